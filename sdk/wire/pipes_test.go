@@ -109,7 +109,7 @@ func TestPipesRefused(t *testing.T) {
 	defer dir.Close()
 	r, w := pipe(t)
 	files := map[byte]*os.File{'r': r, 'w': w, 'f': regular, 'n': null, 'd': dir}
-	for _, c := range []struct{ greeting, files string }{
+	for _, c := range []struct{ first, files string }{
 		{"P", ""}, {"P", "r"}, {"P", "rwr"}, {"P", "rwrw"}, {"P", "rwrwrwrwrwrwrw"}, {"P", "rf"}, {"P", "fw"}, {"P", "rn"}, {"P", "nn"}, {"P", "dw"},
 		{"Q", "rw"}, {"\x00", "rw"}, {"", ""},
 	} {
@@ -123,10 +123,10 @@ func TestPipesRefused(t *testing.T) {
 		if len(fds) > 0 {
 			rights = syscall.UnixRights(fds...)
 		}
-		if c.greeting == "" {
+		if c.first == "" {
 			_ = plugin.Close()
 			before--
-		} else if _, _, err := plugin.WriteMsgUnix([]byte(c.greeting), rights, nil); err != nil {
+		} else if _, _, err := plugin.WriteMsgUnix([]byte(c.first), rights, nil); err != nil {
 			t.Fatal(err)
 		}
 		from, to, err := receivePipes(host)

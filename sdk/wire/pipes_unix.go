@@ -14,8 +14,8 @@ import (
 // passesPipes reports whether this system can pass descriptors between processes.
 const passesPipes = true
 
-// pipesGreeting is the message that carries the descriptors.
-const pipesGreeting = 'P'
+// firstByte is the byte that carries the descriptors.
+const firstByte = 'P'
 
 // pipeTime limits how long the host waits for the descriptors.
 const pipeTime = 5 * time.Second
@@ -43,7 +43,7 @@ func sendPipes(c *net.UnixConn, from, to *os.File) error {
 			return err
 		}
 	}
-	_, _, err := c.WriteMsgUnix([]byte{pipesGreeting}, syscall.UnixRights(fds[0], fds[1]), nil)
+	_, _, err := c.WriteMsgUnix([]byte{firstByte}, syscall.UnixRights(fds[0], fds[1]), nil)
 	return err
 }
 
@@ -58,13 +58,13 @@ func receivePipes(c *net.UnixConn) (from, to *os.File, err error) {
 			err = c.SetReadDeadline(time.Time{})
 		}
 	}()
-	greeting, rights := make([]byte, 1), make([]byte, syscall.CmsgSpace(4*4)) // space for more than two
-	n, size, flags, _, err := c.ReadMsgUnix(greeting, rights)
+	first, rights := make([]byte, 1), make([]byte, syscall.CmsgSpace(4*4)) // space for more than two
+	n, size, flags, _, err := c.ReadMsgUnix(first, rights)
 	if err != nil {
 		return nil, nil, fmt.Errorf("receive descriptors: %w", err)
 	}
 	fds, err := descriptors(rights[:size])
-	if err == nil && (n != 1 || greeting[0] != pipesGreeting || flags&syscall.MSG_CTRUNC != 0 || len(fds) != 2) {
+	if err == nil && (n != 1 || first[0] != firstByte || flags&syscall.MSG_CTRUNC != 0 || len(fds) != 2) {
 		err = fmt.Errorf("%w: %d descriptors instead of two", ErrProtocol, len(fds))
 	}
 	var files []*os.File
