@@ -23,7 +23,7 @@
 //   - Blocks: blockreader.go and attribute.go read any block. require.go and
 //     describe.go read plugins; serverattributes.go, server.go, tools.go and
 //     share.go servers; defaults.go the defaults; gateway.go, address.go,
-//     origin.go, exposure.go and authentication.go the gateway; secretstore.go
+//     origin.go, exposure.go, authentication.go and statictoken.go the gateway; secretstore.go
 //     the secret store.
 //   - Blocks of plugins: pluginref.go, settings.go, setting.go and convert.go
 //     decode them with the plugin's schema.
