@@ -20,7 +20,7 @@ var foreign = map[string]string{
 	"ndjson":     "",
 	"process":    "",
 	"stdio":      "github.com/hashicorp/go-hclog " + module + "sdk " + module + "sdk/ndjson " + module + "sdk/process",
-	"wire":       "github.com/hashicorp/go-hclog github.com/hashicorp/go-plugin " + module + "sdk " + module + "sdk/ndjson",
+	"wire":       "github.com/hashicorp/go-hclog github.com/hashicorp/go-plugin " + module + "sdk " + module + "sdk/ndjson " + module + "sdk/process",
 	"serve":      "github.com/hashicorp/go-hclog github.com/hashicorp/go-plugin " + module + "sdk " + module + "sdk/process " + module + "sdk/wire",
 	"plugintest": "github.com/hashicorp/go-hclog github.com/hashicorp/go-plugin " + module + "sdk " + module + "sdk/wire",
 }

@@ -43,8 +43,8 @@ type Reader struct {
 	// It may be nil.
 	BeforeRead func()
 
-	// Admit is called before the buffer grows beyond 64 KiB, with its new size in
-	// bytes. If it returns false, the line is read to its end without keeping it,
+	// Admit is called before the buffer grows beyond 64 KiB, with the sizes of the
+	// old and the new one together, in bytes: both exist for a moment. If it returns false, the line is read to its end without keeping it,
 	// and Next returns a [*NotAdmittedError]. Admit may be nil.
 	Admit func(size int) bool
 
@@ -199,7 +199,7 @@ func (r *Reader) fill() {
 			copy(r.buf, r.buf[r.start:r.end])
 		} else {
 			size := min(max(firstBuffer, 2*len(r.buf)), most)
-			if size > firstBuffer && r.Admit != nil && !r.Admit(size) {
+			if size > firstBuffer && r.Admit != nil && !r.Admit(size+len(r.buf)) {
 				r.refused = true
 				return
 			}

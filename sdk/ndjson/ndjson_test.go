@@ -309,7 +309,7 @@ func TestAdmit(t *testing.T) {
 		if _, err := r.Next(); err != io.EOF {
 			t.Errorf("%s: %v", name, err)
 		}
-		if len(sizes) != 3 || slices.Max(sizes) > 256<<10 || len(r.buf) > firstBuffer {
+		if len(sizes) != 3 || slices.Max(sizes) > 384<<10 || len(r.buf) > firstBuffer {
 			t.Errorf("%s: asked for %d, the buffer has %d", name, sizes, len(r.buf))
 		}
 	}

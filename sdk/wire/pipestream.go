@@ -84,14 +84,15 @@ func (p *pipes) read() (msg []byte, ev *Event, err error) {
 			p.addJunk(line)
 			continue
 		}
-		if p.events.admit != nil && !p.events.admit(len(msg)) {
+		msg = p.lines.Owned(msg)
+		if p.events.admit != nil && !p.events.admit(cap(msg)) { // the message keeps all of its buffer
 			return nil, nil, notAdmitted(msg)
 		}
 		if !p.heard {
 			p.heard = true
 			_ = p.events.report(eventFirstMessage) // awaitEnd notices the end of the stream
 		}
-		return p.lines.Owned(msg), nil, nil
+		return msg, nil, nil
 	}
 }
 
