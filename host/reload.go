@@ -56,7 +56,7 @@ func (a *App) Reload(ctx context.Context, content *config.Content) (*Reloaded, c
 // listener, if there is one.
 func (a *App) refuse(before, next *generation, h config.HTTP) error {
 	if len(before.Config.Servers) > 0 && len(next.Config.Servers) == 0 && !next.Config.Gateway.HTTP.Given {
-		return fault.New(fault.ConfigInvalid, "the configuration has no blocks any longer").
+		return fault.New(fault.ConfigInvalid, "the configuration has neither servers nor gateway.http any longer").
 			WithHint("restore it, or restart `junctor serve` if no server is to be offered")
 	}
 	if a.http != nil && authenticates(a.http.http) && !authenticates(h) {

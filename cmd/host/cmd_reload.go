@@ -95,8 +95,8 @@ func (e *env) reload(ctx context.Context, instance string, all bool) error {
 	return reported(first)
 }
 
-// reloadAll reloads processes one after the other, and returns the error of the first that
-// failed.
+// reloadAll reloads processes at the same time, and returns the error of the first one in
+// the list that failed.
 func reloadAll(ctx context.Context, found []control.Answer) (done reloads, first error) {
 	done.Reloaded = []*control.Reloaded{}
 	results, errs := make([]*control.Reloaded, len(found)), make([]error, len(found))
@@ -172,7 +172,7 @@ func changesOf(r *control.Reloaded) string {
 		}
 	}
 	if len(parts) == 0 {
-		return "no server changed; other settings of it are in effect"
+		return "servers unchanged, other settings in effect"
 	}
 	return strings.Join(parts, "; ")
 }

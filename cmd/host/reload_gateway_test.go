@@ -479,7 +479,7 @@ func TestReloadKeepsAuthentication(t *testing.T) {
 		t.Error(line)
 	}
 	configure(t, s.path, "")
-	if line := s.hangup("not reloaded", "reloaded the"); !strings.Contains(line, "no blocks any longer") {
+	if line := s.hangup("not reloaded", "reloaded the"); !strings.Contains(line, "neither servers nor gateway.http") {
 		t.Error(line)
 	}
 	if text, err := (&reloadClient{url: s.url}).call("steady__add"); err == nil {

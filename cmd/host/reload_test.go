@@ -95,7 +95,7 @@ func TestReloadRefusesEmptyFile(t *testing.T) {
 	s := startReloadSite(t)
 	for _, text := range []string{"", "# nothing\n", "locals {\n  x = 1\n}\n"} {
 		configure(t, s.path, text)
-		if line := s.hangup("not reloaded", "reloaded the"); !strings.Contains(line, "no blocks any longer") {
+		if line := s.hangup("not reloaded", "reloaded the"); !strings.Contains(line, "neither servers nor gateway.http") {
 			t.Errorf("%q: %s", text, line)
 		}
 	}
