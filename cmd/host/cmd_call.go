@@ -102,7 +102,7 @@ func (e *env) call(ctx context.Context, name string, words []string, o callOptio
 
 // printCall prints or saves the result of a tool. It prints a result with isError and
 // returns an error for it.
-func (e *env) printCall(t *catalog.Tool, reply upstream.Reply, o callOptions) error {
+func (e *env) printCall(t *catalog.Tool, reply *upstream.Reply, o callOptions) error {
 	if err := e.answered(t.Server, reply); err != nil {
 		return err
 	}
@@ -129,10 +129,10 @@ func (o callOptions) bounded(ctx context.Context) (context.Context, context.Canc
 }
 
 // callTool calls a tool and shows its progress on a terminal.
-func (e *env) callTool(ctx context.Context, app *host.App, t *catalog.Tool, args []byte, o callOptions) (upstream.Reply, error) {
+func (e *env) callTool(ctx context.Context, app *host.App, t *catalog.Tool, args []byte, o callOptions) (*upstream.Reply, error) {
 	params, err := json.Marshal(map[string]any{"name": t.Exposed, "arguments": json.RawMessage(args)})
 	if err != nil {
-		return upstream.Reply{}, fault.New(fault.Usage, "the arguments are not JSON")
+		return nil, fault.New(fault.Usage, "the arguments are not JSON")
 	}
 	wait := e.spin("calling " + t.Exposed)
 	var notes []string
@@ -154,7 +154,7 @@ func (e *env) callTool(ctx context.Context, app *host.App, t *catalog.Tool, args
 }
 
 // answered returns the fault for a reply that is not a result.
-func (e *env) answered(server string, reply upstream.Reply) error {
+func (e *env) answered(server string, reply *upstream.Reply) error {
 	if kind, _ := mcp.TextMember(reply.Result, "resultType"); kind == "input_required" {
 		return fault.In(server, fault.New(fault.CallInput, "the server requires input from the user that the command line cannot ask for").
 			WithHint("use a client of protocol revision %s with junctor serve", mcp.Revision20260728))

@@ -36,10 +36,15 @@ func (r *request) checkMethod() *rpcError {
 
 // run sends a request through the stages and makes the answer, which holds the
 // memory that it takes.
-func (r *request) run(ctx context.Context) Answer {
+func (r *request) run(ctx context.Context) *Answer {
 	defer r.cancel(nil)
 	defer r.leaveGeneration()
 	resp, err := r.gw.serve(ctx, r)
+	return r.finish(resp, err)
+}
+
+// finish makes the answer of the outcome.
+func (r *request) finish(resp response, err error) *Answer {
 	if bad, ok := errors.AsType[*BadArguments](err); ok {
 		resp, err = response{result: bad.result(r.modern)}, nil
 	}
@@ -66,7 +71,7 @@ func (r *request) account(size int) error {
 
 // answer makes the answer of a request that has ended. It is empty when the client
 // gets none: after a modern cancellation nothing more is sent.
-func (r *request) answer(value []byte, err error) Answer {
+func (r *request) answer(value []byte, err error) *Answer {
 	var cancelled, stopped bool
 	if r.session != nil {
 		cancelled, stopped = r.session.inFlight.remove(r)
@@ -74,7 +79,7 @@ func (r *request) answer(value []byte, err error) Answer {
 	r.progress.end()
 	switch {
 	case cancelled && r.modern:
-		return Answer{}
+		return &Answer{}
 	case cancelled:
 		return errorAnswer(r.id, &rpcError{code: mcp.CodeCancelled, message: "the request was cancelled",
 			data: map[string]string{"reason": "cancelled", "code": string(fault.CallCanceled)}})
@@ -83,7 +88,7 @@ func (r *request) answer(value []byte, err error) Answer {
 	case err != nil:
 		return errorAnswer(r.id, r.rpcError(err))
 	case value == nil:
-		return Answer{}
+		return &Answer{}
 	}
 	return resultAnswer(r.id, r.leading, value)
 }

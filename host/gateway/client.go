@@ -59,7 +59,7 @@ func (a *Answer) Empty() bool { return a.Message.Head == nil }
 
 // resultAnswer returns the answer with a result. lead holds members, each with its
 // comma, that precede those of the value.
-func resultAnswer(id mcp.ID, lead, value []byte) Answer {
+func resultAnswer(id mcp.ID, lead, value []byte) *Answer {
 	head, tail := mcp.ResultEnvelope(id)
 	if len(lead) > 0 {
 		if mcp.Empty(value) {
@@ -67,12 +67,12 @@ func resultAnswer(id mcp.ID, lead, value []byte) Answer {
 		}
 		head, value = append(append(head, '{'), lead...), value[1:]
 	}
-	return Answer{Message: sendqueue.Message{Head: head, Body: value, Tail: tail}}
+	return &Answer{Message: sendqueue.Message{Head: head, Body: value, Tail: tail}}
 }
 
 // errorAnswer returns the answer with an error.
-func errorAnswer(id mcp.ID, err *rpcError) Answer {
+func errorAnswer(id mcp.ID, err *rpcError) *Answer {
 	object := err.object()
 	code, _ := strconv.Atoi(string(mcp.Member(object, "code")))
-	return Answer{Message: sendqueue.Text(mcp.AppendError(nil, id, object)), Code: code, Refused: err.refused}
+	return &Answer{Message: sendqueue.Text(mcp.AppendError(nil, id, object)), Code: code, Refused: err.refused}
 }

@@ -77,7 +77,7 @@ func (g *Gateway) OfferLocal() {
 
 // CallLocally sends a request of the command line through the stages to its
 // server. The error is a [*BadArguments] or a fault.
-func (g *Gateway) CallLocally(ctx context.Context, c LocalCall) (upstream.Reply, error) {
+func (g *Gateway) CallLocally(ctx context.Context, c LocalCall) (*upstream.Reply, error) {
 	r := &request{
 		gw: g, generation: g.generations.enter(), route: routes[c.Method], principal: authn.Local(), method: c.Method, params: c.Params, local: &c, cancel: func(error) {},
 	}
@@ -109,7 +109,7 @@ func (r *request) relayLocal(ctx context.Context) (response, error) {
 		if err == nil && !again {
 			return response{reply: reply}, nil
 		}
-		reply.Hold.Release()
+		reply.Release()
 		if err != nil {
 			return response{}, err
 		}
@@ -119,7 +119,7 @@ func (r *request) relayLocal(ctx context.Context) (response, error) {
 
 // asksForVisits reports whether a reply of a legacy server is an error that asks the user
 // to visit pages before the call is made again.
-func asksForVisits(reply upstream.Reply) bool {
+func asksForVisits(reply *upstream.Reply) bool {
 	return !reply.Revision.Modern() && reply.Error != nil && era.IsURLElicitation(reply.Error)
 }
 

@@ -36,29 +36,40 @@ func (p *pipeline) offerLogin(next handler) handler {
 		if err == nil || !fault.Is(err, fault.UpstreamLogin) || !r.opensPages() {
 			return resp, err
 		}
-		f := fault.As(err)
-		page, ok := p.opts.Login(ctx, f.Server, r.principal)
-		if !ok {
-			return resp, err
+		resp, again, err := p.askToLogIn(ctx, r, answers, err)
+		if again {
+			r.params, r.item = params, policy.Item{} // resolve begins again with what the client sent
+			return next(ctx, r)
 		}
-		if !r.modern {
-			r.session.notifyLoginEnd(page)
-			return response{}, loginRequired(f, page)
-		}
-		switch answer := mcp.Member(answers, loginPrefix+page.ID); {
-		case answer == nil:
-			return response{result: loginQuestion(f, page)}, nil
-		case !accepted(answer):
-			return resp, err
-		}
-		if err := page.Wait(ctx); err != nil {
-			told := *f
-			told.Message = "the login did not come to its end: " + err.Error()
-			return response{}, &told
-		}
-		r.params, r.item = params, policy.Item{} // resolve begins again with what the client sent
-		return next(ctx, r)
+		return resp, err
 	}
+}
+
+// askToLogIn returns the question or the error that sends the user to the login page.
+// If the user has been there, it waits for the end of the login; again says that it
+// was a success. missing is the fault of the request.
+func (p *pipeline) askToLogIn(ctx context.Context, r *request, answers []byte, missing error) (resp response, again bool, err error) {
+	f := fault.As(missing)
+	page, ok := p.opts.Login(ctx, f.Server, r.principal)
+	if !ok {
+		return response{}, false, missing
+	}
+	if !r.modern {
+		r.session.notifyLoginEnd(page)
+		return response{}, false, loginRequired(f, page)
+	}
+	switch answer := mcp.Member(answers, loginPrefix+page.ID); {
+	case answer == nil:
+		return response{result: loginQuestion(f, page)}, false, nil
+	case !accepted(answer):
+		return response{}, false, missing
+	}
+	if err := page.Wait(ctx); err != nil {
+		told := *f
+		told.Message = "the login did not come to its end: " + err.Error()
+		return response{}, false, &told
+	}
+	return response{}, true, nil
 }
 
 // loginPrefix is the prefix of the keys of the gateway's own questions. It distinguishes

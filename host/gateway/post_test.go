@@ -33,7 +33,7 @@ func (d *fixture) post(of *client, text string) *post {
 	go func() {
 		defer close(p.done)
 		defer p.box.Close()
-		var a Answer
+		var a *Answer
 		if _, modern := mcp.TextMember(m.Params, "_meta", mcp.MetaVersion); modern {
 			a = d.Answer(ctx, Client{Principal: of.Principal(), Out: p.box}, m, x)
 		} else {

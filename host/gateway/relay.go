@@ -44,11 +44,11 @@ func (r *request) relayShared(ctx context.Context) (response, error) {
 			return r.convert(reply, err)
 		}
 		if round > maxRounds {
-			reply.Hold.Release()
+			reply.Release()
 			return response{}, tooManyRounds(r.item.Server)
 		}
 		call.Params, err = r.answerQuestions(ctx, up, reply.Result)
-		reply.Hold.Release()
+		reply.Release()
 		if err != nil {
 			return response{}, err
 		}
@@ -56,10 +56,10 @@ func (r *request) relayShared(ctx context.Context) (response, error) {
 }
 
 // send sends the request over a connection and lets the route look at a result.
-func (r *request) send(ctx context.Context, up *upstream.Upstream, call upstream.Call) (upstream.Reply, error) {
+func (r *request) send(ctx context.Context, up *upstream.Upstream, call *upstream.Call) (*upstream.Reply, error) {
 	reply, err := up.Call(ctx, call)
 	if err == nil && reply.Error == nil {
-		err = r.inspect(&reply)
+		err = r.inspect(reply)
 	}
 	return reply, err
 }
@@ -69,7 +69,7 @@ func (r *request) inspect(reply *upstream.Reply) error {
 	switch r.method {
 	case mcp.MethodCallTool:
 		r.gw.tools.output(r.tool, r.warner(), reply.Result)
-		return r.recordTask(*reply)
+		return r.recordTask(reply)
 	case mcp.MethodReadResource:
 		if r.requested != r.item.Name {
 			reply.Result = withRequestedURI(reply.Result, r.resource, r.requested)
@@ -80,9 +80,11 @@ func (r *request) inspect(reply *upstream.Reply) error {
 
 // convert turns a server's reply into what the client's era expects. Between the
 // same eras the bytes pass without a look: results are large.
-func (r *request) convert(reply upstream.Reply, err error) (response, error) {
+func (r *request) convert(reply *upstream.Reply, err error) (response, error) {
 	r.hold.Release()
-	r.hold = reply.Hold
+	if r.hold = nil; reply != nil {
+		r.hold = reply.Hold
+	}
 	if err != nil {
 		return response{}, err
 	}
@@ -113,7 +115,7 @@ func (r *request) convert(reply upstream.Reply, err error) (response, error) {
 
 // convertError is convert for an error. A modern client is asked to send its user
 // to the pages that a legacy server names in an error.
-func (r *request) convertError(reply upstream.Reply) (response, error) {
+func (r *request) convertError(reply *upstream.Reply) (response, error) {
 	rpcErr := reply.Error
 	switch {
 	case !r.modern:
@@ -137,6 +139,6 @@ func (r *request) convertError(reply upstream.Reply) (response, error) {
 }
 
 // asksForInput reports whether a reply asks for something before there is a result.
-func asksForInput(reply upstream.Reply) bool {
+func asksForInput(reply *upstream.Reply) bool {
 	return reply.Error == nil && reply.Revision.Modern() && era.IsInputRequired(reply.Result)
 }

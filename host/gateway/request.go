@@ -80,8 +80,8 @@ type LocalCall struct {
 
 // A response is the outcome of a request that did not fail.
 type response struct {
-	result []byte         // for a client of the gateway; nil: nothing is sent
-	reply  upstream.Reply // for the command line: what the server answered
+	result []byte          // for a client of the gateway; nil: nothing is sent
+	reply  *upstream.Reply // for the command line: what the server answered
 }
 
 // serverName returns the server that answers the request; empty before one is
@@ -139,8 +139,8 @@ func tooCapable() *rpcError {
 }
 
 // call returns the request as a server gets it, for a connection.
-func (r *request) call() upstream.Call {
-	c := upstream.Call{Method: r.method, Params: r.params, Permit: r.permit, Principal: r.principal, About: r, Repeat: r.mayRepeat()}
+func (r *request) call() *upstream.Call {
+	c := &upstream.Call{Method: r.method, Params: r.params, Permit: r.permit, Principal: r.principal, About: r, Repeat: r.mayRepeat()}
 	switch {
 	case r.local != nil:
 		c.Timeout, c.Progress = r.local.Timeout, r.local.Progress

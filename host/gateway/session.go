@@ -38,6 +38,7 @@ type Session struct {
 
 	subs        *subscription.Set
 	inFlight    requestsInFlight
+	workers     *workers // answer the requests that Accept takes
 	questions   pendingQuestions
 	pendingURLs pendingURLs
 
@@ -66,7 +67,7 @@ func (g *Gateway) Open(c Client) *Session {
 // notifications until it is registered.
 func (g *Gateway) session(ctx context.Context, c Client) *Session {
 	ctx, end := context.WithCancel(ctx)
-	s := &Session{gw: g, client: c, ctx: ctx, end: end, since: time.Now(), subs: subscription.NewSet(c.Out)}
+	s := &Session{gw: g, client: c, ctx: ctx, end: end, since: time.Now(), workers: newWorkers(), subs: subscription.NewSet(c.Out)}
 	s.renewals, s.stopRenewals = context.WithCancel(ctx)
 	s.principal.Store(&c.Principal)
 	return s
@@ -85,7 +86,7 @@ func (s *Session) UpdatePrincipal(p authn.Principal) {
 // Answer answers one modern request over HTTP. It returns when there is nothing
 // more to send; when ctx ends, the request is cancelled. No session is made unless
 // the request listens or asks for log messages.
-func (g *Gateway) Answer(ctx context.Context, c Client, m *mcp.Message, x Exchange) Answer {
+func (g *Gateway) Answer(ctx context.Context, c Client, m *mcp.Message, x Exchange) *Answer {
 	r, refused := g.newRequest(c.Principal, nil, m, x)
 	if refused != nil {
 		return errorAnswer(m.ID, refused)
@@ -154,12 +155,12 @@ func (s *Session) Accept(m *mcp.Message, done func()) {
 		answer()
 		return
 	}
-	go answer()
+	s.workers.do(s.ctx, answer)
 }
 
 // Answer answers a request and returns when there is nothing to wait for any
 // longer.
-func (s *Session) Answer(m *mcp.Message, x Exchange) Answer {
+func (s *Session) Answer(m *mcp.Message, x Exchange) *Answer {
 	r, ctx, refused := s.begin(m, x)
 	if refused != nil {
 		return errorAnswer(m.ID, refused)
@@ -225,7 +226,7 @@ func (s *Session) handleNotification(m *mcp.Message) {
 }
 
 // push sends an answer, which is bounded by the requests in flight.
-func (s *Session) push(a Answer) {
+func (s *Session) push(a *Answer) {
 	if !a.Empty() {
 		_ = s.client.Out.Push(a.Message)
 	}
@@ -257,6 +258,7 @@ func (s *Session) Close(ctx context.Context, grace time.Duration) {
 	}
 	s.end()
 	<-done
+	s.workers.work.Wait()
 	s.leave()
 }
 

@@ -31,7 +31,9 @@ type pipeline struct {
 }
 
 // stages lists the stages of a request, outermost first. It is the only place
-// that decides their order.
+// that decides their order. All of them are on the stack while a server works: a
+// stage does in a method of its own what it does before next, so that its frame
+// stays small and the goroutine of a request needs no larger stack.
 func (p *pipeline) stages() []stage {
 	return []stage{
 		p.recoverPanic, // a panic fails this request only
@@ -67,11 +69,15 @@ var errPanicked = fault.New(fault.Internal, "a panic ended the request")
 
 func (p *pipeline) record(next handler) handler {
 	return func(ctx context.Context, r *request) (resp response, err error) {
-		end := p.opts.Audit.Begin(ctx, audit.Event{Principal: r.principal, Method: r.method})
+		end := p.beginRecord(ctx, r)
 		defer func() { end(audit.Outcome{Item: r.item, Err: err}) }()
 		err = errPanicked // until next returns
 		return next(ctx, r)
 	}
+}
+
+func (p *pipeline) beginRecord(ctx context.Context, r *request) (end func(audit.Outcome)) {
+	return p.opts.Audit.Begin(ctx, audit.Event{Principal: r.principal, Method: r.method})
 }
 
 func (p *pipeline) resolve(next handler) handler {
@@ -96,15 +102,19 @@ func (p *pipeline) authorize(next handler) handler {
 		if r.resumed = p.suspended.resume(r); r.resumed != nil {
 			return next(ctx, r)
 		}
-		var err error
-		if r.permit, err = r.generation.Policy.Decide(r.principal, r.item, r.arguments()).Permit(); err != nil {
-			if r.local == nil {
-				err = r.notFound()
-			}
+		if err := r.decide(); err != nil {
 			return response{}, err
 		}
 		return next(ctx, r)
 	}
+}
+
+func (r *request) decide() (err error) {
+	r.permit, err = r.generation.Policy.Decide(r.principal, r.item, r.arguments()).Permit()
+	if err != nil && r.local == nil {
+		return r.notFound()
+	}
+	return err
 }
 
 // arguments returns the arguments of a tool call as the server gets them; nil for
@@ -130,7 +140,7 @@ func (p *pipeline) validate(next handler) handler {
 func (p *pipeline) confirm(next handler) handler {
 	return func(ctx context.Context, r *request) (response, error) {
 		if r.item != (policy.Item{}) && r.resumed == nil {
-			if err := p.opts.Approval.Confirm(ctx, approval.Call{Principal: r.principal, Item: r.item, Arguments: r.arguments()}); err != nil {
+			if err := p.awaitApproval(ctx, r); err != nil {
 				return response{}, err
 			}
 		}
@@ -138,18 +148,26 @@ func (p *pipeline) confirm(next handler) handler {
 	}
 }
 
+func (p *pipeline) awaitApproval(ctx context.Context, r *request) error {
+	return p.opts.Approval.Confirm(ctx, approval.Call{Principal: r.principal, Item: r.item, Arguments: r.arguments()})
+}
+
 func (p *pipeline) limit(next handler) handler {
 	return func(ctx context.Context, r *request) (response, error) {
 		if r.item == (policy.Item{}) || r.resumed != nil {
 			return next(ctx, r)
 		}
-		release, err := p.opts.Limit.Acquire(ctx, limit.Key{Tenant: r.principal.Tenant, Subject: r.principal.Subject, Server: r.item.Server, Tool: r.item.Name})
+		release, err := p.acquire(ctx, r)
 		if err != nil {
 			return response{}, fault.In(r.item.Server, err)
 		}
 		defer release()
 		return next(ctx, r)
 	}
+}
+
+func (p *pipeline) acquire(ctx context.Context, r *request) (release func(), err error) {
+	return p.opts.Limit.Acquire(ctx, limit.Key{Tenant: r.principal.Tenant, Subject: r.principal.Subject, Server: r.item.Server, Tool: r.item.Name})
 }
 
 func (p *pipeline) count(next handler) handler {

@@ -30,10 +30,10 @@ type suspendedCall struct {
 	server string
 	conn   *connpool.Exclusive[*exclusivePeer]
 	cancel context.CancelCauseFunc
-	done   chan struct{}  // closed when the server has answered
-	reply  upstream.Reply // valid once done is closed
-	err    error          // valid once done is closed
-	asked  chan struct{}  // holds a token when there is something to ask
+	done   chan struct{}   // closed when the server has answered
+	reply  *upstream.Reply // valid once done is closed
+	err    error           // valid once done is closed
+	asked  chan struct{}   // holds a token when there is something to ask
 
 	mu         sync.Mutex
 	current    *request             // guarded by mu; the client's, that waits; nil: none does
@@ -155,7 +155,7 @@ func (c *suspendedCall) finish(r *request) (response, error) {
 func (c *suspendedCall) abandon(cause error) {
 	c.cancel(cause)
 	<-c.done
-	c.reply.Hold.Release()
+	c.reply.Release()
 	c.release(false)
 }
 

@@ -69,7 +69,7 @@ func (t *tasks) find(principal, id string) (task, bool) {
 
 // recordTask takes note of a task that a call was answered with. A client that did
 // not say that it knows tasks has no use for one.
-func (r *request) recordTask(reply upstream.Reply) error {
+func (r *request) recordTask(reply *upstream.Reply) error {
 	if !r.knowsTasks() || reply.Error != nil || !reply.Revision.Modern() {
 		return nil
 	}

@@ -94,7 +94,7 @@ func (srv *Server) postModern(w http.ResponseWriter, r *http.Request, p authn.Pr
 	}
 	defer done()
 	x := srv.exchange(w, r, settings, takes, newSSEStream)
-	a := x.answer(m, func() gateway.Answer {
+	a := x.answer(m, func() *gateway.Answer {
 		return srv.gateway.Answer(ctx, gateway.Client{Principal: p, Out: x}, m, gateway.Exchange{Out: x, Header: r.Header})
 	})
 	defer a.Message.Hold.Release()
@@ -105,7 +105,7 @@ func (srv *Server) postModern(w http.ResponseWriter, r *http.Request, p authn.Pr
 }
 
 // modernStatus returns the HTTP status of an answer to a modern request.
-func modernStatus(a gateway.Answer) int {
+func modernStatus(a *gateway.Answer) int {
 	switch {
 	case a.Code == 0:
 		return http.StatusOK
@@ -139,13 +139,13 @@ func (srv *Server) postLegacy(w http.ResponseWriter, r *http.Request, p authn.Pr
 		return
 	}
 	x := srv.exchange(w, r, settings, takes, func(x *exchange) streamer { return newResumableStream(x, s, m.ID) })
-	a := x.answer(m, func() gateway.Answer { return c.Answer(m, gateway.Exchange{Out: x}) })
+	a := x.answer(m, func() *gateway.Answer { return c.Answer(m, gateway.Exchange{Out: x}) })
 	defer a.Message.Hold.Release()
 	x.finish(a.Message, legacyStatus(a))
 }
 
 // legacyStatus returns the HTTP status of an answer to a legacy request.
-func legacyStatus(a gateway.Answer) int {
+func legacyStatus(a *gateway.Answer) int {
 	if a.Refused && a.Code == mcp.CodeInvalidRequest {
 		return http.StatusBadRequest
 	}

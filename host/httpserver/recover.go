@@ -35,12 +35,12 @@ func (srv *Server) recoverPanic(w http.ResponseWriter, r *http.Request) {
 
 // answer calls do. A panic in do becomes an error answer, which a client can
 // also get when it resumes the stream.
-func (x *exchange) answer(m *mcp.Message, do func() gateway.Answer) (a gateway.Answer) {
+func (x *exchange) answer(m *mcp.Message, do func() *gateway.Answer) (a *gateway.Answer) {
 	defer func() {
 		if p := recover(); p != nil {
 			x.server.logPanic(p)
 			err := fault.New(fault.Internal, "%s", errPanic.message)
-			a = gateway.Answer{Message: sendqueue.Text(mcp.AppendError(nil, m.ID, mcp.FaultError(err, modern(x.r.Header, m)))), Code: mcp.CodeInternal}
+			a = &gateway.Answer{Message: sendqueue.Text(mcp.AppendError(nil, m.ID, mcp.FaultError(err, modern(x.r.Header, m)))), Code: mcp.CodeInternal}
 		}
 	}()
 	return do()

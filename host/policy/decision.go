@@ -43,17 +43,19 @@ func (d Decision) Permit() (Permit, error) {
 			Hint: "change tools { allow, deny } in the server's block",
 		}
 	}
-	return Permit{item: d.item, principal: d.principal, args: d.args, granted: true}, nil
+	return Permit{&grant{item: d.item, principal: d.principal, args: d.args}}, nil
 }
 
 // A Permit proves that a decision allowed one use of one item. It is bound to the
 // principal, the server, the kind and the item and, for a tool call, to the
 // arguments. Its zero value proves nothing.
-type Permit struct {
+type Permit struct{ *grant }
+
+// A grant is what a permit is bound to.
+type grant struct {
 	item      Item
 	principal identity
 	args      digest
-	granted   bool
 }
 
 // Covers reports whether the permit is for a use of an item by the principal,
@@ -63,12 +65,12 @@ func (p Permit) Covers(who authn.Principal, item Item, args []byte) bool {
 }
 
 // CoversItem reports whether the permit is for an item, by any principal.
-func (p Permit) CoversItem(item Item) bool { return p.granted && p.item == item }
+func (p Permit) CoversItem(item Item) bool { return p.grant != nil && p.item == item }
 
 // CoversTool reports whether the permit is for any tool of a server. It is the
 // check for tasks, whose ids do not name the tool that began them.
 func (p Permit) CoversTool(server string) bool {
-	return p.granted && p.item.Server == server && p.item.Kind == Tool
+	return p.grant != nil && p.item.Server == server && p.item.Kind == Tool
 }
 
 // A digest is a hash that distinguishes arguments within this process. Its random

@@ -45,33 +45,42 @@ type Call struct {
 	internal bool // sent by the host itself, not for a client
 }
 
-// A Reply is the response of the server: a result or an error object.
+// A Reply is the response of the server: a result or an error object. All stages of
+// a request share one by pointer: their stacks stay small.
 type Reply struct {
 	Result, Error []byte
-	Names         mcp.Names // the member names of Result
-	Revision      mcp.Revision
+	Names         mcp.Names    // the member names of Result
+	Revision      mcp.Revision // of the connection
 	// Hold accounts for the memory of the response. The caller releases it after
 	// its last use of the bytes.
 	Hold *limit.Hold
 }
 
+// Release releases the memory of a reply; r may be nil.
+func (r *Reply) Release() {
+	if r != nil {
+		r.Hold.Release()
+	}
+}
+
 // Call sends a request to the server and waits for the response. It connects first
-// if necessary. It returns an error if the permit does not cover the call.
-func (u *Upstream) Call(ctx context.Context, call Call) (Reply, error) {
+// if necessary. It returns an error if the permit does not cover the call. It does not
+// change the call.
+func (u *Upstream) Call(ctx context.Context, call *Call) (*Reply, error) {
 	if !call.permitted(u.opts.Name) {
-		return Reply{}, fault.In(u.opts.Name, fault.New(fault.Denied, "a call without a permit for it"))
+		return nil, fault.In(u.opts.Name, fault.New(fault.Denied, "a call without a permit for it"))
 	}
 	return u.call(ctx, call)
 }
 
 // Ask sends a request of the host itself, which contains no input of a client.
-func (u *Upstream) Ask(ctx context.Context, method string, params []byte) (Reply, error) {
-	reply, err := u.call(ctx, Call{Method: method, Params: params, internal: true})
-	reply.Hold.Release() // the host bounds the memory of these responses itself
+func (u *Upstream) Ask(ctx context.Context, method string, params []byte) (*Reply, error) {
+	reply, err := u.call(ctx, &Call{Method: method, Params: params, internal: true})
+	reply.Release() // the host bounds the memory of these responses itself
 	return reply, err
 }
 
-func (u *Upstream) call(ctx context.Context, call Call) (Reply, error) {
+func (u *Upstream) call(ctx context.Context, call *Call) (*Reply, error) {
 	timeout := call.Timeout
 	if timeout == 0 {
 		timeout = u.opts.Call
@@ -84,7 +93,7 @@ func (u *Upstream) call(ctx context.Context, call Call) (Reply, error) {
 		// The timeout covers only the request; connecting has its own timeout.
 		c, err := u.get(ctx, priority)
 		if err != nil {
-			return Reply{}, err
+			return nil, err
 		}
 		if !call.internal {
 			c.awaitLevel(ctx)
@@ -96,7 +105,7 @@ func (u *Upstream) call(ctx context.Context, call Call) (Reply, error) {
 		}
 		wait, again := call.retryDelay(err, sent, attempt)
 		if !again || !pause(ctx, wait) {
-			return Reply{}, fault.In(u.opts.Name, err)
+			return nil, fault.In(u.opts.Name, err)
 		}
 	}
 }
@@ -169,9 +178,9 @@ func pause(ctx context.Context, d time.Duration) bool {
 
 // callOnce sends the request on one connection. sent reports whether the server may
 // have received it.
-func (u *Upstream) callOnce(ctx context.Context, c *conn, call Call, timeout time.Duration) (r Reply, sent bool, err error) {
+func (u *Upstream) callOnce(ctx context.Context, c *conn, call *Call, timeout time.Duration) (r *Reply, sent bool, err error) {
 	if ctx.Err() != nil {
-		return r, false, contextError(ctx, call.Method)
+		return nil, false, contextError(ctx, call.Method)
 	}
 	timed, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -182,20 +191,21 @@ func (u *Upstream) callOnce(ctx context.Context, c *conn, call Call, timeout tim
 	if u.opts.Extends {
 		p.progress = k.extending(call.Progress)
 	}
-	a, err := c.do(timed, p, c.paramsForEra(call))
+	r, err = c.do(timed, p, c.paramsForEra(call))
 	switch {
 	case err == nil:
 		if !call.internal {
 			c.useful.Store(true)
 		}
-		return Reply{Result: a.result, Names: a.names, Error: a.rpcError, Revision: c.revision, Hold: a.hold}, true, nil
+		r.Revision = c.revision
+		return r, true, nil
 	case err == timed.Err() && context.Cause(timed) == context.DeadlineExceeded && ctx.Err() == nil:
 		f := fault.New(fault.CallTimeout, "%s did not finish within %s", call.Method, timeout).WithHint("raise timeouts { call } in its block")
-		return r, p.sent.Load(), c.withStrayOutput(f)
+		return nil, p.sent.Load(), c.withStrayOutput(f)
 	case ctx.Err() != nil && (errors.Is(err, ctx.Err()) || err == timed.Err()): // both deadlines may pass at the same time
-		return r, p.sent.Load(), contextError(ctx, call.Method)
+		return nil, p.sent.Load(), contextError(ctx, call.Method)
 	default:
-		return r, p.sent.Load(), err
+		return nil, p.sent.Load(), err
 	}
 }
 
@@ -211,7 +221,7 @@ func connectionLost(err error) bool {
 
 // paramsForEra adapts params to the era of the server. It adds the members about
 // the client for modern servers and removes them for legacy servers.
-func (c *conn) paramsForEra(call Call) []byte {
+func (c *conn) paramsForEra(call *Call) []byte {
 	params := call.Params
 	if c.revision.Modern() {
 		if call.Capabilities != nil {

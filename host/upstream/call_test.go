@@ -148,14 +148,14 @@ func TestCallNeedsPermit(t *testing.T) {
 		}
 		wrong := call
 		wrong.Permit = p
-		if _, err := u.Call(t.Context(), wrong); !fault.Is(err, fault.Denied) {
+		if _, err := u.Call(t.Context(), &wrong); !fault.Is(err, fault.Denied) {
 			t.Errorf("a permit for %s: %v", name, err)
 		}
 		if err := u.Subscribe(t.Context(), p, "a:b"); !fault.Is(err, fault.Denied) {
 			t.Errorf("a permit for %s: subscribed: %v", name, err)
 		}
 	}
-	if _, err := u.Call(t.Context(), call); !fault.Is(err, fault.Denied) {
+	if _, err := u.Call(t.Context(), &call); !fault.Is(err, fault.Denied) {
 		t.Errorf("no permit: %v", err)
 	}
 	if err := u.Follow(t.Context(), policy.Permit{}, "t"); !fault.Is(err, fault.Denied) {

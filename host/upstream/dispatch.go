@@ -30,7 +30,7 @@ func (c *conn) deliver(m *mcp.Message, held *limit.Hold) {
 			return
 		}
 	}
-	p.answer <- answer{result: m.Result, names: m.Names, rpcError: m.Error, hold: held}
+	p.answer <- answer{reply: &Reply{Result: m.Result, Names: m.Names, Error: m.Error, Hold: held}}
 }
 
 // unknownID handles a response with an id that no request had. The first one is
@@ -396,7 +396,7 @@ func (c *conn) handleCancelled(params []byte) {
 		cancel()
 	}
 	if p != nil {
-		p.answer <- answer{}
+		p.answer <- answer{reply: &Reply{}}
 	}
 }
 

@@ -104,14 +104,14 @@ func unreachable(err error) bool {
 
 // discover sends server/discover to a server that must be modern.
 func (c *conn) discover(ctx context.Context) error {
-	a, err := c.do(ctx, &pending{method: mcp.MethodDiscover}, c.withMeta(nil, mcp.Revision20260728))
+	reply, err := c.do(ctx, &pending{method: mcp.MethodDiscover}, c.withMeta(nil, mcp.Revision20260728))
 	if errors.Is(err, context.DeadlineExceeded) {
 		return noAnswer(mcp.MethodDiscover)
 	}
 	if err != nil {
 		return err
 	}
-	modern, err := c.negotiate(ctx, a)
+	modern, err := c.negotiate(ctx, answer{reply: reply})
 	if !modern && err == nil {
 		err = errors.New("the result of server/discover has an unexpected shape")
 	}
@@ -130,16 +130,20 @@ func noAnswer(method string) error {
 // revision and lists another one that Junctor supports, negotiate repeats the request
 // with that revision.
 func (c *conn) negotiate(ctx context.Context, a answer) (modern bool, err error) {
-	if a.rpcError != nil {
-		versions, _ := supportedVersions(a.rpcError)
+	if a.err != nil {
+		return false, a.err
+	}
+	reply := a.reply
+	if reply.Error != nil {
+		versions, _ := supportedVersions(reply.Error)
 		if r := newestCommon(versions); r != "" {
-			b, err := c.do(ctx, &pending{method: mcp.MethodDiscover}, c.withMeta(nil, r))
-			if err == nil && b.rpcError == nil {
-				a = b
+			second, err := c.do(ctx, &pending{method: mcp.MethodDiscover}, c.withMeta(nil, r))
+			if err == nil && second.Error == nil {
+				reply = second
 			}
 		}
 	}
-	return c.applyDiscover(a)
+	return c.applyDiscover(reply)
 }
 
 // supportedVersions returns the revisions that an UnsupportedProtocolVersion error
@@ -172,13 +176,10 @@ func newestCommon(versions []string) mcp.Revision {
 
 // applyDiscover applies the response to server/discover. modern is false if the server
 // is a legacy server; err then holds the reason, if known.
-func (c *conn) applyDiscover(a answer) (modern bool, err error) {
-	if a.err != nil {
-		return false, a.err
-	}
+func (c *conn) applyDiscover(reply *Reply) (modern bool, err error) {
 	var versions []string
-	if a.rpcError != nil {
-		if versions, err = supportedVersions(a.rpcError); err != nil {
+	if reply.Error != nil {
+		if versions, err = supportedVersions(reply.Error); err != nil {
 			return false, err
 		}
 	} else {
@@ -187,11 +188,11 @@ func (c *conn) applyDiscover(a answer) (modern bool, err error) {
 			Capabilities      jsontext.Value `json:"capabilities"`
 			Instructions      string         `json:"instructions"`
 		}
-		if mcp.Decode(a.result, &r) != nil || len(r.SupportedVersions) == 0 {
+		if mcp.Decode(reply.Result, &r) != nil || len(r.SupportedVersions) == 0 {
 			return false, nil
 		}
 		versions, c.capabilities, c.instructions = r.SupportedVersions, r.Capabilities, r.Instructions
-		c.serverInfo = mcp.Member(a.result, "_meta", mcp.MetaServerInfo)
+		c.serverInfo = mcp.Member(reply.Result, "_meta", mcp.MetaServerInfo)
 	}
 	r := newestCommon(versions)
 	if r == "" {

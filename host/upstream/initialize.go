@@ -75,7 +75,7 @@ func (c *conn) lateModern(ctx context.Context, question chan answer, first answe
 	switch {
 	case first.err != nil:
 		return false
-	case first.rpcError != nil:
+	case first.reply.Error != nil:
 		chance = discoverWaitAfterError
 	}
 	wait := time.NewTimer(chance)
@@ -96,8 +96,8 @@ func (c *conn) applyInitialize(ctx context.Context, a answer) error {
 	if a.err != nil {
 		return a.err
 	}
-	if a.rpcError != nil {
-		message, _ := mcp.TextMember(a.rpcError, "message")
+	if a.reply.Error != nil {
+		message, _ := mcp.TextMember(a.reply.Error, "message")
 		return &fault.Error{Code: fault.UpstreamProtocol, Message: "the server rejected initialize: " + message, Err: errRefused}
 	}
 	var r struct {
@@ -106,7 +106,7 @@ func (c *conn) applyInitialize(ctx context.Context, a answer) error {
 		ServerInfo      jsontext.Value `json:"serverInfo"`
 		Instructions    string         `json:"instructions"`
 	}
-	if mcp.Decode(a.result, &r) != nil {
+	if mcp.Decode(a.reply.Result, &r) != nil {
 		return fault.New(fault.UpstreamProtocol, "the result of initialize has an unexpected shape").WithHint(authorHint)
 	}
 	switch {

@@ -41,9 +41,11 @@ func (c *conn) syncLevel() <-chan struct{} {
 		defer close(told)
 		ctx, cancel := context.WithTimeout(c.ctx, levelTime)
 		defer cancel()
-		a, err := c.wait(ctx, p)
-		if err != nil || a.rpcError != nil {
-			u.opts.Log.Debug("setting the log level failed", "server", u.opts.Name, "error", err, "answer", string(a.rpcError))
+		switch reply, err := c.wait(ctx, p); {
+		case err != nil:
+			u.opts.Log.Debug("setting the log level failed", "server", u.opts.Name, "error", err)
+		case reply.Error != nil:
+			u.opts.Log.Debug("the server refused the log level", "server", u.opts.Name, "answer", string(reply.Error))
 		}
 	})
 	return told

@@ -215,8 +215,8 @@ func (c *conn) awaitAcknowledgement(l *listenRequest, p *pending) error {
 			return c.endError()
 		case a.err != nil:
 			return a.err
-		case a.rpcError != nil:
-			message, _ := mcp.TextMember(a.rpcError, "message")
+		case a.reply.Error != nil:
+			message, _ := mcp.TextMember(a.reply.Error, "message")
 			return fault.New(fault.UpstreamError, "%s: %s", p.method, message)
 		}
 		return fault.New(fault.UpstreamUnsupported, "the server ended the request to listen at once").WithHint(subscriptionHint)

@@ -79,7 +79,7 @@ func usual(p Peer, open func() *conversation.Link) Options {
 }
 
 // permitted returns a call of the local principal with the permit for it.
-func permitted(t testing.TB, c Call) Call {
+func permitted(t testing.TB, c Call) *Call {
 	t.Helper()
 	c.Principal = authn.Local()
 	item := policy.Item{Server: "s", Kind: policy.Tool}
@@ -97,7 +97,7 @@ func permitted(t testing.TB, c Call) Call {
 		args = mcp.Member(c.Params, "arguments")
 	}
 	c.Permit = permit(t, item, args)
-	return c
+	return &c
 }
 
 func permittedResource(t testing.TB, uri string) policy.Permit {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/fault"
-	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/sendqueue"
 )
@@ -46,10 +45,8 @@ func (p *pending) cancelServerRequests() {
 
 // An answer is the response to a request, or the error that replaces it.
 type answer struct {
-	result, rpcError []byte
-	names            mcp.Names // the member names of the result
-	err              error
-	hold             *limit.Hold // the memory of the bytes
+	reply *Reply // nil: see err
+	err   error
 }
 
 // startRequest registers and sends a request.
@@ -121,9 +118,9 @@ func (c *conn) forget(p *pending) {
 }
 
 // do sends a request and waits for its response.
-func (c *conn) do(ctx context.Context, p *pending, params []byte) (answer, error) {
+func (c *conn) do(ctx context.Context, p *pending, params []byte) (*Reply, error) {
 	if err := c.startRequest(ctx, p, params); err != nil {
-		return answer{}, c.sendError(err)
+		return nil, c.sendError(err)
 	}
 	return c.wait(ctx, p)
 }
@@ -141,10 +138,10 @@ func (c *conn) sendError(err error) error {
 }
 
 // wait waits for the response to a request. It cancels the request if ctx ends.
-func (c *conn) wait(ctx context.Context, p *pending) (answer, error) {
+func (c *conn) wait(ctx context.Context, p *pending) (*Reply, error) {
 	select {
 	case a := <-p.answer:
-		return a, a.err
+		return a.reply, a.err
 	case <-ctx.Done():
 		c.forget(p)
 		if !isHandshake(p.method) {
@@ -152,10 +149,10 @@ func (c *conn) wait(ctx context.Context, p *pending) (answer, error) {
 		}
 		select {
 		case late := <-p.answer: // the response arrived at the same time
-			late.hold.Release()
+			late.reply.Release()
 		default:
 		}
-		return answer{}, ctx.Err()
+		return nil, ctx.Err()
 	}
 }
 

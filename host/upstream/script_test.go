@@ -317,11 +317,14 @@ func (s *stage) call(step conversation.Step) {
 		c.Params = []byte(params)
 	}
 	s.start(name, o, func(ctx context.Context, _ *outcome) (string, error) {
-		r, err := s.up.Call(ctx, permitted(s.t, c))
-		if r.Error != nil {
-			return "error " + string(r.Error), err
+		switch r, err := s.up.Call(ctx, permitted(s.t, c)); {
+		case err != nil:
+			return "", err
+		case r.Error != nil:
+			return "error " + string(r.Error), nil
+		default:
+			return "result " + string(r.Result), nil
 		}
-		return "result " + string(r.Result), err
 	})
 }
 

@@ -132,7 +132,7 @@ const subscriptionHint = "read the resource again to see changes"
 func (u *Upstream) awaitAnswer(c *conn, p *pending) error {
 	ctx, cancel := context.WithTimeout(c.ctx, u.opts.Call)
 	defer cancel()
-	a, err := c.wait(ctx, p)
+	reply, err := c.wait(ctx, p)
 	switch {
 	case err != nil && c.ctx.Err() != nil:
 		return c.endError()
@@ -140,8 +140,8 @@ func (u *Upstream) awaitAnswer(c *conn, p *pending) error {
 		return fault.New(fault.CallTimeout, "%s was not answered within %s", p.method, u.opts.Call).WithHint("raise timeouts { call } in its block")
 	case err != nil:
 		return err
-	case a.rpcError != nil:
-		message, _ := mcp.TextMember(a.rpcError, "message")
+	case reply.Error != nil:
+		message, _ := mcp.TextMember(reply.Error, "message")
 		return fault.New(fault.UpstreamError, "%s: %s", p.method, message)
 	}
 	return nil

@@ -40,13 +40,17 @@ func (c *conn) pollTask(task string) {
 	c.spawn("asking about a task", func() {
 		ctx, cancel := context.WithTimeout(c.ctx, c.up.opts.Call)
 		defer cancel()
-		a, err := c.wait(ctx, p)
-		if id, _ := mcp.TextMember(a.result, "taskId"); err != nil || id != task {
+		reply, err := c.wait(ctx, p)
+		var id string
+		if err == nil {
+			id, _ = mcp.TextMember(reply.Result, "taskId")
+		}
+		if err != nil || id != task {
 			c.up.opts.Log.Debug("polling a task failed", "server", c.up.opts.Name, "error", err)
 			c.taskLost(task)
 			return
 		}
-		state := mcp.DeleteMember(a.result, "resultType")
+		state := mcp.DeleteMember(reply.Result, "resultType")
 		if c.up.recordTask(state) { // false if a newer final state has been delivered
 			c.up.opts.Peer.ServerNotification(c.up, nil, mcp.NoteTask, state)
 		}
