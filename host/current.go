@@ -24,6 +24,11 @@ func (a *App) Secrets() *Secrets { return a.current.Load().secrets }
 // be changed.
 func (a *App) Upstreams() map[string]*upstream.Upstream { return a.current.Load().upstreams }
 
+// ConnectRequired connects the servers with required = true.
+func (a *App) ConnectRequired(ctx context.Context) error {
+	return a.current.Load().connectRequired(ctx, &generation{})
+}
+
 // Described returns the description of a plugin of the configuration.
 func (a *App) Described(p config.Plugin) (Described, bool) {
 	d, ok := a.current.Load().manifests[p.Use]

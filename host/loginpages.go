@@ -17,6 +17,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/gateway"
 	"github.com/junctor-mcp/junctor/host/login"
+	"github.com/junctor-mcp/junctor/host/loopback"
 )
 
 const (
@@ -137,7 +138,7 @@ func clientsAreLocal(at net.Addr, hosts []string) bool {
 		if name, _, err := net.SplitHostPort(h); err == nil {
 			h = name
 		}
-		return !isLoopback(h)
+		return !loopback.Is(h)
 	})
 }
 
@@ -242,10 +243,5 @@ func RegisteredPort(s *config.Server) string {
 // OnLoopback reports whether a server is on this machine.
 func OnLoopback(address string) bool {
 	u, err := url.Parse(address)
-	return err == nil && isLoopback(u.Hostname())
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+	return err == nil && loopback.Is(u.Hostname())
 }

@@ -48,7 +48,7 @@ func (e *env) chooseInstance(ctx context.Context, missing error) error {
 	if len(answered) == 0 {
 		return missing
 	}
-	return fault.New(fault.ProcessAmbiguous, "there is no configuration here, so the process to reload is not known").WithHint("%s", runningHint(answered))
+	return fault.New(fault.ProcessAmbiguous, "there is no configuration here, so the process to reload is not known").WithHint("%s", instancesHint(answered))
 }
 
 // reloads is the JSON form of reload.
@@ -72,7 +72,7 @@ func (e *env) reload(ctx context.Context, instance string, all bool) error {
 			return err
 		}
 	}
-	found, failed, err := e.running(ctx, instance)
+	found, failed, err := e.findInstances(ctx, instance)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (e *env) reload(ctx context.Context, instance string, all bool) error {
 			WithHint("start one with `junctor serve`; it reads the configuration then")
 	case len(found) > 1 && !all:
 		return fault.New(fault.ProcessAmbiguous, "%d running processes serve this configuration", len(found)).
-			WithHint("%s, or take --all", runningHint(found))
+			WithHint("%s, or take --all", instancesHint(found))
 	}
 	wait := e.spin("reloading")
 	done, first := reloadAll(ctx, found)

@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/sdk/process"
@@ -127,7 +126,7 @@ func (e *env) serveHTTP(ctx context.Context, address string, watch bool) error {
 
 // prepare loads the configuration to serve and opens the control socket. look, if not nil,
 // replaces the diagnostics.
-func (e *env) prepare(ctx context.Context, transport string, look func(*config.Config, config.Diagnostics) config.Diagnostics) (*serving, error) {
+func (e *env) prepare(ctx context.Context, transport string, look func(*config.Config, config.Diagnostics) config.Diagnostics) (*thisInstance, error) {
 	started := time.Now()
 	signal.Ignore(syscall.SIGPIPE) // a write to a client that has left returns an error instead
 	process.EndStale()             // plugins of a host that was killed
@@ -143,9 +142,9 @@ func (e *env) prepare(ctx context.Context, transport string, look func(*config.C
 		return nil, reported(diags.Err())
 	}
 	app.LimitMemory()
-	s := &serving{e: e, app: app, transport: transport, started: started}
+	s := &thisInstance{e: e, app: app, transport: transport, started: started}
 	s.stopControl = s.startControl(ctx)
-	if err := e.required(ctx, app); err != nil {
+	if err := app.ConnectRequired(ctx); err != nil {
 		s.stopControl()
 		return nil, err
 	}
@@ -159,18 +158,6 @@ func (e *env) prepare(ctx context.Context, transport string, look func(*config.C
 		os.Exit(fault.ExitInterrupted)
 	})
 	return s, nil
-}
-
-// required connects the servers with required = true.
-func (e *env) required(ctx context.Context, app *host.App) error {
-	for _, s := range app.Config().Servers {
-		if s.Enabled && s.Required {
-			if err := app.Upstreams()[s.Name].Connect(ctx); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // endpointAttrs returns log attributes with the URL for clients. An unspecified address is replaced

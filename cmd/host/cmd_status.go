@@ -54,7 +54,7 @@ type statusJSON struct {
 
 func (e *env) status(ctx context.Context, args []string, f statusFlags) error {
 	if !f.connect && !f.offline {
-		found, _, err := e.running(ctx, f.instance)
+		found, _, err := e.findInstances(ctx, f.instance)
 		if err != nil {
 			return err
 		}

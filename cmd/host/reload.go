@@ -33,7 +33,7 @@ func catchHangup() chan os.Signal {
 }
 
 // reloadOnHangup reloads the configuration for each signal until stop is called.
-func (s *serving) reloadOnHangup(ctx context.Context, hangups chan os.Signal) (stop func()) {
+func (s *thisInstance) reloadOnHangup(ctx context.Context, hangups chan os.Signal) (stop func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -50,7 +50,7 @@ func (s *serving) reloadOnHangup(ctx context.Context, hangups chan os.Signal) (s
 
 // A configWatch reloads the configuration when its content changes.
 type configWatch struct {
-	*serving
+	*thisInstance
 	files     *fsnotify.Watcher
 	known     string // contentDigest of the content that was tried last
 	untrusted bool   // that content was not trusted
@@ -58,7 +58,7 @@ type configWatch struct {
 
 // watchConfig reloads the configuration when its content differs from the content that was
 // tried last, until stop is called.
-func (s *serving) watchConfig(ctx context.Context) (stop func(), err error) {
+func (s *thisInstance) watchConfig(ctx context.Context) (stop func(), err error) {
 	files, err := fsnotify.NewWatcher()
 	if err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (s *serving) watchConfig(ctx context.Context) (stop func(), err error) {
 	if err := files.Add(dir); err != nil {
 		s.e.log.Warn("changes of the configuration are noticed by polling only", "every", watchPoll, "error", err)
 	}
-	w := &configWatch{serving: s, files: files, known: s.e.loaded}
+	w := &configWatch{thisInstance: s, files: files, known: s.e.loaded}
 	ctx, cancel := context.WithCancel(ctx)
 	var work sync.WaitGroup
 	work.Go(func() { w.run(ctx) })
@@ -123,7 +123,7 @@ func (w *configWatch) isTrusted(ctx context.Context) bool {
 }
 
 // watch is watchConfig if on is set.
-func (s *serving) watch(ctx context.Context, on bool) (stop func(), err error) {
+func (s *thisInstance) watch(ctx context.Context, on bool) (stop func(), err error) {
 	if !on {
 		return func() {}, nil
 	}

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/junctor-mcp/junctor/host/mcp"
-	"github.com/junctor-mcp/junctor/host/tokens"
+	"github.com/junctor-mcp/junctor/host/tokencount"
 )
 
 const (
@@ -44,21 +44,21 @@ func (e *env) printResult(result []byte, how printOptions) error {
 }
 
 func (e *env) warnSize(n int) {
-	if about := tokens.Estimate(n); about > warnTokens && e.errTTY {
+	if about := tokencount.Estimate(n); about > warnTokens && e.errTTY {
 		fmt.Fprintf(e.stderr, "warning: the result has about %d tokens\n", about)
 	}
 }
 
 // cut shortens long text and warns about it.
 func (e *env) cut(text string) string {
-	about := tokens.Estimate(len(text))
+	about := tokencount.Estimate(len(text))
 	if about > warnTokens {
 		fmt.Fprintf(e.stderr, "warning: the result has about %d tokens\n", about)
 	}
 	if about <= cutTokens {
 		return text
 	}
-	shown := tokens.Bytes(cutTokens)
+	shown := tokencount.Bytes(cutTokens)
 	for shown > 0 && !utf8.RuneStart(text[shown]) {
 		shown--
 	}

@@ -6,13 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/junctor-mcp/junctor/host/tokens"
+	"github.com/junctor-mcp/junctor/host/tokencount"
 )
 
 // Tokens estimates the tokens that the tool uses in a model's context. It counts the
 // name, the description and the input schema. Clients do not pass the output schema
 // and the annotations to the model.
-func (t *Tool) Tokens() int { return tokens.Estimate(t.size()) }
+func (t *Tool) Tokens() int { return tokencount.Estimate(t.size()) }
 
 // toolFrame is the size of the JSON around the three parts.
 const toolFrame = len(`{"name":"","description":"","inputSchema":},`)
@@ -27,7 +27,7 @@ func Cost(tools []*Tool) int {
 	for _, t := range tools {
 		bytes += t.size()
 	}
-	return tokens.Estimate(bytes)
+	return tokencount.Estimate(bytes)
 }
 
 // namedTools is the number of tools that a cost note names.
@@ -36,17 +36,17 @@ const namedTools = 3
 // CostNote returns a note about tools that use many tokens, or "".
 func CostNote(tools []*Tool) string {
 	var parts []string
-	if all := Cost(tools); all > tokens.MuchServer {
+	if all := Cost(tools); all > tokencount.MuchServer {
 		parts = append(parts, fmt.Sprintf("its %d tools use about %d tokens of a model's context", len(tools), all))
 	}
-	much := slices.DeleteFunc(slices.Clone(tools), func(t *Tool) bool { return t.Tokens() <= tokens.MuchTool })
+	much := slices.DeleteFunc(slices.Clone(tools), func(t *Tool) bool { return t.Tokens() <= tokencount.MuchTool })
 	if len(much) > 0 {
 		slices.SortStableFunc(much, func(a, b *Tool) int { return cmp.Compare(b.size(), a.size()) })
 		var names []string
 		for _, t := range much[:min(len(much), namedTools)] {
 			names = append(names, fmt.Sprintf("%s about %d", t.Exposed, t.Tokens()))
 		}
-		text := fmt.Sprintf("%d of its tools use more than %d tokens each: %s", len(much), tokens.MuchTool, strings.Join(names, ", "))
+		text := fmt.Sprintf("%d of its tools use more than %d tokens each: %s", len(much), tokencount.MuchTool, strings.Join(names, ", "))
 		if len(much) > len(names) {
 			text += ", …"
 		}

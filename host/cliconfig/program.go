@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/junctor-mcp/junctor/host/tokens"
+	"github.com/junctor-mcp/junctor/host/tokencount"
 )
 
 // ModelMeta is the name in _meta of the cli plugin's description of a program. The plugin
@@ -98,7 +98,7 @@ func Read(result []byte) (p Program, complete bool, err error) {
 	for _, t := range list.Tools {
 		if m := t.Meta.Model; m != nil && m.Block != nil {
 			m.Name = t.Name
-			m.Tokens = tokens.Estimate(len(t.Name) + len(t.Description) + len(t.Input))
+			m.Tokens = tokencount.Estimate(len(t.Name) + len(t.Description) + len(t.Input))
 			p.Tools = append(p.Tools, *m)
 		}
 	}
@@ -110,15 +110,15 @@ func (p *Program) Costly() string {
 	all, much := 0, 0
 	for _, t := range p.Tools {
 		all += t.Tokens
-		if t.Tokens > tokens.MuchTool {
+		if t.Tokens > tokencount.MuchTool {
 			much++
 		}
 	}
 	switch {
-	case all > tokens.MuchServer:
-		return fmt.Sprintf("these tools take about %d tokens of a model's context (%d of them more than %d each)", all, much, tokens.MuchTool)
+	case all > tokencount.MuchServer:
+		return fmt.Sprintf("these tools take about %d tokens of a model's context (%d of them more than %d each)", all, much, tokencount.MuchTool)
 	case much > 0:
-		return fmt.Sprintf("tools take more than %d tokens of a model's context: %d", tokens.MuchTool, much)
+		return fmt.Sprintf("tools take more than %d tokens of a model's context: %d", tokencount.MuchTool, much)
 	}
 	return ""
 }

@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/junctor-mcp/junctor/host/loopback"
 )
 
 // unixPrefix begins the address of a unix socket.
@@ -110,8 +112,5 @@ func isLocal(listen string) bool {
 	if err != nil {
 		return false
 	}
-	if ip, err := netip.ParseAddr(host); err == nil {
-		return ip.Unmap().IsLoopback()
-	}
-	return strings.EqualFold(host, "localhost")
+	return loopback.Is(host)
 }

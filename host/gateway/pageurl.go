@@ -3,7 +3,6 @@ package gateway
 import (
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"strings"
 	"unicode"
@@ -12,6 +11,7 @@ import (
 	"golang.org/x/net/idna"
 
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/loopback"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
@@ -41,17 +41,12 @@ func checkPageURL(address string) error {
 		return fmt.Errorf("the address has the scheme %q, which is not https", clip(u.Scheme))
 	case host == "":
 		return errors.New("the address has no host")
-	case u.Scheme == "http" && !onLoopback(host):
+	case u.Scheme == "http" && !loopback.Is(host):
 		return errors.New("the address is not https, and its host is not this machine")
 	case u.User != nil:
 		return errors.New("the address has a user name")
 	}
 	return checkHost(host)
-}
-
-func onLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }
 
 // checkHost returns an error if the name of a host could be mistaken for another one.

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/host/loopback"
 	"github.com/junctor-mcp/junctor/host/truncate"
 	"github.com/junctor-mcp/junctor/sdk"
 )
@@ -15,9 +16,9 @@ const maxAddress = 8 << 10
 
 // Address checks an untrusted address of a page and returns the form to open and to
 // print. That form is ASCII and has no characters with a meaning to a shell or a
-// terminal. Address accepts https only, and http to the loopback if loopback is set.
-func Address(raw string, loopback bool) (string, error) {
-	u, problem := vetted(raw, loopback)
+// terminal. Address accepts https only, and http to the loopback if local is set.
+func Address(raw string, local bool) (string, error) {
+	u, problem := vetted(raw, local)
 	if problem != "" {
 		return "", &sdk.Error{
 			Code: sdk.Denied, Reason: "auth_url_rejected", Message: fmt.Sprintf("the address of the page to open %s: %s", problem, shown(raw)),
@@ -27,7 +28,7 @@ func Address(raw string, loopback bool) (string, error) {
 	return u, nil
 }
 
-func vetted(raw string, loopback bool) (address, problem string) {
+func vetted(raw string, local bool) (address, problem string) {
 	switch {
 	case len(raw) > maxAddress:
 		return "", fmt.Sprintf("is longer than %d bytes", maxAddress)
@@ -47,9 +48,9 @@ func vetted(raw string, loopback bool) (address, problem string) {
 		return "", "contains a user name"
 	case u.Opaque != "" || !hostname(u.Hostname()) || u.Host != hostOf(u):
 		return "", "has no valid ASCII host name"
-	case u.Scheme == "http" && !onLoopback(u.Hostname()):
+	case u.Scheme == "http" && !loopback.Is(u.Hostname()):
 		return "", "is not https"
-	case u.Scheme == "http" && !loopback:
+	case u.Scheme == "http" && !local:
 		return "", "leads to this machine, but the server is on another one"
 	}
 	address = u.Scheme + "://" + strings.ToLower(u.Host) + encoded(u.EscapedPath(), inPath)
@@ -87,13 +88,6 @@ func hostname(host string) bool {
 		}
 	}
 	return host != "" && host[0] != '-' && host[0] != '.' && !strings.Contains(host, "..")
-}
-
-func onLoopback(host string) bool {
-	if a, err := netip.ParseAddr(host); err == nil {
-		return a.Unmap().IsLoopback()
-	}
-	return strings.EqualFold(host, "localhost")
 }
 
 func asciiLetter(r rune) bool {

@@ -28,16 +28,16 @@ func (e *env) instanceFlag(cmd *cobra.Command, name *string) {
 	})
 }
 
-// running returns the processes that use the configuration of this verb: all processes if
+// findInstances returns the processes that use the configuration of this verb: all processes if
 // there is none. With an instance it returns that process. Processes that do not answer
 // are reported, and returned as failed.
-func (e *env) running(ctx context.Context, instance string) (found []control.Answer, failed []error, err error) {
+func (e *env) findInstances(ctx context.Context, instance string) (found []control.Answer, failed []error, err error) {
 	if err := e.findDirs(); err != nil {
 		return nil, nil, err
 	}
 	all := control.Find(e.dirs.Runs)
 	if instance != "" {
-		found, err = oneRunning(ctx, all, instance)
+		found, err = findInstance(ctx, all, instance)
 		return found, nil, err
 	}
 	matches, err := e.matchesConfig()
@@ -51,8 +51,8 @@ func (e *env) running(ctx context.Context, instance string) (found []control.Ans
 	return slices.DeleteFunc(found, func(a control.Answer) bool { return !matches(a.Status) }), failed, nil
 }
 
-// oneRunning returns the process with a name.
-func oneRunning(ctx context.Context, all []*control.Instance, name string) ([]control.Answer, error) {
+// findInstance returns the process with a name.
+func findInstance(ctx context.Context, all []*control.Instance, name string) ([]control.Answer, error) {
 	var named []*control.Instance
 	for _, i := range all {
 		if i.Is(name) {
@@ -65,12 +65,12 @@ func oneRunning(ctx context.Context, all []*control.Instance, name string) ([]co
 		return answered, nil
 	case len(answered) > 1:
 		return nil, fault.New(fault.ProcessAmbiguous, "%d running processes have the id %s, in different containers", len(answered), name).
-			WithHint("%s", runningHint(answered))
+			WithHint("%s", instancesHint(answered))
 	case len(failed) > 0:
 		return nil, failed[0]
 	}
 	others, _ := control.StatusOfAll(ctx, all)
-	return nil, fault.New(fault.ProcessMissing, "no running process is %q", name).WithHint("%s", runningHint(others))
+	return nil, fault.New(fault.ProcessMissing, "no running process is %q", name).WithHint("%s", instancesHint(others))
 }
 
 // matchesConfig returns a function that reports whether a process uses the configuration
@@ -102,8 +102,8 @@ func realPath(path string) string {
 	return path
 }
 
-// runningHint lists processes for the hint of an error.
-func runningHint(all []control.Answer) string {
+// instancesHint lists processes for the hint of an error.
+func instancesHint(all []control.Answer) string {
 	if len(all) == 0 {
 		return "start one with `junctor serve`"
 	}

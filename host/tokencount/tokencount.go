@@ -1,5 +1,5 @@
-// Package tokens estimates how many tokens of a model's context a text uses.
-package tokens
+// Package tokencount estimates how many tokens of a model's context a text uses.
+package tokencount
 
 // bytesPerToken is the estimated size of a token in bytes. The tokenizers
 // o200k_base and cl100k_base average 4.3 to 4.6 bytes per token on the tool

@@ -16,9 +16,9 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// A serving is the process that runs the verb serve. It answers on the control socket.
+// thisInstance is this process while it runs the verb serve. It answers on the control socket.
 // Its methods may be called concurrently.
-type serving struct {
+type thisInstance struct {
 	e         *env
 	app       *host.App
 	transport string // see control.Status
@@ -37,7 +37,7 @@ type serving struct {
 
 // startControl opens the control socket. Without one the process serves nevertheless. The
 // reloads of other processes end when ctx does.
-func (s *serving) startControl(ctx context.Context) (stop func()) {
+func (s *thisInstance) startControl(ctx context.Context) (stop func()) {
 	stop, err := control.Serve(ctx, s.e.dirs.Run, s.e.dirs.Runs, s, s.e.log)
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):
@@ -51,14 +51,14 @@ func (s *serving) startControl(ctx context.Context) (stop func()) {
 }
 
 // serveAt records the address of the endpoint.
-func (s *serving) serveAt(address string) {
+func (s *thisInstance) serveAt(address string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.address = address
 }
 
 // Status implements control.Process.
-func (s *serving) Status(ctx context.Context) *control.Status {
+func (s *thisInstance) Status(ctx context.Context) *control.Status {
 	st := s.app.Status(ctx)
 	st.PID, st.Instance = os.Getpid(), strconv.Itoa(os.Getpid())
 	st.Version, st.Transport, st.Started, st.Uptime = version, s.transport, s.started, int64(time.Since(s.started).Seconds())
@@ -71,7 +71,7 @@ func (s *serving) Status(ctx context.Context) *control.Status {
 }
 
 // Reload implements control.Process.
-func (s *serving) Reload(ctx context.Context) (*control.Reloaded, *control.Failure) {
+func (s *thisInstance) Reload(ctx context.Context) (*control.Reloaded, *control.Failure) {
 	changed, diags, err := s.reload(ctx)
 	var text strings.Builder
 	if err == nil || diags.HasErrors() {
@@ -101,7 +101,7 @@ func diagnosticsJSON(diags config.Diagnostics) (all []json.RawMessage) {
 
 // reload reads the configuration again. The log says what changed, or why the
 // configuration in effect stays.
-func (s *serving) reload(ctx context.Context) (*host.Reloaded, config.Diagnostics, error) {
+func (s *thisInstance) reload(ctx context.Context) (*host.Reloaded, config.Diagnostics, error) {
 	s.reloading.Lock()
 	defer s.reloading.Unlock()
 	content, diags, err := s.trusted(ctx)
@@ -126,19 +126,19 @@ func (s *serving) reload(ctx context.Context) (*host.Reloaded, config.Diagnostic
 // trusted returns the content of the configuration that the process was started with, if
 // it needs trust. Another configuration that has become the first one to be found is not
 // read: it would get the secrets of the one in effect.
-func (s *serving) trusted(ctx context.Context) (*config.Content, config.Diagnostics, error) {
+func (s *thisInstance) trusted(ctx context.Context) (*config.Content, config.Diagnostics, error) {
 	return s.e.trusted(ctx, s.app.Location(), false)
 }
 
 // setFailed records whether the last reload failed.
-func (s *serving) setFailed(f *control.FailedReload) {
+func (s *thisInstance) setFailed(f *control.FailedReload) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.failed = f
 }
 
 // logChanges logs what a reload changed.
-func (s *serving) logChanges(r *host.Reloaded) {
+func (s *thisInstance) logChanges(r *host.Reloaded) {
 	s.e.log.Info("reloaded the configuration", "generation", r.Generation, "added", r.Added, "changed", r.Changed, "removed", r.Removed)
 	for _, p := range r.Pending {
 		s.e.log.Warn("a setting takes effect after a restart only", "setting", p.Setting, "effect", p.Effect)
