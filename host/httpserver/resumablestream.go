@@ -47,6 +47,7 @@ func newResumableStream(x *exchange, s *sessionstore.Session, id []byte) streame
 		taken, release := s.Client.(*sessionClient).takeStream(l.number)
 		defer release()
 		f.taken = taken
+		l.log.AwaitWritten() // before the client hears of the stream
 		_ = f.run(x.r.Context())
 	})
 	return l

@@ -111,13 +111,20 @@ func (d *diskState) removedStream(number uint32) {
 	}
 }
 
-// save enqueues the session and waits until it is written, the attempt has
-// failed, or diskTimeout has passed.
+// save writes the session's state and waits like awaitWrite.
 func (d *diskState) save() {
+	if d != nil {
+		d.stale.Store(true)
+		d.awaitWrite()
+	}
+}
+
+// awaitWrite enqueues the session and waits until it is written, the attempt has
+// failed, or diskTimeout has passed.
+func (d *diskState) awaitWrite() {
 	if d == nil {
 		return
 	}
-	d.stale.Store(true)
 	if d.disk.failing.Load() {
 		d.enqueue()
 		return

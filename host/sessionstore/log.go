@@ -88,6 +88,11 @@ func (l *Log) Begin(request []byte) uint32 {
 	return l.last
 }
 
+// AwaitWritten waits until the streams that have begun are in the file, the attempt to
+// write them has failed, or the disk is too slow. A client that has heard of a stream
+// can then ask for it after the process was killed.
+func (l *Log) AwaitWritten() { l.disk.awaitWrite() }
+
 // Append adds an event to a stream and returns its position. It never waits.
 // The log owns the event's data from then on. On an ended stream or session it
 // does nothing and returns 0.
