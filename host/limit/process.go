@@ -10,9 +10,13 @@ import (
 	"strings"
 )
 
-// goPart is the divisor of the process's memory that gives the part for memory
-// outside the Go runtime's count, such as the program itself.
-const goPart = 8
+// The Go runtime does not count the program itself, of which about programMemory is
+// resident, nor some of its own memory. It may also exceed its limit for a moment while
+// large messages are read.
+const (
+	uncountedPart = 8 // divisor of the process's memory
+	programMemory = 24 << 20
+)
 
 // ProcessMemory returns how many bytes the process may use: most, or less if
 // its control group or GOMEMLIMIT allows less.
@@ -31,7 +35,8 @@ func ProcessMemory(most int64) int64 {
 // returns the limit that holds.
 func SetGoMemory(most int64) int64 {
 	if os.Getenv("GOMEMLIMIT") == "" && most > 0 && most < math.MaxInt64 {
-		debug.SetMemoryLimit(most - most/goPart)
+		uncounted := min(max(most/uncountedPart, programMemory), most/2)
+		debug.SetMemoryLimit(most - uncounted)
 	}
 	return debug.SetMemoryLimit(-1)
 }
