@@ -44,8 +44,9 @@ type Reader struct {
 	BeforeRead func()
 
 	// Admit is called before the buffer grows beyond 64 KiB, with the sizes of the
-	// old and the new one together, in bytes: both exist for a moment. If it returns false, the line is read to its end without keeping it,
-	// and Next returns a [*NotAdmittedError]. Admit may be nil.
+	// old and the new one together, in bytes: both exist for a moment. If it returns
+	// false, the line is read to its end without keeping it, and Next returns a
+	// [*NotAdmittedError]. Admit may be nil.
 	Admit func(size int) bool
 
 	src   io.Reader
