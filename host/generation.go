@@ -66,7 +66,7 @@ func (g *generation) build(before *generation) {
 		if !s.Enabled {
 			continue
 		}
-		input := g.input(s)
+		input := g.connectionInput(s)
 		var u *upstream.Upstream
 		if before != nil && before.inputs[s.Name] == input {
 			u = before.upstreams[s.Name]
@@ -94,14 +94,15 @@ func (g *generation) catalogServerOnce(before *generation, s *config.Server, u *
 	}
 	i := slices.IndexFunc(before.servers, func(o *catalog.Server) bool { return o.Name == s.Name && o.Upstream == u })
 	j := slices.IndexFunc(before.Config.Servers, func(o *config.Server) bool { return o.Name == s.Name })
-	if i >= 0 && j >= 0 && sameOffer(before.Config.Servers[j], s) {
+	if i >= 0 && j >= 0 && sameView(before.Config.Servers[j], s) {
 		return before.servers[i]
 	}
 	return g.catalogServer(s, u)
 }
 
-// sameOffer reports whether two blocks of one server offer its items in the same way.
-func sameOffer(x, y *config.Server) bool {
+// sameView reports whether clients see the items of one server in the same way with two
+// of its blocks.
+func sameView(x, y *config.Server) bool {
 	type offer struct {
 		Prefix, Describe, BadSchema, Share string
 		Views                              []config.View
@@ -121,8 +122,8 @@ func sameOffer(x, y *config.Server) bool {
 	return reflect.DeepEqual(of(x), of(y))
 }
 
-// input returns a digest of everything that the connections to a server depend on.
-func (g *generation) input(s *config.Server) string {
+// connectionInput returns a digest of everything that the connections to a server depend on.
+func (g *generation) connectionInput(s *config.Server) string {
 	plugins := []config.Plugin{g.plugin(s.Transport.Plugin)}
 	var auth any
 	if s.Auth != nil {

@@ -34,9 +34,9 @@ func TestMasksOfConfigurations(t *testing.T) {
 	}
 }
 
-// TestVeil: a secret that came late is hidden however others print it: quoted,
+// TestLateSecretIsConcealed: a secret that came late is hidden however others print it: quoted,
 // line by line, or without the white space around it.
-func TestVeil(t *testing.T) {
+func TestLateSecretIsConcealed(t *testing.T) {
 	const key = "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIJrYq\nRwQm8nUu\n-----END PRIVATE KEY-----\n"
 	v := &redactor{}
 	for _, secret := range []string{"tok3n-of-ada", key, "trimmed-t0ken\n\n", `a "quoted" one`, "short"} {

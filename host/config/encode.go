@@ -50,12 +50,13 @@ func jsonOf(v cty.Value) []byte {
 	return b
 }
 
-// fingerprint returns the hash of everything that a connection is opened with.
-// Timeouts, names and permissions are looked up at each call and do not change it.
+// fingerprint returns the hash of everything that decides what a server offers. The
+// lists of a server are cached under it. What else a connection depends on, such as
+// share and timeouts, is in connectionInput of package host.
 func (l *loader) fingerprint(d *draft) string {
 	t := l.fingerprintFields(d.transport.plugin.Plugin, d.Transport)
 	for _, a := range serverAttributes {
-		if a.reconnects {
+		if a.inFingerprint {
 			t[a.path()] = a.get(d.Server)
 		}
 	}

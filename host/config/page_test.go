@@ -94,7 +94,7 @@ func TestServerAttributesAreDocumentedAndTested(t *testing.T) {
 			if !regexp.MustCompile(`(?m)^\s*` + a.name + `\s*=`).Match(text) {
 				t.Errorf("%s does not set %s", path, a.path())
 			}
-			if a.doc == "" || a.accepts == "" || a.unset == "" || a.reconnects && a.get == nil {
+			if a.doc == "" || a.accepts == "" || a.unset == "" || a.inFingerprint && a.get == nil {
 				t.Errorf("the entry of %s is incomplete", a.path())
 			}
 		}

@@ -64,9 +64,9 @@ type serverAttribute struct {
 	block string // the block inside the server block, such as "timeouts"; empty: none
 	name  string
 	serverValue
-	inDefaults bool   // the defaults block may set it for all servers
-	reconnects bool   // it is part of Server.Fingerprint
-	doc        string // Markdown, one or more sentences
+	inDefaults    bool   // the defaults block may set it for all servers
+	inFingerprint bool   // it is part of Server.Fingerprint, which is also the key of cached lists
+	doc           string // Markdown, one or more sentences
 }
 
 // serverAttributes is the table of the attributes whose values the host decodes. It
@@ -81,7 +81,7 @@ var serverAttributes = []serverAttribute{
 		read:    func(r blockReader, _ string, d *draft) { d.Prefix = r.prefix(d) },
 		accepts: "letters, digits, `_`, `-`; at most 40 characters", unset: "the label"},
 		doc: "Tools and prompts are offered as `PREFIX__NAME`. The prefix must not contain `__` or end in `_`. `\"\"` offers names without a prefix."},
-	{name: "protocol", serverValue: oneOf(func(s *Server) *string { return &s.Protocol }, append([]string{"auto"}, revisions...)...), reconnects: true,
+	{name: "protocol", serverValue: oneOf(func(s *Server) *string { return &s.Protocol }, append([]string{"auto"}, revisions...)...), inFingerprint: true,
 		doc: "The revision of MCP. `auto` finds out which revision the server speaks and remembers it."},
 	{name: "share", serverValue: serverValue{
 		read:    func(r blockReader, _ string, d *draft) { d.Share, d.shareAt = r.share() },
@@ -93,7 +93,7 @@ var serverAttributes = []serverAttribute{
 		inDefaults: true, doc: "When an unused connection is closed. `adaptive` waits one to five minutes, depending on use."},
 	{name: "required", serverValue: boolean(func(s *Server) *bool { return &s.Required }, false),
 		doc: "`junctor serve` does not start if this server cannot be reached."},
-	{name: "max_message", serverValue: byteSize(func(s *Server) *int { return &s.MaxMessage }, ndjson.DefaultLimit, leastMessage, mostMessage), reconnects: true,
+	{name: "max_message", serverValue: byteSize(func(s *Server) *int { return &s.MaxMessage }, ndjson.DefaultLimit, leastMessage, mostMessage), inFingerprint: true,
 		doc: "The size of one message in either direction. A larger message fails its call."},
 	{name: "describe", serverValue: oneOf(func(s *Server) *string { return &s.Describe }, "full", "brief", "verbatim"),
 		inDefaults: true, doc: "How the server's descriptions reach clients. See [Descriptions](#descriptions)."},

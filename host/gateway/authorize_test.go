@@ -107,10 +107,10 @@ func drive(t *testing.T, rules map[string]policy.Server) (old, modern *fake) {
 	return old, modern
 }
 
-// TestDoor: under a policy that denies everything no method of any era, by any
+// TestDeniedRequestsReachNoServer: under a policy that denies everything no method of any era, by any
 // name, puts anything before a server that is not the host's own. Under one
 // that allows everything, the same messages do.
-func TestDoor(t *testing.T) {
+func TestDeniedRequestsReachNoServer(t *testing.T) {
 	t.Run("denied", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			old, modern := drive(t, nil)

@@ -3,8 +3,8 @@
 //
 // Every request, over HTTP, over standard input or from the command line, passes
 // the stages in stages.go: it is recorded, resolved to an item of a server,
-// authorized, validated, confirmed and limited, and then served by its route
-// (routes.go). A stage or a route knows nothing of the transport.
+// authorized, validated, confirmed, limited and counted, and then served by its route
+// (routes.go). A login that is missing is offered on the way (loginpage.go). A stage or a route knows nothing of the transport.
 //
 // Both eras of the protocol may be used on one connection. A request with a
 // protocol version in _meta is modern and stateless; initialize begins a legacy

@@ -11,9 +11,9 @@ import (
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
-// TestPanicLeased: a mistake of ours costs one request also where that goes on
+// TestPanicOnExclusiveConnection: a mistake of ours costs one request also where that goes on
 // without its client.
-func TestPanicLeased(t *testing.T) {
+func TestPanicOnExclusiveConnection(t *testing.T) {
 	f := curious("a")
 	f.repeat = func(string) bool { panic("oops") }
 	d := newFixture(f)

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path"
 	"runtime"
 	"slices"
 	"strings"
@@ -71,15 +72,20 @@ func walkOf(t *testing.T, stacks string) (walk []string) {
 		if !strings.Contains(goroutine, "httpserver.(*Server).ServeHTTP") || !strings.Contains(goroutine, "upstream.(*Upstream).Call") {
 			continue
 		}
-		for line := range strings.Lines(goroutine) {
+		lines := strings.Split(goroutine, "\n")
+		for i, line := range lines {
 			name, ok := strings.CutPrefix(line, module)
 			if !ok {
 				continue
 			}
 			name = name[:strings.LastIndex(name, "(")]
 			name, _, _ = strings.Cut(name, "-fm.") // the function that a method value returned
-			name, _, _ = strings.Cut(name, ".func")
-			walk = append(walk, name)
+			name, _, literal := strings.Cut(name, ".func")
+			file, _, _ := strings.Cut(path.Base(lines[i+1]), ":")
+			if literal {
+				file += ", a function in it"
+			}
+			walk = append(walk, fmt.Sprintf("%-46s %s", name, file))
 		}
 		slices.Reverse(walk)
 		return walk

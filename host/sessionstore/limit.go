@@ -9,9 +9,9 @@ import (
 // Limits for event logs, unless the memory for messages allows less.
 const (
 	sessionBytes = 8 << 20   // per session
-	softBytes    = 256 << 20 // of all sessions, above which each session keeps squeezedBytes
-	smallBytes   = 256 << 10 // per session above budgetBytes
-	maxBytes     = 512 << 20 // of all sessions, above which events over squeezedBytes are dropped
+	softBytes    = 256 << 20 // of all sessions, above which each session keeps smallBytes
+	smallBytes   = 256 << 10 // per session above softBytes
+	maxBytes     = 512 << 20 // of all sessions, above which events over smallBytes are dropped
 
 	transientEvents = 256     // unread transient events per session
 	transientBytes  = 1 << 20 // unread transient events per session

@@ -87,7 +87,7 @@ func (c *conn) queueRequest(ctx context.Context, p *pending, params []byte) erro
 	return err
 }
 
-// pushRequest is like post, for a small request, and does not wait.
+// pushRequest is like queueRequest, for a small request, and does not wait.
 func (c *conn) pushRequest(p *pending, params []byte) { _ = c.out.Push(c.compose(p, params)) }
 
 func (c *conn) compose(p *pending, params []byte) sendqueue.Message {

@@ -4,14 +4,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"io"
 	"path/filepath"
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/httpserver"
 	"github.com/junctor-mcp/junctor/host/sessionstore"
-	"github.com/junctor-mcp/junctor/host/stdioserver"
 )
 
 // The default limits of one address that is not a loopback address.
@@ -79,11 +77,4 @@ func (g *generation) authenticator(ctx context.Context, h config.HTTP) (authn.Au
 		return authn.Certificates{}, nil
 	}
 	return nil, nil
-}
-
-// ServeStdio serves one client over in and out, until in or ctx ends.
-func (a *App) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	defer a.offerPages(ctx)()
-	defer a.runInBackground()()
-	return stdioserver.Serve(ctx, a.Gateway, in, out)
 }

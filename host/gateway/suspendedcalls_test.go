@@ -54,10 +54,10 @@ func stateOf(answer string) string {
 	return state
 }
 
-// TestParkedMost: a principal has a hundred calls that wait for their client, all
+// TestSuspendedCallsAreLimited: a principal has a hundred calls that wait for their client, all
 // have a thousand, and a server 256 connections; what is over that is refused,
 // and there is room again when one goes on.
-func TestParkedMost(t *testing.T) {
+func TestSuspendedCallsAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var servers []*fake
 		for i := range 5 {
@@ -304,9 +304,9 @@ func TestQuestionsMost(t *testing.T) {
 	})
 }
 
-// TestParkTime: a call that is not continued is cancelled after ten minutes,
+// TestSuspendedCallExpires: a call that is not continued is cancelled after ten minutes,
 // not before, and its state is no good afterwards.
-func TestParkTime(t *testing.T) {
+func TestSuspendedCallExpires(t *testing.T) {
 	for _, after := range []time.Duration{suspendTime - time.Second, suspendTime + time.Second} {
 		synctest.Test(t, func(t *testing.T) {
 			f := curious("a")
