@@ -1,0 +1,104 @@
+package host
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/config"
+)
+
+// Where a reload notices that a field of config.Server has changed.
+const (
+	inConnection = "new connections"     // see connectionInput
+	inView       = "new lists"           // see sameView
+	inBoth       = inConnection + inView // each makes new lists
+	elsewhere    = ""                    // read again in each generation
+)
+
+// noticed has every field of a server block, and of the structs in it.
+var noticed = map[string]string{
+	"Name": elsewhere, "At": elsewhere, "Enabled": elsewhere, "Required": elsewhere, // identity, and what decides whether there is a server
+	"Resources.Unlisted": elsewhere, // in gateway.Server, which each generation makes
+
+	"Protocol": inConnection, "MaxMessage": inConnection, "Fingerprint": inConnection, "Transport": inConnection, "Auth": inConnection,
+	"Idle.Adaptive": inConnection, "Idle.Never": inConnection, "Idle.After": inConnection,
+	"Timeouts.Start": inConnection, "Timeouts.Call": inConnection, "Timeouts.Shutdown": inConnection, "Timeouts.Install": inConnection, "Timeouts.Extends": inConnection,
+	"Share":  inBoth,
+	"Prefix": inView, "Describe": inView, "BadSchema": inView, "Views": inView,
+	"Tools.Allow": inView, "Tools.Deny": inView, "Tools.Read": inView, "Tools.Write": inView, "Tools.Idempotent": inView,
+}
+
+// TestReloadNoticesEveryAttribute: a new attribute of a server block takes effect in a
+// reload, or the table says why not.
+func TestReloadNoticesEveryAttribute(t *testing.T) {
+	g := &generation{App: &App{}, Config: &config.Config{}}
+	seen := map[string]bool{}
+	eachField(reflect.TypeFor[config.Server](), "", nil, func(path string, index []int) {
+		seen[path] = true
+		want, ok := noticed[path]
+		if !ok {
+			t.Errorf("say where a reload notices %s, and add it there", path)
+			return
+		}
+		before, after := &config.Server{Name: "a"}, &config.Server{Name: "a"}
+		change(t, path, reflect.ValueOf(after).Elem().FieldByIndex(index))
+		if got := g.connectionInput(before) != g.connectionInput(after); got != (want == inConnection || want == inBoth) {
+			t.Errorf("%s: new connections: %v", path, got)
+		}
+		if got := !sameView(before, after); got != (want == inView || want == inBoth) {
+			t.Errorf("%s: new lists: %v", path, got)
+		}
+	})
+	for _, path := range slices.Sorted(maps.Keys(noticed)) {
+		if !seen[path] {
+			t.Errorf("%s is no field of a server", path)
+		}
+	}
+}
+
+// eachField calls do with each field of a struct, and of the structs in it that
+// have no more than numbers, truth values and lists.
+func eachField(of reflect.Type, prefix string, index []int, do func(path string, index []int)) {
+	for i := range of.NumField() {
+		f := of.Field(i)
+		path, at := prefix+f.Name, append(slices.Clone(index), i)
+		switch f.Type {
+		case reflect.TypeFor[config.Idle](), reflect.TypeFor[config.Timeouts](), reflect.TypeFor[config.Tools](), reflect.TypeFor[config.Resources]():
+			eachField(f.Type, path+".", at, do)
+		default:
+			do(path, at)
+		}
+	}
+}
+
+// change gives a field another value.
+func change(t *testing.T, path string, v reflect.Value) {
+	t.Helper()
+	var to any
+	switch v.Interface().(type) {
+	case string:
+		to = "changed"
+	case bool:
+		to = true
+	case int:
+		to = 1
+	case time.Duration:
+		to = time.Second
+	case config.Position:
+		to = config.Position{Line: 7}
+	case config.Block:
+		to = config.Block{Component: "changed"}
+	case *config.Block:
+		to = &config.Block{Component: "changed"}
+	case []config.Pattern:
+		to = []config.Pattern{{Glob: "changed"}}
+	case []config.View:
+		to = []config.View{{}}
+	default:
+		t.Fatalf("%s has a type that the test does not know", path)
+	}
+	v.Set(reflect.ValueOf(to))
+}
