@@ -31,9 +31,9 @@ var clientFaults = map[fault.Code]bool{
 // local reports whether a principal is the user who runs Junctor.
 func local(p authn.Principal) bool { return p.Method == authn.Local().Method }
 
-// conceal returns a fault for a client over HTTP, and the id of the complete fault in
+// withoutDetails returns a fault for a client over HTTP, and the id of the complete fault in
 // the log. The id is empty if nothing was removed or the log has the fault anyway.
-func (f *failures) conceal(err error, method string) (_ error, id string) {
+func (f *failures) withoutDetails(err error, method string) (_ error, id string) {
 	e := fault.As(err)
 	if clientFaults[e.Code] {
 		return err, ""
@@ -105,7 +105,7 @@ func (r *request) fault(err error) *rpcError {
 	if local(r.principal) {
 		return faultError(err, r.modern)
 	}
-	told, id := r.gw.failures.conceal(err, r.method)
+	told, id := r.gw.failures.withoutDetails(err, r.method)
 	e := faultError(told, r.modern)
 	if id != "" {
 		e.raw = mcp.SetPath(e.raw, []string{"data", "id"}, mcp.AppendText(nil, id))
