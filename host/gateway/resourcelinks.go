@@ -71,10 +71,14 @@ func (l *resourceLinks) has(principal string, at catalog.Location) bool {
 
 // record takes note of the resources that the result of a request names.
 func (l *resourceLinks) record(r *request, result []byte) {
-	principal, server, n := r.principal.Key(), r.serverName(), 0
+	var principal, server string // of no use for most results
+	n := 0
 	for uri := range namedResources(r, result) {
 		if n++; n > linksOne {
 			return
+		}
+		if n == 1 {
+			principal, server = r.principal.Key(), r.serverName()
 		}
 		l.add(principal, server, uri)
 	}
