@@ -188,7 +188,8 @@ func allLower(s string) bool {
 
 // value parses the value after a spelling.
 func (r *reader) value() {
-	if r.at("...") && !letter(r.after(3)) {
+	dots := r.at("...") && !letter(r.after(3))
+	if dots {
 		r.spec.dots = true
 		r.pos += 3
 	}
@@ -208,6 +209,7 @@ func (r *reader) value() {
 		r.take(t, form{optional: true, glued: true})
 	case c == '<' || c == '{' || c == '(':
 		r.take(r.token(), form{glued: true})
+	case dots && c != ' ' && c != '\t': // "-d...:" joins nothing to the name
 	case (c == ':' || c == ',' || c == '+') && (r.after(1) == '<' || r.after(1) == '['):
 		r.join(c)
 		r.pos++
