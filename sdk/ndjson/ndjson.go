@@ -21,7 +21,7 @@ const DefaultLimit = 16 << 20
 const (
 	firstBuffer   = 64 << 10
 	maxIdleBuffer = 4 << 20 // a larger buffer is released when it is empty
-	maxShortLines = 64      // a grown buffer is released after this number of short lines in a row
+	maxShortLines = 64      // a grown buffer, and its size, are forgotten after this number of short lines in a row
 	maxPrefix     = 4 << 10 // bytes kept of a line that is too long
 )
 
@@ -56,6 +56,7 @@ type Reader struct {
 	start, end int  // buf[start:end] was read and not returned yet
 	skipping   bool // buf begins within a line that was too long
 	shortLines int  // number of lines in a row that used at most a quarter of the buffer
+	expected   int  // size to which the buffer grows at once, because such a line came before; 0: none
 	refused    bool // Admit has refused the line that the buffer begins with
 	err        error
 }
@@ -91,6 +92,7 @@ func (r *Reader) Owned(line []byte) []byte {
 		return bytes.Clone(line)
 	}
 	rest := r.buf[r.start:r.end]
+	r.expected = max(r.expected, min(len(line)+firstBuffer, maxIdleBuffer))
 	r.buf = make([]byte, max(firstBuffer, len(rest)))
 	r.start, r.end = 0, copy(r.buf, rest)
 	return line
@@ -177,6 +179,8 @@ func (r *Reader) readLine() ([]byte, error) {
 func (r *Reader) trim(line []byte) ([]byte, error) {
 	if r.shortLines++; len(line) > len(r.buf)/4 {
 		r.shortLines = 0
+	} else if r.shortLines >= maxShortLines {
+		r.expected = 0
 	}
 	trimmed := bytes.TrimRight(line, "\r")
 	if len(trimmed) > r.limit || len(line) > r.limit+1 {
@@ -199,8 +203,8 @@ func (r *Reader) fill() {
 		if r.start > 0 && (held <= len(r.buf)/2 || len(r.buf) >= most) {
 			copy(r.buf, r.buf[r.start:r.end])
 		} else {
-			size := min(max(firstBuffer, 2*len(r.buf)), most)
-			if size > firstBuffer && r.Admit != nil && !r.Admit(size+len(r.buf)) {
+			size, admitted := r.grownSize(most)
+			if !admitted {
 				r.refused = true
 				return
 			}
@@ -218,6 +222,17 @@ func (r *Reader) fill() {
 	if err != nil {
 		r.err = err
 	}
+}
+
+// grownSize returns the size of the next buffer. It is twice that of the current one or,
+// if that is more and admitted, the expected one.
+func (r *Reader) grownSize(most int) (size int, admitted bool) {
+	admits := func(size int) bool { return size <= firstBuffer || r.Admit == nil || r.Admit(size+len(r.buf)) }
+	size = min(max(firstBuffer, 2*len(r.buf)), most)
+	if expected := min(r.expected, most); len(r.buf) > 0 && expected > size && admits(expected) {
+		return expected, true
+	}
+	return size, admits(size)
 }
 
 // skip reads to the end of a line that was too long.

@@ -274,6 +274,43 @@ func TestOwned(t *testing.T) {
 	}
 }
 
+// TestExpectedSize: the buffer grows in one step for a line like one before, if that is
+// admitted, and in small steps again after many short lines.
+func TestExpectedSize(t *testing.T) {
+	long, short := strings.Repeat("x", 1<<20), strings.Repeat("s\n", maxShortLines)
+	middle := strings.Repeat("m", 100<<10)
+	var parts []io.Reader // read one after the other, as from a pipe
+	for _, text := range []string{long, long, middle, long, short, long} {
+		parts = append(parts, strings.NewReader(strings.TrimSuffix(text, "\n")+"\n"))
+	}
+	r := NewReader(io.MultiReader(parts...), 0)
+	var asked []int
+	most := 16 << 20
+	r.Admit = func(size int) bool { asked = append(asked, size); return size <= most }
+	read := func(want string, steps int) {
+		t.Helper()
+		asked = nil
+		line, err := r.Next()
+		if err != nil || len(line) != len(want) {
+			t.Fatalf("%d bytes of %d, %v", len(line), len(want), err)
+		}
+		_ = r.Owned(line)
+		if len(asked) != steps {
+			t.Errorf("%d bytes: the buffer grew %d times, want %d: %d", len(want), len(asked), steps, asked)
+		}
+	}
+	read(long, 5)
+	read(long, 1)
+	most = 512 << 10
+	read(middle, 2) // the expected size is refused
+	most = 16 << 20
+	read(long, 1)
+	for range maxShortLines {
+		read("s", 0)
+	}
+	read(long, 5)
+}
+
 // TestAdmit refuses long lines. Their first and last bytes are reported, and the lines
 // around them are read.
 func TestAdmit(t *testing.T) {
