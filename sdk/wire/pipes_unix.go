@@ -85,6 +85,7 @@ func receivePipes(c *net.UnixConn) (from, to *os.File, err error) {
 		}
 		return nil, nil, err
 	}
+	enlarge(files[0])
 	return files[0], files[1], nil
 }
 
