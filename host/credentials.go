@@ -72,7 +72,7 @@ func (g *generation) authDelay(s *config.Server, since time.Time) *fault.Error {
 	}
 	return &fault.Error{
 		Message: fmt.Sprintf("the program %q of auth %q has run for %s without printing a credential", filepath.Base(command[0]), s.Auth.Kind, took),
-		At:      s.Auth.Locate("command").String(),
+		At:      s.Auth.PositionOf("command").String(),
 		Hint:    fmt.Sprintf("run the program by hand; lower %s in the auth block, or raise timeouts { start } above it if it needs that long", limit),
 	}
 }
@@ -125,9 +125,9 @@ func withAuthPath(err error) error {
 // of the setting in an error.
 func settingPlace(s *config.Server, path string) string {
 	if path, ok := strings.CutPrefix(path, authPath); ok && s.Auth != nil {
-		return s.Auth.Locate(path).String()
+		return s.Auth.PositionOf(path).String()
 	}
-	return s.Transport.Locate(path).String()
+	return s.Transport.PositionOf(path).String()
 }
 
 // authorizer returns an authorizer for a server. The plugin may call the granted

@@ -58,7 +58,7 @@ func (g *generation) openSecrets() *Secrets {
 	}
 	vault := g.Supervisor.Vault(plugin.StoreRequest{
 		Spec: spec, Component: store.Component, Settings: store.Settings, Dir: storeDir(g.opts, store.Plugin),
-		Place: func(path string) string { return store.Locate(path).String() },
+		Place: func(path string) string { return store.PositionOf(path).String() },
 	})
 	return secretsIn(g.opts, vault, "secret store \""+store.Kind+"\"", config.SecretFile{}, false, true)
 }

@@ -15,10 +15,10 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// An answerer asks the user at the terminal what servers ask during a verb. Questions are
+// A terminalClient asks the user at the terminal what servers ask during a verb. Questions are
 // asked one after the other. Without a terminal it declares no capabilities and reports
 // each question that it declines.
-type answerer struct {
+type terminalClient struct {
 	e           *env
 	interactive bool
 
@@ -30,10 +30,10 @@ type answerer struct {
 	told map[string]bool // guarded by mu; the questions that were reported as declined
 }
 
-var _ gateway.LocalClient = (*answerer)(nil)
+var _ gateway.LocalClient = (*terminalClient)(nil)
 
-func newAnswerer(e *env) *answerer {
-	a := &answerer{e: e, turn: make(chan struct{}, 1), told: map[string]bool{}}
+func newAnswerer(e *env) *terminalClient {
+	a := &terminalClient{e: e, turn: make(chan struct{}, 1), told: map[string]bool{}}
 	a.turn <- struct{}{}
 	// Completions need the same capabilities as verbs at a terminal.
 	a.interactive = e.completing || e.canAsk()
@@ -41,7 +41,7 @@ func newAnswerer(e *env) *answerer {
 }
 
 // Capabilities returns forms and pages with a terminal, and nothing without.
-func (a *answerer) Capabilities() []byte {
+func (a *terminalClient) Capabilities() []byte {
 	if !a.interactive {
 		return []byte("{}")
 	}
@@ -50,7 +50,7 @@ func (a *answerer) Capabilities() []byte {
 
 // Refused prints that a question of a server was declined, and why, once for each server
 // and method.
-func (a *answerer) Refused(server, method, why string) {
+func (a *terminalClient) Refused(server, method, why string) {
 	a.mu.Lock()
 	told := a.told[server+" "+method]
 	a.told[server+" "+method] = true
@@ -71,7 +71,7 @@ var (
 )
 
 // Answer asks the user a server's question and returns the result or an error object.
-func (a *answerer) Answer(ctx context.Context, server, method string, params []byte) (result, rpcErr []byte) {
+func (a *terminalClient) Answer(ctx context.Context, server, method string, params []byte) (result, rpcErr []byte) {
 	select {
 	case <-a.turn:
 		defer func() { a.turn <- struct{}{} }()
@@ -112,7 +112,7 @@ func (a *answerer) Answer(ctx context.Context, server, method string, params []b
 }
 
 // terminal returns a questioner for one question of a server.
-func (a *answerer) terminal(server string) (*questioner, error) {
+func (a *terminalClient) terminal(server string) (*questioner, error) {
 	local := false
 	for _, s := range a.e.app.Config().Servers {
 		if s.Name == server {

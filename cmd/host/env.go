@@ -197,64 +197,6 @@ func (e *env) leave() {
 // leaveTime is how long leave waits for programs that ignore the request to end.
 const leaveTime = 400 * time.Millisecond
 
-// root returns the command with all verbs.
-func (e *env) root() *cobra.Command {
-	root := &cobra.Command{
-		Use:   "junctor",
-		Short: "Joins any MCP client to any MCP server",
-		Long: "Junctor reads HCL files with server blocks, reaches those MCP servers through plugins, and offers all\n" +
-			"their tools, resources and prompts on the command line and as one MCP server.",
-		SilenceErrors: true, SilenceUsage: true, Args: takesVerb, Version: version,
-		RunE: func(cmd *cobra.Command, _ []string) error { return e.begin(cmd) },
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			if cmd.Name() == cobra.ShellCompRequestCmd {
-				e.completing = true
-				return nil // a shell does not show a log
-			}
-			e.serving = cmd.Name() == "serve"
-			if err := e.findRoots(); err != nil {
-				return err
-			}
-			return e.startLog(e.serving)
-		},
-	}
-	root.SetOut(e.stdout)
-	root.SetErr(e.stderr)
-	root.CompletionOptions.HiddenDefaultCmd = false
-	root.SetFlagErrorFunc(flagFault)
-	root.SetHelpCommand(helpVerb())
-	root.SetVersionTemplate("junctor {{.Version}}\n")
-	root.Flags().Bool("version", false, "print the version")
-	flags := root.PersistentFlags()
-	flags.BoolVar(&e.json, "json", false, "print JSON, as when the output is not a terminal")
-	flags.BoolVar(&e.text, "text", false, "print for people, as on a terminal")
-	root.MarkFlagsMutuallyExclusive("json", "text")
-	flags.StringVarP(&e.config, "config", "c", "", "configuration: a file, or a directory of *.hcl files")
-	flags.StringVar(&e.logFlag, "log", "", "log to standard error: "+strings.Join(logLevels, ", ")+"; info for serve, off for the others if not given")
-	_ = root.RegisterFlagCompletionFunc("log", cobra.FixedCompletions(logLevels, cobra.ShellCompDirectiveNoFileComp))
-	root.AddGroup(&cobra.Group{ID: "use", Title: "Use:"}, &cobra.Group{ID: "serve", Title: "Serve:"},
-		&cobra.Group{ID: "configure", Title: "Configure:"}, &cobra.Group{ID: "credentials", Title: "Credentials:"}, &cobra.Group{ID: "plugins", Title: "Plugins:"}, &cobra.Group{ID: "operate", Title: "Operate:"})
-	for _, group := range []struct {
-		id    string
-		verbs []*cobra.Command
-	}{
-		{"use", []*cobra.Command{e.callVerb(), e.toolsVerb(), e.inspectVerb(), e.resourcesVerb(), e.readVerb(), e.promptsVerb(), e.promptVerb()}},
-		{"serve", []*cobra.Command{e.serveVerb()}},
-		{"configure", []*cobra.Command{e.validateVerb(), e.trustVerb(), e.wrapVerb(), e.exportVerb()}},
-		{"credentials", []*cobra.Command{e.loginVerb(), e.logoutVerb(), e.authVerb(), e.secretVerb()}},
-		{"plugins", []*cobra.Command{e.pluginVerb()}},
-		{"operate", []*cobra.Command{e.statusVerb(), e.reloadVerb(), e.versionVerb()}},
-	} {
-		for _, v := range group.verbs {
-			v.GroupID = group.id
-			root.AddCommand(v)
-		}
-	}
-	root.SetCompletionCommandGroupID("operate")
-	singleValues(root)
-	return root
-}
-
 // begin runs junctor without a verb: the help, or how to write a configuration.
 func (e *env) begin(cmd *cobra.Command) error {
 	if _, err := config.Find(e.config, e.lookup); err == nil {

@@ -49,8 +49,8 @@ type Block struct {
 	Dir       string   // absolute directory of the file with the block
 	At        Position
 
-	files  []string // absolute
-	origin origin   // for Locate and SettingsDiagnostics
+	files  []string    // absolute
+	origin blockSource // for Locate and SettingsDiagnostics
 }
 
 // Files returns the absolute paths of the files in settings of the format

@@ -39,7 +39,7 @@ type HTTP struct {
 	TLS      *TLS // nil: none
 	Auth     []Authentication
 
-	origin httpOrigin // for the diagnostics of WithAddress
+	origin httpSource // for the diagnostics of WithAddress
 }
 
 // HTTPTimeouts are the timeouts of the listener.
@@ -142,7 +142,7 @@ func (r blockReader) blockOrEmpty(kind string) blockReader {
 func (r blockReader) http(given bool) HTTP {
 	r.check(httpForm)
 	h := HTTP{
-		Given: given, At: startOf(r.head), origin: httpOrigin{head: r.head, in: r.in},
+		Given: given, At: startOf(r.head), origin: httpSource{head: r.head, in: r.in},
 		SocketMode:  r.socketMode(),
 		Origins:     r.origins(),
 		Hosts:       r.hosts(),

@@ -79,10 +79,10 @@ func textOf(steps []step) string {
 	return b.String()
 }
 
-// Locate returns the place of a setting by its path, such as headers["Host"] or
-// retry[0].max. If the setting is not written in the file, Locate returns the place
+// PositionOf returns the place of a setting by its path, such as headers["Host"] or
+// retry[0].max. If the setting is not written in the file, PositionOf returns the place
 // of the nearest enclosing one.
-func (b *Block) Locate(path string) Position { return startOf(b.locate(path)) }
+func (b *Block) PositionOf(path string) Position { return startOf(b.locate(path)) }
 
 func (b *Block) locate(path string) hcl.Range {
 	if b.origin.body == nil {
@@ -97,7 +97,7 @@ func (b *Block) locate(path string) hcl.Range {
 
 // inherited returns the attribute of the defaults block that a setting comes from. It
 // returns nil if the block itself sets it.
-func (o origin) inherited(steps []step) *hclsyntax.Attribute {
+func (o blockSource) inherited(steps []step) *hclsyntax.Attribute {
 	if len(steps) == 0 {
 		return nil
 	}

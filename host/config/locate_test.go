@@ -60,11 +60,11 @@ server "a" {
 		`headers["unclosed`:    "10:5",
 		"rule[99999999999999]": "16:5",
 	} {
-		if got := strings.TrimPrefix(transport.Locate(path).String(), "junctor.hcl:"); got != want {
+		if got := strings.TrimPrefix(transport.PositionOf(path).String(), "junctor.hcl:"); got != want {
 			t.Errorf("%s is at %s, want %s", path, got, want)
 		}
 	}
-	if got := (&Block{At: Position{File: "x", Line: 1, Column: 2}}).Locate("url"); got.String() != "x:1:2" {
+	if got := (&Block{At: Position{File: "x", Line: 1, Column: 2}}).PositionOf("url"); got.String() != "x:1:2" {
 		t.Error(got)
 	}
 }

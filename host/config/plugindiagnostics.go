@@ -14,8 +14,8 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// An origin is the source of a block, for diagnostics after the load.
-type origin struct {
+// A blockSource is the source of a block, for diagnostics after the load.
+type blockSource struct {
 	source  *source
 	body    *hclsyntax.Body
 	head    hcl.Range

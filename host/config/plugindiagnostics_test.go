@@ -113,7 +113,7 @@ error: service: is taken
 	if rendered(got) != want {
 		t.Errorf("got:\n%s\nwant:\n%s", rendered(got), want)
 	}
-	if at := c.Servers[0].Auth.Locate("header").String(); at != "junctor.hcl:8:3" {
+	if at := c.Servers[0].Auth.PositionOf("header").String(); at != "junctor.hcl:8:3" {
 		t.Error(at)
 	}
 }

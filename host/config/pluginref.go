@@ -104,7 +104,7 @@ func (u pluginRef) decode() (Block, bool) {
 		Kind: u.label, Plugin: u.plugin.Name, Component: name,
 		Settings: jsonOf(got.object(false)), Shown: jsonOf(got.object(true)), EnvNames: slices.Compact(got.env),
 		Dir: source.dir, At: startOf(u.head), files: absolutePaths(source.dir, got.files),
-		origin: origin{source: source, body: u.body, head: u.head, in: u.in, secrets: u.secrets, fallback: u.fallback, sources: u.byName},
+		origin: blockSource{source: source, body: u.body, head: u.head, in: u.in, secrets: u.secrets, fallback: u.fallback, sources: u.byName},
 	}, true
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 )
 
-// An httpOrigin is the place of the http block, for diagnostics after the load.
-type httpOrigin struct {
+// An httpSource is the place of the http block, for diagnostics after the load.
+type httpSource struct {
 	source *source
 	head   hcl.Range
 	in     string
