@@ -35,9 +35,9 @@ func Tenant(s *config.Server, p authn.Principal) string {
 	return ""
 }
 
-// grant returns the host functions that a transport may call for a server and
+// hostFunctions returns the host functions that a transport may call for a server and
 // tenant: none if the server has no auth block.
-func (g *generation) grant(s *config.Server, tenant string) sdk.Host {
+func (g *generation) hostFunctions(s *config.Server, tenant string) sdk.Host {
 	if s.Auth == nil {
 		return sdk.Host{}
 	}

@@ -11,16 +11,16 @@ import (
 	"github.com/junctor-mcp/junctor/host/httpserver"
 )
 
-// HTTPSettings returns the settings of the HTTP listener in a configuration, and the
+// ChooseHTTP returns the settings of the HTTP listener in a configuration, and the
 // diagnostics of the load together with those about the settings.
-type HTTPSettings func(c *config.Config, loaded config.Diagnostics) (config.HTTP, config.Diagnostics)
+type ChooseHTTP func(c *config.Config, loaded config.Diagnostics) (config.HTTP, config.Diagnostics)
 
 // An httpService serves the gateway over HTTP. Reload replaces its settings and its
 // listener; the server, which has the sessions, stays. App.reloading guards its fields.
 type httpService struct {
 	app       *App
 	ctx       context.Context // ends when the service does
-	settings  HTTPSettings
+	settings  ChooseHTTP
 	listening func(net.Addr, config.HTTP)
 	server    *httpserver.Server
 	store     string // kind of the session store
@@ -36,7 +36,7 @@ type httpService struct {
 
 // ServeHTTP serves the gateway over HTTP until ctx ends. A reload asks settings again.
 // ServeHTTP calls listening with each address before it accepts the first client there.
-func (a *App) ServeHTTP(ctx context.Context, settings HTTPSettings, listening func(net.Addr, config.HTTP)) error {
+func (a *App) ServeHTTP(ctx context.Context, settings ChooseHTTP, listening func(net.Addr, config.HTTP)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s := &httpService{app: a, ctx: ctx, settings: settings, listening: listening}

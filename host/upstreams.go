@@ -69,7 +69,7 @@ func (g *generation) openLink(ctx context.Context, s *config.Server, settings []
 		return nil, locate(s, err)
 	}
 	r := g.openRequest(s)
-	r.Settings, r.Tenant, r.Grant = settings, tenant, g.grant(s, tenant)
+	r.Settings, r.Tenant, r.Grant = settings, tenant, g.hostFunctions(s, tenant)
 	r.Place = func(path string) string { return settingPlace(s, path) }
 	c, err := g.Supervisor.Open(ctx, r)
 	if err != nil {

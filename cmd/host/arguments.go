@@ -15,7 +15,7 @@ import (
 )
 
 // arguments builds the arguments of a call from the words of the command line. It fails
-// with errSilent if the tool needs arguments and there are none.
+// with errSilent if standard input is a file or a pipe and nothing comes from it in time.
 func (e *env) arguments(ctx context.Context, input []byte, words []string) ([]byte, error) {
 	switch {
 	case len(words) == 0 && needsArguments(input):

@@ -10,8 +10,8 @@
 // [ReadContent] reads a configuration without evaluating it. Package trust uses
 // it to show a person what a found configuration would do.
 //
-// The package starts no upstream and writes no file. No other package imports
-// HCL: a Config is plain data.
+// The package starts no upstream and writes no file. A Config is plain
+// data: only cliconfig, which writes HCL, imports it too.
 //
 // The files, in the order of a load:
 //
@@ -23,8 +23,8 @@
 //   - Blocks: blockreader.go and attribute.go read any block. require.go and
 //     describe.go read plugins; serverattributes.go, server.go, tools.go and
 //     share.go servers; defaults.go the defaults; gateway.go, address.go,
-//     origin.go, exposure.go, authentication.go and statictoken.go the gateway; secretstore.go
-//     the secret store.
+//     originheader.go, unsafelisten.go, authentication.go and statictoken.go the gateway;
+//     secretstore.go the secret store.
 //   - Blocks of plugins: pluginref.go, settings.go, setting.go and convert.go
 //     decode them with the plugin's schema.
 //   - Later: resolve.go inserts stored secrets, plugindiagnostics.go reports a
