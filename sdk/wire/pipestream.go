@@ -3,6 +3,7 @@ package wire
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"sync"
@@ -34,6 +35,7 @@ type pipes struct {
 	lines    *ndjson.Reader
 	out      []byte // written and not flushed
 	heard    bool   // a message was read; used by the reading goroutine
+	told     bool   // last was returned; used by the reading goroutine
 
 	work  sync.WaitGroup // waits for awaitEnd
 	ended chan struct{}  // closed when the plugin's events have ended
@@ -110,6 +112,10 @@ func (p *pipes) readEnd(err error) ([]byte, *Event, error) {
 	defer t.Stop()
 	select {
 	case <-p.ended:
+		if p.told && p.err == nil {
+			return nil, nil, io.EOF
+		}
+		p.told = true
 		return nil, p.last, p.err
 	case <-t.C:
 		return nil, nil, fmt.Errorf("%w: the plugin did not say why the server has closed its output", ErrProtocol)
