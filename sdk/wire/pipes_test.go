@@ -158,3 +158,34 @@ func TestOnlyPipesAndSocketsPass(t *testing.T) {
 		}
 	}
 }
+
+// TestPipesEndOnce: the event "closed" comes once, and then the end.
+func TestPipesEndOnce(t *testing.T) {
+	from, server := pipe(t)
+	input, to := pipe(t)
+	defer input.Close()
+	if _, err := server.WriteString("{\"a\":1}\n"); err != nil {
+		t.Fatal(err)
+	}
+	_ = server.Close()
+	plugin, host := socketPair(t)
+	defer plugin.Close()
+	s := NewStream(host, 1000)
+	s.pipes = newPipes(s, from, to, 1000)
+	defer s.Leave()
+	defer s.Close()
+	if _, err := io.WriteString(plugin, frame(1, `{"ev":"closed","status":{"Code":"x"}}`)); err != nil {
+		t.Fatal(err)
+	}
+	if msg, _, err := s.Read(); string(msg) != `{"a":1}` || err != nil {
+		t.Fatalf("%q, %v", msg, err)
+	}
+	if _, ev, err := s.Read(); ev == nil || ev.Name != "closed" || err != nil {
+		t.Fatalf("%+v, %v", ev, err)
+	}
+	for range 2 {
+		if msg, ev, err := s.Read(); err != io.EOF {
+			t.Fatalf("after the end: %q, %+v, %v", msg, ev, err)
+		}
+	}
+}
