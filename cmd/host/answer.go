@@ -32,7 +32,7 @@ type terminalClient struct {
 
 var _ gateway.LocalClient = (*terminalClient)(nil)
 
-func newAnswerer(e *env) *terminalClient {
+func newTerminalClient(e *env) *terminalClient {
 	a := &terminalClient{e: e, turn: make(chan struct{}, 1), told: map[string]bool{}}
 	a.turn <- struct{}{}
 	// Completions need the same capabilities as verbs at a terminal.

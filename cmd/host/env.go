@@ -103,7 +103,7 @@ func (e *env) options() host.Options {
 		Roots: e.roots,
 	}
 	if !e.serving {
-		o.Local = newAnswerer(e)
+		o.Local = newTerminalClient(e)
 		o.Warn = e.warn
 		if isTerminal(e.stdin) {
 			o.Password = e.password
