@@ -116,7 +116,7 @@ func TestSDKCancelsEverything(t *testing.T) {
 	}
 }
 
-// cancelCall cancels a call as soon as it reports progress.
+// cancelCall cancels a call as soon as the server reports progress of it.
 func (s *session) cancelCall(tool string, arguments object) {
 	s.t.Helper()
 	ctx, cancel := context.WithCancel(s.ctx)
@@ -125,7 +125,8 @@ func (s *session) cancelCall(tool string, arguments object) {
 	p.SetProgressToken("until " + tool)
 	ended := make(chan error, 1)
 	go func() { _, err := s.CallTool(ctx, p); ended <- err }()
-	next(s.t, "progress of "+tool, s.progress)
+	for isStartReport(next(s.t, "progress of "+tool, s.progress).Message) {
+	}
 	cancel()
 	if err := next(s.t, "the end of a call that was withdrawn", ended); !errors.Is(err, context.Canceled) {
 		s.t.Errorf("%s: %v", tool, err)

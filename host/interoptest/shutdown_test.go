@@ -38,7 +38,13 @@ func aboutStart(t *testing.T, params json.RawMessage) bool {
 	t.Helper()
 	var report struct{ Message string }
 	decode(t, params, &report)
-	return strings.HasPrefix(report.Message, "starting server ") || strings.HasSuffix(report.Message, "waits for its turn to start")
+	return isStartReport(report.Message)
+}
+
+// isStartReport reports whether the message of a progress report is about the start of a
+// server.
+func isStartReport(message string) bool {
+	return strings.HasPrefix(message, "starting server ") || strings.HasSuffix(message, "waits for its turn to start")
 }
 
 // TestServeEnds checks that junctor answers calls in flight, exits with 0 and
