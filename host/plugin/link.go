@@ -191,6 +191,7 @@ func (l *link) dispense() error {
 	l.control = l.wire
 	if runtime.GOOS != "windows" { // Windows encrypts the connection, and sockets are not encrypted
 		l.wire.UseSockets(l.runner.dir)
+		l.wire.TakePipes()
 	}
 	return nil
 }
