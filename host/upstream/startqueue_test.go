@@ -98,7 +98,10 @@ func TestStartQueueOrder(t *testing.T) {
 		list(t, all["f"], &wg, ForCall, nothing)
 		all["e"].Raise(ForCall)
 		wg.Wait()
-		if want := strings.Fields("a b e f call c d upkeep"); !slices.Equal(f.order, want) {
+		for pair := range slices.Chunk(f.order, 2) {
+			slices.Sort(pair) // two start at the same moment
+		}
+		if want := strings.Fields("a b e f c call d upkeep"); !slices.Equal(f.order, want) {
 			t.Errorf("started in the order %v, want %v", f.order, want)
 		}
 	})
