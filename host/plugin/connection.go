@@ -238,6 +238,10 @@ func (c *Connection) Write(parts ...[]byte) error {
 	return c.stream.WriteMessage(parts...)
 }
 
+// WriteNow sends a message if that needs no wait. It reports false if nothing was
+// written, as for connections that have no streams of the server's own.
+func (c *Connection) WriteNow(parts ...[]byte) bool { return c.stream.WriteNow(parts...) }
+
 // Flush sends the buffered messages.
 func (c *Connection) Flush() error { return c.stream.Flush() }
 

@@ -1,4 +1,5 @@
-// Package sendqueue queues the messages to one peer. One goroutine writes them.
+// Package sendqueue queues the messages to one peer. One goroutine writes them, but for
+// small messages that can be written at once.
 //
 // Senders do not wait for each other's writes, and messages that gather during
 // a write are written together. A queue is bounded in bytes. [Queue.Send] waits
@@ -14,13 +15,25 @@ import (
 	"github.com/junctor-mcp/junctor/host/limit"
 )
 
-// A Sink writes messages to the peer. Only the goroutine of the queue uses it.
+// A Sink writes messages to the peer. The queue calls one method at a time.
 type Sink interface {
 	// Write writes one message, which comes in parts. It may buffer the message
 	// until Flush.
 	Write(parts ...[]byte) error
 	Flush() error
 }
+
+// A DirectSink is a Sink that can write without waiting. The sender of a message writes
+// it itself then: that saves the change to the goroutine of the queue and back.
+type DirectSink interface {
+	Sink
+	// WriteNow writes a message and flushes it if that needs no wait. It reports false
+	// if nothing was written.
+	WriteNow(parts ...[]byte) bool
+}
+
+// directMost is the size in bytes of the largest message that its sender writes itself.
+const directMost = 4 << 10
 
 // ErrClosed means that nothing can be sent any more: the queue was closed or
 // the sink failed.
@@ -65,12 +78,15 @@ func (m *Message) counted() int {
 // be called concurrently.
 type Queue struct {
 	sink   Sink
-	bytes  int // capacity
+	direct DirectSink // the sink; nil if it cannot write directly
+	bytes  int        // capacity
 	memory *limit.Memory
 
 	mu         sync.Mutex
 	queue      []Message     // guarded by mu
 	held       int           // guarded by mu; bytes in queue
+	writing    bool          // guarded by mu; somebody uses the sink
+	unused     sync.Cond     // on mu; signalled when a sender has used the sink
 	work       chan struct{} // holds a token if the goroutine may have work
 	spaceFreed chan struct{} // guarded by mu; closed and replaced when queued messages are taken
 	closed     bool          // guarded by mu
@@ -87,6 +103,8 @@ func New(sink Sink, bytes int, memory *limit.Memory) *Queue {
 		sink: sink, bytes: bytes, memory: memory,
 		work: make(chan struct{}, 1), spaceFreed: make(chan struct{}), done: make(chan struct{}),
 	}
+	q.direct, _ = sink.(DirectSink)
+	q.unused.L = &q.mu
 	go q.run()
 	return q
 }
@@ -101,7 +119,7 @@ func (q *Queue) Send(ctx context.Context, m Message) error {
 			q.mu.Unlock()
 			return ErrClosed
 		}
-		if q.held == 0 || q.held+m.size() <= q.bytes {
+		if q.fits(&m) {
 			q.add(m)
 			q.mu.Unlock()
 			return nil
@@ -115,6 +133,21 @@ func (q *Queue) Send(ctx context.Context, m Message) error {
 		}
 	}
 }
+
+// Offer queues a message if there is space. It reports false if there is none or the
+// queue is closed.
+func (q *Queue) Offer(m Message) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed || !q.fits(&m) {
+		return false
+	}
+	q.add(m)
+	return true
+}
+
+// fits reports whether there is space for a message. The caller holds mu.
+func (q *Queue) fits(m *Message) bool { return q.held == 0 || q.held+m.size() <= q.bytes }
 
 // TrySend queues a message that may be lost, and reports whether it did. It
 // drops and counts the message if the queue is half full or the memory is full.
@@ -163,8 +196,18 @@ func (q *Queue) Push(m Message) error {
 	return nil
 }
 
-// add queues a message. The caller holds mu.
+// add writes a message at once or queues it. The caller holds mu, which add releases
+// while it writes.
 func (q *Queue) add(m Message) {
+	if q.direct != nil && !q.writing && len(q.queue) == 0 && m.size() <= directMost {
+		if q.writeNow(&m) {
+			return
+		}
+		if q.closed { // meanwhile: nobody would write the message
+			m.Hold.Release()
+			return
+		}
+	}
 	q.queue = append(q.queue, m)
 	q.held += m.size()
 	q.memory.Count(m.counted())
@@ -201,18 +244,39 @@ func (q *Queue) Err() error {
 	return q.err
 }
 
+// writeNow writes a message and reports whether it did. The caller holds mu and the
+// queue is empty. Messages that others queue meanwhile stay behind it.
+func (q *Queue) writeNow(m *Message) bool {
+	q.writing = true
+	q.mu.Unlock()
+	written := !m.begin() || q.direct.WriteNow(m.Head, m.Body, m.Tail)
+	if written {
+		m.Hold.Release()
+	} else if m.Sent != nil {
+		m.Sent.Store(false)
+	}
+	q.mu.Lock()
+	q.writing = false
+	q.unused.Signal()
+	return written
+}
+
 func (q *Queue) run() {
 	defer close(q.done)
 	var batch []Message
 	for range q.work {
 		for {
 			q.mu.Lock()
+			for q.writing { // by a sender, which does not wait
+				q.unused.Wait()
+			}
 			batch, q.queue = q.queue, batch[:0]
 			if q.held > 0 && !q.closed {
 				close(q.spaceFreed)
 				q.spaceFreed = make(chan struct{})
 			}
 			q.held = 0
+			q.writing = len(batch) > 0
 			q.mu.Unlock()
 			if len(batch) == 0 {
 				break
@@ -223,16 +287,29 @@ func (q *Queue) run() {
 				q.fail(err)
 				return
 			}
+			q.mu.Lock()
+			q.writing = false
+			q.mu.Unlock()
 		}
 	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for q.writing {
+		q.unused.Wait()
+	}
+}
+
+// begin marks a message as sent. It reports false if the message was withdrawn.
+func (m *Message) begin() bool {
+	if m.Sent != nil {
+		m.Sent.Store(true) // before the check of Withdrawn
+	}
+	return m.Withdrawn == nil || !m.Withdrawn.Load()
 }
 
 func (q *Queue) write(batch []Message) error {
 	for _, m := range batch {
-		if m.Sent != nil {
-			m.Sent.Store(true) // before the check of Withdrawn
-		}
-		if m.Withdrawn != nil && m.Withdrawn.Load() {
+		if !m.begin() {
 			continue
 		}
 		if err := q.sink.Write(m.Head, m.Body, m.Tail); err != nil {

@@ -19,3 +19,9 @@ func receivePipes(*net.UnixConn) (from, to *os.File, err error) {
 }
 
 func endSending(*os.File) {}
+
+type nowWriter struct{}
+
+func newNowWriter(*os.File) *nowWriter { return nil }
+
+func (*nowWriter) write([][]byte) bool { return false }

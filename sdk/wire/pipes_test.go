@@ -3,11 +3,13 @@
 package wire
 
 import (
+	"bufio"
 	"errors"
 	"io"
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -187,5 +189,54 @@ func TestPipesEndOnce(t *testing.T) {
 		if msg, ev, err := s.Read(); err != io.EOF {
 			t.Fatalf("after the end: %q, %+v, %v", msg, ev, err)
 		}
+	}
+}
+
+// TestWriteNow fills the pipe of a server that does not read: a message is written whole
+// or not at all, and nothing waits.
+func TestWriteNow(t *testing.T) {
+	from, server := pipe(t)
+	input, to := pipe(t)
+	if err := syscall.SetNonblock(int(to.Fd()), true); err != nil {
+		t.Fatal(err)
+	}
+	plugin, host := socketPair(t)
+	defer plugin.Close()
+	s := NewStream(host, 1<<20)
+	s.pipes = newPipes(s, from, to, 1<<20)
+	defer s.Leave()
+	defer s.Close()
+	defer server.Close()
+	if s.WriteNow(make([]byte, pipeBuf)) {
+		t.Error("a message and its line feed that the system may split were written")
+	}
+	line := strings.Repeat("x", 300)
+	written := 0
+	for ; s.WriteNow([]byte(line[:100]), []byte(line[100:])); written++ {
+		if written > 1<<16 {
+			t.Fatal("the pipe is never full")
+		}
+	}
+	if written == 0 {
+		t.Fatal("nothing was written")
+	}
+	lines := bufio.NewReader(input)
+	for range written {
+		if got, err := lines.ReadString('\n'); got != line+"\n" || err != nil {
+			t.Fatalf("%q, %v", got, err)
+		}
+	}
+	if err := s.WriteMessage([]byte("waits for flush")); err != nil {
+		t.Fatal(err)
+	}
+	if s.WriteNow([]byte("overtakes")) {
+		t.Error("a message overtook a buffered one")
+	}
+	_ = input.Close()
+	if err := s.Flush(); err != nil {
+		t.Errorf("a server that has closed its input: %v", err)
+	}
+	if !s.WriteNow([]byte("nobody reads")) {
+		t.Error("a server that has closed its input is for the reader to report")
 	}
 }

@@ -10,6 +10,9 @@ import (
 // system limits the pipes of a user to 64 MiB together, so it is not more.
 const pipeSize = 256 << 10
 
+// pipeBuf is the size in bytes of the largest write to a pipe that is not split.
+const pipeBuf = 4096
+
 const setPipeSize = 1031 // F_SETPIPE_SZ of fcntl(2), which package syscall lacks
 
 // enlarge gives a pipe more capacity, if the system allows that.

@@ -34,8 +34,9 @@ type pipes struct {
 	from, to *os.File
 	lines    *ndjson.Reader
 	out      []byte // written and not flushed
-	heard    bool   // a message was read; used by the reading goroutine
-	told     bool   // last was returned; used by the reading goroutine
+	now      *nowWriter
+	heard    bool // a message was read; used by the reading goroutine
+	told     bool // last was returned; used by the reading goroutine
 
 	work  sync.WaitGroup // waits for awaitEnd
 	ended chan struct{}  // closed when the plugin's events have ended
@@ -53,7 +54,7 @@ type Junk struct {
 }
 
 func newPipes(events *Stream, from, to *os.File, limit int) *pipes {
-	p := &pipes{events: events, from: from, to: to, ended: make(chan struct{})}
+	p := &pipes{events: events, from: from, to: to, now: newNowWriter(to), ended: make(chan struct{})}
 	p.lines = ndjson.NewReader(process.LastWords(from, lastWords), limit)
 	p.work.Go(p.awaitEnd)
 	return p
@@ -165,6 +166,9 @@ func (p *pipes) write(parts ...[]byte) error {
 	}
 	return nil
 }
+
+// writeNow writes a small message, given in parts, if that needs no wait.
+func (p *pipes) writeNow(parts ...[]byte) bool { return len(p.out) == 0 && p.now.write(parts) }
 
 // flush sends the buffered messages.
 func (p *pipes) flush() error {

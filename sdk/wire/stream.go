@@ -204,6 +204,10 @@ func (s *Stream) WriteMessage(parts ...[]byte) error {
 	return s.write(kindMessage, parts...)
 }
 
+// WriteNow sends a message, given in parts, if that needs no wait. It reports false if
+// nothing was written: the message needs WriteMessage and Flush then.
+func (s *Stream) WriteNow(parts ...[]byte) bool { return s.pipes != nil && s.pipes.writeNow(parts...) }
+
 // WriteEvent buffers an event until Flush.
 func (s *Stream) WriteEvent(ev Event) error {
 	payload, err := json.Marshal(ev)
