@@ -182,16 +182,13 @@ func (u *Upstream) callOnce(ctx context.Context, c *conn, call *Call, timeout ti
 	if ctx.Err() != nil {
 		return nil, false, contextError(ctx, call.Method)
 	}
-	timed, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	k := newCallClock(timeout, func() { cancel(context.DeadlineExceeded) })
-	defer k.stop()
 	u.used()
-	p := &pending{method: call.Method, progress: call.Progress, about: call.About, owner: call.Principal, clock: k}
+	p := &pending{method: call.Method, progress: call.Progress, about: call.About, owner: call.Principal, clock: callClock{d: timeout}}
+	defer p.clock.stop()
 	if u.opts.Extends {
-		p.progress = k.extending(call.Progress)
+		p.progress = p.clock.extending(call.Progress)
 	}
-	r, err = c.do(timed, p, c.paramsForEra(call))
+	r, err = c.do(ctx, p, c.paramsForEra(call))
 	switch {
 	case err == nil:
 		if !call.internal {
@@ -199,10 +196,10 @@ func (u *Upstream) callOnce(ctx context.Context, c *conn, call *Call, timeout ti
 		}
 		r.Revision = c.revision
 		return r, true, nil
-	case err == timed.Err() && context.Cause(timed) == context.DeadlineExceeded && ctx.Err() == nil:
+	case err == errTimedOut && ctx.Err() == nil:
 		f := fault.New(fault.CallTimeout, "%s did not finish within %s", call.Method, timeout).WithHint("raise timeouts { call } in its block")
 		return nil, p.sent.Load(), c.withStrayOutput(f)
-	case ctx.Err() != nil && (errors.Is(err, ctx.Err()) || err == timed.Err()): // both deadlines may pass at the same time
+	case ctx.Err() != nil && (errors.Is(err, ctx.Err()) || err == errTimedOut): // both deadlines may pass at the same time
 		return nil, p.sent.Load(), contextError(ctx, call.Method)
 	default:
 		return nil, p.sent.Load(), err

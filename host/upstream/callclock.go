@@ -11,10 +11,10 @@ const maxExtensions = 1000
 // A callClock measures the timeout of a call. It is paused while the server waits
 // for the response to one of its own requests.
 type callClock struct {
-	d time.Duration
+	d time.Duration // 0: there is no timeout
 
 	mu       sync.Mutex
-	timer    *time.Timer   // guarded by mu
+	timer    *time.Timer   // guarded by mu; nil before start
 	end      time.Time     // guarded by mu; the deadline, unless paused
 	left     time.Duration // guarded by mu; time left while paused
 	paused   int           // guarded by mu; unanswered requests of the server
@@ -22,8 +22,12 @@ type callClock struct {
 	stopped  bool          // guarded by mu
 }
 
-func newCallClock(d time.Duration, over func()) *callClock {
-	return &callClock{d: d, timer: time.AfterFunc(d, over), end: time.Now().Add(d)}
+// start starts the clock, which calls over in a goroutine of its own when the time has
+// passed.
+func (c *callClock) start(over func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.timer, c.end = time.AfterFunc(c.d, over), time.Now().Add(c.d)
 }
 
 // pause stops the clock until resume is called as often as pause.
@@ -74,6 +78,7 @@ func (c *callClock) extend() {
 func (c *callClock) stop() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.stopped = true
-	c.timer.Stop()
+	if c.stopped = true; c.timer != nil {
+		c.timer.Stop()
+	}
 }

@@ -352,8 +352,8 @@ func (c *conn) pauseClocks(about *pending) (resume func()) {
 	c.mu.Lock()
 	var held []*callClock
 	for _, p := range c.pending {
-		if p.clock != nil && (about == nil || p == about) {
-			held = append(held, p.clock)
+		if p.clock.d > 0 && (about == nil || p == about) {
+			held = append(held, &p.clock)
 		}
 	}
 	c.mu.Unlock()

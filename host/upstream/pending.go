@@ -28,7 +28,7 @@ type pending struct {
 	acknowledged chan []byte
 	about        any             // from Call.About
 	owner        authn.Principal // from Call.Principal
-	clock        *callClock      // the call's timeout; nil if there is none
+	clock        callClock       // the timeout, which begins when the request is registered
 	// asked holds the cancel functions of the server's requests that belong to this
 	// one. The connection's mu guards it.
 	serverRequests []context.CancelFunc
@@ -57,7 +57,7 @@ func (c *conn) startRequest(ctx context.Context, p *pending, params []byte) erro
 	return c.queueRequest(ctx, p, params)
 }
 
-// register assigns an id to a request.
+// register assigns an id to a request and starts its clock.
 func (c *conn) register(p *pending) error {
 	p.answer = make(chan answer, 1)
 	c.mu.Lock()
@@ -68,17 +68,26 @@ func (c *conn) register(p *pending) error {
 	c.last++
 	p.id = c.last
 	c.pending[p.id] = p
+	if p.clock.d > 0 {
+		p.clock.start(func() { c.expire(p) })
+	}
 	if p.acknowledged != nil {
 		c.listens[p.id] = true
 	}
 	return nil
 }
 
-// queueRequest queues a registered request. It waits for space in the queue.
+// queueRequest queues a registered request. It waits for space in the queue until ctx
+// ends or the timeout of the request has passed.
 func (c *conn) queueRequest(ctx context.Context, p *pending, params []byte) error {
 	msg := c.compose(p, params)
 	err := c.fits(msg)
-	if err == nil {
+	if err == nil && !c.out.Offer(msg) {
+		if p.clock.d > 0 {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, p.clock.d)
+			defer cancel()
+		}
 		err = c.out.Send(ctx, msg)
 	}
 	if err != nil {
@@ -162,10 +171,13 @@ func isHandshake(method string) bool {
 	return method == mcp.MethodInitialize || method == mcp.MethodDiscover
 }
 
+// timedOut is the reason that a server gets for the end of a request that took too long.
+const timedOut = "timed out"
+
 func cancelReason(ctx context.Context) string {
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, context.DeadlineExceeded):
-		return "timed out"
+		return timedOut
 	case fault.Is(cause, fault.UpstreamStopped):
 		return "junctor is shutting down"
 	}
@@ -239,19 +251,33 @@ func (c *conn) suspect(err error) {
 
 // failPending fails a request unless it has been answered.
 func (c *conn) failPending(p *pending, err error) {
-	if p == nil {
-		return
-	}
-	c.mu.Lock()
-	waits := c.pending[p.id] == p
-	if waits {
-		delete(c.pending, p.id)
-		p.cancelServerRequests()
-	}
-	c.mu.Unlock()
-	if waits {
+	if p != nil && c.take(p) {
 		p.answer <- answer{err: err}
 	}
+}
+
+// errTimedOut is the answer to a request that was not answered in time.
+var errTimedOut = errors.New("the time for the request has passed")
+
+// expire cancels and fails a request whose time has passed.
+func (c *conn) expire(p *pending) {
+	if c.take(p) {
+		c.cancel(p, timedOut)
+		p.answer <- answer{err: errTimedOut}
+	}
+}
+
+// take removes a request. It reports false if somebody else has removed it, and answers
+// it.
+func (c *conn) take(p *pending) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.pending[p.id] != p {
+		return false
+	}
+	delete(c.pending, p.id)
+	p.cancelServerRequests()
+	return true
 }
 
 // ownerKey returns the key of the principal whose share of the memory a response counts
