@@ -97,6 +97,9 @@ func nullRules(input []byte, defaults map[string]json.RawMessage) map[string]nul
 // Unset removes the arguments that a client set to null to suppress a default, and
 // returns their names. If the schema allows null, the argument stays.
 func (t *Tool) Unset(sent []byte) (rest []byte, names []string) {
+	if len(t.unset) == 0 { // most tools: nothing to sort
+		return sent, nil
+	}
 	for _, name := range sortedNames(t.unset) {
 		if !t.unset[name].value && string(mcp.Member(sent, name)) == "null" {
 			sent, names = mcp.DeleteMember(sent, name), append(names, name)

@@ -71,6 +71,9 @@ func (l *resourceLinks) has(principal string, at catalog.Location) bool {
 
 // record takes note of the resources that the result of a request names.
 func (l *resourceLinks) record(r *request, result []byte) {
+	if !mayNameResources(r, result) {
+		return
+	}
 	var principal, server string // of no use for most results
 	n := 0
 	for uri := range namedResources(r, result) {
@@ -82,6 +85,18 @@ func (l *resourceLinks) record(r *request, result []byte) {
 		}
 		l.add(principal, server, uri)
 	}
+}
+
+// mayNameResources reports whether namedResources may find something. Most results name
+// no resource, and results are large: a search for bytes is all that they cost.
+func mayNameResources(r *request, result []byte) bool {
+	switch r.method {
+	case mcp.MethodReadResource:
+		return true
+	case mcp.MethodCallTool, mcp.MethodGetPrompt, mcp.MethodGetTask:
+		return bytes.Contains(result, []byte(`"resource`))
+	}
+	return false
 }
 
 // namedResources returns the URI of each part of a result; empty for a part without one.
@@ -118,9 +133,6 @@ func contentURIs(result []byte, asked string) iter.Seq[string] {
 // hold.
 func linkURIs(result []byte) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		if !bytes.Contains(result, []byte(`"resource`)) {
-			return // results are large, and looked through only when they may have links
-		}
 		for block := range mcp.Elements(mcp.Member(result, "content")) {
 			if !yield(linkURI(block)) {
 				return

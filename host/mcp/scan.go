@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strconv"
 	"sync"
 	"unicode/utf8"
 
@@ -83,13 +84,13 @@ func (d *decoder) read(b []byte, member func(name string, value []byte, names Na
 		return err
 	}
 	for d.json.PeekKind() != '}' {
-		token, err := d.json.ReadToken()
+		raw, err := d.json.ReadValue()
 		if err != nil {
 			return err
 		}
 		name := ""
 		if member != nil {
-			name = token.String() // the token is valid only until the next read
+			name = nameOf(raw)
 		}
 		if name == "result" && d.json.PeekKind() == '{' {
 			value, names, err := d.object(b)
@@ -121,11 +122,11 @@ func (d *decoder) object(b []byte) (value []byte, names Names, err error) {
 	}
 	start := int(d.json.InputOffset()) - 1
 	for d.json.PeekKind() != '}' {
-		token, err := d.json.ReadToken()
+		raw, err := d.json.ReadValue()
 		if err != nil {
 			return nil, names, err
 		}
-		names.add(token)
+		names.add(raw)
 		if err := d.json.SkipValue(); err != nil {
 			return nil, names, err
 		}
@@ -144,15 +145,41 @@ type Names struct {
 	more  bool // the object has more names than known
 }
 
-const namesMost = 16
+const (
+	namesMost  = 16
+	namesUsual = 4
+)
 
-func (n *Names) add(token jsontext.Token) {
-	if len(n.known) == namesMost {
+func (n *Names) add(raw []byte) {
+	switch {
+	case len(n.known) == namesMost:
 		n.more = true
 		return
+	case n.known == nil:
+		n.known = make([]string, 0, namesUsual)
 	}
-	n.known = append(n.known, token.String())
+	n.known = append(n.known, nameOf(raw))
 }
+
+// nameOf returns the name of a member, given as a JSON string.
+func nameOf(raw []byte) string {
+	if name, ok := usualNames[string(raw)]; ok { // looked up without an allocation
+		return name
+	}
+	name, _ := Text(raw)
+	return name
+}
+
+// usualNames are the names in most messages, by their JSON form.
+var usualNames = func() map[string]string {
+	names := map[string]string{}
+	for _, name := range []string{
+		"jsonrpc", "id", "method", "params", "result", "error", "_meta", "resultType", "content", "structuredContent", "isError", "contents", "messages",
+	} {
+		names[strconv.Quote(name)] = name
+	}
+	return names
+}()
 
 // Maybe reports whether the object may have a member with the given name.
 func (n Names) Maybe(name string) bool { return n.more || slices.Contains(n.known, name) }

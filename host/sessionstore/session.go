@@ -69,18 +69,20 @@ func (s *Session) SetState(state []byte) {
 	s.disk.save()
 }
 
-// Hold keeps the session from becoming idle until release is called. It is for
+// Hold keeps the session from becoming idle until release is called, once. It is for
 // a request in progress or an open stream.
 func (s *Session) Hold() (release func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.holds++
-	return sync.OnceFunc(func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.holds--
-		s.used = time.Now()
-	})
+	return s.release
+}
+
+func (s *Session) release() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.holds--
+	s.used = time.Now()
 }
 
 // touch marks the session as used now. It reports false if the session has
