@@ -12,44 +12,44 @@ import (
 	"github.com/junctor-mcp/junctor/host/limit"
 )
 
-// A roomySink is a gatedSink that also takes messages without waiting while it has room.
-type roomySink struct {
+// A directSink is a gatedSink that also takes messages without waiting while it has space.
+type directSink struct {
 	*gatedSink
-	room  atomic.Int64 // messages that WriteNow takes
+	space atomic.Int64 // messages that WriteNow takes
 	users atomic.Int64 // in a method now; more than one is a fault
 	wrong atomic.Bool
 	pause chan struct{} // WriteNow waits for it; nil: it does not
 }
 
-func newRoomySink(room int64) *roomySink {
-	s := &roomySink{gatedSink: newGatedSink()}
-	s.room.Store(room)
+func newDirectSink(space int64) *directSink {
+	s := &directSink{gatedSink: newGatedSink()}
+	s.space.Store(space)
 	return s
 }
 
-func (s *roomySink) enter() (leave func()) {
+func (s *directSink) enter() (leave func()) {
 	if s.users.Add(1) > 1 {
 		s.wrong.Store(true)
 	}
 	return func() { s.users.Add(-1) }
 }
 
-func (s *roomySink) Write(parts ...[]byte) error {
+func (s *directSink) Write(parts ...[]byte) error {
 	defer s.enter()()
 	return s.gatedSink.Write(parts...)
 }
 
-func (s *roomySink) Flush() error {
+func (s *directSink) Flush() error {
 	defer s.enter()()
 	return s.gatedSink.Flush()
 }
 
-func (s *roomySink) WriteNow(parts ...[]byte) bool {
+func (s *directSink) WriteNow(parts ...[]byte) bool {
 	defer s.enter()()
 	if s.pause != nil {
 		<-s.pause
 	}
-	if s.room.Add(-1) < 0 {
+	if s.space.Add(-1) < 0 {
 		return false
 	}
 	s.mu.Lock()
@@ -63,10 +63,10 @@ func (s *roomySink) WriteNow(parts ...[]byte) bool {
 }
 
 // TestSendersWriteDirectly checks that messages are written before Send returns while the
-// sink has room, that later ones wait for the goroutine, and that the order stays.
+// sink has space, that later ones wait for the goroutine, and that the order stays.
 func TestSendersWriteDirectly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newRoomySink(2)
+		s := newDirectSink(2)
 		q := New(s, 10, nil)
 		for i, want := range []string{"a", "a b", "a b"} {
 			sent := new(atomic.Bool)
@@ -77,7 +77,7 @@ func TestSendersWriteDirectly(t *testing.T) {
 				t.Errorf("after message %d: %q, want %q; sent %v", i, got, want, sent.Load())
 			}
 		}
-		s.room.Store(100) // the goroutine has the third message; nobody overtakes it
+		s.space.Store(100) // too late for the third message, which the goroutine has
 		synctest.Wait()
 		_ = q.Push(Text([]byte("d")))
 		close(s.open)
@@ -91,7 +91,7 @@ func TestSendersWriteDirectly(t *testing.T) {
 // a closed queue are not written by their senders.
 func TestDirectMessagesAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newRoomySink(100)
+		s := newDirectSink(100)
 		q := New(s, 1<<20, nil)
 		withdrawn := new(atomic.Bool)
 		withdrawn.Store(true)
@@ -116,7 +116,7 @@ func TestDirectMessagesAreBounded(t *testing.T) {
 func TestCloseWaitsForDirectWrite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		memory := limit.NewMemory(1 << 20)
-		s := newRoomySink(0)
+		s := newDirectSink(0)
 		s.pause = make(chan struct{})
 		q := New(s, 10, memory)
 		held, err := memory.HoldFor("", 1000)
@@ -142,9 +142,9 @@ func TestCloseWaitsForDirectWrite(t *testing.T) {
 	})
 }
 
-// TestOneUserOfTheSink sends from many goroutines with a sink that has room now and then.
+// TestOneUserOfTheSink sends from many goroutines with a sink that has space now and then.
 func TestOneUserOfTheSink(t *testing.T) {
-	s := newRoomySink(0)
+	s := newDirectSink(0)
 	close(s.open)
 	q := New(s, 1000, nil)
 	const senders, each = 8, 500
@@ -152,7 +152,7 @@ func TestOneUserOfTheSink(t *testing.T) {
 	for i := range senders {
 		work.Go(func() {
 			for n := range each {
-				s.room.Store(int64(n % 3))
+				s.space.Store(int64(n % 3))
 				if err := q.Send(context.Background(), Text(fmt.Appendf(nil, "%d.%d", i, n))); err != nil {
 					t.Error(err)
 				}

@@ -85,7 +85,7 @@ type Queue struct {
 	mu         sync.Mutex
 	queue      []Message     // guarded by mu
 	held       int           // guarded by mu; bytes in queue
-	writing    bool          // guarded by mu; somebody uses the sink
+	writing    bool          // guarded by mu; a goroutine uses the sink
 	unused     sync.Cond     // on mu; signalled when a sender has used the sink
 	work       chan struct{} // holds a token if the goroutine may have work
 	spaceFreed chan struct{} // guarded by mu; closed and replaced when queued messages are taken
@@ -203,7 +203,7 @@ func (q *Queue) add(m Message) {
 		if q.writeNow(&m) {
 			return
 		}
-		if q.closed { // meanwhile: nobody would write the message
+		if q.closed { // while the sink was used: the goroutine may have ended
 			m.Hold.Release()
 			return
 		}

@@ -267,8 +267,8 @@ func (c *conn) expire(p *pending) {
 	}
 }
 
-// take removes a request. It reports false if somebody else has removed it, and answers
-// it.
+// take removes a request, for a caller that then answers it. It reports false if the
+// request was removed before.
 func (c *conn) take(p *pending) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
