@@ -94,9 +94,24 @@ func mayNameResources(r *request, result []byte) bool {
 	case mcp.MethodReadResource:
 		return true
 	case mcp.MethodCallTool, mcp.MethodGetPrompt, mcp.MethodGetTask:
-		return bytes.Contains(result, []byte(`"resource`))
+		return mayContainString(result, "resource")
 	}
 	return false
+}
+
+// mayContainString reports whether text has a string that begins with prefix, in JSON.
+// Searching for quotes is faster than searching for the whole, unless there are many.
+func mayContainString(text []byte, prefix string) bool {
+	for range 16 + len(text)/64 {
+		i := bytes.IndexByte(text, '"')
+		if i < 0 {
+			return false
+		}
+		if text = text[i+1:]; len(text) >= len(prefix) && string(text[:len(prefix)]) == prefix {
+			return true
+		}
+	}
+	return bytes.Contains(text, []byte(`"`+prefix))
 }
 
 // namedResources returns the URI of each part of a result; empty for a part without one.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // seeds holds valid and invalid messages for all fuzz targets.
@@ -33,6 +35,9 @@ func FuzzParse(f *testing.F) {
 		before := bytes.Clone(in)
 		root, good := parseReference(before)
 		m, err := Parse(in)
+		if few := bytes.Count(before, []byte("{"))+bytes.Count(before, []byte("[")) <= MaxDepth; few && good != (utf8.Valid(before) && libraryAccepts(before)) {
+			t.Fatalf("%q: the library and the reference disagree; the reference says %t", before, good)
+		}
 		pe, broken := err.(*ParseError)
 		if good == (broken && pe.Code == CodeParse) {
 			t.Fatalf("%q: Parse says %v, the reference says %t", before, err, good)
@@ -50,6 +55,11 @@ func FuzzParse(f *testing.F) {
 		checkEnvelope(t, m, in, root)
 		checkTree(t, in, root)
 	})
+}
+
+// libraryAccepts reports whether a library for strict JSON accepts b.
+func libraryAccepts(b []byte) bool {
+	return jsontext.Value(b).IsValid(jsontext.AllowInvalidUTF8(true))
 }
 
 // checkAnswerable checks that an id read from a broken message can be sent in a

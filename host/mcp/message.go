@@ -59,35 +59,42 @@ func (e *ParseError) Error() string { return "message " + e.Reason }
 // Parse reads one message. It scans all of b strictly and replaces line breaks in
 // b by spaces. A failure is a [*ParseError].
 func Parse(b []byte) (*Message, error) {
-	var m Message
-	var version, method []byte
-	err := scan(b, func(name string, value []byte, names Names) {
-		switch name {
-		case "jsonrpc":
-			version = value
-		case "id":
-			m.ID = value
-		case "method":
-			method = value
-		case "params":
-			m.Params = value
-		case "result":
-			m.Result, m.Names = value, names
-		case "error":
-			m.Error = value
-		}
-	})
+	var e envelope
+	err := scan(b, &e)
 	code, reason := CodeInvalidRequest, ""
 	if err != nil {
 		code, reason = CodeParse, err.Error()
 	} else {
-		reason = m.check(b, version, method)
+		reason = e.check(b, e.version, e.method)
 	}
 	if reason != "" {
 		id, shape := Glance(b)
 		return nil, &ParseError{Code: code, ID: id, Shape: shape, Reason: reason}
 	}
-	return &m, nil
+	return &e.Message, nil
+}
+
+// An envelope collects the members of a message.
+type envelope struct {
+	Message
+	version, method []byte
+}
+
+func (e *envelope) member(name string, value []byte, names Names) {
+	switch name {
+	case "jsonrpc":
+		e.version = value
+	case "id":
+		e.ID = value
+	case "method":
+		e.method = value
+	case "params":
+		e.Params = value
+	case "result":
+		e.Result, e.Names = value, names
+	case "error":
+		e.Error = value
+	}
 }
 
 // check completes m and returns the error in the envelope, or "".

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -153,6 +154,52 @@ func TestLastID(t *testing.T) {
 	} {
 		if got := LastID([]byte(suffix)); string(got) != want {
 			t.Errorf("LastID(%s) = %s", suffix, got)
+		}
+	}
+}
+
+// TestDuplicateNames checks objects with few and with many names, whose duplicates are
+// found in different ways.
+func TestDuplicateNames(t *testing.T) {
+	for _, n := range []int{1, 2, fewNames - 1, fewNames, fewNames + 1, 2 * fewNames, 5000} {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, `"n%d":{"a":1,"b":{"a":1}},`, i)
+		}
+		for _, c := range []struct {
+			last string
+			want error
+		}{
+			{`"x":1`, nil},
+			{`"n0":1`, errDuplicate},
+			{fmt.Sprintf(`"n%d":1`, n-1), errDuplicate},
+			{`"\u006e0":1`, errDuplicate},
+			{`"n0\u0000":1`, nil},
+			{`"x":{"a":1,"a":2}`, errDuplicate},
+			{`"\ud800":1,"\udfff":1`, errDuplicate},
+			{`"\ud83d\ude00":1,"😀":1`, errDuplicate},
+		} {
+			if err := Scan([]byte("{" + b.String() + c.last + "}")); err != c.want {
+				t.Errorf("%d names and %s: %v, want %v", n, c.last, err, c.want)
+			}
+		}
+	}
+}
+
+// TestPlainText checks the search for the end of plain text at each offset in a word.
+func TestPlainText(t *testing.T) {
+	for before := range 20 {
+		for c := range 256 {
+			for _, after := range []string{"", "a", "abcdefgh\x00\"\\"} {
+				text := strings.Repeat("\x80", before) + string([]byte{byte(c)}) + after
+				want := strings.IndexFunc(text, func(r rune) bool { return r == '"' || r == '\\' || r < 0x20 })
+				if want < 0 {
+					want = len(text)
+				}
+				if got := skipPlain([]byte(text), 0); got != want {
+					t.Fatalf("%q: %d, want %d", text, got, want)
+				}
+			}
 		}
 	}
 }

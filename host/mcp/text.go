@@ -28,13 +28,18 @@ func Text(raw []byte) (text string, ok bool) {
 	if !hasEscape(raw) {
 		return string(raw), true
 	}
-	return string(appendUnescaped(nil, raw)), true
+	return string(appendUnescaped(nil, raw, appendSurrogate)), true
 }
 
-// appendUnescaped appends the unescaped content of a JSON string. A lone surrogate
-// becomes U+FFFD followed by its hexadecimal digits, so that different surrogates
-// yield different names.
-func appendUnescaped(dst, raw []byte) []byte {
+// appendSurrogate appends a lone surrogate: U+FFFD followed by its hexadecimal digits, so
+// that different surrogates yield different names.
+func appendSurrogate(dst []byte, r rune) []byte {
+	return strconv.AppendInt(utf8.AppendRune(dst, utf8.RuneError), int64(r), 16)
+}
+
+// appendUnescaped appends the unescaped content of a JSON string. lone appends a lone
+// surrogate.
+func appendUnescaped(dst, raw []byte, lone func([]byte, rune) []byte) []byte {
 	for i := 0; i < len(raw); {
 		if raw[i] != '\\' || i+1 == len(raw) {
 			dst = append(dst, raw[i])
@@ -54,7 +59,7 @@ func appendUnescaped(dst, raw []byte) []byte {
 				}
 			}
 			if utf16.IsSurrogate(r) {
-				dst = strconv.AppendInt(utf8.AppendRune(dst, utf8.RuneError), int64(r), 16)
+				dst = lone(dst, r)
 			} else {
 				dst = utf8.AppendRune(dst, r)
 			}

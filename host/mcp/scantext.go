@@ -1,0 +1,151 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/maphash"
+	"math/bits"
+	"unicode/utf8"
+)
+
+// text scans a string and returns its position.
+func (s *scanner) text() (n name, err error) {
+	if !s.take('"') {
+		return n, errSyntax
+	}
+	n.start = s.i
+	for {
+		s.i = skipPlain(s.b, s.i)
+		switch {
+		case s.i == len(s.b) || s.b[s.i] < 0x20:
+			return n, errSyntax
+		case s.b[s.i] == '"':
+			n.end = s.i
+			s.i++
+			return n, nil
+		}
+		n.escaped = true
+		if !s.escape() {
+			return n, errSyntax
+		}
+	}
+}
+
+// Eight bytes at a time: every byte of a word has the value of the name.
+const (
+	eachByte  = 0x0101010101010101
+	highBits  = 0x80 * eachByte
+	controls  = 0x20 * eachByte
+	quotes    = '"' * eachByte
+	backslash = '\\' * eachByte
+)
+
+// skipPlain returns the index of the next byte from i on that is a quote, a backslash or a
+// control character, or the length of b.
+func skipPlain(b []byte, i int) int {
+	for ; i+8 <= len(b); i += 8 {
+		w := binary.LittleEndian.Uint64(b[i:])
+		q, e := w^quotes, w^backslash
+		// The lowest high bit that is set marks the first such byte.
+		if found := ((w-controls)&^w | (q-eachByte)&^q | (e-eachByte)&^e) & highBits; found != 0 {
+			return i + bits.TrailingZeros64(found)/8
+		}
+	}
+	for ; i < len(b); i++ {
+		if c := b[i]; c == '"' || c == '\\' || c < 0x20 {
+			break
+		}
+	}
+	return i
+}
+
+// escape skips an escape sequence. It reports false if the sequence is invalid.
+func (s *scanner) escape() bool {
+	s.i++
+	switch s.peek() {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		s.i++
+		return true
+	case 'u':
+		if s.i+5 > len(s.b) || !isHex(s.b[s.i+1]) || !isHex(s.b[s.i+2]) || !isHex(s.b[s.i+3]) || !isHex(s.b[s.i+4]) {
+			return false
+		}
+		s.i += 5
+		return true
+	}
+	return false
+}
+
+func isHex(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
+}
+
+// A name is the position of a string in the scanned text, without the quotes.
+type name struct {
+	start, end int
+	escaped    bool // has an escape sequence
+}
+
+// namesHere are the names of one open object.
+type namesHere struct {
+	first  int            // in scanner.names
+	byHash map[uint64]int // index in scanner.names; nil while there are few names
+}
+
+// fewNames is the number of names that are compared one by one.
+const fewNames = 16
+
+var nameSeed = maphash.MakeSeed()
+
+// addName adds a name of an open object. It reports false if the object has it already.
+func (s *scanner) addName(here *namesHere, n name) bool {
+	mine := s.names[here.first:]
+	if len(mine) < fewNames {
+		for _, other := range mine {
+			if s.equal(n, other) {
+				return false
+			}
+		}
+		s.names = append(s.names, n)
+		return true
+	}
+	if here.byHash == nil {
+		here.byHash = make(map[uint64]int, 2*fewNames)
+		for i := range mine {
+			s.index(here, here.first+i)
+		}
+	}
+	s.names = append(s.names, n)
+	return s.index(here, len(s.names)-1)
+}
+
+// index adds the name at an index to the hashes. It reports false for an equal name.
+func (s *scanner) index(here *namesHere, at int) bool {
+	for h := maphash.Bytes(nameSeed, s.unescaped(s.names[at])); ; h++ {
+		other, taken := here.byHash[h]
+		switch {
+		case !taken:
+			here.byHash[h] = at
+			return true
+		case s.equal(s.names[at], s.names[other]):
+			return false
+		}
+	}
+}
+
+// equal reports whether two names are equal after unescaping.
+func (s *scanner) equal(a, b name) bool {
+	if a.escaped || b.escaped {
+		return bytes.Equal(s.unescaped(a), s.unescaped(b))
+	}
+	return string(s.b[a.start:a.end]) == string(s.b[b.start:b.end])
+}
+
+// unescaped returns a name without escape sequences. Each lone surrogate is U+FFFD.
+func (s *scanner) unescaped(n name) []byte {
+	raw := s.b[n.start:n.end]
+	if !n.escaped {
+		return raw
+	}
+	return appendUnescaped(nil, raw, func(dst []byte, _ rune) []byte { return utf8.AppendRune(dst, utf8.RuneError) })
+}
