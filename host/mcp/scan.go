@@ -26,21 +26,21 @@ var (
 // are valid, because Node prints them for a truncated emoji; in names they are equal.
 func Scan(b []byte) error { return scan(b, nil) }
 
-// A visitor is called with each member of an object before the rest is validated. The
+// A memberHandler is called with each member of an object before the rest is validated. The
 // value aliases the text. names is set for the member "result": it holds the names of the
 // result's own members.
-type visitor interface {
+type memberHandler interface {
 	member(name string, value []byte, names Names)
 }
 
-// scan implements Scan. If the value is an object, visit is called with its members; nil:
+// scan implements Scan. If the value is an object, handler is called with its members; nil:
 // nothing is called.
-func scan(b []byte, visit visitor) error {
+func scan(b []byte, handler memberHandler) error {
 	if !utf8.Valid(b) {
 		return errUTF8
 	}
 	s := scanners.Get().(*scanner)
-	s.b, s.i, s.depth, s.visit, s.inResult = b, 0, 0, visit, false
+	s.b, s.i, s.depth, s.handler, s.inResult = b, 0, 0, handler, false
 	err := s.document()
 	s.free()
 	return err

@@ -7,11 +7,11 @@ import "sync"
 // a large result. The fuzz target compares it with a parser that is written for clarity,
 // and with two libraries.
 type scanner struct {
-	b     []byte
-	i     int // position
-	depth int // of the open arrays and objects
-	visit visitor
-	names []name // of the open objects
+	b       []byte
+	i       int // position
+	depth   int // of the open arrays and objects
+	handler memberHandler
+	names   []name // of the open objects
 
 	inResult bool  // the position is in the result, which is an object
 	result   Names // the result's own names
@@ -28,7 +28,7 @@ func (s *scanner) free() {
 	if cap(s.names) > maxIdleNames {
 		s.names = nil
 	}
-	s.b, s.visit, s.names, s.result = nil, nil, s.names[:0], Names{}
+	s.b, s.handler, s.names, s.result = nil, nil, s.names[:0], Names{}
 	scanners.Put(s)
 }
 
@@ -195,14 +195,14 @@ func (s *scanner) object() error {
 	}
 }
 
-// memberValue scans the value of the member n. It calls visit with the members of the
+// memberValue scans the value of the member n. It calls handler with the members of the
 // outermost object, and collects the names of the result.
 func (s *scanner) memberValue(n name) error {
 	raw := s.b[n.start-1 : n.end+1]
 	if s.depth == 2 && s.inResult {
 		s.result.add(raw)
 	}
-	if s.depth > 1 || s.visit == nil {
+	if s.depth > 1 || s.handler == nil {
 		return s.value()
 	}
 	text := nameOf(raw)
@@ -211,7 +211,7 @@ func (s *scanner) memberValue(n name) error {
 	if err := s.value(); err != nil {
 		return err
 	}
-	s.visit.member(text, s.b[start:s.i:s.i], s.result)
+	s.handler.member(text, s.b[start:s.i:s.i], s.result)
 	s.inResult, s.result = false, Names{}
 	return nil
 }
