@@ -27,6 +27,7 @@ const initialBody = limit.Small
 
 // A requestBody is the body of a request and the memory that it holds.
 type requestBody struct {
+	pacedBody
 	text   []byte
 	budget *limit.Memory
 	first  int         // reserved bytes
@@ -115,8 +116,12 @@ func (srv *Server) readLimited(w http.ResponseWriter, r *http.Request, p authn.P
 	b.first = first
 	srv.reading.Add(1)
 	defer srv.reading.Add(-1)
-	b.text, err = readAll(http.MaxBytesReader(w, settings.paced(w, r), int64(settings.MaxBody)), int(r.ContentLength), settings.MaxBody,
-		func(n int) error { return b.grow(p, n) })
+	b.pacedBody = settings.paced(w, r)
+	in := io.ReadCloser(&b.pacedBody)
+	if r.ContentLength < 0 { // net/http itself ends a body of known size
+		in = http.MaxBytesReader(w, in, int64(settings.MaxBody))
+	}
+	b.text, err = readAll(in, int(r.ContentLength), settings.MaxBody, func(n int) error { return b.grow(p, n) })
 	if err == nil { // else the limit holds for the rest of the body; see limitTimes
 		httpconn.UnlimitBody(w, r)
 	}
@@ -133,8 +138,8 @@ const (
 // paced returns the body of a request with a deadline that moves while enough
 // of the body arrives. A client that sends a byte now and then has less time
 // than one that sends much.
-func (a *active) paced(w http.ResponseWriter, r *http.Request) io.ReadCloser {
-	return &pacedBody{ReadCloser: r.Body, active: a, w: w, r: r, begun: time.Now()}
+func (a *active) paced(w http.ResponseWriter, r *http.Request) pacedBody {
+	return pacedBody{ReadCloser: r.Body, active: a, w: w, r: r, begun: time.Now()}
 }
 
 type pacedBody struct {

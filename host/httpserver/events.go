@@ -22,7 +22,7 @@ func (srv *Server) writeJSON(w http.ResponseWriter, r *http.Request, m sendqueue
 	size := len(m.Head) + len(m.Body) + len(m.Tail)
 	h["Content-Length"] = []string{strconv.Itoa(size)}
 	if size < smallAnswer {
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(chunkTimeout))
+		httpconn.LimitWrite(w, r, time.Now().Add(chunkTimeout))
 		w.WriteHeader(status)
 		b := answerBuffers.Get().(*[]byte)
 		*b = append(append(append((*b)[:0], m.Head...), m.Body...), m.Tail...)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
 )
 
@@ -18,6 +19,7 @@ func (l *Listener) stateChanged(nc net.Conn, s http.ConnState) {
 		c.unlimitRead()
 	case http.StateIdle:
 		c.idle.Store(true)
+		c.writeDue.Store(0)
 		c.limitRead(l.limits.Load().Idle)
 	case http.StateClosed, http.StateHijacked:
 		l.mu.Lock()
@@ -49,6 +51,15 @@ func UnlimitBody(w http.ResponseWriter, r *http.Request) {
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 }
 
+// LimitWrite sets the end of the time for writing the response, which is not a stream.
+func LimitWrite(w http.ResponseWriter, r *http.Request, end time.Time) {
+	if c := connOf(r); c != nil {
+		c.writeDue.Store(end.UnixNano())
+		return
+	}
+	_ = http.NewResponseController(w).SetWriteDeadline(end)
+}
+
 // maxDeadlineInterval is the longest interval between two checks of the time limits,
 // so that a change of the limits is noticed.
 const maxDeadlineInterval = time.Second
@@ -59,7 +70,7 @@ func (l *Listener) deadlineInterval() time.Duration {
 	return min(maxDeadlineInterval, max(min(limits.Header, limits.Body)/20, time.Millisecond))
 }
 
-// enforceDeadlines ends reading on connections whose time is over, until ctx
+// enforceDeadlines ends reading or writing on connections whose time is over, until ctx
 // ends. A limit is exceeded by a twentieth of the shortest limit at most, and by a
 // second at most.
 func (l *Listener) enforceDeadlines(ctx context.Context) {
@@ -75,20 +86,27 @@ func (l *Listener) enforceDeadlines(ctx context.Context) {
 				interval = next
 				tick.Reset(interval)
 			}
-			for _, c := range l.late(now) {
+			for _, c := range l.late(now, readDue) {
 				_ = c.SetReadDeadline(now) // as if net/http had set it before
+			}
+			for _, c := range l.late(now, writeDue) {
+				_ = c.SetWriteDeadline(now)
 			}
 		}
 	}
 }
 
+// readDue and writeDue return the ends of the time of a connection.
+func readDue(c *conn) *atomic.Int64  { return &c.due }
+func writeDue(c *conn) *atomic.Int64 { return &c.writeDue }
+
 // late returns the connections whose time is over.
-func (l *Listener) late(now time.Time) []*conn {
+func (l *Listener) late(now time.Time, dueOf func(*conn) *atomic.Int64) []*conn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var all []*conn
 	for c := range l.conns {
-		if due := c.due.Load(); due != 0 && due < now.UnixNano() {
+		if due := dueOf(c).Load(); due != 0 && due < now.UnixNano() {
 			all = append(all, c)
 		}
 	}

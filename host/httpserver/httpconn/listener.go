@@ -120,6 +120,8 @@ type conn struct {
 	base     *countedConn // the connection below TLS; nil if it is not counted
 
 	due       atomic.Int64 // end of the time for reading, in nanoseconds since 1970; 0: no limit
+	writeDue  atomic.Int64 // the same for writing
+	deadline  atomic.Bool  // the connection has a write deadline
 	idle      atomic.Bool  // no byte of the next request has arrived
 	streams   atomic.Int32 // responses that are streams
 	unread    unread       // used by closeUnread only
@@ -135,6 +137,14 @@ func (c *conn) Write(p []byte) (int, error) {
 		return c.coalescer.write(p)
 	}
 	return c.Conn.Write(p)
+}
+
+// SetWriteDeadline sets or removes the write deadline.
+func (c *conn) SetWriteDeadline(t time.Time) error {
+	if set := !t.IsZero(); c.deadline.Swap(set) || set {
+		return c.Conn.SetWriteDeadline(t)
+	}
+	return nil
 }
 
 // An uncheckedReader reads from a connection before the bytes are checked. The
