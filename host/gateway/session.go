@@ -79,7 +79,8 @@ func (s *Session) Principal() authn.Principal { return *s.principal.Load() }
 // UpdatePrincipal sets the principal: the same one, with the roles it has now.
 func (s *Session) UpdatePrincipal(p authn.Principal) {
 	if !s.Principal().Is(p) {
-		s.principal.Store(&p)
+		changed := p // only a principal that is kept is copied to the heap
+		s.principal.Store(&changed)
 	}
 }
 

@@ -109,7 +109,7 @@ func (m *Message) check(b, version, method []byte) (reason string) {
 	case m.ID != nil && m.readableID() == nil:
 		return "has an id that is neither a string nor an integer"
 	case method != nil:
-		name, ok := Text(method)
+		name, ok := methodOf(method)
 		switch {
 		case !ok || name == "":
 			return "has a method that is not a name"

@@ -81,13 +81,25 @@ func nameOf(raw []byte) string {
 	return name
 }
 
-// usualNames are the names in most messages, by their JSON form.
-var usualNames = func() map[string]string {
-	names := map[string]string{}
-	for _, name := range []string{
-		"jsonrpc", "id", "method", "params", "result", "error", "_meta", "resultType", "content", "structuredContent", "isError", "contents", "messages",
-	} {
-		names[strconv.Quote(name)] = name
+// methodOf returns the method of a message. ok is false if raw is not a JSON string.
+func methodOf(raw []byte) (method string, ok bool) {
+	if method, ok := usualMethods[string(raw)]; ok {
+		return method, true
 	}
-	return names
-}()
+	return Text(raw)
+}
+
+// The names and methods in most messages, by their JSON form.
+var (
+	usualNames = quoted("jsonrpc", "id", "method", "params", "result", "error",
+		"_meta", "resultType", "content", "structuredContent", "isError", "contents", "messages")
+	usualMethods = quoted(MethodCallTool, MethodReadResource, MethodGetPrompt, NoteProgress)
+)
+
+func quoted(all ...string) map[string]string {
+	m := map[string]string{}
+	for _, text := range all {
+		m[strconv.Quote(text)] = text
+	}
+	return m
+}
