@@ -5,6 +5,8 @@ package jsonrpc
 import (
 	"bytes"
 	"encoding/json"
+	"sync"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -52,12 +54,12 @@ type Envelope struct {
 func Open(msg []byte) Envelope {
 	e := Envelope{Raw: msg}
 	answer := false
-	members(msg, func(name string, value []byte) bool {
-		switch name {
+	members(msg, func(name, value []byte) bool {
+		switch string(name) {
 		case "id":
 			e.ID = value
 		case "method":
-			_ = json.Unmarshal(value, &e.Method)
+			e.Method = unquote(value)
 		case "params":
 			e.Params = value
 		case "result", "error":
@@ -65,11 +67,7 @@ func Open(msg []byte) Envelope {
 		}
 		return true
 	})
-	// Every transport needs the version, and _meta may follow arguments of many
-	// megabytes.
-	if bytes.Contains(e.Params, []byte(metaVersion)) || bytes.IndexByte(e.Params, '\\') >= 0 {
-		e.version = text(Member(e.Params, "_meta"), metaVersion)
-	}
+	e.version = e.Meta(metaVersion)
 	switch {
 	case e.Method != "" && e.ID != nil:
 		e.Kind = Request
@@ -85,20 +83,17 @@ func Open(msg []byte) Envelope {
 // possible: it recognizes a response before its result.
 func Glance(msg []byte) (kind Kind, method string) {
 	id := false
-	walk(msg, func(name string, d *jsontext.Decoder) bool {
-		switch name {
+	walk(msg, func(name []byte, d *jsontext.Decoder) bool {
+		switch string(name) {
 		case "result", "error":
 			kind = Response
 			return false
 		case "id":
 			id = true
 		case "method":
-			t, err := d.ReadToken()
-			if err != nil || t.Kind() != '"' {
-				return false
-			}
-			method = t.String()
-			return true
+			value, err := d.ReadValue()
+			method = unquote(value)
+			return err == nil && value.Kind() == '"'
 		}
 		return d.SkipValue() == nil
 	})
@@ -113,28 +108,75 @@ func Glance(msg []byte) (kind Kind, method string) {
 	return Unknown, ""
 }
 
+// A decoder reads one message. It is reused, because its state is larger than most
+// messages.
+type decoder struct {
+	src bytes.Buffer
+	dec *jsontext.Decoder
+}
+
+var decoders = sync.Pool{New: func() any { return &decoder{dec: jsontext.NewDecoder(new(bytes.Buffer))} }}
+
+// reset makes the decoder read b. jsontext reads a bytes.Buffer in place and does not
+// write to it.
+func (d *decoder) reset(b []byte) {
+	d.src = *bytes.NewBuffer(b)
+	d.dec.Reset(&d.src, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+}
+
 // walk calls f for each member of an object until it returns false. The decoder
 // is in front of the value, and f must read or skip it.
-func walk(object []byte, f func(name string, d *jsontext.Decoder) bool) {
-	// The decoder reads a bytes.Buffer in place and does not write to it.
-	d := jsontext.NewDecoder(bytes.NewBuffer(object), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+func walk(object []byte, f func(name []byte, d *jsontext.Decoder) bool) {
+	pooled := decoders.Get().(*decoder)
+	defer func() {
+		pooled.reset(nil) // the pool must not keep the message
+		decoders.Put(pooled)
+	}()
+	pooled.reset(object)
+	d := pooled.dec
 	if t, err := d.ReadToken(); err != nil || t.Kind() != '{' {
 		return
 	}
 	for d.PeekKind() == '"' {
-		if t, err := d.ReadToken(); err != nil || !f(t.String(), d) {
+		name, err := readValue(object, d)
+		if err != nil {
+			return
+		}
+		plain := name[1 : len(name)-1]
+		if bytes.IndexByte(name, '\\') >= 0 {
+			plain = []byte(unquote(name))
+		}
+		if !f(plain, d) {
 			return
 		}
 	}
 }
 
+// unquote returns the text of a JSON string, or "" for another value.
+func unquote(value []byte) (s string) {
+	if n := len(value); n >= 2 && value[0] == '"' && bytes.IndexByte(value, '\\') < 0 && utf8.Valid(value) {
+		return string(value[1 : n-1])
+	}
+	_ = json.Unmarshal(value, &s)
+	return s
+}
+
 // members calls f for each member of an object until it returns false.
-func members(object []byte, f func(name string, value []byte) bool) {
-	walk(object, func(name string, d *jsontext.Decoder) bool {
-		value, err := d.ReadValue()
-		end := d.InputOffset()
-		return err == nil && f(name, object[end-int64(len(value)):end])
+func members(object []byte, f func(name, value []byte) bool) {
+	walk(object, func(name []byte, d *jsontext.Decoder) bool {
+		value, err := readValue(object, d)
+		return err == nil && f(name, value)
 	})
+}
+
+// readValue reads a value as a part of object, the object that the decoder reads.
+func readValue(object []byte, d *jsontext.Decoder) ([]byte, error) {
+	value, err := d.ReadValue()
+	if err != nil {
+		return nil, err
+	}
+	end := d.InputOffset()
+	return object[end-int64(len(value)) : end], nil
 }
 
 // Answers reports whether a message is the response to the request with this
@@ -142,10 +184,10 @@ func members(object []byte, f func(name string, value []byte) bool) {
 // message need not be read completely.
 func Answers(msg, id []byte) bool {
 	var first []byte
-	walk(msg, func(name string, d *jsontext.Decoder) bool {
-		switch name {
+	walk(msg, func(name []byte, d *jsontext.Decoder) bool {
+		switch string(name) {
 		case "id":
-			first, _ = d.ReadValue()
+			first, _ = readValue(msg, d)
 			return false
 		case "result", "error":
 			return false
@@ -211,16 +253,22 @@ func (e *Envelope) Subject() string {
 // Version returns the protocol revision in a modern message, or "".
 func (e *Envelope) Version() string { return e.version }
 
-// Meta returns a string in the message's _meta, or "".
-func (e *Envelope) Meta(name string) string { return text(Member(e.Params, "_meta"), name) }
+// Meta returns a string in the message's _meta, or "". It reads the parameters only
+// if they may contain the name, because arguments can have many megabytes.
+func (e *Envelope) Meta(name string) string {
+	if !bytes.Contains(e.Params, []byte(name)) && bytes.IndexByte(e.Params, '\\') < 0 {
+		return ""
+	}
+	return text(Member(e.Params, "_meta"), name)
+}
 
 // Cancels returns the id of the request that a cancellation refers to.
 func (e *Envelope) Cancels() []byte { return Member(e.Params, "requestId") }
 
 // Member returns the value of a member of an object, or nil.
 func Member(object []byte, name string) (value []byte) {
-	members(object, func(n string, v []byte) bool {
-		if n == name {
+	members(object, func(n, v []byte) bool {
+		if string(n) == name {
 			value = v
 		}
 		return true
@@ -228,10 +276,7 @@ func Member(object []byte, name string) (value []byte) {
 	return value
 }
 
-func text(object []byte, name string) (s string) {
-	_ = json.Unmarshal(Member(object, name), &s)
-	return s
-}
+func text(object []byte, name string) string { return unquote(Member(object, name)) }
 
 // Safe reports whether a request may be sent again although the server may have
 // processed it. Such a request only reads, or is idempotent.
