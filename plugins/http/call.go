@@ -171,14 +171,15 @@ func (k *call) fail(f *failure) {
 // post sends the request once and delivers the response.
 func (k *call) post() *failure {
 	c := k.conn
-	h := c.header(&k.Envelope)
+	r := c.httpRequest(&k.Envelope)
+	r.Call = k.Method != jsonrpc.Listen
 	if k.Method == jsonrpc.CallTool && k.Version() != "" {
-		c.params.set(h, &k.Envelope)
+		c.params.set(r.Header, &k.Envelope)
 	}
 	if !k.state.CompareAndSwap(waiting, sent) && k.state.Load() == dropped {
 		k.cancel() // the goroutine that set dropped may not have called cancel yet
 	}
-	res, seen, err := c.client.Do(k.ctx, httpclient.Request{Method: "POST", Header: h, Body: k.Raw, Call: k.Method != jsonrpc.Listen})
+	res, seen, err := c.client.Do(k.ctx, r)
 	if k.begun != nil {
 		k.begun()
 	}

@@ -205,7 +205,7 @@ func (c *conn) sendNotes() {
 func (c *conn) note(e *jsonrpc.Envelope) bool {
 	ctx, cancel := context.WithTimeout(c.ctx, noteTime)
 	defer cancel()
-	res, _, err := c.client.Do(ctx, httpclient.Request{Method: "POST", Header: c.header(e), Body: e.Raw})
+	res, _, err := c.client.Do(ctx, c.httpRequest(e))
 	if err != nil {
 		c.log.Debug("a notification was not delivered", "method", e.Method, "error", err)
 		return false

@@ -33,7 +33,7 @@ func (k *call) learn() *failure {
 	cursor := []byte(nil)
 	for page := range maxPages {
 		e := jsonrpc.Open(listRequest(page, meta, cursor))
-		res, _, err := k.conn.client.Do(k.ctx, httpclient.Request{Method: "POST", Header: k.conn.header(&e), Body: e.Raw})
+		res, _, err := k.conn.client.Do(k.ctx, k.conn.httpRequest(&e))
 		if err != nil {
 			return &failure{err: asError(err)}
 		}

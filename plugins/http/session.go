@@ -31,6 +31,8 @@ type session struct {
 	// is nil before a revision was negotiated.
 	gate chan struct{}
 	told bool
+
+	headers *httpclient.Prepared // of messages without a revision of their own; nil: not built
 }
 
 // keepSession stores the session id of the initialize response.
@@ -58,7 +60,8 @@ func (k *call) noteAnswer(msg []byte) {
 			return
 		}
 		k.conn.mu.Lock()
-		k.conn.session.version, k.conn.session.gate = version, make(chan struct{})
+		s := &k.conn.session
+		s.version, s.gate, s.headers = version, make(chan struct{}), nil
 		k.conn.mu.Unlock()
 	case k.Method == jsonrpc.ListTools && k.Version() != "":
 		k.conn.params.learn(msg, jsonrpc.Member(k.Params, "cursor") == nil)
@@ -91,35 +94,53 @@ func (c *conn) initialized(ok bool) {
 	}
 }
 
-// header returns the headers for a message.
-func (c *conn) header(e *jsonrpc.Envelope) http.Header {
-	h := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
-	version := e.Version()
+// httpRequest returns the HTTP request for a message. It reuses the headers of a session.
+func (c *conn) httpRequest(e *jsonrpc.Envelope) httpclient.Request {
+	r := httpclient.Request{Method: "POST", Body: e.Raw}
+	version, parent := e.Version(), e.Meta("traceparent")
+	traced := isTraceparent(parent)
 	c.mu.Lock()
 	if version == "" && e.Kind != jsonrpc.Request && c.session.version == "" {
 		version = c.modern // a notification has no revision of its own
 	}
-	if version == "" && e.Method != jsonrpc.Initialize {
-		c.session.header(h)
+	s := &c.session
+	switch {
+	case version != "" || e.Method == jsonrpc.Initialize:
+		r.Header = messageHeader()
+	case traced:
+		r.Header = messageHeader()
+		s.header(r.Header)
+	case s.headers == nil:
+		h := messageHeader()
+		s.header(h)
+		s.headers = c.client.Prepare(h)
+		fallthrough
+	default:
+		r.Prepared = s.headers
 	}
 	c.mu.Unlock()
 	if version != "" {
-		h.Set("MCP-Protocol-Version", plainValue(version))
+		r.Header["Mcp-Protocol-Version"] = []string{plainValue(version)}
 		if e.Method != "" {
-			h.Set("Mcp-Method", plainValue(e.Method))
+			r.Header["Mcp-Method"] = []string{plainValue(e.Method)}
 		}
 		if subject := e.Subject(); subject != "" {
-			h.Set("Mcp-Name", headerValue(subject))
+			r.Header["Mcp-Name"] = []string{headerValue(subject)}
 		}
 	}
-	if parent := e.Meta("traceparent"); isTraceparent(parent) {
-		h.Set("traceparent", parent)
+	if traced {
+		r.Header["Traceparent"] = []string{parent}
 		if state := e.Meta("tracestate"); state != "" && len(state) <= 512 && plainValue(state) == state {
-			h.Set("tracestate", state)
+			r.Header["Tracestate"] = []string{state}
 		}
 	}
-	return h
+	return r
 }
+
+// Values that every message has. They are not changed.
+var typeJSON, acceptBoth = []string{"application/json"}, []string{"application/json, text/event-stream"}
+
+func messageHeader() http.Header { return http.Header{"Content-Type": typeJSON, "Accept": acceptBoth} }
 
 // header adds the headers of the session.
 func (s *session) header(h http.Header) {

@@ -29,11 +29,10 @@ const (
 	// idleTime is below the 5 seconds after which servers based on Node.js and
 	// uvicorn close an idle connection. A call sent at that moment is lost and
 	// may not be sent again.
-	idleTime   = 4 * time.Second
-	pingAfter  = 30 * time.Second // of silence on an HTTP/2 connection
-	pingTime   = 15 * time.Second
-	fileMost   = 1 << 20 // maximum size in bytes of a certificate file
-	cookieMost = 50      // maximum number of cookies, of 4 KiB each
+	idleTime  = 4 * time.Second
+	pingAfter = 30 * time.Second // of silence on an HTTP/2 connection
+	pingTime  = 15 * time.Second
+	fileMost  = 1 << 20 // maximum size in bytes of a certificate file
 )
 
 // TLS are the settings of a tls block.
@@ -64,9 +63,10 @@ type Options struct {
 type Client struct {
 	URL     *url.URL
 	headers http.Header
-	agent   string
-	calls   *http.Client
-	side    *http.Client // for requests that must not wait for calls, such as responses to the server's requests
+	agent   []string
+	calls   *http.Transport
+	side    *http.Transport // for requests that must not wait for calls, such as responses to the server's requests
+	cookies cookies
 
 	credentials sdk.Credentials // may be nil
 	plain       bool            // credentials may be sent without TLS to another machine
@@ -132,28 +132,22 @@ func NewClient(o Options) (*Client, error) {
 	if conf.InsecureSkipVerify {
 		o.Log.Warn("the server's certificate is not checked", "host", u.Host)
 	}
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		return nil, err
-	}
-	client := func(sockets int) *http.Client {
+	transport := func(sockets int) *http.Transport {
 		d := newDialer(u, o.AllowPrivate, o.Connect)
-		return &http.Client{
-			Transport: &http.Transport{
-				Proxy: d.proxies.of, OnProxyConnectResponse: connected, DialContext: d.dial, TLSClientConfig: conf.Clone(),
-				TLSHandshakeTimeout: o.Connect, ForceAttemptHTTP2: true,
-				MaxConnsPerHost: sockets, MaxIdleConnsPerHost: Sockets, IdleConnTimeout: idleTime, MaxResponseHeaderBytes: headerMost,
-				WriteBufferSize: 32 << 10, ReadBufferSize: 32 << 10,
-				HTTP2: &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingTime},
-			},
-			Jar:           &fewCookies{jar},
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		return &http.Transport{
+			Proxy: d.proxies.of, OnProxyConnectResponse: connected, DialContext: d.dial, TLSClientConfig: conf.Clone(),
+			TLSHandshakeTimeout: o.Connect, ForceAttemptHTTP2: true,
+			MaxConnsPerHost: sockets, MaxIdleConnsPerHost: Sockets, IdleConnTimeout: idleTime, MaxResponseHeaderBytes: headerMost,
+			WriteBufferSize: 32 << 10, ReadBufferSize: 32 << 10,
+			HTTP2: &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingTime},
 		}
 	}
-	return &Client{
-		URL: u, headers: headers, agent: o.Agent, calls: client(Sockets), side: client(0),
+	c := &Client{
+		URL: u, headers: headers, agent: []string{o.Agent}, calls: transport(Sockets), side: transport(0),
 		credentials: o.Credentials, plain: o.AllowPlain,
-	}, nil
+	}
+	c.cookies.jar, err = cookiejar.New(nil)
+	return c, err
 }
 
 // Close closes the idle connections.
@@ -211,28 +205,4 @@ func readFile(dir, name, path string) ([]byte, error) {
 		return nil, sdk.AttrErrorf(path, "%v", err)
 	}
 	return b, nil
-}
-
-// fewCookies is a jar with a limited number of cookies. Load balancers need
-// cookies to find the same machine again.
-type fewCookies struct{ http.CookieJar }
-
-// SetCookies sets the path of every cookie to /. There is only one URL, and
-// cookies with other paths would fill the jar without being counted.
-func (j *fewCookies) SetCookies(u *url.URL, cookies []*http.Cookie) {
-	held := map[string]bool{}
-	for _, c := range j.Cookies(u) {
-		held[c.Name] = true
-	}
-	var kept []*http.Cookie
-	for _, c := range cookies {
-		if len(c.Name)+len(c.Value) > 4<<10 || c.Secure && u.Scheme != "https" || !held[c.Name] && len(held) >= cookieMost {
-			continue
-		}
-		held[c.Name] = true
-		one := *c
-		one.Path, one.Domain = "/", ""
-		kept = append(kept, &one)
-	}
-	j.CookieJar.SetCookies(u, kept)
 }

@@ -141,22 +141,33 @@ func TestCookies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	jar := c.calls.Jar
+	set := func(all ...*http.Cookie) {
+		res := &http.Response{Header: http.Header{}}
+		for _, one := range all {
+			res.Header.Add("Set-Cookie", one.String())
+		}
+		c.cookies.keep(u, res)
+	}
+	sent := func() []*http.Cookie { return (&http.Request{Header: c.header(Request{}, u, nil)}).Cookies() }
+	if all := sent(); len(all) != 0 {
+		t.Errorf("%d cookies before the server has set one", len(all))
+	}
 	for i := range 100 {
-		jar.SetCookies(u, []*http.Cookie{{Name: "c" + strings.Repeat("x", i), Value: "v"}, {Name: "big", Value: strings.Repeat("x", 5000)}})
+		set(&http.Cookie{Name: "c" + strings.Repeat("x", i), Value: "v"}, &http.Cookie{Name: "big", Value: strings.Repeat("x", 5000)})
 	}
 	for i := range 200 {
-		jar.SetCookies(u, []*http.Cookie{{Name: "p", Value: "v", Path: fmt.Sprint("/", i)}}) // not visible at / without fewCookies
+		set(&http.Cookie{Name: "p", Value: "v", Path: fmt.Sprint("/", i)}) // not visible at / with its own path
 	}
-	if n := len(jar.Cookies(u)); n != cookieMost {
+	if n := len(sent()); n != cookieMost {
 		t.Errorf("%d cookies", n)
 	}
-	jar.SetCookies(u, []*http.Cookie{{Name: "c", Value: "new", Path: "/other"}})
-	if all := jar.Cookies(u); !slices.ContainsFunc(all, func(c *http.Cookie) bool { return c.Name == "c" && c.Value == "new" }) || len(all) != cookieMost {
+	set(&http.Cookie{Name: "c", Value: "new", Path: "/other"})
+	if all := sent(); !slices.ContainsFunc(all, func(c *http.Cookie) bool { return c.Name == "c" && c.Value == "new" }) || len(all) != cookieMost {
 		t.Errorf("a cookie was not replaced among %d", len(all))
 	}
-	if c.side.Jar.Cookies(u) == nil {
-		t.Error("the clients for calls and for other requests do not share the cookies")
+	p := c.Prepare(http.Header{"X": {"y"}})
+	if h := c.header(Request{Prepared: p}, u, nil); h.Get("Cookie") == "" || h.Get("X") != "y" || p.all.Get("Cookie") != "" {
+		t.Errorf("prepared headers with cookies are %v", h)
 	}
 }
 

@@ -146,9 +146,44 @@ func (c *Client) mayCarry(r Request, add *addition) error {
 	return nil
 }
 
-// addHeaders adds the headers of the credential and of the configuration. Those
-// of the configuration take precedence until the server rejects them.
-func (c *Client) addHeaders(h http.Header, add *addition) {
+// A Prepared holds the headers of several requests. It saves building them for
+// each request.
+type Prepared struct {
+	own http.Header
+	all http.Header // own with the configured headers
+}
+
+// Prepare returns h for several requests. h must not be changed afterwards.
+func (c *Client) Prepare(h http.Header) *Prepared { return &Prepared{own: h, all: c.merge(h, nil)} }
+
+// header returns all headers of a request to u. They are not changed later.
+func (c *Client) header(r Request, u *url.URL, add *addition) http.Header {
+	var h http.Header
+	cookie := c.cookies.of(u)
+	switch {
+	case r.Prepared == nil:
+		h = c.merge(r.Header, add)
+	case add == nil && cookie == "":
+		return r.Prepared.all
+	default:
+		h = c.merge(r.Prepared.own, add)
+	}
+	if cookie != "" {
+		if set := h.Get("Cookie"); set != "" {
+			cookie = set + "; " + cookie
+		}
+		h["Cookie"] = []string{cookie}
+	}
+	return h
+}
+
+// merge returns the headers in own with those of the credential and of the
+// configuration. Those of the configuration take precedence until the server
+// rejects them.
+func (c *Client) merge(own http.Header, add *addition) http.Header {
+	h := make(http.Header, len(own)+len(c.headers)+1)
+	maps.Copy(h, own)
+	h["User-Agent"] = c.agent // a configured header replaces it
 	if add != nil {
 		maps.Copy(h, add.header)
 	}
@@ -157,6 +192,7 @@ func (c *Client) addHeaders(h http.Header, add *addition) {
 			h[name] = values
 		}
 	}
+	return h
 }
 
 // yields reports whether a configured header is left out in favour of the

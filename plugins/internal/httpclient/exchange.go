@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -22,56 +23,48 @@ import (
 
 // A Request is an HTTP request to the server.
 type Request struct {
-	Method string
-	URL    *url.URL // nil: the configured URL
-	Header http.Header
-	Body   []byte
-	Call   bool // use the limited connections for calls
+	Method   string
+	URL      *url.URL // nil: the configured URL
+	Header   http.Header
+	Prepared *Prepared // used instead of Header; may be nil
+	Body     []byte
+	Call     bool // use the limited connections for calls
 }
 
-// send sends a request once with a credential.
+// A sending is one attempt to send a request. Its only purpose is to learn
+// whether the headers were written.
+type sending struct {
+	trace httptrace.ClientTrace
+	// The transport writes in another goroutine, which may continue after the
+	// request has failed.
+	wrote atomic.Bool
+}
+
+// send sends a request once with a credential. It follows no redirects.
 func (c *Client) send(ctx context.Context, r Request, add *addition) (res *http.Response, sent bool, err error) {
-	// The transport writes in another goroutine, which may continue after
-	// the
-	// request has failed. wrote is therefore read only after Do has
-	// returned.
-	wrote := make(chan struct{}, 1)
-	trace := &httptrace.ClientTrace{WroteHeaders: func() {
-		select {
-		case wrote <- struct{}{}:
-		default:
-		}
-	}}
+	var s sending
+	s.trace.WroteHeaders = func() { s.wrote.Store(true) }
 	u := add.url(c.target(r))
 	req := (&http.Request{
-		Method: r.Method, URL: u, Host: u.Host, Header: r.Header.Clone(), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-	}).WithContext(httptrace.WithClientTrace(ctx, trace))
-	if req.Header == nil {
-		req.Header = http.Header{}
-	}
-	req.Header.Set("User-Agent", c.agent) // a configured header replaces it
-	c.addHeaders(req.Header, add)
+		Method: r.Method, URL: u, Host: u.Host, Header: c.header(r, u, add), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}).WithContext(httptrace.WithClientTrace(ctx, &s.trace))
 	if r.Body != nil {
 		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(r.Body)), int64(len(r.Body))
 		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(r.Body)), nil }
 	}
-	client := c.side
+	transport := c.side
 	if r.Call {
-		client = c.calls
+		transport = c.calls
 	}
-	res, err = client.Do(req)
-	select {
-	case <-wrote:
-		sent = true
-	default:
-	}
+	res, err = transport.RoundTrip(req)
 	if err == nil {
+		c.cookies.keep(u, res)
 		return res, true, nil
 	}
 	if ctx.Err() != nil {
-		return nil, sent, ctx.Err()
+		return nil, s.wrote.Load(), ctx.Err()
 	}
-	return nil, sent, explain(err, u)
+	return nil, s.wrote.Load(), explain(err, u)
 }
 
 // explain converts an error of the transport to one for the user.
