@@ -22,6 +22,7 @@ const (
 	noteTime   = 10 * time.Second
 	cancelTime = time.Second     // for an older server to process a cancellation
 	closeTime  = 2 * time.Second // to delete the session
+	maxIdle    = 16              // goroutines that wait for the next request
 	flushTime  = 200 * time.Millisecond
 )
 
@@ -43,6 +44,8 @@ type conn struct {
 	slots   chan struct{}  // semaphore of HTTP connections for calls
 	answers chan struct{}  // semaphore of responses being sent
 	notes   chan *jsonrpc.Envelope
+	next    chan *call    // to the goroutines that wait for a request
+	idle    chan struct{} // semaphore of these goroutines
 	closing sync.Once
 
 	lived   atomic.Bool // the server has sent a successful response
@@ -63,6 +66,7 @@ func newConn(client *httpclient.Client, server *sdk.Server, auto bool, old legac
 		Inbox: jsonrpc.NewInbox(), client: client, log: server.Log, limit: server.MaxMessage, auto: auto, old: old,
 		params: newParams(server.Cache, client.URL.String()), slots: make(chan struct{}, httpclient.Sockets),
 		answers: make(chan struct{}, maxAnswers), notes: make(chan *jsonrpc.Envelope, maxNotes), calls: map[string]*call{},
+		next: make(chan *call), idle: make(chan struct{}, maxIdle),
 	}
 	c.ctx, c.end = context.WithCancel(context.Background())
 	c.work.Go(c.sendNotes)
@@ -124,16 +128,40 @@ func (c *conn) request(e jsonrpc.Envelope) error {
 		c.heard, k.begun = heard, sync.OnceFunc(func() { close(heard) })
 		time.AfterFunc(streamTime, k.begun) // do not wait longer for a slow server
 	}
-	c.work.Go(func() {
-		defer k.cancel()
-		if full {
+	if full {
+		c.work.Go(func() {
+			defer k.cancel()
 			k.fail(&failure{err: sdk.Errorf(sdk.Unavailable, "limit reached: %d requests are open", maxCalls)})
-			return
-		}
+		})
+		return nil
+	}
+	select {
+	case c.next <- k:
+	default:
+		c.work.Go(func() { c.serve(k) })
+	}
+	return nil
+}
+
+// serve runs a request, and then those that come while it waits. A request needs a
+// deep stack, which is expensive to grow for each.
+func (c *conn) serve(k *call) {
+	for {
 		k.run()
 		c.finished(k)
-	})
-	return nil
+		k.cancel()
+		select {
+		case c.idle <- struct{}{}:
+		default:
+			return
+		}
+		select {
+		case k = <-c.next:
+			<-c.idle
+		case <-c.ctx.Done():
+			return
+		}
+	}
 }
 
 // answer sends a response to the server. It blocks while too many responses are
