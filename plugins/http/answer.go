@@ -40,18 +40,18 @@ func (k *call) read(res *http.Response) *failure {
 
 // readDocument reads a response that is one JSON document.
 func (k *call) readDocument(res *http.Response) *failure {
-	body, f := k.conn.readBody(res)
+	whole, f := k.conn.readBody(res)
 	if f != nil {
 		return f
 	}
-	body = bytes.TrimSpace(body)
+	body := bytes.TrimSpace(whole)
 	answered := false
 	if len(body) > 0 && body[0] == '[' { // revision 2025-03-26 allows batches
-		if !jsonrpc.Elements(body, func(one []byte) { answered = k.deliver(bytes.Clone(one)) || answered }) {
+		if !jsonrpc.Elements(body, func(one []byte) { answered = k.deliver(bytes.Clone(one), nil) || answered }) {
 			return bad("the server's answer is not valid JSON")
 		}
 	} else {
-		answered = k.deliver(body)
+		answered = k.deliver(body, whole)
 	}
 	if answered {
 		return nil
@@ -60,30 +60,6 @@ func (k *call) readDocument(res *http.Response) *failure {
 		return bad(fmt.Sprintf("the server's answer has the encoding %.40q, which was not requested", how))
 	}
 	return bad("the server's answer does not answer the request")
-}
-
-// initialBuffer is the maximum buffer in bytes before any data arrived,
-// whatever Content-Length says.
-const initialBuffer = 1 << 20
-
-// readBody reads a response that is one document. Its buffer is at most about
-// twice the size of the document, and at most the limit.
-func (c *conn) readBody(res *http.Response) ([]byte, *failure) {
-	b := make([]byte, 0, min(max(res.ContentLength+1, bytes.MinRead), initialBuffer))
-	for {
-		n, err := res.Body.Read(b[len(b):min(cap(b), c.limit+1)])
-		b = b[:len(b)+n]
-		switch {
-		case len(b) > c.limit:
-			return nil, tooLong(c.limit)
-		case err == io.EOF:
-			return b, nil
-		case err != nil:
-			return nil, ended(err)
-		case len(b) == cap(b):
-			b = append(make([]byte, 0, min(2*cap(b), c.limit+1)), b...)
-		}
-	}
 }
 
 // follow reads a response that is an SSE stream. If the stream ends early, it
@@ -147,7 +123,7 @@ func (k *call) stream(body io.ReadCloser) (answered, progressed bool, f *failure
 			continue
 		}
 		brought = true
-		if k.deliver(bytes.Clone(ev.Data)) && !answered {
+		if k.deliver(bytes.Clone(ev.Data), nil) && !answered {
 			answered = true
 			defer time.AfterFunc(drainTime, func() { _ = body.Close() }).Stop()
 		}
@@ -155,8 +131,8 @@ func (k *call) stream(body io.ReadCloser) (answered, progressed bool, f *failure
 }
 
 // deliver passes a message to the host and reports whether it is the response
-// to the call.
-func (k *call) deliver(raw []byte) bool {
+// to the call. buffer is what readBody returned for the message, or nil.
+func (k *call) deliver(raw, buffer []byte) bool {
 	msg, err := ndjson.Message(raw)
 	if err != nil {
 		k.conn.junk(raw)
@@ -166,7 +142,7 @@ func (k *call) deliver(raw []byte) bool {
 	switch {
 	case kind == jsonrpc.Response && jsonrpc.Answers(msg, k.ID):
 		k.noteAnswer(msg)
-		k.conn.Put(k.ctx, msg, nil)
+		k.conn.PutLent(k.ctx, msg, releaser(buffer))
 		return true
 	case kind == jsonrpc.Response:
 		k.conn.Put(k.ctx, msg, nil)

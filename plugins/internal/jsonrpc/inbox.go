@@ -15,11 +15,13 @@ type Inbox struct {
 	once    sync.Once
 	end     error // valid after done is closed
 	related []byte
+	release func() // of the message that Recv returned last; may be nil
 	before  func()
 }
 
 type item struct {
 	msg, related []byte
+	release      func()
 	err          error
 }
 
@@ -31,6 +33,13 @@ func NewInbox() *Inbox { return &Inbox{items: make(chan item), done: make(chan s
 // returns false if the inbox ended or ctx is done first.
 func (i *Inbox) Put(ctx context.Context, msg, related []byte) bool {
 	return i.put(ctx, item{msg: msg, related: related})
+}
+
+// PutLent is like Put, for a message in a buffer that is used again: the Recv after
+// the one that returns the message calls release. release may be nil. It is not called
+// if PutLent returns false.
+func (i *Inbox) PutLent(ctx context.Context, msg []byte, release func()) bool {
+	return i.put(ctx, item{msg: msg, release: release})
 }
 
 // Report passes an error to Recv that does not end the connection.
@@ -59,6 +68,10 @@ func (i *Inbox) BeforeWait(f func()) { i.before = f }
 
 // Recv implements sdk.Conn.
 func (i *Inbox) Recv() ([]byte, error) {
+	if i.release != nil {
+		i.release()
+		i.release = nil
+	}
 	select {
 	case it := <-i.items:
 		return i.take(it)
@@ -79,7 +92,7 @@ func (i *Inbox) Recv() ([]byte, error) {
 }
 
 func (i *Inbox) take(it item) ([]byte, error) {
-	i.related = it.related
+	i.related, i.release = it.related, it.release
 	return it.msg, it.err
 }
 
