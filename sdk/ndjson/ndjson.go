@@ -267,7 +267,7 @@ func Message(line []byte) ([]byte, error) {
 	if len(line) < 2 || line[0] != '{' || line[len(line)-1] != '}' {
 		return nil, ErrNotMessage
 	}
-	if bytes.IndexByte(line, '\r') < 0 && bytes.IndexByte(line, '\n') < 0 {
+	if !HasLineBreak(line) {
 		return line, nil
 	}
 	if !json.Valid(line) {
@@ -279,4 +279,17 @@ func Message(line []byte) ([]byte, error) {
 		}
 	}
 	return line, nil
+}
+
+// HasLineBreak reports whether a message contains CR or LF.
+func HasLineBreak(msg []byte) bool {
+	const part = 16 << 10 // fits into the processor's first cache, so that the second search is cheap
+	for len(msg) > 0 {
+		p := msg[:min(len(msg), part)]
+		if bytes.IndexByte(p, '\n') >= 0 || bytes.IndexByte(p, '\r') >= 0 {
+			return true
+		}
+		msg = msg[len(p):]
+	}
+	return false
 }

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -163,7 +162,7 @@ func (s *Stream) readFrame() (msg []byte, ev *Event, err error) {
 		}
 		switch header[4] {
 		case kindMessage:
-			if size == 0 || bytes.IndexByte(payload, '\n') >= 0 || bytes.IndexByte(payload, '\r') >= 0 {
+			if size == 0 || ndjson.HasLineBreak(payload) {
 				return nil, nil, fmt.Errorf("%w: a message is empty or contains a line break", ErrProtocol)
 			}
 			return payload, nil, nil
