@@ -72,6 +72,7 @@ func run(p *sdk.Plugin, args []string) int {
 }
 
 func serve(p *sdk.Plugin) int {
+	tuneRuntime()
 	logger := newLogger(p.Name)
 	lifeline := os.Stdin
 	os.Stdin = nil // neither the author's code nor a server reads the lifeline
