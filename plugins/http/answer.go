@@ -123,7 +123,7 @@ func (k *call) stream(body io.ReadCloser) (answered, progressed bool, f *failure
 			continue
 		}
 		brought = true
-		if k.deliver(bytes.Clone(ev.Data), nil) && !answered {
+		if k.deliver(r.Owned(ev.Data), nil) && !answered {
 			answered = true
 			defer time.AfterFunc(drainTime, func() { _ = body.Close() }).Stop()
 		}

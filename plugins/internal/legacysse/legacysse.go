@@ -194,7 +194,7 @@ func (c *Conn) hear(r *sse.Reader) {
 		if len(ev.Data) == 0 || ev.Name != "" && ev.Name != "message" {
 			continue
 		}
-		msg, err := ndjson.Message(bytes.Clone(ev.Data))
+		msg, err := ndjson.Message(r.Owned(ev.Data))
 		if err != nil {
 			c.dropped.Add(1)
 			continue

@@ -12,7 +12,8 @@ import (
 )
 
 const (
-	readSize   = 32 << 10
+	firstRead  = 4 << 10  // size in bytes of the first buffer; most streams carry one short answer
+	readSize   = 32 << 10 // size of the buffer after a read that filled the first
 	prefixKept = 4 << 10        // bytes kept of an event that is too long
 	fieldMost  = 8 << 10        // maximum size in bytes of a line that is not data
 	retryMost  = 24 * time.Hour // maximum retry delay; a longer one is reduced to it
@@ -63,7 +64,7 @@ type Reader struct {
 
 // NewReader returns a Reader of events with at most limit bytes of data.
 func NewReader(src io.Reader, limit int) *Reader {
-	return &Reader{src: src, limit: limit, buf: make([]byte, readSize)}
+	return &Reader{src: src, limit: limit, buf: make([]byte, firstRead)}
 }
 
 // Next returns the next event. An incomplete event at the end of the stream is
@@ -93,6 +94,16 @@ func (r *Reader) Next() (*Event, error) {
 		}
 		return &r.event, nil
 	}
+}
+
+// Owned returns the data of the last event as bytes that the caller owns. Large data is
+// not copied.
+func (r *Reader) Owned(data []byte) []byte {
+	if len(data) < readSize {
+		return bytes.Clone(data)
+	}
+	r.data = nil
+	return data
 }
 
 func (r *Reader) reset() {
@@ -227,6 +238,9 @@ func (r *Reader) piece() (b []byte, whole bool, err error) {
 func (r *Reader) fill() error {
 	if r.err != nil {
 		return r.err
+	}
+	if r.end == len(r.buf) && r.end < readSize {
+		r.buf = make([]byte, readSize)
 	}
 	r.start, r.end = 0, 0
 	n, err := r.src.Read(r.buf)
