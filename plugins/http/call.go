@@ -81,10 +81,14 @@ func (k *call) attempt() *failure {
 	if k.Method != jsonrpc.Listen { // a listen request stays open and takes no slot
 		select {
 		case k.conn.slots <- struct{}{}:
-			defer func() { <-k.conn.slots }()
-		case <-k.ctx.Done():
-			return nil
+		default:
+			select {
+			case k.conn.slots <- struct{}{}:
+			case <-k.ctx.Done():
+				return nil
+			}
 		}
+		defer func() { <-k.conn.slots }()
 	}
 	return k.post()
 }
@@ -105,6 +109,11 @@ func (k *call) ready() bool {
 	}
 	if gate == nil || k.Method == jsonrpc.Initialize || k.Version() != "" {
 		return true // also if both eras were tried and server/discover was late
+	}
+	select {
+	case <-gate:
+		return true
+	default:
 	}
 	select {
 	case <-gate:

@@ -3,6 +3,7 @@ package jsonrpc
 import (
 	"context"
 	"io"
+	"runtime"
 	"sync"
 )
 
@@ -46,6 +47,13 @@ func (i *Inbox) PutLent(ctx context.Context, msg []byte, release func()) bool {
 func (i *Inbox) Report(ctx context.Context, err error) bool { return i.put(ctx, item{err: err}) }
 
 func (i *Inbox) put(ctx context.Context, it item) bool {
+	if ctx.Err() == nil {
+		select {
+		case i.items <- it: // Recv is waiting
+			return true
+		default:
+		}
+	}
 	select {
 	case i.items <- it:
 		return true
@@ -72,10 +80,16 @@ func (i *Inbox) Recv() ([]byte, error) {
 		i.release()
 		i.release = nil
 	}
-	select {
-	case it := <-i.items:
-		return i.take(it)
-	default:
+	for yielded := false; ; yielded = true {
+		select {
+		case it := <-i.items:
+			return i.take(it)
+		default:
+		}
+		if yielded {
+			break
+		}
+		runtime.Gosched() // messages that are almost ready are sent in the same batch
 	}
 	if i.before != nil {
 		i.before()
