@@ -72,7 +72,8 @@ var allowed = map[string]string{
 	"cmd/host": "host host/* sdk sdk/process sdk/wire",
 	"plugins":  "sdk sdk/ndjson sdk/process sdk/serve sdk/stdio plugins/internal/*",
 
-	"plugins/internal/sse":            "",
+	"plugins/internal/buffer":         "",
+	"plugins/internal/sse":            "plugins/internal/buffer",
 	"plugins/internal/jsonrpc":        "",
 	"plugins/internal/httpclient":     "sdk",
 	"plugins/internal/docscheck":      "sdk", // tests only

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/junctor-mcp/junctor/plugins/internal/buffer"
 	"github.com/junctor-mcp/junctor/plugins/internal/httpclient"
 	"github.com/junctor-mcp/junctor/plugins/internal/jsonrpc"
 	"github.com/junctor-mcp/junctor/plugins/internal/sse"
@@ -40,18 +41,19 @@ func (k *call) read(res *http.Response) *failure {
 
 // readDocument reads a response that is one JSON document.
 func (k *call) readDocument(res *http.Response) *failure {
-	whole, f := k.conn.readBody(res)
+	body, f := k.conn.readBody(res)
 	if f != nil {
 		return f
 	}
-	body := bytes.TrimSpace(whole)
+	release := buffer.Releaser(body)
+	body = bytes.TrimSpace(body)
 	answered := false
 	if len(body) > 0 && body[0] == '[' { // revision 2025-03-26 allows batches
 		if !jsonrpc.Elements(body, func(one []byte) { answered = k.deliver(bytes.Clone(one), nil) || answered }) {
 			return bad("the server's answer is not valid JSON")
 		}
 	} else {
-		answered = k.deliver(body, whole)
+		answered = k.deliver(body, release)
 	}
 	if answered {
 		return nil
@@ -123,7 +125,7 @@ func (k *call) stream(body io.ReadCloser) (answered, progressed bool, f *failure
 			continue
 		}
 		brought = true
-		if k.deliver(r.Owned(ev.Data), nil) && !answered {
+		if k.deliver(r.Owned(ev.Data)) && !answered {
 			answered = true
 			defer time.AfterFunc(drainTime, func() { _ = body.Close() }).Stop()
 		}
@@ -131,8 +133,9 @@ func (k *call) stream(body io.ReadCloser) (answered, progressed bool, f *failure
 }
 
 // deliver passes a message to the host and reports whether it is the response
-// to the call. buffer is what readBody returned for the message, or nil.
-func (k *call) deliver(raw, buffer []byte) bool {
+// to the call. release, which may be nil, is called when the message is not used any
+// more.
+func (k *call) deliver(raw []byte, release func()) bool {
 	msg, err := ndjson.Message(raw)
 	if err != nil {
 		k.conn.junk(raw)
@@ -142,7 +145,7 @@ func (k *call) deliver(raw, buffer []byte) bool {
 	switch {
 	case kind == jsonrpc.Response && jsonrpc.Answers(msg, k.ID):
 		k.noteAnswer(msg)
-		k.conn.PutLent(k.ctx, msg, releaser(buffer))
+		k.conn.PutLent(k.ctx, msg, release)
 		return true
 	case kind == jsonrpc.Response:
 		k.conn.Put(k.ctx, msg, nil)

@@ -133,7 +133,7 @@ func (c *conn) hear(res *http.Response, last *string, delay *time.Duration) (goo
 		if len(ev.Data) == 0 || ev.Name != "" && ev.Name != "message" {
 			continue
 		}
-		data := r.Owned(ev.Data)
+		data, _ := r.Owned(ev.Data)
 		msg, err := ndjson.Message(data)
 		if err != nil {
 			c.junk(data)

@@ -194,7 +194,8 @@ func (c *Conn) hear(r *sse.Reader) {
 		if len(ev.Data) == 0 || ev.Name != "" && ev.Name != "message" {
 			continue
 		}
-		msg, err := ndjson.Message(r.Owned(ev.Data))
+		data, _ := r.Owned(ev.Data)
+		msg, err := ndjson.Message(data)
 		if err != nil {
 			c.dropped.Add(1)
 			continue

@@ -9,11 +9,13 @@ import (
 	"io"
 	"strconv"
 	"time"
+
+	"github.com/junctor-mcp/junctor/plugins/internal/buffer"
 )
 
 const (
-	firstRead  = 4 << 10  // size in bytes of the first buffer; most streams carry one short answer
-	readSize   = 32 << 10 // size of the buffer after a read that filled the first
+	firstRead  = 4 << 10        // size in bytes of the first buffer; most streams carry one short answer
+	readSize   = 32 << 10       // maximum size of the buffer, which grows after a read that filled it
 	prefixKept = 4 << 10        // bytes kept of an event that is too long
 	fieldMost  = 8 << 10        // maximum size in bytes of a line that is not data
 	retryMost  = 24 * time.Hour // maximum retry delay; a longer one is reduced to it
@@ -97,13 +99,14 @@ func (r *Reader) Next() (*Event, error) {
 }
 
 // Owned returns the data of the last event as bytes that the caller owns. Large data is
-// not copied.
-func (r *Reader) Owned(data []byte) []byte {
+// not copied. The caller may call release, if it is not nil, to give the bytes back.
+func (r *Reader) Owned(data []byte) (owned []byte, release func()) {
 	if len(data) < readSize {
-		return bytes.Clone(data)
+		return bytes.Clone(data), nil
 	}
+	release = buffer.Releaser(r.data)
 	r.data = nil
-	return data
+	return data, release
 }
 
 func (r *Reader) reset() {
@@ -172,9 +175,17 @@ func kindOf(head []byte) int {
 // addData appends to the event's data. Beyond the limit it only counts.
 func (r *Reader) addData(b []byte) {
 	r.size += int64(len(b))
-	if free := r.limit + 2 - len(r.data); free > 0 {
-		r.data = append(r.data, b[:min(len(b), free)]...)
+	free := r.limit + 2 - len(r.data)
+	if free <= 0 {
+		return
 	}
+	b = b[:min(len(b), free)]
+	if need := len(r.data) + len(b); need > cap(r.data) && need >= readSize {
+		grown := append(buffer.New(max(need, min(2*cap(r.data), r.limit+2))), r.data...)
+		buffer.Free(r.data)
+		r.data = grown
+	}
+	r.data = append(r.data, b...)
 }
 
 // field stores a line that is not "data:".
@@ -240,7 +251,7 @@ func (r *Reader) fill() error {
 		return r.err
 	}
 	if r.end == len(r.buf) && r.end < readSize {
-		r.buf = make([]byte, readSize)
+		r.buf = make([]byte, 4*len(r.buf))
 	}
 	r.start, r.end = 0, 0
 	n, err := r.src.Read(r.buf)
