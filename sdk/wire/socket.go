@@ -30,6 +30,10 @@ const featurePipes = "descriptors"
 // as a broker waits.
 const acceptTime = 5 * time.Second
 
+// socketBuffer is the requested size in bytes of a socket's send buffer. The system may
+// give less. A larger buffer saves switches between the processes for large messages.
+const socketBuffer = 1 << 20
+
 // sockets offers data streams as unix sockets to a host that can dial them. Two
 // goroutines on each side multiplex the broker's streams, and that takes longer
 // than the rest of the work for a small message.
@@ -143,7 +147,10 @@ type socket struct {
 	read, written bool // guarded by mu; whether the direction has ended
 }
 
-func newSocket(c *net.UnixConn, gone func(*socket)) *socket { return &socket{UnixConn: c, gone: gone} }
+func newSocket(c *net.UnixConn, gone func(*socket)) *socket {
+	_ = c.SetWriteBuffer(socketBuffer)
+	return &socket{UnixConn: c, gone: gone}
+}
 
 func (s *socket) Read(b []byte) (int, error) {
 	n, err := s.UnixConn.Read(b)
