@@ -35,7 +35,9 @@ func (c *conn) readBody(res *http.Response) ([]byte, *failure) {
 			if res.ContentLength > int64(cap(b)) {
 				want = min(res.ContentLength, int64(growth*cap(b)))
 			}
-			b = append(buffer.New(size(want)), b...)
+			grown := append(buffer.New(size(want)), b...)
+			buffer.Free(b)
+			b = grown
 		}
 	}
 }

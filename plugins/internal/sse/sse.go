@@ -101,7 +101,7 @@ func (r *Reader) Next() (*Event, error) {
 // Owned returns the data of the last event as bytes that the caller owns. Large data is
 // not copied. The caller may call release, if it is not nil, to give the bytes back.
 func (r *Reader) Owned(data []byte) (owned []byte, release func()) {
-	if len(data) < readSize {
+	if len(data) < firstRead || len(data) < cap(r.data)/2 {
 		return bytes.Clone(data), nil
 	}
 	release = buffer.Releaser(r.data)
