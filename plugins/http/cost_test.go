@@ -3,8 +3,12 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
+	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"runtime"
 	"strings"
 	"testing"
@@ -143,6 +147,54 @@ func BenchmarkCall(b *testing.B) {
 					call()
 				}
 			})
+		}
+	}
+}
+
+// TestLargeResultsStayApart checks that no result gets bytes of another one, although
+// they share buffers.
+func TestLargeResultsStayApart(t *testing.T) {
+	t.Parallel()
+	const calls = 200
+	text := func(id int) string { return strings.Repeat(string(rune('a'+id%26)), 1000<<(id%10)) }
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var e struct{ ID int }
+		if err := json.NewDecoder(r.Body).Decode(&e); err != nil {
+			t.Error(err)
+		}
+		body := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":%q}`, e.ID, text(e.ID))
+		if e.ID%3 == 0 {
+			w.Header().Set("Content-Type", "text/event-stream")
+			fmt.Fprintf(w, "data: %s\n\n", body)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Content-Length", fmt.Sprint(len(body)))
+		_, _ = io.WriteString(w, body)
+	}))
+	defer s.Close()
+	conn, err := open(context.Background(), &sdk.Server{Name: "s", MaxMessage: ndjson.DefaultLimit, Log: hclog.NewNullLogger()},
+		&settings{URL: s.URL, Mode: "streamable", ConnectTimeout: 5 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	for id := range calls {
+		if err := conn.Send(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"x"}}`, id)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range calls {
+		msg, err := conn.Recv()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var e struct {
+			ID     int
+			Result string
+		}
+		if err := json.Unmarshal(msg, &e); err != nil || e.Result != text(e.ID) {
+			t.Errorf("the result of call %d has %d bytes, want %d; %v", e.ID, len(e.Result), len(text(e.ID)), err)
 		}
 	}
 }

@@ -151,3 +151,22 @@ func TestInbox(t *testing.T) {
 		t.Error("Put succeeds after ctx is done")
 	}
 }
+
+// TestLentMessages checks that a lent message is released by the next Recv.
+func TestLentMessages(t *testing.T) {
+	in, released := NewInbox(), 0
+	go func() {
+		in.PutLent(t.Context(), []byte("a"), func() { released++ })
+		in.PutLent(t.Context(), []byte("b"), nil)
+		in.End(nil)
+	}()
+	for i, want := range []string{"a", "b", ""} {
+		msg, err := in.Recv()
+		if string(msg) != want || (err != nil) != (want == "") {
+			t.Errorf("%s, %v", msg, err)
+		}
+		if released != min(i, 1) {
+			t.Errorf("after %d calls of Recv, %d messages were released", i+1, released)
+		}
+	}
+}

@@ -135,3 +135,35 @@ type inPieces struct {
 }
 
 func (p *inPieces) Read(b []byte) (int, error) { return p.Reader.Read(b[:min(len(b), p.n)]) }
+
+// TestOwned checks that owned data stays as it was while further events are read.
+func TestOwned(t *testing.T) {
+	var all []string
+	var stream strings.Builder
+	for i, size := range []int{1, 5000, 200_000, 10, 70_000, 300_000, 0, 2 << 20, 3} {
+		all = append(all, strings.Repeat(string(rune('a'+i)), size+1))
+		stream.WriteString("data: " + all[i] + "\n\n")
+	}
+	r := NewReader(strings.NewReader(stream.String()), 16<<20)
+	var got [][]byte
+	for range all {
+		ev, err := r.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, release := r.Owned(ev.Data)
+		if string(data) != all[len(got)] {
+			t.Errorf("event %d has %d bytes", len(got), len(data))
+		}
+		if len(got) == 5 && release != nil {
+			release()
+			data = []byte(all[5])
+		}
+		got = append(got, data)
+	}
+	for i, data := range got {
+		if string(data) != all[i] {
+			t.Errorf("the data of event %d has changed", i)
+		}
+	}
+}
