@@ -5,6 +5,8 @@ package gateway
 import (
 	"strings"
 	"testing"
+
+	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
 // maxCallAllocations bounds the allocations of a small call. The scripted client and
@@ -14,7 +16,14 @@ const maxCallAllocations = 80
 // TestCallAllocations guards the way of a call: each allocation costs time there, and
 // again in the garbage collector.
 func TestCallAllocations(t *testing.T) {
-	d := newFixture(simple("a"))
+	f := simple("a")
+	f.Answer = func(_ *conversation.Link, m conversation.Message) string {
+		if m.Method == "tools/call" {
+			return conversation.Result(m, `{"content":[]}`)
+		}
+		return ""
+	}
+	d := newFixture(f)
 	defer d.end()
 	d.Catalog().Ensure(t.Context())
 	c := d.client()
