@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -239,4 +240,42 @@ func TestWriteNow(t *testing.T) {
 	if !s.WriteNow([]byte("nobody reads")) {
 		t.Error("a server that has closed its input is for the reader to report")
 	}
+}
+
+// TestWriteNowInFrames does the same with frames over a socket.
+func TestWriteNowInFrames(t *testing.T) {
+	a, b := socketPair(t)
+	s, other := NewStream(newSocket(a, nil), 2000), NewStream(newSocket(b, nil), 2000)
+	if runtime.GOOS != "linux" {
+		t.Skip("sockets may split small writes")
+	}
+	if s.WriteNow(make([]byte, 2001)) {
+		t.Error("a message above the limit was written")
+	}
+	text := strings.Repeat("x", 300)
+	written := 0
+	for ; s.WriteNow([]byte(text[:100]), []byte(text[100:])); written++ {
+		if written > 1<<16 {
+			t.Fatal("the socket is never full")
+		}
+	}
+	if written == 0 {
+		t.Fatal("nothing was written")
+	}
+	for range written {
+		if msg, _, err := other.Read(); string(msg) != text || err != nil {
+			t.Fatalf("%q, %v", msg, err)
+		}
+	}
+	if err := s.WriteMessage([]byte("waits for flush")); err != nil {
+		t.Fatal(err)
+	}
+	if s.WriteNow([]byte("overtakes")) {
+		t.Error("a message overtook a buffered one")
+	}
+	s.Leave()
+	if s.WriteNow([]byte("closed")) {
+		t.Error("written to a closed stream")
+	}
+	other.Leave()
 }

@@ -168,7 +168,7 @@ func (p *pipes) write(parts ...[]byte) error {
 }
 
 // writeNow writes a small message, given in parts, if that needs no wait.
-func (p *pipes) writeNow(parts ...[]byte) bool { return len(p.out) == 0 && p.now.write(parts) }
+func (p *pipes) writeNow(parts ...[]byte) bool { return len(p.out) == 0 && p.now.write("\n", parts...) }
 
 // flush sends the buffered messages.
 func (p *pipes) flush() error {

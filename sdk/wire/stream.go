@@ -45,7 +45,8 @@ type Stream struct {
 	pipes *pipes // the server's own streams, if the plugin passed them; else nil
 	conn  net.Conn
 	r     *bufio.Reader
-	out   []byte // written and not flushed
+	out   []byte     // written and not flushed
+	now   *nowWriter // used by WriteNow; nil before
 	limit int
 
 	beforeWait func() // called by Read before it blocks; may be nil
@@ -205,7 +206,30 @@ func (s *Stream) WriteMessage(parts ...[]byte) error {
 
 // WriteNow sends a message, given in parts, if that needs no wait. It reports false if
 // nothing was written: the message needs WriteMessage and Flush then.
-func (s *Stream) WriteNow(parts ...[]byte) bool { return s.pipes != nil && s.pipes.writeNow(parts...) }
+func (s *Stream) WriteNow(parts ...[]byte) bool {
+	if s.pipes != nil {
+		return s.pipes.writeNow(parts...)
+	}
+	size := 0
+	for _, part := range parts {
+		size += len(part)
+	}
+	if c, ok := s.conn.(*socket); ok && s.now == nil {
+		s.now = newNowWriter(c.UnixConn)
+	}
+	if s.now == nil || len(s.out) > 0 || s.fits(kindMessage, int64(size)) != nil {
+		return false
+	}
+	header := frameHead(kindMessage, size)
+	return s.now.write("", append([][]byte{header[:]}, parts...)...)
+}
+
+// frameHead returns the beginning of a frame.
+func frameHead(kind byte, size int) (header [frameHeader]byte) {
+	binary.LittleEndian.PutUint32(header[:4], uint32(size))
+	header[4] = kind
+	return header
+}
 
 // WriteEvent buffers an event until Flush.
 func (s *Stream) WriteEvent(ev Event) error {
@@ -224,9 +248,7 @@ func (s *Stream) write(kind byte, parts ...[]byte) error {
 	if err := s.fits(kind, int64(size)); err != nil {
 		return err
 	}
-	var header [frameHeader]byte
-	binary.LittleEndian.PutUint32(header[:4], uint32(size))
-	header[4] = kind
+	header := frameHead(kind, size)
 	s.out = append(s.out, header[:]...)
 	for _, part := range parts {
 		if len(part) >= coalesceLimit {
