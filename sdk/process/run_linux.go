@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -57,25 +56,40 @@ func started(pid int) (string, error) {
 // with its plugins leaves their descendants. It reads the environment of every
 // process of this user, which takes a few milliseconds.
 func EndStale() {
-	environs, err := filepath.Glob("/proc/[0-9]*/environ")
-	if err != nil {
-		return
-	}
-	for _, path := range environs {
-		env, err := os.ReadFile(path)
-		if err != nil {
-			continue // another user's process, or it has ended
-		}
-		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
-		if err == nil && stale(env) {
+	for _, pid := range numbersIn("/proc") {
+		if stale(environment(pid)) {
 			killTree(pid)
 		}
 	}
 }
 
+// numbersIn returns the numeric names in a directory of /proc.
+func numbersIn(dir string) []int {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(-1)
+	if err != nil {
+		return nil // the process or thread has ended
+	}
+	var numbers []int
+	for _, name := range names {
+		if n, err := strconv.Atoi(name); err == nil {
+			numbers = append(numbers, n)
+		}
+	}
+	return numbers
+}
+
 // stale reports whether the host named in an environment has ended.
 func stale(env []byte) bool {
-	_, rest, found := bytes.Cut(append([]byte{0}, env...), []byte("\x00"+RunVariable+"="))
+	const prefix = RunVariable + "="
+	rest, found := bytes.CutPrefix(env, []byte(prefix))
+	if !found {
+		_, rest, found = bytes.Cut(env, []byte("\x00"+prefix))
+	}
 	run, _, _ := bytes.Cut(rest, []byte{0})
 	return found && Gone(string(run))
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -23,21 +22,23 @@ func killTree(pid int) {
 
 // children returns the processes whose parent is pid.
 func children(pid int) []int {
-	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
-	if err != nil || len(lists) == 0 {
-		return childrenByScan(pid)
-	}
+	tasks := fmt.Sprintf("/proc/%d/task", pid)
+	listed := false // the kernel lists children
 	var pids []int
-	for _, list := range lists {
-		text, err := os.ReadFile(list)
+	for _, thread := range numbersIn(tasks) {
+		text, err := os.ReadFile(fmt.Sprintf("%s/%d/children", tasks, thread))
 		if err != nil {
 			continue // the thread is gone
 		}
+		listed = true
 		for word := range strings.FieldsSeq(string(text)) {
 			if n, err := strconv.Atoi(word); err == nil {
 				pids = append(pids, n)
 			}
 		}
+	}
+	if !listed {
+		return childrenByScan(pid)
 	}
 	return pids
 }
@@ -69,16 +70,8 @@ func childState() (any, dead bool) {
 // childrenByScan returns the children of a process on kernels that do not list
 // children.
 func childrenByScan(parent int) []int {
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		return nil
-	}
 	var pids []int
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil {
-			continue
-		}
+	for _, pid := range numbersIn("/proc") {
 		if s, ok := statOf(pid); ok && s.parent == parent {
 			pids = append(pids, pid)
 		}
