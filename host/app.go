@@ -131,10 +131,13 @@ func (g *generation) describe(ctx context.Context, p config.Plugin) (sdk.Manifes
 	}
 	var m sdk.Manifest
 	var digest string
-	if g.opts.StartNothing {
+	switch {
+	case g.opts.StartNothing:
 		m, digest, err = g.Supervisor.DescribeCached(path, p.SHA256)
-	} else {
+	case g.opts.AllPlugins: // the digests are shown
 		m, digest, err = g.Supervisor.Describe(ctx, path, p.SHA256)
+	default:
+		m, digest, err = g.Supervisor.DescribeUnverified(ctx, path, p.SHA256)
 	}
 	if err == nil {
 		err = plugin.Check(m, p.Source, p.Use, path)

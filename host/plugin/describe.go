@@ -38,8 +38,24 @@ type knownProgram struct {
 // program only to describe itself.
 func (s *Supervisor) Describe(ctx context.Context, path, pin string) (m sdk.Manifest, digest string, err error) {
 	b, m, err := s.describedProgram(ctx, path, pin)
+	if err == nil {
+		err = b.verify(s.opts.Cache)
+	}
 	if err != nil {
 		return sdk.Manifest{}, "", err
+	}
+	return m, b.digest, nil
+}
+
+// DescribeUnverified is Describe, and may take the digest of a program without a pin from
+// the cache. The program is hashed before it runs.
+func (s *Supervisor) DescribeUnverified(ctx context.Context, path, pin string) (m sdk.Manifest, digest string, err error) {
+	b, m, err := s.describedProgram(ctx, path, pin)
+	if err != nil {
+		return sdk.Manifest{}, "", err
+	}
+	if s.opts.OneShot { // most commands are about to start the program
+		s.hashing.Go(func() { _ = b.verify(s.opts.Cache) }) // start reports the error
 	}
 	return m, b.digest, nil
 }
@@ -54,7 +70,7 @@ func (s *Supervisor) describedProgram(ctx context.Context, path, pin string) (*p
 		return nil, sdk.Manifest{}, shuttingDown()
 	}
 	if k.program == nil {
-		b, err := openProgram(path)
+		b, err := s.openFor(path, pin)
 		if err != nil {
 			return nil, sdk.Manifest{}, err
 		}
@@ -67,7 +83,26 @@ func (s *Supervisor) describedProgram(ctx context.Context, path, pin string) (*p
 		k.program, k.manifest = b, m
 		s.mu.Unlock()
 	}
-	return k.program, k.manifest, checkPin(k.program, pin)
+	return k.program, k.manifest, s.checkVerifiedPin(k.program, pin)
+}
+
+// checkVerifiedPin is checkPin for a program that was perhaps opened without a pin.
+func (s *Supervisor) checkVerifiedPin(b *program, pin string) error {
+	if pin != "" {
+		if err := b.verify(s.opts.Cache); err != nil {
+			return err
+		}
+	}
+	return checkPin(b, pin)
+}
+
+// openFor opens a program. Its digest is computed if there is a pin, and otherwise may be
+// from the cache.
+func (s *Supervisor) openFor(path, pin string) (*program, error) {
+	if pin != "" {
+		return openProgram(path)
+	}
+	return s.openRemembered(path)
 }
 
 // knownProgram returns the entry for a path, which may be empty.
@@ -108,6 +143,9 @@ func (s *Supervisor) describe(ctx context.Context, b *program) (sdk.Manifest, er
 			return m, nil
 		}
 		// The cached file is invalid and is replaced below.
+	}
+	if err := b.verify(s.opts.Cache); err != nil {
+		return sdk.Manifest{}, err
 	}
 	said := &journal{conceal: s.conceal}
 	text, err := s.runDescribe(ctx, b, said)
@@ -273,7 +311,7 @@ func Check(m sdk.Manifest, source, name, path string) error {
 // It starts no process. It fails with [fault.PluginDescribe] if there is no cached
 // manifest.
 func (s *Supervisor) DescribeCached(path, pin string) (sdk.Manifest, string, error) {
-	b, err := openProgram(path)
+	b, err := s.openFor(path, pin)
 	if err != nil {
 		return sdk.Manifest{}, "", err
 	}

@@ -38,7 +38,7 @@ func TestBrokenDescription(t *testing.T) {
 				mustFail(t, err, fault.PluginDescribe, c.words...)
 			})
 			h.mustNotOpen(h.request(c.mode, "", ""), fault.PluginDescribe)
-			if left, _ := filepath.Glob(filepath.Join(h.dir, "cache", "*", "*")); len(left) > 0 {
+			if left, _ := filepath.Glob(filepath.Join(h.dir, "cache", "manifests", "*")); len(left) > 0 {
 				t.Errorf("cached: %q", left)
 			}
 		})

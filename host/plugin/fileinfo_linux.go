@@ -1,8 +1,10 @@
 package plugin
 
 import (
+	"fmt"
 	"io/fs"
 	"syscall"
+	"time"
 )
 
 func changeTime(info fs.FileInfo) syscall.Timespec {
@@ -10,4 +12,24 @@ func changeTime(info fs.FileInfo) syscall.Timespec {
 		return st.Ctim
 	}
 	return syscall.Timespec{}
+}
+
+// fileVersion identifies a file and its content. A writer cannot reset the change time.
+// ok is false if the system does not tell.
+func fileVersion(info fs.FileInfo) (version string, ok bool) {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return "", false
+	}
+	return fmt.Sprintf("%d.%d.%d.%d.%d.%d.%d", st.Dev, st.Ino, st.Size, st.Mtim.Sec, st.Mtim.Nsec, st.Ctim.Sec, st.Ctim.Nsec), true
+}
+
+// lastChange returns the later of the modification time and the change time.
+func lastChange(info fs.FileInfo) time.Time {
+	at := changeTime(info)
+	changed := time.Unix(at.Unix())
+	if info.ModTime().After(changed) {
+		return info.ModTime()
+	}
+	return changed
 }

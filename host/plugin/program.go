@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/ownership"
@@ -88,17 +89,35 @@ func Dirs(lookup func(string) (string, bool)) []string {
 	return dirs
 }
 
-// A program is an opened and hashed program of a plugin. Linux executes this open
-// file, so a later change at its path has no effect.
+// A program is an opened program of a plugin. Linux executes this open file, so a later
+// change at its path has no effect.
 type program struct {
 	path   string
 	file   *os.File
-	digest string // hex sha256
-	stat   fs.FileInfo
+	digest string      // hex sha256; from the cache until verify has succeeded
+	stat   fs.FileInfo // from before the digest was computed
+	hashed bool        // digest was computed when the program was opened
+
+	verifying  sync.Once
+	unverified error // result of verifying
 }
 
 // openProgram opens, checks and hashes a program.
 func openProgram(path string) (*program, error) {
+	b, err := openUnhashed(path)
+	if err != nil {
+		return nil, err
+	}
+	if b.digest, err = b.hash(); err != nil {
+		b.close()
+		return nil, err
+	}
+	b.hashed = true
+	return b, nil
+}
+
+// openUnhashed opens and checks a program. The caller sets its digest.
+func openUnhashed(path string) (*program, error) {
 	path, err := filepath.Abs(path)
 	if err == nil {
 		path, err = filepath.EvalSymlinks(path)
@@ -114,8 +133,8 @@ func openProgram(path string) (*program, error) {
 		return nil, fault.Because(fault.PluginNotFound, err, "opening the plugin's program")
 	}
 	b := &program{path: path, file: f}
-	if err := b.hash(); err != nil {
-		_ = f.Close()
+	if err := b.check(); err != nil {
+		b.close()
 		return nil, err
 	}
 	return b, nil
@@ -125,30 +144,33 @@ func openProgram(path string) (*program, error) {
 // cover the interpreter. On Linux the interpreter could not read an open file.
 const script = "#!"
 
-// hash computes the digest of the program. It fails for scripts and oversized files.
-func (b *program) hash() error {
-	info, err := b.file.Stat()
-	if err != nil {
+// check sets stat. It fails for scripts.
+func (b *program) check() (err error) {
+	if b.stat, err = b.file.Stat(); err != nil {
 		return fault.Because(fault.PluginNotFound, err, "reading the plugin's program")
-	}
-	h := sha256.New()
-	n, err := io.Copy(h, io.NewSectionReader(b.file, 0, maxProgram+1))
-	switch {
-	case err != nil:
-		return fault.Because(fault.PluginNotFound, err, "reading the plugin's program")
-	case n > maxProgram:
-		return fault.New(fault.PluginNotAllowed, "%s is larger than the limit of 1 GiB for a plugin's program", b.path)
 	}
 	start := make([]byte, len(script))
 	if _, err := b.file.ReadAt(start, 0); err == nil && string(start) == script {
 		return fault.New(fault.PluginNotAllowed, "%s is a script; a plugin must be a binary", b.path).
 			WithHint("configure the program that the script starts")
 	}
-	b.stat, b.digest = info, hex.EncodeToString(h.Sum(nil))
 	return nil
 }
 
-// unchanged reports whether the open file has not been modified since it was hashed,
+// hash returns the digest of the open file. It fails for oversized files.
+func (b *program) hash() (string, error) {
+	h := sha256.New()
+	n, err := io.Copy(h, io.NewSectionReader(b.file, 0, maxProgram+1))
+	switch {
+	case err != nil:
+		return "", fault.Because(fault.PluginNotFound, err, "reading the plugin's program")
+	case n > maxProgram:
+		return "", fault.New(fault.PluginNotAllowed, "%s is larger than the limit of 1 GiB for a plugin's program", b.path)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// unchanged reports whether the open file has not been modified since it was opened,
 // and is still the file at its path.
 func (b *program) unchanged() bool {
 	held, err := b.file.Stat()

@@ -207,7 +207,7 @@ func TestSwapped(t *testing.T) {
 			if runs.file, err = os.Open("/proc/" + strconv.Itoa(st.PID) + "/exe"); err != nil {
 				t.Fatal(err)
 			}
-			if err := runs.hash(); err != nil || runs.digest != digest {
+			if got, err := runs.hash(); err != nil || got != digest {
 				t.Fatalf("another program was executed: %v", err)
 			}
 			runs.close()

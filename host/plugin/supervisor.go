@@ -83,6 +83,7 @@ type Supervisor struct {
 	isolated  map[string]map[string]*isolation // guarded by mu; by Spec.key of the shared process, and by server
 	stopped   bool                             // guarded by mu
 	logs      logs
+	hashing   sync.WaitGroup // goroutines that hash programs
 	concealer atomic.Pointer[concealer]
 }
 
@@ -118,10 +119,12 @@ func (s *Supervisor) start(ctx context.Context, spec Spec, at *startStep) (*link
 	if path, ok := s.attachSocket(spec); ok {
 		return s.attach(ctx, spec, path, m, at)
 	}
+	err = b.verify(s.opts.Cache)
 	if !b.unchanged() {
-		if b, err = s.reopen(spec.Path, b.digest); err != nil {
-			return nil, err
-		}
+		b, err = s.reopen(spec.Path, b.digest)
+	}
+	if err != nil {
+		return nil, err
 	}
 	return s.launch(ctx, spec, b, m, at)
 }
@@ -279,6 +282,7 @@ func (s *Supervisor) Stop(grace time.Duration) {
 		wg.Go(func() { p.stop(grace) })
 	}
 	wg.Wait()
+	s.hashing.Wait()
 	for _, k := range programs {
 		k.learning.Lock() // waits for a program that is describing itself
 		if k.program != nil {
@@ -322,6 +326,10 @@ type limits struct {
 
 	idle time.Duration // without connections before the process is stopped
 
+	// settled is the age of a program's last change from which its digest is stored. A
+	// later change has another change time, whose resolution is a few milliseconds.
+	settled time.Duration
+
 	backoffFirst time.Duration
 	backoffMax   time.Duration
 	stableAfter  time.Duration // uptime after which the backoff is reset
@@ -341,6 +349,7 @@ var defaults = limits{
 	lastOutput: 100 * time.Millisecond, exit: 500 * time.Millisecond, closeStream: 3 * time.Second,
 	healthEvery: 5 * time.Second, healthTime: 2 * time.Second, maxMisses: 3,
 	idle:         10 * time.Minute,
+	settled:      2 * time.Second,
 	backoffFirst: 100 * time.Millisecond, backoffMax: 30 * time.Second, stableAfter: 60 * time.Second,
 	crashes: 5, crashWindow: 10 * time.Minute,
 	groups: 16, trial: 10 * time.Minute, trialMax: 24 * time.Hour,

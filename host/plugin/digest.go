@@ -1,0 +1,89 @@
+package plugin
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"path/filepath"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/cache"
+	"github.com/junctor-mcp/junctor/host/fault"
+)
+
+// A knownDigest is the cached digest of a program.
+type knownDigest struct {
+	File   string `json:"file"`   // fileVersion
+	SHA256 string `json:"sha256"` // lower-case hex
+}
+
+// digestName returns the name of the cache file for a program.
+func digestName(path string) string {
+	sum := sha256.Sum256([]byte(path))
+	return filepath.Join("programs", hex.EncodeToString(sum[:16])+".json")
+}
+
+// openRemembered opens and checks a program. It takes the digest from the cache if the
+// program has not changed since it was hashed. Otherwise it hashes the program.
+//
+// A cached digest may identify a manifest. It does not prove what the program is: verify
+// must succeed before the program runs, and a pin is compared with a computed digest only.
+func (s *Supervisor) openRemembered(path string) (*program, error) {
+	dir := s.opts.Cache
+	b, err := openUnhashed(path)
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	version, ok := fileVersion(b.stat)
+	if ok {
+		if b.digest = cachedDigest(dir, b.path, version); b.digest != "" {
+			return b, nil
+		}
+	}
+	if b.digest, err = b.hash(); err != nil {
+		b.close()
+		return nil, err
+	}
+	b.hashed = true
+	if ok && lastChange(b.stat).Before(now.Add(-s.limits.settled)) {
+		if text, err := json.Marshal(knownDigest{File: version, SHA256: b.digest}); err == nil {
+			dir.Write(digestName(b.path), text)
+		}
+	}
+	return b, nil
+}
+
+// cachedDigest returns the cached digest of a version of a program, or "".
+func cachedDigest(dir cache.Dir, path, version string) string {
+	text, ok := dir.Read(digestName(path))
+	if !ok {
+		return ""
+	}
+	var known knownDigest
+	if json.Unmarshal(text, &known) != nil || known.File != version {
+		return ""
+	}
+	// The digest becomes part of a file name.
+	if sum, err := hex.DecodeString(known.SHA256); err != nil || hex.EncodeToString(sum) != known.SHA256 || len(sum) != sha256.Size {
+		return ""
+	}
+	return known.SHA256
+}
+
+// verify hashes the open file and fails if the digest is another one. It does so once.
+func (b *program) verify(dir cache.Dir) error {
+	b.verifying.Do(func() {
+		if b.hashed {
+			return
+		}
+		var digest string
+		if digest, b.unverified = b.hash(); b.unverified != nil || digest == b.digest {
+			return
+		}
+		dir.Write(digestName(b.path), nil)
+		b.unverified = fault.New(fault.PluginChecksum, "%s has sha256 %s, the cache of digests has %s for it", b.path, digest, b.digest).
+			WithHint("run the command again; junctor has removed the digest from the cache")
+	})
+	return b.unverified
+}
