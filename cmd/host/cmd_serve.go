@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"strconv"
+	"sync"
 	"syscall"
 	"time"
 
@@ -129,8 +130,10 @@ func (e *env) serveHTTP(ctx context.Context, address string, watch bool) error {
 func (e *env) prepare(ctx context.Context, transport string, look func(*config.Config, config.Diagnostics) config.Diagnostics) (*thisInstance, error) {
 	started := time.Now()
 	signal.Ignore(syscall.SIGPIPE) // a write to a client that has left returns an error instead
-	process.EndStale()             // plugins of a host that was killed
+	var stale sync.WaitGroup
+	stale.Go(process.EndStale) // plugins and servers of a host that was killed
 	app, diags, err := e.tryLoad(ctx, false)
+	stale.Wait() // before a server starts, which may need their resources
 	if err != nil {
 		return nil, err
 	}
