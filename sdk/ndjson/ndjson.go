@@ -19,6 +19,7 @@ import (
 const DefaultLimit = 16 << 20
 
 const (
+	smallBuffer   = 8 << 10 // enough for a peer that sends little at a time
 	firstBuffer   = 64 << 10
 	maxIdleBuffer = 4 << 20 // a larger buffer is released when it is empty
 	maxShortLines = 64      // a grown buffer, and its size, are forgotten after this number of short lines in a row
@@ -191,6 +192,10 @@ func (r *Reader) trim(line []byte) ([]byte, error) {
 
 // fill makes space in the buffer and reads once.
 func (r *Reader) fill() {
+	if len(r.buf) == smallBuffer && r.end == len(r.buf) { // the peer sends more at a time
+		grown := make([]byte, firstBuffer)
+		r.start, r.end, r.buf = 0, copy(grown, r.buf[r.start:r.end]), grown
+	}
 	if r.start == r.end {
 		r.start, r.end = 0, 0
 		if len(r.buf) > maxIdleBuffer || len(r.buf) > firstBuffer && r.shortLines >= maxShortLines {
@@ -227,6 +232,9 @@ func (r *Reader) fill() {
 // grownSize returns the size of the next buffer. It is twice that of the current one or,
 // if that is more and admitted, the expected one.
 func (r *Reader) grownSize(most int) (size int, admitted bool) {
+	if len(r.buf) == 0 && r.expected == 0 && r.err == nil {
+		return smallBuffer, true
+	}
 	admits := func(size int) bool { return size <= firstBuffer || r.Admit == nil || r.Admit(size+len(r.buf)) }
 	size = min(max(firstBuffer, 2*len(r.buf)), most)
 	if expected := min(r.expected, most); len(r.buf) > 0 && expected > size && admits(expected) {

@@ -351,3 +351,29 @@ func TestAdmit(t *testing.T) {
 		}
 	}
 }
+
+// TestBufferGrowsWithReads checks that the buffer of a peer that sends little stays small,
+// and that one read returns more once a peer sends more at a time.
+func TestBufferGrowsWithReads(t *testing.T) {
+	line := strings.Repeat("x", 99) + "\n"
+	for _, c := range []struct {
+		name  string
+		burst int // lines
+		want  int
+	}{{"little", 10, smallBuffer}, {"much", 100, firstBuffer}} {
+		src := strings.Repeat(line, c.burst)
+		r := NewReader(io.MultiReader(strings.NewReader(src), strings.NewReader(src), strings.NewReader(src)), 0)
+		for n := range 3 * c.burst {
+			got, err := r.Next()
+			if err != nil || string(got)+"\n" != line {
+				t.Fatalf("%s: line %d: %q, %v", c.name, n, got, err)
+			}
+		}
+		if _, err := r.Next(); err != io.EOF {
+			t.Errorf("%s: the end is %v", c.name, err)
+		}
+		if len(r.buf) != c.want {
+			t.Errorf("%s: the buffer has %d bytes, want %d", c.name, len(r.buf), c.want)
+		}
+	}
+}
