@@ -48,7 +48,7 @@ type Conn struct {
 	proc  *process.Process
 	log   hclog.Logger
 	stdin *os.File
-	out   *bufio.Writer // writes to stdin; used by Send and Flush only
+	out   *bufio.Writer // writes to stdin; made by the first Send; used by Send and Flush only
 	lines *ndjson.Reader
 	tail  *tail
 	shown int // lines that are not messages and count toward junkShown; used by Recv only
@@ -96,7 +96,7 @@ func Start(o Options) (*Conn, error) {
 		return nil, notStarted(path, err)
 	}
 	c := &Conn{
-		proc: proc, log: o.Log, stdin: inW, stdout: outR, stderr: errR, out: bufio.NewWriterSize(inW, 64<<10),
+		proc: proc, log: o.Log, stdin: inW, stdout: outR, stderr: errR,
 		lines: ndjson.NewReader(process.LastWords(outR, afterExit/2), o.MaxMessage), tail: new(tail), outEnded: make(chan struct{}),
 	}
 	c.readers.Go(c.readStderr)
@@ -187,6 +187,9 @@ func (c *Conn) BeforeWait(f func()) { c.lines.BeforeRead = f }
 // Send buffers one message, which reaches the server with Flush at the latest.
 // It blocks while the buffer is full and the server does not read.
 func (c *Conn) Send(msg []byte) error {
+	if c.out == nil { // never for a connection whose streams the host has taken over
+		c.out = bufio.NewWriterSize(c.stdin, 64<<10)
+	}
 	_, err := c.out.Write(msg)
 	if err == nil {
 		err = c.out.WriteByte('\n')
@@ -198,7 +201,12 @@ func (c *Conn) Send(msg []byte) error {
 }
 
 // Flush writes the buffered messages.
-func (c *Conn) Flush() error { return c.out.Flush() }
+func (c *Conn) Flush() error {
+	if c.out == nil {
+		return nil
+	}
+	return c.out.Flush()
+}
 
 // Close ends the server in steps: it closes the server's input, sends SIGTERM
 // to the process group after two seconds, and SIGKILL after two more. When ctx
