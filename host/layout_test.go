@@ -19,9 +19,10 @@ var allowed = map[string]string{
 	"sdk":            "sdk/ndjson",
 	"sdk/ndjson":     "",
 	"sdk/process":    "",
+	"sdk/memory":     "",
 	"sdk/stdio":      "sdk sdk/ndjson sdk/process",
 	"sdk/wire":       "sdk sdk/ndjson sdk/process",
-	"sdk/serve":      "sdk sdk/process sdk/wire",
+	"sdk/serve":      "sdk sdk/memory sdk/process sdk/wire",
 	"sdk/plugintest": "sdk sdk/process sdk/stdio sdk/wire",
 	"sdk/mcpconn":    "sdk", // a module of its own
 
@@ -68,7 +69,7 @@ var allowed = map[string]string{
 
 	"host/interoptest": "", // tests only
 
-	"host":     "host/* sdk sdk/ndjson sdk/process",
+	"host":     "host/* sdk sdk/memory sdk/ndjson sdk/process",
 	"cmd/host": "host host/* sdk sdk/process sdk/wire",
 	"plugins":  "sdk sdk/ndjson sdk/process sdk/serve sdk/stdio plugins/internal/*",
 

@@ -9,19 +9,21 @@ import (
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/credential"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/sdk/memory"
 )
 
 // watchEvery is the interval of the checks for logins in other processes and for
 // changed token files.
 const watchEvery = 2 * time.Second
 
-// runInBackground watches logins and renews credentials until end is called. end
-// waits for both.
+// runInBackground watches logins, renews credentials and releases unused memory until
+// end is called. end waits for all of them.
 func (a *App) runInBackground() (end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var work sync.WaitGroup
 	work.Go(func() { a.watchLogins(ctx) })
 	work.Go(func() { a.credentials.Attend(ctx) })
+	work.Go(func() { memory.ReleaseWhenIdle(ctx) })
 	return func() {
 		cancel()
 		work.Wait()

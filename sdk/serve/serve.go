@@ -24,6 +24,7 @@ import (
 	"github.com/hashicorp/go-plugin"
 
 	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/sdk/memory"
 	"github.com/junctor-mcp/junctor/sdk/process"
 	"github.com/junctor-mcp/junctor/sdk/wire"
 )
@@ -109,6 +110,8 @@ func serve(p *sdk.Plugin) int {
 		})
 		done <- exitDone
 	}()
+
+	go memory.ReleaseWhenIdle(context.Background()) // ends with the process
 
 	status := <-done
 	grace, cancel := context.WithTimeout(context.Background(), orphanGrace)
