@@ -3,10 +3,11 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
 // A field is a validation error for one place in the arguments.
@@ -78,7 +79,7 @@ type issue struct {
 	UnionErrors, Errors []any
 }
 
-var jsonBegins = regexp.MustCompile(`[\[{]\s*["{]`)
+var jsonBegins = lazyregexp.New(`[\[{]\s*["{]`)
 
 // issueList parses a list of issues after some words, as in Zod's messages.
 func issueList(text string) (head string, fields []field) {
@@ -160,7 +161,7 @@ func indexed(token string) any {
 	return token
 }
 
-var plainName = regexp.MustCompile(`^[\w$@-]+$`)
+var plainName = lazyregexp.New(`^[\w$@-]+$`)
 
 // dotted formats a path as a.b[0]. Elements other than strings and numbers become [].
 func dotted(path []any) string {

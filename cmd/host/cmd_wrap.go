@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/cliconfig"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/lazyregexp"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/sdk"
 )
@@ -201,9 +201,9 @@ func withoutPlace(err error) error {
 	return &copied
 }
 
-var label = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
+var label = lazyregexp.New(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
 
-var notLabel = regexp.MustCompile(`[^a-z0-9-]+`)
+var notLabel = lazyregexp.New(`[^a-z0-9-]+`)
 
 // labelMost is the maximum length of a label.
 const labelMost = 64

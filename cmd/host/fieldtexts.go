@@ -1,17 +1,18 @@
 package main
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
 // The functions in this file parse validation errors that are not JSON. They return no
 // fields for other texts.
 
 var (
-	sdkBegins = regexp.MustCompile(`^[^\n]*?Invalid (?:arguments|structured content) for (?:tool|prompt) [^\s:]+: `)
-	sdkLine   = regexp.MustCompile(`^(.+) at (\S+)$`)
+	sdkBegins = lazyregexp.New(`^[^\n]*?Invalid (?:arguments|structured content) for (?:tool|prompt) [^\s:]+: `)
+	sdkLine   = lazyregexp.New(`^(.+) at (\S+)$`)
 )
 
 // sdkLines parses Zod's issues as written by the TypeScript SDK: lines "MESSAGE at PATH".
@@ -35,8 +36,8 @@ func sdkLines(text string) (head string, fields []field) {
 }
 
 var (
-	pydanticBegins = regexp.MustCompile(`^[^\n]*?(\d+) validation errors? for [^\n]+\n`)
-	pydanticEnds   = regexp.MustCompile(` [\[(]type=[\w.-]+(?:, input_value=.*, input_type=.*|; .*)?[\])]$`)
+	pydanticBegins = lazyregexp.New(`^[^\n]*?(\d+) validation errors? for [^\n]+\n`)
+	pydanticEnds   = lazyregexp.New(` [\[(]type=[\w.-]+(?:, input_value=.*, input_type=.*|; .*)?[\])]$`)
 )
 
 // pydanticList parses Pydantic's errors: their number, then for each a line with the place,
@@ -83,9 +84,9 @@ func pydanticPlace(line string) string {
 }
 
 var (
-	chainBegins = regexp.MustCompile(`^[^\n]*?validating (?:root|/[^\s:]*): `)
-	chainLink   = regexp.MustCompile(`^validating (root|/[^\s:]*): `)
-	chainNames  = regexp.MustCompile(`^(?:required: missing|unexpected additional) properties:? \[(.*)\]$`)
+	chainBegins = lazyregexp.New(`^[^\n]*?validating (?:root|/[^\s:]*): `)
+	chainLink   = lazyregexp.New(`^validating (root|/[^\s:]*): `)
+	chainNames  = lazyregexp.New(`^(?:required: missing|unexpected additional) properties:? \[(.*)\]$`)
 )
 
 // schemaChain parses errors of the Go SDK's validator: the chain of schemas down to the one

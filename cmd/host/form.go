@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"net/mail"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/junctor-mcp/junctor/host/lazyregexp"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/schema"
 )
@@ -117,7 +117,7 @@ func (f formField) prompt() string {
 }
 
 // secretName matches names of fields for secrets, which forms must not ask for.
-var secretName = regexp.MustCompile(`(?i)passw|passphrase|secret|token|api.?key|private.?key|credential|\b(pin|otp|cvv|cvc)\b`)
+var secretName = lazyregexp.New(`(?i)passw|passphrase|secret|token|api.?key|private.?key|credential|\b(pin|otp|cvv|cvc)\b`)
 
 // secret reports whether the field seems to ask for a secret.
 func (f formField) secret() bool {

@@ -3,9 +3,10 @@ package catalog
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"regexp"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
 const (
@@ -17,8 +18,8 @@ const (
 )
 
 var (
-	plainName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
-	legalName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
+	plainName = lazyregexp.New(`^[A-Za-z0-9_-]{1,64}$`)
+	legalName = lazyregexp.New(`^[A-Za-z0-9_.-]{1,128}$`)
 )
 
 // Expose returns the client's name of an item: PREFIX__NAME, or the item's own name if

@@ -2,8 +2,9 @@ package clientconfig
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
 // A Target is what a client connects to: a command or a URL.
@@ -22,8 +23,8 @@ func (t Target) Local() bool { return len(t.Command) > 0 }
 
 // All clients accept names of this form without quotes.
 var (
-	entryName    = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
-	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
+	entryName    = lazyregexp.New(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
+	variableName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
 )
 
 // An UnfitError says why a client does not support a target. What is a sentence without

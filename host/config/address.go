@@ -8,12 +8,12 @@ import (
 	"net"
 	"net/netip"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 
+	"github.com/junctor-mcp/junctor/host/lazyregexp"
 	"github.com/junctor-mcp/junctor/host/loopback"
 )
 
@@ -24,10 +24,10 @@ const unixPrefix = "unix:"
 const maxSocket = 100
 
 var (
-	nameRule   = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$`)
-	digitsRule = regexp.MustCompile(`(^|\.)[0-9]+$`)
-	zoneRule   = regexp.MustCompile(`^[0-9A-Za-z._@:-]*$`)
-	portRule   = regexp.MustCompile(`^[0-9]{1,5}$`)
+	nameRule   = lazyregexp.New(`^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$`)
+	digitsRule = lazyregexp.New(`(^|\.)[0-9]+$`)
+	zoneRule   = lazyregexp.New(`^[0-9A-Za-z._@:-]*$`)
+	portRule   = lazyregexp.New(`^[0-9]{1,5}$`)
 )
 
 // parseListen checks an address to listen at and returns it. It resolves the path of

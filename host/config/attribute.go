@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/big"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +12,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
 // The methods in this file read one attribute each. An attribute that is absent
@@ -181,7 +182,7 @@ func (r blockReader) duration(name string, unset, longest time.Duration) time.Du
 }
 
 // sizeRule is the grammar of a number of bytes with its unit.
-var sizeRule = regexp.MustCompile(`^([1-9][0-9]{0,5}) ?(KiB|MiB)$`)
+var sizeRule = lazyregexp.New(`^([1-9][0-9]{0,5}) ?(KiB|MiB)$`)
 
 // size reads a number of bytes from least to most.
 func (r blockReader) size(name string, unset, least, most int) int {

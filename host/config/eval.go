@@ -3,12 +3,12 @@ package config
 import (
 	"errors"
 	"fmt"
-	"regexp"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/junctor-mcp/junctor/host/lazyregexp"
 	"github.com/junctor-mcp/junctor/host/suggest"
 )
 
@@ -174,7 +174,7 @@ func (v *vetter) call(e *hclsyntax.FunctionCallExpr) {
 
 // functionWord is the grammar of names that messages repeat although no function has
 // them. A secret nearly always has a digit, or is longer.
-var functionWord = regexp.MustCompile(`^[a-z][A-Za-z_]{0,23}$`)
+var functionWord = lazyregexp.New(`^[a-z][A-Za-z_]{0,23}$`)
 
 // functionLike reports whether a word before a parenthesis is probably the misspelt
 // name of a function, and not part of a secret without its quotes.

@@ -239,7 +239,7 @@ func withoutValues(err error, args []cty.Value) error {
 	}
 	texts := textsIn(args...)
 	return errors.New(quoteRule.ReplaceAllStringFunc(err.Error(), func(quote string) string {
-		if text := unescaped(quote[1 : len(quote)-1]); !fixedWords[text] && (holds(text, texts) || partOf(text, texts)) {
+		if text := unescaped(quote[1 : len(quote)-1]); !fixedWords()[text] && (holds(text, texts) || partOf(text, texts)) {
 			return `"` + masked + `"`
 		}
 		return quote

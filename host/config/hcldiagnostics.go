@@ -116,7 +116,7 @@ func (s *source) onOneLine(at hcl.Range, hint string) (hcl.Range, string) {
 	i := slices.IndexFunc(s.tokens, func(tok hclsyntax.Token) bool { return tok.Range.Start.Byte == at.Start.Byte })
 	if word := s.wordAt(i); word != "" {
 		at = s.tokens[i].Range
-		if blockWords[word] || s.typeAt(i+1) == hclsyntax.TokenOBrace {
+		if blockWords()[word] || s.typeAt(i+1) == hclsyntax.TokenOBrace {
 			hint = fmt.Sprintf("write %s { ... } on lines of its own", word)
 		}
 	}

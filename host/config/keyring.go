@@ -3,7 +3,6 @@ package config
 import (
 	"cmp"
 	"crypto/rand"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,8 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
 // A keyring makes and finds the placeholders of keyring("NAME"). The host reads such
@@ -38,7 +39,7 @@ func (c *Config) Keyring() []SecretUse { return slices.Clone(c.keyring.uses) }
 func newKeyring() keyring { return keyring{nonce: rand.Text(), seen: map[hcl.Range]bool{}} }
 
 // SecretName is the grammar of the names of secrets.
-var SecretName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]{0,127}$`)
+var SecretName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._/-]{0,127}$`)
 
 const secretNameWords = "1 to 128 letters, digits and . _ / -, starting with a letter or a digit"
 

@@ -2,13 +2,14 @@ package config
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
 // A step leads from a value to a member by name or, if the name is empty, to an
@@ -18,7 +19,7 @@ type step struct {
 	index int
 }
 
-var stepRule = regexp.MustCompile(`^(?:\.?([A-Za-z_][A-Za-z0-9_-]*)|\[(\d{1,6})\]|\[("(?:[^"\\]|\\.)*")\])`)
+var stepRule = lazyregexp.New(`^(?:\.?([A-Za-z_][A-Za-z0-9_-]*)|\[(\d{1,6})\]|\[("(?:[^"\\]|\\.)*")\])`)
 
 // parsePath parses the path of a setting in a plugin's error: url, headers["Host"],
 // retry[0].max. It ignores everything after a syntax error.

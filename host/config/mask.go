@@ -1,10 +1,12 @@
 package config
 
 import (
-	"regexp"
 	"slices"
+	"sync"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
 // shown reports whether a token may be shown regardless of its text.
@@ -26,7 +28,7 @@ func (s *source) mask(i int) bool {
 }
 
 // login matches the user name and the password in a URL.
-var login = regexp.MustCompile(`://[^/?#\s]*@`)
+var login = lazyregexp.New(`://[^/?#\s]*@`)
 
 // isLabel reports whether literal i is a name that messages repeat: the label of a
 // block, or the argument of env(), file() or keyring().
@@ -56,7 +58,7 @@ func (s *source) isName(i int) bool {
 	case hclsyntax.TokenEqual:
 		return true
 	case hclsyntax.TokenOBrace, hclsyntax.TokenOQuote, hclsyntax.TokenIdent:
-		if first || blockWords[text] || s.opensBlock(i-1) {
+		if first || blockWords()[text] || s.opensBlock(i-1) {
 			return true
 		}
 	case hclsyntax.TokenColon:
@@ -73,7 +75,7 @@ func (s *source) isName(i int) bool {
 }
 
 // blockWords are the types of blocks.
-var blockWords = func() map[string]bool {
+var blockWords = sync.OnceValue(func() map[string]bool {
 	words := map[string]bool{}
 	for _, f := range []form{topLevelForm, serverForm, gatewayForm, httpForm} {
 		for name := range f.blocks {
@@ -84,7 +86,7 @@ var blockWords = func() map[string]bool {
 		}
 	}
 	return words
-}()
+})
 
 // opensBlock reports whether token i is the opening brace of a block. The brace of an
 // object follows an operator or a bracket.

@@ -2,9 +2,10 @@ package config
 
 import (
 	"net/netip"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
 // The Origin and Host headers of browsers keep web pages of other sites from using
@@ -30,7 +31,7 @@ func (r blockReader) origins() []string {
 	return list
 }
 
-var schemeRule = regexp.MustCompile(`^[a-z][a-z0-9+.-]*$`)
+var schemeRule = lazyregexp.New(`^[a-z][a-z0-9+.-]*$`)
 
 // originProblem returns what is wrong with an origin, or "" for a valid one.
 func originProblem(text string) (why, hint string) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +12,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
 // An Item is one action of a configuration. Its text is safe to print, because all
@@ -290,7 +291,7 @@ func (o *outliner) redactedSource(name string, e hclsyntax.Expression) string {
 
 // couldRun matches text that no token contains: the start of a path, white space, and
 // special characters of a shell.
-var couldRun = regexp.MustCompile("^[./~]|[\\s;|&$()<>{}'\"`\\\\]")
+var couldRun = lazyregexp.New("^[./~]|[\\s;|&$()<>{}'\"`\\\\]")
 
 // addresses returns the hosts in the literals of an expression. It leaves out the
 // parts of a URL that may be secret: user name, password, path and query. An address
@@ -358,8 +359,8 @@ func visible(text string) string {
 // fillers are invisible characters that Unicode classifies as letters or symbols.
 const fillers = "\u115f\u1160\u3164\uffa0\u2800"
 
-var manySpaces = regexp.MustCompile(` {4,}`)
+var manySpaces = lazyregexp.New(` {4,}`)
 
 // plainLogin matches the user name and the password in a URL. Unlike login it does not
 // match special characters of a shell, because an outline must not mask commands.
-var plainLogin = regexp.MustCompile(`://[\w.~%!*+,=:-]*@`)
+var plainLogin = lazyregexp.New(`://[\w.~%!*+,=:-]*@`)

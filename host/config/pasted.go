@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
 // pastedJSON recognizes the JSON configuration of an MCP client and returns a problem
@@ -75,7 +76,7 @@ func keysOf(m map[string]json.RawMessage) func(func(string) bool) {
 }
 
 // plainArgument matches arguments that cannot be secrets.
-var plainArgument = regexp.MustCompile(`^(-[a-zA-Z]|--?[a-z][a-z-]{1,20}|run|exec|@[a-z0-9-]+/[a-z0-9._-]+)$`)
+var plainArgument = lazyregexp.New(`^(-[a-zA-Z]|--?[a-z][a-z-]{1,20}|run|exec|@[a-z0-9-]+/[a-z0-9._-]+)$`)
 
 // serverBlock returns a server as HCL. A server without a command is remote.
 func serverBlock(name, command string, args, env []string) string {
@@ -103,15 +104,15 @@ func serverBlock(name, command string, args, env []string) string {
 	return b.String()
 }
 
-var plainProgram = regexp.MustCompile(`^[A-Za-z0-9._/-]+$`)
+var plainProgram = lazyregexp.New(`^[A-Za-z0-9._/-]+$`)
 
 // shellVariable matches a variable in shell notation, $TOKEN. In HCL ${TOKEN} is a
 // reference, which eval reports.
-var shellVariable = regexp.MustCompile(`\$([A-Z_][A-Z0-9_]{1,63})\b`)
+var shellVariable = lazyregexp.New(`\$([A-Z_][A-Z0-9_]{1,63})\b`)
 
 // schemeVariable matches a text that is a variable, possibly after the scheme of an
 // Authorization header.
-var schemeVariable = regexp.MustCompile(`^(?:(Bearer|Basic|Token|token) )?\$([A-Z_][A-Z0-9_]{1,63})$`)
+var schemeVariable = lazyregexp.New(`^(?:(Bearer|Basic|Token|token) )?\$([A-Z_][A-Z0-9_]{1,63})$`)
 
 // shellVariables warns of variables in shell notation, because no shell expands them.
 //

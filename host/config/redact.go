@@ -3,14 +3,16 @@ package config
 import (
 	"cmp"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
 // Messages of HCL and of its functions contain values in quotes only: redactQuotes
@@ -18,7 +20,7 @@ import (
 // known secrets. The messages of this package need neither.
 
 // quoteRule matches the quoted texts in a message.
-var quoteRule = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+var quoteRule = lazyregexp.New(`"(?:[^"\\]|\\.)*"`)
 
 // redactQuotes masks the quoted texts in a message that may be secret: texts from
 // env() and file(), and the literals that snippets of the source mask.
@@ -35,7 +37,7 @@ func (l *loader) redactQuotes(s *source, message string) string {
 // mayBeSecret reports whether a quoted text may be a secret or part of one.
 func (l *loader) mayBeSecret(s *source, text string) bool {
 	switch {
-	case fixedWords[text]:
+	case fixedWords()[text]:
 		return false
 	case holds(text, l.secrets):
 		return true
@@ -48,7 +50,7 @@ func (l *loader) mayBeSecret(s *source, text string) bool {
 
 // fixedWords are the quoted words of HCL's own messages: names of parameters, and
 // keywords.
-var fixedWords = func() map[string]bool {
+var fixedWords = sync.OnceValue(func() map[string]bool {
 	words := map[string]bool{"true": true, "false": true, "if": true, "for": true, "name": true, "fallback": true, "path": true}
 	for name, f := range functions {
 		if name == "env" || name == "file" || name == "keyring" {
@@ -62,7 +64,7 @@ var fixedWords = func() map[string]bool {
 		}
 	}
 	return words
-}()
+})
 
 // tooShort is the length of texts that are not masked inside other texts, because
 // they occur in ordinary words.

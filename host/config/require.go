@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -13,13 +12,15 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
 var (
-	labelRule   = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
-	builtinRule = regexp.MustCompile(`^builtin/[a-z0-9][a-z0-9-]{0,63}$`)
-	sha256Rule  = regexp.MustCompile(`^[0-9a-fA-F]{64}$`)
-	envRule     = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	labelRule   = lazyregexp.New(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
+	builtinRule = lazyregexp.New(`^builtin/[a-z0-9][a-z0-9-]{0,63}$`)
+	sha256Rule  = lazyregexp.New(`^[0-9a-fA-F]{64}$`)
+	envRule     = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
 const labelWords = "letters, digits, - and _, starting with a letter, at most 64"

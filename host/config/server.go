@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +12,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
 // revisions lists the revisions of MCP that "protocol" accepts.
@@ -91,7 +92,7 @@ func (l *loader) server(b *hclsyntax.Block) *draft {
 	return d
 }
 
-var prefixRule = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+var prefixRule = lazyregexp.New(`^[A-Za-z0-9_-]+$`)
 
 const maxPrefix = 40
 

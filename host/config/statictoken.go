@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
 // A StaticToken authenticates clients that send the token.
@@ -61,7 +61,7 @@ const (
 )
 
 // tenantRule is the grammar of names of tenants, which are also names of directories.
-var tenantRule = regexp.MustCompile(`^[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?$`)
+var tenantRule = lazyregexp.New(`^[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?$`)
 
 // staticToken reads an auth "static_token" block.
 func (r blockReader) staticToken() ClientAuth {

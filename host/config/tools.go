@@ -2,11 +2,12 @@ package config
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
 // A Pattern is a glob for names of tools. '*' matches any number of any
@@ -82,7 +83,7 @@ func (r blockReader) exclusive(one, other string, globs map[string][]item) {
 }
 
 // toolNameRule is the grammar of offered names of tools. MCP allows longer names.
-var toolNameRule = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
+var toolNameRule = lazyregexp.New(`^[A-Za-z0-9_.-]{1,64}$`)
 
 // views reads the tool blocks of a server block.
 func (r blockReader) views() []View {

@@ -3,31 +3,32 @@ package launcher
 import (
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
+
+	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
 // npxEntry matches the directory of an npx cache entry, whose name is a hash. The
 // path is quoted, follows npm's word "path" or "dest", or is bare. The text comes
 // from the server, so no other path may be suggested for removal.
-var npxEntry = []*regexp.Regexp{
-	regexp.MustCompile(`['"]((?:/|[A-Za-z]:[/\\])[^'"]*[/\\]_npx[/\\][0-9a-f]{8,64})[/\\'"]`),
-	regexp.MustCompile(`^npm (?:error|ERR!) (?:path|dest) ((?:/|[A-Za-z]:[/\\]).*[/\\]_npx[/\\][0-9a-f]{8,64})(?:[/\\]|$)`),
-	regexp.MustCompile(`((?:/|[A-Za-z]:[/\\])[^\s'"()]*[/\\]_npx[/\\][0-9a-f]{8,64})(?:[/\\\s'"]|$)`),
+var npxEntry = []*lazyregexp.Regexp{
+	lazyregexp.New(`['"]((?:/|[A-Za-z]:[/\\])[^'"]*[/\\]_npx[/\\][0-9a-f]{8,64})[/\\'"]`),
+	lazyregexp.New(`^npm (?:error|ERR!) (?:path|dest) ((?:/|[A-Za-z]:[/\\]).*[/\\]_npx[/\\][0-9a-f]{8,64})(?:[/\\]|$)`),
+	lazyregexp.New(`((?:/|[A-Za-z]:[/\\])[^\s'"()]*[/\\]_npx[/\\][0-9a-f]{8,64})(?:[/\\\s'"]|$)`),
 }
 
 var (
-	noModule   = regexp.MustCompile(`MODULE_NOT_FOUND|Cannot find (?:module|package) `)
-	npmCode    = regexp.MustCompile(`^npm (?:error|ERR!) code (EEXIST|ENOTEMPTY|ECOMPROMISED|ENOENT|EINTEGRITY|EJSONPARSE)\b`)
-	npmLock    = regexp.MustCompile(`(?i)^npm (?:warn|error|ERR!).*\block`)
-	noProgram  = regexp.MustCompile(`^sh: (?:\d+: |line \d+: )?[^:]+: (?:command )?not found$`)
-	npmCache   = regexp.MustCompile(`[/\\]_cacache[/\\]`)
-	uvLock     = regexp.MustCompile("(?i)(?:fail(?:ed)?|could not|unable) to acquire .*lock|waiting for lock|failed to lock")
-	uvCacheOf  = regexp.MustCompile("[`'\"]((?:/|[A-Za-z]:[/\\\\])[^`'\"]*?[/\\\\]uv)[/\\\\][^`'\"]*[`'\"]")
-	uvFailed   = regexp.MustCompile(`(?i)^\s*(?:error|× |├|╰|caused by)|failed to`)
-	plainPath  = regexp.MustCompile(`^[A-Za-z0-9_./:\\~+@-]+$`)
-	quotedPath = regexp.MustCompile(`^[ -~]+$`)
+	noModule   = lazyregexp.New(`MODULE_NOT_FOUND|Cannot find (?:module|package) `)
+	npmCode    = lazyregexp.New(`^npm (?:error|ERR!) code (EEXIST|ENOTEMPTY|ECOMPROMISED|ENOENT|EINTEGRITY|EJSONPARSE)\b`)
+	npmLock    = lazyregexp.New(`(?i)^npm (?:warn|error|ERR!).*\block`)
+	noProgram  = lazyregexp.New(`^sh: (?:\d+: |line \d+: )?[^:]+: (?:command )?not found$`)
+	npmCache   = lazyregexp.New(`[/\\]_cacache[/\\]`)
+	uvLock     = lazyregexp.New("(?i)(?:fail(?:ed)?|could not|unable) to acquire .*lock|waiting for lock|failed to lock")
+	uvCacheOf  = lazyregexp.New("[`'\"]((?:/|[A-Za-z]:[/\\\\])[^`'\"]*?[/\\\\]uv)[/\\\\][^`'\"]*[`'\"]")
+	uvFailed   = lazyregexp.New(`(?i)^\s*(?:error|× |├|╰|caused by)|failed to`)
+	plainPath  = lazyregexp.New(`^[A-Za-z0-9_./:\\~+@-]+$`)
+	quotedPath = lazyregexp.New(`^[ -~]+$`)
 )
 
 // Diagnose explains the last stderr lines of a launcher whose start failed, and
