@@ -41,35 +41,31 @@ func (q *question) pause() time.Duration {
 	return time.Duration(q.Params.Arguments.MS) * time.Millisecond
 }
 
-// answerTo returns the answer in parts, because one of them may be large. It
+// answerTo returns the answer. It builds each message anew, as servers do, and
 // does not wait.
-func answerTo(q *question) [][]byte {
+func answerTo(q *question) []byte {
+	var message []byte
 	switch q.Method {
 	case "initialize":
-		return [][]byte{fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"echo","version":"1"}}}`, q.ID)}
+		return fmt.Appendf(message, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":%q,"capabilities":{"tools":{}},"serverInfo":{"name":"echo","version":"1"}}}`, q.ID, legacyVersion)
 	case "tools/list":
-		return [][]byte{fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":{"tools":%s}}`, q.ID, echoTools)}
+		return fmt.Appendf(message, `{"jsonrpc":"2.0","id":%s,"result":{"tools":%s}}`, q.ID, echoTools)
 	case "tools/call":
 		text := []byte(q.Params.Arguments.Text)
 		if text == nil {
 			text = textOf(q.Params.Arguments.Bytes)
 		}
-		return [][]byte{fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":`, q.ID), text, []byte(`}]}}`)}
+		message = make([]byte, 0, len(q.ID)+len(text)+128)
+		message = fmt.Appendf(message, `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":`, q.ID)
+		return append(append(message, text...), `}]}}`...)
 	}
-	return [][]byte{fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no such method"}}`, q.ID)}
+	return fmt.Appendf(message, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no such method"}}`, q.ID)
 }
 
 // echo runs the echo server on standard streams. It is written by hand, so that
 // its own cost is negligible.
-func echo() {
-	out := bufio.NewWriterSize(os.Stdout, 64<<10)
-	var mu sync.Mutex
-	write := func(q *question) { // the caller holds mu
-		for _, part := range answerTo(q) {
-			_, _ = out.Write(part)
-		}
-		_ = out.WriteByte('\n')
-	}
+func echo([]string) {
+	s := &echoServer{out: bufio.NewWriterSize(os.Stdout, 64<<10)}
 	in := bufio.NewReaderSize(os.Stdin, 64<<10)
 	for {
 		line, err := in.ReadBytes('\n')
@@ -80,29 +76,40 @@ func echo() {
 		if json.Unmarshal(line, &q) != nil || q.ID == nil {
 			continue
 		}
-		switch q.Params.Name {
-		case "sleep":
-			time.AfterFunc(q.pause(), func() {
-				mu.Lock()
-				defer mu.Unlock()
-				write(&q)
-				_ = out.Flush()
-			})
-			continue
-		case "stall":
-			time.Sleep(q.pause())
-		}
-		mu.Lock()
-		write(&q)
-		if in.Buffered() == 0 {
-			_ = out.Flush()
-		}
-		mu.Unlock()
+		s.answer(&q, in.Buffered() == 0)
+	}
+}
+
+// An echoServer writes answers to a stream.
+type echoServer struct {
+	mu  sync.Mutex
+	out *bufio.Writer // guarded by mu
+}
+
+// answer answers a message. last reports whether no other message waits.
+func (s *echoServer) answer(q *question, last bool) {
+	switch q.Params.Name {
+	case "sleep":
+		time.AfterFunc(q.pause(), func() { s.write(answerTo(q), true) })
+		return
+	case "stall":
+		time.Sleep(q.pause())
+	}
+	s.write(answerTo(q), last)
+}
+
+func (s *echoServer) write(message []byte, flush bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, _ = s.out.Write(message)
+	_ = s.out.WriteByte('\n')
+	if flush {
+		_ = s.out.Flush()
 	}
 }
 
 // mute runs a server that reads and never answers.
-func mute() { _, _ = io.Copy(io.Discard, os.Stdin) }
+func mute([]string) { _, _ = io.Copy(io.Discard, os.Stdin) }
 
 var texts sync.Map // texts by size
 

@@ -14,7 +14,7 @@ import (
 
 // echoHTTP runs the echo server over streamable HTTP. It prints its address and
 // ends with its standard input.
-func echoHTTP() {
+func echoHTTP([]string) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		log.Fatal(err)
@@ -38,14 +38,9 @@ func echoHTTP() {
 		if q.Params.Name == "sleep" {
 			time.Sleep(q.pause())
 		}
-		parts, length := answerTo(&q), 0
-		for _, part := range parts {
-			length += len(part)
-		}
+		message := answerTo(&q)
 		w.Header().Set("Content-Type", "application/json")
-		w.Header().Set("Content-Length", strconv.Itoa(length))
-		for _, part := range parts {
-			_, _ = w.Write(part)
-		}
+		w.Header().Set("Content-Length", strconv.Itoa(len(message)))
+		_, _ = w.Write(message)
 	})))
 }

@@ -22,7 +22,7 @@ const (
 	modernVersion = "2026-07-28"
 	clientInfo    = `{"name":"bench","version":"1"}`
 	modernMeta    = `"_meta":{"io.modelcontextprotocol/protocolVersion":"` + modernVersion +
-		`","io.modelcontextprotocol/clientInfo":` + clientInfo + `,"io.modelcontextprotocol/clientCapabilities":{}}`
+		`","io.modelcontextprotocol/clientInfo":` + clientInfo + `,"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{}}}}`
 )
 
 // A request is rendered once and sent many times with different ids.
@@ -75,6 +75,14 @@ func (e *endpoint) echo(tool string, size int) *request {
 	return r
 }
 
+// stateless returns a modern endpoint at the same address.
+func (e *endpoint) stateless() *endpoint {
+	return &endpoint{address: e.address, token: e.token, modern: true}
+}
+
+// another returns an endpoint at the same address, without a session.
+func (e *endpoint) another() *endpoint { return &endpoint{address: e.address, token: e.token} }
+
 // open initializes a session, if the endpoint is legacy.
 func (e *endpoint) open() error {
 	if e.modern {
@@ -85,6 +93,12 @@ func (e *endpoint) open() error {
 		return err
 	}
 	defer l.close()
+	return e.openOn(l)
+}
+
+// openOn is open on a lane, which may be that of another endpoint at the same
+// address.
+func (e *endpoint) openOn(l *lane) error {
 	e.session = ""
 	hello := e.request("initialize", "", fmt.Sprintf(`"protocolVersion":%q,"capabilities":{},"clientInfo":%s`, legacyVersion, clientInfo))
 	if _, err := l.do(hello); err != nil {
@@ -95,25 +109,36 @@ func (e *endpoint) open() error {
 	return l.notify(ready.head, []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`))
 }
 
-// list returns the number of tools.
-func (e *endpoint) list() (int, error) {
+// list returns the names of all tools, from as many pages as there are.
+func (e *endpoint) list() (names []string, err error) {
 	l, err := e.lane()
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	defer l.close()
-	if _, err := l.do(e.request("tools/list", "", "")); err != nil {
-		return 0, fmt.Errorf("tools/list: %w", err)
+	for params := ""; ; {
+		if _, err := l.do(e.request("tools/list", "", params)); err != nil {
+			return nil, fmt.Errorf("tools/list: %w", err)
+		}
+		var m struct {
+			Result struct {
+				Tools []struct {
+					Name string `json:"name"`
+				} `json:"tools"`
+				Next string `json:"nextCursor"`
+			} `json:"result"`
+		}
+		if err := json.Unmarshal(l.answer, &m); err != nil {
+			return nil, err
+		}
+		for _, t := range m.Result.Tools {
+			names = append(names, t.Name)
+		}
+		if m.Result.Next == "" {
+			return names, nil
+		}
+		params = fmt.Sprintf(`"cursor":%q`, m.Result.Next)
 	}
-	var m struct {
-		Result struct {
-			Tools []struct {
-				Name string `json:"name"`
-			} `json:"tools"`
-		} `json:"result"`
-	}
-	err = json.Unmarshal(l.answer, &m)
-	return len(m.Result.Tools), err
 }
 
 // once makes one call on a new connection.

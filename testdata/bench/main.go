@@ -2,9 +2,9 @@
 // of a start and to the memory of a machine. It prints ratios to a direct
 // connection in the same run.
 //
-//	go run ./testdata/bench              # bin/junctor against the echo server
-//	go run ./testdata/bench -ref 'CMD'   # and another gateway beside it
-//	go run ./testdata/bench -only gateway -ref-http 'CMD {addr} {echo}'
+//	go run ./testdata/bench                    # bin/junctor and a reference gateway
+//	go run ./testdata/bench -peer 'GATEWAY --listen {addr} -- {echo}'
+//	go run ./testdata/bench -write docs/performance.md
 //
 // Machines differ, and one machine differs from minute to minute. Only numbers
 // of one run are comparable. The phases of the targets alternate, so that a
@@ -12,6 +12,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"log"
@@ -21,81 +22,112 @@ import (
 	"time"
 )
 
-// servers are the servers that this program runs when it starts itself.
-var servers = map[string]func(){"echo": echo, "echo-http": echoHTTP, "mute": mute}
+// servers are the programs that this program runs when it starts itself.
+var servers = map[string]func(arguments []string){
+	"echo": echo, "echo-http": echoHTTP, "mute": mute, "reference": referenceGateway, "relay": relay,
+}
 
 func main() {
 	if len(os.Args) > 1 {
 		if server, ok := servers[os.Args[1]]; ok {
-			server()
+			server(os.Args[2:])
 			return
 		}
 	}
-	junctor := flag.String("junctor", "bin/junctor", "the program to measure")
-	ref := flag.String("ref", "", "another gateway to measure: a command that serves {echo} over stdio")
-	refHTTP := flag.String("ref-http", "", "another gateway to measure: a command that serves {echo} over HTTP at {addr}")
-	rounds := flag.Int("rounds", 3, "rounds of everything; medians are shown")
-	pause := flag.Duration("time", 1500*time.Millisecond, "how long each phase lasts")
-	only := flag.String("only", "", "calls, http, wrapped, start, memory or gateway; empty is all")
+	b := &bench{}
+	flag.StringVar(&b.junctor, "junctor", "bin/junctor", "the program to measure")
+	flag.StringVar(&b.ref, "ref", "", "another gateway to measure: a command that serves {echo} over stdio")
+	flag.Func("peer", "another gateway to measure: a command that serves {echo} over HTTP at {addr}, path /mcp; may be repeated", func(s string) error {
+		b.peers = append(b.peers, s)
+		return nil
+	})
+	flag.IntVar(&b.rounds, "rounds", 3, "rounds of everything; medians are shown")
+	flag.DurationVar(&b.time, "time", 1500*time.Millisecond, "how long each phase lasts")
+	only := flag.String("only", "", "calls, wrapped, start or gateway; empty is all")
+	into := flag.String("write", "", "a document whose generated tables are replaced")
 	flag.Parse()
-	b, err := newBench(*junctor, *ref, *rounds, *pause)
+	err := b.prepare()
+	if err == nil {
+		err = b.run(*only, *into)
+	}
+	_ = os.RemoveAll(b.dir)
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer os.RemoveAll(b.dir)
-	b.refHTTP = strings.ReplaceAll(*refHTTP, "{echo}", b.self+" echo")
+}
+
+// run runs one part, or all, and writes the tables into a document.
+func (b *bench) run(only, into string) error {
 	for _, part := range []struct {
 		name string
 		run  func() error
-	}{{"calls", b.calls}, {"http", b.http}, {"wrapped", b.wrapped}, {"start", b.starts}, {"memory", b.memory}, {"gateway", b.gateway}} {
-		if *only != "" && *only != part.name {
+	}{{"gateway", b.gateway}, {"start", b.starts}, {"calls", b.calls}, {"wrapped", b.wrapped}} {
+		if only != "" && only != part.name {
 			continue
 		}
 		if err := part.run(); err != nil {
-			log.Fatalf("%s: %v", part.name, err)
+			return fmt.Errorf("%s: %w", part.name, err)
 		}
 	}
+	b.barReport()
+	if into == "" {
+		return nil
+	}
+	if only != "" {
+		delete(b.page.tables, "bars") // the document has those of all parts
+	}
+	return b.page.write(into)
 }
 
 // A bench is one run of the program.
 type bench struct {
-	self, junctor, ref, refHTTP string
-	dir                         string
-	rounds                      int
-	time                        time.Duration
+	self, junctor string
+	ref           string   // command of another gateway on stdio; empty: none
+	reference     string   // command of the reference gateway
+	peers         []string // commands of other gateways
+	dir           string
+	rounds        int
+	time          time.Duration
+	bars          []bar
+	page          page
 }
 
-func newBench(junctor, ref string, rounds int, d time.Duration) (*bench, error) {
+// prepare finds the programs and creates the directory of the run.
+func (b *bench) prepare() error {
 	self, err := os.Executable()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	junctor, err = filepath.Abs(junctor)
-	if err != nil {
-		return nil, err
+	if b.junctor, err = filepath.Abs(b.junctor); err != nil {
+		return err
 	}
-	if _, err := os.Stat(junctor); err != nil {
-		return nil, fmt.Errorf("%s does not exist: run make build", junctor)
+	if _, err := os.Stat(b.junctor); err != nil {
+		return fmt.Errorf("%s does not exist: run make build", b.junctor)
 	}
-	dir, err := os.MkdirTemp("", "bench")
-	if err != nil {
-		return nil, err
+	if b.dir, err = os.MkdirTemp("", "bench"); err != nil {
+		return err
 	}
-	// A distinct name identifies its processes.
-	echo := filepath.Join(dir, "bench-echo")
+	// Distinct names identify the processes: those of the echo server are not
+	// counted.
 	program, err := os.ReadFile(self)
-	if err == nil {
-		err = os.WriteFile(echo, program, 0o755)
+	if err != nil {
+		return err
 	}
-	return &bench{self: echo, junctor: junctor, ref: strings.ReplaceAll(ref, "{echo}", echo+" echo"), dir: dir, rounds: rounds, time: d}, err
+	b.self = filepath.Join(b.dir, "bench-echo")
+	gateway := filepath.Join(b.dir, "bench-gateway")
+	if err := errors.Join(os.WriteFile(b.self, program, 0o755), os.WriteFile(gateway, program, 0o755)); err != nil {
+		return err
+	}
+	b.reference = gateway + " reference {addr} " + b.self
+	b.ref = strings.ReplaceAll(b.ref, "{echo}", b.self+" echo")
+	for i, command := range b.peers {
+		b.peers[i] = strings.ReplaceAll(command, "{echo}", b.self+" echo")
+	}
+	return nil
 }
 
 // config writes a configuration with n echo servers and returns its path.
 func (b *bench) config(n int) (string, error) {
-	var text strings.Builder
-	for i := range n {
-		fmt.Fprintf(&text, "server \"s%d\" {\n  transport \"stdio\" {\n    command = [%q, \"echo\"]\n  }\n}\n", i, b.self)
-	}
 	path := filepath.Join(b.dir, fmt.Sprintf("servers-%d.hcl", n))
-	return path, os.WriteFile(path, []byte(text.String()), 0o600)
+	return path, os.WriteFile(path, []byte(b.stdioServers(n, "echo")), 0o600)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,6 +18,7 @@ type neighbour struct {
 	can   func(d *route) bool
 	calls int // number of small calls; 0: as many as fit into a phase
 	begin func(b *bench, d *route) (end func() error, err error)
+	bar   time.Duration // of p99 with a stdio server; 0: none
 }
 
 const (
@@ -28,40 +30,50 @@ const (
 )
 
 var neighbours = []neighbour{
-	{title: "100 calls sleep on the same server", begin: asleep},
-	{title: "2 lanes fetch 1 MiB from the same server", begin: fetching},
+	{title: "100 calls sleep on the same server", begin: asleep, can: func(d *route) bool { return d.name != overHTTP }},
+	{title: "2 lanes fetch 1 MiB from the same server", begin: fetching, bar: 5 * time.Millisecond},
 	{title: "1000 calls while another server hangs", calls: 1000, begin: hung, can: func(d *route) bool { return d.next != "" }},
 }
 
 // neighbours compares small calls beside a load with small calls alone,
 // alternately.
 func (b *bench) neighbours(routes []*route) error {
-	fmt.Printf("\n## Neighbours\n\nSmall calls, one at a time, alone and beside something else; medians of %d turns, each compared with the one before it.\n", turns)
-	fmt.Print("\n| beside | way | alone p50 | p50 | alone p99 | p99 | p99 to alone |\n|---|---|---|---|---|---|---|\n")
+	var text strings.Builder
+	text.WriteString("| beside | path | alone p50 | p50 | alone p99 | p99 | p99 to alone |\n|---|---|---|---|---|---|---|\n")
 	for _, n := range neighbours {
+		p99 := map[string]time.Duration{}
 		for _, d := range routes {
 			if n.can != nil && !n.can(d) {
 				continue
 			}
-			if err := b.neighbour(n, d); err != nil {
+			row, beside, err := b.neighbour(n, d)
+			if err != nil {
 				return fmt.Errorf("%s: %s: %w", d.name, n.title, err)
 			}
+			text.WriteString(row)
+			p99[d.name] = beside
+		}
+		if n.bar > 0 {
+			b.bars = append(b.bars, bar{name: "p99 of small calls while " + n.title, bar: n.bar.Seconds() * 1000, format: "%.1f ms",
+				measured: p99[session].Seconds() * 1000, compared: [2]string{milli(p99[reference]), milli(p99[hop])}})
 		}
 	}
+	b.page.add("neighbours", fmt.Sprintf("Small calls beside other work, medians of %d turns", turns), text.String())
 	return nil
 }
 
-func (b *bench) neighbour(n neighbour, d *route) error {
+// neighbour returns a row of the table, and p99 of the calls beside the load.
+func (b *bench) neighbour(n neighbour, d *route) (row string, p99 time.Duration, err error) {
 	var alone, beside, alone50, beside50 []time.Duration
 	var ratios []float64
 	for range turns {
 		quiet, err := b.small(n, d)
 		if err != nil {
-			return err
+			return "", 0, err
 		}
 		end, err := n.begin(b, d)
 		if err != nil {
-			return err
+			return "", 0, err
 		}
 		time.Sleep(settle)
 		busy, err := b.small(n, d)
@@ -69,15 +81,16 @@ func (b *bench) neighbour(n neighbour, d *route) error {
 			err = ended
 		}
 		if err != nil {
-			return err
+			return "", 0, err
 		}
 		alone, beside = append(alone, percentile(quiet, 99)), append(beside, percentile(busy, 99))
 		alone50, beside50 = append(alone50, percentile(quiet, 50)), append(beside50, percentile(busy, 50))
 		ratios = append(ratios, float64(percentile(busy, 99))/float64(percentile(quiet, 99)))
 	}
-	fmt.Printf("| %s | %s | %s | %s | %s | %s | %.2f |\n", n.title, d.name, micro(median(alone50)), micro(median(beside50)),
-		micro(median(alone)), micro(median(beside)), median(ratios))
-	return nil
+	p99 = median(beside)
+	row = fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %.2f |\n", n.title, d.name, micro(median(alone50)), micro(median(beside50)),
+		micro(median(alone)), micro(p99), median(ratios))
+	return row, p99, nil
 }
 
 // small makes small calls and returns their durations, sorted.

@@ -3,37 +3,55 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
-// gatewayReport prints medians over the rounds. Ratios of two routes are
-// computed within each round, because the machine changes between rounds.
-func (b *bench) gatewayReport(routes []*route, samples map[string][]sample) {
-	fmt.Printf("\n## Gateway\n\nMedians of %d rounds; CPU is per call, of host and plugin together; others is how many processors the rest of the machine used.\n", b.rounds)
-	fmt.Print("\n| phase | way | calls/s | of direct | median | added | p99 | CPU | CPU of reference | others |\n|---|---|---|---|---|---|---|---|---|---|\n")
+// samples are the results of a phase on a route, one for each round.
+type samples map[string][]sample
+
+func (s samples) add(route string, p phase, one sample) {
+	s[route+"/"+p.name] = append(s[route+"/"+p.name], one)
+}
+
+func (s samples) of(route string, p phase) []sample { return s[route+"/"+p.name] }
+
+// gatewayReport shows medians over the rounds. Ratios of two routes are computed
+// within each round, because the machine changes between rounds.
+func (b *bench) gatewayReport(routes []*route, taken samples) {
+	var text strings.Builder
+	text.WriteString("| calls | path | calls/s | of direct | p50 | added p50 | p99 | CPU | CPU of reference |\n|---|---|---|---|---|---|---|---|---|\n")
+	var others []float64
 	for _, p := range gatewayPhases {
-		direct, ref := samples["direct/"+p.name], samples["reference/"+p.name]
+		base, ref := taken.of(direct, p), taken.of(reference, p)
 		for _, d := range routes {
-			mine := samples[d.name+"/"+p.name]
+			mine := taken.of(d.name, p)
 			m := middle(mine)
-			against := "–"
-			if ref != nil && d.name != "direct" {
-				against = fmt.Sprintf("%.2f×", pairs(mine, ref, func(a, b sample) float64 { return float64(a.cpu) / float64(max(b.cpu, 1)) }))
+			others = append(others, m.others)
+			cpu, against := micro(m.cpu), fmt.Sprintf("%.2f×", pairs(mine, ref, func(a, b sample) float64 { return float64(a.cpu) / float64(max(b.cpu, 1)) }))
+			if d.name == direct { // the echo server is never counted
+				cpu, against = "–", "–"
 			}
-			cpu := micro(m.cpu)
-			if d.name == "direct" { // the echo server is never counted
-				cpu = "–"
-			}
-			fmt.Printf("| %s | %s | %.0f | %.2f | %s | %.0f µs | %s | %s | %s | %.1f |\n", p.name, d.name, m.perSecond,
-				pairs(mine, direct, func(a, b sample) float64 { return a.perSecond / b.perSecond }), micro(m.median),
-				pairs(mine, direct, func(a, b sample) float64 { return float64(a.median-b.median) / float64(time.Microsecond) }),
-				micro(m.p99), cpu, against, m.others)
+			fmt.Fprintf(&text, "| %s | %s | %.0f | %.2f | %s | %.0f µs | %s | %s | %s |\n", p.name, d.name, m.perSecond,
+				pairs(mine, base, perSecond), micro(m.median), pairs(mine, base, addedMedian), micro(m.p99), cpu, against)
 		}
 	}
+	b.page.add("ratios", "All calls over HTTP", text.String())
+	b.page.conditions(b.rounds, middle(taken.of(direct, gatewayPhases[0])).median, median(others))
 }
+
+// Comparisons of a route with the direct connection.
+func perSecond(a, b sample) float64 { return a.perSecond / b.perSecond }
+
+func addedMedian(a, b sample) float64 { return float64(a.median-b.median) / float64(time.Microsecond) }
+
+func relativeMedian(a, b sample) float64 { return float64(a.median-b.median) / float64(b.median) }
 
 // pairs returns the median of a comparison of two routes in each round.
 func pairs(a, b []sample, compare func(a, b sample) float64) float64 {
+	if len(a) == 0 || len(b) == 0 {
+		return 0
+	}
 	each := make([]float64, len(a))
 	for i := range a {
 		each[i] = compare(a[i], b[i])

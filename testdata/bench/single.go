@@ -1,15 +1,11 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -54,58 +50,6 @@ func (b *bench) compare(title, about string, ways []way) error {
 			micro(median(used[w.name])), micro(median(used[w.name])-median(used[first])))
 	}
 	return nil
-}
-
-// http compares a small call through the http plugin with the same call by
-// net/http.
-func (b *bench) http() error {
-	server := exec.Command(b.self, "echo-http")
-	in, err := server.StdinPipe()
-	if err != nil {
-		return err
-	}
-	out, err := server.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := server.Start(); err != nil {
-		return err
-	}
-	defer func() { _ = in.Close(); _ = server.Wait() }()
-	address, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		return err
-	}
-	url := "http://" + strings.TrimSpace(address) + "/"
-	c, err := b.serving("http", fmt.Sprintf("    url = %q\n", url), "s__echo")
-	if err != nil {
-		return err
-	}
-	defer c.stop()
-	return b.compare("A small call over HTTP", "200 bytes, one at a time; CPU is of the caller, and with Junctor of the host and the plugin.", []way{
-		{"net/http", func() error { return post(url) }, selfCPU},
-		{"junctor", func() error { return c.call(200) }, func() time.Duration { return treeCPU(c.cmd.Process.Pid) }},
-	})
-}
-
-// post makes the call with the headers that the transport requires.
-func post(url string) error {
-	req, err := http.NewRequest("POST", url, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"bytes":200}}}`))
-	if err != nil {
-		return err
-	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", "application/json, text/event-stream")
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return err
-	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	if err == nil && len(body) < 200 {
-		err = fmt.Errorf("the answer has only %d bytes", len(body))
-	}
-	return err
 }
 
 // wrapped compares a call of a wrapped program with starting the program.

@@ -74,37 +74,8 @@ func (b *bench) starts() error {
 	fmt.Printf("\n## Start\n\nFrom starting the process to the first result, %d runs in turns.\n\n| | least | median |\n|---|---|---|\n", startRuns)
 	fmt.Printf("| spawn the server, shake hands, call | %s | %s |\n", micro(direct[0]), micro(direct[startRuns/2]))
 	fmt.Printf("| junctor call | %s | %s |\n", micro(ours[0]), micro(ours[startRuns/2]))
-	fmt.Printf("| added | %s | %s |\n", micro(ours[0]-direct[0]), micro(ours[startRuns/2]-direct[startRuns/2]))
-	return nil
-}
-
-// memory measures the memory of the idle host and its plugin.
-func (b *bench) memory() error {
-	fmt.Print("\n## Memory\n\nHost and plugin, idle, all servers connected; shared pages counted once.\n\n| servers | PSS |\n|---|---|\n")
-	for _, n := range []int{1, 10, 50} {
-		config, err := b.config(n)
-		if err != nil {
-			return err
-		}
-		c, err := start([]string{"JUNCTOR_HOME=" + b.dir + "/home"}, b.junctor, "-c", config, "serve", "--log", "error")
-		if err != nil {
-			return err
-		}
-		if err := c.handshake("s0__echo"); err == nil {
-			for i := range n {
-				c.tool = fmt.Sprintf("s%d__echo", i)
-				if err = c.call(200); err != nil {
-					break
-				}
-			}
-		}
-		if err != nil {
-			c.stop()
-			return err
-		}
-		time.Sleep(2 * time.Second) // until the process is idle
-		fmt.Printf("| %d | %.1f MiB |\n", n, float64(treePSS(c.cmd.Process.Pid))/1024)
-		c.stop()
-	}
+	added := ours[startRuns/2] - direct[startRuns/2]
+	fmt.Printf("| added | %s | %s |\n", micro(ours[0]-direct[0]), micro(added))
+	b.bars = append(b.bars, bar{name: "`junctor call`, over the same call of the server alone", bar: 40, format: "%.0f ms", measured: added.Seconds() * 1000})
 	return nil
 }
