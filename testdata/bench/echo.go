@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log"
 	"os"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -33,6 +35,7 @@ type question struct {
 			Bytes int             `json:"bytes"`
 			Text  json.RawMessage `json:"text"`
 			MS    int             `json:"ms"`
+			Rate  int             `json:"rate"`
 		} `json:"arguments"`
 	} `json:"params"`
 }
@@ -63,9 +66,17 @@ func answerTo(q *question) []byte {
 }
 
 // echo runs the echo server on standard streams. It is written by hand, so that
-// its own cost is negligible.
-func echo([]string) {
+// its own cost is negligible. An argument is its number of tools; with it, the
+// server also has the tools of manyTools.
+func echo(arguments []string) {
 	s := &echoServer{out: bufio.NewWriterSize(os.Stdout, 64<<10)}
+	if len(arguments) > 0 {
+		n, err := strconv.Atoi(arguments[0])
+		if err != nil {
+			log.Fatal(err)
+		}
+		s.many = newManyTools(n)
+	}
 	in := bufio.NewReaderSize(os.Stdin, 64<<10)
 	for {
 		line, err := in.ReadBytes('\n')
@@ -82,6 +93,8 @@ func echo([]string) {
 
 // An echoServer writes answers to a stream.
 type echoServer struct {
+	many *manyTools // nil: the usual tools
+
 	mu  sync.Mutex
 	out *bufio.Writer // guarded by mu
 }
@@ -94,6 +107,9 @@ func (s *echoServer) answer(q *question, last bool) {
 		return
 	case "stall":
 		time.Sleep(q.pause())
+	}
+	if s.many != nil && s.many.answer(s, q) {
+		return
 	}
 	s.write(answerTo(q), last)
 }

@@ -5,6 +5,7 @@
 //	go run ./testdata/bench                    # bin/junctor and a reference gateway
 //	go run ./testdata/bench -peer 'GATEWAY --listen {addr} -- {echo}'
 //	go run ./testdata/bench -write docs/performance.md
+//	go run ./testdata/bench -only many         # cost by size
 //
 // Machines differ, and one machine differs from minute to minute. Only numbers
 // of one run are comparable. The phases of the targets alternate, so that a
@@ -34,7 +35,7 @@ func main() {
 			return
 		}
 	}
-	b := &bench{}
+	b := &bench{complete: map[string]bool{}}
 	flag.StringVar(&b.junctor, "junctor", "bin/junctor", "the program to measure")
 	flag.StringVar(&b.ref, "ref", "", "another gateway to measure: a command that serves {echo} over stdio")
 	flag.Func("peer", "another gateway to measure: a command that serves {echo} over HTTP at {addr}, path /mcp; may be repeated", func(s string) error {
@@ -43,7 +44,7 @@ func main() {
 	})
 	flag.IntVar(&b.rounds, "rounds", 3, "rounds of everything; medians are shown")
 	flag.DurationVar(&b.time, "time", 1500*time.Millisecond, "how long each phase lasts")
-	only := flag.String("only", "", "calls, wrapped, start or gateway; empty is all")
+	only := flag.String("only", "", "calls, wrapped, start, gateway or many; empty is all")
 	into := flag.String("write", "", "a document whose generated tables are replaced")
 	flag.Parse()
 	err := b.prepare()
@@ -61,7 +62,7 @@ func (b *bench) run(only, into string) error {
 	for _, part := range []struct {
 		name string
 		run  func() error
-	}{{"gateway", b.gateway}, {"start", b.starts}, {"calls", b.calls}, {"wrapped", b.wrapped}} {
+	}{{"gateway", b.gateway}, {"start", b.starts}, {"many", b.many}, {"calls", b.calls}, {"wrapped", b.wrapped}} {
 		if only != "" && only != part.name {
 			continue
 		}
@@ -88,6 +89,7 @@ type bench struct {
 	dir           string
 	rounds        int
 	time          time.Duration
+	complete      map[string]bool // configurations whose catalog is on disk
 	bars          []bar
 	page          page
 }
