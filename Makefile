@@ -51,8 +51,12 @@ fuzz: ## every fuzz target for FUZZTIME
 	@./testdata/fuzz.sh $(FUZZTIME) $(FUZZHOW)
 
 .PHONY: bench
-bench: build ## relay, gateway and start-up compared with a direct connection, in one run
-	go run ./testdata/bench
+bench: build ## everything compared with a direct connection and PEER in one run, written to docs/performance.md
+	go run ./testdata/bench -write docs/performance.md $(if $(PEER),-peer '$(PEER)')
+
+.PHONY: benchdiff
+benchdiff: build ## the CPU of calls compared with the commit before, or with BASE
+	@./testdata/benchdiff.sh $(BASE)
 
 .PHONY: soak
 soak: build ## the full numbers: serial, without -race, best of three

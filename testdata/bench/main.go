@@ -6,6 +6,7 @@
 //	go run ./testdata/bench -peer 'GATEWAY --listen {addr} -- {echo}'
 //	go run ./testdata/bench -write docs/performance.md
 //	go run ./testdata/bench -only many         # cost by size
+//	go run ./testdata/bench -against OTHER     # two builds of junctor
 //
 // Machines differ, and one machine differs from minute to minute. Only numbers
 // of one run are comparable. The phases of the targets alternate, so that a
@@ -45,11 +46,12 @@ func main() {
 	flag.IntVar(&b.rounds, "rounds", 3, "rounds of everything; medians are shown")
 	flag.DurationVar(&b.time, "time", 1500*time.Millisecond, "how long each phase lasts")
 	only := flag.String("only", "", "calls, wrapped, start, gateway or many; empty is all")
+	against := flag.String("against", "", "another build of junctor: compare only the CPU of calls, and fail where this build needs much more")
 	into := flag.String("write", "", "a document whose generated tables are replaced")
 	flag.Parse()
 	err := b.prepare()
 	if err == nil {
-		err = b.run(*only, *into)
+		err = b.run(*only, *against, *into)
 	}
 	_ = os.RemoveAll(b.dir)
 	if err != nil {
@@ -58,7 +60,10 @@ func main() {
 }
 
 // run runs one part, or all, and writes the tables into a document.
-func (b *bench) run(only, into string) error {
+func (b *bench) run(only, against, into string) error {
+	if against != "" {
+		return b.diff(against)
+	}
 	for _, part := range []struct {
 		name string
 		run  func() error
@@ -90,6 +95,7 @@ type bench struct {
 	rounds        int
 	time          time.Duration
 	complete      map[string]bool // configurations whose catalog is on disk
+	builds        int             // started by diff
 	bars          []bar
 	page          page
 }
