@@ -94,7 +94,9 @@ func (r *request) convert(reply *upstream.Reply, err error) (response, error) {
 	if reply.Error != nil {
 		return r.convertError(reply)
 	}
-	r.gw.links.record(r, reply.Result)
+	if reply.Names.MayLink() || r.method == mcp.MethodReadResource {
+		r.gw.links.record(r, reply.Result)
+	}
 	switch {
 	case r.modern == reply.Revision.Modern():
 		return response{result: reply.Result}, nil

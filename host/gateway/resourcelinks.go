@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"bytes"
 	"iter"
 	"sync"
 
@@ -71,9 +70,6 @@ func (l *resourceLinks) has(principal string, at catalog.Location) bool {
 
 // record takes note of the resources that the result of a request names.
 func (l *resourceLinks) record(r *request, result []byte) {
-	if !mayNameResources(r, result) {
-		return
-	}
 	var principal, server string // of no use for most results
 	n := 0
 	for uri := range namedResources(r, result) {
@@ -85,33 +81,6 @@ func (l *resourceLinks) record(r *request, result []byte) {
 		}
 		l.add(principal, server, uri)
 	}
-}
-
-// mayNameResources reports whether namedResources may find something. Most results name
-// no resource, and results are large: a search for bytes is all that they cost.
-func mayNameResources(r *request, result []byte) bool {
-	switch r.method {
-	case mcp.MethodReadResource:
-		return true
-	case mcp.MethodCallTool, mcp.MethodGetPrompt, mcp.MethodGetTask:
-		return mayContainString(result, "resource")
-	}
-	return false
-}
-
-// mayContainString reports whether text has a string that begins with prefix, in JSON.
-// Searching for quotes is faster than searching for the whole, unless there are many.
-func mayContainString(text []byte, prefix string) bool {
-	for range 16 + len(text)/64 {
-		i := bytes.IndexByte(text, '"')
-		if i < 0 {
-			return false
-		}
-		if text = text[i+1:]; len(text) >= len(prefix) && string(text[:len(prefix)]) == prefix {
-			return true
-		}
-	}
-	return bytes.Contains(text, []byte(`"`+prefix))
 }
 
 // namedResources returns the URI of each part of a result; empty for a part without one.

@@ -203,3 +203,22 @@ func TestPlainText(t *testing.T) {
 		}
 	}
 }
+
+// TestMayLink checks which results are searched for resources.
+func TestMayLink(t *testing.T) {
+	for result, want := range map[string]bool{
+		`{"content":[{"type":"text","text":"a \"resource\" of \"type\""}]}`:             false,
+		`{"content":[{"type":"text","text":"a"},{"type":"resource_link","uri":"a:b"}]}`: true,
+		`{"content":[{"uri":"a:b","type":"resource"}]}`:                                 true,
+		`{"content":[{"ty\u0070e" : "resource_link","uri":"a:b"}]}`:                     true,
+		`{"content":[{"type":"\u0072esource","uri":"a:b"}]}`:                            true,
+		`{"messages":[{"content":{"type":"resource"}}]}`:                                true,
+		`{"result":{"content":[{"type":"resource_link"}]}}`:                             true,
+		`{"type":7}`: false, `{}`: false, `["type"]`: false,
+	} {
+		m, err := Parse([]byte(`{"jsonrpc":"2.0","params":{"type":"resource"},"id":1,"result":` + result + `}`))
+		if err != nil || m.Names.MayLink() != want {
+			t.Errorf("%s: %v, %v", result, m.Names.MayLink(), err)
+		}
+	}
+}

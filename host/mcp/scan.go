@@ -46,11 +46,12 @@ func scan(b []byte, handler memberHandler) error {
 	return err
 }
 
-// Names holds the member names of an object. It saves readers a search through
-// large results.
+// Names holds the member names of a result, and whether it may link to resources. It
+// saves readers a search through large results.
 type Names struct {
 	known []string
 	more  bool // the object has more names than known
+	links bool
 }
 
 const (
@@ -71,6 +72,10 @@ func (n *Names) add(raw []byte) {
 
 // Maybe reports whether the object may have a member with the given name.
 func (n Names) Maybe(name string) bool { return n.more || slices.Contains(n.known, name) }
+
+// MayLink reports whether the result may have a block that links to a resource or holds
+// one.
+func (n Names) MayLink() bool { return n.links }
 
 // nameOf returns the name of a member, given as a JSON string.
 func nameOf(raw []byte) string {

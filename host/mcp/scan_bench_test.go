@@ -16,9 +16,10 @@ func BenchmarkParse(b *testing.B) {
 	}
 	tools.WriteString(`]}}`)
 	for name, text := range map[string][]byte{
-		"result=200B": result(string(bytes.Repeat([]byte("x"), 200))),
-		"result=1MiB": result(string(bytes.Repeat([]byte("lorem ipsum dolor sit amet, "), 1<<20/28))),
-		"tools=1000":  tools.Bytes(),
+		"result=200B":  result(string(bytes.Repeat([]byte("x"), 200))),
+		"result=1MiB":  result(string(bytes.Repeat([]byte("lorem ipsum dolor sit amet, "), 1<<20/28))),
+		"escaped=1MiB": result(string(bytes.Repeat([]byte(`the \"quick\" brown fox jumps over the lazy dog, 0123456789\n`), 1<<20/62))),
+		"tools=1000":   tools.Bytes(),
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))

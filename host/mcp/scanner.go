@@ -1,6 +1,9 @@
 package mcp
 
-import "sync"
+import (
+	"bytes"
+	"sync"
+)
 
 // A scanner validates one JSON text in one pass. Every message of a server passes it, so
 // it is written for speed: a library that also builds tokens took a third of the time of
@@ -202,6 +205,9 @@ func (s *scanner) memberValue(n name) error {
 	if s.depth == 2 && s.inResult {
 		s.result.add(raw)
 	}
+	if s.inResult && s.isLink(n) {
+		s.result.links = true
+	}
 	if s.depth > 1 || s.handler == nil {
 		return s.value()
 	}
@@ -215,3 +221,17 @@ func (s *scanner) memberValue(n name) error {
 	s.inResult, s.result = false, Names{}
 	return nil
 }
+
+// isLink reports whether the member n, whose value is next, may be the type of a block
+// that names a resource.
+func (s *scanner) isLink(n name) bool {
+	if !n.escaped && string(s.b[n.start:n.end]) != "type" {
+		return false
+	}
+	value, isText := bytes.CutPrefix(s.b[s.i:min(len(s.b), s.i+maxLinkType)], []byte(`"`))
+	value, _, _ = bytes.Cut(value, []byte(`"`))
+	return isText && (bytes.HasPrefix(value, []byte("resource")) || bytes.IndexByte(value, '\\') >= 0)
+}
+
+// maxLinkType is the length of a type that names a resource, with every character escaped.
+const maxLinkType = 6 * len(`"resource_link"`)

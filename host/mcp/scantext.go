@@ -14,21 +14,45 @@ func (s *scanner) text() (n name, err error) {
 		return n, errSyntax
 	}
 	n.start = s.i
-	for {
-		s.i = skipPlain(s.b, s.i)
-		switch {
-		case s.i == len(s.b) || s.b[s.i] < 0x20:
-			return n, errSyntax
-		case s.b[s.i] == '"':
-			n.end = s.i
-			s.i++
-			return n, nil
-		}
-		n.escaped = true
-		if !s.escape() {
-			return n, errSyntax
-		}
+	end, ok := endOfText(s.b, s.i)
+	if n.escaped = !ok && end < len(s.b) && s.b[end] == '\\'; n.escaped {
+		end, ok = endOfEscapedText(s.b, end)
 	}
+	if !ok {
+		return n, errSyntax
+	}
+	n.end, s.i = end, end+1
+	return n, nil
+}
+
+// endOfText returns the index of the quote that ends a text without escape sequences. ok
+// is false if there is something else at the index, or nothing.
+func endOfText(b []byte, i int) (end int, ok bool) {
+	i = skipPlain(b, i)
+	return i, i < len(b) && b[i] == '"'
+}
+
+// endOfEscapedText is endOfText for a text with valid escape sequences, of which the
+// first begins at i.
+func endOfEscapedText(b []byte, i int) (end int, ok bool) {
+	for i+1 < len(b) && b[i] == '\\' {
+		switch b[i+1] {
+		case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+			i += 2
+		case 'u':
+			if !isHex4(b[i+2:]) {
+				return i, false
+			}
+			i += 6
+		default:
+			return i, false
+		}
+		if end, ok = endOfText(b, i); ok {
+			return end, true
+		}
+		i = end
+	}
+	return i, false
 }
 
 // Eight bytes at a time: every byte of a word has the value of the name.
@@ -59,21 +83,9 @@ func skipPlain(b []byte, i int) int {
 	return i
 }
 
-// escape skips an escape sequence. It reports false if the sequence is invalid.
-func (s *scanner) escape() bool {
-	s.i++
-	switch s.peek() {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-		s.i++
-		return true
-	case 'u':
-		if s.i+5 > len(s.b) || !isHex(s.b[s.i+1]) || !isHex(s.b[s.i+2]) || !isHex(s.b[s.i+3]) || !isHex(s.b[s.i+4]) {
-			return false
-		}
-		s.i += 5
-		return true
-	}
-	return false
+// isHex4 reports whether b begins with four hexadecimal digits.
+func isHex4(b []byte) bool {
+	return len(b) >= 4 && isHex(b[0]) && isHex(b[1]) && isHex(b[2]) && isHex(b[3])
 }
 
 func isHex(c byte) bool {
