@@ -17,11 +17,12 @@ const module = "github.com/junctor-mcp/junctor/"
 // import. Every plugin depends on them, so a new entry is a design decision.
 var foreign = map[string]string{
 	".":          "github.com/hashicorp/go-hclog " + module + "sdk/ndjson",
+	"memory":     "",
 	"ndjson":     "",
 	"process":    "",
 	"stdio":      "github.com/hashicorp/go-hclog " + module + "sdk " + module + "sdk/ndjson " + module + "sdk/process",
 	"wire":       "github.com/hashicorp/go-hclog github.com/hashicorp/go-plugin " + module + "sdk " + module + "sdk/ndjson " + module + "sdk/process",
-	"serve":      "github.com/hashicorp/go-hclog github.com/hashicorp/go-plugin " + module + "sdk " + module + "sdk/process " + module + "sdk/wire",
+	"serve":      "github.com/hashicorp/go-hclog github.com/hashicorp/go-plugin " + module + "sdk " + module + "sdk/memory " + module + "sdk/process " + module + "sdk/wire",
 	"plugintest": "github.com/hashicorp/go-hclog github.com/hashicorp/go-plugin " + module + "sdk " + module + "sdk/wire",
 }
 

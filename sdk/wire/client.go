@@ -92,10 +92,10 @@ func (c *Client) Open(ctx context.Context, a OpenArgs) (*Stream, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect data stream: %w", err)
 	}
-	stream := NewStream(conn, a.MaxMessage)
 	if !r.Pipes {
-		return stream, nil
+		return NewStream(conn, a.MaxMessage), nil
 	}
+	stream := newEventStream(conn)
 	s, ok := conn.(*socket)
 	if !ok || !c.takesPipes {
 		stream.Leave()

@@ -65,6 +65,14 @@ func (i *instance) takePipes(wanted bool) bool {
 	return true
 }
 
+// stream returns the stream to the host.
+func (i *instance) stream(c net.Conn) *Stream {
+	if i.piped != nil {
+		return newEventStream(c)
+	}
+	return NewStream(c, i.limit)
+}
+
 // run copies messages between the connection and the host's stream until either
 // ends. It returns when both are closed.
 func (i *instance) run(accept func() (net.Conn, error)) {
@@ -80,7 +88,7 @@ func (i *instance) run(accept func() (net.Conn, error)) {
 		i.close(expired())
 		return
 	}
-	stream := NewStream(c, i.limit)
+	stream := i.stream(c)
 	go func() {
 		defer close(i.sent)
 		if err := withRecover(i.log, func() error { return i.fromHost(stream) }); sdk.CodeOf(err) == sdk.Panicked {

@@ -25,6 +25,7 @@ const (
 	maxPrefix     = 4 << 10   // bytes of a message in a "dropped" event
 	maxSuffix     = 2 << 10   // last bytes kept of a message that was not admitted: some servers write the id last
 	streamRead    = 32 << 10  // size of the read buffer
+	eventRead     = 512       // the same for a stream of events only
 	coalesceLimit = 64 << 10  // smaller writes are copied and sent together
 	maxIdleBuffer = 256 << 10 // a larger buffer is released after Flush
 )
@@ -69,10 +70,17 @@ func NewStream(conn net.Conn, limit int) *Stream {
 	if limit <= 0 {
 		limit = ndjson.DefaultLimit
 	}
+	return newStream(conn, limit, streamRead)
+}
+
+func newStream(conn net.Conn, limit, buffer int) *Stream {
 	s := &Stream{conn: conn, limit: limit}
-	s.r = bufio.NewReaderSize(streamSource{s}, streamRead)
+	s.r = bufio.NewReaderSize(streamSource{s}, buffer)
 	return s
 }
+
+// newEventStream returns a Stream that carries events only, of which there are few.
+func newEventStream(conn net.Conn) *Stream { return newStream(conn, eventLimit, eventRead) }
 
 // streamSource reads from the connection of a stream and calls beforeWait.
 type streamSource struct{ s *Stream }
