@@ -23,9 +23,15 @@ import (
 // of the latency. Every call must succeed.
 func callFor(v *testClient, d time.Duration) (p99 time.Duration) {
 	v.t.Helper()
+	return callToolFor(v, "a__echo", d)
+}
+
+// callToolFor is callFor for a tool.
+func callToolFor(v *testClient, tool string, d time.Duration) (p99 time.Duration) {
+	v.t.Helper()
 	var took []time.Duration
 	for begun := time.Now(); time.Since(begun) < d || len(took) < 20; {
-		m, header := modernCall(len(took), "a__echo", `{}`)
+		m, header := modernCall(len(took), tool, `{}`)
 		before := time.Now()
 		if text := v.mustPost(m, header...); !strings.Contains(text, fmt.Sprintf(`"id":%d,"result"`, len(took))) {
 			v.t.Fatal(text)
