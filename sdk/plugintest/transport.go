@@ -161,14 +161,28 @@ func checkMany(t testing.TB, s *subject, c *Transport) {
 		stream, _ := l.open(t, c, peer)
 		streams = append(streams, stream)
 	}
+	message := func(i, j int) string {
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":"%d-%d","method":"ping"}`, i, j)
+	}
+	send := func(i, j int) error {
+		if err := streams[i].WriteMessage([]byte(message(i, j))); err != nil {
+			return err
+		}
+		return streams[i].Flush()
+	}
+	// The first messages go in the opposite order: connections that share a peer, and
+	// wait for it in the order in which they were opened, get those of each other.
+	firsts := make([]error, len(streams))
+	for i := len(streams) - 1; i >= 0; i-- {
+		firsts[i] = send(i, 0)
+	}
 	problems := make(chan error, concurrently)
 	for i, stream := range streams {
 		go func() {
 			for j := range 10 {
-				want := fmt.Sprintf(`{"jsonrpc":"2.0","id":"%d-%d","method":"ping"}`, i, j)
-				err := stream.WriteMessage([]byte(want))
-				if err == nil {
-					err = stream.Flush()
+				want, err := message(i, j), firsts[i]
+				if j > 0 {
+					err = send(i, j)
 				}
 				msg, _, readErr := stream.Read()
 				if err != nil || readErr != nil || !c.answers(string(msg), want) {
