@@ -90,7 +90,9 @@ func (l *Listener) enforceDeadlines(ctx context.Context) {
 				_ = c.SetReadDeadline(now) // as if net/http had set it before
 			}
 			for _, c := range l.late(now, writeDue) {
-				_ = c.SetWriteDeadline(now)
+				if c.writeDue.Load() != 0 { // the response has not ended meanwhile
+					_ = c.SetWriteDeadline(now)
+				}
 			}
 		}
 	}
@@ -123,11 +125,12 @@ func (l *Listener) closeIdle() bool {
 			oldest = c
 		}
 	}
-	if oldest != nil {
+	closes := oldest != nil && oldest.idle.CompareAndSwap(true, false) // else its next request has begun
+	if closes {
 		delete(l.conns, oldest)
 	}
 	l.mu.Unlock()
-	if oldest == nil || !oldest.idle.CompareAndSwap(true, false) {
+	if !closes {
 		return false
 	}
 	_ = oldest.SetReadDeadline(time.Now())

@@ -89,3 +89,29 @@ func TestWriteLimitEnds(t *testing.T) {
 		time.Sleep(200 * time.Millisecond)
 	}
 }
+
+// A busyConn always has a byte to read.
+type busyConn struct{ net.Conn }
+
+func (busyConn) Read(p []byte) (int, error)      { return copy(p, "G"), nil }
+func (busyConn) SetReadDeadline(time.Time) error { return nil }
+
+// TestIdleConnectionsStayLimited begins a request while its connection is being closed as
+// idle: the connection is closed, or keeps its time limits.
+func TestIdleConnectionsStayLimited(t *testing.T) {
+	l := new(Listener)
+	l.SetLimits(Limits{Header: time.Second, Body: time.Second, Idle: time.Second})
+	for range 20_000 {
+		c := &conn{Conn: busyConn{}, listener: l}
+		c.idle.Store(true)
+		l.conns = map[*conn]struct{}{c: {}}
+		var closed bool
+		var work sync.WaitGroup
+		work.Go(func() { closed = l.closeIdle() })
+		work.Go(func() { _, _ = uncheckedReader{c}.Read(make([]byte, 1)) })
+		work.Wait()
+		if _, limited := l.conns[c]; limited == closed {
+			t.Fatalf("closed %v, limited %v", closed, limited)
+		}
+	}
+}
