@@ -124,7 +124,11 @@ func TestCloseWaitsForDirectWrite(t *testing.T) {
 			t.Fatal(err)
 		}
 		var work sync.WaitGroup
-		work.Go(func() { _ = q.Push(Message{Head: []byte("a"), Hold: held}) })
+		work.Go(func() {
+			if err := q.Push(Message{Head: []byte("a"), Hold: held}); err != ErrClosed {
+				t.Errorf("a message that nobody writes: %v", err)
+			}
+		})
 		synctest.Wait()
 		closed := make(chan struct{})
 		work.Go(func() { _ = q.Close(); close(closed) })

@@ -120,9 +120,9 @@ func (q *Queue) Send(ctx context.Context, m Message) error {
 			return ErrClosed
 		}
 		if q.fits(&m) {
-			q.add(m)
+			added := q.add(m)
 			q.mu.Unlock()
-			return nil
+			return closedUnless(added)
 		}
 		spaceFreed := q.spaceFreed
 		q.mu.Unlock()
@@ -139,11 +139,14 @@ func (q *Queue) Send(ctx context.Context, m Message) error {
 func (q *Queue) Offer(m Message) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.closed || !q.fits(&m) {
-		return false
+	return !q.closed && q.fits(&m) && q.add(m)
+}
+
+func closedUnless(added bool) error {
+	if added {
+		return nil
 	}
-	q.add(m)
-	return true
+	return ErrClosed
 }
 
 // fits reports whether there is space for a message. The caller holds mu.
@@ -158,8 +161,7 @@ func (q *Queue) TrySend(m Message) bool {
 		q.dropped.Add(1)
 		return false
 	}
-	q.add(m)
-	return true
+	return q.add(m)
 }
 
 // WaitForSpace waits until the queue is within its capacity, or until ctx ends.
@@ -192,20 +194,19 @@ func (q *Queue) Push(m Message) error {
 	if q.closed {
 		return ErrClosed
 	}
-	q.add(m)
-	return nil
+	return closedUnless(q.add(m))
 }
 
 // add writes a message at once or queues it. The caller holds mu, which add releases
-// while it writes.
-func (q *Queue) add(m Message) {
+// while it writes. It reports false, and drops the message, if the queue was closed then.
+func (q *Queue) add(m Message) bool {
 	if q.direct != nil && !q.writing && len(q.queue) == 0 && m.size() <= directMost {
 		if q.writeNow(&m) {
-			return
+			return true
 		}
-		if q.closed { // while the sink was used: the goroutine may have ended
+		if q.closed { // the goroutine may have ended
 			m.Hold.Release()
-			return
+			return false
 		}
 	}
 	q.queue = append(q.queue, m)
@@ -215,6 +216,7 @@ func (q *Queue) add(m Message) {
 	case q.work <- struct{}{}:
 	default:
 	}
+	return true
 }
 
 // Dropped returns the number of messages that TrySend dropped.
