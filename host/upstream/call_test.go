@@ -390,3 +390,38 @@ func TestContextErrorCode(t *testing.T) {
 		}
 	})
 }
+
+// TestOneCancellation ends the contexts of calls at the moment of their timeouts. The
+// server gets one cancellation of each.
+func TestOneCancellation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var cancelled atomic.Int32
+		e := newEcho()
+		answer := e.Answer
+		e.Answer = func(l *conversation.Link, m conversation.Message) string {
+			if m.Method == mcp.NoteCancelled {
+				cancelled.Add(1)
+			}
+			return answer(l, m)
+		}
+		u := New(usual(newRecorder(), e.Open))
+		defer u.Close()
+		if err := u.Connect(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		const calls = 1000
+		for range calls {
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+			c := tool(1)
+			c.Timeout = 2 * time.Second
+			if _, err := u.Call(ctx, permitted(t, c)); err == nil {
+				t.Fatal("the call was answered")
+			}
+			cancel()
+		}
+		synctest.Wait()
+		if n := cancelled.Load(); n != calls {
+			t.Errorf("%d calls and %d cancellations", calls, n)
+		}
+	})
+}

@@ -23,6 +23,7 @@ type pending struct {
 	sent      atomic.Bool
 	withdrawn atomic.Bool
 	suspected atomic.Bool // see conn.suspect
+	giveUp    func()      // ends the wait for space in the queue; nil: there was space; guarded by the connection's mu
 	// acknowledged receives the params of the server's acknowledgement. It is nil
 	// except for listen requests.
 	acknowledged chan []byte
@@ -83,17 +84,24 @@ func (c *conn) queueRequest(ctx context.Context, p *pending, params []byte) erro
 	msg := c.compose(p, params)
 	err := c.fits(msg)
 	if err == nil && !c.out.Offer(msg) {
-		if p.clock.d > 0 {
-			var cancel context.CancelFunc
-			ctx, cancel = context.WithTimeout(ctx, p.clock.d)
-			defer cancel()
-		}
-		err = c.out.Send(ctx, msg)
+		err = c.sendLater(ctx, p, msg)
 	}
 	if err != nil {
 		c.forget(p)
 	}
 	return err
+}
+
+// sendLater waits for space in the queue until ctx ends or the request expires.
+func (c *conn) sendLater(ctx context.Context, p *pending, msg sendqueue.Message) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	c.mu.Lock()
+	if p.giveUp = cancel; c.pending[p.id] != p {
+		cancel()
+	}
+	c.mu.Unlock()
+	return c.out.Send(ctx, msg)
 }
 
 // pushRequest is like queueRequest, for a small request, and does not wait.
@@ -152,8 +160,7 @@ func (c *conn) wait(ctx context.Context, p *pending) (*Reply, error) {
 	case a := <-p.answer:
 		return a.reply, a.err
 	case <-ctx.Done():
-		c.forget(p)
-		if !isHandshake(p.method) {
+		if c.take(p) && !isHandshake(p.method) { // else it was answered, or cancelled by expire
 			c.cancel(p, cancelReason(ctx))
 		}
 		select {
@@ -276,7 +283,11 @@ func (c *conn) take(p *pending) bool {
 		return false
 	}
 	delete(c.pending, p.id)
+	delete(c.listens, p.id)
 	p.cancelServerRequests()
+	if p.giveUp != nil {
+		p.giveUp()
+	}
 	return true
 }
 
