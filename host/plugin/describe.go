@@ -55,9 +55,19 @@ func (s *Supervisor) DescribeUnverified(ctx context.Context, path, pin string) (
 		return sdk.Manifest{}, "", err
 	}
 	if s.opts.OneShot { // most commands are about to start the program
-		s.hashing.Go(func() { _ = b.verify(s.opts.Cache) }) // start reports the error
+		s.verifyEarly(b)
 	}
 	return m, b.digest, nil
+}
+
+// verifyEarly verifies a program in the background. The start of the program waits for
+// that, and reports an error.
+func (s *Supervisor) verifyEarly(b *program) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.stopped { // Stop waits for those that have begun
+		s.hashing.Go(func() { _ = b.verify(s.opts.Cache) })
+	}
 }
 
 // describedProgram returns the program at path and its manifest. It fails if pin is set

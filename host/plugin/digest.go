@@ -71,19 +71,23 @@ func cachedDigest(dir cache.Dir, path, version string) string {
 	return known.SHA256
 }
 
-// verify hashes the open file and fails if the digest is another one. It does so once.
+// verify hashes the open file and fails if the digest is another one. A success is
+// remembered.
 func (b *program) verify(dir cache.Dir) error {
-	b.verifying.Do(func() {
-		if b.hashed {
-			return
-		}
-		var digest string
-		if digest, b.unverified = b.hash(); b.unverified != nil || digest == b.digest {
-			return
-		}
+	b.verifying.Lock()
+	defer b.verifying.Unlock()
+	if b.hashed {
+		return nil
+	}
+	digest, err := b.hash()
+	switch {
+	case err != nil:
+		return err
+	case digest != b.digest:
 		dir.Write(digestName(b.path), nil)
-		b.unverified = fault.New(fault.PluginChecksum, "%s has sha256 %s, the cache of digests has %s for it", b.path, digest, b.digest).
-			WithHint("run the command again; junctor has removed the digest from the cache")
-	})
-	return b.unverified
+		return fault.New(fault.PluginChecksum, "%s has sha256 %s, the cache of digests has %s for it", b.path, digest, b.digest).
+			WithHint("start junctor again; it has removed the digest from the cache")
+	}
+	b.hashed = true
+	return nil
 }

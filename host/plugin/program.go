@@ -96,10 +96,9 @@ type program struct {
 	file   *os.File
 	digest string      // hex sha256; from the cache until verify has succeeded
 	stat   fs.FileInfo // from before the digest was computed
-	hashed bool        // digest was computed when the program was opened
 
-	verifying  sync.Once
-	unverified error // result of verifying
+	verifying sync.Mutex
+	hashed    bool // guarded by verifying once the program is shared; digest was computed
 }
 
 // openProgram opens, checks and hashes a program.
