@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"fmt"
 	"testing"
 )
 
@@ -15,7 +16,18 @@ func BenchmarkParse(b *testing.B) {
 		tools.WriteString(`,{"name":"search","description":"Search issues","inputSchema":{"type":"object","properties":{"owner":{"type":"string"},"page":{"type":"integer","minimum":1}},"required":["owner"]}}`)
 	}
 	tools.WriteString(`]}}`)
+	var wide bytes.Buffer
+	wide.WriteString(`{"jsonrpc":"2.0","id":1,"result":{"rows":[{}`)
+	for range 1000 {
+		wide.WriteString(`,{`)
+		for i := range 30 {
+			fmt.Fprintf(&wide, `"column%d":%d,`, i, i)
+		}
+		wide.WriteString(`"last":1}`)
+	}
+	wide.WriteString(`]}}`)
 	for name, text := range map[string][]byte{
+		"wide=1000":    wide.Bytes(),
 		"result=200B":  result(string(bytes.Repeat([]byte("x"), 200))),
 		"result=1MiB":  result(string(bytes.Repeat([]byte("lorem ipsum dolor sit amet, "), 1<<20/28))),
 		"escaped=1MiB": result(string(bytes.Repeat([]byte(`the \"quick\" brown fox jumps over the lazy dog, 0123456789\n`), 1<<20/62))),

@@ -14,22 +14,29 @@ type scanner struct {
 	i       int // position
 	depth   int // of the open arrays and objects
 	handler memberHandler
-	names   []name // of the open objects
+	names   []name           // of the open objects
+	hashes  []map[uint64]int // empty, to be used again; at most MaxDepth
 
 	inResult bool  // the position is in the result, which is an object
 	result   Names // the result's own names
 }
 
-// scanners are pooled with their names.
+// scanners are pooled with their names and maps.
 var scanners = sync.Pool{New: func() any { return new(scanner) }}
 
-// maxIdleNames bounds what a scanner in the pool keeps.
-const maxIdleNames = 1 << 10
+// Bounds of what a scanner in the pool keeps.
+const (
+	maxIdleNames  = 1 << 10
+	maxIdleHashes = 4
+)
 
 // free returns a scanner to the pool, without references to the text.
 func (s *scanner) free() {
 	if cap(s.names) > maxIdleNames {
 		s.names = nil
+	}
+	if len(s.hashes) > maxIdleHashes {
+		s.hashes = nil
 	}
 	s.b, s.handler, s.names, s.result = nil, nil, s.names[:0], Names{}
 	scanners.Put(s)
@@ -188,7 +195,7 @@ func (s *scanner) object() error {
 		}
 		s.space()
 		if s.take('}') {
-			s.names = s.names[:here.first]
+			s.leave(&here)
 			return nil
 		}
 		if !s.take(',') {

@@ -104,15 +104,18 @@ type namesHere struct {
 	byHash map[uint64]int // index in scanner.names; nil while there are few names
 }
 
-// fewNames is the number of names that are compared one by one.
-const fewNames = 16
+const (
+	fewNames    = 16   // so many names are compared one by one
+	fewEscaped  = 64   // bytes of an escaped name that is, too
+	maxIdleHash = 1024 // entries of a map that is used again
+)
 
 var nameSeed = maphash.MakeSeed()
 
 // addName adds a name of an open object. It reports false if the object has it already.
 func (s *scanner) addName(here *namesHere, n name) bool {
 	mine := s.names[here.first:]
-	if len(mine) < fewNames {
+	if here.byHash == nil && len(mine) < fewNames && (!n.escaped || n.end-n.start <= fewEscaped) {
 		for _, other := range mine {
 			if s.equal(n, other) {
 				return false
@@ -122,13 +125,32 @@ func (s *scanner) addName(here *namesHere, n name) bool {
 		return true
 	}
 	if here.byHash == nil {
-		here.byHash = make(map[uint64]int, 2*fewNames)
+		here.byHash = s.takeHashes()
 		for i := range mine {
 			s.index(here, here.first+i)
 		}
 	}
 	s.names = append(s.names, n)
 	return s.index(here, len(s.names)-1)
+}
+
+// takeHashes returns an empty map: one that an object used before, or a new one.
+func (s *scanner) takeHashes() map[uint64]int {
+	if last := len(s.hashes) - 1; last >= 0 {
+		m := s.hashes[last]
+		s.hashes = s.hashes[:last]
+		return m
+	}
+	return make(map[uint64]int, 2*fewNames)
+}
+
+// leave forgets the names of an object that has ended.
+func (s *scanner) leave(here *namesHere) {
+	s.names = s.names[:here.first]
+	if here.byHash != nil && len(here.byHash) <= maxIdleHash {
+		clear(here.byHash)
+		s.hashes = append(s.hashes, here.byHash)
+	}
 }
 
 // index adds the name at an index to the hashes. It reports false for an equal name.
