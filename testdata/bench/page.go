@@ -25,7 +25,7 @@ func (p *page) add(name, title, text string) {
 // small direct call.
 func (p *page) conditions(rounds int, small time.Duration, others float64) {
 	p.add("conditions", "Conditions", fmt.Sprintf("%s, medians of %d rounds, %d processors (%s, %s %s, %s). A small direct call took %s. Other\nprograms used %.1f processors meanwhile.\n",
-		time.Now().Format("2 January 2006"), rounds, runtime.NumCPU(), processor(), runtime.GOOS, firstLine("/proc/sys/kernel/osrelease"), runtime.Version(), micro(small), others))
+		time.Now().Format("2 January 2006"), rounds, runtime.NumCPU(), processor(), runtime.GOOS, kernel(), runtime.Version(), micro(small), others))
 }
 
 func processor() string {
@@ -66,4 +66,10 @@ func (p *page) write(path string) error {
 		text = bytes.Join([][]byte{before, begin, []byte("\n" + table + "\n"), end, after}, nil)
 	}
 	return os.WriteFile(path, text, 0o644)
+}
+
+// kernel returns the version of the kernel without the name of its build.
+func kernel() string {
+	version, _, _ := strings.Cut(firstLine("/proc/sys/kernel/osrelease"), "-")
+	return version
 }
