@@ -69,7 +69,7 @@ func (c *callClock) extending(progress func([]byte)) func([]byte) {
 func (c *callClock) extend() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.paused == 0 && c.extended < maxExtensions && c.timer.Stop() {
+	if c.timer != nil && c.paused == 0 && c.extended < maxExtensions && c.timer.Stop() {
 		c.extended++
 		c.restart(c.d)
 	}
