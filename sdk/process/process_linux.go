@@ -19,6 +19,8 @@ const (
 	closeRangeCloexec   = 4
 	killPoll            = 2 * time.Millisecond
 	endTime             = time.Second
+	execTime            = 50 * time.Millisecond
+	gather              = 10 * time.Millisecond
 )
 
 func attributes(soft bool) *syscall.SysProcAttr {
@@ -117,7 +119,7 @@ func exempt(pid int) bool {
 	if p := tracked[pid]; p != nil {
 		return p.free
 	}
-	if released.Load() && hasMark(environment(pid), releasedMark) {
+	if released.Load() && hasMark(environmentAfterExec(pid), releasedMark) {
 		return true
 	}
 	if was, ok := inherited[pid]; ok {
@@ -154,11 +156,12 @@ func reapAdopted(ended <-chan os.Signal) {
 		}
 		select {
 		case <-ended:
+			time.Sleep(gather) // many may end at once: list the children once for them
 		case <-again:
 		}
 		before := dead
 		dead = map[int]time.Time{}
-		reapMatching(func(pid int) bool {
+		reapMatching(ownChildren, func(pid int) bool {
 			s, ok := statOf(pid)
 			if !ok || !s.dead || surelyAdopted(pid) {
 				return ok && s.dead
@@ -176,15 +179,18 @@ func reapAdopted(ended <-chan os.Signal) {
 	}
 }
 
-// reapMatching reaps the zombie children that match accepts, one by one. Waiting
+// ownChildren returns the children of all threads of this process.
+func ownChildren() []int { return children(os.Getpid()) }
+
+// reapMatching reaps the zombies in list that match accepts, one by one. Waiting
 // for any child would take the exit status from other code that waits for it.
-func reapMatching(match func(pid int) bool) {
+func reapMatching(list func() []int, match func(pid int) bool) {
 	if _, dead := childState(); !dead {
 		return
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	for _, pid := range children(os.Getpid()) {
+	for _, pid := range list() {
 		if tracked[pid] == nil && match(pid) {
 			var ws syscall.WaitStatus
 			_, _ = syscall.Wait4(pid, &ws, syscall.WNOHANG, nil)
@@ -209,7 +215,7 @@ func adopted() []int {
 	mu.Lock()
 	defer mu.Unlock()
 	var pids []int
-	for _, pid := range children(os.Getpid()) {
+	for _, pid := range adoptable() {
 		if tracked[pid] == nil && !exempt(pid) {
 			pids = append(pids, pid)
 		}
@@ -221,7 +227,7 @@ func adopted() []int {
 func endable() []int {
 	mu.Lock()
 	defer mu.Unlock()
-	return slices.DeleteFunc(children(os.Getpid()), exempt)
+	return slices.DeleteFunc(ownChildren(), exempt)
 }
 
 // endAdopted kills the adopted children with this mark and all their
@@ -260,7 +266,7 @@ func killAdopted(match func(pid int, env []byte) bool) {
 				again = true
 			}
 		}
-		reapMatching(func(pid int) bool { return killed[pid] || surelyAdopted(pid) })
+		reapMatching(adoptable, func(pid int) bool { return killed[pid] || surelyAdopted(pid) })
 		if !again {
 			return
 		}
@@ -271,6 +277,21 @@ func killAdopted(match func(pid int, env []byte) bool) {
 // environment returns the environment of a process, or nil if it cannot be
 // read.
 func environment(pid int) []byte { return read(pid, "environ") }
+
+// environmentAfterExec returns the environment of a process. If the process is
+// in exec, which hides the environment, it waits for the end of exec for at most
+// execTime.
+func environmentAfterExec(pid int) []byte {
+	for begun := time.Now(); ; time.Sleep(killPoll) {
+		env := environment(pid)
+		if len(env) > 0 || time.Since(begun) > execTime {
+			return env
+		}
+		if s, ok := statOf(pid); !ok || s.dead || s.ending {
+			return nil
+		}
+	}
+}
 
 func read(pid int, file string) []byte {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, file))
@@ -306,7 +327,7 @@ func EndAll(d time.Duration) {
 		for _, pid := range pids {
 			killTree(pid)
 		}
-		reapMatching(func(pid int) bool { return slices.Contains(pids, pid) })
+		reapMatching(ownChildren, func(pid int) bool { return slices.Contains(pids, pid) })
 		time.Sleep(killPoll)
 	}
 }

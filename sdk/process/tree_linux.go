@@ -22,25 +22,44 @@ func killTree(pid int) {
 
 // children returns the processes whose parent is pid.
 func children(pid int) []int {
-	tasks := fmt.Sprintf("/proc/%d/task", pid)
 	listed := false // the kernel lists children
 	var pids []int
-	for _, thread := range numbersIn(tasks) {
-		text, err := os.ReadFile(fmt.Sprintf("%s/%d/children", tasks, thread))
-		if err != nil {
-			continue // the thread is gone
-		}
-		listed = true
-		for word := range strings.FieldsSeq(string(text)) {
-			if n, err := strconv.Atoi(word); err == nil {
-				pids = append(pids, n)
-			}
-		}
+	for _, thread := range numbersIn(fmt.Sprintf("/proc/%d/task", pid)) {
+		of, ok := childrenOf(pid, thread)
+		listed = listed || ok
+		pids = append(pids, of...)
 	}
 	if !listed {
 		return childrenByScan(pid)
 	}
 	return pids
+}
+
+// adoptable returns the children of the first thread of this process, among
+// them all adopted ones: the kernel gives an orphan to the first thread of the
+// process that adopts it, and Go never ends that thread. A list of the children
+// of all threads takes one read a thread, and a thread waits for each child.
+func adoptable() []int {
+	self := os.Getpid()
+	if pids, ok := childrenOf(self, self); ok {
+		return pids
+	}
+	return childrenByScan(self)
+}
+
+// childrenOf returns the children of one thread. It fails if the thread is gone
+// or the kernel does not list children.
+func childrenOf(pid, thread int) (pids []int, ok bool) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, thread))
+	if err != nil {
+		return nil, false
+	}
+	for word := range strings.FieldsSeq(string(text)) {
+		if n, err := strconv.Atoi(word); err == nil {
+			pids = append(pids, n)
+		}
+	}
+	return pids, true
 }
 
 // childState reports whether this process has children, and whether one of them is a
