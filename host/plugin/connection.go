@@ -86,6 +86,11 @@ func (s *Supervisor) Open(ctx context.Context, r Request) (*Connection, error) {
 		return nil, l.explain(err)
 	}
 	c.Watch(func() int { return 0 })
+	through := "the plugin"
+	if c.stream.Piped() {
+		through = "the server's own streams"
+	}
+	l.log.Debug("opened a connection", "server", r.Server, "messages_through", through)
 	return c, nil
 }
 

@@ -93,7 +93,7 @@ func TestExits(t *testing.T) {
 		{"signal", "kill -SEGV $$", "was killed by SIGSEGV (segmentation fault)", "", ""},
 		{"after messages", `echo '{"a":1}'; exit 7`, "exited with status 7", "", ""},
 		{"logs to standard output", "echo Listening on port 1; exit 1", "exited with status 1", "must log to standard error", "(stdout) Listening on port 1"},
-		{"closes its output", "exec >&-; exec sleep 1000", "closed its standard output but keeps running", "stay connected", ""},
+		{"closes its output", "exec >&-; exec sleep 1000", "closed its standard output but keeps running", "must not redirect it", ""},
 		{"not UTF-8", `printf '\377\376x\n' >&2; exit 1`, "exited with status 1", "", "\uFFFDx"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

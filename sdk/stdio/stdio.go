@@ -59,6 +59,7 @@ type Conn struct {
 
 	dropped atomic.Uint64
 	heard   atomic.Bool // the server has sent a message
+	mute    atomic.Bool // it closed its output and kept running
 	ended   atomic.Bool // Close was called
 	close   sync.Once
 	readers sync.WaitGroup // of readStderr and awaitEnd
@@ -159,9 +160,10 @@ func (c *Conn) ending() error {
 		return io.EOF
 	}
 	if !c.proc.Wait(afterOut) {
+		c.mute.Store(true)
 		return &sdk.Error{
 			Code: sdk.Unavailable, Reason: "closed_output", Message: "the server closed its standard output but keeps running",
-			Hint: "a server must stay connected until its standard input ends", Output: c.tail.lines(),
+			Hint: "a server must answer on standard output until its standard input ends; a wrapper script must not redirect it", Output: c.tail.lines(),
 		}
 	}
 	c.awaitReaders()
@@ -220,8 +222,11 @@ func (c *Conn) Close(ctx context.Context) error {
 		c.ended.Store(true)
 		_ = c.stdin.Close()
 		polite, afterSignal := afterEOF, afterTERM
-		if !c.heard.Load() {
+		switch {
+		case !c.heard.Load():
 			polite, afterSignal = 0, afterStop
+		case c.mute.Load():
+			polite = 0
 		}
 		if ctx.Err() == nil && !c.endsWithin(ctx, polite) && ctx.Err() == nil {
 			c.proc.Terminate()

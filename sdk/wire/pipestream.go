@@ -18,9 +18,10 @@ const (
 	// lastWords is the time to read on when another process holds the output of a
 	// server that has ended.
 	lastWords = 50 * time.Millisecond
-	// reasonTime is the time for the plugin to say why a server has closed its output.
-	// The server may take two seconds to exit after that.
-	reasonTime = 3 * time.Second
+	// reasonTime is the time for the plugin to say why a server has closed its output. The
+	// server may take two seconds to exit after that, and the plugin then closes the
+	// connection for up to closeGrace before it says so.
+	reasonTime = 2*time.Second + closeGrace + 2*time.Second
 
 	junkShown = 5   // lines from the server kept that are not messages
 	junkLine  = 200 // bytes kept of each of them

@@ -90,6 +90,10 @@ func call(mode string, r request) {
 	case "stray": // answers in words
 		fmt.Println("The answer is 42, the token is", os.Getenv("ODD_TOKEN"))
 		return
+	case "mute": // closes its output instead of an answer
+		fmt.Fprintln(os.Stderr, "the log file is full")
+		os.Stdout.Close()
+		time.Sleep(time.Hour)
 	case "endless": // answers with a line that never ends
 		for {
 			fmt.Print(strings.Repeat("x", 4096))
