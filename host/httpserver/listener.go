@@ -22,10 +22,10 @@ type Listener struct {
 	secure   atomic.Pointer[TLS] // nil: no TLS
 	http     *http.Server
 	conns    *httpconn.Listener
-	cancel   context.CancelFunc     // ends all requests
-	draining chan struct{}          // closed when the listener is about to end
-	requests atomic.Int64           // in progress, and open streams
-	retired  atomic.Pointer[active] // the settings when the listener was retired; nil: it was not
+	cancel   context.CancelCauseFunc // ends all requests
+	draining chan struct{}           // closed when the listener is about to end
+	requests atomic.Int64            // in progress, and open streams
+	retired  atomic.Pointer[active]  // the settings when the listener was retired; nil: it was not
 }
 
 type listenerKey struct{}
@@ -46,7 +46,7 @@ func (srv *Server) Start(l net.Listener, secure *TLS) *Listener {
 			NextProtos:         protocols,
 		}
 	}
-	base, cancel := context.WithCancel(context.WithValue(context.Background(), listenerKey{}, x))
+	base, cancel := context.WithCancelCause(context.WithValue(context.Background(), listenerKey{}, x))
 	x.cancel = cancel
 	x.conns = httpconn.Listen(l, httpconn.Options{
 		TLS: config, Limits: srv.active.Load().connLimits(), Unavailable: errConnections.body(false), Log: srv.log,
@@ -103,7 +103,7 @@ func (l *Listener) Retire() {
 // close ends all requests and closes all connections. Responses that are being written
 // have shutdownTime to finish.
 func (l *Listener) close() {
-	l.cancel()
+	l.cancel(errAbandoned)
 	limited, cancel := context.WithTimeout(context.Background(), shutdownTime)
 	defer cancel()
 	if l.http.Shutdown(limited) != nil {

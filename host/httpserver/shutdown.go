@@ -1,6 +1,10 @@
 package httpserver
 
-import "time"
+import (
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+)
 
 const (
 	maxHeader    = 16 << 10 // bytes
@@ -56,10 +60,13 @@ func (srv *Server) drain(l *Listener) {
 	}
 }
 
+// errAbandoned is the outcome of a request that has not ended within the drain time.
+var errAbandoned = fault.New(fault.UpstreamStopped, "junctor is shutting down; the call may have been executed")
+
 // cancelAll ends the requests of all listeners.
 func (srv *Server) cancelAll() {
 	for _, l := range srv.allListeners() {
-		l.cancel()
+		l.cancel(errAbandoned)
 	}
 }
 

@@ -161,8 +161,12 @@ func (u *Upstream) reconnect() {
 	}
 }
 
-// contextError returns the fault for the end of ctx: a timeout or a cancellation.
+// contextError returns the fault for the end of ctx: its cause, if that is a fault, or
+// else a timeout or a cancellation.
 func contextError(ctx context.Context, doing string) error {
+	if f, ok := errors.AsType[*fault.Error](context.Cause(ctx)); ok {
+		return f
+	}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return fault.Because(fault.CallTimeout, ctx.Err(), "%s took too long", doing)
 	}

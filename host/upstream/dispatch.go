@@ -49,7 +49,7 @@ func (c *conn) unknownID(answered mcp.ID) {
 // overloadError returns the fault of a call whose response was dropped because of
 // the memory limit.
 func (c *conn) overloadError(why error) error {
-	return fault.Because(fault.GatewayOverloaded, why, "the response of server %q was dropped", c.up.opts.Name).
+	return fault.Because(fault.GatewayOverloaded, why, "the response was dropped").
 		WithHint("read the responses in time, request less at a time, or raise max_memory in the gateway block")
 }
 
