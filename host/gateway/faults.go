@@ -3,6 +3,7 @@ package gateway
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -47,6 +48,9 @@ func (f *failures) withoutDetails(err error, method string) (_ error, id string)
 	if first {
 		f.log.Warn("a request failed", "id", id, "server", e.Server, "method", clip(method), "code", string(e.Code), "error", err,
 			"hint", e.Hint, "at", e.At, "said", e.Output[max(0, len(e.Output)-loggedOutputLines):])
+	}
+	if e.RetryAfter > 0 {
+		told.Message = fmt.Sprintf("the request was not sent: %s; try again in %s", told.Message, max(time.Second, e.RetryAfter.Round(time.Second)))
 	}
 	told.Message += "; the log of junctor says why, under " + id
 	return told, id

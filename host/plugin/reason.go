@@ -149,10 +149,11 @@ func (l *link) asFault(err error) error {
 	return f
 }
 
-// placed adds the position in the configuration to a fault about a setting.
+// placed adds the position in the configuration to a fault: that of the setting, or that
+// of the block of a server that ended.
 func placed(err error, place func(path string) string) error {
 	f, ok := errors.AsType[*fault.Error](err)
-	if !ok || f.Path == "" || f.At != "" || place == nil {
+	if !ok || f.At != "" || place == nil || f.Path == "" && f.Code != fault.UpstreamExited {
 		return err
 	}
 	told := *f

@@ -52,7 +52,7 @@ func (j *journal) add(said []byte, crashing bool) {
 	line := j.conceal.hide(string(said))
 	r, ok := parseRecord([]byte(line))
 	j.mu.Lock()
-	if !ok || !r.fromLibrary() {
+	if !ok || !r.fromLibrary() && !r.aboutServer() {
 		j.tail = append(append(j.tail, line...), '\n')
 	}
 	if old := len(j.tail) - tailBytes; old > tailBytes {
@@ -175,6 +175,17 @@ func parseRecord(line []byte) (record, bool) {
 		}
 	}
 	return r, true
+}
+
+// aboutServer reports whether the record is about one server, such as a line of its
+// standard error. An error about another server must not contain it.
+func (r record) aboutServer() bool {
+	for i := 0; i < len(r.pairs); i += 2 {
+		if r.pairs[i] == "server" {
+			return true
+		}
+	}
+	return false
 }
 
 // fromLibrary reports whether go-plugin itself wrote the record. It contains the
