@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -84,7 +85,7 @@ type shell struct {
 
 func startShell(t *testing.T, site silent, command string) *shell {
 	t.Helper()
-	env := append(site.env, "HOME="+t.TempDir(), "TERM=dumb")
+	env := slices.Concat(site.env, []string{"HOME=" + t.TempDir(), "TERM=dumb"})
 	s := &shell{t: t}
 	cmd := exec.Command("script", "-qc", command, "/dev/null")
 	cmd.Dir, cmd.Env = site.dir, env
