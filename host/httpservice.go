@@ -4,7 +4,9 @@ import (
 	"context"
 	"net"
 	"slices"
+	"strconv"
 
+	"github.com/junctor-mcp/junctor/host/authn/jwks"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -26,6 +28,7 @@ type httpService struct {
 	store     string // kind of the session store
 	file      string // of the sessions; empty: they are in memory
 	shared    bool   // there were several principals, so each has half of the limits
+	keys      *jwks.Pool
 
 	http     config.HTTP // in effect
 	listener *httpserver.Listener
@@ -39,7 +42,8 @@ type httpService struct {
 func (a *App) ServeHTTP(ctx context.Context, settings ChooseHTTP, listening func(net.Addr, config.HTTP)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := &httpService{app: a, ctx: ctx, settings: settings, listening: listening}
+	s := &httpService{app: a, ctx: ctx, settings: settings, listening: listening, keys: jwks.NewPool(a.opts.Log)}
+	defer s.keys.Close()
 	if err := s.start(ctx); err != nil {
 		return err
 	}
@@ -145,7 +149,7 @@ type httpChange struct {
 // or applies the change.
 func (s *httpService) prepare(ctx context.Context, g *generation, h config.HTTP) (*httpChange, error) {
 	c := &httpChange{service: s, next: h}
-	auth, err := g.authenticator(ctx, h)
+	auth, err := g.authenticator(ctx, h, s.keys)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +178,7 @@ func (s *httpService) certificates(h config.HTTP) (*httpserver.TLS, error) {
 	case s.secure != nil && slices.Equal(filesOf(h.TLS), filesOf(s.http.TLS)):
 		return s.secure, nil
 	}
-	secure, err := httpserver.NewTLS(httpserver.Certificates{Cert: h.TLS.Cert, Key: h.TLS.Key, ClientCA: h.TLS.ClientCA}, s.app.opts.Log)
+	secure, err := httpserver.NewTLS(httpserver.Certificates{Cert: h.TLS.Cert, Key: h.TLS.Key, ClientCA: h.TLS.ClientCA, Optional: h.TLS.Optional}, s.app.opts.Log)
 	if err != nil {
 		return nil, &fault.Error{Code: fault.ListenTLS, At: h.TLS.At.String(), Message: err.Error(), Err: err,
 			Hint: "cert and key have to be files in PEM that belong together, and that this user can read; client_ca likewise, with certificates"}
@@ -182,7 +186,9 @@ func (s *httpService) certificates(h config.HTTP) (*httpserver.TLS, error) {
 	return secure, nil
 }
 
-func filesOf(t *config.TLS) []string { return []string{t.Cert, t.Key, t.ClientCA} }
+func filesOf(t *config.TLS) []string {
+	return []string{t.Cert, t.Key, t.ClientCA, strconv.FormatBool(t.Optional)}
+}
 
 // discard closes what prepare has opened.
 func (c *httpChange) discard() {

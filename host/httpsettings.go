@@ -5,8 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"path/filepath"
+	"slices"
 
 	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/authn/jwks"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/httpserver"
 	"github.com/junctor-mcp/junctor/host/sessionstore"
@@ -23,6 +25,7 @@ const (
 func httpSettings(h config.HTTP, auth authn.Authenticator) httpserver.Settings {
 	s := httpserver.Settings{
 		Auth: auth, MultiplePrincipals: severalPrincipals(h),
+		URL: h.URL, Issuers: issuers(h),
 		Origins: h.Origins, Hosts: h.Hosts, MaxBody: h.MaxBody, MaxInFlight: h.MaxInFlight, LegacySSE: h.LegacySSE,
 		PerAddress: httpserver.Rate{PerSecond: defaultRate, Burst: defaultBurst}, Connections: defaultConnections,
 		Header: h.Timeouts.Header, Body: h.Timeouts.Body, Send: h.Timeouts.Send, Keepalive: h.Timeouts.Keepalive, Drain: h.Timeouts.Drain,
@@ -49,22 +52,43 @@ func (a *App) sessionFile(h config.HTTP) string {
 func severalPrincipals(h config.HTTP) bool {
 	who := map[[2]string]bool{}
 	for _, auth := range h.Auth {
-		principals, open := auth.Settings.Principals()
-		if open {
+		clients := auth.Settings.Clients()
+		if clients.OpenSubjects || clients.OpenTenants {
 			return true
 		}
-		for _, p := range principals {
+		for _, p := range clients.Principals {
 			who[[2]string{p.Tenant, p.Subject}] = true
 		}
 	}
 	return len(who) > 1 || len(h.Auth) == 0 && h.TLS != nil && h.TLS.ClientCA != ""
 }
 
-// authenticator returns the authenticator of clients, or nil without authentication.
-func (g *generation) authenticator(ctx context.Context, h config.HTTP) (authn.Authenticator, error) {
-	var all []authn.Authenticator
+// keySources returns the sources of the keys of token issuers.
+func keySources(h config.HTTP) (all []jwks.Source) {
 	for _, auth := range h.Auth {
-		one, err := auth.Settings.Authenticator(g.Config, g.secretLookup(ctx, g.recipient(gatewayRecipient)))
+		if j, ok := auth.Settings.(config.JWT); ok {
+			all = append(all, j.Keys)
+		}
+	}
+	return all
+}
+
+// issuers returns the issuers of tokens for the gateway.
+func issuers(h config.HTTP) (all []string) {
+	for _, auth := range h.Auth {
+		if j, ok := auth.Settings.(config.JWT); ok && !slices.Contains(all, j.Issuer) {
+			all = append(all, j.Issuer)
+		}
+	}
+	return all
+}
+
+// authenticator returns the authenticator of clients, or nil without authentication.
+func (g *generation) authenticator(ctx context.Context, h config.HTTP, keys *jwks.Pool) (authn.Authenticator, error) {
+	var all []authn.Authenticator
+	build := config.AuthBuild{Config: g.Config, Lookup: g.secretLookup(ctx, g.recipient(gatewayRecipient)), Keys: keys}
+	for _, auth := range h.Auth {
+		one, err := auth.Settings.Authenticator(build)
 		if err != nil {
 			return nil, err
 		}
@@ -74,7 +98,7 @@ func (g *generation) authenticator(ctx context.Context, h config.HTTP) (authn.Au
 	case len(all) > 0:
 		return authn.Join(all), nil
 	case h.TLS != nil && h.TLS.ClientCA != "":
-		return authn.Certificates{}, nil
+		return authn.Certificates{Names: authn.Names{Tenant: authn.DefaultTenant}}, nil
 	}
 	return nil, nil
 }

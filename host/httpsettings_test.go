@@ -3,7 +3,6 @@ package host
 import (
 	"testing"
 
-	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/config"
 )
 
@@ -36,4 +35,4 @@ func TestSeveral(t *testing.T) {
 // An openAuth authenticates any number of principals.
 type openAuth struct{ config.ClientAuth }
 
-func (openAuth) Principals() ([]authn.Principal, bool) { return nil, true }
+func (openAuth) Clients() config.AuthClients { return config.AuthClients{OpenSubjects: true} }

@@ -78,8 +78,8 @@ func (e *env) stdioTarget(x exportOptions) (clientconfig.Target, error) {
 // or the default.
 func tokenVariable(h config.HTTP) string {
 	for _, a := range h.Auth {
-		if name := a.Settings.ClientVariable(); name != "" {
-			return name
+		if t, ok := a.Settings.(config.StaticToken); ok && t.Variable != "" {
+			return t.Variable
 		}
 	}
 	if len(h.Auth) > 0 {

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Join returns an Authenticator that asks several in order. The first one for which the
-// request has a credential decides: an error other than ErrMissing is final. Static
-// tokens are compared together, at the place of the first.
+// Join returns an Authenticator that asks several in order. The first one that
+// recognizes the form of a credential decides: an error other than ErrMissing and
+// ErrOther is final. Static tokens are compared together, at the place of the first.
 func Join(all []Authenticator) Authenticator {
 	var joined chain
 	var tokens *Tokens
@@ -33,13 +33,19 @@ func Join(all []Authenticator) Authenticator {
 // A chain is the Authenticator of Join.
 type chain []Authenticator
 
-// Authenticate implements Authenticator.
+// Authenticate implements Authenticator. If no authenticator decides, the error is the
+// first one about a credential, or else ErrMissing.
 func (c chain) Authenticate(r *http.Request) (Principal, error) {
+	undecided := ErrMissing
 	for _, a := range c {
 		p, err := a.Authenticate(r)
-		if !errors.Is(err, ErrMissing) {
+		switch {
+		case errors.Is(err, ErrMissing):
+		case !errors.Is(err, ErrOther):
 			return p, err
+		case undecided == ErrMissing:
+			undecided = err
 		}
 	}
-	return Principal{}, ErrMissing
+	return Principal{}, undecided
 }

@@ -1,31 +1,44 @@
 // Package authn authenticates clients of the gateway.
 //
-// An [Authenticator] such as [Tokens] turns the headers of a request into a
-// [Principal]. It ignores the URL, because URLs end up in logs. The command
-// line acts as the principal [Local], which needs no proof.
+// An [Authenticator] turns the headers and the connection of a request into a
+// [Principal]. It ignores the URL, because URLs end up in logs. There is one for each
+// kind of credential: [Tokens], [JWT], [Certificates] and [Forwarded]. [Join] asks
+// several in order. The command line acts as the principal [Local], which needs no
+// proof.
 package authn
 
 import (
 	"net/http"
 	"slices"
 	"strconv"
+	"time"
 )
 
-// A Principal is the identity of an authenticated client. Its Roles must not be
+// A Principal is the identity of an authenticated client. Its slices must not be
 // modified.
 type Principal struct {
 	Subject string
 	Tenant  string
-	Method  string // how the client authenticated: "local", "none", "static_token" or "certificate"
-	Roles   []string
+	// Method is how the client authenticated: "local", "none", "static_token", "jwt",
+	// "certificate" or "forwarded".
+	Method  string
+	Issuer  string    // of a JWT
+	Roles   []string  // from the configuration or from a claim
+	Groups  []string  // from a claim or from a header
+	Scopes  []string  // of a JWT
+	Claims  []byte    // of a JWT: a JSON object
+	Expires time.Time // end of the credential; zero: none
 }
 
-// Key returns a string that identifies the principal. Two principals have the
-// same key exactly if tenant, method and subject are equal. Two tokens of one
-// subject have the same key. Sessions and quotas belong to a key.
+// Key returns a string that identifies the principal. Two principals have the same key
+// exactly if tenant, method, subject and issuer are equal. Two tokens of one subject
+// have the same key. Sessions and quotas belong to a key.
 func (p Principal) Key() string {
 	b := make([]byte, 0, 96)
-	for i, part := range [...]string{p.Tenant, p.Method, p.Subject} {
+	for i, part := range [...]string{p.Tenant, p.Method, p.Subject, p.Issuer} {
+		if i == 3 && part == "" {
+			break
+		}
 		if i > 0 {
 			b = append(b, ' ')
 		}
@@ -34,22 +47,37 @@ func (p Principal) Key() string {
 	return string(b)
 }
 
-// Is reports whether p and q are the same principal with the same roles.
+// Same reports whether p and q are the same principal: whether their keys are equal.
+func (p Principal) Same(q Principal) bool {
+	return p.Tenant == q.Tenant && p.Method == q.Method && p.Subject == q.Subject && p.Issuer == q.Issuer
+}
+
+// Is reports whether p and q are the same principal with the same rights.
 func (p Principal) Is(q Principal) bool {
-	return p.Tenant == q.Tenant && p.Method == q.Method && p.Subject == q.Subject && slices.Equal(p.Roles, q.Roles)
+	return p.Same(q) && slices.Equal(p.Roles, q.Roles) && slices.Equal(p.Groups, q.Groups) && slices.Equal(p.Scopes, q.Scopes)
 }
 
 // Local returns the principal of the user who runs Junctor: on the command
 // line, or behind the client that started "junctor serve" on its standard
 // streams. This user owns the configuration.
-func Local() Principal { return Principal{Subject: "local", Tenant: "local", Method: "local"} }
+func Local() Principal { return Principal{Subject: "local", Tenant: LocalTenant, Method: "local"} }
 
 // Anonymous returns the principal of every client of a gateway without
 // authentication, which serves the programs of its machine.
-func Anonymous() Principal { return Principal{Subject: "local", Tenant: "local", Method: "none"} }
+func Anonymous() Principal { return Principal{Subject: "local", Tenant: LocalTenant, Method: "none"} }
 
-// An Authenticator returns the principal of a request. Its error is for the log
-// only: clients learn that they were refused, and never the reason.
+const (
+	// LocalTenant is the tenant of the user who runs Junctor.
+	LocalTenant = "local"
+	// DefaultTenant is the tenant of clients without a configured tenant.
+	DefaultTenant = "default"
+)
+
+// An Authenticator returns the principal of a request. Its error is for the log only:
+// clients learn that they were refused, and never the reason. The error wraps
+// [ErrMissing] if the request has no credential of its kind, [ErrOther] if another
+// authenticator may know the credential, and is an [*UnavailableError] if the credential
+// cannot be checked at the moment.
 type Authenticator interface {
 	Authenticate(r *http.Request) (Principal, error)
 }

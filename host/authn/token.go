@@ -9,12 +9,14 @@ import (
 	"strings"
 )
 
-// The reasons why [Tokens] refuses a request. They never contain a part of the
+// The reasons why an [Authenticator] refuses a request. They never contain a part of a
 // token.
 var (
-	ErrMissing   = errors.New("the request has no token")
+	ErrMissing   = errors.New("the request has no credential")
 	ErrMalformed = errors.New("the request's token is malformed")
 	ErrWrong     = errors.New("the request's token is not known")
+	// ErrOther means that the token has a form that another authenticator may know.
+	ErrOther = errors.New("the request's token is of another kind")
 )
 
 // A StaticToken is a token and the identity that it proves.
@@ -48,8 +50,8 @@ func NewTokens(list []StaticToken) *Tokens {
 	return t
 }
 
-// Authenticate returns the principal of the request's token. The error is
-// ErrMissing, ErrMalformed or ErrWrong.
+// Authenticate returns the principal of the request's token. The error is ErrMissing,
+// ErrMalformed, ErrWrong, or ErrOther for an unknown token with the form of a JWT.
 func (t *Tokens) Authenticate(r *http.Request) (Principal, error) {
 	token, err := tokenFromHeader(r.Header)
 	if err != nil {
@@ -63,15 +65,18 @@ func (t *Tokens) Authenticate(r *http.Request) (Principal, error) {
 		same := subtle.ConstantTimeCompare(digest[:], t.known[i].digest[:])
 		found = subtle.ConstantTimeSelect(same, i, found)
 	}
-	if found < 0 {
+	switch {
+	case found >= 0:
+	case isJWT(token):
+		return Principal{}, fmt.Errorf("%w: no static token is equal to this JWT", ErrOther)
+	default:
 		return Principal{}, ErrWrong
 	}
 	return t.known[found].owner, nil
 }
 
-// maxToken is the length in bytes of the longest token that a configuration can
-// hold.
-const maxToken = 4096
+// maxToken is the length in bytes of the longest token that is looked at.
+const maxToken = 12 << 10
 
 // tokenFromHeader reads the token of "Authorization: Bearer TOKEN" or of
 // "Mcp-Auth-Token: TOKEN". It refuses a request with more than one such header:

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net"
 	"net/netip"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -29,6 +30,19 @@ var (
 	zoneRule   = lazyregexp.New(`^[0-9A-Za-z._@:-]*$`)
 	portRule   = lazyregexp.New(`^[0-9]{1,5}$`)
 )
+
+// publicURL reads the URL of the endpoint as clients see it.
+func (r blockReader) publicURL() string {
+	text, a, set := r.publicString("url")
+	if !set {
+		return ""
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || len(text) > maxShownAddress {
+		r.errorAt(a.Expr.Range(), `write the URL that clients use, such as "https://mcp.example.com/mcp"`, `"url" must begin with https:// or http:// and have a host, without a user, a query and a fragment`)
+	}
+	return text
+}
 
 // parseListen checks an address to listen at and returns it. It resolves the path of
 // a unix socket relative to dir. Its error completes a sentence about the address.

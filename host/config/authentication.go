@@ -7,27 +7,40 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/authn/jwks"
 )
 
 // A ClientAuth is the content of an auth block of the gateway: how it authenticates
 // clients. Each kind of block implements it in a file of its own.
 type ClientAuth interface {
-	// Authenticator returns what authenticates clients. lookup returns the secrets of
-	// keyring() in the block, which belongs to c.
-	Authenticator(c *Config, lookup func(name string) (string, error)) (authn.Authenticator, error)
-	// Principals returns the principals that clients can have. open means that there
-	// are others too.
-	Principals() (all []authn.Principal, open bool)
+	// Authenticator returns what authenticates clients.
+	Authenticator(b AuthBuild) (authn.Authenticator, error)
+	// Clients returns the clients that the block admits.
+	Clients() AuthClients
 	// SecretText returns the text of the block that may contain keyring(), or "".
 	SecretText() string
-	// ClientVariable returns the environment variable in which a client has its
-	// credential, or "" if none is known.
-	ClientVariable() string
+}
+
+// An AuthBuild is what makes authenticators of auth blocks.
+type AuthBuild struct {
+	Config *Config                           // with the blocks
+	Lookup func(name string) (string, error) // returns the secrets of keyring()
+	Keys   *jwks.Pool
+}
+
+// AuthClients describe the clients that an auth block admits.
+type AuthClients struct {
+	Principals   []authn.Principal // that the block names; a subject may be empty
+	OpenSubjects bool              // there may be other subjects
+	OpenTenants  bool              // there may be other tenants
 }
 
 // authKinds are the kinds of auth blocks of the gateway.
 var authKinds = map[string]authKind{
 	"static_token": {staticTokenForm, blockReader.staticToken},
+	"jwt":          {jwtForm, blockReader.jwt},
+	"certificate":  {certificateForm, blockReader.clientCertificate},
+	"forwarded":    {forwardedForm, blockReader.forwarded},
 }
 
 // An authKind reads the auth blocks of one kind.

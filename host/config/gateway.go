@@ -23,6 +23,7 @@ type HTTP struct {
 	Given      bool // the configuration has an http block
 	At         Position
 	Listen     string      // "host:port", or "unix:" and an absolute path
+	URL        string      `json:",omitempty"` // of the endpoint as clients see it; empty: as each request says
 	SocketMode fs.FileMode // of a unix socket
 
 	Origins []string // allowed origins of requests, each exactly as browsers send it
@@ -66,9 +67,10 @@ type SessionRules struct {
 }
 
 // TLS has the absolute paths of the files of a listener with TLS. With a ClientCA,
-// clients must present a certificate of that authority.
+// clients must present a certificate of that authority, or may if it is optional.
 type TLS struct {
 	Cert, Key, ClientCA string
+	Optional            bool `json:",omitempty"`
 	At                  Position
 }
 
@@ -93,7 +95,7 @@ const (
 var gatewayForm = form{attributes: []string{"max_memory"}, blocks: map[string]shape{"http": {}}}
 
 var httpForm = form{
-	attributes: []string{"listen", "socket_mode", "origins", "hosts", "max_body", "max_in_flight", "legacy_sse", "allow_plaintext"},
+	attributes: []string{"listen", "url", "socket_mode", "origins", "hosts", "max_body", "max_in_flight", "legacy_sse", "allow_plaintext"},
 	blocks: map[string]shape{
 		"timeouts": {}, "per_ip": {}, "sessions": {}, "tls": {}, "auth": {labels: 1, many: true},
 	},
@@ -144,6 +146,7 @@ func (r blockReader) http(given bool) HTTP {
 	h := HTTP{
 		Given: given, At: startOf(r.head), origin: httpSource{head: r.head, in: r.in},
 		SocketMode:  r.socketMode(),
+		URL:         r.publicURL(),
 		Origins:     r.origins(),
 		Hosts:       r.hosts(),
 		MaxBody:     r.size("max_body", 1<<20, leastBody, mostBody),
@@ -156,6 +159,7 @@ func (r blockReader) http(given bool) HTTP {
 		TLS:         r.tls(),
 		Auth:        r.authentication(),
 	}
+	r.checkCertificates(h)
 	h.origin.source = r.byName[r.head.Filename]
 	if listen, ok := r.listen(); ok {
 		h.Listen = listen
@@ -223,8 +227,12 @@ func (r blockReader) tls() *TLS {
 	if !found {
 		return nil
 	}
-	b.check(form{attributes: []string{"cert", "key", "client_ca"}})
+	b.check(form{attributes: []string{"cert", "key", "client_ca", "client_certificate"}})
 	t := &TLS{Cert: b.path("cert"), Key: b.path("key"), ClientCA: b.path("client_ca"), At: startOf(b.head)}
+	t.Optional = b.choice("client_certificate", "required", "optional") == "optional"
+	if b.isSet("client_certificate") && !b.isSet("client_ca") {
+		b.errorAt(b.body.Attributes["client_certificate"].NameRange, "add client_ca = ... to the block", `"client_certificate" needs "client_ca" beside it`)
+	}
 	for _, pair := range [][2]string{{"cert", "key"}, {"key", "cert"}, {"client_ca", "cert"}} {
 		if b.isSet(pair[0]) && !b.isSet(pair[1]) {
 			b.errorAt(b.body.Attributes[pair[0]].NameRange, fmt.Sprintf("add %s = ... to the block", pair[1]), "%q needs %q beside it", pair[0], pair[1])

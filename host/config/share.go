@@ -26,9 +26,13 @@ func (r blockReader) share() (word string, at hcl.Range) {
 // belong to several tenants. It warns of servers that share a connection between
 // tenants.
 func (l *loader) shareByTenant(h HTTP, drafts []*draft) {
-	tenants := tenantsOf(h)
-	if len(tenants) < 2 {
+	tenants, open := tenantsOf(h)
+	if len(tenants) < 2 && !open {
 		return
+	}
+	named := "names the tenants " + quotedFirst(tenants)
+	if open {
+		named = "can yield any tenant"
 	}
 	separated := false
 	for _, d := range drafts {
@@ -39,31 +43,32 @@ func (l *loader) shareByTenant(h HTTP, drafts []*draft) {
 			separated = true
 		case d.Share == shareGlobal:
 			d.block.warnAt(d.shareAt, `write share = "tenant" to give each of them a connection of its own`,
-				"the clients of the tenants %s share one connection, so what the server keeps of one can reach another", quotedFirst(tenants))
+				"the clients of all tenants share one connection, so what the server keeps of one can reach another")
 		}
 	}
 	if separated {
 		blockReader{loader: l, in: h.origin.in}.warnAt(h.origin.head, `write share = "tenant" in the server blocks to say so, or "global" for a server that may mix tenants`,
-			`"auth" names the tenants %s, so each server without "share" has a connection and credentials for each of them`, quotedFirst(tenants))
+			`"auth" %s, so each server without "share" has a connection and credentials for each tenant`, named)
 	}
 }
 
-// tenantsOf returns the tenants that the auth blocks name, sorted.
-func tenantsOf(h HTTP) []string {
-	var tenants []string
+// tenantsOf returns the tenants that the auth blocks name, sorted, and whether there may
+// be others.
+func tenantsOf(h HTTP) (tenants []string, open bool) {
 	for _, a := range h.Auth {
 		if a.Settings == nil {
 			continue
 		}
-		principals, _ := a.Settings.Principals()
-		for _, p := range principals {
+		clients := a.Settings.Clients()
+		open = open || clients.OpenTenants
+		for _, p := range clients.Principals {
 			if !slices.Contains(tenants, p.Tenant) {
 				tenants = append(tenants, p.Tenant)
 			}
 		}
 	}
 	slices.Sort(tenants)
-	return tenants
+	return tenants, open
 }
 
 // listedTenants is the number of names in one message.

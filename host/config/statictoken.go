@@ -9,7 +9,6 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/junctor-mcp/junctor/host/authn"
-	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
 // A StaticToken authenticates clients that send the token.
@@ -29,43 +28,34 @@ func (t StaticToken) String() string { return fmt.Sprintf("static token of %q", 
 func (t StaticToken) GoString() string { return t.String() }
 
 // Authenticator implements ClientAuth.
-func (t StaticToken) Authenticator(c *Config, lookup func(name string) (string, error)) (authn.Authenticator, error) {
-	token, err := c.ResolveToken(t, lookup)
+func (t StaticToken) Authenticator(b AuthBuild) (authn.Authenticator, error) {
+	token, err := b.Config.ResolveToken(t, b.Lookup)
 	if err != nil {
 		return nil, err
 	}
 	return authn.NewTokens([]authn.StaticToken{{Token: token, Subject: t.Subject, Tenant: t.Tenant, Roles: t.Roles}}), nil
 }
 
-// Principals implements ClientAuth.
-func (t StaticToken) Principals() (all []authn.Principal, open bool) {
-	return []authn.Principal{{Subject: t.Subject, Tenant: t.Tenant}}, false
+// Clients implements ClientAuth.
+func (t StaticToken) Clients() AuthClients {
+	return AuthClients{Principals: []authn.Principal{{Subject: t.Subject, Tenant: t.Tenant}}}
 }
 
 // SecretText implements ClientAuth.
 func (t StaticToken) SecretText() string { return t.Token }
 
-// ClientVariable implements ClientAuth.
-func (t StaticToken) ClientVariable() string { return t.Variable }
-
 var staticTokenForm = form{attributes: []string{"subject", "tenant", "roles"}, private: []string{"token"}}
 
 const (
-	defaultTenant = "default"
-	ownTenant     = "local" // the tenant of the user who runs Junctor; see package authn
-
 	leastToken = 16   // bytes; a shorter token can be guessed
 	maxToken   = 4096 // bytes; fits in a header
 	maxSubject = 256
 	maxRole    = 64
 )
 
-// tenantRule is the grammar of names of tenants, which are also names of directories.
-var tenantRule = lazyregexp.New(`^[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?$`)
-
 // staticToken reads an auth "static_token" block.
 func (r blockReader) staticToken() ClientAuth {
-	t := StaticToken{Token: r.token(), Variable: r.variable("token"), Tenant: defaultTenant}
+	t := StaticToken{Token: r.token(), Variable: r.variable("token")}
 	t.Late = r.keyring.contains(t.Token)
 	if text, a, set := r.publicString("subject"); set {
 		t.Subject = text
@@ -75,29 +65,8 @@ func (r blockReader) staticToken() ClientAuth {
 	} else if !r.isSet("subject") {
 		r.reportMissing("subject", r.head)
 	}
-	if text, a, set := r.publicString("tenant"); set {
-		t.Tenant = text
-		if !tenantRule.MatchString(text) {
-			r.errorAt(a.Expr.Range(), `omit tenant for the tenant "default"`,
-				`"tenant" must be 1 to 64 of a-z, 0-9, _ and -, with neither _ nor - at its ends`)
-		}
-		if text == ownTenant {
-			r.warnAt(a.Expr.Range(), "choose another name, unless the token is for programs of your own",
-				`the tenant %q is that of the user who runs Junctor, so this token uses the logins of that user at servers with share = "tenant"`, text)
-		}
-	}
-	roles := r.publicStrings("roles")
-	if len(roles) > 0 {
-		r.warnAt(r.body.Attributes["roles"].NameRange, "this version has no policy block; limit what is offered with tools { allow, deny } in the server blocks",
-			`"roles" has no effect yet: the token may use everything that is offered`)
-	}
-	for _, e := range roles {
-		if e.text == "" || len(e.text) > maxRole || strings.ContainsFunc(e.text, unprintable) {
-			r.errorAt(e.at, "", "a role must be 1 to %d bytes of text without control characters", maxRole)
-			continue
-		}
-		t.Roles = append(t.Roles, e.text)
-	}
+	t.Tenant = r.tenant()
+	t.Roles = r.roles()
 	return t
 }
 

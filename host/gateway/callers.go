@@ -29,7 +29,7 @@ func (c *callers) add(p authn.Principal) (second bool) {
 	case !c.used:
 		c.first, c.used = p, true
 		return false
-	case c.more || same(c.first, p):
+	case c.more || c.first.Same(p):
 		return false
 	}
 	c.more = true
@@ -54,14 +54,9 @@ func (c *callers) serves(sessions []*Session) bool {
 		switch p := s.Principal(); {
 		case !known:
 			one, known = p, true
-		case !same(one, p):
+		case !one.Same(p):
 			return true
 		}
 	}
 	return c.more
-}
-
-// same reports whether two principals are equal except for their roles.
-func same(p, q authn.Principal) bool {
-	return p.Subject == q.Subject && p.Tenant == q.Tenant && p.Method == q.Method
 }

@@ -115,7 +115,7 @@ func TestReplacedClientCARefusesResumption(t *testing.T) {
 	other := newAuthority(t, dir, "other")
 	other.sign("client", 2)
 	path := func(name string) string { return filepath.Join(dir, name) }
-	secure, err := NewTLS(Certificates{path("server.pem"), path("server.key"), path("other.pem")}, hclog.NewNullLogger())
+	secure, err := NewTLS(Certificates{Cert: path("server.pem"), Key: path("server.key"), ClientCA: path("other.pem")}, hclog.NewNullLogger())
 	if err != nil {
 		t.Fatal(err)
 	}

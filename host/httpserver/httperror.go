@@ -95,14 +95,6 @@ func notAllowed(w http.ResponseWriter, r *http.Request, methods string) {
 	writeError(w, r, http.StatusMethodNotAllowed, errMethod)
 }
 
-// unauthorizedBody is the same for every reason. The log has the reason.
-const unauthorizedBody = `{"jsonrpc":"2.0","error":{"code":-32001,"message":"unauthorized"}}`
-
-func unauthorized(w http.ResponseWriter) {
-	w.Header().Set("WWW-Authenticate", `Bearer realm="junctor"`)
-	writeBody(w, http.StatusUnauthorized, []byte(unauthorizedBody))
-}
-
 // writeBody writes a small JSON body.
 func writeBody(w http.ResponseWriter, status int, text []byte) {
 	h := w.Header()

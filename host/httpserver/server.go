@@ -2,6 +2,7 @@ package httpserver
 
 import (
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -92,7 +93,7 @@ func (srv *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/healthz", "/livez", "/readyz":
 		srv.health(w, r, settings)
-	case "/mcp":
+	case endpointPath:
 		srv.endpoint(w, r, settings)
 	case "/sse", "/messages":
 		if settings.LegacySSE {
@@ -101,6 +102,10 @@ func (srv *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		writeError(w, r, http.StatusNotFound, errNotFound)
 	default:
+		if r.URL.Path == metadataPath || strings.HasPrefix(r.URL.Path, metadataPath+"/") {
+			srv.resourceMetadata(w, r, settings)
+			return
+		}
 		writeError(w, r, http.StatusNotFound, errNotFound)
 	}
 }
@@ -142,13 +147,7 @@ func (srv *Server) admit(w http.ResponseWriter, r *http.Request, settings *activ
 		writeRetryable(w, r, http.StatusTooManyRequests, wait, errRate)
 		return authn.Principal{}, false
 	}
-	p, err := authenticate(settings, r)
-	if err != nil {
-		srv.requestLog.Log(hclog.Warn, "http", "refused a client", "why", err.Error(), "from", r.RemoteAddr)
-		unauthorized(w)
-		return p, false
-	}
-	return p, true
+	return srv.identify(w, r, settings)
 }
 
 // authenticate returns the principal of a request. A certificate that the client
@@ -176,7 +175,7 @@ func (srv *Server) allowOrigin(w http.ResponseWriter, r *http.Request, methods s
 	}
 	h := w.Header()
 	h.Set("Access-Control-Allow-Origin", origin)
-	h.Set("Access-Control-Expose-Headers", "Mcp-Session-Id")
+	h.Set("Access-Control-Expose-Headers", "Mcp-Session-Id, WWW-Authenticate")
 	h.Add("Vary", "Origin")
 	if r.Method == http.MethodOptions {
 		h.Set("Access-Control-Allow-Methods", methods)

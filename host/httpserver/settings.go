@@ -18,6 +18,9 @@ type Settings struct {
 	// may use at most half of every limit then.
 	MultiplePrincipals bool
 
+	URL     string   // of the endpoint as clients see it; empty: as each request says
+	Issuers []string // of tokens; the metadata of the endpoint names them
+
 	Origins []string // allowed origins of web pages, in the form of the Origin header
 	Hosts   []string // allowed Host headers besides the address itself, with or without a port
 

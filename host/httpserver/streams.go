@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/junctor-mcp/junctor/host/authn"
 )
@@ -26,6 +27,7 @@ func (e *streamEnd) Error() string { return e.reason }
 var (
 	errMoved    = &streamEnd{"end", "moved"}
 	errRefused  = &streamEnd{"end", "unauthorized"}
+	errExpired  = &streamEnd{"end", "token_expired"}
 	errShutdown = &streamEnd{"shutdown", stopping}
 )
 
@@ -36,7 +38,8 @@ func streamEndOf(ctx context.Context) *streamEnd {
 }
 
 // register registers a stream. The context ends with the request, or with a streamEnd
-// as its cause when the server ends the stream. The caller calls done when the stream
+// as its cause when the server ends the stream, which it does when the client's
+// credential expires. The caller calls done when the stream
 // has ended.
 func (srv *Server) register(s *clientStream, settings *active) (ctx context.Context, done func()) {
 	s.listener = listenerOf(s.request)
@@ -56,7 +59,14 @@ func (srv *Server) register(s *clientStream, settings *active) (ctx context.Cont
 	case isClosed(s.listener.draining):
 		s.end(errMoved)
 	}
+	var expiry *time.Timer
+	if at := s.principal.Expires; !at.IsZero() {
+		expiry = time.AfterFunc(time.Until(at), func() { s.end(errExpired) })
+	}
 	return ctx, func() {
+		if expiry != nil {
+			expiry.Stop()
+		}
 		srv.mu.Lock()
 		defer srv.mu.Unlock()
 		delete(srv.streams, s)

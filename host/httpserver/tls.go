@@ -13,9 +13,13 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// Certificates are the files of a TLS listener. With a ClientCA only clients
-// with a certificate of that authority can connect.
-type Certificates struct{ Cert, Key, ClientCA string }
+// Certificates are the files of a TLS listener. With a ClientCA only clients with a
+// certificate of that authority can connect, and with Optional also clients without a
+// certificate.
+type Certificates struct {
+	Cert, Key, ClientCA string
+	Optional            bool
+}
 
 // reloadInterval is how often the files are checked. A renewed certificate is used
 // without a reload of the configuration. The files are checked before a handshake
@@ -58,7 +62,7 @@ func NewTLS(c Certificates, log hclog.Logger) (*TLS, error) {
 // authorities of its time.
 func (t *TLS) accepts(client *tls.ConnectionState) bool {
 	clients := t.current().clients
-	if clients == nil {
+	if clients == nil || t.files.Optional && client != nil && len(client.PeerCertificates) == 0 {
 		return true
 	}
 	return client != nil && slices.ContainsFunc(client.VerifiedChains, func(chain []*x509.Certificate) bool {
@@ -108,6 +112,9 @@ func (c Certificates) load() (*loadedTLS, error) {
 		return nil, err
 	}
 	t.config.ClientAuth, t.config.ClientCAs = tls.RequireAndVerifyClientCert, x509.NewCertPool()
+	if c.Optional {
+		t.config.ClientAuth = tls.VerifyClientCertIfGiven
+	}
 	for _, authority := range t.clients {
 		t.config.ClientCAs.AddCert(authority)
 	}

@@ -236,10 +236,10 @@ func TestInvalidCertificatesAreRefused(t *testing.T) {
 	ours.write("empty.pem", nil)
 	path := func(name string) string { return filepath.Join(dir, name) }
 	for _, c := range []Certificates{
-		{path("missing.pem"), path("server.key"), ""},
-		{path("server.pem"), path("ours.key"), ""},
-		{path("server.pem"), path("server.key"), path("missing.pem")},
-		{path("server.pem"), path("server.key"), path("empty.pem")},
+		{Cert: path("missing.pem"), Key: path("server.key")},
+		{Cert: path("server.pem"), Key: path("ours.key")},
+		{Cert: path("server.pem"), Key: path("server.key"), ClientCA: path("missing.pem")},
+		{Cert: path("server.pem"), Key: path("server.key"), ClientCA: path("empty.pem")},
 	} {
 		if _, err := NewTLS(c, hclog.NewNullLogger()); err == nil {
 			t.Errorf("%+v is accepted", c)

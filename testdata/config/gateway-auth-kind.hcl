@@ -3,7 +3,7 @@ gateway {
     auth "static_tokens" {
       token = "of-nobody"
     }
-    auth "jwt" {
+    auth "saml" {
     }
     auth "none" {
     }

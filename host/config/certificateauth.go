@@ -1,0 +1,42 @@
+package config
+
+import (
+	"github.com/junctor-mcp/junctor/host/authn"
+)
+
+// A ClientCertificate authenticates clients by their certificates.
+type ClientCertificate struct {
+	Part  string // of the certificate, with the name of the client; see package authn
+	Names authn.Names
+}
+
+// Authenticator implements ClientAuth.
+func (c ClientCertificate) Authenticator(AuthBuild) (authn.Authenticator, error) {
+	return authn.Certificates{Part: c.Part, Names: c.Names}, nil
+}
+
+// Clients implements ClientAuth.
+func (c ClientCertificate) Clients() AuthClients { return clientsOf(c.Names) }
+
+// SecretText implements ClientAuth.
+func (ClientCertificate) SecretText() string { return "" }
+
+var certificateForm = form{attributes: append([]string{"name"}, namesForm...)}
+
+// clientCertificate reads an auth "certificate" block.
+func (r blockReader) clientCertificate() ClientAuth {
+	return ClientCertificate{Part: r.choice("name", authn.CommonName, authn.DNSName, authn.Email, authn.URI), Names: r.admitNames()}
+}
+
+// checkCertificates reports auth "certificate" blocks of a listener that asks clients for
+// no certificate.
+func (r blockReader) checkCertificates(h HTTP) {
+	if h.TLS != nil && h.TLS.ClientCA != "" {
+		return
+	}
+	for _, b := range r.labelledBlocks("auth") {
+		if b.Labels[0] == "certificate" {
+			r.errorAt(r.nested(b).head, "write tls { cert, key, client_ca } with the authority of the certificates", `auth "certificate" needs tls { client_ca }`)
+		}
+	}
+}

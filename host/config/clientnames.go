@@ -1,0 +1,133 @@
+package config
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/junctor-mcp/junctor/host/authn"
+)
+
+// This file reads what several kinds of auth blocks have in common: the tenants and
+// roles of clients, and the names that are admitted.
+
+const defaultTenantHint = `omit tenant for the tenant "default"`
+
+// tenant reads the tenant of the clients of a block.
+func (r blockReader) tenant() string {
+	text, a, set := r.publicString("tenant")
+	if !set {
+		return authn.DefaultTenant
+	}
+	r.checkTenant(a.Expr.Range(), "tenant", text, defaultTenantHint)
+	return text
+}
+
+// checkTenant reports a name that no tenant can have.
+func (r blockReader) checkTenant(at hcl.Range, attribute, name, hint string) {
+	if err := authn.CheckTenant(name); err != nil {
+		r.errorAt(at, hint, "%q %v", attribute, err)
+	}
+	if name == authn.LocalTenant {
+		r.warnAt(at, "choose another name, unless the clients are programs of your own",
+			`the tenant %q is that of the user who runs Junctor, so these clients use the logins of that user at servers with share = "tenant"`, name)
+	}
+}
+
+// roles reads the roles of the clients of a block.
+func (r blockReader) roles() (roles []string) {
+	items := r.publicStrings("roles")
+	if len(items) > 0 {
+		r.warnRoles(r.body.Attributes["roles"].NameRange, "roles")
+	}
+	for _, e := range items {
+		if e.text == "" || len(e.text) > maxRole || strings.ContainsFunc(e.text, unprintable) {
+			r.errorAt(e.at, "", "a role must be 1 to %d bytes of text without control characters", maxRole)
+			continue
+		}
+		roles = append(roles, e.text)
+	}
+	return roles
+}
+
+// warnRoles reports that roles do nothing yet.
+func (r blockReader) warnRoles(at hcl.Range, attribute string) {
+	r.warnAt(at, "this version has no policy block; limit what is offered with tools { allow, deny } in the server blocks",
+		"%q has no effect yet: the clients may use everything that is offered", attribute)
+}
+
+// namesForm are the attributes that admitNames reads.
+var namesForm = []string{"names", "tenant", "tenants", "roles"}
+
+// admitNames reads which names are admitted, and their tenants and roles.
+func (r blockReader) admitNames() (n authn.Names) {
+	if items := r.publicStrings("names"); items != nil {
+		n.Allowed = []string{}
+		for _, e := range items {
+			if e.text == "" || len(e.text) > maxSubject || strings.ContainsFunc(e.text, unprintable) {
+				r.errorAt(e.at, "", "a name must be 1 to %d bytes of text without control characters", maxSubject)
+			}
+			if slices.Contains(n.Allowed, e.text) {
+				r.errorAt(e.at, "", "the name %q appears twice", e.text)
+			}
+			n.Allowed = append(n.Allowed, e.text)
+		}
+		if len(items) == 0 {
+			r.errorAt(r.body.Attributes["names"].Expr.Range(), "list the names, or omit the attribute to admit every name", `"names" is empty, so no client is admitted`)
+		}
+	}
+	n.Tenants = r.tenantsByName(n.Allowed)
+	if n.Tenants == nil || r.isSet("tenant") {
+		n.Tenant = r.tenant()
+	}
+	n.Roles = r.roles()
+	return n
+}
+
+// tenantsByName reads the tenants of names. allowed are the names that are admitted;
+// nil: all.
+func (r blockReader) tenantsByName(allowed []string) map[string]string {
+	v, a, set := r.publicValue("tenants", cty.Map(cty.String))
+	if !set {
+		return nil
+	}
+	tenants := map[string]string{}
+	for name, e := range v.AsValueMap() {
+		at := locate(a.Expr, []step{{name: name}})
+		if e.IsNull() {
+			r.errorAt(at, "", "the tenant of %q is null", name)
+			continue
+		}
+		tenants[name] = e.AsString()
+		r.checkTenant(at, "tenants", e.AsString(), "")
+		if allowed != nil && !slices.Contains(allowed, name) {
+			r.errorAt(at, nearHint(name, allowed), "%q has a tenant but is not in \"names\"", name)
+		}
+	}
+	return tenants
+}
+
+// clientsOf describes the clients with names.
+func clientsOf(n authn.Names) (c AuthClients) {
+	c.OpenSubjects = n.Allowed == nil
+	tenant := func(name string) string {
+		if t, listed := n.Tenants[name]; listed {
+			return t
+		}
+		return n.Tenant
+	}
+	for _, name := range n.Allowed {
+		c.Principals = append(c.Principals, authn.Principal{Subject: name, Tenant: tenant(name)})
+	}
+	if c.OpenSubjects {
+		for name, t := range n.Tenants {
+			c.Principals = append(c.Principals, authn.Principal{Subject: name, Tenant: t})
+		}
+		if n.Tenant != "" {
+			c.Principals = append(c.Principals, authn.Principal{Tenant: n.Tenant})
+		}
+	}
+	return c
+}

@@ -1,0 +1,260 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/authn/jwks"
+	"github.com/junctor-mcp/junctor/host/fault"
+)
+
+// A JWT authenticates clients that send a JSON Web Token of an issuer.
+type JWT struct {
+	Issuer     string
+	Keys       jwks.Source // zero with a secret
+	Secret     string      `json:"-"`          // for HS256, HS384 and HS512
+	Late       bool        `json:",omitempty"` // the secret contains keyring()
+	Algorithms []string
+	Audiences  []string
+	Leeway     time.Duration
+	Claims     authn.ClaimNames
+	Tenant     string // without Claims.Tenant
+	At         Position
+}
+
+// String names the issuer, so that no log prints the secret.
+func (j JWT) String() string { return fmt.Sprintf("tokens of %q", j.Issuer) }
+
+// GoString is String.
+func (j JWT) GoString() string { return j.String() }
+
+// Authenticator implements ClientAuth. It fails if a file of keys cannot be read.
+func (j JWT) Authenticator(b AuthBuild) (authn.Authenticator, error) {
+	o := authn.JWTOptions{Issuer: j.Issuer, Audiences: j.Audiences, Algorithms: j.Algorithms, Leeway: j.Leeway, Claims: j.Claims, Tenant: j.Tenant}
+	if j.Keys != (jwks.Source{}) {
+		o.Keys = b.Keys.Set(j.Keys)
+		if err := o.Keys.Prepare(); err != nil {
+			return nil, &fault.Error{Code: fault.ConfigInvalid, At: j.At.String(), Message: "jwks_file cannot be used: " + err.Error(), Err: err}
+		}
+		return authn.NewJWT(o), nil
+	}
+	secret, err := b.Config.keyring.substitute(j.Secret, b.Lookup, func(secret string) string { return secret })
+	if err != nil {
+		return nil, err
+	}
+	if why := secretProblem(secret); why != "" {
+		return nil, &fault.Error{Code: fault.ConfigInvalid, At: j.At.String(), Message: "the secret " + why, Hint: tokenHint}
+	}
+	o.Secret = []byte(secret)
+	return authn.NewJWT(o), nil
+}
+
+// Clients implements ClientAuth.
+func (j JWT) Clients() AuthClients {
+	if j.Claims.Tenant != "" {
+		return AuthClients{OpenSubjects: true, OpenTenants: true}
+	}
+	return AuthClients{Principals: []authn.Principal{{Tenant: j.Tenant}}, OpenSubjects: true}
+}
+
+// SecretText implements ClientAuth.
+func (j JWT) SecretText() string { return j.Secret }
+
+var jwtForm = form{
+	attributes: []string{"issuer", "jwks_url", "jwks_file", "ca", "audiences", "algorithms", "leeway", "tenant"},
+	private:    []string{"secret"},
+	blocks:     map[string]shape{"claims": {}},
+}
+
+const (
+	maxIssuer     = 1024 // bytes
+	maxAudience   = 1024
+	maxClaimName  = 256
+	defaultLeeway = time.Minute
+	mostLeeway    = 5 * time.Minute
+)
+
+// jwt reads an auth "jwt" block.
+func (r blockReader) jwt() ClientAuth {
+	j := JWT{At: startOf(r.head), Leeway: r.duration("leeway", defaultLeeway, mostLeeway)}
+	j.Issuer = r.requiredText("issuer", maxIssuer, "write the value that the claim iss of the tokens has")
+	j.Secret = r.secretText("secret")
+	j.Late = r.keyring.contains(j.Secret)
+	symmetric := r.isSet("secret")
+	if !symmetric {
+		j.Keys = r.keySource(j.Issuer)
+	}
+	r.onlyOne("jwks_url", "jwks_file", "secret")
+	j.Algorithms = r.algorithms(symmetric)
+	j.Audiences = r.audiences()
+	j.Claims = r.blockOrEmpty("claims").claims()
+	switch {
+	case j.Claims.Tenant == "":
+		j.Tenant = r.tenant()
+	case r.isSet("tenant"):
+		r.errorAt(r.body.Attributes["tenant"].NameRange, "remove one of them", `"tenant" and claims { tenant } both name the tenant`)
+	}
+	return j
+}
+
+// requiredText reads a text that must be set.
+func (r blockReader) requiredText(name string, longest int, hint string) string {
+	text, a, set := r.publicString(name)
+	switch {
+	case set && (text == "" || len(text) > longest || strings.ContainsFunc(text, unprintable)):
+		r.errorAt(a.Expr.Range(), hint, "%q must be 1 to %d bytes of text without control characters", name, longest)
+	case !set && !r.isSet(name):
+		r.reportMissing(name, r.head)
+	}
+	return text
+}
+
+// onlyOne reports attributes that exclude each other.
+func (r blockReader) onlyOne(names ...string) {
+	first := ""
+	for _, name := range names {
+		switch {
+		case !r.isSet(name):
+		case first == "":
+			first = name
+		default:
+			r.errorAt(r.body.Attributes[name].NameRange, "remove one of them", "%q and %q exclude each other", first, name)
+		}
+	}
+}
+
+// keySource reads where the keys of an issuer are. Without jwks_url and jwks_file they
+// are where the issuer's metadata says.
+func (r blockReader) keySource(issuer string) jwks.Source {
+	s := jwks.Source{CA: r.path("ca"), File: r.path("jwks_file")}
+	if text, a, set := r.publicString("jwks_url"); set {
+		s.URL = text
+		r.checkKeysURL(a.Expr.Range(), "jwks_url", text, "")
+	}
+	if s.File == "" && s.URL == "" && issuer != "" {
+		s.Issuer = issuer
+		r.checkKeysURL(r.valueAt("issuer", r.head), "issuer", issuer, "write the issuer's URL, or set jwks_url or jwks_file")
+	}
+	if s.File != "" && s.CA != "" {
+		r.warnAt(r.body.Attributes["ca"].NameRange, "", `"ca" has no effect on a file`)
+	}
+	return s
+}
+
+func (r blockReader) checkKeysURL(at hcl.Range, attribute, text, hint string) {
+	if err := jwks.CheckURL(text); err != nil {
+		r.errorAt(at, hint, "%q %v", attribute, err)
+	}
+}
+
+// algorithms reads the accepted algorithms. A secret and keys never verify the same
+// token: a public key used as a secret would let everyone sign.
+func (r blockReader) algorithms(symmetric bool) []string {
+	possible, other := authn.AsymmetricAlgorithms, authn.SymmetricAlgorithms
+	if symmetric {
+		possible, other = other, possible
+	}
+	items := r.publicStrings("algorithms")
+	if items == nil {
+		return slices.Clone(possible)
+	}
+	list := []string{}
+	for _, e := range items {
+		switch {
+		case slices.Contains(possible, e.text):
+			list = append(list, e.text)
+		case slices.Contains(other, e.text) && symmetric:
+			r.errorAt(e.at, "remove secret, or list HS256, HS384 or HS512", "the algorithm %q needs keys, and the block has a secret", e.text)
+		case slices.Contains(other, e.text):
+			r.errorAt(e.at, "list RS256, ES256 or another algorithm with public keys, or set secret", "the algorithm %q needs a secret, and the block has keys", e.text)
+		default:
+			r.errorAt(e.at, didYouMean(e.text, possible), "there is no algorithm %q", e.text)
+		}
+	}
+	if len(items) == 0 {
+		r.errorAt(r.body.Attributes["algorithms"].Expr.Range(), "list the algorithms, or omit the attribute", `"algorithms" is empty, so no token is accepted`)
+	}
+	return list
+}
+
+// audiences reads the values of which a token must have one in its claim aud.
+func (r blockReader) audiences() []string {
+	items := r.publicStrings("audiences")
+	if items == nil && !r.isSet("audiences") {
+		r.reportMissing("audiences", r.head)
+		return nil
+	}
+	list := []string{}
+	for _, e := range items {
+		if e.text == "" || len(e.text) > maxAudience || strings.ContainsFunc(e.text, unprintable) {
+			r.errorAt(e.at, "", "an audience must be 1 to %d bytes of text without control characters", maxAudience)
+		}
+		list = append(list, e.text)
+	}
+	if items != nil && len(items) == 0 {
+		r.errorAt(r.body.Attributes["audiences"].Expr.Range(), "list the URL of this gateway, for which the tokens are issued",
+			`"audiences" is empty: tokens for every other service of the issuer would be accepted`)
+	}
+	return list
+}
+
+// claims reads the claims block.
+func (r blockReader) claims() authn.ClaimNames {
+	r.check(form{attributes: []string{"subject", "tenant", "roles", "groups", "scopes"}})
+	name := func(attribute, unset string) string {
+		text, a, set := r.publicString(attribute)
+		if !set {
+			return unset
+		}
+		if text == "" || len(text) > maxClaimName || strings.ContainsFunc(text, unprintable) {
+			r.errorAt(a.Expr.Range(), "", "the name of a claim must be 1 to %d bytes of text without control characters", maxClaimName)
+		}
+		return text
+	}
+	c := authn.ClaimNames{
+		Subject: name("subject", "sub"), Tenant: name("tenant", ""), Roles: name("roles", ""), Groups: name("groups", ""), Scopes: name("scopes", "scope"),
+	}
+	if c.Roles != "" {
+		r.warnRoles(r.body.Attributes["roles"].NameRange, "roles")
+	}
+	return c
+}
+
+// secretText reads a secret that may come from keyring(), and adds it to the secrets that
+// output masks.
+func (r blockReader) secretText(name string) string {
+	v, a, set := r.rawValue(name)
+	if set {
+		v, set = r.convert(a, v, cty.String)
+	}
+	if !set {
+		return ""
+	}
+	v, marks := v.Unmark()
+	secret := v.AsString()
+	if r.keyring.contains(secret) {
+		return secret
+	}
+	r.secrets = append(r.secrets, secret)
+	if why := secretProblem(secret); why != "" {
+		r.errorAt(a.Expr.Range(), tokenHint, "the secret%s %s", sourceOfToken(a.Expr), why)
+	}
+	if len(marks) == 0 && secret != "" {
+		r.warnAt(a.Expr.Range(), `keep it in the environment, and write secret = env("JUNCTOR_JWT_SECRET")`, "the secret is written in the configuration file")
+	}
+	return secret
+}
+
+// secretProblem returns what is wrong with a secret for tokens, or "" for a valid one.
+func secretProblem(secret string) string {
+	if len(secret) < authn.LeastSecret {
+		return fmt.Sprintf("is shorter than %d bytes, so it can be guessed", authn.LeastSecret)
+	}
+	return ""
+}

@@ -1,0 +1,5 @@
+gateway {
+  http {
+    url = "https://user@mcp.example.com/mcp?x=1"
+  }
+}
