@@ -48,6 +48,7 @@ server "github" {
 
   max_message = "16MiB"
   describe    = "full"    # or "brief", "verbatim"
+  context     = ["subject", "tenant"] # what the server learns about clients, in _meta
   bad_schema  = "replace" # or "hide"
   resources {
     unlisted = false
@@ -86,6 +87,18 @@ server "files" {
 
 gateway {
   max_memory = "512MiB" # memory of the process; half of it is for messages
+  limits {              # of the calls of each tool by each tenant
+    per_tool {
+      rate       = 100 # calls a second
+      burst      = 200
+      concurrent = 10
+      wait       = "5s"
+    }
+    tool "files/write_*" {
+      rate    = 5
+      timeout = "2m"
+    }
+  }
   http {
     listen = "127.0.0.1:7575"
     auth "static_token" {

@@ -74,6 +74,7 @@ type App struct {
 	pages       loginPages
 	redactor    redactor
 	usage       usage.Counter
+	toolLimits  *limit.Tools
 
 	reloading sync.Mutex     // held by Reload and Stop, and while serving begins
 	closing   sync.WaitGroup // upstreams and secret stores of earlier generations
@@ -111,10 +112,11 @@ func Load(ctx context.Context, o Options) (*App, config.Diagnostics) {
 	}
 	a.Supervisor.Conceal(a.redactor.hide)
 	g.secrets = g.openSecrets()
+	a.toolLimits = limit.NewTools(o.Log)
 	a.messages, a.serverLog = limit.NewMemory(messageMemory(g.Config)), limit.NewLines(o.Log, "server")
 	a.Catalog = catalog.New(nil, o.Dirs.Cache, o.Log, nil)
 	a.Gateway = gateway.New(gateway.Options{
-		Version: o.Version, Catalog: a.Catalog, Log: o.Log, Budget: a.messages, Lines: a.serverLog, Usage: &a.usage,
+		Version: o.Version, Catalog: a.Catalog, Log: o.Log, Budget: a.messages, Lines: a.serverLog, Usage: &a.usage, Limit: a.toolLimits,
 		Login: a.findLoginPage, Local: o.Local, Roots: rootsOf(o.Roots),
 	})
 	g.build(nil)

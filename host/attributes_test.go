@@ -21,7 +21,7 @@ const (
 // noticed has every field of a server block, and of the structs in it.
 var noticed = map[string]string{
 	"Name": elsewhere, "At": elsewhere, "Enabled": elsewhere, "Required": elsewhere, // identity, and what decides whether there is a server
-	"Resources.Unlisted": elsewhere, // in gateway.Server, which each generation makes
+	"Resources.Unlisted": elsewhere, "Context": elsewhere, // in gateway.Server, which each generation makes
 
 	"Protocol": inConnection, "MaxMessage": inConnection, "Fingerprint": inConnection, "Transport": inConnection, "Auth": inConnection,
 	"Idle.Adaptive": inConnection, "Idle.Never": inConnection, "Idle.After": inConnection,
@@ -81,6 +81,8 @@ func change(t *testing.T, path string, v reflect.Value) {
 	switch v.Interface().(type) {
 	case string:
 		to = "changed"
+	case []string:
+		to = []string{"changed"}
 	case bool:
 		to = true
 	case int:

@@ -77,7 +77,7 @@ func (g *generation) build(before *generation) {
 		g.servers = append(g.servers, g.catalogServerOnce(before, s, u))
 		rules[s.Name] = policy.Server{Allow: rulesOf(s.Tools.Allow), Deny: rulesOf(s.Tools.Deny)}
 		g.inGateway.Servers[s.Name] = gateway.Server{
-			Upstream: u, Repeat: repeatable(s.Tools), Share: gateway.Share(s.Share), Unlisted: s.Resources.Unlisted,
+			Upstream: u, Repeat: repeatable(s.Tools), Share: gateway.Share(s.Share), Unlisted: s.Resources.Unlisted, Timeout: g.toolTimeout(s.Name), Context: s.Context,
 			Open: func(peer upstream.Peer, p authn.Principal) *upstream.Upstream {
 				return g.newUpstream(s, peer, Tenant(s, p))
 			},
@@ -163,6 +163,7 @@ func (g *generation) credentialKey(s *config.Server, tenant string) credential.K
 // apply makes a generation the one in effect.
 func (a *App) apply(g *generation) {
 	a.current.Store(g)
+	a.toolLimits.SetRules(toolRules(g.Config.Gateway.Limits))
 	a.Gateway.Apply(&g.inGateway)
 	a.Catalog.SetServers(g.servers)
 	a.usage.Keep(func(server string) bool { return g.upstreams[server] != nil })

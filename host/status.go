@@ -34,7 +34,18 @@ func (a *App) Status(ctx context.Context) *control.Status {
 		Servers:    g.serverStatuses(ctx, g.Config.Servers),
 		Plugins:    a.pluginStatuses(),
 		Sessions:   a.sessionStatuses(),
+		Limits:     a.limitStatuses(),
 	}
+}
+
+// shownLimits is the number of limits in a status.
+const shownLimits = 20
+
+func (a *App) limitStatuses() (all []control.ToolUse) {
+	for _, u := range a.toolLimits.Busiest(shownLimits) {
+		all = append(all, control.ToolUse(u))
+	}
+	return all
 }
 
 // ServerStatuses describes servers of the configuration in effect, in the given order.

@@ -57,6 +57,12 @@ func (p Principal) Is(q Principal) bool {
 	return p.Same(q) && slices.Equal(p.Roles, q.Roles) && slices.Equal(p.Groups, q.Groups) && slices.Equal(p.Scopes, q.Scopes)
 }
 
+// HasRole reports whether the principal has one of the roles. A nil list means all
+// principals.
+func (p Principal) HasRole(roles []string) bool {
+	return roles == nil || slices.ContainsFunc(p.Roles, func(role string) bool { return slices.Contains(roles, role) })
+}
+
 // Local returns the principal of the user who runs Junctor: on the command
 // line, or behind the client that started "junctor serve" on its standard
 // streams. This user owns the configuration.

@@ -14,6 +14,7 @@ import (
 type Gateway struct {
 	MaxMemory int // soft limit on the memory of the process, in bytes
 	HTTP      HTTP
+	Limits    CallLimits `json:",omitzero"`
 
 	memoryAt hcl.Range // empty: not set
 }
@@ -92,7 +93,7 @@ const (
 	mostConnections = 100_000
 )
 
-var gatewayForm = form{attributes: []string{"max_memory"}, blocks: map[string]shape{"http": {}}}
+var gatewayForm = form{attributes: []string{"max_memory"}, blocks: map[string]shape{"http": {}, "limits": {}}}
 
 var httpForm = form{
 	attributes: []string{"listen", "url", "socket_mode", "origins", "hosts", "max_body", "max_in_flight", "legacy_sse", "allow_plaintext"},
@@ -118,6 +119,7 @@ func (l *loader) gateway(blocks []*hclsyntax.Block) Gateway {
 	}
 	g := Gateway{}
 	g.MaxMemory, g.memoryAt = s.memory()
+	g.Limits = s.blockOrEmpty("limits").callLimits()
 	before := len(l.problems)
 	g.HTTP = h.http(given)
 	if l.NoListener {

@@ -96,7 +96,7 @@ func dump(t *testing.T, c *Config) string {
 			File *SecretFile `json:",omitempty"`
 		}{block{k.Block, k.Settings, k.Shown}, k.File}
 	}
-	if c.Gateway.HTTP.Given {
+	if c.Gateway.HTTP.Given || c.Gateway.Limits.PerTool != nil || c.Gateway.Limits.Tools != nil {
 		all.Gateway = &c.Gateway
 	}
 	usual := *loadGood(t, "server \"a\" {\n  transport \"stdio\" {\n    command = [\"x\"]\n  }\n}\n").Servers[0]

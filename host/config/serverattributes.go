@@ -29,8 +29,9 @@ type Server struct {
 	Views     []View
 	Resources Resources
 
-	Describe  string // how descriptions are passed on: "full", "brief" or "verbatim"
-	BadSchema string // how a tool with an unsafe schema is offered: "replace" or "hide"
+	Describe  string   // how descriptions are passed on: "full", "brief" or "verbatim"
+	Context   []string `json:",omitempty"` // what the server learns about clients: "subject", "tenant", "session", "client"
+	BadSchema string   // how a tool with an unsafe schema is offered: "replace" or "hide"
 
 	// Fingerprint is equal for two blocks exactly if a connection that was opened
 	// for one also serves the other. Names and places do not change it.
@@ -99,6 +100,9 @@ var serverAttributes = []serverAttribute{
 		inDefaults: true, doc: "How the server's descriptions reach clients. See [Descriptions](#descriptions)."},
 	{name: "bad_schema", serverValue: oneOf(func(s *Server) *string { return &s.BadSchema }, "replace", "hide"),
 		inDefaults: true, doc: "How a tool with a schema that Junctor refuses is offered. `replace` offers it with a schema that accepts any object and without an output schema; `hide` leaves it out."},
+
+	{name: "context", serverValue: wordList(func(s *Server) *[]string { return &s.Context }, "nothing", "subject", "tenant", "session", "client"),
+		inDefaults: true, doc: "What the server learns about the client with each request. See [Context](#context)."},
 
 	{block: "timeouts", name: "start", serverValue: duration(func(s *Server) *time.Duration { return &s.Timeouts.Start }, 10*time.Second, maxStart), inDefaults: true,
 		doc: "For the start of the server and the handshake. Each line that the server prints on standard error restarts it, up to `timeouts.install` in total."},
@@ -181,6 +185,23 @@ func patternList(field func(*Server) *[]Pattern, unset string) serverValue {
 		},
 		accepts: "a list of globs", unset: unset,
 	}
+}
+
+// wordList is a list of different words.
+func wordList(field func(*Server) *[]string, unset string, words ...string) serverValue {
+	return valueOfField(field, "a list of "+codeList(words), unset, func(r blockReader, name string) (list []string) {
+		for _, e := range r.publicStrings(name) {
+			switch {
+			case !slices.Contains(words, e.text):
+				r.errorAt(e.at, nearHint(e.text, words), "%q may list %s%s", name, quoted(words), gotText(e.text, false))
+			case slices.Contains(list, e.text):
+				r.errorAt(e.at, "", "%q lists %q twice", name, e.text)
+			default:
+				list = append(list, e.text)
+			}
+		}
+		return list
+	})
 }
 
 // durationUpTo describes a duration with a maximum in Markdown.

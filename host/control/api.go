@@ -41,6 +41,17 @@ type Status struct {
 	Servers    []*Server  `json:"servers"`
 	Plugins    []Plugin   `json:"plugins"`
 	Sessions   Sessions   `json:"sessions"`
+	Limits     []ToolUse  `json:"limits,omitempty"` // of tools, those in use most first
+}
+
+// A ToolUse says how much of the limits of a tool a tenant uses.
+type ToolUse struct {
+	Tenant  string  `json:"tenant"`
+	Server  string  `json:"server"`
+	Tool    string  `json:"tool"`
+	Used    float64 `json:"used"` // share of the limit, from 0 to 1
+	Running int     `json:"running"`
+	Waiting int     `json:"waiting"`
 }
 
 // A Memory is the memory of the host process, in bytes.

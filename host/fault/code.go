@@ -70,6 +70,9 @@ const (
 
 	LoginFailed Code = "login.failed"
 
+	LimitRate       Code = "limit.rate"
+	LimitConcurrent Code = "limit.concurrent"
+
 	CallTimeout   Code = "call.timeout"
 	CallCanceled  Code = "call.canceled"
 	CallArguments Code = "call.arguments"
@@ -164,7 +167,10 @@ var Codes = map[Code]Entry{
 
 	LoginFailed: {ExitCredentials, "The login failed; the previous credential is kept.", "The message names the reason. Run `junctor login SERVER` again."},
 
-	CallTimeout:   {ExitTimeout, "The call timed out; the server was told to cancel it.", "Raise `timeouts { call }` or `--timeout`."},
+	CallTimeout:     {ExitTimeout, "The call timed out; the server was told to cancel it.", "Raise `timeouts { call }` or `--timeout`."},
+	LimitRate:       {ExitUnreachable, "A tenant calls a tool more often than `limits` in the `gateway` block allows. The call was not sent.", "Wait for `retry_after_ms`, or raise `rate` or `burst`."},
+	LimitConcurrent: {ExitUnreachable, "As many calls of a tool by a tenant are in progress as `limits` in the `gateway` block allows, and none ended within `wait`. The call was not sent.", "Try again later, or raise `concurrent` or `wait`."},
+
 	CallCanceled:  {ExitInterrupted, "The call was cancelled.", "Nothing."},
 	CallArguments: {ExitUsage, "The arguments do not match the tool's schema; the server was not called.", "Each line names an argument. `junctor inspect TOOL` shows the schema."},
 	CallInput:     {ExitAnswer, "The server requests input that this client does not support.", "Use a client that supports elicitation, or another tool."},

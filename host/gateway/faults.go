@@ -24,6 +24,7 @@ import (
 // clientFaults holds the codes of faults about the client's own request, and of those
 // that repeat the server's answer. Clients get their text unchanged.
 var clientFaults = map[fault.Code]bool{
+	fault.LimitRate: true, fault.LimitConcurrent: true,
 	fault.CallTimeout: true, fault.CallCanceled: true, fault.CallInput: true, fault.CallArguments: true, fault.NameUnknown: true, fault.Denied: true,
 	fault.UpstreamOverloaded: true, fault.UpstreamStopped: true, fault.UpstreamUnsupported: true, fault.UpstreamError: true,
 	fault.UpstreamBadMessage: true, fault.UpstreamTooLarge: true,

@@ -137,6 +137,11 @@ func newFixture(fakes ...*fake) *fixture { return newFixtureIn("", fakes...) }
 
 // newFixtureIn opens one that keeps lists in a directory.
 func newFixtureIn(dir cache.Dir, fakes ...*fake) *fixture {
+	return newLimitedFixture(dir, nil, fakes...)
+}
+
+// newLimitedFixture opens one with limits of calls.
+func newLimitedFixture(dir cache.Dir, limits limit.Limiter, fakes ...*fake) *fixture {
 	d := &fixture{log: &logbook{}, fakes: map[string]*fake{}}
 	log := hclog.New(&hclog.LoggerOptions{Output: d.log, Level: hclog.Debug})
 	rules, servers := map[string]policy.Server{}, map[string]Server{}
@@ -145,7 +150,7 @@ func newFixtureIn(dir cache.Dir, fakes ...*fake) *fixture {
 		servers[f.name] = Server{Repeat: f.repeat, Share: f.share, Unlisted: f.unlisted, Open: func(p upstream.Peer, _ authn.Principal) *upstream.Upstream { return f.upstream(p, log) }}
 	}
 	c := catalog.New(nil, dir, log, nil)
-	d.Gateway = New(Options{Version: "1", Catalog: c, Log: log, Login: d.login, Budget: limit.NewMemory(64 << 20)})
+	d.Gateway = New(Options{Version: "1", Catalog: c, Log: log, Login: d.login, Budget: limit.NewMemory(64 << 20), Limit: limits})
 	var all []*catalog.Server
 	for _, f := range fakes {
 		u := f.upstream(d.Peer(f.name), log)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -60,6 +61,12 @@ type Server struct {
 	// Repeat reports whether a call of a tool may be repeated after a lost connection,
 	// because the tool is marked read-only or idempotent.
 	Repeat func(tool string) bool
+	// Timeout returns the timeout of calls of a tool by a principal; 0: the server's own.
+	// It may be nil.
+	Timeout func(tool string, p authn.Principal) time.Duration
+	// Context lists what the server learns about the client of a request: "subject",
+	// "tenant", "session" and "client".
+	Context []string
 	// Unlisted allows clients to read resources that the server does not list.
 	Unlisted bool
 }

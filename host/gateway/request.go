@@ -140,7 +140,7 @@ func tooCapable() *rpcError {
 
 // call returns the request as a server gets it, for a connection.
 func (r *request) call() *upstream.Call {
-	c := &upstream.Call{Method: r.method, Params: r.params, Permit: r.permit, Principal: r.principal, About: r, Repeat: r.mayRepeat()}
+	c := &upstream.Call{Method: r.method, Params: r.withContext(r.params), Permit: r.permit, Principal: r.principal, About: r, Repeat: r.mayRepeat()}
 	switch {
 	case r.local != nil:
 		c.Timeout, c.Progress = r.local.Timeout, r.local.Progress
@@ -150,6 +150,9 @@ func (r *request) call() *upstream.Call {
 		return c
 	case r.takeProgress():
 		c.Progress = r.progress.report
+	}
+	if limit := r.generation.Servers[r.item.Server].Timeout; limit != nil && r.method == mcp.MethodCallTool {
+		c.Timeout = limit(r.item.Name, r.principal)
 	}
 	// A legacy client stated its capabilities at initialize and set the level for
 	// its session; a modern server is told both with each request.

@@ -159,7 +159,7 @@ func (p *pipeline) limit(next handler) handler {
 		}
 		release, err := p.acquire(ctx, r)
 		if err != nil {
-			return response{}, fault.In(r.item.Server, err)
+			return response{}, err
 		}
 		defer release()
 		return next(ctx, r)
@@ -167,7 +167,14 @@ func (p *pipeline) limit(next handler) handler {
 }
 
 func (p *pipeline) acquire(ctx context.Context, r *request) (release func(), err error) {
-	return p.opts.Limit.Acquire(ctx, limit.Key{Tenant: r.principal.Tenant, Subject: r.principal.Subject, Server: r.item.Server, Tool: r.item.Name})
+	if r.method != mcp.MethodCallTool || local(r.principal) {
+		return func() {}, nil
+	}
+	release, err = p.opts.Limit.Acquire(ctx, limit.Call{Tenant: r.principal.Tenant, Roles: r.principal.Roles, Server: r.item.Server, Tool: r.item.Name})
+	if err != nil {
+		return nil, r.limitError(err)
+	}
+	return release, nil
 }
 
 func (p *pipeline) count(next handler) handler {

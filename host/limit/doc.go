@@ -1,6 +1,4 @@
 // Package limit bounds the memory for messages ([Memory]), the log lines about each
-// source ([Lines]) and quotas such as requests in flight ([Quota]).
-//
-// It also defines limits by principal and tool ([Limiter]). So far their only
-// implementation, [Unlimited], has no limits.
+// source ([Lines]), quotas such as requests in flight ([Quota]), and the rate and the
+// concurrency of the calls of each tool by each tenant ([Tools]).
 package limit

@@ -40,6 +40,9 @@ var errorMappings = map[fault.Code]errorMapping{
 	fault.NameUnknown:   {CodeInvalidParams, CodeInvalidParams, "unknown_name"},
 	fault.Denied:        {CodeInvalidParams, CodeInvalidParams, "unknown_name"}, // indistinguishable from a missing name
 
+	fault.LimitRate:       {-32099, -31010, "rate_limited"},
+	fault.LimitConcurrent: {-32002, -31011, "busy"},
+
 	fault.GatewayOverloaded:   {-32001, -31011, "overloaded"},
 	fault.UpstreamOverloaded:  {-32001, -31011, "overloaded"},
 	fault.UpstreamLimited:     {-32001, -31011, "overloaded"},

@@ -12,6 +12,7 @@ server "all" {
   required    = true
   max_message = "32MiB"
   describe    = "brief"
+  context     = ["client"]
   bad_schema  = "hide"
   timeouts {
     start            = "20s"

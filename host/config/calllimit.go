@@ -1,0 +1,118 @@
+package config
+
+import (
+	"strings"
+	"time"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+)
+
+// CallLimits bound the calls of tools by clients of the gateway, for each tenant and
+// each tool alone. The first entry of Tools that matches a call counts, and else PerTool.
+type CallLimits struct {
+	Tools   []CallLimit `json:",omitempty"`
+	PerTool *CallLimit  `json:",omitempty"` // nil: no limit
+}
+
+// A CallLimit is a per_tool block or a tool block.
+type CallLimit struct {
+	Server, Tool Pattern       // of a tool block
+	Roles        []string      `json:",omitempty"` // nil: for all clients
+	Rate         float64       // calls per second; 0: no limit
+	Burst        int           // calls at once
+	Concurrent   int           // calls at a time; 0: no limit
+	Wait         time.Duration // for a call to begin; 0: none
+	Timeout      time.Duration `json:",omitempty"` // of a call; 0: that of the server
+}
+
+// Match reports whether the limit is for a tool, by the server's own name of it.
+func (c CallLimit) Match(server, tool string) bool {
+	return c.Server.Match(server) && c.Tool.Match(tool)
+}
+
+const (
+	defaultCallRate   = 100
+	defaultConcurrent = 10
+	defaultCallWait   = 5 * time.Second
+	mostConcurrent    = 10_000
+	mostCallLimits    = 1000
+	longestCallWait   = time.Minute
+	longestCall       = 600 * time.Second
+)
+
+var (
+	limitsForm   = form{blocks: map[string]shape{"per_tool": {}, "tool": {labels: 1, many: true}}}
+	perToolForm  = form{attributes: []string{"rate", "burst", "concurrent", "wait"}}
+	toolCallForm = form{attributes: append([]string{"roles", "timeout"}, perToolForm.attributes...)}
+)
+
+// callLimits reads the limits block.
+func (r blockReader) callLimits() (c CallLimits) {
+	r.check(limitsForm)
+	if b, found := r.block("per_tool"); found {
+		b.check(perToolForm)
+		limit := b.callLimit(CallLimit{Rate: defaultCallRate, Burst: 2 * defaultCallRate, Concurrent: defaultConcurrent, Wait: defaultCallWait})
+		limit.Server, limit.Tool = Pattern{Glob: "*"}, Pattern{Glob: "*"}
+		c.PerTool = &limit
+	}
+	blocks := r.labelledBlocks("tool")
+	if len(blocks) > mostCallLimits {
+		r.errorAt(blocks[mostCallLimits].TypeRange, "combine them with *", `"limits" has more than %d tool blocks`, mostCallLimits)
+		return c
+	}
+	for _, b := range blocks {
+		c.Tools = append(c.Tools, r.toolCallLimit(b, c.PerTool))
+	}
+	return c
+}
+
+// toolCallLimit reads a tool block. What it does not set is that of per_tool.
+func (r blockReader) toolCallLimit(block *hclsyntax.Block, general *CallLimit) CallLimit {
+	b := r.nested(block)
+	b.check(toolCallForm)
+	unset := CallLimit{Wait: defaultCallWait}
+	if general != nil {
+		unset = *general
+	}
+	limit := b.callLimit(unset)
+	server, tool, both := strings.Cut(b.label, "/")
+	if !both || server == "" || tool == "" || len(b.label) > 256 {
+		b.errorAt(b.labelAt, `write the server's label and the server's own name of the tool, such as "github/create_*" or "*/search"`, "a tool block of limits is labelled SERVER/TOOL, not %q", b.label)
+	}
+	limit.Server, limit.Tool = Pattern{Glob: server, At: startOf(b.labelAt)}, Pattern{Glob: tool, At: startOf(b.labelAt)}
+	if items := b.publicStrings("roles"); items != nil {
+		limit.Roles = []string{}
+		for _, e := range items {
+			limit.Roles = append(limit.Roles, e.text)
+		}
+		if len(items) == 0 {
+			b.errorAt(b.body.Attributes["roles"].Expr.Range(), "omit the attribute for all clients", `"roles" is empty, so the block is for no client`)
+		}
+	}
+	limit.Timeout = b.duration("timeout", 0, longestCall)
+	return limit
+}
+
+// callLimit reads the attributes of both kinds of blocks.
+func (r blockReader) callLimit(unset CallLimit) CallLimit {
+	c := unset
+	c.Rate = r.number("rate", unset.Rate, mostRate)
+	if r.isSet("rate") && c.Rate > 0 {
+		c.Burst = max(1, int(2*c.Rate))
+	}
+	c.Burst = r.integer("burst", c.Burst, 1, 2*mostRate)
+	c.Concurrent = r.integer("concurrent", unset.Concurrent, 0, mostConcurrent)
+	if r.isZeroDuration("wait") {
+		c.Wait = 0
+	} else {
+		c.Wait = r.duration("wait", unset.Wait, longestCallWait)
+	}
+	return c
+}
+
+// isZeroDuration reports whether an attribute is a duration of zero.
+func (r blockReader) isZeroDuration(name string) bool {
+	text, _, set := r.publicString(name)
+	d, err := time.ParseDuration(text)
+	return set && err == nil && d == 0
+}

@@ -1,0 +1,71 @@
+package gateway
+
+import (
+	"crypto/rand"
+	"strings"
+
+	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/truncate"
+)
+
+// metaContext is the name in _meta under which servers learn about the client of a
+// request. A client cannot set it.
+const metaContext = "junctor/context"
+
+// withContext returns the params of a request with what its server is told about the
+// client. It removes what the client itself wrote there.
+func (r *request) withContext(params []byte) []byte {
+	told := r.generation.Servers[r.item.Server].Context
+	if len(told) == 0 {
+		meta := mcp.Member(params, "_meta")
+		if mcp.Member(meta, metaContext) == nil {
+			return params
+		}
+		return mcp.SetMember(params, "_meta", mcp.DeleteMember(meta, metaContext))
+	}
+	object := []byte("{}")
+	for _, part := range told {
+		if text := r.contextPart(part); text != "" {
+			object = mcp.SetMember(object, part, mcp.AppendText(nil, text))
+		}
+	}
+	return mcp.SetPath(params, []string{"_meta", metaContext}, object)
+}
+
+// contextPart returns one part of the context, or "" if it is not known.
+func (r *request) contextPart(part string) string {
+	switch part {
+	case "subject":
+		return r.principal.Subject
+	case "tenant":
+		return r.principal.Tenant
+	case "session":
+		if r.session != nil && !r.session.stateless {
+			return r.session.contextLabel()
+		}
+	case "client":
+		if r.modern {
+			info := mcp.Member(r.params, "_meta", mcp.MetaClientInfo)
+			name, _ := mcp.TextMember(info, "name")
+			version, _ := mcp.TextMember(info, "version")
+			return truncate.Runes(strings.TrimSpace(name+" "+version), maxProgram)
+		}
+		if r.session != nil {
+			r.session.mu.Lock()
+			defer r.session.mu.Unlock()
+			return r.session.program
+		}
+	}
+	return ""
+}
+
+// contextLabel returns a random name of the session. It is not the id that a client
+// proves its session with.
+func (s *Session) contextLabel() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.label == "" {
+		s.label = rand.Text()
+	}
+	return s.label
+}
