@@ -74,12 +74,12 @@ func (j *JWT) Authenticate(r *http.Request) (Principal, error) {
 	if err != nil {
 		return Principal{}, err
 	}
+	digest := sha256.Sum256([]byte(token))
+	if p, ok := j.remembered(digest); ok {
+		return p, nil
+	}
 	if !isJWT(token) {
 		return Principal{}, fmt.Errorf("%w: it is no JWT", ErrOther)
-	}
-	digest := sha256.Sum256([]byte(token))
-	if v, ok := j.cache.get(digest); ok && (j.opts.Keys == nil || j.opts.Keys.Valid(v.key)) {
-		return v.owner, nil
 	}
 	v, err := j.verify(r.Context(), token)
 	if err != nil {
@@ -87,6 +87,21 @@ func (j *JWT) Authenticate(r *http.Request) (Principal, error) {
 	}
 	j.cache.add(digest, v)
 	return v.owner, nil
+}
+
+// remembered returns the principal of a token that was verified before, if its key is
+// still one of the issuer's.
+func (j *JWT) remembered(digest [sha256.Size]byte) (Principal, bool) {
+	v, ok := j.cache.get(digest)
+	if !ok || j.opts.Keys == nil {
+		return v.owner, ok
+	}
+	now, ok := j.opts.Keys.Valid(v.key, v.keys)
+	if ok && now != v.keys {
+		v.keys = now
+		j.cache.add(digest, v)
+	}
+	return v.owner, ok
 }
 
 // isJWT reports whether a token has the form of a signed JWT: a JSON object, a payload

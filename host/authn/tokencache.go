@@ -18,7 +18,8 @@ const (
 // verified is the result of checking a token.
 type verified struct {
 	owner Principal
-	key   jwks.Key // that verified it; zero for a secret
+	key   jwks.Key   // that verified it; zero for a secret
+	keys  jwks.State // in which the key was found to be valid
 }
 
 // A tokenCache remembers verified tokens by their digests. The least recently used ones

@@ -90,10 +90,18 @@ func (s *Set) Find(ctx context.Context, id string, suits func(Key) bool) (Key, e
 	return Key{}, ErrUnknownKey
 }
 
-// Valid reports whether a key that Find returned is still a key of the issuer.
-func (s *Set) Valid(k Key) bool {
+// A State identifies the keys that are known at one moment.
+type State struct{ keys *known }
+
+// Valid reports whether a key that Find returned is still a key of the issuer, and
+// returns the state that this is true for. Valid returns at once for the state of an
+// earlier call; the zero State is none.
+func (s *Set) Valid(k Key, seen State) (State, bool) {
 	now := s.usable()
-	return now != nil && slices.ContainsFunc(now.keys, k.equal)
+	if now == nil {
+		return State{}, false
+	}
+	return State{now}, now == seen.keys || slices.ContainsFunc(now.keys, k.equal)
 }
 
 // Prepare begins to read the keys, so that the first request need not wait. For a file
