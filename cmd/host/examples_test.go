@@ -33,6 +33,8 @@ type example struct {
 var examples = map[string]example{
 	"demo.hcl":        {run: []string{"call", "demo__add", "a=2", "b=40", `"sum":42`}},
 	"gateway.hcl":     {run: []string{"call", "demo__add", "a=2", "b=40", `"sum":42`}},
+	"identity.hcl":    {run: []string{"call", "demo__add", "a=2", "b=40", `"sum":42`}},
+	"team.hcl":        {run: []string{"call", "demo__add", "a=2", "b=40", `"sum":42`}},
 	"views.hcl":       {run: []string{"call", "office__welcome", "name=Ada", "Guten Tag, Ada!"}},
 	"files.hcl":       {}, // host/interoptest runs it with servers from npm
 	"several.hcl":     {}, // likewise

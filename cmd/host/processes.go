@@ -75,6 +75,7 @@ func (e *env) printProcess(st *control.Status) {
 	e.table([]string{"SERVER", "STATE", "TRANSPORT", "REVISION", "PID", "CONNECTIONS", "CALLS", "ERRORS", "IN FLIGHT", "LAST USED", "OFFERS"}, rows)
 	e.printPlugins(st.Plugins)
 	e.printSessions(st.Sessions)
+	e.printLimits(st.Limits)
 	if f := st.Generation.Failed; f != nil {
 		e.printf("\nThe last reload failed %s ago; the configuration before stays in effect.\n", since(f.At))
 		e.printError(f.Error.Fault())
@@ -113,6 +114,18 @@ func (e *env) printSessions(s control.Sessions) {
 	if more := s.Count - len(s.List); more > 0 {
 		e.printf("and %s\n", count(more, "more session"))
 	}
+}
+
+// printLimits prints the tenants and tools whose limits of calls are in use.
+func (e *env) printLimits(all []control.ToolUse) {
+	var rows [][]string
+	for _, u := range all {
+		rows = append(rows, []string{u.Tenant, u.Server, u.Tool, fmt.Sprintf("%.0f %%", 100*u.Used), number(u.Running), number(u.Waiting)})
+	}
+	if len(rows) > 0 {
+		e.printf("\n")
+	}
+	e.table([]string{"TENANT", "SERVER", "TOOL", "LIMIT USED", "RUNNING", "WAITING"}, rows)
 }
 
 func (e *env) printProcessTable(all []*control.Status) {

@@ -48,7 +48,7 @@ func (r blockReader) forwarded() ClientAuth {
 	if f.User == "" && !r.isSet("user") {
 		r.reportMissing("user", r.head)
 	}
-	f.From, f.Unix = r.proxies()
+	f.From, f.Unix = r.proxiesFrom()
 	f.Names = r.admitNames()
 	if f.Tenant != "" && (r.isSet("tenant") || r.isSet("tenants")) {
 		r.errorAt(r.body.Attributes["tenant_header"].NameRange, "remove one of them", `"tenant_header" excludes "tenant" and "tenants"`)
@@ -56,8 +56,8 @@ func (r blockReader) forwarded() ClientAuth {
 	return f
 }
 
-// proxies reads the addresses of proxies.
-func (r blockReader) proxies() (list []netip.Prefix, unix bool) {
+// proxiesFrom reads the addresses of proxies whose headers name users.
+func (r blockReader) proxiesFrom() (list []netip.Prefix, unix bool) {
 	items := r.publicStrings("from")
 	if len(items) == 0 {
 		if !r.isSet("from") {
@@ -72,19 +72,40 @@ func (r blockReader) proxies() (list []netip.Prefix, unix bool) {
 			unix = true
 			continue
 		}
-		p, ok := prefixOf(e.text)
-		switch {
-		case !ok:
-			r.errorAt(e.at, "", `"from" must list addresses such as "10.0.0.5", prefixes such as "10.0.0.0/28", and %q`, fromSocket)
+		p, ok := r.proxy("from", e)
+		if !ok {
 			continue
-		case p.Bits() == 0:
-			r.errorAt(e.at, "list the addresses of the proxies", "every client could send the headers: %q matches all addresses", e.text)
-		case p.Addr().IsLoopback():
+		}
+		if p.Addr().IsLoopback() {
 			r.warnAt(e.at, "make sure that only the proxy runs on this machine, or let it connect over a unix socket", "every program on this machine can claim to be any user")
 		}
 		list = append(list, p)
 	}
 	return list, unix
+}
+
+// proxies reads the addresses of proxies whose X-Forwarded-For counts.
+func (r blockReader) proxies() (list []netip.Prefix) {
+	for _, e := range r.publicStrings("proxies") {
+		if p, ok := r.proxy("proxies", e); ok {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// proxy reads an address or a prefix in a list.
+func (r blockReader) proxy(attribute string, e item) (netip.Prefix, bool) {
+	p, ok := prefixOf(e.text)
+	switch {
+	case !ok && attribute == "from":
+		r.errorAt(e.at, "", `"from" must list addresses such as "10.0.0.5", prefixes such as "10.0.0.0/28", and %q`, fromSocket)
+	case !ok:
+		r.errorAt(e.at, "", `%q must list addresses such as "10.0.0.5" and prefixes such as "10.0.0.0/28"`, attribute)
+	case p.Bits() == 0:
+		r.errorAt(e.at, "list the addresses of the proxies", "every client could send the headers: %q matches all addresses", e.text)
+	}
+	return p, ok && p.Bits() > 0
 }
 
 // prefixOf parses an address or a prefix.

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"io/fs"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -27,8 +28,9 @@ type HTTP struct {
 	URL        string      `json:",omitempty"` // of the endpoint as clients see it; empty: as each request says
 	SocketMode fs.FileMode // of a unix socket
 
-	Origins []string // allowed origins of requests, each exactly as browsers send it
-	Hosts   []string // allowed Host headers beyond the address itself: lower case, with or without a port
+	Origins []string       // allowed origins of requests, each exactly as browsers send it
+	Proxies []netip.Prefix `json:",omitempty"` // whose X-Forwarded-For counts for PerIP
+	Hosts   []string       // allowed Host headers beyond the address itself: lower case, with or without a port
 
 	MaxBody     int // of a request, in bytes
 	MaxInFlight int // requests at a time
@@ -96,7 +98,7 @@ const (
 var gatewayForm = form{attributes: []string{"max_memory"}, blocks: map[string]shape{"http": {}, "limits": {}}}
 
 var httpForm = form{
-	attributes: []string{"listen", "url", "socket_mode", "origins", "hosts", "max_body", "max_in_flight", "legacy_sse", "allow_plaintext"},
+	attributes: []string{"listen", "url", "socket_mode", "origins", "hosts", "proxies", "max_body", "max_in_flight", "legacy_sse", "allow_plaintext"},
 	blocks: map[string]shape{
 		"timeouts": {}, "per_ip": {}, "sessions": {}, "tls": {}, "auth": {labels: 1, many: true},
 	},
@@ -151,6 +153,7 @@ func (r blockReader) http(given bool) HTTP {
 		URL:         r.publicURL(),
 		Origins:     r.origins(),
 		Hosts:       r.hosts(),
+		Proxies:     r.proxies(),
 		MaxBody:     r.size("max_body", 1<<20, leastBody, mostBody),
 		MaxInFlight: r.integer("max_in_flight", 500, 1, mostInFlight),
 		LegacySSE:   r.boolean("legacy_sse", false),

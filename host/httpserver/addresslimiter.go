@@ -47,6 +47,11 @@ func (a *addressLimiter) allow(remote string, limit Rate, loopback bool) (wait t
 	if !counted {
 		return 0, true
 	}
+	return a.take(from, limit)
+}
+
+// take counts a request of a network.
+func (a *addressLimiter) take(from netip.Prefix, limit Rate) (wait time.Duration, ok bool) {
 	r := a.limiter(from, limit).Reserve()
 	if wait = r.Delay(); wait > 0 {
 		r.Cancel()
@@ -62,7 +67,11 @@ func addressKey(remote string, loopback bool) (of netip.Prefix, counted bool) {
 	if err != nil {
 		return of, false
 	}
-	addr := from.Addr().Unmap().WithZone("")
+	return clientNetwork(from.Addr().Unmap().WithZone(""), loopback)
+}
+
+// clientNetwork is addressKey for an address without a port.
+func clientNetwork(addr netip.Addr, loopback bool) (of netip.Prefix, counted bool) {
 	if addr.IsLoopback() && !loopback {
 		return of, false
 	}

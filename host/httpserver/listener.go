@@ -50,7 +50,13 @@ func (srv *Server) Start(l net.Listener, secure *TLS) *Listener {
 	x.cancel = cancel
 	x.conns = httpconn.Listen(l, httpconn.Options{
 		TLS: config, Limits: srv.active.Load().connLimits(), Unavailable: errConnections.body(false), Log: srv.log,
-		AddressKey: func(remote string) (netip.Prefix, bool) { return addressKey(remote, srv.active.Load().Loopback) },
+		AddressKey: func(remote string) (netip.Prefix, bool) {
+			settings := srv.active.Load()
+			if isProxy(remote, settings.Proxies) {
+				return netip.Prefix{}, false
+			}
+			return addressKey(remote, settings.Loopback)
+		},
 	})
 	x.http = &http.Server{
 		BaseContext: func(net.Listener) context.Context { return base },

@@ -33,7 +33,7 @@ func (srv *Server) resourceMetadata(w http.ResponseWriter, r *http.Request, sett
 		notAllowed(w, r, "GET, HEAD")
 		return
 	}
-	if wait, ok := srv.addresses.allow(r.RemoteAddr, settings.PerAddress, settings.Loopback); !ok {
+	if wait, ok := srv.allowAddress(r, settings); !ok {
 		writeRetryable(w, r, http.StatusTooManyRequests, wait, errRate)
 		return
 	}

@@ -143,7 +143,7 @@ func (srv *Server) admit(w http.ResponseWriter, r *http.Request, settings *activ
 		w.WriteHeader(http.StatusNoContent)
 		return authn.Principal{}, false
 	}
-	if wait, ok := srv.addresses.allow(r.RemoteAddr, settings.PerAddress, settings.Loopback); !ok {
+	if wait, ok := srv.allowAddress(r, settings); !ok {
 		writeRetryable(w, r, http.StatusTooManyRequests, wait, errRate)
 		return authn.Principal{}, false
 	}

@@ -1,6 +1,7 @@
 package httpserver
 
 import (
+	"net/netip"
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/authn"
@@ -30,6 +31,10 @@ type Settings struct {
 	PerAddress  Rate // requests of one address; zero: no limit
 	Connections int  // of one address; zero: no limit
 	Loopback    bool // apply both limits to addresses of this machine too
+	// Proxies are the addresses of proxies in front of the gateway. A request of one
+	// counts for the client that it names in X-Forwarded-For, and its connections are not
+	// limited.
+	Proxies []netip.Prefix
 
 	Header, Body time.Duration // for the head and the body of a request
 	Send         time.Duration // for a client to take an event

@@ -5,8 +5,9 @@ server "files" {
 }
 gateway {
   http {
-    listen = "mcp.example.com:443"
-    url    = "https://mcp.example.com/mcp"
+    listen  = "mcp.example.com:443"
+    url     = "https://mcp.example.com/mcp"
+    proxies = ["10.0.0.5", "fd00::/64"]
     tls {
       cert               = "server.pem"
       key                = "server.key"
