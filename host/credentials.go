@@ -30,9 +30,20 @@ func Tenant(s *config.Server, p authn.Principal) string {
 	case gateway.PerTenant:
 		return p.Tenant
 	case gateway.PerSession:
-		return p.Tenant + "/" + p.Subject
+		return p.Tenant + "/" + p.Subject + proof(p)
 	}
 	return ""
+}
+
+// proof distinguishes the same subject of another method or issuer. It is empty for
+// methods whose subjects the configuration and the machine name.
+func proof(p authn.Principal) string {
+	switch p.Method {
+	case "static_token", authn.Local().Method, authn.Anonymous().Method:
+		return ""
+	}
+	sum := sha256.Sum256([]byte(p.Method + "\x00" + p.Issuer))
+	return "/" + hex.EncodeToString(sum[:8])
 }
 
 // hostFunctions returns the host functions that a transport may call for a server and

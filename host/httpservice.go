@@ -209,6 +209,7 @@ func (c *httpChange) apply() {
 		s.listener.SetTLS(c.secure)
 	}
 	s.server.Apply(c.settings)
+	s.keys.Keep(keySources(c.next))
 	s.shared = s.shared || severalPrincipals(c.next)
 	if moves {
 		c.accept()

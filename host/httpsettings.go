@@ -50,14 +50,14 @@ func (a *App) sessionFile(h config.HTTP) string {
 
 // severalPrincipals reports whether clients can have different principals.
 func severalPrincipals(h config.HTTP) bool {
-	who := map[[2]string]bool{}
+	who := map[[3]string]bool{}
 	for _, auth := range h.Auth {
 		clients := auth.Settings.Clients()
 		if clients.OpenSubjects || clients.OpenTenants {
 			return true
 		}
 		for _, p := range clients.Principals {
-			who[[2]string{p.Tenant, p.Subject}] = true
+			who[[3]string{auth.Kind, p.Tenant, p.Subject}] = true
 		}
 	}
 	return len(who) > 1 || len(h.Auth) == 0 && h.TLS != nil && h.TLS.ClientCA != ""
@@ -66,7 +66,7 @@ func severalPrincipals(h config.HTTP) bool {
 // keySources returns the sources of the keys of token issuers.
 func keySources(h config.HTTP) (all []jwks.Source) {
 	for _, auth := range h.Auth {
-		if j, ok := auth.Settings.(config.JWT); ok {
+		if j, ok := auth.Settings.(config.JWT); ok && j.Keys != (jwks.Source{}) {
 			all = append(all, j.Keys)
 		}
 	}
@@ -76,7 +76,7 @@ func keySources(h config.HTTP) (all []jwks.Source) {
 // issuers returns the issuers of tokens for the gateway.
 func issuers(h config.HTTP) (all []string) {
 	for _, auth := range h.Auth {
-		if j, ok := auth.Settings.(config.JWT); ok && !slices.Contains(all, j.Issuer) {
+		if j, ok := auth.Settings.(config.JWT); ok && j.Keys != (jwks.Source{}) && !slices.Contains(all, j.Issuer) {
 			all = append(all, j.Issuer)
 		}
 	}

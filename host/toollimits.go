@@ -25,17 +25,18 @@ func toolRules(c config.CallLimits) (rules []limit.ToolRule) {
 // toolTimeout returns the timeouts of the tools of a server, or nil if all have that of
 // the server.
 func (g *generation) toolTimeout(server string) func(tool string, p authn.Principal) time.Duration {
-	var timed []config.CallLimit
+	var own []config.CallLimit
+	timed := false
 	for _, l := range g.Config.Gateway.Limits.Tools {
-		if l.Timeout > 0 && l.Server.Match(server) {
-			timed = append(timed, l)
+		if l.Server.Match(server) {
+			own, timed = append(own, l), timed || l.Timeout > 0
 		}
 	}
-	if timed == nil {
+	if !timed {
 		return nil
 	}
 	return func(tool string, p authn.Principal) time.Duration {
-		for _, l := range timed {
+		for _, l := range own {
 			if l.Tool.Match(tool) && p.HasRole(l.Roles) {
 				return l.Timeout
 			}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/junctor-mcp/junctor/host/truncate"
 )
@@ -70,6 +71,10 @@ func (c Certificates) Authenticate(r *http.Request) (Principal, error) {
 	p, err := c.Names.principal("certificate", all[0])
 	if err != nil {
 		return Principal{}, fmt.Errorf("%w: %w", ErrCertificate, err)
+	}
+	p.Expires = r.TLS.VerifiedChains[0][0].NotAfter
+	if time.Now().After(p.Expires) { // after the handshake
+		return Principal{}, fmt.Errorf("%w: it has expired", ErrCertificate)
 	}
 	return p, nil
 }

@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 )
 
 // certificate returns a certificate as a client would present it.
@@ -24,6 +25,9 @@ func certificate(t *testing.T, template x509.Certificate) *x509.Certificate {
 		t.Fatal(err)
 	}
 	template.SerialNumber = big.NewInt(1)
+	if template.NotAfter.IsZero() {
+		template.NotAfter = time.Now().Add(time.Hour)
+	}
 	text, err := x509.CreateCertificate(rand.Reader, &template, &template, &key.PublicKey, key)
 	if err != nil {
 		t.Fatal(err)
@@ -79,6 +83,7 @@ func TestCertificatesReadOneName(t *testing.T) {
 		"an empty name":               {Certificates{Names: every}, commonName(""), ""},
 		"a long name":                 {Certificates{Names: every}, commonName(strings.Repeat("x", maxSubject+1)), ""},
 		"a name without a tenant":     {Certificates{Names: mapped}, commonName("agent-2"), ""},
+		"expired since the handshake": {Certificates{Names: every}, x509.Certificate{Subject: pkix.Name{CommonName: "agent-1"}, NotAfter: time.Now().Add(-time.Minute)}, ""},
 		"a tenant as the name":        {Certificates{Names: mapped}, commonName("acme"), ""},
 	} {
 		shown := certificate(t, c.shown)

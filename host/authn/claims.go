@@ -3,6 +3,7 @@ package authn
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/golang-jwt/jwt/v5"
@@ -91,6 +92,9 @@ func (o JWTOptions) principal(claims jwt.MapClaims) (p Principal, err error) {
 	}
 	if err := checkSubject(p.Subject); err != nil {
 		return Principal{}, fmt.Errorf("the claim %q %w", o.Claims.Subject, err)
+	}
+	if o.Subjects != nil && !slices.Contains(o.Subjects, p.Subject) {
+		return Principal{}, errors.New("the token's subject is not among the admitted subjects")
 	}
 	if o.Claims.Tenant != "" {
 		name, err := text(claims, o.Claims.Tenant)

@@ -37,7 +37,8 @@ type JWTOptions struct {
 	Algorithms []string // that are accepted; either asymmetric or symmetric ones
 	Leeway     time.Duration
 	Claims     ClaimNames
-	Tenant     string // without Claims.Tenant
+	Tenant     string   // without Claims.Tenant
+	Subjects   []string // that are admitted; nil: all
 
 	Keys   *jwks.Set
 	Secret []byte

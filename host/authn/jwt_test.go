@@ -338,6 +338,17 @@ func TestJWTSecret(t *testing.T) {
 	}
 }
 
+// TestJWTSubjects checks a list of subjects.
+func TestJWTSubjects(t *testing.T) {
+	i := newIDP(t)
+	j := i.open(t, func(o *JWTOptions) { o.Subjects = []string{"alice"} })
+	for subject, good := range map[string]bool{"alice": true, "bob": false, "Alice": false, "alice2": false} {
+		if p, err := j.Authenticate(newRequest("Authorization", "Bearer "+i.token(object{"sub": subject}))); (err == nil) != good {
+			t.Errorf("%s: %+v, %v", subject, p, err)
+		}
+	}
+}
+
 // TestJWTCache checks that a verified token is remembered until it expires or its key is
 // withdrawn.
 func TestJWTCache(t *testing.T) {

@@ -80,5 +80,6 @@ func (r blockReader) authentication() []Authentication {
 		all = append(all, auth)
 	}
 	r.rejectDuplicateTokens(all)
+	r.rejectDuplicateIssuers(all)
 	return all
 }

@@ -63,27 +63,35 @@ var namesForm = []string{"names", "tenant", "tenants", "roles"}
 
 // admitNames reads which names are admitted, and their tenants and roles.
 func (r blockReader) admitNames() (n authn.Names) {
-	if items := r.publicStrings("names"); items != nil {
-		n.Allowed = []string{}
-		for _, e := range items {
-			if e.text == "" || len(e.text) > maxSubject || strings.ContainsFunc(e.text, unprintable) {
-				r.errorAt(e.at, "", "a name must be 1 to %d bytes of text without control characters", maxSubject)
-			}
-			if slices.Contains(n.Allowed, e.text) {
-				r.errorAt(e.at, "", "the name %q appears twice", e.text)
-			}
-			n.Allowed = append(n.Allowed, e.text)
-		}
-		if len(items) == 0 {
-			r.errorAt(r.body.Attributes["names"].Expr.Range(), "list the names, or omit the attribute to admit every name", `"names" is empty, so no client is admitted`)
-		}
-	}
+	n.Allowed = r.names("names")
 	n.Tenants = r.tenantsByName(n.Allowed)
 	if n.Tenants == nil || r.isSet("tenant") {
 		n.Tenant = r.tenant()
 	}
 	n.Roles = r.roles()
 	return n
+}
+
+// names reads the names that are admitted. It returns nil if the attribute is not set.
+func (r blockReader) names(attribute string) []string {
+	items := r.publicStrings(attribute)
+	if items == nil {
+		return nil
+	}
+	list := []string{}
+	for _, e := range items {
+		if e.text == "" || len(e.text) > maxSubject || strings.ContainsFunc(e.text, unprintable) {
+			r.errorAt(e.at, "", "a name must be 1 to %d bytes of text without control characters", maxSubject)
+		}
+		if slices.Contains(list, e.text) {
+			r.errorAt(e.at, "", "the name %q appears twice", e.text)
+		}
+		list = append(list, e.text)
+	}
+	if len(items) == 0 {
+		r.errorAt(r.body.Attributes[attribute].Expr.Range(), "list the names, or omit the attribute to admit every name", "%q is empty, so no client is admitted", attribute)
+	}
+	return list
 }
 
 // tenantsByName reads the tenants of names. allowed are the names that are admitted;

@@ -24,7 +24,8 @@ type JWT struct {
 	Audiences  []string
 	Leeway     time.Duration
 	Claims     authn.ClaimNames
-	Tenant     string // without Claims.Tenant
+	Tenant     string   // without Claims.Tenant
+	Subjects   []string `json:",omitempty"` // that are admitted; nil: all
 	At         Position
 }
 
@@ -36,7 +37,7 @@ func (j JWT) GoString() string { return j.String() }
 
 // Authenticator implements ClientAuth. It fails if a file of keys cannot be read.
 func (j JWT) Authenticator(b AuthBuild) (authn.Authenticator, error) {
-	o := authn.JWTOptions{Issuer: j.Issuer, Audiences: j.Audiences, Algorithms: j.Algorithms, Leeway: j.Leeway, Claims: j.Claims, Tenant: j.Tenant}
+	o := authn.JWTOptions{Issuer: j.Issuer, Audiences: j.Audiences, Algorithms: j.Algorithms, Leeway: j.Leeway, Claims: j.Claims, Tenant: j.Tenant, Subjects: j.Subjects}
 	if j.Keys != (jwks.Source{}) {
 		o.Keys = b.Keys.Set(j.Keys)
 		if err := o.Keys.Prepare(); err != nil {
@@ -67,7 +68,7 @@ func (j JWT) Clients() AuthClients {
 func (j JWT) SecretText() string { return j.Secret }
 
 var jwtForm = form{
-	attributes: []string{"issuer", "jwks_url", "jwks_file", "ca", "audiences", "algorithms", "leeway", "tenant"},
+	attributes: []string{"issuer", "jwks_url", "jwks_file", "ca", "audiences", "algorithms", "leeway", "tenant", "subjects"},
 	private:    []string{"secret"},
 	blocks:     map[string]shape{"claims": {}},
 }
@@ -94,6 +95,7 @@ func (r blockReader) jwt() ClientAuth {
 	j.Algorithms = r.algorithms(symmetric)
 	j.Audiences = r.audiences()
 	j.Claims = r.blockOrEmpty("claims").claims()
+	j.Subjects = r.names("subjects")
 	switch {
 	case j.Claims.Tenant == "":
 		j.Tenant = r.tenant()
@@ -101,6 +103,24 @@ func (r blockReader) jwt() ClientAuth {
 		r.errorAt(r.body.Attributes["tenant"].NameRange, "remove one of them", `"tenant" and claims { tenant } both name the tenant`)
 	}
 	return j
+}
+
+// rejectDuplicateIssuers reports an issuer in two auth blocks: the first one would decide
+// about all of its tokens.
+func (r blockReader) rejectDuplicateIssuers(all []Authentication) {
+	first := map[string]Position{}
+	for i, b := range r.labelledBlocks("auth") {
+		j, ok := all[i].Settings.(JWT)
+		if !ok || j.Issuer == "" {
+			continue
+		}
+		if at, both := first[j.Issuer]; both {
+			one := r.nested(b)
+			r.errorAt(one.valueAt("issuer", one.head), "list all audiences in one block", "two auth blocks have the same issuer; the first is at %s", at)
+			continue
+		}
+		first[j.Issuer] = all[i].At
+	}
 }
 
 // requiredText reads a text that must be set.

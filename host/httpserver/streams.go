@@ -49,7 +49,7 @@ func (srv *Server) register(s *clientStream, settings *active) (ctx context.Cont
 	srv.mu.Unlock()
 	// The settings may have changed since the request was admitted, and the listener
 	// may have begun to drain.
-	if latest := srv.active.Load(); latest != settings && !srv.accepts(latest, s) {
+	if latest := srv.active.Load(); latest != settings && !srv.accepts(latest, s, time.Now().Add(recheckTime)) {
 		s.end(errRefused)
 	}
 	switch {
@@ -74,16 +74,26 @@ func (srv *Server) register(s *clientStream, settings *active) (ctx context.Cont
 	}
 }
 
-// accepts reports whether the client of a stream is still the same principal.
-func (srv *Server) accepts(settings *active, s *clientStream) bool {
-	p, err := authenticate(settings, s.request)
-	return err == nil && p.Key() == s.principal.Key()
+// accepts reports whether the client of a stream is still the same principal. A credential
+// that cannot be checked until the deadline is accepted: the stream ends with it anyway.
+func (srv *Server) accepts(settings *active, s *clientStream, deadline time.Time) bool {
+	ctx, cancel := context.WithDeadline(s.request.Context(), deadline)
+	defer cancel()
+	p, err := authenticate(settings, s.request.WithContext(ctx))
+	if _, unknown := errors.AsType[*authn.UnavailableError](err); unknown {
+		return true
+	}
+	return err == nil && p.Same(s.principal)
 }
+
+// recheckTime is the time to check the credentials of all open streams again.
+const recheckTime = 2 * time.Second
 
 // endRefusedStreams ends the streams of clients whose credentials are not accepted any
 // longer.
 func (srv *Server) endRefusedStreams(settings *active) {
-	srv.endStreams(func(s *clientStream) bool { return !srv.accepts(settings, s) }, errRefused)
+	deadline := time.Now().Add(recheckTime)
+	srv.endStreams(func(s *clientStream) bool { return !srv.accepts(settings, s, deadline) }, errRefused)
 }
 
 // endStreams ends the streams that match.

@@ -15,8 +15,11 @@ const (
 	maxBuckets = 50_000          // that are remembered
 	idleBucket = 5 * time.Minute // after which an unused one may be forgotten
 	sweepTime  = time.Minute     // between two searches for such buckets
-	warnAt     = 0.8             // share of a limit from which its use is logged
-	warnAgain  = time.Minute     // between two such lines of one bucket
+	// waitingPerPlace bounds the calls that wait for each place of a bucket, so that a slow
+	// tool of one tenant does not hold all requests of the gateway.
+	waitingPerPlace = 5
+	warnAt          = 0.8         // share of a limit from which its use is logged
+	warnAgain       = time.Minute // between two such lines of one bucket
 )
 
 // A ToolRule limits the calls of the tools that it matches, for each tenant and each
@@ -98,6 +101,10 @@ func (t *Tools) Acquire(ctx context.Context, c Call) (release func(), err error)
 	if err := b.take(); err != nil {
 		t.mu.Unlock()
 		return nil, err
+	}
+	if len(b.waiting) >= waitingPerPlace*max(1, b.rule.Concurrent) {
+		t.mu.Unlock()
+		return nil, &BusyError{Max: b.rule.Concurrent}
 	}
 	begins := b.begin()
 	t.warn(b, key)

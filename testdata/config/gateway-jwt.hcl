@@ -54,6 +54,11 @@ gateway {
       }
     }
     auth "jwt" {
+      issuer    = "https://other.example.com"
+      audiences = ["a"]
+      subjects  = []
+    }
+    auth "jwt" {
       issuer   = "https://id.example.com"
       audience = "a"
     }

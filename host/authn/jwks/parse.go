@@ -59,10 +59,13 @@ func parse(text []byte) ([]Key, error) {
 	case len(keys) > 0:
 		return keys, nil
 	case skipped != nil:
-		return nil, fmt.Errorf("the set has no key that can verify tokens: %w", skipped)
+		return nil, fmt.Errorf("%w: %w", errNoKeys, skipped)
 	}
-	return nil, errors.New("the set has no keys")
+	return nil, errNoKeys
 }
+
+// errNoKeys means that a set is well-formed and has no key that can verify tokens.
+var errNoKeys = errors.New("the set has no key that can verify tokens")
 
 func parseKey(raw jsontext.Value) (Key, error) {
 	var m jwkset.JWKMarshal

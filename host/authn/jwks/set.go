@@ -13,10 +13,12 @@ import (
 )
 
 const (
-	freshTime   = 5 * time.Minute  // age at which the keys are read again
-	staleTime   = 24 * time.Hour   // age at which they are no longer used
-	cooldown    = 10 * time.Second // between two refreshes
-	fileRefresh = time.Second      // freshTime and cooldown of a file
+	freshTime     = 5 * time.Minute  // age at which the keys are read again
+	staleTime     = 24 * time.Hour   // age at which they are no longer used
+	cooldown      = 10 * time.Second // between two refreshes
+	maxWaiters    = 200              // requests that wait for a refresh; anybody can send a token with an unknown key
+	neglectedWait = 2 * time.Second  // for old keys to be read again before they are used
+	fileRefresh   = time.Second      // freshTime and cooldown of a file
 )
 
 var (
@@ -38,10 +40,11 @@ type Set struct {
 	cancel  context.CancelFunc
 	work    sync.WaitGroup
 	current atomic.Pointer[known]
+	waiters atomic.Int32 // requests that wait for a refresh
 
 	mu      sync.Mutex
 	running chan struct{} // guarded by mu; closed when the refresh ends; nil: none is running
-	tried   time.Time     // guarded by mu; the start of the latest refresh
+	tried   time.Time     // guarded by mu; the end of the latest refresh
 	failure error         // guarded by mu; of the latest refresh
 	closed  bool          // guarded by mu
 }
@@ -67,10 +70,20 @@ func newSet(s Source, log hclog.Logger) *Set {
 // ErrUnavailable with the reason, or that of ctx.
 func (s *Set) Find(ctx context.Context, id string, suits func(Key) bool) (Key, error) {
 	now := s.usable()
-	if now == nil {
+	switch {
+	case now == nil:
 		if err := s.refresh(ctx); err != nil {
 			return Key{}, err
 		}
+		if now = s.usable(); now == nil {
+			return Key{}, s.unavailable()
+		}
+	case s.neglected(now):
+		// Nothing has read the keys for a while. A withdrawn key must not be accepted
+		// only because nothing else did.
+		soon, cancel := context.WithTimeout(ctx, neglectedWait)
+		_ = s.refresh(soon)
+		cancel()
 		if now = s.usable(); now == nil {
 			return Key{}, s.unavailable()
 		}
@@ -98,7 +111,7 @@ type State struct{ keys *known }
 // earlier call; the zero State is none.
 func (s *Set) Valid(k Key, seen State) (State, bool) {
 	now := s.usable()
-	if now == nil {
+	if now == nil || s.neglected(now) {
 		return State{}, false
 	}
 	return State{now}, now == seen.keys || slices.ContainsFunc(now.keys, k.equal)
@@ -133,6 +146,10 @@ func (n *known) find(id string, suits func(Key) bool) (Key, bool) {
 	return Key{}, false
 }
 
+// neglected reports whether keys are so old that they must be read before they are used,
+// if that is possible in a short time.
+func (s *Set) neglected(now *known) bool { return time.Since(now.at) > 2*s.fresh }
+
 // usable returns the keys unless they are too old. It begins a refresh if they are not
 // fresh.
 func (s *Set) usable() *known {
@@ -151,12 +168,18 @@ func (s *Set) usable() *known {
 }
 
 // refresh reads the keys, unless that was tried a moment ago, and waits for the end. It
-// joins a refresh that is running. The error is that of ctx.
+// joins a refresh that is running. The error is that of ctx, or ErrUnavailable if too
+// many requests wait.
 func (s *Set) refresh(ctx context.Context) error {
 	done := s.begin()
 	if done == nil {
 		return nil
 	}
+	if s.waiters.Add(1) > maxWaiters {
+		s.waiters.Add(-1)
+		return fmt.Errorf("%w: too many requests wait for them", ErrUnavailable)
+	}
+	defer s.waiters.Add(-1)
 	select {
 	case <-done:
 		return nil
@@ -177,7 +200,7 @@ func (s *Set) begin() (done <-chan struct{}) {
 		return nil
 	}
 	ended := make(chan struct{})
-	s.running, s.tried = ended, time.Now()
+	s.running = ended
 	s.work.Go(func() {
 		keys, err := s.source.fetch(s.ctx)
 		s.end(keys, err)
@@ -187,14 +210,15 @@ func (s *Set) begin() (done <-chan struct{}) {
 }
 
 func (s *Set) end(keys []Key, err error) {
-	if err == nil {
+	if err == nil || errors.Is(err, errNoKeys) { // no keys are an answer, too
 		s.current.Store(&known{keys: keys, at: time.Now()})
-	} else if s.ctx.Err() == nil {
+	}
+	if err != nil && s.ctx.Err() == nil {
 		s.log.Warn("reading the keys of an issuer failed", "source", s.source.String(), "error", err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.running, s.failure = nil, err
+	s.running, s.failure, s.tried = nil, err, time.Now()
 }
 
 func (s *Set) unavailable() error {

@@ -117,6 +117,13 @@ func TestRotation(t *testing.T) {
 	if valid(s, first) {
 		t.Error("a withdrawn key is valid")
 	}
+	i.change(func() { i.keys = setOf() })
+	_ = find("three")
+	if err := find("two"); !errors.Is(err, ErrUnknownKey) {
+		t.Errorf("all keys are withdrawn: %v", err)
+	}
+	i.change(func() { i.keys = setOf(two) })
+	_ = find("two")
 	i.change(func() { i.status = 500 })
 	if err := find("two"); err != nil {
 		t.Errorf("the issuer is down: %v", err)
@@ -157,7 +164,7 @@ func TestOldKeysAreRefreshedInTheBackground(t *testing.T) {
 	if _, err := s.Find(t.Context(), "one", every); err != nil {
 		t.Fatal(err)
 	}
-	s.current.Store(&known{keys: s.current.Load().keys, at: time.Now().Add(-freshTime - time.Second)})
+	s.current.Store(&known{keys: s.current.Load().keys, at: time.Now().Add(-freshTime - time.Minute)})
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := s.Find(over, "one", every); err != nil {
@@ -167,6 +174,26 @@ func TestOldKeysAreRefreshedInTheBackground(t *testing.T) {
 		if time.Since(begun) > 10*time.Second {
 			t.Fatal("the keys are not refreshed")
 		}
+	}
+}
+
+// TestNeglectedKeysAreReadFirst checks that a key that was withdrawn while the gateway
+// was idle is not accepted.
+func TestNeglectedKeysAreReadFirst(t *testing.T) {
+	i := newIssuer(t, setOf(publicKey(t, "one")))
+	s := open(t, Source{URL: i.URL + "/keys"})
+	s.cooldown = 0
+	k, err := s.Find(t.Context(), "one", every)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i.change(func() { i.keys = setOf(publicKey(t, "two")) })
+	s.current.Store(&known{keys: s.current.Load().keys, at: time.Now().Add(-time.Hour)})
+	if valid(s, k) {
+		t.Error("the key of a remembered token is valid")
+	}
+	if _, err := s.Find(t.Context(), "one", every); !errors.Is(err, ErrUnknownKey) {
+		t.Errorf("a withdrawn key: %v", err)
 	}
 }
 
@@ -192,7 +219,7 @@ func TestUnavailable(t *testing.T) {
 		}, "malformed"},
 		"metadata no JSON":      {func(i *issuer) { i.metadata = "<html>" }, "malformed"},
 		"keys no JSON":          {func(i *issuer) { i.keys = "<html>" }, "malformed"},
-		"no keys":               {func(i *issuer) { i.keys = setOf() }, "no keys"},
+		"no keys":               {func(i *issuer) { i.keys = setOf() }, "no key "},
 		"a symmetric key":       {func(i *issuer) { i.keys = setOf(`{"kty":"oct","k":"c2VjcmV0","kid":"one"}`) }, "symmetric"},
 		"a key for encryption":  {func(i *issuer) { i.keys = setOf(strings.Replace(publicKey(t, "one"), `"kty"`, `"use":"enc","kty"`, 1)) }, `"enc"`},
 		"too large":             {func(i *issuer) { i.keys = setOf(strings.Repeat(" ", maxDocument)) }, "larger"},
@@ -202,8 +229,14 @@ func TestUnavailable(t *testing.T) {
 	} {
 		i := newIssuer(t, setOf(publicKey(t, "one")))
 		i.change(func() { c.change(i) })
-		_, err := open(t, Source{Issuer: i.URL}).Find(t.Context(), "one", every)
-		if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), c.want) {
+		set := open(t, Source{Issuer: i.URL})
+		_, err := set.Find(t.Context(), "one", every)
+		if errors.Is(err, ErrUnknownKey) { // the answer is well-formed
+			set.mu.Lock()
+			err = fmt.Errorf("%w: %w", err, set.failure)
+			set.mu.Unlock()
+		}
+		if wellFormed := errors.Is(err, errNoKeys); wellFormed == errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
