@@ -35,6 +35,10 @@ func (a slowAuth) Authenticate(r *http.Request) (authn.Principal, error) {
 	case token == "broken":
 		return authn.Principal{}, a.err
 	}
+	if !soak() { // beside other tests, a processor is not always free
+		time.Sleep(a.check)
+		return authn.Principal{}, authn.ErrWrong
+	}
 	for begun := time.Now(); time.Since(begun) < a.check; {
 		continue // a signature is checked
 	}
