@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/zclconf/go-cty/cty"
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/authn/jwks"
@@ -41,7 +40,8 @@ func (j JWT) Authenticator(b AuthBuild) (authn.Authenticator, error) {
 	if j.Keys != (jwks.Source{}) {
 		o.Keys = b.Keys.Set(j.Keys)
 		if err := o.Keys.Prepare(); err != nil {
-			return nil, &fault.Error{Code: fault.ConfigInvalid, At: j.At.String(), Message: "jwks_file cannot be used: " + err.Error(), Err: err}
+			return nil, &fault.Error{Code: fault.ConfigInvalid, At: j.At.String(), Message: "jwks_file cannot be used: " + err.Error(), Err: err,
+				Hint: "write the issuer's JSON Web Key Set to the file, or use jwks_url"}
 		}
 		return authn.NewJWT(o), nil
 	}
@@ -85,7 +85,7 @@ const (
 func (r blockReader) jwt() ClientAuth {
 	j := JWT{At: startOf(r.head), Leeway: r.duration("leeway", defaultLeeway, mostLeeway)}
 	j.Issuer = r.requiredText("issuer", maxIssuer, "write the value that the claim iss of the tokens has")
-	j.Secret = r.secretText("secret")
+	j.Secret = r.credential("secret", "JUNCTOR_JWT_SECRET", secretProblem)
 	j.Late = r.keyring.contains(j.Secret)
 	symmetric := r.isSet("secret")
 	if !symmetric {
@@ -244,31 +244,6 @@ func (r blockReader) claims() authn.ClaimNames {
 		r.warnRoles(r.body.Attributes["roles"].NameRange, "roles")
 	}
 	return c
-}
-
-// secretText reads a secret that may come from keyring(), and adds it to the secrets that
-// output masks.
-func (r blockReader) secretText(name string) string {
-	v, a, set := r.rawValue(name)
-	if set {
-		v, set = r.convert(a, v, cty.String)
-	}
-	if !set {
-		return ""
-	}
-	v, marks := v.Unmark()
-	secret := v.AsString()
-	if r.keyring.contains(secret) {
-		return secret
-	}
-	r.secrets = append(r.secrets, secret)
-	if why := secretProblem(secret); why != "" {
-		r.errorAt(a.Expr.Range(), tokenHint, "the secret%s %s", sourceOfToken(a.Expr), why)
-	}
-	if len(marks) == 0 && secret != "" {
-		r.warnAt(a.Expr.Range(), `keep it in the environment, and write secret = env("JUNCTOR_JWT_SECRET")`, "the secret is written in the configuration file")
-	}
-	return secret
 }
 
 // secretProblem returns what is wrong with a secret for tokens, or "" for a valid one.

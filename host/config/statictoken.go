@@ -75,36 +75,44 @@ func unprintable(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029'
 }
 
-// token reads the token and adds it to the secrets that output masks.
+// token reads the token.
 func (r blockReader) token() string {
-	v, a, set := r.rawValue("token")
+	if !r.isSet("token") {
+		r.reportMissing("token", r.head)
+		return ""
+	}
+	token := r.credential("token", "JUNCTOR_TOKEN", tokenProblem)
+	if !r.keyring.contains(token) && tokenProblem(token) == "" && len(token) < leastToken {
+		a := r.body.Attributes["token"]
+		r.warnAt(a.Expr.Range(), tokenHint, "the token%s is shorter than %d characters, so it can be guessed", sourceOfToken(a.Expr), leastToken)
+	}
+	return token
+}
+
+// credential reads a token or a secret and adds it to the secrets that output masks. A
+// text that contains keyring() is checked when it is complete. problem says what is wrong
+// with a text; variable is an example of where to keep it.
+func (r blockReader) credential(name, variable string, problem func(string) string) string {
+	v, a, set := r.rawValue(name)
 	if set {
 		v, set = r.convert(a, v, cty.String)
 	}
 	if !set {
-		if !r.isSet("token") {
-			r.reportMissing("token", r.head)
-		}
 		return ""
 	}
 	v, marks := v.Unmark()
-	token := v.AsString()
-	if r.keyring.contains(token) {
-		return token
+	text := v.AsString()
+	if r.keyring.contains(text) {
+		return text
 	}
-	r.secrets = append(r.secrets, token)
-	at := a.Expr.Range()
-	why := tokenProblem(token)
-	switch {
-	case why != "":
-		r.errorAt(at, tokenHint, "the token%s %s", sourceOfToken(a.Expr), why)
-	case len(token) < leastToken:
-		r.warnAt(at, tokenHint, "the token%s is shorter than %d characters, so it can be guessed", sourceOfToken(a.Expr), leastToken)
+	r.secrets = append(r.secrets, text)
+	if why := problem(text); why != "" {
+		r.errorAt(a.Expr.Range(), tokenHint, "the %s%s %s", name, sourceOfToken(a.Expr), why)
 	}
-	if len(marks) == 0 && token != "" {
-		r.warnAt(at, `keep it in the environment, and write token = env("JUNCTOR_TOKEN")`, "the token is written in the configuration file")
+	if len(marks) == 0 && text != "" {
+		r.warnAt(a.Expr.Range(), fmt.Sprintf("keep it in the environment, and write %s = env(%q)", name, variable), "the %s is written in the configuration file", name)
 	}
-	return token
+	return text
 }
 
 const tokenHint = "make one with: openssl rand -hex 32"

@@ -18,10 +18,7 @@ func (srv *Server) allowAddress(r *http.Request, settings *active) (wait time.Du
 	if !ok {
 		return srv.addresses.allow(r.RemoteAddr, settings.PerAddress, settings.Loopback)
 	}
-	network, counted := clientNetwork(client, true)
-	if !counted {
-		return 0, true
-	}
+	network, _ := clientNetwork(client, true) // a proxy names remote clients only
 	return srv.addresses.take(network, settings.PerAddress)
 }
 

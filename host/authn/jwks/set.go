@@ -65,8 +65,9 @@ func newSet(s Source, log hclog.Logger) *Set {
 }
 
 // Find returns the key with an ID that suits accepts. An empty ID finds the only key of
-// a set with one key. Find reads the keys if none are known, if they are a day old, or
-// if none fits and the latest refresh was not a moment ago. The error is ErrUnknownKey,
+// a set with one key. Find reads the keys if none are known, if they are a day old, if
+// nothing has read them for a while, or if none fits and the latest refresh was not a
+// moment ago. The error is ErrUnknownKey,
 // ErrUnavailable with the reason, or that of ctx.
 func (s *Set) Find(ctx context.Context, id string, suits func(Key) bool) (Key, error) {
 	now := s.usable()
@@ -146,9 +147,17 @@ func (n *known) find(id string, suits func(Key) bool) (Key, bool) {
 	return Key{}, false
 }
 
-// neglected reports whether keys are so old that they must be read before they are used,
-// if that is possible in a short time.
-func (s *Set) neglected(now *known) bool { return time.Since(now.at) > 2*s.fresh }
+// neglected reports whether nothing has tried to read the keys for so long that they must
+// be read before they are used, if that is possible in a short time. While an issuer is
+// down, requests try it all the time and do not wait.
+func (s *Set) neglected(now *known) bool {
+	if time.Since(now.at) <= 2*s.fresh {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return time.Since(s.tried) > 2*s.fresh
+}
 
 // usable returns the keys unless they are too old. It begins a refresh if they are not
 // fresh.

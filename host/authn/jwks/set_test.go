@@ -189,11 +189,33 @@ func TestNeglectedKeysAreReadFirst(t *testing.T) {
 	}
 	i.change(func() { i.keys = setOf(publicKey(t, "two")) })
 	s.current.Store(&known{keys: s.current.Load().keys, at: time.Now().Add(-time.Hour)})
+	s.mu.Lock()
+	s.tried = time.Now().Add(-time.Hour)
+	s.mu.Unlock()
+	s.cooldown = time.Hour + time.Minute // the check itself reads nothing
 	if valid(s, k) {
 		t.Error("the key of a remembered token is valid")
 	}
+	s.cooldown = 0
 	if _, err := s.Find(t.Context(), "one", every); !errors.Is(err, ErrUnknownKey) {
 		t.Errorf("a withdrawn key: %v", err)
+	}
+}
+
+// TestRequestsDoNotWaitForAnIssuerThatIsDown checks that old keys are used at once while
+// attempts to read them fail.
+func TestRequestsDoNotWaitForAnIssuerThatIsDown(t *testing.T) {
+	i := newIssuer(t, setOf(publicKey(t, "one")))
+	s := open(t, Source{URL: i.URL + "/keys"})
+	k, err := s.Find(t.Context(), "one", every)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.current.Store(&known{keys: s.current.Load().keys, at: time.Now().Add(-time.Hour)}) // the latest attempt was a moment ago
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Find(over, "one", every); err != nil || !valid(s, k) {
+		t.Errorf("a request waits: %v", err)
 	}
 }
 
