@@ -98,6 +98,16 @@ gateway {
       rate    = 5
       timeout = "2m"
     }
+    per_tenant { # at one time; without these blocks half for one of several
+      requests    = 250
+      streams     = 500 # listen streams of modern clients
+      sessions    = 500
+      connections = 128 # to one server that not all clients share
+      memory      = "128MiB"
+    }
+    per_principal {
+      requests = 100
+    }
   }
   http {
     listen = "127.0.0.1:7575"

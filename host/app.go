@@ -18,6 +18,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/credential"
 	"github.com/junctor-mcp/junctor/host/gateway"
+	"github.com/junctor-mcp/junctor/host/httpserver"
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/plugin"
 	"github.com/junctor-mcp/junctor/host/upstream"
@@ -76,10 +77,11 @@ type App struct {
 	usage       usage.Counter
 	toolLimits  *limit.Tools
 
-	reloading sync.Mutex     // held by Reload and Stop, and while serving begins
-	closing   sync.WaitGroup // upstreams and secret stores of earlier generations
-	http      *httpService   // guarded by reloading; nil while clients are not served over HTTP
-	stopped   bool           // guarded by reloading
+	reloading sync.Mutex                        // held by Reload and Stop, and while serving begins
+	closing   sync.WaitGroup                    // upstreams and secret stores of earlier generations
+	http      *httpService                      // guarded by reloading; nil while clients are not served over HTTP
+	stopped   bool                              // guarded by reloading
+	serving   atomic.Pointer[httpserver.Server] // of http
 }
 
 // A Described is a plugin's program and its manifest.

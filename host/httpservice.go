@@ -10,6 +10,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/gateway"
 	"github.com/junctor-mcp/junctor/host/httpserver"
 )
 
@@ -27,7 +28,6 @@ type httpService struct {
 	server    *httpserver.Server
 	store     string // kind of the session store
 	file      string // of the sessions; empty: they are in memory
-	shared    bool   // there were several principals, so each has half of the limits
 	keys      *jwks.Pool
 
 	http     config.HTTP // in effect
@@ -71,15 +71,17 @@ func (s *httpService) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.store, s.file, s.shared = h.Sessions.Store, s.app.sessionFile(h), severalPrincipals(h)
+	s.store, s.file = h.Sessions.Store, s.app.sessionFile(h)
 	s.server, err = httpserver.New(httpserver.Options{Gateway: s.app.Gateway, Log: s.app.opts.Log, SessionFile: s.file, Settings: next.settings})
 	if err != nil {
 		next.discard()
 		return &fault.Error{Code: fault.ListenStore, At: h.At.String(), Message: err.Error(), Err: err,
 			Hint: "end the process that uses the file, if there is one, see that the data directory can be written, or leave store = \"sqlite\" out"}
 	}
+	s.app.Gateway.SetShares(next.shares)
 	next.accept()
 	s.app.http = s
+	s.app.serving.Store(s.server)
 	return nil
 }
 
@@ -88,6 +90,7 @@ func (s *httpService) start(ctx context.Context) error {
 func (s *httpService) stop() {
 	s.app.reloading.Lock()
 	s.app.http = nil
+	s.app.serving.Store(nil)
 	s.app.reloading.Unlock()
 	s.server.Shutdown(s.listener)
 	_ = s.socket.Close()
@@ -103,9 +106,6 @@ func (s *httpService) pending() (all []control.Pending) {
 		all = append(all, control.Pending{Setting: "gateway.http.sessions.store", Effect: "the sessions stay in " + sessionPlaces[s.store] + " until a restart"})
 	case s.app.sessionFile(s.http) != s.file:
 		all = append(all, control.Pending{Setting: "gateway.http.listen", Effect: "the sessions stay in the file of the address before; a restart begins another file"})
-	}
-	if s.shared && !severalPrincipals(s.http) {
-		all = append(all, control.Pending{Setting: "gateway.http.auth", Effect: "the only client keeps half of the limits until a restart"})
 	}
 	return all
 }
@@ -141,6 +141,7 @@ type httpChange struct {
 	service  *httpService
 	next     config.HTTP
 	settings httpserver.Settings
+	shares   gateway.Shares
 	socket   *httpserver.Socket // nil: that of the service stays
 	secure   *httpserver.TLS    // nil: no TLS
 }
@@ -153,7 +154,7 @@ func (s *httpService) prepare(ctx context.Context, g *generation, h config.HTTP)
 	if err != nil {
 		return nil, err
 	}
-	c.settings = httpSettings(h, auth)
+	c.settings, c.shares = httpSettings(h, g.Config.Gateway.Limits, auth), gatewayShares(h, g.Config)
 	if c.secure, err = s.certificates(h); err != nil {
 		return nil, err
 	}
@@ -209,8 +210,8 @@ func (c *httpChange) apply() {
 		s.listener.SetTLS(c.secure)
 	}
 	s.server.Apply(c.settings)
+	s.app.Gateway.SetShares(c.shares)
 	s.keys.Keep(keySources(c.next))
-	s.shared = s.shared || severalPrincipals(c.next)
 	if moves {
 		c.accept()
 		return

@@ -22,9 +22,9 @@ const (
 )
 
 // httpSettings returns what a reload can change.
-func httpSettings(h config.HTTP, auth authn.Authenticator) httpserver.Settings {
+func httpSettings(h config.HTTP, limits config.Limits, auth authn.Authenticator) httpserver.Settings {
 	s := httpserver.Settings{
-		Auth: auth, MultiplePrincipals: severalPrincipals(h),
+		Auth: auth, Shares: httpShares(h, limits),
 		URL: h.URL, Issuers: issuers(h),
 		Origins: h.Origins, Hosts: h.Hosts, Proxies: h.Proxies, MaxBody: h.MaxBody, MaxInFlight: h.MaxInFlight, LegacySSE: h.LegacySSE,
 		PerAddress: httpserver.Rate{PerSecond: defaultRate, Burst: defaultBurst}, Connections: defaultConnections,
@@ -46,21 +46,6 @@ func (a *App) sessionFile(h config.HTTP) string {
 	}
 	sum := sha256.Sum256([]byte(h.Listen)) // two gateways cannot share a file
 	return filepath.Join(a.opts.Dirs.Data, "sessions", hex.EncodeToString(sum[:8])+".sqlite")
-}
-
-// severalPrincipals reports whether clients can have different principals.
-func severalPrincipals(h config.HTTP) bool {
-	who := map[[3]string]bool{}
-	for _, auth := range h.Auth {
-		clients := auth.Settings.Clients()
-		if clients.OpenSubjects || clients.OpenTenants {
-			return true
-		}
-		for _, p := range clients.Principals {
-			who[[3]string{auth.Kind, p.Tenant, p.Subject}] = true
-		}
-	}
-	return len(who) > 1 || len(h.Auth) == 0 && h.TLS != nil && h.TLS.ClientCA != ""
 }
 
 // keySources returns the sources of the keys of token issuers.

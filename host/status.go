@@ -35,6 +35,7 @@ func (a *App) Status(ctx context.Context) *control.Status {
 		Plugins:    a.pluginStatuses(),
 		Sessions:   a.sessionStatuses(),
 		Limits:     a.limitStatuses(),
+		Clients:    a.clientUses(),
 	}
 }
 

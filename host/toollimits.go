@@ -9,7 +9,7 @@ import (
 )
 
 // toolRules returns the rules of a configuration for the calls of tools.
-func toolRules(c config.CallLimits) (rules []limit.ToolRule) {
+func toolRules(c config.Limits) (rules []limit.ToolRule) {
 	add := func(l config.CallLimit) {
 		rules = append(rules, limit.ToolRule{Match: l.Match, Roles: l.Roles, Rate: l.Rate, Burst: l.Burst, Concurrent: l.Concurrent, Wait: l.Wait})
 	}

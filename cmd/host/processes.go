@@ -75,6 +75,7 @@ func (e *env) printProcess(st *control.Status) {
 	e.table([]string{"SERVER", "STATE", "TRANSPORT", "REVISION", "PID", "CONNECTIONS", "CALLS", "ERRORS", "IN FLIGHT", "LAST USED", "OFFERS"}, rows)
 	e.printPlugins(st.Plugins)
 	e.printSessions(st.Sessions)
+	e.printClientUses(st.Clients)
 	e.printLimits(st.Limits)
 	if f := st.Generation.Failed; f != nil {
 		e.printf("\nThe last reload failed %s ago; the configuration before stays in effect.\n", since(f.At))
@@ -113,6 +114,26 @@ func (e *env) printSessions(s control.Sessions) {
 	e.table([]string{"CLIENT", "PRINCIPAL", "REVISION", "CONNECTED FOR", "IN FLIGHT", "SUBSCRIPTIONS"}, rows)
 	if more := s.Count - len(s.List); more > 0 {
 		e.printf("and %s\n", count(more, "more session"))
+	}
+}
+
+// shownClients is the number of principals that a status shows to a person.
+const shownClients = 20
+
+// printClientUses prints what principals use of the limits that clients share.
+func (e *env) printClientUses(all []control.ClientUse) {
+	var rows [][]string
+	for _, u := range all[:min(len(all), shownClients)] {
+		rows = append(rows, []string{
+			u.Tenant, u.Subject, u.Method, number(int(u.Requests)), number(int(u.Streams)), number(int(u.Sessions)), number(int(u.Connections)), bytesOf(uint64(u.Memory)),
+		})
+	}
+	if len(rows) > 0 {
+		e.printf("\n")
+	}
+	e.table([]string{"TENANT", "SUBJECT", "METHOD", "REQUESTS", "STREAMS", "SESSIONS", "CONNECTIONS", "MESSAGES"}, rows)
+	if len(all) > shownClients {
+		e.printf("and more; `junctor status --json` has up to %d\n", control.MaxClients)
 	}
 }
 

@@ -11,7 +11,10 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
+
+	"github.com/junctor-mcp/junctor/host/limit"
 )
 
 // A Principal is the identity of an authenticated client. Its slices must not be
@@ -45,6 +48,35 @@ func (p Principal) Key() string {
 		b = strconv.AppendQuote(b, part)
 	}
 	return string(b)
+}
+
+// Owner returns who the principal is to the limits.
+func (p Principal) Owner() limit.Owner { return limit.Owner{Tenant: p.Tenant, Key: p.Key()} }
+
+// ParseKey returns the principal with a key. Only the fields that are part of the key
+// are set.
+func ParseKey(key string) (p Principal, ok bool) {
+	parts := []*string{&p.Tenant, &p.Method, &p.Subject, &p.Issuer}
+	for i, part := range parts {
+		if key == "" && i == 3 {
+			return p, true
+		}
+		quoted, err := strconv.QuotedPrefix(strings.TrimPrefix(key, " "))
+		if err != nil {
+			return Principal{}, false
+		}
+		if *part, err = strconv.Unquote(quoted); err != nil {
+			return Principal{}, false
+		}
+		key = strings.TrimPrefix(key, " ")[len(quoted):]
+	}
+	return p, key == ""
+}
+
+// OwnerOf returns the owner with a key of a principal.
+func OwnerOf(key string) limit.Owner {
+	p, _ := ParseKey(key)
+	return limit.Owner{Tenant: p.Tenant, Key: key}
 }
 
 // Same reports whether p and q are the same principal: whether their keys are equal.

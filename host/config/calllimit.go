@@ -7,11 +7,14 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// CallLimits bound the calls of tools by clients of the gateway, for each tenant and
-// each tool alone. The first entry of Tools that matches a call counts, and else PerTool.
-type CallLimits struct {
-	Tools   []CallLimit `json:",omitempty"`
-	PerTool *CallLimit  `json:",omitempty"` // nil: no limit
+// Limits is the limits block. Tools and PerTool bound the calls of tools by clients of
+// the gateway, for each tenant and each tool alone: the first entry of Tools that matches
+// a call counts, and else PerTool.
+type Limits struct {
+	Tools        []CallLimit `json:",omitempty"`
+	PerTool      *CallLimit  `json:",omitempty"` // nil: no limit
+	PerTenant    Shares      `json:",omitzero"`
+	PerPrincipal Shares      `json:",omitzero"`
 }
 
 // A CallLimit is a per_tool block or a tool block.
@@ -41,14 +44,15 @@ const (
 )
 
 var (
-	limitsForm   = form{blocks: map[string]shape{"per_tool": {}, "tool": {labels: 1, many: true}}}
+	limitsForm   = form{blocks: map[string]shape{"per_tool": {}, "tool": {labels: 1, many: true}, "per_tenant": {}, "per_principal": {}}}
 	perToolForm  = form{attributes: []string{"rate", "burst", "concurrent", "wait"}}
 	toolCallForm = form{attributes: append([]string{"roles", "timeout"}, perToolForm.attributes...)}
 )
 
-// callLimits reads the limits block.
-func (r blockReader) callLimits() (c CallLimits) {
+// limits reads the limits block.
+func (r blockReader) limits() (c Limits) {
 	r.check(limitsForm)
+	c.PerTenant, c.PerPrincipal = r.shares("per_tenant"), r.shares("per_principal")
 	if b, found := r.block("per_tool"); found {
 		b.check(perToolForm)
 		limit := b.callLimit(CallLimit{Rate: defaultCallRate, Burst: 2 * defaultCallRate, Concurrent: defaultConcurrent, Wait: defaultCallWait})

@@ -15,7 +15,7 @@ import (
 type Gateway struct {
 	MaxMemory int // soft limit on the memory of the process, in bytes
 	HTTP      HTTP
-	Limits    CallLimits `json:",omitzero"`
+	Limits    Limits `json:",omitzero"`
 
 	memoryAt hcl.Range // empty: not set
 }
@@ -121,7 +121,7 @@ func (l *loader) gateway(blocks []*hclsyntax.Block) Gateway {
 	}
 	g := Gateway{}
 	g.MaxMemory, g.memoryAt = s.memory()
-	g.Limits = s.blockOrEmpty("limits").callLimits()
+	g.Limits = s.blockOrEmpty("limits").limits()
 	before := len(l.problems)
 	g.HTTP = h.http(given)
 	if l.NoListener {
@@ -279,4 +279,5 @@ func (l *loader) checkMemory(g *Gateway, drafts []*draft) {
 			return
 		}
 	}
+	l.checkShares(g, drafts)
 }

@@ -2,6 +2,7 @@ package connpool
 
 import (
 	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
@@ -14,9 +15,12 @@ func (p *Pool[P, X]) withEviction(server string, who authn.Principal, open func(
 	var victim *slot
 	switch err {
 	case errTooMany:
-		victim = p.evict(server, "")
+		victim = p.evict(server, func(limit.Owner) bool { return true })
+	case errTooManyOf:
+		victim = p.evict(server, func(o limit.Owner) bool { return o.Tenant == who.Tenant })
 	case errTooManyOwn:
-		victim = p.evict(server, who.Key())
+		own := who.Owner()
+		victim = p.evict(server, func(o limit.Owner) bool { return o == own })
 	}
 	if victim == nil {
 		return err
@@ -28,16 +32,16 @@ func (p *Pool[P, X]) withEviction(server string, who authn.Principal, open func(
 }
 
 // evict removes an unused connection to a server and returns it, or nil if there is none.
-// If principal is not empty, only connections of that principal are considered. The
-// caller holds mu.
-func (p *Pool[P, X]) evict(server, principal string) *slot {
-	if c := p.oldestIdle(server, principal); c != nil {
+// Only connections of the owners for which of returns true are considered. The caller
+// holds mu.
+func (p *Pool[P, X]) evict(server string, of func(limit.Owner) bool) *slot {
+	if c := p.oldestIdle(server, of); c != nil {
 		p.takeIdle(c)
 		return &c.slot
 	}
 	for owner, conns := range p.owned {
 		c := conns[server]
-		if c != nil && (principal == "" || principal == c.key.principal) && c.evictable() {
+		if c != nil && of(c.owner) && c.evictable() {
 			p.forget(owner, c)
 			return &c.slot
 		}
@@ -47,9 +51,9 @@ func (p *Pool[P, X]) evict(server, principal string) *slot {
 
 // oldestIdle returns the exclusive connection with the longest idle time, or nil. The
 // caller holds mu.
-func (p *Pool[P, X]) oldestIdle(server, principal string) (oldest *Exclusive[X]) {
+func (p *Pool[P, X]) oldestIdle(server string, of func(limit.Owner) bool) (oldest *Exclusive[X]) {
 	for group, free := range p.idle {
-		if group.server == server && (principal == "" || principal == group.principal) && (oldest == nil || free[0].since.Before(oldest.since)) {
+		if group.server == server && of(free[0].owner) && (oldest == nil || free[0].since.Before(oldest.since)) {
 			oldest = free[0]
 		}
 	}

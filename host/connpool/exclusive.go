@@ -52,7 +52,7 @@ func (p *Pool[P, X]) Acquire(server string, who authn.Principal, caps []byte, pe
 func (p *Pool[P, X]) Release(c *Exclusive[X], reusable bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	now, _ := p.lookup(c.key.server)
+	now, _ := p.lookup(c.server)
 	if !reusable || now.Version != c.Version || len(p.idle[c.group]) >= maxIdle || p.refused {
 		p.closeLater(c.slot)
 		return

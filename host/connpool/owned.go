@@ -88,7 +88,7 @@ func (p *Pool[P, X]) CloseOwner(owner any) (closed []*Conn[P]) {
 
 // forget removes a connection from those of its owner. The caller holds mu.
 func (p *Pool[P, X]) forget(owner any, c *Conn[P]) {
-	if delete(p.owned[owner], c.key.server); len(p.owned[owner]) == 0 {
+	if delete(p.owned[owner], c.server); len(p.owned[owner]) == 0 {
 		delete(p.owned, owner)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
@@ -59,7 +60,8 @@ var (
 type slot struct {
 	Upstream *upstream.Upstream
 	Version  *upstream.Upstream // Server.Version when it was opened
-	key      countKey
+	server   string
+	owner    limit.Owner
 }
 
 // open opens a connection that counts toward the quota of a principal. The caller holds
@@ -72,13 +74,13 @@ func (p *Pool[P, X]) open(server string, who authn.Principal, peer Peer) (slot, 
 	case !configured:
 		return slot{}, errRemoved
 	}
-	key := countKey{server, who.Key()}
-	if err := p.counts.add(key); err != nil {
+	owner := who.Owner()
+	if err := p.counts.add(server, owner); err != nil {
 		return slot{}, err
 	}
 	u := s.Open(peer, who)
 	peer.Opened(u)
-	return slot{u, s.Version, key}, nil
+	return slot{u, s.Version, server, owner}, nil
 }
 
 // close closes a connection that the pool no longer holds.
@@ -86,7 +88,7 @@ func (p *Pool[P, X]) close(s slot) {
 	s.Upstream.Close()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.counts.remove(s.key)
+	p.counts.remove(s.server, s.owner)
 }
 
 // closeLater is close in the background.
@@ -96,14 +98,25 @@ func (p *Pool[P, X]) closeLater(s slot) { p.work.Go(func() { p.close(s) }) }
 func (p *Pool[P, X]) Count(server string) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.counts.servers[server]
+	return p.counts.of(server)
 }
 
-// SharePerPrincipal limits each principal to half of the connections to a server.
-func (p *Pool[P, X]) SharePerPrincipal() {
+// SetShares sets the shares of the connections to each server. Connections above a
+// smaller share stay open.
+func (p *Pool[P, X]) SetShares(s limit.Shares) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.counts.perPrincipal = true
+	p.counts.setShares(s)
+}
+
+// Uses returns the connections of each principal to each server.
+func (p *Pool[P, X]) Uses() (all []limit.Use) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, q := range p.counts.servers {
+		all = append(all, q.Uses()...)
+	}
+	return all
 }
 
 // Retry ends the backoff of all connections to a server.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/upstream"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
@@ -182,8 +183,8 @@ func TestLimitOfServer(t *testing.T) {
 	f.get(t, "b", "late", "late")
 	f.Put(all[7])
 	late := f.get(t, "a", "late", "late")
-	if !isClosed(all[7].Upstream) || isClosed(late.Upstream) || f.counts.servers["a"] != MaxPerServer {
-		t.Errorf("the unused connection was not evicted; %d are counted", f.counts.servers["a"])
+	if !isClosed(all[7].Upstream) || isClosed(late.Upstream) || f.Count("a") != MaxPerServer {
+		t.Errorf("the unused connection was not evicted; %d are counted", f.Count("a"))
 	}
 }
 
@@ -226,11 +227,12 @@ func TestOldestIdleConnectionIsEvictedFirst(t *testing.T) {
 func TestLimitOfPrincipal(t *testing.T) {
 	f := newFixture()
 	defer f.end()
-	f.SharePerPrincipal()
+	const share = 20
+	f.SetShares(limit.Shares{Principal: share})
 	other := f.acquire(t, "other", "{}")
 	f.Release(other, true)
 	var greedy []*Conn[*testPeer]
-	for i := range MaxPerPrincipal {
+	for i := range share {
 		greedy = append(greedy, f.get(t, "a", i, "greedy"))
 	}
 	if _, err := f.Acquire("a", someone("greedy"), nil, &testPeer{}); !errors.Is(err, errTooManyOwn) {
@@ -243,6 +245,45 @@ func TestLimitOfPrincipal(t *testing.T) {
 	f.acquire(t, "greedy", "{}")
 	if !isClosed(greedy[0].Upstream) {
 		t.Error("the principal's own unused connection was not evicted")
+	}
+}
+
+// TestLimitOfTenant checks that the principals of a tenant share its part of the
+// connections, and that it makes room with connections of its own.
+func TestLimitOfTenant(t *testing.T) {
+	f := newFixture()
+	defer f.end()
+	f.SetShares(limit.Shares{Tenant: 2})
+	of := func(tenant, name string) authn.Principal {
+		return authn.Principal{Tenant: tenant, Subject: name, Method: "test"}
+	}
+	acquire := func(who authn.Principal) (*Exclusive[*testPeer], error) {
+		return f.Acquire("a", who, nil, &testPeer{})
+	}
+	other, err := acquire(of("zoo", "zoe"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Release(other, true)
+	ann, err := acquire(of("acme", "ann"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := acquire(of("acme", "bob")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := acquire(of("acme", "cid")); !errors.Is(err, errTooManyOf) {
+		t.Errorf("one too many: %v", err)
+	}
+	f.Release(ann, true)
+	if _, err := acquire(of("acme", "cid")); err != nil {
+		t.Errorf("after an unused connection: %v", err)
+	}
+	if isClosed(other.Upstream) || !isClosed(ann.Upstream) {
+		t.Error("the tenant's own unused connection was not evicted, or that of another was")
+	}
+	if uses := f.Uses(); len(uses) != 3 {
+		t.Errorf("in use: %v", uses)
 	}
 }
 
@@ -296,7 +337,7 @@ func TestRefusedConnections(t *testing.T) {
 		t.Error("only connections of owners stay open until Close")
 	}
 	f.Close()
-	if !isClosed(used.Upstream) || len(f.counts.servers)+len(f.counts.principals) > 0 {
+	if !isClosed(used.Upstream) || len(f.counts.servers) > 0 {
 		t.Errorf("after Close %v are counted", f.counts.servers)
 	}
 	f.Put(retired) // its request ends later

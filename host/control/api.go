@@ -42,6 +42,24 @@ type Status struct {
 	Plugins    []Plugin   `json:"plugins"`
 	Sessions   Sessions   `json:"sessions"`
 	Limits     []ToolUse  `json:"limits,omitempty"` // of tools, those in use most first
+	// Clients says what principals use at the moment, those with most requests and
+	// sessions first. It has at most MaxClients.
+	Clients []ClientUse `json:"clients,omitempty"`
+}
+
+// MaxClients is the largest number of principals that a status lists.
+const MaxClients = 50
+
+// A ClientUse says what a principal uses of the limits that clients share.
+type ClientUse struct {
+	Tenant      string `json:"tenant"`
+	Subject     string `json:"subject"`
+	Method      string `json:"method"` // of authentication
+	Requests    int64  `json:"requests"`
+	Streams     int64  `json:"streams"`
+	Sessions    int64  `json:"sessions"`
+	Connections int64  `json:"connections"`
+	Memory      int64  `json:"memory_bytes"` // of messages; 0 without shares
 }
 
 // A ToolUse says how much of the limits of a tool a tenant uses.

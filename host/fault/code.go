@@ -189,7 +189,7 @@ var Codes = map[Code]Entry{
 	SecretUngranted: {ExitCredentials, "The secret is not granted to the server. The configuration or the server is a different one, or the server's program, arguments or host changed.", "Run `junctor secret grant NAME` if the server may have it."},
 	SecretTooLarge:  {ExitUsage, "The secret is too large, or the store is full.", "Store it in a file and name the file in the configuration."},
 
-	GatewayOverloaded: {ExitUnreachable, "A limit of the gateway was reached, and a request or a response was dropped. The limits are half of `max_memory` for the messages in memory, half of that for one client, 500 requests of one client in flight, and the number of suspended calls. If a response was dropped, the tool was called; the message says which.", "Try again later, request less at a time, or raise `max_memory` in the `gateway` block."},
+	GatewayOverloaded: {ExitUnreachable, "A limit of the gateway was reached, and a request or a response was dropped. The limits are half of `max_memory` for the messages in memory, the share of that for one client, 500 requests of one session in progress, and the number of suspended calls. If a response was dropped, the tool was called; the message says which.", "Try again later, request less at a time, or raise `max_memory` in the `gateway` block."},
 
 	ProcessMissing:     {ExitUnreachable, "No running `junctor serve` was found for this request.", "Start one, or choose one with `--instance`. `junctor status` lists them."},
 	ProcessAmbiguous:   {ExitUsage, "Several running processes match, and the request is for one.", "Choose one with `--instance`; the error lists them."},

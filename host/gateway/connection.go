@@ -4,6 +4,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/connpool"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
@@ -67,9 +68,22 @@ func (s *Session) conn(server string) (*connpool.Conn[*serverPeer], error) {
 	return s.gw.conns.Get(server, s, s.Principal(), &serverPeer{gw: s.gw, server: server, session: s})
 }
 
-// SharePerPrincipal limits each principal to half of the connections and of the
-// memory. It is for gateways with several principals.
-func (g *Gateway) SharePerPrincipal() {
-	g.opts.Budget.Share()
-	g.conns.SharePerPrincipal()
+// Shares are the shares of tenants and principals in the limits of a Gateway.
+type Shares struct {
+	Memory      limit.Shares // of the memory for messages, in bytes
+	Connections limit.Shares // of the connections to one server
+	Suspended   limit.Shares // of the suspended calls
+}
+
+// SetShares replaces the shares.
+func (g *Gateway) SetShares(s Shares) {
+	g.opts.Budget.SetShares(s.Memory)
+	g.conns.SetShares(s.Connections)
+	g.suspended.setShares(s.Suspended)
+}
+
+// Uses returns what principals use of the memory for messages, in bytes, and of the
+// connections to servers.
+func (g *Gateway) Uses() (memory, connections []limit.Use) {
+	return g.opts.Budget.Uses(), g.conns.Uses()
 }

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -114,6 +115,42 @@ func TestCancelledWhileWaiting(t *testing.T) {
 		synctest.Wait()
 		if n := len(f.got); n != 2 {
 			t.Errorf("the server got %d calls: the cancelled one took a place", n)
+		}
+	})
+}
+
+// TestSuspendedCallKeepsItsPlace checks that a call counts as one in progress while its
+// client answers a question, until it ends or is abandoned.
+func TestSuspendedCallKeepsItsPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newLimitedFixture("", limits(limit.ToolRule{Match: everyTool, Concurrent: 1}), curious("s"))
+		defer d.end()
+		d.warm(t)
+		c := d.visitor("alice", "one")
+		defer c.hangUp()
+		begin := fmt.Sprintf(rooted, "s__t", "")
+		refused := func(when string) {
+			t.Helper()
+			if got := d.ask(c, begin); !strings.Contains(got, `"reason":"busy"`) {
+				t.Errorf("%s: %s", when, got)
+			}
+		}
+		state := stateOf(d.ask(c, begin))
+		if state == "" {
+			t.Fatal("the call was not suspended")
+		}
+		refused("while a call is suspended")
+		if got := d.ask(c, fmt.Sprintf(rooted, "s__t", fmt.Sprintf(`"inputResponses":{"q1":{"roots":[1]}},"requestState":%q,`, state))); !strings.Contains(got, `"heard":{"roots":[1]}`) {
+			t.Fatal(got)
+		}
+		if state = stateOf(d.ask(c, begin)); state == "" {
+			t.Fatal("the place of a call that has ended is taken")
+		}
+		refused("while another is suspended")
+		time.Sleep(suspendTime)
+		synctest.Wait()
+		if state = stateOf(d.ask(c, begin)); state == "" {
+			t.Error("the place of an abandoned call is taken")
 		}
 	})
 }

@@ -44,6 +44,7 @@ type request struct {
 	given     []byte           // the arguments of a tool call as the client wrote them
 	task      string           // the id of the task that the request is about
 	permit    policy.Permit    // set by authorize
+	leave     func()           // gives back the call's place under the limits of its tool; nil: it has none
 	resumed   *suspendedCall   // the call that the request continues; nil: it begins one
 
 	hold     *limit.Hold // memory of the answer

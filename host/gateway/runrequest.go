@@ -61,7 +61,7 @@ func (r *request) finish(resp response, err error) *Answer {
 
 // account reserves the memory of an answer that the gateway made itself.
 func (r *request) account(size int) error {
-	held, err := r.gw.opts.Budget.HoldFor(r.principal.Key(), size)
+	held, err := r.gw.opts.Budget.HoldFor(r.principal.Owner(), size)
 	if err != nil {
 		return fault.Because(fault.GatewayOverloaded, err, "the answer was dropped").WithHint("try again later")
 	}

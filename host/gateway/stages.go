@@ -157,24 +157,33 @@ func (p *pipeline) limit(next handler) handler {
 		if r.item == (policy.Item{}) || r.resumed != nil {
 			return next(ctx, r)
 		}
-		release, err := p.acquire(ctx, r)
-		if err != nil {
+		if err := p.acquire(ctx, r); err != nil {
 			return response{}, err
 		}
-		defer release()
+		defer func() { r.keepPlace()() }()
 		return next(ctx, r)
 	}
 }
 
-func (p *pipeline) acquire(ctx context.Context, r *request) (release func(), err error) {
+func (p *pipeline) acquire(ctx context.Context, r *request) (err error) {
 	if r.method != mcp.MethodCallTool || local(r.principal) {
-		return func() {}, nil
+		return nil
 	}
-	release, err = p.opts.Limit.Acquire(ctx, limit.Call{Tenant: r.principal.Tenant, Roles: r.principal.Roles, Server: r.item.Server, Tool: r.item.Name})
+	r.leave, err = p.opts.Limit.Acquire(ctx, limit.Call{Tenant: r.principal.Tenant, Roles: r.principal.Roles, Server: r.item.Server, Tool: r.item.Name})
 	if err != nil {
-		return nil, r.limitError(err)
+		return r.limitError(err)
 	}
-	return release, nil
+	return nil
+}
+
+// keepPlace returns what gives back the place of a call under the limits of its tool.
+// The place is the caller's then: a suspended call keeps it until it ends.
+func (r *request) keepPlace() (leave func()) {
+	leave, r.leave = r.leave, nil
+	if leave == nil {
+		return func() {}
+	}
+	return leave
 }
 
 func (p *pipeline) count(next handler) handler {

@@ -34,6 +34,7 @@ type suspendedCall struct {
 	reply  *upstream.Reply // valid once done is closed
 	err    error           // valid once done is closed
 	asked  chan struct{}   // holds a token when there is something to ask
+	leave  func()          // gives back the call's place under the limits of its tool
 
 	mu         sync.Mutex
 	current    *request             // guarded by mu; the client's, that waits; nil: none does
@@ -76,7 +77,7 @@ func (r *request) relayExclusive(ctx context.Context) (response, error) {
 	callCtx, cancel := context.WithCancelCause(context.Background())
 	c := &suspendedCall{
 		gw: g, server: server, conn: conn, cancel: cancel, done: make(chan struct{}), asked: make(chan struct{}, 1),
-		current: r, unanswered: map[string]*question{},
+		leave: r.keepPlace(), current: r, unanswered: map[string]*question{},
 	}
 	conn.Peer.setCall(c)
 	r.setServer(server)
@@ -99,9 +100,9 @@ func (r *request) relayExclusive(ctx context.Context) (response, error) {
 // reserveParams reserves the memory of a request that may wait for its client to come back.
 func (r *request) reserveParams() (*limit.Hold, error) {
 	if len(r.params) <= limit.Small {
-		return nil, nil // maxSuspended bounds the memory of small requests
+		return nil, nil // MaxSuspended bounds the memory of small requests
 	}
-	held, err := r.gw.opts.Budget.HoldFor(r.principal.Key(), len(r.params))
+	held, err := r.gw.opts.Budget.HoldFor(r.principal.Owner(), len(r.params))
 	if err != nil {
 		return nil, fault.Because(fault.GatewayOverloaded, err, "the request was not sent").WithHint("try again later")
 	}
@@ -159,8 +160,9 @@ func (c *suspendedCall) abandon(cause error) {
 	c.release(false)
 }
 
-// release gives the connection back to the pool.
+// release gives the connection back to the pool, and the place to the limiter.
 func (c *suspendedCall) release(reusable bool) {
+	c.leave()
 	c.conn.Peer.setCall(nil)
 	c.gw.conns.Release(c.conn, reusable)
 }

@@ -2,24 +2,29 @@ package gateway
 
 import (
 	"crypto/rand"
+	"errors"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
 const (
-	suspendTime              = AskTime
-	maxSuspended             = 1000 // calls, of all clients
-	maxSuspendedPerPrincipal = 100  // and of one principal
+	suspendTime = AskTime
+	// MaxSuspended limits the suspended calls of all clients.
+	MaxSuspended = 1000
+	// MaxSuspendedPerPrincipal limits those of one principal.
+	MaxSuspendedPerPrincipal = 100
 )
 
 // suspendedCalls holds the calls that are suspended while their clients answer questions.
 // A call that its client does not continue within suspendTime is abandoned.
 type suspendedCalls struct {
 	states *stateCodec
+	quota  *limit.Quota
 	work   sync.WaitGroup // calls that are being abandoned
 
 	mu      sync.Mutex
@@ -29,30 +34,33 @@ type suspendedCalls struct {
 
 // A suspension is a suspended call with its timer.
 type suspension struct {
-	call      *suspendedCall
-	principal string
-	timer     *time.Timer
+	call  *suspendedCall
+	owner limit.Owner
+	timer *time.Timer
 }
 
 func newSuspendedCalls() *suspendedCalls {
-	return &suspendedCalls{states: newStateCodec(), calls: map[stateID]*suspension{}}
+	s := &suspendedCalls{states: newStateCodec(), quota: limit.NewQuota(MaxSuspended), calls: map[stateID]*suspension{}}
+	s.setShares(limit.Shares{Principal: MaxSuspendedPerPrincipal})
+	return s
 }
+
+// setShares sets the shares of tenants and principals.
+func (s *suspendedCalls) setShares(shares limit.Shares) { s.quota.Resize(MaxSuspended, shares) }
 
 // add keeps a call until its client comes back with the state. r is the request that
 // ends with the question.
 func (s *suspendedCalls) add(c *suspendedCall, r *request) (state string, err error) {
-	p := &suspension{call: c, principal: r.principal.Key()}
+	p := &suspension{call: c, owner: r.principal.Owner()}
 	var id stateID
 	_, _ = rand.Read(id[:])
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch {
-	case s.refused:
+	if s.refused {
 		return "", errStopping
-	case len(s.calls) >= maxSuspended:
-		return "", faultError(fault.New(fault.GatewayOverloaded, "suspended call limit reached: %d calls wait for their clients", maxSuspended), r.modern)
-	case s.countOf(p.principal) >= maxSuspendedPerPrincipal:
-		return "", faultError(fault.New(fault.GatewayOverloaded, "suspended call limit reached: %d calls wait for this client", maxSuspendedPerPrincipal), r.modern)
+	}
+	if err := s.quota.Acquire(p.owner, 1); err != nil {
+		return "", faultError(suspendedError(err), r.modern)
 	}
 	c.setRequest(nil)
 	s.calls[id] = p
@@ -60,14 +68,17 @@ func (s *suspendedCalls) add(c *suspendedCall, r *request) (state string, err er
 	return s.states.seal(id, r.stateBinding(c.server)), nil
 }
 
-// countOf returns the number of suspended calls of a principal. The caller holds mu.
-func (s *suspendedCalls) countOf(principal string) (n int) {
-	for _, p := range s.calls {
-		if p.principal == principal {
-			n++
-		}
+// suspendedError returns the error of a call that cannot be suspended, from that of the
+// quota.
+func suspendedError(err error) *fault.Error {
+	const full = "suspended call limit reached: "
+	switch {
+	case errors.Is(err, limit.ErrPrincipalShare):
+		return fault.New(fault.GatewayOverloaded, full+"%d calls wait for this client", MaxSuspendedPerPrincipal)
+	case errors.Is(err, limit.ErrTenantShare):
+		return fault.New(fault.GatewayOverloaded, full+"the tenant's share of %d calls wait for its clients", MaxSuspended)
 	}
-	return n
+	return fault.New(fault.GatewayOverloaded, full+"%d calls wait for their clients", MaxSuspended)
 }
 
 // expire abandons a call that its client has not continued.
@@ -93,6 +104,7 @@ func (s *suspendedCalls) takeLocked(id stateID) *suspendedCall {
 		return nil
 	}
 	delete(s.calls, id)
+	s.quota.Release(p.owner, 1)
 	p.timer.Stop()
 	return p.call
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/connpool"
 	"github.com/junctor-mcp/junctor/host/era"
+	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
@@ -76,12 +77,12 @@ func TestSuspendedCallsAreLimited(t *testing.T) {
 			return answer
 		}
 		var clients []*client
-		for i := range maxSuspended/maxSuspendedPerPrincipal + 1 {
+		for i := range MaxSuspended/MaxSuspendedPerPrincipal + 1 {
 			c := d.visitor(fmt.Sprint(i), "")
 			defer c.hangUp()
 			clients = append(clients, c)
 		}
-		for i := range maxSuspendedPerPrincipal {
+		for i := range MaxSuspendedPerPrincipal {
 			if got := call(clients[0], 0); got != "" {
 				t.Fatalf("call %d: %s", i, got)
 			}
@@ -89,8 +90,8 @@ func TestSuspendedCallsAreLimited(t *testing.T) {
 		if got := call(clients[0], 0); !strings.Contains(got, `"code":-31011,`) || !strings.Contains(got, "100 calls wait for this client") {
 			t.Fatalf("the 101st of one principal: %s", got)
 		}
-		for i := maxSuspendedPerPrincipal; i < maxSuspended; i++ {
-			if got := call(clients[i/maxSuspendedPerPrincipal], i/maxSuspendedPerPrincipal/2); got != "" {
+		for i := MaxSuspendedPerPrincipal; i < MaxSuspended; i++ {
+			if got := call(clients[i/MaxSuspendedPerPrincipal], i/MaxSuspendedPerPrincipal/2); got != "" {
 				t.Fatalf("call %d: %s", i, got)
 			}
 		}
@@ -137,7 +138,7 @@ func TestLinesMost(t *testing.T) {
 		}
 		states := map[int]string{}
 		for i := range connpool.MaxPerServer {
-			c := d.visitor(fmt.Sprint(i/maxSuspendedPerPrincipal), "")
+			c := d.visitor(fmt.Sprint(i/MaxSuspendedPerPrincipal), "")
 			defer c.hangUp()
 			if states[i] = stateOf(d.ask(c, fmt.Sprintf(rooted, "a__t", ""))); states[i] == "" {
 				t.Fatal(i)
@@ -172,13 +173,14 @@ func TestLinesOfOne(t *testing.T) {
 		f.share = PerSession
 		d := newFixture(f)
 		defer d.end()
-		d.SharePerPrincipal()
+		const share = 100
+		d.SetShares(Shares{Connections: limit.Shares{Principal: share}})
 		d.warm(t)
 		call := func(c *client) string {
 			return d.ask(c, `{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"name":"a__t"}}`)
 		}
 		var greedy []*client
-		for range connpool.MaxPerPrincipal + 1 {
+		for range share + 1 {
 			c := d.visitor("greedy", "")
 			defer c.hangUp()
 			c.greet(t, "{}")
@@ -190,14 +192,14 @@ func TestLinesOfOne(t *testing.T) {
 		if got := d.ask(other, modern); !strings.Contains(got, `"result"`) { // its connection waits for another request
 			t.Fatal(got)
 		}
-		for i, c := range greedy[:connpool.MaxPerPrincipal] {
+		for i, c := range greedy[:share] {
 			if got := call(c); !strings.Contains(got, `"result"`) {
 				t.Fatalf("session %d: %s", i, got)
 			}
 		}
 		before := f.Connections()
-		for _, got := range []string{call(greedy[connpool.MaxPerPrincipal]), d.ask(greedy[connpool.MaxPerPrincipal], modern)} {
-			if !strings.Contains(got, "this client has 128 connections open") {
+		for _, got := range []string{call(greedy[share]), d.ask(greedy[share], modern)} {
+			if !strings.Contains(got, "this client has its share of the connections open") {
 				t.Errorf("one too many: %s", got)
 			}
 		}
@@ -206,10 +208,10 @@ func TestLinesOfOne(t *testing.T) {
 		}
 		greedy[0].Close(t.Context(), 0)
 		synctest.Wait()
-		if got := d.ask(greedy[connpool.MaxPerPrincipal], modern); !strings.Contains(got, `"result"`) {
+		if got := d.ask(greedy[share], modern); !strings.Contains(got, `"result"`) {
 			t.Errorf("in the place of one that ended: %s", got)
 		}
-		if got := call(greedy[connpool.MaxPerPrincipal]); !strings.Contains(got, `"result"`) {
+		if got := call(greedy[share]); !strings.Contains(got, `"result"`) {
 			t.Errorf("in the place of one that waits: %s", got)
 		}
 	})

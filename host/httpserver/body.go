@@ -45,7 +45,7 @@ func (b *requestBody) release() {
 func (b *requestBody) grow(p authn.Principal, n int) error {
 	if b.more == nil {
 		var err error
-		b.more, err = b.budget.HoldFor(p.Key(), n)
+		b.more, err = b.budget.HoldFor(p.Owner(), n)
 		return memoryError(err)
 	}
 	return memoryError(b.more.Grow(n))
@@ -56,7 +56,7 @@ func memoryError(err error) error {
 	switch err {
 	case nil:
 		return nil
-	case limit.ErrShare:
+	case limit.ErrMemoryShare:
 		return &bodyMemoryError{errMemoryShare}
 	}
 	return &bodyMemoryError{errMemory}

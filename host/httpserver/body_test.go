@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/gateway"
 )
 
 // sendPartially sends the head of a POST and now bytes of its body on a new
@@ -95,12 +96,15 @@ func TestIncompleteBodiesAreLimitedInBytes(t *testing.T) {
 	}{"one of several": {true, http.StatusTooManyRequests, "share"}, "all": {false, http.StatusServiceUnavailable, "overloaded"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h, alice, bob := openShared(t, func(o *Options) { o.MultiplePrincipals = c.several }, newScriptedServer("a", "2026-07-28"))
+			h, alice, bob := openShared(t, func(*Options) {}, newScriptedServer("a", "2026-07-28"))
+			if !c.several {
+				h.gateway.SetShares(gateway.Shares{})
+			}
 			left := int64(fixtureMemory)
 			if c.several {
 				held, err := h.memory.Hold(fixtureMemory/2 - size)
 				if err == nil {
-					err = held.Assign(authn.Principal{Tenant: "default", Method: "static_token", Subject: "alice"}.Key())
+					err = held.Assign(authn.Principal{Tenant: "default", Method: "static_token", Subject: "alice"}.Owner())
 				}
 				if err != nil {
 					t.Fatal(err)

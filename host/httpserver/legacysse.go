@@ -91,13 +91,8 @@ func (srv *Server) openLegacySSE(p authn.Principal, settings *active, out gatewa
 	if srv.isDraining() {
 		return "", nil, errStopping
 	}
-	own := 0
-	key := settings.legacySessions.key(p)
-	if key != "" {
-		own = srv.sessions.Of(key)
-	}
-	if err := settings.legacySessions.AcquireBeside(key, 1, int64(srv.sessions.Len()), int64(own)); err != nil {
-		return "", nil, settings.legacySessions.errorFor(err)
+	if err := settings.sessions.acquire(p); err != nil {
+		return "", nil, err
 	}
 	c := &legacyClient{Session: srv.gateway.Open(gateway.Client{Principal: p, Out: out}), owner: p.Key(), out: out}
 	id = rand.Text()
@@ -109,7 +104,7 @@ func (srv *Server) closeLegacySSE(id string, p authn.Principal, settings *active
 	srv.mu.Lock()
 	defer srv.mu.Unlock()
 	delete(srv.legacyClients, id)
-	settings.legacySessions.release(p)
+	settings.sessions.release(p)
 }
 
 // legacySSEMessage handles a message of a client. The answer is sent on the

@@ -14,8 +14,6 @@ import (
 // configured.
 func TestFixedLimits(t *testing.T) {
 	t.Parallel()
-	half := limit.NewQuota(0)
-	half.Resize(100, true)
 	page, err := os.ReadFile("../../docs/gateway.md")
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +31,6 @@ func TestFixedLimits(t *testing.T) {
 		fmt.Sprintf("| streams of one HTTP/2 connection | %d |", maxStreams),
 		fmt.Sprintf("| time to take %d KiB of a large answer | %d seconds |", chunk>>10, chunkTimeout/time.Second),
 		map[time.Duration]string{2 * time.Minute: "| idle connection | two minutes |"}[idleTimeout],
-		map[int64]string{50: "gets half at most"}[half.Each()],
 	} {
 		if want == "" || !strings.Contains(text, want) {
 			t.Errorf("docs/gateway.md does not contain %q", want)

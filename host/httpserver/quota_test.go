@@ -12,14 +12,20 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/junctor-mcp/junctor/host/gateway"
+	"github.com/junctor-mcp/junctor/host/limit"
 )
 
 // openShared returns a fixture with two authenticated clients.
 func openShared(t *testing.T, change func(*Options), servers ...*scriptedServer) (h *fixture, alice, bob *testClient) {
 	h = openFixture(t, func(o *Options) {
-		o.Auth, o.MultiplePrincipals = newTestTokens(), true
+		o.Auth = newTestTokens()
 		change(o)
+		half := func(n int) limit.Shares { return limit.Shares{Principal: int64(n+1) / 2} }
+		o.Shares = Shares{Requests: half(o.MaxInFlight), Streams: half(o.Sessions.Max), Sessions: half(o.Sessions.Max)}
 	}, servers...)
+	h.gateway.SetShares(gateway.Shares{Memory: limit.Shares{Principal: fixtureMemory / 2}})
 	alice, bob = h.newClient(t), h.newClient(t)
 	alice.header.Set("Authorization", "Bearer "+aliceToken)
 	bob.header.Set("Authorization", "Bearer "+bobToken)
@@ -48,7 +54,7 @@ func TestOneClientGetsHalfOfTheRequests(t *testing.T) {
 	for range 3 {
 		status, text, got, _ := alice.post(message, header...)
 		expectRetryable(t, status, http.StatusTooManyRequests, got, text, "share")
-		if !strings.Contains(text, "-31010") || !strings.Contains(text, "half") {
+		if !strings.Contains(text, "-31010") || !strings.Contains(text, "one client may use 3 of the 5 of max_in_flight") {
 			t.Error(text)
 		}
 	}

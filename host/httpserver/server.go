@@ -37,12 +37,12 @@ type Server struct {
 	failed    chan error    // holds the error of a listener that cannot accept clients any longer
 	work      sync.WaitGroup
 
-	requestLog     *limit.Lines  // log of refused requests
-	memory         *limit.Memory // memory for messages; nil: no limit
-	reading        atomic.Int64  // requests whose bodies are being read
-	inFlight       *limit.Quota  // see active
-	legacySessions *limit.Quota  // see active
-	listening      *limit.Quota  // see active
+	requestLog   *limit.Lines  // log of refused requests
+	memory       *limit.Memory // memory for messages; nil: no limit
+	reading      atomic.Int64  // requests whose bodies are being read
+	inFlight     *limit.Quota  // see active
+	sessionQuota *limit.Quota  // see active
+	listening    *limit.Quota  // see active
 
 	handling sync.RWMutex // held for reading while a request is handled
 	closed   bool         // guarded by handling; requests are dropped
@@ -58,14 +58,15 @@ type Server struct {
 func New(o Options) (*Server, error) {
 	srv := &Server{
 		gateway: o.Gateway, log: o.Log, memory: o.Gateway.Budget(), addresses: newAddressLimiter(), slow: httpconn.NewSlowResponses[*exchange](streamAfter),
-		inFlight: limit.NewQuota(0), legacySessions: limit.NewQuota(0), listening: limit.NewQuota(0),
+		inFlight: limit.NewQuota(0), sessionQuota: limit.NewQuota(0), listening: limit.NewQuota(0),
 		requestLog: limit.NewLines(o.Log, "listener"), draining: make(chan struct{}), failed: make(chan error, 1),
 		listeners: map[*Listener]struct{}{}, streams: map[*clientStream]struct{}{}, legacyClients: map[string]*legacyClient{},
 	}
 	settings := srv.activate(o.Settings)
 	srv.active.Store(settings)
 	store, err := sessionstore.Open(sessionstore.Options{
-		Limits: settings.sessionLimits(), Path: o.SessionFile, Log: o.Log, Begin: srv.beginSession, Ended: srv.endSession, Budget: srv.memory,
+		Limits: settings.Sessions, Path: o.SessionFile, Log: o.Log, Begin: srv.beginSession, Ended: srv.endSession,
+		Quota: srv.sessionQuota, Owner: authn.OwnerOf, Budget: srv.memory,
 	})
 	if err != nil {
 		return nil, err

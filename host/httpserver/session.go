@@ -9,6 +9,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/gateway"
+	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/sendqueue"
 	"github.com/junctor-mcp/junctor/host/sessionstore"
@@ -115,12 +116,10 @@ const sessionRetryAfter = 5 * time.Second
 
 // sessionError answers a request after an error of the session store.
 func (srv *Server) sessionError(w http.ResponseWriter, r *http.Request, settings *active, err error) {
-	full, ok := errors.AsType[*sessionstore.FullError](err)
 	switch {
-	case ok && full.Owner:
-		writeRetryable(w, r, http.StatusTooManyRequests, sessionRetryAfter, settings.legacySessions.share)
-	case ok:
-		writeRetryable(w, r, http.StatusServiceUnavailable, sessionRetryAfter, settings.legacySessions.full)
+	case limit.IsShare(err) || errors.Is(err, limit.ErrQuota):
+		why := settings.sessions.errorFor(err)
+		writeRetryable(w, r, why.retryStatus(), sessionRetryAfter, why)
 	case errors.Is(err, sessionstore.ErrClosed):
 		writeRetryable(w, r, http.StatusServiceUnavailable, settings.Drain, errStopping)
 	default:

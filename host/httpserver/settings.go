@@ -14,10 +14,8 @@ import (
 // immutable.
 type Settings struct {
 	// Auth authenticates clients. Nil accepts every client as authn.Anonymous.
-	Auth authn.Authenticator
-	// MultiplePrincipals means that there may be more than one principal. Each
-	// may use at most half of every limit then.
-	MultiplePrincipals bool
+	Auth   authn.Authenticator
+	Shares Shares
 
 	URL     string   // of the endpoint as clients see it; empty: as each request says
 	Issuers []string // of tokens; the metadata of the endpoint names them
@@ -41,16 +39,23 @@ type Settings struct {
 	Keepalive    time.Duration // between comments on a stream without events
 	Drain        time.Duration // for requests in flight when the server or a listener ends
 
-	Sessions sessionstore.Limits // except Each
+	Sessions sessionstore.Limits // except Shares
+}
+
+// Shares are the shares of tenants and principals in the limits of a Server.
+type Shares struct {
+	Requests limit.Shares // of MaxInFlight
+	Streams  limit.Shares // of Sessions.Max, for the listen streams of modern clients
+	Sessions limit.Shares // of Sessions.Max
 }
 
 // active is the settings in effect with the quotas that follow from them. It is
 // immutable. A request loads it once, and uses it to its end.
 type active struct {
 	Settings
-	inFlight       requestQuota // requests in progress
-	legacySessions requestQuota // sessions over HTTP+SSE; the session store counts the others
-	listening      requestQuota // subscriptions/listen requests of modern clients
+	inFlight  requestQuota // requests in progress
+	sessions  requestQuota // sessions over HTTP+SSE and those of the session store
+	listening requestQuota // subscriptions/listen requests of modern clients
 }
 
 // Apply makes settings the ones in effect. New requests use them; requests in progress
@@ -59,7 +64,7 @@ type active struct {
 func (srv *Server) Apply(s Settings) {
 	settings := srv.activate(s)
 	srv.active.Store(settings)
-	srv.sessions.SetLimits(settings.sessionLimits())
+	srv.sessions.SetLimits(settings.Sessions)
 	for _, l := range srv.allListeners() {
 		l.conns.SetLimits(settings.connLimits())
 	}
@@ -68,28 +73,24 @@ func (srv *Server) Apply(s Settings) {
 
 // activate returns settings with the server's quotas, which it resizes.
 func (srv *Server) activate(s Settings) *active {
-	resize := func(q *limit.Quota, max int, kind, attribute string) requestQuota {
-		q.Resize(int64(max), s.MultiplePrincipals)
-		return newRequestQuota(q, max, kind, attribute)
+	s.Sessions.Shares = s.Shares.Sessions
+	resize := func(q *limit.Quota, max int, shares limit.Shares, kind, attribute, share string) requestQuota {
+		q.Resize(int64(max), shares)
+		return newRequestQuota(q, max, shares, kind, attribute, share)
 	}
 	settings := &active{
-		Settings:       s,
-		inFlight:       resize(srv.inFlight, s.MaxInFlight, "concurrency", "max_in_flight"),
-		listening:      resize(srv.listening, s.Sessions.Max, "listener", "sessions.max"),
-		legacySessions: resize(srv.legacySessions, s.Sessions.Max, "session", "sessions.max"),
+		Settings:  s,
+		inFlight:  resize(srv.inFlight, s.MaxInFlight, s.Shares.Requests, "concurrency", "max_in_flight", "requests"),
+		listening: resize(srv.listening, s.Sessions.Max, s.Shares.Streams, "listener", "sessions.max", "streams"),
+		sessions:  resize(srv.sessionQuota, s.Sessions.Max, s.Shares.Sessions, "session", "sessions.max", "sessions"),
 	}
-	settings.legacySessions.full.modern = 0 // modern clients have no sessions
-	if s.MultiplePrincipals {
-		srv.gateway.SharePerPrincipal()
-	}
+	settings.sessions.full.modern = 0 // modern clients have no sessions
 	return settings
 }
 
-// sessionLimits returns the limits of the session store.
-func (a *active) sessionLimits() sessionstore.Limits {
-	limits := a.Sessions
-	limits.Each = int(a.legacySessions.Each())
-	return limits
+// Uses returns what principals use of the limits with shares.
+func (srv *Server) Uses() (requests, streams, sessions []limit.Use) {
+	return srv.inFlight.Uses(), srv.listening.Uses(), srv.sessionQuota.Uses()
 }
 
 // connLimits returns the limits of connections.

@@ -9,10 +9,10 @@ import (
 
 // The reasons why a [Memory] refuses bytes.
 var (
-	// ErrFull means that all principals together hold the whole limit.
+	// ErrFull means that all owners together hold the whole limit.
 	ErrFull = errors.New("the messages in memory have reached half of max_memory")
-	// ErrShare means that one principal holds its share of the limit.
-	ErrShare = errors.New("the messages of one client have reached its share of the memory limit")
+	// ErrMemoryShare means that a tenant or a principal holds its share of the limit.
+	ErrMemoryShare = errors.New("the messages of one client have reached its share of the memory limit")
 )
 
 // Small is the largest size in bytes of a message that may use the reserve of a
@@ -25,22 +25,18 @@ const reservePart = 8
 
 // A Memory limits the bytes of messages that the process holds at one time:
 // request bodies, unwritten answers, queues and event logs. The limit holds in
-// total and, after Share, for each principal. Its methods may be called
-// concurrently. A nil Memory has no limit.
+// total and, after SetShares, for each tenant and each principal. Its methods may be
+// called concurrently. A nil Memory has no limit.
 type Memory struct {
-	most atomic.Int64 // the limit in bytes
-	used atomic.Int64
-	each atomic.Int64 // limit per principal in bytes; 0: no limit
-
-	sizing sync.Mutex // held by Share and Resize
-
-	mu sync.Mutex
-	of map[string]int64 // guarded by mu; bytes by principal
+	most   atomic.Int64 // the limit in bytes
+	used   atomic.Int64
+	shared atomic.Bool // the bytes of owners are counted in by
+	by     ledger
 }
 
 // NewMemory returns a Memory with a limit in bytes.
 func NewMemory(most int64) *Memory {
-	m := &Memory{of: map[string]int64{}}
+	m := &Memory{by: newLedger()}
 	m.most.Store(most)
 	return m
 }
@@ -51,23 +47,26 @@ func (m *Memory) Resize(most int64) {
 	if m == nil {
 		return
 	}
-	m.sizing.Lock()
-	defer m.sizing.Unlock()
 	m.most.Store(most)
-	if m.each.Load() > 0 {
-		m.each.Store(most / 2)
-	}
 }
 
-// Share limits each principal to half of the bytes, so that one leaves the
-// other half to the rest.
-func (m *Memory) Share() {
+// SetShares sets the shares of the limit, in bytes. Bytes that are held then count for
+// their owners only if there were shares before.
+func (m *Memory) SetShares(s Shares) {
 	if m == nil {
 		return
 	}
-	m.sizing.Lock()
-	defer m.sizing.Unlock()
-	m.each.Store(m.most.Load() / 2)
+	m.by.setShares(s)
+	m.shared.Store(s != Shares{})
+}
+
+// Uses returns what each principal holds in bytes, the largest use first. It is empty
+// without shares.
+func (m *Memory) Uses() []Use {
+	if m == nil {
+		return nil
+	}
+	return m.by.all()
 }
 
 // Most returns the limit in bytes, 0 for a nil Memory.
@@ -133,9 +132,9 @@ func (m *Memory) Hold(n int) (*Hold, error) {
 	return h, nil
 }
 
-// HoldFor is Hold for a principal, whose share counts the bytes. The error is ErrFull or
-// ErrShare.
-func (m *Memory) HoldFor(owner string, n int) (*Hold, error) {
+// HoldFor is Hold for an owner, whose shares count the bytes. The error is ErrFull or
+// ErrMemoryShare.
+func (m *Memory) HoldFor(owner Owner, n int) (*Hold, error) {
 	h, err := m.Hold(n)
 	if err != nil {
 		return nil, err
@@ -155,12 +154,12 @@ type held struct {
 	memory *Memory
 
 	mu    sync.Mutex
-	bytes int64  // guarded by mu
-	owner string // principal whose share counts the bytes; empty: none
-	over  bool   // guarded by mu
+	bytes int64 // guarded by mu
+	owner Owner // guarded by mu; whose shares count the bytes; zero: none
+	over  bool  // guarded by mu
 }
 
-// Grow adds n bytes to the hold. The error is ErrFull or ErrShare. The hold
+// Grow adds n bytes to the hold. The error is ErrFull or ErrMemoryShare. The hold
 // keeps its previous size then.
 func (h *Hold) Grow(n int) error {
 	if h == nil {
@@ -175,28 +174,29 @@ func (h *Hold) Grow(n int) error {
 	if !x.memory.Reserve(n) {
 		return ErrFull
 	}
-	if x.owner != "" && !x.memory.enter(x.owner, x.bytes, int64(n)) {
+	if x.owner != (Owner{}) && x.memory.by.enter(x.owner, int64(n), x.bytes, Small) != nil {
 		x.memory.used.Add(int64(-n))
-		return ErrShare
+		return ErrMemoryShare
 	}
 	x.bytes += int64(n)
 	return nil
 }
 
-// Assign counts the bytes for a principal's share. The error is ErrShare. The
-// caller must release the hold then.
-func (h *Hold) Assign(owner string) error {
-	if h == nil || owner == "" || h.held.memory.each.Load() == 0 {
+// Assign counts the bytes for the shares of an owner. A small message of an owner
+// without others always fits. The error is ErrMemoryShare. The caller must release the
+// hold then.
+func (h *Hold) Assign(owner Owner) error {
+	if h == nil || owner == (Owner{}) || !h.held.memory.shared.Load() {
 		return nil
 	}
 	x := h.held
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.over || x.owner != "" {
+	if x.over || x.owner != (Owner{}) {
 		return nil
 	}
-	if !x.memory.enter(owner, 0, x.bytes) {
-		return ErrShare
+	if x.memory.by.enter(owner, x.bytes, 0, Small) != nil {
+		return ErrMemoryShare
 	}
 	x.owner = owner
 	return nil
@@ -217,29 +217,7 @@ func (x *held) release() {
 	}
 	x.over = true
 	x.memory.used.Add(-x.bytes)
-	if x.owner != "" {
-		x.memory.leave(x.owner, x.bytes)
-	}
-}
-
-// enter adds n bytes to a principal's share and reports whether they fit. mine is
-// the size of the hold that grows. A small message always fits if the principal
-// has no other hold.
-func (m *Memory) enter(owner string, mine, n int64) bool {
-	each := m.each.Load()
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if has := m.of[owner]; has+n > each && (has > mine || mine+n > Small) {
-		return false
-	}
-	m.of[owner] += n
-	return true
-}
-
-func (m *Memory) leave(owner string, n int64) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.of[owner] -= n; m.of[owner] <= 0 {
-		delete(m.of, owner)
+	if x.owner != (Owner{}) {
+		x.memory.by.add(x.owner, -x.bytes)
 	}
 }

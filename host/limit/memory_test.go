@@ -61,19 +61,19 @@ func TestMemoryKeepsAReserveForSmallMessages(t *testing.T) {
 
 func TestMemoryShare(t *testing.T) {
 	m := NewMemory(32 * mib)
-	m.Share()
+	m.SetShares(Shares{Principal: m.Most() / 2})
 	mine := hold(t, m, 10*mib)
-	if err := mine.Assign("ann"); err != nil {
+	if err := mine.Assign(ann); err != nil {
 		t.Fatal(err)
 	}
 	more := hold(t, m, 7*mib)
-	if err := more.Assign("ann"); err != ErrShare {
+	if err := more.Assign(ann); err != ErrMemoryShare {
 		t.Errorf("17 MiB of a share of 16 MiB: %v", err)
 	}
-	if err := more.Assign("bob"); err != nil {
+	if err := more.Assign(bob); err != nil {
 		t.Errorf("7 MiB of another principal: %v", err)
 	}
-	if err := mine.Grow(7 * mib); err != ErrShare || m.Used() != 17*mib {
+	if err := mine.Grow(7 * mib); err != ErrMemoryShare || m.Used() != 17*mib {
 		t.Errorf("growing above the share: %v, %d bytes", err, m.Used())
 	}
 	if err := mine.Grow(5 * mib); err != nil {
@@ -81,8 +81,46 @@ func TestMemoryShare(t *testing.T) {
 	}
 	mine.Release()
 	more.Release()
-	if len(m.of) != 0 || m.Used() != 0 {
-		t.Errorf("after all releases: shares %v, %d bytes", m.of, m.Used())
+	if len(m.by.principals) != 0 || m.Used() != 0 {
+		t.Errorf("after all releases: shares %v, %d bytes", m.by.principals, m.Used())
+	}
+}
+
+// TestMemoryShareOfATenant checks that the principals of a tenant share its part, that a
+// small message of a tenant without others passes, and that shares can be taken back.
+func TestMemoryShareOfATenant(t *testing.T) {
+	m := NewMemory(32 * mib)
+	m.SetShares(Shares{Tenant: 10 * mib})
+	mine, err := m.HoldFor(ann, 6*mib)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.HoldFor(bob, 5*mib); err != ErrMemoryShare {
+		t.Errorf("11 of 10 MiB of the tenant: %v", err)
+	}
+	other, err := m.HoldFor(zoe, 10*mib)
+	if err != nil {
+		t.Errorf("10 MiB of another tenant: %v", err)
+	}
+	m.SetShares(Shares{Tenant: 1})
+	if _, err := m.HoldFor(bob, Small); err != ErrMemoryShare {
+		t.Errorf("a small message of a tenant above its share: %v", err)
+	}
+	mine.Release()
+	small, err := m.HoldFor(bob, Small)
+	if err != nil {
+		t.Errorf("a small message of a tenant without others: %v", err)
+	}
+	m.SetShares(Shares{})
+	free, err := m.HoldFor(bob, 20*mib)
+	if err != nil {
+		t.Errorf("without shares: %v", err)
+	}
+	for _, h := range []*Hold{other, small, free} {
+		h.Release()
+	}
+	if len(m.by.principals)+len(m.by.tenants) != 0 || m.Used() != 0 {
+		t.Errorf("after all releases: %v, %v, %d bytes", m.by.principals, m.by.tenants, m.Used())
 	}
 }
 
@@ -117,12 +155,13 @@ func TestForgottenHoldIsReturned(t *testing.T) {
 // TestMemoryResize changes the limit while bytes are held.
 func TestMemoryResize(t *testing.T) {
 	m := NewMemory(16 * mib)
-	m.Share()
+	m.SetShares(Shares{Principal: m.Most() / 2})
 	mine := hold(t, m, 8*mib)
-	if err := mine.Assign("ann"); err != nil {
+	if err := mine.Assign(ann); err != nil {
 		t.Fatal(err)
 	}
 	m.Resize(32 * mib)
+	m.SetShares(Shares{Principal: 16 * mib})
 	if err := mine.Grow(8 * mib); err != nil || m.Most() != 32*mib {
 		t.Errorf("16 of a share of 16 MiB: %v", err)
 	}
@@ -136,11 +175,11 @@ func TestMemoryResize(t *testing.T) {
 
 func TestNilMemory(t *testing.T) {
 	var m *Memory
-	m.Share()
+	m.SetShares(Shares{Principal: m.Most() / 2})
 	m.Resize(1)
 	m.Count(1)
 	h, err := m.Hold(1 << 40)
-	if err != nil || h.Grow(1) != nil || h.Assign("ann") != nil || m.Full() || m.Half() || m.Used()+m.Most() != 0 {
+	if err != nil || h.Grow(1) != nil || h.Assign(ann) != nil || m.Full() || m.Half() || m.Used()+m.Most() != 0 {
 		t.Error("a nil Memory refuses")
 	}
 	h.Release()
@@ -148,7 +187,7 @@ func TestNilMemory(t *testing.T) {
 
 func TestMemoryConcurrently(t *testing.T) {
 	m := NewMemory(mib)
-	m.Share()
+	m.SetShares(Shares{Principal: m.Most() / 2})
 	var work sync.WaitGroup
 	for i := range 8 {
 		work.Go(func() {
@@ -157,29 +196,29 @@ func TestMemoryConcurrently(t *testing.T) {
 				if err != nil {
 					continue
 				}
-				_ = h.Assign(string(rune('a' + i%3)))
+				_ = h.Assign([]Owner{ann, bob, zoe}[i%3])
 				_ = h.Grow(50_000)
 				h.Release()
 			}
 		})
 	}
 	work.Wait()
-	if m.Used() != 0 || len(m.of) != 0 {
-		t.Errorf("%d bytes, %v", m.Used(), m.of)
+	if m.Used() != 0 || len(m.by.principals) != 0 {
+		t.Errorf("%d bytes, %v", m.Used(), m.by.principals)
 	}
 }
 
 func TestHoldForReleasesRefusedBytes(t *testing.T) {
 	m := NewMemory(8 << 20)
-	m.Share()
-	first, err := m.HoldFor("x", 3<<20)
+	m.SetShares(Shares{Principal: m.Most() / 2})
+	first, err := m.HoldFor(ann, 3<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if h, err := m.HoldFor("x", 2<<20); h != nil || err != ErrShare || m.Used() != 3<<20 {
+	if h, err := m.HoldFor(ann, 2<<20); h != nil || err != ErrMemoryShare || m.Used() != 3<<20 {
 		t.Errorf("above the share: %v, %v; %d bytes are held", h, err, m.Used())
 	}
-	if h, err := m.HoldFor("y", 6<<20); h != nil || err != ErrFull {
+	if h, err := m.HoldFor(bob, 6<<20); h != nil || err != ErrFull {
 		t.Errorf("above the limit: %v, %v", h, err)
 	}
 	first.Release()

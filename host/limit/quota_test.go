@@ -5,122 +5,144 @@ import (
 	"testing"
 )
 
-func sharedQuota(max int64) *Quota {
-	q := NewQuota(max)
-	q.Resize(max, true)
-	return q
-}
+var (
+	ann  = Owner{"acme", "ann"}
+	bob  = Owner{"acme", "bob"}
+	zoe  = Owner{"zoo", "zoe"}
+	half = Shares{Tenant: 6, Principal: 4}
+)
 
 func TestQuotaLimitsTheTotal(t *testing.T) {
 	q := NewQuota(3)
 	for range 3 {
-		if err := q.Acquire("ann", 1); err != nil {
+		if err := q.Acquire(ann, 1); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := q.Acquire("bob", 1); err != ErrQuota {
+	if err := q.Acquire(bob, 1); err != ErrQuota {
 		t.Errorf("the fourth of 3 units: %v", err)
 	}
-	q.Release("ann", 1)
-	if err := q.Acquire("bob", 1); err != nil || q.Used() != 3 {
+	if q.Count(bob, 1) {
+		t.Error("the fourth of 3 units was counted")
+	}
+	q.Release(ann, 1)
+	if err := q.Acquire(bob, 1); err != nil || q.Used() != 3 {
 		t.Errorf("after a release: %v, %d units in use", err, q.Used())
 	}
-	if q.Each() != 0 {
-		t.Errorf("limit per key without Share: %d", q.Each())
+}
+
+// TestQuotaShares takes units step by step, of 10 with 6 for a tenant and 4 for a
+// principal.
+func TestQuotaShares(t *testing.T) {
+	q := NewQuota(10)
+	q.Resize(10, half)
+	for i, step := range []struct {
+		owner Owner
+		n     int64
+		want  error
+	}{
+		{ann, 5, ErrPrincipalShare},
+		{ann, 4, nil},
+		{ann, 1, ErrPrincipalShare},
+		{bob, 3, ErrTenantShare},
+		{bob, 2, nil},
+		{zoe, 4, nil},
+		{zoe, 1, ErrQuota},
+		{bob, 1, ErrQuota},
+		{ann, -1, nil}, // a release
+		{bob, 1, nil},
+		{Owner{"other", "ann"}, 1, ErrQuota},
+	} {
+		var err error
+		if step.n < 0 {
+			q.Release(step.owner, -step.n)
+		} else {
+			err = q.Acquire(step.owner, step.n)
+		}
+		if err != step.want {
+			t.Errorf("step %d: %v", i, err)
+		}
+	}
+	if uses := q.Uses(); len(uses) != 3 || uses[0] != (Use{zoe, 4}) || uses[1] != (Use{ann, 3}) && uses[1] != (Use{bob, 3}) {
+		t.Errorf("in use: %v", uses)
 	}
 }
 
-func TestQuotaLimitsEachKeyToHalf(t *testing.T) {
-	for _, c := range []struct{ max, each int64 }{{1, 1}, {2, 1}, {3, 2}, {4, 2}, {500, 250}} {
-		q := sharedQuota(c.max)
-		if err := q.Acquire("ann", c.each); err != nil {
-			t.Errorf("%d of %d units: %v", c.each, c.max, err)
-		}
-		if want := q.Acquire("ann", 1); c.each < c.max && want != ErrQuotaShare || c.each == c.max && want != ErrQuota {
-			t.Errorf("one more than %d of %d units: %v", c.each, c.max, want)
-		}
-		if err := q.Acquire("bob", c.max-c.each); err != nil {
-			t.Errorf("the other half of %d units: %v", c.max, err)
-		}
-		if q.Each() != c.each || q.Used() != c.max {
-			t.Errorf("limit per key %d, want %d; %d of %d units in use", q.Each(), c.each, q.Used(), c.max)
-		}
+// TestQuotaCountsAboveShares checks that sessions which were there before still count.
+func TestQuotaCountsAboveShares(t *testing.T) {
+	q := NewQuota(10)
+	q.Resize(10, half)
+	if !q.Count(ann, 8) {
+		t.Fatal("8 of 10 units were not counted")
+	}
+	if err := q.Acquire(ann, 1); err != ErrTenantShare {
+		t.Errorf("above both shares: %v", err)
+	}
+	q.Release(ann, 5)
+	if err := q.Acquire(ann, 1); err != nil {
+		t.Errorf("3 units are in use: %v", err)
 	}
 }
 
-func TestQuotaForgetsKeysWithoutUnits(t *testing.T) {
-	q := sharedQuota(10)
-	for _, key := range []string{"ann", "bob"} {
-		if err := q.Acquire(key, 2); err != nil {
+func TestQuotaForgetsOwnersWithoutUnits(t *testing.T) {
+	q := NewQuota(10)
+	q.Resize(10, half)
+	for _, owner := range []Owner{ann, bob, zoe} {
+		if err := q.Acquire(owner, 2); err != nil {
 			t.Fatal(err)
 		}
-		q.Release(key, 1)
-		q.Release(key, 0)
-		q.Release(key, 1)
+		q.Release(owner, 1)
+		q.Release(owner, 0)
+		q.Release(owner, 1)
 	}
-	if q.Used() != 0 || len(q.of) != 0 {
-		t.Errorf("%d units in use, keys %v", q.Used(), q.of)
-	}
-}
-
-func TestQuotaCountsUnitsOfAnotherCounter(t *testing.T) {
-	q := sharedQuota(4)
-	if err := q.AcquireBeside("ann", 1, 4, 0); err != ErrQuota {
-		t.Errorf("4 of 4 units used elsewhere: %v", err)
-	}
-	if err := q.AcquireBeside("ann", 1, 2, 2); err != ErrQuotaShare {
-		t.Errorf("the key uses its half elsewhere: %v", err)
-	}
-	if err := q.AcquireBeside("ann", 1, 3, 1); err != nil || q.Used() != 1 {
-		t.Errorf("one unit is left: %v, %d units in use", err, q.Used())
+	if q.Used() != 0 || len(q.by.principals)+len(q.by.tenants) != 0 {
+		t.Errorf("%d units in use by %v of %v", q.Used(), q.by.principals, q.by.tenants)
 	}
 }
 
 func TestQuotaConcurrently(t *testing.T) {
-	q := sharedQuota(8)
+	q := NewQuota(8)
+	q.Resize(8, half)
 	var work sync.WaitGroup
 	for i := range 8 {
-		key := string(rune('a' + i%3))
+		owner := []Owner{ann, bob, zoe}[i%3]
 		work.Go(func() {
 			for range 2000 {
-				if q.Acquire(key, 2) == nil {
+				if q.Acquire(owner, 2) == nil {
 					if used := q.Used(); used < 2 {
 						t.Errorf("%d units in use", used)
 					}
-					q.Release(key, 2)
+					q.Release(owner, 2)
 				}
 			}
 		})
 	}
 	work.Wait()
-	if q.Used() != 0 || len(q.of) != 0 {
-		t.Errorf("%d units in use, keys %v", q.Used(), q.of)
+	if q.Used() != 0 || len(q.by.principals)+len(q.by.tenants) != 0 {
+		t.Errorf("%d units in use by %v", q.Used(), q.by.principals)
 	}
 }
 
-// TestQuotaResize changes the number of units while some are in use.
+// TestQuotaResize changes the number of units and the shares while some are in use. Units
+// that were taken without shares count for them.
 func TestQuotaResize(t *testing.T) {
-	q := NewQuota(1)
-	if err := q.Acquire("", 1); err != nil {
+	q := NewQuota(2)
+	if err := q.Acquire(ann, 2); err != nil {
 		t.Fatal(err)
 	}
-	q.Resize(4, true)
-	if err := q.Acquire("ann", 2); err != nil {
-		t.Errorf("two of 4 units: %v", err)
+	q.Resize(6, Shares{Principal: 3})
+	if err := q.Acquire(ann, 2); err != ErrPrincipalShare {
+		t.Errorf("4 units, of which a principal may use 3: %v", err)
 	}
-	if err := q.Acquire("ann", 1); err != ErrQuotaShare {
-		t.Errorf("more than half of 4 units: %v", err)
+	if err := q.Acquire(ann, 1); err != nil {
+		t.Errorf("3 units: %v", err)
 	}
-	q.Resize(2, false)
-	if err := q.Acquire("", 1); err != ErrQuota {
+	q.Resize(2, Shares{})
+	if err := q.Acquire(Owner{}, 1); err != ErrQuota {
 		t.Errorf("3 of 2 units are in use: %v", err)
 	}
-	q.Release("ann", 2)
-	if err := q.Acquire("", 1); err != nil {
+	q.Release(ann, 2)
+	if err := q.Acquire(ann, 1); err != nil {
 		t.Errorf("one of 2 units is in use: %v", err)
-	}
-	q.Release("", 2)
-	if q.Used() != 0 || len(q.of) != 0 {
-		t.Errorf("%d units in use, keys %v", q.Used(), q.of)
 	}
 }

@@ -119,7 +119,7 @@ func TestCloseWaitsForDirectWrite(t *testing.T) {
 		s := newDirectSink(0)
 		s.pause = make(chan struct{})
 		q := New(s, 10, memory)
-		held, err := memory.HoldFor("", 1000)
+		held, err := memory.HoldFor(limit.Owner{}, 1000)
 		if err != nil {
 			t.Fatal(err)
 		}

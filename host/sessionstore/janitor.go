@@ -52,7 +52,7 @@ func (s *Store) expireUnloaded(now time.Time) {
 	var rows []int64
 	for id, slot := range s.slots {
 		if slot.session == nil && slot.loading == nil && s.due(now, slot.born, slot.used) != "" {
-			delete(s.slots, id)
+			s.drop(id)
 			rows = append(rows, slot.row)
 		}
 	}

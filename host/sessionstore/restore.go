@@ -57,7 +57,7 @@ func (s *Store) list(f *file) error {
 		}
 		sl.born, sl.used = localTime(now, born), localTime(now, used+s.slack().Milliseconds())
 		s.disk.row = max(s.disk.row, sl.row)
-		if len(s.slots) >= s.current.Load().Max || s.due(now, sl.born, sl.used) != "" {
+		if s.due(now, sl.born, sl.used) != "" || !s.o.Quota.Count(s.o.Owner(sl.owner), 1) {
 			s.disk.discard(sl.row)
 		} else {
 			s.slots[id] = sl
@@ -111,7 +111,7 @@ func (s *Store) restore(id string, sl *slot) (*Session, error) {
 	sl.loading = nil
 	lost := isCorrupt(err)
 	if lost && s.slots[id] == sl {
-		delete(s.slots, id)
+		s.drop(id)
 	}
 	s.mu.Unlock()
 	x.log.close(true)
@@ -221,7 +221,7 @@ func (s *Store) dropUnloaded() {
 	defer s.mu.Unlock()
 	for id, slot := range s.slots {
 		if slot.session == nil && slot.loading == nil {
-			delete(s.slots, id)
+			s.drop(id)
 		}
 	}
 }

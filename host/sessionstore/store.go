@@ -16,7 +16,7 @@ import (
 // Limits are the limits of a store that may change while it is open.
 type Limits struct {
 	Max    int           // sessions at one time; 0: 1000
-	Each   int           // sessions of one owner at one time; 0: no limit
+	Shares limit.Shares  // of Max
 	Idle   time.Duration // time without use after which a session ends; 0: 5 minutes
 	Life   time.Duration // maximum age of a session; 0: 24 hours
 	Events int           // kept per session; 0: 10000
@@ -24,9 +24,14 @@ type Limits struct {
 
 // Options configure a store.
 type Options struct {
-	Limits               // those at the start; see Store.SetLimits
-	Path   string        // SQLite file; empty: memory only
-	Log    hclog.Logger  // nil: no log
+	Limits              // those at the start; see Store.SetLimits
+	Path   string       // SQLite file; empty: memory only
+	Log    hclog.Logger // nil: no log
+	// Quota counts the sessions, and others that the caller keeps elsewhere. The store sets
+	// its size. Nil: only those of the store count.
+	Quota *limit.Quota
+	// Owner returns who has a session, from Session.Owner; nil: it counts in total only.
+	Owner  func(owner string) limit.Owner
 	Budget *limit.Memory // counts the bytes of all logs, which take half of it at most; nil: no count
 	// Begin, when not nil, is called once for each session that is created or
 	// restored, before the session is published. Its result becomes
@@ -89,6 +94,13 @@ func Open(o Options) (*Store, error) {
 	if o.Log == nil {
 		o.Log = hclog.NewNullLogger()
 	}
+	if o.Quota == nil {
+		o.Quota = limit.NewQuota(0)
+	}
+	if o.Owner == nil {
+		o.Owner = func(string) limit.Owner { return limit.Owner{} }
+	}
+	o.Quota.Resize(int64(o.Max), o.Shares)
 	s := &Store{
 		o: o, limits: newLimits(o.Events, o.Max, o.Budget), slots: map[string]*slot{}, relimits: make(chan struct{}, 1),
 		stop: make(chan struct{}), done: make(chan struct{}), ended: make(chan struct{}),
@@ -109,6 +121,7 @@ func Open(o Options) (*Store, error) {
 func (s *Store) SetLimits(l Limits) {
 	l.setDefaults()
 	s.current.Store(&l)
+	s.o.Quota.Resize(int64(l.Max), l.Shares)
 	s.limits.set(l.Events, l.Max)
 	select {
 	case s.relimits <- struct{}{}:
@@ -116,7 +129,7 @@ func (s *Store) SetLimits(l Limits) {
 	}
 }
 
-// New creates a session for an owner. The error is a *FullError or ErrClosed.
+// New creates a session for an owner. The error is ErrClosed or that of the quota.
 func (s *Store) New(owner string, state []byte) (*Session, error) {
 	now := time.Now()
 	x := s.newSession(newID(), owner)
@@ -136,27 +149,25 @@ func (s *Store) newSession(id, owner string) *Session {
 	return x
 }
 
-// reserve adds a slot for a session. The error is a *FullError or ErrClosed.
+// reserve adds a slot for a session. The error is ErrClosed or that of the quota.
 func (s *Store) reserve(x *Session) error {
-	for again := true; ; again = false {
-		most := s.current.Load()
-		s.mu.Lock()
-		enough := most.Each > 0 && s.of(x.Owner) >= most.Each
-		switch {
-		case s.closed:
-			s.mu.Unlock()
-			return ErrClosed
-		case len(s.slots) < most.Max && !enough:
-			s.slots[x.ID] = &slot{owner: x.Owner, loading: make(chan struct{})}
-			s.mu.Unlock()
-			return nil
-		}
-		s.mu.Unlock()
-		if !again {
-			return &FullError{Max: most.Max, Owner: enough}
-		}
+	owner := s.o.Owner(x.Owner)
+	err := s.o.Quota.Acquire(owner, 1)
+	if err != nil {
 		s.expire() // the janitor may be late
+		err = s.o.Quota.Acquire(owner, 1)
 	}
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		s.o.Quota.Release(owner, 1)
+		return ErrClosed
+	}
+	s.slots[x.ID] = &slot{owner: x.Owner, loading: make(chan struct{})}
+	return nil
 }
 
 // publish makes a session available to Find. The caller has set slot.loading.
@@ -217,7 +228,15 @@ func (s *Store) Find(id, owner string) (*Session, error) {
 func (s *Store) remove(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.slots, id)
+	s.drop(id)
+}
+
+// drop is remove for callers that hold mu.
+func (s *Store) drop(id string) {
+	if slot := s.slots[id]; slot != nil {
+		delete(s.slots, id)
+		s.o.Quota.Release(s.o.Owner(slot.owner), 1)
+	}
 }
 
 // Len returns the number of sessions.
@@ -225,23 +244,6 @@ func (s *Store) Len() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.slots)
-}
-
-// Of returns the number of an owner's sessions.
-func (s *Store) Of(owner string) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.of(owner)
-}
-
-// of is Of for callers that hold mu.
-func (s *Store) of(owner string) (n int) {
-	for _, slot := range s.slots {
-		if slot.owner == owner {
-			n++
-		}
-	}
-	return n
 }
 
 // Kept returns the bytes of all event logs.
@@ -287,30 +289,12 @@ var (
 	// ErrUnknown means that the session never existed, has ended, or belongs to
 	// another owner. Callers cannot tell these cases apart.
 	ErrUnknown = errors.New("unknown session")
-	// ErrFull matches every FullError with errors.Is.
-	ErrFull = errors.New("session limit reached")
 	// ErrClosed means that the store was closed.
 	ErrClosed = errors.New("the session store is closed")
 	// ErrNoStream means that a stream never existed, or that no event was ever
 	// sent at a position.
 	ErrNoStream = errors.New("unknown stream or position")
 )
-
-// A FullError means that the limit for sessions is reached: in total or, if
-// Owner is true, for the owner of the new session.
-type FullError struct {
-	Max   int
-	Owner bool
-}
-
-func (e *FullError) Error() string {
-	if e.Owner {
-		return "session limit of the client reached"
-	}
-	return fmt.Sprintf("session limit reached: %d sessions are open", e.Max)
-}
-
-func (e *FullError) Is(target error) bool { return target == ErrFull }
 
 // A PurgedError means that events after a reader's position are no longer kept.
 // A reader that accepts the loss continues at Resume.

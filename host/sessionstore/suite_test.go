@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/junctor-mcp/junctor/host/limit"
 )
 
 // inMemoryAndFile runs a test with a store in memory and with one in a file.
@@ -387,8 +389,7 @@ func TestSessionLimit(t *testing.T) {
 		for range 1000 {
 			x = begin(t, s)
 		}
-		var full *FullError
-		if _, err := s.New("ann", nil); !errors.As(err, &full) || !errors.Is(err, ErrFull) || full.Max != 1000 || s.Len() != 1000 {
+		if _, err := s.New("ann", nil); !errors.Is(err, limit.ErrQuota) || s.Len() != 1000 {
 			t.Errorf("%v, %d sessions", err, s.Len())
 		}
 		x.End(ReasonClosed)
@@ -498,7 +499,7 @@ func TestDueSessionsMakeSpace(t *testing.T) {
 			begin(t, s)
 		}
 		time.Sleep(time.Hour - time.Nanosecond)
-		if _, err := s.New("ann", nil); !errors.Is(err, ErrFull) {
+		if _, err := s.New("ann", nil); !errors.Is(err, limit.ErrQuota) {
 			t.Error(err)
 		}
 		time.Sleep(time.Nanosecond)
@@ -508,15 +509,16 @@ func TestDueSessionsMakeSpace(t *testing.T) {
 
 // TestSetLimits changes the limits of a store with sessions.
 func TestSetLimits(t *testing.T) {
-	withFakeClock(t, Options{Limits: Limits{Max: 1, Idle: time.Hour, Events: 10}}, func(t *testing.T, s *Store) {
+	byName := func(owner string) limit.Owner { return limit.Owner{Tenant: "acme", Key: owner} }
+	withFakeClock(t, Options{Limits: Limits{Max: 1, Idle: time.Hour, Events: 10}, Owner: byName}, func(t *testing.T, s *Store) {
 		x := begin(t, s)
 		x.Log().Begin([]byte("1"))
 		for range 10 {
 			x.Log().Append(1, Event{Data: [][]byte{[]byte("{}")}})
 		}
-		s.SetLimits(Limits{Max: 3, Each: 2, Idle: time.Minute, Events: 3})
+		s.SetLimits(Limits{Max: 3, Shares: limit.Shares{Principal: 2}, Idle: time.Minute, Events: 3})
 		begin(t, s)
-		if _, err := s.New(x.Owner, nil); !errors.Is(err, ErrFull) {
+		if _, err := s.New(x.Owner, nil); !errors.Is(err, limit.ErrPrincipalShare) {
 			t.Errorf("the third session of an owner with 2 at most: %v", err)
 		}
 		synctest.Wait()

@@ -24,7 +24,7 @@ func (c *conn) deliver(m *mcp.Message, held *limit.Hold) {
 		return
 	}
 	if held != nil { // small messages are not counted
-		if err := held.Assign(p.ownerKey()); err != nil {
+		if err := held.Assign(p.memoryOwner()); err != nil {
 			held.Release()
 			p.answer <- answer{err: c.overloadError(err)}
 			return

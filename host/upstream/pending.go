@@ -10,6 +10,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/sendqueue"
 )
@@ -291,11 +292,11 @@ func (c *conn) take(p *pending) bool {
 	return true
 }
 
-// ownerKey returns the key of the principal whose share of the memory a response counts
-// toward; empty for a request of the host itself.
-func (p *pending) ownerKey() string {
+// memoryOwner returns the owner whose shares of the memory count the response; zero for
+// a request of the host itself.
+func (p *pending) memoryOwner() limit.Owner {
 	if p.owner.Method == "" {
-		return ""
+		return limit.Owner{}
 	}
-	return p.owner.Key()
+	return p.owner.Owner()
 }

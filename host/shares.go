@@ -1,0 +1,84 @@
+package host
+
+import (
+	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/connpool"
+	"github.com/junctor-mcp/junctor/host/gateway"
+	"github.com/junctor-mcp/junctor/host/httpserver"
+	"github.com/junctor-mcp/junctor/host/limit"
+)
+
+// A clientele says which clients the gateway can have.
+type clientele struct {
+	tenants  bool // several
+	subjects bool // several of one tenant
+}
+
+// clienteleOf returns the clientele of a listener.
+func clienteleOf(h config.HTTP) (c clientele) {
+	type subject struct{ kind, tenant, name string }
+	seen, tenants := map[subject]bool{}, map[string]int{}
+	for _, auth := range h.Auth {
+		clients := auth.Settings.Clients()
+		c.tenants = c.tenants || clients.OpenTenants
+		c.subjects = c.subjects || clients.OpenSubjects || clients.OpenTenants
+		for _, p := range clients.Principals {
+			if s := (subject{auth.Kind, p.Tenant, p.Subject}); !seen[s] {
+				seen[s] = true
+				tenants[p.Tenant]++
+				c.subjects = c.subjects || tenants[p.Tenant] > 1
+			}
+		}
+	}
+	c.tenants = c.tenants || len(tenants) > 1
+	c.subjects = c.subjects || len(h.Auth) == 0 && h.TLS != nil && h.TLS.ClientCA != ""
+	return c
+}
+
+// shares returns the shares of a limit of total units. By default one of several tenants
+// gets half, and one of several principals half of what its tenant gets, but never less
+// than least.
+func (c clientele) shares(total, least int, tenant, principal *int) (s limit.Shares) {
+	of := total
+	if c.tenants {
+		of = (total + 1) / 2
+		s.Tenant = int64(of)
+	}
+	if c.subjects {
+		s.Principal = int64(min(of, max((of+1)/2, least)))
+	}
+	if tenant != nil {
+		s.Tenant = int64(*tenant)
+	}
+	if principal != nil {
+		s.Principal = int64(*principal)
+	}
+	return s
+}
+
+// httpShares returns the shares in the limits of the listener.
+func httpShares(h config.HTTP, l config.Limits) httpserver.Shares {
+	c, tenant, principal := clienteleOf(h), l.PerTenant, l.PerPrincipal
+	return httpserver.Shares{
+		Requests: c.shares(h.MaxInFlight, 1, tenant.Requests, principal.Requests),
+		Streams:  c.shares(h.Sessions.Max, 1, tenant.Streams, principal.Streams),
+		Sessions: c.shares(h.Sessions.Max, 1, tenant.Sessions, principal.Sessions),
+	}
+}
+
+// gatewayShares returns the shares in the limits of the gateway for the clients of a
+// listener. A principal always has memory for the largest message of a server.
+func gatewayShares(h config.HTTP, all *config.Config) gateway.Shares {
+	c, tenant, principal := clienteleOf(h), all.Gateway.Limits.PerTenant, all.Gateway.Limits.PerPrincipal
+	largest := 0
+	for _, s := range all.Servers {
+		largest = max(largest, s.MaxMessage)
+	}
+	suspended := clientele{tenants: c.tenants}.shares(gateway.MaxSuspended, 0, nil, nil)
+	suspended.Principal = gateway.MaxSuspendedPerPrincipal
+	return gateway.Shares{
+		Memory:      c.shares(int(messageMemory(all)), largest, tenant.Memory, principal.Memory),
+		Connections: c.shares(connpool.MaxPerServer, 1, tenant.Connections, principal.Connections),
+		Suspended:   suspended,
+	}
+}

@@ -1,0 +1,79 @@
+package host
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/connpool"
+	"github.com/junctor-mcp/junctor/host/limit"
+)
+
+// TestClientele checks that whether there may be several clients goes by who they are, and
+// not by how many tokens there are.
+func TestClientele(t *testing.T) {
+	token := func(tenant, subject string) config.Authentication {
+		return config.Authentication{Kind: "static_token", Settings: config.StaticToken{Tenant: tenant, Subject: subject}}
+	}
+	for what, c := range map[string]struct {
+		http config.HTTP
+		want clientele
+	}{
+		"everybody":             {config.HTTP{}, clientele{}},
+		"one":                   {config.HTTP{Auth: []config.Authentication{token("a", "x")}}, clientele{}},
+		"one with two tokens":   {config.HTTP{Auth: []config.Authentication{token("a", "x"), token("a", "x")}}, clientele{}},
+		"two":                   {config.HTTP{Auth: []config.Authentication{token("a", "x"), token("a", "y")}}, clientele{subjects: true}},
+		"of two tenants":        {config.HTTP{Auth: []config.Authentication{token("a", "x"), token("b", "x")}}, clientele{tenants: true}},
+		"TLS":                   {config.HTTP{TLS: &config.TLS{}}, clientele{}},
+		"certificates":          {config.HTTP{TLS: &config.TLS{ClientCA: "ca"}}, clientele{subjects: true}},
+		"a token, certificates": {config.HTTP{TLS: &config.TLS{ClientCA: "ca"}, Auth: []config.Authentication{token("a", "x")}}, clientele{}},
+		"an identity provider":  {config.HTTP{Auth: []config.Authentication{{Settings: openAuth{}}}}, clientele{subjects: true}},
+	} {
+		if got := clienteleOf(c.http); got != c.want {
+			t.Errorf("%s: %+v", what, got)
+		}
+	}
+}
+
+// An openAuth authenticates any number of principals.
+type openAuth struct{ config.ClientAuth }
+
+func (openAuth) Clients() config.AuthClients { return config.AuthClients{OpenSubjects: true} }
+
+// TestDefaultShares checks the shares of 100 units.
+func TestDefaultShares(t *testing.T) {
+	ten, none := 10, 0
+	for what, c := range map[string]struct {
+		clients           clientele
+		tenant, principal *int
+		least             int
+		want              limit.Shares
+	}{
+		"one client":            {},
+		"several of one tenant": {clients: clientele{subjects: true}, want: limit.Shares{Principal: 50}},
+		"one each of tenants":   {clients: clientele{tenants: true}, want: limit.Shares{Tenant: 50}},
+		"several of tenants":    {clients: clientele{tenants: true, subjects: true}, want: limit.Shares{Tenant: 50, Principal: 25}},
+		"at least":              {clients: clientele{tenants: true, subjects: true}, least: 40, want: limit.Shares{Tenant: 50, Principal: 40}},
+		"no more than a tenant": {clients: clientele{tenants: true, subjects: true}, least: 70, want: limit.Shares{Tenant: 50, Principal: 50}},
+		"configured":            {clients: clientele{tenants: true, subjects: true}, tenant: &ten, principal: &none, want: limit.Shares{Tenant: 10}},
+		"configured for one":    {principal: &ten, want: limit.Shares{Principal: 10}},
+		"configured in part":    {clients: clientele{tenants: true, subjects: true}, principal: &ten, want: limit.Shares{Tenant: 50, Principal: 10}},
+	} {
+		if got := c.clients.shares(100, c.least, c.tenant, c.principal); got != c.want {
+			t.Errorf("%s: %+v", what, got)
+		}
+	}
+}
+
+// TestDocumentedShares compares docs/gateway.md with the limit of connections.
+func TestDocumentedShares(t *testing.T) {
+	page, err := os.ReadFile("../docs/gateway.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("the connections to one server that not all clients share, %d |", connpool.MaxPerServer); !strings.Contains(string(page), want) {
+		t.Errorf("docs/gateway.md does not contain %q", want)
+	}
+}
