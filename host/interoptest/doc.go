@@ -20,5 +20,10 @@
 //	session     a client of the Go SDK (session_test.go)
 //	authServer  a server that requires credentials and counts requests
 //	            (authserver_test.go)
+//	identityProvider
+//	            an identity provider whose tokens a gateway accepts
+//	            (identityprovider_test.go)
+//	loginClient a program with the client of an SDK that logs in there
+//	            (identityprovider_test.go)
 //	terminal    a terminal in which a user logs in (terminal_test.go)
 package interoptest

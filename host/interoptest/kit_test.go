@@ -40,7 +40,7 @@ var (
 	}
 	npmWeb = &kit{
 		name: "web", origin: "npm", needs: []string{"node", "npm"}, install: npmInstall,
-		sources: []string{"web/package.json", "web/package-lock.json", "web/server.mjs", "web/client.mjs", "clients/report.mjs"},
+		sources: []string{"web/package.json", "web/package-lock.json", "web/server.mjs", "web/client.mjs", "web/login.mjs", "clients/report.mjs"},
 	}
 	pythonUv = &kit{
 		name: "uv", origin: "PyPI", needs: []string{"python3"}, install: pipInstall,

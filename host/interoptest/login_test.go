@@ -18,6 +18,9 @@ type facts struct {
 	Registrations, Codes, Refreshes, Devices, Revoked int
 	Logins                                            []string // scopes of each login
 	Resources                                         []string // resource of each token request
+	Issuer                                            string
+	Keys                                              []string // IDs; the first key signs
+	KeysRead                                          int64    // time of the latest request for the keys, in milliseconds
 }
 
 // An identity is a server that requires logins, and its identity provider.

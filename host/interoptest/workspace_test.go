@@ -275,11 +275,17 @@ type endpoint struct {
 // serving matches the line with the address of the listener.
 var serving = regexp.MustCompile(`serving over HTTP: address=(\S+)`)
 
-// serveHTTP starts junctor serve --http on a free port. It is terminated at the
-// end of the test, and must leave no process.
+// serveHTTP starts junctor serve --http on a free port.
 func (s *workspace) serveHTTP() *endpoint {
 	s.t.Helper()
-	e := &endpoint{process: launch(s.t, s.command("serve", "--http=127.0.0.1:0", "--log", "info")), site: s}
+	return s.serveHTTPAt("127.0.0.1:0")
+}
+
+// serveHTTPAt starts junctor serve --http at an address. It is terminated at
+// the end of the test, and must leave no process.
+func (s *workspace) serveHTTPAt(address string) *endpoint {
+	s.t.Helper()
+	e := &endpoint{process: launch(s.t, s.command("serve", "--http="+address, "--log", "info")), site: s}
 	s.t.Cleanup(e.finish)
 	for until := time.Now().Add(testTimeout); ; time.Sleep(5 * time.Millisecond) {
 		if found := serving.FindStringSubmatch(e.stderr.String()); found != nil {
