@@ -3,8 +3,10 @@ package gateway
 import (
 	"context"
 
+	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
 // resolveReference finds the prompt, the resource or the template whose argument
@@ -56,30 +58,47 @@ func (r *request) setReference(member string) {
 // complete asks the server of the item. A server without the capability has no
 // completions.
 func complete(ctx context.Context, r *request) (response, error) {
-	server := r.item.Server
-	up, err := r.completionUpstream(server)
+	up, release, err := r.completionUpstream(r.item.Server)
 	if err != nil {
 		return response{}, err
 	}
-	defer up.done()
-	if err := up.Connect(ctx); err != nil {
-		return response{}, err
-	}
-	if !up.Status().Capable("completions") && up.Status().Revision >= mcp.Revision20250326 {
+	reply, err := r.askCompletion(ctx, up)
+	release(err == nil)
+	if reply == nil && err == nil {
 		return response{result: r.emptyCompletion()}, nil
 	}
-	r.setServer(server)
-	r.requestLogs(ctx)
-	return r.convert(r.send(ctx, up.Upstream, r.call()))
+	return r.convert(reply, err)
 }
 
-// completionUpstream returns the connection for requests in whose course a server
-// asks nothing: for a modern client the one that all clients share.
-func (r *request) completionUpstream(server string) (connection, error) {
-	if r.modern && r.generation.Servers[server].Share == PerSession {
-		return r.generation.sharedConnection(server), nil
+// askCompletion returns the reply of a server, or nil if it has no completions.
+func (r *request) askCompletion(ctx context.Context, up *upstream.Upstream) (*upstream.Reply, error) {
+	if err := up.Connect(ctx); err != nil {
+		return nil, err
 	}
-	return r.upstreamFor(server)
+	if !up.Status().Capable("completions") && up.Status().Revision >= mcp.Revision20250326 {
+		return nil, nil
+	}
+	r.setServer(r.item.Server)
+	r.requestLogs(ctx)
+	return r.send(ctx, up, r.call())
+}
+
+// completionUpstream returns the connection for a completion, and a function that ends
+// the use. A modern request has one for itself where share = "session": other connections
+// have the credentials of another principal.
+func (r *request) completionUpstream(server string) (_ *upstream.Upstream, release func(answered bool), _ error) {
+	if !r.modern || r.generation.Servers[server].Share != PerSession {
+		c, err := r.upstreamFor(server)
+		return c.Upstream, func(bool) { c.done() }, err
+	}
+	c, err := r.acquireExclusive(server)
+	if err != nil {
+		return nil, nil, fault.In(server, err)
+	}
+	if r.level != "" {
+		c.Upstream.SetLevel(r.level)
+	}
+	return c.Upstream, func(answered bool) { r.gw.conns.Release(c, answered) }, nil
 }
 
 func (r *request) emptyCompletion() []byte {

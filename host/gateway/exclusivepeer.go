@@ -63,15 +63,17 @@ func (p *exclusivePeer) ServerRequest(ctx context.Context, _ *upstream.Upstream,
 	return c.ask(ctx, method, params)
 }
 
-// ServerNotification relays a notification to the client whose call uses the
+// ServerNotification relays a notification to the client whose call or completion uses the
 // connection.
-func (p *exclusivePeer) ServerNotification(u *upstream.Upstream, _ any, method string, params []byte) {
+func (p *exclusivePeer) ServerNotification(u *upstream.Upstream, about any, method string, params []byte) {
 	if method != mcp.NoteMessage {
 		p.serverPeer.ServerNotification(u, nil, method, params)
 		return
 	}
-	p.logMessage(params)
 	if c := p.currentCall(); c != nil {
+		p.logMessage(params)
 		c.forwardLog(params)
+		return
 	}
+	p.onLogMessage(about, params)
 }

@@ -43,7 +43,7 @@ func subscribe(ctx context.Context, r *request) (response, error) {
 
 // subscribeTo subscribes to a resource at its server.
 func (r *request) subscribeTo(ctx context.Context, at catalog.Location, permit policy.Permit, uri string) (sub subscription.Subscription, err error) {
-	up, err := r.completionUpstream(at.Server)
+	up, err := r.upstreamFor(at.Server)
 	if err != nil {
 		return sub, err
 	}
