@@ -25,5 +25,8 @@
 //	            (identityprovider_test.go)
 //	loginClient a program with the client of an SDK that logs in there
 //	            (identityprovider_test.go)
+//	tenantClient
+//	            one of several principals of a gateway, as bytes over HTTP
+//	            (isolation_fixture_test.go)
 //	terminal    a terminal in which a user logs in (terminal_test.go)
 package interoptest
