@@ -94,13 +94,25 @@ func TestLegacySSEClientMustReadItsAnswers(t *testing.T) {
 // it. It returns a client that posts messages.
 func (h *fixture) newLegacyClient(t *testing.T) *testClient {
 	t.Helper()
+	return h.newLegacyClientAs(t, "")
+}
+
+// newLegacyClientAs is newLegacyClient with a token, unless it is empty.
+func (h *fixture) newLegacyClientAs(t *testing.T, token string) *testClient {
+	t.Helper()
+	header := http.Header{}
+	if token != "" {
+		header.Set("Authorization", "Bearer "+token)
+	}
 	v := newTestClient(t, "http://"+h.address+"/sse", &http.Transport{})
+	v.header = header
 	f := v.mustListen("")
 	e, err := f.next()
 	if err != nil || e.kind != "endpoint" {
 		t.Fatal(e, err)
 	}
 	says := newTestClient(t, "http://"+h.address+e.data, &http.Transport{})
+	says.header = header
 	says.mustPost(initializeRequest)
 	return says
 }

@@ -122,6 +122,7 @@ func (srv *Server) legacySSEMessage(w http.ResponseWriter, r *http.Request, p au
 		writeError(w, r, http.StatusNotFound, errUnknownSession)
 		return
 	}
+	c.UpdatePrincipal(p)
 	b, ok := srv.readBody(w, r, p, settings)
 	if !ok {
 		return
