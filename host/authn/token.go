@@ -92,7 +92,10 @@ func tokenFromHeader(h http.Header) (string, error) {
 		return validToken(own[0])
 	}
 	scheme, token, _ := strings.Cut(bearer[0], " ")
-	if !strings.EqualFold(scheme, "Bearer") {
+	switch {
+	case strings.EqualFold(scheme, "Basic"): // of a proxy that passes it on
+		return "", fmt.Errorf("%w: Authorization has the scheme Basic", ErrMissing)
+	case !strings.EqualFold(scheme, "Bearer"):
 		return "", fmt.Errorf("%w: Authorization has another scheme than Bearer", ErrMalformed)
 	}
 	return validToken(strings.TrimLeft(token, " "))
