@@ -79,9 +79,9 @@ type digest uint64
 
 // An identity is a principal without its roles. Comparing it is cheaper than
 // building its key.
-type identity struct{ tenant, method, subject string }
+type identity struct{ tenant, method, subject, issuer string }
 
-func identityOf(p authn.Principal) identity { return identity{p.Tenant, p.Method, p.Subject} }
+func identityOf(p authn.Principal) identity { return identity{p.Tenant, p.Method, p.Subject, p.Issuer} }
 
 var seed = maphash.MakeSeed()
 

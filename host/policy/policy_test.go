@@ -86,6 +86,7 @@ func TestPermitCoversOneUse(t *testing.T) {
 	}
 	for name, covers := range map[string]bool{
 		"another principal":  permit.Covers(authn.Anonymous(), item, args),
+		"another issuer":     permit.Covers(authn.Principal{Subject: who.Subject, Tenant: who.Tenant, Method: who.Method, Issuer: "https://id.example.com"}, item, args),
 		"another server":     permit.Covers(who, Item{"t", Tool, "x"}, args),
 		"another tool":       permit.Covers(who, Item{"s", Tool, "y"}, args),
 		"another kind":       permit.Covers(who, Item{"s", Prompt, "x"}, args),
