@@ -18,7 +18,7 @@ type Rate struct {
 
 // maxAddresses bounds the addresses that are remembered. The least recently
 // used one is forgotten first.
-const maxAddresses = 10_000
+const maxAddresses = 50_000
 
 // An addressLimiter limits the rate of the requests of each address.
 type addressLimiter struct {

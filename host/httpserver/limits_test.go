@@ -8,11 +8,16 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/junctor-mcp/junctor/host/limit"
 )
 
 // expectRetryable expects an error with Retry-After.
@@ -185,6 +190,39 @@ func TestAddresses(t *testing.T) {
 	if n := a.seen.Len(); n != maxAddresses {
 		t.Errorf("%d addresses are remembered", n)
 	}
+}
+
+// TestManyAddressesTakeLittleMemory limits a million addresses, and calls of tools by
+// 60 000 tenants, and measures what they keep: 64 MiB at most.
+func TestManyAddressesTakeLittleMemory(t *testing.T) {
+	a, tools := newAddressLimiter(), limit.NewTools(hclog.NewNullLogger())
+	tools.SetRules([]limit.ToolRule{{Match: func(string, string) bool { return true }, Rate: 1, Burst: 2, Concurrent: 2}})
+	before := heapInUse()
+	for i := range 1_000_000 {
+		a.allow(fmt.Sprintf("[2001:db8:%x:%x::1]:1", i>>16, i&0xffff), Rate{60, 120}, false)
+	}
+	for i := range 60_000 {
+		leave, err := tools.Acquire(t.Context(), limit.Call{Tenant: fmt.Sprintf("tenant-%d", i), Server: "server", Tool: "tool"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		leave()
+	}
+	kept := heapInUse() - before
+	t.Logf("%.1f MiB are kept", float64(kept)/(1<<20))
+	if kept > 64<<20 {
+		t.Errorf("%d bytes are kept", kept)
+	}
+	runtime.KeepAlive(a)
+	runtime.KeepAlive(tools)
+}
+
+// heapInUse returns the bytes of live objects.
+func heapInUse() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }
 
 // TestIncompleteRequestsTimeOut sends requests that stop at every stage.
