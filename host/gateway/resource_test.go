@@ -98,7 +98,7 @@ func TestLinksAreBounded(t *testing.T) {
 	}
 	l.add("alice", "a", "file:///"+strings.Repeat("x", maxLink))
 	l.add("alice", "a", "")
-	if mine, _ := l.of.Get("alice"); mine.Len() != linksOne {
+	if mine, _ := l.of.of.Get("alice"); mine.Len() != linksOne {
 		t.Errorf("%d links", mine.Len())
 	}
 	if _, ok := l.find("bob", "file:///bob"); !ok {
@@ -107,8 +107,8 @@ func TestLinksAreBounded(t *testing.T) {
 	for i := range 2 * linkOwners {
 		l.add(fmt.Sprint(i), "a", "x:y")
 	}
-	if l.of.Len() != linkOwners {
-		t.Errorf("%d principals", l.of.Len())
+	if l.of.of.Len() != linkOwners {
+		t.Errorf("%d principals", l.of.of.Len())
 	}
 }
 
@@ -125,7 +125,7 @@ func TestHostileResults(t *testing.T) {
 			r.gw.links.record(r, []byte(result))
 		}
 	}
-	if mine, ok := g.links.of.Get(s.Principal().Key()); !ok || mine.Len() > 2 {
+	if mine, ok := g.links.of.of.Get(s.Principal().Key()); !ok || mine.Len() > 2 {
 		t.Errorf("%v", mine)
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"iter"
 	"sync"
 
-	"github.com/hashicorp/golang-lru/v2/simplelru"
-
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
@@ -23,11 +21,11 @@ const (
 // not used for the longest time are forgotten first, each principal's own.
 type resourceLinks struct {
 	mu sync.Mutex
-	of *simplelru.LRU[string, *simplelru.LRU[string, string]] // guarded by mu; the server by URI
+	of *principalLRU[string] // guarded by mu; the server by URI
 }
 
 func newLinks() *resourceLinks {
-	return &resourceLinks{of: newLRU[*simplelru.LRU[string, string]](linkOwners)}
+	return &resourceLinks{of: newPrincipalLRU[string](linkOwners, linksOne)}
 }
 
 // add remembers a link. The first server that returned a URI keeps it, or
@@ -38,11 +36,7 @@ func (l *resourceLinks) add(principal, server, uri string) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	mine, ok := l.of.Get(principal)
-	if !ok {
-		mine = newLRU[string](linksOne)
-		l.of.Add(principal, mine)
-	}
+	mine := l.of.values(principal)
 	if first, ok := mine.Get(uri); ok && first != server {
 		uri = catalog.Location{Server: server, URI: uri}.Qualify()
 	}
@@ -53,10 +47,7 @@ func (l *resourceLinks) add(principal, server, uri string) {
 func (l *resourceLinks) find(principal, uri string) (server string, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if mine, ok := l.of.Get(principal); ok {
-		return mine.Get(uri)
-	}
-	return "", false
+	return l.of.find(principal, uri)
 }
 
 // has reports whether a server returned a link to a principal.

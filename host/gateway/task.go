@@ -4,8 +4,6 @@ import (
 	"context"
 	"sync"
 
-	"github.com/hashicorp/golang-lru/v2/simplelru"
-
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/policy"
@@ -28,29 +26,17 @@ type task struct{ server, tool string }
 // recently used task is removed.
 type tasks struct {
 	mu sync.Mutex
-	of *simplelru.LRU[string, *simplelru.LRU[string, task]] // guarded by mu
+	of *principalLRU[task] // guarded by mu; by id
 }
 
-func newTasks() *tasks { return &tasks{of: newLRU[*simplelru.LRU[string, task]](taskOwners)} }
-
-func newLRU[V any](most int) *simplelru.LRU[string, V] {
-	l, err := simplelru.NewLRU[string, V](most, nil)
-	if err != nil {
-		panic(err) // the size is positive
-	}
-	return l
-}
+func newTasks() *tasks { return &tasks{of: newPrincipalLRU[task](taskOwners, tasksOne)} }
 
 // add remembers a task. It reports false when the principal has one of this id
 // at another server: the first keeps it, or that server could take it over.
 func (t *tasks) add(principal, id string, made task) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	mine, ok := t.of.Get(principal)
-	if !ok {
-		mine = newLRU[task](tasksOne)
-		t.of.Add(principal, mine)
-	}
+	mine := t.of.values(principal)
 	if before, ok := mine.Get(id); ok && before.server != made.server {
 		return false
 	}
@@ -61,10 +47,7 @@ func (t *tasks) add(principal, id string, made task) bool {
 func (t *tasks) find(principal, id string) (task, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if mine, ok := t.of.Get(principal); ok {
-		return mine.Get(id)
-	}
-	return task{}, false
+	return t.of.find(principal, id)
 }
 
 // recordTask takes note of a task that a call was answered with. A client that did
