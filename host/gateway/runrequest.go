@@ -21,7 +21,7 @@ func (g *Gateway) newRequest(p authn.Principal, s *Session, m *mcp.Message, x Ex
 	return r, nil
 }
 
-// checkMethod sets the era and the route of a request.
+// checkMethod sets the era and the route of a request, and checks the names in its params.
 func (r *request) checkMethod() *rpcError {
 	if err := r.setEra(); err != nil {
 		err.refused = true
@@ -31,7 +31,10 @@ func (r *request) checkMethod() *rpcError {
 	if r.route, known = routes[r.method]; !known || r.route.legacy && r.modern || r.route.modern && !r.modern {
 		return r.noMethod(known)
 	}
-	return nil
+	if r.route.resolve == nil { // the server does not get the params
+		return nil
+	}
+	return r.checkMemberNames()
 }
 
 // run sends a request through the stages and makes the answer, which holds the
