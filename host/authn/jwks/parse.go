@@ -67,7 +67,14 @@ func parse(text []byte) ([]Key, error) {
 // errNoKeys means that a set is well-formed and has no key that can verify tokens.
 var errNoKeys = errors.New("the set has no key that can verify tokens")
 
-func parseKey(raw jsontext.Value) (Key, error) {
+// parseKey reads one key. jwkset panics for some keys that are out of range, such as a
+// point whose coordinates are too long.
+func parseKey(raw jsontext.Value) (_ Key, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("a key is malformed: %v", p)
+		}
+	}()
 	var m jwkset.JWKMarshal
 	if err := json.Unmarshal(raw, &m); err != nil {
 		return Key{}, err
@@ -78,6 +85,7 @@ func parseKey(raw jsontext.Value) (Key, error) {
 	if m.USE != "" && m.USE != jwkset.UseSig {
 		return Key{}, fmt.Errorf("a key is for %q", m.USE)
 	}
+	m.D, m.DP, m.DQ, m.P, m.Q, m.QI, m.OTH = "", "", "", "", "", "", nil // of a private key
 	// Certificates prove nothing here: the keys come from the issuer.
 	m.X5C, m.X5T, m.X5TS256, m.X5U = nil, "", "", ""
 	j, err := jwkset.NewJWKFromMarshal(m, jwkset.JWKMarshalOptions{}, jwkset.JWKValidateOptions{SkipKeyOps: true})

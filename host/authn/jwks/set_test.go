@@ -359,6 +359,8 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"keys":[{"kty":"OKP","crv":"Ed25519","x":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}]}`))
 	f.Add([]byte(`{"keys":[{"kty":"RSA","e":"AQAB","n":"AQ","x5u":"https://127.0.0.1/","x5c":["AA=="]}]}`))
 	f.Add([]byte(`{"keys":[{"kty":"EC","crv":"P-256","x":"AQ","y":"AQ"},null,7]}`))
+	f.Add([]byte(`{"keys":[{"kty":"EC","crv":"P-256","x":"` + strings.Repeat("Av", 100) + `","y":"AQ"}]}`)) // too long
+	f.Add([]byte(`{"keys":[{"kty":"EC","crv":"P-256","x":"AQ","y":"AQ","d":"` + strings.Repeat("Av", 100) + `"}]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		keys, err := parse(text)
 		if (err == nil) != (len(keys) > 0) {
