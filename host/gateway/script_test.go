@@ -341,8 +341,12 @@ func (s *scenario) act(who, verb, text string) error {
 	case "joins":
 		s.clients[who] = s.fixture.client()
 	case "exit":
-		_, l := s.connection(who)
+		f, l := s.connection(who)
 		l.End(nil)
+		synctest.Wait()
+		for len(f.at(l)) > 0 { // the host may write before it notices the end
+			<-f.at(l)
+		}
 	case "about":
 		if err := s.quiet(); err != nil {
 			return err
