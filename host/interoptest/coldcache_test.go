@@ -98,7 +98,9 @@ func TestColdLaunchers(t *testing.T) {
 			t.Errorf("%s: %s", one.Server, encode(t, one))
 		}
 	}
-	expectNoLocks(t, npmCache)
+	if left := npmLocks(t, npmCache); len(left) > 0 {
+		t.Errorf("left behind: %q", left)
+	}
 }
 
 // TestInterruptedInstallation checks that a start that ends during an
@@ -118,32 +120,28 @@ func TestInterruptedInstallation(t *testing.T) {
 					if launcher == "uvx" || how == "interrupt" {
 						rarely(t)
 					}
-					cache := t.TempDir()
+					var cache string
 					again := func() server {
 						if launcher == "uvx" {
 							return uvx(t, "it", cache, "1")
 						}
 						return npx(t, "it", cache, "server-everything")
 					}
-					interrupted := again()
-					if how == "timeout" {
-						interrupted.more = fmt.Sprintf("  timeouts {\n    start = %q\n    install = %q\n  }\n", moment, moment)
-					}
-					s := newWorkspace(t, interrupted)
-					cmd := s.command("status")
 					begun := time.Now()
-					if err := cmd.Start(); err != nil {
-						t.Fatal(err)
+					var ended time.Duration
+					// npm removes its lock when it is ended, but not in the first milliseconds
+					// after it made the lock. So a lock may be left once.
+					for try := 1; try == 1 || try <= 3 && len(npmLocks(t, cache)) > 0; try++ {
+						cache = t.TempDir()
+						begun = time.Now()
+						interruptInstallation(t, again(), how, moment)
+						ended = time.Since(begun)
 					}
-					if how == "interrupt" {
-						time.Sleep(moment)
-						_ = cmd.Process.Signal(syscall.SIGINT)
+					if left := npmLocks(t, cache); len(left) > 0 {
+						t.Errorf("left behind three times: %q", left)
 					}
-					_ = cmd.Wait() // may have been ready before
-					ended := time.Since(begun)
-					expectNoLocks(t, cache)
 
-					s = newWorkspace(t, again())
+					s := newWorkspace(t, again())
 					begun = time.Now()
 					s.runWithin(installTimeout, "", "status").exits(0)
 					t.Logf("interrupted after %s, ended after %s, next start took %s (limit %s)",
@@ -154,11 +152,30 @@ func TestInterruptedInstallation(t *testing.T) {
 	}
 }
 
-// expectNoLocks checks that an npm cache has no abandoned lock.
-func expectNoLocks(t *testing.T, cache string) {
+// interruptInstallation starts a server for the first time, and ends the start while its
+// launcher installs it.
+func interruptInstallation(t *testing.T, interrupted server, how string, moment time.Duration) {
+	t.Helper()
+	if how == "timeout" {
+		interrupted.more = fmt.Sprintf("  timeouts {\n    start = %q\n    install = %q\n  }\n", moment, moment)
+	}
+	cmd := newWorkspace(t, interrupted).command("status")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if how == "interrupt" {
+		time.Sleep(moment)
+		_ = cmd.Process.Signal(syscall.SIGINT)
+	}
+	_ = cmd.Wait() // may have been ready before
+}
+
+// npmLocks returns the locks in an npm cache.
+func npmLocks(t *testing.T, cache string) []string {
 	t.Helper()
 	locks, err := filepath.Glob(filepath.Join(cache, "_npx", "*", "concurrency.lock"))
-	if err != nil || len(locks) > 0 {
-		t.Errorf("left behind: %q, %v", locks, err)
+	if err != nil {
+		t.Fatal(err)
 	}
+	return locks
 }
