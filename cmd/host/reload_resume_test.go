@@ -4,7 +4,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -82,7 +81,7 @@ func (c *reloadClient) hearInPieces(t *testing.T, piece int) {
 }
 
 // TestReloadKeepsStreamOfCallInFlight cuts the stream of a legacy client's call, and
-// replaces its server. The client resumes the stream and gets the result.
+// replaces its server. The client resumes the stream and gets what follows.
 func TestReloadKeepsStreamOfCallInFlight(t *testing.T) {
 	t.Parallel()
 	d := newReloadDir(t)
@@ -104,14 +103,16 @@ func TestReloadKeepsStreamOfCallInFlight(t *testing.T) {
 	}
 	configure(t, d.path, publishers("news", "legacy", "another", "other", "legacy", ""))
 	s.hangup(`changed=["news"]`)
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	var resumed io.ReadCloser
-	if resumed, err = c.listen(t.Context(), event); err != nil {
+	// Progress that comes while the stream has no reader is not repeated, so the call waits
+	// for the resumption.
+	resumed, err := c.listen(t.Context(), event)
+	if err != nil {
 		t.Fatal(err)
 	}
 	defer resumed.Close()
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	m, err := c.response(resumed, "text/event-stream", id)
 	if err != nil || m.Result == nil {
 		t.Errorf("%v: %s", err, m.Error)
