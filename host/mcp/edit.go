@@ -3,6 +3,7 @@ package mcp
 import (
 	"bytes"
 	"iter"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -54,6 +55,30 @@ func Member(object []byte, path ...string) []byte {
 		object = object[w.value:w.valueEnd]
 	}
 	return object
+}
+
+// FindMember returns the verbatim value of a member, or nil. twin reports whether another
+// member's name equals the name but for case: a receiver whose decoder ignores case
+// takes either.
+func FindMember(object []byte, name string) (value []byte, twin bool) {
+	w := walker{b: object}
+	for w.first(); w.more; w.next() {
+		raw := w.b[w.name+1 : w.nameEnd-1]
+		switch {
+		case hasEscape(raw):
+			unescaped, _ := Text(w.b[w.name:w.nameEnd])
+			if unescaped == name {
+				value = w.b[w.value:w.valueEnd]
+			} else {
+				twin = twin || strings.EqualFold(unescaped, name)
+			}
+		case string(raw) == name:
+			value = w.b[w.value:w.valueEnd]
+		default:
+			twin = twin || strings.EqualFold(string(raw), name)
+		}
+	}
+	return value, twin
 }
 
 // TextMember returns the string at a path of member names. ok is false if the

@@ -1,0 +1,17 @@
+// Package condition evaluates the conditions of policy rules: the expression of when.
+//
+// A condition sees the principal, the server, the item, the arguments of a call and
+// the request; see [Roots]. It has no loops and calls nothing outside of this package,
+// so its time is linear in the arguments, and [MaxWork] bounds it.
+//
+// A condition is true, false, or fails. It fails if an operand has the wrong type, if a
+// text that it looks at is not in Unicode normal form C, or if two members of an object
+// differ in case only: servers may see another text, or another member, than the
+// condition does. The caller decides what a failure means: a rule that allows does not
+// match, and one that denies does.
+//
+// An absent member is null, and so is every member of null. Null is equal to null only.
+//
+// A list is decided before there are arguments. A condition is [Unknown] then, unless
+// the rest of it decides.
+package condition

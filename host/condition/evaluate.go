@@ -1,0 +1,335 @@
+package condition
+
+import (
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/mcp"
+)
+
+// An Input is what a condition looks at.
+type Input struct {
+	Principal *authn.Principal
+	Server    string
+	Item      string // the server's own name of the tool or prompt, or the URI
+	// Args are the arguments of a call, a JSON object that was checked, or nil for none.
+	Args []byte
+	// Undecided is set before there are arguments. Args are those that the
+	// configuration fixes then, and all others are unknown.
+	Undecided bool
+
+	Request Request          // nil: none, as for a list on the command line
+	Now     func() time.Time // in the zone that hour and weekday are in
+}
+
+// A Request says where a request comes from. Its methods are called only for a
+// condition that asks.
+type Request interface {
+	// Address is the address of the client, "unknown", or "local" or empty for a client
+	// without one.
+	Address() string
+	Client() string // the client's name, as it says; empty: unknown
+}
+
+// An Outcome is what a condition came to.
+type Outcome uint8
+
+// The outcomes.
+const (
+	False Outcome = iota
+	True
+	Unknown // depends on the arguments
+	Failed
+	FalseOrFailed // as the arguments are
+	TrueOrFailed
+)
+
+func (o Outcome) String() string {
+	return [...]string{"false", "true", "unknown", "failed", "false or failed", "true or failed"}[o]
+}
+
+// MaxWork bounds the bytes that the evaluation of a condition looks at. A condition
+// that needs more fails.
+const MaxWork = 64 << 20
+
+// Evaluate evaluates the condition. why says why it failed.
+func (c *Condition) Evaluate(in *Input) (o Outcome, why string) {
+	e := evaluations.Get().(*evaluation)
+	defer e.free()
+	e.in = in
+	switch v := c.root.eval(e); {
+	case v.kind == failure:
+		return Failed, v.str
+	case v.kind == unknown:
+		return Unknown, ""
+	case v.kind != boolean:
+		return Failed, "the condition is " + kindNames[v.kind] + " and not true or false"
+	case v.open && v.yes:
+		return TrueOrFailed, ""
+	case v.open:
+		return FalseOrFailed, ""
+	case v.yes:
+		return True, ""
+	}
+	return False, ""
+}
+
+type evaluation struct {
+	in    *Input
+	work  int
+	stack []Value // arguments of the calls that are being evaluated
+}
+
+var evaluations = sync.Pool{New: func() any { return new(evaluation) }}
+
+// free keeps the evaluation for reuse, without what it has seen.
+func (e *evaluation) free() {
+	clear(e.stack[:cap(e.stack)])
+	*e = evaluation{stack: e.stack[:0]}
+	evaluations.Put(e)
+}
+
+func (c *Constant) eval(*evaluation) Value { return c.Value }
+
+func (n *Not) eval(e *evaluation) Value {
+	v := n.Of.eval(e)
+	switch v.kind {
+	case unknown, failure:
+		return v
+	case boolean:
+		v.yes = !v.yes
+		return v
+	}
+	return fail("! of " + kindNames[v.kind])
+}
+
+func (b *Binary) eval(e *evaluation) Value {
+	switch b.Op {
+	case "&&":
+		return b.logical(e, false)
+	case "||":
+		return b.logical(e, true)
+	}
+	left, right := b.Left.eval(e), b.Right.eval(e)
+	result := b.compare(e, left, right)
+	result.open = result.open || left.open || right.open
+	return result
+}
+
+func (b *Binary) compare(e *evaluation, left, right Value) Value {
+	switch {
+	case left.kind == failure:
+		return left
+	case right.kind == failure:
+		return right
+	case b.Op == "==":
+		return e.equal(left, right)
+	case b.Op == "!=":
+		return (&Not{Of: &Constant{e.equal(left, right)}}).eval(e)
+	case left.kind == unknown || right.kind == unknown:
+		return Value{kind: unknown}
+	case left.kind != number || right.kind != number:
+		return fail(b.Op + " of " + kindNames[left.kind] + " and " + kindNames[right.kind])
+	}
+	order, ok := compareNumbers(left, right)
+	if !ok {
+		return fail("a number is too long")
+	}
+	switch b.Op {
+	case "<":
+		return Bool(order < 0)
+	case "<=":
+		return Bool(order <= 0)
+	case ">":
+		return Bool(order > 0)
+	}
+	return Bool(order >= 0)
+}
+
+// logical evaluates && (decides is false) or || (decides is true).
+func (b *Binary) logical(e *evaluation, decides bool) Value {
+	left := b.Left.eval(e)
+	if left.kind == failure || left.kind == boolean && left.yes == decides {
+		return left
+	}
+	right := b.Right.eval(e)
+	switch {
+	case left.kind == unknown && right.kind == boolean && right.yes == decides:
+		right.open = true // the left side may fail
+		return right
+	case left.kind == unknown:
+		return left // the right side may never be evaluated
+	case left.kind != boolean:
+		return fail(b.Op + " of " + kindNames[left.kind])
+	case left.open && right.kind == failure:
+		return right // both fail
+	case right.kind != boolean && right.kind != unknown && right.kind != failure:
+		return fail(b.Op + " of " + kindNames[right.kind])
+	}
+	right.open = right.open || left.open
+	return right
+}
+
+func (c *Choice) eval(e *evaluation) Value {
+	v := c.If.eval(e)
+	switch {
+	case v.kind == unknown || v.kind == failure:
+		return v
+	case v.kind != boolean:
+		return fail("? of " + kindNames[v.kind])
+	}
+	chosen := c.Else
+	if v.yes {
+		chosen = c.Then
+	}
+	result := chosen.eval(e)
+	result.open = result.open || v.open && result.kind == boolean
+	return result
+}
+
+func (r *Reference) eval(e *evaluation) Value {
+	v, path := Value{}, r.Path
+	switch r.Root {
+	case "server":
+		v = Text(e.in.Server)
+	case "tool":
+		v = Text(e.in.Item)
+	case "args":
+		return e.argument(path)
+	case "principal":
+		v, path = e.principal(path[0].Name), path[1:]
+	case "request":
+		v, path = e.request(path[0].Name), path[1:]
+	}
+	return e.descend(v, path)
+}
+
+// argument returns an argument. The member that the configuration fixes is known even
+// before there are arguments.
+func (e *evaluation) argument(path []Step) Value {
+	if len(path) == 0 {
+		if e.in.Undecided {
+			return Value{kind: unknown}
+		}
+		return Value{kind: object, raw: emptyIfNil(e.in.Args)}
+	}
+	if e.in.Undecided {
+		if value, _ := mcp.FindMember(e.in.Args, path[0].Name); value == nil {
+			return Value{kind: unknown}
+		}
+	}
+	return e.descend(Value{kind: object, raw: emptyIfNil(e.in.Args)}, path)
+}
+
+func emptyIfNil(args []byte) []byte {
+	if len(args) == 0 {
+		return []byte("{}")
+	}
+	return args
+}
+
+// descend follows a path.
+func (e *evaluation) descend(v Value, path []Step) Value {
+	for _, s := range path {
+		switch {
+		case v.kind == failure || v.kind == unknown || v.kind == null:
+			return v
+		case s.Name == "":
+			v = e.element(v, s.Index)
+		case v.kind != object:
+			return fail(kindNames[v.kind] + " has no member " + s.Name)
+		default:
+			v = e.member(v.raw, s.Name)
+		}
+	}
+	return v
+}
+
+// member returns a member of an object.
+func (e *evaluation) member(raw []byte, name string) Value {
+	if e.work += len(raw); e.work > MaxWork {
+		return fail("the arguments are too large for the condition")
+	}
+	value, twin := mcp.FindMember(raw, name)
+	if twin {
+		return fail("two arguments are called " + name + " but for their case")
+	}
+	return jsonValue(value)
+}
+
+// element returns an element of a list, or null behind its end.
+func (e *evaluation) element(v Value, index int) Value {
+	switch {
+	case v.kind == array:
+		if e.work += len(v.raw); e.work > MaxWork {
+			return fail("the arguments are too large for the condition")
+		}
+		i := 0
+		for raw := range mcp.Elements(v.raw) {
+			if i == index {
+				return jsonValue(raw)
+			}
+			i++
+		}
+		return Value{}
+	case v.kind == list && v.texts != nil && index < len(v.texts):
+		return Text(v.texts[index])
+	case v.kind == list && index < len(v.items):
+		return v.items[index]
+	case v.kind == list:
+		return Value{}
+	}
+	return fail(kindNames[v.kind] + " has no elements")
+}
+
+// Roots are the names that conditions begin with, and the members that they have. A root
+// without members here has those of the arguments, or is a text.
+var Roots = map[string][]string{
+	"args": nil, "server": nil, "tool": nil,
+	"principal": {"subject", "tenant", "issuer", "method", "roles", "groups", "scopes", "claims"},
+	"request":   {"address", "client", "hour", "weekday"},
+}
+
+func (e *evaluation) principal(member string) Value {
+	p := e.in.Principal
+	switch member {
+	case "subject":
+		return Text(p.Subject)
+	case "tenant":
+		return Text(p.Tenant)
+	case "issuer":
+		return Text(p.Issuer)
+	case "method":
+		return Text(p.Method)
+	case "roles":
+		return texts(p.Roles)
+	case "groups":
+		return texts(p.Groups)
+	case "scopes":
+		return texts(p.Scopes)
+	}
+	return jsonValue(emptyIfNil(p.Claims))
+}
+
+func (e *evaluation) request(member string) Value {
+	switch member {
+	case "address", "client":
+		if e.in.Request == nil {
+			return Text("")
+		}
+		if member == "address" {
+			return Text(e.in.Request.Address())
+		}
+		if v := Text(e.in.Request.Client()); utf8.ValidString(v.str) && v.normal() {
+			return v
+		}
+		return fail("the client's name is not in Unicode normal form C")
+	case "hour":
+		return Value{kind: number, num: float64(e.in.Now().Hour())}
+	}
+	return Text(weekdays[e.in.Now().Weekday()])
+}
+
+var weekdays = [...]string{"sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"}

@@ -1,0 +1,94 @@
+package condition
+
+// An Expression is part of a condition. The types of this file implement it. An
+// expression is immutable once it is part of a [Condition].
+type Expression interface {
+	eval(e *evaluation) Value
+}
+
+// A Constant is a value that the configuration states.
+type Constant struct{ Value Value }
+
+// A Reference is a path that begins at one of [Roots]: args.labels[0].
+type Reference struct {
+	Root string
+	Path []Step
+	At   string // file:line:column
+}
+
+// A Step is the name of a member or, with an empty name, the index of an element.
+type Step struct {
+	Name  string
+	Index int
+}
+
+// A Not is true if its operand is false.
+type Not struct{ Of Expression }
+
+// A Binary applies an operator: && || == != < <= > >=. The right side of && and || is
+// evaluated only if the left side does not decide.
+type Binary struct {
+	Op          string
+	Left, Right Expression
+}
+
+// A Choice is Then or Else, as If decides.
+type Choice struct{ If, Then, Else Expression }
+
+// A Call calls one of [Functions].
+type Call struct {
+	Name string
+	Args []Expression
+
+	function *function
+}
+
+// A Condition is a compiled expression. Its methods may be called concurrently.
+type Condition struct {
+	Source string // as the configuration has it
+	root   Expression
+	args   bool
+}
+
+// New returns a condition with an expression that consists of known functions and roots.
+func New(source string, root Expression) *Condition {
+	c := &Condition{Source: source, root: root}
+	Walk(root, func(e Expression) {
+		switch e := e.(type) {
+		case *Reference:
+			c.args = c.args || e.Root == "args"
+		case *Call:
+			e.function = functions[e.Name]
+		}
+	})
+	return c
+}
+
+// MarshalText returns the source.
+func (c *Condition) MarshalText() ([]byte, error) { return []byte(c.Source), nil }
+
+// UsesArguments reports whether the condition looks at the arguments of a call.
+func (c *Condition) UsesArguments() bool { return c.args }
+
+// Root returns the expression.
+func (c *Condition) Root() Expression { return c.root }
+
+// Walk calls use for an expression and all of its parts, outermost first.
+func Walk(e Expression, use func(Expression)) {
+	use(e)
+	switch e := e.(type) {
+	case *Not:
+		Walk(e.Of, use)
+	case *Binary:
+		Walk(e.Left, use)
+		Walk(e.Right, use)
+	case *Choice:
+		Walk(e.If, use)
+		Walk(e.Then, use)
+		Walk(e.Else, use)
+	case *Call:
+		for _, a := range e.Args {
+			Walk(a, use)
+		}
+	}
+}

@@ -1,0 +1,226 @@
+package condition
+
+import (
+	"net/netip"
+	"strings"
+
+	"github.com/junctor-mcp/junctor/host/mcp"
+)
+
+// A function takes known values and no failures. An argument is of one of the kinds
+// that its place takes.
+type function struct {
+	usage string
+	takes [][]kind
+	call  func(e *evaluation, args []Value) Value
+}
+
+var (
+	anyText = []kind{text}
+	anyList = []kind{list, array}
+	single  = []kind{null, boolean, number, text}
+)
+
+// functions are the functions of conditions.
+var functions map[string]*function
+
+func init() {
+	functions = map[string]*function{
+		"startswith": {"startswith(TEXT, PREFIX)", [][]kind{anyText, anyText}, func(_ *evaluation, a []Value) Value { return Bool(hasPrefix(a[0], a[1])) }},
+		"endswith":   {"endswith(TEXT, SUFFIX)", [][]kind{anyText, anyText}, func(_ *evaluation, a []Value) Value { return Bool(hasSuffix(a[0], a[1])) }},
+		"contains":   {"contains(LIST, VALUE)", [][]kind{anyList, single}, func(e *evaluation, a []Value) Value { return e.contains(a[0], a[1]) }},
+		"subset":     {"subset(LIST, ALLOWED)", [][]kind{anyList, anyList}, func(e *evaluation, a []Value) Value { return e.subset(a[0], a[1]) }},
+		"length":     {"length(LIST)", [][]kind{anyList}, func(e *evaluation, a []Value) Value { return e.length(a[0]) }},
+		"like":       {`like(TEXT, "PATTERN*")`, [][]kind{anyText, anyText}, func(e *evaluation, a []Value) Value { return Bool(Like(a[0].String(), a[1].String())) }},
+		"within":     {"within(PATH, DIRECTORY)", [][]kind{anyText, anyText}, func(e *evaluation, a []Value) Value { return Bool(within(a[0].String(), a[1].String())) }},
+		"network":    {"network(request.address, PREFIX)", [][]kind{anyText, anyText}, func(_ *evaluation, a []Value) Value { return inNetwork(a[0].String(), a[1].String()) }},
+	}
+}
+
+// Functions returns the names of the functions, each with how it is written.
+func Functions() map[string]string {
+	all := map[string]string{}
+	for name, f := range functions {
+		all[name] = f.usage
+	}
+	return all
+}
+
+// Parameters returns how many arguments a function takes.
+func Parameters(name string) int { return len(functions[name].takes) }
+
+// CheckConstants returns why constants of the call are wrong, or "".
+func (c *Call) CheckConstants() string {
+	f := functions[c.Name]
+	for i, a := range c.Args {
+		constant, ok := a.(*Constant)
+		if ok && !takes(f.takes[i], constant.Value.kind) {
+			return c.Name + " of " + kindNames[constant.Value.kind]
+		}
+		if ok && c.Name == "network" && i == 1 {
+			if _, err := netip.ParsePrefix(constant.Value.str); err != nil {
+				return "a network is written as 10.0.0.0/8"
+			}
+		}
+	}
+	return ""
+}
+
+func (c *Call) eval(e *evaluation) Value {
+	base := len(e.stack)
+	defer func() { e.stack = e.stack[:base] }()
+	unsettled, open := false, false
+	for i, a := range c.Args {
+		v := a.eval(e)
+		e.stack = append(e.stack, v)
+		open = open || v.open
+		switch {
+		case v.kind == failure:
+			return v
+		case v.kind == unknown:
+			unsettled = true
+		case !takes(c.function.takes[i], v.kind):
+			return fail(c.Name + " of " + kindNames[v.kind])
+		}
+	}
+	if unsettled {
+		return Value{kind: unknown}
+	}
+	result := c.function.call(e, e.stack[base:])
+	result.open = open
+	return result
+}
+
+func takes(kinds []kind, k kind) bool {
+	for _, one := range kinds {
+		if one == k {
+			return true
+		}
+	}
+	return false
+}
+
+// each calls use with the elements of a list until it returns false. It returns a
+// failure if the list is too large, or has an element that is a list or an object.
+func (e *evaluation) each(v Value, use func(Value) bool) (failed Value) {
+	for _, s := range v.texts {
+		if !use(Text(s)) {
+			return Value{}
+		}
+	}
+	for _, item := range v.items {
+		if !use(item) {
+			return Value{}
+		}
+	}
+	if v.kind != array {
+		return Value{}
+	}
+	if e.work += len(v.raw); e.work > MaxWork {
+		return fail("the arguments are too large for the condition")
+	}
+	for raw := range mcp.Elements(v.raw) {
+		switch item := jsonValue(raw); {
+		case item.kind == failure:
+			return item
+		case item.kind == array || item.kind == object:
+			return fail("a list holds " + kindNames[item.kind])
+		case !use(item):
+			return Value{}
+		}
+	}
+	return Value{}
+}
+
+// contains reports whether an element equals a value. Elements of other types do not.
+func (e *evaluation) contains(all, one Value) Value {
+	found := false
+	if failed := e.each(all, func(v Value) bool {
+		found = v.kind == one.kind && e.equal(v, one).yes
+		return !found
+	}); failed.kind == failure {
+		return failed
+	}
+	return Bool(found)
+}
+
+// subset reports whether every element of a list is in another one.
+func (e *evaluation) subset(all, of Value) Value {
+	result := Bool(true)
+	if failed := e.each(all, func(v Value) bool {
+		result = e.contains(of, v)
+		if e.work += v.size() + len(of.items); e.work > MaxWork {
+			result = fail("the arguments are too large for the condition")
+		}
+		return result.kind == boolean && result.yes
+	}); failed.kind == failure {
+		return failed
+	}
+	return result
+}
+
+func (e *evaluation) length(v Value) Value {
+	n := 0
+	if failed := e.each(v, func(Value) bool { n++; return true }); failed.kind == failure {
+		return failed
+	}
+	return Value{kind: number, num: float64(n)}
+}
+
+// Like reports whether a pattern matches the whole text. '*' matches any number of any
+// characters; every other character matches itself. It searches for each piece between
+// two stars once, at its first place: its time is linear in the lengths, and a later
+// place of a piece never gives another result.
+func Like(s, pattern string) bool {
+	first, rest, starred := strings.Cut(pattern, "*")
+	if !starred {
+		return s == first
+	}
+	s, ok := strings.CutPrefix(s, first)
+	if !ok {
+		return false
+	}
+	for {
+		piece, after, more := strings.Cut(rest, "*")
+		if !more {
+			return strings.HasSuffix(s, piece)
+		}
+		if _, s, ok = strings.Cut(s, piece); !ok {
+			return false
+		}
+		rest = after
+	}
+}
+
+// within reports whether a path is a directory or below it, by its text: it has no
+// segment ".." or ".", no empty segment but for one "/" at its end, no backslash, NUL or
+// percent sign. Links are not followed.
+func within(path, dir string) bool {
+	dir = strings.TrimSuffix(dir, "/")
+	rest, ok := strings.CutPrefix(path, dir)
+	if !ok || rest != "" && rest[0] != '/' || strings.ContainsAny(path, "\\\x00%") {
+		return false
+	}
+	for segment := range strings.SplitSeq(strings.TrimPrefix(strings.TrimSuffix(path, "/"), "/"), "/") {
+		if segment == "" || segment == "." || segment == ".." {
+			return false
+		}
+	}
+	return true
+}
+
+// inNetwork reports whether an address is in a network. Local clients have no address.
+func inNetwork(address, network string) Value {
+	prefix, err := netip.ParsePrefix(network)
+	if err != nil {
+		return fail("network needs a prefix such as 10.0.0.0/8")
+	}
+	if address == "" || address == "local" {
+		return Bool(false)
+	}
+	a, err := netip.ParseAddr(address)
+	if err != nil {
+		return fail("the address of the client is not known")
+	}
+	return Bool(prefix.Contains(a.Unmap()))
+}
