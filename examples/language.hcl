@@ -137,4 +137,8 @@ policy {
   subject "alice" {
     roles = ["dev"]
   }
+  subject "local" { # the command line, and clients on standard input
+    allow {
+    }
+  }
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/junctor-mcp/junctor/host/approval"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/credential"
@@ -76,6 +77,7 @@ type App struct {
 	redactor    redactor
 	usage       usage.Counter
 	toolLimits  *limit.Tools
+	approvals   *approval.Store // nil for a command that exits after one answer
 
 	reloading sync.Mutex                        // held by Reload and Stop, and while serving begins
 	closing   sync.WaitGroup                    // upstreams and secret stores of earlier generations
@@ -116,9 +118,14 @@ func Load(ctx context.Context, o Options) (*App, config.Diagnostics) {
 	g.secrets = g.openSecrets()
 	a.toolLimits = limit.NewTools(o.Log)
 	a.messages, a.serverLog = limit.NewMemory(messageMemory(g.Config)), limit.NewLines(o.Log, "server")
+	var gate approval.Gate = approval.Refuse{}
+	if !o.OneShot {
+		a.approvals = approval.NewStore()
+		gate = a.approvals
+	}
 	a.Catalog = catalog.New(nil, o.Dirs.Cache, o.Log, nil)
 	a.Gateway = gateway.New(gateway.Options{
-		Version: o.Version, Catalog: a.Catalog, Log: o.Log, Budget: a.messages, Lines: a.serverLog, Usage: &a.usage, Limit: a.toolLimits,
+		Version: o.Version, Catalog: a.Catalog, Log: o.Log, Budget: a.messages, Lines: a.serverLog, Usage: &a.usage, Limit: a.toolLimits, Approval: gate,
 		Login: a.findLoginPage, Local: o.Local, Roots: rootsOf(o.Roots),
 	})
 	g.build(nil)

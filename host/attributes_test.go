@@ -28,7 +28,7 @@ var noticed = map[string]string{
 	"Timeouts.Start": inConnection, "Timeouts.Call": inConnection, "Timeouts.Shutdown": inConnection, "Timeouts.Install": inConnection, "Timeouts.Extends": inConnection,
 	"Share":  inBoth,
 	"Prefix": inView, "Describe": inView, "BadSchema": inView, "Views": inView,
-	"Tools.Allow": inView, "Tools.Deny": inView, "Tools.Read": inView, "Tools.Write": inView, "Tools.Idempotent": inView,
+	"Tools.Allow": inView, "Tools.Deny": inView, "Tools.Read": inView, "Tools.Write": inView, "Tools.Idempotent": inView, "Tools.Confirm": inView,
 }
 
 // TestReloadNoticesEveryAttribute: a new attribute of a server block takes effect in a

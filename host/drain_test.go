@@ -82,7 +82,7 @@ func newDrainFixture(t *testing.T, revision mcp.Revision) *drainFixture {
 		Name: "a", Peer: a.Gateway.Peer("a"), Revisions: fixedRevision(revision), Log: log, Start: time.Second, Call: drainTimeout,
 		Open: func(context.Context) (upstream.Link, error) { return server.Open(), nil },
 	})
-	before, rules := &generation{App: a}, policy.New(map[string]policy.Server{"a": {}})
+	before, rules := &generation{App: a}, policy.New(map[string]policy.Server{"a": {}}, policy.Rules{})
 	before.inGateway.Policy, before.inGateway.Servers = rules, map[string]gateway.Server{"a": {Upstream: u}}
 	a.Gateway.Apply(&before.inGateway)
 	c.SetServers([]*catalog.Server{{Name: "a", Prefix: "a", Upstream: u}})

@@ -59,7 +59,7 @@ func (a *App) read(ctx context.Context, content *config.Content) (*generation, c
 // catalog. before is the generation in effect; nil for the first one.
 func (g *generation) build(before *generation) {
 	g.upstreams, g.inputs = map[string]*upstream.Upstream{}, map[string]string{}
-	rules := map[string]policy.Server{}
+	offers := map[string]policy.Server{}
 	g.inGateway.Servers = map[string]gateway.Server{}
 	g.servers = []*catalog.Server{}
 	for _, s := range g.Config.Servers {
@@ -75,7 +75,7 @@ func (g *generation) build(before *generation) {
 		}
 		g.upstreams[s.Name], g.inputs[s.Name] = u, input
 		g.servers = append(g.servers, g.catalogServerOnce(before, s, u))
-		rules[s.Name] = policy.Server{Allow: rulesOf(s.Tools.Allow), Deny: rulesOf(s.Tools.Deny)}
+		offers[s.Name] = policy.Server{Allow: offeredBy(s.Tools.Allow), Deny: offeredBy(s.Tools.Deny)}
 		g.inGateway.Servers[s.Name] = gateway.Server{
 			Upstream: u, Repeat: repeatable(s.Tools), Share: gateway.Share(s.Share), Unlisted: s.Resources.Unlisted, Timeout: g.toolTimeout(s.Name), Context: s.Context,
 			Open: func(peer upstream.Peer, p authn.Principal) *upstream.Upstream {
@@ -83,7 +83,7 @@ func (g *generation) build(before *generation) {
 			},
 		}
 	}
-	g.inGateway.Policy = policy.New(rules)
+	g.inGateway.Policy = policy.New(offers, g.Config.Policy)
 }
 
 // catalogServerOnce returns the catalog's description of a server. It is the same
@@ -110,7 +110,7 @@ func sameView(x, y *config.Server) bool {
 	}
 	of := func(s *config.Server) offer {
 		o := offer{Prefix: s.Prefix, Describe: s.Describe, BadSchema: s.BadSchema, Share: s.Share, Views: s.Views}
-		for _, list := range [][]config.Pattern{s.Tools.Allow, s.Tools.Deny, s.Tools.Read, s.Tools.Write, s.Tools.Idempotent} {
+		for _, list := range [][]config.Pattern{s.Tools.Allow, s.Tools.Deny, s.Tools.Read, s.Tools.Write, s.Tools.Idempotent, s.Tools.Confirm} {
 			var globs []string
 			for _, p := range list {
 				globs = append(globs, p.Glob+" "+p.At.String())

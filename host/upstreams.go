@@ -111,13 +111,13 @@ func (g *generation) openRequest(s *config.Server) plugin.Request {
 	return r
 }
 
-func rulesOf(patterns []config.Pattern) []policy.Rule {
+func offeredBy(patterns []config.Pattern) []policy.Pattern {
 	if patterns == nil {
 		return nil
 	}
-	rules := []policy.Rule{}
+	rules := []policy.Pattern{}
 	for _, p := range patterns {
-		rules = append(rules, policy.Rule{Match: p.Match, At: p.At.String()})
+		rules = append(rules, policy.Pattern{Glob: p.Glob, At: p.At.String()})
 	}
 	return rules
 }
@@ -148,7 +148,7 @@ func patternsOf(t config.Tools) []catalog.Pattern {
 	for _, list := range []struct {
 		name     string
 		patterns []config.Pattern
-	}{{"allow", t.Allow}, {"deny", t.Deny}, {"read", t.Read}, {"write", t.Write}, {"idempotent", t.Idempotent}} {
+	}{{"allow", t.Allow}, {"deny", t.Deny}, {"read", t.Read}, {"write", t.Write}, {"idempotent", t.Idempotent}, {"confirm", t.Confirm}} {
 		for _, p := range list.patterns {
 			all = append(all, catalog.Pattern{List: list.name, Glob: p.Glob, Match: p.Match, At: p.At.String()})
 		}

@@ -27,23 +27,26 @@ func (e *env) inspectVerb() *cobra.Command {
 
 // inspection is the JSON form of inspect.
 type inspection struct {
-	Name         string          `json:"name"`
-	Server       string          `json:"server"`
-	Tool         string          `json:"tool"`
-	Title        string          `json:"title,omitempty"`
-	Description  string          `json:"description,omitempty"`
-	At           string          `json:"at"`
-	View         string          `json:"view,omitempty"`
-	Pinned       []string        `json:"pinned,omitempty"`
-	Allowed      bool            `json:"allowed"`
-	Rule         string          `json:"rule"`
-	SaysReadOnly *bool           `json:"says_read_only,omitempty"`
-	Checked      bool            `json:"arguments_checked"`
-	Unchecked    string          `json:"unchecked_because,omitempty"`
-	BadInput     string          `json:"input_schema_replaced,omitempty"`
-	BadOutput    string          `json:"output_schema_removed,omitempty"`
-	InputSchema  json.RawMessage `json:"inputSchema,omitempty"`
-	OutputSchema json.RawMessage `json:"outputSchema,omitempty"`
+	Name          string          `json:"name"`
+	Server        string          `json:"server"`
+	Tool          string          `json:"tool"`
+	Title         string          `json:"title,omitempty"`
+	Description   string          `json:"description,omitempty"`
+	At            string          `json:"at"`
+	View          string          `json:"view,omitempty"`
+	Pinned        []string        `json:"pinned,omitempty"`
+	Allowed       bool            `json:"allowed"`
+	Rule          string          `json:"rule"`
+	Decision      string          `json:"decision"` // allowed, denied, confirm or depends
+	Access        string          `json:"access"`   // read, write or ambiguous
+	AccessBecause []string        `json:"access_because"`
+	SaysReadOnly  *bool           `json:"says_read_only,omitempty"`
+	Checked       bool            `json:"arguments_checked"`
+	Unchecked     string          `json:"unchecked_because,omitempty"`
+	BadInput      string          `json:"input_schema_replaced,omitempty"`
+	BadOutput     string          `json:"output_schema_removed,omitempty"`
+	InputSchema   json.RawMessage `json:"inputSchema,omitempty"`
+	OutputSchema  json.RawMessage `json:"outputSchema,omitempty"`
 }
 
 func (e *env) inspect(ctx context.Context, name string) error {
@@ -66,10 +69,11 @@ func (e *env) inspect(ctx context.Context, name string) error {
 }
 
 func (e *env) inspection(app *host.App, t *catalog.Tool) inspection {
-	d := app.Gateway.Decide(authn.Local(), policy.Tool, t.Server, t.Name)
+	d := app.Gateway.Explain(authn.Local(), policy.Item{Server: t.Server, Kind: policy.Tool, Name: t.Name}, t, nil).Decision
 	in := inspection{
 		Name: t.Exposed, Server: t.Server, Tool: t.Name, Title: t.Title, Description: t.Description,
-		View: t.View(), Pinned: t.Pinned(), Allowed: d.Allows(), Rule: d.Rule, SaysReadOnly: t.ReadOnly,
+		View: t.View(), Pinned: t.Pinned(), Allowed: d.Lists(), Decision: d.Verdict.String(), Rule: d.Rule, SaysReadOnly: t.ReadOnly,
+		Access: t.Class.Kind.String(), AccessBecause: t.Class.Reasons,
 		InputSchema: t.Input, OutputSchema: t.Output, BadInput: t.Refused.Input, BadOutput: t.Refused.Output,
 	}
 	for _, s := range app.Config().Servers {
@@ -99,7 +103,8 @@ func (e *env) printInspection(in inspection) {
 	if len(in.Pinned) > 0 {
 		e.printf("pinned   %s\n", strings.Join(in.Pinned, ", "))
 	}
-	e.printf("allowed  %v: %s\n", in.Allowed, in.Rule)
+	e.printf("access   %s: %s\n", in.Access, strings.Join(in.AccessBecause, ", "))
+	e.printf("%-8s %s\n", in.Decision, in.Rule)
 	if in.Unchecked != "" {
 		e.printf("checked  no: %s\n", in.Unchecked)
 	}

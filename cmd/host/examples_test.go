@@ -35,6 +35,8 @@ var examples = map[string]example{
 	"gateway.hcl":     {run: []string{"call", "demo__add", "a=2", "b=40", `"sum":42`}},
 	"identity.hcl":    {run: []string{"call", "demo__add", "a=2", "b=40", `"sum":42`}},
 	"team.hcl":        {run: []string{"call", "demo__add", "a=2", "b=40", `"sum":42`}},
+	"policy.hcl":      {run: []string{"test", `"passed": true`}},
+	"company.hcl":     {run: []string{"test", `"passed": true`}},
 	"views.hcl":       {run: []string{"call", "office__welcome", "name=Ada", "Guten Tag, Ada!"}},
 	"files.hcl":       {}, // host/interoptest runs it with servers from npm
 	"several.hcl":     {}, // likewise
@@ -54,7 +56,7 @@ var examples = map[string]example{
 	}},
 	"kubectl.hcl":  {run: []string{"call", "k8s__version", "client=true", "Client Version"}, needs: "kubectl", guest: true},
 	"cage.hcl":     {run: []string{"call", "files__search", "text=fixed but", "most=1", "cage.hcl:1:"}, needs: "grep"},
-	"language.hcl": {lacks: []string{"confirm", "policy"}, plugin: true},
+	"language.hcl": {plugin: true},
 	"bearer.hcl":   {run: []string{"call", "remote__greet", "Hello from afar"}, http: true},
 	"command.hcl":  {}, // gcloud is rarely installed
 	"oauth.hcl":    {}, // logins are tested with a test authorization server

@@ -42,7 +42,7 @@ func (e *env) root() *cobra.Command {
 	flags.StringVar(&e.logFlag, "log", "", "log to standard error: "+strings.Join(logLevels, ", ")+"; info for serve, off for the others if not given")
 	_ = root.RegisterFlagCompletionFunc("log", cobra.FixedCompletions(logLevels, cobra.ShellCompDirectiveNoFileComp))
 	root.AddGroup(&cobra.Group{ID: "use", Title: "Use:"}, &cobra.Group{ID: "serve", Title: "Serve:"},
-		&cobra.Group{ID: "configure", Title: "Configure:"}, &cobra.Group{ID: "credentials", Title: "Credentials:"}, &cobra.Group{ID: "plugins", Title: "Plugins:"}, &cobra.Group{ID: "operate", Title: "Operate:"})
+		&cobra.Group{ID: "configure", Title: "Configure:"}, &cobra.Group{ID: "permissions", Title: "Permissions:"}, &cobra.Group{ID: "credentials", Title: "Credentials:"}, &cobra.Group{ID: "plugins", Title: "Plugins:"}, &cobra.Group{ID: "operate", Title: "Operate:"})
 	for _, group := range []struct {
 		id    string
 		verbs []*cobra.Command
@@ -50,6 +50,7 @@ func (e *env) root() *cobra.Command {
 		{"use", []*cobra.Command{e.callVerb(), e.toolsVerb(), e.inspectVerb(), e.resourcesVerb(), e.readVerb(), e.promptsVerb(), e.promptVerb()}},
 		{"serve", []*cobra.Command{e.serveVerb()}},
 		{"configure", []*cobra.Command{e.validateVerb(), e.trustVerb(), e.wrapVerb(), e.exportVerb()}},
+		{"permissions", []*cobra.Command{e.whyVerb(), e.policyVerb(), e.testVerb(), e.approvalsVerb()}},
 		{"credentials", []*cobra.Command{e.loginVerb(), e.logoutVerb(), e.authVerb(), e.secretVerb()}},
 		{"plugins", []*cobra.Command{e.pluginVerb()}},
 		{"operate", []*cobra.Command{e.statusVerb(), e.reloadVerb(), e.versionVerb()}},

@@ -87,6 +87,18 @@ func (s *thisInstance) Reload(ctx context.Context) (*control.Reloaded, *control.
 	}, nil
 }
 
+// Approvals implements control.Process.
+func (s *thisInstance) Approvals() []control.Approval { return s.app.Approvals() }
+
+// Approve implements control.Process.
+func (s *thisInstance) Approve(id string, approve bool) (*control.Approval, *control.Failure) {
+	done, err := s.app.Approve(id, approve, "the user who runs junctor")
+	if err != nil {
+		return nil, &control.Failure{Error: errorOf(err)}
+	}
+	return done, nil
+}
+
 // list returns a slice that is not null in JSON.
 func list[T any](all []T) []T { return append([]T{}, all...) }
 

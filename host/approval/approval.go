@@ -1,15 +1,19 @@
-// Package approval defines the stage in which a call will wait for a person's
-// approval; so far every call passes.
+// Package approval holds the uses of items that a person must approve.
 //
-// The gateway asks a [Gate] about every permitted and validated request for an
-// item, just before it acquires the limits. The only gate so far is [Open]. Pending
-// approvals, their expiry (5 minutes), the list of approvers, and the error
-// approval_required with an id belong here. A rule of the policy will decide
-// which calls need an approval.
+// The policy says which uses these are, and the gateway asks a [Store] about each of them
+// after it has checked the arguments and before it acquires the limits. A use that
+// was approved goes ahead. Any other one fails with approval.required and an id, or
+// waits. A person approves or denies the id; the client then sends the same request again.
+//
+// An approval is for the principal, the item and exactly the arguments that the server
+// gets, or for what [policy.Approval] says that it covers. It can be used once, unless
+// it covers more than a call.
 package approval
 
 import (
 	"context"
+	"crypto/sha256"
+	"time"
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/policy"
@@ -20,18 +24,83 @@ type Call struct {
 	Principal authn.Principal
 	Item      policy.Item
 	Arguments []byte // of a tool call, exactly as the server gets them; nil for other requests
+	Terms     policy.Approval
+	Rule      string // the rule that asks, with its place
+	Client    string // the client's name, as it says
+	// Continues is set for a request that goes on with one that was approved, because the
+	// server has asked its client something.
+	Continues bool
 }
 
 // A Gate decides whether a call may proceed. Its methods may be called
 // concurrently.
 type Gate interface {
-	// Confirm returns nil for a call that may proceed. It may wait for a person
-	// until ctx ends.
-	Confirm(ctx context.Context, c Call) error
+	// Use reports whether an approval covers the call, and uses it. The error is that of a
+	// call that was denied.
+	Use(c *Call) (ok bool, err error)
+	// Confirm is Use for a call that needs a new approval. It may wait for a person until
+	// ctx ends, and returns nil for a call that may proceed.
+	Confirm(ctx context.Context, c *Call) error
+	// Approve takes note that the person at the client approved the call, for further
+	// calls that the approval covers.
+	Approve(c *Call)
+	// Asked takes note that the server of a call that proceeded asks its client something
+	// before there is a result.
+	Asked(c *Call)
 }
 
-// Open is the gate that lets every call pass.
-type Open struct{}
+// Refuse is the gate of a process in which a call cannot be approved. It lets none pass.
+type Refuse struct{}
 
-// Confirm returns nil.
-func (Open) Confirm(context.Context, Call) error { return nil }
+// Use implements [Gate].
+func (Refuse) Use(*Call) (bool, error) { return false, nil }
+
+// Confirm implements [Gate].
+func (Refuse) Confirm(context.Context, *Call) error { return errNowhere() }
+
+// Approve implements [Gate].
+func (Refuse) Approve(*Call) {}
+
+// Asked implements [Gate].
+func (Refuse) Asked(*Call) {}
+
+// A key identifies what an approval is for.
+type key [sha256.Size]byte
+
+// keyOf returns what an approval of the call is for.
+func keyOf(c *Call) key {
+	h := sha256.New()
+	for _, part := range []string{c.Principal.Key(), string(c.Terms.Covers), c.Item.Server} {
+		h.Write(append([]byte(part), 0))
+	}
+	if c.Terms.Covers != policy.CoversServer {
+		h.Write([]byte(string(c.Item.Kind) + "\x00" + c.Item.Name + "\x00"))
+	}
+	if c.Terms.Covers == policy.CoversCall {
+		h.Write(c.Arguments)
+	}
+	return key(h.Sum(nil))
+}
+
+// A Pending is a call that waits for an approval, or was approved or denied.
+type Pending struct {
+	ID        string
+	Call      *Call
+	Since     time.Time
+	Expires   time.Time // when it cannot be approved any more, or the answer is forgotten
+	State     State
+	By        string // who approved or denied it
+	Times     int    // how often the client has sent it
+	continues int    // requests that may go on with a call that was approved
+}
+
+// A State is what became of a call.
+type State string
+
+// The states.
+const (
+	Waiting  State = "waiting"
+	Approved State = "approved"
+	Denied   State = "denied"
+	Used     State = "used" // approved, and made
+)

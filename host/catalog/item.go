@@ -6,6 +6,7 @@ import (
 
 	"github.com/yosida95/uritemplate/v3"
 
+	"github.com/junctor-mcp/junctor/host/classify"
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
@@ -33,6 +34,9 @@ type Tool struct {
 
 	// Untrusted hints of the server.
 	ReadOnly, Destructive *bool
+
+	// Class says whether the tool reads or writes.
+	Class classify.Class
 
 	view    *View
 	remarks []Note              // notes about the view and the schemas
@@ -89,6 +93,7 @@ func newTool(s *Server, raw []byte, modern bool) (*Tool, Note) {
 		Item: it, Input: object(raw, "inputSchema"), Output: object(raw, "outputSchema"), Refused: refused, remarks: refused.notes(it.Name),
 		ReadOnly: flag(raw, "readOnlyHint"), Destructive: flag(raw, "destructiveHint"), view: view,
 	}
+	t.Class = s.classify(t)
 	if t.Title == "" {
 		t.Title, _ = mcp.TextMember(raw, "annotations", "title")
 	}

@@ -133,6 +133,8 @@ func (r blockReader) labels(b *hclsyntax.Block, want int) {
 	case len(b.Labels) == want:
 	case want == 0:
 		r.errorAt(b.LabelRanges[0], "", "a block %q has no label", b.Type)
+	case want == 2:
+		r.errorAt(b.TypeRange, fmt.Sprintf("write %s \"SERVER\" \"NAME\" { ... }", b.Type), "a block %q has two labels", b.Type)
 	case len(b.Labels) == 0:
 		r.errorAt(b.TypeRange, fmt.Sprintf("write %s \"NAME\" { ... }", b.Type), "a block %q has a label", b.Type)
 	default:

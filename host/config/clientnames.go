@@ -39,10 +39,8 @@ func (r blockReader) checkTenant(at hcl.Range, attribute, name, hint string) {
 // roles reads the roles of the clients of a block.
 func (r blockReader) roles() (roles []string) {
 	items := r.publicStrings("roles")
-	if len(items) > 0 {
-		r.warnRoles(r.body.Attributes["roles"].NameRange, "roles")
-	}
 	for _, e := range items {
+		r.warnRole(e.at, e.text)
 		if e.text == "" || len(e.text) > maxRole || strings.ContainsFunc(e.text, unprintable) {
 			r.errorAt(e.at, "", "a role must be 1 to %d bytes of text without control characters", maxRole)
 			continue
@@ -52,10 +50,22 @@ func (r blockReader) roles() (roles []string) {
 	return roles
 }
 
-// warnRoles reports that roles do nothing yet.
-func (r blockReader) warnRoles(at hcl.Range, attribute string) {
-	r.warnAt(at, "this version has no policy block; limit what is offered with tools { allow, deny } in the server blocks",
-		"%q has no effect yet: the clients may use everything that is offered", attribute)
+// warnRole reports a role that gives its clients nothing.
+func (r blockReader) warnRole(at hcl.Range, role string) {
+	switch {
+	case slices.Contains(r.rolesUsed, role):
+	case !r.hasPolicy:
+		r.warnAt(at, "without a policy block, clients may use everything that is offered", "no policy and no limit uses the role %q", role)
+	default:
+		r.warnAt(at, didYouMean(role, r.rolesUsed), "the policy has no role %q", role)
+	}
+}
+
+// warnRolesClaim reports a claim with roles if there is nothing that has roles.
+func (r blockReader) warnRolesClaim() {
+	if !r.hasPolicy && len(r.rolesUsed) == 0 {
+		r.warnAt(r.body.Attributes["roles"].NameRange, "without a policy block, clients may use everything that is offered", "no policy and no limit uses roles")
+	}
 }
 
 // namesForm are the attributes that admitNames reads.

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+
+	"github.com/junctor-mcp/junctor/host/policy"
 )
 
 // A Config is a configuration that was read, decoded and checked. It is not
@@ -16,6 +18,8 @@ type Config struct {
 	Plugins []Plugin // required ones, bundled ones in use and plugin blocks; sorted by name
 	Servers []*Server
 	Gateway Gateway
+	Policy  policy.Rules `json:",omitzero"`
+	Tests   []PolicyTest `json:",omitempty"`
 
 	// SecretStore keeps the stored secrets; nil: the default store of the machine.
 	SecretStore *SecretStore
@@ -76,7 +80,7 @@ type View struct {
 func (c *Config) ToolPlaces() map[string]Position {
 	places := map[string]Position{}
 	for _, s := range c.Servers {
-		for _, list := range [][]Pattern{s.Tools.Allow, s.Tools.Deny, s.Tools.Read, s.Tools.Write, s.Tools.Idempotent} {
+		for _, list := range [][]Pattern{s.Tools.Allow, s.Tools.Deny, s.Tools.Read, s.Tools.Write, s.Tools.Idempotent, s.Tools.Confirm} {
 			for _, p := range list {
 				places[p.At.String()] = p.At
 			}

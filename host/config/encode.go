@@ -7,6 +7,8 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
+
+	"github.com/junctor-mcp/junctor/host/secretname"
 )
 
 // sensitiveText replaces a sensitive value in output for people.
@@ -24,7 +26,7 @@ func shownValue(v cty.Value, sensitive bool) cty.Value {
 		members := map[string]cty.Value{}
 		for it := v.ElementIterator(); it.Next(); {
 			key, e := it.Element()
-			members[key.AsString()] = shownValue(e, sensitive || soundsSecret(key.AsString()))
+			members[key.AsString()] = shownValue(e, sensitive || secretname.Sounds(key.AsString()))
 		}
 		return cty.ObjectVal(members)
 	case ty.IsTupleType() || ty.IsListType() || ty.IsSetType():

@@ -122,6 +122,9 @@ func (l *loader) gateway(blocks []*hclsyntax.Block) Gateway {
 	g := Gateway{}
 	g.MaxMemory, g.memoryAt = s.memory()
 	g.Limits = s.blockOrEmpty("limits").limits()
+	for _, t := range g.Limits.Tools {
+		l.rolesUsed = append(l.rolesUsed, t.Roles...)
+	}
 	before := len(l.problems)
 	g.HTTP = h.http(given)
 	if l.NoListener {

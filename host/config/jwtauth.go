@@ -241,7 +241,7 @@ func (r blockReader) claims() authn.ClaimNames {
 		Subject: name("subject", "sub"), Tenant: name("tenant", ""), Roles: name("roles", ""), Groups: name("groups", ""), Scopes: name("scopes", "scope"),
 	}
 	if c.Roles != "" {
-		r.warnRoles(r.body.Attributes["roles"].NameRange, "roles")
+		r.warnRolesClaim()
 	}
 	return c
 }

@@ -77,8 +77,11 @@ type loader struct {
 	defaulted map[string]bool // settings in it that some transport has
 
 	plugins     map[string]*plugin
-	pluginsLost bool                     // some could not be read: do not report missing plugins
-	manifests   map[string]*sdk.Manifest // by Plugin.Use; nil: the failure was reported
+	pluginsLost bool // some could not be read: do not report missing plugins
+	hasPolicy   bool
+	rolesUsed   []string // by the policy and by limits
+
+	manifests map[string]*sdk.Manifest // by Plugin.Use; nil: the failure was reported
 }
 
 func newLoader(o Options) *loader {
@@ -117,6 +120,8 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 	}
 	l.pinPrograms()
 	l.resolvePrograms()
+	rules := l.policy(top["policy"])
+	l.hasPolicy, l.rolesUsed = rules.Given, rules.Roles
 	gateway := l.gateway(top["gateway"]) // before servers: messages of their plugins may repeat its tokens
 	l.readDefaults(top["defaults"])      // before servers: they inherit from it
 	var drafts []*draft
@@ -132,13 +137,16 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 		l.finish(d)
 	}
 	l.unusedDefaults(drafts)
+	l.checkPolicy(top["policy"], rules, drafts)
 	kept := store.finish()
+	tests := l.policyTests(top["test"])
 	ds := l.diagnostics()
 	if ds.HasErrors() {
 		return nil, ds
 	}
 	c := l.config(drafts, kept)
-	c.Gateway = gateway
+	c.Tests = tests
+	c.Gateway, c.Policy = gateway, confirmedTools(rules, c.Servers)
 	return c, ds
 }
 
@@ -148,8 +156,9 @@ var topLevelForm = form{
 	blocks: map[string]shape{
 		"plugins": {many: true}, "plugin": {labels: 1, many: true}, "locals": {many: true}, "server": {labels: 1, many: true},
 		"gateway": {many: true}, "defaults": {many: true}, "secret_store": {labels: 1, many: true},
+		"policy": {many: true}, "test": {labels: 1, many: true},
 	},
-	later: []string{"policy"},
+	later: []string{"audit", "console", "module", "notify", "profile", "state", "telemetry", "variable"},
 }
 
 // collect returns the top-level blocks of all files by kind and registers the

@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
+	"github.com/junctor-mcp/junctor/host/secretname"
 )
 
 // An Item is one action of a configuration. Its text is safe to print, because all
@@ -283,7 +284,7 @@ func (o *outliner) environment(a *hclsyntax.Attribute) {
 // redactedSource returns the source of an expression. It masks a literal whose name
 // sounds like a secret, unless the literal could be a path or a command.
 func (o *outliner) redactedSource(name string, e hclsyntax.Expression) string {
-	if text, isLiteral := literal(e); isLiteral && soundsSecret(name) && !namesPlace(name) && !couldRun.MatchString(text) {
+	if text, isLiteral := literal(e); isLiteral && secretname.Sounds(name) && !namesPlace(name) && !couldRun.MatchString(text) {
 		return masked
 	}
 	return o.written(e)

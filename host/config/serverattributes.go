@@ -54,7 +54,7 @@ type Timeouts struct {
 
 // Tools says which tools of a server are offered and how they are classified. A
 // nil Allow allows every tool; an empty Allow allows no tool.
-type Tools struct{ Allow, Deny, Read, Write, Idempotent []Pattern }
+type Tools struct{ Allow, Deny, Read, Write, Idempotent, Confirm []Pattern }
 
 // Resources says which resources of a server clients may read. Unlisted also
 // allows resources that the server neither lists nor has a template for.
@@ -132,6 +132,8 @@ var serverAttributes = []serverAttribute{
 		doc: "A call is never sent again."},
 	{block: "tools", name: "idempotent", serverValue: patternList(func(s *Server) *[]Pattern { return &s.Tools.Idempotent }, "no tool"),
 		doc: "As `read`: a call may be sent again."},
+	{block: "tools", name: "confirm", serverValue: patternList(func(s *Server) *[]Pattern { return &s.Tools.Confirm }, "no tool"),
+		doc: "The tools that a person must approve before each call: short for a `confirm` block of the policy about everyone."},
 }
 
 // A serverValue says how the value of an attribute is decoded and documented.
@@ -271,10 +273,7 @@ func (r blockReader) readAttributeBlocks(d *draft, inDefaults bool) {
 	for _, name := range attributeBlocks(inDefaults) {
 		b := r.blockOrEmpty(name)
 		b.fallback = r.defaultsOf(name)
-		b.check(form{attributes: attributeNames(name, inDefaults), later: laterAttributes[name]})
+		b.check(form{attributes: attributeNames(name, inDefaults)})
 		b.readAttributes(d, name, inDefaults)
 	}
 }
-
-// laterAttributes lists, by block, the attributes that a later version will have.
-var laterAttributes = map[string][]string{"tools": {"confirm"}}

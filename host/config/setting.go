@@ -12,6 +12,7 @@ import (
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/secretname"
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
@@ -106,7 +107,7 @@ func (r blockReader) allowsKeyring(a sdk.Attribute, attr *hclsyntax.Attribute, v
 // checkConstraints checks the constraints of the schema beyond the type.
 func (r blockReader) checkConstraints(a sdk.Attribute, attr *hclsyntax.Attribute, v cty.Value) {
 	marked := v.ContainsMarked()
-	secret := a.Sensitive || marked || soundsSecret(a.Name)
+	secret := a.Sensitive || marked || secretname.Sounds(a.Name)
 	v, _ = v.UnmarkDeep()
 	for _, steps := range nulls(v, nil) {
 		if marked {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/junctor-mcp/junctor/host/secretname"
 )
 
 // masked replaces text that may be secret.
@@ -32,27 +34,18 @@ type snippetState struct {
 	readable map[string]bool // the words and literals that are not masked
 }
 
-// suspicious lists parts of names of secrets.
-var suspicious = []string{"token", "secret", "password", "passwd", "key", "auth", "credential", "cookie", "bearer"}
-
-// soundsSecret reports whether a name contains one of the suspicious parts.
-func soundsSecret(name string) bool {
-	name = strings.ToLower(name)
-	return slices.ContainsFunc(suspicious, func(part string) bool { return strings.Contains(name, part) })
-}
-
 // reveal marks the literals of an attribute as shown. Members of objects whose names
 // sound like secrets stay masked.
 func (l *loader) reveal(a *hclsyntax.Attribute) {
 	s := l.byName[a.SrcRange.Filename]
-	if s == nil || soundsSecret(a.Name) {
+	if s == nil || secretname.Sounds(a.Name) {
 		return
 	}
 	s.snip.revealed = append(s.snip.revealed, a.SrcRange)
 	_ = hclsyntax.VisitAll(a.Expr, func(node hclsyntax.Node) hcl.Diagnostics {
 		if object, ok := node.(*hclsyntax.ObjectConsExpr); ok {
 			for _, item := range object.Items {
-				if key, ok := literal(item.KeyExpr); ok && soundsSecret(key) {
+				if key, ok := literal(item.KeyExpr); ok && secretname.Sounds(key) {
 					s.snip.hidden = append(s.snip.hidden, item.ValueExpr.Range())
 				}
 			}

@@ -2,11 +2,11 @@ package config
 
 import (
 	"encoding/json"
-	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/junctor-mcp/junctor/host/condition"
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
@@ -17,30 +17,8 @@ type Pattern struct {
 	At   Position
 }
 
-// Match reports whether the pattern matches the whole name. It searches for each
-// piece between two stars once, at its first place. Its time is therefore linear
-// in the lengths, and a later place of a piece never gives another result.
-func (p Pattern) Match(name string) bool {
-	first, rest, starred := strings.Cut(p.Glob, "*")
-	if !starred {
-		return name == first
-	}
-	name, ok := strings.CutPrefix(name, first)
-	if !ok {
-		return false
-	}
-	for {
-		piece, after, more := strings.Cut(rest, "*")
-		if !more {
-			return strings.HasSuffix(name, piece)
-		}
-		_, name, ok = strings.Cut(name, piece)
-		if !ok {
-			return false
-		}
-		rest = after
-	}
-}
+// Match reports whether the pattern matches the whole name; see [condition.Like].
+func (p Pattern) Match(name string) bool { return condition.Like(name, p.Glob) }
 
 // globs reads a list of patterns.
 func (r blockReader) globs(name string) []item {

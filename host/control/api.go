@@ -2,8 +2,9 @@
 // its status and tell it to reload, over a unix socket.
 //
 // The protocol is HTTP with JSON bodies: GET /v1/status returns a [Status], and POST
-// /v1/reload returns a [Reloaded] or, with status 422, a [Failure]. Fields are only
-// added to version 1. The socket belongs to the user alone. A peer is refused if it
+// /v1/reload returns a [Reloaded] or, with status 422, a [Failure]. GET /v1/approvals
+// returns [Approvals], and POST /v1/approvals/ID/approve or /deny an [Approval] or a
+// [Failure]. Fields are only added to version 1. The socket belongs to the user alone. A peer is refused if it
 // is a process of another user, except root, or if it descends from a Junctor process:
 // MCP servers run as the same user and must not control their host.
 package control
@@ -23,6 +24,40 @@ type Process interface {
 	// Reload reads the configuration again. Exactly one of the results is not nil.
 	// It ends early when ctx does, and changes nothing then.
 	Reload(ctx context.Context) (*Reloaded, *Failure)
+	// Approvals returns what waits for an approval, and what was approved or denied.
+	Approvals() []Approval
+	// Approve approves or denies what waits under an id. Exactly one of the results is not
+	// nil.
+	Approve(id string, approve bool) (*Approval, *Failure)
+}
+
+// An Approval is a use of an item that the policy wants to be approved.
+type Approval struct {
+	Instance string    `json:"instance"`
+	ID       string    `json:"id"`
+	State    string    `json:"state"` // waiting, approved, denied or used
+	Since    time.Time `json:"since"`
+	Expires  time.Time `json:"expires"`
+	Times    int       `json:"times"` // how often the client has sent it
+
+	Subject string `json:"subject"`
+	Tenant  string `json:"tenant"`
+	Method  string `json:"method"`
+	Issuer  string `json:"issuer,omitempty"`
+	Client  string `json:"client,omitempty"` // as it says
+
+	Server    string `json:"server"`
+	Kind      string `json:"kind"`
+	Item      string `json:"item"`
+	Arguments string `json:"arguments,omitempty"` // for a person: secrets are masked
+	Covers    string `json:"covers"`              // call, tool or server
+	Rule      string `json:"rule"`
+	By        string `json:"by,omitempty"` // who approved or denied it
+}
+
+// Approvals is the answer to GET /v1/approvals.
+type Approvals struct {
+	Approvals []Approval `json:"approvals"`
 }
 
 // A Status describes a running process.

@@ -178,6 +178,35 @@ func (i *Instance) Reload(ctx context.Context) (*Reloaded, error) {
 	return r, nil
 }
 
+// Approvals asks a process what waits for an approval.
+func (i *Instance) Approvals(ctx context.Context) ([]Approval, error) {
+	ctx, cancel := context.WithTimeout(ctx, statusTime)
+	defer cancel()
+	all, err := ask[Approvals](ctx, i, http.MethodGet, "/v1/approvals")
+	if err != nil {
+		return nil, err
+	}
+	for n := range all.Approvals {
+		all.Approvals[n].Instance = i.Name
+	}
+	return all.Approvals, nil
+}
+
+// Approve approves or denies what waits at a process under an id.
+func (i *Instance) Approve(ctx context.Context, id string, approve bool) (*Approval, error) {
+	ctx, cancel := context.WithTimeout(ctx, statusTime)
+	defer cancel()
+	verb := "deny"
+	if approve {
+		verb = "approve"
+	}
+	a, err := ask[Approval](ctx, i, http.MethodPost, "/v1/approvals/"+url.PathEscape(id)+"/"+verb)
+	if err == nil {
+		a.Instance = i.Name
+	}
+	return a, err
+}
+
 // A Refused is the error of a request that changed nothing.
 type Refused struct{ Failure }
 

@@ -59,6 +59,16 @@ func (p *fixed) Reload(context.Context) (*Reloaded, *Failure) {
 	return &Reloaded{Generation: 2}, nil
 }
 
+func (p *fixed) Approvals() []Approval { return []Approval{{ID: "abcdef", State: "waiting"}} }
+
+func (p *fixed) Approve(id string, approve bool) (*Approval, *Failure) {
+	if p.failure != nil {
+		return nil, p.failure
+	}
+	state := map[bool]string{true: "approved", false: "denied"}[approve]
+	return &Approval{ID: id, State: state}, nil
+}
+
 // runDir returns the runtime directory of this process, and the prefix of all.
 func runDir(t *testing.T) (dir, prefix string) {
 	t.Helper()

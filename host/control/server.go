@@ -93,6 +93,18 @@ func handler(ctx context.Context, p Process) http.Handler {
 			respond(w, http.StatusOK, reloaded)
 		}
 	})
+	mux.HandleFunc("GET /v1/approvals", func(w http.ResponseWriter, _ *http.Request) {
+		respond(w, http.StatusOK, Approvals{p.Approvals()})
+	})
+	for verb, approve := range map[string]bool{"approve": true, "deny": false} {
+		mux.HandleFunc("POST /v1/approvals/{id}/"+verb, func(w http.ResponseWriter, r *http.Request) {
+			if done, failure := p.Approve(r.PathValue("id"), approve); failure != nil {
+				respond(w, http.StatusUnprocessableEntity, failure)
+			} else {
+				respond(w, http.StatusOK, done)
+			}
+		})
+	}
 	return mux
 }
 

@@ -101,6 +101,14 @@ const (
 
 	NameUnknown Code = "name.unknown"
 	Denied      Code = "policy.denied"
+	Refused     Code = "policy.refused"
+
+	TestFailed Code = "test.failed"
+
+	ApprovalRequired Code = "approval.required"
+	ApprovalDenied   Code = "approval.denied"
+	ApprovalUnknown  Code = "approval.unknown"
+
 	WrapChanged Code = "wrap.changed"
 	WrapTried   Code = "wrap.tried"
 	ExportFile  Code = "export.file"
@@ -200,7 +208,14 @@ var Codes = map[Code]Entry{
 	WrapChanged: {ExitAnswer, "A wrapped program no longer supports a tool block.", "Change the block, or regenerate it with `junctor wrap PROGRAM`."},
 	WrapTried:   {ExitAnswer, "A tool failed when `junctor wrap --try` ran it.", "The comments in the output name the tool and the program's error."},
 	ExportFile:  {ExitUsage, "The entry cannot be written to the client's file. The file was not changed.", "Fix the file, or insert the output of `junctor export CLIENT` by hand."},
-	Denied:      {ExitDenied, "A rule in the configuration denies this.", "The message names the rule."},
+	Denied:      {ExitDenied, "A rule in the configuration denies this.", "The message names the rule. `junctor why SUBJECT TOOL` shows every rule about it."},
+	Refused:     {ExitDenied, "The policy of the gateway does not allow this.", "Ask the administrator of the gateway. `junctor why SUBJECT TOOL` shows every rule about it."},
+
+	TestFailed: {ExitAnswer, "A test block of the configuration expects something else than the policy decides.", "The output names the block and the rule that decides."},
+
+	ApprovalRequired: {ExitDenied, "The policy asks for an approval before this may be done.", "The message has the id; `junctor approvals` lists what waits. Repeat the same call once it is approved."},
+	ApprovalDenied:   {ExitDenied, "A person was asked and did not approve.", "Ask the person, or do something else."},
+	ApprovalUnknown:  {ExitUsage, "Nothing waits for an approval under this id. It may have expired.", "`junctor approvals` lists what waits."},
 }
 
 // Exit returns the exit status for err. It returns ExitDone if err is nil.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -85,7 +84,7 @@ func drive(t *testing.T, rules map[string]policy.Server) (old, modern *fake) {
 	modern.Set("resources/list", `{"uri":"q:1"}`)
 	d := newFixture(old, modern)
 	defer d.end()
-	d.setPolicy(policy.New(rules))
+	d.setPolicy(policy.New(rules, policy.Rules{}))
 	c := d.client()
 	defer c.hangUp()
 	c.greet(t, `{"sampling":{},"roots":{"listChanged":true}}`)
@@ -164,9 +163,9 @@ func (c *client) drain() (all []string) {
 func TestVisible(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pattern := rapid.SampledFrom([]string{"*", "x", "y*", "*z", "?", "none"})
-		draw := func(name string, most int) (rules []policy.Rule) {
+		draw := func(name string, most int) (rules []policy.Pattern) {
 			for _, p := range rapid.SliceOfN(pattern, 0, most).Draw(t, name) {
-				rules = append(rules, policy.Rule{At: p, Match: func(name string) bool { ok, _ := path.Match(p, name); return ok }})
+				rules = append(rules, policy.Pattern{At: p, Glob: p})
 			}
 			return rules
 		}
@@ -181,7 +180,7 @@ func TestVisible(t *testing.T) {
 		b.Set("resources/templates/list", `{"uriTemplate":"u:{x}"}`)
 		d := newFixture(a, b)
 		defer d.end()
-		d.setPolicy(policy.New(rules))
+		d.setPolicy(policy.New(rules, policy.Rules{}))
 		if failed := d.Catalog().Ensure(context.Background()); len(failed) > 0 { // a first list does not wait for all
 			t.Fatal(failed)
 		}

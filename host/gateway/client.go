@@ -26,6 +26,7 @@ type Stream interface {
 // A Client is a program that connects to the gateway.
 type Client struct {
 	Principal authn.Principal
+	Address   string // of the client, if its requests do not have it; see Exchange
 	// Out takes messages that belong to no request of the client.
 	Out Stream
 	// Sole is true if there is no other client. Requests of servers on a shared
@@ -43,6 +44,9 @@ type Exchange struct {
 	// Header holds the headers of a modern request over HTTP, which repeat some
 	// of its arguments; nil where there are none.
 	Header map[string][]string
+	// Address is the address of the client without a port, "local" over a unix socket, or
+	// "unknown". It is empty for a client on standard input.
+	Address string
 }
 
 // An Answer is the response to one request. It is empty if the client has cancelled the

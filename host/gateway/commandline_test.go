@@ -72,7 +72,7 @@ func TestLocalCallReleasesQuestions(t *testing.T) {
 			Start: f.start, Call: f.call, Budget: d.Budget(),
 			Open: func(context.Context) (upstream.Link, error) { return &countedLink{Link: f.Open()}, nil },
 		})
-		d.Apply(&Generation{Policy: policy.New(map[string]policy.Server{"a": {}}), Servers: map[string]Server{"a": {Upstream: u}}})
+		d.Apply(&Generation{Policy: policy.New(map[string]policy.Server{"a": {}}, policy.Rules{}), Servers: map[string]Server{"a": {Upstream: u}}})
 		tool, _ := d.Catalog().Snapshot().OwnTool("a", "t")
 		_, err := d.CallLocally(t.Context(), LocalCall{Method: mcp.MethodCallTool, Tool: tool, Params: []byte(`{"name":"a__t"}`)})
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {

@@ -169,7 +169,7 @@ func newLimitedFixture(dir cache.Dir, limits limit.Limiter, fakes ...*fake) *fix
 		d.told.Add(1)
 	})
 	d.close = append([]func(){d.Stop, c.Stop}, d.close...)
-	d.Apply(&Generation{Policy: policy.New(rules), Servers: servers})
+	d.Apply(&Generation{Policy: policy.New(rules, policy.Rules{}), Servers: servers})
 	c.SetServers(all)
 	return d
 }

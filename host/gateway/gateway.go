@@ -113,7 +113,7 @@ func New(o Options) *Gateway {
 		o.Audit = audit.Discard{}
 	}
 	if o.Approval == nil {
-		o.Approval = approval.Open{}
+		o.Approval = approval.Refuse{}
 	}
 	if o.Limit == nil {
 		o.Limit = limit.Unlimited{}
@@ -132,11 +132,11 @@ func New(o Options) *Gateway {
 	g.shared = sharedPeers{gw: g, byServer: map[string]*serverPeer{}}
 	g.levels = logLevels{gw: g, byTenant: map[string]string{}}
 	g.conns = connpool.New[*serverPeer, *exclusivePeer](g.generations.poolServer)
-	g.serve = (&pipeline{o, g.suspended}).handler()
+	g.serve = (&pipeline{o, g.suspended, newApprovalQuestions()}).handler()
 	if g.catalog != nil {
 		g.catalog.OnChange(g.ListsChanged)
 	}
-	g.generations.swap(&Generation{Policy: policy.New(nil)})
+	g.generations.swap(&Generation{Policy: policy.New(nil, policy.Rules{})})
 	return g
 }
 
@@ -148,7 +148,7 @@ func (g *Gateway) Catalog() *catalog.Catalog { return g.catalog }
 
 // Visible reports whether a list shows an item to the principal.
 func (g *Gateway) Visible(p authn.Principal, kind policy.Kind, server, name string) bool {
-	return g.Decide(p, kind, server, name).Lists()
+	return g.Explain(p, policy.Item{Server: server, Kind: kind, Name: name}, g.ownTool(kind, server, name), nil).Decision.Lists()
 }
 
 // Locate returns the resource that a URI names, whether or not the principal may
@@ -157,10 +157,13 @@ func (g *Gateway) Locate(ctx context.Context, p authn.Principal, uri string) (ca
 	return g.finder.locate(ctx, g.generations.current(), p, uri)
 }
 
-// Decide returns the decision about showing an item to the principal, with the
-// rule that led to it.
-func (g *Gateway) Decide(p authn.Principal, kind policy.Kind, server, name string) policy.Decision {
-	return g.generations.current().list(p, kind, server, name)
+// ownTool returns the definition of a tool, if it is known.
+func (g *Gateway) ownTool(kind policy.Kind, server, name string) *catalog.Tool {
+	if kind != policy.Tool {
+		return nil
+	}
+	t, _ := g.catalog.Snapshot().OwnTool(server, name)
+	return t
 }
 
 // Stop abandons suspended calls and closes the connections that not all clients

@@ -5,7 +5,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/connpool"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/upstream"
@@ -91,11 +90,6 @@ func (r *request) leaveGeneration() {
 // that is not part of the generation.
 func (n *Generation) upstream(server string) *upstream.Upstream { return n.Servers[server].Upstream }
 
-// list returns the decision about showing an item to a principal.
-func (n *Generation) list(p authn.Principal, kind policy.Kind, server, name string) policy.Decision {
-	return n.Policy.List(p, policy.Item{Server: server, Kind: kind, Name: name})
-}
-
 // replaced returns the servers of a generation that another one does not have, or has
 // with another upstream.
 func (n *Generation) replaced(by *Generation) (servers []string) {
@@ -128,4 +122,7 @@ func (g *Gateway) Apply(n *Generation) {
 		g.descriptions.replaced(server, n.upstream(server))
 	}
 	g.levels.send()
+	if !n.Policy.Same(before.Policy) {
+		g.policyChanged()
+	}
 }

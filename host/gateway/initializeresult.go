@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/truncate"
@@ -120,23 +121,23 @@ func (r *request) initializeResult() (caps []byte, instructions string) {
 // visibleServers returns the servers with at least one item that the principal may see.
 func (r *request) visibleServers() map[string]bool {
 	used := map[string]bool{}
-	look := func(kind policy.Kind, server, name string) {
-		if !used[server] && r.generation.list(r.principal, kind, server, name).Lists() {
+	look := func(kind policy.Kind, server, name string, tool *catalog.Tool) {
+		if !used[server] && r.generation.lists(&r.principal, r, policy.Item{Server: server, Kind: kind, Name: name}, tool) {
 			used[server] = true
 		}
 	}
 	s := r.gw.catalog.Snapshot()
 	for _, i := range s.Tools {
-		look(policy.Tool, i.Server, i.Name)
+		look(policy.Tool, i.Server, i.Name, i)
 	}
 	for _, i := range s.Prompts {
-		look(policy.Prompt, i.Server, i.Name)
+		look(policy.Prompt, i.Server, i.Name, nil)
 	}
 	for _, i := range s.Resources {
-		look(policy.Resource, i.Server, i.Name)
+		look(policy.Resource, i.Server, i.Name, nil)
 	}
 	for _, i := range s.Templates {
-		look(policy.Template, i.Server, i.Name)
+		look(policy.Template, i.Server, i.Name, nil)
 	}
 	return used
 }

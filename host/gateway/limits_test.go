@@ -11,6 +11,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/condition"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/sendqueue"
@@ -151,7 +152,7 @@ func TestPages(t *testing.T) {
 	items = append(items, fmt.Sprintf(`{"name":"large","description":"%s"}`, strings.Repeat("x", 5<<20)), `{"name":"last"}`)
 	f.Set("tools/list", items...)
 	f.describe = catalog.Verbatim // one description is longer than a page
-	f.rules.Deny = []policy.Rule{{At: "f", Match: func(name string) bool { return name == "t7" || name == "t2999" }}}
+	f.rules.Deny = []policy.Pattern{{At: "f", Glob: "t7"}, {At: "f", Glob: "t2999"}}
 	d := newFixture(f)
 	defer d.end()
 	d.warm(t)
@@ -294,22 +295,26 @@ func TestEnding(t *testing.T) {
 	})
 }
 
+// A brokenExpression panics when it is evaluated.
+type brokenExpression struct{ condition.Expression }
+
 // TestPanic: a mistake of ours costs one request, not the host.
 func TestPanic(t *testing.T) {
 	f := simple("a")
-	f.rules.Deny = []policy.Rule{{Match: func(string) bool { panic("oops") }}}
 	d := newFixture(f)
 	defer d.end()
+	broken := policy.Rule{Tools: []string{"*"}, When: condition.New("oops", brokenExpression{})}
+	d.setPolicy(policy.New(map[string]policy.Server{"a": {}}, policy.Rules{Given: true, Default: policy.Allows, Rules: []policy.Rule{broken}}))
 	d.warm(t)
 	c := d.client()
 	defer c.hangUp()
 	c.greet(t, "{}")
 	c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
-	if got := <-c.Sent; !strings.Contains(got, `"id":1,"error":{"code":-32603,`) || strings.Contains(got, "oops") {
+	if got := <-c.Sent; !strings.Contains(got, `"id":1,"error":{"code":-32603,`) || strings.Contains(got, "nil pointer") {
 		t.Error(got)
 	}
 	c.say(`{"jsonrpc":"2.0","id":1,"method":"prompts/list"}`)
-	if got := <-c.Sent; got != `{"jsonrpc":"2.0","id":1,"result":{"prompts":[]}}` || d.log.count("oops") == 0 {
+	if got := <-c.Sent; got != `{"jsonrpc":"2.0","id":1,"result":{"prompts":[]}}` || d.log.count("nil pointer") == 0 {
 		t.Error(got)
 	}
 }

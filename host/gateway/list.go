@@ -29,22 +29,22 @@ const (
 
 func listTools(ctx context.Context, r *request) (response, error) {
 	snapshot, partial := r.awaitLists(ctx)
-	return list(r, partial, "tools", policy.Tool, len(snapshot.Tools), func(i int) *catalog.Item { return &snapshot.Tools[i].Item })
+	return list(r, partial, "tools", policy.Tool, len(snapshot.Tools), func(i int) (*catalog.Item, *catalog.Tool) { return &snapshot.Tools[i].Item, snapshot.Tools[i] })
 }
 
 func listPrompts(ctx context.Context, r *request) (response, error) {
 	snapshot, partial := r.awaitLists(ctx)
-	return list(r, partial, "prompts", policy.Prompt, len(snapshot.Prompts), func(i int) *catalog.Item { return &snapshot.Prompts[i].Item })
+	return list(r, partial, "prompts", policy.Prompt, len(snapshot.Prompts), func(i int) (*catalog.Item, *catalog.Tool) { return &snapshot.Prompts[i].Item, nil })
 }
 
 func listResources(ctx context.Context, r *request) (response, error) {
 	snapshot, partial := r.awaitLists(ctx)
-	return list(r, partial, "resources", policy.Resource, len(snapshot.Resources), func(i int) *catalog.Item { return snapshot.Resources[i] })
+	return list(r, partial, "resources", policy.Resource, len(snapshot.Resources), func(i int) (*catalog.Item, *catalog.Tool) { return snapshot.Resources[i], nil })
 }
 
 func listTemplates(ctx context.Context, r *request) (response, error) {
 	snapshot, partial := r.awaitLists(ctx)
-	return list(r, partial, "resourceTemplates", policy.Template, len(snapshot.Templates), func(i int) *catalog.Item { return &snapshot.Templates[i].Item })
+	return list(r, partial, "resourceTemplates", policy.Template, len(snapshot.Templates), func(i int) (*catalog.Item, *catalog.Tool) { return &snapshot.Templates[i].Item, nil })
 }
 
 // awaitLists waits for lists that are not known yet. It reports whether some are
@@ -78,7 +78,7 @@ func (s *Session) listedFirst() time.Time {
 }
 
 // list composes one page of what the client may see.
-func list(r *request, partial bool, member string, kind policy.Kind, n int, at func(int) *catalog.Item) (response, error) {
+func list(r *request, partial bool, member string, kind policy.Kind, n int, at func(int) (*catalog.Item, *catalog.Tool)) (response, error) {
 	start, ok := cursorOf(r.params)
 	if !ok || start > n {
 		return response{}, &rpcError{code: mcp.CodeInvalidParams, message: "the cursor is not one of this list"}
@@ -87,8 +87,8 @@ func list(r *request, partial bool, member string, kind policy.Kind, n int, at f
 	empty := len(page)
 	next := n
 	for i := start; i < n; i++ {
-		item := at(i)
-		if !r.generation.list(r.principal, kind, item.Server, item.Name).Lists() {
+		item, tool := at(i)
+		if !r.generation.lists(&r.principal, r, policy.Item{Server: item.Server, Kind: kind, Name: item.Name}, tool) {
 			continue
 		}
 		if len(page) > empty {

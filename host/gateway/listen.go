@@ -40,6 +40,9 @@ func listenRequest(ctx context.Context, r *request) (response, error) {
 		agreed = withTexts(agreed, "taskIds", l.Follow(tasks, func(id string, record func(subscription.Subscription)) error { return r.follow(ctx, id, record) }))
 	}
 	r.acknowledge(l, agreed)
+	if r.generation != r.gw.generations.current() { // the policy may have changed since
+		r.session.dropDenied()
+	}
 	r.leaveGeneration() // it may listen for days
 	select {
 	case <-l.Ended():
@@ -81,7 +84,12 @@ func (r *request) listenTo(ctx context.Context, uri string) (sub subscription.Su
 	if err != nil {
 		return sub, err
 	}
-	permit, err := r.generation.Policy.Decide(r.principal, policy.Item{Server: at.Server, Kind: policy.Resource, Name: at.URI}, nil).Permit()
+	q := r.query(policy.Item{Server: at.Server, Kind: policy.Resource, Name: at.URI})
+	d := r.generation.Policy.Decide(&q)
+	if d.Approval() != nil {
+		return sub, fault.New(fault.ApprovalRequired, "resource %q needs an approval, so it cannot be part of a listen request", clip(uri))
+	}
+	permit, err := d.Permit()
 	if err != nil {
 		return sub, err
 	}

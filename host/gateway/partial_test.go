@@ -201,8 +201,8 @@ func TestListKeepsItsGeneration(t *testing.T) {
 		c := d.client()
 		defer c.hangUp()
 		c.greet(t, "{}")
-		denied := policy.Server{Deny: []policy.Rule{{At: "f:1:1", Match: func(string) bool { return true }}}}
-		time.AfterFunc(time.Second, func() { d.setPolicy(policy.New(map[string]policy.Server{"quick": denied, "slow": {}})) })
+		denied := policy.Server{Deny: []policy.Pattern{{At: "f:1:1", Glob: "*"}}}
+		time.AfterFunc(time.Second, func() { d.setPolicy(policy.New(map[string]policy.Server{"quick": denied, "slow": {}}, policy.Rules{})) })
 		for _, want := range []string{`[{"name":"quick__t"},{"name":"slow__t"}]`, `[{"name":"slow__t"}]`} {
 			if got, _ := c.listing("legacy"); !strings.Contains(got, want) {
 				t.Errorf("the list is %s, not %s", got, want)

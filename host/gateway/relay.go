@@ -40,6 +40,9 @@ func (r *request) relayShared(ctx context.Context) (response, error) {
 	call := r.call()
 	for round := 1; ; round++ {
 		reply, err := r.send(ctx, up, call)
+		if err == nil && r.approval != nil && asksForInput(reply) {
+			r.gw.opts.Approval.Asked(r.approvalCall())
+		}
 		if err != nil || r.modern || !asksForInput(reply) {
 			return r.convert(reply, err)
 		}

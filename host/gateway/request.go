@@ -32,6 +32,7 @@ type request struct {
 	session *Session            // nil for the command line, and for a stateless request that neither listens nor asks for log messages
 	local   *LocalCall          // nil for clients of the gateway
 	header  map[string][]string // see Exchange
+	address string              // see Exchange
 	modern  bool
 	caps    []byte // client capabilities of a modern request
 	level   string // minimum level of log messages that a modern request asks for; empty: none
@@ -44,6 +45,8 @@ type request struct {
 	given     []byte           // the arguments of a tool call as the client wrote them
 	task      string           // the id of the task that the request is about
 	permit    policy.Permit    // set by authorize
+	approval  *policy.Approval // set by authorize; nil: the request needs none
+	rule      string           // set by authorize; that decided
 	leave     func()           // gives back the call's place under the limits of its tool; nil: it has none
 	resumed   *suspendedCall   // the call that the request continues; nil: it begins one
 

@@ -25,9 +25,12 @@ const statePrefix = "junctor.1."
 type stateID [16]byte
 
 // A stateCodec encrypts and decrypts states with a key of this process.
-type stateCodec struct{ aead cipher.AEAD }
+type stateCodec struct {
+	prefix string // of the states
+	aead   cipher.AEAD
+}
 
-func newStateCodec() *stateCodec {
+func newStateCodec(prefix string) *stateCodec {
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // never fails
 	block, err := aes.NewCipher(key)
@@ -38,17 +41,17 @@ func newStateCodec() *stateCodec {
 	if err != nil {
 		panic(err) // nor can this fail
 	}
-	return &stateCodec{aead}
+	return &stateCodec{prefix, aead}
 }
 
 func (c *stateCodec) seal(id stateID, about []byte) string {
-	return statePrefix + base64.RawURLEncoding.EncodeToString(c.aead.Seal(nil, nil, id[:], about))
+	return c.prefix + base64.RawURLEncoding.EncodeToString(c.aead.Seal(nil, nil, id[:], about))
 }
 
 var errState = errors.New("the requestState is not valid: it was used already, is too old, or belongs to another request")
 
 func (c *stateCodec) open(state string, about []byte) (id stateID, err error) {
-	sealed, err := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(state, statePrefix))
+	sealed, err := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(state, c.prefix))
 	if err != nil {
 		return id, errState
 	}

@@ -120,7 +120,7 @@ func (s *scenario) setUp(step conversation.Step) bool {
 		s.fake(w[0]).bare = true
 	case "deny":
 		f := s.fake(w[0])
-		f.rules.Deny = append(f.rules.Deny, policy.Rule{At: "f:1:1", Match: func(name string) bool { return name == w[1] }})
+		f.rules.Deny = append(f.rules.Deny, policy.Pattern{At: "f:1:1", Glob: w[1]})
 	case "instructions":
 		text := step.Words(2)[1]
 		if quoted, err := strconv.Unquote(text); err == nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/junctor-mcp/junctor/host/approval"
 	"github.com/junctor-mcp/junctor/host/audit"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/limit"
@@ -28,6 +27,7 @@ type stage func(next handler) handler
 type pipeline struct {
 	opts      Options
 	suspended *suspendedCalls
+	questions *approvalQuestions
 }
 
 // stages lists the stages of a request, outermost first. It is the only place
@@ -91,32 +91,6 @@ func (p *pipeline) resolve(next handler) handler {
 	}
 }
 
-// authorize asks the policy about the item of a request. A request that continues
-// a suspended call keeps the decision about the call. For clients of the gateway,
-// an item that is denied does not exist.
-func (p *pipeline) authorize(next handler) handler {
-	return func(ctx context.Context, r *request) (response, error) {
-		if r.item == (policy.Item{}) {
-			return next(ctx, r)
-		}
-		if r.resumed = p.suspended.resume(r); r.resumed != nil {
-			return next(ctx, r)
-		}
-		if err := r.decide(); err != nil {
-			return response{}, err
-		}
-		return next(ctx, r)
-	}
-}
-
-func (r *request) decide() (err error) {
-	r.permit, err = r.generation.Policy.Decide(r.principal, r.item, r.arguments()).Permit()
-	if err != nil && r.local == nil {
-		return r.notFound()
-	}
-	return err
-}
-
 // arguments returns the arguments of a tool call as the server gets them; nil for
 // any other request.
 func (r *request) arguments() []byte {
@@ -139,17 +113,14 @@ func (p *pipeline) validate(next handler) handler {
 
 func (p *pipeline) confirm(next handler) handler {
 	return func(ctx context.Context, r *request) (response, error) {
-		if r.item != (policy.Item{}) && r.resumed == nil {
-			if err := p.awaitApproval(ctx, r); err != nil {
-				return response{}, err
+		if r.approval != nil && r.resumed == nil {
+			if question, err := p.awaitApproval(ctx, r); question != nil || err != nil {
+				return response{result: question}, err
 			}
+			r.permit = r.permit.Approved()
 		}
 		return next(ctx, r)
 	}
-}
-
-func (p *pipeline) awaitApproval(ctx context.Context, r *request) error {
-	return p.opts.Approval.Confirm(ctx, approval.Call{Principal: r.principal, Item: r.item, Arguments: r.arguments()})
 }
 
 func (p *pipeline) limit(next handler) handler {

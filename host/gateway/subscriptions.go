@@ -38,6 +38,9 @@ func subscribe(ctx context.Context, r *request) (response, error) {
 	if changed && sub.Version != s.gw.generations.version(sub.Server) { // replaced while the request subscribed
 		s.serverReplaced(sub.Server)
 	}
+	if changed && r.generation != s.gw.generations.current() { // the policy may have changed meanwhile
+		s.dropDenied()
+	}
 	return response{result: []byte("{}")}, nil
 }
 

@@ -40,7 +40,7 @@ type suspension struct {
 }
 
 func newSuspendedCalls() *suspendedCalls {
-	s := &suspendedCalls{states: newStateCodec(), quota: limit.NewQuota(MaxSuspended), calls: map[stateID]*suspension{}}
+	s := &suspendedCalls{states: newStateCodec(statePrefix), quota: limit.NewQuota(MaxSuspended), calls: map[stateID]*suspension{}}
 	s.setShares(limit.Shares{Principal: MaxSuspendedPerPrincipal})
 	return s
 }

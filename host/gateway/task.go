@@ -110,6 +110,8 @@ func (r *request) permitTask(id string) (t task, permit policy.Permit, ok bool) 
 	if t, ok = r.gw.tasks.find(r.principal.Key(), id); !ok {
 		return t, permit, false
 	}
-	permit, err := r.generation.Policy.Decide(r.principal, policy.Item{Server: t.server, Kind: policy.Tool, Name: t.tool}, nil).Permit()
+	q := r.query(policy.Item{Server: t.server, Kind: policy.Tool, Name: t.tool})
+	q.Continues = true
+	permit, err := r.generation.Policy.Decide(&q).Permit()
 	return t, permit, err == nil
 }

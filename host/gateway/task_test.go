@@ -62,7 +62,7 @@ func TestTaskDenied(t *testing.T) {
 		if got := get("T"); got != `{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete"}}` {
 			t.Fatal(got)
 		}
-		d.setPolicy(policy.New(nil))
+		d.setPolicy(policy.New(nil, policy.Rules{}))
 		if got := get("T"); got != get("none") || f.Count("tasks/get") != 1 {
 			t.Errorf("%s; the server was asked %d times", got, f.Count("tasks/get"))
 		}

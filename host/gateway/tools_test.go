@@ -251,7 +251,7 @@ func TestWarned(t *testing.T) {
 // nothing either, and say which rule it was.
 func TestDecided(t *testing.T) {
 	f := full("a", "2025-11-25")
-	f.rules.Deny = []policy.Rule{{At: "f:1:2", Match: func(string) bool { return true }}}
+	f.rules.Deny = []policy.Pattern{{At: "f:1:2", Glob: "*"}}
 	d := newFixture(f)
 	defer d.end()
 	d.warm(t)
@@ -260,10 +260,10 @@ func TestDecided(t *testing.T) {
 	if !fault.Is(err, fault.Denied) || !strings.Contains(err.Error(), "deny at f:1:2") {
 		t.Error(err)
 	}
-	if got := d.Decide(authn.Local(), policy.Tool, "a", "x"); got.Lists() || got.Rule != "deny at f:1:2" {
+	if got := d.Explain(authn.Local(), policy.Item{Server: "a", Kind: policy.Tool, Name: "x"}, nil, nil).Decision; got.Lists() || got.Rule != "deny at f:1:2" {
 		t.Errorf("%+v", got)
 	}
-	d.setPolicy(policy.New(nil))
+	d.setPolicy(policy.New(nil, policy.Rules{}))
 	prompt, _ := d.Catalog().Snapshot().OwnPrompt("a", "x")
 	if _, err := d.CallLocally(t.Context(), LocalCall{Method: mcp.MethodGetPrompt, Prompt: prompt}); !fault.Is(err, fault.Denied) {
 		t.Error(err)

@@ -22,6 +22,23 @@ func (srv *Server) allowAddress(r *http.Request, settings *active) (wait time.Du
 	return srv.addresses.take(network, settings.PerAddress)
 }
 
+// clientAddress returns the address of a client without its port: the address that a
+// proxy names, behind one that counts. It is "unknown" if that is malformed, and "local"
+// over a unix socket.
+func clientAddress(r *http.Request, settings *active) string {
+	if isProxy(r.RemoteAddr, settings.Proxies) {
+		if client, ok := forwardedFor(r.Header["X-Forwarded-For"], settings.Proxies); ok {
+			return client.String()
+		}
+		return "unknown"
+	}
+	end := strings.LastIndexByte(r.RemoteAddr, ':')
+	if end < 0 {
+		return "local"
+	}
+	return strings.Trim(r.RemoteAddr[:end], "[]")
+}
+
 // isProxy reports whether a peer is one of the proxies.
 func isProxy(remote string, proxies []netip.Prefix) bool {
 	if len(proxies) == 0 {

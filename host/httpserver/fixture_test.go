@@ -283,7 +283,7 @@ func (h *fixture) connect(log hclog.Logger, servers []*scriptedServer) (stop fun
 		h.gateway.ListsChanged(kinds)
 		once()
 	})
-	h.gateway.Apply(&gateway.Generation{Policy: policy.New(rules), Servers: set})
+	h.gateway.Apply(&gateway.Generation{Policy: policy.New(rules, policy.Rules{}), Servers: set})
 	c.SetServers(all)
 	if failed := c.Ensure(context.Background()); len(failed) > 0 {
 		h.t.Fatal(failed)

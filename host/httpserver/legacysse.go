@@ -53,7 +53,7 @@ func (srv *Server) legacySSEStream(w http.ResponseWriter, r *http.Request, p aut
 	defer httpconn.MarkStream(r)()
 	stream := srv.openStream(newEventWriter(w, settings.Send), settings.Keepalive)
 	defer stream.finish(sendqueue.Message{})
-	id, c, err := srv.openLegacySSE(p, settings, stream)
+	id, c, err := srv.openLegacySSE(p, clientAddress(r, settings), settings, stream)
 	if err != nil {
 		writeRetryable(w, r, err.retryStatus(), sessionRetryAfter, err)
 		return
@@ -85,7 +85,7 @@ func (srv *Server) legacySSEStream(w http.ResponseWriter, r *http.Request, p aut
 }
 
 // openLegacySSE creates a client, or returns the error to send.
-func (srv *Server) openLegacySSE(p authn.Principal, settings *active, out gateway.Stream) (id string, _ *legacyClient, _ *httpError) {
+func (srv *Server) openLegacySSE(p authn.Principal, address string, settings *active, out gateway.Stream) (id string, _ *legacyClient, _ *httpError) {
 	srv.mu.Lock()
 	defer srv.mu.Unlock()
 	if srv.isDraining() {
@@ -94,7 +94,7 @@ func (srv *Server) openLegacySSE(p authn.Principal, settings *active, out gatewa
 	if err := settings.sessions.acquire(p); err != nil {
 		return "", nil, err
 	}
-	c := &legacyClient{Session: srv.gateway.Open(gateway.Client{Principal: p, Out: out}), owner: p.Key(), out: out}
+	c := &legacyClient{Session: srv.gateway.Open(gateway.Client{Principal: p, Address: address, Out: out}), owner: p.Key(), out: out}
 	id = rand.Text()
 	srv.legacyClients[id] = c
 	return id, c, nil

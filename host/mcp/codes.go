@@ -40,6 +40,10 @@ var errorMappings = map[fault.Code]errorMapping{
 	fault.NameUnknown:   {CodeInvalidParams, CodeInvalidParams, "unknown_name"},
 	fault.Denied:        {CodeInvalidParams, CodeInvalidParams, "unknown_name"}, // indistinguishable from a missing name
 
+	fault.Refused:          {-32001, -31014, "denied"},
+	fault.ApprovalDenied:   {-32001, -31014, "denied"},
+	fault.ApprovalRequired: {-32001, -31019, "approval_required"},
+
 	fault.LimitRate:       {-32099, -31010, "rate_limited"},
 	fault.LimitConcurrent: {-32002, -31011, "busy"},
 

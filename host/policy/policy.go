@@ -4,15 +4,25 @@
 // showing an item in a list. A decision that allows yields a [Permit]; nothing
 // else creates one. An upstream sends no request of a client without a permit.
 //
-// Decisions look at the principal, the server, the server's own name of the item
-// and the arguments of a call. They ignore the name that a client uses and
-// everything that the server says about itself.
+// Decisions look at the principal, the server, the server's own name of the item, its
+// access and the arguments of a call. They ignore the name that a client uses. What a
+// server says about itself never allows anything; see package classify for access.
+//
+// The rules of a server block come first: an item that it does not offer is denied.
+// Then, of the rules of the policy that are about the item and the principal, a rule
+// that denies decides, else one that asks for confirmation, else one that allows, else
+// the default.
 package policy
 
 import (
 	"fmt"
+	"strings"
+	"sync"
+	"time"
 
 	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/classify"
+	"github.com/junctor-mcp/junctor/host/condition"
 )
 
 // A Kind is a kind of item.
@@ -36,70 +46,188 @@ type Item struct {
 
 func (i Item) String() string { return fmt.Sprintf("%s %q of server %q", i.Kind, i.Name, i.Server) }
 
-// A Rule allows or denies the items whose names match.
-type Rule struct {
-	Match func(name string) bool
-	At    string // the rule's place in the configuration, file:line:column
+// An Access is what a tool does to what it works on. Resources and prompts read.
+type Access = classify.Kind
+
+// The kinds of access.
+const (
+	Ambiguous = classify.Ambiguous
+	Read      = classify.Read
+	Write     = classify.Write
+)
+
+// A Pattern is a glob for names of tools with its place in the configuration. See
+// [condition.Like].
+type Pattern struct {
+	Glob string
+	At   string // file:line:column
 }
 
-// A Server holds the rules of one server block. Deny wins over Allow. If Allow is
-// not nil, a tool that matches no rule of Allow is denied.
+// A Server holds what one server block offers. Deny wins over Allow. If Allow is not
+// nil, a tool that matches no pattern of Allow is denied.
 type Server struct {
-	Allow, Deny []Rule // of tools
+	Allow, Deny []Pattern // of tools
+}
+
+// An Effect is what a rule does.
+type Effect uint8
+
+// The effects, in the order in which they decide.
+const (
+	Denies Effect = iota
+	Confirms
+	Allows
+)
+
+func (e Effect) String() string { return [...]string{"deny", "confirm", "allow"}[e] }
+
+// MarshalText implements [encoding.TextMarshaler].
+func (e Effect) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
+
+// A Rule is about the items of servers, and the principals that hold a role. Servers,
+// Tools, Resources and Prompts are globs. A rule that names none of the three kinds of
+// items is about all of them, and one whose condition looks at arguments about tools.
+type Rule struct {
+	Effect    Effect
+	Holder    Holder               `json:",omitzero"`
+	Servers   []string             `json:",omitempty"` // nil: all
+	Tools     []string             `json:",omitempty"` // nil: all, if Resources and Prompts are nil too
+	Resources []string             `json:",omitempty"` // URIs
+	Prompts   []string             `json:",omitempty"`
+	Access    Access               `json:",omitempty"` // Read or Write; Ambiguous: any
+	When      *condition.Condition `json:",omitempty"`
+	Approval  Approval             `json:",omitzero"` // of a rule that confirms
+	At        string               // file:line:column
+}
+
+// A Holder is who a rule is for: the holders of a role, a subject or a group; the zero
+// value stands for everyone.
+type Holder struct {
+	Kind string // "role", "subject" or "group"
+	Name string
+	// Tenant and Issuer are those of a subject; empty: any.
+	Tenant, Issuer string
+}
+
+func (h Holder) String() string {
+	if h == (Holder{}) {
+		return "everyone"
+	}
+	return fmt.Sprintf("%s %q", h.Kind, h.Name)
+}
+
+// An Approval says how a use is confirmed.
+type Approval struct {
+	ByClient bool          // by the person at the client that calls; else by another principal
+	Wait     time.Duration // how long the call waits; 0: it fails at once
+	Valid    time.Duration // how long an approval can be used
+	Covers   Coverage
+}
+
+// A Coverage is what one approval is for.
+type Coverage string
+
+// The coverages. An approval of a call can be used once, the others until they expire.
+const (
+	CoversCall   Coverage = "call"
+	CoversTool   Coverage = "tool"
+	CoversServer Coverage = "server"
+)
+
+// A Membership gives the roles of a policy to a subject or a group.
+type Membership struct {
+	Holder Holder
+	Roles  []string
+	At     string
+}
+
+// Rules are the policy block of a configuration.
+type Rules struct {
+	Given   bool // there is a policy block; else everything that is offered is allowed
+	Default Effect
+	At      string       // of the default
+	Explain bool         // denied items are shown as denied, and not as unknown
+	Strict  bool         // allow with access = "write" is not about ambiguous tools
+	Roles   []string     `json:",omitempty"`
+	Members []Membership `json:",omitempty"`
+	Rules   []Rule
+	Zone    *time.Location `json:",omitempty"` // of hour and weekday; nil: the machine's
 }
 
 // A Policy holds the rules of a configuration. Its methods may be called
 // concurrently.
 type Policy struct {
-	servers map[string]Server
+	servers  map[string]Server
+	rules    []*rule // by effect, then in the order of the configuration
+	given    bool
+	print    string // see Rules.Fingerprint
+	fallback Verdict
+	reason   string // of the fallback
+	explain  bool
+	strict   bool
+	members  members
+	zone     *time.Location
+
+	mu    sync.RWMutex
+	plans map[planKey][]*rule // guarded by mu; the rules about an item
 }
 
-// New returns a policy with the rules of each server. All items of a server
-// without an entry are denied.
-func New(servers map[string]Server) *Policy { return &Policy{servers: servers} }
-
-// Decide decides whether a principal may use an item once. args are the arguments
-// of a tool call, as JSON and as the server gets them. They are nil for other uses.
-func (p *Policy) Decide(who authn.Principal, item Item, args []byte) Decision {
-	return p.decide(who, item, args)
-}
-
-// List decides whether a list shows an item to a principal. The verdict is
-// [Depends] if only the arguments of a call can decide; no rule has that effect yet.
-func (p *Policy) List(who authn.Principal, item Item) Decision {
-	return p.decide(who, item, nil)
-}
-
-// decide applies the rules of a server. They depend on the item's name alone and
-// not on arguments.
-func (p *Policy) decide(who authn.Principal, item Item, args []byte) Decision {
-	verdict, rule := p.judge(item)
-	return Decision{Verdict: verdict, Rule: rule, item: item, principal: identityOf(who), args: digestOf(args)}
-}
-
-func (p *Policy) judge(item Item) (Verdict, string) {
-	rules, ok := p.servers[item.Server]
-	if !ok {
-		return Deny, fmt.Sprintf("server %q is not configured", item.Server)
+// New returns a policy with what each server offers, and the rules of the policy block.
+// All items of a server without an entry are denied.
+func New(servers map[string]Server, r Rules) *Policy {
+	p := &Policy{
+		servers: servers, given: r.Given, fallback: Allow, reason: "no rule is about it", explain: r.Explain, strict: r.Strict,
+		zone: r.Zone, print: r.Fingerprint(), plans: map[planKey][]*rule{},
 	}
-	if item.Kind != Tool {
-		return Allow, "no rule is about it"
-	}
-	for _, r := range rules.Deny {
-		if r.Match(item.Name) {
-			return Deny, "deny at " + r.At
+	if r.Given {
+		p.reason = "no rule matches, and the default at " + r.At + " allows"
+		if r.Default == Denies {
+			p.fallback, p.reason = Deny, "no rule matches, and the default at "+r.At+" denies"
 		}
 	}
-	for _, r := range rules.Allow {
-		if r.Match(item.Name) {
-			return Allow, "allow at " + r.At
-		}
+	if p.zone == nil {
+		p.zone = time.Local
 	}
-	switch {
-	case len(rules.Allow) > 0:
-		return Deny, "no allow matches; the first is at " + rules.Allow[0].At
-	case rules.Allow != nil:
-		return Deny, "allow is empty"
-	}
-	return Allow, "no rule is about it"
+	p.members = newMembers(r)
+	p.rules = p.compile(r.Rules)
+	return p
 }
+
+// Same reports whether two policies decide alike about what servers offer.
+func (p *Policy) Same(other *Policy) bool { return p.print == other.print }
+
+// Explains reports whether clients are told that an item is denied. Otherwise it looks
+// as if it did not exist.
+func (p *Policy) Explains() bool { return p.explain }
+
+// A Query asks about one use of one item.
+type Query struct {
+	Principal *authn.Principal
+	Item      Item
+	Access    Access // of a tool
+	// Args are the arguments of a tool call, as JSON and as the server gets them. For a
+	// list they are those that the configuration fixes. They are nil for other uses.
+	Args []byte
+	// Continues is set for a request about a call that was allowed: a task. The
+	// arguments are those of the call, and nothing is confirmed again.
+	Continues bool
+
+	Request condition.Request // where the use comes from; nil: the command line
+}
+
+// Fingerprint returns a text that is equal for rules that decide alike.
+func (r Rules) Fingerprint() string {
+	var b strings.Builder
+	fmt.Fprint(&b, r.Given, r.Default, r.Explain, r.Strict, r.Zone, r.Roles, r.Members)
+	for _, one := range r.Rules {
+		when := ""
+		if one.When != nil {
+			when = one.When.Source
+		}
+		one.When = nil
+		fmt.Fprintf(&b, "\n%q %+v", when, one)
+	}
+	return b.String()
+}
+
+func (p *Policy) now() time.Time { return time.Now().In(p.zone) }

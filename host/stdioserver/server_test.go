@@ -50,7 +50,7 @@ func newTestGateway(t *testing.T, delay time.Duration) (*gateway.Gateway, *conve
 		Name: "a", Peer: g.Peer("a"), Revisions: fixedRevision{}, Log: hclog.NewNullLogger(), Start: time.Second, Call: time.Minute,
 		Open: func(context.Context) (upstream.Link, error) { return server.Open(), nil },
 	})
-	g.Apply(&gateway.Generation{Policy: policy.New(map[string]policy.Server{"a": {}}), Servers: map[string]gateway.Server{"a": {Upstream: u}}})
+	g.Apply(&gateway.Generation{Policy: policy.New(map[string]policy.Server{"a": {}}, policy.Rules{}), Servers: map[string]gateway.Server{"a": {Upstream: u}}})
 	c.SetServers([]*catalog.Server{{Name: "a", Prefix: "a", Upstream: u}})
 	t.Cleanup(func() { c.Stop(); u.Close() })
 	return g, server

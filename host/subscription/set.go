@@ -172,6 +172,32 @@ func (s *Set) URIs() []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
+// Drop ends the subscriptions to resources that denied reports, and the listen requests
+// with one. It reports whether a subscription of resources/subscribe has ended.
+func (s *Set) Drop(denied func(server, uri string) bool) (changed bool) {
+	s.mu.Lock()
+	var dropped []Subscription
+	for key, sub := range s.resources {
+		if denied(sub.Server, sub.URI) {
+			delete(s.resources, key)
+			s.count--
+			dropped = append(dropped, sub)
+		}
+	}
+	for _, l := range s.listens {
+		for _, sub := range l.resources {
+			if denied(sub.Server, sub.URI) {
+				l.end()
+			}
+		}
+	}
+	s.mu.Unlock()
+	for _, sub := range dropped {
+		sub.Upstream.Unsubscribe(sub.URI)
+	}
+	return len(dropped) > 0
+}
+
 // RemoveAll removes the subscriptions of resources/subscribe and returns them. It does
 // not tell their servers.
 func (s *Set) RemoveAll() []Subscription {

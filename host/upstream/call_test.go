@@ -124,7 +124,7 @@ func TestSingleFlight(t *testing.T) {
 // TestCallNeedsPermit: nothing that a client chose reaches a server without a
 // permit for exactly that, not even a connection.
 func TestCallNeedsPermit(t *testing.T) {
-	rules := policy.New(map[string]policy.Server{"other": {}, "s": {}})
+	rules := policy.New(map[string]policy.Server{"other": {}, "s": {}}, policy.Rules{})
 	call := Call{Method: mcp.MethodCallTool, Principal: authn.Local(), Params: []byte(`{"name":"x","arguments":{"n":1}}`)}
 	args := []byte(`{"n":1}`)
 	e := newEcho()
@@ -142,7 +142,7 @@ func TestCallNeedsPermit(t *testing.T) {
 		"other arguments":   {authn.Local(), policy.Item{Server: "s", Kind: policy.Tool, Name: "x"}, []byte(`{"n":2}`)},
 		"no arguments":      {authn.Local(), policy.Item{Server: "s", Kind: policy.Tool, Name: "x"}, nil},
 	} {
-		p, err := rules.Decide(c.who, c.item, c.args).Permit()
+		p, err := rules.Decide(&policy.Query{Principal: &c.who, Item: c.item, Args: c.args}).Permit()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -112,7 +112,7 @@ func permittedTask(t testing.TB) policy.Permit {
 
 func permit(t testing.TB, item policy.Item, args []byte) policy.Permit {
 	t.Helper()
-	p, err := policy.New(map[string]policy.Server{"s": {}}).Decide(authn.Local(), item, args).Permit()
+	p, err := policy.New(map[string]policy.Server{"s": {}}, policy.Rules{}).Decide(&policy.Query{Principal: new(authn.Local()), Item: item, Args: args}).Permit()
 	if err != nil {
 		t.Fatal(err)
 	}

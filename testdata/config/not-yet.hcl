@@ -1,12 +1,9 @@
-policy {
-  default = "deny"
+audit {
+  file = "audit.db"
 }
 
 server "a" {
   transport "stdio" {
     command = ["x"]
-  }
-  tools {
-    confirm = ["x"]
   }
 }

@@ -30,5 +30,6 @@ server "all" {
     read       = ["get_*"]
     write      = ["set_*"]
     idempotent = ["set_name"]
+    confirm    = ["drop_*"]
   }
 }

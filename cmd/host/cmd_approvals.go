@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/junctor-mcp/junctor/host/control"
+	"github.com/junctor-mcp/junctor/host/fault"
+)
+
+func (e *env) approvalsVerb() *cobra.Command {
+	var instance string
+	cmd := &cobra.Command{
+		Use:   "approvals",
+		Short: "Show and answer what waits for your approval",
+		Long: `List the calls that the policy wants a person to approve, in the processes that serve this configuration.
+
+A call that needs an approval fails with an id. Once the id is approved, the client sends the same call again, and
+it goes through. An approval is for the same client and the same arguments, and can be used once, unless the
+confirm block in the policy says otherwise.`,
+		Args: takesVerb,
+		RunE: func(cmd *cobra.Command, _ []string) error { return e.listApprovals(cmd.Context(), instance) },
+	}
+	list := &cobra.Command{
+		Use: "list", Short: "List what waits, and what was answered", Args: takes(), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error { return e.listApprovals(cmd.Context(), instance) },
+	}
+	show := &cobra.Command{
+		Use: "show ID", Short: "Show a call with its arguments", Args: takes("ID"), ValidArgsFunction: e.completesApprovals(&instance),
+		RunE: func(cmd *cobra.Command, args []string) error { return e.showApproval(cmd.Context(), instance, args[0]) },
+	}
+	for _, c := range []*cobra.Command{list, show, e.answerVerb("approve", &instance), e.answerVerb("deny", &instance)} {
+		e.instanceFlag(c, &instance)
+		cmd.AddCommand(c)
+	}
+	e.instanceFlag(cmd, &instance)
+	return cmd
+}
+
+// answerVerb returns the verb approve or deny.
+func (e *env) answerVerb(verb string, instance *string) *cobra.Command {
+	return &cobra.Command{
+		Use: verb + " ID", Short: strings.ToUpper(verb[:1]) + verb[1:] + " a call", Args: takes("ID"), ValidArgsFunction: e.completesApprovals(instance),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return e.answerApproval(cmd.Context(), *instance, args[0], verb == "approve")
+		},
+	}
+}
+
+// completesApprovals completes the ids that wait.
+func (e *env) completesApprovals(instance *string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) (ids []string, _ cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			all, _, _ := e.allApprovals(cmd.Context(), *instance)
+			for _, a := range all {
+				if a.State == "waiting" {
+					ids = append(ids, a.ID+"\t"+a.Subject+": "+a.Server+"/"+a.Item)
+				}
+			}
+		}
+		return ids, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// allApprovals asks the processes that serve this configuration.
+func (e *env) allApprovals(ctx context.Context, instance string) (all []control.Approval, from []control.Answer, err error) {
+	found, failed, err := e.findInstances(ctx, instance)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(found) == 0 && len(failed) > 0 {
+		return nil, nil, failed[0]
+	}
+	if len(found) == 0 {
+		return nil, nil, fault.New(fault.ProcessMissing, "no running process serves this configuration").WithHint("calls wait for an approval in `junctor serve`")
+	}
+	for _, process := range found {
+		some, err := process.Approvals(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		all = append(all, some...)
+	}
+	return all, found, nil
+}
+
+func (e *env) listApprovals(ctx context.Context, instance string) error {
+	all, _, err := e.allApprovals(ctx, instance)
+	if err != nil {
+		return err
+	}
+	if e.machine() {
+		return e.printJSON(list(all))
+	}
+	var rows [][]string
+	for _, a := range all {
+		rows = append(rows, []string{a.ID, a.State, a.Subject, a.Tenant, a.Server, a.Item, since(a.Since) + " ago", duration(time.Until(a.Expires))})
+	}
+	if len(rows) == 0 {
+		e.printf("nothing waits for an approval\n")
+		return nil
+	}
+	e.table([]string{"ID", "STATE", "SUBJECT", "TENANT", "SERVER", "ITEM", "SENT", "EXPIRES IN"}, rows)
+	return nil
+}
+
+// findApproval returns the approval with an id and the process that has it.
+func (e *env) findApproval(ctx context.Context, instance, id string) (control.Approval, control.Answer, error) {
+	all, from, err := e.allApprovals(ctx, instance)
+	if err != nil {
+		return control.Approval{}, control.Answer{}, err
+	}
+	i := slices.IndexFunc(all, func(a control.Approval) bool { return a.ID == id })
+	if i < 0 {
+		return control.Approval{}, control.Answer{}, fault.New(fault.ApprovalUnknown, "nothing waits for an approval under %q", id).WithHint("junctor approvals lists what waits")
+	}
+	at := slices.IndexFunc(from, func(a control.Answer) bool { return a.Name == all[i].Instance })
+	return all[i], from[at], nil
+}
+
+func (e *env) showApproval(ctx context.Context, instance, id string) error {
+	a, _, err := e.findApproval(ctx, instance, id)
+	if err != nil {
+		return err
+	}
+	if e.machine() {
+		return e.printJSON(a)
+	}
+	e.printApproval(a)
+	return nil
+}
+
+func (e *env) printApproval(a control.Approval) {
+	e.printf("%s %s of server %s\n\n", a.Kind, a.Item, a.Server)
+	e.printf("state    %s\n", a.State)
+	e.printf("subject  %s, tenant %s, by %s\n", a.Subject, a.Tenant, a.Method)
+	if a.Client != "" {
+		e.printf("client   %s, as it says\n", a.Client)
+	}
+	e.printf("sent     %s ago, %d times\n", since(a.Since), a.Times)
+	e.printf("expires  in %s\n", duration(time.Until(a.Expires)))
+	e.printf("rule     %s\n", a.Rule)
+	if a.Covers != "call" {
+		e.printf("covers   everything of the %s until it expires\n", a.Covers)
+	}
+	if a.Arguments != "" {
+		e.printf("\n%s\n", indent(a.Arguments))
+	}
+}
+
+func (e *env) answerApproval(ctx context.Context, instance, id string, approve bool) error {
+	_, process, err := e.findApproval(ctx, instance, id)
+	if err != nil {
+		return err
+	}
+	done, err := process.Approve(ctx, id, approve)
+	if err != nil {
+		return err
+	}
+	if e.machine() {
+		return e.printJSON(done)
+	}
+	e.printf("%s: %s %s of server %s for %s\n", done.State, done.Kind, done.Item, done.Server, done.Subject)
+	return nil
+}

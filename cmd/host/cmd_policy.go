@@ -1,0 +1,226 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/junctor-mcp/junctor/host"
+	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/classify"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/policy"
+)
+
+func (e *env) policyVerb() *cobra.Command {
+	cmd := &cobra.Command{Use: "policy", Short: "Show what the policy means", Args: takesVerb, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	var f listFlags
+	classified := &cobra.Command{
+		Use:   "classify [SERVER…]",
+		Short: "Show which tools read and which write, and why",
+		Long: `Show which tools read and which write, and why: "access" in the rules of the policy goes by it.
+
+Nothing that a server says about its own tool makes it read. Patterns in tools { read, write } decide; without one,
+the words of the name do. A tool that is ambiguous counts as one that writes.`,
+		ValidArgsFunction: e.completes(completeServers),
+		RunE:              func(cmd *cobra.Command, args []string) error { return e.lists(cmd.Context(), args, f, e.printClasses) },
+	}
+	f.add(e, classified)
+	var g listFlags
+	var subjects []string
+	table := &cobra.Command{
+		Use:   "table [SERVER…]",
+		Short: "Show who may use which tool",
+		Long: `Show who may use which tool: a column for each subject and role of the policy, for each static token and for the
+command line. "depends" means that the arguments decide; junctor why explains a cell.`,
+		ValidArgsFunction: e.completes(completeServers),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return e.lists(cmd.Context(), args, g, func(app *host.App, of func(string) bool) error { return e.printTable(app, of, subjects) })
+		},
+	}
+	g.add(e, table)
+	table.Flags().StringArrayVar(&subjects, "subject", nil, "only the columns of this `SUBJECT` or role; repeat it for several")
+	cmd.AddCommand(classified, table)
+	return cmd
+}
+
+// classJSON is the JSON form of a classification.
+type classJSON struct {
+	Server     string   `json:"server"`
+	Tool       string   `json:"tool"`
+	Access     string   `json:"access"`
+	Confidence float64  `json:"confidence"`
+	Source     string   `json:"source"`
+	Reasons    []string `json:"reasons"`
+}
+
+func (e *env) printClasses(app *host.App, of func(server string) bool) error {
+	all := []classJSON{}
+	var rows [][]string
+	for _, t := range app.Catalog.Snapshot().Tools {
+		if !of(t.Server) {
+			continue
+		}
+		c := t.Class
+		all = append(all, classJSON{t.Server, t.Name, c.Kind.String(), c.Confidence, string(c.Source), c.Reasons})
+		access := c.Kind.String()
+		if c.Kind == classify.Ambiguous {
+			access = "[!] " + access
+		}
+		rows = append(rows, []string{t.Server, t.Name, access, fmt.Sprintf("%.2f", c.Confidence), string(c.Source), strings.Join(c.Reasons, ", ")})
+	}
+	if e.machine() {
+		return e.printJSON(all)
+	}
+	e.table([]string{"SERVER", "TOOL", "ACCESS", "CONFIDENCE", "SOURCE", "REASONS"}, rows)
+	return nil
+}
+
+// A column is a principal of the table.
+type column struct {
+	name string
+	who  authn.Principal
+}
+
+// columns returns the principals that the configuration names.
+func columns(app *host.App) (all []column) {
+	add := func(name string, who authn.Principal) {
+		if !slices.ContainsFunc(all, func(c column) bool { return c.name == name }) {
+			all = append(all, column{name, who})
+		}
+	}
+	add("local", authn.Local())
+	rules := app.Config().Policy
+	for _, p := range app.StaticPrincipals() {
+		add(p.Subject, p)
+	}
+	for _, m := range rules.Members {
+		who := authn.Principal{Tenant: cmp.Or(m.Holder.Tenant, authn.DefaultTenant), Issuer: m.Holder.Issuer}
+		if m.Holder.Kind == "group" {
+			who.Groups = []string{m.Holder.Name}
+			add("group "+m.Holder.Name, who)
+			continue
+		}
+		who.Subject = m.Holder.Name
+		add(m.Holder.Name, who)
+	}
+	for _, role := range rules.Roles {
+		add("role "+role, authn.Principal{Tenant: authn.DefaultTenant, Roles: []string{role}})
+	}
+	return all
+}
+
+// tableJSON is the JSON form of a cell of the table.
+type tableJSON struct {
+	Subject  string `json:"subject"`
+	Server   string `json:"server"`
+	Tool     string `json:"tool"`
+	Access   string `json:"access"`
+	Decision string `json:"decision"`
+	Rule     string `json:"rule"`
+}
+
+func (e *env) printTable(app *host.App, of func(server string) bool, only []string) error {
+	shown := columns(app)
+	if len(only) > 0 {
+		shown = slices.DeleteFunc(shown, func(c column) bool {
+			return !slices.Contains(only, c.name) && !slices.Contains(only, strings.TrimPrefix(c.name, "role "))
+		})
+		if len(shown) == 0 {
+			return fault.New(fault.Usage, "the configuration names no subject or role %q", only[0]).WithHint("junctor why %s TOOL --role ROLE explains any subject", only[0])
+		}
+	}
+	header := []string{"SERVER", "TOOL", "ACCESS"}
+	for _, c := range shown {
+		header = append(header, strings.ToUpper(c.name))
+	}
+	cells := []tableJSON{}
+	var rows [][]string
+	for _, t := range app.Catalog.Snapshot().Tools {
+		if !of(t.Server) {
+			continue
+		}
+		row := []string{t.Server, t.Name, t.Class.Kind.String()}
+		for _, c := range shown {
+			d := decisionOn(app, c.who, t)
+			cells = append(cells, tableJSON{c.name, t.Server, t.Name, t.Class.Kind.String(), d.Verdict.String(), d.Rule})
+			row = append(row, d.Verdict.String())
+		}
+		rows = append(rows, row)
+	}
+	if e.machine() {
+		return e.printJSON(cells)
+	}
+	e.table(header, rows)
+	return nil
+}
+
+func decisionOn(app *host.App, who authn.Principal, t *catalog.Tool) policy.Decision {
+	return app.Explain(who, policy.Item{Server: t.Server, Kind: policy.Tool, Name: t.Name}, t, nil).Decision
+}
+
+func (e *env) testVerb() *cobra.Command {
+	var policyOnly bool
+	cmd := &cobra.Command{
+		Use:   "test",
+		Short: "Run the test blocks of the configuration",
+		Long: `Run the test blocks of the configuration, which say what the policy is to decide. No server is asked: a tool is
+classified by its name and the configuration.`,
+		Args: takes(), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error { return e.testPolicy(cmd.Context()) },
+	}
+	cmd.Flags().BoolVar(&policyOnly, "policy", false, "run the tests of the policy; there are no others yet")
+	return cmd
+}
+
+// testJSON is the JSON form of a tested use.
+type testJSON struct {
+	Test   string `json:"test"`
+	At     string `json:"at"`
+	Item   string `json:"item"`
+	Expect string `json:"expect"`
+	Got    string `json:"got"`
+	Rule   string `json:"rule"`
+	Passed bool   `json:"passed"`
+}
+
+func (e *env) testPolicy(ctx context.Context) error {
+	app, err := e.load(ctx)
+	if err != nil {
+		return err
+	}
+	all, failed := []testJSON{}, 0
+	for _, r := range app.TestPolicy() {
+		all = append(all, testJSON{r.Test.Name, r.Use.At.String(), r.Use.Item.String(), r.Use.Expect, r.Got, r.Rule, r.Passed})
+		if !r.Passed {
+			failed++
+		}
+	}
+	switch {
+	case e.machine():
+		if err := e.printJSON(all); err != nil {
+			return err
+		}
+	case len(all) == 0:
+		e.printf("the configuration has no test blocks\n")
+	}
+	if !e.machine() {
+		for _, t := range all {
+			if !t.Passed {
+				e.printf("FAIL %s at %s: %s is %s, not %s: %s\n", t.Test, t.At, t.Item, t.Got, t.Expect, t.Rule)
+			}
+		}
+		if len(all) > 0 {
+			e.printf("%d passed, %d failed\n", len(all)-failed, failed)
+		}
+	}
+	if failed > 0 {
+		return fault.New(fault.TestFailed, "%d of %d tested uses are not decided as expected", failed, len(all)).WithHint("junctor why explains a decision")
+	}
+	return nil
+}

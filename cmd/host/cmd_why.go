@@ -1,0 +1,219 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/junctor-mcp/junctor/host"
+	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/policy"
+)
+
+// whyOptions are the flags of why.
+type whyOptions struct {
+	principalFlags
+	resource, prompt bool
+}
+
+// principalFlags describe a principal on the command line.
+type principalFlags struct {
+	tenant, issuer, claims string
+	roles, groups, scopes  []string
+}
+
+func (f *principalFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringArrayVar(&f.roles, "role", nil, "a `ROLE` of the subject's credential; repeat it for several")
+	flags.StringArrayVar(&f.groups, "group", nil, "a `GROUP` of the subject")
+	flags.StringArrayVar(&f.scopes, "scope", nil, "a `SCOPE` of the subject's token")
+	flags.StringVar(&f.tenant, "tenant", "", "the subject's `TENANT`")
+	flags.StringVar(&f.issuer, "issuer", "", "the `URL` of the issuer of the subject's token")
+	flags.StringVar(&f.claims, "claims", "", "the claims of the subject's token, a `JSON` object")
+}
+
+// principal returns the principal with a subject. "local" is the command line.
+func (f *principalFlags) principal(app *host.App, subject string) (authn.Principal, error) {
+	p := authn.Principal{Subject: subject, Tenant: authn.DefaultTenant, Issuer: f.issuer}
+	if subject == authn.Local().Subject {
+		p = authn.Local()
+	}
+	for _, known := range app.StaticPrincipals() {
+		if known.Subject == subject && (f.tenant == "" || f.tenant == known.Tenant) {
+			p = known
+		}
+	}
+	if f.tenant != "" {
+		p.Tenant = f.tenant
+	}
+	p.Roles, p.Groups, p.Scopes = append(p.Roles, f.roles...), f.groups, f.scopes
+	if f.claims != "" {
+		if !json.Valid([]byte(f.claims)) || strings.TrimSpace(f.claims)[0] != '{' {
+			return p, fault.New(fault.Usage, "--claims is not a JSON object").WithHint(`write --claims '{"level": 3}'`)
+		}
+		p.Claims = []byte(f.claims)
+	}
+	return p, nil
+}
+
+func (e *env) whyVerb() *cobra.Command {
+	var o whyOptions
+	cmd := &cobra.Command{
+		Use:   "why SUBJECT TOOL [key=value…]",
+		Short: "Explain what the policy decides about a use",
+		Long: `Explain what the policy decides when SUBJECT calls TOOL with these arguments: the rule that decides, the rules
+that nearly matched, and what would change the decision. Without arguments the decision is that of a list.
+
+TOOL is a name that "junctor tools" lists, or SERVER/NAME with the server's own name for it. Arguments are written as
+for call. The roles of a static token are known; those of other credentials are given with --role and --group. The
+subject "local" is the command line, and the client of a junctor serve on standard input.`,
+		Example: `  junctor why alice github/create_issue repo=acme/site
+  junctor why bob github/delete_repo --role dev
+  junctor why carol --resource files file:///srv/plan.md`,
+		Args: takesMore("SUBJECT", "TOOL"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return e.why(cmd.Context(), args[0], args[1], args[2:], o)
+		},
+	}
+	o.add(cmd)
+	cmd.Flags().BoolVar(&o.resource, "resource", false, "explain reading a resource: SUBJECT SERVER URI")
+	cmd.Flags().BoolVar(&o.prompt, "prompt", false, "explain getting a prompt: SUBJECT SERVER NAME")
+	cmd.MarkFlagsMutuallyExclusive("resource", "prompt")
+	return cmd
+}
+
+// whyJSON is the JSON form of why.
+type whyJSON struct {
+	Subject  string              `json:"subject"`
+	Tenant   string              `json:"tenant"`
+	Roles    []policy.HeldRole   `json:"roles"`
+	Server   string              `json:"server"`
+	Kind     policy.Kind         `json:"kind"`
+	Item     string              `json:"item"`
+	Access   string              `json:"access,omitempty"`
+	Because  []string            `json:"access_because,omitempty"`
+	Decision string              `json:"decision"`
+	Rule     string              `json:"rule"`
+	Rules    []policy.RuleResult `json:"rules"`
+	Changes  []string            `json:"changes"`
+}
+
+func (e *env) why(ctx context.Context, subject, name string, words []string, o whyOptions) error {
+	app, err := e.load(ctx)
+	if err != nil {
+		return err
+	}
+	who, err := o.principal(app, subject)
+	if err != nil {
+		return err
+	}
+	item, tool, args, err := e.whyItem(ctx, app, name, words, o)
+	if err != nil {
+		return err
+	}
+	x := app.Explain(who, item, tool, args)
+	out := whyJSON{
+		Subject: who.Subject, Tenant: who.Tenant, Roles: list(x.Roles), Server: item.Server, Kind: item.Kind, Item: item.Name,
+		Decision: x.Decision.Verdict.String(), Rule: x.Decision.Rule, Rules: list(x.Rules), Changes: []string{},
+	}
+	if tool != nil {
+		out.Access, out.Because = tool.Class.Kind.String(), tool.Class.Reasons
+	}
+	if x.Decision.Verdict != policy.Allow {
+		for _, r := range x.Rules {
+			if change := r.Change(); change != "" && (r.Effect != "deny" || x.Decision.Verdict == policy.Depends) {
+				out.Changes = append(out.Changes, change)
+			}
+		}
+	}
+	if e.machine() {
+		err = e.printJSON(out)
+	} else {
+		e.printWhy(out)
+	}
+	if err == nil && x.Decision.Verdict == policy.Deny {
+		err = reported(fault.New(fault.Denied, "denied"))
+	}
+	return err
+}
+
+// whyItem returns the item that why is about, with the arguments of a call.
+func (e *env) whyItem(ctx context.Context, app *host.App, name string, words []string, o whyOptions) (item policy.Item, tool *catalog.Tool, args []byte, err error) {
+	if o.resource || o.prompt {
+		kind := policy.Resource
+		if o.prompt {
+			kind = policy.Prompt
+		}
+		if len(words) != 1 {
+			return item, nil, nil, fault.New(fault.Usage, "why --%s takes SUBJECT, SERVER and the item", kind)
+		}
+		return policy.Item{Server: name, Kind: kind, Name: words[0]}, nil, nil, nil
+	}
+	wait := e.spin("asking for the tool")
+	tool, err = e.findTool(ctx, app, name)
+	wait.stop()
+	if err != nil {
+		server, own, both := strings.Cut(name, "/")
+		unlisted, configured := app.Unlisted(server, own)
+		if !both || own == "" || !configured {
+			return item, nil, nil, err
+		}
+		e.warn(fmt.Sprintf("server %q lists no tool %q, so only its name is known", server, own), "")
+		tool = unlisted
+	}
+	if len(words) > 0 {
+		if args, err = e.arguments(ctx, tool.Input, words); err != nil {
+			return item, nil, nil, err
+		}
+	}
+	return policy.Item{Server: tool.Server, Kind: policy.Tool, Name: tool.Name}, tool, args, nil
+}
+
+func (e *env) printWhy(w whyJSON) {
+	e.printf("%s: %s %s of server %s for %s\n", strings.ToUpper(w.Decision), w.Kind, w.Item, w.Server, w.Subject)
+	e.printf("because %s\n", w.Rule)
+	if w.Access != "" {
+		e.printf("access: %s (%s)\n", w.Access, strings.Join(w.Because, ", "))
+	}
+	var roles []string
+	for _, r := range w.Roles {
+		text := r.Role + " (from " + r.From
+		if !r.Known {
+			text += ", not in the policy"
+		}
+		roles = append(roles, text+")")
+	}
+	if len(roles) > 0 {
+		e.printf("roles: %s\n", strings.Join(roles, ", "))
+	}
+	var rows [][]string
+	for _, r := range w.Rules {
+		mark := "no"
+		switch {
+		case r.Decided:
+			mark = "decides"
+		case r.Matched:
+			mark = "yes"
+		}
+		why := r.Why
+		if r.When != "" {
+			why = strings.TrimPrefix(why+": "+r.When, ": ")
+		}
+		rows = append(rows, []string{r.Rule, mark, why})
+	}
+	if len(rows) > 0 {
+		e.printf("\n")
+		e.table([]string{"RULE", "MATCHES", "WHY"}, rows)
+	}
+	for i, c := range w.Changes {
+		if i == 0 {
+			e.printf("\n")
+		}
+		e.printf("%s\n", c)
+	}
+}

@@ -1,0 +1,76 @@
+package approval
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/secretname"
+)
+
+// maxShown bounds the arguments that a person is shown, in bytes.
+const maxShown = 8 << 10
+
+// Show returns arguments for a person: indented JSON in which members whose names sound
+// like secrets are masked, and characters that are invisible or change the direction of
+// text are escaped. hide masks further secrets; nil: there are none.
+func Show(arguments []byte, hide func(string) string) string {
+	if len(arguments) == 0 {
+		return "{}"
+	}
+	var b bytes.Buffer
+	if json.Indent(&b, maskMembers(arguments, 0), "", "  ") != nil {
+		return "arguments that are not valid"
+	}
+	text := b.String()
+	if hide != nil {
+		text = hide(text)
+	}
+	if len(text) > maxShown {
+		text = strings.ToValidUTF8(text[:maxShown], "") + fmt.Sprintf("\n… and %d bytes more", len(text)-maxShown)
+	}
+	return Visible(text)
+}
+
+// maxDepth bounds the nesting in which members are masked by their names. What is deeper
+// is masked as a whole.
+const maxDepth = 16
+
+var masked = []byte(`"***"`)
+
+func maskMembers(value []byte, depth int) []byte {
+	switch {
+	case len(value) == 0 || value[0] != '{' && value[0] != '[':
+		return value
+	case depth == maxDepth:
+		return masked
+	case value[0] == '[':
+		return mcp.RewriteElements(value, func(one []byte) []byte { return maskMembers(one, depth+1) })
+	}
+	return mcp.RewriteMembers(value, func(name string, one []byte) []byte {
+		if secretname.Sounds(name) {
+			return masked
+		}
+		return maskMembers(one, depth+1)
+	})
+}
+
+// Visible escapes the characters of a text that are invisible, control a terminal or
+// change the direction of text, but for line breaks.
+func Visible(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case r == '\n' || r == ' ' || unicode.IsPrint(r) && !unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
+			b.WriteRune(r)
+		case r > 0xffff:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,255 @@
+package approval
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/policy"
+)
+
+const (
+	maxPending          = 1000
+	maxPendingPrincipal = 50
+	maxKept             = 64 << 10 // bytes of arguments of a call that may wait
+)
+
+// A Store holds the calls that wait, and those that were approved or denied. Its methods
+// may be called concurrently.
+type Store struct {
+	mu      sync.Mutex
+	byKey   map[key]*Pending // guarded by mu
+	changed chan struct{}    // guarded by mu; closed at the next answer
+}
+
+// NewStore returns an empty store.
+func NewStore() *Store {
+	return &Store{byKey: map[key]*Pending{}, changed: make(chan struct{})}
+}
+
+// Use implements [Gate].
+func (s *Store) Use(c *Call) (ok bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forget()
+	return s.use(s.byKey[keyOf(c)], c)
+}
+
+// use uses an entry, which may be nil. The caller holds mu.
+func (s *Store) use(p *Pending, c *Call) (ok bool, err error) {
+	switch {
+	case p == nil:
+	case p.State == Used && c.Continues && p.continues > 0:
+		p.continues--
+		return true, nil
+	case p.State == Approved:
+		if c.Terms.Covers == policy.CoversCall {
+			p.State = Used
+		}
+		return true, nil
+	case p.State == Denied:
+		return false, fault.In(c.Item.Server, fault.New(fault.ApprovalDenied, "%s %q was not approved", c.Item.Kind, c.Item.Name).
+			WithHint("do not send it again; ask the person who denied it"))
+	}
+	return false, nil
+}
+
+// Confirm implements [Gate].
+func (s *Store) Confirm(ctx context.Context, c *Call) error {
+	deadline := time.Now().Add(c.Terms.Wait)
+	for first := true; ; first = false {
+		p, changed, err := s.look(c, first)
+		if err != nil || p == nil {
+			return err
+		}
+		wait := time.Until(deadline)
+		if wait <= 0 {
+			return required(p)
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-changed:
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return fault.Because(fault.CallCanceled, ctx.Err(), "the call was given up while it waited for an approval")
+		}
+		timer.Stop()
+	}
+}
+
+// look uses an approval, or returns the entry that waits. Both results are nil for a call
+// that may proceed.
+func (s *Store) look(c *Call, count bool) (_ *Pending, changed <-chan struct{}, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forget()
+	k := keyOf(c)
+	p := s.byKey[k]
+	if ok, err := s.use(p, c); ok || err != nil {
+		return nil, nil, err
+	}
+	if p == nil || p.State == Used {
+		if p, err = s.add(k, c); err != nil {
+			return nil, nil, err
+		}
+	}
+	if count {
+		p.Times++
+	}
+	return p, s.changed, nil
+}
+
+// add adds a call that waits. The caller holds mu.
+func (s *Store) add(k key, c *Call) (*Pending, error) {
+	mine := 0
+	for _, p := range s.byKey {
+		if p.State == Waiting && p.Call.Principal.Same(c.Principal) {
+			mine++
+		}
+	}
+	switch {
+	case mine >= maxPendingPrincipal, len(s.byKey) >= maxPending:
+		return nil, fault.In(c.Item.Server, fault.New(fault.GatewayOverloaded, "too many calls wait for an approval").WithHint("wait until some are answered"))
+	case len(c.Arguments) > maxKept:
+		return nil, fault.In(c.Item.Server, fault.New(fault.ApprovalDenied, "the arguments have more than %d KiB, which no person can judge", maxKept>>10))
+	}
+	kept := *c
+	kept.Arguments = slices.Clone(c.Arguments)
+	now := time.Now()
+	p := &Pending{ID: s.newID(), Call: &kept, Since: now, Expires: now.Add(c.Terms.Valid), State: Waiting}
+	s.byKey[k] = p
+	return p, nil
+}
+
+// letters of ids: none that looks like another one.
+const letters = "abcdefghjkmnpqrstuvwxyz"
+
+// newID returns an id that no entry has. The caller holds mu.
+func (s *Store) newID() string {
+	for {
+		b := make([]byte, 6)
+		_, _ = rand.Read(b) // never fails
+		for i := range b {
+			b[i] = letters[int(b[i])%len(letters)]
+		}
+		if s.find(string(b)) == nil {
+			return string(b)
+		}
+	}
+}
+
+// find returns the entry with an id, or nil. The caller holds mu.
+func (s *Store) find(id string) *Pending {
+	for _, p := range s.byKey {
+		if p.ID == id {
+			return p
+		}
+	}
+	return nil
+}
+
+// forget removes the entries that are too old. The caller holds mu.
+func (s *Store) forget() {
+	now := time.Now()
+	for k, p := range s.byKey {
+		if now.After(p.Expires) {
+			delete(s.byKey, k)
+		}
+	}
+}
+
+// Approve implements [Gate]. An approval for one call is not kept: the call goes on.
+func (s *Store) Approve(c *Call) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k := keyOf(c)
+	p := s.byKey[k]
+	if p == nil {
+		var err error
+		if p, err = s.add(k, c); err != nil {
+			return
+		}
+	}
+	p.By, p.State, p.Expires = "the client", Approved, time.Now().Add(c.Terms.Valid)
+	if c.Terms.Covers == policy.CoversCall {
+		p.State = Used
+	}
+	s.announce()
+}
+
+// Asked implements [Gate].
+func (s *Store) Asked(c *Call) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p := s.byKey[keyOf(c)]; p != nil && p.State == Used {
+		p.continues++
+	}
+}
+
+// Answer approves or denies the call with an id. by is who does.
+func (s *Store) Answer(id string, approve bool, by string) (*Pending, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forget()
+	p := s.find(id)
+	switch {
+	case p == nil:
+		return nil, fault.New(fault.ApprovalUnknown, "nothing waits for an approval under %q", id).WithHint("junctor approvals lists what waits")
+	case p.State != Waiting:
+		return nil, fault.New(fault.ApprovalUnknown, "%q was %s already", id, p.State)
+	}
+	p.By, p.State, p.Expires = by, Denied, time.Now().Add(p.Call.Terms.Valid)
+	if approve {
+		p.State = Approved
+	}
+	s.announce()
+	copied := *p
+	return &copied, nil
+}
+
+// announce wakes the calls that wait. The caller holds mu.
+func (s *Store) announce() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// All returns the entries, those that wait first, and of them the oldest first.
+func (s *Store) All() []Pending {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forget()
+	var all []Pending
+	for _, p := range s.byKey {
+		all = append(all, *p)
+	}
+	slices.SortFunc(all, func(a, b Pending) int {
+		rank := func(p Pending) int { return map[State]int{Waiting: 0, Approved: 1, Denied: 2, Used: 3}[p.State] }
+		return cmp.Or(rank(a)-rank(b), a.Since.Compare(b.Since))
+	})
+	return all
+}
+
+// required returns the error of a call that waits.
+func required(p *Pending) error {
+	valid := p.Call.Terms.Valid
+	return fault.In(p.Call.Item.Server, fault.New(fault.ApprovalRequired, "%s %q needs an approval, which waits under the id %s", p.Call.Item.Kind, p.Call.Item.Name, p.ID).
+		WithHint("ask the operator of the gateway to run: junctor approvals approve %s; then send the same request again within %s", p.ID, short(valid)))
+}
+
+func short(d time.Duration) string {
+	if d%time.Minute == 0 {
+		return fmt.Sprintf("%d minutes", int(d/time.Minute))
+	}
+	return d.String()
+}
+
+func errNowhere() error {
+	return fault.New(fault.ApprovalRequired, "this needs the approval of another person, which a single command cannot wait for").
+		WithHint("call the tool through junctor serve; junctor approvals then shows the call")
+}

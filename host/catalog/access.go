@@ -1,0 +1,47 @@
+package catalog
+
+import (
+	"encoding/json"
+
+	"github.com/junctor-mcp/junctor/host/classify"
+	"github.com/junctor-mcp/junctor/host/mcp"
+)
+
+// classify tells whether a tool reads or writes. It is called before the view is applied:
+// what the server said counts, and not what clients are shown.
+func (s *Server) classify(t *Tool) classify.Class {
+	what := classify.Tool{Name: t.Name, Description: t.Description, ReadOnly: t.ReadOnly, Destructive: t.Destructive}
+	for name := range mcp.Members(mcp.Member(t.Input, "properties")) {
+		what.Arguments = append(what.Arguments, name)
+	}
+	for _, p := range s.Patterns {
+		switch {
+		case p.List != "read" && p.List != "write" || !p.Match(t.Name):
+		case p.List == "read" && what.ConfiguredRead == "":
+			what.ConfiguredRead = p.At
+		case p.List == "write" && what.ConfiguredWrite == "":
+			what.ConfiguredWrite = p.At
+		}
+	}
+	return classify.Of(what)
+}
+
+// Unlisted returns a tool of which only the name and the configuration are known.
+func (s *Server) Unlisted(name string) *Tool {
+	t := &Tool{Item: Item{Server: s.Name, Name: name, Exposed: Expose(s.Prefix, s.Name, name)}, view: s.Views[name]}
+	t.Class = s.classify(t)
+	return t
+}
+
+// Fixed returns the arguments that the configuration always sends, as a JSON object; nil:
+// none.
+func (t *Tool) Fixed() []byte {
+	if t.view == nil || len(t.view.Pin) == 0 {
+		return nil
+	}
+	object, err := json.Marshal(t.view.Pin)
+	if err != nil {
+		return nil // impossible: the values are JSON
+	}
+	return object
+}

@@ -1,0 +1,260 @@
+package config
+
+import (
+	"maps"
+	"math/big"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/junctor-mcp/junctor/host/condition"
+)
+
+// This file converts the expression of when to a condition. Parts that use neither a
+// root of conditions nor a function of them are evaluated when the configuration is
+// read, and may use locals.
+
+// operators that conditions have.
+var conditionOperators = map[*hclsyntax.Operation]string{
+	hclsyntax.OpLogicalAnd: "&&", hclsyntax.OpLogicalOr: "||", hclsyntax.OpEqual: "==", hclsyntax.OpNotEqual: "!=",
+	hclsyntax.OpLessThan: "<", hclsyntax.OpLessThanOrEqual: "<=", hclsyntax.OpGreaterThan: ">", hclsyntax.OpGreaterThanOrEqual: ">=",
+}
+
+// condition reads an attribute that holds a condition. It returns nil if the attribute
+// is absent or wrong.
+func (r blockReader) condition(name string) *condition.Condition {
+	a := r.body.Attributes[name]
+	if a == nil {
+		return nil
+	}
+	c := converter{blockReader: r, name: name}
+	e, ok := c.convert(a.Expr)
+	if !ok {
+		return nil
+	}
+	return condition.New(c.source(a.Expr), e)
+}
+
+// A converter converts one expression.
+type converter struct {
+	blockReader
+	name string // of the attribute
+}
+
+// source returns the expression as the file has it.
+func (c converter) source(e hclsyntax.Expression) string {
+	return (&outliner{loader: c.loader}).written(e)
+}
+
+// refuse reports a part that conditions do not have.
+func (c converter) refuse(at hcl.Range, hint, format string, args ...any) (condition.Expression, bool) {
+	c.errorAt(at, hint, format, args...)
+	return nil, false
+}
+
+func (c converter) convert(e hclsyntax.Expression) (condition.Expression, bool) {
+	if isConstant(e) {
+		return c.constant(e)
+	}
+	switch e := e.(type) {
+	case *hclsyntax.ParenthesesExpr:
+		return c.convert(e.Expression)
+	case *hclsyntax.ScopeTraversalExpr:
+		return c.reference(e)
+	case *hclsyntax.UnaryOpExpr:
+		if e.Op != hclsyntax.OpLogicalNot {
+			return c.refuse(e.SymbolRange, "", "a condition has no arithmetic")
+		}
+		of, ok := c.convert(e.Val)
+		return &condition.Not{Of: of}, ok
+	case *hclsyntax.BinaryOpExpr:
+		op := conditionOperators[e.Op]
+		if op == "" {
+			return c.refuse(e.SrcRange, "", "a condition has no arithmetic")
+		}
+		left, ok1 := c.convert(e.LHS)
+		right, ok2 := c.convert(e.RHS)
+		return &condition.Binary{Op: op, Left: left, Right: right}, ok1 && ok2
+	case *hclsyntax.ConditionalExpr:
+		test, ok1 := c.convert(e.Condition)
+		yes, ok2 := c.convert(e.TrueResult)
+		no, ok3 := c.convert(e.FalseResult)
+		return &condition.Choice{If: test, Then: yes, Else: no}, ok1 && ok2 && ok3
+	case *hclsyntax.FunctionCallExpr:
+		return c.call(e)
+	case *hclsyntax.TemplateExpr, *hclsyntax.TemplateWrapExpr:
+		return c.refuse(e.Range(), "compare the parts one by one, joined with &&", "a condition cannot put arguments into a text")
+	case *hclsyntax.ForExpr, *hclsyntax.SplatExpr:
+		return c.refuse(e.Range(), `use contains(LIST, VALUE) or subset(LIST, ["allowed", "values"])`, "a condition has no loops")
+	case *hclsyntax.TupleConsExpr:
+		return c.refuse(e.Range(), "", "a list in a condition holds constants only")
+	case *hclsyntax.IndexExpr:
+		return c.refuse(e.Range(), `write args["name"] or args.list[0]`, "an index in a condition must be a constant")
+	}
+	return c.refuse(e.Range(), "", "a condition cannot use this")
+}
+
+// isConstant reports whether an expression has the same value for every request.
+func isConstant(e hclsyntax.Expression) bool {
+	for _, t := range e.Variables() {
+		if _, root := condition.Roots[t.RootName()]; root || t.RootName() != "local" {
+			return false
+		}
+	}
+	constant := true
+	_ = hclsyntax.VisitAll(e, func(n hclsyntax.Node) hcl.Diagnostics {
+		if call, ok := n.(*hclsyntax.FunctionCallExpr); ok {
+			if _, known := functions[call.Name]; !known {
+				constant = false
+			}
+		}
+		return nil
+	})
+	return constant
+}
+
+// constant evaluates a part that is the same for every request.
+func (c converter) constant(e hclsyntax.Expression) (condition.Expression, bool) {
+	v, ok := c.eval(c.in, e)
+	if !ok {
+		return nil, false
+	}
+	if v.ContainsMarked() {
+		return c.refuse(e.Range(), "write the value out; whoever may call the tool could find out a secret by trying", "a condition cannot use env(), file() or keyring()")
+	}
+	value, why := constantOf(v)
+	if why != "" {
+		return c.refuse(e.Range(), "", "%s", why)
+	}
+	return &condition.Constant{Value: value}, true
+}
+
+func constantOf(v cty.Value) (condition.Value, string) {
+	switch ty := v.Type(); {
+	case v.IsNull():
+		return condition.Null(), ""
+	case ty == cty.String && !norm.NFC.IsNormalString(v.AsString()):
+		return condition.Value{}, "the text is not in Unicode normal form C, so it would match nothing"
+	case ty == cty.String:
+		return condition.Text(v.AsString()), ""
+	case ty == cty.Bool:
+		return condition.Bool(v.True()), ""
+	case ty == cty.Number:
+		return condition.Number(numberText(v.AsBigFloat())), ""
+	case ty.IsTupleType() || ty.IsListType() || ty.IsSetType():
+		items := []condition.Value{}
+		for _, one := range v.AsValueSlice() {
+			if one.Type().IsCollectionType() || one.Type().IsTupleType() || one.Type().IsObjectType() {
+				return condition.Value{}, "a list in a condition holds texts, numbers and booleans only"
+			}
+			value, why := constantOf(one)
+			if why != "" {
+				return value, why
+			}
+			items = append(items, value)
+		}
+		return condition.List(items), ""
+	}
+	return condition.Value{}, "an object is nothing that a condition compares"
+}
+
+func numberText(f *big.Float) string {
+	if f.IsInt() {
+		return f.Text('f', 0)
+	}
+	return f.Text('g', -1)
+}
+
+// reference converts a path such as args.owner.
+func (c converter) reference(e *hclsyntax.ScopeTraversalExpr) (condition.Expression, bool) {
+	roots := slices.Sorted(maps.Keys(condition.Roots))
+	root := e.Traversal.RootName()
+	members, known := condition.Roots[root]
+	if !known {
+		return c.refuse(e.SrcRange, didYouMean(root, append(roots, "local")), "a condition begins with args, principal, server, tool, request or local, not with %q", root)
+	}
+	r := &condition.Reference{Root: root, At: startOf(e.SrcRange).String()}
+	for _, step := range e.Traversal[1:] {
+		switch s := step.(type) {
+		case hcl.TraverseAttr:
+			r.Path = append(r.Path, condition.Step{Name: s.Name})
+		case hcl.TraverseIndex:
+			one, ok := stepOf(s.Key)
+			if !ok {
+				return c.refuse(s.SrcRange, "", "an index is a name in quotes, or a whole number from 0")
+			}
+			r.Path = append(r.Path, one)
+		default:
+			return c.refuse(step.SourceRange(), `use contains(LIST, VALUE) or subset(LIST, ["allowed", "values"])`, "a condition has no loops")
+		}
+	}
+	switch {
+	case root == "server" || root == "tool":
+		if len(r.Path) > 0 {
+			return c.refuse(e.SrcRange, "", "%q is a text and has no members", root)
+		}
+	case root == "args" && len(r.Path) > 0 && r.Path[0].Name == "":
+		return c.refuse(e.SrcRange, "write args.NAME", "the arguments have names, not numbers")
+	case members != nil && (len(r.Path) == 0 || !slices.Contains(members, r.Path[0].Name)):
+		hint := "known here: " + quotedList(members)
+		if len(r.Path) > 0 {
+			hint = didYouMean(r.Path[0].Name, members)
+		}
+		return c.refuse(e.SrcRange, hint, "%q is nothing that %s has", c.source(e), root)
+	}
+	return r, true
+}
+
+func quotedList(words []string) string {
+	text := ""
+	for i, w := range words {
+		if i > 0 {
+			text += ", "
+		}
+		text += w
+	}
+	return text
+}
+
+func stepOf(key cty.Value) (condition.Step, bool) {
+	switch {
+	case key.IsNull() || !key.IsKnown():
+	case key.Type() == cty.String && key.AsString() != "":
+		return condition.Step{Name: key.AsString()}, true
+	case key.Type() == cty.Number:
+		if n, accuracy := key.AsBigFloat().Int64(); accuracy == big.Exact && n >= 0 && n < 1<<20 {
+			return condition.Step{Index: int(n)}, true
+		}
+	}
+	return condition.Step{}, false
+}
+
+// call converts a call of a function of conditions.
+func (c converter) call(e *hclsyntax.FunctionCallExpr) (condition.Expression, bool) {
+	known := condition.Functions()
+	usage, ok := known[e.Name]
+	if !ok {
+		names := slices.Sorted(maps.Keys(known))
+		return c.refuse(e.NameRange, didYouMean(e.Name, names), "a condition has no function %q", e.Name)
+	}
+	if len(e.Args) != condition.Parameters(e.Name) || e.ExpandFinal {
+		return c.refuse(e.Range(), "write "+usage, "%s takes %d arguments", e.Name, condition.Parameters(e.Name))
+	}
+	call := &condition.Call{Name: e.Name}
+	all := true
+	for _, a := range e.Args {
+		converted, ok := c.convert(a)
+		call.Args = append(call.Args, converted)
+		all = all && ok
+	}
+	if !all {
+		return nil, false
+	}
+	if why := call.CheckConstants(); why != "" {
+		return c.refuse(e.Range(), "write "+usage, "%s", why)
+	}
+	return call, true
+}

@@ -1,0 +1,257 @@
+package config
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/policy"
+)
+
+const (
+	mostRules       = 5000
+	defaultApproval = 5 * time.Minute
+	longestApproval = 24 * time.Hour
+	longestHold     = 10 * time.Minute
+)
+
+var (
+	ruleBlocks = map[string]shape{"allow": {many: true}, "deny": {many: true}, "confirm": {many: true}}
+	policyForm = form{
+		attributes: []string{"default", "mode", "ambiguous", "time_zone"},
+		blocks: map[string]shape{
+			"role": {labels: 1, many: true}, "subject": {labels: 1, many: true}, "group": {labels: 1, many: true},
+			"allow": {many: true}, "deny": {many: true}, "confirm": {many: true},
+		},
+	}
+	roleForm    = form{blocks: ruleBlocks}
+	groupForm   = form{attributes: []string{"roles"}, blocks: ruleBlocks}
+	subjectForm = form{attributes: []string{"roles", "tenant", "issuer"}, blocks: ruleBlocks}
+	ruleForm    = form{attributes: []string{"servers", "tools", "resources", "prompts", "access", "when"}}
+	confirmForm = form{attributes: append([]string{"by", "wait", "valid", "covers"}, ruleForm.attributes...)}
+)
+
+var effects = map[string]policy.Effect{"deny": policy.Denies, "confirm": policy.Confirms, "allow": policy.Allows}
+
+// policy reads the policy block. All files together hold at most one.
+func (l *loader) policy(blocks []*hclsyntax.Block) (p policy.Rules) {
+	for i, b := range blocks {
+		r := l.openBlock(b, "")
+		if i > 0 {
+			r.duplicate(b.TypeRange, blocks[0].TypeRange, "block %q", b.Type)
+			continue
+		}
+		r.check(policyForm)
+		p = r.policyRules()
+	}
+	return p
+}
+
+func (r blockReader) policyRules() policy.Rules {
+	p := policy.Rules{
+		Given: true, At: startOf(r.head).String(), Default: effects[r.choice("default", "deny", "allow")],
+		Explain: r.choice("mode", "hide", "explain") == "explain", Strict: r.choice("ambiguous", "write", "deny") == "deny",
+	}
+	if r.isSet("default") {
+		p.At = startOf(r.body.Attributes["default"].NameRange).String()
+	}
+	p.Zone = r.zone()
+	first := map[policy.Holder]hcl.Range{}
+	roles := r.labelledBlocks("role")
+	for _, b := range roles {
+		p.Roles = append(p.Roles, b.Labels[0])
+	}
+	r.rulesOf(&p, policy.Holder{})
+	for _, kind := range []string{"role", "subject", "group"} {
+		for _, b := range r.labelledBlocks(kind) {
+			one := r.nested(b)
+			h := one.holder(kind)
+			if at, both := first[h]; both {
+				one.duplicate(one.labelAt, at, "%s %q", kind, h.Name)
+				continue
+			}
+			first[h] = one.labelAt
+			if kind != "role" {
+				p.Members = append(p.Members, policy.Membership{Holder: h, Roles: one.knownRoles(p.Roles), At: startOf(one.head).String()})
+			}
+			one.rulesOf(&p, h)
+		}
+	}
+	if len(first) > policy.MaxHolders {
+		r.errorAt(r.head, "give the roles with the tokens", "a policy has at most %d roles, subjects and groups", policy.MaxHolders)
+	}
+	if len(p.Rules) > mostRules {
+		r.errorAt(r.head, "combine rules with * in their names", "a policy has at most %d rules", mostRules)
+	}
+	return p
+}
+
+// zone reads the time zone of hour and weekday; nil: that of the machine.
+func (r blockReader) zone() *time.Location {
+	name, a, set := r.publicString("time_zone")
+	if !set {
+		return nil
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil || name == "" || name == "Local" {
+		r.errorAt(a.Expr.Range(), `write a name such as "UTC" or "Europe/Berlin"`, "this machine knows no time zone %q", name)
+		return nil
+	}
+	return zone
+}
+
+// holder reads who a role, subject or group block is about.
+func (r blockReader) holder(kind string) policy.Holder {
+	h := policy.Holder{Kind: kind, Name: r.label}
+	switch kind {
+	case "role":
+		r.check(roleForm)
+	case "group":
+		r.check(groupForm)
+	case "subject":
+		r.check(subjectForm)
+		if text, _, set := r.publicString("tenant"); set {
+			h.Tenant = text
+		}
+		if text, _, set := r.publicString("issuer"); set {
+			h.Issuer = text
+		}
+	}
+	if r.label == "" || len(r.label) > maxSubject || strings.ContainsFunc(r.label, unprintable) {
+		r.errorAt(r.labelAt, "", "a %s is 1 to %d bytes of text without control characters", kind, maxSubject)
+	}
+	return h
+}
+
+// knownRoles reads the roles of a subject or a group.
+func (r blockReader) knownRoles(known []string) (roles []string) {
+	for _, e := range r.publicStrings("roles") {
+		if !slices.Contains(known, e.text) {
+			r.errorAt(e.at, didYouMean(e.text, known), "the policy has no role %q", e.text)
+			continue
+		}
+		roles = append(roles, e.text)
+	}
+	return roles
+}
+
+// rulesOf reads the rules in a block.
+func (r blockReader) rulesOf(p *policy.Rules, h policy.Holder) {
+	for _, b := range r.body.Blocks {
+		if effect, ok := effects[b.Type]; ok {
+			one := r.nested(b)
+			rule := one.rule(effect)
+			rule.Holder = h
+			p.Rules = append(p.Rules, rule)
+		}
+	}
+}
+
+// rule reads an allow, deny or confirm block.
+func (r blockReader) rule(effect policy.Effect) policy.Rule {
+	if effect == policy.Confirms {
+		r.check(confirmForm)
+	} else {
+		r.check(ruleForm)
+	}
+	rule := policy.Rule{
+		Effect: effect, At: startOf(r.head).String(),
+		Servers: r.namePatterns("servers"), Tools: r.namePatterns("tools"), Resources: r.namePatterns("resources"), Prompts: r.namePatterns("prompts"),
+		When: r.condition("when"),
+	}
+	switch r.choice("access", "any", "read", "write") {
+	case "read":
+		rule.Access = policy.Read
+	case "write":
+		rule.Access = policy.Write
+	}
+	if rule.When != nil && rule.When.UsesArguments() && rule.Tools == nil && (rule.Resources != nil || rule.Prompts != nil) {
+		r.errorAt(r.body.Attributes["when"].Expr.Range(), "only calls of tools have arguments; name the resources or prompts themselves", "the condition looks at arguments, but the rule is not about tools")
+	}
+	if effect == policy.Confirms {
+		rule.Approval = policy.Approval{
+			ByClient: r.choice("by", "approver", "client") == "client",
+			Valid:    r.duration("valid", defaultApproval, longestApproval),
+			Wait:     r.duration("wait", 0, longestHold),
+			Covers:   policy.Coverage(r.choice("covers", "call", "tool", "server")),
+		}
+	}
+	return rule
+}
+
+// namePatterns reads globs. It returns nil if the attribute is not set.
+func (r blockReader) namePatterns(name string) []string {
+	items := r.globs(name)
+	if items == nil {
+		return nil
+	}
+	all := []string{}
+	for _, e := range items {
+		all = append(all, e.text)
+	}
+	if len(items) == 0 {
+		r.errorAt(r.body.Attributes[name].Expr.Range(), "omit the attribute, or write the names", "%q is empty, so the rule is about nothing", name)
+	}
+	return all
+}
+
+// checkPolicy reports globs of servers that no server block has, and a policy that gives
+// the command line nothing.
+func (l *loader) checkPolicy(blocks []*hclsyntax.Block, p policy.Rules, drafts []*draft) {
+	if p.Given && p.Default == policy.Denies && !slices.ContainsFunc(p.Rules, func(r policy.Rule) bool { return grantsLocal(p, r) }) {
+		l.openBlock(blocks[0], "").warnAt(blocks[0].TypeRange, `add subject "local" { allow { } } to allow it everything`,
+			`the policy allows the command line and clients on standard input nothing: they are the subject "local"`)
+	}
+	var names []string
+	for _, d := range drafts {
+		names = append(names, d.Name)
+	}
+	for _, b := range blocks[:min(1, len(blocks))] {
+		_ = hclsyntax.VisitAll(b.Body, func(n hclsyntax.Node) hcl.Diagnostics {
+			if rule, ok := n.(*hclsyntax.Block); ok && ruleBlocks[rule.Type].many {
+				l.openBlock(rule, titleOf(b)).checkServers(names)
+			}
+			return nil
+		})
+	}
+}
+
+// grantsLocal reports whether a rule may allow the command line something. It has no
+// credential: its roles are those of the block of its subject.
+func grantsLocal(p policy.Rules, r policy.Rule) bool {
+	local := policy.Holder{Kind: "subject", Name: authn.Local().Subject}
+	mine := func(m policy.Membership) bool { return m.Holder == local && slices.Contains(m.Roles, r.Holder.Name) }
+	return r.Effect != policy.Denies && (r.Holder == policy.Holder{} || r.Holder == local || r.Holder.Kind == "role" && slices.ContainsFunc(p.Members, mine))
+}
+
+func (r blockReader) checkServers(names []string) {
+	if len(r.problems) > 0 && slices.ContainsFunc(r.problems, func(p problem) bool { return p.severity != Warning }) {
+		return // the attribute may be wrong; it was reported
+	}
+	for _, e := range r.publicStrings("servers") {
+		if !slices.ContainsFunc(names, func(name string) bool { return Pattern{Glob: e.text}.Match(name) }) {
+			r.warnAt(e.at, didYouMean(e.text, names), "no server matches %q", e.text)
+		}
+	}
+}
+
+// confirmedTools adds the rules of tools { confirm } in the server blocks, which are
+// about everyone.
+func confirmedTools(p policy.Rules, servers []*Server) policy.Rules {
+	for _, s := range servers {
+		for _, c := range s.Tools.Confirm {
+			if !p.Given {
+				p.Given, p.Default, p.At = true, policy.Allows, c.At.String()
+			}
+			p.Rules = append(p.Rules, policy.Rule{
+				Effect: policy.Confirms, Servers: []string{s.Name}, Tools: []string{c.Glob}, At: c.At.String(),
+				Approval: policy.Approval{Valid: defaultApproval, Covers: policy.CoversCall},
+			})
+		}
+	}
+	return p
+}

@@ -1,0 +1,138 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/condition"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/host/upstream"
+)
+
+// authorize asks the policy about the item of a request. A request that continues
+// a suspended call keeps the decision about the call.
+func (p *pipeline) authorize(next handler) handler {
+	return func(ctx context.Context, r *request) (response, error) {
+		if r.item == (policy.Item{}) {
+			return next(ctx, r)
+		}
+		if r.resumed = p.suspended.resume(r); r.resumed != nil {
+			return next(ctx, r)
+		}
+		if err := r.decide(); err != nil {
+			return response{}, err
+		}
+		return next(ctx, r)
+	}
+}
+
+// decide asks the policy, once a request. For clients of the gateway an item that is
+// denied does not exist, unless the policy explains. A client that sees a tool in its
+// list is told that its arguments are denied.
+func (r *request) decide() (err error) {
+	q := r.query(r.item)
+	q.Continues = r.task != ""
+	if r.method == mcp.MethodCallTool {
+		q.Args = r.arguments()
+	}
+	d := r.generation.Policy.Decide(&q)
+	r.permit, err = d.Permit()
+	r.approval, r.rule = d.Approval(), d.Rule
+	switch {
+	case err == nil || r.local != nil:
+		return err
+	case r.generation.Policy.Explains():
+		return r.refusal(d)
+	case r.method == mcp.MethodCallTool && r.generation.lists(&r.principal, r, r.item, r.tool):
+		return fault.In(r.item.Server, fault.New(fault.Refused, "tool %q may not be called with these arguments", r.requested))
+	}
+	return r.notFound()
+}
+
+// refusal returns the error of a denied request for a client that is told so. It has no
+// place in the configuration.
+func (r *request) refusal(d policy.Decision) error {
+	why := "no rule allows it"
+	if d.Holder != (policy.Holder{}) {
+		why = fmt.Sprintf("a rule for %s denies it", d.Holder)
+	}
+	return fault.In(r.item.Server, fault.New(fault.Refused, "%s %q is not allowed: %s", r.item.Kind, clip(r.requested), why))
+}
+
+// query returns the question to the policy about an item, without arguments.
+func (r *request) query(item policy.Item) policy.Query {
+	return policy.Query{Principal: &r.principal, Item: item, Access: r.gw.accessOf(item, r.tool), Request: r}
+}
+
+// Address implements [condition.Request].
+func (r *request) Address() string { return r.address }
+
+// Client implements [condition.Request].
+func (r *request) Client() string { return r.contextPart("client") }
+
+// accessOf returns the access of a tool. tool is its definition if the caller has it.
+func (g *Gateway) accessOf(item policy.Item, tool *catalog.Tool) policy.Access {
+	if item.Kind != policy.Tool {
+		return policy.Read
+	}
+	if tool == nil || tool.Server != item.Server || tool.Name != item.Name {
+		found, ok := g.catalog.Snapshot().OwnTool(item.Server, item.Name)
+		if !ok {
+			return policy.Ambiguous
+		}
+		tool = found
+	}
+	return tool.Class.Kind
+}
+
+// lists reports whether a list shows an item to a principal. tool is the item if it is a
+// tool.
+func (n *Generation) lists(who *authn.Principal, from condition.Request, item policy.Item, tool *catalog.Tool) bool {
+	return n.list(who, from, item, tool).Lists()
+}
+
+// list returns the decision about showing an item to a principal.
+func (n *Generation) list(who *authn.Principal, from condition.Request, item policy.Item, tool *catalog.Tool) policy.Decision {
+	q := policy.Query{Principal: who, Item: item, Request: from}
+	if tool != nil {
+		q.Access, q.Args = tool.Class.Kind, tool.Fixed()
+	}
+	return n.Policy.List(&q)
+}
+
+// Explain returns how the policy decides about an item. args are the arguments as a
+// client sends them; nil: those of a list.
+func (g *Gateway) Explain(who authn.Principal, item policy.Item, tool *catalog.Tool, args []byte) policy.Explanation {
+	q := policy.Query{Principal: &who, Item: item}
+	if tool != nil {
+		q.Access, q.Args = tool.Class.Kind, tool.Fixed()
+		if args != nil {
+			q.Args = tool.Arguments(args)
+		}
+	}
+	return g.generations.current().Policy.Explain(&q, args == nil)
+}
+
+// dropDenied ends the subscriptions of the session that the policy in effect denies, and
+// the listen requests with one: their clients listen again.
+func (s *Session) dropDenied() {
+	n, who := s.gw.generations.current(), s.Principal()
+	if s.subs.Drop(func(server, uri string) bool {
+		return !n.lists(&who, nil, policy.Item{Server: server, Kind: policy.Resource, Name: uri}, nil)
+	}) {
+		s.stateChanged()
+	}
+}
+
+// policyChanged applies a new policy to what clients have: subscriptions that are denied
+// end, and clients are told that their lists may have changed.
+func (g *Gateway) policyChanged() {
+	for _, s := range g.sessions.all() {
+		s.dropDenied()
+	}
+	g.ListsChanged([]upstream.ListKind{upstream.Tools, upstream.Resources, upstream.Prompts})
+}

@@ -1,0 +1,160 @@
+package policy
+
+import (
+	"fmt"
+
+	"github.com/junctor-mcp/junctor/host/condition"
+)
+
+// Decide decides whether a principal may use an item once.
+func (p *Policy) Decide(q *Query) Decision {
+	if q.Continues {
+		d := p.judge(q, true, nil)
+		if d.Verdict == Depends || d.Verdict == Confirm {
+			d.Verdict, d.approval = Allow, nil
+		}
+		return d
+	}
+	return p.judge(q, false, nil)
+}
+
+// List decides whether a list shows an item to a principal. The verdict is
+// [Depends] if only the arguments of a call can decide.
+func (p *Policy) List(q *Query) Decision { return p.judge(q, q.Item.Kind == Tool, nil) }
+
+// judge applies the rules. undecided is set if there are no arguments yet. trace is
+// called with each rule about the item; nil: none.
+func (p *Policy) judge(q *Query, undecided bool, trace func(*rule, matching)) Decision {
+	d := Decision{item: q.Item, principal: identityOf(q.Principal), args: digestOf(q.Args)}
+	if undecided {
+		d.args = digestOf(nil)
+	}
+	if rule, offered := p.offered(q.Item); !offered || !p.given {
+		if d.Rule = rule; offered {
+			d.Verdict = Allow
+		}
+		return d
+	}
+	var held holderSet
+	p.members.of(q.Principal, &held)
+	var in condition.Input
+	var may [Allows + 1]*rule // of each effect, the first that matches for some arguments
+	for _, r := range p.plan(q.Item, q.Access) {
+		m := p.match(r, q, &held, &in, undecided)
+		if trace != nil {
+			trace(r, m)
+		}
+		switch {
+		case d.Rule != "": // decided; the rest is for the trace
+		case m.outcome == condition.Unknown && may[r.Effect] == nil:
+			may[r.Effect] = r
+		case m.decides(r.Effect):
+			d.decide(r)
+		}
+		if d.Rule != "" && trace == nil {
+			break
+		}
+	}
+	if d.Rule == "" {
+		d.Verdict, d.Rule = p.fallback, p.reason
+	}
+	d.leaveOpen(may)
+	return d
+}
+
+// decide makes the decision of a rule that matches.
+func (d *Decision) decide(r *rule) {
+	d.Rule, d.Holder, d.byRule = r.text, r.Holder, true
+	switch r.Effect {
+	case Confirms:
+		d.Verdict, d.approval = Confirm, &r.Approval
+	case Allows:
+		d.Verdict = Allow
+	}
+}
+
+// leaveOpen makes a decision depend on the arguments if a rule that may match would
+// decide otherwise.
+func (d *Decision) leaveOpen(may [Allows + 1]*rule) {
+	for _, r := range may {
+		if r == nil {
+			continue
+		}
+		if otherwise := [...]bool{Denies: d.Verdict != Deny, Confirms: d.Verdict == Allow || d.Verdict == Deny, Allows: d.Verdict == Deny}; otherwise[r.Effect] && !d.denied() {
+			d.Verdict, d.Rule, d.Holder, d.approval = Depends, r.text, r.Holder, nil
+			return
+		}
+	}
+}
+
+// denied reports whether a rule denies, and not the default.
+func (d *Decision) denied() bool { return d.Verdict == Deny && d.byRule }
+
+// A matching is what a rule about the item came to for a principal.
+type matching struct {
+	held    bool // the principal is the holder of the rule
+	outcome condition.Outcome
+	why     string // the condition failed
+}
+
+// decides reports whether a rule matches. A condition that fails matches unless the rule
+// allows.
+func (m matching) decides(e Effect) bool {
+	return m.held && (m.outcome == condition.True || m.outcome == condition.Failed && e != Allows)
+}
+
+// match evaluates the holder and the condition of a rule. in is filled when the first
+// condition needs it.
+func (p *Policy) match(r *rule, q *Query, held *holderSet, in *condition.Input, undecided bool) matching {
+	if r.holder >= 0 && !held.has(r.holder) {
+		return matching{}
+	}
+	m := matching{held: true, outcome: condition.True}
+	if r.When == nil {
+		return m
+	}
+	if in.Principal == nil {
+		*in = condition.Input{
+			Principal: q.Principal, Server: q.Item.Server, Item: q.Item.Name, Args: q.Args, Undecided: undecided,
+			Request: q.Request, Now: p.now,
+		}
+	}
+	m.outcome, m.why = r.When.Evaluate(in)
+	switch {
+	case m.outcome == condition.FalseOrFailed && r.Effect == Allows:
+		m.outcome = condition.False
+	case m.outcome == condition.TrueOrFailed && r.Effect != Allows:
+		m.outcome = condition.True
+	case m.outcome == condition.FalseOrFailed || m.outcome == condition.TrueOrFailed:
+		m.outcome = condition.Unknown
+	}
+	return m
+}
+
+// offered applies what the server block offers. It is the same for all principals.
+func (p *Policy) offered(item Item) (rule string, ok bool) {
+	s, ok := p.servers[item.Server]
+	if !ok {
+		return fmt.Sprintf("server %q is not configured", item.Server), false
+	}
+	if item.Kind != Tool {
+		return p.reason, true
+	}
+	for _, d := range s.Deny {
+		if condition.Like(item.Name, d.Glob) {
+			return "deny at " + d.At, false
+		}
+	}
+	for _, a := range s.Allow {
+		if condition.Like(item.Name, a.Glob) {
+			return "allow at " + a.At, true
+		}
+	}
+	switch {
+	case len(s.Allow) > 0:
+		return "no allow matches; the first is at " + s.Allow[0].At, false
+	case s.Allow != nil:
+		return "allow is empty", false
+	}
+	return p.reason, true
+}

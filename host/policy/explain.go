@@ -1,0 +1,127 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/junctor-mcp/junctor/host/authn"
+)
+
+// An Explanation says how a decision came about.
+type Explanation struct {
+	Decision Decision
+	// Roles are the roles that the principal has under this policy, and where each comes
+	// from.
+	Roles []HeldRole
+	// Rules are the rules about the server or the item, in the order in which they
+	// decide. Those that are about other servers are left out.
+	Rules []RuleResult
+}
+
+// A HeldRole is a role of a principal.
+type HeldRole struct {
+	Role string `json:"role"`
+	From string `json:"from"` // "credential", or the place of the subject or group block
+	// Known is false for a role of the credential that the policy does not name.
+	Known bool `json:"known"`
+}
+
+// A RuleResult says what a rule came to.
+type RuleResult struct {
+	Rule    string `json:"rule"` // effect, place and holder
+	Effect  string `json:"effect"`
+	At      string `json:"at"`
+	Matched bool   `json:"matched"`
+	Decided bool   `json:"decided"`
+	Why     string `json:"why"` // it did not match, or may match
+	When    string `json:"when,omitempty"`
+	about   bool   // it is about the item
+	held    bool   // the principal is its holder
+	holder  Holder
+}
+
+// Explain returns the decision of [Policy.Decide], or of [Policy.List] if undecided is
+// set, with everything that led to it.
+func (p *Policy) Explain(q *Query, undecided bool) Explanation {
+	x := Explanation{Roles: p.heldRoles(q.Principal)}
+	results := map[*rule]matching{}
+	x.Decision = p.judge(q, undecided && q.Item.Kind == Tool, func(r *rule, m matching) { results[r] = m })
+	for _, r := range p.rules {
+		if r.Servers != nil && !anyLike(r.Servers, q.Item.Server) {
+			continue
+		}
+		result := RuleResult{Rule: r.text, Effect: r.Effect.String(), At: r.At, holder: r.Holder}
+		if r.When != nil {
+			result.When = r.When.Source
+		}
+		m, about := results[r]
+		result.about, result.held = about, m.held
+		switch {
+		case !about:
+			result.Why = r.matchesItem(q.Item, q.Access, p.strict)
+		case !m.held:
+			result.Why = "the principal is not " + r.Holder.String()
+			if r.Holder.Kind == "role" {
+				result.Why = fmt.Sprintf("the principal does not have the role %q", r.Holder.Name)
+			}
+		default:
+			result.Matched = m.decides(r.Effect)
+			result.Why = m.explain(r.Effect)
+		}
+		result.Decided = x.Decision.Rule == r.text && about
+		x.Rules = append(x.Rules, result)
+	}
+	return x
+}
+
+// explain says in words what a condition came to.
+func (m matching) explain(e Effect) string {
+	switch m.outcome.String() {
+	case "true":
+		return ""
+	case "false":
+		return "its condition is false"
+	case "unknown":
+		return "its condition depends on the arguments"
+	}
+	if e == Allows {
+		return "its condition failed, so it does not match: " + m.why
+	}
+	return "its condition failed, so it matches: " + m.why
+}
+
+// Near reports whether a rule is about the item and missed only by its holder or its
+// condition.
+func (r RuleResult) Near() bool { return !r.Matched && r.about }
+
+// Change says in words what would change the decision if the rule is near.
+func (r RuleResult) Change() string {
+	switch {
+	case !r.Near():
+		return ""
+	case r.held:
+		return fmt.Sprintf("if %s, %s would match", r.When, r.Rule)
+	case r.holder.Kind == "role":
+		return fmt.Sprintf("with the role %q, %s would match", r.holder.Name, r.Rule)
+	}
+	return ""
+}
+
+// heldRoles returns the roles of a principal, with those that the policy does not know.
+func (p *Policy) heldRoles(who *authn.Principal) []HeldRole {
+	var all []HeldRole
+	for _, role := range who.Roles {
+		_, known := p.members.roles[role]
+		all = append(all, HeldRole{Role: role, From: "credential", Known: known})
+	}
+	names := map[int]string{}
+	for name, n := range p.members.roles {
+		names[n] = name
+	}
+	p.members.each(who, func(one membership) {
+		for _, n := range one.roles {
+			all = append(all, HeldRole{Role: names[n], From: strings.TrimSpace(one.holder.String()), Known: true})
+		}
+	})
+	return all
+}

@@ -1,0 +1,183 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/junctor-mcp/junctor/host/condition"
+)
+
+// A rule is a Rule with its holder as a number.
+type rule struct {
+	Rule
+	holder int    // number of the holder; -1: everyone
+	text   string // what decisions cite
+}
+
+// compile sorts rules by effect.
+func (p *Policy) compile(all []Rule) []*rule {
+	var rules []*rule
+	for _, one := range all {
+		r := &rule{Rule: one, holder: p.members.number(one.Holder), text: fmt.Sprintf("%s at %s", one.Effect, one.At)}
+		if one.Holder != (Holder{}) {
+			r.text += " for " + one.Holder.String()
+		}
+		rules = append(rules, r)
+	}
+	slices.SortStableFunc(rules, func(a, b *rule) int { return int(a.Effect) - int(b.Effect) })
+	return rules
+}
+
+// matchesItem returns why the rule is not about an item, or "" if it is. It ignores who
+// uses the item.
+func (r *rule) matchesItem(item Item, access Access, strict bool) (why string) {
+	switch {
+	case r.Servers != nil && !anyLike(r.Servers, item.Server):
+		return "is about other servers"
+	case !r.kinds(item.Kind):
+		return fmt.Sprintf("is not about a %s", item.Kind)
+	case !r.names(item):
+		return fmt.Sprintf("is about other %ss", item.Kind)
+	case !r.access(item, access, strict):
+		return fmt.Sprintf("is about tools that %s, and this one is %s", r.Access, accessOf(item, access))
+	}
+	return ""
+}
+
+// kinds reports whether the rule is about a kind of item.
+func (r *rule) kinds(k Kind) bool {
+	if r.Tools == nil && r.Resources == nil && r.Prompts == nil {
+		return k == Tool || r.When == nil || !r.When.UsesArguments()
+	}
+	switch k {
+	case Tool:
+		return r.Tools != nil
+	case Prompt:
+		return r.Prompts != nil
+	}
+	return r.Resources != nil
+}
+
+func (r *rule) names(item Item) bool {
+	var globs []string
+	switch item.Kind {
+	case Tool:
+		globs = r.Tools
+	case Prompt:
+		globs = r.Prompts
+	case Resource:
+		globs = r.Resources
+	case Template:
+		return r.Resources == nil || slices.ContainsFunc(r.Resources, r.coversTemplate(item.Name))
+	}
+	return globs == nil || anyLike(globs, item.Name)
+}
+
+// coversTemplate returns whether a glob is about a template. A rule that denies is if the
+// glob matches all URIs of the template, and any other rule if it matches one.
+func (r *rule) coversTemplate(template string) func(glob string) bool {
+	uris := templateGlob(template)
+	if r.Effect == Denies {
+		return func(glob string) bool { return condition.Like(uris, glob) } // '*' is matched by '*' only
+	}
+	return func(glob string) bool { return overlap(glob, uris) }
+}
+
+// templateGlob returns a glob that matches every expansion of a URI template.
+func templateGlob(template string) string {
+	var b strings.Builder
+	for template != "" {
+		fixed, rest, variable := strings.Cut(template, "{")
+		b.WriteString(fixed)
+		if !variable {
+			break
+		}
+		b.WriteByte('*')
+		_, template, _ = strings.Cut(rest, "}")
+	}
+	return b.String()
+}
+
+// overlap reports whether some text matches both globs.
+func overlap(a, b string) bool {
+	// reach[j]: some text matches the first i bytes of a and the first j bytes of b.
+	reach := make([]bool, len(b)+1)
+	reach[0] = true
+	for j := 1; j <= len(b) && b[j-1] == '*'; j++ {
+		reach[j] = true
+	}
+	for i := 1; i <= len(a); i++ {
+		diagonal := reach[0]
+		reach[0] = diagonal && a[i-1] == '*'
+		for j := 1; j <= len(b); j++ {
+			above := reach[j]
+			if a[i-1] == '*' || b[j-1] == '*' {
+				reach[j] = above || reach[j-1]
+			} else {
+				reach[j] = diagonal && a[i-1] == b[j-1]
+			}
+			diagonal = above
+		}
+	}
+	return reach[len(b)]
+}
+
+func (r *rule) access(item Item, access Access, strict bool) bool {
+	switch has := accessOf(item, access); {
+	case r.Access == Ambiguous || r.Access == has:
+		return true
+	case r.Access == Write && has == Ambiguous:
+		// A rule that denies or confirms writing is about a tool that may write.
+		return !strict || r.Effect != Allows
+	}
+	return false
+}
+
+func accessOf(item Item, access Access) Access {
+	if item.Kind != Tool {
+		return Read
+	}
+	return access
+}
+
+func anyLike(globs []string, name string) bool {
+	for _, g := range globs {
+		if condition.Like(name, g) {
+			return true
+		}
+	}
+	return false
+}
+
+type planKey struct {
+	item   Item
+	access Access
+}
+
+// maxPlans bounds the items whose rules are remembered. Clients choose URIs.
+const maxPlans = 10_000
+
+// plan returns the rules about an item, by effect.
+func (p *Policy) plan(item Item, access Access) []*rule {
+	key := planKey{item, access}
+	p.mu.RLock()
+	plan, known := p.plans[key]
+	p.mu.RUnlock()
+	if known {
+		return plan
+	}
+	for _, r := range p.rules {
+		if r.matchesItem(item, access, p.strict) == "" {
+			plan = append(plan, r)
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.plans) >= maxPlans {
+		clear(p.plans)
+	}
+	key.item.Name = strings.Clone(item.Name) // it may be part of a message
+	p.plans[key] = plan
+	return plan
+}
