@@ -1,10 +1,18 @@
 package gateway
 
 import (
+	"context"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/limit"
+	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/policy"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
@@ -35,5 +43,45 @@ func BenchmarkCall(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// BenchmarkStages is what authentication with a static token, the stages, a policy and the
+// limits of a tool add to a call: everything before the server is asked.
+func BenchmarkStages(b *testing.B) {
+	f := simple("a")
+	d := newFixture(f)
+	defer d.end()
+	d.Catalog().Ensure(b.Context())
+	tokens := authn.NewTokens([]authn.StaticToken{{Token: strings.Repeat("t", 32), Subject: "alice", Tenant: "red", Roles: []string{"dev"}}})
+	d.setPolicy(policy.New(map[string]policy.Server{"a": {}}, policy.Rules{
+		Given: true, Roles: []string{"dev"}, Rules: []policy.Rule{{Effect: policy.Allows, Holder: policy.Holder{Kind: "role", Name: "dev"}, Tools: []string{"t"}}},
+	}))
+	limits := limit.NewTools(hclog.NewNullLogger())
+	limits.SetRules([]limit.ToolRule{{Match: func(string, string) bool { return true }, Rate: 1e9, Burst: 1 << 30, Concurrent: 10}})
+	p := &pipeline{d.opts, d.suspended, newApprovalQuestions()}
+	p.opts.Limit = limits
+	serve := p.handler()
+	http := &http.Request{Header: http.Header{"Authorization": {"Bearer " + strings.Repeat("t", 32)}}}
+	m, err := mcp.Parse([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__t","arguments":{},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`))
+	if err != nil {
+		b.Fatal(err)
+	}
+	answer := response{result: []byte(`{"content":[]}`)}
+	b.ReportAllocs()
+	for b.Loop() {
+		who, err := tokens.Authenticate(http)
+		if err != nil {
+			b.Fatal(err)
+		}
+		r, refused := d.newRequest(who, nil, m, Exchange{})
+		if refused != nil {
+			b.Fatal(refused)
+		}
+		r.route.serve = func(context.Context, *request) (response, error) { return answer, nil }
+		if _, err := serve(b.Context(), r); err != nil {
+			b.Fatal(err)
+		}
+		r.leaveGeneration()
 	}
 }

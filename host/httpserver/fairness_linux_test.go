@@ -2,6 +2,7 @@ package httpserver
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -47,11 +48,12 @@ func callAtRate(ctx context.Context, perSecond, workers int, begin func() (do fu
 	}
 }
 
-// floodFrom sends perSecond requests a second from one address. It returns how
-// many were refused and how many were answered.
-func floodFrom(ctx context.Context, t *testing.T, perSecond int, at string) (refused, taken int64) {
+// floodFrom sends perSecond requests a second from one address, with a token unless it
+// is empty. It returns how many were refused and how many were answered.
+func floodFrom(ctx context.Context, t *testing.T, perSecond int, at, token string) (refused, taken int64) {
 	var counts [2]atomic.Int64
 	m, header := modernCall(1, "a__echo", `{}`)
+	header = append(header, authorization(token)...)
 	request := rawRequest(at, m, header...)
 	callAtRate(ctx, perSecond, 8, func() (func() bool, func()) {
 		conn, err := dialFrom(ctx, "127.0.0.2", at)
@@ -69,8 +71,8 @@ func floodFrom(ctx context.Context, t *testing.T, perSecond int, at string) (ref
 			if err != nil {
 				return false
 			}
-			_, _ = io.Copy(io.Discard, resp.Body)
-			if resp.StatusCode == http.StatusTooManyRequests {
+			text, _ := io.ReadAll(resp.Body)
+			if resp.StatusCode == http.StatusTooManyRequests || bytes.Contains(text, []byte(`"rate_limited"`)) {
 				counts[0].Add(1)
 			} else {
 				counts[1].Add(1)
@@ -81,9 +83,17 @@ func floodFrom(ctx context.Context, t *testing.T, perSecond int, at string) (ref
 	return counts[0].Load(), counts[1].Load()
 }
 
+// authorization returns the header with a token; nil without one.
+func authorization(token string) []string {
+	if token == "" {
+		return nil
+	}
+	return []string{"Authorization", "Bearer " + token}
+}
+
 // p99 calls at half the allowed rate for a while and returns the 99th
 // percentile of the latency. Every call must succeed.
-func p99(t *testing.T, s *httpProcess, d time.Duration) time.Duration {
+func p99(t *testing.T, s *httpProcess, d time.Duration, token string) time.Duration {
 	t.Helper()
 	v := newTestClient(t, "http://"+s.address+"/mcp", &http.Transport{MaxIdleConnsPerHost: 100, DialContext: func(ctx context.Context, _, at string) (net.Conn, error) {
 		return dialFrom(ctx, "127.0.0.3", at)
@@ -95,6 +105,7 @@ func p99(t *testing.T, s *httpProcess, d time.Duration) time.Duration {
 	callAtRate(ctx, fairRate/2, 4, func() (func() bool, func()) {
 		return func() bool {
 			m, header := modernCall(1, "a__echo", `{}`)
+			header = append(header, authorization(token)...)
 			begun := time.Now()
 			status, text, _, err := v.post(m, header...)
 			if err != nil || status != http.StatusOK || !strings.Contains(text, `"result"`) {
@@ -116,39 +127,73 @@ func p99(t *testing.T, s *httpProcess, d time.Duration) time.Duration {
 
 // TestFloodCostsOthersNoMoreThanA429 measures the latency of a client beside
 // another one at ten times the allowed rate. The reference is a bare handler
-// that answers nine tenths of that with 429.
+// that answers nine tenths of that with 429. An address is limited before its requests
+// are parsed, and a tenant when a tool is called.
 func TestFloodCostsOthersNoMoreThanA429(t *testing.T) {
-	d := time.Second
-	if soak() {
-		d = 15 * time.Second
+	const of = `    auth "static_token" {
+      token   = %q
+      subject = %q
+      tenant  = %[2]q
+    }
+`
+	loud, calm := strings.Repeat("loud", 8), strings.Repeat("calm", 8)
+	for _, c := range []struct{ name, gateway, loud, calm string }{
+		{"an address", gatewayBlock(fmt.Sprintf("    per_ip {\n      rate = %d\n    }", fairRate)), "", ""},
+		{"a tenant", fmt.Sprintf("gateway {\n  limits {\n    per_tool {\n      rate = %d\n      burst = %[1]d\n      concurrent = 0\n      wait = \"0s\"\n    }\n  }\n  http {\n%s%s  }\n}\n",
+			fairRate, fmt.Sprintf(of, loud, "loud"), fmt.Sprintf(of, calm, "calm")), loud, calm},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := &flood{process: startHTTP(t, t.TempDir(), serverBlocks(t, "", "ok")+c.gateway, "127.0.0.1:0"), loud: c.loud, calm: c.calm, lasts: time.Second}
+			if soak() {
+				f.lasts = 15 * time.Second
+			}
+			f.measure(t, c.name)
+		})
 	}
-	s := startHTTP(t, t.TempDir(), serverBlocks(t, "", "ok")+gatewayBlock(fmt.Sprintf("    per_ip {\n      rate = %d\n    }", fairRate)), "127.0.0.1:0")
-	succeeds(t, s.newClient(t), "a__echo", 10)
+}
+
+// A flood is a process with a client that sends too much and one that does not.
+type flood struct {
+	process    *httpProcess
+	loud, calm string // their tokens
+	lasts      time.Duration
+}
+
+// beside returns the latency of the calm client while the other one sends so many requests
+// a second to each address.
+func (f *flood) beside(t *testing.T, floods map[string]int) (_ time.Duration, refused, taken int64, lasted time.Duration) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	begun := time.Now()
+	var work sync.WaitGroup
+	for at, perSecond := range floods {
+		work.Go(func() {
+			no, yes := floodFrom(ctx, t, perSecond, at, f.loud)
+			atomic.AddInt64(&refused, no)
+			atomic.AddInt64(&taken, yes)
+		})
+	}
+	time.Sleep(f.lasts / 4)
+	got := p99(t, f.process, f.lasts, f.calm)
+	cancel()
+	work.Wait()
+	return got, refused, taken, time.Since(begun)
+}
+
+func (f *flood) measure(t *testing.T, what string) {
+	s := f.process
+	first := s.newClient(t)
+	if f.calm != "" {
+		first.header = http.Header{"Authorization": {"Bearer " + f.calm}}
+	}
+	succeeds(t, first, "a__echo", 10)
 	bare := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) }))
 	defer bare.Close()
-	beside := func(floods map[string]int) (_ time.Duration, refused, taken int64, lasted time.Duration) {
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		begun := time.Now()
-		var work sync.WaitGroup
-		for at, perSecond := range floods {
-			work.Go(func() {
-				no, yes := floodFrom(ctx, t, perSecond, at)
-				atomic.AddInt64(&refused, no)
-				atomic.AddInt64(&taken, yes)
-			})
-		}
-		time.Sleep(d / 4)
-		got := p99(t, s, d)
-		cancel()
-		work.Wait()
-		return got, refused, taken, time.Since(begun)
-	}
-	alone := p99(t, s, d)
-	baseline, refusedThere, takenThere, _ := beside(map[string]int{bare.Listener.Addr().String(): 9 * fairRate, s.address: fairRate})
-	got, refused, taken, lasted := beside(map[string]int{s.address: 10 * fairRate})
-	again := p99(t, s, d)
-	fmt.Printf("p99 alone %s, beside a bare 429 %s, beside the flood %s, afterwards %s\n", alone, baseline, got, again)
+	alone := p99(t, s, f.lasts, f.calm)
+	baseline, refusedThere, takenThere, _ := f.beside(t, map[string]int{bare.Listener.Addr().String(): 9 * fairRate, s.address: fairRate})
+	got, refused, taken, lasted := f.beside(t, map[string]int{s.address: 10 * fairRate})
+	again := p99(t, s, f.lasts, f.calm)
+	fmt.Printf("%s: p99 alone %s, beside a bare 429 %s, beside the flood %s, afterwards %s\n", what, alone, baseline, got, again)
 	t.Logf("bare handler: %d refused and %d answered; junctor: %d and %d", refusedThere, takenThere, refused, taken)
 	// A busy machine sends fewer requests than requested. The limit still
 	// bounds the answered ones.
@@ -160,7 +205,7 @@ func TestFloodCostsOthersNoMoreThanA429(t *testing.T) {
 	}
 	ratio := float64(got) / float64(baseline)
 	if soak() {
-		fmt.Printf("%-46s %9.2f×  (bar 1.2×)\n", "p99 beside a flood, of that beside a bare 429", ratio)
+		fmt.Printf("%-46s %9.2f×  (bar 1.2×)\n", "p99 beside a flood of "+what+", of that beside a bare 429", ratio)
 		if ratio > 1.2 {
 			t.Errorf("the ratio of the latencies is %.2f, want at most 1.2", ratio)
 		}

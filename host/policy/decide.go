@@ -37,10 +37,13 @@ func (p *Policy) judge(q *Query, undecided bool, trace func(*rule, matching)) De
 	}
 	var held holderSet
 	p.members.of(q.Principal, &held)
-	var in condition.Input
+	var in *condition.Input // made for the first condition
 	var may [Allows + 1]*rule // of each effect, the first that matches for some arguments
 	for _, r := range p.plan(q.Item, q.Access) {
-		m := p.match(r, q, &held, &in, undecided)
+		if in == nil && r.When != nil {
+			in = p.input(q, undecided)
+		}
+		m := r.match(&held, in)
 		if trace != nil {
 			trace(r, m)
 		}
@@ -103,21 +106,21 @@ func (m matching) decides(e Effect) bool {
 	return m.held && (m.outcome == condition.True || m.outcome == condition.Failed && e != Allows)
 }
 
-// match evaluates the holder and the condition of a rule. in is filled when the first
-// condition needs it.
-func (p *Policy) match(r *rule, q *Query, held *holderSet, in *condition.Input, undecided bool) matching {
+// input returns what conditions see.
+func (p *Policy) input(q *Query, undecided bool) *condition.Input {
+	return &condition.Input{
+		Principal: q.Principal, Server: q.Item.Server, Item: q.Item.Name, Args: q.Args, Undecided: undecided, Request: q.Request, Now: p.now,
+	}
+}
+
+// match evaluates the holder and the condition of a rule.
+func (r *rule) match(held *holderSet, in *condition.Input) matching {
 	if r.holder >= 0 && !held.has(r.holder) {
 		return matching{}
 	}
 	m := matching{held: true, outcome: condition.True}
 	if r.When == nil {
 		return m
-	}
-	if in.Principal == nil {
-		*in = condition.Input{
-			Principal: q.Principal, Server: q.Item.Server, Item: q.Item.Name, Args: q.Args, Undecided: undecided,
-			Request: q.Request, Now: p.now,
-		}
 	}
 	m.outcome, m.why = r.When.Evaluate(in)
 	switch {
