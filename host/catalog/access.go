@@ -33,6 +33,15 @@ func (s *Server) Unlisted(name string) *Tool {
 	return t
 }
 
+// Default returns what the configuration sends if a client omits an argument.
+func (t *Tool) Default(argument string) (value []byte, ok bool) {
+	if t.view == nil {
+		return nil, false
+	}
+	value, ok = t.view.Default[argument]
+	return value, ok
+}
+
 // Fixed returns the arguments that the configuration always sends, as a JSON object; nil:
 // none.
 func (t *Tool) Fixed() []byte {

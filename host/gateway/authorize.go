@@ -10,6 +10,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/host/schema"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
@@ -102,6 +103,35 @@ func (n *Generation) list(who *authn.Principal, from condition.Request, item pol
 		q.Access, q.Args = tool.Class.Kind, tool.Fixed()
 	}
 	return n.Policy.List(&q)
+}
+
+// narrowed returns the definition of a tool for the principal: its schema asks for what the
+// policy asks of the arguments, as far as a schema can say it.
+func (r *request) narrowed(t *catalog.Tool) []byte {
+	q := policy.Query{Principal: &r.principal, Item: r.itemOf(t), Access: t.Class.Kind, Args: t.Fixed(), Request: r}
+	constraints, _ := r.generation.Policy.Narrow(&q)
+	var all []schema.Restriction
+	for _, c := range constraints {
+		one := schema.Restriction{Name: c.Argument, Prefix: c.Prefix}
+		if c.Values != nil {
+			one.Values = [][]byte{}
+			for _, v := range c.Values {
+				one.Values = append(one.Values, v.JSON())
+			}
+		}
+		if value, ok := t.Default(c.Argument); ok {
+			one.Optional = c.AllowsJSON(value)
+		}
+		all = append(all, one)
+	}
+	if len(all) == 0 || t.Input == nil {
+		return t.Raw
+	}
+	return mcp.SetMember(t.Raw, "inputSchema", schema.Narrow(t.Input, all))
+}
+
+func (r *request) itemOf(t *catalog.Tool) policy.Item {
+	return policy.Item{Server: t.Server, Kind: policy.Tool, Name: t.Name}
 }
 
 // Explain returns how the policy decides about an item. args are the arguments as a

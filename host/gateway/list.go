@@ -88,17 +88,22 @@ func list(r *request, partial bool, member string, kind policy.Kind, n int, at f
 	next := n
 	for i := start; i < n; i++ {
 		item, tool := at(i)
-		if !r.generation.lists(&r.principal, r, policy.Item{Server: item.Server, Kind: kind, Name: item.Name}, tool) {
+		d := r.generation.list(&r.principal, r, policy.Item{Server: item.Server, Kind: kind, Name: item.Name}, tool)
+		if !d.Lists() {
 			continue
 		}
+		raw := item.Raw
+		if d.Verdict == policy.Depends {
+			raw = r.narrowed(tool)
+		}
 		if len(page) > empty {
-			if len(page)+len(item.Raw) > pageBytes {
+			if len(page)+len(raw) > pageBytes {
 				next = i
 				break
 			}
 			page = append(page, ',')
 		}
-		page = append(page, item.Raw...)
+		page = append(page, raw...)
 	}
 	page = append(page, ']')
 	if next < n {
