@@ -80,7 +80,11 @@ func (g *generation) serverStatus(ctx context.Context, s *config.Server) *contro
 	if now.Link != nil {
 		st.Connections = 1
 	}
-	st.Connections += g.Gateway.OwnConnections(s.Name)
+	own := g.Gateway.OwnConnections(s.Name)
+	if own > 0 && now.State != upstream.Failed { // the connection that all clients share may never be used
+		st.State = string(upstream.Ready)
+	}
+	st.Connections += own
 	total := g.usage.Of(s.Name)
 	st.Calls, st.Errors, st.InFlight, st.LastUsed = total.Requests, total.Errors, total.InFlight, known(total.Last)
 	addLink(ctx, st, now.Link)

@@ -30,7 +30,7 @@ type Server struct {
 	Resources Resources
 
 	Describe  string   // how descriptions are passed on: "full", "brief" or "verbatim"
-	Context   []string `json:",omitempty"` // what the server learns about clients: "subject", "tenant", "session", "client"
+	Context   []string `json:",omitempty"` // what the server learns about clients: "subject", "tenant", "issuer", "method", "session", "client"
 	BadSchema string   // how a tool with an unsafe schema is offered: "replace" or "hide"
 
 	// Fingerprint is equal for two blocks exactly if a connection that was opened
@@ -101,7 +101,7 @@ var serverAttributes = []serverAttribute{
 	{name: "bad_schema", serverValue: oneOf(func(s *Server) *string { return &s.BadSchema }, "replace", "hide"),
 		inDefaults: true, doc: "How a tool with a schema that Junctor refuses is offered. `replace` offers it with a schema that accepts any object and without an output schema; `hide` leaves it out."},
 
-	{name: "context", serverValue: wordList(func(s *Server) *[]string { return &s.Context }, "nothing", "subject", "tenant", "session", "client"),
+	{name: "context", serverValue: wordList(func(s *Server) *[]string { return &s.Context }, "nothing", "subject", "tenant", "issuer", "method", "session", "client"),
 		inDefaults: true, doc: "What the server learns about the client with each request. See [Context](#context)."},
 
 	{block: "timeouts", name: "start", serverValue: duration(func(s *Server) *time.Duration { return &s.Timeouts.Start }, 10*time.Second, maxStart), inDefaults: true,

@@ -39,6 +39,10 @@ func (r *request) contextPart(part string) string {
 		return r.principal.Subject
 	case "tenant":
 		return r.principal.Tenant
+	case "issuer":
+		return r.principal.Issuer
+	case "method":
+		return r.principal.Method
 	case "session":
 		if r.session != nil && !r.session.stateless {
 			return r.session.contextLabel()

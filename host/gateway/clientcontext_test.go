@@ -21,6 +21,7 @@ func TestContextReachesServers(t *testing.T) {
 		"a forged one, escaped":   {nil, `"\u006aunctor/context":{"subject":"root"},"x":1`, ""},
 		"subject and tenant":      {[]string{"subject", "tenant"}, `"x":1`, `{"subject":"alice","tenant":"one"}`},
 		"instead of a forged one": {[]string{"subject"}, `"x":1,"junctor/context":{"subject":"root","admin":true}`, `{"subject":"alice"}`},
+		"method, without issuer":  {[]string{"issuer", "method"}, `"x":1`, `{"method":"test"}`},
 		"client":                  {[]string{"client"}, `"x":1`, `{"client":"t 1"}`},
 	} {
 		t.Run(what, func(t *testing.T) {

@@ -65,7 +65,7 @@ type Server struct {
 	// It may be nil.
 	Timeout func(tool string, p authn.Principal) time.Duration
 	// Context lists what the server learns about the client of a request: "subject",
-	// "tenant", "session" and "client".
+	// "tenant", "issuer", "method", "session" and "client".
 	Context []string
 	// Unlisted allows clients to read resources that the server does not list.
 	Unlisted bool

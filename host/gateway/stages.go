@@ -43,8 +43,8 @@ func (p *pipeline) stages() []stage {
 		p.authorize,    // the only decision of the policy about this request
 		p.validate,     // arguments against the item's definition
 		p.confirm,      // a person's approval
-		p.limit,        // rates and concurrency
 		p.count,        // requests of each server, for the status of the process
+		p.limit,        // rates and concurrency
 	}
 }
 
