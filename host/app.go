@@ -30,6 +30,7 @@ import (
 // Options configure [Load].
 type Options struct {
 	Config     config.Location // stays the same for the life of the App
+	Managed    string          // see config.Options
 	Content    *config.Content // the reviewed text of Config; nil: read the files
 	Version    string          // version of Junctor
 	Log        hclog.Logger

@@ -45,7 +45,7 @@ func (a *App) read(ctx context.Context, content *config.Content) (*generation, c
 		g.number = before.number + 1
 	}
 	cfg, diags := config.Load(ctx, config.Options{
-		Path: a.opts.Config.Path, Content: content, Lookup: a.opts.Lookup, Describe: g.describeOrReport, All: a.opts.AllPlugins, NoListener: a.opts.NoListener,
+		Path: a.opts.Config.Path, Content: content, Lookup: a.opts.Lookup, Describe: g.describeOrReport, All: a.opts.AllPlugins, NoListener: a.opts.NoListener, Managed: a.opts.Managed,
 	})
 	if cfg == nil {
 		return nil, diags
@@ -83,7 +83,7 @@ func (g *generation) build(before *generation) {
 			},
 		}
 	}
-	g.inGateway.Policy = policy.New(offers, g.Config.Policy)
+	g.inGateway.Policy = policy.New(offers, g.Config.Policy).Under(g.Config.Managed.Policy)
 }
 
 // catalogServerOnce returns the catalog's description of a server. It is the same

@@ -15,6 +15,7 @@ import (
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/managed"
 	"github.com/junctor-mcp/junctor/sdk/process"
 )
 
@@ -96,11 +97,14 @@ func (e *env) findDirs() error {
 	return err
 }
 
+// managedPath is the file with the managed configuration. Nothing changes it but tests.
+var managedPath = managed.Path()
+
 // options returns the options of the host.
 func (e *env) options() host.Options {
 	o := host.Options{
 		Version: version, Log: e.log, Dirs: e.dirs, Lookup: e.lookup, Orphans: process.EndAdopted, Unusable: e.unusable, OneShot: !e.serving, NoListener: !e.listening,
-		Roots: e.roots,
+		Roots: e.roots, Managed: managedPath,
 	}
 	if !e.serving {
 		o.Local = newTerminalClient(e)

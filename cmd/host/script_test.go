@@ -18,7 +18,15 @@ import (
 
 // TestMain runs this binary as the junctor command, or as a server for the tests.
 func TestMain(m *testing.M) {
-	testscript.Main(withPrograms{m}, map[string]func(){"junctor": main, "canned": canned, "asker": asker, "inquirer": inquirer, "publisher": publisher, "browser": browser})
+	testscript.Main(withPrograms{m}, map[string]func(){"junctor": managedMain, "canned": canned, "asker": asker, "inquirer": inquirer, "publisher": publisher, "browser": browser})
+}
+
+// managedMain is main with the managed configuration of a test.
+func managedMain() {
+	if path := os.Getenv("TEST_MANAGED"); path != "" {
+		managedPath = path
+	}
+	main()
 }
 
 // sequential are scripts that run one command after the other. The race detector makes them
@@ -58,6 +66,12 @@ func TestScripts(t *testing.T) {
 		UpdateScripts:       os.Getenv("UPDATE") != "",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		Condition: func(condition string) (bool, error) {
+			if condition != "root" {
+				return false, fmt.Errorf("unknown condition %q", condition)
+			}
+			return os.Getuid() == 0, nil
+		},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("JUNCTOR_HOME", filepath.Join(e.WorkDir, ".home"))
 			e.Setenv("JUNCTOR_PLUGIN_DIR", filepath.Join(bin, "plugins"))

@@ -1,12 +1,15 @@
 package config
 
 import (
+	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/condition"
+	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
 // A request with an address, for conditions.
@@ -178,4 +181,45 @@ func TestConditionAllocates(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() { _, _ = c.Evaluate(in) }); n > 2 {
 		t.Errorf("%v allocations", n)
 	}
+}
+
+// FuzzConditionsAgreeWithServers compares conditions with what servers make of the same
+// arguments: decoders that ignore the case of names and take the last member, and those
+// that do not. An argument that a condition finds good is the one that they get.
+func FuzzConditionsAgreeWithServers(f *testing.F) {
+	for _, seed := range []string{
+		`{"repo":"acme/x"}`, `{"repo":"acme/x","Repo":"evil"}`, `{"rep\u006f":"acme/x"}`, `{"repo":"acme\/x"}`, `{"repo":null}`, `{"repo":["acme/"]}`,
+		`{"REPO":"evil","repo":"acme/x"}`, `{"repo":"acme/\ud800"}`, `{"n":1e0}`, `{"n":1.0,"N":2}`, `{"n":10000000000000000000000001}`, `{"n":-0}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	repo, number := conditionOf(f, `startswith(args.repo, "acme/")`), conditionOf(f, `args.n == 1`)
+	f.Fuzz(func(t *testing.T, args []byte) {
+		if mcp.Scan(args) != nil || len(args) == 0 || args[0] != '{' {
+			return
+		}
+		in := &condition.Input{Principal: &authn.Principal{}, Args: args}
+		var folding struct {
+			Repo any
+			N    any
+		}
+		exact := map[string]any{}
+		if json.Unmarshal(args, &folding) != nil || json.Unmarshal(args, &exact) != nil {
+			return
+		}
+		if o, _ := repo.Evaluate(in); o == condition.True {
+			for _, got := range []any{folding.Repo, exact["repo"]} {
+				if text, ok := got.(string); !ok || !strings.HasPrefix(text, "acme/") {
+					t.Errorf("%s: a server gets %v", args, got)
+				}
+			}
+		}
+		if o, _ := number.Evaluate(in); o == condition.True {
+			for _, got := range []any{folding.N, exact["n"]} {
+				if got != 1.0 {
+					t.Errorf("%s: a server gets %v", args, got)
+				}
+			}
+		}
+	})
 }

@@ -20,6 +20,7 @@ type Config struct {
 	Gateway Gateway
 	Policy  policy.Rules `json:",omitzero"`
 	Tests   []PolicyTest `json:",omitempty"`
+	Managed Managed      `json:",omitzero"`
 
 	// SecretStore keeps the stored secrets; nil: the default store of the machine.
 	SecretStore *SecretStore

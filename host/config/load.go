@@ -36,6 +36,9 @@ type Options struct {
 	// then does not report env() and file() of gateway.http that fail.
 	NoListener bool
 
+	// Managed is the path of the managed configuration of the machine; empty: none is read.
+	Managed string
+
 	// Content is the reviewed text and the reviewed programs of plugins. Load uses
 	// them instead of the files at Path; nil reads Path.
 	Content *Content
@@ -54,6 +57,7 @@ func Load(ctx context.Context, o Options) (*Config, Diagnostics) {
 	} else {
 		l.readSources(o.Path)
 	}
+	l.readManaged(o.Managed)
 	return l.load(ctx)
 }
 
@@ -63,6 +67,7 @@ type loader struct {
 	lookup func(string) (string, bool)
 
 	sources  []*source
+	managed  *source // one of sources; nil: there is no managed configuration
 	byName   map[string]*source
 	problems []problem
 	secrets  []string // the texts that env() and file() returned, and tokens
@@ -111,6 +116,7 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 	}
 	l.collectEnvSecrets()
 	top := l.collect()
+	own := l.collectManaged(top)
 	l.computeLocals()
 	for _, b := range top["plugins"] {
 		l.requirements(b)
@@ -120,12 +126,13 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 	}
 	l.pinPrograms()
 	l.resolvePrograms()
-	rules := l.policy(top["policy"])
-	l.hasPolicy, l.rolesUsed = rules.Given, rules.Roles
+	servers, forced := l.managedServers(own["servers"]), l.policy(own["policy"], "allow")
+	rules := l.policy(top["policy"], "deny")
+	l.hasPolicy, l.rolesUsed = rules.Given || forced.Given, slices.Concat(rules.Roles, forced.Roles)
 	gateway := l.gateway(top["gateway"]) // before servers: messages of their plugins may repeat its tokens
 	l.readDefaults(top["defaults"])      // before servers: they inherit from it
 	var drafts []*draft
-	for _, b := range top["server"] {
+	for _, b := range append(slices.Clone(own["server"]), l.userServers(top["server"], own["server"], servers)...) {
 		drafts = append(drafts, l.server(b))
 	}
 	l.checkMemory(&gateway, drafts)
@@ -136,6 +143,7 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 	for _, d := range drafts {
 		l.finish(d)
 	}
+	l.disableUnmanaged(drafts, servers)
 	l.unusedDefaults(drafts)
 	l.checkPolicy(top["policy"], rules, drafts)
 	kept := store.finish()
@@ -146,6 +154,9 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 	}
 	c := l.config(drafts, kept)
 	c.Tests = tests
+	if l.managed != nil {
+		c.Managed = Managed{Path: l.managed.name, Servers: servers, Policy: forced}
+	}
 	c.Gateway, c.Policy = gateway, confirmedTools(rules, c.Servers)
 	return c, ds
 }
@@ -166,6 +177,9 @@ var topLevelForm = form{
 func (l *loader) collect() map[string][]*hclsyntax.Block {
 	top := map[string][]*hclsyntax.Block{}
 	for _, s := range l.sources {
+		if s == l.managed {
+			continue
+		}
 		blockReader{loader: l, body: s.body, head: hcl.Range{Filename: s.name}}.check(topLevelForm)
 		for _, b := range s.body.Blocks {
 			top[b.Type] = append(top[b.Type], b)

@@ -37,8 +37,9 @@ var (
 
 var effects = map[string]policy.Effect{"deny": policy.Denies, "confirm": policy.Confirms, "allow": policy.Allows}
 
-// policy reads the policy block. All files together hold at most one.
-func (l *loader) policy(blocks []*hclsyntax.Block) (p policy.Rules) {
+// policy reads the policy block. All files together hold at most one. unset is the default
+// of a block that does not say.
+func (l *loader) policy(blocks []*hclsyntax.Block, unset string) (p policy.Rules) {
 	for i, b := range blocks {
 		r := l.openBlock(b, "")
 		if i > 0 {
@@ -46,14 +47,15 @@ func (l *loader) policy(blocks []*hclsyntax.Block) (p policy.Rules) {
 			continue
 		}
 		r.check(policyForm)
-		p = r.policyRules()
+		p = r.policyRules(unset)
 	}
 	return p
 }
 
-func (r blockReader) policyRules() policy.Rules {
+func (r blockReader) policyRules(unset string) policy.Rules {
+	other := map[string]string{"deny": "allow", "allow": "deny"}[unset]
 	p := policy.Rules{
-		Given: true, At: startOf(r.head).String(), Default: effects[r.choice("default", "deny", "allow")],
+		Given: true, At: startOf(r.head).String(), Default: effects[r.choice("default", unset, other)],
 		Explain: r.choice("mode", "hide", "explain") == "explain", Strict: r.choice("ambiguous", "write", "deny") == "deny",
 	}
 	if r.isSet("default") {

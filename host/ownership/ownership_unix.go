@@ -50,3 +50,24 @@ func Exposed(path string) (why, command string) {
 	}
 	return "", ""
 }
+
+// Unmanaged returns why a user other than root could change the file or directory at path,
+// or "" if none could.
+func Unmanaged(path string) string {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return "cannot be read"
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	switch {
+	case info.Mode()&fs.ModeSymlink != 0:
+		return "is a symbolic link"
+	case !ok:
+		return ""
+	case st.Uid != 0:
+		return fmt.Sprintf("belongs to the user %d, not to root", st.Uid)
+	case info.Mode().Perm()&0o022 != 0:
+		return "can be written to by others than root"
+	}
+	return ""
+}

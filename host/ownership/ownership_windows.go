@@ -7,3 +7,6 @@ func Exposed(string) (why, command string) { return "", "" }
 
 // Private returns true: the access list of a directory is not looked at.
 func Private(string) bool { return true }
+
+// Unmanaged returns "": the directory of programs belongs to the administrators.
+func Unmanaged(string) string { return "" }

@@ -8,6 +8,23 @@ import (
 
 // Decide decides whether a principal may use an item once.
 func (p *Policy) Decide(q *Query) Decision {
+	d := p.decide(q)
+	if p.managed != nil {
+		d = stricter(p.managed.decide(q), d)
+	}
+	return d
+}
+
+// stricter returns the decision that allows less; the first one if both allow the same.
+func stricter(a, b Decision) Decision {
+	rank := [...]int{Deny: 0, Depends: 1, Confirm: 2, Allow: 3}
+	if rank[b.Verdict] < rank[a.Verdict] || a.Verdict == Allow {
+		return b
+	}
+	return a
+}
+
+func (p *Policy) decide(q *Query) Decision {
 	if q.Continues {
 		d := p.judge(q, true, nil)
 		if d.Verdict == Depends || d.Verdict == Confirm {
@@ -20,7 +37,13 @@ func (p *Policy) Decide(q *Query) Decision {
 
 // List decides whether a list shows an item to a principal. The verdict is
 // [Depends] if only the arguments of a call can decide.
-func (p *Policy) List(q *Query) Decision { return p.judge(q, q.Item.Kind == Tool, nil) }
+func (p *Policy) List(q *Query) Decision {
+	d := p.judge(q, q.Item.Kind == Tool, nil)
+	if p.managed != nil {
+		d = stricter(p.managed.judge(q, q.Item.Kind == Tool, nil), d)
+	}
+	return d
+}
 
 // judge applies the rules. undecided is set if there are no arguments yet. trace is
 // called with each rule about the item; nil: none.
@@ -37,7 +60,7 @@ func (p *Policy) judge(q *Query, undecided bool, trace func(*rule, matching)) De
 	}
 	var held holderSet
 	p.members.of(q.Principal, &held)
-	var in *condition.Input // made for the first condition
+	var in *condition.Input   // made for the first condition
 	var may [Allows + 1]*rule // of each effect, the first that matches for some arguments
 	for _, r := range p.plan(q.Item, q.Access) {
 		if in == nil && r.When != nil {

@@ -43,6 +43,16 @@ type RuleResult struct {
 // Explain returns the decision of [Policy.Decide], or of [Policy.List] if undecided is
 // set, with everything that led to it.
 func (p *Policy) Explain(q *Query, undecided bool) Explanation {
+	if p.managed != nil {
+		own, forced := p.explain(q, undecided), p.managed.explain(q, undecided)
+		return Explanation{
+			Decision: stricter(forced.Decision, own.Decision), Roles: append(own.Roles, forced.Roles...), Rules: append(forced.Rules, own.Rules...),
+		}
+	}
+	return p.explain(q, undecided)
+}
+
+func (p *Policy) explain(q *Query, undecided bool) Explanation {
 	x := Explanation{Roles: p.heldRoles(q.Principal)}
 	results := map[*rule]matching{}
 	x.Decision = p.judge(q, undecided && q.Item.Kind == Tool, func(r *rule, m matching) { results[r] = m })

@@ -6,6 +6,15 @@ import "github.com/junctor-mcp/junctor/host/condition"
 // they decide: constraints that every allowed call meets. exact is true if every call that
 // meets them is allowed, with or without an approval.
 func (p *Policy) Narrow(q *Query) (all []condition.Constraint, exact bool) {
+	all, exact = p.narrow(q)
+	if p.managed != nil {
+		forced, whole := p.managed.narrow(q)
+		return condition.Combine(append(all, forced...)), exact && whole
+	}
+	return all, exact
+}
+
+func (p *Policy) narrow(q *Query) (all []condition.Constraint, exact bool) {
 	if _, offered := p.offered(q.Item); !offered || !p.given || q.Item.Kind != Tool {
 		return nil, true
 	}

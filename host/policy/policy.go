@@ -159,11 +159,12 @@ type Rules struct {
 type Policy struct {
 	servers  map[string]Server
 	rules    []*rule // by effect, then in the order of the configuration
+	managed  *Policy // decides as well, and the stricter of both counts; nil: none
 	given    bool
 	print    string // see Rules.Fingerprint
 	fallback Verdict
 	reason   string // of the fallback
-	explain  bool
+	explains bool
 	strict   bool
 	members  members
 	zone     *time.Location
@@ -176,7 +177,7 @@ type Policy struct {
 // All items of a server without an entry are denied.
 func New(servers map[string]Server, r Rules) *Policy {
 	p := &Policy{
-		servers: servers, given: r.Given, fallback: Allow, reason: "no rule is about it", explain: r.Explain, strict: r.Strict,
+		servers: servers, given: r.Given, fallback: Allow, reason: "no rule is about it", explains: r.Explain, strict: r.Strict,
 		zone: r.Zone, print: r.Fingerprint(), plans: map[planKey][]*rule{},
 	}
 	if r.Given {
@@ -194,11 +195,24 @@ func New(servers map[string]Server, r Rules) *Policy {
 }
 
 // Same reports whether two policies decide alike about what servers offer.
-func (p *Policy) Same(other *Policy) bool { return p.print == other.print }
+func (p *Policy) Same(other *Policy) bool {
+	if p.managed == nil || other.managed == nil {
+		return p.managed == other.managed && p.print == other.print
+	}
+	return p.print == other.print && p.managed.Same(other.managed)
+}
+
+// Under returns the policy under a managed one: what both allow is allowed.
+func (p *Policy) Under(managed Rules) *Policy {
+	if managed.Given {
+		p.managed = New(p.servers, managed)
+	}
+	return p
+}
 
 // Explains reports whether clients are told that an item is denied. Otherwise it looks
 // as if it did not exist.
-func (p *Policy) Explains() bool { return p.explain }
+func (p *Policy) Explains() bool { return p.explains }
 
 // A Query asks about one use of one item.
 type Query struct {

@@ -1,0 +1,202 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/junctor-mcp/junctor/host/managed"
+	"github.com/junctor-mcp/junctor/host/ownership"
+	"github.com/junctor-mcp/junctor/host/policy"
+)
+
+// This file reads the managed configuration of the machine. It says which servers users may
+// configure, has servers of its own, and a policy that comes before that of the user. If
+// anything in it is wrong, nothing is loaded.
+
+var (
+	managedForm = form{blocks: map[string]shape{
+		"servers": {}, "server": {labels: 1, many: true}, "policy": {}, "locals": {many: true}, "plugins": {many: true}, "plugin": {labels: 1, many: true},
+	}}
+	managedServersForm = form{attributes: []string{"exclusive", "allow", "deny"}}
+)
+
+// maxManagedEntries bounds the entries of a list.
+const maxManagedEntries = 10_000
+
+// readManaged adds the managed configuration as a source, if there is one.
+func (l *loader) readManaged(path string) {
+	if path == "" {
+		return
+	}
+	refuse := func(format, hint string) {
+		l.problem(problem{at: hcl.Range{Filename: path}, summary: format, hint: hint})
+	}
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	for _, name := range []string{path, filepath.Dir(path)} {
+		if why := ownership.Unmanaged(name); why != "" {
+			refuse("the managed configuration cannot be trusted: "+name+" "+why, "only the administrator may be able to write to it and to its directory")
+			return
+		}
+	}
+	text, err := readFile(path, maxFile)
+	if err != nil {
+		refuse("cannot read the managed configuration: "+err.Error(), "ask the administrator of this machine")
+		return
+	}
+	l.addSource(path, text)
+	l.managed = l.sources[len(l.sources)-1]
+}
+
+// collectManaged returns the blocks of the managed configuration. Its plugins and locals
+// are those of the whole configuration.
+func (l *loader) collectManaged(top map[string][]*hclsyntax.Block) map[string][]*hclsyntax.Block {
+	own := map[string][]*hclsyntax.Block{}
+	if l.managed == nil {
+		return own
+	}
+	blockReader{loader: l, body: l.managed.body, head: hcl.Range{Filename: l.managed.name}}.check(managedForm)
+	for _, b := range l.managed.body.Blocks {
+		switch b.Type {
+		case "locals", "plugins", "plugin":
+			top[b.Type] = append(top[b.Type], b)
+		default:
+			own[b.Type] = append(own[b.Type], b)
+		}
+	}
+	return own
+}
+
+// managedServers reads the servers block.
+func (l *loader) managedServers(blocks []*hclsyntax.Block) (rules managed.Rules) {
+	if len(blocks) == 0 {
+		return rules
+	}
+	r := l.openBlock(blocks[0], "")
+	r.check(managedServersForm)
+	rules.At = startOf(r.head).String()
+	rules.Exclusive = r.boolean("exclusive", false)
+	rules.Allow, rules.Deny = r.managedEntries("allow"), r.managedEntries("deny")
+	return rules
+}
+
+// managedEntries reads a list of objects with one member each. It returns nil if the
+// attribute is not set.
+func (r blockReader) managedEntries(name string) []managed.Entry {
+	v, a, set := r.publicValue(name, cty.DynamicPseudoType)
+	if !set {
+		return nil
+	}
+	if !v.CanIterateElements() || v.Type().IsObjectType() || v.Type().IsMapType() || v.LengthInt() > maxManagedEntries {
+		r.errorAt(a.Expr.Range(), `write [{ name = "github" }, { command = ["npx", "files"] }, { url = "https://*.example.com/*" }]`, "%q must be a list of objects", name)
+		return nil
+	}
+	entries := []managed.Entry{}
+	for i, one := range v.AsValueSlice() {
+		e := item{at: locate(a.Expr, []step{{index: i}})}
+		if entry, ok := r.managedEntry(name, e.at, one); ok {
+			entries = append(entries, entry)
+		}
+	}
+	return entries
+}
+
+func (r blockReader) managedEntry(list string, at hcl.Range, v cty.Value) (e managed.Entry, ok bool) {
+	const hint = `write one of name, command and url`
+	if v.IsNull() || !v.Type().IsObjectType() || len(v.AsValueMap()) != 1 {
+		r.errorAt(at, hint, "an entry of %q has exactly one member", list)
+		return e, false
+	}
+	e.At = startOf(at).String()
+	for member, value := range v.AsValueMap() {
+		want := cty.String
+		if member == "command" {
+			want = cty.List(cty.String)
+		}
+		value, err := conform(value, want)
+		switch {
+		case !slices.Contains([]string{"name", "command", "url"}, member):
+			r.errorAt(at, hint, "an entry of %q has no %q", list, member)
+			return e, false
+		case err != nil || value.IsNull() || want == cty.String && value.AsString() == "" || want != cty.String && value.LengthInt() == 0:
+			r.errorAt(at, hint, "%q of an entry of %q must be %s", member, list, typeName(want))
+			return e, false
+		case member == "name":
+			e.Name = value.AsString()
+		case member == "url":
+			e.URL = value.AsString()
+			if _, err := managed.ParsePattern(e.URL); err != nil {
+				r.errorAt(at, "", "%v", err)
+				return e, false
+			}
+		default:
+			for _, word := range value.AsValueSlice() {
+				e.Command = append(e.Command, word.AsString())
+			}
+		}
+	}
+	return e, true
+}
+
+// userServers returns the server blocks of the user that count beside those of the managed
+// configuration.
+func (l *loader) userServers(blocks, own []*hclsyntax.Block, rules managed.Rules) []*hclsyntax.Block {
+	if rules.Exclusive {
+		if len(blocks) > 0 {
+			l.openBlock(blocks[0], "").warnAt(blocks[0].TypeRange, "ask the administrator of this machine to add what you need",
+				"only the servers of the managed configuration at %s are used, and not yours", rules.At)
+		}
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(blocks), func(b *hclsyntax.Block) bool {
+		taken := slices.ContainsFunc(own, func(o *hclsyntax.Block) bool { return labelOf(o) == labelOf(b) })
+		if taken {
+			l.openBlock(b, "").warnAt(b.TypeRange, "give yours another name", "the managed configuration has a server %q, so this block is not used", labelOf(b))
+		}
+		return taken
+	})
+}
+
+// disableUnmanaged disables the servers that the managed configuration does not allow.
+func (l *loader) disableUnmanaged(drafts []*draft, rules managed.Rules) {
+	for _, d := range drafts {
+		if !d.Enabled {
+			continue
+		}
+		if why := rules.Blocked(managedServer(d.Server)); why != "" {
+			d.Enabled = false
+			d.block.warnAt(d.block.head, "ask the administrator of this machine", "server %q is not used: the managed configuration does not allow it (%s)", d.Name, why)
+		}
+	}
+}
+
+// managedServer returns what the managed configuration is to know of a server.
+func managedServer(s *Server) managed.Server {
+	var settings struct {
+		Command []string `json:"command"`
+		Args    []string `json:"args"`
+		URL     string   `json:"url"`
+	}
+	_ = json.Unmarshal(s.Transport.Settings, &settings) // members of other types are those of another transport
+	m := managed.Server{Name: s.Name, URL: settings.URL}
+	if len(settings.Command) > 0 && m.URL == "" {
+		m.Command = slices.Concat(settings.Command, settings.Args)
+	}
+	return m
+}
+
+// A Managed is the managed configuration of the machine.
+type Managed struct {
+	Path    string // of the file; empty: there is none
+	Servers managed.Rules
+	Policy  policy.Rules `json:",omitzero"`
+}
