@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/junctor-mcp/junctor/host/authn/jwks"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/control"
@@ -179,12 +181,40 @@ func (s *httpService) certificates(h config.HTTP) (*httpserver.TLS, error) {
 	case s.secure != nil && slices.Equal(filesOf(h.TLS), filesOf(s.http.TLS)):
 		return s.secure, nil
 	}
-	secure, err := httpserver.NewTLS(httpserver.Certificates{Cert: h.TLS.Cert, Key: h.TLS.Key, ClientCA: h.TLS.ClientCA, Optional: h.TLS.Optional}, s.app.opts.Log)
+	return newTLS(h.TLS, s.app.opts.Log)
+}
+
+// newTLS reads the files of a listener with TLS.
+func newTLS(t *config.TLS, log hclog.Logger) (*httpserver.TLS, error) {
+	secure, err := httpserver.NewTLS(httpserver.Certificates{Cert: t.Cert, Key: t.Key, ClientCA: t.ClientCA, Optional: t.Optional}, log)
 	if err != nil {
-		return nil, &fault.Error{Code: fault.ListenTLS, At: h.TLS.At.String(), Message: err.Error(), Err: err,
+		return nil, &fault.Error{Code: fault.ListenTLS, At: t.At.String(), Message: err.Error(), Err: err,
 			Hint: "cert and key have to be files in PEM that belong together, and that this user can read; client_ca likewise, with certificates"}
 	}
 	return secure, nil
+}
+
+// checkGatewayFiles reads the files that the gateway needs on this machine: certificates,
+// keys and key sets. The key of the result says what needs them.
+func (g *generation) checkGatewayFiles() map[string]error {
+	failed := map[string]error{}
+	h := g.Config.Gateway.HTTP
+	if h.TLS != nil {
+		if _, err := newTLS(h.TLS, g.opts.Log); err != nil {
+			failed["gateway tls"] = err
+		}
+	}
+	for _, source := range keySources(h) {
+		if source.File == "" {
+			continue // an issuer may be down now
+		}
+		keys := jwks.NewPool(g.opts.Log)
+		if err := keys.Set(source).Prepare(); err != nil {
+			failed["gateway keys "+source.String()] = fault.Because(fault.ConfigInvalid, err, "the keys of an issuer cannot be read")
+		}
+		keys.Close()
+	}
+	return failed
 }
 
 func filesOf(t *config.TLS) []string {

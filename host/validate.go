@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"maps"
 	"strings"
 	"time"
 
@@ -47,6 +48,7 @@ func (g *generation) validateSettings(ctx context.Context) (refused config.Diagn
 	if store := g.Config.SecretStore; store != nil && store.File == nil {
 		check("secret_store", "secret_store", &store.Block, &config.Server{At: store.At})
 	}
+	maps.Copy(failed, g.checkGatewayFiles())
 	return refused, failed
 }
 

@@ -25,7 +25,7 @@ configuration that was found in the current directory and is not trusted, only t
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return e.validate(cmd.Context(), deep) },
 	}
-	cmd.Flags().BoolVar(&deep, "deep", false, "let the plugins check the settings too, which starts them but no server, and compare the settings of tools with the known lists")
+	cmd.Flags().BoolVar(&deep, "deep", false, "let the plugins check the settings too, which starts them but no server, read the files of the gateway, and compare the settings of tools with the known lists")
 	return cmd
 }
 

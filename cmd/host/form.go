@@ -31,6 +31,10 @@ type choice struct{ value, title string }
 func (q *questioner) form(ctx context.Context, params []byte) (content []byte, err error) {
 	message, _ := mcp.TextMember(params, "message")
 	fields := formFields(mcp.Member(params, "requestedSchema"))
+	if q.server == "" { // the policy wants an approval
+		q.printf("%s\n", serverText(message, messageShown))
+		return []byte("{}"), q.agree(ctx, "Approve? [y/n] ", "")
+	}
 	q.printf("server %q asks: %s\n", q.server, serverText(message, messageShown))
 	for _, f := range fields {
 		if f.secret() {

@@ -2,8 +2,10 @@ package authn
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 )
 
 // Join returns an Authenticator that asks several in order. The first one that
@@ -33,19 +35,34 @@ func Join(all []Authenticator) Authenticator {
 // A chain is the Authenticator of Join.
 type chain []Authenticator
 
-// Authenticate implements Authenticator. If no authenticator decides, the error is the
-// first one about a credential, or else ErrMissing.
+// Authenticate implements Authenticator. If no authenticator decides, the error has what
+// each of them said about a credential or, if none saw one, what it missed.
 func (c chain) Authenticate(r *http.Request) (Principal, error) {
-	undecided := ErrMissing
+	var missing, other error
 	for _, a := range c {
 		p, err := a.Authenticate(r)
 		switch {
 		case errors.Is(err, ErrMissing):
-		case !errors.Is(err, ErrOther):
+			missing = also(missing, err, ErrMissing)
+		case errors.Is(err, ErrOther):
+			other = also(other, err, ErrOther)
+		default:
 			return p, err
-		case undecided == ErrMissing:
-			undecided = err
 		}
 	}
-	return Principal{}, undecided
+	if other != nil {
+		return Principal{}, other
+	}
+	return Principal{}, missing
+}
+
+// also returns an error with the details of two, of which each wraps kind.
+func also(one, another, kind error) error {
+	switch {
+	case one == nil || one == kind:
+		return another
+	case another == kind:
+		return one
+	}
+	return fmt.Errorf("%w; %s", one, strings.TrimPrefix(another.Error(), kind.Error()+": "))
 }

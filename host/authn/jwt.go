@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -125,13 +126,16 @@ func (j *JWT) verify(ctx context.Context, token string) (v verified, err error) 
 		return v, fmt.Errorf("%w: %w", ErrMalformed, bare(err))
 	}
 	if issuer, _ := claims["iss"].(string); issuer != j.opts.Issuer {
-		return v, fmt.Errorf("%w: it is of another issuer", ErrOther)
+		return v, fmt.Errorf("%w: it is of another issuer, %.100q", ErrOther, issuer)
 	}
 	if err := strict(parts); err != nil {
 		return v, err
 	}
 	if err := checkHeader(unverified.Header); err != nil {
 		return v, err
+	}
+	if alg := unverified.Method.Alg(); !slices.Contains(j.opts.Algorithms, alg) {
+		return v, fmt.Errorf("the token is not valid: the algorithm %.100q is not allowed", alg)
 	}
 	claims = jwt.MapClaims{}
 	parsed, err := j.parser.ParseWithClaims(token, claims, func(t *jwt.Token) (any, error) {
@@ -146,7 +150,7 @@ func (j *JWT) verify(ctx context.Context, token string) (v verified, err error) 
 	case errors.Is(err, jwks.ErrUnavailable), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return v, &UnavailableError{err}
 	case err != nil:
-		return v, fmt.Errorf("the token is not valid: %w", bare(err))
+		return v, fmt.Errorf("the token is not valid: %w", j.detailed(bare(err), unverified))
 	}
 	expires, err := parsed.Claims.GetExpirationTime()
 	if err != nil {
@@ -158,6 +162,20 @@ func (j *JWT) verify(ctx context.Context, token string) (v verified, err error) 
 	v.owner.Expires = expires.Add(j.opts.Leeway)
 	v.owner.Claims, err = base64.RawURLEncoding.DecodeString(parts[1])
 	return v, err
+}
+
+// detailed adds what the token has to an error about it. Nothing of it is secret.
+func (j *JWT) detailed(err error, t *jwt.Token) error {
+	claims, _ := t.Claims.(jwt.MapClaims)
+	switch {
+	case errors.Is(err, jwt.ErrTokenInvalidAudience):
+		return fmt.Errorf("%w: %.100q", err, fmt.Sprint(claims["aud"]))
+	case errors.Is(err, jwks.ErrUnknownKey):
+		return fmt.Errorf("%w: its kid is %.100q", err, fmt.Sprint(t.Header["kid"]))
+	case errors.Is(err, jwt.ErrTokenRequiredClaimMissing) && claims["exp"] == nil:
+		return fmt.Errorf("%w: exp", err)
+	}
+	return err
 }
 
 // strict checks that header and payload mean the same to every parser.

@@ -1,0 +1,225 @@
+package gateway
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/condition"
+	"github.com/junctor-mcp/junctor/host/policy"
+)
+
+// onlyAlice is a policy under which alice may use the items of server a that are named x,
+// and the resource r:1. when is about the calls of x.
+func onlyAlice(explain bool, when *condition.Condition) *policy.Policy {
+	alice := policy.Holder{Kind: "subject", Name: "alice"}
+	return policy.New(map[string]policy.Server{"a": {}}, policy.Rules{
+		Given: true, Default: policy.Denies, Explain: explain, Members: []policy.Membership{{Holder: alice}},
+		Rules: []policy.Rule{
+			{Effect: policy.Allows, Holder: alice, Tools: []string{"x"}, When: when, At: "f:1:1"},
+			{Effect: policy.Allows, Holder: alice, Prompts: []string{"x"}, Resources: []string{"r:*"}, At: "f:2:1"},
+		},
+	})
+}
+
+// argumentIs is the condition that an argument is a text.
+func argumentIs(name, text string) *condition.Condition {
+	return condition.New("args."+name+" == "+text, &condition.Binary{
+		Op: "==", Left: &condition.Reference{Root: "args", Path: []condition.Step{{Name: name}}}, Right: &condition.Constant{Value: condition.Text(text)},
+	})
+}
+
+// TestPolicyByPrincipal: what a list hides from a principal it can neither call, read,
+// get, complete nor subscribe to, in both eras. For it the item does not exist.
+func TestPolicyByPrincipal(t *testing.T) {
+	uses := map[string]struct{ method, params string }{
+		"call":      {"tools/call", `"name":"a__x"`},
+		"get":       {"prompts/get", `"name":"a__x"`},
+		"read":      {"resources/read", `"uri":"r:1"`},
+		"complete":  {"completion/complete", `"ref":{"type":"ref/prompt","name":"a__x"},"argument":{"name":"n","value":""}`},
+		"subscribe": {"resources/subscribe", `"uri":"r:1"`},
+	}
+	lists := map[string]string{"tools/list": `"a__x"`, "prompts/list": `"a__x"`, "resources/list": `"r:1"`}
+	for era, meta := range map[string]string{"legacy": "", "modern": `"_meta":{$M}`} {
+		t.Run(era, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := newFixture(full("a", "2025-11-25"))
+				defer d.end()
+				d.warm(t)
+				d.setPolicy(onlyAlice(false, nil))
+				for subject, may := range map[string]bool{"alice": true, "bob": false} {
+					c := d.visitor(subject, "one")
+					defer c.hangUp()
+					c.greet(t, "{}")
+					for method, item := range lists {
+						got := c.asks(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{%s}}`, method, meta)
+						if strings.Contains(got, item) != may || strings.Contains(got, "y.z") {
+							t.Errorf("%s as %s: %s", method, subject, got)
+						}
+					}
+					for what, use := range uses {
+						if what == "subscribe" && era == "modern" {
+							continue // listen, below
+						}
+						params := use.params
+						if meta != "" {
+							params += "," + meta
+						}
+						got := c.asks(`{"jsonrpc":"2.0","id":2,"method":%q,"params":{%s}}`, use.method, params)
+						if strings.Contains(got, `"result"`) != may || !may && !strings.Contains(got, `unknown_name`) {
+							t.Errorf("%s as %s: %s", what, subject, got)
+						}
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestPolicyListens: a listen request agrees to the resources that the principal may read.
+func TestPolicyListens(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newFixture(full("a", "2025-11-25"))
+		defer d.end()
+		d.warm(t)
+		d.setPolicy(onlyAlice(false, nil))
+		for subject, may := range map[string]bool{"alice": true, "bob": false} {
+			c := d.visitor(subject, "one")
+			defer c.hangUp()
+			c.greet(t, "{}")
+			got := c.asks(`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"resourceSubscriptions":["r:1"]},"_meta":{$M}}}`)
+			if !strings.Contains(got, "acknowledged") || strings.Contains(got, `"r:1"`) != may {
+				t.Errorf("%s: %s", subject, got)
+			}
+		}
+	})
+}
+
+// TestPolicyAboutArguments: a call with other arguments is refused as such to a client
+// that sees the tool, and the schema in its list says what the policy asks for.
+func TestPolicyAboutArguments(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := full("a", "2025-11-25")
+		d := newFixture(f)
+		defer d.end()
+		d.warm(t)
+		d.setPolicy(onlyAlice(false, argumentIs("repo", "acme")))
+		alice, bob := d.visitor("alice", "one"), d.visitor("bob", "one")
+		for _, c := range []*client{alice, bob} {
+			defer c.hangUp()
+			c.greet(t, "{}")
+		}
+		if got := alice.asks(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`); !strings.Contains(got, `"inputSchema":{"type":"object","properties":{"repo":{"const":"acme"}},"required":["repo"]}`) {
+			t.Error(got)
+		}
+		call := func(c *client, arguments string) string {
+			return c.asks(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"a__x"%s}}`, arguments)
+		}
+		for _, arguments := range []string{``, `,"arguments":{}`, `,"arguments":{"repo":"other"}`, `,"arguments":{"repo":"acme","Repo":"other"}`, `,"arguments":{"repo":["acme"]}`} {
+			if got := call(alice, arguments); !strings.Contains(got, `"code":"policy.refused"`) || !strings.Contains(got, `"code":-32001`) {
+				t.Errorf("%s: %s", arguments, got)
+			}
+			if got := call(bob, arguments); !strings.Contains(got, "unknown_name") {
+				t.Errorf("%s as bob: %s", arguments, got)
+			}
+		}
+		if got := call(alice, `,"arguments":{"repo":"acme"}`); !strings.Contains(got, `"result"`) || f.Count("tools/call") != 1 {
+			t.Error(got)
+		}
+	})
+}
+
+// TestPolicyExplains: with mode = "explain" a client is told that an item is denied, and
+// not where the rule is.
+func TestPolicyExplains(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newFixture(full("a", "2025-11-25"))
+		defer d.end()
+		d.warm(t)
+		d.setPolicy(onlyAlice(true, nil))
+		bob := d.visitor("bob", "one")
+		defer bob.hangUp()
+		bob.greet(t, "{}")
+		got := bob.asks(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__x"}}`)
+		if !strings.Contains(got, `no rule allows it`) || strings.Contains(got, "f:1:1") {
+			t.Error(got)
+		}
+	})
+}
+
+// TestNewPolicyEndsSubscriptions: what a new policy denies ends at once, in both eras, and
+// clients are told that their lists have changed.
+func TestNewPolicyEndsSubscriptions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := full("a", "2025-11-25")
+		d := newFixture(f)
+		defer d.end()
+		d.warm(t)
+		legacy, modern := d.visitor("alice", "one"), d.visitor("alice", "one")
+		for _, c := range []*client{legacy, modern} {
+			defer c.hangUp()
+			c.greet(t, "{}")
+		}
+		if got := legacy.asks(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"r:1"}}`); !strings.Contains(got, `"result"`) {
+			t.Fatal(got)
+		}
+		if got := modern.asks(`{"jsonrpc":"2.0","id":"l","method":"subscriptions/listen","params":{"notifications":{"resourceSubscriptions":["r:1"]},"_meta":{$M}}}`); !strings.Contains(got, "acknowledged") {
+			t.Fatal(got)
+		}
+		d.setPolicy(policy.New(map[string]policy.Server{"a": {}}, policy.Rules{Given: true, Default: policy.Allows, Rules: []policy.Rule{
+			{Effect: policy.Denies, Resources: []string{"r:1"}, At: "f:1:1"},
+		}}))
+		synctest.Wait()
+		time.Sleep(time.Second)
+		if got := strings.Join(legacy.drain(), "\n"); !strings.Contains(got, "notifications/resources/list_changed") || !strings.Contains(got, "notifications/tools/list_changed") {
+			t.Errorf("the client was not told: %s", got)
+		}
+		if got := strings.Join(modern.drain(), "\n"); !strings.Contains(got, `"id":"l","result"`) {
+			t.Errorf("the listen request goes on: %s", got)
+		}
+		f.Link().Say(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"r:1"}}`)
+		synctest.Wait()
+		time.Sleep(time.Second)
+		for _, c := range []*client{legacy, modern} {
+			if got := strings.Join(c.drain(), "\n"); strings.Contains(got, "resources/updated") {
+				t.Errorf("an update of a denied resource: %s", got)
+			}
+		}
+		if f.Count("resources/unsubscribe") == 0 {
+			t.Error("the server still sends updates")
+		}
+	})
+}
+
+// TestManagedPolicy: the stricter of both policies counts.
+func TestManagedPolicy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := full("a", "2025-11-25")
+		d := newFixture(f)
+		defer d.end()
+		d.warm(t)
+		own := policy.New(map[string]policy.Server{"a": {}}, policy.Rules{Given: true, Default: policy.Allows})
+		d.setPolicy(own.Under(policy.Rules{Given: true, Default: policy.Allows, Rules: []policy.Rule{
+			{Effect: policy.Denies, Tools: []string{"y*"}, At: "managed:1:1"},
+			{Effect: policy.Denies, Tools: []string{"x"}, When: argumentIs("repo", "secret"), At: "managed:2:1"},
+		}}))
+		c := d.visitor("alice", "one")
+		defer c.hangUp()
+		c.greet(t, "{}")
+		if got := c.asks(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`); strings.Contains(got, "y.z") || !strings.Contains(got, "a__x") {
+			t.Error(got)
+		}
+		if got := c.asks(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"a__x","arguments":{"repo":"secret"}}}`); !strings.Contains(got, "policy.refused") {
+			t.Error(got)
+		}
+		if got := c.asks(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"a__x","arguments":{"repo":"open"}}}`); !strings.Contains(got, `"result"`) {
+			t.Error(got)
+		}
+		x := d.Explain(authn.Local(), policy.Item{Server: "a", Kind: policy.Tool, Name: "y.z"}, nil, nil)
+		if x.Decision.Verdict != policy.Deny || !strings.Contains(x.Decision.Rule, "managed:1:1") {
+			t.Errorf("%+v", x.Decision)
+		}
+	})
+}
