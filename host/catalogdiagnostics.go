@@ -26,6 +26,7 @@ func (g *generation) catalogDiagnostics() config.Diagnostics {
 		}
 		ds = append(ds, d)
 	}
+	ds = append(ds, g.policyDiagnostics()...)
 	slices.SortStableFunc(ds, func(x, y config.Diagnostic) int {
 		return cmp.Or(cmp.Compare(x.At.File, y.At.File), cmp.Compare(x.At.Line, y.At.Line), cmp.Compare(x.At.Column, y.At.Column))
 	})

@@ -23,6 +23,9 @@ func (g *generation) catalogServer(s *config.Server, u *upstream.Upstream) *cata
 		Name: s.Name, Prefix: s.Prefix, Views: viewsOf(s.Views), Patterns: patternsOf(s.Tools), Upstream: u, Key: g.cacheKey(s),
 		Describe: catalog.Describe(s.Describe), HideBadSchema: s.BadSchema == "hide",
 	}
+	if g.plugin(s.Transport.Plugin).Source == "builtin/cli" {
+		of.Access = s.Transport.At.String()
+	}
 	if s.Share == string(gateway.PerSession) {
 		of.Offer = []byte(gateway.AllCapabilities)
 	}

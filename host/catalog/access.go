@@ -7,6 +7,10 @@ import (
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
+// accessMeta is the name in _meta under which the bundled cli transport says what its
+// settings say about a tool.
+const accessMeta = "junctor/access"
+
 // classify tells whether a tool reads or writes. It is called before the view is applied:
 // what the server said counts, and not what clients are shown.
 func (s *Server) classify(t *Tool) classify.Class {
@@ -21,6 +25,14 @@ func (s *Server) classify(t *Tool) classify.Class {
 			what.ConfiguredRead = p.At
 		case p.List == "write" && what.ConfiguredWrite == "":
 			what.ConfiguredWrite = p.At
+		}
+	}
+	if s.Access != "" {
+		switch kind, _ := mcp.TextMember(t.Raw, "_meta", accessMeta); {
+		case kind == "read" && what.ConfiguredRead == "" && what.ConfiguredWrite == "":
+			what.ConfiguredRead = s.Access
+		case kind == "write" || kind == "destructive":
+			what.ConfiguredWrite = s.Access
 		}
 	}
 	return classify.Of(what)

@@ -21,6 +21,9 @@ type Server struct {
 	Prefix   string
 	Views    map[string]*View // by the server's name of the tool
 	Patterns []Pattern
+	// Access is the place of the configuration that the transport takes the access of its
+	// tools from, under accessMeta in their _meta; empty: the transport is not trusted with it.
+	Access string
 	Upstream *upstream.Upstream
 	// Describe selects how much of the server's texts clients see; "" means Full.
 	Describe Describe

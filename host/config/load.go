@@ -84,7 +84,8 @@ type loader struct {
 	plugins     map[string]*plugin
 	pluginsLost bool // some could not be read: do not report missing plugins
 	hasPolicy   bool
-	rolesUsed   []string // by the policy and by limits
+	ruleHeads   map[string]hcl.Range // of the rules of policies, by place
+	rolesUsed   []string             // by the policy and by limits
 
 	manifests map[string]*sdk.Manifest // by Plugin.Use; nil: the failure was reported
 }
@@ -92,7 +93,7 @@ type loader struct {
 func newLoader(o Options) *loader {
 	l := &loader{
 		Options: o, lookup: o.Lookup,
-		byName: map[string]*source{}, locals: map[string]*local{}, plugins: map[string]*plugin{},
+		byName: map[string]*source{}, ruleHeads: map[string]hcl.Range{}, locals: map[string]*local{}, plugins: map[string]*plugin{},
 		manifests: map[string]*sdk.Manifest{}, defaulted: map[string]bool{},
 		localValues: cty.EmptyObjectVal, keyring: newKeyring(),
 	}

@@ -149,6 +149,7 @@ func (r blockReader) rulesOf(p *policy.Rules, h policy.Holder) {
 			rule := one.rule(effect)
 			rule.Holder = h
 			p.Rules = append(p.Rules, rule)
+			r.ruleHeads[rule.At] = one.head
 		}
 	}
 }
@@ -204,6 +205,11 @@ func (r blockReader) namePatterns(name string) []string {
 // checkPolicy reports globs of servers that no server block has, and a policy that gives
 // the command line nothing.
 func (l *loader) checkPolicy(blocks []*hclsyntax.Block, p policy.Rules, drafts []*draft) {
+	for _, rule := range p.Rules {
+		if shadow := p.Shadow(rule); shadow != nil {
+			l.openBlock(blocks[0], "").warnAt(l.ruleHeads[rule.At], "remove the rule, or make the other one narrower", "the rule has no effect: %s at %s decides about all of it", shadow.Effect, shadow.At)
+		}
+	}
 	if p.Given && p.Default == policy.Denies && !slices.ContainsFunc(p.Rules, func(r policy.Rule) bool { return grantsLocal(p, r) }) {
 		l.openBlock(blocks[0], "").warnAt(blocks[0].TypeRange, `add subject "local" { allow { } } to allow it everything`,
 			`the policy allows the command line and clients on standard input nothing: they are the subject "local"`)

@@ -31,5 +31,5 @@ func TestApprovalAtTerminal(t *testing.T) {
 	c.waitFor(`was not approved`)
 	c.end(5)
 
-	s.run("call", "demo__add", "a=3", "b=41").exits(5) // there is nobody to ask
+	s.run("call", "demo__add", "a=3", "b=41").exits(5) // there is no terminal
 }

@@ -13,6 +13,10 @@ import (
 // under which the list and each tool return it.
 const ModelMeta = "junctor/model"
 
+// AccessMeta is the name in _meta of a tool whose access the configuration says: read,
+// write or destructive. The host trusts it as it does tools { read, write }.
+const AccessMeta = "junctor/access"
+
 // output is the schema of the structured result. It has no descriptions,
 // because the list repeats it for each tool; the plugin's README describes the
 // members.
@@ -30,8 +34,15 @@ func (t *Tool) JSON(withModel bool) json.RawMessage {
 	o.set("inputSchema", t.Input)
 	o.set("outputSchema", output)
 	o.set("annotations", t.annotations())
+	var meta object
+	if t.Access.From == "configuration" {
+		meta.set(AccessMeta, t.Access.Kind)
+		if !withModel {
+			o.set("_meta", meta)
+		}
+	}
 	if withModel {
-		var m, meta object
+		var m object
 		command := *t.Command
 		command.Commands = nil // sub-commands have their own tools
 		command.Path = append([]string{}, command.Path...)
