@@ -10,6 +10,7 @@ import (
 func TestApprovalAtTerminal(t *testing.T) {
 	t.Parallel()
 	s := newWorkspace(t, server{name: "demo", command: []string{program("demo")}})
+	s.env = append(s.env, "CI=") // under CI no question is asked
 	text, err := os.ReadFile(s.config)
 	if err == nil {
 		text = append(text, "policy {\n  default = \"allow\"\n  confirm {\n    tools = [\"add\"]\n    by    = \"client\"\n  }\n}\n"...)

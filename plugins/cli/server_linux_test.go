@@ -56,7 +56,7 @@ func TestLegacyRevisions(t *testing.T) {
 	if m := h.ask("tools/list", `{}`); strings.Contains(string(m.Result), "resultType") || strings.Contains(string(m.Result), "junctor/model") {
 		t.Errorf("%s", m.Result)
 	}
-	if m := h.ask("tools/list", `{"_meta":{"junctor/model":true}}`); !strings.Contains(string(m.Result), `"_meta":{"junctor/model":{"command":{"path":[]`) {
+	if m := h.ask("tools/list", `{"_meta":{"junctor/model":true}}`); !strings.Contains(string(m.Result), `"junctor/model":{"command":{"path":[]`) {
 		t.Errorf("%s", m.Result)
 	}
 }
