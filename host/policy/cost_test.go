@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"sync"
 	"testing"
 
 	"github.com/junctor-mcp/junctor/host/authn"
@@ -66,6 +67,27 @@ func BenchmarkDecide(b *testing.B) {
 			}
 		})
 	}
+}
+
+// TestDecisionsAreConcurrent decides about few and many items at a time.
+func TestDecisionsAreConcurrent(t *testing.T) {
+	p, q := largePolicy(aboutArguments())
+	var work sync.WaitGroup
+	for n := range 4 {
+		work.Go(func() {
+			for i := range 3000 {
+				one := *q
+				if i%3 == 0 {
+					one.Item = Item{"github", Resource, fmt.Sprint("x:", n, i)}
+				}
+				if d := p.Decide(&one); i%3 != 0 && d.Verdict != Allow {
+					t.Errorf("%+v", d)
+				}
+				_ = p.List(&one)
+			}
+		})
+	}
+	work.Wait()
 }
 
 // TestPlansAreBounded checks that clients cannot fill the memory with URIs.
