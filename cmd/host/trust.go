@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -173,6 +174,11 @@ func (e *env) showChange(w safeWriter, r *trust.Review, known *trust.Record) {
 // without content say why it cannot be read.
 func (e *env) locate(ctx context.Context, may bool) (config.Location, *config.Content, config.Diagnostics, error) {
 	at, err := config.Find(e.config, e.lookup)
+	if fault.Is(err, fault.ConfigMissing) && e.config == "" {
+		if _, managedErr := os.Lstat(managedPath); managedErr == nil { // the administrator's is enough
+			return config.Location{Path: managedPath}, nil, nil, nil
+		}
+	}
 	if err != nil {
 		return at, nil, nil, err
 	}

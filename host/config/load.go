@@ -17,7 +17,8 @@ import (
 
 // Options are the input of [Load].
 type Options struct {
-	// Path is a file, or a directory whose *.hcl files are read; see [Find].
+	// Path is a file, or a directory whose *.hcl files are read; see [Find]. It is Managed if
+	// there is no other configuration.
 	Path string
 
 	// Lookup reads the environment; nil is [os.LookupEnv].
@@ -54,7 +55,7 @@ func Load(ctx context.Context, o Options) (*Config, Diagnostics) {
 		for _, t := range o.Content.texts {
 			l.addSource(t.name, t.text)
 		}
-	} else {
+	} else if o.Path != o.Managed { // else the user has no configuration
 		l.readSources(o.Path)
 	}
 	l.readManaged(o.Managed)
