@@ -44,6 +44,9 @@ type Exchange struct {
 	// Header holds the headers of a modern request over HTTP, which repeat some
 	// of its arguments; nil where there are none.
 	Header map[string][]string
+	// Principal is that of this request's credential: the session's, with the roles of the
+	// moment. Requests of one session may have different ones at a time. Nil: the session's.
+	Principal *authn.Principal
 	// Address is the address of the client without a port, "local" over a unix socket, or
 	// "unknown". It is empty for a client on standard input.
 	Address string

@@ -8,6 +8,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/condition"
+	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
@@ -220,6 +221,45 @@ func TestManagedPolicy(t *testing.T) {
 		x := d.Explain(authn.Local(), policy.Item{Server: "a", Kind: policy.Tool, Name: "y.z"}, nil, nil)
 		if x.Decision.Verdict != policy.Deny || !strings.Contains(x.Decision.Rule, "managed:1:1") {
 			t.Errorf("%+v", x.Decision)
+		}
+	})
+}
+
+// TestPolicyByRequest: requests of one session with different credentials of its principal
+// are each judged by their own roles.
+func TestPolicyByRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newFixture(full("a", "2025-11-25"))
+		defer d.end()
+		d.warm(t)
+		d.setPolicy(policy.New(map[string]policy.Server{"a": {}}, policy.Rules{
+			Given: true, Default: policy.Denies, Roles: []string{"dev"},
+			Rules: []policy.Rule{{Effect: policy.Allows, Holder: policy.Holder{Kind: "role", Name: "dev"}, At: "f:1:1"}},
+		}))
+		c := d.visitor("alice", "one")
+		defer c.hangUp()
+		c.greet(t, "{}")
+		plain := c.Principal()
+		dev := plain
+		dev.Roles = []string{"dev"}
+		m, err := mcp.Parse([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__x"}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, last := range []authn.Principal{plain, dev} { // of the request that came last
+			c.UpdatePrincipal(last)
+			for _, own := range []authn.Principal{plain, dev} {
+				a := c.Answer(m, Exchange{Out: c.box, Principal: &own})
+				if allowed := a.Code == 0; allowed != (len(own.Roles) > 0) {
+					t.Errorf("the last request had %v, this one has %v: code %d", last.Roles, own.Roles, a.Code)
+				}
+				c.AcceptAs(&own, m, func() {})
+				synctest.Wait()
+				time.Sleep(time.Second)
+				if got := strings.Join(c.drain(), ""); strings.Contains(got, `"result"`) != (len(own.Roles) > 0) {
+					t.Errorf("accepted with %v: %s", own.Roles, got)
+				}
+			}
 		}
 	})
 }

@@ -136,13 +136,16 @@ func (s *Session) Handle(raw []byte) {
 
 // Accept is Handle for a message that was parsed. done is called once, when
 // nothing is done about the message any longer.
-func (s *Session) Accept(m *mcp.Message, done func()) {
+func (s *Session) Accept(m *mcp.Message, done func()) { s.AcceptAs(nil, m, done) }
+
+// AcceptAs is Accept for a message with a credential of its own; see [Exchange].
+func (s *Session) AcceptAs(who *authn.Principal, m *mcp.Message, done func()) {
 	if !m.IsRequest() {
 		s.Take(m)
 		done()
 		return
 	}
-	r, ctx, refused := s.begin(m, Exchange{Out: s.client.Out})
+	r, ctx, refused := s.begin(m, Exchange{Out: s.client.Out, Principal: who})
 	if refused != nil {
 		s.push(errorAnswer(m.ID, refused))
 		done()
@@ -201,7 +204,11 @@ func (s *Session) rejectUnparsable(id mcp.ID, shape mcp.Shape, rpcError []byte) 
 // begin takes a request of the session in, or says why not. The caller calls
 // inFlight.work.Done when the answer was sent.
 func (s *Session) begin(m *mcp.Message, x Exchange) (*request, context.Context, *rpcError) {
-	r, refused := s.gw.newRequest(s.Principal(), s, m, x)
+	who := s.principal.Load()
+	if x.Principal != nil {
+		who = x.Principal
+	}
+	r, refused := s.gw.newRequest(*who, s, m, x)
 	if refused != nil {
 		return nil, nil, refused
 	}

@@ -146,7 +146,7 @@ func (srv *Server) legacySSEMessage(w http.ResponseWriter, r *http.Request, p au
 		return
 	}
 	w.WriteHeader(http.StatusAccepted)
-	c.Accept(m, leave)
+	c.AcceptAs(&p, m, leave)
 	accepted = true
 }
 

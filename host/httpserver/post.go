@@ -140,7 +140,7 @@ func (srv *Server) postLegacy(w http.ResponseWriter, r *http.Request, p authn.Pr
 	}
 	x := srv.exchange(w, r, settings, takes, func(x *exchange) streamer { return newResumableStream(x, s, m.ID) })
 	a := x.answer(m, func() *gateway.Answer {
-		return c.Answer(m, gateway.Exchange{Out: x, Address: clientAddress(r, settings)})
+		return c.Answer(m, gateway.Exchange{Out: x, Principal: &p, Address: clientAddress(r, settings)})
 	})
 	defer a.Message.Hold.Release()
 	x.finish(a.Message, legacyStatus(a))
