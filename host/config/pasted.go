@@ -31,7 +31,7 @@ func pastedJSON(s *source) *problem {
 		return p
 	}
 	p.summary = fmt.Sprintf("this is the JSON configuration of an MCP client (%s), and one of Junctor is written in HCL", key)
-	p.hint = "write each server as a block, such as\n" + servers[0]
+	p.hint = "`junctor import FILE` converts such a file; each server becomes a block, such as\n" + servers[0]
 	return p
 }
 

@@ -1,0 +1,219 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/junctor-mcp/junctor/host/clientconfig"
+	"github.com/junctor-mcp/junctor/host/clientimport"
+	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/fault"
+)
+
+// mostImport is the maximum size of a client's file in bytes.
+const mostImport = 8 << 20
+
+type importOptions struct {
+	scope string
+	write bool
+}
+
+func (e *env) importVerb() *cobra.Command {
+	var x importOptions
+	cmd := &cobra.Command{
+		Use:   "import CLIENT|FILE|-",
+		Short: "Convert the servers of an MCP client into a configuration",
+		Long: `Print the servers in the configuration of an MCP client as server blocks. The file may be that of a client by its name
+(` + strings.Join(clientconfig.Names(), ", ") + `),
+any file in the format of one of them, or standard input (-), where a pasted mcpServers object will do.
+
+Variables become env(). Values that may be secrets are not printed: keyring() stands in their place, or env() in settings
+such as url that take no stored secret. A note names each and says how to set it. Notes also say what has no equivalent. The client's file is not changed.
+
+With --write, add the blocks to the end of the configuration, or to a new junctor.hcl. All else in it stays as it is, and
+the file as it was is kept beside it. Servers whose name the configuration has already are left out.`,
+		Example: `  junctor import claude-desktop
+  junctor import cursor --scope project --write
+  junctor import - < mcp.json`,
+		Args: takes("CLIENT|FILE|-"),
+		ValidArgsFunction: func(_ *cobra.Command, before []string, _ string) (words []cobra.Completion, _ cobra.ShellCompDirective) {
+			if len(before) == 0 {
+				for _, c := range clientconfig.Clients {
+					words = append(words, cobra.CompletionWithDesc(c.Name, c.Title))
+				}
+			}
+			return words, cobra.ShellCompDirectiveDefault
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return e.importServers(cmd.Context(), x, args[0]) },
+	}
+	f := cmd.Flags()
+	f.BoolVar(&x.write, "write", false, "add the blocks to the configuration")
+	f.StringVar(&x.scope, "scope", string(clientconfig.User), "whose file of a client: "+strings.Join(clientconfig.Scopes, ", "))
+	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions(clientconfig.Scopes, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// importServers prints the servers of a client's file, or adds them to the configuration.
+func (e *env) importServers(ctx context.Context, x importOptions, from string) error {
+	text, path, err := e.readImport(ctx, x, from)
+	if err != nil {
+		return err
+	}
+	servers, inputs, err := clientconfig.Servers(text)
+	if bad, ok := errors.AsType[*clientconfig.SyntaxError](err); ok {
+		return &fault.Error{Code: fault.ImportFile, Message: bad.What, At: fmt.Sprintf("%s:%d:%d", path, bad.Line, bad.Column),
+			Hint: "give a file of one of " + strings.Join(clientconfig.Names(), ", ") + ", or an mcpServers object"}
+	}
+	if err != nil {
+		return err
+	}
+	var target *clientconfig.File
+	var taken []string
+	if x.write {
+		if target, taken, err = e.importTarget(); err != nil {
+			return err
+		}
+	}
+	got := clientimport.Convert(servers, inputs, taken)
+	if err := e.putImport(got, target); err != nil {
+		return err
+	}
+	if !e.json {
+		e.remarkImport(got)
+	}
+	return nil
+}
+
+// readImport reads the file of a client, by its name or its path.
+func (e *env) readImport(ctx context.Context, x importOptions, from string) (text []byte, path string, err error) {
+	if from == "-" {
+		text, err = interruptible(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(e.stdin, mostImport+1)) })
+		path = "standard input"
+	} else {
+		if path, err = importPath(x, from, e.get); err != nil {
+			return nil, "", err
+		}
+		text, err = readRegular(path)
+	}
+	if err == nil && len(text) > mostImport {
+		err = fmt.Errorf("it is larger than %d MiB", mostImport>>20)
+	}
+	if err != nil {
+		return nil, "", fault.Because(fault.ImportFile, err, "%s cannot be read", path).
+			WithHint("give the path of the file, or one of %s", strings.Join(clientconfig.Names(), ", "))
+	}
+	return text, path, nil
+}
+
+// importPath returns the first existing file of a client, or the path as given.
+func importPath(x importOptions, from string, get func(string) string) (string, error) {
+	c := clientconfig.Find(from)
+	if c == nil {
+		return from, nil
+	}
+	paths, err := clientPaths(c, clientconfig.Scope(x.scope), get)
+	if err != nil {
+		return "", err
+	}
+	for _, path := range paths {
+		if _, err := os.Stat(path); err == nil {
+			return path, nil
+		}
+	}
+	return paths[len(paths)-1], nil
+}
+
+// readRegular reads a regular file, at most one byte more than mostImport.
+func readRegular(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("it is not a regular file")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	return io.ReadAll(io.LimitReader(f, mostImport+1))
+}
+
+// importTarget opens the configuration that --write adds to, and returns the names of its
+// servers.
+func (e *env) importTarget() (*clientconfig.File, []string, error) {
+	path := "junctor.hcl"
+	if at, err := config.Find(e.config, e.lookup); err == nil {
+		path = at.Path
+	} else if e.config != "" {
+		path = e.config
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil, nil, fault.New(fault.Usage, "the configuration %s is a directory", path).WithHint("omit --write and redirect the output to a file in it")
+	}
+	f, err := clientconfig.Choose([]string{path})
+	if err != nil {
+		return nil, nil, exportFault(err)
+	}
+	names, err := clientimport.Names(f.Text, path)
+	if err != nil {
+		return nil, nil, fault.Because(fault.ConfigInvalid, err, "nothing was written").WithHint("run `junctor validate`")
+	}
+	return f, names, nil
+}
+
+// putImport prints the blocks, or writes them to the end of target.
+func (e *env) putImport(got clientimport.Result, target *clientconfig.File) error {
+	if target != nil && len(got.Servers) > 0 {
+		backup, err := target.Write(clientimport.Append(target.Text, got.HCL), time.Now())
+		if err != nil {
+			return exportFault(err)
+		}
+		e.remark("%d servers were added to %s", len(got.Servers), target.Path)
+		if backup != "" {
+			e.remark("the file as it was: %s", backup)
+		}
+	}
+	switch {
+	case e.json:
+		secrets := make([]map[string]any, 0, len(got.Secrets))
+		for _, s := range got.Secrets {
+			secrets = append(secrets, map[string]any{"name": s.Name, "variable": s.Variable, "server": s.Server, "from": s.Where})
+		}
+		return e.printJSON(map[string]any{"hcl": string(got.HCL), "servers": append([]string{}, got.Servers...), "secrets": secrets, "notes": append([]string{}, got.Notes...)})
+	case target == nil:
+		_, err := e.stdout.Write(got.HCL)
+		return err
+	}
+	return nil
+}
+
+// remarkImport says what was left out, and what to do next.
+func (e *env) remarkImport(got clientimport.Result) {
+	for _, n := range got.Notes {
+		e.remark("%s", n)
+	}
+	for _, s := range got.Secrets {
+		if s.Variable != "" {
+			e.remark("%s: %s is a secret and was left out; set the variable %s where junctor starts", s.Server, s.Where, s.Variable)
+			continue
+		}
+		e.remark("%s: %s is a secret and was left out; store it: junctor secret set %s", s.Server, s.Where, s.Name)
+	}
+	if len(got.Servers) == 0 {
+		e.remark("no server was imported")
+	}
+}

@@ -1,0 +1,336 @@
+package clientimport
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/hcl/v2/hclwrite"
+
+	"github.com/junctor-mcp/junctor/host/clientconfig"
+	"github.com/junctor-mcp/junctor/host/lazyregexp"
+)
+
+// A Result is what a client's file says, as a configuration.
+type Result struct {
+	HCL     []byte // the server blocks
+	Servers []string
+	Secrets []Secret
+	Notes   []string // sentences without a full stop, each about one server
+}
+
+// A Secret is a value that was left out of the blocks.
+type Secret struct {
+	Name     string // in keyring(); empty: env() is in its place
+	Variable string // in env(); a setting such as url takes none from keyring()
+	Server   string
+	Where    string // in the client's file, such as env.GITHUB_TOKEN
+	Asked    bool   // the client asks for it; its file does not have it
+}
+
+// Convert writes the servers as blocks. Names that are taken already are left out.
+func Convert(servers []clientconfig.Server, inputs []clientconfig.Input, taken []string) Result {
+	c := converter{inputs: inputs, names: map[string]bool{}}
+	for _, name := range taken {
+		c.names[name] = true
+	}
+	for _, s := range servers {
+		c.server(s)
+	}
+	c.HCL = hclwrite.Format([]byte(c.text.String()))
+	return c.Result
+}
+
+type converter struct {
+	Result
+	inputs []clientconfig.Input
+	names  map[string]bool // of servers, taken
+	text   strings.Builder
+
+	name    string // of the present server
+	visible bool   // the present setting is not for secrets
+}
+
+func (c *converter) note(format string, args ...any) {
+	name := c.name
+	if label(name) != name {
+		name = fmt.Sprintf("%+q", name)
+	}
+	c.Notes = append(c.Notes, name+": "+fmt.Sprintf(format, args...))
+}
+
+func (c *converter) line(format string, args ...any) { fmt.Fprintf(&c.text, format+"\n", args...) }
+
+func (c *converter) server(s clientconfig.Server) {
+	c.name = s.Name
+	switch name := label(s.Name); {
+	case s.Problem != "":
+		c.note("not imported: %s", s.Problem)
+		return
+	case isJunctor(s.Command):
+		c.note("not imported: it starts Junctor itself")
+		return
+	case name != s.Name && c.names[name]:
+		c.note("not imported: its name as %s is taken", name)
+		return
+	case c.names[name]:
+		c.note("not imported: the configuration has a server of this name")
+		return
+	case name != s.Name:
+		c.note("is called %s here", name)
+		c.name = name
+	}
+	c.names[c.name] = true
+	c.Servers = append(c.Servers, c.name)
+	if c.text.Len() > 0 {
+		c.line("")
+	}
+	c.line("server %q {", c.name)
+	if s.Disabled {
+		c.line("enabled = false")
+	}
+	if s.URL == "" {
+		c.program(s)
+	} else {
+		c.remote(s)
+	}
+	c.tools(s)
+	c.times(s)
+	c.line("}")
+	if len(s.Ignored) > 0 {
+		c.note("has no equivalent here: %s", strings.Join(s.Ignored, ", "))
+	}
+}
+
+// badLabel matches what the name of a server cannot contain.
+var badLabel = lazyregexp.New(`[^A-Za-z0-9_-]+`)
+
+// label returns a name as the name of a server: a letter, and up to 63 letters, digits,
+// _ and -.
+func label(name string) string {
+	name = strings.Trim(badLabel.ReplaceAllString(name, "-"), "-")
+	if name == "" || !isLetter(name[0]) {
+		name = "server-" + name
+	}
+	return strings.TrimRight(name[:min(len(name), 64)], "-")
+}
+
+func isLetter(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' }
+
+// isJunctor reports whether a command is an entry that export wrote.
+func isJunctor(command []string) bool {
+	return len(command) > 1 && command[1] == "serve" && strings.TrimSuffix(filepath.Base(command[0]), ".exe") == "junctor"
+}
+
+func (c *converter) program(s clientconfig.Server) {
+	c.line(`transport "stdio" {`)
+	c.visible = true
+	words := make([]string, 0, len(s.Command))
+	for i, word := range s.Command {
+		words = append(words, c.argument(s.Command, i, word))
+	}
+	c.line("command = [%s]", strings.Join(words, ", "))
+	c.visible = false
+	c.valueMap("env", s.Env)
+	if len(s.PassEnv) > 0 {
+		c.line("pass_env = %s", list(s.PassEnv))
+	}
+	if s.Dir != "" {
+		c.visible = true
+		c.line("cwd = %s", c.expression(s.Dir))
+	}
+	c.line("}")
+}
+
+func (c *converter) remote(s clientconfig.Server) {
+	c.line(`transport "http" {`)
+	c.visible = true
+	c.line("url = %s", c.address(s.URL))
+	c.visible = false
+	if s.SSE {
+		c.line(`mode = "sse"`)
+	}
+	headers := maps.Clone(s.Headers)
+	for name, variable := range s.EnvNames {
+		if headers == nil {
+			headers = map[string]string{}
+		}
+		headers[name] = "${" + variable + "}"
+	}
+	c.valueMap("headers", headers)
+	c.line("}")
+}
+
+// valueMap writes a map whose values may be secrets.
+func (c *converter) valueMap(attribute string, values map[string]string) {
+	if len(values) == 0 {
+		return
+	}
+	c.line("%s = {", attribute)
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		c.line("%s = %s", key(name), c.value(attribute+"."+name, name, values[name]))
+	}
+	c.line("}")
+}
+
+var identifier = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_-]*$`)
+
+// key returns a name as the key of an object.
+func key(name string) string {
+	if identifier.MatchString(name) && !slices.Contains([]string{"null", "true", "false", "for"}, name) {
+		return name
+	}
+	return quote(name)
+}
+
+func list(all []string) string {
+	words := make([]string, len(all))
+	for i, s := range all {
+		words[i] = quote(s)
+	}
+	return "[" + strings.Join(words, ", ") + "]"
+}
+
+func (c *converter) tools(s clientconfig.Server) {
+	if s.Allow == nil && len(s.Deny) == 0 {
+		return
+	}
+	c.line("tools {")
+	if s.Allow != nil {
+		c.line("allow = %s", list(s.Allow))
+	}
+	if len(s.Deny) > 0 {
+		c.line("deny = %s", list(s.Deny))
+	}
+	c.line("}")
+}
+
+func (c *converter) times(s clientconfig.Server) {
+	if cmp.Or(s.Start, s.Call) == 0 {
+		return
+	}
+	c.line("timeouts {")
+	for _, t := range []struct {
+		name string
+		d    time.Duration
+	}{{"start", s.Start}, {"call", s.Call}} {
+		if t.d > 0 {
+			c.line("%s = %q", t.name, t.d)
+		}
+	}
+	c.line("}")
+}
+
+// reference matches the references of all clients: ${VAR}, ${env:VAR}, ${VAR:-default},
+// {env:VAR}, ${input:ID}, ${workspaceFolder}, ${userHome}.
+var reference = lazyregexp.New(`\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}|\$?\{env:([A-Za-z_][A-Za-z0-9_]*)(?::-?([^}]*))?\}|\$\{input:([^}]+)\}`)
+
+// A part is a literal text, or an expression.
+type part struct {
+	text       string
+	expression bool
+}
+
+// parts splits a text at its references.
+func (c *converter) parts(text string) (all []part) {
+	for text != "" {
+		at := reference.FindStringSubmatchIndex(text)
+		if at == nil {
+			return append(all, part{text: text})
+		}
+		if at[0] > 0 {
+			all = append(all, part{text: text[:at[0]]})
+		}
+		all = append(all, c.referenceTo(text, at))
+		text = text[at[1]:]
+	}
+	return all
+}
+
+// referenceTo converts one match of reference.
+func (c *converter) referenceTo(text string, at []int) part {
+	group := func(n int) string {
+		if at[2*n] < 0 {
+			return ""
+		}
+		return text[at[2*n]:at[2*n+1]]
+	}
+	if id := group(5); id != "" {
+		return c.input(id)
+	}
+	name := cmp.Or(group(1), group(3))
+	switch name {
+	case "workspaceFolder", "workspaceRoot":
+		c.note("${%s} became the directory of the configuration", name)
+		return part{text: "."}
+	case "userHome":
+		return part{text: `env("HOME")`, expression: true}
+	}
+	if at[2*2] >= 0 || at[2*4] >= 0 {
+		return part{text: fmt.Sprintf("env(%s, %s)", quote(name), quote(group(2)+group(4))), expression: true}
+	}
+	return part{text: fmt.Sprintf("env(%s)", quote(name)), expression: true}
+}
+
+// input converts a reference to a value that the client asks for.
+func (c *converter) input(id string) part {
+	for _, in := range c.inputs {
+		if in.ID == id && in.Secret {
+			return part{text: c.secret(id, "inputs."+id, true), expression: true}
+		}
+	}
+	variable := strings.ToUpper(strings.Trim(notVariable.ReplaceAllString(id, "_"), "_"))
+	c.note("${input:%s}: set the variable %s", id, variable)
+	return part{text: fmt.Sprintf("env(%s)", quote(variable)), expression: true}
+}
+
+var notVariable = lazyregexp.New(`[^A-Za-z0-9_]+`)
+
+// join writes parts as one expression.
+func join(all []part) string {
+	if len(all) == 1 && all[0].expression {
+		return all[0].text
+	}
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, p := range all {
+		if p.expression {
+			b.WriteString("${" + p.text + "}")
+		} else {
+			b.WriteString(escape(p.text))
+		}
+	}
+	return b.String() + `"`
+}
+
+func (c *converter) expression(text string) string { return join(c.parts(text)) }
+
+func quote(text string) string { return `"` + escape(text) + `"` }
+
+// escape returns a text as it stands between the quotes of HCL.
+func escape(text string) string {
+	var b strings.Builder
+	for i, r := range text {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteString(`\` + string(r))
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case (r == '$' || r == '%') && strings.HasPrefix(text[i+1:], "{"):
+			b.WriteString(string(r) + string(r))
+		case !isShown(r):
+			fmt.Fprintf(&b, `\U%08x`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}

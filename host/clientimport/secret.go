@@ -1,0 +1,120 @@
+package clientimport
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/junctor-mcp/junctor/host/lazyregexp"
+	"github.com/junctor-mcp/junctor/host/secretname"
+)
+
+func isShown(r rune) bool { return unicode.IsPrint(r) }
+
+// knownSecret matches secrets that their form gives away.
+var knownSecret = lazyregexp.New(`^(gh[pousr]_|github_pat_|glpat-|sk-|xox[abprs]-|AKIA|ya29\.|eyJ[A-Za-z0-9_-]{10}|Bearer |Basic |[A-Za-z0-9+/_-]{40,}=*$)`)
+
+// isSecret reports whether a value with a name may be a secret. A text with a reference
+// is none: its secret is elsewhere.
+func isSecret(name, value string) bool {
+	return value != "" && !reference.MatchString(value) && (secretname.Sounds(name) || knownSecret.MatchString(value))
+}
+
+// plainValue matches values that are no secrets, whatever their name sounds like.
+var plainValue = lazyregexp.New(`^(?i:true|false|yes|no|on|off|none|null|[0-9]{1,6}|https?://[^/@?#]*/?[A-Za-z0-9/_.-]*|/[^:?]*)$`)
+
+// value writes the value of a variable or a header.
+func (c *converter) value(where, name, value string) string {
+	if !isSecret(name, value) || plainValue.MatchString(value) {
+		return c.expression(value)
+	}
+	if scheme, rest, ok := strings.Cut(value, " "); ok && slices.Contains([]string{"bearer", "basic", "token"}, strings.ToLower(scheme)) && rest != "" {
+		return join([]part{{text: scheme + " "}, {text: c.secret(name, where, false), expression: true}})
+	}
+	return c.secret(name, where, false)
+}
+
+// notSecretName matches what a generated name of a secret does not contain.
+var notSecretName = lazyregexp.New(`[^a-z0-9]+`)
+
+// secret leaves a value out and returns the expression in its place.
+func (c *converter) secret(name, where string, asked bool) string {
+	stored := strings.Trim(notSecretName.ReplaceAllString(strings.ToLower(name), "-"), "-")
+	if !strings.HasPrefix(stored, strings.ToLower(c.name)+"-") {
+		stored = c.name + "-" + stored
+	}
+	stored = strings.Trim(stored[:min(len(stored), 100)], "-")
+	for n, base := 2, stored; slices.ContainsFunc(c.Secrets, func(s Secret) bool { return s.Name == stored && s.Where != where }); n++ {
+		stored = fmt.Sprintf("%s-%d", base, n)
+	}
+	found := Secret{Name: stored, Server: c.name, Where: where, Asked: asked}
+	expression := fmt.Sprintf("keyring(%s)", quote(stored))
+	if c.visible {
+		found.Name, found.Variable = "", strings.ToUpper(strings.Trim(notVariable.ReplaceAllString(stored, "_"), "_"))
+		expression = fmt.Sprintf("env(%s)", quote(found.Variable))
+	}
+	if !slices.Contains(c.Secrets, found) {
+		c.Secrets = append(c.Secrets, found)
+	}
+	return expression
+}
+
+// argument writes an argument of a program. One after a flag whose name is that of a
+// secret is one, as is the value in --token=VALUE and in TOKEN=VALUE after -e.
+func (c *converter) argument(command []string, i int, word string) string {
+	if i == 0 {
+		return c.expression(word)
+	}
+	if name, value, ok := strings.Cut(word, "="); ok && identifier.MatchString(strings.TrimLeft(name, "-")) {
+		if isSecret(strings.TrimLeft(name, "-"), value) && !plainValue.MatchString(value) {
+			return join([]part{{text: name + "="}, {text: c.secret(strings.TrimLeft(name, "-"), "args."+name, false), expression: true}})
+		}
+	}
+	if name, value, ok := strings.Cut(word, ":"); ok && identifier.MatchString(name) && isSecret(name, strings.TrimSpace(value)) && !strings.HasPrefix(value, "//") {
+		return join([]part{{text: name + ":"}, {text: c.secret(name, "args."+name, false), expression: true}})
+	}
+	before := command[i-1]
+	if flag := strings.TrimLeft(before, "-"); i > 1 && flag != before && !strings.HasPrefix(word, "-") && !strings.Contains(before, "=") {
+		return c.value("args."+before, flag, word)
+	}
+	if u, err := url.Parse(word); err == nil && u.Scheme != "" && u.Host != "" {
+		return c.address(word)
+	}
+	return c.value(fmt.Sprintf("args.%d", i), "arg", word)
+}
+
+// address writes a URL. A password and values of secret names in its query are secrets.
+func (c *converter) address(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || reference.MatchString(text) {
+		return c.expression(text)
+	}
+	var all []part
+	rest := text
+	leaveOut := func(name, where, value string) {
+		before, after, ok := strings.Cut(rest, value)
+		if ok && value != "" {
+			all = append(all, part{text: before}, part{text: c.secret(name, where, false), expression: true})
+			rest = after
+		}
+	}
+	if u.User != nil {
+		if _, has := u.User.Password(); has {
+			_, raw, _ := strings.Cut(rest, "://")
+			info, _, _ := strings.Cut(raw, "@")
+			_, password, _ := strings.Cut(info, ":")
+			leaveOut("password", "url", password)
+		}
+	}
+	for pair := range strings.SplitSeq(u.RawQuery, "&") {
+		if name, value, ok := strings.Cut(pair, "="); ok && isSecret(name, value) {
+			leaveOut(name, "url."+name, value)
+		}
+	}
+	if rest != "" {
+		all = append(all, part{text: rest})
+	}
+	return join(all)
+}
