@@ -64,6 +64,7 @@ var allowed = map[string]string{
 	"host/trust":        "host/config host/fault host/ownership",
 	"host/cliconfig":    "host/tokencount host/truncate sdk",
 	"host/clientconfig": "host/lazyregexp",
+	"host/configedit":   "",
 	"host/clientimport": "host/clientconfig host/lazyregexp host/secretname",
 	"host/launcher":     "host/lazyregexp",
 	"host/login":        "host/loopback host/truncate sdk sdk/process",
@@ -95,7 +96,7 @@ var allowed = map[string]string{
 // it. Other packages use these packages instead.
 var homes = map[string]string{
 	"github.com/hashicorp/go-plugin":           "sdk/wire sdk/serve sdk/plugintest host/plugin",
-	"github.com/hashicorp/hcl/v2":              "host/config host/cliconfig host/clientimport",
+	"github.com/hashicorp/hcl/v2":              "host/config host/cliconfig host/clientimport host/configedit",
 	"github.com/zclconf/go-cty":                "host/config host/cliconfig",
 	"github.com/99designs/keyring":             "plugins/keyring",
 	"github.com/godbus/dbus":                   "plugins/keyring",

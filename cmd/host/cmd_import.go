@@ -15,6 +15,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/clientimport"
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/configedit"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
@@ -168,7 +169,7 @@ func (e *env) importTarget() (*clientconfig.File, []string, error) {
 	if err != nil {
 		return nil, nil, exportFault(err)
 	}
-	names, err := clientimport.Names(f.Text, path)
+	names, err := configedit.Servers(f.Text, path)
 	if err != nil {
 		return nil, nil, fault.Because(fault.ConfigInvalid, err, "nothing was written").WithHint("run `junctor validate`")
 	}
@@ -178,11 +179,11 @@ func (e *env) importTarget() (*clientconfig.File, []string, error) {
 // putImport prints the blocks, or writes them to the end of target.
 func (e *env) putImport(got clientimport.Result, target *clientconfig.File) error {
 	if target != nil && len(got.Servers) > 0 {
-		backup, err := target.Write(clientimport.Append(target.Text, got.HCL), time.Now())
+		backup, err := target.Write(configedit.Append(target.Text, got.HCL), time.Now())
 		if err != nil {
 			return exportFault(err)
 		}
-		e.remark("%d servers were added to %s", len(got.Servers), target.Path)
+		e.remark("%s: added to %s", strings.Join(got.Servers, ", "), target.Path)
 		if backup != "" {
 			e.remark("the file as it was: %s", backup)
 		}

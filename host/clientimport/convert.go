@@ -119,6 +119,9 @@ func label(name string) string {
 	return strings.TrimRight(name[:min(len(name), 64)], "-")
 }
 
+// ValidName reports whether a name can be that of a server.
+func ValidName(name string) bool { return name != "" && label(name) == name }
+
 func isLetter(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' }
 
 // isJunctor reports whether a command is an entry that export wrote.

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/junctor-mcp/junctor/host/clientconfig"
+	"github.com/junctor-mcp/junctor/host/clientimport"
+	"github.com/junctor-mcp/junctor/host/configedit"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/suggest"
+)
+
+// addOptions holds the flags of add.
+type addOptions struct {
+	env, headers []string
+	dir          string
+	sse          bool
+}
+
+func (e *env) addVerb() *cobra.Command {
+	var x addOptions
+	cmd := &cobra.Command{
+		Use:   "add NAME URL | NAME -- COMMAND [ARGUMENT...]",
+		Short: "Add a server to the configuration",
+		Long: `Add a server block to the end of the configuration, or of a new junctor.hcl. All else in the file stays as it is, and the
+file as it was is kept beside it. A server is a URL, or a program with its arguments after --.
+
+A value that may be a secret is not written: keyring() stands in its place, and a note names the command that stores it.
+--env NAME without a value passes on a variable.`,
+		Example: `  junctor add files -- npx -y @modelcontextprotocol/server-filesystem .
+  junctor add github --env GITHUB_TOKEN -- npx -y @modelcontextprotocol/server-github
+  junctor add linear https://mcp.linear.app/mcp`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return fault.New(fault.Usage, "a name, and a URL or a command, are missing").
+					WithHint("write junctor add NAME URL, or junctor add NAME -- COMMAND ARGUMENT...")
+			}
+			return nil
+		},
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := x.server(args, cmd.ArgsLenAtDash())
+			if err != nil {
+				return err
+			}
+			return e.addServer(s)
+		},
+	}
+	f := cmd.Flags()
+	f.StringArrayVar(&x.env, "env", nil, "NAME=VALUE, or NAME to pass on: a variable of the program; can be repeated")
+	f.StringArrayVar(&x.headers, "header", nil, "\"NAME: VALUE\": a header for a URL; can be repeated")
+	f.StringVar(&x.dir, "cwd", "", "working directory of the program")
+	f.BoolVar(&x.sse, "sse", false, "the URL is of the older HTTP transport with server-sent events")
+	return cmd
+}
+
+// server returns the server that the arguments name. dash is how many precede --, or -1.
+func (x *addOptions) server(args []string, dash int) (clientconfig.Server, error) {
+	s := clientconfig.Server{Name: args[0], Dir: x.dir, SSE: x.sse}
+	switch remote := strings.Contains(args[1], "://"); {
+	case dash == 1:
+		s.Command = args[1:]
+	case dash >= 0 || len(args) > 2 || !remote:
+		return s, fault.New(fault.Usage, "%q is not a URL", args[1]).WithHint("write a program behind --: junctor add %s -- COMMAND ARGUMENT...", args[0])
+	default:
+		s.URL = args[1]
+	}
+	if s.URL == "" && (len(x.headers) > 0 || x.sse) || s.URL != "" && (len(x.env) > 0 || x.dir != "") {
+		return s, fault.New(fault.Usage, "--header and --sse are for a URL, --env and --cwd for a program").WithHint("omit the other ones")
+	}
+	for _, text := range x.env {
+		name, value, given := strings.Cut(text, "=")
+		if !given {
+			s.PassEnv = append(s.PassEnv, name)
+			continue
+		}
+		set(&s.Env, name, value)
+	}
+	for _, text := range x.headers {
+		name, value, given := strings.Cut(text, ":")
+		if !given {
+			return s, fault.New(fault.Usage, "--header %q has no colon", name).WithHint(`write --header "NAME: VALUE"`)
+		}
+		set(&s.Headers, strings.TrimSpace(name), strings.TrimSpace(value))
+	}
+	return s, nil
+}
+
+func set(in *map[string]string, name, value string) {
+	if *in == nil {
+		*in = map[string]string{}
+	}
+	(*in)[name] = value
+}
+
+// addServer adds one server to the configuration.
+func (e *env) addServer(s clientconfig.Server) error {
+	target, taken, err := e.importTarget()
+	if err != nil {
+		return err
+	}
+	for _, name := range taken {
+		if name == s.Name {
+			return fault.New(fault.Usage, "%s has a server %q already", target.Path, s.Name).WithHint("choose another name, or run `junctor remove %s` first", s.Name)
+		}
+	}
+	if !clientimport.ValidName(s.Name) {
+		return fault.New(fault.Usage, "%q cannot be the name of a server", s.Name).WithHint("use letters, digits, - and _, starting with a letter, at most 64")
+	}
+	got := clientimport.Convert([]clientconfig.Server{s}, nil, taken)
+	if err := e.putImport(got, target); err != nil {
+		return err
+	}
+	if !e.json {
+		e.remarkImport(got)
+	}
+	return nil
+}
+
+func (e *env) removeVerb() *cobra.Command {
+	return &cobra.Command{
+		Use: "remove NAME", Short: "Remove a server from the configuration", Args: takes("NAME"),
+		Long: `Remove a server block from the configuration. Comments and all else in the file stay as they are, and the file as it was
+is kept beside it. Secrets and logins of the server stay too: see "junctor secret remove" and "junctor logout".`,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(_ *cobra.Command, args []string) error { return e.removeServer(args[0]) },
+	}
+}
+
+func (e *env) removeServer(name string) error {
+	target, have, err := e.importTarget()
+	if err != nil {
+		return err
+	}
+	text, err := configedit.Remove(target.Text, target.Path, name)
+	if errors.Is(err, configedit.ErrNoServer) {
+		return withSuggestion(fault.New(fault.Usage, "%s has no server %q", target.Path, name), suggest.Nearest(name, have),
+			"its servers are "+strings.Join(have, ", "))
+	}
+	if err != nil {
+		return err
+	}
+	backup, err := target.Write(text, time.Now())
+	if err != nil {
+		return exportFault(err)
+	}
+	if e.json {
+		return e.printJSON(map[string]string{"removed": name, "file": target.Path, "backup": backup})
+	}
+	e.remark("%s was removed from %s; the file as it was: %s", name, target.Path, backup)
+	return nil
+}
