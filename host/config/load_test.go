@@ -157,6 +157,9 @@ func FuzzLoad(f *testing.F) {
 		if bytes.Contains(text, []byte("file")) || bytes.Contains(text, []byte("s3cr3t")) {
 			t.Skip("reads an existing file, or contains the secret itself")
 		}
+		if bytes.Contains(text, []byte("chatty")) {
+			t.Skip("this plugin prints the secret, which is hidden only if the configuration reads it")
+		}
 		if bytes.Count(text, []byte("for")) > 2 || bytes.Count(text, []byte("range")) > 1 || bytes.Count(text, []byte("local")) > 20 {
 			t.Skip("may compute for long")
 		}
