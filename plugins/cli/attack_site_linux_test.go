@@ -71,8 +71,10 @@ func (s *site) fill(t *testing.T) {
 	t.Helper()
 	files := map[string]string{
 		"outside/secret": canary + "\n", "outside/secret.json": `"` + canary + `"`, "outside/secret.hdr": "X: " + canary + "\n", "outside/secret.b64": base64.StdEncoding.EncodeToString([]byte(canary+"\n")) + "\n",
-		"outside/mod.jq": `def leak: "` + canary + `";`, "home/.keep": "",
-		"work/a.txt": "alpha\nbeta\n", "work/b.txt": "alpha\ngamma\n", "work/sub/c.txt": "x\n", "work/names": s.out + "/secret\n",
+		"outside/mod.jq": `def leak: "` + canary + `";`,
+		// Otherwise a process that go leaves behind writes here while the directory is removed.
+		"home/.config/go/telemetry/mode": "off\n",
+		"work/a.txt":                     "alpha\nbeta\n", "work/b.txt": "alpha\ngamma\n", "work/sub/c.txt": "x\n", "work/names": s.out + "/secret\n",
 		"work/evil.curlrc": "output = " + s.out + "/mark\nurl = " + s.url + "\n", "work/env.jq": "env.JQ_SECRET", "work/evil.m4": "syscmd(`" + s.out + "/evil')",
 		"work/evil.lua": "os.execute('" + s.out + "/evil')", "work/evil.mk": "x:\n\t" + s.out + "/evil\n", "work/evil.sql": ".shell " + s.out + "/evil\n",
 		"work/p.diff": "--- a.txt\n+++ a.txt\n@@ -1,2 +1,2 @@\n-alpha\n+omega\n beta\n", "work/new.diff": "--- /dev/null\n+++ b/mark\n@@ -0,0 +1 @@\n+x\n",
