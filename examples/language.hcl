@@ -1,5 +1,5 @@
-# The whole language on one page. "junctor validate" reports what this version does
-# not have yet (confirm and policy), with its place; the rest works. Set
+# The whole language on one page. "junctor validate" reports with its place what
+# this version does not have yet, if there is something; the rest works. Set
 # JUNCTOR_TOKEN, and first build the plugin in the root of the repository:
 #   go build -C testdata/thirdparty -o ../../examples/plugins/junctor-plugin-acme-transport ./acme-transport
 plugins {
