@@ -129,7 +129,7 @@ func TestMemoryWithBodiesAndLogs(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			defer conn.Close()                                         // a stopped AfterFunc may not run at all
+			defer conn.Close()                                          // a stopped AfterFunc may not run at all
 			defer context.AfterFunc(ctx, func() { _ = conn.Close() })() // ends the write
 			text := rawRequest(s.address, strings.Repeat(" ", 16<<20))
 			_, _ = io.WriteString(conn, text[:len(text)-1]) // may be refused
@@ -142,7 +142,7 @@ func TestMemoryWithBodiesAndLogs(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			defer conn.Close()                                         // a stopped AfterFunc may not run at all
+			defer conn.Close()                                          // a stopped AfterFunc may not run at all
 			defer context.AfterFunc(ctx, func() { _ = conn.Close() })() // ends the write
 			_, _ = io.WriteString(conn, rawRequest(s.address, legacyCall(i, [...]string{"a__bad", "c__bad"}[i%2], `{}`), "Mcp-Session-Id", session, "Accept", "text/event-stream"))
 			<-ctx.Done()
