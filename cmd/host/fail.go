@@ -123,7 +123,11 @@ func (e *env) warnNoServers(app *host.App) {
 	case len(servers) == 0:
 		e.warn("no server is configured in "+app.Config().Path, `write a block server "NAME" { } with transport "stdio" { command = ["PROGRAM"] } in it`)
 	case !slices.ContainsFunc(servers, func(s *config.Server) bool { return s.Enabled }):
-		e.warn("every server of "+app.Config().Path+" is disabled", "remove enabled = false from a server block")
+		hint := "remove enabled = false from a server block"
+		if slices.ContainsFunc(servers, func(s *config.Server) bool { return s.Blocked != "" }) {
+			hint = "the managed configuration does not allow all of them; junctor validate says which"
+		}
+		e.warn("every server of "+app.Config().Path+" is disabled", hint)
 	}
 }
 

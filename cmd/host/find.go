@@ -126,7 +126,12 @@ func possibleServers(app *host.App, exposed string) (names []string, prefixed bo
 
 func enabled(app *host.App, server string) error {
 	for _, s := range app.Config().Servers {
-		if s.Name == server && !s.Enabled {
+		switch {
+		case s.Name != server || s.Enabled:
+		case s.Blocked != "":
+			return &fault.Error{Code: fault.UpstreamDisabled, Message: "the managed configuration does not allow the server: " + s.Blocked, Server: server, At: s.At.String(),
+				Hint: "ask the administrator of this machine"}
+		default:
 			return &fault.Error{Code: fault.UpstreamDisabled, Message: "the server is disabled", Server: server, At: s.At.String(),
 				Hint: "remove enabled = false from its block"}
 		}

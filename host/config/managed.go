@@ -173,7 +173,7 @@ func (l *loader) disableUnmanaged(drafts []*draft, rules managed.Rules) {
 			continue
 		}
 		if why := rules.Blocked(managedServer(d.Server)); why != "" {
-			d.Enabled = false
+			d.Enabled, d.Blocked = false, why
 			d.block.warnAt(d.block.head, "ask the administrator of this machine", "server %q is not used: the managed configuration does not allow it (%s)", d.Name, why)
 		}
 	}

@@ -9,13 +9,14 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/ndjson"
 )
 
-// A Server is one server block. Of a disabled server only Name, At and Enabled
-// are set, because the rest of its block is not evaluated.
+// A Server is one server block. Of a disabled server only Name, At, Enabled and
+// Blocked are set, because the rest of its block is not evaluated.
 type Server struct {
 	Name       string
 	Prefix     string // of exposed tool names; empty: names are not prefixed
 	At         Position
 	Enabled    bool
+	Blocked    string `json:",omitempty"` // why the managed configuration does not allow it; empty: it does
 	Required   bool
 	Protocol   string // "auto" or a revision of MCP
 	Share      string // "global", "tenant" or "session"
