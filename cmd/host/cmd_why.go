@@ -161,6 +161,10 @@ func (e *env) whyItem(ctx context.Context, app *host.App, name string, words []s
 		server, own, both := strings.Cut(name, "/")
 		unlisted, configured := app.Unlisted(server, own)
 		if !both || own == "" || !configured {
+			if strings.Contains(name, "://") {
+				err = fault.New(fault.Usage, "%s is a resource, and why without --resource is about tools", name).
+					WithHint("write junctor why SUBJECT SERVER %s --resource", name)
+			}
 			return item, nil, nil, err
 		}
 		e.warn(fmt.Sprintf("server %q lists no tool %q, so only its name is known", server, own), "")
