@@ -47,9 +47,9 @@ server "github" {
   enabled  = true
 
   max_message = "16MiB"
-  describe    = "full"    # or "brief", "verbatim"
+  describe    = "full"                # or "brief", "verbatim"
   context     = ["subject", "tenant"] # what the server learns about clients, in _meta
-  bad_schema  = "replace" # or "hide"
+  bad_schema  = "replace"             # or "hide"
   resources {
     unlisted = false
   }

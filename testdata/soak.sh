@@ -30,6 +30,9 @@ figures ./sdk/plugintest .
 figures ./sdk/stdio 'CloseKillsStart'
 figures ./cmd/host 'TestReload'
 
+echo "==> files of random content, formatted"
+go test -count=1 -run Format ./host/configedit -rapid.checks=5000
+
 echo "==> servers that start slowly, end again and again, or are installed from cold caches"
 export JUNCTOR_REQUIRE_INTEROP=1
 figures ./host/interoptest 'TestColdLaunchers|TestInterruptedInstallation|TestManyColdServers|TestServerThatEndsAgainAndAgain|TestDeadServersAmongMany'

@@ -83,6 +83,9 @@ func TestExamples(t *testing.T) {
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("building the third party's transport: %v\n%s", err, text)
 	}
+	if text, err := exec.Command(filepath.Join(bin, "junctor"), "fmt", "--check", filepath.Dir(files[0])).CombinedOutput(); err != nil {
+		t.Errorf("not formatted: %s", text)
+	}
 	for _, file := range files {
 		name := filepath.Base(file)
 		t.Run(name, func(t *testing.T) {

@@ -89,26 +89,39 @@ func ioError(path string, err error) *FileError {
 // the same directory. It fails if the file changed since it was opened, because clients
 // write their files while they run. The replacement is atomic, except on Windows.
 func (f *File) Write(text []byte, now time.Time) (backup string, err error) {
-	if f.Text == nil {
-		if err := os.MkdirAll(filepath.Dir(f.Path), 0o755); err != nil {
+	if f.Text != nil {
+		if backup, err = f.keep(now); err != nil {
 			return "", ioError(f.Path, err)
 		}
-		if _, err := os.Lstat(f.Path); err == nil {
-			return "", f.changed()
-		}
-		return "", wrap(f.Path, maybe.WriteFile(f.Path, text, 0o644))
 	}
-	if backup, err = f.keep(now); err != nil {
-		return "", ioError(f.Path, err)
-	}
-	if current, err := readAll(f.Path); err != nil || !bytes.Equal(current, f.Text) {
+	err = f.Replace(text)
+	var changed *FileError
+	if backup != "" && errors.As(err, &changed) && *changed == *f.changed() {
 		_ = os.Remove(backup)
-		return "", f.changed()
+		backup = ""
 	}
-	return backup, wrap(f.Path, maybe.WriteFile(f.Path, text, f.mode))
+	return backup, err
 }
 
-func (f *File) changed() error {
+// Replace writes the file without a backup. It fails if the file has changed since it was
+// opened.
+func (f *File) Replace(text []byte) error {
+	if f.Text == nil {
+		if err := os.MkdirAll(filepath.Dir(f.Path), 0o755); err != nil {
+			return ioError(f.Path, err)
+		}
+		if _, err := os.Lstat(f.Path); err == nil {
+			return f.changed()
+		}
+		return wrap(f.Path, maybe.WriteFile(f.Path, text, 0o644))
+	}
+	if current, err := readAll(f.Path); err != nil || !bytes.Equal(current, f.Text) {
+		return f.changed()
+	}
+	return wrap(f.Path, maybe.WriteFile(f.Path, text, f.mode))
+}
+
+func (f *File) changed() *FileError {
 	return &FileError{f.Path, "another program changed it at the same time", "try again, or close the client first"}
 }
 

@@ -113,6 +113,7 @@ const (
 	WrapTried   Code = "wrap.tried"
 	ExportFile  Code = "export.file"
 	ImportFile  Code = "import.file"
+	Unformatted Code = "config.unformatted"
 )
 
 // An Entry explains a code: the exit status of the command line, the meaning of
@@ -208,6 +209,7 @@ var Codes = map[Code]Entry{
 	NameUnknown: {ExitUsage, "There is no tool, prompt or resource with this name.", "`junctor tools`, `prompts` and `resources` list them."},
 	WrapChanged: {ExitAnswer, "A wrapped program no longer supports a tool block.", "Change the block, or regenerate it with `junctor wrap PROGRAM`."},
 	WrapTried:   {ExitAnswer, "A tool failed when `junctor wrap --try` ran it.", "The comments in the output name the tool and the program's error."},
+	Unformatted: {ExitAnswer, "`junctor fmt --check` found files that it would change. It changed none.", "Run `junctor fmt`."},
 	ImportFile:  {ExitUsage, "The file of a client cannot be read, or has no servers. Nothing was changed.", "Correct the file, or paste its `mcpServers` object into `junctor import -`."},
 	ExportFile:  {ExitUsage, "The entry cannot be written to the client's file. The file was not changed.", "Fix the file, or insert the output of `junctor export CLIENT` by hand."},
 	Denied:      {ExitDenied, "A rule in the configuration denies this.", "The message names the rule. `junctor why SUBJECT TOOL` shows every rule about it."},

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/junctor-mcp/junctor/host/clientconfig"
+	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/configedit"
+	"github.com/junctor-mcp/junctor/host/fault"
+)
+
+// mostFormatted bounds the length of standard input for fmt, in bytes.
+const mostFormatted = 1 << 20
+
+func (e *env) fmtVerb() *cobra.Command {
+	var check bool
+	cmd := &cobra.Command{
+		Use:   "fmt [PATH… | -]",
+		Short: "Format configurations",
+		Long: `Give configurations the usual spaces: two for each level, and aligned = in neighbouring lines. Only spaces and tabs
+between words change. The files that change are printed.
+
+PATH is a file, or a directory whose *.hcl files are formatted; the configuration in use if not given. - formats standard
+input to standard output.`,
+		Example: "  junctor fmt\n  junctor fmt --check examples\n  junctor fmt - < junctor.hcl",
+		RunE:    func(cmd *cobra.Command, args []string) error { return e.format(cmd.Context(), args, check) },
+	}
+	cmd.Flags().BoolVar(&check, "check", false, "change nothing; end with status 1 if a file would change")
+	return cmd
+}
+
+func (e *env) format(ctx context.Context, args []string, check bool) error {
+	if len(args) == 1 && args[0] == "-" {
+		return e.formatInput(ctx, check)
+	}
+	if len(args) == 0 {
+		at, err := config.Find(e.config, e.lookup)
+		if err != nil {
+			return err
+		}
+		if at.Text != nil {
+			return fault.New(fault.Usage, "the configuration is in %s and not in a file", config.InlineVariable).WithHint("name a file")
+		}
+		args = []string{at.Path}
+	}
+	var files []string
+	for _, path := range args {
+		more, err := formattable(path)
+		if err != nil {
+			return err
+		}
+		files = append(files, more...)
+	}
+	changed := []string{}
+	for _, path := range files {
+		differs, err := formatFile(path, check)
+		if err != nil {
+			return err
+		}
+		if differs {
+			changed = append(changed, path)
+		}
+	}
+	if err := e.printFormatted(changed); err != nil {
+		return err
+	}
+	return unformatted(check, len(changed))
+}
+
+// printFormatted prints the names of files.
+func (e *env) printFormatted(changed []string) error {
+	if e.json {
+		return e.printJSON(changed)
+	}
+	for _, path := range changed {
+		e.printf("%s\n", path)
+	}
+	return nil
+}
+
+// unformatted returns the error of --check.
+func unformatted(check bool, changed int) error {
+	if !check || changed == 0 {
+		return nil
+	}
+	return fault.New(fault.Unformatted, "%d of the files would change", changed).WithHint("run `junctor fmt`")
+}
+
+// formattable returns the files at a path.
+func formattable(path string) ([]string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fault.Because(fault.Usage, err, "%s cannot be formatted", path)
+	}
+	if !info.IsDir() {
+		return []string{path}, nil
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, fault.Because(fault.Usage, err, "%s cannot be formatted", path)
+	}
+	var files []string
+	for _, entry := range entries {
+		if name := entry.Name(); strings.HasSuffix(name, ".hcl") && name[0] != '.' {
+			files = append(files, filepath.Join(path, name))
+		}
+	}
+	if len(files) == 0 {
+		return nil, fault.New(fault.Usage, "no file in %s ends with .hcl", path)
+	}
+	return files, nil
+}
+
+// formatFile formats a file, unless check is true, and reports whether it differs.
+func formatFile(path string, check bool) (bool, error) {
+	f, err := clientconfig.Choose([]string{path})
+	if err != nil {
+		return false, exportFault(err)
+	}
+	text, err := configedit.Format(f.Text, path)
+	if err != nil {
+		return false, fault.Because(fault.ConfigInvalid, err, "%s was not changed", path).WithHint("run `junctor validate`")
+	}
+	if bytes.Equal(text, f.Text) || check {
+		return !bytes.Equal(text, f.Text), nil
+	}
+	if err := f.Replace(text); err != nil {
+		return false, exportFault(err)
+	}
+	return true, nil
+}
+
+// formatInput formats standard input to standard output.
+func (e *env) formatInput(ctx context.Context, check bool) error {
+	text, err := interruptible(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(e.stdin, mostFormatted+1)) })
+	if err != nil {
+		return err
+	}
+	if len(text) > mostFormatted {
+		return fault.New(fault.Usage, "standard input is larger than %d KiB", mostFormatted>>10)
+	}
+	after, err := configedit.Format(text, "standard input")
+	if err != nil {
+		return fault.Because(fault.ConfigInvalid, err, "standard input cannot be formatted")
+	}
+	if check {
+		changed := 0
+		if !bytes.Equal(text, after) {
+			changed = 1
+		}
+		return unformatted(check, changed)
+	}
+	_, err = e.stdout.Write(after)
+	return err
+}
