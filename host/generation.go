@@ -45,7 +45,7 @@ func (a *App) read(ctx context.Context, content *config.Content) (*generation, c
 		g.number = before.number + 1
 	}
 	cfg, diags := config.Load(ctx, config.Options{
-		Path: a.opts.Config.Path, Content: content, Lookup: a.opts.Lookup, Describe: g.describeOrReport, All: a.opts.AllPlugins, NoListener: a.opts.NoListener, Managed: a.opts.Managed,
+		Path: a.opts.Config.Path, Text: a.opts.Config.Text, Content: content, Lookup: a.opts.Lookup, Describe: g.describeOrReport, All: a.opts.AllPlugins, NoListener: a.opts.NoListener, Managed: a.opts.Managed,
 	})
 	if cfg == nil {
 		return nil, diags

@@ -109,6 +109,7 @@ var homes = map[string]string{
 	"github.com/go-json-experiment/json":       "host/authn host/authn/jwks host/mcp host/schema host/upstream plugins/internal/jsonrpc plugins/oauth",
 	"github.com/google/jsonschema-go":          "",
 	"code.dny.dev/ssrf":                        "plugins/internal/httpclient",
+	"github.com/kballard/go-shellquote":        "cmd/host",
 	"github.com/pelletier/go-toml/v2":          "host/clientconfig",
 	"github.com/google/renameio/v2":            "host/clientconfig host/trust",
 	"filippo.io/age":                           "host/secret",

@@ -1,9 +1,9 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -19,6 +19,7 @@ type addOptions struct {
 	env, headers []string
 	dir          string
 	sse          bool
+	offline      bool
 }
 
 func (e *env) addVerb() *cobra.Command {
@@ -30,7 +31,9 @@ func (e *env) addVerb() *cobra.Command {
 file as it was is kept beside it. A server is a URL, or a program with its arguments after --.
 
 A value that may be a secret is not written: keyring() stands in its place, and a note names the command that stores it.
---env NAME without a value passes on a variable.`,
+--env NAME without a value passes on a variable.
+
+The server is started or asked at once, and its tools are shown. If that fails, the block stays.`,
 		Example: `  junctor add files -- npx -y @modelcontextprotocol/server-filesystem .
   junctor add github --env GITHUB_TOKEN -- npx -y @modelcontextprotocol/server-github
   junctor add linear https://mcp.linear.app/mcp`,
@@ -47,13 +50,14 @@ A value that may be a secret is not written: keyring() stands in its place, and 
 			if err != nil {
 				return err
 			}
-			return e.addServer(s)
+			return e.addServer(cmd.Context(), s, x.offline)
 		},
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&x.env, "env", nil, "NAME=VALUE, or NAME to pass on: a variable of the program; can be repeated")
 	f.StringArrayVar(&x.headers, "header", nil, "\"NAME: VALUE\": a header for a URL; can be repeated")
 	f.StringVar(&x.dir, "cwd", "", "working directory of the program")
+	f.BoolVar(&x.offline, "offline", false, "do not start or ask the server")
 	f.BoolVar(&x.sse, "sse", false, "the URL is of the older HTTP transport with server-sent events")
 	return cmd
 }
@@ -97,8 +101,8 @@ func set(in *map[string]string, name, value string) {
 	(*in)[name] = value
 }
 
-// addServer adds one server to the configuration.
-func (e *env) addServer(s clientconfig.Server) error {
+// addServer adds one server to the configuration, and shows its tools.
+func (e *env) addServer(ctx context.Context, s clientconfig.Server, offline bool) error {
 	target, taken, err := e.importTarget()
 	if err != nil {
 		return err
@@ -115,9 +119,14 @@ func (e *env) addServer(s clientconfig.Server) error {
 	if err := e.putImport(got, target); err != nil {
 		return err
 	}
-	if !e.json {
-		e.remarkImport(got)
+	if e.json {
+		return nil
 	}
+	e.remarkImport(got)
+	if !offline && len(got.Secrets) == 0 {
+		return e.showAdded(ctx, target.Path, s.Name)
+	}
+	e.remark("junctor tools %s shows what it offers", s.Name)
 	return nil
 }
 
@@ -144,9 +153,9 @@ func (e *env) removeServer(name string) error {
 	if err != nil {
 		return err
 	}
-	backup, err := target.Write(text, time.Now())
+	backup, err := e.writeEdited(target, text)
 	if err != nil {
-		return exportFault(err)
+		return err
 	}
 	if e.json {
 		return e.printJSON(map[string]string{"removed": name, "file": target.Path, "backup": backup})

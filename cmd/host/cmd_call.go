@@ -48,7 +48,9 @@ configuration's default for it out.
 A server may ask something before it answers: at a terminal you are asked for each part of its form, or whether to open
 its page. Ctrl-D cancels. Without a terminal, and under CI, such a question is declined.`,
 		Example: `  junctor call gh__search_issues query=crash perPage:=5
-  junctor call files/read_text_file path=README.md`,
+  junctor call files/read_text_file path=README.md
+  junctor call --command 'npx -y @modelcontextprotocol/server-everything' echo message=hi
+  junctor call --url https://mcp.example.com/mcp --header 'Authorization: Bearer …' search query=x`,
 		Args:              takesMore("TOOL"),
 		ValidArgsFunction: e.completes(completeCall),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -60,6 +62,7 @@ its page. Ctrl-D cancels. Without a terminal, and under CI, such a question is d
 	cmd.Flags().StringVarP(&o.output, "output", "o", "", "write what the tool returns to this file instead: its image, sound or other bytes, or its text")
 	cmd.Flags().BoolVar(&o.full, "full", false, "print the whole result, however long")
 	e.rootFlag(cmd, "")
+	e.directFlags(cmd)
 	return cmd
 }
 

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -153,12 +152,16 @@ func readRegular(path string) ([]byte, error) {
 // servers.
 func (e *env) importTarget() (*clientconfig.File, []string, error) {
 	path := "junctor.hcl"
-	if at, err := config.Find(e.config, e.lookup); err == nil {
+	at, err := config.Find(e.config, e.lookup)
+	switch {
+	case err == nil && at.Text != nil:
+		return nil, nil, fault.New(fault.Usage, "the configuration is in %s and not in a file", config.InlineVariable).WithHint("unset it, or name a file with --config")
+	case err == nil:
 		path = at.Path
-	} else if e.config != "" {
+	case e.config != "":
 		path = e.config
 	}
-	path, err := filepath.Abs(path)
+	path, err = filepath.Abs(path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -179,9 +182,9 @@ func (e *env) importTarget() (*clientconfig.File, []string, error) {
 // putImport prints the blocks, or writes them to the end of target.
 func (e *env) putImport(got clientimport.Result, target *clientconfig.File) error {
 	if target != nil && len(got.Servers) > 0 {
-		backup, err := target.Write(configedit.Append(target.Text, got.HCL), time.Now())
+		backup, err := e.writeEdited(target, configedit.Append(target.Text, got.HCL))
 		if err != nil {
-			return exportFault(err)
+			return err
 		}
 		e.remark("%s: added to %s", strings.Join(got.Servers, ", "), target.Path)
 		if backup != "" {

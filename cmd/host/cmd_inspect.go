@@ -16,13 +16,15 @@ import (
 )
 
 func (e *env) inspectVerb() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:               "inspect TOOL",
 		Short:             "Show a tool's names, arguments, schema and rules",
 		Args:              takes("TOOL"),
 		ValidArgsFunction: e.completes(completeTool),
 		RunE:              func(cmd *cobra.Command, args []string) error { return e.inspect(cmd.Context(), args[0]) },
 	}
+	e.directFlags(cmd)
+	return cmd
 }
 
 // inspection is the JSON form of inspect.

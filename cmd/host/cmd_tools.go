@@ -25,6 +25,7 @@ type listFlags struct {
 
 func (f *listFlags) add(e *env, cmd *cobra.Command) {
 	e.rootFlag(cmd, "")
+	e.directFlags(cmd)
 	cmd.Flags().BoolVar(&f.refresh, "refresh", false, "ask the servers instead of using cached lists")
 }
 

@@ -37,7 +37,8 @@ type env struct {
 	listening  bool // the verb needs the http block of the gateway
 	completing bool // a shell completes a word: start nothing and ask nothing
 	config     string
-	loaded     string // contentDigest of the configuration that serve has loaded
+	direct     directOptions // a server that the command line describes
+	loaded     string        // contentDigest of the configuration that serve has loaded
 	logFlag    string
 
 	log  hclog.Logger

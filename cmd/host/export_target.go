@@ -62,6 +62,9 @@ func (e *env) stdioTarget(x exportOptions) (clientconfig.Target, error) {
 	if err != nil {
 		return t, err
 	}
+	if at.Text != nil {
+		return t, fault.New(fault.Usage, "the configuration is in %s, which the client does not have", config.InlineVariable).WithHint("name a file with --config")
+	}
 	path, err := filepath.Abs(at.Path)
 	if err != nil {
 		return t, err

@@ -173,6 +173,10 @@ func (e *env) showChange(w safeWriter, r *trust.Review, known *trust.Record) {
 // locate finds the configuration of a verb, and its content if it needs trust. Diagnostics
 // without content say why it cannot be read.
 func (e *env) locate(ctx context.Context, may bool) (config.Location, *config.Content, config.Diagnostics, error) {
+	if e.direct.given() {
+		at, err := e.direct.location(e.config)
+		return at, nil, nil, err
+	}
 	at, err := config.Find(e.config, e.lookup)
 	if fault.Is(err, fault.ConfigMissing) && e.config == "" {
 		if _, managedErr := os.Lstat(managedPath); managedErr == nil { // the administrator's is enough

@@ -193,6 +193,16 @@ func (c *Content) read(path string) ([]byte, error) {
 	return readFile(path, maxIncluded)
 }
 
+// Text returns the text of a file of the configuration by its name there, or nil.
+func (c *Content) Text(name string) []byte {
+	for _, t := range c.texts {
+		if t.name == name {
+			return t.text
+		}
+	}
+	return nil
+}
+
 // Pin records the sha256 of a plugin's program. Load rejects another program.
 func (c *Content) Pin(plugin, sha256 string) { c.programs[plugin] = sha256 }
 

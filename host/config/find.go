@@ -18,6 +18,9 @@ type Location struct {
 	// may have written it, so it must not be loaded before the user has trusted it.
 	Found bool
 
+	// Text is the configuration itself if it is not in a file. Path is then its name.
+	Text []byte
+
 	// Own is true for the user's own configuration, also if the user named it.
 	Own bool
 }
@@ -54,11 +57,15 @@ func canonical(path string) (string, error) {
 // FoundName is the name of a configuration in the current directory.
 const FoundName = "junctor.hcl"
 
+// InlineVariable names the variable that holds the text of a configuration.
+const InlineVariable = "JUNCTOR_CONFIG_INLINE"
+
 // Find returns the configuration to load: explicit if it is not empty, else
-// $JUNCTOR_CONFIG, else ./junctor.hcl if it exists, else the user's own file. A nil
-// lookup is [os.LookupEnv].
+// $JUNCTOR_CONFIG, else the text in $JUNCTOR_CONFIG_INLINE, else ./junctor.hcl if it
+// exists, else the user's own file. A nil lookup is [os.LookupEnv].
 //
-// Its error is a [*fault.Error] of code [fault.ConfigMissing].
+// Its error is a [*fault.Error] of code [fault.ConfigMissing], or [fault.Usage] if both
+// variables are set.
 func Find(explicit string, lookup func(string) (string, bool)) (Location, error) {
 	if lookup == nil {
 		lookup = os.LookupEnv
@@ -67,7 +74,14 @@ func Find(explicit string, lookup func(string) (string, bool)) (Location, error)
 	if explicit != "" {
 		return named(explicit, own, "as asked for")
 	}
-	if path, _ := lookup("JUNCTOR_CONFIG"); path != "" {
+	text, _ := lookup(InlineVariable)
+	path, _ := lookup("JUNCTOR_CONFIG")
+	switch {
+	case path != "" && text != "":
+		return Location{}, fault.New(fault.Usage, "JUNCTOR_CONFIG and %s are both set", InlineVariable).WithHint("unset one of them")
+	case text != "":
+		return Location{Path: InlineVariable, Text: []byte(text)}, nil
+	case path != "":
 		return named(path, own, "which JUNCTOR_CONFIG names")
 	}
 	places := []string{FoundName}

@@ -2,6 +2,7 @@ package config
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -20,6 +21,10 @@ type Options struct {
 	// Path is a file, or a directory whose *.hcl files are read; see [Find]. It is Managed if
 	// there is no other configuration.
 	Path string
+
+	// Text is the configuration itself, if it is not nil. Path is then its name in
+	// diagnostics, and its relative paths start at the working directory.
+	Text []byte
 
 	// Lookup reads the environment; nil is [os.LookupEnv].
 	Lookup func(name string) (string, bool)
@@ -51,11 +56,16 @@ type Options struct {
 // named or trusted, because evaluation is not bounded.
 func Load(ctx context.Context, o Options) (*Config, Diagnostics) {
 	l := newLoader(o)
-	if o.Content != nil {
+	switch {
+	case o.Content != nil:
 		for _, t := range o.Content.texts {
 			l.addSource(t.name, t.text)
 		}
-	} else if o.Path != o.Managed { // else the user has no configuration
+	case len(o.Text) > maxFile:
+		l.problem(problem{at: hcl.Range{Filename: o.Path}, summary: fmt.Sprintf("the configuration is larger than %d KiB", maxFile>>10)})
+	case o.Text != nil:
+		l.addSource(o.Path, o.Text)
+	case o.Path != o.Managed: // else the user has no configuration
 		l.readSources(o.Path)
 	}
 	l.readManaged(o.Managed)

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/kballard/go-shellquote"
+	"github.com/spf13/cobra"
+
+	"github.com/junctor-mcp/junctor/host/clientimport"
+	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/fault"
+)
+
+// directOptions are the flags for a server that no configuration has.
+type directOptions struct {
+	command, url string
+	server       addOptions
+}
+
+// directName is the name of the server.
+const directName = "direct"
+
+// directFlags adds the flags to a verb.
+func (e *env) directFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&e.direct.command, "command", "", "use the server that this command line starts, without any configuration; quotes and \\ as in a shell")
+	f.StringVar(&e.direct.url, "url", "", "use the server at this URL, without any configuration")
+	f.StringArrayVar(&e.direct.server.env, "env", nil, "NAME=VALUE, or NAME to pass on: a variable for --command; can be repeated")
+	f.StringArrayVar(&e.direct.server.headers, "header", nil, "\"NAME: VALUE\": a header for --url; can be repeated")
+}
+
+// given reports whether the command line describes a server.
+func (d *directOptions) given() bool {
+	return d.command != "" || d.url != "" || len(d.server.env) > 0 || len(d.server.headers) > 0
+}
+
+// location returns a configuration with the server. file is the value of --config.
+func (d *directOptions) location(file string) (config.Location, error) {
+	at := config.Location{Path: "--command"}
+	words := []string{directName}
+	dash := -1
+	switch {
+	case d.command != "" && d.url != "":
+		return at, fault.New(fault.Usage, "--command and --url are two servers").WithHint("omit one of them")
+	case file != "":
+		return at, fault.New(fault.Usage, "--config and a server on the command line are two configurations").WithHint("omit one of them")
+	case d.command != "":
+		program, err := shellquote.Split(d.command)
+		if err != nil || len(program) == 0 || program[0] == "" {
+			return at, fault.New(fault.Usage, "--command %q is not a command line", d.command).WithHint(`write --command 'PROGRAM ARGUMENT...', with spaces inside of an argument in quotes`)
+		}
+		words, dash = append(words, program...), 1
+	case d.url != "":
+		at.Path, words = "--url", append(words, d.url)
+	default:
+		return at, fault.New(fault.Usage, "--env and --header are for --command and --url")
+	}
+	if dash < 0 && !strings.Contains(d.url, "://") {
+		return at, fault.New(fault.Usage, "--url %q is not a URL", d.url).WithHint("write --url https://HOST/PATH")
+	}
+	s, err := d.server.server(words, dash)
+	if err != nil {
+		return at, err
+	}
+	at.Text = clientimport.Literal(s)
+	return at, nil
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/clientconfig"
+	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/host/trust"
+)
+
+// writeEdited writes a configuration that a verb has edited, with a backup. The user made
+// the change, so trust in the file stays, and a new file is trusted.
+func (e *env) writeEdited(f *clientconfig.File, text []byte) (backup string, err error) {
+	at := config.Location{Path: f.Path, Found: true}
+	before := e.trustedReview(at)
+	backup, err = f.Write(text, time.Now())
+	if err != nil {
+		return "", exportFault(err)
+	}
+	if filepath.Base(f.Path) != config.FoundName || f.Text != nil && before == nil {
+		return backup, nil
+	}
+	after, _, err := e.review(at)
+	if err != nil || after == nil || !bytes.Equal(after.Content.Text(f.Path), text) || !onlyFileChanged(before, after) {
+		return backup, nil // the next use asks
+	}
+	store, err := e.trustStore()
+	if err == nil && store.Dir != "" {
+		err = store.Put(after.Record(time.Now()))
+	}
+	if err != nil {
+		e.warn("the edited configuration is not trusted: "+err.Error(), "run `junctor trust`")
+	}
+	return backup, nil
+}
+
+// trustedReview returns the review of a configuration that the user trusts, else nil.
+func (e *env) trustedReview(at config.Location) *trust.Review {
+	_, known, err := e.known(at)
+	if err != nil || known == nil {
+		return nil
+	}
+	r, _, err := e.review(at)
+	if err != nil || r == nil || !r.Trusted(known, "") {
+		return nil
+	}
+	return r
+}
+
+// onlyFileChanged reports whether nothing but the configuration itself differs between two
+// reviews. before is nil for a new file.
+func onlyFileChanged(before, after *trust.Review) bool {
+	if before == nil {
+		return len(after.Programs) == 0 && len(after.Content.Files()) == 1
+	}
+	record := before.Record(time.Time{})
+	return slices.Equal(before.Programs, after.Programs) && len(after.Since(&record).Files) <= 1
+}
+
+// showAdded asks a new server for its tools and shows their names. A server that fails keeps
+// its block, and the verb succeeds.
+func (e *env) showAdded(ctx context.Context, path, name string) error {
+	at := config.Location{Path: path}
+	if filepath.Base(path) == config.FoundName && !e.ownOrTrusted(path) {
+		e.remark("%s is not trusted yet: run junctor trust, then junctor tools %s", path, name)
+		return nil
+	}
+	app, diags, err := e.loadAt(ctx, at, nil, false)
+	if err != nil {
+		return err
+	}
+	e.tellDiagnostics(app, diags)
+	if app == nil {
+		return reported(diags.Err())
+	}
+	wait := e.spin("asking " + name)
+	err = app.Catalog.Refresh(ctx, name)[name]
+	wait.stop()
+	if err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		e.tell(err)
+		e.remark("the block stays; junctor remove %s removes it", name)
+		return nil
+	}
+	var tools []string
+	for _, t := range app.Catalog.Snapshot().Tools {
+		if t.Server == name && app.Gateway.Visible(authn.Local(), policy.Tool, t.Server, t.Name) {
+			tools = append(tools, t.Exposed)
+		}
+	}
+	e.remark("tools of %s: %s", name, cmp.Or(shortened(tools), "none"))
+	return nil
+}
+
+// ownOrTrusted reports whether a configuration may be used without asking.
+func (e *env) ownOrTrusted(path string) bool {
+	if at, err := config.Find(path, e.lookup); err == nil && at.Own || e.config != "" || e.get("JUNCTOR_CONFIG") != "" {
+		return true
+	}
+	return e.trustedReview(config.Location{Path: path, Found: true}) != nil
+}
+
+// mostShown bounds the names in a note.
+const mostShown = 20
+
+// shortened joins the first names of a list.
+func shortened(names []string) string {
+	if len(names) > mostShown {
+		names = append(slices.Clone(names[:mostShown]), "…")
+	}
+	return strings.Join(names, ", ")
+}
