@@ -213,8 +213,8 @@ func (f *flood) compare(t *testing.T, what, bare string) (ratio float64) {
 	fmt.Printf("%s: p99 alone %s, beside a bare 429 %s, beside the flood %s, afterwards %s\n", what, alone, baseline, got, again)
 	t.Logf("bare handler: %d refused and %d answered; junctor: %d and %d", refusedThere, takenThere, refused, taken)
 	// A busy machine sends fewer requests than requested. The limit still
-	// bounds the answered ones.
-	if most := int64(fairRate*lasted.Seconds()) + 2*fairRate; taken > most {
+	// bounds the answered ones, to 20 ms.
+	if most := int64(fairRate*lasted.Seconds()) + 2*fairRate + fairRate/50; taken > most {
 		t.Errorf("%d requests were answered in %s, want at most %d", taken, lasted, most)
 	}
 	if soak() && refused < taken {
