@@ -47,7 +47,8 @@ type Call struct {
 type Condition struct {
 	Source string // as the configuration has it
 	root   Expression
-	args   bool
+
+	args, request bool // it looks at them
 }
 
 // New returns a condition with an expression that consists of known functions and roots.
@@ -57,6 +58,7 @@ func New(source string, root Expression) *Condition {
 		switch e := e.(type) {
 		case *Reference:
 			c.args = c.args || e.Root == "args"
+			c.request = c.request || e.Root == "request"
 		case *Call:
 			e.function = functions[e.Name]
 		}
@@ -69,6 +71,9 @@ func (c *Condition) MarshalText() ([]byte, error) { return []byte(c.Source), nil
 
 // UsesArguments reports whether the condition looks at the arguments of a call.
 func (c *Condition) UsesArguments() bool { return c.args }
+
+// UsesRequest reports whether the condition looks at the request or the time.
+func (c *Condition) UsesRequest() bool { return c.request }
 
 // Root returns the expression.
 func (c *Condition) Root() Expression { return c.root }

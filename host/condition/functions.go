@@ -134,12 +134,22 @@ func (e *evaluation) each(v Value, use func(Value) bool) (failed Value) {
 
 // contains reports whether an element equals a value. Elements of other types do not.
 func (e *evaluation) contains(all, one Value) Value {
-	found := false
+	found, mixed := false, false
 	if failed := e.each(all, func(v Value) bool {
-		found = v.kind == one.kind && e.equal(v, one).yes
+		result := Bool(false)
+		if v.kind == one.kind {
+			result = e.equal(v, one)
+		} else {
+			mixed = true
+		}
+		mixed = mixed || result.kind == failure
+		found = result.yes
 		return !found
 	}); failed.kind == failure {
 		return failed
+	}
+	if !found && mixed {
+		return fail("contains of a list with other values than " + kindNames[one.kind])
 	}
 	return Bool(found)
 }
