@@ -11,9 +11,12 @@
 package approval
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/policy"
@@ -70,16 +73,33 @@ type key [sha256.Size]byte
 // keyOf returns what an approval of the call is for.
 func keyOf(c *Call) key {
 	h := sha256.New()
-	for _, part := range []string{c.Principal.Key(), string(c.Terms.Covers), c.Item.Server} {
+	by := "approver"
+	if c.Terms.ByClient {
+		by = "client"
+	}
+	for _, part := range []string{c.Principal.Key(), by, string(c.Terms.Covers), c.Item.Server} {
 		h.Write(append([]byte(part), 0))
 	}
 	if c.Terms.Covers != policy.CoversServer {
 		h.Write([]byte(string(c.Item.Kind) + "\x00" + c.Item.Name + "\x00"))
 	}
 	if c.Terms.Covers == policy.CoversCall {
-		h.Write(c.Arguments)
+		h.Write(canonical(c.Arguments))
+	} else {
+		h.Write([]byte(c.Terms.Rule))
 	}
 	return key(h.Sum(nil))
+}
+
+// canonical returns arguments without what JSON leaves to its writer: spaces, the order of
+// members, escapes in texts. Numbers stay as they are written, because a server may tell 1
+// from 1.0. Arguments that are not strict JSON are returned as they are.
+func canonical(arguments []byte) []byte {
+	v := jsontext.Value(bytes.Clone(arguments))
+	if v.Canonicalize(jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false)) != nil {
+		return arguments
+	}
+	return v
 }
 
 // A Pending is a call that waits for an approval, or was approved or denied.

@@ -25,8 +25,8 @@ func TestShow(t *testing.T) {
 	for in, want := range map[string]string{
 		``:                                       "{}",
 		`{"a":1}`:                                "{\n  \"a\": 1\n}",
-		`{"api_token":"x","n":{"Password":[1]}}`: "{\n  \"api_token\": \"***\",\n  \"n\": {\n    \"Password\": \"***\"\n  }\n}",
-		`[{"key":1}]`:                            "[\n  {\n    \"key\": \"***\"\n  }\n]",
+		`{"api_token":"x","n":{"Password":[1]}}`: "{\n  \"api_token\": \"*** (3 bytes hidden)\",\n  \"n\": {\n    \"Password\": \"*** (3 bytes hidden)\"\n  }\n}",
+		`[{"key":1}]`:                            "[\n  {\n    \"key\": \"*** (1 bytes hidden)\"\n  }\n]",
 		`{"a":"s3cr3t-value"}`:                   "{\n  \"a\": \"(hidden)\"\n}",
 		"{\"a\":\"x\u202ey\u200b\U000e0041\"}":   `{` + "\n" + `  "a": "x\u202ey\u200b\U000e0041"` + "\n}",
 		`{"a":"\u001b[2J"}`:                      "{\n  \"a\": \"\\u001b[2J\"\n}",
@@ -37,7 +37,7 @@ func TestShow(t *testing.T) {
 		}
 	}
 	deep := strings.Repeat(`{"a":`, 40) + `"x"` + strings.Repeat("}", 40)
-	if got := Show([]byte(deep), nil); strings.Contains(got, `"x"`) || !strings.Contains(got, `"***"`) {
+	if got := Show([]byte(deep), nil); strings.Contains(got, `"x"`) || !strings.Contains(got, `"*** (147 bytes hidden)"`) {
 		t.Errorf("what is too deep to look at is shown: %s", got)
 	}
 	long := Show([]byte(`{"a":"`+strings.Repeat("é", maxShown)+`"}`), nil)
@@ -130,5 +130,61 @@ func TestContinuation(t *testing.T) {
 	}
 	if ok, _ := s.Use(again); ok {
 		t.Error("it went on twice")
+	}
+}
+
+// TestCanonicalArguments: what JSON leaves to its writer makes no other call, and a number
+// that is written in another way does.
+func TestCanonicalArguments(t *testing.T) {
+	same := []string{`{"a":1,"b":{"x":[1,2],"y":"é"}}`, `{ "b": {"y":"\u00e9", "x":[ 1,2 ]}, "a":1 }`}
+	other := []string{`{"a":1.0,"b":{"x":[1,2],"y":"é"}}`, `{"a":1,"b":{"x":[2,1],"y":"é"}}`, `{"a":1,"b":{"x":[1,2],"y":"e\u0301"}}`, `{"a":"1","b":{"x":[1,2],"y":"é"}}`}
+	if a, b := canonical([]byte(same[0])), canonical([]byte(same[1])); string(a) != string(b) {
+		t.Errorf("%s and %s", a, b)
+	}
+	for _, text := range other {
+		if a, b := canonical([]byte(same[0])), canonical([]byte(text)); string(a) == string(b) {
+			t.Errorf("%s equals %s", text, same[0])
+		}
+	}
+	for _, pair := range [][2]string{{"9007199254740993", "9007199254740992"}, {"1e2", "100"}, {"-0", "0"}, {`{"a":1,"a":2}`, `{"a":2}`}, {`{"a":1,"a":2}`, `{"a":2,"a":1}`}} {
+		if string(canonical([]byte(pair[0]))) == string(canonical([]byte(pair[1]))) {
+			t.Errorf("%s equals %s", pair[0], pair[1])
+		}
+	}
+}
+
+// TestApprovalIsOfOneRule: an approval by the client is none by another person, and one for
+// a tool or a server holds under the rule that asked for it only.
+func TestApprovalIsOfOneRule(t *testing.T) {
+	for _, covers := range []policy.Coverage{policy.CoversCall, policy.CoversTool, policy.CoversServer} {
+		client, person := callBy("carol", `{"env":"a"}`), callBy("carol", `{"env":"a"}`)
+		client.Terms.ByClient, client.Terms.Covers, person.Terms.Covers = true, covers, covers
+		s := NewStore()
+		s.Approve(client)
+		if ok, _ := s.Use(person); ok {
+			t.Errorf("%s: the client approved what another person must", covers)
+		}
+		other := *client
+		other.Terms.Rule = "another rule"
+		if ok, _ := s.Use(&other); ok && covers != policy.CoversCall {
+			t.Errorf("%s: an approval under one rule counts under another", covers)
+		}
+	}
+}
+
+// TestUsedApprovalsMakeRoom: calls that were approved and made keep no others from being
+// asked about.
+func TestUsedApprovalsMakeRoom(t *testing.T) {
+	s := NewStore()
+	for i := range 2 * maxPending {
+		c := callBy("carol", fmt.Sprintf(`{"n":%d}`, i))
+		c.Terms.ByClient = true
+		s.Approve(c)
+	}
+	if n := len(s.All()); n > maxPending {
+		t.Errorf("%d entries", n)
+	}
+	if err := s.Confirm(t.Context(), callBy("bob", `{}`)); !fault.Is(err, fault.ApprovalRequired) {
+		t.Error(err)
 	}
 }

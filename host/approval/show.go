@@ -11,8 +11,9 @@ import (
 	"github.com/junctor-mcp/junctor/host/secretname"
 )
 
-// maxShown bounds the arguments that a person is shown, in bytes.
-const maxShown = 8 << 10
+// maxShown bounds the arguments that a person is shown, in bytes. Those of a call that can
+// wait are shorter.
+const maxShown = 4 * maxKept
 
 // Show returns arguments for a person: indented JSON in which members whose names sound
 // like secrets are masked, and characters that are invisible or change the direction of
@@ -39,20 +40,24 @@ func Show(arguments []byte, hide func(string) string) string {
 // is masked as a whole.
 const maxDepth = 16
 
-var masked = []byte(`"***"`)
+// mask returns a text in place of a value, with its length: the reader sees that something
+// is hidden, and how much.
+func mask(value []byte) []byte {
+	return fmt.Appendf(nil, `"*** (%d bytes hidden)"`, len(value))
+}
 
 func maskMembers(value []byte, depth int) []byte {
 	switch {
 	case len(value) == 0 || value[0] != '{' && value[0] != '[':
 		return value
 	case depth == maxDepth:
-		return masked
+		return mask(value)
 	case value[0] == '[':
 		return mcp.RewriteElements(value, func(one []byte) []byte { return maskMembers(one, depth+1) })
 	}
 	return mcp.RewriteMembers(value, func(name string, one []byte) []byte {
 		if secretname.Sounds(name) {
-			return masked
+			return mask(one)
 		}
 		return maskMembers(one, depth+1)
 	})

@@ -113,6 +113,9 @@ func (s *Store) add(k key, c *Call) (*Pending, error) {
 			mine++
 		}
 	}
+	if len(s.byKey) >= maxPending {
+		s.forgetUsed()
+	}
 	switch {
 	case mine >= maxPendingPrincipal, len(s.byKey) >= maxPending:
 		return nil, fault.In(c.Item.Server, fault.New(fault.GatewayOverloaded, "too many calls wait for an approval").WithHint("wait until some are answered"))
@@ -161,6 +164,21 @@ func (s *Store) forget() {
 		if now.After(p.Expires) {
 			delete(s.byKey, k)
 		}
+	}
+}
+
+// forgetUsed removes the entry of the call that was made first of all, if nothing goes on
+// with it. The caller holds mu.
+func (s *Store) forgetUsed() {
+	var oldest *Pending
+	var at key
+	for k, p := range s.byKey {
+		if p.State == Used && p.continues == 0 && (oldest == nil || p.Since.Before(oldest.Since)) {
+			oldest, at = p, k
+		}
+	}
+	if oldest != nil {
+		delete(s.byKey, at)
 	}
 }
 

@@ -172,8 +172,8 @@ func (r blockReader) rule(effect policy.Effect) policy.Rule {
 	case "write":
 		rule.Access = policy.Write
 	}
-	if rule.When != nil && rule.When.UsesArguments() && rule.Tools == nil && (rule.Resources != nil || rule.Prompts != nil) {
-		r.errorAt(r.body.Attributes["when"].Expr.Range(), "only calls of tools have arguments; name the resources or prompts themselves", "the condition looks at arguments, but the rule is not about tools")
+	if rule.When != nil && rule.When.UsesArguments() && (rule.Resources != nil || rule.Prompts != nil) {
+		r.errorAt(r.body.Attributes["when"].Expr.Range(), "only calls of tools have arguments; write a rule of its own for resources and prompts", "the condition looks at arguments, but the rule is not about tools only")
 	}
 	if effect == policy.Confirms {
 		rule.Approval = policy.Approval{

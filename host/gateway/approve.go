@@ -39,8 +39,12 @@ func (p *pipeline) awaitApproval(ctx context.Context, r *request) (question []by
 // approvalCall describes the request to a person.
 func (r *request) approvalCall() *approval.Call {
 	state, _ := mcp.TextMember(r.params, "requestState")
+	arguments := r.arguments()
+	if r.method == mcp.MethodGetPrompt {
+		arguments = mcp.Member(r.params, "arguments")
+	}
 	return &approval.Call{
-		Principal: r.principal, Item: r.item, Arguments: r.arguments(), Terms: *r.approval, Rule: r.rule, Client: r.Client(),
+		Principal: r.principal, Item: r.item, Arguments: arguments, Terms: *r.approval, Rule: r.rule, Client: r.Client(),
 		Continues: state != "" && !strings.HasPrefix(state, approvalPrefix),
 	}
 }
@@ -58,8 +62,10 @@ const (
 // legacy client, or with the result question for a modern client, which sends the
 // request again with the answer.
 func (r *request) askForApproval(ctx context.Context, asked *approvalQuestions) (_ approvalAnswer, question []byte) {
-	params := r.approvalQuestion()
+	params, whole := r.approvalQuestion()
 	switch {
+	case !whole:
+		return notAsked, nil // an approval must be for what is not shown
 	case r.local != nil:
 		if r.gw.local.client == nil || checkQuestion(r.gw.local.client.Capabilities(), mcp.MethodElicit, params) != nil {
 			return notAsked, nil
@@ -100,20 +106,29 @@ func approvalOf(result []byte) approvalAnswer {
 }
 
 // approvalQuestion returns the params of the elicitation. They show the arguments that
-// the client sent, and not those that the configuration adds.
-func (r *request) approvalQuestion() []byte {
+// the client sent, and not those that the configuration adds. whole is false if they are too
+// long to be shown.
+func (r *request) approvalQuestion() (params []byte, whole bool) {
 	text := fmt.Sprintf("Junctor asks for your approval.\n\n%s %s of server %s", r.item.Kind, approval.Visible(r.requested), approval.Visible(r.item.Server))
-	if r.method == mcp.MethodCallTool {
-		text += "\n" + approval.Show(r.given, nil)
+	shown := ""
+	switch r.method {
+	case mcp.MethodCallTool:
+		shown = "\n" + approval.Show(r.given, nil)
+	case mcp.MethodGetPrompt:
+		shown = "\n" + approval.Show(mcp.Member(r.params, "arguments"), nil)
 	}
+	text += shown
 	switch {
 	case r.approval.Covers == "tool":
 		text += fmt.Sprintf("\n\nYour approval is for all calls of this tool during %s.", r.approval.Valid)
 	case r.approval.Covers == "server":
 		text += fmt.Sprintf("\n\nYour approval is for everything of this server during %s.", r.approval.Valid)
 	}
-	return mcp.SetMember([]byte(`{"requestedSchema":{"type":"object","properties":{}}}`), "message", mcp.AppendText(nil, text))
+	return mcp.SetMember([]byte(`{"requestedSchema":{"type":"object","properties":{}}}`), "message", mcp.AppendText(nil, text)), len(shown) <= mostAsked
 }
+
+// mostAsked bounds the arguments in a question to the person at a client, in bytes.
+const mostAsked = 8 << 10
 
 const (
 	approvalPrefix = "junctor.a."

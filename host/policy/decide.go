@@ -18,7 +18,10 @@ func (p *Policy) Decide(q *Query) Decision {
 // stricter returns the decision that allows less; the first one if both allow the same.
 func stricter(a, b Decision) Decision {
 	rank := [...]int{Deny: 0, Depends: 1, Confirm: 2, Allow: 3}
-	if rank[b.Verdict] < rank[a.Verdict] || a.Verdict == Allow {
+	switch {
+	case rank[b.Verdict] < rank[a.Verdict], a.Verdict == Allow:
+		return b
+	case a.Verdict == Confirm && b.Verdict == Confirm && b.approval.stricterThan(a.approval) < 0:
 		return b
 	}
 	return a

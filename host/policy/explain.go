@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/junctor-mcp/junctor/host/authn"
@@ -37,6 +38,7 @@ type RuleResult struct {
 	When    string `json:"when,omitempty"`
 	about   bool   // it is about the item
 	held    bool   // the principal is its holder
+	helps   bool   // the decision would be another one if it matched
 	holder  Holder
 }
 
@@ -79,9 +81,21 @@ func (p *Policy) explain(q *Query, undecided bool) Explanation {
 			result.Why = m.explain(r.Effect)
 		}
 		result.Decided = x.Decision.Rule == r.text && about
+		result.helps = result.Near() && p.helps(q, undecided, r, m.held, &x.Decision)
 		x.Rules = append(x.Rules, result)
 	}
 	return x
+}
+
+// helps reports whether the decision d would be another one if a rule that is near matched.
+func (p *Policy) helps(q *Query, undecided bool, r *rule, held bool, d *Decision) bool {
+	if held {
+		return r.Effect == Denies || !d.denied() && (r.Effect == Confirms || d.Verdict != Confirm)
+	}
+	who, with := *q.Principal, *q
+	who.Roles = append(slices.Clone(who.Roles), r.Holder.Name)
+	with.Principal = &who
+	return r.Holder.Kind == "role" && p.judge(&with, undecided && q.Item.Kind == Tool, nil).Verdict != d.Verdict
 }
 
 // explain says in words what a condition came to.
@@ -104,10 +118,11 @@ func (m matching) explain(e Effect) string {
 // condition.
 func (r RuleResult) Near() bool { return !r.Matched && r.about }
 
-// Change says in words what would change the decision if the rule is near.
+// Change says in words what would change the decision if the rule is near and would decide
+// otherwise.
 func (r RuleResult) Change() string {
 	switch {
-	case !r.Near():
+	case !r.helps:
 		return ""
 	case r.held:
 		return fmt.Sprintf("if %s, %s would match", r.When, r.Rule)

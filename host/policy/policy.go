@@ -15,7 +15,9 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -122,6 +124,22 @@ type Approval struct {
 	Wait     time.Duration // how long the call waits; 0: it fails at once
 	Valid    time.Duration // how long an approval can be used
 	Covers   Coverage
+	// Rule identifies the rule, wherever it stands: an approval for a tool or a server is
+	// not one under another rule.
+	Rule string `json:"-"`
+}
+
+// stricterThan orders approvals: another person before the client, one call before many, a
+// short time before a long one.
+func (a *Approval) stricterThan(b *Approval) int {
+	order := []Coverage{CoversCall, CoversTool, CoversServer}
+	byClient := func(x *Approval) int {
+		if x.ByClient {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(byClient(a)-byClient(b), slices.Index(order, a.Covers)-slices.Index(order, b.Covers), cmp.Compare(a.Valid, b.Valid))
 }
 
 // A Coverage is what one approval is for.
@@ -245,3 +263,13 @@ func (r Rules) Fingerprint() string {
 }
 
 func (p *Policy) now() time.Time { return time.Now().In(p.zone) }
+
+// Restricts reports whether there is a policy block.
+func (p *Policy) Restricts() bool { return p.given || p.managed != nil && p.managed.Restricts() }
+
+// AsksRequest reports whether a decision may depend on more of the request than the
+// principal and the item, such as the address of the client or the time.
+func (p *Policy) AsksRequest() bool {
+	return p.managed != nil && p.managed.AsksRequest() ||
+		slices.ContainsFunc(p.rules, func(r *rule) bool { return r.When != nil && r.When.UsesRequest() })
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -148,4 +149,23 @@ func TestDecideFollowsAllowAndDeny(t *testing.T) {
 			t.Fatalf("%s: %+v, want %t", item, d, want)
 		}
 	})
+}
+
+// TestStrictestConfirmation: whatever the order in the file, another person must approve
+// where a rule says so.
+func TestStrictestConfirmation(t *testing.T) {
+	byClient := Rule{Effect: Confirms, Tools: []string{"write_*"}, At: "f:1:1", Approval: Approval{ByClient: true, Valid: time.Hour, Covers: CoversServer}}
+	byPerson := Rule{Effect: Confirms, Tools: []string{"write_prod"}, At: "f:2:1", Approval: Approval{Valid: time.Hour, Covers: CoversCall}}
+	servers := map[string]Server{"s": {}}
+	for name, p := range map[string]*Policy{
+		"first":   New(servers, Rules{Given: true, Default: Allows, Rules: []Rule{byPerson, byClient}}),
+		"last":    New(servers, Rules{Given: true, Default: Allows, Rules: []Rule{byClient, byPerson}}),
+		"managed": New(servers, Rules{Given: true, Default: Allows, Rules: []Rule{byClient}}).Under(Rules{Given: true, Default: Allows, Rules: []Rule{byPerson}}),
+		"own":     New(servers, Rules{Given: true, Default: Allows, Rules: []Rule{byPerson}}).Under(Rules{Given: true, Default: Allows, Rules: []Rule{byClient}}),
+	} {
+		d := p.Decide(&Query{Principal: &authn.Principal{Subject: "carol"}, Item: Item{Server: "s", Kind: Tool, Name: "write_prod"}})
+		if d.Verdict != Confirm || d.Approval() == nil || d.Approval().ByClient {
+			t.Errorf("%s: %v %+v", name, d.Verdict, d.Approval())
+		}
+	}
 }

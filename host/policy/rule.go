@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,10 +24,24 @@ func (p *Policy) compile(all []Rule) []*rule {
 		if one.Holder != (Holder{}) {
 			r.text += " for " + one.Holder.String()
 		}
+		if r.Effect == Confirms {
+			r.Approval.Rule = r.identity()
+		}
 		rules = append(rules, r)
 	}
-	slices.SortStableFunc(rules, func(a, b *rule) int { return int(a.Effect) - int(b.Effect) })
+	slices.SortStableFunc(rules, func(a, b *rule) int {
+		return cmp.Or(int(a.Effect)-int(b.Effect), a.Approval.stricterThan(&b.Approval))
+	})
 	return rules
+}
+
+// identity returns what makes a rule the same one after a change elsewhere in the file.
+func (r *rule) identity() string {
+	when := ""
+	if r.When != nil {
+		when = r.When.Source
+	}
+	return fmt.Sprintf("%q %q %q %q %q %q %q %t %q %q", r.Holder.Kind, r.Holder.Name, r.Servers, r.Tools, r.Resources, r.Prompts, r.Access, r.Approval.ByClient, r.Approval.Covers, when)
 }
 
 // matchesItem returns why the rule is not about an item, or "" if it is. It ignores who
@@ -70,6 +85,14 @@ func (r *rule) names(item Item) bool {
 		globs = r.Resources
 	case Template:
 		return r.Resources == nil || slices.ContainsFunc(r.Resources, r.coversTemplate(item.Name))
+	}
+	if item.Kind == Resource {
+		return globs == nil || slices.ContainsFunc(globs, func(glob string) bool {
+			if r.Effect == Allows {
+				return condition.LikeURI(item.Name, glob)
+			}
+			return condition.LikeAnyURI(item.Name, glob)
+		})
 	}
 	return globs == nil || anyLike(globs, item.Name)
 }
