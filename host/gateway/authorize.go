@@ -3,6 +3,8 @@ package gateway
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
@@ -11,7 +13,6 @@ import (
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/schema"
-	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
 // authorize asks the policy about the item of a request. A request that continues
@@ -22,6 +23,11 @@ func (p *pipeline) authorize(next handler) handler {
 			return next(ctx, r)
 		}
 		if r.resumed = p.suspended.resume(r); r.resumed != nil {
+			if r.revoked() {
+				r.resumed.abandon(errRevoked)
+				r.resumed = nil
+				return response{}, r.notFound()
+			}
 			return next(ctx, r)
 		}
 		if err := r.decide(); err != nil {
@@ -29,6 +35,16 @@ func (p *pipeline) authorize(next handler) handler {
 		}
 		return next(ctx, r)
 	}
+}
+
+var errRevoked = fault.New(fault.Refused, "the policy does not allow this call any more")
+
+// revoked reports whether the policy in effect denies a call that was allowed when it began.
+// A call that was approved stays approved.
+func (r *request) revoked() bool {
+	q := r.query(r.item)
+	q.Args = r.arguments()
+	return r.generation.Policy.Decide(&q).Verdict == policy.Deny
 }
 
 // decide asks the policy, once a request. For clients of the gateway an item that is
@@ -46,12 +62,50 @@ func (r *request) decide() (err error) {
 	switch {
 	case err == nil || r.local != nil:
 		return err
+	}
+	r.gw.opts.Log.Debug("the policy denies a request", "method", r.method, "subject", r.principal.Subject, "tenant", r.principal.Tenant,
+		"server", r.item.Server, "item", clip(r.item.Name), "because", d.Rule)
+	switch {
+	case r.method == mcp.MethodCallTool && r.generation.lists(&r.principal, r, r.item, r.tool):
+		return fault.In(r.item.Server, fault.New(fault.Refused, "tool %q may not be called with these arguments%s", r.requested, r.allowedArguments()))
 	case r.generation.Policy.Explains():
 		return r.refusal(d)
-	case r.method == mcp.MethodCallTool && r.generation.lists(&r.principal, r, r.item, r.tool):
-		return fault.In(r.item.Server, fault.New(fault.Refused, "tool %q may not be called with these arguments", r.requested))
 	}
 	return r.notFound()
+}
+
+// mostShown bounds the values of an argument in an error.
+const mostShown = 10
+
+// allowedArguments says what every allowed call of the tool has, as the schema in the list
+// of the client does.
+func (r *request) allowedArguments() string {
+	if r.tool == nil {
+		return ""
+	}
+	q := r.query(r.item)
+	q.Args = r.tool.Fixed()
+	constraints, _ := r.generation.Policy.Narrow(&q)
+	var all []string
+	for _, c := range constraints {
+		var values []string
+		for _, v := range c.Values[:min(len(c.Values), mostShown)] {
+			values = append(values, string(v.JSON()))
+		}
+		if len(c.Values) > mostShown {
+			values = append(values, "…")
+		}
+		switch {
+		case len(values) > 0:
+			all = append(all, fmt.Sprintf("%s must be %s", c.Argument, strings.Join(values, " or ")))
+		case c.Prefix != "":
+			all = append(all, fmt.Sprintf("%s must begin with %q", c.Argument, c.Prefix))
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(all, ", ")
 }
 
 // refusal returns the error of a denied request for a client that is told so. It has no
@@ -94,6 +148,17 @@ func (g *Gateway) accessOf(item policy.Item, tool *catalog.Tool) policy.Access {
 // tool.
 func (n *Generation) lists(who *authn.Principal, from condition.Request, item policy.Item, tool *catalog.Tool) bool {
 	return n.list(who, from, item, tool).Lists()
+}
+
+// concerns reports whether a principal may use anything that a server is known to have.
+func (n *Generation) concerns(who *authn.Principal, server string, all *catalog.Snapshot) bool {
+	of := func(item catalog.Item, kind policy.Kind, tool *catalog.Tool) bool {
+		return item.Server == server && n.lists(who, nil, policy.Item{Server: server, Kind: kind, Name: item.Name}, tool)
+	}
+	return !n.Policy.Restricts() || slices.ContainsFunc(all.Tools, func(t *catalog.Tool) bool { return of(t.Item, policy.Tool, t) }) ||
+		slices.ContainsFunc(all.Resources, func(r *catalog.Item) bool { return of(*r, policy.Resource, nil) }) ||
+		slices.ContainsFunc(all.Templates, func(t *catalog.Template) bool { return of(t.Item, policy.Template, nil) }) ||
+		slices.ContainsFunc(all.Prompts, func(p *catalog.Prompt) bool { return of(p.Item, policy.Prompt, nil) })
 }
 
 // list returns the decision about showing an item to a principal.
@@ -156,13 +221,4 @@ func (s *Session) dropDenied() {
 	}) {
 		s.stateChanged()
 	}
-}
-
-// policyChanged applies a new policy to what clients have: subscriptions that are denied
-// end, and clients are told that their lists may have changed.
-func (g *Gateway) policyChanged() {
-	for _, s := range g.sessions.all() {
-		s.dropDenied()
-	}
-	g.ListsChanged([]upstream.ListKind{upstream.Tools, upstream.Resources, upstream.Prompts})
 }

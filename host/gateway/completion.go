@@ -16,7 +16,7 @@ func resolveReference(ctx context.Context, r *request) error {
 	switch kind {
 	case "ref/prompt":
 		r.requested, _ = mcp.TextMember(r.params, "ref", "name")
-		p, err := r.gw.finder.prompt(ctx, r.generation, r.requested)
+		p, err := r.gw.finder.prompt(ctx, r, r.requested)
 		if err != nil {
 			return err
 		}

@@ -2,12 +2,14 @@ package gateway
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/policy"
 )
 
 // A finder finds the items that clients name. It asks servers whose lists are not known,
@@ -72,7 +74,7 @@ func (f *finder) lookUpName(ctx context.Context, exposed string, found func(*cat
 
 // tool returns the tool that clients call by a name. Its error for an unknown
 // name is that of the server which the name belongs to, if that could not start.
-func (f *finder) tool(ctx context.Context, n *Generation, exposed string) (*catalog.Tool, error) {
+func (f *finder) tool(ctx context.Context, r *request, exposed string) (*catalog.Tool, error) {
 	t, ok := f.catalog.Snapshot().Tool(exposed)
 	if !ok {
 		// It may belong to a server that was not asked yet. A name without a
@@ -81,16 +83,19 @@ func (f *finder) tool(ctx context.Context, n *Generation, exposed string) (*cata
 		t, ok = f.catalog.Snapshot().Tool(exposed)
 	}
 	if !ok {
-		return nil, f.unknown(n, "tool", exposed)
+		return nil, f.unknown(r, policy.Tool, exposed)
 	}
 	return t, nil
 }
 
 // unknown is the fault of a name that no server offers. Where the prefix names a
-// server that could not start, it is the fault of that.
-func (f *finder) unknown(n *Generation, kind, exposed string) error {
+// server that could not start, it is the fault of that, for clients that may use an item of
+// this name there.
+func (f *finder) unknown(r *request, kind policy.Kind, exposed string) error {
 	if server, ok := f.catalog.UnknownByPrefix(exposed); ok {
-		if u := n.upstream(server); u != nil && u.Status().Err != nil {
+		_, name, _ := strings.Cut(exposed, "__")
+		visible := r.local != nil || r.generation.lists(&r.principal, r, policy.Item{Server: server, Kind: kind, Name: name}, nil)
+		if u := r.generation.upstream(server); visible && u != nil && u.Status().Err != nil {
 			return fault.In(server, u.Status().Err)
 		}
 	}
@@ -98,14 +103,14 @@ func (f *finder) unknown(n *Generation, kind, exposed string) error {
 }
 
 // prompt is tool for prompts.
-func (f *finder) prompt(ctx context.Context, n *Generation, exposed string) (*catalog.Prompt, error) {
+func (f *finder) prompt(ctx context.Context, r *request, exposed string) (*catalog.Prompt, error) {
 	p, ok := f.catalog.Snapshot().Prompt(exposed)
 	if !ok {
 		f.lookUpName(ctx, exposed, func(s *catalog.Snapshot) bool { p, ok := s.Prompt(exposed); return ok && p.Name != exposed })
 		p, ok = f.catalog.Snapshot().Prompt(exposed)
 	}
 	if !ok {
-		return nil, f.unknown(n, "prompt", exposed)
+		return nil, f.unknown(r, policy.Prompt, exposed)
 	}
 	return p, nil
 }

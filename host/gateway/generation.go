@@ -123,6 +123,6 @@ func (g *Gateway) Apply(n *Generation) {
 	}
 	g.levels.send()
 	if !n.Policy.Same(before.Policy) {
-		g.policyChanged()
+		g.policyChanged(before, n)
 	}
 }

@@ -3,6 +3,7 @@ package gateway
 import (
 	"slices"
 
+	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
@@ -30,6 +31,10 @@ func (s *Session) listChanged(method string) {
 
 // resourceUpdated tells a client that a resource changed, if it wants to know.
 func (s *Session) resourceUpdated(from *upstream.Upstream, uri string, params []byte) {
+	who := s.Principal()
+	if !s.gw.generations.current().lists(&who, nil, policy.Item{Server: from.Name(), Kind: policy.Resource, Name: uri}, nil) {
+		return // a part of what the client subscribed to
+	}
 	if s.subs.ResourceUpdated(from, uri, params) {
 		s.gw.links.add(s.Principal().Key(), from.Name(), uri) // it may be part of what is listed
 	}

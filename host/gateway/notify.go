@@ -50,7 +50,9 @@ func (p *serverPeer) onLogMessage(about any, params []byte) {
 	}
 	if recipients := p.recipients(mcp.NoteMessage, params); !p.callers.serves(recipients) {
 		for _, s := range recipients {
-			s.forwardLog(p, nil, params)
+			if who := s.Principal(); p.gw.generations.current().concerns(&who, p.server, p.gw.catalog.Snapshot()) {
+				s.forwardLog(p, nil, params)
+			}
 		}
 	}
 }

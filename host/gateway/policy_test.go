@@ -151,7 +151,7 @@ func TestPolicyExplains(t *testing.T) {
 }
 
 // TestNewPolicyEndsSubscriptions: what a new policy denies ends at once, in both eras, and
-// clients are told that their lists have changed.
+// clients are told which of their lists have changed.
 func TestNewPolicyEndsSubscriptions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := full("a", "2025-11-25")
@@ -174,8 +174,8 @@ func TestNewPolicyEndsSubscriptions(t *testing.T) {
 		}}))
 		synctest.Wait()
 		time.Sleep(time.Second)
-		if got := strings.Join(legacy.drain(), "\n"); !strings.Contains(got, "notifications/resources/list_changed") || !strings.Contains(got, "notifications/tools/list_changed") {
-			t.Errorf("the client was not told: %s", got)
+		if got := strings.Join(legacy.drain(), "\n"); !strings.Contains(got, "notifications/resources/list_changed") || strings.Contains(got, "notifications/tools/list_changed") {
+			t.Errorf("the client was told: %s", got)
 		}
 		if got := strings.Join(modern.drain(), "\n"); !strings.Contains(got, `"id":"l","result"`) {
 			t.Errorf("the listen request goes on: %s", got)
@@ -262,4 +262,43 @@ func TestPolicyByRequest(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestDeniedServerIsSilent: neither log messages of a server nor updates of a resource reach
+// a client that may not use them.
+func TestDeniedServerIsSilent(t *testing.T) {
+	for _, subject := range []string{"alice", "bob"} {
+		synctest.Test(t, func(t *testing.T) {
+			f := full("a", "2025-11-25")
+			d := newFixture(f)
+			defer d.end()
+			d.warm(t)
+			alice := policy.Holder{Kind: "subject", Name: "alice"}
+			d.setPolicy(policy.New(map[string]policy.Server{"a": {}}, policy.Rules{Given: true, Default: policy.Denies,
+				Members: []policy.Membership{{Holder: alice}},
+				Rules: []policy.Rule{
+					{Effect: policy.Allows, Holder: alice, At: "f:1:1"},
+					{Effect: policy.Denies, Resources: []string{"r:1/private/*"}, At: "f:2:1"},
+				}}))
+			c := d.visitor(subject, "one")
+			defer c.hangUp()
+			c.greet(t, "{}")
+			c.asks(`{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"debug"}}`)
+			subscribed := c.asks(`{"jsonrpc":"2.0","id":2,"method":"resources/subscribe","params":{"uri":"r:1"}}`)
+			for _, note := range []string{
+				`"method":"notifications/message","params":{"level":"error","data":"secret of a"}}`,
+				`"method":"notifications/resources/updated","params":{"uri":"r:1"}}`,
+				`"method":"notifications/resources/updated","params":{"uri":"r:1/private/x"}}`,
+			} {
+				f.Link().Say(`{"jsonrpc":"2.0",` + note)
+			}
+			synctest.Wait()
+			time.Sleep(time.Second)
+			got := strings.Join(c.drain(), "\n")
+			mine := subject == "alice"
+			if strings.Contains(subscribed, `"result"`) != mine || strings.Contains(got, "secret of a") != mine || strings.Contains(got, `"uri":"r:1"`) != mine || strings.Contains(got, "private") {
+				t.Errorf("%s got %s, then %s", subject, subscribed, got)
+			}
+		})
+	}
 }

@@ -20,7 +20,7 @@ func resolvePrompt(ctx context.Context, r *request) error {
 		return &rpcError{code: mcp.CodeInvalidParams, message: "prompts/get needs a name"}
 	}
 	defer r.reportStartOf(name)()
-	p, err := r.gw.finder.prompt(ctx, r.generation, name)
+	p, err := r.gw.finder.prompt(ctx, r, name)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/era"
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/policy"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
@@ -383,4 +384,27 @@ func TestParkedRequestsHoldTheirMemory(t *testing.T) {
 			t.Errorf("%d bytes are held; %.300s", used, got)
 		}
 	})
+}
+
+// TestSuspendedCallIsRevoked: a call that waits for its client ends when a new policy denies
+// it.
+func TestSuspendedCallIsRevoked(t *testing.T) {
+	for _, denied := range []string{"t", "other"} {
+		synctest.Test(t, func(t *testing.T) {
+			f := curious("a")
+			d := newFixture(f)
+			defer d.end()
+			d.warm(t)
+			c := d.visitor("c", "")
+			defer c.hangUp()
+			state := stateOf(d.ask(c, fmt.Sprintf(rooted, "a__t", "")))
+			d.setPolicy(policy.New(map[string]policy.Server{"a": {}}, policy.Rules{Given: true, Default: policy.Allows, Rules: []policy.Rule{
+				{Effect: policy.Denies, Tools: []string{denied}, At: "f:1:1"},
+			}}))
+			got := d.ask(c, fmt.Sprintf(rooted, "a__t", fmt.Sprintf(`"inputResponses":{"q1":{}},"requestState":%q,`, state)))
+			if heard := strings.Contains(got, `"heard":{}`); heard != (denied == "other") {
+				t.Errorf("with %s denied: %s", denied, got)
+			}
+		})
+	}
 }

@@ -21,7 +21,7 @@ func resolveTool(ctx context.Context, r *request) error {
 		return &rpcError{code: mcp.CodeInvalidParams, message: "tools/call needs a name"}
 	}
 	defer r.reportStartOf(name)()
-	t, err := r.gw.finder.tool(ctx, r.generation, name)
+	t, err := r.gw.finder.tool(ctx, r, name)
 	if err != nil {
 		return err
 	}
@@ -54,9 +54,9 @@ func (r *request) notFound() error {
 	case r.task != "":
 		return unknownTask()
 	case r.item.Kind == policy.Tool:
-		return r.gw.finder.unknown(r.generation, "tool", r.requested)
+		return r.gw.finder.unknown(r, policy.Tool, r.requested)
 	case r.item.Kind == policy.Prompt:
-		return r.gw.finder.unknown(r.generation, "prompt", r.requested)
+		return r.gw.finder.unknown(r, policy.Prompt, r.requested)
 	case r.method == mcp.MethodComplete:
 		return unlistedResource(r.requested)
 	}
