@@ -2,9 +2,11 @@ package host
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/condition"
 	"github.com/junctor-mcp/junctor/host/config"
@@ -13,22 +15,95 @@ import (
 	"github.com/junctor-mcp/junctor/host/suggest"
 )
 
-// policyDiagnostics reports rules that match none of the known tools, and conditions that
-// cannot work for any tool that their rule is about.
+// policyDiagnostics reports names of tools that match none of the known ones, rules about
+// no tool, conditions that cannot work for any tool that their rule is about, and holders
+// that no client can be.
 func (g *generation) policyDiagnostics() (all config.Diagnostics) {
 	tools := g.Catalog.Snapshot().Tools
-	if len(tools) == 0 {
-		return nil
-	}
+	unchecked := map[string]bool{}
 	for _, rules := range []policy.Rules{g.Config.Managed.Policy, g.Config.Policy} {
 		for _, r := range rules.Rules {
+			if missing := g.listsMissing(r); len(missing) > 0 {
+				for _, server := range missing {
+					if (r.Tools != nil || r.When != nil) && !unchecked[server] {
+						unchecked[server] = true
+						all = append(all, policyWarning(r.At, "run `junctor tools "+server+"` first", "the tools of server %q are not known yet, so this rule and others were not checked against them", server))
+					}
+				}
+				continue
+			}
 			about := toolsOf(r, rules.Strict, tools)
-			switch {
-			case len(about) == 0 && r.Tools != nil && !g.listsMissing(r):
-				all = append(all, policyWarning(r.At, nearestTool(r, tools), "the rule is about none of the known tools"))
-			case len(about) > 0 && r.When != nil:
+			all = append(all, ruleDiagnostics(r, about, tools)...)
+			if len(about) > 0 && r.When != nil {
 				all = append(all, conditionDiagnostics(r.When, about)...)
 			}
+		}
+	}
+	all = append(all, g.holderDiagnostics()...)
+	return append(all, g.testDiagnostics()...)
+}
+
+// ruleDiagnostics reports the names in a rule that match no known tool, or else that its
+// access matches none.
+func ruleDiagnostics(r policy.Rule, about, tools []*catalog.Tool) (all config.Diagnostics) {
+	var names []string
+	for _, t := range tools {
+		if r.Servers == nil || matchesAny(r.Servers, t.Server) {
+			names = append(names, t.Name)
+		}
+	}
+	if len(names) == 0 {
+		return nil // of servers without tools
+	}
+	for _, glob := range r.Tools {
+		if slices.ContainsFunc(names, func(name string) bool { return condition.Like(name, glob) }) {
+			continue
+		}
+		hint := "rules have the server's own names of tools, as in junctor policy classify"
+		if near := suggest.Nearest(glob, names); near != "" {
+			hint = fmt.Sprintf("did you mean %q?", near)
+		}
+		all = append(all, policyWarning(r.At, hint, "none of the known tools is called %q", glob))
+	}
+	if len(all) == 0 && len(about) == 0 && r.Resources == nil && r.Prompts == nil {
+		all = append(all, policyWarning(r.At, "junctor policy classify says why; tools { read = [...] } in the server block says which tools read",
+			"the rule is about none of the known tools, because of its access"))
+	}
+	return all
+}
+
+// holderDiagnostics reports subjects, groups and roles of the policy that no client can be,
+// if all credentials are static tokens.
+func (g *generation) holderDiagnostics() (all config.Diagnostics) {
+	subjects, roles := []string{authn.Local().Subject}, []string{}
+	for _, auth := range g.Config.Gateway.HTTP.Auth {
+		t, static := auth.Settings.(config.StaticToken)
+		if !static {
+			return nil
+		}
+		subjects, roles = append(subjects, t.Subject), append(roles, t.Roles...)
+	}
+	if len(subjects) == 1 {
+		return nil // clients may be anyone
+	}
+	for _, m := range g.Config.Policy.Members {
+		roles = append(roles, m.Roles...)
+		switch {
+		case m.Holder.Kind == "group":
+			all = append(all, policyWarning(m.At, "only auth \"jwt\" and the like give groups", "no client is in the group %q, because a static token has no groups", m.Holder.Name))
+		case !slices.Contains(subjects, m.Holder.Name):
+			hint := "tokens are for " + strings.Join(subjects[1:], ", ")
+			if near := suggest.Nearest(m.Holder.Name, subjects); near != "" {
+				hint = fmt.Sprintf("did you mean %q?", near)
+			}
+			all = append(all, policyWarning(m.At, hint, "no client is the subject %q", m.Holder.Name))
+		}
+	}
+	reported := map[string]bool{}
+	for _, r := range g.Config.Policy.Rules {
+		if name := r.Holder.Name; r.Holder.Kind == "role" && !slices.Contains(roles, name) && !reported[name] {
+			reported[name] = true
+			all = append(all, policyWarning(r.At, "give it to a token, or to a subject block", "no client has the role %q", name))
 		}
 	}
 	return all
@@ -43,14 +118,14 @@ func toolsOf(r policy.Rule, strict bool, tools []*catalog.Tool) (about []*catalo
 	return about
 }
 
-// listsMissing reports whether the tools of a server that the rule is about are not known.
-func (g *generation) listsMissing(r policy.Rule) bool {
+// listsMissing returns the servers that the rule is about and whose tools are not known.
+func (g *generation) listsMissing(r policy.Rule) (missing []string) {
 	for _, server := range g.Catalog.Unknown("") {
 		if r.Servers == nil || matchesAny(r.Servers, server) {
-			return true
+			missing = append(missing, server)
 		}
 	}
-	return false
+	return missing
 }
 
 func matchesAny(globs []string, name string) bool {
@@ -60,22 +135,6 @@ func matchesAny(globs []string, name string) bool {
 		}
 	}
 	return false
-}
-
-// nearestTool returns a hint with the tool that the rule may mean.
-func nearestTool(r policy.Rule, tools []*catalog.Tool) string {
-	var names []string
-	for _, t := range tools {
-		if r.Servers == nil || matchesAny(r.Servers, t.Server) {
-			names = append(names, t.Name)
-		}
-	}
-	for _, glob := range r.Tools {
-		if near := suggest.Nearest(glob, names); near != "" {
-			return fmt.Sprintf("did you mean %q?", near)
-		}
-	}
-	return "rules have the server's own names of tools, as in junctor policy table"
 }
 
 // A conditionCheck compares a condition with the tools of its rule.

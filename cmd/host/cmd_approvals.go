@@ -76,7 +76,8 @@ func (e *env) allApprovals(ctx context.Context, instance string) (all []control.
 		return nil, nil, failed[0]
 	}
 	if len(found) == 0 {
-		return nil, nil, fault.New(fault.ProcessMissing, "no running process serves this configuration").WithHint("calls wait for an approval in `junctor serve`")
+		return nil, nil, fault.New(fault.ProcessMissing, "no running process serves this configuration").
+			WithHint("calls wait for an approval in `junctor serve`; one that serves another file is named with --config FILE, or with --instance, as `junctor status` lists them")
 	}
 	for _, process := range found {
 		some, err := process.Approvals(ctx)

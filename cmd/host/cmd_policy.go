@@ -194,6 +194,7 @@ func (e *env) testPolicy(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	e.tellDiagnostics(app, app.TestDiagnostics())
 	all, failed := []testJSON{}, 0
 	for _, r := range app.TestPolicy() {
 		all = append(all, testJSON{r.Test.Name, r.Use.At.String(), r.Use.Item.String(), r.Use.Expect, r.Got, r.Rule, r.Passed})
@@ -212,7 +213,11 @@ func (e *env) testPolicy(ctx context.Context) error {
 	if !e.machine() {
 		for _, t := range all {
 			if !t.Passed {
-				e.printf("FAIL %s at %s: %s is %s, not %s: %s\n", t.Test, t.At, t.Item, t.Got, t.Expect, t.Rule)
+				got := "is " + t.Got
+				if t.Got == policy.Depends.String() {
+					got = "depends on the arguments, which the test does not give"
+				}
+				e.printf("FAIL %s at %s: %s %s, not %s: %s\n", t.Test, t.At, t.Item, got, t.Expect, t.Rule)
 			}
 		}
 		if len(all) > 0 {

@@ -132,6 +132,9 @@ func (s *thisInstance) reload(ctx context.Context) (*host.Reloaded, config.Diagn
 	}
 	s.setFailed(nil)
 	s.logChanges(changed)
+	for _, d := range diags {
+		s.e.log.Warn(d.Summary, "at", d.At, "hint", d.Hint)
+	}
 	return changed, diags, nil
 }
 

@@ -1,0 +1,87 @@
+package host
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/host/schema"
+	"github.com/junctor-mcp/junctor/host/suggest"
+)
+
+// TestDiagnostics reports names in the test blocks that are not known. Such a test passes
+// or fails for another reason than its author thinks.
+func (a *App) TestDiagnostics() config.Diagnostics { return a.current.Load().testDiagnostics() }
+
+func (g *generation) testDiagnostics() (all config.Diagnostics) {
+	roles := slices.Concat(g.Config.Policy.Roles, g.Config.Managed.Policy.Roles)
+	for _, auth := range g.Config.Gateway.HTTP.Auth {
+		if t, static := auth.Settings.(config.StaticToken); static {
+			roles = append(roles, t.Roles...)
+		}
+	}
+	for _, t := range g.Config.Tests {
+		for _, role := range t.Principal.Roles {
+			if !slices.Contains(roles, role) {
+				all = append(all, testWarning(t.At, nearest(role, roles, ""), "the policy has no role %q", role))
+			}
+		}
+		for _, u := range t.Uses {
+			if u.Item.Kind == policy.Tool {
+				all = append(all, g.testedCall(u)...)
+			}
+		}
+	}
+	return all
+}
+
+// testedCall reports a call of a tool that the server does not have, and arguments that the
+// tool does not have.
+func (g *generation) testedCall(u config.TestedUse) (all config.Diagnostics) {
+	if slices.Contains(g.Catalog.Unknown(""), u.Item.Server) {
+		return nil
+	}
+	tool, known := g.Catalog.Snapshot().OwnTool(u.Item.Server, u.Item.Name)
+	if !known {
+		var names []string
+		for _, t := range g.Catalog.Snapshot().Tools {
+			if t.Server == u.Item.Server {
+				names = append(names, t.Name)
+			}
+		}
+		if len(names) == 0 {
+			return nil // the server is not configured or has no tools: the decision says so
+		}
+		return config.Diagnostics{testWarning(u.At, nearest(u.Item.Name, names, "a test has the server's own name of a tool"), "server %q lists no tool %q", u.Item.Server, u.Item.Name)}
+	}
+	var given map[string]json.RawMessage
+	var names []string
+	for _, p := range schema.Properties(tool.Input) {
+		names = append(names, p.Name)
+	}
+	if json.Unmarshal(u.Arguments, &given) != nil || len(names) == 0 {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if !slices.Contains(names, name) {
+			all = append(all, testWarning(u.At, nearest(name, names, "its arguments are "+strings.Join(names, ", ")), "tool %q lists no argument %q", u.Item.Name, name))
+		}
+	}
+	return all
+}
+
+// nearest returns a hint with the name that may be meant, or the hint otherwise.
+func nearest(name string, known []string, otherwise string) string {
+	if near := suggest.Nearest(name, known); near != "" {
+		return fmt.Sprintf("did you mean %q?", near)
+	}
+	return otherwise
+}
+
+func testWarning(at config.Position, hint, format string, args ...any) config.Diagnostic {
+	return config.Diagnostic{Severity: config.Warning, Summary: fmt.Sprintf(format, args...), Hint: hint, In: "test", At: at, End: at}
+}
