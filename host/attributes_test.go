@@ -20,7 +20,7 @@ const (
 
 // noticed has every field of a server block, and of the structs in it.
 var noticed = map[string]string{
-	"Name": elsewhere, "At": elsewhere, "Enabled": elsewhere, "Blocked": elsewhere, "Required": elsewhere, // identity, and what decides whether there is a server
+	"Name": elsewhere, "At": elsewhere, "Enabled": elsewhere, "Blocked": elsewhere, "Registry": elsewhere, "Required": elsewhere, // identity, and what decides whether there is a server
 	"Resources.Unlisted": elsewhere, "Context": elsewhere, // in gateway.Server, which each generation makes
 
 	"Protocol": inConnection, "MaxMessage": inConnection, "Fingerprint": inConnection, "Transport": inConnection, "Auth": inConnection,

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,13 +20,14 @@ type addOptions struct {
 	env, headers []string
 	dir          string
 	sse          bool
-	offline      bool
+	later        bool // do not ask the new server
 }
 
 func (e *env) addVerb() *cobra.Command {
 	var x addOptions
+	var entry entryOptions
 	cmd := &cobra.Command{
-		Use:   "add NAME URL | NAME -- COMMAND [ARGUMENT...]",
+		Use:   "add NAME URL | NAME -- COMMAND [ARGUMENT...] | [NAME] REGISTRY-NAME[@VERSION]",
 		Short: "Add a server to the configuration",
 		Long: `Add a server block to the end of the configuration, or of a new junctor.hcl. All else in the file stays as it is, and the
 file as it was is kept beside it. A server is a URL, or a program with its arguments after --.
@@ -33,31 +35,42 @@ file as it was is kept beside it. A server is a URL, or a program with its argum
 A value that may be a secret is not written: keyring() stands in its place, and a note names the command that stores it.
 --env NAME without a value passes on a variable.
 
+REGISTRY-NAME is one that "junctor search" lists. Its version is pinned. Required inputs are asked for at a terminal, or stay
+references that you fill in; --input gives them. The block is shown, and added if you agree.
+
 The server is started or asked at once, and its tools are shown. If that fails, the block stays.`,
 		Example: `  junctor add files -- npx -y @modelcontextprotocol/server-filesystem .
   junctor add github --env GITHUB_TOKEN -- npx -y @modelcontextprotocol/server-github
-  junctor add linear https://mcp.linear.app/mcp`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) < 2 {
+  junctor add linear https://mcp.linear.app/mcp
+  junctor add io.github.example/weather --input CITY=Oslo`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) < 2 && (len(args) == 0 || !isEntry(args, cmd.ArgsLenAtDash())) {
 				return fault.New(fault.Usage, "a name, and a URL or a command, are missing").
-					WithHint("write junctor add NAME URL, or junctor add NAME -- COMMAND ARGUMENT...")
+					WithHint("write junctor add NAME URL, junctor add NAME -- COMMAND ARGUMENT..., or junctor add REGISTRY-NAME, which junctor search lists")
 			}
 			return nil
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if isEntry(args, cmd.ArgsLenAtDash()) {
+				return e.addEntry(cmd.Context(), args, &entry, x.later)
+			}
 			s, err := x.server(args, cmd.ArgsLenAtDash())
 			if err != nil {
 				return err
 			}
-			return e.addServer(cmd.Context(), s, x.offline)
+			return e.addServer(cmd.Context(), s, x.later)
 		},
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&x.env, "env", nil, "NAME=VALUE, or NAME to pass on: a variable of the program; can be repeated")
 	f.StringArrayVar(&x.headers, "header", nil, "\"NAME: VALUE\": a header for a URL; can be repeated")
 	f.StringVar(&x.dir, "cwd", "", "working directory of the program")
-	f.BoolVar(&x.offline, "offline", false, "do not start or ask the server")
+	entry.registryFlags.add(cmd)
+	f.BoolVar(&x.later, "no-start", false, "do not start or ask the server")
+	f.StringArrayVar(&entry.inputs, "input", nil, "NAME=VALUE: an input of an entry in a registry; can be repeated")
+	f.BoolVar(&entry.remote, "remote", false, "use the remote of an entry, and not its package")
+	f.BoolVarP(&entry.yes, "yes", "y", false, "add an entry of a registry without asking")
 	f.BoolVar(&x.sse, "sse", false, "the URL is of the older HTTP transport with server-sent events")
 	return cmd
 }
@@ -102,31 +115,39 @@ func set(in *map[string]string, name, value string) {
 }
 
 // addServer adds one server to the configuration, and shows its tools.
-func (e *env) addServer(ctx context.Context, s clientconfig.Server, offline bool) error {
+func (e *env) addServer(ctx context.Context, s clientconfig.Server, later bool) error {
 	target, taken, err := e.importTarget()
 	if err != nil {
 		return err
 	}
-	for _, name := range taken {
-		if name == s.Name {
-			return fault.New(fault.Usage, "%s has a server %q already", target.Path, s.Name).WithHint("choose another name, or run `junctor remove %s` first", s.Name)
-		}
-	}
-	if !clientimport.ValidName(s.Name) {
-		return fault.New(fault.Usage, "%q cannot be the name of a server", s.Name).WithHint("use letters, digits, - and _, starting with a letter, at most 64")
-	}
-	got := clientimport.Convert([]clientconfig.Server{s}, nil, taken)
-	if err := e.putImport(got, target); err != nil {
+	if err := checkNew(s.Name, target.Path, taken); err != nil {
 		return err
 	}
-	if e.json {
-		return nil
+	got := clientimport.Convert([]clientconfig.Server{s}, nil, taken)
+	return e.putAndShow(ctx, got, target, s.Name, later)
+}
+
+// checkNew refuses the name of a new server that is taken or not valid.
+func checkNew(name, path string, taken []string) error {
+	if slices.Contains(taken, name) {
+		return fault.New(fault.Usage, "%s has a server %q already", path, name).WithHint("choose another name, or run `junctor remove %s` first", name)
+	}
+	if !clientimport.ValidName(name) {
+		return fault.New(fault.Usage, "%q cannot be the name of a server", name).WithHint("use letters, digits, - and _, starting with a letter, at most 64")
+	}
+	return nil
+}
+
+// putAndShow writes the block of one new server, stores its secrets and shows its tools.
+func (e *env) putAndShow(ctx context.Context, got clientimport.Result, target *clientconfig.File, name string, later bool) error {
+	if err := e.putImport(ctx, &got, target); err != nil || e.json {
+		return err
 	}
 	e.remarkImport(got)
-	if !offline && len(got.Secrets) == 0 {
-		return e.showAdded(ctx, target.Path, s.Name)
+	if !later && len(got.Secrets) == 0 {
+		return e.showAdded(ctx, target.Path, name)
 	}
-	e.remark("junctor tools %s shows what it offers", s.Name)
+	e.remark("junctor tools %s shows what it offers", name)
 	return nil
 }
 

@@ -38,7 +38,8 @@ any file in the format of one of them, or standard input (-), where a pasted mcp
 Variables become env(). Values that may be secrets are not printed: keyring() stands in their place, or env() in settings
 such as url that take no stored secret. A note names each and says how to set it. Notes also say what has no equivalent. The client's file is not changed.
 
-With --write, add the blocks to the end of the configuration, or to a new junctor.hcl. All else in it stays as it is, and
+With --write, add the blocks to the end of the configuration, or to a new junctor.hcl, and store the secrets, as "junctor
+secret set" does; one whose name is taken is left to you. All else in the configuration stays as it is, and
 the file as it was is kept beside it. Servers whose name the configuration has already are left out.`,
 		Example: `  junctor import claude-desktop
   junctor import cursor --scope project --write
@@ -83,7 +84,7 @@ func (e *env) importServers(ctx context.Context, x importOptions, from string) e
 		}
 	}
 	got := clientimport.Convert(servers, inputs, taken)
-	if err := e.putImport(got, target); err != nil {
+	if err := e.putImport(ctx, &got, target); err != nil {
 		return err
 	}
 	if !e.json {
@@ -179,8 +180,9 @@ func (e *env) importTarget() (*clientconfig.File, []string, error) {
 	return f, names, nil
 }
 
-// putImport prints the blocks, or writes them to the end of target.
-func (e *env) putImport(got clientimport.Result, target *clientconfig.File) error {
+// putImport prints the blocks, or writes them to the end of target and stores their secrets.
+// got.Secrets keeps those that were not stored.
+func (e *env) putImport(ctx context.Context, got *clientimport.Result, target *clientconfig.File) error {
 	if target != nil && len(got.Servers) > 0 {
 		backup, err := e.writeEdited(target, configedit.Append(target.Text, got.HCL))
 		if err != nil {
@@ -190,6 +192,7 @@ func (e *env) putImport(got clientimport.Result, target *clientconfig.File) erro
 		if backup != "" {
 			e.remark("the file as it was: %s", backup)
 		}
+		got.Secrets = e.storeImported(ctx, target.Path, got.Secrets)
 	}
 	switch {
 	case e.json:

@@ -4,14 +4,18 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/clientconfig"
+	"github.com/junctor-mcp/junctor/host/clientimport"
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/trust"
 )
@@ -65,21 +69,69 @@ func onlyFileChanged(before, after *trust.Review) bool {
 	return slices.Equal(before.Programs, after.Programs) && len(after.Since(&record).Files) <= 1
 }
 
-// showAdded asks a new server for its tools and shows their names. A server that fails keeps
-// its block, and the verb succeeds.
-func (e *env) showAdded(ctx context.Context, path, name string) error {
+// edited loads a configuration after an edit, once. It returns nil, and says why, if the
+// configuration cannot be used without asking.
+func (e *env) edited(ctx context.Context, path string) (*host.App, error) {
+	if e.app != nil {
+		return e.app, nil
+	}
 	at := config.Location{Path: path}
 	if filepath.Base(path) == config.FoundName && !e.ownOrTrusted(path) {
-		e.remark("%s is not trusted yet: run junctor trust, then junctor tools %s", path, name)
-		return nil
+		e.remark("%s is not trusted yet: run junctor trust", path)
+		return nil, nil
 	}
 	app, diags, err := e.loadAt(ctx, at, nil, false)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	e.tellDiagnostics(app, diags)
 	if app == nil {
-		return reported(diags.Err())
+		return nil, reported(diags.Err())
+	}
+	return app, nil
+}
+
+// storeImported stores the values that were left out of new blocks, and grants them to their
+// servers. It returns the secrets that were not stored: the user sets those.
+func (e *env) storeImported(ctx context.Context, path string, all []clientimport.Secret) (left []clientimport.Secret) {
+	if !slices.ContainsFunc(all, func(s clientimport.Secret) bool { return s.Name != "" && s.Value != "" }) {
+		return all
+	}
+	app, err := e.edited(ctx, path)
+	if err != nil || app == nil {
+		return all
+	}
+	user := app.Secrets().User()
+	have, err := user.List(ctx)
+	for _, s := range all {
+		switch {
+		case err != nil || s.Name == "" || s.Value == "":
+		case slices.Contains(have, s.Name):
+			e.warn(fmt.Sprintf("there is a secret %s already, which stays", s.Name), "")
+		default:
+			// Grant first: without the secret a grant has no effect.
+			if err = user.Grant(ctx, s.Name, e.firstRecipients(s.Name)...); err == nil {
+				err = user.Set(ctx, s.Name, []byte(s.Value))
+			}
+			if err == nil {
+				e.remark("%s: %s was stored as the secret %s in %s", s.Server, s.Where, s.Name, app.Secrets().Where())
+				continue
+			}
+		}
+		left = append(left, s)
+	}
+	if err != nil {
+		e.warn("secrets were not stored: "+err.Error(), fault.As(err).Hint)
+	}
+	return left
+}
+
+// showAdded asks a new server for its tools and shows their names. A server that fails keeps
+// its block, and the verb succeeds.
+func (e *env) showAdded(ctx context.Context, path, name string) error {
+	app, err := e.edited(ctx, path)
+	if err != nil || app == nil {
+		return err
 	}
 	wait := e.spin("asking " + name)
 	err = app.Catalog.Refresh(ctx, name)[name]

@@ -13,6 +13,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/junctor-mcp/junctor/host/registry/registrytest"
 	"github.com/junctor-mcp/junctor/sdk/plugintest"
 )
 
@@ -61,6 +62,7 @@ func TestScripts(t *testing.T) {
 	acme := filepath.Join(bin, "acme", "junctor-plugin-acme-auth")
 	buildIn(t, filepath.Join("testdata", "thirdparty"), acme, "./acme-auth")
 	address, vendor, port := guarded(t), plugintest.NewVendor(t), freePort(t)
+	entries := registrytest.New(t, filepath.Join("..", "..", "host", "registry", "testdata", "*.json"))
 	testscript.Run(t, testscript.Params{
 		Files:               scripts(t),
 		UpdateScripts:       os.Getenv("UPDATE") != "",
@@ -79,6 +81,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("PATH", bin+string(os.PathListSeparator)+e.Getenv("PATH"))
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("GUARDED", address)
+			e.Setenv("JUNCTOR_REGISTRY", entries.URL)
 			e.Setenv("VENDOR", vendor.URL)
 			e.Setenv("CALLBACK", port)
 			e.Setenv("GOOD", "the-good-token")

@@ -29,6 +29,7 @@ type Secret struct {
 	Variable string // in env(); a setting such as url takes none from keyring()
 	Server   string
 	Where    string // in the client's file, such as env.GITHUB_TOKEN
+	Value    string // the value that was left out; empty if Asked
 	Asked    bool   // the client asks for it; its file does not have it
 }
 
@@ -45,8 +46,18 @@ func Convert(servers []clientconfig.Server, inputs []clientconfig.Input, taken [
 	return c.Result
 }
 
+// ConvertEntry writes a server from a registry as a block. Its values refer to inputs only: all
+// other text stands for itself. origin is NAME@VERSION.
+func ConvertEntry(s clientconfig.Server, inputs []clientconfig.Input, origin string) Result {
+	c := converter{inputs: inputs, names: map[string]bool{}, origin: origin}
+	c.server(s)
+	c.HCL = hclwrite.Format([]byte(c.text.String()))
+	return c.Result
+}
+
 type converter struct {
 	Result
+	origin string // in a registry; empty: the server is from a client
 	inputs []clientconfig.Input
 	names  map[string]bool // of servers, taken
 	text   strings.Builder
@@ -90,6 +101,9 @@ func (c *converter) server(s clientconfig.Server) {
 		c.line("")
 	}
 	c.line("server %q {", c.name)
+	if c.origin != "" {
+		c.line("registry = %s", quote(c.origin))
+	}
 	if s.Disabled {
 		c.line("enabled = false")
 	}
@@ -118,6 +132,9 @@ func label(name string) string {
 	}
 	return strings.TrimRight(name[:min(len(name), 64)], "-")
 }
+
+// Label returns a name as one that a server can have.
+func Label(name string) string { return label(name) }
 
 // ValidName reports whether a name can be that of a server.
 func ValidName(name string) bool { return name != "" && label(name) == name }
@@ -265,6 +282,9 @@ func (c *converter) referenceTo(text string, at []int) part {
 	if id := group(5); id != "" {
 		return c.input(id)
 	}
+	if c.origin != "" {
+		return part{text: text[at[0]:at[1]]}
+	}
 	name := cmp.Or(group(1), group(3))
 	switch name {
 	case "workspaceFolder", "workspaceRoot":
@@ -283,11 +303,11 @@ func (c *converter) referenceTo(text string, at []int) part {
 func (c *converter) input(id string) part {
 	for _, in := range c.inputs {
 		if in.ID == id && in.Secret {
-			return part{text: c.secret(id, "inputs."+id, true), expression: true}
+			return part{text: c.secret(id, "inputs."+id, ""), expression: true}
 		}
 	}
 	variable := strings.ToUpper(strings.Trim(notVariable.ReplaceAllString(id, "_"), "_"))
-	c.note("${input:%s}: set the variable %s", id, variable)
+	c.note("%s is asked for: set the variable %s", id, variable)
 	return part{text: fmt.Sprintf("env(%s)", quote(variable)), expression: true}
 }
 

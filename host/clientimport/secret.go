@@ -31,16 +31,17 @@ func (c *converter) value(where, name, value string) string {
 		return c.expression(value)
 	}
 	if scheme, rest, ok := strings.Cut(value, " "); ok && slices.Contains([]string{"bearer", "basic", "token"}, strings.ToLower(scheme)) && rest != "" {
-		return join([]part{{text: scheme + " "}, {text: c.secret(name, where, false), expression: true}})
+		return join([]part{{text: scheme + " "}, {text: c.secret(name, where, rest), expression: true}})
 	}
-	return c.secret(name, where, false)
+	return c.secret(name, where, value)
 }
 
 // notSecretName matches what a generated name of a secret does not contain.
 var notSecretName = lazyregexp.New(`[^a-z0-9]+`)
 
-// secret leaves a value out and returns the expression in its place.
-func (c *converter) secret(name, where string, asked bool) string {
+// secret leaves a value out and returns the expression in its place. The value is empty if
+// the client asks for it.
+func (c *converter) secret(name, where, value string) string {
 	stored := strings.Trim(notSecretName.ReplaceAllString(strings.ToLower(name), "-"), "-")
 	if !strings.HasPrefix(stored, strings.ToLower(c.name)+"-") {
 		stored = c.name + "-" + stored
@@ -49,7 +50,7 @@ func (c *converter) secret(name, where string, asked bool) string {
 	for n, base := 2, stored; slices.ContainsFunc(c.Secrets, func(s Secret) bool { return s.Name == stored && s.Where != where }); n++ {
 		stored = fmt.Sprintf("%s-%d", base, n)
 	}
-	found := Secret{Name: stored, Server: c.name, Where: where, Asked: asked}
+	found := Secret{Name: stored, Server: c.name, Where: where, Value: value, Asked: value == ""}
 	expression := fmt.Sprintf("keyring(%s)", quote(stored))
 	if c.visible {
 		found.Name, found.Variable = "", strings.ToUpper(strings.Trim(notVariable.ReplaceAllString(stored, "_"), "_"))
@@ -69,11 +70,11 @@ func (c *converter) argument(command []string, i int, word string) string {
 	}
 	if name, value, ok := strings.Cut(word, "="); ok && identifier.MatchString(strings.TrimLeft(name, "-")) {
 		if isSecret(strings.TrimLeft(name, "-"), value) && !plainValue.MatchString(value) {
-			return join([]part{{text: name + "="}, {text: c.secret(strings.TrimLeft(name, "-"), "args."+name, false), expression: true}})
+			return join([]part{{text: name + "="}, {text: c.secret(strings.TrimLeft(name, "-"), "args."+name, value), expression: true}})
 		}
 	}
 	if name, value, ok := strings.Cut(word, ":"); ok && identifier.MatchString(name) && isSecret(name, strings.TrimSpace(value)) && !strings.HasPrefix(value, "//") {
-		return join([]part{{text: name + ":"}, {text: c.secret(name, "args."+name, false), expression: true}})
+		return join([]part{{text: name + ":"}, {text: c.secret(name, "args."+name, value), expression: true}})
 	}
 	before := command[i-1]
 	if flag := strings.TrimLeft(before, "-"); i > 1 && flag != before && !strings.HasPrefix(word, "-") && !strings.Contains(before, "=") {
@@ -96,7 +97,7 @@ func (c *converter) address(text string) string {
 	leaveOut := func(name, where, value string) {
 		before, after, ok := strings.Cut(rest, value)
 		if ok && value != "" {
-			all = append(all, part{text: before}, part{text: c.secret(name, where, false), expression: true})
+			all = append(all, part{text: before}, part{text: c.secret(name, where, value), expression: true})
 			rest = after
 		}
 	}

@@ -251,3 +251,14 @@ func (d *draft) warnHeaderConflict() {
 		}
 	}
 }
+
+var originRule = lazyregexp.New(`^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+@[A-Za-z0-9][A-Za-z0-9.+_-]*$`)
+
+// origin reads the attribute registry.
+func (r blockReader) origin() string {
+	text, a, set := r.publicString("registry")
+	if set && !originRule.MatchString(text) {
+		r.errorAt(a.Expr.Range(), `write registry = "io.github.user/server@1.2.3"`, "%q is not the name and version of an entry", "registry")
+	}
+	return text
+}

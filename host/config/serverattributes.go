@@ -16,6 +16,7 @@ type Server struct {
 	Prefix     string // of exposed tool names; empty: names are not prefixed
 	At         Position
 	Enabled    bool
+	Registry   string `json:",omitempty"` // NAME@VERSION of the entry that the block came from; for junctor update
 	Blocked    string `json:",omitempty"` // why the managed configuration does not allow it; empty: it does
 	Required   bool
 	Protocol   string // "auto" or a revision of MCP
@@ -97,6 +98,10 @@ var serverAttributes = []serverAttribute{
 		doc: "`junctor serve` does not start if this server cannot be reached."},
 	{name: "max_message", serverValue: byteSize(func(s *Server) *int { return &s.MaxMessage }, ndjson.DefaultLimit, leastMessage, mostMessage), inFingerprint: true,
 		doc: "The size of one message in either direction. A larger message fails its call."},
+	{name: "registry", serverValue: serverValue{
+		read:    func(r blockReader, _ string, d *draft) { d.Registry = r.origin() },
+		accepts: "`\"NAME@VERSION\"`", unset: "none"},
+		doc: "The entry of an MCP registry that `junctor add` made the block of. `junctor update` uses it."},
 	{name: "describe", serverValue: oneOf(func(s *Server) *string { return &s.Describe }, "full", "brief", "verbatim"),
 		inDefaults: true, doc: "How the server's descriptions reach clients. See [Descriptions](#descriptions)."},
 	{name: "bad_schema", serverValue: oneOf(func(s *Server) *string { return &s.BadSchema }, "replace", "hide"),

@@ -114,6 +114,11 @@ const (
 	ExportFile  Code = "export.file"
 	ImportFile  Code = "import.file"
 	Unformatted Code = "config.unformatted"
+	Outdated    Code = "config.outdated"
+
+	RegistryUnavailable Code = "registry.unavailable"
+	RegistryUnknown     Code = "registry.unknown"
+	RegistryEntry       Code = "registry.entry"
 )
 
 // An Entry explains a code: the exit status of the command line, the meaning of
@@ -206,14 +211,18 @@ var Codes = map[Code]Entry{
 	ProcessUnreachable: {ExitUnreachable, "A running process did not answer on its control socket.", "Try again, or restart the process if it hangs."},
 	ProcessRefused:     {ExitDenied, "A running process does not accept requests from this program. It refuses programs of other users, and programs that Junctor started.", "Run the command in a terminal or a service of your own."},
 
-	NameUnknown: {ExitUsage, "There is no tool, prompt or resource with this name.", "`junctor tools`, `prompts` and `resources` list them."},
-	WrapChanged: {ExitAnswer, "A wrapped program no longer supports a tool block.", "Change the block, or regenerate it with `junctor wrap PROGRAM`."},
-	WrapTried:   {ExitAnswer, "A tool failed when `junctor wrap --try` ran it.", "The comments in the output name the tool and the program's error."},
-	Unformatted: {ExitAnswer, "`junctor fmt --check` found files that it would change. It changed none.", "Run `junctor fmt`."},
-	ImportFile:  {ExitUsage, "The file of a client cannot be read, or has no servers. Nothing was changed.", "Correct the file, or paste its `mcpServers` object into `junctor import -`."},
-	ExportFile:  {ExitUsage, "The entry cannot be written to the client's file. The file was not changed.", "Fix the file, or insert the output of `junctor export CLIENT` by hand."},
-	Denied:      {ExitDenied, "A rule in the configuration denies this.", "The message names the rule. `junctor why SUBJECT TOOL` shows every rule about it."},
-	Refused:     {ExitDenied, "The policy of the gateway does not allow this.", "Ask the administrator of the gateway. `junctor why SUBJECT TOOL` shows every rule about it."},
+	NameUnknown:         {ExitUsage, "There is no tool, prompt or resource with this name.", "`junctor tools`, `prompts` and `resources` list them."},
+	WrapChanged:         {ExitAnswer, "A wrapped program no longer supports a tool block.", "Change the block, or regenerate it with `junctor wrap PROGRAM`."},
+	WrapTried:           {ExitAnswer, "A tool failed when `junctor wrap --try` ran it.", "The comments in the output name the tool and the program's error."},
+	Unformatted:         {ExitAnswer, "`junctor fmt --check` found files that it would change. It changed none.", "Run `junctor fmt`."},
+	Outdated:            {ExitAnswer, "`junctor update --check` found servers with a newer version in the registry. It changed nothing.", "Run `junctor update`."},
+	RegistryUnavailable: {ExitUnreachable, "A registry did not answer, or not as a registry does.", "Check the address and the network. What was read before can be used with `--offline`."},
+	RegistryUnknown:     {ExitUsage, "The registry does not have this server, or not this version of it.", "`junctor search WORD` lists servers."},
+	RegistryEntry:       {ExitUsage, "The entry of the registry cannot be used here. Nothing was changed.", "The message says why. Add the server by its command or URL: `junctor add NAME -- COMMAND`."},
+	ImportFile:          {ExitUsage, "The file of a client cannot be read, or has no servers. Nothing was changed.", "Correct the file, or paste its `mcpServers` object into `junctor import -`."},
+	ExportFile:          {ExitUsage, "The entry cannot be written to the client's file. The file was not changed.", "Fix the file, or insert the output of `junctor export CLIENT` by hand."},
+	Denied:              {ExitDenied, "A rule in the configuration denies this.", "The message names the rule. `junctor why SUBJECT TOOL` shows every rule about it."},
+	Refused:             {ExitDenied, "The policy of the gateway does not allow this.", "Ask the administrator of the gateway. `junctor why SUBJECT TOOL` shows every rule about it."},
 
 	TestFailed: {ExitAnswer, "A test block of the configuration expects something else than the policy decides.", "The output names the block and the rule that decides."},
 

@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "rewrite the goldens")
 // internal lists the faults that no client request causes, and those that end
 // the command before a client connects.
 var internal = []fault.Code{
-	fault.Usage, fault.Interrupted, fault.Internal, fault.ConfigMissing, fault.Unformatted, fault.ConfigInvalid, fault.ConfigExposed, fault.ConfigUntrusted,
+	fault.Usage, fault.Interrupted, fault.Internal, fault.ConfigMissing, fault.Unformatted, fault.Outdated, fault.RegistryUnavailable, fault.RegistryUnknown, fault.RegistryEntry, fault.ConfigInvalid, fault.ConfigExposed, fault.ConfigUntrusted,
 	fault.ListPartial, fault.ListUnknown, fault.PluginVersion, fault.WrapChanged, fault.WrapTried,
 	fault.SecretName, fault.SecretTooLarge, fault.LoginFailed,
 	fault.UpstreamUnknown, fault.UpstreamDisabled, fault.Output, fault.ExportFile, fault.ImportFile, fault.ListenAddress, fault.ListenTLS, fault.ListenStore,

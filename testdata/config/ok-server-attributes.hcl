@@ -11,6 +11,7 @@ server "all" {
   idle        = "never"
   required    = true
   max_message = "32MiB"
+  registry    = "io.github.example/git@1.2.3"
   describe    = "brief"
   context     = ["client"]
   bad_schema  = "hide"

@@ -1,0 +1,7 @@
+// Package registry looks up servers in MCP registries and turns an entry into a server
+// block. It speaks the read-only part of the registry API, version v0.1, and knows server.json
+// up to its schema of 2025-12-11.
+//
+// An entry is text of a stranger: a command is built only from package names of a known
+// form, and nothing in an entry refers to a variable of this machine.
+package registry
