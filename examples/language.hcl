@@ -48,9 +48,9 @@ server "github" {
 
   max_message = "16MiB"
   registry    = "io.github.github/github-mcp-server@0.20.1" # where the block came from
-  describe    = "full"                # or "brief", "verbatim"
-  context     = ["subject", "tenant"] # what the server learns about clients, in _meta
-  bad_schema  = "replace"             # or "hide"
+  describe    = "full"                                      # or "brief", "verbatim"
+  context     = ["subject", "tenant"]                       # what the server learns about clients, in _meta
+  bad_schema  = "replace"                                   # or "hide"
   resources {
     unlisted = false
   }
