@@ -8,6 +8,11 @@ plugins {
   }
 }
 
+variable "team" { # JUNCTOR_VAR_team, or else the default
+  default     = "platform"
+  description = "Whose servers these are"
+}
+
 locals {
   org = "acme"
 }

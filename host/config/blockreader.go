@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/junctor-mcp/junctor/host/suggest"
 )
@@ -23,7 +24,8 @@ type blockReader struct {
 	label   string // the first label, or empty
 	labelAt hcl.Range
 
-	fallback fallback // attributes of the defaults block for this block
+	fallback fallback  // attributes of the defaults block for this block
+	each     cty.Value // of for_each, for a server block and the blocks in it; NilVal: none
 }
 
 // openBlock returns a reader of a block inside the block called in. in is empty
@@ -49,7 +51,18 @@ func titleOf(b *hclsyntax.Block) string {
 }
 
 // nested returns a reader of a block inside this one.
-func (r blockReader) nested(b *hclsyntax.Block) blockReader { return r.loader.openBlock(b, r.in) }
+func (r blockReader) nested(b *hclsyntax.Block) blockReader {
+	inner := r.loader.openBlock(b, r.in)
+	inner.each = r.each
+	return inner
+}
+
+// eval evaluates an expression of the block.
+func (r blockReader) eval(in string, e hclsyntax.Expression) (cty.Value, bool) {
+	r.loader.each = r.each
+	defer func() { r.loader.each = cty.NilVal }()
+	return r.loader.eval(in, e)
+}
 
 // errorAt reports an error.
 func (r blockReader) errorAt(at hcl.Range, hint, format string, args ...any) {

@@ -100,7 +100,7 @@ func (c converter) convert(e hclsyntax.Expression) (condition.Expression, bool) 
 // isConstant reports whether an expression has the same value for every request.
 func isConstant(e hclsyntax.Expression) bool {
 	for _, t := range e.Variables() {
-		if _, root := condition.Roots[t.RootName()]; root || t.RootName() != "local" {
+		if _, root := condition.Roots[t.RootName()]; root || t.RootName() != "local" && t.RootName() != "var" {
 			return false
 		}
 	}
@@ -174,7 +174,7 @@ func (c converter) reference(e *hclsyntax.ScopeTraversalExpr) (condition.Express
 	root := e.Traversal.RootName()
 	members, known := condition.Roots[root]
 	if !known {
-		return c.refuse(e.SrcRange, didYouMean(root, append(roots, "local")), "a condition begins with args, principal, server, tool, request or local, not with %q", root)
+		return c.refuse(e.SrcRange, didYouMean(root, append(roots, "local", "var")), "a condition begins with args, principal, server, tool, request, local or var, not with %q", root)
 	}
 	r := &condition.Reference{Root: root, At: startOf(e.SrcRange).String()}
 	for _, step := range e.Traversal[1:] {

@@ -80,7 +80,10 @@ func valueOf(e hclsyntax.Expression, ctx *hcl.EvalContext) (v cty.Value, diags h
 
 // context returns the functions and variables of an expression in a file.
 func (l *loader) context(file string, locals cty.Value) *hcl.EvalContext {
-	parent := &hcl.EvalContext{Functions: l.functions, Variables: map[string]cty.Value{"local": locals}}
+	parent := &hcl.EvalContext{Functions: l.functions, Variables: map[string]cty.Value{"local": locals, "var": l.variableValues}}
+	if l.each != cty.NilVal {
+		parent.Variables["each"] = l.each
+	}
 	child := parent.NewChild()
 	if s := l.byName[file]; s != nil {
 		child.Functions = l.fileFunctions(s.dir)
@@ -112,16 +115,24 @@ func (v *vetter) errorAt(at hcl.Range, hint, format string, args ...any) {
 	v.problem(problem{in: v.in, at: at, summary: fmt.Sprintf(format, args...), hint: hint})
 }
 
-// reference checks that a name in an expression is that of a local.
+// reference checks that a name in an expression is that of a local, of a variable, or of the
+// element of for_each.
 func (v *vetter) reference(t hcl.Traversal) {
 	root := t.RootName()
-	if root != "local" {
+	switch {
+	case root == "var":
+		v.variable(t)
+		return
+	case root == "each" && len(t) > 1:
+		v.element(t)
+		return
+	case root != "local":
 		// The word may be a secret without its quotes, so the message does not
 		// repeat it. The snippet shows it where that is harmless.
 		v.errorAt(t.SourceRange(), `write text in quotes, a value of locals as local.NAME, and an environment variable as env("NAME")`, "a word without quotes is no value")
 		return
 	}
-	name, ok := localName(t)
+	name, ok := memberName(t)
 	if !ok {
 		v.errorAt(t.SourceRange(), "", "local is used by name, as in local.NAME")
 		return
@@ -133,6 +144,30 @@ func (v *vetter) reference(t hcl.Traversal) {
 	}
 	if known.state == failed {
 		v.ok = false
+	}
+}
+
+// variable checks a reference to a variable.
+func (v *vetter) variable(t hcl.Traversal) {
+	name, ok := memberName(t)
+	switch x := v.variables[name]; {
+	case !ok:
+		v.errorAt(t.SourceRange(), "", "a variable is used by name, as in var.NAME")
+	case x == nil:
+		v.errorAt(t.SourceRange(), didYouMean(name, v.variableNames()), "there is no variable %q", name)
+	case x.value == cty.NilVal:
+		v.ok = false
+	}
+}
+
+// element checks a reference to the element of for_each.
+func (v *vetter) element(t hcl.Traversal) {
+	name, _ := memberName(t)
+	switch {
+	case v.each == cty.NilVal:
+		v.errorAt(t.SourceRange(), "write for_each in the server block", "each is known in a server block with for_each only")
+	case name != "key" && name != "value":
+		v.errorAt(t.SourceRange(), "write each.key or each.value", "each has no %q", name)
 	}
 }
 

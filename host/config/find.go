@@ -148,3 +148,7 @@ func userFile(lookup func(string) (string, bool)) string {
 	}
 	return ""
 }
+
+// OwnPath returns the path of the user's own configuration; empty if the user has no
+// directory for it.
+func OwnPath(lookup func(string) (string, bool)) string { return userFile(lookup) }

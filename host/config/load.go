@@ -84,10 +84,13 @@ type loader struct {
 	secrets  []string // the texts that env() and file() returned, and tokens
 	keyring  keyring
 
-	inspections []inspection // of placeholders, by the expression being evaluated
-	functions   map[string]function.Function
-	locals      map[string]*local
-	localValues cty.Value
+	inspections    []inspection // of placeholders, by the expression being evaluated
+	functions      map[string]function.Function
+	locals         map[string]*local
+	localValues    cty.Value
+	variables      map[string]*variable
+	variableValues cty.Value
+	each           cty.Value // of the server block that is being evaluated; NilVal: it has no for_each
 
 	defaults  *hclsyntax.Body // of the defaults block; nil: no block, or a block with problems
 	defaulted map[string]bool // settings in it that some transport has
@@ -106,7 +109,7 @@ func newLoader(o Options) *loader {
 		Options: o, lookup: o.Lookup,
 		byName: map[string]*source{}, ruleHeads: map[string]hcl.Range{}, locals: map[string]*local{}, plugins: map[string]*plugin{},
 		manifests: map[string]*sdk.Manifest{}, defaulted: map[string]bool{},
-		localValues: cty.EmptyObjectVal, keyring: newKeyring(),
+		localValues: cty.EmptyObjectVal, variables: map[string]*variable{}, variableValues: cty.EmptyObjectVal, keyring: newKeyring(),
 	}
 	if l.lookup == nil {
 		l.lookup = os.LookupEnv
@@ -129,6 +132,7 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 	l.collectEnvSecrets()
 	top := l.collect()
 	own := l.collectManaged(top)
+	l.readVariables(top["variable"]) // before locals: they may use variables
 	l.computeLocals()
 	for _, b := range top["plugins"] {
 		l.requirements(b)
@@ -145,7 +149,7 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 	l.readDefaults(top["defaults"])      // before servers: they inherit from it
 	var drafts []*draft
 	for _, b := range append(slices.Clone(own["server"]), l.userServers(top["server"], own["server"], servers)...) {
-		drafts = append(drafts, l.server(b))
+		drafts = append(drafts, l.instances(b)...)
 	}
 	l.checkMemory(&gateway, drafts)
 	checkNames(l, drafts)
@@ -179,9 +183,9 @@ var topLevelForm = form{
 	blocks: map[string]shape{
 		"plugins": {many: true}, "plugin": {labels: 1, many: true}, "locals": {many: true}, "server": {labels: 1, many: true},
 		"gateway": {many: true}, "defaults": {many: true}, "secret_store": {labels: 1, many: true},
-		"policy": {many: true}, "test": {labels: 1, many: true},
+		"policy": {many: true}, "test": {labels: 1, many: true}, "variable": {labels: 1, many: true},
 	},
-	later: []string{"audit", "console", "module", "notify", "profile", "state", "telemetry", "variable"},
+	later: []string{"audit", "console", "module", "notify", "profile", "state", "telemetry"},
 }
 
 // collect returns the top-level blocks of all files by kind and registers the

@@ -107,16 +107,16 @@ func (l *loader) cycle(x *local, chain []string) {
 func (l *loader) localsIn(e hclsyntax.Expression) []string {
 	names := map[string]bool{}
 	for _, t := range e.Variables() {
-		if name, ok := localName(t); ok {
+		if name, ok := memberName(t); ok && t.RootName() == "local" {
 			names[name] = true
 		}
 	}
 	return slices.Sorted(maps.Keys(names))
 }
 
-// localName returns NAME of local.NAME and local["NAME"].
-func localName(t hcl.Traversal) (string, bool) {
-	if t.RootName() != "local" || len(t) < 2 {
+// memberName returns NAME of local.NAME and local["NAME"].
+func memberName(t hcl.Traversal) (string, bool) {
+	if len(t) < 2 {
 		return "", false
 	}
 	switch step := t[1].(type) {

@@ -71,7 +71,7 @@ func (s *source) isName(i int) bool {
 		}
 	}
 	return s.isMember(i) ||
-		slices.Contains([]string{"local", "for", "in", "if", "true", "false", "null"}, text) || s.snip.loops[text]
+		slices.Contains([]string{"local", "var", "each", "for", "in", "if", "true", "false", "null"}, text) || s.snip.loops[text]
 }
 
 // blockWords are the types of blocks.
@@ -98,7 +98,7 @@ func (s *source) opensBlock(i int) bool {
 	return header == hclsyntax.TokenIdent || header == hclsyntax.TokenCQuote
 }
 
-// isMember reports whether token i is a member of a local, of a loop variable or of
+// isMember reports whether token i is a member of a local, a variable, a loop variable or of
 // an expression in brackets, such as both names in local.list[0].name. It looks back
 // over 32 tokens at most.
 func (s *source) isMember(i int) bool {
@@ -116,7 +116,7 @@ func (s *source) isMember(i int) bool {
 			brackets--
 		case brackets > 0, typ == hclsyntax.TokenDot, word != "" && dotted:
 		case word != "":
-			return word == "local" || s.snip.loops[word]
+			return slices.Contains([]string{"local", "var", "each"}, word) || s.snip.loops[word]
 		default:
 			return typ == hclsyntax.TokenCBrace || typ == hclsyntax.TokenCParen
 		}

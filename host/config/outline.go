@@ -172,9 +172,18 @@ func (o *outliner) top(b *hclsyntax.Block) {
 			o.add(Computes, a.NameRange, "local."+visible(a.Name)+" = "+o.written(a.Expr)) // may be a command
 		}
 		return
+	case "variable":
+		o.add(Reads, b.TypeRange, "environment variable "+visible(variablePrefix+labelOf(b)))
+		if a := b.Body.Attributes["default"]; a != nil {
+			o.add(Computes, a.NameRange, "var."+visible(labelOf(b))+" = "+o.written(a.Expr)) // may be a command
+		}
+		return
 	case "secret_store":
 		o.add(Keeps, b.TypeRange, "secrets in the store "+visible(labelOf(b)))
 		o.thirdParty = o.isThirdParty(b)
+	}
+	if a := b.Body.Attributes[forEach]; a != nil && b.Type == "server" {
+		o.add(Computes, a.NameRange, "each of "+o.written(a.Expr)) // may be a command
 	}
 	o.body(b.Body)
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
@@ -46,7 +45,7 @@ type draft struct {
 
 // serverForm lists the attributes and blocks of a server block.
 var serverForm = form{
-	attributes: attributeNames("", false),
+	attributes: append(attributeNames("", false), forEach),
 	blocks: func() map[string]shape {
 		blocks := map[string]shape{"transport": {labels: 1}, "auth": {labels: 1}, "tool": {labels: 1, many: true}}
 		for _, name := range attributeBlocks(false) {
@@ -57,11 +56,10 @@ var serverForm = form{
 }
 
 // server reads a server block without the bodies that belong to plugins.
-func (l *loader) server(b *hclsyntax.Block) *draft {
-	r := l.openBlock(b, "")
+func (l *loader) server(r blockReader) *draft {
 	r.fallback = l.generalDefaults()
 	r.check(serverForm)
-	if len(b.Labels) > 0 && !labelRule.MatchString(r.label) {
+	if r.label != "" && !labelRule.MatchString(r.label) {
 		r.errorAt(r.labelAt, "", "server name %q: use %s", r.label, labelWords)
 	}
 	d := &draft{Server: &Server{Name: r.label, At: startOf(r.head)}, block: r, prefixAt: r.labelAt, globs: map[string][]item{}}

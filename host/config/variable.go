@@ -1,0 +1,91 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/junctor-mcp/junctor/host/lazyregexp"
+)
+
+// variablePrefix begins the names of environment variables that give variable blocks their
+// values. Variables read no others, so that a configuration says with env() what it wants to
+// know of the user.
+const variablePrefix = "JUNCTOR_VAR_"
+
+var variableForm = form{attributes: []string{"default", "description", "sensitive"}}
+
+var variableRule = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
+
+// A variable is the value of a variable block.
+type variable struct {
+	at    hcl.Range
+	value cty.Value // NilVal: its problem was reported
+}
+
+// readVariables evaluates the variable blocks: each is the environment variable of its name,
+// or else its default. Defaults cannot refer to other values.
+func (l *loader) readVariables(blocks []*hclsyntax.Block) {
+	for _, b := range blocks {
+		r := l.openBlock(b, "")
+		r.check(variableForm)
+		switch first := l.variables[r.label]; {
+		case len(b.Labels) == 0: // reported
+		case first != nil:
+			r.duplicate(r.labelAt, first.at, "variable %q", r.label)
+		case !variableRule.MatchString(r.label):
+			r.errorAt(r.labelAt, "", "variable name %q: use letters, digits and _, at most 64, and begin with no digit", r.label)
+		default:
+			x := &variable{at: r.labelAt, value: cty.NilVal}
+			l.variables[r.label] = x
+			if v, ok := r.variableValue(); ok {
+				x.value = v
+			}
+		}
+	}
+	values := map[string]cty.Value{}
+	for name, x := range l.variables {
+		if x.value != cty.NilVal {
+			values[name] = x.value
+		}
+	}
+	l.variableValues = cty.ObjectVal(values)
+}
+
+func (l *loader) variableNames() []string { return slices.Sorted(maps.Keys(l.variables)) }
+
+// variableValue returns the value of one variable block.
+func (r blockReader) variableValue() (cty.Value, bool) {
+	r.publicString("description")
+	sensitive := r.boolean("sensitive", false)
+	fallback, a, given := r.value("default", cty.DynamicPseudoType)
+	name := variablePrefix + r.label
+	text, set := r.lookup(name)
+	switch {
+	case !set && !given:
+		if r.body.Attributes["default"] == nil { // else it was reported
+			r.errorAt(r.head, fmt.Sprintf("set %s, or write a default", name), "variable %q has no value", r.label)
+		}
+		return cty.NilVal, false
+	case !set:
+		return fallback, true
+	}
+	v := cty.StringVal(text)
+	if sensitive {
+		v, _ = r.functions["env"].Call([]cty.Value{cty.StringVal(name)}) // it is set
+	}
+	if !given || fallback.Type() == cty.String {
+		return v, true
+	}
+	converted, err := convert.Convert(v, fallback.Type())
+	if err != nil || !fallback.Type().IsPrimitiveType() {
+		r.errorAt(a.Expr.Range(), "a variable of the environment can be a text, a number or a boolean", "%s cannot be the value of variable %q, whose default is %s", name, r.label, typeName(fallback.Type()))
+		return cty.NilVal, false
+	}
+	return converted, true
+}
