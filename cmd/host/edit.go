@@ -75,7 +75,10 @@ func (e *env) edited(ctx context.Context, path string) (*host.App, error) {
 	if e.app != nil {
 		return e.app, nil
 	}
-	at := config.Location{Path: path}
+	at, err := config.Find(path, e.lookup)
+	if err != nil {
+		return nil, err
+	}
 	if filepath.Base(path) == config.FoundName && !e.ownOrTrusted(path) {
 		e.remark("%s is not trusted yet: run junctor trust", path)
 		return nil, nil

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/junctor-mcp/junctor/host/clientconfig"
+	"github.com/junctor-mcp/junctor/host/clientimport"
+	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/fault"
+)
+
+// initOptions are the flags of init.
+type initOptions struct {
+	here bool
+	from []string // clients
+}
+
+func (e *env) initVerb() *cobra.Command {
+	var x initOptions
+	cmd := &cobra.Command{
+		Use:   "init",
+		Short: "Begin a configuration, with the servers that MCP clients of this machine have",
+		Long: `Write the first configuration, for all directories of the user, or with --here for this one. It says which MCP clients of
+this machine have servers, and imports those of --from CLIENT, or at a terminal those that you agree to. Secrets are stored, as
+"junctor import --write" does. The files of the clients are not changed: "junctor export CLIENT" does that.`,
+		Example: "  junctor init\n  junctor init --from claude-desktop --from cursor",
+		Args:    takes(), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error { return e.begins(cmd.Context(), &x) },
+	}
+	cmd.Flags().BoolVar(&x.here, "here", false, "write junctor.hcl in the current directory")
+	cmd.Flags().StringArrayVar(&x.from, "from", nil, "import the servers of this `CLIENT`; repeat it for several")
+	_ = cmd.RegisterFlagCompletionFunc("from", cobra.FixedCompletions(clientconfig.Names(), cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// firstLines begin a new configuration.
+const firstLines = `# Servers of Junctor. "junctor add" adds one, "junctor validate" checks this file.
+`
+
+// begins writes the first configuration.
+func (e *env) begins(ctx context.Context, x *initOptions) error {
+	path, err := e.firstPath(x.here)
+	if err != nil {
+		return err
+	}
+	target, err := clientconfig.Choose([]string{path})
+	if err != nil {
+		return exportFault(err)
+	}
+	if target.Text != nil {
+		return fault.New(fault.Usage, "%s exists already", path).WithHint("junctor import CLIENT --write and junctor add add servers to it")
+	}
+	found, err := e.serversOfClients(x.from)
+	if err != nil {
+		return err
+	}
+	var servers []clientconfig.Server
+	var inputs []clientconfig.Input
+	for _, c := range found {
+		use := len(x.from) > 0
+		if !use && e.canAsk() {
+			if use, err = e.agreeToImport(ctx, c); err != nil {
+				return err
+			}
+		}
+		if use {
+			servers, inputs = append(servers, c.servers...), append(inputs, c.inputs...)
+		} else {
+			e.remark("%s has %s: junctor import %s --write adds them", c.client.Title, c.count(), c.client.Name)
+		}
+	}
+	got := clientimport.Convert(servers, inputs, nil)
+	text := []byte(firstLines)
+	if len(got.Servers) > 0 {
+		text = append(append(text, '\n'), got.HCL...)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fault.Because(fault.Usage, err, "the directory of the configuration cannot be made")
+	}
+	if _, err := e.writeEdited(target, text); err != nil {
+		return err
+	}
+	got.Secrets = e.storeImported(ctx, path, got.Secrets)
+	if e.json {
+		return e.printJSON(map[string]any{"file": path, "servers": append([]string{}, got.Servers...)})
+	}
+	e.remark("wrote %s", path)
+	if len(servers) > 0 {
+		e.remarkImport(got)
+	}
+	e.remark("next: junctor add NAME -- COMMAND, junctor tools, and junctor export CLIENT to give it to a client")
+	return nil
+}
+
+// firstPath returns where the first configuration goes.
+func (e *env) firstPath(here bool) (string, error) {
+	switch {
+	case e.get(config.InlineVariable) != "":
+		return "", fault.New(fault.Usage, "%s has the configuration", config.InlineVariable).WithHint("unset it")
+	case e.config != "":
+		return filepath.Abs(e.config)
+	case here:
+		return filepath.Abs(config.FoundName)
+	case e.get("JUNCTOR_CONFIG") != "":
+		return filepath.Abs(e.get("JUNCTOR_CONFIG"))
+	}
+	if path := config.OwnPath(e.lookup); path != "" {
+		return path, nil
+	}
+	return "", fault.New(fault.Usage, "the directory of your configuration is not known").WithHint("set HOME, or add --here")
+}
+
+// clientServers are the servers in the file of a client.
+type clientServers struct {
+	client  *clientconfig.Client
+	servers []clientconfig.Server
+	inputs  []clientconfig.Input
+}
+
+func (c clientServers) count() string {
+	if len(c.servers) == 1 {
+		return "1 server"
+	}
+	return fmt.Sprintf("%d servers", len(c.servers))
+}
+
+// serversOfClients reads the files of the clients with these names, in their order, or of all
+// clients that have one.
+func (e *env) serversOfClients(names []string) (all []clientServers, err error) {
+	clients := clientconfig.Clients
+	if len(names) > 0 {
+		if clients, err = clientsNamed(names); err != nil {
+			return nil, err
+		}
+	}
+	for _, c := range clients {
+		got, err := e.serversOf(c)
+		switch {
+		case err == nil:
+			all = append(all, got)
+		case len(names) > 0:
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func clientsNamed(names []string) (all []*clientconfig.Client, err error) {
+	for _, name := range names {
+		c := clientconfig.Find(name)
+		if c == nil {
+			return nil, fault.New(fault.Usage, "there is no client %q", name).WithHint("one of %s", strings.Join(clientconfig.Names(), ", "))
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+// serversOf reads the file of one client.
+func (e *env) serversOf(c *clientconfig.Client) (clientServers, error) {
+	path, err := importPath(importOptions{scope: string(clientconfig.User)}, c.Name, e.get)
+	if err != nil {
+		return clientServers{}, err
+	}
+	text, err := readRegular(path)
+	if err != nil {
+		return clientServers{}, fault.Because(fault.ImportFile, err, "the file of %s cannot be read", c.Title)
+	}
+	servers, inputs, err := clientconfig.Servers(text)
+	if err != nil || len(servers) == 0 {
+		return clientServers{}, fault.New(fault.ImportFile, "%s has no servers", path).WithHint("run `junctor import %s` to see why", c.Name)
+	}
+	return clientServers{c, servers, inputs}, nil
+}
+
+// agreeToImport asks whether to import the servers of a client. An empty answer is yes: a
+// server runs only when it is used.
+func (e *env) agreeToImport(ctx context.Context, c clientServers) (bool, error) {
+	_, _ = fmt.Fprintf(e.stderr, "Import %s of %s? [Y/n] ", c.count(), c.client.Title)
+	answer, err := interruptible(ctx, func() ([]byte, error) {
+		line, err := bufio.NewReader(e.stdin).ReadString('\n')
+		return []byte(line), err
+	})
+	if err != nil && ctx.Err() != nil {
+		return false, err
+	}
+	word := strings.ToLower(strings.TrimSpace(string(answer)))
+	return word == "" && err == nil || word == "y" || word == "yes", nil
+}
