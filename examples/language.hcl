@@ -17,6 +17,11 @@ locals {
   org = "acme"
 }
 
+module "eu" { # its servers are called eu_NAME
+  source = "./modules/team"
+  region = "eu"
+}
+
 secret_store "file" {
   password_file = "/run/secrets/junctor"
 }

@@ -157,7 +157,7 @@ func (g *generation) authorizer(s *config.Server, tenant string, granted sdk.Hos
 // another configuration, plugin or server address have another owner.
 func (g *generation) owner(s *config.Server, tenant string) secret.Owner {
 	return secret.Owner{
-		Config: g.ConfigID(), Plugin: g.component(s.Auth), Server: s.Name, Resource: g.serverDestination(s) + " " + Address(s), Tenant: tenant,
+		Config: g.layerID(s.Layer), Plugin: g.component(s.Auth), Server: s.Name, Resource: g.serverDestination(s) + " " + Address(s), Tenant: tenant,
 	}
 }
 

@@ -46,6 +46,7 @@ func (a *App) read(ctx context.Context, content *config.Content) (*generation, c
 	}
 	cfg, diags := config.Load(ctx, config.Options{
 		Path: a.opts.Config.Path, Text: a.opts.Config.Text, Content: content, Lookup: a.opts.Lookup, Describe: g.describeOrReport, All: a.opts.AllPlugins, NoListener: a.opts.NoListener, Managed: a.opts.Managed,
+		Under: a.opts.Config.UnderPaths(),
 	})
 	if cfg == nil {
 		return nil, diags
@@ -83,7 +84,7 @@ func (g *generation) build(before *generation) {
 			},
 		}
 	}
-	g.inGateway.Policy = policy.New(offers, g.Config.Policy).Under(g.Config.Managed.Policy)
+	g.inGateway.Policy = policy.New(offers, g.Config.Policy).Under(g.Config.Policies...).Under(g.Config.Managed.Policy)
 }
 
 // catalogServerOnce returns the catalog's description of a server. It is the same
@@ -140,7 +141,7 @@ func (g *generation) connectionInput(s *config.Server) string {
 	}
 	text, err := json.Marshal([]any{
 		s.Fingerprint, s.Transport.Plugin, s.Transport.Component, string(g.Config.Unresolved(s.Transport.Settings)), s.Transport.Dir, g.variables(s.Transport.EnvNames),
-		auth, programs, store, s.Protocol, s.Share, s.Timeouts, s.Idle, s.MaxMessage,
+		auth, programs, store, s.Protocol, s.Share, s.Timeouts, s.Idle, s.MaxMessage, s.Layer,
 	})
 	if err != nil {
 		panic(err) // texts and numbers

@@ -71,7 +71,7 @@ func issuers(h config.HTTP) (all []string) {
 // authenticator returns the authenticator of clients, or nil without authentication.
 func (g *generation) authenticator(ctx context.Context, h config.HTTP, keys *jwks.Pool) (authn.Authenticator, error) {
 	var all []authn.Authenticator
-	build := config.AuthBuild{Config: g.Config, Lookup: g.secretLookup(ctx, g.recipient(gatewayRecipient)), Keys: keys}
+	build := config.AuthBuild{Config: g.Config, Lookup: g.secretLookup(ctx, g.recipient(g.Config.Gateway.Layer, gatewayRecipient)), Keys: keys}
 	for _, auth := range h.Auth {
 		one, err := auth.Settings.Authenticator(build)
 		if err != nil {

@@ -21,7 +21,7 @@ import (
 func (g *generation) policyDiagnostics() (all config.Diagnostics) {
 	tools := g.Catalog.Snapshot().Tools
 	unchecked := map[string]bool{}
-	for _, rules := range []policy.Rules{g.Config.Managed.Policy, g.Config.Policy} {
+	for _, rules := range append([]policy.Rules{g.Config.Managed.Policy, g.Config.Policy}, g.Config.Policies...) {
 		for _, r := range rules.Rules {
 			if missing := g.listsMissing(r); len(missing) > 0 {
 				for _, server := range missing {

@@ -18,33 +18,41 @@ import (
 // gatewayRecipient is the recipient of the tokens of the gateway's own clients.
 const gatewayRecipient = "gateway"
 
-// ConfigID identifies the configuration in grants of secrets. It is the canonical
-// path, or "" for the user's own configuration. A reload reads the same location.
-func (a *App) ConfigID() string {
-	if a.opts.Config.Own {
+// ConfigID identifies the strongest layer of the configuration in grants of secrets. It is
+// the canonical path, or "" for the user's own configuration. A reload reads the same
+// location.
+func (a *App) ConfigID() string { return a.layerID(0) }
+
+// layerID is ConfigID for a layer of the configuration; see config.Server.
+func (a *App) layerID(layer int) string {
+	at := a.opts.Config
+	if layer > 0 {
+		at = at.Under[layer-1]
+	}
+	if at.Own {
 		return ""
 	}
-	path, err := a.opts.Config.Canonical()
+	path, err := at.Canonical()
 	if err != nil {
-		return a.opts.Config.Path // the file has been removed since it was loaded
+		return at.Path // the file has been removed since it was loaded
 	}
 	return path
 }
 
 // transportRecipient returns the recipient of the secrets in a transport block.
 func (g *generation) transportRecipient(s *config.Server) secret.Recipient {
-	return g.recipient(s.Name, g.serverDestination(s))
+	return g.recipient(s.Layer, s.Name, g.serverDestination(s))
 }
 
 // authRecipient returns the recipient of the secrets in an auth block: the provider,
 // with the programs and addresses in the block, for the server that it serves.
 func (g *generation) authRecipient(s *config.Server) secret.Recipient {
-	return g.recipient(s.Name, g.serverDestination(s), g.destination(s.Auth))
+	return g.recipient(s.Layer, s.Name, g.serverDestination(s), g.destination(s.Auth))
 }
 
-func (a *App) recipient(server string, to ...string) secret.Recipient {
+func (a *App) recipient(layer int, server string, to ...string) secret.Recipient {
 	sum := sha256.Sum256([]byte(strings.Join(to, "\x00")))
-	return secret.Recipient{Config: a.ConfigID(), Server: server, To: hex.EncodeToString(sum[:16])}
+	return secret.Recipient{Config: a.layerID(layer), Server: server, To: hex.EncodeToString(sum[:16])}
 }
 
 // component identifies the component of a block by the source of its plugin. The
@@ -135,7 +143,7 @@ func (g *generation) recipients(name string) []secret.Recipient {
 		}
 	}
 	for _, auth := range g.Config.Gateway.HTTP.Auth {
-		add(auth.Settings.SecretText(), g.recipient(gatewayRecipient))
+		add(auth.Settings.SecretText(), g.recipient(g.Config.Gateway.Layer, gatewayRecipient))
 	}
 	return all
 }

@@ -22,7 +22,7 @@ func (g *generation) manifest(s *config.Server) sdk.Manifest {
 func (g *generation) validateSettings(ctx context.Context) (refused config.Diagnostics, failed map[string]error) {
 	failed = map[string]error{}
 	check := func(name, kind string, b *config.Block, s *config.Server) {
-		to := g.recipient(name)
+		to := g.recipient(0, name)
 		switch kind {
 		case "transport":
 			to = g.transportRecipient(s)

@@ -180,10 +180,10 @@ func (e *env) draft(ctx context.Context, w wrapOptions, command []string) (*host
 	if err := os.WriteFile(file, text, 0o600); err != nil {
 		return nil, nil, err
 	}
-	before := e.config
-	e.config = file
+	config, layers := e.config, e.layers
+	e.config, e.layers = file, []string{file}
 	app, err := e.load(ctx)
-	e.config = before
+	e.config, e.layers = config, layers
 	if err != nil {
 		return nil, nil, err
 	}

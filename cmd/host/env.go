@@ -36,7 +36,8 @@ type env struct {
 	serving    bool // ask no questions
 	listening  bool // the verb needs the http block of the gateway
 	completing bool // a shell completes a word: start nothing and ask nothing
-	config     string
+	config     string   // the path of the strongest layer that --config names; empty: none is named
+	layers     []string // all paths of --config, the strongest last
 	direct     directOptions // a server that the command line describes
 	loaded     string        // contentDigest of the configuration that serve has loaded
 	logFlag    string
@@ -169,7 +170,7 @@ func (e *env) loadAt(ctx context.Context, at config.Location, content *config.Co
 	o := e.options()
 	o.Config, o.Content, o.AllPlugins, o.StartNothing = at, content, all, e.completing
 	if e.serving {
-		e.loaded = e.contentDigest(at.Path) // before the configuration is read: later changes are noticed
+		e.loaded = e.contentDigest(at) // before the configuration is read: later changes are noticed
 	}
 	app, diags := host.Load(ctx, o)
 	e.app = app

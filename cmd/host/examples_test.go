@@ -118,6 +118,9 @@ func place(t *testing.T, file, bin, acme string, ex example) site {
 		err = os.WriteFile(at.config, text, 0o644)
 	}
 	if err == nil {
+		err = os.CopyFS(filepath.Join(root, "examples", "modules"), os.DirFS(filepath.Join(filepath.Dir(file), "modules")))
+	}
+	if err == nil {
 		err = os.Symlink(bin, filepath.Join(root, "bin"))
 	}
 	if err == nil && ex.plugin {

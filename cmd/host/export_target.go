@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/junctor-mcp/junctor/host/clientconfig"
@@ -58,22 +59,25 @@ func (e *env) target(ctx context.Context, x exportOptions, c *clientconfig.Clien
 // stdioTarget returns the target that starts junctor serve.
 func (e *env) stdioTarget(x exportOptions) (clientconfig.Target, error) {
 	t := clientconfig.Target{Name: x.name}
-	at, err := config.Find(e.config, e.lookup)
+	at, err := config.FindLayers(e.layers, e.lookup)
 	if err != nil {
 		return t, err
 	}
 	if at.Text != nil {
 		return t, fault.New(fault.Usage, "the configuration is in %s, which the client does not have", config.InlineVariable).WithHint("name a file with --config")
 	}
-	path, err := filepath.Abs(at.Path)
-	if err != nil {
-		return t, err
-	}
 	program, err := os.Executable()
 	if err != nil {
 		return t, err
 	}
-	t.Command = []string{program, "serve", "--config", path}
+	t.Command = []string{program, "serve"}
+	for _, layer := range slices.Backward(append([]config.Location{at}, at.Under...)) {
+		path, err := filepath.Abs(layer.Path)
+		if err != nil {
+			return t, err
+		}
+		t.Command = append(t.Command, "--config", path)
+	}
 	return t, nil
 }
 

@@ -85,3 +85,35 @@ func (e *env) findRoots() error {
 	}
 	return nil
 }
+
+// A layerFlag is the value of --config, which may be given several times.
+type layerFlag struct{ e *env }
+
+func (f *layerFlag) Set(path string) error {
+	if path != f.e.config || len(f.e.layers) == 0 {
+		f.e.config, f.e.layers = path, append(f.e.layers, path)
+	}
+	return nil
+}
+
+func (f *layerFlag) String() string {
+	if f.e == nil {
+		return ""
+	}
+	return f.e.config
+}
+
+func (f *layerFlag) Type() string { return "stringArray" }
+
+// Append, Replace and GetSlice implement [pflag.SliceValue].
+func (f *layerFlag) Append(path string) error { return f.Set(path) }
+
+func (f *layerFlag) Replace(paths []string) error {
+	f.e.config, f.e.layers = "", nil
+	for _, path := range paths {
+		_ = f.Set(path)
+	}
+	return nil
+}
+
+func (f *layerFlag) GetSlice() []string { return f.e.layers }

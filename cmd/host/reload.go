@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -63,13 +66,10 @@ func (s *thisInstance) watchConfig(ctx context.Context) (stop func(), err error)
 	if err != nil {
 		return nil, err
 	}
-	path := s.app.Config().Path
-	dir := filepath.Dir(path)
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		dir = path
-	}
-	if err := files.Add(dir); err != nil {
-		s.e.log.Warn("changes of the configuration are noticed by polling only", "every", watchPoll, "error", err)
+	for _, dir := range watchedDirs(s.app.Config()) {
+		if err := files.Add(dir); err != nil {
+			s.e.log.Warn("changes of the configuration are noticed by polling only", "directory", dir, "every", watchPoll, "error", err)
+		}
 	}
 	w := &configWatch{thisInstance: s, files: files, known: s.e.loaded}
 	ctx, cancel := context.WithCancel(ctx)
@@ -107,7 +107,7 @@ func (w *configWatch) run(ctx context.Context) {
 // check reloads the configuration if its content differs from the content that was tried
 // last, or if that content has become trusted.
 func (w *configWatch) check(ctx context.Context) {
-	now := w.e.contentDigest(w.app.Config().Path)
+	now := w.e.contentDigest(w.app.Location())
 	if now == w.known && !(w.untrusted && w.isTrusted(ctx)) {
 		return
 	}
@@ -130,12 +130,26 @@ func (s *thisInstance) watch(ctx context.Context, on bool) (stop func(), err err
 	return s.watchConfig(ctx)
 }
 
-// contentDigest returns a text that changes with the content of the configuration at a
-// path.
-func (e *env) contentDigest(path string) string {
-	content, diags := config.ReadContent(path, e.lookup)
-	if content == nil {
-		return "invalid: " + diags.Err().Error()
+// watchedDirs returns the directories of the files of a configuration, with those of its
+// layers and modules.
+func watchedDirs(c *config.Config) []string {
+	dirs := map[string]bool{}
+	for _, path := range slices.Concat(c.Files, c.Under, []string{c.Path}) {
+		dir := filepath.Dir(path)
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			dir = path
+		}
+		dirs[dir] = true
 	}
-	return content.Digest()
+	return slices.Sorted(maps.Keys(dirs))
+}
+
+// contentDigest returns a text that changes with the content of the configuration at a
+// location, with its layers.
+func (e *env) contentDigest(at config.Location) string {
+	var all []string
+	for _, path := range append([]string{at.Path}, at.UnderPaths()...) {
+		all = append(all, config.Digest(path, e.lookup))
+	}
+	return strings.Join(all, " ")
 }

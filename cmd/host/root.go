@@ -38,7 +38,7 @@ func (e *env) root() *cobra.Command {
 	flags.BoolVar(&e.json, "json", false, "print JSON, as when the output is not a terminal")
 	flags.BoolVar(&e.text, "text", false, "print for people, as on a terminal")
 	root.MarkFlagsMutuallyExclusive("json", "text")
-	flags.StringVarP(&e.config, "config", "c", "", "configuration: a file, or a directory of *.hcl files")
+	flags.VarP(&layerFlag{e}, "config", "c", "configuration: a `PATH` of a file, or of a directory of *.hcl files; repeat it for layers, the strongest last")
 	flags.StringVar(&e.logFlag, "log", "", "log to standard error: "+strings.Join(logLevels, ", ")+"; info for serve, off for the others if not given")
 	_ = root.RegisterFlagCompletionFunc("log", cobra.FixedCompletions(logLevels, cobra.ShellCompDirectiveNoFileComp))
 	root.AddGroup(&cobra.Group{ID: "use", Title: "Use:"}, &cobra.Group{ID: "serve", Title: "Serve:"},
@@ -49,7 +49,7 @@ func (e *env) root() *cobra.Command {
 	}{
 		{"use", []*cobra.Command{e.callVerb(), e.toolsVerb(), e.inspectVerb(), e.resourcesVerb(), e.readVerb(), e.promptsVerb(), e.promptVerb()}},
 		{"serve", []*cobra.Command{e.serveVerb()}},
-		{"configure", []*cobra.Command{e.validateVerb(), e.trustVerb(), e.wrapVerb(), e.initVerb(), e.addVerb(), e.removeVerb(), e.searchVerb(), e.updateVerb(), e.fmtVerb(), e.importVerb(), e.exportVerb()}},
+		{"configure", []*cobra.Command{e.validateVerb(), e.trustVerb(), e.wrapVerb(), e.initVerb(), e.addVerb(), e.removeVerb(), e.searchVerb(), e.updateVerb(), e.configVerb(), e.fmtVerb(), e.importVerb(), e.exportVerb()}},
 		{"permissions", []*cobra.Command{e.whyVerb(), e.policyVerb(), e.testVerb(), e.approvalsVerb()}},
 		{"credentials", []*cobra.Command{e.loginVerb(), e.logoutVerb(), e.authVerb(), e.secretVerb()}},
 		{"plugins", []*cobra.Command{e.pluginVerb()}},

@@ -177,7 +177,7 @@ func (e *env) locate(ctx context.Context, may bool) (config.Location, *config.Co
 		at, err := e.direct.location(e.config)
 		return at, nil, nil, err
 	}
-	at, err := config.Find(e.config, e.lookup)
+	at, err := config.FindLayers(e.layers, e.lookup)
 	if fault.Is(err, fault.ConfigMissing) && e.config == "" {
 		if _, managedErr := os.Lstat(managedPath); managedErr == nil { // the administrator's is enough
 			return config.Location{Path: managedPath}, nil, nil, nil

@@ -25,13 +25,14 @@ type blockReader struct {
 	labelAt hcl.Range
 
 	fallback fallback  // attributes of the defaults block for this block
+	home     *scope    // in which its names are looked up
 	each     cty.Value // of for_each, for a server block and the blocks in it; NilVal: none
 }
 
 // openBlock returns a reader of a block inside the block called in. in is empty
 // for a top-level block.
 func (l *loader) openBlock(b *hclsyntax.Block, in string) blockReader {
-	s := blockReader{loader: l, in: in, what: titleOf(b), body: b.Body, head: b.TypeRange, labelAt: b.TypeRange}
+	s := blockReader{loader: l, home: l.scope, in: in, what: titleOf(b), body: b.Body, head: b.TypeRange, labelAt: b.TypeRange}
 	if len(b.Labels) > 0 {
 		s.label, s.labelAt = b.Labels[0], b.LabelRanges[0]
 		s.head = hcl.RangeBetween(b.TypeRange, s.labelAt)
@@ -53,14 +54,13 @@ func titleOf(b *hclsyntax.Block) string {
 // nested returns a reader of a block inside this one.
 func (r blockReader) nested(b *hclsyntax.Block) blockReader {
 	inner := r.loader.openBlock(b, r.in)
-	inner.each = r.each
+	inner.home, inner.each = r.home, r.each
 	return inner
 }
 
 // eval evaluates an expression of the block.
 func (r blockReader) eval(in string, e hclsyntax.Expression) (cty.Value, bool) {
-	r.loader.each = r.each
-	defer func() { r.loader.each = cty.NilVal }()
+	defer r.enter(r.home, r.each)()
 	return r.loader.eval(in, e)
 }
 

@@ -22,11 +22,22 @@ type Config struct {
 	Tests   []PolicyTest `json:",omitempty"`
 	Managed Managed      `json:",omitzero"`
 
+	Under    []string       `json:",omitempty"` // paths of the weaker layers, the strongest first
+	Policies []policy.Rules `json:",omitempty"` // of the weaker layers; the strictest of all counts
+	Shadowed []Shadowed     `json:",omitempty"` // blocks that stronger layers replace
+
 	// SecretStore keeps the stored secrets; nil: the default store of the machine.
 	SecretStore *SecretStore
 
 	secrets *strings.Replacer
 	keyring keyring // for Resolve
+}
+
+// A Shadowed is a server block that is not used, because a stronger layer has a server of its
+// name.
+type Shadowed struct {
+	Server string
+	At     Position
 }
 
 // A Plugin is a plugin under its local name. Each has its own processes, also if

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -39,8 +40,9 @@ type Content struct {
 }
 
 type namedText struct {
-	name string
-	text []byte
+	name   string
+	module string // the directory of the module that the file is in, absolute; empty: none
+	text   []byte
 }
 
 // An include is a file that file() names, as it was when the Content was read. A
@@ -57,9 +59,28 @@ type include struct {
 // configuration and files below its directory that file() names. The Content is nil
 // exactly if a diagnostic is an error.
 func ReadContent(path string, lookup func(string) (string, bool)) (*Content, Diagnostics) {
+	return readContent(path, lookup, true)
+}
+
+// Digest returns a text that changes with the content of the configuration at path, which
+// may use modules in any directory.
+func Digest(path string, lookup func(string) (string, bool)) string {
+	content, diags := readContent(path, lookup, false)
+	if content == nil {
+		return "invalid: " + diags.Err().Error()
+	}
+	return content.Digest()
+}
+
+// readContent is ReadContent; the modules of a content that is for a review are in the
+// directory of the configuration.
+func readContent(path string, lookup func(string) (string, bool), review bool) (*Content, Diagnostics) {
 	l := newLoader(Options{Path: path, Lookup: lookup})
 	l.readSources(path)
-	if len(l.problems) > 0 || !l.parse() {
+	if root, err := canonical(rootOf(path)); err == nil && review { // else it is reported below
+		l.root = root
+	}
+	if len(l.problems) > 0 || !l.parse() || len(l.problems) > 0 {
 		return nil, l.diagnostics()
 	}
 	c := &Content{Path: path, included: map[string]include{}, links: map[string]string{}, programs: map[string]string{}}
@@ -70,12 +91,22 @@ func ReadContent(path string, lookup func(string) (string, bool)) (*Content, Dia
 	}
 	c.Root = root
 	for _, s := range l.sources {
-		c.texts = append(c.texts, namedText{s.name, s.text})
+		c.texts = append(c.texts, namedText{s.name, l.moduleOf(s), s.text})
 		c.include(s)
 	}
 	o := outliner{loader: l, content: c}
 	c.Outline, c.Plugins = o.outline()
 	return c, l.diagnostics()
+}
+
+// moduleOf returns the directory of the module that a file belongs to, or "".
+func (l *loader) moduleOf(s *source) string {
+	for dir, files := range l.moduleFiles {
+		if slices.Contains(files, s) {
+			return dir
+		}
+	}
+	return ""
 }
 
 // rootOf returns the directory of a configuration.
@@ -242,7 +273,7 @@ func (c *Content) Files() []ContentFile {
 		all = append(all, ContentFile{c.relative(path), digest})
 	}
 	for _, t := range c.texts {
-		add(absoluteIn(c.Root, filepath.Base(t.name)), t.text, nil)
+		add(absoluteIn(cmp.Or(t.module, c.Root), filepath.Base(t.name)), t.text, nil)
 	}
 	for path, in := range c.included {
 		if in.link != "" {

@@ -40,7 +40,7 @@ var transportDefaults = []sdk.Attribute{
 // A fallback holds the attributes that a block inherits, by name.
 type fallback map[string]*hclsyntax.Attribute
 
-// readDefaults reads the defaults block. All files together hold at most one. A
+// readDefaults reads the defaults block of a scope. Its files together hold at most one. A
 // block with a problem is not used: every server would report the problem again.
 func (l *loader) readDefaults(blocks []*hclsyntax.Block) {
 	if len(blocks) == 0 {
@@ -118,16 +118,19 @@ func sameType(a, b json.RawMessage) bool {
 	return err == nil && one.Equals(other)
 }
 
-// unusedDefaults warns of settings in the defaults block that no server's transport
+// unusedDefaults warns of settings in a defaults block that no server's transport
 // has.
 func (l *loader) unusedDefaults(drafts []*draft) {
-	if l.defaults == nil || !slices.ContainsFunc(drafts, func(d *draft) bool { return d.Enabled && d.Transport.Kind != "" }) {
-		return
-	}
-	for _, d := range transportDefaults {
-		if attr := l.defaults.Attributes[d.Name]; attr != nil && !l.defaulted[d.Name] {
-			s := blockReader{loader: l, in: "defaults"}
-			s.warnAt(attr.NameRange, "remove it: only transports that start programs have it, such as stdio", "no server's transport has a setting %q", d.Name)
+	for _, s := range l.everyScope() {
+		inherits := func(d *draft) bool { return d.block.home == s && d.Enabled && d.Transport.Kind != "" }
+		if s.defaults == nil || !slices.ContainsFunc(drafts, inherits) {
+			continue
+		}
+		for _, d := range transportDefaults {
+			if attr := s.defaults.Attributes[d.Name]; attr != nil && !s.defaulted[d.Name] {
+				r := blockReader{loader: l, in: "defaults"}
+				r.warnAt(attr.NameRange, "remove it: only transports that start programs have it, such as stdio", "no server's transport has a setting %q", d.Name)
+			}
 		}
 	}
 }

@@ -23,6 +23,17 @@ type Location struct {
 
 	// Own is true for the user's own configuration, also if the user named it.
 	Own bool
+
+	// Under are the weaker layers, the strongest first. They need no review.
+	Under []Location
+}
+
+// UnderPaths returns the paths of the weaker layers.
+func (l Location) UnderPaths() (paths []string) {
+	for _, u := range l.Under {
+		paths = append(paths, u.Path)
+	}
+	return paths
 }
 
 // Canonical returns the absolute path of the configuration in a directory without
@@ -60,9 +71,28 @@ const FoundName = "junctor.hcl"
 // InlineVariable names the variable that holds the text of a configuration.
 const InlineVariable = "JUNCTOR_CONFIG_INLINE"
 
+// FindLayers is [Find] for several explicit paths, of which each is stronger than the one
+// before.
+func FindLayers(explicit []string, lookup func(string) (string, bool)) (Location, error) {
+	if len(explicit) == 0 {
+		return Find("", lookup)
+	}
+	var layers []Location // the strongest first
+	for _, path := range explicit {
+		at, err := Find(path, lookup)
+		if err != nil {
+			return Location{}, err
+		}
+		layers = append([]Location{at}, layers...)
+	}
+	at := layers[0]
+	at.Under = layers[1:]
+	return at, nil
+}
+
 // Find returns the configuration to load: explicit if it is not empty, else
 // $JUNCTOR_CONFIG, else the text in $JUNCTOR_CONFIG_INLINE, else ./junctor.hcl if it
-// exists, else the user's own file. A nil lookup is [os.LookupEnv].
+// exists, above the user's own file, else that file. A nil lookup is [os.LookupEnv].
 //
 // Its error is a [*fault.Error] of code [fault.ConfigMissing], or [fault.Usage] if both
 // variables are set.
@@ -88,13 +118,16 @@ func Find(explicit string, lookup func(string) (string, bool)) (Location, error)
 	if own != "" {
 		places = append(places, own)
 	}
-	for _, path := range places {
-		if present(path) {
-			if isOwn(path, own) {
-				return Location{Path: path, Own: true}, nil
-			}
-			return Location{Path: path, Found: true}, nil
-		}
+	hasOwn := own != "" && present(own)
+	switch {
+	case present(FoundName) && isOwn(FoundName, own):
+		return Location{Path: FoundName, Own: true}, nil
+	case present(FoundName) && hasOwn:
+		return Location{Path: FoundName, Found: true, Under: []Location{{Path: own, Own: true}}}, nil
+	case present(FoundName):
+		return Location{Path: FoundName, Found: true}, nil
+	case hasOwn:
+		return Location{Path: own, Own: true}, nil
 	}
 	return Location{}, fault.New(fault.ConfigMissing, "no configuration found; looked at %s", strings.Join(places, " and ")).
 		WithHint("write junctor.hcl, or name a file or directory with --config or JUNCTOR_CONFIG")

@@ -1,20 +1,67 @@
 package config
 
 import (
+	"fmt"
+	"slices"
+
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/junctor-mcp/junctor/host/managed"
 )
 
 // mostInstances bounds the servers of one block with for_each.
 const mostInstances = 100
 
-// instances reads a server block. A block with for_each stands for one server for each
-// element of a map, or of a list of texts.
-func (l *loader) instances(b *hclsyntax.Block) []*draft {
-	if b.Body.Attributes[forEach] == nil {
-		return []*draft{l.server(l.openBlock(b, ""))}
+// drafts reads the server blocks of all scopes: those of the managed configuration, then
+// those of the layers, the strongest first.
+func (l *loader) drafts(rules managed.Rules) (all []*draft) {
+	forced := l.managedBlocks("server")
+	for _, b := range forced {
+		l.inScope(l.managed, func() { all = append(all, l.instances(b, nil)...) })
 	}
+	warned := false
+	for _, layer := range l.layers {
+		taken := map[string]bool{}
+		for _, d := range all {
+			taken[d.Name] = true
+		}
+		for _, s := range layer.tree() {
+			for _, b := range s.top["server"] {
+				l.inScope(s, func() {
+					r := l.openBlock(b, "")
+					switch {
+					case rules.Exclusive && !warned:
+						warned = true
+						r.warnAt(b.TypeRange, "ask the administrator of this machine to add what you need",
+							"only the servers of the managed configuration at %s are used, and not yours", rules.At)
+					case rules.Exclusive:
+					case slices.ContainsFunc(forced, func(o *hclsyntax.Block) bool { return labelOf(o) == s.owner+labelOf(b) }):
+						r.warnAt(b.TypeRange, "give yours another name", "the managed configuration has a server %q, so this block is not used", s.owner+labelOf(b))
+					default:
+						all = append(all, l.instances(b, taken)...)
+					}
+				})
+			}
+		}
+	}
+	return all
+}
+
+// instances reads a server block of the present scope. A block with for_each stands for one
+// server for each element of a map, or of a list of texts. Servers of stronger layers, which
+// are taken, are left out.
+func (l *loader) instances(b *hclsyntax.Block, taken map[string]bool) []*draft {
 	r := l.openBlock(b, "")
+	if l.owner != "" && r.label != "" {
+		r = r.called(l.owner + r.label)
+	}
+	if b.Body.Attributes[forEach] == nil {
+		if l.shadow(r, taken) {
+			return nil
+		}
+		return []*draft{l.server(r)}
+	}
 	v, a, set := r.publicValue(forEach, cty.DynamicPseudoType)
 	if !set {
 		return nil
@@ -41,14 +88,30 @@ func (l *loader) instances(b *hclsyntax.Block) []*draft {
 			continue
 		}
 		seen[e.key] = true
-		one := r
-		one.label = r.label + "_" + e.key
-		one.what = `server "` + one.label + `"`
-		one.in = one.what
+		one := r.called(r.label + "_" + e.key)
 		one.each = cty.ObjectVal(map[string]cty.Value{"key": cty.StringVal(e.key), "value": e.value})
-		drafts = append(drafts, l.server(one))
+		if !l.shadow(one, taken) {
+			drafts = append(drafts, l.server(one))
+		}
 	}
 	return drafts
+}
+
+// called returns a reader of a server block under another name than its label.
+func (r blockReader) called(name string) blockReader {
+	r.label = name
+	r.what = fmt.Sprintf("server %q", name)
+	r.in = r.what
+	return r
+}
+
+// shadow reports whether a stronger layer has the server, and notes the block then.
+func (l *loader) shadow(r blockReader, taken map[string]bool) bool {
+	if !taken[r.label] {
+		return false
+	}
+	l.shadowed = append(l.shadowed, Shadowed{Server: r.label, At: startOf(r.head)})
+	return true
 }
 
 // forEach is the attribute that makes several servers of a block.

@@ -16,6 +16,7 @@ type Gateway struct {
 	MaxMemory int // soft limit on the memory of the process, in bytes
 	HTTP      HTTP
 	Limits    Limits `json:",omitzero"`
+	Layer     int    `json:",omitempty"` // as Server.Layer
 
 	memoryAt hcl.Range // empty: not set
 }
@@ -136,7 +137,7 @@ func (l *loader) gateway(blocks []*hclsyntax.Block) Gateway {
 
 // emptyBlock returns a reader of a block in which everything is unset.
 func (l *loader) emptyBlock(in string) blockReader {
-	return blockReader{loader: l, in: in, body: &hclsyntax.Body{}}
+	return blockReader{loader: l, home: l.scope, in: in, body: &hclsyntax.Body{}}
 }
 
 // blockOrEmpty returns the nested block of a kind, or an empty block.

@@ -8,11 +8,11 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
@@ -48,6 +48,10 @@ type Options struct {
 	// Content is the reviewed text and the reviewed programs of plugins. Load uses
 	// them instead of the files at Path; nil reads Path.
 	Content *Content
+
+	// Under are the paths of weaker layers, the strongest first: files, or directories as
+	// Path. A server of a stronger layer takes the place of one with its name.
+	Under []string
 }
 
 // Load reads, evaluates, decodes and checks a configuration. It starts no program
@@ -58,8 +62,11 @@ func Load(ctx context.Context, o Options) (*Config, Diagnostics) {
 	l := newLoader(o)
 	switch {
 	case o.Content != nil:
+		l.root = o.Content.Root
 		for _, t := range o.Content.texts {
-			l.addSource(t.name, t.text)
+			if t.module == "" {
+				l.addSource(t.name, t.text)
+			}
 		}
 	case len(o.Text) > maxFile:
 		l.problem(problem{at: hcl.Range{Filename: o.Path}, summary: fmt.Sprintf("the configuration is larger than %d KiB", maxFile>>10)})
@@ -67,6 +74,11 @@ func Load(ctx context.Context, o Options) (*Config, Diagnostics) {
 		l.addSource(o.Path, o.Text)
 	case o.Path != o.Managed: // else the user has no configuration
 		l.readSources(o.Path)
+	}
+	for i, path := range o.Under {
+		weaker := newScope(i + 1)
+		l.layers = append(l.layers, weaker)
+		l.inScope(weaker, func() { l.readSources(path) })
 	}
 	l.readManaged(o.Managed)
 	return l.load(ctx)
@@ -77,23 +89,23 @@ type loader struct {
 	Options
 	lookup func(string) (string, bool)
 
-	sources  []*source
-	managed  *source // one of sources; nil: there is no managed configuration
-	byName   map[string]*source
-	problems []problem
-	secrets  []string // the texts that env() and file() returned, and tokens
-	keyring  keyring
+	*scope            // in which names are looked up
+	each    cty.Value // of the server block that is being evaluated; NilVal: it has no for_each
+	layers  []*scope  // the strongest first
+	managed *scope    // nil: there is no managed configuration
 
-	inspections    []inspection // of placeholders, by the expression being evaluated
-	functions      map[string]function.Function
-	locals         map[string]*local
-	localValues    cty.Value
-	variables      map[string]*variable
-	variableValues cty.Value
-	each           cty.Value // of the server block that is being evaluated; NilVal: it has no for_each
+	sources     []*source            // of all scopes
+	moduleFiles map[string][]*source // by directory
+	moduleUses  int
+	root        string // the directory that was reviewed; empty: the configuration needs no review
+	byName      map[string]*source
+	problems    []problem
+	secrets     []string // the texts that env() and file() returned, and tokens
+	keyring     keyring
 
-	defaults  *hclsyntax.Body // of the defaults block; nil: no block, or a block with problems
-	defaulted map[string]bool // settings in it that some transport has
+	inspections []inspection // of placeholders, by the expression being evaluated
+	functions   map[string]function.Function
+	shadowed    []Shadowed
 
 	plugins     map[string]*plugin
 	pluginsLost bool // some could not be read: do not report missing plugins
@@ -107,10 +119,10 @@ type loader struct {
 func newLoader(o Options) *loader {
 	l := &loader{
 		Options: o, lookup: o.Lookup,
-		byName: map[string]*source{}, ruleHeads: map[string]hcl.Range{}, locals: map[string]*local{}, plugins: map[string]*plugin{},
-		manifests: map[string]*sdk.Manifest{}, defaulted: map[string]bool{},
-		localValues: cty.EmptyObjectVal, variables: map[string]*variable{}, variableValues: cty.EmptyObjectVal, keyring: newKeyring(),
+		byName: map[string]*source{}, moduleFiles: map[string][]*source{}, ruleHeads: map[string]hcl.Range{}, plugins: map[string]*plugin{},
+		manifests: map[string]*sdk.Manifest{}, keyring: newKeyring(), scope: newScope(0),
 	}
+	l.layers = []*scope{l.scope}
 	if l.lookup == nil {
 		l.lookup = os.LookupEnv
 	}
@@ -130,40 +142,42 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 		return nil, l.diagnostics()
 	}
 	l.collectEnvSecrets()
-	top := l.collect()
-	own := l.collectManaged(top)
-	l.readVariables(top["variable"]) // before locals: they may use variables
-	l.computeLocals()
-	for _, b := range top["plugins"] {
-		l.requirements(b)
+	for _, layer := range l.layers {
+		l.collect(layer, topLevelForm)
 	}
-	for _, b := range top["plugin"] {
-		l.pluginBlock(b)
+	if l.managed != nil {
+		l.collect(l.managed, managedForm)
 	}
-	l.pinPrograms()
-	l.resolvePrograms()
-	servers, forced := l.managedServers(own["servers"]), l.policy(own["policy"], "allow")
-	rules := l.policy(top["policy"], "deny")
-	l.hasPolicy, l.rolesUsed = rules.Given || forced.Given, slices.Concat(rules.Roles, forced.Roles)
-	gateway := l.gateway(top["gateway"]) // before servers: messages of their plugins may repeat its tokens
-	l.readDefaults(top["defaults"])      // before servers: they inherit from it
-	var drafts []*draft
-	for _, b := range append(slices.Clone(own["server"]), l.userServers(top["server"], own["server"], servers)...) {
-		drafts = append(drafts, l.instances(b)...)
+	l.collectPlugins()
+	servers, forced := l.managedServers(l.managedBlocks("servers")), l.policy(l.managedBlocks("policy"), "allow")
+	rules := l.layerPolicies()
+	l.hasPolicy, l.rolesUsed = forced.Given, forced.Roles
+	for _, r := range rules {
+		l.hasPolicy, l.rolesUsed = l.hasPolicy || r.Given, append(l.rolesUsed, r.Roles...)
 	}
+	var gateway Gateway // before servers: messages of their plugins may repeat its tokens
+	l.inScope(l.strongest("gateway"), func() { gateway = l.gateway(l.top["gateway"]); gateway.Layer = l.layer })
+	for _, layer := range l.layers {
+		l.inScope(layer, func() { l.readDefaults(layer.top["defaults"]) }) // before servers: they inherit from it
+	}
+	drafts := l.drafts(servers)
 	l.checkMemory(&gateway, drafts)
 	checkNames(l, drafts)
 	l.shareByTenant(gateway.HTTP, drafts)
-	store := l.secretStore(top["secret_store"])
+	var store *storeDraft
+	l.inScope(l.strongest("secret_store"), func() { store = l.secretStore(l.top["secret_store"]) })
 	l.describeAll(ctx, pluginRefs(drafts, store))
 	for _, d := range drafts {
-		l.finish(d)
+		l.inScope(d.block.home, func() { l.finish(d) })
 	}
 	l.disableUnmanaged(drafts, servers)
 	l.unusedDefaults(drafts)
-	l.checkPolicy(top["policy"], rules, drafts)
+	for i, layer := range l.layers {
+		l.inScope(layer, func() { l.checkPolicy(layer.top["policy"], rules[i], drafts) })
+	}
 	kept := store.finish()
-	tests := l.policyTests(top["test"])
+	var tests []PolicyTest
+	l.inScope(l.layers[0], func() { tests = l.policyTests(l.top["test"]) })
 	ds := l.diagnostics()
 	if ds.HasErrors() {
 		return nil, ds
@@ -171,10 +185,44 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 	c := l.config(drafts, kept)
 	c.Tests = tests
 	if l.managed != nil {
-		c.Managed = Managed{Path: l.managed.name, Servers: servers, Policy: forced}
+		c.Managed = Managed{Path: l.managed.sources[0].name, Servers: servers, Policy: forced}
 	}
-	c.Gateway, c.Policy = gateway, confirmedTools(rules, c.Servers)
+	c.Gateway, c.Policy = gateway, confirmedTools(rules[0], c.Servers)
+	for _, weaker := range rules[1:] {
+		if weaker.Given {
+			c.Policies = append(c.Policies, weaker)
+		}
+	}
 	return c, ds
+}
+
+// collectPlugins reads the plugins of all layers.
+func (l *loader) collectPlugins() {
+	for _, s := range l.everyScope() {
+		l.inScope(s, func() {
+			for _, b := range s.top["plugins"] {
+				l.requirements(b)
+			}
+		})
+	}
+	for _, s := range l.everyScope() {
+		l.inScope(s, func() {
+			for _, b := range s.top["plugin"] {
+				l.pluginBlock(b)
+			}
+		})
+	}
+	l.pinPrograms()
+	l.resolvePrograms()
+}
+
+// layerPolicies returns the policy of each layer. All of them decide, and the strictest
+// counts.
+func (l *loader) layerPolicies() (all []policy.Rules) {
+	for _, layer := range l.layers {
+		l.inScope(layer, func() { all = append(all, l.policy(layer.top["policy"], "deny")) })
+	}
+	return all
 }
 
 // topLevelForm lists the blocks of a file. "gateway", "defaults" and
@@ -183,28 +231,9 @@ var topLevelForm = form{
 	blocks: map[string]shape{
 		"plugins": {many: true}, "plugin": {labels: 1, many: true}, "locals": {many: true}, "server": {labels: 1, many: true},
 		"gateway": {many: true}, "defaults": {many: true}, "secret_store": {labels: 1, many: true},
-		"policy": {many: true}, "test": {labels: 1, many: true}, "variable": {labels: 1, many: true},
+		"policy": {many: true}, "test": {labels: 1, many: true}, "variable": {labels: 1, many: true}, "module": {labels: 1, many: true},
 	},
-	later: []string{"audit", "console", "module", "notify", "profile", "state", "telemetry"},
-}
-
-// collect returns the top-level blocks of all files by kind and registers the
-// locals.
-func (l *loader) collect() map[string][]*hclsyntax.Block {
-	top := map[string][]*hclsyntax.Block{}
-	for _, s := range l.sources {
-		if s == l.managed {
-			continue
-		}
-		blockReader{loader: l, body: s.body, head: hcl.Range{Filename: s.name}}.check(topLevelForm)
-		for _, b := range s.body.Blocks {
-			top[b.Type] = append(top[b.Type], b)
-		}
-	}
-	for _, b := range top["locals"] {
-		l.collectLocals(b)
-	}
-	return top
+	later: []string{"audit", "console", "notify", "profile", "state", "telemetry"},
 }
 
 // pluginRefs lists all blocks whose bodies belong to plugins.
@@ -229,6 +258,7 @@ func (l *loader) config(drafts []*draft, store *SecretStore) *Config {
 	for _, s := range l.sources {
 		c.Files = append(c.Files, s.name)
 	}
+	c.Under, c.Shadowed = l.Under, l.shadowed
 	for _, p := range l.plugins {
 		c.Plugins = append(c.Plugins, p.Plugin)
 	}

@@ -53,27 +53,16 @@ func (l *loader) readManaged(path string) {
 		refuse("cannot read the managed configuration: "+err.Error(), "ask the administrator of this machine")
 		return
 	}
-	l.addSource(path, text)
-	l.managed = l.sources[len(l.sources)-1]
+	l.managed = newScope(0)
+	l.inScope(l.managed, func() { l.addSource(path, text) })
 }
 
-// collectManaged returns the blocks of the managed configuration. Its plugins and locals
-// are those of the whole configuration.
-func (l *loader) collectManaged(top map[string][]*hclsyntax.Block) map[string][]*hclsyntax.Block {
-	own := map[string][]*hclsyntax.Block{}
+// managedBlocks returns the blocks of a type in the managed configuration.
+func (l *loader) managedBlocks(kind string) []*hclsyntax.Block {
 	if l.managed == nil {
-		return own
+		return nil
 	}
-	blockReader{loader: l, body: l.managed.body, head: hcl.Range{Filename: l.managed.name}}.check(managedForm)
-	for _, b := range l.managed.body.Blocks {
-		switch b.Type {
-		case "locals", "plugins", "plugin":
-			top[b.Type] = append(top[b.Type], b)
-		default:
-			own[b.Type] = append(own[b.Type], b)
-		}
-	}
-	return own
+	return l.managed.top[kind]
 }
 
 // managedServers reads the servers block.
@@ -145,25 +134,6 @@ func (r blockReader) managedEntry(list string, at hcl.Range, v cty.Value) (e man
 		}
 	}
 	return e, true
-}
-
-// userServers returns the server blocks of the user that count beside those of the managed
-// configuration.
-func (l *loader) userServers(blocks, own []*hclsyntax.Block, rules managed.Rules) []*hclsyntax.Block {
-	if rules.Exclusive {
-		if len(blocks) > 0 {
-			l.openBlock(blocks[0], "").warnAt(blocks[0].TypeRange, "ask the administrator of this machine to add what you need",
-				"only the servers of the managed configuration at %s are used, and not yours", rules.At)
-		}
-		return nil
-	}
-	return slices.DeleteFunc(slices.Clone(blocks), func(b *hclsyntax.Block) bool {
-		taken := slices.ContainsFunc(own, func(o *hclsyntax.Block) bool { return labelOf(o) == labelOf(b) })
-		if taken {
-			l.openBlock(b, "").warnAt(b.TypeRange, "give yours another name", "the managed configuration has a server %q, so this block is not used", labelOf(b))
-		}
-		return taken
-	})
 }
 
 // disableUnmanaged disables the servers that the managed configuration does not allow.

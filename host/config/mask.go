@@ -37,7 +37,7 @@ func (s *source) isLabel(i int) bool {
 		return false
 	}
 	switch s.wordAt(i - 2) {
-	case "server", "transport", "plugin", "tool", "auth", "secret_store":
+	case "server", "transport", "plugin", "tool", "auth", "secret_store", "variable", "module":
 		return true
 	}
 	if s.typeAt(i-2) != hclsyntax.TokenOParen {

@@ -172,8 +172,17 @@ func (o *outliner) top(b *hclsyntax.Block) {
 			o.add(Computes, a.NameRange, "local."+visible(a.Name)+" = "+o.written(a.Expr)) // may be a command
 		}
 		return
+	case "module":
+		for _, a := range sortedAttributes(b.Body) {
+			if a.Name != "source" {
+				o.add(Computes, a.NameRange, "var."+visible(a.Name)+" = "+o.written(a.Expr)) // may be a command
+			}
+		}
+		return
 	case "variable":
-		o.add(Reads, b.TypeRange, "environment variable "+visible(variablePrefix+labelOf(b)))
+		if o.moduleOf(o.source) == "" {
+			o.add(Reads, b.TypeRange, "environment variable "+visible(variablePrefix+labelOf(b)))
+		}
 		if a := b.Body.Attributes["default"]; a != nil {
 			o.add(Computes, a.NameRange, "var."+visible(labelOf(b))+" = "+o.written(a.Expr)) // may be a command
 		}

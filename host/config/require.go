@@ -186,7 +186,7 @@ func (l *loader) pinPrograms() {
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.plugins)) {
 		p := l.plugins[name]
-		if p.Source == "" || strings.HasPrefix(p.Source, "builtin/") {
+		if p.Source == "" || strings.HasPrefix(p.Source, "builtin/") || l.Content.Text(p.at.Filename) == nil {
 			continue
 		}
 		pin := l.Content.programs[name]

@@ -62,17 +62,17 @@ func (l *loader) server(r blockReader) *draft {
 	if r.label != "" && !labelRule.MatchString(r.label) {
 		r.errorAt(r.labelAt, "", "server name %q: use %s", r.label, labelWords)
 	}
-	d := &draft{Server: &Server{Name: r.label, At: startOf(r.head)}, block: r, prefixAt: r.labelAt, globs: map[string][]item{}}
+	d := &draft{Server: &Server{Name: r.label, At: startOf(r.head), Layer: r.home.layer}, block: r, prefixAt: r.labelAt, globs: map[string][]item{}}
 	t, found := r.block("transport")
-	if !found {
-		r.errorAt(r.head, `write transport "stdio" { ... }, or another kind`, "%s has no transport", r.what)
-	}
 	// A disabled server may name variables and plugins that do not exist, so the
 	// rest of its block is not evaluated. If "enabled" is wrong, the rest is checked
 	// too, because it will be used once "enabled" is corrected.
 	r.readAttributes(d, "", false)
-	if !d.Enabled {
+	switch {
+	case !d.Enabled:
 		return d
+	case !found:
+		r.errorAt(r.head, `write transport "stdio" { ... }, or another kind`, "%s has no transport", r.what)
 	}
 	if found {
 		d.transport = t.resolvePlugin(transports)

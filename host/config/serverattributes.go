@@ -15,6 +15,7 @@ type Server struct {
 	Name       string
 	Prefix     string // of exposed tool names; empty: names are not prefixed
 	At         Position
+	Layer      int `json:",omitempty"` // 0: the strongest; i: Config.Under[i-1]
 	Enabled    bool
 	Registry   string `json:",omitempty"` // NAME@VERSION of the entry that the block came from; for junctor update
 	Blocked    string `json:",omitempty"` // why the managed configuration does not allow it; empty: it does
@@ -34,6 +35,8 @@ type Server struct {
 	Describe  string   // how descriptions are passed on: "full", "brief" or "verbatim"
 	Context   []string `json:",omitempty"` // what the server learns about clients: "subject", "tenant", "issuer", "method", "session", "client"
 	BadSchema string   // how a tool with an unsafe schema is offered: "replace" or "hide"
+
+	written []Setting // the attributes that the configuration sets
 
 	// Fingerprint is equal for two blocks exactly if a connection that was opened
 	// for one also serves the other. Names and places do not change it.
@@ -268,6 +271,7 @@ func (r blockReader) readAttributes(d *draft, block string, inDefaults bool) {
 			continue
 		}
 		a.read(r, a.name, d)
+		r.note(d, a)
 		if !d.Enabled {
 			return
 		}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -80,6 +81,11 @@ func (l *loader) readSources(path string) {
 		l.problem(problem{at: hcl.Range{Filename: path}, summary: err.Error()})
 		return
 	}
+	l.readFiles(names)
+}
+
+// readFiles adds files of the configuration.
+func (l *loader) readFiles(names []string) {
 	total := 0
 	for _, name := range names {
 		text, err := readFile(name, maxFile)
@@ -101,14 +107,14 @@ func (l *loader) readSources(path string) {
 	}
 }
 
-// addSource adds the text of a file.
+// addSource adds the text of a file to the present scope.
 func (l *loader) addSource(name string, text []byte) {
 	dir, err := filepath.Abs(filepath.Dir(name))
 	if err != nil {
 		dir = filepath.Dir(name) // the working directory was deleted
 	}
 	s := &source{name: name, dir: dir, text: text}
-	l.sources = append(l.sources, s)
+	l.sources, l.scope.sources = append(l.sources, s), append(l.scope.sources, s)
 	l.byName[name] = s
 }
 
@@ -143,11 +149,16 @@ func filesAt(path string) ([]string, error) {
 	return names, nil
 }
 
-// parse parses every source. It returns false if a file has a syntax error: later
-// steps would only report blocks that the broken file lacks.
+// parse parses every source and the modules that they use. It returns false if a file has
+// a syntax error: later steps would only report blocks that the broken file lacks.
 func (l *loader) parse() bool {
+	files := slices.Clone(l.sources)
+	return l.parseSources(files) && l.readModules(files, nil)
+}
+
+func (l *loader) parseSources(sources []*source) bool {
 	whole := true
-	for _, s := range l.sources {
+	for _, s := range sources {
 		if p := pastedJSON(s); p != nil {
 			l.problem(*p)
 			whole = false

@@ -63,6 +63,9 @@ func (l *loader) variableNames() []string { return slices.Sorted(maps.Keys(l.var
 func (r blockReader) variableValue() (cty.Value, bool) {
 	r.publicString("description")
 	sensitive := r.boolean("sensitive", false)
+	if r.given != nil {
+		return r.moduleValue()
+	}
 	fallback, a, given := r.value("default", cty.DynamicPseudoType)
 	name := variablePrefix + r.label
 	text, set := r.lookup(name)
@@ -88,4 +91,30 @@ func (r blockReader) variableValue() (cty.Value, bool) {
 		return cty.NilVal, false
 	}
 	return converted, true
+}
+
+// moduleValue returns the value of a variable of a module: that of the module block, or else
+// the default. An argument may have any type if there is no default.
+func (r blockReader) moduleValue() (cty.Value, bool) {
+	fallback, _, byDefault := r.value("default", cty.DynamicPseudoType)
+	v, given := r.given[r.label]
+	switch {
+	case given && v.value == cty.NilVal:
+		return cty.NilVal, false // reported
+	case given && !v.value.IsNull():
+		if !byDefault || fallback.Type().IsTupleType() || fallback.Type().IsObjectType() {
+			return v.value, true
+		}
+		converted, err := convert.Convert(v.value, fallback.Type())
+		if err != nil {
+			r.errorAt(v.at, "", "variable %q of the module must be %s", r.label, typeName(fallback.Type()))
+			return cty.NilVal, false
+		}
+		return converted, true
+	case byDefault:
+		return fallback, true
+	case r.body.Attributes["default"] == nil: // else it was reported
+		r.errorAt(r.head, fmt.Sprintf("write %s = ... into the module block, or a default here", r.label), "variable %q of the module has no value", r.label)
+	}
+	return cty.NilVal, false
 }

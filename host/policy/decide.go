@@ -9,8 +9,8 @@ import (
 // Decide decides whether a principal may use an item once.
 func (p *Policy) Decide(q *Query) Decision {
 	d := p.decide(q)
-	if p.managed != nil {
-		d = stricter(p.managed.decide(q), d)
+	for _, o := range p.above {
+		d = stricter(o.decide(q), d)
 	}
 	return d
 }
@@ -42,8 +42,8 @@ func (p *Policy) decide(q *Query) Decision {
 // [Depends] if only the arguments of a call can decide.
 func (p *Policy) List(q *Query) Decision {
 	d := p.judge(q, q.Item.Kind == Tool, nil)
-	if p.managed != nil {
-		d = stricter(p.managed.judge(q, q.Item.Kind == Tool, nil), d)
+	for _, o := range p.above {
+		d = stricter(o.judge(q, q.Item.Kind == Tool, nil), d)
 	}
 	return d
 }

@@ -45,13 +45,14 @@ type RuleResult struct {
 // Explain returns the decision of [Policy.Decide], or of [Policy.List] if undecided is
 // set, with everything that led to it.
 func (p *Policy) Explain(q *Query, undecided bool) Explanation {
-	if p.managed != nil {
-		own, forced := p.explain(q, undecided), p.managed.explain(q, undecided)
-		return Explanation{
-			Decision: stricter(forced.Decision, own.Decision), Roles: append(own.Roles, forced.Roles...), Rules: append(forced.Rules, own.Rules...),
+	x := p.explain(q, undecided)
+	for _, o := range p.above {
+		also := o.explain(q, undecided)
+		x = Explanation{
+			Decision: stricter(also.Decision, x.Decision), Roles: append(x.Roles, also.Roles...), Rules: append(also.Rules, x.Rules...),
 		}
 	}
-	return p.explain(q, undecided)
+	return x
 }
 
 func (p *Policy) explain(q *Query, undecided bool) Explanation {

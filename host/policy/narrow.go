@@ -7,9 +7,9 @@ import "github.com/junctor-mcp/junctor/host/condition"
 // meets them is allowed, with or without an approval.
 func (p *Policy) Narrow(q *Query) (all []condition.Constraint, exact bool) {
 	all, exact = p.narrow(q)
-	if p.managed != nil {
-		forced, whole := p.managed.narrow(q)
-		return condition.Combine(append(all, forced...)), exact && whole
+	for _, o := range p.above {
+		more, whole := o.narrow(q)
+		all, exact = condition.Combine(append(all, more...)), exact && whole
 	}
 	return all, exact
 }

@@ -176,8 +176,8 @@ type Rules struct {
 // concurrently.
 type Policy struct {
 	servers  map[string]Server
-	rules    []*rule // by effect, then in the order of the configuration
-	managed  *Policy // decides as well, and the stricter of both counts; nil: none
+	rules    []*rule   // by effect, then in the order of the configuration
+	above    []*Policy // of the administrator and of weaker layers; they decide as well, and the strictest counts
 	given    bool
 	print    string // see Rules.Fingerprint
 	fallback Verdict
@@ -214,16 +214,15 @@ func New(servers map[string]Server, r Rules) *Policy {
 
 // Same reports whether two policies decide alike about what servers offer.
 func (p *Policy) Same(other *Policy) bool {
-	if p.managed == nil || other.managed == nil {
-		return p.managed == other.managed && p.print == other.print
-	}
-	return p.print == other.print && p.managed.Same(other.managed)
+	return p.print == other.print && slices.EqualFunc(p.above, other.above, (*Policy).Same)
 }
 
-// Under returns the policy under a managed one: what both allow is allowed.
-func (p *Policy) Under(managed Rules) *Policy {
-	if managed.Given {
-		p.managed = New(p.servers, managed)
+// Under returns the policy under others: what all of them allow is allowed.
+func (p *Policy) Under(others ...Rules) *Policy {
+	for _, r := range others {
+		if r.Given {
+			p.above = append(p.above, New(p.servers, r))
+		}
 	}
 	return p
 }
@@ -265,11 +264,13 @@ func (r Rules) Fingerprint() string {
 func (p *Policy) now() time.Time { return time.Now().In(p.zone) }
 
 // Restricts reports whether there is a policy block.
-func (p *Policy) Restricts() bool { return p.given || p.managed != nil && p.managed.Restricts() }
+func (p *Policy) Restricts() bool {
+	return p.given || slices.ContainsFunc(p.above, (*Policy).Restricts)
+}
 
 // AsksRequest reports whether a decision may depend on more of the request than the
 // principal and the item, such as the address of the client or the time.
 func (p *Policy) AsksRequest() bool {
-	return p.managed != nil && p.managed.AsksRequest() ||
+	return slices.ContainsFunc(p.above, (*Policy).AsksRequest) ||
 		slices.ContainsFunc(p.rules, func(r *rule) bool { return r.When != nil && r.When.UsesRequest() })
 }

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/junctor-mcp/junctor/host"
+	"github.com/junctor-mcp/junctor/host/config"
+)
+
+func (e *env) configVerb() *cobra.Command {
+	cmd := &cobra.Command{Use: "config", Short: "Show where the configuration comes from"}
+	cmd.AddCommand(
+		&cobra.Command{
+			Use: "path", Short: "Print the files of the configuration, the strongest layer first", Args: takes(),
+			ValidArgsFunction: cobra.NoFileCompletions,
+			RunE:              func(cmd *cobra.Command, _ []string) error { return e.configPath() },
+		},
+		&cobra.Command{
+			Use: "explain [SERVER]", Short: "Show where each server and each of its settings comes from",
+			Long: `Show the servers with the layer that each comes from and the blocks that it replaces, or all settings of one server
+with their values and places. Values of env(), file() and keyring() are not shown.`,
+			Example: "  junctor config explain\n  junctor config explain github",
+			Args:    cobra.MaximumNArgs(1), ValidArgsFunction: e.completes(completeServers),
+			RunE: func(cmd *cobra.Command, args []string) error { return e.configExplain(cmd.Context(), args) },
+		},
+	)
+	return cmd
+}
+
+// layerJSON is the JSON form of a layer.
+type layerJSON struct {
+	Path  string `json:"path"`
+	Layer string `json:"layer"`
+}
+
+// layersOf returns the layers of a configuration, the strongest first, with that of the
+// administrator above all.
+func (e *env) layersOf(at config.Location) (all []layerJSON) {
+	if managedPath != at.Path && fileExists(managedPath) {
+		all = append(all, layerJSON{managedPath, "managed"})
+	}
+	for _, l := range append([]config.Location{at}, at.Under...) {
+		path := l.Path
+		if abs, err := filepath.Abs(path); err == nil && l.Text == nil {
+			path = abs
+		}
+		all = append(all, layerJSON{path, e.layerName(l)})
+	}
+	return all
+}
+
+// layerName says how a layer was chosen.
+func (e *env) layerName(l config.Location) string {
+	switch {
+	case l.Path == managedPath:
+		return "managed"
+	case l.Text != nil:
+		return config.InlineVariable
+	case l.Found:
+		return "project"
+	case len(e.layers) > 0:
+		return "--config"
+	case e.get("JUNCTOR_CONFIG") != "":
+		return "JUNCTOR_CONFIG"
+	}
+	return "user"
+}
+
+func (e *env) configPath() error {
+	at, err := config.FindLayers(e.layers, e.lookup)
+	if err != nil {
+		return err
+	}
+	layers := e.layersOf(at)
+	if e.machine() {
+		return e.printJSON(layers)
+	}
+	var rows [][]string
+	for _, l := range layers {
+		rows = append(rows, []string{l.Layer, l.Path})
+	}
+	e.table([]string{"LAYER", "PATH"}, rows)
+	return nil
+}
+
+// explainedJSON is the JSON form of a server.
+type explainedJSON struct {
+	Server   string        `json:"server"`
+	Enabled  bool          `json:"enabled"`
+	Blocked  string        `json:"blocked,omitempty"`
+	Layer    string        `json:"layer"`
+	At       string        `json:"at"`
+	Replaces []string      `json:"replaces"`
+	Settings []settingJSON `json:"settings,omitempty"`
+}
+
+// settingJSON is the JSON form of a setting.
+type settingJSON struct {
+	Setting string `json:"setting"`
+	Value   string `json:"value"`
+	From    string `json:"from"` // block, defaults or default
+	At      string `json:"at,omitempty"`
+}
+
+func (e *env) configExplain(ctx context.Context, args []string) error {
+	app, err := e.load(ctx)
+	if err != nil {
+		return err
+	}
+	if len(args) == 0 {
+		return e.explainServers(app)
+	}
+	s, err := serverNamed(app, args[0])
+	if s == nil { // a disabled one has a block, too
+		return err
+	}
+	x := e.explained(app, s)
+	for _, one := range s.Settings() {
+		set := settingJSON{Setting: one.Name, Value: one.Value, From: "default"}
+		if one.At != (config.Position{}) {
+			set.From, set.At = "block", one.At.String()
+		}
+		if one.Inherited {
+			set.From = "defaults"
+		}
+		x.Settings = append(x.Settings, set)
+	}
+	if e.machine() {
+		return e.printJSON(x)
+	}
+	e.printf("server %q of %s, at %s\n", x.Server, x.Layer, x.At)
+	for _, at := range x.Replaces {
+		e.printf("replaces the block at %s\n", at)
+	}
+	var rows [][]string
+	for _, one := range x.Settings {
+		from := one.From
+		if one.At != "" {
+			from = one.At
+		}
+		if one.From == "defaults" {
+			from += " (defaults)"
+		}
+		rows = append(rows, []string{one.Setting, from, one.Value})
+	}
+	e.printf("\n")
+	e.table([]string{"SETTING", "FROM", "VALUE"}, rows)
+	return nil
+}
+
+func (e *env) explained(app *host.App, s *config.Server) explainedJSON {
+	x := explainedJSON{Server: s.Name, Enabled: s.Enabled, Blocked: s.Blocked, At: s.At.String(), Replaces: []string{}}
+	at := app.Location()
+	if s.Layer > 0 {
+		at = at.Under[s.Layer-1]
+	}
+	x.Layer = e.layerName(at)
+	if s.At.File == managedPath {
+		x.Layer = "managed"
+	}
+	for _, o := range app.Config().Shadowed {
+		if o.Server == s.Name {
+			x.Replaces = append(x.Replaces, o.At.String())
+		}
+	}
+	return x
+}
+
+func (e *env) explainServers(app *host.App) error {
+	all := []explainedJSON{}
+	for _, s := range app.Config().Servers {
+		all = append(all, e.explained(app, s))
+	}
+	if e.machine() {
+		return e.printJSON(map[string]any{"layers": e.layersOf(app.Location()), "servers": all})
+	}
+	var rows [][]string
+	for _, x := range all {
+		state := "enabled"
+		switch {
+		case x.Blocked != "":
+			state = "blocked"
+		case !x.Enabled:
+			state = "disabled"
+		}
+		rows = append(rows, []string{x.Server, state, x.Layer, fmt.Sprint(len(x.Replaces)), x.At})
+	}
+	e.table([]string{"SERVER", "STATE", "LAYER", "REPLACES", "AT"}, rows)
+	return nil
+}

@@ -1,0 +1,191 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// A module is a directory of HCL files with variables and servers. A module block uses
+// it with values for its variables. The servers of module "base" are called
+// base_NAME.
+
+const (
+	mostModules   = 200 // uses of modules in one configuration
+	deepestModule = 8   // modules in each other
+)
+
+// moduleForm lists the blocks of a file of a module.
+var moduleForm = form{blocks: map[string]shape{
+	"variable": {labels: 1, many: true}, "locals": {many: true}, "server": {labels: 1, many: true}, "module": {labels: 1, many: true}, "defaults": {many: true},
+}}
+
+// An argument is the value that a module block has for a variable.
+type argument struct {
+	value cty.Value // NilVal: its problem was reported
+	at    hcl.Range
+}
+
+// readModules reads and parses the modules that files use, and those that these use. It
+// returns false if a file has a syntax error.
+func (l *loader) readModules(sources []*source, within []string) bool {
+	whole := true
+	for _, s := range sources {
+		if s.body == nil {
+			continue
+		}
+		for _, b := range s.body.Blocks {
+			if b.Type != "module" {
+				continue
+			}
+			dir, ok := l.moduleDirectory(s, b)
+			if _, known := l.moduleFiles[dir]; !ok || known && !slices.Contains(within, dir) {
+				continue
+			}
+			at := b.Body.Attributes["source"].Expr.Range()
+			switch {
+			case slices.Contains(within, dir):
+				l.problem(problem{in: titleOf(b), at: at, summary: "the module uses itself"})
+			case len(within) >= deepestModule:
+				l.problem(problem{in: titleOf(b), at: at, summary: fmt.Sprintf("modules use each other more than %d deep", deepestModule)})
+			default:
+				files := l.readModule(s, b, dir)
+				l.moduleFiles[dir] = files
+				whole = l.parseSources(files) && l.readModules(files, append(slices.Clone(within), dir)) && whole
+			}
+		}
+	}
+	return whole
+}
+
+// moduleDirectory returns the directory of the module that a block uses, as an absolute
+// path without symbolic links.
+func (l *loader) moduleDirectory(s *source, b *hclsyntax.Block) (dir string, ok bool) {
+	const hint = `write source = "./modules/NAME"`
+	a := b.Body.Attributes["source"]
+	if a == nil {
+		l.problem(problem{in: titleOf(b), at: b.TypeRange, hint: hint, summary: "a module has a source"})
+		return "", false
+	}
+	fail := func(hint, summary string) (string, bool) {
+		l.problem(problem{in: titleOf(b), at: a.Expr.Range(), hint: hint, summary: summary})
+		return "", false
+	}
+	text, literal := literalText(a.Expr)
+	if !literal || text == "" {
+		return fail(hint, `"source" is a text in quotes and nothing else`)
+	}
+	path := absoluteIn(s.dir, filepath.FromSlash(text))
+	if l.reviewed(s) && isRemote(path, l.root) {
+		return fail("", "the module is on another machine")
+	}
+	real, err := canonical(path)
+	switch {
+	case err != nil:
+		return fail("a module is a directory of *.hcl files; nothing is downloaded", "cannot read the module: "+cause(err).Error())
+	case l.reviewed(s) && !(&Content{Root: l.root}).holds(real):
+		return fail("move it there, or name the configuration with --config", "the module is not in the directory of the configuration, so it cannot be reviewed")
+	}
+	return real, true
+}
+
+// reviewed reports whether a file belongs to a configuration that a person has to review.
+func (l *loader) reviewed(s *source) bool {
+	return l.root != "" && (&Content{Root: l.root}).holds(s.dir)
+}
+
+// readModule adds the files of a module that a file uses.
+func (l *loader) readModule(s *source, b *hclsyntax.Block, dir string) []*source {
+	files := newScope(0)
+	defer l.enter(files, cty.NilVal)()
+	if l.Content != nil && l.reviewed(s) {
+		for _, t := range l.Content.texts {
+			if t.module == dir {
+				l.addSource(t.name, t.text)
+			}
+		}
+		return files.sources
+	}
+	text, _ := literalText(b.Body.Attributes["source"].Expr)
+	path := filepath.FromSlash(text) // as messages have it
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(filepath.Dir(s.name), path)
+	}
+	names, err := filesAt(path)
+	if err == nil && len(names) == 1 && names[0] == path {
+		err = fmt.Errorf("%s is not a directory", filepath.Base(dir))
+	}
+	if err != nil {
+		l.problem(problem{in: titleOf(b), at: b.Body.Attributes["source"].Expr.Range(), hint: "a module is a directory of *.hcl files", summary: "cannot read the module: " + err.Error()})
+		return nil
+	}
+	l.readFiles(names)
+	return files.sources
+}
+
+// module reads one module block of the present scope.
+func (l *loader) module(b *hclsyntax.Block) {
+	r := l.openBlock(b, "")
+	if len(b.Labels) != 1 {
+		return // reported
+	}
+	for _, inner := range b.Body.Blocks {
+		r.errorAt(inner.TypeRange, fmt.Sprintf("write %s = ..., with an equals sign", inner.Type), "a module block has no blocks, only values for the variables of the module")
+	}
+	if !labelRule.MatchString(r.label) {
+		r.errorAt(r.labelAt, "", "module name %q: use %s", r.label, labelWords)
+		return
+	}
+	for _, m := range l.scope.modules {
+		if m.owner == l.owner+r.label+"_" {
+			r.errorAt(r.labelAt, "give one of them another name", "module %q appears twice", r.label)
+			return
+		}
+	}
+	if l.moduleUses++; l.moduleUses > mostModules {
+		r.errorAt(r.head, "", "a configuration uses at most %d modules", mostModules)
+		return
+	}
+	source := l.byName[b.TypeRange.Filename]
+	dir, ok := l.quietly(func() (string, bool) { return l.moduleDirectory(source, b) })
+	files := l.moduleFiles[dir]
+	if !ok || files == nil || slices.Contains(l.scope.within, dir) {
+		return // reported when the modules were read
+	}
+	inner := newScope(l.layer)
+	inner.owner, inner.sources, inner.given = l.owner+r.label+"_", files, map[string]argument{}
+	inner.within = append(slices.Clone(l.scope.within), dir)
+	for _, name := range slices.Sorted(maps.Keys(b.Body.Attributes)) {
+		a := b.Body.Attributes[name]
+		r.reveal(a)
+		if name == "source" {
+			continue
+		}
+		v, ok := r.eval(r.in, a.Expr)
+		if !ok {
+			v = cty.NilVal
+		}
+		inner.given[name] = argument{value: v, at: a.NameRange}
+	}
+	l.scope.modules = append(l.scope.modules, inner)
+	l.collect(inner, moduleForm)
+	for name, given := range inner.given {
+		if inner.variables[name] == nil {
+			known := slices.Sorted(maps.Keys(inner.variables))
+			r.errorAt(given.at, didYouMean(name, known), "the module has no variable %q", name)
+		}
+	}
+	l.inScope(inner, func() { l.readDefaults(inner.top["defaults"]) })
+}
+
+// quietly calls do and drops the problems that it reports.
+func (l *loader) quietly(do func() (string, bool)) (string, bool) {
+	before := len(l.problems)
+	defer func() { l.problems = l.problems[:before] }()
+	return do()
+}

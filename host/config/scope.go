@@ -1,0 +1,107 @@
+package config
+
+import (
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// A scope is a part of the configuration with names of its own: a layer, the managed
+// configuration, or one use of a module. Its locals, variables and defaults are known
+// in its files only.
+type scope struct {
+	layer   int      // 0: the strongest layer, also for the managed configuration
+	within  []string // the directories of the modules that use this one, and its own; empty for a layer
+	owner   string   // what the names of its servers begin with, such as "base_"; empty for a layer
+	sources []*source
+	top     map[string][]*hclsyntax.Block // the blocks of its files, by type
+	modules []*scope                      // that its module blocks use, in their order
+	given   map[string]argument           // by a module block; nil for a layer
+
+	locals         map[string]*local
+	localValues    cty.Value
+	variables      map[string]*variable
+	variableValues cty.Value
+
+	defaults  *hclsyntax.Body // of the defaults block; nil: no block, or a block with problems
+	defaulted map[string]bool // settings in it that some transport has
+}
+
+func newScope(layer int) *scope {
+	return &scope{
+		layer: layer, locals: map[string]*local{}, localValues: cty.EmptyObjectVal,
+		variables: map[string]*variable{}, variableValues: cty.EmptyObjectVal, defaulted: map[string]bool{},
+	}
+}
+
+// enter makes a scope the one in which names are looked up, until leave is called.
+func (l *loader) enter(s *scope, each cty.Value) (leave func()) {
+	was, wasEach := l.scope, l.each
+	l.scope, l.each = s, each
+	return func() { l.scope, l.each = was, wasEach }
+}
+
+// inScope calls do in a scope.
+func (l *loader) inScope(s *scope, do func()) {
+	defer l.enter(s, cty.NilVal)()
+	do()
+}
+
+// tree returns a scope and those of its modules, each before its own modules.
+func (s *scope) tree() []*scope {
+	all := []*scope{s}
+	for _, m := range s.modules {
+		all = append(all, m.tree()...)
+	}
+	return all
+}
+
+// everyScope returns all scopes: the layers from the strongest on, then the managed
+// configuration.
+func (l *loader) everyScope() []*scope {
+	var all []*scope
+	for _, s := range l.layers {
+		all = append(all, s.tree()...)
+	}
+	if l.managed != nil {
+		all = append(all, l.managed)
+	}
+	return all
+}
+
+// collect reads the top-level blocks of a scope, and evaluates its variables, locals and
+// module blocks.
+func (l *loader) collect(s *scope, f form) {
+	defer l.enter(s, cty.NilVal)()
+	s.top = map[string][]*hclsyntax.Block{}
+	for _, file := range s.sources {
+		l.openBody(file).check(f)
+		for _, b := range file.body.Blocks {
+			s.top[b.Type] = append(s.top[b.Type], b)
+		}
+	}
+	for _, b := range s.top["locals"] {
+		l.collectLocals(b)
+	}
+	l.readVariables(s.top["variable"]) // before locals: they may use variables
+	l.computeLocals()
+	for _, b := range s.top["module"] {
+		l.module(b)
+	}
+}
+
+// openBody returns a reader of the top level of a file.
+func (l *loader) openBody(s *source) blockReader {
+	return blockReader{loader: l, home: l.scope, body: s.body, head: hcl.Range{Filename: s.name}}
+}
+
+// strongest returns the strongest layer that has blocks of a type. Without one it is the
+// strongest of all.
+func (l *loader) strongest(kind string) *scope {
+	if i := slices.IndexFunc(l.layers, func(s *scope) bool { return len(s.top[kind]) > 0 }); i >= 0 {
+		return l.layers[i]
+	}
+	return l.layers[0]
+}

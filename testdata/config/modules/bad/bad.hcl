@@ -1,0 +1,12 @@
+gateway {
+  http {
+  }
+}
+plugins {
+  required = {}
+}
+policy {
+}
+locals {
+  x = 1
+}

@@ -1,0 +1,8 @@
+variable "name" {
+  default = "none"
+}
+server "inner" {
+  transport "stdio" {
+    command = ["inner", var.name]
+  }
+}
