@@ -33,11 +33,11 @@ type env struct {
 
 	json       bool
 	text       bool
-	serving    bool // ask no questions
-	listening  bool // the verb needs the http block of the gateway
-	completing bool // a shell completes a word: start nothing and ask nothing
-	config     string   // the path of the strongest layer that --config names; empty: none is named
-	layers     []string // all paths of --config, the strongest last
+	serving    bool          // ask no questions
+	listening  bool          // the verb needs the http block of the gateway
+	completing bool          // a shell completes a word: start nothing and ask nothing
+	config     string        // the path of the strongest layer that --config names; empty: none is named
+	layers     []string      // all paths of --config, the strongest last
 	direct     directOptions // a server that the command line describes
 	loaded     string        // contentDigest of the configuration that serve has loaded
 	logFlag    string
