@@ -89,7 +89,7 @@ func (e *env) addEntry(ctx context.Context, args []string, x *entryOptions, late
 	if err := e.agreeToAdd(ctx, found, got, x.yes); err != nil {
 		return err
 	}
-	return e.putAndShow(ctx, got, target, name, later)
+	return e.putAndShow(ctx, got, target, name, later, nil)
 }
 
 // serverOf makes a server of an entry, and asks for what it needs at a terminal. Answers that

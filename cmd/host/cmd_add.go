@@ -124,7 +124,30 @@ func (e *env) addServer(ctx context.Context, s clientconfig.Server, later bool) 
 		return err
 	}
 	got := clientimport.Convert([]clientconfig.Server{s}, nil, taken)
-	return e.putAndShow(ctx, got, target, s.Name, later)
+	var wantsLogin func() error
+	if s.URL != "" && len(s.Headers) == 0 {
+		wantsLogin = func() error { return e.addLogin(s) }
+	}
+	return e.putAndShow(ctx, got, target, s.Name, later, wantsLogin)
+}
+
+// addLogin gives the block of a new server an auth block.
+func (e *env) addLogin(s clientconfig.Server) error {
+	target, _, err := e.importTarget()
+	if err != nil {
+		return err
+	}
+	text, err := configedit.Remove(target.Text, target.Path, s.Name)
+	if err != nil {
+		return err
+	}
+	s.OAuth = true
+	got := clientimport.Convert([]clientconfig.Server{s}, nil, nil)
+	if _, err := e.writeEdited(target, configedit.Append(text, got.HCL)); err != nil {
+		return err
+	}
+	e.remark(`%s wants a login, so its block has auth "oauth"; run junctor login %s`, s.Name, s.Name)
+	return nil
 }
 
 // checkNew refuses the name of a new server that is taken or not valid.
@@ -139,13 +162,13 @@ func checkNew(name, path string, taken []string) error {
 }
 
 // putAndShow writes the block of one new server, stores its secrets and shows its tools.
-func (e *env) putAndShow(ctx context.Context, got clientimport.Result, target *clientconfig.File, name string, later bool) error {
+func (e *env) putAndShow(ctx context.Context, got clientimport.Result, target *clientconfig.File, name string, later bool, wantsLogin func() error) error {
 	if err := e.putImport(ctx, &got, target); err != nil || e.json {
 		return err
 	}
 	e.remarkImport(got)
 	if !later && len(got.Secrets) == 0 {
-		return e.showAdded(ctx, target.Path, name)
+		return e.showAdded(ctx, target.Path, name, wantsLogin)
 	}
 	e.remark("junctor tools %s shows what it offers", name)
 	return nil

@@ -17,11 +17,27 @@ import (
 
 func (e *env) inspectVerb() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:               "inspect TOOL",
-		Short:             "Show a tool's names, arguments, schema and rules",
-		Args:              takes("TOOL"),
+		Use:   "inspect TOOL|SERVER|URL",
+		Short: "Show a tool's names, arguments, schema and rules, or what a server offers",
+		Long: `Show the names, arguments, schema and rules of a tool; or connect to a server, and show what it says about itself and
+which tools, resources and prompts it has. A URL, and --command and --url without a tool, are about a server that no
+configuration has.`,
+		Example:           "  junctor inspect github__create_issue\n  junctor inspect github\n  junctor inspect https://mcp.example.com/mcp\n  junctor inspect --command 'npx -y some-server'",
+		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: e.completes(completeTool),
-		RunE:              func(cmd *cobra.Command, args []string) error { return e.inspect(cmd.Context(), args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name := ""
+			if len(args) > 0 {
+				name = args[0]
+			}
+			if strings.Contains(name, "://") && !e.direct.given() {
+				name, e.direct.url = "", name
+			}
+			if name == "" && !e.direct.given() {
+				return takes("TOOL")(cmd, args)
+			}
+			return e.inspect(cmd.Context(), name)
+		},
 	}
 	e.directFlags(cmd)
 	return cmd
@@ -55,6 +71,12 @@ func (e *env) inspect(ctx context.Context, name string) error {
 	app, err := e.load(ctx)
 	if err != nil {
 		return err
+	}
+	if name == "" {
+		return e.inspectServer(ctx, app, directName)
+	}
+	if _, isServer := app.Upstreams()[name]; isServer {
+		return e.inspectServer(ctx, app, name)
 	}
 	wait := e.spin("asking the server")
 	t, err := e.findTool(ctx, app, name)

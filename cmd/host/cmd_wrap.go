@@ -14,6 +14,7 @@ import (
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/cliconfig"
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/configedit"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
 	"github.com/junctor-mcp/junctor/host/mcp"
@@ -33,7 +34,7 @@ type wrapOptions struct {
 	read, env, passEnv               []string
 	depth, common                    int
 	describe                         string
-	check, try                       bool
+	check, try, write                bool
 }
 
 func (e *env) wrapVerb() *cobra.Command {
@@ -50,10 +51,13 @@ Options that run programs, reach files anywhere or load configuration are left o
 brings one back. With --try each tool that only reads is run once, in this directory, with harmless arguments; the exit
 status is 1 when one fails.
 
+With --write, add the block to the configuration instead of printing it.
+
 With --check, compare the tool blocks of the configuration with what their programs can do now, as after an upgrade. The
 exit status is 1 when a block asks for something that is gone.`,
 		Example: `  junctor wrap --only "log" --only "diff" git > git.hcl
   junctor wrap --depth 2 --name k8s kubectl --context test
+  junctor wrap --write --only "log" git
   junctor wrap --try --pass-env GH_TOKEN gh
   junctor wrap --dangerous "log --output" git
   junctor wrap --check`,
@@ -81,6 +85,7 @@ exit status is 1 when a block asks for something that is gone.`,
 	f.StringArrayVar(&w.env, "env", nil, "an environment variable for the program, as NAME=VALUE; it is written down, so no secrets; repeatable")
 	f.StringArrayVar(&w.passEnv, "pass-env", nil, "a variable of the environment that the program gets; repeatable")
 	f.BoolVar(&w.try, "try", false, "run each tool that only reads once, and say which fail")
+	f.BoolVar(&w.write, "write", false, "add the block to the configuration")
 	f.IntVar(&w.depth, "depth", 3, "how many words a command may have")
 	f.IntVar(&w.common, "common", commonDefault, "how many options a tool has at most, the most common ones; 0 is all")
 	f.StringVar(&w.describe, "describe", "brief", `how much the descriptions say: "brief" or "full"`)
@@ -126,7 +131,12 @@ func (e *env) wrap(ctx context.Context, w wrapOptions, command []string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := e.stdout.Write(text); err != nil {
+	if w.write && len(p.Tools) > 0 && p.Failure == "" {
+		err = e.writeWrapped(server.Name, text)
+	} else {
+		_, err = e.stdout.Write(text)
+	}
+	if err != nil {
 		return err
 	}
 	if why := p.Costly(); why != "" {
@@ -387,4 +397,24 @@ func asJSON(v any) json.RawMessage {
 		panic(err) // strings, numbers and raw JSON can always be encoded
 	}
 	return text
+}
+
+// writeWrapped adds the block of a wrapped program to the configuration.
+func (e *env) writeWrapped(name string, text []byte) error {
+	target, taken, err := e.importTarget()
+	if err != nil {
+		return err
+	}
+	if err := checkNew(name, target.Path, taken); err != nil {
+		return err
+	}
+	backup, err := e.writeEdited(target, configedit.Append(target.Text, text))
+	if err != nil {
+		return err
+	}
+	e.remark("%s: added to %s", name, target.Path)
+	if backup != "" {
+		e.remark("the file as it was: %s", backup)
+	}
+	return nil
 }

@@ -130,8 +130,9 @@ func (e *env) storeImported(ctx context.Context, path string, all []clientimport
 }
 
 // showAdded asks a new server for its tools and shows their names. A server that fails keeps
-// its block, and the verb succeeds.
-func (e *env) showAdded(ctx context.Context, path, name string) error {
+// its block, and the verb succeeds. If it wants credentials, showAdded calls wantsLogin, which
+// may be nil.
+func (e *env) showAdded(ctx context.Context, path, name string, wantsLogin func() error) error {
 	app, err := e.edited(ctx, path)
 	if err != nil || app == nil {
 		return err
@@ -142,6 +143,9 @@ func (e *env) showAdded(ctx context.Context, path, name string) error {
 	if err != nil {
 		if ctx.Err() != nil {
 			return err
+		}
+		if fault.Is(err, fault.UpstreamAuth) && wantsLogin != nil {
+			return wantsLogin()
 		}
 		e.tell(err)
 		e.remark("the block stays; junctor remove %s removes it", name)

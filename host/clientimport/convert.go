@@ -183,6 +183,10 @@ func (c *converter) remote(s clientconfig.Server) {
 	}
 	c.valueMap("headers", headers)
 	c.line("}")
+	if s.OAuth {
+		c.line(`auth "oauth" {`)
+		c.line("}")
+	}
 }
 
 // valueMap writes a map whose values may be secrets.

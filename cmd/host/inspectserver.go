@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/junctor-mcp/junctor/host"
+	"github.com/junctor-mcp/junctor/host/control"
+)
+
+// serverInspection is the JSON form of inspect for a server.
+type serverInspection struct {
+	*control.Server
+	Tools     []inspectedItem `json:"tool_list"`
+	Resources []inspectedItem `json:"resource_list"`
+	Prompts   []inspectedItem `json:"prompt_list"`
+}
+
+// inspectedItem is an item of a server.
+type inspectedItem struct {
+	Name        string `json:"name"` // of a resource: its URI
+	Access      string `json:"access,omitempty"`
+	Description string `json:"description,omitempty"`
+}
+
+// inspectServer connects to a server, and shows what it says about itself and what it offers.
+func (e *env) inspectServer(ctx context.Context, app *host.App, name string) error {
+	servers, err := wanted(app, []string{name})
+	if err != nil {
+		return err
+	}
+	in := serverInspection{Server: e.connectAll(ctx, app, servers)[0], Tools: []inspectedItem{}, Resources: []inspectedItem{}, Prompts: []inspectedItem{}}
+	if in.Error != nil {
+		return in.Error.Fault()
+	}
+	snapshot := app.Catalog.Snapshot()
+	for _, t := range snapshot.Tools {
+		if t.Server == name {
+			in.Tools = append(in.Tools, inspectedItem{t.Exposed, t.Class.Kind.String(), t.Description})
+		}
+	}
+	for _, r := range snapshot.Resources {
+		if r.Server == name {
+			in.Resources = append(in.Resources, inspectedItem{Name: r.Name, Description: r.Description})
+		}
+	}
+	for _, p := range snapshot.Prompts {
+		if p.Server == name {
+			in.Prompts = append(in.Prompts, inspectedItem{Name: p.Exposed, Description: p.Description})
+		}
+	}
+	if e.machine() {
+		return e.printJSON(in)
+	}
+	e.printServerInspection(in)
+	return nil
+}
+
+func (e *env) printServerInspection(in serverInspection) {
+	var about struct{ Name, Title, Version string }
+	_ = json.Unmarshal(in.ServerInfo, &about) // as the server says; fields of other types stay empty
+	e.printf("%s %s\n", about.Name, about.Version)
+	if about.Title != "" {
+		e.printf("%s\n", about.Title)
+	}
+	e.printf("\nprotocol   %s\ntransport  %s\nconnected  in %d ms\n", in.Revision, in.Transport, in.Latency)
+	for _, n := range in.Notes {
+		e.printf("note       %s\n", n)
+	}
+	tables := []struct {
+		header string
+		items  []inspectedItem
+	}{{"TOOL", in.Tools}, {"RESOURCE", in.Resources}, {"PROMPT", in.Prompts}}
+	for _, t := range tables {
+		var rows [][]string
+		for _, it := range t.items {
+			rows = append(rows, []string{it.Name, it.Access, it.Description})
+		}
+		if len(rows) > 0 {
+			e.printf("\n")
+			e.table([]string{t.header, "", "DESCRIPTION"}, rows)
+		}
+	}
+}
