@@ -24,7 +24,7 @@ type Server struct {
 	URL      string
 	SSE      bool // only the older HTTP with server-sent events
 	Headers  map[string]string
-	OAuth    bool // the server wants a login
+	OAuth    bool              // the server wants a login
 	EnvNames map[string]string // headers whose values are variables, as header and variable
 	Disabled bool
 
