@@ -45,7 +45,7 @@ policy {
   deny { # for everyone, whatever else allows it
     servers = ["code"]
     tools   = ["delete_*"]
-    when    = !startswith(args.repo, "${local.organisation}/")
+    when    = !within(args.repo, local.organisation)
   }
 
   role "reader" {
@@ -58,7 +58,7 @@ policy {
     allow {
       servers = ["code"]
       tools   = ["create_*", "update_*", "comment_*"]
-      when    = startswith(args.repo, "${local.organisation}/")
+      when    = within(args.repo, local.organisation)
     }
     confirm {
       servers = ["code"]
@@ -118,6 +118,24 @@ test "nothing is deleted without an approval" {
   }
   call "code" "delete_branch" {
     arguments = { repo = "other/site" }
+    expect    = "denied"
+  }
+}
+
+test "support replies in working hours" {
+  principal = { subject = "sam", groups = ["support"] }
+  request   = { time = "2026-03-02T09:30" }
+  call "tickets" "reply_ticket" {
+    arguments = { assignee = "sam" }
+    expect    = "allowed"
+  }
+}
+
+test "support replies at no other time" {
+  principal = { subject = "sam", groups = ["support"] }
+  request   = { time = "2026-03-02T22:30" }
+  call "tickets" "reply_ticket" {
+    arguments = { assignee = "sam" }
     expect    = "denied"
   }
 }

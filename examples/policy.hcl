@@ -58,6 +58,6 @@ test "robots" {
     expect    = "denied"
   }
   call "demo" "fail" {
-    expect = "confirm"
+    expect = "denied" # the role does not allow it; you are asked
   }
 }

@@ -27,8 +27,8 @@ var noticed = map[string]string{
 	"Layer": inConnection, "Protocol": inConnection, "MaxMessage": inConnection, "Fingerprint": inConnection, "Transport": inConnection, "Auth": inConnection,
 	"Idle.Adaptive": inConnection, "Idle.Never": inConnection, "Idle.After": inConnection,
 	"Timeouts.Start": inConnection, "Timeouts.Call": inConnection, "Timeouts.Shutdown": inConnection, "Timeouts.Install": inConnection, "Timeouts.Extends": inConnection,
-	"Share":  inBoth,
-	"Prefix": inView, "Describe": inView, "BadSchema": inView, "Views": inView,
+	"Share":   inBoth,
+	"Managed": inView, "Prefix": inView, "Describe": inView, "BadSchema": inView, "Views": inView,
 	"Tools.Allow": inView, "Tools.Deny": inView, "Tools.Read": inView, "Tools.Write": inView, "Tools.Idempotent": inView, "Tools.Confirm": inView,
 }
 

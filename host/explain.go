@@ -9,10 +9,10 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
-// Explain returns how the policy decides about an item. tool is the item if it is a tool;
-// args are the arguments as a client sends them, nil for those of a list.
-func (a *App) Explain(who authn.Principal, item policy.Item, tool *catalog.Tool, args []byte) policy.Explanation {
-	return a.Gateway.Explain(who, item, tool, args)
+// Explain returns how the policy decides about the item of a query. tool is the item if it is
+// a tool; args are the arguments as a client sends them, nil for those of a list.
+func (a *App) Explain(q policy.Query, tool *catalog.Tool, args []byte) policy.Explanation {
+	return a.Gateway.Explain(q, tool, args)
 }
 
 // Unlisted returns a tool of which only the name and the configuration are known. ok is
@@ -44,7 +44,7 @@ func (a *App) TestPolicy() (all []PolicyTestResult) {
 			if u.Item.Kind == policy.Tool {
 				tool, _ = a.Unlisted(u.Item.Server, u.Item.Name)
 			}
-			d := a.Explain(t.Principal, u.Item, tool, u.Arguments).Decision
+			d := a.Explain(policy.Query{Principal: &t.Principal, Item: u.Item, Request: t.Request, Time: t.Request.Time}, tool, u.Arguments).Decision
 			all = append(all, PolicyTestResult{Test: t, Use: u, Got: d.Verdict.String(), Rule: d.Rule, Passed: d.Verdict.String() == u.Expect})
 		}
 	}

@@ -84,7 +84,7 @@ func (g *generation) build(before *generation) {
 			},
 		}
 	}
-	g.inGateway.Policy = policy.New(offers, g.Config.Policy).Under(g.Config.Policies...).Under(g.Config.Managed.Policy)
+	g.inGateway.Policy = policy.New(offers, g.Config.Policy).Under(g.Config.Policies...).UnderManaged(g.Config.Managed.Policy)
 }
 
 // catalogServerOnce returns the catalog's description of a server. It is the same
@@ -106,11 +106,12 @@ func (g *generation) catalogServerOnce(before *generation, s *config.Server, u *
 func sameView(x, y *config.Server) bool {
 	type offer struct {
 		Prefix, Describe, BadSchema, Share string
+		Managed                            bool
 		Views                              []config.View
 		Patterns                           [][]string
 	}
 	of := func(s *config.Server) offer {
-		o := offer{Prefix: s.Prefix, Describe: s.Describe, BadSchema: s.BadSchema, Share: s.Share, Views: s.Views}
+		o := offer{Prefix: s.Prefix, Describe: s.Describe, BadSchema: s.BadSchema, Share: s.Share, Managed: s.Managed, Views: s.Views}
 		for _, list := range [][]config.Pattern{s.Tools.Allow, s.Tools.Deny, s.Tools.Read, s.Tools.Write, s.Tools.Idempotent, s.Tools.Confirm} {
 			var globs []string
 			for _, p := range list {

@@ -46,7 +46,7 @@ var allowed = map[string]string{
 	"host/classify":              "",
 	"host/secretname":            "",
 	"host/managed":               "host/condition",
-	"host/condition":             "host/authn host/mcp",
+	"host/condition":             "host/authn host/lazyregexp host/mcp",
 	"host/policy":                "host/authn host/classify host/condition host/fault",
 	"host/plugin":                "host/cache host/fault host/limit host/ownership host/truncate sdk sdk/process sdk/wire",
 	"host/upstream":              "host/authn host/fault host/limit host/mcp host/sendqueue host/policy",

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/junctor-mcp/junctor/host/config"
-	"github.com/junctor-mcp/junctor/host/lazyregexp"
 	"github.com/junctor-mcp/junctor/host/plugin"
 	"github.com/junctor-mcp/junctor/host/secret"
 )
@@ -108,15 +107,11 @@ func origin(address string) string {
 	return u.Scheme + "://" + u.Host
 }
 
-// codeVariable matches environment variables that make well-known programs run other
-// code.
-var codeVariable = lazyregexp.New(`(?i)^(PATH|(LD|DYLD|GIT|NPM_CONFIG|UV|PIP)_.*|NODE_(OPTIONS|PATH)|(PYTHON|PERL5|RUBY).*|(BASH_)?ENV|_?JAVA.*|JDK_.*|CLASSPATH|DOTNET_.*)$`)
-
-// codeVariables lists the variables of an environment that match codeVariable, sorted.
+// codeVariables lists the variables of an environment that choose code, sorted.
 func codeVariables(env map[string]string) []string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(env)) {
-		if codeVariable.MatchString(name) {
+		if config.ChoosesCode(name) {
 			all = append(all, name+"="+env[name])
 		}
 	}

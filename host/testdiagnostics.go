@@ -19,6 +19,14 @@ func (a *App) TestDiagnostics() config.Diagnostics { return a.current.Load().tes
 
 func (g *generation) testDiagnostics() (all config.Diagnostics) {
 	roles := slices.Concat(g.Config.Policy.Roles, g.Config.Managed.Policy.Roles)
+	var groups []string
+	for _, rules := range append([]policy.Rules{g.Config.Policy, g.Config.Managed.Policy}, g.Config.Policies...) {
+		for _, m := range rules.Members {
+			if m.Holder.Kind == "group" {
+				groups = append(groups, m.Holder.Name)
+			}
+		}
+	}
 	for _, auth := range g.Config.Gateway.HTTP.Auth {
 		if t, static := auth.Settings.(config.StaticToken); static {
 			roles = append(roles, t.Roles...)
@@ -28,6 +36,11 @@ func (g *generation) testDiagnostics() (all config.Diagnostics) {
 		for _, role := range t.Principal.Roles {
 			if !slices.Contains(roles, role) {
 				all = append(all, testWarning(t.At, nearest(role, roles, ""), "the policy has no role %q", role))
+			}
+		}
+		for _, group := range t.Principal.Groups {
+			if !slices.Contains(groups, group) {
+				all = append(all, testWarning(t.At, nearest(group, groups, ""), "the policy has no group %q", group))
 			}
 		}
 		for _, u := range t.Uses {

@@ -20,7 +20,8 @@ import (
 // catalogServer returns the catalog entry of a server block with its upstream.
 func (g *generation) catalogServer(s *config.Server, u *upstream.Upstream) *catalog.Server {
 	of := &catalog.Server{
-		Name: s.Name, Prefix: s.Prefix, Views: viewsOf(s.Views), Patterns: patternsOf(s.Tools), Upstream: u, Key: g.cacheKey(s),
+		Managed: s.Managed,
+		Name:    s.Name, Prefix: s.Prefix, Views: viewsOf(s.Views), Patterns: patternsOf(s.Tools), Upstream: u, Key: g.cacheKey(s),
 		Describe: catalog.Describe(s.Describe), HideBadSchema: s.BadSchema == "hide",
 	}
 	if g.plugin(s.Transport.Plugin).Source == "builtin/cli" {

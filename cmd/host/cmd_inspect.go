@@ -11,7 +11,6 @@ import (
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
-	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/schema"
 )
 
@@ -93,7 +92,7 @@ func (e *env) inspect(ctx context.Context, name string) error {
 }
 
 func (e *env) inspection(app *host.App, t *catalog.Tool) inspection {
-	d := app.Gateway.Explain(authn.Local(), policy.Item{Server: t.Server, Kind: policy.Tool, Name: t.Name}, t, nil).Decision
+	d := decisionOn(app, authn.Local(), t)
 	in := inspection{
 		Name: t.Exposed, Server: t.Server, Tool: t.Name, Title: t.Title, Description: t.Description,
 		View: t.View(), Pinned: t.Pinned(), Allowed: d.Lists(), Decision: d.Verdict.String(), Rule: d.Rule, SaysReadOnly: t.ReadOnly,

@@ -161,19 +161,25 @@ func (e *env) printTable(app *host.App, of func(server string) bool, only []stri
 }
 
 func decisionOn(app *host.App, who authn.Principal, t *catalog.Tool) policy.Decision {
-	return app.Explain(who, policy.Item{Server: t.Server, Kind: policy.Tool, Name: t.Name}, t, nil).Decision
+	q := policy.Query{Principal: &who, Item: policy.Item{Server: t.Server, Kind: policy.Tool, Name: t.Name}}
+	q.AnyRequest = who.Method != authn.Local().Method // the command line is here, and its time is now
+	return app.Explain(q, t, nil).Decision
 }
 
 func (e *env) testVerb() *cobra.Command {
-	var policyOnly bool
+	var policyOnly, strict bool
 	cmd := &cobra.Command{
 		Use:   "test",
 		Short: "Run the test blocks of the configuration",
 		Long: `Run the test blocks of the configuration, which say what the policy is to decide. No server is asked: a tool is
-classified by its name and the configuration.`,
+classified by its name and the configuration.
+
+With --strict, as for CI, a warning fails too: a role, a tool or an argument that is not known. The tools of a server are
+known once it was asked: run junctor tools first.`,
 		Args: takes(), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, _ []string) error { return e.testPolicy(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return e.testPolicy(cmd.Context(), strict) },
 	}
+	cmd.Flags().BoolVar(&strict, "strict", false, "fail for a warning, too")
 	cmd.Flags().BoolVar(&policyOnly, "policy", false, "run the tests of the policy; there are no others yet")
 	return cmd
 }
@@ -189,12 +195,13 @@ type testJSON struct {
 	Passed bool   `json:"passed"`
 }
 
-func (e *env) testPolicy(ctx context.Context) error {
+func (e *env) testPolicy(ctx context.Context, strict bool) error {
 	app, err := e.load(ctx)
 	if err != nil {
 		return err
 	}
-	e.tellDiagnostics(app, app.TestDiagnostics())
+	warned := app.TestDiagnostics()
+	e.tellDiagnostics(app, warned)
 	all, failed := []testJSON{}, 0
 	for _, r := range app.TestPolicy() {
 		all = append(all, testJSON{r.Test.Name, r.Use.At.String(), r.Use.Item.String(), r.Use.Expect, r.Got, r.Rule, r.Passed})
@@ -207,8 +214,6 @@ func (e *env) testPolicy(ctx context.Context) error {
 		if err := e.printJSON(all); err != nil {
 			return err
 		}
-	case len(all) == 0:
-		e.printf("the configuration has no test blocks\n")
 	}
 	if !e.machine() {
 		for _, t := range all {
@@ -223,6 +228,12 @@ func (e *env) testPolicy(ctx context.Context) error {
 		if len(all) > 0 {
 			e.printf("%d passed, %d failed\n", len(all)-failed, failed)
 		}
+	}
+	switch {
+	case len(all) == 0:
+		return fault.New(fault.TestFailed, "the configuration has no test blocks").WithHint("docs/permissions.md shows one")
+	case strict && len(warned) > 0 && failed == 0:
+		return fault.New(fault.TestFailed, "%d warnings about the test blocks", len(warned)).WithHint("correct the names; without --strict warnings do not fail")
 	}
 	if failed > 0 {
 		return fault.New(fault.TestFailed, "%d of %d tested uses are not decided as expected", failed, len(all)).WithHint("junctor why explains a decision")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/netip"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,6 +12,7 @@ import (
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/policy"
 )
@@ -18,7 +20,8 @@ import (
 // whyOptions are the flags of why.
 type whyOptions struct {
 	principalFlags
-	resource, prompt bool
+	resource, prompt      bool
+	address, client, time string // of the request
 }
 
 // principalFlags describe a principal on the command line.
@@ -84,7 +87,30 @@ subject "local" is the command line, and the client of a junctor serve on standa
 	cmd.Flags().BoolVar(&o.resource, "resource", false, "explain reading a resource: SUBJECT SERVER URI")
 	cmd.Flags().BoolVar(&o.prompt, "prompt", false, "explain getting a prompt: SUBJECT SERVER NAME")
 	cmd.MarkFlagsMutuallyExclusive("resource", "prompt")
+	cmd.Flags().StringVar(&o.address, "address", "", "the `ADDRESS` that the request comes from")
+	cmd.Flags().StringVar(&o.client, "client", "", "the `NAME` of the client program")
+	cmd.Flags().StringVar(&o.time, "time", "", "the `TIME` of the request, such as 2026-03-01T22:30 in the time zone of the policy; now if not given")
 	return cmd
+}
+
+// request adds where and when the use comes from.
+func (o *whyOptions) request(app *host.App, q *policy.Query) error {
+	from := config.TestedRequest{From: o.address, Named: o.client}
+	if o.address != "" {
+		if _, err := netip.ParseAddr(o.address); err != nil {
+			return fault.New(fault.Usage, "--address %q is no address", o.address).WithHint("write --address 10.0.0.7")
+		}
+	}
+	q.Request = from
+	if o.time == "" {
+		return nil
+	}
+	at, err := config.ParseRequestTime(o.time, app.Config().Policy.Zone)
+	if err != nil {
+		return fault.New(fault.Usage, "--time: %s", err)
+	}
+	q.Time = at
+	return nil
 }
 
 // whyJSON is the JSON form of why.
@@ -116,7 +142,11 @@ func (e *env) why(ctx context.Context, subject, name string, words []string, o w
 	if err != nil {
 		return err
 	}
-	x := app.Explain(who, item, tool, args)
+	q := policy.Query{Principal: &who, Item: item}
+	if err := o.request(app, &q); err != nil {
+		return err
+	}
+	x := app.Explain(q, tool, args)
 	out := whyJSON{
 		Subject: who.Subject, Tenant: who.Tenant, Roles: list(x.Roles), Server: item.Server, Kind: item.Kind, Item: item.Name,
 		Decision: x.Decision.Verdict.String(), Rule: x.Decision.Rule, Rules: list(x.Rules), Changes: []string{},

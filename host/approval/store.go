@@ -268,6 +268,6 @@ func short(d time.Duration) string {
 }
 
 func errNowhere() error {
-	return fault.New(fault.ApprovalRequired, "this needs the approval of another person, which a single command cannot wait for").
+	return fault.New(fault.ApprovalRequired, "this needs an approval, and a single command can ask for none here: there is no terminal, CI is set, or another person has to approve").
 		WithHint("call the tool through junctor serve; junctor approvals then shows the call")
 }

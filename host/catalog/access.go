@@ -13,7 +13,10 @@ const accessMeta = "junctor/access"
 
 // classify tells whether a tool reads or writes. It is called before the view is applied:
 // what the server said counts, and not what clients are shown.
-func (s *Server) classify(t *Tool) classify.Class {
+//
+// It also returns the kind without what the configuration says of tools that read. What the
+// administrator says counts.
+func (s *Server) classify(t *Tool) (class classify.Class, unconfigured classify.Kind) {
 	what := classify.Tool{Name: t.Name, Description: t.Description, ReadOnly: t.ReadOnly, Destructive: t.Destructive}
 	for name := range mcp.Members(mcp.Member(t.Input, "properties")) {
 		what.Arguments = append(what.Arguments, name)
@@ -35,13 +38,18 @@ func (s *Server) classify(t *Tool) classify.Class {
 			what.ConfiguredWrite = s.Access
 		}
 	}
-	return classify.Of(what)
+	class = classify.Of(what)
+	if s.Managed || what.ConfiguredRead == "" {
+		return class, class.Kind
+	}
+	what.ConfiguredRead = ""
+	return class, classify.Of(what).Kind
 }
 
 // Unlisted returns a tool of which only the name and the configuration are known.
 func (s *Server) Unlisted(name string) *Tool {
 	t := &Tool{Item: Item{Server: s.Name, Name: name, Exposed: Expose(s.Prefix, s.Name, name)}, view: s.Views[name]}
-	t.Class = s.classify(t)
+	t.Class, t.Unconfigured = s.classify(t)
 	return t
 }
 

@@ -23,7 +23,9 @@ type Server struct {
 	Patterns []Pattern
 	// Access is the place of the configuration that the transport takes the access of its
 	// tools from, under accessMeta in their _meta; empty: the transport is not trusted with it.
-	Access   string
+	Access string
+	// Managed is set if the configuration of the server is the administrator's.
+	Managed  bool
 	Upstream *upstream.Upstream
 	// Describe selects how much of the server's texts clients see; "" means Full.
 	Describe Describe

@@ -37,6 +37,8 @@ type Tool struct {
 
 	// Class says whether the tool reads or writes.
 	Class classify.Class
+	// Unconfigured is the kind without what users say in tools { read }.
+	Unconfigured classify.Kind
 
 	view    *View
 	remarks []Note              // notes about the view and the schemas
@@ -93,7 +95,7 @@ func newTool(s *Server, raw []byte, modern bool) (*Tool, Note) {
 		Item: it, Input: object(raw, "inputSchema"), Output: object(raw, "outputSchema"), Refused: refused, remarks: refused.notes(it.Name),
 		ReadOnly: flag(raw, "readOnlyHint"), Destructive: flag(raw, "destructiveHint"), view: view,
 	}
-	t.Class = s.classify(t)
+	t.Class, t.Unconfigured = s.classify(t)
 	if t.Title == "" {
 		t.Title, _ = mcp.TextMember(raw, "annotations", "title")
 	}

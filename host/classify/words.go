@@ -41,7 +41,7 @@ var things = wordsOf(`
 var writing = wordsOf(`
 	abort accept ack acknowledge activate add adjust advance allocate allow alter append
 	apply approve archive assign associate attach authorize backfill ban batch bind boot
-	broadcast bulk buy cancel checkin cherry clean cleanup clear click clone close complete
+	broadcast bulk buy cancel checkin checkout cherry clean cleanup clear click clone close complete
 	compose confirm connect convert cordon create deactivate deallocate decline decrement
 	delete demote deny deploy deprovision destroy detach disable disconnect dismiss dispatch
 	do drop duplicate edit eject emit empty enable encrypt end enqueue enroll erase eval
@@ -52,7 +52,7 @@ var writing = wordsOf(`
 	promote propose provision prune publish pull purge push put react reassign rebase reboot
 	rebuild redeploy refresh regenerate register reject reload remove rename renew reopen
 	reorder repair replace reschedule reserve reset resize restart restore resume retire
-	retry revert revoke rewrite rollback rollout rotate save scale scroll send set setup
+	retry revert revoke rewrite rm rollback rollout rotate save scale scroll send set setup
 	shell shutdown sleep snooze spawn split squash start stash stop submit subscribe suspend
 	swap switch taint take terminate toggle transition trash truncate try unarchive unassign
 	unban unblock uncordon undelete undo unfollow uninstall unlink unlock unmute unpin
@@ -75,7 +75,7 @@ var joining = wordsOf(`and then or to with`)
 
 // within are verbs that keep a tool from reading even as a part of a word: however the
 // name is written, it does not hide them.
-var within = []string{"delet", "creat", "updat", "remov", "drop", "exec", "insert", "write", "destroy", "overwr", "purge", "truncat"}
+var within = []string{"delet", "creat", "updat", "remov", "drop", "exec", "check_out", "checkout", "insert", "write", "destroy", "overwr", "purge", "truncat"}
 
 // changes are phrases of descriptions that speak of a change.
 var changes = []string{

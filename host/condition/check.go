@@ -2,6 +2,7 @@ package condition
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -104,4 +105,26 @@ func kindOfType(one string) (kind, bool) {
 		return null, true
 	}
 	return unknown, false
+}
+
+// CheckConstants returns why a comparison with the time can never be true, or "".
+func (b *Binary) CheckConstants() string {
+	for _, sides := range [][2]Expression{{b.Left, b.Right}, {b.Right, b.Left}} {
+		r, ok := sides[0].(*Reference)
+		c, constant := sides[1].(*Constant)
+		if !ok || !constant || r.Root != "request" || len(r.Path) == 0 {
+			continue
+		}
+		switch r.Path[0].Name {
+		case "weekday":
+			if !slices.Contains(weekdays[:], c.Value.String()) {
+				return "request.weekday is one of " + strings.Join(weekdays[:], ", ")
+			}
+		case "hour":
+			if c.Value.kind != number {
+				return "request.hour is a number from 0 to 23"
+			}
+		}
+	}
+	return ""
 }

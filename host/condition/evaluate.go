@@ -12,6 +12,7 @@ import (
 // An Input is what a condition looks at.
 type Input struct {
 	Principal *authn.Principal
+	Roles     []string // of the principal; nil: those of its credential
 	Server    string
 	Item      string // the server's own name of the tool or prompt, or the URI
 	// Args are the arguments of a call, a JSON object that was checked, or nil for none.
@@ -20,8 +21,22 @@ type Input struct {
 	// configuration fixes then, and all others are unknown.
 	Undecided bool
 
-	Request Request          // nil: none, as for a list on the command line
-	Now     func() time.Time // in the zone that hour and weekday are in
+	Request    Request        // nil: none, as for a list on the command line
+	AnyRequest bool           // the request and its time are unknown
+	Zone       *time.Location // that hour and weekday are in; nil: that of the machine
+	Time       time.Time      // of the request; zero: now
+}
+
+// now returns the time of the request in its zone.
+func (in *Input) now() time.Time {
+	at, zone := in.Time, in.Zone
+	if at.IsZero() {
+		at = time.Now()
+	}
+	if zone == nil {
+		zone = time.Local
+	}
+	return at.In(zone)
 }
 
 // A Request says where a request comes from. Its methods are called only for a
@@ -40,7 +55,7 @@ type Outcome uint8
 const (
 	False Outcome = iota
 	True
-	Unknown // depends on the arguments
+	Unknown // depends on the arguments or the request
 	Failed
 	FalseOrFailed // as the arguments are
 	TrueOrFailed
@@ -304,6 +319,9 @@ func (e *evaluation) principal(member string) Value {
 	case "method":
 		return Text(p.Method)
 	case "roles":
+		if e.in.Roles != nil {
+			return texts(e.in.Roles)
+		}
 		return texts(p.Roles)
 	case "groups":
 		return texts(p.Groups)
@@ -314,6 +332,9 @@ func (e *evaluation) principal(member string) Value {
 }
 
 func (e *evaluation) request(member string) Value {
+	if e.in.AnyRequest {
+		return Value{kind: unknown}
+	}
 	switch member {
 	case "address", "client":
 		if e.in.Request == nil {
@@ -327,9 +348,9 @@ func (e *evaluation) request(member string) Value {
 		}
 		return fail("the client's name is not in Unicode normal form C")
 	case "hour":
-		return Value{kind: number, num: float64(e.in.Now().Hour())}
+		return Value{kind: number, num: float64(e.in.now().Hour())}
 	}
-	return Text(weekdays[e.in.Now().Weekday()])
+	return Text(weekdays[e.in.now().Weekday()])
 }
 
 var weekdays = [...]string{"sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"}

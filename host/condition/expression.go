@@ -48,7 +48,7 @@ type Condition struct {
 	Source string // as the configuration has it
 	root   Expression
 
-	args, request bool // it looks at them
+	args, request, roles bool // it looks at them
 }
 
 // New returns a condition with an expression that consists of known functions and roots.
@@ -59,6 +59,7 @@ func New(source string, root Expression) *Condition {
 		case *Reference:
 			c.args = c.args || e.Root == "args"
 			c.request = c.request || e.Root == "request"
+			c.roles = c.roles || e.Root == "principal" && len(e.Path) > 0 && e.Path[0].Name == "roles"
 		case *Call:
 			e.function = functions[e.Name]
 		}
@@ -74,6 +75,9 @@ func (c *Condition) UsesArguments() bool { return c.args }
 
 // UsesRequest reports whether the condition looks at the request or the time.
 func (c *Condition) UsesRequest() bool { return c.request }
+
+// UsesRoles reports whether the condition looks at the roles of the principal.
+func (c *Condition) UsesRoles() bool { return c.roles }
 
 // Root returns the expression.
 func (c *Condition) Root() Expression { return c.root }

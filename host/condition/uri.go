@@ -5,13 +5,26 @@ import (
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
 // LikeURI reports whether a URI matches a glob in every spelling: as it is written, and in
 // its normal form. A rule that allows uses it: a server may read the spelling of another
-// resource as that resource.
+// resource as that resource. A URI with a segment ".." or "." matches nothing: what it stands for
+// differs between servers.
 func LikeURI(uri, glob string) bool {
-	return Like(uri, glob) && Like(normalURI(uri), normalURI(glob))
+	return Like(uri, glob) && Like(normalURI(uri), normalURI(glob)) && !hasDots(uri)
+}
+
+// hasDots reports whether a URI has a segment "." or ".." in any spelling.
+func hasDots(uri string) bool {
+	for segment := range strings.FieldsFuncSeq(decoded(uri), func(r rune) bool { return strings.ContainsRune(`/\;?#:`, r) }) {
+		if segment == "." || segment == ".." {
+			return true
+		}
+	}
+	return false
 }
 
 // LikeAnyURI reports whether a URI matches a glob in any spelling, also where the case of
@@ -20,8 +33,47 @@ func LikeAnyURI(uri, glob string) bool {
 	if Like(uri, glob) {
 		return true
 	}
-	normal, pattern := normalURI(uri), normalURI(glob)
-	return Like(normal, pattern) || Like(strings.ToLower(normal), strings.ToLower(pattern))
+	pattern := normalURI(glob)
+	for _, reading := range readings(uri) {
+		normal := normalURI(reading)
+		if Like(normal, pattern) || Like(strings.ToLower(normal), strings.ToLower(pattern)) {
+			return true
+		}
+	}
+	return false
+}
+
+// readings returns a URI as servers may read it: as it is; without parameters of segments; up
+// to a NUL; with a host without its final dot; and with a host that is the first segment of the
+// path.
+func readings(uri string) []string {
+	plain := strings.ReplaceAll(decoded(uri), `\`, "/")
+	all := []string{uri, parameters.ReplaceAllString(plain, "")}
+	if before, _, cut := strings.Cut(plain, "\x00"); cut {
+		all = append(all, before)
+	}
+	scheme, rest, ok := strings.Cut(plain, "://")
+	if !ok {
+		return all
+	}
+	host, path, _ := strings.Cut(rest, "/")
+	all = append(all, scheme+"://"+strings.TrimRight(host, ".")+"/"+path)
+	return append(all, scheme+"://"+strings.TrimPrefix(cleanPath("/"+rest), "/"))
+}
+
+// parameters matches the parameters of a segment: ;x=1.
+var parameters = lazyregexp.New(`;[^/\\]*`)
+
+// decoded returns a text without escapes.
+func decoded(text string) string {
+	for range mostEscapes {
+		once := unescape(text)
+		if once == text {
+			break
+		}
+		text = once
+	}
+	return text
 }
 
 // mostEscapes bounds how often escapes are decoded: a server may decode what a proxy has
@@ -44,14 +96,7 @@ func normalURI(uri string) string {
 			rest, query = rest[:i], rest[i:]
 		}
 	}
-	for range mostEscapes {
-		decoded := unescape(rest)
-		if decoded == rest {
-			break
-		}
-		rest = decoded
-	}
-	rest = norm.NFC.String(strings.ReplaceAll(rest, `\`, "/"))
+	rest = norm.NFC.String(strings.ReplaceAll(decoded(rest), `\`, "/"))
 	host := ""
 	if after, ok := strings.CutPrefix(rest, "//"); ok {
 		i := strings.IndexByte(after, '/')

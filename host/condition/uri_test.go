@@ -27,9 +27,22 @@ func TestSpellings(t *testing.T) {
 			t.Errorf("not denied: %s", uri)
 		}
 	}
+	for _, uri := range []string{"db://test/../prod/x", "db://test/%2e%2e/prod/x", `db://test\..\prod/x`, "db://prod./x", "db://PROD/x", "db://prod;v=1/x", "db://prod/x;y", "db://prod/%00/../../x"} {
+		if LikeURI(uri, "db://test/*") {
+			t.Errorf("allowed: %s", uri)
+		}
+		if !LikeAnyURI(uri, "db://prod/*") {
+			t.Errorf("not denied: %s", uri)
+		}
+	}
+	for _, uri := range []string{"git://repo/a/../b", "git://repo/./b", "git://repo/a/.."} {
+		if LikeURI(uri, "git://repo/*") {
+			t.Errorf("allowed: %s", uri)
+		}
+	}
 	for uri, glob := range map[string]string{
 		"file:///pub/a%20b.md": "file:///pub/*", "file:///a%20b/c": "file:///a%20b/*", "https://h.example/a?u=http://x//y": "https://h.example/a?u=http://*",
-		"note://one": "note://*", "sec:42": "sec:*", "file:///pub/": "file:///pub/*", "git://repo/a/../b": "git://repo/*", "HTTPS://x/": "*", "demo://a//b": "demo://a//*",
+		"note://one": "note://*", "sec:42": "sec:*", "file:///pub/": "file:///pub/*", "HTTPS://x/": "*", "demo://a//b": "demo://a//*",
 	} {
 		if !LikeURI(uri, glob) {
 			t.Errorf("%s is not like %s: %s, %s", uri, glob, normalURI(uri), normalURI(glob))

@@ -77,7 +77,13 @@ func (c converter) convert(e hclsyntax.Expression) (condition.Expression, bool) 
 		}
 		left, ok1 := c.convert(e.LHS)
 		right, ok2 := c.convert(e.RHS)
-		return &condition.Binary{Op: op, Left: left, Right: right}, ok1 && ok2
+		b := &condition.Binary{Op: op, Left: left, Right: right}
+		if ok1 && ok2 {
+			if why := b.CheckConstants(); why != "" {
+				return c.refuse(e.SrcRange, "", "%s", why)
+			}
+		}
+		return b, ok1 && ok2
 	case *hclsyntax.ConditionalExpr:
 		test, ok1 := c.convert(e.Condition)
 		yes, ok2 := c.convert(e.TrueResult)

@@ -165,7 +165,7 @@ func TestConditions(t *testing.T) {
 		got := func(in condition.Input) string {
 			in.Principal = &authn.Principal{Subject: "alice", Tenant: "red", Roles: []string{"dev"}, Claims: []byte(`{"level":3}`)}
 			in.Server, in.Item, in.Request = "s", "t", conditionRequest{"10.1.2.3", "agent 1"}
-			in.Now = func() time.Time { return time.Date(2026, 11, 24, 13, 59, 0, 0, time.UTC) }
+			in.Time, in.Zone = time.Date(2026, 11, 24, 13, 59, 0, 0, time.UTC), time.UTC
 			o, why := conditionOf(t, c.when).Evaluate(&in)
 			if (o == condition.Failed) != (why != "") {
 				t.Errorf("%s of %s: %v because of %q", c.when, c.args, o, why)

@@ -177,7 +177,7 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 	}
 	kept := store.finish()
 	var tests []PolicyTest
-	l.inScope(l.layers[0], func() { tests = l.policyTests(l.top["test"]) })
+	l.inScope(l.layers[0], func() { tests = l.policyTests(l.top["test"], namesOf(drafts), rules[0].Zone) })
 	ds := l.diagnostics()
 	if ds.HasErrors() {
 		return nil, ds
@@ -194,6 +194,13 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 		}
 	}
 	return c, ds
+}
+
+func namesOf(drafts []*draft) (names []string) {
+	for _, d := range drafts {
+		names = append(names, d.Name)
+	}
+	return names
 }
 
 // collectPlugins reads the plugins of all layers.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -152,14 +153,16 @@ func (l *loader) disableUnmanaged(drafts []*draft, rules managed.Rules) {
 // managedServer returns what the managed configuration is to know of a server.
 func managedServer(s *Server) managed.Server {
 	var settings struct {
-		Command []string `json:"command"`
-		Args    []string `json:"args"`
-		URL     string   `json:"url"`
+		Command []string          `json:"command"`
+		Args    []string          `json:"args"`
+		URL     string            `json:"url"`
+		Env     map[string]string `json:"env"`
 	}
 	_ = json.Unmarshal(s.Transport.Settings, &settings) // members of other types are those of another transport
 	m := managed.Server{Name: s.Name, URL: settings.URL}
 	if len(settings.Command) > 0 && m.URL == "" {
 		m.Command = slices.Concat(settings.Command, settings.Args)
+		m.Altered = s.Transport.Component != "stdio" || slices.ContainsFunc(slices.Collect(maps.Keys(settings.Env)), ChoosesCode)
 	}
 	return m
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
-	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
@@ -32,7 +31,7 @@ var (
 	groupForm   = form{attributes: []string{"roles"}, blocks: ruleBlocks}
 	subjectForm = form{attributes: []string{"roles", "tenant", "issuer"}, blocks: ruleBlocks}
 	ruleForm    = form{attributes: []string{"servers", "tools", "resources", "prompts", "access", "when"}}
-	confirmForm = form{attributes: append([]string{"by", "wait", "valid", "covers"}, ruleForm.attributes...)}
+	confirmForm = form{attributes: append([]string{"by", "wait", "valid", "covers", "grants"}, ruleForm.attributes...)}
 )
 
 var effects = map[string]policy.Effect{"deny": policy.Denies, "confirm": policy.Confirms, "allow": policy.Allows}
@@ -176,6 +175,7 @@ func (r blockReader) rule(effect policy.Effect) policy.Rule {
 		r.errorAt(r.body.Attributes["when"].Expr.Range(), "only calls of tools have arguments; write a rule of its own for resources and prompts", "the condition looks at arguments, but the rule is not about tools only")
 	}
 	if effect == policy.Confirms {
+		rule.Tightens = !r.boolean("grants", true)
 		rule.Approval = policy.Approval{
 			ByClient: r.choice("by", "approver", "client") == "client",
 			Valid:    r.duration("valid", defaultApproval, longestApproval),
@@ -206,6 +206,7 @@ func (r blockReader) namePatterns(name string) []string {
 // the command line nothing.
 func (l *loader) checkPolicy(blocks []*hclsyntax.Block, p policy.Rules, drafts []*draft) {
 	for _, rule := range p.Rules {
+		l.checkEffect(blocks, p, rule)
 		if shadow := p.Shadow(rule); shadow != nil {
 			l.openBlock(blocks[0], "").warnAt(l.ruleHeads[rule.At], "remove the rule, or make the other one narrower", "the rule has no effect: %s at %s decides about all of it", shadow.Effect, shadow.At)
 		}
@@ -228,12 +229,34 @@ func (l *loader) checkPolicy(blocks []*hclsyntax.Block, p policy.Rules, drafts [
 	}
 }
 
+// checkEffect warns of a rule that does less, or more, than its author may think.
+func (l *loader) checkEffect(blocks []*hclsyntax.Block, p policy.Rules, rule policy.Rule) {
+	at := l.ruleHeads[rule.At]
+	switch {
+	case rule.Effect == policy.Allows && p.Default == policy.Allows:
+		l.openBlock(blocks[0], "").warnAt(at, `write default = "deny" in the policy, or remove the rule`, "the rule has no effect: the default allows everything that no rule denies")
+	case rule.Effect == policy.Confirms && rule.Holder == policy.Holder{} && p.Default == policy.Denies && !l.saysGrants(blocks[0], at):
+		l.openBlock(blocks[0], "").warnAt(at, "write grants = false to ask only those who may use it anyway, or grants = true if this is meant",
+			"the rule gives to everyone, once a person agrees, what the default denies")
+	}
+}
+
+// saysGrants reports whether the confirm block with a head has the attribute grants.
+func (l *loader) saysGrants(in *hclsyntax.Block, head hcl.Range) bool {
+	for _, b := range in.Body.Blocks {
+		if b.TypeRange == head || b.TypeRange.Start == head.Start {
+			return b.Body.Attributes["grants"] != nil
+		}
+	}
+	return false
+}
+
 // grantsLocal reports whether a rule may allow the command line something. It has no
 // credential: its roles are those of the block of its subject.
 func grantsLocal(p policy.Rules, r policy.Rule) bool {
-	local := policy.Holder{Kind: "subject", Name: authn.Local().Subject}
-	mine := func(m policy.Membership) bool { return m.Holder == local && slices.Contains(m.Roles, r.Holder.Name) }
-	return r.Effect != policy.Denies && (r.Holder == policy.Holder{} || r.Holder == local || r.Holder.Kind == "role" && slices.ContainsFunc(p.Members, mine))
+	mine := func(m policy.Membership) bool { return m.Holder.IsLocal() && slices.Contains(m.Roles, r.Holder.Name) }
+	return r.Effect != policy.Denies && !r.Tightens &&
+		(r.Holder == policy.Holder{} || r.Holder.IsLocal() || r.Holder.Kind == "role" && slices.ContainsFunc(p.Members, mine))
 }
 
 func (r blockReader) checkServers(names []string) {
@@ -247,8 +270,8 @@ func (r blockReader) checkServers(names []string) {
 	}
 }
 
-// confirmedTools adds the rules of tools { confirm } in the server blocks, which are
-// about everyone.
+// confirmedTools adds the rules of tools { confirm } in the server blocks. They ask everyone who
+// may use the tool; they allow nothing.
 func confirmedTools(p policy.Rules, servers []*Server) policy.Rules {
 	for _, s := range servers {
 		for _, c := range s.Tools.Confirm {
@@ -256,7 +279,7 @@ func confirmedTools(p policy.Rules, servers []*Server) policy.Rules {
 				p.Given, p.Default, p.At = true, policy.Allows, c.At.String()
 			}
 			p.Rules = append(p.Rules, policy.Rule{
-				Effect: policy.Confirms, Servers: []string{s.Name}, Tools: []string{c.Glob}, At: c.At.String(),
+				Effect: policy.Confirms, Tightens: true, Servers: []string{s.Name}, Tools: []string{c.Glob}, At: c.At.String(),
 				Approval: policy.Approval{Valid: defaultApproval, Covers: policy.CoversCall},
 			})
 		}

@@ -1,9 +1,14 @@
 package config
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"maps"
+	"net/netip"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
@@ -16,8 +21,38 @@ import (
 type PolicyTest struct {
 	Name      string
 	Principal authn.Principal
+	Request   TestedRequest `json:",omitzero"`
 	Uses      []TestedUse
 	At        Position
+}
+
+// A TestedRequest is where and when the uses of a test come from.
+type TestedRequest struct {
+	From  string    `json:",omitempty"` // address; "local" without the attribute
+	Named string    `json:",omitempty"` // name of the client
+	Time  time.Time `json:",omitzero"`  // zero: now
+}
+
+// Address implements [condition.Request].
+func (t TestedRequest) Address() string { return cmp.Or(t.From, "local") }
+
+// Client implements [condition.Request].
+func (t TestedRequest) Client() string { return t.Named }
+
+// RequestTimes are the layouts of a time of a request.
+var RequestTimes = []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04"}
+
+// ParseRequestTime reads a time. A zone of nil is that of the machine.
+func ParseRequestTime(text string, zone *time.Location) (at time.Time, err error) {
+	if zone == nil {
+		zone = time.Local
+	}
+	for _, layout := range RequestTimes {
+		if at, err = time.ParseInLocation(layout, text, zone); err == nil {
+			return at, nil
+		}
+	}
+	return at, fmt.Errorf("%q is no time such as 2026-03-01T22:30", text)
 }
 
 // A TestedUse is a call, read or prompt block of a test.
@@ -30,22 +65,26 @@ type TestedUse struct {
 
 var (
 	testForm = form{
-		attributes: []string{"principal"},
+		attributes: []string{"principal", "request"},
 		blocks:     map[string]shape{"call": {labels: 2, many: true}, "read": {labels: 2, many: true}, "prompt": {labels: 2, many: true}},
 	}
 	callTestForm = form{attributes: []string{"expect"}, private: []string{"arguments"}}
 	itemTestForm = form{attributes: []string{"expect"}}
 )
 
-// policyTests reads the test blocks.
-func (l *loader) policyTests(blocks []*hclsyntax.Block) (all []PolicyTest) {
+// policyTests reads the test blocks. servers are the labels of all servers; zone is that of the
+// policy.
+func (l *loader) policyTests(blocks []*hclsyntax.Block, servers []string, zone *time.Location) (all []PolicyTest) {
 	for _, b := range blocks {
 		r := l.openBlock(b, "")
 		r.check(testForm)
 		t := PolicyTest{Name: r.label, Principal: r.testedPrincipal(), At: startOf(r.head)}
+		t.Request = r.testedRequest(zone)
 		for _, use := range b.Body.Blocks {
 			if len(use.Labels) == 2 {
-				t.Uses = append(t.Uses, r.nested(use).testedUse(use))
+				one := r.nested(use)
+				one.checkTested(use, servers)
+				t.Uses = append(t.Uses, one.testedUse(use))
 			}
 		}
 		if len(b.Body.Blocks) == 0 {
@@ -54,6 +93,57 @@ func (l *loader) policyTests(blocks []*hclsyntax.Block) (all []PolicyTest) {
 		all = append(all, t)
 	}
 	return all
+}
+
+// checkTested reports names that a test cannot be about: a test that passes for that reason
+// proves nothing.
+func (r blockReader) checkTested(b *hclsyntax.Block, servers []string) {
+	for i, name := range b.Labels {
+		if strings.Contains(name, "*") && (i == 0 || b.Type != "read") {
+			r.errorAt(b.LabelRanges[i], "write a block for each name", "a test is about one name; * is no pattern here")
+			return
+		}
+	}
+	if !slices.Contains(servers, b.Labels[0]) {
+		r.errorAt(b.LabelRanges[0], didYouMean(b.Labels[0], servers), "there is no server %q", b.Labels[0])
+	}
+}
+
+// testedRequest reads where and when the uses come from.
+func (r blockReader) testedRequest(zone *time.Location) (t TestedRequest) {
+	v, a, set := r.publicValue("request", cty.DynamicPseudoType)
+	if !set {
+		return t
+	}
+	const hint = `write request = { address = "10.0.0.7", client = "cursor", time = "2026-03-01T22:30" }`
+	if !v.Type().IsObjectType() {
+		r.errorAt(a.Expr.Range(), hint, `"request" must be an object, not %s`, typeName(v.Type()))
+		return t
+	}
+	for name, value := range v.AsValueMap() {
+		at := keyRange(a.Expr, name)
+		if value.IsNull() || value.Type() != cty.String {
+			r.errorAt(at, hint, "%q must be a text", name)
+			continue
+		}
+		switch text := value.AsString(); name {
+		case "address":
+			if _, err := netip.ParseAddr(text); err != nil && text != "local" {
+				r.errorAt(at, hint, "%q is no address", text)
+			}
+			t.From = text
+		case "client":
+			t.Named = text
+		case "time":
+			var err error
+			if t.Time, err = ParseRequestTime(text, zone); err != nil {
+				r.errorAt(at, hint, "%s", err)
+			}
+		default:
+			r.errorAt(at, didYouMean(name, []string{"address", "client", "time"}), "a request has no %q", name)
+		}
+	}
+	return t
 }
 
 // testedPrincipal reads who a test is about. It is the command line without the attribute.

@@ -62,7 +62,7 @@ func (l *loader) server(r blockReader) *draft {
 	if r.label != "" && !labelRule.MatchString(r.label) {
 		r.errorAt(r.labelAt, "", "server name %q: use %s", r.label, labelWords)
 	}
-	d := &draft{Server: &Server{Name: r.label, At: startOf(r.head), Layer: r.home.layer}, block: r, prefixAt: r.labelAt, globs: map[string][]item{}}
+	d := &draft{Server: &Server{Name: r.label, At: startOf(r.head), Layer: r.home.layer, Managed: l.managed != nil && r.home == l.managed}, block: r, prefixAt: r.labelAt, globs: map[string][]item{}}
 	t, found := r.block("transport")
 	// A disabled server may name variables and plugins that do not exist, so the
 	// rest of its block is not evaluated. If "enabled" is wrong, the rest is checked

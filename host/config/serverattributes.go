@@ -15,7 +15,8 @@ type Server struct {
 	Name       string
 	Prefix     string // of exposed tool names; empty: names are not prefixed
 	At         Position
-	Layer      int `json:",omitempty"` // 0: the strongest; i: Config.Under[i-1]
+	Layer      int  `json:",omitempty"` // 0: the strongest; i: Config.Under[i-1]
+	Managed    bool `json:",omitempty"` // the block is the administrator's
 	Enabled    bool
 	Registry   string `json:",omitempty"` // NAME@VERSION of the entry that the block came from; for junctor update
 	Blocked    string `json:",omitempty"` // why the managed configuration does not allow it; empty: it does

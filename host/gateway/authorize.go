@@ -77,8 +77,8 @@ func (r *request) decide() (err error) {
 // mostShown bounds the values of an argument in an error.
 const mostShown = 10
 
-// allowedArguments says what every allowed call of the tool has, as the schema in the list
-// of the client does.
+// allowedArguments says what every allowed call of the tool has and this one does not, as the
+// schema in the list of the client does.
 func (r *request) allowedArguments() string {
 	if r.tool == nil {
 		return ""
@@ -87,7 +87,11 @@ func (r *request) allowedArguments() string {
 	q.Args = r.tool.Fixed()
 	constraints, _ := r.generation.Policy.Narrow(&q)
 	var all []string
+	sent := r.arguments()
 	for _, c := range constraints {
+		if value := mcp.Member(sent, c.Argument); value != nil && c.AllowsJSON(value) {
+			continue
+		}
 		var values []string
 		for _, v := range c.Values[:min(len(c.Values), mostShown)] {
 			values = append(values, string(v.JSON()))
@@ -120,7 +124,9 @@ func (r *request) refusal(d policy.Decision) error {
 
 // query returns the question to the policy about an item, without arguments.
 func (r *request) query(item policy.Item) policy.Query {
-	return policy.Query{Principal: &r.principal, Item: item, Access: r.gw.accessOf(item, r.tool), Request: r}
+	q := policy.Query{Principal: &r.principal, Item: item, Request: r}
+	q.Access, q.Unconfigured = r.gw.accessOf(item, r.tool)
+	return q
 }
 
 // Address implements [condition.Request].
@@ -129,19 +135,20 @@ func (r *request) Address() string { return r.address }
 // Client implements [condition.Request].
 func (r *request) Client() string { return r.contextPart("client") }
 
-// accessOf returns the access of a tool. tool is its definition if the caller has it.
-func (g *Gateway) accessOf(item policy.Item, tool *catalog.Tool) policy.Access {
+// accessOf returns the access of a tool, and that without what users say of it in their
+// configuration. tool is its definition if the caller has it.
+func (g *Gateway) accessOf(item policy.Item, tool *catalog.Tool) (access, unconfigured policy.Access) {
 	if item.Kind != policy.Tool {
-		return policy.Read
+		return policy.Read, policy.Read
 	}
 	if tool == nil || tool.Server != item.Server || tool.Name != item.Name {
 		found, ok := g.catalog.Snapshot().OwnTool(item.Server, item.Name)
 		if !ok {
-			return policy.Ambiguous
+			return policy.Ambiguous, policy.Ambiguous
 		}
 		tool = found
 	}
-	return tool.Class.Kind
+	return tool.Class.Kind, tool.Unconfigured
 }
 
 // lists reports whether a list shows an item to a principal. tool is the item if it is a
@@ -165,7 +172,7 @@ func (n *Generation) concerns(who *authn.Principal, server string, all *catalog.
 func (n *Generation) list(who *authn.Principal, from condition.Request, item policy.Item, tool *catalog.Tool) policy.Decision {
 	q := policy.Query{Principal: who, Item: item, Request: from}
 	if tool != nil {
-		q.Access, q.Args = tool.Class.Kind, tool.Fixed()
+		q.Access, q.Unconfigured, q.Args = tool.Class.Kind, tool.Unconfigured, tool.Fixed()
 	}
 	return n.Policy.List(&q)
 }
@@ -173,7 +180,7 @@ func (n *Generation) list(who *authn.Principal, from condition.Request, item pol
 // narrowed returns the definition of a tool for the principal: its schema asks for what the
 // policy asks of the arguments, as far as a schema can say it.
 func (r *request) narrowed(t *catalog.Tool) []byte {
-	q := policy.Query{Principal: &r.principal, Item: r.itemOf(t), Access: t.Class.Kind, Args: t.Fixed(), Request: r}
+	q := policy.Query{Principal: &r.principal, Item: r.itemOf(t), Access: t.Class.Kind, Unconfigured: t.Unconfigured, Args: t.Fixed(), Request: r}
 	constraints, _ := r.generation.Policy.Narrow(&q)
 	var all []schema.Restriction
 	for _, c := range constraints {
@@ -199,12 +206,12 @@ func (r *request) itemOf(t *catalog.Tool) policy.Item {
 	return policy.Item{Server: t.Server, Kind: policy.Tool, Name: t.Name}
 }
 
-// Explain returns how the policy decides about an item. args are the arguments as a
-// client sends them; nil: those of a list.
-func (g *Gateway) Explain(who authn.Principal, item policy.Item, tool *catalog.Tool, args []byte) policy.Explanation {
-	q := policy.Query{Principal: &who, Item: item}
+// Explain returns how the policy decides about the item of a query. args are the arguments as
+// a client sends them; nil: those of a list. The access and the arguments of the query are
+// those of the tool.
+func (g *Gateway) Explain(q policy.Query, tool *catalog.Tool, args []byte) policy.Explanation {
 	if tool != nil {
-		q.Access, q.Args = tool.Class.Kind, tool.Fixed()
+		q.Access, q.Unconfigured, q.Args = tool.Class.Kind, tool.Unconfigured, tool.Fixed()
 		if args != nil {
 			q.Args = tool.Arguments(args)
 		}

@@ -148,7 +148,8 @@ func (g *Gateway) Catalog() *catalog.Catalog { return g.catalog }
 
 // Visible reports whether a list shows an item to the principal.
 func (g *Gateway) Visible(p authn.Principal, kind policy.Kind, server, name string) bool {
-	return g.Explain(p, policy.Item{Server: server, Kind: kind, Name: name}, g.ownTool(kind, server, name), nil).Decision.Lists()
+	q := policy.Query{Principal: &p, Item: policy.Item{Server: server, Kind: kind, Name: name}}
+	return g.Explain(q, g.ownTool(kind, server, name), nil).Decision.Lists()
 }
 
 // Locate returns the resource that a URI names, whether or not the principal may

@@ -218,7 +218,7 @@ func TestManagedPolicy(t *testing.T) {
 		if got := c.asks(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"a__x","arguments":{"repo":"open"}}}`); !strings.Contains(got, `"result"`) {
 			t.Error(got)
 		}
-		x := d.Explain(authn.Local(), policy.Item{Server: "a", Kind: policy.Tool, Name: "y.z"}, nil, nil)
+		x := d.Explain(localQuery("y.z"), nil, nil)
 		if x.Decision.Verdict != policy.Deny || !strings.Contains(x.Decision.Rule, "managed:1:1") {
 			t.Errorf("%+v", x.Decision)
 		}
@@ -301,4 +301,10 @@ func TestDeniedServerIsSilent(t *testing.T) {
 			}
 		})
 	}
+}
+
+// localQuery asks about a tool of server "a" for the local user.
+func localQuery(tool string) policy.Query {
+	who := authn.Local()
+	return policy.Query{Principal: &who, Item: policy.Item{Server: "a", Kind: policy.Tool, Name: tool}}
 }

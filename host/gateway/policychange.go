@@ -57,7 +57,7 @@ func (n *Generation) toolsSeen(who *authn.Principal, all *catalog.Snapshot) uint
 		}
 		fmt.Fprintf(&h, "%q %q", t.Server, t.Name)
 		if d.Verdict == policy.Depends {
-			q := policy.Query{Principal: who, Item: item, Access: t.Class.Kind, Args: t.Fixed()}
+			q := policy.Query{Principal: who, Item: item, Access: t.Class.Kind, Unconfigured: t.Unconfigured, Args: t.Fixed()}
 			constraints, _ := n.Policy.Narrow(&q)
 			fmt.Fprint(&h, constraints)
 		}

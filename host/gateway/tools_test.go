@@ -8,7 +8,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/cache"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -260,7 +259,7 @@ func TestDecided(t *testing.T) {
 	if !fault.Is(err, fault.Denied) || !strings.Contains(err.Error(), "deny at f:1:2") {
 		t.Error(err)
 	}
-	if got := d.Explain(authn.Local(), policy.Item{Server: "a", Kind: policy.Tool, Name: "x"}, nil, nil).Decision; got.Lists() || got.Rule != "deny at f:1:2" {
+	if got := d.Explain(localQuery("x"), nil, nil).Decision; got.Lists() || got.Rule != "deny at f:1:2" {
 		t.Errorf("%+v", got)
 	}
 	d.setPolicy(policy.New(nil, policy.Rules{}))

@@ -25,6 +25,9 @@ type Server struct {
 	Name    string
 	Command []string // of a program that the host starts; nil: none is known
 	URL     string   // of a remote server; empty: none is known
+	// Altered is set if more than the command decides which code runs: the server then
+	// matches no command of Allow.
+	Altered bool
 }
 
 // Blocked returns why a server may not be used, or "" if it may.
@@ -38,7 +41,7 @@ func (r *Rules) Blocked(s Server) string {
 	if r.Allow == nil {
 		return ""
 	}
-	if slices.ContainsFunc(r.Allow, func(e Entry) bool { return e.allows(s) && r.decides(e, s) }) {
+	if slices.ContainsFunc(r.Allow, func(e Entry) bool { return e.allows(s) && r.decides(e, s) && !(e.Command != nil && s.Altered) }) {
 		return ""
 	}
 	return "not among those that are allowed at " + r.At

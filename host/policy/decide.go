@@ -65,7 +65,8 @@ func (p *Policy) judge(q *Query, undecided bool, trace func(*rule, matching)) De
 	p.members.of(q.Principal, &held)
 	var in *condition.Input   // made for the first condition
 	var may [Allows + 1]*rule // of each effect, the first that matches for some arguments
-	for _, r := range p.plan(q.Item, q.Access) {
+	var tightens, mayTighten *rule
+	for _, r := range p.plan(q.Item, p.access(q)) {
 		if in == nil && r.When != nil {
 			in = p.input(q, undecided)
 		}
@@ -74,6 +75,11 @@ func (p *Policy) judge(q *Query, undecided bool, trace func(*rule, matching)) De
 			trace(r, m)
 		}
 		switch {
+		case r.Tightens && m.outcome == condition.Unknown && mayTighten == nil:
+			mayTighten = r
+		case r.Tightens && m.decides(r.Effect) && tightens == nil:
+			tightens = r
+		case r.Tightens:
 		case d.Rule != "": // decided; the rest is for the trace
 		case m.outcome == condition.Unknown && may[r.Effect] == nil:
 			may[r.Effect] = r
@@ -87,8 +93,19 @@ func (p *Policy) judge(q *Query, undecided bool, trace func(*rule, matching)) De
 	if d.Rule == "" {
 		d.Verdict, d.Rule = p.fallback, p.reason
 	}
+	d.tighten(tightens, mayTighten)
 	d.leaveOpen(may)
 	return d
+}
+
+// tighten asks for what is allowed, if a rule that only asks matches.
+func (d *Decision) tighten(r, may *rule) {
+	switch {
+	case r != nil && (d.Verdict == Allow || d.Verdict == Confirm && r.Approval.stricterThan(d.approval) < 0):
+		d.decide(r)
+	case may != nil && d.Verdict == Allow:
+		d.Verdict, d.Rule, d.Holder, d.approval = Depends, may.text, may.Holder, nil
+	}
 }
 
 // decide makes the decision of a rule that matches.
@@ -134,9 +151,14 @@ func (m matching) decides(e Effect) bool {
 
 // input returns what conditions see.
 func (p *Policy) input(q *Query, undecided bool) *condition.Input {
-	return &condition.Input{
-		Principal: q.Principal, Server: q.Item.Server, Item: q.Item.Name, Args: q.Args, Undecided: undecided, Request: q.Request, Now: p.now,
+	in := &condition.Input{
+		Principal: q.Principal, Server: q.Item.Server, Item: q.Item.Name, Args: q.Args, Undecided: undecided,
+		Request: q.Request, AnyRequest: q.AnyRequest, Zone: p.zone, Time: q.Time,
 	}
+	if p.asksRole {
+		in.Roles = p.members.rolesOf(q.Principal)
+	}
+	return in
 }
 
 // match evaluates the holder and the condition of a rule.

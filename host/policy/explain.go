@@ -71,7 +71,7 @@ func (p *Policy) explain(q *Query, undecided bool) Explanation {
 		result.about, result.held = about, m.held
 		switch {
 		case !about:
-			result.Why = r.matchesItem(q.Item, q.Access, p.strict)
+			result.Why = r.matchesItem(q.Item, p.access(q), p.strict)
 		case !m.held:
 			result.Why = "the principal is not " + r.Holder.String()
 			if r.Holder.Kind == "role" {
@@ -90,6 +90,9 @@ func (p *Policy) explain(q *Query, undecided bool) Explanation {
 
 // helps reports whether the decision d would be another one if a rule that is near matched.
 func (p *Policy) helps(q *Query, undecided bool, r *rule, held bool, d *Decision) bool {
+	if r.Tightens {
+		return d.Verdict == Allow
+	}
 	if held {
 		return r.Effect == Denies || !d.denied() && (r.Effect == Confirms || d.Verdict != Confirm)
 	}
@@ -107,7 +110,7 @@ func (m matching) explain(e Effect) string {
 	case "false":
 		return "its condition is false"
 	case "unknown":
-		return "its condition depends on the arguments"
+		return "its condition depends on the arguments or the request"
 	}
 	if e == Allows {
 		return "its condition failed, so it does not match: " + m.why

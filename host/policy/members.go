@@ -1,6 +1,10 @@
 package policy
 
-import "github.com/junctor-mcp/junctor/host/authn"
+import (
+	"slices"
+
+	"github.com/junctor-mcp/junctor/host/authn"
+)
 
 // MaxHolders bounds the roles, subjects and groups of a policy together.
 const MaxHolders = 2048
@@ -24,6 +28,7 @@ type membership struct {
 	holder Holder
 	self   int
 	roles  []int
+	names  []string // of the roles
 }
 
 // newMembers numbers the roles, subjects and groups of a policy.
@@ -39,9 +44,9 @@ func newMembers(r Rules) members {
 		m.roles[role] = number(Holder{Kind: "role", Name: role})
 	}
 	for _, one := range r.Members {
-		entry := membership{holder: one.Holder, self: number(one.Holder)}
+		entry := membership{holder: one.Holder.reserved(), self: number(one.Holder)}
 		for _, role := range one.Roles {
-			entry.roles = append(entry.roles, m.roles[role])
+			entry.roles, entry.names = append(entry.roles, m.roles[role]), append(entry.names, role)
 		}
 		of := m.subjects
 		if one.Holder.Kind == "group" {
@@ -50,6 +55,34 @@ func newMembers(r Rules) members {
 		of[one.Holder.Name] = append(of[one.Holder.Name], entry)
 	}
 	return m
+}
+
+// reserved returns the holder with the tenant of the local user, if it is that user: a
+// credential with the subject "local" is another subject.
+func (h Holder) reserved() Holder {
+	if h.Kind == "subject" && h.Name == authn.Local().Subject && h.Tenant == "" {
+		h.Tenant = authn.LocalTenant
+	}
+	return h
+}
+
+// IsLocal reports whether a holder is the user who runs Junctor.
+func (h Holder) IsLocal() bool {
+	return h.reserved() == Holder{Kind: "subject", Name: authn.Local().Subject, Tenant: authn.LocalTenant}
+}
+
+// rolesOf returns the roles of a principal: those of its credential, and those that the
+// policy gives to it as a subject and by its groups.
+func (m *members) rolesOf(p *authn.Principal) []string {
+	all := p.Roles[:len(p.Roles):len(p.Roles)]
+	m.each(p, func(one membership) {
+		for _, name := range one.names {
+			if !slices.Contains(all, name) {
+				all = append(all, name)
+			}
+		}
+	})
+	return all
 }
 
 // number returns the number of a holder, or -1 for everyone.

@@ -24,9 +24,10 @@ func (p *Policy) narrow(q *Query) (all []condition.Constraint, exact bool) {
 	certain, exact := p.fallback == Allow, true
 	var grants [][]condition.Constraint
 	grantsExact := true
-	for _, r := range p.plan(q.Item, q.Access) {
+	for _, r := range p.plan(q.Item, p.access(q)) {
 		m := r.match(&held, in)
 		switch {
+		case r.Tightens: // it asks for an approval, and for no argument
 		case r.Effect == Denies && m.outcome == condition.Unknown:
 			some, whole := r.When.Narrow(in, true)
 			all, exact = append(all, some...), exact && whole

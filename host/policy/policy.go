@@ -99,7 +99,9 @@ type Rule struct {
 	Access    Access               `json:",omitempty"` // Read or Write; Ambiguous: any
 	When      *condition.Condition `json:",omitempty"`
 	Approval  Approval             `json:",omitzero"` // of a rule that confirms
-	At        string               // file:line:column
+	// Tightens is set for a rule that confirms only what is allowed without it.
+	Tightens bool   `json:",omitempty"`
+	At       string // file:line:column
 }
 
 // A Holder is who a rule is for: the holders of a role, a subject or a group; the zero
@@ -178,6 +180,8 @@ type Policy struct {
 	servers  map[string]Server
 	rules    []*rule   // by effect, then in the order of the configuration
 	above    []*Policy // of the administrator and of weaker layers; they decide as well, and the strictest counts
+	forced   bool      // the administrator's: what users say of the access of their tools does not count
+	asksRole bool      // a condition looks at the roles of the principal
 	given    bool
 	print    string // see Rules.Fingerprint
 	fallback Verdict
@@ -209,6 +213,7 @@ func New(servers map[string]Server, r Rules) *Policy {
 	}
 	p.members = newMembers(r)
 	p.rules = p.compile(r.Rules)
+	p.asksRole = slices.ContainsFunc(p.rules, func(r *rule) bool { return r.When != nil && r.When.UsesRoles() })
 	return p
 }
 
@@ -227,6 +232,16 @@ func (p *Policy) Under(others ...Rules) *Policy {
 	return p
 }
 
+// UnderManaged returns the policy under that of the administrator.
+func (p *Policy) UnderManaged(rules Rules) *Policy {
+	before := len(p.above)
+	p.Under(rules)
+	for _, o := range p.above[before:] {
+		o.forced = true
+	}
+	return p
+}
+
 // Explains reports whether clients are told that an item is denied. Otherwise it looks
 // as if it did not exist.
 func (p *Policy) Explains() bool { return p.explains }
@@ -236,6 +251,9 @@ type Query struct {
 	Principal *authn.Principal
 	Item      Item
 	Access    Access // of a tool
+	// Unconfigured is the access of a tool without what users say of it in their
+	// configuration.
+	Unconfigured Access
 	// Args are the arguments of a tool call, as JSON and as the server gets them. For a
 	// list they are those that the configuration fixes. They are nil for other uses.
 	Args []byte
@@ -244,6 +262,17 @@ type Query struct {
 	Continues bool
 
 	Request condition.Request // where the use comes from; nil: the command line
+	// AnyRequest is set for a decision about requests from anywhere, at any time.
+	AnyRequest bool
+	Time       time.Time // of the use; zero: now
+}
+
+// access returns the access of the item that counts for the policy.
+func (p *Policy) access(q *Query) Access {
+	if p.forced {
+		return q.Unconfigured
+	}
+	return q.Access
 }
 
 // Fingerprint returns a text that is equal for rules that decide alike.
@@ -260,8 +289,6 @@ func (r Rules) Fingerprint() string {
 	}
 	return b.String()
 }
-
-func (p *Policy) now() time.Time { return time.Now().In(p.zone) }
 
 // Restricts reports whether there is a policy block.
 func (p *Policy) Restricts() bool {

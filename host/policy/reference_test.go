@@ -13,7 +13,7 @@ import (
 // reference decides as the documentation says, rule by rule: deny, confirm, allow,
 // default. matches says what a rule's condition comes to.
 func reference(r Rules, q *Query, matches func(Rule) condition.Outcome) Verdict {
-	best := map[Effect]bool{}
+	best, tightened := map[Effect]bool{}, false
 	for _, rule := range r.Rules {
 		holds := rule.Holder == Holder{}
 		for _, role := range q.Principal.Roles {
@@ -21,6 +21,7 @@ func reference(r Rules, q *Query, matches func(Rule) condition.Outcome) Verdict 
 		}
 		for _, m := range r.Members {
 			in := m.Holder.Kind == "subject" && m.Holder.Name == q.Principal.Subject && (m.Holder.Tenant == "" || m.Holder.Tenant == q.Principal.Tenant)
+			in = in && (m.Holder.Name != "local" || q.Principal.Tenant == "local")
 			for _, g := range q.Principal.Groups {
 				in = in || m.Holder.Kind == "group" && m.Holder.Name == g
 			}
@@ -42,16 +43,30 @@ func reference(r Rules, q *Query, matches func(Rule) condition.Outcome) Verdict 
 			continue
 		}
 		if o := matches(rule); o == condition.True || o == condition.Failed && rule.Effect != Allows {
-			best[rule.Effect] = true
+			best[rule.Effect] = best[rule.Effect] || !rule.Tightens
+			tightened = tightened || rule.Tightens
 		}
 	}
 	switch {
 	case best[Denies] || !best[Confirms] && !best[Allows] && r.Default == Denies:
 		return Deny
-	case best[Confirms]:
+	case best[Confirms] || tightened:
 		return Confirm
 	}
 	return Allow
+}
+
+// heldRoles returns the roles of a principal: its own, and those of its subject and groups.
+func heldRoles(r Rules, p *authn.Principal) []string {
+	all := append([]string{}, p.Roles...)
+	for _, m := range r.Members {
+		one := reference(Rules{Given: true, Default: Denies, Members: []Membership{{Holder: m.Holder}}, Rules: []Rule{{Effect: Allows, Holder: m.Holder}}},
+			&Query{Principal: p, Item: Item{"a", Tool, "a"}}, func(Rule) condition.Outcome { return condition.True })
+		if one == Allow {
+			all = append(all, m.Roles...)
+		}
+	}
+	return all
 }
 
 var someNames = rapid.SampledFrom([]string{"a", "b", "ab", "a*", "*", "*b"})
@@ -59,7 +74,7 @@ var someNames = rapid.SampledFrom([]string{"a", "b", "ab", "a*", "*", "*b"})
 // drawRules draws a policy with few names, so that its rules meet.
 func drawRules(t *rapid.T) Rules {
 	r := Rules{Given: true, Default: rapid.SampledFrom([]Effect{Denies, Allows}).Draw(t, "default"), Strict: rapid.Bool().Draw(t, "strict"), Roles: []string{"r", "s"}}
-	holders := []Holder{{}, {Kind: "role", Name: "r"}, {Kind: "role", Name: "s"}, {Kind: "subject", Name: "alice"}, {Kind: "subject", Name: "alice", Tenant: "red"}, {Kind: "group", Name: "g"}}
+	holders := []Holder{{}, {Kind: "role", Name: "r"}, {Kind: "role", Name: "s"}, {Kind: "subject", Name: "alice"}, {Kind: "subject", Name: "alice", Tenant: "red"}, {Kind: "subject", Name: "local"}, {Kind: "group", Name: "g"}}
 	for _, h := range holders[3:] {
 		r.Members = append(r.Members, Membership{Holder: h, Roles: rapid.SliceOfNDistinct(rapid.SampledFrom(r.Roles), 0, 1, rapid.ID).Draw(t, "roles")})
 	}
@@ -69,6 +84,7 @@ func drawRules(t *rapid.T) Rules {
 			Effect: rapid.SampledFrom([]Effect{Denies, Confirms, Allows}).Draw(t, "effect"), Holder: rapid.SampledFrom(holders).Draw(t, "holder"),
 			Access: rapid.SampledFrom([]Access{Ambiguous, Read, Write}).Draw(t, "access"), At: fmt.Sprint("f:", i),
 		}
+		rule.Tightens = rule.Effect == Confirms && rapid.Bool().Draw(t, "tightens")
 		for _, list := range []*[]string{&rule.Servers, &rule.Tools, &rule.Resources, &rule.Prompts} {
 			if rapid.IntRange(0, 2).Draw(t, "named") == 0 {
 				*list = globs.Draw(t, "globs")
@@ -106,6 +122,10 @@ func drawExpression(t *rapid.T, depth int) condition.Expression {
 		list := condition.List([]condition.Value{condition.Text(texts.Draw(t, "one")), condition.Text(texts.Draw(t, "two"))})
 		return &condition.Call{Name: "contains", Args: []condition.Expression{&condition.Constant{Value: list}, argument()}}
 	case 3:
+		if rapid.Bool().Draw(t, "of roles") {
+			roles := &condition.Reference{Root: "principal", Path: []condition.Step{{Name: "roles"}}}
+			return &condition.Call{Name: "contains", Args: []condition.Expression{roles, &condition.Constant{Value: condition.Text(rapid.SampledFrom([]string{"r", "s"}).Draw(t, "role"))}}}
+		}
 		subject := &condition.Reference{Root: "principal", Path: []condition.Step{{Name: "subject"}}}
 		return &condition.Binary{Op: "==", Left: subject, Right: &condition.Constant{Value: condition.Text("alice")}}
 	case 4:
@@ -138,7 +158,7 @@ var someArguments = func() (all []string) {
 func drawQuery(t *rapid.T) *Query {
 	return &Query{
 		Principal: &authn.Principal{
-			Subject: rapid.SampledFrom([]string{"alice", "bob"}).Draw(t, "subject"), Tenant: rapid.SampledFrom([]string{"red", "blue"}).Draw(t, "tenant"),
+			Subject: rapid.SampledFrom([]string{"alice", "bob", "local"}).Draw(t, "subject"), Tenant: rapid.SampledFrom([]string{"red", "blue", "local"}).Draw(t, "tenant"),
 			Roles:  rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"r", "s", "unknown"}), 0, 2, rapid.ID).Draw(t, "roles"),
 			Groups: rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"g", "h"}), 0, 1, rapid.ID).Draw(t, "groups"),
 		},
@@ -165,7 +185,7 @@ func TestDecisionsEqualReference(t *testing.T) {
 				if r.When == nil {
 					return condition.True
 				}
-				o, _ := r.When.Evaluate(&condition.Input{Principal: one.Principal, Server: one.Item.Server, Item: one.Item.Name, Args: one.Args, Now: p.now})
+				o, _ := r.When.Evaluate(&condition.Input{Principal: one.Principal, Server: one.Item.Server, Item: one.Item.Name, Args: one.Args, Roles: heldRoles(rules, one.Principal)})
 				return o
 			})
 			got := p.Decide(&one)

@@ -17,7 +17,7 @@ func (r Rule) About(item Item, access Access, strict bool) bool {
 func (r Rules) Shadow(of Rule) *Rule {
 	for i, other := range r.Rules {
 		switch {
-		case of.Effect == Denies || other.At == of.At || other.When != nil || !other.covers(of):
+		case other.Tightens || of.Effect == Denies || other.At == of.At || other.When != nil || !other.covers(of):
 		case other.Effect == Denies, other.Effect == Allows && of.Effect == Allows && of.When != nil:
 			return &r.Rules[i]
 		}
