@@ -108,6 +108,9 @@ func (r blockReader) absolute(a *hclsyntax.Attribute, path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
 	}
+	if strings.HasPrefix(path, "~/") {
+		r.errorAt(a.Expr.Range(), "write the whole path", `only a shell knows "~"`)
+	}
 	return filepath.Join(r.byName[a.SrcRange.Filename].dir, path)
 }
 
@@ -151,6 +154,14 @@ func quoted(words []string) string {
 	return b.String()
 }
 
+// unlessSecret returns a hint that repeats a value, or "" if the value is secret.
+func unlessSecret(marks cty.ValueMarks, hint string) string {
+	if len(marks) > 0 {
+		return ""
+	}
+	return hint
+}
+
 // gotText returns the end of a message, `, not "VALUE"`. It returns "" for a
 // secret and for a value of more than 64 bytes.
 func gotText(value string, secret bool) string {
@@ -170,7 +181,7 @@ func (r blockReader) duration(name string, unset, longest time.Duration) time.Du
 	d, err := time.ParseDuration(word.AsString())
 	switch {
 	case err != nil:
-		r.errorAt(a.Expr.Range(), "", `%q must be a duration such as "30s" or "1m30s"%s`, name, gotText(word.AsString(), len(marks) > 0))
+		r.errorAt(a.Expr.Range(), unlessSecret(marks, durationHint(name, word.AsString())), `%q must be a duration such as "30s" or "1m30s"%s`, name, gotText(word.AsString(), len(marks) > 0))
 	case d <= 0:
 		r.errorAt(a.Expr.Range(), "", "%q must be more than zero", name)
 	case d > longest:
@@ -193,7 +204,7 @@ func (r blockReader) size(name string, unset, least, most int) int {
 	word, marks := v.Unmark()
 	m := sizeRule.FindStringSubmatch(word.AsString())
 	if m == nil {
-		r.errorAt(a.Expr.Range(), "", `%q must be a size such as "512KiB" or "64MiB"%s`, name, gotText(word.AsString(), len(marks) > 0))
+		r.errorAt(a.Expr.Range(), unlessSecret(marks, sizeHint(name, word.AsString())), `%q must be a size such as "512KiB" or "64MiB"%s`, name, gotText(word.AsString(), len(marks) > 0))
 		return unset
 	}
 	n, _ := strconv.Atoi(m[1]) // at most six digits

@@ -112,13 +112,13 @@ func (r blockReader) check(f form) {
 		case slices.Contains(f.later, name):
 			r.errorAt(attr.NameRange, "", "this version does not have %q yet", name)
 		case block:
-			r.errorAt(attr.NameRange, fmt.Sprintf("write %s%s { ... }, without an equals sign", name, shape.example()), "%q is a block", name)
+			r.errorAt(attr.NameRange, r.foreignHint(name, f.names(), fmt.Sprintf("write %s%s { ... }, without an equals sign", name, shape.example())), "%q is a block", name)
 		default:
 			hint := didYouMean(name, f.names())
 			if near := suggest.Nearest(name, f.names()); near != "" && slices.Contains(slices.Collect(maps.Keys(f.blocks)), near) {
 				hint = fmt.Sprintf("did you mean the block %s%s { ... }?", near, f.blocks[near].example())
 			}
-			r.errorAt(attr.NameRange, hint, "unknown attribute %q", name)
+			r.errorAt(attr.NameRange, r.foreignHint(name, f.names(), hint), "unknown attribute %q", name)
 		}
 	}
 	first := map[string]*hclsyntax.Block{}
@@ -128,9 +128,9 @@ func (r blockReader) check(f form) {
 		case slices.Contains(f.later, b.Type):
 			r.errorAt(b.TypeRange, "", "this version does not have %q yet", b.Type)
 		case !known && slices.Contains(slices.Concat(f.attributes, f.private), b.Type):
-			r.errorAt(b.TypeRange, fmt.Sprintf("write %s = ..., with an equals sign", b.Type), "%q is an attribute", b.Type)
+			r.errorAt(b.TypeRange, r.foreignHint(b.Type, f.names(), fmt.Sprintf("write %s = ..., with an equals sign", b.Type)), "%q is an attribute", b.Type)
 		case !known:
-			r.errorAt(b.TypeRange, didYouMean(b.Type, f.names()), "unknown block %q", b.Type)
+			r.errorAt(b.TypeRange, r.foreignHint(b.Type, f.names(), didYouMean(b.Type, f.names())), "unknown block %q", b.Type)
 		case !shape.many && first[b.Type] != nil:
 			r.duplicate(b.TypeRange, first[b.Type].TypeRange, "block %q", b.Type)
 		default:
@@ -145,13 +145,13 @@ func (r blockReader) labels(b *hclsyntax.Block, want int) {
 	switch {
 	case len(b.Labels) == want:
 	case want == 0:
-		r.errorAt(b.LabelRanges[0], "", "a block %q has no label", b.Type)
+		r.errorAt(b.LabelRanges[0], fmt.Sprintf("write %s { ... }", b.Type), "a block %q has no label", b.Type)
 	case want == 2:
 		r.errorAt(b.TypeRange, fmt.Sprintf("write %s \"SERVER\" \"NAME\" { ... }", b.Type), "a block %q has two labels", b.Type)
 	case len(b.Labels) == 0:
 		r.errorAt(b.TypeRange, fmt.Sprintf("write %s \"NAME\" { ... }", b.Type), "a block %q has a label", b.Type)
 	default:
-		r.errorAt(b.LabelRanges[want], "", "a block %q has one label", b.Type)
+		r.errorAt(b.LabelRanges[want], fmt.Sprintf("write %s \"NAME\" { ... }", b.Type), "a block %q has one label", b.Type)
 	}
 }
 

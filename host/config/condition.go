@@ -35,6 +35,10 @@ func (r blockReader) condition(name string) *condition.Condition {
 	if !ok {
 		return nil
 	}
+	if constant, ok := e.(*condition.Constant); ok && !slices.Contains([]string{"true", "false"}, string(constant.Value.JSON())) {
+		r.errorAt(a.Expr.Range(), `write it without quotes around the whole: `+name+` = args.NAME == "..."`, "%q must be a condition, and this is a constant", name)
+		return nil
+	}
 	return condition.New(c.source(a.Expr), e)
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
@@ -20,7 +21,11 @@ func (r blockReader) convert(a *hclsyntax.Attribute, v cty.Value, want cty.Type)
 		if len(m.steps) > 0 && !v.ContainsMarked() { // of a marked value, keys may be secret too
 			name, at = a.Name+textOf(m.steps), locate(a.Expr, m.steps)
 		}
-		r.errorAt(at, m.hint, "%s %s", name, m.why)
+		hint := m.hint
+		if hint == "" {
+			hint = typeHint(a.Name, m, v.ContainsMarked())
+		}
+		r.errorAt(at, hint, "%s %s", name, m.why)
 	}
 	if len(wrong) > 0 {
 		return cty.NilVal, false
@@ -36,7 +41,9 @@ func (r blockReader) convert(a *hclsyntax.Attribute, v cty.Value, want cty.Type)
 // A typeMismatch is one element of a value that has the wrong type.
 type typeMismatch struct {
 	steps     []step
-	why, hint string
+	why, hint string    // hint may be empty
+	got       cty.Value // unmarked; NilVal: its type is not the problem
+	want      cty.Type
 }
 
 // typeMismatches lists the elements of v that cannot be converted to want. within
@@ -44,7 +51,7 @@ type typeMismatch struct {
 func typeMismatches(v cty.Value, want cty.Type, within []step) []typeMismatch {
 	v, _ = v.Unmark()
 	got := v.Type()
-	wrong := []typeMismatch{{within, fmt.Sprintf("must be %s, not %s", typeName(want), typeName(got)), typeHint(got, want)}}
+	wrong := []typeMismatch{{steps: within, why: fmt.Sprintf("must be %s, not %s", typeName(want), typeName(got)), got: v, want: want}}
 	isMap := got.IsObjectType() || got.IsMapType()
 	isList := got.IsTupleType() || got.IsListType() || got.IsSetType()
 	switch {
@@ -78,14 +85,14 @@ func memberMismatches(v cty.Value, want cty.Type, within []step) []typeMismatch 
 	var all []typeMismatch
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		if !want.HasAttribute(name) {
-			all = append(all, typeMismatch{inside(within, step{name: name}), "is not known", didYouMean(name, known)})
+			all = append(all, typeMismatch{steps: inside(within, step{name: name}), why: "is not known", hint: didYouMean(name, known)})
 			continue
 		}
 		all = append(all, typeMismatches(members[name], want.AttributeType(name), inside(within, step{name: name}))...)
 	}
 	for _, name := range known {
 		if _, set := members[name]; !set && !want.AttributeOptional(name) {
-			all = append(all, typeMismatch{within, fmt.Sprintf("needs %q", name), ""})
+			all = append(all, typeMismatch{steps: within, why: fmt.Sprintf("needs %q", name)})
 		}
 	}
 	return all
@@ -124,10 +131,32 @@ func conform(v cty.Value, want cty.Type) (cty.Value, error) {
 	return cty.TupleVal(elements).WithMarks(marks), nil
 }
 
-// typeHint returns a hint for a single value in place of a list.
-func typeHint(got, want cty.Type) string {
-	if want.IsListType() && got.IsPrimitiveType() {
-		return `write a list in brackets: ["...", "..."]`
+// typeHint returns what to write in place of a value of a wrong type. It repeats words of
+// a command that cannot be secret, and no other values.
+func typeHint(name string, m typeMismatch, secret bool) string {
+	if m.got == cty.NilVal {
+		return ""
+	}
+	set := "write "
+	if len(m.steps) == 0 {
+		set = "write " + name + " = "
+	}
+	text := stringOf(m.got)
+	switch want := m.want; {
+	case want.IsListType() && name == "command" && strings.Contains(text, " ") && !secret:
+		return set + wordsInBrackets(text)
+	case want.IsListType() && strings.Contains(text, " "):
+		return set + `["...", "..."], each word for itself`
+	case want.IsListType() && m.got.Type().IsPrimitiveType():
+		return set + `["..."], a list in brackets`
+	case want.IsMapType() && want.ElementType() == cty.String:
+		return set + `{ NAME = "..." }`
+	case want == cty.Bool:
+		return set + "true or " + strings.TrimPrefix(set, "write ") + "false, without quotes"
+	case want == cty.Number:
+		return set + "1, a number without quotes"
+	case want == cty.String:
+		return set + `"...", one text in quotes`
 	}
 	return ""
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -129,7 +130,7 @@ func (v *vetter) reference(t hcl.Traversal) {
 	case root != "local":
 		// The word may be a secret without its quotes, so the message does not
 		// repeat it. The snippet shows it where that is harmless.
-		v.errorAt(t.SourceRange(), `write text in quotes, a value of locals as local.NAME, and an environment variable as env("NAME")`, "a word without quotes is no value")
+		v.errorAt(t.SourceRange(), cmp.Or(v.foreignReference(t), `write text in quotes, a value of locals as local.NAME, and an environment variable as env("NAME")`), "a word without quotes is no value")
 		return
 	}
 	name, ok := memberName(t)
@@ -198,7 +199,7 @@ func (v *vetter) call(e *hclsyntax.FunctionCallExpr) {
 	if _, known := functions[e.Name]; known {
 		return
 	}
-	hint := nearHint(e.Name, functionNames)
+	hint := cmp.Or(foreignFunctions[e.Name], nearHint(e.Name, functionNames))
 	if functionLike(e.Name) {
 		v.errorAt(e.NameRange, hint, "there is no function %q", e.Name)
 		return

@@ -150,10 +150,11 @@ func (l *loader) fileFunc(dir string) function.Function {
 				err = errors.New("not valid UTF-8")
 			}
 			if err != nil {
-				return cty.NilVal, &callError{
-					message: fmt.Sprintf("cannot read the file %q: %v", args[0].AsString(), err),
-					hint:    "a relative path starts at the directory of the configuration file",
+				hint := "a relative path starts at the directory of the configuration file"
+				if strings.HasPrefix(args[0].AsString(), "~/") {
+					hint = `only a shell knows "~": write file("${env("HOME")}/...")`
 				}
+				return cty.NilVal, &callError{message: fmt.Sprintf("cannot read the file %q: %v", args[0].AsString(), err), hint: hint}
 			}
 			return l.sensitiveValue(strings.TrimRight(string(text), "\r\n")), nil
 		},

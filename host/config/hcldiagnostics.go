@@ -68,12 +68,18 @@ func lowerFirst(s string) string {
 	return string(unicode.ToLower(r)) + s[n:]
 }
 
-// parseProblem converts a diagnostic of the parser. whole reports whether the body is
-// complete enough for the rest of the load.
-func (s *source) parseProblem(d *hcl.Diagnostic) (p problem, whole bool) {
-	p = hclProblem("", d)
+// A parsedProblem is a problem that the parser found.
+type parsedProblem struct {
+	problem
+	whole   bool           // the body is complete enough for the rest of the load
+	foreign *foreignSyntax // nil: not of another notation
+}
+
+// parseProblem converts a diagnostic of the parser.
+func (s *source) parseProblem(d *hcl.Diagnostic) parsedProblem {
+	p := parsedProblem{problem: hclProblem("", d)}
 	if d.Subject == nil {
-		return p, false
+		return p
 	}
 	around, first := s.placeOf(*d.Subject)
 	p.in = around
@@ -81,11 +87,20 @@ func (s *source) parseProblem(d *hcl.Diagnostic) (p problem, whole bool) {
 	case d.Summary == redefinition && first != nil:
 		p.summary = fmt.Sprintf("attribute %q appears twice; the first is at %s", first.Name, startOf(first.NameRange))
 		p.detail, p.quoted = "", false
-		return p, true // only the second attribute is missing from the body
+		p.whole = true // only the second attribute is missing from the body
+		return p
 	case p.summary == oneLine:
 		p.at, p.hint = s.onOneLine(p.at, p.hint)
 	}
-	return p, false
+	f, i := s.foreignSyntaxAt(d)
+	if f == nil {
+		return p
+	}
+	p.foreign, p.summary, p.detail, p.hint, p.quoted = f, cmp.Or(f.summary, p.summary), "", f.hint, false
+	if f.hintFor != nil {
+		p.hint = f.hintFor(s, i)
+	}
+	return p
 }
 
 // placeOf returns the title of the outermost block around a range, and the attribute

@@ -146,7 +146,8 @@ func TestDiagnosticsHaveNoControlCharacters(t *testing.T) {
 // the environment. It skips texts that compute for long: evaluation is not bounded.
 func FuzzLoad(f *testing.F) {
 	paths, _ := filepath.Glob(filepath.Join("..", "..", "testdata", "config", "*.hcl"))
-	for _, path := range paths {
+	habits, _ := filepath.Glob(filepath.Join("..", "..", "testdata", "config", "habits", "*.hcl"))
+	for _, path := range append(paths, habits...) {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			f.Fatal(err)

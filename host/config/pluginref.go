@@ -60,11 +60,19 @@ func (r blockReader) resolvePlugin(as role) pluginRef {
 		r.plugins[name] = u.plugin
 	}
 	if u.plugin == nil && !r.pluginsLost {
-		r.errorAt(r.labelAt, cmp.Or(nearHint(name, u.candidates()),
+		r.errorAt(r.labelAt, cmp.Or(u.foreignLabel(name), nearHint(name, u.candidates()),
 			fmt.Sprintf(`require it: plugins { required = { %s = { source = "..." } } }`, name)), "there is no plugin %q", name)
 		r.reportBodyInputs(r.in, r.body)
 	}
 	return u
+}
+
+// foreignLabel returns a hint for a label that other programs use, or "".
+func (u pluginRef) foreignLabel(name string) string {
+	if label := foreignLabels[u.noun][foldName(name)]; label != "" {
+		return fmt.Sprintf("write %s %q { ... }", u.kind(), label)
+	}
+	return ""
 }
 
 // candidates lists the plugins for a suggestion.

@@ -97,7 +97,8 @@ func (d *depth) Exit(hclsyntax.Node) hcl.Diagnostics {
 // FuzzPrescan parses every text that prescan accepts.
 func FuzzPrescan(f *testing.F) {
 	paths, _ := filepath.Glob(filepath.Join("..", "..", "testdata", "config", "*.hcl"))
-	for _, path := range paths {
+	habits, _ := filepath.Glob(filepath.Join("..", "..", "testdata", "config", "habits", "*.hcl"))
+	for _, path := range append(paths, habits...) {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			f.Fatal(err)

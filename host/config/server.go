@@ -71,7 +71,7 @@ func (l *loader) server(r blockReader) *draft {
 	switch {
 	case !d.Enabled:
 		return d
-	case !found:
+	case !found && !r.replaced("transport"):
 		r.errorAt(r.head, `write transport "stdio" { ... }, or another kind`, "%s has no transport", r.what)
 	}
 	if found {
@@ -145,7 +145,7 @@ func (r blockReader) idle() Idle {
 	d, err := time.ParseDuration(word.AsString())
 	switch {
 	case err != nil:
-		r.errorAt(a.Expr.Range(), "", `"idle" must be "adaptive", "never" or a duration such as "5m"%s`, gotText(word.AsString(), len(marks) > 0))
+		r.errorAt(a.Expr.Range(), unlessSecret(marks, durationHint("idle", word.AsString())), `"idle" must be "adaptive", "never" or a duration such as "5m"%s`, gotText(word.AsString(), len(marks) > 0))
 	case d <= 0 || d > maxIdle:
 		r.errorAt(a.Expr.Range(), `write idle = "never" to keep connections open`, `"idle" must be more than zero and at most %s`, shortDuration(maxIdle))
 	}

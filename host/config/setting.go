@@ -27,7 +27,7 @@ func (r blockReader) setting(a sdk.Attribute) (cty.Value, bool) {
 	}
 	own, inherited := r.body.Attributes[a.Name], r.fallback[a.Name]
 	if own == nil && inherited == nil {
-		if a.Required {
+		if a.Required && !r.replaced(a.Name) {
 			r.reportMissing(a.Name, r.head)
 		}
 		return cty.NilVal, false
@@ -65,6 +65,7 @@ func (r blockReader) settingAt(a sdk.Attribute, attr *hclsyntax.Attribute, want 
 			summary: fmt.Sprintf("%q is deprecated", a.Name)})
 	}
 	r.shellVariables(attr, want, a.Sensitive) // before eval, which wraps parts of the expression
+	r.foreignSettings(attr, want, a.Sensitive)
 	v, ok := r.eval(r.in, attr.Expr)
 	if !ok {
 		return cty.NilVal, false
@@ -146,7 +147,11 @@ func (r blockReader) checkString(a sdk.Attribute, at hcl.Range, text string, sec
 	}
 	if a.Format == "duration" {
 		if d, err := time.ParseDuration(text); err != nil || d < 0 {
-			r.errorAt(at, "", `%q must be a duration such as "30s" or "1m30s"%s`, a.Name, gotText(text, secret))
+			hint := ""
+			if !secret {
+				hint = durationHint(a.Name, text)
+			}
+			r.errorAt(at, hint, `%q must be a duration such as "30s" or "1m30s"%s`, a.Name, gotText(text, secret))
 		}
 	}
 }

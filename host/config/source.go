@@ -173,10 +173,13 @@ func (l *loader) parseSources(sources []*source) bool {
 		}
 		var diags hcl.Diagnostics
 		s.body, diags = s.parse()
+		var found []parsedProblem
 		for _, d := range diags {
-			p, ok := s.parseProblem(d)
-			l.problem(p)
-			whole = whole && (ok || p.severity == Warning)
+			found = append(found, s.parseProblem(d))
+		}
+		for _, p := range foreignOnly(found) {
+			l.problem(p.problem)
+			whole = whole && (p.whole || p.severity == Warning)
 		}
 	}
 	return whole

@@ -25,7 +25,7 @@ func (r blockReader) listen() (string, bool) {
 	}
 	listen, err := parseListen(text, r.byName[a.SrcRange.Filename].dir)
 	if err != nil {
-		r.errorAt(a.Expr.Range(), listenHint, "%s %v", addressInFile(text), err)
+		r.errorAt(a.Expr.Range(), listenHintFor(text), "%s %v", addressInFile(text), err)
 	}
 	return listen, err == nil
 }
@@ -91,7 +91,7 @@ func (h HTTP) exposureProblems(called string) []exposureProblem {
 		object(Warning, "allow_plaintext", "make sure that only a proxy with TLS can connect to it",
 			"%s is not a loopback address and has no TLS: tokens and messages can be read on the way")
 	default:
-		object(Error, "listen", "write tls { ... } in gateway { http { ... } }, or allow_plaintext = true if something in front of it has TLS",
+		object(Error, "listen", "listen on 127.0.0.1, or write tls { ... } in gateway { http { ... } }, or allow_plaintext = true if something in front of it has TLS",
 			"%s is not a loopback address, so it must have TLS")
 	}
 	if len(h.Origins) == 0 {

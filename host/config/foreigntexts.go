@@ -1,0 +1,133 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/junctor-mcp/junctor/host/lazyregexp"
+	"github.com/junctor-mcp/junctor/host/secretname"
+)
+
+// A foreignText is a text that another program replaces, and Junctor does not.
+type foreignText struct {
+	pattern *lazyregexp.Regexp // of the whole text
+	secret  bool               // only for members whose names sound like secrets
+	hint    string             // $1 is the first group of the pattern
+}
+
+var foreignTexts = []foreignText{
+	{pattern: lazyregexp.New(`^keyring:([A-Za-z0-9][A-Za-z0-9._/-]{0,63})$`), hint: `write keyring("NAME"), without quotes around it`},
+	{pattern: lazyregexp.New(`^\{env:([A-Z_][A-Z0-9_]{1,63})\}$`), hint: `write env("$1"), without quotes around it`},
+	{pattern: lazyregexp.New(`^(?:Bearer|Basic|token) \{env:([A-Z_][A-Z0-9_]{1,63})\}$`), hint: `write $${env("$1")} in place of {env:$1}`},
+	{pattern: lazyregexp.New(`^%([A-Z_][A-Z0-9_]{1,63})%(?:[\\/].*)?$`), hint: `write $${env("$1")} in place of %$1%`},
+	{pattern: lazyregexp.New(`^\{file:.+\}$`), hint: `write file("PATH"), without quotes around it`},
+	{pattern: lazyregexp.New(`^file://`), secret: true, hint: `write file("PATH"), without quotes around it`},
+	{pattern: lazyregexp.New(`^op://`), secret: true, hint: keyringHint + "; or start junctor with op run"},
+}
+
+// foreignSettings warns of texts in a setting that are passed on unchanged, although
+// other programs would replace them.
+func (r blockReader) foreignSettings(a *hclsyntax.Attribute, want cty.Type, sensitive bool) {
+	if want.IsListType() || want.IsTupleType() {
+		r.foreignWords(a)
+		return
+	}
+	object, ok := plain(a.Expr).(*hclsyntax.ObjectConsExpr)
+	if !ok {
+		r.foreignText(a.Name, a.Expr)
+		if text, ok := literal(a.Expr); ok && !sensitive && (text == "~" || strings.HasPrefix(text, "~/")) {
+			r.warnAt(a.Expr.Range(), `write "${env("HOME")}/..."`, `only a shell knows "~": the path is used unchanged`)
+		}
+		return
+	}
+	for _, item := range object.Items {
+		key, _ := literal(item.KeyExpr)
+		r.foreignText(key, item.ValueExpr)
+	}
+}
+
+// foreignText warns of a foreign text in the member or attribute name.
+func (r blockReader) foreignText(name string, e hclsyntax.Expression) {
+	text, ok := literal(e)
+	if !ok {
+		return
+	}
+	for _, f := range foreignTexts {
+		m := f.pattern.FindStringSubmatch(text)
+		if m == nil || f.secret && !secretname.Sounds(name) {
+			continue
+		}
+		first := ""
+		if len(m) > 1 {
+			first = m[1]
+		}
+		hint := strings.NewReplacer("$$", "$", "$1", first).Replace(f.hint)
+		r.warnAt(e.Range(), hint, "the text is passed on unchanged: nothing replaces it")
+		return
+	}
+}
+
+var (
+	// commandWords matches a program without a directory, and arguments behind it.
+	commandWords = lazyregexp.New(`^[A-Za-z0-9._-]+ +[^ ]`)
+	// shellPath matches a variable that only a shell replaces, alone or before a path.
+	shellPath = lazyregexp.New(`^\$([A-Z_][A-Z0-9_]{1,63})(/|$)`)
+	// shellArgument matches programs and options whose other arguments a shell reads.
+	shellArgument = lazyregexp.New(`^(.*/)?(sh|bash|zsh|dash|fish|ksh|ssh|wsl|cmd|pwsh|powershell|nix-shell)(\.exe)?$|^-[a-z]*c$|^--(command|run)$|^/c$`)
+)
+
+// foreignWords warns of lists of words that are written as for a shell.
+func (r blockReader) foreignWords(a *hclsyntax.Attribute) {
+	list, ok := plain(a.Expr).(*hclsyntax.TupleConsExpr)
+	if !ok {
+		return
+	}
+	var words []string
+	for _, e := range list.Exprs {
+		text, _ := literal(e)
+		words = append(words, text)
+	}
+	if a.Name == "command" && len(words) == 1 && commandWords.MatchString(words[0]) {
+		r.warnAt(list.Exprs[0].Range(), "write each word for itself: command = "+wordsInBrackets(words[0]), "the program's name has a space: no shell separates the words")
+		return
+	}
+	if slices.ContainsFunc(words, func(w string) bool { return shellArgument.MatchString(w) }) || r.startsShell() {
+		return
+	}
+	for i, text := range words {
+		if m := shellPath.FindStringSubmatch(text); m != nil {
+			r.warnAt(list.Exprs[i].Range(), fmt.Sprintf("write ${env(%q)} in place of $%s", m[1], m[1]), "no shell fills in $%s: the text is passed on unchanged", m[1])
+		}
+	}
+}
+
+// startsShell reports whether the command of the block starts a shell.
+func (r blockReader) startsShell() bool {
+	command := r.body.Attributes["command"]
+	if command == nil {
+		return false
+	}
+	list, ok := plain(command.Expr).(*hclsyntax.TupleConsExpr)
+	return ok && slices.ContainsFunc(list.Exprs, func(e hclsyntax.Expression) bool {
+		text, _ := literal(e)
+		return shellArgument.MatchString(text)
+	})
+}
+
+// wordsInBrackets returns a command line as a list. It leaves out the words from the first
+// one that may be a secret.
+func wordsInBrackets(line string) string {
+	var words []string
+	for i, w := range strings.Fields(line) {
+		if i == 0 && !plainProgram.MatchString(w) || i > 0 && !plainArgument.MatchString(w) {
+			words = append(words, `"..."`)
+			break
+		}
+		words = append(words, fmt.Sprintf("%q", w))
+	}
+	return "[" + strings.Join(words, ", ") + "]"
+}

@@ -1,0 +1,6 @@
+# says: write command = \["npx", "-y", "@modelcontextprotocol/server-github"\]
+server "github" {
+  transport "stdio" {
+    command = "npx -y @modelcontextprotocol/server-github"
+  }
+}

@@ -1,0 +1,6 @@
+# says: write origins = \["https://
+gateway {
+  http {
+    cors = ["https://app.example.com"]
+  }
+}

@@ -1,0 +1,6 @@
+# says: write timeouts \{ body = "30s" \}
+gateway {
+  http {
+    timeout = 30
+  }
+}

@@ -1,0 +1,9 @@
+# says: write the whole path
+gateway {
+  http {
+    tls {
+      cert = "~/cert.pem"
+      key  = "/etc/key.pem"
+    }
+  }
+}

@@ -1,0 +1,6 @@
+# says: write auth "static_token" \{ token = env\("NAME"\) \}
+gateway {
+  http {
+    tokens = ["hunter2"]
+  }
+}

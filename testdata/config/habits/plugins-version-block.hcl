@@ -1,0 +1,4 @@
+# says: write required = \{ NAME = \{ source
+plugins {
+  acme = { source = "./plugins" }
+}

@@ -1,0 +1,4 @@
+# says: write a block: allow \{ tools = 
+policy {
+  allow = ["*"]
+}

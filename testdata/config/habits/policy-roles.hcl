@@ -1,0 +1,4 @@
+# says: write a block role "NAME" for each
+policy {
+  roles = {}
+}

@@ -1,0 +1,4 @@
+# says: write a block for each rule: allow \{
+policy {
+  rules = []
+}

@@ -1,0 +1,7 @@
+# says: write \$\{env\("NAME"\)\} or \$\{keyring\("NAME"\)\}
+server "linear" {
+  transport "http" {
+    url     = "https://mcp.linear.app/mcp"
+    headers = { X-Token = "${{ secrets.TOKEN }}" }
+  }
+}

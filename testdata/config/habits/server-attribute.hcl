@@ -1,0 +1,4 @@
+# says: write a block server "NAME" for each
+server = {
+  github = { command = "npx" }
+}

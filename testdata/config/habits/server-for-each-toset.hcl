@@ -1,0 +1,7 @@
+# says: remove it: a list is enough
+server "orders" {
+  for_each = toset(["eu", "us"])
+  transport "http" {
+    url = "https://${each.key}.example.com/mcp"
+  }
+}

@@ -1,0 +1,10 @@
+# says: write auth "oauth" \{
+server "linear" {
+  transport "http" {
+    url = "https://mcp.linear.app/mcp"
+
+  }
+  oauth {
+    clientId = "Iv1.0123"
+  }
+}

@@ -1,0 +1,6 @@
+# says: write transport "stdio" \{
+server "github" {
+  stdio {
+    command = ["npx", "-y", "@modelcontextprotocol/server-github"]
+  }
+}

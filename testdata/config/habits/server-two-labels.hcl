@@ -1,0 +1,4 @@
+# says: write server "NAME" \{
+server "github" "stdio" {
+  command = ["npx", "-y", "@modelcontextprotocol/server-github"]
+}

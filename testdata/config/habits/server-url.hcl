@@ -1,0 +1,4 @@
+# says: write transport "http" \{ url = 
+server "linear" {
+  url = "https://mcp.linear.app/mcp"
+}

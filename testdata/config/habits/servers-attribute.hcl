@@ -1,0 +1,4 @@
+# says: write a block server "NAME" for each
+servers = {
+  github = { command = "npx" }
+}

@@ -1,0 +1,6 @@
+# says: write NAME = VALUE
+server "linear" {
+  transport "http" {
+    url: "https://mcp.linear.app/mcp"
+  }
+}

@@ -1,0 +1,6 @@
+# says: remove the comma
+server "linear" {
+  transport "http" {
+    url = "https://mcp.linear.app/mcp"
+  },
+}

@@ -1,0 +1,4 @@
+# says: write NAME = VALUE
+server "github" {
+  "transport": "stdio",
+}

@@ -1,0 +1,3 @@
+# says: write a block server "NAME"
+[mcp_servers.github]
+command = "npx"

@@ -1,0 +1,6 @@
+# says: write straight quotes
+server “linear” {
+  transport "http" {
+    url = "https://mcp.linear.app/mcp"
+  }
+}

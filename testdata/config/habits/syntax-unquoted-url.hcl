@@ -1,0 +1,6 @@
+# says: write "\.\.\." around the text
+server "linear" {
+  transport "http" {
+    url = https://mcp.linear.app/mcp
+  }
+}

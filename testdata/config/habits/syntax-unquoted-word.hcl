@@ -1,0 +1,7 @@
+# says: write text in quotes
+server "linear" {
+  transport "http" {
+    url = "https://mcp.linear.app/mcp"
+  }
+  share = global
+}

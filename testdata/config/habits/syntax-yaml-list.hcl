@@ -1,0 +1,3 @@
+# says: write a block server "NAME"
+- name: github
+  command: npx

@@ -1,0 +1,4 @@
+# says: write a block server "NAME"
+servers:
+  github:
+    command: npx

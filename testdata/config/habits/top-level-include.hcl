@@ -1,0 +1,2 @@
+# says: with --config
+include = ["servers/*.hcl"]

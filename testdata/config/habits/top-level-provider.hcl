@@ -1,0 +1,4 @@
+# says: write plugins \{ required = 
+provider "oauth" {
+  scopes = ["read"]
+}

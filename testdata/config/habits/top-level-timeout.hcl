@@ -1,0 +1,2 @@
+# says: in defaults \{
+timeout = 30

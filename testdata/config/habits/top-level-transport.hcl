@@ -1,0 +1,4 @@
+# says: write it in a server block
+transport "http" {
+  url = "https://mcp.linear.app/mcp"
+}

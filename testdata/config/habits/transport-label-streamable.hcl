@@ -1,0 +1,6 @@
+# says: write transport "http" \{
+server "linear" {
+  transport "streamable-http" {
+    url = "https://mcp.linear.app/mcp"
+  }
+}

@@ -1,0 +1,5 @@
+# says: remove it: the default says
+variable "host" {
+  type    = string
+  default = "mcp.linear.app"
+}
