@@ -30,6 +30,8 @@ func (e *env) arguments(ctx context.Context, input []byte, words []string) ([]by
 		// A tool without properties leaves standard input alone. A shell may read
 		// it line by line and call the tool for each line.
 		return []byte("{}"), nil
+	case len(words) > 1 && strings.HasPrefix(words[0], "{"):
+		return nil, fault.New(fault.Usage, "the shell took the JSON apart into %d words", len(words)).WithHint("%s", quotesHint)
 	case len(words) > 1:
 	case words[0] == "-", words[0] == "@-":
 		return e.readStdin(ctx)
@@ -37,13 +39,20 @@ func (e *env) arguments(ctx context.Context, input []byte, words []string) ([]by
 		path := words[0][1:]
 		return readObject(ctx, path, func() (io.ReadCloser, error) { return os.Open(path) })
 	case strings.HasPrefix(strings.TrimSpace(words[0]), "{"):
-		return object([]byte(words[0]), "the command line")
+		raw, err := object([]byte(words[0]), "the command line")
+		if err != nil && !strings.Contains(words[0], `"`) {
+			return nil, hinted(err, fault.Usage, "the shell may have removed the quotes: "+quotesHint)
+		}
+		return raw, err
 	}
 	if input == nil {
 		input = []byte("{}")
 	}
 	return typed(input, words)
 }
+
+// quotesHint is the hint for JSON that a shell has changed.
+const quotesHint = `write the object in single quotes, '{"NAME": "VALUE"}', or write NAME=VALUE`
 
 // unlisted warns of arguments that are not in the tool's schema, which allows them.
 func (e *env) unlisted(t *catalog.Tool, args []byte) {

@@ -82,7 +82,11 @@ func (x *addOptions) server(args []string, dash int) (clientconfig.Server, error
 	case dash == 1:
 		s.Command = args[1:]
 	case dash >= 0 || len(args) > 2 || !remote:
-		return s, fault.New(fault.Usage, "%q is not a URL", args[1]).WithHint("write a program behind --: junctor add %s -- COMMAND ARGUMENT...", args[0])
+		program := "COMMAND"
+		if plainWord.MatchString(args[1]) {
+			program = args[1]
+		}
+		return s, fault.New(fault.Usage, "%q is not a URL", args[1]).WithHint("write a program behind --: `junctor add %s -- %s ARGUMENT...`", args[0], program)
 	default:
 		s.URL = args[1]
 	}

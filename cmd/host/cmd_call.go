@@ -13,6 +13,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/gateway"
+	"github.com/junctor-mcp/junctor/host/lazyregexp"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
@@ -78,7 +79,7 @@ func (e *env) call(ctx context.Context, name string, words []string, o callOptio
 	t, err := e.findTool(ctx, app, name)
 	wait.stop()
 	if err != nil {
-		return err
+		return e.separatedTool(app, name, words, err)
 	}
 	reading, cancel := o.bounded(ctx)
 	defer cancel()
@@ -102,6 +103,18 @@ func (e *env) call(ctx context.Context, name string, words []string, o callOptio
 	}
 	return e.printCall(t, reply, o)
 }
+
+// separatedTool replaces the hint of an error about an unknown tool, if the words are
+// SERVER TOOL in place of SERVER/TOOL.
+func (e *env) separatedTool(app *host.App, name string, words []string, err error) error {
+	if _, wrong := serverNamed(app, name); wrong != nil || len(words) == 0 || !plainWord.MatchString(words[0]) {
+		return err
+	}
+	return hinted(err, fault.NameUnknown, "run `junctor call "+name+"/"+words[0]+"`")
+}
+
+// plainWord matches a word that is no argument of a call.
+var plainWord = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
 
 // printCall prints or saves the result of a tool. It prints a result with isError and
 // returns an error for it.

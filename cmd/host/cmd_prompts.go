@@ -21,7 +21,9 @@ func (e *env) promptsVerb() *cobra.Command {
 		Use:               "prompts [SERVER…]",
 		Short:             "List prompts",
 		ValidArgsFunction: e.completes(completeServers),
-		RunE:              func(cmd *cobra.Command, args []string) error { return e.prompts(cmd.Context(), args, f) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return foreignArgument(cmd, args, e.prompts(cmd.Context(), args, f))
+		},
 	}
 	f.add(e, cmd)
 	return cmd

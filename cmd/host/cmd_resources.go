@@ -21,7 +21,9 @@ func (e *env) resourcesVerb() *cobra.Command {
 		Use:               "resources [SERVER…]",
 		Short:             "List resources and resource templates",
 		ValidArgsFunction: e.completes(completeServers),
-		RunE:              func(cmd *cobra.Command, args []string) error { return e.resources(cmd.Context(), args, f) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return foreignArgument(cmd, args, e.resources(cmd.Context(), args, f))
+		},
 	}
 	f.add(e, cmd)
 	return cmd

@@ -47,7 +47,7 @@ another address. A configuration with an error changes nothing, and the log says
   junctor serve --http=127.0.0.1:9000`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 && address == whereConfigured {
-				return fault.New(fault.Usage, "%q is separated from --http by a space", args[0]).WithHint("write --http=%s", args[0])
+				return fault.New(fault.Usage, "%q is separated from --http by a space", args[0]).WithHint("write --http=%s", withHost(args[0]))
 			}
 			return takes()(cmd, args)
 		},
@@ -64,6 +64,14 @@ another address. A configuration with an error changes nothing, and the log says
 	cmd.Flags().BoolVar(&watch, "watch", false, "reload the configuration when its files change")
 	e.rootFlag(cmd, " and their client has none")
 	return cmd
+}
+
+// withHost returns an address with a loopback host, if it is only a port.
+func withHost(address string) string {
+	if _, err := strconv.ParseUint(address, 10, 16); err == nil {
+		return "127.0.0.1:" + address
+	}
+	return address
 }
 
 func (e *env) serve(ctx context.Context, watch bool) error {

@@ -135,7 +135,9 @@ func (e *env) toolsVerb() *cobra.Command {
 			"With --cost, list instead about how many tokens of a model's context each tool takes with its name,\n" +
 			"description and input schema, and the sums of the servers.",
 		ValidArgsFunction: e.completes(completeServers),
-		RunE:              func(cmd *cobra.Command, args []string) error { return e.tools(cmd.Context(), args, f) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return foreignArgument(cmd, args, e.tools(cmd.Context(), args, f))
+		},
 	}
 	f.add(e, cmd)
 	cmd.Flags().BoolVar(&f.cost, "cost", false, "show how many tokens each tool and each server takes")

@@ -198,6 +198,9 @@ func (e *env) findPrompt(ctx context.Context, app *host.App, word string) (*cata
 func unknown(ctx context.Context, app *host.App, kind, word string, names func() []string) error {
 	best := nearestItem(word, names())
 	hint := "run `junctor " + kind + "s` to list them"
+	if _, err := serverNamed(app, word); err == nil {
+		return fault.New(fault.NameUnknown, "there is no %s %q", kind, word).WithHint("it is a server: write %s/NAME; `junctor %ss %s` lists its %ss", word, kind, word, kind)
+	}
 	_, _, named := split(app, word)
 	if _, prefixed := possibleServers(app, word); best == "" && !named && !prefixed {
 		failed := app.Catalog.Ensure(ctx)

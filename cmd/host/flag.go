@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -60,7 +61,13 @@ func flagFault(cmd *cobra.Command, err error) error {
 	if twice, ok := errors.AsType[*errTwice](err); ok {
 		return fault.New(fault.Usage, "%s", twice).WithHint("keep one of them")
 	}
-	return fault.New(fault.Usage, "%s", err).WithHint("%s", helpOn(cmd))
+	if cmd.HasSubCommands() {
+		// Cobra reads flags before it looks at the verb: junctor mcp add --scope user.
+		if unknown := takesVerb(cmd, cmd.Flags().Args()); unknown != nil {
+			return unknown
+		}
+	}
+	return fault.New(fault.Usage, "%s", err).WithHint("%s", cmp.Or(foreignFlag(pathOf(cmd), err), helpOn(cmd)))
 }
 
 // rootFlag adds --root.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,7 +16,8 @@ func takes(needs ...string) cobra.PositionalArgs {
 		if err := takesMore(needs...)(cmd, args); err != nil || len(args) == len(needs) {
 			return err
 		}
-		return fault.New(fault.Usage, "%q is an extra argument of %s", args[len(needs)], cmd.CommandPath()).WithHint("%s", helpOn(cmd))
+		extra := args[len(needs)]
+		return fault.New(fault.Usage, "%q is an extra argument of %s", extra, cmd.CommandPath()).WithHint("%s", cmp.Or(fileArgument(cmd, extra), helpOn(cmd)))
 	}
 }
 
@@ -41,6 +43,9 @@ func takesVerb(cmd *cobra.Command, args []string) error {
 		}
 	}
 	f := fault.New(fault.Usage, "unknown command %q", strings.TrimSpace(pathOf(cmd)+" "+args[0]))
+	if hint := foreignVerb(append([]string{pathOf(cmd)}, args...)...); hint != "" {
+		return f.WithHint("%s", hint)
+	}
 	return withSuggestion(f, suggest.Nearest(args[0], names), helpOn(cmd)+" to list the commands")
 }
 

@@ -26,7 +26,7 @@ type foreignName struct {
 var foreignNames = map[string][]foreignName{
 	"": {
 		{names: "mcpServers mcp servers server contextServers",
-			hint: `write a block server "NAME" for each, and in it transport "stdio" { command = ["PROGRAM"] }; junctor import FILE converts the file of a client`},
+			hint: "write a block server \"NAME\" for each, and in it transport \"stdio\" { command = [\"PROGRAM\"] }; `junctor import FILE` converts the file of a client"},
 		{names: "command args cwd", hint: `write a block server "NAME", and in it transport "stdio" { command = ["PROGRAM", "ARGUMENT"] }`},
 		{names: "url headers", hint: `write a block server "NAME", and in it transport "http" { url = "https://..." }`},
 		{names: "transport auth tool tools", hint: `write it in a server block: server "NAME" { ... }`},
@@ -39,7 +39,7 @@ var foreignNames = map[string][]foreignName{
 		{names: "role roles rule rules allow deny confirm permissions acl", hint: `write rules in policy { ... }, such as allow { tools = ["..."] }`},
 		{names: "include includes import imports", hint: "put the files into one directory, and name it with --config"},
 		{names: "log logging logLevel debug", hint: "remove it, and run junctor with --log debug"},
-		{names: "secret secrets keyring", hint: `write keyring("NAME") in place of the secret, and run junctor secret set NAME`},
+		{names: "secret secrets keyring", hint: "write keyring(\"NAME\") in place of the secret, and run `junctor secret set NAME`"},
 	},
 	"server": {
 		{names: "command cmd", needs: "transport", instead: true, hint: `write transport "stdio" { command = ["PROGRAM", "ARGUMENT"] } in the block`},
@@ -86,6 +86,7 @@ var foreignNames = map[string][]foreignName{
 		{names: "env", needs: "env", hint: `write env = { NAME = "..." }, with an equals sign`},
 		{names: "envVars inheritEnv envPassthrough", needs: "pass_env", hint: `write pass_env = ["NAME"]`},
 		{names: "envFile dotenv", needs: "pass_env", hint: `write each variable: env = { NAME = env("NAME") }, or pass_env = ["NAME"]`},
+		{names: "token apiKey bearerToken", needs: "env", hint: `write env = { NAME = env("NAME") } for a secret of the program`},
 		{names: "workdir workingDir workingDirectory dir directory", needs: "cwd", hint: `write cwd = "..."`},
 		{names: "image docker container", needs: "command", instead: true, hint: `write command = ["docker", "run", "-i", "--rm", "IMAGE"]`},
 		{names: "url uri endpoint serverUrl httpUrl baseUrl", needs: "command", instead: true, hint: `write transport "http" { url = "https://..." } in place of this block`},

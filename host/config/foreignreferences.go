@@ -32,7 +32,7 @@ var foreignRoots = map[string]string{
 }
 
 const (
-	keyringHint = `write keyring("NAME"), and run junctor secret set NAME`
+	keyringHint = "write keyring(\"NAME\"), and run `junctor secret set NAME`"
 	folderHint  = `write ".", or the whole path: a server starts in the directory of the configuration file`
 )
 

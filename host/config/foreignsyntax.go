@@ -123,7 +123,7 @@ func referenceHint(s *source, i int) string {
 	case word == "env":
 		return `write ${env("NAME")}`
 	case word == "input" || word == "secret":
-		return `write ${keyring("NAME")}, and run junctor secret set NAME`
+		return "write ${keyring(\"NAME\")}, and run `junctor secret set NAME`"
 	case word == "file":
 		return `write ${file("PATH")}`
 	case variableHint(word, true) != "":

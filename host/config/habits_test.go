@@ -156,7 +156,7 @@ func TestNumbersGetUnits(t *testing.T) {
 		"8080": `"127.0.0.1:8080"`, ":8080": `"127.0.0.1:8080"`, "http://localhost:80/mcp": `"localhost:80"`, "0.0.0.0": `"0.0.0.0:7575"`,
 		"": listenHint, "99999": listenHint, "http://user@host:80": listenHint, "http://": listenHint, "a b": listenHint, strings.Repeat("a", 200): listenHint,
 	} {
-		if got := listenHintFor(text); !strings.Contains(got, want) {
+		if got := listenHintFor(text, "listen = %q"); !strings.Contains(got, want) {
 			t.Errorf("listen %q: %s, want %s", text, got, want)
 		}
 	}

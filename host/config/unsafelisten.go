@@ -25,7 +25,7 @@ func (r blockReader) listen() (string, bool) {
 	}
 	listen, err := parseListen(text, r.byName[a.SrcRange.Filename].dir)
 	if err != nil {
-		r.errorAt(a.Expr.Range(), listenHintFor(text), "%s %v", addressInFile(text), err)
+		r.errorAt(a.Expr.Range(), listenHintFor(text, "listen = %q"), "%s %v", addressInFile(text), err)
 	}
 	return listen, err == nil
 }
@@ -125,13 +125,13 @@ func (r blockReader) reportExposure(h HTTP) {
 // those of the load without those about the replaced address, and the new ones.
 func (h HTTP) WithAddress(listen string, loaded Diagnostics) (HTTP, Diagnostics) {
 	ds := slices.DeleteFunc(slices.Clone(loaded), func(d Diagnostic) bool { return d.address })
-	called := addressOfFlag(listen)
+	called, text := addressOfFlag(listen), listen
 	here, err := filepath.Abs(".")
 	if err == nil {
 		listen, err = parseListen(listen, here)
 	}
 	if err != nil {
-		return h, append(ds, h.diagnostic(exposureProblem{Error, "listen", fmt.Sprintf("%s %v", called, err), listenHint}))
+		return h, append(ds, h.diagnostic(exposureProblem{Error, "listen", fmt.Sprintf("%s %v", called, err), listenHintFor(text, "--http=%s")}))
 	}
 	h.Listen = listen
 	for _, o := range h.exposureProblems(called) {

@@ -1,4 +1,4 @@
-# says: write a block server "NAME" for each.*junctor import FILE
+# says: write a block server "NAME" for each.*`junctor import FILE`
 mcpServers = {
   github = { command = "npx" }
 }

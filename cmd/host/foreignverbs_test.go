@@ -1,0 +1,46 @@
+package main
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var verbInHint = regexp.MustCompile("`junctor ([^`]*)`")
+
+// TestHintsForForeignVerbsNameVerbs checks that each hint names verbs that exist.
+func TestHintsForForeignVerbsNameVerbs(t *testing.T) {
+	root := newEnv().root()
+	hints := map[string]string{}
+	for words, hint := range foreignVerbs {
+		hints[words] = hint
+		if foreignVerb(words, "x") != hint {
+			t.Errorf("%q has another hint with an argument: %s", words, foreignVerb(words, "x"))
+		}
+	}
+	for verb, flags := range foreignFlags {
+		if cmd, _, err := root.Find(strings.Fields(verb)); err != nil || verb != "" && cmd == root {
+			t.Errorf("there is no verb %q", verb)
+		}
+		for flag, hint := range flags {
+			hints[verb+" --"+flag] = hint
+		}
+	}
+	for of, hint := range hints {
+		for _, m := range verbInHint.FindAllStringSubmatch(hint, -1) {
+			words := strings.Fields(strings.TrimPrefix(m[1], "help "))
+			if cmd, rest, err := root.Find(words); err != nil || cmd == root || cmd.HasSubCommands() && len(rest) > 0 {
+				t.Errorf("%s: the hint names no verb: %s", of, hint)
+			}
+		}
+	}
+}
+
+// TestForeignVerbLeavesOthersAlone checks words that have no hint.
+func TestForeignVerbLeavesOthersAlone(t *testing.T) {
+	for _, words := range []string{"", "runs", "mcpadd", "calls", "tools x", "auth", "RUN", "serve", strings.Repeat("run", 1000)} {
+		if hint := foreignVerb(words); hint != "" {
+			t.Errorf("%.20q: %s", words, hint)
+		}
+	}
+}
