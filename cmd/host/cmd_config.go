@@ -12,7 +12,8 @@ import (
 )
 
 func (e *env) configVerb() *cobra.Command {
-	cmd := &cobra.Command{Use: "config", Short: "Show where the configuration comes from"}
+	cmd := &cobra.Command{Use: "config", Short: "Show where the configuration comes from", Args: takesVerb,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	cmd.AddCommand(
 		&cobra.Command{
 			Use: "path", Short: "Print the files of the configuration, the strongest layer first", Args: takes(),

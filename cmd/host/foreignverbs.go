@@ -32,7 +32,8 @@ var foreignVerbs = map[string]string{
 	"prompts list": "run `junctor prompts`, without a word after it", "prompts get": "run `junctor prompt NAME`",
 
 	"check": "run `junctor validate`", "lint": "run `junctor validate`", "format": "run `junctor fmt`", "upgrade": "run `junctor update`",
-	"edit": editHint, "config": editHint, "configure": editHint, "set": editHint,
+	"config edit": editHint, "config show": "run `junctor config explain`", "config list": "run `junctor config explain`", "config validate": "run `junctor validate`",
+	"edit": editHint, "configure": editHint, "set": editHint,
 	"ps": "run `junctor status`", "restart": "run `junctor reload`", "refresh": "run `junctor reload`",
 	"stop": "send SIGTERM to junctor serve, or close its standard input; `junctor status` lists the processes",
 	"kill": "send SIGTERM to junctor serve, or close its standard input; `junctor status` lists the processes",
@@ -47,7 +48,7 @@ const (
 	listTools  = "run `junctor tools`, without a word after it"
 	serveHint  = "run `junctor serve` for a client on standard input and output, or `junctor serve --http`"
 	listHint   = "run `junctor status` for the servers, or `junctor tools` for their tools"
-	showHint   = "run `junctor status SERVER` or `junctor inspect TOOL`"
+	showHint   = "run `junctor inspect SERVER` or `junctor inspect TOOL`"
 	addHint    = "run `junctor add NAME -- COMMAND ARGUMENT...` or `junctor add NAME URL`"
 	importHint = "run `junctor import -` with the JSON on standard input"
 	removeHint = "run `junctor remove NAME`"

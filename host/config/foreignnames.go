@@ -37,7 +37,7 @@ var foreignNames = map[string][]foreignName{
 		{names: "provider terraform requiredProviders requiredPlugins", hint: `write plugins { required = { NAME = { source = "./plugins" } } }`},
 		{names: "vars variables input inputs", hint: `write a block for each: variable "NAME" { default = "..." }`},
 		{names: "role roles rule rules allow deny confirm permissions acl", hint: `write rules in policy { ... }, such as allow { tools = ["..."] }`},
-		{names: "include includes import imports", hint: "put the files into one directory, and name it with --config"},
+		{names: "include includes import imports", hint: `put the files into one directory and name it with --config, or write module "NAME" { source = "./DIRECTORY" }`},
 		{names: "log logging logLevel debug", hint: "remove it, and run junctor with --log debug"},
 		{names: "secret secrets keyring", hint: "write keyring(\"NAME\") in place of the secret, and run `junctor secret set NAME`"},
 	},
@@ -78,6 +78,12 @@ var foreignNames = map[string][]foreignName{
 		{names: "dependsOn", hint: "remove it: servers do not wait for each other"},
 		{names: "version", needs: "transport", hint: `write the version into the command, as in command = ["npx", "-y", "PACKAGE@VERSION"]`},
 		{names: "roots", hint: "remove it, and run junctor with --root DIRECTORY"},
+	},
+	"defaults": {
+		{names: "timeout timeoutMs callTimeout toolTimeout requestTimeout", needs: "timeouts", hint: `write timeouts { call = "60s" }, a text with its unit`},
+		{names: "startTimeout startupTimeout startupTimeoutSec startupTimeoutMs", needs: "timeouts", hint: `write timeouts { start = "20s" }, a text with its unit`},
+		{names: "environment", hint: `write env = { NAME = "..." }`},
+		{names: "transport auth headers url command tool tools enabled disabled prefix", hint: "write it in each server block"},
 	},
 	"transport": {
 		{names: "cmd program executable", needs: "command", instead: true, hint: `write command = ["PROGRAM", "ARGUMENT"]`},

@@ -21,7 +21,7 @@ var foreignRoots = map[string]string{
 	"variable": "write var.NAME", "variables": "write var.NAME", "vars": "write var.NAME",
 	"locals": "write local.NAME",
 	"env":    `write env("NAME")`, "process": `write env("NAME")`, "ENV": `write env("NAME")`,
-	"module": "write the value, or local.NAME: this version has no modules", "data": "write the value, or local.NAME", "terraform": "write the value, or local.NAME",
+	"module": "write the value, or local.NAME: a module has no values to read", "data": "write the value, or local.NAME", "terraform": "write the value, or local.NAME",
 	"secrets": keyringHint, "secret": keyringHint, "input": keyringHint, "inputs": keyringHint,
 	"workspaceFolder": folderHint, "workspaceRoot": folderHint, "workspaceFolderBasename": folderHint, "path": folderHint,
 	"userHome": `write env("HOME"), and ${env("HOME")} inside a text`,
