@@ -36,45 +36,45 @@ var foreignSyntaxes = []foreignSyntax{
 	{of: needsDefinition, found: tokens(hclsyntax.TokenOBrack), whole: true,
 		summary: "this looks like TOML, and a configuration is written in HCL", hint: blockExample},
 	{of: needsDefinition, found: tokens(hclsyntax.TokenIdent, hclsyntax.TokenColon),
-		summary: "an attribute has an equals sign, not a colon", hint: "write NAME = VALUE"},
+		summary: "an attribute needs an equals sign, not a colon", hint: "write NAME = VALUE"},
 	{of: needsDefinition, found: tokens(hclsyntax.TokenMinus, hclsyntax.TokenMinus),
-		summary: "a comment begins with #", hint: "write # in place of --"},
+		summary: "-- does not begin a comment", hint: "write # in place of --"},
 	{of: needsDefinition, found: tokens(hclsyntax.TokenMinus), whole: true,
 		summary: "this looks like YAML, and a configuration is written in HCL", hint: blockExample},
 	{of: needsDefinition, found: tokens(hclsyntax.TokenIdent, hclsyntax.TokenIdent), hint: "write NAME = VALUE for an attribute, and TYPE \"NAME\" { ... } for a block"},
 	{of: needsDefinition, found: tokens(hclsyntax.TokenIdent, hclsyntax.TokenNumberLit), hint: "write NAME = VALUE, with an equals sign"},
 	{of: needsDefinition, found: tokens(hclsyntax.TokenIdent, hclsyntax.TokenOBrack), hint: "write NAME = [...], with an equals sign"},
 
-	{of: "Invalid argument name", summary: "the name of an attribute has no quotes", hint: "write NAME = VALUE"},
-	{of: "Unexpected comma after argument", summary: "no comma is between attributes", hint: commaHint},
-	{of: "Missing newline after block definition", found: tokens(hclsyntax.TokenComma), summary: "no comma is between blocks", hint: commaHint},
-	{of: "Missing newline after block definition", found: tokens(hclsyntax.TokenSemicolon), summary: "no semicolon is between blocks", hint: semicolonHint},
+	{of: "Invalid argument name", summary: "the name of an attribute is written without quotes", hint: "write NAME = VALUE"},
+	{of: "Unexpected comma after argument", summary: "attributes are separated by newlines, not commas", hint: commaHint},
+	{of: "Missing newline after block definition", found: tokens(hclsyntax.TokenComma), summary: "blocks are separated by newlines, not commas", hint: commaHint},
+	{of: "Missing newline after block definition", found: tokens(hclsyntax.TokenSemicolon), summary: "blocks are separated by newlines, not semicolons", hint: semicolonHint},
 
-	{of: badCharacter, found: tokens(hclsyntax.TokenApostrophe), summary: "a text has double quotes", hint: `write "..." in place of '...'`},
-	{of: badCharacter, found: tokens(hclsyntax.TokenBacktick), summary: "a text has double quotes", hint: "write \"...\", or a heredoc (<<EOT) for several lines"},
-	{of: badCharacter, found: tokens(hclsyntax.TokenSemicolon), summary: "no semicolon is after an attribute", hint: semicolonHint},
-	{of: badCharacter, found: text0("$"), summary: "no shell fills in a variable", hint: `write env("NAME") in place of $NAME`},
-	{of: badCharacter, found: text0("“", "”", "„", "‘", "’", "«", "»"), summary: "the quotes are typographic", hint: `write straight quotes: "..."`},
-	{of: badCharacter, found: text0("@"), summary: "a text has double quotes", hint: `write "...", or file("PATH") for the text of a file`},
+	{of: badCharacter, found: tokens(hclsyntax.TokenApostrophe), summary: "a string needs double quotes", hint: `write "..." in place of '...'`},
+	{of: badCharacter, found: tokens(hclsyntax.TokenBacktick), summary: "a string needs double quotes", hint: "write \"...\", or a heredoc (<<EOT) for several lines"},
+	{of: badCharacter, found: tokens(hclsyntax.TokenSemicolon), summary: "attributes are separated by newlines, not semicolons", hint: semicolonHint},
+	{of: badCharacter, found: textIs("$"), summary: "a shell variable has no meaning here", hint: `write env("NAME") in place of $NAME`},
+	{of: badCharacter, found: textIs("“", "”", "„", "‘", "’", "«", "»"), summary: "typographic quotes do not begin a string", hint: `write straight quotes: "..."`},
+	{of: badCharacter, found: textIs("@"), summary: "a string needs double quotes", hint: `write "...", or file("PATH") for the text of a file`},
 
-	{of: needsNewline, found: unitAfterNumber, summary: "a number with a unit is a text", hint: `write it in quotes: "30s" for a duration, "16MiB" for a size`},
-	{of: needsNewline, found: text0("and"), summary: "a condition joins parts with && and ||", hint: "write && in place of and"},
-	{of: needsNewline, found: text0("or"), summary: "a condition joins parts with && and ||", hint: "write || in place of or"},
-	{of: needsNewline, found: text0("not", "in", "is"), summary: "a condition has no such operator", hint: "write !, ==, or contains(LIST, VALUE)"},
-	{of: needsNewline, found: tokens(hclsyntax.TokenEqual), summary: "= compares nothing", hint: "write == to compare"},
-	{of: needsNewline, found: tokens(hclsyntax.TokenSemicolon), summary: "no semicolon is after an attribute", hint: semicolonHint},
-	{of: needsNewline, found: before(hclsyntax.TokenIdent, hclsyntax.TokenColon), summary: "a text has double quotes", hint: `write "..." around the text`},
-	{of: needsNewline, found: before(hclsyntax.TokenIdent, hclsyntax.TokenIdent), summary: "a text has double quotes", hint: `write "..." around the text, or ["...", "..."] for several words`},
+	{of: needsNewline, found: unitAfterNumber, summary: "a number with a unit must be a string", hint: `write it in quotes: "30s" for a duration, "16MiB" for a size`},
+	{of: needsNewline, found: textIs("and"), summary: "conditions are joined with && and ||", hint: "write && in place of and"},
+	{of: needsNewline, found: textIs("or"), summary: "conditions are joined with && and ||", hint: "write || in place of or"},
+	{of: needsNewline, found: textIs("not", "in", "is"), summary: "a condition has no operator of this name", hint: "write !, ==, or contains(LIST, VALUE)"},
+	{of: needsNewline, found: tokens(hclsyntax.TokenEqual), summary: "= does not compare", hint: "write == to compare"},
+	{of: needsNewline, found: tokens(hclsyntax.TokenSemicolon), summary: "attributes are separated by newlines, not semicolons", hint: semicolonHint},
+	{of: needsNewline, found: before(hclsyntax.TokenIdent, hclsyntax.TokenColon), summary: "a string needs double quotes", hint: `write "..." around the text`},
+	{of: needsNewline, found: before(hclsyntax.TokenIdent, hclsyntax.TokenIdent), summary: "a string needs double quotes", hint: `write "..." around the text, or ["...", "..."] for several words`},
 
 	{of: "Invalid expression", found: before(hclsyntax.TokenEqualOp, hclsyntax.TokenEqual), summary: "there is no operator ===", hint: "write == to compare"},
 	{of: "Invalid expression", found: before(hclsyntax.TokenNotEqual, hclsyntax.TokenEqual), summary: "there is no operator !==", hint: "write != to compare"},
 	{of: "Invalid expression", found: before(hclsyntax.TokenEqual, hclsyntax.TokenNewline), summary: "the attribute has no value", hint: "write the value on the line of the name"},
-	{of: "Invalid block definition", found: tokens(hclsyntax.TokenEqual), summary: "a block has no equals sign", hint: `write TYPE "NAME" { ... }`},
+	{of: "Invalid block definition", found: tokens(hclsyntax.TokenEqual), summary: "a block is written without an equals sign", hint: `write TYPE "NAME" { ... }`},
 	{of: "Invalid block definition", found: before(hclsyntax.TokenCQuote, hclsyntax.TokenNewline), summary: "the equals sign or the brace is missing",
 		hint: `write NAME = "..." for an attribute, and TYPE "NAME" { on one line for a block`},
 
-	{of: afterReference, found: inReference, summary: "${NAME:...} is not of this language", hintFor: referenceHint},
-	{of: "Missing key/value separator", found: inActions, summary: "${{ ... }} is not of this language", hint: `write ${env("NAME")} or ${keyring("NAME")}`},
+	{of: afterReference, found: inReference, summary: "HCL has no ${NAME:...}", hintFor: referenceHint},
+	{of: "Missing key/value separator", found: inActions, summary: "HCL has no ${{ ... }}", hint: `write ${env("NAME")} or ${keyring("NAME")}`},
 }
 
 const (
@@ -99,8 +99,8 @@ func before(previous, at hclsyntax.TokenType) func(*source, int) bool {
 	return func(s *source, i int) bool { return s.typeAt(i-1) == previous && s.typeAt(i) == at }
 }
 
-// text0 returns a check for the text of token i.
-func text0(words ...string) func(*source, int) bool {
+// textIs returns a check for the text of token i.
+func textIs(words ...string) func(*source, int) bool {
 	return func(s *source, i int) bool { return i >= 0 && slices.Contains(words, string(s.tokens[i].Bytes)) }
 }
 
