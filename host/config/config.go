@@ -85,6 +85,8 @@ type View struct {
 	Default        map[string]json.RawMessage // arguments sent if the client omits them
 	At             Position
 	Places         map[string]Position `json:",omitempty"` // of each argument in Pin and Default
+
+	shownPin, shownDefault json.RawMessage // the same with every sensitive value replaced
 }
 
 // ToolPlaces returns the places of all patterns, views, pins and defaults of

@@ -207,7 +207,7 @@ func (r blockReader) testedUse(b *hclsyntax.Block) TestedUse {
 	allowed := []string{"allowed", "denied", "confirm"}
 	if b.Type == "call" {
 		r.check(callTestForm)
-		if arguments := r.arguments("arguments"); arguments != nil {
+		if arguments, _ := r.arguments("arguments"); arguments != nil {
 			u.Arguments, _ = json.Marshal(arguments) // JSON already
 		} else {
 			allowed = append(allowed, "depends")

@@ -86,16 +86,19 @@ var serverAttributes = []serverAttribute{
 		doc: "Nothing else in the block of a disabled server is evaluated."},
 	{name: "prefix", serverValue: serverValue{
 		read:    func(r blockReader, _ string, d *draft) { d.Prefix = r.prefix(d) },
+		get:     func(s *Server) any { return s.Prefix },
 		accepts: "letters, digits, `_`, `-`; at most 40 characters", unset: "the label"},
 		doc: "Tools and prompts are offered as `PREFIX__NAME`. The prefix must not contain `__` or end in `_`. `\"\"` offers names without a prefix."},
 	{name: "protocol", serverValue: oneOf(func(s *Server) *string { return &s.Protocol }, append([]string{"auto"}, revisions...)...), inFingerprint: true,
 		doc: "The revision of MCP. `auto` finds out which revision the server speaks and remembers it."},
 	{name: "share", serverValue: serverValue{
 		read:    func(r blockReader, _ string, d *draft) { d.Share, d.shareAt = r.share() },
+		get:     func(s *Server) any { return s.Share },
 		accepts: codeList([]string{shareGlobal, shareTenant, shareSession}), unset: "`\"global\"`; `\"tenant\"` if the `auth` blocks of the gateway name several tenants"},
 		inDefaults: true, doc: "Which clients share a connection: all clients, those of one tenant, or none. See [Shared connections](#shared-connections)."},
 	{name: "idle", serverValue: serverValue{
 		read:    func(r blockReader, _ string, d *draft) { d.Idle = r.idle() },
+		get:     func(s *Server) any { return s.Idle },
 		accepts: "`\"adaptive\"`, `\"never\"` or a duration, at most `24h`", unset: "`\"adaptive\"`"},
 		inDefaults: true, doc: "When an unused connection is closed. `adaptive` waits one to five minutes, depending on use."},
 	{name: "required", serverValue: boolean(func(s *Server) *bool { return &s.Required }, false),
@@ -104,6 +107,7 @@ var serverAttributes = []serverAttribute{
 		doc: "The size of one message in either direction. A larger message fails its call."},
 	{name: "registry", serverValue: serverValue{
 		read:    func(r blockReader, _ string, d *draft) { d.Registry = r.origin() },
+		get:     func(s *Server) any { return s.Registry },
 		accepts: "`\"NAME@VERSION\"`", unset: "none"},
 		doc: "The entry of an MCP registry that `junctor add` made the block of. `junctor update` uses it."},
 	{name: "describe", serverValue: oneOf(func(s *Server) *string { return &s.Describe }, "full", "brief", "verbatim"),
@@ -118,6 +122,7 @@ var serverAttributes = []serverAttribute{
 		doc: "For the start of the server and the handshake. Each line that the server prints on standard error restarts it, up to `timeouts.install` in total."},
 	{block: "timeouts", name: "install", serverValue: serverValue{
 		read:    func(r blockReader, _ string, d *draft) { d.Timeouts.Install = r.install(d.Timeouts.Start) },
+		get:     func(s *Server) any { return s.Timeouts.Install },
 		accepts: durationUpTo(maxInstall), unset: codeText(shortDuration(defaultInstall))},
 		inDefaults: true, doc: "In place of `timeouts.start` if the command is a launcher that may install the server first (see [How servers start](#how-servers-start)). It is never less than `timeouts.start`."},
 	{block: "timeouts", name: "call", serverValue: duration(func(s *Server) *time.Duration { return &s.Timeouts.Call }, 60*time.Second, maxCall), inDefaults: true,
@@ -149,7 +154,7 @@ var serverAttributes = []serverAttribute{
 // A serverValue says how the value of an attribute is decoded and documented.
 type serverValue struct {
 	read    func(r blockReader, name string, d *draft) // sets the field; reports what is wrong
-	get     func(s *Server) any                        // for the fingerprint; may be nil if the attribute does not reconnect
+	get     func(s *Server) any                        // for the fingerprint and for Server.PublicSettings
 	accepts string                                     // Markdown: the values
 	unset   string                                     // Markdown: the default
 }
@@ -195,6 +200,7 @@ func patternList(field func(*Server) *[]Pattern, unset string) serverValue {
 			d.globs[name] = r.globs(name)
 			*field(d.Server) = patterns(d.globs[name])
 		},
+		get: func(s *Server) any { return globsOf(*field(s)) },
 		accepts: "a list of globs", unset: unset,
 	}
 }

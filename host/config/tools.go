@@ -114,8 +114,8 @@ func (r blockReader) view() (View, hcl.Range) {
 	}
 	v.Description, _, v.HasDescription = r.publicString("description")
 	v.Hidden = r.boolean("hidden", false)
-	v.Pin = r.arguments("pin")
-	v.Default = r.arguments("default")
+	v.Pin, v.shownPin = r.arguments("pin")
+	v.Default, v.shownDefault = r.arguments("default")
 	v.Places = map[string]Position{}
 	r.addPlaces(v.Places, "pin", v.Pin)
 	r.addPlaces(v.Places, "default", v.Default)
@@ -135,20 +135,22 @@ func (r blockReader) addPlaces(places map[string]Position, name string, argument
 	}
 }
 
-// arguments reads an object with members of any type.
-func (r blockReader) arguments(name string) map[string]json.RawMessage {
+// arguments reads an object with members of any type. It also returns the object as it may be
+// printed: see shownValue.
+func (r blockReader) arguments(name string) (arguments map[string]json.RawMessage, shown json.RawMessage) {
 	v, a, set := r.value(name, cty.DynamicPseudoType)
 	if !set {
-		return nil
+		return nil, nil
 	}
+	marked := v
 	v, _ = v.UnmarkDeep()
 	if !v.Type().IsObjectType() && !v.Type().IsMapType() {
 		r.errorAt(a.Expr.Range(), "write "+name+" = { argument = value }", "%q must be an object, not %s", name, typeName(v.Type()))
-		return nil
+		return nil, nil
 	}
-	arguments := map[string]json.RawMessage{}
+	arguments = map[string]json.RawMessage{}
 	for key, value := range v.AsValueMap() {
 		arguments[key] = jsonOf(value)
 	}
-	return arguments
+	return arguments, jsonOf(shownValue(marked, false))
 }
