@@ -52,8 +52,10 @@ func (a *App) TestPolicy() (all []PolicyTestResult) {
 }
 
 // StaticPrincipals returns the principals of the static tokens.
-func (a *App) StaticPrincipals() (all []authn.Principal) {
-	for _, auth := range a.Config().Gateway.HTTP.Auth {
+func (a *App) StaticPrincipals() []authn.Principal { return a.current.Load().staticPrincipals() }
+
+func (g *generation) staticPrincipals() (all []authn.Principal) {
+	for _, auth := range g.Config.Gateway.HTTP.Auth {
 		if t, ok := auth.Settings.(config.StaticToken); ok {
 			all = append(all, authn.Principal{Subject: t.Subject, Tenant: t.Tenant, Method: "static_token", Roles: slices.Clone(t.Roles)})
 		}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -89,28 +88,8 @@ type column struct {
 
 // columns returns the principals that the configuration names.
 func columns(app *host.App) (all []column) {
-	add := func(name string, who authn.Principal) {
-		if !slices.ContainsFunc(all, func(c column) bool { return c.name == name }) {
-			all = append(all, column{name, who})
-		}
-	}
-	add("local", authn.Local())
-	rules := app.Config().Policy
-	for _, p := range app.StaticPrincipals() {
-		add(p.Subject, p)
-	}
-	for _, m := range rules.Members {
-		who := authn.Principal{Tenant: cmp.Or(m.Holder.Tenant, authn.DefaultTenant), Issuer: m.Holder.Issuer}
-		if m.Holder.Kind == "group" {
-			who.Groups = []string{m.Holder.Name}
-			add("group "+m.Holder.Name, who)
-			continue
-		}
-		who.Subject = m.Holder.Name
-		add(m.Holder.Name, who)
-	}
-	for _, role := range rules.Roles {
-		add("role "+role, authn.Principal{Tenant: authn.DefaultTenant, Roles: []string{role}})
+	for _, p := range app.NamedPrincipals() {
+		all = append(all, column{strings.TrimPrefix(p.String(), "subject "), p.Who})
 	}
 	return all
 }

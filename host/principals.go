@@ -1,0 +1,85 @@
+package host
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/policy"
+)
+
+// A NamedPrincipal is a principal that the configuration names.
+type NamedPrincipal struct {
+	Holder policy.Holder // zero for the command line
+	Who    authn.Principal
+}
+
+// String returns the name for people, such as "local", "role intern" or "subject ada of
+// tenant acme".
+func (p NamedPrincipal) String() string {
+	if p.Holder == (policy.Holder{}) {
+		return authn.Local().Subject
+	}
+	text := p.Holder.Kind + " " + p.Holder.Name
+	if p.Holder.Tenant != "" {
+		text += " of tenant " + p.Holder.Tenant
+	}
+	if p.Holder.Issuer != "" {
+		text += " of issuer " + p.Holder.Issuer
+	}
+	return text
+}
+
+// NamedPrincipals returns the principals that the configuration names: the command line,
+// the subjects of static tokens, and the subjects, groups and roles of the policy and of the
+// managed one. A subject that is named twice for one tenant and issuer is there once.
+func (a *App) NamedPrincipals() []NamedPrincipal { return a.current.Load().namedPrincipals() }
+
+func (g *generation) namedPrincipals() []NamedPrincipal {
+	all := []NamedPrincipal{{Who: authn.Local()}}
+	index := func(h policy.Holder) int {
+		return slices.IndexFunc(all, func(p NamedPrincipal) bool { return p.Holder == h })
+	}
+	for _, p := range g.staticPrincipals() {
+		h := policy.Holder{Kind: "subject", Name: p.Subject}
+		if p.Tenant != authn.DefaultTenant {
+			h.Tenant = p.Tenant
+		}
+		if i := index(h); i >= 0 {
+			all[i].Who = p // junctor why explains the last one too
+			continue
+		}
+		all = append(all, NamedPrincipal{h, p})
+	}
+	add := func(h policy.Holder, who authn.Principal) {
+		if index(h) < 0 && !isLocal(h) {
+			all = append(all, NamedPrincipal{h, who})
+		}
+	}
+	for _, rules := range []policy.Rules{g.Config.Policy, g.Config.Managed.Policy} {
+		for _, m := range rules.Members {
+			add(m.Holder, memberOf(m.Holder))
+		}
+		for _, role := range rules.Roles {
+			add(policy.Holder{Kind: "role", Name: role}, authn.Principal{Tenant: authn.DefaultTenant, Roles: []string{role}})
+		}
+	}
+	return all
+}
+
+// memberOf returns a principal that is a subject or a member of a group.
+func memberOf(h policy.Holder) authn.Principal {
+	who := authn.Principal{Tenant: cmp.Or(h.Tenant, authn.DefaultTenant), Issuer: h.Issuer}
+	if h.Kind == "group" {
+		who.Groups = []string{h.Name}
+	} else {
+		who.Subject = h.Name
+	}
+	return who
+}
+
+// isLocal reports whether a subject of the policy is the command line.
+func isLocal(h policy.Holder) bool {
+	local := authn.Local()
+	return h.Kind == "subject" && h.Name == local.Subject && (h.Tenant == "" || h.Tenant == local.Tenant) && h.Issuer == ""
+}
