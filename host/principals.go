@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
@@ -31,8 +32,7 @@ func (p NamedPrincipal) String() string {
 }
 
 // NamedPrincipals returns the principals that the configuration names: the command line,
-// the subjects of static tokens, and the subjects, groups and roles of the policy and of the
-// managed one. A subject that is named twice for one tenant and issuer is there once.
+// the subjects of static tokens, and the subjects, groups and roles of the policies. A subject that is named twice for one tenant and issuer is there once.
 func (a *App) NamedPrincipals() []NamedPrincipal { return a.current.Load().namedPrincipals() }
 
 func (g *generation) namedPrincipals() []NamedPrincipal {
@@ -56,7 +56,7 @@ func (g *generation) namedPrincipals() []NamedPrincipal {
 			all = append(all, NamedPrincipal{h, who})
 		}
 	}
-	for _, rules := range []policy.Rules{g.Config.Policy, g.Config.Managed.Policy} {
+	for _, rules := range policiesOf(g.Config) {
 		for _, m := range rules.Members {
 			add(m.Holder, memberOf(m.Holder))
 		}
@@ -65,6 +65,12 @@ func (g *generation) namedPrincipals() []NamedPrincipal {
 		}
 	}
 	return all
+}
+
+// policiesOf returns the policies that decide together: that of the strongest layer, those of
+// the weaker layers, and that of the administrator.
+func policiesOf(c *config.Config) []policy.Rules {
+	return slices.Concat([]policy.Rules{c.Policy}, c.Policies, []policy.Rules{c.Managed.Policy})
 }
 
 // memberOf returns a principal that is a subject or a member of a group.

@@ -30,6 +30,15 @@ type reloadedApp struct {
 // loadApp loads an App whose servers are the demo server.
 func loadApp(t *testing.T) *reloadedApp {
 	t.Helper()
+	a := &reloadedApp{path: filepath.Join(demoDir(t), "junctor.hcl")}
+	a.write(t, 0, false)
+	a.load(t, "")
+	return a
+}
+
+// demoDir returns a directory with the demo server and the plugin for it.
+func demoDir(t *testing.T) string {
+	t.Helper()
 	dir := t.TempDir()
 	for out, pkg := range map[string]string{"demo": "./testdata/demo", filepath.Join("plugins", "junctor-plugin-stdio"): "./plugins/stdio"} {
 		cmd := exec.Command("go", "build", "-o", filepath.Join(dir, out), pkg)
@@ -38,11 +47,16 @@ func loadApp(t *testing.T) *reloadedApp {
 			t.Fatalf("building %s: %v\n%s", pkg, err, text)
 		}
 	}
-	a := &reloadedApp{path: filepath.Join(dir, "junctor.hcl")}
-	a.write(t, 0, false)
+	return dir
+}
+
+// load loads the App with the managed configuration at a path; empty: none.
+func (a *reloadedApp) load(t *testing.T, managed string) {
+	t.Helper()
+	dir := filepath.Dir(a.path)
 	var diags config.Diagnostics
 	a.App, diags = Load(t.Context(), Options{
-		Config: config.Location{Path: a.path}, Version: "0.1.0", Log: hclog.NewNullLogger(),
+		Config: config.Location{Path: a.path}, Version: "0.1.0", Log: hclog.NewNullLogger(), Managed: managed,
 		Dirs: Dirs{Cache: cache.Dir(filepath.Join(dir, "cache")), Data: filepath.Join(dir, "data"), Run: t.TempDir()},
 		Lookup: func(name string) (string, bool) {
 			if name == "JUNCTOR_PLUGIN_DIR" {
@@ -54,7 +68,6 @@ func loadApp(t *testing.T) *reloadedApp {
 	if a.App == nil {
 		t.Fatal(diags.Err())
 	}
-	return a
 }
 
 // write writes a configuration in which one server changes with the version.

@@ -14,8 +14,7 @@ import (
 )
 
 func (e *env) reloadVerb() *cobra.Command {
-	var instance string
-	var all bool
+	var o reloadOptions
 	cmd := &cobra.Command{
 		Use:   "reload",
 		Short: "Make a running junctor serve read its configuration again",
@@ -24,18 +23,33 @@ configuration with an error changes nothing: the error is printed here, and the 
 
 Servers whose blocks have not changed keep running. Calls in progress end before the connection to a changed or
 removed server is closed. Several processes may serve one configuration, because every client that starts junctor
-serve has its own; then choose one with --instance, or take --all.`,
+serve has its own; then choose one with --instance, or take --all.
+
+--plan shows first what the reload changes for clients, as junctor plan does, and reloads only after a yes at the
+terminal, or with --yes.`,
 		Example: `  junctor reload
+  junctor reload --plan
   junctor reload --all
   junctor reload --instance 4711`,
 		Args:              takes(),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return e.reload(cmd.Context(), instance, all) },
+		RunE:              func(cmd *cobra.Command, _ []string) error { return e.reload(cmd.Context(), o) },
 	}
-	e.instanceFlag(cmd, &instance)
-	cmd.Flags().BoolVar(&all, "all", false, "reload every process that serves this configuration")
+	e.instanceFlag(cmd, &o.instance)
+	flags := cmd.Flags()
+	flags.BoolVar(&o.all, "all", false, "reload every process that serves this configuration")
+	flags.BoolVar(&o.plan, "plan", false, "show what changes for clients, and ask before the reload")
+	flags.BoolVar(&o.yes, "yes", false, "with --plan: do not ask")
+	flags.BoolVar(&o.connect, "connect", false, "with --plan: connect to the servers whose lists are not known")
 	cmd.MarkFlagsMutuallyExclusive("instance", "all")
+	cmd.MarkFlagsMutuallyExclusive("plan", "all")
 	return cmd
+}
+
+// reloadOptions are the flags of reload.
+type reloadOptions struct {
+	instance                string
+	all, plan, yes, connect bool
 }
 
 // chooseInstance returns the error for a reload without a configuration: that of a person
@@ -53,6 +67,7 @@ func (e *env) chooseInstance(ctx context.Context, missing error) error {
 
 // reloads is the JSON form of reload.
 type reloads struct {
+	Plan     *planJSON           `json:"plan,omitempty"` // with --plan
 	Reloaded []*control.Reloaded `json:"reloaded"`
 	Failed   []failedReload      `json:"failed,omitempty"`
 }
@@ -62,8 +77,11 @@ type failedReload struct {
 	control.Failure
 }
 
-func (e *env) reload(ctx context.Context, instance string, all bool) error {
-	if instance == "" {
+func (e *env) reload(ctx context.Context, o reloadOptions) error {
+	if (o.yes || o.connect) && !o.plan {
+		return fault.New(fault.Usage, "--yes and --connect are for reload --plan").WithHint("write `junctor reload --plan`, or leave them out")
+	}
+	if o.instance == "" {
 		// A person at a terminal is asked to trust a configuration that has changed: the
 		// process that serves cannot ask.
 		if _, _, _, err := e.locate(ctx, true); fault.Is(err, fault.ConfigMissing) {
@@ -72,7 +90,7 @@ func (e *env) reload(ctx context.Context, instance string, all bool) error {
 			return err
 		}
 	}
-	found, failed, err := e.findInstances(ctx, instance)
+	found, failed, err := e.findInstances(ctx, o.instance)
 	if err != nil {
 		return err
 	}
@@ -82,13 +100,20 @@ func (e *env) reload(ctx context.Context, instance string, all bool) error {
 	case len(found) == 0:
 		return fault.New(fault.ProcessMissing, "no running process serves this configuration").
 			WithHint("start one with `junctor serve`; it reads the configuration then")
-	case len(found) > 1 && !all:
+	case len(found) > 1 && !o.all:
 		return fault.New(fault.ProcessAmbiguous, "%d running processes serve this configuration", len(found)).
 			WithHint("%s, or take --all", instancesHint(found))
+	}
+	var planned *planJSON
+	if o.plan {
+		if planned, err = e.planReload(ctx, found[0], o); err != nil {
+			return err
+		}
 	}
 	wait := e.spin("reloading")
 	done, first := reloadAll(ctx, found)
 	wait.stop()
+	done.Plan = planned
 	if err := e.printReloads(done); err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/plan"
 )
 
 // thisInstance is this process while it runs the verb serve. It answers on the control socket.
@@ -86,6 +87,9 @@ func (s *thisInstance) Reload(ctx context.Context) (*control.Reloaded, *control.
 		Removed: list(changed.Removed), Restart: list(changed.Pending), Warnings: said, Text: text.String(),
 	}, nil
 }
+
+// View implements control.Process.
+func (s *thisInstance) View(ctx context.Context) *plan.View { return s.app.View(ctx) }
 
 // Approvals implements control.Process.
 func (s *thisInstance) Approvals() []control.Approval { return s.app.Approvals() }

@@ -101,19 +101,29 @@ func (e *env) untrusted(r *trust.Review, known *trust.Record) error {
 // askTrust shows what a configuration would do and asks whether to trust it.
 func (e *env) askTrust(ctx context.Context, r *trust.Review, known *trust.Record) error {
 	e.showReview(r, known)
-	fmt.Fprint(e.stderr, "Trust this configuration? [y/N] ")
+	yes, err := e.askYes(ctx, "Trust this configuration?")
+	if err == nil && !yes {
+		err = e.untrusted(r, known)
+	}
+	return err
+}
+
+// askYes asks a question at the terminal and reports whether the answer is yes. The error is
+// that of ctx.
+func (e *env) askYes(ctx context.Context, question string) (bool, error) {
+	fmt.Fprint(e.stderr, question+" [y/N] ")
 	answer, err := interruptible(ctx, func() ([]byte, error) {
 		line, err := bufio.NewReader(e.stdin).ReadString('\n')
 		return []byte(line), err
 	})
 	if err != nil && ctx.Err() != nil {
-		return err
+		return false, err
 	}
 	switch strings.ToLower(strings.TrimSpace(string(answer))) {
 	case "y", "yes":
-		return nil
+		return true, nil
 	}
-	return e.untrusted(r, known)
+	return false, nil
 }
 
 // showReview prints the effects of a configuration, or their changes since it was trusted.

@@ -200,7 +200,7 @@ func patternList(field func(*Server) *[]Pattern, unset string) serverValue {
 			d.globs[name] = r.globs(name)
 			*field(d.Server) = patterns(d.globs[name])
 		},
-		get: func(s *Server) any { return globsOf(*field(s)) },
+		get:     func(s *Server) any { return globsOf(*field(s)) },
 		accepts: "a list of globs", unset: unset,
 	}
 }

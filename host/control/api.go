@@ -4,9 +4,11 @@
 // The protocol is HTTP with JSON bodies: GET /v1/status returns a [Status], and POST
 // /v1/reload returns a [Reloaded] or, with status 422, a [Failure]. GET /v1/approvals
 // returns [Approvals], and POST /v1/approvals/ID/approve or /deny an [Approval] or a
-// [Failure]. Fields are only added to version 1. The socket belongs to the user alone. A peer is refused if it
-// is a process of another user, except root, or if it descends from a Junctor process:
-// MCP servers run as the same user and must not control their host.
+// [Failure]. GET /v1/view returns a [plan.View] of the configuration in effect, of at most
+// [plan.MaxItems] items and [plan.MaxBytes] bytes; its member left_out counts the items
+// beyond that. Fields are only added to version 1. The socket belongs to the user alone. A
+// peer is refused if it is a process of another user, except root, or if it descends from a
+// Junctor process: MCP servers run as the same user and must not control their host.
 package control
 
 import (
@@ -15,6 +17,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/plan"
 )
 
 // A Process answers the requests on a control socket. Its methods may be called
@@ -29,6 +32,9 @@ type Process interface {
 	// Approve approves or denies what waits under an id. Exactly one of the results is not
 	// nil.
 	Approve(id string, approve bool) (*Approval, *Failure)
+	// View returns what clients see of the configuration in effect, or nil if ctx ends
+	// first.
+	View(ctx context.Context) *plan.View
 }
 
 // An Approval is a use of an item that the policy wants to be approved.

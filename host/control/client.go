@@ -23,6 +23,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/ownership"
+	"github.com/junctor-mcp/junctor/host/plan"
 	"github.com/junctor-mcp/junctor/sdk/process"
 )
 
@@ -32,6 +33,8 @@ const (
 	// statusTime is the time for a process to describe itself. It asks its plugins for
 	// at most a second.
 	statusTime = 3 * time.Second
+	// viewTime is the time for a process to describe its lists, which may be large.
+	viewTime = time.Minute
 )
 
 // An Instance is a process with a control socket.
@@ -178,6 +181,23 @@ func (i *Instance) Reload(ctx context.Context) (*Reloaded, error) {
 	return r, nil
 }
 
+// View asks a process what clients see of the configuration in effect.
+func (i *Instance) View(ctx context.Context) (*plan.View, error) {
+	ctx, cancel := context.WithTimeout(ctx, viewTime)
+	defer cancel()
+	v, err := askAtMost[plan.View](ctx, i, http.MethodGet, "/v1/view", plan.MaxBytes)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil, fault.New(fault.ProcessUnreachable, "process %s did not describe its lists within %s", i.Name, viewTime).WithHint("run `junctor status`")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := v.Check(); err != nil {
+		return nil, i.unreachable(fmt.Errorf("its view cannot be used: %w", err))
+	}
+	return v, nil
+}
+
 // Approvals asks a process what waits for an approval.
 func (i *Instance) Approvals(ctx context.Context) ([]Approval, error) {
 	ctx, cancel := context.WithTimeout(ctx, statusTime)
@@ -216,6 +236,11 @@ func (r *Refused) Error() string { return r.Failure.Error.Message }
 func (r *Refused) Unwrap() error { return r.Failure.Error.Fault() }
 
 func ask[T any](ctx context.Context, i *Instance, method, path string) (*T, error) {
+	return askAtMost[T](ctx, i, method, path, maxAnswer)
+}
+
+// askAtMost sends a request and reads an answer of at most limit bytes.
+func askAtMost[T any](ctx context.Context, i *Instance, method, path string, limit int64) (*T, error) {
 	req, err := http.NewRequestWithContext(ctx, method, "http://junctor"+path, nil)
 	if err != nil {
 		return nil, err
@@ -225,9 +250,15 @@ func ask[T any](ctx context.Context, i *Instance, method, path string) (*T, erro
 		return nil, i.unreachable(err)
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	body, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
 	if err != nil {
 		return nil, i.unreachable(err)
+	}
+	if int64(len(body)) > limit {
+		return nil, i.unreachable(fmt.Errorf("the answer to %s is larger than %d MiB", path, limit>>20))
+	}
+	if resp.StatusCode == http.StatusNotFound && !json.Valid(body) {
+		return nil, i.unreachable(fmt.Errorf("it is another version of Junctor, which does not know %s", path))
 	}
 	if resp.StatusCode == http.StatusOK {
 		var v T

@@ -22,6 +22,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/plan"
 	"github.com/junctor-mcp/junctor/sdk/process"
 )
 
@@ -48,6 +49,7 @@ func dialForTest(prefix string) {
 type fixed struct {
 	status  Status
 	failure *Failure
+	view    *plan.View
 }
 
 func (p *fixed) Status(context.Context) *Status { return &p.status }
@@ -60,6 +62,8 @@ func (p *fixed) Reload(context.Context) (*Reloaded, *Failure) {
 }
 
 func (p *fixed) Approvals() []Approval { return []Approval{{ID: "abcdef", State: "waiting"}} }
+
+func (p *fixed) View(context.Context) *plan.View { return p.view }
 
 func (p *fixed) Approve(id string, approve bool) (*Approval, *Failure) {
 	if p.failure != nil {

@@ -93,6 +93,20 @@ func handler(ctx context.Context, p Process) http.Handler {
 			respond(w, http.StatusOK, reloaded)
 		}
 	})
+	views := make(chan struct{}, 1) // a view may be large, so one is made at a time
+	mux.HandleFunc("GET /v1/view", func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case views <- struct{}{}:
+			defer func() { <-views }()
+		case <-r.Context().Done():
+			return
+		}
+		if v := p.View(r.Context()); v != nil {
+			// A peer that does not read must not keep others waiting.
+			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(viewTime))
+			respond(w, http.StatusOK, v)
+		}
+	})
 	mux.HandleFunc("GET /v1/approvals", func(w http.ResponseWriter, _ *http.Request) {
 		respond(w, http.StatusOK, Approvals{p.Approvals()})
 	})

@@ -115,6 +115,9 @@ const (
 	ImportFile  Code = "import.file"
 	Unformatted Code = "config.unformatted"
 	Outdated    Code = "config.outdated"
+	PlanBase    Code = "plan.no_base"
+	PlanFile    Code = "plan.file"
+	PlanDiffers Code = "plan.differs"
 
 	RegistryUnavailable Code = "registry.unavailable"
 	RegistryUnknown     Code = "registry.unknown"
@@ -216,6 +219,9 @@ var Codes = map[Code]Entry{
 	WrapTried:           {ExitAnswer, "A tool failed when `junctor wrap --try` ran it.", "The comments in the output name the tool and the program's error."},
 	Unformatted:         {ExitAnswer, "`junctor fmt --check` found files that it would change. It changed none.", "Run `junctor fmt`."},
 	Outdated:            {ExitAnswer, "`junctor update --check` found servers with a newer version in the registry. It changed nothing.", "Run `junctor update`."},
+	PlanBase:            {ExitUsage, "`junctor plan` has nothing to compare the configuration with: no running process serves it, and no file was named.", "Start `junctor serve`, choose a process with `--instance`, or name a file of `junctor plan --out` with `--against`."},
+	PlanFile:            {ExitUsage, "The file of `junctor plan --against` cannot be read, or that of `--out` cannot be written.", "Write it again with `junctor plan --out FILE`."},
+	PlanDiffers:         {ExitAnswer, "`junctor plan --exit-code` found differences, or lists that it could not compare.", "Read the plan. Where the differences are wanted, write the file again with `junctor plan --out FILE`."},
 	RegistryUnavailable: {ExitUnreachable, "A registry did not answer, or not as a registry does.", "Check the address and the network. What was read before can be used with `--offline`."},
 	RegistryUnknown:     {ExitUsage, "The registry does not have this server, or not this version of it.", "`junctor search WORD` lists servers."},
 	RegistryEntry:       {ExitUsage, "The entry of the registry cannot be used here. Nothing was changed.", "The message says why. Add the server by its command or URL: `junctor add NAME -- COMMAND`."},

@@ -50,7 +50,7 @@ type View struct {
 	bytes int // of the JSON form of items and decisions
 }
 
-// What is known of the lists of a server.
+// The states of the lists of a server.
 const (
 	Known   = "known"
 	Partial = "partial" // the server is still discovering its tools

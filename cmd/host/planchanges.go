@@ -1,0 +1,195 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/junctor-mcp/junctor/host/plan"
+)
+
+// planShown is the number of lines of one part of a plan that are printed for people.
+const planShown = 50
+
+// printChanges prints the changes for a person, one part after the other.
+func (e *env) printChanges(c *plan.Changes) {
+	e.printPart("servers", serverLines(c.Servers))
+	e.printPart("items", itemLines(c.Items))
+	e.printPart("rules", ruleLines(c.Rules))
+	e.printPart("principals", principalLines(c.Decisions))
+	for _, p := range c.Decisions {
+		e.printPart(p.Principal, decisionLines(p))
+	}
+	e.printPart("lists", listLines(c.Lists))
+	for _, n := range c.NotAsked {
+		e.printf("not compared: the items of server %s, %s\n", n.Server, whyNotCompared(n))
+	}
+	if c.LeftOut > 0 {
+		e.printf("not compared: the last %s, because a view has at most %d items, %d decisions and %d MiB\n", count(c.LeftOut, "item"), plan.MaxItems, plan.MaxCells, plan.MaxBytes>>20)
+	}
+	if c.Empty() {
+		e.printf("no differences\n")
+	}
+}
+
+// printPart prints a title and the first lines below it. A title without lines is left out.
+func (e *env) printPart(title string, lines []string) {
+	if len(lines) == 0 {
+		return
+	}
+	e.printf("%s:\n", oneCell(title))
+	for _, line := range lines[:min(len(lines), planShown)] {
+		e.printf("  %s\n", strings.Join(strings.Fields(safe(line)), " "))
+	}
+	if more := len(lines) - planShown; more > 0 {
+		e.printf("  … and %d more; --json has all of them\n", more)
+	}
+}
+
+// signs mark the kinds of changes.
+var signs = map[string]string{plan.Added: "+", plan.Removed: "-", plan.Changed: "~"}
+
+func serverLines(all []plan.ServerChange) (lines []string) {
+	for _, s := range all {
+		line := signs[s.Change] + " " + s.Server
+		switch {
+		case s.Blocked != "":
+			line += " (not allowed: " + s.Blocked + ")"
+		case !s.Enabled:
+			line += " (disabled)"
+		}
+		if len(s.Settings) > 0 {
+			line += ": " + strings.Join(s.Settings, ", ")
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func itemLines(all []plan.ItemChange) (lines []string) {
+	for _, it := range all {
+		var parts []string
+		if it.RenamedFrom != "" {
+			parts = append(parts, "renamed from "+it.RenamedFrom)
+		}
+		if it.Schema {
+			parts = append(parts, "schema changed")
+		}
+		if it.Description {
+			parts = append(parts, "description changed")
+		}
+		if it.Other {
+			parts = append(parts, "title, annotations or other members changed")
+		}
+		if it.Change == plan.Changed && it.AccessBefore != it.AccessAfter {
+			parts = append(parts, fmt.Sprintf("access %s → %s", it.AccessBefore, it.AccessAfter))
+		}
+		line := fmt.Sprintf("%s %s %s", signs[it.Change], it.Kind, it.Name)
+		if it.NewlyWrites {
+			line += " [!] " + writing(it)
+		}
+		if len(parts) > 0 {
+			line += ": " + strings.Join(parts, ", ")
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// writing says how a tool newly writes.
+func writing(it plan.ItemChange) string {
+	if it.AccessAfter == "write" {
+		return "writes"
+	}
+	return "may write"
+}
+
+func ruleLines(all []plan.RuleChange) (lines []string) {
+	for _, r := range all {
+		lines = append(lines, signs[r.Change]+" "+r.Rule)
+	}
+	return lines
+}
+
+// principalLines lists the principals that only one of the configurations names.
+func principalLines(all []plan.PrincipalChange) (lines []string) {
+	for _, p := range all {
+		if p.Change != plan.Changed {
+			lines = append(lines, signs[p.Change]+" "+p.Principal)
+		}
+	}
+	return lines
+}
+
+// decisionLines lists what a principal sees more, less and otherwise. Items that it sees
+// neither before nor after are left out.
+func decisionLines(p plan.PrincipalChange) (lines []string) {
+	for _, d := range p.Items {
+		before, after := decisionOr(d.Before), decisionOr(d.After)
+		name := d.Name
+		if d.Kind != "tool" {
+			name = d.Kind + " " + name
+		}
+		switch {
+		case after.Lists() && !before.Lists():
+			lines = append(lines, fmt.Sprintf("+ %s (%s)", name, reason(after)))
+		case before.Lists() && !after.Lists():
+			why := "no longer there"
+			if d.After != nil {
+				why = reason(after)
+			} else if p.Change == plan.Removed {
+				why = "before: " + reason(before)
+			}
+			lines = append(lines, fmt.Sprintf("- %s (%s)", name, why))
+		case before.Lists():
+			lines = append(lines, fmt.Sprintf("~ %s: %s → %s", name, verdict(before), reason(after)))
+		}
+	}
+	slices.SortStableFunc(lines, func(a, b string) int { return strings.Index("+-~", a[:1]) - strings.Index("+-~", b[:1]) })
+	return lines
+}
+
+func decisionOr(d *plan.Decision) plan.Decision {
+	if d == nil {
+		return plan.Decision{}
+	}
+	return *d
+}
+
+// reason says what is decided, and by which rule.
+func reason(d plan.Decision) string {
+	text := verdict(d)
+	if d.Approval != "" {
+		text += " " + d.Approval
+	}
+	return text + ": " + d.Rule
+}
+
+// verdict says what is decided.
+func verdict(d plan.Decision) string {
+	switch d.Decision {
+	case "depends":
+		return "depends on the arguments"
+	case "confirm":
+		return "must be confirmed"
+	}
+	return d.Decision
+}
+
+func listLines(all []plan.ListChange) (lines []string) {
+	for _, l := range all {
+		lines = append(lines, fmt.Sprintf("%ss of %s: %d → %d, about %d → %d tokens (%+d)", l.Kind, l.Principal, l.ItemsBefore, l.ItemsAfter, l.TokensBefore, l.TokensAfter, l.TokensAfter-l.TokensBefore))
+	}
+	return lines
+}
+
+// whyNotCompared says which lists are missing.
+func whyNotCompared(n plan.NotAsked) string {
+	switch {
+	case n.After != plan.Unknown:
+		return "which was not asked before"
+	case n.Before == "":
+		return "which is new and was not asked yet; take --connect"
+	}
+	return "which was not asked yet; take --connect"
+}

@@ -1,0 +1,231 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/plan"
+	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/host/tokencount"
+)
+
+// everyone names the principal of a view that has no name, no role and no group.
+const everyone = "everyone"
+
+// View returns what clients see of the configuration in effect. It contacts no server: the
+// lists are those of the catalog. It returns nil if ctx ends first.
+func (a *App) View(ctx context.Context) *plan.View { return a.current.Load().view(ctx) }
+
+func (g *generation) view(ctx context.Context) *plan.View {
+	who := g.viewPrincipals()
+	var names []string
+	for _, p := range who {
+		names = append(names, p.name)
+	}
+	v := plan.New(g.viewServers(), names, ruleTexts(g.Config)) // before the items: a server that is known now has its items then
+	places := g.shortPlaces()
+	for i, it := range g.viewItems() {
+		if i%256 == 0 && ctx.Err() != nil {
+			return nil
+		}
+		if !v.Fits() {
+			v.LeftOut++
+			continue
+		}
+		v.Add(it.entry(), g.decisionsOn(&it, who, places))
+	}
+	return v
+}
+
+// A viewPrincipal is a principal of a view.
+type viewPrincipal struct {
+	name string
+	who  authn.Principal
+}
+
+func (g *generation) viewPrincipals() []viewPrincipal {
+	all := []viewPrincipal{{everyone, authn.Principal{Tenant: authn.DefaultTenant}}}
+	for _, p := range g.namedPrincipals() {
+		all = append(all, viewPrincipal{p.String(), p.Who})
+	}
+	return all
+}
+
+// viewServers returns the server blocks with digests of their settings.
+func (g *generation) viewServers() (all []plan.Server) {
+	for _, s := range g.Config.Servers {
+		one := plan.Server{Name: s.Name, Enabled: s.Enabled, Blocked: s.Blocked}
+		if s.Enabled {
+			one.Lists = g.listsKnown(s.Name)
+			one.Settings = map[string]string{}
+			connection := map[string]json.RawMessage{}
+			for name, value := range g.Config.PublicSettings(s) {
+				one.Settings[name] = plan.DigestOf(value)
+				if block, _, _ := strings.Cut(name, "."); block == "transport" || block == "auth" {
+					connection[name] = value
+				}
+			}
+			one.Fingerprint = plan.DigestOf(sortedJSON(connection))
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// listsKnown says what is known of the lists of a server; see plan.Server.
+func (a *App) listsKnown(server string) string {
+	switch _, known := a.Catalog.Known(server); {
+	case !known:
+		return plan.Unknown
+	case a.Catalog.Unfinished(server) != nil:
+		return plan.Partial
+	}
+	return plan.Known
+}
+
+// A viewItem is an item of the catalog for a view.
+type viewItem struct {
+	*catalog.Item
+	kind policy.Kind
+	tool *catalog.Tool // nil for other items
+
+	arguments []byte // of a prompt, as JSON
+	defaults  bool   // the configuration sets defaults in the schema, which may be secrets
+}
+
+// viewItems returns the items of the enabled servers, sorted and without duplicates.
+func (g *generation) viewItems() (all []viewItem) {
+	defaults := map[policy.Item]bool{}
+	for _, s := range g.Config.Servers {
+		for _, v := range s.Views {
+			defaults[policy.Item{Server: s.Name, Kind: policy.Tool, Name: v.Tool}] = len(v.Default) > 0
+		}
+	}
+	s := g.Catalog.Snapshot()
+	for _, t := range s.Tools {
+		all = append(all, viewItem{Item: &t.Item, kind: policy.Tool, tool: t, defaults: defaults[policy.Item{Server: t.Server, Kind: policy.Tool, Name: t.Name}]})
+	}
+	for _, r := range s.Resources {
+		all = append(all, viewItem{Item: r, kind: policy.Resource})
+	}
+	for _, t := range s.Templates {
+		all = append(all, viewItem{Item: &t.Item, kind: policy.Template})
+	}
+	for _, p := range s.Prompts {
+		all = append(all, viewItem{Item: &p.Item, kind: policy.Prompt, arguments: mcp.Member(p.Raw, "arguments")})
+	}
+	all = slices.DeleteFunc(all, func(it viewItem) bool { return g.upstreams[it.Server] == nil }) // of another generation
+	compare := func(a, b viewItem) int { return plan.CompareItems(a.key(), b.key()) }
+	slices.SortStableFunc(all, compare)
+	return slices.CompactFunc(all, func(a, b viewItem) bool { return compare(a, b) == 0 })
+}
+
+// key returns the parts of the entry that identify the item.
+func (it *viewItem) key() plan.Item {
+	return plan.Item{Server: it.Server, Kind: string(it.kind), Name: it.Name}
+}
+
+// entry returns the entry of a view.
+func (it *viewItem) entry() plan.Item {
+	e := it.key()
+	e.Exposed, e.Access = it.Exposed, policy.Read.String()
+	raw, input := it.Raw, it.arguments
+	if it.tool != nil {
+		e.Access, e.Tokens, input = it.tool.Class.Kind.String(), it.tool.Tokens(), it.tool.Input
+		if it.defaults {
+			input = withoutDefaults(input)
+			raw = mcp.SetMember(raw, "inputSchema", input)
+		}
+	} else {
+		e.Tokens = tokencount.Estimate(len(raw))
+	}
+	id := map[policy.Kind]string{policy.Resource: "uri", policy.Template: "uriTemplate"}[it.kind]
+	if id == "" {
+		id = "name"
+	}
+	e.Description, e.Schema, e.Entry = plan.DigestOf([]byte(it.Description)), plan.DigestOf(input), plan.DigestOf(mcp.SetMember(raw, id, []byte(`""`)))
+	return e
+}
+
+// decisionsOn returns the decisions of the policy about an item in a list: those that
+// junctor why explains without arguments. places shortens the places of rules.
+func (g *generation) decisionsOn(it *viewItem, who []viewPrincipal, places *strings.Replacer) plan.Decisions {
+	all := plan.Decisions{}
+	q := policy.Query{Item: policy.Item{Server: it.Server, Kind: it.kind, Name: it.Name}}
+	if it.tool != nil {
+		q.Access, q.Args = it.tool.Class.Kind, it.tool.Fixed()
+	}
+	for i := range who {
+		q.Principal = &who[i].who
+		d := g.inGateway.Policy.List(&q)
+		all[who[i].name] = plan.Decision{Decision: d.Verdict.String(), Rule: places.Replace(d.Rule), Approval: approvalInWords(d.Approval())}
+	}
+	return all
+}
+
+// shortPlaces returns a replacer that removes the directory of the configuration from
+// places, and replaces that of a weaker layer by its number. Places are then the same from
+// wherever the configuration is read.
+func (g *generation) shortPlaces() *strings.Replacer {
+	var pairs []string
+	for i, path := range append([]string{g.Config.Path}, g.Config.Under...) {
+		dir := path
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			dir = filepath.Dir(dir)
+		}
+		short := ""
+		if i > 0 {
+			short = fmt.Sprintf("layer %d: ", i)
+		}
+		if dir != "." {
+			pairs = append(pairs, " "+strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator), " "+short)
+		}
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+// withoutDefaults returns a schema without any default value.
+func withoutDefaults(schema []byte) []byte {
+	dec := json.NewDecoder(bytes.NewReader(schema))
+	dec.UseNumber()
+	var v any
+	if dec.Decode(&v) != nil {
+		return nil // impossible: the catalog has parsed it
+	}
+	dropDefaults(v)
+	return sortedJSON(v)
+}
+
+// dropDefaults removes the members called default, also of a property with that name. The
+// depth of v is that of a message, which is bounded.
+func dropDefaults(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		delete(v, "default")
+		for _, member := range v {
+			dropDefaults(member)
+		}
+	case []any:
+		for _, element := range v {
+			dropDefaults(element)
+		}
+	}
+}
+
+// sortedJSON encodes a value with sorted members.
+func sortedJSON(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // impossible: it came from JSON
+	}
+	return b
+}
