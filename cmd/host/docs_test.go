@@ -72,7 +72,7 @@ func cliPage() string {
 	}
 	b.WriteString("\n## Exit status\n\n| status | meaning |\n|---|---|\n")
 	for _, row := range [][2]string{
-		{"0", "done"}, {"1", "the server answered with an error, or the output could not be written"}, {"2", "usage or configuration"}, {"3", "an upstream or a plugin could not be reached"},
+		{"0", "done"}, {"1", "the server answered with an error, or the output could not be written; a check found something, such as `plan --exit-code`"}, {"2", "usage or configuration"}, {"3", "an upstream or a plugin could not be reached"},
 		{"4", "credentials are needed or were refused"}, {"5", "the configuration does not allow it"}, {"6", "it took too long"}, {"130", "interrupted"},
 	} {
 		fmt.Fprintf(&b, "| %s | %s |\n", row[0], row[1])
