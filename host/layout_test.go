@@ -56,7 +56,7 @@ var allowed = map[string]string{
 	"host/approval":              "host/authn host/fault host/mcp host/policy host/secretname",
 	"host/audit":                 "host/authn host/policy",
 	"host/control":               "host/fault host/ownership host/plan sdk/process",
-	"host/plan":                  "",
+	"host/plan":                  "host/lazyregexp",
 	"host/usage":                 "",
 	"host/connpool":              "host/authn host/fault host/limit host/upstream",
 	"host/gateway":               "host/approval host/audit host/catalog host/condition host/connpool host/era host/fault host/authn host/limit host/loopback host/mcp host/sendqueue host/policy host/schema host/subscription host/truncate host/upstream host/usage",

@@ -108,7 +108,7 @@ func (e *env) printTable(app *host.App, of func(server string) bool, only []stri
 	shown := columns(app)
 	if len(only) > 0 {
 		shown = slices.DeleteFunc(shown, func(c column) bool {
-			return !slices.Contains(only, c.name) && !slices.Contains(only, strings.TrimPrefix(c.name, "role "))
+			return !slices.Contains(only, c.name) && !slices.Contains(only, c.who.Subject) && !slices.Contains(only, strings.TrimPrefix(c.name, "role "))
 		})
 		if len(shown) == 0 {
 			return fault.New(fault.Usage, "the configuration names no subject or role %q", only[0]).WithHint("junctor why %s TOOL --role ROLE explains any subject", only[0])

@@ -61,6 +61,9 @@ func serverLines(all []plan.ServerChange) (lines []string) {
 		if len(s.Settings) > 0 {
 			line += ": " + strings.Join(s.Settings, ", ")
 		}
+		if s.Connection {
+			line += "; the connection is another one"
+		}
 		lines = append(lines, line)
 	}
 	return lines

@@ -28,6 +28,8 @@ type ServerChange struct {
 	Enabled  bool     `json:"enabled"` // now; before, if it was removed
 	Blocked  string   `json:"blocked,omitempty"`
 	Settings []string `json:"settings,omitempty"` // names of those that differ
+	// Connection is set if the transport or the auth provider differ.
+	Connection bool `json:"connection_changed,omitempty"`
 }
 
 // A NotAsked is a server whose lists are not known.

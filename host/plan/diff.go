@@ -91,6 +91,7 @@ func (c *Changes) diffServer(a, b *Server) {
 		one.Settings = append(one.Settings, "enabled")
 	}
 	if a.Enabled && b.Enabled { // the settings of a disabled server are not known
+		one.Connection = a.Fingerprint != b.Fingerprint
 		names := maps.Clone(b.Settings)
 		if names == nil {
 			names = map[string]string{}
@@ -104,7 +105,7 @@ func (c *Changes) diffServer(a, b *Server) {
 			}
 		}
 	}
-	if len(one.Settings) > 0 {
+	if len(one.Settings) > 0 || one.Connection {
 		c.Servers = append(c.Servers, one)
 	}
 }

@@ -248,11 +248,12 @@ func TestDiffNamesChangedSettings(t *testing.T) {
 		{"value", func(s *Server) { s.Settings["transport.url"] = "x" }, []string{"transport.url"}},
 		{"new", func(s *Server) { s.Settings["auth"] = "x" }, []string{"auth"}},
 		{"gone", func(s *Server) { delete(s.Settings, "share") }, []string{"share"}},
+		{"connection", func(s *Server) { s.Fingerprint = "x" }, nil},
 		{"disabled", func(s *Server) { *s = Server{Name: "code"} }, []string{"enabled"}},
 		{"blocked", func(s *Server) { *s = Server{Name: "code", Blocked: "not listed"} }, []string{"enabled"}},
 	} {
 		c := Diff(before, view(t, test.change))
-		if len(c.Servers) != 1 || !slices.Equal(c.Servers[0].Settings, test.want) || c.Servers[0].Change != Changed {
+		if len(c.Servers) != 1 || !slices.Equal(c.Servers[0].Settings, test.want) || c.Servers[0].Change != Changed || c.Servers[0].Connection != (test.name == "connection") {
 			t.Errorf("%s: %+v, want %q", test.name, c.Servers, test.want)
 		}
 	}
@@ -326,6 +327,25 @@ func TestViewFitsItsBytes(t *testing.T) {
 	}
 	if cells := len(many.Items) * 2048; cells > MaxCells {
 		t.Errorf("%d decisions", cells)
+	}
+}
+
+// TestKeysOfDecisionsSurviveMovedRules: only the decisions name lines, and decisions that
+// differ in lines only stay apart.
+func TestKeysOfDecisionsSurviveMovedRules(t *testing.T) {
+	views := func(lines ...int) *View {
+		v := New([]Server{{Name: "code", Enabled: true, Lists: Known}}, []string{"local"}, nil)
+		for n, line := range lines {
+			v.Add(Item{Server: "code", Kind: "tool", Name: fmt.Sprint(n)}, Decisions{"local": {Decision: "allowed", Rule: fmt.Sprintf("allow at junctor.hcl:%d:3", line)}})
+		}
+		return v
+	}
+	a, b := views(10, 20, 10), views(11, 21, 11)
+	if !slices.Equal(a.Items, b.Items) {
+		t.Errorf("%+v, after the rules moved %+v", a.Items, b.Items)
+	}
+	if len(a.Decisions) != 2 || a.Items[0].Decided == a.Items[1].Decided || a.Items[0].Decided != a.Items[2].Decided || a.Decisions[a.Items[1].Decided]["local"].Rule != "allow at junctor.hcl:20:3" {
+		t.Errorf("%+v, %+v", a.Decisions, a.Items)
 	}
 }
 

@@ -12,8 +12,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
 // Format is the version of the JSON form of a view.
@@ -47,7 +50,9 @@ type View struct {
 	// of items.
 	LeftOut int `json:"left_out,omitempty"`
 
-	bytes int // of the JSON form of items and decisions
+	bytes int               // of the JSON form of items and decisions
+	keys  map[string]string // of Decisions, by the digest of their JSON form
+	taken map[string]int    // how many keys begin with a digest
 }
 
 // The states of the lists of a server.
@@ -114,7 +119,7 @@ func New(servers []Server, principals, rules []string) *View {
 	slices.Sort(rules)
 	return &View{
 		Format: Format, Servers: append([]Server{}, servers...), Principals: append([]string{}, principals...), Rules: append([]string{}, rules...),
-		Decisions: map[string]Decisions{}, Items: []Item{},
+		Decisions: map[string]Decisions{}, Items: []Item{}, keys: map[string]string{}, taken: map[string]int{},
 	}
 }
 
@@ -127,13 +132,30 @@ func (v *View) Fits() bool {
 // first, and counts the other items in LeftOut.
 func (v *View) Add(it Item, decided Decisions) {
 	text := jsonOf(decided) // with sorted names
-	it.Decided = DigestOf(text)
-	if _, known := v.Decisions[it.Decided]; !known {
-		v.Decisions[it.Decided] = decided
-		v.bytes += len(text) + len(it.Decided)
+	exact := DigestOf(text)
+	key, known := v.keys[exact]
+	if !known {
+		key = v.newKey(text)
+		v.keys[exact], v.Decisions[key] = key, decided
+		v.bytes += len(text) + len(key)
 	}
+	it.Decided = key
 	v.bytes += len(jsonOf(it))
 	v.Items = append(v.Items, it)
+}
+
+// lineAndColumn matches the end of a place in the configuration.
+var lineAndColumn = lazyregexp.New(`:[0-9]+:[0-9]+`)
+
+// newKey returns a key for decisions with a JSON form. It does not depend on the lines of
+// rules, so that a rule that moves changes few lines of a file.
+func (v *View) newKey(text []byte) string {
+	key := DigestOf([]byte(lineAndColumn.ReplaceAllString(string(text), "")))
+	v.taken[key]++
+	if n := v.taken[key]; n > 1 {
+		return fmt.Sprintf("%s-%d", key, n)
+	}
+	return key
 }
 
 // CompareItems orders items by server, kind and name.
