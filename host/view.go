@@ -162,10 +162,10 @@ func (g *generation) decisionsOn(it *viewItem, who []viewPrincipal, places *stri
 	all := plan.Decisions{}
 	q := policy.Query{Item: policy.Item{Server: it.Server, Kind: it.kind, Name: it.Name}}
 	if it.tool != nil {
-		q.Access, q.Args = it.tool.Class.Kind, it.tool.Fixed()
+		q.Access, q.Unconfigured, q.Args = it.tool.Class.Kind, it.tool.Unconfigured, it.tool.Fixed()
 	}
 	for i := range who {
-		q.Principal = &who[i].who
+		q.Principal, q.AnyRequest = &who[i].who, who[i].who.Method != authn.Local().Method
 		d := g.inGateway.Policy.List(&q)
 		all[who[i].name] = plan.Decision{Decision: d.Verdict.String(), Rule: places.Replace(d.Rule), Approval: approvalInWords(d.Approval())}
 	}

@@ -149,7 +149,7 @@ func TestViewDecidesAsWhy(t *testing.T) {
 		}
 		for name, who := range why {
 			got, ok := v.Decisions[it.Decided][name]
-			want := a.Explain(who, item, tool, nil).Decision
+			want := a.Explain(policy.Query{Principal: &who, Item: item, AnyRequest: who.Method != authn.Local().Method}, tool, nil).Decision
 			place := strings.ReplaceAll(want.Rule, filepath.Dir(a.path)+"/", "")
 			if !ok || got.Decision != want.Verdict.String() || got.Rule != place || (got.Approval == "") != (want.Approval() == nil) {
 				t.Errorf("%s for %s: %+v, why says %s because %s", item, name, got, want.Verdict, want.Rule)
