@@ -114,6 +114,7 @@ var homes = map[string]string{
 	"code.dny.dev/ssrf":                        "plugins/internal/httpclient",
 	"github.com/kballard/go-shellquote":        "cmd/host",
 	"github.com/pelletier/go-toml/v2":          "host/clientconfig",
+	"go.yaml.in/yaml/v3":                       "host/clientconfig",
 	"github.com/google/renameio/v2":            "host/clientconfig host/trust",
 	"filippo.io/age":                           "host/secret",
 	"github.com/gofrs/flock":                   "host/filelock",

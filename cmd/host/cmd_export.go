@@ -36,7 +36,7 @@ func (e *env) exportVerb() *cobra.Command {
 		Long: `Print the configuration that points an MCP client at Junctor, as a whole file of that client: over HTTP when the
 configuration has an http block, else by starting junctor serve. It contains no token: the client reads it from an
 environment variable, or asks for it. The clients are
-` + strings.Join(clientconfig.Names(), ", ") + `.
+` + strings.Join(clientconfig.Names(clientconfig.Written()), ", ") + `.
 
 With --write, put the entry into the client's own file. All else in the file stays as it is, comments included; the file
 as it was is kept beside it, and a file that the client itself could not read is left alone. An entry of the same name is
@@ -50,7 +50,7 @@ that the configuration reads with env() have to be set for it.`,
 		Args: takes("CLIENT"),
 		ValidArgsFunction: func(_ *cobra.Command, before []string, _ string) (words []cobra.Completion, _ cobra.ShellCompDirective) {
 			if len(before) == 0 {
-				for _, c := range clientconfig.Clients {
+				for _, c := range clientconfig.Written() {
 					words = append(words, cobra.CompletionWithDesc(c.Name, c.Title))
 				}
 			}
@@ -85,8 +85,8 @@ that the configuration reads with env() have to be set for it.`,
 func (e *env) export(ctx context.Context, x exportOptions, client string) error {
 	c := clientconfig.Find(client)
 	if c == nil {
-		return withSuggestion(fault.New(fault.Usage, "there is no client %q", client), suggest.Nearest(client, clientconfig.Names()),
-			"clients are "+strings.Join(clientconfig.Names(), ", "))
+		return withSuggestion(fault.New(fault.Usage, "there is no client %q", client), suggest.Nearest(client, clientconfig.Names(clientconfig.Written())),
+			"clients are "+strings.Join(clientconfig.Names(clientconfig.Written()), ", "))
 	}
 	t, err := e.target(ctx, x, c)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,6 +17,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/configedit"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/suggest"
 )
 
 // mostImport is the maximum size of a client's file in bytes.
@@ -23,6 +25,7 @@ const mostImport = 8 << 20
 
 type importOptions struct {
 	scope string
+	only  []string
 	write bool
 }
 
@@ -32,17 +35,20 @@ func (e *env) importVerb() *cobra.Command {
 		Use:   "import CLIENT|FILE|-",
 		Short: "Convert the servers of an MCP client into a configuration",
 		Long: `Print the servers in the configuration of an MCP client as server blocks. The file may be that of a client by its name
-(` + strings.Join(clientconfig.Names(), ", ") + `),
-any file in the format of one of them, or standard input (-), where a pasted mcpServers object will do.
+(` + strings.Join(clientconfig.Names(clientconfig.Clients), ", ") + `),
+any file in the format of one of them, a catalog of Docker MCP (YAML), or standard input (-), where a pasted mcpServers
+object will do.
 
 Variables become env(). Values that may be secrets are not printed: keyring() stands in their place, or env() in settings
-such as url that take no stored secret. A note names each and says how to set it. Notes also say what has no equivalent. The client's file is not changed.
+such as url that take no stored secret. A note names each and says how to set it. Notes also say what has no equivalent. An
+access control list or permission levels become a policy that never allows more. The client's file is not changed.
 
 With --write, add the blocks to the end of the configuration, or to a new junctor.hcl, and store the secrets, as "junctor
 secret set" does; one whose name is taken is left to you. All else in the configuration stays as it is, and
 the file as it was is kept beside it. Servers whose name the configuration has already are left out.`,
 		Example: `  junctor import claude-desktop
   junctor import cursor --scope project --write
+  junctor import docker-mcp.yaml --only github --write
   junctor import - < mcp.json`,
 		Args: takes("CLIENT|FILE|-"),
 		ValidArgsFunction: func(_ *cobra.Command, before []string, _ string) (words []cobra.Completion, _ cobra.ShellCompDirective) {
@@ -57,6 +63,7 @@ the file as it was is kept beside it. Servers whose name the configuration has a
 	}
 	f := cmd.Flags()
 	f.BoolVar(&x.write, "write", false, "add the blocks to the configuration")
+	f.StringArrayVar(&x.only, "only", nil, "import this `SERVER` of the file; repeat it for several")
 	f.StringVar(&x.scope, "scope", string(clientconfig.User), "whose file of a client: "+strings.Join(clientconfig.Scopes, ", "))
 	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions(clientconfig.Scopes, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
@@ -68,22 +75,27 @@ func (e *env) importServers(ctx context.Context, x importOptions, from string) e
 	if err != nil {
 		return err
 	}
-	servers, inputs, err := clientconfig.Servers(text)
-	if bad, ok := errors.AsType[*clientconfig.SyntaxError](err); ok {
-		return &fault.Error{Code: fault.ImportFile, Message: bad.What, At: fmt.Sprintf("%s:%d:%d", path, bad.Line, bad.Column),
-			Hint: "give a file of one of " + strings.Join(clientconfig.Names(), ", ") + ", or an mcpServers object"}
-	}
+	file, err := readContent(text, path, clientconfig.Find(from))
 	if err != nil {
 		return err
 	}
+	if file.Servers, err = onlyServers(file.Servers, x.only); err != nil {
+		return err
+	}
+	return e.putContent(ctx, x, file)
+}
+
+// putContent prints what a file says as a configuration, or adds it to the configuration.
+func (e *env) putContent(ctx context.Context, x importOptions, file clientconfig.Content) error {
 	var target *clientconfig.File
 	var taken []string
+	var err error
 	if x.write {
 		if target, taken, err = e.importTarget(); err != nil {
 			return err
 		}
 	}
-	got := clientimport.Convert(servers, inputs, taken)
+	got := clientimport.Convert(file, taken)
 	if err := e.putImport(ctx, &got, target); err != nil {
 		return err
 	}
@@ -91,6 +103,39 @@ func (e *env) importServers(ctx context.Context, x importOptions, from string) e
 		e.remarkImport(got)
 	}
 	return nil
+}
+
+// readContent reads the text of a client's file. c is the client, or nil.
+func readContent(text []byte, path string, c *clientconfig.Client) (clientconfig.Content, error) {
+	if c == nil {
+		c = clientconfig.ForPath(path)
+	}
+	file, err := clientconfig.ReadContent(text, c)
+	if bad, ok := errors.AsType[*clientconfig.SyntaxError](err); ok {
+		return file, &fault.Error{Code: fault.ImportFile, Message: bad.What, At: fmt.Sprintf("%s:%d:%d", path, bad.Line, bad.Column),
+			Hint: "give a file of one of " + strings.Join(clientconfig.Names(clientconfig.Clients), ", ") + ", a catalog of Docker MCP, or an mcpServers object"}
+	}
+	return file, err
+}
+
+// onlyServers returns the servers with these names, or all if there are no names.
+func onlyServers(all []clientconfig.Server, names []string) (some []clientconfig.Server, err error) {
+	if len(names) == 0 {
+		return all, nil
+	}
+	var have []string
+	for _, s := range all {
+		have = append(have, s.Name)
+		if slices.Contains(names, s.Name) {
+			some = append(some, s)
+		}
+	}
+	for _, name := range names {
+		if !slices.Contains(have, name) {
+			return nil, withSuggestion(fault.New(fault.Usage, "the file has no server %q", name), suggest.Nearest(name, have), "its servers are "+shortened(have))
+		}
+	}
+	return some, nil
 }
 
 // readImport reads the file of a client, by its name or its path.
@@ -109,7 +154,7 @@ func (e *env) readImport(ctx context.Context, x importOptions, from string) (tex
 	}
 	if err != nil {
 		return nil, "", fault.Because(fault.ImportFile, err, "%s cannot be read", path).
-			WithHint("give the path of the file, or one of %s", strings.Join(clientconfig.Names(), ", "))
+			WithHint("give the path of the file, or one of %s", strings.Join(clientconfig.Names(clientconfig.Clients), ", "))
 	}
 	return text, path, nil
 }
@@ -183,12 +228,25 @@ func (e *env) importTarget() (*clientconfig.File, []string, error) {
 // putImport prints the blocks, or writes them to the end of target and stores their secrets.
 // got.Secrets keeps those that were not stored.
 func (e *env) putImport(ctx context.Context, got *clientimport.Result, target *clientconfig.File) error {
-	if target != nil && len(got.Servers) > 0 {
-		backup, err := e.writeEdited(target, configedit.Append(target.Text, got.HCL))
+	if target != nil && len(got.Servers)+len(got.Policy) > 0 {
+		blocks := got.HCL
+		if got.Policy != nil {
+			has, err := configedit.Has(target.Text, target.Path, "policy")
+			if err != nil {
+				return err
+			}
+			if has {
+				e.warn(fmt.Sprintf("%s has a policy block already, so the one of the file was left out", target.Path), "run the command without --write, and add its rules by hand")
+				got.Policy = nil
+			} else {
+				blocks = got.Blocks()
+			}
+		}
+		backup, err := e.writeEdited(target, configedit.Append(target.Text, blocks))
 		if err != nil {
 			return err
 		}
-		e.remark("%s: added to %s", strings.Join(got.Servers, ", "), target.Path)
+		e.remark("%s: added to %s", strings.Join(added(*got), ", "), target.Path)
 		if backup != "" {
 			e.remark("the file as it was: %s", backup)
 		}
@@ -200,9 +258,9 @@ func (e *env) putImport(ctx context.Context, got *clientimport.Result, target *c
 		for _, s := range got.Secrets {
 			secrets = append(secrets, map[string]any{"name": s.Name, "variable": s.Variable, "server": s.Server, "from": s.Where})
 		}
-		return e.printJSON(map[string]any{"hcl": string(got.HCL), "servers": append([]string{}, got.Servers...), "secrets": secrets, "notes": append([]string{}, got.Notes...)})
+		return e.printJSON(map[string]any{"hcl": string(got.Blocks()), "servers": append([]string{}, got.Servers...), "secrets": secrets, "notes": append([]string{}, got.Notes...)})
 	case target == nil:
-		_, err := e.stdout.Write(got.HCL)
+		_, err := e.stdout.Write(got.Blocks())
 		return err
 	}
 	return nil
@@ -220,7 +278,15 @@ func (e *env) remarkImport(got clientimport.Result) {
 		}
 		e.remark("%s: %s is a secret and was left out; store it: junctor secret set %s", s.Server, s.Where, s.Name)
 	}
-	if len(got.Servers) == 0 {
+	if len(got.Servers) == 0 && got.Policy == nil {
 		e.remark("no server was imported")
 	}
+}
+
+// added returns the names of what an import adds.
+func added(got clientimport.Result) []string {
+	if got.Policy == nil {
+		return got.Servers
+	}
+	return append(slices.Clone(got.Servers), "policy")
 }

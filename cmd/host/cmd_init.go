@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -36,7 +37,7 @@ this machine have servers, and imports those of --from CLIENT, or at a terminal 
 	}
 	cmd.Flags().BoolVar(&x.here, "here", false, "write junctor.hcl in the current directory")
 	cmd.Flags().StringArrayVar(&x.from, "from", nil, "import the servers of this `CLIENT`; repeat it for several")
-	_ = cmd.RegisterFlagCompletionFunc("from", cobra.FixedCompletions(clientconfig.Names(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("from", cobra.FixedCompletions(clientconfig.Names(clientconfig.Clients), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -61,8 +62,7 @@ func (e *env) begins(ctx context.Context, x *initOptions) error {
 	if err != nil {
 		return err
 	}
-	var servers []clientconfig.Server
-	var inputs []clientconfig.Input
+	var all clientconfig.Content
 	for _, c := range found {
 		use := len(x.from) > 0
 		if !use && e.canAsk() {
@@ -71,15 +71,16 @@ func (e *env) begins(ctx context.Context, x *initOptions) error {
 			}
 		}
 		if use {
-			servers, inputs = append(servers, c.servers...), append(inputs, c.inputs...)
+			all.Servers, all.Inputs, all.Notes = append(all.Servers, c.file.Servers...), append(all.Inputs, c.file.Inputs...), append(all.Notes, c.file.Notes...)
+			all.Access, all.Permissions = cmp.Or(all.Access, c.file.Access), cmp.Or(all.Permissions, c.file.Permissions)
 		} else {
 			e.remark("%s has %s: junctor import %s --write adds them", c.client.Title, c.count(), c.client.Name)
 		}
 	}
-	got := clientimport.Convert(servers, inputs, nil)
+	got := clientimport.Convert(all, nil)
 	text := []byte(firstLines)
 	if len(got.Servers) > 0 {
-		text = append(append(text, '\n'), got.HCL...)
+		text = append(append(text, '\n'), got.Blocks()...)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fault.Because(fault.Usage, err, "the directory of the configuration cannot be made")
@@ -92,7 +93,7 @@ func (e *env) begins(ctx context.Context, x *initOptions) error {
 		return e.printJSON(map[string]any{"file": path, "servers": append([]string{}, got.Servers...)})
 	}
 	e.remark("wrote %s", path)
-	if len(servers) > 0 {
+	if len(all.Servers) > 0 {
 		e.remarkImport(got)
 	}
 	e.remark("next: junctor add NAME -- COMMAND, junctor tools, and junctor export CLIENT to give it to a client")
@@ -119,16 +120,15 @@ func (e *env) firstPath(here bool) (string, error) {
 
 // clientServers are the servers in the file of a client.
 type clientServers struct {
-	client  *clientconfig.Client
-	servers []clientconfig.Server
-	inputs  []clientconfig.Input
+	client *clientconfig.Client
+	file   clientconfig.Content
 }
 
 func (c clientServers) count() string {
-	if len(c.servers) == 1 {
+	if len(c.file.Servers) == 1 {
 		return "1 server"
 	}
-	return fmt.Sprintf("%d servers", len(c.servers))
+	return fmt.Sprintf("%d servers", len(c.file.Servers))
 }
 
 // serversOfClients reads the files of the clients with these names, in their order, or of all
@@ -156,7 +156,7 @@ func clientsNamed(names []string) (all []*clientconfig.Client, err error) {
 	for _, name := range names {
 		c := clientconfig.Find(name)
 		if c == nil {
-			return nil, fault.New(fault.Usage, "there is no client %q", name).WithHint("one of %s", strings.Join(clientconfig.Names(), ", "))
+			return nil, fault.New(fault.Usage, "there is no client %q", name).WithHint("one of %s", strings.Join(clientconfig.Names(clientconfig.Clients), ", "))
 		}
 		all = append(all, c)
 	}
@@ -173,11 +173,11 @@ func (e *env) serversOf(c *clientconfig.Client) (clientServers, error) {
 	if err != nil {
 		return clientServers{}, fault.Because(fault.ImportFile, err, "the file of %s cannot be read", c.Title)
 	}
-	servers, inputs, err := clientconfig.Servers(text)
-	if err != nil || len(servers) == 0 {
+	file, err := readContent(text, path, c)
+	if err != nil || len(file.Servers) == 0 {
 		return clientServers{}, fault.New(fault.ImportFile, "%s has no servers", path).WithHint("run `junctor import %s` to see why", c.Name)
 	}
-	return clientServers{c, servers, inputs}, nil
+	return clientServers{c, file}, nil
 }
 
 // agreeToImport asks whether to import the servers of a client. An empty answer is yes: a

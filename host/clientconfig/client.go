@@ -12,6 +12,7 @@ type Client struct {
 	head    []member                // the members before that in a new file
 	local   func(t Target) []member // the entry for a command
 	remote  func(t Target) []member // the entry for a URL; nil: not supported
+	reads   bool                    // Junctor reads its file only; local and remote are nil
 	prompt  bool                    // it asks the user for the token, with an entry in "inputs"
 	expands []string                // prefixes of references that it replaces in values
 	places  map[Scope]func(h Home) []string
@@ -86,6 +87,40 @@ var Clients = []*Client{
 		},
 		places: map[Scope]func(Home) []string{User: Home.openCode, Project: either("opencode.jsonc", "opencode.json")},
 	},
+	{
+		Name: "windsurf", Title: "Windsurf", within: "mcpServers", expands: []string{"${"},
+		local: program,
+		remote: func(t Target) []member {
+			return append([]member{{"serverUrl", t.URL}}, bearer(t, "${env:"+t.Token+"}")...)
+		},
+		places: map[Scope]func(Home) []string{User: home(".codeium", "windsurf", "mcp_config.json")},
+	},
+	{
+		Name: "gemini", Title: "Gemini CLI", within: "mcpServers", comment: true, expands: []string{"$"},
+		local: program,
+		remote: func(t Target) []member {
+			return append([]member{{"httpUrl", t.URL}}, bearer(t, "${"+t.Token+"}")...)
+		},
+		places: map[Scope]func(Home) []string{User: home(".gemini", "settings.json"), Project: here(".gemini", "settings.json")},
+	},
+	{
+		Name: "mcporter", Title: "mcporter", within: "mcpServers", comment: true, expands: []string{"${", "$env:"},
+		local: program,
+		remote: func(t Target) []member {
+			return append([]member{{"baseUrl", t.URL}}, bearer(t, "${"+t.Token+"}")...)
+		},
+		places: map[Scope]func(Home) []string{User: Home.mcporter, Project: here("config", "mcporter.json")},
+	},
+	{
+		Name: "mcp", Title: "mcp (avelino)", within: "mcpServers", comment: true, expands: []string{"${"},
+		local:  program,
+		remote: func(t Target) []member { return address(t, "${"+t.Token+"}") },
+		places: map[Scope]func(Home) []string{User: Home.mcp},
+	},
+	{
+		Name: "nexus3", Title: "NEXUS3", within: "servers", reads: true,
+		places: map[Scope]func(Home) []string{User: home(".nexus3", "mcp.json"), Project: here(".nexus3", "mcp.json")},
+	},
 }
 
 // Find returns the client with a name, or nil.
@@ -98,13 +133,26 @@ func Find(name string) *Client {
 	return nil
 }
 
-// Names returns the names of all clients.
-func Names() (names []string) {
-	for _, c := range Clients {
+// Names returns the names of clients.
+func Names(clients []*Client) (names []string) {
+	for _, c := range clients {
 		names = append(names, c.Name)
 	}
 	return names
 }
+
+// Written returns the clients whose files Junctor can write.
+func Written() (all []*Client) {
+	for _, c := range Clients {
+		if !c.reads {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// ReadOnly reports whether Junctor only reads the client's file.
+func (c *Client) ReadOnly() bool { return c.reads }
 
 // Remote reports whether the client can use a URL, with or without a token.
 func (c *Client) Remote(token bool) bool { return c.remote != nil && !(token && c.TokenLess) }

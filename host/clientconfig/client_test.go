@@ -24,7 +24,7 @@ var targets = map[string]Target{
 
 // TestFragments: the fragment of each client equals its golden file and can be parsed.
 func TestFragments(t *testing.T) {
-	for _, c := range Clients {
+	for _, c := range Written() {
 		t.Run(c.Name, func(t *testing.T) {
 			var got txtar.Archive
 			for _, kind := range []string{"program", "address", "token"} {
@@ -78,7 +78,7 @@ func readable(t *testing.T, c *Client, text []byte, target Target) {
 // TestFragmentsContainNoToken: a fragment names the variable of the token once and
 // contains no token.
 func TestFragmentsContainNoToken(t *testing.T) {
-	for _, c := range Clients {
+	for _, c := range Written() {
 		if !c.Remote(true) {
 			continue
 		}

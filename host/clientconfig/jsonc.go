@@ -50,12 +50,8 @@ var bom = []byte("\xef\xbb\xbf")
 // parse parses a file and returns its value, or nil if it has none. Comments and trailing
 // commas are errors unless comment is set.
 func parse(text []byte, comment bool) (*node, error) {
-	for i := 0; i < len(text); {
-		r, n := utf8.DecodeRune(text[i:])
-		if r == utf8.RuneError && n == 1 {
-			return nil, syntax(text, i, "this is not UTF-8")
-		}
-		i += n
+	if err := checkUTF8(text); err != nil {
+		return nil, err
 	}
 	p := &parser{text: text, comment: comment}
 	body := bytes.TrimPrefix(text, bom)
@@ -74,6 +70,21 @@ func parse(text []byte, comment bool) (*node, error) {
 		return nil, p.convertError(body, err)
 	}
 	return p.value(&v)
+}
+
+// checkUTF8 returns the error of a text in another encoding.
+func checkUTF8(text []byte) error {
+	if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
+		return syntax(text, 0, "this is UTF-16, and UTF-8 is needed")
+	}
+	for i := 0; i < len(text); {
+		r, n := utf8.DecodeRune(text[i:])
+		if r == utf8.RuneError && n == 1 {
+			return syntax(text, i, "this is not UTF-8")
+		}
+		i += n
+	}
+	return nil
 }
 
 // tooDeep finds the first bracket beyond maxDepth. hujson has no limit, and a file of

@@ -1,6 +1,9 @@
 package clientconfig
 
-import "path/filepath"
+import (
+	"path/filepath"
+	"strings"
+)
 
 // A Scope says where an entry applies: in all directories of the user, or for all
 // users of one directory.
@@ -31,6 +34,26 @@ func (c *Client) Places(s Scope, h Home) []string {
 		return nil
 	}
 	return where(h)
+}
+
+// ForPath returns the client that a path is the usual one of, or nil. The names of other
+// clients' files say nothing.
+func ForPath(path string) *Client {
+	unset := Home{Lookup: func(string) string { return "" }}
+	for _, c := range Clients {
+		for _, s := range []Scope{User, Project} {
+			for _, usual := range c.Places(s, unset) {
+				if path == usual || strings.HasSuffix(path, string(filepath.Separator)+usual) {
+					return c
+				}
+			}
+		}
+	}
+	switch filepath.Base(path) {
+	case "mcporter.json", "mcporter.jsonc":
+		return Find("mcporter")
+	}
+	return nil
 }
 
 func home(path ...string) func(Home) []string {
@@ -75,6 +98,21 @@ func (h Home) zed() []string {
 func (h Home) openCode() []string {
 	dir := filepath.Join(h.xdg(), "opencode")
 	return []string{filepath.Join(dir, "opencode.jsonc"), filepath.Join(dir, "opencode.json")}
+}
+
+// mcporter returns mcporter's paths, which follow XDG only if the variable is set.
+func (h Home) mcporter() []string {
+	dir := filepath.Join(h.Dir, ".mcporter")
+	if xdg := h.or("XDG_CONFIG_HOME", ""); xdg != "" {
+		dir = filepath.Join(xdg, "mcporter")
+	}
+	return []string{filepath.Join(dir, "mcporter.jsonc"), filepath.Join(dir, "mcporter.json")}
+}
+
+// mcp returns the path of avelino's mcp, which does not follow XDG.
+func (h Home) mcp() []string {
+	dir := h.or("MCP_CONFIG_DIR", filepath.Join(h.Dir, ".config", "mcp"))
+	return []string{h.or("MCP_CONFIG_PATH", filepath.Join(dir, "servers.json"))}
 }
 
 func (h Home) xdg() string { return h.or("XDG_CONFIG_HOME", filepath.Join(h.Dir, ".config")) }

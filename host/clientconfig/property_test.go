@@ -83,7 +83,7 @@ func (w *writer) list(opening, closing string, n int, item func(int)) {
 // other bytes, and the result has the same content as before plus the entry.
 func TestMergeKeepsOtherBytes(t *testing.T) {
 	var lenient []*Client
-	for _, c := range Clients {
+	for _, c := range Written() {
 		if c.comment {
 			lenient = append(lenient, c)
 		}
@@ -164,7 +164,7 @@ func FuzzMerge(f *testing.F) {
 		f.Add(i, text)
 	}
 	f.Fuzz(func(t *testing.T, which int, text string) {
-		c := Clients[uint(which)%uint(len(Clients))]
+		c := Written()[uint(which)%uint(len(Written()))]
 		target := targets["token"]
 		if !c.Remote(true) {
 			target = targets["program"]

@@ -2,7 +2,6 @@ package clientconfig
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,10 +12,11 @@ import (
 // MostServers is the maximum number of servers of a file.
 const MostServers = 1000
 
-// A Server is a server in the file of a client. Its texts are as written: they may
-// contain secrets, and references that the client replaces.
+// A Server is a server in the file of a client. Its texts may contain secrets, and
+// references that the client replaces.
 type Server struct {
 	Name     string
+	Place    Place    // where its entry begins
 	Command  []string // the program and its arguments; nil: the server is remote
 	Dir      string
 	Env      map[string]string
@@ -29,11 +29,14 @@ type Server struct {
 	Disabled bool
 
 	Allow, Deny []string      // its tools
+	Read, Write []string      // its tools that only read, and the others
 	Start, Call time.Duration // 0: the client's own
+	Idle        string        // "never", a duration or "adaptive"; empty: the client's own
 
 	Ignored []string // members that say something else, sorted
+	Notes   []string // sentences without a full stop about members that mean something else here
 	// Problem is why the server cannot be used, as a sentence without a full stop; the
-	// fields other than Name are unset then.
+	// fields other than Name and Place are unset then.
 	Problem string
 }
 
@@ -43,87 +46,217 @@ type Input struct {
 	Secret bool
 }
 
-// Servers returns the servers in a file of any client, in the file's order if it is JSON.
-// The text may also be a part of such a file: the object of the servers alone. The
-// error is a [*SyntaxError].
-func Servers(text []byte) ([]Server, []Input, error) {
-	body := bytes.TrimPrefix(text, bom)
-	if trimmed := bytes.TrimSpace(body[commentLen(body):]); len(trimmed) > 0 && trimmed[0] != '{' {
-		return serversTOML(body)
-	}
-	root, err := parse(text, true)
-	if err != nil {
-		return nil, nil, err
-	}
-	all, in, err := serversIn(text, root)
-	if err != nil {
-		return nil, nil, err
-	}
-	inputs, _ := root.plain(text).(map[string]any)["inputs"].([]any)
-	var found []Server
-	for i, name := range in.names {
-		if slices.Contains(in.names[:i], name) {
-			return nil, nil, syntax(text, in.items[i].start, "%q occurs twice", name)
-		}
-		found = append(found, serverOf(name, all[name]))
-	}
-	return found, inputsOf(inputs), tooMany(len(found))
+// A Place is a position in a file. Line and column count from 1; both are 0 if it is not
+// known.
+type Place struct{ Line, Column int }
+
+func (p Place) String() string { return fmt.Sprintf("%d:%d", p.Line, p.Column) }
+
+// placeOf returns the place of an offset into a text.
+func placeOf(text []byte, offset int) Place {
+	at := syntax(text, offset, "")
+	return Place{at.Line, at.Column}
 }
 
-func tooMany(n int) error {
-	if n > MostServers {
-		return &SyntaxError{Line: 1, Column: 1, What: fmt.Sprintf("%d servers, at most %d are read", n, MostServers)}
+// Content is what a file of a client says.
+type Content struct {
+	Servers     []Server
+	Inputs      []Input
+	Access      *Access      // nil: the file says nothing about who may use what
+	Permissions *Permissions // nil: the same
+	Notes       []string     // sentences without a full stop about settings of the whole file
+}
+
+// ReadContent reads a file of any client: JSON with comments, TOML or YAML. Servers are in
+// the file's order, except of TOML. The text may also be a part of such a file: the object
+// of the servers alone. c is the client if it is known, else nil. The error is a
+// [*SyntaxError].
+func ReadContent(text []byte, c *Client) (Content, error) {
+	if err := checkUTF8(text); err != nil {
+		return Content{}, err
 	}
-	return nil
+	body := bytes.TrimPrefix(text, bom)
+	trimmed := bytes.TrimSpace(body[commentLen(body):])
+	switch {
+	case len(trimmed) == 0 || trimmed[0] == '{' || trimmed[0] == '/':
+		return contentJSON(text, c)
+	case looksLikeYAML(body):
+		return contentYAML(body, c)
+	}
+	return contentTOML(body, c)
+}
+
+// A rawServer is an entry before it is read.
+type rawServer struct {
+	name  string
+	value any // of the types of encoding/json
+	place Place
+}
+
+// servers reads entries.
+func servers(raw []rawServer, c *Client) (found []Server, err error) {
+	if len(raw) > MostServers {
+		return nil, tooMany(len(raw))
+	}
+	places := map[string]Place{}
+	for _, r := range raw {
+		if first, twice := places[r.name]; twice {
+			return nil, &SyntaxError{Line: r.place.Line, Column: r.place.Column, What: fmt.Sprintf("%q occurs twice; the other is at %s", r.name, first)}
+		}
+		places[r.name] = r.place
+		s := serverOf(r.name, r.value, c)
+		s.Place = r.place
+		found = append(found, s)
+	}
+	return found, nil
+}
+
+// contentJSON reads a JSON file.
+func contentJSON(text []byte, c *Client) (all Content, err error) {
+	root, err := parse(text, true)
+	if err != nil {
+		return all, err
+	}
+	if root == nil || root.kind != '{' {
+		return all, syntax(text, 0, "an object is missing, such as { \"mcpServers\": { … } }")
+	}
+	if err := all.rights(text, root); err != nil {
+		return all, err
+	}
+	raw, err := serversIn(text, root)
+	switch {
+	case err != nil && (all.Access != nil || all.Permissions != nil) && !hasServers(root):
+		return all, nil // only rights
+	case err != nil:
+		return all, err
+	}
+	if all.Servers, err = servers(raw, c); err != nil {
+		return all, err
+	}
+	file, _ := root.plain(text).(map[string]any)
+	all.chosen(file)
+	inputs, _ := file["inputs"].([]any)
+	all.Inputs = inputsOf(inputs)
+	return all, nil
 }
 
 // serversMembers are the members that contain the servers, of all clients.
 var serversMembers = []string{"mcpServers", "servers", "context_servers", "mcp_servers", "mcp"}
 
-// serversIn finds the object that contains the servers.
-func serversIn(text []byte, root *node) (map[string]any, *node, error) {
-	if root == nil || root.kind != '{' {
-		return nil, nil, syntax(text, 0, "an object is missing, such as { \"mcpServers\": { … } }")
-	}
-	for _, name := range serversMembers {
-		in, twice := root.find(name)
-		if twice {
-			return nil, nil, syntax(text, in.start, "%q occurs twice", name)
-		}
-		if in == nil {
-			continue
-		}
-		if inner, _ := in.find("servers"); name == "mcp" && inner != nil && inner.kind == '{' { // settings of VS Code
-			in = inner
-		}
-		if in.kind != '{' {
-			return nil, nil, syntax(text, in.start, "%q is not an object of servers by name", name)
-		}
-		return in.plain(text).(map[string]any), in, nil
-	}
-	all, _ := root.plain(text).(map[string]any)
-	for _, v := range all {
-		if s, ok := v.(map[string]any); !ok || s["command"] == nil && s["url"] == nil {
-			return nil, nil, syntax(text, root.start, "no servers: none of the members %s is here", strings.Join(serversMembers, ", "))
-		}
-	}
-	return all, root, nil
+// hasServers reports whether a file has one of the members that contain servers.
+func hasServers(root *node) bool {
+	return slices.ContainsFunc(serversMembers, func(name string) bool { n, _ := root.find(name); return n != nil })
 }
 
-func serversTOML(body []byte) ([]Server, []Input, error) {
-	all, err := readTOML(body)
+// serversIn finds the entries in a JSON file: those of the first member that has some.
+func serversIn(text []byte, root *node) (raw []rawServer, err error) {
+	var in *node
+	for _, name := range serversMembers {
+		next, twice := root.find(name)
+		if twice {
+			return nil, syntax(text, next.start, "%q occurs twice", name)
+		}
+		if next == nil {
+			continue
+		}
+		if inner, _ := next.find("servers"); name == "mcp" && inner != nil && inner.kind == '{' { // settings of VS Code
+			next = inner
+		}
+		if next.kind != '{' && next.kind != '[' {
+			return nil, syntax(text, next.start, "%q is not an object of servers by name", name)
+		}
+		if in == nil || len(in.items) == 0 {
+			in = next
+		}
+	}
+	if in == nil {
+		for _, item := range root.items {
+			command, _ := item.find("command")
+			if url, _ := item.find("url"); item.kind != '{' || command == nil && url == nil {
+				return nil, syntax(text, root.start, "no servers: none of the members %s is here", strings.Join(serversMembers, ", "))
+			}
+		}
+		in = root
+	}
+	if len(in.items) > MostServers {
+		return nil, tooMany(len(in.items))
+	}
+	if in.kind == '[' {
+		return listed(text, in), nil
+	}
+	for i, name := range in.names {
+		raw = append(raw, rawServer{name, in.items[i].plain(text), placeOf(text, in.starts[i])})
+	}
+	return raw, nil
+}
+
+func tooMany(n int) error {
+	return &SyntaxError{Line: 1, Column: 1, What: fmt.Sprintf("%d servers, at most %d are read", n, MostServers)}
+}
+
+// listed returns the entries of an array. One without a name gets one from its number.
+func listed(text []byte, in *node) (raw []rawServer) {
+	for i, item := range in.items {
+		value := item.plain(text)
+		raw = append(raw, rawServer{nameOf(value, i), value, placeOf(text, item.start)})
+	}
+	return raw
+}
+
+// nameOf returns the name of an entry in a list.
+func nameOf(value any, i int) string {
+	if members, ok := value.(map[string]any); ok {
+		if name, ok := members["name"].(string); ok && name != "" {
+			return name
+		}
+	}
+	return fmt.Sprintf("unnamed-%d", i+1)
+}
+
+// chosen disables servers that the settings of Gemini CLI exclude, and tells of settings of
+// the whole file without an equivalent.
+func (all *Content) chosen(file map[string]any) {
+	if file["mcpServers"] == nil {
+		return
+	}
+	if choice, ok := file["mcp"].(map[string]any); ok {
+		allowed, some := choice["allowed"].([]any)
+		excluded, _ := choice["excluded"].([]any)
+		for i := range all.Servers {
+			if s := &all.Servers[i]; s.Problem == "" && (slices.Contains(excluded, any(s.Name)) || some && !slices.Contains(allowed, any(s.Name))) {
+				s.Disabled = true
+			}
+		}
+	}
+	if imports, ok := file["imports"].([]any); ok && len(imports) > 0 {
+		all.Notes = append(all.Notes, "imports is not followed: run `junctor import CLIENT` for each of the clients")
+	}
+	if file["audit"] != nil && file["audit"] != false {
+		all.Notes = append(all.Notes, "audit has no equivalent here")
+	}
+}
+
+func contentTOML(body []byte, c *Client) (all Content, err error) {
+	file, err := readTOML(body)
 	if err != nil {
-		return nil, nil, err
+		return all, err
 	}
-	servers, ok := all["mcp_servers"].(map[string]any)
+	entries, ok := file["mcp_servers"].(map[string]any)
 	if !ok {
-		return nil, nil, &SyntaxError{Line: 1, Column: 1, What: "no servers: the table mcp_servers is missing"}
+		return all, &SyntaxError{Line: 1, Column: 1, What: "no servers: the table mcp_servers is missing"}
 	}
-	var found []Server
-	for _, name := range slices.Sorted(maps.Keys(servers)) {
-		found = append(found, serverOf(name, servers[name]))
+	places := map[string]Place{}
+	for _, e := range expressions(body) {
+		if len(e.key) > 1 && e.key[0] == "mcp_servers" && places[e.key[1]] == (Place{}) {
+			places[e.key[1]] = placeOf(body, e.line)
+		}
 	}
-	return found, nil, tooMany(len(found))
+	var raw []rawServer
+	for _, name := range slices.Sorted(maps.Keys(entries)) {
+		raw = append(raw, rawServer{name, entries[name], places[name]})
+	}
+	all.Servers, err = servers(raw, c)
+	return all, err
 }
 
 func inputsOf(all []any) (inputs []Input) {
@@ -134,200 +267,4 @@ func inputsOf(all []any) (inputs []Input) {
 		}
 	}
 	return inputs
-}
-
-// serverOf reads an entry.
-func serverOf(name string, v any) Server {
-	members, ok := v.(map[string]any)
-	if !ok {
-		return Server{Name: name, Problem: "it is not an object"}
-	}
-	r := entryReader{members: maps.Clone(members), s: Server{Name: name}}
-	r.program()
-	r.remote()
-	r.rest()
-	s := r.s
-	switch {
-	case r.problem != "":
-		return Server{Name: name, Problem: r.problem}
-	case len(s.Command) == 0 && s.URL == "":
-		return Server{Name: name, Problem: "it has neither a command nor a url"}
-	case len(s.Command) > 0 && s.URL != "":
-		return Server{Name: name, Problem: "it has a command and a url, and only one of them can be meant"}
-	}
-	s.Ignored = slices.Sorted(maps.Keys(r.members))
-	return s
-}
-
-// An entryReader takes the members of an entry one after the other. Those that are left
-// say something that it does not know.
-type entryReader struct {
-	members map[string]any
-	s       Server
-	problem string // the first one
-}
-
-func (r *entryReader) fail(format string, args ...any) {
-	if r.problem == "" {
-		r.problem = fmt.Sprintf(format, args...)
-	}
-}
-
-// take returns the first of several members that is present and not null.
-func (r *entryReader) take(names ...string) (value any, name string) {
-	for _, n := range names {
-		v := r.members[n]
-		delete(r.members, n)
-		if value == nil && v != nil {
-			value, name = v, n
-		}
-	}
-	return value, name
-}
-
-func (r *entryReader) text(names ...string) string {
-	v, name := r.take(names...)
-	s, ok := v.(string)
-	if v != nil && !ok {
-		r.fail("%s is not a text", name)
-	}
-	return s
-}
-
-func (r *entryReader) texts(names ...string) []string {
-	v, name := r.take(names...)
-	if v == nil {
-		return nil
-	}
-	all, ok := v.([]any)
-	if !ok {
-		r.fail("%s is not a list of texts", name)
-	}
-	list := make([]string, 0, len(all))
-	for _, v := range all {
-		s, ok := plainText(v)
-		if !ok {
-			r.fail("%s is not a list of texts", name)
-		}
-		list = append(list, s)
-	}
-	return list
-}
-
-func (r *entryReader) textMap(names ...string) map[string]string {
-	v, name := r.take(names...)
-	if v == nil {
-		return nil
-	}
-	all, ok := v.(map[string]any)
-	if !ok {
-		r.fail("%s is not an object of texts", name)
-	}
-	texts := make(map[string]string, len(all))
-	for k, v := range all {
-		if v == nil {
-			continue
-		}
-		s, ok := plainText(v)
-		if !ok {
-			r.fail("%s.%s is not a text", name, k)
-		}
-		texts[k] = s
-	}
-	return texts
-}
-
-// plainText returns a text, or a number or a boolean as text, which clients accept too.
-func plainText(v any) (string, bool) {
-	switch v := v.(type) {
-	case string:
-		return v, true
-	case json.Number, bool, int64, float64:
-		return fmt.Sprint(v), true
-	}
-	return "", false
-}
-
-// duration returns a number of units as a duration.
-func (r *entryReader) duration(unit time.Duration, name string) time.Duration {
-	v, _ := r.take(name)
-	if v == nil {
-		return 0
-	}
-	s, _ := plainText(v)
-	var n float64
-	if _, err := fmt.Sscan(s, &n); err != nil || n <= 0 || n > float64(24*time.Hour/unit) {
-		r.fail("%s is not a number of at most a day", name)
-		return 0
-	}
-	return time.Duration(n * float64(unit)).Round(time.Millisecond)
-}
-
-// program reads how the server is started.
-func (r *entryReader) program() {
-	command, _ := r.take("command")
-	switch c := command.(type) {
-	case nil:
-	case string:
-		r.s.Command = []string{c}
-	case []any:
-		r.members["command"] = c
-		r.s.Command = r.texts("command")
-	case map[string]any: // of Zed: path, args and env
-		for k, v := range c {
-			if r.members[k] == nil {
-				r.members[k] = v
-			}
-		}
-		r.s.Command = []string{r.text("path")}
-	default:
-		r.fail("command is neither a text nor a list of texts")
-	}
-	if args := r.texts("args"); len(r.s.Command) > 0 {
-		r.s.Command = append(r.s.Command, args...)
-	}
-	if len(r.s.Command) > 0 && r.s.Command[0] == "" {
-		r.fail("command is empty")
-	}
-	r.s.Env = r.textMap("env", "environment")
-	r.s.PassEnv = r.texts("env_vars")
-	r.s.Dir = r.text("cwd", "workingDirectory")
-}
-
-// remote reads where the server is.
-func (r *entryReader) remote() {
-	streamable := r.members["httpUrl"] != nil
-	r.s.URL = r.text("httpUrl", "url", "serverUrl", "baseUrl")
-	r.s.Headers = r.textMap("headers", "http_headers")
-	r.s.EnvNames = r.textMap("env_http_headers")
-	if v := r.text("bearer_token_env_var"); v != "" {
-		if r.s.Headers == nil {
-			r.s.Headers = map[string]string{}
-		}
-		r.s.Headers["Authorization"] = "Bearer ${" + v + "}"
-	}
-	switch kind := strings.ToLower(r.text("type", "transport")); kind {
-	case "", "stdio", "local", "remote", "http", "streamable-http", "streamable_http", "streamablehttp":
-	case "sse":
-		r.s.SSE = !streamable
-	default:
-		r.fail("type %q is none that Junctor knows", kind)
-	}
-}
-
-// rest reads whether the server is used, its tools and times.
-func (r *entryReader) rest() {
-	if v, _ := r.take("disabled"); v == true {
-		r.s.Disabled = true
-	}
-	if v, _ := r.take("enabled"); v == false {
-		r.s.Disabled = true
-	}
-	r.s.Allow = r.texts("includeTools", "enabled_tools", "allowedTools")
-	r.s.Deny = r.texts("excludeTools", "disabled_tools", "disabledTools")
-	r.s.Start = max(r.duration(time.Second, "startup_timeout_sec"), r.duration(time.Millisecond, "startup_timeout_ms"))
-	r.s.Call = r.duration(time.Second, "tool_timeout_sec")
-	for _, name := range []string{"description", "name", "$schema", "source", "gallery"} {
-		delete(r.members, name)
-	}
 }

@@ -40,6 +40,8 @@ func unsupported(hint, format string, args ...any) error {
 // check returns an [*UnfitError] if the client does not support the target.
 func (c *Client) check(t Target) error {
 	switch {
+	case c.reads:
+		return unsupported("give it the command junctor serve by hand", "%s is only imported", c.Title)
 	case !entryName.MatchString(t.Name):
 		return unsupported("use letters, digits, - and _, starting with a letter, at most 64", "%q cannot be the name of an entry", t.Name)
 	case t.Token != "" && !variableName.MatchString(t.Token):

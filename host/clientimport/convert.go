@@ -18,9 +18,19 @@ import (
 // A Result is what a client's file says, as a configuration.
 type Result struct {
 	HCL     []byte // the server blocks
+	Policy  []byte // the policy block; nil: the file says nothing about who may use what
 	Servers []string
+	From    []string // the names that the Servers have in the client's file
 	Secrets []Secret
-	Notes   []string // sentences without a full stop, each about one server
+	Notes   []string // sentences without a full stop, each about one server or the whole file
+}
+
+// Blocks returns the server blocks and the policy block.
+func (r Result) Blocks() []byte {
+	if r.Policy == nil || len(r.HCL) == 0 {
+		return append(slices.Clone(r.HCL), r.Policy...)
+	}
+	return slices.Concat(r.HCL, []byte("\n"), r.Policy)
 }
 
 // A Secret is a value that was left out of the blocks.
@@ -33,16 +43,19 @@ type Secret struct {
 	Asked    bool   // the client asks for it; its file does not have it
 }
 
-// Convert writes the servers as blocks. Names that are taken already are left out.
-func Convert(servers []clientconfig.Server, inputs []clientconfig.Input, taken []string) Result {
-	c := converter{inputs: inputs, names: map[string]bool{}}
+// Convert writes the servers of a file as blocks, and who may use them as a policy. Names
+// that are taken already are left out.
+func Convert(file clientconfig.Content, taken []string) Result {
+	c := converter{inputs: file.Inputs, names: map[string]bool{}, labels: map[string]string{}}
 	for _, name := range taken {
 		c.names[name] = true
 	}
-	for _, s := range servers {
+	for _, s := range file.Servers {
 		c.server(s)
 	}
 	c.HCL = hclwrite.Format([]byte(c.text.String()))
+	c.Notes = append(c.Notes, file.Notes...)
+	c.policy(file)
 	return c.Result
 }
 
@@ -59,8 +72,11 @@ type converter struct {
 	Result
 	origin string // in a registry; empty: the server is from a client
 	inputs []clientconfig.Input
-	names  map[string]bool // of servers, taken
+	names  map[string]bool   // of servers, taken
+	labels map[string]string // of the servers of the file: by the name there, the name here
 	text   strings.Builder
+
+	secretInputs map[string]bool // by id; made when it is first needed
 
 	name    string // of the present server
 	visible bool   // the present setting is not for secrets
@@ -80,10 +96,17 @@ func (c *converter) server(s clientconfig.Server) {
 	c.name = s.Name
 	switch name := label(s.Name); {
 	case s.Problem != "":
-		c.note("not imported: %s", s.Problem)
+		where := ""
+		if s.Place != (clientconfig.Place{}) {
+			where = " (at " + s.Place.String() + ")"
+		}
+		c.note("not imported: %s%s", s.Problem, where)
 		return
 	case isJunctor(s.Command):
 		c.note("not imported: it starts Junctor itself")
+		return
+	case s.Name == "junctor" && s.URL != "" && c.origin == "":
+		c.note("not imported: it is the gateway, as junctor export writes it; rename it if it is another server")
 		return
 	case name != s.Name && c.names[name]:
 		c.note("not imported: its name as %s is taken", name)
@@ -96,7 +119,10 @@ func (c *converter) server(s clientconfig.Server) {
 		c.name = name
 	}
 	c.names[c.name] = true
-	c.Servers = append(c.Servers, c.name)
+	if c.labels != nil {
+		c.labels[s.Name] = c.name
+	}
+	c.Servers, c.From = append(c.Servers, c.name), append(c.From, s.Name)
 	if c.text.Len() > 0 {
 		c.line("")
 	}
@@ -114,7 +140,13 @@ func (c *converter) server(s clientconfig.Server) {
 	}
 	c.tools(s)
 	c.times(s)
+	if s.Idle != "" {
+		c.line("idle = %q", s.Idle)
+	}
 	c.line("}")
+	for _, n := range s.Notes {
+		c.note("%s", n)
+	}
 	if len(s.Ignored) > 0 {
 		c.note("has no equivalent here: %s", strings.Join(s.Ignored, ", "))
 	}
@@ -183,10 +215,19 @@ func (c *converter) remote(s clientconfig.Server) {
 	}
 	c.valueMap("headers", headers)
 	c.line("}")
-	if s.OAuth {
+	if s.OAuth && !hasAuthorization(headers) {
 		c.line(`auth "oauth" {`)
 		c.line("}")
 	}
+}
+
+func hasAuthorization(headers map[string]string) bool {
+	for name := range headers {
+		if strings.EqualFold(name, "Authorization") {
+			return true
+		}
+	}
+	return false
 }
 
 // valueMap writes a map whose values may be secrets.
@@ -220,17 +261,24 @@ func list(all []string) string {
 }
 
 func (c *converter) tools(s clientconfig.Server) {
-	if s.Allow == nil && len(s.Deny) == 0 {
+	if s.Allow == nil && len(s.Deny) == 0 && len(s.Read) == 0 && len(s.Write) == 0 {
 		return
 	}
 	c.line("tools {")
 	if s.Allow != nil {
 		c.line("allow = %s", list(s.Allow))
 	}
-	if len(s.Deny) > 0 {
-		c.line("deny = %s", list(s.Deny))
-	}
+	c.listed("deny", s.Deny)
+	c.listed("read", s.Read)
+	c.listed("write", s.Write)
 	c.line("}")
+}
+
+// listed writes an attribute that is a list, unless it is empty.
+func (c *converter) listed(attribute string, all []string) {
+	if len(all) > 0 {
+		c.line("%s = %s", attribute, list(all))
+	}
 }
 
 func (c *converter) times(s clientconfig.Server) {
@@ -250,8 +298,8 @@ func (c *converter) times(s clientconfig.Server) {
 }
 
 // reference matches the references of all clients: ${VAR}, ${env:VAR}, ${VAR:-default},
-// {env:VAR}, ${input:ID}, ${workspaceFolder}, ${userHome}.
-var reference = lazyregexp.New(`\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}|\$?\{env:([A-Za-z_][A-Za-z0-9_]*)(?::-?([^}]*))?\}|\$\{input:([^}]+)\}`)
+// {env:VAR}, {file:PATH}, ${input:ID}, ${workspaceFolder}, ${userHome}.
+var reference = lazyregexp.New(`\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}|\$?\{env:([A-Za-z_][A-Za-z0-9_]*)(?::-?([^}]*))?\}|\$\{input:([^}]+)\}|\{file:([^}]+)\}`)
 
 // A part is a literal text, or an expression.
 type part struct {
@@ -289,6 +337,12 @@ func (c *converter) referenceTo(text string, at []int) part {
 	if c.origin != "" {
 		return part{text: text[at[0]:at[1]]}
 	}
+	if path := group(6); path != "" {
+		if below, ok := strings.CutPrefix(path, "~/"); ok {
+			path = "${HOME}/" + below
+		}
+		return part{text: "trimspace(file(" + c.expression(path) + "))", expression: true}
+	}
 	name := cmp.Or(group(1), group(3))
 	switch name {
 	case "workspaceFolder", "workspaceRoot":
@@ -305,10 +359,14 @@ func (c *converter) referenceTo(text string, at []int) part {
 
 // input converts a reference to a value that the client asks for.
 func (c *converter) input(id string) part {
-	for _, in := range c.inputs {
-		if in.ID == id && in.Secret {
-			return part{text: c.secret(id, "inputs."+id, ""), expression: true}
+	if c.secretInputs == nil {
+		c.secretInputs = map[string]bool{}
+		for _, in := range c.inputs {
+			c.secretInputs[in.ID] = c.secretInputs[in.ID] || in.Secret
 		}
+	}
+	if c.secretInputs[id] {
+		return part{text: c.secret(id, "inputs."+id, ""), expression: true}
 	}
 	variable := strings.ToUpper(strings.Trim(notVariable.ReplaceAllString(id, "_"), "_"))
 	c.note("%s is asked for: set the variable %s", id, variable)

@@ -18,14 +18,19 @@ import (
 var update = flag.Bool("update", false, "write the golden files instead of comparing them")
 
 // shown returns everything that a person sees of an import.
-func shown(text []byte) string {
-	servers, inputs, err := clientconfig.Servers(text)
+func shown(name string, text []byte) string {
+	client := clientconfig.ForPath(name)
+	if client == nil { // the name begins with that of the client
+		word, _, _ := strings.Cut(filepath.Base(name), "-")
+		client = clientconfig.Find(word)
+	}
+	file, err := clientconfig.ReadContent(text, client)
 	if err != nil {
 		return "error: " + err.Error() + "\n"
 	}
-	got := Convert(servers, inputs, []string{"taken"})
+	got := Convert(file, []string{"taken"})
 	var b strings.Builder
-	b.Write(got.HCL)
+	b.Write(got.Blocks())
 	for _, n := range got.Notes {
 		fmt.Fprintf(&b, "# note: %s\n", n)
 	}
@@ -52,7 +57,7 @@ func TestFiles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := shown(text)
+			got := shown(path, text)
 			if strings.Contains(got, "hunter") {
 				t.Errorf("a secret is shown:\n%s", got)
 			}
@@ -73,7 +78,7 @@ func TestFiles(t *testing.T) {
 			}
 		})
 	}
-	if count < 15 {
+	if count < 60 {
 		t.Errorf("only %d files", count)
 	}
 }
@@ -88,12 +93,48 @@ func TestLargeFile(t *testing.T) {
 			fmt.Fprintf(&b, `, "LITERAL_%s%d": "value"`, name, i)
 		}
 		b.WriteString(`}}}}`)
-		servers, inputs, err := clientconfig.Servers([]byte(b.String()))
+		file, err := clientconfig.ReadContent([]byte(b.String()), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := Convert(servers, inputs, nil); len(got.Servers) != 1 {
+		if got := Convert(file, nil); len(got.Servers) != 1 {
 			t.Errorf("%d servers", len(got.Servers))
+		}
+	}
+}
+
+// TestLargeLists: files with very many entries or rules are refused, or converted in seconds.
+func TestLargeLists(t *testing.T) {
+	many := func(n int, format string) string {
+		var all []string
+		for i := range n {
+			all = append(all, fmt.Sprintf(format, i))
+		}
+		return strings.Join(all, ",\n")
+	}
+	for name, c := range map[string]struct {
+		text    string
+		refused bool
+	}{
+		"servers":     {`{"mcpServers": {` + many(200_000, `"s%d": {"command": "x"}`) + `}}`, true},
+		"a fragment":  {`{` + many(200_000, `"s%d": {"command": "x"}`) + `}`, true},
+		"a list":      {`{"servers": [` + many(200_000, `{"command": "x%d"}`) + `]}`, true},
+		"roles":       {`{"roles": {` + many(100_000, `"r%d": []`) + `}}`, true},
+		"grants":      {`{"roles": {"r": [` + many(100_000, `{"server": "s%d", "access": "*"}`) + `]}}`, true},
+		"names":       {`{"roles": {"r": [{"server": "s", "access": "*", "tools": [` + many(300_000, `"t%d"`) + `]}]}}`, true},
+		"rules":       {`{"default": "allow", "rules": [` + many(5000, `{"tools": ["a*b*c__%d*"], "policy": "deny"}`) + `]}`, false},
+		"few rules":   {`{"rules": [` + many(100, `{"tools": ["a*b*c__%d*"], "policy": "allow"}, {"tools": ["*"], "roles": ["r"], "policy": "deny"}`) + `]}`, false},
+		"stars":       {`{"rules": [{"tools": ["` + strings.Repeat("*a", 100_000) + `"], "policy": "deny"}]}`, false},
+		"permissions": {`{"permissions": {"level": "yolo", "tool_permissions": {` + many(100_000, `"mcp_a_b_%d": {"enabled": false}`) + `}}}`, true},
+		"inputs":      {`{"inputs": [` + many(100_000, `{"id": "i%d", "password": true}`) + `], "servers": {"a": {"command": "x", "args": [` + many(2000, `"${input:i%d}"`) + `]}}}`, false},
+		"a catalog":   {"registry:\n" + strings.ReplaceAll(many(100_000, "  s%d: {image: x}"), ",", ""), true},
+	} {
+		file, err := clientconfig.ReadContent([]byte(c.text), nil)
+		if (err != nil) != c.refused {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err == nil {
+			Convert(file, nil)
 		}
 	}
 }
@@ -112,11 +153,18 @@ func FuzzConvert(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		servers, inputs, err := clientconfig.Servers(text)
+		var client *clientconfig.Client
+		if len(text)%2 == 1 {
+			client = clientconfig.Find([]string{"gemini", "mcporter"}[len(text)/2%2])
+		}
+		content, err := clientconfig.ReadContent(text, client)
 		if err != nil {
 			return
 		}
-		got := Convert(servers, inputs, nil)
+		got := Convert(content, nil)
+		if _, diags := hclsyntax.ParseConfig(got.Policy, "x", hcl.InitialPos); diags.HasErrors() {
+			t.Fatalf("%s\n%s", diags, got.Policy)
+		}
 		file, diags := hclsyntax.ParseConfig(got.HCL, "x", hcl.InitialPos)
 		if diags.HasErrors() {
 			t.Fatalf("%s\n%s", diags, got.HCL)

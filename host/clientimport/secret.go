@@ -16,10 +16,18 @@ func isShown(r rune) bool { return unicode.IsPrint(r) }
 // knownSecret matches secrets that their form gives away.
 var knownSecret = lazyregexp.New(`^(gh[pousr]_|github_pat_|glpat-|sk-|xox[abprs]-|AKIA|ya29\.|eyJ[A-Za-z0-9_-]{10}|Bearer |Basic |[A-Za-z0-9+/_-]{40,}=*$)`)
 
+// containedSecret matches texts with a secret in them: a header, a member of JSON, a flag with
+// its value, the password of a URL, or a token with a known beginning.
+var containedSecret = lazyregexp.New(`(?i)\b(?:bearer|basic)\s+[a-z0-9._~+/=-]{8,}` +
+	`|"[^"]*(?:token|secret|passw|key|auth|credential|cookie)[^"]*"\s*:\s*"[^"]` +
+	`|-[a-z-]*(?:token|secret|passw|key|credential)[a-z-]*[= ]\S` +
+	`|://[^/@:\s]*:[^/@\s]+@` +
+	`|\b(?:gh[pousr]_|github_pat_|glpat-|sk-|xox[abprs]-)[a-z0-9]{4,}`)
+
 // isSecret reports whether a value with a name may be a secret. A text with a reference
 // is none: its secret is elsewhere.
 func isSecret(name, value string) bool {
-	return value != "" && !reference.MatchString(value) && (secretname.Sounds(name) || knownSecret.MatchString(value))
+	return value != "" && !reference.MatchString(value) && (secretname.Sounds(name) || knownSecret.MatchString(value) || containedSecret.MatchString(value))
 }
 
 // plainValue matches values that are no secrets, whatever their name sounds like.
@@ -62,6 +70,15 @@ func (c *converter) secret(name, where, value string) string {
 	return expression
 }
 
+// userPassword matches a name and a password, but not the numbers of a user and a group.
+var userPassword = lazyregexp.New(`^[^:/\s]+:[^:/\s]*[^0-9:/\s][^:/\s]*$`)
+
+// isKey reports whether a part of a path is a key: a token with a known beginning, or a long
+// text with digits.
+func isKey(segment string) bool {
+	return containedSecret.MatchString(segment) || knownSecret.MatchString(segment) || len(segment) >= 24 && strings.ContainsAny(segment, "0123456789")
+}
+
 // argument writes an argument of a program. One after a flag whose name is that of a
 // secret is one, as is the value in --token=VALUE and in TOKEN=VALUE after -e.
 func (c *converter) argument(command []string, i int, word string) string {
@@ -77,6 +94,9 @@ func (c *converter) argument(command []string, i int, word string) string {
 		return join([]part{{text: name + ":"}, {text: c.secret(name, "args."+name, value), expression: true}})
 	}
 	before := command[i-1]
+	if (before == "-u" || before == "--user") && userPassword.MatchString(word) && !reference.MatchString(word) {
+		return c.secret("user", "args."+before, word)
+	}
 	if flag := strings.TrimLeft(before, "-"); i > 1 && flag != before && !strings.HasPrefix(word, "-") && !strings.Contains(before, "=") {
 		return c.value("args."+before, flag, word)
 	}
@@ -86,7 +106,8 @@ func (c *converter) argument(command []string, i int, word string) string {
 	return c.value(fmt.Sprintf("args.%d", i), "arg", word)
 }
 
-// address writes a URL. A password and values of secret names in its query are secrets.
+// address writes a URL. A password, keys in its path and values of secret names in its query
+// are secrets.
 func (c *converter) address(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || reference.MatchString(text) {
@@ -107,6 +128,11 @@ func (c *converter) address(text string) string {
 			info, _, _ := strings.Cut(raw, "@")
 			_, password, _ := strings.Cut(info, ":")
 			leaveOut("password", "url", password)
+		}
+	}
+	for segment := range strings.SplitSeq(strings.Trim(u.EscapedPath(), "/"), "/") {
+		if isKey(segment) {
+			leaveOut("key", "url", segment)
 		}
 	}
 	for pair := range strings.SplitSeq(u.RawQuery, "&") {

@@ -103,3 +103,17 @@ func withoutEmptyLine(text []byte) []byte {
 	}
 	return bytes.TrimPrefix(text, []byte("\n"))
 }
+
+// Has reports whether a file has a block of a type at its top level. path is for errors only.
+func Has(text []byte, path, blockType string) (bool, error) {
+	f, diags := hclsyntax.ParseConfig(text, path, hcl.InitialPos)
+	if diags.HasErrors() {
+		return false, fmt.Errorf("%s: %s", diags[0].Subject, diags[0].Summary)
+	}
+	for _, b := range f.Body.(*hclsyntax.Body).Blocks {
+		if b.Type == blockType {
+			return true, nil
+		}
+	}
+	return false, nil
+}
