@@ -65,6 +65,7 @@ var allowed = map[string]string{
 	"host/trust":                 "host/config host/fault host/ownership",
 	"host/cliconfig":             "host/tokencount host/truncate sdk",
 	"host/clientconfig":          "host/lazyregexp",
+	"host/bundle":                "host/clientconfig host/lazyregexp",
 	"host/configedit":            "",
 	"host/clientimport":          "host/clientconfig host/lazyregexp host/secretname",
 	"host/launcher":              "host/lazyregexp",

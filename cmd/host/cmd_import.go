@@ -36,8 +36,8 @@ func (e *env) importVerb() *cobra.Command {
 		Short: "Convert the servers of an MCP client into a configuration",
 		Long: `Print the servers in the configuration of an MCP client as server blocks. The file may be that of a client by its name
 (` + strings.Join(clientconfig.Names(clientconfig.Clients), ", ") + `),
-any file in the format of one of them, a catalog of Docker MCP (YAML), or standard input (-), where a pasted mcpServers
-object will do.
+any file in the format of one of them, a catalog of Docker MCP (YAML), a bundle (.mcpb), or standard input (-), where a
+pasted mcpServers object will do.
 
 Variables become env(). Values that may be secrets are not printed: keyring() stands in their place, or env() in settings
 such as url that take no stored secret. A note names each and says how to set it. Notes also say what has no equivalent. An
@@ -45,7 +45,8 @@ access control list or permission levels become a policy that never allows more.
 
 With --write, add the blocks to the end of the configuration, or to a new junctor.hcl, and store the secrets, as "junctor
 secret set" does; one whose name is taken is left to you. All else in the configuration stays as it is, and
-the file as it was is kept beside it. Servers whose name the configuration has already are left out.`,
+the file as it was is kept beside it. Servers whose name the configuration has already are left out. A bundle is unpacked
+into Junctor's data directory.`,
 		Example: `  junctor import claude-desktop
   junctor import cursor --scope project --write
   junctor import docker-mcp.yaml --only github --write
@@ -71,6 +72,9 @@ the file as it was is kept beside it. Servers whose name the configuration has a
 
 // importServers prints the servers of a client's file, or adds them to the configuration.
 func (e *env) importServers(ctx context.Context, x importOptions, from string) error {
+	if isBundle(from) {
+		return e.importBundle(ctx, x, from)
+	}
 	text, path, err := e.readImport(ctx, x, from)
 	if err != nil {
 		return err
