@@ -24,20 +24,20 @@ import (
 const mostImport = 8 << 20
 
 type importOptions struct {
-	scope string
-	only  []string
-	write bool
+	scope              string
+	only               []string
+	write, replace, ok bool // --write, --replace, --yes
 }
 
 func (e *env) importVerb() *cobra.Command {
 	var x importOptions
 	cmd := &cobra.Command{
-		Use:   "import CLIENT|FILE|-",
+		Use:   "import [CLIENT|FILE|-]",
 		Short: "Convert the servers of an MCP client into a configuration",
 		Long: `Print the servers in the configuration of an MCP client as server blocks. The file may be that of a client by its name
 (` + strings.Join(clientconfig.Names(clientconfig.Clients), ", ") + `),
 any file in the format of one of them, a catalog of Docker MCP (YAML), a bundle (.mcpb), or standard input (-), where a
-pasted mcpServers object will do.
+pasted mcpServers object will do. Without an argument, list the clients of this machine and how many servers they have.
 
 Variables become env(). Values that may be secrets are not printed: keyring() stands in their place, or env() in settings
 such as url that take no stored secret. A note names each and says how to set it. Notes also say what has no equivalent. An
@@ -46,12 +46,21 @@ access control list or permission levels become a policy that never allows more.
 With --write, add the blocks to the end of the configuration, or to a new junctor.hcl, and store the secrets, as "junctor
 secret set" does; one whose name is taken is left to you. All else in the configuration stays as it is, and
 the file as it was is kept beside it. Servers whose name the configuration has already are left out. A bundle is unpacked
-into Junctor's data directory.`,
-		Example: `  junctor import claude-desktop
-  junctor import cursor --scope project --write
+into Junctor's data directory.
+
+With --replace too, put one entry in the place of the imported ones in the client's own file: the one that "junctor export
+CLIENT" writes. Comments stay, and the file as it was is kept beside it.`,
+		Example: `  junctor import
+  junctor import claude-desktop
+  junctor import cursor --scope project --write --replace
   junctor import docker-mcp.yaml --only github --write
   junctor import - < mcp.json`,
-		Args: takes("CLIENT|FILE|-"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 && !x.write && !x.replace && len(x.only) == 0 {
+				return nil // the list of clients
+			}
+			return takes("CLIENT|FILE|-")(cmd, args)
+		},
 		ValidArgsFunction: func(_ *cobra.Command, before []string, _ string) (words []cobra.Completion, _ cobra.ShellCompDirective) {
 			if len(before) == 0 {
 				for _, c := range clientconfig.Clients {
@@ -60,10 +69,17 @@ into Junctor's data directory.`,
 			}
 			return words, cobra.ShellCompDirectiveDefault
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return e.importServers(cmd.Context(), x, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return e.listClients()
+			}
+			return e.importServers(cmd.Context(), x, args[0])
+		},
 	}
 	f := cmd.Flags()
 	f.BoolVar(&x.write, "write", false, "add the blocks to the configuration")
+	f.BoolVar(&x.replace, "replace", false, "with --write: put Junctor in the place of the imported entries in the client's file")
+	f.BoolVarP(&x.ok, "yes", "y", false, "replace without asking")
 	f.StringArrayVar(&x.only, "only", nil, "import this `SERVER` of the file; repeat it for several")
 	f.StringVar(&x.scope, "scope", string(clientconfig.User), "whose file of a client: "+strings.Join(clientconfig.Scopes, ", "))
 	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions(clientconfig.Scopes, cobra.ShellCompDirectiveNoFileComp))
@@ -72,6 +88,9 @@ into Junctor's data directory.`,
 
 // importServers prints the servers of a client's file, or adds them to the configuration.
 func (e *env) importServers(ctx context.Context, x importOptions, from string) error {
+	if err := e.checkReplace(x, from); err != nil {
+		return err
+	}
 	if isBundle(from) {
 		return e.importBundle(ctx, x, from)
 	}
@@ -86,11 +105,11 @@ func (e *env) importServers(ctx context.Context, x importOptions, from string) e
 	if file.Servers, err = onlyServers(file.Servers, x.only); err != nil {
 		return err
 	}
-	return e.putContent(ctx, x, file)
+	return e.putContent(ctx, x, file, from)
 }
 
 // putContent prints what a file says as a configuration, or adds it to the configuration.
-func (e *env) putContent(ctx context.Context, x importOptions, file clientconfig.Content) error {
+func (e *env) putContent(ctx context.Context, x importOptions, file clientconfig.Content, from string) error {
 	var target *clientconfig.File
 	var taken []string
 	var err error
@@ -106,7 +125,10 @@ func (e *env) putContent(ctx context.Context, x importOptions, file clientconfig
 	if !e.json {
 		e.remarkImport(got)
 	}
-	return nil
+	if !x.replace {
+		return nil
+	}
+	return e.replaceEntries(ctx, x, clientconfig.Find(from), replaceable(file, got, taken))
 }
 
 // readContent reads the text of a client's file. c is the client, or nil.

@@ -56,5 +56,5 @@ func (e *env) importBundle(ctx context.Context, x importOptions, path string) er
 	} else if server.Problem == "" {
 		e.remark("--write unpacks it into %s", dir)
 	}
-	return e.putContent(ctx, x, clientconfig.Content{Servers: []clientconfig.Server{server}, Inputs: inputs})
+	return e.putContent(ctx, x, clientconfig.Content{Servers: []clientconfig.Server{server}, Inputs: inputs}, path)
 }

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"strconv"
+
+	"github.com/junctor-mcp/junctor/host/clientconfig"
+)
+
+// A foundClient is a file of a client on this machine.
+type foundClient struct {
+	Client  string `json:"client"`
+	Title   string `json:"title"`
+	Scope   string `json:"scope"`
+	File    string `json:"file"`
+	Servers int    `json:"servers"`
+	Error   string `json:"error,omitempty"` // why the file cannot be read
+}
+
+// listClients prints the files of clients on this machine and in this directory.
+func (e *env) listClients() error {
+	found := []foundClient{}
+	for _, scope := range []clientconfig.Scope{clientconfig.User, clientconfig.Project} {
+		for _, c := range clientconfig.Clients {
+			if one, ok := e.findClient(c, scope); ok {
+				found = append(found, one)
+			}
+		}
+	}
+	if e.machine() {
+		return e.printJSON(found)
+	}
+	if len(found) == 0 {
+		e.remark("no client has a file on this machine; junctor import FILE takes any other file")
+		return nil
+	}
+	var rows [][]string
+	for _, one := range found {
+		servers := strconv.Itoa(one.Servers)
+		if one.Error != "" {
+			servers = "unreadable"
+		}
+		rows = append(rows, []string{one.Client, servers, one.Scope, one.File})
+	}
+	e.table([]string{"CLIENT", "SERVERS", "SCOPE", "FILE"}, rows)
+	return nil
+}
+
+// findClient reads the file of a client, if there is one.
+func (e *env) findClient(c *clientconfig.Client, scope clientconfig.Scope) (one foundClient, ok bool) {
+	if c.Places(scope, clientconfig.Home{Lookup: e.get}) == nil {
+		return one, false
+	}
+	path, err := importPath(importOptions{scope: string(scope)}, c.Name, e.get)
+	if err != nil || !fileExists(path) {
+		return one, false
+	}
+	one = foundClient{Client: c.Name, Title: c.Title, Scope: string(scope), File: path}
+	text, err := readRegular(path)
+	var file clientconfig.Content
+	if err == nil {
+		file, err = readContent(text, path, c)
+	}
+	if err != nil {
+		one.Error = err.Error()
+	}
+	for _, s := range file.Servers {
+		if s.Problem == "" {
+			one.Servers++
+		}
+	}
+	return one, true
+}

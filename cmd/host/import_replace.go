@@ -1,0 +1,121 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/clientconfig"
+	"github.com/junctor-mcp/junctor/host/clientimport"
+	"github.com/junctor-mcp/junctor/host/fault"
+)
+
+// checkReplace refuses --replace where nothing can be replaced.
+func (e *env) checkReplace(x importOptions, from string) error {
+	if !x.replace {
+		return nil
+	}
+	c := clientconfig.Find(from)
+	switch {
+	case !x.write:
+		return fault.New(fault.Usage, "--replace has no effect without --write").WithHint("add --write")
+	case c == nil:
+		return fault.New(fault.Usage, "--replace needs the name of a client").WithHint("one of %s", strings.Join(clientconfig.Names(clientconfig.Written()), ", "))
+	case c.ReadOnly():
+		return fault.New(fault.Usage, "the file of %s is only read", c.Title).WithHint("omit --replace, and add junctor serve to it by hand")
+	case !x.ok && !e.canAsk():
+		return fault.New(fault.Usage, "--replace changes the file of %s, and there is no terminal for the question", c.Title).WithHint("add --yes")
+	}
+	return nil
+}
+
+// A replacement says which entries of a client Junctor can take the place of.
+type replacement struct {
+	names []string // of entries that the configuration has now
+	stay  []string // of entries with a secret that only the client's file may have
+}
+
+// replaceable returns the entries that the configuration has now. An entry with a secret that
+// was not stored stays, because the file has the only copy.
+func replaceable(file clientconfig.Content, got clientimport.Result, taken []string) (r replacement) {
+	for _, s := range file.Servers {
+		here, secrets := s.Name, got.Secrets
+		if i := slices.Index(got.From, s.Name); i >= 0 {
+			here = got.Servers[i]
+		} else if s.Problem == "" && slices.Contains(taken, s.Name) { // the configuration had it before
+			secrets = clientimport.Convert(clientconfig.Content{Servers: []clientconfig.Server{s}, Inputs: file.Inputs}, nil).Secrets
+		} else {
+			continue
+		}
+		if slices.ContainsFunc(secrets, func(secret clientimport.Secret) bool { return secret.Server == here && secret.Value != "" }) {
+			r.stay = append(r.stay, s.Name)
+		} else {
+			r.names = append(r.names, s.Name)
+		}
+	}
+	return r
+}
+
+// replaceEntries puts one entry for Junctor in the place of those that were imported.
+func (e *env) replaceEntries(ctx context.Context, x importOptions, c *clientconfig.Client, r replacement) error {
+	for _, name := range r.stay {
+		e.remark("%s: the entry in the file of %s stays, because it may have the only copy of a secret", name, c.Title)
+	}
+	if len(r.names) == 0 {
+		e.remark("nothing in the file of %s was replaced", c.Title)
+		return nil
+	}
+	if agreed, err := e.agreeToReplace(ctx, x, c, r.names); err != nil || !agreed {
+		return err
+	}
+	t, err := e.target(ctx, exportOptions{name: "junctor"}, c)
+	if err != nil {
+		return err
+	}
+	paths, err := clientPaths(c, clientconfig.Scope(x.scope), e.get)
+	if err != nil {
+		return err
+	}
+	f, err := clientconfig.Choose(paths)
+	if err != nil {
+		return exportFault(err)
+	}
+	text, err := c.Remove(f.Text, r.names)
+	if err == nil {
+		text, err = c.Merge(text, t)
+	}
+	if bad, ok := errors.AsType[*clientconfig.SyntaxError](err); ok {
+		return &fault.Error{Code: fault.ExportFile, Message: bad.What, At: fmt.Sprintf("%s:%d:%d", f.Path, bad.Line, bad.Column),
+			Hint: "the servers were imported, and the file of the client was not changed; edit it by hand, as junctor export " + c.Name + " shows"}
+	}
+	if err != nil {
+		return exportFault(err)
+	}
+	backup, err := f.Write(text, time.Now())
+	if err != nil {
+		return exportFault(err)
+	}
+	e.reportExport(c, t, f, backup, true, "%s has %s in the place of %s now; as it was: %s", safe(f.Path), t.Name, safe(strings.Join(r.names, ", ")), safe(backup))
+	return nil
+}
+
+// agreeToReplace asks whether to change the client's file.
+func (e *env) agreeToReplace(ctx context.Context, x importOptions, c *clientconfig.Client, names []string) (bool, error) {
+	if x.ok {
+		return true, nil
+	}
+	_, _ = fmt.Fprintf(safeWriter{e.stderr}, "Replace %s of %s by Junctor? [y/N] ", strings.Join(names, ", "), c.Title)
+	answer, err := interruptible(ctx, func() ([]byte, error) {
+		line, err := bufio.NewReader(e.stdin).ReadString('\n')
+		return []byte(line), err
+	})
+	if err != nil && ctx.Err() != nil {
+		return false, err
+	}
+	word := strings.ToLower(strings.TrimSpace(string(answer)))
+	return word == "y" || word == "yes", nil
+}
