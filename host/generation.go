@@ -46,7 +46,8 @@ func (a *App) read(ctx context.Context, content *config.Content) (*generation, c
 	}
 	cfg, diags := config.Load(ctx, config.Options{
 		Path: a.opts.Config.Path, Text: a.opts.Config.Text, Content: content, Lookup: a.opts.Lookup, Describe: g.describeOrReport, All: a.opts.AllPlugins, NoListener: a.opts.NoListener, Managed: a.opts.Managed,
-		Under: a.opts.Config.UnderPaths(),
+		Pasted: pastedServers,
+		Under:  a.opts.Config.UnderPaths(),
 	})
 	if cfg == nil {
 		return nil, diags

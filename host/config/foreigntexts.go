@@ -131,3 +131,9 @@ func wordsInBrackets(line string) string {
 	}
 	return "[" + strings.Join(words, ", ") + "]"
 }
+
+var (
+	plainProgram = lazyregexp.New(`^[A-Za-z0-9._/-]+$`)
+	// plainArgument matches arguments that cannot be secrets.
+	plainArgument = lazyregexp.New(`^(-[a-zA-Z]|--?[a-z][a-z-]{1,20}|run|exec|@[a-z0-9-]+/[a-z0-9._-]+)$`)
+)

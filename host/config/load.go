@@ -42,6 +42,11 @@ type Options struct {
 	// then does not report env() and file() of gateway.http that fail.
 	NoListener bool
 
+	// Pasted converts the JSON configuration of an MCP client, which was pasted into a file,
+	// into HCL without secrets; "" if it cannot. Load shows the result in a hint. Nil: the
+	// hint says how to convert it.
+	Pasted func(text []byte) string
+
 	// Managed is the path of the managed configuration of the machine; empty: none is read.
 	Managed string
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -14,97 +13,103 @@ import (
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
-// pastedJSON recognizes the JSON configuration of an MCP client and returns a problem
-// that shows its first server as HCL. It returns nil for other texts. The hint does
-// not repeat values of variables and most arguments, which may be secrets.
-func pastedJSON(s *source) *problem {
+// clientMembers are the members that hold the servers in JSON files of MCP clients.
+var clientMembers = []string{"mcpServers", "servers", "mcp_servers", "context_servers", "mcp"}
+
+// pastedJSON recognizes a file that is the JSON configuration of an MCP client, or other
+// JSON. It returns nil for other texts. The problem has no source line, which may contain
+// secrets.
+func (l *loader) pastedJSON(s *source) *problem {
 	text := bytes.TrimSpace(bytes.TrimPrefix(s.text, []byte("\uFEFF")))
 	if len(text) == 0 || text[0] != '{' {
 		return nil
 	}
-	p := &problem{ // without a source line, which may contain secrets
+	var file map[string]json.RawMessage
+	if end := objectEnd(text); end == len(text) && json.Unmarshal(text, &file) == nil {
+		for _, name := range clientMembers {
+			if value := bytes.TrimSpace(file[name]); len(value) > 0 && value[0] == '{' {
+				return l.clientJSON(hcl.Range{Filename: s.name}, name, "", text)
+			}
+		}
+	} else if p := l.pastedInside(s, hcl.Range{}); p != nil {
+		return p
+	}
+	return &problem{
 		at: hcl.Range{Filename: s.name}, summary: "this is JSON, and a configuration is written in HCL",
 		hint: `write server "NAME" { transport "stdio" { command = [...] } }, each block on lines of its own`,
 	}
-	servers, key := clientServers(text)
-	if len(servers) == 0 {
+}
+
+// clientJSON returns the problem of a client's configuration. The hint has its servers as
+// HCL, if the caller of Load can convert them.
+func (l *loader) clientJSON(at hcl.Range, member, from string, text []byte) *problem {
+	p := &problem{at: at, summary: fmt.Sprintf("this is the JSON configuration of an MCP client (%s)%s, and one of Junctor is written in HCL", member, from)}
+	p.hint = "`junctor import FILE` converts such a file"
+	if l.Pasted == nil {
 		return p
 	}
-	p.summary = fmt.Sprintf("this is the JSON configuration of an MCP client (%s), and one of Junctor is written in HCL", key)
-	p.hint = "`junctor import FILE` converts such a file; each server becomes a block, such as\n" + servers[0]
+	if blocks := strings.TrimSpace(l.Pasted(text)); blocks != "" {
+		p.hint = "write in its place:\n    " + strings.ReplaceAll(blocks, "\n", "\n    ") + "\n  `junctor import FILE` converts such a file, and stores its secrets"
+	}
 	return p
 }
 
-// clientServers returns the servers of a client's configuration as HCL, and the key
-// that holds them.
-func clientServers(text []byte) (blocks []string, key string) {
-	type server struct {
-		Command string                     `json:"command"`
-		Args    []string                   `json:"args"`
-		Env     map[string]json.RawMessage `json:"env"`
-		URL     string                     `json:"url"`
+// memberLine matches the line with which the JSON of a client begins between blocks.
+var memberLine = lazyregexp.New(`(?m)^[ \t]*(\{\s*)?"(mcpServers|servers|mcp_servers|context_servers)"[ \t]*:[ \t]*\{`)
+
+// pastedInside recognizes the JSON configuration of a client between blocks, where the error
+// of a parser is. An empty range stands for any place.
+func (l *loader) pastedInside(s *source, wrong hcl.Range) *problem {
+	at := memberLine.FindStringSubmatchIndex(string(s.text))
+	if at == nil {
+		return nil
 	}
-	var file map[string]json.RawMessage
-	if json.Unmarshal(text, &file) != nil {
-		return nil, ""
+	start, member := at[0], string(s.text[at[4]:at[5]])
+	text := s.text[at[1]-1:] // from the brace of the servers
+	if at[2] >= 0 {
+		text = s.text[at[2]:]
 	}
-	for _, key := range []string{"mcpServers", "servers", "mcp_servers", "context_servers", "mcp"} {
-		var servers map[string]server
-		if json.Unmarshal(file[key], &servers) != nil {
-			continue
-		}
-		for name, s := range servers {
-			if s.Command == "" && s.URL == "" || !labelRule.MatchString(name) {
-				continue
+	end := objectEnd(text)
+	if end < 0 {
+		return nil
+	}
+	if wrong != (hcl.Range{}) && (wrong.Start.Byte < start || wrong.Start.Byte > len(s.text)-len(text)+end) {
+		return nil
+	}
+	text = text[:end]
+	if at[2] < 0 {
+		text = fmt.Appendf(nil, `{%q: %s}`, member, text)
+	}
+	line := bytes.Count(s.text[:start], []byte("\n")) + 1
+	return l.clientJSON(hcl.Range{Filename: s.name}, member, fmt.Sprintf(" from line %d on", line), text)
+}
+
+// objectEnd returns the length of the object that a text of JSON with comments begins with,
+// or -1.
+func objectEnd(text []byte) int {
+	depth := 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '"':
+			for i++; i < len(text) && text[i] != '"'; i++ {
+				if text[i] == '\\' {
+					i++
+				}
 			}
-			blocks = append(blocks, serverBlock(name, s.Command, s.Args, slices.Sorted(keysOf(s.Env))))
-		}
-		slices.Sort(blocks)
-		return blocks, key
-	}
-	return nil, ""
-}
-
-func keysOf(m map[string]json.RawMessage) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for k := range m {
-			if envRule.MatchString(k) && !yield(k) {
-				return
+		case '/':
+			if line := bytes.IndexByte(text[i:], '\n'); line >= 0 && bytes.HasPrefix(text[i:], []byte("//")) {
+				i += line
+			}
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth == 0 {
+				return i + 1
 			}
 		}
 	}
+	return -1
 }
-
-// plainArgument matches arguments that cannot be secrets.
-var plainArgument = lazyregexp.New(`^(-[a-zA-Z]|--?[a-z][a-z-]{1,20}|run|exec|@[a-z0-9-]+/[a-z0-9._-]+)$`)
-
-// serverBlock returns a server as HCL. A server without a command is remote.
-func serverBlock(name, command string, args, env []string) string {
-	var b strings.Builder
-	if command == "" {
-		fmt.Fprintf(&b, "    server %q {\n      transport \"http\" {\n        url = \"...\"\n      }\n    }", name)
-		return b.String()
-	}
-	words := []string{fmt.Sprintf("%q", command)}
-	if len(command) > 64 || !plainProgram.MatchString(command) {
-		words[0] = `"..."`
-	}
-	for _, a := range args {
-		if !plainArgument.MatchString(a) {
-			words = append(words, `"..."`)
-			break
-		}
-		words = append(words, fmt.Sprintf("%q", a))
-	}
-	fmt.Fprintf(&b, "    server %q {\n      transport \"stdio\" {\n        command = [%s]\n", name, strings.Join(words, ", "))
-	if len(env) > 0 {
-		fmt.Fprintf(&b, "        env     = { %s = env(%q) }\n", env[0], env[0])
-	}
-	b.WriteString("      }\n    }")
-	return b.String()
-}
-
-var plainProgram = lazyregexp.New(`^[A-Za-z0-9._/-]+$`)
 
 // shellVariable matches a variable in shell notation, $TOKEN. In HCL ${TOKEN} is a
 // reference, which eval reports.

@@ -159,7 +159,7 @@ func (l *loader) parse() bool {
 func (l *loader) parseSources(sources []*source) bool {
 	whole := true
 	for _, s := range sources {
-		if p := pastedJSON(s); p != nil {
+		if p := l.pastedJSON(s); p != nil {
 			l.problem(*p)
 			whole = false
 			continue
@@ -167,12 +167,22 @@ func (l *loader) parseSources(sources []*source) bool {
 		tokens, wrong := prescan(s.name, s.text)
 		s.tokens = tokens
 		if wrong != nil {
+			if p := l.pastedInside(s, wrong.at); p != nil {
+				wrong = p
+			}
 			l.problem(*wrong)
 			whole = false
 			continue
 		}
 		var diags hcl.Diagnostics
 		s.body, diags = s.parse()
+		if diags.HasErrors() && diags[0].Subject != nil {
+			if p := l.pastedInside(s, *diags[0].Subject); p != nil {
+				l.problem(*p)
+				whole = false
+				continue
+			}
+		}
 		var found []parsedProblem
 		for _, d := range diags {
 			found = append(found, s.parseProblem(d))

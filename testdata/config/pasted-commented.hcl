@@ -1,0 +1,6 @@
+// from my editor
+{
+  "servers": { // two of them
+    "a": { "command": "a", "env": { "TOKEN": "hunter2" }, },
+  },
+}
