@@ -255,20 +255,10 @@ func (e *env) importTarget() (*clientconfig.File, []string, error) {
 // got.Secrets keeps those that were not stored.
 func (e *env) putImport(ctx context.Context, got *clientimport.Result, target *clientconfig.File) error {
 	if target != nil && len(got.Servers)+len(got.Policy) > 0 {
-		blocks := got.HCL
-		if got.Policy != nil {
-			has, err := configedit.Has(target.Text, target.Path, "policy")
-			if err != nil {
-				return err
-			}
-			if has {
-				e.warn(fmt.Sprintf("%s has a policy block already, so the one of the file was left out", target.Path), "run the command without --write, and add its rules by hand")
-				got.Policy = nil
-			} else {
-				blocks = got.Blocks()
-			}
+		if err := checkPolicy(*got, target); err != nil {
+			return err
 		}
-		backup, err := e.writeEdited(target, configedit.Append(target.Text, blocks))
+		backup, err := e.writeEdited(target, configedit.Append(target.Text, got.Blocks()))
 		if err != nil {
 			return err
 		}
@@ -307,6 +297,20 @@ func (e *env) remarkImport(got clientimport.Result) {
 	if len(got.Servers) == 0 && got.Policy == nil {
 		e.remark("no server was imported")
 	}
+}
+
+// checkPolicy refuses to add a policy to a configuration that has one. Its servers are not
+// added without it, because they could be used by more clients than before.
+func checkPolicy(got clientimport.Result, target *clientconfig.File) error {
+	if got.Policy == nil {
+		return nil
+	}
+	has, err := configedit.Has(target.Text, target.Path, "policy")
+	if err != nil || !has {
+		return err
+	}
+	return fault.New(fault.Usage, "%s has a policy block already, and the file says who may use its servers", target.Path).
+		WithHint("omit --write, and add the blocks and the rules by hand; nothing was written")
 }
 
 // added returns the names of what an import adds.
