@@ -4,13 +4,20 @@
 #   go build -C testdata/thirdparty -o ../../examples/plugins/junctor-plugin-acme-transport ./acme-transport
 plugins {
   required = {
-    acme-transport = { source = "./plugins", version = "~> 1.0" }
+    acme-transport = { source = "./plugins", version = "~> 1.0" } # and sha256 = "..."
   }
+}
+
+plugin "apart" { # the stdio plugin once more, in processes of its own
+  use       = "stdio"
+  isolation = "server"
+  env       = ["HTTPS_PROXY"]
 }
 
 variable "team" { # JUNCTOR_VAR_team, or else the default
   default     = "platform"
   description = "Whose servers these are"
+  sensitive   = false # true: a value from the environment is never printed
 }
 
 locals {
@@ -23,17 +30,22 @@ module "eu" { # its servers are called eu_NAME
 }
 
 secret_store "file" {
-  password_file = "/run/secrets/junctor"
+  path          = "secrets.age"
+  password_file = "/run/secrets/junctor" # or password_fd
 }
 
 defaults { # for every server; a server's own attribute wins
-  share      = "global"
+  share      = "tenant"
   idle       = "adaptive"
   describe   = "full"
   bad_schema = "replace"
+  context    = ["tenant"]
   timeouts {
-    start   = "20s"
-    install = "5m"
+    start            = "20s"
+    install          = "5m"
+    call             = "60s"
+    shutdown         = "5s"
+    progress_extends = false
   }
 
   # For transports that start programs.
@@ -51,7 +63,7 @@ server "github" {
 
   prefix   = "gh"
   protocol = "auto"
-  share    = "global"
+  share    = "tenant"
   idle     = "adaptive"
   required = false
   enabled  = true
@@ -84,8 +96,17 @@ server "github" {
   tool "search_issues" {
     name        = "issues"
     description = "Search the issues of our organisation."
+    hidden      = false
     pin         = { owner = local.org }
     default     = { perPage = 20 }
+  }
+}
+
+server "orders" { # the servers orders_eu and orders_us
+  for_each = { eu = "https://eu.example.com/mcp", us = "https://us.example.com/mcp" }
+  enabled  = false
+  transport "http" {
+    url = each.value
   }
 }
 
@@ -106,8 +127,12 @@ gateway {
       wait       = "5s"
     }
     tool "files/write_*" {
-      rate    = 5
-      timeout = "2m"
+      roles      = ["dev"] # for clients with one of these
+      rate       = 5
+      burst      = 10
+      concurrent = 2
+      wait       = "0s" # do not wait
+      timeout    = "2m"
     }
     per_tenant { # at one time; without these blocks half for one of several
       requests    = 250
@@ -121,20 +146,108 @@ gateway {
     }
   }
   http {
-    listen = "127.0.0.1:7575"
-    auth "static_token" {
+    listen          = "127.0.0.1:7575"
+    url             = "https://mcp.example.com/mcp" # as clients see it
+    socket_mode     = "0600"                        # of listen = "unix:PATH"
+    origins         = ["http://localhost", "http://127.0.0.1"]
+    hosts           = ["mcp.example.com"]
+    proxies         = ["10.0.0.0/28"]
+    max_body        = "1MiB"
+    max_in_flight   = 500
+    legacy_sse      = false
+    allow_plaintext = false
+    timeouts {
+      header    = "10s"
+      body      = "30s"
+      send      = "5s"
+      keepalive = "15s"
+      drain     = "10s"
+    }
+    per_ip {
+      rate        = 60
+      burst       = 120
+      connections = 256
+    }
+    sessions {
+      store  = "memory" # or "sqlite"
+      max    = 1000
+      idle   = "300s"
+      life   = "24h"
+      events = 10000
+    }
+    tls {
+      cert               = "cert.pem"
+      key                = "key.pem"
+      client_ca          = "clients.pem"
+      client_certificate = "optional" # or "required"
+    }
+    auth "certificate" {
+      name    = "email" # or "common_name", "dns", "uri"
+      names   = ["bob@example.com"]
+      tenants = { "bob@example.com" = "acme" }
+      tenant  = "acme" # of names that tenants does not list
+      roles   = ["dev"]
+    }
+    auth "jwt" {
+      issuer     = "https://id.example.com/realms/acme"
+      audiences  = ["https://mcp.example.com/mcp"]
+      jwks_url   = "https://id.example.com/realms/acme/keys"
+      ca         = "ca.pem"
+      algorithms = ["RS256", "ES256"]
+      leeway     = "60s"
+      subjects   = ["carol"]
+      claims {
+        subject = "sub"
+        tenant  = "org"
+        groups  = "groups"
+        roles   = "realm_access.roles"
+        scopes  = "scope"
+      }
+    }
+    auth "jwt" {
+      issuer    = "https://ci.example.com"
+      audiences = ["https://mcp.example.com/mcp"]
+      jwks_file = "keys.json"
+      tenant    = "acme"
+    }
+    auth "jwt" {
+      issuer    = "our own programs"
+      audiences = ["https://mcp.example.com/mcp"]
+      secret    = keyring("jwt")
+      tenant    = "acme"
+    }
+    auth "forwarded" { # the headers of a proxy that has authenticated the user
+      from          = ["10.0.0.5"]
+      user          = "X-Forwarded-User"
+      groups        = "X-Forwarded-Groups"
+      tenant_header = "X-Forwarded-Tenant"
+      names         = ["dave"]
+      roles         = ["dev"]
+    }
+    auth "static_token" { # last: it takes every token
       token   = env("JUNCTOR_TOKEN")
       subject = "alice"
+      tenant  = "acme"
+      roles   = ["dev"]
     }
   }
 }
 
 policy {
-  default = "deny"
+  default   = "deny"
+  mode      = "hide"  # or "explain": clients are told what is denied
+  ambiguous = "write" # or "deny"
+  time_zone = "UTC"
+
   role "dev" {
     allow {
       servers = ["github"]
       access  = "read"
+    }
+    allow {
+      servers   = ["github"]
+      resources = ["repo://*"]
+      prompts   = ["*"]
     }
     allow {
       servers = ["github"]
@@ -144,12 +257,66 @@ policy {
     deny {
       tools = ["delete_*"]
     }
+    confirm {
+      servers = ["files"]
+      tools   = ["write_*"]
+      access  = "write"
+      when    = request.hour < 8
+      by      = "approver" # or "client"
+      wait    = "2m"
+      valid   = "5m"
+      covers  = "call" # or "tool", "server"
+      grants  = true   # false: it asks those who may use the tool anyway
+    }
+    confirm {
+      resources = ["secret://*"]
+      prompts   = ["deploy"]
+    }
+  }
+  group "engineering" {
+    roles = ["dev"]
   }
   subject "alice" {
-    roles = ["dev"]
+    tenant = "acme"
+    roles  = ["dev"]
+  }
+  subject "carol" {
+    issuer = "https://id.example.com/realms/acme"
+    roles  = ["dev"]
   }
   subject "local" { # the command line, and clients on standard input
     allow {
     }
+  }
+  deny { # for everyone
+    resources = ["repo://acme/hr/*"]
+  }
+}
+
+test "what developers may do" { # junctor test
+  principal = {
+    subject = "erin"
+    tenant  = "acme"
+    issuer  = "https://id.example.com/realms/acme"
+    method  = "jwt"
+    roles   = ["dev"]
+    groups  = ["engineering"]
+    scopes  = ["mcp"]
+    claims  = { org = "acme" }
+  }
+  request = { # local and now without it
+    address = "10.0.0.7"
+    client  = "cursor"
+    time    = "2026-03-02T07:30"
+  }
+  call "github" "create_issue" {
+    arguments = { repo = "acme/website" }
+    expect    = "confirm" # or "allowed", "denied", and "depends" without arguments
+  }
+  read "github" "repo://acme/hr/salaries" {
+    expect = "denied"
+  }
+  prompt "github" "review" {
+    expect = "allowed"
   }
 }

@@ -36,18 +36,15 @@ type AuthClients struct {
 }
 
 // authKinds are the kinds of auth blocks of the gateway.
-var authKinds = map[string]authKind{
-	"static_token": {staticTokenForm, blockReader.staticToken},
-	"jwt":          {jwtForm, blockReader.jwt},
-	"certificate":  {certificateForm, blockReader.clientCertificate},
-	"forwarded":    {forwardedForm, blockReader.forwarded},
+var authKinds = map[string]func(r blockReader) ClientAuth{
+	"static_token": blockReader.staticToken,
+	"jwt":          blockReader.jwt,
+	"certificate":  blockReader.clientCertificate,
+	"forwarded":    blockReader.forwarded,
 }
 
-// An authKind reads the auth blocks of one kind.
-type authKind struct {
-	form form
-	read func(r blockReader) ClientAuth
-}
+// clientAuthForms are the forms of the auth blocks of the gateway, by kind.
+var clientAuthForms = map[string]*form{"static_token": &staticTokenForm, "jwt": &jwtForm, "certificate": &certificateForm, "forwarded": &forwardedForm}
 
 // An Authentication is an auth block of the gateway.
 type Authentication struct {
@@ -68,10 +65,10 @@ func (r blockReader) authentication() []Authentication {
 	for _, b := range r.labelledBlocks("auth") {
 		one := r.nested(b)
 		auth := Authentication{Kind: one.label, At: startOf(one.head)}
-		switch kind, known := authKinds[one.label]; {
+		switch read, known := authKinds[one.label]; {
 		case known:
-			one.check(kind.form)
-			auth.Settings = kind.read(one)
+			one.check(*clientAuthForms[one.label])
+			auth.Settings = read(one)
 		case one.label == "none":
 			one.errorAt(one.labelAt, "remove the block; a loopback address needs no authentication", `there is no auth "none"`)
 		default:

@@ -81,23 +81,31 @@ func (r blockReader) duplicate(at, first hcl.Range, format string, args ...any) 
 
 // A form lists the attributes and blocks that a block may hold.
 type form struct {
-	attributes []string
-	private    []string // attributes whose literals are not shown in snippets
+	entries    []entry
+	attributes []string // further attributes, without an entry: those of plugins
+	private    []string // further attributes whose literals are not shown in snippets
 	blocks     map[string]shape
 	later      []string // names that a later version will have
+	open       string   // Markdown: the meaning of attributes with any other name; empty: there are none
 }
 
-// A shape says how many labels a nested block has, and whether it may repeat.
+// A shape says how many labels a nested block has, whether it may repeat, and what it
+// holds.
 type shape struct {
 	labels int
 	many   bool
+
+	doc   string           // Markdown, one or more sentences
+	inner *form            // of the body; nil: of kinds or of a plugin
+	kinds map[string]*form // of the body, by label
+	role  *role            // of the plugin that the body belongs to, for other labels
 }
 
 // example returns the labels of a block for a hint.
 func (s shape) example() string { return strings.Repeat(` "NAME"`, s.labels) }
 
 func (f form) names() []string {
-	return slices.Concat(f.attributes, f.private, slices.Sorted(maps.Keys(f.blocks)))
+	return slices.Concat(f.attributeNames(), slices.Sorted(maps.Keys(f.blocks)))
 }
 
 // check reports attributes and blocks that the form does not list, and marks the
@@ -106,9 +114,9 @@ func (r blockReader) check(f form) {
 	for name, attr := range r.body.Attributes {
 		shape, block := f.blocks[name]
 		switch {
-		case slices.Contains(f.attributes, name):
+		case f.isPublic(name):
 			r.reveal(attr)
-		case slices.Contains(f.private, name):
+		case f.isPrivate(name):
 		case slices.Contains(f.later, name):
 			r.errorAt(attr.NameRange, "", "this version does not have %q yet", name)
 		case block:
@@ -127,7 +135,7 @@ func (r blockReader) check(f form) {
 		switch {
 		case slices.Contains(f.later, b.Type):
 			r.errorAt(b.TypeRange, "", "this version does not have %q yet", b.Type)
-		case !known && slices.Contains(slices.Concat(f.attributes, f.private), b.Type):
+		case !known && slices.Contains(f.attributeNames(), b.Type):
 			r.errorAt(b.TypeRange, r.foreignHint(b.Type, f.names(), fmt.Sprintf("write %s = ..., with an equals sign", b.Type)), "%q is an attribute", b.Type)
 		case !known:
 			r.errorAt(b.TypeRange, r.foreignHint(b.Type, f.names(), didYouMean(b.Type, f.names())), "unknown block %q", b.Type)

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -44,9 +45,22 @@ const (
 )
 
 var (
-	limitsForm   = form{blocks: map[string]shape{"per_tool": {}, "tool": {labels: 1, many: true}, "per_tenant": {}, "per_principal": {}}}
-	perToolForm  = form{attributes: []string{"rate", "burst", "concurrent", "wait"}}
-	toolCallForm = form{attributes: append([]string{"roles", "timeout"}, perToolForm.attributes...)}
+	limitsForm = form{blocks: map[string]shape{
+		"per_tool":      {inner: &perToolForm, doc: "Limits the calls of each tool by each tenant."},
+		"tool":          {labels: 1, many: true, inner: &toolCallForm, doc: "Other values for some tools. The label is `SERVER/TOOL`, with `*`. The first block that matches counts. What it leaves out is that of `per_tool`, or no limit. See [Limits](gateway.md#limits)."},
+		"per_tenant":    {inner: &sharesForm, doc: "What the clients of one tenant may use at one time. Without the block half, for one of several. See [Shares](gateway.md#shares)."},
+		"per_principal": {inner: &sharesForm, doc: "What one principal may use at one time. Without the block half of the tenant's part, for one of several."},
+	}}
+	perToolForm = form{entries: []entry{
+		{name: "rate", values: numbers(mostRate), unset: fmt.Sprintf("`%d`", defaultCallRate), doc: "Calls a second. 0 is no limit."},
+		{name: "burst", values: integers(1, 2*mostRate), unset: "twice the rate", doc: "Calls at once."},
+		{name: "concurrent", values: integers(0, mostConcurrent), unset: fmt.Sprintf("`%d`", defaultConcurrent), doc: "Calls at a time. 0 is no limit."},
+		{name: "wait", values: durations(longestCallWait), unset: codeText(shortDuration(defaultCallWait)), doc: "How long a call waits for a place. `\"0s\"`: not at all."},
+	}}
+	toolCallForm = form{entries: append([]entry{
+		{name: "roles", values: textLists("a list of roles"), unset: "all clients", doc: "The block counts for clients with one of these roles."},
+		{name: "timeout", values: durations(longestCall), unset: "that of the server", doc: "For one call."},
+	}, inherited(perToolForm.entries, "that of `per_tool`")...)}
 )
 
 // limits reads the limits block.

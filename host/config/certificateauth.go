@@ -21,7 +21,10 @@ func (c ClientCertificate) Clients() AuthClients { return clientsOf(c.Names) }
 // SecretText implements ClientAuth.
 func (ClientCertificate) SecretText() string { return "" }
 
-var certificateForm = form{attributes: append([]string{"name"}, namesForm...)}
+var certificateForm = form{entries: append([]entry{
+	{name: "name", values: words(authn.CommonName, authn.DNSName, authn.Email, authn.URI), unset: codeText(authn.CommonName),
+		doc: "The part of the certificate with the subject. A certificate with none or several of the kind is refused."},
+}, namesEntries...)}
 
 // clientCertificate reads an auth "certificate" block.
 func (r blockReader) clientCertificate() ClientAuth {

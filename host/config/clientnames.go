@@ -68,8 +68,20 @@ func (r blockReader) warnRolesClaim() {
 	}
 }
 
-// namesForm are the attributes that admitNames reads.
-var namesForm = []string{"names", "tenant", "tenants", "roles"}
+var (
+	tenantEntry = entry{name: "tenant", values: texts("`a-z`, `0-9`, `_` and `-`, at most 64, with a letter or digit at both ends"), unset: "`\"default\"`",
+		doc: "The tenant of the clients. It separates clients of different owners."}
+	rolesEntry = entry{name: "roles", values: textLists("a list of roles"), unset: "none",
+		doc: "Roles of the clients, for the [policy](permissions.md) and for `limits { tool }`. A role that neither names is a warning."}
+)
+
+// namesEntries are the attributes that admitNames reads.
+var namesEntries = []entry{
+	{name: "names", values: textLists("a list of subjects"), unset: "all", doc: "The subjects that are admitted."},
+	{name: "tenants", values: textMaps("`{ \"SUBJECT\" = \"TENANT\" }`"), unset: "none", doc: "The tenants of subjects. Other subjects are refused unless `tenant` is set."},
+	{name: "tenant", values: tenantEntry.values, unset: "`\"default\"`, without `tenants`", doc: "The tenant of other subjects."},
+	rolesEntry,
+}
 
 // admitNames reads which names are admitted, and their tenants and roles.
 func (r blockReader) admitNames() (n authn.Names) {

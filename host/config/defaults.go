@@ -19,15 +19,12 @@ import (
 // defaultsForm lists the attributes and blocks of the defaults block. Those of
 // servers come from serverAttributes.
 var defaultsForm = form{
-	attributes: append(attributeNames("", true), "pass_env"),
-	private:    []string{"env"},
-	blocks: func() map[string]shape {
-		blocks := map[string]shape{}
-		for _, name := range attributeBlocks(true) {
-			blocks[name] = shape{}
-		}
-		return blocks
-	}(),
+	entries: append(serverEntries("", true),
+		entry{name: "env", values: textMaps("a map of texts"), private: true,
+			doc: "Variables for every transport with this setting, each variable separately. `keyring()` is an error, because it would pass one stored secret to all servers."},
+		entry{name: "pass_env", values: textLists("a list of names"),
+			doc: "Variables of Junctor's environment, for every transport with this setting. A server's own list replaces it."}),
+	blocks: serverBlocks(true),
 }
 
 // transportDefaults are the settings of plugins that the defaults block may hold.

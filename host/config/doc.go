@@ -20,11 +20,12 @@
 //   - Expressions: local.go and eval.go evaluate, function.go has the functions,
 //     keyring.go the placeholders of stored secrets, and passthrough.go keeps
 //     expressions from inspecting them.
-//   - Blocks: blockreader.go and attribute.go read any block. require.go and
-//     describe.go read plugins; serverattributes.go, server.go, tools.go and
-//     share.go servers; defaults.go the defaults; gateway.go, address.go,
-//     originheader.go, unsafelisten.go, authentication.go and statictoken.go the gateway;
-//     secretstore.go the secret store.
+//   - Blocks: blockreader.go and attribute.go read any block, and entry.go
+//     describes attributes. require.go and describe.go read plugins;
+//     serverattributes.go, server.go, tools.go and share.go servers; defaults.go the
+//     defaults; gateway.go, address.go, originheader.go, unsafelisten.go,
+//     authentication.go and statictoken.go the gateway; secretstore.go the secret
+//     store.
 //   - Blocks of plugins: pluginref.go, settings.go, setting.go and convert.go
 //     decode them with the plugin's schema.
 //   - Later: resolve.go inserts stored secrets, plugindiagnostics.go reports a
@@ -37,5 +38,6 @@
 //     fingerprint of a server.
 //   - Reviews: content.go reads without evaluation; outline.go and
 //     outlineprogram.go list the actions of a configuration.
+//   - Editors: languageschema.go makes the JSON Schema of the language from the forms.
 //   - Places: locate.go finds the place of a setting by its path.
 package config

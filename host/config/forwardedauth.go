@@ -37,7 +37,13 @@ func (f ForwardedUser) Clients() AuthClients {
 // SecretText implements ClientAuth.
 func (ForwardedUser) SecretText() string { return "" }
 
-var forwardedForm = form{attributes: append([]string{"from", "user", "groups", "tenant_header"}, namesForm...)}
+var forwardedForm = form{entries: append([]entry{
+	{name: "from", values: textLists("a list of addresses and prefixes, or `\"unix\"`"), required: true,
+		doc: "The proxies, or `unix` for the clients of a unix socket. Headers of other peers are ignored."},
+	{name: "user", values: texts("a header"), required: true, doc: "The header with the subject, such as `X-Forwarded-User`, or with the name in a certificate."},
+	{name: "groups", values: texts("a header"), unset: "none", doc: "The header with groups, separated by commas."},
+	{name: "tenant_header", values: texts("a header"), unset: "none", doc: "The header with the tenant, in place of `tenant` and `tenants`."},
+}, namesEntries...)}
 
 // fromSocket stands for the clients of a unix socket in "from".
 const fromSocket = "unix"

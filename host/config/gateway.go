@@ -96,14 +96,70 @@ const (
 	mostConnections = 100_000
 )
 
-var gatewayForm = form{attributes: []string{"max_memory"}, blocks: map[string]shape{"http": {}, "limits": {}}}
-
-var httpForm = form{
-	attributes: []string{"listen", "url", "socket_mode", "origins", "hosts", "proxies", "max_body", "max_in_flight", "legacy_sse", "allow_plaintext"},
+var gatewayForm = form{
+	entries: []entry{{name: "max_memory", values: sizes(leastMemory, mostMemory), unset: "`\"512MiB\"`, or four times the largest `max_message`",
+		doc: "Memory of the process, also on standard input and output. Half of it is [for messages](gateway.md#memory)."}},
 	blocks: map[string]shape{
-		"timeouts": {}, "per_ip": {}, "sessions": {}, "tls": {}, "auth": {labels: 1, many: true},
+		"http":   {inner: &httpForm, doc: "The listener for clients over HTTP."},
+		"limits": {inner: &limitsForm, doc: "How much clients may call and use."},
 	},
 }
+
+var httpForm = form{
+	entries: []entry{
+		{name: "listen", values: texts("`\"HOST:PORT\"`, `\":PORT\"` or `\"unix:PATH\"`"), unset: codeText(defaultListen),
+			doc: "`\":PORT\"` is for all addresses, `\"0.0.0.0:PORT\"` for those of IPv4. The path of a socket is relative to the file. Port 0 is any free one."},
+		{name: "url", values: texts("a URL"), unset: "from each request",
+			doc: "The endpoint as clients see it, behind a proxy: `\"https://mcp.example.com/mcp\"`. Clients of an issuer compare it."},
+		{name: "socket_mode", values: words("0600", "0660", "0666"), unset: "`\"0600\"`",
+			doc: "Who may connect to a unix socket: `0600` the user, `0660` also the group, `0666` everybody who reaches its directory. The group is the process's, or that of a directory with the set-group-ID bit."},
+		{name: "origins", values: textLists("a list of origins"), unset: "`http://localhost`, `http://127.0.0.1`",
+			doc: "Web pages that may send requests: exactly `scheme://host` or `scheme://host:port`; never `\"*\"`."},
+		{name: "hosts", values: textLists("a list of hosts"), unset: "none",
+			doc: "Further values of the `Host` header, with or without a port, such as the public name of a proxy."},
+		{name: "proxies", values: textLists("a list of addresses and prefixes"), unset: "none",
+			doc: "Proxies in front: `per_ip` counts the client that they name in `X-Forwarded-For`, and not their connections."},
+		{name: "max_body", values: sizes(leastBody, mostBody), unset: "`\"1MiB\"`", doc: "The size of a request."},
+		{name: "max_in_flight", values: integers(1, mostInFlight), unset: "`500`", doc: "Requests at a time."},
+		{name: "legacy_sse", values: booleans, unset: "`false`", doc: "Offers the two endpoints of 2024-11-05."},
+		{name: "allow_plaintext", values: booleans, unset: "`false`", doc: "Allows a public address without `tls`, because a proxy in front has TLS."},
+	},
+	blocks: map[string]shape{
+		"timeouts": {inner: &httpTimeoutsForm, doc: "The timeouts of the listener."},
+		"per_ip":   {inner: &perIPForm, doc: "Limits one client address. Without the block, loopback is exempt."},
+		"sessions": {inner: &sessionsForm, doc: "The sessions of clients."},
+		"tls":      {inner: &tlsForm, doc: "TLS, and the certificates of clients."},
+		"auth":     {labels: 1, many: true, kinds: clientAuthForms, doc: "Proves the identity of clients by one kind of credential. The first block that recognizes the form of a credential decides."},
+	},
+}
+
+var (
+	httpTimeoutsForm = form{entries: []entry{
+		{name: "header", values: durations(maxHTTPTimeout), unset: "`\"10s\"`", doc: "For the header of a request to arrive."},
+		{name: "body", values: durations(maxHTTPTimeout), unset: "`\"30s\"`", doc: "For the body of a request to arrive."},
+		{name: "send", values: durations(maxHTTPTimeout), unset: "`\"5s\"`", doc: "For a client to take one event."},
+		{name: "keepalive", values: durations(maxHTTPTimeout), unset: "`\"15s\"`", doc: "Between comments on a silent stream."},
+		{name: "drain", values: durations(maxHTTPTimeout), unset: "`\"10s\"`", doc: "For calls in flight at shutdown, and when a reload replaces the address."},
+	}}
+	perIPForm = form{entries: []entry{
+		{name: "rate", values: numbers(mostRate), unset: "`60`", doc: "Requests a second. 0 is no limit."},
+		{name: "burst", values: integers(1, 2*mostRate), unset: "twice the rate", doc: "Requests at once."},
+		{name: "connections", values: integers(0, mostConnections), unset: "`256`", doc: "Open connections. 0 is no limit."},
+	}}
+	sessionsForm = form{entries: []entry{
+		{name: "store", values: words("memory", "sqlite"), unset: "`\"memory\"`", doc: "`sqlite` keeps sessions over a restart, in a file for the address at the start."},
+		{name: "max", values: integers(1, mostSessions), unset: "`1000`", doc: "Sessions at a time."},
+		{name: "idle", values: durations(maxSessionIdle), unset: "`\"300s\"`", doc: "How long a session lasts without a request."},
+		{name: "life", values: durations(maxSessionLife), unset: "`\"24h\"`", doc: "How long a session lasts in total."},
+		{name: "events", values: integers(1, mostEvents), unset: "`10000`", doc: "Events that a session keeps for a client that resumes."},
+	}}
+	tlsForm = form{entries: []entry{
+		{name: "cert", values: texts("a path"), required: true, doc: "The file of the certificate, relative to the file."},
+		{name: "key", values: texts("a path"), required: true, doc: "The file of the certificate's key, relative to the file."},
+		{name: "client_ca", values: texts("a path"), unset: "none", doc: "The file of the authority whose certificates clients must present."},
+		{name: "client_certificate", values: words("required", "optional"), unset: "`\"required\"`", doc: "`optional`: clients without a certificate may connect, and need another credential."},
+	}}
+)
 
 // gateway reads the gateway block. All files together hold at most one.
 func (l *loader) gateway(blocks []*hclsyntax.Block) Gateway {
@@ -179,7 +235,7 @@ func (r blockReader) http(given bool) HTTP {
 
 // httpTimeouts reads the timeouts block of an http block.
 func (r blockReader) httpTimeouts() HTTPTimeouts {
-	r.check(form{attributes: []string{"header", "body", "send", "keepalive", "drain"}})
+	r.check(httpTimeoutsForm)
 	return HTTPTimeouts{
 		Header:    r.duration("header", 10*time.Second, maxHTTPTimeout),
 		Body:      r.duration("body", 30*time.Second, maxHTTPTimeout),
@@ -195,7 +251,7 @@ func (r blockReader) perIP() *RateLimit {
 	if !found {
 		return nil
 	}
-	b.check(form{attributes: []string{"rate", "burst", "connections"}})
+	b.check(perIPForm)
 	limit := &RateLimit{Rate: b.number("rate", 60, mostRate), Connections: b.integer("connections", 256, 0, mostConnections)}
 	if limit.Rate > 0 {
 		limit.Burst = max(1, int(2*limit.Rate))
@@ -206,7 +262,7 @@ func (r blockReader) perIP() *RateLimit {
 
 // sessions reads the sessions block.
 func (r blockReader) sessions() SessionRules {
-	r.check(form{attributes: []string{"store", "max", "idle", "life", "events"}})
+	r.check(sessionsForm)
 	rules := SessionRules{
 		Store:  r.choice("store", "memory", "sqlite"),
 		Max:    r.integer("max", 1000, 1, mostSessions),
@@ -236,7 +292,7 @@ func (r blockReader) tls() *TLS {
 	if !found {
 		return nil
 	}
-	b.check(form{attributes: []string{"cert", "key", "client_ca", "client_certificate"}})
+	b.check(tlsForm)
 	t := &TLS{Cert: b.path("cert"), Key: b.path("key"), ClientCA: b.path("client_ca"), At: startOf(b.head)}
 	t.Optional = b.choice("client_certificate", "required", "optional") == "optional"
 	if b.isSet("client_certificate") && !b.isSet("client_ca") {

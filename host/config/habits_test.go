@@ -71,7 +71,7 @@ func TestForeignNamesFitTheirBlocks(t *testing.T) {
 	forms := map[string]form{
 		"": topLevelForm, "server": serverForm, "gateway": gatewayForm, "http": httpForm, "policy": policyForm, "role": roleForm,
 		"allow": ruleForm, "deny": ruleForm, "confirm": confirmForm, "variable": variableForm,
-		"tools": {attributes: attributeNames("tools", false)}, "timeouts": {attributes: attributeNames("timeouts", false)},
+		"tools": {entries: serverEntries("tools", false)}, "timeouts": {entries: serverEntries("timeouts", false)},
 	}
 	for kind, entries := range foreignNames {
 		f, known := forms[kind]
@@ -86,7 +86,7 @@ func TestForeignNamesFitTheirBlocks(t *testing.T) {
 				t.Errorf("%s, %s: the block has no %q", kind, e.names, e.needs)
 			}
 			for _, name := range strings.Fields(e.names) {
-				if slices.Contains(f.attributes, name) {
+				if slices.Contains(f.attributeNames(), name) {
 					t.Errorf("%s: %q is an attribute of the block", kind, name)
 				}
 			}

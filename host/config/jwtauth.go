@@ -68,10 +68,29 @@ func (j JWT) Clients() AuthClients {
 func (j JWT) SecretText() string { return j.Secret }
 
 var jwtForm = form{
-	attributes: []string{"issuer", "jwks_url", "jwks_file", "ca", "audiences", "algorithms", "leeway", "tenant", "subjects"},
-	private:    []string{"secret"},
-	blocks:     map[string]shape{"claims": {}},
+	entries: []entry{
+		{name: "issuer", values: texts("a text"), required: true,
+			doc: "The value of `iss`. Without `jwks_url`, `jwks_file` and `secret`, the URL where the metadata is found (OpenID Connect or RFC 8414)."},
+		{name: "audiences", values: textLists("a list of texts"), required: true, doc: "`aud` must have one of them."},
+		{name: "jwks_url", values: texts("a URL"), unset: "from the metadata", doc: "The URL of the keys: `https`, or `http` on this machine."},
+		{name: "jwks_file", values: texts("a path"), unset: "none", doc: "The file of the keys. It is read again when it changes."},
+		{name: "secret", values: texts("at least 32 bytes"), unset: "none", private: true, doc: "For HS256, HS384 and HS512, with `env()`, `file()` or `keyring()`."},
+		{name: "algorithms", values: wordLists(slices.Concat(authn.AsymmetricAlgorithms, authn.SymmetricAlgorithms)...), unset: "all that fit", doc: "The accepted algorithms: with a secret HS256, HS384 and HS512, else the others."},
+		{name: "ca", values: texts("a path"), unset: "those of the system", doc: "The file of the authorities for TLS of the issuer."},
+		{name: "leeway", values: durations(mostLeeway), unset: codeText(shortDuration(defaultLeeway)), doc: "For `exp`, `nbf` and `iat`."},
+		tenantEntry,
+		{name: "subjects", values: textLists("a list of subjects"), unset: "all", doc: "Subjects that are admitted, for an issuer that gives tokens to people whom you do not know."},
+	},
+	blocks: map[string]shape{"claims": {inner: &claimsForm, doc: "Names of claims. A claim is a name, or a path such as `realm_access.roles`."}},
 }
+
+var claimsForm = form{entries: []entry{
+	{name: "subject", values: texts("a claim"), unset: "`\"sub\"`", doc: "The claim with the subject: a text."},
+	{name: "tenant", values: texts("a claim"), unset: "none", doc: "The claim with the tenant. A token without a valid one is refused."},
+	{name: "groups", values: texts("a claim"), unset: "none", doc: "The claim with groups: a list, or text with spaces."},
+	{name: "roles", values: texts("a claim"), unset: "none", doc: "The claim with roles: a list, or text with spaces."},
+	{name: "scopes", values: texts("a claim"), unset: "`\"scope\"`", doc: "The claim with scopes: a list, or text with spaces."},
+}}
 
 const (
 	maxIssuer     = 1024 // bytes
@@ -226,7 +245,7 @@ func (r blockReader) audiences() []string {
 
 // claims reads the claims block.
 func (r blockReader) claims() authn.ClaimNames {
-	r.check(form{attributes: []string{"subject", "tenant", "roles", "groups", "scopes"}})
+	r.check(claimsForm)
 	name := func(attribute, unset string) string {
 		text, a, set := r.publicString(attribute)
 		if !set {

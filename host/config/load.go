@@ -241,9 +241,17 @@ func (l *loader) layerPolicies() (all []policy.Rules) {
 // "secret_store" are checked to be unique in all files where they are read.
 var topLevelForm = form{
 	blocks: map[string]shape{
-		"plugins": {many: true}, "plugin": {labels: 1, many: true}, "locals": {many: true}, "server": {labels: 1, many: true},
-		"gateway": {many: true}, "defaults": {many: true}, "secret_store": {labels: 1, many: true},
-		"policy": {many: true}, "test": {labels: 1, many: true}, "variable": {labels: 1, many: true}, "module": {labels: 1, many: true},
+		"plugins":      {many: true, inner: &pluginsForm, doc: "The plugins that are not bundled."},
+		"plugin":       {labels: 1, many: true, inner: &pluginForm, doc: "How a plugin's processes run. The label is the plugin's name."},
+		"locals":       {many: true, inner: &localsForm, doc: "Named values, for `local.NAME` in other places."},
+		"variable":     {labels: 1, many: true, inner: &variableForm, doc: "A value that the environment variable `JUNCTOR_VAR_NAME` can set, for `var.NAME` in other places."},
+		"module":       {labels: 1, many: true, inner: &moduleBlockForm, doc: "Uses a directory of servers, with values for its variables."},
+		"server":       {labels: 1, many: true, inner: &serverForm, doc: "An MCP server. The label is its name."},
+		"defaults":     {many: true, inner: &defaultsForm, doc: "Attributes for all servers. A server's own attribute wins."},
+		"gateway":      {many: true, inner: &gatewayForm, doc: "How clients reach Junctor over HTTP, and their limits."},
+		"secret_store": {labels: 1, many: true, kinds: map[string]*form{fileKind: &secretFileForm}, role: &stores, doc: "Where secrets are kept. The label is the kind: `file`, `keyring`, or a required plugin."},
+		"policy":       {many: true, inner: &policyForm, doc: "Who may use what."},
+		"test":         {labels: 1, many: true, inner: &testForm, doc: "What a principal may do, for `junctor test`. The label is the name of the test."},
 	},
 	later: []string{"audit", "console", "notify", "profile", "state", "telemetry"},
 }

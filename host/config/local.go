@@ -11,6 +11,9 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
+// localsForm is the form of a locals block.
+var localsForm = form{open: "A value, for `local.NAME` in other places."}
+
 // A local is one value of a locals block.
 type local struct {
 	name  string

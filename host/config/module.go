@@ -22,8 +22,15 @@ const (
 
 // moduleForm lists the blocks of a file of a module.
 var moduleForm = form{blocks: map[string]shape{
-	"variable": {labels: 1, many: true}, "locals": {many: true}, "server": {labels: 1, many: true}, "module": {labels: 1, many: true}, "defaults": {many: true},
+	"variable": topLevelForm.blocks["variable"], "locals": topLevelForm.blocks["locals"], "server": topLevelForm.blocks["server"],
+	"module": topLevelForm.blocks["module"], "defaults": topLevelForm.blocks["defaults"],
 }}
+
+// moduleBlockForm lists the attributes of a module block.
+var moduleBlockForm = form{
+	entries: []entry{{name: "source", values: texts("a path"), required: true, doc: "The directory of the module, relative to the file. Nothing is downloaded."}},
+	open:    "The value of a variable of the module.",
+}
 
 // An argument is the value that a module block has for a variable.
 type argument struct {

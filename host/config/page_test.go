@@ -1,10 +1,13 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,21 +32,37 @@ func TestDocumentedBlocksLoad(t *testing.T) {
 	}
 }
 
-// TestServerAttributesPage compares the tables of docs/configuration.md with
-// serverAttributes. With -update it writes them.
-func TestServerAttributesPage(t *testing.T) {
-	path := filepath.Join("..", "..", "docs", "configuration.md")
+// TestReferencePages compares the tables of attributes in the reference pages with the
+// forms. With -update it writes them.
+func TestReferencePages(t *testing.T) {
+	for page, tables := range map[string]map[string]string{
+		"configuration.md": {
+			"server": serverTable(), "defaults": defaultsTable(), "tool": formTable(&viewForm), "variable": formTable(&variableForm),
+			"plugins": pluginsTable(), "secret_store": formTable(&secretFileForm), "gateway": formTable(&gatewayForm),
+			"static_token": formTable(&staticTokenForm), "jwt": formTable(&jwtForm), "certificate": formTable(&certificateForm), "forwarded": formTable(&forwardedForm),
+		},
+		"permissions.md": {
+			"policy": formTable(&form{entries: policyForm.entries}), "rule": formTable(&ruleForm),
+			"confirm": formTable(&form{entries: confirmForm.entries[:len(confirmForm.entries)-len(ruleForm.entries)]}),
+		},
+	} {
+		comparePage(t, filepath.Join("..", "..", "docs", page), tables)
+	}
+}
+
+func comparePage(t *testing.T, path string, tables map[string]string) {
+	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	page := string(text)
-	for name, table := range map[string]string{"server": serverTable(), "defaults": defaultsTable()} {
+	for name, table := range tables {
 		begin := fmt.Sprintf("<!-- %s attributes: written by go test ./host/config -run Page -update -->\n", name)
 		before, rest, opened := strings.Cut(page, begin)
 		_, after, closed := strings.Cut(rest, "<!-- end -->\n")
 		if !opened || !closed {
-			t.Fatalf("docs/configuration.md has no table after %q", begin)
+			t.Fatalf("%s has no table after %q", path, begin)
 		}
 		page = before + begin + table + "<!-- end -->\n" + after
 	}
@@ -54,18 +73,67 @@ func TestServerAttributesPage(t *testing.T) {
 			t.Fatal(err)
 		}
 	default:
-		t.Error("the tables of docs/configuration.md differ from serverAttributes; run go test ./host/config -run Page -update")
+		t.Errorf("the tables of %s differ from the forms; run go test ./host/config -run Page -update", path)
 	}
 }
+
+const tableHead = "| attribute | value | default | meaning |\n|---|---|---|---|\n"
 
 // serverTable documents the attributes of server blocks.
 func serverTable() string {
 	var b strings.Builder
-	b.WriteString("| attribute | value | default | meaning |\n|---|---|---|---|\n")
+	b.WriteString(tableHead)
 	for _, a := range serverAttributes {
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", a.path(), a.accepts, a.unset, a.doc)
+		b.WriteString(row(a.path(), entry{values: a.values, unset: a.unset, doc: a.doc}))
 	}
 	return b.String()
+}
+
+// formTable documents the attributes of a form and of the blocks in it.
+func formTable(f *form) string { return tableHead + rows(f, "", map[*form]string{}) }
+
+// pluginsTable documents the attributes of plugins and plugin blocks.
+func pluginsTable() string {
+	var b strings.Builder
+	b.WriteString(tableHead)
+	b.WriteString(row("required", pluginsForm.entries[0]))
+	for _, e := range requiredFields {
+		b.WriteString(row("required.NAME."+e.name, e))
+	}
+	return b.String() + rows(&pluginForm, "plugin.", map[*form]string{})
+}
+
+func rows(f *form, prefix string, seen map[*form]string) string {
+	var b strings.Builder
+	for _, e := range f.entries {
+		b.WriteString(row(prefix+e.name, e))
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.blocks)) {
+		block := f.blocks[name]
+		path := prefix + name
+		if block.inner == nil {
+			fmt.Fprintf(&b, "| `%s \"KIND\" { }` | block | – | %s |\n", path, block.doc)
+			continue
+		}
+		doc := block.doc
+		if first, both := seen[block.inner]; both {
+			doc += " It has the attributes of `" + first + "`."
+		}
+		fmt.Fprintf(&b, "| `%s%s { }` | block | – | %s |\n", path, block.example(), doc)
+		if seen[block.inner] == "" {
+			seen[block.inner] = path
+			b.WriteString(rows(block.inner, path+".", seen))
+		}
+	}
+	return b.String()
+}
+
+func row(path string, e entry) string {
+	unset := cmp.Or(e.unset, "–")
+	if e.required {
+		unset = "required"
+	}
+	return fmt.Sprintf("| `%s` | %s | %s | %s |\n", path, e.values.accepts, unset, e.doc)
 }
 
 // defaultsTable documents which of them a defaults block may hold.
@@ -94,7 +162,7 @@ func TestServerAttributesAreDocumentedAndTested(t *testing.T) {
 			if !regexp.MustCompile(`(?m)^\s*` + a.name + `\s*=`).Match(text) {
 				t.Errorf("%s does not set %s", path, a.path())
 			}
-			if a.doc == "" || a.accepts == "" || a.unset == "" || a.inFingerprint && a.get == nil {
+			if a.doc == "" || a.values.accepts == "" || a.values.schema == nil || a.unset == "" || a.inFingerprint && a.get == nil {
 				t.Errorf("the entry of %s is incomplete", a.path())
 			}
 		}

@@ -30,6 +30,9 @@ var (
 // bundled lists the plugins that need no declaration.
 var bundled = slices.Concat(transports.bundled, providers.bundled, stores.bundled)
 
+// Bundled returns the names of the plugins that need no declaration.
+func Bundled() []string { return slices.Clone(bundled) }
+
 // A pluginRef is a block with the plugin that its label names. Its body is decoded
 // once the manifest of the plugin is known.
 type pluginRef struct {

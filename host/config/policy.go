@@ -19,19 +19,49 @@ const (
 )
 
 var (
-	ruleBlocks = map[string]shape{"allow": {many: true}, "deny": {many: true}, "confirm": {many: true}}
+	ruleBlocks = map[string]shape{
+		"allow":   {many: true, inner: &ruleForm, doc: "A rule that allows: about everyone, or about the holders of the block around it."},
+		"deny":    {many: true, inner: &ruleForm, doc: "A rule that denies: about everyone, or about the holders of the block around it."},
+		"confirm": {many: true, inner: &confirmForm, doc: "A rule that lets a person approve each use: about everyone, or about the holders of the block around it."},
+	}
 	policyForm = form{
-		attributes: []string{"default", "mode", "ambiguous", "time_zone"},
+		entries: []entry{
+			{name: "default", values: words("deny", "allow"), unset: "`\"deny\"`", doc: "What counts for uses that no rule is about."},
+			{name: "mode", values: words("hide", "explain"), unset: "`\"hide\"`", doc: "`hide`: what is denied looks as if it did not exist; `explain`: clients are told."},
+			{name: "ambiguous", values: words("write", "deny"), unset: "`\"write\"`",
+				doc: "A tool that is neither read nor write counts as `write`, or is not allowed by rules with `access`."},
+			{name: "time_zone", values: texts("a name such as `\"Europe/Berlin\"`"), unset: "the machine's", doc: "The time zone of `request.hour` and `request.weekday`."},
+		},
 		blocks: map[string]shape{
-			"role": {labels: 1, many: true}, "subject": {labels: 1, many: true}, "group": {labels: 1, many: true},
-			"allow": {many: true}, "deny": {many: true}, "confirm": {many: true},
+			"role":    {labels: 1, many: true, inner: &roleForm, doc: "Rules for those who have the role."},
+			"subject": {labels: 1, many: true, inner: &subjectForm, doc: "Roles and rules for one subject. The command line and clients on standard input are the subject `local`."},
+			"group":   {labels: 1, many: true, inner: &groupForm, doc: "Roles and rules for those whose credential has the group."},
+			"allow":   ruleBlocks["allow"], "deny": ruleBlocks["deny"], "confirm": ruleBlocks["confirm"],
 		},
 	}
+	memberEntry = entry{name: "roles", values: textLists("a list of roles"), unset: "none", doc: "Roles of this policy that the holders have."}
 	roleForm    = form{blocks: ruleBlocks}
-	groupForm   = form{attributes: []string{"roles"}, blocks: ruleBlocks}
-	subjectForm = form{attributes: []string{"roles", "tenant", "issuer"}, blocks: ruleBlocks}
-	ruleForm    = form{attributes: []string{"servers", "tools", "resources", "prompts", "access", "when"}}
-	confirmForm = form{attributes: append([]string{"by", "wait", "valid", "covers", "grants"}, ruleForm.attributes...)}
+	groupForm   = form{entries: []entry{memberEntry}, blocks: ruleBlocks}
+	subjectForm = form{entries: []entry{
+		memberEntry,
+		{name: "tenant", values: texts("a tenant"), unset: "all", doc: "Only the subject of this tenant."},
+		{name: "issuer", values: texts("an issuer"), unset: "all", doc: "Only the subject of this issuer."},
+	}, blocks: ruleBlocks}
+	ruleForm = form{entries: []entry{
+		{name: "servers", values: textLists("a list of globs"), unset: "all", doc: "Labels of servers."},
+		{name: "tools", values: textLists("a list of globs"), unset: "all, if no kind is named", doc: "The server's own names of tools."},
+		{name: "resources", values: textLists("a list of globs"), unset: "all, if no kind is named", doc: "URIs of resources."},
+		{name: "prompts", values: textLists("a list of globs"), unset: "all, if no kind is named", doc: "The server's own names of prompts."},
+		{name: "access", values: words("any", "read", "write"), unset: "`\"any\"`", doc: "Only tools that read, or only tools that write."},
+		{name: "when", values: conditions, unset: "always", doc: "A [condition](#conditions) on arguments, the principal and the request."},
+	}}
+	confirmForm = form{entries: append([]entry{
+		{name: "by", values: words("approver", "client"), unset: "`\"approver\"`", doc: "Who approves: another person with `junctor approvals`, or the person at the client that calls, who is asked there (an elicitation, or a question of `junctor call` on a terminal). A client that cannot ask falls back to `junctor approvals`."},
+		{name: "wait", values: durations(longestHold), unset: "none", doc: "How long the call waits before it fails."},
+		{name: "valid", values: durations(longestApproval), unset: codeText(shortDuration(defaultApproval)), doc: "How long an approval or a denial holds."},
+		{name: "covers", values: words("call", "tool", "server"), unset: "`\"call\"`", doc: "What one approval is for: this call once; all calls of the tool; or the whole server, until `valid` is over."},
+		{name: "grants", values: booleans, unset: "`true`", doc: "`false`: the rule asks those who may use the item anyway, and allows nothing."},
+	}, ruleForm.entries...)}
 )
 
 var effects = map[string]policy.Effect{"deny": policy.Denies, "confirm": policy.Confirms, "allow": policy.Allows}

@@ -65,11 +65,39 @@ type TestedUse struct {
 
 var (
 	testForm = form{
-		attributes: []string{"principal", "request"},
-		blocks:     map[string]shape{"call": {labels: 2, many: true}, "read": {labels: 2, many: true}, "prompt": {labels: 2, many: true}},
+		entries: []entry{
+			{name: "principal", values: membersOf(principalEntries), unset: "the command line", doc: "Who the test is about."},
+			{name: "request", values: membersOf(requestEntries), unset: "a local one, now", doc: "Where and when the uses come from."},
+		},
+		blocks: map[string]shape{
+			"call":   {labels: 2, many: true, inner: &callTestForm, doc: "The use of a tool. The labels are the server and the server's own name of the tool."},
+			"read":   {labels: 2, many: true, inner: &itemTestForm, doc: "The use of a resource. The labels are the server and the URI."},
+			"prompt": {labels: 2, many: true, inner: &itemTestForm, doc: "The use of a prompt. The labels are the server and the server's own name of the prompt."},
+		},
 	}
-	callTestForm = form{attributes: []string{"expect"}, private: []string{"arguments"}}
-	itemTestForm = form{attributes: []string{"expect"}}
+	callTestForm = form{entries: []entry{
+		{name: "expect", values: words("allowed", "denied", "confirm", "depends"), required: true,
+			doc: "What the policy says. `depends` is for a call without `arguments`: a condition decides."},
+		{name: "arguments", values: objects, unset: "none", private: true, doc: "The arguments of the call."},
+	}}
+	itemTestForm = form{entries: []entry{
+		{name: "expect", values: words("allowed", "denied", "confirm"), required: true, doc: "What the policy says."},
+	}}
+	requestEntries = []entry{
+		{name: "address", values: texts("an address"), unset: "`\"local\"`", doc: "The address."},
+		{name: "client", values: texts("a text"), doc: "The client's name as it says."},
+		{name: "time", values: texts("a time such as `\"2026-03-01T22:30\"`"), unset: "now", doc: "The time, in the time zone of the policy."},
+	}
+	principalEntries = []entry{
+		{name: "subject", values: texts("a text"), doc: "The subject."},
+		{name: "tenant", values: texts("a tenant"), unset: codeText(authn.DefaultTenant), doc: "The tenant."},
+		{name: "issuer", values: texts("a text"), doc: "The issuer of the token."},
+		{name: "method", values: texts("a text"), doc: "The kind of credential, such as `jwt`."},
+		{name: "roles", values: textLists("a list of roles"), doc: "The roles."},
+		{name: "groups", values: textLists("a list of groups"), doc: "The groups."},
+		{name: "scopes", values: textLists("a list of scopes"), doc: "The scopes."},
+		{name: "claims", values: objects, doc: "The claims of the token."},
+	}
 )
 
 // policyTests reads the test blocks. servers are the labels of all servers; zone is that of the

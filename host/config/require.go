@@ -25,6 +25,25 @@ var (
 
 const labelWords = "letters, digits, - and _, starting with a letter, at most 64"
 
+var (
+	// requiredFields are the members of an object in "required".
+	requiredFields = []entry{
+		{name: "source", values: texts("`\"builtin/NAME\"` or a path"), required: true,
+			doc: "`builtin/NAME`, a directory with `junctor-plugin-NAME`, or the program; relative to the file."},
+		{name: "version", values: texts("a version constraint"), unset: "any", doc: "The versions of the plugin that are accepted, such as `~> 1.2`."},
+		{name: "sha256", values: texts("64 hexadecimal digits"), unset: "any", doc: "The digest of the program."},
+	}
+	pluginsForm = form{entries: []entry{{
+		name: "required", values: objectsOf("an object of objects, by the plugin's own name", requiredFields), unset: "none",
+		doc: "The plugins that are not bundled. A key is the plugin's own name, as `junctor plugin describe` shows it.",
+	}}}
+	pluginForm = form{entries: []entry{
+		{name: "isolation", values: words("shared", "server"), unset: "`\"shared\"`", doc: "`shared`: one process for all servers; `server`: one for each."},
+		{name: "env", values: textLists("a list of names"), unset: "none", doc: "Variables of Junctor's environment that the process gets."},
+		{name: "use", values: texts("the name of a plugin"), unset: "the label", doc: "In a block with another name: runs the plugin of this name as a separate process."},
+	}}
+)
+
 // A plugin is a Plugin with the ranges of its declarations.
 type plugin struct {
 	Plugin
@@ -38,7 +57,7 @@ type plugin struct {
 // requirements reads a plugins block.
 func (l *loader) requirements(b *hclsyntax.Block) {
 	s := l.openBlock(b, "")
-	s.check(form{attributes: []string{"required"}})
+	s.check(pluginsForm)
 	v, a, set := s.publicValue("required", cty.DynamicPseudoType)
 	if !set {
 		l.pluginsLost = l.pluginsLost || a != nil
@@ -147,7 +166,7 @@ func (r blockReader) source(text string, at hcl.Range, name string) string {
 // pluginBlock reads a plugin block, which says how a plugin's processes are run.
 func (l *loader) pluginBlock(b *hclsyntax.Block) {
 	s := l.openBlock(b, "")
-	s.check(form{attributes: []string{"isolation", "env", "use"}})
+	s.check(pluginForm)
 	name := s.label
 	if !labelRule.MatchString(name) {
 		if len(b.Labels) > 0 {

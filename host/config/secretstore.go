@@ -29,7 +29,11 @@ const (
 	mostFD  = 1023
 )
 
-var secretFileForm = form{attributes: []string{"path", "password_file", "password_fd"}}
+var secretFileForm = form{entries: []entry{
+	{name: "path", values: texts("a path"), unset: "in Junctor's data directory", doc: "The encrypted file."},
+	{name: "password_file", values: texts("a path"), unset: "a terminal asks for the password", doc: "The file with the password."},
+	{name: "password_fd", values: integers(leastFD, mostFD), unset: "none", doc: "In place of `password_file`: a descriptor that was open when Junctor started."},
+}}
 
 // A storeDraft is a SecretStore whose block is not decoded yet.
 type storeDraft struct {

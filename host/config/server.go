@@ -45,12 +45,14 @@ type draft struct {
 
 // serverForm lists the attributes and blocks of a server block.
 var serverForm = form{
-	attributes: append(attributeNames("", false), forEach),
+	entries: append(serverEntries("", false), entry{name: forEach,
+		values: valueSet{"a map, or a list of texts; at most 100 elements", nil, map[string]any{"type": []string{"object", "array"}}}, unset: "one server",
+		doc: "Makes several servers of the block. See [Several servers from one block](#several-servers-from-one-block)."}),
 	blocks: func() map[string]shape {
-		blocks := map[string]shape{"transport": {labels: 1}, "auth": {labels: 1}, "tool": {labels: 1, many: true}}
-		for _, name := range attributeBlocks(false) {
-			blocks[name] = shape{}
-		}
+		blocks := serverBlocks(false)
+		blocks["transport"] = shape{labels: 1, role: &transports, doc: "How Junctor reaches the server. The label is the kind: `stdio`, `http`, `sse`, `cli`, or a required plugin."}
+		blocks["auth"] = shape{labels: 1, role: &providers, doc: "How Junctor logs in to the server. The label is the provider: `bearer`, `oauth`, `command`, or a required plugin."}
+		blocks["tool"] = shape{labels: 1, many: true, inner: &viewForm, doc: "Changes how one tool is offered. The label is the server's own name of the tool."}
 		return blocks
 	}(),
 }

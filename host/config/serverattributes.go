@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/junctor-mcp/junctor/sdk/ndjson"
@@ -85,30 +84,30 @@ var serverAttributes = []serverAttribute{
 	{name: "enabled", serverValue: boolean(func(s *Server) *bool { return &s.Enabled }, true),
 		doc: "Nothing else in the block of a disabled server is evaluated."},
 	{name: "prefix", serverValue: serverValue{
-		read:    func(r blockReader, _ string, d *draft) { d.Prefix = r.prefix(d) },
-		get:     func(s *Server) any { return s.Prefix },
-		accepts: "letters, digits, `_`, `-`; at most 40 characters", unset: "the label"},
+		read:   func(r blockReader, _ string, d *draft) { d.Prefix = r.prefix(d) },
+		get:    func(s *Server) any { return s.Prefix },
+		values: texts("letters, digits, `_`, `-`; at most 40 characters"), unset: "the label"},
 		doc: "Tools and prompts are offered as `PREFIX__NAME`. The prefix must not contain `__` or end in `_`. `\"\"` offers names without a prefix."},
 	{name: "protocol", serverValue: oneOf(func(s *Server) *string { return &s.Protocol }, append([]string{"auto"}, revisions...)...), inFingerprint: true,
 		doc: "The revision of MCP. `auto` finds out which revision the server speaks and remembers it."},
 	{name: "share", serverValue: serverValue{
-		read:    func(r blockReader, _ string, d *draft) { d.Share, d.shareAt = r.share() },
-		get:     func(s *Server) any { return s.Share },
-		accepts: codeList([]string{shareGlobal, shareTenant, shareSession}), unset: "`\"global\"`; `\"tenant\"` if the `auth` blocks of the gateway name several tenants"},
+		read:   func(r blockReader, _ string, d *draft) { d.Share, d.shareAt = r.share() },
+		get:    func(s *Server) any { return s.Share },
+		values: words(shareGlobal, shareTenant, shareSession), unset: "`\"global\"`; `\"tenant\"` if the `auth` blocks of the gateway name several tenants"},
 		inDefaults: true, doc: "Which clients share a connection: all clients, those of one tenant, or none. See [Shared connections](#shared-connections)."},
 	{name: "idle", serverValue: serverValue{
-		read:    func(r blockReader, _ string, d *draft) { d.Idle = r.idle() },
-		get:     func(s *Server) any { return s.Idle },
-		accepts: "`\"adaptive\"`, `\"never\"` or a duration, at most `24h`", unset: "`\"adaptive\"`"},
+		read:   func(r blockReader, _ string, d *draft) { d.Idle = r.idle() },
+		get:    func(s *Server) any { return s.Idle },
+		values: wordsOr("`\"adaptive\"`, `\"never\"` or a duration, at most `24h`", "adaptive", "never"), unset: "`\"adaptive\"`"},
 		inDefaults: true, doc: "When an unused connection is closed. `adaptive` waits one to five minutes, depending on use."},
 	{name: "required", serverValue: boolean(func(s *Server) *bool { return &s.Required }, false),
 		doc: "`junctor serve` does not start if this server cannot be reached."},
 	{name: "max_message", serverValue: byteSize(func(s *Server) *int { return &s.MaxMessage }, ndjson.DefaultLimit, leastMessage, mostMessage), inFingerprint: true,
 		doc: "The size of one message in either direction. A larger message fails its call."},
 	{name: "registry", serverValue: serverValue{
-		read:    func(r blockReader, _ string, d *draft) { d.Registry = r.origin() },
-		get:     func(s *Server) any { return s.Registry },
-		accepts: "`\"NAME@VERSION\"`", unset: "none"},
+		read:   func(r blockReader, _ string, d *draft) { d.Registry = r.origin() },
+		get:    func(s *Server) any { return s.Registry },
+		values: texts("`\"NAME@VERSION\"`"), unset: "none"},
 		doc: "The entry of an MCP registry that `junctor add` made the block of. `junctor update` uses it."},
 	{name: "describe", serverValue: oneOf(func(s *Server) *string { return &s.Describe }, "full", "brief", "verbatim"),
 		inDefaults: true, doc: "How the server's descriptions reach clients. See [Descriptions](#descriptions)."},
@@ -121,9 +120,9 @@ var serverAttributes = []serverAttribute{
 	{block: "timeouts", name: "start", serverValue: duration(func(s *Server) *time.Duration { return &s.Timeouts.Start }, 10*time.Second, maxStart), inDefaults: true,
 		doc: "For the start of the server and the handshake. Each line that the server prints on standard error restarts it, up to `timeouts.install` in total."},
 	{block: "timeouts", name: "install", serverValue: serverValue{
-		read:    func(r blockReader, _ string, d *draft) { d.Timeouts.Install = r.install(d.Timeouts.Start) },
-		get:     func(s *Server) any { return s.Timeouts.Install },
-		accepts: durationUpTo(maxInstall), unset: codeText(shortDuration(defaultInstall))},
+		read:   func(r blockReader, _ string, d *draft) { d.Timeouts.Install = r.install(d.Timeouts.Start) },
+		get:    func(s *Server) any { return s.Timeouts.Install },
+		values: durations(maxInstall), unset: codeText(shortDuration(defaultInstall))},
 		inDefaults: true, doc: "In place of `timeouts.start` if the command is a launcher that may install the server first (see [How servers start](#how-servers-start)). It is never less than `timeouts.start`."},
 	{block: "timeouts", name: "call", serverValue: duration(func(s *Server) *time.Duration { return &s.Timeouts.Call }, 60*time.Second, maxCall), inDefaults: true,
 		doc: "For one call."},
@@ -153,42 +152,42 @@ var serverAttributes = []serverAttribute{
 
 // A serverValue says how the value of an attribute is decoded and documented.
 type serverValue struct {
-	read    func(r blockReader, name string, d *draft) // sets the field; reports what is wrong
-	get     func(s *Server) any                        // for the fingerprint and for Server.PublicSettings
-	accepts string                                     // Markdown: the values
-	unset   string                                     // Markdown: the default
+	read   func(r blockReader, name string, d *draft) // sets the field; reports what is wrong
+	get    func(s *Server) any                        // for the fingerprint and for Server.PublicSettings
+	values valueSet
+	unset  string // Markdown: the default
 }
 
 // valueOfField is a serverValue that decode reads into a field.
-func valueOfField[T any](field func(*Server) *T, accepts, unset string, decode func(r blockReader, name string) T) serverValue {
+func valueOfField[T any](field func(*Server) *T, values valueSet, unset string, decode func(r blockReader, name string) T) serverValue {
 	return serverValue{
-		read:    func(r blockReader, name string, d *draft) { *field(d.Server) = decode(r, name) },
-		get:     func(s *Server) any { return *field(s) },
-		accepts: accepts, unset: unset,
+		read:   func(r blockReader, name string, d *draft) { *field(d.Server) = decode(r, name) },
+		get:    func(s *Server) any { return *field(s) },
+		values: values, unset: unset,
 	}
 }
 
 // boolean is true or false.
 func boolean(field func(*Server) *bool, unset bool) serverValue {
-	return valueOfField(field, "`true` or `false`", fmt.Sprintf("`%t`", unset),
+	return valueOfField(field, booleans, fmt.Sprintf("`%t`", unset),
 		func(r blockReader, name string) bool { return r.boolean(name, unset) })
 }
 
 // oneOf is one of several words. The first word is the default.
-func oneOf(field func(*Server) *string, words ...string) serverValue {
-	return valueOfField(field, codeList(words), codeText(words[0]),
-		func(r blockReader, name string) string { return r.choice(name, words...) })
+func oneOf(field func(*Server) *string, all ...string) serverValue {
+	return valueOfField(field, words(all...), codeText(all[0]),
+		func(r blockReader, name string) string { return r.choice(name, all...) })
 }
 
 // duration is a duration of more than zero and at most longest.
 func duration(field func(*Server) *time.Duration, unset, longest time.Duration) serverValue {
-	return valueOfField(field, durationUpTo(longest), codeText(shortDuration(unset)),
+	return valueOfField(field, durations(longest), codeText(shortDuration(unset)),
 		func(r blockReader, name string) time.Duration { return r.duration(name, unset, longest) })
 }
 
 // byteSize is a number of bytes from least to most.
 func byteSize(field func(*Server) *int, unset, least, most int) serverValue {
-	return valueOfField(field, fmt.Sprintf("a size from `%s` to `%s`", sizeText(least), sizeText(most)), codeText(sizeText(unset)),
+	return valueOfField(field, sizes(least, most), codeText(sizeText(unset)),
 		func(r blockReader, name string) int { return r.size(name, unset, least, most) })
 }
 
@@ -200,14 +199,14 @@ func patternList(field func(*Server) *[]Pattern, unset string) serverValue {
 			d.globs[name] = r.globs(name)
 			*field(d.Server) = patterns(d.globs[name])
 		},
-		get:     func(s *Server) any { return globsOf(*field(s)) },
-		accepts: "a list of globs", unset: unset,
+		get:    func(s *Server) any { return globsOf(*field(s)) },
+		values: textLists("a list of globs"), unset: unset,
 	}
 }
 
 // wordList is a list of different words.
 func wordList(field func(*Server) *[]string, unset string, words ...string) serverValue {
-	return valueOfField(field, "a list of "+codeList(words), unset, func(r blockReader, name string) (list []string) {
+	return valueOfField(field, wordLists(words...), unset, func(r blockReader, name string) (list []string) {
 		for _, e := range r.publicStrings(name) {
 			switch {
 			case !slices.Contains(words, e.text):
@@ -222,24 +221,6 @@ func wordList(field func(*Server) *[]string, unset string, words ...string) serv
 	})
 }
 
-// durationUpTo describes a duration with a maximum in Markdown.
-func durationUpTo(longest time.Duration) string {
-	return fmt.Sprintf("a duration, at most `%s`", shortDuration(longest))
-}
-
-// codeText is a string value in Markdown.
-func codeText(word string) string { return fmt.Sprintf("`%q`", word) }
-
-// codeList is a choice of string values in Markdown.
-func codeList(words []string) string {
-	var all []string
-	for _, w := range words {
-		all = append(all, codeText(w))
-	}
-	last := len(all) - 1
-	return strings.Join(all[:last], ", ") + " or " + all[last]
-}
-
 // path is the name of the attribute with that of its block: timeouts.call.
 func (a serverAttribute) path() string {
 	if a.block == "" {
@@ -248,15 +229,31 @@ func (a serverAttribute) path() string {
 	return a.block + "." + a.name
 }
 
-// attributeNames lists the attributes of a block in the order of the table.
-func attributeNames(block string, inDefaults bool) []string {
-	var names []string
+// serverEntries returns the entries of the attributes of a block in the order of the table.
+func serverEntries(block string, inDefaults bool) []entry {
+	var entries []entry
 	for _, a := range serverAttributes {
 		if a.block == block && (a.inDefaults || !inDefaults) {
-			names = append(names, a.name)
+			entries = append(entries, entry{name: a.name, values: a.values, unset: a.unset, doc: a.doc})
 		}
 	}
-	return names
+	return entries
+}
+
+// serverBlockDocs describe the blocks that hold attributes of the table.
+var serverBlockDocs = map[string]string{
+	"timeouts":  "How long the start of the server, a call and the end of the server may take.",
+	"resources": "Which resources clients may read.",
+	"tools":     "Which tools are offered, and how they may be called.",
+}
+
+// serverBlocks returns the shapes of the blocks that hold attributes of the table.
+func serverBlocks(inDefaults bool) map[string]shape {
+	blocks := map[string]shape{}
+	for _, name := range attributeBlocks(inDefaults) {
+		blocks[name] = shape{doc: serverBlockDocs[name], inner: &form{entries: serverEntries(name, inDefaults)}}
+	}
+	return blocks
 }
 
 // attributeBlocks lists the blocks that hold attributes of the table.
@@ -290,7 +287,7 @@ func (r blockReader) readAttributeBlocks(d *draft, inDefaults bool) {
 	for _, name := range attributeBlocks(inDefaults) {
 		b := r.blockOrEmpty(name)
 		b.fallback = r.defaultsOf(name)
-		b.check(form{attributes: attributeNames(name, inDefaults)})
+		b.check(form{entries: serverEntries(name, inDefaults)})
 		b.readAttributes(d, name, inDefaults)
 	}
 }

@@ -15,7 +15,13 @@ type Shares struct {
 	memoryAt hcl.Range
 }
 
-var sharesForm = form{attributes: []string{"requests", "streams", "sessions", "connections", "memory"}}
+var sharesForm = form{entries: []entry{
+	{name: "requests", values: integers(0, mostInFlight), doc: "Requests in progress. 0 is no limit."},
+	{name: "streams", values: integers(0, mostSessions), doc: "Listen streams of modern clients. 0 is no limit."},
+	{name: "sessions", values: integers(0, mostSessions), doc: "Sessions. 0 is no limit."},
+	{name: "connections", values: integers(0, mostConnections), doc: "Connections to one server that not all clients share. 0 is no limit."},
+	{name: "memory", values: sizes(leastShare, mostMemory), doc: "Memory of messages."},
+}}
 
 // leastShare is the least share of the memory.
 const leastShare = 1 << 20 // bytes

@@ -44,7 +44,13 @@ func (t StaticToken) Clients() AuthClients {
 // SecretText implements ClientAuth.
 func (t StaticToken) SecretText() string { return t.Token }
 
-var staticTokenForm = form{attributes: []string{"subject", "tenant", "roles"}, private: []string{"token"}}
+var staticTokenForm = form{entries: []entry{
+	{name: "token", values: texts("up to 4096 visible ASCII characters"), required: true, private: true,
+		doc: "`openssl rand -hex 32` makes a good one. A token under 16 characters, or one written in the file, is a warning."},
+	{name: "subject", values: texts("a text"), required: true, doc: "The name of the client."},
+	tenantEntry,
+	rolesEntry,
+}}
 
 const (
 	leastToken = 16   // bytes; a shorter token can be guessed

@@ -94,8 +94,14 @@ func (r blockReader) views() []View {
 }
 
 var viewForm = form{
-	attributes: []string{"name", "description", "hidden"},
-	private:    []string{"pin", "default"}, // arguments may be secrets
+	entries: []entry{
+		{name: "name", values: texts("1 to 64 letters, digits, `_`, `.` and `-`"), unset: "the server's name", doc: "The offered name, without the prefix."},
+		{name: "description", values: texts("a text"), unset: "the server's description", doc: "Replaces the server's description."},
+		{name: "hidden", values: booleans, unset: "`false`", doc: "The tool is not offered."},
+		// Arguments may be secrets.
+		{name: "pin", values: objects, unset: "none", private: true, doc: "Arguments that are always sent. Clients neither see nor set them."},
+		{name: "default", values: objects, unset: "none", private: true, doc: "Arguments that are sent when the client sends none."},
+	},
 }
 
 // view reads one tool block. It also returns the range of the offered name.

@@ -18,7 +18,11 @@ import (
 // know of the user.
 const variablePrefix = "JUNCTOR_VAR_"
 
-var variableForm = form{attributes: []string{"default", "description", "sensitive"}}
+var variableForm = form{entries: []entry{
+	{name: "default", values: anything, unset: "none", doc: "The value without an environment variable `JUNCTOR_VAR_NAME`. A number or a boolean makes the value one, too."},
+	{name: "description", values: texts("a text"), doc: "What the variable is for."},
+	{name: "sensitive", values: booleans, unset: "`false`", doc: "A value from the environment is never printed."},
+}}
 
 var variableRule = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
 

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/plugin"
+	"github.com/junctor-mcp/junctor/sdk"
+)
+
+func (e *env) schemaVerb() *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema",
+		Short: "Print a JSON Schema of the configuration language",
+		Long: `Print a JSON Schema (2020-12) of the configuration language, for editors. It describes the JSON form of HCL: blocks are
+objects, by label if they have one, and a text with ${ is an expression.
+
+The settings of the bundled plugins are in it, and those of the plugins of the configuration, if there is one that can be
+loaded.`,
+		Example:           "  junctor schema > junctor.schema.json",
+		Args:              takes(),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return e.schema(cmd.Context()) },
+	}
+}
+
+func (e *env) schema(ctx context.Context) error {
+	plugins, manifests, err := e.configuredPlugins(ctx)
+	if err != nil {
+		return err
+	}
+	sup, err := e.supervisor()
+	if err != nil {
+		return err
+	}
+	dirs := plugin.Dirs(e.lookup)
+	for _, name := range config.Bundled() {
+		if _, known := manifests[name]; known {
+			continue
+		}
+		m, err := describeBundled(ctx, sup, dirs, name)
+		if err != nil {
+			e.warn("the schema does not have the settings of "+name+": "+err.Error(), fault.As(err).Hint)
+			continue
+		}
+		manifests[name] = m
+	}
+	for _, p := range plugins {
+		if m, known := manifests[p.Use]; known {
+			manifests[p.Name] = m
+		}
+	}
+	_, err = e.stdout.Write(config.Schema(manifests))
+	return err
+}
+
+// describeBundled returns the manifest of a bundled plugin. Its program belongs to Junctor, so
+// it is started if it was never described.
+func describeBundled(ctx context.Context, sup *plugin.Supervisor, dirs []string, name string) (sdk.Manifest, error) {
+	path, err := plugin.Find(plugin.BuiltinSource+name, name, dirs)
+	if err != nil {
+		return sdk.Manifest{}, err
+	}
+	m, _, err := sup.DescribeUnverified(ctx, path, "")
+	if err == nil {
+		err = plugin.Check(m, plugin.BuiltinSource+name, name, path)
+	}
+	return m, err
+}
+
+// configuredPlugins returns the plugins of the configuration, and the manifests of their
+// programs by Plugin.Use. A configuration that cannot be loaded has none: its mistakes are for
+// validate.
+func (e *env) configuredPlugins(ctx context.Context) ([]config.Plugin, map[string]sdk.Manifest, error) {
+	manifests := map[string]sdk.Manifest{}
+	at, content, diags, err := e.locate(ctx, false)
+	switch {
+	case fault.Is(err, fault.ConfigMissing) && e.config == "":
+		return nil, manifests, nil
+	case fault.Is(err, fault.ConfigUntrusted), diags.HasErrors():
+		e.warn("the schema does not have the plugins of the configuration, which cannot be loaded", "run `junctor validate`")
+		return nil, manifests, nil
+	case err != nil:
+		return nil, nil, err
+	}
+	app, _, err := e.loadAt(ctx, at, content, true)
+	if err != nil {
+		return nil, nil, err
+	}
+	if app == nil {
+		e.warn("the schema does not have the plugins of the configuration, which cannot be loaded", "run `junctor validate`")
+		return nil, manifests, nil
+	}
+	for _, p := range app.Config().Plugins {
+		if d, ok := app.Described(p); ok {
+			manifests[p.Use] = d.Manifest
+		}
+	}
+	return app.Config().Plugins, manifests, nil
+}
