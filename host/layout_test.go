@@ -68,6 +68,7 @@ var allowed = map[string]string{
 	"host/bundle":                "host/clientconfig host/lazyregexp",
 	"host/configedit":            "",
 	"host/clientimport":          "host/clientconfig host/lazyregexp host/secretname",
+	"host/languageserver":        "host/config sdk",
 	"host/launcher":              "host/lazyregexp",
 	"host/registry/registrytest": "", // tests only
 	"host/registry":              "host/cache host/clientconfig host/fault host/lazyregexp host/loopback",
@@ -108,6 +109,7 @@ var homes = map[string]string{
 	"github.com/modelcontextprotocol/go-sdk":   "sdk/mcpconn plugins/oauth",
 	"golang.org/x/oauth2":                      "plugins/oauth",
 	"github.com/santhosh-tekuri/jsonschema/v6": "host/schema",
+	"go.lsp.dev/jsonrpc2":                      "host/languageserver",
 	"github.com/spf13/cobra":                   "cmd/host",
 	"github.com/agext/levenshtein":             "host/suggest plugins/internal/editdistance",
 	"github.com/go-json-experiment/json":       "host/approval host/authn host/authn/jwks host/mcp host/schema host/upstream plugins/internal/jsonrpc plugins/oauth",

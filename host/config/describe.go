@@ -47,7 +47,11 @@ func (l *loader) describe(ctx context.Context, p *plugin, user blockReader) {
 	m, err := l.Describe(ctx, p.Plugin)
 	if err != nil {
 		f := fault.As(err)
-		l.problem(problem{in: in, at: at, code: f.Code, hint: f.Hint, output: f.Output,
+		severity := Error
+		if l.Static {
+			severity = Warning
+		}
+		l.problem(problem{severity: severity, in: in, at: at, code: f.Code, hint: f.Hint, output: f.Output,
 			summary: fmt.Sprintf("plugin %q: %s", p.Name, strings.TrimPrefix(f.Message, fmt.Sprintf("plugin %q: ", p.Name)))})
 		return
 	}

@@ -45,6 +45,8 @@ type Diagnostic struct {
 	Output   []string // the last lines that a plugin printed; may be empty
 	In       string   // the outermost block, such as `server "github"`; may be empty
 	At, End  Position
+	Start    int        // the byte offset of At in the text of its file
+	Stop     int        // that of End
 	Snippet  []string   // the source line, with *** in place of possible secrets
 	Code     fault.Code // empty for most warnings
 
@@ -151,7 +153,7 @@ func moreProblems(count int, errors bool) Diagnostic {
 func (l *loader) diagnostic(p problem) Diagnostic {
 	d := Diagnostic{
 		Severity: p.severity, Summary: p.summary, Detail: p.detail, Hint: p.hint, In: p.in,
-		At: startOf(p.at), End: endOf(p.at), Code: cmp.Or(p.code, p.severity.code()), address: p.address,
+		At: startOf(p.at), End: endOf(p.at), Start: p.at.Start.Byte, Stop: p.at.End.Byte, Code: cmp.Or(p.code, p.severity.code()), address: p.address,
 	}
 	s := l.byName[p.at.Filename]
 	if p.quoted {

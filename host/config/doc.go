@@ -7,6 +7,8 @@
 // Load returns a Config only if there is no error, so its users check nothing
 // again.
 //
+// With [Options.Static], Load checks a text without evaluating it, for editors.
+//
 // [ReadContent] reads a configuration without evaluating it. Package trust uses
 // it to show a person what a found configuration would do.
 //

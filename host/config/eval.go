@@ -15,12 +15,17 @@ import (
 
 // eval evaluates an expression of the block in. The returned value is wholly
 // known. eval reports what is wrong and returns false. It returns false without
-// a report if the expression uses a local with a reported problem.
+// a report if the expression uses a local with a reported problem, or if Options.Static
+// forbids to evaluate it.
 //
 // Evaluation is not bounded: only configurations that the user wrote, named or
 // trusted are evaluated. See docs/decisions/0009-no-evaluation-budget.md.
 func (l *loader) eval(in string, e hclsyntax.Expression) (cty.Value, bool) {
-	if !l.vet(in, e) {
+	vetted := l.vet(in, e)
+	if l.skips(e) {
+		return cty.NilVal, false
+	}
+	if !vetted {
 		l.reportInputs(in, e)
 		return cty.NilVal, false
 	}

@@ -63,7 +63,11 @@ func (l *loader) instances(b *hclsyntax.Block, taken map[string]bool) []*draft {
 		return []*draft{l.server(r)}
 	}
 	v, a, set := r.publicValue(forEach, cty.DynamicPseudoType)
-	if !set {
+	switch {
+	case !set && r.unknown(forEach):
+		r.each = cty.ObjectVal(map[string]cty.Value{"key": cty.DynamicVal, "value": cty.DynamicVal}) // never evaluated
+		return []*draft{l.server(r)}
+	case !set:
 		return nil
 	}
 	at := a.Expr.Range()

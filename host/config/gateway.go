@@ -270,7 +270,7 @@ func (r blockReader) sessions() SessionRules {
 		Life:   r.duration("life", 24*time.Hour, maxSessionLife),
 		Events: r.integer("events", 10_000, 1, mostEvents),
 	}
-	if rules.Life < rules.Idle {
+	if rules.Life < rules.Idle && !r.unknown("life") && !r.unknown("idle") {
 		r.errorAt(r.valueAt("life", r.valueAt("idle", r.head)), `"life" is how long a session lasts at most, "idle" how long without a request`,
 			`a session's "life" of %s is shorter than its "idle" of %s`, shortDuration(rules.Life), shortDuration(rules.Idle))
 	}

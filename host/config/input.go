@@ -14,6 +14,9 @@ import (
 // It skips parts that evaluation may not need: the arguments of try() and can(), the
 // operands of an operator, the branches of a conditional, and a "for".
 func (l *loader) reportInputs(in string, e hclsyntax.Expression) {
+	if l.Static {
+		return
+	}
 	_ = hclsyntax.Walk(e, &inputWalker{loader: l, in: in, required: true})
 }
 

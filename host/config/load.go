@@ -54,6 +54,15 @@ type Options struct {
 	// them instead of the files at Path; nil reads Path.
 	Content *Content
 
+	// Static evaluates nothing but literals, reads nothing that the configuration names except
+	// modules below the directory of Path, and reports plugins that Describe cannot describe as
+	// warnings. Load returns no Config. It is for texts that need not be trusted.
+	Static bool
+
+	// Texts are the texts of files as an editor has them, by path. Load uses them instead of
+	// the files, and reads Path from there if it is a key.
+	Texts map[string][]byte
+
 	// Under are the paths of weaker layers, the strongest first: files, or directories as
 	// Path. A server of a stronger layer takes the place of one with its name.
 	Under []string
@@ -62,9 +71,13 @@ type Options struct {
 // Load reads, evaluates, decodes and checks a configuration. It starts no program
 // except through [Options.Describe]. The Config is nil exactly if a diagnostic is
 // an error. Callers must not load a configuration that the user has not written,
-// named or trusted, because evaluation is not bounded.
+// named or trusted, because evaluation is not bounded, unless they set Options.Static.
 func Load(ctx context.Context, o Options) (*Config, Diagnostics) {
 	l := newLoader(o)
+	if o.Static {
+		l.lookup = func(string) (string, bool) { return "", false }
+		l.root = l.staticRoot()
+	}
 	switch {
 	case o.Content != nil:
 		l.root = o.Content.Root
@@ -112,11 +125,13 @@ type loader struct {
 	functions   map[string]function.Function
 	shadowed    []Shadowed
 
-	plugins     map[string]*plugin
-	pluginsLost bool // some could not be read: do not report missing plugins
-	hasPolicy   bool
-	ruleHeads   map[string]hcl.Range // of the rules of policies, by place
-	rolesUsed   []string             // by the policy and by limits
+	plugins       map[string]*plugin
+	pluginsLost   bool // some could not be read: do not report missing plugins
+	hasPolicy     bool
+	policySkipped bool                 // parts of the policies are not known; see Options.Static
+	skipped       int                  // expressions that were not evaluated; see Options.Static
+	ruleHeads     map[string]hcl.Range // of the rules of policies, by place
+	rolesUsed     []string             // by the policy and by limits
 
 	manifests map[string]*sdk.Manifest // by Plugin.Use; nil: the failure was reported
 }
@@ -155,7 +170,9 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 	}
 	l.collectPlugins()
 	servers, forced := l.managedServers(l.managedBlocks("servers")), l.policy(l.managedBlocks("policy"), "allow")
+	before := l.skipped
 	rules := l.layerPolicies()
+	l.policySkipped = l.skipped > before
 	l.hasPolicy, l.rolesUsed = forced.Given, forced.Roles
 	for _, r := range rules {
 		l.hasPolicy, l.rolesUsed = l.hasPolicy || r.Given, append(l.rolesUsed, r.Roles...)
@@ -184,7 +201,7 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 	var tests []PolicyTest
 	l.inScope(l.layers[0], func() { tests = l.policyTests(l.top["test"], namesOf(drafts), rules[0].Zone) })
 	ds := l.diagnostics()
-	if ds.HasErrors() {
+	if ds.HasErrors() || l.Static {
 		return nil, ds
 	}
 	c := l.config(drafts, kept)

@@ -95,6 +95,8 @@ func (l *loader) moduleDirectory(s *source, b *hclsyntax.Block) (dir string, ok 
 	switch {
 	case err != nil:
 		return fail("a module is a directory of *.hcl files; nothing is downloaded", "cannot read the module: "+cause(err).Error())
+	case l.Static && !(&Content{Root: l.root}).holds(real):
+		return "", false
 	case l.reviewed(s) && !(&Content{Root: l.root}).holds(real):
 		return fail("move it there, or name the configuration with --config", "the module is not in the directory of the configuration, so it cannot be reviewed")
 	}

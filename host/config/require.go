@@ -52,6 +52,8 @@ type plugin struct {
 	required  bool
 	block     hcl.Range // the label of its plugin block; empty: none
 	useAt     hcl.Range // of "use" in that block; empty: it names no other plugin
+
+	useSkipped bool // "use" is not known; see Options.Static
 }
 
 // requirements reads a plugins block.
@@ -195,6 +197,7 @@ func (l *loader) pluginBlock(b *hclsyntax.Block) {
 	if use, a, set := s.publicString("use"); set && use != name {
 		p.Use, p.useAt = use, a.Expr.Range()
 	}
+	p.useSkipped = s.unknown("use")
 }
 
 // pinPrograms sets the sha256 of every third-party plugin to that of the program
@@ -232,7 +235,7 @@ func (l *loader) resolvePrograms() {
 			s.errorAt(p.useAt, "", "plugin %q has a source of its own in plugins { required }, so it cannot use another's", name)
 		case p.required:
 		case p.useAt == (hcl.Range{}) && !slices.Contains(bundled, name):
-			if !l.pluginsLost {
+			if !l.pluginsLost && !p.useSkipped {
 				s.errorAt(p.at, `require it, or say with "use" whose program it runs`, "plugin %q is not in plugins { required }", name)
 			}
 		default:

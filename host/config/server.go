@@ -66,6 +66,9 @@ func (l *loader) server(r blockReader) *draft {
 	}
 	d := &draft{Server: &Server{Name: r.label, At: startOf(r.head), Layer: r.home.layer, Managed: l.managed != nil && r.home == l.managed}, block: r, prefixAt: r.labelAt, globs: map[string][]item{}}
 	t, found := r.block("transport")
+	if r.unknown("enabled") {
+		return d // it may be disabled
+	}
 	// A disabled server may name variables and plugins that do not exist, so the
 	// rest of its block is not evaluated. If "enabled" is wrong, the rest is checked
 	// too, because it will be used once "enabled" is corrected.
@@ -105,6 +108,8 @@ func (r blockReader) prefix(d *draft) string {
 		if text == "" {
 			return ""
 		}
+	} else if r.unknown("prefix") {
+		return ""
 	} else {
 		text = r.label
 	}

@@ -76,6 +76,10 @@ func cause(err error) error {
 
 // readSources reads the file, or the files of the directory, at path.
 func (l *loader) readSources(path string) {
+	if l.Texts[path] != nil {
+		l.readFiles([]string{path})
+		return
+	}
 	names, err := filesAt(path)
 	if err != nil {
 		l.problem(problem{at: hcl.Range{Filename: path}, summary: err.Error()})
@@ -88,8 +92,12 @@ func (l *loader) readSources(path string) {
 func (l *loader) readFiles(names []string) {
 	total := 0
 	for _, name := range names {
-		text, err := readFile(name, maxFile)
-		if err == nil {
+		text, edited := l.Texts[name]
+		var err error
+		if !edited {
+			text, err = readFile(name, maxFile)
+		}
+		if err == nil && !edited {
 			if exposed := ownershipProblem(name); exposed != nil {
 				l.problem(*exposed)
 				continue

@@ -74,6 +74,8 @@ func (r blockReader) variableValue() (cty.Value, bool) {
 	name := variablePrefix + r.label
 	text, set := r.lookup(name)
 	switch {
+	case r.Static:
+		return cty.NilVal, false // the environment is not read
 	case !set && !given:
 		if r.body.Attributes["default"] == nil { // else it was reported
 			r.errorAt(r.head, fmt.Sprintf("set %s, or write a default", name), "variable %q has no value", r.label)

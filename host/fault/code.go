@@ -105,6 +105,8 @@ const (
 
 	TestFailed Code = "test.failed"
 
+	EditorSession Code = "editor.session"
+
 	ApprovalRequired Code = "approval.required"
 	ApprovalDenied   Code = "approval.denied"
 	ApprovalUnknown  Code = "approval.unknown"
@@ -229,6 +231,8 @@ var Codes = map[Code]Entry{
 	ExportFile:          {ExitUsage, "The entry cannot be written to the client's file. The file was not changed.", "Fix the file, or insert the output of `junctor export CLIENT` by hand."},
 	Denied:              {ExitDenied, "A rule in the configuration denies this.", "The message names the rule. `junctor why SUBJECT TOOL` shows every rule about it."},
 	Refused:             {ExitDenied, "The policy of the gateway does not allow this.", "Ask the administrator of the gateway. `junctor why SUBJECT TOOL` shows every rule about it."},
+
+	EditorSession: {ExitAnswer, "`junctor lsp`: the editor ended the session without `shutdown`, or sent something that is no message.", "Look at the editor's log of language servers; `--log debug` writes more to standard error."},
 
 	TestFailed: {ExitAnswer, "A test block of the configuration expects something else than the policy decides.", "The output names the block and the rule that decides."},
 
