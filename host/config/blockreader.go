@@ -95,10 +95,11 @@ type shape struct {
 	labels int
 	many   bool
 
-	doc   string           // Markdown, one or more sentences
-	inner *form            // of the body; nil: of kinds or of a plugin
-	kinds map[string]*form // of the body, by label
-	role  *role            // of the plugin that the body belongs to, for other labels
+	doc    string           // Markdown, one or more sentences
+	refers string           // what the first label names; see entry
+	inner  *form            // of the body; nil: of kinds or of a plugin
+	kinds  map[string]*form // of the body, by label
+	role   *role            // of the plugin that the body belongs to, for other labels
 }
 
 // example returns the labels of a block for a hint.

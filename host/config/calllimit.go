@@ -47,7 +47,7 @@ const (
 var (
 	limitsForm = form{blocks: map[string]shape{
 		"per_tool":      {inner: &perToolForm, doc: "Limits the calls of each tool by each tenant."},
-		"tool":          {labels: 1, many: true, inner: &toolCallForm, doc: "Other values for some tools. The label is `SERVER/TOOL`, with `*`. The first block that matches counts. What it leaves out is that of `per_tool`, or no limit. See [Limits](gateway.md#limits)."},
+		"tool":          {labels: 1, many: true, inner: &toolCallForm, refers: refersServerTool, doc: "Other values for some tools. The label is `SERVER/TOOL`, with `*`. The first block that matches counts. What it leaves out is that of `per_tool`, or no limit. See [Limits](gateway.md#limits)."},
 		"per_tenant":    {inner: &sharesForm, doc: "What the clients of one tenant may use at one time. Without the block half, for one of several. See [Shares](gateway.md#shares)."},
 		"per_principal": {inner: &sharesForm, doc: "What one principal may use at one time. Without the block half of the tenant's part, for one of several."},
 	}}
@@ -58,7 +58,7 @@ var (
 		{name: "wait", values: durations(longestCallWait), unset: codeText(shortDuration(defaultCallWait)), doc: "How long a call waits for a place. `\"0s\"`: not at all."},
 	}}
 	toolCallForm = form{entries: append([]entry{
-		{name: "roles", values: textLists("a list of roles"), unset: "all clients", doc: "The block counts for clients with one of these roles."},
+		{name: "roles", values: textLists("a list of roles"), unset: "all clients", doc: "The block counts for clients with one of these roles.", refers: refersRole},
 		{name: "timeout", values: durations(longestCall), unset: "that of the server", doc: "For one call."},
 	}, inherited(perToolForm.entries, "that of `per_tool`")...)}
 )

@@ -72,7 +72,7 @@ var (
 	tenantEntry = entry{name: "tenant", values: texts("`a-z`, `0-9`, `_` and `-`, at most 64, with a letter or digit at both ends"), unset: "`\"default\"`",
 		doc: "The tenant of the clients. It separates clients of different owners."}
 	rolesEntry = entry{name: "roles", values: textLists("a list of roles"), unset: "none",
-		doc: "Roles of the clients, for the [policy](permissions.md) and for `limits { tool }`. A role that neither names is a warning."}
+		doc: "Roles of the clients, for the [policy](permissions.md) and for `limits { tool }`. A role that neither names is a warning.", refers: refersRole}
 )
 
 // namesEntries are the attributes that admitNames reads.

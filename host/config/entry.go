@@ -15,8 +15,19 @@ type entry struct {
 	unset    string // Markdown: the default; empty: none
 	doc      string // Markdown, one or more sentences
 	required bool
-	private  bool // snippets do not show its literals
+	private  bool   // snippets do not show its literals
+	refers   string // what its texts name: refersServer, refersRole or refersPlugin; empty: nothing
 }
+
+// What the texts of an attribute, or the first label of a block, may name.
+const (
+	refersServer     = "server"
+	refersServerTool = "server" + refersToolSuffix // SERVER/TOOL
+	refersRole       = "role"
+	refersPlugin     = "plugin"
+
+	refersToolSuffix = " and tool"
+)
 
 // A valueSet is the set of values that an attribute accepts.
 type valueSet struct {

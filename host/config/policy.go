@@ -39,7 +39,7 @@ var (
 			"allow":   ruleBlocks["allow"], "deny": ruleBlocks["deny"], "confirm": ruleBlocks["confirm"],
 		},
 	}
-	memberEntry = entry{name: "roles", values: textLists("a list of roles"), unset: "none", doc: "Roles of this policy that the holders have."}
+	memberEntry = entry{name: "roles", values: textLists("a list of roles"), unset: "none", doc: "Roles of this policy that the holders have.", refers: refersRole}
 	roleForm    = form{blocks: ruleBlocks}
 	groupForm   = form{entries: []entry{memberEntry}, blocks: ruleBlocks}
 	subjectForm = form{entries: []entry{
@@ -48,7 +48,7 @@ var (
 		{name: "issuer", values: texts("an issuer"), unset: "all", doc: "Only the subject of this issuer."},
 	}, blocks: ruleBlocks}
 	ruleForm = form{entries: []entry{
-		{name: "servers", values: textLists("a list of globs"), unset: "all", doc: "Labels of servers."},
+		{name: "servers", values: textLists("a list of globs"), unset: "all", doc: "Labels of servers.", refers: refersServer},
 		{name: "tools", values: textLists("a list of globs"), unset: "all, if no kind is named", doc: "The server's own names of tools."},
 		{name: "resources", values: textLists("a list of globs"), unset: "all, if no kind is named", doc: "URIs of resources."},
 		{name: "prompts", values: textLists("a list of globs"), unset: "all, if no kind is named", doc: "The server's own names of prompts."},

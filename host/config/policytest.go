@@ -70,9 +70,9 @@ var (
 			{name: "request", values: membersOf(requestEntries), unset: "a local one, now", doc: "Where and when the uses come from."},
 		},
 		blocks: map[string]shape{
-			"call":   {labels: 2, many: true, inner: &callTestForm, doc: "The use of a tool. The labels are the server and the server's own name of the tool."},
-			"read":   {labels: 2, many: true, inner: &itemTestForm, doc: "The use of a resource. The labels are the server and the URI."},
-			"prompt": {labels: 2, many: true, inner: &itemTestForm, doc: "The use of a prompt. The labels are the server and the server's own name of the prompt."},
+			"call":   {labels: 2, many: true, inner: &callTestForm, refers: refersServer, doc: "The use of a tool. The labels are the server and the server's own name of the tool."},
+			"read":   {labels: 2, many: true, inner: &itemTestForm, refers: refersServer, doc: "The use of a resource. The labels are the server and the URI."},
+			"prompt": {labels: 2, many: true, inner: &itemTestForm, refers: refersServer, doc: "The use of a prompt. The labels are the server and the server's own name of the prompt."},
 		},
 	}
 	callTestForm = form{entries: []entry{

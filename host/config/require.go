@@ -40,7 +40,7 @@ var (
 	pluginForm = form{entries: []entry{
 		{name: "isolation", values: words("shared", "server"), unset: "`\"shared\"`", doc: "`shared`: one process for all servers; `server`: one for each."},
 		{name: "env", values: textLists("a list of names"), unset: "none", doc: "Variables of Junctor's environment that the process gets."},
-		{name: "use", values: texts("the name of a plugin"), unset: "the label", doc: "In a block with another name: runs the plugin of this name as a separate process."},
+		{name: "use", values: texts("the name of a plugin"), unset: "the label", doc: "In a block with another name: runs the plugin of this name as a separate process.", refers: refersPlugin},
 	}}
 )
 

@@ -224,3 +224,62 @@ func TestLargeDocumentsAreNotChecked(t *testing.T) {
 		}
 	})
 }
+
+// TestRequestsCanBeCancelled cancels a completion that waits for the description of a plugin.
+// Later messages are answered meanwhile.
+func TestRequestsCanBeCancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, Options{Describe: func(ctx context.Context, _ config.Plugin) (sdk.Manifest, error) {
+			<-ctx.Done()
+			return sdk.Manifest{}, ctx.Err()
+		}})
+		s.send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}`)
+		s.receive()
+		s.send(`{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{"textDocument":{"uri":"file:///x/a.hcl","version":1,"text":"server \"a\" {\n  transport \"\" {\n}\n}\n"}}}`)
+		s.send(`{"jsonrpc":"2.0","id":"slow","method":"textDocument/completion","params":{"textDocument":{"uri":"file:///x/a.hcl"},"position":{"line":1,"character":13}}}`)
+		s.send(`{"jsonrpc":"2.0","id":2,"method":"nothing"}`)
+		seen := map[string]bool{}
+		for !seen["2"] {
+			if strings.Contains(s.receive(), `"id":2`) {
+				seen["2"] = true
+			}
+		}
+		s.send(`{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":"slow"}}`)
+		for {
+			if got := s.receive(); strings.Contains(got, `"id":"slow"`) {
+				if !strings.Contains(got, `"code":-32800`) {
+					t.Error(got)
+				}
+				return
+			}
+		}
+	})
+}
+
+// TestDirectoriesAreOneConfiguration jumps to a local of a file that is not open, and checks
+// both files that are.
+func TestDirectoriesAreOneConfiguration(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("locals.hcl", "locals {\n  org = \"acme\"\n}\n")
+	write("main.hcl", "")
+	s := open(t, Options{Describe: describeStdio, Directory: dir})
+	s.send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}`)
+	s.receive()
+	text, err := json.Marshal("server \"a\" {\n  prefix = local.org\n  transport \"stdio\" {\n    command = [local.missing]\n  }\n}\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{"textDocument":{"uri":%q,"version":1,"text":%s}}}`, uriOf(filepath.Join(dir, "main.hcl")), text))
+	if got := s.receive(); !strings.Contains(got, `there is no local \"missing\"`) || strings.Contains(got, `\"org\"`) {
+		t.Error(got)
+	}
+	s.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"textDocument/definition","params":{"textDocument":{"uri":%q},"position":{"line":1,"character":19}}}`, uriOf(filepath.Join(dir, "main.hcl"))))
+	if got := s.receive(); !strings.Contains(got, `locals.hcl","range":{"start":{"line":1,"character":2},"end":{"line":1,"character":5}}`) {
+		t.Error(got)
+	}
+}

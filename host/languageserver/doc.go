@@ -10,5 +10,5 @@
 //   - stream.go frames and bounds messages. server.go has the life of a session and the
 //     methods; protocol.go their parameters and results.
 //   - documents.go keeps the texts, and position.go converts between offsets and positions.
-//   - diagnostics.go checks changed texts.
+//   - diagnostics.go checks changed texts, and questions.go answers about places.
 package languageserver

@@ -27,8 +27,15 @@ type serverInfo struct {
 }
 
 type capabilities struct {
-	PositionEncoding string      `json:"positionEncoding"`
-	TextDocumentSync syncOptions `json:"textDocumentSync"`
+	PositionEncoding   string            `json:"positionEncoding"`
+	TextDocumentSync   syncOptions       `json:"textDocumentSync"`
+	CompletionProvider completionOptions `json:"completionProvider"`
+	HoverProvider      bool              `json:"hoverProvider"`
+	DefinitionProvider bool              `json:"definitionProvider"`
+}
+
+type completionOptions struct {
+	TriggerCharacters []string `json:"triggerCharacters"`
 }
 
 const incremental = 2 // a kind of synchronization
@@ -63,6 +70,54 @@ type changeParams struct {
 type change struct {
 	Range *span  `json:"range"`
 	Text  string `json:"text"`
+}
+
+type positionParams struct {
+	TextDocument documentID `json:"textDocument"`
+	Position     position   `json:"position"`
+}
+
+type completionList struct {
+	IsIncomplete bool             `json:"isIncomplete"`
+	Items        []completionItem `json:"items"`
+}
+
+type completionItem struct {
+	Label            string  `json:"label"`
+	Kind             int     `json:"kind"`
+	Detail           string  `json:"detail,omitempty"`
+	Documentation    *markup `json:"documentation,omitempty"`
+	InsertTextFormat int     `json:"insertTextFormat"`
+	TextEdit         edit    `json:"textEdit"`
+}
+
+// The formats of the text of a completion.
+const (
+	formatPlain   = 1
+	formatSnippet = 2
+)
+
+type markup struct {
+	Kind  string `json:"kind"`
+	Value string `json:"value"`
+}
+
+// markdown is a text in Markdown.
+func markdown(text string) *markup { return &markup{Kind: "markdown", Value: text} }
+
+type edit struct {
+	Range   span   `json:"range"`
+	NewText string `json:"newText"`
+}
+
+type hover struct {
+	Contents *markup `json:"contents"`
+	Range    span    `json:"range"`
+}
+
+type location struct {
+	URI   string `json:"uri"`
+	Range span   `json:"range"`
 }
 
 type documentParams struct {

@@ -71,10 +71,11 @@ type server struct {
 	wake      chan struct{} // a document was added to due
 	answering chan struct{} // has an element for each request that is answered beside others
 
-	mu      sync.Mutex
-	state   state                              // guarded by mu
-	due     map[string]time.Time               // guarded by mu: when to check which document
-	cancels map[jsonrpc2.ID]context.CancelFunc // guarded by mu: of requests in progress
+	mu       sync.Mutex
+	snippets bool                               // guarded by mu: the editor takes completions with places to fill in
+	state    state                              // guarded by mu
+	due      map[string]time.Time               // guarded by mu: when to check which document
+	cancels  map[jsonrpc2.ID]context.CancelFunc // guarded by mu: of requests in progress
 }
 
 type state int
@@ -104,7 +105,11 @@ var notifications = map[string]func(s *server, ctx context.Context, params json.
 // requests are the requests that the server knows, except those of the life of a session. Each
 // reads its parameters and the document before the next message is read, and returns what
 // makes the answer, which runs beside later messages.
-var requests = map[string]func(s *server, params json.RawMessage) (answer func(ctx context.Context) any, err error){}
+var requests = map[string]func(s *server, params json.RawMessage) (answer func(ctx context.Context) any, err error){
+	"textDocument/completion": (*server).completion,
+	"textDocument/hover":      (*server).hover,
+	"textDocument/definition": (*server).definition,
+}
 
 // Preempt implements [jsonrpc2.Preempter]: it cancels requests without waiting for others.
 func (s *server) Preempt(_ context.Context, r *jsonrpc2.Request) (any, error) {
@@ -219,11 +224,16 @@ func (s *server) initialize(params []byte) (any, error) {
 	if err := decode(params, &p); err != nil {
 		return nil, err
 	}
-	s.enter(running)
+	s.mu.Lock()
+	s.state, s.snippets = running, p.Capabilities.TextDocument.Completion.CompletionItem.SnippetSupport
+	s.mu.Unlock()
 	return initializeResult{
 		Capabilities: capabilities{
 			PositionEncoding: "utf-16",
 			TextDocumentSync: syncOptions{OpenClose: true, Change: incremental, Save: true},
+			// A quote begins a value or a label, and a point a member of local, var or each.
+			CompletionProvider: completionOptions{TriggerCharacters: []string{`"`, "."}},
+			HoverProvider:      true, DefinitionProvider: true,
 		},
 		ServerInfo: serverInfo{Name: "junctor", Version: s.options.Version},
 	}, nil

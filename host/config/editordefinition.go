@@ -1,0 +1,107 @@
+package config
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+)
+
+// Definition returns the places where the name at a place is defined: a local, a variable, a
+// server, a role or a plugin.
+func (e *Editor) Definition(ctx context.Context, path string, offset int) []Place {
+	s := e.sketches[path]
+	if s == nil || offset < 0 || offset > len(s.text) {
+		return nil
+	}
+	switch p := s.at(offset); {
+	case p.header != nil && p.label >= 0:
+		return e.defineLabel(ctx, p)
+	case p.attribute != nil:
+		return e.defineInExpression(ctx, s, p, offset)
+	}
+	return nil
+}
+
+// defineLabel returns where the plugin or the server of a label is defined.
+func (e *Editor) defineLabel(ctx context.Context, p sketchPlace) []Place {
+	sh, known := e.shapeOf(ctx, p.header)
+	text := p.header.labels[p.label].text
+	switch {
+	case !known:
+	case sh.role != nil:
+		name, _, _ := strings.Cut(text, "/")
+		return placesOf(e.declaredPlugins(), name)
+	case sh.refers == refersServerTool && p.label == 0:
+		server, _, _ := strings.Cut(text, "/")
+		return e.serversLike(server)
+	case sh.refers == refersServer && p.label == 0:
+		return e.serversLike(text)
+	case p.header.kind.text == "plugin" && p.header.parent.parent == nil:
+		return slices.DeleteFunc(placesOf(e.declaredPlugins(), text), func(at Place) bool { return at.From == p.header.labels[0].from })
+	}
+	return nil
+}
+
+// placesOf returns the places of the names with a text.
+func placesOf(all []sketchName, text string) (places []Place) {
+	for _, n := range all {
+		if n.text == text {
+			places = append(places, Place{n.path, n.from, n.to})
+		}
+	}
+	return places
+}
+
+// serversLike returns the places of the servers that a glob matches.
+func (e *Editor) serversLike(glob string) (places []Place) {
+	for _, n := range e.servers() {
+		of := Pattern{Glob: glob}
+		if of.Match(n.text) || n.each && (Pattern{Glob: n.text + "_*"}.Match(glob) || of.Match(n.text+"_")) {
+			places = append(places, Place{n.path, n.from, n.to})
+		}
+	}
+	return places
+}
+
+// defineInExpression returns where the name in an expression is defined.
+func (e *Editor) defineInExpression(ctx context.Context, s *sketch, p sketchPlace, offset int) []Place {
+	tokens := p.attribute.tokens
+	if w, bare := inString(tokens, offset, p.attribute.to); !bare {
+		f := e.formOf(ctx, p.block)
+		if f == nil {
+			return nil
+		}
+		known := f.entryOf(p.attribute.name.text)
+		if known == nil {
+			return nil
+		}
+		text := string(s.text[w.from:w.to])
+		switch known.refers {
+		case refersServer:
+			return e.serversLike(text)
+		case refersRole:
+			return placesOf(e.roles(), text)
+		case refersPlugin:
+			return placesOf(e.declaredPlugins(), text)
+		}
+		return nil
+	}
+	i := slices.IndexFunc(tokens, func(tok hclsyntax.Token) bool {
+		return tok.Type == hclsyntax.TokenIdent && tok.Range.Start.Byte <= offset && offset <= tok.Range.End.Byte
+	})
+	root, name, ok := referenceAt(tokens, i)
+	switch {
+	case !ok:
+		return nil
+	case root == "each":
+		for b := p.block; b != nil; b = b.parent {
+			if a := b.attribute(forEach); a != nil {
+				return []Place{{s.path, a.name.from, a.name.to}}
+			}
+		}
+		return nil
+	}
+	return placesOf(e.values(root), name.text)
+}

@@ -1,0 +1,161 @@
+package config
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/junctor-mcp/junctor/host/condition"
+	"github.com/junctor-mcp/junctor/host/secretname"
+)
+
+// Hover returns what the word at a place means, in Markdown, and the place of the word. ok is
+// false if the word has no meaning of its own.
+func (e *Editor) Hover(ctx context.Context, path string, offset int) (text string, at Place, ok bool) {
+	s := e.sketches[path]
+	if s == nil || offset < 0 || offset > len(s.text) {
+		return "", at, false
+	}
+	var w sketchWord
+	switch p := s.at(offset); {
+	case p.header != nil:
+		text, w = e.hoverHeader(ctx, p)
+	case p.attribute != nil:
+		text, w = e.hoverExpression(s, p, offset)
+	default:
+		text, w = e.hoverAttribute(ctx, p, offset)
+	}
+	return text, Place{path, w.from, w.to}, text != ""
+}
+
+// hoverHeader describes the kind of a block, or what its label names.
+func (e *Editor) hoverHeader(ctx context.Context, p sketchPlace) (string, sketchWord) {
+	sh, known := e.shapeOf(ctx, p.header)
+	if !known {
+		return "", p.header.kind
+	}
+	if p.label < 0 {
+		return fmt.Sprintf("**%s%s**\n\n%s", p.header.kind.text, sh.example(), plainDoc(sh.doc)), p.header.kind
+	}
+	label := p.header.labels[p.label]
+	if sh.role != nil {
+		if c, found := e.component(ctx, sh.role, label.text); found && c.schema.Description != "" {
+			return fmt.Sprintf("**%s** (%s)\n\n%s", label.text, sh.role.noun, c.schema.Description), label
+		}
+	}
+	return "", label
+}
+
+// hoverAttribute describes the attribute whose name is at the place.
+func (e *Editor) hoverAttribute(ctx context.Context, p sketchPlace, offset int) (string, sketchWord) {
+	i := slices.IndexFunc(p.block.attributes, func(a *sketchAttribute) bool { return a.name.holds(offset) })
+	f := e.formOf(ctx, p.block)
+	if i < 0 || f == nil {
+		return "", sketchWord{}
+	}
+	name := p.block.attributes[i].name
+	if known := f.entryOf(name.text); known != nil {
+		return known.help(), name
+	}
+	if f.open != "" {
+		return fmt.Sprintf("**%s**\n\n%s", name.text, plainDoc(f.open)), name
+	}
+	return "", name
+}
+
+// help describes an attribute in Markdown.
+func (e entry) help() string {
+	text := fmt.Sprintf("**%s**: %s", e.name, plainDoc(e.values.accepts))
+	switch {
+	case e.required:
+		text += "; required"
+	case e.unset != "":
+		text += "; default " + plainDoc(e.unset)
+	}
+	return text + "\n\n" + plainDoc(e.doc)
+}
+
+// hoverExpression describes a function, or shows the value that a name stands for.
+func (e *Editor) hoverExpression(s *sketch, p sketchPlace, offset int) (string, sketchWord) {
+	tokens := p.attribute.tokens
+	i := slices.IndexFunc(tokens, func(tok hclsyntax.Token) bool {
+		return tok.Type == hclsyntax.TokenIdent && tok.Range.Start.Byte <= offset && offset <= tok.Range.End.Byte
+	})
+	if i < 0 {
+		return "", sketchWord{}
+	}
+	w := sketchWord{string(tokens[i].Bytes), tokens[i].Range.Start.Byte, tokens[i].Range.End.Byte}
+	if i+1 < len(tokens) && tokens[i+1].Type == hclsyntax.TokenOParen {
+		usage, known := functionHelp[w.text]
+		if condition, has := condition.Functions()[w.text]; p.attribute.name.text == "when" && has {
+			usage[0] = condition
+		}
+		if known || usage[0] != "" {
+			return fmt.Sprintf("```\n%s\n```\n%s", usage[0], usage[1]), w
+		}
+		return "", w
+	}
+	root, name, ok := referenceAt(tokens, i)
+	if !ok {
+		return "", w
+	}
+	whole := sketchWord{name.text, name.from - len(root) - 1, name.to}
+	for _, defined := range e.values(root) {
+		if defined.text == name.text && whole.from <= offset {
+			return e.definitionText(root, defined), whole
+		}
+	}
+	return "", name
+}
+
+// mostShown bounds the bytes of an expression in a hover.
+const mostShown = 500
+
+// definitionText shows the definition of a local or a variable. A literal that sounds like a
+// secret is left out: a hover may be on a shared screen.
+func (e *Editor) definitionText(root string, n sketchName) string {
+	s := e.sketches[n.path]
+	var a *sketchAttribute
+	note := ""
+	for _, b := range s.root.blocks {
+		switch {
+		case root == "local" && b.kind.text == "locals" && b.attribute(n.text) != nil:
+			a = b.attribute(n.text)
+		case root == "var" && b.kind.text == "variable" && b.label() == n.text:
+			a = b.attribute("default")
+			note = "\n\nThe environment variable `" + variablePrefix + n.text + "` sets it."
+			if d := b.attribute("description"); d != nil {
+				note = "\n\n" + literalIn(d.tokens) + note
+			}
+		}
+	}
+	if a == nil || secretname.Sounds(n.text) {
+		return fmt.Sprintf("**%s.%s**%s", root, n.text, note)
+	}
+	text := strings.TrimSpace(string(s.text[a.from:a.to]))
+	if len(text) > mostShown {
+		text = strings.ToValidUTF8(text[:mostShown], "") + "…"
+	}
+	return fmt.Sprintf("```hcl\n%s.%s = %s\n```%s", root, n.text, text, note)
+}
+
+// referenceAt returns the root and the member of local.NAME, var.NAME or each.NAME, of which
+// token i is a part.
+func referenceAt(tokens hclsyntax.Tokens, i int) (root string, name sketchWord, ok bool) {
+	isRoot := func(j int) bool {
+		return j >= 0 && j+2 < len(tokens) && tokens[j+1].Type == hclsyntax.TokenDot && tokens[j+2].Type == hclsyntax.TokenIdent &&
+			tokens[j].Range.End.Byte+1 == tokens[j+2].Range.Start.Byte && slices.Contains([]string{"local", "var", "each"}, string(tokens[j].Bytes)) && (j == 0 || tokens[j-1].Type != hclsyntax.TokenDot)
+	}
+	switch {
+	case isRoot(i):
+	case isRoot(i - 2):
+		i -= 2
+	default:
+		return "", name, false
+	}
+	member := tokens[i+2]
+	return string(tokens[i].Bytes), sketchWord{string(member.Bytes), member.Range.Start.Byte, member.Range.End.Byte}, true
+}

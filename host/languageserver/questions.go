@@ -1,0 +1,108 @@
+package languageserver
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+
+	"go.lsp.dev/jsonrpc2"
+
+	"github.com/junctor-mcp/junctor/host/config"
+)
+
+// A question is about a place in a document.
+type question struct {
+	document *document
+	offset   int
+	texts    map[string][]byte // of the configuration, by path
+	editor   *config.Editor
+}
+
+// ask reads the parameters of a question. The question is nil for a document that is too
+// large or is no configuration.
+func (s *server) ask(params json.RawMessage) (*question, error) {
+	var p positionParams
+	if err := decode(params, &p); err != nil {
+		return nil, err
+	}
+	d := s.documents.get(p.TextDocument.URI)
+	switch {
+	case d == nil:
+		return nil, jsonrpc2.NewError(jsonrpc2.InvalidParams, "the document is not open")
+	case d.tooLarge, !isConfiguration(d.path):
+		return nil, nil
+	}
+	q := &question{document: d, offset: offsetOf(d.text, p.Position), texts: map[string][]byte{d.path: d.text}}
+	if dir := filepath.Dir(d.path); s.options.Directory != "" && dir == s.options.Directory {
+		q.texts = config.Texts(dir, s.documents.texts(dir))
+	}
+	q.editor = config.NewEditor(q.texts, s.options.Describe)
+	return q, nil
+}
+
+// completionKinds are the numbers of the protocol for kinds of completions.
+var completionKinds = map[config.CompletionKind]int{
+	config.CompletesBlock: 9, config.CompletesAttribute: 10, config.CompletesValue: 12, config.CompletesName: 18, config.CompletesFunction: 3,
+}
+
+func (s *server) completion(params json.RawMessage) (func(ctx context.Context) any, error) {
+	q, err := s.ask(params)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	snippets := s.snippets
+	s.mu.Unlock()
+	return func(ctx context.Context) any {
+		list := completionList{Items: []completionItem{}}
+		if q == nil {
+			return list
+		}
+		for _, c := range q.editor.Complete(ctx, q.document.path, q.offset) {
+			item := completionItem{Label: c.Label, Kind: completionKinds[c.Kind], Detail: c.Detail, InsertTextFormat: formatPlain,
+				TextEdit: edit{Range: spanOf(q.document.text, c.From, c.To), NewText: c.Text}}
+			if c.Doc != "" {
+				item.Documentation = markdown(c.Doc)
+			}
+			if snippets && c.Snippet != "" {
+				item.InsertTextFormat, item.TextEdit.NewText = formatSnippet, c.Snippet
+			}
+			list.Items = append(list.Items, item)
+		}
+		return list
+	}, nil
+}
+
+func (s *server) hover(params json.RawMessage) (func(ctx context.Context) any, error) {
+	q, err := s.ask(params)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) any {
+		if q == nil {
+			return nil
+		}
+		text, at, ok := q.editor.Hover(ctx, q.document.path, q.offset)
+		if !ok {
+			return nil
+		}
+		return hover{Contents: markdown(text), Range: spanOf(q.document.text, at.From, at.To)}
+	}, nil
+}
+
+func (s *server) definition(params json.RawMessage) (func(ctx context.Context) any, error) {
+	q, err := s.ask(params)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) any {
+		locations := []location{}
+		if q == nil {
+			return locations
+		}
+		for _, at := range q.editor.Definition(ctx, q.document.path, q.offset) {
+			locations = append(locations, location{URI: s.uris(at.Path, q.document), Range: spanOf(q.texts[at.Path], at.From, at.To)})
+		}
+		return locations
+	}, nil
+}
