@@ -40,6 +40,8 @@
 //     fingerprint of a server.
 //   - Reviews: content.go reads without evaluation; outline.go and
 //     outlineprogram.go list the actions of a configuration.
-//   - Editors: languageschema.go makes the JSON Schema of the language from the forms.
+//   - Editors: static.go checks without evaluation, sketch.go finds the structure of
+//     incomplete texts, editor.go and the files named after it answer about places
+//     with functionhelp.go, and languageschema.go makes the JSON Schema of the language.
 //   - Places: locate.go finds the place of a setting by its path.
 package config
