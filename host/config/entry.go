@@ -19,7 +19,7 @@ type entry struct {
 	refers   string // what its texts name: refersServer, refersRole or refersPlugin; empty: nothing
 }
 
-// What the texts of an attribute, or the first label of a block, may name.
+// The kinds of names that texts of an attribute, or the first label of a block, may be.
 const (
 	refersServer     = "server"
 	refersServerTool = "server" + refersToolSuffix // SERVER/TOOL
