@@ -54,7 +54,7 @@ var allowed = map[string]string{
 	"host/catalog":               "host/cache host/classify host/fault host/mcp host/schema host/suggest host/tokencount host/upstream host/truncate host/lazyregexp",
 	"host/era":                   "host/mcp",
 	"host/approval":              "host/authn host/fault host/mcp host/policy host/secretname",
-	"host/audit":                 "host/authn host/policy",
+	"host/audit":                 "host/fault host/mcp host/ownership host/truncate",
 	"host/control":               "host/fault host/ownership host/plan sdk/process",
 	"host/plan":                  "host/lazyregexp",
 	"host/usage":                 "",
@@ -73,7 +73,7 @@ var allowed = map[string]string{
 	"host/registry/registrytest": "", // tests only
 	"host/registry":              "host/cache host/clientconfig host/fault host/lazyregexp host/loopback",
 	"host/login":                 "host/loopback host/truncate sdk sdk/process",
-	"host/httpserver":            "host/fault host/gateway host/authn host/limit host/httpserver/http1 host/httpserver/httpconn host/mcp host/sendqueue host/sessionstore sdk/ndjson",
+	"host/httpserver":            "host/audit host/fault host/gateway host/authn host/limit host/httpserver/http1 host/httpserver/httpconn host/mcp host/sendqueue host/sessionstore sdk/ndjson",
 
 	"host/stdioserver": "host/authn host/gateway host/sendqueue sdk/ndjson",
 
@@ -127,8 +127,8 @@ var homes = map[string]string{
 	"github.com/golang-jwt/jwt/v5":             "host/authn plugins/oauth",
 	"github.com/MicahParks/jwkset":             "host/authn/jwks",
 	"os/exec":                                  "host/plugin sdk/plugintest",
-	"modernc.org/sqlite":                       "host/sessionstore",
-	"database/sql":                             "host/sessionstore",
+	"modernc.org/sqlite":                       "host/audit host/sessionstore",
+	"database/sql":                             "host/audit host/sessionstore",
 }
 
 // TestLayout reads the sources instead of running "go list", so that the test

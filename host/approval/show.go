@@ -36,6 +36,24 @@ func Show(arguments []byte, hide func(string) string) string {
 	return Visible(text)
 }
 
+// Mask returns JSON for a record: compact, with members masked as by Show. hide masks
+// further secrets; nil: there are none. If that leaves no JSON, because a secret is a number,
+// the result is a JSON string.
+func Mask(value []byte, hide func(string) string) []byte {
+	var b bytes.Buffer
+	if json.Compact(&b, maskMembers(value, 0)) != nil {
+		return mask(value)
+	}
+	if hide == nil {
+		return b.Bytes()
+	}
+	text := hide(b.String())
+	if !json.Valid([]byte(text)) {
+		return mcp.AppendText(nil, text)
+	}
+	return []byte(text)
+}
+
 // maxDepth bounds the nesting in which members are masked by their names. What is deeper
 // is masked as a whole.
 const maxDepth = 16

@@ -1,42 +1,147 @@
-// Package audit defines the record of all requests and their outcomes; so far
-// nothing is stored.
+// Package audit keeps a durable record of what clients did through Junctor, and finds
+// changes to it.
 //
-// The gateway reports every request to a [Recorder] before any other stage can
-// refuse it, so refusals are recorded as well. The only recorder so far is
-// [Discard]. The durable, hash-chained record in SQLite, the redaction of secrets
-// and the policy for a full disk belong here.
+// The gateway reports every request to a [Recorder], before any other stage can refuse
+// it, and once more when it ends. [Discard] records nothing. A [Log] writes one row for
+// each event to an SQLite file. Each row has the SHA-256 of the row before and of its own
+// content, so a row that was altered, removed or reordered is found by [Verify]. Several
+// processes may write to one file.
+//
+// One goroutine writes the rows in batches. With Settings.Full, a request is answered
+// after its row is committed. When the disk fails, the rows wait in a bounded buffer, and
+// Settings.Refuse decides whether further requests are refused or their rows dropped.
 package audit
 
 import (
-	"context"
-
-	"github.com/junctor-mcp/junctor/host/authn"
-	"github.com/junctor-mcp/junctor/host/policy"
+	"crypto/sha256"
+	"time"
 )
 
-// An Event is a request that begins.
-type Event struct {
-	Principal authn.Principal
-	Method    string
-}
-
-// An Outcome is how a request ended.
-type Outcome struct {
-	Item policy.Item // zero: the request concerns no item, or an unknown one
-	Err  error       // nil: the request was answered with a result
-}
-
-// A Recorder records requests. Its methods may be called concurrently.
+// A Recorder records events. Its methods may be called concurrently.
 type Recorder interface {
-	// Begin records that a request begins. The caller calls end once, with the
-	// outcome.
-	Begin(ctx context.Context, e Event) (end func(Outcome))
+	// Begin returns whether a request that begins is to be recorded. If it returns an
+	// error, the request must be refused. The caller records the request with End in
+	// either case.
+	Begin() (recording bool, err error)
+	// End records a request that ended. It keeps nothing of the event's slices.
+	End(e *Event)
+	// Note records an event that is not a request.
+	Note(e *Event)
 }
 
 // Discard is the recorder that stores nothing.
 type Discard struct{}
 
-// Begin records nothing.
-func (Discard) Begin(context.Context, Event) (end func(Outcome)) { return discard }
+// Begin implements [Recorder].
+func (Discard) Begin() (recording bool, err error) { return false, nil }
 
-func discard(Outcome) {}
+// End implements [Recorder].
+func (Discard) End(*Event) {}
+
+// Note implements [Recorder].
+func (Discard) Note(*Event) {}
+
+// A Kind is a kind of event.
+type Kind string
+
+// The kinds of events.
+const (
+	Request     Kind = "request"
+	AuthFailure Kind = "auth_failure" // a client over HTTP was refused
+	Login       Kind = "login"        // to a server
+	Logout      Kind = "logout"       // from a server
+	Reload      Kind = "reload"       // of the configuration
+	PluginStart Kind = "plugin_start"
+	PluginCrash Kind = "plugin_crash"
+	Quarantine  Kind = "quarantine" // of a plugin that ended too often
+	Approval    Kind = "approval"   // was asked for, given or denied
+	Loss        Kind = "loss"       // of rows for which the buffer had no space
+)
+
+// Kinds lists all kinds.
+var Kinds = []Kind{Request, AuthFailure, Login, Logout, Reload, PluginStart, PluginCrash, Quarantine, Approval, Loss}
+
+// An Outcome is how an event ended.
+type Outcome string
+
+// The outcomes.
+const (
+	OK               Outcome = "ok"
+	ToolError        Outcome = "tool_error"        // a result with isError
+	Failed           Outcome = "error"             // an error of the server or of the host
+	Invalid          Outcome = "invalid"           // the request or its arguments are not valid
+	Denied           Outcome = "denied"            // by the policy
+	ApprovalRequired Outcome = "approval_required" // and there is no answer yet
+	ApprovalDenied   Outcome = "approval_denied"
+	Cancelled        Outcome = "cancelled"
+	Timeout          Outcome = "timeout"
+	RateLimited      Outcome = "rate_limited"
+	Overloaded       Outcome = "overloaded"
+	LoginRequired    Outcome = "login_required"
+	Panicked         Outcome = "panicked"
+	Unrecorded       Outcome = "audit_unavailable" // refused, because it could not be recorded
+)
+
+// Outcomes lists all outcomes.
+var Outcomes = []Outcome{OK, ToolError, Failed, Invalid, Denied, ApprovalRequired, ApprovalDenied, Cancelled, Timeout, RateLimited, Overloaded, LoginRequired, Panicked, Unrecorded}
+
+// Failed reports whether the outcome is an error of any kind.
+func (o Outcome) Failed() bool { return o != OK && o != "" }
+
+// Denied reports whether the policy or a person did not allow the use.
+func (o Outcome) Denied() bool {
+	return o == Denied || o == ApprovalRequired || o == ApprovalDenied
+}
+
+// An Event is one row of the record. Empty fields are not stored.
+type Event struct {
+	Kind     Kind
+	Time     time.Time     // when it began
+	Duration time.Duration // from then to the end
+
+	RequestID string // X-Request-Id, or made by the gateway
+	TraceID   string
+	Session   string // a digest of the session's id
+	Transport string // "http", "stdio" or "cli"
+	Address   string // of the client
+	Client    string // name and version of the client, as it says
+
+	Tenant, Subject, Issuer string
+	Proof                   string // how the client authenticated
+	Roles, Groups           []string
+
+	Server   string
+	ItemKind string // "tool", "resource", "template" or "prompt"
+	Item     string // the server's own name of it, or the name of the client if there is none
+	Method   string
+	Rounds   int // requests of a call that asked its client something; 0: one
+
+	Arguments     []byte // JSON; stored only if the settings say so
+	ArgumentsSize int
+	Digest        [sha256.Size]byte // of the arguments
+
+	Decision     string // of the policy
+	Rule         string // that decided, with its place
+	Access       string // "read", "write" or "ambiguous"
+	AccessSource string
+
+	Outcome    Outcome
+	Code       string // of the fault
+	Message    string
+	Result     []byte // JSON; stored only if the settings say so
+	ResultSize int
+
+	Plugin string
+	By     string // the person or process that did it
+	Detail string
+	Count  int
+}
+
+// SetArguments sets the arguments of a use with their digest and size. It keeps a
+// reference to them.
+func (e *Event) SetArguments(arguments []byte) {
+	if arguments == nil {
+		return
+	}
+	e.Arguments, e.ArgumentsSize, e.Digest = arguments, len(arguments), sha256.Sum256(arguments)
+}

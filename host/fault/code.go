@@ -111,6 +111,11 @@ const (
 	ApprovalDenied   Code = "approval.denied"
 	ApprovalUnknown  Code = "approval.unknown"
 
+	AuditFile        Code = "audit.file"
+	AuditUnavailable Code = "audit.unavailable"
+	AuditAltered     Code = "audit.altered"
+	AuditUnknown     Code = "audit.unknown"
+
 	WrapChanged Code = "wrap.changed"
 	WrapTried   Code = "wrap.tried"
 	ExportFile  Code = "export.file"
@@ -239,6 +244,11 @@ var Codes = map[Code]Entry{
 	ApprovalRequired: {ExitDenied, "The policy asks for an approval before this may be done.", "The message has the id; `junctor approvals` lists what waits. Repeat the same call once it is approved."},
 	ApprovalDenied:   {ExitDenied, "A person was asked and did not approve.", "Ask the person, or do something else."},
 	ApprovalUnknown:  {ExitUsage, "Nothing waits for an approval under this id. It may have expired.", "`junctor approvals` lists what waits."},
+
+	AuditFile:        {ExitUsage, "The file of the audit log cannot be used: it is in a directory of plugins, other users can write to it, or it is not an audit log.", "The message names the file. Set `file` in the `audit` block to a path of your own."},
+	AuditUnavailable: {ExitUnreachable, "The audit log cannot be written, and `on_full = \"refuse\"` refuses requests that cannot be recorded. The request was not sent.", "Try again in a few seconds. The administrator frees space on the disk of the audit log."},
+	AuditAltered:     {ExitAnswer, "Rows of the audit log were altered, removed, reordered or added.", "The output names the rows. Compare with a copy of the file, and with the heads in the log of Junctor."},
+	AuditUnknown:     {ExitUsage, "The audit log has no such row, or there is no audit log.", "`junctor audit search` lists rows. An `audit` block in the configuration starts the log."},
 }
 
 // Exit returns the exit status for err. It returns ExitDone if err is nil.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/approval"
+	"github.com/junctor-mcp/junctor/host/audit"
 	"github.com/junctor-mcp/junctor/host/era"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
@@ -25,14 +26,18 @@ func (p *pipeline) awaitApproval(ctx context.Context, r *request) (question []by
 		answer, question := r.askForApproval(ctx, p.questions)
 		switch {
 		case question != nil:
+			p.audit.note(r, audit.Approval, "", "", "asked at the client")
 			return question, nil
 		case answer == acceptedApproval:
 			p.opts.Approval.Approve(c)
+			p.audit.note(r, audit.Approval, audit.OK, "the client", "given")
 			return nil, nil
 		case answer == declinedApproval:
+			p.audit.note(r, audit.Approval, audit.ApprovalDenied, "the client", "denied")
 			return nil, fault.In(r.item.Server, fault.New(fault.ApprovalDenied, "%s %q was not approved", r.item.Kind, clip(r.requested)))
 		}
 	}
+	p.audit.note(r, audit.Approval, "", "", "asked of an operator")
 	return nil, p.opts.Approval.Confirm(ctx, c)
 }
 

@@ -1,34 +1,23 @@
 package gateway
 
 import (
-	"context"
 	"fmt"
 	"regexp"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/approval"
-	"github.com/junctor-mcp/junctor/host/audit"
 	"github.com/junctor-mcp/junctor/host/policy"
 )
-
-// A recorderCount counts the requests that the audit is told of.
-type recorderCount struct{ begun, ended atomic.Int32 }
-
-func (r *recorderCount) Begin(context.Context, audit.Event) (end func(audit.Outcome)) {
-	r.begun.Add(1)
-	return func(audit.Outcome) { r.ended.Add(1) }
-}
 
 // An approvalFixture is a gateway whose policy wants calls of server a to be confirmed.
 type approvalFixture struct {
 	*fixture
 	server   *fake
 	store    *approval.Store
-	recorded recorderCount
+	recorded recorded
 }
 
 func newApprovalFixture(t *testing.T, revision string, terms policy.Approval) *approvalFixture {
@@ -36,9 +25,9 @@ func newApprovalFixture(t *testing.T, revision string, terms policy.Approval) *a
 	f := full("a", revision)
 	a := &approvalFixture{fixture: newFixture(f), server: f, store: approval.NewStore()}
 	opts := a.opts
-	opts.Approval, opts.Audit = a.store, &a.recorded
-	a.opts = opts
-	a.serve = (&pipeline{opts, a.suspended, newApprovalQuestions()}).handler()
+	opts.Approval = a.store
+	a.opts, a.audit = opts, newRecord(&a.recorded)
+	a.serve = (&pipeline{opts, a.suspended, newApprovalQuestions(), a.audit}).handler()
 	a.warm(t)
 	a.setPolicy(policy.New(map[string]policy.Server{"a": {}}, policy.Rules{
 		Given: true, Default: policy.Allows, Rules: []policy.Rule{{Effect: policy.Confirms, Tools: []string{"x"}, Approval: terms, At: "f:1:1"}},
@@ -107,8 +96,8 @@ func TestApprovalByOperator(t *testing.T) {
 			if again := alice.asks(legacyCallOfX, 7, 1); !strings.Contains(again, "approval_required") || a.calls() != 1 {
 				t.Errorf("an approval was used twice: %s", again)
 			}
-			if begun, ended := a.recorded.begun.Load(), a.recorded.ended.Load(); begun != 7+2 || ended != begun { // and initialize
-				t.Errorf("the audit was told of %d requests and %d ends", begun, ended)
+			if events := a.recorded.take(); len(events) != 7+2 { // and initialize
+				t.Errorf("the audit was told of %d requests: %+v", len(events), events)
 			}
 		})
 	}

@@ -24,6 +24,7 @@ func (p *pipeline) authorize(next handler) handler {
 		}
 		if r.resumed = p.suspended.resume(r); r.resumed != nil {
 			if r.revoked() {
+				r.denied = true
 				r.resumed.abandon(errRevoked)
 				r.resumed = nil
 				return response{}, r.notFound()
@@ -58,7 +59,7 @@ func (r *request) decide() (err error) {
 	}
 	d := r.generation.Policy.Decide(&q)
 	r.permit, err = d.Permit()
-	r.approval, r.rule = d.Approval(), d.Rule
+	r.approval, r.rule, r.decision, r.denied = d.Approval(), d.Rule, d.Verdict.String(), err != nil
 	switch {
 	case err == nil || r.local != nil:
 		return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/junctor-mcp/junctor/host/audit"
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
@@ -59,7 +60,7 @@ func BenchmarkStages(b *testing.B) {
 	}))
 	limits := limit.NewTools(hclog.NewNullLogger())
 	limits.SetRules([]limit.ToolRule{{Match: func(string, string) bool { return true }, Rate: 1e9, Burst: 1 << 30, Concurrent: 10}})
-	p := &pipeline{d.opts, d.suspended, newApprovalQuestions()}
+	p := &pipeline{d.opts, d.suspended, newApprovalQuestions(), d.audit}
 	p.opts.Limit = limits
 	serve := p.handler()
 	http := &http.Request{Header: http.Header{"Authorization": {"Bearer " + strings.Repeat("t", 32)}}}
@@ -85,3 +86,44 @@ func BenchmarkStages(b *testing.B) {
 		r.leaveGeneration()
 	}
 }
+
+// BenchmarkRecord is what the audit log adds to a call: the event and its place in the
+// buffer. The writer is not part of it.
+func BenchmarkRecord(b *testing.B) {
+	for _, on := range []bool{false, true} {
+		b.Run(fmt.Sprintf("audit=%t", on), func(b *testing.B) {
+			d := newFixture(simple("a"))
+			defer d.end()
+			d.Catalog().Ensure(b.Context())
+			to := audit.Recorder(audit.Discard{})
+			if on {
+				to = &events{}
+			}
+			c := newRecord(to)
+			h := (&pipeline{audit: c}).record(func(context.Context, *request) (response, error) {
+				return response{result: []byte(`{"content":[]}`)}, nil
+			})
+			m, err := mcp.Parse([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__t","arguments":{"query":"is:open label:bug","repo":"acme/site","per_page":30},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`))
+			if err != nil {
+				b.Fatal(err)
+			}
+			r, refused := d.newRequest(authn.Principal{Subject: "alice", Tenant: "red", Method: "jwt"}, nil, m, Exchange{RequestID: "r-1"})
+			if refused != nil {
+				b.Fatal(refused)
+			}
+			defer r.leaveGeneration()
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := h(b.Context(), r); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// events is a recorder that keeps nothing of the events that it gets.
+type events struct{ audit.Discard }
+
+// Begin implements [audit.Recorder].
+func (*events) Begin() (bool, error) { return true, nil }

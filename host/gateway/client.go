@@ -29,6 +29,8 @@ type Client struct {
 	Address   string // of the client, if its requests do not have it; see Exchange
 	// Out takes messages that belong to no request of the client.
 	Out Stream
+	// Session is a digest of the session's id, for the audit log; empty: a random name.
+	Session string
 	// Sole is true if there is no other client. Requests of servers on a shared
 	// connection then go to this client.
 	Sole bool
@@ -50,6 +52,8 @@ type Exchange struct {
 	// Address is the address of the client without a port, "local" over a unix socket, or
 	// "unknown". It is empty for a client on standard input.
 	Address string
+	// RequestID and TraceID are those of the HTTP request; empty without one.
+	RequestID, TraceID string
 }
 
 // An Answer is the response to one request. It is empty if the client has cancelled the

@@ -94,6 +94,7 @@ type Gateway struct {
 
 	sessions  sessionRegistry
 	suspended *suspendedCalls
+	audit     *record
 	tasks     *tasks
 	links     *resourceLinks
 
@@ -123,7 +124,7 @@ func New(o Options) *Gateway {
 	}
 	g := &Gateway{
 		opts: o, serverLog: o.Lines, catalog: o.Catalog, questions: questionChecker{o.Log}, warnings: newWarnings(o.Log), failures: failures{log: o.Log},
-		suspended: newSuspendedCalls(), tasks: newTasks(), links: newLinks(),
+		suspended: newSuspendedCalls(), audit: newRecord(o.Audit), tasks: newTasks(), links: newLinks(),
 	}
 	g.finder = &finder{o.Catalog, g.links, g.warnings, o.Log}
 	g.tools = &toolValidator{schema.NewCache(schemasKept), g.warnings, g.serverLog}
@@ -132,7 +133,7 @@ func New(o Options) *Gateway {
 	g.shared = sharedPeers{gw: g, byServer: map[string]*serverPeer{}}
 	g.levels = logLevels{gw: g, byTenant: map[string]string{}}
 	g.conns = connpool.New[*serverPeer, *exclusivePeer](g.generations.poolServer)
-	g.serve = (&pipeline{o, g.suspended, newApprovalQuestions()}).handler()
+	g.serve = (&pipeline{o, g.suspended, newApprovalQuestions(), g.audit}).handler()
 	if g.catalog != nil {
 		g.catalog.OnChange(g.ListsChanged)
 	}
@@ -142,6 +143,9 @@ func New(o Options) *Gateway {
 
 // Budget limits the bytes of messages in memory; nil: no limit.
 func (g *Gateway) Budget() *limit.Memory { return g.opts.Budget }
+
+// Audit is the recorder of requests.
+func (g *Gateway) Audit() audit.Recorder { return g.opts.Audit }
 
 // Catalog is the catalog that the gateway serves.
 func (g *Gateway) Catalog() *catalog.Catalog { return g.catalog }
@@ -173,6 +177,7 @@ func (g *Gateway) Stop() {
 	g.EndListens()
 	g.suspended.stop()
 	g.work.Wait()
+	g.audit.unfinished.stop()
 	g.conns.Close()
 	g.serverLog.Close()
 }

@@ -69,6 +69,7 @@ func (r *request) send(ctx context.Context, up *upstream.Upstream, call *upstrea
 
 // inspect looks at the result of a server, as the server made it.
 func (r *request) inspect(reply *upstream.Reply) error {
+	r.names = reply.Names
 	switch r.method {
 	case mcp.MethodCallTool:
 		r.gw.tools.output(r.tool, r.warner(), reply.Result)

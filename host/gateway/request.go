@@ -46,16 +46,26 @@ type request struct {
 	task      string           // the id of the task that the request is about
 	permit    policy.Permit    // set by authorize
 	approval  *policy.Approval // set by authorize; nil: the request needs none
+	decision  string           // set by authorize
 	rule      string           // set by authorize; that decided
+	denied    bool             // set by authorize; the error may hide it
 	leave     func()           // gives back the call's place under the limits of its tool; nil: it has none
 	resumed   *suspendedCall   // the call that the request continues; nil: it begins one
 
 	hold     *limit.Hold // memory of the answer
 	leading  []byte      // members that precede those of the server's result, each with its comma
+	names    mcp.Names   // of the members of the server's result; zero: unknown
 	progress progress
 	// startReports counts the reports about the start of the server so far. One
 	// report goes on at a time.
 	startReports int
+
+	requestID string    // of HTTP; empty: the record makes one
+	traceID   string    // empty: the client says nothing about a trace
+	begun     time.Time // set by record
+	recording bool      // set by record
+	state     string    // set by record; that continues a call
+	continues bool      // set by record; a call of which an event waits
 
 	cancel    context.CancelCauseFunc
 	cancelled bool // guarded by the mu of requestsInFlight; by the client

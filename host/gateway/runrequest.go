@@ -13,11 +13,13 @@ import (
 // newRequest makes a request of a message, or says what is wrong with the message.
 // s is nil for a stateless request.
 func (g *Gateway) newRequest(p authn.Principal, s *Session, m *mcp.Message, x Exchange) (*request, *rpcError) {
-	r := &request{gw: g, generation: g.generations.enter(), session: s, principal: p, out: x.Out, header: x.Header, address: x.Address, id: append(mcp.ID(nil), m.ID...), method: m.Method, params: m.Params}
+	r := &request{gw: g, generation: g.generations.enter(), session: s, principal: p, out: x.Out, header: x.Header, address: x.Address, id: append(mcp.ID(nil), m.ID...), method: m.Method, params: m.Params,
+		requestID: x.RequestID, traceID: x.TraceID}
 	if s != nil && r.address == "" {
 		r.address = s.client.Address
 	}
 	if err := r.checkMethod(); err != nil {
+		g.audit.refuse(r, err)
 		r.leaveGeneration()
 		return nil, err
 	}

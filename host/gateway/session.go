@@ -216,6 +216,7 @@ func (s *Session) begin(m *mcp.Message, x Exchange) (*request, context.Context, 
 	ctx, r.cancel = context.WithCancelCause(s.ctx)
 	if refused := s.inFlight.add(r); refused != nil {
 		r.cancel(nil)
+		s.gw.audit.refuse(r, refused)
 		r.leaveGeneration()
 		return nil, nil, refused
 	}

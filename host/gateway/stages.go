@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/junctor-mcp/junctor/host/audit"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
@@ -28,6 +27,7 @@ type pipeline struct {
 	opts      Options
 	suspended *suspendedCalls
 	questions *approvalQuestions
+	audit     *record
 }
 
 // stages lists the stages of a request, outermost first. It is the only place
@@ -69,15 +69,13 @@ var errPanicked = fault.New(fault.Internal, "a panic ended the request")
 
 func (p *pipeline) record(next handler) handler {
 	return func(ctx context.Context, r *request) (resp response, err error) {
-		end := p.beginRecord(ctx, r)
-		defer func() { end(audit.Outcome{Item: r.item, Err: err}) }()
+		if err := p.audit.begin(r); err != nil {
+			return response{}, err
+		}
+		defer func() { p.audit.end(r, resp, err) }()
 		err = errPanicked // until next returns
 		return next(ctx, r)
 	}
-}
-
-func (p *pipeline) beginRecord(ctx context.Context, r *request) (end func(audit.Outcome)) {
-	return p.opts.Audit.Begin(ctx, audit.Event{Principal: r.principal, Method: r.method})
 }
 
 func (p *pipeline) resolve(next handler) handler {

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"sync"
 	"testing"
 
 	"github.com/hashicorp/go-hclog"
@@ -12,16 +13,40 @@ import (
 	"github.com/junctor-mcp/junctor/host/usage"
 )
 
-// outcomes is a recorder that keeps the outcomes of requests.
-type outcomes []audit.Outcome
+// recorded is a recorder that keeps the events.
+type recorded struct {
+	mu     sync.Mutex
+	events []audit.Event // guarded by mu; of requests
+	notes  []audit.Event // guarded by mu
+	refuse error
+}
 
-func (o *outcomes) Begin(context.Context, audit.Event) (end func(audit.Outcome)) {
-	return func(got audit.Outcome) { *o = append(*o, got) }
+func (o *recorded) Begin() (bool, error) { return true, o.refuse }
+
+func (o *recorded) End(e *audit.Event) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.events = append(o.events, *e)
+}
+
+func (o *recorded) Note(e *audit.Event) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.notes = append(o.notes, *e)
+}
+
+// take returns the events of requests so far and forgets them.
+func (o *recorded) take() []audit.Event {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	all := o.events
+	o.events = nil
+	return all
 }
 
 func TestPanicEndsRequestInAuditAndStatus(t *testing.T) {
-	var recorded outcomes
-	p := &pipeline{opts: Options{Log: hclog.NewNullLogger(), Audit: &recorded, Usage: &usage.Counter{}}}
+	var kept recorded
+	p := &pipeline{opts: Options{Log: hclog.NewNullLogger(), Usage: &usage.Counter{}}, audit: newRecord(&kept)}
 	h := p.recoverPanic(p.record(p.count(func(context.Context, *request) (response, error) { panic("injected") })))
 	if _, err := h(t.Context(), &request{method: "tools/call", item: policy.Item{Server: "a", Name: "t"}}); !fault.Is(err, fault.Internal) {
 		t.Errorf("the error is %v", err)
@@ -29,7 +54,7 @@ func TestPanicEndsRequestInAuditAndStatus(t *testing.T) {
 	if got := p.opts.Usage.Of("a"); got.InFlight != 0 || got.Errors != 1 {
 		t.Errorf("%d requests are in flight, %d failed", got.InFlight, got.Errors)
 	}
-	if len(recorded) != 1 || !fault.Is(recorded[0].Err, fault.Internal) || recorded[0].Item.Server != "a" {
-		t.Errorf("the recorded outcomes are %v", recorded)
+	if all := kept.take(); len(all) != 1 || all[0].Outcome != audit.Panicked || all[0].Server != "a" || all[0].Item != "t" {
+		t.Errorf("the recorded events are %+v", all)
 	}
 }

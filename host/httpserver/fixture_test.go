@@ -160,6 +160,7 @@ func (h *fixture) leaveMemory(n int) {
 
 // A fixture is a Server with a gateway of scripted servers.
 type fixture struct {
+	notes notes
 	*Server
 	t       testing.TB
 	address string // host and port
@@ -266,7 +267,7 @@ func (h *fixture) connect(log hclog.Logger, servers []*scriptedServer) (stop fun
 		set[p.name] = gateway.Server{Share: p.share, Open: func(peer upstream.Peer, _ authn.Principal) *upstream.Upstream { return open(p, peer) }}
 	}
 	c := catalog.New(nil, "", log, nil)
-	h.gateway = gateway.New(gateway.Options{Version: "1", Catalog: c, Log: log, Budget: limit.NewMemory(fixtureMemory)})
+	h.gateway = gateway.New(gateway.Options{Version: "1", Catalog: c, Log: log, Budget: limit.NewMemory(fixtureMemory), Audit: &h.notes})
 	var all []*catalog.Server
 	var ups []*upstream.Upstream
 	for _, p := range servers {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/junctor-mcp/junctor/host/audit"
 	"github.com/junctor-mcp/junctor/host/authn"
 )
 
@@ -33,6 +34,9 @@ func (srv *Server) identify(w http.ResponseWriter, r *http.Request, settings *ac
 		return p, true
 	}
 	srv.requestLog.Log(hclog.Warn, "http", "refused a client", "why", err.Error(), "from", r.RemoteAddr)
+	srv.gateway.Audit().Note(&audit.Event{
+		Kind: audit.AuthFailure, Time: begun, RequestID: requestID(r), Transport: "http", Address: clientAddress(r, settings), Outcome: audit.Denied, Message: err.Error(),
+	})
 	if _, ok := errors.AsType[*authn.UnavailableError](err); ok {
 		writeRetryable(w, r, http.StatusServiceUnavailable, authRetryAfter, errAuthUnavailable)
 		return p, false

@@ -1,0 +1,134 @@
+package audit
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"os"
+	"strconv"
+)
+
+// VerifyAll checks the archives of a log and the log itself, and that each continues the
+// one before. heads are those for [Reader.Verify].
+func VerifyAll(ctx context.Context, path string, heads []string) ([]*Report, error) {
+	r, err := OpenReader(path)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	given := map[int64]hash{}
+	for _, text := range heads {
+		if seq, sum, ok := ParseHead(text); ok {
+			given[seq] = sum
+		}
+	}
+	var all []*Report
+	end := &verifier{} // of the archive before
+	for _, name := range Archives(path) {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		v := &verifier{report: &Report{File: name, Findings: []Finding{}}, heads: given, next: end.next, before: end.before, known: end.known}
+		if err := v.file(name); err != nil {
+			return nil, r.failed(err)
+		}
+		v.reorder()
+		all, end = append(all, v.report), v
+	}
+	left := make([]string, 0, len(given))
+	for seq, sum := range given { // those of archived rows were removed
+		left = append(left, headText(chain{last: seq, head: sum}))
+	}
+	rep, err := r.Verify(ctx, left)
+	if err != nil {
+		return nil, err
+	}
+	if end.known && end.next < rep.First {
+		rep.Findings = append(rep.Findings, Finding{end.next, "removed", missingText(end.next, rep.First-1) + " after the last archive"})
+	}
+	if end.known && end.next == rep.First && hex.EncodeToString(end.before[:]) != rep.Anchor {
+		rep.Findings = append(rep.Findings, Finding{rep.First, "altered", "the rows do not continue those of the last archive"})
+	}
+	return append(all, rep), nil
+}
+
+// maxLine bounds a line of an archive, in bytes.
+const maxLine = 1 << 20
+
+// file checks the rows of an archive.
+func (v *verifier) file(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return v.lines(f)
+}
+
+func (v *verifier) lines(from io.Reader) error {
+	rep := v.report
+	s := bufio.NewScanner(from)
+	s.Buffer(nil, maxLine)
+	for s.Scan() {
+		seq, sum, content, ok := parseLine(s.Bytes())
+		switch {
+		case !ok:
+			v.find(v.next, "altered", "a line is not a row")
+			v.known = false
+			continue
+		case rep.Rows == 0 && !v.known:
+			rep.First, v.next = seq, seq
+		case seq < v.next: // written again after a crash
+			continue
+		case rep.Rows == 0:
+			rep.First = seq
+		}
+		v.archived(seq, sum, content)
+		rep.Last = seq
+	}
+	rep.Head = headText(chain{last: v.next - 1, head: v.before})
+	return s.Err()
+}
+
+// archived checks the next row of an archive.
+func (v *verifier) archived(seq int64, own hash, content []byte) {
+	v.report.Rows++
+	if seq > v.next {
+		v.find(v.next, "removed", missingText(v.next, seq-1))
+		v.known = false
+	}
+	v.fits(seq, own, content)
+	if head, given := v.heads[seq]; given && head != own {
+		v.find(seq, "altered", "the row has another hash than the given head")
+	}
+	delete(v.heads, seq)
+	v.next, v.before, v.known = seq+1, own, true
+}
+
+// parseLine parses a line that appendLine wrote.
+func parseLine(line []byte) (seq int64, sum hash, content []byte, ok bool) {
+	rest, ok := bytes.CutPrefix(line, []byte(`{"seq":`))
+	if !ok {
+		return 0, sum, nil, false
+	}
+	number, rest, ok := bytes.Cut(rest, []byte(`,"hash":"`))
+	if !ok || len(rest) < 2*len(sum) {
+		return 0, sum, nil, false
+	}
+	seq, err := strconv.ParseInt(string(number), 10, 64)
+	if err != nil || seq < 1 || strconv.FormatInt(seq, 10) != string(number) {
+		return 0, sum, nil, false
+	}
+	digits := rest[:2*len(sum)]
+	if _, err := hex.Decode(sum[:], digits); err != nil || !bytes.Equal(bytes.ToLower(digits), digits) {
+		return 0, sum, nil, false
+	}
+	content, ok = bytes.CutPrefix(rest[2*len(sum):], []byte(`","event":`))
+	if !ok || !bytes.HasSuffix(content, []byte("}")) || !json.Valid(content[:len(content)-1]) {
+		return 0, sum, nil, false
+	}
+	return seq, sum, content[:len(content)-1], true
+}

@@ -1,0 +1,39 @@
+package audit
+
+import (
+	"strconv"
+	"strings"
+)
+
+var csvHeader = []string{
+	"seq", "time", "kind", "outcome", "code", "tenant", "subject", "issuer", "proof", "client", "transport", "address", "session", "request_id", "trace_id",
+	"server", "item_kind", "item", "method", "access", "access_source", "decision", "rule", "arguments_digest", "arguments_size", "arguments",
+	"duration_ms", "result_size", "message", "plugin", "by", "detail", "count", "hash",
+}
+
+// csvRow returns the fields of a row in the order of csvHeader.
+func csvRow(r *Row) []string {
+	number := func(n int) string {
+		if n == 0 {
+			return ""
+		}
+		return strconv.Itoa(n)
+	}
+	fields := []string{
+		strconv.FormatInt(r.Seq, 10), r.Time.UTC().Format(timeFormat), string(r.Kind), string(r.Outcome), r.Code, r.Tenant, r.Subject, r.Issuer, r.Proof, r.Client, r.Transport, r.Address,
+		r.Session, r.RequestID, r.TraceID, r.Server, r.ItemKind, r.Item, r.Method, r.Access, r.AccessSource, r.Decision, r.Rule, r.ArgumentsDigest, number(r.ArgumentsSize), string(r.Arguments),
+		strconv.FormatFloat(r.DurationMS, 'f', -1, 64), number(r.ResultSize), r.Message, r.Plugin, r.By, r.Detail, number(r.Count), r.Hash,
+	}
+	for i := range fields {
+		fields[i] = inert(fields[i])
+	}
+	return fields
+}
+
+// inert returns a text that a spreadsheet does not take for a formula.
+func inert(text string) string {
+	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+		return "'" + text
+	}
+	return text
+}

@@ -1,0 +1,206 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	pruneRows     = 1 << blockBits // rows that one transaction removes
+	archiveDigits = 12
+	pruneShare    = 10 // of MaxSize, one part in so many is freed at a time
+)
+
+// prune removes rows that are older than the retention. When the file is larger than
+// MaxSize, it moves the oldest rows to an archive: a file with the same rows as JSON lines,
+// whose name has the first sequence number.
+func (f *file) prune(s *Settings, now time.Time) error {
+	if s.Retention > 0 {
+		removed := int64(0)
+		for more := true; more; {
+			n, err := f.removeOlder(now.Add(-s.Retention))
+			if err != nil {
+				return err
+			}
+			removed, more = removed+n, n == pruneRows
+		}
+		if err := f.removeArchives(now.Add(-s.Retention), removed > 0); err != nil {
+			return err
+		}
+	}
+	if s.MaxSize <= 0 {
+		return nil
+	}
+	size, err := f.size()
+	if err != nil || size <= s.MaxSize {
+		return err
+	}
+	return f.rotate(s.MaxSize - s.MaxSize/pruneShare)
+}
+
+// size returns the bytes of the pages in use.
+func (f *file) size() (n int64, err error) {
+	err = f.conn.QueryRowContext(context.Background(), `SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size`).Scan(&n)
+	return n, err
+}
+
+// removeOlder removes up to pruneRows rows from the beginning that ended before a time.
+// The hash of the last of them is the new anchor.
+func (f *file) removeOlder(than time.Time) (n int64, err error) {
+	err = f.transact(func() error {
+		c, err := f.chain()
+		if err != nil {
+			return err
+		}
+		var keep int64
+		err = f.conn.QueryRowContext(context.Background(), `SELECT coalesce((SELECT seq FROM events WHERE seq < ?1 AND time >= ?2 ORDER BY seq LIMIT 1), ?1)`,
+			min(c.first+pruneRows, c.last+1), than.UnixMicro()).Scan(&keep)
+		if err != nil {
+			return err
+		}
+		n = keep - c.first
+		return f.removeBefore(&c, keep)
+	})
+	return n, err
+}
+
+// removeBefore removes the rows before one. It is part of a transaction.
+func (f *file) removeBefore(c *chain, seq int64) error {
+	if seq <= c.first {
+		return nil
+	}
+	var anchor []byte
+	if err := f.conn.QueryRowContext(context.Background(), `SELECT hash FROM contents WHERE seq = ?`, seq-1).Scan(&anchor); err != nil {
+		return err
+	}
+	for _, query := range []string{`DELETE FROM events WHERE seq < ?`, `DELETE FROM contents WHERE seq < ?`} {
+		if err := f.exec(query, seq); err != nil {
+			return err
+		}
+	}
+	if seq>>blockBits != c.first>>blockBits {
+		for _, query := range []string{`DELETE FROM found WHERE block < ?`, `DELETE FROM spans WHERE block < ?`} {
+			if err := f.exec(query, seq>>blockBits); err != nil {
+				return err
+			}
+		}
+	}
+	c.first = seq
+	return f.exec(`UPDATE chain SET first = ?, anchor = ?`, seq, anchor)
+}
+
+// rotate moves the oldest rows to an archive until the file has at most a size.
+func (f *file) rotate(size int64) error {
+	c, err := f.chain()
+	if err != nil {
+		return err
+	}
+	archive, err := os.OpenFile(fmt.Sprintf("%s.%0*d.jsonl", f.path, archiveDigits, c.first), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	defer archive.Close()
+	for {
+		now, err := f.size()
+		if err != nil || now <= size {
+			return err
+		}
+		moved, err := f.archive(archive)
+		if err != nil || moved == 0 {
+			return err
+		}
+	}
+}
+
+// archive moves up to pruneRows rows to a file. They are on the disk there before they are
+// removed here. After a crash in between the file has them twice.
+func (f *file) archive(to *os.File) (moved int64, err error) {
+	err = f.transact(func() error {
+		c, err := f.chain()
+		if err != nil {
+			return err
+		}
+		end := min(c.first+pruneRows, c.last) // the last row stays
+		if end <= c.first {
+			return nil
+		}
+		if err := f.copyRows(to, c.first, end); err != nil {
+			return err
+		}
+		if err := to.Sync(); err != nil {
+			return err
+		}
+		moved = end - c.first
+		return f.removeBefore(&c, end)
+	})
+	return moved, err
+}
+
+// copyRows writes the rows from one up to another as JSON lines.
+func (f *file) copyRows(to io.Writer, from, end int64) error {
+	rows, err := f.conn.QueryContext(context.Background(), `SELECT seq, hash, content FROM contents WHERE seq >= ? AND seq < ? ORDER BY seq`, from, end)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var b []byte
+	for rows.Next() {
+		var seq int64
+		var sum, content []byte
+		if err := rows.Scan(&seq, &sum, &content); err != nil {
+			return err
+		}
+		var h hash
+		copy(h[:], sum)
+		b = appendLine(b, seq, h, content)
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	_, err = to.Write(b)
+	return err
+}
+
+// Archives returns the archives of a file, the oldest one first.
+func Archives(path string) (all []string) {
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		number, is := strings.CutSuffix(e.Name(), ".jsonl")
+		number, ours := strings.CutPrefix(number, filepath.Base(path)+".")
+		if _, err := strconv.ParseUint(number, 10, 63); is && ours && err == nil && len(number) >= archiveDigits {
+			all = append(all, filepath.Join(filepath.Dir(path), e.Name()))
+		}
+	}
+	return all
+}
+
+// removeArchives removes the archives that were written before a time, or all of them: their
+// rows are older than those that were removed from the file.
+func (f *file) removeArchives(than time.Time, all bool) error {
+	for _, path := range Archives(f.path) {
+		info, err := os.Stat(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return err
+		case all || info.ModTime().Before(than):
+			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (f *file) head() (chain, error) { return f.chain() }

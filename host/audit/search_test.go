@@ -1,0 +1,88 @@
+package audit
+
+import (
+	"testing"
+	"time"
+)
+
+// TestFilterSelectsRows counts what each filter selects.
+func TestFilterSelectsRows(t *testing.T) {
+	path := written(t, 3000) // see sample
+	start := sample(0).Time
+	for name, c := range map[string]struct {
+		filter Filter
+		want   int
+	}{
+		"all":                {Filter{}, 3000},
+		"limit":              {Filter{Limit: 7}, 7},
+		"since":              {Filter{Since: start.Add(2990 * time.Millisecond)}, 10},
+		"until":              {Filter{Until: start.Add(5 * time.Millisecond)}, 5},
+		"since and until":    {Filter{Since: start.Add(time.Second), Until: start.Add(2 * time.Second)}, 1000},
+		"nothing since":      {Filter{Since: start.Add(time.Hour)}, 0},
+		"after":              {Filter{After: 2998}, 2},
+		"after the end":      {Filter{After: 3000}, 0},
+		"server":             {Filter{Server: "server-3"}, 300},
+		"unknown server":     {Filter{Server: "server-33"}, 0},
+		"any server":         {Filter{Server: "server-*"}, 3000},
+		"item":               {Filter{Item: "tool_7"}, 15},
+		"items":              {Filter{Item: "tool_7*"}, 165},
+		"no glob":            {Filter{Item: "tool_?"}, 0},
+		"no class":           {Filter{Item: "tool_[7]*"}, 0},
+		"subject":            {Filter{Subject: "user-4"}, 60},
+		"subject and server": {Filter{Subject: "user-4", Server: "server-4"}, 60},
+		"never together":     {Filter{Subject: "user-4", Server: "server-5"}, 0},
+		"tenant":             {Filter{Tenant: "acme"}, 3000},
+		"other tenant":       {Filter{Tenant: "globex"}, 0},
+		"method":             {Filter{Method: "tools/*"}, 3000},
+		"kind":               {Filter{Kind: Login}, 0},
+		"errors":             {Filter{Errors: true}, 30},
+		"denied":             {Filter{Denied: true}, 3},
+		"outcome":            {Filter{Outcome: Failed}, 27},
+		"request":            {Filter{Request: sample(0).RequestID, Limit: 1}, 1},
+		"unknown request":    {Filter{Request: "x"}, 0},
+		"quotes":             {Filter{Subject: `' OR 1 = 1 --`}, 0},
+	} {
+		if got := len(rowsOf(t, path, c.filter)); got != c.want {
+			t.Errorf("%s: %d rows, want %d", name, got, c.want)
+		}
+	}
+	r, err := OpenReader(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	next := int64(3000)
+	if err := r.Each(t.Context(), Filter{Limit: 1500}, true, func(row Row) bool {
+		if row.Seq != next {
+			t.Errorf("row %d follows %d", row.Seq, next+1)
+		}
+		next--
+		return true
+	}); err != nil || next != 1500 {
+		t.Errorf("the last row is %d, %v", next, err)
+	}
+}
+
+// TestRowKeepsEvent reads back every field.
+func TestRowKeepsEvent(t *testing.T) {
+	path := newPath(t)
+	l := newLog(t, Settings{File: path, Arguments: true, Results: true, Redacted: func(server, item string) bool { return item == "tool_3" }})
+	for n := range 4 {
+		e := sample(n)
+		e.Result = []byte(`{"content":[]}`)
+		l.End(&e)
+	}
+	l.Close()
+	rows := rowsOf(t, path, Filter{})
+	want := sample(1)
+	r := rows[1]
+	if !r.Time.Equal(want.Time) || r.DurationMS != 12 || r.RequestID != want.RequestID || r.TraceID != want.TraceID || r.Session != want.Session || r.Transport != "http" ||
+		r.Address != "10.0.0.7" || r.Client != want.Client || r.Tenant != "acme" || r.Subject != "user-1" || r.Issuer != want.Issuer || r.Proof != "jwt" || r.Server != "server-1" ||
+		r.ItemKind != "tool" || r.Item != "tool_1" || r.Method != "tools/call" || r.Decision != "allowed" || r.Rule != want.Rule || r.Access != "read" || r.AccessSource != "words" ||
+		r.Outcome != OK || r.ResultSize != 4711 || r.ArgumentsSize != len(want.Arguments) || len(r.ArgumentsDigest) != 64 || string(r.Arguments) != string(want.Arguments) || string(r.Result) != `{"content":[]}` {
+		t.Errorf("%+v", r)
+	}
+	if rows[3].Arguments != nil || rows[3].Result != nil || rows[3].ArgumentsDigest == "" {
+		t.Errorf("arguments of a redacted tool are stored: %+v", rows[3])
+	}
+}

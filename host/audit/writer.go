@@ -1,0 +1,218 @@
+package audit
+
+import (
+	"encoding/hex"
+	"fmt"
+	"time"
+)
+
+// A sink is where rows are written.
+type sink interface {
+	// append writes rows, all or none, and returns the chain with them.
+	append(entries []entry, hide func(string) string) (chain, error)
+	// prune removes rows that are too old or too many.
+	prune(s *Settings, now time.Time) error
+	// head returns the chain.
+	head() (chain, error)
+	close() error
+}
+
+// openSink opens what the settings name.
+func openSink(s *Settings) (sink, error) {
+	if s.To != nil {
+		return &lines{to: s.To}, nil
+	}
+	return openFile(s.File, s.Full)
+}
+
+// A writer writes the events of a log in one goroutine.
+type writer struct {
+	log    *Log
+	sink   sink
+	stop   chan struct{}
+	done   chan struct{}
+	last   chain
+	day    string // of the last log line with the head
+	pruned time.Time
+}
+
+// pruneEvery is the interval at which old rows are removed.
+const pruneEvery = 10 * time.Minute
+
+func startWriter(l *Log, to sink) *writer {
+	w := &writer{log: l, sink: to, stop: make(chan struct{}), done: make(chan struct{})}
+	go w.run()
+	return w
+}
+
+// end writes what is left and returns when the goroutine has ended.
+func (w *writer) end() {
+	close(w.stop)
+	<-w.done
+}
+
+func (w *writer) run() {
+	defer close(w.done)
+	defer w.sink.close()
+	if c, err := w.sink.head(); err == nil {
+		w.last = c
+		w.logHead(time.Now())
+	}
+	tick := time.NewTicker(pruneEvery)
+	defer tick.Stop()
+	w.prune()
+	for {
+		select {
+		case <-w.log.wake:
+			w.gather()
+			w.write(time.Time{})
+		case <-tick.C:
+			w.prune()
+		case <-w.stop:
+			w.write(time.Now().Add(drainTime))
+			w.logHead(time.Now())
+			return
+		}
+	}
+}
+
+// gather waits until there is a batch, unless requests wait for their rows.
+func (w *writer) gather() {
+	if s := w.log.settings.Load(); s == nil || s.Full || w.log.waiting() >= batchRows {
+		return
+	}
+	timer := time.NewTimer(batchTime)
+	defer timer.Stop()
+	for {
+		select {
+		case <-timer.C:
+			return
+		case <-w.stop:
+			return
+		case <-w.log.wake:
+			if w.log.waiting() >= batchRows {
+				return
+			}
+		}
+	}
+}
+
+// write writes everything in the buffer. It retries until deadline, which is zero while
+// the log is open; end then interrupts it.
+func (w *writer) write(deadline time.Time) {
+	for {
+		batch := w.log.take(nil)
+		if len(batch) == 0 {
+			w.log.committed()
+			return
+		}
+		for !w.commit(batch) {
+			if deadline.IsZero() && w.stopping() {
+				deadline = time.Now().Add(drainTime)
+			}
+			if !deadline.IsZero() && time.Now().After(deadline) {
+				w.log.opts.Log.Error("events are missing in the audit log, because it could not be written before the end", "dropped", len(batch)+w.log.waiting())
+				w.log.committed()
+				return
+			}
+			w.pause(deadline)
+		}
+		w.log.committed()
+	}
+}
+
+func (w *writer) stopping() bool {
+	select {
+	case <-w.stop:
+		return true
+	default:
+		return false
+	}
+}
+
+// pause waits before the next attempt.
+func (w *writer) pause(deadline time.Time) {
+	timer := time.NewTimer(retryTime)
+	defer timer.Stop()
+	if !deadline.IsZero() {
+		timer.Reset(retryTime / 10)
+		<-timer.C
+		return
+	}
+	select {
+	case <-timer.C:
+	case <-w.stop:
+	}
+}
+
+// commit writes one batch. Requests that wait for its rows wait no longer in either case.
+func (w *writer) commit(batch []entry) bool {
+	if f, ok := w.sink.(*file); ok && f.replaced() {
+		w.log.opts.Log.Error("the file of the audit log was removed or replaced; it begins again", "file", f.path, "lost", headText(w.last))
+		w.reopen()
+	}
+	c, err := w.sink.append(batch, w.log.opts.Hide)
+	if err != nil && busy(err) && !w.stopping() { // other processes write much
+		c, err = w.sink.append(batch, w.log.opts.Hide)
+	}
+	if err != nil {
+		if w.log.failing.CompareAndSwap(false, true) {
+			w.log.opts.Log.Error("the audit log is not written; the last events wait in memory", "error", err)
+		}
+		w.reopen()
+	}
+	for i := range batch {
+		if batch[i].done != nil {
+			close(batch[i].done)
+			batch[i].done = nil
+		}
+	}
+	if err != nil {
+		return false
+	}
+	if w.log.failing.CompareAndSwap(true, false) {
+		w.log.opts.Log.Info("the audit log is written again", "last", c.last)
+	}
+	w.last = c
+	if now := time.Now(); now.UTC().Format(time.DateOnly) != w.day {
+		w.logHead(now)
+	}
+	return true
+}
+
+// reopen opens the file again if it was removed or replaced, and after an error that a
+// new connection may not have.
+func (w *writer) reopen() {
+	s := w.log.settings.Load()
+	if s == nil {
+		return
+	}
+	if f, ok := w.sink.(*file); ok && f.path == s.File {
+		if fresh, err := openFile(s.File, s.Full); err == nil {
+			_ = f.close()
+			w.sink = fresh
+		}
+	}
+}
+
+// logHead logs the last row and its hash. The line shows later that rows after it were
+// removed, or that the whole chain was made again.
+func (w *writer) logHead(now time.Time) {
+	w.day = now.UTC().Format(time.DateOnly)
+	if w.last.last > 0 {
+		w.log.opts.Log.Info("the audit log has a new head", "head", headText(w.last))
+	}
+}
+
+// headText returns SEQUENCE:HASH, the form that junctor audit verify --head takes.
+func headText(c chain) string { return fmt.Sprintf("%d:%s", c.last, hex.EncodeToString(c.head[:])) }
+
+func (w *writer) prune() {
+	s := w.log.settings.Load()
+	if s == nil {
+		return
+	}
+	if err := w.sink.prune(s, time.Now()); err != nil && !busy(err) {
+		w.log.opts.Log.Warn("old rows of the audit log were not removed", "error", err)
+	}
+}
