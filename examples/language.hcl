@@ -320,3 +320,15 @@ test "what developers may do" { # junctor test
     expect = "allowed"
   }
 }
+
+audit { # one row for each request; without file it is in the data directory
+  file      = "logs/audit.db"
+  output    = "file"
+  sync      = "normal"
+  on_full   = "drop"
+  retention = "90d"
+  max_size  = "1024MiB"
+  arguments = "full"
+  results   = "none"
+  redact    = ["github/create_secret", "vault/*"]
+}

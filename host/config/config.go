@@ -21,6 +21,7 @@ type Config struct {
 	Policy  policy.Rules `json:",omitzero"`
 	Tests   []PolicyTest `json:",omitempty"`
 	Managed Managed      `json:",omitzero"`
+	Audit   Audit        `json:",omitzero"`
 
 	Under    []string       `json:",omitempty"` // paths of the weaker layers, the strongest first
 	Policies []policy.Rules `json:",omitempty"` // of the weaker layers; the strictest of all counts

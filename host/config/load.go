@@ -200,12 +200,13 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 	kept := store.finish()
 	var tests []PolicyTest
 	l.inScope(l.layers[0], func() { tests = l.policyTests(l.top["test"], namesOf(drafts), rules[0].Zone) })
+	audit := l.audit()
 	ds := l.diagnostics()
 	if ds.HasErrors() || l.Static {
 		return nil, ds
 	}
 	c := l.config(drafts, kept)
-	c.Tests = tests
+	c.Tests, c.Audit = tests, audit
 	if l.managed != nil {
 		c.Managed = Managed{Path: l.managed.sources[0].name, Servers: servers, Policy: forced}
 	}
@@ -254,7 +255,7 @@ func (l *loader) layerPolicies() (all []policy.Rules) {
 	return all
 }
 
-// topLevelForm lists the blocks of a file. "gateway", "defaults" and
+// topLevelForm lists the blocks of a file. "gateway", "defaults", "audit" and
 // "secret_store" are checked to be unique in all files where they are read.
 var topLevelForm = form{
 	blocks: map[string]shape{
@@ -269,8 +270,9 @@ var topLevelForm = form{
 		"secret_store": {labels: 1, many: true, kinds: map[string]*form{fileKind: &secretFileForm}, role: &stores, doc: "Where secrets are kept. The label is the kind: `file`, `keyring`, or a required plugin."},
 		"policy":       {many: true, inner: &policyForm, doc: "Who may use what."},
 		"test":         {labels: 1, many: true, inner: &testForm, doc: "What a principal may do, for `junctor test`. The label is the name of the test."},
+		"audit":        {many: true, inner: &auditForm, doc: "Records what clients do: one row for each request."},
 	},
-	later: []string{"audit", "console", "notify", "profile", "state", "telemetry"},
+	later: []string{"console", "notify", "profile", "state", "telemetry"},
 }
 
 // pluginRefs lists all blocks whose bodies belong to plugins.

@@ -24,7 +24,7 @@ import (
 
 var (
 	managedForm = form{blocks: map[string]shape{
-		"servers": {}, "server": {labels: 1, many: true}, "policy": {}, "locals": {many: true}, "plugins": {many: true}, "plugin": {labels: 1, many: true},
+		"servers": {}, "server": {labels: 1, many: true}, "policy": {}, "audit": {}, "locals": {many: true}, "plugins": {many: true}, "plugin": {labels: 1, many: true},
 	}}
 	managedServersForm = form{attributes: []string{"exclusive", "allow", "deny"}}
 )

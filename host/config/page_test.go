@@ -38,7 +38,7 @@ func TestReferencePages(t *testing.T) {
 	for page, tables := range map[string]map[string]string{
 		"configuration.md": {
 			"server": serverTable(), "defaults": defaultsTable(), "tool": formTable(&viewForm), "variable": formTable(&variableForm),
-			"plugins": pluginsTable(), "secret_store": formTable(&secretFileForm), "gateway": formTable(&gatewayForm),
+			"plugins": pluginsTable(), "secret_store": formTable(&secretFileForm), "gateway": formTable(&gatewayForm), "audit": formTable(&auditForm),
 			"static_token": formTable(&staticTokenForm), "jwt": formTable(&jwtForm), "certificate": formTable(&certificateForm), "forwarded": formTable(&forwardedForm),
 		},
 		"permissions.md": {

@@ -1,4 +1,4 @@
-audit {
+console {
   file = "audit.db"
 }
 
