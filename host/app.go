@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/junctor-mcp/junctor/host/approval"
+	"github.com/junctor-mcp/junctor/host/audit"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/credential"
@@ -45,6 +47,8 @@ type Options struct {
 	// Unusable is called for each plugin that Load or Reload cannot use. If it is nil,
 	// only the diagnostics report the plugin.
 	Unusable func(p config.Plugin, err error)
+	// Stdout and Stderr take the audit log, if the configuration says so.
+	Stdout, Stderr io.Writer
 	// StartNothing takes the manifests of plugins from the cache only.
 	StartNothing bool
 
@@ -79,6 +83,8 @@ type App struct {
 	usage       usage.Counter
 	toolLimits  *limit.Tools
 	approvals   *approval.Store // nil for a command that exits after one answer
+	audit       *audit.Log
+	stdio       atomic.Bool // standard output is for messages
 
 	reloading sync.Mutex                        // held by Reload and Stop, and while serving begins
 	closing   sync.WaitGroup                    // upstreams and secret stores of earlier generations
@@ -109,11 +115,23 @@ func Load(ctx context.Context, o Options) (*App, config.Diagnostics) {
 	if o.Lookup == nil {
 		o.Lookup = os.LookupEnv
 	}
+	if o.Stdout == nil {
+		o.Stdout = os.Stdout
+	}
+	if o.Stderr == nil {
+		o.Stderr = os.Stderr
+	}
 	a := &App{opts: o, Supervisor: NewSupervisor(o), starts: upstream.NewStartQueue(runtime.GOMAXPROCS(0) + 2)}
+	a.audit = a.newAudit()
+	a.Supervisor.Observe(a.notePlugin)
 	g, diags := a.read(ctx, o.Content)
 	if g == nil {
 		a.Supervisor.Stop(0)
 		return nil, diags
+	}
+	if err := g.setAudit(); err != nil {
+		a.Supervisor.Stop(0)
+		return nil, append(diags, auditDiagnostic(err, g.Config.Audit.At))
 	}
 	a.Supervisor.Conceal(a.redactor.hide)
 	g.secrets = g.openSecrets()
@@ -126,7 +144,7 @@ func Load(ctx context.Context, o Options) (*App, config.Diagnostics) {
 	}
 	a.Catalog = catalog.New(nil, o.Dirs.Cache, o.Log, nil)
 	a.Gateway = gateway.New(gateway.Options{
-		Version: o.Version, Catalog: a.Catalog, Log: o.Log, Budget: a.messages, Lines: a.serverLog, Usage: &a.usage, Limit: a.toolLimits, Approval: gate,
+		Version: o.Version, Catalog: a.Catalog, Log: o.Log, Budget: a.messages, Lines: a.serverLog, Usage: &a.usage, Limit: a.toolLimits, Approval: gate, Audit: a.audit,
 		Login: a.findLoginPage, Local: o.Local, Roots: rootsOf(o.Roots),
 	})
 	g.build(nil)
@@ -186,6 +204,7 @@ func (a *App) Stop() {
 	a.credentials.Close()
 	a.current.Load().secrets.Close()
 	a.Supervisor.Stop(stopGrace)
+	a.audit.Close() // last: the ends of all requests are recorded
 }
 
 // stopGrace is the time for plugins to exit after their upstreams are closed.

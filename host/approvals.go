@@ -24,6 +24,7 @@ func (a *App) Approve(id string, approve bool, by string) (*control.Approval, er
 		return nil, err
 	}
 	done := a.approvalOf(p)
+	a.noteAnswer(p)
 	a.opts.Log.Info("a call was "+done.State, "id", id, "server", done.Server, "item", done.Item, "subject", done.Subject, "tenant", done.Tenant, "by", by)
 	return &done, nil
 }

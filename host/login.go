@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/junctor-mcp/junctor/host/audit"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/credential"
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -38,6 +39,8 @@ func (g *generation) login(ctx context.Context, s *config.Server, tenant string,
 	limit := LoginTime(s)
 	ctx, cancel := context.WithTimeoutCause(ctx, limit+providerTime, errLoginTimeout)
 	defer cancel()
+	begun := time.Now()
+	defer func() { g.noteLogin(audit.Login, begun, s.Name, tenant, account, err) }()
 	err = g.withLoginer(s, tenant, p, func(auth sdk.Loginer) error {
 		var err error
 		account, err = auth.Login(ctx, scopes)
@@ -53,7 +56,9 @@ func (g *generation) login(ctx context.Context, s *config.Server, tenant string,
 var errLoginTimeout = errors.New("the login takes too long")
 
 // logout is App.Logout for one generation.
-func (g *generation) logout(ctx context.Context, s *config.Server, tenant string) error {
+func (g *generation) logout(ctx context.Context, s *config.Server, tenant string) (err error) {
+	begun := time.Now()
+	defer func() { g.noteLogin(audit.Logout, begun, s.Name, tenant, "", err) }()
 	if s.Auth != nil {
 		if lock := g.secretsLock(g.owner(s, tenant)); lock != nil { // a refresh in another process would store them again
 			release, err := lock(ctx)

@@ -31,17 +31,18 @@ type Reloaded struct {
 // connections and processes. The connections to changed and removed servers are closed
 // when their calls have ended, at the latest after the call timeout and the time that the
 // calls wait for a person. Reload may be called concurrently; one runs at a time.
-func (a *App) Reload(ctx context.Context, content *config.Content) (*Reloaded, config.Diagnostics, error) {
+func (a *App) Reload(ctx context.Context, content *config.Content) (changes *Reloaded, diags config.Diagnostics, err error) {
 	a.reloading.Lock()
 	defer a.reloading.Unlock()
 	if a.stopped || ctx.Err() != nil {
 		return nil, nil, errShutdown()
 	}
+	defer func() { a.noteReload(changes, diags, err) }()
 	next, diags := a.read(ctx, content)
 	if next == nil {
 		return nil, diags, nil
 	}
-	changes, diags, err := a.replace(ctx, next, diags)
+	changes, diags, err = a.replace(ctx, next, diags)
 	if changes == nil {
 		a.redactor.drop(next.mask)
 		if err != nil && ctx.Err() != nil {
@@ -94,6 +95,9 @@ func (a *App) replace(ctx context.Context, next *generation, diags config.Diagno
 	change, err := a.prepareHTTP(ctx, next, h)
 	if err == nil {
 		err = next.connectRequired(ctx, before)
+	}
+	if err == nil {
+		err = next.setAudit() // it changes something, and is the last that can fail
 	}
 	if err != nil {
 		change.discard()

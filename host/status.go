@@ -36,6 +36,7 @@ func (a *App) Status(ctx context.Context) *control.Status {
 		Sessions:   a.sessionStatuses(),
 		Limits:     a.limitStatuses(),
 		Clients:    a.clientUses(),
+		Audit:      a.auditStatus(),
 	}
 }
 

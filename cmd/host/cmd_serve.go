@@ -91,6 +91,9 @@ func (e *env) serve(ctx context.Context, watch bool) error {
 	}
 	defer stop()
 	app := s.app
+	if err := app.OpenAudit(true); err != nil {
+		return err
+	}
 	e.log.Info("serving on standard input and output", "servers", len(app.Upstreams()), "version", version)
 	if err := app.ServeStdio(ctx, e.stdin, e.stdout.file); err != nil {
 		e.log.Warn("the client disconnected", "error", err)
@@ -126,6 +129,9 @@ func (e *env) serveHTTP(ctx context.Context, address string, watch bool) error {
 	}
 	defer stop()
 	app := s.app
+	if err := app.OpenAudit(false); err != nil {
+		return err
+	}
 	return app.ServeHTTP(ctx, settings, func(at net.Addr, h config.HTTP) {
 		s.serveAt(at.String())
 		said := append([]any{"address", at.String()}, endpointAttrs(at, h)...)

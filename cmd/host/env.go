@@ -106,7 +106,7 @@ var managedPath = managed.Path()
 func (e *env) options() host.Options {
 	o := host.Options{
 		Version: version, Log: e.log, Dirs: e.dirs, Lookup: e.lookup, Orphans: process.EndAdopted, Unusable: e.unusable, OneShot: !e.serving, NoListener: !e.listening,
-		Roots: e.roots, Managed: managedPath,
+		Roots: e.roots, Managed: managedPath, Stdout: e.stdout, Stderr: e.stderr,
 	}
 	if !e.serving {
 		o.Local = newTerminalClient(e)

@@ -83,9 +83,18 @@ type Status struct {
 	Plugins    []Plugin   `json:"plugins"`
 	Sessions   Sessions   `json:"sessions"`
 	Limits     []ToolUse  `json:"limits,omitempty"` // of tools, those in use most first
+	Audit      *Audit     `json:"audit,omitempty"`  // nil: nothing is recorded
 	// Clients says what principals use at the moment, those with most requests and
 	// sessions first. It has at most MaxClients.
 	Clients []ClientUse `json:"clients,omitempty"`
+}
+
+// Audit is the state of the audit log.
+type Audit struct {
+	File    string `json:"file,omitempty"` // empty: it is written to standard output or error
+	Backlog int    `json:"backlog"`        // events that are not written yet
+	Dropped int    `json:"dropped"`        // events that were not recorded, since the start
+	Failing bool   `json:"failing"`        // the last attempt to write failed
 }
 
 // MaxClients is the largest number of principals that a status lists.

@@ -183,6 +183,7 @@ func (p *proc) start() {
 	default:
 		p.link, p.lastErr, p.readied = l, nil, time.Now()
 		p.set(Ready)
+		p.sup.changed(&p.spec, Ready, nil)
 		p.startIdle()
 		p.work.Go(func() { p.watch(l) })
 	}
@@ -199,10 +200,12 @@ func (p *proc) crashed(err error) {
 	if len(p.crashes) >= p.sup.limits.crashes {
 		p.retry = p.crashes[0].Add(p.sup.limits.crashWindow)
 		p.set(Quarantined)
+		p.sup.changed(&p.spec, Quarantined, err)
 		return
 	}
 	p.retry = now.Add(p.delays.NextBackOff())
 	p.set(Backoff)
+	p.sup.changed(&p.spec, Backoff, err)
 }
 
 // dropOldCrashes removes crashes older than the crash window. The caller holds mu.
@@ -246,6 +249,7 @@ func (p *proc) watch(l *link) {
 		p.link, p.lastErr, p.isolated = nil, l.exitError(), time.Now()
 		p.delays.Reset()
 		p.set(Stopped)
+		p.sup.changed(&p.spec, Backoff, p.lastErr)
 	}
 }
 

@@ -85,7 +85,11 @@ type Supervisor struct {
 	logs      logs
 	hashing   sync.WaitGroup // goroutines that hash programs
 	concealer atomic.Pointer[concealer]
+	observer  atomic.Pointer[observer]
 }
+
+// An observer is called when a process is ready, crashed or is quarantined.
+type observer func(plugin, server string, state State, err error)
 
 // New returns a supervisor without processes.
 func New(o Options) *Supervisor {
@@ -226,6 +230,19 @@ func (s *Supervisor) conceal(text string) string {
 		return f.hide(text)
 	}
 	return text
+}
+
+// Observe sets the function that is called when the process of a plugin is ready, when it
+// crashed and when it is quarantined, with the reason. server is the only one that uses the
+// process, or "". The function must not wait.
+func (s *Supervisor) Observe(f func(plugin, server string, state State, err error)) {
+	s.observer.Store((*observer)(&f))
+}
+
+func (s *Supervisor) changed(of *Spec, state State, err error) {
+	if f := s.observer.Load(); f != nil {
+		(*f)(of.Name, of.Alone, state, err)
+	}
 }
 
 // A Status is a snapshot of one plugin process.

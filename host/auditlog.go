@@ -1,0 +1,192 @@
+package host
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/approval"
+	"github.com/junctor-mcp/junctor/host/audit"
+	"github.com/junctor-mcp/junctor/host/condition"
+	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/control"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/plugin"
+)
+
+// The audit log belongs to the App and not to a generation: it lasts as long as the
+// process. A reload changes its settings.
+
+// newAudit returns the audit log, which has no settings yet.
+func (a *App) newAudit() *audit.Log {
+	return audit.New(audit.Options{
+		Log: a.opts.Log, Hide: a.redactor.hide, Mask: func(value []byte) []byte { return approval.Mask(value, a.redactor.hide) },
+	})
+}
+
+// pluginDirs returns the directories with programs of plugins.
+func (g *generation) pluginDirs() []string {
+	dirs := plugin.Dirs(g.opts.Lookup)
+	for _, m := range g.manifests {
+		dirs = append(dirs, filepath.Dir(m.Path))
+	}
+	return dirs
+}
+
+// AuditFile returns the path of the audit log, or "" if nothing is written to a file.
+func (a *App) AuditFile() string {
+	c := a.Config().Audit
+	if !c.Given || c.Output != "file" {
+		return ""
+	}
+	return a.auditFile(c)
+}
+
+func (a *App) auditFile(c config.Audit) string {
+	if c.File != "" {
+		return c.File
+	}
+	return filepath.Join(a.opts.Dirs.Data, "audit.db")
+}
+
+// auditSettings returns the settings of the audit block; nil: there is none.
+func (g *generation) auditSettings() (*audit.Settings, error) {
+	c := g.Config.Audit
+	if !c.Given {
+		return nil, nil
+	}
+	s := &audit.Settings{
+		File: g.auditFile(c), Full: c.Sync == "full", Refuse: c.OnFull == "refuse", Retention: c.Retention, MaxSize: int64(c.MaxSize),
+		Arguments: c.Arguments == "full", Results: c.Results == "full", PluginDirs: g.pluginDirs(),
+	}
+	if len(c.Redact) > 0 {
+		s.Redacted = func(server, item string) bool {
+			return slices.ContainsFunc(c.Redact, func(glob string) bool { return condition.Like(server+"/"+item, glob) })
+		}
+	}
+	switch {
+	case c.Output == "stderr", c.Output == "stdout" && g.opts.OneShot: // there standard output is for the result of the command
+		s.To = g.opts.Stderr
+	case c.Output == "stdout":
+		s.To = g.opts.Stdout
+		if g.stdio.Load() {
+			return nil, &fault.Error{Code: fault.ConfigInvalid, At: c.At.String(), Message: "the audit log cannot be written to standard output, which carries the messages of the client",
+				Hint: `write output = "stderr" or output = "file" in the audit block, or serve over HTTP`}
+		}
+	}
+	if g.opts.Dirs.Data == "" && c.File == "" && s.To == nil {
+		return nil, &fault.Error{Code: fault.AuditFile, At: c.At.String(), Message: "there is no data directory for the audit log", Hint: "set file in the audit block, or HOME or JUNCTOR_HOME"}
+	}
+	return s, nil
+}
+
+// setAudit makes the settings of a generation those of the audit log.
+func (g *generation) setAudit() error {
+	s, err := g.auditSettings()
+	if err == nil {
+		err = g.audit.Set(s)
+	}
+	if f, ok := err.(*fault.Error); ok && f.At == "" {
+		located := *f
+		located.At = g.Config.Audit.At.String()
+		return &located
+	}
+	return err
+}
+
+// auditDiagnostic returns a problem with the audit log as one of the configuration.
+func auditDiagnostic(err error, at config.Position) config.Diagnostic {
+	f := fault.As(err)
+	return config.Diagnostic{Severity: config.Error, Summary: f.Message, Hint: f.Hint, In: "audit", At: at, End: at, Code: f.Code}
+}
+
+// OpenAudit opens the audit log. stdio says that standard output is for messages. A process
+// that serves calls it before it accepts clients; other processes open the log when they
+// first use it.
+func (a *App) OpenAudit(stdio bool) error {
+	a.reloading.Lock()
+	defer a.reloading.Unlock()
+	a.stdio.Store(stdio)
+	if err := a.current.Load().setAudit(); err != nil {
+		return err
+	}
+	return a.audit.Open()
+}
+
+// auditStatus returns the state of the audit log, or nil if nothing is recorded.
+func (a *App) auditStatus() *control.Audit {
+	s, on := a.audit.State()
+	if !on {
+		return nil
+	}
+	return &control.Audit{File: s.File, Backlog: s.Backlog, Dropped: s.Dropped, Failing: s.Failing}
+}
+
+// noteReload records a reload.
+func (a *App) noteReload(changes *Reloaded, diags config.Diagnostics, err error) {
+	e := &audit.Event{Kind: audit.Reload, Outcome: audit.OK}
+	if err == nil && changes == nil {
+		err = diags.Err()
+	}
+	if err != nil {
+		f := fault.As(err)
+		e.Outcome, e.Code, e.Message = audit.Failed, string(f.Code), f.Message
+	}
+	if changes != nil {
+		e.Detail = fmt.Sprintf("generation %d", changes.Generation)
+		for _, c := range []struct {
+			what    string
+			servers []string
+		}{{"added", changes.Added}, {"changed", changes.Changed}, {"removed", changes.Removed}} {
+			if len(c.servers) > 0 {
+				e.Detail += "; " + c.what + " " + strings.Join(c.servers, ", ")
+			}
+		}
+	}
+	a.audit.Note(e)
+}
+
+// notePlugin records a change of a plugin's process.
+func (a *App) notePlugin(name, server string, state plugin.State, err error) {
+	e := &audit.Event{Kind: audit.PluginStart, Plugin: name, Server: server, Outcome: audit.OK}
+	switch state {
+	case plugin.Backoff:
+		e.Kind = audit.PluginCrash
+	case plugin.Quarantined:
+		e.Kind = audit.Quarantine
+	}
+	if err != nil {
+		f := fault.As(err)
+		e.Outcome, e.Code, e.Message = audit.Failed, string(f.Code), f.Message
+	}
+	a.audit.Note(e)
+}
+
+// noteLogin records a login or a logout.
+func (a *App) noteLogin(kind audit.Kind, begun time.Time, server, tenant, account string, err error) {
+	e := &audit.Event{Kind: kind, Time: begun, Duration: time.Since(begun), Server: server, Tenant: tenant, Outcome: audit.OK}
+	if account != "" {
+		e.Detail = "as " + account
+	}
+	if err != nil {
+		f := fault.As(err)
+		e.Outcome, e.Code, e.Message = audit.Failed, string(f.Code), f.Message
+	}
+	a.audit.Note(e)
+}
+
+// noteAnswer records that an operator approved or denied a call.
+func (a *App) noteAnswer(p *approval.Pending) {
+	c := p.Call
+	e := &audit.Event{
+		Kind: audit.Approval, Outcome: audit.OK, Detail: "given", By: p.By, Rule: c.Rule, Client: c.Client, Server: c.Item.Server, ItemKind: string(c.Item.Kind), Item: c.Item.Name,
+		Tenant: c.Principal.Tenant, Subject: c.Principal.Subject, Issuer: c.Principal.Issuer, Proof: c.Principal.Method,
+	}
+	if p.State == approval.Denied {
+		e.Outcome, e.Detail = audit.ApprovalDenied, "denied"
+	}
+	e.SetArguments(c.Arguments)
+	a.audit.Note(e)
+}
