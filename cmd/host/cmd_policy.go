@@ -44,7 +44,7 @@ command line. "depends" means that the arguments decide; junctor why explains a 
 	}
 	g.add(e, table)
 	table.Flags().StringArrayVar(&subjects, "subject", nil, "only the columns of this `SUBJECT` or role; repeat it for several")
-	cmd.AddCommand(classified, table)
+	cmd.AddCommand(classified, table, e.replayVerb())
 	return cmd
 }
 

@@ -35,6 +35,7 @@ var examples = map[string]example{
 	"gateway.hcl":     {run: []string{"call", "demo__add", "a=2", "b=40", `"sum":42`}},
 	"identity.hcl":    {run: []string{"call", "demo__add", "a=2", "b=40", `"sum":42`}},
 	"team.hcl":        {run: []string{"call", "demo__add", "a=2", "b=40", `"sum":42`}},
+	"audit.hcl":       {run: []string{"call", "demo__add", "a=2", "b=40", `"sum":42`}},
 	"policy.hcl":      {run: []string{"test", `"passed": true`}},
 	"company.hcl":     {run: []string{"test", `"passed": true`}},
 	"views.hcl":       {run: []string{"call", "office__welcome", "name=Ada", "Guten Tag, Ada!"}},

@@ -1,0 +1,22 @@
+package main
+
+import (
+	"database/sql"
+	"fmt"
+	"os"
+
+	_ "modernc.org/sqlite"
+)
+
+// alter changes what the second row of an audit log says, as a user with SQL can.
+func alter() {
+	db, err := sql.Open("sqlite", os.Args[1])
+	if err == nil {
+		_, err = db.Exec(`UPDATE contents SET content = replace(content, 'local', 'other') WHERE seq = 2`)
+	}
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	_ = db.Close()
+}

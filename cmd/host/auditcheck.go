@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/junctor-mcp/junctor/host/audit"
+	"github.com/junctor-mcp/junctor/host/fault"
+)
+
+func (e *env) auditVerifyVerb() *cobra.Command {
+	var f auditFlags
+	var heads []string
+	cmd := &cobra.Command{
+		Use:   "verify",
+		Short: "Check that no row was altered, removed, reordered or added",
+		Long: `Check the chain of hashes of the audit log and of its archives: that no row was altered, removed, reordered or added
+since it was written.
+
+A user who can write to the file can make the whole chain again. The log of junctor serve therefore has a line with
+the head of the chain, once a day and when the process starts and ends. --head compares the chain with such a line,
+which has to be kept elsewhere.`,
+		Example: `  junctor audit verify
+  junctor audit verify --head 4711:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08`,
+		Args: takes(), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error { return e.auditVerify(cmd.Context(), f.file, heads) },
+	}
+	f.addFile(cmd)
+	cmd.Flags().StringArrayVar(&heads, "head", nil, "a `ROW:HASH` that the log must have; repeat it for several")
+	return cmd
+}
+
+func (e *env) auditVerify(ctx context.Context, file string, heads []string) error {
+	for _, text := range heads {
+		if _, _, ok := audit.ParseHead(text); !ok {
+			return fault.New(fault.Usage, "--head: %q is not of the form ROW:HASH", text).WithHint("copy the value of head= from the log of junctor serve")
+		}
+	}
+	path, err := e.auditFile(ctx, file)
+	if err != nil {
+		return err
+	}
+	wait := e.spin("checking the rows")
+	all, err := audit.VerifyAll(ctx, path, heads)
+	wait.stop()
+	if err != nil {
+		return err
+	}
+	found := 0
+	var cells [][]string
+	for _, r := range all {
+		found += len(r.Findings)
+		for _, one := range r.Findings {
+			cells = append(cells, []string{strconv.FormatInt(one.Seq, 10), strings.ToUpper(one.Problem), one.Detail})
+		}
+	}
+	if e.machine() {
+		err = e.printJSON(all)
+	} else {
+		for _, r := range all {
+			e.printf("%s: %d rows, %d to %d, head %s\n", r.File, r.Rows, r.First, r.Last, r.Head)
+		}
+		e.table([]string{"ROW", "PROBLEM", "DETAIL"}, cells)
+	}
+	switch {
+	case err != nil:
+		return err
+	case found > 0:
+		return fault.New(fault.AuditAltered, "the audit log has %d defects; the first is at row %s", found, firstDefect(all)).
+			WithHint("compare it with a copy of the file, and with the heads in the log of junctor serve")
+	case !e.machine():
+		e.printf("the chain is whole\n")
+	}
+	return nil
+}
+
+// firstDefect names the first row with a defect.
+func firstDefect(all []*audit.Report) string {
+	for _, r := range all {
+		if len(r.Findings) > 0 {
+			return strconv.FormatInt(r.Findings[0].Seq, 10)
+		}
+	}
+	return ""
+}
+
+func (e *env) auditExportVerb() *cobra.Command {
+	var f auditFlags
+	var format string
+	cmd := &cobra.Command{
+		Use:   "export",
+		Short: "Write rows for other programs, the oldest ones first",
+		Long: `Write rows to standard output, the oldest ones first: as JSON lines, as CSV for a spreadsheet, or as events of the Open
+Cybersecurity Schema Framework (API Activity, Authentication and Application Lifecycle) for a SIEM.`,
+		Example: `  junctor audit export --since 2026-11-01 --until 2026-12-01 --format csv > november.csv
+  junctor audit export --format ocsf --since 1d`,
+		Args: takes(), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error { return e.auditExport(cmd.Context(), f, format) },
+	}
+	f.add(cmd, 0)
+	cmd.Flags().StringVar(&format, "format", audit.Formats[0], "`FORMAT`: "+strings.Join(audit.Formats, ", "))
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(audit.Formats, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+func (e *env) auditExport(ctx context.Context, f auditFlags, format string) error {
+	filter, err := f.filter(time.Now())
+	if err != nil {
+		return err
+	}
+	x, ok := audit.NewExporter(e.stdout, format, version)
+	if !ok {
+		return fault.New(fault.Usage, "--format: there is no %q", format).WithHint("write one of %s", strings.Join(audit.Formats, ", "))
+	}
+	r, err := e.openAudit(ctx, f.file)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	var failed error
+	err = r.Each(ctx, filter, false, func(row audit.Row) bool {
+		failed = x.Write(&row)
+		return failed == nil
+	})
+	if failed = errors.Join(failed, x.Flush()); failed != nil {
+		return writeFault("standard output", failed)
+	}
+	return err
+}

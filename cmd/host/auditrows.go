@@ -1,0 +1,193 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/junctor-mcp/junctor/host/audit"
+)
+
+var auditHeader = []string{"ROW", "TIME", "SUBJECT", "WHAT", "SERVER", "ITEM", "OUTCOME", "MS", "WHY"}
+
+// auditCells returns a row for people.
+func auditCells(r *audit.Row) []string {
+	what, ms, why := cmp.Or(r.Method, string(r.Kind)), "", r.Message
+	if r.Kind != audit.Request {
+		what = strings.ReplaceAll(string(r.Kind), "_", " ")
+	}
+	if r.DurationMS > 0 {
+		ms = strconv.FormatFloat(r.DurationMS, 'f', 0, 64)
+	}
+	switch {
+	case r.Outcome.Denied() && r.Rule != "":
+		why = r.Rule
+	case why == "":
+		why = r.Detail
+	}
+	if r.Count > 0 {
+		why = fmt.Sprintf("%d events are missing: %s", r.Count, r.Detail)
+	}
+	return []string{strconv.FormatInt(r.Seq, 10), r.Time.Local().Format(time.DateTime), r.Subject, what, cmp.Or(r.Server, r.Plugin), r.Item, string(r.Outcome), ms, why}
+}
+
+// printRows prints rows in a table.
+func (e *env) printRows(all []audit.Row) {
+	var cells [][]string
+	for i := range all {
+		cells = append(cells, auditCells(&all[i]))
+	}
+	e.table(auditHeader, cells)
+}
+
+// printRow prints everything about a row.
+func (e *env) printRow(r *audit.Row) {
+	b, err := json.Marshal(r)
+	if err != nil {
+		panic(err) // rows were read from JSON
+	}
+	var fields map[string]json.RawMessage
+	_ = json.Unmarshal(b, &fields)
+	names := []string{}
+	for _, name := range auditFields {
+		if _, ok := fields[name]; ok {
+			names = append(names, name)
+		}
+	}
+	for _, name := range names {
+		text := string(fields[name])
+		var plain string
+		if json.Unmarshal(fields[name], &plain) == nil {
+			text = plain
+		}
+		e.printf("%-16s  %s\n", strings.ReplaceAll(name, "_", " "), oneCellOr(text, name == "arguments" || name == "result"))
+	}
+}
+
+// oneCellOr returns a text for one line, or the whole text.
+func oneCellOr(text string, whole bool) string {
+	text = strings.Join(strings.Fields(safe(text)), " ")
+	if whole {
+		return text
+	}
+	return ansi.Truncate(text, 2*withoutWidth, "…")
+}
+
+// auditFields lists the fields of a row in the order of show.
+var auditFields = []string{
+	"seq", "time", "kind", "outcome", "code", "message", "detail", "by", "count", "plugin",
+	"subject", "tenant", "issuer", "proof", "roles", "groups", "client", "transport", "address", "session", "request_id", "trace_id",
+	"server", "item_kind", "item", "method", "rounds", "access", "access_source", "decision", "rule",
+	"arguments_digest", "arguments_size", "arguments", "duration_ms", "result_size", "result", "hash",
+}
+
+// followEvery is the interval at which new rows are read.
+const followEvery = 250 * time.Millisecond
+
+// auditTail prints the last rows, the newest one at the end, and with follow those that are
+// added.
+func (e *env) auditTail(ctx context.Context, f auditFlags, follow bool) error {
+	filter, err := f.filter(time.Now())
+	if err != nil {
+		return err
+	}
+	r, err := e.openAudit(ctx, f.file)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	last, err := r.Last() // before the rows are read: what follows is new
+	if err != nil {
+		return err
+	}
+	all, err := rows(ctx, r, filter, true)
+	if err != nil {
+		return err
+	}
+	all = slices.DeleteFunc(all, func(row audit.Row) bool { return row.Seq > last })
+	slices.Reverse(all)
+	switch {
+	case !follow && e.machine():
+		return e.printJSON(all)
+	case !follow:
+		e.printRows(all)
+		return nil
+	}
+	return e.followRows(ctx, r, filter, last, all)
+}
+
+// followRows prints rows and then those after the last one, until ctx ends.
+func (e *env) followRows(ctx context.Context, r *audit.Reader, filter audit.Filter, last int64, all []audit.Row) error {
+	tick := time.NewTicker(followEvery)
+	defer tick.Stop()
+	filter.Limit = 0
+	for first := true; ; first = false {
+		if err := e.printFollowed(all, first); err != nil || e.stdout.err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		filter.After = last
+		until, err := r.Last()
+		if err != nil {
+			return err
+		}
+		all = all[:0]
+		err = r.Each(ctx, filter, false, func(row audit.Row) bool {
+			if row.Seq <= until { // else the next round has it
+				all = append(all, row)
+			}
+			return row.Seq <= until
+		})
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		last = max(last, until)
+	}
+}
+
+// followWidths are the widths of the columns but the last.
+var followWidths = []int{8, 19, 14, 14, 14, 24, 17, 7}
+
+// printFollowed prints rows as lines: of JSON, or of columns with fixed widths.
+func (e *env) printFollowed(all []audit.Row, header bool) error {
+	if e.machine() {
+		enc := json.NewEncoder(e.stdout)
+		enc.SetEscapeHTML(false)
+		for i := range all {
+			if err := enc.Encode(&all[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	lines := [][]string{}
+	if header {
+		lines = append(lines, auditHeader)
+	}
+	for i := range all {
+		lines = append(lines, auditCells(&all[i]))
+	}
+	for _, cells := range lines {
+		var b strings.Builder
+		for i, width := range followWidths {
+			cell := ansi.Truncate(oneCell(cells[i]), width, "…")
+			b.WriteString(cell + strings.Repeat(" ", width-ansi.StringWidth(cell)+columnGap))
+		}
+		e.printf("%s\n", strings.TrimRight(b.String()+oneCell(cells[len(cells)-1]), " "))
+	}
+	return nil
+}

@@ -1,0 +1,233 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/junctor-mcp/junctor/host/audit"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/suggest"
+)
+
+func (e *env) auditVerb() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "audit",
+		Short: "Show, check and export the audit log",
+		Long: `Show, check and export the audit log: one row for each request of a client with its outcome, and for logins,
+approvals, reloads, failed authentication and the processes of plugins. An audit block in the configuration starts
+the log.`,
+		Args: takesVerb,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(e.auditTailVerb(), e.auditSearchVerb(), e.auditShowVerb(), e.auditVerifyVerb(), e.auditExportVerb())
+	return cmd
+}
+
+// auditFlags are the flags that select rows.
+type auditFlags struct {
+	file, since, until             string
+	server, tool, subject, tenant  string
+	method, kind, outcome, request string
+	errors, denied                 bool
+	limit                          int
+}
+
+func (f *auditFlags) addFile(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.file, "file", "", "the `FILE` of the log (default: that of the configuration)")
+}
+
+func (f *auditFlags) add(cmd *cobra.Command, limit int) {
+	f.addFile(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&f.since, "since", "", "from this `TIME` on: 30m, 12h, 7d, a date, or a time as in RFC 3339")
+	flags.StringVar(&f.until, "until", "", "before this `TIME`")
+	flags.StringVar(&f.server, "server", "", "rows about this `SERVER`; here and below, * stands for any text")
+	flags.StringVar(&f.tool, "tool", "", "rows about this `TOOL`, prompt or resource, by the server's own name")
+	flags.StringVar(&f.subject, "subject", "", "rows about this `SUBJECT`")
+	flags.StringVar(&f.tenant, "tenant", "", "rows about this `TENANT`")
+	flags.StringVar(&f.method, "method", "", "requests with this `METHOD`, such as tools/call")
+	flags.StringVar(&f.request, "request", "", "the request with this `ID`")
+	flags.StringVar(&f.kind, "kind", "", "events of this `KIND`, such as request or login")
+	flags.StringVar(&f.outcome, "outcome", "", "events with this `OUTCOME`, such as timeout")
+	flags.BoolVar(&f.errors, "errors", false, "events that did not end well")
+	flags.BoolVar(&f.denied, "denied", false, "uses that the policy or a person did not allow")
+	flags.IntVar(&f.limit, "limit", limit, "at most `N` rows; 0 for all")
+	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(texts(audit.Kinds), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("outcome", cobra.FixedCompletions(texts(audit.Outcomes), cobra.ShellCompDirectiveNoFileComp))
+}
+
+func texts[T ~string](all []T) (list []string) {
+	for _, one := range all {
+		list = append(list, string(one))
+	}
+	return list
+}
+
+// filter returns what the flags select.
+func (f *auditFlags) filter(now time.Time) (audit.Filter, error) {
+	filter := audit.Filter{
+		Server: f.server, Item: f.tool, Subject: f.subject, Tenant: f.tenant, Method: f.method, Request: f.request,
+		Kind: audit.Kind(f.kind), Outcome: audit.Outcome(f.outcome), Errors: f.errors, Denied: f.denied, Limit: f.limit,
+	}
+	for name, text := range map[string]string{"since": f.since, "until": f.until} {
+		if text == "" {
+			continue
+		}
+		at, err := audit.ParseWhen(text, now)
+		if err != nil {
+			return filter, fault.New(fault.Usage, "--%s: %s", name, err).WithHint("write --%s 7d", name)
+		}
+		if name == "since" {
+			filter.Since = at
+		} else {
+			filter.Until = at
+		}
+	}
+	for flag, check := range map[string]struct {
+		given string
+		known []string
+	}{"kind": {f.kind, texts(audit.Kinds)}, "outcome": {f.outcome, texts(audit.Outcomes)}} {
+		if check.given != "" && !slices.Contains(check.known, check.given) {
+			return filter, withSuggestion(fault.New(fault.Usage, "--%s: there is no %q", flag, check.given), suggest.Nearest(check.given, check.known),
+				"write one of "+strings.Join(check.known, ", "))
+		}
+	}
+	if f.limit < 0 {
+		return filter, fault.New(fault.Usage, "--limit is negative").WithHint("write --limit 0 for all rows")
+	}
+	return filter, nil
+}
+
+// auditFile returns the path of the log.
+func (e *env) auditFile(ctx context.Context, file string) (string, error) {
+	if file != "" {
+		return file, nil
+	}
+	app, err := e.load(ctx)
+	if err != nil {
+		return "", err
+	}
+	path := app.AuditFile()
+	if path == "" {
+		return "", fault.New(fault.AuditUnknown, "the configuration %s writes no audit log to a file", app.Config().Path).
+			WithHint("write audit { } in it, or name a log with --file")
+	}
+	return path, nil
+}
+
+// openAudit opens the log for reading.
+func (e *env) openAudit(ctx context.Context, file string) (*audit.Reader, error) {
+	path, err := e.auditFile(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	return audit.OpenReader(path)
+}
+
+func (e *env) auditTailVerb() *cobra.Command {
+	var f auditFlags
+	var follow bool
+	cmd := &cobra.Command{
+		Use:   "tail",
+		Short: "Show the last rows, and with -f the next ones as they come",
+		Example: `  junctor audit tail -f
+  junctor audit tail --errors --since 1h`,
+		Args: takes(), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error { return e.auditTail(cmd.Context(), f, follow) },
+	}
+	f.add(cmd, 20)
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "show further rows until interrupted, each once")
+	return cmd
+}
+
+func (e *env) auditSearchVerb() *cobra.Command {
+	var f auditFlags
+	cmd := &cobra.Command{
+		Use:   "search",
+		Short: "Find rows, the newest ones first",
+		Example: `  junctor audit search --since 30d --subject alice --server github
+  junctor audit search --denied --limit 0 --json
+  junctor audit search --tool 'delete_*' --method tools/call`,
+		Args: takes(), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error { return e.auditSearch(cmd.Context(), f) },
+	}
+	f.add(cmd, 50)
+	return cmd
+}
+
+func (e *env) auditShowVerb() *cobra.Command {
+	var f auditFlags
+	cmd := &cobra.Command{
+		Use:   "show ROW",
+		Short: "Show everything about one row, by its number or the id of the request",
+		Args:  takes("ROW"), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error { return e.auditShow(cmd.Context(), f.file, args[0]) },
+	}
+	f.addFile(cmd)
+	return cmd
+}
+
+// rows returns the selected rows.
+func rows(ctx context.Context, r *audit.Reader, f audit.Filter, newestFirst bool) ([]audit.Row, error) {
+	all := []audit.Row{}
+	err := r.Each(ctx, f, newestFirst, func(row audit.Row) bool { all = append(all, row); return true })
+	return all, err
+}
+
+func (e *env) auditSearch(ctx context.Context, f auditFlags) error {
+	filter, err := f.filter(time.Now())
+	if err != nil {
+		return err
+	}
+	r, err := e.openAudit(ctx, f.file)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	all, err := rows(ctx, r, filter, true)
+	if err != nil {
+		return err
+	}
+	if e.machine() {
+		return e.printJSON(all)
+	}
+	if len(all) == 0 {
+		e.printf("no rows\n")
+		return nil
+	}
+	e.printRows(all)
+	if len(all) == filter.Limit {
+		e.printf("the newest %d rows; --limit 0 shows all\n", len(all))
+	}
+	return nil
+}
+
+func (e *env) auditShow(ctx context.Context, file, name string) error {
+	r, err := e.openAudit(ctx, file)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	filter := audit.Filter{Request: name, Limit: 1}
+	seq, numberErr := strconv.ParseInt(name, 10, 64)
+	if numberErr == nil && seq > 0 {
+		filter = audit.Filter{After: seq - 1, Limit: 1}
+	}
+	found, err := rows(ctx, r, filter, false)
+	if err != nil {
+		return err
+	}
+	if len(found) == 0 || filter.Request == "" && found[0].Seq != seq {
+		return fault.New(fault.AuditUnknown, "the audit log has no row and no request %q", name).WithHint("junctor audit search lists rows; the first ones may have been removed after the retention")
+	}
+	if e.machine() {
+		return e.printJSON(found[0])
+	}
+	e.printRow(&found[0])
+	return nil
+}
