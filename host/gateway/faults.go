@@ -26,7 +26,7 @@ import (
 var clientFaults = map[fault.Code]bool{
 	fault.LimitRate: true, fault.LimitConcurrent: true,
 	fault.CallTimeout: true, fault.CallCanceled: true, fault.CallInput: true, fault.CallArguments: true, fault.NameUnknown: true, fault.Denied: true,
-	fault.Refused: true, fault.ApprovalRequired: true, fault.ApprovalDenied: true,
+	fault.Refused: true, fault.ApprovalRequired: true, fault.ApprovalDenied: true, fault.AuditUnavailable: true,
 	fault.UpstreamOverloaded: true, fault.UpstreamStopped: true, fault.UpstreamUnsupported: true, fault.UpstreamError: true,
 	fault.UpstreamBadMessage: true, fault.UpstreamTooLarge: true,
 }

@@ -48,6 +48,7 @@ var errorMappings = map[fault.Code]errorMapping{
 	fault.LimitConcurrent: {-32002, -31011, "busy"},
 
 	fault.GatewayOverloaded:   {-32001, -31011, "overloaded"},
+	fault.AuditUnavailable:    {-32001, -31011, "audit_unavailable"},
 	fault.UpstreamOverloaded:  {-32001, -31011, "overloaded"},
 	fault.UpstreamLimited:     {-32001, -31011, "overloaded"},
 	fault.UpstreamUnsupported: {CodeMethodNotFound, CodeMethodNotFound, "unsupported"},
