@@ -22,7 +22,7 @@ import (
 // newAudit returns the audit log, which has no settings yet.
 func (a *App) newAudit() *audit.Log {
 	return audit.New(audit.Options{
-		Log: a.opts.Log, Hide: a.redactor.hide, Mask: func(value []byte) []byte { return approval.Mask(value, a.redactor.hide) },
+		Log: a.opts.Log, Warn: a.opts.Warn, Hide: a.redactor.hide, Mask: func(value []byte) []byte { return approval.Mask(value, a.redactor.hide) },
 	})
 }
 

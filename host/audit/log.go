@@ -48,6 +48,8 @@ type Options struct {
 	// If one is nil, nothing is masked.
 	Hide func(string) string
 	Mask func([]byte) []byte
+	// Warn reports that the file cannot be opened. If it is nil, that is logged.
+	Warn func(message, hint string)
 
 	open func(*Settings) (sink, error) // openSink, except in tests
 }
@@ -63,6 +65,8 @@ type Log struct {
 	failing  atomic.Bool              // the last attempt to write failed
 	wake     chan struct{}            // holds a token if there may be events
 	backlog  atomic.Int64             // events that are not committed
+
+	complained atomic.Bool // that the file cannot be opened
 
 	opening sync.Mutex
 	opened  atomic.Bool
@@ -155,7 +159,7 @@ func (l *Log) stopWriter() {
 func (l *Log) Close() {
 	if !l.opened.Load() && l.backlog.Load() > 0 {
 		if err := l.Open(); err != nil {
-			l.opts.Log.Error("the audit log is not written", "error", err)
+			l.complain(err)
 		}
 	}
 	_ = l.Set(nil)
@@ -169,7 +173,7 @@ func (l *Log) Begin() (recording bool, err error) {
 	}
 	if !l.opened.Load() {
 		if err := l.Open(); err != nil {
-			l.opts.Log.Error("the audit log is not written", "error", err)
+			l.complain(err)
 			if s.Refuse {
 				return false, unavailable()
 			}
@@ -180,6 +184,17 @@ func (l *Log) Begin() (recording bool, err error) {
 		return true, unavailable()
 	}
 	return true, nil
+}
+
+// complain reports once that the file cannot be opened.
+func (l *Log) complain(err error) {
+	switch {
+	case l.complained.Swap(true):
+	case l.opts.Warn != nil:
+		l.opts.Warn("nothing is recorded: "+err.Error(), fault.As(err).Hint)
+	default:
+		l.opts.Log.Error("the audit log is not written", "error", err)
+	}
 }
 
 // unavailable returns the error of a request that cannot be recorded.
