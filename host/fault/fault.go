@@ -92,6 +92,9 @@ func Is(err error, code Code) bool {
 	return ok && f.Code == code
 }
 
+// ErrPanic is in the chain of every fault that [Recover] makes of a panic.
+var ErrPanic = errors.New("a panic")
+
 // Recover turns a panic into a fault of the server in *err and logs it with its stack.
 // The fault has the code Internal, and doing completes its message. Recover leaves *err
 // unchanged if there is no panic. Call it directly with defer.
@@ -99,7 +102,7 @@ func Recover(err *error, log hclog.Logger, server, doing string) {
 	if p := recover(); p != nil {
 		log.Error("recovered from a panic", "server", server, "doing", doing, "panic", p, "stack", string(debug.Stack()))
 		f := New(Internal, "internal error in junctor while %s; the log has the stack", doing)
-		f.Server = server
+		f.Server, f.Err = server, ErrPanic
 		*err = f
 	}
 }
