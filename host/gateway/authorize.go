@@ -11,6 +11,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/condition"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/outcome"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/schema"
 )
@@ -31,7 +32,7 @@ func (p *pipeline) authorize(next handler) handler {
 			}
 			return next(ctx, r)
 		}
-		if err := r.decide(); err != nil {
+		if err := r.decideTraced(); err != nil {
 			return response{}, err
 		}
 		return next(ctx, r)
@@ -46,6 +47,15 @@ func (r *request) revoked() bool {
 	q := r.query(r.item)
 	q.Args = r.arguments()
 	return r.generation.Policy.Decide(&q).Verdict == policy.Deny
+}
+
+// decideTraced is decide with a span.
+func (r *request) decideTraced() error {
+	asks := r.part("policy")
+	err := r.decide()
+	asks.Set("junctor.policy.rule", r.rule)
+	asks.End(outcome.Of(err))
+	return err
 }
 
 // decide asks the policy, once a request. For clients of the gateway an item that is

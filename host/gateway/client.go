@@ -7,6 +7,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/sendqueue"
+	"github.com/junctor-mcp/junctor/host/tracing"
 )
 
 // A Stream sends messages to a client, as a [sendqueue.Queue] does. Its methods may be
@@ -52,8 +53,11 @@ type Exchange struct {
 	// Address is the address of the client without a port, "local" over a unix socket, or
 	// "unknown". It is empty for a client on standard input.
 	Address string
-	// RequestID and TraceID are those of the HTTP request; empty without one.
-	RequestID, TraceID string
+	// RequestID is the id of the HTTP request; empty without one. Named is set if the
+	// client chose it. Trace is the trace context in the headers.
+	RequestID string
+	Named     bool
+	Trace     tracing.Context
 }
 
 // An Answer is the response to one request. It is empty if the client has cancelled the

@@ -50,6 +50,7 @@ func (p *exclusivePeer) Capabilities() []byte { return p.gw.local.withRoots(p.ca
 
 // ServerRequest asks the client whose call uses the connection.
 func (p *exclusivePeer) ServerRequest(ctx context.Context, _ *upstream.Upstream, _ any, method string, params []byte) (result, rpcErr []byte) {
+	defer func() { p.gw.countQuestion(method, rpcErr) }()
 	if p.gw.local.givesRoots(p.caps, method) {
 		return p.gw.local.roots, nil
 	}

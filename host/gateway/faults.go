@@ -35,8 +35,9 @@ var clientFaults = map[fault.Code]bool{
 func local(p authn.Principal) bool { return p.Method == authn.Local().Method }
 
 // withoutDetails returns a fault for a client over HTTP, and the id of the complete fault in
-// the log. The id is empty if nothing was removed or the log has the fault anyway.
-func (f *failures) withoutDetails(err error, method string) (_ error, id string) {
+// the log. The id is empty if nothing was removed or the log has the fault anyway. request
+// is the id of the request.
+func (f *failures) withoutDetails(err error, method, request string) (_ error, id string) {
 	e := fault.As(err)
 	if clientFaults[e.Code] {
 		return err, ""
@@ -48,7 +49,7 @@ func (f *failures) withoutDetails(err error, method string) (_ error, id string)
 	}
 	id, first := f.id(e)
 	if first {
-		f.log.Warn("a request failed", "id", id, "server", e.Server, "method", clip(method), "code", string(e.Code), "error", err,
+		f.log.Warn("a request failed", "id", id, "server", e.Server, "method", clip(method), "request", request, "code", string(e.Code), "error", err,
 			"hint", e.Hint, "at", e.At, "said", e.Output[max(0, len(e.Output)-loggedOutputLines):])
 	}
 	if e.RetryAfter > 0 {
@@ -111,7 +112,7 @@ func (r *request) fault(err error) *rpcError {
 	if local(r.principal) {
 		return faultError(err, r.modern)
 	}
-	told, id := r.gw.failures.withoutDetails(err, r.method)
+	told, id := r.gw.failures.withoutDetails(err, r.method, r.requestID)
 	e := faultError(told, r.modern)
 	if id != "" {
 		e.raw = mcp.SetPath(e.raw, []string{"data", "id"}, mcp.AppendText(nil, id))

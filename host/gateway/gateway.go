@@ -69,6 +69,8 @@ type Server struct {
 	Context []string
 	// Unlisted allows clients to read resources that the server does not list.
 	Unlisted bool
+	// Untraced keeps trace contexts and ids of requests from the server.
+	Untraced bool
 }
 
 // A Gateway relays between clients and upstreams. Its methods may be called
@@ -97,6 +99,7 @@ type Gateway struct {
 	audit     *record
 	tasks     *tasks
 	links     *resourceLinks
+	observer  atomic.Pointer[Observer] // nil: there is none
 
 	work   sync.WaitGroup // waits for logins and calls that outlive their requests
 	ending atomic.Bool    // EndListens was called: no connection or session may begin

@@ -253,7 +253,7 @@ func TestPolicyByRequest(t *testing.T) {
 				if allowed := a.Code == 0; allowed != (len(own.Roles) > 0) {
 					t.Errorf("the last request had %v, this one has %v: code %d", last.Roles, own.Roles, a.Code)
 				}
-				c.AcceptAs(&own, m, func() {})
+				c.AcceptAs(Exchange{Principal: &own}, m, func() {})
 				synctest.Wait()
 				time.Sleep(time.Second)
 				if got := strings.Join(c.drain(), ""); strings.Contains(got, `"result"`) != (len(own.Roles) > 0) {

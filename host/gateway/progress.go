@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/outcome"
 )
 
 // progressEvery is the shortest interval between progress notifications of a request.
@@ -16,6 +17,7 @@ type progress struct {
 	mu    sync.Mutex
 	token []byte // guarded by mu; the client's
 	send  func(params []byte)
+	gw    *Gateway    // counts notifications that are dropped; nil: nothing does
 	last  time.Time   // guarded by mu; when the last notification was sent
 	held  []byte      // guarded by mu; the notification to send next
 	timer *time.Timer // guarded by mu
@@ -23,11 +25,11 @@ type progress struct {
 }
 
 // begin sets the token and the destination of progress. It is called before the first
-// report.
-func (p *progress) begin(token []byte, send func(params []byte)) {
+// report. gw may be nil.
+func (p *progress) begin(gw *Gateway, token []byte, send func(params []byte)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.token, p.send = token, send
+	p.gw, p.token, p.send = gw, token, send
 }
 
 // report takes one notification from the server. It does not wait.
@@ -46,6 +48,8 @@ func (p *progress) report(params []byte) {
 		p.timer = time.AfterFunc(wait, p.flush)
 	case p.held == nil:
 		p.timer.Reset(wait)
+	case p.gw != nil:
+		p.gw.count(Progress, "", outcome.Overloaded)
 	}
 	p.held = params
 }

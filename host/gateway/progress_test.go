@@ -16,7 +16,7 @@ func TestProgress(t *testing.T) {
 		var p progress
 		var mu sync.Mutex
 		var sent []string // guarded by mu
-		p.begin([]byte(`"c"`), func(params []byte) {
+		p.begin(nil, []byte(`"c"`), func(params []byte) {
 			mu.Lock()
 			defer mu.Unlock()
 			sent = append(sent, string(params))
@@ -64,7 +64,7 @@ func TestProgressDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p progress
 		var sent atomic.Int32
-		p.begin([]byte("1"), func([]byte) { sent.Add(1) })
+		p.begin(nil, []byte("1"), func([]byte) { sent.Add(1) })
 		p.report([]byte(`{"progress":1}`))
 		p.report([]byte(`{"progress":2}`))
 		p.discard()

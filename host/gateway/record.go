@@ -78,7 +78,7 @@ func (r *request) describe(e *audit.Event) {
 	p := &r.principal
 	e.Tenant, e.Subject, e.Issuer, e.Proof = p.Tenant, p.Subject, p.Issuer, p.Method
 	e.Roles, e.Groups = p.Roles, p.Groups
-	e.RequestID, e.TraceID, e.Address, e.Client, e.Method = r.auditID(), r.traceID, r.address, r.Client(), r.method
+	e.RequestID, e.TraceID, e.Address, e.Client, e.Method = r.auditID(), r.traceID(), r.address, r.Client(), r.method
 	switch {
 	case r.local != nil:
 		e.Transport = "cli"
@@ -98,7 +98,7 @@ func (r *request) describe(e *audit.Event) {
 	}
 	e.ItemKind, e.Item = string(r.item.Kind), r.item.Name
 	if r.item == (policy.Item{}) {
-		e.Item = r.named()
+		e.Item = r.namedItem()
 	}
 	if r.tool != nil {
 		e.Access, e.AccessSource = r.tool.Class.Kind.String(), string(r.tool.Class.Source)
@@ -119,8 +119,21 @@ func (r *request) auditID() string {
 	return r.requestID
 }
 
-// named returns the item that a request names and that was not found.
-func (r *request) named() string {
+// traceID returns the trace of the request: that of its span, or else of the client.
+func (r *request) traceID() string {
+	if r.span != nil {
+		if id := r.span.Context().TraceID(); id != "" {
+			return id
+		}
+	}
+	if r.inbound == nil {
+		return ""
+	}
+	return r.inbound.parent.TraceID()
+}
+
+// namedItem returns the item that a request names and that was not found.
+func (r *request) namedItem() string {
 	switch r.method {
 	case mcp.MethodCallTool, mcp.MethodGetPrompt:
 		name, _ := mcp.TextMember(r.params, "name")

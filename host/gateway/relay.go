@@ -60,10 +60,12 @@ func (r *request) relayShared(ctx context.Context) (response, error) {
 
 // send sends the request over a connection and lets the route look at a result.
 func (r *request) send(ctx context.Context, up *upstream.Upstream, call *upstream.Call) (*upstream.Reply, error) {
+	ctx, call, span := r.beginAsk(ctx, call)
 	reply, err := up.Call(ctx, call)
 	if err == nil && reply.Error == nil {
 		err = r.inspect(reply)
 	}
+	endAsk(span, reply, err)
 	return reply, err
 }
 

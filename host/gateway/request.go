@@ -12,6 +12,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/host/tracing"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
@@ -60,12 +61,14 @@ type request struct {
 	// report goes on at a time.
 	startReports int
 
-	requestID string    // of HTTP; empty: the record makes one
-	traceID   string    // empty: the client says nothing about a trace
-	begun     time.Time // set by record
-	recording bool      // set by record
-	state     string    // set by record; that continues a call
-	continues bool      // set by record; a call of which an event waits
+	requestID string        // empty for a client that is not on HTTP, unless the request is observed or recorded
+	named     bool          // the client chose requestID
+	inbound   *inboundTrace // nil: the client says nothing about a trace
+	span      tracing.Span  // set by trace; nil: the request is not observed
+	begun     time.Time     // set by record
+	recording bool          // set by record
+	state     string        // set by record; that continues a call
+	continues bool          // set by record; a call of which an event waits
 
 	cancel    context.CancelCauseFunc
 	cancelled bool // guarded by the mu of requestsInFlight; by the client
@@ -114,8 +117,9 @@ func (r *request) setServer(name string) {
 
 // setEra finds out which era a request is of: it says so in _meta, or there
 // was a handshake.
-func (r *request) setEra() *rpcError {
+func (r *request) setEra(header tracing.Context) *rpcError {
 	meta := mcp.Member(r.params, "_meta")
+	r.inbound = readTrace(meta, header)
 	version, said := mcp.TextMember(meta, mcp.MetaVersion)
 	if !said || r.method == mcp.MethodInitialize && mcp.Member(r.params, "protocolVersion") != nil {
 		if !r.session.legacy() && r.method != mcp.MethodInitialize && r.method != mcp.MethodPing {

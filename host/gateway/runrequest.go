@@ -8,17 +8,18 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/tracing"
 )
 
 // newRequest makes a request of a message, or says what is wrong with the message.
 // s is nil for a stateless request.
 func (g *Gateway) newRequest(p authn.Principal, s *Session, m *mcp.Message, x Exchange) (*request, *rpcError) {
 	r := &request{gw: g, generation: g.generations.enter(), session: s, principal: p, out: x.Out, header: x.Header, address: x.Address, id: append(mcp.ID(nil), m.ID...), method: m.Method, params: m.Params,
-		requestID: x.RequestID, traceID: x.TraceID}
+		requestID: x.RequestID, named: x.Named}
 	if s != nil && r.address == "" {
 		r.address = s.client.Address
 	}
-	if err := r.checkMethod(); err != nil {
+	if err := r.checkMethod(x.Trace); err != nil {
 		g.audit.refuse(r, err)
 		r.leaveGeneration()
 		return nil, err
@@ -27,8 +28,9 @@ func (g *Gateway) newRequest(p authn.Principal, s *Session, m *mcp.Message, x Ex
 }
 
 // checkMethod sets the era and the route of a request, and checks the names in its params.
-func (r *request) checkMethod() *rpcError {
-	if err := r.setEra(); err != nil {
+// header is the trace context in the headers.
+func (r *request) checkMethod(header tracing.Context) *rpcError {
+	if err := r.setEra(header); err != nil {
 		err.refused = true
 		return err
 	}

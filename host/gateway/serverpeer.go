@@ -123,6 +123,12 @@ func (p *serverPeer) Capabilities() []byte {
 
 // ServerRequest answers what a server asks.
 func (p *serverPeer) ServerRequest(ctx context.Context, u *upstream.Upstream, about any, method string, params []byte) (result, rpcErr []byte) {
+	defer func() { p.gw.countQuestion(method, rpcErr) }()
+	return p.answer(ctx, u, about, method, params)
+}
+
+// answer answers what a server asks.
+func (p *serverPeer) answer(ctx context.Context, u *upstream.Upstream, about any, method string, params []byte) (result, rpcErr []byte) {
 	if _, known := relayedMethods[method]; !known {
 		return nil, mcp.ErrorObject(mcp.CodeMethodNotFound, "method not found: "+clip(method), nil)
 	}

@@ -136,16 +136,18 @@ func (s *Session) Handle(raw []byte) {
 
 // Accept is Handle for a message that was parsed. done is called once, when
 // nothing is done about the message any longer.
-func (s *Session) Accept(m *mcp.Message, done func()) { s.AcceptAs(nil, m, done) }
+func (s *Session) Accept(m *mcp.Message, done func()) { s.AcceptAs(Exchange{}, m, done) }
 
-// AcceptAs is Accept for a message with a credential of its own; see [Exchange].
-func (s *Session) AcceptAs(who *authn.Principal, m *mcp.Message, done func()) {
+// AcceptAs is Accept for a message with a credential or an id of its own; see [Exchange]. It
+// ignores x.Out.
+func (s *Session) AcceptAs(x Exchange, m *mcp.Message, done func()) {
 	if !m.IsRequest() {
 		s.Take(m)
 		done()
 		return
 	}
-	r, ctx, refused := s.begin(m, Exchange{Out: s.client.Out, Principal: who})
+	x.Out = s.client.Out
+	r, ctx, refused := s.begin(m, x)
 	if refused != nil {
 		s.push(errorAnswer(m.ID, refused))
 		done()

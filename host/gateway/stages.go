@@ -7,6 +7,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/outcome"
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
@@ -36,6 +37,7 @@ type pipeline struct {
 // stays small and the goroutine of a request needs no larger stack.
 func (p *pipeline) stages() []stage {
 	return []stage{
+		p.trace,        // metrics and the span of the request
 		p.recoverPanic, // a panic fails this request only
 		p.record,       // audit, of refusals as well
 		p.offerLogin,   // where a login is all that is missing
@@ -65,7 +67,7 @@ func (p *pipeline) recoverPanic(next handler) handler {
 }
 
 // errPanicked is the outcome of a request that a panic ended.
-var errPanicked = fault.New(fault.Internal, "a panic ended the request")
+var errPanicked = fault.Because(fault.Internal, fault.ErrPanic, "the request ended")
 
 func (p *pipeline) record(next handler) handler {
 	return func(ctx context.Context, r *request) (resp response, err error) {
@@ -112,7 +114,10 @@ func (p *pipeline) validate(next handler) handler {
 func (p *pipeline) confirm(next handler) handler {
 	return func(ctx context.Context, r *request) (response, error) {
 		if r.approval != nil && r.resumed == nil {
-			if question, err := p.awaitApproval(ctx, r); question != nil || err != nil {
+			waits := r.part("approval")
+			question, err := p.awaitApproval(ctx, r)
+			waits.End(outcome.Of(err))
+			if question != nil || err != nil {
 				return response{result: question}, err
 			}
 			r.permit = r.permit.Approved()
@@ -138,6 +143,8 @@ func (p *pipeline) acquire(ctx context.Context, r *request) (err error) {
 	if r.method != mcp.MethodCallTool || local(r.principal) {
 		return nil
 	}
+	waits := r.part("limits")
+	defer func() { waits.End(outcome.Of(err)) }()
 	r.leave, err = p.opts.Limit.Acquire(ctx, limit.Call{Tenant: r.principal.Tenant, Roles: r.principal.Roles, Server: r.item.Server, Tool: r.item.Name})
 	if err != nil {
 		return r.limitError(err)

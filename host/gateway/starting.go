@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/outcome"
 	"github.com/junctor-mcp/junctor/host/sendqueue"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
@@ -25,10 +26,14 @@ func (r *request) takeProgress() bool {
 	if token == nil {
 		return false
 	}
-	r.progress.begin(token, func(params []byte) {
+	r.progress.begin(r.gw, token, func(params []byte) {
 		m := sendqueue.Text(mcp.AppendNotification(nil, mcp.NoteProgress, params))
 		m.Transient = true
-		r.out.TrySend(m)
+		sent := outcome.OK
+		if !r.out.TrySend(m) {
+			sent = outcome.Overloaded
+		}
+		r.gw.count(Progress, "", sent)
 	})
 	return true
 }

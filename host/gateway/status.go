@@ -39,6 +39,14 @@ func (g *Gateway) Sessions() []SessionStatus {
 // all clients.
 func (g *Gateway) OwnConnections(server string) int { return g.conns.Count(server) }
 
+// SuspendedCalls returns the number of calls that wait for their client to answer a
+// question.
+func (g *Gateway) SuspendedCalls() int { return g.suspended.count() }
+
+// SchemaCache returns how many lookups of compiled schemas were answered by the cache, and
+// how many were not.
+func (g *Gateway) SchemaCache() (hits, misses uint64) { return g.tools.schemas.Counts() }
+
 // maxProgram bounds the name and version of a client in characters.
 const maxProgram = 100
 

@@ -126,6 +126,13 @@ func (s *suspendedCalls) resume(r *request) *suspendedCall {
 	return s.take(id)
 }
 
+// count returns the number of suspended calls.
+func (s *suspendedCalls) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.calls)
+}
+
 // refuse makes add fail from now on.
 func (s *suspendedCalls) refuse() {
 	s.mu.Lock()

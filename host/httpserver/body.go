@@ -14,6 +14,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/httpserver/httpconn"
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/outcome"
 )
 
 // The body of a request is read before the request counts as in flight. A slow
@@ -76,6 +77,7 @@ func (srv *Server) readBody(w http.ResponseWriter, r *http.Request, p authn.Prin
 	b.release()
 	w.Header().Set("Connection", "close")
 	if why, ok := errors.AsType[*bodyMemoryError](err); ok {
+		srv.gateway.Refused(p.Tenant, outcome.Overloaded)
 		writeRetryable(w, r, why.retryStatus(), time.Second, why.httpError)
 	} else if _, long := errors.AsType[*http.MaxBytesError](err); long {
 		writeError(w, r, http.StatusRequestEntityTooLarge, errTooLarge)

@@ -11,6 +11,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/gateway"
 	"github.com/junctor-mcp/junctor/host/httpserver/httpconn"
+	"github.com/junctor-mcp/junctor/host/outcome"
 	"github.com/junctor-mcp/junctor/host/sendqueue"
 	"github.com/junctor-mcp/junctor/host/sessionstore"
 )
@@ -31,6 +32,7 @@ func (srv *Server) legacySSEEndpoint(w http.ResponseWriter, r *http.Request, set
 	if r.URL.Path == "/messages" {
 		method = http.MethodPost
 	}
+	setRequestID(w, r)
 	p, ok := srv.admit(w, r, settings, method)
 	switch {
 	case !ok:
@@ -55,6 +57,7 @@ func (srv *Server) legacySSEStream(w http.ResponseWriter, r *http.Request, p aut
 	defer stream.finish(sendqueue.Message{})
 	id, c, err := srv.openLegacySSE(p, clientAddress(r, settings), settings, stream)
 	if err != nil {
+		srv.gateway.Refused(p.Tenant, outcome.Overloaded)
 		writeRetryable(w, r, err.retryStatus(), sessionRetryAfter, err)
 		return
 	}
@@ -146,7 +149,7 @@ func (srv *Server) legacySSEMessage(w http.ResponseWriter, r *http.Request, p au
 		return
 	}
 	w.WriteHeader(http.StatusAccepted)
-	c.AcceptAs(&p, m, leave)
+	c.AcceptAs(correlated(w, r, gateway.Exchange{Principal: &p}), m, leave)
 	accepted = true
 }
 

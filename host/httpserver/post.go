@@ -95,7 +95,7 @@ func (srv *Server) postModern(w http.ResponseWriter, r *http.Request, p authn.Pr
 	defer done()
 	x := srv.exchange(w, r, settings, takes, newSSEStream)
 	a := x.answer(m, func() *gateway.Answer {
-		return srv.gateway.Answer(ctx, gateway.Client{Principal: p, Out: x}, m, correlated(r, gateway.Exchange{Out: x, Header: r.Header, Address: clientAddress(r, settings)}))
+		return srv.gateway.Answer(ctx, gateway.Client{Principal: p, Out: x}, m, correlated(w, r, gateway.Exchange{Out: x, Header: r.Header, Address: clientAddress(r, settings)}))
 	})
 	defer a.Message.Hold.Release()
 	if a.Empty() && streamEndOf(ctx) != nil {
@@ -140,7 +140,7 @@ func (srv *Server) postLegacy(w http.ResponseWriter, r *http.Request, p authn.Pr
 	}
 	x := srv.exchange(w, r, settings, takes, func(x *exchange) streamer { return newResumableStream(x, s, m.ID) })
 	a := x.answer(m, func() *gateway.Answer {
-		return c.Answer(m, correlated(r, gateway.Exchange{Out: x, Principal: &p, Address: clientAddress(r, settings)}))
+		return c.Answer(m, correlated(w, r, gateway.Exchange{Out: x, Principal: &p, Address: clientAddress(r, settings)}))
 	})
 	defer a.Message.Hold.Release()
 	x.finish(a.Message, legacyStatus(a))
@@ -167,7 +167,7 @@ func (srv *Server) initialize(w http.ResponseWriter, r *http.Request, p authn.Pr
 	}
 	c := s.Client.(*sessionClient)
 	c.UpdatePrincipal(p)
-	a := c.Answer(m, correlated(r, gateway.Exchange{Out: closedStream{}, Address: clientAddress(r, settings)}))
+	a := c.Answer(m, correlated(w, r, gateway.Exchange{Out: closedStream{}, Address: clientAddress(r, settings)}))
 	if a.Code != 0 || a.Empty() {
 		s.End(sessionRefused)
 		srv.writeJSON(w, r, a.Message, http.StatusOK, settings.Send)

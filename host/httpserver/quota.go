@@ -7,6 +7,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/limit"
+	"github.com/junctor-mcp/junctor/host/outcome"
 )
 
 // A requestQuota is a quota and the errors for requests above it.
@@ -58,6 +59,7 @@ func (q requestQuota) errorFor(err error) *httpError {
 func (srv *Server) acquire(w http.ResponseWriter, r *http.Request, p authn.Principal, q requestQuota) bool {
 	err := q.acquire(p)
 	if err != nil {
+		srv.gateway.Refused(p.Tenant, outcome.Overloaded)
 		writeRetryable(w, r, err.retryStatus(), time.Second, err)
 	}
 	return err == nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/audit"
 	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/outcome"
 )
 
 const (
@@ -33,14 +34,15 @@ func (srv *Server) identify(w http.ResponseWriter, r *http.Request, settings *ac
 	if err == nil {
 		return p, true
 	}
-	srv.requestLog.Log(hclog.Warn, "http", "refused a client", "why", err.Error(), "from", r.RemoteAddr)
+	srv.requestLog.Log(hclog.Warn, "http", "refused a client", "why", err.Error(), "from", r.RemoteAddr, "request", requestID(w))
 	srv.gateway.Audit().Note(&audit.Event{
-		Kind: audit.AuthFailure, Time: begun, RequestID: requestID(r), Transport: "http", Address: clientAddress(r, settings), Outcome: audit.Denied, Message: err.Error(),
+		Kind: audit.AuthFailure, Time: begun, RequestID: requestID(w), Transport: "http", Address: clientAddress(r, settings), Outcome: audit.Denied, Message: err.Error(),
 	})
 	if _, ok := errors.AsType[*authn.UnavailableError](err); ok {
 		writeRetryable(w, r, http.StatusServiceUnavailable, authRetryAfter, errAuthUnavailable)
 		return p, false
 	}
+	srv.gateway.Refused("", outcome.Unauthenticated)
 	select {
 	case <-time.After(time.Until(begun.Add(refusalTime))):
 	case <-r.Context().Done():

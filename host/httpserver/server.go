@@ -13,6 +13,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/gateway"
 	"github.com/junctor-mcp/junctor/host/httpserver/httpconn"
 	"github.com/junctor-mcp/junctor/host/limit"
+	"github.com/junctor-mcp/junctor/host/outcome"
 	"github.com/junctor-mcp/junctor/host/sessionstore"
 )
 
@@ -113,6 +114,7 @@ func (srv *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // endpoint serves the endpoint of both eras.
 func (srv *Server) endpoint(w http.ResponseWriter, r *http.Request, settings *active) {
+	setRequestID(w, r)
 	p, ok := srv.admit(w, r, settings, "GET, POST, DELETE")
 	if !ok {
 		return
@@ -135,7 +137,7 @@ func (srv *Server) endpoint(w http.ResponseWriter, r *http.Request, settings *ac
 func (srv *Server) admit(w http.ResponseWriter, r *http.Request, settings *active, methods string) (authn.Principal, bool) {
 	origin := originPolicy{listenAddress: &listenerOf(r).address, origins: settings.Origins, hosts: settings.Hosts}
 	if why := origin.check(r); why != nil {
-		srv.requestLog.Log(hclog.Warn, "http", "refused a request", "why", why.reason, "host", printable(r.Host), "origin", printable(r.Header.Get("Origin")), "from", r.RemoteAddr)
+		srv.requestLog.Log(hclog.Warn, "http", "refused a request", "why", why.reason, "host", printable(r.Host), "origin", printable(r.Header.Get("Origin")), "from", r.RemoteAddr, "request", requestID(w))
 		writeError(w, r, http.StatusForbidden, why)
 		return authn.Principal{}, false
 	}
@@ -145,6 +147,7 @@ func (srv *Server) admit(w http.ResponseWriter, r *http.Request, settings *activ
 		return authn.Principal{}, false
 	}
 	if wait, ok := srv.allowAddress(r, settings); !ok {
+		srv.gateway.Refused("", outcome.RateLimited)
 		writeRetryable(w, r, http.StatusTooManyRequests, wait, errRate)
 		return authn.Principal{}, false
 	}
@@ -176,7 +179,7 @@ func (srv *Server) allowOrigin(w http.ResponseWriter, r *http.Request, methods s
 	}
 	h := w.Header()
 	h.Set("Access-Control-Allow-Origin", origin)
-	h.Set("Access-Control-Expose-Headers", "Mcp-Session-Id, WWW-Authenticate")
+	h.Set("Access-Control-Expose-Headers", "Mcp-Session-Id, WWW-Authenticate, X-Request-Id")
 	h.Add("Vary", "Origin")
 	if r.Method == http.MethodOptions {
 		h.Set("Access-Control-Allow-Methods", methods)

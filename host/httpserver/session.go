@@ -13,6 +13,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/gateway"
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/outcome"
 	"github.com/junctor-mcp/junctor/host/sendqueue"
 	"github.com/junctor-mcp/junctor/host/sessionstore"
 )
@@ -127,6 +128,7 @@ func (srv *Server) sessionError(w http.ResponseWriter, r *http.Request, settings
 	switch {
 	case limit.IsShare(err) || errors.Is(err, limit.ErrQuota):
 		why := settings.sessions.errorFor(err)
+		srv.gateway.Refused("", outcome.Overloaded)
 		writeRetryable(w, r, why.retryStatus(), sessionRetryAfter, why)
 	case errors.Is(err, sessionstore.ErrClosed):
 		writeRetryable(w, r, http.StatusServiceUnavailable, settings.Drain, errStopping)

@@ -19,6 +19,19 @@ type clientStream struct {
 	end       context.CancelCauseFunc
 }
 
+// Streams returns the number of open streams for messages to clients, without those that
+// end with an answer.
+func (srv *Server) Streams() (n int) {
+	srv.mu.Lock()
+	defer srv.mu.Unlock()
+	for s := range srv.streams {
+		if !s.answers {
+			n++
+		}
+	}
+	return n
+}
+
 // A streamEnd is the reason why the server ends a stream.
 type streamEnd struct{ kind, reason string }
 

@@ -9,6 +9,8 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/outcome"
+	"github.com/junctor-mcp/junctor/host/tracing"
 )
 
 // A State is the state of a plugin process:
@@ -72,15 +74,22 @@ func (p *proc) set(s State) {
 }
 
 // get returns a ready link and starts the process if necessary. It waits through a
-// backoff until ctx ends. The caller calls put afterwards.
-func (p *proc) get(ctx context.Context) (*link, error) {
+// backoff until ctx ends. The caller calls put afterwards. A wait is part of the span of
+// ctx.
+func (p *proc) get(ctx context.Context) (_ *link, err error) {
 	waited := false // true after waiting for a start, whose failure is then returned
+	span := tracing.Untraced
+	defer func() { span.End(outcome.Of(err)) }()
 	for {
 		p.mu.Lock()
 		l, wait, changed, err := p.next(&waited)
 		p.mu.Unlock()
 		if l != nil || err != nil {
 			return l, err
+		}
+		if span == tracing.Untraced {
+			span = tracing.From(ctx).Start("start plugin")
+			span.Set("junctor.plugin", p.spec.Name)
 		}
 		t := time.NewTimer(wait)
 		select {

@@ -3,6 +3,7 @@ package schema
 import (
 	"crypto/sha256"
 	"sync"
+	"sync/atomic"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 )
@@ -14,7 +15,8 @@ const defaultCacheSize = 1024
 // evicts the least recently used entry. Its methods may be called concurrently. A schema
 // is compiled once, and compiling it does not block other schemas.
 type Cache struct {
-	entries *lru.Cache[[sha256.Size]byte, *entry]
+	entries      *lru.Cache[[sha256.Size]byte, *entry]
+	hits, misses atomic.Uint64
 }
 
 type entry struct {
@@ -32,7 +34,7 @@ func NewCache(size int) *Cache {
 	if err != nil {
 		panic(err) // unreachable: lru.New rejects only sizes below 1
 	}
-	return &Cache{entries}
+	return &Cache{entries: entries}
 }
 
 // Get returns the compiled schema, or the error of [Compile]. It does not retain raw.
@@ -42,11 +44,16 @@ func (c *Cache) Get(raw []byte) (*Schema, error) {
 	return e.schema, e.err
 }
 
+// Counts returns how many lookups found a schema, and how many did not.
+func (c *Cache) Counts() (hits, misses uint64) { return c.hits.Load(), c.misses.Load() }
+
 // entry returns the entry for a key and adds it if it is missing.
 func (c *Cache) entry(key [sha256.Size]byte) *entry {
 	if e, ok := c.entries.Get(key); ok {
+		c.hits.Add(1)
 		return e
 	}
+	c.misses.Add(1)
 	e := new(entry)
 	if other, ok, _ := c.entries.PeekOrAdd(key, e); ok {
 		return other // added concurrently

@@ -21,13 +21,13 @@ type Span interface {
 	End(o outcome.Outcome)
 }
 
-// None is the span of a request that is not traced.
-var None Span = none{}
+// Untraced is the span of a request that is not traced.
+var Untraced Span = none{}
 
 type none struct{}
 
-func (none) Start(string) Span   { return None }
-func (none) Ask(string) Span     { return None }
+func (none) Start(string) Span   { return Untraced }
+func (none) Ask(string) Span     { return Untraced }
 func (none) Set(string, string)  {}
 func (none) Context() Context    { return Context{} }
 func (none) End(outcome.Outcome) {}
@@ -37,12 +37,12 @@ type spanKey struct{}
 // With returns a context that carries a span.
 func With(ctx context.Context, s Span) context.Context { return context.WithValue(ctx, spanKey{}, s) }
 
-// From returns the span that ctx carries, or None.
+// From returns the span that ctx carries, or Untraced.
 func From(ctx context.Context) Span {
 	if s, ok := ctx.Value(spanKey{}).(Span); ok {
 		return s
 	}
-	return None
+	return Untraced
 }
 
 // Copy returns a context that ends with ctx and carries the span of from, if there is one.

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/outcome"
+	"github.com/junctor-mcp/junctor/host/tracing"
 )
 
 // Connect waits until the upstream is ready and connects it if necessary.
@@ -44,9 +46,11 @@ func (u *Upstream) put() {
 	u.settleLocked()
 }
 
-// ready waits for a connection. It starts an attempt if none is running.
-func (u *Upstream) ready(ctx context.Context) (*conn, error) {
-	waited := false
+// ready waits for a connection. It starts an attempt if none is running. The wait is part
+// of the span of ctx.
+func (u *Upstream) ready(ctx context.Context) (_ *conn, err error) {
+	waited, span := false, tracing.Untraced
+	defer func() { span.End(outcome.Of(err)) }()
 	for {
 		u.mu.Lock()
 		changed, soon := u.changed, time.Until(u.retry)
@@ -79,10 +83,15 @@ func (u *Upstream) ready(ctx context.Context) (*conn, error) {
 		default:
 			u.outdated = false
 			u.set(Starting)
-			u.work.Go(u.connect)
+			ctx, span = startSpan(ctx, u.opts.Name)
+			connecting := tracing.Copy(u.ctx, ctx)
+			u.work.Go(func() { u.connect(connecting) })
 			waited, changed = true, u.changed
 		}
 		u.mu.Unlock()
+		if span == tracing.Untraced {
+			ctx, span = startSpan(ctx, u.opts.Name)
+		}
 		select {
 		case <-changed:
 		case <-due:
@@ -90,6 +99,16 @@ func (u *Upstream) ready(ctx context.Context) (*conn, error) {
 			return nil, contextError(ctx, "waiting for the server to get ready")
 		}
 	}
+}
+
+// startSpan begins the part of a span in which a server starts.
+func startSpan(ctx context.Context, server string) (context.Context, tracing.Span) {
+	span := tracing.From(ctx).Start("start server")
+	if span == tracing.Untraced {
+		return ctx, span
+	}
+	span.Set("junctor.server", server)
+	return tracing.With(ctx, span), span
 }
 
 // withRetryAfter returns err with the time until the next attempt. The caller

@@ -55,7 +55,7 @@ type stage struct {
 	opts  Options
 	peer  *recorder
 	up    *Upstream
-	calls map[string]*outcome
+	calls map[string]*ended
 	older bool // the upstream prefers the old era
 
 	mu      sync.Mutex
@@ -63,8 +63,8 @@ type stage struct {
 	links   []*conversation.Link // guarded by mu
 }
 
-// An outcome is the result of a call.
-type outcome struct {
+// An ended is the result of a call.
+type ended struct {
 	cancel   context.CancelFunc
 	progress chan string
 	done     chan struct{}
@@ -72,7 +72,7 @@ type outcome struct {
 }
 
 func play(t *testing.T, steps []conversation.Step) {
-	s := &stage{t: t, peer: newRecorder(), calls: map[string]*outcome{}}
+	s := &stage{t: t, peer: newRecorder(), calls: map[string]*ended{}}
 	s.opts = usual(s.peer, nil)
 	s.opts.Open = func(context.Context) (Link, error) {
 		s.mu.Lock()
@@ -262,19 +262,19 @@ func (s *stage) hostDoes(step conversation.Step) bool {
 	case "call":
 		s.call(step)
 	case "connect":
-		s.run(step.Rest, func(ctx context.Context, _ *outcome) (string, error) { return "done", s.up.Connect(ctx) })
+		s.run(step.Rest, func(ctx context.Context, _ *ended) (string, error) { return "done", s.up.Connect(ctx) })
 	case "list":
 		s.list(step)
 	case "subscribe":
 		w := step.Words(2)
-		s.run(w[0], func(ctx context.Context, _ *outcome) (string, error) {
+		s.run(w[0], func(ctx context.Context, _ *ended) (string, error) {
 			return "done", s.up.Subscribe(ctx, permittedResource(s.t, w[1]), w[1])
 		})
 	case "unsubscribe":
 		s.up.Unsubscribe(step.Rest)
 	case "follow":
 		w := step.Words(2)
-		s.run(w[0], func(ctx context.Context, _ *outcome) (string, error) {
+		s.run(w[0], func(ctx context.Context, _ *ended) (string, error) {
 			return "done", s.up.Follow(ctx, permittedTask(s.t), w[1])
 		})
 	case "unfollow":
@@ -298,7 +298,7 @@ func (s *stage) call(step conversation.Step) {
 	words := strings.Fields(step.Rest)
 	name, words := words[0], words[1:]
 	var c Call
-	o := &outcome{progress: make(chan string, 1000)}
+	o := &ended{progress: make(chan string, 1000)}
 	for !strings.Contains(words[0], "/") {
 		switch option, value, _ := strings.Cut(words[0], "="); option {
 		case "repeat":
@@ -316,7 +316,7 @@ func (s *stage) call(step conversation.Step) {
 	if _, params, ok := strings.Cut(step.Rest, c.Method+" "); ok {
 		c.Params = []byte(params)
 	}
-	s.start(name, o, func(ctx context.Context, _ *outcome) (string, error) {
+	s.start(name, o, func(ctx context.Context, _ *ended) (string, error) {
 		switch r, err := s.up.Call(ctx, permitted(s.t, c)); {
 		case err != nil:
 			return "", err
@@ -331,7 +331,7 @@ func (s *stage) call(step conversation.Step) {
 func (s *stage) list(step conversation.Step) {
 	w := step.Words(2)
 	kind := map[string]ListKind{"tools": Tools, "resources": Resources, "templates": Templates, "prompts": Prompts}[w[1]]
-	s.run(w[0], func(ctx context.Context, _ *outcome) (string, error) {
+	s.run(w[0], func(ctx context.Context, _ *ended) (string, error) {
 		l, err := s.up.List(ctx, kind)
 		text := fmt.Sprintf("result %s ttl=%s degraded=%q", slices.Collect(func(yield func(string) bool) {
 			for _, item := range l.Items {
@@ -344,11 +344,11 @@ func (s *stage) list(step conversation.Step) {
 	})
 }
 
-func (s *stage) run(name string, f func(context.Context, *outcome) (string, error)) {
-	s.start(name, &outcome{progress: make(chan string, 1)}, f)
+func (s *stage) run(name string, f func(context.Context, *ended) (string, error)) {
+	s.start(name, &ended{progress: make(chan string, 1)}, f)
 }
 
-func (s *stage) start(name string, o *outcome, f func(context.Context, *outcome) (string, error)) {
+func (s *stage) start(name string, o *ended, f func(context.Context, *ended) (string, error)) {
 	var ctx context.Context
 	ctx, o.cancel = context.WithCancel(s.t.Context())
 	o.done = make(chan struct{})
@@ -367,8 +367,8 @@ func (s *stage) start(name string, o *outcome, f func(context.Context, *outcome)
 	}()
 }
 
-// is compares the outcome of a call.
-func (o *outcome) is(verb, text string) error {
+// is compares the ended of a call.
+func (o *ended) is(verb, text string) error {
 	if verb == "progress" {
 		if text == "" {
 			return conversation.Nothing(o.progress)

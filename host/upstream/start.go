@@ -60,14 +60,14 @@ func (u *Upstream) raise(priority Priority) {
 }
 
 // connect makes one attempt: it waits for its turn, opens the link and performs the
-// handshake.
-func (u *Upstream) connect() {
+// handshake. ctx is that of the upstream, with the span of the caller that began it.
+func (u *Upstream) connect(ctx context.Context) {
 	p, err := u.awaitTurn()
 	defer p.leave()
 	if err != nil {
 		return // Close has set u.err
 	}
-	clock := u.beginStart()
+	clock := u.beginStart(ctx)
 	c, err := u.dial(clock)
 	over := clock.stop()
 	u.mu.Lock()
@@ -106,12 +106,12 @@ func (u *Upstream) awaitTurn() (*place, error) {
 }
 
 // beginStart starts the clock of a start.
-func (u *Upstream) beginStart() *startClock {
+func (u *Upstream) beginStart(ctx context.Context) *startClock {
 	limit := u.opts.Start
 	if u.opts.Launcher != "" {
 		limit = max(limit, u.opts.Install)
 	}
-	clock := newStartClock(u.ctx, limit, u.opts.Install)
+	clock := newStartClock(ctx, limit, u.opts.Install)
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.clock = clock
