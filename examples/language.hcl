@@ -39,6 +39,7 @@ defaults { # for every server; a server's own attribute wins
   idle       = "adaptive"
   describe   = "full"
   bad_schema = "replace"
+  trace      = "on"
   context    = ["tenant"]
   timeouts {
     start            = "20s"
@@ -73,6 +74,7 @@ server "github" {
   describe    = "full"                                      # or "brief", "verbatim"
   context     = ["subject", "tenant"]                       # what the server learns about clients, in _meta
   bad_schema  = "replace"                                   # or "hide"
+  trace       = "on"                                        # or "off": no trace context and no request ids
   resources {
     unlisted = false
   }
@@ -230,6 +232,13 @@ gateway {
       tenant  = "acme"
       roles   = ["dev"]
     }
+  }
+}
+
+telemetry {
+  metrics { # for Prometheus, at /metrics; traces are exported when OTEL_EXPORTER_OTLP_ENDPOINT is set
+    listen       = "127.0.0.1:7577"
+    allow_remote = false # true allows an address that others can reach
   }
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/audit"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/credential"
 	"github.com/junctor-mcp/junctor/host/gateway"
 	"github.com/junctor-mcp/junctor/host/httpserver"
@@ -84,11 +85,13 @@ type App struct {
 	toolLimits  *limit.Tools
 	approvals   *approval.Store // nil for a command that exits after one answer
 	audit       *audit.Log
-	stdio       atomic.Bool // standard output is for messages
+	stdio       atomic.Bool                           // standard output is for messages
+	status      func(context.Context) *control.Status // see ReportStatus
 
 	reloading sync.Mutex                        // held by Reload and Stop, and while serving begins
 	closing   sync.WaitGroup                    // upstreams and secret stores of earlier generations
 	http      *httpService                      // guarded by reloading; nil while clients are not served over HTTP
+	telemetry *telemetryService                 // guarded by reloading; nil while no clients are served
 	stopped   bool                              // guarded by reloading
 	serving   atomic.Pointer[httpserver.Server] // of http
 }

@@ -46,11 +46,15 @@ func (a *App) ServeHTTP(ctx context.Context, settings ChooseHTTP, listening func
 	defer cancel()
 	s := &httpService{app: a, ctx: ctx, settings: settings, listening: listening, keys: jwks.NewPool(a.opts.Log)}
 	defer s.keys.Close()
+	stop, err := a.startTelemetry(ctx, false)
+	if err != nil {
+		return err
+	}
+	defer stop()
 	if err := s.start(ctx); err != nil {
 		return err
 	}
 	end := a.runInBackground()
-	var err error
 	select {
 	case <-ctx.Done():
 	case err = <-s.server.Failed():

@@ -93,6 +93,10 @@ func (a *App) replace(ctx context.Context, next *generation, diags config.Diagno
 	}
 	next.build(before)
 	change, err := a.prepareHTTP(ctx, next, h)
+	var metrics *metricsChange
+	if err == nil {
+		metrics, err = a.prepareMetrics(ctx, next)
+	}
 	if err == nil {
 		err = next.connectRequired(ctx, before)
 	}
@@ -101,6 +105,7 @@ func (a *App) replace(ctx context.Context, next *generation, diags config.Diagno
 	}
 	if err != nil {
 		change.discard()
+		metrics.discard()
 		next.closeUnused(before)
 		return nil, diags, err
 	}
@@ -115,6 +120,7 @@ func (a *App) replace(ctx context.Context, next *generation, diags config.Diagno
 		change.apply()
 		changes.Pending = newPending(a.http.pending(), known)
 	}
+	metrics.apply()
 	a.closeReplaced(before, next)
 	return changes, diags, nil
 }

@@ -37,7 +37,18 @@ func (a *App) Status(ctx context.Context) *control.Status {
 		Limits:     a.limitStatuses(),
 		Clients:    a.clientUses(),
 		Audit:      a.auditStatus(),
+		Activity:   a.activity(),
 	}
+}
+
+// activity returns the numbers that the App knows. The caller knows of reloads.
+func (a *App) activity() (now control.Activity) {
+	now.Suspended = a.Gateway.SuspendedCalls()
+	now.SchemaHits, now.SchemaMisses = a.Gateway.SchemaCache()
+	if server := a.serving.Load(); server != nil {
+		now.Streams = server.Streams()
+	}
+	return now
 }
 
 // shownLimits is the number of limits in a status.

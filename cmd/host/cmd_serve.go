@@ -160,6 +160,7 @@ func (e *env) prepare(ctx context.Context, transport string, look func(*config.C
 	}
 	app.LimitMemory()
 	s := &thisInstance{e: e, app: app, transport: transport, started: started}
+	app.ReportStatus(s.Status)
 	s.stopControl = s.startControl(ctx)
 	if err := app.ConnectRequired(ctx); err != nil {
 		s.stopControl()

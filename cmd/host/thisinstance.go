@@ -34,6 +34,7 @@ type thisInstance struct {
 	mu      sync.Mutex
 	address string                // guarded by mu; where clients connect; empty before that
 	failed  *control.FailedReload // guarded by mu; the last reload, if it failed
+	reloads control.Activity      // guarded by mu; the members about reloads
 }
 
 // startControl opens the control socket. Without one the process serves nevertheless. The
@@ -68,6 +69,7 @@ func (s *thisInstance) Status(ctx context.Context) *control.Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st.Address, st.Generation.Failed = s.address, s.failed
+	st.Activity.Reloads, st.Activity.FailedReloads, st.Activity.LastReload = s.reloads.Reloads, s.reloads.FailedReloads, s.reloads.LastReload
 	return st
 }
 
@@ -154,6 +156,12 @@ func (s *thisInstance) setFailed(f *control.FailedReload) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.failed = f
+	if f != nil {
+		s.reloads.FailedReloads++
+		return
+	}
+	now := time.Now()
+	s.reloads.Reloads, s.reloads.LastReload = s.reloads.Reloads+1, &now
 }
 
 // logChanges logs what a reload changed.

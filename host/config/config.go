@@ -13,15 +13,16 @@ import (
 // A Config is a configuration that was read, decoded and checked. It is not
 // modified after [Load] returns it.
 type Config struct {
-	Path    string   // the file or directory that was loaded
-	Files   []string // in the order they were read
-	Plugins []Plugin // required ones, bundled ones in use and plugin blocks; sorted by name
-	Servers []*Server
-	Gateway Gateway
-	Policy  policy.Rules `json:",omitzero"`
-	Tests   []PolicyTest `json:",omitempty"`
-	Managed Managed      `json:",omitzero"`
-	Audit   Audit        `json:",omitzero"`
+	Path      string   // the file or directory that was loaded
+	Files     []string // in the order they were read
+	Plugins   []Plugin // required ones, bundled ones in use and plugin blocks; sorted by name
+	Servers   []*Server
+	Gateway   Gateway
+	Telemetry Telemetry    `json:",omitzero"`
+	Policy    policy.Rules `json:",omitzero"`
+	Tests     []PolicyTest `json:",omitempty"`
+	Managed   Managed      `json:",omitzero"`
+	Audit     Audit        `json:",omitzero"`
 
 	Under    []string       `json:",omitempty"` // paths of the weaker layers, the strongest first
 	Policies []policy.Rules `json:",omitempty"` // of the weaker layers; the strictest of all counts

@@ -34,6 +34,7 @@ type Server struct {
 
 	Describe  string   // how descriptions are passed on: "full", "brief" or "verbatim"
 	Context   []string `json:",omitempty"` // what the server learns about clients: "subject", "tenant", "issuer", "method", "session", "client"
+	Trace     string   // "on", or "off": the server learns nothing of traces and ids of requests
 	BadSchema string   // how a tool with an unsafe schema is offered: "replace" or "hide"
 
 	written []Setting // the attributes that the configuration sets
@@ -116,6 +117,9 @@ var serverAttributes = []serverAttribute{
 
 	{name: "context", serverValue: wordList(func(s *Server) *[]string { return &s.Context }, "nothing", "subject", "tenant", "issuer", "method", "session", "client"),
 		inDefaults: true, doc: "What the server learns about the client with each request. See [Context](#context)."},
+
+	{name: "trace", serverValue: oneOf(func(s *Server) *string { return &s.Trace }, "on", "off"),
+		inDefaults: true, doc: "Whether the server gets the trace context and the id of each request. See [monitoring.md](monitoring.md#what-servers-get)."},
 
 	{block: "timeouts", name: "start", serverValue: duration(func(s *Server) *time.Duration { return &s.Timeouts.Start }, 10*time.Second, maxStart), inDefaults: true,
 		doc: "For the start of the server and the handshake. Each line that the server prints on standard error restarts it, up to `timeouts.install` in total."},

@@ -86,7 +86,19 @@ type Status struct {
 	Audit      *Audit     `json:"audit,omitempty"`  // nil: nothing is recorded
 	// Clients says what principals use at the moment, those with most requests and
 	// sessions first. It has at most MaxClients.
-	Clients []ClientUse `json:"clients,omitempty"`
+	Clients  []ClientUse `json:"clients,omitempty"`
+	Activity Activity    `json:"activity"`
+}
+
+// An Activity has the numbers of a process that belong to no server or client alone.
+type Activity struct {
+	Suspended     int        `json:"suspended_calls"`
+	Streams       int        `json:"streams"` // open for messages to clients
+	Reloads       uint64     `json:"reloads"` // that succeeded
+	FailedReloads uint64     `json:"failed_reloads"`
+	LastReload    *time.Time `json:"last_reload,omitempty"` // that succeeded
+	SchemaHits    uint64     `json:"schema_cache_hits"`
+	SchemaMisses  uint64     `json:"schema_cache_misses"`
 }
 
 // Audit is the state of the audit log.

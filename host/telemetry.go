@@ -1,0 +1,159 @@
+package host
+
+import (
+	"context"
+	"net"
+
+	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/control"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/httpserver"
+	"github.com/junctor-mcp/junctor/host/loopback"
+	"github.com/junctor-mcp/junctor/host/telemetry"
+)
+
+// metricsSocketMode is the mode of a unix socket for metrics.
+const metricsSocketMode = 0o600
+
+// A telemetryService observes the gateway while clients are served. App.reloading guards
+// its fields.
+type telemetryService struct {
+	app       *App
+	telemetry *telemetry.Telemetry // nil: nothing has been observed yet
+	endExport func()               // nil: nothing is exported
+	listen    string               // address of the metrics; empty: nothing listens
+	server    *telemetry.Server    // nil: nothing listens
+}
+
+// startTelemetry begins to observe the gateway as the configuration and the environment
+// ask, until stop is called. optional is set for a process that serves one of several
+// clients of the user: it goes on if the address of the metrics is in use.
+func (a *App) startTelemetry(ctx context.Context, optional bool) (stop func(), err error) {
+	a.reloading.Lock()
+	defer a.reloading.Unlock()
+	s := &telemetryService{app: a}
+	change, err := s.prepare(ctx, a.current.Load().Config.Telemetry)
+	if err != nil {
+		if !optional {
+			return nil, err
+		}
+		f := fault.As(err)
+		a.opts.Log.Warn("metrics are not served", "error", err, "hint", f.Hint)
+		change = &metricsChange{service: s}
+	}
+	if telemetry.Asked(a.opts.Lookup) {
+		s.create()
+		if s.endExport, err = s.telemetry.Export(ctx); err != nil {
+			a.opts.Log.Warn(err.Error(), "hint", "check the variables OTEL_EXPORTER_OTLP_*")
+		}
+	}
+	change.apply()
+	a.telemetry = s
+	return s.stop, nil
+}
+
+// create makes the Telemetry, once.
+func (s *telemetryService) create() {
+	if s.telemetry == nil {
+		a := s.app
+		status := a.status
+		if status == nil {
+			status = a.Status
+		}
+		s.telemetry = telemetry.New(telemetry.Options{Version: a.opts.Version, Log: a.opts.Log, Status: status, Lookup: a.opts.Lookup})
+	}
+}
+
+// stop exports what was observed last, and ends the service.
+func (s *telemetryService) stop() {
+	s.app.reloading.Lock()
+	defer s.app.reloading.Unlock()
+	s.app.telemetry = nil
+	s.app.Gateway.Observe(nil)
+	if s.server != nil {
+		s.server.Close()
+	}
+	if s.endExport != nil {
+		s.endExport()
+	}
+}
+
+// A metricsChange is the listener of metrics that a configuration asks for.
+type metricsChange struct {
+	service *telemetryService
+	listen  string             // empty: nothing listens
+	socket  *httpserver.Socket // nil: that of the service stays, or nothing listens
+}
+
+// prepare opens the listener that a configuration asks for. The caller discards or applies
+// the change.
+func (s *telemetryService) prepare(ctx context.Context, t config.Telemetry) (*metricsChange, error) {
+	c := &metricsChange{service: s}
+	if t.Metrics == nil {
+		return c, nil
+	}
+	if c.listen = t.Metrics.Listen; c.listen == s.listen {
+		return c, nil
+	}
+	var err error
+	if c.socket, err = httpserver.Listen(ctx, c.listen, metricsSocketMode); err != nil {
+		return nil, &fault.Error{
+			Code: fault.ListenAddress, At: t.Metrics.At.String(), Message: "cannot listen for metrics: " + err.Error(), Err: err,
+			Hint: "end the process that uses the address, if there is one, or choose another address with listen in telemetry { metrics { } }",
+		}
+	}
+	return c, nil
+}
+
+// discard closes what prepare has opened.
+func (c *metricsChange) discard() {
+	if c != nil && c.socket != nil {
+		_ = c.socket.Close()
+	}
+}
+
+// apply makes the change, and observes the gateway if something is served or exported.
+func (c *metricsChange) apply() {
+	if c == nil {
+		return
+	}
+	s := c.service
+	if s.server != nil && c.listen != s.listen {
+		s.server.Close()
+		s.server = nil
+	}
+	s.listen = c.listen
+	if c.socket != nil {
+		s.create()
+		address := c.socket.Addr()
+		s.server = s.telemetry.Serve(c.socket, address.Network() != "unix" && loopback.Is(hostOf(address)))
+		s.app.opts.Log.Info("serving metrics", "address", address.String())
+	}
+	if s.server != nil || s.endExport != nil {
+		s.app.Gateway.Observe(s.telemetry)
+		return
+	}
+	s.app.Gateway.Observe(nil)
+}
+
+// prepareMetrics prepares the listener of metrics for a generation. It returns nil if
+// clients are not served.
+func (a *App) prepareMetrics(ctx context.Context, next *generation) (*metricsChange, error) {
+	if a.telemetry == nil {
+		return nil, nil
+	}
+	return a.telemetry.prepare(ctx, next.Config.Telemetry)
+}
+
+// hostOf returns the host of an address.
+func hostOf(a net.Addr) string {
+	host, _, err := net.SplitHostPort(a.String())
+	if err != nil {
+		return ""
+	}
+	return host
+}
+
+// ReportStatus sets the function that returns the status of the process for metrics. It
+// is called before clients are served.
+func (a *App) ReportStatus(status func(context.Context) *control.Status) { a.status = status }

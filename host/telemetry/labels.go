@@ -1,0 +1,59 @@
+package telemetry
+
+import "sync"
+
+const (
+	mostTools   = 256
+	mostTenants = 256
+	mostPairs   = 4096 // of a tenant and a tool
+
+	// other is the label of everything beyond the bounds, and of tools that do not exist.
+	other = "other"
+)
+
+// labels bounds the values of the labels tenant and tool. The first values that are used
+// keep their own time series; the others share one.
+type labels struct {
+	mu      sync.Mutex
+	tools   map[string]bool    // guarded by mu
+	tenants map[string]bool    // guarded by mu
+	pairs   map[[2]string]bool // guarded by mu
+}
+
+func newLabels() *labels {
+	return &labels{tools: map[string]bool{}, tenants: map[string]bool{}, pairs: map[[2]string]bool{}}
+}
+
+// of returns the labels of a tenant and a tool.
+func (l *labels) of(tenant, tool string) (string, string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	pair := [2]string{bounded(l.tenants, tenant, mostTenants), bounded(l.tools, tool, mostTools)}
+	if !l.pairs[pair] {
+		if len(l.pairs) >= mostPairs {
+			return other, other
+		}
+		l.pairs[pair] = true
+	}
+	return pair[0], pair[1]
+}
+
+// tenant returns the label of a tenant.
+func (l *labels) tenant(tenant string) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return bounded(l.tenants, tenant, mostTenants)
+}
+
+// bounded returns a value that is known or becomes known, and otherwise other. The empty
+// value, of what has no tenant or is no call of a tool, does not count.
+func bounded(known map[string]bool, value string, most int) string {
+	switch {
+	case value == "" || known[value]:
+		return value
+	case len(known) >= most:
+		return other
+	}
+	known[value] = true
+	return value
+}

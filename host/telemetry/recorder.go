@@ -1,0 +1,54 @@
+package telemetry
+
+import (
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/gateway"
+	"github.com/junctor-mcp/junctor/host/outcome"
+	"github.com/junctor-mcp/junctor/host/tracing"
+)
+
+// Begin implements [gateway.Observer].
+func (t *Telemetry) Begin(b gateway.Beginning) gateway.Observation {
+	o := &observation{telemetry: t, beginning: b, begun: time.Now(), span: tracing.Untraced}
+	if !b.Lasting {
+		t.metrics.inFlight.Inc()
+	}
+	if x := t.export; x != nil && x.tracer != nil {
+		o.span = x.begin(&b)
+	}
+	return o
+}
+
+// Refused implements [gateway.Observer].
+func (t *Telemetry) Refused(tenant string, o outcome.Outcome) {
+	t.metrics.count(t.metrics.labels.tenant(tenant), "", o)
+}
+
+// Count implements [gateway.Observer].
+func (t *Telemetry) Count(e gateway.Event, label string, o outcome.Outcome) {
+	t.metrics.event(e, label, o)
+}
+
+// An observation is a request in progress.
+type observation struct {
+	telemetry *Telemetry
+	beginning gateway.Beginning
+	begun     time.Time
+	span      tracing.Span
+}
+
+// Span implements [gateway.Observation].
+func (o *observation) Span() tracing.Span { return o.span }
+
+// End implements [gateway.Observation].
+func (o *observation) End(e gateway.Ending) {
+	m, seconds := o.telemetry.metrics, time.Since(o.begun).Seconds()
+	if !o.beginning.Lasting {
+		m.inFlight.Dec()
+	}
+	_, tool := m.ended(&o.beginning, &e, seconds)
+	if x := o.telemetry.export; x != nil {
+		x.end(o, &e, tool, seconds)
+	}
+}

@@ -1,0 +1,5 @@
+# The default address.
+telemetry {
+  metrics {
+  }
+}

@@ -1,0 +1,3 @@
+# A block without metrics is allowed.
+telemetry {
+}

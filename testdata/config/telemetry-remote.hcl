@@ -1,0 +1,6 @@
+# Other machines could read the metrics.
+telemetry {
+  metrics {
+    listen = "0.0.0.0:7577"
+  }
+}

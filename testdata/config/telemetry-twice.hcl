@@ -1,0 +1,9 @@
+# Two blocks, and two in one of them.
+telemetry {
+  metrics {
+  }
+  metrics {
+  }
+}
+telemetry {
+}
