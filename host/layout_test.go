@@ -61,6 +61,7 @@ var allowed = map[string]string{
 	"host/outcome":               "host/fault",
 	"host/tracing":               "host/outcome",
 	"host/telemetry":             "host/control host/gateway host/limit host/loopback host/mcp host/outcome host/tracing",
+	"host/telemetry/otlptest":    "", // tests only
 	"host/connpool":              "host/authn host/fault host/limit host/upstream",
 	"host/gateway":               "host/approval host/audit host/catalog host/condition host/connpool host/era host/fault host/authn host/limit host/loopback host/mcp host/sendqueue host/policy host/schema host/subscription host/truncate host/upstream host/usage host/outcome host/tracing",
 	"host/subscription":          "host/catalog host/mcp host/sendqueue host/upstream",
@@ -130,7 +131,7 @@ var homes = map[string]string{
 	"github.com/golang-jwt/jwt/v5":             "host/authn plugins/oauth",
 	"github.com/MicahParks/jwkset":             "host/authn/jwks",
 	"github.com/prometheus":                    "host/telemetry",
-	"go.opentelemetry.io":                      "host/telemetry",
+	"go.opentelemetry.io":                      "host/telemetry host/telemetry/otlptest",
 	"github.com/go-logr/logr":                  "host/telemetry",
 	"os/exec":                                  "host/plugin sdk/plugintest",
 	"modernc.org/sqlite":                       "host/audit host/sessionstore",
