@@ -43,7 +43,7 @@ import (
 //
 //	keep NAME C HEADER           sets $NAME to a header of C's last response
 //	data NAME C                  sets $NAME to the data of C's last event
-//	same C D                     the last responses are equal except for Date
+//	same C D                     the last responses are equal except for Date and X-Request-Id
 //	drop C                       C closes its connection
 //	a answers RESULT             server a answers the pending call
 //	a set METHOD ITEM            a list changes, with a notification
@@ -274,6 +274,7 @@ func (w *transcriptConn) all(lines []string) error {
 	w.over = true
 	header := w.resp.Header.Clone()
 	header.Del("Date")
+	header.Del("X-Request-Id")
 	var head bytes.Buffer
 	_ = header.Write(&head)
 	w.whole = w.resp.Status + head.String() + string(text)

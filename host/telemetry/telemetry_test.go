@@ -47,17 +47,26 @@ func newTelemetry(lookup map[string]string) *Telemetry {
 	})
 }
 
-// scrape returns the metrics by name, as Prometheus reads them.
-func scrape(t *testing.T, o *Telemetry) map[string]*dto.MetricFamily {
+// page returns the metrics as text.
+func page(t *testing.T, o *Telemetry) string {
 	t.Helper()
 	w := httptest.NewRecorder()
 	r := httptest.NewRequest(http.MethodGet, "/metrics", nil)
 	r.Host = "localhost"
 	o.handler(true).ServeHTTP(w, r)
+	if w.Code != http.StatusOK {
+		t.Fatal(w.Code, w.Body)
+	}
+	return w.Body.String()
+}
+
+// scrape returns the metrics by name, as Prometheus reads them.
+func scrape(t *testing.T, o *Telemetry) map[string]*dto.MetricFamily {
+	t.Helper()
 	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(w.Body)
-	if err != nil || w.Code != http.StatusOK {
-		t.Fatal(w.Code, err)
+	families, err := parser.TextToMetricFamilies(strings.NewReader(page(t, o)))
+	if err != nil {
+		t.Fatal(err)
 	}
 	return families
 }
