@@ -41,7 +41,11 @@ func (a *App) startTelemetry(ctx context.Context, optional bool) (stop func(), e
 		a.opts.Log.Warn("metrics are not served", "error", err, "hint", f.Hint)
 		change = &metricsChange{service: s}
 	}
-	if telemetry.Asked(a.opts.Lookup) {
+	asked, problem := telemetry.Asked(a.opts.Lookup)
+	if problem != nil {
+		a.opts.Log.Warn("telemetry is not exported as the environment asks", "error", problem, "hint", "set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf")
+	}
+	if asked {
 		s.create()
 		if s.endExport, err = s.telemetry.Export(ctx); err != nil {
 			a.opts.Log.Warn(err.Error(), "hint", "check the variables OTEL_EXPORTER_OTLP_*")

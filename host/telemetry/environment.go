@@ -14,10 +14,11 @@ type signal struct {
 	on   bool
 }
 
-// Asked reports whether the environment asks for an export over OTLP.
-func Asked(lookup func(string) (string, bool)) bool {
-	traces, metrics, _ := signals(lookup)
-	return traces.on || metrics.on
+// Asked reports whether the environment asks for an export over OTLP. The error says why
+// something cannot be exported as it asks.
+func Asked(lookup func(string) (string, bool)) (bool, error) {
+	traces, metrics, problem := signals(lookup)
+	return traces.on || metrics.on, problem
 }
 
 // signals returns which signals the environment asks to export, and why one of them

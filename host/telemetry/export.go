@@ -44,13 +44,10 @@ type export struct {
 }
 
 // Export begins to export what the environment asks for, until stop is called. The
-// Telemetry must not observe anything yet. Variables that are wrong are reported in the
-// log, and the rest is exported.
+// Telemetry must not observe anything yet. Other variables that are wrong are reported in
+// the log.
 func (t *Telemetry) Export(ctx context.Context) (stop func(), err error) {
-	traces, metrics, problem := signals(t.opts.Lookup)
-	if problem != nil {
-		t.opts.Log.Warn("telemetry is not exported as the environment asks", "error", problem, "hint", "set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf")
-	}
+	traces, metrics, _ := signals(t.opts.Lookup)
 	x := &export{lines: limit.NewLines(t.opts.Log, "telemetry")}
 	otel.SetLogger(logr.Logger{})
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(x.failed))

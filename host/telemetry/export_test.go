@@ -193,7 +193,7 @@ func TestAsked(t *testing.T) {
 		if metrics.on {
 			got = strings.TrimSpace(got + " metrics")
 		}
-		if got != c.want || (problem != nil) != c.problem || Asked(lookup) != (c.want != "") {
+		if asked, same := Asked(lookup); got != c.want || (problem != nil) != c.problem || asked != (c.want != "") || (same != nil) != c.problem {
 			t.Errorf("%s: %q, %v; want %q", what, got, problem, c.want)
 		}
 	}
