@@ -197,8 +197,10 @@ func TestPanicsAreObserved(t *testing.T) {
 		serve handler
 		want  outcome.Outcome
 	}{
-		"a panic":           {func(context.Context, *request) (response, error) { panic("oh") }, outcome.Panicked},
-		"an internal error": {func(context.Context, *request) (response, error) { return response{}, &rpcError{code: mcp.CodeInternal} }, outcome.Error},
+		"a panic": {func(context.Context, *request) (response, error) { panic("oh") }, outcome.Panicked},
+		"an internal error": {func(context.Context, *request) (response, error) {
+			return response{}, &rpcError{code: mcp.CodeInternal}
+		}, outcome.Error},
 	} {
 		r := &request{gw: d.Gateway, generation: d.generations.current(), method: mcp.MethodPing, principal: authn.Local(), route: route{serve: c.serve}}
 		if _, err := d.serve(t.Context(), r); err == nil {
