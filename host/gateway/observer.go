@@ -41,7 +41,7 @@ type Beginning struct {
 	Session   string // a name of the session, not its id; empty without one
 	Revision  string // of the protocol; empty before the handshake
 	RequestID string
-	HTTP      bool
+	Address   string // of the client; "local" over a unix socket, and empty on standard input
 	// Parent is the client's span that the request belongs to, and Link another one: that
 	// of the HTTP request, if the message names a parent of its own.
 	Parent, Link tracing.Context

@@ -38,7 +38,7 @@ func (r *request) observe() Observation {
 	}
 	b := Beginning{
 		Method: r.method, Tenant: r.principal.Tenant, Session: r.contextPart("session"), Revision: r.revision(), RequestID: r.requestID,
-		HTTP: r.address != "", Lasting: r.method == mcp.MethodListen,
+		Address: r.address, Lasting: r.method == mcp.MethodListen,
 	}
 	if r.inbound != nil {
 		b.Parent, b.Link = r.inbound.parent, r.inbound.link

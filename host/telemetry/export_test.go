@@ -44,7 +44,7 @@ func exported(t *testing.T, more map[string]string, observe func(*Telemetry)) *o
 // oneCall is a call with a policy, an upstream and a start in it.
 func oneCall(o *Telemetry) {
 	x := o.Begin(gateway.Beginning{
-		Method: "tools/call", Tenant: "red", Session: "s1", Revision: "2026-07-28", RequestID: "r1", HTTP: true,
+		Method: "tools/call", Tenant: "red", Session: "s1", Revision: "2026-07-28", RequestID: "r1", Address: "192.0.2.1",
 		Parent: tracing.NewContext(unsampled, "a=b"), Link: tracing.NewContext(other1, ""),
 	})
 	policy := x.Span().Start("policy")

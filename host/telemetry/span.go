@@ -67,11 +67,15 @@ func (x *export) begin(b *gateway.Beginning) tracing.Span {
 	add("mcp.protocol.version", b.Revision)
 	add("mcp.session.id", b.Session)
 	add("junctor.tenant", b.Tenant)
-	if b.HTTP {
+	switch b.Address {
+	case "":
+		add("network.transport", "pipe")
+	case "local":
+		add("network.transport", "unix")
+		add("network.protocol.name", "http")
+	default:
 		add("network.transport", "tcp")
 		add("network.protocol.name", "http")
-	} else {
-		add("network.transport", "pipe")
 	}
 	if b.Method == mcp.MethodCallTool {
 		add("gen_ai.operation.name", "execute_tool")
