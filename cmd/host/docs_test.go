@@ -83,6 +83,7 @@ func cliPage() string {
 		{"JUNCTOR_HOME", "a directory for everything Junctor keeps, instead of the XDG ones"},
 		{"JUNCTOR_LOG", "how much to log to standard error, when `--log` is not given"},
 		{"JUNCTOR_LOG_FORMAT", "`json` logs JSON"},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT", "where `serve` exports traces and metrics; [monitoring.md](monitoring.md#traces) has the other variables of OpenTelemetry"},
 		{"JUNCTOR_TRUST", "`PATH:SHA256` pairs of configurations that are trusted, separated by commas; see [trust.md](trust.md)"},
 		{"JUNCTOR_PLUGIN_DIR", "a directory to look for bundled plugins first"},
 		{"CI", "unless it is `false` or `0`: nothing moves on the terminal, as with `TERM=dumb`, no browser opens, and no question is asked"},
