@@ -25,7 +25,7 @@ var (
 
 	metricsForm = form{entries: []entry{
 		{name: "listen", values: texts("`\"HOST:PORT\"` or `\"unix:PATH\"`"), unset: codeText(defaultMetricsListen),
-			doc: "Where metrics are served. It cannot be the address of `gateway.http`."},
+			doc: "Where metrics are served. It cannot be the address of `gateway.http`. A socket belongs to the user alone."},
 		{name: "allow_remote", values: booleans, unset: "`false`", doc: "Allows an address that is not a loopback address. Nothing authenticates a scrape."},
 	}}
 )
