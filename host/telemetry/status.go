@@ -45,6 +45,10 @@ var statusMetrics = []statusMetric{
 	{"junctor_message_memory_bytes", "Memory that is held for messages.", nil},
 	{"junctor_message_memory_limit_bytes", "Limit of the memory for messages; 0 without one.", nil},
 
+	{"junctor_audit_backlog", "Events of the audit log that are not written yet.", nil},
+	{"junctor_audit_dropped_total", "Events that were not recorded since the process started.", nil},
+	{"junctor_audit_failing", "1 if the last attempt to write the audit log failed.", nil},
+
 	{"junctor_config_generation", "Number of the configuration in effect; 1 for the first one.", nil},
 	{"junctor_config_loaded_timestamp_seconds", "When the configuration in effect was read.", nil},
 	{"junctor_config_reloads_total", "Reloads since the process started.", []string{"result"}},
@@ -95,6 +99,9 @@ func (c *statusCollector) Collect(to chan<- prometheus.Metric) {
 	s.gauge("junctor_message_memory_bytes", float64(st.Memory.Messages))
 	s.gauge("junctor_message_memory_limit_bytes", float64(st.Memory.MaxMessages))
 	s.activity(&st.Activity)
+	if st.Audit != nil {
+		s.audit(st.Audit)
+	}
 	s.generation(&st.Generation)
 	for _, server := range st.Servers {
 		s.server(server)
@@ -137,6 +144,16 @@ func (s statusSample) activity(a *control.Activity) {
 	s.counter("mcp_cache_misses_total", a.SchemaMisses, "schema")
 	s.counter("junctor_config_reloads_total", a.Reloads, "ok")
 	s.counter("junctor_config_reloads_total", a.FailedReloads, "failed")
+}
+
+func (s statusSample) audit(a *control.Audit) {
+	s.gauge("junctor_audit_backlog", float64(a.Backlog))
+	s.counter("junctor_audit_dropped_total", uint64(max(0, a.Dropped)))
+	failing := 0.0
+	if a.Failing {
+		failing = 1
+	}
+	s.gauge("junctor_audit_failing", failing)
 }
 
 func (s statusSample) generation(g *control.Generation) {
