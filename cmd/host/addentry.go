@@ -81,7 +81,7 @@ func (e *env) addEntry(ctx context.Context, args []string, x *entryOptions, late
 	if err != nil {
 		return err
 	}
-	got := clientimport.ConvertEntry(server.Server, server.Inputs, found.Name+"@"+found.Version)
+	got := clientimport.ConvertEntry(server.Server, server.Inputs, found.Name+"@"+found.Version, e.isSet)
 	got.Notes = append(got.Notes, server.Notes...)
 	for i, s := range got.Secrets {
 		got.Secrets[i].Value = secrets[strings.TrimPrefix(s.Where, "inputs.")]

@@ -127,7 +127,7 @@ func (e *env) addServer(ctx context.Context, s clientconfig.Server, later bool) 
 	if err := checkNew(s.Name, target.Path, taken); err != nil {
 		return err
 	}
-	got := clientimport.Convert(clientconfig.Content{Servers: []clientconfig.Server{s}}, taken)
+	got := clientimport.Convert(clientconfig.Content{Servers: []clientconfig.Server{s}}, taken, e.isSet)
 	var wantsLogin func() error
 	if s.URL != "" && len(s.Headers) == 0 {
 		wantsLogin = func() error { return e.addLogin(s) }
@@ -146,7 +146,7 @@ func (e *env) addLogin(s clientconfig.Server) error {
 		return err
 	}
 	s.OAuth = true
-	got := clientimport.Convert(clientconfig.Content{Servers: []clientconfig.Server{s}}, nil)
+	got := clientimport.Convert(clientconfig.Content{Servers: []clientconfig.Server{s}}, nil, e.isSet)
 	if _, err := e.writeEdited(target, configedit.Append(text, got.HCL)); err != nil {
 		return err
 	}

@@ -118,7 +118,7 @@ func (e *env) putContent(ctx context.Context, x importOptions, file clientconfig
 			return err
 		}
 	}
-	got := clientimport.Convert(file, taken)
+	got := clientimport.Convert(file, taken, e.isSet)
 	if err := e.putImport(ctx, &got, target); err != nil {
 		return err
 	}

@@ -172,5 +172,5 @@ func matchingOptions(before, now registry.Entry, inBlock func(map[string]string)
 			}
 		}
 	}
-	return was, is, fault.New(fault.RegistryEntry, "the block and the new version have no package or URL in common")
+	return was, is, fault.New(fault.RegistryEntry, "the block and the new version have neither a package nor the host of a URL in common")
 }

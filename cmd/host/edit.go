@@ -15,6 +15,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/clientimport"
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/configedit"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/trust"
@@ -23,6 +24,9 @@ import (
 // writeEdited writes a configuration that a verb has edited, with a backup. The user made
 // the change, so trust in the file stays, and a new file is trusted.
 func (e *env) writeEdited(f *clientconfig.File, text []byte) (backup string, err error) {
+	if _, err := configedit.Servers(text, f.Path); err != nil {
+		return "", fault.Because(fault.Internal, err, "nothing was written, because the new text is not valid").WithHint("please report this, with the command")
+	}
 	at := config.Location{Path: f.Path, Found: true}
 	before := e.trustedReview(at)
 	backup, err = f.Write(text, time.Now())

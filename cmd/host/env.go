@@ -89,6 +89,12 @@ func (e *env) get(name string) string {
 	return v
 }
 
+// isSet reports whether an environment variable is set.
+func (e *env) isSet(name string) bool {
+	_, ok := e.lookup(name)
+	return ok
+}
+
 // findDirs sets dirs on the first call.
 func (e *env) findDirs() error {
 	if e.dirs.Run != "" {

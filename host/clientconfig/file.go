@@ -113,7 +113,7 @@ func (f *File) Replace(text []byte) error {
 		if _, err := os.Lstat(f.Path); err == nil {
 			return f.changed()
 		}
-		return wrap(f.Path, maybe.WriteFile(f.Path, text, 0o644))
+		return wrap(f.Path, maybe.WriteFile(f.Path, text, 0o600))
 	}
 	if current, err := readAll(f.Path); err != nil || !bytes.Equal(current, f.Text) {
 		return f.changed()

@@ -45,9 +45,11 @@ type Secret struct {
 }
 
 // Convert writes the servers of a file as blocks, and who may use them as a policy. Names
-// that are taken already are left out.
-func Convert(file clientconfig.Content, taken []string) Result {
-	c := converter{inputs: file.Inputs, names: map[string]bool{}, labels: map[string]string{}}
+// that are taken already are left out. A server that needs a variable for which isSet returns
+// false is written as disabled, because a configuration that reads it is not valid; nil: all
+// variables are set.
+func Convert(file clientconfig.Content, taken []string, isSet func(variable string) bool) Result {
+	c := converter{isSet: isSet, inputs: file.Inputs, names: map[string]bool{}, labels: map[string]string{}}
 	for _, name := range taken {
 		c.names[name] = true
 	}
@@ -62,8 +64,8 @@ func Convert(file clientconfig.Content, taken []string) Result {
 
 // ConvertEntry writes a server from a registry as a block. Its values refer to inputs only: all
 // other text stands for itself. origin is NAME@VERSION.
-func ConvertEntry(s clientconfig.Server, inputs []clientconfig.Input, origin string) Result {
-	c := converter{inputs: inputs, names: map[string]bool{}, origin: origin}
+func ConvertEntry(s clientconfig.Server, inputs []clientconfig.Input, origin string, isSet func(variable string) bool) Result {
+	c := converter{isSet: isSet, inputs: inputs, names: map[string]bool{}, origin: origin}
 	c.server(s)
 	c.HCL = hclwrite.Format([]byte(c.text.String()))
 	return c.Result
@@ -71,16 +73,27 @@ func ConvertEntry(s clientconfig.Server, inputs []clientconfig.Input, origin str
 
 type converter struct {
 	Result
+	isSet  func(variable string) bool
 	origin string // in a registry; empty: the server is from a client
 	inputs []clientconfig.Input
 	names  map[string]bool   // of servers, taken
 	labels map[string]string // of the servers of the file: by the name there, the name here
 	text   strings.Builder
 
-	secretInputs map[string]bool // by id; made when it is first needed
+	secretInputs map[string]bool   // by id; made when it is first needed
+	named        map[string]Secret // by the name in keyring(), or before it became one of a variable
 
-	name    string // of the present server
-	visible bool   // the present setting is not for secrets
+	name    string   // of the present server
+	visible bool     // the present setting is not for secrets
+	unset   []string // variables that the present server needs and that are not set
+}
+
+// variable returns the value of a variable that has to be set.
+func (c *converter) variable(name string) string {
+	if c.isSet != nil && !c.isSet(name) && !slices.Contains(c.unset, name) {
+		c.unset = append(c.unset, name)
+	}
+	return fmt.Sprintf("env(%s)", quote(name))
 }
 
 func (c *converter) note(format string, args ...any) {
@@ -127,13 +140,35 @@ func (c *converter) server(s clientconfig.Server) {
 	if c.text.Len() > 0 {
 		c.line("")
 	}
+	before := c.text.String()
+	c.text.Reset()
+	c.unset = nil
+	c.body(s)
+	body := c.text.String()
+	c.text.Reset()
+	c.text.WriteString(before)
 	c.line("server %q {", c.name)
 	if c.origin != "" {
 		c.line("registry = %s", quote(c.origin))
 	}
-	if s.Disabled {
+	if s.Disabled || len(c.unset) > 0 {
 		c.line("enabled = false")
 	}
+	c.text.WriteString(body)
+	c.line("}")
+	if len(c.unset) > 0 {
+		c.note("is disabled: set %s, then remove enabled = false", strings.Join(c.unset, ", "))
+	}
+	for _, n := range s.Notes {
+		c.note("%s", n)
+	}
+	if len(s.Ignored) > 0 {
+		c.note("has no equivalent here: %s", strings.Join(s.Ignored, ", "))
+	}
+}
+
+// body writes what is in the block of a server.
+func (c *converter) body(s clientconfig.Server) {
 	if s.URL == "" {
 		c.program(s)
 	} else {
@@ -143,13 +178,6 @@ func (c *converter) server(s clientconfig.Server) {
 	c.times(s)
 	if s.Idle != "" {
 		c.line("idle = %q", s.Idle)
-	}
-	c.line("}")
-	for _, n := range s.Notes {
-		c.note("%s", n)
-	}
-	if len(s.Ignored) > 0 {
-		c.note("has no equivalent here: %s", strings.Join(s.Ignored, ", "))
 	}
 }
 
@@ -350,12 +378,12 @@ func (c *converter) referenceTo(text string, at []int) part {
 		c.note("${%s} became the directory of the configuration", name)
 		return part{text: "."}
 	case "userHome":
-		return part{text: `env("HOME")`, expression: true}
+		return part{text: c.variable("HOME"), expression: true}
 	}
 	if at[2*2] >= 0 || at[2*4] >= 0 {
 		return part{text: fmt.Sprintf("env(%s, %s)", quote(name), quote(group(2)+group(4))), expression: true}
 	}
-	return part{text: fmt.Sprintf("env(%s)", quote(name)), expression: true}
+	return part{text: c.variable(name), expression: true}
 }
 
 // input converts a reference to a value that the client asks for.
@@ -371,7 +399,7 @@ func (c *converter) input(id string) part {
 	}
 	variable := strings.ToUpper(strings.Trim(notVariable.ReplaceAllString(id, "_"), "_"))
 	c.note("%s is asked for: set the variable %s", id, variable)
-	return part{text: fmt.Sprintf("env(%s)", quote(variable)), expression: true}
+	return part{text: c.variable(variable), expression: true}
 }
 
 var notVariable = lazyregexp.New(`[^A-Za-z0-9_]+`)

@@ -22,12 +22,29 @@ var containedSecret = lazyregexp.New(`(?i)\b(?:bearer|basic)\s+[a-z0-9._~+/=-]{8
 	`|"[^"]*(?:token|secret|passw|key|auth|credential|cookie)[^"]*"\s*:\s*"[^"]` +
 	`|-[a-z-]*(?:token|secret|passw|key|credential)[a-z-]*[= ]\S` +
 	`|://[^/@:\s]*:[^/@\s]+@` +
-	`|\b(?:gh[pousr]_|github_pat_|glpat-|sk-|xox[abprs]-)[a-z0-9]{4,}`)
+	`|\b(?:gh[pousr]_|github_pat_|glpat-|sk-|xox[abprs]-)[a-z0-9]{4,}` +
+	`|\b(?:password|passwd|pwd|accountkey|sharedaccesskey)\s*=\s*[^;\s]` +
+	`|://[^/@:\s]{8,}@` +
+	`|hooks\.slack\.com/|discord(?:app)?\.com/api/webhooks/|webhook\.office\.com/`)
+
+// secretWords are words of names of secrets beside those of package secretname, which are
+// parts of words.
+var secretWords = []string{"pat", "passphrase", "pass", "pwd", "pin", "session", "signing", "signature", "sig", "license", "licence", "dsn", "tok", "code", "otp", "sas"}
+
+// sounds reports whether a name is that of a kind of secret.
+func sounds(name string) bool {
+	if secretname.Sounds(name) {
+		return true
+	}
+	return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r == '_' || r == '-' || r == '.' }), func(word string) bool {
+		return slices.Contains(secretWords, word)
+	})
+}
 
 // isSecret reports whether a value with a name may be a secret. A text with a reference
 // is none: its secret is elsewhere.
 func isSecret(name, value string) bool {
-	return value != "" && !reference.MatchString(value) && (secretname.Sounds(name) || knownSecret.MatchString(value) || containedSecret.MatchString(value))
+	return value != "" && !reference.MatchString(value) && (sounds(name) || knownSecret.MatchString(value) || containedSecret.MatchString(value))
 }
 
 // plainValue matches values that are no secrets, whatever their name sounds like.
@@ -55,19 +72,43 @@ func (c *converter) secret(name, where, value string) string {
 		stored = c.name + "-" + stored
 	}
 	stored = strings.Trim(stored[:min(len(stored), 100)], "-")
-	for n, base := 2, stored; slices.ContainsFunc(c.Secrets, func(s Secret) bool { return s.Name == stored && s.Where != where }); n++ {
-		stored = fmt.Sprintf("%s-%d", base, n)
-	}
 	found := Secret{Name: stored, Server: c.name, Where: where, Value: value, Asked: value == ""}
-	expression := fmt.Sprintf("keyring(%s)", quote(stored))
+	for n := 2; ; n++ {
+		other, taken := c.named[found.Name]
+		if !taken {
+			break
+		}
+		if other == found.identity() {
+			return c.secretExpression(found.Name)
+		}
+		found.Name = fmt.Sprintf("%s-%d", stored, n)
+	}
+	if c.named == nil {
+		c.named = map[string]Secret{}
+	}
+	c.named[found.Name] = found.identity()
+	name = found.Name
 	if c.visible {
-		found.Name, found.Variable = "", strings.ToUpper(strings.Trim(notVariable.ReplaceAllString(stored, "_"), "_"))
-		expression = fmt.Sprintf("env(%s)", quote(found.Variable))
+		found.Name, found.Variable = "", variableOf(name)
 	}
-	if !slices.Contains(c.Secrets, found) {
-		c.Secrets = append(c.Secrets, found)
+	c.Secrets = append(c.Secrets, found)
+	return c.secretExpression(name)
+}
+
+// identity returns what makes two secrets one.
+func (s Secret) identity() Secret { return Secret{Server: s.Server, Where: s.Where, Value: s.Value} }
+
+// secretExpression returns what stands in the place of a secret.
+func (c *converter) secretExpression(name string) string {
+	if c.visible {
+		return c.variable(variableOf(name))
 	}
-	return expression
+	return fmt.Sprintf("keyring(%s)", quote(name))
+}
+
+// variableOf returns the environment variable for a secret that the store cannot hold.
+func variableOf(name string) string {
+	return strings.ToUpper(strings.Trim(notVariable.ReplaceAllString(name, "_"), "_"))
 }
 
 // userPassword matches a name and a password, but not the numbers of a user and a group.
@@ -86,7 +127,7 @@ func (c *converter) argument(command []string, i int, word string) string {
 		return c.expression(word)
 	}
 	if name, value, ok := strings.Cut(word, "="); ok && identifier.MatchString(strings.TrimLeft(name, "-")) {
-		if isSecret(strings.TrimLeft(name, "-"), value) && !plainValue.MatchString(value) {
+		if isSecret(strings.TrimLeft(name, "-"), value) && !plainValue.MatchString(value) && !strings.ContainsAny(value, " \t\n") {
 			return join([]part{{text: name + "="}, {text: c.secret(strings.TrimLeft(name, "-"), "args."+name, value), expression: true}})
 		}
 	}
@@ -123,7 +164,11 @@ func (c *converter) address(text string) string {
 		}
 	}
 	if u.User != nil {
-		if _, has := u.User.Password(); has {
+		if _, has := u.User.Password(); !has && len(u.User.Username()) >= 8 {
+			_, raw, _ := strings.Cut(rest, "://")
+			token, _, _ := strings.Cut(raw, "@")
+			leaveOut("token", "url", token)
+		} else if has {
 			_, raw, _ := strings.Cut(rest, "://")
 			info, _, _ := strings.Cut(raw, "@")
 			_, password, _ := strings.Cut(info, ":")
@@ -136,7 +181,7 @@ func (c *converter) address(text string) string {
 		}
 	}
 	for pair := range strings.SplitSeq(u.RawQuery, "&") {
-		if name, value, ok := strings.Cut(pair, "="); ok && isSecret(name, value) {
+		if name, value, ok := strings.Cut(pair, "="); ok && isSecret(name, value) && !plainValue.MatchString(value) {
 			leaveOut(name, "url."+name, value)
 		}
 	}

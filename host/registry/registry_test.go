@@ -140,7 +140,7 @@ func TestEntries(t *testing.T) {
 					b.WriteString("error: " + err.Error() + "\n")
 					continue
 				}
-				got := clientimport.ConvertEntry(s.Server, s.Inputs, e.Name+"@"+e.Version)
+				got := clientimport.ConvertEntry(s.Server, s.Inputs, e.Name+"@"+e.Version, nil)
 				b.Write(got.HCL)
 				for _, n := range append(got.Notes, s.Notes...) {
 					b.WriteString("note: " + n + "\n")

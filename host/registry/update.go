@@ -4,15 +4,36 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
-// SameAs reports whether two options are the same package or the same kind of remote, in
-// whatever versions.
+// SameAs reports whether two options are the same package, or the same kind of remote on the same
+// host, in whatever versions. Stored secrets of a block go to the new version.
 func (o Option) SameAs(other Option) bool {
 	if o.pack != nil && other.pack != nil {
-		return o.pack.Type == other.pack.Type && (o.pack.Identifier == other.pack.Identifier || o.pack.Type == "oci")
+		return o.pack.Type == other.pack.Type && o.pack.unversioned() == other.pack.unversioned()
 	}
-	return o.remote != nil && other.remote != nil && o.remote.Type == other.remote.Type
+	return o.remote != nil && other.remote != nil && o.remote.Type == other.remote.Type && origin(o.remote.URL) == origin(other.remote.URL)
+}
+
+// unversioned returns the name of a package; of an image that without tag and digest.
+func (p *Package) unversioned() string {
+	if p.Type != "oci" {
+		return p.Identifier
+	}
+	name, _, _ := strings.Cut(p.Identifier, "@")
+	if i := strings.LastIndexByte(name, ':'); i > strings.LastIndexByte(name, '/') {
+		name = name[:i]
+	}
+	return name
+}
+
+// origin returns the scheme, host and port of a URL, which may have variables in it.
+func origin(address string) string {
+	scheme, rest, _ := strings.Cut(strings.ToLower(address), "://")
+	host, _, _ := strings.Cut(rest, "/")
+	host, _, _ = strings.Cut(host, "?")
+	return scheme + "://" + host
 }
 
 // Renamed returns what a block has of the option was, with what it has of is instead.

@@ -29,7 +29,7 @@ func fullStatus(context.Context) *control.Status {
 	tools := 3
 	return &control.Status{
 		Sessions: control.Sessions{Count: 2}, Activity: control.Activity{Streams: 4, Suspended: 5, Reloads: 6, FailedReloads: 7, SchemaHits: 8, SchemaMisses: 9},
-		Audit: &control.Audit{Backlog: 10, Dropped: 11, Failing: true},
+		Audit:      &control.Audit{Backlog: 10, Dropped: 11, Failing: true},
 		Generation: control.Generation{Number: 3, Loaded: time.Unix(1000, 0), Failed: &control.FailedReload{}},
 		Servers: []*control.Server{
 			{Server: "a", State: "ready", Calls: 10, Errors: 1, Tools: &tools}, {Server: "b", State: "needs_auth"},
