@@ -91,6 +91,7 @@ func (e *env) importServers(ctx context.Context, x importOptions, from string) e
 	if err := e.checkReplace(x, from); err != nil {
 		return err
 	}
+	e.foreign = clientconfig.Find(from) == nil // another person may have written the file
 	if isBundle(from) {
 		return e.importBundle(ctx, x, from)
 	}

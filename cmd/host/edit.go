@@ -22,7 +22,8 @@ import (
 )
 
 // writeEdited writes a configuration that a verb has edited, with a backup. The user made
-// the change, so trust in the file stays, and a new file is trusted.
+// the change, so trust in the file stays, and a new file is trusted, unless it comes from a
+// file of others.
 func (e *env) writeEdited(f *clientconfig.File, text []byte) (backup string, err error) {
 	if _, err := configedit.Servers(text, f.Path); err != nil {
 		return "", fault.Because(fault.Internal, err, "nothing was written, because the new text is not valid").WithHint("please report this, with the command")
@@ -33,8 +34,8 @@ func (e *env) writeEdited(f *clientconfig.File, text []byte) (backup string, err
 	if err != nil {
 		return "", exportFault(err)
 	}
-	if filepath.Base(f.Path) != config.FoundName || f.Text != nil && before == nil {
-		return backup, nil
+	if filepath.Base(f.Path) != config.FoundName || f.Text != nil && before == nil || e.foreign {
+		return backup, nil // the next use asks, where trust is needed
 	}
 	after, _, err := e.review(at)
 	if err != nil || after == nil || !bytes.Equal(after.Content.Text(f.Path), text) || !onlyFileChanged(before, after) {

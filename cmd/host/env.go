@@ -39,6 +39,7 @@ type env struct {
 	config     string        // the path of the strongest layer that --config names; empty: none is named
 	layers     []string      // all paths of --config, the strongest last
 	direct     directOptions // a server that the command line describes
+	foreign    bool          // what the verb writes comes from a file that the user may not have written
 	loaded     string        // contentDigest of the configuration that serve has loaded
 	logFlag    string
 

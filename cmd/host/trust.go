@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/configedit"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/login"
 	"github.com/junctor-mcp/junctor/host/plugin"
@@ -137,12 +139,39 @@ func (e *env) showReview(r *trust.Review, known *trust.Record) {
 	} else {
 		e.showChange(w, r, known)
 	}
+	if names := e.replacedServers(r); len(names) > 0 {
+		fmt.Fprintf(w, "\nIt replaces servers of your own configuration, with their rules about tools: %s.\n", shortened(names))
+	}
 	fmt.Fprintf(w, "\nIn all: %s.\nScripts and packages that these programs run are not shown.\n", countByKind(r.Items()))
 	for _, p := range r.Programs {
 		if p.Problem != "" {
 			fmt.Fprintf(w, "The plugin %s cannot be used: %s\n", p.Plugin, p.Problem)
 		}
 	}
+}
+
+// replacedServers returns the servers of the user's own configuration that a reviewed one
+// replaces.
+func (e *env) replacedServers(r *trust.Review) (names []string) {
+	path := config.OwnPath(e.lookup)
+	own, err := os.ReadFile(path)
+	if err != nil || path == r.Path {
+		return nil
+	}
+	mine, err := configedit.Servers(own, path)
+	if err != nil {
+		return nil
+	}
+	theirs, err := configedit.Servers(r.Content.Text(r.Content.Path), r.Path)
+	if err != nil {
+		return nil
+	}
+	for _, name := range theirs {
+		if slices.Contains(mine, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // countByKind counts the items of an outline by their first word. The summary shows all kinds even if

@@ -9,8 +9,11 @@ import (
 	"time"
 )
 
-// MostServers is the maximum number of servers of a file.
-const MostServers = 1000
+// The maximum numbers in one file.
+const (
+	MostServers = 1000
+	mostValues  = 20_000 // arguments, variables and headers of all servers
+)
 
 // A Server is a server in the file of a client. Its texts may contain secrets, and
 // references that the client replaces.
@@ -77,13 +80,32 @@ func ReadContent(text []byte, c *Client) (Content, error) {
 	}
 	body := bytes.TrimPrefix(text, bom)
 	trimmed := bytes.TrimSpace(body[commentLen(body):])
+	var content Content
+	var err error
 	switch {
 	case len(trimmed) == 0 || trimmed[0] == '{' || trimmed[0] == '/':
-		return contentJSON(text, c)
+		content, err = contentJSON(text, c)
 	case looksLikeYAML(body):
-		return contentYAML(body, c)
+		content, err = contentYAML(body, c)
+	default:
+		content, err = contentTOML(body, c)
 	}
-	return contentTOML(body, c)
+	if err == nil {
+		err = content.checkSize()
+	}
+	return content, err
+}
+
+// checkSize refuses a file with too many values.
+func (c *Content) checkSize() error {
+	n := 0
+	for _, s := range c.Servers {
+		n += len(s.Command) + len(s.Env) + len(s.PassEnv) + len(s.Headers) + len(s.EnvNames) + len(s.Allow) + len(s.Deny)
+	}
+	if n > mostValues {
+		return &SyntaxError{Line: 1, Column: 1, What: fmt.Sprintf("the servers have %d arguments, variables and other values, at most %d are read", n, mostValues)}
+	}
+	return nil
 }
 
 // A rawServer is an entry before it is read.

@@ -88,7 +88,7 @@ func TestLargeFile(t *testing.T) {
 	for _, name := range []string{"TOKEN", "A"} {
 		var b strings.Builder
 		b.WriteString(`{"mcpServers": {"a": {"command": "x", "env": {"X": ""`)
-		for i := range 1 << 14 {
+		for i := range 1 << 13 {
 			fmt.Fprintf(&b, `, "%s%d": "${A}%d"`, name, i, i)
 			fmt.Fprintf(&b, `, "LITERAL_%s%d": "value"`, name, i)
 		}

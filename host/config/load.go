@@ -189,7 +189,7 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 	checkNames(l, drafts)
 	l.shareByTenant(gateway.HTTP, drafts)
 	var store *storeDraft
-	l.inScope(l.strongest("secret_store"), func() { store = l.secretStore(l.top["secret_store"]) })
+	l.inScope(l.storeLayer(), func() { store = l.secretStore(l.top["secret_store"]) })
 	l.describeAll(ctx, pluginRefs(drafts, store))
 	for _, d := range drafts {
 		l.inScope(d.block.home, func() { l.finish(d) })

@@ -133,6 +133,13 @@ func (l *loader) readModule(s *source, b *hclsyntax.Block, dir string) []*source
 		l.problem(problem{in: titleOf(b), at: b.Body.Attributes["source"].Expr.Range(), hint: "a module is a directory of *.hcl files", summary: "cannot read the module: " + err.Error()})
 		return nil
 	}
+	for _, name := range names {
+		if real, err := canonical(name); l.reviewed(s) && err == nil && !(&Content{Root: l.root}).holds(real) {
+			l.problem(problem{in: titleOf(b), at: b.Body.Attributes["source"].Expr.Range(), hint: "copy the file there, or name the configuration with --config",
+				summary: fmt.Sprintf("%s of the module is a link out of the directory of the configuration, so it cannot be reviewed", filepath.Base(name))})
+			return nil
+		}
+	}
 	l.readFiles(names)
 	return files.sources
 }

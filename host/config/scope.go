@@ -97,6 +97,24 @@ func (l *loader) openBody(s *source) blockReader {
 	return blockReader{loader: l, home: l.scope, body: s.body, head: hcl.Range{Filename: s.name}}
 }
 
+// storeLayer returns the layer whose secret_store counts. That of a configuration that was found
+// does not, beside the user's own: it would get the logins and secrets of the user's servers.
+func (l *loader) storeLayer() *scope {
+	if l.Content == nil || len(l.layers) == 1 {
+		return l.strongest("secret_store")
+	}
+	for _, b := range l.layers[0].top["secret_store"] {
+		l.openBlock(b, "").warnAt(b.TypeRange, "name the configuration with --config to use its store",
+			"the secret_store of this project is not used: your own configuration decides where your secrets are kept")
+	}
+	for _, s := range l.layers[1:] {
+		if len(s.top["secret_store"]) > 0 {
+			return s
+		}
+	}
+	return l.layers[1]
+}
+
 // strongest returns the strongest layer that has blocks of a type. Without one it is the
 // strongest of all.
 func (l *loader) strongest(kind string) *scope {
