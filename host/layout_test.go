@@ -77,12 +77,13 @@ var allowed = map[string]string{
 	"host/registry/registrytest": "", // tests only
 	"host/registry":              "host/cache host/clientconfig host/fault host/lazyregexp host/loopback",
 	"host/login":                 "host/loopback host/truncate sdk sdk/process",
-	"host/httpserver":            "host/audit host/fault host/gateway host/authn host/limit host/httpserver/http1 host/httpserver/httpconn host/mcp host/sendqueue host/sessionstore sdk/ndjson host/outcome host/tracing",
+	"host/httpserver":            "host/audit host/fault host/gateway host/authn host/limit host/httpserver/http1 host/httpserver/httpconn host/httpserver/origin host/mcp host/sendqueue host/sessionstore sdk/ndjson host/outcome host/tracing",
 
 	"host/stdioserver": "host/authn host/gateway host/sendqueue sdk/ndjson",
 
 	"host/httpserver/http1":    "",
 	"host/httpserver/httpconn": "host/httpserver/http1",
+	"host/httpserver/origin":   "",
 
 	"host/interoptest": "", // tests only
 

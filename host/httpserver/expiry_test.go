@@ -3,6 +3,7 @@ package httpserver
 import (
 	"bytes"
 	"context"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/gateway"
+	"github.com/junctor-mcp/junctor/host/httpserver/origin"
 )
 
 // A recorder is a response that can be read while it is written.
@@ -73,7 +75,7 @@ func withFakeClock(t *testing.T, test func(c *clockedServer)) {
 
 // onSocket returns the context of a request that arrives at a unix socket.
 func (c *clockedServer) onSocket(ctx context.Context) context.Context {
-	return context.WithValue(ctx, listenerKey{}, &Listener{server: c.Server, address: listenAddress{unix: true}, draining: make(chan struct{})})
+	return context.WithValue(ctx, listenerKey{}, &Listener{server: c.Server, address: origin.AddressOf(&net.UnixAddr{Name: "x", Net: "unix"}), draining: make(chan struct{})})
 }
 
 // request makes a request that ends with ctx, and returns the response so far.

@@ -12,13 +12,14 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/junctor-mcp/junctor/host/httpserver/httpconn"
+	"github.com/junctor-mcp/junctor/host/httpserver/origin"
 )
 
 // A Listener serves the clients of one address, with or without TLS. A Server may
 // have several: one that accepts clients, and earlier ones whose requests end.
 type Listener struct {
 	server   *Server
-	address  listenAddress
+	address  origin.Address
 	secure   atomic.Pointer[TLS] // nil: no TLS
 	http     *http.Server
 	conns    *httpconn.Listener
@@ -36,7 +37,7 @@ func listenerOf(r *http.Request) *Listener { return r.Context().Value(listenerKe
 // Start answers requests that arrive at l, with TLS if secure is not nil. Retire or
 // Shutdown ends that.
 func (srv *Server) Start(l net.Listener, secure *TLS) *Listener {
-	x := &Listener{server: srv, address: addressOf(l.Addr()), draining: make(chan struct{})}
+	x := &Listener{server: srv, address: origin.AddressOf(l.Addr()), draining: make(chan struct{})}
 	var config *tls.Config
 	if secure != nil {
 		x.secure.Store(secure)

@@ -16,8 +16,7 @@ const endpointPath = "/mcp"
 // resourceMetadata tells clients without credentials where to get a token (RFC 9728
 // section 2). It needs no authentication and has nothing but the configured issuers.
 func (srv *Server) resourceMetadata(w http.ResponseWriter, r *http.Request, settings *active) {
-	origin := originPolicy{listenAddress: &listenerOf(r).address, origins: settings.Origins, hosts: settings.Hosts}
-	if why := origin.check(r); why != nil {
+	if why := checkOrigin(r, settings); why != nil {
 		writeError(w, r, http.StatusForbidden, why)
 		return
 	}

@@ -135,8 +135,7 @@ func (srv *Server) endpoint(w http.ResponseWriter, r *http.Request, settings *ac
 // checks the origin, the rate of its address and its credentials. It answers a
 // request that is not allowed, and an OPTIONS request.
 func (srv *Server) admit(w http.ResponseWriter, r *http.Request, settings *active, methods string) (authn.Principal, bool) {
-	origin := originPolicy{listenAddress: &listenerOf(r).address, origins: settings.Origins, hosts: settings.Hosts}
-	if why := origin.check(r); why != nil {
+	if why := checkOrigin(r, settings); why != nil {
 		srv.requestLog.Log(hclog.Warn, "http", "refused a request", "why", why.reason, "host", printable(r.Host), "origin", printable(r.Header.Get("Origin")), "from", r.RemoteAddr, "request", requestID(w))
 		writeError(w, r, http.StatusForbidden, why)
 		return authn.Principal{}, false

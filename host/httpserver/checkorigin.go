@@ -1,0 +1,39 @@
+package httpserver
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/junctor-mcp/junctor/host/httpserver/origin"
+)
+
+// checkOrigin returns the error for a request that a web page may have sent, or nil.
+func checkOrigin(r *http.Request, settings *active) *httpError {
+	p := origin.Policy{Address: &listenerOf(r).address, Origins: settings.Origins, Hosts: settings.Hosts}
+	switch err := p.Check(r); {
+	case errors.Is(err, origin.ErrHost):
+		return errHost
+	case err != nil:
+		return errOrigin
+	}
+	return nil
+}
+
+// maxLoggedName is the length in bytes of a name in the log.
+const maxLoggedName = 100
+
+// printable returns a client's header for the log, shortened and with all
+// characters replaced that are not printable ASCII. It helps to configure a
+// proxy.
+func printable(name string) string {
+	if len(name) > maxLoggedName {
+		name = name[:maxLoggedName] + "..."
+	}
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return '?'
+		}
+		return r
+	}, name)
+}
