@@ -17,6 +17,7 @@ type Counter struct {
 type counts struct {
 	requests, errors atomic.Uint64
 	inFlight, last   atomic.Int64 // last is in nanoseconds since 1970
+	durations        [len(Durations{})]atomic.Uint32
 }
 
 // Totals are the numbers of one server.
@@ -24,6 +25,7 @@ type Totals struct {
 	Requests, Errors uint64 // Errors of the Requests ended with an error
 	InFlight         int
 	Last             time.Time // when the last request began; zero without one
+	Durations        Durations // of the requests that have ended
 }
 
 // Begin counts a request to a server. The caller calls end once.
@@ -32,12 +34,13 @@ func (c *Counter) Begin(server string) (end func(failed bool)) {
 	if !ok {
 		value, _ = c.servers.LoadOrStore(server, &counts{})
 	}
-	n := value.(*counts)
+	n, begun := value.(*counts), time.Now()
 	n.requests.Add(1)
 	n.inFlight.Add(1)
-	n.last.Store(time.Now().UnixNano())
+	n.last.Store(begun.UnixNano())
 	return func(failed bool) {
 		n.inFlight.Add(-1)
+		n.durations[durationIndex(time.Since(begun))].Add(1)
 		if failed {
 			n.errors.Add(1)
 		}
@@ -55,7 +58,20 @@ func (c *Counter) Of(server string) (t Totals) {
 	if last := n.last.Load(); last > 0 {
 		t.Last = time.Unix(0, last)
 	}
+	for i := range n.durations {
+		t.Durations[i] = n.durations[i].Load()
+	}
 	return t
+}
+
+// All returns the numbers of all servers.
+func (c *Counter) All() map[string]Totals {
+	all := map[string]Totals{}
+	c.servers.Range(func(name, _ any) bool {
+		all[name.(string)] = c.Of(name.(string))
+		return true
+	})
+	return all
 }
 
 // Keep drops the numbers of the servers that keep rejects.
