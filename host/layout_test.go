@@ -62,6 +62,7 @@ var allowed = map[string]string{
 	"host/tracing":               "host/outcome",
 	"host/telemetry":             "host/control host/gateway host/limit host/loopback host/mcp host/outcome host/tracing",
 	"host/telemetry/otlptest":    "", // tests only
+	"host/console":               "host/approval host/authn host/catalog host/control host/fault host/httpserver/origin host/loopback host/policy host/usage",
 	"host/connpool":              "host/authn host/fault host/limit host/upstream",
 	"host/gateway":               "host/approval host/audit host/catalog host/condition host/connpool host/era host/fault host/authn host/limit host/loopback host/mcp host/sendqueue host/policy host/schema host/subscription host/truncate host/upstream host/usage host/outcome host/tracing",
 	"host/subscription":          "host/catalog host/mcp host/sendqueue host/upstream",

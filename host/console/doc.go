@@ -1,0 +1,10 @@
+// Package console serves the web console: pages about a running process, for its
+// operators.
+//
+// The pages are made on the server and work without JavaScript. The package reads and
+// changes the process through the small interfaces in [Sources]. A person signs in with
+// a one-time link on this machine, or with a credential that the gateway accepts; a
+// [Server] then begins a session. The path of every page contains the key of its session,
+// and the cookie of the session is sent to that path only: another server on this machine
+// does not get the cookie, although browsers ignore the port.
+package console

@@ -1,0 +1,346 @@
+package console
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"go.uber.org/goleak"
+
+	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/control"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/host/usage"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A fake is a process for the pages. It records what is done to it.
+type fake struct {
+	mu       sync.Mutex
+	status   control.Status
+	tools    []*catalog.Tool
+	pending  []control.Approval
+	logins   []Login
+	programs []Program
+	lines    []string
+	totals   map[string]usage.Totals
+	result   Result
+	rows     []AuditRow
+	did      []string
+}
+
+func (f *fake) note(format string, args ...any) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.did = append(f.did, fmt.Sprintf(format, args...))
+}
+
+func (f *fake) done() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.did)
+}
+
+func (f *fake) Status(context.Context) *control.Status { return &f.status }
+
+func (f *fake) Restart(server string) error {
+	if server == "unknown" {
+		return fault.New(fault.UpstreamUnknown, "no server with this name").WithHint("run junctor status")
+	}
+	f.note("restart %s", server)
+	return nil
+}
+
+func (f *fake) LastLines(context.Context, string) []string { return f.lines }
+
+func (f *fake) List() []*catalog.Tool { return f.tools }
+
+func (f *fake) Find(name string) (*catalog.Tool, bool) {
+	i := slices.IndexFunc(f.tools, func(t *catalog.Tool) bool { return t.Exposed == name })
+	if i < 0 {
+		return nil, false
+	}
+	return f.tools[i], true
+}
+
+func (f *fake) Call(_ context.Context, who authn.Principal, t *catalog.Tool, args []byte) (Result, error) {
+	f.note("call %s %s as %s", t.Exposed, args, who.Subject)
+	return f.result, nil
+}
+
+func (f *fake) Principal(subject, tenant string) authn.Principal {
+	return authn.Principal{Subject: subject, Tenant: tenant, Roles: []string{"known"}}
+}
+
+func (f *fake) Explain(who authn.Principal, t *catalog.Tool, args []byte) policy.Explanation {
+	f.note("explain %s for %s %v %v %s", t.Exposed, who.Subject, who.Roles, who.Groups, args)
+	return policy.Explanation{
+		Decision: policy.Decision{Verdict: policy.Deny, Rule: "deny at junctor.hcl:3:1"},
+		Roles:    []policy.HeldRole{{Role: "known", From: "credential", Known: true}},
+		Rules:    []policy.RuleResult{{Rule: "deny at junctor.hcl:3:1", Effect: "deny", Matched: true, Decided: true}, {Rule: "allow at junctor.hcl:4:1", Effect: "allow", Why: "its condition is false", When: "args.a == 1"}},
+	}
+}
+
+func (f *fake) Approvals() []control.Approval {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.pending)
+}
+
+func (f *fake) Approve(id string, approve bool, by string) (*control.Approval, error) {
+	f.note("approve %s %t by %s", id, approve, by)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i, a := range f.pending {
+		if a.ID == id && a.State == "waiting" {
+			f.pending[i].State, f.pending[i].By = map[bool]string{true: "approved", false: "denied"}[approve], by
+			done := f.pending[i]
+			return &done, nil
+		}
+	}
+	return nil, fault.New(fault.ApprovalUnknown, "nothing waits for an approval under %q", id)
+}
+
+func (f *fake) Logins(context.Context) []Login {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.logins)
+}
+
+func (f *fake) Begin(_ context.Context, server string) (string, error) {
+	f.note("login %s", server)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i := range f.logins {
+		if f.logins[i].Server == server {
+			f.logins[i].Page = "https://auth.example.com/authorize?state=x"
+			return f.logins[i].Page, nil
+		}
+	}
+	return "", fault.New(fault.Usage, "server %q has no auth block", server)
+}
+
+func (f *fake) Programs() []Program { return f.programs }
+
+func (f *fake) Totals() map[string]usage.Totals { return f.totals }
+
+// Search is a log of rows, the latest first.
+func (f *fake) Search(_ context.Context, filter AuditFilter) (page AuditPage, err error) {
+	for _, r := range f.rows {
+		if filter.Before > 0 && r.Seq >= filter.Before || filter.Subject != "" && r.Subject != filter.Subject || filter.Errors && r.Outcome == "ok" {
+			continue
+		}
+		if len(page.Rows) == filter.Limit {
+			page.More = true
+			break
+		}
+		page.Rows = append(page.Rows, r)
+	}
+	return page, nil
+}
+
+func newFake() *fake {
+	now := time.Now()
+	f := &fake{
+		status: control.Status{
+			PID: 4711, Generation: control.Generation{Number: 3, Loaded: now.Add(-time.Hour), Path: "/etc/junctor/junctor.hcl"},
+			Servers: []*control.Server{
+				{Server: "files", OK: true, State: "ready", Transport: "stdio", Calls: 1204, InFlight: 1, At: "junctor.hcl:3:1", Tools: new(2), PID: 99, Memory: 40 << 20, LastUsed: new(now.Add(-time.Minute))},
+				{Server: "github", State: "needs_auth", Transport: "http", Calls: 31, Errors: 4, At: "junctor.hcl:9:1", Error: &fault.Document{Code: fault.UpstreamLogin, Message: "the server requires a login", Hint: "run junctor login github", Output: []string{"last words"}}},
+				{Server: "old", OK: true, State: "disabled", At: "junctor.hcl:20:1"},
+			},
+			Plugins:  []control.Plugin{{Plugin: "stdio", Version: "1.0.0", State: "running", PID: 98, Memory: 9 << 20, Connections: 1}},
+			Sessions: control.Sessions{Count: 1, List: []control.Session{{Client: "claude 1.0", Subject: "alice", Tenant: "default", Revision: "2025-11-25", Since: now.Add(-time.Hour), InFlight: 1}}},
+			Limits:   []control.ToolUse{{Tenant: "default", Server: "files", Tool: "read", Used: 0.5, Running: 2}},
+			Clients:  []control.ClientUse{{Tenant: "default", Subject: "alice", Method: "static_token", Requests: 1}},
+		},
+		pending: []control.Approval{
+			{ID: "abcdef", State: "waiting", Since: now, Expires: now.Add(5 * time.Minute), Times: 1, Subject: "bob", Tenant: "default", Method: "static_token", Client: "claude 1.0", Server: "files", Kind: "tool", Item: "write", Arguments: "{\n  \"path\": \"/srv/a\"\n}", Covers: "call", Rule: "confirm at junctor.hcl:30:1"},
+			{ID: "ghijkl", State: "waiting", Since: now, Expires: now.Add(5 * time.Minute), Times: 2, Subject: "alice", Tenant: "default", Method: "static_token", Server: "github", Kind: "tool", Item: "delete", Arguments: "{}", Covers: "tool", Rule: "confirm at junctor.hcl:31:1"},
+			{ID: "mnopqr", State: "denied", Since: now, Expires: now.Add(time.Minute), Subject: "bob", Tenant: "default", Server: "files", Kind: "tool", Item: "remove", By: "alice"},
+		},
+		logins:   []Login{{Server: "github", Kind: "oauth", State: "needs_login", Reason: "no credential is stored"}},
+		programs: []Program{{Plugin: "stdio", Source: "builtin/stdio", Version: "1.0.0", Path: "/opt/junctor-plugin-stdio", SHA256: strings.Repeat("ab", 32), Pinned: true}},
+		lines:    []string{"listening"},
+		totals:   map[string]usage.Totals{},
+		result:   Result{JSON: []byte(`{"content":[{"type":"text","text":"done"}]}`)},
+	}
+	for _, name := range []string{"read", "write"} {
+		f.tools = append(f.tools, &catalog.Tool{
+			Item: catalog.Item{Server: "files", Name: name, Exposed: "files__" + name, Description: "Does " + name + " a file."}, Input: []byte(`{"type":"object","properties":{"path":{"type":"string"}}}`),
+		})
+	}
+	return f
+}
+
+// sources returns the fake as all sources.
+func (f *fake) sources() Sources {
+	return Sources{Process: f, Servers: f, Tools: f, Policy: f, Approvals: f, Logins: f, Programs: f, Traffic: f, Audit: f}
+}
+
+// auth knows three tokens.
+func auth() authn.Authenticator {
+	return authn.NewTokens([]authn.StaticToken{
+		{Token: "token-of-alice", Subject: "alice", Tenant: "default"},
+		{Token: "token-of-bob", Subject: "bob", Tenant: "default"},
+		{Token: "token-of-carol", Subject: "carol", Tenant: "default", Roles: []string{"admin", "admins"}},
+	})
+}
+
+// A site is a Server behind an HTTP server on loopback.
+type site struct {
+	*fake
+	console *Server
+	http    *httptest.Server
+}
+
+func newSite(t *testing.T, f *fake, change func(*Options)) *site {
+	t.Helper()
+	s := &site{fake: f}
+	s.http = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.console.ServeHTTP(w, r) }))
+	s.http.Config.ErrorLog = hclog.NewNullLogger().StandardLogger(nil)
+	o := Options{
+		Sources: f.sources(), Log: hclog.NewNullLogger(), Version: "1.2.3",
+		Settings: Settings{Admins: []string{"alice"}, Viewers: []string{"bob"}, Auth: auth(), Address: s.http.Listener.Addr()},
+	}
+	if change != nil {
+		change(&o)
+	}
+	s.console = New(o)
+	s.http.Start()
+	t.Cleanup(s.http.Close)
+	return s
+}
+
+// A browser keeps the cookies and follows no redirect.
+type browser struct {
+	t      *testing.T
+	site   *site
+	client *http.Client
+	cookie []*http.Cookie
+	base   string // of the session
+}
+
+func (s *site) browser(t *testing.T) *browser {
+	tr := &http.Transport{DisableKeepAlives: true}
+	return &browser{t: t, site: s, client: &http.Client{Transport: tr, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+}
+
+// do sends a request and returns the response with its body.
+func (b *browser) do(method, path string, form url.Values, change func(*http.Request)) (*http.Response, string) {
+	b.t.Helper()
+	var body io.Reader
+	if form != nil {
+		body = strings.NewReader(form.Encode())
+	}
+	r, err := http.NewRequest(method, b.site.http.URL+path, body)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if form != nil {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	for _, c := range b.cookie {
+		if strings.HasPrefix(path, c.Path) {
+			r.AddCookie(c)
+		}
+	}
+	if change != nil {
+		change(r)
+	}
+	resp, err := b.client.Do(r)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if resp.StatusCode == http.StatusSeeOther && len(resp.Cookies()) > 0 {
+		b.cookie = resp.Cookies()
+		b.base = strings.TrimSuffix(resp.Header.Get("Location"), "servers")
+	}
+	return resp, string(text)
+}
+
+func (b *browser) get(page string) (int, string) {
+	b.t.Helper()
+	resp, text := b.do(http.MethodGet, b.base+page, nil, nil)
+	return resp.StatusCode, text
+}
+
+var csrfField = regexp.MustCompile(`name="csrf" value="([A-Z2-7]+)"`)
+
+// csrf returns the token of the forms of the session.
+func (b *browser) csrf() string {
+	b.t.Helper()
+	_, text := b.get("servers")
+	m := csrfField.FindStringSubmatch(text)
+	if m == nil {
+		b.t.Fatalf("a page without a form:\n%s", text)
+	}
+	return m[1]
+}
+
+// post sends a form with its token.
+func (b *browser) post(page string, pairs ...string) (*http.Response, string) {
+	b.t.Helper()
+	form := url.Values{"csrf": {b.csrf()}}
+	for i := 0; i < len(pairs); i += 2 {
+		form.Set(pairs[i], pairs[i+1])
+	}
+	return b.do(http.MethodPost, b.base+page, form, nil)
+}
+
+// signIn signs in with a token.
+func (b *browser) signIn(token string) *browser {
+	b.t.Helper()
+	if resp, text := b.do(http.MethodPost, "/login", url.Values{"token": {token}}, nil); resp.StatusCode != http.StatusSeeOther {
+		b.t.Fatalf("%s: %s\n%s", token, resp.Status, text)
+	}
+	return b
+}
+
+// signInByLink signs in with a one-time link.
+func (b *browser) signInByLink() *browser {
+	b.t.Helper()
+	path, _, ok := b.site.console.Link()
+	if !ok {
+		b.t.Fatal("there is no link")
+	}
+	if resp, text := b.do(http.MethodGet, path, nil, nil); resp.StatusCode != http.StatusSeeOther {
+		b.t.Fatalf("%s: %s\n%s", path, resp.Status, text)
+	}
+	return b
+}
+
+// portOf returns the port of the site.
+func (s *site) portOf() string {
+	_, port, _ := net.SplitHostPort(s.http.Listener.Addr().String())
+	return port
+}
+
+// jsonText returns a text as JSON.
+func jsonText(s string) json.RawMessage {
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}

@@ -1,0 +1,82 @@
+package console
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+
+	"github.com/junctor-mcp/junctor/host/control"
+	"github.com/junctor-mcp/junctor/host/fault"
+)
+
+// A serversView is the content of the page of all servers.
+type serversView struct {
+	Status *control.Status
+	Failed int
+}
+
+func showServers(w http.ResponseWriter, r *http.Request, q *request) error {
+	v := serversView{Status: q.sources.Process.Status(r.Context())}
+	for _, s := range v.Status.Servers {
+		if !s.OK {
+			v.Failed++
+		}
+	}
+	q.show(w, http.StatusOK, "servers", "Servers", v)
+	return nil
+}
+
+// A serverView is the content of the page of a server.
+type serverView struct {
+	*control.Server
+	Lines    []string // on standard error
+	Settings string
+	Info     string
+}
+
+func showServer(w http.ResponseWriter, r *http.Request, q *request) error {
+	name := r.URL.Query().Get("name")
+	for _, s := range q.sources.Process.Status(r.Context()).Servers {
+		if s.Server != name {
+			continue
+		}
+		v := serverView{Server: s, Lines: q.sources.Servers.LastLines(r.Context(), name), Settings: indented(s.Settings), Info: indented(s.ServerInfo)}
+		if len(v.Lines) == 0 && s.Error != nil {
+			v.Lines = s.Error.Output
+		}
+		q.show(w, http.StatusOK, "server", "Server "+name, v)
+		return nil
+	}
+	return errNoPage
+}
+
+func restartServer(w http.ResponseWriter, r *http.Request, q *request) error {
+	name := r.PostForm.Get("server")
+	if err := q.sources.Servers.Restart(name); err != nil {
+		return q.done(w, r, "servers", failure(err))
+	}
+	q.log.Info("a server is restarted from the console", "server", name, "by", q.session.name())
+	return q.done(w, r, "server"+query("name", name), flash{Text: "Server " + name + " restarts: its calls may end, then it is connected again."})
+}
+
+// failure returns the message about an error.
+func failure(err error) flash {
+	f := fault.As(err)
+	text := f.Message
+	if f.Hint != "" {
+		text += ". To do: " + f.Hint
+	}
+	return flash{Text: text + ".", Failed: true}
+}
+
+// indented returns JSON with line breaks, or the text itself if it is none.
+func indented(text []byte) string {
+	var b bytes.Buffer
+	if len(text) == 0 || len(text) > maxIndented || json.Indent(&b, text, "", "  ") != nil || b.Len() > 4*maxIndented {
+		return string(text)
+	}
+	return b.String()
+}
+
+// maxIndented is the length in bytes of JSON that is indented. Deep JSON grows much.
+const maxIndented = 1 << 20

@@ -1,0 +1,64 @@
+package console
+
+import (
+	"net"
+	"slices"
+
+	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/httpserver/origin"
+	"github.com/junctor-mcp/junctor/host/loopback"
+)
+
+// Settings are what a reload can change.
+type Settings struct {
+	// Admins and Viewers are subjects of principals. A viewer sees the pages, an admin
+	// also acts. Roles of credentials have no effect here.
+	Admins, Viewers []string
+	// Auth authenticates people with credentials. Nil: only the one-time link signs in.
+	Auth authn.Authenticator
+	// Address is the address of the listener.
+	Address net.Addr
+	// Hosts are allowed Host headers besides the address itself.
+	Hosts []string
+}
+
+// A role says what a person may do.
+type role int
+
+const (
+	outsider role = iota
+	viewer
+	admin
+)
+
+func (r role) String() string { return [...]string{"", "viewer", "admin"}[r] }
+
+// active is the settings in effect. It is immutable.
+type active struct {
+	Settings
+	origin origin.Policy
+	local  bool // only this machine reaches the listener
+}
+
+func activate(s Settings) *active {
+	at := origin.AddressOf(s.Address)
+	tcp, ok := s.Address.(*net.TCPAddr)
+	return &active{
+		Settings: s, origin: origin.Policy{Address: &at, Hosts: s.Hosts},
+		local: ok && loopback.Is(tcp.IP.String()),
+	}
+}
+
+// roleOf returns the role of an authenticated principal. A client without a credential
+// has none, whatever its subject.
+func (a *active) roleOf(p authn.Principal) role {
+	switch {
+	case p.Method == "" || p.Method == authn.Anonymous().Method || p.Method == authn.Local().Method:
+		return outsider
+	case slices.Contains(a.Admins, p.Subject):
+		return admin
+	case slices.Contains(a.Viewers, p.Subject):
+		return viewer
+	}
+	return outsider
+}

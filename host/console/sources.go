@@ -1,0 +1,156 @@
+package console
+
+import (
+	"context"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/control"
+	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/host/usage"
+)
+
+// Sources are what the pages show and change. All methods may be called concurrently.
+// Audit may be nil; all others are set.
+type Sources struct {
+	Process   Process
+	Servers   Servers
+	Tools     Tools
+	Policy    Policy
+	Approvals Approvals
+	Logins    Logins
+	Programs  Programs
+	Traffic   Traffic
+	Audit     Audit // nil: there is no audit log
+}
+
+// A Process describes itself.
+type Process interface {
+	Status(ctx context.Context) *control.Status
+}
+
+// Servers act on the servers of the configuration.
+type Servers interface {
+	// Restart closes the connections to a server when their calls have ended, and
+	// connects again.
+	Restart(server string) error
+	// LastLines returns the last lines that a connected server printed on standard error.
+	LastLines(ctx context.Context, server string) []string
+}
+
+// Tools are the tools of the catalog.
+type Tools interface {
+	// List returns all tools in the order of the catalog. The slice must not be changed.
+	List() []*catalog.Tool
+	// Find returns the tool with an exposed name.
+	Find(exposed string) (*catalog.Tool, bool)
+	// Call calls a tool as a client of the gateway does.
+	Call(ctx context.Context, who authn.Principal, t *catalog.Tool, args []byte) (Result, error)
+}
+
+// A Result is the result of a tool call.
+type Result struct {
+	JSON   []byte
+	Failed bool // the tool says so
+}
+
+// A Policy explains its decisions.
+type Policy interface {
+	// Principal returns the principal with a subject, as far as the configuration knows it.
+	Principal(subject, tenant string) authn.Principal
+	// Explain returns the decision about a call of a tool. args are nil for that of a list.
+	Explain(who authn.Principal, t *catalog.Tool, args []byte) policy.Explanation
+}
+
+// Approvals are the calls that wait for a person.
+type Approvals interface {
+	Approvals() []control.Approval
+	// Approve approves or denies a call. by is who does.
+	Approve(id string, approve bool, by string) (*control.Approval, error)
+}
+
+// Logins are the logins to servers.
+type Logins interface {
+	Logins(ctx context.Context) []Login
+	// Begin begins a login, or returns the page of one that is in progress.
+	Begin(ctx context.Context, server string) (page string, err error)
+}
+
+// A Login is the state of the login to a server.
+type Login struct {
+	Server  string
+	Kind    string // of the auth block
+	State   string // "ready", "needs_login", "refused", "failed" or "unknown"
+	Reason  string // why State is not "ready"; may be empty
+	Account string
+	Stored  string // the store that holds the credential; may be empty
+	Expires time.Time
+	Page    string // to open in a browser, of a login in progress
+	Failed  string // why the last login on a page failed; may be empty
+}
+
+// Programs are the programs of plugins.
+type Programs interface {
+	Programs() []Program
+}
+
+// A Program is the program of a plugin.
+type Program struct {
+	Plugin  string
+	Source  string
+	Version string
+	Path    string
+	SHA256  string
+	Pinned  bool // the configuration has the digest
+}
+
+// Traffic has counters of the requests to each server since the start of the process.
+type Traffic interface {
+	Totals() map[string]usage.Totals
+}
+
+// An Audit searches the audit log.
+type Audit interface {
+	// Search returns the latest selected rows first.
+	Search(ctx context.Context, f AuditFilter) (AuditPage, error)
+}
+
+// An AuditFilter selects rows. Empty fields select all. In Server, Item, Subject and Kind
+// an asterisk stands for any text.
+type AuditFilter struct {
+	Since, Until time.Time
+	Kind         string
+	Server, Item string
+	Subject      string
+	Errors       bool  // every outcome but ok
+	Denied       bool  // outcomes of the policy and of approvals
+	Before       int64 // rows with a smaller sequence number; 0: all
+	Limit        int   // of the rows
+}
+
+// An AuditPage is a part of the selected rows.
+type AuditPage struct {
+	Rows []AuditRow
+	More bool // there are older ones
+}
+
+// An AuditRow is a row of the log.
+type AuditRow struct {
+	Seq      int64
+	Time     time.Time
+	Kind     string
+	Subject  string
+	Tenant   string
+	Client   string
+	Server   string
+	Item     string
+	Outcome  string // "ok", or what went wrong
+	Code     string
+	Rule     string
+	Duration time.Duration
+	Details  []Detail // everything else, in the order to show
+}
+
+// A Detail is a further value of a row.
+type Detail struct{ Name, Value string }
