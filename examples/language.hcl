@@ -242,6 +242,12 @@ telemetry {
   }
 }
 
+console { # pages for operators; junctor console prints a link
+  listen  = "127.0.0.1:7576"
+  admins  = ["alice"] # subjects of the auth blocks above; they act
+  viewers = []        # see the pages
+}
+
 policy {
   default   = "deny"
   mode      = "hide"  # or "explain": clients are told what is denied

@@ -18,6 +18,7 @@ type Config struct {
 	Plugins   []Plugin // required ones, bundled ones in use and plugin blocks; sorted by name
 	Servers   []*Server
 	Gateway   Gateway
+	Console   *Console     `json:",omitempty"` // nil: there is no console
 	Telemetry Telemetry    `json:",omitzero"`
 	Policy    policy.Rules `json:",omitzero"`
 	Tests     []PolicyTest `json:",omitempty"`

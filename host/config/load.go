@@ -181,6 +181,8 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 	l.inScope(l.strongest("gateway"), func() { gateway = l.gateway(l.top["gateway"]); gateway.Layer = l.layer })
 	var telemetry Telemetry
 	l.inScope(l.strongest("telemetry"), func() { telemetry = l.telemetry(l.top["telemetry"], gateway.HTTP) })
+	var console *Console
+	l.inScope(l.strongest("console"), func() { console = l.console(l.top["console"], gateway.HTTP, telemetry.Metrics) })
 	for _, layer := range l.layers {
 		l.inScope(layer, func() { l.readDefaults(layer.top["defaults"]) }) // before servers: they inherit from it
 	}
@@ -212,6 +214,7 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 	if l.managed != nil {
 		c.Managed = Managed{Path: l.managed.sources[0].name, Servers: servers, Policy: forced}
 	}
+	c.Console = console
 	c.Gateway, c.Telemetry, c.Policy = gateway, telemetry, confirmedTools(rules[0], c.Servers)
 	for _, weaker := range rules[1:] {
 		if weaker.Given {
@@ -257,7 +260,7 @@ func (l *loader) layerPolicies() (all []policy.Rules) {
 	return all
 }
 
-// topLevelForm lists the blocks of a file. "gateway", "telemetry", "defaults", "audit" and
+// topLevelForm lists the blocks of a file. "gateway", "console", "telemetry", "defaults", "audit" and
 // "secret_store" are checked to be unique in all files where they are read.
 var topLevelForm = form{
 	blocks: map[string]shape{
@@ -272,10 +275,11 @@ var topLevelForm = form{
 		"secret_store": {labels: 1, many: true, kinds: map[string]*form{fileKind: &secretFileForm}, role: &stores, doc: "Where secrets are kept. The label is the kind: `file`, `keyring`, or a required plugin."},
 		"policy":       {many: true, inner: &policyForm, doc: "Who may use what."},
 		"telemetry":    {many: true, inner: &telemetryForm, doc: "Where metrics are served."},
+		"console":      {many: true, inner: &consoleForm, doc: "Pages for operators, in a browser."},
 		"test":         {labels: 1, many: true, inner: &testForm, doc: "What a principal may do, for `junctor test`. The label is the name of the test."},
 		"audit":        {many: true, inner: &auditForm, doc: "Records what clients do: one row for each request."},
 	},
-	later: []string{"console", "notify", "profile", "state"},
+	later: []string{"notify", "profile", "state"},
 }
 
 // pluginRefs lists all blocks whose bodies belong to plugins.

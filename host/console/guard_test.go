@@ -73,7 +73,7 @@ func TestRequestsOfOtherPagesAreRefused(t *testing.T) {
 	if did := s.done(); len(did) > 0 {
 		t.Errorf("done: %q", did)
 	}
-	// What the page of the session itself sends.
+	// The page of the session itself sends these.
 	for name, change := range map[string]func(*http.Request){
 		"no browser":       nil,
 		"same origin":      header("Origin", s.http.URL, "Sec-Fetch-Site", "same-origin"),

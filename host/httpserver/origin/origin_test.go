@@ -67,4 +67,3 @@ func TestHosts(t *testing.T) {
 		t.Error("a unix socket allows an Origin header")
 	}
 }
-

@@ -1,0 +1,136 @@
+package config
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+)
+
+// A Console is the console block: the pages for operators.
+type Console struct {
+	At     Position
+	Listen string   // "host:port"
+	Hosts  []string `json:",omitempty"` // allowed Host headers beyond the address itself: lower case, with or without a port
+	// Admins and Viewers are subjects of clients that auth blocks of the gateway admit.
+	Admins, Viewers []string `json:",omitempty"`
+	TLS             *TLS     `json:",omitempty"` // nil: none
+	Plaintext       bool     `json:",omitempty"` // allows a public address without TLS, behind a proxy with TLS
+}
+
+const defaultConsole = "127.0.0.1:7576"
+
+const consoleHint = `write HOST:PORT, such as "127.0.0.1:7576"`
+
+var consoleForm = form{
+	entries: []entry{
+		{name: "listen", values: texts("`\"HOST:PORT\"`"), unset: codeText(defaultConsole), doc: "Where the pages are served. It cannot be the address of `gateway.http` or of `telemetry.metrics`."},
+		{name: "hosts", values: textLists("a list of hosts"), unset: "none", doc: "Further values of the `Host` header, with or without a port, such as the public name of a proxy."},
+		{name: "admins", values: textLists("a list of subjects"), unset: "none", doc: "Subjects of clients that the `auth` blocks of `gateway.http` admit. They see the pages and act."},
+		{name: "viewers", values: textLists("a list of subjects"), unset: "none", doc: "Subjects that see the pages."},
+		{name: "allow_plaintext", values: booleans, unset: "`false`", doc: "Allows a public address without `tls`, because a proxy in front has TLS."},
+	},
+	blocks: map[string]shape{"tls": {inner: &tlsForm, doc: "TLS, and the certificates of people."}},
+}
+
+// console reads the console block. It returns nil without one. All files of a layer
+// together hold at most one.
+func (l *loader) console(blocks []*hclsyntax.Block, gateway HTTP, metrics *Metrics) *Console {
+	if len(blocks) == 0 {
+		return nil
+	}
+	for _, b := range blocks[1:] {
+		l.openBlock(b, "").duplicate(b.TypeRange, blocks[0].TypeRange, "block %q", b.Type)
+	}
+	r := l.openBlock(blocks[0], "")
+	r.check(consoleForm)
+	c := &Console{
+		At: startOf(r.head), Listen: defaultConsole, Hosts: r.hosts(), Admins: r.subjects("admins"), Viewers: r.subjects("viewers"),
+		TLS: r.tls(), Plaintext: r.boolean("allow_plaintext", false),
+	}
+	at := r.valueAt("listen", r.head)
+	if text, _, set := r.publicString("listen"); set {
+		listen, err := parseListen(text, r.byName[r.head.Filename].dir)
+		switch {
+		case err != nil:
+			r.errorAt(at, consoleHint, "%s %v", addressInFile(text), err)
+			return c
+		case isSocket(listen):
+			r.errorAt(at, consoleHint, "%s is a unix socket, which no browser opens", addressInFile(text))
+			return c
+		}
+		c.Listen = listen
+	}
+	if gateway.Given && gateway.Listen == c.Listen {
+		r.errorAt(at, "choose another port", "the console and gateway.http listen at the same address, %s", c.Listen)
+	}
+	if metrics != nil && metrics.Listen == c.Listen {
+		r.errorAt(at, "choose another port", "the console and telemetry.metrics listen at the same address, %s", c.Listen)
+	}
+	r.checkConsoleAddress(c, at, gateway)
+	r.checkConsoleSubjects(c, gateway)
+	return c
+}
+
+// subjects reads names of clients. An empty list names none.
+func (r blockReader) subjects(attribute string) []string {
+	if items := r.publicStrings(attribute); items != nil && len(items) == 0 {
+		return nil
+	}
+	return r.names(attribute)
+}
+
+// checkConsoleAddress reports the unsafe combinations of the address and other settings.
+func (r blockReader) checkConsoleAddress(c *Console, at hcl.Range, gateway HTTP) {
+	if isLocal(c.Listen) {
+		return
+	}
+	called := addressInFile(c.Listen)
+	if len(gateway.Auth) == 0 {
+		r.errorAt(at, authHint+", or listen on 127.0.0.1", "%s is not a loopback address, so the console needs the auth blocks of gateway.http", called)
+	}
+	switch {
+	case c.TLS != nil:
+	case c.Plaintext:
+		r.warnAt(r.valueAt("allow_plaintext", r.head), "make sure that only a proxy with TLS can connect to it",
+			"%s is not a loopback address and has no TLS: tokens and pages can be read on the way", called)
+	default:
+		r.errorAt(at, "write tls { ... } in console { ... }, or allow_plaintext = true if something in front of it has TLS", "%s is not a loopback address, so it must have TLS", called)
+	}
+	if len(c.Admins)+len(c.Viewers) == 0 {
+		r.errorAt(at, `write admins = ["alice"], or listen on 127.0.0.1`, "%s is not a loopback address, so the console needs admins or viewers: there is no one-time link", called)
+	}
+}
+
+// checkConsoleSubjects reports subjects that no auth block of the gateway admits.
+func (r blockReader) checkConsoleSubjects(c *Console, gateway HTTP) {
+	known, open := map[string]bool{}, false
+	for _, a := range gateway.Auth {
+		if a.Settings == nil {
+			return // a problem is reported already
+		}
+		clients := a.Settings.Clients()
+		open = open || clients.OpenSubjects
+		for _, p := range clients.Principals {
+			known[p.Subject] = true
+		}
+	}
+	for _, attribute := range []string{"admins", "viewers"} {
+		for _, e := range r.publicStrings(attribute) {
+			if open || known[e.text] {
+				continue
+			}
+			hint := authHint
+			if len(known) > 0 {
+				hint = nearHint(e.text, slices.Sorted(maps.Keys(known)))
+			}
+			r.warnAt(e.at, hint, "no auth block of gateway.http admits %q, so it cannot sign in", e.text)
+		}
+	}
+	for _, name := range c.Viewers {
+		if slices.Contains(c.Admins, name) {
+			r.warnAt(r.body.Attributes["viewers"].NameRange, "remove it from viewers", "%q is an admin already", name)
+		}
+	}
+}

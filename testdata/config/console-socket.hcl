@@ -1,0 +1,3 @@
+console {
+  listen = "unix:/run/console.sock"
+}
