@@ -92,8 +92,10 @@ type App struct {
 	closing   sync.WaitGroup                    // upstreams and secret stores of earlier generations
 	http      *httpService                      // guarded by reloading; nil while clients are not served over HTTP
 	telemetry *telemetryService                 // guarded by reloading; nil while no clients are served
+	console   *consoleService                   // guarded by reloading; nil unless ServeConsole was called
 	stopped   bool                              // guarded by reloading
 	serving   atomic.Pointer[httpserver.Server] // of http
+	shown     atomic.Pointer[consoleAt]         // of console; nil: it is off
 }
 
 // A Described is a plugin's program and its manifest.

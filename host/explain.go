@@ -51,6 +51,24 @@ func (a *App) TestPolicy() (all []PolicyTestResult) {
 	return all
 }
 
+// PrincipalNamed returns the principal with a subject, as far as the configuration knows
+// it: "local" is the command line, and a static token has a tenant and roles.
+func (a *App) PrincipalNamed(subject, tenant string) authn.Principal {
+	p := authn.Principal{Subject: subject, Tenant: authn.DefaultTenant}
+	if subject == authn.Local().Subject {
+		p = authn.Local()
+	}
+	for _, known := range a.StaticPrincipals() {
+		if known.Subject == subject && (tenant == "" || tenant == known.Tenant) {
+			p = known
+		}
+	}
+	if tenant != "" {
+		p.Tenant = tenant
+	}
+	return p
+}
+
 // StaticPrincipals returns the principals of the static tokens.
 func (a *App) StaticPrincipals() []authn.Principal { return a.current.Load().staticPrincipals() }
 

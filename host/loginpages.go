@@ -181,13 +181,18 @@ func mayLogIn(s *config.Server, who authn.Principal) bool {
 // loginPageFor returns the login in progress at a server of the generation, or begins
 // one; nil if pages are disabled.
 func (g *generation) loginPageFor(s *config.Server, who authn.Principal) *loginPage {
-	tenant := Tenant(s, who)
-	key := [2]string{s.Name, tenant}
 	g.pages.mu.Lock()
 	defer g.pages.mu.Unlock()
 	if !g.pages.enabled {
 		return nil
 	}
+	return g.pageIn(g.pages.ctx, &g.pages.work, s, Tenant(s, who))
+}
+
+// pageIn returns the login in progress at a server, or begins one that ends with ctx, as a
+// part of work. The caller holds pages.mu.
+func (g *generation) pageIn(ctx context.Context, work *sync.WaitGroup, s *config.Server, tenant string) *loginPage {
+	key := [2]string{s.Name, tenant}
 	before := g.pages.all[key]
 	if before != nil && !before.replaceable() {
 		return before
@@ -197,8 +202,7 @@ func (g *generation) loginPageFor(s *config.Server, who authn.Principal) *loginP
 	}
 	p := before.successor()
 	g.pages.all[key] = p
-	ctx := g.pages.ctx
-	g.pages.work.Go(func() { g.runLogin(ctx, s, tenant, p) })
+	work.Go(func() { g.runLogin(ctx, s, tenant, p) })
 	return p
 }
 

@@ -97,6 +97,10 @@ func (a *App) replace(ctx context.Context, next *generation, diags config.Diagno
 	if err == nil {
 		metrics, err = a.prepareMetrics(ctx, next)
 	}
+	var pages *consoleChange
+	if err == nil {
+		pages, err = a.prepareConsole(ctx, next)
+	}
 	if err == nil {
 		err = next.connectRequired(ctx, before)
 	}
@@ -106,6 +110,7 @@ func (a *App) replace(ctx context.Context, next *generation, diags config.Diagno
 	if err != nil {
 		change.discard()
 		metrics.discard()
+		pages.discard()
 		next.closeUnused(before)
 		return nil, diags, err
 	}
@@ -121,6 +126,7 @@ func (a *App) replace(ctx context.Context, next *generation, diags config.Diagno
 		changes.Pending = newPending(a.http.pending(), known)
 	}
 	metrics.apply()
+	pages.apply()
 	a.closeReplaced(before, next)
 	return changes, diags, nil
 }

@@ -29,6 +29,7 @@ func (a *App) Status(ctx context.Context) *control.Status {
 		path = g.Config.Path
 	}
 	return &control.Status{
+		Console:    a.consoleURL(),
 		Memory:     control.Memory{Messages: a.messages.Used(), MaxMessages: a.messages.Most()},
 		Generation: control.Generation{Number: g.number, Loaded: g.loaded, Path: path, Files: g.Config.Files},
 		Servers:    g.serverStatuses(ctx, g.Config.Servers),

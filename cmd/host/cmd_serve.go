@@ -85,6 +85,11 @@ func (e *env) serve(ctx context.Context, watch bool) error {
 		return err
 	}
 	defer s.stopControl()
+	endConsole, err := s.serveConsole(ctx, false)
+	if err != nil {
+		return err
+	}
+	defer endConsole()
 	stop, err := s.watch(ctx, watch)
 	if err != nil {
 		return err
@@ -122,6 +127,11 @@ func (e *env) serveHTTP(ctx context.Context, address string, watch bool) error {
 		return err
 	}
 	defer s.stopControl()
+	endConsole, err := s.serveConsole(ctx, true)
+	if err != nil {
+		return err
+	}
+	defer endConsole()
 	defer s.reloadOnHangup(ctx, hangups)()
 	stop, err := s.watch(ctx, watch)
 	if err != nil {

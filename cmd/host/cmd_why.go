@@ -42,17 +42,9 @@ func (f *principalFlags) add(cmd *cobra.Command) {
 
 // principal returns the principal with a subject. "local" is the command line.
 func (f *principalFlags) principal(app *host.App, subject string) (authn.Principal, error) {
-	p := authn.Principal{Subject: subject, Tenant: authn.DefaultTenant, Issuer: f.issuer}
-	if subject == authn.Local().Subject {
-		p = authn.Local()
-	}
-	for _, known := range app.StaticPrincipals() {
-		if known.Subject == subject && (f.tenant == "" || f.tenant == known.Tenant) {
-			p = known
-		}
-	}
-	if f.tenant != "" {
-		p.Tenant = f.tenant
+	p := app.PrincipalNamed(subject, f.tenant)
+	if p.Method == "" {
+		p.Issuer = f.issuer
 	}
 	p.Roles, p.Groups, p.Scopes = append(p.Roles, f.roles...), f.groups, f.scopes
 	if f.claims != "" {

@@ -52,6 +52,19 @@ func (s *thisInstance) startControl(ctx context.Context) (stop func()) {
 	return func() {}
 }
 
+// serveConsole serves the console if the configuration has one. Without gateway the client
+// on standard input reads the log, so the log has no link that signs in, and another
+// process of the configuration may serve the console.
+func (s *thisInstance) serveConsole(ctx context.Context, gateway bool) (stop func(), err error) {
+	return s.app.ServeConsole(ctx, host.ConsoleOptions{Optional: !gateway, Listening: func(address, link string) {
+		if link != "" && gateway {
+			s.e.log.Info("the console is served; the link works once, within five minutes", "address", address, "link", link)
+			return
+		}
+		s.e.log.Info("the console is served", "address", address)
+	}})
+}
+
 // serveAt records the address of the endpoint.
 func (s *thisInstance) serveAt(address string) {
 	s.mu.Lock()
@@ -103,6 +116,15 @@ func (s *thisInstance) Approve(id string, approve bool) (*control.Approval, *con
 		return nil, &control.Failure{Error: errorOf(err)}
 	}
 	return done, nil
+}
+
+// ConsoleLink implements control.Process.
+func (s *thisInstance) ConsoleLink() (*control.ConsoleLink, *control.Failure) {
+	link, err := s.app.ConsoleLink()
+	if err != nil {
+		return nil, &control.Failure{Error: errorOf(err)}
+	}
+	return link, nil
 }
 
 // list returns a slice that is not null in JSON.

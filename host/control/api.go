@@ -6,9 +6,10 @@
 // returns [Approvals], and POST /v1/approvals/ID/approve or /deny an [Approval] or a
 // [Failure]. GET /v1/view returns a [plan.View] of the configuration in effect, of at most
 // [plan.MaxItems] items and [plan.MaxBytes] bytes; its member left_out counts the items
-// beyond that. Fields are only added to version 1. The socket belongs to the user alone. A
-// peer is refused if it is a process of another user, except root, or if it descends from a
-// Junctor process: MCP servers run as the same user and must not control their host.
+// beyond that. POST /v1/console/link returns a [ConsoleLink] or a [Failure]. Fields are only
+// added to version 1. The socket belongs to the user alone. A peer is refused if it is a
+// process of another user, except root, or if it descends from a Junctor process: MCP
+// servers run as the same user and must not control their host.
 package control
 
 import (
@@ -35,6 +36,16 @@ type Process interface {
 	// View returns what clients see of the configuration in effect, or nil if ctx ends
 	// first.
 	View(ctx context.Context) *plan.View
+	// ConsoleLink returns a new link to the console. Exactly one of the results is not nil.
+	ConsoleLink() (*ConsoleLink, *Failure)
+}
+
+// A ConsoleLink is the answer to POST /v1/console/link.
+type ConsoleLink struct {
+	URL string `json:"url"`
+	// Expires is when the link ends, which also works only once. It is nil if URL is the
+	// address of the console alone: other machines reach it, and a person signs in there.
+	Expires *time.Time `json:"expires,omitempty"`
 }
 
 // An Approval is a use of an item that the policy wants to be approved.
@@ -75,6 +86,7 @@ type Status struct {
 	Uptime    int64     `json:"uptime_s"`
 	Transport string    `json:"transport"`         // of the clients: "stdio" or "http"
 	Address   string    `json:"address,omitempty"` // listening address
+	Console   string    `json:"console,omitempty"` // address of the console; empty: it is off
 	Directory string    `json:"directory,omitempty"`
 
 	Memory     Memory     `json:"memory"`

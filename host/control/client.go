@@ -227,6 +227,13 @@ func (i *Instance) Approve(ctx context.Context, id string, approve bool) (*Appro
 	return a, err
 }
 
+// ConsoleLink returns a new link to the console of a process.
+func (i *Instance) ConsoleLink(ctx context.Context) (*ConsoleLink, error) {
+	ctx, cancel := context.WithTimeout(ctx, statusTime)
+	defer cancel()
+	return ask[ConsoleLink](ctx, i, http.MethodPost, "/v1/console/link")
+}
+
 // A Refused is the error of a request that changed nothing.
 type Refused struct{ Failure }
 

@@ -73,6 +73,13 @@ func (p *fixed) Approve(id string, approve bool) (*Approval, *Failure) {
 	return &Approval{ID: id, State: state}, nil
 }
 
+func (p *fixed) ConsoleLink() (*ConsoleLink, *Failure) {
+	if p.failure != nil {
+		return nil, p.failure
+	}
+	return &ConsoleLink{URL: "http://127.0.0.1:7576/open?key=x"}, nil
+}
+
 // runDir returns the runtime directory of this process, and the prefix of all.
 func runDir(t *testing.T) (dir, prefix string) {
 	t.Helper()

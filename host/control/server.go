@@ -119,6 +119,13 @@ func handler(ctx context.Context, p Process) http.Handler {
 			}
 		})
 	}
+	mux.HandleFunc("POST /v1/console/link", func(w http.ResponseWriter, _ *http.Request) {
+		if link, failure := p.ConsoleLink(); failure != nil {
+			respond(w, http.StatusUnprocessableEntity, failure)
+		} else {
+			respond(w, http.StatusOK, link)
+		}
+	})
 	return mux
 }
 

@@ -116,6 +116,8 @@ const (
 	AuditAltered     Code = "audit.altered"
 	AuditUnknown     Code = "audit.unknown"
 
+	ConsoleOff Code = "console.off"
+
 	WrapChanged Code = "wrap.changed"
 	WrapTried   Code = "wrap.tried"
 	ExportFile  Code = "export.file"
@@ -240,6 +242,8 @@ var Codes = map[Code]Entry{
 	EditorSession: {ExitAnswer, "`junctor lsp`: the editor ended the session without `shutdown`, or sent something that is no message.", "Look at the editor's log of language servers; `--log debug` writes more to standard error."},
 
 	TestFailed: {ExitAnswer, "A test block of the configuration expects something else than the policy decides.", "The output names the block and the rule that decides."},
+
+	ConsoleOff: {ExitUsage, "The running process serves no console.", "Write `console { }` in the configuration, and run `junctor reload`."},
 
 	ApprovalRequired: {ExitDenied, "The policy asks for an approval before this may be done.", "The message has the id; `junctor approvals` lists what waits. Repeat the same call once it is approved."},
 	ApprovalDenied:   {ExitDenied, "A person was asked and did not approve.", "Ask the person, or do something else."},

@@ -197,6 +197,17 @@ func (g *Gateway) Retry(server string) {
 	g.conns.Retry(server)
 }
 
+// Restart closes all connections to a server when no request uses them, and ends the
+// backoff. The next request of each client opens another one.
+func (g *Gateway) Restart(server string) {
+	if u := g.generations.current().upstream(server); u != nil {
+		u.Retry()
+		u.Drop()
+	}
+	g.conns.Retry(server)
+	g.conns.Replace(server)
+}
+
 // GiveUp cancels the requests in flight of all sessions. Each client gets an error.
 func (g *Gateway) GiveUp() {
 	for _, s := range g.sessions.all() {

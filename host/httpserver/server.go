@@ -157,7 +157,7 @@ func (srv *Server) admit(w http.ResponseWriter, r *http.Request, settings *activ
 // presented when it connected must still be accepted.
 func authenticate(settings *active, r *http.Request) (authn.Principal, error) {
 	l := listenerOf(r)
-	if secure := l.secure.Load(); secure != nil && !secure.accepts(r.TLS) {
+	if secure := l.secure.Load(); secure != nil && !secure.Accepts(r.TLS) {
 		return authn.Principal{}, authn.ErrCertificate
 	}
 	auth := settings.Auth

@@ -57,10 +57,19 @@ func NewTLS(c Certificates, log hclog.Logger) (*TLS, error) {
 	return t, nil
 }
 
-// accepts reports whether the certificate that a client presented, if one is required,
+// Config returns a configuration for a listener. It uses the files as they are at each
+// handshake.
+func (t *TLS) Config() *tls.Config {
+	return &tls.Config{
+		MinVersion: tls.VersionTLS12, NextProtos: protocols,
+		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return t.current().config, nil },
+	}
+}
+
+// Accepts reports whether the certificate that a client presented, if one is required,
 // is of an authority that is accepted now. The handshake has verified it with the
 // authorities of its time.
-func (t *TLS) accepts(client *tls.ConnectionState) bool {
+func (t *TLS) Accepts(client *tls.ConnectionState) bool {
 	clients := t.current().clients
 	if clients == nil || t.files.Optional && client != nil && len(client.PeerCertificates) == 0 {
 		return true

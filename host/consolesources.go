@@ -1,0 +1,246 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/console"
+	"github.com/junctor-mcp/junctor/host/control"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/gateway"
+	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/host/sendqueue"
+	"github.com/junctor-mcp/junctor/host/upstream"
+	"github.com/junctor-mcp/junctor/host/usage"
+)
+
+// sources returns what the pages of the console show and change.
+func (s *consoleService) sources() console.Sources {
+	return console.Sources{
+		Process: s, Servers: s, Tools: consoleTools{s.app}, Policy: consolePolicy{s.app}, Approvals: s.app,
+		Logins: s, Programs: s, Traffic: s, Audit: s.Audit,
+	}
+}
+
+// Status implements [console.Process].
+func (s *consoleService) Status(ctx context.Context) *control.Status {
+	st := s.app.Status(ctx)
+	st.PID, st.Version, st.Started = os.Getpid(), s.app.opts.Version, s.started
+	st.Memory.Resident = control.Resident(st.PID)
+	return st
+}
+
+// Restart implements [console.Servers].
+func (s *consoleService) Restart(server string) error {
+	g := s.app.current.Load()
+	u := g.upstreams[server]
+	if u == nil {
+		return fault.New(fault.UpstreamUnknown, "server %q is not configured, or disabled", server).WithHint("look at the servers again")
+	}
+	g.Gateway.Restart(server)
+	s.work.Go(func() {
+		if err := u.Connect(s.ctx); err != nil {
+			s.app.opts.Log.Debug("a restarted server does not connect", "server", server, "error", err)
+		}
+	})
+	return nil
+}
+
+// lastLinesTime limits the wait for the last lines of a server.
+const lastLinesTime = time.Second
+
+// LastLines implements [console.Servers].
+func (s *consoleService) LastLines(ctx context.Context, server string) []string {
+	u := s.app.current.Load().upstreams[server]
+	if u == nil {
+		return nil
+	}
+	now := u.Status()
+	if d, ok := now.Link.(upstream.Diagnoser); ok {
+		ctx, cancel := context.WithTimeout(ctx, lastLinesTime)
+		defer cancel()
+		lines, _ := d.Output(ctx)
+		return lines
+	}
+	if now.Start.Line != "" {
+		return []string{now.Start.Line}
+	}
+	return nil
+}
+
+// Programs implements [console.Programs].
+func (s *consoleService) Programs() (all []console.Program) {
+	g := s.app.current.Load()
+	for _, p := range g.Config.Plugins {
+		one := console.Program{Plugin: p.Name, Source: p.Source, Pinned: p.SHA256 != ""}
+		if d, ok := g.manifests[p.Use]; ok {
+			one.Version, one.Path, one.SHA256 = d.Manifest.Version, d.Path, d.Digest
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// Totals implements [console.Traffic].
+func (s *consoleService) Totals() map[string]usage.Totals { return s.app.usage.All() }
+
+// loginStateTime is the time for the auth providers to describe the logins.
+const loginStateTime = 3 * time.Second
+
+// Logins implements [console.Logins]. It asks the auth providers, but no server.
+func (s *consoleService) Logins(ctx context.Context) []console.Login {
+	g := s.app.current.Load()
+	ctx, cancel := context.WithTimeout(ctx, loginStateTime)
+	defer cancel()
+	servers := slices.DeleteFunc(slices.Clone(g.Config.Servers), func(c *config.Server) bool { return !c.Enabled || c.Auth == nil })
+	all := make([]console.Login, len(servers))
+	var work sync.WaitGroup
+	for i, c := range servers {
+		work.Go(func() { all[i] = g.consoleLogin(ctx, c) })
+	}
+	work.Wait()
+	return all
+}
+
+// consoleLogin describes the login of the local user to a server.
+func (g *generation) consoleLogin(ctx context.Context, c *config.Server) console.Login {
+	tenant := Tenant(c, authn.Local())
+	l := console.Login{Server: c.Name, Kind: c.Auth.Kind, State: "unknown"}
+	if now, err := g.authState(ctx, c, tenant); err != nil {
+		l.State, l.Reason = "failed", fault.As(err).Message
+	} else {
+		l.State, l.Account, l.Expires, l.Stored = now.State, now.Account, now.Expires, now.Stored
+		if b := now.Broker; b.Kind == "refused" || b.Kind == "failed" {
+			l.State, l.Reason = b.Kind, b.Reason
+		}
+	}
+	g.pages.mu.Lock()
+	p := g.pages.all[[2]string{c.Name, tenant}]
+	g.pages.mu.Unlock()
+	switch {
+	case p == nil:
+	case !p.ended():
+		l.Page = p.address()
+	case p.err != nil:
+		l.Failed = p.err.Error()
+	}
+	return l
+}
+
+// address returns the address of the page if it is known already.
+func (p *loginPage) address() string {
+	select {
+	case <-p.shown:
+		return p.url
+	default:
+		return ""
+	}
+}
+
+// Begin implements [console.Logins]. The page of a login redirects to this machine, so the
+// browser must be on it.
+func (s *consoleService) Begin(ctx context.Context, server string) (string, error) {
+	g := s.app.current.Load()
+	i := slices.IndexFunc(g.Config.Servers, func(c *config.Server) bool { return c.Name == server && c.Enabled && c.Auth != nil })
+	if i < 0 {
+		return "", fault.New(fault.Usage, "server %q has no auth block, so there is nothing to log in to", server).WithHint("look at the logins again")
+	}
+	c := g.Config.Servers[i]
+	remote, _ := s.app.opts.Lookup("SSH_CONNECTION")
+	if at := s.app.shown.Load(); at == nil || remote != "" || !at.local {
+		return "", fault.New(fault.LoginFailed, "the login returns to the machine of Junctor, which this browser is not on").WithHint("run junctor login %s there", server)
+	}
+	g.pages.mu.Lock()
+	p := g.pageIn(s.ctx, &s.work, c, Tenant(c, authn.Local()))
+	g.pages.mu.Unlock()
+	limit := time.NewTimer(loginPageWait)
+	defer limit.Stop()
+	select {
+	case <-p.shown:
+	case <-limit.C:
+	case <-ctx.Done():
+	}
+	switch page := p.address(); {
+	case page != "" && !p.ended():
+		return page, nil
+	case p.ended() && p.err != nil:
+		return "", fault.New(fault.LoginFailed, "the login to %s failed: %s", server, p.err).WithHint("run junctor login %s in a terminal", server)
+	}
+	return "", fault.New(fault.LoginFailed, "the login to %s shows no page that a browser can open here", server).WithHint("run junctor login %s in a terminal", server)
+}
+
+// consolePolicy explains the policy of an App.
+type consolePolicy struct{ *App }
+
+// Principal implements [console.Policy].
+func (p consolePolicy) Principal(subject, tenant string) authn.Principal {
+	return p.PrincipalNamed(subject, tenant)
+}
+
+// Explain implements [console.Policy].
+func (p consolePolicy) Explain(who authn.Principal, t *catalog.Tool, args []byte) policy.Explanation {
+	return p.App.Explain(policy.Query{Principal: &who, Item: policy.Item{Server: t.Server, Kind: policy.Tool, Name: t.Name}}, t, args)
+}
+
+// consoleTools are the tools of an App.
+type consoleTools struct{ *App }
+
+// List implements [console.Tools].
+func (a consoleTools) List() []*catalog.Tool { return a.Catalog.Snapshot().Tools }
+
+// Find implements [console.Tools].
+func (a consoleTools) Find(exposed string) (*catalog.Tool, bool) {
+	return a.Catalog.Snapshot().Tool(exposed)
+}
+
+// Call implements [console.Tools]. The call passes all stages of the gateway, as a request
+// of a client with the principal does.
+func (a consoleTools) Call(ctx context.Context, who authn.Principal, t *catalog.Tool, args []byte) (console.Result, error) {
+	text, err := json.Marshal(map[string]any{
+		"jsonrpc": "2.0", "id": 1, "method": mcp.MethodCallTool,
+		"params": map[string]any{"name": t.Exposed, "arguments": json.RawMessage(args), "_meta": map[string]any{
+			mcp.MetaVersion: mcp.Revision20260728, mcp.MetaClientCaps: struct{}{},
+			mcp.MetaClientInfo: map[string]string{"name": "junctor-console", "version": a.opts.Version},
+		}},
+	})
+	if err != nil {
+		return console.Result{}, err
+	}
+	m, err := mcp.Parse(text)
+	if err != nil {
+		return console.Result{}, fault.Because(fault.CallArguments, err, "the arguments cannot be sent")
+	}
+	answer := a.Gateway.Answer(ctx, gateway.Client{Principal: who, Out: silent{}}, m, gateway.Exchange{Out: silent{}, Address: "local"})
+	defer answer.Message.Hold.Release()
+	return resultOf(t.Server, slices.Concat(answer.Message.Head, answer.Message.Body, answer.Message.Tail))
+}
+
+// resultOf reads the response to a call.
+func resultOf(server string, response []byte) (console.Result, error) {
+	if rpcError := mcp.Member(response, "error"); rpcError != nil {
+		message, _ := mcp.TextMember(rpcError, "message")
+		hint, _ := mcp.TextMember(rpcError, "data", "hint")
+		return console.Result{}, fault.In(server, fault.New(fault.UpstreamError, "%s", message).WithHint("%s", hint))
+	}
+	result := mcp.Member(response, "result")
+	if kind, _ := mcp.TextMember(result, "resultType"); kind == "input_required" {
+		return console.Result{}, fault.In(server, fault.New(fault.CallInput, "the server asks its client something, which the console cannot answer"))
+	}
+	return console.Result{JSON: result, Failed: string(mcp.Member(result, "isError")) == "true"}, nil
+}
+
+// silent is the stream of a call whose progress is not shown.
+type silent struct{}
+
+func (silent) Send(context.Context, sendqueue.Message) error { return nil }
+func (silent) TrySend(m sendqueue.Message) bool              { m.Hold.Release(); return true }
+func (silent) Push(m sendqueue.Message) error                { m.Hold.Release(); return nil }
+func (silent) WaitForSpace(context.Context) error            { return nil }
