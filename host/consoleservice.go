@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"crypto/tls"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -207,6 +208,7 @@ func (c *consoleChange) apply() {
 	case s.server == nil:
 		s.server = console.New(console.Options{
 			Sources: s.sources(), Settings: c.settings, Log: s.app.opts.Log, Hide: s.app.redactor.hide, Version: s.app.opts.Version,
+			Foreign: otherUser,
 		})
 		s.work.Go(func() { s.server.Run(s.ctx) })
 	default:
@@ -298,6 +300,7 @@ func (l *consoleListener) checked(next http.Handler) http.Handler {
 		httpconn.SetTLS(r)
 		if r.ContentLength != 0 {
 			httpconn.LimitBody(w, r, time.Now().Add(consoleBodyTime))
+			r.Body = &limitedBody{r.Body, func() { httpconn.UnlimitBody(w, r) }}
 		}
 		if l.secure != nil && !l.secure.Accepts(r.TLS) {
 			http.Error(w, "The client certificate is not accepted.", http.StatusForbidden)
@@ -305,6 +308,21 @@ func (l *consoleListener) checked(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// A limitedBody ends the time limit of a body at its end: a tool call may take longer.
+type limitedBody struct {
+	io.ReadCloser
+	ended func()
+}
+
+// Read reads from the body.
+func (b *limitedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err == io.EOF {
+		b.ended()
+	}
+	return n, err
 }
 
 // consoleAddress returns the network of a client. Those of this machine are not limited.

@@ -41,14 +41,13 @@ func (s *consoleService) Status(ctx context.Context) *control.Status {
 // Restart implements [console.Servers].
 func (s *consoleService) Restart(server string) error {
 	g := s.app.current.Load()
-	u := g.upstreams[server]
-	if u == nil {
+	if g.upstreams[server] == nil {
 		return fault.New(fault.UpstreamUnknown, "server %q is not configured, or disabled", server).WithHint("look at the servers again")
 	}
 	g.Gateway.Restart(server)
 	s.work.Go(func() {
-		if err := u.Connect(s.ctx); err != nil {
-			s.app.opts.Log.Debug("a restarted server does not connect", "server", server, "error", err)
+		for name, err := range g.Catalog.Refresh(s.ctx, server) {
+			s.app.opts.Log.Debug("a restarted server does not list its tools", "server", name, "error", err)
 		}
 	})
 	return nil

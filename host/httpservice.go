@@ -208,6 +208,11 @@ func (g *generation) checkGatewayFiles() map[string]error {
 			failed["gateway tls"] = err
 		}
 	}
+	if c := g.Config.Console; c != nil && c.TLS != nil {
+		if _, err := newTLS(c.TLS, g.opts.Log); err != nil {
+			failed["console tls"] = err
+		}
+	}
 	for _, source := range keySources(h) {
 		if source.File == "" {
 			continue // an issuer may be down now

@@ -39,7 +39,7 @@ const perMinute = int(time.Minute / sampleEvery)
 func callsChart(samples []sample) chart {
 	most, calls, errors := uint32(0), 0, 0
 	for _, s := range samples {
-		most, calls, errors = max(most, s.Calls), calls+int(s.Calls), errors+int(s.Errors)
+		most, calls, errors = max(most, s.Calls, s.Errors), calls+int(s.Calls), errors+int(s.Errors)
 	}
 	c := chart{ID: "calls", Title: "Calls and errors", Top: fmt.Sprintf("%d calls a minute", int(most)*perMinute)}
 	c.Text = fmt.Sprintf("%d calls in the last hour, %d of them with errors; at most %s.", calls, errors, c.Top)

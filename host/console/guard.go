@@ -51,6 +51,7 @@ var (
 	errFormSize  = &refusal{status: http.StatusRequestEntityTooLarge, title: "Form too large", text: "A form has at most 256 KiB."}
 	errRole      = &refusal{status: http.StatusForbidden, title: "Not allowed", text: "A viewer sees the pages of the console. Only an admin acts."}
 	errLink      = &refusal{status: http.StatusForbidden, title: "Link not valid", text: "The link was used already, or is older than five minutes. Run junctor console for another one."}
+	errUser      = &refusal{status: http.StatusForbidden, title: "Link of another user", text: "Only the user who runs Junctor opens this link."}
 	errToken     = &refusal{status: http.StatusUnauthorized, title: "Not signed in", text: "The token is not accepted, or its subject is neither in admins nor in viewers of the console block."}
 	errAttempts  = &refusal{status: http.StatusTooManyRequests, title: "Too many attempts", text: "Too many sign-ins of your network failed. Wait a minute."}
 	errAuthDown  = &refusal{status: http.StatusServiceUnavailable, title: "Sign-in not possible now", text: "The token cannot be checked at the moment. The log of Junctor says why."}

@@ -26,6 +26,9 @@ type Options struct {
 	Log      hclog.Logger
 	Hide     func(string) string // masks secrets in a text; nil: there are none
 	Version  string              // of Junctor
+	// Foreign reports whether another user of this machine is at the other end of a
+	// connection; nil: that is not known.
+	Foreign func(remote, local string) bool
 }
 
 // A Server serves the pages. Its methods may be called concurrently.
@@ -33,6 +36,7 @@ type Server struct {
 	sources  Sources
 	log      hclog.Logger
 	hide     func(string) string
+	foreign  func(remote, local string) bool
 	version  string
 	views    *views
 	active   atomic.Pointer[active]
@@ -49,8 +53,11 @@ func New(o Options) *Server {
 	if o.Hide == nil {
 		o.Hide = func(text string) string { return text }
 	}
+	if o.Foreign == nil {
+		o.Foreign = func(string, string) bool { return false }
+	}
 	s := &Server{
-		sources: o.Sources, log: o.Log, hide: o.Hide, version: o.Version,
+		sources: o.Sources, log: o.Log, hide: o.Hide, foreign: o.Foreign, version: o.Version,
 		busy: make(chan struct{}, maxBusy), trying: make(chan struct{}, maxTrying),
 	}
 	s.views = newViews(o.Hide)

@@ -2,6 +2,7 @@ package console
 
 import (
 	"errors"
+	"net"
 	"net/http"
 
 	"github.com/junctor-mcp/junctor/host/authn"
@@ -89,12 +90,21 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request, a *active) error {
 	switch {
 	case r.Method != http.MethodGet: // a HEAD request of a preview does not use the link
 		return errMethod("GET")
+	case s.ofAnotherUser(r): // the link stays for its user
+		return errUser
 	case !a.local || !s.links.use(r.URL.Query().Get("key")):
 		return errLink
 	}
 	one, cookie := s.sessions.begin(authn.Local(), true)
 	s.enter(w, r, one, cookie, admin)
 	return nil
+}
+
+// ofAnotherUser reports whether another user of this machine sent a request. Such a user
+// can see the link on the command line of a browser that starts.
+func (s *Server) ofAnotherUser(r *http.Request) bool {
+	local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	return ok && s.foreign(r.RemoteAddr, local.String())
 }
 
 // begin begins the session of a principal.

@@ -89,6 +89,21 @@ func TestLinksWorkOnce(t *testing.T) {
 	}
 }
 
+// TestLinksAreForTheirUser: another user of the machine cannot use a link, which stays for
+// the user who runs Junctor.
+func TestLinksAreForTheirUser(t *testing.T) {
+	foreign := true
+	s := newSite(t, newFake(), func(o *Options) { o.Foreign = func(remote, local string) bool { return foreign && remote != local } })
+	path, _, _ := s.console.Link()
+	if resp, _ := s.browser(t).do(http.MethodGet, path, nil, nil); resp.StatusCode != http.StatusForbidden || len(resp.Cookies()) > 0 {
+		t.Errorf("another user: %s", resp.Status)
+	}
+	foreign = false
+	if resp, _ := s.browser(t).do(http.MethodGet, path, nil, nil); resp.StatusCode != http.StatusSeeOther {
+		t.Errorf("the user: %s", resp.Status)
+	}
+}
+
 // TestLinksAndSessionsEnd lets the time of links and sessions pass.
 func TestLinksAndSessionsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

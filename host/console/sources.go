@@ -32,8 +32,8 @@ type Process interface {
 
 // Servers act on the servers of the configuration.
 type Servers interface {
-	// Restart closes the connections to a server when their calls have ended, and
-	// connects again.
+	// Restart closes the connections to a server when their calls have ended, connects
+	// again and asks for the lists of the server.
 	Restart(server string) error
 	// LastLines returns the last lines that a connected server printed on standard error.
 	LastLines(ctx context.Context, server string) []string

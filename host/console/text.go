@@ -93,10 +93,10 @@ func cutBytes(s string, n int) string {
 	return s[:n]
 }
 
-// hidden reports whether a character is invisible, controls a terminal or changes the
-// direction of text.
+// hidden reports whether a character is invisible or not assigned, controls a terminal or
+// changes the direction of text.
 func hidden(r rune) bool {
-	return r != ' ' && (unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs, unicode.Z) || r == utf8.RuneError || invisibleLetter(r) || unicode.Is(unicode.Variation_Selector, r))
+	return !unicode.IsPrint(r) || r == utf8.RuneError || invisibleLetter(r) || unicode.Is(unicode.Variation_Selector, r)
 }
 
 // invisibleLetter reports whether a character is a letter without a shape, such as the
@@ -158,6 +158,8 @@ func shortDuration(d time.Duration) string {
 		return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond))
 	case d < time.Second:
 		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < time.Minute && d%time.Second == 0:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
 	case d < time.Minute:
 		return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + " s"
 	case d < time.Hour:

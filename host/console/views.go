@@ -144,7 +144,7 @@ func ago(t any) string {
 
 func in(t any) string {
 	if d := time.Until(timeOf(t)); d > 0 {
-		return "in " + shortDuration(d)
+		return "in " + shortDuration(d.Truncate(time.Second)+time.Second)
 	}
 	return "now"
 }

@@ -273,7 +273,10 @@ func TestAnswers(t *testing.T) {
 	if r, ok := errors.AsType[*Refused](err); !ok || r.Text != "text" || !fault.Is(err, fault.ConfigInvalid) {
 		t.Errorf("%v", err)
 	}
-	for _, c := range []struct{ method, path string }{{"GET", "/v1/reload"}, {"POST", "/v1/status"}, {"GET", "/"}, {"GET", "/v2/status"}} {
+	if _, err := i.ConsoleLink(t.Context()); !fault.Is(err, fault.ConfigInvalid) {
+		t.Errorf("%v", err)
+	}
+	for _, c := range []struct{ method, path string }{{"GET", "/v1/console/link"}, {"GET", "/v1/reload"}, {"POST", "/v1/status"}, {"GET", "/"}, {"GET", "/v2/status"}} {
 		if _, err := ask[Status](t.Context(), i, c.method, c.path); !fault.Is(err, fault.ProcessUnreachable) {
 			t.Errorf("%s %s: %v", c.method, c.path, err)
 		}

@@ -1,0 +1,121 @@
+package console
+
+import (
+	"encoding/xml"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/usage"
+)
+
+// TestHistoryHasTheLastHour samples counters for more than an hour, with a server that is
+// removed and added again.
+func TestHistoryHasTheLastHour(t *testing.T) {
+	var h history
+	var c usage.Counter
+	now := time.Now()
+	call := func(server string, n int, failed bool) {
+		for range n {
+			c.Begin(server)(failed)
+		}
+	}
+	call("a", 1000, false) // before the first sample
+	h.sample(now, c.All())
+	if got := h.of(""); len(got) != 0 {
+		t.Errorf("%d samples of nothing", len(got))
+	}
+	for i := range maxSamples + 10 {
+		call("a", 2, false)
+		call("b", 1, true)
+		if i == maxSamples {
+			c.Keep(func(server string) bool { return server == "a" })
+			call("b", 3, false)
+		}
+		h.sample(now.Add(time.Duration(i+1)*sampleEvery), c.All())
+	}
+	total, a, b := h.of(""), h.of("a"), h.of("b")
+	if len(total) != maxSamples || len(a) != maxSamples || h.of("unknown") != nil {
+		t.Fatalf("%d, %d samples", len(total), len(a))
+	}
+	for i, s := range total {
+		calls, errors := uint32(3), uint32(1)
+		if i == maxSamples-10 { // b was removed, and three calls of the new one are counted
+			calls, errors = 5, 0
+		}
+		if s.Calls != calls || s.Errors != errors || a[i].Calls != 2 || a[i].Errors != 0 || s.Most == 0 {
+			t.Errorf("sample %d: %+v, %+v, %+v", i, s, a[i], b[i])
+		}
+	}
+	if got := h.names(); len(got) != 2 {
+		t.Errorf("%q", got)
+	}
+	many := map[string]usage.Totals{}
+	for i := range 2 * maxSeries {
+		many[fmt.Sprint(i)] = usage.Totals{Requests: 1}
+	}
+	h.sample(now, many)
+	if got := h.names(); len(got) != maxSeries {
+		t.Errorf("%d servers are kept", len(got))
+	}
+}
+
+// TestRunSamples lets the sampler run.
+func TestRunSamples(t *testing.T) {
+	f := newFake()
+	f.totals["files"] = usage.Totals{Requests: 7}
+	synctest.Test(t, func(t *testing.T) {
+		s := New(Options{Sources: f.sources(), Settings: Settings{Address: addressOf(t)}})
+		ctx, cancel := newCanceled(t)
+		done := make(chan struct{})
+		go func() { defer close(done); s.Run(ctx) }()
+		time.Sleep(3*sampleEvery + time.Second)
+		if got := s.history.of("files"); len(got) != 3 {
+			t.Errorf("%d samples", len(got))
+		}
+		cancel()
+		<-done
+	})
+}
+
+// TestChartsStayInTheirFrame draws extreme samples and reads the numbers of the paths.
+func TestChartsStayInTheirFrame(t *testing.T) {
+	full := make([]sample, maxSamples)
+	for i := range full {
+		full[i] = sample{Calls: uint32(i * i), Errors: uint32(i), Half: time.Duration(i) * time.Millisecond, Most: time.Duration(i*i) * time.Millisecond}
+	}
+	for name, samples := range map[string][]sample{
+		"none": nil, "one": {{Calls: 1, Half: 1, Most: 1}}, "full": full, "errors only": {{Calls: 3, Errors: 5, Half: time.Second, Most: time.Second}}, "idle": make([]sample, 10),
+		"largest": {{Calls: 1 << 31, Errors: 1 << 31, Half: time.Hour, Most: time.Hour}, {}, {Calls: 1, Half: 1, Most: 2}},
+	} {
+		for _, c := range charts(samples) {
+			for _, s := range c.Shapes {
+				for _, number := range strings.FieldsFunc(s.Path, func(r rune) bool { return strings.ContainsRune("MVHLZh ", r) }) {
+					var v float64
+					if _, err := fmt.Sscan(number, &v); err != nil || v < 0 || v > chartWidth {
+						t.Fatalf("%s, %s: %q in %s", name, c.ID, number, s.Path)
+					}
+				}
+			}
+			if c.Text == "" || c.Top == "" {
+				t.Errorf("%s: %+v", name, c)
+			}
+		}
+		calls := uint32(0)
+		for _, p := range periods(samples) {
+			calls += p.Calls
+		}
+		var want uint32
+		for _, s := range samples {
+			want += s.Calls
+		}
+		if calls != want {
+			t.Errorf("%s: the periods have %d calls of %d", name, calls, want)
+		}
+	}
+	if err := xml.Unmarshal([]byte(`<path d="`+callsChart(full).Shapes[0].Path+`"/>`), new(struct{})); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,319 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/control"
+	"github.com/junctor-mcp/junctor/host/fault"
+)
+
+func addressOf(t *testing.T) net.Addr {
+	t.Helper()
+	return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 7576}
+}
+
+func newCanceled(t *testing.T) (context.Context, context.CancelFunc) {
+	t.Helper()
+	return context.WithCancel(context.Background())
+}
+
+// TestPagesShowTheProcess looks for what each page is for.
+func TestPagesShowTheProcess(t *testing.T) {
+	f := newFake()
+	f.rows = []AuditRow{{Seq: 2, Time: time.Now(), Kind: "call", Subject: "alice", Server: "files", Item: "read", Outcome: "denied", Code: "policy.denied", Rule: "deny at junctor.hcl:3:1", Details: []Detail{{"Trace", "0af7"}}}}
+	s := newSite(t, f, nil)
+	b := s.browser(t).signInByLink()
+	for page, want := range map[string][]string{
+		"servers":                 {"files", "ready", "1\u202f204", "github", "needs_auth", "the server requires a login", "1 not working", "disabled", "/etc/junctor/junctor.hcl"},
+		"server?name=files":       {"listening", "40 MiB", "junctor.hcl:3:1"},
+		"server?name=github":      {"the server requires a login", "upstream.needs_login", "run junctor login github", "listening"},
+		"tools":                   {"files__read", "Does read a file.", "1 to 2 of 2"},
+		"tools?q=WRITE+file":      {"files__write", "1 to 1 of 1 found, of 2 in all"},
+		"tools?q=nothing":         {"No tool found, of 2 in all"},
+		"tools?page=99":           {"1 to 2 of 2"},
+		"tool?name=files__read":   {"Does read a file.", "&#34;path&#34;", "Call the tool"},
+		"access?tool=files__read": {`value="files__read"`},
+		"sessions":                {"claude 1.0", "alice", "2025-11-25"},
+		"approvals":               {"abcdef", "/srv/a", "confirm at junctor.hcl:30:1", "Approve", "denied", "waiting"},
+		"logins":                  {"github", "oauth", "needs_login", "no credential is stored", "Log in"},
+		"plugins":                 {"abababababab…", "pinned", "4711", "9 MiB"},
+		"limits":                  {"50 %", "alice"},
+		"audit":                   {"policy.denied", "deny at junctor.hcl:3:1", "0af7"},
+		"charts":                  {"Calls and errors", "Latency", "Token cost", "files"},
+	} {
+		if page == "plugins" {
+			want = slices.DeleteFunc(want, func(s string) bool { return s == "4711" })
+		}
+		status, text := b.get(page)
+		for _, w := range want {
+			if status != http.StatusOK || !strings.Contains(text, w) {
+				t.Errorf("%s (%d) does not show %q\n%s", page, status, w, text)
+			}
+		}
+	}
+	for _, page := range []string{"server?name=unknown", "tool?name=unknown", "tool", "charts?server=unknown", "nothing", ""} {
+		if status, _ := b.get(page); status != http.StatusNotFound {
+			t.Errorf("%q: %d", page, status)
+		}
+	}
+}
+
+// TestAuditIsOff shows a sentence without an audit log.
+func TestAuditIsOff(t *testing.T) {
+	s := newSite(t, newFake(), func(o *Options) { o.Sources.Audit = nil })
+	if _, text := s.browser(t).signInByLink().get("audit"); !strings.Contains(text, "The audit log is off") || strings.Contains(text, "<form class=\"search\"") {
+		t.Error(text)
+	}
+}
+
+// TestAuditPages goes from page to page with a filter.
+func TestAuditPages(t *testing.T) {
+	f := newFake()
+	for i := range 950 {
+		f.rows = append(f.rows, AuditRow{Seq: int64(950 - i), Kind: "call", Subject: []string{"alice", "bob"}[i%2], Outcome: "ok"})
+	}
+	b := newSite(t, f, nil).browser(t).signInByLink()
+	page, rows := "audit?subject=alice", 0
+	for range 10 {
+		_, text := b.get(page)
+		rows += strings.Count(text, `data-label="Event"`)
+		if strings.Contains(text, ">bob<") {
+			t.Fatal("the filter is lost")
+		}
+		_, next, more := strings.Cut(text, `<a rel="next" href="`)
+		if !more {
+			break
+		}
+		page, _, _ = strings.Cut(next, `"`)
+		page = strings.ReplaceAll(page, "&amp;", "&")
+	}
+	if rows != 475 {
+		t.Errorf("%d rows", rows)
+	}
+	for _, wrong := range []string{"audit?before=x", "audit?before=-1", "audit?before=99999999999999999999", "audit?since=forever"} {
+		if status, text := b.get(wrong); status != http.StatusOK || strings.Count(text, `data-label="Event"`) != pageSize {
+			t.Errorf("%s: %d", wrong, status)
+		}
+	}
+}
+
+// TestActionsThatFail shows why.
+func TestActionsThatFail(t *testing.T) {
+	f := newFake()
+	s := newSite(t, f, nil)
+	b := s.browser(t).signInByLink()
+	for name, c := range map[string]struct {
+		form []string
+		page string
+		want string
+	}{
+		"an unknown server":      {[]string{"restart", "server", "unknown"}, "servers", "no server with this name. To do: run junctor status."},
+		"an unknown approval":    {[]string{"approvals", "id", "zzzzzz", "answer", "approve"}, "approvals", "nothing waits for an approval"},
+		"a server without login": {[]string{"logins", "server", "files"}, "logins", "has no auth block"},
+	} {
+		if resp, _ := b.post(c.form[0], c.form[1:]...); resp.StatusCode != http.StatusSeeOther {
+			t.Errorf("%s: %s", name, resp.Status)
+		}
+		_, text := b.get(c.page)
+		if !strings.Contains(text, c.want) || !strings.Contains(text, `role="alert"`) {
+			t.Errorf("%s:\n%s", name, text)
+		}
+		if _, text := b.get(c.page); strings.Contains(text, `role="alert"`) {
+			t.Errorf("%s: the message stays", name)
+		}
+	}
+	for _, form := range [][]string{
+		{"tool", "tool", "files__read", "arguments", "{"}, {"tool", "tool", "files__read", "arguments", "[1]"}, {"tool", "tool", "files__read", "arguments", "{} {}"},
+		{"access", "subject", "", "tool", "files__read"}, {"access", "subject", "a", "tool", "unknown"}, {"access", "subject", "a", "tool", "files__read", "claims", "1"},
+		{"access", "subject", "a", "tool", "files__read", "arguments", "{"}, {"access", "subject", "a", "tool", "files__read", "roles", strings.Repeat("r,", 65)},
+		{"access", "subject", strings.Repeat("a", 300), "tool", "files__read"},
+	} {
+		if resp, text := b.post(form[0], form[1:]...); resp.StatusCode != http.StatusUnprocessableEntity {
+			t.Errorf("%q: %s\n%s", form, resp.Status, text)
+		}
+	}
+	if resp, _ := b.post("tool", "tool", "unknown", "arguments", "{}"); resp.StatusCode != http.StatusNotFound {
+		t.Errorf("an unknown tool: %s", resp.Status)
+	}
+	if resp, _ := b.post("approvals", "id", "abcdef", "answer", "maybe"); resp.StatusCode != http.StatusForbidden {
+		t.Errorf("another answer: %s", resp.Status)
+	}
+	for _, did := range s.done() {
+		if strings.HasPrefix(did, "call") {
+			t.Errorf("done: %s", did)
+		}
+	}
+}
+
+// TestAdminsDoNotApproveTheirOwnCalls: another principal approves. The user of the machine
+// may, as with junctor approvals.
+func TestAdminsDoNotApproveTheirOwnCalls(t *testing.T) {
+	f := newFake()
+	s := newSite(t, f, nil)
+	alice := s.browser(t).signIn("token-of-alice")
+	alice.post("approvals", "id", "ghijkl", "answer", "approve")
+	if _, text := alice.get("approvals"); !strings.Contains(text, "You sent this call yourself") {
+		t.Error(text)
+	}
+	if did := s.done(); len(did) > 0 {
+		t.Errorf("done: %q", did)
+	}
+	alice.post("approvals", "id", "ghijkl", "answer", "deny")
+	s.browser(t).signInByLink().post("approvals", "id", "abcdef", "answer", "approve")
+	if did := s.done(); !slices.Equal(did, []string{"approve ghijkl false by alice, in the console", "approve abcdef true by the user of this machine, in the console"}) {
+		t.Errorf("done: %q", did)
+	}
+}
+
+// TestApprovalsShowAllArguments: the arguments of a call that can be approved are shown to
+// their end.
+func TestApprovalsShowAllArguments(t *testing.T) {
+	f := newFake()
+	f.pending = nil
+	for i := range 30 {
+		f.pending = append(f.pending, control.Approval{ID: fmt.Sprintf("id%04d", i), State: "waiting", Subject: "bob", Kind: "tool", Item: "write", Server: "files", Arguments: strings.Repeat("x", 200<<10) + fmt.Sprintf("end%d", i), Expires: time.Now().Add(time.Minute)})
+	}
+	_, text := newSite(t, f, nil).browser(t).signInByLink().get("approvals")
+	cards := strings.Count(text, "<article")
+	for i := range cards {
+		if !strings.Contains(text, fmt.Sprintf("end%d<", i)) {
+			t.Errorf("the arguments of card %d are cut", i)
+		}
+	}
+	if cards != 2 || !strings.Contains(text, "28 more calls wait") {
+		t.Errorf("%d cards", cards)
+	}
+}
+
+// attack is a text that tries to become a part of a page.
+const attack = `"><script>alert(1)</script><img src=x onerror=alert(1)>{{.CSRF}}` + "\u202e\x1b[2J'`"
+
+// sentBack matches the values that a form sends back as they are and that are not shown.
+var sentBack = regexp.MustCompile(`<input type="hidden" name="(server|tool)" value="[^"<>]*">|<option value="[^"<>]*"|<textarea [^<>]*>[^<>]*</textarea>`)
+
+// TestHostileTextsAreEscaped puts an attack in every text that comes from a server, a
+// client or a file.
+func TestHostileTextsAreEscaped(t *testing.T) {
+	f := newFake()
+	doc := &fault.Document{Code: fault.UpstreamExited, Message: attack, Hint: attack, Output: []string{attack}}
+	f.lines = []string{attack}
+	f.status.Generation.Path, f.status.Generation.Failed = attack, &control.FailedReload{Error: doc}
+	f.status.Servers = []*control.Server{{Server: attack, State: "failed", Step: attack, Transport: attack, Plugin: attack, At: attack, Revision: attack, Notes: []string{attack}, Settings: jsonText(attack), ServerInfo: jsonText(attack), Error: doc}, {Server: "b", State: "starting", Step: attack}, {Server: "c", State: "ready", Notes: []string{attack}}}
+	f.status.Plugins = []control.Plugin{{Plugin: attack, Servers: attack, Version: attack, State: "failed", Error: doc}}
+	f.status.Sessions.List = []control.Session{{Client: attack, Subject: attack, Tenant: attack, Revision: attack}}
+	f.status.Limits = []control.ToolUse{{Tenant: attack, Server: attack, Tool: attack}}
+	f.status.Clients = []control.ClientUse{{Tenant: attack, Subject: attack, Method: attack}}
+	f.tools = []*catalog.Tool{{Item: catalog.Item{Server: attack, Name: attack, Exposed: attack, Title: attack, Description: attack}, Input: jsonText(attack), Output: jsonText(attack), Refused: catalog.Refused{Input: attack, Output: attack}}}
+	f.pending = []control.Approval{{ID: "abcdef", State: "waiting", Subject: attack, Tenant: attack, Method: attack, Client: attack, Server: attack, Kind: "tool", Item: attack, Arguments: attack, Rule: attack}, {ID: "b", State: "used", Subject: attack, Item: attack, Server: attack, By: attack}}
+	f.logins = []Login{{Server: attack, Kind: attack, State: "failed", Reason: attack, Account: attack, Stored: attack, Failed: attack}, {Server: "b", State: "ready", Page: "javascript:alert(1)"}}
+	f.programs = []Program{{Plugin: attack, Source: attack, Version: attack, Path: attack, SHA256: attack}}
+	f.rows = []AuditRow{{Kind: attack, Subject: attack, Tenant: attack, Client: attack, Server: attack, Item: attack, Outcome: attack, Code: attack, Rule: attack, Details: []Detail{{attack, attack}}}}
+	f.result = Result{JSON: jsonText(attack)}
+	s := newSite(t, f, nil)
+	b := s.browser(t).signInByLink()
+	check := func(name, text string) {
+		shown := sentBack.ReplaceAllString(text, "")
+		for _, wrong := range []string{"<script>alert", "<img", "\u202e", "\x1b", `="javascript:`, "ZgotmplZ<"} {
+			if strings.Contains(shown, wrong) {
+				t.Errorf("%s contains %q", name, wrong)
+			}
+		}
+		if n := strings.Count(text, "<script"); n != 1 {
+			t.Errorf("%s has %d scripts", name, n)
+		}
+	}
+	at := query("name", attack)
+	for _, page := range []string{"servers", "server" + at, "tools", "tools" + query("q", "script", "server", attack), "tool" + at, "access" + query("tool", attack, "subject", attack), "sessions", "approvals", "logins", "plugins", "limits", "audit" + query("subject", attack, "item", attack), "charts"} {
+		status, text := b.get(page)
+		if status != http.StatusOK {
+			t.Errorf("%s: %d", page, status)
+		}
+		check(page, text)
+	}
+	for _, form := range [][]string{
+		{"tool", "tool", attack, "arguments", "{}"}, {"tool", "tool", attack, "arguments", attack}, {"access", "subject", attack, "tool", attack, "roles", attack, "groups", attack, "tenant", attack, "claims", attack},
+	} {
+		_, text := b.post(form[0], form[1:]...)
+		check(form[0], text)
+	}
+	b.post("restart", "server", attack)
+	_, text := b.get("servers")
+	check("a message", text)
+}
+
+// TestSecretsAreMasked: a secret in any text of a server is masked.
+func TestSecretsAreMasked(t *testing.T) {
+	const secret = "canary-0123456789"
+	f := newFake()
+	f.lines = []string{"started with " + secret}
+	f.tools[0].Description, f.tools[0].Input = secret, jsonText(secret)
+	f.result = Result{JSON: jsonText(secret + strings.Repeat("x", 100))}
+	f.status.Servers[1].Error.Message = secret
+	f.status.Servers[1].Settings = jsonText(secret)
+	f.pending[0].Arguments = secret
+	f.logins[0].Reason = secret
+	f.rows = []AuditRow{{Details: []Detail{{"Message", secret}}}}
+	s := newSite(t, f, func(o *Options) { o.Hide = strings.NewReplacer(secret, "***").Replace })
+	b := s.browser(t).signInByLink()
+	for _, page := range []string{"servers", "server?name=files", "server?name=github", "tools", "tool?name=files__read", "approvals", "logins", "audit"} {
+		if _, text := b.get(page); strings.Contains(text, secret) || !strings.Contains(text, "***") {
+			t.Errorf("%s:\n%s", page, text)
+		}
+	}
+	if _, text := b.post("tool", "tool", "files__read", "arguments", "{}"); strings.Contains(text, secret) {
+		t.Error(text)
+	}
+}
+
+// TestPanicsFailOneRequest: a panic of a source is an error of its page only.
+func TestPanicsFailOneRequest(t *testing.T) {
+	f := newFake()
+	s := newSite(t, f, func(o *Options) { o.Sources.Policy = panicking{} })
+	b := s.browser(t).signInByLink()
+	if resp, text := b.post("access", "subject", "a", "tool", "files__read"); resp.StatusCode != http.StatusInternalServerError || strings.Contains(text, "goroutine") {
+		t.Errorf("%s\n%s", resp.Status, text)
+	}
+	if status, _ := b.get("servers"); status != http.StatusOK {
+		t.Errorf("%d", status)
+	}
+}
+
+type panicking struct{ Policy }
+
+func (panicking) Principal(string, string) authn.Principal { panic("no") }
+
+// TestManyTools pages through 10 000 tools.
+func TestManyTools(t *testing.T) {
+	f := newFake()
+	f.tools = nil
+	for i := range 10_000 {
+		f.tools = append(f.tools, &catalog.Tool{Item: catalog.Item{Server: fmt.Sprintf("s%d", i/500), Name: fmt.Sprintf("tool%d", i), Exposed: fmt.Sprintf("s%d__tool%d", i/500, i), Description: strings.Repeat("Reads a file. ", 30)}})
+	}
+	b := newSite(t, f, nil).browser(t).signInByLink()
+	for _, c := range []struct{ page, first, summary string }{
+		{"tools", "s0__tool0", "1 to 100 of 10\u202f000"}, {"tools?page=50", "s9__tool4900", "4\u202f901 to 5\u202f000"}, {"tools?page=100", "s19__tool9900", "9\u202f901 to 10\u202f000"},
+		{"tools?page=101", "s19__tool9900", "9\u202f901"}, {"tools?page=-1", "s0__tool0", "1 to 100"}, {"tools?q=tool9999", "s19__tool9999", "1 to 1 of 1 found"}, {"tools?server=s3", "s3__tool1500", "1 to 100 of 500 found"},
+	} {
+		begun := time.Now()
+		_, text := b.get(c.page)
+		if !strings.Contains(text, c.first) || !strings.Contains(text, c.summary) {
+			t.Errorf("%s does not show %s and %q", c.page, c.first, c.summary)
+		}
+		if took := time.Since(begun); took > 2*time.Second {
+			t.Errorf("%s took %s", c.page, took)
+		}
+		if len(text) > 256<<10 {
+			t.Errorf("%s has %d bytes", c.page, len(text))
+		}
+	}
+}
