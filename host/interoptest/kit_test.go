@@ -46,6 +46,10 @@ var (
 		name: "uv", origin: "PyPI", needs: []string{"python3"}, install: pipInstall,
 		sources: []string{"python/requirements-uv.txt"},
 	}
+	npmAxe = &kit{
+		name: "axe", origin: "npm", needs: []string{"node", "npm"}, install: npmInstall,
+		sources: []string{"axe/package.json", "axe/package-lock.json"},
+	}
 	npmIdentity = &kit{
 		name: "oidc", origin: "npm", needs: []string{"node", "npm"}, install: npmInstall,
 		sources: []string{"oidc/package.json", "oidc/package-lock.json", "oidc/provider.mjs"},
@@ -140,7 +144,7 @@ func prefetch() {
 	if os.Getenv("JUNCTOR_REQUIRE_INTEROP") == "" || testing.Short() || flag.Lookup("test.run").Value.String() != "" {
 		return
 	}
-	kits := []*kit{suite, npmServers, pythonTwo, npmWeb, pythonOne, pythonUv, npmClients, npmIdentity}
+	kits := []*kit{suite, npmServers, pythonTwo, npmWeb, pythonOne, pythonUv, npmClients, npmIdentity, npmAxe}
 	turn := make(chan struct{}, 2)
 	for _, k := range kits {
 		fetching.Go(func() {
@@ -203,7 +207,7 @@ func tool(ctx context.Context, dir, name string, args ...string) error {
 
 // TestLockFilesNameNoRegistry checks that lock files work with any mirror.
 func TestLockFilesNameNoRegistry(t *testing.T) {
-	for _, k := range []*kit{npmServers, npmClients, npmWeb, npmIdentity, suite} {
+	for _, k := range []*kit{npmServers, npmClients, npmWeb, npmIdentity, npmAxe, suite} {
 		b, err := os.ReadFile(source(k.name + "/package-lock.json"))
 		if err != nil {
 			t.Fatal(err)

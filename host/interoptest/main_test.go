@@ -39,6 +39,7 @@ var sources = map[string]string{
 	"conformance":                    "./testdata/conformance",
 	"gosdk":                          "./testdata/interop/gosdk",
 	"demo":                           "./testdata/demo",
+	"odd":                            "./testdata/odd",
 	"browser":                        "./testdata/interop/browser",
 	// The test server of the Go SDK.
 	"everything-server": "github.com/modelcontextprotocol/go-sdk/conformance/everything-server",

@@ -36,6 +36,19 @@ const hostile = `{"tools":[
 {"name":"remote","inputSchema":{"type":"object"},"outputSchema":{"$ref":"http://127.0.0.1:1/schema.json"}},
 {"name":"good","description":"First. Second.","inputSchema":{"type":"object","properties":{"x":{"type":"string","description":"One. Two."}}}}]}`
 
+// web are tools whose texts attack the pages of a console in a browser.
+func web() string {
+	attack := `<script>window.pwned=1;document.title='pwned'</script><img src="http://127.0.0.1:9/x" onerror="window.pwned=2"><svg onload="window.pwned=3"></svg>` +
+		`</pre></main><a href="javascript:window.pwned=4" autofocus onfocus="window.pwned=5">{{.}}</a><style>*{display:none}</style>` + "\u202e\u2066\u001b[31m\u0007\u00ad\ufeff\u200b"
+	quoted := func(s string) string { b, _ := json.Marshal(s); return string(b) }
+	list := `{"tools":[`
+	for _, name := range []string{"attack", "attack_again"} {
+		list += `{"name":"` + name + `","title":` + quoted(attack) + `,"description":` + quoted(attack+"\n"+attack) +
+			`,"inputSchema":{"type":"object","description":` + quoted(attack) + `,"properties":{"x":{"type":"string","description":` + quoted(attack) + `}}}},`
+	}
+	return list + `{"name":"large","description":` + quoted(strings.Repeat("<b>"+attack, (1<<20)/len(attack))) + `,"inputSchema":{"type":"object"}}]}`
+}
+
 func main() {
 	mode := ""
 	if len(os.Args) > 1 {
@@ -45,6 +58,8 @@ func main() {
 	case "exit":
 		fmt.Fprintln(os.Stderr, "cannot open the database: no such file")
 		os.Exit(3)
+	case "web":
+		fmt.Fprintln(os.Stderr, "</pre><script>window.pwned=6</script>\x1b[2J\u202e<img src=x onerror=window.pwned=7>")
 	case "banner":
 		fmt.Println("Welcome to the odd server!")
 	case "hang":
@@ -61,11 +76,18 @@ func main() {
 func answer(mode string, r request) {
 	switch r.Method {
 	case "initialize":
+		if mode == "web" {
+			reply(r, `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"<script>window.pwned=8</script>","version":"\u202e"}}`)
+			return
+		}
 		reply(r, `{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"resources":{}},"serverInfo":{"name":"odd","version":"1"}}`)
 	case "tools/list":
 		list := tools
-		if mode == "hostile" {
+		switch mode {
+		case "hostile":
 			list = hostile
+		case "web":
+			list = web()
 		}
 		reply(r, strings.ReplaceAll(list, "\n", ""))
 	case "resources/list":
@@ -89,6 +111,9 @@ func call(mode string, r request) {
 	switch mode {
 	case "stray": // answers in words
 		fmt.Println("The answer is 42, the token is", os.Getenv("ODD_TOKEN"))
+		return
+	case "web": // answers with a page
+		text(r, "</pre><script>window.pwned=9</script><iframe src=//127.0.0.1:9></iframe>\u202e"+fmt.Sprint(r.Params.Arguments))
 		return
 	case "mute": // closes its output instead of an answer
 		fmt.Fprintln(os.Stderr, "the log file is full")

@@ -1,0 +1,365 @@
+package interoptest
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+const (
+	aliceToken = "0123456789abcdef0123456789abcdef"
+	bobToken   = "fedcba9876543210fedcba9876543210"
+)
+
+// A consoleSite is a gateway with a console.
+type consoleSite struct {
+	*endpoint
+	base string // of the console
+}
+
+// serveConsole starts a gateway with a console for these servers.
+func serveConsole(t *testing.T, more string, servers ...server) *consoleSite {
+	t.Helper()
+	s := newWorkspace(t, servers...).withSecrets()
+	s.appendConfig(fmt.Sprintf(`gateway {
+  http {
+    auth "static_token" {
+      token   = %q
+      subject = "alice"
+    }
+    auth "static_token" {
+      token   = %q
+      subject = "bob"
+    }
+  }
+}
+console {
+  listen  = "127.0.0.1:%d"
+  admins  = ["alice"]
+  viewers = ["bob"]
+}
+`, aliceToken, bobToken, freePort(t)) + more)
+	c := &consoleSite{endpoint: s.serveHTTP()}
+	c.base = hostOf(t, c.link())
+	return c
+}
+
+// link returns a one-time link.
+func (c *consoleSite) link() string {
+	c.t.Helper()
+	var link struct{ URL string }
+	c.site.run("console", "--json").exits(0).into(&link)
+	return link.URL
+}
+
+// call calls a tool of the gateway with a token and returns the response.
+func (c *consoleSite) call(token, tool, arguments string) string {
+	c.t.Helper()
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"shell","version":"1"}}}}`, tool, arguments)
+	return c.post(token, body, "Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", tool)
+}
+
+// post sends a message to the gateway.
+func (c *consoleSite) post(token, body string, headers ...string) string {
+	c.t.Helper()
+	r, err := http.NewRequest(http.MethodPost, c.url, bytes.NewReader([]byte(body)))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	headers = append(headers, "Authorization", "Bearer "+token, "Content-Type", "application/json", "Accept", "application/json, text/event-stream")
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	client := http.Client{Timeout: testTimeout, Transport: &http.Transport{DisableKeepAlives: true}}
+	resp, err := client.Do(r)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestConsoleTasks does the task of each page by clicking, on a small and on a large
+// screen.
+func TestConsoleTasks(t *testing.T) {
+	t.Parallel()
+	npmAxe.require(t)
+	auth := newAuthServer(t)
+	c := serveConsole(t, "policy {\n  default = \"allow\"\n  subject \"bob\" {\n    confirm {\n      tools = [\"greet\"]\n    }\n  }\n}\n",
+		server{name: "demo", command: []string{program("demo")}},
+		server{name: "broken", command: []string{program("odd"), "exit"}},
+		auth.server("  auth \"oauth\" {\n  }\n"))
+	for _, width := range []int64{360, 1440} {
+		t.Run(fmt.Sprint(width), func(t *testing.T) {
+			b := openTab(t, width, c.base)
+			b.open(c.base)
+			b.shows("h1", "Sign in")
+			b.capture("sign-in")
+			b.write("#token", bobToken)
+			b.click(`//button[.="Sign in"]`)
+			b.shows("header", "bob viewer")
+			b.click(`//button[.="Sign out"]`)
+			b.shows("h1", "Sign in")
+			b.open(c.link())
+			b.serversTask()
+			b.toolsTask()
+			b.accessTask()
+			b.approvalTask(c)
+			b.loginTask(c)
+			b.listsTask(c)
+			b.expectNoProblems()
+		})
+	}
+	t.Run("keyboard", func(t *testing.T) { openTab(t, 1440, c.base).keyboardTask(c) })
+	t.Run("no scripts", func(t *testing.T) {
+		b := openTab(t, 1440, c.base)
+		b.withoutScripts()
+		b.open(c.link())
+		b.click(`button[aria-label="Restart demo"]`)
+		b.shows(".flash", "Server demo restarts")
+	})
+	t.Run("live", func(t *testing.T) {
+		b := openTab(t, 1440, c.base)
+		b.open(c.link())
+		b.shows("#live-state", "Live")
+		before := c.call(aliceToken, "demo__add", `{"a":1,"b":1}`)
+		if !strings.Contains(before, `"sum":2`) {
+			t.Fatal(before)
+		}
+		b.shows(`#servers tbody tr:first-child td[data-label="Last used"]`, "ago") // without loading the page
+		b.expectNoProblems()
+	})
+}
+
+func (b *tab) serversTask() {
+	b.t.Helper()
+	b.shows("h1", "Servers")
+	b.shows("#servers", "3 servers")
+	b.click(`button[aria-label="Restart demo"]`)
+	b.shows(".flash", "Server demo restarts")
+	b.shows("h1 .state", "ready")
+	b.capture("server")
+	b.follow("Servers")
+	b.click(`button[aria-label="Restart broken"]`)
+	b.shows("h1 .state", "failed")
+	b.do(chromedp.Reload())
+	b.shows("pre.log", "cannot open the database: no such file")
+	b.shows(".problem", "exited with status 3")
+	b.capture("server-failed")
+	b.follow("Servers")
+	b.shows("#servers", "not working")
+	b.capture("servers")
+}
+
+func (b *tab) toolsTask() {
+	b.t.Helper()
+	b.follow("Tools")
+	b.shows("table", "demo__greet")
+	b.write("#q", "two numbers"+kb.Enter)
+	b.shows(".summary", "1 to 1 of 1")
+	b.capture("tools")
+	b.click(`//a[.="demo__add"]`)
+	b.shows("h1", "Tool demo__add")
+	b.write("#arguments", `{"a": 2, "b": 40}`)
+	b.click(`//button[.="Call the tool"]`)
+	b.shows("#outcome", `"sum": 42`)
+	b.capture("tool")
+	b.write("#arguments", `{"a": "x"}`)
+	b.click(`//button[.="Call the tool"]`)
+	b.shows("#outcome", "error")
+	b.write("#arguments", `[1]`)
+	b.click(`//button[.="Call the tool"]`)
+	b.shows("#outcome", "not a JSON object")
+}
+
+func (b *tab) accessTask() {
+	b.t.Helper()
+	b.click(`//a[.="Who may use it"]`)
+	b.shows("h1", "Who may use it")
+	b.write("#tool", "demo__greet")
+	b.write("#subject", "bob")
+	b.write("#arguments", `{"name": "Ada"}`)
+	b.click(`//button[.="Explain"]`)
+	b.shows(".verdict", "confirm")
+	b.shows("table", "decides")
+	b.capture("access")
+	b.write("#subject", "alice")
+	b.click(`//button[.="Explain"]`)
+	b.shows(".verdict", "allowed")
+}
+
+func (b *tab) approvalTask(c *consoleSite) {
+	b.t.Helper()
+	arguments := fmt.Sprintf("{\"name\": \"Ada at %d <b>pixels</b>\u202e\", \"language\": \"en\"}", b.width)
+	if got := c.call(bobToken, "demo__greet", arguments); !strings.Contains(got, "needs an approval") {
+		b.t.Fatal(got)
+	}
+	b.follow("Approvals")
+	b.shows("article pre", fmt.Sprintf(`"name": "Ada at %d <b>pixels</b>\u202e"`, b.width))
+	b.shows("article", "bob")
+	b.capture("approvals")
+	b.click(`button[value="approve"]`)
+	b.shows(".flash", "Approved: tool greet of demo for bob")
+	if got := c.call(bobToken, "demo__greet", arguments); !strings.Contains(got, "Hello, Ada") {
+		b.t.Error(got)
+	}
+	if got := c.call(bobToken, "demo__greet", fmt.Sprintf(`{"name": "Eve at %d"}`, b.width)); !strings.Contains(got, "needs an approval") {
+		b.t.Fatal(got)
+	}
+	b.follow("Approvals")
+	b.click(`button[value="deny"]`)
+	b.shows(".flash", "Denied: tool greet")
+	if got := c.call(bobToken, "demo__greet", fmt.Sprintf(`{"name": "Eve at %d"}`, b.width)); !strings.Contains(got, "not approved") {
+		b.t.Error(got)
+	}
+	b.capture("approvals-answered")
+}
+
+func (b *tab) loginTask(c *consoleSite) {
+	b.t.Helper()
+	b.follow("Logins")
+	b.shows("table", "oauth")
+	if _, text := b.text("table"); strings.Contains(text, "ready") { // of the round before
+		b.capture("logins")
+		return
+	}
+	b.click(`button[aria-label="Log in to up"]`)
+	b.shows(".flash", "has begun")
+	b.shows("td.act a", "Open the page")
+	b.capture("logins-begun")
+	page := result(b, chromedp.AttributeValue(chromedp.CSS("td.act a"), "href")).Value
+	if !strings.HasPrefix(page, "http://127.0.0.1:") || !strings.Contains(page, "/authorize?") {
+		b.t.Fatalf("the page is %s", page)
+	}
+	if resp, err := http.Get(page); err != nil { // logs in, and returns to Junctor
+		b.t.Fatal(err)
+	} else {
+		_ = resp.Body.Close()
+	}
+	for until := time.Now().Add(testTimeout); time.Now().Before(until); time.Sleep(50 * time.Millisecond) {
+		b.follow("Logins")
+		if _, text := b.text("table"); strings.Contains(text, "ready") {
+			b.capture("logins")
+			return
+		}
+	}
+	_, text := b.text("body")
+	b.t.Errorf("the login does not end:\n%s\n%s", text, c.stderr)
+}
+
+func (b *tab) listsTask(c *consoleSite) {
+	b.t.Helper()
+	c.post(aliceToken, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"client of %d","version":"1"}}}`, b.width))
+	b.follow("Sessions")
+	b.shows("table", fmt.Sprintf("client of %d", b.width))
+	b.capture("sessions")
+	b.follow("Plugins")
+	b.shows("#processes", "stdio")
+	b.shows("main", "builtin/stdio")
+	b.capture("plugins")
+	b.follow("Limits in use")
+	b.capture("limits")
+	for until := time.Now().Add(testTimeout); ; time.Sleep(100 * time.Millisecond) { // there is a sample every ten seconds
+		b.follow("Charts")
+		if _, text := b.text("#calls-text"); !strings.HasPrefix(text, "0 calls") {
+			break
+		}
+		if time.Now().After(until) {
+			b.t.Fatal("the charts stay empty")
+		}
+	}
+	b.shows("#costs", "demo")
+	b.click("details summary")
+	b.shows("details table", "Calls in periods")
+	b.capture("charts")
+	b.follow("Audit log")
+	b.shows(".empty", "The audit log is off")
+	b.capture("audit-off")
+}
+
+// keyboardTask uses the keyboard alone.
+func (b *tab) keyboardTask(c *consoleSite) {
+	b.open(c.link())
+	b.shows("h1", "Servers")
+	focused := func() string {
+		return result(b, chromedp.Evaluate[string](`(document.activeElement.getAttribute("aria-label") || document.activeElement.innerText || document.activeElement.id || "").trim()`))
+	}
+	b.do(chromedp.KeyEvent(kb.Tab))
+	if got := focused(); got != "Skip to the content" {
+		b.t.Errorf("the first element with the focus is %q", got)
+	}
+	b.do(chromedp.KeyEvent(kb.Enter), chromedp.KeyEvent(kb.Tab))
+	if got := focused(); got != "demo" && got != "broken" && got != "up" {
+		b.t.Errorf("behind the link to the content the focus is on %q", got)
+	}
+	if outline := result(b, chromedp.Evaluate[string](`getComputedStyle(document.activeElement).outlineStyle + getComputedStyle(document.activeElement).outlineWidth`)); outline != "solid2px" {
+		b.t.Errorf("the focus is shown as %q", outline)
+	}
+	for range 10 {
+		if focused() == "Restart demo" {
+			b.do(chromedp.KeyEvent(kb.Enter))
+			b.shows(".flash", "Server demo restarts")
+			return
+		}
+		b.do(chromedp.KeyEvent(kb.Tab))
+	}
+	b.t.Errorf("the button is not reached: %q", focused())
+}
+
+// TestConsoleWithHostileServer opens every page about a server whose texts attack it.
+func TestConsoleWithHostileServer(t *testing.T) {
+	t.Parallel()
+	npmAxe.require(t)
+	web := server{name: "web", command: []string{program("odd"), "web"}}
+	c := serveConsole(t, "", web.with("  describe = \"verbatim\"\n"), web.under("mild"))
+	for _, width := range []int64{360, 1440} {
+		t.Run(fmt.Sprint(width), func(t *testing.T) {
+			b := openTab(t, width, c.base)
+			b.open(c.link())
+			for _, name := range []string{"web", "mild"} {
+				b.follow("Servers")
+				b.click(`button[aria-label="Restart ` + name + `"]`)
+				b.shows("h1 .state", "ready")
+				b.do(chromedp.Reload())
+				b.shows("pre.log", "window.pwned=6")
+				b.capture("hostile-server")
+				b.expectUnharmed("the page of the server")
+			}
+			b.follow("Tools")
+			b.shows("table", "web__attack")
+			b.expectUnharmed("the tools")
+			b.capture("hostile-tools")
+			for _, tool := range []string{"web__attack", "web__large", "mild__attack"} {
+				b.follow("Tools")
+				b.click(`//a[.="` + tool + `"]`)
+				b.shows("h1", tool)
+				b.expectUnharmed(tool)
+				b.write("#arguments", `{"x": "<script>window.pwned=10</script>"}`)
+				b.click(`//button[.="Call the tool"]`)
+				b.shows("#outcome", "window.pwned=9")
+				b.expectUnharmed("the result of " + tool)
+				b.capture("hostile-" + strings.ReplaceAll(tool, "__", "-"))
+			}
+			for _, title := range []string{"Sessions", "Approvals", "Logins", "Plugins", "Limits in use", "Charts", "Audit log"} {
+				b.follow(title)
+				b.expectUnharmed(title)
+			}
+			b.expectNoProblems()
+		})
+	}
+	if text, err := os.ReadFile(c.site.config); err != nil || strings.Contains(c.stderr.String(), "recovered from a panic") {
+		t.Errorf("%v\n%s\n%s", err, text, c.stderr)
+	}
+}
