@@ -244,8 +244,15 @@ telemetry {
 
 console { # pages for operators; junctor console prints a link
   listen  = "127.0.0.1:7576"
+  hosts   = ["console.example.com"]
   admins  = ["alice"] # subjects of the auth blocks above; they act
   viewers = []        # see the pages
+
+  allow_plaintext = false # true: a proxy in front has TLS
+  tls {
+    cert = "console.pem"
+    key  = "console.key"
+  }
 }
 
 policy {

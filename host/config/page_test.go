@@ -41,6 +41,7 @@ func TestReferencePages(t *testing.T) {
 			"plugins": pluginsTable(), "secret_store": formTable(&secretFileForm), "gateway": formTable(&gatewayForm), "audit": formTable(&auditForm),
 			"static_token": formTable(&staticTokenForm), "jwt": formTable(&jwtForm), "certificate": formTable(&certificateForm), "forwarded": formTable(&forwardedForm),
 		},
+		"console.md":    {"console": formTable(&consoleForm)},
 		"monitoring.md": {"metrics": formTable(&metricsForm)},
 		"permissions.md": {
 			"policy": formTable(&form{entries: policyForm.entries}), "rule": formTable(&ruleForm),
