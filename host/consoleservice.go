@@ -41,7 +41,6 @@ type ConsoleOptions struct {
 	// Optional makes the process go on without a console if it cannot listen: another
 	// process of the same configuration may have the address.
 	Optional bool
-	Audit    console.Audit // nil: there is no audit log
 }
 
 // A consoleService serves the console. Reload replaces its settings and its listener.
@@ -208,7 +207,7 @@ func (c *consoleChange) apply() {
 	case s.server == nil:
 		s.server = console.New(console.Options{
 			Sources: s.sources(), Settings: c.settings, Log: s.app.opts.Log, Hide: s.app.redactor.hide, Version: s.app.opts.Version,
-			Foreign: otherUser,
+			Foreign: otherUser, Refused: s.noteRefused,
 		})
 		s.work.Go(func() { s.server.Run(s.ctx) })
 	default:

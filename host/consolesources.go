@@ -26,7 +26,7 @@ import (
 func (s *consoleService) sources() console.Sources {
 	return console.Sources{
 		Process: s, Servers: s, Tools: consoleTools{s.app}, Policy: consolePolicy{s.app}, Approvals: s.app,
-		Logins: s, Programs: s, Traffic: s, Audit: s.Audit,
+		Logins: s, Programs: s, Traffic: s, Audit: consoleAudit{s.app},
 	}
 }
 

@@ -242,3 +242,43 @@ func TestConsoleKeepsLongCalls(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// TestConsoleShowsTheAuditLog searches the rows of calls, from page to page, and shows a
+// refused sign-in.
+func TestConsoleShowsTheAuditLog(t *testing.T) {
+	t.Parallel()
+	d := newReloadDir(t)
+	configure(t, d.path, consoleAt(freePort(t), "")+"audit {\n  sync = \"full\"\n}\n")
+	s := d.serveHTTP()
+	client := &reloadClient{url: s.url}
+	for range 120 {
+		if _, err := client.call("steady__add"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, _, _ := s.junctor("console", "--json")
+	var link control.ConsoleLink
+	if err := json.Unmarshal([]byte(out), &link); err != nil {
+		t.Fatal(err)
+	}
+	browser := newBrowser(t)
+	_, page, _ := load(t, browser, link.URL)
+	next, rows, pages := "audit?item=add", 0, 0
+	for ; next != "" && pages < 5; pages++ {
+		_, _, text := load(t, browser, strings.TrimSuffix(page.String(), "servers")+next)
+		rows += strings.Count(text, `data-label="Event"`)
+		if !strings.Contains(text, "steady") {
+			t.Fatal(text)
+		}
+		found := regexp.MustCompile(`rel="next" href="([^"]+)"`).FindStringSubmatch(text)
+		if next = ""; found != nil {
+			next = strings.ReplaceAll(found[1], "&amp;", "&")
+		}
+	}
+	if rows != 120 || pages != 2 {
+		t.Errorf("%d rows on %d pages", rows, pages)
+	}
+	if _, _, text := load(t, browser, strings.TrimSuffix(page.String(), "servers")+"audit?errors=1"); strings.Contains(text, "steady") {
+		t.Errorf("calls without errors are shown as errors:\n%s", text)
+	}
+}

@@ -28,6 +28,7 @@ type Filter struct {
 	Errors       bool   // every outcome but ok
 	Denied       bool   // outcomes of the policy and of approvals
 	After        int64  // rows with a greater sequence number
+	Before       int64  // rows with a smaller sequence number; 0: all
 	Limit        int    // rows; 0: all
 }
 
@@ -157,6 +158,9 @@ func (r *Reader) blocks(ctx context.Context, f *Filter, newestFirst bool) (all [
 	if f.After > 0 {
 		c.add("block >= ?", (f.After+1)>>blockBits)
 	}
+	if f.Before > 0 {
+		c.add("block <= ?", (f.Before-1)>>blockBits)
+	}
 	for _, p := range f.patterns() {
 		text, arg := condition("value", p.value)
 		c.add("block IN (SELECT block FROM found WHERE field = '"+p.field+"' AND "+text+")", arg)
@@ -192,7 +196,11 @@ func order(newestFirst bool) string {
 // inBlock returns the selected rows of a block, at most limit; 0: all.
 func (r *Reader) inBlock(ctx context.Context, f *Filter, block int64, newestFirst bool, limit int) (all []Row, err error) {
 	var c clause
-	c.add("e.seq BETWEEN ? AND ?", max(block<<blockBits, f.After+1), (block+1)<<blockBits-1)
+	last := (block+1)<<blockBits - 1
+	if f.Before > 0 {
+		last = min(last, f.Before-1)
+	}
+	c.add("e.seq BETWEEN ? AND ?", max(block<<blockBits, f.After+1), last)
 	if !f.Since.IsZero() {
 		c.add("e.time >= ?", f.Since.UnixMicro())
 	}

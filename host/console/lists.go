@@ -2,6 +2,7 @@ package console
 
 import (
 	"cmp"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -73,7 +74,10 @@ func showAudit(w http.ResponseWriter, r *http.Request, q *request) error {
 			f.Since = time.Now().Add(-span)
 		}
 		page, err := q.sources.Audit.Search(r.Context(), f)
-		if err != nil {
+		switch {
+		case errors.Is(err, ErrAuditOff):
+			v.Off = true
+		case err != nil:
 			v.Wrong = failure(err).Text
 		}
 		v.Page, v.Newer = page, f.Before > 0

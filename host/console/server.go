@@ -29,6 +29,9 @@ type Options struct {
 	// Foreign reports whether another user of this machine is at the other end of a
 	// connection; nil: that is not known.
 	Foreign func(remote, local string) bool
+	// Refused takes note of a sign-in that was refused, with the address of the client;
+	// nil: nothing does.
+	Refused func(remote, why string)
 }
 
 // A Server serves the pages. Its methods may be called concurrently.
@@ -37,6 +40,7 @@ type Server struct {
 	log      hclog.Logger
 	hide     func(string) string
 	foreign  func(remote, local string) bool
+	refused  func(remote, why string)
 	version  string
 	views    *views
 	active   atomic.Pointer[active]
@@ -56,8 +60,11 @@ func New(o Options) *Server {
 	if o.Foreign == nil {
 		o.Foreign = func(string, string) bool { return false }
 	}
+	if o.Refused == nil {
+		o.Refused = func(string, string) {}
+	}
 	s := &Server{
-		sources: o.Sources, log: o.Log, hide: o.Hide, foreign: o.Foreign, version: o.Version,
+		sources: o.Sources, log: o.Log, hide: o.Hide, foreign: o.Foreign, refused: o.Refused, version: o.Version,
 		busy: make(chan struct{}, maxBusy), trying: make(chan struct{}, maxTrying),
 	}
 	s.views = newViews(o.Hide)

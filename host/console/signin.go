@@ -56,6 +56,7 @@ func (s *Server) identify(r *http.Request, a *active) (authn.Principal, error) {
 	}
 	if err != nil {
 		s.attempts.fail(r.RemoteAddr)
+		s.refused(r.RemoteAddr, err.Error())
 		s.log.Warn("a sign-in to the console was refused", "why", err, "subject", who.Subject, "from", r.RemoteAddr)
 		return who, errToken
 	}

@@ -17,7 +17,8 @@ import (
 
 // TestSignInRefusals tries credentials that give no session.
 func TestSignInRefusals(t *testing.T) {
-	s := newSite(t, newFake(), nil)
+	noted := 0
+	s := newSite(t, newFake(), func(o *Options) { o.Refused = func(string, string) { noted++ } })
 	for name, c := range map[string]struct {
 		token  string
 		status int
@@ -44,8 +45,8 @@ func TestSignInRefusals(t *testing.T) {
 	if resp, _ := s.browser(t).do(http.MethodHead, "/", nil, func(r *http.Request) { r.Header.Set("Authorization", "Bearer token-of-alice") }); len(resp.Cookies()) > 0 {
 		t.Error("HEAD begins a session")
 	}
-	if n := s.console.sessions.count(); n != 0 {
-		t.Errorf("%d sessions", n)
+	if n := s.console.sessions.count(); n != 0 || noted < 10 {
+		t.Errorf("%d sessions, %d refusals are noted", n, noted)
 	}
 	resp, _ := s.browser(t).do(http.MethodGet, "/", nil, func(r *http.Request) { r.Header.Set("Authorization", "Bearer token-of-alice") })
 	if resp.StatusCode != http.StatusSeeOther || len(resp.Cookies()) != 1 {

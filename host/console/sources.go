@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/authn"
@@ -110,9 +111,13 @@ type Traffic interface {
 	Totals() map[string]usage.Totals
 }
 
+// ErrAuditOff means that there is no audit log that can be searched.
+var ErrAuditOff = errors.New("the audit log is off")
+
 // An Audit searches the audit log.
 type Audit interface {
-	// Search returns the latest selected rows first.
+	// Search returns the latest selected rows first. The error is ErrAuditOff if the
+	// configuration has no log in a file.
 	Search(ctx context.Context, f AuditFilter) (AuditPage, error)
 }
 

@@ -1,0 +1,82 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/audit"
+	"github.com/junctor-mcp/junctor/host/console"
+)
+
+// consoleAudit searches the audit log of an App.
+type consoleAudit struct{ *App }
+
+// Search implements [console.Audit].
+func (a consoleAudit) Search(ctx context.Context, f console.AuditFilter) (page console.AuditPage, err error) {
+	file := a.AuditFile()
+	if file == "" {
+		return page, console.ErrAuditOff
+	}
+	r, err := audit.OpenReader(file)
+	if err != nil {
+		return page, err
+	}
+	defer func() { _ = r.Close() }()
+	filter := audit.Filter{
+		Since: f.Since, Until: f.Until, Kind: audit.Kind(f.Kind), Server: f.Server, Item: f.Item, Subject: f.Subject,
+		Errors: f.Errors, Denied: f.Denied, Before: f.Before, Limit: f.Limit + 1,
+	}
+	err = r.Each(ctx, filter, true, func(row audit.Row) bool {
+		if len(page.Rows) == f.Limit {
+			page.More = true
+			return false
+		}
+		page.Rows = append(page.Rows, consoleRow(row))
+		return true
+	})
+	return page, err
+}
+
+// consoleRow returns a row for the page.
+func consoleRow(r audit.Row) console.AuditRow {
+	row := console.AuditRow{
+		Seq: r.Seq, Time: r.Time, Kind: string(r.Kind), Subject: r.Subject, Tenant: r.Tenant, Client: r.Client, Server: r.Server, Item: r.Item,
+		Outcome: string(r.Outcome), Code: r.Code, Rule: r.Rule, Duration: time.Duration(r.DurationMS * float64(time.Millisecond)),
+	}
+	number := func(n int) string {
+		if n == 0 {
+			return ""
+		}
+		return strconv.Itoa(n)
+	}
+	access := r.Access
+	if r.AccessSource != "" {
+		access = fmt.Sprintf("%s (%s)", r.Access, r.AccessSource)
+	}
+	for _, d := range []console.Detail{
+		{Name: "Message", Value: r.Message}, {Name: "Detail", Value: r.Detail}, {Name: "Method", Value: r.Method}, {Name: "Kind of item", Value: r.ItemKind},
+		{Name: "Decision", Value: r.Decision}, {Name: "Access", Value: access}, {Name: "By", Value: r.By}, {Name: "Plugin", Value: r.Plugin},
+		{Name: "Arguments", Value: string(r.Arguments)}, {Name: "Digest of the arguments", Value: r.ArgumentsDigest}, {Name: "Bytes of arguments", Value: number(r.ArgumentsSize)},
+		{Name: "Result", Value: string(r.Result)}, {Name: "Bytes of the result", Value: number(r.ResultSize)}, {Name: "Rounds", Value: number(r.Rounds)}, {Name: "Count", Value: number(r.Count)},
+		{Name: "Request", Value: r.RequestID}, {Name: "Trace", Value: r.TraceID}, {Name: "Session", Value: r.Session}, {Name: "Transport", Value: r.Transport},
+		{Name: "Address", Value: r.Address}, {Name: "Proof", Value: r.Proof}, {Name: "Issuer", Value: r.Issuer}, {Name: "Hash", Value: r.Hash},
+	} {
+		if d.Value = strings.TrimSpace(d.Value); d.Value != "" {
+			row.Details = append(row.Details, d)
+		}
+	}
+	return row
+}
+
+// noteRefused records a sign-in to the console that was refused.
+func (s *consoleService) noteRefused(remote, why string) {
+	address, _, err := net.SplitHostPort(remote)
+	if err != nil {
+		address = remote
+	}
+	s.app.audit.Note(&audit.Event{Kind: audit.AuthFailure, Time: time.Now(), Transport: "http", Address: address, Outcome: audit.Denied, Message: why, Detail: "sign-in to the console"})
+}
