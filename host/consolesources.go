@@ -202,7 +202,7 @@ func (a consoleTools) Find(exposed string) (*catalog.Tool, bool) {
 
 // Call implements [console.Tools]. The call passes all stages of the gateway, as a request
 // of a client with the principal does.
-func (a consoleTools) Call(ctx context.Context, who authn.Principal, t *catalog.Tool, args []byte) (console.Result, error) {
+func (a consoleTools) Call(ctx context.Context, c console.Caller, t *catalog.Tool, args []byte) (console.Result, error) {
 	text, err := json.Marshal(map[string]any{
 		"jsonrpc": "2.0", "id": 1, "method": mcp.MethodCallTool,
 		"params": map[string]any{"name": t.Exposed, "arguments": json.RawMessage(args), "_meta": map[string]any{
@@ -217,7 +217,7 @@ func (a consoleTools) Call(ctx context.Context, who authn.Principal, t *catalog.
 	if err != nil {
 		return console.Result{}, fault.Because(fault.CallArguments, err, "the arguments cannot be sent")
 	}
-	answer := a.Gateway.Answer(ctx, gateway.Client{Principal: who, Out: silent{}}, m, gateway.Exchange{Out: silent{}, Address: "local"})
+	answer := a.Gateway.Answer(ctx, gateway.Client{Principal: c.Principal, Out: silent{}}, m, gateway.Exchange{Out: silent{}, Address: c.Address})
 	defer answer.Message.Hold.Release()
 	return resultOf(t.Server, slices.Concat(answer.Message.Head, answer.Message.Body, answer.Message.Tail))
 }

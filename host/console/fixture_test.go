@@ -78,8 +78,8 @@ func (f *fake) Find(name string) (*catalog.Tool, bool) {
 	return f.tools[i], true
 }
 
-func (f *fake) Call(_ context.Context, who authn.Principal, t *catalog.Tool, args []byte) (Result, error) {
-	f.note("call %s %s as %s", t.Exposed, args, who.Subject)
+func (f *fake) Call(_ context.Context, c Caller, t *catalog.Tool, args []byte) (Result, error) {
+	f.note("call %s %s as %s at %s", t.Exposed, args, c.Principal.Subject, c.Address)
 	return f.result, nil
 }
 

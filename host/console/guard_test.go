@@ -168,7 +168,7 @@ func TestViewersSeeAndAdminsAct(t *testing.T) {
 			t.Errorf("%s as an admin: %s\n%s", a[0], resp.Status, text)
 		}
 	}
-	want := []string{"restart files", `call files__read {"path":"/srv"} as alice`, "approve abcdef true by alice, in the console", "login github"}
+	want := []string{"restart files", `call files__read {"path":"/srv"} as alice at 127.0.0.1`, "approve abcdef true by alice, in the console", "login github"}
 	if did := s.done(); !slices.Equal(did, want) {
 		t.Errorf("an admin did %q", did)
 	}

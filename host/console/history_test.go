@@ -67,7 +67,7 @@ func TestRunSamples(t *testing.T) {
 	f := newFake()
 	f.totals["files"] = usage.Totals{Requests: 7}
 	synctest.Test(t, func(t *testing.T) {
-		s := New(Options{Sources: f.sources(), Settings: Settings{Address: addressOf(t)}})
+		s := New(Options{Sources: f.sources(), Settings: Settings{Address: listenAddress(t)}})
 		ctx, cancel := newCanceled(t)
 		done := make(chan struct{})
 		go func() { defer close(done); s.Run(ctx) }()

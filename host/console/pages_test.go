@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,7 +18,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-func addressOf(t *testing.T) net.Addr {
+func listenAddress(t *testing.T) net.Addr {
 	t.Helper()
 	return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 7576}
 }
@@ -151,6 +152,19 @@ func TestActionsThatFail(t *testing.T) {
 	for _, did := range s.done() {
 		if strings.HasPrefix(did, "call") {
 			t.Errorf("done: %s", did)
+		}
+	}
+}
+
+// TestAddressOfCaller: a call through a proxy has no address that a rule could allow.
+func TestAddressOfCaller(t *testing.T) {
+	for header, want := range map[string]string{"": "192.0.2.1", "X-Forwarded-For": "unknown", "Forwarded": "unknown", "X-Real-Ip": "unknown"} {
+		r := httptest.NewRequest(http.MethodPost, "/", nil) // from 192.0.2.1
+		if header != "" {
+			r.Header.Set(header, "127.0.0.1")
+		}
+		if got := addressOf(r); got != want {
+			t.Errorf("with %s: %s", header, got)
 		}
 	}
 }

@@ -47,7 +47,13 @@ type Tools interface {
 	// Find returns the tool with an exposed name.
 	Find(exposed string) (*catalog.Tool, bool)
 	// Call calls a tool as a client of the gateway does.
-	Call(ctx context.Context, who authn.Principal, t *catalog.Tool, args []byte) (Result, error)
+	Call(ctx context.Context, c Caller, t *catalog.Tool, args []byte) (Result, error)
+}
+
+// A Caller is the person who calls a tool.
+type Caller struct {
+	Principal authn.Principal
+	Address   string // of the browser without a port, or "unknown" behind a proxy
 }
 
 // A Result is the result of a tool call.

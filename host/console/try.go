@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"net"
 	"net/http"
 	"time"
 
@@ -41,6 +42,21 @@ func argumentsOf(text string) (args []byte, why string) {
 	return b.Bytes(), ""
 }
 
+// addressOf returns the address of a browser. The policy may have conditions on it, so the
+// address of a proxy does not count.
+func addressOf(r *http.Request) string {
+	for _, header := range []string{"Forwarded", "X-Forwarded-For", "X-Real-Ip"} {
+		if len(r.Header[header]) > 0 {
+			return "unknown"
+		}
+	}
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return "unknown"
+	}
+	return host
+}
+
 // tryTool calls a tool as a client of the gateway does: the policy, the limits and the
 // audit log apply.
 func tryTool(w http.ResponseWriter, r *http.Request, q *request) error {
@@ -67,7 +83,7 @@ func tryTool(w http.ResponseWriter, r *http.Request, q *request) error {
 	_ = control.SetWriteDeadline(time.Now().Add(tryTime + sendTime))
 	q.log.Info("a tool is called from the console", "server", t.Server, "tool", t.Name, "by", q.session.name())
 	begun := time.Now()
-	result, err := q.sources.Tools.Call(ctx, q.session.who, t, args)
+	result, err := q.sources.Tools.Call(ctx, Caller{Principal: q.session.who, Address: addressOf(r)}, t, args)
 	v.Tried.Took = time.Since(begun)
 	_ = control.SetWriteDeadline(time.Now().Add(sendTime))
 	if err != nil {
