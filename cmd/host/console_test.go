@@ -91,6 +91,9 @@ func TestConsoleFollowsTheConfiguration(t *testing.T) {
 			t.Errorf("%s works twice: %d", address, status)
 		}
 	}
+	if out, _, _ := s.junctor("status", "--text"); !strings.Contains(out, "\nconsole: http://127.0.0.1:"+first+"/\n") {
+		t.Errorf("the status for people:\n%s", out)
+	}
 	if at := s.status().Console; at != "http://127.0.0.1:"+first+"/" {
 		t.Errorf("the status says %q", at)
 	}

@@ -60,6 +60,9 @@ func selectServers(st *control.Status, names []string) error {
 func (e *env) printProcess(st *control.Status) {
 	e.printf("process %s: junctor %s, running for %s, serves %s, %s\n", st.Instance, st.Version, duration(time.Duration(st.Uptime)*time.Second), serves(st), bytesOf(st.Memory.Resident))
 	e.printf("configuration: generation %d, read %s ago from %s\n", st.Generation.Number, since(st.Generation.Loaded), st.Generation.Path)
+	if st.Console != "" {
+		e.printf("console: %s\n", st.Console)
+	}
 	e.printf("sessions: %d; messages in memory: %s of %s\n\n", st.Sessions.Count, sizeOf(uint64(st.Memory.Messages)), bytesOf(uint64(st.Memory.MaxMessages)))
 	var rows [][]string
 	for _, s := range st.Servers {
