@@ -314,6 +314,34 @@ func TestReplacedConnectionsAreClosedWhenUnused(t *testing.T) {
 	}
 }
 
+// TestDroppedConnectionsConnectAgain: a connection that is dropped is stopped and stays that
+// of its owner. Those to another server stay connected.
+func TestDroppedConnectionsConnectAgain(t *testing.T) {
+	f := newFixture()
+	defer f.end()
+	mine, other, free := f.get(t, "a", "x", 1), f.get(t, "b", "x", 1), f.acquire(t, "y", "{}")
+	for _, u := range []*upstream.Upstream{mine.Upstream, other.Upstream, free.Upstream} {
+		if err := u.Connect(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.Release(free, true)
+	f.Drop("a")
+	f.work.Wait()
+	if st := mine.Upstream.Status().State; st != upstream.Stopped {
+		t.Errorf("the dropped connection is %s", st)
+	}
+	if st := other.Upstream.Status().State; st != upstream.Ready {
+		t.Errorf("the connection to another server is %s", st)
+	}
+	if !isClosed(free.Upstream) {
+		t.Error("an idle exclusive connection stays")
+	}
+	if again := f.get(t, "a", "x", 1); again != mine || again.Upstream.Connect(t.Context()) != nil || again.Upstream.Status().Connects != 2 {
+		t.Errorf("the owner does not connect again: %+v", again.Upstream.Status())
+	}
+}
+
 func TestRemovedServerHasNoConnections(t *testing.T) {
 	f := newFixture()
 	defer f.end()

@@ -198,14 +198,13 @@ func (g *Gateway) Retry(server string) {
 }
 
 // Restart closes all connections to a server when no request uses them, and ends the
-// backoff. The next request of each client opens another one.
+// backoff. The next request of each client connects again.
 func (g *Gateway) Restart(server string) {
 	if u := g.generations.current().upstream(server); u != nil {
 		u.Retry()
 		u.Drop()
 	}
-	g.conns.Retry(server)
-	g.conns.Replace(server)
+	g.conns.Drop(server)
 }
 
 // GiveUp cancels the requests in flight of all sessions. Each client gets an error.
