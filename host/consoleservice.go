@@ -38,7 +38,7 @@ type ConsoleOptions struct {
 	// Listening is called with each address before the first page is served there. link is
 	// a one-time link, or empty if other machines reach the console.
 	Listening func(address, link string)
-	// Optional makes the process go on without a console if it cannot listen: another
+	// Optional makes the process go on without a console if that cannot be opened: another
 	// process of the same configuration may have the address.
 	Optional bool
 }
@@ -137,29 +137,35 @@ func (s *consoleService) prepare(ctx context.Context, g *generation) (*consoleCh
 	if c.next == nil {
 		return c, nil
 	}
+	err := c.open(ctx, g)
+	if err != nil && s.Optional {
+		s.app.opts.Log.Warn("the console is off in this process", "error", err)
+		return &consoleChange{service: s}, nil
+	}
+	return c, err
+}
+
+// open builds the settings of the change, and opens the listener if it is another one. If
+// it fails, nothing is open.
+func (c *consoleChange) open(ctx context.Context, g *generation) error {
+	s := c.service
 	clients := g.Config.Gateway.HTTP
 	clients.TLS = c.next.TLS // certificates are those of this listener
 	auth, err := g.authenticator(ctx, clients, s.keys)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	c.sources = keySources(clients)
 	c.settings = console.Settings{Admins: c.next.Admins, Viewers: c.next.Viewers, Auth: auth, Hosts: c.next.Hosts}
 	if s.at.serves(c.next) {
 		c.settings.Address = s.at.socket.Addr()
-		return c, nil
+		return nil
 	}
-	c.listener, err = s.listen(ctx, c.next)
-	switch {
-	case err == nil:
-		c.settings.Address = c.listener.socket.Addr()
-	case s.Optional:
-		s.app.opts.Log.Warn("the console is off in this process", "error", err)
-		c.next = nil
-	default:
-		return nil, err
+	if c.listener, err = s.listen(ctx, c.next); err != nil {
+		return err
 	}
-	return c, nil
+	c.settings.Address = c.listener.socket.Addr()
+	return nil
 }
 
 // listen opens the listener for a console block.
