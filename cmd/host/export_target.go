@@ -78,8 +78,14 @@ func (e *env) stdioTarget(x exportOptions) (clientconfig.Target, error) {
 		}
 		t.Command = append(t.Command, "--config", path)
 	}
+	if e.get(passwordVariable) != "" {
+		e.remark("the client must have %s too: without it the Junctor that it starts cannot open the encrypted file of secrets", passwordVariable)
+	}
 	return t, nil
 }
+
+// passwordVariable names the file with the password of the encrypted file of secrets.
+const passwordVariable = "JUNCTOR_SECRETS_PASSWORD_FILE"
 
 // tokenVariable returns the variable of the client's token: the one that the gateway reads,
 // or the default.

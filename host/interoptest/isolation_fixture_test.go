@@ -308,6 +308,7 @@ func (c *tenantClient) text(res *http.Response, body io.Reader) string {
 	c.t.Helper()
 	var text strings.Builder
 	res.Header.Del("Date")
+	res.Header.Del("X-Request-Id")
 	fmt.Fprintln(&text, res.Status)
 	_ = res.Header.Write(&text)
 	if _, err := io.Copy(&text, body); err != nil {
