@@ -255,6 +255,13 @@ console { # pages for operators; junctor console prints a link
   }
 }
 
+notify { # tells a webhook of events; see docs/notify.md
+  webhook       = "https://alerts.example.com/junctor"
+  secret        = keyring("hook")
+  events        = ["approval", "quarantine", "tools_changed", "login_failed", "server_down"]
+  allow_private = false
+}
+
 policy {
   default   = "deny"
   mode      = "hide"  # or "explain": clients are told what is denied

@@ -24,6 +24,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/gateway"
 	"github.com/junctor-mcp/junctor/host/httpserver"
 	"github.com/junctor-mcp/junctor/host/limit"
+	"github.com/junctor-mcp/junctor/host/notify"
 	"github.com/junctor-mcp/junctor/host/plugin"
 	"github.com/junctor-mcp/junctor/host/upstream"
 	"github.com/junctor-mcp/junctor/host/usage"
@@ -87,6 +88,7 @@ type App struct {
 	audit       *audit.Log
 	stdio       atomic.Bool                           // standard output is for messages
 	status      func(context.Context) *control.Status // see ReportStatus
+	notices     *notify.Notifier                      // nil for a command that exits after one answer
 
 	reloading sync.Mutex                        // held by Reload and Stop, and while serving begins
 	closing   sync.WaitGroup                    // upstreams and secret stores of earlier generations
@@ -144,10 +146,13 @@ func Load(ctx context.Context, o Options) (*App, config.Diagnostics) {
 	a.messages, a.serverLog = limit.NewMemory(messageMemory(g.Config)), limit.NewLines(o.Log, "server")
 	var gate approval.Gate = approval.Refuse{}
 	if !o.OneShot {
+		a.notices = notify.New(o.Log)
 		a.approvals = approval.NewStore()
+		a.approvals.OnWait(a.noticeApproval)
 		gate = a.approvals
 	}
 	a.Catalog = catalog.New(nil, o.Dirs.Cache, o.Log, nil)
+	a.Catalog.OnDrift(a.noticeTools)
 	a.Gateway = gateway.New(gateway.Options{
 		Version: o.Version, Catalog: a.Catalog, Log: o.Log, Budget: a.messages, Lines: a.serverLog, Usage: &a.usage, Limit: a.toolLimits, Approval: gate, Audit: a.audit,
 		Login: a.findLoginPage, Local: o.Local, Roots: rootsOf(o.Roots),
@@ -206,6 +211,7 @@ func (a *App) Stop() {
 		a.closing.Go(u.Close)
 	}
 	a.closing.Wait()
+	a.notices.Close() // before the secrets, which it may need
 	a.credentials.Close()
 	a.current.Load().secrets.Close()
 	a.Supervisor.Stop(stopGrace)

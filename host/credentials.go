@@ -53,14 +53,14 @@ func (g *generation) hostFunctions(s *config.Server, tenant string) sdk.Host {
 		return sdk.Host{}
 	}
 	key := g.credentialKey(s, tenant)
-	return sdk.Host{Credentials: authErrors{g.credentials.Credentials(key, func() (*credential.Broker, func()) {
+	return sdk.Host{Credentials: authErrors{watchedCredentials{notices: g.notices, server: s.Name, tenant: tenant, Credentials: g.credentials.Credentials(key, func() (*credential.Broker, func()) {
 		owner := g.owner(s, tenant)
 		auth := g.authorizer(s, tenant, sdk.Host{Secrets: g.secrets.Scope(owner)})
 		return credential.New(credential.Options{
 			Server: s.Name, Tenant: tenant, Auth: auth, Lock: g.secretsLock(owner),
 			Changed: func() string { return g.credentialVersion(s, owner) }, Conceal: g.redactor.add, Log: g.opts.Log.With("server", s.Name),
 		}), auth.Close
-	})}}
+	})}}}
 }
 
 // authDelay returns the error for a start of a server that waits for its auth provider

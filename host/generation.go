@@ -167,6 +167,7 @@ func (g *generation) credentialKey(s *config.Server, tenant string) credential.K
 func (a *App) apply(g *generation) {
 	a.current.Store(g)
 	a.toolLimits.SetRules(toolRules(g.Config.Gateway.Limits))
+	g.setNotices()
 	a.Gateway.Apply(&g.inGateway)
 	a.Catalog.SetServers(g.servers)
 	a.usage.Keep(func(server string) bool { return g.upstreams[server] != nil })

@@ -137,6 +137,9 @@ func (g *generation) recipients(name string) []secret.Recipient {
 			add(string(s.Auth.Settings), g.authRecipient(s))
 		}
 	}
+	if n := g.Config.Notify; n != nil {
+		add(n.Secret, g.notifyRecipient())
+	}
 	for _, auth := range g.Config.Gateway.HTTP.Auth {
 		add(auth.Settings.SecretText(), g.recipient(g.Config.Gateway.Layer, gatewayRecipient))
 	}

@@ -39,6 +39,7 @@ func (a *App) Status(ctx context.Context) *control.Status {
 		Clients:    a.clientUses(),
 		Audit:      a.auditStatus(),
 		Activity:   a.activity(),
+		Notices:    a.noticeStatus(),
 	}
 }
 

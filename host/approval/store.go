@@ -25,12 +25,17 @@ type Store struct {
 	mu      sync.Mutex
 	byKey   map[key]*Pending // guarded by mu
 	changed chan struct{}    // guarded by mu; closed at the next answer
+	waits   func(*Pending)   // may be nil
 }
 
 // NewStore returns an empty store.
 func NewStore() *Store {
 	return &Store{byKey: map[key]*Pending{}, changed: make(chan struct{})}
 }
+
+// OnWait sets the function that is told about each call that begins to wait. It must be
+// called before the store is used. The function must not wait or keep the entry.
+func (s *Store) OnWait(waits func(*Pending)) { s.waits = waits }
 
 // Use implements [Gate].
 func (s *Store) Use(c *Call) (ok bool, err error) {
@@ -97,6 +102,9 @@ func (s *Store) look(c *Call, count bool) (_ *Pending, changed <-chan struct{}, 
 	if p == nil || p.State == Used {
 		if p, err = s.add(k, c); err != nil {
 			return nil, nil, err
+		}
+		if s.waits != nil {
+			s.waits(p)
 		}
 	}
 	if count {

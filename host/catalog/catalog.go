@@ -46,6 +46,7 @@ type Catalog struct {
 	dir     cache.Dir
 	log     hclog.Logger
 	changed func(kinds []upstream.ListKind)
+	drifted func(server string, added, removed, changed []string) // may be nil
 	ctx     context.Context
 	cancel  context.CancelFunc
 	work    sync.WaitGroup
@@ -104,6 +105,12 @@ func New(servers []*Server, dir cache.Dir, log hclog.Logger, changed func([]upst
 // OnChange sets the function that New takes as changed. It must be called before
 // anything else.
 func (c *Catalog) OnChange(changed func(kinds []upstream.ListKind)) { c.changed = changed }
+
+// OnDrift sets the function that is told when the tools of a server differ from those that it
+// had before. It must be called before the catalog is used. The function must not wait.
+func (c *Catalog) OnDrift(drifted func(server string, added, removed, changed []string)) {
+	c.drifted = drifted
+}
 
 // Snapshot returns the current catalog without blocking.
 func (c *Catalog) Snapshot() *Snapshot { return c.snapshot.Load() }

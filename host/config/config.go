@@ -24,6 +24,7 @@ type Config struct {
 	Tests     []PolicyTest `json:",omitempty"`
 	Managed   Managed      `json:",omitzero"`
 	Audit     Audit        `json:",omitzero"`
+	Notify    *Notify      `json:",omitempty"` // nil: no notices are sent
 
 	Under    []string       `json:",omitempty"` // paths of the weaker layers, the strongest first
 	Policies []policy.Rules `json:",omitempty"` // of the weaker layers; the strictest of all counts

@@ -183,6 +183,8 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 	l.inScope(l.strongest("telemetry"), func() { telemetry = l.telemetry(l.top["telemetry"], gateway.HTTP) })
 	var console *Console
 	l.inScope(l.strongest("console"), func() { console = l.console(l.top["console"], gateway.HTTP, telemetry.Metrics) })
+	var notices *Notify
+	l.inScope(l.strongest("notify"), func() { notices = l.notify(l.top["notify"]) })
 	for _, layer := range l.layers {
 		l.inScope(layer, func() { l.readDefaults(layer.top["defaults"]) }) // before servers: they inherit from it
 	}
@@ -216,6 +218,7 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 	}
 	c.Console = console
 	c.Gateway, c.Telemetry, c.Policy = gateway, telemetry, confirmedTools(rules[0], c.Servers)
+	c.Notify = notices
 	for _, weaker := range rules[1:] {
 		if weaker.Given {
 			c.Policies = append(c.Policies, weaker)
@@ -260,7 +263,7 @@ func (l *loader) layerPolicies() (all []policy.Rules) {
 	return all
 }
 
-// topLevelForm lists the blocks of a file. "gateway", "console", "telemetry", "defaults", "audit" and
+// topLevelForm lists the blocks of a file. "gateway", "console", "telemetry", "defaults", "audit", "notify" and
 // "secret_store" are checked to be unique in all files where they are read.
 var topLevelForm = form{
 	blocks: map[string]shape{
@@ -277,9 +280,10 @@ var topLevelForm = form{
 		"telemetry":    {many: true, inner: &telemetryForm, doc: "Where metrics are served."},
 		"console":      {many: true, inner: &consoleForm, doc: "Pages for operators, in a browser."},
 		"test":         {labels: 1, many: true, inner: &testForm, doc: "What a principal may do, for `junctor test`. The label is the name of the test."},
+		"notify":       {many: true, inner: &notifyForm, doc: "Tells a webhook of approvals, outages, missing logins and changed tools."},
 		"audit":        {many: true, inner: &auditForm, doc: "Records what clients do: one row for each request."},
 	},
-	later: []string{"notify", "profile", "state"},
+	later: []string{"profile", "state"},
 }
 
 // pluginRefs lists all blocks whose bodies belong to plugins.

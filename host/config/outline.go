@@ -237,7 +237,7 @@ func (o *outliner) attribute(a *hclsyntax.Attribute) {
 	for _, address := range addresses {
 		o.add(Contacts, a.SrcRange, address)
 	}
-	if (strings.HasSuffix(a.Name, "url") || a.Name == "issuer") && len(addresses) == 0 {
+	if (strings.HasSuffix(a.Name, "url") || a.Name == "issuer" || a.Name == "webhook") && len(addresses) == 0 {
 		o.add(Contacts, a.SrcRange, o.written(a.Expr))
 	}
 	switch {

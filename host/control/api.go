@@ -100,6 +100,7 @@ type Status struct {
 	// sessions first. It has at most MaxClients.
 	Clients  []ClientUse `json:"clients,omitempty"`
 	Activity Activity    `json:"activity"`
+	Notices  *Notices    `json:"notices,omitempty"` // absent without a notify block
 }
 
 // An Activity has the numbers of a process that belong to no server or client alone.
@@ -119,6 +120,14 @@ type Audit struct {
 	Backlog int    `json:"backlog"`        // events that are not written yet
 	Dropped int    `json:"dropped"`        // events that were not recorded, since the start
 	Failing bool   `json:"failing"`        // the last attempt to write failed
+}
+
+// Notices counts the notices of the notify block since the process started.
+type Notices struct {
+	Queued int    `json:"queued"`
+	Sent   int    `json:"sent"`
+	Lost   int    `json:"lost"`
+	Error  string `json:"error,omitempty"` // of the last attempt; absent: it succeeded
 }
 
 // MaxClients is the largest number of principals that a status lists.

@@ -1,0 +1,4 @@
+notify "a" {
+  webhook = keyring("hook-url")
+  secret  = keyring("hook")
+}
