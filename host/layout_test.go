@@ -57,6 +57,7 @@ var allowed = map[string]string{
 	"host/audit":                 "host/fault host/mcp host/ownership host/truncate",
 	"host/control":               "host/fault host/ownership host/plan sdk/process",
 	"host/plan":                  "host/lazyregexp",
+	"host/bench":                 "",
 	"host/notify":                "host/loopback host/truncate",
 	"host/usage":                 "",
 	"host/outcome":               "host/fault",

@@ -36,7 +36,7 @@ func newTerminalClient(e *env) *terminalClient {
 	a := &terminalClient{e: e, turn: make(chan struct{}, 1), told: map[string]bool{}}
 	a.turn <- struct{}{}
 	// Completions need the same capabilities as verbs at a terminal.
-	a.interactive = e.completing || e.canAsk()
+	a.interactive = e.completing || !e.unasked && e.canAsk()
 	return a
 }
 

@@ -35,6 +35,7 @@ type env struct {
 	text       bool
 	serving    bool          // ask no questions
 	listening  bool          // the verb needs the http block of the gateway
+	unasked    bool          // answer no question of a server
 	completing bool          // a shell completes a word: start nothing and ask nothing
 	config     string        // the path of the strongest layer that --config names; empty: none is named
 	layers     []string      // all paths of --config, the strongest last

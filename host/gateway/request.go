@@ -93,6 +93,8 @@ type LocalCall struct {
 	// Warn is called with a defect of a tool that can be used all the same; nil: the
 	// log has it.
 	Warn func(text string)
+	// Limited is set for a call that the limits of tools apply to, as to those of clients.
+	Limited bool
 }
 
 // A response is the outcome of a request that did not fail.

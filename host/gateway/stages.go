@@ -140,7 +140,8 @@ func (p *pipeline) limit(next handler) handler {
 }
 
 func (p *pipeline) acquire(ctx context.Context, r *request) (err error) {
-	if r.method != mcp.MethodCallTool || local(r.principal) {
+	limited := !local(r.principal) || r.local != nil && r.local.Limited
+	if r.method != mcp.MethodCallTool || !limited {
 		return nil
 	}
 	waits := r.part("limits")

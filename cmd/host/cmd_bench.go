@@ -1,0 +1,262 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/junctor-mcp/junctor/host"
+	"github.com/junctor-mcp/junctor/host/bench"
+	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/classify"
+	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/control"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/gateway"
+	"github.com/junctor-mcp/junctor/host/mcp"
+)
+
+// benchOptions are the flags of bench.
+type benchOptions struct {
+	rate        float64
+	concurrency int
+	duration    time.Duration
+	arguments   string
+	yes         bool
+}
+
+func (e *env) benchVerb() *cobra.Command {
+	var o benchOptions
+	cmd := &cobra.Command{
+		Use:   "bench TOOL",
+		Short: "Call a tool again and again, and measure",
+		Long: fmt.Sprintf(`Call a tool for some seconds, and print how long calls took, how many there were a second, the errors by code, and the
+computing time of this process, the plugins and the server. The policy and the limits apply, as to any client. The tool is
+one of the configuration, or of the server that --url or --command names, such as a running gateway.
+
+Without --rps each of the concurrent callers calls as soon as it has its answer. With --rps the time of a call begins when
+it is due, so that calls which wait for a slow server count as slow.
+
+A tool that is not known to read only is refused: it would do the same thing many times. --yes calls it nevertheless, and
+so does an idempotent pattern in the server block. Ctrl-C ends the calls and prints what was measured.
+
+At most %d calls, %d a second, %d at a time and %s in all.`, bench.MostCalls, bench.MostRate, bench.MostConcurrency, bench.MostDuration),
+		Example: `  junctor bench files__list_directory --args '{"path": "."}'
+  junctor bench --url http://127.0.0.1:7575/mcp demo__add --args '{"a": 1, "b": 2}' --rps 200 --concurrency 20
+  junctor bench --command 'npx -y @modelcontextprotocol/server-everything' echo --args '{"message": "x"}' --yes`,
+		Args:              takes("TOOL"),
+		ValidArgsFunction: e.completes(completeCall),
+		RunE:              func(cmd *cobra.Command, args []string) error { return e.bench(cmd.Context(), args[0], o) },
+	}
+	f := cmd.Flags()
+	f.Float64Var(&o.rate, "rps", 0, "calls a second; as many as the callers can if not given")
+	f.IntVar(&o.concurrency, "concurrency", 1, "calls at a time")
+	f.DurationVar(&o.duration, "duration", 10*time.Second, "how long to call")
+	f.StringVar(&o.arguments, "args", "{}", "the arguments, as a JSON object")
+	f.BoolVar(&o.yes, "yes", false, "also call a tool that may change something")
+	e.directFlags(cmd)
+	return cmd
+}
+
+// check checks the flags.
+func (o benchOptions) check() error {
+	switch {
+	case o.rate < 0 || o.rate > bench.MostRate:
+		return fault.New(fault.Usage, "--rps %g is not between 0 and %d", o.rate, bench.MostRate)
+	case o.concurrency < 1 || o.concurrency > bench.MostConcurrency:
+		return fault.New(fault.Usage, "--concurrency %d is not between 1 and %d", o.concurrency, bench.MostConcurrency)
+	case o.duration <= 0 || o.duration > bench.MostDuration:
+		return fault.New(fault.Usage, "--duration %s is not between 0 and %s", o.duration, bench.MostDuration)
+	}
+	return nil
+}
+
+func (e *env) bench(ctx context.Context, name string, o benchOptions) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	args, err := object([]byte(o.arguments), "--args")
+	if err != nil {
+		return err
+	}
+	e.unasked = true // a question would stop the clock
+	app, err := e.load(ctx)
+	if err != nil {
+		return err
+	}
+	wait := e.spin("asking for the tool")
+	t, err := e.findTool(ctx, app, name)
+	wait.stop()
+	if err != nil {
+		return err
+	}
+	if !o.yes && t.Class.Kind != classify.Read && !idempotent(app, t) {
+		return fault.New(fault.Usage, "the tool %s is not known to only read, and bench would call it many times", t.Exposed).
+			WithHint("add --yes if that is meant, or write the tool into tools { read = [...] } or tools { idempotent = [...] } of the server block")
+	}
+	return e.measure(ctx, app, t, args, o)
+}
+
+// idempotent reports whether the configuration says that a tool may be repeated.
+func idempotent(app *host.App, t *catalog.Tool) bool {
+	s, err := serverNamed(app, t.Server)
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(s.Tools.Idempotent, func(p config.Pattern) bool { return p.Match(t.Name) })
+}
+
+// measure calls the tool once, so that the start of the server does not count, and then
+// again and again.
+func (e *env) measure(ctx context.Context, app *host.App, t *catalog.Tool, args []byte, o benchOptions) error {
+	params, err := json.Marshal(map[string]any{"name": t.Exposed, "arguments": json.RawMessage(args)})
+	if err != nil {
+		return fault.New(fault.Usage, "the arguments are not JSON")
+	}
+	call := func(ctx context.Context) error {
+		reply, err := app.Gateway.CallLocally(ctx, gateway.LocalCall{Method: mcp.MethodCallTool, Params: params, Tool: t, Limited: true, Warn: func(string) {}})
+		if err != nil {
+			return err
+		}
+		defer reply.Release()
+		if err := e.answered(t.Server, reply); err != nil {
+			return err
+		}
+		if string(mcp.Member(reply.Result, "isError")) == "true" {
+			return fault.New(fault.CallToolError, "the tool %s reported an error", t.Exposed)
+		}
+		return nil
+	}
+	wait := e.spin("calling " + t.Exposed)
+	if err := call(ctx); err != nil && !isAnswer(err) {
+		wait.stop()
+		return err // no call would arrive
+	}
+	before := e.usedCPU(ctx, app, t)
+	result := bench.Run(ctx, bench.Options{Rate: o.rate, Concurrency: o.concurrency, Duration: o.duration, Call: func(ctx context.Context) string {
+		if err := call(ctx); err != nil {
+			return string(fault.As(commandLine(err)).Code)
+		}
+		return ""
+	}})
+	used := e.usedCPU(context.WithoutCancel(ctx), app, t)
+	wait.stop()
+	for i := range used {
+		used[i].subtract(before, result.Took)
+	}
+	if result.Calls == 0 {
+		return fault.New(fault.CallTimeout, "no call of %s ended within %s", t.Exposed, o.duration).WithHint("raise --duration")
+	}
+	return e.printBench(t, result, used)
+}
+
+// isAnswer reports whether an error is an answer of the server.
+func isAnswer(err error) bool {
+	code := fault.As(commandLine(err)).Code
+	return code == fault.CallToolError || code == fault.UpstreamError
+}
+
+// A cpuUse is the computing time of one process.
+type cpuUse struct {
+	Process string  `json:"process"`
+	PID     int     `json:"pid"`
+	Seconds float64 `json:"seconds"`
+	Percent float64 `json:"percent"` // of one processor
+
+	time time.Duration
+}
+
+// subtract leaves the time that was used since before.
+func (u *cpuUse) subtract(before []cpuUse, took time.Duration) {
+	for _, b := range before {
+		if b.PID == u.PID {
+			u.time -= b.time
+		}
+	}
+	u.Seconds = u.time.Seconds()
+	u.Percent = 100 * u.Seconds / max(took.Seconds(), 1e-3)
+}
+
+// usedCPU returns the computing times of this process, the plugins and the server of a tool.
+func (e *env) usedCPU(ctx context.Context, app *host.App, t *catalog.Tool) []cpuUse {
+	all := []cpuUse{{Process: "junctor", PID: os.Getpid()}}
+	for _, p := range app.Supervisor.Status() {
+		if p.PID > 0 {
+			all = append(all, cpuUse{Process: "plugin " + p.Name, PID: p.PID})
+		}
+	}
+	if s, err := serverNamed(app, t.Server); err == nil {
+		for _, st := range app.ServerStatuses(ctx, []*config.Server{s}) {
+			if st.PID > 0 {
+				all = append(all, cpuUse{Process: "server " + st.Server, PID: st.PID})
+			}
+		}
+	}
+	for i := range all {
+		all[i].time = control.CPUTime(all[i].PID)
+	}
+	return all
+}
+
+// benchJSON is the JSON form of bench.
+type benchJSON struct {
+	Tool    string             `json:"tool"`
+	Calls   int                `json:"calls"`
+	Seconds float64            `json:"seconds"`
+	Rate    float64            `json:"calls_per_second"`
+	Latency map[string]float64 `json:"latency_ms"` // p50, p95, p99 and max
+	Failed  int                `json:"failed"`
+	Errors  map[string]int     `json:"errors"` // by code
+	CPU     []cpuUse           `json:"cpu"`
+}
+
+func (e *env) printBench(t *catalog.Tool, r bench.Result, used []cpuUse) error {
+	if e.machine() {
+		ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+		return e.printJSON(benchJSON{
+			Tool: t.Exposed, Calls: r.Calls, Seconds: r.Took.Seconds(), Rate: r.PerSecond(), Failed: r.Failed(), Errors: r.Errors, CPU: used,
+			Latency: map[string]float64{"p50": ms(r.Latency.P50), "p95": ms(r.Latency.P95), "p99": ms(r.Latency.P99), "max": ms(r.Latency.Max)},
+		})
+	}
+	e.printf("calls    %d in %.1f s, %.1f a second\n", r.Calls, r.Took.Seconds(), r.PerSecond())
+	e.printf("latency  p50 %s, p95 %s, p99 %s, max %s\n", latency(r.Latency.P50), latency(r.Latency.P95), latency(r.Latency.P99), latency(r.Latency.Max))
+	e.printf("errors   %s\n", errorCounts(r.Errors))
+	var parts []string
+	for _, u := range used {
+		parts = append(parts, fmt.Sprintf("%s %.2f s (%.0f %%)", u.Process, u.Seconds, u.Percent))
+	}
+	e.printf("cpu      %s\n", strings.Join(parts, ", "))
+	return nil
+}
+
+// errorCounts lists the codes of errors, the most frequent first.
+func errorCounts(counts map[string]int) string {
+	if len(counts) == 0 {
+		return "none"
+	}
+	codes := slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })
+	var parts []string
+	for _, code := range codes {
+		parts = append(parts, fmt.Sprintf("%s %d", code, counts[code]))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// latency formats a duration with three digits.
+func latency(d time.Duration) string {
+	switch {
+	case d >= time.Second:
+		return d.Round(10 * time.Millisecond).String()
+	case d >= time.Millisecond:
+		return d.Round(10 * time.Microsecond).String()
+	}
+	return d.Round(time.Microsecond).String()
+}
