@@ -76,5 +76,8 @@ func (a *App) AuthState(ctx context.Context, s *config.Server, tenant string) (A
 // the servers. It sends no request.
 func (a *App) CatalogDiagnostics() config.Diagnostics { return a.current.Load().catalogDiagnostics() }
 
+// Hide masks the secrets of the configuration, and those obtained later, in a text.
+func (a *App) Hide(text string) string { return a.redactor.hide(text) }
+
 // Recipients lists the recipients that the configuration names for a secret.
 func (a *App) Recipients(name string) []secret.Recipient { return a.current.Load().recipients(name) }

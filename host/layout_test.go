@@ -59,6 +59,7 @@ var allowed = map[string]string{
 	"host/plan":                  "host/lazyregexp",
 	"host/bench":                 "",
 	"host/notify":                "host/loopback host/truncate",
+	"host/doctor":                "host/clientconfig host/config host/control host/fault host/launcher host/lazyregexp host/loopback host/ownership sdk sdk/process sdk/stdio",
 	"host/usage":                 "",
 	"host/outcome":               "host/fault",
 	"host/tracing":               "host/outcome",

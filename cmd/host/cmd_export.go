@@ -136,6 +136,7 @@ func (e *env) install(x exportOptions, c *clientconfig.Client, t clientconfig.Ta
 		return err
 	}
 	if f.Text != nil && string(text) == string(f.Text) {
+		e.recordExport(x.scope, f.Path, c.Name, t)
 		e.reportExport(c, t, f, "", false, "%s has this entry already", safe(f.Path))
 		return nil
 	}
@@ -147,6 +148,7 @@ func (e *env) install(x exportOptions, c *clientconfig.Client, t clientconfig.Ta
 	if err != nil {
 		return err
 	}
+	e.recordExport(x.scope, f.Path, c.Name, t)
 	if backup == "" {
 		e.reportExport(c, t, f, "", true, "%s is new, with the entry %s", safe(f.Path), t.Name)
 	} else {

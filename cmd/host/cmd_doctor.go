@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/junctor-mcp/junctor/host/doctor"
+	"github.com/junctor-mcp/junctor/host/fault"
+)
+
+// doctorFlags are the flags of doctor.
+type doctorFlags struct {
+	fix    bool
+	report string
+}
+
+func (e *env) doctorVerb() *cobra.Command {
+	var f doctorFlags
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Find what keeps Junctor and its servers from working, and how to mend it",
+		Long: `Check the configuration, its trust, plugins, the programs that servers need, the network, proxies and clocks, the secret
+store, logins, ports, directories, limits of the system, the files of clients that junctor export wrote, and running
+processes. Each finding says how to mend it. No server is started, and nothing of a configuration that is not trusted is
+evaluated. Hosts of remote servers get one HEAD request without credentials. All checks run at the same time, within five
+seconds.
+
+With --fix, correct what is safe: take rights of other users from Junctor's files, create directories, remove sockets of
+processes that have ended. Where it ends a process or writes into the file of a client, it asks first.
+
+The exit status is 1 if there is an error.`,
+		Example:           "  junctor doctor\n  junctor doctor --fix\n  junctor doctor --report junctor.txt",
+		Args:              takes(),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return e.doctor(cmd.Context(), f) },
+	}
+	cmd.Flags().BoolVar(&f.fix, "fix", false, "correct what is safe to correct")
+	cmd.Flags().StringVar(&f.report, "report", "", "write the findings to a `FILE` for an issue, without secrets and without names of users and machines")
+	return cmd
+}
+
+// doctorJSON is the JSON form of doctor.
+type doctorJSON struct {
+	OK       bool             `json:"ok"`
+	Checks   int              `json:"checks"`
+	Findings []doctor.Finding `json:"findings"`
+}
+
+func (e *env) doctor(ctx context.Context, f doctorFlags) error {
+	wait := e.spin("checking")
+	p := e.examine(ctx)
+	checks := p.checks()
+	found := append(p.found, doctor.Run(ctx, checks)...)
+	doctor.Sort(found)
+	wait.stop()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if f.fix {
+		if err := e.mend(ctx, found); err != nil {
+			return err
+		}
+	}
+	if err := e.printFindings(found, len(checks)); err != nil {
+		return err
+	}
+	if f.report != "" {
+		if err := e.writeReport(f.report, p, found, len(checks)); err != nil {
+			return err
+		}
+	}
+	if doctor.HasErrors(found) {
+		return reported(fault.New(fault.DoctorErrors, "junctor doctor found errors"))
+	}
+	return nil
+}
+
+// mend corrects what --fix may correct, and records what was done.
+func (e *env) mend(ctx context.Context, found []doctor.Finding) error {
+	for i := range found {
+		f := &found[i]
+		if f.Mend == nil {
+			continue
+		}
+		if f.Ask != "" {
+			if !e.canAsk() {
+				continue // the remedy is printed
+			}
+			yes, err := e.askYes(ctx, safe(f.Message+". "+f.Ask))
+			if err != nil {
+				return err
+			}
+			if !yes {
+				continue
+			}
+		}
+		done, err := f.Mend(ctx)
+		if err != nil {
+			e.warn(fmt.Sprintf("%s was not mended: %s", f.Message, err), f.Remedy)
+			continue
+		}
+		f.Mended = done
+	}
+	return nil
+}
+
+func (e *env) printFindings(found []doctor.Finding, checks int) error {
+	if e.machine() {
+		return e.printJSON(doctorJSON{OK: !doctor.HasErrors(found), Checks: checks, Findings: list(found)})
+	}
+	errors, warnings := 0, 0
+	for _, f := range found {
+		where := ""
+		if f.Server != "" && !strings.Contains(f.Message, f.Server) {
+			where = fmt.Sprintf("server %q: ", f.Server)
+		}
+		e.printf("%s [%s] %s%s\n", f.Severity, f.Check, where, oneText(f.Message))
+		if f.At != "" {
+			e.printf("  at %s\n", oneText(f.At))
+		}
+		switch {
+		case f.Mended != "":
+			e.printf("  done: %s\n", oneText(f.Mended))
+			continue
+		case f.Severity == doctor.Error:
+			errors++
+		default:
+			warnings++
+		}
+		e.printf("  fix: %s\n", oneText(f.Remedy))
+	}
+	if len(found) == 0 {
+		e.printf("nothing is wrong: %s\n", count(checks, "check"))
+		return nil
+	}
+	e.printf("\n%s, %s\n", count(errors, "error"), count(warnings, "warning"))
+	return nil
+}
+
+// writeReport writes the report. An existing file is not replaced.
+func (e *env) writeReport(path string, p *patient, found []doctor.Finding, checks int) error {
+	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fault.New(fault.Usage, "the report cannot be written: %s", err).WithHint("name a file that does not exist yet")
+	}
+	err = doctor.Report(out, p.facts(), found, checks, p.mask())
+	if closing := out.Close(); err == nil {
+		err = closing
+	}
+	if err != nil {
+		return fault.Because(fault.Output, err, "writing the report")
+	}
+	e.remark("the report is in %s; read it before you send it", path)
+	return nil
+}
