@@ -39,6 +39,7 @@ defaults { # for every server; a server's own attribute wins
   idle       = "adaptive"
   describe   = "full"
   bad_schema = "replace"
+  log_level  = "info"
   trace      = "on"
   context    = ["tenant"]
   timeouts {
@@ -74,6 +75,7 @@ server "github" {
   describe    = "full"                                      # or "brief", "verbatim"
   context     = ["subject", "tenant"]                       # what the server learns about clients, in _meta
   bad_schema  = "replace"                                   # or "hide"
+  log_level   = "info"                                      # of the server's messages; or "debug", "notice", "warning", "error", "critical", "alert", "emergency"
   trace       = "on"                                        # or "off": no trace context and no request ids
   resources {
     unlisted = false

@@ -21,9 +21,11 @@ import (
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/credential"
+	"github.com/junctor-mcp/junctor/host/event"
 	"github.com/junctor-mcp/junctor/host/gateway"
 	"github.com/junctor-mcp/junctor/host/httpserver"
 	"github.com/junctor-mcp/junctor/host/limit"
+	"github.com/junctor-mcp/junctor/host/logbuffer"
 	"github.com/junctor-mcp/junctor/host/notify"
 	"github.com/junctor-mcp/junctor/host/plugin"
 	"github.com/junctor-mcp/junctor/host/upstream"
@@ -38,6 +40,7 @@ type Options struct {
 	Content    *config.Content // the reviewed text of Config; nil: read the files
 	Version    string          // version of Junctor
 	Log        hclog.Logger
+	Records    *logbuffer.Buffer // of Log; nil: none are kept
 	Dirs       Dirs
 	Lookup     func(string) (string, bool) // environment; nil is os.LookupEnv
 	Orphans    func()                      // see plugin.Options
@@ -85,6 +88,7 @@ type App struct {
 	usage       usage.Counter
 	toolLimits  *limit.Tools
 	approvals   *approval.Store // nil for a command that exits after one answer
+	events      *event.Stream   // nil for a command that exits after one answer
 	audit       *audit.Log
 	stdio       atomic.Bool                           // standard output is for messages
 	status      func(context.Context) *control.Status // see ReportStatus
@@ -130,7 +134,13 @@ func Load(ctx context.Context, o Options) (*App, config.Diagnostics) {
 	}
 	a := &App{opts: o, Supervisor: NewSupervisor(o), starts: upstream.NewStartQueue(runtime.GOMAXPROCS(0) + 2)}
 	a.audit = a.newAudit()
-	a.Supervisor.Observe(a.notePlugin)
+	if !o.OneShot {
+		a.events = event.NewStream()
+	}
+	a.Supervisor.Observe(func(name, server string, s plugin.State, err error) {
+		a.notePlugin(name, server, s, err)
+		a.announcePlugin(name, server, s, err)
+	})
 	g, diags := a.read(ctx, o.Content)
 	if g == nil {
 		a.Supervisor.Stop(0)
@@ -141,20 +151,24 @@ func Load(ctx context.Context, o Options) (*App, config.Diagnostics) {
 		return nil, append(diags, auditDiagnostic(err, g.Config.Audit.At))
 	}
 	a.Supervisor.Conceal(a.redactor.hide)
+	if o.Records != nil {
+		o.Records.Conceal(a.redactor.hide)
+	}
 	g.secrets = g.openSecrets()
 	a.toolLimits = limit.NewTools(o.Log)
 	a.messages, a.serverLog = limit.NewMemory(messageMemory(g.Config)), limit.NewLines(o.Log, "server")
 	var gate approval.Gate = approval.Refuse{}
 	if !o.OneShot {
 		a.notices = notify.New(o.Log)
+		a.events.Watch(a.notice)
 		a.approvals = approval.NewStore()
-		a.approvals.OnWait(a.noticeApproval)
+		a.approvals.Observe(a.announceApproval)
 		gate = a.approvals
 	}
 	a.Catalog = catalog.New(nil, o.Dirs.Cache, o.Log, nil)
-	a.Catalog.OnDrift(a.noticeTools)
+	a.Catalog.OnToolsChanged(a.announceTools)
 	a.Gateway = gateway.New(gateway.Options{
-		Version: o.Version, Catalog: a.Catalog, Log: o.Log, Budget: a.messages, Lines: a.serverLog, Usage: &a.usage, Limit: a.toolLimits, Approval: gate, Audit: a.audit,
+		Version: o.Version, Catalog: a.Catalog, Log: o.Log, Events: a.events, Budget: a.messages, Lines: a.serverLog, Usage: &a.usage, Limit: a.toolLimits, Approval: gate, Audit: a.audit,
 		Login: a.findLoginPage, Local: o.Local, Roots: rootsOf(o.Roots),
 	})
 	g.build(nil)

@@ -21,8 +21,8 @@ const (
 // noticed has every field of a server block, and of the structs in it.
 var noticed = map[string]string{
 	"Name": elsewhere, "At": elsewhere, "Enabled": elsewhere, "Blocked": elsewhere, "Registry": elsewhere, "Required": elsewhere, // identity, and what decides whether there is a server
-	"written":            elsewhere,                                           // for people
-	"Resources.Unlisted": elsewhere, "Context": elsewhere, "Trace": elsewhere, // in gateway.Server, which each generation makes
+	"written":            elsewhere,                                                                  // for people
+	"Resources.Unlisted": elsewhere, "Context": elsewhere, "Trace": elsewhere, "LogLevel": elsewhere, // in gateway.Server, which each generation makes
 
 	"Layer": inConnection, "Protocol": inConnection, "MaxMessage": inConnection, "Fingerprint": inConnection, "Transport": inConnection, "Auth": inConnection,
 	"Idle.Adaptive": inConnection, "Idle.Never": inConnection, "Idle.After": inConnection,

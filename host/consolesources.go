@@ -38,16 +38,15 @@ func (s *consoleService) Status(ctx context.Context) *control.Status {
 	return st
 }
 
-// Restart implements [console.Servers].
+// Restart implements [console.Servers]. The page does not wait for the new connection; its
+// error is in the log and on the page of the servers.
 func (s *consoleService) Restart(server string) error {
-	g := s.app.current.Load()
-	if g.upstreams[server] == nil {
-		return fault.New(fault.UpstreamUnknown, "server %q is not configured, or disabled", server).WithHint("look at the servers again")
+	if _, err := s.app.enabledServer(server); err != nil {
+		return err
 	}
-	g.Gateway.Restart(server)
 	s.work.Go(func() {
-		for name, err := range g.Catalog.Refresh(s.ctx, server) {
-			s.app.opts.Log.Debug("a restarted server does not list its tools", "server", name, "error", err)
+		if err := s.app.Restart(s.ctx, server); err != nil {
+			s.app.opts.Log.Debug("a restarted server does not connect", "server", server, "error", err)
 		}
 	})
 	return nil

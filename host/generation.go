@@ -73,15 +73,15 @@ func (g *generation) build(before *generation) {
 		if before != nil && before.inputs[s.Name] == input {
 			u = before.upstreams[s.Name]
 		} else {
-			u = g.newUpstream(s, g.Gateway.Peer(s.Name), Tenant(s, authn.Local()))
+			u = g.newUpstream(s, g.Gateway.Peer(s.Name), Tenant(s, authn.Local()), g.announceServer(s.Name, ""))
 		}
 		g.upstreams[s.Name], g.inputs[s.Name] = u, input
 		g.servers = append(g.servers, g.catalogServerOnce(before, s, u))
 		offers[s.Name] = policy.Server{Allow: offeredBy(s.Tools.Allow), Deny: offeredBy(s.Tools.Deny)}
 		g.inGateway.Servers[s.Name] = gateway.Server{
-			Upstream: u, Repeat: repeatable(s.Tools), Share: gateway.Share(s.Share), Unlisted: s.Resources.Unlisted, Timeout: g.toolTimeout(s.Name), Context: s.Context, Untraced: s.Trace == "off",
+			Upstream: u, Repeat: repeatable(s.Tools), Share: gateway.Share(s.Share), Unlisted: s.Resources.Unlisted, Timeout: g.toolTimeout(s.Name), Context: s.Context, Level: g.logLevel(s), Untraced: s.Trace == "off",
 			Open: func(peer upstream.Peer, p authn.Principal) *upstream.Upstream {
-				return g.newUpstream(s, peer, Tenant(s, p))
+				return g.newUpstream(s, peer, Tenant(s, p), g.announceServer(s.Name, p.Tenant))
 			},
 		}
 	}

@@ -39,6 +39,8 @@ func (g *generation) login(ctx context.Context, s *config.Server, tenant string,
 	limit := LoginTime(s)
 	ctx, cancel := context.WithTimeoutCause(ctx, limit+providerTime, errLoginTimeout)
 	defer cancel()
+	ended := g.announceLogin(s.Name, tenant)
+	defer func() { ended(err) }()
 	begun := time.Now()
 	defer func() { g.noteLogin(audit.Login, begun, s.Name, tenant, account, err) }()
 	err = g.withLoginer(s, tenant, p, func(auth sdk.Loginer) error {

@@ -5,12 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 
-	"github.com/junctor-mcp/junctor/host/approval"
 	"github.com/junctor-mcp/junctor/host/control"
+	"github.com/junctor-mcp/junctor/host/event"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/notify"
 	"github.com/junctor-mcp/junctor/host/secret"
-	"github.com/junctor-mcp/junctor/host/upstream"
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
@@ -43,35 +42,32 @@ func (g *generation) notifyRecipient() secret.Recipient {
 	return g.recipient(g.Config.Notify.Layer, notifyRecipient, g.Config.Notify.Origin)
 }
 
-// A watchedPeer sends notices about the connections of a server.
-type watchedPeer struct {
-	upstream.Peer
-	notices *notify.Notifier
-	tenant  string
-}
-
-// Connected implements [upstream.Peer].
-func (p watchedPeer) Connected(u *upstream.Upstream) {
-	for _, e := range []notify.Event{notify.ServerDown, notify.Quarantine, notify.LoginFailed} {
-		p.notices.Recovered(e, u.Name(), p.tenant)
+// notice sends the notice about an event, if there is one.
+func (a *App) notice(e event.Event) {
+	one := notify.Notice{Server: e.Server, Plugin: e.Plugin, Code: e.Code, Kind: e.Kind, Item: e.Item, Rule: e.Rule, Added: e.Added, Removed: e.Removed, Changed: e.Changed}
+	if e.Principal != nil {
+		one.Tenant, one.Subject = e.Principal.Tenant, e.Principal.Subject
 	}
-	p.Peer.Connected(u)
-}
-
-// Disconnected implements [upstream.Peer]. A connection that the host closed is not down.
-func (p watchedPeer) Disconnected(u *upstream.Upstream, err error) {
-	f := fault.As(err)
-	one := notify.Notice{Event: notify.ServerDown, Server: u.Name(), Tenant: p.tenant, Plugin: f.Plugin, Code: string(f.Code)}
-	switch f.Code {
-	case fault.PluginQuarantined:
-		one.Event = notify.Quarantine
-	case fault.UpstreamLogin, fault.UpstreamAuth:
+	switch e.Type {
+	case event.ServerReady:
+		for _, over := range []notify.Event{notify.ServerDown, notify.Quarantine, notify.LoginFailed} {
+			a.notices.Recovered(over, e.Server, one.Tenant)
+		}
+		return
+	case event.ServerFailed:
+		if one.Event = notify.ServerDown; e.Code == string(fault.PluginQuarantined) {
+			one.Event = notify.Quarantine
+		}
+	case event.ServerNeedsAuth:
 		one.Event = notify.LoginFailed
+	case event.ToolsChanged:
+		one.Event = notify.ToolsChanged
+	case event.ApprovalWaiting:
+		one.Event, one.Approval, one.Expires = notify.Approval, e.Approval, e.Expires
+	default:
+		return
 	}
-	if f.Code != fault.UpstreamStopped {
-		p.notices.Send(one)
-	}
-	p.Peer.Disconnected(u, err)
+	a.notices.Send(one)
 }
 
 // noticeStatus returns the counters of notices, or nil without a notify block.
@@ -81,21 +77,6 @@ func (a *App) noticeStatus() *control.Notices {
 		return nil
 	}
 	return &control.Notices{Queued: s.Queued, Sent: s.Sent, Lost: s.Lost, Error: a.redactor.hide(s.Error)}
-}
-
-// noticeApproval sends a notice about a call that waits for an approval.
-func (a *App) noticeApproval(p *approval.Pending) {
-	c := p.Call
-	expires := p.Expires.UTC()
-	a.notices.Send(notify.Notice{
-		Event: notify.Approval, Approval: p.ID, Expires: &expires, Server: c.Item.Server, Kind: string(c.Item.Kind), Item: c.Item.Name,
-		Subject: c.Principal.Subject, Tenant: c.Principal.Tenant, Rule: c.Rule,
-	})
-}
-
-// noticeTools sends a notice about the changed tools of a server.
-func (a *App) noticeTools(server string, added, removed, changed []string) {
-	a.notices.Send(notify.Notice{Event: notify.ToolsChanged, Server: server, Added: added, Removed: removed, Changed: changed})
 }
 
 // A watchedCredentials sends notices about credentials that only a person can renew.

@@ -37,6 +37,8 @@ func (a *App) Status(ctx context.Context) *control.Status {
 		Sessions:   a.sessionStatuses(),
 		Limits:     a.limitStatuses(),
 		Clients:    a.clientUses(),
+		Waiting:    a.approvals.Waiting(),
+		LogLevel:   a.opts.Log.GetLevel().String(),
 		Audit:      a.auditStatus(),
 		Activity:   a.activity(),
 		Notices:    a.noticeStatus(),
@@ -101,10 +103,16 @@ func (g *generation) serverStatus(ctx context.Context, s *config.Server) *contro
 	st.Connections += own
 	total := g.usage.Of(s.Name)
 	st.Calls, st.Errors, st.InFlight, st.LastUsed = total.Requests, total.Errors, total.InFlight, known(total.Last)
+	st.P50, st.P99 = milliseconds(total.Durations.Quantile(0.5)), milliseconds(total.Durations.Quantile(0.99))
+	st.Durations = total.Durations
+	st.LogLevel = g.Gateway.ServerLevel(s.Name)
 	addLink(ctx, st, now.Link)
 	g.addCounts(st)
 	return st
 }
+
+// milliseconds returns a duration as a status has it.
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // addUpstream adds the state of the connection that all clients share.
 func addUpstream(st *control.Server, now upstream.Status) {
@@ -115,7 +123,7 @@ func addUpstream(st *control.Server, now upstream.Status) {
 		st.Step = stepOf(now.Start)
 	case now.State == upstream.Failed && now.Err != nil:
 		st.OK, st.Error = false, fault.As(now.Err).Document()
-		if fault.Is(now.Err, fault.UpstreamLogin) || fault.Is(now.Err, fault.UpstreamAuth) {
+		if isLoginMissing(now.Err) {
 			st.State = needsAuth
 		}
 	}
@@ -144,7 +152,7 @@ func addLink(ctx context.Context, st *control.Server, link upstream.Link) {
 	if err != nil {
 		return
 	}
-	st.PID, st.Memory = now.PID, control.Resident(now.PID)
+	st.PID, st.Memory, st.CPU = now.PID, control.Resident(now.PID), control.CPU(now.PID)
 	switch {
 	case now.Dropped == 1:
 		st.Notes = append(st.Notes, "1 line on its standard output was not a message; a server must log to standard error")
@@ -188,7 +196,7 @@ func (a *App) pluginStatuses() []control.Plugin {
 	list := []control.Plugin{}
 	for _, p := range a.Supervisor.Status() {
 		st := control.Plugin{
-			Plugin: p.Name, Servers: p.Alone, Version: p.Version, State: string(p.State), PID: p.PID, Memory: control.Resident(p.PID),
+			Plugin: p.Name, Servers: p.Alone, Version: p.Version, State: string(p.State), PID: p.PID, Memory: control.Resident(p.PID), CPU: control.CPU(p.PID),
 			Connections: p.Connections, Restarts: max(0, p.Starts-1), Retry: known(p.Retry),
 		}
 		if p.Err != nil {

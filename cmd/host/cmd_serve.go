@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/event"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/sdk/process"
 )
@@ -99,6 +100,7 @@ func (e *env) serve(ctx context.Context, watch bool) error {
 	if err := app.OpenAudit(true); err != nil {
 		return err
 	}
+	app.AnnounceProcess(event.ProcessStarted)
 	e.log.Info("serving on standard input and output", "servers", len(app.Upstreams()), "version", version)
 	if err := app.ServeStdio(ctx, e.stdin, e.stdout.file); err != nil {
 		e.log.Warn("the client disconnected", "error", err)
@@ -144,6 +146,7 @@ func (e *env) serveHTTP(ctx context.Context, address string, watch bool) error {
 	}
 	return app.ServeHTTP(ctx, settings, func(at net.Addr, h config.HTTP) {
 		s.serveAt(at.String())
+		app.AnnounceProcess(event.ProcessStarted)
 		said := append([]any{"address", at.String()}, endpointAttrs(at, h)...)
 		e.log.Info("serving over HTTP", append(said, "servers", len(app.Upstreams()), "version", version)...)
 	})

@@ -179,6 +179,14 @@ func completeServers(app *host.App, before []string, _ string) (words []cobra.Co
 	return words, false
 }
 
+// completeServer completes the name of one server.
+func completeServer(app *host.App, before []string, typed string) ([]cobra.Completion, bool) {
+	if len(before) > 0 {
+		return nil, false
+	}
+	return completeServers(app, before, typed)
+}
+
 // completePlugin completes the name of a plugin.
 func completePlugin(app *host.App, before []string, _ string) (words []cobra.Completion, _ bool) {
 	if len(before) > 0 {

@@ -15,6 +15,7 @@ import (
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/logbuffer"
 	"github.com/junctor-mcp/junctor/host/managed"
 	"github.com/junctor-mcp/junctor/sdk/process"
 )
@@ -46,9 +47,11 @@ type env struct {
 
 	log  hclog.Logger
 	logs *logQueue // nil: the log is written at once
-	dirs host.Dirs
-	app  *host.App
-	sup  stopper // if there is no app
+	// records are the newest records of log; nil: none are kept.
+	records *logbuffer.Buffer
+	dirs    host.Dirs
+	app     *host.App
+	sup     stopper // if there is no app
 
 	noted    func()                           // stops the notes about slow starts; may be nil
 	unusable func(p config.Plugin, err error) // see host.Options; may be nil
@@ -113,7 +116,7 @@ var managedPath = managed.Path()
 // options returns the options of the host.
 func (e *env) options() host.Options {
 	o := host.Options{
-		Version: version, Log: e.log, Dirs: e.dirs, Lookup: e.lookup, Orphans: process.EndAdopted, Unusable: e.unusable, OneShot: !e.serving, NoListener: !e.listening,
+		Version: version, Log: e.log, Records: e.records, Dirs: e.dirs, Lookup: e.lookup, Orphans: process.EndAdopted, Unusable: e.unusable, OneShot: !e.serving, NoListener: !e.listening,
 		Roots: e.roots, Managed: managedPath, Stdout: e.stdout, Stderr: e.stderr,
 	}
 	if !e.serving {

@@ -34,7 +34,7 @@ var foreignVerbs = map[string]string{
 	"check": "run `junctor validate`", "lint": "run `junctor validate`", "format": "run `junctor fmt`", "upgrade": "run `junctor update`",
 	"config edit": editHint, "config show": "run `junctor config explain`", "config list": "run `junctor config explain`", "config validate": "run `junctor validate`",
 	"edit": editHint, "configure": editHint, "set": editHint,
-	"ps": "run `junctor status`", "restart": "run `junctor reload`", "refresh": "run `junctor reload`",
+	"ps": "run `junctor status`", "refresh": "run `junctor reload`",
 	"stop": "send SIGTERM to junctor serve, or close its standard input; `junctor status` lists the processes",
 	"kill": "send SIGTERM to junctor serve, or close its standard input; `junctor status` lists the processes",
 	"down": "send SIGTERM to junctor serve, or close its standard input; `junctor status` lists the processes",

@@ -51,6 +51,24 @@ func (e *env) findInstances(ctx context.Context, instance string) (found []contr
 	return slices.DeleteFunc(found, func(a control.Answer) bool { return !matches(a.Status) }), failed, nil
 }
 
+// oneInstance returns the only process that uses the configuration of this verb, or the one
+// with the name instance.
+func (e *env) oneInstance(ctx context.Context, instance string) (control.Answer, error) {
+	found, failed, err := e.findInstances(ctx, instance)
+	switch {
+	case err != nil:
+		return control.Answer{}, err
+	case len(found) == 0 && len(failed) > 0:
+		return control.Answer{}, reported(failed[0])
+	case len(found) == 0:
+		return control.Answer{}, fault.New(fault.ProcessMissing, "no running process serves this configuration").
+			WithHint("start one with `junctor serve`; one that serves another file is named with --config FILE, or with --instance, as `junctor status` lists them")
+	case len(found) > 1:
+		return control.Answer{}, fault.New(fault.ProcessAmbiguous, "%d running processes match", len(found)).WithHint("%s", instancesHint(found))
+	}
+	return found[0], nil
+}
+
 // findInstance returns the process with a name.
 func findInstance(ctx context.Context, all []*control.Instance, name string) ([]control.Answer, error) {
 	var named []*control.Instance
@@ -84,7 +102,10 @@ func (e *env) matchesConfig() (func(*control.Status) bool, error) {
 		return nil, err
 	}
 	own := realPath(at.Path)
-	return func(s *control.Status) bool { return realPath(s.Generation.Path) == own }, nil
+	return func(s *control.Status) bool {
+		// The path of a process whose directory was removed is relative.
+		return filepath.IsAbs(s.Generation.Path) && realPath(s.Generation.Path) == own
+	}, nil
 }
 
 // realPath returns the absolute path of a file without symbolic links. If the file is

@@ -4,7 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"log"
+	stdlog "log"
 	"log/slog"
 	"os"
 	"strings"
@@ -13,11 +13,10 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/logbuffer"
 )
-
-// logLevels are the values of --log and JUNCTOR_LOG.
-var logLevels = []string{"off", "error", "warn", "info", "debug", "trace"}
 
 // logLevel returns the level of --log or JUNCTOR_LOG.
 func (e *env) logLevel(fallback hclog.Level) (hclog.Level, error) {
@@ -31,7 +30,7 @@ func (e *env) logLevel(fallback hclog.Level) (hclog.Level, error) {
 	level := hclog.LevelFromString(name)
 	if level == hclog.NoLevel {
 		return fallback, fault.New(fault.Usage, "%s: %q is not a log level", from, name).
-			WithHint("the levels are %s", strings.Join(logLevels, ", "))
+			WithHint("the levels are %s", strings.Join(host.HostLevels, ", "))
 	}
 	return level, nil
 }
@@ -57,21 +56,31 @@ func (e *env) startLog(serves bool) error {
 	if !asJSON {
 		out = safeWriter{out}
 	}
-	e.log = hclog.New(&hclog.LoggerOptions{Name: "junctor", Level: level, Output: out, JSONFormat: asJSON})
-	w := e.log.StandardWriter(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug})
-	log.SetFlags(0)
-	log.SetOutput(w)
+	log := hclog.NewInterceptLogger(&hclog.LoggerOptions{Name: "junctor", Level: level, Output: out, JSONFormat: asJSON})
+	if serves {
+		e.records = logbuffer.Attach(log)
+	}
+	e.log = log
+	redirectLogs(e.log)
+	return nil
+}
+
+// redirectLogs sends what libraries write on standard error, or with the loggers of the
+// standard library, to a log.
+func redirectLogs(to hclog.Logger) {
+	w := to.StandardWriter(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug})
+	stdlog.SetFlags(0)
+	stdlog.SetOutput(w)
 	slog.SetDefault(slog.New(slog.NewTextHandler(w, nil)))
 	if r, pipe, err := os.Pipe(); err == nil {
 		os.Stderr = pipe
 		go func() {
 			lines := bufio.NewReader(r)
 			for line, _, err := lines.ReadLine(); err == nil; line, _, err = lines.ReadLine() {
-				e.log.Debug("stderr of a library", "line", string(line))
+				to.Debug("stderr of a library", "line", string(line))
 			}
 		}()
 	}
-	return nil
 }
 
 // maxQueuedLog is the maximum size of the queued log, in bytes.

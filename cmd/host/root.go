@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/junctor-mcp/junctor/host"
 )
 
 // root returns the command with all verbs.
@@ -39,8 +41,8 @@ func (e *env) root() *cobra.Command {
 	flags.BoolVar(&e.text, "text", false, "print for people, as on a terminal")
 	root.MarkFlagsMutuallyExclusive("json", "text")
 	flags.VarP(&layerFlag{e}, "config", "c", "configuration: a `PATH` of a file, or of a directory of *.hcl files; repeat it for layers, the strongest last")
-	flags.StringVar(&e.logFlag, "log", "", "log to standard error: "+strings.Join(logLevels, ", ")+"; info for serve, off for the others if not given")
-	_ = root.RegisterFlagCompletionFunc("log", cobra.FixedCompletions(logLevels, cobra.ShellCompDirectiveNoFileComp))
+	flags.StringVar(&e.logFlag, "log", "", "log to standard error: "+strings.Join(host.HostLevels, ", ")+"; info for serve, off for the others if not given")
+	_ = root.RegisterFlagCompletionFunc("log", cobra.FixedCompletions(host.HostLevels, cobra.ShellCompDirectiveNoFileComp))
 	root.AddGroup(&cobra.Group{ID: "use", Title: "Use:"}, &cobra.Group{ID: "serve", Title: "Serve:"},
 		&cobra.Group{ID: "configure", Title: "Configure:"}, &cobra.Group{ID: "permissions", Title: "Permissions:"}, &cobra.Group{ID: "credentials", Title: "Credentials:"}, &cobra.Group{ID: "plugins", Title: "Plugins:"}, &cobra.Group{ID: "operate", Title: "Operate:"})
 	for _, group := range []struct {
@@ -53,7 +55,7 @@ func (e *env) root() *cobra.Command {
 		{"permissions", []*cobra.Command{e.whyVerb(), e.policyVerb(), e.testVerb(), e.approvalsVerb()}},
 		{"credentials", []*cobra.Command{e.loginVerb(), e.logoutVerb(), e.authVerb(), e.secretVerb()}},
 		{"plugins", []*cobra.Command{e.pluginVerb()}},
-		{"operate", []*cobra.Command{e.statusVerb(), e.auditVerb(), e.consoleVerb(), e.reloadVerb(), e.doctorVerb(), e.benchVerb(), e.versionVerb()}},
+		{"operate", []*cobra.Command{e.statusVerb(), e.logsVerb(), e.eventsVerb(), e.auditVerb(), e.consoleVerb(), e.restartVerb(), e.reloadVerb(), e.doctorVerb(), e.benchVerb(), e.versionVerb()}},
 	} {
 		for _, v := range group.verbs {
 			v.GroupID = group.id

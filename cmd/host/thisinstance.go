@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,7 +14,9 @@ import (
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/control"
+	"github.com/junctor-mcp/junctor/host/event"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/logbuffer"
 	"github.com/junctor-mcp/junctor/host/plan"
 )
 
@@ -25,7 +28,8 @@ type thisInstance struct {
 	transport string // see control.Status
 	started   time.Time
 
-	stopControl func() // closes the control socket
+	stopControl func()    // closes the control socket
+	ending      sync.Once // see stopping
 
 	// reloading is held from reading a configuration to its use, so that the last one
 	// that was read is the one in effect.
@@ -40,14 +44,19 @@ type thisInstance struct {
 // startControl opens the control socket. Without one the process serves nevertheless. The
 // reloads of other processes end when ctx does.
 func (s *thisInstance) startControl(ctx context.Context) (stop func()) {
-	stop, err := control.Serve(ctx, s.e.dirs.Run, s.e.dirs.Runs, s, s.e.log)
+	closeSocket, err := control.Serve(ctx, s.e.dirs.Run, s.e.dirs.Runs, s, s.e.log)
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):
 		s.e.log.Debug("this system has no control sockets; status and reload cannot ask this process")
 	case err != nil:
 		s.e.log.Warn("status and reload cannot ask this process: there is no control socket", "error", err)
 	default:
-		return stop
+		forget := context.AfterFunc(ctx, s.stopping)
+		return func() {
+			forget()
+			s.stopping()
+			closeSocket()
+		}
 	}
 	return func() {}
 }
@@ -78,7 +87,7 @@ func (s *thisInstance) Status(ctx context.Context) *control.Status {
 	st.PID, st.Instance = os.Getpid(), strconv.Itoa(os.Getpid())
 	st.Version, st.Transport, st.Started, st.Uptime = version, s.transport, s.started, int64(time.Since(s.started).Seconds())
 	st.Directory, _ = os.Getwd() // empty if it is gone
-	st.Memory.Resident = control.Resident(st.PID)
+	st.Memory.Resident, st.Memory.CPU = control.Resident(st.PID), control.CPU(st.PID)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st.Address, st.Generation.Failed = s.address, s.failed
@@ -101,6 +110,42 @@ func (s *thisInstance) Reload(ctx context.Context) (*control.Reloaded, *control.
 		Instance: strconv.Itoa(os.Getpid()), Generation: changed.Generation, Added: list(changed.Added), Changed: list(changed.Changed),
 		Removed: list(changed.Removed), Restart: list(changed.Pending), Warnings: said, Text: text.String(),
 	}, nil
+}
+
+// Records implements control.Recorder.
+func (s *thisInstance) Records() *logbuffer.Buffer { return s.e.records }
+
+// Events implements control.Recorder.
+func (s *thisInstance) Events() *event.Stream { return s.app.Events() }
+
+// Restart implements control.Operator.
+func (s *thisInstance) Restart(ctx context.Context, server string) (*control.Restarted, *control.Failure) {
+	begun := time.Now()
+	if err := s.app.Restart(ctx, server); err != nil {
+		return nil, &control.Failure{Error: errorOf(err)}
+	}
+	done := &control.Restarted{Instance: strconv.Itoa(os.Getpid()), Server: server, Took: time.Since(begun).Milliseconds()}
+	for _, st := range s.app.Status(ctx).Servers {
+		if st.Server == server {
+			done.PID = st.PID
+		}
+	}
+	return done, nil
+}
+
+// SetLogLevel implements control.Operator.
+func (s *thisInstance) SetLogLevel(l control.LogLevel) (*control.LogLevel, *control.Failure) {
+	if err := s.app.SetLogLevel(l.Server, l.Level); err != nil {
+		return nil, &control.Failure{Error: errorOf(err)}
+	}
+	s.e.log.Info("the level of the log is another one until the process ends", "level", l.Level, "of", cmp.Or(l.Server, "the process"))
+	l.Instance = strconv.Itoa(os.Getpid())
+	return &l, nil
+}
+
+// stopping records that the process ends. Further calls do nothing.
+func (s *thisInstance) stopping() {
+	s.ending.Do(func() { s.app.AnnounceProcess(event.ProcessStopping) })
 }
 
 // View implements control.Process.
@@ -154,11 +199,13 @@ func (s *thisInstance) reload(ctx context.Context) (*host.Reloaded, config.Diagn
 	}
 	if err != nil {
 		f := fault.As(err)
+		s.app.AnnounceReload(nil, err)
 		s.setFailed(&control.FailedReload{At: time.Now(), Error: errorOf(err)})
 		s.e.log.Error("the configuration was not reloaded; the one before stays in effect", "error", err, "at", f.At, "hint", f.Hint)
 		return nil, diags, err
 	}
 	s.setFailed(nil)
+	s.app.AnnounceReload(changed, nil)
 	s.logChanges(changed)
 	for _, d := range diags {
 		s.e.log.Warn(d.Summary, "at", d.At, "hint", d.Hint)

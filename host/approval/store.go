@@ -25,7 +25,7 @@ type Store struct {
 	mu      sync.Mutex
 	byKey   map[key]*Pending // guarded by mu
 	changed chan struct{}    // guarded by mu; closed at the next answer
-	waits   func(*Pending)   // may be nil
+	observe func(Pending)    // nil: see Observe
 }
 
 // NewStore returns an empty store.
@@ -33,9 +33,17 @@ func NewStore() *Store {
 	return &Store{byKey: map[key]*Pending{}, changed: make(chan struct{})}
 }
 
-// OnWait sets the function that is told about each call that begins to wait. It must be
-// called before the store is used. The function must not wait or keep the entry.
-func (s *Store) OnWait(waits func(*Pending)) { s.waits = waits }
+// Observe sets a function that is called for each call that begins to wait, and when it is
+// approved or denied. The function must neither wait nor call the store. Observe must be
+// called before anything else.
+func (s *Store) Observe(f func(Pending)) { s.observe = f }
+
+// tell calls the function of Observe. The caller holds mu.
+func (s *Store) tell(p *Pending) {
+	if s.observe != nil {
+		s.observe(*p)
+	}
+}
 
 // Use implements [Gate].
 func (s *Store) Use(c *Call) (ok bool, err error) {
@@ -103,9 +111,7 @@ func (s *Store) look(c *Call, count bool) (_ *Pending, changed <-chan struct{}, 
 		if p, err = s.add(k, c); err != nil {
 			return nil, nil, err
 		}
-		if s.waits != nil {
-			s.waits(p)
-		}
+		s.tell(p)
 	}
 	if count {
 		p.Times++
@@ -207,6 +213,7 @@ func (s *Store) Approve(c *Call) {
 		p.State = Used
 	}
 	s.announce()
+	s.tell(p)
 }
 
 // Asked implements [Gate].
@@ -235,6 +242,7 @@ func (s *Store) Answer(id string, approve bool, by string) (*Pending, error) {
 		p.State = Approved
 	}
 	s.announce()
+	s.tell(p)
 	copied := *p
 	return &copied, nil
 }
@@ -243,6 +251,22 @@ func (s *Store) Answer(id string, approve bool, by string) (*Pending, error) {
 func (s *Store) announce() {
 	close(s.changed)
 	s.changed = make(chan struct{})
+}
+
+// Waiting returns the number of calls that wait. A nil Store has none.
+func (s *Store) Waiting() (n int) {
+	if s == nil {
+		return 0
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forget()
+	for _, p := range s.byKey {
+		if p.State == Waiting {
+			n++
+		}
+	}
+	return n
 }
 
 // All returns the entries, those that wait first, and of them the oldest first.

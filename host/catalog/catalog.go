@@ -46,10 +46,11 @@ type Catalog struct {
 	dir     cache.Dir
 	log     hclog.Logger
 	changed func(kinds []upstream.ListKind)
-	drifted func(server string, added, removed, changed []string) // may be nil
-	ctx     context.Context
-	cancel  context.CancelFunc
-	work    sync.WaitGroup
+	// toolsChanged may be nil; see OnToolsChanged.
+	toolsChanged func(server string, added, removed, changed []string)
+	ctx          context.Context
+	cancel       context.CancelFunc
+	work         sync.WaitGroup
 
 	snapshot atomic.Pointer[Snapshot]
 
@@ -106,10 +107,11 @@ func New(servers []*Server, dir cache.Dir, log hclog.Logger, changed func([]upst
 // anything else.
 func (c *Catalog) OnChange(changed func(kinds []upstream.ListKind)) { c.changed = changed }
 
-// OnDrift sets the function that is told when the tools of a server differ from those that it
-// had before. It must be called before the catalog is used. The function must not wait.
-func (c *Catalog) OnDrift(drifted func(server string, added, removed, changed []string)) {
-	c.drifted = drifted
+// OnToolsChanged sets a function that is called with the names of the tools that a server
+// added, removed or changed. The function must not wait. OnToolsChanged must be called
+// before anything else.
+func (c *Catalog) OnToolsChanged(f func(server string, added, removed, changed []string)) {
+	c.toolsChanged = f
 }
 
 // Snapshot returns the current catalog without blocking.

@@ -32,6 +32,7 @@ type Server struct {
 	Views     []View
 	Resources Resources
 
+	LogLevel  string   // the least severe messages of the server that are logged: a level of MCP
 	Describe  string   // how descriptions are passed on: "full", "brief" or "verbatim"
 	Context   []string `json:",omitempty"` // what the server learns about clients: "subject", "tenant", "issuer", "method", "session", "client"
 	Trace     string   // "on", or "off": the server learns nothing of traces and ids of requests
@@ -43,6 +44,9 @@ type Server struct {
 	// for one also serves the other. Names and places do not change it.
 	Fingerprint string
 }
+
+// logLevels are the levels of MCP for the messages of servers, with the default first.
+var logLevels = []string{"info", "debug", "notice", "warning", "error", "critical", "alert", "emergency"}
 
 // Idle says when an unused connection is closed. Exactly one field is set.
 type Idle struct {
@@ -115,6 +119,8 @@ var serverAttributes = []serverAttribute{
 	{name: "bad_schema", serverValue: oneOf(func(s *Server) *string { return &s.BadSchema }, "replace", "hide"),
 		inDefaults: true, doc: "How a tool with a schema that Junctor refuses is offered. `replace` offers it with a schema that accepts any object and without an output schema; `hide` leaves it out."},
 
+	{name: "log_level", serverValue: oneOf(func(s *Server) *string { return &s.LogLevel }, logLevels...),
+		inDefaults: true, doc: "The least severe messages of the server that Junctor asks for and logs. See [Messages of servers](operate.md#messages-of-servers)."},
 	{name: "context", serverValue: wordList(func(s *Server) *[]string { return &s.Context }, "nothing", "subject", "tenant", "issuer", "method", "session", "client"),
 		inDefaults: true, doc: "What the server learns about the client with each request. See [Context](#context)."},
 

@@ -137,23 +137,14 @@ func (p *Pool[P, X]) Retry(server string) {
 	}
 }
 
-// Drop closes the connections to a server when no request uses them, and ends their
-// backoff. The next request of an owner connects again; subscriptions do so at once.
-func (p *Pool[P, X]) Drop(server string) {
-	for _, u := range p.dropIdle(server) {
-		u.Retry()
-		u.Drop()
-	}
-}
-
-// dropIdle closes the idle exclusive connections to a server, and returns the connections
-// of owners.
-func (p *Pool[P, X]) dropIdle(server string) (owned []*upstream.Upstream) {
+// Restart closes the connections to a server, also those in use, and lets the next request
+// connect again at once.
+func (p *Pool[P, X]) Restart(server string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, conns := range p.owned {
 		if c := conns[server]; c != nil {
-			owned = append(owned, c.Upstream)
+			c.Upstream.Restart()
 		}
 	}
 	for key, free := range p.idle {
@@ -161,7 +152,6 @@ func (p *Pool[P, X]) dropIdle(server string) (owned []*upstream.Upstream) {
 			p.closeIdle(key, free)
 		}
 	}
-	return owned
 }
 
 // Replace drops the connections to a server that the configuration replaced or removed.

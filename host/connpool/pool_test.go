@@ -314,9 +314,9 @@ func TestReplacedConnectionsAreClosedWhenUnused(t *testing.T) {
 	}
 }
 
-// TestDroppedConnectionsConnectAgain: a connection that is dropped is stopped and stays that
+// TestRestartedConnectionsConnectAgain: a connection that is restarted is stopped and stays that
 // of its owner. Those to another server stay connected.
-func TestDroppedConnectionsConnectAgain(t *testing.T) {
+func TestRestartedConnectionsConnectAgain(t *testing.T) {
 	f := newFixture()
 	defer f.end()
 	mine, other, free := f.get(t, "a", "x", 1), f.get(t, "b", "x", 1), f.acquire(t, "y", "{}")
@@ -326,10 +326,10 @@ func TestDroppedConnectionsConnectAgain(t *testing.T) {
 		}
 	}
 	f.Release(free, true)
-	f.Drop("a")
+	f.Restart("a")
 	f.work.Wait()
 	if st := mine.Upstream.Status().State; st != upstream.Stopped {
-		t.Errorf("the dropped connection is %s", st)
+		t.Errorf("the restarted connection is %s", st)
 	}
 	if st := other.Upstream.Status().State; st != upstream.Ready {
 		t.Errorf("the connection to another server is %s", st)

@@ -6,10 +6,17 @@
 // returns [Approvals], and POST /v1/approvals/ID/approve or /deny an [Approval] or a
 // [Failure]. GET /v1/view returns a [plan.View] of the configuration in effect, of at most
 // [plan.MaxItems] items and [plan.MaxBytes] bytes; its member left_out counts the items
-// beyond that. POST /v1/console/link returns a [ConsoleLink] or a [Failure]. Fields are only
-// added to version 1. The socket belongs to the user alone. A peer is refused if it is a
-// process of another user, except root, or if it descends from a Junctor process: MCP
-// servers run as the same user and must not control their host.
+// beyond that. POST /v1/console/link returns a [ConsoleLink] or a [Failure]. GET /v1/logs
+// returns a [LogLine] a line, as a [LogQuery] in the URL says: follow=true, level=warn,
+// server=NAME (repeatable), since=10m or a time. GET /v1/events returns an [EventLine] a
+// line, with follow=true also those to come. Streams end with the process; at most 8 are
+// followed at a time, and the next gets status 503. POST /v1/servers/NAME/restart returns a
+// [Restarted], and PUT /v1/log-level with a [LogLevel] returns the same, or both a [Failure]
+// with status 422. A wrong query or body gets a [Failure] with status 400.
+//
+// Fields are only added to version 1. The socket belongs to the user alone. A peer is
+// refused if it is a process of another user, except root, or if it descends from a Junctor
+// process: MCP servers run as the same user and must not control their host.
 package control
 
 import (
@@ -17,13 +24,18 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/junctor-mcp/junctor/host/event"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/logbuffer"
 	"github.com/junctor-mcp/junctor/host/plan"
+	"github.com/junctor-mcp/junctor/host/usage"
 )
 
 // A Process answers the requests on a control socket. Its methods may be called
 // concurrently.
 type Process interface {
+	Operator
+	Recorder
 	Status(ctx context.Context) *Status
 	// Reload reads the configuration again. Exactly one of the results is not nil.
 	// It ends early when ctx does, and changes nothing then.
@@ -46,6 +58,37 @@ type ConsoleLink struct {
 	// Expires is when the link ends, which also works only once. It is nil if URL is the
 	// address of the console alone: other machines reach it, and a person signs in there.
 	Expires *time.Time `json:"expires,omitempty"`
+}
+
+// An Operator changes a running process until it ends.
+type Operator interface {
+	// Restart closes the connections to a server and connects again. Exactly one of the
+	// results is not nil.
+	Restart(ctx context.Context, server string) (*Restarted, *Failure)
+	// SetLogLevel sets the level of the log. Exactly one of the results is not nil.
+	SetLogLevel(LogLevel) (*LogLevel, *Failure)
+}
+
+// A Recorder has the newest records of the log and the newest events.
+type Recorder interface {
+	Records() *logbuffer.Buffer
+	Events() *event.Stream
+}
+
+// A Restarted is a server that was restarted.
+type Restarted struct {
+	Instance string `json:"instance"`
+	Server   string `json:"server"`
+	Took     int64  `json:"took_ms"`
+	PID      int    `json:"pid,omitempty"` // of its new process
+}
+
+// A LogLevel is the level of the log: of the process, one of off, error, warn, info, debug
+// and trace, or with Server of the messages of that server, one of the levels of MCP.
+type LogLevel struct {
+	Instance string `json:"instance,omitempty"`
+	Level    string `json:"level"`
+	Server   string `json:"server,omitempty"`
 }
 
 // An Approval is a use of an item that the policy wants to be approved.
@@ -95,7 +138,9 @@ type Status struct {
 	Plugins    []Plugin   `json:"plugins"`
 	Sessions   Sessions   `json:"sessions"`
 	Limits     []ToolUse  `json:"limits,omitempty"` // of tools, those in use most first
-	Audit      *Audit     `json:"audit,omitempty"`  // nil: nothing is recorded
+	Waiting    int        `json:"approvals_waiting,omitempty"`
+	LogLevel   string     `json:"log_level,omitempty"`
+	Audit      *Audit     `json:"audit,omitempty"` // nil: nothing is recorded
 	// Clients says what principals use at the moment, those with most requests and
 	// sessions first. It has at most MaxClients.
 	Clients  []ClientUse `json:"clients,omitempty"`
@@ -157,9 +202,10 @@ type ToolUse struct {
 
 // A Memory is the memory of the host process, in bytes.
 type Memory struct {
-	Resident    uint64 `json:"resident_bytes,omitempty"` // 0: not known
-	Messages    int64  `json:"messages_bytes"`           // held for messages now
-	MaxMessages int64  `json:"max_messages_bytes,omitempty"`
+	Resident    uint64  `json:"resident_bytes,omitempty"` // 0: not known
+	CPU         float64 `json:"cpu_s,omitempty"`          // seconds that the process has used
+	Messages    int64   `json:"messages_bytes"`           // held for messages now
+	MaxMessages int64   `json:"max_messages_bytes,omitempty"`
 }
 
 // A Generation describes the configuration in effect.
@@ -195,15 +241,22 @@ type Server struct {
 	ServerInfo json.RawMessage `json:"server_info,omitempty"`
 	PID        int             `json:"pid,omitempty"`
 	Memory     uint64          `json:"memory_bytes,omitempty"` // resident, of PID
+	CPU        float64         `json:"cpu_s,omitempty"`        // seconds that PID has used
+	LogLevel   string          `json:"log_level,omitempty"`    // of the messages of the server
 
-	Connections   int        `json:"connections,omitempty"` // open now; several unless all clients share one
-	Connects      int        `json:"connects,omitempty"`    // of the connection that all clients share
-	Calls         uint64     `json:"calls"`
-	Errors        uint64     `json:"errors"` // of Calls
-	InFlight      int        `json:"in_flight,omitempty"`
-	Subscriptions int        `json:"subscriptions,omitempty"`
-	LastUsed      *time.Time `json:"last_used,omitempty"`
-	Retry         *time.Time `json:"retry,omitempty"` // earliest time of the next attempt to connect
+	Connections int     `json:"connections,omitempty"` // open now; several unless all clients share one
+	Connects    int     `json:"connects,omitempty"`    // of the connection that all clients share
+	Calls       uint64  `json:"calls"`
+	Errors      uint64  `json:"errors"`           // of Calls
+	P50         float64 `json:"p50_ms,omitempty"` // half of Calls took at most this, or up to a quarter less
+	P99         float64 `json:"p99_ms,omitempty"`
+	// Durations counts those of Calls that have ended, as pairs: milliseconds, and the
+	// number of calls that took less, but not less than the milliseconds of the pair before.
+	Durations     usage.Durations `json:"durations,omitzero"`
+	InFlight      int             `json:"in_flight,omitempty"`
+	Subscriptions int             `json:"subscriptions,omitempty"`
+	LastUsed      *time.Time      `json:"last_used,omitempty"`
+	Retry         *time.Time      `json:"retry,omitempty"` // earliest time of the next attempt to connect
 
 	Tools     *int            `json:"tools,omitempty"`
 	Resources *int            `json:"resources,omitempty"`
@@ -222,6 +275,7 @@ type Plugin struct {
 	State       string          `json:"state"`
 	PID         int             `json:"pid,omitempty"`
 	Memory      uint64          `json:"memory_bytes,omitempty"` // resident
+	CPU         float64         `json:"cpu_s,omitempty"`        // seconds used
 	Connections int             `json:"connections"`
 	Restarts    int             `json:"restarts"`
 	Retry       *time.Time      `json:"retry,omitempty"`

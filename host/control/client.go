@@ -185,7 +185,7 @@ func (i *Instance) Reload(ctx context.Context) (*Reloaded, error) {
 func (i *Instance) View(ctx context.Context) (*plan.View, error) {
 	ctx, cancel := context.WithTimeout(ctx, viewTime)
 	defer cancel()
-	v, err := askAtMost[plan.View](ctx, i, http.MethodGet, "/v1/view", plan.MaxBytes)
+	v, err := askAtMost[plan.View](ctx, i, http.MethodGet, "/v1/view", nil, plan.MaxBytes)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return nil, fault.New(fault.ProcessUnreachable, "process %s did not describe its lists within %s", i.Name, viewTime).WithHint("run `junctor status`")
 	}
@@ -243,12 +243,12 @@ func (r *Refused) Error() string { return r.Failure.Error.Message }
 func (r *Refused) Unwrap() error { return r.Failure.Error.Fault() }
 
 func ask[T any](ctx context.Context, i *Instance, method, path string) (*T, error) {
-	return askAtMost[T](ctx, i, method, path, maxAnswer)
+	return askAtMost[T](ctx, i, method, path, nil, maxAnswer)
 }
 
-// askAtMost sends a request and reads an answer of at most limit bytes.
-func askAtMost[T any](ctx context.Context, i *Instance, method, path string, limit int64) (*T, error) {
-	req, err := http.NewRequestWithContext(ctx, method, "http://junctor"+path, nil)
+// send sends a request with an optional body. The caller closes the body of the answer.
+func (i *Instance) send(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, "http://junctor"+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
@@ -256,7 +256,19 @@ func askAtMost[T any](ctx context.Context, i *Instance, method, path string, lim
 	if err != nil {
 		return nil, i.unreachable(err)
 	}
+	return resp, nil
+}
+
+// askAtMost sends a request and reads an answer of at most limit bytes.
+func askAtMost[T any](ctx context.Context, i *Instance, method, path string, content []byte, limit int64) (*T, error) {
+	resp, err := i.send(ctx, method, path, content)
+	if err != nil {
+		return nil, err
+	}
 	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, i.refusal(resp, path)
+	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
 	if err != nil {
 		return nil, i.unreachable(err)
@@ -264,24 +276,31 @@ func askAtMost[T any](ctx context.Context, i *Instance, method, path string, lim
 	if int64(len(body)) > limit {
 		return nil, i.unreachable(fmt.Errorf("the answer to %s is larger than %d MiB", path, limit>>20))
 	}
-	if resp.StatusCode == http.StatusNotFound && !json.Valid(body) {
-		return nil, i.unreachable(fmt.Errorf("it is another version of Junctor, which does not know %s", path))
+	var v T
+	if err := json.Unmarshal(body, &v); err != nil {
+		return nil, i.unreachable(err)
 	}
-	if resp.StatusCode == http.StatusOK {
-		var v T
-		if err := json.Unmarshal(body, &v); err != nil {
-			return nil, i.unreachable(err)
-		}
-		return &v, nil
+	return &v, nil
+}
+
+// refusal returns the error of an answer that is not well.
+func (i *Instance) refusal(resp *http.Response, path string) error {
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return i.unreachable(err)
+	}
+	if resp.StatusCode == http.StatusNotFound && !json.Valid(body) || resp.StatusCode == http.StatusMethodNotAllowed {
+		path, _, _ = strings.Cut(path, "?")
+		return i.unreachable(fmt.Errorf("it is another version of Junctor, which does not know %s", path))
 	}
 	var failure Failure
 	if err := json.NewDecoder(bytes.NewReader(body)).Decode(&failure); err != nil || failure.Error == nil {
-		return nil, i.unreachable(fmt.Errorf("status %d", resp.StatusCode))
+		return i.unreachable(fmt.Errorf("status %d", resp.StatusCode))
 	}
 	if failure.Error.Code == fault.ProcessRefused {
 		failure.Error.Message = fmt.Sprintf("process %s refused a request: %s", i.Name, failure.Error.Message)
 	}
-	return nil, &Refused{failure}
+	return &Refused{failure}
 }
 
 func (i *Instance) unreachable(err error) error {

@@ -21,7 +21,9 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"go.uber.org/goleak"
 
+	"github.com/junctor-mcp/junctor/host/event"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/logbuffer"
 	"github.com/junctor-mcp/junctor/host/plan"
 	"github.com/junctor-mcp/junctor/sdk/process"
 )
@@ -50,6 +52,26 @@ type fixed struct {
 	status  Status
 	failure *Failure
 	view    *plan.View
+	records *logbuffer.Buffer
+	events  *event.Stream
+}
+
+func (p *fixed) Records() *logbuffer.Buffer { return p.records }
+
+func (p *fixed) Events() *event.Stream { return p.events }
+
+func (p *fixed) Restart(_ context.Context, server string) (*Restarted, *Failure) {
+	if p.failure != nil {
+		return nil, p.failure
+	}
+	return &Restarted{Server: server, Took: 7}, nil
+}
+
+func (p *fixed) SetLogLevel(l LogLevel) (*LogLevel, *Failure) {
+	if p.failure != nil {
+		return nil, p.failure
+	}
+	return &l, nil
 }
 
 func (p *fixed) Status(context.Context) *Status { return &p.status }
@@ -261,7 +283,7 @@ func TestStopRemovesSocket(t *testing.T) {
 // TestAnswers sends requests to a handler and reads the answers as a client does.
 func TestAnswers(t *testing.T) {
 	refused := &Failure{Error: fault.New(fault.ConfigInvalid, "no").Document(), Text: "text"}
-	server := httptest.NewServer(handler(t.Context(), &fixed{status: Status{Version: "1.2.3", PID: 1}, failure: refused}))
+	server := httptest.NewServer(handler(t.Context(), t.Context(), &fixed{status: Status{Version: "1.2.3", PID: 1}, failure: refused}))
 	defer server.Close()
 	i := &Instance{Name: "1", pid: 1, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "tcp", server.Listener.Addr().String())
@@ -400,7 +422,7 @@ func TestRefusedPeersTakeNoSlots(t *testing.T) {
 func TestReloadEndsWithProcess(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	p := &held{begun: make(chan struct{}), ended: make(chan struct{})}
-	server := httptest.NewServer(handler(ctx, p))
+	server := httptest.NewServer(handler(ctx, ctx, p))
 	defer server.Close()
 	defer cancel()
 	asked, leave := context.WithCancel(t.Context())
@@ -448,7 +470,7 @@ func (p *held) Reload(ctx context.Context) (*Reloaded, *Failure) {
 // with the same id. Their names differ, and each is found by its name.
 func TestProcessesWithOneID(t *testing.T) {
 	answering := func(version, long string) *Instance {
-		server := httptest.NewServer(handler(t.Context(), &fixed{status: Status{Version: version, Instance: "1", PID: 1}}))
+		server := httptest.NewServer(handler(t.Context(), t.Context(), &fixed{status: Status{Version: version, Instance: "1", PID: 1}}))
 		t.Cleanup(server.Close)
 		return &Instance{Name: "1", pid: 1, long: long, client: &http.Client{Transport: &http.Transport{
 			DisableKeepAlives: true,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -22,6 +23,7 @@ const (
 	maxRefused     = 4           // further connections, of peers that are refused
 	refusalTime    = time.Second // for a refused peer to send its request and read the answer
 	maxHeader      = 8 << 10     // bytes
+	maxBody        = 4 << 10
 	readTime       = 5 * time.Second
 	idleTime       = 30 * time.Second
 	stopTime       = 5 * time.Second // for the requests in progress when the socket is closed
@@ -35,7 +37,7 @@ const socketName = "control.sock"
 func Supported() bool { return runtime.GOOS != "windows" }
 
 // Serve answers requests on a control socket in dir, which only this user may access,
-// until stop is called. stop waits for the requests in progress, for at most 5 seconds,
+// until stop is called. stop ends the streams, which have a second to write the rest. It waits for the requests in progress, for at most 5 seconds,
 // and then closes their connections. A reload ends when ctx does. prefixes are those of
 // [Find].
 func Serve(ctx context.Context, dir string, prefixes []string, p Process, log hclog.Logger) (stop func(), err error) {
@@ -52,8 +54,9 @@ func Serve(ctx context.Context, dir string, prefixes []string, p Process, log hc
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
+	open, end := context.WithCancel(context.WithoutCancel(ctx)) // followers also see how the process ends
 	server := &http.Server{
-		Handler: checked(handler(ctx, p), log), ReadTimeout: readTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
+		Handler: checked(handler(ctx, open, p), log), ReadTimeout: readTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			return context.WithValue(ctx, refusalKey{}, c.(*peerConn).refusal)
 		},
@@ -70,6 +73,7 @@ func Serve(ctx context.Context, dir string, prefixes []string, p Process, log hc
 	}()
 	return func() {
 		cancel()
+		end()
 		ended, release := context.WithTimeout(context.Background(), stopTime)
 		defer release()
 		if server.Shutdown(ended) != nil {
@@ -79,9 +83,9 @@ func Serve(ctx context.Context, dir string, prefixes []string, p Process, log hc
 	}, nil
 }
 
-// handler answers the requests for p. A reload ends when ctx does, and not when the
-// program that asked for it ends.
-func handler(ctx context.Context, p Process) http.Handler {
+// handler answers the requests for p. Reloads and restarts end when ctx does, and not with
+// the program that asked for them. Streams end when open does.
+func handler(ctx, open context.Context, p Process) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/status", func(w http.ResponseWriter, r *http.Request) {
 		respond(w, http.StatusOK, p.Status(r.Context()))
@@ -105,6 +109,35 @@ func handler(ctx context.Context, p Process) http.Handler {
 			// A peer that does not read must not keep others waiting.
 			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(viewTime))
 			respond(w, http.StatusOK, v)
+		}
+	})
+	lines := &streams{ctx: open, open: make(chan struct{}, maxStreams), about: p}
+	mux.HandleFunc("GET /v1/logs", lines.logs)
+	mux.HandleFunc("GET /v1/events", lines.events)
+	mux.HandleFunc("POST /v1/servers/{name}/restart", func(w http.ResponseWriter, r *http.Request) {
+		if done, failure := p.Restart(ctx, r.PathValue("name")); failure != nil {
+			respond(w, http.StatusUnprocessableEntity, failure)
+		} else {
+			respond(w, http.StatusOK, done)
+		}
+	})
+	mux.HandleFunc("PUT /v1/log-level", func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+		if err != nil {
+			err = fault.New(fault.Usage, "the body cannot be read: %s", err).WithHint("send at most %d KiB", maxBody>>10)
+		}
+		var level LogLevel
+		if err == nil {
+			level, err = parseLevel(body)
+		}
+		if err != nil {
+			refuse(w, http.StatusBadRequest, err)
+			return
+		}
+		if done, failure := p.SetLogLevel(level); failure != nil {
+			respond(w, http.StatusUnprocessableEntity, failure)
+		} else {
+			respond(w, http.StatusOK, done)
 		}
 	})
 	mux.HandleFunc("GET /v1/approvals", func(w http.ResponseWriter, _ *http.Request) {

@@ -36,7 +36,7 @@ func largeView() *plan.View {
 // an item is left out.
 func TestLargestViewIsTransferred(t *testing.T) {
 	sent := largeView()
-	server := httptest.NewServer(handler(t.Context(), &fixed{view: sent}))
+	server := httptest.NewServer(handler(t.Context(), t.Context(), &fixed{view: sent}))
 	defer server.Close()
 	got, err := instanceAt(server).View(t.Context())
 	if err != nil {
@@ -97,7 +97,7 @@ func (p *viewing) View(ctx context.Context) *plan.View {
 // TestOneViewIsMadeAtATime: a second request waits, and one whose client leaves makes room.
 func TestOneViewIsMadeAtATime(t *testing.T) {
 	p := &viewing{fixed: fixed{view: plan.New(nil, nil, nil)}, begun: make(chan struct{}), end: make(chan struct{})}
-	server := httptest.NewServer(handler(t.Context(), p))
+	server := httptest.NewServer(handler(t.Context(), t.Context(), p))
 	defer server.Close()
 	i := instanceAt(server)
 	ctx, leave := context.WithCancel(t.Context())

@@ -95,8 +95,8 @@ func (r *request) completionUpstream(server string) (_ *upstream.Upstream, relea
 	if err != nil {
 		return nil, nil, fault.In(server, err)
 	}
-	if r.level != "" {
-		c.Upstream.SetLevel(r.level)
+	if level := r.gw.levels.withLog(c.Upstream.Name(), r.level); level != "" {
+		c.Upstream.SetLevel(level)
 	}
 	return c.Upstream, func(answered bool) { r.gw.conns.Release(c, answered) }, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/connpool"
+	"github.com/junctor-mcp/junctor/host/event"
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/schema"
@@ -33,6 +34,8 @@ type Options struct {
 	// Usage counts the requests that servers get; nil: a counter of the gateway's own.
 	Usage *usage.Counter
 	Log   hclog.Logger
+	// Events gets the beginnings and ends of sessions; it may be nil.
+	Events *event.Stream
 	// Budget limits the bytes of messages in memory; nil: no limit.
 	Budget *limit.Memory
 	// Lines takes the log lines of servers; nil: a limit of the gateway's own.
@@ -67,6 +70,9 @@ type Server struct {
 	// Context lists what the server learns about the client of a request: "subject",
 	// "tenant", "issuer", "method", "session" and "client".
 	Context []string
+	// Level is the lowest level of the server's messages that are logged. A legacy server
+	// is asked for it. Empty: all that the server sends are logged.
+	Level string
 	// Unlisted allows clients to read resources that the server does not list.
 	Unlisted bool
 	// Untraced keeps trace contexts and ids of requests from the server.
@@ -195,16 +201,6 @@ func (g *Gateway) Retry(server string) {
 		u.Retry()
 	}
 	g.conns.Retry(server)
-}
-
-// Restart closes all connections to a server when no request uses them, and ends the
-// backoff. The next request of each client connects again.
-func (g *Gateway) Restart(server string) {
-	if u := g.generations.current().upstream(server); u != nil {
-		u.Retry()
-		u.Drop()
-	}
-	g.conns.Drop(server)
 }
 
 // GiveUp cancels the requests in flight of all sessions. Each client gets an error.

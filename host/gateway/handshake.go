@@ -46,6 +46,7 @@ func initialize(r *request) ([]byte, error) {
 		}
 	}
 	s.stateChanged()
+	s.noteOpened()
 	if changed && s.client.Sole && len(serverFacingCapabilities(caps)) > len("{}") {
 		// Old servers that were connected before were offered less.
 		for _, server := range r.generation.Servers {
@@ -94,7 +95,7 @@ func setLevel(r *request) ([]byte, error) {
 	s.level = level
 	s.mu.Unlock()
 	for _, c := range s.gw.conns.Of(s) {
-		c.Upstream.SetLevel(level)
+		c.Upstream.SetLevel(c.Peer.lowestLevel())
 	}
 	s.stateChanged()
 	s.gw.levels.send()

@@ -68,6 +68,7 @@ func listChanges(asked []byte) (methods []string, agreed []byte) {
 // acknowledge acknowledges a listen request. Nothing is sent for it before.
 func (r *request) acknowledge(l *subscription.Listen, agreed []byte) {
 	r.gw.sessions.add(r.session)
+	r.noteListening()
 	if r.gw.Ending() {
 		r.session.subs.EndListens()
 	}

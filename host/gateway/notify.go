@@ -69,11 +69,20 @@ func (p *serverPeer) recipients(method string, params []byte) []*Session {
 }
 
 // logMessage writes a server's log message to Junctor's log, within the server's rate
-// limit.
+// limit. It leaves out messages below the server's level. Messages that an operator asked
+// for are not hidden by the level of the log.
 func (p *serverPeer) logMessage(params []byte) {
 	level, _ := mcp.TextMember(params, "level")
+	least, asked := p.gw.levels.ofLog(p.server)
+	if least != "" && !atLeast(params, least) {
+		return
+	}
+	as := hclogLevel(level)
+	if asked {
+		as = max(as, hclog.Info)
+	}
 	logger, _ := mcp.TextMember(params, "logger")
-	p.gw.serverLog.Log(hclogLevel(level), p.server, "message of a server", "level", clip(level), "logger", clip(logger), "data", clip(string(mcp.Member(params, "data"))))
+	p.gw.serverLog.Log(as, p.server, "message of a server", "level", clip(level), "logger", clip(logger), "data", clip(string(mcp.Member(params, "data"))))
 }
 
 // forwardLog forwards a log message to the client, on the stream of the request that the
@@ -85,8 +94,8 @@ func (s *Session) forwardLog(p *serverPeer, about *request, params []byte) {
 	level, legacy := s.level, s.revision != ""
 	s.mu.Unlock()
 	mine := s.client.Sole || p.session == s || level != ""
-	if level == "" && p.callers.several() {
-		level = defaultLevel
+	if _, asked := p.gw.levels.ofLog(p.server); level == "" && (asked || p.callers.several()) {
+		level = defaultLevel // an operator may have asked for more
 	}
 	wants := legacy && (level == "" || atLeast(params, level))
 	r := s.inFlight.find(func(r *request) bool {

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -180,6 +181,9 @@ func (r *request) call() *upstream.Call {
 		r.session.mu.Lock()
 		c.Level, c.Capabilities = r.session.level, r.session.caps
 		r.session.mu.Unlock()
+	}
+	if level, asked := r.gw.levels.setBy(r.item.Server); asked && lowerLevel(level, cmp.Or(c.Level, r.level)) {
+		c.Level = level
 	}
 	return c
 }

@@ -60,17 +60,10 @@ func (s *sharedPeers) offer() []byte { return s.newPeer("").Capabilities() }
 // Opened gives a new connection the log level of its clients. The connection of a legacy
 // session prefers the legacy handshake.
 func (p *serverPeer) Opened(u *upstream.Upstream) {
-	level := ""
-	if s := p.session; s == nil {
-		level = p.lowestLevel()
-	} else {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if level = s.level; s.revision != "" {
-			u.PreferLegacy()
-		}
+	if s := p.session; s.legacy() {
+		u.PreferLegacy()
 	}
-	if level != "" {
+	if level := p.lowestLevel(); level != "" {
 		u.SetLevel(level)
 	}
 }

@@ -53,6 +53,7 @@ type Session struct {
 	caps     []byte       // guarded by mu; capabilities of the legacy client
 	level    string       // guarded by mu; of log messages; empty: all
 
+	noted   bool            // guarded by mu; see noteOpened
 	closing bool            // guarded by mu
 	pages   map[string]bool // guarded by mu; ids of logins whose end is reported to the legacy client
 }
@@ -277,6 +278,7 @@ func (s *Session) Close(ctx context.Context, grace time.Duration) {
 // leave removes a session, its subscriptions and its own connections.
 func (s *Session) leave() {
 	s.gw.sessions.remove(s)
+	s.noteClosed()
 	own := s.gw.conns.CloseOwner(s)
 	for _, sub := range s.subs.RemoveAll() {
 		if !slices.ContainsFunc(own, func(c *connpool.Conn[*serverPeer]) bool { return c.Upstream == sub.Upstream }) {

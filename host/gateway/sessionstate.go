@@ -66,6 +66,7 @@ func (g *Gateway) Resume(c Client, from []byte) *Session {
 	}
 	s.subs.Restore(st.Subscriptions)
 	g.sessions.add(s)
+	s.noteOpened()
 	if s.level != "" {
 		g.levels.send()
 	}

@@ -85,8 +85,8 @@ func (r *request) relayExclusive(ctx context.Context) (response, error) {
 	if call.Progress != nil {
 		call.Progress = c.forwardProgress
 	}
-	if r.level != "" {
-		conn.Upstream.SetLevel(r.level)
+	if level := r.gw.levels.withLog(conn.Upstream.Name(), r.level); level != "" {
+		conn.Upstream.SetLevel(level)
 	}
 	g.work.Go(func() {
 		defer close(c.done)

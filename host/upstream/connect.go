@@ -205,6 +205,11 @@ func (u *Upstream) credentials() string {
 func (u *Upstream) Retry() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	u.retryNow()
+}
+
+// retryNow implements Retry. The caller holds mu.
+func (u *Upstream) retryNow() {
 	u.retry = time.Time{}
 	u.starts = starts{}
 	u.delays.Reset()

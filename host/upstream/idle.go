@@ -106,11 +106,16 @@ func (u *Upstream) closeIdle() {
 // stop closes the connection in the background. The caller holds mu.
 func (u *Upstream) stop(reason string) {
 	c := u.conn
+	u.stopWith(func() { c.close(reason, u.opts.Shutdown) })
+}
+
+// stopWith is stop with a function that closes the connection. The caller holds mu.
+func (u *Upstream) stopWith(closing func()) {
+	u.starts.forget(u.conn.started)
 	u.conn = nil
-	u.starts.forget(c.started)
 	u.idle.stop()
 	u.set(Stopped)
-	u.work.Go(func() { c.close(reason, u.opts.Shutdown) })
+	u.work.Go(closing)
 }
 
 // Drop closes the connection, so that the next call opens a new one. Use it when the
@@ -121,6 +126,30 @@ func (u *Upstream) Drop() {
 	defer u.mu.Unlock()
 	u.outdated = u.state == Starting || u.state == Ready
 	u.settleLocked()
+}
+
+// Restart closes the connection, also if it is in use, and lets the next call connect at
+// once, regardless of earlier failures. Calls in progress fail. It does not wait for the
+// end of the server's process; a start that is being made goes on.
+func (u *Upstream) Restart() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.state == Ready {
+		ended := make(chan struct{})
+		c, before := u.conn, u.ending
+		u.ending = ended
+		u.stopWith(func() {
+			defer close(ended)
+			c.close("an operator restarts the server", u.opts.Shutdown)
+			if before != nil {
+				<-before
+			}
+		})
+		if len(u.subs) > 0 {
+			u.work.Go(u.reconnect)
+		}
+	}
+	u.retryNow()
 }
 
 // drop closes an unused connection. The caller holds mu.

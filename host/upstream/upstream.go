@@ -123,6 +123,9 @@ type Options struct {
 	MaxMessage int
 	// Budget limits the memory of messages; nil means no limit.
 	Budget *limit.Memory
+	// Observe is called with each change of the state, and with the reason of a failure.
+	// It must neither wait nor call the upstream. It may be nil.
+	Observe func(s State, why error)
 	// Lines limits the log lines about the server's messages; nil means a limit of
 	// this upstream's own.
 	Lines *limit.Lines
@@ -202,6 +205,9 @@ func (u *Upstream) Name() string { return u.opts.Name }
 
 // set changes the state and wakes the waiting goroutines. The caller holds mu.
 func (u *Upstream) set(s State) {
+	if u.opts.Observe != nil && u.state != s {
+		u.opts.Observe(s, u.err)
+	}
 	u.state = s
 	close(u.changed)
 	u.changed = make(chan struct{})

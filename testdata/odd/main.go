@@ -19,6 +19,7 @@ type request struct {
 		Name      string         `json:"name"`
 		Arguments map[string]any `json:"arguments"`
 		URI       string         `json:"uri"`
+		Level     string         `json:"level"`
 	} `json:"params"`
 }
 
@@ -74,6 +75,9 @@ func main() {
 }
 
 func answer(mode string, r request) {
+	if mode == "chatty" && chatty(r) {
+		return
+	}
 	switch r.Method {
 	case "initialize":
 		if mode == "web" {

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/junctor-mcp/junctor/host/control"
+	"github.com/junctor-mcp/junctor/host/event"
+)
+
+func (e *env) eventsVerb() *cobra.Command {
+	var instance string
+	var follow bool
+	cmd := &cobra.Command{
+		Use:   "events",
+		Short: "Show what happens in a running junctor serve",
+		Long: `Print the newest events of the process that serves this configuration, at most 1 000: starts and failures of servers
+and plugins, reloads, sessions, changed tools, approvals and logins.
+
+With --follow, print the events to come too, until the process ends or you interrupt the verb. JSON has one event
+a line.`,
+		Example: `  junctor events -f
+  junctor events -f --json | jq 'select(.type == "server.failed")'`,
+		Args:              takes(),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return e.showEvents(cmd.Context(), instance, follow) },
+	}
+	e.instanceFlag(cmd, &instance)
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "print the events to come too")
+	return cmd
+}
+
+func (e *env) showEvents(ctx context.Context, instance string, follow bool) error {
+	process, err := e.oneInstance(ctx, instance)
+	if err != nil {
+		return err
+	}
+	err = process.EventsOf(ctx, follow, e.printEventLine)
+	return e.followed(ctx, process, follow, err)
+}
+
+func (e *env) printEventLine(line control.EventLine) error {
+	switch {
+	case e.machine():
+		return e.printLine(line)
+	case line.Missed > 0:
+		fmt.Fprintf(e.stderr, "note: %s dropped before they were read\n", count(int(line.Missed), "event"))
+	case line.Event != nil:
+		e.printf("%s\n", eventText(line.Event))
+	}
+	return e.stdout.err
+}
+
+// eventText returns an event as one line for people.
+func eventText(ev *event.Event) string {
+	parts := []string{ev.Time.Local().Format("15:04:05.000"), fmt.Sprintf("%-18s", ev.Type)}
+	add := func(format, value string) {
+		if value != "" {
+			parts = append(parts, fmt.Sprintf(format, flat(value)))
+		}
+	}
+	add("%s", ev.Server)
+	add("plugin %s", ev.Plugin)
+	add("%s", ev.Item)
+	add("approval %s", ev.Approval)
+	add("%s", ev.State)
+	add("by %s", ev.Decided)
+	if p := ev.Principal; p != nil {
+		add("for %s", p.Subject)
+		add("of %s", p.Tenant)
+	}
+	add("with %s", ev.Client)
+	if ev.Generation > 0 {
+		parts = append(parts, fmt.Sprintf("generation %d", ev.Generation))
+	}
+	for _, list := range []struct {
+		what  string
+		names []string
+	}{{"added", ev.Added}, {"changed", ev.Changed}, {"removed", ev.Removed}} {
+		add(list.what+" %s", strings.Join(list.names, ", "))
+	}
+	add("%s", ev.Error)
+	return strings.Join(parts, " ")
+}

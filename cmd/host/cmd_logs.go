@@ -1,0 +1,236 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/junctor-mcp/junctor/host"
+	"github.com/junctor-mcp/junctor/host/control"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/logbuffer"
+	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/suggest"
+)
+
+// logsFlags are the flags of logs.
+type logsFlags struct {
+	follow                           bool
+	level, since, setLevel, instance string
+}
+
+// recordLevels are the levels of records, as in the flag --level.
+var recordLevels = []string{"error", "warn", "info", "debug", "trace"}
+
+func (e *env) logsVerb() *cobra.Command {
+	var f logsFlags
+	cmd := &cobra.Command{
+		Use:   "logs [SERVER…]",
+		Short: "Show the log of a running junctor serve",
+		Long: `Print the newest records of the log of the process that serves this configuration: at most 2 000 records and 1 MiB.
+With names of servers or plugins, print the records about those. Secrets are masked.
+
+With --follow, print the records to come too, until the process ends or you interrupt the verb. JSON has one record
+a line.
+
+--set-level changes the level of the log until the process ends: that of the process, or with names that of the
+messages of these servers, which Junctor then asks for. The attribute log_level sets the level of a server for good.`,
+		Example: `  junctor logs -f
+  junctor logs github --level warn --since 10m
+  junctor logs --json | jq .message
+  junctor logs github --set-level debug -f`,
+		ValidArgsFunction: e.completes(completeServers),
+		RunE:              func(cmd *cobra.Command, args []string) error { return e.showLogs(cmd.Context(), args, f) },
+	}
+	e.instanceFlag(cmd, &f.instance)
+	flags := cmd.Flags()
+	flags.BoolVarP(&f.follow, "follow", "f", false, "print the records to come too")
+	flags.StringVar(&f.level, "level", "", "leave out records below this `LEVEL`: "+strings.Join(recordLevels, ", "))
+	flags.StringVar(&f.since, "since", "", "leave out records before this `TIME`: a duration such as 10m, or a time such as 2026-11-25T17:00:00Z")
+	flags.StringVar(&f.setLevel, "set-level", "", "change the `LEVEL` of the log until the process ends: "+strings.Join(host.HostLevels, ", ")+"; for messages of servers: "+strings.Join(mcp.Levels, ", "))
+	_ = cmd.RegisterFlagCompletionFunc("level", cobra.FixedCompletions(recordLevels, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("set-level", cobra.FixedCompletions(host.HostLevels, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// query returns what the flags select.
+func (f logsFlags) query(names []string) (q control.LogQuery, err error) {
+	q = control.LogQuery{Follow: f.follow, Level: strings.ToLower(f.level), Servers: names}
+	if q.Level != "" && !slices.Contains(recordLevels, q.Level) {
+		return q, withSuggestion(fault.New(fault.Usage, "--level: %q is not a level of the log", f.level), suggest.Nearest(q.Level, recordLevels), "the levels are "+strings.Join(recordLevels, ", "))
+	}
+	if q.Since, err = parseSince(f.since); err != nil {
+		return q, err
+	}
+	return q, nil
+}
+
+// parseSince reads a time of the flag --since.
+func parseSince(text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
+		return time.Now().Add(-d), nil
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return at, fault.New(fault.Usage, "--since: %q is neither a duration nor a time", text).WithHint("write a duration such as 10m, or a time such as 2026-11-25T17:00:00Z")
+	}
+	return at, nil
+}
+
+func (e *env) showLogs(ctx context.Context, names []string, f logsFlags) error {
+	q, err := f.query(names)
+	if err != nil {
+		return err
+	}
+	process, err := e.oneInstance(ctx, f.instance)
+	if err != nil {
+		return err
+	}
+	if err := knowsAll(process.Status, names, f.setLevel == ""); err != nil {
+		return err
+	}
+	if f.setLevel != "" {
+		if err := e.setLogLevels(ctx, process, names, f); err != nil || !f.follow {
+			return err
+		}
+	}
+	err = process.Logs(ctx, q, func(line control.LogLine) error { return e.printLogLine(line) })
+	return e.followed(ctx, process, f.follow, err)
+}
+
+// followed returns the error of a stream that was printed. The end of the process, and an
+// interrupt, end it well.
+func (e *env) followed(ctx context.Context, process control.Answer, follow bool, err error) error {
+	if !follow || err != nil && ctx.Err() == nil {
+		return err
+	}
+	if ctx.Err() == nil {
+		fmt.Fprintf(e.stderr, "note: process %s has ended\n", process.Name)
+	}
+	return nil
+}
+
+// knowsAll returns an error for the first name that is no server of a process, nor with
+// plugins one of its plugins.
+func knowsAll(st *control.Status, names []string, plugins bool) error {
+	var known []string
+	for _, s := range st.Servers {
+		known = append(known, s.Server)
+	}
+	if plugins {
+		for _, p := range st.Plugins {
+			known = append(known, p.Plugin)
+		}
+	}
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return withSuggestion(fault.New(fault.UpstreamUnknown, "process %s has no server %q", st.Instance, name), suggest.Nearest(name, known), "junctor status lists them")
+		}
+	}
+	return nil
+}
+
+// setLogLevels changes the level of the process, or those of servers.
+func (e *env) setLogLevels(ctx context.Context, process control.Answer, servers []string, f logsFlags) error {
+	if len(servers) == 0 {
+		servers = []string{""}
+	}
+	done := []*control.LogLevel{}
+	for _, s := range servers {
+		set, err := process.SetLogLevel(ctx, control.LogLevel{Level: f.setLevel, Server: s})
+		if err != nil {
+			return err
+		}
+		done = append(done, set)
+	}
+	if f.follow {
+		return nil // standard output is for the records
+	}
+	if e.machine() {
+		return e.printJSON(done)
+	}
+	for _, l := range done {
+		if l.Server == "" {
+			e.printf("process %s logs at level %s until it ends\n", l.Instance, l.Level)
+			continue
+		}
+		e.printf("process %s logs the messages of %s from level %s on, until it ends\n", l.Instance, l.Server, l.Level)
+	}
+	return nil
+}
+
+// printLine prints a value as one line of JSON.
+func (e *env) printLine(v any) error {
+	enc := json.NewEncoder(e.stdout)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+func (e *env) printLogLine(line control.LogLine) error {
+	switch {
+	case e.machine():
+		return e.printLine(line)
+	case line.Missed > 0:
+		fmt.Fprintf(e.stderr, "note: %s dropped before they were read\n", count(int(line.Missed), "record"))
+	case line.Record != nil:
+		e.printf("%s\n", recordText(line.Record))
+	}
+	return e.stdout.err
+}
+
+// recordText returns a record for people: one line, with the lines of long texts below it.
+func recordText(r *logbuffer.Record) string {
+	var b, below strings.Builder
+	about := r.Server
+	if about == "" {
+		about = r.Plugin
+	}
+	fmt.Fprintf(&b, "%s %-5s ", r.Time.Local().Format("15:04:05.000"), strings.ToUpper(r.Level))
+	if about != "" {
+		b.WriteString(oneCell(about) + ": ")
+	}
+	b.WriteString(flat(r.Message))
+	for _, name := range r.Names() {
+		switch text := fieldText(r.Fields[name]); {
+		case strings.Contains(text, "\n"):
+			below.WriteString("\n  " + flat(name) + ":\n" + indent(strings.TrimRight(text, "\n")))
+		default:
+			b.WriteString(" " + flat(name) + "=" + quotedIfNeeded(text))
+		}
+	}
+	return b.String() + below.String()
+}
+
+// fieldText returns the value of a field as text.
+func fieldText(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case nil:
+		return "null"
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(text)
+}
+
+// quotedIfNeeded quotes a text with spaces or quotation marks, and an empty one.
+func quotedIfNeeded(text string) string {
+	if text == "" || strings.ContainsAny(text, " \"\t=") && !strings.HasPrefix(text, "[") {
+		return fmt.Sprintf("%q", flat(text))
+	}
+	return flat(text)
+}
+
+// flat returns a text without line breaks, which a server must not add to the log.
+func flat(text string) string { return strings.Join(strings.Fields(safe(text)), " ") }

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+)
+
+func (e *env) restartVerb() *cobra.Command {
+	var instance string
+	cmd := &cobra.Command{
+		Use:   "restart SERVER",
+		Short: "Restart a server of a running junctor serve",
+		Long: `Tell the process that serves this configuration to close its connections to a server, which ends the server's
+processes, and to connect again. Calls in progress at this server fail. Other servers are not affected, and the wait
+after earlier failures ends.
+
+The exit status is that of the new connection. To use a changed configuration, run junctor reload.`,
+		Example: `  junctor restart github`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return fault.New(fault.Usage, "SERVER is missing after junctor restart").WithHint("name a server that `junctor status` lists; `junctor reload` reads the configuration again")
+			}
+			return takes("SERVER")(cmd, args)
+		},
+		ValidArgsFunction: e.completes(completeServer),
+		RunE:              func(cmd *cobra.Command, args []string) error { return e.restart(cmd.Context(), instance, args[0]) },
+	}
+	e.instanceFlag(cmd, &instance)
+	return cmd
+}
+
+func (e *env) restart(ctx context.Context, instance, server string) error {
+	process, err := e.oneInstance(ctx, instance)
+	if err != nil {
+		return err
+	}
+	if err := knowsAll(process.Status, []string{server}, false); err != nil {
+		return err
+	}
+	wait := e.spin("restarting " + server)
+	done, err := process.Restart(ctx, server)
+	wait.stop()
+	if err != nil {
+		return err
+	}
+	if e.machine() {
+		return e.printJSON(done)
+	}
+	took := (time.Duration(done.Took) * time.Millisecond).Round(10 * time.Millisecond)
+	if done.PID == 0 {
+		e.printf("%s is connected again, after %s\n", done.Server, took)
+		return nil
+	}
+	e.printf("%s runs again as process %d, after %s\n", done.Server, done.PID, took)
+	return nil
+}

@@ -1,0 +1,139 @@
+// Package event keeps what happened in a running process, for programs that watch it.
+package event
+
+import (
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/feed"
+)
+
+// A Type says what happened.
+type Type string
+
+// The types.
+const (
+	ProcessStarted  Type = "process.started"  // it serves clients
+	ProcessStopping Type = "process.stopping" // it begins to end
+
+	ReloadOK     Type = "reload.ok"
+	ReloadFailed Type = "reload.failed" // the configuration in effect stays
+
+	ServerStarting  Type = "server.starting" // a connection is being made
+	ServerReady     Type = "server.ready"
+	ServerFailed    Type = "server.failed"     // no connection could be made, or it ended
+	ServerNeedsAuth Type = "server.needs_auth" // only credentials lack
+	ServerStopped   Type = "server.stopped"    // it was idle, or is not needed
+	ServerRestarted Type = "server.restarted"  // at the request of an operator
+
+	PluginStarted     Type = "plugin.started"
+	PluginCrashed     Type = "plugin.crashed"
+	PluginQuarantined Type = "plugin.quarantined" // after several crashes
+
+	SessionOpened Type = "session.opened"
+	SessionClosed Type = "session.closed"
+
+	ToolsChanged Type = "tools.changed" // of a server
+
+	ApprovalWaiting Type = "approval.waiting"
+	ApprovalDecided Type = "approval.decided"
+
+	LoginBegun    Type = "login.begun"
+	LoginFinished Type = "login.finished" // with an error, or well
+)
+
+// An Event is something that happened. The members that do not apply are absent.
+type Event struct {
+	Seq  uint64    `json:"seq"` // counts the events of a process
+	Time time.Time `json:"time"`
+	Type Type      `json:"type"`
+
+	Server string `json:"server,omitempty"`
+	Plugin string `json:"plugin,omitempty"`
+	// Principal is the client that the event is about. Of the connection of a tenant only
+	// the tenant is known.
+	Principal *Principal `json:"principal,omitempty"`
+	Client    string     `json:"client,omitempty"` // name and version of its program, as it says
+
+	Approval string     `json:"approval,omitempty"` // id
+	State    string     `json:"state,omitempty"`    // of the approval: waiting, approved or denied
+	Kind     string     `json:"kind,omitempty"`     // of the item
+	Item     string     `json:"item,omitempty"`     // of the server, that is to be used
+	Rule     string     `json:"rule,omitempty"`     // that wants the approval, with its place
+	Expires  *time.Time `json:"expires,omitempty"`  // of the approval
+	Decided  string     `json:"decided_by,omitempty"`
+
+	Generation int      `json:"generation,omitempty"` // of the configuration
+	Added      []string `json:"added,omitempty"`      // servers, or tools of the server
+	Changed    []string `json:"changed,omitempty"`
+	Removed    []string `json:"removed,omitempty"`
+
+	Code  string `json:"code,omitempty"` // of the error
+	Error string `json:"error,omitempty"`
+}
+
+// A Principal is the identity of a client.
+type Principal struct {
+	Tenant  string `json:"tenant,omitempty"`
+	Subject string `json:"subject,omitempty"`
+	Method  string `json:"method,omitempty"` // of authentication
+}
+
+// By returns what an event says of a principal.
+func By(p authn.Principal) *Principal {
+	return &Principal{Tenant: p.Tenant, Subject: p.Subject, Method: p.Method}
+}
+
+// The limits of a Stream.
+const (
+	maxEvents  = 1000
+	maxBytes   = 1 << 20
+	eventBytes = 300 // approximate bytes of an event without its lists and its error
+
+	maxNames = 50   // in each list of an event
+	maxError = 2048 // bytes
+)
+
+// A Stream keeps the newest events of a process. Its methods may be called concurrently;
+// Add never waits. A nil Stream keeps nothing.
+type Stream struct {
+	events *feed.Feed[Event]
+	watch  func(Event) // nil: see Watch
+}
+
+// NewStream returns an empty Stream.
+func NewStream() *Stream { return &Stream{events: feed.New(maxEvents, maxBytes, sizeOf)} }
+
+// Watch sets a function that gets each event, without its Seq. It must not wait. Watch must
+// be called before anything else.
+func (s *Stream) Watch(f func(Event)) { s.watch = f }
+
+// Add adds an event with the time of now. It shortens long lists and errors.
+func (s *Stream) Add(e Event) {
+	if s == nil {
+		return
+	}
+	e.Time = time.Now()
+	for _, list := range []*[]string{&e.Added, &e.Changed, &e.Removed} {
+		*list = (*list)[:min(len(*list), maxNames)]
+	}
+	e.Error = e.Error[:min(len(e.Error), maxError)]
+	s.events.Add(e)
+	if s.watch != nil {
+		s.watch(e)
+	}
+}
+
+// Read returns a reader of the events. Their Seq is zero; the number of an item is the
+// one of its event.
+func (s *Stream) Read() *feed.Reader[Event] { return s.events.Read() }
+
+func sizeOf(e Event) int {
+	n := eventBytes + len(e.Client) + len(e.Item) + len(e.Rule) + len(e.Error)
+	for _, list := range [][]string{e.Added, e.Changed, e.Removed} {
+		for _, name := range list {
+			n += len(name) + 16
+		}
+	}
+	return n
+}

@@ -1,0 +1,30 @@
+package host
+
+import (
+	"context"
+
+	"github.com/junctor-mcp/junctor/host/event"
+	"github.com/junctor-mcp/junctor/host/upstream"
+)
+
+// Restart closes all connections to a server, which ends its processes, and connects again.
+// Calls in progress fail. It ends the wait after earlier failures. The error is the one of
+// the new connection.
+func (a *App) Restart(ctx context.Context, server string) error {
+	s, err := a.enabledServer(server)
+	if err != nil {
+		return err
+	}
+	a.opts.Log.Info("restarting a server, as an operator asks", "server", s.Name)
+	u := a.Gateway.Restart(s.Name)
+	if u == nil { // removed by a reload
+		_, err := a.enabledServer(server)
+		return err
+	}
+	err = u.Connect(ctx)
+	a.events.Add(a.withError(event.Event{Type: event.ServerRestarted, Server: s.Name}, err))
+	if err == nil && u.Status().State == upstream.Ready {
+		err = a.Catalog.Refresh(ctx, s.Name)[s.Name]
+	}
+	return err
+}
