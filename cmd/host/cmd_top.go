@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/spf13/cobra"
+
+	"github.com/junctor-mcp/junctor/host/control"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/top"
+)
+
+func (e *env) topVerb() *cobra.Command {
+	var instance string
+	var once bool
+	cmd := &cobra.Command{
+		Use:   "top",
+		Short: "Watch a running junctor serve in the terminal",
+		Long: `Show a table of the servers of the process that serves this configuration, drawn again every second: state, calls per
+second, latency of the last minute, errors, calls in flight, memory and CPU of each server and plugin.
+
+Keys: arrows choose a server, enter shows its details, r restarts it, l shows its log, a shows the calls that wait for
+an approval, q quits.
+
+With --once, print one table, or JSON, measured over one second.`,
+		Example: `  junctor top
+  junctor top --once --json | jq '.servers[] | {server, calls_per_s}'`,
+		Args:              takes(),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return e.top(cmd.Context(), instance, once) },
+	}
+	e.instanceFlag(cmd, &instance)
+	cmd.Flags().BoolVar(&once, "once", false, "print one table, or JSON, and end")
+	return cmd
+}
+
+func (e *env) top(ctx context.Context, instance string, once bool) error {
+	if !once {
+		if err := e.canDraw(); err != nil {
+			return err
+		}
+	}
+	process, err := e.oneInstance(ctx, instance)
+	if err != nil {
+		return err
+	}
+	if once {
+		return e.topOnce(ctx, process)
+	}
+	return top.Run(ctx, top.Options{
+		Source: process.Instance, Operator: process.Instance, Clean: safe, Record: recordText, Plain: e.get("NO_COLOR") != "",
+	}, tea.WithInput(e.stdin), tea.WithOutput(e.stdout.file))
+}
+
+// canDraw returns an error if the table cannot be drawn again and again.
+func (e *env) canDraw() error {
+	const hint = "run `junctor top --once`, or `junctor status`"
+	switch {
+	case e.json:
+		return fault.New(fault.Usage, "--json prints one table").WithHint("run `junctor top --once --json`")
+	case !e.outTTY || !isTerminal(e.stdin):
+		return fault.New(fault.Usage, "junctor top needs a terminal for its keys and its table").WithHint(hint)
+	case e.get("TERM") == "dumb" || e.get("TERM") == "":
+		return fault.New(fault.Usage, "junctor top cannot draw on this terminal: TERM is %q", e.get("TERM")).WithHint(hint)
+	}
+	return nil
+}
+
+// onceFor is the time over which --once measures.
+const onceFor = time.Second
+
+// topOnce prints one table.
+func (e *env) topOnce(ctx context.Context, process control.Answer) error {
+	begun := time.Now()
+	select {
+	case <-time.After(onceFor):
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	now, err := process.Instance.Status(ctx)
+	if err != nil {
+		return err
+	}
+	now.Instance = process.Name
+	f := top.Measure(process.Status, now, time.Since(begun))
+	if e.machine() {
+		return e.printJSON(f)
+	}
+	_, err = e.stdout.Write([]byte(f.Text(e.width(), safe)))
+	return err
+}
