@@ -84,12 +84,14 @@ func (a *App) announceTools(server string, added, removed, changed []string) {
 // announceApproval records that a call waits for an approval, or that it was approved or
 // denied.
 func (a *App) announceApproval(p approval.Pending) {
-	expires := p.Expires.UTC()
 	e := event.Event{
-		Type: event.ApprovalWaiting, Approval: p.ID, State: string(p.State), Decided: p.By, Rule: p.Call.Rule, Expires: &expires,
+		Type: event.ApprovalWaiting, Approval: p.ID, State: string(p.State), Decided: p.By, Rule: p.Call.Rule,
 		Server: p.Call.Item.Server, Kind: string(p.Call.Item.Kind), Item: p.Call.Item.Name, Principal: event.By(p.Call.Principal), Client: p.Call.Client,
 	}
-	if p.State != approval.Waiting {
+	if p.State == approval.Waiting {
+		expires := p.Expires.UTC()
+		e.Expires = &expires
+	} else {
 		e.Type = event.ApprovalDecided
 	}
 	if p.State == approval.Used { // by the client itself, for this call

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/junctor-mcp/junctor/host/approval"
 	"github.com/junctor-mcp/junctor/host/authn"
@@ -37,11 +38,13 @@ func TestEvents(t *testing.T) {
 		{func() { a.announcePlugin("stdio", "files", plugin.Backoff, secret) }, `"type":"plugin.crashed","server":"files","plugin":"stdio","code":"upstream.exited","error":"it said ***"`},
 		{func() { a.announcePlugin("stdio", "", plugin.Quarantined, nil) }, `"type":"plugin.quarantined","plugin":"stdio"`},
 		{func() { a.announceTools("files", []string{"new"}, nil, []string{"old"}) }, `"type":"tools.changed","server":"files","added":["new"],"changed":["old"]`},
-		{func() { a.announceApproval(approval.Pending{ID: "abc", Call: call, State: approval.Waiting}) }, `"type":"approval.waiting","server":"files","principal":{"tenant":"acme","subject":"jo","method":"jwt"},"client":"claude 1","approval":"abc","state":"waiting","item":"delete"`},
-		{func() { a.announceApproval(approval.Pending{ID: "abc", Call: call, State: approval.Denied, By: "op"}) }, `"type":"approval.decided","server":"files","principal":{"tenant":"acme","subject":"jo","method":"jwt"},"client":"claude 1","approval":"abc","state":"denied","item":"delete","decided_by":"op"`},
+		{func() {
+			a.announceApproval(approval.Pending{ID: "abc", Call: call, State: approval.Waiting, Expires: time.Unix(1764000000, 0)})
+		}, `"type":"approval.waiting","server":"files","principal":{"tenant":"acme","subject":"jo","method":"jwt"},"client":"claude 1","approval":"abc","state":"waiting","kind":"tool","item":"delete","expires":"2025-11-24T16:00:00Z"`},
+		{func() { a.announceApproval(approval.Pending{ID: "abc", Call: call, State: approval.Denied, By: "op"}) }, `"type":"approval.decided","server":"files","principal":{"tenant":"acme","subject":"jo","method":"jwt"},"client":"claude 1","approval":"abc","state":"denied","kind":"tool","item":"delete","decided_by":"op"`},
 		{func() {
 			a.announceApproval(approval.Pending{ID: "abc", Call: call, State: approval.Used, By: "the client"})
-		}, `"state":"approved","item":"delete","decided_by":"the client"`},
+		}, `"state":"approved","kind":"tool","item":"delete","decided_by":"the client"`},
 		{func() { a.announceLogin("gh", "acme") }, `"type":"login.begun","server":"gh","principal":{"tenant":"acme"}`},
 		{func() { a.announceLogin("gh", "acme")(nil) }, `"type":"login.finished","server":"gh","principal":{"tenant":"acme"}`},
 		{func() { a.announceLogin("gh", "acme")(fault.New(fault.LoginFailed, "no")) }, `"type":"login.finished","server":"gh","principal":{"tenant":"acme"},"code":"login.failed","error":"no"`},
