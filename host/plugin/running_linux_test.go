@@ -467,24 +467,49 @@ func (d drawer) DeleteSecret(context.Context, string) error              { retur
 func TestForkingThread(t *testing.T) {
 	h := newHost(t)
 	var all sync.WaitGroup
-	for n := range 10 {
+	var opened [10]*Connection
+	var threads [len(opened)]int
+	for n := range opened {
 		r := h.request("", "threads", "")
 		r.Spec.Alone = strconv.Itoa(n)
 		all.Go(func() {
 			runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
+			threads[n] = syscall.Gettid()
 			c, err := h.Open(h.soon(), r)
 			if err != nil {
 				t.Error(err)
 				return
 			}
-			c.echoes(t)
+			t.Cleanup(func() { c.Close(0) })
+			opened[n] = c
 		})
 	}
 	all.Wait()
-	time.Sleep(200 * time.Millisecond)
+	eventually(t, "the threads that opened connections have ended", func() error {
+		return none(slices.DeleteFunc(threadPaths(threads[:]), func(path string) bool {
+			_, err := os.Stat(path)
+			return err != nil
+		}))
+	})
+	for _, c := range opened {
+		if c != nil {
+			c.echoes(t)
+		}
+	}
 	for _, s := range h.Status() {
 		if s.State != Ready || s.Starts != 1 {
 			t.Errorf("status %+v", s)
 		}
 	}
+}
+
+// threadPaths returns the directories of threads of this process. The main thread is left
+// out: it does not end.
+func threadPaths(ids []int) (paths []string) {
+	for _, id := range ids {
+		if id != os.Getpid() {
+			paths = append(paths, "/proc/self/task/"+strconv.Itoa(id))
+		}
+	}
+	return paths
 }
