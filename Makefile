@@ -44,7 +44,7 @@ conformance: ## the official conformance suite, with Junctor as the client and a
 
 .PHONY: race
 race: ## the tests under the race detector, but for those that mostly start programs or do one thing at a time
-	$(GOTEST) $(TESTS) -race -short $$(go list ./... | grep -v '/cmd/host$$\|/host/\(config\|interoptest\)$$\|/plugins/\(cli\|keyring\|sse$$\|stdio$$\)\|/\(ndjson\|plugintest\)$$')
+	$(GOTEST) $(TESTS) -race -short $$(go list ./... | grep -v '/cmd/host$$\|/host/\(bundle\|clientimport\|config\|interoptest\|plan\)$$\|/plugins/\(cli\|keyring\|sse$$\|stdio$$\)\|/\(ndjson\|plugintest\)$$')
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME

@@ -95,7 +95,6 @@ func (c *consoleSite) post(token, body string, headers ...string) string {
 // screen.
 func TestConsoleTasks(t *testing.T) {
 	t.Parallel()
-	npmAxe.require(t)
 	auth := newAuthServer(t)
 	c := serveConsole(t, "policy {\n  default = \"allow\"\n  subject \"bob\" {\n    confirm {\n      tools = [\"greet\"]\n    }\n  }\n}\n",
 		server{name: "demo", command: []string{program("demo")}},
@@ -103,6 +102,8 @@ func TestConsoleTasks(t *testing.T) {
 		auth.server("  auth \"oauth\" {\n  }\n"))
 	for _, width := range []int64{360, 1440} {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
+			rarely(t)
+			npmAxe.require(t)
 			b := openTab(t, width, c.base)
 			b.open(c.base)
 			b.shows("h1", "Sign in")
@@ -122,7 +123,10 @@ func TestConsoleTasks(t *testing.T) {
 			b.expectNoProblems()
 		})
 	}
-	t.Run("keyboard", func(t *testing.T) { openTab(t, 1440, c.base).keyboardTask(c) })
+	t.Run("keyboard", func(t *testing.T) {
+		rarely(t)
+		openTab(t, 1440, c.base).keyboardTask(c)
+	})
 	t.Run("no scripts", func(t *testing.T) {
 		b := openTab(t, 1440, c.base)
 		b.withoutScripts()
@@ -321,6 +325,7 @@ func (b *tab) keyboardTask(c *consoleSite) {
 // TestConsoleWithHostileServer opens every page about a server whose texts attack it.
 func TestConsoleWithHostileServer(t *testing.T) {
 	t.Parallel()
+	rarely(t)
 	npmAxe.require(t)
 	web := server{name: "web", command: []string{program("odd"), "web"}}
 	c := serveConsole(t, "", web.with("  describe = \"verbatim\"\n"), web.under("mild"))

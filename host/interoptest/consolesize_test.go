@@ -83,6 +83,7 @@ const mostPaint = 500 * time.Millisecond
 // TestConsoleOfLargeProcess measures the time to the first paint of the lists of a large
 // process, and goes through their pages.
 func TestConsoleOfLargeProcess(t *testing.T) {
+	rarely(t)
 	l := large{rows: 100_000}
 	for i := range 10_000 {
 		name := fmt.Sprintf("tool%d", i)
