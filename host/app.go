@@ -166,7 +166,10 @@ func Load(ctx context.Context, o Options) (*App, config.Diagnostics) {
 		gate = a.approvals
 	}
 	a.Catalog = catalog.New(nil, o.Dirs.Cache, o.Log, nil)
-	a.Catalog.OnToolsChanged(a.announceTools)
+	a.Catalog.OnToolsChanged(func(server string, added, removed, changed []string) {
+		a.announceTools(server, added, removed, changed)
+		a.noteTools(server, added, removed, changed)
+	})
 	a.Gateway = gateway.New(gateway.Options{
 		Version: o.Version, Catalog: a.Catalog, Log: o.Log, Events: a.events, Budget: a.messages, Lines: a.serverLog, Usage: &a.usage, Limit: a.toolLimits, Approval: gate, Audit: a.audit,
 		Login: a.findLoginPage, Local: o.Local, Roots: rootsOf(o.Roots),

@@ -135,17 +135,33 @@ func (a *App) noteReload(changes *Reloaded, diags config.Diagnostics, err error)
 		e.Outcome, e.Code, e.Message = audit.Failed, string(f.Code), f.Message
 	}
 	if changes != nil {
-		e.Detail = fmt.Sprintf("generation %d", changes.Generation)
-		for _, c := range []struct {
-			what    string
-			servers []string
-		}{{"added", changes.Added}, {"changed", changes.Changed}, {"removed", changes.Removed}} {
-			if len(c.servers) > 0 {
-				e.Detail += "; " + c.what + " " + strings.Join(c.servers, ", ")
+		e.Detail = fmt.Sprintf("generation %d", changes.Generation) + changeText(changes.Added, changes.Changed, changes.Removed)
+	}
+	a.audit.Note(e)
+}
+
+// maxChangeNames is the number of names of each kind of change in a row.
+const maxChangeNames = 50
+
+// changeText lists changes, each kind after a semicolon.
+func changeText(added, changed, removed []string) (text string) {
+	for _, c := range []struct {
+		what  string
+		names []string
+	}{{"added", added}, {"changed", changed}, {"removed", removed}} {
+		if n := len(c.names); n > 0 {
+			text += "; " + c.what + " " + strings.Join(c.names[:min(n, maxChangeNames)], ", ")
+			if n > maxChangeNames {
+				text += fmt.Sprintf(" and %d more", n-maxChangeNames)
 			}
 		}
 	}
-	a.audit.Note(e)
+	return text
+}
+
+// noteTools records that the tools of a server changed.
+func (a *App) noteTools(server string, added, removed, changed []string) {
+	a.audit.Note(&audit.Event{Kind: audit.ToolChange, Server: server, Outcome: audit.OK, Detail: strings.TrimPrefix(changeText(added, changed, removed), "; ")})
 }
 
 // notePlugin records a change of a plugin's process.

@@ -74,6 +74,11 @@ func (s *consoleService) LastLines(ctx context.Context, server string) []string 
 	return nil
 }
 
+// Changes implements [console.Servers].
+func (s *consoleService) Changes(server string) []catalog.Change {
+	return s.app.Catalog.Changes(server)
+}
+
 // Programs implements [console.Programs].
 func (s *consoleService) Programs() (all []console.Program) {
 	g := s.app.current.Load()

@@ -53,13 +53,14 @@ const (
 	Reload      Kind = "reload"       // of the configuration
 	PluginStart Kind = "plugin_start"
 	PluginCrash Kind = "plugin_crash"
-	Quarantine  Kind = "quarantine" // of a plugin that ended too often
-	Approval    Kind = "approval"   // was asked for, given or denied
-	Loss        Kind = "loss"       // of rows for which the buffer had no space
+	Quarantine  Kind = "quarantine"  // of a plugin that ended too often
+	Approval    Kind = "approval"    // was asked for, given or denied
+	ToolChange  Kind = "tool_change" // a server offers other tools than before
+	Loss        Kind = "loss"        // of rows for which the buffer had no space
 )
 
 // Kinds lists all kinds.
-var Kinds = []Kind{Request, AuthFailure, Login, Logout, Reload, PluginStart, PluginCrash, Quarantine, Approval, Loss}
+var Kinds = []Kind{Request, AuthFailure, Login, Logout, Reload, PluginStart, PluginCrash, Quarantine, Approval, ToolChange, Loss}
 
 // An Outcome is how an event ended.
 type Outcome string

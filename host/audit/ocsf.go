@@ -84,7 +84,7 @@ func ocsfSeverity(r *Row) int {
 	switch {
 	case r.Kind == Loss, r.Kind == Quarantine, r.Kind == AuthFailure, r.Outcome.Denied():
 		return 3 // medium
-	case r.Outcome.Failed(), r.Kind == PluginCrash:
+	case r.Outcome.Failed(), r.Kind == PluginCrash, r.Kind == ToolChange:
 		return 2 // low
 	}
 	return 1 // informational

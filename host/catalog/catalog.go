@@ -67,6 +67,7 @@ type Catalog struct {
 	notifyTimer  *time.Timer             // guarded by mu; nil while news is empty
 	stopped      bool                    // guarded by mu
 	warned       map[string]bool         // guarded by mu; servers with a logged cost warning
+	changes      map[string][]Change     // guarded by mu; by server, the newest last
 }
 
 // A refreshRun is a running refresh. Several callers may wait for it.
@@ -88,6 +89,7 @@ func New(servers []*Server, dir cache.Dir, log hclog.Logger, changed func([]upst
 	c := &Catalog{
 		servers: servers, dir: dir, log: log, changed: changed, ctx: ctx, cancel: cancel, published: make(chan struct{}),
 		lists: map[string]*lists{}, refreshing: map[string]*refreshRun{}, attempts: map[string]firstAttempt{}, bursts: map[string]*changeBurst{}, warned: map[string]bool{},
+		changes:     map[string][]Change{},
 		loggedNotes: map[Note]bool{},
 	}
 	for _, s := range servers {

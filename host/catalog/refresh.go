@@ -179,6 +179,7 @@ func (c *Catalog) logDrift(s *Server, before, now *lists) {
 	added, removed, changed := drift(before.Tools.Items, now.Tools.Items)
 	if len(added)+len(removed)+len(changed) > 0 {
 		c.log.Info("the tools of a server changed", "server", s.Name, "added", shortenList(added), "removed", shortenList(removed), "changed", shortenList(changed))
+		c.noteChanges(s.Name, byName(before.Tools.Items), byName(now.Tools.Items), added, removed, changed)
 		if c.toolsChanged != nil {
 			c.toolsChanged(s.Name, added, removed, changed)
 		}

@@ -38,6 +38,7 @@ type fake struct {
 	logins   []Login
 	programs []Program
 	lines    []string
+	changes  []catalog.Change
 	totals   map[string]usage.Totals
 	result   Result
 	rows     []AuditRow
@@ -67,6 +68,8 @@ func (f *fake) Restart(server string) error {
 }
 
 func (f *fake) LastLines(context.Context, string) []string { return f.lines }
+
+func (f *fake) Changes(string) []catalog.Change { return f.changes }
 
 func (f *fake) List() []*catalog.Tool { return f.tools }
 

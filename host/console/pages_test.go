@@ -31,12 +31,16 @@ func newCanceled(t *testing.T) (context.Context, context.CancelFunc) {
 // TestPagesShowTheProcess looks for what each page is for.
 func TestPagesShowTheProcess(t *testing.T) {
 	f := newFake()
+	f.changes = []catalog.Change{
+		{At: time.Now(), Tool: "read", Members: []catalog.MemberChange{{Name: "description", Before: []byte(`"reads"`), After: []byte(`"reads and sends"`)}, {Name: "annotations", Before: []byte(`{"readOnlyHint":true}`)}}},
+		{At: time.Now(), Tool: "drop", Added: true}, {At: time.Now(), Tool: "list", Removed: true},
+	}
 	f.rows = []AuditRow{{Seq: 2, Time: time.Now(), Kind: "call", Subject: "alice", Server: "files", Item: "read", Outcome: "denied", Code: "policy.denied", Rule: "deny at junctor.hcl:3:1", Details: []Detail{{"Trace", "0af7"}}}}
 	s := newSite(t, f, nil)
 	b := s.browser(t).signInByLink()
 	for page, want := range map[string][]string{
 		"servers":                 {"files", "ready", "1\u202f204", "github", "needs_auth", "the server requires a login", "1 not working", "disabled", "/etc/junctor/junctor.hcl"},
-		"server?name=files":       {"listening", "40 MiB", "junctor.hcl:3:1"},
+		"server?name=files":       {"listening", "40 MiB", "junctor.hcl:3:1", "Changed tools", "reads and sends", "It is absent.", "added", "removed"},
 		"server?name=github":      {"the server requires a login", "upstream.needs_login", "run junctor login github", "listening"},
 		"tools":                   {"files__read", "Does read a file.", "1 to 2 of 2"},
 		"tools?q=WRITE+file":      {"files__write", "1 to 1 of 1 found, of 2 in all"},
@@ -221,6 +225,7 @@ func TestHostileTextsAreEscaped(t *testing.T) {
 	f := newFake()
 	doc := &fault.Document{Code: fault.UpstreamExited, Message: attack, Hint: attack, Output: []string{attack}}
 	f.lines = []string{attack}
+	f.changes = []catalog.Change{{Tool: attack, Members: []catalog.MemberChange{{Name: attack, Before: jsonText(attack), After: []byte(attack)}}}}
 	f.status.Generation.Path, f.status.Generation.Failed = attack, &control.FailedReload{Error: doc}
 	f.status.Servers = []*control.Server{{Server: attack, State: "failed", Step: attack, Transport: attack, Plugin: attack, At: attack, Revision: attack, Notes: []string{attack}, Settings: jsonText(attack), ServerInfo: jsonText(attack), Error: doc}, {Server: "b", State: "starting", Step: attack}, {Server: "c", State: "ready", Notes: []string{attack}}}
 	f.status.Plugins = []control.Plugin{{Plugin: attack, Servers: attack, Version: attack, State: "failed", Error: doc}}
@@ -270,6 +275,7 @@ func TestSecretsAreMasked(t *testing.T) {
 	const secret = "canary-0123456789"
 	f := newFake()
 	f.lines = []string{"started with " + secret}
+	f.changes = []catalog.Change{{Tool: "read", Members: []catalog.MemberChange{{Name: "description", Before: jsonText(secret)}}}}
 	f.tools[0].Description, f.tools[0].Input = secret, jsonText(secret)
 	f.result = Result{JSON: jsonText(secret + strings.Repeat("x", 100))}
 	f.status.Servers[1].Error.Message = secret

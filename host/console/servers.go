@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
@@ -32,6 +33,30 @@ type serverView struct {
 	Lines    []string // on standard error
 	Settings string
 	Info     string
+	Changes  []toolChange
+}
+
+// A toolChange is a change of a tool of the server.
+type toolChange struct {
+	catalog.Change
+	Parts []changedPart
+}
+
+// A changedPart is a part of a tool's definition before and after a change.
+type changedPart struct {
+	Name          string
+	Before, After string // JSON; empty: it is absent
+}
+
+func toolChanges(all []catalog.Change) (shown []toolChange) {
+	for _, c := range all {
+		one := toolChange{Change: c}
+		for _, m := range c.Members {
+			one.Parts = append(one.Parts, changedPart{m.Name, indented(m.Before), indented(m.After)})
+		}
+		shown = append(shown, one)
+	}
+	return shown
 }
 
 func showServer(w http.ResponseWriter, r *http.Request, q *request) error {
@@ -40,7 +65,7 @@ func showServer(w http.ResponseWriter, r *http.Request, q *request) error {
 		if s.Server != name {
 			continue
 		}
-		v := serverView{Server: s, Lines: q.sources.Servers.LastLines(r.Context(), name), Settings: indented(s.Settings), Info: indented(s.ServerInfo)}
+		v := serverView{Server: s, Lines: q.sources.Servers.LastLines(r.Context(), name), Settings: indented(s.Settings), Info: indented(s.ServerInfo), Changes: toolChanges(q.sources.Servers.Changes(name))}
 		if len(v.Lines) == 0 && s.Error != nil {
 			v.Lines = s.Error.Output
 		}

@@ -33,11 +33,13 @@ type Process interface {
 
 // Servers act on the servers of the configuration.
 type Servers interface {
-	// Restart closes the connections to a server when their calls have ended, connects
-	// again and asks for the lists of the server.
+	// Restart closes the connections to a server, also those in use, connects again and
+	// asks for the lists of the server.
 	Restart(server string) error
 	// LastLines returns the last lines that a connected server printed on standard error.
 	LastLines(ctx context.Context, server string) []string
+	// Changes returns the newest changes of the tools of a server, the newest first.
+	Changes(server string) []catalog.Change
 }
 
 // Tools are the tools of the catalog.

@@ -35,6 +35,8 @@ func (large) Restart(string) error { return nil }
 
 func (large) LastLines(context.Context, string) []string { return nil }
 
+func (large) Changes(string) []catalog.Change { return nil }
+
 func (large) Totals() map[string]usage.Totals { return nil }
 
 func (l large) List() []*catalog.Tool { return l.tools }

@@ -92,6 +92,12 @@ func answer(mode string, r request) {
 			list = hostile
 		case "web":
 			list = web()
+		case "menu": // reads its tools from the file that its second argument names
+			text, err := os.ReadFile(os.Args[2])
+			if err != nil {
+				fmt.Fprintln(os.Stderr, err)
+			}
+			list = string(text)
 		}
 		reply(r, strings.ReplaceAll(list, "\n", ""))
 	case "resources/list":

@@ -1,0 +1,116 @@
+package catalog
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/mcp"
+)
+
+// A Change is a tool that a server added, removed or defined in another way.
+type Change struct {
+	At   time.Time // when Junctor learned of it
+	Tool string    // its name on the server
+	// Members are the parts of the definition that differ, in the order of their names. They
+	// are empty for an added or a removed tool.
+	Members []MemberChange
+	Added   bool
+	Removed bool
+}
+
+// A MemberChange is a member of a tool's definition, such as "description", before and after
+// a change. A member that is absent is nil.
+type MemberChange struct {
+	Name          string
+	Before, After []byte // JSON, at most 8 KiB of it
+}
+
+// The limits of what is remembered of a server. The oldest changes are forgotten.
+const (
+	maxChanges       = 50
+	maxChangeBytes   = 512 << 10 // of all changes
+	maxMemberChanges = 16        // of a tool
+	maxMemberBytes   = 8 << 10   // of a member, before or after
+)
+
+// Changes returns the newest changes of a server's tools, the newest first. It has at most 50:
+// since the start of the process, and those between its lists on disk and the first answer.
+func (c *Catalog) Changes(server string) []Change {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := slices.Clone(c.changes[server])
+	slices.Reverse(all)
+	return all
+}
+
+// noteChanges remembers how the tools of a server differ from those before.
+func (c *Catalog) noteChanges(server string, was, is map[string][]byte, added, removed, changed []string) {
+	now := time.Now()
+	var all []Change
+	for _, name := range tail(added) {
+		all = append(all, Change{At: now, Tool: name, Added: true})
+	}
+	for _, name := range tail(removed) {
+		all = append(all, Change{At: now, Tool: name, Removed: true})
+	}
+	for _, name := range tail(changed) {
+		all = append(all, Change{At: now, Tool: name, Members: memberChanges(was[name], is[name])})
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.changes[server] = newest(append(c.changes[server], all...))
+}
+
+// newest returns the last changes, within the limits.
+func newest(all []Change) []Change {
+	all = tail(all)
+	size := 0
+	for i, change := range slices.Backward(all) {
+		if size += change.size(); size > maxChangeBytes {
+			all = all[i+1:]
+			break
+		}
+	}
+	return slices.Clone(all)
+}
+
+func (c Change) size() (n int) {
+	n = len(c.Tool)
+	for _, m := range c.Members {
+		n += len(m.Name) + len(m.Before) + len(m.After)
+	}
+	return n
+}
+
+// tail returns the last elements that are remembered.
+func tail[T any](all []T) []T { return all[max(0, len(all)-maxChanges):] }
+
+// memberChanges compares two definitions of a tool.
+func memberChanges(before, after []byte) (all []MemberChange) {
+	was, is := members(before), members(after)
+	for _, name := range sortedNames(is) {
+		if !bytes.Equal(was[name], is[name]) {
+			all = append(all, MemberChange{Name: name, Before: cut(was[name]), After: cut(is[name])})
+		}
+	}
+	for _, name := range sortedNames(was) {
+		if _, there := is[name]; !there {
+			all = append(all, MemberChange{Name: name, Before: cut(was[name])})
+		}
+	}
+	slices.SortFunc(all, func(a, b MemberChange) int { return strings.Compare(a.Name, b.Name) })
+	return all[:min(len(all), maxMemberChanges)]
+}
+
+func members(object []byte) map[string][]byte {
+	all := map[string][]byte{}
+	for name, value := range mcp.Members(object) {
+		all[name] = value
+	}
+	return all
+}
+
+// cut returns a copy of the beginning of a value.
+func cut(value []byte) []byte { return slices.Clone(value[:min(len(value), maxMemberBytes)]) }
