@@ -59,6 +59,10 @@ type Options struct {
 // Events wait in a buffer of 4096. When it is full, an event is dropped, and a row says
 // later how many. With Settings.Refuse, Begin refuses requests instead, and those in
 // flight still get a place.
+//
+// Without Settings.Full, a request waits for its row only if one batch of 500 rows waits
+// already. A killed process therefore loses at most one batch, as long as the file can be
+// written.
 type Log struct {
 	opts     Options
 	settings atomic.Pointer[Settings] // nil: nothing is recorded
@@ -210,15 +214,15 @@ func (l *Log) End(e *Event) {
 	}
 	kept := *e
 	kept.Arguments, kept.Result = l.payload(s, s.Arguments, e, e.Arguments), l.payload(s, s.Results, e, e.Result)
-	one := entry{Event: kept}
-	if s.Full && !l.failing.Load() {
-		one.done = make(chan struct{})
+	unwritten := mostBatch // of which a killed process may lose the rows
+	if s.Full {
+		unwritten = 0
 	}
-	if l.add(one, s.Refuse && e.Outcome != Unrecorded) && one.done != nil {
+	if done := l.add(kept, s.Refuse && e.Outcome != Unrecorded, unwritten); done != nil {
 		timeout := time.NewTimer(commitTime)
 		defer timeout.Stop()
 		select {
-		case <-one.done:
+		case <-done:
 		case <-timeout.C:
 		}
 	}
@@ -249,28 +253,34 @@ func (l *Log) Note(e *Event) {
 	}
 	kept.Arguments, kept.Result = nil, nil
 	if l.backlog.Load() < bufferSize/2 {
-		l.add(entry{Event: kept}, false)
+		l.add(kept, false, bufferSize)
 		return
 	}
 	l.drop()
 }
 
-// add puts an event into the buffer. always also does so when it is full.
-func (l *Log) add(e entry, always bool) bool {
+// add puts an event into the buffer. always also does so when it is full. If as many events
+// as unwritten are not committed yet, it returns a channel that is closed when the event is
+// committed or given up. The channel is nil if the event is dropped or the file fails.
+func (l *Log) add(e Event, always bool, unwritten int) <-chan struct{} {
 	l.mu.Lock()
 	n := len(l.buffer) + l.writing
 	if n >= bufferSize && !always {
 		l.mu.Unlock()
 		l.drop()
-		return false
+		return nil
 	}
-	l.buffer = append(l.buffer, e)
+	one := entry{Event: e}
+	if n >= unwritten && !l.failing.Load() {
+		one.done = make(chan struct{})
+	}
+	l.buffer = append(l.buffer, one)
 	l.backlog.Store(int64(n + 1))
 	l.mu.Unlock()
-	if n == 0 || e.done != nil || n+1 >= batchRows {
+	if n == 0 || one.done != nil || n+1 >= batchRows {
 		l.signal()
 	}
-	return true
+	return one.done
 }
 
 // drop counts an event that is not recorded. The log has a line at powers of two.

@@ -55,7 +55,7 @@ func (*brokenDisk) head() (chain, error)             { return chain{}, nil }
 func (*brokenDisk) close() error                     { return nil }
 
 // onDisk returns a log that writes to a disk, and what it logs.
-func onDisk(t *testing.T, d *brokenDisk, s Settings) (*Log, *bytes.Buffer) {
+func onDisk(t *testing.T, d sink, s Settings) (*Log, *bytes.Buffer) {
 	t.Helper()
 	said := &bytes.Buffer{}
 	l := New(Options{Log: hclog.New(&hclog.LoggerOptions{Output: said}), open: func(*Settings) (sink, error) { return d, nil }})
@@ -280,4 +280,45 @@ func TestSecretsReachNoRow(t *testing.T) {
 		}
 	}
 	verified(t, path)
+}
+
+// A stuckDisk is a sink that writes nothing before open is closed.
+type stuckDisk struct {
+	brokenDisk
+	open chan struct{}
+}
+
+func (d *stuckDisk) append(entries []entry, hide func(string) string) (chain, error) {
+	<-d.open
+	return d.brokenDisk.append(entries, hide)
+}
+
+// TestRequestsWaitBehindOneBatch answers as many requests as one batch has rows, although
+// none is written, and no further one.
+func TestRequestsWaitBehindOneBatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &stuckDisk{open: make(chan struct{})}
+		l, _ := onDisk(t, d, Settings{})
+		record(l, mostBatch)
+		if s, _ := l.State(); s.Backlog != mostBatch {
+			t.Errorf("%+v", s)
+		}
+		answered := make(chan struct{})
+		go func() {
+			record(l, 1)
+			close(answered)
+		}()
+		synctest.Wait()
+		select {
+		case <-answered:
+			t.Error("a request is answered although a whole batch is not written")
+		default:
+		}
+		close(d.open)
+		<-answered
+		if rows, _ := d.count(); rows != mostBatch+1 {
+			t.Errorf("%d rows", rows)
+		}
+		l.Close()
+	})
 }

@@ -43,11 +43,6 @@ func writeForever(path string, full bool) {
 		if err := out.Flush(); err != nil {
 			os.Exit(1)
 		}
-		if !full && n%batchRows == 0 { // else it is faster than any client
-			for l.backlog.Load() >= batchRows {
-				time.Sleep(time.Millisecond)
-			}
-		}
 	}
 }
 
