@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -182,8 +183,13 @@ func connect(path, mode string) (*file, error) {
 	return &file{path: path, info: info, db: db, conn: conn}, nil
 }
 
-// busyTime is how long a transaction waits for other processes.
-const busyTime = 2 * time.Second
+const (
+	busyTime = 2 * time.Second // how long a transaction waits for other processes
+	// busyPoll is the longest time between two attempts to begin a transaction. The waits
+	// of SQLite grow to 100 ms. A process that waits so long meets the short moments between
+	// the transactions of two busy processes too rarely.
+	busyPoll = 2 * time.Millisecond
+)
 
 // errForeign means that the file was made by another program or version.
 var errForeign = errors.New("the file is not an audit log that this version can use")
@@ -195,14 +201,14 @@ func (f *file) setUp(full bool) error {
 		level = "FULL" // and of the system
 	}
 	for _, pragma := range []string{
-		fmt.Sprintf("busy_timeout = %d", busyTime.Milliseconds()),
+		"busy_timeout = 0", // see busyPoll
 		"journal_mode = WAL", "synchronous = " + level, "journal_size_limit = 67108864", "cache_size = -8192", "wal_autocheckpoint = 4000",
 	} {
-		if err := f.exec("PRAGMA " + pragma); err != nil {
+		if err := f.patiently("PRAGMA " + pragma); err != nil {
 			return err
 		}
 	}
-	if err := f.exec("BEGIN IMMEDIATE"); err != nil { // another process may create the tables
+	if err := f.patiently("BEGIN IMMEDIATE"); err != nil { // another process may create the tables
 		return err
 	}
 	err := f.create()
@@ -259,7 +265,7 @@ func (f *file) exec(query string, args ...any) error {
 
 // transact calls do within a transaction that excludes other writers.
 func (f *file) transact(do func() error) error {
-	if err := f.exec("BEGIN IMMEDIATE"); err != nil {
+	if err := f.patiently("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
 	err := do()
@@ -270,6 +276,18 @@ func (f *file) transact(do func() error) error {
 		_ = f.exec("ROLLBACK") // fails if SQLite has rolled back
 	}
 	return err
+}
+
+// patiently executes a statement, again and again for busyTime while other processes use
+// the file.
+func (f *file) patiently(query string) error {
+	for deadline := time.Now().Add(busyTime); ; {
+		err := f.exec(query)
+		if err == nil || !busy(err) || time.Now().After(deadline) {
+			return err
+		}
+		time.Sleep(time.Duration(rand.Int64N(int64(busyPoll))))
+	}
 }
 
 func (f *file) close() error {

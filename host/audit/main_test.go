@@ -34,8 +34,8 @@ func writeForever(path string, full bool) {
 	for n := 1; ; n++ {
 		e := sample(n)
 		e.Time, e.RequestID, e.Count = time.Now(), fmt.Sprintf("%d-%d", os.Getpid(), n), n
-		if _, err := l.Begin(); err != nil {
-			fmt.Println(err)
+		if recording, err := l.Begin(); !recording || err != nil {
+			fmt.Println("the log cannot be opened:", err)
 			os.Exit(1)
 		}
 		l.End(&e)
