@@ -164,6 +164,16 @@ func (a *App) noteTools(server string, added, removed, changed []string) {
 	a.audit.Note(&audit.Event{Kind: audit.ToolChange, Server: server, Outcome: audit.OK, Detail: strings.TrimPrefix(changeText(added, changed, removed), "; ")})
 }
 
+// noteRestart records that an operator restarted a server. err is that of the new connection.
+func (a *App) noteRestart(begun time.Time, server, by string, err error) {
+	e := &audit.Event{Kind: audit.Restart, Time: begun, Duration: time.Since(begun), Server: server, By: by, Outcome: audit.OK}
+	if err != nil {
+		f := fault.As(err)
+		e.Outcome, e.Code, e.Message = audit.Failed, string(f.Code), f.Message
+	}
+	a.audit.Note(e)
+}
+
 // notePlugin records a change of a plugin's process.
 func (a *App) notePlugin(name, server string, state plugin.State, err error) {
 	e := &audit.Event{Kind: audit.PluginStart, Plugin: name, Server: server, Outcome: audit.OK}

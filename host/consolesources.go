@@ -40,12 +40,12 @@ func (s *consoleService) Status(ctx context.Context) *control.Status {
 
 // Restart implements [console.Servers]. The page does not wait for the new connection; its
 // error is in the log and on the page of the servers.
-func (s *consoleService) Restart(server string) error {
+func (s *consoleService) Restart(server, by string) error {
 	if _, err := s.app.enabledServer(server); err != nil {
 		return err
 	}
 	s.work.Go(func() {
-		if err := s.app.Restart(s.ctx, server); err != nil {
+		if err := s.app.Restart(s.ctx, server, by); err != nil {
 			s.app.opts.Log.Debug("a restarted server does not connect", "server", server, "error", err)
 		}
 	})

@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"time"
 
 	"github.com/junctor-mcp/junctor/host/event"
 	"github.com/junctor-mcp/junctor/host/upstream"
@@ -9,12 +10,14 @@ import (
 
 // Restart closes all connections to a server, which ends its processes, and connects again.
 // Calls in progress fail. It ends the wait after earlier failures. The error is the one of
-// the new connection.
-func (a *App) Restart(ctx context.Context, server string) error {
+// the new connection. by is the operator, for the audit log.
+func (a *App) Restart(ctx context.Context, server, by string) (err error) {
 	s, err := a.enabledServer(server)
 	if err != nil {
 		return err
 	}
+	begun := time.Now()
+	defer func() { a.noteRestart(begun, s.Name, by, err) }()
 	a.opts.Log.Info("restarting a server, as an operator asks", "server", s.Name)
 	u := a.Gateway.Restart(s.Name)
 	if u == nil { // removed by a reload

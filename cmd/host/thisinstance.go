@@ -118,10 +118,14 @@ func (s *thisInstance) Records() *logbuffer.Buffer { return s.e.records }
 // Events implements control.Recorder.
 func (s *thisInstance) Events() *event.Stream { return s.app.Events() }
 
+// localOperator is how records name a peer on the control socket, which is always of the
+// same user.
+const localOperator = "the user who runs junctor"
+
 // Restart implements control.Operator.
 func (s *thisInstance) Restart(ctx context.Context, server string) (*control.Restarted, *control.Failure) {
 	begun := time.Now()
-	if err := s.app.Restart(ctx, server); err != nil {
+	if err := s.app.Restart(ctx, server, localOperator); err != nil {
 		return nil, &control.Failure{Error: errorOf(err)}
 	}
 	done := &control.Restarted{Instance: strconv.Itoa(os.Getpid()), Server: server, Took: time.Since(begun).Milliseconds()}
@@ -156,7 +160,7 @@ func (s *thisInstance) Approvals() []control.Approval { return s.app.Approvals()
 
 // Approve implements control.Process.
 func (s *thisInstance) Approve(id string, approve bool) (*control.Approval, *control.Failure) {
-	done, err := s.app.Approve(id, approve, "the user who runs junctor")
+	done, err := s.app.Approve(id, approve, localOperator)
 	if err != nil {
 		return nil, &control.Failure{Error: errorOf(err)}
 	}

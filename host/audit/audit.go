@@ -51,6 +51,7 @@ const (
 	Login       Kind = "login"        // to a server
 	Logout      Kind = "logout"       // from a server
 	Reload      Kind = "reload"       // of the configuration
+	Restart     Kind = "restart"      // of a server, by an operator
 	PluginStart Kind = "plugin_start"
 	PluginCrash Kind = "plugin_crash"
 	Quarantine  Kind = "quarantine"  // of a plugin that ended too often
@@ -60,7 +61,7 @@ const (
 )
 
 // Kinds lists all kinds.
-var Kinds = []Kind{Request, AuthFailure, Login, Logout, Reload, PluginStart, PluginCrash, Quarantine, Approval, ToolChange, Loss}
+var Kinds = []Kind{Request, AuthFailure, Login, Logout, Reload, Restart, PluginStart, PluginCrash, Quarantine, Approval, ToolChange, Loss}
 
 // An Outcome is how an event ended.
 type Outcome string

@@ -59,11 +59,11 @@ func (f *fake) done() []string {
 
 func (f *fake) Status(context.Context) *control.Status { return &f.status }
 
-func (f *fake) Restart(server string) error {
+func (f *fake) Restart(server, by string) error {
 	if server == "unknown" {
 		return fault.New(fault.UpstreamUnknown, "no server with this name").WithHint("run junctor status")
 	}
-	f.note("restart %s", server)
+	f.note("restart %s by %s", server, by)
 	return nil
 }
 

@@ -77,7 +77,7 @@ func showServer(w http.ResponseWriter, r *http.Request, q *request) error {
 
 func restartServer(w http.ResponseWriter, r *http.Request, q *request) error {
 	name := r.PostForm.Get("server")
-	if err := q.sources.Servers.Restart(name); err != nil {
+	if err := q.sources.Servers.Restart(name, q.session.name()+", in the console"); err != nil {
 		return q.done(w, r, "servers", failure(err))
 	}
 	q.log.Info("a server is restarted from the console", "server", name, "by", q.session.name())

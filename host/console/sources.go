@@ -34,8 +34,8 @@ type Process interface {
 // Servers act on the servers of the configuration.
 type Servers interface {
 	// Restart closes the connections to a server, also those in use, connects again and
-	// asks for the lists of the server.
-	Restart(server string) error
+	// asks for the lists of the server. by names the admin, for the audit log.
+	Restart(server, by string) error
 	// LastLines returns the last lines that a connected server printed on standard error.
 	LastLines(ctx context.Context, server string) []string
 	// Changes returns the newest changes of the tools of a server, the newest first.

@@ -23,7 +23,7 @@ type restarts struct {
 }
 
 // Restart implements console.Servers.
-func (r *restarts) Restart(server string) error {
+func (r *restarts) Restart(server, _ string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.all = append(r.all, server)

@@ -31,7 +31,7 @@ func (large) Approvals() []control.Approval { return nil }
 
 func (large) Approve(string, bool, string) (*control.Approval, error) { return nil, nil }
 
-func (large) Restart(string) error { return nil }
+func (large) Restart(_, _ string) error { return nil }
 
 func (large) LastLines(context.Context, string) []string { return nil }
 
