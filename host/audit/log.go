@@ -19,7 +19,10 @@ const (
 	batchTime  = 50 * time.Millisecond
 	mostBatch  = 500 // rows of one transaction when the writer is behind
 	retryTime  = time.Second
-	commitTime = 2 * time.Second // that a request waits for its row
+	// commitTime is how long a request waits for its row. It is longer than two attempts to
+	// write with busyTime each, so a request is answered without a row only if the file fails
+	// or the disk does not respond.
+	commitTime = 10 * time.Second
 	drainTime  = 5 * time.Second
 )
 
