@@ -13,6 +13,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/httpserver"
 	"github.com/junctor-mcp/junctor/host/plugin"
 )
 
@@ -121,7 +122,17 @@ func (a *App) auditStatus() *control.Audit {
 	if !on {
 		return nil
 	}
-	return &control.Audit{File: s.File, Backlog: s.Backlog, Dropped: s.Dropped, Failing: s.Failing}
+	return &control.Audit{File: s.File, Backlog: s.Backlog, Dropped: s.Dropped, Failing: s.Failing, Refusing: s.Refusing}
+}
+
+// auditHealth returns the state of the audit log for health checks, or nil if nothing is
+// recorded.
+func (a *App) auditHealth() *httpserver.AuditHealth {
+	s, on := a.audit.State()
+	if !on {
+		return nil
+	}
+	return &httpserver.AuditHealth{Failing: s.Failing, Refusing: s.Refusing}
 }
 
 // noteReload records a reload.

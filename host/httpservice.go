@@ -78,7 +78,7 @@ func (s *httpService) start(ctx context.Context) error {
 		return err
 	}
 	s.store, s.file = h.Sessions.Store, s.app.sessionFile(h)
-	s.server, err = httpserver.New(httpserver.Options{Gateway: s.app.Gateway, Log: s.app.opts.Log, SessionFile: s.file, Settings: next.settings})
+	s.server, err = httpserver.New(httpserver.Options{Gateway: s.app.Gateway, Log: s.app.opts.Log, SessionFile: s.file, Audit: s.app.auditHealth, Settings: next.settings})
 	if err != nil {
 		next.discard()
 		return &fault.Error{Code: fault.ListenStore, At: h.At.String(), Message: err.Error(), Err: err,

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -63,7 +64,9 @@ func (e *env) printProcess(st *control.Status) {
 	if st.Console != "" {
 		e.printf("console: %s\n", st.Console)
 	}
-	e.printf("sessions: %d; messages in memory: %s of %s\n\n", st.Sessions.Count, sizeOf(uint64(st.Memory.Messages)), bytesOf(uint64(st.Memory.MaxMessages)))
+	e.printf("sessions: %d; messages in memory: %s of %s\n", st.Sessions.Count, sizeOf(uint64(st.Memory.Messages)), bytesOf(uint64(st.Memory.MaxMessages)))
+	e.printAudit(st.Audit)
+	e.printf("\n")
 	var rows [][]string
 	for _, s := range st.Servers {
 		used := "-"
@@ -85,6 +88,27 @@ func (e *env) printProcess(st *control.Status) {
 		e.printError(f.Error.Fault())
 	}
 	e.printRemarks(st.Servers)
+}
+
+// printAudit prints the state of the audit log, if there is one.
+func (e *env) printAudit(a *control.Audit) {
+	if a == nil {
+		return
+	}
+	line := "audit log: " + safe(cmp.Or(a.File, "lines of the process"))
+	if a.Failing {
+		line += ", which cannot be written"
+	}
+	if a.Refusing {
+		line += "; requests are refused"
+	}
+	if a.Failing || a.Refusing {
+		line += fmt.Sprintf("; events that wait: %d", a.Backlog)
+	}
+	if a.Dropped > 0 {
+		line += fmt.Sprintf("; events that are missing: %d", a.Dropped)
+	}
+	e.printf("%s\n", line)
 }
 
 func (e *env) printPlugins(all []control.Plugin) {

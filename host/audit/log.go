@@ -187,10 +187,15 @@ func (l *Log) Begin() (recording bool, err error) {
 			return false, nil
 		}
 	}
-	if s.Refuse && (l.failing.Load() || l.backlog.Load() >= bufferSize) {
+	if l.refuses(s) {
 		return true, unavailable()
 	}
 	return true, nil
+}
+
+// refuses reports whether requests are refused because they cannot be recorded.
+func (l *Log) refuses(s *Settings) bool {
+	return s.Refuse && (l.failing.Load() || l.backlog.Load() >= bufferSize)
 }
 
 // complain reports once that the file cannot be opened.
@@ -341,10 +346,11 @@ func (l *Log) committed() {
 
 // A State is the state of a log, for the status of the process.
 type State struct {
-	File    string // empty: rows are lines of standard output or error
-	Backlog int    // events that are not committed
-	Dropped int    // events that were not recorded
-	Failing bool   // the last attempt to write failed
+	File     string // empty: rows are lines of standard output or error
+	Backlog  int    // events that are not committed
+	Dropped  int    // events that were not recorded
+	Failing  bool   // the last attempt to write failed
+	Refusing bool   // requests are refused, because they cannot be recorded
 }
 
 // State returns the state of the log. on is false if nothing is recorded.
@@ -359,5 +365,5 @@ func (l *Log) State() (_ State, on bool) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return State{File: file, Backlog: len(l.buffer) + l.writing, Dropped: l.dropped, Failing: l.failing.Load()}, true
+	return State{File: file, Backlog: len(l.buffer) + l.writing, Dropped: l.dropped, Failing: l.failing.Load(), Refusing: l.refuses(s)}, true
 }

@@ -165,6 +165,8 @@ type Audit struct {
 	Backlog int    `json:"backlog"`        // events that are not written yet
 	Dropped int    `json:"dropped"`        // events that were not recorded, since the start
 	Failing bool   `json:"failing"`        // the last attempt to write failed
+	// Refusing is whether requests are refused, because they cannot be recorded.
+	Refusing bool `json:"refusing"`
 }
 
 // Notices counts the notices of the notify block since the process started.

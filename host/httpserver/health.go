@@ -5,6 +5,12 @@ import (
 	"net/http"
 )
 
+// AuditHealth is the state of the audit log, for health checks.
+type AuditHealth struct {
+	Failing  bool // it cannot be written
+	Refusing bool // requests are refused, because they cannot be recorded
+}
+
 // health answers health checks without authentication. It returns only
 // statuses. Servers that are not reachable do not make the gateway unhealthy.
 func (srv *Server) health(w http.ResponseWriter, r *http.Request, settings *active) {
@@ -26,8 +32,15 @@ func (srv *Server) health(w http.ResponseWriter, r *http.Request, settings *acti
 	}
 	status := http.StatusOK
 	// Sessions continue in memory if the store cannot be written, so the
-	// gateway stays ready.
+	// gateway stays ready. The same holds for an audit log, unless its settings refuse
+	// requests that cannot be recorded.
 	ready := checks["accepting"] && checks["sessions"]
+	if srv.audit != nil {
+		if a := srv.audit(); a != nil {
+			checks["audit"] = !a.Failing && !a.Refusing
+			ready = ready && !a.Refusing
+		}
+	}
 	if !ready {
 		status = http.StatusServiceUnavailable
 	}

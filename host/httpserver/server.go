@@ -22,7 +22,10 @@ type Options struct {
 	Gateway     *gateway.Gateway
 	Log         hclog.Logger
 	SessionFile string // SQLite file of the sessions; empty: memory only
-	Settings           // those at the start; see Server.Apply
+	// Audit returns the state of the audit log. If it or its result is nil, nothing is
+	// recorded.
+	Audit    func() *AuditHealth
+	Settings // those at the start; see Server.Apply
 }
 
 // A Server serves the gateway over HTTP. One endpoint serves clients of both
@@ -30,6 +33,7 @@ type Options struct {
 type Server struct {
 	gateway   *gateway.Gateway
 	log       hclog.Logger
+	audit     func() *AuditHealth // see Options.Audit
 	active    atomic.Pointer[active]
 	sessions  *sessionstore.Store
 	addresses *addressLimiter
@@ -58,7 +62,7 @@ type Server struct {
 // The error is that of the session store.
 func New(o Options) (*Server, error) {
 	srv := &Server{
-		gateway: o.Gateway, log: o.Log, memory: o.Gateway.Budget(), addresses: newAddressLimiter(), slow: httpconn.NewSlowResponses[*exchange](streamAfter),
+		gateway: o.Gateway, log: o.Log, audit: o.Audit, memory: o.Gateway.Budget(), addresses: newAddressLimiter(), slow: httpconn.NewSlowResponses[*exchange](streamAfter),
 		inFlight: limit.NewQuota(0), sessionQuota: limit.NewQuota(0), listening: limit.NewQuota(0),
 		requestLog: limit.NewLines(o.Log, "listener"), draining: make(chan struct{}), failed: make(chan error, 1),
 		listeners: map[*Listener]struct{}{}, streams: map[*clientStream]struct{}{}, legacyClients: map[string]*legacyClient{},
