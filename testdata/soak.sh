@@ -28,7 +28,7 @@ figures ./host/sessionstore 'Kill'
 figures ./host/schema 'Hostile|Largest'
 figures ./sdk/plugintest .
 figures ./sdk/stdio 'CloseKillsStart'
-figures ./cmd/host 'TestReload'
+figures ./cmd/host 'TestReload|TestKilledServe'
 
 echo "==> files of random content, formatted"
 go test -count=1 -run Format ./host/configedit -rapid.checks=5000

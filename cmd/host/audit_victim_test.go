@@ -120,28 +120,40 @@ func (c *killedClient) callUntilKilled(left *atomic.Int64) error {
 
 // call sends the next call and reads its answer.
 func (c *killedClient) call(conn net.Conn, in *bufio.Reader) error {
-	if err := conn.SetDeadline(time.Now().Add(reloadPatience)); err != nil {
-		return err
-	}
-	if _, err := conn.Write(c.message(c.answered + 1)); err != nil {
-		return err
-	}
-	resp, err := http.ReadResponse(in, nil)
-	if err != nil {
-		return err
-	}
-	body, err := io.ReadAll(resp.Body)
-	if err == nil && (resp.StatusCode != http.StatusOK || !bytes.Contains(body, fmt.Appendf(nil, `"sum":%d`, c.answered+2))) {
-		err = fmt.Errorf("status %d: %s", resp.StatusCode, body)
+	number := c.answered + 1
+	body, err := exchange(conn, in, auditedCall(c.victim.url.Host, c.victim.url.Path, c.name, number))
+	if err == nil && !isSum(body, number) {
+		err = fmt.Errorf("the answer is %s", body)
 	}
 	return err
 }
 
-// message returns the request of the call with a number.
-func (c *killedClient) message(number int) []byte {
+// exchange sends a request and reads the body of the response.
+func exchange(conn net.Conn, in *bufio.Reader, message []byte) (body []byte, err error) {
+	if err := conn.SetDeadline(time.Now().Add(reloadPatience)); err != nil {
+		return nil, err
+	}
+	if _, err := conn.Write(message); err != nil {
+		return nil, err
+	}
+	resp, err := http.ReadResponse(in, nil)
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(resp.Body)
+}
+
+// isSum reports whether a body has the result of the call with a number.
+func isSum(body []byte, number int) bool {
+	return bytes.Contains(body, fmt.Appendf(nil, `"sum":%d`, number+1))
+}
+
+// auditedCall returns the request of the call with a number of a client. Its X-Request-Id
+// is CLIENT-NUMBER.
+func auditedCall(host, path, client string, number int) []byte {
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"steady__add","arguments":{"a":%d,"b":1},`+
 		`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`, number, number)
 	return fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"+
 		"Mcp-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: steady__add\r\nX-Request-Id: %s-%d\r\nContent-Length: %d\r\n\r\n%s",
-		c.victim.url.Path, c.victim.url.Host, c.name, number, len(body), body)
+		path, host, client, number, len(body), body)
 }
