@@ -25,7 +25,8 @@ type killPlan struct {
 	sync      string
 	processes int // that write one file
 	clients   int // of each process
-	calls     int // in total
+	files     int // one after the other, so that a check of the chain stays short
+	calls     int // of each file
 	pause     func(*rand.Rand) (time.Duration, int)
 }
 
@@ -33,12 +34,12 @@ type killPlan struct {
 // calls, a long one every two to five seconds.
 func killPlans() map[string]killPlan {
 	soon := func(r *rand.Rand) (time.Duration, int) { return reloadPatience, 100 + r.IntN(300) }
-	plans := map[string]killPlan{"full": {"full", 1, 16, 1000, soon}, "normal": {"normal", 1, 16, 1000, soon}, "three processes": {"full", 3, 8, 1000, soon}}
+	plans := map[string]killPlan{"full": {"full", 1, 16, 1, 1000, soon}, "normal": {"normal", 1, 16, 1, 1000, soon}, "three processes": {"full", 3, 8, 1, 1000, soon}}
 	if os.Getenv("JUNCTOR_SOAK") != "" {
 		later := func(r *rand.Rand) (time.Duration, int) {
 			return 2*time.Second + time.Duration(r.Int64N(int64(3*time.Second))), 1 << 30
 		}
-		plans = map[string]killPlan{"full": {"full", 1, 64, 400_000, later}, "normal": {"normal", 1, 64, 400_000, later}, "three processes": {"full", 3, 32, 200_000, later}}
+		plans = map[string]killPlan{"full": {"full", 1, 64, 4, 100_000, later}, "normal": {"normal", 1, 64, 4, 100_000, later}, "three processes": {"full", 3, 32, 2, 100_000, later}}
 	}
 	return plans
 }
@@ -54,7 +55,9 @@ func TestKilledServeKeepsAuditRows(t *testing.T) {
 				t.Parallel()
 			}
 			t.Logf("seed %d", seed)
-			newKillSite(t, plan).run(seed)
+			for n := range plan.files {
+				newKillSite(t, plan).run(seed + uint64(n))
+			}
 		})
 	}
 }
