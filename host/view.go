@@ -32,6 +32,7 @@ func (g *generation) view(ctx context.Context) *plan.View {
 		names = append(names, p.name)
 	}
 	v := plan.New(g.viewServers(), names, ruleTexts(g.Config)) // before the items: a server that is known now has its items then
+	v.Blocks = g.viewBlocks()
 	places := g.shortPlaces()
 	for i, it := range g.viewItems() {
 		if i%256 == 0 && ctx.Err() != nil {
@@ -77,6 +78,18 @@ func (g *generation) viewServers() (all []plan.Server) {
 			one.Fingerprint = plan.DigestOf(sortedJSON(connection))
 		}
 		all = append(all, one)
+	}
+	return all
+}
+
+// viewBlocks returns digests of the settings of the blocks about the whole process.
+func (g *generation) viewBlocks() map[string]map[string]string {
+	all := map[string]map[string]string{}
+	for block, settings := range g.Config.PublicBlocks() {
+		all[block] = map[string]string{}
+		for name, value := range settings {
+			all[block][name] = plan.DigestOf(value)
+		}
 	}
 	return all
 }

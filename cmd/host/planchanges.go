@@ -14,6 +14,7 @@ const planShown = 50
 // printChanges prints the changes for a person, one part after the other.
 func (e *env) printChanges(c *plan.Changes) {
 	e.printPart("servers", serverLines(c.Servers))
+	e.printPart("blocks", blockLines(c.Blocks))
 	e.printPart("items", itemLines(c.Items))
 	e.printPart("rules", ruleLines(c.Rules))
 	e.printPart("principals", principalLines(c.Decisions))
@@ -63,6 +64,17 @@ func serverLines(all []plan.ServerChange) (lines []string) {
 		}
 		if s.Connection {
 			line += "; the connection is another one"
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func blockLines(all []plan.BlockChange) (lines []string) {
+	for _, b := range all {
+		line := signs[b.Change] + " " + b.Block
+		if len(b.Settings) > 0 {
+			line += ": " + strings.Join(b.Settings, ", ")
 		}
 		lines = append(lines, line)
 	}

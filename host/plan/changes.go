@@ -6,6 +6,7 @@ type Changes struct {
 	// NotAsked are the servers whose lists one view or both do not have. Their items are
 	// not compared.
 	NotAsked  []NotAsked        `json:"not_asked"`
+	Blocks    []BlockChange     `json:"blocks"`
 	Items     []ItemChange      `json:"items"`
 	Rules     []RuleChange      `json:"rules"`
 	Decisions []PrincipalChange `json:"decisions"`
@@ -30,6 +31,14 @@ type ServerChange struct {
 	Settings []string `json:"settings,omitempty"` // names of those that differ
 	// Connection is set if the transport or the auth provider differ.
 	Connection bool `json:"connection_changed,omitempty"`
+}
+
+// A BlockChange is a block about the whole process that was added, removed or changed: audit,
+// console, notify or telemetry.
+type BlockChange struct {
+	Block    string   `json:"block"`
+	Change   string   `json:"change"`
+	Settings []string `json:"settings,omitempty"` // names of those that differ
 }
 
 // A NotAsked is a server whose lists are not known.
@@ -105,5 +114,5 @@ func (c *Changes) Empty() bool {
 			return false
 		}
 	}
-	return len(c.Servers)+len(c.Items)+len(c.Rules)+len(c.Decisions)+len(c.Lists) == 0
+	return len(c.Servers)+len(c.Blocks)+len(c.Items)+len(c.Rules)+len(c.Decisions)+len(c.Lists) == 0
 }

@@ -10,10 +10,13 @@ import (
 // views does not have are not compared; neither are those that one view left out.
 func Diff(before, after *View) *Changes {
 	c := &Changes{
-		Servers: []ServerChange{}, NotAsked: []NotAsked{}, Items: []ItemChange{}, Rules: []RuleChange{},
+		Servers: []ServerChange{}, NotAsked: []NotAsked{}, Blocks: []BlockChange{}, Items: []ItemChange{}, Rules: []RuleChange{},
 		Decisions: []PrincipalChange{}, Lists: []ListChange{}, LeftOut: max(before.LeftOut, after.LeftOut),
 	}
 	c.diffServers(before, after)
+	if before.Blocks != nil && after.Blocks != nil {
+		c.diffBlocks(before.Blocks, after.Blocks)
+	}
 	c.diffRules(before.Rules, after.Rules)
 	pairs := comparablePairs(before, after, c.NotAsked)
 	c.diffItems(pairs)
@@ -92,22 +95,50 @@ func (c *Changes) diffServer(a, b *Server) {
 	}
 	if a.Enabled && b.Enabled { // the settings of a disabled server are not known
 		one.Connection = a.Fingerprint != b.Fingerprint
-		names := maps.Clone(b.Settings)
-		if names == nil {
-			names = map[string]string{}
-		}
-		maps.Copy(names, a.Settings)
-		for _, name := range slices.Sorted(maps.Keys(names)) {
-			x, in := a.Settings[name]
-			y, out := b.Settings[name]
-			if x != y || in != out {
-				one.Settings = append(one.Settings, name)
-			}
-		}
+		one.Settings = append(one.Settings, differentSettings(a.Settings, b.Settings)...)
 	}
 	if len(one.Settings) > 0 || one.Connection {
 		c.Servers = append(c.Servers, one)
 	}
+}
+
+// diffBlocks compares the blocks about the whole process.
+func (c *Changes) diffBlocks(before, after map[string]map[string]string) {
+	for _, block := range keysOf(before, after) {
+		a, in := before[block]
+		b, out := after[block]
+		one := BlockChange{Block: block, Change: Changed}
+		switch {
+		case !in:
+			one.Change = Added
+		case !out:
+			one.Change = Removed
+		default:
+			if one.Settings = differentSettings(a, b); len(one.Settings) == 0 {
+				continue
+			}
+		}
+		c.Blocks = append(c.Blocks, one)
+	}
+}
+
+// differentSettings returns the sorted names of the settings that differ.
+func differentSettings(a, b map[string]string) (names []string) {
+	for _, name := range keysOf(a, b) {
+		x, in := a[name]
+		y, out := b[name]
+		if x != y || in != out {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// keysOf returns the sorted keys of two maps.
+func keysOf[T any](a, b map[string]T) []string {
+	all := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // A pair is an item in both views; one is nil if that view does not have it.

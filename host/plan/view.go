@@ -39,10 +39,13 @@ const itemBytes = MaxBytes / 4 * 3
 // A View is what clients see of a configuration. Its lists are sorted, so that equal
 // configurations have equal JSON forms.
 type View struct {
-	Format     int      `json:"junctor_view"`
-	Servers    []Server `json:"servers"`
-	Principals []string `json:"principals"`
-	Rules      []string `json:"rules"` // of the policy, in words and without places
+	Format  int      `json:"junctor_view"`
+	Servers []Server `json:"servers"`
+	// Blocks has the settings of blocks about the whole process: the digest by block and
+	// name. It is nil in a file of an earlier version, and is not compared then.
+	Blocks     map[string]map[string]string `json:"blocks"`
+	Principals []string                     `json:"principals"`
+	Rules      []string                     `json:"rules"` // of the policy, in words and without places
 	// Decisions holds the decisions about items by Item.Decided: many items share them.
 	Decisions map[string]Decisions `json:"decisions"`
 	Items     []Item               `json:"items"`

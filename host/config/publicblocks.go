@@ -1,0 +1,58 @@
+package config
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+)
+
+// PublicBlocks returns the settings of the blocks audit, console, notify and telemetry as
+// JSON, by block and name. Blocks that are not given are left out, and so are secrets:
+// of a webhook, only the origin is there. A file outside the directory of the configuration
+// is there by its last element, so no path of the machine changes the result.
+func (c *Config) PublicBlocks() map[string]map[string]json.RawMessage {
+	all := map[string]map[string]json.RawMessage{}
+	add := func(block string, settings map[string]any) {
+		all[block] = map[string]json.RawMessage{}
+		for name, value := range settings {
+			all[block][name] = settingJSON(value)
+		}
+	}
+	if a := c.Audit; a.Given {
+		add("audit", map[string]any{
+			"file": portable(a.At, a.File), "output": a.Output, "sync": a.Sync, "on_full": a.OnFull, "retention": a.Retention, "max_size": a.MaxSize,
+			"arguments": a.Arguments, "results": a.Results, "redact": a.Redact, "managed": a.Managed,
+		})
+	}
+	if o := c.Console; o != nil {
+		settings := map[string]any{"listen": o.Listen, "hosts": o.Hosts, "admins": o.Admins, "viewers": o.Viewers, "allow_plaintext": o.Plaintext}
+		if t := o.TLS; t != nil {
+			settings["tls"] = []any{portable(t.At, t.Cert), portable(t.At, t.Key), portable(t.At, t.ClientCA), t.Optional}
+		}
+		add("console", settings)
+	}
+	if n := c.Notify; n != nil {
+		add("notify", map[string]any{"webhook": n.Origin, "events": n.Events, "allow_private": n.AllowPrivate})
+	}
+	if m := c.Telemetry.Metrics; m != nil {
+		add("telemetry", map[string]any{"metrics.listen": m.Listen, "metrics.allow_remote": m.Remote})
+	}
+	return all
+}
+
+// portable returns a path relative to the directory of the file that has it, or the last
+// element of a path elsewhere.
+func portable(at Position, path string) string {
+	if path == "" {
+		return ""
+	}
+	dir, err := filepath.Abs(filepath.Dir(at.File))
+	if err != nil {
+		return filepath.Base(path)
+	}
+	rel, err := filepath.Rel(dir, path)
+	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return filepath.Base(path)
+	}
+	return filepath.ToSlash(rel)
+}
