@@ -1,0 +1,56 @@
+package config
+
+import (
+	"maps"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// TestPublicBlocksHaveAllSettings compares the settings with the forms of the blocks. Of the
+// secret of a webhook, nothing is there.
+func TestPublicBlocksHaveAllSettings(t *testing.T) {
+	at := Position{File: filepath.Join(t.TempDir(), "junctor.hcl")}
+	c := &Config{
+		Audit: Audit{Given: true, At: at}, Console: &Console{At: at}, Notify: &Notify{At: at, Webhook: "https://example.com/secret", Secret: "secret"},
+		Telemetry: Telemetry{Metrics: &Metrics{At: at}},
+	}
+	all := c.PublicBlocks()
+	for block, f := range map[string]struct {
+		form   form
+		prefix string
+		others []string // settings without an entry
+		hidden []string // entries without a setting
+	}{
+		"audit": {form: auditForm, others: []string{"managed"}}, "console": {form: consoleForm}, "notify": {form: notifyForm, hidden: []string{"secret"}},
+		"telemetry": {form: metricsForm, prefix: "metrics."},
+	} {
+		want := slices.Clone(f.others)
+		for _, e := range f.form.entries {
+			if !slices.Contains(f.hidden, e.name) {
+				want = append(want, f.prefix+e.name)
+			}
+		}
+		slices.Sort(want)
+		if got := slices.Sorted(maps.Keys(all[block])); !slices.Equal(got, want) {
+			t.Errorf("%s has %q, want %q", block, got, want)
+		}
+	}
+	if empty := (&Config{}).PublicBlocks(); len(empty) > 0 {
+		t.Errorf("blocks that are not given: %v", empty)
+	}
+}
+
+// TestPathsOfBlocksAreNotThoseOfTheMachine moves a configuration with its files.
+func TestPathsOfBlocksAreNotThoseOfTheMachine(t *testing.T) {
+	dir := t.TempDir()
+	at := Position{File: filepath.Join(dir, "junctor.hcl")}
+	for path, want := range map[string]string{
+		"": "", filepath.Join(dir, "audit.db"): "audit.db", filepath.Join(dir, "logs", "audit.db"): "logs/audit.db",
+		filepath.Join(dir, "..", "elsewhere", "audit.db"): "audit.db", dir + "2": filepath.Base(dir) + "2",
+	} {
+		if got := portable(at, path); got != want {
+			t.Errorf("%s: %q, want %q", path, got, want)
+		}
+	}
+}
