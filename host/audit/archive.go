@@ -12,40 +12,40 @@ import (
 )
 
 // VerifyAll checks the archives of a log and the log itself, and that each continues the
-// one before. heads are those for [Reader.Verify].
+// one before. heads are those for [Reader.Verify]. Of heads, those older than one that an
+// archive has need no row: the newer one proves the same.
 func VerifyAll(ctx context.Context, path string, heads []string) ([]*Report, error) {
 	r, err := OpenReader(path)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	given := map[int64]hash{}
-	for _, text := range heads {
-		if seq, sum, ok := ParseHead(text); ok {
-			given[seq] = sum
-		}
-	}
+	given, doubts := parseHeads(heads)
 	var all []*Report
 	end := &verifier{} // of the archive before
+	found := int64(-1) // the last head that an archive has
 	for _, name := range Archives(path) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		v := &verifier{report: &Report{File: name, Findings: []Finding{}}, heads: given, next: end.next, before: end.before, known: end.known}
+		v := &verifier{report: &Report{File: name, Findings: []Finding{}}, heads: given, next: end.next, before: end.before, known: end.known, compared: found}
 		if err := v.file(name); err != nil {
 			return nil, r.failed(err)
 		}
 		v.reorder()
-		all, end = append(all, v.report), v
+		all, end, found = append(all, v.report), v, v.compared
 	}
 	left := make([]string, 0, len(given))
 	for seq, sum := range given { // those of archived rows were removed
-		left = append(left, headText(chain{last: seq, head: sum}))
+		if seq > found {
+			left = append(left, headText(chain{last: seq, head: sum}))
+		}
 	}
 	rep, err := r.Verify(ctx, left)
 	if err != nil {
 		return nil, err
 	}
+	rep.Findings = append(rep.Findings, doubts...)
 	if end.known && end.next < rep.First {
 		rep.Findings = append(rep.Findings, Finding{end.next, "removed", missingText(end.next, rep.First-1) + " after the last archive"})
 	}
@@ -81,7 +81,8 @@ func (v *verifier) lines(from io.Reader) error {
 			continue
 		case rep.Rows == 0 && !v.known:
 			rep.First, v.next = seq, seq
-		case seq < v.next: // written again after a crash
+		case seq < v.next:
+			v.again(seq, sum, content)
 			continue
 		case rep.Rows == 0:
 			rep.First = seq
@@ -101,12 +102,24 @@ func (v *verifier) archived(seq int64, own hash, content []byte) {
 		v.known = false
 	}
 	v.fits(seq, own, content)
-	if head, given := v.heads[seq]; given && head != own {
-		v.find(seq, "altered", "the row has another hash than the given head")
-	}
-	delete(v.heads, seq)
+	v.compare(seq, own)
 	v.next, v.before, v.known = seq+1, own, true
+	v.recent[seq%pruneRows] = digestOf(seq, own, content)
 }
+
+// again checks a row whose number an earlier line of the archive has. After a crash the last
+// pruneRows rows are written again, unchanged. Any other such row was added by hand.
+func (v *verifier) again(seq int64, own hash, content []byte) {
+	switch {
+	case seq < 1 || seq < v.next-pruneRows:
+		v.find(seq, "added", "the row is after rows with greater numbers")
+	case v.recent[seq%pruneRows] != digestOf(seq, own, content):
+		v.find(seq, "added", "the archive has another row with this number")
+	}
+}
+
+// digestOf returns a digest of all that a line of an archive has.
+func digestOf(seq int64, own hash, content []byte) hash { return own.next(seq, content) }
 
 // parseLine parses a line that appendLine wrote.
 func parseLine(line []byte) (seq int64, sum hash, content []byte, ok bool) {

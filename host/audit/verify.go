@@ -51,7 +51,9 @@ type verifier struct {
 	next      int64          // sequence number of the next row
 	before    hash           // of the row before it; valid if known
 	known     bool
-	unfitting []unfittingRow // at most maxFindings
+	compared  int64           // sequence number of the last given head that has a row
+	recent    [pruneRows]hash // digests of the last rows of an archive, by number
+	unfitting []unfittingRow  // at most maxFindings
 }
 
 // An unfittingRow is a row whose hash does not fit the row before. It may belong elsewhere.
@@ -62,9 +64,39 @@ type unfittingRow struct {
 	finding     int // index of its finding
 }
 
+// parseHeads parses heads. doubts has a finding for each row that two heads disagree about.
+func parseHeads(heads []string) (all map[int64]hash, doubts []Finding) {
+	all = map[int64]hash{}
+	for _, text := range heads {
+		seq, sum, ok := ParseHead(text)
+		if before, twice := all[seq]; ok && twice && before != sum {
+			doubts = append(doubts, Finding{seq, "altered", "two of the given heads name this row with different hashes"})
+		}
+		if ok {
+			all[seq] = sum
+		}
+	}
+	return all, doubts
+}
+
+// compare compares a row with the given head of its number, if there is one.
+func (v *verifier) compare(seq int64, own hash) {
+	head, given := v.heads[seq]
+	if !given {
+		return
+	}
+	if head != own {
+		v.find(seq, "altered", "the row has another hash than the given head")
+	}
+	delete(v.heads, seq)
+	v.compared = max(v.compared, seq)
+}
+
 // Verify checks that no row was altered, removed, reordered or added. heads are further
 // heads that the log must contain, in the form of [ParseHead]: those in the log of Junctor.
-// Without them a chain that was made again from the beginning is not noticed.
+// Without them a chain that was made again is not noticed, nor are last rows that were removed
+// together with their head, nor an older copy of the file. A head before the first row proves
+// nothing: it is a finding, unless the log has a newer one.
 func (r *Reader) Verify(ctx context.Context, heads []string) (*Report, error) {
 	if err := r.file.exec("BEGIN"); err != nil { // all rows at one moment
 		return nil, r.failed(err)
@@ -75,15 +107,14 @@ func (r *Reader) Verify(ctx context.Context, heads []string) (*Report, error) {
 		return nil, r.failed(err)
 	}
 	rep := &Report{File: r.file.path, First: c.first, Last: c.last, Head: headText(c), Anchor: hex.EncodeToString(c.anchor[:]), Findings: []Finding{}}
-	v := &verifier{report: rep, heads: map[int64]hash{}, next: c.first, before: c.anchor, known: true}
-	for _, text := range heads {
-		seq, sum, _ := ParseHead(text)
-		v.heads[seq] = sum
-	}
-	for seq, sum := range v.heads {
-		if seq == c.first-1 && sum != c.anchor {
-			v.find(seq, "altered", "the hash before the first row is not that of the given head")
+	v := &verifier{report: rep, next: c.first, before: c.anchor, known: true, compared: -1}
+	v.heads, _ = parseHeads(heads)
+	if sum, given := v.heads[c.first-1]; given {
+		if sum != c.anchor {
+			v.find(c.first-1, "altered", "the hash before the first row is not that of the given head")
 		}
+		delete(v.heads, c.first-1)
+		v.compared = c.first - 1
 	}
 	if err := r.verifyRows(ctx, v); err != nil {
 		return nil, r.failed(err)
@@ -142,10 +173,7 @@ func (v *verifier) row(seq int64, sum, text []byte, k *keys) {
 	var own hash
 	copy(own[:], sum)
 	fits := v.fits(seq, own, text) && len(sum) == len(own)
-	if head, given := v.heads[seq]; given && head != own {
-		v.find(seq, "altered", "the row has another hash than the given head")
-	}
-	delete(v.heads, seq)
+	v.compare(seq, own)
 	var content Row
 	switch {
 	case !fits:
@@ -208,6 +236,8 @@ func (v *verifier) end(c chain) {
 			v.find(v.next, "truncated", fmt.Sprintf("the given head is row %d, and the last row is %d", seq, v.next-1))
 		case seq >= c.first:
 			v.find(seq, "removed", "the row of the given head is missing")
+		case v.compared < 0:
+			v.find(seq, "removed", fmt.Sprintf("the row of the given head is missing: the log begins with row %d; give a newer head", c.first))
 		}
 	}
 }

@@ -97,6 +97,49 @@ func TestHeadShowsNewChain(t *testing.T) {
 	}
 }
 
+// TestHeadBeforeFirstRowProvesNothing makes a chain that begins after the given head, as if
+// the retention had removed its row. A newer head that fits proves the older one.
+func TestHeadBeforeFirstRowProvesNothing(t *testing.T) {
+	heads := []string{verified(t, written(t, 5)).Head, verified(t, written(t, 20)).Head}
+	path := written(t, 30)
+	f, err := connect(path, "rw")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.close()
+	if err := f.exec(`DELETE FROM contents WHERE seq < 10; DELETE FROM events WHERE seq < 10; UPDATE chain SET first = 10, anchor = (SELECT randomblob(32))`); err != nil {
+		t.Fatal(err)
+	}
+	all, err := VerifyAll(t.Context(), path, heads[:1])
+	if err != nil || len(all[0].Findings) != 2 || all[0].Findings[1] != (Finding{5, "removed", "the row of the given head is missing: the log begins with row 10; give a newer head"}) {
+		t.Errorf("%+v, %v", all[0].Findings, err)
+	}
+	f.close()
+	path = written(t, 30)
+	if f, err = openFile(path, false); err != nil {
+		t.Fatal(err)
+	}
+	defer f.close()
+	err = f.transact(func() error {
+		c, err := f.chain()
+		if err != nil {
+			return err
+		}
+		return f.removeBefore(&c, 10)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	verified(t, path, heads...)
+	if all, err = VerifyAll(t.Context(), path, heads[:1]); err != nil || len(all[0].Findings) != 1 || all[0].Findings[0].Seq != 5 {
+		t.Errorf("%+v, %v", all[0].Findings, err)
+	}
+	heads = append(heads, "20:"+strings.Repeat("0", 64))
+	if all, err = VerifyAll(t.Context(), path, heads); err != nil || len(all[0].Findings) != 2 || !strings.Contains(all[0].Findings[1].Detail, "two of the given heads") {
+		t.Errorf("%+v, %v", all[0].Findings, err)
+	}
+}
+
 // TestRetentionLeavesVerifiableChain removes old rows.
 func TestRetentionLeavesVerifiableChain(t *testing.T) {
 	path := written(t, 3000)
@@ -159,12 +202,19 @@ func TestRotationArchivesRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.SplitAfter(string(text), "\n")
+	before, err := os.ReadFile(all[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	earlier, _, _ := strings.Cut(string(before), "\n")
 	for name, c := range map[string]struct{ text, problem string }{
 		"altered":   {strings.Replace(string(text), "allowed", "granted", 1), "altered"},
 		"removed":   {strings.Join(append(append([]string{}, lines[:2]...), lines[3:]...), ""), "removed"},
 		"reordered": {strings.Join(append([]string{lines[0], lines[2], lines[1]}, lines[3:]...), ""), "removed"},
 		"truncated": {strings.Join(lines[:len(lines)-2], ""), ""},
 		"no row":    {string(text) + "x\n", "altered"},
+		"forged":    {string(text) + strings.Replace(lines[len(lines)-9], "allowed", "granted", 1), "added"},
+		"earlier":   {string(text) + earlier + "\n", "added"}, // a row of the archive before
 	} {
 		t.Run(name, func(t *testing.T) {
 			if err := os.WriteFile(all[1], []byte(c.text), 0o600); err != nil {
@@ -180,6 +230,11 @@ func TestRotationArchivesRows(t *testing.T) {
 			}
 		})
 	}
+	again := string(text) + strings.Join(lines[len(lines)-4:], "") // as after a crash
+	if err := os.WriteFile(all[1], []byte(again), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	verified(t, path, head)
 }
 
 // TestOpenRefusesForeignFiles opens files that are no audit logs.
