@@ -1,8 +1,11 @@
 package audit
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 var csvHeader = []string{
@@ -30,10 +33,31 @@ func csvRow(r *Row) []string {
 	return fields
 }
 
-// inert returns a text that a spreadsheet does not take for a formula.
+// inert returns a text that a spreadsheet does not take for a formula, and a terminal not for
+// commands.
 func inert(text string) string {
-	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+	if strings.IndexFunc(text, unseen) >= 0 {
+		var b strings.Builder
+		for _, r := range text {
+			if unseen(r) {
+				fmt.Fprintf(&b, "\\u%04x", r)
+			} else {
+				b.WriteRune(r)
+			}
+		}
+		text = b.String()
+	}
+	if first, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(text, unicode.IsSpace)); strings.ContainsRune(formulas, first) {
 		return "'" + text
 	}
 	return text
+}
+
+// formulas has the characters that a formula begins with, also in the wide forms of East Asian
+// keyboards.
+const formulas = "=+-@|%\uff1d\uff0b\uff0d\uff20"
+
+// unseen reports whether a character is not visible, or changes the order of others.
+func unseen(r rune) bool {
+	return r != '\n' && r != '\t' && unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)
 }
