@@ -32,7 +32,10 @@ func auditCells(r *audit.Row) []string {
 	case why == "":
 		why = r.Detail
 	}
-	if r.Count > 0 {
+	switch {
+	case r.Count > 0 && r.Kind == audit.AuthFailure:
+		why = fmt.Sprintf("%d more: %s", r.Count, r.Detail)
+	case r.Count > 0:
 		why = fmt.Sprintf("%d events are missing: %s", r.Count, r.Detail)
 	}
 	return []string{strconv.FormatInt(r.Seq, 10), r.Time.Local().Format(time.DateTime), r.Subject, what, cmp.Or(r.Server, r.Plugin), r.Item, string(r.Outcome), ms, why}

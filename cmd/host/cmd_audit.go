@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
 
 	"github.com/junctor-mcp/junctor/host/audit"
@@ -213,7 +215,7 @@ func (e *env) auditShow(ctx context.Context, file, name string) error {
 		return err
 	}
 	defer r.Close()
-	filter := audit.Filter{Request: name, Limit: 1}
+	filter := audit.Filter{Request: name, Limit: maxSameID}
 	seq, numberErr := strconv.ParseInt(name, 10, 64)
 	if numberErr == nil && seq > 0 {
 		filter = audit.Filter{After: seq - 1, Limit: 1}
@@ -225,9 +227,19 @@ func (e *env) auditShow(ctx context.Context, file, name string) error {
 	if len(found) == 0 || filter.Request == "" && found[0].Seq != seq {
 		return fault.New(fault.AuditUnknown, "the audit log has no row and no request %q", name).WithHint("junctor audit search lists rows; the first ones may have been removed after the retention")
 	}
+	if n := len(found); n > 1 {
+		many := strconv.Itoa(n)
+		if n == maxSameID {
+			many += " or more"
+		}
+		e.warn(fmt.Sprintf("%s rows have this request id, which clients choose; this is the first", many), "run `junctor audit search --limit 0 --request "+shellquote.Join(name)+"`")
+	}
 	if e.machine() {
 		return e.printJSON(found[0])
 	}
 	e.printRow(&found[0])
 	return nil
 }
+
+// maxSameID bounds the rows with one request id that show counts.
+const maxSameID = 1000

@@ -82,6 +82,7 @@ type Log struct {
 	mu      sync.Mutex
 	buffer  []entry // guarded by mu
 	writing int     // guarded by mu; events that the writer has taken and not committed
+	refused refused // guarded by mu
 	lost    int     // guarded by mu; events dropped since the last row of kind Loss
 	dropped int     // guarded by mu; events dropped in total
 }
@@ -91,7 +92,7 @@ func New(o Options) *Log {
 	if o.open == nil {
 		o.open = openSink
 	}
-	return &Log{opts: o, wake: make(chan struct{}, 1)}
+	return &Log{opts: o, wake: make(chan struct{}, 1), refused: newRefused()}
 }
 
 // Set sets the settings; nil ends the recording. A log that is open continues in the file
@@ -260,6 +261,9 @@ func (l *Log) Note(e *Event) {
 		kept.Time = time.Now()
 	}
 	kept.Arguments, kept.Result = nil, nil
+	if kept.Kind == AuthFailure && !l.listed() {
+		return
+	}
 	if l.backlog.Load() < bufferSize/2 {
 		l.add(kept, false, bufferSize)
 		return
@@ -318,8 +322,9 @@ func (l *Log) waiting() int {
 	return len(l.buffer)
 }
 
-// take removes the next batch from the buffer, and adds a row for dropped events.
-func (l *Log) take(batch []entry) []entry {
+// take removes the next batch from the buffer, and adds rows for dropped events and for refused
+// clients without rows. all says that the log ends.
+func (l *Log) take(batch []entry, all bool) []entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n := min(len(l.buffer), mostBatch)
@@ -330,6 +335,9 @@ func (l *Log) take(batch []entry) []entry {
 	if l.lost > 0 {
 		batch = append(batch, entry{Event: Event{Kind: Loss, Time: time.Now(), Count: l.lost, Detail: "the buffer was full"}})
 		l.lost = 0
+	}
+	if e := l.refused.take(time.Now(), all); e != nil {
+		batch = append(batch, entry{Event: *e})
 	}
 	l.writing = len(batch)
 	l.backlog.Store(int64(len(l.buffer) + l.writing))

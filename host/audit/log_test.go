@@ -171,14 +171,13 @@ func TestFullDiskRefusesRequests(t *testing.T) {
 	})
 }
 
-// TestNotesLeaveSpaceForRequests fills the buffer with events of clients without
-// credentials.
+// TestNotesLeaveSpaceForRequests fills the buffer with events that are no requests.
 func TestNotesLeaveSpaceForRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &brokenDisk{broken: true}
 		l, _ := onDisk(t, d, Settings{})
 		for range 2 * bufferSize {
-			l.Note(&Event{Kind: AuthFailure})
+			l.Note(&Event{Kind: PluginCrash})
 		}
 		record(l, 10)
 		if s, _ := l.State(); s.Backlog > bufferSize/2+10+1 || s.Dropped < bufferSize { // and a row of the dropped ones
@@ -188,6 +187,38 @@ func TestNotesLeaveSpaceForRequests(t *testing.T) {
 		l.Close()
 		if rows, _ := d.count(); rows < bufferSize/2+10 {
 			t.Errorf("%d rows", rows)
+		}
+	})
+}
+
+// TestRefusedClientsCannotFillTheLog fails to authenticate a hundred times a second for a
+// minute. The rows count all attempts, and those of others stay whole.
+func TestRefusedClientsCannotFillTheLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &brokenDisk{}
+		l, _ := onDisk(t, d, Settings{})
+		for range 6000 {
+			l.Note(&Event{Kind: AuthFailure, Outcome: Denied, Message: "wrong token"})
+			time.Sleep(10 * time.Millisecond)
+		}
+		record(l, 100)
+		l.Note(&Event{Kind: Reload})
+		l.Close()
+		own, counted, others := 0, 0, 0
+		for _, e := range d.rows {
+			switch {
+			case e.Kind != AuthFailure:
+				others++
+			case e.Count == 0:
+				own++
+			default:
+				if counted += e.Count; e.Outcome != Denied || e.Duration > 2*refusedEvery || e.Detail == "" {
+					t.Errorf("%+v", e)
+				}
+			}
+		}
+		if own < refusedAtOnce || own > refusedAtOnce+61 || own+counted != 6000 || others != 101 || len(d.rows)-own-others > 8 {
+			t.Errorf("%d rows of their own, %d counted, %d other rows, %d rows", own, counted, others, len(d.rows))
 		}
 	})
 }

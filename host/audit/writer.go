@@ -67,6 +67,7 @@ func (w *writer) run() {
 			w.gather()
 			w.write(time.Time{})
 		case <-tick.C:
+			w.write(time.Time{}) // what refused clients did not get rows for
 			w.prune()
 		case <-w.stop:
 			w.write(time.Now().Add(drainTime))
@@ -101,7 +102,7 @@ func (w *writer) gather() {
 // the log is open; end then interrupts it.
 func (w *writer) write(deadline time.Time) {
 	for {
-		batch := w.log.take(nil)
+		batch := w.log.take(nil, !deadline.IsZero())
 		if len(batch) == 0 {
 			w.log.committed()
 			return
