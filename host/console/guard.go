@@ -6,6 +6,8 @@ import (
 	"mime"
 	"net/http"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/httpserver/origin"
 )
@@ -119,7 +121,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		w.Header().Set("Allow", e.allow)
 	}
 	if e.status == http.StatusForbidden || e.status == http.StatusUnauthorized && r.Method == http.MethodPost {
-		s.log.Warn("the console refused a request", "why", e.title, "method", r.Method, "from", r.RemoteAddr)
+		s.refusals.Log(hclog.Warn, "console", "the console refused a request", "why", e.title, "method", r.Method, "from", r.RemoteAddr)
 	}
 	a := s.active.Load()
 	s.views.write(w, e.status, "refused", front{Title: e.title, Text: e.text, Token: a.Auth != nil, Local: a.local, Again: e != errHost && e != errOrigin, Version: s.version})

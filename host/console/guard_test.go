@@ -1,12 +1,20 @@
 package console
 
 import (
+	"bytes"
+	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/junctor-mcp/junctor/host/limit"
 )
 
 // TestRequestsOfOtherPagesAreRefused sends what a page of another origin can make the
@@ -227,4 +235,30 @@ func TestReboundNameOfAPublicListener(t *testing.T) {
 			t.Errorf("%q: %t", host, got)
 		}
 	}
+}
+
+// TestRefusalsCannotFloodTheLog sends refused requests as fast as a program of another user
+// can. The log has a bounded number of lines, and says how many are missing.
+func TestRefusalsCannotFloodTheLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var said bytes.Buffer
+		s := New(Options{
+			Sources: newFake().sources(), Settings: Settings{Address: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 7576}},
+			Log: hclog.New(&hclog.LoggerOptions{Output: &said}),
+		})
+		const all = 3 * limit.LinesAtOnce
+		for range all {
+			r := httptest.NewRequest(http.MethodGet, "/", nil)
+			r.Host = "evil.example"
+			w := httptest.NewRecorder()
+			if s.ServeHTTP(w, r); w.Code != http.StatusForbidden {
+				t.Fatal(w.Code)
+			}
+		}
+		s.refusals.Close()
+		lines := strings.Count(said.String(), "the console refused a request")
+		if want := fmt.Sprintf("lines=%d", all-lines); lines == 0 || lines > limit.LinesAtOnce || !strings.Contains(said.String(), want) {
+			t.Errorf("%d lines of %d, and the log does not say %s", lines, all, want)
+		}
+	})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/limit"
 )
 
 // The limits of requests.
@@ -38,6 +39,7 @@ type Options struct {
 type Server struct {
 	sources  Sources
 	log      hclog.Logger
+	refusals *limit.Lines // log of refused requests, which anything that connects can cause
 	hide     func(string) string
 	foreign  func(remote, local string) bool
 	refused  func(remote, why string)
@@ -65,7 +67,7 @@ func New(o Options) *Server {
 	}
 	s := &Server{
 		sources: o.Sources, log: o.Log, hide: o.Hide, foreign: o.Foreign, refused: o.Refused, version: o.Version,
-		busy: make(chan struct{}, maxBusy), trying: make(chan struct{}, maxTrying),
+		refusals: limit.NewLines(o.Log, "listener"), busy: make(chan struct{}, maxBusy), trying: make(chan struct{}, maxTrying),
 	}
 	s.views = newViews(o.Hide)
 	s.active.Store(activate(o.Settings))
@@ -74,6 +76,7 @@ func New(o Options) *Server {
 
 // Run fills the charts until ctx ends.
 func (s *Server) Run(ctx context.Context) {
+	defer s.refusals.Close()
 	tick := time.NewTicker(sampleEvery)
 	defer tick.Stop()
 	for {

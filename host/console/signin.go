@@ -5,6 +5,8 @@ import (
 	"net"
 	"net/http"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/junctor-mcp/junctor/host/authn"
 )
 
@@ -48,7 +50,7 @@ func (s *Server) identify(r *http.Request, a *active) (authn.Principal, error) {
 		return who, authn.ErrMissing
 	}
 	if _, down := errors.AsType[*authn.UnavailableError](err); down {
-		s.log.Warn("the console cannot check a credential", "error", err)
+		s.refusals.Log(hclog.Warn, "console", "the console cannot check a credential", "error", err)
 		return who, errAuthDown
 	}
 	if err == nil && a.roleOf(who) == outsider {
@@ -57,7 +59,7 @@ func (s *Server) identify(r *http.Request, a *active) (authn.Principal, error) {
 	if err != nil {
 		s.attempts.fail(r.RemoteAddr)
 		s.refused(r.RemoteAddr, err.Error())
-		s.log.Warn("a sign-in to the console was refused", "why", err, "subject", who.Subject, "from", r.RemoteAddr)
+		s.refusals.Log(hclog.Warn, "console", "a sign-in to the console was refused", "why", err, "subject", who.Subject, "from", r.RemoteAddr)
 		return who, errToken
 	}
 	return who, nil
