@@ -142,6 +142,9 @@ func (e *env) showReview(r *trust.Review, known *trust.Record) {
 	if names := e.replacedServers(r); len(names) > 0 {
 		fmt.Fprintf(w, "\nIt replaces servers of your own configuration, with their rules about tools: %s.\n", shortened(names))
 	}
+	if names := e.replacedBlocks(r); len(names) > 0 {
+		fmt.Fprintf(w, "\nIts blocks take the place of those in your own configuration: %s.\n", strings.Join(names, ", "))
+	}
 	fmt.Fprintf(w, "\nIn all: %s.\nScripts and packages that these programs run are not shown.\n", countByKind(r.Items()))
 	for _, p := range r.Programs {
 		if p.Problem != "" {
@@ -152,17 +155,29 @@ func (e *env) showReview(r *trust.Review, known *trust.Record) {
 
 // replacedServers returns the servers of the user's own configuration that a reviewed one
 // replaces.
-func (e *env) replacedServers(r *trust.Review) (names []string) {
+func (e *env) replacedServers(r *trust.Review) []string { return e.inBoth(r, configedit.Servers) }
+
+// strongestCounts lists the types of blocks of which that of the strongest layer counts.
+var strongestCounts = []string{"console", "gateway", "notify", "telemetry"}
+
+// replacedBlocks returns the types of the blocks in the user's own configuration that those of a
+// reviewed one replace.
+func (e *env) replacedBlocks(r *trust.Review) []string {
+	return slices.DeleteFunc(e.inBoth(r, configedit.Types), func(name string) bool { return !slices.Contains(strongestCounts, name) })
+}
+
+// inBoth returns the names that both a reviewed configuration and the user's own one have.
+func (e *env) inBoth(r *trust.Review, namesOf func(text []byte, path string) ([]string, error)) (names []string) {
 	path := config.OwnPath(e.lookup)
 	own, err := os.ReadFile(path)
 	if err != nil || path == r.Path {
 		return nil
 	}
-	mine, err := configedit.Servers(own, path)
+	mine, err := namesOf(own, path)
 	if err != nil {
 		return nil
 	}
-	theirs, err := configedit.Servers(r.Content.Text(r.Content.Path), r.Path)
+	theirs, err := namesOf(r.Content.Text(r.Content.Path), r.Path)
 	if err != nil {
 		return nil
 	}

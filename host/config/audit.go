@@ -49,11 +49,31 @@ var auditForm = form{entries: []entry{
 	{name: "redact", values: textLists("a list of `\"SERVER/TOOL\"`"), unset: "none", doc: "Patterns of tools whose arguments and results are never stored."},
 }}
 
-// audit reads the audit block. Each layer has at most one, and that of the strongest layer
-// counts. The block of the managed configuration takes the place of all.
+// auditLayer returns the layer whose audit block counts: the strongest one that has a block. That
+// of a configuration that was found does not count beside one of the user: a project must not end
+// or redirect the record of what the user's servers did.
+func (l *loader) auditLayer() *scope {
+	if l.Content == nil {
+		return l.strongest("audit")
+	}
+	for _, own := range l.layers[1:] {
+		if len(own.top["audit"]) == 0 {
+			continue
+		}
+		for _, b := range l.layers[0].top["audit"] {
+			l.openBlock(b, "").warnAt(b.TypeRange, "name the configuration with --config to use its audit block",
+				"the audit block of this project is not used: your own configuration decides what is recorded")
+		}
+		return own
+	}
+	return l.layers[0]
+}
+
+// audit reads the audit block. Each layer has at most one, and that of auditLayer counts. The
+// block of the managed configuration takes the place of all.
 func (l *loader) audit() (a Audit) {
 	managed := l.managedBlocks("audit")
-	l.inScope(l.strongest("audit"), func() {
+	l.inScope(l.auditLayer(), func() {
 		blocks := l.top["audit"]
 		for i, b := range blocks {
 			r := l.openBlock(b, "")

