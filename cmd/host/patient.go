@@ -99,7 +99,7 @@ func (p *patient) checks() []doctor.Check {
 		doctor.Clients(p.exports(), os.Environ()),
 	}
 	if d.Run != "" {
-		checks = append(checks, doctor.Leftovers(d.Runs), doctor.Private(p.private()),
+		checks = append(checks, doctor.Leftovers(d.Runs), doctor.Private(p.private(), p.named()),
 			doctor.Directories([]doctor.Directory{{What: "data", Path: d.Data}, {What: "cache", Path: string(d.Cache)}, {What: "run", Path: d.Run}}))
 	}
 	servers := 0
@@ -136,15 +136,19 @@ func isDirectory(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// private lists files and directories that only the user may access.
+// private lists Junctor's files and directories that only the user may access.
 func (p *patient) private() []string {
 	data := p.e.dirs.Data
 	if data == "" {
 		return nil
 	}
-	paths := []string{filepath.Join(data, "secrets"), filepath.Join(data, "secrets", "secrets.age"), filepath.Join(data, "trust"), filepath.Join(data, "stores")}
+	return []string{filepath.Join(data, "secrets"), filepath.Join(data, "secrets", "secrets.age"), filepath.Join(data, "trust"), filepath.Join(data, "stores")}
+}
+
+// named lists the files in the configuration that only the user may access.
+func (p *patient) named() (paths []string) {
 	if p.app == nil {
-		return paths
+		return nil
 	}
 	c := p.app.Config()
 	if c.SecretStore != nil && c.SecretStore.File != nil {
@@ -152,6 +156,9 @@ func (p *patient) private() []string {
 	}
 	if tls := c.Gateway.HTTP.TLS; tls != nil {
 		paths = append(paths, tls.Key)
+	}
+	if c.Console != nil && c.Console.TLS != nil {
+		paths = append(paths, c.Console.TLS.Key)
 	}
 	return slices.DeleteFunc(paths, func(path string) bool { return path == "" })
 }

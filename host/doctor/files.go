@@ -151,26 +151,42 @@ func largeRemedy(path string) string {
 }
 
 // Private returns a check of files and directories that only their owner may access, such as
-// those with secrets.
-func Private(paths []string) Check {
+// those with secrets: Junctor's own, and those that the configuration names. A named file may
+// belong to other programs too, so its rights are taken away after a question only.
+func Private(own, named []string) Check {
 	return Check{"permissions", func(context.Context) (found []Finding) {
-		for _, path := range paths {
-			info, err := os.Stat(path)
-			if err != nil {
-				continue // it does not exist yet
-			}
-			if why, command := ownership.Exposed(path); why != "" {
-				one := Finding{Severity: Error, Message: path + " " + why, At: path, Remedy: "run `" + command + " " + quote(path) + "`"}
-				if mode, _, ok := chmod(one.Remedy); ok {
-					one.Mend = tighten(mode, path)
+		for _, path := range own {
+			found = append(found, private(path)...)
+		}
+		for _, path := range named {
+			for _, one := range private(path) {
+				if one.Mend != nil {
+					one.Ask = "Take these rights from other users?"
 				}
 				found = append(found, one)
-			} else if readable(info) {
-				found = append(found, Finding{Severity: Error, Message: path + " can be read by other users", At: path, Remedy: "run `chmod go-rwx " + quote(path) + "`", Mend: tighten("go-rwx", path)})
 			}
 		}
 		return found
 	}}
+}
+
+// private reports that others than the owner may access a file.
+func private(path string) []Finding {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil // it does not exist yet
+	}
+	if why, command := ownership.Exposed(path); why != "" {
+		one := Finding{Severity: Error, Message: path + " " + why, At: path, Remedy: "run `" + command + " " + quote(path) + "`"}
+		if mode, _, ok := chmod(one.Remedy); ok {
+			one.Mend = tighten(mode, path)
+		}
+		return []Finding{one}
+	}
+	if !readable(info) {
+		return nil
+	}
+	return []Finding{{Severity: Error, Message: path + " can be read by other users", At: path, Remedy: "run `chmod go-rwx " + quote(path) + "`", Mend: tighten("go-rwx", path)}}
 }
 
 // chmod finds a command in a text that only takes rights away, and returns its mode and path.
@@ -184,9 +200,13 @@ func chmod(text string) (mode, path string, ok bool) {
 	return mode, path, closed && ok && (mode == "go-w" || mode == "g-w" || mode == "go-rwx")
 }
 
-// tighten returns the Mend of a file whose mode is changed.
+// tighten returns the Mend of a file whose mode is changed. It changes no file of another user,
+// and follows no link that another user made: root may run doctor in the home of a user.
 func tighten(mode, path string) func(context.Context) (string, error) {
 	return func(context.Context) (string, error) {
+		if why := foreign(path); why != "" {
+			return "", errors.New(why)
+		}
 		info, err := os.Stat(path)
 		if err != nil {
 			return "", err
