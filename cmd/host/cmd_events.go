@@ -83,5 +83,8 @@ func eventText(ev *event.Event) string {
 		add(list.what+" %s", strings.Join(list.names, ", "))
 	}
 	add("%s", ev.Error)
+	if ev.Omitted > 0 {
+		parts = append(parts, fmt.Sprintf("(before it, %s of sessions left out)", count(ev.Omitted, "event")))
+	}
 	return strings.Join(parts, " ")
 }

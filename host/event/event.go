@@ -2,7 +2,10 @@
 package event
 
 import (
+	"sync/atomic"
 	"time"
+
+	"golang.org/x/time/rate"
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/feed"
@@ -70,6 +73,9 @@ type Event struct {
 
 	Code  string `json:"code,omitempty"` // of the error
 	Error string `json:"error,omitempty"`
+
+	// Omitted counts the session events before this one that are not kept.
+	Omitted int `json:"omitted,omitempty"`
 }
 
 // A Principal is the identity of a client.
@@ -92,6 +98,10 @@ const (
 
 	maxNames = 50   // in each list of an event
 	maxError = 2048 // bytes
+
+	// Clients open and close sessions at will. Their events must not push out the others.
+	sessionsPerSecond = 2
+	sessionsAtOnce    = 200
 )
 
 // A Stream keeps the newest events of a process. Its methods may be called concurrently;
@@ -99,19 +109,32 @@ const (
 type Stream struct {
 	events *feed.Feed[Event]
 	watch  func(Event) // nil: see Watch
+
+	sessions *rate.Limiter
+	omitted  atomic.Int64 // session events since the last one that was kept
 }
 
 // NewStream returns an empty Stream.
-func NewStream() *Stream { return &Stream{events: feed.New(maxEvents, maxBytes, sizeOf)} }
+func NewStream() *Stream {
+	return &Stream{events: feed.New(maxEvents, maxBytes, sizeOf), sessions: rate.NewLimiter(sessionsPerSecond, sessionsAtOnce)}
+}
 
 // Watch sets a function that gets each event, without its Seq. It must not wait. Watch must
 // be called before anything else.
 func (s *Stream) Watch(f func(Event)) { s.watch = f }
 
-// Add adds an event with the time of now. It shortens long lists and errors.
+// Add adds an event with the time of now. It shortens long lists and errors, and counts the
+// events of sessions beyond their limit.
 func (s *Stream) Add(e Event) {
 	if s == nil {
 		return
+	}
+	if e.Type == SessionOpened || e.Type == SessionClosed {
+		if !s.sessions.Allow() {
+			s.omitted.Add(1)
+			return
+		}
+		e.Omitted = int(s.omitted.Swap(0))
 	}
 	e.Time = time.Now()
 	for _, list := range []*[]string{&e.Added, &e.Changed, &e.Removed} {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -29,6 +30,36 @@ func TestEventsAreBounded(t *testing.T) {
 	if n != maxEvents {
 		t.Errorf("%d events", n)
 	}
+}
+
+// TestSessionsDoNotPushOutOtherEvents opens and closes sessions as fast as a client can.
+func TestSessionsDoNotPushOutOtherEvents(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := NewStream()
+		s.Add(Event{Type: ServerFailed, Server: "a"})
+		const flood = 5 * maxEvents
+		for range flood {
+			s.Add(Event{Type: SessionOpened})
+			s.Add(Event{Type: SessionClosed})
+		}
+		s.Add(Event{Type: ServerReady, Server: "a"})
+		time.Sleep(time.Second)
+		s.Add(Event{Type: SessionOpened, Client: "later"})
+		var all []Event
+		for r := s.Read(); ; {
+			item, ok := r.Next()
+			if !ok {
+				break
+			}
+			all = append(all, item.Value)
+		}
+		if len(all) != sessionsAtOnce+3 || all[0].Type != ServerFailed || all[sessionsAtOnce+1].Type != ServerReady {
+			t.Fatalf("%d events, the first is %+v", len(all), all[0])
+		}
+		if last := all[len(all)-1]; last.Client != "later" || last.Omitted != 2*flood-sessionsAtOnce {
+			t.Errorf("%+v", last)
+		}
+	})
 }
 
 // TestNilStreamKeepsNothing: a command that exits after one answer has no stream.
