@@ -202,6 +202,8 @@ func TestNotifyExample(t *testing.T) {
 		{now, notify.Sign([]byte(notifySecret), old, body), "False"},
 		{"", notify.Sign([]byte(notifySecret), "", body), "False"},
 		{now, "", "False"},
+		{now, "v1=é", "False"},
+		{"²", "v1=00", "False"},
 	} {
 		script := code + fmt.Sprintf("\nprint(genuine(%q.encode(), {'Junctor-Timestamp': %q, 'Junctor-Signature': %q}, %q.encode()))\n", notifySecret, c.stamp, c.signature, body)
 		out, err := exec.Command(python, "-c", script).CombinedOutput()

@@ -9,7 +9,8 @@
 //
 // HEX is the HMAC-SHA-256 of the timestamp, a dot and the body, under the shared secret. A
 // receiver refuses a timestamp that is more than [Window] from its own clock. A notice that
-// is sent again keeps its id and has a new timestamp.
+// is sent again keeps its id and has a new timestamp. The signature covers the id in the body
+// and not the one in the header, so receivers tell repeated notices by that in the body.
 //
 // A notice has names and ids only: never arguments, results or secrets.
 package notify
