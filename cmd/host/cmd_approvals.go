@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -81,6 +82,10 @@ func (e *env) allApprovals(ctx context.Context, instance string) (all []control.
 	}
 	for _, process := range found {
 		some, err := process.Approvals(ctx)
+		if control.IsStarted(err) && instance == "" {
+			e.warn(fmt.Sprintf("process %s is not asked: Junctor started it", process.Name), "") // as a server of another one
+			continue
+		}
 		if err != nil {
 			return nil, nil, err
 		}

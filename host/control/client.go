@@ -46,6 +46,18 @@ type Instance struct {
 	long   string // the process id, a dot, and text that no other process has
 	path   string
 	client *http.Client
+	// guarded asks only a process that Junctor did not start; nil: client.
+	guarded *http.Client
+}
+
+// trusted returns the instance for requests whose answers a person acts on.
+func (i *Instance) trusted() *Instance {
+	if i.guarded == nil {
+		return i
+	}
+	one := *i
+	one.client = i.guarded
+	return &one
 }
 
 // Is reports whether a name is that of the process.
@@ -60,7 +72,10 @@ func Find(prefixes []string) []*Instance {
 		if len(found) == maxInstances {
 			break
 		}
-		found = append(found, &Instance{Name: strconv.Itoa(s.pid), pid: s.pid, long: s.name, path: s.path, client: clientOf(s.path)})
+		found = append(found, &Instance{
+			Name: strconv.Itoa(s.pid), pid: s.pid, long: s.name, path: s.path, client: clientOf(s.path, checkUser),
+			guarded: clientOf(s.path, func(c net.Conn) error { return checkServer(c, processes(prefixes)) }),
+		})
 	}
 	return found
 }
@@ -118,7 +133,8 @@ func processes(prefixes []string) (pids []int) {
 	return slices.Compact(pids)
 }
 
-func clientOf(path string) *http.Client {
+// clientOf returns a client of a socket. check returns why its server is not asked, or nil.
+func clientOf(path string, check func(net.Conn) error) *http.Client {
 	return &http.Client{Transport: &http.Transport{
 		DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -126,7 +142,7 @@ func clientOf(path string) *http.Client {
 			if err != nil {
 				return nil, err
 			}
-			if err := checkUser(c); err != nil {
+			if err := check(c); err != nil {
 				_ = c.Close()
 				return nil, err
 			}
@@ -202,7 +218,7 @@ func (i *Instance) View(ctx context.Context) (*plan.View, error) {
 func (i *Instance) Approvals(ctx context.Context) ([]Approval, error) {
 	ctx, cancel := context.WithTimeout(ctx, statusTime)
 	defer cancel()
-	all, err := ask[Approvals](ctx, i, http.MethodGet, "/v1/approvals")
+	all, err := ask[Approvals](ctx, i.trusted(), http.MethodGet, "/v1/approvals")
 	if err != nil {
 		return nil, err
 	}
@@ -220,7 +236,7 @@ func (i *Instance) Approve(ctx context.Context, id string, approve bool) (*Appro
 	if approve {
 		verb = "approve"
 	}
-	a, err := ask[Approval](ctx, i, http.MethodPost, "/v1/approvals/"+url.PathEscape(id)+"/"+verb)
+	a, err := ask[Approval](ctx, i.trusted(), http.MethodPost, "/v1/approvals/"+url.PathEscape(id)+"/"+verb)
 	if err == nil {
 		a.Instance = i.Name
 	}
@@ -231,7 +247,7 @@ func (i *Instance) Approve(ctx context.Context, id string, approve bool) (*Appro
 func (i *Instance) ConsoleLink(ctx context.Context) (*ConsoleLink, error) {
 	ctx, cancel := context.WithTimeout(ctx, statusTime)
 	defer cancel()
-	return ask[ConsoleLink](ctx, i, http.MethodPost, "/v1/console/link")
+	return ask[ConsoleLink](ctx, i.trusted(), http.MethodPost, "/v1/console/link")
 }
 
 // A Refused is the error of a request that changed nothing.

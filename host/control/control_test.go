@@ -3,9 +3,11 @@
 package control
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -31,6 +33,14 @@ import (
 func TestMain(m *testing.M) {
 	if os.Getenv("CONTROL_DIAL") != "" {
 		dialForTest(os.Getenv("CONTROL_DIAL"))
+		return
+	}
+	if dir := os.Getenv("CONTROL_SERVE"); dir != "" {
+		if _, err := Serve(context.Background(), dir, nil, &fixed{status: Status{PID: os.Getpid()}}, hclog.NewNullLogger()); err != nil {
+			fmt.Println(err)
+		}
+		fmt.Println("serves")
+		_, _ = io.Copy(io.Discard, os.Stdin) // until the test ends it
 		return
 	}
 	goleak.VerifyTestMain(m)
@@ -233,6 +243,48 @@ func TestOtherUsersAreRefused(t *testing.T) {
 	}
 	_ = c.Close()
 	_ = cmd.Wait()
+}
+
+// TestServersCannotShowApprovals: a program that Junctor started serves a socket like that of
+// Junctor. It is not asked for approvals and links. One that Junctor did not start is.
+func TestServersCannotShowApprovals(t *testing.T) {
+	for _, mark := range []string{"", process.RunVariable + "=1.a.b"} {
+		own, prefix := runDir(t)
+		dir := prefix + "14.x-1" // as if another process served it: this one is a parent
+		if err := errors.Join(os.Remove(own), os.Mkdir(dir, 0o700)); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), "CONTROL_SERVE="+dir)
+		if mark != "" {
+			cmd.Env = append(cmd.Env, mark)
+		}
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
+		if err = errors.Join(err, cmd.Start()); err != nil {
+			t.Fatal(err)
+		}
+		if line, err := bufio.NewReader(out).ReadString('\n'); line != "serves\n" {
+			t.Fatalf("%q, %v", line, err)
+		}
+		found := Find([]string{prefix})
+		if len(found) != 1 {
+			t.Fatalf("%+v", found)
+		}
+		_, listed := found[0].Approvals(t.Context())
+		_, approved := found[0].Approve(t.Context(), "abcdef", true)
+		_, linked := found[0].ConsoleLink(t.Context())
+		for what, err := range map[string]error{"list": listed, "approve": approved, "link": linked} {
+			if IsStarted(err) != (mark != "") {
+				t.Errorf("%s with the mark %q: %v", what, mark, err)
+			}
+		}
+		_ = in.Close()
+		_ = cmd.Wait()
+	}
 }
 
 // TestSocketsOfOthersAreIgnored: a socket in a directory that others may change is not

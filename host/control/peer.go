@@ -1,6 +1,7 @@
 package control
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -32,7 +33,7 @@ func checkPeer(c net.Conn, hosts []int) error {
 	if !known {
 		return fmt.Errorf("the process that connected is not known")
 	}
-	descends, err := descendsFrom(pid, hosts)
+	descends, err := descendsFrom(pid, os.Getpid(), hosts)
 	if err != nil {
 		return fmt.Errorf("the parents of process %d are not known: %w", pid, err)
 	}
@@ -56,13 +57,45 @@ func checkUser(c net.Conn) error {
 	return nil
 }
 
-// descendsFrom reports whether a process is this one, has an ancestor among others, or
-// has the mark of a process that Junctor started, as has each of its ancestors up to
+// errStarted is the error of a socket that a process serves which Junctor started.
+var errStarted = errors.New("it was started by junctor and could show false approvals and links")
+
+// checkServer returns nil if the process that serves a socket runs as the same user or as root,
+// and does not descend from one of the processes in hosts. A server that Junctor starts can
+// serve a socket like that of Junctor.
+func checkServer(c net.Conn, hosts []int) error {
+	if err := checkUser(c); err != nil {
+		return err
+	}
+	creds, err := peercred.Get(c)
+	if err != nil {
+		return fmt.Errorf("the process at the other end is not known: %w", err)
+	}
+	pid, known := creds.PID()
+	if !known {
+		return errors.New("the process at the other end is not known")
+	}
+	descends, err := descendsFrom(pid, 0, hosts)
+	if err != nil {
+		return fmt.Errorf("the parents of process %d are not known: %w", pid, err)
+	}
+	if descends {
+		return errStarted
+	}
+	return nil
+}
+
+// IsStarted reports whether an error of [Instance.Approvals], Approve or ConsoleLink says that
+// Junctor started the process, so that its answers are not trusted.
+func IsStarted(err error) bool { return errors.Is(err, errStarted) }
+
+// descendsFrom reports whether a process is self, has an ancestor that is self or among others,
+// or has the mark of a process that Junctor started, as has each of its ancestors up to
 // Junctor. The mark shows what a server started that has renamed a runtime directory.
-func descendsFrom(pid int, others []int) (bool, error) {
+func descendsFrom(pid, self int, others []int) (bool, error) {
 	requester := pid
 	for range maxAncestors {
-		if pid == os.Getpid() || pid != requester && slices.Contains(others, pid) || marked(pid) {
+		if pid == self && self != 0 || pid != requester && slices.Contains(others, pid) || marked(pid) {
 			return true, nil
 		}
 		if pid <= 1 {
