@@ -53,7 +53,7 @@ func (a *App) read(ctx context.Context, content *config.Content) (*generation, c
 		return nil, diags
 	}
 	g.Config = cfg
-	g.mask = a.redactor.use(cfg.Conceal) // before anything is started with its secrets
+	g.mask = a.redactor.use(cfg.Conceal, cfg.HasSecret) // before anything is started with its secrets
 	return g, diags
 }
 

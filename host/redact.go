@@ -2,7 +2,6 @@ package host
 
 import (
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -17,12 +16,13 @@ type redactor struct {
 	mu        sync.Mutex
 	permanent []string // guarded by mu; secrets of keyring(), which do not expire
 	obtained  []string // guarded by mu; oldest first
-	replacer  atomic.Pointer[strings.Replacer]
+	replacer  atomic.Pointer[config.Scrubber]
 }
 
 // A configMask masks the secrets of one configuration.
 type configMask struct {
 	hide    func(string) string
+	finds   func(string) bool
 	retired bool // guarded by redactor.mu; no connection uses the configuration
 }
 
@@ -36,8 +36,8 @@ const (
 const maxRetiredMasks = 8
 
 // use masks the secrets of a configuration until its mask is dropped or retired.
-func (r *redactor) use(hide func(string) string) *configMask {
-	m := &configMask{hide: hide}
+func (r *redactor) use(hide func(string) string, finds func(string) bool) *configMask {
+	m := &configMask{hide: hide, finds: finds}
 	r.change(func(all []*configMask) []*configMask { return append(all, m) })
 	return m
 }
@@ -99,7 +99,7 @@ func (r *redactor) put(among *[]string, secret string) {
 	}
 	*among = append(*among, secret)
 	r.obtained = slices.Delete(r.obtained, 0, max(0, len(r.obtained)-maxObtainedSecrets))
-	r.replacer.Store(config.Scrubber(slices.Concat(r.permanent, r.obtained)))
+	r.replacer.Store(config.NewScrubber(slices.Concat(r.permanent, r.obtained)))
 }
 
 // hide masks the secrets in a text.
@@ -113,4 +113,16 @@ func (r *redactor) hide(text string) string {
 		text = known.Replace(text)
 	}
 	return text
+}
+
+// finds reports whether a text has a secret that is no short word.
+func (r *redactor) finds(text string) bool {
+	if masks := r.configured.Load(); masks != nil {
+		for _, mask := range *masks {
+			if mask.finds(text) {
+				return true
+			}
+		}
+	}
+	return r.replacer.Load().Finds(text)
 }

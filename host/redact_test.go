@@ -11,7 +11,7 @@ import (
 func TestMasksOfConfigurations(t *testing.T) {
 	r := &redactor{}
 	use := func(secret string) *configMask {
-		return r.use(func(text string) string { return strings.ReplaceAll(text, secret, "***") })
+		return r.use(func(text string) string { return strings.ReplaceAll(text, secret, "***") }, func(text string) bool { return strings.Contains(text, secret) })
 	}
 	inEffect, drains := use("in-effect"), use("drains")
 	for range 2 * maxRetiredMasks {

@@ -3,7 +3,6 @@ package config
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -33,7 +32,7 @@ type Config struct {
 	// SecretStore keeps the stored secrets; nil: the default store of the machine.
 	SecretStore *SecretStore
 
-	secrets *strings.Replacer
+	secrets *Scrubber
 	keyring keyring // for Resolve
 }
 

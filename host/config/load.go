@@ -324,6 +324,6 @@ func (l *loader) config(drafts []*draft, store *SecretStore) *Config {
 	if store != nil {
 		secrets = append(secrets, hiddenTexts(store.Settings, store.Shown)...)
 	}
-	c.secrets = Scrubber(secrets)
+	c.secrets = NewScrubber(secrets)
 	return c
 }

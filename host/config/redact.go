@@ -1,8 +1,6 @@
 package config
 
 import (
-	"cmp"
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -70,9 +68,6 @@ var fixedWords = sync.OnceValue(func() map[string]bool {
 // they occur in ordinary words.
 const tooShort = 3
 
-// minSecretLine is the length of a line of a secret that is masked on its own.
-const minSecretLine = 8
-
 // holds reports whether a text equals or contains one of the words.
 func holds(text string, words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool {
@@ -94,48 +89,13 @@ func unescaped(text string) string {
 	return strings.NewReplacer("$${", "${", "%%{", "%{").Replace(text)
 }
 
-// scrub masks the secrets in a text.
-func scrub(text string, secrets []string) string { return Scrubber(secrets).Replace(text) }
-
-// Scrubber returns a replacer that masks secrets, also in the notation of Go and JSON
-// strings. It replaces the longest secret first, because one may be a prefix of
-// another.
-func Scrubber(secrets []string) *strings.Replacer {
-	// A program may print a key of several lines line by line.
-	for _, w := range slices.Clone(secrets) {
-		if strings.Contains(w, "\n") {
-			for line := range strings.Lines(w) {
-				if line = strings.TrimSpace(line); len(line) >= minSecretLine {
-					secrets = append(secrets, line)
-				}
-			}
-		}
-	}
-	longest := slices.SortedFunc(slices.Values(secrets), func(a, b string) int { return cmp.Compare(len(b), len(a)) })
-	var pairs []string
-	for _, w := range longest {
-		if len(w) <= tooShort {
-			break
-		}
-		pairs = append(pairs, w, masked)
-		inGo := strconv.Quote(w)
-		inJSON, err := json.Marshal(w)
-		if err != nil {
-			continue
-		}
-		for _, quote := range []string{inGo, string(inJSON)} {
-			if len(quote) != len(w)+2 {
-				pairs = append(pairs, quote[1:len(quote)-1], masked)
-			}
-		}
-	}
-	return strings.NewReplacer(pairs...)
-}
-
 // Conceal masks every secret of the configuration in a text, such as a plugin's log.
 // Secrets are the texts that env() and file() returned, tokens, and the values of
 // sensitive settings.
 func (c *Config) Conceal(text string) string { return c.secrets.Replace(text) }
+
+// HasSecret reports whether a text has a secret of the configuration that is no short word.
+func (c *Config) HasSecret(text string) bool { return c.secrets.Finds(text) }
 
 // stringOf returns the text of a known string, and "" for any other value. v
 // must not be marked.

@@ -152,7 +152,7 @@ func TestDiagnosticsContainNoSecret(t *testing.T) {
 // TestConcealMasksSecrets checks secrets in one piece and line by line.
 func TestConcealMasksSecrets(t *testing.T) {
 	key := "-----BEGIN KEY-----\nMIIEvQIBADANBgkq\nab\n-----END KEY-----\n"
-	hide := Scrubber([]string{"short-lived-token", key, "abc", `say "hi"`})
+	hide := NewScrubber([]string{"short-lived-token", key, "abc", `say "hi"`})
 	for text, want := range map[string]string{
 		"nothing to hide":                     "nothing to hide",
 		"got short-lived-token!":              "got ***!",
