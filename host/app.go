@@ -25,7 +25,6 @@ import (
 	"github.com/junctor-mcp/junctor/host/gateway"
 	"github.com/junctor-mcp/junctor/host/httpserver"
 	"github.com/junctor-mcp/junctor/host/limit"
-	"github.com/junctor-mcp/junctor/host/logbuffer"
 	"github.com/junctor-mcp/junctor/host/notify"
 	"github.com/junctor-mcp/junctor/host/plugin"
 	"github.com/junctor-mcp/junctor/host/upstream"
@@ -40,7 +39,7 @@ type Options struct {
 	Content    *config.Content // the reviewed text of Config; nil: read the files
 	Version    string          // version of Junctor
 	Log        hclog.Logger
-	Records    *logbuffer.Buffer // of Log; nil: none are kept
+	Conceal    func(hide func(string) string) // is called with the function that masks secrets in texts of Log; nil: it has none
 	Dirs       Dirs
 	Lookup     func(string) (string, bool) // environment; nil is os.LookupEnv
 	Orphans    func()                      // see plugin.Options
@@ -134,8 +133,11 @@ func Load(ctx context.Context, o Options) (*App, config.Diagnostics) {
 	}
 	a := &App{opts: o, Supervisor: NewSupervisor(o), starts: upstream.NewStartQueue(runtime.GOMAXPROCS(0) + 2)}
 	a.audit = a.newAudit()
+	if o.Conceal != nil {
+		o.Conceal(a.redactor.hide)
+	}
 	if !o.OneShot {
-		a.events = event.NewStream()
+		a.events = event.NewStream(a.redactor.hide)
 	}
 	a.Supervisor.Observe(func(name, server string, s plugin.State, err error) {
 		a.notePlugin(name, server, s, err)
@@ -151,9 +153,6 @@ func Load(ctx context.Context, o Options) (*App, config.Diagnostics) {
 		return nil, append(diags, auditDiagnostic(err, g.Config.Audit.At))
 	}
 	a.Supervisor.Conceal(a.redactor.hide)
-	if o.Records != nil {
-		o.Records.Conceal(a.redactor.hide)
-	}
 	g.secrets = g.openSecrets()
 	a.toolLimits = limit.NewTools(o.Log)
 	a.messages, a.serverLog = limit.NewMemory(messageMemory(g.Config)), limit.NewLines(o.Log, "server")
@@ -166,6 +165,7 @@ func Load(ctx context.Context, o Options) (*App, config.Diagnostics) {
 		gate = a.approvals
 	}
 	a.Catalog = catalog.New(nil, o.Dirs.Cache, o.Log, nil)
+	a.Catalog.LeaveOut(a.redactor.finds)
 	a.Catalog.OnToolsChanged(func(server string, added, removed, changed []string) {
 		a.announceTools(server, added, removed, changed)
 		a.noteTools(server, added, removed, changed)

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/junctor-mcp/junctor/host/approval"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -60,6 +61,7 @@ const shownLimits = 20
 
 func (a *App) limitStatuses() (all []control.ToolUse) {
 	for _, u := range a.toolLimits.Busiest(shownLimits) {
+		u.Tool = a.redactor.hide(u.Tool)
 		all = append(all, control.ToolUse(u))
 	}
 	return all
@@ -108,7 +110,22 @@ func (g *generation) serverStatus(ctx context.Context, s *config.Server) *contro
 	st.LogLevel = g.Gateway.ServerLevel(s.Name)
 	addLink(ctx, st, now.Link)
 	g.addCounts(st)
+	g.conceal(st)
 	return st
+}
+
+// conceal masks secrets in the texts of a status that a server chose, or that quote it.
+func (g *generation) conceal(st *control.Server) {
+	hide := g.redactor.hide
+	if st.ServerInfo != nil {
+		st.ServerInfo = approval.Mask(st.ServerInfo, hide)
+	}
+	for i, note := range st.Notes {
+		st.Notes[i] = hide(note)
+	}
+	if st.Error != nil {
+		st.Error = st.Error.Masked(hide)
+	}
 }
 
 // milliseconds returns a duration as a status has it.
@@ -200,7 +217,7 @@ func (a *App) pluginStatuses() []control.Plugin {
 			Connections: p.Connections, Restarts: max(0, p.Starts-1), Retry: known(p.Retry),
 		}
 		if p.Err != nil {
-			st.Error = fault.As(p.Err).Document()
+			st.Error = fault.As(p.Err).Document().Masked(a.redactor.hide)
 		}
 		list = append(list, st)
 	}
@@ -212,7 +229,7 @@ func (a *App) sessionStatuses() control.Sessions {
 	s := control.Sessions{Count: len(all), List: []control.Session{}}
 	for _, one := range all[:min(len(all), control.MaxSessions)] {
 		s.List = append(s.List, control.Session{
-			Client: one.Program, Subject: one.Principal.Subject, Tenant: one.Principal.Tenant, Revision: string(one.Revision),
+			Client: a.redactor.hide(one.Program), Subject: one.Principal.Subject, Tenant: one.Principal.Tenant, Revision: string(one.Revision),
 			Since: one.Since, InFlight: one.InFlight, Subscriptions: one.Subscriptions,
 		})
 	}

@@ -64,7 +64,7 @@ func (s *telemetryService) create() {
 		if status == nil {
 			status = a.Status
 		}
-		s.telemetry = telemetry.New(telemetry.Options{Version: a.opts.Version, Log: a.opts.Log, Status: status, Lookup: a.opts.Lookup})
+		s.telemetry = telemetry.New(telemetry.Options{Version: a.opts.Version, Log: a.opts.Log, Status: status, Hide: a.redactor.hide, Lookup: a.opts.Lookup})
 	}
 }
 

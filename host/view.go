@@ -42,7 +42,7 @@ func (g *generation) view(ctx context.Context) *plan.View {
 			v.LeftOut++
 			continue
 		}
-		v.Add(it.entry(), g.decisionsOn(&it, who, places))
+		v.Add(it.entry(g.redactor.hide), g.decisionsOn(&it, who, places))
 	}
 	return v
 }
@@ -147,10 +147,10 @@ func (it *viewItem) key() plan.Item {
 	return plan.Item{Server: it.Server, Kind: string(it.kind), Name: it.Name}
 }
 
-// entry returns the entry of a view.
-func (it *viewItem) entry() plan.Item {
+// entry returns the entry of a view. hide masks secrets in names.
+func (it *viewItem) entry(hide func(string) string) plan.Item {
 	e := it.key()
-	e.Exposed, e.Access = it.Exposed, policy.Read.String()
+	e.Name, e.Exposed, e.Access = hide(e.Name), hide(it.Exposed), policy.Read.String()
 	raw, input := it.Raw, it.arguments
 	if it.tool != nil {
 		e.Access, e.Tokens, input = it.tool.Class.Kind.String(), it.tool.Tokens(), it.tool.Input

@@ -66,12 +66,12 @@ func (e *env) printClasses(app *host.App, of func(server string) bool) error {
 			continue
 		}
 		c := t.Class
-		all = append(all, classJSON{t.Server, t.Name, c.Kind.String(), c.Confidence, string(c.Source), c.Reasons})
+		all = append(all, classJSON{t.Server, app.Hide(t.Name), c.Kind.String(), c.Confidence, string(c.Source), c.Reasons})
 		access := c.Kind.String()
 		if c.Kind == classify.Ambiguous {
 			access = "[!] " + access
 		}
-		rows = append(rows, []string{t.Server, t.Name, access, fmt.Sprintf("%.2f", c.Confidence), string(c.Source), strings.Join(c.Reasons, ", ")})
+		rows = append(rows, []string{t.Server, app.Hide(t.Name), access, fmt.Sprintf("%.2f", c.Confidence), string(c.Source), strings.Join(c.Reasons, ", ")})
 	}
 	if e.machine() {
 		return e.printJSON(all)
@@ -124,10 +124,10 @@ func (e *env) printTable(app *host.App, of func(server string) bool, only []stri
 		if !of(t.Server) {
 			continue
 		}
-		row := []string{t.Server, t.Name, t.Class.Kind.String()}
+		row := []string{t.Server, app.Hide(t.Name), t.Class.Kind.String()}
 		for _, c := range shown {
 			d := decisionOn(app, c.who, t)
-			cells = append(cells, tableJSON{c.name, t.Server, t.Name, t.Class.Kind.String(), d.Verdict.String(), d.Rule})
+			cells = append(cells, tableJSON{c.name, t.Server, app.Hide(t.Name), t.Class.Kind.String(), d.Verdict.String(), d.Rule})
 			row = append(row, d.Verdict.String())
 		}
 		rows = append(rows, row)

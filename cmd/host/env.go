@@ -45,8 +45,9 @@ type env struct {
 	loaded     string        // contentDigest of the configuration that serve has loaded
 	logFlag    string
 
-	log  hclog.Logger
-	logs *logQueue // nil: the log is written at once
+	log    hclog.Logger
+	logs   *logQueue  // nil: the log is written at once
+	masked *maskedLog // writes log; nil: completion has no log
 	// records are the newest records of log; nil: none are kept.
 	records *logbuffer.Buffer
 	dirs    host.Dirs
@@ -116,7 +117,7 @@ var managedPath = managed.Path()
 // options returns the options of the host.
 func (e *env) options() host.Options {
 	o := host.Options{
-		Version: version, Log: e.log, Records: e.records, Dirs: e.dirs, Lookup: e.lookup, Orphans: process.EndAdopted, Unusable: e.unusable, OneShot: !e.serving, NoListener: !e.listening,
+		Version: version, Log: e.log, Conceal: e.conceal, Dirs: e.dirs, Lookup: e.lookup, Orphans: process.EndAdopted, Unusable: e.unusable, OneShot: !e.serving, NoListener: !e.listening,
 		Roots: e.roots, Managed: managedPath, Stdout: e.stdout, Stderr: e.stderr,
 	}
 	if !e.serving {
@@ -241,3 +242,13 @@ Then:
 
 junctor help lists all verbs.
 `
+
+// conceal sets the function that replaces secrets in the log.
+func (e *env) conceal(hide func(string) string) {
+	if e.masked != nil {
+		e.masked.mask(hide)
+	}
+	if e.records != nil {
+		e.records.Conceal(hide)
+	}
+}

@@ -56,11 +56,11 @@ func (e *env) startLog(serves bool) error {
 	if !asJSON {
 		out = safeWriter{out}
 	}
-	log := hclog.NewInterceptLogger(&hclog.LoggerOptions{Name: "junctor", Level: level, Output: out, JSONFormat: asJSON})
+	e.masked = newMaskedLog(hclog.LoggerOptions{Name: "junctor", Level: level, Output: out, JSONFormat: asJSON})
 	if serves {
-		e.records = logbuffer.Attach(log)
+		e.records = logbuffer.Attach(e.masked.log)
 	}
-	e.log = log
+	e.log = e.masked.log
 	redirectLogs(e.log)
 	return nil
 }

@@ -30,6 +30,13 @@ func (d Dir) Read(name string) (content []byte, ok bool) {
 	return b, err == nil && len(b) <= MaxFile
 }
 
+// Remove removes a file. It ignores errors.
+func (d Dir) Remove(name string) {
+	if d != "" {
+		_ = os.Remove(filepath.Join(string(d), name))
+	}
+}
+
 // Write replaces a file and creates its directory if needed. It ignores errors:
 // a cache that cannot be written costs only time.
 func (d Dir) Write(name string, content []byte) {

@@ -46,6 +46,8 @@ type Catalog struct {
 	dir     cache.Dir
 	log     hclog.Logger
 	changed func(kinds []upstream.ListKind)
+	// secret may be nil; see LeaveOut.
+	secret func(text string) bool
 	// toolsChanged may be nil; see OnToolsChanged.
 	toolsChanged func(server string, added, removed, changed []string)
 	ctx          context.Context
@@ -115,6 +117,10 @@ func (c *Catalog) OnChange(changed func(kinds []upstream.ListKind)) { c.changed 
 func (c *Catalog) OnToolsChanged(f func(server string, added, removed, changed []string)) {
 	c.toolsChanged = f
 }
+
+// LeaveOut sets a function that reports whether a text has a secret. Lists with one are kept
+// in memory only. LeaveOut must be called before anything else.
+func (c *Catalog) LeaveOut(secret func(text string) bool) { c.secret = secret }
 
 // Snapshot returns the current catalog without blocking.
 func (c *Catalog) Snapshot() *Snapshot { return c.snapshot.Load() }

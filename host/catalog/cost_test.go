@@ -47,7 +47,7 @@ func TestCostIsLoggedOnce(t *testing.T) {
 	log := hclog.New(&hclog.LoggerOptions{Output: &text, Level: hclog.Warn})
 	s := &Server{Name: "s", Key: "key"}
 	dir := cache.Dir(t.TempDir())
-	save(dir, "key", &lists{Tools: listing(`{"name":"big","description":"` + strings.Repeat("x", 9000) + `","inputSchema":{}}`)})
+	(&Catalog{dir: dir}).save(&Server{Key: "key"}, &lists{Tools: listing(`{"name":"big","description":"` + strings.Repeat("x", 9000) + `","inputSchema":{}}`)})
 	c := New([]*Server{s}, dir, log, nil)
 	defer c.Stop()
 	c.warnCost("s")

@@ -109,7 +109,7 @@ func (c *Catalog) refresh(ctx context.Context, s *Server) (err error) {
 		c.logDrift(s, before, l)
 	}
 	c.publish(s, l)
-	save(c.dir, s.Key, l)
+	c.save(s, l)
 	c.warnCost(s.Name)
 	return nil
 }

@@ -61,9 +61,20 @@ func load(dir cache.Dir, key string, o offer) *lists {
 	return l
 }
 
-// save writes the lists of a server to disk. It does not use a JSON encoder, which
+// save writes the lists of a server to disk, unless they have a secret.
+func (c *Catalog) save(s *Server, l *lists) {
+	text := encode(l)
+	if c.secret != nil && c.secret(string(text)) {
+		c.dir.Remove(storeName(s.Key, l.offer))
+		c.log.Debug("the lists of a server are not kept on disk, because they have a secret", "server", s.Name)
+		return
+	}
+	c.dir.Write(storeName(s.Key, l.offer), text)
+}
+
+// encode returns the lists of a server as a file. It does not use a JSON encoder, which
 // would remove white space from the items and make them look changed later.
-func save(dir cache.Dir, key string, l *lists) {
+func encode(l *lists) []byte {
 	b := fmt.Appendf(nil, `{"version":%d,"fetched":%q,"modern":%t`, storeVersion, l.fetched.Format(time.RFC3339Nano), l.modern)
 	for _, k := range kinds {
 		list := k.of(l)
@@ -80,7 +91,7 @@ func save(dir cache.Dir, key string, l *lists) {
 		}
 		b = append(b, "]}"...)
 	}
-	dir.Write(storeName(key, l.offer), append(b, '}'))
+	return append(b, '}')
 }
 
 // An offer is the client capabilities that legacy servers receive. Their lists may

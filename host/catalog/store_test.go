@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/junctor-mcp/junctor/host/cache"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/upstream"
@@ -26,7 +28,7 @@ func TestStored(t *testing.T) {
 	l.Tools.Unfinished = &upstream.Unfinished{Known: 2, Total: 5, Ended: true}
 	l.Resources = listing(`{"uri":"a:b"}`)
 	dir := cache.Dir(t.TempDir())
-	save(dir, "key", l)
+	(&Catalog{dir: dir}).save(&Server{Key: "key"}, l)
 	got := load(dir, "key", offer{})
 	if got == nil {
 		t.Fatal("load found no file")
@@ -53,7 +55,7 @@ func TestStored(t *testing.T) {
 // TestInvalidFile checks that an invalid file is ignored.
 func TestInvalidFile(t *testing.T) {
 	dir := cache.Dir(t.TempDir())
-	save(dir, "key", &lists{fetched: time.Now(), Tools: listing(`{"name":"a"}`)})
+	(&Catalog{dir: dir}).save(&Server{Key: "key"}, &lists{fetched: time.Now(), Tools: listing(`{"name":"a"}`)})
 	path := filepath.Join(string(dir), storeName("key", offer{}))
 	good, err := os.ReadFile(path)
 	if err != nil {
@@ -85,11 +87,11 @@ func TestInvalidFile(t *testing.T) {
 	if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o700)); err != nil {
 		t.Fatal(err)
 	}
-	save(dir, "key", &lists{})
+	(&Catalog{dir: dir}).save(&Server{Key: "key"}, &lists{})
 	if load(dir, "key", offer{}) != nil || load("", "key", offer{}) != nil || load(cache.Dir(path+"/none"), "key", offer{}) != nil {
 		t.Error("load returned lists")
 	}
-	save("", "key", &lists{})
+	(&Catalog{dir: ""}).save(&Server{Key: "key"}, &lists{})
 }
 
 // TestFromDisk checks that a catalog starts with the lists on disk, starts no server for
@@ -164,5 +166,19 @@ func TestUnwritable(t *testing.T) {
 	defer s.close()
 	if failed := s.Ensure(t.Context()); len(failed) > 0 {
 		t.Error(failed)
+	}
+}
+
+// TestListsWithASecretAreNotOnDisk: a list with a secret replaces one without on no disk.
+func TestListsWithASecretAreNotOnDisk(t *testing.T) {
+	dir := cache.Dir(t.TempDir())
+	c, s := New(nil, dir, hclog.NewNullLogger(), nil), &Server{Name: "a", Key: "key"}
+	defer c.Stop()
+	c.LeaveOut(func(text string) bool { return strings.Contains(text, "a-secret") })
+	for _, description := range []string{"Reads.", "Reads with a-secret.", "Reads."} {
+		c.save(s, &lists{fetched: time.Now(), Tools: listing(fmt.Sprintf(`{"name":"read","description":%q}`, description))})
+		if got, want := load(dir, "key", offer{}) != nil, !strings.Contains(description, "secret"); got != want {
+			t.Errorf("%s: on disk %v, want %v", description, got, want)
+		}
 	}
 }

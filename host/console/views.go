@@ -45,7 +45,7 @@ func (v *views) functions() template.FuncMap {
 		"duration": shortDuration, "number": numberOf, "bytes": sizeOf,
 		"ago": ago, "in": in, "clock": clock, "machine": machineTime,
 		"stylePath": func() string { return stylePath }, "scriptPath": func() string { return scriptPath }, "iconPath": func() string { return iconPath },
-		"query": query, "short": short, "percent": percent, "plural": plural, "flag": flagOf,
+		"query": v.query, "secret": func(s string) bool { return v.texts.hide(s) != s }, "short": short, "percent": percent, "plural": plural, "flag": flagOf,
 	}
 }
 
@@ -76,6 +76,15 @@ func query(pairs ...string) string {
 		}
 	}
 	return "?" + q.Encode()
+}
+
+// query is the query of a link, without secrets.
+func (v *views) query(pairs ...string) string {
+	shown := make([]string, len(pairs))
+	for i, one := range pairs {
+		shown[i] = v.texts.hide(one)
+	}
+	return query(shown...)
 }
 
 func numberOf(n any) string {

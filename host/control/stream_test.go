@@ -29,7 +29,7 @@ type recording struct {
 
 func newRecording() *recording {
 	log := hclog.NewInterceptLogger(&hclog.LoggerOptions{Name: "junctor", Level: hclog.Debug, Output: io.Discard})
-	return &recording{fixed: fixed{records: logbuffer.Attach(log), events: event.NewStream()}, log: log}
+	return &recording{fixed: fixed{records: logbuffer.Attach(log), events: event.NewStream(nil)}, log: log}
 }
 
 // serve serves a process until stop is called, with the times of a control socket.

@@ -2,6 +2,7 @@
 package event
 
 import (
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -108,15 +109,20 @@ const (
 // Add never waits. A nil Stream keeps nothing.
 type Stream struct {
 	events *feed.Feed[Event]
+	hide   func(string) string
 	watch  func(Event) // nil: see Watch
 
 	sessions *rate.Limiter
 	omitted  atomic.Int64 // session events since the last one that was kept
 }
 
-// NewStream returns an empty Stream.
-func NewStream() *Stream {
-	return &Stream{events: feed.New(maxEvents, maxBytes, sizeOf), sessions: rate.NewLimiter(sessionsPerSecond, sessionsAtOnce)}
+// NewStream returns an empty Stream. hide masks secrets in texts that clients and servers
+// chose; nil: there are none.
+func NewStream(hide func(string) string) *Stream {
+	if hide == nil {
+		hide = func(text string) string { return text }
+	}
+	return &Stream{events: feed.New(maxEvents, maxBytes, sizeOf), hide: hide, sessions: rate.NewLimiter(sessionsPerSecond, sessionsAtOnce)}
 }
 
 // Watch sets a function that gets each event, without its Seq. It must not wait. Watch must
@@ -138,8 +144,12 @@ func (s *Stream) Add(e Event) {
 	}
 	e.Time = time.Now()
 	for _, list := range []*[]string{&e.Added, &e.Changed, &e.Removed} {
-		*list = (*list)[:min(len(*list), maxNames)]
+		*list = slices.Clone((*list)[:min(len(*list), maxNames)])
+		for i, name := range *list {
+			(*list)[i] = s.hide(name)
+		}
 	}
+	e.Client, e.Item, e.Error = s.hide(e.Client), s.hide(e.Item), s.hide(e.Error)
 	e.Error = e.Error[:min(len(e.Error), maxError)]
 	s.events.Add(e)
 	if s.watch != nil {

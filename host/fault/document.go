@@ -29,3 +29,13 @@ func (d *Document) Fault() *Error {
 		RetryAfter: time.Duration(d.RetryAfter) * time.Millisecond,
 	}
 }
+
+// Masked returns the document with texts that hide has replaced.
+func (d *Document) Masked(hide func(string) string) *Document {
+	masked := *d
+	masked.Message, masked.Hint, masked.Output = hide(d.Message), hide(d.Hint), nil
+	for _, line := range d.Output {
+		masked.Output = append(masked.Output, hide(line))
+	}
+	return &masked
+}

@@ -75,6 +75,12 @@ func (j *journal) add(said []byte, crashing bool) {
 			r.level = hclog.Error
 		}
 	}
+	r.message = j.conceal.hide(r.message) // once more: it may have been cut within a secret
+	for i, one := range r.pairs {
+		if text, ok := one.(string); ok {
+			r.pairs[i] = j.conceal.hide(text)
+		}
+	}
 	for _, log := range j.logs {
 		log.Log(r.level, r.message, r.pairs...)
 	}

@@ -41,6 +41,7 @@ type export struct {
 	durations metric.Float64Histogram // nil: no metrics
 	shutdown  []func(context.Context) error
 	lines     *limit.Lines
+	hide      func(string) string // masks secrets
 }
 
 // Export begins to export what the environment asks for, until stop is called. The
@@ -48,7 +49,7 @@ type export struct {
 // the log.
 func (t *Telemetry) Export(ctx context.Context) (stop func(), err error) {
 	traces, metrics, _ := signals(t.opts.Lookup)
-	x := &export{lines: limit.NewLines(t.opts.Log, "telemetry")}
+	x := &export{lines: limit.NewLines(t.opts.Log, "telemetry"), hide: t.opts.Hide}
 	otel.SetLogger(logr.Logger{})
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(x.failed))
 	about := t.resource(ctx)

@@ -14,18 +14,21 @@ const (
 // labels bounds the values of the labels tenant and tool. The first values that are used
 // keep their own time series; the others share one.
 type labels struct {
+	hide func(string) string // masks secrets in a name that a server chose
+
 	mu      sync.Mutex
 	tools   map[string]bool    // guarded by mu
 	tenants map[string]bool    // guarded by mu
 	pairs   map[[2]string]bool // guarded by mu
 }
 
-func newLabels() *labels {
-	return &labels{tools: map[string]bool{}, tenants: map[string]bool{}, pairs: map[[2]string]bool{}}
+func newLabels(hide func(string) string) *labels {
+	return &labels{hide: hide, tools: map[string]bool{}, tenants: map[string]bool{}, pairs: map[[2]string]bool{}}
 }
 
 // of returns the labels of a tenant and a tool.
 func (l *labels) of(tenant, tool string) (string, string) {
+	tool = l.hide(tool)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	pair := [2]string{bounded(l.tenants, tenant, mostTenants), bounded(l.tools, tool, mostTools)}

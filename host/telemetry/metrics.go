@@ -29,14 +29,14 @@ type metrics struct {
 }
 
 // newMetrics registers the metrics.
-func newMetrics(r prometheus.Registerer) *metrics {
+func newMetrics(r prometheus.Registerer, hide func(string) string) *metrics {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 		r.MustRegister(c)
 		return c
 	}
 	m := &metrics{
-		labels:     newLabels(),
+		labels:     newLabels(hide),
 		requests:   counter("mcp_requests_total", "Requests of clients that ended. The tool is empty for requests that call none.", "tenant", "tool", "outcome"),
 		rateLimits: counter("mcp_rate_limit_hits_total", "Requests above a limit of calls or requests per second.", "tenant"),
 		timeouts:   counter("mcp_timeouts_total", "Requests that took too long.", "tenant"),

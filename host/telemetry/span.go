@@ -21,6 +21,7 @@ type span struct {
 	trace.Span
 	ctx    context.Context // carries the span
 	tracer trace.Tracer
+	hide   func(string) string // masks secrets
 }
 
 // Start implements [tracing.Span].
@@ -30,14 +31,14 @@ func (s *span) Start(name string) tracing.Span { return s.child(name, trace.Span
 func (s *span) Ask(name string) tracing.Span { return s.child(name, trace.SpanKindClient) }
 
 func (s *span) child(name string, kind trace.SpanKind) tracing.Span {
-	ctx, child := s.tracer.Start(s.ctx, name, trace.WithSpanKind(kind))
-	return &span{child, ctx, s.tracer}
+	ctx, child := s.tracer.Start(s.ctx, s.hide(name), trace.WithSpanKind(kind))
+	return &span{child, ctx, s.tracer, s.hide}
 }
 
 // Set implements [tracing.Span].
 func (s *span) Set(key, value string) {
 	if value != "" {
-		s.SetAttributes(attribute.String(key, value))
+		s.SetAttributes(attribute.String(key, s.hide(value)))
 	}
 }
 
@@ -58,7 +59,7 @@ func (s *span) End(o outcome.Outcome) {
 
 // begin begins the span of a request.
 func (x *export) begin(b *gateway.Beginning) tracing.Span {
-	attributes := []attribute.KeyValue{attribute.String("mcp.method.name", b.Method), attribute.String("junctor.request.id", b.RequestID)}
+	attributes := []attribute.KeyValue{attribute.String("mcp.method.name", b.Method), attribute.String("junctor.request.id", x.hide(b.RequestID))}
 	add := func(key, value string) {
 		if value != "" {
 			attributes = append(attributes, attribute.String(key, value))
@@ -89,7 +90,7 @@ func (x *export) begin(b *gateway.Beginning) tracing.Span {
 		options = append(options, trace.WithLinks(trace.Link{SpanContext: link}))
 	}
 	ctx, s := x.tracer.Start(ctx, b.Method, options...)
-	return &span{s, ctx, x.tracer}
+	return &span{s, ctx, x.tracer, x.hide}
 }
 
 // remote returns the span context of another process. It is not valid for the zero
@@ -133,7 +134,7 @@ func (x *export) end(o *observation, e *gateway.Ending, tool string, seconds flo
 // describe sets the name and the attributes that are known at the end of a request.
 func (s *span) describe(method string, e *gateway.Ending, errorType string) {
 	if target := strings.TrimSpace(e.Tool + e.Prompt); target != "" {
-		s.SetName(method + " " + target)
+		s.SetName(method + " " + s.hide(target))
 	}
 	s.Set("gen_ai.tool.name", e.Tool)
 	s.Set("gen_ai.prompt.name", e.Prompt)

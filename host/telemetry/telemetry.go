@@ -24,6 +24,8 @@ type Options struct {
 	Log     hclog.Logger
 	// Status returns the status of the process. Metrics about its state are made of it.
 	Status func(ctx context.Context) *control.Status
+	// Hide masks secrets in names of items and in ids of requests; nil: there are none.
+	Hide func(text string) string
 	// Lookup reads the environment.
 	Lookup func(name string) (string, bool)
 }
@@ -40,9 +42,12 @@ var _ gateway.Observer = (*Telemetry)(nil)
 
 // New returns a Telemetry that counts. It exports nothing before [Telemetry.Export].
 func New(o Options) *Telemetry {
+	if o.Hide == nil {
+		o.Hide = func(text string) string { return text }
+	}
 	r := prometheus.NewRegistry()
 	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	t := &Telemetry{opts: o, registry: r, metrics: newMetrics(r)}
+	t := &Telemetry{opts: o, registry: r, metrics: newMetrics(r, o.Hide)}
 	r.MustRegister(newStatusCollector(o.Version, o.Status, t.metrics.labels))
 	return t
 }
