@@ -28,6 +28,7 @@ type configMask struct {
 
 const (
 	maxObtainedSecrets = 2048 // tokens, two of each credential; the oldest have expired
+	maxEncodedSecrets  = 128  // of the newest tokens are masked in base64 and URLs too
 	minSecretLength    = 6    // bytes; shorter secrets would match ordinary words
 )
 
@@ -99,7 +100,8 @@ func (r *redactor) put(among *[]string, secret string) {
 	}
 	*among = append(*among, secret)
 	r.obtained = slices.Delete(r.obtained, 0, max(0, len(r.obtained)-maxObtainedSecrets))
-	r.replacer.Store(config.NewScrubber(slices.Concat(r.permanent, r.obtained)))
+	older := max(0, len(r.obtained)-maxEncodedSecrets)
+	r.replacer.Store(config.NewScrubber(slices.Concat(r.permanent, r.obtained[older:]), r.obtained[:older]...))
 }
 
 // hide masks the secrets in a text.

@@ -102,6 +102,19 @@ func TestScrubberFindsLongSecrets(t *testing.T) {
 	}
 }
 
+// TestScrubberMasksPlainSecrets: a plain secret is not looked for in URLs and base64.
+func TestScrubberMasksPlainSecrets(t *testing.T) {
+	s := NewScrubber([]string{"an/encoded secret"}, "a/plain \"secret\"")
+	for text, want := range map[string]string{
+		"a/plain \"secret\" and an/encoded secret": "*** and ***", `a/plain \"secret\"`: "***", "a/plain \"se": "***",
+		url.QueryEscape("an/encoded secret"): "***", url.QueryEscape("a/plain"): "a%2Fplain",
+	} {
+		if got := s.Replace(text); got != want {
+			t.Errorf("%s became %s, want %s", text, got, want)
+		}
+	}
+}
+
 // FuzzScrubber: a text with a secret has none afterwards, and a text without stays.
 func FuzzScrubber(f *testing.F) {
 	f.Add("a-secret-value", "before ", " after")
