@@ -22,21 +22,26 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/junctor-mcp/junctor/host/control"
 )
 
 // A canaryHook is a webhook that keeps what it gets.
 type canaryHook struct {
-	url string
+	url   string
+	first func()        // closes told, once
+	told  chan struct{} // closed with the first notice
 
 	mu   sync.Mutex
 	text strings.Builder // guarded by mu
 }
 
 func newCanaryHook(t *testing.T) *canaryHook {
-	h := &canaryHook{}
+	h := &canaryHook{told: make(chan struct{})}
+	h.first = sync.OnceFunc(func() { close(h.told) })
 	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		defer h.first()
 		body, _ := io.ReadAll(r.Body)
 		h.mu.Lock()
 		defer h.mu.Unlock()
@@ -193,7 +198,13 @@ func (s *canarySite) everything() (all outputs) {
 		s.t.Errorf("%v: %s", err, text)
 	}
 	all.add("the metrics", string(text))
+	select {
+	case <-s.hook.told:
+	case <-time.After(reloadPatience):
+		s.t.Error("the webhook got no notice")
+	}
 	all.add("the webhook", s.hook.String())
+	s.spans.Await(s.t, "a span and a metric", func() bool { return len(s.spans.Spans()) > 10 && s.spans.Metric("mcp_requests_total") != nil })
 	for len(s.log) > 0 {
 		all.add("standard error", <-s.log)
 	}
