@@ -60,7 +60,7 @@ policy {
 // incomplete.
 func TestCompletions(t *testing.T) {
 	for _, c := range []struct{ text, want, not string }{
-		{"¦", "server gateway policy locals plugins secret_store module test audit", "transport notify"},
+		{"¦", "server gateway policy locals plugins secret_store module test audit notify", "transport state"},
 		{"ser¦", "server", ""},
 		{"server \"a\" {\n  ¦\n}", "transport auth tool timeouts prefix idle for_each", "server http"},
 		{"server \"a\" {\n  prefix = \"x\"\n  ¦\n}", "share", "prefix"},

@@ -56,7 +56,7 @@ var (
 		{name: "when", values: conditions, unset: "always", doc: "A [condition](#conditions) on arguments, the principal and the request."},
 	}}
 	confirmForm = form{entries: append([]entry{
-		{name: "by", values: words("approver", "client"), unset: "`\"approver\"`", doc: "Who approves: another person with `junctor approvals`, or the person at the client that calls, who is asked there (an elicitation, or a question of `junctor call` on a terminal). A client that cannot ask falls back to `junctor approvals`."},
+		{name: "by", values: words("approver", "client"), unset: "`\"approver\"`", doc: "`approver`: another person, with `junctor approvals`. `client`: the person at the client, in an elicitation or a question of `junctor call` on a terminal. A client that cannot ask falls back to `junctor approvals`."},
 		{name: "wait", values: durations(longestHold), unset: "none", doc: "How long the call waits before it fails."},
 		{name: "valid", values: durations(longestApproval), unset: codeText(shortDuration(defaultApproval)), doc: "How long an approval or a denial holds."},
 		{name: "covers", values: words("call", "tool", "server"), unset: "`\"call\"`", doc: "What one approval is for: this call once; all calls of the tool; or the whole server, until `valid` is over."},

@@ -35,7 +35,7 @@ func TestEventsAreBounded(t *testing.T) {
 // TestSessionsDoNotPushOutOtherEvents opens and closes sessions as fast as a client can.
 func TestSessionsDoNotPushOutOtherEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := NewStream()
+		s := NewStream(nil)
 		s.Add(Event{Type: ServerFailed, Server: "a"})
 		const flood = 5 * maxEvents
 		for range flood {
