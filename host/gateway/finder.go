@@ -96,6 +96,7 @@ func (f *finder) unknown(r *request, kind policy.Kind, exposed string) error {
 		_, name, _ := strings.Cut(exposed, "__")
 		visible := r.local != nil || r.generation.lists(&r.principal, r, policy.Item{Server: server, Kind: kind, Name: name}, nil)
 		if u := r.generation.upstream(server); visible && u != nil && u.Status().Err != nil {
+			r.failing = server
 			return fault.In(server, u.Status().Err)
 		}
 	}

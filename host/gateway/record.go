@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -93,7 +94,8 @@ func (r *request) describe(e *audit.Event) {
 		}
 	}
 	e.Decision, e.Rule = r.decision, r.rule
-	if e.Server = r.item.Server; e.Server == "" {
+	e.Server = cmp.Or(r.item.Server, r.failing)
+	if e.Server == "" {
 		e.Server = r.serverName()
 	}
 	e.ItemKind, e.Item = string(r.item.Kind), r.item.Name

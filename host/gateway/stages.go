@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/limit"
@@ -83,7 +84,11 @@ func (p *pipeline) record(next handler) handler {
 func (p *pipeline) resolve(next handler) handler {
 	return func(ctx context.Context, r *request) (response, error) {
 		if r.route.resolve != nil {
+			begun := time.Now()
 			if err := r.route.resolve(ctx, r); err != nil {
+				if r.failing != "" {
+					p.opts.Usage.Failed(r.failing, begun)
+				}
 				return response{}, err
 			}
 		}
@@ -169,7 +174,7 @@ func (p *pipeline) count(next handler) handler {
 			return next(ctx, r)
 		}
 		end := p.opts.Usage.Begin(r.item.Server)
-		defer func() { end(err != nil) }()
+		defer func() { end(r.outcome(resp, err) != outcome.OK) }()
 		err = errPanicked // until next returns
 		return next(ctx, r)
 	}

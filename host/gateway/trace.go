@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strconv"
@@ -50,7 +51,7 @@ func (r *request) observe() Observation {
 
 // observed ends the observation of a request.
 func (r *request) observed(o Observation, resp response, err error) {
-	e := Ending{Outcome: r.outcome(resp, err), Code: errorCode(err), Server: r.item.Server}
+	e := Ending{Outcome: r.outcome(resp, err), Code: errorCode(err), Server: cmp.Or(r.item.Server, r.failing)}
 	e.ToolSaid = err == nil && e.Outcome == outcome.Error
 	switch {
 	case r.tool != nil:

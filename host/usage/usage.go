@@ -22,7 +22,7 @@ type counts struct {
 
 // Totals are the numbers of one server.
 type Totals struct {
-	Requests, Errors uint64 // Errors of the Requests ended with an error
+	Requests, Errors uint64 // Errors of the Requests failed, or their tool reported an error
 	InFlight         int
 	Last             time.Time // when the last request began; zero without one
 	Durations        Durations // of the requests that have ended
@@ -30,11 +30,15 @@ type Totals struct {
 
 // Begin counts a request to a server. The caller calls end once.
 func (c *Counter) Begin(server string) (end func(failed bool)) {
+	return c.begin(server, time.Now())
+}
+
+func (c *Counter) begin(server string, begun time.Time) (end func(failed bool)) {
 	value, ok := c.servers.Load(server)
 	if !ok {
 		value, _ = c.servers.LoadOrStore(server, &counts{})
 	}
-	n, begun := value.(*counts), time.Now()
+	n := value.(*counts)
 	n.requests.Add(1)
 	n.inFlight.Add(1)
 	n.last.Store(begun.UnixNano())
@@ -45,6 +49,11 @@ func (c *Counter) Begin(server string) (end func(failed bool)) {
 			n.errors.Add(1)
 		}
 	}
+}
+
+// Failed counts a request to a server that failed before it reached the server.
+func (c *Counter) Failed(server string, begun time.Time) {
+	c.begin(server, begun)(true)
 }
 
 // Of returns the numbers of a server.
