@@ -44,7 +44,7 @@ func serverCells(s Server) []string {
 		failure = s.Error.Message
 	}
 	return []string{
-		s.Server.Server, s.State, decimal(s.Rate), latency(s.Median), latency(s.Slow), whole(int(s.Errors)), whole(s.InFlight), size(s.Memory), percent(s.Load, s.PID),
+		s.Server.Server, s.State, decimal(s.Rate), latency(s.Median), latency(s.Slow), count(s.Errors), whole(s.InFlight), size(s.Memory), percent(s.Load, s.PID),
 		whole(s.PID), whole(int(s.Calls)), whole(s.Connections), tools, s.Transport, failure,
 	}
 }
@@ -129,12 +129,25 @@ func whole(n int) string {
 	return fmt.Sprint(n)
 }
 
+// count returns a number in at most six columns, and "-" for zero.
+func count(n uint64) string {
+	switch {
+	case n == 0:
+		return "-"
+	case n < 1_000_000:
+		return fmt.Sprint(n)
+	case n < 10_000_000_000:
+		return fmt.Sprintf("%.1fM", float64(n/100_000)/10)
+	}
+	return fmt.Sprintf("%dG", n/1_000_000_000)
+}
+
 // decimal returns a rate with a digit after the point if it is small.
 func decimal(f float64) string {
 	switch {
 	case f == 0:
 		return "-"
-	case f < 100:
+	case f < 99.95:
 		return fmt.Sprintf("%.1f", f)
 	}
 	return fmt.Sprintf("%.0f", f)
@@ -173,6 +186,9 @@ func percent(load float64, pid int) string {
 	if pid == 0 {
 		return "-"
 	}
+	if load >= 999.95 { // ten processors
+		return fmt.Sprintf("%.0f%%", load)
+	}
 	return fmt.Sprintf("%.1f%%", load)
 }
 
@@ -189,30 +205,11 @@ func uptime(s int64) string {
 	return fmt.Sprintf("%dd%02dh", s/86400, s%86400/3600)
 }
 
-// summary returns the two lines above the table.
-func summary(f Frame) []string {
-	ready, busy := 0, 0
-	for _, s := range f.Servers {
-		if s.State == "ready" {
-			ready++
-		}
-	}
-	for _, l := range f.Limits {
-		if l.Used > 0 {
-			busy++
-		}
-	}
-	return []string{
-		fmt.Sprintf("junctor %s, process %s, up %s, %s, %s, CPU %.1f%%", f.Version, f.Instance, uptime(f.Uptime), f.Serves, size(f.Memory), f.CPU),
-		fmt.Sprintf("servers %d of %d ready  calls/s %s  in flight %d  sessions %d  approvals %d  limits %d", ready, len(f.Servers), decimal(f.Calls), f.InFlight, f.Sessions, f.Waiting, busy),
-	}
-}
-
 // Text returns a frame as text without styles, for a terminal of some columns. clean
 // removes what must not reach a terminal.
 func (f Frame) Text(width int, clean func(string) string) string {
 	var b strings.Builder
-	for _, l := range summary(f) {
+	for _, l := range summary(f, width) {
 		b.WriteString(cut(l, width, clean) + "\n")
 	}
 	b.WriteString("\n" + line(serverColumns, heads(serverColumns), width, clean) + "\n")

@@ -186,6 +186,47 @@ func TestTableFitsTerminal(t *testing.T) {
 	show(t, &fake{status: statusWith(3)}, 200, 50).has("TRANSPORT", "PID", "5002")
 }
 
+// TestSummaryFits compares the lines above the table on terminals of several widths: no
+// part of a line is cut, and what is zero gives way first.
+func TestSummaryFits(t *testing.T) {
+	f := Frame{Version: "0.1.0-dev", Instance: "13945", Uptime: 63, Serves: "http 127.0.0.1:7670", Memory: 61 << 20, CPU: 12.25, Calls: 107, InFlight: 2, Sessions: 9}
+	for i := range 60 {
+		f.Servers = append(f.Servers, Server{Server: &control.Server{State: []string{"ready", "stopped", "failed", "needs_auth", "stopped", "stopped"}[i%6]}})
+	}
+	first := []string{
+		"junctor 0.1.0-dev, process 13945, up 1m03s, http 127.0.0.1:7670, 61 MiB, CPU 12.2%",
+		"junctor, process 13945, up 1m03s, http 127.0.0.1:7670, 61 MiB, CPU 12.2%",
+		"junctor, process 13945, up 1m03s, 61 MiB, CPU 12.2%",
+	}
+	servers := "servers 10 of 60 ready, 10 failed, 10 needs_auth  calls/s 107  "
+	for _, c := range []struct {
+		width, waiting int
+		want           string
+	}{
+		{200, 0, first[0] + "\n" + servers + "in flight 2  sessions 9  approvals 0  limits 0"},
+		{82, 0, first[0] + "\n" + servers + "in flight 2"},
+		{81, 3, first[1] + "\n" + servers + "approvals 3"},
+		{71, 0, first[2] + "\n" + strings.TrimSpace(servers)},
+	} {
+		f.Waiting = c.waiting
+		if got := strings.Join(summary(f, c.width), "\n"); got != c.want {
+			t.Errorf("%d columns:\n%s\nwant\n%s", c.width, got, c.want)
+		}
+	}
+}
+
+// TestNumbersFitColumns formats numbers that are too long for their columns.
+func TestNumbersFitColumns(t *testing.T) {
+	for _, c := range [][2]string{
+		{count(0), "-"}, {count(999_999), "999999"}, {count(1_000_000), "1.0M"}, {count(1_999_999), "1.9M"}, {count(12_345_678_901), "12G"},
+		{decimal(99.94), "99.9"}, {decimal(99.99), "100"}, {percent(12.34, 1), "12.3%"}, {percent(6399.99, 1), "6400%"}, {percent(5, 0), "-"},
+	} {
+		if c[0] != c[1] || len(c[0]) > 6 {
+			t.Errorf("%q, want %q", c[0], c[1])
+		}
+	}
+}
+
 // TestChosenServerIsShown moves through more servers than fit. A server that is removed is
 // no longer chosen.
 func TestChosenServerIsShown(t *testing.T) {
@@ -196,7 +237,9 @@ func TestChosenServerIsShown(t *testing.T) {
 		s.has(fmt.Sprintf("> s%02d", n))
 	}
 	s.press("down")
-	s.has("> s59")
+	s.has("> s59", " of 60")
+	s.press("home")
+	s.has("q quit  1–")
 	f.status = statusWith(2)
 	s.run(s.ask())
 	s.has("> s00")

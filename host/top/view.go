@@ -47,7 +47,7 @@ func (m *model) screen() string {
 	if m.frame == nil {
 		lines = append(lines, "junctor top", cut("waiting for the process …", m.width, m.o.Clean), "")
 	} else {
-		for _, l := range summary(*m.frame) {
+		for _, l := range summary(*m.frame, m.width) {
 			lines = append(lines, cut(l, m.width, m.o.Clean))
 		}
 		lines = append(lines, "")
@@ -75,7 +75,15 @@ func (m *model) keysHelp() string {
 	case approvalsPage:
 		return "↑↓ choose  y approve  n deny  esc back  ctrl+c quit"
 	}
-	return "↑↓ choose  enter details  r restart  l log  a approvals  q quit"
+	keys := part{text: "↑↓ choose  enter details  r restart  l log  a approvals  q quit"}
+	if m.frame == nil {
+		return keys.text
+	}
+	first, rows := m.shown(m.rows(m.belowServers(m.width - len(mark))))
+	if n := len(m.frame.Servers); n > rows {
+		return join(m.width, "  ", keys, part{text: fmt.Sprintf("%d–%d of %d", first+1, first+rows, n), rank: 1})
+	}
+	return keys.text
 }
 
 // body returns the lines of the page.
@@ -118,15 +126,11 @@ func (m *model) atBottom() bool { return m.scroll >= m.lastScroll() }
 func (m *model) table() []string {
 	width := m.width - len(mark)
 	below := m.belowServers(width)
-	rows := max(m.space()-1-len(below), 3)
+	rows := m.rows(below)
 	if rows+1 >= m.space() {
 		below = nil
-		rows = m.space() - 1
 	}
-	first := 0
-	if n := len(m.frame.Servers); n > rows {
-		first = min(max(m.position()-rows/2, 0), n-rows)
-	}
+	first, _ := m.shown(rows)
 	lines := []string{headStyle.Render(noMark + line(serverColumns, heads(serverColumns), width, m.o.Clean))}
 	for i := first; i < len(m.frame.Servers) && i < first+rows; i++ {
 		s := m.frame.Servers[i]
@@ -138,6 +142,23 @@ func (m *model) table() []string {
 		lines = append(lines, noMark+m.coloured(text, s.State))
 	}
 	return append(lines, below...)
+}
+
+// rows returns the number of servers that there is room for above some lines, which give
+// way to the last three servers.
+func (m *model) rows(below []string) int {
+	if rows := max(m.space()-1-len(below), 3); rows+1 < m.space() {
+		return rows
+	}
+	return m.space() - 1
+}
+
+// shown returns the first server that is shown, and for how many there is room.
+func (m *model) shown(rows int) (first, room int) {
+	if n := len(m.frame.Servers); n > rows {
+		first = min(max(m.position()-rows/2, 0), n-rows)
+	}
+	return first, rows
 }
 
 // coloured gives the state in a row its colour.
