@@ -200,6 +200,7 @@ func recordText(r *logbuffer.Record) string {
 	b.WriteString(flat(r.Message))
 	for _, name := range r.Names() {
 		switch text := fieldText(r.Fields[name]); {
+		case text == "": // it does not apply
 		case strings.Contains(text, "\n"):
 			below.WriteString("\n  " + flat(name) + ":\n" + indent(strings.TrimRight(text, "\n")))
 		default:
@@ -224,9 +225,11 @@ func fieldText(v any) string {
 	return string(text)
 }
 
-// quotedIfNeeded quotes a text with spaces or quotation marks, and an empty one.
+// quotedIfNeeded quotes a text with spaces or quotation marks, unless it is JSON: a list, or
+// a string such as the data of a server's message.
 func quotedIfNeeded(text string) string {
-	if text == "" || strings.ContainsAny(text, " \"\t=") && !strings.HasPrefix(text, "[") {
+	quoted := strings.HasPrefix(text, `"`) && json.Valid([]byte(text))
+	if strings.ContainsAny(text, " \"\t=") && !quoted && !strings.HasPrefix(text, "[") {
 		return fmt.Sprintf("%q", flat(text))
 	}
 	return flat(text)

@@ -12,6 +12,7 @@ import (
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/control"
+	"github.com/junctor-mcp/junctor/host/fault"
 )
 
 // statusFlags are the flags of status.
@@ -158,7 +159,7 @@ func (e *env) printRemarks(list []*control.Server) {
 			e.note(st.Server, fmt.Sprintf("%d more; `junctor status --json` has all of them", more))
 		}
 		if st.Error != nil {
-			e.printError(st.Error.Fault())
+			e.printError(fault.In(st.Server, st.Error.Fault()))
 		}
 	}
 }
