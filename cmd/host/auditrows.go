@@ -13,6 +13,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/junctor-mcp/junctor/host/audit"
+	"github.com/junctor-mcp/junctor/host/policy"
 )
 
 var auditHeader = []string{"ROW", "TIME", "SUBJECT", "WHAT", "SERVER", "ITEM", "OUTCOME", "MS", "WHY"}
@@ -27,8 +28,8 @@ func auditCells(r *audit.Row) []string {
 		ms = strconv.FormatFloat(r.DurationMS, 'f', 0, 64)
 	}
 	switch {
-	case r.Outcome.Denied() && r.Rule != "":
-		why = r.Rule
+	case r.Outcome.Denied() && r.Rule != "", why == "" && r.Detail == "" && r.Rule != policy.NoRule:
+		why = strings.TrimPrefix(r.Rule, "no rule matches, and ") // the place is what matters
 	case why == "":
 		why = r.Detail
 	}

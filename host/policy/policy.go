@@ -195,11 +195,14 @@ type Policy struct {
 	plans map[planKey][]*rule // guarded by mu; the rules about an item
 }
 
+// NoRule is the rule of a decision under a configuration without a policy block.
+const NoRule = "no rule is about it"
+
 // New returns a policy with what each server offers, and the rules of the policy block.
 // All items of a server without an entry are denied.
 func New(servers map[string]Server, r Rules) *Policy {
 	p := &Policy{
-		servers: servers, given: r.Given, fallback: Allow, reason: "no rule is about it", explains: r.Explain, strict: r.Strict,
+		servers: servers, given: r.Given, fallback: Allow, reason: NoRule, explains: r.Explain, strict: r.Strict,
 		zone: r.Zone, print: r.Fingerprint(), plans: map[planKey][]*rule{},
 	}
 	if r.Given {
