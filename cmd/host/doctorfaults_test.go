@@ -55,6 +55,8 @@ func faultsOfFiles() []plantedFault {
 			s.must("trust", "other", "--yes")
 			s.remove("other/junctor.hcl")
 		}, "trust", doctor.Warning, `a trusted configuration is gone: .*other/junctor.hcl`, "`junctor trust --revoke $DIR/other/junctor.hcl`", false},
+		{"audit log where no directory can be created", func(s *sickbed) { s.configure(healthy + "audit {\n  file = \"/proc/junctor/audit.db\"\n}\n") },
+			"directories", doctor.Error, `the audit log's directory does not exist and cannot be created in /`, "`mkdir -p /proc/junctor`", false},
 		{"plugin that is missing", func(s *sickbed) { s.configure(pluginFile("acme", "./junctor-plugin-acme", "") + healthy) },
 			"plugins", doctor.Error, `junctor-plugin-acme`, "correct source in plugins", false},
 		{"plugin that is not executable", func(s *sickbed) {
@@ -185,6 +187,14 @@ func faultsOfProcesses() []plantedFault {
 			s.Cleanup(func() { _ = l.Close() })
 			s.configure(healthy + fmt.Sprintf("gateway {\n  http {\n    listen = %q\n  }\n}\n", l.Addr()))
 		}, "ports", doctor.Error, fmt.Sprintf(`process %d .* has the port`, os.Getpid()), fmt.Sprintf("`kill %d`", os.Getpid()), false},
+		{"console port that another process has", func(s *sickbed) {
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				s.Fatal(err)
+			}
+			s.Cleanup(func() { _ = l.Close() })
+			s.configure(healthy + fmt.Sprintf("console {\n  listen = %q\n}\n", l.Addr()))
+		}, "ports", doctor.Error, fmt.Sprintf(`console cannot listen at .*: process %d .* has the port`, os.Getpid()), fmt.Sprintf("`kill %d`", os.Getpid()), false},
 		{"socket of a process that has ended", func(s *sickbed) {
 			l, err := net.Listen("unix", s.in("gw.sock"))
 			if err != nil {

@@ -106,7 +106,10 @@ func (p *patient) checks() []doctor.Check {
 	if p.app != nil {
 		c := p.app.Config()
 		servers = len(c.Servers)
-		checks = append(checks, doctor.Layers(c), doctor.Programs(p.programs()), doctor.Plugins(p.plugins(), sdk.Version, wire.Majors()[0]), doctor.Ports(p.listeners(), p.pids()))
+		checks = append(checks, doctor.Layers(c), doctor.Programs(p.programs()), doctor.Plugins(p.plugins(), sdk.Version, wire.Majors()[0]), doctor.Ports(p.listeners(), p.pids()), doctor.Servers(p.own()))
+		if a := c.Audit; a.File != "" {
+			checks = append(checks, doctor.Directories([]doctor.Directory{{What: "audit log's", Path: filepath.Dir(a.File), Mixed: true}}))
+		}
 		checks = append(checks, doctor.Remotes(p.remotes())...)
 		checks = append(checks, doctor.Secrets(p.store(), p.secrets()))
 		checks = append(checks, doctor.Logins(p.logins())...)
@@ -232,16 +235,27 @@ func (p *patient) listeners() (all []doctor.Listener) {
 	if m := p.app.Config().Telemetry.Metrics; m != nil {
 		all = append(all, doctor.Listener{Setting: "telemetry.metrics", Address: m.Listen, At: m.At.String()})
 	}
+	if w := p.app.Config().Console; w != nil {
+		all = append(all, doctor.Listener{Setting: "console", Address: w.Listen, At: w.At.String()})
+	}
 	return all
 }
 
-// pids lists the running processes of this configuration.
-func (p *patient) pids() (all []int) {
+// own lists the running processes of this configuration.
+func (p *patient) own() (all []*control.Status) {
 	own := realPath(p.app.Config().Path)
 	for _, s := range p.running {
 		if realPath(s.Generation.Path) == own {
-			all = append(all, s.PID)
+			all = append(all, s)
 		}
+	}
+	return all
+}
+
+// pids lists the process ids of own.
+func (p *patient) pids() (all []int) {
+	for _, s := range p.own() {
+		all = append(all, s.PID)
 	}
 	return all
 }

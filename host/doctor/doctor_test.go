@@ -114,6 +114,21 @@ func TestProcesses(t *testing.T) {
 	}
 }
 
+func TestServers(t *testing.T) {
+	exited := &fault.Document{Message: "the server exited with status 3", At: "junctor.hcl:3:5"}
+	own := &control.Status{PID: 7, Instance: "7-1", Servers: []*control.Server{
+		{Server: "stopped", State: "stopped"}, {Server: "ready", State: "ready"}, {Server: "starting", State: "starting", Error: exited}, {Server: "login", State: "needs_auth", Error: exited},
+	}}
+	if found := Servers([]*control.Status{own}).Run(t.Context()); len(found) > 0 {
+		t.Errorf("%+v", found)
+	}
+	own.Servers = append(own.Servers, &control.Server{Server: "files", State: "failed", Error: exited})
+	found := Servers([]*control.Status{own}).Run(t.Context())
+	if len(found) != 1 || found[0].Severity != Error || found[0].Message != `process 7 has no connection to server "files": the server exited with status 3` || found[0].At != "junctor.hcl:3:5" || !strings.Contains(found[0].Remedy, "`junctor restart files --instance 7-1`") {
+		t.Errorf("%+v", found)
+	}
+}
+
 func TestClockSkew(t *testing.T) {
 	u, now := &url.URL{Scheme: "https", Host: "a.example"}, time.Now()
 	for off, want := range map[time.Duration]Severity{0: "", 59 * time.Second: "", 2 * time.Minute: Warning, -2 * time.Minute: Warning, 10 * time.Minute: Error, -24 * time.Hour: Error} {

@@ -16,6 +16,9 @@ import (
 type Directory struct {
 	What string // such as "data"
 	Path string // empty: there is none
+	// Mixed is set for a directory that may have other files than Junctor's. Their sizes
+	// are not counted.
+	Mixed bool
 }
 
 const (
@@ -62,6 +65,9 @@ func directory(ctx context.Context, d Directory) (found []Finding) {
 		found = append(found, Finding{Severity: Error, Message: fmt.Sprintf("the %s directory cannot be written to: %s", d.What, reason(err)), At: d.Path, Remedy: "run `chmod u+rwx " + quote(d.Path) + "`", Mend: tighten("u+rwx", d.Path)})
 	}
 	found = append(found, space(d)...)
+	if d.Mixed {
+		return found
+	}
 	return append(found, size(ctx, d)...)
 }
 

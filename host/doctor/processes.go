@@ -46,6 +46,25 @@ func ofProcess(s *control.Status, version string) (found []Finding) {
 	return found
 }
 
+// Servers returns a check of the servers of the running processes of a configuration: those
+// that are not connected although a client wanted them.
+func Servers(own []*control.Status) Check {
+	return Check{"servers", func(context.Context) (found []Finding) {
+		for _, p := range own {
+			for _, s := range p.Servers {
+				if s.State != "failed" || s.Error == nil {
+					continue
+				}
+				found = append(found, Finding{
+					Severity: Error, Server: s.Server, Message: fmt.Sprintf("process %d has no connection to server %q: %s", p.PID, s.Server, s.Error.Message), At: s.Error.At,
+					Remedy: fmt.Sprintf("run `junctor status %s --instance %s` to see its last words, and `junctor restart %s --instance %s` after the correction", s.Server, p.Instance, s.Server, p.Instance),
+				})
+			}
+		}
+		return found
+	}}
+}
+
 // newestOf returns the time of the latest change of files. Relative ones are in dir, the
 // directory of the process.
 func newestOf(dir string, files []string) (newest time.Time) {
