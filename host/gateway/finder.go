@@ -51,10 +51,13 @@ func (f *finder) logUnknownLists(ctx context.Context, failed map[string]error) (
 
 // lookUpName asks the servers that an unknown name could belong to: their lists may
 // have come from disk.
-func (f *finder) lookUpName(ctx context.Context, exposed string, found func(*catalog.Snapshot) bool) {
+func (f *finder) lookUpName(ctx context.Context, r *request, exposed string, found func(*catalog.Snapshot) bool) {
 	if server, ok := f.catalog.UnknownByPrefix(exposed); ok {
 		// It is meant, and may take as long to start as it is allowed to.
-		if err := f.catalog.EnsureForCall(ctx, server); err != nil {
+		arrived := r.gw.opts.Usage.Wait(server)
+		err := f.catalog.EnsureForCall(ctx, server)
+		arrived()
+		if err != nil {
 			f.logUnknownLists(ctx, map[string]error{server: err})
 		}
 		if found(f.catalog.Snapshot()) || !f.catalog.Unprefixed() {
@@ -79,7 +82,7 @@ func (f *finder) tool(ctx context.Context, r *request, exposed string) (*catalog
 	if !ok {
 		// It may belong to a server that was not asked yet. A name without a
 		// prefix could also be that of a server further up, so all are waited for.
-		f.lookUpName(ctx, exposed, func(s *catalog.Snapshot) bool { t, ok := s.Tool(exposed); return ok && t.Name != exposed })
+		f.lookUpName(ctx, r, exposed, func(s *catalog.Snapshot) bool { t, ok := s.Tool(exposed); return ok && t.Name != exposed })
 		t, ok = f.catalog.Snapshot().Tool(exposed)
 	}
 	if !ok {
@@ -107,7 +110,7 @@ func (f *finder) unknown(r *request, kind policy.Kind, exposed string) error {
 func (f *finder) prompt(ctx context.Context, r *request, exposed string) (*catalog.Prompt, error) {
 	p, ok := f.catalog.Snapshot().Prompt(exposed)
 	if !ok {
-		f.lookUpName(ctx, exposed, func(s *catalog.Snapshot) bool { p, ok := s.Prompt(exposed); return ok && p.Name != exposed })
+		f.lookUpName(ctx, r, exposed, func(s *catalog.Snapshot) bool { p, ok := s.Prompt(exposed); return ok && p.Name != exposed })
 		p, ok = f.catalog.Snapshot().Prompt(exposed)
 	}
 	if !ok {

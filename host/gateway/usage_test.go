@@ -8,6 +8,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/policy"
+	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
 // TestUsageCountsFailures makes calls that end well, with an error of the tool, with one of
@@ -59,4 +60,29 @@ func TestUsageCountsFailures(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestUsageCountsWaitingCalls calls a tool of a server that does not answer initialize: the
+// call is in flight at the server, and then failed.
+func TestUsageCountsWaitingCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := simple("b")
+		b.Answer = func(*conversation.Link, conversation.Message) string { return conversation.Later }
+		d := newFixture(b)
+		defer d.end()
+		client := d.visitor("alice", "one")
+		defer client.hangUp()
+		client.greet(t, "{}")
+		client.say(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"b__t"}}`)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if n := d.opts.Usage.Of("b"); n.InFlight != 1 || n.Requests != 0 {
+			t.Errorf("%d in flight, %d requests while the server starts", n.InFlight, n.Requests)
+		}
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		if n := d.opts.Usage.Of("b"); n.InFlight != 0 || n.Requests != 1 || n.Errors != 1 {
+			t.Errorf("%d in flight, %d requests, %d errors after the start failed", n.InFlight, n.Requests, n.Errors)
+		}
+	})
 }

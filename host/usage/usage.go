@@ -34,11 +34,7 @@ func (c *Counter) Begin(server string) (end func(failed bool)) {
 }
 
 func (c *Counter) begin(server string, begun time.Time) (end func(failed bool)) {
-	value, ok := c.servers.Load(server)
-	if !ok {
-		value, _ = c.servers.LoadOrStore(server, &counts{})
-	}
-	n := value.(*counts)
+	n := c.of(server)
 	n.requests.Add(1)
 	n.inFlight.Add(1)
 	n.last.Store(begun.UnixNano())
@@ -49,6 +45,22 @@ func (c *Counter) begin(server string, begun time.Time) (end func(failed bool)) 
 			n.errors.Add(1)
 		}
 	}
+}
+
+// Wait counts a request that waits for a server to start as one in flight, until arrived
+// is called. The caller calls Begin or Failed then.
+func (c *Counter) Wait(server string) (arrived func()) {
+	n := c.of(server)
+	n.inFlight.Add(1)
+	return func() { n.inFlight.Add(-1) }
+}
+
+func (c *Counter) of(server string) *counts {
+	value, ok := c.servers.Load(server)
+	if !ok {
+		value, _ = c.servers.LoadOrStore(server, &counts{})
+	}
+	return value.(*counts)
 }
 
 // Failed counts a request to a server that failed before it reached the server.
