@@ -2,7 +2,9 @@ package approval
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -30,6 +32,11 @@ func TestShow(t *testing.T) {
 		`{"a":"s3cr3t-value"}`:                   "{\n  \"a\": \"(hidden)\"\n}",
 		"{\"a\":\"x\u202ey\u200b\U000e0041\"}":   `{` + "\n" + `  "a": "x\u202ey\u200b\U000e0041"` + "\n}",
 		`{"a":"\u001b[2J"}`:                      "{\n  \"a\": \"\\u001b[2J\"\n}",
+		`{"\u0063md":"\u0072m <\u6570>\/"}`:      "{\n  \"cmd\": \"rm <数>/\"\n}",
+		`{"a":"s3cr3t\u002dvalue"}`:              "{\n  \"a\": \"(hidden)\"\n}",
+		`{"a":"\\u0072 \"\u0022\\"}`:             "{\n  \"a\": \"\\\\u0072 \\\"\\\"\\\\\"\n}",
+		`{"a":"\u202e\n\t\u0000"}`:               "{\n  \"a\": \"\\u202e\\n\\t\\u0000\"\n}",
+		`{"a":"\ud800\u0041"}`:                   "{\n  \"a\": \"\\ud800\\u0041\"\n}",
 		`{`:                                      "arguments that are not valid",
 	} {
 		if got := Show([]byte(in), func(text string) string { return strings.ReplaceAll(text, "s3cr3t-value", "(hidden)") }); got != want {
@@ -44,6 +51,23 @@ func TestShow(t *testing.T) {
 	if len(long) > maxShown+100 || !strings.Contains(long, "bytes more") {
 		t.Errorf("%d bytes are shown", len(long))
 	}
+}
+
+// FuzzUnescape: what a person is shown says the same as the arguments.
+func FuzzUnescape(f *testing.F) {
+	for _, seed := range []string{`{"a":"\u0041\\\"","b":["\/"]}`, `"\ud83d\ude00"`, `"\ud800"`, `"`, `"\`, `{"a":"<>&"}`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, value []byte) {
+		shown := unescape(value)
+		var before, after any
+		if json.Unmarshal(value, &before) != nil {
+			return
+		}
+		if err := json.Unmarshal(shown, &after); err != nil || !reflect.DeepEqual(before, after) {
+			t.Errorf("%q is shown as %q: %v", value, shown, err)
+		}
+	})
 }
 
 // TestStoreIsBounded: no client fills the store, and none asks about what no person can

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/secretname"
@@ -16,14 +17,14 @@ import (
 const maxShown = 4 * maxKept
 
 // Show returns arguments for a person: indented JSON in which members whose names sound
-// like secrets are masked, and characters that are invisible or change the direction of
-// text are escaped. hide masks further secrets; nil: there are none.
+// like secrets are masked, and only characters that are invisible or change the direction
+// of text are escaped, whatever the client escaped. hide masks further secrets; nil: there are none.
 func Show(arguments []byte, hide func(string) string) string {
 	if len(arguments) == 0 {
 		return "{}"
 	}
 	var b bytes.Buffer
-	if json.Indent(&b, maskMembers(arguments, 0), "", "  ") != nil {
+	if json.Indent(&b, unescape(maskMembers(arguments, 0)), "", "  ") != nil {
 		return "arguments that are not valid"
 	}
 	text := b.String()
@@ -34,6 +35,44 @@ func Show(arguments []byte, hide func(string) string) string {
 		text = strings.ToValidUTF8(text[:maxShown], "") + fmt.Sprintf("\n… and %d bytes more", len(text)-maxShown)
 	}
 	return Visible(text)
+}
+
+// unescape returns JSON without the escapes that its strings do not need: a person cannot
+// read "\u0072\u006d", and hide does not find a secret in it. Strings that are no valid text
+// stay as they are.
+func unescape(value []byte) []byte {
+	var out []byte
+	for {
+		start := bytes.IndexByte(value, '"')
+		if start < 0 {
+			return append(out, value...)
+		}
+		end := start + 1
+		for end < len(value) && value[end] != '"' {
+			if value[end] == '\\' {
+				end++
+			}
+			end++
+		}
+		end = min(end+1, len(value))
+		out = append(append(out, value[:start]...), plainString(value[start:end])...)
+		value = value[end:]
+	}
+}
+
+// plainString returns a JSON string with as few escapes as possible.
+func plainString(quoted []byte) []byte {
+	var text string
+	if !bytes.Contains(quoted, []byte{'\\'}) || json.Unmarshal(quoted, &text) != nil || strings.ContainsRune(text, utf8.RuneError) {
+		return quoted
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if e.Encode(text) != nil {
+		return quoted
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
 // Mask returns JSON for a record: compact, with members masked as by Show. hide masks

@@ -260,6 +260,13 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
+func timesOf(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
 // log returns the records about the chosen server.
 func (m *model) log() (lines []string) {
 	if m.missed > 0 {
@@ -303,7 +310,7 @@ func (m *model) approvals() []string {
 
 // approvalText describes a call that waits.
 func approvalText(a control.Approval) string {
-	text := fmt.Sprintf("%s, expires in %s, rule %s, sent %d times", a.Kind, uptime(int64(time.Until(a.Expires).Seconds())), a.Rule, a.Times)
+	text := fmt.Sprintf("%s, expires in %s, rule %s, sent %s", a.Kind, uptime(int64(time.Until(a.Expires).Seconds())), a.Rule, timesOf(a.Times))
 	if a.Client != "" {
 		text += ", with " + a.Client + ", as it says"
 	}
