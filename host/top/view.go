@@ -154,7 +154,7 @@ func (m *model) rows(below []string) int {
 }
 
 // shown returns the first server that is shown, and for how many there is room.
-func (m *model) shown(rows int) (first, room int) {
+func (m *model) shown(rows int) (first, space int) {
 	if n := len(m.frame.Servers); n > rows {
 		first = min(max(m.position()-rows/2, 0), n-rows)
 	}
