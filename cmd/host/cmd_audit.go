@@ -70,6 +70,15 @@ func texts[T ~string](all []T) (list []string) {
 	return list
 }
 
+// nothing says that no row is selected, and how the name that clients see is written.
+func (f *auditFlags) nothing() string {
+	server, name, exposed := strings.Cut(f.tool, "__")
+	if !exposed || server == "" || f.server != "" {
+		return "no rows"
+	}
+	return fmt.Sprintf("no rows; --tool takes the server's own name: --server %s --tool %s", server, name)
+}
+
 // filter returns what the flags select.
 func (f *auditFlags) filter(now time.Time) (audit.Filter, error) {
 	filter := audit.Filter{
@@ -199,7 +208,7 @@ func (e *env) auditSearch(ctx context.Context, f auditFlags) error {
 		return e.printJSON(all)
 	}
 	if len(all) == 0 {
-		e.printf("no rows\n")
+		e.printf("%s\n", f.nothing())
 		return nil
 	}
 	e.printRows(all)
