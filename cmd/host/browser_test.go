@@ -33,7 +33,7 @@ func browser() {
 // printed waits for an address on its own line.
 func printed(file string) string {
 	line := regexp.MustCompile(`(?m)^  (http://\S+)$`)
-	for range 200 {
+	for range 1200 { // one minute: the machine may be busy
 		text, _ := os.ReadFile(file)
 		if found := line.FindSubmatch(text); found != nil {
 			return string(found[1])

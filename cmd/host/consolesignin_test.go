@@ -50,8 +50,8 @@ type consoleVisitor struct {
 	certificate string // name of its file; may be empty
 }
 
-// visit opens the address of the console and returns the page where the visitor arrives.
-func (s *gatewaySite) visit(a *testAuthority, address string, v consoleVisitor) (status int, text string) {
+// openConsole opens the address of the console and returns the page where the visitor arrives.
+func (s *gatewaySite) openConsole(a *testAuthority, address string, v consoleVisitor) (status int, text string) {
 	s.t.Helper()
 	config := &tls.Config{RootCAs: x509.NewCertPool()}
 	config.RootCAs.AddCert(a.cert)
@@ -124,12 +124,12 @@ func TestConsoleSignIns(t *testing.T) {
 		"a certificate of another authority":   {consoleVisitor{certificate: "carol-of-theirs"}, 0, ""},
 		"a forwarded name that is no operator": {consoleVisitor{user: "eve"}, http.StatusUnauthorized, "Not signed in"},
 	} {
-		status, text := s.visit(ours, address, c.visitor)
+		status, text := s.openConsole(ours, address, c.visitor)
 		if status != c.status || !strings.Contains(text, c.shows) || (c.status != http.StatusOK || c.shows == "Sign in") && strings.Contains(text, "steady") {
 			t.Errorf("%s: %d, want %d and %q:\n%.2000s", name, status, c.status, c.shows, text)
 		}
 	}
-	if status, _ := s.visit(ours, "http://127.0.0.1:"+port+"/", consoleVisitor{}); status == http.StatusOK {
+	if status, _ := s.openConsole(ours, "http://127.0.0.1:"+port+"/", consoleVisitor{}); status == http.StatusOK {
 		t.Error("the console answers without TLS")
 	}
 }
