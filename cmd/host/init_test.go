@@ -20,34 +20,50 @@ const (
 )
 
 // TestInit checks that packages prepare little before main, because each command pays for
-// it. The bytes are the same in each run; times are not.
+// it. The bytes are the same in each run, but for those of goroutines that run meanwhile.
 func TestInit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program")
 	}
 	junctor := filepath.Join(t.TempDir(), "junctor")
 	build(t, junctor, "./cmd/host")
-	cmd := exec.Command(junctor, "version")
-	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1")
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	// init host/config @2.1 ms, 0.11 ms clock, 18280 bytes, 170 allocs
-	all := 0
-	for _, line := range regexp.MustCompile(`(?m)^init (\S+) @.* (\d+) bytes,`).FindAllStringSubmatch(string(out), -1) {
-		bytes, err := strconv.Atoi(line[2])
-		if err != nil {
-			t.Fatal(err)
+	least := map[string]int{}
+	for range 5 {
+		for name, bytes := range initBytes(t, junctor) {
+			if before, seen := least[name]; !seen || bytes < before {
+				least[name] = bytes
+			}
 		}
+	}
+	all := 0
+	for name, bytes := range least {
 		all += bytes
-		ours := line[1] == "main" || strings.HasPrefix(line[1], "github.com/junctor-mcp/")
+		ours := name == "main" || strings.HasPrefix(name, "github.com/junctor-mcp/")
 		if ours && bytes > initOwn {
-			t.Errorf("%s allocates %d bytes before main, more than %d", line[1], bytes, initOwn)
+			t.Errorf("%s allocates %d bytes before main, more than %d", name, bytes, initOwn)
 		}
 	}
 	if all == 0 || all > initAll {
 		t.Errorf("all packages allocate %d bytes before main, want at most %d", all, initAll)
 	}
 	t.Logf("%d bytes", all)
+}
+
+// initBytes returns what each package allocates in one start.
+func initBytes(t *testing.T, program string) map[string]int {
+	t.Helper()
+	cmd := exec.Command(program, "version")
+	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	all := map[string]int{}
+	// init host/config @2.1 ms, 0.11 ms clock, 18280 bytes, 170 allocs
+	for _, line := range regexp.MustCompile(`(?m)^init (\S+) @.* (\d+) bytes,`).FindAllStringSubmatch(string(out), -1) {
+		if all[line[1]], err = strconv.Atoi(line[2]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
 }
