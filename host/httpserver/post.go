@@ -93,9 +93,11 @@ func (srv *Server) postModern(w http.ResponseWriter, r *http.Request, p authn.Pr
 		ctx, done = srv.register(&clientStream{request: r, principal: p, listens: true}, settings)
 	}
 	defer done()
+	about := correlated(w, r, gateway.Exchange{Header: r.Header, Address: clientAddress(r, settings)}) // before a stream writes headers
 	x := srv.exchange(w, r, settings, takes, newSSEStream)
+	about.Out = x
 	a := x.answer(m, func() *gateway.Answer {
-		return srv.gateway.Answer(ctx, gateway.Client{Principal: p, Out: x}, m, correlated(w, r, gateway.Exchange{Out: x, Header: r.Header, Address: clientAddress(r, settings)}))
+		return srv.gateway.Answer(ctx, gateway.Client{Principal: p, Out: x}, m, about)
 	})
 	defer a.Message.Hold.Release()
 	if a.Empty() && streamEndOf(ctx) != nil {
@@ -138,10 +140,10 @@ func (srv *Server) postLegacy(w http.ResponseWriter, r *http.Request, p authn.Pr
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
+	about := correlated(w, r, gateway.Exchange{Principal: &p, Address: clientAddress(r, settings)}) // before a stream writes headers
 	x := srv.exchange(w, r, settings, takes, func(x *exchange) streamer { return newResumableStream(x, s, m.ID) })
-	a := x.answer(m, func() *gateway.Answer {
-		return c.Answer(m, correlated(w, r, gateway.Exchange{Out: x, Principal: &p, Address: clientAddress(r, settings)}))
-	})
+	about.Out = x
+	a := x.answer(m, func() *gateway.Answer { return c.Answer(m, about) })
 	defer a.Message.Hold.Release()
 	x.finish(a.Message, legacyStatus(a))
 }
