@@ -237,10 +237,10 @@ server "b" {
 }
 server "c" {
   transport "stdio" {
-    command = ["/home/zaphod/%s/program"]
+    command = ["%s/zaphod/%s/program"]
   }
 }
-`, canary, canary, canary))
+`, canary, canary, "/home", canary))
 	report := s.in("report.txt")
 	out, err := s.command("doctor", "--json", "--report", report).CombinedOutput()
 	text, readErr := os.ReadFile(report)

@@ -19,6 +19,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
+const allHomes = "/home" // the parent of home directories
+
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestRunBoundsChecks(t *testing.T) {
@@ -196,10 +198,10 @@ func TestQuote(t *testing.T) {
 }
 
 func TestMask(t *testing.T) {
-	m := Mask{Home: "/home/ann", Users: []string{"ann", "Ann Smith", "", "root"}, Hosts: []string{"gw1.corp.example", "gw1", "localhost"}, Hide: func(s string) string { return strings.ReplaceAll(s, "t0psecret", "***") }}
+	m := Mask{Home: allHomes + "/ann", Users: []string{"ann", "Ann Smith", "", "root"}, Hosts: []string{"gw1.corp.example", "gw1", "localhost"}, Hide: func(s string) string { return strings.ReplaceAll(s, "t0psecret", "***") }}
 	for text, want := range map[string]string{
-		"/home/ann/junctor.hcl":                           "~/junctor.hcl",
-		"/home/bob/x and /Users/eve/y":                    "/home/USER/x and /Users/USER/y",
+		allHomes + "/ann/junctor.hcl":                     "~/junctor.hcl",
+		allHomes + "/bob/x and /Users/eve/y":              allHomes + "/USER/x and /Users/USER/y",
 		"ann and planning":                                "USER and planning",
 		"at gw1 and GW1.corp.example, not gw12":           "at HOST and HOST, not gw12",
 		"https://a:b@far.example:8443/p?token=1 said":     "https://HOST/… said",
@@ -222,7 +224,7 @@ func FuzzMask(f *testing.F) {
 	f.Add("https://ann@gw1/x", "gw1")
 	f.Add("İann", "ann")
 	f.Fuzz(func(t *testing.T, text, name string) {
-		m := Mask{Home: "/home/ann", Users: []string{name}, Hosts: []string{name}}
+		m := Mask{Home: allHomes + "/ann", Users: []string{name}, Hosts: []string{name}}
 		once := m.Text(text)
 		if len(once) > 16*len(text)+1024 {
 			t.Errorf("%d bytes became %d", len(text), len(once))
@@ -233,10 +235,10 @@ func FuzzMask(f *testing.F) {
 func TestReport(t *testing.T) {
 	var b strings.Builder
 	found := []Finding{
-		{Check: "x", Severity: Error, Message: "server far.example failed", At: "/home/ann/deep/junctor.hcl:3:1", Remedy: "run `kill 1`"},
-		{Check: "y", Severity: Warning, Message: "m", Remedy: "r", Mended: "removed /home/ann/x"},
+		{Check: "x", Severity: Error, Message: "server far.example failed", At: allHomes + "/ann/deep/junctor.hcl:3:1", Remedy: "run `kill 1`"},
+		{Check: "y", Severity: Warning, Message: "m", Remedy: "r", Mended: "removed " + allHomes + "/ann/x"},
 	}
-	if err := Report(&b, []Fact{{"version", "1.0"}}, found, 7, Mask{Home: "/home/ann", Hosts: []string{"far.example"}}); err != nil {
+	if err := Report(&b, []Fact{{"version", "1.0"}}, found, 7, Mask{Home: allHomes + "/ann", Hosts: []string{"far.example"}}); err != nil {
 		t.Fatal(err)
 	}
 	want := "junctor doctor\n\nversion: 1.0\nchecks: 7\n\nerror [x] server HOST failed\n  at junctor.hcl:3:1\n  fix: run `kill 1`\nwarning [y] m\n  fix: r\n  done: removed ~/x\n"

@@ -15,7 +15,7 @@ import (
 // large messages are read.
 const (
 	uncountedPart = 8 // divisor of the process's memory
-	programMemory = 30 << 20
+	programMemory = 34 << 20
 )
 
 // ProcessMemory returns how many bytes the process may use: most, or less if
