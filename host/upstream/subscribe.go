@@ -28,6 +28,7 @@ func (t topic) name() string { return cmp.Or(t.uri, t.task) }
 // A subscription is one topic with its number of subscribers.
 type subscription struct {
 	count int           // guarded by the upstream's mu
+	asked bool          // the request is sent; guarded by the upstream's mu
 	ready chan struct{} // closed when the server has answered
 	err   error         // valid after ready is closed
 	// listen is the listen request to a modern server. The upstream's mu guards it.
@@ -86,14 +87,22 @@ func (u *Upstream) subscribe(c *conn, t topic) *subscription {
 	case u.closed:
 		s.err = u.err
 		close(s.ready)
-	case c.revision.Modern():
-		s.listen = c.listenTo(t, func(err error) { u.subscribed(t, s, err) })
-	default:
-		p := c.ask(mcp.MethodSubscribe, "uri", t.uri)
-		c.spawn("subscribing", func() { u.subscribed(t, s, u.awaitAnswer(c, p)) })
+	case u.leaving[t] == nil:
+		u.requestUpdates(c, t, s)
 	}
 	u.mu.Unlock()
 	return s
+}
+
+// requestUpdates sends the request of a new subscription. The caller holds mu.
+func (u *Upstream) requestUpdates(c *conn, t topic, s *subscription) {
+	s.asked = true
+	if c.revision.Modern() {
+		s.listen = c.listenTo(t, func(err error) { u.subscribed(t, s, err) })
+		return
+	}
+	p := c.ask(mcp.MethodSubscribe, "uri", t.uri)
+	c.spawn("subscribing", func() { u.subscribed(t, s, u.awaitAnswer(c, p)) })
 }
 
 // ask queues a small request with one parameter and does not block. The caller holds
@@ -180,16 +189,35 @@ func (u *Upstream) release(t topic, s *subscription) {
 	switch {
 	case s.listen != nil:
 		close(s.listen.stop)
-	case c != nil && !u.closed && t.uri != "":
+	case c != nil && !u.closed && t.uri != "" && s.asked:
 		p := c.ask(mcp.MethodUnsubscribe, "uri", t.uri)
-		c.spawn("unsubscribing", func() { u.awaitUnsubscribed(c, p) })
+		u.leaving[t] = p
+		c.spawn("unsubscribing", func() { u.awaitUnsubscribed(c, t, p) })
 	}
 	u.settleLocked()
 }
 
-// awaitUnsubscribed waits for the server's response and ignores it.
-func (u *Upstream) awaitUnsubscribed(c *conn, p *pending) {
+// awaitUnsubscribed waits for the server's response and ignores it. Then it sends the
+// request of a subscriber that came meanwhile: servers handle requests concurrently, so
+// the request to unsubscribe could otherwise end the new subscription.
+func (u *Upstream) awaitUnsubscribed(c *conn, t topic, p *pending) {
 	_ = u.awaitAnswer(c, p)
+	u.mu.Lock()
+	var ended *subscription
+	if u.leaving[t] == p {
+		delete(u.leaving, t)
+		switch s := u.subs[t]; {
+		case s == nil || s.asked:
+		case u.conn != nil && u.conn.alive():
+			u.requestUpdates(u.conn, t, s)
+		default:
+			ended = s
+		}
+	}
+	u.mu.Unlock()
+	if ended != nil {
+		u.subscribed(t, ended, c.endError())
+	}
 	u.settle()
 }
 
@@ -210,13 +238,17 @@ func (u *Upstream) resubscribe(c *conn) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for _, t := range slices.SortedFunc(maps.Keys(u.subs), topic.compare) {
-		if l := u.subs[t].listen; l != nil && l.taskEnded.Load() {
+		s := u.subs[t]
+		if !s.asked {
+			continue // awaitUnsubscribed sends its request or ends it
+		}
+		if l := s.listen; l != nil && l.taskEnded.Load() {
 			continue
 		}
-		u.subs[t].listen = nil
+		s.listen = nil
 		switch {
 		case c.revision.Modern():
-			u.subs[t].listen = c.listenTo(t, func(err error) { renewed(t, err) })
+			s.listen = c.listenTo(t, func(err error) { renewed(t, err) })
 		case t.uri != "": // legacy servers have no tasks
 			p := c.ask(mcp.MethodSubscribe, "uri", t.uri)
 			c.spawn("subscribing again", func() { renewed(t, u.awaitAnswer(c, p)) })

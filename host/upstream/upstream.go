@@ -157,6 +157,7 @@ type Upstream struct {
 	retired      bool                    // guarded by mu; see Retire
 	outdated     bool                    // guarded by mu; drop the connection when it becomes idle
 	subs         map[topic]*subscription // guarded by mu
+	leaving      map[topic]*pending      // guarded by mu; requests to unsubscribe without an answer
 	level        string                  // guarded by mu; log level; "" means the server's default
 	idle         idleClock
 	preferLegacy atomic.Bool // see PreferLegacy
@@ -196,7 +197,7 @@ func New(o Options) *Upstream {
 	delays.Reset()
 	return &Upstream{
 		opts: o, ctx: ctx, end: end, state: Stopped, changed: make(chan struct{}), delays: delays,
-		subs: map[topic]*subscription{}, idle: idleClock{rule: o.Idle},
+		subs: map[topic]*subscription{}, leaving: map[topic]*pending{}, idle: idleClock{rule: o.Idle},
 	}
 }
 
