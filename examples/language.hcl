@@ -35,13 +35,14 @@ secret_store "file" {
 }
 
 defaults { # for every server; a server's own attribute wins
-  share      = "tenant"
-  idle       = "adaptive"
-  describe   = "full"
-  bad_schema = "replace"
-  log_level  = "info"
-  trace      = "on"
-  context    = ["tenant"]
+  share       = "tenant"
+  idle        = "adaptive"
+  describe    = "full"
+  bad_schema  = "replace"
+  log_level   = "info"
+  definitions = "any"
+  trace       = "on"
+  context     = ["tenant"]
   timeouts {
     start            = "20s"
     install          = "5m"
@@ -76,6 +77,7 @@ server "github" {
   context     = ["subject", "tenant"]                       # what the server learns about clients, in _meta
   bad_schema  = "replace"                                   # or "hide"
   log_level   = "info"                                      # of the server's messages; or "debug", "notice", "warning", "error", "critical", "alert", "emergency"
+  definitions = "first_use"                                 # or "any" (the default), "locked"; see docs/lock.md
   trace       = "on"                                        # or "off": no trace context and no request ids
   resources {
     unlisted = false

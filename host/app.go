@@ -26,6 +26,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/httpserver"
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/notify"
+	"github.com/junctor-mcp/junctor/host/pins"
 	"github.com/junctor-mcp/junctor/host/plugin"
 	"github.com/junctor-mcp/junctor/host/upstream"
 	"github.com/junctor-mcp/junctor/host/usage"
@@ -66,6 +67,9 @@ type Options struct {
 	Roots []string
 	// Warn reports a warning to the user. If it is nil, warnings are logged.
 	Warn func(msg, hint string)
+	// KeepTrust calls write, which changes the lock file beside Config, and keeps the trust in
+	// the configuration. Nil: the configuration needs none.
+	KeepTrust func(write func() error) error
 }
 
 // An App is a configured host. It starts processes when they are first used. The
@@ -86,6 +90,7 @@ type App struct {
 	redactor    redactor
 	usage       usage.Counter
 	toolLimits  *limit.Tools
+	pins        *pins.Store
 	approvals   *approval.Store // nil for a command that exits after one answer
 	events      *event.Stream   // nil for a command that exits after one answer
 	audit       *audit.Log
@@ -166,14 +171,15 @@ func Load(ctx context.Context, o Options) (*App, config.Diagnostics) {
 	}
 	a.Catalog = catalog.New(nil, o.Dirs.Cache, o.Log, nil)
 	a.Catalog.LeaveOut(a.redactor.finds)
-	a.Catalog.OnToolsChanged(func(server string, added, removed, changed []string) {
-		a.announceTools(server, added, removed, changed)
-		a.noteTools(server, added, removed, changed)
+	a.Catalog.OnToolsChanged(func(change catalog.ToolsChange) {
+		a.announceTools(change)
+		a.noteTools(change)
 	})
 	a.Gateway = gateway.New(gateway.Options{
 		Version: o.Version, Catalog: a.Catalog, Log: o.Log, Events: a.events, Budget: a.messages, Lines: a.serverLog, Usage: &a.usage, Limit: a.toolLimits, Approval: gate, Audit: a.audit,
 		Login: a.findLoginPage, Local: o.Local, Roots: rootsOf(o.Roots),
 	})
+	a.pins = a.newPins()
 	g.build(nil)
 	a.apply(g)
 	a.Gateway.OfferLocal()

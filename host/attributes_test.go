@@ -28,7 +28,7 @@ var noticed = map[string]string{
 	"Idle.Adaptive": inConnection, "Idle.Never": inConnection, "Idle.After": inConnection,
 	"Timeouts.Start": inConnection, "Timeouts.Call": inConnection, "Timeouts.Shutdown": inConnection, "Timeouts.Install": inConnection, "Timeouts.Extends": inConnection,
 	"Share":   inBoth,
-	"Managed": inView, "Prefix": inView, "Describe": inView, "BadSchema": inView, "Views": inView,
+	"Managed": inView, "Definitions": inView, "Lock": inView, "Prefix": inView, "Describe": inView, "BadSchema": inView, "Views": inView,
 	"Tools.Allow": inView, "Tools.Deny": inView, "Tools.Read": inView, "Tools.Write": inView, "Tools.Idempotent": inView, "Tools.Confirm": inView,
 }
 

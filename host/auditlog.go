@@ -9,6 +9,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/approval"
 	"github.com/junctor-mcp/junctor/host/audit"
+	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/condition"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/control"
@@ -156,23 +157,26 @@ const maxChangeNames = 50
 
 // changeText lists changes, each kind after a semicolon.
 func changeText(added, changed, removed []string) (text string) {
-	for _, c := range []struct {
-		what  string
-		names []string
-	}{{"added", added}, {"changed", changed}, {"removed", removed}} {
-		if n := len(c.names); n > 0 {
-			text += "; " + c.what + " " + strings.Join(c.names[:min(n, maxChangeNames)], ", ")
-			if n > maxChangeNames {
-				text += fmt.Sprintf(" and %d more", n-maxChangeNames)
-			}
-		}
+	return namesText("added", added) + namesText("changed", changed) + namesText("removed", removed)
+}
+
+// namesText lists names after a semicolon. It is empty without names.
+func namesText(what string, names []string) (text string) {
+	n := len(names)
+	if n == 0 {
+		return ""
+	}
+	text = "; " + what + " " + strings.Join(names[:min(n, maxChangeNames)], ", ")
+	if n > maxChangeNames {
+		text += fmt.Sprintf(" and %d more", n-maxChangeNames)
 	}
 	return text
 }
 
 // noteTools records that the tools of a server changed.
-func (a *App) noteTools(server string, added, removed, changed []string) {
-	a.audit.Note(&audit.Event{Kind: audit.ToolChange, Server: server, Outcome: audit.OK, Detail: strings.TrimPrefix(changeText(added, changed, removed), "; ")})
+func (a *App) noteTools(c catalog.ToolsChange) {
+	detail := changeText(c.Added, c.Changed, c.Removed) + namesText("held back", c.Held)
+	a.audit.Note(&audit.Event{Kind: audit.ToolChange, Server: c.Server, Outcome: audit.OK, Detail: strings.TrimPrefix(detail, "; ")})
 }
 
 // noteRestart records that an operator restarted a server. err is that of the new connection.

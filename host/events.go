@@ -2,6 +2,7 @@ package host
 
 import (
 	"github.com/junctor-mcp/junctor/host/approval"
+	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/event"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/plugin"
@@ -41,8 +42,8 @@ var serverEvents = map[upstream.State]event.Type{
 	upstream.Starting: event.ServerStarting, upstream.Ready: event.ServerReady, upstream.Failed: event.ServerFailed, upstream.Stopped: event.ServerStopped,
 }
 
-// announceServer returns a function that records the states of a connection. tenant is empty
-// for the connection that all clients share.
+// announceServer returns a function that records the states of a connection. tenant is that of
+// Tenant: empty for the connection that all clients share.
 func (a *App) announceServer(server, tenant string) func(upstream.State, error) {
 	return func(s upstream.State, why error) {
 		e := event.Event{Type: serverEvents[s], Server: server}
@@ -77,8 +78,8 @@ func (a *App) announcePlugin(name, server string, s plugin.State, err error) {
 }
 
 // announceTools records that the tools of a server changed.
-func (a *App) announceTools(server string, added, removed, changed []string) {
-	a.events.Add(event.Event{Type: event.ToolsChanged, Server: server, Added: added, Removed: removed, Changed: changed})
+func (a *App) announceTools(c catalog.ToolsChange) {
+	a.events.Add(event.Event{Type: event.ToolsChanged, Server: c.Server, Added: c.Added, Removed: c.Removed, Changed: c.Changed, Held: c.Held})
 }
 
 // announceApproval records that a call waits for an approval, or that it was approved or

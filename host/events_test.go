@@ -10,6 +10,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/approval"
 	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/event"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/plugin"
@@ -37,7 +38,9 @@ func TestEvents(t *testing.T) {
 		{func() { a.announcePlugin("stdio", "", plugin.Ready, nil) }, `"type":"plugin.started","plugin":"stdio"`},
 		{func() { a.announcePlugin("stdio", "files", plugin.Backoff, secret) }, `"type":"plugin.crashed","server":"files","plugin":"stdio","code":"upstream.exited","error":"it said ***"`},
 		{func() { a.announcePlugin("stdio", "", plugin.Quarantined, nil) }, `"type":"plugin.quarantined","plugin":"stdio"`},
-		{func() { a.announceTools("files", []string{"new"}, nil, []string{"old"}) }, `"type":"tools.changed","server":"files","added":["new"],"changed":["old"]`},
+		{func() {
+			a.announceTools(catalog.ToolsChange{Server: "files", Added: []string{"new"}, Changed: []string{"old"}, Held: []string{"old"}})
+		}, `"type":"tools.changed","server":"files","added":["new"],"changed":["old"],"held":["old"]`},
 		{func() {
 			a.announceApproval(approval.Pending{ID: "abc", Call: call, State: approval.Waiting, Expires: time.Unix(1764000000, 0)})
 		}, `"type":"approval.waiting","server":"files","principal":{"tenant":"acme","subject":"jo","method":"jwt"},"client":"claude 1","approval":"abc","state":"waiting","kind":"tool","item":"delete","expires":"2025-11-24T16:00:00Z"`},

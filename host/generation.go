@@ -73,7 +73,7 @@ func (g *generation) build(before *generation) {
 		if before != nil && before.inputs[s.Name] == input {
 			u = before.upstreams[s.Name]
 		} else {
-			u = g.newUpstream(s, g.Gateway.Peer(s.Name), Tenant(s, authn.Local()), g.announceServer(s.Name, ""))
+			u = g.newUpstream(s, g.Gateway.Peer(s.Name), Tenant(s, authn.Local()))
 		}
 		g.upstreams[s.Name], g.inputs[s.Name] = u, input
 		g.servers = append(g.servers, g.catalogServerOnce(before, s, u))
@@ -81,7 +81,7 @@ func (g *generation) build(before *generation) {
 		g.inGateway.Servers[s.Name] = gateway.Server{
 			Upstream: u, Repeat: repeatable(s.Tools), Share: gateway.Share(s.Share), Unlisted: s.Resources.Unlisted, Timeout: g.toolTimeout(s.Name), Context: s.Context, Level: g.logLevel(s), Untraced: s.Trace == "off",
 			Open: func(peer upstream.Peer, p authn.Principal) *upstream.Upstream {
-				return g.newUpstream(s, peer, Tenant(s, p), g.announceServer(s.Name, p.Tenant))
+				return g.newUpstream(s, peer, Tenant(s, p))
 			},
 		}
 	}
@@ -107,12 +107,13 @@ func (g *generation) catalogServerOnce(before *generation, s *config.Server, u *
 func sameView(x, y *config.Server) bool {
 	type offer struct {
 		Prefix, Describe, BadSchema, Share string
+		Definitions, Lock                  string
 		Managed                            bool
 		Views                              []config.View
 		Patterns                           [][]string
 	}
 	of := func(s *config.Server) offer {
-		o := offer{Prefix: s.Prefix, Describe: s.Describe, BadSchema: s.BadSchema, Share: s.Share, Managed: s.Managed, Views: s.Views}
+		o := offer{Prefix: s.Prefix, Describe: s.Describe, BadSchema: s.BadSchema, Share: s.Share, Definitions: s.Definitions, Lock: s.Lock, Managed: s.Managed, Views: s.Views}
 		for _, list := range [][]config.Pattern{s.Tools.Allow, s.Tools.Deny, s.Tools.Read, s.Tools.Write, s.Tools.Idempotent, s.Tools.Confirm} {
 			var globs []string
 			for _, p := range list {
@@ -169,6 +170,10 @@ func (a *App) apply(g *generation) {
 	a.toolLimits.SetRules(toolRules(g.Config.Gateway.Limits))
 	g.setNotices()
 	a.Gateway.Apply(&g.inGateway)
+	repinned := a.pins.Apply(g.Config)
 	a.Catalog.SetServers(g.servers)
+	for _, name := range repinned {
+		a.Catalog.Recheck(name)
+	}
 	a.usage.Keep(func(server string) bool { return g.upstreams[server] != nil })
 }

@@ -44,7 +44,7 @@ func (g *generation) notifyRecipient() secret.Recipient {
 
 // notice sends the notice about an event, if there is one.
 func (a *App) notice(e event.Event) {
-	one := notify.Notice{Server: e.Server, Plugin: e.Plugin, Code: e.Code, Kind: e.Kind, Item: e.Item, Rule: e.Rule, Added: e.Added, Removed: e.Removed, Changed: e.Changed}
+	one := notify.Notice{Server: e.Server, Plugin: e.Plugin, Code: e.Code, Kind: e.Kind, Item: e.Item, Rule: e.Rule, Added: e.Added, Removed: e.Removed, Changed: e.Changed, Held: e.Held}
 	if e.Principal != nil {
 		one.Tenant, one.Subject = e.Principal.Tenant, e.Principal.Subject
 	}

@@ -22,7 +22,7 @@ func (g *generation) catalogServer(s *config.Server, u *upstream.Upstream) *cata
 	of := &catalog.Server{
 		Managed: s.Managed,
 		Name:    s.Name, Prefix: s.Prefix, Views: viewsOf(s.Views), Patterns: patternsOf(s.Tools), Upstream: u, Key: g.cacheKey(s),
-		Describe: catalog.Describe(s.Describe), HideBadSchema: s.BadSchema == "hide",
+		Describe: catalog.Describe(s.Describe), HideBadSchema: s.BadSchema == "hide", Pins: g.pins.Of(s),
 	}
 	if g.plugin(s.Transport.Plugin).Source == "builtin/cli" {
 		of.Access = s.Transport.At.String()
@@ -41,8 +41,8 @@ func (g *generation) cacheKey(s *config.Server) string {
 }
 
 // newUpstream creates the upstream of a server for a tenant. Messages of the server go
-// to peer; observe gets its states.
-func (g *generation) newUpstream(s *config.Server, peer upstream.Peer, tenant string, observe func(upstream.State, error)) *upstream.Upstream {
+// to peer.
+func (g *generation) newUpstream(s *config.Server, peer upstream.Peer, tenant string) *upstream.Upstream {
 	revision := mcp.Revision(s.Protocol)
 	if s.Protocol == "auto" {
 		revision = ""
@@ -55,7 +55,7 @@ func (g *generation) newUpstream(s *config.Server, peer upstream.Peer, tenant st
 		delay = func() *fault.Error { return g.authDelay(s, g.credentials.State(g.credentialKey(s, tenant)).Asked) }
 	}
 	return upstream.New(g.withStart(s, upstream.Options{
-		Name: s.Name, Peer: peer, Observe: observe, Changed: changed, Delay: delay, Revisions: cachedRevision{g.opts.Dirs.Cache, filepath.Join("revisions", g.cacheKey(s))},
+		Name: s.Name, Peer: peer, Observe: g.announceServer(s.Name, tenant), Changed: changed, Delay: delay, Revisions: cachedRevision{g.opts.Dirs.Cache, filepath.Join("revisions", g.cacheKey(s))},
 		Log: g.opts.Log, Version: g.opts.Version, Revision: revision,
 		Call: s.Timeouts.Call, Shutdown: g.shutdown(s), Extends: s.Timeouts.Extends,
 		MaxMessage: s.MaxMessage, Budget: g.messages, Lines: g.serverLog,

@@ -168,6 +168,8 @@ func omitted(app *host.App, word string) error {
 	switch {
 	case !ok:
 		return nil
+	case why.Held:
+		return &fault.Error{Code: fault.ToolHeld, Message: why.Text, Server: why.Server, Hint: why.Hint}
 	case why.At != "":
 		return &fault.Error{Code: fault.ConfigInvalid, Message: why.Text, Server: why.Server, At: why.At, Hint: why.Hint}
 	}

@@ -27,6 +27,7 @@ type Server struct {
 	// Managed is set if the configuration of the server is the administrator's.
 	Managed  bool
 	Upstream *upstream.Upstream
+	Pins     Pins // nil: definitions of tools may change
 	// Describe selects how much of the server's texts clients see; "" means Full.
 	Describe Describe
 	// HideBadSchema omits tools with rejected schemas. Otherwise the schemas are
@@ -49,7 +50,7 @@ type Catalog struct {
 	// secret may be nil; see LeaveOut.
 	secret func(text string) bool
 	// toolsChanged may be nil; see OnToolsChanged.
-	toolsChanged func(server string, added, removed, changed []string)
+	toolsChanged func(ToolsChange)
 	ctx          context.Context
 	cancel       context.CancelFunc
 	work         sync.WaitGroup
@@ -111,12 +112,16 @@ func New(servers []*Server, dir cache.Dir, log hclog.Logger, changed func([]upst
 // anything else.
 func (c *Catalog) OnChange(changed func(kinds []upstream.ListKind)) { c.changed = changed }
 
-// OnToolsChanged sets a function that is called with the names of the tools that a server
-// added, removed or changed. The function must not wait. OnToolsChanged must be called
-// before anything else.
-func (c *Catalog) OnToolsChanged(f func(server string, added, removed, changed []string)) {
-	c.toolsChanged = f
+// A ToolsChange has the names of the tools that a server added, removed or changed, and of those
+// that are held back since then.
+type ToolsChange struct {
+	Server                        string
+	Added, Removed, Changed, Held []string
 }
+
+// OnToolsChanged sets a function that is called after the tools of a server changed. The
+// function must not wait. OnToolsChanged must be called before anything else.
+func (c *Catalog) OnToolsChanged(f func(ToolsChange)) { c.toolsChanged = f }
 
 // LeaveOut sets a function that reports whether a text has a secret. Lists with one are kept
 // in memory only. LeaveOut must be called before anything else.

@@ -46,21 +46,21 @@ func (c *Catalog) Changes(server string) []Change {
 }
 
 // noteChanges remembers how the tools of a server differ from those before.
-func (c *Catalog) noteChanges(server string, was, is map[string][]byte, added, removed, changed []string) {
+func (c *Catalog) noteChanges(change ToolsChange, was, is map[string][]byte) {
 	now := time.Now()
 	var all []Change
-	for _, name := range tail(added) {
+	for _, name := range tail(change.Added) {
 		all = append(all, Change{At: now, Tool: name, Added: true})
 	}
-	for _, name := range tail(removed) {
+	for _, name := range tail(change.Removed) {
 		all = append(all, Change{At: now, Tool: name, Removed: true})
 	}
-	for _, name := range tail(changed) {
-		all = append(all, Change{At: now, Tool: name, Members: memberChanges(was[name], is[name])})
+	for _, name := range tail(change.Changed) {
+		all = append(all, Change{At: now, Tool: name, Members: CompareDefinitions(was[name], is[name])})
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.changes[server] = newest(append(c.changes[server], all...))
+	c.changes[change.Server] = newest(append(c.changes[change.Server], all...))
 }
 
 // newest returns the last changes, within the limits.
@@ -87,8 +87,9 @@ func (c Change) size() (n int) {
 // tail returns the last elements that are remembered.
 func tail[T any](all []T) []T { return all[max(0, len(all)-maxChanges):] }
 
-// memberChanges compares two definitions of a tool.
-func memberChanges(before, after []byte) (all []MemberChange) {
+// CompareDefinitions compares two definitions of a tool, of which before may be nil. It returns
+// at most 16 members.
+func CompareDefinitions(before, after []byte) (all []MemberChange) {
 	was, is := members(before), members(after)
 	for _, name := range sortedNames(is) {
 		if !bytes.Equal(was[name], is[name]) {

@@ -58,7 +58,7 @@ func TestChangesAreBounded(t *testing.T) {
 	large := func(member string) []byte {
 		return []byte(`{"name":"x","` + member + `":"` + strings.Repeat("x", 3*maxMemberBytes) + `"}`)
 	}
-	m := memberChanges(large("a"), large("b"))
+	m := CompareDefinitions(large("a"), large("b"))
 	if len(m) != 2 || len(m[0].Before) != maxMemberBytes || m[0].After != nil || len(m[1].After) != maxMemberBytes {
 		t.Errorf("%d members, %d and %d bytes", len(m), len(m[0].Before), len(m[1].After))
 	}
@@ -66,7 +66,7 @@ func TestChangesAreBounded(t *testing.T) {
 	for i := range 100 {
 		many += fmt.Sprintf(`,"m%d":1`, i)
 	}
-	if m := memberChanges([]byte(`{"name":"x"}`), []byte(many+"}")); len(m) != maxMemberChanges {
+	if m := CompareDefinitions([]byte(`{"name":"x"}`), []byte(many+"}")); len(m) != maxMemberChanges {
 		t.Errorf("%d members", len(m))
 	}
 	one := Change{Tool: "x", Members: []MemberChange{{Name: "a", Before: make([]byte, maxMemberBytes), After: make([]byte, maxMemberBytes)}}}

@@ -11,6 +11,7 @@ import (
 type parsed struct {
 	once      sync.Once
 	tools     []outcome[*Tool]
+	held      []Held
 	names     []string // the server's names of its tools
 	prompts   []outcome[*Prompt]
 	resources []outcome[*Item]
@@ -33,6 +34,10 @@ func (l *lists) parse(s *Server) *parsed {
 			name, named := mcp.TextMember(raw, "name")
 			if named {
 				p.names = append(p.names, name)
+			}
+			if held := s.hold(name, raw); held != nil && (t != nil || why.Text != "") { // a hidden tool stays hidden
+				p.held = append(p.held, *held)
+				t, why = nil, held.note(s.Name)
 			}
 			p.tools = append(p.tools, outcome[*Tool]{t, name, why})
 		}

@@ -105,10 +105,13 @@ func (c *Catalog) refresh(ctx context.Context, s *Server) (err error) {
 		return err
 	}
 	l.fetched = time.Now()
-	if before != nil {
-		c.logDrift(s, before, l)
+	s.tellPins(&l.Tools)
+	var held []Held
+	if before != nil && before.fresh { // those of another process were not told here
+		held, _ = c.Held(s.Name)
 	}
 	c.publish(s, l)
+	c.logDrift(s, before, l, held)
 	c.save(s, l)
 	c.warnCost(s.Name)
 	return nil
@@ -173,16 +176,25 @@ func (l *lists) keepFailed(before *lists) error {
 	return nil
 }
 
-// logDrift logs which tools of a server have changed. A tool that changes after the user
-// allowed it deserves attention.
-func (c *Catalog) logDrift(s *Server, before, now *lists) {
-	added, removed, changed := drift(before.Tools.Items, now.Tools.Items)
-	if len(added)+len(removed)+len(changed) > 0 {
-		c.log.Info("the tools of a server changed", "server", s.Name, "added", shortenList(added), "removed", shortenList(removed), "changed", shortenList(changed))
-		c.noteChanges(s.Name, byName(before.Tools.Items), byName(now.Tools.Items), added, removed, changed)
-		if c.toolsChanged != nil {
-			c.toolsChanged(s.Name, added, removed, changed)
-		}
+// logDrift logs which tools of a server have changed, and which are held back now. A tool that
+// changes after the user allowed it deserves attention. before is nil for the first lists, and
+// wasHeld are the tools that were held back then.
+func (c *Catalog) logDrift(s *Server, before, now *lists, wasHeld []Held) {
+	change := ToolsChange{Server: s.Name}
+	if before != nil {
+		change.Added, change.Removed, change.Changed = drift(before.Tools.Items, now.Tools.Items)
+	}
+	if len(change.Added)+len(change.Removed)+len(change.Changed) > 0 {
+		c.log.Info("the tools of a server changed", "server", s.Name, "added", shortenList(change.Added), "removed", shortenList(change.Removed), "changed", shortenList(change.Changed))
+		c.noteChanges(change, byName(before.Tools.Items), byName(now.Tools.Items))
+	}
+	held, _ := c.Held(s.Name)
+	if change.Held = newlyHeld(wasHeld, held); len(change.Held) > 0 {
+		c.log.Warn("tools of a server are held back, because their definitions were not accepted", "server", s.Name, "tools", shortenList(change.Held),
+			"hint", "run `junctor diff "+s.Name+"`")
+	}
+	if c.toolsChanged != nil && len(change.Added)+len(change.Removed)+len(change.Changed)+len(change.Held) > 0 {
+		c.toolsChanged(change)
 	}
 }
 

@@ -43,7 +43,9 @@ type Note struct {
 	Server, Text string
 	At           string // file:line:column, or empty
 	Hint         string
-	Refused      bool // the tool of the note is omitted because of it
+	Refused      bool   // the tool of the note is omitted because of it
+	Held         bool   // the tool of the note is held back; see Held
+	Tool         string // the server's name of the tool that is held back
 }
 
 // String returns the note as one line, without the server.
@@ -107,6 +109,9 @@ func build(servers []*Server, lists map[string]*lists) *Snapshot {
 		if l := lists[server.Name]; l != nil {
 			before := len(s.Tools)
 			s.addTools(server, l)
+			if n, some := heldNote(server.Name, l.parse(server).held); some {
+				s.Notes = append(s.Notes, n)
+			}
 			if text := CostNote(s.Tools[before:]); text != "" {
 				s.note(server, "%s", text)
 			}
@@ -195,7 +200,9 @@ func (s *Snapshot) omit(server *Server, name string, why Note) {
 		return
 	}
 	why.Server = server.Name
-	s.Notes = append(s.Notes, why)
+	if !why.Held { // heldNote is about all of them
+		s.Notes = append(s.Notes, why)
+	}
 	shown := name
 	if v := server.Views[name]; v != nil && v.Name != "" {
 		shown = v.Name

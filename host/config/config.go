@@ -29,6 +29,8 @@ type Config struct {
 	Policies []policy.Rules `json:",omitempty"` // of the weaker layers; the strictest of all counts
 	Shadowed []Shadowed     `json:",omitempty"` // blocks that stronger layers replace
 
+	Locks map[string]*Lock `json:"-"` // the lock files, by path
+
 	// SecretStore keeps the stored secrets; nil: the default store of the machine.
 	SecretStore *SecretStore
 

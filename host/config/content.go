@@ -15,10 +15,6 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// lockName is the lock file beside a configuration. Load does not read it as
-// configuration, but it decides which programs run.
-const lockName = "junctor.lock.hcl"
-
 // A Content is the text of a configuration, read once and not evaluated. A person
 // reviews it before the configuration is used for the first time. [Load] with
 // [Options.Content] uses exactly this text, even if the files have changed since.
@@ -37,6 +33,8 @@ type Content struct {
 	included map[string]include // the files below Root that file() reads, by absolute path
 	links    map[string]string  // targets of other symbolic links below Root that lead out of it
 	programs map[string]string  // sha256 of plugins' programs, by Plugin.Name; see Pin
+	lock     []byte             // the lock file; see lockErr
+	lockErr  error              // why it was not read: fs.ErrNotExist if there is none
 }
 
 type namedText struct {
@@ -90,6 +88,7 @@ func readContent(path string, lookup func(string) (string, bool), review bool) (
 		return nil, l.diagnostics()
 	}
 	c.Root = root
+	c.lock, c.lockErr = readFile(filepath.Join(root, LockName), maxLock)
 	for _, s := range l.sources {
 		c.texts = append(c.texts, namedText{s.name, l.moduleOf(s), s.text})
 		c.include(s)
@@ -285,8 +284,8 @@ func (c *Content) Files() []ContentFile {
 	for path, link := range c.links {
 		all = append(all, ContentFile{c.relative(path), "link to " + link})
 	}
-	if text, err := readFile(filepath.Join(c.Root, lockName), maxFile); !errors.Is(err, fs.ErrNotExist) {
-		add(filepath.Join(c.Root, lockName), text, err)
+	if !errors.Is(c.lockErr, fs.ErrNotExist) {
+		add(filepath.Join(c.Root, LockName), c.lock, c.lockErr)
 	}
 	slices.SortFunc(all, func(a, b ContentFile) int { return strings.Compare(a.Name+a.SHA256, b.Name+b.SHA256) })
 	return all

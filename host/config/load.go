@@ -125,6 +125,7 @@ type loader struct {
 	functions   map[string]function.Function
 	shadowed    []Shadowed
 
+	locks         map[string]*Lock // by path
 	plugins       map[string]*plugin
 	pluginsLost   bool // some could not be read: do not report missing plugins
 	hasPolicy     bool
@@ -161,6 +162,7 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 	if len(l.problems) > 0 || !l.parse() {
 		return nil, l.diagnostics()
 	}
+	l.readLocks()
 	l.collectEnvSecrets()
 	for _, layer := range l.layers {
 		l.collect(layer, topLevelForm)
@@ -192,6 +194,9 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 	l.checkMemory(&gateway, drafts)
 	checkNames(l, drafts)
 	l.shareByTenant(gateway.HTTP, drafts)
+	for _, d := range drafts {
+		l.setLock(d)
+	}
 	var store *storeDraft
 	l.inScope(l.storeLayer(), func() { store = l.secretStore(l.top["secret_store"]) })
 	l.describeAll(ctx, pluginRefs(drafts, store))
@@ -308,7 +313,7 @@ func (l *loader) config(drafts []*draft, store *SecretStore) *Config {
 	for _, s := range l.sources {
 		c.Files = append(c.Files, s.name)
 	}
-	c.Under, c.Shadowed = l.Under, l.shadowed
+	c.Under, c.Shadowed, c.Locks = l.Under, l.shadowed, l.locks
 	for _, p := range l.plugins {
 		c.Plugins = append(c.Plugins, p.Plugin)
 	}

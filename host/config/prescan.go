@@ -23,9 +23,14 @@ const (
 // therefore agree on strings, heredocs and comments. A bracket that does not match
 // its opening bracket is an error, because the depth behind it is not known.
 func prescan(name string, text []byte) (hclsyntax.Tokens, *problem) {
+	return prescanWithin(name, text, maxFile, maxTokens)
+}
+
+// prescanWithin is prescan with other limits.
+func prescanWithin(name string, text []byte, maxBytes, maxTokens int) (hclsyntax.Tokens, *problem) {
 	whole := hcl.Range{Filename: name}
-	if len(text) > maxFile {
-		return nil, &problem{at: whole, summary: fmt.Sprintf("the file is larger than %d KiB", maxFile>>10)}
+	if len(text) > maxBytes {
+		return nil, &problem{at: whole, summary: fmt.Sprintf("the file is larger than %d KiB", maxBytes>>10)}
 	}
 	if !utf8.Valid(text) {
 		return nil, &problem{at: whole, summary: "the file is not valid UTF-8"}

@@ -38,6 +38,9 @@ type Server struct {
 	Trace     string   // "on", or "off": the server learns nothing of traces and ids of requests
 	BadSchema string   // how a tool with an unsafe schema is offered: "replace" or "hide"
 
+	Definitions string // whether definitions of tools may change: "any", "first_use" or "locked"
+	Lock        string `json:",omitempty"` // the path of the lock file with the pins; empty if they may change
+
 	written []Setting // the attributes that the configuration sets
 
 	// Fingerprint is equal for two blocks exactly if a connection that was opened
@@ -118,6 +121,8 @@ var serverAttributes = []serverAttribute{
 		inDefaults: true, doc: "How the server's descriptions reach clients. See [Descriptions](#descriptions)."},
 	{name: "bad_schema", serverValue: oneOf(func(s *Server) *string { return &s.BadSchema }, "replace", "hide"),
 		inDefaults: true, doc: "How a tool with a schema that Junctor refuses is offered. `replace` offers it with a schema that accepts any object and without an output schema; `hide` leaves it out."},
+	{name: "definitions", serverValue: oneOf(func(s *Server) *string { return &s.Definitions }, DefinitionsAny, DefinitionsFirstUse, DefinitionsLocked),
+		inDefaults: true, doc: "Whether a tool may change what it says about itself. See [lock.md](lock.md)."},
 
 	{name: "log_level", serverValue: oneOf(func(s *Server) *string { return &s.LogLevel }, logLevels...),
 		inDefaults: true, doc: "The least severe messages of the server that Junctor asks for and logs. See [Messages of servers](operate.md#messages-of-servers)."},

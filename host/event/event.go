@@ -71,6 +71,7 @@ type Event struct {
 	Added      []string `json:"added,omitempty"`      // servers, or tools of the server
 	Changed    []string `json:"changed,omitempty"`
 	Removed    []string `json:"removed,omitempty"`
+	Held       []string `json:"held,omitempty"` // tools that are held back
 
 	Code  string `json:"code,omitempty"` // of the error
 	Error string `json:"error,omitempty"`

@@ -102,6 +102,8 @@ const (
 	NameUnknown Code = "name.unknown"
 	Denied      Code = "policy.denied"
 	Refused     Code = "policy.refused"
+	ToolHeld    Code = "tool.held"
+	LockFile    Code = "lock.file"
 
 	TestFailed Code = "test.failed"
 
@@ -240,6 +242,8 @@ var Codes = map[Code]Entry{
 	ImportFile:          {ExitUsage, "The file of a client cannot be read, or has no servers. Nothing was changed.", "Correct the file, or paste its `mcpServers` object into `junctor import -`."},
 	ExportFile:          {ExitUsage, "The entry cannot be written to the client's file. The file was not changed.", "Fix the file, or insert the output of `junctor export CLIENT` by hand."},
 	Denied:              {ExitDenied, "A rule in the configuration denies this.", "The message names the rule. `junctor why SUBJECT TOOL` shows every rule about it."},
+	ToolHeld:            {ExitDenied, "The tool is held back: its definition is not the one that was accepted.", "`junctor diff` shows what changed, and `junctor lock --accept SERVER/TOOL` accepts it."},
+	LockFile:            {ExitUsage, "The lock file beside the configuration cannot be read or written.", "See the message. Restore a damaged file from version control, or remove it and run `junctor lock`."},
 	Refused:             {ExitDenied, "The policy of the gateway does not allow this.", "Ask the administrator of the gateway. `junctor why SUBJECT TOOL` shows every rule about it."},
 
 	EditorSession: {ExitAnswer, "`junctor lsp`: the editor ended the session without `shutdown`, or sent something that is no message.", "Look at the editor's log of language servers; `--log debug` writes more to standard error."},

@@ -79,6 +79,9 @@ func (f *finder) lookUpName(ctx context.Context, r *request, exposed string, fou
 // name is that of the server which the name belongs to, if that could not start.
 func (f *finder) tool(ctx context.Context, r *request, exposed string) (*catalog.Tool, error) {
 	t, ok := f.catalog.Snapshot().Tool(exposed)
+	if why, held := f.heldTool(exposed); held && !ok && f.catalog.Fresh(why.Server) {
+		return nil, f.held(r, exposed)
+	}
 	if !ok {
 		// It may belong to a server that was not asked yet. A name without a
 		// prefix could also be that of a server further up, so all are waited for.
@@ -86,9 +89,26 @@ func (f *finder) tool(ctx context.Context, r *request, exposed string) (*catalog
 		t, ok = f.catalog.Snapshot().Tool(exposed)
 	}
 	if !ok {
-		return nil, f.unknown(r, policy.Tool, exposed)
+		return nil, f.held(r, exposed)
 	}
 	return t, nil
+}
+
+// heldTool returns why a tool is held back.
+func (f *finder) heldTool(exposed string) (why catalog.Note, held bool) {
+	why, omitted := f.catalog.Snapshot().Omitted("", exposed)
+	return why, omitted && why.Held
+}
+
+// held is the fault of a tool that is held back, for clients that could use it otherwise, and
+// that of an unknown name for all others.
+func (f *finder) held(r *request, exposed string) error {
+	why, held := f.heldTool(exposed)
+	item := policy.Item{Server: why.Server, Kind: policy.Tool, Name: why.Tool}
+	if !held || !r.generation.lists(&r.principal, r, item, nil) {
+		return f.unknown(r, policy.Tool, exposed)
+	}
+	return fault.In(why.Server, fault.New(fault.ToolHeld, "%s", why.Text).WithHint("ask the operator of the gateway to look at `junctor diff %s`", why.Server))
 }
 
 // unknown is the fault of a name that no server offers. Where the prefix names a

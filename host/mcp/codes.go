@@ -64,6 +64,7 @@ var errorMappings = map[fault.Code]errorMapping{
 
 	fault.PluginDenied:      {-32001, -31014, "denied"},
 	fault.PluginQuarantined: {-32000, -31013, "quarantined"},
+	fault.ToolHeld:          {-32000, -31013, "quarantined"},
 
 	fault.UpstreamCommandNotFound: upstreamDown,
 	fault.UpstreamNotStarted:      upstreamDown,

@@ -71,6 +71,7 @@ type Notice struct {
 	Added   []string `json:"added,omitempty"` // tools, at most MaxNames of each list
 	Removed []string `json:"removed,omitempty"`
 	Changed []string `json:"changed,omitempty"`
+	Held    []string `json:"held,omitempty"` // tools that are held back
 
 	// Repeats counts the equal notices that were not sent, because this one was due.
 	Repeats int `json:"repeats,omitempty"`

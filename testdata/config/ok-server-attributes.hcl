@@ -15,6 +15,7 @@ server "all" {
   describe    = "brief"
   context     = ["client"]
   bad_schema  = "hide"
+  definitions = "locked"
   log_level   = "warning"
   trace       = "off"
   timeouts {

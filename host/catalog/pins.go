@@ -1,0 +1,154 @@
+package catalog
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/upstream"
+)
+
+// Pins decide which tools of a server are held back, because they are not what was accepted.
+// The methods may be called concurrently.
+type Pins interface {
+	// Pinned returns the digest that was accepted for a tool, or "".
+	Pinned(tool string) string
+	// Strict reports whether a tool without an accepted digest is held back.
+	Strict() bool
+	// Seen is told the definitions in an answer of the server, by name, before clients see
+	// them. It may wait for a file.
+	Seen(definitions map[string][]byte)
+}
+
+// A Held is a tool that is held back: it is not listed, and calls are refused.
+type Held struct {
+	Tool       string // its name on the server
+	Pinned     string // the digest that was accepted; empty for a new tool
+	Digest     string // of the definition
+	Definition []byte // JSON of the server
+}
+
+// DefinitionDigest returns the SHA-256 of a tool's definition, in hexadecimal digits. The order
+// of its members and white space do not change it.
+func DefinitionDigest(definition []byte) string {
+	sum := sha256.Sum256(mcp.Canonical(definition))
+	return hex.EncodeToString(sum[:])
+}
+
+// hold returns the tool as it is held back, or nil if clients may see it.
+func (s *Server) hold(name string, raw []byte) *Held {
+	if s.Pins == nil {
+		return nil
+	}
+	pinned := s.Pins.Pinned(name)
+	if pinned == "" && !s.Pins.Strict() {
+		return nil
+	}
+	digest := DefinitionDigest(raw)
+	if digest == pinned {
+		return nil
+	}
+	return &Held{Tool: name, Pinned: pinned, Digest: digest, Definition: raw}
+}
+
+// note says why a tool is held back.
+func (h *Held) note(server string) Note {
+	why := "its definition changed since it was accepted"
+	if h.Pinned == "" {
+		why = "its definition was not accepted yet"
+	}
+	return Note{
+		Text: fmt.Sprintf("tool %.64q is held back: %s", h.Tool, why), Held: true, Tool: h.Tool,
+		Hint: fmt.Sprintf("run `junctor diff %s`, then `junctor lock --accept %s/%s`", server, server, h.Tool),
+	}
+}
+
+// heldNote is the note about the tools of a server that are held back. There is one, however many
+// they are.
+func heldNote(server string, held []Held) (Note, bool) {
+	var names []string
+	for _, h := range held {
+		names = append(names, h.Tool)
+	}
+	switch len(held) {
+	case 0:
+		return Note{}, false
+	case 1:
+		n := held[0].note(server)
+		n.Server = server
+		return n, true
+	}
+	return Note{
+		Server: server, Text: fmt.Sprintf("%d tools are held back, because their definitions were not accepted: %s", len(held), strings.Join(shortenList(names), ", ")),
+		Hint: fmt.Sprintf("run `junctor diff %s`, then `junctor lock --accept %s`", server, server),
+	}, true
+}
+
+// Held returns the tools of a server that are held back, sorted by name. known is false if the
+// lists of the server are not known.
+func (c *Catalog) Held(server string) (held []Held, known bool) {
+	c.mu.Lock()
+	s, l := c.server(server), c.lists[server]
+	c.mu.Unlock()
+	if s == nil || l == nil {
+		return nil, false
+	}
+	held = slices.Clone(l.parse(s).held)
+	slices.SortStableFunc(held, func(a, b Held) int { return strings.Compare(a.Tool, b.Tool) })
+	return held, true
+}
+
+// Definitions returns the definitions of a server's tools as the server sent them, by name.
+func (c *Catalog) Definitions(server string) map[string][]byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if l := c.lists[server]; l != nil {
+		return byName(l.Tools.Items)
+	}
+	return nil
+}
+
+// Recheck compares the tools of a server with its pins again, which have changed.
+func (c *Catalog) Recheck(server string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	l := c.lists[server]
+	if l == nil || c.server(server) == nil {
+		return
+	}
+	before := c.snapshot.Load()
+	c.lists[server] = l.unparsed()
+	after := build(c.servers, c.lists)
+	c.snapshot.Store(after)
+	close(c.published)
+	c.published = make(chan struct{})
+	c.scheduleNotify(after.changes(before))
+}
+
+// tellPins tells the pins of a server what it answered.
+func (s *Server) tellPins(l *upstream.Listing) {
+	if s.Pins == nil || l.Failed != nil {
+		return
+	}
+	all := byName(l.Items)
+	maps.DeleteFunc(all, func(name string, _ []byte) bool { return nameProblem(name) != "" })
+	s.Pins.Seen(all)
+}
+
+// newlyHeld returns the names of the tools that are held back, and were not before.
+func newlyHeld(before, now []Held) (names []string) {
+	was := map[string]string{}
+	for _, h := range before {
+		was[h.Tool] = h.Digest
+	}
+	for _, h := range now {
+		if was[h.Tool] != h.Digest {
+			names = append(names, h.Tool)
+		}
+	}
+	return names
+}

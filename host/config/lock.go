@@ -1,0 +1,306 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/hashicorp/hcl/v2/hclwrite"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/junctor-mcp/junctor/host/lazyregexp"
+)
+
+// LockName is the name of the lock file beside a configuration. It is HCL, but not part of
+// the configuration.
+const LockName = "junctor.lock.hcl"
+
+// The limits of a lock file: about 35 000 tools.
+const (
+	maxLock       = 4 << 20 // bytes
+	maxLockTokens = 500_000
+)
+
+// lockTokens is the number of tokens of one digest in a lock file.
+const lockTokens = 16
+
+// The words for Server.Definitions.
+const (
+	DefinitionsAny      = "any"       // the tools of the server may change
+	DefinitionsFirstUse = "first_use" // a tool is pinned when it is first seen
+	DefinitionsLocked   = "locked"    // a tool without a pin is held back
+)
+
+// A Lock is the content of a lock file: the pins of the definitions of tools and of the
+// programs of plugins.
+type Lock struct {
+	Path    string // of the file, which may not exist
+	Servers map[string]map[string]string
+	Plugins map[string]LockedPlugin
+}
+
+// A LockedPlugin is the pin of the program of a plugin.
+type LockedPlugin struct {
+	Version string            // at the time of the pin; for people
+	SHA256  map[string]string // by platform, such as "linux_amd64"
+}
+
+// NewLock returns an empty lock file.
+func NewLock(path string) *Lock {
+	return &Lock{Path: path, Servers: map[string]map[string]string{}, Plugins: map[string]LockedPlugin{}}
+}
+
+// LockPath returns the path of the lock file beside the configuration at a path, a file or a
+// directory.
+func LockPath(path string) string { return filepath.Join(rootOf(path), LockName) }
+
+// ReadLock reads a lock file. It returns an empty Lock if there is no file.
+func ReadLock(path string) (*Lock, Diagnostics) {
+	l := newLoader(Options{Path: path})
+	lock := l.readLock(path)
+	return lock, l.diagnostics()
+}
+
+// readLocks reads the lock files of the layers and of the managed configuration. Those of
+// texts that are edited are not read.
+func (l *loader) readLocks() {
+	l.locks = map[string]*Lock{}
+	if l.Static {
+		return
+	}
+	for i := range l.layers {
+		if path := l.lockPath(i, false); path != "" {
+			l.locks[path] = l.lockOf(i, path)
+		}
+	}
+	if path := l.lockPath(0, true); l.managed != nil && l.locks[path] == nil {
+		l.locks[path] = l.readLock(path)
+	}
+}
+
+// lockPath returns the path of the lock file of a layer, or of the managed configuration; ""
+// for a configuration that is not in a file.
+func (l *loader) lockPath(layer int, managed bool) string {
+	switch {
+	case managed:
+		return LockPath(l.Managed)
+	case layer > 0:
+		return LockPath(l.Under[layer-1])
+	case l.Text != nil:
+		return ""
+	}
+	return LockPath(l.Path)
+}
+
+// lockOf returns the lock file of a layer: that of the strongest one as it was reviewed.
+func (l *loader) lockOf(layer int, path string) *Lock {
+	switch {
+	case layer > 0 || l.Content == nil:
+		return l.readLock(path)
+	case l.Content.lockErr == nil:
+		return l.parseLock(path, l.Content.lock)
+	}
+	return l.lockProblem(path, l.Content.lockErr)
+}
+
+// readLock is ReadLock; problems are those of the loader.
+func (l *loader) readLock(path string) *Lock {
+	text, err := readFile(path, maxLock)
+	if err != nil {
+		return l.lockProblem(path, err)
+	}
+	if exposed := ownershipProblem(path); exposed != nil {
+		l.problem(*exposed)
+		return NewLock(path)
+	}
+	return l.parseLock(path, text)
+}
+
+// lockProblem reports a lock file that cannot be read, and returns an empty one. A file that is
+// absent is no problem.
+func (l *loader) lockProblem(path string, err error) *Lock {
+	if !errors.Is(err, fs.ErrNotExist) {
+		l.problem(problem{at: hcl.Range{Filename: path}, summary: "cannot read the lock file: " + err.Error(), hint: lockHint})
+	}
+	return NewLock(path)
+}
+
+// setLock sets the lock file of a server whose tools are pinned.
+func (l *loader) setLock(d *draft) {
+	if d.Definitions == DefinitionsAny || !d.Enabled {
+		return
+	}
+	if d.Lock = l.lockPath(d.Layer, d.Managed); d.Lock == "" {
+		l.problem(problem{
+			at: d.block.head, summary: fmt.Sprintf("server %q: definitions = %q needs a lock file beside the configuration, which is not in a file", d.Name, d.Definitions),
+			hint: "write the configuration to a file and name it with --config, or remove definitions",
+		})
+	}
+}
+
+// parseLock parses the text of a lock file. It evaluates nothing.
+func (l *loader) parseLock(path string, text []byte) *Lock {
+	s := &source{name: path, text: text}
+	l.byName[path] = s
+	r := lockReader{loader: l, lock: NewLock(path)}
+	if _, wrong := prescanWithin(path, text, maxLock, maxLockTokens); wrong != nil {
+		l.problem(*wrong)
+		return r.lock
+	}
+	body, diags := s.parse()
+	if diags.HasErrors() {
+		for _, d := range diags {
+			l.problem(problem{at: rangeOf(d.Subject, path), summary: "lock file: " + d.Summary, hint: lockHint})
+		}
+		return r.lock
+	}
+	for _, b := range r.blocks(body, "server", "plugin") {
+		if b.Type == "server" {
+			r.server(b)
+		} else {
+			r.plugin(b)
+		}
+	}
+	return r.lock
+}
+
+func rangeOf(r *hcl.Range, path string) hcl.Range {
+	if r == nil {
+		return hcl.Range{Filename: path}
+	}
+	return *r
+}
+
+// lockHint is the hint for a lock file that cannot be read.
+const lockHint = "restore the file from version control, or remove it and run `junctor lock`"
+
+// A lockReader reads the blocks of a lock file.
+type lockReader struct {
+	*loader
+	lock *Lock
+}
+
+func (r lockReader) refuse(at hcl.Range, format string, args ...any) {
+	r.problem(problem{at: at, summary: "lock file: " + fmt.Sprintf(format, args...), hint: lockHint})
+}
+
+// blocks returns the blocks of the given types. Each of them has one label, and no two of a
+// type have the same.
+func (r lockReader) blocks(body *hclsyntax.Body, types ...string) (all []*hclsyntax.Block) {
+	seen := map[string]bool{}
+	for _, b := range body.Blocks {
+		switch {
+		case !slices.Contains(types, b.Type):
+			r.refuse(b.TypeRange, "unknown block %q", b.Type)
+		case len(b.Labels) != 1:
+			r.refuse(b.TypeRange, "a block %q has one label", b.Type)
+		case seen[b.Type+" "+b.Labels[0]]:
+			r.refuse(b.LabelRanges[0], "%s %q is there twice", b.Type, b.Labels[0])
+		default:
+			seen[b.Type+" "+b.Labels[0]] = true
+			all = append(all, b)
+		}
+	}
+	return all
+}
+
+// texts returns the attributes of a block, which are texts, in the order of their names.
+func (r lockReader) texts(body *hclsyntax.Body, known ...string) map[string]string {
+	all := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(body.Attributes)) {
+		a := body.Attributes[name]
+		text, ok := literalText(a.Expr)
+		switch {
+		case !slices.Contains(known, name):
+			r.refuse(a.NameRange, "unknown attribute %q", name)
+		case !ok:
+			r.refuse(a.SrcRange, "%q is a text in quotes", name)
+		default:
+			all[name] = text
+		}
+	}
+	return all
+}
+
+// hexDigest matches a SHA-256 in lower-case hexadecimal digits.
+var hexDigest = lazyregexp.New(`^[0-9a-f]{64}$`)
+
+// digest returns the attribute sha256 of a block.
+func (r lockReader) digest(b *hclsyntax.Block, texts map[string]string) (string, bool) {
+	if !hexDigest.MatchString(texts["sha256"]) {
+		r.refuse(b.TypeRange, "%s %q needs sha256, 64 lower-case hexadecimal digits", b.Type, b.Labels[0])
+		return "", false
+	}
+	return texts["sha256"], true
+}
+
+func (r lockReader) server(b *hclsyntax.Block) {
+	pins := map[string]string{}
+	r.lock.Servers[b.Labels[0]] = pins
+	r.texts(b.Body)
+	for _, tool := range r.blocks(b.Body, "tool") {
+		if sum, ok := r.digest(tool, r.texts(tool.Body, "sha256")); ok {
+			pins[tool.Labels[0]] = sum
+		}
+		r.blocks(tool.Body)
+	}
+}
+
+func (r lockReader) plugin(b *hclsyntax.Block) {
+	p := LockedPlugin{Version: r.texts(b.Body, "version")["version"], SHA256: map[string]string{}}
+	for _, platform := range r.blocks(b.Body, "platform") {
+		if sum, ok := r.digest(platform, r.texts(platform.Body, "sha256")); ok {
+			p.SHA256[platform.Labels[0]] = sum
+		}
+		r.blocks(platform.Body)
+	}
+	r.lock.Plugins[b.Labels[0]] = p
+}
+
+// Fits reports whether the lock file can be read again.
+func (k *Lock) Fits() bool {
+	digests := 0
+	for _, tools := range k.Servers {
+		digests += 1 + len(tools)
+	}
+	for _, p := range k.Plugins {
+		digests += 1 + len(p.SHA256)
+	}
+	return digests*lockTokens < maxLockTokens && len(k.HCL()) <= maxLock
+}
+
+// HCL returns the text of the lock file. Its blocks are sorted, so that two versions can be
+// compared.
+func (k *Lock) HCL() []byte {
+	f := hclwrite.NewEmptyFile()
+	f.Body().AppendUnstructuredTokens(hclwrite.Tokens{{Type: hclsyntax.TokenComment, Bytes: []byte(
+		"# Written by Junctor: digests of the tools and plugins that were accepted. Keep it beside the configuration.\n" +
+			"# `junctor diff` shows what differs, and `junctor lock --accept` accepts it.\n")}})
+	digest := func(in *hclwrite.Body, kind, label, sum string) {
+		in.AppendNewBlock(kind, []string{label}).Body().SetAttributeValue("sha256", cty.StringVal(sum))
+	}
+	for _, name := range slices.Sorted(maps.Keys(k.Plugins)) {
+		p := k.Plugins[name]
+		f.Body().AppendNewline()
+		in := f.Body().AppendNewBlock("plugin", []string{name}).Body()
+		if p.Version != "" {
+			in.SetAttributeValue("version", cty.StringVal(p.Version))
+		}
+		for _, platform := range slices.Sorted(maps.Keys(p.SHA256)) {
+			digest(in, "platform", platform, p.SHA256[platform])
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(k.Servers)) {
+		f.Body().AppendNewline()
+		in := f.Body().AppendNewBlock("server", []string{name}).Body()
+		for _, tool := range slices.Sorted(maps.Keys(k.Servers[name])) {
+			digest(in, "tool", tool, k.Servers[name][tool])
+		}
+	}
+	return f.Bytes()
+}

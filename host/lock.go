@@ -1,0 +1,105 @@
+package host
+
+import (
+	"context"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/junctor-mcp/junctor/host/audit"
+	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/pins"
+)
+
+// newPins returns the store of the digests that were accepted.
+func (a *App) newPins() *pins.Store {
+	o := pins.Options{Log: a.opts.Log, Cache: a.opts.Dirs.Cache, Secret: a.redactor.finds, KeepTrust: a.opts.KeepTrust}
+	if a.opts.Dirs.Data != "" {
+		o.Locks = filepath.Join(a.opts.Dirs.Data, "locks")
+	}
+	return pins.New(o)
+}
+
+// Differences compares the known tools of a server with the accepted ones. It contacts no
+// server. known is false if nothing is known of the tools.
+func (a *App) Differences(server string) (all []pins.Difference, known bool, err error) {
+	of, err := a.lockedServer(server)
+	if err != nil {
+		return nil, false, err
+	}
+	held, known := a.Catalog.Held(server)
+	if !known {
+		return nil, false, nil
+	}
+	return a.pins.Differences(of, held, a.Catalog.Definitions(server)), true, nil
+}
+
+// AcceptTools accepts definitions of tools that are held back. digests are those that a person
+// has seen, by tool; by names the person.
+func (a *App) AcceptTools(server string, digests map[string]string, by string) error {
+	of, err := a.lockedServer(server)
+	if err != nil {
+		return err
+	}
+	held, known := a.Catalog.Held(server)
+	if !known {
+		return fault.New(fault.ListUnknown, "the tools of server %q are not known", server).WithHint("run `junctor tools --server %s`", server)
+	}
+	err = a.pins.Accept(of, digests, held)
+	a.Catalog.Recheck(server)
+	names := slices.Sorted(maps.Keys(digests))
+	a.noteLock(server, by, namesText("accepted", names), err)
+	return err
+}
+
+// LockTools pins the tools of a server that are new, and forgets those that the server has no
+// longer. The lists of the server are asked for before.
+func (a *App) LockTools(ctx context.Context, server, by string) (added, removed []string, err error) {
+	of, err := a.lockedServer(server)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := a.Catalog.Refresh(ctx, server)[server]; err != nil {
+		return nil, nil, err
+	}
+	if a.Catalog.Unfinished(server) != nil {
+		return nil, nil, fault.In(server, fault.New(fault.ListPartial, "the server is still discovering its tools").WithHint("run the command again later"))
+	}
+	added, removed, err = a.pins.Lock(of, a.Catalog.Definitions(server))
+	a.Catalog.Recheck(server)
+	if err != nil || len(added)+len(removed) > 0 {
+		a.noteLock(server, by, namesText("accepted", added)+namesText("forgotten", removed), err)
+	}
+	return added, removed, err
+}
+
+// noteLock records that a person accepted tools.
+func (a *App) noteLock(server, by, detail string, err error) {
+	e := &audit.Event{Kind: audit.ToolChange, Server: server, By: by, Outcome: audit.OK, Detail: strings.TrimPrefix(detail, "; ")}
+	if err != nil {
+		f := fault.As(err)
+		e.Outcome, e.Code, e.Message = audit.Failed, string(f.Code), f.Message
+	}
+	a.audit.Note(e)
+}
+
+// lockedServer returns a server whose tools are pinned.
+func (a *App) lockedServer(name string) (*config.Server, error) {
+	for _, s := range a.Config().Servers {
+		switch {
+		case s.Name != name:
+		case !s.Enabled:
+			return nil, fault.New(fault.NameUnknown, "server %q is disabled", name)
+		case s.Lock == "":
+			return nil, &fault.Error{
+				Code: fault.Usage, Message: "the tools of server \"" + name + "\" may change: it has definitions = \"any\"", At: s.At.String(),
+				Hint: `set definitions = "first_use" or "locked" in its block`,
+			}
+		default:
+			return s, nil
+		}
+	}
+	return nil, fault.New(fault.NameUnknown, "unknown server %q", name).WithHint("`junctor status` lists the servers")
+}

@@ -1,0 +1,96 @@
+package pins
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/fault"
+)
+
+// A Difference is a tool whose definition is not the accepted one.
+type Difference struct {
+	Tool   string
+	Pinned string // the accepted digest; empty for a new tool
+	Digest string // of the definition now; empty if the server has no such tool any more
+	// Members are the parts that differ. They are all parts of a new tool, and of one whose
+	// accepted definition was not kept on this machine.
+	Members []catalog.MemberChange
+	// Unknown is set if the accepted definition was not kept.
+	Unknown bool
+}
+
+// Differences compares the definitions of a server's tools with the accepted ones. held are the
+// tools that are held back, and definitions are those of all tools.
+func (s *Store) Differences(of *config.Server, held []catalog.Held, definitions map[string][]byte) (all []Difference) {
+	kept := s.keptDefinitions(of)
+	for _, h := range held {
+		d := Difference{Tool: h.Tool, Pinned: h.Pinned, Digest: h.Digest}
+		before := kept[h.Tool]
+		if h.Pinned == "" || before != nil && catalog.DefinitionDigest(before) != h.Pinned {
+			before = nil
+		}
+		d.Unknown = before == nil && h.Pinned != ""
+		d.Members = catalog.CompareDefinitions(before, h.Definition)
+		all = append(all, d)
+	}
+	pinned := s.digests(of)
+	for _, name := range slices.Sorted(maps.Keys(pinned)) {
+		if definitions[name] == nil {
+			all = append(all, Difference{Tool: name, Pinned: pinned[name]})
+		}
+	}
+	return all
+}
+
+// Accept pins definitions of a server's tools. digests are those that a person has seen, by
+// name, and held are the tools that are held back now. It fails if another definition came
+// meanwhile, and changes nothing then.
+func (s *Store) Accept(of *config.Server, digests map[string]string, held []catalog.Held) error {
+	now, definitions := map[string]string{}, map[string][]byte{}
+	for _, h := range held {
+		now[h.Tool], definitions[h.Tool] = h.Digest, h.Definition
+	}
+	for _, name := range slices.Sorted(maps.Keys(digests)) {
+		switch {
+		case now[name] == "":
+			return fault.New(fault.NameUnknown, "tool %.64q of server %q is not held back", name, of.Name).WithHint("`junctor diff %s` lists the tools that are", of.Name)
+		case now[name] != digests[name]:
+			return fault.New(fault.ToolHeld, "the definition of tool %.64q of server %q changed again since it was shown", name, of.Name).
+				WithHint("look at it again before you accept it")
+		}
+	}
+	err := s.update(of, func(inFile map[string]string) (use, write map[string]string) {
+		use, write = copyOf(s.digests(of)), copyOf(inFile)
+		maps.Copy(use, digests)
+		maps.Copy(write, digests)
+		return use, write
+	})
+	s.keepDefinitions(of, definitions)
+	return err
+}
+
+// Lock pins the tools of a server that have no digest, and removes the digests of tools that it
+// has no longer. Changed tools stay as they are.
+func (s *Store) Lock(of *config.Server, definitions map[string][]byte) (added, removed []string, err error) {
+	err = s.update(of, func(inFile map[string]string) (use, write map[string]string) {
+		write = map[string]string{}
+		for name, digest := range inFile {
+			if definitions[name] == nil {
+				removed = append(removed, name)
+			} else {
+				write[name] = digest
+			}
+		}
+		for name, digest := range newDigests(write, definitions) {
+			added = append(added, name)
+			write[name] = digest
+		}
+		return copyOf(write), write
+	})
+	slices.Sort(added)
+	slices.Sort(removed)
+	s.keepDefinitions(of, definitions)
+	return added, removed, err
+}

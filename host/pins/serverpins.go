@@ -1,0 +1,90 @@
+package pins
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/fault"
+)
+
+// A serverPins are the pins of one server.
+type serverPins struct {
+	*Store
+	of *config.Server
+}
+
+// Pinned implements [catalog.Pins].
+func (p *serverPins) Pinned(tool string) string { return p.digests(p.of)[tool] }
+
+// Strict implements [catalog.Pins].
+func (p *serverPins) Strict() bool {
+	return p.of.Definitions == config.DefinitionsLocked || len(p.digests(p.of)) >= maxTools
+}
+
+// Seen implements [catalog.Pins]. It pins the tools that are seen for the first time, and keeps
+// the pinned definitions, to show them when they change.
+func (p *serverPins) Seen(definitions map[string][]byte) {
+	if !p.Strict() {
+		p.pinNew(p.of, definitions)
+	}
+	p.keepDefinitions(p.of, definitions)
+}
+
+// pinNew pins the tools that have no digest yet. A digest in the file counts: another process may
+// have seen the tool before.
+func (s *Store) pinNew(of *config.Server, definitions map[string][]byte) {
+	known := s.digests(of)
+	added := newDigests(known, definitions)
+	if len(added) == 0 {
+		return
+	}
+	err := s.update(of, func(inFile map[string]string) (use, write map[string]string) {
+		use, write = copyOf(known), copyOf(inFile)
+		for name, digest := range added {
+			if there := inFile[name]; there != "" {
+				digest = there
+			}
+			if use[name] = digest; len(write) < maxTools {
+				write[name] = digest
+			}
+		}
+		return use, write
+	})
+	if err != nil {
+		use := copyOf(known)
+		maps.Copy(use, added)
+		s.use(of, use)
+		s.warn(of, err)
+	}
+}
+
+// newDigests returns the digests of the tools that are not known, within the limit.
+func newDigests(known map[string]string, definitions map[string][]byte) map[string]string {
+	added := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(definitions)) {
+		if known[name] == "" && len(known)+len(added) < maxTools {
+			added[name] = catalog.DefinitionDigest(definitions[name])
+		}
+	}
+	return added
+}
+
+// warn says once for each lock file that it cannot be written.
+func (s *Store) warn(of *config.Server, err error) {
+	s.mu.Lock()
+	told := s.told[of.Lock]
+	s.told[of.Lock] = true
+	s.mu.Unlock()
+	if !told {
+		s.o.Log.Warn("tools are pinned in this process only", "server", of.Name, "error", err, "hint", fault.As(err).Hint)
+	}
+}
+
+// copyOf returns a copy of digests, which may be nil.
+func copyOf(digests map[string]string) map[string]string {
+	all := make(map[string]string, len(digests))
+	maps.Copy(all, digests)
+	return all
+}

@@ -1,0 +1,179 @@
+package pins
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/google/renameio/v2"
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/junctor-mcp/junctor/host/cache"
+	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/filelock"
+)
+
+const (
+	// maxTools is the maximum number of pinned tools of a server. Further tools are held back:
+	// a server that invents names would fill the lock file.
+	maxTools = 5000
+	// lockTime limits the wait for another process that writes the same lock file.
+	lockTime = 10 * time.Second
+)
+
+// Options configure [New].
+type Options struct {
+	Log   hclog.Logger
+	Cache cache.Dir // for definitions, which Junctor shows when they change
+	Locks string    // the directory of locks that exclude other processes; empty: none are excluded
+	// Secret reports whether a text has a secret; such definitions are not kept. Nil: none has.
+	Secret func(text string) bool
+	// KeepTrust calls write, which changes a lock file, and keeps the trust in the
+	// configuration beside it. Nil: the configuration needs none.
+	KeepTrust func(write func() error) error
+}
+
+// A Store has the digests of the lock files, as this process read or accepted them. What
+// another process writes counts after [Store.Apply] only, because a person has to trust the
+// files of a project again when they change. A Store may be used concurrently.
+type Store struct {
+	o Options
+
+	mu    sync.Mutex
+	files map[string]*config.Lock // by path; mu guards the map, whose values are never changed
+	told  map[string]bool         // guarded by mu; the paths of files that could not be written
+}
+
+// New returns a Store without digests.
+func New(o Options) *Store {
+	if o.Secret == nil {
+		o.Secret = func(string) bool { return false }
+	}
+	if o.KeepTrust == nil {
+		o.KeepTrust = func(write func() error) error { return write() }
+	}
+	return &Store{o: o, told: map[string]bool{}}
+}
+
+// Apply makes the lock files of a configuration those in effect. It returns the names of the
+// servers whose digests differ from those before.
+func (s *Store) Apply(c *config.Config) (changed []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before := s.files
+	s.files = maps.Clone(c.Locks)
+	for _, of := range c.Servers {
+		if old := before[of.Lock]; of.Lock != "" && old != nil && !maps.Equal(old.Servers[of.Name], s.files[of.Lock].Servers[of.Name]) {
+			changed = append(changed, of.Name)
+		}
+	}
+	return changed
+}
+
+// Digests returns the accepted digests of the tools of a server, by name.
+func (s *Store) Digests(of *config.Server) map[string]string { return maps.Clone(s.digests(of)) }
+
+// digests is Digests; the result must not be changed.
+func (s *Store) digests(of *config.Server) map[string]string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if lock := s.files[of.Lock]; lock != nil {
+		return lock.Servers[of.Name]
+	}
+	return nil
+}
+
+// Of returns the pins of a server for the catalog, or nil if the definitions of its tools may
+// change.
+func (s *Store) Of(of *config.Server) catalog.Pins {
+	if of.Lock == "" {
+		return nil
+	}
+	return &serverPins{Store: s, of: of}
+}
+
+// update changes the digests of a server in this process and in the file. change gets those in
+// the file, and returns those that this process uses from now on and those for the file. They
+// are used even if the file cannot be written.
+func (s *Store) update(of *config.Server, change func(inFile map[string]string) (use, write map[string]string)) error {
+	return s.rewrite(of.Lock, func(lock *config.Lock) (changed bool) {
+		use, write := change(lock.Servers[of.Name])
+		s.use(of, use)
+		if maps.Equal(write, lock.Servers[of.Name]) {
+			return false
+		}
+		if lock.Servers[of.Name] = write; len(write) == 0 {
+			delete(lock.Servers, of.Name)
+		}
+		return true
+	})
+}
+
+// rewrite changes a lock file. It excludes other processes meanwhile.
+func (s *Store) rewrite(path string, change func(*config.Lock) (changed bool)) error {
+	ctx, cancel := context.WithTimeout(context.Background(), lockTime)
+	defer cancel()
+	release, err := s.exclude(ctx, path)
+	if err != nil {
+		return fault.Because(fault.LockFile, err, "cannot wait for other processes that write the lock file %s", path)
+	}
+	defer release()
+	lock, diags := config.ReadLock(path)
+	if diags.HasErrors() {
+		return fault.Because(fault.LockFile, diags.Err(), "the lock file was not changed")
+	}
+	if !change(lock) {
+		return nil
+	}
+	if !lock.Fits() {
+		return fault.New(fault.LockFile, "the lock file %s would have more tools than can be read again", path).
+			WithHint("set definitions = \"any\" for servers with many tools")
+	}
+	if err := s.o.KeepTrust(func() error { return renameio.WriteFile(path, lock.HCL(), 0o644) }); err != nil {
+		return fault.Because(fault.LockFile, err, "the lock file %s was not written", path).
+			WithHint("make its directory writable for Junctor, or set definitions = \"any\"")
+	}
+	return nil
+}
+
+// exclude waits until no other process writes a lock file.
+func (s *Store) exclude(ctx context.Context, path string) (release func(), err error) {
+	if s.o.Locks == "" {
+		return func() {}, nil
+	}
+	return filelock.Lock(ctx, filepath.Join(s.o.Locks, "lockfile-"+digestOf(absolute(path))))
+}
+
+// use makes digests those of a server in this process.
+func (s *Store) use(of *config.Server, digests map[string]string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	next := config.NewLock(of.Lock)
+	if lock := s.files[of.Lock]; lock != nil {
+		next.Servers, next.Plugins = maps.Clone(lock.Servers), lock.Plugins
+	}
+	next.Servers[of.Name] = digests
+	s.files[of.Lock] = next
+}
+
+func absolute(path string) string {
+	if real, err := filepath.Abs(path); err == nil {
+		return real
+	}
+	return path
+}
+
+// digestOf returns a name for a file that belongs to texts.
+func digestOf(texts ...string) string {
+	h := sha256.New()
+	for _, text := range texts {
+		h.Write([]byte(text + "\x00"))
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
