@@ -67,6 +67,8 @@ type Options struct {
 	Roots []string
 	// Warn reports a warning to the user. If it is nil, warnings are logged.
 	Warn func(msg, hint string)
+	// HoldNewTools holds back tools that are not pinned yet, of all servers with pins.
+	HoldNewTools bool
 	// KeepTrust calls write, which changes the lock file beside Config, and keeps the trust in
 	// the configuration. Nil: the configuration needs none.
 	KeepTrust func(write func() error) error

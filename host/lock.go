@@ -1,7 +1,6 @@
 package host
 
 import (
-	"context"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -15,7 +14,7 @@ import (
 
 // newPins returns the store of the digests that were accepted.
 func (a *App) newPins() *pins.Store {
-	o := pins.Options{Log: a.opts.Log, Cache: a.opts.Dirs.Cache, Secret: a.redactor.finds, KeepTrust: a.opts.KeepTrust}
+	o := pins.Options{Log: a.opts.Log, Cache: a.opts.Dirs.Cache, Secret: a.redactor.finds, KeepTrust: a.opts.KeepTrust, HoldNew: a.opts.HoldNewTools}
 	if a.opts.Dirs.Data != "" {
 		o.Locks = filepath.Join(a.opts.Dirs.Data, "locks")
 	}
@@ -54,25 +53,17 @@ func (a *App) AcceptTools(server string, digests map[string]string, by string) e
 	return err
 }
 
-// LockTools pins the tools of a server that are new, and forgets those that the server has no
-// longer. The lists of the server are asked for before.
-func (a *App) LockTools(ctx context.Context, server, by string) (added, removed []string, err error) {
+// LockTools pins new tools of a server, with the digests that a person has seen, and forgets
+// those that the server has no longer. by names the person.
+func (a *App) LockTools(server string, added map[string]string, gone []string, by string) error {
 	of, err := a.lockedServer(server)
-	if err != nil {
-		return nil, nil, err
+	if err != nil || len(added)+len(gone) == 0 {
+		return err
 	}
-	if err := a.Catalog.Refresh(ctx, server)[server]; err != nil {
-		return nil, nil, err
-	}
-	if a.Catalog.Unfinished(server) != nil {
-		return nil, nil, fault.In(server, fault.New(fault.ListPartial, "the server is still discovering its tools").WithHint("run the command again later"))
-	}
-	added, removed, err = a.pins.Lock(of, a.Catalog.Definitions(server))
+	err = a.pins.Lock(of, added, gone, a.Catalog.Definitions(server))
 	a.Catalog.Recheck(server)
-	if err != nil || len(added)+len(removed) > 0 {
-		a.noteLock(server, by, namesText("accepted", added)+namesText("forgotten", removed), err)
-	}
-	return added, removed, err
+	a.noteLock(server, by, namesText("accepted", slices.Sorted(maps.Keys(added)))+namesText("forgotten", gone), err)
+	return err
 }
 
 // noteLock records that a person accepted tools.

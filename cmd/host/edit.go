@@ -41,14 +41,45 @@ func (e *env) writeEdited(f *clientconfig.File, text []byte) (backup string, err
 	if err != nil || after == nil || !bytes.Equal(after.Content.Text(f.Path), text) || !onlyFileChanged(before, after) {
 		return backup, nil // the next use asks
 	}
-	store, err := e.trustStore()
-	if err == nil && store.Dir != "" {
-		err = store.Put(after.Record(time.Now()))
-	}
-	if err != nil {
+	if err := e.trustAgain(after); err != nil {
 		e.warn("the edited configuration is not trusted: "+err.Error(), "run `junctor trust`")
 	}
 	return backup, nil
+}
+
+// trustAgain records the trust in a configuration that Junctor itself changed.
+func (e *env) trustAgain(r *trust.Review) error {
+	store, err := e.trustStore()
+	if err != nil || store.Dir == "" {
+		return err
+	}
+	return store.Put(r.Record(time.Now()))
+}
+
+// keepTrust returns a function that calls write, which changes the lock file beside a
+// configuration. Trust in the configuration stays if nothing else changes meanwhile.
+func (e *env) keepTrust(at config.Location) func(write func() error) error {
+	return func(write func() error) error {
+		if !at.Found {
+			return write()
+		}
+		before := e.trustedReview(at)
+		if err := write(); err != nil || before == nil {
+			return err
+		}
+		after, _, err := e.review(at)
+		if err != nil || after == nil || after.Digest == before.Digest {
+			return nil // the next use asks
+		}
+		record := before.Record(time.Time{})
+		if changed := after.Since(&record).Files; !slices.Equal(before.Programs, after.Programs) || !slices.Equal(changed, []string{config.LockName}) {
+			return nil
+		}
+		if err := e.trustAgain(after); err != nil {
+			e.log.Warn("the configuration is not trusted after a change of its lock file", "error", err, "hint", "run `junctor trust`")
+		}
+		return nil
+	}
 }
 
 // trustedReview returns the review of a configuration that the user trusts, else nil.

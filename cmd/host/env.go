@@ -41,6 +41,7 @@ type env struct {
 	config     string        // the path of the strongest layer that --config names; empty: none is named
 	layers     []string      // all paths of --config, the strongest last
 	direct     directOptions // a server that the command line describes
+	reviewing  bool          // the verb shows tools that are not pinned yet, and pins none by itself
 	foreign    bool          // what the verb writes comes from a file that the user may not have written
 	loaded     string        // contentDigest of the configuration that serve has loaded
 	logFlag    string
@@ -181,6 +182,7 @@ func (e *env) loadAt(ctx context.Context, at config.Location, content *config.Co
 	}
 	o := e.options()
 	o.Config, o.Content, o.AllPlugins, o.StartNothing = at, content, all, e.completing
+	o.KeepTrust, o.HoldNewTools = e.keepTrust(at), e.reviewing
 	if e.serving {
 		e.loaded = e.contentDigest(at) // before the configuration is read: later changes are noticed
 	}

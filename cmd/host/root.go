@@ -51,7 +51,7 @@ func (e *env) root() *cobra.Command {
 	}{
 		{"use", []*cobra.Command{e.callVerb(), e.toolsVerb(), e.inspectVerb(), e.resourcesVerb(), e.readVerb(), e.promptsVerb(), e.promptVerb()}},
 		{"serve", []*cobra.Command{e.serveVerb()}},
-		{"configure", []*cobra.Command{e.validateVerb(), e.planVerb(), e.schemaVerb(), e.lspVerb(), e.trustVerb(), e.wrapVerb(), e.initVerb(), e.addVerb(), e.removeVerb(), e.searchVerb(), e.updateVerb(), e.configVerb(), e.fmtVerb(), e.importVerb(), e.exportVerb()}},
+		{"configure", []*cobra.Command{e.validateVerb(), e.planVerb(), e.diffVerb(), e.lockVerb(), e.schemaVerb(), e.lspVerb(), e.trustVerb(), e.wrapVerb(), e.initVerb(), e.addVerb(), e.removeVerb(), e.searchVerb(), e.updateVerb(), e.configVerb(), e.fmtVerb(), e.importVerb(), e.exportVerb()}},
 		{"permissions", []*cobra.Command{e.whyVerb(), e.policyVerb(), e.testVerb(), e.approvalsVerb()}},
 		{"credentials", []*cobra.Command{e.loginVerb(), e.logoutVerb(), e.authVerb(), e.secretVerb()}},
 		{"plugins", []*cobra.Command{e.pluginVerb()}},

@@ -41,7 +41,7 @@ func DefinitionDigest(definition []byte) string {
 
 // hold returns the tool as it is held back, or nil if clients may see it.
 func (s *Server) hold(name string, raw []byte) *Held {
-	if s.Pins == nil {
+	if s.Pins == nil || nameProblem(name) != "" { // it is left out anyway
 		return nil
 	}
 	pinned := s.Pins.Pinned(name)

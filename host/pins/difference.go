@@ -71,26 +71,24 @@ func (s *Store) Accept(of *config.Server, digests map[string]string, held []cata
 	return err
 }
 
-// Lock pins the tools of a server that have no digest, and removes the digests of tools that it
-// has no longer. Changed tools stay as they are.
-func (s *Store) Lock(of *config.Server, definitions map[string][]byte) (added, removed []string, err error) {
-	err = s.update(of, func(inFile map[string]string) (use, write map[string]string) {
-		write = map[string]string{}
-		for name, digest := range inFile {
-			if definitions[name] == nil {
-				removed = append(removed, name)
-			} else {
-				write[name] = digest
+// Lock adds digests of new tools of a server, and removes those of tools that it has no longer.
+// A digest that is there stays.
+func (s *Store) Lock(of *config.Server, added map[string]string, gone []string, definitions map[string][]byte) error {
+	change := func(digests map[string]string) map[string]string {
+		all := copyOf(digests)
+		for _, name := range gone {
+			delete(all, name)
+		}
+		for name, digest := range added {
+			if all[name] == "" && len(all) < maxTools {
+				all[name] = digest
 			}
 		}
-		for name, digest := range newDigests(write, definitions) {
-			added = append(added, name)
-			write[name] = digest
-		}
-		return copyOf(write), write
+		return all
+	}
+	err := s.update(of, func(inFile map[string]string) (use, write map[string]string) {
+		return change(s.digests(of)), change(inFile)
 	})
-	slices.Sort(added)
-	slices.Sort(removed)
 	s.keepDefinitions(of, definitions)
-	return added, removed, err
+	return err
 }

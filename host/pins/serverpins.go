@@ -20,7 +20,7 @@ func (p *serverPins) Pinned(tool string) string { return p.digests(p.of)[tool] }
 
 // Strict implements [catalog.Pins].
 func (p *serverPins) Strict() bool {
-	return p.of.Definitions == config.DefinitionsLocked || len(p.digests(p.of)) >= maxTools
+	return p.o.HoldNew || p.of.Definitions == config.DefinitionsLocked || len(p.digests(p.of)) >= maxTools
 }
 
 // Seen implements [catalog.Pins]. It pins the tools that are seen for the first time, and keeps

@@ -34,6 +34,9 @@ type Options struct {
 	Locks string    // the directory of locks that exclude other processes; empty: none are excluded
 	// Secret reports whether a text has a secret; such definitions are not kept. Nil: none has.
 	Secret func(text string) bool
+	// HoldNew holds back tools without a digest, as definitions = "locked" does, so that a person
+	// sees them before they are pinned.
+	HoldNew bool
 	// KeepTrust calls write, which changes a lock file, and keeps the trust in the
 	// configuration beside it. Nil: the configuration needs none.
 	KeepTrust func(write func() error) error
@@ -124,22 +127,23 @@ func (s *Store) rewrite(path string, change func(*config.Lock) (changed bool)) e
 		return fault.Because(fault.LockFile, err, "cannot wait for other processes that write the lock file %s", path)
 	}
 	defer release()
-	lock, diags := config.ReadLock(path)
-	if diags.HasErrors() {
-		return fault.Because(fault.LockFile, diags.Err(), "the lock file was not changed")
-	}
-	if !change(lock) {
+	return s.o.KeepTrust(func() error {
+		lock, diags := config.ReadLock(path)
+		switch {
+		case diags.HasErrors():
+			return fault.Because(fault.LockFile, diags.Err(), "the lock file was not changed")
+		case !change(lock):
+			return nil
+		case !lock.Fits():
+			return fault.New(fault.LockFile, "the lock file %s would have more tools than can be read again", path).
+				WithHint("set definitions = \"any\" for servers with many tools")
+		}
+		if err := renameio.WriteFile(path, lock.HCL(), 0o644); err != nil {
+			return fault.Because(fault.LockFile, err, "the lock file %s was not written", path).
+				WithHint("make its directory writable for Junctor, or set definitions = \"any\"")
+		}
 		return nil
-	}
-	if !lock.Fits() {
-		return fault.New(fault.LockFile, "the lock file %s would have more tools than can be read again", path).
-			WithHint("set definitions = \"any\" for servers with many tools")
-	}
-	if err := s.o.KeepTrust(func() error { return renameio.WriteFile(path, lock.HCL(), 0o644) }); err != nil {
-		return fault.Because(fault.LockFile, err, "the lock file %s was not written", path).
-			WithHint("make its directory writable for Junctor, or set definitions = \"any\"")
-	}
-	return nil
+	})
 }
 
 // exclude waits until no other process writes a lock file.

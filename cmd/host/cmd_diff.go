@@ -1,0 +1,298 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/junctor-mcp/junctor/host"
+	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/pins"
+)
+
+func (e *env) diffVerb() *cobra.Command {
+	var exitCode bool
+	cmd := &cobra.Command{
+		Use:   "diff [SERVER|SERVER/TOOL…]",
+		Short: "Show tools whose definition was not accepted",
+		Long: `Ask servers for their tools and show those that differ from the lock file, junctor.lock.hcl beside the
+configuration: tools that changed, with what they said before and say now, tools that are new, and tools that the
+server has no longer. Only servers with definitions = "first_use" or "locked" have pins. Nothing is changed.
+
+junctor lock --accept SERVER/TOOL accepts a definition.`,
+		Example:           "  junctor diff\n  junctor diff github/create_issue\n  junctor diff --exit-code",
+		ValidArgsFunction: e.completes(completeServers),
+		RunE:              func(cmd *cobra.Command, args []string) error { return e.diff(cmd.Context(), args, exitCode) },
+	}
+	cmd.Flags().BoolVar(&exitCode, "exit-code", false, "end with status 5 if there are differences")
+	return cmd
+}
+
+func (e *env) diff(ctx context.Context, args []string, exitCode bool) error {
+	app, names, err := e.loadPinned(ctx, args)
+	if err != nil {
+		return err
+	}
+	all, failed, err := e.differences(ctx, app, names)
+	if err != nil {
+		return err
+	}
+	all = chosen(all, args)
+	if err := e.printDifferences(all); err != nil {
+		return err
+	}
+	if exitCode && len(all) > 0 && failed == nil {
+		return fault.New(fault.ToolHeld, "%s from the lock file", differing(len(all))).WithHint("%s", acceptHint(all))
+	}
+	return reported(failed)
+}
+
+// A difference is a difference of one server.
+type difference struct {
+	Server string
+	pins.Difference
+}
+
+func (d difference) name() string { return d.Server + "/" + d.Tool }
+
+// loadPinned loads the configuration for a verb about pins. It returns the names of the servers
+// that args name, as SERVER or SERVER/TOOL, or of all servers with pins.
+func (e *env) loadPinned(ctx context.Context, args []string) (*host.App, []string, error) {
+	e.reviewing = true
+	app, err := e.load(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	var names []string
+	for _, arg := range args {
+		server, _, _ := strings.Cut(arg, "/")
+		s, err := serverNamed(app, server)
+		if err != nil {
+			return nil, nil, err
+		}
+		if s.Lock == "" {
+			return nil, nil, &fault.Error{Code: fault.Usage, Message: "the tools of server \"" + s.Name + "\" are not pinned: it has definitions = \"any\"", At: s.At.String(),
+				Hint: `set definitions = "first_use" or "locked" in its block`}
+		}
+		if !slices.Contains(names, s.Name) {
+			names = append(names, s.Name)
+		}
+	}
+	if len(args) > 0 {
+		return app, names, nil
+	}
+	for _, s := range app.Config().Servers {
+		if s.Lock != "" {
+			names = append(names, s.Name)
+		}
+	}
+	return app, names, nil
+}
+
+// differences asks servers for their tools and compares them with the pins. failed is the most
+// important reason why a server could not be asked; it is printed.
+func (e *env) differences(ctx context.Context, app *host.App, names []string) (all []difference, failed, err error) {
+	wait := e.spin("asking the servers")
+	why := ask(ctx, app.Catalog.Refresh, names)
+	left := e.finishTools(ctx, app, names, wait)
+	wait.stop()
+	if ctx.Err() != nil {
+		return nil, nil, ctx.Err()
+	}
+	var servers []*config.Server
+	for _, s := range app.Config().Servers {
+		if slices.Contains(names, s.Name) {
+			servers = append(servers, s)
+		}
+	}
+	failed, _ = e.tellFailed(app, servers, why)
+	if cut := e.tellUnfinished(app, left); failed == nil {
+		failed = cut
+	}
+	for _, name := range names {
+		if why[name] != nil {
+			continue // its lists may be old
+		}
+		found, _, err := app.Differences(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, d := range found {
+			if d.Digest == "" && slices.Contains(left, name) {
+				continue // it may still be discovered
+			}
+			all = append(all, difference{name, d})
+		}
+	}
+	return all, failed, nil
+}
+
+// chosen leaves the differences that args name; all without args.
+func chosen(all []difference, args []string) []difference {
+	if len(args) == 0 {
+		return all
+	}
+	return slices.DeleteFunc(all, func(d difference) bool { return !slices.Contains(args, d.Server) && !slices.Contains(args, d.name()) })
+}
+
+// The kinds of differences.
+const (
+	toolNew     = "new"
+	toolChanged = "changed"
+	toolGone    = "gone"
+)
+
+func (d difference) kind() string {
+	switch {
+	case d.Digest == "":
+		return toolGone
+	case d.Pinned == "":
+		return toolNew
+	}
+	return toolChanged
+}
+
+// differenceJSON is the JSON form of a difference.
+type differenceJSON struct {
+	Server   string       `json:"server"`
+	Tool     string       `json:"tool"`
+	Change   string       `json:"change"`
+	Accepted string       `json:"accepted,omitempty"` // digest
+	Now      string       `json:"now,omitempty"`
+	Unknown  bool         `json:"accepted_definition_unknown,omitempty"`
+	Members  []memberJSON `json:"members,omitempty"`
+}
+
+type memberJSON struct {
+	Member string `json:"member"`
+	Before any    `json:"before,omitempty"`
+	After  any    `json:"after,omitempty"`
+}
+
+// printDifferences prints differences as JSON or for a person.
+func (e *env) printDifferences(all []difference) error {
+	if e.machine() {
+		list := []differenceJSON{}
+		for _, d := range all {
+			one := differenceJSON{Server: d.Server, Tool: d.Tool, Change: d.kind(), Accepted: d.Pinned, Now: d.Digest, Unknown: d.Unknown}
+			for _, m := range d.Members {
+				one.Members = append(one.Members, memberJSON{m.Name, valueOf(m.Before), valueOf(m.After)})
+			}
+			list = append(list, one)
+		}
+		return e.printJSON(list)
+	}
+	for _, d := range all {
+		e.printDifference(d)
+	}
+	if len(all) == 0 {
+		e.printf("no differences\n")
+		return nil
+	}
+	e.remark("%s", acceptHint(all))
+	return nil
+}
+
+// differing says how many tools differ.
+func differing(n int) string {
+	if n == 1 {
+		return "1 tool differs"
+	}
+	return fmt.Sprintf("%d tools differ", n)
+}
+
+// acceptHint names the command that accepts differences.
+func acceptHint(all []difference) string {
+	if i := slices.IndexFunc(all, func(d difference) bool { return d.kind() == toolChanged }); i >= 0 {
+		return "run `junctor lock --accept " + all[i].name() + "` to accept a definition"
+	}
+	return "run `junctor lock` to pin new tools and to forget those that are gone"
+}
+
+// valueOf decodes JSON, or the beginning of JSON as a text.
+func valueOf(text []byte) (v any) {
+	if text == nil {
+		return nil
+	}
+	if json.Unmarshal(text, &v) != nil {
+		return string(text)
+	}
+	return v
+}
+
+// printDifference prints one difference for a person.
+func (e *env) printDifference(d difference) {
+	switch d.kind() {
+	case toolGone:
+		e.printf("%s: the server has it no longer\n", oneCell(d.name()))
+		return
+	case toolNew:
+		e.printf("%s: new\n", oneCell(d.name()))
+	default:
+		e.printf("%s: changed\n", oneCell(d.name()))
+	}
+	if d.Unknown {
+		e.printf("  The accepted definition was not kept on this machine. This is the one of now:\n")
+	}
+	for _, m := range d.Members {
+		e.printMember(m)
+	}
+}
+
+// printMember prints the lines of a member that differ.
+func (e *env) printMember(m catalog.MemberChange) {
+	e.printf("  %s\n", oneCell(m.Name))
+	for _, line := range changedLines(linesOf(m.Before), linesOf(m.After)) {
+		e.printf("    %s\n", safe(line))
+	}
+}
+
+// linesOf returns JSON as lines for people: the lines of a text, and other values indented.
+func linesOf(value []byte) []string {
+	switch v := valueOf(value).(type) {
+	case nil:
+		return nil
+	case string:
+		return strings.Split(v, "\n")
+	default:
+		b, err := json.MarshalIndent(v, "", "  ")
+		if err != nil {
+			return []string{string(value)}
+		}
+		return strings.Split(string(b), "\n")
+	}
+}
+
+// contextLines is the number of equal lines that are shown around a difference.
+const contextLines = 2
+
+// changedLines marks the lines between the common beginning and the common end of two texts.
+func changedLines(before, after []string) (lines []string) {
+	head := 0
+	for head < min(len(before), len(after)) && before[head] == after[head] {
+		head++
+	}
+	tail := 0
+	for tail < min(len(before), len(after))-head && before[len(before)-1-tail] == after[len(after)-1-tail] {
+		tail++
+	}
+	for _, line := range before[max(0, head-contextLines):head] {
+		lines = append(lines, "  "+line)
+	}
+	for _, line := range before[head : len(before)-tail] {
+		lines = append(lines, "- "+line)
+	}
+	for _, line := range after[head : len(after)-tail] {
+		lines = append(lines, "+ "+line)
+	}
+	for _, line := range after[len(after)-tail : min(len(after), len(after)-tail+contextLines)] {
+		lines = append(lines, "  "+line)
+	}
+	return lines
+}

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/junctor-mcp/junctor/host"
+	"github.com/junctor-mcp/junctor/host/fault"
+)
+
+// lockOptions are the flags of lock.
+type lockOptions struct {
+	accept     []string
+	check, yes bool
+}
+
+func (e *env) lockVerb() *cobra.Command {
+	var o lockOptions
+	cmd := &cobra.Command{
+		Use:   "lock [SERVER…]",
+		Short: "Pin the tools of servers in the lock file",
+		Long: `Ask servers for their tools and write the digests of those that are new to the lock file, junctor.lock.hcl beside
+the configuration. Tools that the server has no longer are forgotten. A tool that changed stays held back until
+--accept accepts its definition; junctor diff shows what changed. Only servers with definitions = "first_use" or
+"locked" have pins.
+
+--check changes nothing and fails if anything differs, for CI. A running junctor serve uses the new pins after
+junctor reload.`,
+		Example:           "  junctor lock\n  junctor lock --accept github/create_issue\n  junctor lock --check",
+		ValidArgsFunction: e.completes(completeServers),
+		RunE:              func(cmd *cobra.Command, args []string) error { return e.lock(cmd.Context(), args, o) },
+	}
+	f := cmd.Flags()
+	f.StringArrayVar(&o.accept, "accept", nil, "accept the definition that `SERVER/TOOL` has now, or all of a SERVER")
+	f.BoolVar(&o.check, "check", false, "change nothing; end with status 5 if a tool differs from the lock file")
+	f.BoolVar(&o.yes, "yes", false, "accept without a question")
+	cmd.MarkFlagsMutuallyExclusive("accept", "check")
+	return cmd
+}
+
+func (e *env) lock(ctx context.Context, args []string, o lockOptions) error {
+	switch {
+	case o.check:
+		return e.diff(ctx, args, true)
+	case len(o.accept) > 0 && len(args) > 0:
+		return fault.New(fault.Usage, "lock takes servers, or --accept, and not both").WithHint("run `junctor lock --accept %s`", o.accept[0])
+	case len(o.accept) > 0:
+		return e.accept(ctx, o)
+	}
+	for _, arg := range args {
+		if server, tool, named := strings.Cut(arg, "/"); named {
+			return fault.New(fault.Usage, "lock pins all tools of a server").WithHint("run `junctor lock --accept %s/%s` for one tool, or `junctor lock %s`", server, tool, server)
+		}
+	}
+	app, names, err := e.loadPinned(ctx, args)
+	if err != nil {
+		return err
+	}
+	if len(names) == 0 {
+		return fault.New(fault.Usage, "no server has pins").WithHint(`set definitions = "first_use" or "locked" in its block, or in defaults { }`)
+	}
+	all, failed, err := e.differences(ctx, app, names)
+	if err != nil {
+		return err
+	}
+	return e.lockAll(app, names, all, failed)
+}
+
+// lockedJSON is the JSON form of what lock did to one server.
+type lockedJSON struct {
+	Server    string   `json:"server"`
+	Accepted  []string `json:"accepted"`
+	Forgotten []string `json:"forgotten"`
+	Held      []string `json:"held"`
+}
+
+// lockAll pins what is new, forgets what is gone and prints both. Changed tools are an error.
+// failed is the reason why some server could not be asked.
+func (e *env) lockAll(app *host.App, names []string, all []difference, failed error) error {
+	list := []lockedJSON{}
+	var held []string
+	for _, name := range names {
+		one := lockedJSON{Server: name, Accepted: []string{}, Forgotten: []string{}, Held: []string{}}
+		digests := map[string]string{}
+		for _, d := range all {
+			switch {
+			case d.Server != name:
+			case d.kind() == toolNew:
+				digests[d.Tool] = d.Digest
+				one.Accepted = append(one.Accepted, d.Tool)
+			case d.kind() == toolGone:
+				one.Forgotten = append(one.Forgotten, d.Tool)
+			default:
+				one.Held = append(one.Held, d.Tool)
+				held = append(held, d.name())
+			}
+		}
+		if err := app.LockTools(name, digests, one.Forgotten, localOperator); err != nil {
+			return err
+		}
+		list = append(list, one)
+	}
+	if err := e.printLocked(list); err != nil {
+		return err
+	}
+	if len(held) > 0 && failed == nil {
+		return fault.New(fault.ToolHeld, "%s held back because of other definitions: %s", count(len(held), "tool")+" stayed", shortened(held)).
+			WithHint("run `junctor diff`, then `junctor lock --accept %s`", held[0])
+	}
+	return reported(failed)
+}
+
+func (e *env) printLocked(list []lockedJSON) error {
+	if e.machine() {
+		return e.printJSON(list)
+	}
+	for _, one := range list {
+		var parts []string
+		if n := len(one.Accepted); n > 0 {
+			parts = append(parts, count(n, "new tool")+": "+shortened(one.Accepted))
+		}
+		if n := len(one.Forgotten); n > 0 {
+			parts = append(parts, count(n, "tool")+" forgotten: "+shortened(one.Forgotten))
+		}
+		if len(parts) == 0 {
+			parts = append(parts, "nothing new")
+		}
+		e.printf("%s: %s\n", oneCell(one.Server), oneCell(strings.Join(parts, "; ")))
+	}
+	return nil
+}
+
+// accept accepts definitions that differ, after a question at a terminal.
+func (e *env) accept(ctx context.Context, o lockOptions) error {
+	app, names, err := e.loadPinned(ctx, o.accept)
+	if err != nil {
+		return err
+	}
+	all, failed, err := e.differences(ctx, app, names)
+	if err != nil || failed != nil {
+		if err == nil {
+			err = reported(failed)
+		}
+		return err
+	}
+	all = slices.DeleteFunc(chosen(all, o.accept), func(d difference) bool { return d.kind() == toolGone })
+	for _, arg := range o.accept {
+		if len(chosen(slices.Clone(all), []string{arg})) == 0 {
+			return fault.New(fault.NameUnknown, "%s has nothing to accept", arg).WithHint("`junctor diff` lists the tools that differ")
+		}
+	}
+	if err := e.askAccept(ctx, all, o.yes); err != nil {
+		return err
+	}
+	list := []lockedJSON{}
+	for _, name := range names {
+		digests := map[string]string{}
+		one := lockedJSON{Server: name, Accepted: []string{}, Forgotten: []string{}, Held: []string{}}
+		for _, d := range all {
+			if d.Server == name {
+				digests[d.Tool] = d.Digest
+				one.Accepted = append(one.Accepted, d.Tool)
+			}
+		}
+		if err := app.AcceptTools(name, digests, localOperator); err != nil {
+			return err
+		}
+		list = append(list, one)
+	}
+	if e.machine() {
+		return e.printJSON(list)
+	}
+	for _, one := range list {
+		e.printf("%s: accepted %s\n", oneCell(one.Server), oneCell(shortened(one.Accepted)))
+	}
+	return nil
+}
+
+// askAccept shows definitions and asks whether to accept them.
+func (e *env) askAccept(ctx context.Context, all []difference, yes bool) error {
+	if yes || e.machine() || !e.canAsk() {
+		return nil
+	}
+	for _, d := range all {
+		e.printDifference(d)
+	}
+	ok, err := e.askYes(ctx, "Accept?")
+	if err == nil && !ok {
+		err = fault.New(fault.Interrupted, "nothing was accepted: the answer was not yes")
+	}
+	return err
+}
