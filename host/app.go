@@ -22,6 +22,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/credential"
 	"github.com/junctor-mcp/junctor/host/event"
+	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/gateway"
 	"github.com/junctor-mcp/junctor/host/httpserver"
 	"github.com/junctor-mcp/junctor/host/limit"
@@ -206,6 +207,9 @@ func (g *generation) describe(ctx context.Context, p config.Plugin) (sdk.Manifes
 	}
 	if err == nil {
 		err = plugin.Check(m, p.Source, p.Use, path)
+	}
+	if p.Locked && fault.Is(err, fault.PluginChecksum) {
+		err = fault.As(err).WithHint("%s", config.PluginHint(p.Name))
 	}
 	if err != nil {
 		return sdk.Manifest{}, err

@@ -66,6 +66,33 @@ func (a *App) LockTools(server string, added map[string]string, gone []string, b
 	return err
 }
 
+// A LockedPlugin is a plugin whose program was pinned.
+type LockedPlugin struct{ Name, Version, SHA256 string }
+
+// LockPlugins pins the programs of the third-party plugins without a pin, and corrects the
+// versions of those with one. by names the person.
+func (a *App) LockPlugins(by string) (added []LockedPlugin, err error) {
+	for _, p := range a.Config().Plugins {
+		d, known := a.Described(p)
+		if p.Lock == "" || p.Use != p.Name || !known {
+			continue
+		}
+		if err := a.pins.LockPlugin(p.Lock, p.Name, d.Manifest.Version, d.Digest); err != nil {
+			return added, err
+		}
+		if !p.Locked {
+			added = append(added, LockedPlugin{p.Name, d.Manifest.Version, d.Digest})
+			a.noteLock("", by, "accepted plugin "+p.Name+" "+d.Manifest.Version+" with sha256 "+d.Digest, nil)
+		}
+	}
+	return added, nil
+}
+
+// AcceptPlugin pins another program of a plugin. The next start of Junctor uses it.
+func AcceptPlugin(o pins.Options, path, name, digest string) error {
+	return pins.New(o).LockPlugin(path, name, "", digest)
+}
+
 // noteLock records that a person accepted tools.
 func (a *App) noteLock(server, by, detail string, err error) {
 	e := &audit.Event{Kind: audit.ToolChange, Server: server, By: by, Outcome: audit.OK, Detail: strings.TrimPrefix(detail, "; ")}

@@ -35,6 +35,16 @@ junctor lock --accept SERVER/TOOL accepts a definition.`,
 }
 
 func (e *env) diff(ctx context.Context, args []string, exitCode bool) error {
+	programs, err := e.changedPrograms(ctx)
+	if err != nil {
+		return err
+	}
+	if len(programs) > 0 {
+		if err = e.printPrograms(programs); err == nil && exitCode {
+			err = fault.New(fault.ToolHeld, "the programs of plugins differ from the lock file").WithHint("run `junctor lock --accept %s%s` if you replaced it intentionally", pluginPrefix, programs[0].Plugin)
+		}
+		return err
+	}
 	app, names, err := e.loadPinned(ctx, args)
 	if err != nil {
 		return err
@@ -65,9 +75,13 @@ func (d difference) name() string { return d.Server + "/" + d.Tool }
 // that args name, as SERVER or SERVER/TOOL, or of all servers with pins.
 func (e *env) loadPinned(ctx context.Context, args []string) (*host.App, []string, error) {
 	e.reviewing = true
-	app, err := e.load(ctx)
+	app, diags, err := e.tryLoad(ctx, true)
 	if err != nil {
 		return nil, nil, err
+	}
+	e.tellDiagnostics(app, diags)
+	if app == nil {
+		return nil, nil, reported(diags.Err())
 	}
 	var names []string
 	for _, arg := range args {

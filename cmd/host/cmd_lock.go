@@ -25,7 +25,8 @@ func (e *env) lockVerb() *cobra.Command {
 		Long: `Ask servers for their tools and write the digests of those that are new to the lock file, junctor.lock.hcl beside
 the configuration. Tools that the server has no longer are forgotten. A tool that changed stays held back until
 --accept accepts its definition; junctor diff shows what changed. Only servers with definitions = "first_use" or
-"locked" have pins.
+"locked" have pins. The programs of third-party plugins without sha256 in the configuration are pinned too: a plugin
+with another program does not start until --accept plugin.NAME accepts it.
 
 --check changes nothing and fails if anything differs, for CI. A running junctor serve uses the new pins after
 junctor reload.`,
@@ -34,7 +35,7 @@ junctor reload.`,
 		RunE:              func(cmd *cobra.Command, args []string) error { return e.lock(cmd.Context(), args, o) },
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&o.accept, "accept", nil, "accept the definition that `SERVER/TOOL` has now, or all of a SERVER")
+	f.StringArrayVar(&o.accept, "accept", nil, "accept the definition that `SERVER/TOOL` has now, all of a SERVER, or the program of plugin.NAME")
 	f.BoolVar(&o.check, "check", false, "change nothing; end with status 5 if a tool differs from the lock file")
 	f.BoolVar(&o.yes, "yes", false, "accept without a question")
 	cmd.MarkFlagsMutuallyExclusive("accept", "check")
@@ -48,6 +49,16 @@ func (e *env) lock(ctx context.Context, args []string, o lockOptions) error {
 	case len(o.accept) > 0 && len(args) > 0:
 		return fault.New(fault.Usage, "lock takes servers, or --accept, and not both").WithHint("run `junctor lock --accept %s`", o.accept[0])
 	case len(o.accept) > 0:
+		plugins, tools := pluginsIn(o.accept)
+		if len(plugins) > 0 {
+			if err := e.acceptPrograms(ctx, plugins, o.yes); err != nil {
+				return err
+			}
+			if len(tools) == 0 {
+				return e.lockPlugins(ctx)
+			}
+		}
+		o.accept = tools
 		return e.accept(ctx, o)
 	}
 	for _, arg := range args {
@@ -59,31 +70,56 @@ func (e *env) lock(ctx context.Context, args []string, o lockOptions) error {
 	if err != nil {
 		return err
 	}
-	if len(names) == 0 {
-		return fault.New(fault.Usage, "no server has pins").WithHint(`set definitions = "first_use" or "locked" in its block, or in defaults { }`)
+	plugins, err := app.LockPlugins(localOperator)
+	if err != nil {
+		return err
+	}
+	if len(names) == 0 && len(plugins) == 0 {
+		return fault.New(fault.Usage, "there is nothing to pin: no server has pins, and there is no third-party plugin without a pin").WithHint(`set definitions = "first_use" or "locked" in the block of a server, or in defaults { }`)
 	}
 	all, failed, err := e.differences(ctx, app, names)
 	if err != nil {
 		return err
 	}
-	return e.lockAll(app, names, all, failed)
+	return e.lockAll(app, names, all, plugins, failed)
 }
 
-// lockedJSON is the JSON form of what lock did to one server.
+// lockPlugins loads the configuration with accepted programs, and records their versions.
+func (e *env) lockPlugins(ctx context.Context) error {
+	e.reviewing = true
+	app, diags, err := e.tryLoad(ctx, true)
+	if err != nil {
+		return err
+	}
+	if app == nil {
+		diags.Render(safeWriter{e.stderr})
+		return reported(diags.Err())
+	}
+	plugins, err := app.LockPlugins(localOperator)
+	if err != nil {
+		return err
+	}
+	return e.printLocked(nil, plugins)
+}
+
+// lockedJSON is the JSON form of what lock did to one server, or to one plugin.
 type lockedJSON struct {
-	Server    string   `json:"server"`
-	Accepted  []string `json:"accepted"`
-	Forgotten []string `json:"forgotten"`
-	Held      []string `json:"held"`
+	Server    string   `json:"server,omitempty"`
+	Plugin    string   `json:"plugin,omitempty"`
+	Version   string   `json:"version,omitempty"`
+	SHA256    string   `json:"sha256,omitempty"`
+	Accepted  []string `json:"accepted,omitempty"`
+	Forgotten []string `json:"forgotten,omitempty"`
+	Held      []string `json:"held,omitempty"`
 }
 
 // lockAll pins what is new, forgets what is gone and prints both. Changed tools are an error.
 // failed is the reason why some server could not be asked.
-func (e *env) lockAll(app *host.App, names []string, all []difference, failed error) error {
+func (e *env) lockAll(app *host.App, names []string, all []difference, plugins []host.LockedPlugin, failed error) error {
 	list := []lockedJSON{}
 	var held []string
 	for _, name := range names {
-		one := lockedJSON{Server: name, Accepted: []string{}, Forgotten: []string{}, Held: []string{}}
+		one := lockedJSON{Server: name}
 		digests := map[string]string{}
 		for _, d := range all {
 			switch {
@@ -103,7 +139,7 @@ func (e *env) lockAll(app *host.App, names []string, all []difference, failed er
 		}
 		list = append(list, one)
 	}
-	if err := e.printLocked(list); err != nil {
+	if err := e.printLocked(list, plugins); err != nil {
 		return err
 	}
 	if len(held) > 0 && failed == nil {
@@ -113,9 +149,19 @@ func (e *env) lockAll(app *host.App, names []string, all []difference, failed er
 	return reported(failed)
 }
 
-func (e *env) printLocked(list []lockedJSON) error {
+// printLocked prints what was pinned.
+func (e *env) printLocked(list []lockedJSON, plugins []host.LockedPlugin) error {
 	if e.machine() {
+		for _, p := range plugins {
+			list = append(list, lockedJSON{Plugin: p.Name, Version: p.Version, SHA256: p.SHA256})
+		}
+		if list == nil {
+			list = []lockedJSON{}
+		}
 		return e.printJSON(list)
+	}
+	for _, p := range plugins {
+		e.printf("%s: version %s, sha256 %s\n", oneCell(pluginPrefix+p.Name), oneCell(p.Version), p.SHA256)
 	}
 	for _, one := range list {
 		var parts []string
@@ -158,7 +204,7 @@ func (e *env) accept(ctx context.Context, o lockOptions) error {
 	list := []lockedJSON{}
 	for _, name := range names {
 		digests := map[string]string{}
-		one := lockedJSON{Server: name, Accepted: []string{}, Forgotten: []string{}, Held: []string{}}
+		one := lockedJSON{Server: name}
 		for _, d := range all {
 			if d.Server == name {
 				digests[d.Tool] = d.Digest
@@ -187,6 +233,11 @@ func (e *env) askAccept(ctx context.Context, all []difference, yes bool) error {
 	for _, d := range all {
 		e.printDifference(d)
 	}
+	return e.askAcceptance(ctx)
+}
+
+// askAcceptance asks whether to accept what was shown.
+func (e *env) askAcceptance(ctx context.Context) error {
 	ok, err := e.askYes(ctx, "Accept?")
 	if err == nil && !ok {
 		err = fault.New(fault.Interrupted, "nothing was accepted: the answer was not yes")

@@ -17,6 +17,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/configedit"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/pins"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/trust"
 )
@@ -54,6 +55,15 @@ func (e *env) trustAgain(r *trust.Review) error {
 		return err
 	}
 	return store.Put(r.Record(time.Now()))
+}
+
+// pinOptions returns the options of a store of pins for a configuration that is not loaded.
+func (e *env) pinOptions(at config.Location) pins.Options {
+	o := pins.Options{Log: e.log, Cache: e.dirs.Cache, KeepTrust: e.keepTrust(at)}
+	if e.dirs.Data != "" {
+		o.Locks = filepath.Join(e.dirs.Data, "locks")
+	}
+	return o
 }
 
 // keepTrust returns a function that calls write, which changes the lock file beside a

@@ -55,6 +55,8 @@ type Plugin struct {
 	SHA256    string   // of the program, 64 lower-case hex digits; may be empty
 	Isolation string   // "shared" or "server"
 	Env       []string // names of the host's environment variables that the process gets
+	Lock      string   `json:",omitempty"` // the lock file that may pin the program; empty: the configuration does, or it is bundled
+	Locked    bool     `json:",omitempty"` // SHA256 comes from Lock
 	At        Position
 }
 

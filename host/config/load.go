@@ -255,6 +255,7 @@ func (l *loader) collectPlugins() {
 			}
 		})
 	}
+	l.lockPrograms()
 	l.pinPrograms()
 	l.resolvePrograms()
 }

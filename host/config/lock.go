@@ -6,7 +6,9 @@ import (
 	"io/fs"
 	"maps"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -46,7 +48,7 @@ type Lock struct {
 
 // A LockedPlugin is the pin of the program of a plugin.
 type LockedPlugin struct {
-	Version string            // at the time of the pin; for people
+	Version string            // of the program that was pinned last; for people
 	SHA256  map[string]string // by platform, such as "linux_amd64"
 }
 
@@ -106,6 +108,27 @@ func (l *loader) lockOf(layer int, path string) *Lock {
 		return l.parseLock(path, l.Content.lock)
 	}
 	return l.lockProblem(path, l.Content.lockErr)
+}
+
+// lockPrograms sets the sha256 of the third-party plugins without one to that of the lock file,
+// if it has one for this platform.
+func (l *loader) lockPrograms() {
+	for _, p := range l.plugins {
+		if p.Source == "" || strings.HasPrefix(p.Source, "builtin/") || p.SHA256 != "" || l.locks[p.lock] == nil {
+			continue
+		}
+		p.Lock = p.lock
+		p.SHA256 = l.locks[p.lock].Plugins[p.Name].SHA256[Platform()]
+		p.Locked = p.SHA256 != ""
+	}
+}
+
+// Platform returns the name of this platform in lock files, such as "linux_amd64".
+func Platform() string { return runtime.GOOS + "_" + runtime.GOARCH }
+
+// PluginHint is the hint for a plugin whose program is not the one of the lock file.
+func PluginHint(name string) string {
+	return "if you replaced the program intentionally, run `junctor lock --accept plugin." + name + "`; otherwise do not run it"
 }
 
 // readLock is ReadLock; problems are those of the loader.

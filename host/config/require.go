@@ -54,6 +54,7 @@ type plugin struct {
 	useAt     hcl.Range // of "use" in that block; empty: it names no other plugin
 
 	useSkipped bool // "use" is not known; see Options.Static
+	lock       string
 }
 
 // requirements reads a plugins block.
@@ -79,7 +80,7 @@ func (l *loader) requirements(b *hclsyntax.Block) {
 // requirement reads one member of "required".
 func (r blockReader) requirement(a *hclsyntax.Attribute, name string, v cty.Value) {
 	at := keyRange(a.Expr, name)
-	p := &plugin{Plugin: Plugin{Name: name, Use: name, Isolation: "shared", At: startOf(at)}, at: at, required: true}
+	p := &plugin{Plugin: Plugin{Name: name, Use: name, Isolation: "shared", At: startOf(at)}, at: at, required: true, lock: r.lockPath(r.home.layer, r.managed != nil && r.home == r.managed)}
 	if first := r.plugins[name]; first != nil {
 		r.duplicate(at, first.at, "plugin %q", name)
 		return
@@ -219,7 +220,11 @@ func (l *loader) pinPrograms() {
 		case p.SHA256 == "":
 			p.SHA256 = pin
 		case p.SHA256 != pin:
-			blockReader{loader: l, in: "plugins"}.errorAt(p.at, "correct sha256, or put the right program there",
+			hint := "correct sha256, or put the right program there"
+			if p.Locked {
+				hint = PluginHint(name)
+			}
+			blockReader{loader: l, in: "plugins"}.errorAt(p.at, hint,
 				"plugin %q: the program has sha256 %s, not %s", name, pin, p.SHA256)
 		}
 	}
