@@ -137,8 +137,8 @@ func (a *App) auditHealth() *httpserver.AuditHealth {
 }
 
 // noteReload records a reload.
-func (a *App) noteReload(changes *Reloaded, diags config.Diagnostics, err error) {
-	e := &audit.Event{Kind: audit.Reload, Outcome: audit.OK}
+func (a *App) noteReload(by string, changes *Reloaded, diags config.Diagnostics, err error) {
+	e := &audit.Event{Kind: audit.Reload, Outcome: audit.OK, By: by}
 	if err == nil && changes == nil {
 		err = diags.Err()
 	}

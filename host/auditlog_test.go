@@ -29,7 +29,7 @@ func (a *reloadedApp) audited(t *testing.T, block string) error {
 	if err := os.WriteFile(a.path, append(text, block...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, diags, err := a.Reload(t.Context(), nil)
+	_, diags, err := a.Reload(t.Context(), nil, "a test")
 	if err == nil {
 		err = diags.Err()
 	}
@@ -89,7 +89,7 @@ func TestAuditRecordsOtherEvents(t *testing.T) {
 		}
 	}
 	a.write(t, 0, true)
-	if _, _, err := a.Reload(t.Context(), nil); err != nil {
+	if _, _, err := a.Reload(t.Context(), nil, "a test"); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, "data", "audit.db")

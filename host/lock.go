@@ -88,7 +88,42 @@ func (a *App) LockPlugins(by string) (added []LockedPlugin, err error) {
 	return added, nil
 }
 
-// AcceptPlugin pins another program of a plugin. The next start of Junctor uses it.
+// ProgramOnDisk returns the digest of the program of a third-party plugin that the lock file may
+// pin, as the file is now; "" for any other plugin.
+func (a *App) ProgramOnDisk(p config.Plugin) (digest string, err error) {
+	d, known := a.Described(p)
+	if p.Lock == "" || p.Use != p.Name || !known {
+		return "", nil
+	}
+	return a.Supervisor.Digest(d.Path)
+}
+
+// AcceptProgram pins the program that a plugin has on disk. This process keeps the program that
+// it started with. digest is that which a person has seen; by names the person.
+func (a *App) AcceptProgram(name, digest, by string) error {
+	for _, p := range a.Config().Plugins {
+		if p.Name != name || p.Lock == "" {
+			continue
+		}
+		now, err := a.ProgramOnDisk(p)
+		switch {
+		case err != nil:
+			return err
+		case now == "" || now != digest:
+			return fault.New(fault.PluginChecksum, "the program of plugin %q changed again since it was shown", name).WithHint("look at it again before you accept it")
+		}
+		version := ""
+		if d, _ := a.Described(p); d.Digest == digest {
+			version = d.Manifest.Version
+		}
+		err = a.pins.LockPlugin(p.Lock, name, version, digest)
+		a.noteLock("", by, "accepted plugin "+name+" with sha256 "+digest, err)
+		return err
+	}
+	return fault.New(fault.NameUnknown, "plugin %q is not pinned by the lock file", name).WithHint("bundled plugins, and those with sha256 in the configuration, have no pin there")
+}
+
+// AcceptPlugin is AcceptProgram for a configuration that is not loaded, because of the program.
 func AcceptPlugin(o pins.Options, path, name, digest string) error {
 	return pins.New(o).LockPlugin(path, name, "", digest)
 }

@@ -30,14 +30,15 @@ type Reloaded struct {
 // fails or ctx ends, nothing changes. Servers that have not changed keep their
 // connections and processes. The connections to changed and removed servers are closed
 // when their calls have ended, at the latest after the call timeout and the time that the
-// calls wait for a person. Reload may be called concurrently; one runs at a time.
-func (a *App) Reload(ctx context.Context, content *config.Content) (changes *Reloaded, diags config.Diagnostics, err error) {
+// calls wait for a person. by says in the audit log who asked for the reload. Reload may be called
+// concurrently; one runs at a time.
+func (a *App) Reload(ctx context.Context, content *config.Content, by string) (changes *Reloaded, diags config.Diagnostics, err error) {
 	a.reloading.Lock()
 	defer a.reloading.Unlock()
 	if a.stopped || ctx.Err() != nil {
 		return nil, nil, errShutdown()
 	}
-	defer func() { a.noteReload(changes, diags, err) }()
+	defer func() { a.noteReload(by, changes, diags, err) }()
 	next, diags := a.read(ctx, content)
 	if next == nil {
 		return nil, diags, nil

@@ -106,7 +106,7 @@ func TestReloadLeaksNoGoroutine(t *testing.T) {
 	before := runtime.NumGoroutine()
 	for n := 1; n <= 20; n++ {
 		a.write(t, n, n%3 == 0)
-		changed, diags, err := a.Reload(context.Background(), nil)
+		changed, diags, err := a.Reload(context.Background(), nil, "a test")
 		if err != nil || (changed == nil) != (n%3 == 0) {
 			t.Fatalf("reload %d: %v, %v, %v", n, changed, diags.Err(), err)
 		}
@@ -149,7 +149,7 @@ func TestReloadClosesBrokersOfChangedServers(t *testing.T) {
 		}
 	}
 	a.write(t, 1, false)
-	if changed, diags, err := a.Reload(t.Context(), nil); err != nil || changed == nil {
+	if changed, diags, err := a.Reload(t.Context(), nil, "a test"); err != nil || changed == nil {
 		t.Fatalf("%v, %v", diags.Err(), err)
 	}
 	select {

@@ -198,7 +198,7 @@ func TestViewNoticesWhatClientsSee(t *testing.T) {
 		if err := os.WriteFile(a.path, []byte(strings.Replace(viewed, test.old, test.new, 1)), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, diags, err := a.Reload(t.Context(), nil); err != nil || diags.HasErrors() {
+		if _, diags, err := a.Reload(t.Context(), nil, "a test"); err != nil || diags.HasErrors() {
 			t.Fatalf("%q: %v, %v", test.new, err, diags.Err())
 		}
 		var settings, items []string
@@ -227,7 +227,7 @@ func TestViewOfAConditionThatChanged(t *testing.T) {
 	if err := os.WriteFile(a.path, []byte(strings.Replace(viewed, `args.language == "de"`, `args.language == "fr"`, 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, diags, err := a.Reload(t.Context(), nil); err != nil || diags.HasErrors() {
+	if _, diags, err := a.Reload(t.Context(), nil, "a test"); err != nil || diags.HasErrors() {
 		t.Fatalf("%v, %v", err, diags.Err())
 	}
 	c := plan.Diff(before, a.View(t.Context()))

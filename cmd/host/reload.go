@@ -41,7 +41,7 @@ func (s *thisInstance) reloadOnHangup(ctx context.Context, hangups chan os.Signa
 	go func() {
 		defer close(done)
 		for range hangups {
-			_, _, _ = s.reload(ctx) // the log has the error
+			_, _, _ = s.reload(ctx, "the signal SIGHUP") // the log has the error
 		}
 	}()
 	return func() {
@@ -112,7 +112,7 @@ func (w *configWatch) check(ctx context.Context) {
 		return
 	}
 	w.known = now
-	_, _, err := w.reload(ctx)
+	_, _, err := w.reload(ctx, "serve --watch")
 	w.untrusted = fault.Is(err, fault.ConfigUntrusted)
 }
 

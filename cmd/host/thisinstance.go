@@ -97,7 +97,7 @@ func (s *thisInstance) Status(ctx context.Context) *control.Status {
 
 // Reload implements control.Process.
 func (s *thisInstance) Reload(ctx context.Context) (*control.Reloaded, *control.Failure) {
-	changed, diags, err := s.reload(ctx)
+	changed, diags, err := s.reload(ctx, localOperator)
 	var text strings.Builder
 	if err == nil || diags.HasErrors() {
 		diags.Render(&text)
@@ -189,14 +189,14 @@ func diagnosticsJSON(diags config.Diagnostics) (all []json.RawMessage) {
 }
 
 // reload reads the configuration again. The log says what changed, or why the
-// configuration in effect stays.
-func (s *thisInstance) reload(ctx context.Context) (*host.Reloaded, config.Diagnostics, error) {
+// configuration in effect stays. by says who asked.
+func (s *thisInstance) reload(ctx context.Context, by string) (*host.Reloaded, config.Diagnostics, error) {
 	s.reloading.Lock()
 	defer s.reloading.Unlock()
 	content, diags, err := s.trusted(ctx)
 	var changed *host.Reloaded
 	if err == nil && !diags.HasErrors() {
-		changed, diags, err = s.app.Reload(ctx, content)
+		changed, diags, err = s.app.Reload(ctx, content, by)
 	}
 	if err == nil {
 		err = diags.Err()

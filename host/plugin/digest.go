@@ -54,6 +54,16 @@ func (s *Supervisor) openRemembered(path string) (*program, error) {
 	return b, nil
 }
 
+// Digest returns the SHA-256 of the program at a path, as the file is now. It runs nothing.
+func (s *Supervisor) Digest(path string) (string, error) {
+	b, err := s.openRemembered(path)
+	if err != nil {
+		return "", err
+	}
+	defer b.close()
+	return b.digest, nil
+}
+
 // cachedDigest returns the cached digest of a version of a program, or "".
 func cachedDigest(dir cache.Dir, path, version string) string {
 	text, ok := dir.Read(digestName(path))
