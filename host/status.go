@@ -202,6 +202,8 @@ func (a *App) addCounts(st *control.Server) {
 		}
 	}
 	st.Tools, st.Resources, st.Prompts, st.Listed = &tools, &resources, &prompts, &since
+	held, _ := a.Catalog.Held(st.Server)
+	st.HeldTools = len(held)
 	for _, n := range snapshot.Notes {
 		if n.Server == st.Server {
 			st.Notes = append(st.Notes, n.String())

@@ -177,6 +177,9 @@ func offers(st *control.Server) string {
 			parts = append(parts, count(p.n, p.what))
 		}
 	}
+	if st.HeldTools > 0 {
+		parts = append(parts, count(st.HeldTools, "tool")+" held back")
+	}
 	if len(parts) == 0 {
 		return "nothing"
 	}

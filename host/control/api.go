@@ -261,6 +261,7 @@ type Server struct {
 	Retry         *time.Time      `json:"retry,omitempty"` // earliest time of the next attempt to connect
 
 	Tools     *int            `json:"tools,omitempty"`
+	HeldTools int             `json:"held_tools,omitempty"` // tools that are held back, because their definitions were not accepted
 	Resources *int            `json:"resources,omitempty"`
 	Prompts   *int            `json:"prompts,omitempty"`
 	Listed    *time.Time      `json:"listed,omitempty"`

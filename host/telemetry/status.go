@@ -61,6 +61,7 @@ var statusMetrics = []statusMetric{
 	{"junctor_server_errors_total", "Requests for a server that failed, or whose tool reported an error.", []string{"server"}},
 	{"junctor_server_in_flight", "Requests for a server in progress.", []string{"server"}},
 	{"junctor_server_memory_bytes", "Resident memory of the process of a server.", []string{"server"}},
+	{"junctor_server_tools_held", "Tools of a server that are held back, because their definitions were not accepted.", []string{"server"}},
 	{"junctor_server_tools", "Tools of a server, if its list is known.", []string{"server"}},
 
 	{"junctor_plugin_state", "1 for the state that the plugin's process is in, 0 for the others.", []string{"plugin", "servers", "state"}},
@@ -176,6 +177,7 @@ func (s statusSample) server(st *control.Server) {
 	s.gauge("junctor_server_memory_bytes", float64(st.Memory), st.Server)
 	if st.Tools != nil {
 		s.gauge("junctor_server_tools", float64(*st.Tools), st.Server)
+		s.gauge("junctor_server_tools_held", float64(st.HeldTools), st.Server)
 	}
 }
 
