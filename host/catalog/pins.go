@@ -129,9 +129,13 @@ func (c *Catalog) Recheck(server string) {
 	c.scheduleNotify(after.changes(before))
 }
 
+// preliminary reports whether definitions in a list may change without a change of the server: a
+// wrapped program is still being inspected. What any other server says about that does not count.
+func (s *Server) preliminary(l *upstream.Listing) bool { return l.Unfinished != nil && s.Access != "" }
+
 // tellPins tells the pins of a server what it answered.
 func (s *Server) tellPins(l *upstream.Listing) {
-	if s.Pins == nil || l.Failed != nil {
+	if s.Pins == nil || l.Failed != nil || s.preliminary(l) {
 		return
 	}
 	all := byName(l.Items)

@@ -107,7 +107,7 @@ func (c *Catalog) refresh(ctx context.Context, s *Server) (err error) {
 	l.fetched = time.Now()
 	s.tellPins(&l.Tools)
 	var held []Held
-	if before != nil && before.fresh { // those of another process were not told here
+	if before != nil && before.fresh && !s.preliminary(&before.Tools) { // else they were not told here
 		held, _ = c.Held(s.Name)
 	}
 	c.publish(s, l)
@@ -188,8 +188,10 @@ func (c *Catalog) logDrift(s *Server, before, now *lists, wasHeld []Held) {
 		c.log.Info("the tools of a server changed", "server", s.Name, "added", shortenList(change.Added), "removed", shortenList(change.Removed), "changed", shortenList(change.Changed))
 		c.noteChanges(change, byName(before.Tools.Items), byName(now.Tools.Items))
 	}
-	held, _ := c.Held(s.Name)
-	if change.Held = newlyHeld(wasHeld, held); len(change.Held) > 0 {
+	if held, _ := c.Held(s.Name); !s.preliminary(&now.Tools) {
+		change.Held = newlyHeld(wasHeld, held)
+	}
+	if len(change.Held) > 0 {
 		c.log.Warn("tools of a server are held back, because their definitions were not accepted", "server", s.Name, "tools", shortenList(change.Held),
 			"hint", "run `junctor diff "+s.Name+"`")
 	}
