@@ -81,7 +81,7 @@ func (e *env) lock(ctx context.Context, args []string, o lockOptions) error {
 	if err != nil {
 		return err
 	}
-	return e.lockAll(app, names, all, plugins, failed)
+	return e.lockAll(ctx, app, names, all, plugins, failed)
 }
 
 // lockPlugins loads the configuration with accepted programs, and records their versions.
@@ -115,7 +115,7 @@ type lockedJSON struct {
 
 // lockAll pins what is new, forgets what is gone and prints both. Changed tools are an error.
 // failed is the reason why some server could not be asked.
-func (e *env) lockAll(app *host.App, names []string, all []difference, plugins []host.LockedPlugin, failed error) error {
+func (e *env) lockAll(ctx context.Context, app *host.App, names []string, all []difference, plugins []host.LockedPlugin, failed error) error {
 	list := []lockedJSON{}
 	var held []string
 	for _, name := range names {
@@ -141,6 +141,9 @@ func (e *env) lockAll(app *host.App, names []string, all []difference, plugins [
 	}
 	if err := e.printLocked(list, plugins); err != nil {
 		return err
+	}
+	if len(all) > len(held) {
+		e.tellReload(ctx)
 	}
 	if len(held) > 0 && failed == nil {
 		return fault.New(fault.ToolHeld, "%s held back because of other definitions: %s", count(len(held), "tool")+" stayed", shortened(held)).
@@ -217,12 +220,21 @@ func (e *env) accept(ctx context.Context, o lockOptions) error {
 		list = append(list, one)
 	}
 	if e.machine() {
-		return e.printJSON(list)
+		err = e.printJSON(list)
+	} else {
+		for _, one := range list {
+			e.printf("%s: accepted %s\n", oneCell(one.Server), oneCell(shortened(one.Accepted)))
+		}
 	}
-	for _, one := range list {
-		e.printf("%s: accepted %s\n", oneCell(one.Server), oneCell(shortened(one.Accepted)))
+	e.tellReload(ctx)
+	return err
+}
+
+// tellReload says how running processes get the new pins.
+func (e *env) tellReload(ctx context.Context) {
+	if found, _, err := e.findInstances(ctx, ""); err == nil && len(found) > 0 {
+		e.remark("run junctor reload: a running process still uses the pins before")
 	}
-	return nil
 }
 
 // askAccept shows definitions and asks whether to accept them.

@@ -176,9 +176,9 @@ func offers(st *control.Server) string {
 		if p.n > 0 {
 			parts = append(parts, count(p.n, p.what))
 		}
-	}
-	if st.HeldTools > 0 {
-		parts = append(parts, count(st.HeldTools, "tool")+" held back")
+		if p.what == "tool" && st.HeldTools > 0 {
+			parts = append(parts, fmt.Sprintf("%d held back", st.HeldTools))
+		}
 	}
 	if len(parts) == 0 {
 		return "nothing"

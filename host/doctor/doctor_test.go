@@ -124,6 +124,10 @@ func TestServers(t *testing.T) {
 	if found := Servers([]*control.Status{own}).Run(t.Context()); len(found) > 0 {
 		t.Errorf("%+v", found)
 	}
+	held := &control.Status{PID: 8, Instance: "8-1", Servers: []*control.Server{{Server: "ready", State: "ready", HeldTools: 2}}}
+	if found := Servers([]*control.Status{held}).Run(t.Context()); len(found) != 1 || found[0].Severity != Warning || !strings.Contains(found[0].Remedy, "`junctor diff ready`") || !strings.Contains(found[0].Remedy, "`junctor reload --instance 8-1`") {
+		t.Errorf("%+v", found)
+	}
 	own.Servers = append(own.Servers, &control.Server{Server: "files", State: "failed", Error: exited})
 	found := Servers([]*control.Status{own}).Run(t.Context())
 	if len(found) != 1 || found[0].Severity != Error || found[0].Message != `process 7 has no connection to server "files": the server exited with status 3` || found[0].At != "junctor.hcl:3:5" || !strings.Contains(found[0].Remedy, "`junctor restart files --instance 7-1`") {

@@ -47,11 +47,17 @@ func ofProcess(s *control.Status, version string) (found []Finding) {
 }
 
 // Servers returns a check of the servers of the running processes of a configuration: those
-// that are not connected although a client wanted them.
+// that are not connected although a client wanted them, and those with tools that are held back.
 func Servers(own []*control.Status) Check {
 	return Check{"servers", func(context.Context) (found []Finding) {
 		for _, p := range own {
 			for _, s := range p.Servers {
+				if s.HeldTools > 0 {
+					found = append(found, Finding{
+						Severity: Warning, Server: s.Server, Message: fmt.Sprintf("process %d holds back tools of server %q: the definitions of %d were not accepted", p.PID, s.Server, s.HeldTools),
+						Remedy: fmt.Sprintf("run `junctor diff %s`, then `junctor lock --accept %s` if the definitions are right, and `junctor reload --instance %s`", s.Server, s.Server, p.Instance),
+					})
+				}
 				if s.State != "failed" || s.Error == nil {
 					continue
 				}
