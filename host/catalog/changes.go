@@ -2,6 +2,8 @@ package catalog
 
 import (
 	"bytes"
+	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -13,7 +15,7 @@ import (
 type Change struct {
 	At   time.Time // when Junctor learned of it
 	Tool string    // its name on the server
-	// Members are the parts of the definition that differ, in the order of their names. They
+	// Members are the parts of the definition that differ, those first that models read. They
 	// are empty for an added or a removed tool.
 	Members []MemberChange
 	Added   bool
@@ -24,7 +26,8 @@ type Change struct {
 // a change. A member that is absent is nil.
 type MemberChange struct {
 	Name          string
-	Before, After []byte // JSON, at most 8 KiB of it
+	Before, After []byte // JSON, or the beginning of it
+	Cut           bool   // Before or After is the beginning only
 }
 
 // The limits of what is remembered of a server. The oldest changes are forgotten.
@@ -33,6 +36,7 @@ const (
 	maxChangeBytes   = 512 << 10 // of all changes
 	maxMemberChanges = 16        // of a tool
 	maxMemberBytes   = 8 << 10   // of a member, before or after
+	maxHeldBytes     = 64 << 10  // the same for a tool that is held back: a person decides about it
 )
 
 // Changes returns the newest changes of a server's tools, the newest first. It has at most 50:
@@ -56,7 +60,8 @@ func (c *Catalog) noteChanges(change ToolsChange, was, is map[string][]byte) {
 		all = append(all, Change{At: now, Tool: name, Removed: true})
 	}
 	for _, name := range tail(change.Changed) {
-		all = append(all, Change{At: now, Tool: name, Members: CompareDefinitions(was[name], is[name])})
+		parts, _ := compare(was[name], is[name], maxMemberBytes)
+		all = append(all, Change{At: now, Tool: name, Members: parts})
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -88,21 +93,46 @@ func (c Change) size() (n int) {
 func tail[T any](all []T) []T { return all[max(0, len(all)-maxChanges):] }
 
 // CompareDefinitions compares two definitions of a tool, of which before may be nil. It returns
-// at most 16 members.
-func CompareDefinitions(before, after []byte) (all []MemberChange) {
+// at most 16 members with at most 64 KiB of each, and how many more members differ.
+func CompareDefinitions(before, after []byte) (all []MemberChange, more int) {
+	return compare(before, after, maxHeldBytes)
+}
+
+// compare compares two definitions. It returns at most most bytes of each member.
+func compare(before, after []byte, most int) (all []MemberChange, more int) {
 	was, is := members(before), members(after)
-	for _, name := range sortedNames(is) {
-		if !bytes.Equal(was[name], is[name]) {
-			all = append(all, MemberChange{Name: name, Before: cut(was[name]), After: cut(is[name])})
+	names := map[string]bool{}
+	for name := range was {
+		names[name] = true
+	}
+	for name := range is {
+		names[name] = true
+	}
+	for _, name := range slices.SortedFunc(maps.Keys(names), inReadingOrder) {
+		switch b, a := was[name], is[name]; {
+		case bytes.Equal(b, a):
+		case len(all) == maxMemberChanges:
+			more++
+		default:
+			all = append(all, MemberChange{Name: name, Before: cut(b, most), After: cut(a, most), Cut: max(len(a), len(b)) > most})
 		}
 	}
-	for _, name := range sortedNames(was) {
-		if _, there := is[name]; !there {
-			all = append(all, MemberChange{Name: name, Before: cut(was[name])})
+	return all, more
+}
+
+// readFirst are the members of a definition that decide how models use the tool. They come
+// first, so that a server cannot hide a change of them behind invented members.
+var readFirst = []string{"name", "title", "description", "inputSchema", "outputSchema", "annotations"}
+
+// inReadingOrder compares the names of two members.
+func inReadingOrder(a, b string) int {
+	rank := func(name string) int {
+		if i := slices.Index(readFirst, name); i >= 0 {
+			return i
 		}
+		return len(readFirst)
 	}
-	slices.SortFunc(all, func(a, b MemberChange) int { return strings.Compare(a.Name, b.Name) })
-	return all[:min(len(all), maxMemberChanges)]
+	return cmp.Or(cmp.Compare(rank(a), rank(b)), strings.Compare(a, b))
 }
 
 func members(object []byte) map[string][]byte {
@@ -114,4 +144,4 @@ func members(object []byte) map[string][]byte {
 }
 
 // cut returns a copy of the beginning of a value.
-func cut(value []byte) []byte { return slices.Clone(value[:min(len(value), maxMemberBytes)]) }
+func cut(value []byte, most int) []byte { return slices.Clone(value[:min(len(value), most)]) }

@@ -40,8 +40,8 @@ func TestChangesOfTools(t *testing.T) {
 	a.Set("tools/list", `{"name":"x",`+schema+`}`, `{"name":"z",`+schema+`}`)
 	s.Refresh(t.Context())
 	want := []string{
-		`x annotations: {"readOnlyHint":true} → ; description: "reads and sends" → ;`,
-		`x annotations:  → {"readOnlyHint":true}; description: "reads" → "reads and sends";`,
+		`x description: "reads and sends" → ; annotations: {"readOnlyHint":true} → ;`,
+		`x description: "reads" → "reads and sends"; annotations:  → {"readOnlyHint":true};`,
 		"y removed",
 		"z added",
 	}
@@ -58,16 +58,20 @@ func TestChangesAreBounded(t *testing.T) {
 	large := func(member string) []byte {
 		return []byte(`{"name":"x","` + member + `":"` + strings.Repeat("x", 3*maxMemberBytes) + `"}`)
 	}
-	m := CompareDefinitions(large("a"), large("b"))
-	if len(m) != 2 || len(m[0].Before) != maxMemberBytes || m[0].After != nil || len(m[1].After) != maxMemberBytes {
+	m, _ := compare(large("a"), large("b"), maxMemberBytes)
+	if len(m) != 2 || len(m[0].Before) != maxMemberBytes || m[0].After != nil || len(m[1].After) != maxMemberBytes || !m[0].Cut || !m[1].Cut {
 		t.Errorf("%d members, %d and %d bytes", len(m), len(m[0].Before), len(m[1].After))
+	}
+	if m, more := CompareDefinitions(large("a"), nil); len(m) != 2 || m[0].Cut || m[1].Cut || len(m[1].Before) != 3*maxMemberBytes+2 || more != 0 {
+		t.Errorf("%d members of a tool that is held back, and %d more", len(m), more)
 	}
 	many := `{"name":"x"`
 	for i := range 100 {
 		many += fmt.Sprintf(`,"m%d":1`, i)
 	}
-	if m := CompareDefinitions([]byte(`{"name":"x"}`), []byte(many+"}")); len(m) != maxMemberChanges {
-		t.Errorf("%d members", len(m))
+	m, more := CompareDefinitions([]byte(`{"name":"x","description":"reads"}`), []byte(many+`,"description":"sends"}`))
+	if len(m) != maxMemberChanges || more != 101-maxMemberChanges || m[0].Name != "description" {
+		t.Errorf("%d members, and %d more: %+v", len(m), more, m)
 	}
 	one := Change{Tool: "x", Members: []MemberChange{{Name: "a", Before: make([]byte, maxMemberBytes), After: make([]byte, maxMemberBytes)}}}
 	var all []Change

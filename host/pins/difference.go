@@ -17,6 +17,7 @@ type Difference struct {
 	// Members are the parts that differ. They are all parts of a new tool, and of one whose
 	// accepted definition was not kept on this machine.
 	Members []catalog.MemberChange
+	More    int // further parts that differ
 	// Unknown is set if the accepted definition was not kept.
 	Unknown bool
 }
@@ -32,7 +33,7 @@ func (s *Store) Differences(of *config.Server, held []catalog.Held, definitions 
 			before = nil
 		}
 		d.Unknown = before == nil && h.Pinned != ""
-		d.Members = catalog.CompareDefinitions(before, h.Definition)
+		d.Members, d.More = catalog.CompareDefinitions(before, h.Definition)
 		all = append(all, d)
 	}
 	pinned := s.digests(of)
