@@ -25,7 +25,7 @@ import (
 // sources returns what the pages of the console show and change.
 func (s *consoleService) sources() console.Sources {
 	return console.Sources{
-		Process: s, Servers: s, Tools: consoleTools{s.app}, Policy: consolePolicy{s.app}, Approvals: s.app,
+		Process: s, Servers: s, Pins: s, Tools: consoleTools{s.app}, Policy: consolePolicy{s.app}, Approvals: s.app,
 		Logins: s, Programs: s, Traffic: s, Audit: consoleAudit{s.app},
 	}
 }
@@ -77,6 +77,35 @@ func (s *consoleService) LastLines(ctx context.Context, server string) []string 
 // Changes implements [console.Servers].
 func (s *consoleService) Changes(server string) []catalog.Change {
 	return s.app.Catalog.Changes(server)
+}
+
+// Pinned implements [console.Pins]. A server has no differences if a reload just removed it.
+func (s *consoleService) Pinned(server string) (p console.Pinned) {
+	servers := s.app.Config().Servers
+	i := slices.IndexFunc(servers, func(c *config.Server) bool { return c.Name == server })
+	if i < 0 {
+		return p
+	}
+	if p.Definitions = servers[i].Definitions; servers[i].Lock != "" {
+		p.Differences, _, _ = s.app.Differences(server)
+	}
+	return p
+}
+
+// Held implements [console.Pins].
+func (s *consoleService) Held() map[string]int {
+	all := map[string]int{}
+	for _, c := range s.app.Config().Servers {
+		if held, _ := s.app.Catalog.Held(c.Name); len(held) > 0 {
+			all[c.Name] = len(held)
+		}
+	}
+	return all
+}
+
+// AcceptTools implements [console.Pins].
+func (s *consoleService) AcceptTools(server string, digests map[string]string, by string) error {
+	return s.app.AcceptTools(server, digests, by)
 }
 
 // Programs implements [console.Programs].

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -23,6 +24,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/pins"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/usage"
 )
@@ -39,6 +41,7 @@ type fake struct {
 	programs []Program
 	lines    []string
 	changes  []catalog.Change
+	pinned   Pinned // of the server files
 	totals   map[string]usage.Totals
 	result   Result
 	rows     []AuditRow
@@ -70,6 +73,45 @@ func (f *fake) Restart(server, by string) error {
 func (f *fake) LastLines(context.Context, string) []string { return f.lines }
 
 func (f *fake) Changes(string) []catalog.Change { return f.changes }
+
+func (f *fake) Pinned(server string) Pinned {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if server != f.status.Servers[0].Server {
+		return Pinned{Definitions: "any"}
+	}
+	return Pinned{Definitions: f.pinned.Definitions, Differences: slices.Clone(f.pinned.Differences)}
+}
+
+func (f *fake) Held() map[string]int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := 0
+	for _, d := range f.pinned.Differences {
+		if d.Digest != "" {
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return map[string]int{f.status.Servers[0].Server: n}
+}
+
+func (f *fake) AcceptTools(server string, digests map[string]string, by string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for tool, digest := range digests {
+		if !slices.ContainsFunc(f.pinned.Differences, func(d pins.Difference) bool { return d.Tool == tool && d.Digest == digest }) {
+			return fault.New(fault.ToolHeld, "the definition of tool %q of server %q changed again", tool, server).WithHint("look at it again")
+		}
+	}
+	for _, tool := range slices.Sorted(maps.Keys(digests)) {
+		f.did = append(f.did, fmt.Sprintf("accept %s %s of %s by %s", tool, digests[tool], server, by))
+		f.pinned.Differences = slices.DeleteFunc(f.pinned.Differences, func(d pins.Difference) bool { return d.Tool == tool })
+	}
+	return nil
+}
 
 func (f *fake) List() []*catalog.Tool { return f.tools }
 
@@ -193,7 +235,7 @@ func newFake() *fake {
 
 // sources returns the fake as all sources.
 func (f *fake) sources() Sources {
-	return Sources{Process: f, Servers: f, Tools: f, Policy: f, Approvals: f, Logins: f, Programs: f, Traffic: f, Audit: f}
+	return Sources{Process: f, Servers: f, Pins: f, Tools: f, Policy: f, Approvals: f, Logins: f, Programs: f, Traffic: f, Audit: f}
 }
 
 // auth knows three tokens.

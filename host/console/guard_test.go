@@ -141,14 +141,16 @@ func TestFormsOfOtherSessionsAreRefused(t *testing.T) {
 
 // TestViewersSeeAndAdminsAct sends every action as a viewer and as an admin.
 func TestViewersSeeAndAdminsAct(t *testing.T) {
-	s := newSite(t, newFake(), nil)
+	f := newFake()
+	f.pinned = changedTools()
+	s := newSite(t, f, nil)
 	viewer, admin := s.browser(t).signIn("token-of-bob"), s.browser(t).signIn("token-of-alice")
 	for _, page := range []string{"servers", "server?name=files", "tools", "tool?name=files__read", "access", "sessions", "approvals", "logins", "plugins", "limits", "audit", "charts"} {
 		status, seen := viewer.get(page)
 		if status != http.StatusOK {
 			t.Errorf("%s as a viewer: %d\n%s", page, status, seen)
 		}
-		for _, form := range []string{`action="restart"`, `action="tool"`, `action="approvals"`, `action="logins"`} {
+		for _, form := range []string{`action="restart"`, `action="tool"`, `action="approvals"`, `action="logins"`, `action="accept"`} {
 			if strings.Contains(seen, form) {
 				t.Errorf("%s offers a viewer %s", page, form)
 			}
@@ -162,6 +164,7 @@ func TestViewersSeeAndAdminsAct(t *testing.T) {
 		{"tool", "tool", "files__read", "arguments", `{"path": "/srv"}`},
 		{"approvals", "id", "abcdef", "answer", "approve"},
 		{"logins", "server", "github"},
+		{"accept", "server", "files", "tool", "write", "digest", "digest of write"},
 	}
 	for _, a := range actions {
 		if resp, _ := viewer.post(a[0], a[1:]...); resp.StatusCode != http.StatusForbidden {
@@ -176,7 +179,7 @@ func TestViewersSeeAndAdminsAct(t *testing.T) {
 			t.Errorf("%s as an admin: %s\n%s", a[0], resp.Status, text)
 		}
 	}
-	want := []string{"restart files by alice, in the console", `call files__read {"path":"/srv"} as alice at 127.0.0.1`, "approve abcdef true by alice, in the console", "login github"}
+	want := []string{"restart files by alice, in the console", `call files__read {"path":"/srv"} as alice at 127.0.0.1`, "approve abcdef true by alice, in the console", "login github", "accept write digest of write of files by alice, in the console"}
 	if did := s.done(); !slices.Equal(did, want) {
 		t.Errorf("an admin did %q", did)
 	}

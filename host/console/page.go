@@ -32,6 +32,7 @@ func init() {
 		"servers":   {title: "Servers", show: showServers},
 		"server":    {title: "Server", show: showServer},
 		"restart":   {act: restartServer, needs: admin},
+		"accept":    {act: acceptTools, needs: admin},
 		"tools":     {title: "Tools", show: showTools},
 		"tool":      {title: "Tool", show: showTool, act: tryTool, needs: admin},
 		"access":    {title: "Who may use it", show: showAccess, act: explainAccess, needs: viewer},

@@ -16,6 +16,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/pins"
 )
 
 func listenAddress(t *testing.T) net.Addr {
@@ -217,7 +218,7 @@ func TestApprovalsShowAllArguments(t *testing.T) {
 const attack = `"><script>alert(1)</script><img src=x onerror=alert(1)>{{.CSRF}}` + "\u202e\x1b[2J'`"
 
 // sentBack matches the values that a form sends back as they are and that are not shown.
-var sentBack = regexp.MustCompile(`<input type="hidden" name="(server|tool)" value="[^"<>]*">|<option value="[^"<>]*"|<textarea [^<>]*>[^<>]*</textarea>`)
+var sentBack = regexp.MustCompile(`<input type="hidden" name="(server|tool|digest)" value="[^"<>]*">|<option value="[^"<>]*"|<textarea [^<>]*>[^<>]*</textarea>`)
 
 // TestHostileTextsAreEscaped puts an attack in every text that comes from a server, a
 // client or a file.
@@ -226,6 +227,10 @@ func TestHostileTextsAreEscaped(t *testing.T) {
 	doc := &fault.Document{Code: fault.UpstreamExited, Message: attack, Hint: attack, Output: []string{attack}}
 	f.lines = []string{attack}
 	f.changes = []catalog.Change{{Tool: attack, Members: []catalog.MemberChange{{Name: attack, Before: jsonText(attack), After: []byte(attack)}}}}
+	f.pinned = Pinned{Definitions: attack, Differences: []pins.Difference{
+		{Tool: attack, Pinned: attack, Digest: attack, Members: f.changes[0].Members}, {Tool: attack, Digest: attack, Members: f.changes[0].Members, More: 2},
+		{Tool: attack, Pinned: attack, Digest: attack, Members: f.changes[0].Members, Unknown: true}, {Tool: attack, Pinned: attack},
+	}}
 	f.status.Generation.Path, f.status.Generation.Failed = attack, &control.FailedReload{Error: doc}
 	f.status.Servers = []*control.Server{{Server: attack, State: "failed", Step: attack, Transport: attack, Plugin: attack, At: attack, Revision: attack, Notes: []string{attack}, Settings: jsonText(attack), ServerInfo: jsonText(attack), Error: doc}, {Server: "b", State: "starting", Step: attack}, {Server: "c", State: "ready", Notes: []string{attack}}}
 	f.status.Plugins = []control.Plugin{{Plugin: attack, Servers: attack, Version: attack, State: "failed", Error: doc}}
@@ -268,6 +273,12 @@ func TestHostileTextsAreEscaped(t *testing.T) {
 	b.post("restart", "server", attack)
 	_, text := b.get("servers")
 	check("a message", text)
+	b.post("accept", "server", attack, "tool", attack, "digest", "other")
+	_, text = b.get("server" + at)
+	check("an acceptance that fails", text)
+	b.post("accept", "server", attack, "tool", attack, "digest", attack)
+	_, text = b.get("server" + at)
+	check("an acceptance", text)
 }
 
 // TestSecretsAreMasked: a secret in any text of a server is masked.
@@ -276,6 +287,7 @@ func TestSecretsAreMasked(t *testing.T) {
 	f := newFake()
 	f.lines = []string{"started with " + secret}
 	f.changes = []catalog.Change{{Tool: "read", Members: []catalog.MemberChange{{Name: "description", Before: jsonText(secret)}}}}
+	f.pinned.Differences = []pins.Difference{{Tool: secret, Digest: "d0", Members: f.changes[0].Members}, {Tool: "read", Digest: "d1", Members: f.changes[0].Members}}
 	f.tools[0].Description, f.tools[0].Input = secret, jsonText(secret)
 	f.result = Result{JSON: jsonText(secret + strings.Repeat("x", 100))}
 	f.status.Servers[1].Error.Message = secret

@@ -14,10 +14,11 @@ import (
 type serversView struct {
 	Status *control.Status
 	Failed int
+	Held   map[string]int // tools that are held back, by server
 }
 
 func showServers(w http.ResponseWriter, r *http.Request, q *request) error {
-	v := serversView{Status: q.sources.Process.Status(r.Context())}
+	v := serversView{Status: q.sources.Process.Status(r.Context()), Held: q.sources.Pins.Held()}
 	for _, s := range v.Status.Servers {
 		if !s.OK {
 			v.Failed++
@@ -30,10 +31,12 @@ func showServers(w http.ResponseWriter, r *http.Request, q *request) error {
 // A serverView is the content of the page of a server.
 type serverView struct {
 	*control.Server
-	Lines    []string // on standard error
-	Settings string
-	Info     string
-	Changes  []toolChange
+	Lines       []string // on standard error
+	Settings    string
+	Info        string
+	Definitions string // the attribute
+	Held        heldView
+	Changes     []toolChange
 }
 
 // A toolChange is a change of a tool of the server.
@@ -46,33 +49,39 @@ type toolChange struct {
 type changedPart struct {
 	Name          string
 	Before, After string // JSON; empty: it is absent
+	Cut           bool   // Before or After is the beginning only
 }
 
 func toolChanges(all []catalog.Change) (shown []toolChange) {
 	for _, c := range all {
-		one := toolChange{Change: c}
-		for _, m := range c.Members {
-			one.Parts = append(one.Parts, changedPart{m.Name, indented(m.Before), indented(m.After)})
-		}
-		shown = append(shown, one)
+		shown = append(shown, toolChange{Change: c, Parts: partsOf(c.Members)})
 	}
 	return shown
 }
 
+func partsOf(members []catalog.MemberChange) (parts []changedPart) {
+	for _, m := range members {
+		parts = append(parts, changedPart{m.Name, indented(m.Before), indented(m.After), m.Cut})
+	}
+	return parts
+}
+
 func showServer(w http.ResponseWriter, r *http.Request, q *request) error {
 	name := r.URL.Query().Get("name")
-	for _, s := range q.sources.Process.Status(r.Context()).Servers {
-		if s.Server != name {
-			continue
-		}
-		v := serverView{Server: s, Lines: q.sources.Servers.LastLines(r.Context(), name), Settings: indented(s.Settings), Info: indented(s.ServerInfo), Changes: toolChanges(q.sources.Servers.Changes(name))}
-		if len(v.Lines) == 0 && s.Error != nil {
-			v.Lines = s.Error.Output
-		}
-		q.show(w, http.StatusOK, "server", "Server "+name, v)
-		return nil
+	s := q.serverNamed(r.Context(), name)
+	if s == nil {
+		return errNoPage
 	}
-	return errNoPage
+	pinned := q.sources.Pins.Pinned(name)
+	v := serverView{
+		Server: s, Lines: q.sources.Servers.LastLines(r.Context(), name), Settings: indented(s.Settings), Info: indented(s.ServerInfo),
+		Definitions: pinned.Definitions, Held: q.held(pinned.Differences), Changes: toolChanges(q.sources.Servers.Changes(name)),
+	}
+	if len(v.Lines) == 0 && s.Error != nil {
+		v.Lines = s.Error.Output
+	}
+	q.show(w, http.StatusOK, "server", "Server "+name, v)
+	return nil
 }
 
 func restartServer(w http.ResponseWriter, r *http.Request, q *request) error {

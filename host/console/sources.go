@@ -8,6 +8,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/control"
+	"github.com/junctor-mcp/junctor/host/pins"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/usage"
 )
@@ -17,6 +18,7 @@ import (
 type Sources struct {
 	Process   Process
 	Servers   Servers
+	Pins      Pins
 	Tools     Tools
 	Policy    Policy
 	Approvals Approvals
@@ -40,6 +42,26 @@ type Servers interface {
 	LastLines(ctx context.Context, server string) []string
 	// Changes returns the newest changes of the tools of a server, the newest first.
 	Changes(server string) []catalog.Change
+}
+
+// Pins decide which tools are held back, because their definitions were not accepted.
+type Pins interface {
+	// Pinned compares the tools of a server with the accepted ones. It contacts no server.
+	Pinned(server string) Pinned
+	// Held counts the tools that are held back, by server. A server without any is absent.
+	Held() map[string]int
+	// AcceptTools accepts definitions of tools that are held back. digests are those that a
+	// person has seen, by tool: if one is another now, the method fails and changes nothing.
+	// by names the admin, for the audit log.
+	AcceptTools(server string, digests map[string]string, by string) error
+}
+
+// Pinned is how the tools of a server differ from the accepted ones.
+type Pinned struct {
+	Definitions string // the attribute of the server: "any", "first_use" or "locked"
+	// Differences are the tools that are held back, and then accepted ones that the server has
+	// no longer. There are none with "any", and while the tools are not known.
+	Differences []pins.Difference
 }
 
 // Tools are the tools of the catalog.
