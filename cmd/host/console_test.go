@@ -200,16 +200,17 @@ func TestConsoleCommandForPeople(t *testing.T) {
 	}
 }
 
-// TestConsoleKeepsLongCalls calls a tool that takes longer than a form may take to arrive.
-func TestConsoleKeepsLongCalls(t *testing.T) {
-	t.Parallel()
-	d := newReloadDir(t)
-	build(t, filepath.Join(d.site.dir, "odd"), "./testdata/odd")
-	configure(t, d.path, fmt.Sprintf("console {\n  listen = \"127.0.0.1:%s\"\n}\nserver \"odd\" {\n  transport \"stdio\" {\n    command = [\"./odd\"]\n  }\n}\n", freePort(t)))
-	s := d.serveHTTP()
-	if out, err := d.command("tools").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+// A consolePage is a session of the console in a browser.
+type consolePage struct {
+	t       *testing.T
+	browser *http.Client
+	base    *url.URL // of the pages
+	token   string   // of the forms
+}
+
+// openConsole opens the console of a process with a link.
+func openConsole(t *testing.T, s *reloadSite) *consolePage {
+	t.Helper()
 	out, errs, _ := s.junctor("console", "--json")
 	var link control.ConsoleLink
 	if err := json.Unmarshal([]byte(out), &link); err != nil {
@@ -221,27 +222,56 @@ func TestConsoleKeepsLongCalls(t *testing.T) {
 	if token == nil {
 		t.Fatal(text)
 	}
-	send := func(name string, form url.Values) string {
-		t.Helper()
-		form.Set("csrf", token[1])
-		resp, err := browser.PostForm(page.JoinPath("..", name).String(), form)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		body, err := io.ReadAll(resp.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(body)
+	return &consolePage{t, browser, page.JoinPath(".."), token[1]}
+}
+
+// send sends a form and returns the page that answers it.
+func (p *consolePage) send(name string, form url.Values) string {
+	p.t.Helper()
+	form.Set("csrf", p.token)
+	resp, err := p.browser.PostForm(p.base.JoinPath(name).String(), form)
+	if err != nil {
+		p.t.Fatal(err)
 	}
-	send("restart", url.Values{"server": {"odd"}})
-	for until := time.Now().Add(reloadPatience); !strings.Contains(text, "odd__sleep"); _, _, text = load(t, browser, page.JoinPath("..", "tools").String()) {
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return string(body)
+}
+
+// awaits loads a page until it contains a text, and returns it.
+func (p *consolePage) awaits(name, want string) string {
+	p.t.Helper()
+	page, query, _ := strings.Cut(name, "?")
+	at := p.base.JoinPath(page)
+	at.RawQuery = query
+	for until := time.Now().Add(reloadPatience); ; {
+		_, _, text := load(p.t, p.browser, at.String())
+		if strings.Contains(text, want) {
+			return text
+		}
 		if time.Now().After(until) {
-			t.Fatal(text)
+			p.t.Fatalf("%s does not show %q\n%s", name, want, text)
 		}
 	}
-	if text := send("tool", url.Values{"tool": {"odd__sleep"}, "arguments": {`{"ms": 11000}`}}); !strings.Contains(text, "awake") || !strings.Contains(text, "Result after 11") {
+}
+
+// TestConsoleKeepsLongCalls calls a tool that takes longer than a form may take to arrive.
+func TestConsoleKeepsLongCalls(t *testing.T) {
+	t.Parallel()
+	d := newReloadDir(t)
+	build(t, filepath.Join(d.site.dir, "odd"), "./testdata/odd")
+	configure(t, d.path, fmt.Sprintf("console {\n  listen = \"127.0.0.1:%s\"\n}\nserver \"odd\" {\n  transport \"stdio\" {\n    command = [\"./odd\"]\n  }\n}\n", freePort(t)))
+	s := d.serveHTTP()
+	if out, err := d.command("tools").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	page := openConsole(t, s)
+	page.send("restart", url.Values{"server": {"odd"}})
+	page.awaits("tools", "odd__sleep")
+	if text := page.send("tool", url.Values{"tool": {"odd__sleep"}, "arguments": {`{"ms": 11000}`}}); !strings.Contains(text, "awake") || !strings.Contains(text, "Result after 11") {
 		t.Error(text)
 	}
 }

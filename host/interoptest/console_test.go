@@ -97,13 +97,15 @@ func (c *consoleSite) post(token, body string, headers ...string) string {
 func TestConsoleTasks(t *testing.T) {
 	t.Parallel()
 	auth := newAuthServer(t)
-	menu := filepath.Join(t.TempDir(), "tools.json")
+	menu, pinned := filepath.Join(t.TempDir(), "tools.json"), filepath.Join(t.TempDir(), "tools.json")
 	writeMenu(t, menu, "Reads a file.")
+	writeMenu(t, pinned, "Reads a file.")
 	c := serveConsole(t, "policy {\n  default = \"allow\"\n  subject \"bob\" {\n    confirm {\n      tools = [\"greet\"]\n    }\n  }\n}\n",
 		server{name: "demo", command: []string{program("demo")}},
 		server{name: "broken", command: []string{program("odd"), "exit"}},
 		server{name: "menu", command: []string{program("odd"), "menu", menu}},
-		auth.server("  auth \"oauth\" {\n  }\n"))
+		auth.server("  auth \"oauth\" {\n  }\n"),
+		server{name: "pinned", command: []string{program("odd"), "menu", pinned}}.with("  definitions = \"first_use\"\n"))
 	for _, width := range []int64{360, 1440} {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
 			rarely(t)
@@ -120,6 +122,7 @@ func TestConsoleTasks(t *testing.T) {
 			b.open(c.link())
 			b.serversTask()
 			b.changesTask(menu)
+			b.heldTask(pinned)
 			b.toolsTask()
 			b.accessTask()
 			b.approvalTask(c)
@@ -138,6 +141,8 @@ func TestConsoleTasks(t *testing.T) {
 		b.open(c.link())
 		b.click(`button[aria-label="Restart demo"]`)
 		b.shows(".flash", "Server demo restarts")
+		b.follow("Servers")
+		b.heldTask(pinned)
 	})
 	t.Run("live", func(t *testing.T) {
 		b := openTab(t, 1440, c.base)
@@ -155,7 +160,7 @@ func TestConsoleTasks(t *testing.T) {
 func (b *tab) serversTask() {
 	b.t.Helper()
 	b.shows("h1", "Servers")
-	b.shows("#servers", "4 servers")
+	b.shows("#servers", "5 servers")
 	b.click(`button[aria-label="Restart demo"]`)
 	b.shows(".flash", "Server demo restarts")
 	b.shows("h1 .state", "ready")
@@ -198,6 +203,45 @@ func (b *tab) changesTask(menu string) {
 	b.click(`//summary[.="description"]`)
 	b.shows("td details[open]", changed)
 	b.capture("server-changed")
+	b.follow("Servers")
+}
+
+// reload loads the page again until an element contains a text.
+func (b *tab) reload(selector, want string) {
+	b.t.Helper()
+	for until := time.Now().Add(testTimeout); time.Now().Before(until); time.Sleep(50 * time.Millisecond) {
+		if _, text := b.text(selector); strings.Contains(text, want) {
+			return
+		}
+		b.do(chromedp.Reload())
+	}
+	b.shows(selector, want)
+}
+
+// heldTask accepts a changed tool of a server whose tools are pinned.
+func (b *tab) heldTask(menu string) {
+	b.t.Helper()
+	b.click(`button[aria-label="Restart pinned"]`)
+	b.shows(".flash", "Server pinned restarts")
+	b.reload("h1 .state", "ready")
+	b.follow("Servers")
+	changed := fmt.Sprintf("Reads a file at %d, and sends it to <b>%s</b>.", b.width, b.t.Name())
+	writeMenu(b.t, menu, changed)
+	b.click(`button[aria-label="Restart pinned"]`)
+	b.shows(".flash", "Server pinned restarts")
+	b.reload(`section[aria-labelledby="held"] details[open]`, changed)
+	b.capture("server-held")
+	b.follow("Servers")
+	b.shows("#servers", "1 held back")
+	b.capture("servers-held")
+	b.click(`//a[.="1 held back"]`)
+	b.click(`button[aria-label="Accept read"]`)
+	b.shows(".flash", "Accepted: tool read of pinned.")
+	if found, text := b.text(`section[aria-labelledby="held"]`); found {
+		b.t.Errorf("the accepted tool is still held back:\n%s", text)
+	}
+	b.follow("Tools")
+	b.shows("table", changed)
 	b.follow("Servers")
 }
 
