@@ -16,6 +16,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/gateway"
 	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/pins"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/sendqueue"
 	"github.com/junctor-mcp/junctor/host/upstream"
@@ -88,6 +89,9 @@ func (s *consoleService) Pinned(server string) (p console.Pinned) {
 	}
 	if p.Definitions = servers[i].Definitions; servers[i].Lock != "" {
 		p.Differences, _, _ = s.app.Differences(server)
+	}
+	if s.app.Catalog.Unfinished(server) != nil { // a tool that seems gone may still be discovered
+		p.Differences = slices.DeleteFunc(p.Differences, func(d pins.Difference) bool { return d.Digest == "" })
 	}
 	return p
 }

@@ -181,12 +181,14 @@ type differenceJSON struct {
 	Now      string       `json:"now,omitempty"`
 	Unknown  bool         `json:"accepted_definition_unknown,omitempty"`
 	Members  []memberJSON `json:"members,omitempty"`
+	More     int          `json:"further_members,omitempty"` // that differ and are left out
 }
 
 type memberJSON struct {
 	Member string `json:"member"`
 	Before any    `json:"before,omitempty"`
 	After  any    `json:"after,omitempty"`
+	Cut    bool   `json:"cut,omitempty"` // before or after is the beginning only
 }
 
 // printDifferences prints differences as JSON or for a person.
@@ -194,9 +196,9 @@ func (e *env) printDifferences(all []difference) error {
 	if e.machine() {
 		list := []differenceJSON{}
 		for _, d := range all {
-			one := differenceJSON{Server: d.Server, Tool: d.Tool, Change: d.kind(), Accepted: d.Pinned, Now: d.Digest, Unknown: d.Unknown}
+			one := differenceJSON{Server: d.Server, Tool: d.Tool, Change: d.kind(), Accepted: d.Pinned, Now: d.Digest, Unknown: d.Unknown, More: d.More}
 			for _, m := range d.Members {
-				one.Members = append(one.Members, memberJSON{m.Name, valueOf(m.Before), valueOf(m.After)})
+				one.Members = append(one.Members, memberJSON{m.Name, valueOf(m.Before), valueOf(m.After), m.Cut})
 			}
 			list = append(list, one)
 		}
@@ -257,6 +259,9 @@ func (e *env) printDifference(d difference) {
 	for _, m := range d.Members {
 		e.printMember(m)
 	}
+	if d.More > 0 {
+		e.printf("  and %d further parts, which are not shown\n", d.More)
+	}
 }
 
 // printMember prints the lines of a member that differ.
@@ -264,6 +269,9 @@ func (e *env) printMember(m catalog.MemberChange) {
 	e.printf("  %s\n", oneCell(m.Name))
 	for _, line := range changedLines(linesOf(m.Before), linesOf(m.After)) {
 		e.printf("    %s\n", safe(line))
+	}
+	if m.Cut {
+		e.printf("    Only the beginning was compared. The end may differ too.\n")
 	}
 }
 
