@@ -112,6 +112,11 @@ func (s *consoleService) AcceptTools(server string, digests map[string]string, b
 	return s.app.AcceptTools(server, digests, by)
 }
 
+// AcceptProgram implements [console.Programs].
+func (s *consoleService) AcceptProgram(plugin, digest, by string) error {
+	return s.app.AcceptProgram(plugin, digest, by)
+}
+
 // Programs implements [console.Programs].
 func (s *consoleService) Programs() (all []console.Program) {
 	g := s.app.current.Load()
@@ -119,6 +124,14 @@ func (s *consoleService) Programs() (all []console.Program) {
 		one := console.Program{Plugin: p.Name, Source: p.Source, Pinned: p.SHA256 != ""}
 		if d, ok := g.manifests[p.Use]; ok {
 			one.Version, one.Path, one.SHA256 = d.Manifest.Version, d.Path, d.Digest
+		}
+		if p.Lock != "" && p.Use == p.Name {
+			one.Lockable, one.Pin = true, s.app.pins.Program(p.Lock, p.Name)
+			one.Pinned = one.Pin != ""
+			digest, err := s.app.ProgramOnDisk(p)
+			if one.OnDisk = digest; err != nil {
+				one.Problem = s.app.redactor.hide(err.Error())
+			}
 		}
 		all = append(all, one)
 	}

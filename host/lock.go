@@ -77,7 +77,7 @@ func (a *App) LockPlugins(by string) (added []LockedPlugin, err error) {
 		if p.Lock == "" || p.Use != p.Name || !known {
 			continue
 		}
-		if err := a.pins.LockPlugin(p.Lock, p.Name, d.Manifest.Version, d.Digest); err != nil {
+		if err := a.pins.LockProgram(p.Lock, p.Name, d.Manifest.Version, d.Digest); err != nil {
 			return added, err
 		}
 		if !p.Locked {
@@ -116,7 +116,7 @@ func (a *App) AcceptProgram(name, digest, by string) error {
 		if d, _ := a.Described(p); d.Digest == digest {
 			version = d.Manifest.Version
 		}
-		err = a.pins.LockPlugin(p.Lock, name, version, digest)
+		err = a.pins.LockProgram(p.Lock, name, version, digest)
 		a.noteLock("", by, "accepted plugin "+name+" with sha256 "+digest, err)
 		return err
 	}
@@ -125,7 +125,7 @@ func (a *App) AcceptProgram(name, digest, by string) error {
 
 // AcceptPlugin is AcceptProgram for a configuration that is not loaded, because of the program.
 func AcceptPlugin(o pins.Options, path, name, digest string) error {
-	return pins.New(o).LockPlugin(path, name, "", digest)
+	return pins.New(o).LockProgram(path, name, "", digest)
 }
 
 // noteLock records that a person accepted tools.

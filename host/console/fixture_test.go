@@ -180,7 +180,24 @@ func (f *fake) Begin(_ context.Context, server string) (string, error) {
 	return "", fault.New(fault.Usage, "server %q has no auth block", server)
 }
 
-func (f *fake) Programs() []Program { return f.programs }
+func (f *fake) Programs() []Program {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.programs)
+}
+
+func (f *fake) AcceptProgram(plugin, digest, by string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i, p := range f.programs {
+		if p.Plugin == plugin && p.OnDisk == digest {
+			f.programs[i].Pin = digest
+			f.did = append(f.did, fmt.Sprintf("accept program %s %s by %s", plugin, digest, by))
+			return nil
+		}
+	}
+	return fault.New(fault.PluginChecksum, "the program of plugin %q changed again", plugin).WithHint("look at it again")
+}
 
 func (f *fake) Totals() map[string]usage.Totals { return f.totals }
 

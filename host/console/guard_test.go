@@ -150,7 +150,7 @@ func TestViewersSeeAndAdminsAct(t *testing.T) {
 		if status != http.StatusOK {
 			t.Errorf("%s as a viewer: %d\n%s", page, status, seen)
 		}
-		for _, form := range []string{`action="restart"`, `action="tool"`, `action="approvals"`, `action="logins"`, `action="accept"`} {
+		for _, form := range []string{`action="restart"`, `action="tool"`, `action="approvals"`, `action="logins"`, `action="accept"`, `action="plugins"`} {
 			if strings.Contains(seen, form) {
 				t.Errorf("%s offers a viewer %s", page, form)
 			}
@@ -165,6 +165,7 @@ func TestViewersSeeAndAdminsAct(t *testing.T) {
 		{"approvals", "id", "abcdef", "answer", "approve"},
 		{"logins", "server", "github"},
 		{"accept", "server", "files", "tool", "write", "digest", "digest of write"},
+		{"plugins", "plugin", "acme", "digest", strings.Repeat("cd", 32)},
 	}
 	for _, a := range actions {
 		if resp, _ := viewer.post(a[0], a[1:]...); resp.StatusCode != http.StatusForbidden {

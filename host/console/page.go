@@ -39,7 +39,7 @@ func init() {
 		"sessions":  {title: "Sessions", show: showSessions},
 		"approvals": {title: "Approvals", show: showApprovals, act: answerApproval, needs: admin},
 		"logins":    {title: "Logins", show: showLogins, act: beginLogin, needs: admin},
-		"plugins":   {title: "Plugins", show: showPlugins},
+		"plugins":   {title: "Plugins", show: showPlugins, act: acceptProgram, needs: admin},
 		"limits":    {title: "Limits in use", show: showLimits},
 		"audit":     {title: "Audit log", show: showAudit},
 		"charts":    {title: "Charts", show: showCharts},

@@ -240,7 +240,7 @@ func TestHostileTextsAreEscaped(t *testing.T) {
 	f.tools = []*catalog.Tool{{Item: catalog.Item{Server: attack, Name: attack, Exposed: attack, Title: attack, Description: attack}, Input: jsonText(attack), Output: jsonText(attack), Refused: catalog.Refused{Input: attack, Output: attack}}}
 	f.pending = []control.Approval{{ID: "abcdef", State: "waiting", Subject: attack, Tenant: attack, Method: attack, Client: attack, Server: attack, Kind: "tool", Item: attack, Arguments: attack, Rule: attack}, {ID: "b", State: "used", Subject: attack, Item: attack, Server: attack, By: attack}}
 	f.logins = []Login{{Server: attack, Kind: attack, State: "failed", Reason: attack, Account: attack, Stored: attack, Failed: attack}, {Server: "b", State: "ready", Page: "javascript:alert(1)"}}
-	f.programs = []Program{{Plugin: attack, Source: attack, Version: attack, Path: attack, SHA256: attack}}
+	f.programs = []Program{{Plugin: attack, Source: attack, Version: attack, Path: attack, SHA256: attack, Lockable: true, Pin: attack + attack, OnDisk: attack + attack, Problem: attack}}
 	f.rows = []AuditRow{{Kind: attack, Subject: attack, Tenant: attack, Client: attack, Server: attack, Item: attack, Outcome: attack, Code: attack, Rule: attack, Details: []Detail{{attack, attack}}}}
 	f.result = Result{JSON: jsonText(attack)}
 	s := newSite(t, f, nil)

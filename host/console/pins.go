@@ -83,6 +83,25 @@ func acceptTools(w http.ResponseWriter, r *http.Request, q *request) error {
 	return q.done(w, r, page, flash{Text: text})
 }
 
+// Acceptable reports whether a person may accept the program that is on disk.
+func (p Program) Acceptable() bool { return p.Lockable && p.OnDisk != "" && p.OnDisk != p.Pin }
+
+// Replaced reports whether the file is not the program that this process started with.
+func (p Program) Replaced() bool { return p.OnDisk != "" && p.OnDisk != p.SHA256 }
+
+// acceptProgram accepts the program of a plugin that the form names by its digest.
+func acceptProgram(w http.ResponseWriter, r *http.Request, q *request) error {
+	plugin, digest := r.PostForm.Get("plugin"), r.PostForm.Get("digest")
+	if plugin == "" || digest == "" {
+		return errForm
+	}
+	if err := q.sources.Programs.AcceptProgram(plugin, digest, q.session.name()+", in the console"); err != nil {
+		return q.done(w, r, "plugins", failure(err))
+	}
+	q.log.Info("the program of a plugin is accepted in the console", "plugin", plugin, "sha256", digest, "by", q.session.name())
+	return q.done(w, r, "plugins", flash{Text: "Accepted: the program of " + plugin + ". Start Junctor again to use it."})
+}
+
 // serverNamed returns the status of a server of the configuration, or nil.
 func (q *request) serverNamed(ctx context.Context, name string) *control.Server {
 	for _, s := range q.sources.Process.Status(ctx).Servers {

@@ -150,3 +150,40 @@ func TestHeldToolsOfAPageAreBounded(t *testing.T) {
 		f.did = nil
 	}
 }
+
+// TestAcceptingPrograms accepts the program of a plugin that is on disk, and no other one.
+func TestAcceptingPrograms(t *testing.T) {
+	f := newFake()
+	was, is := strings.Repeat("ab", 32), strings.Repeat("cd", 32)
+	f.programs = append(f.programs, Program{Plugin: "acme", Source: "/opt/acme", Version: "1.0.0", Path: "/opt/acme", SHA256: was, Pinned: true, Lockable: true, Pin: was, OnDisk: is})
+	s := newSite(t, f, nil)
+	b, viewer := s.browser(t).signIn("token-of-alice"), s.browser(t).signIn("token-of-bob")
+	if _, text := viewer.get("plugins"); !strings.Contains(text, "The file has") || !strings.Contains(text, is) || strings.Contains(text, `value="`+is+`"`) {
+		t.Errorf("as a viewer:\n%s", text)
+	}
+	if _, text := b.get("plugins"); !strings.Contains(text, `aria-label="Accept the program of acme"`) || strings.Contains(text, "program of stdio") {
+		t.Errorf("as an admin:\n%s", text)
+	}
+	if resp, text := viewer.post("plugins", "plugin", "acme", "digest", is); resp.StatusCode != http.StatusForbidden {
+		t.Errorf("a viewer: %s\n%s", resp.Status, text)
+	}
+	if resp, _ := b.post("plugins", "plugin", "acme"); resp.StatusCode != http.StatusForbidden {
+		t.Errorf("no digest: %s", resp.Status)
+	}
+	for _, form := range [][]string{{"plugin", "acme", "digest", was}, {"plugin", "stdio", "digest", is}} {
+		resp, _ := b.post("plugins", form...)
+		if _, text := b.do(http.MethodGet, resp.Header.Get("Location"), nil, nil); !strings.Contains(text, "changed again") {
+			t.Errorf("%q: %s", form, text)
+		}
+	}
+	if did := s.done(); len(did) > 0 {
+		t.Fatalf("done: %q", did)
+	}
+	resp, _ := b.post("plugins", "plugin", "acme", "digest", is)
+	if _, text := b.do(http.MethodGet, resp.Header.Get("Location"), nil, nil); !strings.Contains(text, "Accepted: the program of acme.") || strings.Contains(text, `value="`+is+`"`) {
+		t.Errorf("%s\n%s", resp.Status, text)
+	}
+	if did := s.done(); !slices.Equal(did, []string{"accept program acme " + is + " by alice, in the console"}) {
+		t.Errorf("done: %q", did)
+	}
+}

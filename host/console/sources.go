@@ -124,6 +124,9 @@ type Login struct {
 // Programs are the programs of plugins.
 type Programs interface {
 	Programs() []Program
+	// AcceptProgram pins the program that a plugin has on disk, if it has this digest. by says
+	// who accepts it.
+	AcceptProgram(plugin, digest, by string) error
 }
 
 // A Program is the program of a plugin.
@@ -133,7 +136,13 @@ type Program struct {
 	Version string
 	Path    string
 	SHA256  string
-	Pinned  bool // the configuration has the digest
+	Pinned  bool // the configuration or the lock file has a digest
+
+	// Of a plugin that the lock file may pin:
+	Lockable bool
+	Pin      string // the digest in the lock file; empty: it has none
+	OnDisk   string // the digest of the file now
+	Problem  string // why OnDisk is not known
 }
 
 // Traffic has counters of the requests to each server since the start of the process.

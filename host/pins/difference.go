@@ -93,18 +93,3 @@ func (s *Store) Lock(of *config.Server, added map[string]string, gone []string, 
 	s.keepDefinitions(of, definitions)
 	return err
 }
-
-// LockPlugin pins the program of a plugin on this platform, in the file only: this process keeps
-// the program that it started with.
-func (s *Store) LockPlugin(path, plugin, version, digest string) error {
-	return s.rewrite(path, func(lock *config.Lock) (changed bool) {
-		p, platform := lock.Plugins[plugin], config.Platform()
-		if p.Version == version && p.SHA256[platform] == digest {
-			return false
-		}
-		p.Version, p.SHA256 = version, copyOf(p.SHA256)
-		p.SHA256[platform] = digest
-		lock.Plugins[plugin] = p
-		return true
-	})
-}
