@@ -184,6 +184,11 @@ func (s *Snapshot) addTools(server *Server, l *lists) {
 			s.note(server, "tool %q is left out: its name has the prefix of server %q; set a prefix", t.Exposed, other)
 			continue
 		}
+		if held := s.omitted[itemKey{"", t.Exposed}]; held.Held && held.Server != server.Name {
+			// Clients know the name as that of the tool which is held back.
+			s.note(server, "tool %q is hidden by the same name of server %q, whose tool is held back; set a prefix", t.Exposed, held.Server)
+			continue
+		}
 		if other := s.tools[t.Exposed]; other != nil {
 			s.note(server, "tool %q is hidden by the same name of server %q; set a prefix", t.Exposed, other.Server)
 			continue
@@ -208,7 +213,7 @@ func (s *Snapshot) omit(server *Server, name string, why Note) {
 		shown = v.Name
 	}
 	for _, key := range []itemKey{{server.Name, name}, {"", Expose(server.Prefix, server.Name, shown)}} {
-		if _, taken := s.omitted[key]; !taken {
+		if before, taken := s.omitted[key]; !taken || why.Held && !before.Held {
 			s.omitted[key] = why
 		}
 	}

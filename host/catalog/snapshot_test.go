@@ -36,6 +36,13 @@ func toolsOf(s *Snapshot) string {
 	return strings.Join(all, " ")
 }
 
+// acceptsNothing are pins that hold back every tool.
+type acceptsNothing struct{}
+
+func (acceptsNothing) Pinned(string) string   { return "" }
+func (acceptsNothing) Strict() bool           { return true }
+func (acceptsNothing) Seen(map[string][]byte) {}
+
 func TestClashes(t *testing.T) {
 	evil := &Server{Name: "evil"}
 	for _, c := range []struct {
@@ -50,6 +57,12 @@ func TestClashes(t *testing.T) {
 			[]*Server{{Name: "a", Prefix: "a"}, {Name: "b", Prefix: "b"}},
 			map[string]*lists{"b": {Tools: listing(`{"name":"x"}`)}, "a": {Tools: listing(`{"name":"x"}`)}},
 			"a__x=a/x b__x=b/x", "",
+		},
+		{
+			"the name of a tool that is held back goes to no other server",
+			[]*Server{{Name: "a", Pins: acceptsNothing{}}, {Name: "b"}},
+			map[string]*lists{"a": {Tools: listing(`{"name":"x"}`)}, "b": {Tools: listing(`{"name":"x"}`, `{"name":"y"}`)}},
+			"y=b/y", "a: tool \"x\" is held back: its definition was not accepted yet; run `junctor diff a`, then `junctor lock --accept a/x`\n" + `b: tool "x" is hidden by the same name of server "a", whose tool is held back; set a prefix`,
 		},
 		{
 			"without prefixes the first server wins",

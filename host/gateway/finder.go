@@ -79,10 +79,10 @@ func (f *finder) lookUpName(ctx context.Context, r *request, exposed string, fou
 // name is that of the server which the name belongs to, if that could not start.
 func (f *finder) tool(ctx context.Context, r *request, exposed string) (*catalog.Tool, error) {
 	t, ok := f.catalog.Snapshot().Tool(exposed)
-	if why, held := f.heldTool(exposed); held && !ok && f.catalog.Fresh(why.Server) {
-		return nil, f.held(r, exposed)
-	}
 	if !ok {
+		if why, held := f.heldTool(exposed); held && f.catalog.Fresh(why.Server) {
+			return nil, f.held(r, exposed)
+		}
 		// It may belong to a server that was not asked yet. A name without a
 		// prefix could also be that of a server further up, so all are waited for.
 		f.lookUpName(ctx, r, exposed, func(s *catalog.Snapshot) bool { t, ok := s.Tool(exposed); return ok && t.Name != exposed })
