@@ -12,8 +12,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
-	"github.com/hashicorp/hcl/v2/hclwrite"
-	"github.com/zclconf/go-cty/cty"
 
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
@@ -27,9 +25,6 @@ const (
 	maxLock       = 4 << 20 // bytes
 	maxLockTokens = 500_000
 )
-
-// lockTokens is the number of tokens of one digest in a lock file.
-const lockTokens = 16
 
 // The words for Server.Definitions.
 const (
@@ -285,45 +280,58 @@ func (r lockReader) plugin(b *hclsyntax.Block) {
 	r.lock.Plugins[b.Labels[0]] = p
 }
 
-// Fits reports whether the lock file can be read again.
+// Fits reports whether the lock file can be read again. Names such as "$$$" have many tokens.
 func (k *Lock) Fits() bool {
-	digests := 0
-	for _, tools := range k.Servers {
-		digests += 1 + len(tools)
-	}
-	for _, p := range k.Plugins {
-		digests += 1 + len(p.SHA256)
-	}
-	return digests*lockTokens < maxLockTokens && len(k.HCL()) <= maxLock
+	_, wrong := prescanWithin(k.Path, k.HCL(), maxLock, maxLockTokens)
+	return wrong == nil
 }
+
+// lockHead begins a lock file.
+const lockHead = "# Written by Junctor: digests of the tools and plugins that were accepted. Keep it beside the configuration.\n" +
+	"# `junctor diff` shows what differs, and `junctor lock --accept` accepts it.\n"
 
 // HCL returns the text of the lock file. Its blocks are sorted, so that two versions can be
 // compared.
 func (k *Lock) HCL() []byte {
-	f := hclwrite.NewEmptyFile()
-	f.Body().AppendUnstructuredTokens(hclwrite.Tokens{{Type: hclsyntax.TokenComment, Bytes: []byte(
-		"# Written by Junctor: digests of the tools and plugins that were accepted. Keep it beside the configuration.\n" +
-			"# `junctor diff` shows what differs, and `junctor lock --accept` accepts it.\n")}})
-	digest := func(in *hclwrite.Body, kind, label, sum string) {
-		in.AppendNewBlock(kind, []string{label}).Body().SetAttributeValue("sha256", cty.StringVal(sum))
+	b := []byte(lockHead)
+	digest := func(kind, label, sum string) {
+		b = fmt.Appendf(b, "  %s %s {\n    sha256 = %s\n  }\n", kind, lockText(label), lockText(sum))
 	}
 	for _, name := range slices.Sorted(maps.Keys(k.Plugins)) {
 		p := k.Plugins[name]
-		f.Body().AppendNewline()
-		in := f.Body().AppendNewBlock("plugin", []string{name}).Body()
+		b = fmt.Appendf(b, "\nplugin %s {\n", lockText(name))
 		if p.Version != "" {
-			in.SetAttributeValue("version", cty.StringVal(p.Version))
+			b = fmt.Appendf(b, "  version = %s\n", lockText(p.Version))
 		}
 		for _, platform := range slices.Sorted(maps.Keys(p.SHA256)) {
-			digest(in, "platform", platform, p.SHA256[platform])
+			digest("platform", platform, p.SHA256[platform])
 		}
+		b = append(b, "}\n"...)
 	}
 	for _, name := range slices.Sorted(maps.Keys(k.Servers)) {
-		f.Body().AppendNewline()
-		in := f.Body().AppendNewBlock("server", []string{name}).Body()
+		b = fmt.Appendf(b, "\nserver %s {\n", lockText(name))
 		for _, tool := range slices.Sorted(maps.Keys(k.Servers[name])) {
-			digest(in, "tool", tool, k.Servers[name][tool])
+			digest("tool", tool, k.Servers[name][tool])
+		}
+		b = append(b, "}\n"...)
+	}
+	return b
+}
+
+// lockText returns a text in quotes. It escapes all but printable ASCII: hclwrite normalizes
+// Unicode, so that two names of a server would become one. It also escapes the signs that begin
+// templates: each of them is a token, and their number is limited.
+func lockText(text string) string {
+	b := []byte{'"'}
+	for _, r := range text {
+		switch {
+		case r > 0xffff:
+			b = fmt.Appendf(b, `\U%08x`, r)
+		case r < ' ' || r > '~' || r == '"' || r == '\\' || r == '$' || r == '%':
+			b = fmt.Appendf(b, `\u%04x`, r)
+		default:
+			b = append(b, byte(r))
 		}
 	}
-	return f.Bytes()
+	return string(append(b, '"'))
 }

@@ -1,0 +1,6 @@
+server "a" {
+  definitions = "locked"
+  transport "stdio" {
+    command = ["x"]
+  }
+}
