@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/renameio/v2"
+	"github.com/google/renameio/v2/maybe"
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/junctor-mcp/junctor/host/cache"
@@ -138,7 +138,7 @@ func (s *Store) rewrite(path string, change func(*config.Lock) (changed bool)) e
 			return fault.New(fault.LockFile, "the lock file %s would have more tools than can be read again", path).
 				WithHint("set definitions = \"any\" for servers with many tools")
 		}
-		if err := renameio.WriteFile(path, lock.HCL(), 0o644); err != nil {
+		if err := maybe.WriteFile(path, lock.HCL(), 0o644); err != nil {
 			return fault.Because(fault.LockFile, err, "the lock file %s was not written", path).
 				WithHint("make its directory writable for Junctor, or set definitions = \"any\"")
 		}
