@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"fmt"
 	"sync"
 
 	"github.com/junctor-mcp/junctor/host/mcp"
@@ -29,18 +30,7 @@ type outcome[T any] struct {
 func (l *lists) parse(s *Server) *parsed {
 	p := &l.parsed
 	p.once.Do(func() {
-		for _, raw := range l.Tools.Items {
-			t, why := newTool(s, raw, l.modern)
-			name, named := mcp.TextMember(raw, "name")
-			if named {
-				p.names = append(p.names, name)
-			}
-			if held := s.hold(name, raw); held != nil && (t != nil || why.Text != "") { // a hidden tool stays hidden
-				p.held = append(p.held, *held)
-				t, why = nil, held.note(s.Name)
-			}
-			p.tools = append(p.tools, outcome[*Tool]{t, name, why})
-		}
+		p.parseTools(s, l)
 		for _, raw := range l.Prompts.Items {
 			pr, why := newPrompt(s, raw)
 			p.prompts = append(p.prompts, outcome[*Prompt]{item: pr, why: Note{Text: why}})
@@ -52,6 +42,32 @@ func (l *lists) parse(s *Server) *parsed {
 		p.parseTemplates(s, l.Templates.Items)
 	})
 	return p
+}
+
+// parseTools parses tools. Of a server with pins, the first tool of a name is the only one: another
+// one must not be offered when the first is held back.
+func (p *parsed) parseTools(s *Server, l *lists) {
+	seen := map[string]bool{}
+	for _, raw := range l.Tools.Items {
+		t, why := newTool(s, raw, l.modern)
+		name, named := mcp.TextMember(raw, "name")
+		if named {
+			p.names = append(p.names, name)
+		}
+		switch held := s.hold(name, raw); {
+		case s.Pins != nil && seen[name] && (t != nil || why.Text != ""):
+			t, why = nil, Note{Text: listedTwice(name)}
+		case held != nil && (t != nil || why.Text != ""): // a hidden tool stays hidden
+			p.held = append(p.held, *held)
+			t, why = nil, held.note(s.Name)
+		}
+		seen[name] = true
+		p.tools = append(p.tools, outcome[*Tool]{t, name, why})
+	}
+}
+
+func listedTwice(name string) string {
+	return fmt.Sprintf("tool %q is listed twice; the first entry is used", name)
 }
 
 // parseTemplates parses templates. Only the first maxMatched of them match URIs.

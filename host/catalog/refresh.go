@@ -219,11 +219,13 @@ func drift(before, now [][]byte) (added, removed, changed []string) {
 	return added, removed, changed
 }
 
+// byName returns tools by name. The first of several with one name is the tool.
 func byName(items [][]byte) map[string][]byte {
 	all := map[string][]byte{}
 	for _, raw := range items {
-		name, _ := mcp.TextMember(raw, "name")
-		all[name] = raw
+		if name, _ := mcp.TextMember(raw, "name"); all[name] == nil {
+			all[name] = raw
+		}
 	}
 	return all
 }

@@ -169,7 +169,7 @@ func (s *Snapshot) addTools(server *Server, l *lists) {
 			continue
 		}
 		if s.own[itemKey{server.Name, t.Name}] != nil {
-			s.note(server, "tool %q is listed twice; the first entry is used", t.Name)
+			s.note(server, "%s", listedTwice(t.Name))
 			continue
 		}
 		s.own[itemKey{server.Name, t.Name}] = t
