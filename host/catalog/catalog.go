@@ -335,6 +335,9 @@ func (c *Catalog) publish(s *Server, l *lists) {
 	if known == nil || !known.fresh || slices.Contains(l.changes(known), upstream.Tools) {
 		c.warnRefused(s, l) // parses the items without holding mu
 	}
+	if s.Pins != nil {
+		l.parse(s)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch now := c.server(s.Name); {
@@ -345,6 +348,9 @@ func (c *Catalog) publish(s *Server, l *lists) {
 	}
 	before := c.lists[s.Name]
 	kinds := l.changes(before)
+	if !slices.Contains(kinds, upstream.Tools) && before.heldChanged(l, s) { // another process pinned another definition
+		kinds = append(kinds, upstream.Tools)
+	}
 	if len(kinds) == 0 && before != nil && l.degraded() == before.degraded() {
 		c.lists[s.Name] = l
 		return

@@ -97,6 +97,9 @@ func (c *Catalog) Held(server string) (held []Held, known bool) {
 	if s == nil || l == nil {
 		return nil, false
 	}
+	if s.Pins == nil {
+		return nil, true
+	}
 	held = slices.Clone(l.parse(s).held)
 	slices.SortStableFunc(held, func(a, b Held) int { return strings.Compare(a.Tool, b.Tool) })
 	return held, true
@@ -112,12 +115,21 @@ func (c *Catalog) Definitions(server string) map[string][]byte {
 	return nil
 }
 
-// Recheck compares the tools of a server with its pins again, which have changed.
+// Recheck compares the tools of a server with its pins again, which have changed. The pins are
+// told again what the server answered: some tools may have no digest any more.
 func (c *Catalog) Recheck(server string) {
 	c.mu.Lock()
+	s, l := c.server(server), c.lists[server]
+	c.mu.Unlock()
+	if s == nil || l == nil {
+		return
+	}
+	if l.fresh {
+		s.tellPins(&l.Tools)
+	}
+	c.mu.Lock()
 	defer c.mu.Unlock()
-	l := c.lists[server]
-	if l == nil || c.server(server) == nil {
+	if l = c.lists[server]; l == nil || c.server(server) == nil {
 		return
 	}
 	before := c.snapshot.Load()
@@ -141,6 +153,22 @@ func (s *Server) tellPins(l *upstream.Listing) {
 	all := byName(l.Items)
 	maps.DeleteFunc(all, func(name string, _ []byte) bool { return nameProblem(name) != "" })
 	s.Pins.Seen(all)
+}
+
+// pinned reports whether the server that has the upstream of s now has pins.
+func (c *Catalog) pinned(s *Server) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.server(s.Name)
+	return now != nil && now.Upstream == s.Upstream && now.Pins != nil
+}
+
+// heldChanged reports whether other tools are held back than in later lists with the same items.
+func (l *lists) heldChanged(later *lists, s *Server) bool {
+	if l == nil || s.Pins == nil {
+		return false
+	}
+	return !slices.EqualFunc(l.parse(s).held, later.parse(s).held, func(a, b Held) bool { return a.Tool == b.Tool && a.Digest == b.Digest })
 }
 
 // newlyHeld returns the names of the tools that are held back, and were not before.

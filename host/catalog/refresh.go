@@ -111,6 +111,9 @@ func (c *Catalog) refresh(ctx context.Context, s *Server) (err error) {
 		held, _ = c.Held(s.Name)
 	}
 	c.publish(s, l)
+	if s.Pins == nil && c.pinned(s) {
+		c.Recheck(s.Name) // the configuration changed meanwhile
+	}
 	c.logDrift(s, before, l, held)
 	c.save(s, l)
 	c.warnCost(s.Name)

@@ -16,6 +16,7 @@ func (c *Catalog) SetServers(servers []*Server) {
 	loaded := c.loadNew(servers)
 	c.mu.Lock()
 	before, old := c.snapshot.Load(), c.servers
+	var pinned []string // servers whose pins are new
 	lists := map[string]*lists{}
 	c.servers = slices.Clip(servers)
 	if servers == nil {
@@ -31,6 +32,9 @@ func (c *Catalog) SetServers(servers []*Server) {
 		case i >= 0 && old[i].Upstream == s.Upstream:
 			if l := c.lists[s.Name]; l != nil {
 				lists[s.Name] = l.unparsed() // the views may be others
+			}
+			if s.Pins != nil {
+				pinned = append(pinned, s.Name)
 			}
 		default:
 			c.forget(s.Name)
@@ -56,6 +60,9 @@ func (c *Catalog) SetServers(servers []*Server) {
 		c.scheduleNotify(after.changes(before))
 	}
 	c.mu.Unlock()
+	for _, name := range pinned {
+		c.Recheck(name)
+	}
 	for s := range loaded {
 		if s.Upstream.Status().State == upstream.Ready {
 			c.Connected(s.Upstream)
