@@ -62,12 +62,14 @@ func (s *Store) Accept(of *config.Server, digests map[string]string, held []cata
 				WithHint("look at it again before you accept it")
 		}
 	}
-	err := s.update(of, func(inFile map[string]string) (use, write map[string]string) {
-		use, write = copyOf(s.digests(of)), copyOf(inFile)
-		maps.Copy(use, digests)
-		maps.Copy(write, digests)
-		return use, write
+	if n := len(merged(s.digests(of), digests)); n > maxTools {
+		return fault.New(fault.LockFile, "server %q would have %d pinned tools; %d are allowed", of.Name, n, maxTools).
+			WithHint("run `junctor lock %s` to forget tools that it has no longer, or set definitions = \"any\"", of.Name)
+	}
+	err := s.update(of, func(inUse, inFile map[string]string) (use, write map[string]string) {
+		return merged(inUse, digests), merged(inFile, digests)
 	})
+	s.remember(of, digests, err)
 	s.keepDefinitions(of, definitions)
 	return err
 }
@@ -81,15 +83,15 @@ func (s *Store) Lock(of *config.Server, added map[string]string, gone []string, 
 			delete(all, name)
 		}
 		for name, digest := range added {
-			if all[name] == "" && len(all) < maxTools {
-				all[name] = digest
-			}
+			add(all, name, digest)
 		}
 		return all
 	}
-	err := s.update(of, func(inFile map[string]string) (use, write map[string]string) {
-		return change(s.digests(of)), change(inFile)
+	err := s.update(of, func(inUse, inFile map[string]string) (use, write map[string]string) {
+		return change(inUse), change(inFile)
 	})
+	s.remember(of, added, err)
+	s.forget(of, gone)
 	s.keepDefinitions(of, definitions)
 	return err
 }

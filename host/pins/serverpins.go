@@ -35,28 +35,35 @@ func (p *serverPins) Seen(definitions map[string][]byte) {
 // pinNew pins the tools that have no digest yet. A digest in the file counts: another process may
 // have seen the tool before.
 func (s *Store) pinNew(of *config.Server, definitions map[string][]byte) {
-	known := s.digests(of)
-	added := newDigests(known, definitions)
+	added := newDigests(s.digests(of), definitions)
 	if len(added) == 0 {
 		return
 	}
-	err := s.update(of, func(inFile map[string]string) (use, write map[string]string) {
-		use, write = copyOf(known), copyOf(inFile)
+	err := s.update(of, func(inUse, inFile map[string]string) (use, write map[string]string) {
+		use = copyOf(inUse)
 		for name, digest := range added {
 			if there := inFile[name]; there != "" {
 				digest = there
 			}
-			if use[name] = digest; len(write) < maxTools {
-				write[name] = digest
-			}
+			add(use, name, digest)
+		}
+		write = copyOf(inFile)
+		for name := range added {
+			add(write, name, use[name])
 		}
 		return use, write
 	})
 	if err != nil {
-		use := copyOf(known)
-		maps.Copy(use, added)
-		s.use(of, use)
+		s.use(of, func(inUse map[string]string) map[string]string { return merged(added, inUse) })
 		s.warn(of, err)
+	}
+	s.remember(of, added, err)
+}
+
+// add adds a digest, unless there is one or the limit is reached.
+func add(digests map[string]string, name, digest string) {
+	if digest != "" && digests[name] == "" && len(digests) < maxTools {
+		digests[name] = digest
 	}
 }
 
@@ -82,9 +89,16 @@ func (s *Store) warn(of *config.Server, err error) {
 	}
 }
 
-// copyOf returns a copy of digests, which may be nil.
-func copyOf(digests map[string]string) map[string]string {
-	all := make(map[string]string, len(digests))
-	maps.Copy(all, digests)
+// copyOf returns a copy of a map, which may be nil.
+func copyOf[V any](m map[string]V) map[string]V {
+	all := make(map[string]V, len(m))
+	maps.Copy(all, m)
+	return all
+}
+
+// merged returns digests with those of over, which win.
+func merged(digests, over map[string]string) map[string]string {
+	all := copyOf(digests)
+	maps.Copy(all, over)
 	return all
 }

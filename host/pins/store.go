@@ -48,10 +48,16 @@ type Options struct {
 type Store struct {
 	o Options
 
-	mu    sync.Mutex
-	files map[string]*config.Lock // by path; mu guards the map, whose values are never changed
-	told  map[string]bool         // guarded by mu; the paths of files that could not be written
+	mu        sync.Mutex
+	files     map[string]*config.Lock         // by path; mu guards the map, whose values are never changed
+	told      map[string]bool                 // guarded by mu; the paths of files that could not be written
+	unwritten map[serverKey]map[string]string // guarded by mu; digests that could not be written
 }
+
+// A serverKey identifies a server of a lock file.
+type serverKey struct{ lock, name string }
+
+func keyOf(of *config.Server) serverKey { return serverKey{of.Lock, of.Name} }
 
 // New returns a Store without digests.
 func New(o Options) *Store {
@@ -61,18 +67,23 @@ func New(o Options) *Store {
 	if o.KeepTrust == nil {
 		o.KeepTrust = func(write func() error) error { return write() }
 	}
-	return &Store{o: o, told: map[string]bool{}}
+	return &Store{o: o, files: map[string]*config.Lock{}, told: map[string]bool{}, unwritten: map[serverKey]map[string]string{}}
 }
 
-// Apply makes the lock files of a configuration those in effect. It returns the names of the
-// servers whose digests differ from those before.
+// Apply makes the lock files of a configuration those in effect. Digests that could not be
+// written stay, unless the file has another one. Apply returns the names of the servers whose
+// digests differ from those before.
 func (s *Store) Apply(c *config.Config) (changed []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	before := s.files
-	s.files = maps.Clone(c.Locks)
+	before, unwritten := s.files, s.unwritten
+	s.files, s.unwritten = copyOf(c.Locks), map[serverKey]map[string]string{}
 	for _, of := range c.Servers {
-		if old := before[of.Lock]; of.Lock != "" && old != nil && !maps.Equal(old.Servers[of.Name], s.files[of.Lock].Servers[of.Name]) {
+		if own := unwritten[keyOf(of)]; len(own) > 0 {
+			s.unwritten[keyOf(of)] = own
+			s.setDigests(of, merged(own, s.ofFile(of)))
+		}
+		if old := before[of.Lock]; of.Lock != "" && old != nil && !maps.Equal(old.Servers[of.Name], s.ofFile(of)) {
 			changed = append(changed, of.Name)
 		}
 	}
@@ -86,6 +97,11 @@ func (s *Store) Digests(of *config.Server) map[string]string { return maps.Clone
 func (s *Store) digests(of *config.Server) map[string]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.ofFile(of)
+}
+
+// ofFile is digests; the caller holds mu.
+func (s *Store) ofFile(of *config.Server) map[string]string {
 	if lock := s.files[of.Lock]; lock != nil {
 		return lock.Servers[of.Name]
 	}
@@ -101,13 +117,16 @@ func (s *Store) Of(of *config.Server) catalog.Pins {
 	return &serverPins{Store: s, of: of}
 }
 
-// update changes the digests of a server in this process and in the file. change gets those in
-// the file, and returns those that this process uses from now on and those for the file. They
-// are used even if the file cannot be written.
-func (s *Store) update(of *config.Server, change func(inFile map[string]string) (use, write map[string]string)) error {
+// update changes the digests of a server in this process and in the file. change gets those that
+// this process uses and those in the file, and returns both as they are from now on. They are
+// used even if the file cannot be written. change must not wait, and must not change a map.
+func (s *Store) update(of *config.Server, change func(inUse, inFile map[string]string) (use, write map[string]string)) error {
 	return s.rewrite(of.Lock, func(lock *config.Lock) (changed bool) {
-		use, write := change(lock.Servers[of.Name])
-		s.use(of, use)
+		var write map[string]string
+		s.use(of, func(inUse map[string]string) (use map[string]string) {
+			use, write = change(inUse, lock.Servers[of.Name])
+			return use
+		})
 		if maps.Equal(write, lock.Servers[of.Name]) {
 			return false
 		}
@@ -131,7 +150,8 @@ func (s *Store) rewrite(path string, change func(*config.Lock) (changed bool)) e
 		lock, diags := config.ReadLock(path)
 		switch {
 		case diags.HasErrors():
-			return fault.Because(fault.LockFile, diags.Err(), "the lock file was not changed")
+			return fault.Because(fault.LockFile, diags.Err(), "the lock file was not changed").
+				WithHint("restore the file from version control, or remove it and run `junctor lock`")
 		case !change(lock):
 			return nil
 		case !lock.Fits():
@@ -154,10 +174,39 @@ func (s *Store) exclude(ctx context.Context, path string) (release func(), err e
 	return filelock.Lock(ctx, filepath.Join(s.o.Locks, "lockfile-"+digestOf(absolute(path))))
 }
 
-// use makes digests those of a server in this process.
-func (s *Store) use(of *config.Server, digests map[string]string) {
+// use changes the digests of a server in this process.
+func (s *Store) use(of *config.Server, change func(inUse map[string]string) map[string]string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.setDigests(of, change(s.ofFile(of)))
+}
+
+// remember remembers that digests were written, or were not because of err.
+func (s *Store) remember(of *config.Server, digests map[string]string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	own := copyOf(s.unwritten[keyOf(of)])
+	for name, digest := range digests {
+		if own[name] = digest; err == nil {
+			delete(own, name)
+		}
+	}
+	s.unwritten[keyOf(of)] = own
+}
+
+// forget makes tools those that this process has not pinned.
+func (s *Store) forget(of *config.Server, names []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	own := copyOf(s.unwritten[keyOf(of)])
+	for _, name := range names {
+		delete(own, name)
+	}
+	s.unwritten[keyOf(of)] = own
+}
+
+// setDigests makes digests those of a server. The caller holds mu.
+func (s *Store) setDigests(of *config.Server, digests map[string]string) {
 	next := config.NewLock(of.Lock)
 	if lock := s.files[of.Lock]; lock != nil {
 		next.Servers, next.Plugins = maps.Clone(lock.Servers), lock.Plugins
