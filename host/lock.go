@@ -22,7 +22,8 @@ func (a *App) newPins() *pins.Store {
 }
 
 // Differences compares the known tools of a server with the accepted ones. It contacts no
-// server. known is false if nothing is known of the tools.
+// server. known is false if nothing is known of the tools. A tool is gone only if the server gave
+// its whole list.
 func (a *App) Differences(server string) (all []pins.Difference, known bool, err error) {
 	of, err := a.lockedServer(server)
 	if err != nil {
@@ -32,7 +33,11 @@ func (a *App) Differences(server string) (all []pins.Difference, known bool, err
 	if !known {
 		return nil, false, nil
 	}
-	return a.pins.Differences(of, held, a.Catalog.Definitions(server)), true, nil
+	all = a.pins.Differences(of, held, a.Catalog.Definitions(server))
+	if why, _ := a.Catalog.ToolsIncomplete(server); why != "" {
+		all = slices.DeleteFunc(all, func(d pins.Difference) bool { return d.Digest == "" })
+	}
+	return all, true, nil
 }
 
 // AcceptTools accepts definitions of tools that are held back. digests are those that a person

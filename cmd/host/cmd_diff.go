@@ -1,12 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
 
 	"github.com/junctor-mcp/junctor/host"
@@ -121,8 +124,12 @@ func (e *env) differences(ctx context.Context, app *host.App, names []string) (a
 	}
 	var servers []*config.Server
 	for _, s := range app.Config().Servers {
-		if slices.Contains(names, s.Name) {
-			servers = append(servers, s)
+		if !slices.Contains(names, s.Name) {
+			continue
+		}
+		servers = append(servers, s)
+		if _, err := app.Catalog.ToolsIncomplete(s.Name); err != nil && why[s.Name] == nil { // its other lists are known
+			why[s.Name] = err
 		}
 	}
 	failed, _ = e.tellFailed(app, servers, why)
@@ -138,9 +145,6 @@ func (e *env) differences(ctx context.Context, app *host.App, names []string) (a
 			return nil, nil, err
 		}
 		for _, d := range found {
-			if d.Digest == "" && slices.Contains(left, name) {
-				continue // it may still be discovered
-			}
 			all = append(all, difference{name, d})
 		}
 	}
@@ -226,7 +230,7 @@ func differing(n int) string {
 // acceptHint names the command that accepts differences.
 func acceptHint(all []difference) string {
 	if i := slices.IndexFunc(all, func(d difference) bool { return d.kind() == toolChanged }); i >= 0 {
-		return "run `junctor lock --accept " + all[i].name() + "` to accept a definition"
+		return "run `junctor lock --accept " + shellquote.Join(all[i].name()) + "` to accept a definition"
 	}
 	return "run `junctor lock` to pin new tools and to forget those that are gone"
 }
@@ -236,7 +240,9 @@ func valueOf(text []byte) (v any) {
 	if text == nil {
 		return nil
 	}
-	if json.Unmarshal(text, &v) != nil {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber() // large numbers differ in their last digits
+	if decoder.Decode(&v) != nil || decoder.More() {
 		return string(text)
 	}
 	return v
@@ -267,12 +273,37 @@ func (e *env) printDifference(d difference) {
 // printMember prints the lines of a member that differ.
 func (e *env) printMember(m catalog.MemberChange) {
 	e.printf("  %s\n", oneCell(m.Name))
-	for _, line := range changedLines(linesOf(m.Before), linesOf(m.After)) {
-		e.printf("    %s\n", safe(line))
+	for _, line := range memberLines(m) {
+		e.printf("    %s\n", withEscapes(line))
 	}
 	if m.Cut {
 		e.printf("    Only the beginning was compared. The end may differ too.\n")
 	}
+}
+
+// memberLines returns the lines of a member that differ. Values that look the same, such as 1 and
+// "1", are shown as JSON.
+func memberLines(m catalog.MemberChange) []string {
+	lines := changedLines(linesOf(m.Before), linesOf(m.After))
+	if slices.ContainsFunc(lines, func(line string) bool { return line[0] != ' ' }) {
+		return lines
+	}
+	lines = nil
+	if m.Before != nil {
+		lines = append(lines, "- "+string(m.Before))
+	}
+	if m.After != nil {
+		lines = append(lines, "+ "+string(m.After))
+	}
+	return lines
+}
+
+// withEscapes escapes a line with characters that people do not see: models read them.
+func withEscapes(line string) string {
+	if safe(line) != line || catalog.Visible(line) != line {
+		return strings.Trim(strconv.QuoteToASCII(line), `"`)
+	}
+	return line
 }
 
 // linesOf returns JSON as lines for people: the lines of a text, and other values indented.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
 
 	"github.com/junctor-mcp/junctor/host"
@@ -47,7 +48,7 @@ func (e *env) lock(ctx context.Context, args []string, o lockOptions) error {
 	case o.check:
 		return e.diff(ctx, args, true)
 	case len(o.accept) > 0 && len(args) > 0:
-		return fault.New(fault.Usage, "lock takes servers, or --accept, and not both").WithHint("run `junctor lock --accept %s`", o.accept[0])
+		return fault.New(fault.Usage, "lock takes servers, or --accept, and not both").WithHint("run `junctor lock --accept %s`", shellquote.Join(o.accept[0]))
 	case len(o.accept) > 0:
 		plugins, tools := pluginsIn(o.accept)
 		if len(plugins) > 0 {
@@ -63,7 +64,7 @@ func (e *env) lock(ctx context.Context, args []string, o lockOptions) error {
 	}
 	for _, arg := range args {
 		if server, tool, named := strings.Cut(arg, "/"); named {
-			return fault.New(fault.Usage, "lock pins all tools of a server").WithHint("run `junctor lock --accept %s/%s` for one tool, or `junctor lock %s`", server, tool, server)
+			return fault.New(fault.Usage, "lock pins all tools of a server").WithHint("run `junctor lock --accept %s` for one tool, or `junctor lock %s`", shellquote.Join(server+"/"+tool), server)
 		}
 	}
 	app, names, err := e.loadPinned(ctx, args)
@@ -147,7 +148,7 @@ func (e *env) lockAll(ctx context.Context, app *host.App, names []string, all []
 	}
 	if len(held) > 0 && failed == nil {
 		return fault.New(fault.ToolHeld, "%s held back because of other definitions: %s", count(len(held), "tool")+" stayed", shortened(held)).
-			WithHint("run `junctor diff`, then `junctor lock --accept %s`", held[0])
+			WithHint("run `junctor diff`, then `junctor lock --accept %s`", shellquote.Join(held[0]))
 	}
 	return reported(failed)
 }

@@ -177,6 +177,21 @@ func (c *Catalog) Unfinished(server string) *upstream.Unfinished {
 	return nil
 }
 
+// ToolsIncomplete returns why the list of a server's tools may lack some, or "". failed is the
+// error of the server, after which the tools may be those of before.
+func (c *Catalog) ToolsIncomplete(server string) (why string, failed error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	l := c.lists[server]
+	switch {
+	case l == nil:
+		return "it is not known", nil
+	case l.Tools.Unfinished != nil:
+		return "the server is still discovering its tools", nil
+	}
+	return l.Tools.Degraded, l.Tools.Failed
+}
+
 // Ensure refreshes the unknown and outdated lists of the named servers concurrently.
 // Without names it covers all servers. It returns the errors by server. Lists that
 // cannot be refreshed stay unchanged.

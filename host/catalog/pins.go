@@ -61,10 +61,11 @@ func (h *Held) note(server string) Note {
 	if h.Pinned == "" {
 		why = "its definition was not accepted yet"
 	}
-	return Note{
-		Text: fmt.Sprintf("tool %.64q is held back: %s", h.Tool, why), Held: true, Tool: h.Tool,
-		Hint: fmt.Sprintf("run `junctor diff %s`, then `junctor lock --accept %s/%s`", server, server, h.Tool),
+	hint := fmt.Sprintf("run `junctor diff %s`, then `junctor lock --accept %s/%s`", server, server, h.Tool)
+	if !legalName.MatchString(h.Tool) { // a shell would read it in another way
+		hint = fmt.Sprintf("run `junctor diff %s`", server)
 	}
+	return Note{Text: fmt.Sprintf("tool %.64q is held back: %s", h.Tool, why), Held: true, Tool: h.Tool, Hint: hint}
 }
 
 // heldNote is the note about the tools of a server that are held back. There is one, however many

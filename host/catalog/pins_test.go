@@ -367,6 +367,18 @@ func (p *lateFile) Pinned(tool string) string {
 	return p.fakePins.Pinned(tool)
 }
 
+// TestHintOfHeldToolIsSafeToRun: a person may copy the hint to a shell.
+func TestHintOfHeldToolIsSafeToRun(t *testing.T) {
+	for name, want := range map[string]string{
+		"x.y-z_1": "run `junctor diff a`, then `junctor lock --accept a/x.y-z_1`",
+		"x; id":   "run `junctor diff a`", "$(id)": "run `junctor diff a`", "`id`": "run `junctor diff a`", "a b": "run `junctor diff a`", "é": "run `junctor diff a`",
+	} {
+		if n := (&Held{Tool: name}).note("a"); n.Hint != want || n.Tool != name {
+			t.Errorf("%+v", n)
+		}
+	}
+}
+
 // TestFailedListTellsPinsNothing: a list that the server could not give has no new tools.
 func TestFailedListTellsPinsNothing(t *testing.T) {
 	a, p := old(`{"name":"x"}`), &fakePins{}
@@ -385,5 +397,16 @@ func TestFailedListTellsPinsNothing(t *testing.T) {
 	refreshed(t, s)
 	if p.seen != seen || len(s.Snapshot().Tools) != 1 || noteCount(s, "its list of tools is incomplete") != 1 {
 		t.Errorf("told %d times, offered %q", p.seen-seen, s.Snapshot().Names())
+	}
+	if why, err := s.ToolsIncomplete("a"); why == "" || err == nil {
+		t.Errorf("the list is incomplete: %q, %v", why, err)
+	}
+	a.On(nil)
+	refreshed(t, s)
+	if why, err := s.ToolsIncomplete("a"); why != "" || err != nil {
+		t.Errorf("the list is complete: %q, %v", why, err)
+	}
+	if why, _ := s.ToolsIncomplete("unknown"); why == "" {
+		t.Error("the list of an unknown server is complete")
 	}
 }

@@ -97,7 +97,10 @@ func answer(mode string, r request) {
 			if err != nil {
 				fmt.Fprintln(os.Stderr, err)
 			}
-			list = string(text)
+			if list = string(text); strings.HasPrefix(list, `{"code"`) {
+				fmt.Printf(`{"jsonrpc":"2.0","id":%s,"error":%s}`+"\n", r.ID, strings.TrimSpace(list))
+				return
+			}
 		}
 		reply(r, strings.ReplaceAll(list, "\n", ""))
 	case "resources/list":
