@@ -39,6 +39,7 @@ type fake struct {
 	describe catalog.Describe
 	hideBad  bool // tools whose schemas are refused
 	unlisted bool // resources may be read
+	pins     *pinned
 
 	idle   time.Duration // after which connections are closed; 0: never
 	got    chan string   // what it was sent and does not answer by itself
@@ -157,6 +158,9 @@ func newLimitedFixture(dir cache.Dir, limits limit.Limiter, fakes ...*fake) *fix
 		s := &catalog.Server{Name: f.name, Prefix: f.name, Views: f.views, Upstream: u, Key: f.name, Describe: f.describe, HideBadSchema: f.hideBad}
 		if f.bare {
 			s.Prefix = ""
+		}
+		if f.pins != nil {
+			s.Pins = f.pins
 		}
 		all = append(all, s)
 		server := servers[f.name]

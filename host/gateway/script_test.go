@@ -21,6 +21,7 @@ import (
 //	bare NAME · deny NAME TOOL · repeat NAME · timeout NAME DURATION
 //	share NAME session|tenant · instructions NAME TEXT
 //	describe NAME LEVEL · hide-bad NAME · unlisted NAME
+//	pins NAME first_use|locked   its tools are pinned
 //	list NAME METHOD ITEM        one item more in a list
 //	login NAME [URL]             it needs a login first, for which there is a page
 //	cold                         the servers have not been asked before
@@ -37,6 +38,7 @@ import (
 //	a about ID MESSAGE           the server says this, naming a request of ours
 //	a exit · a set METHOD ITEM   it ends; one of its lists becomes another
 //	a login good|declined        the login ends
+//	a accept                     the tools that are held back are accepted
 //	wait DURATION · log N TEXT   time; how often the log has a text
 //	connections a N · open a N   that there were, and that there are
 //	a#2> · a#2< · a#2 exit       one of the connections to a server that is
@@ -131,6 +133,8 @@ func (s *scenario) setUp(step conversation.Step) bool {
 		s.fake(w[0]).describe = catalog.Describe(w[1])
 	case "hide-bad":
 		s.fake(w[0]).hideBad = true
+	case "pins":
+		s.fake(w[0]).pins = &pinned{strict: w[1] == "locked", digests: map[string]string{}}
 	case "unlisted":
 		s.fake(w[0]).unlisted = true
 	case "share":
@@ -361,6 +365,10 @@ func (s *scenario) act(who, verb, text string) error {
 		}
 	case "login":
 		s.fixture.endLogin(s.fake(who), text)
+	case "accept":
+		held, _ := s.fixture.Catalog().Held(who)
+		s.fake(who).pins.accept(held)
+		s.fixture.Catalog().Recheck(who)
 	case "set":
 		method, item, _ := strings.Cut(text, " ")
 		s.fake(who).Set(method, item)
