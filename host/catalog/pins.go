@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -104,6 +105,26 @@ func (c *Catalog) Held(server string) (held []Held, known bool) {
 	held = slices.Clone(l.parse(s).held)
 	slices.SortStableFunc(held, func(a, b Held) int { return strings.Compare(a.Tool, b.Tool) })
 	return held, true
+}
+
+// EnsurePinned makes sure before a call that the tools of a server were compared with its pins:
+// lists may come from disk, or from a process of the server that has ended. shared reports whether
+// the call uses the connection of the catalog. pinned is false for a server without pins.
+func (c *Catalog) EnsurePinned(ctx context.Context, server string, shared bool) (pinned bool, err error) {
+	c.mu.Lock()
+	s, l := c.server(server), c.lists[server]
+	c.mu.Unlock()
+	if s == nil || s.Pins == nil {
+		return false, nil
+	}
+	if l != nil && l.fresh {
+		now := s.Upstream.Status()
+		if !shared || now.State == upstream.Ready && now.Connects == l.connection {
+			return true, nil
+		}
+	}
+	s.Upstream.Raise(upstream.ForCall)
+	return true, c.Refresh(ctx, server)[server]
 }
 
 // Definitions returns the definitions of a server's tools as the server sent them, by name.

@@ -108,7 +108,11 @@ func (f *finder) held(r *request, exposed string) error {
 	if !held || !r.generation.lists(&r.principal, r, item, nil) {
 		return f.unknown(r, policy.Tool, exposed)
 	}
-	return fault.In(why.Server, fault.New(fault.ToolHeld, "%s", why.Text).WithHint("ask the operator of the gateway to look at `junctor diff %s`", why.Server))
+	hint := "ask the operator of the gateway to look at `junctor diff " + why.Server + "`"
+	if r.local != nil {
+		hint = why.Hint
+	}
+	return fault.In(why.Server, fault.New(fault.ToolHeld, "%s", why.Text).WithHint("%s", hint))
 }
 
 // unknown is the fault of a name that no server offers. Where the prefix names a

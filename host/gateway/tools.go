@@ -63,15 +63,34 @@ func (r *request) notFound() error {
 	return r.noResource(r.requested, unlistedResource(r.requested))
 }
 
-// validateCall compares a call with the headers that repeat its arguments, and the
-// arguments with the tool's schema.
+// validateCall compares the tool with its pin, a call with the headers that repeat its
+// arguments, and the arguments with the tool's schema.
 func validateCall(ctx context.Context, r *request) error {
+	if err := r.checkPin(ctx); err != nil {
+		return err
+	}
 	if err := r.checkParamHeaders(); err != nil {
 		return err
 	}
 	if problems := r.validateArguments(ctx); len(problems) > 0 {
 		return &BadArguments{Tool: r.tool.Exposed, Problems: problems}
 	}
+	return nil
+}
+
+// checkPin refuses the call of a tool that is held back once the server is asked for its tools.
+func (r *request) checkPin(ctx context.Context) error {
+	g, t := r.gw, r.tool
+	share := r.generation.Servers[t.Server].Share
+	pinned, err := g.catalog.EnsurePinned(ctx, t.Server, r.local != nil || share != PerTenant && share != PerSession)
+	if !pinned || err != nil {
+		return err
+	}
+	now, ok := g.catalog.Snapshot().OwnTool(t.Server, t.Name)
+	if !ok {
+		return g.finder.held(r, r.requested)
+	}
+	r.tool = now
 	return nil
 }
 
