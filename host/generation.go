@@ -79,7 +79,7 @@ func (g *generation) build(before *generation) {
 		g.servers = append(g.servers, g.catalogServerOnce(before, s, u))
 		offers[s.Name] = policy.Server{Allow: offeredBy(s.Tools.Allow), Deny: offeredBy(s.Tools.Deny)}
 		g.inGateway.Servers[s.Name] = gateway.Server{
-			Upstream: u, Repeat: repeatable(s.Tools), Share: gateway.Share(s.Share), Unlisted: s.Resources.Unlisted, Timeout: g.toolTimeout(s.Name), Context: s.Context, Level: g.logLevel(s), Untraced: s.Trace == "off",
+			Upstream: u, Repeat: repeatable(s.Tools), Share: gateway.Share(s.Share), Unlisted: s.Resources.Unlisted, Timeout: g.toolTimeout(s.Name), Context: s.Context, Level: g.logLevel(s), Untraced: s.Trace == "off", Pinned: s.Lock != "",
 			Open: func(peer upstream.Peer, p authn.Principal) *upstream.Upstream {
 				return g.newUpstream(s, peer, Tenant(s, p))
 			},

@@ -148,7 +148,7 @@ func newLimitedFixture(dir cache.Dir, limits limit.Limiter, fakes ...*fake) *fix
 	rules, servers := map[string]policy.Server{}, map[string]Server{}
 	for _, f := range fakes {
 		rules[f.name], d.fakes[f.name] = f.rules, f
-		servers[f.name] = Server{Repeat: f.repeat, Share: f.share, Unlisted: f.unlisted, Open: func(p upstream.Peer, _ authn.Principal) *upstream.Upstream { return f.upstream(p, log) }}
+		servers[f.name] = Server{Pinned: f.pins != nil, Repeat: f.repeat, Share: f.share, Unlisted: f.unlisted, Open: func(p upstream.Peer, _ authn.Principal) *upstream.Upstream { return f.upstream(p, log) }}
 	}
 	c := catalog.New(nil, dir, log, nil)
 	d.Gateway = New(Options{Version: "1", Catalog: c, Log: log, Login: d.login, Budget: limit.NewMemory(64 << 20), Limit: limits})

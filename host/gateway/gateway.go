@@ -75,6 +75,8 @@ type Server struct {
 	Level string
 	// Unlisted allows clients to read resources that the server does not list.
 	Unlisted bool
+	// Pinned says that the catalog compares the tools with pins.
+	Pinned bool
 	// Untraced keeps trace contexts and ids of requests from the server.
 	Untraced bool
 }

@@ -81,8 +81,11 @@ func validateCall(ctx context.Context, r *request) error {
 // checkPin refuses the call of a tool that is held back once the server is asked for its tools.
 func (r *request) checkPin(ctx context.Context) error {
 	g, t := r.gw, r.tool
-	share := r.generation.Servers[t.Server].Share
-	pinned, err := g.catalog.EnsurePinned(ctx, t.Server, r.local != nil || share != PerTenant && share != PerSession)
+	of := r.generation.Servers[t.Server]
+	if !of.Pinned {
+		return nil
+	}
+	pinned, err := g.catalog.EnsurePinned(ctx, t.Server, r.local != nil || of.Share != PerTenant && of.Share != PerSession)
 	if !pinned || err != nil {
 		return err
 	}
