@@ -140,6 +140,13 @@ func (c *Catalog) Definitions(server string) map[string][]byte {
 // Recheck compares the tools of a server with its pins again, which have changed. The pins are
 // told again what the server answered: some tools may have no digest any more.
 func (c *Catalog) Recheck(server string) {
+	if held, known := c.Held(server); known {
+		c.recheck(server, held)
+	}
+}
+
+// recheck is Recheck; was are the tools that were held back before.
+func (c *Catalog) recheck(server string, was []Held) {
 	c.mu.Lock()
 	s, l := c.server(server), c.lists[server]
 	c.mu.Unlock()
@@ -149,9 +156,20 @@ func (c *Catalog) Recheck(server string) {
 	if l.fresh {
 		s.tellPins(&l.Tools)
 	}
+	c.rebuild(server)
+	if held, _ := c.Held(server); !s.preliminary(&l.Tools) {
+		if names := newlyHeld(was, held); len(names) > 0 {
+			c.tellChange(ToolsChange{Server: server, Held: names})
+		}
+	}
+}
+
+// rebuild publishes the tools of a server as its pins are now.
+func (c *Catalog) rebuild(server string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if l = c.lists[server]; l == nil || c.server(server) == nil {
+	l := c.lists[server]
+	if l == nil || c.server(server) == nil {
 		return
 	}
 	before := c.snapshot.Load()

@@ -410,3 +410,26 @@ func TestFailedListTellsPinsNothing(t *testing.T) {
 		t.Error("the list of an unknown server is complete")
 	}
 }
+
+// TestPinsOfAReloadAreTold: tools that are held back because the configuration changed are
+// reported as those that changed themselves.
+func TestPinsOfAReloadAreTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, told := newPinned("", old(`{"name":"x"}`, `{"name":"y"}`), nil)
+		defer s.close()
+		if failed := s.Ensure(t.Context()); len(failed) > 0 {
+			t.Fatal(failed)
+		}
+		strict := *s.Servers()[0]
+		strict.Pins = &fakePins{strict: true}
+		s.SetServers([]*Server{&strict})
+		s.SetServers([]*Server{&strict})
+		if len(*told) != 1 || !slices.Equal((*told)[0].Held, []string{"x", "y"}) {
+			t.Errorf("%+v", *told)
+		}
+		s.Recheck("a")
+		if len(*told) != 1 {
+			t.Errorf("told again: %+v", *told)
+		}
+	})
+}

@@ -194,11 +194,18 @@ func (c *Catalog) logDrift(s *Server, before, now *lists, wasHeld []Held) {
 	if held, _ := c.Held(s.Name); !s.preliminary(&now.Tools) {
 		change.Held = newlyHeld(wasHeld, held)
 	}
-	if len(change.Held) > 0 {
-		c.log.Warn("tools of a server are held back, because their definitions were not accepted", "server", s.Name, "tools", shortenList(change.Held),
-			"hint", "run `junctor diff "+s.Name+"`")
+	if len(change.Added)+len(change.Removed)+len(change.Changed)+len(change.Held) > 0 {
+		c.tellChange(change)
 	}
-	if c.toolsChanged != nil && len(change.Added)+len(change.Removed)+len(change.Changed)+len(change.Held) > 0 {
+}
+
+// tellChange reports a change of the tools of a server, and logs which are held back.
+func (c *Catalog) tellChange(change ToolsChange) {
+	if len(change.Held) > 0 {
+		c.log.Warn("tools of a server are held back, because their definitions were not accepted", "server", change.Server, "tools", shortenList(change.Held),
+			"hint", "run `junctor diff "+change.Server+"`")
+	}
+	if c.toolsChanged != nil {
 		c.toolsChanged(change)
 	}
 }

@@ -16,7 +16,7 @@ func (c *Catalog) SetServers(servers []*Server) {
 	loaded := c.loadNew(servers)
 	c.mu.Lock()
 	before, old := c.snapshot.Load(), c.servers
-	var pinned []string // servers whose pins are new
+	pinned := map[string][]Held{} // what was held back of the servers whose pins are new
 	lists := map[string]*lists{}
 	c.servers = slices.Clip(servers)
 	if servers == nil {
@@ -33,8 +33,8 @@ func (c *Catalog) SetServers(servers []*Server) {
 			if l := c.lists[s.Name]; l != nil {
 				lists[s.Name] = l.unparsed() // the views may be others
 			}
-			if s.Pins != nil {
-				pinned = append(pinned, s.Name)
+			if l := c.lists[s.Name]; s.Pins != nil && l != nil {
+				pinned[s.Name] = l.parse(old[i]).held
 			}
 		default:
 			c.forget(s.Name)
@@ -60,8 +60,8 @@ func (c *Catalog) SetServers(servers []*Server) {
 		c.scheduleNotify(after.changes(before))
 	}
 	c.mu.Unlock()
-	for _, name := range pinned {
-		c.Recheck(name)
+	for name, was := range pinned {
+		c.recheck(name, was)
 	}
 	for s := range loaded {
 		if s.Upstream.Status().State == upstream.Ready {
