@@ -15,6 +15,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/console"
 	"github.com/junctor-mcp/junctor/host/control"
+	"github.com/junctor-mcp/junctor/host/pins"
 	"github.com/junctor-mcp/junctor/host/usage"
 )
 
@@ -25,7 +26,9 @@ type large struct {
 	rows  int64
 }
 
-func (large) Status(context.Context) *control.Status { return &control.Status{} }
+func (large) Status(context.Context) *control.Status {
+	return &control.Status{Servers: []*control.Server{{Server: "files", State: "ready"}}}
+}
 
 func (large) Approvals() []control.Approval { return nil }
 
@@ -36,6 +39,22 @@ func (large) Restart(_, _ string) error { return nil }
 func (large) LastLines(context.Context, string) []string { return nil }
 
 func (large) Changes(string) []catalog.Change { return nil }
+
+// Pinned returns changes of thousands of tools.
+func (l large) Pinned(string) (pinned console.Pinned) {
+	pinned.Definitions = "locked"
+	for i := range min(len(l.tools), 5000) {
+		pinned.Differences = append(pinned.Differences, pins.Difference{
+			Tool: fmt.Sprintf("tool%d", i), Pinned: "before", Digest: "after",
+			Members: []catalog.MemberChange{{Name: "description", Before: fmt.Appendf(nil, `"%0500d"`, i), After: fmt.Appendf(nil, `"%0600d"`, i)}},
+		})
+	}
+	return pinned
+}
+
+func (l large) Held() map[string]int { return map[string]int{"files": len(l.tools)} }
+
+func (large) AcceptTools(string, map[string]string, string) error { return nil }
 
 func (large) Totals() map[string]usage.Totals { return nil }
 
@@ -94,14 +113,14 @@ func TestConsoleOfLargeProcess(t *testing.T) {
 			Input: []byte(`{"type":"object","properties":{` + strings.Repeat(`"path":{"type":"string"},`, 30) + `"x":{}}}`),
 		})
 	}
-	server, web := serveSources(t, console.Sources{Process: l, Tools: callTools{large: l}, Approvals: l, Traffic: l, Audit: l})
+	server, web := serveSources(t, console.Sources{Process: l, Servers: l, Pins: l, Tools: callTools{large: l}, Approvals: l, Traffic: l, Audit: l})
 	for _, width := range []int64{360, 1440} {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
 			b := openTab(t, width, web.URL)
 			path, _, _ := server.Link()
 			b.open(web.URL + path)
 			base := strings.TrimSuffix(b.address(), "servers")
-			for _, page := range []string{"tools", "tools?page=50", "tools?page=100", "tools?q=tool9999", "audit", "audit?before=50000", "charts"} {
+			for _, page := range []string{"tools", "tools?page=50", "tools?page=100", "tools?q=tool9999", "audit", "audit?before=50000", "charts", "server?name=files"} {
 				b.open(base + page)
 				paint := b.firstPaint()
 				t.Logf("%s: first paint after %s", page, paint)
