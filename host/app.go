@@ -209,7 +209,7 @@ func (g *generation) describe(ctx context.Context, p config.Plugin) (sdk.Manifes
 		err = plugin.Check(m, p.Source, p.Use, path)
 	}
 	if p.Locked && fault.Is(err, fault.PluginChecksum) {
-		err = fault.As(err).WithHint("%s", config.PluginHint(p.Name))
+		err = g.lockedProgram(p, path, err)
 	}
 	if err != nil {
 		return sdk.Manifest{}, err

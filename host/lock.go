@@ -18,6 +18,8 @@ func (a *App) newPins() *pins.Store {
 	if a.opts.Dirs.Data != "" {
 		o.Locks = filepath.Join(a.opts.Dirs.Data, "locks")
 	}
+	o.Warn = a.opts.Warn
+	o.FirstUse = func(server string, tools []string) { a.noteLock(server, "first use", namesText("pinned", tools), nil) }
 	return pins.New(o)
 }
 
@@ -69,6 +71,43 @@ func (a *App) LockTools(server string, added map[string]string, gone []string, b
 	a.Catalog.Recheck(server)
 	a.noteLock(server, by, namesText("accepted", slices.Sorted(maps.Keys(added)))+namesText("forgotten", gone), err)
 	return err
+}
+
+// Loose lists what the lock files do not decide: third-party plugins without a pin, and servers in
+// the files that have no pins in the configuration, or are not there.
+func (a *App) Loose() (plugins, servers []string) {
+	c := a.Config()
+	for _, p := range c.Plugins {
+		if _, known := a.Described(p); p.Lock != "" && p.Use == p.Name && !p.Locked && known {
+			plugins = append(plugins, p.Name)
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(c.Locks)) {
+		for _, name := range slices.Sorted(maps.Keys(c.Locks[path].Servers)) {
+			if !slices.ContainsFunc(c.Servers, func(s *config.Server) bool { return s.Name == name && (s.Lock == path || !s.Enabled) }) {
+				servers = append(servers, name)
+			}
+		}
+	}
+	return plugins, servers
+}
+
+// ForgetServers removes servers from the lock files that the configuration does not have.
+func (a *App) ForgetServers() (forgotten []string, err error) {
+	c := a.Config()
+	for path, lock := range c.Locks {
+		for _, name := range slices.Sorted(maps.Keys(lock.Servers)) {
+			if slices.ContainsFunc(c.Servers, func(s *config.Server) bool { return s.Name == name }) {
+				continue
+			}
+			if err := a.pins.Forget(path, name); err != nil {
+				return forgotten, err
+			}
+			forgotten = append(forgotten, name)
+		}
+	}
+	slices.Sort(forgotten)
+	return forgotten, nil
 }
 
 // A LockedPlugin is a plugin whose program was pinned.
@@ -126,6 +165,14 @@ func (a *App) AcceptProgram(name, digest, by string) error {
 		return err
 	}
 	return fault.New(fault.NameUnknown, "plugin %q is not pinned by the lock file", name).WithHint("bundled plugins, and those with sha256 in the configuration, have no pin there")
+}
+
+// lockedProgram says what to do about a program that differs from the lock file.
+func (a *App) lockedProgram(p config.Plugin, path string, err error) error {
+	if now, _ := a.Supervisor.Digest(path); now == p.SHA256 { // it was accepted since the start
+		return fault.New(fault.PluginChecksum, "the program of plugin %q was replaced while junctor was running", p.Name).WithHint("start junctor again to use the program that was accepted")
+	}
+	return fault.As(err).WithHint("%s", config.PluginHint(p.Name))
 }
 
 // AcceptPlugin is AcceptProgram for a configuration that is not loaded, because of the program.

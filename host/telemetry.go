@@ -19,6 +19,7 @@ const metricsSocketMode = 0o600
 // its fields.
 type telemetryService struct {
 	app       *App
+	optional  bool                 // the process goes on without metrics
 	telemetry *telemetry.Telemetry // nil: nothing has been observed yet
 	endExport func()               // nil: nothing is exported
 	listen    string               // address of the metrics; empty: nothing listens
@@ -31,15 +32,10 @@ type telemetryService struct {
 func (a *App) startTelemetry(ctx context.Context, optional bool) (stop func(), err error) {
 	a.reloading.Lock()
 	defer a.reloading.Unlock()
-	s := &telemetryService{app: a}
+	s := &telemetryService{app: a, optional: optional}
 	change, err := s.prepare(ctx, a.current.Load().Config.Telemetry)
 	if err != nil {
-		if !optional {
-			return nil, err
-		}
-		f := fault.As(err)
-		a.opts.Log.Warn("metrics are not served", "error", err, "hint", f.Hint)
-		change = &metricsChange{service: s}
+		return nil, err
 	}
 	asked, problem := telemetry.Asked(a.opts.Lookup)
 	if problem != nil {
@@ -90,8 +86,17 @@ type metricsChange struct {
 }
 
 // prepare opens the listener that a configuration asks for. The caller discards or applies
-// the change.
+// the change. If the metrics are optional, an address that is in use is a warning.
 func (s *telemetryService) prepare(ctx context.Context, t config.Telemetry) (*metricsChange, error) {
+	c, err := s.open(ctx, t)
+	if err == nil || !s.optional {
+		return c, err
+	}
+	s.app.opts.Log.Warn("metrics are not served", "error", err, "hint", fault.As(err).Hint)
+	return &metricsChange{service: s}, nil
+}
+
+func (s *telemetryService) open(ctx context.Context, t config.Telemetry) (*metricsChange, error) {
 	c := &metricsChange{service: s}
 	if t.Metrics == nil {
 		return c, nil

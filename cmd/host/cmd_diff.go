@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/pins"
+	"github.com/junctor-mcp/junctor/host/suggest"
 )
 
 func (e *env) diffVerb() *cobra.Command {
@@ -38,9 +40,13 @@ junctor lock --accept SERVER/TOOL accepts a definition.`,
 }
 
 func (e *env) diff(ctx context.Context, args []string, exitCode bool) error {
+	plugins, args := pluginsIn(args)
 	programs, err := e.changedPrograms(ctx)
 	if err != nil {
 		return err
+	}
+	if len(plugins) > 0 {
+		programs = slices.DeleteFunc(programs, func(p changedProgram) bool { return !slices.Contains(plugins, p.Plugin) })
 	}
 	if len(programs) > 0 {
 		if err = e.printPrograms(programs); err == nil && exitCode {
@@ -52,18 +58,40 @@ func (e *env) diff(ctx context.Context, args []string, exitCode bool) error {
 	if err != nil {
 		return err
 	}
-	all, failed, err := e.differences(ctx, app, names)
+	if len(plugins) > 0 && len(args) == 0 {
+		names = nil
+	}
+	c, err := e.comparePins(ctx, app, names)
 	if err != nil {
 		return err
 	}
-	all = chosen(all, args)
-	if err := e.printDifferences(all); err != nil {
+	if err := c.knows(app, args); err != nil {
 		return err
 	}
-	if exitCode && len(all) > 0 && failed == nil {
+	all := chosen(c.all, args)
+	if len(all) > 0 || c.failed == nil {
+		if err := e.printDifferences(all); err != nil {
+			return err
+		}
+	}
+	if exitCode && len(all) > 0 && c.failed == nil {
 		return fault.New(fault.ToolHeld, "%s from the lock file", differing(len(all))).WithHint("%s", acceptHint(all))
 	}
-	return reported(failed)
+	return reported(c.failed)
+}
+
+// knows fails if args name a tool that a server has neither now nor in the lock file.
+func (c *comparison) knows(app *host.App, args []string) error {
+	for _, arg := range args {
+		server, tool, named := strings.Cut(arg, "/")
+		if !named || !slices.Contains(c.asked, server) || len(chosen(slices.Clone(c.all), []string{arg})) > 0 {
+			continue
+		}
+		if definitions := app.Catalog.Definitions(server); definitions[tool] == nil {
+			return withSuggestion(fault.New(fault.NameUnknown, "server %q has no tool %q", server, tool), suggest.Nearest(tool, slices.Sorted(maps.Keys(definitions))), "run `junctor tools "+server+"` to list its tools")
+		}
+	}
+	return nil
 }
 
 // A difference is a difference of one server.
@@ -104,24 +132,36 @@ func (e *env) loadPinned(ctx context.Context, args []string) (*host.App, []strin
 	if len(args) > 0 {
 		return app, names, nil
 	}
+	return app, pinnedServers(app), nil
+}
+
+// pinnedServers returns the names of the servers with pins.
+func pinnedServers(app *host.App) (names []string) {
 	for _, s := range app.Config().Servers {
 		if s.Lock != "" {
 			names = append(names, s.Name)
 		}
 	}
-	return app, names, nil
+	return names
 }
 
-// differences asks servers for their tools and compares them with the pins. failed is the most
-// important reason why a server could not be asked; it is printed.
-func (e *env) differences(ctx context.Context, app *host.App, names []string) (all []difference, failed, err error) {
+// A comparison is what differs from the pins.
+type comparison struct {
+	all    []difference
+	asked  []string // servers that answered
+	failed error    // the most important reason why another one did not, which was printed
+}
+
+// comparePins asks servers for their tools and compares them with the pins.
+func (e *env) comparePins(ctx context.Context, app *host.App, names []string) (*comparison, error) {
 	wait := e.spin("asking the servers")
 	why := ask(ctx, app.Catalog.Refresh, names)
 	left := e.finishTools(ctx, app, names, wait)
 	wait.stop()
 	if ctx.Err() != nil {
-		return nil, nil, ctx.Err()
+		return nil, ctx.Err()
 	}
+	c := &comparison{}
 	var servers []*config.Server
 	for _, s := range app.Config().Servers {
 		if !slices.Contains(names, s.Name) {
@@ -132,23 +172,24 @@ func (e *env) differences(ctx context.Context, app *host.App, names []string) (a
 			why[s.Name] = err
 		}
 	}
-	failed, _ = e.tellFailed(app, servers, why)
-	if cut := e.tellUnfinished(app, left); failed == nil {
-		failed = cut
+	c.failed, _ = e.tellFailed(app, servers, why)
+	if cut := e.tellUnfinished(app, left); c.failed == nil {
+		c.failed = cut
 	}
 	for _, name := range names {
 		if why[name] != nil {
 			continue // its lists may be old
 		}
+		c.asked = append(c.asked, name)
 		found, _, err := app.Differences(name)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		for _, d := range found {
-			all = append(all, difference{name, d})
+			c.all = append(c.all, difference{name, d})
 		}
 	}
-	return all, failed, nil
+	return c, nil
 }
 
 // chosen leaves the differences that args name; all without args.

@@ -79,7 +79,7 @@ func eventText(ev *event.Event) string {
 	for _, list := range []struct {
 		what  string
 		names []string
-	}{{"added", ev.Added}, {"changed", ev.Changed}, {"removed", ev.Removed}} {
+	}{{"added", ev.Added}, {"changed", ev.Changed}, {"removed", ev.Removed}, {"held back", ev.Held}} {
 		add(list.what+" %s", strings.Join(list.names, ", "))
 	}
 	add("%s", ev.Error)

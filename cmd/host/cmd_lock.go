@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/junctor-mcp/junctor/host"
+	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
@@ -46,7 +47,7 @@ junctor reload.`,
 func (e *env) lock(ctx context.Context, args []string, o lockOptions) error {
 	switch {
 	case o.check:
-		return e.diff(ctx, args, true)
+		return e.checkLock(ctx, args)
 	case len(o.accept) > 0 && len(args) > 0:
 		return fault.New(fault.Usage, "lock takes servers, or --accept, and not both").WithHint("run `junctor lock --accept %s`", shellquote.Join(o.accept[0]))
 	case len(o.accept) > 0:
@@ -75,14 +76,72 @@ func (e *env) lock(ctx context.Context, args []string, o lockOptions) error {
 	if err != nil {
 		return err
 	}
-	if len(names) == 0 && len(plugins) == 0 {
-		return fault.New(fault.Usage, "there is nothing to pin: no server has pins, and there is no third-party plugin without a pin").WithHint(`set definitions = "first_use" or "locked" in the block of a server, or in defaults { }`)
+	if err := nothingPinned(app, names); err != nil {
+		return err
 	}
-	all, failed, err := e.differences(ctx, app, names)
+	c, err := e.comparePins(ctx, app, names)
 	if err != nil {
 		return err
 	}
-	return e.lockAll(ctx, app, names, all, plugins, failed)
+	if err := e.askNew(ctx, c.all, o.yes); err != nil {
+		return err
+	}
+	if len(args) == 0 {
+		forgotten, err := app.ForgetServers()
+		if err != nil {
+			return err
+		}
+		for _, name := range forgotten {
+			e.remark("the configuration has no server %s any more, so its pins were forgotten", name)
+		}
+	}
+	return e.lockAll(ctx, app, c, plugins)
+}
+
+// nothingPinned is the error for a configuration in which the lock file decides nothing.
+func nothingPinned(app *host.App, names []string) error {
+	if len(names) > 0 || slices.ContainsFunc(app.Config().Plugins, func(p config.Plugin) bool { return p.Lock != "" }) {
+		return nil
+	}
+	return fault.New(fault.Usage, "there is nothing to pin: no server has pins, and there is no third-party plugin").
+		WithHint(`set definitions = "first_use" or "locked" in the block of a server, or in defaults { }`)
+}
+
+// checkLock is diff for CI: what the lock file could pin and does not is a difference too.
+func (e *env) checkLock(ctx context.Context, args []string) error {
+	if err := e.diff(ctx, args, true); err != nil || len(args) > 0 {
+		return err
+	}
+	if err := nothingPinned(e.app, pinnedServers(e.app)); err != nil {
+		return err
+	}
+	plugins, servers := e.app.Loose()
+	if len(plugins) > 0 {
+		return fault.New(fault.ToolHeld, "the programs of plugins are not pinned: %s", shortened(plugins)).WithHint("run `junctor lock`, or write sha256 in plugins { required }")
+	}
+	if len(servers) > 0 {
+		return fault.New(fault.ToolHeld, "the lock file has pins of servers that the configuration does not pin: %s", shortened(servers)).
+			WithHint("set definitions = \"locked\" for them, or run `junctor lock` to forget servers that are gone")
+	}
+	return nil
+}
+
+// mostDefinitions is the number of new tools whose definitions are shown before they are pinned.
+const mostDefinitions = 20
+
+// askNew shows the new tools at a terminal, and asks whether to pin them.
+func (e *env) askNew(ctx context.Context, all []difference, yes bool) error {
+	added := slices.DeleteFunc(slices.Clone(all), func(d difference) bool { return d.kind() != toolNew })
+	if len(added) == 0 || yes || e.machine() || !e.canAsk() {
+		return nil
+	}
+	for _, d := range added[:min(len(added), mostDefinitions)] {
+		e.printDifference(d)
+	}
+	if more := len(added) - mostDefinitions; more > 0 {
+		e.printf("… and %d more; `junctor diff` shows them\n", more)
+	}
+	return e.askAcceptance(ctx)
 }
 
 // lockPlugins loads the configuration with accepted programs, and records their versions.
@@ -115,14 +174,13 @@ type lockedJSON struct {
 }
 
 // lockAll pins what is new, forgets what is gone and prints both. Changed tools are an error.
-// failed is the reason why some server could not be asked.
-func (e *env) lockAll(ctx context.Context, app *host.App, names []string, all []difference, plugins []host.LockedPlugin, failed error) error {
+func (e *env) lockAll(ctx context.Context, app *host.App, c *comparison, plugins []host.LockedPlugin) error {
 	list := []lockedJSON{}
 	var held []string
-	for _, name := range names {
+	for _, name := range c.asked {
 		one := lockedJSON{Server: name}
 		digests := map[string]string{}
-		for _, d := range all {
+		for _, d := range c.all {
 			switch {
 			case d.Server != name:
 			case d.kind() == toolNew:
@@ -143,14 +201,14 @@ func (e *env) lockAll(ctx context.Context, app *host.App, names []string, all []
 	if err := e.printLocked(list, plugins); err != nil {
 		return err
 	}
-	if len(all) > len(held) {
+	if len(c.all) > len(held) {
 		e.tellReload(ctx)
 	}
-	if len(held) > 0 && failed == nil {
+	if len(held) > 0 && c.failed == nil {
 		return fault.New(fault.ToolHeld, "%s held back because of other definitions: %s", count(len(held), "tool")+" stayed", shortened(held)).
 			WithHint("run `junctor diff`, then `junctor lock --accept %s`", shellquote.Join(held[0]))
 	}
-	return reported(failed)
+	return reported(c.failed)
 }
 
 // printLocked prints what was pinned.
@@ -165,7 +223,7 @@ func (e *env) printLocked(list []lockedJSON, plugins []host.LockedPlugin) error 
 		return e.printJSON(list)
 	}
 	for _, p := range plugins {
-		e.printf("%s: version %s, sha256 %s\n", oneCell(pluginPrefix+p.Name), oneCell(p.Version), p.SHA256)
+		e.printf("%s: pinned version %s, sha256 %s\n", oneCell(pluginPrefix+p.Name), oneCell(p.Version), p.SHA256)
 	}
 	for _, one := range list {
 		var parts []string
@@ -189,14 +247,14 @@ func (e *env) accept(ctx context.Context, o lockOptions) error {
 	if err != nil {
 		return err
 	}
-	all, failed, err := e.differences(ctx, app, names)
-	if err != nil || failed != nil {
-		if err == nil {
-			err = reported(failed)
-		}
+	c, err := e.comparePins(ctx, app, names)
+	switch {
+	case err != nil:
 		return err
+	case c.failed != nil:
+		return reported(c.failed)
 	}
-	all = slices.DeleteFunc(chosen(all, o.accept), func(d difference) bool { return d.kind() == toolGone })
+	all := slices.DeleteFunc(chosen(c.all, o.accept), func(d difference) bool { return d.kind() == toolGone })
 	for _, arg := range o.accept {
 		if len(chosen(slices.Clone(all), []string{arg})) == 0 {
 			return fault.New(fault.NameUnknown, "%s has nothing to accept", arg).WithHint("`junctor diff` lists the tools that differ")

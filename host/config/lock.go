@@ -177,6 +177,7 @@ func (l *loader) parseLock(path string, text []byte) *Lock {
 		}
 		return r.lock
 	}
+	r.texts(body)
 	for _, b := range r.blocks(body, "server", "plugin") {
 		if b.Type == "server" {
 			r.server(b)

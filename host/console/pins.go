@@ -99,7 +99,7 @@ func acceptProgram(w http.ResponseWriter, r *http.Request, q *request) error {
 		return q.done(w, r, "plugins", failure(err))
 	}
 	q.log.Info("the program of a plugin is accepted in the console", "plugin", plugin, "sha256", digest, "by", q.session.name())
-	return q.done(w, r, "plugins", flash{Text: "Accepted: the program of " + plugin + ". Start Junctor again to use it."})
+	return q.done(w, r, "plugins", flash{Text: "Accepted: the program of " + plugin + ". Start Junctor again to use it; a configuration that was found in a directory needs junctor trust before."})
 }
 
 // serverNamed returns the status of a server of the configuration, or nil.

@@ -144,7 +144,7 @@ func (s *Stream) Add(e Event) {
 		e.Omitted = int(s.omitted.Swap(0))
 	}
 	e.Time = time.Now()
-	for _, list := range []*[]string{&e.Added, &e.Changed, &e.Removed} {
+	for _, list := range []*[]string{&e.Added, &e.Changed, &e.Removed, &e.Held} {
 		*list = slices.Clone((*list)[:min(len(*list), maxNames)])
 		for i, name := range *list {
 			(*list)[i] = s.hide(name)
@@ -164,7 +164,7 @@ func (s *Stream) Read() *feed.Reader[Event] { return s.events.Read() }
 
 func sizeOf(e Event) int {
 	n := eventBytes + len(e.Client) + len(e.Item) + len(e.Rule) + len(e.Error)
-	for _, list := range [][]string{e.Added, e.Changed, e.Removed} {
+	for _, list := range [][]string{e.Added, e.Changed, e.Removed, e.Held} {
 		for _, name := range list {
 			n += len(name) + 16
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/policy"
@@ -108,8 +109,9 @@ func (f *finder) held(r *request, exposed string) error {
 	if !held || !r.generation.lists(&r.principal, r, item, nil) {
 		return f.unknown(r, policy.Tool, exposed)
 	}
+	r.failing = why.Server
 	hint := "ask the operator of the gateway to look at `junctor diff " + why.Server + "`"
-	if r.local != nil {
+	if r.local != nil || r.principal.Method == authn.Local().Method {
 		hint = why.Hint
 	}
 	return fault.In(why.Server, fault.New(fault.ToolHeld, "%s", why.Text).WithHint("%s", hint))

@@ -43,7 +43,7 @@ type request struct {
 	tool      *catalog.Tool    // the item, if it is a tool
 	prompt    *catalog.Prompt  // the item, if it is a prompt
 	resource  catalog.Location // the item, if it is a resource
-	failing   string           // set by resolve; the server that the item belongs to by its name, and whose lists could not be read
+	failing   string           // set by resolve; the server that the item belongs to by its name, whose lists could not be read or whose tool is held back
 	requested string           // the name or URI that the client used for the item
 	given     []byte           // the arguments of a tool call as the client wrote them
 	task      string           // the id of the task that the request is about

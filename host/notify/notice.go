@@ -99,7 +99,7 @@ func (n *Notice) bound() {
 	for _, text := range []*string{&n.Server, &n.Plugin, &n.Tenant, &n.Subject, &n.Item, &n.Rule} {
 		*text = shorten(*text)
 	}
-	for _, list := range []*[]string{&n.Added, &n.Removed, &n.Changed} {
+	for _, list := range []*[]string{&n.Added, &n.Removed, &n.Changed, &n.Held} {
 		short := make([]string, 0, min(len(*list), MaxNames))
 		for _, name := range (*list)[:min(len(*list), MaxNames)] {
 			short = append(short, shorten(name))

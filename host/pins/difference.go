@@ -74,6 +74,15 @@ func (s *Store) Accept(of *config.Server, digests map[string]string, held []cata
 	return err
 }
 
+// Forget removes a server from a lock file.
+func (s *Store) Forget(path, server string) error {
+	return s.rewrite(path, func(lock *config.Lock) (changed bool) {
+		_, changed = lock.Servers[server]
+		delete(lock.Servers, server)
+		return changed
+	})
+}
+
 // Lock adds digests of new tools of a server, and removes those of tools that it has no longer.
 // A digest that is there stays.
 func (s *Store) Lock(of *config.Server, added map[string]string, gone []string, definitions map[string][]byte) error {

@@ -19,7 +19,7 @@ func (s *Store) Program(path, plugin string) string {
 // LockProgram pins the program of a plugin on this platform. Plugins that run are not affected.
 func (s *Store) LockProgram(path, plugin, version, digest string) error {
 	err := s.rewrite(path, func(lock *config.Lock) (changed bool) {
-		if p := lock.Plugins[plugin]; p.Version == version && p.SHA256[config.Platform()] == digest {
+		if p := lock.Plugins[plugin]; (version == "" || p.Version == version) && p.SHA256[config.Platform()] == digest {
 			return false
 		}
 		setProgram(lock, plugin, version, digest)
@@ -46,5 +46,8 @@ func setProgram(lock *config.Lock, plugin, version, digest string) {
 		sums = map[string]string{}
 	}
 	sums[config.Platform()] = digest
+	if version == "" {
+		version = lock.Plugins[plugin].Version // until the program has said another one
+	}
 	lock.Plugins[plugin] = config.LockedPlugin{Version: version, SHA256: sums}
 }

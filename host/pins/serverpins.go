@@ -58,6 +58,22 @@ func (s *Store) pinNew(of *config.Server, definitions map[string][]byte) {
 		s.warn(of, err)
 	}
 	s.remember(of, added, err)
+	s.tellFirstUse(of, added)
+}
+
+// tellFirstUse reports which of the tools have the digest of their first use now.
+func (s *Store) tellFirstUse(of *config.Server, added map[string]string) {
+	now, names := s.digests(of), []string{}
+	for name, digest := range added {
+		if now[name] == digest {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	s.o.Log.Info("tools are pinned at their first use", "server", of.Name, "tools", len(names))
+	if s.o.FirstUse != nil && len(names) > 0 {
+		s.o.FirstUse(of.Name, names)
+	}
 }
 
 // add adds a digest, unless there is one or the limit is reached.
@@ -84,8 +100,13 @@ func (s *Store) warn(of *config.Server, err error) {
 	told := s.told[of.Lock]
 	s.told[of.Lock] = true
 	s.mu.Unlock()
-	if !told {
-		s.o.Log.Warn("tools are pinned in this process only", "server", of.Name, "error", err, "hint", fault.As(err).Hint)
+	const msg = "tools are pinned in this process only"
+	switch hint := fault.As(err).Hint; {
+	case told:
+	case s.o.Warn != nil:
+		s.o.Warn(msg+": "+err.Error(), hint)
+	default:
+		s.o.Log.Warn(msg, "server", of.Name, "error", err, "hint", hint)
 	}
 }
 

@@ -34,6 +34,11 @@ type Options struct {
 	Locks string    // the directory of locks that exclude other processes; empty: none are excluded
 	// Secret reports whether a text has a secret; such definitions are not kept. Nil: none has.
 	Secret func(text string) bool
+	// Warn reports a warning to the user; nil: it is logged.
+	Warn func(msg, hint string)
+	// FirstUse is told the tools of a server that were pinned when they were first seen; nil:
+	// they are logged only.
+	FirstUse func(server string, tools []string)
 	// HoldNew holds back tools without a digest, as definitions = "locked" does, so that a person
 	// sees them before they are pinned.
 	HoldNew bool
@@ -160,7 +165,7 @@ func (s *Store) rewrite(path string, change func(*config.Lock) (changed bool)) e
 		}
 		if err := maybe.WriteFile(path, lock.HCL(), 0o644); err != nil {
 			return fault.Because(fault.LockFile, err, "the lock file %s was not written", path).
-				WithHint("make its directory writable for Junctor, or set definitions = \"any\"")
+				WithHint("make its directory writable for Junctor, or write the file elsewhere with `junctor lock` and set definitions = \"locked\" here")
 		}
 		return nil
 	})
