@@ -185,9 +185,10 @@ func (c *Catalog) rebuild(server string) {
 // wrapped program is still being inspected. What any other server says about that does not count.
 func (s *Server) preliminary(l *upstream.Listing) bool { return l.Unfinished != nil && s.Access != "" }
 
-// tellPins tells the pins of a server what it answered.
+// tellPins tells the pins of a server which tools clients will see. A list that failed counts too:
+// its first pages are offered, and a server could fail the last one forever.
 func (s *Server) tellPins(l *upstream.Listing) {
-	if s.Pins == nil || l.Failed != nil || s.preliminary(l) {
+	if s.Pins == nil || s.preliminary(l) {
 		return
 	}
 	all := byName(l.Items)

@@ -379,15 +379,15 @@ func TestHintOfHeldToolIsSafeToRun(t *testing.T) {
 	}
 }
 
-// TestFailedListTellsPinsNothing: a list that the server could not give has no new tools.
-func TestFailedListTellsPinsNothing(t *testing.T) {
+// TestFailedListKeepsPins: a list that the server could not give has the tools of before.
+func TestFailedListKeepsPins(t *testing.T) {
 	a, p := old(`{"name":"x"}`), &fakePins{}
 	a.Set("prompts/list", `{"name":"p"}`)
 	a.Capabilities = `{"tools":{},"prompts":{}}`
 	s, _ := newPinned("", a, p)
 	defer s.close()
 	refreshed(t, s)
-	seen := p.seen
+	pinned := p.Pinned("x")
 	a.On(func(_ *conversation.Link, m conversation.Message) string {
 		if m.Method == "tools/list" {
 			return conversation.Error(m, `{"code":-32603,"message":"failed"}`)
@@ -395,8 +395,8 @@ func TestFailedListTellsPinsNothing(t *testing.T) {
 		return ""
 	})
 	refreshed(t, s)
-	if p.seen != seen || len(s.Snapshot().Tools) != 1 || noteCount(s, "its list of tools is incomplete") != 1 {
-		t.Errorf("told %d times, offered %q", p.seen-seen, s.Snapshot().Names())
+	if len(p.pinned) != 1 || p.Pinned("x") != pinned || len(s.Snapshot().Tools) != 1 || noteCount(s, "its list of tools is incomplete") != 1 {
+		t.Errorf("pinned %v, offered %q", p.pinned, s.Snapshot().Names())
 	}
 	if why, err := s.ToolsIncomplete("a"); why == "" || err == nil {
 		t.Errorf("the list is incomplete: %q, %v", why, err)
@@ -432,4 +432,31 @@ func TestPinsOfAReloadAreTold(t *testing.T) {
 			t.Errorf("told again: %+v", *told)
 		}
 	})
+}
+
+// TestToolsBeforeAFailedPageArePinned: a server that fails the last page of each list must not
+// keep its tools without pins.
+func TestToolsBeforeAFailedPageArePinned(t *testing.T) {
+	a, p := old(), &fakePins{}
+	s, _ := newPinned("", a, p)
+	defer s.close()
+	description := "reads"
+	a.On(func(_ *conversation.Link, m conversation.Message) string {
+		switch {
+		case m.Method != "tools/list":
+			return ""
+		case strings.Contains(string(m.Params), "cursor"):
+			return conversation.Error(m, `{"code":-32603,"message":"failed"}`)
+		}
+		return conversation.Result(m, `{"tools":[{"name":"x","description":"`+description+`"}],"nextCursor":"2"}`)
+	})
+	refreshed(t, s)
+	if got := s.Snapshot().Names(); !slices.Equal(got, []string{"a__x"}) || p.Pinned("x") == "" {
+		t.Fatalf("offered %q, pinned %v", got, p.pinned)
+	}
+	description = "sends"
+	refreshed(t, s)
+	if got := s.Snapshot().Names(); len(got) > 0 || !slices.Equal(heldNames(s), []string{"x"}) {
+		t.Errorf("offered %q, held back %q", got, heldNames(s))
+	}
 }
