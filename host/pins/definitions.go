@@ -27,21 +27,28 @@ func (s *Store) keepDefinitions(of *config.Server, seen map[string][]byte) {
 	next := map[string][]byte{}
 	for name, digest := range pinned {
 		switch {
+		case kept[name] != nil && catalog.DefinitionDigest(kept[name]) == digest: // its bytes may differ
+			next[name] = kept[name]
 		case seen[name] != nil && catalog.DefinitionDigest(seen[name]) == digest:
 			next[name] = seen[name]
-		case kept[name] != nil && catalog.DefinitionDigest(kept[name]) == digest:
-			next[name] = kept[name]
 		}
 	}
+	s.deleteSecret(next)
 	if maps.EqualFunc(next, kept, func(a, b []byte) bool { return string(a) == string(b) }) {
 		return
 	}
-	text := encode(next)
-	if s.o.Secret(string(text)) {
-		s.o.Cache.Remove(definitionsFile(of))
+	s.o.Cache.Write(definitionsFile(of), encode(next))
+}
+
+// deleteSecret deletes the definitions that have a secret. The others stay: a server that knows a
+// secret must not be able to remove what its tools said before.
+func (s *Store) deleteSecret(definitions map[string][]byte) {
+	if !s.o.Secret(string(encode(definitions))) {
 		return
 	}
-	s.o.Cache.Write(definitionsFile(of), text)
+	maps.DeleteFunc(definitions, func(name string, definition []byte) bool {
+		return s.o.Secret(string(encode(map[string][]byte{name: definition})))
+	})
 }
 
 // encode returns definitions as a JSON object. It keeps their bytes.

@@ -126,7 +126,7 @@ func TestKeptDefinitionsHaveTheirBytes(t *testing.T) {
 	}
 }
 
-// TestDefinitionsWithASecretAreNotKept also removes those that were kept before.
+// TestDefinitionsWithASecretAreNotKept keeps those of other tools.
 func TestDefinitionsWithASecretAreNotKept(t *testing.T) {
 	of := newServer(t, config.DefinitionsFirstUse)
 	p := newProcess(t, of, func(o *Options) { o.Secret = func(text string) bool { return strings.Contains(text, "hunter2") } })
@@ -135,15 +135,38 @@ func TestDefinitionsWithASecretAreNotKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Of(of).Seen(map[string][]byte{"x": tool("x", "first"), "y": tool("y", "the password is hunter2")})
-	if text, err := os.ReadFile(cacheFile(of)); !os.IsNotExist(err) {
+	if text, err := os.ReadFile(cacheFile(of)); err != nil || strings.Contains(string(text), "hunter2") {
 		t.Errorf("%s, %v", text, err)
 	}
 	if len(inFile(t, of)) != 2 {
 		t.Errorf("pinned: %v", inFile(t, of))
 	}
-	now := tools("second", "y")
-	if got := described(p.Differences(of, held(p, of, now), now)); !slices.Equal(got, []string{`y? →"second"`, "x"}) {
+	now := tools("second", "x", "y")
+	if got := described(p.Differences(of, held(p, of, now), now)); !slices.Equal(got, []string{`x "first"→"second"`, `y? →"second"`}) {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestSecretIsRemovedFromKeptDefinitions: a text may become a known secret after it was kept.
+func TestSecretIsRemovedFromKeptDefinitions(t *testing.T) {
+	of, secret := newServer(t, config.DefinitionsFirstUse), "none"
+	p := newProcess(t, of, func(o *Options) { o.Secret = func(text string) bool { return strings.Contains(text, secret) } })
+	p.Of(of).Seen(tools("hunter2", "x"))
+	secret = "hunter2"
+	p.Of(of).Seen(tools("hunter2", "x"))
+	if kept := p.keptDefinitions(of); len(kept) > 0 {
+		t.Errorf("%q", kept)
+	}
+}
+
+// TestSpellingOfADefinitionIsNoChange: a server that changes white space makes Junctor write nothing.
+func TestSpellingOfADefinitionIsNoChange(t *testing.T) {
+	of := newServer(t, config.DefinitionsFirstUse)
+	p := newProcess(t, of)
+	p.Of(of).Seen(map[string][]byte{"x": []byte(`{"name":"x","description":"d"}`)})
+	p.Of(of).Seen(map[string][]byte{"x": []byte(`{"description":"d", "name":"x"}`)})
+	if kept := p.keptDefinitions(of); string(kept["x"]) != `{"name":"x","description":"d"}` {
+		t.Errorf("%q", kept)
 	}
 }
 
