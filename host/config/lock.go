@@ -23,6 +23,7 @@ const LockName = "junctor.lock.hcl"
 // The limits of a lock file: about 35 000 tools.
 const (
 	maxLock       = 4 << 20 // bytes
+	maxLockServer = 1 << 20 // bytes about one server, so that it leaves space for others
 	maxLockTokens = 500_000
 )
 
@@ -281,11 +282,23 @@ func (r lockReader) plugin(b *hclsyntax.Block) {
 	r.lock.Plugins[b.Labels[0]] = p
 }
 
-// Fits reports whether the lock file can be read again. Names such as "$$$" have many tokens.
+// Fits reports whether the lock file can be read again, and no server uses more than its part.
 func (k *Lock) Fits() bool {
+	for _, tools := range k.Servers {
+		size := 0
+		for name := range tools {
+			size += lockedTool + len(lockText(name))
+		}
+		if size > maxLockServer {
+			return false
+		}
+	}
 	_, wrong := prescanWithin(k.Path, k.HCL(), maxLock, maxLockTokens)
 	return wrong == nil
 }
+
+// lockedTool is the size in bytes of a tool in a lock file, without its name.
+const lockedTool = 96
 
 // lockHead begins a lock file.
 const lockHead = "# Written by Junctor: digests of the tools and plugins that were accepted. Keep it beside the configuration.\n" +

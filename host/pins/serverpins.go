@@ -1,6 +1,7 @@
 package pins
 
 import (
+	"errors"
 	"maps"
 	"slices"
 
@@ -20,7 +21,14 @@ func (p *serverPins) Pinned(tool string) string { return p.digests(p.of)[tool] }
 
 // Strict implements [catalog.Pins].
 func (p *serverPins) Strict() bool {
-	return p.o.HoldNew || p.of.Definitions == config.DefinitionsLocked || len(p.digests(p.of)) >= maxTools
+	return p.o.HoldNew || p.of.Definitions == config.DefinitionsLocked || len(p.digests(p.of)) >= maxTools || p.isFull(p.of)
+}
+
+// isFull reports whether the new tools of a server did not fit in the lock file.
+func (s *Store) isFull(of *config.Server) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.full[keyOf(of)]
 }
 
 // Seen implements [catalog.Pins]. It pins the tools that are seen for the first time, and keeps
@@ -53,9 +61,14 @@ func (s *Store) pinNew(of *config.Server, definitions map[string][]byte) {
 		}
 		return use, write
 	})
-	if err != nil {
+	switch {
+	case errors.Is(err, errFull): // the next process would pin what it sees then
+		s.holdNew(of, added)
+		s.warn(of.Lock+"\x00"+of.Name, "the new tools of a server are held back, because they cannot be pinned", of, err)
+		return
+	case err != nil:
 		s.use(of, func(inUse map[string]string) map[string]string { return merged(added, inUse) })
-		s.warn(of, err)
+		s.warn(of.Lock, "tools are pinned in this process only", of, err)
 	}
 	s.remember(of, added, err)
 	s.tellFirstUse(of, added)
@@ -76,6 +89,19 @@ func (s *Store) tellFirstUse(of *config.Server, added map[string]string) {
 	}
 }
 
+// holdNew holds back the new tools of a server from now on. added are those that were pinned in
+// this process.
+func (s *Store) holdNew(of *config.Server, added map[string]string) {
+	s.use(of, func(inUse map[string]string) map[string]string {
+		all := copyOf(inUse)
+		maps.DeleteFunc(all, func(name, _ string) bool { return added[name] != "" })
+		return all
+	})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.full[keyOf(of)] = true
+}
+
 // add adds a digest, unless there is one or the limit is reached.
 func add(digests map[string]string, name, digest string) {
 	if digest != "" && digests[name] == "" && len(digests) < maxTools {
@@ -94,19 +120,18 @@ func newDigests(known map[string]string, definitions map[string][]byte) map[stri
 	return added
 }
 
-// warn says once for each lock file that it cannot be written.
-func (s *Store) warn(of *config.Server, err error) {
+// warn says once for each key that pins cannot be written.
+func (s *Store) warn(key, text string, of *config.Server, err error) {
 	s.mu.Lock()
-	told := s.told[of.Lock]
-	s.told[of.Lock] = true
+	told := s.told[key]
+	s.told[key] = true
 	s.mu.Unlock()
-	const msg = "tools are pinned in this process only"
 	switch hint := fault.As(err).Hint; {
 	case told:
 	case s.o.Warn != nil:
-		s.o.Warn(msg+": "+err.Error(), hint)
+		s.o.Warn(text+": "+err.Error(), hint)
 	default:
-		s.o.Log.Warn(msg, "server", of.Name, "error", err, "hint", hint)
+		s.o.Log.Warn(text, "server", of.Name, "error", err, "hint", hint)
 	}
 }
 

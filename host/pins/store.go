@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"maps"
 	"path/filepath"
 	"sync"
@@ -55,7 +56,8 @@ type Store struct {
 
 	mu        sync.Mutex
 	files     map[string]*config.Lock         // by path; mu guards the map, whose values are never changed
-	told      map[string]bool                 // guarded by mu; the paths of files that could not be written
+	told      map[string]bool                 // guarded by mu; the warnings that were given
+	full      map[serverKey]bool              // guarded by mu; servers whose new tools are too many for the file
 	unwritten map[serverKey]map[string]string // guarded by mu; digests that could not be written
 }
 
@@ -72,7 +74,7 @@ func New(o Options) *Store {
 	if o.KeepTrust == nil {
 		o.KeepTrust = func(write func() error) error { return write() }
 	}
-	return &Store{o: o, files: map[string]*config.Lock{}, told: map[string]bool{}, unwritten: map[serverKey]map[string]string{}}
+	return &Store{o: o, files: map[string]*config.Lock{}, told: map[string]bool{}, full: map[serverKey]bool{}, unwritten: map[serverKey]map[string]string{}}
 }
 
 // Apply makes the lock files of a configuration those in effect. Digests that could not be
@@ -82,7 +84,7 @@ func (s *Store) Apply(c *config.Config) (changed []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	before, unwritten := s.files, s.unwritten
-	s.files, s.unwritten = copyOf(c.Locks), map[serverKey]map[string]string{}
+	s.files, s.unwritten, s.full = copyOf(c.Locks), map[serverKey]map[string]string{}, map[serverKey]bool{}
 	for _, of := range c.Servers {
 		if own := unwritten[keyOf(of)]; len(own) > 0 {
 			s.unwritten[keyOf(of)] = own
@@ -160,8 +162,8 @@ func (s *Store) rewrite(path string, change func(*config.Lock) (changed bool)) e
 		case !change(lock):
 			return nil
 		case !lock.Fits():
-			return fault.New(fault.LockFile, "the lock file %s would have more tools than can be read again", path).
-				WithHint("set definitions = \"any\" for servers with many tools")
+			return fault.Because(fault.LockFile, errFull, "the lock file %s was not written", path).
+				WithHint("run `junctor lock` to forget tools that are gone, or set definitions = \"any\" for servers with many tools")
 		}
 		if err := maybe.WriteFile(path, lock.HCL(), 0o644); err != nil {
 			return fault.Because(fault.LockFile, err, "the lock file %s was not written", path).
@@ -170,6 +172,9 @@ func (s *Store) rewrite(path string, change func(*config.Lock) (changed bool)) e
 		return nil
 	})
 }
+
+// errFull is the error for pins that a lock file has no space for.
+var errFull = errors.New("it would have more tools, or longer names, than can be read again")
 
 // exclude waits until no other process writes a lock file.
 func (s *Store) exclude(ctx context.Context, path string) (release func(), err error) {
@@ -197,6 +202,9 @@ func (s *Store) remember(of *config.Server, digests map[string]string, err error
 		}
 	}
 	s.unwritten[keyOf(of)] = own
+	if err == nil {
+		delete(s.full, keyOf(of))
+	}
 }
 
 // forget makes tools those that this process has not pinned.

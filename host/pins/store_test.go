@@ -336,6 +336,49 @@ func TestPinsOfOneServerAreLimited(t *testing.T) {
 	expect(t, p, of, want, want)
 }
 
+// TestToolsThatDoNotFitAreHeldBack: a server with long names must not keep its tools out of the
+// lock file, and must leave space for other servers.
+func TestToolsThatDoNotFitAreHeldBack(t *testing.T) {
+	of := newServer(t, config.DefinitionsFirstUse)
+	p := newProcess(t, of)
+	p.Of(of).Seen(tools("first", "x"))
+	want := digests(tools("first", "x"))
+	names := []string{"x", "send"}
+	for i := range 600 {
+		names = append(names, strings.Repeat("漢", 336)+fmt.Sprintf("%04d", i))
+	}
+	for _, description := range []string{"first", "second"} {
+		p.Of(of).Seen(tools(description, names...))
+		expect(t, p, of, want, want)
+	}
+	if got := held(p, of, tools("first", names...)); len(got) != len(names)-1 {
+		t.Errorf("%d tools are held back", len(got))
+	}
+	if n := strings.Count(p.log.String(), "the new tools of a server are held back, because they cannot be pinned"); n != 1 {
+		t.Errorf("warned %d times:\n%s", n, p.log)
+	}
+	other := *of
+	other.Name = "b"
+	p.Of(&other).Seen(tools("first", "y"))
+	if p.Of(&other).Strict() || p.Of(&other).Pinned("y") == "" {
+		t.Error("another server has no space")
+	}
+	if err := p.Lock(of, digests(tools("first", "send")), nil, nil); err != nil {
+		t.Error(err)
+	}
+	if p.Of(of).Strict() {
+		t.Error("new tools are held back after the operator pinned one")
+	}
+	p.Of(of).Seen(tools("first", names...))
+	p.reload(of)
+	if p.Of(of).Strict() {
+		t.Error("new tools are held back after a reload")
+	}
+	p.Of(of).Seen(tools("first", "x", "send", "z"))
+	want = digests(tools("first", "x", "send", "z"))
+	expect(t, p, of, want, want)
+}
+
 // TestAcceptNeedsTheDigestThatIsHeldBack refuses all of a request with one wrong digest.
 func TestAcceptNeedsTheDigestThatIsHeldBack(t *testing.T) {
 	of := newServer(t, config.DefinitionsFirstUse)
