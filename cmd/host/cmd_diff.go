@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
 
@@ -233,7 +234,7 @@ type memberJSON struct {
 	Member string `json:"member"`
 	Before any    `json:"before,omitempty"`
 	After  any    `json:"after,omitempty"`
-	Cut    bool   `json:"cut,omitempty"` // before or after is the beginning only
+	Cut    bool   `json:"cut,omitempty"` // before or after is the part around the first difference only
 }
 
 // printDifferences prints differences as JSON or for a person.
@@ -313,13 +314,22 @@ func (e *env) printDifference(d difference) {
 
 // printMember prints the lines of a member that differ.
 func (e *env) printMember(m catalog.MemberChange) {
-	e.printf("  %s\n", oneCell(m.Name))
+	e.printf("  %s\n", memberName(m.Name))
 	for _, line := range memberLines(m) {
 		e.printf("    %s\n", withEscapes(line))
 	}
 	if m.Cut {
-		e.printf("    Only the beginning was compared. The end may differ too.\n")
+		e.printf("    The value is long. Only the part around the first difference is shown; the rest may differ too.\n")
 	}
+}
+
+// memberName returns the name of a member as one line. A name with characters that people do not
+// see, or with line breaks, is in quotes.
+func memberName(name string) string {
+	if oneCell(name) != name || withEscapes(name) != name {
+		return ansi.Truncate(strconv.QuoteToASCII(name), widestCell, "…")
+	}
+	return name
 }
 
 // memberLines returns the lines of a member that differ. Values that look the same, such as 1 and

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
@@ -26,8 +27,8 @@ type Change struct {
 // a change. A member that is absent is nil.
 type MemberChange struct {
 	Name          string
-	Before, After []byte // JSON, or the beginning of it
-	Cut           bool   // Before or After is the beginning only
+	Before, After []byte // JSON, or a part of it
+	Cut           bool   // Before or After is the part around the first difference only
 }
 
 // The limits of what is remembered of a server. The oldest changes are forgotten.
@@ -93,9 +94,10 @@ func (c Change) size() (n int) {
 func tail[T any](all []T) []T { return all[max(0, len(all)-maxChanges):] }
 
 // CompareDefinitions compares two definitions of a tool, of which before may be nil. It returns
-// at most 16 members with at most 64 KiB of each, and how many more members differ.
+// at most 16 members with at most 64 KiB of each, and how many more members differ. White space
+// and the order of members are no differences, so that a server cannot hide one among them.
 func CompareDefinitions(before, after []byte) (all []MemberChange, more int) {
-	return compare(before, after, maxHeldBytes)
+	return compare(mcp.Canonical(before), mcp.Canonical(after), maxHeldBytes)
 }
 
 // compare compares two definitions. It returns at most most bytes of each member.
@@ -114,7 +116,11 @@ func compare(before, after []byte, most int) (all []MemberChange, more int) {
 		case len(all) == maxMemberChanges:
 			more++
 		default:
-			all = append(all, MemberChange{Name: name, Before: cut(b, most), After: cut(a, most), Cut: max(len(a), len(b)) > most})
+			from := 0
+			if max(len(a), len(b)) > most {
+				from = firstDifference(b, a)
+			}
+			all = append(all, MemberChange{Name: name, Before: part(b, from, most), After: part(a, from, most), Cut: max(len(a), len(b)) > most})
 		}
 	}
 	return all, more
@@ -143,5 +149,26 @@ func members(object []byte) map[string][]byte {
 	return all
 }
 
-// cut returns a copy of the beginning of a value.
-func cut(value []byte, most int) []byte { return slices.Clone(value[:min(len(value), most)]) }
+// contextBytes is the number of equal bytes that are shown before the first difference of values
+// that are too long.
+const contextBytes = 256
+
+// firstDifference returns where to begin with two long values, so that a server cannot hide a
+// difference behind a long text.
+func firstDifference(a, b []byte) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	for n = max(0, n-contextBytes); n > 0 && n < len(a) && !utf8.RuneStart(a[n]); n-- {
+	}
+	return n
+}
+
+// part returns a copy of a part of a value. It is nil for a member that is absent.
+func part(value []byte, from, most int) []byte {
+	if value == nil {
+		return nil
+	}
+	return append([]byte{}, value[min(from, len(value)):min(from+most, len(value))]...)
+}

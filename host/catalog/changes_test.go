@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 func changeText(all []Change) (lines []string) {
@@ -50,6 +51,35 @@ func TestChangesOfTools(t *testing.T) {
 	}
 	if all := s.Changes("unknown"); len(all) > 0 {
 		t.Errorf("an unknown server: %q", changeText(all))
+	}
+}
+
+// TestDifferenceBehindALongTextIsShown: a server must not hide a difference behind a long text, or
+// among members in another order.
+func TestDifferenceBehindALongTextIsShown(t *testing.T) {
+	long := strings.Repeat("漢", maxHeldBytes)
+	define := func(description, schema string) []byte {
+		return []byte(`{"name":"x","description":"` + description + `","inputSchema":` + schema + `}`)
+	}
+	const one, other = `{"type":"object","title":"t"}`, `{"title":"t", "type":"object"}`
+	m, more := CompareDefinitions(define(long+"reads", one), define(long+"sends", other))
+	if len(m) != 1 || more != 0 || !m[0].Cut || !strings.HasSuffix(string(m[0].Before), `reads"`) || !strings.HasSuffix(string(m[0].After), `sends"`) {
+		t.Fatalf("%d members: %.100s", len(m), fmt.Sprint(changeText([]Change{{Members: m}})))
+	}
+	if !utf8.Valid(m[0].Before) || len(m[0].Before) > contextBytes+10 {
+		t.Errorf("%d bytes: %.40q", len(m[0].Before), m[0].Before)
+	}
+	for _, shorter := range []string{long, ""} { // one is the beginning of the other
+		m, _ = CompareDefinitions(define(shorter, one), define(long+"sends", one))
+		if len(m) != 1 || !m[0].Cut || shorter != "" && !strings.HasSuffix(string(m[0].After), `sends"`) || m[0].Before == nil {
+			t.Errorf("%d members: %.100q", len(m), m[0].After)
+		}
+	}
+	if m, _ = CompareDefinitions(nil, define(long, one)); len(m) != 3 || m[1].Before != nil || len(m[1].After) != maxHeldBytes {
+		t.Errorf("a new tool: %d members", len(m))
+	}
+	if m, more = CompareDefinitions(define("a", one), define("a", other)); len(m) > 0 || more > 0 {
+		t.Errorf("another order: %q", changeText([]Change{{Members: m}}))
 	}
 }
 

@@ -38,7 +38,7 @@ func TestHeldToolsAreShown(t *testing.T) {
 		}
 		for _, want := range []string{
 			"<code><bdi>first_use</bdi></code>", "drops a table", "new", "changed", "&#34;writes&#34;", `writes and<span class="hidden-character">\u200b</span> sends`, "It is absent.",
-			"was not kept on this machine", "Only the beginning is shown.", "3 further parts of the definition differ.", "gone", "junctor lock <bdi>files</bdi>",
+			"was not kept on this machine", "Only the part around the first difference is shown", "3 further parts of the definition differ.", "gone", "junctor lock <bdi>files</bdi>",
 		} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s does not see %q\n%s", token, want, section)
