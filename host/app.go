@@ -72,7 +72,7 @@ type Options struct {
 	HoldNewTools bool
 	// KeepTrust calls write, which changes the lock file beside Config, and keeps the trust in
 	// the configuration. Nil: the configuration needs none.
-	KeepTrust func(write func() error) error
+	KeepTrust func(write func() (read, written string, err error)) error
 }
 
 // An App is a configured host. It starts processes when they are first used. The

@@ -67,14 +67,17 @@ func (e *env) pinOptions(at config.Location) pins.Options {
 }
 
 // keepTrust returns a function that calls write, which changes the lock file beside a
-// configuration. Trust in the configuration stays if nothing else changes meanwhile.
-func (e *env) keepTrust(at config.Location) func(write func() error) error {
-	return func(write func() error) error {
-		if !at.Found {
-			return write()
+// configuration. Trust in the configuration stays if nothing else changes meanwhile. write returns
+// the digests of the lock file that it read and wrote: a review takes time, and another program
+// may change the file before or after.
+func (e *env) keepTrust(at config.Location) func(write func() (read, written string, err error)) error {
+	return func(write func() (read, written string, err error)) error {
+		var before *trust.Review
+		if at.Found {
+			before = e.trustedReview(at)
 		}
-		before := e.trustedReview(at)
-		if err := write(); err != nil || before == nil {
+		read, written, err := write()
+		if err != nil || before == nil {
 			return err
 		}
 		after, _, err := e.review(at)
@@ -83,6 +86,9 @@ func (e *env) keepTrust(at config.Location) func(write func() error) error {
 		}
 		record := before.Record(time.Time{})
 		if changed := after.Since(&record).Files; !slices.Equal(before.Programs, after.Programs) || !slices.Equal(changed, []string{config.LockName}) {
+			return nil
+		}
+		if before.Content.LockSHA256() != read || after.Content.LockSHA256() != written {
 			return nil
 		}
 		if err := e.trustAgain(after); err != nil {

@@ -242,8 +242,7 @@ func (c *Content) Pin(plugin, sha256 string) { c.programs[plugin] = sha256 }
 func (c *Content) Digest() string {
 	h := sha256.New()
 	part := func(kind, name string, text []byte) {
-		sum := sha256.Sum256(text)
-		h.Write([]byte(kind + "\x00" + name + "\x00" + hex.EncodeToString(sum[:]) + "\n"))
+		h.Write([]byte(kind + "\x00" + name + "\x00" + textDigest(text) + "\n"))
 	}
 	for _, f := range c.Files() {
 		h.Write([]byte("file\x00" + f.Name + "\x00" + f.SHA256 + "\n"))
@@ -264,8 +263,7 @@ type ContentFile struct {
 func (c *Content) Files() []ContentFile {
 	var all []ContentFile
 	add := func(path string, text []byte, err error) {
-		sum := sha256.Sum256(text)
-		digest := hex.EncodeToString(sum[:])
+		digest := textDigest(text)
 		if err != nil {
 			digest = "absent"
 		}
@@ -289,6 +287,20 @@ func (c *Content) Files() []ContentFile {
 	}
 	slices.SortFunc(all, func(a, b ContentFile) int { return strings.Compare(a.Name+a.SHA256, b.Name+b.SHA256) })
 	return all
+}
+
+// LockSHA256 returns the SHA-256 of the lock file; "" if there is none or it cannot be read.
+func (c *Content) LockSHA256() string {
+	if c.lockErr != nil {
+		return ""
+	}
+	return textDigest(c.lock)
+}
+
+// textDigest returns the SHA-256 of a text in hexadecimal digits.
+func textDigest(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
 }
 
 // relative returns a path relative to Root, with slashes.

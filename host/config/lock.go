@@ -38,6 +38,7 @@ const (
 // programs of plugins.
 type Lock struct {
 	Path    string // of the file, which may not exist
+	SHA256  string // of the text that ReadLock read; empty without a file
 	Servers map[string]map[string]string
 	Plugins map[string]LockedPlugin
 }
@@ -61,6 +62,9 @@ func LockPath(path string) string { return filepath.Join(rootOf(path), LockName)
 func ReadLock(path string) (*Lock, Diagnostics) {
 	l := newLoader(Options{Path: path})
 	lock := l.readLock(path)
+	if s := l.byName[path]; s != nil {
+		lock.SHA256 = textDigest(s.text)
+	}
 	return lock, l.diagnostics()
 }
 

@@ -44,8 +44,10 @@ type Options struct {
 	// sees them before they are pinned.
 	HoldNew bool
 	// KeepTrust calls write, which changes a lock file, and keeps the trust in the
-	// configuration beside it. Nil: the configuration needs none.
-	KeepTrust func(write func() error) error
+	// configuration beside it, unless the file was changed by others too: write returns the
+	// SHA-256 of the text that it read and of the one that it wrote. Nil: the configuration
+	// needs no trust.
+	KeepTrust func(write func() (read, written string, err error)) error
 }
 
 // A Store has the digests of the lock files, as this process read or accepted them. What
@@ -72,7 +74,10 @@ func New(o Options) *Store {
 		o.Secret = func(string) bool { return false }
 	}
 	if o.KeepTrust == nil {
-		o.KeepTrust = func(write func() error) error { return write() }
+		o.KeepTrust = func(write func() (read, written string, err error)) error {
+			_, _, err := write()
+			return err
+		}
 	}
 	return &Store{o: o, files: map[string]*config.Lock{}, told: map[string]bool{}, full: map[serverKey]bool{}, unwritten: map[serverKey]map[string]string{}}
 }
@@ -153,23 +158,25 @@ func (s *Store) rewrite(path string, change func(*config.Lock) (changed bool)) e
 		return fault.Because(fault.LockFile, err, "cannot wait for other processes that write the lock file %s", path)
 	}
 	defer release()
-	return s.o.KeepTrust(func() error {
+	return s.o.KeepTrust(func() (read, written string, err error) {
 		lock, diags := config.ReadLock(path)
-		switch {
+		switch read = lock.SHA256; {
 		case diags.HasErrors():
-			return fault.Because(fault.LockFile, diags.Err(), "the lock file was not changed").
+			return read, read, fault.Because(fault.LockFile, diags.Err(), "the lock file was not changed").
 				WithHint("restore the file from version control, or remove it and run `junctor lock`")
 		case !change(lock):
-			return nil
+			return read, read, nil
 		case !lock.Fits():
-			return fault.Because(fault.LockFile, errFull, "the lock file %s was not written", path).
+			return read, read, fault.Because(fault.LockFile, errFull, "the lock file %s was not written", path).
 				WithHint("run `junctor lock` to forget tools that are gone, or set definitions = \"any\" for servers with many tools")
 		}
-		if err := maybe.WriteFile(path, lock.HCL(), 0o644); err != nil {
-			return fault.Because(fault.LockFile, err, "the lock file %s was not written", path).
+		text := lock.HCL()
+		if err := maybe.WriteFile(path, text, 0o644); err != nil {
+			return read, read, fault.Because(fault.LockFile, err, "the lock file %s was not written", path).
 				WithHint("make its directory writable for Junctor, or write the file elsewhere with `junctor lock` and set definitions = \"locked\" here")
 		}
-		return nil
+		sum := sha256.Sum256(text)
+		return read, hex.EncodeToString(sum[:]), nil
 	})
 }
 

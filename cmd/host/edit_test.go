@@ -1,0 +1,64 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/junctor-mcp/junctor/host/config"
+)
+
+// TestTrustStaysOnlyForTheLockFileOfJunctor: another program changes the lock file while Junctor
+// reads or writes it.
+func TestTrustStaysOnlyForTheLockFileOfJunctor(t *testing.T) {
+	const own = "server \"a\" {\n}\n"
+	for name, c := range map[string]struct {
+		before, after string // what another program writes before and after Junctor
+		want          bool
+	}{
+		"nothing else": {"", "", true},
+		"before":       {"server \"b\" {\n}\n", "", false},
+		"after":        {"", "server \"b\" {\n}\n", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			home, dir := t.TempDir(), t.TempDir()
+			e := &env{stderr: os.Stderr, lookup: func(name string) (string, bool) { return home, name == "JUNCTOR_HOME" }}
+			at := config.Location{Path: filepath.Join(dir, config.FoundName), Found: true}
+			put := func(name, text string) {
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			put(config.FoundName, "defaults {\n  idle = \"1m\"\n}\n")
+			r, diags, err := e.review(at)
+			if err != nil || r == nil {
+				t.Fatal(diags, err)
+			}
+			if err := e.trustAgain(r); err != nil {
+				t.Fatal(err)
+			}
+			digest := func() string {
+				lock, _ := config.ReadLock(filepath.Join(dir, config.LockName))
+				return lock.SHA256
+			}
+			err = e.keepTrust(at)(func() (read, written string, err error) {
+				if c.before != "" {
+					put(config.LockName, c.before)
+				}
+				read = digest()
+				put(config.LockName, own)
+				written = digest()
+				if c.after != "" {
+					put(config.LockName, c.after)
+				}
+				return read, written, nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := e.trustedReview(at) != nil; got != c.want {
+				t.Errorf("trusted: %t", got)
+			}
+		})
+	}
+}
