@@ -21,7 +21,12 @@ func (p *serverPins) Pinned(tool string) string { return p.digests(p.of)[tool] }
 
 // Strict implements [catalog.Pins].
 func (p *serverPins) Strict() bool {
-	return p.o.HoldNew || p.of.Definitions == config.DefinitionsLocked || len(p.digests(p.of)) >= maxTools || p.isFull(p.of)
+	return !p.mayPin() || p.isFull(p.of)
+}
+
+// mayPin reports whether new tools are pinned, if they fit in the lock file.
+func (p *serverPins) mayPin() bool {
+	return !p.o.HoldNew && p.of.Definitions != config.DefinitionsLocked && len(p.digests(p.of)) < maxTools
 }
 
 // isFull reports whether the new tools of a server did not fit in the lock file.
@@ -34,7 +39,7 @@ func (s *Store) isFull(of *config.Server) bool {
 // Seen implements [catalog.Pins]. It pins the tools that are seen for the first time, and keeps
 // the pinned definitions, to show them when they change.
 func (p *serverPins) Seen(definitions map[string][]byte) {
-	if !p.Strict() {
+	if p.mayPin() {
 		p.pinNew(p.of, definitions)
 	}
 	p.keepDefinitions(p.of, definitions)

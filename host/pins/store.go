@@ -89,7 +89,7 @@ func (s *Store) Apply(c *config.Config) (changed []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	before, unwritten := s.files, s.unwritten
-	s.files, s.unwritten, s.full = copyOf(c.Locks), map[serverKey]map[string]string{}, map[serverKey]bool{}
+	s.files, s.unwritten = copyOf(c.Locks), map[serverKey]map[string]string{}
 	for _, of := range c.Servers {
 		if own := unwritten[keyOf(of)]; len(own) > 0 {
 			s.unwritten[keyOf(of)] = own
