@@ -133,7 +133,7 @@ func TestFirstUsePinsOnce(t *testing.T) {
 	p.Of(of).Seen(tools("first", "z"))
 	first = tools("first", "x", "y", "z")
 	expect(t, p, of, digests(first), digests(first))
-	if p.log.Len() > 0 {
+	if strings.Contains(p.log.String(), "[WARN]") {
 		t.Error(p.log)
 	}
 }
