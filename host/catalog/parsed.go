@@ -45,18 +45,22 @@ func (l *lists) parse(s *Server) *parsed {
 }
 
 // parseTools parses tools. Of a server with pins, the first tool of a name is the only one: another
-// one must not be offered when the first is held back.
+// one must not be offered when the first is held back. For the same reason no tool gets the name
+// that clients know a pinned tool by.
 func (p *parsed) parseTools(s *Server, l *lists) {
-	seen := map[string]bool{}
+	seen, digests := map[string]bool{}, s.digests()
+	long := s.longNames(digests)
 	for _, raw := range l.Tools.Items {
 		t, why := newTool(s, raw, l.modern)
 		name, named := mcp.TextMember(raw, "name")
 		if named {
 			p.names = append(p.names, name)
 		}
-		switch held := s.hold(name, raw); {
+		switch held := s.hold(name, raw, digests[name]); {
 		case s.Pins != nil && seen[name] && (t != nil || why.Text != ""):
 			t, why = nil, Note{Text: listedTwice(name)}
+		case t != nil && long[t.Exposed] != "" && long[t.Exposed] != name:
+			t, why = nil, Note{Text: fmt.Sprintf("tool %.64q is left out: clients know tool %.64q by that name, which is pinned", name, long[t.Exposed])}
 		case held != nil && (t != nil || why.Text != ""): // a hidden tool stays hidden
 			p.held = append(p.held, *held)
 			t, why = nil, held.note(s.Name)

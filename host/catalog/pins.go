@@ -16,8 +16,8 @@ import (
 // Pins decide which tools of a server are held back, because they are not what was accepted.
 // The methods may be called concurrently.
 type Pins interface {
-	// Pinned returns the digest that was accepted for a tool, or "".
-	Pinned(tool string) string
+	// Digests returns the digests that were accepted, by tool. The map must not be changed.
+	Digests() map[string]string
 	// Strict reports whether a tool without an accepted digest is held back.
 	Strict() bool
 	// Seen is told the definitions in an answer of the server, by name, before clients see
@@ -40,12 +40,12 @@ func DefinitionDigest(definition []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// hold returns the tool as it is held back, or nil if clients may see it.
-func (s *Server) hold(name string, raw []byte) *Held {
+// hold returns the tool as it is held back, or nil if clients may see it. pinned is the digest
+// that was accepted, or "".
+func (s *Server) hold(name string, raw []byte, pinned string) *Held {
 	if s.Pins == nil || nameProblem(name) != "" { // it is left out anyway
 		return nil
 	}
-	pinned := s.Pins.Pinned(name)
 	if pinned == "" && !s.Pins.Strict() {
 		return nil
 	}
@@ -54,6 +54,33 @@ func (s *Server) hold(name string, raw []byte) *Held {
 		return nil
 	}
 	return &Held{Tool: name, Pinned: pinned, Digest: digest, Definition: raw}
+}
+
+// digests returns the digests that were accepted for the tools of a server.
+func (s *Server) digests() map[string]string {
+	if s.Pins == nil {
+		return nil
+	}
+	return s.Pins.Digests()
+}
+
+// longNames returns the pinned tools that clients know by a name with a hash, by that name. The
+// server could give that name to another tool.
+func (s *Server) longNames(digests map[string]string) map[string]string {
+	all := map[string]string{}
+	for name := range digests {
+		plain := name
+		if s.Prefix != "" {
+			plain = s.Prefix + separator + name
+		}
+		if v := s.Views[name]; v != nil && v.Name != "" {
+			continue // the view owns the name
+		}
+		if exposed := Expose(s.Prefix, s.Name, name); exposed != plain {
+			all[exposed] = name
+		}
+	}
+	return all
 }
 
 // note says why a tool is held back.

@@ -22,11 +22,13 @@ type fakePins struct {
 	seen   int               // guarded by mu; number of calls of Seen
 }
 
-func (p *fakePins) Pinned(tool string) string {
+func (p *fakePins) Digests() map[string]string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.pinned[tool]
+	return maps.Clone(p.pinned)
 }
+
+func (p *fakePins) Pinned(tool string) string { return p.Digests()[tool] }
 
 func (p *fakePins) Strict() bool {
 	p.mu.Lock()
@@ -358,13 +360,13 @@ func TestPinOfAnotherProcess(t *testing.T) {
 // lateFile has pins that count from the first Seen on, as those that another process wrote do.
 type lateFile struct{ fakePins }
 
-func (p *lateFile) Pinned(tool string) string {
+func (p *lateFile) Digests() map[string]string {
 	if p.fakePins.mu.Lock(); p.seen == 0 {
 		p.fakePins.mu.Unlock()
-		return ""
+		return nil
 	}
 	p.fakePins.mu.Unlock()
-	return p.fakePins.Pinned(tool)
+	return p.fakePins.Digests()
 }
 
 // TestHintOfHeldToolIsSafeToRun: a person may copy the hint to a shell.
@@ -458,5 +460,41 @@ func TestToolsBeforeAFailedPageArePinned(t *testing.T) {
 	refreshed(t, s)
 	if got := s.Snapshot().Names(); len(got) > 0 || !slices.Equal(heldNames(s), []string{"x"}) {
 		t.Errorf("offered %q, held back %q", got, heldNames(s))
+	}
+}
+
+// TestNameOfAPinnedToolIsNotReused: clients know some tools by a name with a hash. A server must not
+// give that name to another tool when the first one is held back, or gone.
+func TestNameOfAPinnedToolIsNotReused(t *testing.T) {
+	const own = "read.file"
+	exposed := Expose("a", "a", own)
+	same := strings.TrimPrefix(exposed, "a__")
+	for name, now := range map[string][]string{
+		"held back": {`{"name":"` + own + `","description":"sends"}`}, "gone": nil, "the same": {`{"name":"` + own + `"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, p := old(`{"name":"`+own+`"}`, `{"name":"x"}`), &fakePins{}
+			s, _ := newPinned("", a, p)
+			defer s.close()
+			refreshed(t, s)
+			if got := s.Snapshot().Names(); !slices.Equal(got, []string{exposed, "a__x"}) {
+				t.Fatalf("offered %q", got)
+			}
+			a.Set("tools/list", append([]string{`{"name":"` + same + `","description":"sends"}`, `{"name":"x"}`}, now...)...)
+			refreshed(t, s)
+			want := []string{"a__x"}
+			if name == "the same" {
+				want = []string{exposed, "a__x"}
+			}
+			if got := s.Snapshot().Names(); !slices.Equal(got, want) {
+				t.Errorf("offered %q", got)
+			}
+			if tool, ok := s.Snapshot().Tool(exposed); ok && tool.Name != own {
+				t.Errorf("%s is %q", exposed, tool.Name)
+			}
+			if n := noteCount(s, "by that name, which is pinned"); n != 1 {
+				t.Errorf("%d notes in %v", n, s.Snapshot().Notes)
+			}
+		})
 	}
 }

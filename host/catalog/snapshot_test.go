@@ -39,9 +39,9 @@ func toolsOf(s *Snapshot) string {
 // acceptsNothing are pins that hold back every tool.
 type acceptsNothing struct{}
 
-func (acceptsNothing) Pinned(string) string   { return "" }
-func (acceptsNothing) Strict() bool           { return true }
-func (acceptsNothing) Seen(map[string][]byte) {}
+func (acceptsNothing) Digests() map[string]string { return nil }
+func (acceptsNothing) Strict() bool               { return true }
+func (acceptsNothing) Seen(map[string][]byte)     {}
 
 func TestClashes(t *testing.T) {
 	evil := &Server{Name: "evil"}

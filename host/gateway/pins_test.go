@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -23,10 +24,10 @@ type pinned struct {
 
 var _ catalog.Pins = (*pinned)(nil)
 
-func (p *pinned) Pinned(tool string) string {
+func (p *pinned) Digests() map[string]string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.digests[tool]
+	return maps.Clone(p.digests)
 }
 
 func (p *pinned) Strict() bool { return p.strict }

@@ -16,8 +16,8 @@ type serverPins struct {
 	of *config.Server
 }
 
-// Pinned implements [catalog.Pins].
-func (p *serverPins) Pinned(tool string) string { return p.digests(p.of)[tool] }
+// Digests implements [catalog.Pins].
+func (p *serverPins) Digests() map[string]string { return p.digests(p.of) }
 
 // Strict implements [catalog.Pins].
 func (p *serverPins) Strict() bool {

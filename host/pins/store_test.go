@@ -107,7 +107,7 @@ func held(p *process, of *config.Server, definitions map[string][]byte) (all []c
 	pinned := p.Of(of)
 	for _, name := range slices.Sorted(maps.Keys(definitions)) {
 		digest := catalog.DefinitionDigest(definitions[name])
-		if was := pinned.Pinned(name); was != digest && (was != "" || pinned.Strict()) {
+		if was := pinned.Digests()[name]; was != digest && (was != "" || pinned.Strict()) {
 			all = append(all, catalog.Held{Tool: name, Pinned: was, Digest: digest, Definition: definitions[name]})
 		}
 	}
@@ -201,14 +201,14 @@ func TestWhatAnotherProcessAcceptsCountsAfterReload(t *testing.T) {
 		t.Fatal(err)
 	}
 	one.Of(of).Seen(tools("second", "x", "y"))
-	if got := one.Of(of).Pinned("x"); got != digests(tools("first", "x"))["x"] {
+	if got := one.Of(of).Digests()["x"]; got != digests(tools("first", "x"))["x"] {
 		t.Errorf("before the reload %s is in use", got)
 	}
 	if got := inFile(t, of)["x"]; got != digests(second)["x"] {
 		t.Errorf("in the file is %s", got)
 	}
 	one.reload(of)
-	if got := one.Of(of).Pinned("x"); got != digests(second)["x"] {
+	if got := one.Of(of).Digests()["x"]; got != digests(second)["x"] {
 		t.Errorf("after the reload %s is in use", got)
 	}
 }
@@ -285,7 +285,7 @@ func TestPinsAreWrittenWhenTheyCan(t *testing.T) {
 	if changed := p.reload(of); !slices.Equal(changed, []string{"a"}) {
 		t.Errorf("changed %q", changed)
 	}
-	if p.Of(of).Pinned("x") != digests(tools("file", "x"))["x"] || p.Of(of).Pinned("y") != digests(tools("first", "y"))["y"] {
+	if p.Of(of).Digests()["x"] != digests(tools("file", "x"))["x"] || p.Of(of).Digests()["y"] != digests(tools("first", "y"))["y"] {
 		t.Errorf("in use: %v", p.Digests(of))
 	}
 	p.Of(of).Seen(tools("first", "z"))
@@ -295,7 +295,7 @@ func TestPinsAreWrittenWhenTheyCan(t *testing.T) {
 	if err := p.Lock(of, nil, []string{"y"}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if p.reload(of); p.Of(of).Pinned("y") != "" {
+	if p.reload(of); p.Of(of).Digests()["y"] != "" {
 		t.Error("a tool that was forgotten is pinned again by a reload")
 	}
 }
@@ -360,7 +360,7 @@ func TestToolsThatDoNotFitAreHeldBack(t *testing.T) {
 	other := *of
 	other.Name = "b"
 	p.Of(&other).Seen(tools("first", "y"))
-	if p.Of(&other).Strict() || p.Of(&other).Pinned("y") == "" {
+	if p.Of(&other).Strict() || p.Of(&other).Digests()["y"] == "" {
 		t.Error("another server has no space")
 	}
 	if err := p.Lock(of, digests(tools("first", "send")), nil, nil); err != nil {
@@ -467,11 +467,11 @@ func TestConcurrentPins(t *testing.T) {
 		t.Errorf("in the file: %v\nwant %v", got, want)
 	}
 	for i := range 8 {
-		if one.Of(of).Pinned(fmt.Sprint("one", i)) == "" {
+		if one.Of(of).Digests()[fmt.Sprint("one", i)] == "" {
 			t.Errorf("one%d is not in use", i)
 		}
 	}
-	if one.Of(of).Pinned("changed") != digests(second)["changed"] {
+	if one.Of(of).Digests()["changed"] != digests(second)["changed"] {
 		t.Error("the accepted definition is not in use")
 	}
 }
