@@ -2,10 +2,13 @@ package httpserver
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -66,7 +69,7 @@ func (p *process) killRound(n int) (end, start time.Duration) {
 	for range inFlight {
 		waiting = append(waiting, p.start("tools/call", `{"name":"a__bad","arguments":{}}`))
 	}
-	p.expectEcho("b")
+	p.awaitInFlight("a", inFlight) // a call that begins after the kill would reach the next process
 	other := p.start("tools/call", `{"name":"b__echo","arguments":{}}`)
 	time.Sleep(rand.N(20 * time.Millisecond))
 	if err := syscall.Kill(victim, syscall.SIGKILL); err != nil {
@@ -87,6 +90,33 @@ func (p *process) killRound(n int) (end, start time.Duration) {
 		p.t.Errorf("round %d: the other server answers %.300s", n, a)
 	}
 	return end, start
+}
+
+// awaitInFlight waits until a server has a number of calls in flight.
+func (p *process) awaitInFlight(server string, want int) {
+	p.t.Helper()
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+		cmd := exec.Command(p.cmd.Path, append(slices.Clone(p.cmd.Args[1:3]), "status", "--json", "--instance", strconv.Itoa(p.cmd.Process.Pid), server)...)
+		cmd.Env = p.cmd.Env
+		out, err := cmd.Output()
+		var status struct {
+			Processes []struct {
+				Servers []struct {
+					Server   string
+					InFlight int `json:"in_flight"`
+				}
+			}
+		}
+		if err == nil {
+			err = json.Unmarshal(out, &status)
+		}
+		if err == nil && len(status.Processes) == 1 && len(status.Processes[0].Servers) == 1 && status.Processes[0].Servers[0].InFlight == want {
+			return
+		}
+		if time.Now().After(end) {
+			p.t.Fatalf("no %d calls of server %s are in flight: %v\n%s", want, server, err, out)
+		}
+	}
 }
 
 // TestKilledHostLeavesNoProcess kills the host under load.
