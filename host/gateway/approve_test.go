@@ -22,7 +22,11 @@ type approvalFixture struct {
 
 func newApprovalFixture(t *testing.T, revision string, terms policy.Approval) *approvalFixture {
 	t.Helper()
-	f := full("a", revision)
+	return newApprovalFixtureOf(t, full("a", revision), terms)
+}
+
+func newApprovalFixtureOf(t *testing.T, f *fake, terms policy.Approval) *approvalFixture {
+	t.Helper()
 	a := &approvalFixture{fixture: newFixture(f), server: f, store: approval.NewStore()}
 	opts := a.opts
 	opts.Approval = a.store
@@ -159,6 +163,33 @@ func TestApprovalWaits(t *testing.T) {
 		synctest.Wait()
 		if got := strings.Join(alice.drain(), ""); !strings.Contains(got, `"code":-32800`) || a.calls() != 1 {
 			t.Errorf("a cancelled call: %s", got)
+		}
+	})
+}
+
+// TestApprovalOfAHeldTool: a tool that changes while its call waits for an approval is not called.
+func TestApprovalOfAHeldTool(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := full("a", "2025-11-25")
+		f.pins = &pinned{digests: map[string]string{}}
+		a := newApprovalFixtureOf(t, f, policy.Approval{Valid: 5 * time.Minute, Wait: 30 * time.Second, Covers: policy.CoversCall})
+		defer a.end()
+		alice := a.visitor("alice", "one")
+		defer alice.hangUp()
+		alice.greet(t, "{}")
+		if got := alice.asks(legacyCallOfX, 1, 1); got != "" {
+			t.Fatal(got)
+		}
+		f.pins.mu.Lock()
+		f.pins.digests["x"] = "of another definition"
+		f.pins.mu.Unlock()
+		a.Catalog().Recheck("a")
+		if _, err := a.store.Answer(a.store.All()[0].ID, true, "carol"); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if got := strings.Join(alice.drain(), ""); !strings.Contains(got, `"code":"tool.held"`) || a.calls() != 0 {
+			t.Errorf("%d calls; %s", a.calls(), got)
 		}
 	})
 }

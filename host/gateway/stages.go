@@ -125,6 +125,11 @@ func (p *pipeline) confirm(next handler) handler {
 			if question != nil || err != nil {
 				return response{result: question}, err
 			}
+			if r.tool != nil {
+				if err := r.checkPin(ctx); err != nil { // it may have changed while it waited
+					return response{}, err
+				}
+			}
 			r.permit = r.permit.Approved()
 		}
 		return next(ctx, r)
