@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/config"
 )
 
@@ -22,7 +23,9 @@ func TestTrustStaysOnlyForTheLockFileOfJunctor(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			home, dir := t.TempDir(), t.TempDir()
-			e := &env{stderr: os.Stderr, lookup: func(name string) (string, bool) { return home, name == "JUNCTOR_HOME" }}
+			// With a runtime directory this process would look like a junctor that started the programs of
+			// other tests.
+			e := &env{stderr: os.Stderr, dirs: host.Dirs{Data: home, Run: home}, lookup: func(name string) (string, bool) { return home, name == "JUNCTOR_HOME" }}
 			at := config.Location{Path: filepath.Join(dir, config.FoundName), Found: true}
 			put := func(name, text string) {
 				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
