@@ -57,7 +57,7 @@ fi
 
 echo "==> what CI leaves out: the other systems, and the race detector where programs are started"
 make lint
-go test -race -short $(go list ./... | grep -v '/interoptest$')
+go test -race -short -timeout 40m $(go list ./... | grep -v '/interoptest$')
 
 echo "==> benchmarks"
 go run ./testdata/bench
