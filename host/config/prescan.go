@@ -51,12 +51,14 @@ func prescanWithin(name string, text []byte, maxBytes, maxTokens int) (hclsyntax
 // nesting computes a bound on the depth of the parser's tree at a token.
 type nesting struct {
 	levels []level
-	depth  int // len(levels) plus all weights
+	depth  int  // len(levels) plus all weights and the blocks that the parser may not see end
+	begun  bool // the line has a token
 }
 
 // A level is an open bracket, quote or template sequence, or the file itself.
 type level struct {
 	open   hclsyntax.Token
+	block  bool // the bracket begins a block
 	ends   bool // a newline ends an expression here
 	weight int  // operators, conditionals, indexes and template directives that nest without brackets
 	pieces int  // lines and parts of a string
@@ -74,10 +76,19 @@ var closers = map[hclsyntax.TokenType]hclsyntax.TokenType{
 // token adds token i, and returns a problem if the text must not be parsed.
 func (n *nesting) token(tokens hclsyntax.Tokens, i int) *problem {
 	tok, top := tokens[i], &n.levels[len(n.levels)-1]
+	first := !n.begun
+	switch {
+	case tok.Type == hclsyntax.TokenNewline, tok.Type == hclsyntax.TokenComment && tok.Bytes[len(tok.Bytes)-1] == '\n':
+		n.begun = false
+	case tok.Type != hclsyntax.TokenComment:
+		n.begun = true
+	}
 	switch tok.Type {
 	case hclsyntax.TokenOBrace, hclsyntax.TokenOParen, hclsyntax.TokenOQuote, hclsyntax.TokenOHeredoc,
 		hclsyntax.TokenTemplateInterp, hclsyntax.TokenOBrack:
+		block := tok.Type == hclsyntax.TokenOBrace && n.beginsBlock(tokens, i)
 		n.push(tok, tok.Type == hclsyntax.TokenOBrace && word(tokens, i) != "for")
+		n.levels[len(n.levels)-1].block = block
 	case hclsyntax.TokenTemplateControl:
 		// A directive nests the text up to its end directive.
 		switch word(tokens, i) {
@@ -89,8 +100,12 @@ func (n *nesting) token(tokens hclsyntax.Tokens, i int) *problem {
 		n.push(tok, false)
 	case hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenCParen, hclsyntax.TokenCQuote,
 		hclsyntax.TokenCHeredoc, hclsyntax.TokenTemplateSeqEnd:
+		unseen := top.block && !first && tok.Range.Start.Line > top.open.Range.Start.Line
 		if wrong := n.pop(tok); wrong != nil {
 			return wrong
+		}
+		if unseen {
+			n.depth++ // the parser skips a line with a mistake, and the end of a block in it
 		}
 	case hclsyntax.TokenNewline, hclsyntax.TokenComment:
 		// The token of a comment to the end of the line includes the newline.
@@ -160,6 +175,21 @@ func (n *nesting) pop(tok hclsyntax.Token) *problem {
 		n.add(1) // an index nests the expression before it
 	}
 	return nil
+}
+
+// beginsBlock reports whether the brace at token i may begin a block and not an object.
+func (n *nesting) beginsBlock(tokens hclsyntax.Tokens, i int) bool {
+	if top := n.levels[len(n.levels)-1]; len(n.levels) > 1 && !top.block {
+		return false
+	}
+	if i == 0 {
+		return true
+	}
+	switch tokens[i-1].Type {
+	case hclsyntax.TokenIdent, hclsyntax.TokenCQuote, hclsyntax.TokenNewline, hclsyntax.TokenComment:
+		return true
+	}
+	return false
 }
 
 // word returns the identifier after token i, without newlines and comments between.

@@ -47,6 +47,9 @@ func TestPrescan(t *testing.T) {
 		{"escaped templates", `x = "` + strings.Repeat("$${", 1000) + "\"\n", ""},
 		{"long heredoc", "x = <<EOT\n" + strings.Repeat("\n", 150_000) + "EOT\n", "lines or pieces"},
 		{"many tokens", strings.Repeat("a=1\n", 60_000), "words and signs"},
+		{"ends of blocks in lines that the parser skips", strings.Repeat("y {\n  http {\n  }\ni}\n", 300), "nest deeper"},
+		{"ends of blocks behind their last attribute", strings.Repeat("y {\n  a = 1 }\n", 200), ""},
+		{"blocks in lines of their own", strings.Repeat("y {\n  http {\n    x = {\n      a = 1 }\n  }\n} # end\n", 1000), ""},
 		{"wrong bracket", "x = [1)\n", "closes nothing"},
 		{"stray bracket", "}\n", "closes nothing"},
 		{"template end for a brace", "x = {a=1~}\n", "closes nothing"},
@@ -110,6 +113,7 @@ func FuzzPrescan(f *testing.F) {
 		f.Add([]byte(seed), 500)
 		f.Add([]byte("x = \"a"+seed), 300)
 	}
+	f.Add([]byte("y{\n  http {\n   HHHHH p {\n    \n }\ni}}\n"), 257)
 	f.Fuzz(func(t *testing.T, text []byte, times int) {
 		// Repetition reaches a depth that mutations alone rarely reach.
 		if times > 1 && len(text) > 0 && len(text) < 64 {
