@@ -143,7 +143,7 @@ func (a *App) ProgramOnDisk(p config.Plugin) (digest string, err error) {
 }
 
 // AcceptProgram pins the program that a plugin has on disk. This process keeps the program that
-// it started with. digest is that which a person has seen; by names the person.
+// it started with. A person has seen the program with this digest; by names the person.
 func (a *App) AcceptProgram(name, digest, by string) error {
 	for _, p := range a.Config().Plugins {
 		if p.Name != name || p.Lock == "" {
