@@ -24,6 +24,7 @@ build: ## build bin/junctor and bin/plugins/junctor-plugin-NAME
 	$(GOBUILD) -o bin/junctor ./cmd/host
 	@set -e; for p in $(PLUGINS); do echo $(GOBUILD) -o bin/plugins/junctor-plugin-$$p ./plugins/$$p; \
 		$(GOBUILD) -o bin/plugins/junctor-plugin-$$p ./plugins/$$p; done
+	CGO_ENABLED=0 $(GOBUILD) -o bin/plugins/junctor-sandbox ./plugins/internal/launcher
 
 .PHONY: demo
 demo: build ## build everything and show it at work on the demo server

@@ -121,10 +121,20 @@ type Described struct {
 // NewSupervisor returns a supervisor of plugins for these options.
 func NewSupervisor(o Options) *plugin.Supervisor {
 	return plugin.New(plugin.Options{
-		Version: o.Version, Log: o.Log, RunDir: o.Dirs.Run, Cache: o.Dirs.Cache, LogDir: o.Dirs.Logs(),
+		Version: o.Version, Log: o.Log, RunDir: o.Dirs.Run, Cache: o.Dirs.Cache, LogDir: o.Dirs.Logs(), Private: o.private(),
 		Lookup: o.Lookup, Orphans: o.Orphans, OneShot: o.OneShot,
 		Warn: o.Warn,
 	})
+}
+
+// private returns the directories of Junctor itself, and that of the user's own
+// configuration.
+func (o *Options) private() []string {
+	private := []string{o.Dirs.Data, string(o.Dirs.Cache), o.Dirs.Run}
+	if own := config.OwnPath(o.Lookup); own != "" {
+		private = append(private, filepath.Dir(own))
+	}
+	return private
 }
 
 // Load reads the configuration and returns its App. The App is nil exactly if a

@@ -19,6 +19,7 @@ var allowed = map[string]string{
 	"sdk":            "sdk/ndjson",
 	"sdk/ndjson":     "",
 	"sdk/process":    "",
+	"sdk/sandbox":    "sdk/process",
 	"sdk/memory":     "",
 	"sdk/stdio":      "sdk sdk/ndjson sdk/process",
 	"sdk/wire":       "sdk sdk/ndjson sdk/process",
@@ -48,7 +49,7 @@ var allowed = map[string]string{
 	"host/managed":               "host/condition",
 	"host/condition":             "host/authn host/lazyregexp host/mcp",
 	"host/policy":                "host/authn host/classify host/condition host/fault",
-	"host/plugin":                "host/cache host/fault host/limit host/ownership host/truncate sdk sdk/process sdk/wire host/outcome host/tracing",
+	"host/plugin":                "host/cache host/fault host/limit host/ownership host/truncate sdk sdk/process sdk/sandbox sdk/wire host/outcome host/tracing",
 	"host/upstream":              "host/authn host/fault host/limit host/mcp host/sendqueue host/policy host/outcome host/tracing",
 	"host/tokencount":            "",
 	"host/catalog":               "host/cache host/classify host/fault host/mcp host/schema host/suggest host/tokencount host/upstream host/truncate host/lazyregexp",
@@ -60,7 +61,7 @@ var allowed = map[string]string{
 	"host/bench":                 "",
 	"host/notify":                "host/loopback host/truncate",
 	"host/pins":                  "host/cache host/catalog host/config host/fault host/filelock host/mcp",
-	"host/doctor":                "host/clientconfig host/config host/control host/fault host/launcher host/lazyregexp host/loopback host/ownership sdk sdk/process sdk/stdio",
+	"host/doctor":                "host/clientconfig host/config host/control host/fault host/launcher host/lazyregexp host/loopback host/ownership sdk sdk/process sdk/sandbox sdk/stdio",
 	"host/usage":                 "",
 	"host/outcome":               "host/fault",
 	"host/tracing":               "host/outcome",
@@ -98,7 +99,7 @@ var allowed = map[string]string{
 
 	"host":     "host/* sdk sdk/memory sdk/ndjson sdk/process",
 	"cmd/host": "host host/* sdk sdk/process sdk/wire",
-	"plugins":  "sdk sdk/ndjson sdk/process sdk/serve sdk/stdio plugins/internal/*",
+	"plugins":  "sdk sdk/ndjson sdk/process sdk/sandbox sdk/serve sdk/stdio plugins/internal/*",
 
 	"plugins/internal/buffer":         "",
 	"plugins/internal/sse":            "plugins/internal/buffer",
@@ -106,7 +107,8 @@ var allowed = map[string]string{
 	"plugins/internal/httpclient":     "sdk",
 	"plugins/internal/docscheck":      "sdk", // tests only
 	"plugins/internal/editdistance":   "",
-	"plugins/internal/subprocess":     "sdk/process",
+	"plugins/internal/subprocess":     "sdk/process sdk/sandbox",
+	"plugins/internal/launcher":       "sdk/process sdk/sandbox",
 	"plugins/internal/httpclienttest": "", // tests only
 	"plugins/internal/legacysse":      "sdk sdk/ndjson plugins/internal/sse plugins/internal/jsonrpc plugins/internal/httpclient",
 }
@@ -130,6 +132,8 @@ var homes = map[string]string{
 	"github.com/agext/levenshtein":             "host/suggest plugins/internal/editdistance",
 	"github.com/go-json-experiment/json":       "host/approval host/authn host/authn/jwks host/mcp host/schema host/upstream plugins/internal/jsonrpc plugins/oauth",
 	"github.com/google/jsonschema-go":          "",
+	"github.com/landlock-lsm/go-landlock":      "plugins/internal/launcher",
+	"github.com/elastic/go-seccomp-bpf":        "plugins/internal/launcher",
 	"code.dny.dev/ssrf":                        "plugins/internal/httpclient host/notify",
 	"github.com/kballard/go-shellquote":        "cmd/host",
 	"github.com/pelletier/go-toml/v2":          "host/clientconfig",

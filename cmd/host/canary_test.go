@@ -70,6 +70,7 @@ func newCanarySite(t *testing.T) *canarySite {
 	for _, name := range []string{"http", "bearer", "oauth", "cli"} {
 		build(t, filepath.Join(d.site.dir, "plugins", "junctor-plugin-"+name), "./plugins/"+name)
 	}
+	build(t, filepath.Join(d.site.dir, "plugins", "junctor-sandbox"), "./plugins/internal/launcher")
 	s := &canarySite{dir: d, metrics: freeAddress(t), account: plugintest.NewVendor(t), hook: newCanaryHook(t), spans: otlptest.NewReceiver(t), secrets: map[string][]string{}}
 	for name, c := range canaries {
 		d.site.env = append(d.site.env, name+"="+c.value())

@@ -56,6 +56,7 @@ func TestScripts(t *testing.T) {
 	for _, name := range []string{"stdio", "http", "sse", "cli", "bearer", "command", "keyring", "oauth"} {
 		build(t, filepath.Join(bin, "plugins", "junctor-plugin-"+name), "./plugins/"+name)
 	}
+	build(t, filepath.Join(bin, "plugins", "junctor-sandbox"), "./plugins/internal/launcher")
 	build(t, filepath.Join(bin, "demo"), "./testdata/demo")
 	build(t, filepath.Join(bin, "odd"), "./testdata/odd")
 	build(t, filepath.Join(bin, "junctor-plugin-evil"), "./testdata/evil/plugin")

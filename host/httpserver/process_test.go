@@ -130,10 +130,13 @@ func withCLI(t *testing.T) {
 	t.Helper()
 	dir := buildPrograms(t)
 	cliPlugin.once.Do(func() {
-		c := exec.Command("go", "build", "-tags", "grpcnotrace", "-o", filepath.Join(dir, "plugins", "junctor-plugin-cli"), "./plugins/cli")
-		c.Dir = "../.."
-		if out, err := c.CombinedOutput(); err != nil {
-			cliPlugin.err = fmt.Errorf("%w\n%s", err, out)
+		for name, pkg := range map[string]string{"junctor-plugin-cli": "./plugins/cli", "junctor-sandbox": "./plugins/internal/launcher"} {
+			c := exec.Command("go", "build", "-tags", "grpcnotrace", "-o", filepath.Join(dir, "plugins", name), pkg)
+			c.Dir = "../.."
+			if out, err := c.CombinedOutput(); err != nil {
+				cliPlugin.err = fmt.Errorf("%w\n%s", err, out)
+				return
+			}
 		}
 	})
 	if cliPlugin.err != nil {

@@ -30,6 +30,7 @@ var sources = map[string]string{
 	"junctor":                        "./cmd/host",
 	"plugins/junctor-plugin-stdio":   "./plugins/stdio",
 	"plugins/junctor-plugin-cli":     "./plugins/cli",
+	"plugins/junctor-sandbox":        "./plugins/internal/launcher",
 	"plugins/junctor-plugin-http":    "./plugins/http",
 	"plugins/junctor-plugin-sse":     "./plugins/sse",
 	"plugins/junctor-plugin-oauth":   "./plugins/oauth",

@@ -18,6 +18,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/cache"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/sdk/process"
+	"github.com/junctor-mcp/junctor/sdk/sandbox"
 )
 
 // inherited lists the host's environment variables that every plugin receives.
@@ -34,6 +35,7 @@ type Options struct {
 	RunDir  string    // directory for sockets; private to the user
 	Cache   cache.Dir // cache for manifests
 	LogDir  string    // directory for the plugins' logs; "" disables them
+	Private []string  // directories of Junctor itself; programs that plugins wrap must not reach them
 	Lookup  func(string) (string, bool)
 	// Orphans kills the processes that a crashed plugin left behind. It is set only in
 	// a program that adopts orphans and starts all processes with sdk/process.
@@ -324,7 +326,8 @@ func (s *Supervisor) environment(names []string) []string {
 			env = append(env, name+"="+v)
 		}
 	}
-	return append(env, process.RunVariable+"="+s.run)
+	private := slices.DeleteFunc(slices.Clone(s.opts.Private), func(dir string) bool { return dir == "" })
+	return append(env, process.RunVariable+"="+s.run, sandbox.PrivateVariable+"="+strings.Join(private, string(os.PathListSeparator)))
 }
 
 func platform() string { return runtime.GOOS + "/" + runtime.GOARCH }

@@ -47,9 +47,14 @@ func (s *server) run(r *request, t *tool.Tool) json.RawMessage {
 	case <-r.ctx.Done():
 		return nil
 	}
+	n, err := s.newTurn(t)
+	if err != nil {
+		return run.ErrorResult(err.Error())
+	}
+	defer n.end()
 	o, err := run.Run(r.ctx, run.Command{
-		Path: s.program.path, Args: append(append([]string(nil), s.set.Command...), args...), Env: s.program.env, Dir: s.program.dir,
-		Stdin: stdin, Limits: s.set.Limits.process(), Timeout: s.set.Timeout, MaxOutput: s.set.MaxOutput, MaxStderr: s.set.MaxStderr,
+		Path: s.program.path, Args: append(append([]string(nil), s.set.Command...), args...), Env: n.env, Dir: s.program.dir,
+		Stdin: stdin, Limits: s.set.Limits.process(), Rules: n.rules, Timeout: s.set.Timeout, MaxOutput: s.set.MaxOutput, MaxStderr: s.set.MaxStderr,
 		Progress: s.progress(r), Force: s.force,
 	})
 	if err != nil {
@@ -59,7 +64,7 @@ func (s *server) run(r *request, t *tool.Tool) json.RawMessage {
 	if r.ctx.Err() != nil {
 		return nil
 	}
-	return s.runResult(t, o)
+	return s.runResult(t, o, n.explain(o, args))
 }
 
 // checks returns the checks for the values of a call.
@@ -86,10 +91,10 @@ func errorWithoutPath(err error) string {
 // envelopeSize bounds the bytes of a message around its result.
 const envelopeSize = 4 << 10
 
-// runResult returns the tool result for a run. It shrinks the output until the result
-// fits into a message.
-func (s *server) runResult(t *tool.Tool, o *run.Outcome) json.RawMessage {
-	form := run.Form{Output: s.set.Output, OKCodes: s.set.OKCodes, DataCodes: s.set.DataCodes}
+// runResult returns the tool result for a run, with a note if the run failed. It
+// shrinks the output until the result fits into a message.
+func (s *server) runResult(t *tool.Tool, o *run.Outcome, note string) json.RawMessage {
+	form := run.Form{Output: s.set.Output, OKCodes: s.set.OKCodes, DataCodes: s.set.DataCodes, Note: note}
 	if form.DataCodes == nil {
 		form.DataCodes = t.DataCodes
 	}

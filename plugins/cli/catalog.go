@@ -92,7 +92,7 @@ func (c *catalog) publish(p *model.Program, discovered []*tool.Tool, final bool)
 func (s *server) discoverOptions(of *sdk.Server) discover.Options {
 	return discover.Options{
 		Command: s.set.Command, Env: s.program.env, Dir: s.program.dir, Depth: s.set.Depth,
-		Only: s.set.Only, Except: s.set.Except, CacheDir: of.Cache, Log: s.log,
+		Only: s.set.Only, Except: s.set.Except, CacheDir: of.Cache, Log: s.log, Rules: s.program.wall.Probe,
 	}
 }
 

@@ -19,6 +19,7 @@ type host struct {
 	conn sdk.Conn
 	got  chan message
 	next int
+	dir  string // the working directory of the program
 }
 
 type message struct {
@@ -36,11 +37,14 @@ type message struct {
 // openHost opens a server with the settings.
 func openHost(t *testing.T, settings string) *host {
 	t.Helper()
-	conn, err := plugin().Transports["cli"].Open(t.Context(), &sdk.Server{Dir: t.TempDir(), MaxMessage: 16 << 20, Cache: t.TempDir()}, []byte(settings))
+	dir := t.TempDir()
+	conn, err := plugin().Transports["cli"].Open(t.Context(), &sdk.Server{Dir: dir, MaxMessage: 16 << 20, Cache: t.TempDir()}, []byte(settings))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return connect(t, conn)
+	h := connect(t, conn)
+	h.dir = dir
+	return h
 }
 
 // connect returns a host for an open connection.

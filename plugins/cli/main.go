@@ -10,6 +10,7 @@ package main
 import (
 	"context"
 
+	"github.com/junctor-mcp/junctor/plugins/cli/wall"
 	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/serve"
 	"github.com/junctor-mcp/junctor/sdk/stdio"
@@ -32,7 +33,15 @@ func open(_ context.Context, s *sdk.Server, set *settings) (sdk.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newServer(s, set, program{path: path, dir: dir, env: env}), nil
+	p := program{path: path, dir: dir, env: env}
+	p.wall, err = wall.New(wall.Options{
+		Program: path, Command: set.Command, Dir: dir, PathVar: stdio.Getenv(env, "PATH"), ConfigDir: s.Dir,
+		Settings: set.Sandbox, Limits: set.Limits.process(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return newServer(s, set, p), nil
 }
 
 func plugin() *sdk.Plugin {

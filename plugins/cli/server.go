@@ -10,6 +10,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/junctor-mcp/junctor/plugins/cli/wall"
 	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/ndjson"
 )
@@ -24,6 +25,7 @@ type program struct {
 	path string
 	dir  string
 	env  []string
+	wall *wall.Wall
 }
 
 // A server is an MCP server inside this process and also the host's connection

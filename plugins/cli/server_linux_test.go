@@ -137,7 +137,7 @@ func TestErrorsDoNotContainEnv(t *testing.T) {
 
 func TestCancelledCallGetsNoResponse(t *testing.T) {
 	h := shServer(t, "")
-	file := filepath.Join(t.TempDir(), "pid")
+	file := filepath.Join(h.dir, "pid")
 	id := h.request("tools/call", fmt.Sprintf(`{"name":"run","arguments":{"script":"echo $$ > %s; sleep 100"}}`, file))
 	pid := awaitFile(t, file)
 	h.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `}}`)
@@ -154,7 +154,7 @@ func TestCancelledCallGetsNoResponse(t *testing.T) {
 
 func TestCloseEndsRuns(t *testing.T) {
 	h := shServer(t, "")
-	file := filepath.Join(t.TempDir(), "pid")
+	file := filepath.Join(h.dir, "pid")
 	h.request("tools/call", fmt.Sprintf(`{"name":"run","arguments":{"script":"trap '' TERM; echo $$ > %s; while :; do sleep 1; done"}}`, file))
 	pid := awaitFile(t, file)
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
@@ -208,7 +208,10 @@ func TestProgressNotifications(t *testing.T) {
 // TestParallelBoundsTheRuns checks that every call gets its turn.
 func TestParallelBoundsTheRuns(t *testing.T) {
 	h := shServer(t, `"parallel":2,`)
-	dir := t.TempDir()
+	dir := filepath.Join(h.dir, "running")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	script := fmt.Sprintf(`mkdir %[1]s/$$; ls %[1]s | wc -l; sleep 0.05; rmdir %[1]s/$$`, dir)
 	var ids []string
 	for range 20 {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/plugins/cli/tool"
+	"github.com/junctor-mcp/junctor/plugins/cli/wall"
 	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/process"
 )
@@ -39,9 +40,10 @@ type settings struct {
 	PassEnv []string          `hcl:"pass_env,optional" doc:"Names of variables of junctor's own environment that the program gets if they are set. Without it the program gets PATH, HOME, the locale and the like." format:"env_names"`
 	Cwd     string            `hcl:"cwd" doc:"The working directory of the program. A relative path is relative to the configuration file's directory, which is the default." default:""`
 
-	Timeout  time.Duration `hcl:"timeout" doc:"How long one run may take." default:"60s"`
-	Parallel int           `hcl:"parallel" doc:"How many runs are allowed at the same time; further runs wait." default:"8"`
-	Limits   *limits       `hcl:"limits,block" doc:"Resource limits for each process of a run. Only Linux supports them."`
+	Timeout  time.Duration  `hcl:"timeout" doc:"How long one run may take." default:"60s"`
+	Parallel int            `hcl:"parallel" doc:"How many runs are allowed at the same time; further runs wait." default:"8"`
+	Sandbox  *wall.Settings `hcl:"sandbox,block" doc:"What the program may reach beside the system's files and cwd. Linux enforces it with Landlock and seccomp. With the block, the server does not start where the kernel cannot enforce it."`
+	Limits   *limits        `hcl:"limits,block" doc:"Resource limits for each process of a run. Only Linux supports them."`
 
 	Stdin     bool   `hcl:"stdin" doc:"Whether discovered tools have a parameter stdin with the text of standard input." default:"false"`
 	Args      string `hcl:"args,optional" doc:"A regular expression. With it discovered tools have a list args of further arguments, each of which it must match completely. It admits an argument with a leading dash only if it names the dash: \".*\" admits none."`
@@ -124,6 +126,7 @@ func (s *settings) Validate() error {
 	}
 	errs = append(errs, s.checkDiscovery()...)
 	errs = append(errs, s.Limits.check()...)
+	errs = append(errs, s.Sandbox.Check()...)
 	return errors.Join(append(errs, tool.CheckBlocks(s.Tools))...)
 }
 

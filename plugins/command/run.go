@@ -41,7 +41,7 @@ func (a *authorizer) run(ctx context.Context) (*programRun, error) {
 		return nil, err
 	}
 	r := &programRun{stdout: limitedBuffer{full: make(chan struct{})}}
-	r.proc, err = subprocess.Start(process.Command{Path: path, Args: a.Command, Env: a.env, Dir: a.dir}, nil, &r.stdout, &r.stderr)
+	r.proc, err = subprocess.Start(process.Command{Path: path, Args: a.Command, Env: a.env, Dir: a.dir}, nil, nil, &r.stdout, &r.stderr)
 	if err != nil {
 		return nil, &sdk.Error{Code: sdk.Unavailable, Reason: "not_started", Path: "command", Message: fmt.Sprintf("starting %s: %v", path, err),
 			Hint: "check that the file may be executed, that it is for this system, and that the interpreter in its first line exists"}

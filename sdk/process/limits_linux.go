@@ -10,22 +10,33 @@ import (
 // number, but Junctor does not support MIPS.
 const limitProcesses = 6
 
-// set limits a process that was just started. Go cannot set limits in the child
-// between fork and exec.
-func (l Limits) set(pid int) error {
-	for _, r := range []struct {
-		resource int
-		most     uint64
-	}{
+// A Resource is one limit in the terms of setrlimit(2).
+type Resource struct {
+	Resource int
+	Most     uint64
+}
+
+// Resources returns the limits that are set.
+func (l Limits) Resources() []Resource {
+	var set []Resource
+	for _, r := range []Resource{
 		{syscall.RLIMIT_CPU, uint64((l.CPU + time.Second - 1) / time.Second)},
 		{syscall.RLIMIT_AS, l.Memory},
 		{syscall.RLIMIT_NOFILE, l.Files},
 		{limitProcesses, l.Processes},
 	} {
-		if r.most == 0 {
-			continue
+		if r.Most > 0 {
+			set = append(set, r)
 		}
-		if err := limit(pid, r.resource, r.most); err != nil {
+	}
+	return set
+}
+
+// set limits a process that was just started. Go cannot set limits in the child
+// between fork and exec.
+func (l Limits) set(pid int) error {
+	for _, r := range l.Resources() {
+		if err := limit(pid, r.Resource, r.Most); err != nil {
 			return err
 		}
 	}

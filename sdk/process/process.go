@@ -33,7 +33,8 @@ type Command struct {
 	Env  []string // whole environment; [MarkVariable] is added
 	Dir  string
 
-	Stdin, Stdout, Stderr *os.File // nil is the null device
+	Stdin, Stdout, Stderr *os.File   // nil is the null device
+	Extra                 []*os.File // descriptors from 3 on; unix only
 
 	// Soft makes the parent death signal SIGTERM instead of SIGKILL, for
 	// programs that clean up after themselves.
@@ -105,8 +106,8 @@ func Start(c Command) (*Process, error) {
 		return nil, err
 	}
 	defer null.Close()
-	files := []*os.File{c.Stdin, c.Stdout, c.Stderr}
-	for i, f := range files {
+	files := append([]*os.File{c.Stdin, c.Stdout, c.Stderr}, c.Extra...)
+	for i, f := range files[:3] {
 		if f == nil {
 			files[i] = null
 		}

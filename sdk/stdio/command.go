@@ -49,7 +49,8 @@ func Environ(passed []string, set map[string]string) []string {
 	return env
 }
 
-func getenv(env []string, name string) string {
+// Getenv returns the value of a variable in an environment, or "".
+func Getenv(env []string, name string) string {
 	for _, kv := range env {
 		if k, v, _ := strings.Cut(kv, "="); k == name || runtime.GOOS == "windows" && strings.EqualFold(k, name) {
 			return v
@@ -77,7 +78,7 @@ func Resolve(name, dir string, env []string) (string, error) {
 func lookPath(name, dir string, env []string) (string, error) {
 	var exts []string
 	if runtime.GOOS == "windows" {
-		exts = strings.Split(strings.ToLower(getenv(env, "PATHEXT")), ";")
+		exts = strings.Split(strings.ToLower(Getenv(env, "PATHEXT")), ";")
 	}
 	if strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator) {
 		if !filepath.IsAbs(name) {
@@ -89,7 +90,7 @@ func lookPath(name, dir string, env []string) (string, error) {
 		return executable(name, exts)
 	}
 	var denied error
-	for _, d := range filepath.SplitList(getenv(env, "PATH")) {
+	for _, d := range filepath.SplitList(Getenv(env, "PATH")) {
 		if !filepath.IsAbs(d) {
 			continue // a relative entry would run files of the current directory
 		}
@@ -183,7 +184,7 @@ func notFound(name string, env []string, err error) error {
 		e.Hint = "name the program in it"
 		return e
 	case inPath:
-		e.Message = fmt.Sprintf("command %q was not found in PATH (%s)", name, getenv(env, "PATH"))
+		e.Message = fmt.Sprintf("command %q was not found in PATH (%s)", name, Getenv(env, "PATH"))
 	default:
 		e.Message = fmt.Sprintf("command %q does not exist", name)
 	}

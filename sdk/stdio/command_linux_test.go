@@ -114,7 +114,7 @@ func TestEnviron(t *testing.T) {
 	for name, want := range map[string]string{
 		"PATH": os.Getenv("PATH"), "LANG": "set", "TZ": "passed", "PASSED": "1", "SET": "2", "CANARY_SECRET": "", "JUNCTOR_PLUGIN": "",
 	} {
-		if got := getenv(env, name); got != want {
+		if got := Getenv(env, name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/sdk/sandbox"
 	"github.com/junctor-mcp/junctor/sdk/stdio"
 )
 
@@ -32,6 +33,11 @@ type Options struct {
 	// Only and Except select commands by patterns; see [Match]. Empty Only
 	// selects all commands.
 	Only, Except []string
+
+	// Rules returns what a question may reach: work is its directory, and dir, if
+	// not empty, that of the fixed arguments. If it is nil, questions reach
+	// everything.
+	Rules func(work, dir string) *sandbox.Rules
 
 	CacheDir string // where results are kept; empty keeps none
 	Log      hclog.Logger

@@ -16,6 +16,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/plugins/internal/subprocess"
 	"github.com/junctor-mcp/junctor/sdk/process"
+	"github.com/junctor-mcp/junctor/sdk/sandbox"
 )
 
 // An answer is what a program printed when it was asked.
@@ -45,7 +46,8 @@ type prober struct {
 	ownHome  bool          // env has the user's own home directory
 	answers  *answerStore
 	slowest  *atomic.Int64 // duration of the slowest answer in time, in ns
-	doubled  bool          // questions get twice the time, because they were late before
+	rules    *sandbox.Rules
+	doubled  bool // questions get twice the time, because they were late before
 }
 
 // The time limit of a question grows with the slowest answer so far. So a
@@ -82,7 +84,7 @@ func (p *prober) with(variables ...string) *prober {
 	return &prober{
 		path: p.path, fixed: p.fixed, name: p.name, dir: p.dir, env: p.env, time: p.time, output: p.output,
 		log: p.log, slots: p.slots, variants: slices.Concat(p.variants, variables), pageOf: p.pageOf, ownHome: p.ownHome, answers: p.answers,
-		slowest: p.slowest,
+		slowest: p.slowest, rules: p.rules,
 	}
 }
 
@@ -152,7 +154,7 @@ func (p *prober) run(ctx context.Context, args []string) answer {
 	stdout, stderr := &limitedWriter{limit: p.output, full: full}, &limitedWriter{limit: p.output, full: full}
 	proc, err := subprocess.Start(process.Command{
 		Path: p.path, Args: slices.Concat([]string{p.name}, p.fixed, args), Env: slices.Concat(p.env, p.variants), Dir: p.dir,
-	}, nil, stdout, stderr)
+	}, p.rules, nil, stdout, stderr)
 	if err != nil {
 		return answer{status: -1, failed: err}
 	}
@@ -216,10 +218,10 @@ func plain(text []byte) string {
 }
 
 // newProber returns a prober of the program to discover.
-func newProber(o *Options, path string, box *sandbox, answers *answerStore) *prober {
+func newProber(o *Options, path string, box *workspace, answers *answerStore) *prober {
 	return &prober{
 		path: path, fixed: o.Command[1:], name: argv0(o.Command[0], path), dir: box.workDir, env: box.env,
-		time: o.ProbeTime, output: o.ProbeOutput, log: o.Log, slots: make(chan struct{}, o.Parallel), answers: answers, slowest: new(atomic.Int64),
+		time: o.ProbeTime, output: o.ProbeOutput, log: o.Log, slots: make(chan struct{}, o.Parallel), answers: answers, slowest: new(atomic.Int64), rules: box.rules,
 	}
 }
 

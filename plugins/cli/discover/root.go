@@ -14,7 +14,7 @@ import (
 
 // learnRoot asks the program itself. It is not an error if no answer can be
 // read: the program then has no known commands and options.
-func (w *walk) learnRoot(ctx context.Context, box *sandbox) (*node, error) {
+func (w *walk) learnRoot(ctx context.Context, box *workspace) (*node, error) {
 	root := &node{cmd: &model.Command{Path: w.top, Runnable: true, Source: "none"}}
 	r, err := w.askRoot(ctx, root, box)
 	if err != nil {
@@ -62,7 +62,7 @@ const slowShare = 5
 // askRoot asks the program with --help. It asks in another form only if the
 // program rejects --help or its help names another form, because a program that
 // ignores --help has already done its work.
-func (w *walk) askRoot(ctx context.Context, root *node, box *sandbox) (*reply, error) {
+func (w *walk) askRoot(ctx context.Context, root *node, box *workspace) (*reply, error) {
 	a := w.prober.ask(ctx, longFlag.args(w.top)...)
 	if a.took > w.o.ProbeTime/slowShare {
 		w.o.Parallel = min(w.o.Parallel, runtime.NumCPU()) // so that questions do not slow down each other
@@ -77,7 +77,7 @@ func (w *walk) askRoot(ctx context.Context, root *node, box *sandbox) (*reply, e
 	r := w.judge(a, root)
 	if r.cmd == nil && a.status != 0 && !a.late && !a.long && r.verdict != rejected {
 		// The program may need the user's home directory even for its help; see
-		// sandbox.
+		// workspace.
 		w.prober.env, w.prober.ownHome = box.realEnv, true
 		a = w.prober.ask(ctx, longFlag.args(w.top)...)
 		r = w.judge(a, root)

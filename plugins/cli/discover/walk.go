@@ -42,7 +42,7 @@ type walk struct {
 // explore builds the tree of commands. It reports whether the time was too
 // short.
 func explore(ctx context.Context, o *Options, path string, program *model.Program, answers *answerStore) (timed bool, err error) {
-	box, err := newSandbox(o)
+	box, err := newWorkspace(o)
 	if err != nil {
 		return false, fmt.Errorf("making a directory for probes: %w", err)
 	}

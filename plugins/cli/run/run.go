@@ -17,6 +17,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/plugins/internal/subprocess"
 	"github.com/junctor-mcp/junctor/sdk/process"
+	"github.com/junctor-mcp/junctor/sdk/sandbox"
 )
 
 const (
@@ -37,8 +38,9 @@ type Command struct {
 	Args   []string // beginning with the program's name
 	Env    []string
 	Dir    string
-	Stdin  *string // the text of standard input; nil is the null device
-	Limits process.Limits
+	Stdin  *string        // the text of standard input; nil is the null device
+	Limits process.Limits // ignored if there are Rules
+	Rules  *sandbox.Rules // what the program may reach; nil is everything
 
 	Timeout   time.Duration // 0 is no timeout
 	MaxOutput int           // bytes kept of standard output
@@ -74,7 +76,7 @@ func Run(ctx context.Context, c Command) (*Outcome, error) {
 	begun := time.Now()
 	r := &running{stdout: newCapture(c.MaxOutput, stdoutHead), stderr: newCapture(c.MaxStderr, stderrHead)}
 	var err error
-	r.proc, err = subprocess.Start(process.Command{Path: c.Path, Args: c.Args, Env: c.Env, Dir: c.Dir, Limits: c.Limits}, c.Stdin, r.stdout, r.stderr)
+	r.proc, err = subprocess.Start(process.Command{Path: c.Path, Args: c.Args, Env: c.Env, Dir: c.Dir, Limits: c.Limits}, c.Rules, c.Stdin, r.stdout, r.stderr)
 	if err != nil {
 		return nil, err
 	}

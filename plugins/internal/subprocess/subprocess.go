@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/sdk/process"
+	"github.com/junctor-mcp/junctor/sdk/sandbox"
 )
 
 const (
@@ -34,11 +35,11 @@ type Process struct {
 	copies sync.WaitGroup
 }
 
-// Start starts the program of c. It sets the three streams of c: a pipe that
+// Start starts the program of c behind the rules; nil is no rules. It sets the three streams of c: a pipe that
 // holds input, or the null device if input is nil, and two pipes that are copied
 // to stdout and stderr until Drain returns. A writer that fails stops the copy of
 // its stream. Start fails if the program cannot be started.
-func Start(c process.Command, input *string, stdout, stderr io.Writer) (*Process, error) {
+func Start(c process.Command, rules *sandbox.Rules, input *string, stdout, stderr io.Writer) (*Process, error) {
 	var err error
 	pipe := func() (read, write *os.File) {
 		if err == nil {
@@ -55,7 +56,7 @@ func Start(c process.Command, input *string, stdout, stderr io.Writer) (*Process
 	p := &Process{pipes: []*os.File{inWrite, outRead, errRead}}
 	c.Stdin, c.Stdout, c.Stderr = inRead, outWrite, errWrite
 	if err == nil {
-		p.Process, err = process.Start(c)
+		p.Process, err = rules.Start(c)
 	}
 	closeFiles([]*os.File{inRead, outWrite, errWrite})
 	if err != nil {

@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/junctor-mcp/junctor/plugins/cli/wall"
+	"github.com/junctor-mcp/junctor/sdk/sandbox"
 )
 
 // dropped are variables that probes do not get: they refer to a display, an
@@ -30,10 +33,10 @@ var fixed = []string{
 	"DOTNET_CLI_TELEMETRY_OPTOUT=1", "PYTHONDONTWRITEBYTECODE=1",
 }
 
-// A sandbox is the environment of probes: an empty directory with the home and
+// A workspace is the environment of probes: an empty directory with the home and
 // working directories. A program that writes files, or reads aliases or a
 // project from the working directory, does so there.
-type sandbox struct {
+type workspace struct {
 	dir     string // the temporary directory
 	workDir string
 	env     []string
@@ -41,15 +44,16 @@ type sandbox struct {
 	// even to show their help, because a wrapper looks there for the program to
 	// start.
 	realEnv []string
+	rules   *sandbox.Rules // nil is no rules
 }
 
-// newSandbox creates the directories. The caller must call remove.
-func newSandbox(o *Options) (*sandbox, error) {
+// newWorkspace creates the directories. The caller must call remove.
+func newWorkspace(o *Options) (*workspace, error) {
 	dir, err := os.MkdirTemp("", "junctor-probe-")
 	if err != nil {
 		return nil, err
 	}
-	s := &sandbox{dir: dir, workDir: filepath.Join(dir, "work")}
+	s := &workspace{dir: dir, workDir: filepath.Join(dir, "work")}
 	home, tmp := filepath.Join(dir, "home"), filepath.Join(dir, "tmp")
 	for _, d := range []string{s.workDir, home, tmp} {
 		if err := os.Mkdir(d, 0o700); err != nil {
@@ -59,8 +63,12 @@ func newSandbox(o *Options) (*sandbox, error) {
 	}
 	// A fixed argument may name a file relative to the working directory of
 	// calls, such as the script of an interpreter.
+	fixedDir := ""
 	if needsDir(o) {
-		s.workDir = o.Dir
+		s.workDir, fixedDir = o.Dir, o.Dir
+	}
+	if o.Rules != nil {
+		s.rules = o.Rules(dir, fixedDir)
 	}
 	own := []string{"PWD=" + s.workDir, "TMPDIR=" + tmp}
 	s.realEnv = environ(o.Env, slices.Concat(fixed, own))
@@ -74,16 +82,7 @@ func newSandbox(o *Options) (*sandbox, error) {
 }
 
 // remove deletes the directories.
-func (s *sandbox) remove() {
-	// The program may have removed permissions from its directories.
-	_ = filepath.WalkDir(s.dir, func(path string, d os.DirEntry, err error) error {
-		if d != nil && d.IsDir() {
-			_ = os.Chmod(path, 0o700)
-		}
-		return nil
-	})
-	_ = os.RemoveAll(s.dir)
-}
+func (s *workspace) remove() { wall.RemoveTemp(s.dir) }
 
 // needsDir reports whether a fixed argument names a file relative to Dir.
 func needsDir(o *Options) bool {

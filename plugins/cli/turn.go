@@ -1,0 +1,62 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/junctor-mcp/junctor/plugins/cli/run"
+	"github.com/junctor-mcp/junctor/plugins/cli/tool"
+	"github.com/junctor-mcp/junctor/plugins/cli/wall"
+	"github.com/junctor-mcp/junctor/sdk/sandbox"
+)
+
+// tempVariables name the directory for temporary files.
+var tempVariables = []string{"TMPDIR", "TMP", "TEMP"}
+
+// A turn is what one run of the program may use: its temporary directory and the
+// rules of the wall.
+type turn struct {
+	wall  *wall.Wall
+	rules *sandbox.Rules
+	temp  string
+	env   []string
+}
+
+// newTurn prepares a run of a tool. The caller must call end.
+func (s *server) newTurn(t *tool.Tool) (*turn, error) {
+	n := &turn{wall: s.program.wall, env: s.program.env}
+	if n.wall == nil {
+		return n, nil
+	}
+	temp, err := wall.NewTemp()
+	if err != nil {
+		return nil, fmt.Errorf("making a directory for temporary files: %s", errorWithoutPath(err))
+	}
+	n.temp = temp
+	if n.rules, err = n.wall.Call(wall.Use{Writes: t.Access.Kind != tool.Read, Anywhere: !t.Confined, Temp: temp}); err != nil {
+		n.end()
+		return nil, err
+	}
+	n.env = slices.Clone(n.env)
+	for _, name := range tempVariables {
+		if _, set := s.set.Env[name]; !set {
+			n.env = append(n.env, name+"="+temp) // the last value counts
+		}
+	}
+	return n, nil
+}
+
+// end removes the temporary directory.
+func (n *turn) end() {
+	if n.temp != "" {
+		wall.RemoveTemp(n.temp)
+	}
+}
+
+// explain says what the wall may have refused, or returns "".
+func (n *turn) explain(o *run.Outcome, args []string) string {
+	if n.wall == nil {
+		return ""
+	}
+	return n.wall.Explain(n.rules, o.Stderr.Text()+"\n"+o.Stdout.Text(), args)
+}

@@ -1,0 +1,132 @@
+package wall
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/junctor-mcp/junctor/sdk/sandbox"
+)
+
+const (
+	maxRefusals = 3        // in one explanation
+	maxExamined = 64 << 10 // bytes of output that are read for refusals
+)
+
+var (
+	refused = regexp.MustCompile(`(?i)permission denied|operation not permitted|\bEACCES\b|\bEPERM\b|\berrno 13\b|\berrno 1\b|access denied|not permitted|cannot (?:open|create|read|write|access|stat)|unable to (?:open|create|read|write|access)|could not (?:open|create|read|write|lock)|failed to (?:open|create|read|write)|read-only`)
+	// quoted and bare match what may be a path in a message.
+	quoted = regexp.MustCompile("[\"'`‘“]([^\"'`’”\n]+)[\"'`’”]")
+	bare   = regexp.MustCompile(`(?:^|[\s:=(\[])((?:~|\.{1,2})?/[^\s:'"\])]+|[A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.@+-]+)*)`)
+
+	offline = regexp.MustCompile(`(?i)could ?n[o']t resolve|could not resolve|name resolution|no such host|network is unreachable|\bENOTFOUND\b|\bEAI_AGAIN\b|getaddrinfo|dial tcp|dial udp|lookup \S+|connection refused|failed to connect|unable to connect|can(?:not|'t) connect|couldn't connect|unable to access '?https?:|socket: |socket\(\)|unknown host|no route to host|servname|network error|max retries exceeded|resolve host`)
+	local   = regexp.MustCompile(`(?i)dial unix|unix:/|docker daemon|/var/run/\S+\.sock|\.sock\b|d-?bus|system bus|session bus|\bagent\b|ssh_auth_sock|AF_UNIX`)
+)
+
+// Explain says which accesses of a run the wall may have refused, with the line of
+// the block that allows each. output is what the program printed about errors;
+// arguments are those of the call. It returns "" if nothing points at a refusal.
+func (w *Wall) Explain(r *sandbox.Rules, output string, arguments []string) string {
+	if r == nil || sandbox.Probe() == (sandbox.Support{}) {
+		return ""
+	}
+	if len(output) > maxExamined {
+		output = output[len(output)-maxExamined:]
+	}
+	var said []string
+	for _, path := range w.refusedPaths(r, output, arguments) {
+		said = append(said, w.aboutPath(r, path))
+	}
+	if r.Network.None() && offline.MatchString(output) {
+		said = append(said, "the sandbox refuses the network: add `sandbox { network = true }`, or the ports that it needs, such as [53, 443], to the transport block")
+	}
+	if !r.UnixSockets && local.MatchString(output) {
+		said = append(said, "the sandbox refuses unix sockets, such as those of Docker, D-Bus and ssh-agent: add `sandbox { unix_sockets = true }` to the transport block")
+	}
+	return strings.Join(said, "\n")
+}
+
+// aboutPath explains the refusal of one path.
+func (w *Wall) aboutPath(r *sandbox.Rules, path string) string {
+	allowed := func(list []string) bool {
+		return slices.ContainsFunc(list, func(p string) bool { return p == path || sandbox.Within(path, p) })
+	}
+	inside := path == w.o.Dir || sandbox.Within(path, w.o.Dir)
+	switch {
+	case !r.Attributes && (allowed(r.Read) || inside && len(w.dir.Without) == 0):
+		return fmt.Sprintf("the sandbox refuses to change %s: this tool counts as reading; if it writes, name its command in the attribute write of the transport block", path)
+	case allowed(r.Read):
+		return fmt.Sprintf("the sandbox refuses to change %s: add it to `sandbox { write = [%q] }` in the transport block", path, path)
+	case inside && len(w.dir.Without) > 0:
+		return fmt.Sprintf("the sandbox refuses %s: cwd holds %s, so its other entries are granted one by one and no new ones can be created; set cwd to a directory below it, or add `sandbox { write = [%q] }`",
+			path, strings.Join(first(w.dir.Without), ", "), path)
+	}
+	return fmt.Sprintf("the sandbox refuses %s: add `sandbox { read = [%q] }` to the transport block, or write if the program must change it", path, path)
+}
+
+// first shortens a list.
+func first(list []string) []string {
+	if len(list) > maxRefusals {
+		return append(slices.Clone(list[:maxRefusals]), "and others")
+	}
+	return list
+}
+
+// refusedPaths returns the paths in the lines about refusals that exist or could
+// be created, and that the rules do not allow to read or to change.
+func (w *Wall) refusedPaths(r *sandbox.Rules, output string, arguments []string) []string {
+	var found []string
+	consider := func(text string) {
+		path := sandbox.Expand(strings.TrimRight(text, ".,;"), w.o.Dir)
+		if len(found) < maxRefusals && !slices.Contains(found, path) && w.refuses(r, path) {
+			found = append(found, path)
+		}
+	}
+	for line := range strings.Lines(output) {
+		if !refused.MatchString(line) {
+			continue
+		}
+		for _, m := range quoted.FindAllStringSubmatch(line, 8) {
+			consider(m[1])
+		}
+		for _, m := range bare.FindAllStringSubmatch(line, 32) {
+			consider(m[1])
+		}
+		for _, arg := range arguments {
+			if strings.ContainsRune(arg, filepath.Separator) && strings.Contains(line, arg) {
+				consider(arg)
+			}
+		}
+	}
+	return found
+}
+
+// refuses reports whether the rules may refuse a path: it exists, or its directory
+// does, and it may not be changed.
+func (w *Wall) refuses(r *sandbox.Rules, path string) bool {
+	real, err := filepath.EvalSymlinks(path)
+	exists := err == nil
+	if !exists {
+		parent, err := filepath.EvalSymlinks(filepath.Dir(path))
+		if err != nil || parent == "/" {
+			return false
+		}
+		real = filepath.Join(parent, filepath.Base(path))
+	}
+	in := func(list []string) bool {
+		return slices.ContainsFunc(list, func(p string) bool { return p == real || sandbox.Within(real, p) })
+	}
+	switch {
+	case in(r.Write):
+		return false
+	case !exists:
+		return true
+	case in(r.Read):
+		info, err := os.Stat(real)
+		return err == nil && (info.IsDir() || r.Attributes || !in(sandbox.System())) // what is read-only for everyone is no news
+	}
+	return true
+}

@@ -1,0 +1,271 @@
+// Package wall decides what a wrapped program may reach: the system, its own
+// files and settings, its working directory, and what the configuration adds.
+// Package sandbox enforces that.
+//
+// A tool that reads gets the working directory read-only. Every run may write in a
+// temporary directory of its own.
+package wall
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/sdk/process"
+	"github.com/junctor-mcp/junctor/sdk/sandbox"
+)
+
+// Settings are the block sandbox of the transport.
+type Settings struct {
+	Read        []string        `hcl:"read,optional" doc:"Files and directories outside cwd that the program may read. \"~\" is the home directory; a relative path is relative to the configuration file's directory."`
+	Write       []string        `hcl:"write,optional" doc:"Files and directories outside cwd that the program may also change, by tools that write."`
+	Network     json.RawMessage `hcl:"network,optional" doc:"Whether the program may open internet sockets: false, true, or a list of TCP ports such as [443]. Port 53 also allows UDP, for names. By default false."`
+	UnixSockets bool            `hcl:"unix_sockets" doc:"Whether the program may open unix sockets, such as those of Docker, D-Bus and ssh-agent." default:"false"`
+}
+
+// Check returns the errors of the settings. A nil *Settings has none.
+func (s *Settings) Check() []error {
+	if s == nil {
+		return nil
+	}
+	var errs []error
+	for _, list := range []struct {
+		name  string
+		paths []string
+	}{{"read", s.Read}, {"write", s.Write}} {
+		for i, path := range list.paths {
+			if path == "" || strings.ContainsRune(path, 0) || strings.HasPrefix(path, "~") && path != "~" && !strings.HasPrefix(path, "~/") {
+				errs = append(errs, sdk.AttrErrorf(fmt.Sprintf("sandbox.%s[%d]", list.name, i), "is not a path"))
+			}
+		}
+	}
+	if _, err := sandbox.ParseNetwork(s.Network); err != nil {
+		errs = append(errs, sdk.AttrErrorf("sandbox.network", "%v", err))
+	}
+	return errs
+}
+
+// Options describe a wrapped program.
+type Options struct {
+	Program string   // the executable
+	Command []string // the program and its fixed arguments
+	Dir     string   // the working directory
+	PathVar string   // the variable PATH of the program
+	// ConfigDir is the directory of the configuration file, for relative paths.
+	ConfigDir string
+	Settings  *Settings // nil if there is no block
+	Limits    process.Limits
+}
+
+// A Wall makes the rules for the runs of one program. Its methods may be called
+// concurrently.
+type Wall struct {
+	o       Options
+	network sandbox.Network
+	program []string      // what the program needs to start
+	read    []string      // granted by the table and the block
+	write   []string      // granted to tools that write
+	made    []string      // directories to make before a tool that writes runs
+	dir     sandbox.Grant // the working directory; made again for each run if it has private files
+}
+
+// private returns what a directory is granted without.
+func private() []string {
+	return append(sandbox.Private(), sandbox.HiddenIn(sandbox.Home())...)
+}
+
+// elsewhere are directories that are never granted as a part of another one: they
+// are about other processes.
+var elsewhere = []string{"/proc", "/run/user"}
+
+// New returns a Wall. It fails if the block names missing paths, if the working
+// directory is private and the block does not name it, or if a block is there and
+// this kernel cannot enforce it.
+func New(o Options) (*Wall, error) {
+	if real, err := filepath.EvalSymlinks(o.Dir); err == nil {
+		o.Dir = real
+	}
+	w := &Wall{o: o}
+	if o.Settings != nil {
+		w.network, _ = sandbox.ParseNetwork(o.Settings.Network) // Check has parsed it
+		if err := w.addBlock(o.Settings); err != nil {
+			return nil, err
+		}
+		if missing := sandbox.Probe().Missing(&sandbox.Rules{Network: w.network}); missing != "" {
+			return nil, &sdk.Error{
+				Code: sdk.Unavailable, Reason: "sandbox_unsupported", Path: "sandbox",
+				Message: (&sandbox.UnsupportedError{Missing: missing}).Error(),
+				Hint:    "use a newer kernel, or remove the block: then the text rules for arguments are the only rules here",
+			}
+		}
+	}
+	w.addNeeds()
+	w.program = sandbox.Program(o.Program, o.Command, o.Dir, o.PathVar)
+	var err error
+	w.dir, err = w.cwd()
+	return w, err
+}
+
+// addBlock adds the paths of the block.
+func (w *Wall) addBlock(s *Settings) error {
+	for _, list := range []struct {
+		name  string
+		paths []string
+		to    *[]string
+	}{{"read", s.Read, &w.read}, {"write", s.Write, &w.write}} {
+		for i, path := range list.paths {
+			at := sandbox.Expand(path, w.o.ConfigDir)
+			granted, err := w.named(at)
+			if err != nil {
+				if pe, ok := errors.AsType[*fs.PathError](err); ok {
+					err = pe.Err
+				}
+				e := sdk.AttrErrorf(fmt.Sprintf("sandbox.%s[%d]", list.name, i), "%s cannot be granted: %v", at, err)
+				e.Code, e.Hint = sdk.Unavailable, "create it, or remove it from the list"
+				return e
+			}
+			*list.to = append(*list.to, granted...)
+		}
+	}
+	return nil
+}
+
+// named returns the grant for a path that the configuration names. It has what is
+// private only if the path itself is private.
+func (w *Wall) named(path string) ([]string, error) {
+	if _, err := os.Stat(path); err != nil {
+		return nil, err
+	}
+	g, err := sandbox.Around(path, append(private(), elsewhere...))
+	if _, is := errors.AsType[*sandbox.ForbiddenError](err); is {
+		real, err := filepath.EvalSymlinks(path)
+		return []string{real}, err
+	}
+	return g.Paths, err
+}
+
+// addNeeds adds what the table of sandbox has for the program.
+func (w *Wall) addNeeds() {
+	for _, need := range sandbox.Needs(w.o.Command) {
+		for _, item := range need.Paths {
+			path := sandbox.Expand(item, "/")
+			if need.Kind == sandbox.WriteNeed {
+				w.write = append(w.write, path)
+				if strings.HasSuffix(item, "/") {
+					w.made = append(w.made, path)
+				}
+				continue
+			}
+			w.read = append(w.read, path)
+		}
+	}
+}
+
+// cwd returns the grant for the working directory. A directory that holds private
+// files is granted without them. It fails if the directory itself is private,
+// unless the block names it. A directory of Junctor itself is not granted at all.
+func (w *Wall) cwd() (sandbox.Grant, error) {
+	forbidden := sandbox.Private()
+	if home := sandbox.Home(); w.o.Dir == home || sandbox.Within(home, w.o.Dir) {
+		forbidden = private()
+	}
+	g, err := sandbox.Around(w.o.Dir, forbidden)
+	inside, is := errors.AsType[*sandbox.ForbiddenError](err)
+	switch {
+	case err == nil:
+		return g, nil
+	case is && w.covers(w.o.Dir):
+		return sandbox.Grant{}, nil
+	case is && isOwn(inside.Forbidden):
+		return sandbox.Grant{}, nil
+	}
+	e := sdk.AttrErrorf("cwd", "cannot be granted to the program: %v", err)
+	e.Code, e.Hint = sdk.Unavailable, "choose a directory below it, or name it in read or write of a sandbox block"
+	return sandbox.Grant{}, e
+}
+
+// covers reports whether the block grants a path.
+func (w *Wall) covers(path string) bool {
+	real, err := filepath.EvalSymlinks(path)
+	return err == nil && slices.ContainsFunc(slices.Concat(w.read, w.write), func(p string) bool { return p == real || sandbox.Within(real, p) })
+}
+
+// isOwn reports whether a path is one of Junctor itself.
+func isOwn(path string) bool {
+	if home := sandbox.Home(); home != "" && filepath.Base(path) == "junctor" && sandbox.Within(path, home) {
+		return true
+	}
+	return slices.ContainsFunc(sandbox.Own(), func(own string) bool {
+		real, err := filepath.EvalSymlinks(own)
+		return path == own || err == nil && path == real
+	})
+}
+
+// A Use is what one run of a tool may do.
+type Use struct {
+	Writes bool
+	// Anywhere is set for a tool whose arguments may be paths outside the working
+	// directory. It reaches every directory except those with private files.
+	Anywhere bool
+	Temp     string // the temporary directory of the run
+}
+
+// Call returns the rules for one run of a tool.
+func (w *Wall) Call(use Use) (*sandbox.Rules, error) {
+	cwd, err := w.dir, error(nil)
+	switch {
+	case use.Anywhere:
+		cwd, err = sandbox.Around("/", append(private(), elsewhere...))
+	case len(cwd.Without) > 0:
+		cwd, err = w.cwd()
+	}
+	if err != nil {
+		return nil, err
+	}
+	r := w.rules()
+	r.Write = append(r.Write, use.Temp)
+	r.Attributes = use.Writes
+	if !use.Writes {
+		r.Read = slices.Concat(r.Read, cwd.Paths, w.write)
+		return r, nil
+	}
+	for _, dir := range w.made {
+		_ = os.MkdirAll(dir, 0o700) // without it the program reports that it cannot write there
+	}
+	r.Write = slices.Concat(r.Write, cwd.Paths, w.write)
+	return r, nil
+}
+
+// Probe returns the rules for asking the program for its help. work is a directory
+// that it may change; dir, if not empty, is the directory of its fixed arguments.
+func (w *Wall) Probe(work, dir string) *sandbox.Rules {
+	r := w.rules()
+	r.Network, r.UnixSockets, r.Limits = sandbox.Network{}, false, process.Limits{}
+	r.Read = append(r.Read, w.write...)
+	r.Write = append(r.Write, work)
+	if g, err := sandbox.Around(dir, private()); dir != "" && err == nil {
+		r.Read = append(r.Read, g.Paths...)
+	}
+	return r
+}
+
+// rules returns what every run may reach.
+func (w *Wall) rules() *sandbox.Rules {
+	r := &sandbox.Rules{
+		Read: slices.Concat(sandbox.System(), w.program, w.read), Devices: sandbox.Devices,
+		Network: w.network, Required: w.o.Settings != nil, Limits: w.o.Limits,
+	}
+	if w.o.Settings != nil {
+		r.UnixSockets = w.o.Settings.UnixSockets
+	}
+	if !w.network.None() {
+		r.Read = append(r.Read, sandbox.Resolver()...)
+	}
+	return r
+}

@@ -1,0 +1,193 @@
+package sandbox
+
+import (
+	"bufio"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+const (
+	maxInterpreters = 4   // interpreters of interpreters
+	maxLinks        = 16  // links of a program's path
+	firstLine       = 512 // bytes read of a script
+)
+
+// toolchains are directories below the home directory that hold installed
+// programs with their libraries, and nothing else. A program in one may read all
+// of it.
+var toolchains = []string{
+	".pyenv", ".rbenv", ".nodenv", ".nvm", ".volta", ".asdf", ".local/share/mise", ".local/share/fnm", ".local/share/uv", ".local/share/pipx", ".local/pipx", ".local/share/pnpm",
+	".rustup", ".sdkman", ".jenv", ".jbang", ".deno/bin", ".bun", ".krew", ".linuxbrew", ".nix-profile", ".local/state/nix/profiles",
+	".local/bin", ".local/lib", ".local/opt", ".cargo/bin", "go/bin", ".go", ".npm-global", ".yarn/bin", ".dotnet", ".ghcup", ".juliaup", ".opam", "bin",
+	"miniconda3", "anaconda3", "miniforge3", "mambaforge", ".conda/envs",
+}
+
+// A programFinder collects what a program needs of the file system to start.
+type programFinder struct {
+	path      string // the variable PATH of the program
+	forbidden []string
+	found     []string
+}
+
+// Program returns what the program of a command must read to start: its file, its
+// interpreter, and the libraries that are installed beside them. command is its
+// argument list, whose first words may name scripts relative to dir; path is the
+// variable PATH.
+func Program(executable string, command []string, dir, path string) []string {
+	f := &programFinder{path: path, forbidden: Private()}
+	f.program(executable, maxInterpreters)
+	for _, word := range command[min(1, len(command)):] {
+		f.argument(word, dir)
+	}
+	return outermost(f.found)
+}
+
+// add grants a path unless it is private.
+func (f *programFinder) add(path string) {
+	if g, err := Around(path, f.forbidden); err == nil {
+		f.found = append(f.found, g.Paths...)
+	}
+}
+
+// program adds an executable and what it needs.
+func (f *programFinder) program(path string, depth int) {
+	if depth == 0 || !filepath.IsAbs(path) {
+		return
+	}
+	for range maxLinks {
+		f.beside(path)
+		target, err := os.Readlink(path)
+		if err != nil {
+			break
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(path), target)
+		}
+		path = target
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		f.beside(real)
+		path = real
+	}
+	for _, word := range interpreter(path) {
+		if filepath.IsAbs(word) {
+			f.program(word, depth-1)
+		} else if at := f.lookup(word); at != "" {
+			f.program(at, depth-1) // the argument of env
+		}
+	}
+}
+
+// beside adds what is installed with a program: its file, its toolchain, and the
+// directories lib, libexec and share beside its directory bin.
+func (f *programFinder) beside(path string) {
+	if slices.ContainsFunc(systemDirs, func(dir string) bool { return Within(path, dir) }) {
+		return
+	}
+	f.add(path)
+	home := Home()
+	for _, tools := range toolchains {
+		if at := filepath.Join(home, tools); home != "" && Within(path, at) {
+			f.add(at)
+			return
+		}
+	}
+	dir := filepath.Dir(path)
+	if isShared(dir, home) {
+		return
+	}
+	f.add(dir)
+	prefix := filepath.Dir(dir)
+	if filepath.Base(dir) != "bin" || isShared(prefix, home) {
+		return
+	}
+	if config, err := os.ReadFile(filepath.Join(prefix, "pyvenv.cfg")); err == nil {
+		f.add(prefix)
+		f.environment(string(config))
+	}
+	for _, name := range []string{"lib", "lib64", "libexec", "share"} {
+		f.add(filepath.Join(prefix, name))
+	}
+}
+
+// isShared reports whether a directory holds more than one program's files.
+func isShared(dir, home string) bool {
+	return dir == home || dir == "/" || Within(home, dir) || dir == filepath.Clean(os.TempDir())
+}
+
+// environment adds the installation of Python that a virtual environment uses.
+func (f *programFinder) environment(config string) {
+	for line := range strings.Lines(config) {
+		name, value, _ := strings.Cut(line, "=")
+		if dir := strings.TrimSpace(value); strings.TrimSpace(name) == "home" && filepath.IsAbs(dir) {
+			f.beside(filepath.Join(dir, "python3"))
+		}
+	}
+}
+
+// argument adds a file that a fixed argument names, such as the script of an
+// interpreter, with its package.
+func (f *programFinder) argument(word, dir string) {
+	if word == "" || strings.HasPrefix(word, "-") {
+		return
+	}
+	at := word
+	if !filepath.IsAbs(at) {
+		at = filepath.Join(dir, at)
+	}
+	info, err := os.Stat(at)
+	if err != nil || !info.Mode().IsRegular() {
+		return
+	}
+	if real, err := filepath.EvalSymlinks(at); err == nil {
+		f.add(at)
+		at = real
+	}
+	f.program(at, maxInterpreters)
+	for root, n := filepath.Dir(at), 0; n < 3; root, n = filepath.Dir(root), n+1 {
+		for _, mark := range []string{"package.json", "pyproject.toml"} {
+			if _, err := os.Stat(filepath.Join(root, mark)); err == nil && !isShared(root, Home()) {
+				f.add(root)
+				return
+			}
+		}
+	}
+}
+
+// lookup finds a program in the absolute directories of PATH.
+func (f *programFinder) lookup(name string) string {
+	if strings.ContainsRune(name, filepath.Separator) {
+		return ""
+	}
+	for _, dir := range filepath.SplitList(f.path) {
+		at := filepath.Join(dir, name)
+		if info, err := os.Stat(at); filepath.IsAbs(dir) && err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return at
+		}
+	}
+	return ""
+}
+
+// interpreter returns the words of a script's first line, or nil.
+func interpreter(path string) []string {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	line, err := bufio.NewReaderSize(file, firstLine).ReadSlice('\n')
+	if err != nil && !errors.Is(err, bufio.ErrBufferFull) && len(line) == 0 {
+		return nil
+	}
+	rest, script := strings.CutPrefix(string(line), "#!")
+	if !script {
+		return nil
+	}
+	return slices.DeleteFunc(strings.Fields(rest), func(word string) bool { return strings.HasPrefix(word, "-") || strings.Contains(word, "=") })
+}

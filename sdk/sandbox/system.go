@@ -1,0 +1,92 @@
+package sandbox
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// systemDirs hold the programs, libraries and settings of the system. They have
+// nothing of a person.
+var systemDirs = []string{
+	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/etc", "/nix/store", "/gnu/store", "/snap",
+	"/run/current-system", "/sys", "/var/cache/fontconfig", "/var/cache/man", "/var/lib/terminfo", "/var/lib/dpkg", "/var/lib/rpm",
+}
+
+// resolverFiles are read to look up names; some systems have links to them in
+// /etc.
+var resolverFiles = []string{"/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf"}
+
+// Devices are the devices that programs use as files.
+var Devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
+
+// System returns what every program may read: the system's directories without
+// the credentials in them, and the facts about the machine in /proc. Other
+// processes are not among them.
+var System = sync.OnceValue(func() []string {
+	var all []string
+	secrets := readable(systemSecrets)
+	for _, dir := range systemDirs {
+		if g, err := Around(dir, secrets); err == nil {
+			all = append(all, g.Paths...)
+		}
+	}
+	return outermost(append(all, facts()...))
+})
+
+// outermost returns the paths that lie in no other of the paths, once each.
+func outermost(paths []string) []string {
+	slices.Sort(paths)
+	var all []string
+	for _, path := range paths {
+		if !slices.ContainsFunc(all, func(p string) bool { return p == path || Within(path, p) }) {
+			all = append(all, path)
+		}
+	}
+	return all
+}
+
+// Resolver returns what a program with a network reads to look up names.
+func Resolver() []string { return resolverFiles }
+
+// readable returns the paths that this user can open. The others need no rule.
+func readable(paths []string) []string {
+	var all []string
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			continue
+		}
+		if !info.IsDir() {
+			f, err := os.Open(path)
+			if err != nil {
+				continue
+			}
+			_ = f.Close()
+		} else if _, err := os.ReadDir(path); err != nil {
+			continue
+		}
+		all = append(all, path)
+	}
+	return all
+}
+
+// facts returns the entries of /proc that are about the machine or the program
+// itself.
+func facts() []string {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	all := []string{"/proc/self"}
+	for _, e := range entries {
+		name := e.Name()
+		switch {
+		case strings.Trim(name, "0123456789") == "", name == "kcore", name == "kmsg", name == "keys", name == "key-users", e.Type()&os.ModeSymlink != 0:
+		default:
+			all = append(all, "/proc/"+name)
+		}
+	}
+	return all
+}
