@@ -58,8 +58,8 @@ type Network struct {
 	Ports []uint16 `json:"ports,omitempty"`
 }
 
-// None reports whether no address may be reached.
-func (n Network) None() bool { return !n.All && len(n.Ports) == 0 }
+// Off reports whether every address is refused.
+func (n Network) Off() bool { return !n.All && len(n.Ports) == 0 }
 
 // dnsPort is the port of the domain name system.
 const dnsPort = 53
@@ -72,7 +72,7 @@ func (n Network) String() string {
 	switch {
 	case n.All:
 		return "any address"
-	case n.None():
+	case n.Off():
 		return "no network"
 	}
 	var ports []string

@@ -40,7 +40,7 @@ func (w *Wall) Explain(r *sandbox.Rules, output string, arguments []string) stri
 	for _, path := range w.refusedPaths(r, output, arguments) {
 		said = append(said, w.aboutPath(r, path))
 	}
-	if r.Network.None() && offline.MatchString(output) {
+	if r.Network.Off() && offline.MatchString(output) {
 		said = append(said, "the sandbox refuses the network: add `sandbox { network = true }`, or the ports that it needs, such as [53, 443], to the transport block")
 	}
 	if !r.UnixSockets && local.MatchString(output) {
@@ -61,8 +61,8 @@ func (w *Wall) aboutPath(r *sandbox.Rules, path string) string {
 	case allowed(r.Read):
 		return fmt.Sprintf("the sandbox refuses to change %s: add it to `sandbox { write = [%q] }` in the transport block", path, path)
 	case inside && len(w.dir.Without) > 0:
-		return fmt.Sprintf("the sandbox refuses %s: cwd holds %s, so its other entries are granted one by one and no new ones can be created; set cwd to a directory below it, or add `sandbox { write = [%q] }`",
-			path, strings.Join(first(w.dir.Without), ", "), path)
+		return fmt.Sprintf("the sandbox refuses %s: cwd holds %s, so its other entries are granted one by one and no new ones can be created in it; set cwd to a directory below it",
+			path, strings.Join(first(w.dir.Without), ", "))
 	}
 	return fmt.Sprintf("the sandbox refuses %s: add `sandbox { read = [%q] }` to the transport block, or write if the program must change it", path, path)
 }
@@ -79,9 +79,12 @@ func first(list []string) []string {
 // be created, and that the rules do not allow to read or to change.
 func (w *Wall) refusedPaths(r *sandbox.Rules, output string, arguments []string) []string {
 	var found []string
-	consider := func(text string) {
+	consider := func(text string, certain bool) {
 		path := sandbox.Expand(strings.TrimRight(text, ".,;"), w.o.Dir)
-		if len(found) < maxRefusals && !slices.Contains(found, path) && w.refuses(r, path) {
+		if _, err := os.Lstat(path); err != nil && !certain {
+			return // a word of the message
+		}
+		if path != w.o.Program && len(found) < maxRefusals && !slices.Contains(found, path) && w.refuses(r, path) {
 			found = append(found, path)
 		}
 	}
@@ -90,14 +93,14 @@ func (w *Wall) refusedPaths(r *sandbox.Rules, output string, arguments []string)
 			continue
 		}
 		for _, m := range quoted.FindAllStringSubmatch(line, 8) {
-			consider(m[1])
+			consider(m[1], true)
 		}
 		for _, m := range bare.FindAllStringSubmatch(line, 32) {
-			consider(m[1])
+			consider(m[1], strings.ContainsAny(m[1], "/."))
 		}
 		for _, arg := range arguments {
 			if strings.ContainsRune(arg, filepath.Separator) && strings.Contains(line, arg) {
-				consider(arg)
+				consider(arg, true)
 			}
 		}
 	}

@@ -264,7 +264,7 @@ func (w *Wall) rules() *sandbox.Rules {
 	if w.o.Settings != nil {
 		r.UnixSockets = w.o.Settings.UnixSockets
 	}
-	if !w.network.None() {
+	if !w.network.Off() {
 		r.Read = append(r.Read, sandbox.Resolver()...)
 	}
 	return r

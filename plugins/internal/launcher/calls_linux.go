@@ -87,7 +87,7 @@ func filters(rules *sandbox.Rules, info *arch.Info) [][]seccomp.SyscallGroup {
 	if !rules.Attributes {
 		always = append(always, seccomp.SyscallGroup{Names: named(attributes, info), Action: forbidden})
 	}
-	if rules.Network.None() && !rules.UnixSockets {
+	if rules.Network.Off() && !rules.UnixSockets {
 		return [][]seccomp.SyscallGroup{append(always, seccomp.SyscallGroup{Names: []string{"socket"}, Action: denied})}
 	}
 	all := [][]seccomp.SyscallGroup{always}
@@ -128,7 +128,7 @@ func sockets(rules *sandbox.Rules) []seccomp.NameWithConditions {
 	if rules.UnixSockets {
 		families = append(families, unix.AF_UNIX)
 	}
-	if !rules.Network.None() {
+	if !rules.Network.Off() {
 		families = append(families, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK) // netlink lists the interfaces
 	}
 	other := seccomp.ArgumentConditions{}

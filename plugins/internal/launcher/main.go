@@ -1,5 +1,5 @@
 // Command junctor-sandbox restricts itself as a description says and executes a
-// program. Package sdk/sandbox starts it; nobody calls it by hand.
+// program. Only package sdk/sandbox starts it.
 //
 //	junctor-sandbox RULES PROGRAM ARGV0 ARGUMENT…
 //

@@ -1,0 +1,169 @@
+//go:build unix
+
+package sandbox_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/junctor-mcp/junctor/sdk/sandbox"
+)
+
+// tree makes files and directories; a name that ends with "/" is a directory, and
+// "a -> b" a link.
+func tree(t *testing.T, names ...string) string {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		link, target, isLink := strings.Cut(name, " -> ")
+		path := filepath.Join(root, link)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case isLink:
+			err = os.Symlink(target, path)
+		case strings.HasSuffix(name, "/"):
+			err = os.MkdirAll(path, 0o700)
+		default:
+			err = os.WriteFile(path, nil, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+func TestAroundLeavesForbiddenPathsOut(t *testing.T) {
+	root := tree(t, "home/.ssh/id", "home/.config/gh/hosts", "home/.config/app/x", "home/work/a", "home/note", "home/to -> .ssh", "home/back -> ..",
+		"real/keys/k", "linked -> real", "other/b", "home/.gnupg -> ../real/keys")
+	at := func(names ...string) []string {
+		var all []string
+		for _, name := range names {
+			all = append(all, filepath.Join(root, name))
+		}
+		return all
+	}
+	forbidden := at("home/.ssh", "home/.config/gh", "home/.gnupg", "absent/x")
+	for _, c := range []struct {
+		dir     string
+		want    []string
+		without int
+	}{
+		{"other", at("other"), 0},
+		{"home/work", at("home/work"), 0},
+		{"home", at("home/.config/app", "home/note", "home/work"), 3},
+		{"home/.config", at("home/.config/app"), 1},
+		{"real", at(), 1},
+		{"linked", at(), 1},
+	} {
+		g, err := sandbox.Around(filepath.Join(root, c.dir), forbidden)
+		slices.Sort(g.Paths)
+		if err != nil || !slices.Equal(g.Paths, c.want) || len(g.Without) != c.without {
+			t.Errorf("%s: %v without %v, %v; want %v", c.dir, g.Paths, g.Without, err, c.want)
+		}
+	}
+	for _, dir := range []string{"home/.ssh", "home/.config/gh", "home/.gnupg", "real/keys", "home/to", "linked/keys"} {
+		var refused *sandbox.ForbiddenError
+		if g, err := sandbox.Around(filepath.Join(root, dir), forbidden); !errors.As(err, &refused) {
+			t.Errorf("%s: %v, %v", dir, g.Paths, err)
+		}
+	}
+	if _, err := sandbox.Around(filepath.Join(root, "absent"), forbidden); err == nil {
+		t.Error("a missing directory was granted")
+	}
+}
+
+func TestAroundIsBounded(t *testing.T) {
+	root := tree(t, "home/.ssh/id")
+	for i := range 1600 {
+		if err := os.Mkdir(filepath.Join(root, "home", strings.Repeat("d", i/200+1)+string(rune('a'+i%26))+string(rune('a'+i/26%26))+string(rune('a'+i/676))), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := sandbox.Around(filepath.Join(root, "home"), []string{filepath.Join(root, "home", ".ssh")}); err == nil || !strings.Contains(err.Error(), "too many to grant one by one") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestProgramFindsWhatStartsIt(t *testing.T) {
+	root := tree(t, "home/.ssh/id", "home/.pyenv/versions/3/bin/python", "home/.local/bin/tool -> ../share/pipx/venvs/tool/bin/tool", "home/go/bin/one",
+		"opt/app/lib/x", "opt/app/secret/x", "home/script", "home/proj/package.json", "home/proj/dist/cli.js", "home/proj/.env", "venv/pyvenv.cfg", "venv/bin/ansible", "home/.ssh/prog")
+	write := func(name, text string) {
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	home := filepath.Join(root, "home")
+	t.Setenv("HOME", home)
+	write("home/.local/share/pipx/venvs/tool/bin/tool", "#!"+home+"/.pyenv/versions/3/bin/python -E\n")
+	write("home/script", "#!/usr/bin/env -S run --x\n")
+	write("opt/app/bin/run", "binary")
+	write("venv/pyvenv.cfg", "home = "+home+"/.pyenv/versions/3/bin\nversion = 3\n")
+	write("venv/bin/ansible", "#!"+root+"/venv/bin/python\n")
+	for _, c := range []struct {
+		program string
+		args    []string
+		want    []string
+	}{
+		{"/usr/bin/git", nil, nil},
+		{"home/go/bin/one", nil, []string{"home/go/bin"}},
+		{"opt/app/bin/run", nil, []string{"opt/app/bin", "opt/app/lib"}},
+		{"home/.local/bin/tool", nil, []string{"home/.local/bin", "home/.local/share/pipx", "home/.pyenv"}},
+		{"home/script", nil, []string{"home/script", "opt/app/bin", "opt/app/lib"}},
+		{"venv/bin/ansible", nil, []string{"home/.pyenv", "venv"}},
+		{"/usr/bin/node", []string{"node", "--flag", "proj/dist/cli.js", "absent"}, []string{"home/proj"}},
+		{"home/.ssh/prog", nil, nil},
+		{"/usr/bin/cat", []string{"cat", home + "/.ssh/id"}, nil},
+	} {
+		program := c.program
+		if !filepath.IsAbs(program) {
+			program = filepath.Join(root, program)
+		}
+		var want []string
+		for _, name := range c.want {
+			want = append(want, filepath.Join(root, name))
+		}
+		got := sandbox.Program(program, c.args, home, filepath.Join(root, "opt/app/bin")+":/usr/bin")
+		if !slices.Equal(got, want) {
+			t.Errorf("%s %v: %v, want %v", c.program, c.args, got, want)
+		}
+	}
+}
+
+func TestNeedsOfPrograms(t *testing.T) {
+	for _, c := range []struct {
+		command []string
+		want    string // "kind path" of the first need
+	}{
+		{[]string{"git"}, "read ~/.gitconfig"},
+		{[]string{"/usr/bin/git"}, "read ~/.gitconfig"},
+		{[]string{"env", "A=b", "git"}, "read ~/.gitconfig"},
+		{[]string{"timeout", "5", "kubectl"}, "read ~/.kube"},
+		{[]string{"pip3.11"}, "write ~/.cache/pip/"},
+		{[]string{"curl"}, "read ~/.curlrc"},
+		{[]string{"no-such-program"}, ""},
+		{[]string{}, ""},
+		{[]string{"cat", "git"}, ""},
+	} {
+		got := ""
+		if needs := sandbox.Needs(c.command); len(needs) > 0 {
+			got = string(needs[0].Kind) + " " + needs[0].Paths[0]
+		}
+		if got != c.want {
+			t.Errorf("%v: %q, want %q", c.command, got, c.want)
+		}
+	}
+}
