@@ -42,7 +42,7 @@ var allowed = map[string]string{
 	"host/loopback":              "",
 	"host/truncate":              "",
 	"host/mcp":                   "host/fault",
-	"host/config":                "host/authn host/authn/jwks host/condition host/fault host/loopback host/managed host/ownership host/policy host/secretname host/suggest sdk sdk/ndjson host/lazyregexp",
+	"host/config":                "host/authn host/authn/jwks host/condition host/fault host/loopback host/managed host/ownership host/policy host/secretname host/suggest sdk sdk/ndjson sdk/sandbox host/lazyregexp",
 	"host/schema":                "host/suggest host/truncate",
 	"host/classify":              "",
 	"host/secretname":            "",
@@ -56,7 +56,7 @@ var allowed = map[string]string{
 	"host/era":                   "host/mcp",
 	"host/approval":              "host/authn host/fault host/mcp host/policy host/secretname",
 	"host/audit":                 "host/fault host/mcp host/ownership host/truncate",
-	"host/control":               "host/event host/fault host/feed host/logbuffer host/ownership host/plan host/usage sdk/process",
+	"host/control":               "host/event host/fault host/feed host/logbuffer host/ownership host/plan host/usage sdk/process sdk/sandbox",
 	"host/plan":                  "host/lazyregexp",
 	"host/bench":                 "",
 	"host/notify":                "host/loopback host/truncate",
@@ -77,7 +77,7 @@ var allowed = map[string]string{
 	"host/subscription":          "host/catalog host/mcp host/sendqueue host/upstream",
 	"host/secret":                "host/fault sdk host/filelock",
 	"host/trust":                 "host/config host/fault host/ownership",
-	"host/cliconfig":             "host/tokencount host/truncate sdk",
+	"host/cliconfig":             "host/tokencount host/truncate sdk sdk/sandbox",
 	"host/clientconfig":          "host/lazyregexp",
 	"host/bundle":                "host/clientconfig host/lazyregexp",
 	"host/configedit":            "",
@@ -97,8 +97,8 @@ var allowed = map[string]string{
 
 	"host/interoptest": "", // tests only
 
-	"host":     "host/* sdk sdk/memory sdk/ndjson sdk/process",
-	"cmd/host": "host host/* sdk sdk/process sdk/wire",
+	"host":     "host/* sdk sdk/memory sdk/ndjson sdk/process sdk/sandbox",
+	"cmd/host": "host host/* sdk sdk/process sdk/sandbox sdk/wire",
 	"plugins":  "sdk sdk/ndjson sdk/process sdk/sandbox sdk/serve sdk/stdio plugins/internal/*",
 
 	"plugins/internal/buffer":         "",

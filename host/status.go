@@ -13,6 +13,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/plugin"
 	"github.com/junctor-mcp/junctor/host/upstream"
+	"github.com/junctor-mcp/junctor/sdk/sandbox"
 )
 
 // pluginStatusTime is the time for a plugin to describe a connection.
@@ -42,6 +43,7 @@ func (a *App) Status(ctx context.Context) *control.Status {
 		LogLevel:   a.opts.Log.GetLevel().String(),
 		Audit:      a.auditStatus(),
 		Activity:   a.activity(),
+		Sandbox:    sandbox.Probe(),
 		Notices:    a.noticeStatus(),
 	}
 }

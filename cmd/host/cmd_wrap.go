@@ -19,6 +19,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/sdk/sandbox"
 )
 
 // cliTransport is the transport for programs.
@@ -113,6 +114,7 @@ func (e *env) wrap(ctx context.Context, w wrapOptions, command []string) error {
 	if err != nil {
 		return withoutPlace(err)
 	}
+	p.Sandbox = cliconfig.SandboxLines(command, sandbox.Probe())
 	failed := 0
 	if w.try {
 		if failed, err = e.tryTools(ctx, app, server, &p); err != nil {
@@ -126,7 +128,7 @@ func (e *env) wrap(ctx context.Context, w wrapOptions, command []string) error {
 	if err != nil {
 		return err
 	}
-	settings["command"] = asJSON(command)
+	settings["command"], settings["sandbox"] = asJSON(command), cliconfig.Sandbox(command)
 	text, err := cliconfig.Server(server.Name, cliTransport, e.cliSchema(app, server), settings, &p)
 	if err != nil {
 		return err
@@ -182,6 +184,8 @@ func (e *env) draft(ctx context.Context, w wrapOptions, command []string) (*host
 	for _, attribute := range []string{"command", "cwd", "depth", "common", "describe", "only", "except", "globals", "read", "dangerous", "env", "pass_env"} {
 		schema.Attributes = append(schema.Attributes, sdk.Attribute{Name: attribute})
 	}
+	settings["sandbox"] = cliconfig.Sandbox(command)
+	schema.Blocks = []sdk.Block{{Name: "sandbox", Schema: sdk.Schema{Attributes: []sdk.Attribute{{Name: "network"}, {Name: "unix_sockets"}}}}}
 	text, err := cliconfig.Server(name, cliTransport, schema, settings, nil)
 	if err != nil {
 		return nil, nil, err

@@ -26,6 +26,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/secret"
 	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/process"
+	"github.com/junctor-mcp/junctor/sdk/sandbox"
 	"github.com/junctor-mcp/junctor/sdk/wire"
 )
 
@@ -102,10 +103,15 @@ func (p *patient) checks() []doctor.Check {
 		checks = append(checks, doctor.Leftovers(d.Runs), doctor.Private(p.private(), p.named()),
 			doctor.Directories([]doctor.Directory{{What: "data", Path: d.Data}, {What: "cache", Path: string(d.Cache)}, {What: "run", Path: d.Run}}))
 	}
-	servers := 0
+	servers, wrapped := 0, 0
 	if p.app != nil {
 		c := p.app.Config()
 		servers = len(c.Servers)
+		for _, s := range p.enabled() {
+			if s.Transport.Component == cliTransport {
+				wrapped++
+			}
+		}
 		checks = append(checks, doctor.Layers(c), doctor.Programs(p.programs()), doctor.Plugins(p.plugins(), sdk.Version, wire.Majors()[0]), doctor.Ports(p.listeners(), p.pids()), doctor.Servers(p.own()))
 		if a := c.Audit; a.File != "" {
 			checks = append(checks, doctor.Directories([]doctor.Directory{{What: "audit log's", Path: filepath.Dir(a.File), Mixed: true}}))
@@ -114,7 +120,7 @@ func (p *patient) checks() []doctor.Check {
 		checks = append(checks, doctor.Secrets(p.store(), p.secrets()))
 		checks = append(checks, doctor.Logins(p.logins())...)
 	}
-	return append(checks, doctor.SystemLimits(doctor.ReadLimits, servers))
+	return append(checks, doctor.SystemLimits(doctor.ReadLimits, servers), doctor.Sandbox(sandbox.Probe(), wrapped))
 }
 
 // trusted lists the configurations that are trusted.
@@ -367,6 +373,7 @@ func (e *env) exportAgain(c *clientconfig.Client, r exportRecord) func(context.C
 func (p *patient) facts() []doctor.Fact {
 	all := []doctor.Fact{
 		{Name: "version", Value: version}, {Name: "go", Value: runtime.Version()}, {Name: "platform", Value: runtime.GOOS + "/" + runtime.GOARCH},
+		{Name: "sandbox", Value: sandbox.Probe().String()},
 	}
 	for _, s := range p.running {
 		all = append(all, doctor.Fact{Name: "running", Value: s.Version + " over " + s.Transport})

@@ -66,6 +66,9 @@ func (e *env) printProcess(st *control.Status) {
 	}
 	e.printf("sessions: %d; messages in memory: %s of %s\n", st.Sessions.Count, sizeOf(uint64(st.Memory.Messages)), bytesOf(uint64(st.Memory.MaxMessages)))
 	e.printAudit(st.Audit)
+	if slices.ContainsFunc(st.Servers, func(s *control.Server) bool { return s.Transport == cliTransport }) {
+		e.printf("sandbox of wrapped programs: %s\n", st.Sandbox)
+	}
 	e.printf("\n")
 	var rows [][]string
 	for _, s := range st.Servers {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -59,6 +60,9 @@ func TestScripts(t *testing.T) {
 	build(t, filepath.Join(bin, "plugins", "junctor-sandbox"), "./plugins/internal/launcher")
 	build(t, filepath.Join(bin, "demo"), "./testdata/demo")
 	build(t, filepath.Join(bin, "odd"), "./testdata/odd")
+	if runtime.GOOS == "linux" {
+		build(t, filepath.Join(bin, "nolandlock"), "./testdata/nolandlock")
+	}
 	build(t, filepath.Join(bin, "junctor-plugin-evil"), "./testdata/evil/plugin")
 	acme := filepath.Join(bin, "acme", "junctor-plugin-acme-auth")
 	buildIn(t, filepath.Join("testdata", "thirdparty"), acme, "./acme-auth")

@@ -29,6 +29,8 @@ type Program struct {
 	Tools      []Tool   `json:"tools"`
 	// Dangerous are commands that have no tool.
 	Dangerous []Finding `json:"dangerous,omitempty"`
+	// Sandbox says what the program may reach, in lines for a comment.
+	Sandbox []string `json:"sandbox,omitempty"`
 }
 
 // A Tool is one command of the program with its tool block.

@@ -26,6 +26,9 @@ func Server(name, transport string, schema sdk.Schema, settings map[string]json.
 	if err := attributes(body, schema, settings); err != nil {
 		return nil, err
 	}
+	if err := nested(body, schema, map[string]json.RawMessage{"sandbox": settings["sandbox"]}); err != nil {
+		return nil, err
+	}
 	if p == nil {
 		return file.Bytes(), nil
 	}
@@ -50,6 +53,7 @@ func summary(p *Program) []string {
 		lines = append(lines, "sha256:  "+p.Digest)
 	}
 	lines = append(lines, findings("dangerous, left out: ", p.Dangerous)...)
+	lines = append(lines, p.Sandbox...)
 	for _, why := range p.Incomplete {
 		lines = append(lines, "incomplete: "+why)
 	}

@@ -40,6 +40,7 @@ const (
 	Contacts ItemKind = "contacts" // a host
 	Listens  ItemKind = "listens"  // an address
 	Reads    ItemKind = "reads"    // a file, an environment variable or a stored secret
+	Writes   ItemKind = "writes"   // a file or directory, by a wrapped program
 	Sets     ItemKind = "sets"     // an environment variable of a program, or another setting
 	Passes   ItemKind = "passes"   // environment variables of Junctor to a program
 	Keeps    ItemKind = "keeps"    // secrets, in a store
@@ -47,7 +48,7 @@ const (
 )
 
 // itemOrder is the order of the kinds in an outline.
-var itemOrder = []ItemKind{Loads, Runs, Contacts, Reads, Sets, Passes, Keeps, Listens, Computes}
+var itemOrder = []ItemKind{Loads, Runs, Contacts, Reads, Writes, Sets, Passes, Keeps, Listens, Computes}
 
 // An outliner makes the outline of a loader's sources.
 type outliner struct {
@@ -237,9 +238,16 @@ func (o *outliner) body(body *hclsyntax.Body) {
 		o.attribute(a)
 	}
 	for _, b := range body.Blocks {
+		if b.Type == "sandbox" && !o.thirdParty {
+			o.sandboxed(b.Body)
+			continue
+		}
 		was := o.thirdParty
 		if b.Type == "transport" || b.Type == "auth" && strings.HasPrefix(o.in, "server ") {
 			o.thirdParty = o.isThirdParty(b)
+		}
+		if b.Type == "transport" && labelOf(b) == wrappingTransport && !o.thirdParty {
+			o.needs(b.Body)
 		}
 		o.body(b.Body)
 		o.thirdParty = was

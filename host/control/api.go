@@ -29,6 +29,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/logbuffer"
 	"github.com/junctor-mcp/junctor/host/plan"
 	"github.com/junctor-mcp/junctor/host/usage"
+	"github.com/junctor-mcp/junctor/sdk/sandbox"
 )
 
 // A Process answers the requests on a control socket. Its methods may be called
@@ -145,7 +146,9 @@ type Status struct {
 	// sessions first. It has at most MaxClients.
 	Clients  []ClientUse `json:"clients,omitempty"`
 	Activity Activity    `json:"activity"`
-	Notices  *Notices    `json:"notices,omitempty"` // absent without a notify block
+	// Sandbox is what this kernel can enforce for wrapped programs.
+	Sandbox sandbox.Support `json:"sandbox"`
+	Notices *Notices        `json:"notices,omitempty"` // absent without a notify block
 }
 
 // An Activity has the numbers of a process that belong to no server or client alone.

@@ -140,8 +140,8 @@ func TestRefusalsNameTheLine(t *testing.T) {
 	file := filepath.Join(s.home, "settings", "file")
 	for _, c := range []struct{ tool, script, says string }{
 		{"look", "cat $HOME/settings/file", fmt.Sprintf("`sandbox { read = [%q] }`", file)},
-		{"look", "echo x >in.txt", "this tool counts as reading; if it writes, name its command in the attribute write"},
-		{"change", "echo x >$HOME/settings/new", filepath.Join(s.home, "settings", "new")},
+		{"look", "echo x >in.txt", "this tool counts as reading; if it writes, name its command in `write = [...]`"},
+		{"change", "echo x >$HOME/settings/new", fmt.Sprintf("refuses to create %s: add `sandbox { write = [%q] }`", filepath.Join(s.home, "settings", "new"), filepath.Join(s.home, "settings"))},
 		{"look", "echo 'curl: (6) Could not resolve host: example.org' >&2; exit 6", "`sandbox { network = true }`"},
 		{"look", "echo 'Cannot connect to the Docker daemon at unix:///var/run/docker.sock' >&2; exit 1", "`sandbox { unix_sockets = true }`"},
 	} {

@@ -128,12 +128,14 @@ func (s Support) String() string {
 // Missing returns what the kernel lacks to enforce rules completely, or "".
 func (s Support) Missing(r *Rules) string {
 	switch {
+	case s.Landlock == 0:
+		return "Landlock"
 	case s.Landlock < filesABI:
-		return fmt.Sprintf("Landlock with ABI %d (Linux 6.2), this kernel has ABI %d", filesABI, s.Landlock)
+		return fmt.Sprintf("Landlock with ABI %d (Linux 6.2) and has ABI %d", filesABI, s.Landlock)
 	case !s.Seccomp:
 		return "seccomp filters"
 	case len(r.Network.Ports) > 0 && s.Landlock < portsABI:
-		return fmt.Sprintf("Landlock with ABI %d (Linux 6.7) for ports, this kernel has ABI %d", portsABI, s.Landlock)
+		return fmt.Sprintf("Landlock with ABI %d (Linux 6.7) for ports and has ABI %d", portsABI, s.Landlock)
 	}
 	return ""
 }

@@ -57,12 +57,15 @@ func (w *Wall) aboutPath(r *sandbox.Rules, path string) string {
 	inside := path == w.o.Dir || sandbox.Within(path, w.o.Dir)
 	switch {
 	case !r.Attributes && (allowed(r.Read) || inside && len(w.dir.Without) == 0):
-		return fmt.Sprintf("the sandbox refuses to change %s: this tool counts as reading; if it writes, name its command in the attribute write of the transport block", path)
+		return fmt.Sprintf("the sandbox refuses to change %s: this tool counts as reading; if it writes, name its command in `write = [...]` of the transport block, or set `access = \"write\"` in its tool block", path)
 	case allowed(r.Read):
 		return fmt.Sprintf("the sandbox refuses to change %s: add it to `sandbox { write = [%q] }` in the transport block", path, path)
 	case inside && len(w.dir.Without) > 0:
 		return fmt.Sprintf("the sandbox refuses %s: cwd holds %s, so its other entries are granted one by one and no new ones can be created in it; set cwd to a directory below it",
 			path, strings.Join(first(w.dir.Without), ", "))
+	}
+	if _, err := os.Lstat(path); err != nil {
+		return fmt.Sprintf("the sandbox refuses to create %s: add `sandbox { write = [%q] }` to the transport block", path, filepath.Dir(path))
 	}
 	return fmt.Sprintf("the sandbox refuses %s: add `sandbox { read = [%q] }` to the transport block, or write if the program must change it", path, path)
 }

@@ -1,0 +1,76 @@
+package config
+
+import (
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/junctor-mcp/junctor/sdk/sandbox"
+)
+
+// wrappingTransport is the transport whose programs run in the sandbox.
+const wrappingTransport = "cli"
+
+// needs adds what the sandbox lets the program of a transport block reach because it
+// is a known program.
+func (o *outliner) needs(body *hclsyntax.Body) {
+	command := body.Attributes["command"]
+	if command == nil {
+		return
+	}
+	first, rest, ok := firstLiteral(command.Expr)
+	if !ok {
+		return
+	}
+	words := []string{first}
+	for _, e := range rest {
+		word, ok := literal(e)
+		if !ok {
+			break
+		}
+		words = append(words, word)
+	}
+	for _, need := range sandbox.Needs(words) {
+		paths := visible(strings.Join(need.Paths, ", "))
+		switch need.Kind {
+		case sandbox.ReadNeed:
+			o.add(Reads, command.SrcRange, paths+", by its program: "+need.Reason)
+		case sandbox.WriteNeed:
+			o.add(Writes, command.SrcRange, paths+", by its program: "+need.Reason)
+		case sandbox.NetworkNeed, sandbox.UnixSocketsNeed: // only the block grants them
+		}
+	}
+}
+
+// sandboxed adds what a sandbox block lets a program reach.
+func (o *outliner) sandboxed(body *hclsyntax.Body) {
+	for _, a := range sortedAttributes(body) {
+		switch a.Name {
+		case "read":
+			o.add(Reads, a.SrcRange, o.written(a.Expr)+", by its program")
+		case "write":
+			o.add(Writes, a.SrcRange, o.written(a.Expr)+", by its program")
+		case "network":
+			o.opens(a, "any address", "TCP ports "+o.written(a.Expr)+" of any host")
+		case "unix_sockets":
+			o.opens(a, "unix sockets of this machine", "unix sockets of this machine if "+o.written(a.Expr))
+		default:
+			o.add(Sets, a.SrcRange, visible(a.Name)+" = "+o.written(a.Expr))
+		}
+	}
+}
+
+// opens adds what an attribute lets a program contact: all if it is true, and some
+// if it is another value.
+func (o *outliner) opens(a *hclsyntax.Attribute, all, some string) {
+	value, diags := a.Expr.Value(&hcl.EvalContext{})
+	switch {
+	case !diags.HasErrors() && value.Type().FriendlyName() == "bool" && value.IsKnown() && !value.IsNull():
+		if value.True() {
+			o.add(Contacts, a.SrcRange, all+", by its program")
+		}
+	default:
+		o.add(Contacts, a.SrcRange, some+", by its program")
+	}
+}
