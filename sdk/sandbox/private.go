@@ -32,7 +32,7 @@ var systemSecrets = []string{
 	"/etc/ssh/ssh_host_rsa_key", "/etc/ssh/ssh_host_ecdsa_key", "/etc/ssh/ssh_host_ed25519_key", "/etc/ssh/ssh_host_dsa_key", "/etc/ssl/private", "/etc/pki/tls/private",
 	"/etc/krb5.keytab", "/etc/kubernetes", "/etc/rancher", "/etc/docker", "/etc/wireguard", "/etc/openvpn", "/etc/ppp", "/etc/ipsec.d", "/etc/ipsec.secrets",
 	"/etc/NetworkManager/system-connections", "/etc/letsencrypt", "/etc/junctor", "/etc/credstore", "/etc/credstore.encrypted",
-	"/proc/kcore", "/proc/kmsg", "/proc/keys", "/proc/key-users", "/sys/kernel/debug", "/sys/kernel/tracing", "/sys/kernel/security",
+	"/proc/kcore", "/proc/kmsg", "/proc/keys", "/proc/key-users",
 }
 
 // Home returns the home directory of this process without symbolic links, or "".

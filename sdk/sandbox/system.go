@@ -11,7 +11,8 @@ import (
 // nothing of a person.
 var systemDirs = []string{
 	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/etc", "/nix/store", "/gnu/store", "/snap",
-	"/run/current-system", "/sys", "/var/cache/fontconfig", "/var/cache/man", "/var/lib/terminfo", "/var/lib/dpkg", "/var/lib/rpm",
+	"/run/current-system", "/sys/devices", "/sys/class", "/sys/block", "/sys/bus", "/sys/dev", "/sys/fs", "/sys/module", "/sys/kernel/mm",
+	"/var/cache/fontconfig", "/var/cache/man", "/var/lib/terminfo", "/var/lib/dpkg", "/var/lib/rpm",
 }
 
 // resolverFiles are read to look up names; some systems have links to them in
