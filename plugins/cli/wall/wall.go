@@ -75,14 +75,20 @@ type Wall struct {
 	dir     sandbox.Grant // the working directory; made again for each run if it has private files
 }
 
-// private returns what a directory is granted without.
+// private returns what a directory is granted without: private files, the home
+// directories of others, and what is about other processes.
 func private() []string {
-	return append(sandbox.Private(), sandbox.HiddenIn(sandbox.Home())...)
+	home := sandbox.Home()
+	all := append(sandbox.Private(), "/proc", "/run/user")
+	all = append(all, sandbox.HiddenIn(home)...)
+	others, _ := filepath.Glob("/home/*")
+	for _, other := range append(others, "/root") {
+		if other != home && !sandbox.Within(home, other) {
+			all = append(all, other)
+		}
+	}
+	return all
 }
-
-// elsewhere are directories that are never granted as a part of another one: they
-// are about other processes.
-var elsewhere = []string{"/proc", "/run/user"}
 
 // New returns a Wall. It fails if the block names missing paths, if the working
 // directory is private and the block does not name it, or if a block is there and
@@ -142,7 +148,7 @@ func (w *Wall) named(path string) ([]string, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, err
 	}
-	g, err := sandbox.Around(path, append(private(), elsewhere...))
+	g, err := sandbox.Around(path, private())
 	if _, is := errors.AsType[*sandbox.ForbiddenError](err); is {
 		real, err := filepath.EvalSymlinks(path)
 		return []string{real}, err
@@ -172,7 +178,7 @@ func (w *Wall) addNeeds() {
 // unless the block names it. A directory of Junctor itself is not granted at all.
 func (w *Wall) cwd() (sandbox.Grant, error) {
 	forbidden := sandbox.Private()
-	if home := sandbox.Home(); w.o.Dir == home || sandbox.Within(home, w.o.Dir) {
+	if home := sandbox.Home(); w.o.Dir == "/" || w.o.Dir == home || sandbox.Within(home, w.o.Dir) {
 		forbidden = private()
 	}
 	g, err := sandbox.Around(w.o.Dir, forbidden)
@@ -221,7 +227,7 @@ func (w *Wall) Call(use Use) (*sandbox.Rules, error) {
 	cwd, err := w.dir, error(nil)
 	switch {
 	case use.Anywhere:
-		cwd, err = sandbox.Around("/", append(private(), elsewhere...))
+		cwd, err = sandbox.Around("/", private())
 	case len(cwd.Without) > 0:
 		cwd, err = w.cwd()
 	}
