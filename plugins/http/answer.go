@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/junctor-mcp/junctor/plugins/internal/buffer"
@@ -20,27 +21,84 @@ import (
 // time, the next call can use its connection.
 const drainTime = 100 * time.Millisecond
 
+// elsewhereTime is how long a request whose response ended without an answer waits for
+// the answer on the GET stream.
+const elsewhereTime = time.Second
+
 // read delivers the response of a request with a successful status.
 func (k *call) read(res *http.Response) *failure {
-	kind := httpclient.ContentType(res.Header)
-	switch kind {
+	var f *failure
+	switch kind := httpclient.ContentType(res.Header); kind {
 	case "text/event-stream":
-		return k.follow(res)
+		f = k.readStream(res)
 	case "application/json":
-		defer res.Body.Close()
+		f = k.readDocument(res)
+	default:
+		f = k.readUntyped(res, kind)
+	}
+	switch {
+	case k.lost != nil:
+		return k.lost
+	case f == nil || !f.unanswered:
+		return f
+	case k.conn.hearing.Load() && !sleep(k.ctx, elsewhereTime):
+		return nil // the answer came on the GET stream
+	case k.odd != "":
+		return bad("the server's stream ended without an answer, but had " + k.odd)
+	}
+	return f
+}
+
+// readStream reads a response of the type text/event-stream. Some servers send a JSON
+// document under this type.
+func (k *call) readStream(res *http.Response) *failure {
+	if first := firstByte(res); first == '{' || first == '[' {
 		return k.readDocument(res)
 	}
-	defer res.Body.Close()
-	e := &sdk.Error{Code: sdk.Unavailable, Reason: "bad_message", Message: fmt.Sprintf("the server accepted %s but did not answer it", k.Method), Hint: operatorHint}
-	if kind != "" && res.StatusCode != http.StatusAccepted {
-		e.Message = fmt.Sprintf("the server answered with content of type %q, not with a message", kind)
-		e.Hint = "check the path in url; many servers have their endpoint at /mcp"
+	return k.follow(res)
+}
+
+// sniffed is the number of bytes that tell whether a body is JSON.
+const sniffed = 512
+
+// readUntyped reads a response that has another type than those of messages, or none. It
+// may be a JSON document nevertheless.
+func (k *call) readUntyped(res *http.Response, kind string) *failure {
+	defer func() { _ = res.Body.Close() }()
+	first := bytes.TrimSpace(peekBody(res, sniffed))
+	said := fmt.Sprintf("with content of type %q", kind)
+	if kind == "" {
+		said = "without a Content-Type"
 	}
-	return &failure{err: e, sent: true, status: res.StatusCode}
+	switch {
+	case len(first) == 0 && (kind == "" || res.StatusCode == http.StatusAccepted):
+		f := bad(fmt.Sprintf("the server accepted %s but did not answer it", k.Method))
+		f.status, f.unanswered = res.StatusCode, true
+		return f
+	case len(first) > 0 && (first[0] == '{' || first[0] == '[') && mayBeJSON(kind):
+		if f := k.readDocument(res); f == nil || f.err.Reason != "bad_message" {
+			return f
+		}
+		return bad(fmt.Sprintf("the server answered %s, and not with a message", said))
+	}
+	f := bad(fmt.Sprintf("the server answered %s, not with a message", said))
+	f.status, f.err.Hint = res.StatusCode, "check the path in url; many servers have their endpoint at /mcp"
+	return f
+}
+
+// mayBeJSON reports whether servers send JSON under a type that promises something less
+// specific.
+func mayBeJSON(kind string) bool {
+	switch kind {
+	case "", "text/plain", "text/json", "application/octet-stream", "application/x-json", "binary/octet-stream":
+		return true
+	}
+	return strings.HasPrefix(kind, "application/") && strings.HasSuffix(kind, "+json")
 }
 
 // readDocument reads a response that is one JSON document.
 func (k *call) readDocument(res *http.Response) *failure {
+	defer func() { _ = res.Body.Close() }()
 	body, f := k.conn.readBody(res)
 	if f != nil {
 		return f
@@ -121,7 +179,11 @@ func (k *call) stream(body io.ReadCloser) (answered, progressed bool, f *failure
 		if ev.Retry > 0 {
 			k.delay = ev.Retry
 		}
-		if len(ev.Data) == 0 || ev.Name != "" && ev.Name != "message" {
+		if len(ev.Data) == 0 {
+			continue
+		}
+		if !jsonrpc.Carries(ev.Name, ev.Data) {
+			k.odd = fmt.Sprintf("an event %.40q, which is not a message", ev.Name)
 			continue
 		}
 		brought = true
@@ -139,13 +201,22 @@ func (k *call) deliver(raw []byte, release func()) bool {
 	msg, err := ndjson.Message(raw)
 	if err != nil {
 		k.conn.junk(raw)
+		k.odd = "data that is not a message"
 		return false
 	}
 	kind, method := jsonrpc.Glance(msg)
 	switch {
 	case kind == jsonrpc.Response && jsonrpc.Answers(msg, k.ID):
+		if k.saysLost(msg) {
+			return true
+		}
 		k.noteAnswer(msg)
 		k.conn.PutLent(k.ctx, msg, release)
+		return true
+	case kind == jsonrpc.Response && k.answersNone(msg):
+		if !k.saysLost(msg) {
+			k.conn.Put(k.ctx, oneLine(jsonrpc.Refuse(msg, k.ID)), nil)
+		}
 		return true
 	case kind == jsonrpc.Response:
 		k.conn.Put(k.ctx, msg, nil)
@@ -156,6 +227,17 @@ func (k *call) deliver(raw []byte, release func()) bool {
 		k.conn.Put(k.ctx, msg, nil)
 	}
 	return false
+}
+
+// answersNone reports whether a message in the response to this request is an error with
+// the id of no request. The server then did not relate it to the request.
+func (k *call) answersNone(msg []byte) bool {
+	if jsonrpc.Refuse(msg, k.ID) == nil {
+		return false
+	}
+	k.conn.mu.Lock()
+	defer k.conn.mu.Unlock()
+	return k.conn.calls[string(jsonrpc.Member(msg, "id"))] == nil
 }
 
 // oneLine removes line breaks from a message made of valid JSON.
@@ -179,7 +261,7 @@ func ended(err error) *failure {
 	if err != io.EOF && err != io.ErrUnexpectedEOF {
 		e.Message += ": " + err.Error()
 	}
-	return &failure{sent: true, err: e}
+	return &failure{sent: true, unanswered: true, err: e}
 }
 
 // operatorHint is the hint for an answer that breaks the protocol.

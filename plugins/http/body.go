@@ -41,3 +41,31 @@ func (c *conn) readBody(res *http.Response) ([]byte, *failure) {
 		}
 	}
 }
+
+// peekBody returns the first bytes of a body, which can still be read as a whole.
+func peekBody(res *http.Response, limit int64) []byte {
+	first, _ := io.ReadAll(io.LimitReader(res.Body, limit))
+	res.Body = prefixed{io.MultiReader(bytes.NewReader(first), res.Body), res.Body}
+	return first
+}
+
+// firstByte returns the first byte of a body that is not white space, which can still be
+// read, or 0.
+func firstByte(res *http.Response) byte {
+	for first := make([]byte, 1); ; {
+		n, err := res.Body.Read(first)
+		switch {
+		case n == 1 && bytes.IndexByte([]byte(" \t\r\n"), first[0]) < 0:
+			res.Body = prefixed{io.MultiReader(bytes.NewReader(first), res.Body), res.Body}
+			return first[0]
+		case err != nil:
+			return 0
+		}
+	}
+}
+
+// A prefixed is a body of which a part was read and put back.
+type prefixed struct {
+	io.Reader
+	io.Closer
+}

@@ -40,6 +40,8 @@ type call struct {
 	learned bool          // the tools were listed for this call
 	lastID  string        // id of the last event of its stream
 	delay   time.Duration // requested by the server before the stream is resumed
+	lost    *failure      // its response says that the session is lost
+	odd     string        // the first event of its stream that is not a message
 }
 
 // A failure is the reason why a call got no response.
@@ -50,7 +52,8 @@ type failure struct {
 	after  time.Duration // Retry-After of the response
 	ends   bool          // the session is lost
 
-	brought bool // the stream that ended had messages
+	unanswered bool // the response ended without an answer
+	brought    bool // the stream that ended had messages
 }
 
 // run sends the request, with retries, until it has a response or fails for
@@ -199,6 +202,9 @@ func (k *call) post() *failure {
 		}
 		return f
 	}
+	if k.Method == jsonrpc.Discover {
+		c.deleteProbed(res)
+	}
 	if res.StatusCode < 200 || res.StatusCode >= 300 {
 		return k.refused(res)
 	}
@@ -216,13 +222,15 @@ func (k *call) refused(res *http.Response) *failure {
 	e, body := httpclient.ErrorResponse(res)
 	f := &failure{err: e, sent: true, status: res.StatusCode}
 	f.after, _ = httpclient.RetryAfter(res.Header, time.Now())
-	answer := jsonrpc.Refuse(body, k.ID)
+	document := document(res.Header, body)
+	answer := jsonrpc.Refuse(document, k.ID)
+	if lost := k.lostSession(rejectionOf(res.StatusCode, res.Header, document, k.ID)); lost != nil {
+		return lost
+	}
 	switch {
 	case res.StatusCode == http.StatusUnauthorized || res.StatusCode >= 300 && res.StatusCode < 400:
 		f.sent = false
 		return f
-	case c.sessionForgotten(res.StatusCode, body, k):
-		return lost(e)
 	case c.legacyOnly(k, res.StatusCode, answer != nil):
 		return k.fallBack(f)
 	case k.mustLearn(answer):

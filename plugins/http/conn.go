@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -37,6 +38,8 @@ type conn struct {
 	old    legacysse.Options // for the fallback to the older transport
 	params *params
 
+	notCredential func(*http.Response) bool // see httpclient.Request
+
 	ctx     context.Context // done when the connection ends
 	end     context.CancelFunc
 	work    sync.WaitGroup
@@ -49,6 +52,8 @@ type conn struct {
 	closing sync.Once
 
 	lived   atomic.Bool // the server has sent a successful response
+	used    atomic.Bool // the server has answered a request of the session
+	hearing atomic.Bool // the GET stream of the session is open
 	dropped atomic.Uint64
 
 	mu       sync.Mutex
@@ -68,6 +73,7 @@ func newConn(client *httpclient.Client, server *sdk.Server, auto bool, old legac
 		answers: make(chan struct{}, maxAnswers), notes: make(chan *jsonrpc.Envelope, maxNotes), calls: map[string]*call{},
 		next: make(chan *call), idle: make(chan struct{}, maxIdle),
 	}
+	c.notCredential = c.refusesSession
 	c.ctx, c.end = context.WithCancel(context.Background())
 	c.work.Go(c.sendNotes)
 	return c

@@ -4,13 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/junctor-mcp/junctor/plugins/internal/httpclient"
 	"github.com/junctor-mcp/junctor/plugins/internal/jsonrpc"
-	"github.com/junctor-mcp/junctor/sdk"
 )
 
 const maxSessionID = 256
@@ -52,6 +50,9 @@ func (k *call) keepSession(res *http.Response) *failure {
 
 // noteAnswer stores the results that affect later requests.
 func (k *call) noteAnswer(msg []byte) {
+	if k.Method != jsonrpc.Initialize && k.Method != jsonrpc.Discover && !k.conn.used.Load() {
+		k.conn.used.Store(true)
+	}
 	switch {
 	case k.Method == jsonrpc.Initialize:
 		var version string
@@ -96,7 +97,7 @@ func (c *conn) initialized(ok bool) {
 
 // httpRequest returns the HTTP request for a message. It reuses the headers of a session.
 func (c *conn) httpRequest(e *jsonrpc.Envelope) httpclient.Request {
-	r := httpclient.Request{Method: "POST", Body: e.Raw}
+	r := httpclient.Request{Method: "POST", Body: e.Raw, NotCredential: c.notCredential}
 	version, parent := e.Version(), e.Meta("traceparent")
 	traced := isTraceparent(parent)
 	c.mu.Lock()
@@ -152,55 +153,28 @@ func (s *session) header(h http.Header) {
 	}
 }
 
-// sessionForgotten reports whether a response means that the server no longer
-// knows the session.
-func (c *conn) sessionForgotten(status int, body []byte, k *call) bool {
-	c.mu.Lock()
-	id := c.session.id
-	c.mu.Unlock()
-	return id != "" && k.Version() == "" && k.Method != jsonrpc.Initialize && unknownSession(status, body)
-}
-
-// unknownSession reports whether a server rejected the session id, which it
-// does before it processes the request. The specification demands status 404.
-// Servers based on the examples of the TypeScript SDK respond with 400 and a
-// message about the session id.
-func unknownSession(status int, body []byte) bool {
-	var e struct {
-		Code    int    `json:"code"`
-		Message string `json:"message"`
-	}
-	switch status {
-	case http.StatusNotFound:
-		return true
-	case http.StatusBadRequest:
-		return json.Unmarshal(jsonrpc.Member(body, "error"), &e) == nil && e.Code == invalidSession &&
-			strings.Contains(strings.ToLower(e.Message), "session id")
-	}
-	return false
-}
-
-// invalidSession is the error code of such servers.
-const invalidSession = -32000
-
-// lost returns the failure of a request with an unknown session. The server has
-// not processed it, and a new connection starts a new session.
-func lost(because *sdk.Error) *failure {
-	return &failure{ends: true, status: http.StatusNotFound, err: &sdk.Error{
-		Code: sdk.Unavailable, Reason: "session_lost", Message: "the server no longer knows the session", Output: because.Output,
-		Hint: "call again, which begins a new session",
-	}}
-}
-
-// deleteSession ends the session on the server.
+// deleteSession ends the session of the connection on the server.
 func (c *conn) deleteSession(ctx context.Context) {
 	c.mu.Lock()
 	s := c.session
 	skip := s.id == "" || c.fallback != nil || c.lost != nil
 	c.mu.Unlock()
-	if skip {
-		return
+	if !skip {
+		c.delete(ctx, s)
 	}
+}
+
+// deleteProbed ends a session that the server has started for server/discover. The host
+// does not use it: a server with sessions gets initialize next.
+func (c *conn) deleteProbed(res *http.Response) {
+	id := res.Header.Get("Mcp-Session-Id")
+	if id != "" && httpclient.Visible(id, maxSessionID) {
+		c.sending(func() { c.delete(c.ctx, session{id: id}) })
+	}
+}
+
+// delete ends a session on the server.
+func (c *conn) delete(ctx context.Context, s session) {
 	ctx, cancel := context.WithTimeout(ctx, closeTime)
 	defer cancel()
 	h := http.Header{}

@@ -99,8 +99,8 @@ func (c *conn) get(ctx context.Context, last string) (*http.Response, *failure) 
 		return nil, &failure{status: http.StatusMethodNotAllowed, err: sdk.Errorf(sdk.Unavailable, "the response to GET has content of type %q", kind)}
 	}
 	e, body := httpclient.ErrorResponse(res)
-	if id != "" && unknownSession(res.StatusCode, body) {
-		return nil, lost(e)
+	if r := rejectionOf(res.StatusCode, res.Header, body, nil); id != "" && r.verdict(false) == forgotten {
+		return nil, lost(r, id)
 	}
 	return nil, &failure{err: e, status: res.StatusCode}
 }
@@ -109,6 +109,8 @@ func (c *conn) get(ctx context.Context, last string) (*http.Response, *failure) 
 // whether there were messages or the server sent a retry delay.
 func (c *conn) hear(res *http.Response, last *string, delay *time.Duration) (good bool) {
 	defer res.Body.Close()
+	c.hearing.Store(true)
+	defer c.hearing.Store(false)
 	r := sse.NewReader(res.Body, c.limit)
 	resumed := *last
 	for {
@@ -130,7 +132,7 @@ func (c *conn) hear(res *http.Response, last *string, delay *time.Duration) (goo
 				continue // the server resumed with the last event, not after it
 			}
 		}
-		if len(ev.Data) == 0 || ev.Name != "" && ev.Name != "message" {
+		if len(ev.Data) == 0 || !jsonrpc.Carries(ev.Name, ev.Data) {
 			continue
 		}
 		data, _ := r.Owned(ev.Data)

@@ -314,3 +314,18 @@ func TestContentType(t *testing.T) {
 		}
 	}
 }
+
+// TestLongHeaders checks that the error for an answer with too many headers names them and
+// does not speak of the end of the server.
+func TestLongHeaders(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		for i := range 50 {
+			w.Header().Set(fmt.Sprintf("X-%d", i), strings.Repeat("x", 10_000))
+		}
+	}))
+	t.Cleanup(s.Close)
+	var e *sdk.Error
+	if err := get(t, Options{URL: s.URL}); !errors.As(err, &e) || e.Reason != "bad_message" || !strings.Contains(e.Message, "longer than 65536 bytes") {
+		t.Errorf("%v", err)
+	}
+}

@@ -35,6 +35,9 @@ func (c *Client) Do(ctx context.Context, r Request) (res *http.Response, sent bo
 		if err != nil || add == nil || !refuses(res) || overridden && res.StatusCode != http.StatusUnauthorized {
 			return res, sent, err
 		}
+		if r.NotCredential != nil && r.NotCredential(res) {
+			return res, sent, nil
+		}
 		if res.StatusCode == http.StatusUnauthorized {
 			c.overruled.Store(true)
 		}

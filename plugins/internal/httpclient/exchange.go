@@ -29,6 +29,9 @@ type Request struct {
 	Prepared *Prepared // used instead of Header; may be nil
 	Body     []byte
 	Call     bool // use the limited connections for calls
+	// NotCredential reports whether a rejection is about something other than the
+	// credential. The body of the response must stay readable. It may be nil.
+	NotCredential func(*http.Response) bool
 }
 
 // A sending is one attempt to send a request. Its only purpose is to learn
@@ -97,6 +100,9 @@ func explain(err error, u *url.URL) *sdk.Error {
 		e.Hint = "check the name in url, and the clock of this machine if the certificate is said to have expired"
 	case errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch):
 		e.Message, e.Hint = fmt.Sprintf("%s does not speak TLS", u.Host), "use http:// if that is meant"
+	case strings.Contains(err.Error(), "server response headers exceeded"): // net/http has no error value for it
+		e.Reason, e.Message = "bad_message", fmt.Sprintf("the headers of the answer of %s are longer than %d bytes", u.Host, headerMost)
+		e.Hint = "report this to the operator of the server"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
 		e.Message, e.Hint = fmt.Sprintf("%s ended the connection before it answered", u.Host), "check that url names an HTTP server, with https:// if it needs TLS"
 	default:

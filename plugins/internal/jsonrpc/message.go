@@ -108,6 +108,19 @@ func Glance(msg []byte) (kind Kind, method string) {
 	return Unknown, ""
 }
 
+// Carries reports whether an event of a stream carries a message, by the name of the event.
+// Some servers call it by the kind of the message instead of "message".
+func Carries(name string, data []byte) bool {
+	switch name {
+	case "", "message":
+		return true
+	case "response", "result", "error", "request", "notification", "data", "jsonrpc", "json-rpc", "mcp":
+		kind, _ := Glance(data)
+		return kind != Unknown
+	}
+	return false
+}
+
 // A decoder reads one message. It is reused, because its state is larger than most
 // messages.
 type decoder struct {

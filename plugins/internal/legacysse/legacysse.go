@@ -56,6 +56,7 @@ type Conn struct {
 	notes   chan struct{} // semaphore of other messages being posted
 	closing sync.Once
 	closed  atomic.Bool // set with mu held
+	taken   atomic.Bool // the endpoint has accepted a message
 	dropped atomic.Uint64
 
 	mu       sync.Mutex
@@ -191,7 +192,7 @@ func (c *Conn) hear(r *sse.Reader) {
 			c.over(e)
 			return
 		}
-		if len(ev.Data) == 0 || ev.Name != "" && ev.Name != "message" {
+		if len(ev.Data) == 0 || !jsonrpc.Carries(ev.Name, ev.Data) {
 			continue
 		}
 		data, _ := r.Owned(ev.Data)

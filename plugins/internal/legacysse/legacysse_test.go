@@ -184,6 +184,40 @@ func TestRefusedPosts(t *testing.T) {
 	}
 }
 
+// TestEndpointOfNoPage checks the error for an endpoint event whose path does not exist. A
+// server does not know the prefix that a proxy adds to its paths.
+//
+// deviation: the endpoint event lacks the prefix that a proxy adds to the path | Junctor says so, and not that the session is lost | go-sdk#687
+func TestEndpointOfNoPage(t *testing.T) {
+	for n, want := range []string{"at /m, the path that its endpoint event names", "no longer knows the session"} {
+		posts := 0
+		c, err := dial(t, 0, func(w io.Writer, flush func(), r *http.Request) {
+			_, _ = io.WriteString(w, "event: endpoint\ndata: /m\n\n")
+			flush()
+			<-r.Context().Done()
+		}, func(w http.ResponseWriter, _ *http.Request) {
+			if posts++; posts > n {
+				w.WriteHeader(http.StatusNotFound)
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n > 0 {
+			if err := c.Send([]byte(`{"jsonrpc":"2.0","method":"notifications/x"}`)); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := c.Send([]byte(`{"jsonrpc":"2.0","id":5,"method":"initialize"}`)); err != nil {
+			t.Error(err)
+		}
+		_, err = c.Recv()
+		if f, ok := errors.AsType[*sdk.Failed](err); !ok || f.Delivered || !f.Ends || !strings.Contains(f.Err.Message, want) {
+			t.Errorf("after %d posts: %v", n, err)
+		}
+	}
+}
+
 // TestStreamEnds checks that the end of the stream ends the connection with an
 // error.
 func TestStreamEnds(t *testing.T) {
