@@ -27,8 +27,7 @@ func (c *conn) initialize(ctx context.Context, late *pending) error {
 	}
 	p := &pending{method: mcp.MethodInitialize}
 	c.offered = u.opts.Peer.Capabilities()
-	params := fmt.Appendf(nil, `{"protocolVersion":%q,"capabilities":%s,"clientInfo":%s}`, want, c.offered, u.clientInfo())
-	if err := c.startRequest(ctx, p, params); err != nil {
+	if err := c.startRequest(ctx, p, c.initializeParams(want)); err != nil {
 		return c.sendError(err)
 	}
 	defer c.forget(p)
@@ -43,11 +42,30 @@ func (c *conn) initialize(ctx context.Context, late *pending) error {
 			if c.lateModern(ctx, question, a) {
 				return nil
 			}
-			return c.applyInitialize(ctx, a)
+			if r := c.otherVersion(a, want); r != "" && u.opts.Revision == "" {
+				return c.initializeAgain(ctx, r)
+			}
+			return c.applyInitialize(ctx, a, want)
 		case <-ctx.Done():
 			return noAnswer(p.method)
 		}
 	}
+}
+
+func (c *conn) initializeParams(r mcp.Revision) []byte {
+	return fmt.Appendf(nil, `{"protocolVersion":%q,"capabilities":%s,"clientInfo":%s}`, r, c.offered, c.up.clientInfo())
+}
+
+// otherVersion returns the revision that the server wants instead of the requested one,
+// or "".
+func (c *conn) otherVersion(a answer, requested mcp.Revision) mcp.Revision {
+	if a.err != nil || a.reply.Error == nil {
+		return ""
+	}
+	if v := refusedVersionOf(a.reply.Error, requested); v != nil {
+		return v.other(requested)
+	}
+	return ""
 }
 
 // A slow server receives server/discover and initialize together and may answer them
@@ -90,13 +108,16 @@ func (c *conn) lateModern(ctx context.Context, question chan answer, first answe
 	return false
 }
 
-// applyInitialize applies the response to initialize.
-func (c *conn) applyInitialize(ctx context.Context, a answer) error {
+// applyInitialize applies the response to initialize with a revision.
+func (c *conn) applyInitialize(ctx context.Context, a answer, requested mcp.Revision) error {
 	u := c.up
 	if a.err != nil {
 		return a.err
 	}
 	if a.reply.Error != nil {
+		if v := refusedVersionOf(a.reply.Error, requested); v != nil {
+			return v.fault(requested, v.other(requested))
+		}
 		message, _ := mcp.TextMember(a.reply.Error, "message")
 		return &fault.Error{Code: fault.UpstreamProtocol, Message: "the server rejected initialize: " + message, Err: errRefused}
 	}

@@ -233,3 +233,27 @@ func TestSessionRefusedWith401(t *testing.T) {
 		})
 	}
 }
+
+// TestInitializeAgain checks that a connection accepts another initialize after the server
+// has rejected the first one because of its revision.
+func TestInitializeAgain(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{200, 400} {
+		s := answering(t, func(w http.ResponseWriter, _ *http.Request, body string) bool {
+			wrong := strings.Contains(body, "2025-11-25")
+			if wrong {
+				refusal{status, "", fmt.Sprintf(rpcError, "@id", -32602, "Unsupported protocol version"), false}.write(w, body)
+			}
+			return wrong
+		})
+		c := connect(t, s.url)
+		c.send(initialize)
+		if g := c.next(); g.err != nil || !strings.Contains(g.msg, "Unsupported") {
+			t.Errorf("%d: %q, %v", status, g.msg, g.err)
+		}
+		c.send(strings.Replace(initialize, "2025-11-25", "2025-06-18", 1))
+		if g := c.next(); g.err != nil || !strings.Contains(g.msg, "result") {
+			t.Errorf("%d: %q, %v", status, g.msg, g.err)
+		}
+	}
+}
