@@ -18,6 +18,9 @@ type httpError struct {
 	message string
 	reason  string
 	modern  int // code for a modern client; 0: the same
+	// supported are the revisions that the client may use; nil: the error is about
+	// something else.
+	supported []mcp.Revision
 
 	made sync.Once
 	text [2][]byte // body for a legacy and for a modern client
@@ -45,7 +48,7 @@ var (
 	errNoSession       = &httpError{code: mcp.CodeInvalidRequest, message: "Mcp-Session-Id is missing; begin with initialize", reason: "session"}
 	errUnknownSession  = &httpError{code: mcp.CodeInvalidRequest, message: "unknown or expired session", reason: "session"}
 	errSessionNotFound = &httpError{code: -32001, message: "Session not found", reason: "session"}
-	errVersion         = &httpError{code: mcp.CodeInvalidRequest, message: "MCP-Protocol-Version is not a supported version", reason: "version"}
+	errVersion         = &httpError{code: mcp.CodeInvalidRequest, message: "MCP-Protocol-Version is not a supported version: the server supports " + mcp.RevisionNames(), reason: "version", supported: mcp.Revisions}
 	errEventID         = &httpError{code: mcp.CodeInvalidRequest, message: "Last-Event-ID does not belong to this session", reason: "event_id"}
 	errPurged          = &httpError{code: -32001, message: "events after Last-Event-ID are no longer kept; begin a new session, or open the stream without it", reason: "events_purged"}
 	errStore           = &httpError{code: -32000, message: "the session store cannot be read", reason: "store"}
@@ -63,7 +66,11 @@ func writeError(w http.ResponseWriter, r *http.Request, status int, why *httpErr
 func (e *httpError) body(modern bool) []byte {
 	e.made.Do(func() {
 		for i, code := range []int{e.code, cmp.Or(e.modern, e.code)} {
-			object := mcp.ErrorObject(code, e.message, map[string]string{"reason": e.reason})
+			data := map[string]any{"reason": e.reason}
+			if e.supported != nil {
+				data["supported"] = e.supported
+			}
+			object := mcp.ErrorObject(code, e.message, data)
 			e.text[i] = append(append([]byte(`{"jsonrpc":"2.0","error":`), object...), '}')
 		}
 	})

@@ -3,7 +3,6 @@ package httpserver
 import (
 	"context"
 	"net/http"
-	"strings"
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/gateway"
@@ -46,32 +45,6 @@ func (srv *Server) post(w http.ResponseWriter, r *http.Request, p authn.Principa
 		return
 	}
 	srv.postLegacy(w, r, p, settings, m, takes)
-}
-
-// An accept says which media types a client accepts.
-type accept struct{ json, stream bool }
-
-// acceptOf parses the Accept header. A client without the header accepts
-// everything.
-func acceptOf(h http.Header) (a accept) {
-	values := h["Accept"]
-	if len(values) == 0 {
-		return accept{true, true}
-	}
-	for _, value := range values {
-		for part := range strings.SplitSeq(value, ",") {
-			kind, _, _ := strings.Cut(part, ";")
-			switch strings.ToLower(strings.TrimSpace(kind)) {
-			case "*/*":
-				return accept{true, true}
-			case "application/json", "application/*":
-				a.json = true
-			case "text/event-stream", "text/*":
-				a.stream = true
-			}
-		}
-	}
-	return a
 }
 
 // postModern answers a message of a modern client.
@@ -121,12 +94,12 @@ func modernStatus(a *gateway.Answer) int {
 
 // postLegacy handles a message of a session, or one that begins a session.
 func (srv *Server) postLegacy(w http.ResponseWriter, r *http.Request, p authn.Principal, settings *active, m *mcp.Message, takes accept) {
-	if !knownVersion(r.Header) {
-		writeError(w, r, http.StatusBadRequest, errVersion)
+	if m.Method == mcp.MethodInitialize && m.IsRequest() {
+		srv.initialize(w, r, p, settings, m, takes) // the body negotiates the version, whatever the header says
 		return
 	}
-	if m.Method == mcp.MethodInitialize && m.IsRequest() {
-		srv.initialize(w, r, p, settings, m)
+	if !knownVersion(r.Header) {
+		writeError(w, r, http.StatusBadRequest, errVersion)
 		return
 	}
 	s, ok := srv.findSession(w, r, p, settings, errUnknownSession)
@@ -157,7 +130,7 @@ func legacyStatus(a *gateway.Answer) int {
 }
 
 // initialize begins a session.
-func (srv *Server) initialize(w http.ResponseWriter, r *http.Request, p authn.Principal, settings *active, m *mcp.Message) {
+func (srv *Server) initialize(w http.ResponseWriter, r *http.Request, p authn.Principal, settings *active, m *mcp.Message, takes accept) {
 	if srv.isDraining() {
 		writeRetryable(w, r, http.StatusServiceUnavailable, settings.Drain, errStopping)
 		return
@@ -172,11 +145,15 @@ func (srv *Server) initialize(w http.ResponseWriter, r *http.Request, p authn.Pr
 	a := c.Answer(m, correlated(w, r, gateway.Exchange{Out: closedStream{}, Address: clientAddress(r, settings)}))
 	if a.Code != 0 || a.Empty() {
 		s.End(sessionRefused)
+	} else {
+		w.Header()["Mcp-Session-Id"] = []string{s.ID}
+	}
+	if takes.json {
 		srv.writeJSON(w, r, a.Message, http.StatusOK, settings.Send)
 		return
 	}
-	w.Header()["Mcp-Session-Id"] = []string{s.ID}
-	srv.writeJSON(w, r, a.Message, http.StatusOK, settings.Send)
+	x := &exchange{server: srv, settings: settings, w: w, r: r}
+	x.end(newSSEStream(x), a.Message)
 }
 
 // A closedStream is the stream of a request that can send nothing but its

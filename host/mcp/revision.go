@@ -1,6 +1,9 @@
 package mcp
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // A Revision is a version of the MCP specification, named by its date.
 type Revision string
@@ -19,6 +22,15 @@ const LatestLegacy = Revision20251125
 
 // Revisions lists the revisions, newest first.
 var Revisions = []Revision{Revision20260728, Revision20251125, Revision20250618, Revision20250326, Revision20241105}
+
+// RevisionNames returns the names of the revisions for people, newest first.
+func RevisionNames() string {
+	var names []string
+	for _, r := range Revisions {
+		names = append(names, string(r))
+	}
+	return strings.Join(names, ", ")
+}
 
 // Modern reports whether the revision is stateless: it has no handshake, and each
 // request identifies its client.

@@ -66,14 +66,10 @@ func (v *refusedVersion) other(requested mcp.Revision) mcp.Revision {
 // fault returns the error for a server with no revision that Junctor may use. other is a
 // revision that only the configuration excludes, or "".
 func (v *refusedVersion) fault(requested, other mcp.Revision) error {
-	var ours []string
-	for _, r := range mcp.Revisions {
-		ours = append(ours, string(r))
-	}
 	theirs := v.supported[:min(len(v.supported), maxListed)]
 	f := &fault.Error{Code: fault.UpstreamProtocol, Err: errRefused, Message: fmt.Sprintf(
 		"the server rejected initialize with revision %s: %s: the server supports %s, junctor supports %s",
-		requested, v.message, strings.Join(theirs, ", "), strings.Join(ours, ", "))}
+		requested, v.message, strings.Join(theirs, ", "), mcp.RevisionNames())}
 	if other != "" {
 		return f.WithHint("write protocol = %q in its block, or remove protocol", string(other))
 	}
