@@ -36,7 +36,7 @@ var (
 	}
 	npmClients = &kit{
 		name: "clients", origin: "npm", needs: []string{"node", "npm"}, install: npmInstall,
-		sources: []string{"clients/package.json", "clients/package-lock.json", "clients/client.mjs", "clients/report.mjs"},
+		sources: []string{"clients/package.json", "clients/package-lock.json", "clients/client.mjs", "clients/report.mjs", "clients/sessions.mjs"},
 	}
 	npmWeb = &kit{
 		name: "web", origin: "npm", needs: []string{"node", "npm"}, install: npmInstall,
@@ -144,7 +144,7 @@ func prefetch() {
 	if os.Getenv("JUNCTOR_REQUIRE_INTEROP") == "" || testing.Short() || flag.Lookup("test.run").Value.String() != "" {
 		return
 	}
-	kits := []*kit{suite, npmServers, pythonTwo, npmWeb, pythonOne, pythonUv, npmClients, npmIdentity, npmAxe}
+	kits := []*kit{suite, npmServers, pythonTwo, npmWeb, pythonOne, pythonUv, pythonFastmcp, mavenSDK, npmClients, npmIdentity, npmAxe}
 	turn := make(chan struct{}, 2)
 	for _, k := range kits {
 		fetching.Go(func() {
