@@ -15,7 +15,7 @@ const (
 
 // A Message is one JSON-RPC message. Its slices alias the parsed bytes.
 type Message struct {
-	ID     ID     // nil for a notification
+	ID     ID     // nil for a notification, and for an error without an id
 	Method string // empty for a response
 	Params []byte // an object, or nil
 	Result []byte // any value, or nil
@@ -23,8 +23,8 @@ type Message struct {
 	Names  Names  // the member names of Result, if it is an object
 }
 
-// An ID is a request's id in its JSON form: a string or an integer. It is null in
-// the response to an unreadable request.
+// An ID is a request's id in its JSON form: a string or an integer. It is null or nil
+// in the error for an unreadable request.
 type ID []byte
 
 // Null reports whether the id is null.
@@ -124,7 +124,7 @@ func (m *Message) check(b, version, method []byte) (reason string) {
 		}
 		m.Method = name
 		return ""
-	case m.ID == nil:
+	case m.ID == nil && m.Error == nil: // an error may lack the id: the server could not read it
 		return "is neither a request nor a response"
 	case (m.Result == nil) == (m.Error == nil):
 		return "needs either a result or an error"

@@ -198,9 +198,9 @@ func (u *Upstream) callOnce(ctx context.Context, c *conn, call *Call, timeout ti
 		return r, true, nil
 	case err == errTimedOut && ctx.Err() == nil:
 		f := fault.New(fault.CallTimeout, "%s did not finish within %s", call.Method, timeout).WithHint("raise timeouts { call } in its block")
-		return nil, p.sent.Load(), c.withStrayOutput(f)
+		return nil, p.sent.Load(), c.unmatched.explain(c.withStrayOutput(f), p.unmatched)
 	case ctx.Err() != nil && (errors.Is(err, ctx.Err()) || err == errTimedOut): // both deadlines may pass at the same time
-		return nil, p.sent.Load(), contextError(ctx, call.Method)
+		return nil, p.sent.Load(), c.explainEnd(contextError(ctx, call.Method), p)
 	default:
 		return nil, p.sent.Load(), err
 	}

@@ -54,20 +54,21 @@ type conn struct {
 
 	mu             sync.Mutex
 	last           uint64                        // guarded by mu; id of the newest request
+	noted          uint64                        // guarded by mu; see excuses
 	pending        map[uint64]*pending           // guarded by mu
 	closed         bool                          // guarded by mu
 	ending         bool                          // guarded by mu; the host is closing the connection
 	listens        map[uint64]bool               // guarded by mu; ids of open listen requests
 	serverRequests map[string]context.CancelFunc // guarded by mu; unanswered requests of the server, by id
 
-	arriving     atomic.Pointer[limit.Hold] // memory of the message being read
-	useful       atomic.Bool                // the server has answered a client's request
-	ignored      atomic.Uint64
-	logUnknownID sync.Once    // logs the first response with an unknown id
-	requests     atomic.Int32 // unanswered requests of the server
-	handlers     sync.WaitGroup
-	done         chan struct{} // closed when the connection has ended
-	err          error         // why the connection ended; valid after done is closed
+	arriving  atomic.Pointer[limit.Hold] // memory of the message being read
+	useful    atomic.Bool                // the server has answered a client's request
+	ignored   atomic.Uint64
+	unmatched unmatched
+	requests  atomic.Int32 // unanswered requests of the server
+	handlers  sync.WaitGroup
+	done      chan struct{} // closed when the connection has ended
+	err       error         // why the connection ended; valid after done is closed
 }
 
 func newConn(u *Upstream, link Link) *conn {
@@ -253,5 +254,6 @@ func (c *conn) send(ctx context.Context, text []byte) error {
 	if err := c.fits(msg); err != nil {
 		return err
 	}
+	c.sendsNoRequest()
 	return c.out.Send(ctx, msg)
 }

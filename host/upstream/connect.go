@@ -187,9 +187,9 @@ func contextError(ctx context.Context, doing string) error {
 		return f
 	}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return fault.Because(fault.CallTimeout, ctx.Err(), "%s took too long", doing)
+		return &fault.Error{Code: fault.CallTimeout, Message: doing + " took too long", Err: ctx.Err()}
 	}
-	return fault.Because(fault.CallCanceled, ctx.Err(), "%s was cancelled", doing)
+	return &fault.Error{Code: fault.CallCanceled, Message: doing + " was cancelled", Err: ctx.Err()}
 }
 
 // credentials returns a stamp that changes with the server's credentials.

@@ -11,16 +11,17 @@ import (
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/sendqueue"
+	"github.com/junctor-mcp/junctor/host/truncate"
 )
 
-// deliver passes a response and its memory to the request. It ignores duplicate and
-// late responses, and logs the first response with an unknown id.
+// deliver passes a response and its memory to the request.
 func (c *conn) deliver(m *mcp.Message, held *limit.Hold) {
 	p := c.takePending(m.ID)
 	if p == nil {
+		p = c.handleUnmatched(m)
+	}
+	if p == nil {
 		held.Release()
-		c.ignored.Add(1)
-		c.unknownID(m.ID)
 		return
 	}
 	if held != nil { // small messages are not counted
@@ -31,19 +32,6 @@ func (c *conn) deliver(m *mcp.Message, held *limit.Hold) {
 		}
 	}
 	p.answer <- answer{reply: &Reply{Result: m.Result, Names: m.Names, Error: m.Error, Hold: held}}
-}
-
-// unknownID handles a response with an id that no request had. The first one is
-// logged.
-func (c *conn) unknownID(answered mcp.ID) {
-	if c.issued(answered) {
-		return
-	}
-	id := fmt.Sprintf("%.40s", answered)
-	c.logUnknownID.Do(func() {
-		c.up.opts.Log.Warn("the server sent a response with an unknown id", "server", c.up.opts.Name, "id", id)
-	})
-	c.suspect(fault.New(fault.UpstreamBadMessage, "the server sent a response with the unknown id %s", id).WithHint(authorHint))
 }
 
 // overloadError returns the fault of a call whose response was dropped because of
@@ -65,6 +53,7 @@ func (c *conn) takePending(id mcp.ID) *pending {
 	delete(c.pending, n)
 	delete(c.listens, n)
 	if p != nil {
+		c.answered(p)
 		p.cancelServerRequests()
 	}
 	return p
@@ -171,6 +160,7 @@ func (c *conn) failLost(id mcp.ID, shape mcp.Shape, err error) {
 	if p := c.takePending(id); p != nil {
 		p.answer <- answer{err: err}
 	} else if shape == mcp.ShapeResponse && !c.issued(id) {
+		c.unmatched.add("one that could not be used: " + truncate.Bytes(err.Error(), unmatchedText))
 		c.suspect(err)
 	}
 }
@@ -403,6 +393,7 @@ func (c *conn) handleCancelled(params []byte) {
 // reply sends a small message. It drops the message if the send queue is full.
 func (c *conn) reply(msg []byte) {
 	if m := sendqueue.Text(msg); c.fits(m) == nil {
+		c.sendsNoRequest()
 		c.out.TrySend(m)
 	}
 }

@@ -24,6 +24,7 @@ type pending struct {
 	sent      atomic.Bool
 	withdrawn atomic.Bool
 	suspected atomic.Bool // see conn.suspect
+	unmatched int         // unmatched responses of the connection before this request
 	giveUp    func()      // ends the wait for space in the queue; nil: there was space; guarded by the connection's mu
 	// acknowledged receives the params of the server's acknowledgement. It is nil
 	// except for listen requests.
@@ -70,6 +71,7 @@ func (c *conn) register(p *pending) error {
 	c.last++
 	p.id = c.last
 	c.pending[p.id] = p
+	p.unmatched = c.unmatched.count()
 	if p.clock.d > 0 {
 		p.clock.start(func() { c.expire(p) })
 	}
@@ -204,6 +206,7 @@ func (c *conn) cancel(p *pending, reason string) {
 	if reason != "" {
 		params = mcp.SetMember(params, "reason", mcp.AppendText(nil, reason))
 	}
+	c.sendsNoRequest()
 	_ = c.out.Push(sendqueue.Text(mcp.AppendNotification(nil, mcp.NoteCancelled, params)))
 }
 

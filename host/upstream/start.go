@@ -275,10 +275,15 @@ const strayPrefix = "(stdout) "
 // outputTime limits the wait for the output of a server.
 const outputTime = time.Second
 
-// withOutput adds the server's output to the error of a start that timed out.
+// withOutput adds to the error of a start that timed out what the server sent or printed
+// instead of a response.
 func (c *conn) withOutput(err error) error {
+	if !fault.Is(err, fault.UpstreamStartTimeout) {
+		return err
+	}
+	err = c.unmatched.explain(fault.As(err), 0)
 	w, ok := c.link.(Diagnoser)
-	if !ok || !fault.Is(err, fault.UpstreamStartTimeout) {
+	if !ok {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), outputTime)
