@@ -31,7 +31,11 @@ type Error struct {
 	Hint    string   // what the user can do about it; may be empty
 	Path    string   // setting that caused the error, such as headers["Host"] or retry[0].max; may be empty
 	Output  []string // last lines that the server printed, oldest first; may be empty
+	Err     error    // cause, for [errors.Is] in the plugin: it does not reach the host; may be nil
 }
+
+// Unwrap returns Err.
+func (e *Error) Unwrap() error { return e.Err }
 
 func (e *Error) Error() string {
 	if e.Path != "" {

@@ -71,7 +71,7 @@ func (p *pipeConn) recvError(err error) error {
 func (p *pipeConn) Send(msg []byte) error {
 	p.out = append(append(p.out[:0], msg...), '\n')
 	if _, err := p.w.Write(p.out); err != nil {
-		return Errorf(Unavailable, "sending: %v", err)
+		return &Error{Code: Unavailable, Message: "sending: " + err.Error(), Err: err}
 	}
 	return nil
 }

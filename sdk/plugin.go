@@ -62,6 +62,17 @@ type Conn interface {
 
 	// Send sends one message to the server. msg contains neither CR nor LF.
 	// Send must not keep msg after it returns.
+	//
+	// If Send returns an error for a request, that request fails with it at once, and
+	// the connection stays usable. The host assumes that the server may have received
+	// the request; a [*Failed] says more, and needs no ID. If Send returns an
+	// error for another message, the connection ends with it. The error is preferably
+	// an [*Error]; any other has the code Unavailable.
+	//
+	// An error that wraps io.EOF, io.ErrClosedPipe, os.ErrClosed, net.ErrClosed,
+	// context.Canceled, EPIPE or ECONNRESET says that the connection is over. Recv
+	// then has two seconds to return the reason. After that, the connection ends
+	// with the error of Send.
 	Send(msg []byte) error
 
 	// Close ends the connection: in order until ctx is done, then by force. It
@@ -95,7 +106,8 @@ type Statuser interface {
 }
 
 // A Flusher is a [Conn] whose Send may buffer messages. The host calls Flush
-// from the goroutine of Send when no further message is waiting.
+// from the goroutine of Send when no further message is waiting. An error of Flush ends
+// the connection, like an error of Send for a message that is no request.
 type Flusher interface {
 	Flush() error
 }

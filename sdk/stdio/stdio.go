@@ -197,7 +197,7 @@ func (c *Conn) Send(msg []byte) error {
 		err = c.out.WriteByte('\n')
 	}
 	if err != nil {
-		return sdk.Errorf(sdk.Unavailable, "the server no longer reads its standard input")
+		return notRead(err)
 	}
 	return nil
 }
@@ -207,7 +207,14 @@ func (c *Conn) Flush() error {
 	if c.out == nil {
 		return nil
 	}
-	return c.out.Flush()
+	if err := c.out.Flush(); err != nil {
+		return notRead(err)
+	}
+	return nil
+}
+
+func notRead(err error) error {
+	return &sdk.Error{Code: sdk.Unavailable, Message: "the server no longer reads its standard input", Err: err}
 }
 
 // Close ends the server in steps: it closes the server's input, sends SIGTERM

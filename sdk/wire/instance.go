@@ -13,7 +13,6 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/junctor-mcp/junctor/sdk"
-	"github.com/junctor-mcp/junctor/sdk/ndjson"
 )
 
 const (
@@ -39,7 +38,8 @@ type instance struct {
 	ended   chan struct{} // closed when the connection is closed
 	recvEnd chan struct{} // closed when no more messages come from the server
 
-	panicked atomic.Pointer[error] // panic of Send; nil: none
+	failure atomic.Pointer[error] // panic or error of Send that ended the connection; nil: none
+	closing atomic.Bool           // close was called
 
 	piped    sdk.Piped // the connection, if the host takes its streams; else nil
 	from, to *os.File  // these streams, until they are passed
@@ -89,35 +89,30 @@ func (i *instance) run(accept func() (net.Conn, error)) {
 		return
 	}
 	stream := i.stream(c)
+	to := &hostWriter{stream: stream, limit: i.limit, log: i.log}
 	go func() {
 		defer close(i.sent)
-		if err := withRecover(i.log, func() error { return i.fromHost(stream) }); sdk.CodeOf(err) == sdk.Panicked {
-			i.panicked.Store(&err)
+		if err := withRecover(i.log, func() error { i.fromHost(stream, to); return nil }); err != nil {
+			i.failure.Store(&err)
 			go i.close(expired()) // ends Recv; run then reports the panic
 			return
 		}
 		go i.closeUnasked()
 	}()
 	go i.endStuckStream(stream)
-	end := withRecover(i.log, func() error { return i.toHost(stream) })
+	end := withRecover(i.log, func() error { return i.toHost(to) })
 	close(i.recvEnd)
 
 	grace, cancel := context.WithTimeout(context.Background(), closeGrace)
 	defer cancel()
 	i.close(grace)
-	if err := i.panicked.Load(); err != nil {
+	if errors.Is(end, io.EOF) {
+		end = nil
+	}
+	if err := i.failure.Load(); err != nil {
 		end = *err
 	}
-	closed := Event{Name: "closed"}
-	if end != nil && !errors.Is(end, io.EOF) {
-		s := StatusOf(end)
-		closed.Status = &s
-	}
-	_ = stream.SetWriteDeadline(time.Now().Add(closeGrace))
-	if stream.WriteEvent(closed) == nil {
-		_ = stream.Flush()
-	}
-	_ = stream.Close()
+	to.closed(end)
 	_ = c.SetReadDeadline(time.Now()) // the host need not close its side
 	<-i.sent
 	stream.Leave() // ends reading too if the author's code ended the connection before the host did
@@ -133,14 +128,14 @@ func (i *instance) closePipes() {
 
 // toHost copies messages from the server to the host. It returns the reason of
 // the end, or io.EOF if the host ended the stream.
-func (i *instance) toHost(stream *Stream) error {
+func (i *instance) toHost(to *hostWriter) error {
 	if l, ok := i.conn.(sdk.Limiter); ok {
 		l.LimitMessages(i.limit)
 	}
 	w, gathers := i.conn.(sdk.Waiter)
 	r, _ := i.conn.(sdk.Relater)
 	if gathers {
-		w.BeforeWait(func() { _ = stream.Flush() }) // the next write returns the error
+		w.BeforeWait(func() { _ = to.flush() }) // the next write returns the error
 	}
 	for {
 		msg, err := i.conn.Recv()
@@ -148,81 +143,21 @@ func (i *instance) toHost(stream *Stream) error {
 			err = sdk.Errorf(sdk.Internal, "Recv of the transport returned neither a message nor an error")
 		}
 		if err == nil {
-			err = i.forward(stream, msg, r)
+			err = to.forward(msg, r)
 		} else if d, ok := errors.AsType[*sdk.Dropped](err); ok {
-			err = writeDropped(stream, d)
+			err = to.dropped(d)
 		} else if f, ok := errors.AsType[*sdk.Failed](err); ok {
-			err = writeFailed(stream, f)
+			err = to.failed(f)
 		} else {
-			_ = stream.Flush()
+			_ = to.flush()
 			return err
 		}
 		if err == nil && !gathers {
-			err = stream.Flush()
+			err = to.flush()
 		}
 		if err != nil {
 			i.log.Debug("sending to the host", "error", err)
 			return io.EOF
-		}
-	}
-}
-
-// forward sends one message to the host, or reports that it was dropped.
-func (i *instance) forward(stream *Stream, msg []byte, r sdk.Relater) error {
-	received := msg
-	msg, err := ndjson.Message(msg)
-	switch {
-	case err != nil:
-		i.log.Warn("the transport received data that is not a message")
-		return writeDropped(stream, &sdk.Dropped{Reason: "bad_message", Size: int64(len(received)), Prefix: received})
-	case len(msg) > i.limit:
-		return writeDropped(stream, &sdk.Dropped{Reason: "message_too_large", Size: int64(len(msg)), Limit: int64(i.limit), Prefix: msg})
-	}
-	if r != nil {
-		if id := r.Related(); len(id) > 0 {
-			if err := stream.WriteEvent(Event{Name: "related", ID: id[:min(len(id), maxPrefix)]}); err != nil {
-				return err
-			}
-		}
-	}
-	return stream.WriteMessage(msg)
-}
-
-func writeFailed(stream *Stream, f *sdk.Failed) error {
-	s := StatusOf(f.Unwrap())
-	return stream.WriteEvent(Event{
-		Name: "failed", Status: &s, ID: f.ID[:min(len(f.ID), maxPrefix)], Delivered: f.Delivered, Ends: f.Ends,
-	})
-}
-
-func writeDropped(stream *Stream, d *sdk.Dropped) error {
-	return stream.WriteEvent(Event{
-		Name: "dropped", Reason: clip(d.Reason, maxText), Size: d.Size, Limit: d.Limit, Prefix: d.Prefix[:min(len(d.Prefix), maxPrefix)],
-	})
-}
-
-// fromHost copies messages from the host to the server until the host ends the
-// stream.
-func (i *instance) fromHost(stream *Stream) error {
-	send := i.conn.Send
-	if f, ok := i.conn.(sdk.Flusher); ok {
-		stream.beforeWait = func() { _ = f.Flush() } // the next Send returns the error
-	}
-	for {
-		msg, ev, err := stream.Read()
-		if err != nil {
-			return err
-		}
-		if msg == nil {
-			i.pipeEvent(ev)
-			continue
-		}
-		if err := send(msg); err != nil {
-			// Recv reports a better reason, because it knows how the server
-			// ended.
-			i.log.Debug("sending to the server", "error", err)
-			stream.beforeWait = nil
-			send = func([]byte) error { return nil }
 		}
 	}
 }
@@ -276,6 +211,7 @@ func (i *instance) drain() {
 func (i *instance) close(ctx context.Context) {
 	i.once.Do(func() {
 		defer close(i.ended)
+		i.closing.Store(true)
 		if err := withRecover(i.log, func() error { return i.conn.Close(ctx) }); err != nil {
 			i.log.Debug("closing", "error", err)
 		}
