@@ -53,13 +53,17 @@ func (c *conn) Recv() ([]byte, error) {
 	return jsonrpc.EncodeMessage(m)
 }
 
-// Send sends one message. It fails if msg is not a JSON-RPC message.
+// Send sends one message. It fails if msg is not a JSON-RPC message, or with the error
+// of the inner connection.
 func (c *conn) Send(msg []byte) error {
 	m, err := jsonrpc.DecodeMessage(msg)
 	if err != nil {
-		return err
+		return sdk.Errorf(sdk.Internal, "%v", err)
 	}
-	return c.inner.Write(c.ctx, m)
+	if err := c.inner.Write(c.ctx, m); err != nil {
+		return &sdk.Error{Code: sdk.Unavailable, Message: err.Error(), Err: err}
+	}
+	return nil
 }
 
 // Close ends the connection. A connection of the MCP SDK has no forced close.

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -80,6 +82,26 @@ func TestGarbage(t *testing.T) {
 		if err := conn.Send([]byte(text)); err == nil {
 			t.Errorf("%q was sent", text)
 		}
+	}
+}
+
+// TestServerIsDown checks that Send returns why the server cannot be reached.
+func TestServerIsDown(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	_ = l.Close()
+	conn, err := mcpconn.Open(t.Context(), &mcp.StreamableClientTransport{Endpoint: "http://" + address})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeNow(t, conn)
+	err = conn.Send([]byte(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`))
+	e, ok := errors.AsType[*sdk.Error](err)
+	if !ok || e.Code != sdk.Unavailable || !strings.Contains(e.Message, address) || !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("got %v", err)
 	}
 }
 

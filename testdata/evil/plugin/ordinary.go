@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -154,6 +155,9 @@ func (e *echo) Send(m []byte) error {
 	if e.do == "panicsend" {
 		panic("the author's mistake in Send")
 	}
+	if failsToSend[e.do] != "" && bytes.Contains(m, []byte(failsToSend[e.do])) {
+		return errors.New("dial tcp 192.0.2.1:80: connection refused")
+	}
 	if mcpModes[e.do] != "" {
 		if m = mcpAnswer(e.do, m); m == nil {
 			return nil
@@ -181,13 +185,22 @@ func (e *echo) Close(context.Context) error {
 	return nil
 }
 
+// failsToSend holds the settings that make Send fail, and what such a message contains.
+var failsToSend = map[string]string{
+	"failsend":    `"jsonrpc"`,
+	"mcpfailcall": `"method":"tools/call"`,
+	"mcpfailnote": `"method":"notifications/initialized"`,
+}
+
 // mcpModes holds the settings that make the transport an MCP server, and its
 // responses to tools/call.
 var mcpModes = map[string]string{
-	"mcpstay":  `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"yes"}]}}`, // Close hangs
-	"mcpyes":   `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"yes"}]}}`,
-	"mcpjunk":  "not JSON",
-	"mcpstray": `{"jsonrpc":"2.0","id":4711,"result":{"content":[]}}`,
+	"mcpstay":     `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"yes"}]}}`, // Close hangs
+	"mcpyes":      `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"yes"}]}}`,
+	"mcpfailcall": `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"yes"}]}}`,
+	"mcpfailnote": `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"yes"}]}}`,
+	"mcpjunk":     "not JSON",
+	"mcpstray":    `{"jsonrpc":"2.0","id":4711,"result":{"content":[]}}`,
 }
 
 // mcpAnswer returns the response to a request, or nil.
