@@ -153,15 +153,15 @@ func TestClashes(t *testing.T) {
 			[]*Server{{Name: "a", Prefix: "a"}},
 			map[string]*lists{"a": {
 				Tools: upstream.Listing{Degraded: "the request failed: locked"}, Resources: upstream.Listing{Degraded: "the request failed: locked"},
-				Templates: upstream.Listing{Degraded: "cursor_loop"}, Prompts: upstream.Listing{Degraded: "the request failed: locked"},
+				Templates: upstream.Listing{Degraded: "the server sent a cursor again"}, Prompts: upstream.Listing{Degraded: "the request failed: locked"},
 			}},
-			"", "a: its lists of tools, resources and prompts are incomplete: the request failed: locked\na: its list of templates is incomplete: cursor_loop",
+			"", "a: its lists of tools, resources and prompts are incomplete: the request failed: locked\na: its list of templates is incomplete: the server sent a cursor again",
 		},
 		{
 			"nothing is said of tools that a list may lack",
 			[]*Server{{Name: "a", Prefix: "a", Views: map[string]*View{"c": {At: "f:3:1"}}, Patterns: []Pattern{glob("deny", "x", "f:1:1")}}},
-			map[string]*lists{"a": {Tools: upstream.Listing{Degraded: "cursor_loop"}}},
-			"", "a: its list of tools is incomplete: cursor_loop",
+			map[string]*lists{"a": {Tools: upstream.Listing{Degraded: "the server sent a cursor again"}}},
+			"", "a: its list of tools is incomplete: the server sent a cursor again",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

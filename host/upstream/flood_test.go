@@ -97,20 +97,27 @@ func endless(cursor func(page int) string, items func(page int) string) *convers
 func TestListBounds(t *testing.T) {
 	one := func(page int) string { return fmt.Sprintf(`{"name":"t%d"}`, page) }
 	next := func(page int) string { return fmt.Sprint(page) }
-	many := strings.Repeat(`{"name":"x"},`, 999) + `{"name":"x"}`
-	large := `{"name":"x","description":"` + strings.Repeat("x", 3<<20) + `"}`
+	many := func(page int) string {
+		return strings.Repeat(fmt.Sprintf(`{"name":"x%d"},`, page), 999) + `{"name":"x"}`
+	}
+	large := func(page int) string {
+		return fmt.Sprintf(`{"name":"x%d","description":%q}`, page, strings.Repeat("x", 3<<20))
+	}
 	for _, c := range []struct {
 		name          string
 		cursor, items func(page int) string
 		want          int
 		degraded      string
 	}{
-		{"cursor loop at once", func(int) string { return "same" }, one, 2, "cursor_loop"},
+		{"cursor loop at once", func(int) string { return "same" }, one, 2, `the server sent the cursor "same" again`},
 		{"endless pages", next, one, listPages, "it has more than 1000 pages"},
-		{"endless items", next, func(int) string { return many }, listItems, "it has more than 10000 items or 33554432 bytes"},
-		{"endless bytes", next, func(int) string { return large }, 10, "it has more than 10000 items or 33554432 bytes"},
+		{"endless items", next, many, listItems, "it has more than 10000 items or 33554432 bytes"},
+		{"endless bytes", next, large, 10, "it has more than 10000 items or 33554432 bytes"},
 		{"endless cursors", func(page int) string { return fmt.Sprint(strings.Repeat("x", 8<<20), page) }, func(int) string { return "" },
 			0, "its cursors have more than 33554432 bytes"},
+		{"the same item", next, func(int) string { return `{"name":"x"},{"name":"y"}` }, 2, "the server sent the same items again with each page"},
+		{"the same item in other orders", next, func(page int) string { return fmt.Sprintf(`{"name":"x%d"}`, page%3) }, 3, "the server sent the same items again with each page"},
+		{"the same item between others", next, func(page int) string { return fmt.Sprintf(`{"name":"x%d"}`, page*(page%2)) }, 501, "it has more than 1000 pages"},
 		{"empty pages", next, func(int) string { return "" }, 0, "it has more than 1000 pages"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -1,9 +1,7 @@
 package upstream
 
 import (
-	"bytes"
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -11,13 +9,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
-// Limits of a list, over all of its pages.
-const (
-	listPages = 1000
-	listItems = 10_000
-	listBytes = 32 << 20
-	listTime  = 30 * time.Second
-)
+// listTime limits the time for all pages of a list.
+const listTime = 30 * time.Second
 
 // A Listing is a complete list of a server, with verbatim items.
 type Listing struct {
@@ -72,47 +65,20 @@ func (u *Upstream) List(ctx context.Context, kind ListKind) (Listing, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()
-	var l Listing
-	var cursor []byte
-	seen := map[string]bool{}
-	size := 0
-	for page := 0; ; page++ {
-		result, err := u.page(ctx, kind, cursor)
-		if err != nil && listFault(err) {
-			l.Failed, l.Degraded = err, "the request failed: "+withoutMethod(kind.Method, fault.As(err).Message)
-			return l, nil
-		}
-		if err != nil {
+	r := pageReader{}
+	for {
+		result, err := u.page(ctx, kind, r.cursor)
+		switch {
+		case err == nil:
+		case listFault(err):
+			r.Failed, r.Degraded = err, "the request failed: "+withoutMethod(kind.Method, fault.As(err).Message)
+			return r.Listing, nil
+		default:
 			return Listing{}, err
 		}
-		for item := range mcp.Elements(mcp.Member(result, kind.Member)) {
-			if size += len(item); len(l.Items) >= listItems || size > listBytes {
-				l.Degraded = fmt.Sprintf("it has more than %d items or %d bytes", listItems, listBytes)
-				return l, nil
-			}
-			// Copy the item, so that one tool does not retain a whole page.
-			l.Items = append(l.Items, bytes.Clone(item))
+		if !r.add(result, kind.Member) {
+			return r.Listing, nil
 		}
-		l.TTL = ttl(result)
-		if u := unfinished(result); u != nil {
-			l.Unfinished = u
-		}
-		cursor = mcp.Member(result, "nextCursor")
-		switch {
-		case len(cursor) == 0 || cursor[0] != '"':
-			return l, nil
-		case seen[string(cursor)]:
-			l.Degraded = "cursor_loop"
-			return l, nil
-		case page+1 >= listPages:
-			l.Degraded = fmt.Sprintf("it has more than %d pages", listPages)
-			return l, nil
-		}
-		if size += len(cursor); size > listBytes {
-			l.Degraded = fmt.Sprintf("its cursors have more than %d bytes", listBytes)
-			return l, nil
-		}
-		seen[string(cursor)] = true
 	}
 }
 
