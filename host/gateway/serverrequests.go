@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -16,6 +17,18 @@ import (
 // AskTime limits the wait for a client, and for the person behind it, to answer a
 // question of a server.
 const AskTime = 10 * time.Minute
+
+// programTime is AskTime for questions that the client's program answers, without a
+// person.
+const programTime = 5 * time.Second
+
+// askTime limits the wait for the answer to a question of a server.
+func askTime(method string) time.Duration {
+	if mcp.NeedsPerson(method) {
+		return AskTime
+	}
+	return programTime
+}
 
 // relayedMethods holds the methods of server requests that are relayed to clients, with
 // the client capability that each needs.
@@ -115,7 +128,7 @@ func (s *Session) askClient(ctx context.Context, to Stream, u *upstream.Upstream
 	if err := s.gw.questions.check(u.Name(), s.capabilities(), method, params); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, AskTime)
+	ctx, cancel := context.WithTimeout(ctx, askTime(method))
 	defer cancel()
 	q := &pendingQuestion{answer: make(chan *mcp.Message, 1), token: mcp.Member(params, "_meta", "progressToken"), server: u}
 	id := s.questions.add(q)
@@ -138,6 +151,15 @@ func (s *Session) askClient(ctx context.Context, to Stream, u *upstream.Upstream
 		return nil, mcp.ErrorObject(mcp.CodeInternal, "the client has gone", nil)
 	case <-ctx.Done():
 		subscription.Notify(to, mcp.NoteCancelled, fmt.Appendf(nil, `{"requestId":%d,"reason":"the server no longer wants it"}`, id))
-		return nil, mcp.ErrorObject(mcp.CodeInternal, "the client did not answer", map[string]string{"reason": "timeout"})
+		return nil, unansweredBy(ctx, method)
 	}
+}
+
+// unansweredBy returns the error of a question whose context has ended.
+func unansweredBy(ctx context.Context, method string) (rpcErr []byte) {
+	message := "the client did not answer"
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		message += fmt.Sprintf(" within %s", askTime(method))
+	}
+	return mcp.ErrorObject(mcp.CodeInternal, message, map[string]string{"reason": "timeout"})
 }

@@ -24,7 +24,7 @@ func curious(name string) *fake {
 	f.Answer = func(l *conversation.Link, m conversation.Message) string {
 		switch {
 		case m.Method == mcp.MethodCallTool:
-			l.Say(fmt.Sprintf(`{"jsonrpc":"2.0","id":"of %s","method":"roots/list"}`, m.ID))
+			l.Say(fmt.Sprintf(`{"jsonrpc":"2.0","id":"of %s","method":"sampling/createMessage","params":{}}`, m.ID))
 			return conversation.Later
 		case m.Method == "" && m.Result != nil:
 			id := strings.Trim(strings.TrimPrefix(string(m.ID), `"of `), `"`)
@@ -36,8 +36,8 @@ func curious(name string) *fake {
 	return f
 }
 
-// rooted is a modern request of a client that has roots.
-const rooted = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,%s"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"roots":{}}}}}`
+// rooted is a modern request of a client that has roots and sampling.
+const rooted = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,%s"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"roots":{},"sampling":{}}}}}`
 
 // ask makes a request over HTTP and returns its answer.
 func (d *fixture) ask(of *client, text string) string {

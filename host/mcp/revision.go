@@ -94,3 +94,7 @@ const ExtensionTasks = "io.modelcontextprotocol/tasks"
 
 // Levels lists the log levels, least severe first.
 var Levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
+
+// NeedsPerson reports whether a person may have to answer a request of a server. The
+// client's program answers the others by itself.
+func NeedsPerson(method string) bool { return method != MethodRoots && method != MethodPing }

@@ -259,8 +259,9 @@ func (c *conn) handleRequest(m *mcp.Message, held *limit.Hold) {
 		defer c.requests.Add(-1)
 		defer held.Release()
 		defer cancel()
-		// A person may need more time than the timeout of the call.
-		defer c.pauseClocks(related)()
+		if mcp.NeedsPerson(method) { // a person may need more time than the timeout of the call
+			defer c.pauseClocks(related)()
+		}
 		result, rpcError := c.askPeer(ctx, about, method, params)
 		if !c.finishServerRequest(string(id)) || ctx.Err() != nil {
 			return // cancelled: the server expects no response
