@@ -161,7 +161,7 @@ func TestApprovalWaits(t *testing.T) {
 		alice.say(legacyCallOfX, 3, 3)
 		alice.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3}}`)
 		synctest.Wait()
-		if got := strings.Join(alice.drain(), ""); !strings.Contains(got, `"code":-32800`) || a.calls() != 1 {
+		if got := strings.Join(alice.drain(), ""); got != "" || a.calls() != 1 {
 			t.Errorf("a cancelled call: %s", got)
 		}
 	})

@@ -67,6 +67,9 @@ type Answer struct {
 	Code    int // of the JSON-RPC error; 0 for a result
 	// Refused says that the request was not valid and reached no stage.
 	Refused bool
+	// Cancelled says that the client cancelled the request. It then expects no answer,
+	// except as the end of an exchange such as a POST.
+	Cancelled bool
 }
 
 // Empty reports whether there is nothing to send.

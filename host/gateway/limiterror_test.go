@@ -108,7 +108,7 @@ func TestCancelledWhileWaiting(t *testing.T) {
 		begun := time.Now()
 		c.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
 		synctest.Wait()
-		if got := strings.Join(c.drain(), "\n"); !strings.Contains(got, `"code":-32800`) || time.Since(begun) != 0 {
+		if got := c.drain(); len(got) > 0 || time.Since(begun) != 0 {
 			t.Errorf("after %s: %s", time.Since(begun), got)
 		}
 		f.Link().Say(`{"jsonrpc":"2.0","id":3,"result":{}}`)

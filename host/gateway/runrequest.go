@@ -91,8 +91,10 @@ func (r *request) answer(value []byte, err error) *Answer {
 	case cancelled && r.modern:
 		return &Answer{}
 	case cancelled:
-		return errorAnswer(r.id, &rpcError{code: mcp.CodeCancelled, message: "the request was cancelled",
+		a := errorAnswer(r.id, &rpcError{code: mcp.CodeCancelled, message: "the request was cancelled",
 			data: map[string]string{"reason": "cancelled", "code": string(fault.CallCanceled)}})
+		a.Cancelled = true
+		return a
 	case err != nil && stopped:
 		return errorAnswer(r.id, faultError(fault.New(fault.CallCanceled, "junctor is shutting down"), r.modern))
 	case err != nil:

@@ -157,7 +157,7 @@ func (s *Session) AcceptAs(x Exchange, m *mcp.Message, done func()) {
 	answer := func() {
 		defer s.inFlight.work.Done()
 		defer done()
-		s.push(r.run(ctx))
+		s.push(r.run(ctx)) // on a stream of the session, which no answer ends
 	}
 	if r.route.immediate {
 		answer()
@@ -238,9 +238,13 @@ func (s *Session) handleNotification(m *mcp.Message) {
 	}
 }
 
-// push sends an answer, which is bounded by the requests in flight.
+// push sends an answer, which is bounded by the requests in flight. A cancelled request
+// gets none: "notifications/cancelled" says that the client ignores it.
 func (s *Session) push(a *Answer) {
-	if !a.Empty() {
+	switch {
+	case a.Cancelled:
+		a.Message.Hold.Release()
+	case !a.Empty():
 		_ = s.client.Out.Push(a.Message)
 	}
 }

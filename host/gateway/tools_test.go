@@ -141,13 +141,14 @@ func TestViews(t *testing.T) {
 			}
 		}
 	}
+	id := 10
 	for args, want := range map[string]string{`{}`: `{"q":"x","owner":"acme"}`, `{"q" : "y"}`: `{"q" : "y","owner":"acme"}`} {
-		c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__find","arguments":%s}}`, args)
+		id++
+		c.say(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"a__find","arguments":%s}}`, id, args)
 		if got := <-f.got; !strings.Contains(got, `"params":{"name":"t","arguments":`+want+`}`) {
 			t.Error(got)
 		}
-		c.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
-		<-c.Sent
+		c.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, id)
 		<-f.got
 	}
 	c.say(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`)

@@ -193,6 +193,16 @@ func (p *peer) answer(id string) message {
 	return p.until("the answer to "+id, 0, func(m message) bool { return m.Method == "" && string(m.ID) == id })
 }
 
+// unanswered checks that cancelled requests got no response so far.
+func (p *peer) unanswered(ids ...string) {
+	p.t.Helper()
+	for _, m := range p.all("") {
+		if slices.Contains(ids, string(m.ID)) {
+			p.t.Errorf("a cancelled request was answered: %s", m.raw)
+		}
+	}
+}
+
 // note waits for a notification after a mark whose params fit.
 func (p *peer) note(mark int, method string, fits func(params json.RawMessage) bool) message {
 	p.t.Helper()
