@@ -2,7 +2,6 @@ package config
 
 import (
 	"net/netip"
-	"slices"
 	"strings"
 
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
@@ -12,17 +11,11 @@ import (
 // a gateway on this machine. The gateway compares them as text. A value that no
 // browser sends would never match, so it is an error here.
 
-// defaultOrigins are the allowed origins without "origins": pages of this machine.
-var defaultOrigins = []string{"http://localhost", "http://127.0.0.1"}
-
-// origins reads the allowed origins.
+// origins reads the allowed origins. The gateway's own origin is allowed anyway, and no
+// other one by default; see docs/decisions/0024-no-pages-by-default.md.
 func (r blockReader) origins() []string {
-	items := r.publicStrings("origins")
-	if items == nil {
-		return slices.Clone(defaultOrigins)
-	}
-	list := []string{}
-	for _, e := range items {
+	var list []string
+	for _, e := range r.publicStrings("origins") {
 		if why, hint := originProblem(e.text); why != "" {
 			r.errorAt(e.at, hint, "an origin %s", why)
 		}

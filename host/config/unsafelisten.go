@@ -94,10 +94,6 @@ func (h HTTP) exposureProblems(called string) []exposureProblem {
 		object(Error, "listen", "listen on 127.0.0.1, or write tls { ... } in gateway { http { ... } }, or allow_plaintext = true if something in front of it has TLS",
 			"%s is not a loopback address, so it must have TLS")
 	}
-	if len(h.Origins) == 0 {
-		object(Error, "origins", `list the origins of the pages that may ask, or leave "origins" out`,
-			`%s is not a loopback address, so "origins" must not be empty`)
-	}
 	return all
 }
 

@@ -2,6 +2,7 @@ package httpserver
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -18,6 +19,19 @@ func checkOrigin(r *http.Request, settings *active) *httpError {
 		return errOrigin
 	}
 	return nil
+}
+
+// admitHint returns the line of the configuration that would admit a request which
+// checkOrigin has refused.
+func admitHint(r *http.Request, why *httpError) string {
+	name, value := "origins", printable(r.Header.Get("Origin"))
+	if why == errHost {
+		name, value = "hosts", printable(r.Host)
+	}
+	if value == "" || value == "null" {
+		return ""
+	}
+	return fmt.Sprintf("if it is meant to be allowed, write %s = [%q] in gateway { http { } }", name, value)
 }
 
 // maxLoggedName is the length in bytes of a name in the log.

@@ -31,7 +31,7 @@ const codeTooManyRequests = -32099
 
 var (
 	errNotFound        = &httpError{code: mcp.CodeInvalidRequest, message: "unknown path: the endpoint is /mcp", reason: "not_found"}
-	errOrigin          = &httpError{code: -32001, message: "the Origin is not allowed", reason: "origin", modern: -31014}
+	errOrigin          = &httpError{code: -32001, message: `the Origin is not allowed: write origins = ["SCHEME://HOST:PORT"] in gateway { http { } } for pages that may use this gateway`, reason: "origin", modern: -31014}
 	errHost            = &httpError{code: -32001, message: "the Host header is not allowed", reason: "host", modern: -31014}
 	errRate            = &httpError{code: codeTooManyRequests, message: "too many requests from this address", reason: "rate_limited", modern: -31010}
 	errMemory          = &httpError{code: -32000, message: "the messages in memory have reached half of max_memory", reason: "overloaded", modern: -31011}

@@ -140,7 +140,8 @@ func (srv *Server) endpoint(w http.ResponseWriter, r *http.Request, settings *ac
 // request that is not allowed, and an OPTIONS request.
 func (srv *Server) admit(w http.ResponseWriter, r *http.Request, settings *active, methods string) (authn.Principal, bool) {
 	if why := checkOrigin(r, settings); why != nil {
-		srv.requestLog.Log(hclog.Warn, "http", "refused a request", "why", why.reason, "host", printable(r.Host), "origin", printable(r.Header.Get("Origin")), "from", r.RemoteAddr, "request", requestID(w))
+		srv.requestLog.Log(hclog.Warn, "http", "refused a request", "why", why.reason, "host", printable(r.Host), "origin", printable(r.Header.Get("Origin")), "from", r.RemoteAddr, "request", requestID(w),
+			"hint", admitHint(r, why))
 		writeError(w, r, http.StatusForbidden, why)
 		return authn.Principal{}, false
 	}
