@@ -15,8 +15,7 @@ import (
 // The limits of requests.
 const (
 	MaxHeader = 16 << 10 // bytes; for the HTTP server
-	maxForm   = 256 << 10
-	maxBusy   = 64 // requests at a time
+	maxBusy   = 64       // requests at a time
 	sendTime  = 30 * time.Second
 )
 
@@ -50,6 +49,7 @@ type Server struct {
 	links    links
 	attempts attempts
 	history  history
+	arriving arriving
 	busy     chan struct{}
 	trying   chan struct{}
 }
@@ -114,6 +114,7 @@ func (s *Server) Link() (path string, end time.Time, ok bool) {
 // ServeHTTP answers a request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	setHeaders(w.Header())
+	s.receive(w, r)
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(sendTime)) // not supported in some tests
 	select {
 	case s.busy <- struct{}{}:
@@ -123,7 +124,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "The console is busy. Try again in a second.", http.StatusServiceUnavailable)
 		return
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if err := s.serve(w, r); err != nil {
 		s.refuse(w, r, err)
 	}
