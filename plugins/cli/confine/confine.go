@@ -1,7 +1,9 @@
 // Package confine keeps the paths in the arguments of a call within one
 // directory.
 //
-// It checks a path before the program starts and resolves its symbolic links.
+// It checks a path before the program starts and resolves it as the program
+// will: from the working directory of the program, link by link. It refuses
+// paths through procfs, where the same name is another file for each process.
 // It does not cover changes between this check and the moment when the program
 // opens the path, nor links that the program follows on its own.
 package confine
@@ -10,12 +12,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"syscall"
 )
 
 // A Dir is the directory that paths must not leave.
@@ -49,11 +49,27 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("leads out of the directory %s: %s; name a path below it", e.Dir, e.Reason)
 }
 
+func (d *Dir) refuse(reason string) error { return &Error{Dir: d.given, Reason: reason} }
+
 // Path checks a value that is a path. It fails if the path leads out of the
-// directory.
+// directory, or if it begins like an address, as "cache:x" and "http://x" do,
+// and no file has that name.
 func (d *Dir) Path(value string) error {
-	if value == "" || value == "-" {
+	if Schemed(value) {
+		if _, err := os.Lstat(filepath.Join(d.real, value)); err != nil {
+			return d.refuse("a text before a colon may name another place; write ./ before the name of a file")
+		}
+	}
+	return d.Place(value)
+}
+
+// Place checks a value that is a path or the address of another machine.
+func (d *Dir) Place(value string) error {
+	switch {
+	case value == "" || value == "-":
 		return nil // standard input or output
+	case address.MatchString(value):
+		return d.Text(value)
 	}
 	if err := d.inside(value, true); err != nil {
 		return err
@@ -61,48 +77,51 @@ func (d *Dir) Path(value string) error {
 	return d.Text(value)
 }
 
-// Text checks a value that may be a path, or contain one as in "@FILE",
-// "KEY=FILE" and "file://PATH". It fails if such a path exists outside the
-// directory or could be created there.
-func (d *Dir) Text(value string) error {
-	for _, part := range parts(value) {
-		if err := d.inside(part, false); err != nil {
-			return err
+// Prefix checks the beginning of the names of files that a program creates, as
+// split does. It fails if a link with such a name leads out of the directory.
+func (d *Dir) Prefix(value string) error {
+	if err := d.Path(value); err != nil {
+		return err
+	}
+	parent, start := filepath.Split(value)
+	if !filepath.IsAbs(parent) {
+		parent = filepath.Join(d.real, parent)
+	}
+	entries, err := os.ReadDir(parent)
+	if err != nil {
+		return nil // there is no link
+	}
+	for _, e := range entries {
+		if e.Type()&fs.ModeSymlink == 0 || !strings.HasPrefix(e.Name(), start) {
+			continue
+		}
+		if real, _, err := resolve(d.real, filepath.Join(parent, e.Name())); err != nil || !d.holds(real) {
+			return d.refuse("a symbolic link begins with this prefix and points elsewhere")
 		}
 	}
 	return nil
 }
 
-var (
-	fileURL = regexp.MustCompile(`(?i)\bfileb?:(?://[^/]*)?([/\\.~%][^?#]*)`)
-	scheme  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://`)
-)
+// Text checks a value that may be a path, or contain one as in "@FILE",
+// "KEY=FILE", "NAME:FILE", "concat:A|B" and "file://PATH". It fails if such a
+// path leads out of the directory.
+func (d *Dir) Text(value string) error { return d.scan(value, separates) }
 
-// parts returns the pieces of a value that a program may read as paths.
-func parts(value string) []string {
-	all := []string{value}
-	for _, m := range fileURL.FindAllStringSubmatch(value, 8) {
-		all = append(all, m[1])
-		if text, err := url.PathUnescape(m[1]); err == nil {
-			all = append(all, text)
-		}
+// Sentence checks a value that is a message or a pattern by the name of its
+// argument. Unlike [Dir.Text] it allows paths between the words.
+func (d *Dir) Sentence(value string) error { return d.scan(value, joins) }
+
+// scheme matches the beginning of an address, or of what a program takes for
+// one.
+var scheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.,_-]*:`)
+
+// Schemed reports whether a path begins with a name and a colon. A program may
+// take such a path for an address.
+func Schemed(path string) bool {
+	if volume := filepath.VolumeName(path); volume != "" && filepath.IsAbs(path) {
+		return false // a drive of Windows
 	}
-	if scheme.MatchString(value) {
-		return all // the path of a URL belongs to its server
-	}
-	rest := value
-	for range 8 {
-		i := strings.IndexAny(rest, "@=<,;")
-		if i < 0 {
-			break
-		}
-		rest = rest[i+1:]
-		all = append(all, rest)
-		if piece, _, more := strings.Cut(rest, ","); more {
-			all = append(all, piece)
-		}
-	}
-	return all
+	return scheme.MatchString(path)
 }
 
 // inside checks one path. certain is false for a text that may not be a path.
@@ -110,39 +129,79 @@ func (d *Dir) inside(path string, certain bool) error {
 	if path == "" {
 		return nil
 	}
-	if strings.HasPrefix(path, "~") && (certain || path == "~" || strings.HasPrefix(path, "~/")) {
-		return d.refuse("~ stands for the home directory")
+	if strings.HasPrefix(path, "~") && (certain || home.MatchString(path)) {
+		return d.refuse("~ stands for a home directory")
 	}
-	absolute := filepath.IsAbs(path) || strings.HasPrefix(path, "/") || strings.HasPrefix(path, `\`) && os.PathSeparator == '\\'
-	full := path
-	if !absolute {
-		if leavesParent(path) {
-			return d.refuse("the path climbs with ..") // some programs clean a path before they resolve links
-		}
-		full = d.given + string(os.PathSeparator) + path // not cleaned: ".." after a link starts at the link's target
+	if absolute(path) {
+		return d.absolute(path)
 	}
-	real, exists, err := resolve(full)
 	switch {
-	case err != nil && !certain:
+	case leavesParent(path):
+		return d.refuse("the path climbs with ..") // some programs clean a path before they resolve links
+	case certain && climbsOtherwise(path):
+		return d.refuse("the path can be read as one that climbs with ..")
+	}
+	return d.relative(path, certain)
+}
+
+var home = regexp.MustCompile(`^~([A-Za-z_][A-Za-z0-9_-]*)?(/|$)`)
+
+// relative checks a path that does not begin with a slash.
+func (d *Dir) relative(path string, certain bool) error {
+	if !certain && len(path) > maxPath {
 		return nil
+	}
+	for _, spelling := range []string{path, filepath.Clean(path)} {
+		real, _, err := resolve(d.real, spelling)
+		switch {
+		case errors.Is(err, errMagic), errors.Is(err, errTooLong), err != nil && certain:
+			return d.refuse(err.Error())
+		case err == nil && !d.holds(real):
+			return d.refuse("a symbolic link in the path points elsewhere")
+		}
+		if !strings.Contains(path, "..") {
+			break
+		}
+	}
+	return nil
+}
+
+// absolute checks a path that begins at the root.
+func (d *Dir) absolute(path string) error {
+	if rest, below := d.below(path); below {
+		return d.inside("."+string(os.PathSeparator)+rest, true)
+	}
+	real, _, err := resolve(d.real, path)
+	switch {
 	case err != nil:
 		return d.refuse(err.Error())
-	case d.holds(real):
-		return nil
-	case !absolute:
-		return d.refuse("a symbolic link in the path points elsewhere")
-	case certain, exists, creatable(full):
+	case !d.holds(real):
 		return d.refuse("the path is absolute")
 	}
 	return nil
 }
 
-func (d *Dir) refuse(reason string) error { return &Error{Dir: d.given, Reason: reason} }
+// below returns the rest of an absolute path that begins with the directory.
+func (d *Dir) below(path string) (rest string, ok bool) {
+	path = string(os.PathSeparator) + strings.TrimLeft(path, string(os.PathSeparator))
+	for _, dir := range []string{d.given, d.real} {
+		rest, ok := strings.CutPrefix(path, dir)
+		if ok && !d.All() && (rest == "" || os.IsPathSeparator(rest[0])) {
+			return strings.TrimLeft(rest, string(os.PathSeparator)), true
+		}
+	}
+	return "", false
+}
 
 // holds reports whether a resolved path is inside the directory.
 func (d *Dir) holds(real string) bool {
 	rel, err := filepath.Rel(d.real, real)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(os.PathSeparator))
+}
+
+// absolute reports whether a path begins at the root of a file system.
+func absolute(path string) bool {
+	return filepath.IsAbs(path) || strings.HasPrefix(path, "/") || strings.HasPrefix(path, `\`) && os.PathSeparator == '\\'
 }
 
 // leavesParent reports whether a relative path leads above its start.
@@ -151,60 +210,19 @@ func leavesParent(path string) bool {
 	return path == ".." || strings.HasPrefix(path, ".."+string(os.PathSeparator))
 }
 
-// creatable reports whether an absolute path that does not exist could be
-// created, because its parent is an existing directory. It ignores files
-// directly below the root: "/pattern" is a text, "/tmp/x" is a path.
-func creatable(path string) bool {
-	parent := filepath.Dir(filepath.Clean(path))
-	if filepath.Dir(parent) == parent || strings.ContainsAny(path, " \t\n") {
-		return false
+// climbsOtherwise reports whether a relative path climbs for a program that
+// takes a backslash for a slash, or that expands patterns as a shell does.
+func climbsOtherwise(path string) bool {
+	if strings.Contains(path, `\`) && leavesParent(strings.ReplaceAll(path, `\`, "/")) {
+		return true
 	}
-	info, err := os.Stat(parent)
-	return err == nil && info.IsDir()
-}
-
-// maxComponents bounds the steps of resolving one path.
-const maxComponents = 512
-
-var errTooLong = errors.New("the path has too many components")
-
-// resolve resolves the links of the existing part of a path and appends the
-// rest, which cannot contain a link. exists reports whether the whole path
-// exists.
-func resolve(path string) (real string, exists bool, err error) {
-	rest := ""
-	for n := 0; ; n++ {
-		if n > maxComponents {
-			return "", false, errTooLong
-		}
-		real, err := filepath.EvalSymlinks(path)
-		if err == nil {
-			return filepath.Join(real, rest), rest == "", nil
-		}
-		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
-			return "", false, plain(err)
-		}
-		if target, linkErr := os.Readlink(strings.TrimRight(path, string(os.PathSeparator))); linkErr == nil {
-			// A link to a path that does not exist yet: opening the link
-			// creates that path.
-			if !filepath.IsAbs(target) {
-				target = filepath.Join(filepath.Dir(path), target)
+	segments := strings.Split(path, "/")
+	for i, segment := range segments {
+		if strings.HasPrefix(segment, ".") && strings.ContainsAny(segment, "?*[") {
+			if match, err := filepath.Match(segment, ".."); err == nil && match {
+				segments[i] = ".."
 			}
-			path = target
-			continue
 		}
-		parent, name := filepath.Split(strings.TrimRight(path, string(os.PathSeparator)))
-		if parent == path || name == "" {
-			return filepath.Join(path, rest), false, nil
-		}
-		path, rest = parent, filepath.Join(name, rest)
 	}
-}
-
-// plain returns an error without the path in it.
-func plain(err error) error {
-	if pe, ok := errors.AsType[*fs.PathError](err); ok {
-		return pe.Err
-	}
-	return errors.New("the path cannot be resolved")
+	return leavesParent(strings.Join(segments, "/"))
 }

@@ -30,6 +30,10 @@ const (
 
 	safe  Effect = "safe"  // exempts an option from the patterns
 	quirk Effect = "quirk" // a fact about the argument list; see the head of table.txt
+
+	text   Effect = "text"    // the content of an argument; see [Content]
+	remote Effect = "address" // likewise
+	prefix Effect = "prefix"  // likewise
 )
 
 // texts describe the effects for messages.
@@ -40,7 +44,7 @@ var texts = map[Effect]string{
 	Loads:    "loads configuration or code",
 	Connects: "connects to sockets of this machine",
 	Ordered:  "its arguments act in the order in which they are written",
-	safe:     "", quirk: "",
+	safe:     "", quirk: "", text: "", remote: "", prefix: "",
 }
 
 // String returns the effect as the end of a sentence, such as "runs a program".

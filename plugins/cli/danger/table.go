@@ -23,6 +23,8 @@ type row struct {
 	options  []string       // spellings of options
 	force    []string       // arguments that discovered tools always pass
 	quirks   []string       // facts about the argument list, such as "no-equals"
+	contents []string       // options and "<name>" positionals with a special content: text, address or prefix
+	unless   []string       // options that give positionals another meaning
 	rejected *regexp.Regexp // dangerous values of options, or of "<*>" and "<name>"
 }
 
@@ -87,6 +89,9 @@ func (r *row) read(command, arguments string) error {
 	}
 	names, expression, checked := strings.Cut(arguments, "~")
 	switch {
+	case r.effect == text || r.effect == remote || r.effect == prefix:
+		names, unless, _ := strings.Cut(arguments, "^")
+		r.contents, r.unless = strings.Split(names, ","), strings.FieldsFunc(unless, func(r rune) bool { return r == ',' })
 	case checked:
 		var err error
 		r.options = strings.Split(names, ",")

@@ -199,13 +199,18 @@ func (b *builder) template() {
 // value.
 func (b *builder) element(e tool.Element, protected bool) {
 	filled := []value{{}}
+	slots, first := 0, 0
 	for _, part := range e.Parts {
 		if part.Slot == "" {
 			for i := range filled {
 				filled[i].text += part.Text
 			}
+			if slots == 0 {
+				first += len(part.Text)
+			}
 			continue
 		}
+		slots++
 		values := b.slot(part.Slot)
 		var next []value
 		for _, f := range filled {
@@ -215,11 +220,26 @@ func (b *builder) element(e tool.Element, protected bool) {
 		}
 		filled = next
 	}
+	if slots > 1 {
+		b.joined(filled, first)
+	}
 	if e.Parts[0].Slot != "" && !protected {
 		b.positionals(filled)
 		return
 	}
 	b.place(filled)
+}
+
+// joined checks values that several slots form together: two harmless parts may
+// be one path that leads out. The text before first is the configuration's.
+func (b *builder) joined(values []value, first int) {
+	for _, v := range values {
+		for _, check := range b.checks {
+			if err := check(nil, v.text[first:]); err != nil {
+				b.failf(v.path, "%v", err)
+			}
+		}
+	}
 }
 
 // slot returns the values of a slot, or its default.

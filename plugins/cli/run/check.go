@@ -1,10 +1,12 @@
 package run
 
 import (
+	"errors"
 	"regexp"
 	"strings"
 
 	"github.com/junctor-mcp/junctor/plugins/cli/confine"
+	"github.com/junctor-mcp/junctor/plugins/cli/model"
 	"github.com/junctor-mcp/junctor/plugins/cli/tool"
 )
 
@@ -18,20 +20,46 @@ func Within(d *confine.Dir) Check {
 		switch {
 		case p == nil:
 			return d.Text(text)
+		case p.Content.Text:
+			return nil // the program never opens it
+		case p.Content.Prefix:
+			return d.Prefix(text)
+		case p.Content.Address && hostPath.MatchString(text) && !fileScheme.MatchString(text):
+			return nil // the path belongs to the other machine
+		case p.Path && (p.Value.Kind != model.Path || p.Content.Address):
+			return d.Place(text)
 		case p.Path:
 			return d.Path(text)
-		case p.Pattern != nil, len(p.Value.Choices) > 0, p.IsText():
+		case p.Pattern != nil, len(p.Value.Choices) > 0:
 			return nil // the configuration or the program already restricts the value
-		case p.Role == tool.OptionRole && text == "/":
-			return nil // a delimiter
+		case text == "/" && p.IsDelimiter():
+			return nil
+		case p.IsSuffix() && strings.ContainsAny(text, `/\`):
+			return errSuffix
+		case p.IsSentence():
+			return d.Sentence(text)
 		}
 		return d.Text(text)
 	}
 }
 
+var errSuffix = errors.New("must not contain a slash: the program joins it to the name of a file")
+
+// hostPath matches HOST:PATH and USER@HOST:PATH. A drive of Windows has one
+// letter, and file: is no host.
+var (
+	hostPath   = regexp.MustCompile(`^(?:[A-Za-z0-9._-]+@)?[A-Za-z0-9][A-Za-z0-9._-]+:[^:]*$`)
+	fileScheme = regexp.MustCompile(`(?i)^file:`)
+)
+
 // check applies the rules of the tool and the checks of the call to a value. It
 // records the first problem and reports whether the value is allowed.
 func (d *decoder) check(p *tool.Parameter, path, text string) bool {
+	if p != nil && len(p.Content.Unless) > 0 && d.tool.Gives(p.Content.Unless, d.given) || p != nil && p.Role != tool.OptionRole && d.given(tool.FreeName) {
+		other := *p
+		other.Content.Text = false
+		p = &other
+	}
 	if reason := d.tool.RejectionReason(p, text); reason != "" {
 		d.failf(path, "%s", reason)
 		return false

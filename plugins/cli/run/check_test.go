@@ -50,8 +50,8 @@ func TestConfinedArguments(t *testing.T) {
 	tl := wrappedProgram(t, "git", c, tool.Options{Free: free})
 	for arguments, want := range map[string]string{
 		`{"since-file":"in","name":"x","rev":["in","HEAD~1","a..b"],"many":["in"],"define":{"k":"in"},"args":["in"]}`: "",
-		`{"grep":"/etc/passwd"}`: "", `{"name":"/"}`: "", `{"mode":"/"}`: "", `{"delimiter":"/"}`: "", `{"args":["-v"]}`: "",
-		`{"since-file":"/etc/passwd"}`: "since-file: leads out", `{"since-file":"../x"}`: "since-file: leads out", `{"since-file":"/"}`: "since-file: leads out",
+		`{"grep":"/etc/passwd"}`: "", `{"mode":"/"}`: "", `{"delimiter":"/"}`: "", `{"args":["-v"]}`: "",
+		`{"name":"/"}`: "name: leads out", `{"since-file":"/etc/passwd"}`: "since-file: leads out", `{"since-file":"../x"}`: "since-file: leads out", `{"since-file":"/"}`: "since-file: leads out",
 		`{"name":"/etc/passwd"}`: "name: leads out", `{"name":"@/etc/passwd"}`: "name: leads out", `{"name":"file:///etc/passwd"}`: "name: leads out", `{"name":"x=/etc/passwd"}`: "name: leads out",
 		`{"rev":["in","/etc/passwd"]}`: "rev[1]: leads out", `{"rev":["/"]}`: "rev[0]: leads out", `{"many":["in","../x"]}`: "many[1]: leads out", `{"define":{"k":"/etc/passwd"}}`: "define.k: leads out",
 		`{"args":["/etc/passwd"]}`: "args[0]: leads out", `{"args":["--output=x"]}`: "args[0]: is a dangerous option",

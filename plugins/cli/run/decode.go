@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/plugins/cli/confine"
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 	"github.com/junctor-mcp/junctor/plugins/cli/tool"
 )
@@ -53,8 +54,12 @@ type value struct {
 type decoder struct {
 	tool     *tool.Tool
 	checks   []Check
+	members  map[string]json.RawMessage // all arguments of the call
 	problems []Problem
 }
+
+// given reports whether the call has an argument that is not null.
+func (d *decoder) given(name string) bool { return !isNull(d.members[name]) }
 
 func (d *decoder) failf(path, format string, args ...any) {
 	d.problems = append(d.problems, Problem{Path: path, Reason: fmt.Sprintf(format, args...)})
@@ -69,6 +74,7 @@ func (d *decoder) arguments(raw json.RawMessage) (all map[string]*argument, free
 		d.failf("", "must be an object")
 		return all, nil, nil
 	}
+	d.members = members
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		raw := members[name]
 		p := d.tool.Parameter(name)
@@ -210,7 +216,11 @@ func (d *decoder) one(p *tool.Parameter, path string, raw json.RawMessage) (v va
 		d.failf(path, "%v", err)
 		return v, false
 	}
-	return value{text: text, path: path}, d.check(p, path, text)
+	ok = d.check(p, path, text)
+	if len(d.checks) > 0 && p.Path && p.Value.Kind == model.Path && !p.Content.Address && confine.Schemed(text) {
+		text = "./" + text // a file with this name exists, and the program must not take it for an address
+	}
+	return value{text: text, path: path}, ok
 }
 
 func (d *decoder) text(path string, raw json.RawMessage) (text string, ok bool) {

@@ -212,6 +212,7 @@ func (t *Tool) restrict(o *Options, b *Block) {
 		if p.Role != OptionRole {
 			names[0] = p.ValueOf
 		}
+		p.classifyBlock(o.Rules, path)
 		if f, ok := o.Rules.Option(path, &model.Option{Names: names, Description: p.Description, Value: p.Value}); names[0] != "" && ok {
 			t.Admitted = append(t.Admitted, f)
 		}
@@ -220,6 +221,31 @@ func (t *Tool) restrict(o *Options, b *Block) {
 		t.Admitted = append(t.Admitted, f)
 	}
 	t.lowerAccess()
+}
+
+// classifyBlock sets what the table knows about an argument of a tool block.
+// The author chose its type, so its name alone says nothing.
+func (p *Parameter) classifyBlock(rules *danger.Rules, path []string) {
+	name := p.Spelling
+	switch {
+	case p.Role != OptionRole && p.ValueOf != "":
+		name = p.ValueOf
+	case p.Role != OptionRole:
+		name = "<" + strings.TrimPrefix(p.Name, "arg_") + ">"
+	}
+	p.Content = rules.Content(path, name)
+}
+
+// Gives reports whether a call gives an option that changes the meaning of
+// positionals. given reports whether the call has an argument.
+func (t *Tool) Gives(options []string, given func(name string) bool) bool {
+	for i := range t.Parameters {
+		p := &t.Parameters[i]
+		if (slices.Contains(options, p.Spelling) || slices.Contains(options, p.ValueOf)) && given(p.Name) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(literals(t.Template), func(o model.Option) bool { return slices.Contains(options, o.Names[0]) })
 }
 
 // fixedWords returns the words at the start of a template, which may name a

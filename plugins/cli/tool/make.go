@@ -118,7 +118,7 @@ func (o *Options) make(p *model.Program, c *model.Command) *Tool {
 			if param.Repeatable && param.Value.Kind == model.Bool {
 				param.Value.Kind = model.Count
 			}
-			param.Path = looksLikePath(&param)
+			param.classify(o.Rules, c.Path, names...)
 			for _, name := range names {
 				spelled[name] = param.Name
 			}
@@ -135,7 +135,7 @@ func (o *Options) make(p *model.Program, c *model.Command) *Tool {
 			Name: taken.positional(pos), Role: PositionalRole, Description: pos.Description, Value: pos.Value,
 			Required: required, Repeatable: pos.Repeatable || plural[strings.ToLower(pos.Name)], AfterTerminator: pos.AfterTerminator,
 		}
-		param.Path = looksLikePath(&param)
+		param.classify(o.Rules, c.Path, "<"+pos.Name+">")
 		t.Parameters = append(t.Parameters, param)
 	}
 	t.Conflicts = conflicts(c.Conflicts, spelled)

@@ -93,7 +93,8 @@ type Parameter struct {
 
 	Pattern *regexp.Regexp // every value must match it completely; may be nil
 
-	Path bool // the value is a path, by its type or its name
+	Path    bool           // the value is a path, by its type or its name
+	Content danger.Content // what the table of programs says about the value
 	// ValueOf is the option whose value a slot holds; may be empty.
 	ValueOf string
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/plugins/cli/danger"
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
 
@@ -48,12 +49,20 @@ var pathWords = []string{
 	"infile", "outfile", "zipfile", "archive", "source", "src", "dest", "destination", "target", "input", "output", "repository", "repo", "root", "database", "db",
 }
 
-// textWords are the last words in the names of options whose value is a text or
-// a pattern and never a path.
-var textWords = []string{
-	"message", "msg", "grep", "pattern", "regexp", "regex", "author", "committer", "format", "pretty", "title", "body", "description", "query",
-	"search", "subject", "comment", "text", "string", "delimiter", "separator", "date", "since", "until", "after", "before", "glob", "include", "exclude", "header", "user-agent", "referer",
+// sentenceWords are the last words in the names of options whose value is a
+// message or a pattern. Such a value may have paths between its words.
+var sentenceWords = []string{
+	"message", "msg", "grep", "pattern", "regexp", "regex", "author", "committer", "title", "body", "description", "query",
+	"search", "subject", "comment", "text", "user-agent",
 }
+
+// delimiterWords are the last words in the names of options whose value may be
+// a slash.
+var delimiterWords = []string{"delimiter", "separator", "delim", "sep", "delimiters", "separators"}
+
+// suffixWords are the last words in the names of options whose value is joined
+// to the name of a file.
+var suffixWords = []string{"suffix", "suffixes", "extension", "ext"}
 
 // looksLikePath reports whether an argument is a path, by its type or by its
 // name.
@@ -67,11 +76,37 @@ func looksLikePath(p *Parameter) bool {
 	return false
 }
 
-// IsText reports whether the value of an option is a text that cannot be a
-// path. It is false for positionals, because the program may assign them in
-// another order.
-func (p *Parameter) IsText() bool {
-	return p.Role == OptionRole && !p.Path && ends(textWords, strings.TrimLeft(p.Spelling, "-"))
+// classify sets what is known about the values of an argument: by the table,
+// where it has one of the names, and by its own name.
+func (p *Parameter) classify(rules *danger.Rules, path []string, names ...string) {
+	for _, name := range names {
+		if c := rules.Content(path, name); c.Text || c.Address || c.Prefix {
+			p.Content = c
+			break
+		}
+	}
+	p.Path = p.Path || looksLikePath(p)
+	if p.Content.Text && p.Value.Kind != model.Path {
+		p.Path = false
+	}
+}
+
+// IsSentence reports whether the value of an option is a message or a pattern
+// by its name. It is false for positionals, because the program may assign them
+// in another order.
+func (p *Parameter) IsSentence() bool {
+	return p.Role == OptionRole && !p.Path && ends(sentenceWords, strings.TrimLeft(p.Spelling, "-"))
+}
+
+// IsDelimiter reports whether the value of an option separates fields.
+func (p *Parameter) IsDelimiter() bool {
+	return p.Role == OptionRole && !p.Path && ends(delimiterWords, strings.TrimLeft(p.Spelling, "-"))
+}
+
+// IsSuffix reports whether the value of an option is joined to the name of a
+// file.
+func (p *Parameter) IsSuffix() bool {
+	return p.Role == OptionRole && ends(suffixWords, strings.TrimLeft(p.Spelling, "-"))
 }
 
 // ends reports whether the last word of a name is in a list.

@@ -1,0 +1,43 @@
+package danger
+
+import "slices"
+
+// A Content is what the table says about the values of an argument.
+type Content struct {
+	// Text is true for a message or a pattern, which the program never opens as
+	// a file.
+	Text bool
+	// Address is true for a value that may name another machine, as HOST:PATH.
+	Address bool
+	// Prefix is true for the beginning of the names of files that the program
+	// creates.
+	Prefix bool
+	// Unless lists options that make the value of a positional something else:
+	// with -e the first argument of grep is a file.
+	Unless []string
+}
+
+// Content returns what the table says about the values of an option, or of a
+// positional, whose name is within angle brackets.
+func (r *Rules) Content(path []string, name string) Content {
+	var c Content
+	if r == nil || name == "" {
+		return c
+	}
+	found := r.best(path, true, func(row *row) bool {
+		return slices.Contains(row.contents, name) || name[0] == '<' && slices.Contains(row.contents, "<*>")
+	})
+	if found == nil {
+		return c
+	}
+	switch found.effect {
+	case text:
+		c.Text = true
+	case remote:
+		c.Address = true
+	case prefix:
+		c.Prefix = true
+	}
+	c.Unless = found.unless
+	return c
+}
