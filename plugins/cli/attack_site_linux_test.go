@@ -80,9 +80,12 @@ func (s *site) fill(t *testing.T) {
 		"work/p.diff": "--- a.txt\n+++ a.txt\n@@ -1,2 +1,2 @@\n-alpha\n+omega\n beta\n", "work/new.diff": "--- /dev/null\n+++ b/mark\n@@ -0,0 +1 @@\n+x\n",
 		"work/prog.go": "package main\n\nfunc main() {}\n", "work/prog.c": "int main(void) { return 0; }\n", "work/go.mod": "module x\n\ngo 1.21\n",
 		"work/page.1": ".TH PAGE 1\n.SH NAME\npage \\- a page\n", "work/big.txt": strings.Repeat("some line of text that is sorted\n", 3000), "work/big.bin": strings.Repeat("\x00", 40<<10),
-		"work/evil.nse":     "description=''\nauthor=''\nlicense=''\ncategories={'safe'}\nprerule=function() return true end\naction=function() os.execute('" + s.out + "/evil') end\n",
-		"work/evil.cnf":     "[req]\ndistinguished_name=dn\nprompt=no\n[dn]\nCN=x\n",
-		"work/evil.kube":    "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters:\n- {name: c, cluster: {server: \"https://127.0.0.1:1\"}}\ncontexts:\n- {name: c, context: {cluster: c, user: u}}\nusers:\n- name: u\n  user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: " + s.out + "/evil, interactiveMode: Never}}\n",
+		"work/evil.nse":  "description=''\nauthor=''\nlicense=''\ncategories={'safe'}\nprerule=function() return true end\naction=function() os.execute('" + s.out + "/evil') end\n",
+		"work/evil.cnf":  "[req]\ndistinguished_name=dn\nprompt=no\n[dn]\nCN=x\n",
+		"work/evil.kube": "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters:\n- {name: c, cluster: {server: \"https://127.0.0.1:1\"}}\ncontexts:\n- {name: c, context: {cluster: c, user: u}}\nusers:\n- name: u\n  user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: " + s.out + "/evil, interactiveMode: Never}}\n",
+		"work/x.xml":     "<r><a>x</a></r>\n", "outside/secret.xml": "<r>" + canary + "</r>\n",
+		"work/entity.xml":   "<!DOCTYPE r [<!ENTITY e SYSTEM \"file://" + s.out + "/secret\">]>\n<r>&e;</r>\n",
+		"work/evil.xsl":     "<xsl:stylesheet version=\"1.0\" xmlns:xsl=\"http://www.w3.org/1999/XSL/Transform\"><xsl:template match=\"/\"><xsl:copy-of select=\"document('../outside/secret.xml')\"/></xsl:template></xsl:stylesheet>\n",
 		"work/pkg/setup.py": "import os\nopen('" + s.out + "/mark','w')\nfrom setuptools import setup\nsetup(name='pkg')\n",
 	}
 	for name, text := range files {

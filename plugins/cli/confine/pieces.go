@@ -17,7 +17,7 @@ var address = regexp.MustCompile(`(?i)(?:^|[^A-Za-z0-9+.-])(?:https?|ftps?|sftp|
 // separates reports whether a path may begin after a character of a text.
 func separates(c byte) bool {
 	switch c {
-	case '/', '.', '_', '-', '~', '%':
+	case '/', '.', '_', '-', '~':
 		return false
 	}
 	return c <= ' ' || c < 0x7f && !letter(c)

@@ -82,6 +82,15 @@ func (r *Rules) Option(path []string, o *model.Option) (f Finding, ok bool) {
 	return Finding{Names: o.Names, Effect: effect}, effect != ""
 }
 
+// Safe reports whether the table calls an option safe.
+func (r *Rules) Safe(path []string, spelling string) bool {
+	if r == nil {
+		return false
+	}
+	found := r.best(path, true, func(row *row) bool { return row.rejected == nil && slices.Contains(row.options, spelling) })
+	return found != nil && found.effect == safe
+}
+
 // checks reports whether the table rejects only some values of an option.
 func (r *Rules) checks(path []string, o *model.Option) bool {
 	return nil != r.best(path, o.Inherited, func(row *row) bool {
@@ -138,6 +147,7 @@ func (r *Rules) Forced(path []string) []string {
 type Value struct {
 	names    []string // options; "<*>" for every positional, "--*" for every option
 	rejected *regexp.Regexp
+	negate   bool   // rejected matches the values that are not dangerous
 	Name     string // the name that allows the values again in the configuration
 	Effect   Effect
 	Evidence string
@@ -152,7 +162,7 @@ func (r *Rules) Values(path []string) []Value {
 	for i := range r.rows {
 		one := &r.rows[i]
 		if _, ok := r.matches(one, path, true); ok && one.rejected != nil {
-			all = append(all, Value{names: one.options, rejected: one.rejected, Name: one.options[0], Effect: one.effect, Evidence: one.evidence})
+			all = append(all, Value{names: one.options, rejected: one.rejected, negate: one.negate, Name: one.options[0], Effect: one.effect, Evidence: one.evidence})
 		}
 	}
 	return all
@@ -169,7 +179,10 @@ func (v *Value) Positional(name string) bool {
 }
 
 // Rejects reports whether a value is dangerous.
-func (v *Value) Rejects(text string) bool { return v.rejected.MatchString(text) }
+func (v *Value) Rejects(text string) bool { return v.rejected.MatchString(text) != v.negate }
+
+// Stdin reports whether the check applies to the text of standard input.
+func (v *Value) Stdin() bool { return slices.Contains(v.names, "<stdin>") }
 
 // Is reports whether the table has a fact about the argument list of the
 // command at path.

@@ -25,6 +25,7 @@ type row struct {
 	quirks   []string       // facts about the argument list, such as "no-equals"
 	contents []string       // options and "<name>" positionals with a special content: text, address or prefix
 	unless   []string       // options that give positionals another meaning
+	negate   bool           // rejected matches the values that are not dangerous
 	rejected *regexp.Regexp // dangerous values of options, or of "<*>" and "<name>"
 }
 
@@ -94,6 +95,7 @@ func (r *row) read(command, arguments string) error {
 		r.contents, r.unless = strings.Split(names, ","), strings.FieldsFunc(unless, func(r rune) bool { return r == ',' })
 	case checked:
 		var err error
+		names, r.negate = strings.CutSuffix(names, "!")
 		r.options = strings.Split(names, ",")
 		r.rejected, err = regexp.Compile(expression)
 		return err

@@ -86,7 +86,9 @@ func (d *decoder) arguments(raw json.RawMessage) (all map[string]*argument, free
 			}
 		case name == tool.StdinName && d.tool.Stdin:
 			text, ok := d.text(name, raw)
-			if ok {
+			if reason := d.tool.StdinRejection(text); ok && reason != "" {
+				d.failf(name, "%s", reason)
+			} else if ok {
 				stdin = &text
 			}
 		case name == tool.FreeName && d.tool.Free != nil:

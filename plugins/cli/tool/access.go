@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -44,41 +45,66 @@ var verbs = map[string][]string{
 	},
 }
 
-// writingOptions are options that make a reading command write.
-var writingOptions = []string{"delete", "remove", "exec", "fix", "write", "in-place", "edit", "set", "unset", "prune", "purge"}
-
-// outputOptions are options that make a command write a file if their value is
-// a path.
-var outputOptions = []string{"output", "output-file", "out", "out-file"}
-
 // guess classifies a command by its last word, or a program without
-// sub-commands by its name.
-func guess(program string, words []string, offered []Parameter) Access {
+// sub-commands by its name. A command with a reading verb reads only if the
+// table knows which options of the program do more.
+func guess(program string, words []string, reads bool) Access {
 	verb := program
 	if len(words) > 0 {
 		verb = words[len(words)-1]
 	}
 	verb = strings.ToLower(verb)
 	first, _, _ := strings.Cut(strings.ReplaceAll(verb, "_", "-"), "-") // as in list-units
-	for _, kind := range []string{Destructive, Read} {
-		if !slices.Contains(verbs[kind], first) {
-			continue
-		}
-		if kind == Read && slices.ContainsFunc(offered, canWrite) {
-			break
-		}
-		return Access{Kind: kind, From: "verb"}
+	switch {
+	case slices.Contains(verbs[Destructive], first):
+		return Access{Kind: Destructive, From: "verb"}
+	case reads && len(words) > 0 && slices.Contains(verbs[Read], first):
+		return Access{Kind: Read, From: "verb"}
 	}
 	return Access{Kind: Write, From: "unknown"}
 }
 
-// canWrite reports whether an option makes a reading command write.
-func canWrite(p Parameter) bool {
+// writingOptions are options that make a reading command write.
+var writingOptions = []string{"delete", "remove", "exec", "fix", "write", "in-place", "edit", "set", "unset", "prune", "purge"}
+
+// outputOptions are options that make a command write a file.
+var outputOptions = []string{"output", "output-file", "out", "out-file", "outfile", "outdir", "output-dir", "output-directory", "save", "save-as", "dump-to", "log-file", "logfile", "report-file", "dest", "destination"}
+
+// toFile matches the description of an option that writes a file.
+var toFile = regexp.MustCompile(`(?i)\b(output|write|writes|save|saves|store|stores|send|sends|redirect|dump|dumps|create|creates|append|appends|log|print|put|puts)\b[^.;]{0,40}\b(file|filename|directory|folder)\b|\b(instead of|rather than|not to) (to )?(stdout|standard output|the screen)`)
+
+// fileWords are names of values that are files.
+var fileWords = []string{"file", "files", "filename", "outfile", "path", "dir", "directory", "folder", "dest", "out", "output"}
+
+// canWrite reports whether an option makes a reading command write, by its
+// name, its value or its description.
+func canWrite(p *Parameter) bool {
 	if p.Role != OptionRole {
 		return false
 	}
-	name := strings.TrimLeft(p.Spelling, "-")
-	return slices.Contains(writingOptions, name) || p.Value.Kind == model.Path && slices.Contains(outputOptions, name)
+	name := strings.ToLower(strings.TrimLeft(p.Spelling, "-"))
+	isFile := p.Path || ends(fileWords, p.Value.Placeholder)
+	switch {
+	case slices.Contains(writingOptions, name):
+		return true
+	case !p.Value.Kind.TakesValue(), len(p.Value.Choices) > 0, p.Content.Text, p.Value.Kind == model.Integer, p.Value.Kind == model.Number:
+		return false
+	case slices.Contains(outputOptions, name):
+		return isFile || p.Value.Kind == model.Path
+	}
+	return isFile && (name == "o" || toFile.MatchString(p.Description))
+}
+
+// writes returns the first offered option that makes the command write and that
+// the table does not call safe, or nil.
+func (o *Options) writes(path []string, offered []Parameter) *Parameter {
+	for i := range offered {
+		p := &offered[i]
+		if canWrite(p) && !o.Rules.Safe(path, p.Spelling) {
+			return p
+		}
+	}
+	return nil
 }
 
 // annotations returns the tool's hints. A tool that is only guessed to write

@@ -315,10 +315,24 @@ func (t *Tool) attach() {
 // RejectionReason returns why a value is rejected, or "". p is nil for a free
 // argument.
 func (t *Tool) RejectionReason(p *Parameter, text string) string {
+	return t.rejection(text, func(v *danger.Value) bool {
+		switch {
+		case p == nil:
+			return !v.Stdin()
+		case p.Role == OptionRole:
+			return v.Option(p.Spelling)
+		}
+		return v.Positional(p.Name) || p.ValueOf != "" && v.Option(p.ValueOf)
+	})
+}
+
+// StdinRejection returns why the text of standard input is rejected, or "".
+func (t *Tool) StdinRejection(text string) string { return t.rejection(text, (*danger.Value).Stdin) }
+
+func (t *Tool) rejection(text string, about func(*danger.Value) bool) string {
 	for i := range t.Rejected {
 		v := &t.Rejected[i]
-		about := p == nil || p.Role != OptionRole && (v.Positional(p.Name) || p.ValueOf != "" && v.Option(p.ValueOf)) || p.Role == OptionRole && v.Option(p.Spelling)
-		if about && v.Rejects(text) {
+		if about(v) && v.Rejects(text) {
 			return "is rejected because it " + v.Effect.String() + " (" + strings.TrimSuffix(v.Evidence, "; tried") + `); dangerous = ["` + v.Name + `"] would allow it`
 		}
 	}

@@ -179,10 +179,14 @@ func (o *Options) access(p *model.Program, c *model.Command, offered []Parameter
 			return Access{Kind: said.kind, From: "configuration"}
 		}
 	}
+	access := guess(p.Name, c.Path, o.Rules.Is(c.Path, "verbs"))
 	if o.Rules.Is(c.Path, "read") {
-		return Access{Kind: Read, From: FromTable}
+		access = Access{Kind: Read, From: FromTable}
 	}
-	return guess(p.Name, c.Path, offered)
+	if access.Kind == Read && o.writes(c.Path, offered) != nil {
+		return Access{Kind: Write, From: "unknown"}
+	}
+	return access
 }
 
 // offers reports whether an option becomes a property, apart from the limit on

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/junctor-mcp/junctor/plugins/cli/danger"
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
 
@@ -178,6 +179,7 @@ func TestPropertyNames(t *testing.T) {
 func TestAccess(t *testing.T) {
 	list := command("things list-all", option("--delete", model.Bool))
 	withOutput := command("log", option("--output", model.Path))
+	known := danger.For([]string{"docker"}, "")
 	inherited := command("show", model.Option{Names: []string{"--exec"}, Value: model.Value{Kind: model.String}, Inherited: true})
 	for _, c := range []struct {
 		name string
@@ -186,16 +188,21 @@ func TestAccess(t *testing.T) {
 		want Access
 		hint string
 	}{
-		{"read", command("container ls"), Options{}, Access{Read, "verb"}, `{"readOnlyHint":true,"destructiveHint":false,"idempotentHint":true}`},
-		{"first part", command("list-units"), Options{}, Access{Read, "verb"}, ""},
+		{"read", command("container ls"), Options{Rules: known}, Access{Read, "verb"}, `{"readOnlyHint":true,"destructiveHint":false,"idempotentHint":true}`},
+		{"first part", command("list-units"), Options{Rules: known}, Access{Read, "verb"}, ""},
+		{"a program that the table does not have", command("container ls"), Options{}, Access{Write, "unknown"}, `{"readOnlyHint":false}`},
+		{"a program of the table without the fact", command("ls"), Options{Rules: danger.For([]string{"rsync"}, "")}, Access{Write, "unknown"}, ""},
+		{"an output of another name", command("logs", with(option("-o", model.Path), func(o *model.Option) { o.Description = "Output to file instead of stdout." })), Options{Rules: known}, Access{Write, "unknown"}, ""},
+		{"an output by its description", command("logs", with(option("--keep", model.Path), func(o *model.Option) { o.Description = "Write the list to FILE." })), Options{Rules: known}, Access{Write, "unknown"}, ""},
+		{"a choice of outputs", command("logs", with(option("--output", model.Enum), func(o *model.Option) { o.Value.Choices = []string{"json"} })), Options{Rules: known}, Access{Read, "verb"}, ""},
 		{"destructive", command("image rm"), Options{}, Access{Destructive, "verb"}, `{"readOnlyHint":false,"destructiveHint":true}`},
 		{"unknown", command("frobnicate"), Options{}, Access{Write, "unknown"}, `{"readOnlyHint":false}`},
 		{"the group does not count", command("list add"), Options{}, Access{Write, "unknown"}, ""},
-		{"an option betrays", list, Options{}, Access{Write, "unknown"}, ""},
-		{"unless it is left out", list, Options{Omit: []string{"--delete"}}, Access{Read, "verb"}, ""},
-		{"a file is written", withOutput, Options{}, Access{Write, "unknown"}, ""},
-		{"an option of above", inherited, Options{}, Access{Read, "verb"}, ""},
-		{"an option of above that is offered", inherited, Options{Globals: []string{"exec"}}, Access{Write, "unknown"}, ""},
+		{"an option betrays", list, Options{Rules: known}, Access{Write, "unknown"}, ""},
+		{"unless it is left out", list, Options{Rules: known, Omit: []string{"--delete"}}, Access{Read, "verb"}, ""},
+		{"a file is written", withOutput, Options{Rules: known}, Access{Write, "unknown"}, ""},
+		{"an option of above", inherited, Options{Rules: known}, Access{Read, "verb"}, ""},
+		{"an option of above that is offered", inherited, Options{Rules: known, Globals: []string{"exec"}}, Access{Write, "unknown"}, ""},
 		{"configured", command("frobnicate"), Options{Read: []string{"frob*"}}, Access{Read, "configuration"}, ""},
 		{"configured as writing", command("frobnicate"), Options{Write: []string{"*"}}, Access{Write, "configuration"}, `{"readOnlyHint":false,"destructiveHint":false}`},
 		{"the worst counts", command("a b"), Options{Read: []string{"a"}, Destructive: []string{"a b"}}, Access{Destructive, "configuration"}, ""},
@@ -210,8 +217,10 @@ func TestAccess(t *testing.T) {
 		}
 	}
 	ls := &model.Program{Name: "ls", Root: &model.Command{}}
-	if a := FromProgram(ls, Options{})[0].Access; a.Kind != Read {
-		t.Errorf("a program called ls: %v", a)
+	for program, want := range map[string]string{"ls": Read, "top": Write} {
+		if a := FromProgram(&model.Program{Name: program, Root: &model.Command{}}, Options{Rules: danger.For([]string{program}, "")})[0].Access; a.Kind != want {
+			t.Errorf("a program called %s: %v", program, a)
+		}
 	}
 	if a := FromProgram(ls, Options{Destructive: []string{"ls"}})[0].Access; a.Kind != Destructive {
 		t.Errorf("the configuration names a program without sub-commands: %v", a)
