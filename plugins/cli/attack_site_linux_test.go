@@ -95,6 +95,9 @@ func (s *site) fill(t *testing.T) {
 	s.write(t, filepath.Join(s.out, "evil"), evil, 0o755)
 	s.write(t, filepath.Join(s.work, "hooked", "hooks", "post-checkout"), evil, 0o755)
 	for name, target := range map[string]string{"link": "../outside/secret", "sub/link": "../../outside/secret", "dangling": "../outside/mark"} {
+		if _, err := os.Lstat(filepath.Join(s.work, name)); err == nil {
+			continue
+		}
 		if err := os.Symlink(target, filepath.Join(s.work, name)); err != nil {
 			t.Fatal(err)
 		}
