@@ -63,7 +63,7 @@ func unprivileged(t *testing.T, limit time.Duration, tracer ...string) bool {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir = filepath.Join(arena, "pkg")
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + arena + "/home", "TMPDIR=" + arena + "/tmp", "LANG=C.UTF-8", arenaVariable + "=" + arena}
+	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + arena + "/home", "TMPDIR=" + arena + "/tmp", "LANG=C.UTF-8", arenaVariable + "=" + arena}
 	for _, name := range []string{callsVariable, seedVariable, "JUNCTOR_REQUIRE_INTEROP"} {
 		cmd.Env = append(cmd.Env, name+"="+os.Getenv(name))
 	}

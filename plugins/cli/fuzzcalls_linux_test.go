@@ -20,8 +20,9 @@ import (
 
 const (
 	defaultCalls = 2000 // of TestFuzzedCalls in CI; a soak makes 100 000
-	leastCalls   = 45   // for one program, or discovering it is not worth the time
-	traceCalls   = 300  // of TestTracedCalls
+	leastCalls   = 45   // of one program, or discovering it is not worth the time
+	traceCalls   = 400  // of TestTracedCalls
+	traceLeast   = 12   // of one program in TestTracedCalls
 	renewEvery   = 40   // calls with the same working directory
 )
 
@@ -158,11 +159,12 @@ func TestFuzzedCalls(t *testing.T) {
 	if unprivileged(t, time.Minute+time.Duration(calls)*100*time.Millisecond) {
 		return
 	}
-	fuzzCalls(t, calls)
+	fuzzCalls(t, calls, leastCalls)
 }
 
-// fuzzCalls makes calls in parallel, each program with a directory of its own.
-func fuzzCalls(t *testing.T, calls int) {
+// fuzzCalls makes calls in parallel, at least a number of one program. Each
+// program has a directory of its own.
+func fuzzCalls(t *testing.T, calls, least int) {
 	t.Helper()
 	if err := process.Adopt(); err != nil {
 		t.Log(err)
@@ -180,7 +182,7 @@ func fuzzCalls(t *testing.T, calls int) {
 	}
 	rng := rand.New(rand.NewPCG(uint64(seed), 0))
 	rng.Shuffle(len(here), func(i, j int) { here[i], here[j] = here[j], here[i] })
-	chosen := here[:min(len(here), max(1, calls/leastCalls))]
+	chosen := here[:min(len(here), max(1, calls/least))]
 	cache := t.TempDir()
 	slots := make(chan struct{}, 3)
 	var made, ran atomic.Int64
