@@ -143,7 +143,7 @@ func readCallResult(t *testing.T, m message) callResult {
 	return c
 }
 
-const shSettings = `{"command":["/bin/sh","-c"],"env":{"PROMISE":"kept"},%s"tool":[
+const shSettings = `{"command":["/bin/sh","-c"],"paths":"any","env":{"PROMISE":"kept"},%s"tool":[
 	{"name":"run","description":"Runs it.","argv":["{script}"],"argument":[{"name":"script"}],"stdin":true},
 	{"name":"list","description":"Lists.","argv":["echo list"],"access":"read"}]}`
 

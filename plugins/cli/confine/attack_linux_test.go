@@ -41,7 +41,7 @@ func newTestDir(t *testing.T) (d *Dir, top string) {
 var outside = []string{
 	// Other files for each process.
 	"/proc/self/cwd/../secret", "/proc/thread-self/cwd/../secret", "/proc/self/root/etc/passwd", "/proc/self/fd/0", "/proc/self/environ", "/proc/1/root", "//proc//self/cwd/a",
-	"/dev/fd/0", "/dev/stdin", "/dev/stdout", "self/a", "self/../secret", "fds/0", "stdin", "root/proc/self/cwd/../secret", "deeper/../../self/a", "$TOP/work/self/a",
+	"/dev/fd/0", "/dev/null/..", "/dev/null/../zero", "/dev/nullx", "/dev/stdin", "/dev/stdout", "self/a", "self/../secret", "fds/0", "stdin", "root/proc/self/cwd/../secret", "deeper/../../self/a", "$TOP/work/self/a",
 	// Absolute paths with any characters, whether they exist or not.
 	"$TOP/secret", "$TOP/with space_", "$TOP/x ", " $TOP/x", "$TOP/a\tb", "$TOP/a\nb", "\t$TOP/x", "\n$TOP/x", "$TOP/\u00e9\u202e\U0001F600", "$TOP/no/such/place", "/x", "/", "//", "/.", "/..",
 	"/no such/place", "$TOP/work two/x", "$TOP/work/../secret", "$TOP/workx", "$TOP/./work/./../secret", "//$TOP/secret", "/\u00a0/x",
@@ -96,7 +96,7 @@ func TestHarmlessValues(t *testing.T) {
 	d, top := newTestDir(t)
 	for _, value := range []string{
 		"a", "./a", "sub/deep/x", "a b, (c).txt", "name:x", "./name:y", "./cache:x", "http:x", "new/file", "sub/../a", "deeper/x", "part-1", ".hidden", "..a", "a..b", "...", "-", "x~", "caf\u00e9", "100%", "50%25", "*.go", "src/*.go",
-		"$TOP/work/a", "$TOP/work/a b, (c).txt", "$TOP/work", "$TOP/work/", "//$TOP/work/a",
+		"$TOP/work/a", "$TOP/work/a b, (c).txt", "$TOP/work", "$TOP/work/", "//$TOP/work/a", "/dev/null",
 	} {
 		if err := d.Path(strings.ReplaceAll(value, "$TOP", top)); err != nil {
 			t.Errorf("path %q: %v", value, err)
@@ -105,7 +105,7 @@ func TestHarmlessValues(t *testing.T) {
 	for _, value := range []string{
 		"https://example.com/a/b?x=/y#/z", "see https://example.com/a, please", "url=https://example.com/x", "git@example.com:a/b.git", "HEAD~2:sub/x", "main..topic", "HEAD^{tree}", "a:b:c", "12:30", "k=v,l=w", "x=1;y=2",
 		"select 4 / 2 from t where a = 'b'", "x // a comment", "a -> b", "s/a/b/g", "and/or", "%Y-%m-%d", "%H/%M", "$TOP/work/a:$TOP/work/sub", "in=$TOP/work/a", "std::string", "1.5", "a@b.example", "{\"a\":[1,2]}", "x=$TOP/work/a b, (c).txt",
-		"postgres://db.example/x", "s3://bucket/key", "~1", "a~", "#channel", "@user", "+1", "key: value",
+		"postgres://db.example/x", "s3://bucket/key", "~1", "a~", "2>/dev/null", "#channel", "@user", "+1", "key: value",
 	} {
 		if err := d.Text(strings.ReplaceAll(value, "$TOP", top)); err != nil {
 			t.Errorf("text %q: %v", value, err)

@@ -166,8 +166,11 @@ func (d *Dir) relative(path string, certain bool) error {
 	return nil
 }
 
-// absolute checks a path that begins at the root.
+// absolute checks a path that begins at the root. The null device holds nothing.
 func (d *Dir) absolute(path string) error {
+	if path == os.DevNull {
+		return nil
+	}
 	if rest, below := d.below(path); below {
 		return d.inside("."+string(os.PathSeparator)+rest, true)
 	}

@@ -14,12 +14,23 @@ type Access struct {
 	// From is "configuration", "verb" (guessed from the last word of the
 	// command), "table" (known about the program), "danger" (a dangerous
 	// option, or unconfined paths, override the rest) or "unknown", which
-	// counts as writing.
+	// counts as writing. A command that writes according to its verb has a
+	// reading one, but the table does not know its program.
 	From string `json:"from"`
+}
+
+// proposed returns the access for a tool block, which a person reviews. It may
+// be a guess.
+func (a Access) proposed() string {
+	if a.Kind == Write && a.From == FromVerb {
+		return Read
+	}
+	return a.Kind
 }
 
 // Values of From that are set outside this file.
 const (
+	FromVerb   = "verb"
 	FromTable  = "table"
 	FromDanger = "danger"
 )
@@ -57,9 +68,12 @@ func guess(program string, words []string, reads bool) Access {
 	first, _, _ := strings.Cut(strings.ReplaceAll(verb, "_", "-"), "-") // as in list-units
 	switch {
 	case slices.Contains(verbs[Destructive], first):
-		return Access{Kind: Destructive, From: "verb"}
-	case reads && len(words) > 0 && slices.Contains(verbs[Read], first):
-		return Access{Kind: Read, From: "verb"}
+		return Access{Kind: Destructive, From: FromVerb}
+	case !slices.Contains(verbs[Read], first):
+	case reads && len(words) > 0:
+		return Access{Kind: Read, From: FromVerb}
+	default:
+		return Access{Kind: Write, From: FromVerb}
 	}
 	return Access{Kind: Write, From: "unknown"}
 }

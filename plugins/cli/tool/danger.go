@@ -162,7 +162,7 @@ func (o *Options) chosenDangerous(p *model.Program, commands []*model.Command) (
 
 // lowerAccess replaces the access "read" of a tool that may do more than read.
 func (t *Tool) lowerAccess() {
-	if t.Access.Kind == Read && (len(t.Admitted) > 0 || t.unconfined()) {
+	if t.Access.proposed() == Read && (len(t.Admitted) > 0 || t.unconfined()) {
 		t.Access = Access{Kind: Write, From: FromDanger}
 	}
 }
@@ -221,6 +221,9 @@ func (t *Tool) restrict(o *Options, b *Block) {
 		t.Admitted = append(t.Admitted, f)
 	}
 	t.lowerAccess()
+	if t.Access.Kind == Read && o.writes(path, t.Parameters) != nil {
+		t.Access = Access{Kind: Write, From: FromDanger}
+	}
 }
 
 // classifyBlock sets what the table knows about an argument of a tool block.

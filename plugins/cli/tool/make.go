@@ -183,7 +183,7 @@ func (o *Options) access(p *model.Program, c *model.Command, offered []Parameter
 	if o.Rules.Is(c.Path, "read") {
 		access = Access{Kind: Read, From: FromTable}
 	}
-	if access.Kind == Read && o.writes(c.Path, offered) != nil {
+	if access.proposed() == Read && o.writes(c.Path, offered) != nil {
 		return Access{Kind: Write, From: "unknown"}
 	}
 	return access
