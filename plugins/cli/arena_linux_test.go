@@ -25,9 +25,9 @@ const (
 	seedVariable  = "JUNCTOR_FUZZ_SEED"
 )
 
-// nobody is the user that runs wrapped programs when the tests run as root: a
+// otherUser is the user that runs wrapped programs when the tests run as root: a
 // hole must not harm the machine.
-const nobody = 65534
+const otherUser = 65534
 
 // unprivileged runs the test again as another user, if this process is root, in
 // a directory with a copy of the data. It reports whether it did; the test then
@@ -69,7 +69,7 @@ func unprivileged(t *testing.T, limit time.Duration, tracer ...string) bool {
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	if os.Getuid() == 0 {
-		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: nobody, Gid: nobody}
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: otherUser, Gid: otherUser}
 		giveAway(t, arena)
 	}
 	cmd.WaitDelay = 5 * time.Second
@@ -83,14 +83,14 @@ func unprivileged(t *testing.T, limit time.Duration, tracer ...string) bool {
 	return true
 }
 
-// giveAway makes nobody the owner of a directory and everything in it.
+// giveAway makes otherUser the owner of a directory and everything in it.
 func giveAway(t *testing.T, dir string) {
 	t.Helper()
 	if err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		return os.Lchown(path, nobody, nobody)
+		return os.Lchown(path, otherUser, otherUser)
 	}); err != nil {
 		t.Fatal(err)
 	}
