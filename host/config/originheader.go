@@ -12,7 +12,7 @@ import (
 // browser sends would never match, so it is an error here.
 
 // origins reads the allowed origins. The gateway's own origin is allowed anyway, and no
-// other one by default; see docs/decisions/0024-no-pages-by-default.md.
+// other one by default; see docs/decisions/0025-no-pages-by-default.md.
 func (r blockReader) origins() []string {
 	var list []string
 	for _, e := range r.publicStrings("origins") {

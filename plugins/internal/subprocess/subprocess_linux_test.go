@@ -31,7 +31,7 @@ func shell(script string, args ...string) process.Command {
 func run(t *testing.T, c process.Command, input *string) (p *Process, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	p, err := Start(c, input, &out, &errs)
+	p, err := Start(c, nil, input, &out, &errs)
 	if err != nil {
 		t.Fatal(err)
 	}
