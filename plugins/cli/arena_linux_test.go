@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/junctor-mcp/junctor/sdk/sandbox"
 )
 
 // Variables of a test process that runs without privileges.
@@ -23,7 +25,18 @@ const (
 	arenaVariable = "JUNCTOR_TEST_ARENA" // set in that process
 	callsVariable = "JUNCTOR_FUZZ_CALLS" // how many calls TestFuzzedCalls makes
 	seedVariable  = "JUNCTOR_FUZZ_SEED"
+	wallVariable  = "JUNCTOR_FUZZ_WALL" // "open" or "default"; TestFuzzedCalls tries both otherwise
 )
+
+// openWall returns settings with a block sandbox that allows everything, so that
+// only the rules for arguments hold a program. A kernel that has no wall needs no
+// block.
+func openWall() map[string]any {
+	if sandbox.Probe().Missing(&sandbox.Rules{}) != "" {
+		return map[string]any{}
+	}
+	return map[string]any{"sandbox": map[string]any{"read": []string{"/"}, "write": []string{"/"}, "network": true, "unix_sockets": true}}
+}
 
 // otherUser is the user that runs wrapped programs when the tests run as root: a
 // hole must not harm the machine.
@@ -52,6 +65,7 @@ func unprivileged(t *testing.T, limit time.Duration, tracer ...string) bool {
 		t.Fatal(err)
 	}
 	copyFile(t, self, filepath.Join(arena, "tests"), 0o755)
+	copyFile(t, sandbox.LauncherPath(), filepath.Join(arena, sandbox.LauncherName), 0o755)
 	for _, name := range []string{"escapes.txt", "programs.txt"} {
 		copyFile(t, filepath.Join("testdata", name), filepath.Join(arena, "pkg", "testdata", name), 0o644)
 	}
@@ -64,7 +78,7 @@ func unprivileged(t *testing.T, limit time.Duration, tracer ...string) bool {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir = filepath.Join(arena, "pkg")
 	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + arena + "/home", "TMPDIR=" + arena + "/tmp", "LANG=C.UTF-8", arenaVariable + "=" + arena}
-	for _, name := range []string{callsVariable, seedVariable, "JUNCTOR_REQUIRE_INTEROP"} {
+	for _, name := range []string{callsVariable, seedVariable, wallVariable, "JUNCTOR_REQUIRE_INTEROP"} {
 		cmd.Env = append(cmd.Env, name+"="+os.Getenv(name))
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}

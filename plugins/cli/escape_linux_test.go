@@ -71,8 +71,9 @@ func (v variants) calls(template string) (all []string) {
 	return []string{template}
 }
 
-// TestNoCallLeavesTheDirectory makes every call of escapes.txt with default
-// settings and checks from outside that it did no harm.
+// TestNoCallLeavesTheDirectory makes every call of escapes.txt, held by the rules
+// for arguments alone and with default settings, and checks from outside that it
+// did no harm.
 func TestNoCallLeavesTheDirectory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts many programs")
@@ -112,20 +113,24 @@ func (e *escape) try(t *testing.T, calls []string, cache string) {
 	t.Helper()
 	g := newGuard(t, e.program)
 	settings := func(more map[string]any) string { return e.merged(t, g, more) }
-	open := openSession(t, settings(map[string]any{"dangerous": []string{"-*", "<*", "**"}, "paths": "any"}), cache)
+	everything := openWall()
+	everything["dangerous"], everything["paths"] = []string{"-*", "<*", "**"}, "any"
+	open := openSession(t, settings(everything), cache)
 	plain := g.expand(calls[0])
 	if answer := open.call(e.tool, plain); g.harm(t, answer) == "" {
 		t.Errorf("%s does no harm through a wrapper that allows everything, so the line covers nothing: %.300s", plain, answer)
 	}
-	s := openSession(t, settings(nil), cache)
-	for _, call := range calls {
-		arguments := g.expand(call)
-		answer := s.call(e.tool, arguments)
-		if did := g.harm(t, answer); did != "" {
-			t.Errorf("%s %s: %s: %.300s", e.tool, arguments, did, answer)
-		}
-		if _, err := os.Lstat(filepath.Join(g.work, "a.txt")); err != nil {
-			g.renew(t, e.program)
+	for wall, more := range map[string]map[string]any{"rules for arguments": openWall(), "default": nil} {
+		s := openSession(t, settings(more), cache)
+		for _, call := range calls {
+			arguments := g.expand(call)
+			answer := s.call(e.tool, arguments)
+			if did := g.harm(t, answer); did != "" {
+				t.Errorf("%s, %s %s: %s: %.300s", wall, e.tool, arguments, did, answer)
+			}
+			if _, err := os.Lstat(filepath.Join(g.work, "a.txt")); err != nil {
+				g.renew(t, e.program)
+			}
 		}
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -193,7 +194,11 @@ func fuzzCalls(t *testing.T, calls, least int) {
 				slots <- struct{}{}
 				defer func() { <-slots }()
 				share := calls / len(chosen)
-				n := w.fuzz(t, share, rand.New(rand.NewPCG(uint64(seed), uint64(i))), cache)
+				wall := os.Getenv(wallVariable)
+				if wall == "" {
+					wall = []string{"open", "default"}[i%2]
+				}
+				n := w.fuzz(t, share, wall, rand.New(rand.NewPCG(uint64(seed), uint64(i))), cache)
 				made.Add(int64(share))
 				ran.Add(int64(n))
 			})
@@ -203,10 +208,13 @@ func fuzzCalls(t *testing.T, calls, least int) {
 }
 
 // fuzz makes calls of one program. It returns how many of them were not refused.
-func (w *wrapped) fuzz(t *testing.T, calls int, rng *rand.Rand, cache string) (ran int) {
+func (w *wrapped) fuzz(t *testing.T, calls int, wall string, rng *rand.Rand, cache string) (ran int) {
 	t.Helper()
 	g := newGuard(t, w.program)
 	all := map[string]any{"command": []string{w.program}, "cwd": g.work, "env": g.variables(), "timeout": "2s", "common": 0, "max_output": 100000}
+	if wall == "open" {
+		maps.Copy(all, openWall())
+	}
 	if w.only != "" {
 		all["only"] = []string{w.only}
 	}

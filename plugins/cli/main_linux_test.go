@@ -19,6 +19,11 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	launcher := filepath.Join(dir, sandbox.LauncherName)
+	if arena := os.Getenv(arenaVariable); arena != "" {
+		launcher = filepath.Join(arena, sandbox.LauncherName)
+		sandbox.LauncherPath = func() string { return launcher }
+		os.Exit(m.Run())
+	}
 	build := exec.Command("go", "build", "-o", launcher, "../internal/launcher")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if text, err := build.CombinedOutput(); err != nil {

@@ -58,7 +58,7 @@ func newWalledSite(t *testing.T) *walledSite {
 // reading: whatever the rules for arguments let through, the wall holds.
 func (s *walledSite) open(t *testing.T, cwd, settings string) *host {
 	t.Helper()
-	block := `{"name":%q,"description":"d","argv":["-c","{script}"],"access":%q,"argument":[{"name":"script","required":true}]}`
+	block := `{"name":%q,"description":"d","argv":["-c","{script}"],"access":%q,"argument":[{"name":"script","required":true,"pattern":"(?s).*"}]}`
 	return openHost(t, fmt.Sprintf(`{"command":[%q],"cwd":%q,"tool":[%s,%s]%s}`, s.shell, cwd, fmt.Sprintf(block, "look", "read"), fmt.Sprintf(block, "change", "write"), settings))
 }
 
