@@ -42,7 +42,7 @@ var allowed = map[string]string{
 	"host/loopback":              "",
 	"host/truncate":              "",
 	"host/mcp":                   "host/fault",
-	"host/config":                "host/authn host/authn/jwks host/condition host/fault host/loopback host/managed host/ownership host/policy host/secretname host/suggest sdk sdk/ndjson sdk/sandbox host/lazyregexp",
+	"host/config":                "host/authn host/authn/jwks host/condition host/fault host/loopback host/managed host/ownership host/policy host/secretname host/suggest sdk sdk/ndjson sdk/sandbox host/lazyregexp host/hcltext",
 	"host/schema":                "host/suggest host/truncate",
 	"host/classify":              "",
 	"host/secretname":            "",
@@ -80,7 +80,8 @@ var allowed = map[string]string{
 	"host/cliconfig":             "host/tokencount host/truncate sdk sdk/sandbox",
 	"host/clientconfig":          "host/lazyregexp",
 	"host/bundle":                "host/clientconfig host/lazyregexp",
-	"host/configedit":            "",
+	"host/configedit":            "host/hcltext",
+	"host/hcltext":               "",
 	"host/clientimport":          "host/clientconfig host/lazyregexp host/secretname",
 	"host/languageserver":        "host/config sdk",
 	"host/launcher":              "host/lazyregexp",
@@ -117,7 +118,7 @@ var allowed = map[string]string{
 // it. Other packages use these packages instead.
 var homes = map[string]string{
 	"github.com/hashicorp/go-plugin":           "sdk/wire sdk/serve sdk/plugintest host/plugin",
-	"github.com/hashicorp/hcl/v2":              "host/config host/cliconfig host/clientimport host/configedit",
+	"github.com/hashicorp/hcl/v2":              "host/config host/cliconfig host/clientimport host/configedit host/hcltext",
 	"github.com/zclconf/go-cty":                "host/config host/cliconfig host/configedit",
 	"github.com/99designs/keyring":             "plugins/keyring",
 	"github.com/godbus/dbus":                   "plugins/keyring",

@@ -108,7 +108,8 @@ func formattable(path string) ([]string, error) {
 	}
 	var files []string
 	for _, entry := range entries {
-		if name := entry.Name(); strings.HasSuffix(name, ".hcl") && name[0] != '.' {
+		name := entry.Name()
+		if strings.HasSuffix(name, ".hcl") && !strings.HasSuffix(name, ".lock.hcl") && name[0] != '.' { // Junctor writes lock files
 			files = append(files, filepath.Join(path, name))
 		}
 	}

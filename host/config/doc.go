@@ -17,8 +17,8 @@
 //
 // The files, in the order of a load:
 //
-//   - Text: source.go reads the files, prescan.go bounds nesting before the HCL
-//     parser runs.
+//   - Text: source.go reads the files; hcltext bounds nesting before the HCL parser
+//     runs.
 //   - Expressions: local.go and eval.go evaluate, function.go has the functions,
 //     keyring.go the placeholders of stored secrets, and passthrough.go keeps
 //     expressions from inspecting them.

@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/junctor-mcp/junctor/host/hcltext"
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
@@ -26,6 +27,8 @@ const (
 	maxLockServer = 1 << 20 // bytes about one server, so that it leaves space for others
 	maxLockTokens = 500_000
 )
+
+var lockLimits = hcltext.Limits{Bytes: maxLock, Tokens: maxLockTokens}
 
 // The words for Server.Definitions.
 const (
@@ -171,11 +174,12 @@ func (l *loader) parseLock(path string, text []byte) *Lock {
 	s := &source{name: path, text: text}
 	l.byName[path] = s
 	r := lockReader{loader: l, lock: NewLock(path)}
-	if _, wrong := prescanWithin(path, text, maxLock, maxLockTokens); wrong != nil {
+	scanned := hcltext.Scan(path, text, lockLimits)
+	if wrong := scanProblem(scanned); wrong != nil {
 		l.problem(*wrong)
 		return r.lock
 	}
-	body, diags := s.parse()
+	body, diags := scanned.Parse()
 	if diags.HasErrors() {
 		for _, d := range diags {
 			l.problem(problem{at: rangeOf(d.Subject, path), summary: "lock file: " + d.Summary, hint: lockHint})
@@ -297,8 +301,7 @@ func (k *Lock) Fits() bool {
 			return false
 		}
 	}
-	_, wrong := prescanWithin(k.Path, k.HCL(), maxLock, maxLockTokens)
-	return wrong == nil
+	return hcltext.Scan(k.Path, k.HCL(), lockLimits).Problem == nil
 }
 
 // lockedTool is the size in bytes of a tool in a lock file, without its name.

@@ -5,6 +5,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/junctor-mcp/junctor/host/hcltext"
 )
 
 // A sketch is the structure of a text that may be incomplete: its blocks and attributes, by
@@ -63,10 +65,10 @@ func (b *sketchBlock) attribute(name string) *sketchAttribute {
 func sketchOf(path string, text []byte) *sketch {
 	text = text[:min(len(text), maxFile)]
 	s := &sketch{path: path, text: text, tokens: lexLoosely(path, text)}
-	s.tokens = s.tokens[:min(len(s.tokens), maxTokens)]
+	s.tokens = s.tokens[:min(len(s.tokens), hcltext.MaxTokens)]
 	s.root = &sketchBlock{to: len(text)}
 	at, depth := s.root, 0
-	for i := 0; i < len(s.tokens) && depth <= maxNesting; {
+	for i := 0; i < len(s.tokens) && depth <= hcltext.MaxNesting; {
 		switch tok := s.tokens[i]; tok.Type {
 		case hclsyntax.TokenCBrace:
 			if at.parent != nil {

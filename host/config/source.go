@@ -14,12 +14,13 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/hcltext"
 	"github.com/junctor-mcp/junctor/host/ownership"
 )
 
 const (
-	maxFile  = 1 << 20 // bytes in one file
-	maxTotal = 8 << 20 // bytes in all files
+	maxFile  = hcltext.MaxBytes // of one file
+	maxTotal = 8 << 20          // bytes in all files
 	maxFiles = 256
 )
 
@@ -172,9 +173,9 @@ func (l *loader) parseSources(sources []*source) bool {
 			whole = false
 			continue
 		}
-		tokens, wrong := prescan(s.name, s.text)
-		s.tokens = tokens
-		if wrong != nil {
+		scanned := hcltext.Scan(s.name, s.text, hcltext.Configuration)
+		s.tokens = scanned.Tokens
+		if wrong := scanProblem(scanned); wrong != nil {
 			if p := l.pastedInside(s, wrong.at); p != nil {
 				wrong = p
 			}
@@ -183,7 +184,7 @@ func (l *loader) parseSources(sources []*source) bool {
 			continue
 		}
 		var diags hcl.Diagnostics
-		s.body, diags = s.parse()
+		s.body, diags = scanned.Parse()
 		if diags.HasErrors() && diags[0].Subject != nil {
 			if p := l.pastedInside(s, *diags[0].Subject); p != nil {
 				l.problem(*p)
@@ -203,12 +204,12 @@ func (l *loader) parseSources(sources []*source) bool {
 	return whole
 }
 
-// parse parses one source. A panic of the parser becomes a diagnostic.
-func (s *source) parse() (body *hclsyntax.Body, diags hcl.Diagnostics) {
-	defer diagnosePanic(&diags, hcl.Range{Filename: s.name}, "the file cannot be parsed",
-		"This is a mistake in the HCL library, for a file that has a mistake too. Please report it.")
-	file, diags := hclsyntax.ParseConfig(s.text, s.name, hcl.InitialPos)
-	return file.Body.(*hclsyntax.Body), diags
+// scanProblem returns the reason why a text is not parsed, or nil.
+func scanProblem(s *hcltext.Scanned) *problem {
+	if s.Problem == nil {
+		return nil
+	}
+	return &problem{at: s.Problem.At, summary: s.Problem.Summary, hint: s.Problem.Hint}
 }
 
 // ownershipProblem returns a problem if another user could change or replace the

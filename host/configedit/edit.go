@@ -5,11 +5,11 @@ package configedit
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"slices"
 
-	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/junctor-mcp/junctor/host/hcltext"
 )
 
 // ErrNoServer is the error of [Remove] if the file has no server of the name.
@@ -51,12 +51,11 @@ func serverBlocks(text []byte, path string) (servers []*hclsyntax.Block, err err
 }
 
 func topBlocks(text []byte, path string) ([]*hclsyntax.Block, error) {
-	f, diags := hclsyntax.ParseConfig(text, path, hcl.InitialPos)
-	if diags.HasErrors() {
-		first := diags[0]
-		return nil, fmt.Errorf("%s: %s", first.Subject, first.Summary)
+	body, err := hcltext.Parse(path, text)
+	if err != nil {
+		return nil, err
 	}
-	return f.Body.(*hclsyntax.Body).Blocks, nil
+	return body.Blocks, nil
 }
 
 // Append adds blocks at the end of a file, after an empty line, with the line breaks of the
@@ -124,14 +123,6 @@ func withoutEmptyLine(text []byte) []byte {
 
 // Has reports whether a file has a block of a type at its top level. path is for errors only.
 func Has(text []byte, path, blockType string) (bool, error) {
-	f, diags := hclsyntax.ParseConfig(text, path, hcl.InitialPos)
-	if diags.HasErrors() {
-		return false, fmt.Errorf("%s: %s", diags[0].Subject, diags[0].Summary)
-	}
-	for _, b := range f.Body.(*hclsyntax.Body).Blocks {
-		if b.Type == blockType {
-			return true, nil
-		}
-	}
-	return false, nil
+	types, err := Types(text, path)
+	return slices.Contains(types, blockType), err
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/hashicorp/hcl/v2/hclwrite"
+
+	"github.com/junctor-mcp/junctor/host/hcltext"
 )
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
@@ -22,9 +24,8 @@ const maxRounds = 4
 // errors only.
 func Format(text []byte, path string) ([]byte, error) {
 	body, mark := bytes.CutPrefix(text, byteOrderMark)
-	if _, diags := hclsyntax.ParseConfig(body, path, hcl.InitialPos); diags.HasErrors() {
-		first := diags[0]
-		return nil, fmt.Errorf("%s: %s", first.Subject, first.Summary)
+	if _, err := hcltext.Parse(path, body); err != nil {
+		return nil, err
 	}
 	after := body
 	for range maxRounds {

@@ -1,4 +1,4 @@
-package config
+package hcltext
 
 import (
 	"os"
@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-func TestPrescan(t *testing.T) {
+func TestScan(t *testing.T) {
 	t.Parallel()
 	deep := func(open, middle, close string, n int) string {
 		return "x = " + strings.Repeat(open, n) + middle + strings.Repeat(close, n) + "\n"
@@ -59,12 +59,12 @@ func TestPrescan(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			_, wrong := prescan("x.hcl", []byte(c.text))
+			wrong := Scan("x.hcl", []byte(c.text), Configuration).Problem
 			switch {
 			case wrong == nil && c.says != "":
 				t.Error("accepted")
-			case wrong != nil && (c.says == "" || !strings.Contains(wrong.summary, c.says)):
-				t.Errorf("refused: %s", wrong.summary)
+			case wrong != nil && (c.says == "" || !strings.Contains(wrong.Summary, c.says)):
+				t.Errorf("refused: %s", wrong.Summary)
 			case wrong == nil:
 				parseSafely(t, []byte(c.text))
 			}
@@ -72,14 +72,14 @@ func TestPrescan(t *testing.T) {
 	}
 }
 
-// parseSafely parses a text that prescan accepted and checks the depth of the tree.
+// parseSafely parses a text that Scan accepted and checks the depth of the tree.
 func parseSafely(t testing.TB, text []byte) {
 	file, _ := hclsyntax.ParseConfig(text, "x.hcl", hcl.InitialPos)
 	d := depth{}
 	_ = hclsyntax.Walk(file.Body.(*hclsyntax.Body), &d)
 	// A construct adds at most five nodes to the depth: a "for" in a template is a
 	// join, a for, a scope, a template and its part.
-	if d.deepest > 5*maxNesting+10 {
+	if d.deepest > 5*MaxNesting+10 {
 		t.Errorf("the tree is %d deep", d.deepest)
 	}
 }
@@ -97,8 +97,8 @@ func (d *depth) Exit(hclsyntax.Node) hcl.Diagnostics {
 	return nil
 }
 
-// FuzzPrescan parses every text that prescan accepts.
-func FuzzPrescan(f *testing.F) {
+// FuzzScan parses every text that Scan accepts.
+func FuzzScan(f *testing.F) {
 	paths, _ := filepath.Glob(filepath.Join("..", "..", "testdata", "config", "*.hcl"))
 	habits, _ := filepath.Glob(filepath.Join("..", "..", "testdata", "config", "habits", "*.hcl"))
 	for _, path := range append(paths, habits...) {
@@ -119,7 +119,7 @@ func FuzzPrescan(f *testing.F) {
 		if times > 1 && len(text) > 0 && len(text) < 64 {
 			text = append([]byte("x = "), []byte(strings.Repeat(string(text), min(times, 20_000)))...)
 		}
-		if _, wrong := prescan("x.hcl", text); wrong == nil {
+		if wrong := Scan("x.hcl", text, Configuration).Problem; wrong == nil {
 			parseSafely(t, text)
 		}
 	})

@@ -1,4 +1,4 @@
-package config
+package hcltext
 
 import (
 	"fmt"
@@ -8,44 +8,48 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
+// Limits of a text.
 const (
-	maxNesting = 256
-	maxTokens  = 200_000
+	MaxBytes  = 1 << 20 // of one file of a configuration
+	MaxTokens = 200_000 // of one file of a configuration
+	// MaxNesting is the maximum depth of brackets, operators and templates.
+	MaxNesting = 256
 	maxPieces  = 2_000 // of one string: the parser joins them in quadratic time
 )
 
-// prescan checks the size and the nesting of a text before it is parsed, and returns
-// its tokens. The parser recurses without a limit, and a stack overflow ends the
-// process: a file of 200 KB is enough. prescan also runs for a configuration that the
-// user has not trusted, because a review parses it.
-//
-// The tokens come from the parser's own scanner, which does not recurse. Both
-// therefore agree on strings, heredocs and comments. A bracket that does not match
-// its opening bracket is an error, because the depth behind it is not known.
-func prescan(name string, text []byte) (hclsyntax.Tokens, *problem) {
-	return prescanWithin(name, text, maxFile, maxTokens)
-}
+// Limits bound the text of a file.
+type Limits struct{ Bytes, Tokens int }
 
-// prescanWithin is prescan with other limits.
-func prescanWithin(name string, text []byte, maxBytes, maxTokens int) (hclsyntax.Tokens, *problem) {
+// Configuration are the limits of one file of a configuration.
+var Configuration = Limits{MaxBytes, MaxTokens}
+
+// Scan checks the size and the nesting of a text. The tokens come from the parser's own
+// scanner, which does not recurse. Both therefore agree on strings, heredocs and comments.
+// A bracket that does not match its opening bracket is an error, because the depth behind
+// it is not known.
+func Scan(name string, text []byte, limits Limits) *Scanned {
+	s := &Scanned{name: name, text: text}
 	whole := hcl.Range{Filename: name}
-	if len(text) > maxBytes {
-		return nil, &problem{at: whole, summary: fmt.Sprintf("the file is larger than %d KiB", maxBytes>>10)}
+	switch {
+	case len(text) > limits.Bytes:
+		s.Problem = &Problem{At: whole, Summary: fmt.Sprintf("the file is larger than %d KiB", limits.Bytes>>10)}
+		return s
+	case !utf8.Valid(text):
+		s.Problem = &Problem{At: whole, Summary: "the file is not valid UTF-8"}
+		return s
 	}
-	if !utf8.Valid(text) {
-		return nil, &problem{at: whole, summary: "the file is not valid UTF-8"}
-	}
-	tokens, _ := hclsyntax.LexConfig(text, name, hcl.InitialPos)
+	s.Tokens, _ = hclsyntax.LexConfig(text, name, hcl.InitialPos)
 	n := nesting{levels: []level{{ends: true}}}
-	for i := range tokens {
-		if wrong := n.token(tokens, i); wrong != nil {
-			return tokens, wrong
+	for i := range s.Tokens {
+		if s.Problem = n.token(s.Tokens, i); s.Problem != nil {
+			return s
 		}
-		if i == maxTokens {
-			return tokens, &problem{at: whole, summary: fmt.Sprintf("the file has more than %d words and signs", maxTokens)}
+		if i == limits.Tokens {
+			s.Problem = &Problem{At: whole, Summary: fmt.Sprintf("the file has more than %d words and signs", limits.Tokens)}
+			return s
 		}
 	}
-	return tokens, nil
+	return s
 }
 
 // nesting computes a bound on the depth of the parser's tree at a token.
@@ -74,7 +78,7 @@ var closers = map[hclsyntax.TokenType]hclsyntax.TokenType{
 }
 
 // token adds token i, and returns a problem if the text must not be parsed.
-func (n *nesting) token(tokens hclsyntax.Tokens, i int) *problem {
+func (n *nesting) token(tokens hclsyntax.Tokens, i int) *Problem {
 	tok, top := tokens[i], &n.levels[len(n.levels)-1]
 	first := !n.begun
 	switch {
@@ -115,21 +119,21 @@ func (n *nesting) token(tokens hclsyntax.Tokens, i int) *problem {
 	case hclsyntax.TokenComma:
 		n.add(-top.weight)
 	case hclsyntax.TokenQuotedNewline:
-		return &problem{at: top.open.Range, summary: "the string does not end on its line",
-			hint: `close it with ", or use a heredoc (<<EOT) for several lines`}
+		return &Problem{At: top.open.Range, Summary: "the string does not end on its line",
+			Hint: `close it with ", or use a heredoc (<<EOT) for several lines`}
 	case hclsyntax.TokenQuotedLit, hclsyntax.TokenStringLit:
 		top.pieces++
 		if top.pieces > maxPieces {
-			return &problem{at: top.open.Range, summary: fmt.Sprintf("the string has more than %d lines or pieces", maxPieces),
-				hint: "keep long text in a file of its own and read it with file()"}
+			return &Problem{At: top.open.Range, Summary: fmt.Sprintf("the string has more than %d lines or pieces", maxPieces),
+				Hint: "keep long text in a file of its own and read it with file()"}
 		}
 	default:
 		if operators[tok.Type] {
 			n.add(1)
 		}
 	}
-	if n.depth > maxNesting {
-		return &problem{at: tok.Range, summary: fmt.Sprintf("brackets, operators or templates nest deeper than %d", maxNesting)}
+	if n.depth > MaxNesting {
+		return &Problem{At: tok.Range, Summary: fmt.Sprintf("brackets, operators or templates nest deeper than %d", MaxNesting)}
 	}
 	return nil
 }
@@ -156,16 +160,16 @@ func (n *nesting) push(open hclsyntax.Token, ends bool) {
 }
 
 // pop closes the innermost level. It returns a problem if tok does not match it.
-func (n *nesting) pop(tok hclsyntax.Token) *problem {
+func (n *nesting) pop(tok hclsyntax.Token) *Problem {
 	top := n.levels[len(n.levels)-1]
 	opener := top.open.Type
 	if opener == hclsyntax.TokenTemplateControl {
 		opener = hclsyntax.TokenTemplateInterp // both have the same closing token
 	}
 	if len(n.levels) == 1 || closers[tok.Type] != opener {
-		p := &problem{at: tok.Range, summary: fmt.Sprintf("%q closes nothing that is open here", tok.Bytes)}
+		p := &Problem{At: tok.Range, Summary: fmt.Sprintf("%q closes nothing that is open here", tok.Bytes)}
 		if len(n.levels) > 1 {
-			p.hint = fmt.Sprintf("%q of line %d is still open", top.open.Bytes, top.open.Range.Start.Line)
+			p.Hint = fmt.Sprintf("%q of line %d is still open", top.open.Bytes, top.open.Range.Start.Line)
 		}
 		return p
 	}
