@@ -38,8 +38,8 @@
 //     MCP client.
 //   - Output: encode.go masks settings for output, encodes them, and computes the
 //     fingerprint of a server.
-//   - Reviews: content.go reads without evaluation; outline.go and
-//     outlineprogram.go list the actions of a configuration.
+//   - Reviews: content.go reads without evaluation; outline.go,
+//     outlineprogram.go and outlinepath.go list the actions of a configuration.
 //   - Editors: static.go checks without evaluation, sketch.go finds the structure of
 //     incomplete texts, editor.go and the files named after it answer about places
 //     with functionhelp.go, and languageschema.go makes the JSON Schema of the language.

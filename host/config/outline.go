@@ -62,6 +62,7 @@ type outliner struct {
 
 	thirdParty bool // the current block belongs to a plugin that is not bundled
 	showsAll   bool // every attribute of the current block is shown
+	inherits   bool // the current block is a transport, which has the env of defaults
 }
 
 // outline returns the actions of the sources and their third-party plugins.
@@ -242,7 +243,8 @@ func (o *outliner) body(body *hclsyntax.Body) {
 			o.sandboxed(b.Body)
 			continue
 		}
-		was := o.thirdParty
+		was, inherited := o.thirdParty, o.inherits
+		o.inherits = o.inherits || b.Type == "transport"
 		if b.Type == "transport" || b.Type == "auth" && strings.HasPrefix(o.in, "server ") {
 			o.thirdParty = o.isThirdParty(b)
 		}
@@ -250,7 +252,7 @@ func (o *outliner) body(body *hclsyntax.Body) {
 			o.needs(b.Body)
 		}
 		o.body(b.Body)
-		o.thirdParty = was
+		o.thirdParty, o.inherits = was, inherited
 	}
 }
 

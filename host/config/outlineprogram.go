@@ -1,9 +1,7 @@
 package config
 
 import (
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -37,10 +35,10 @@ func (o *outliner) program(body *hclsyntax.Body) (string, hcl.Range) {
 	text := o.arguments(command.Expr)
 	if first, rest, ok := firstLiteral(command.Expr); ok {
 		switch named := !strings.ContainsAny(first, `/`+string(filepath.Separator)); {
-		case named && setsPath(body):
-			first += " (from the PATH that is set)"
-		case named || !computed:
-			first = o.resolved(first, dir)
+		case named:
+			first = o.searchPath(body).find(first)
+		case !computed:
+			first = absoluteIn(dir, filepath.FromSlash(first))
 		}
 		text = strings.TrimSpace(visible(first) + " " + o.list(rest))
 	}
@@ -48,20 +46,6 @@ func (o *outliner) program(body *hclsyntax.Body) (string, hcl.Range) {
 		text += " " + o.arguments(args.Expr)
 	}
 	return text + where, command.SrcRange
-}
-
-// setsPath reports whether a block may set PATH, which decides which program a name
-// means.
-func setsPath(body *hclsyntax.Body) bool {
-	env := body.Attributes["env"]
-	if env == nil {
-		return false
-	}
-	object, ok := plain(env.Expr).(*hclsyntax.ObjectConsExpr)
-	return !ok || slices.ContainsFunc(object.Items, func(item hclsyntax.ObjectConsItem) bool {
-		name, ok := literal(item.KeyExpr)
-		return !ok || strings.EqualFold(name, "PATH")
-	})
 }
 
 // firstLiteral splits a list whose first element is a literal.
@@ -97,20 +81,4 @@ func (o *outliner) list(exprs []hclsyntax.Expression) string {
 		words = append(words, visible(text))
 	}
 	return strings.Join(words, " ")
-}
-
-// resolved returns the path of a program: relative to dir, or found in PATH. It
-// returns a note if PATH has no such program.
-func (o *outliner) resolved(name, dir string) string {
-	if strings.ContainsRune(name, filepath.Separator) || strings.Contains(name, "/") {
-		return absoluteIn(dir, filepath.FromSlash(name))
-	}
-	list, _ := o.lookup("PATH")
-	for _, at := range filepath.SplitList(list) {
-		path := filepath.Join(at, name)
-		if info, err := os.Stat(path); filepath.IsAbs(path) && err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-			return path
-		}
-	}
-	return name + " (not found)"
 }

@@ -1,0 +1,96 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+)
+
+// A searchPath is the value of PATH in which a program is found by its name.
+type searchPath struct {
+	list  string
+	set   bool // by the configuration; else it is Junctor's own
+	known bool // list is the value
+}
+
+// searchPath returns the PATH of the program of a block: that of the block's env, else that of
+// the defaults that a transport inherits, else Junctor's own. The variables that pass_env and
+// the plugin's env name have the values of Junctor, PATH too.
+func (o *outliner) searchPath(body *hclsyntax.Body) searchPath {
+	if p := setPath(body); p.set {
+		return p
+	}
+	if o.inherits {
+		var found searchPath
+		for _, s := range o.siblings() {
+			for _, b := range s.body.Blocks {
+				p := searchPath{}
+				if b.Type == "defaults" {
+					p = setPath(b.Body)
+				}
+				switch {
+				case p.set && found.set:
+					found.known = false // two defaults blocks are an error
+				case p.set:
+					found = p
+				}
+			}
+		}
+		if found.set {
+			return found
+		}
+	}
+	list, _ := o.lookup("PATH")
+	return searchPath{list: list, known: true}
+}
+
+// siblings returns the files of the module, or of the configuration, that the current block
+// belongs to.
+func (o *outliner) siblings() []*source {
+	if dir := o.moduleOf(o.source); dir != "" {
+		return o.moduleFiles[dir]
+	}
+	return slices.DeleteFunc(slices.Clone(o.sources), func(s *source) bool { return o.moduleOf(s) != "" })
+}
+
+// setPath returns the PATH that the env of a block sets or may set.
+func setPath(body *hclsyntax.Body) (p searchPath) {
+	env := body.Attributes["env"]
+	if env == nil {
+		return p
+	}
+	object, ok := plain(env.Expr).(*hclsyntax.ObjectConsExpr)
+	if !ok {
+		return searchPath{set: true}
+	}
+	for _, item := range object.Items {
+		name, ok := literal(item.KeyExpr)
+		if ok && !strings.EqualFold(name, "PATH") {
+			continue
+		}
+		value, known := literal(item.ValueExpr)
+		p = searchPath{list: value, set: true, known: known && ok && name == "PATH" && !p.set}
+	}
+	return p
+}
+
+// find returns the path of a program, or its name with a note about where it is looked for.
+// As in the plugins, directories that are not absolute do not count.
+func (p searchPath) find(name string) string {
+	if !p.known {
+		return name + " (from the PATH that is set)"
+	}
+	for _, dir := range filepath.SplitList(p.list) {
+		path := filepath.Join(dir, name)
+		if info, err := os.Stat(path); filepath.IsAbs(path) && err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return path
+		}
+	}
+	if p.set {
+		return name + " (not found in the PATH that is set)"
+	}
+	return name + " (not found)"
+}
