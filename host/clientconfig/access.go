@@ -47,7 +47,7 @@ type Grant struct {
 // rights reads the parts of a JSON file that say who may use what. They are read in full or
 // not at all: a part of the rules could allow more than all of them.
 func (all *Content) rights(text []byte, root *node) error {
-	r := rightsReader{text: text}
+	r := rightsReader{text: text, where: places{text: text}}
 	list := root
 	if auth, _ := root.find("serverAuth"); auth != nil {
 		if inner, _ := auth.find("acl"); inner != nil {
@@ -85,6 +85,7 @@ func isAccess(n *node) bool {
 // A rightsReader reads rules and keeps the first mistake.
 type rightsReader struct {
 	text          []byte
+	where         places
 	err           *SyntaxError
 	grants, names int // read so far
 }
@@ -102,7 +103,7 @@ func (r *rightsReader) fail(n *node, format string, args ...any) {
 	}
 }
 
-func (r *rightsReader) place(n *node) Place { return placeOf(r.text, n.start) }
+func (r *rightsReader) place(n *node) Place { return r.where.at(n.start) }
 
 // member returns a member of an object that has the kind, or nil.
 func (r *rightsReader) member(in *node, name string, kind byte) *node {
@@ -231,7 +232,7 @@ func (r *rightsReader) holders(in *node, subjects bool) (all []Holder) {
 	}
 	known := map[string]bool{}
 	for i, name := range in.names {
-		h, n := Holder{Name: name, Place: placeOf(r.text, in.starts[i])}, in.items[i]
+		h, n := Holder{Name: name, Place: r.where.at(in.starts[i])}, in.items[i]
 		if known[name] {
 			r.fail(n, "%q occurs twice", name)
 		}

@@ -100,6 +100,9 @@ func tooDeep(text []byte) (offset int, found bool) {
 				}
 			}
 		case '/':
+			if bytes.HasPrefix(text[i:], []byte("/*")) && commentLen(text[i:]) == 0 {
+				return 0, false // the comment has no end, and hujson says so
+			}
 			i += max(commentLen(text[i:]), 1) - 1
 		case '{', '[':
 			if depth++; depth > maxDepth {
@@ -268,11 +271,27 @@ func (n *node) plain(text []byte) any {
 		}
 		return array
 	}
+	if v, ok := simple(text[n.start:n.end]); ok {
+		return v
+	}
 	var v any
 	d := json.NewDecoder(bytes.NewReader(text[n.start:n.end]))
 	d.UseNumber()
 	_ = d.Decode(&v) // hujson has checked the literal
 	return v
+}
+
+// simple converts a literal without escapes, which most literals are.
+func simple(literal []byte) (v any, ok bool) {
+	switch {
+	case len(literal) > 1 && literal[0] == '"' && bytes.IndexByte(literal, '\\') < 0:
+		return string(literal[1 : len(literal)-1]), true
+	case string(literal) == "true", string(literal) == "false":
+		return literal[0] == 't', true
+	case string(literal) == "null":
+		return nil, true
+	}
+	return nil, false
 }
 
 // find returns the member with a name, and whether the object has several of them.

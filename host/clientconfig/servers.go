@@ -55,12 +55,6 @@ type Place struct{ Line, Column int }
 
 func (p Place) String() string { return fmt.Sprintf("%d:%d", p.Line, p.Column) }
 
-// placeOf returns the place of an offset into a text.
-func placeOf(text []byte, offset int) Place {
-	at := syntax(text, offset, "")
-	return Place{at.Line, at.Column}
-}
-
 // Content is what a file of a client says.
 type Content struct {
 	Servers     []Server
@@ -206,8 +200,9 @@ func serversIn(text []byte, root *node) (raw []rawServer, err error) {
 	if in.kind == '[' {
 		return listed(text, in), nil
 	}
+	where := places{text: text}
 	for i, name := range in.names {
-		raw = append(raw, rawServer{name, in.items[i].plain(text), placeOf(text, in.starts[i])})
+		raw = append(raw, rawServer{name, in.items[i].plain(text), where.at(in.starts[i])})
 	}
 	return raw, nil
 }
@@ -218,9 +213,10 @@ func tooMany(n int) error {
 
 // listed returns the entries of an array. One without a name gets one from its number.
 func listed(text []byte, in *node) (raw []rawServer) {
+	where := places{text: text}
 	for i, item := range in.items {
 		value := item.plain(text)
-		raw = append(raw, rawServer{nameOf(value, i), value, placeOf(text, item.start)})
+		raw = append(raw, rawServer{nameOf(value, i), value, where.at(item.start)})
 	}
 	return raw
 }
@@ -244,8 +240,9 @@ func (all *Content) chosen(file map[string]any) {
 	if choice, ok := file["mcp"].(map[string]any); ok {
 		allowed, some := choice["allowed"].([]any)
 		excluded, _ := choice["excluded"].([]any)
+		in, out := textsIn(allowed), textsIn(excluded)
 		for i := range all.Servers {
-			if s := &all.Servers[i]; s.Problem == "" && (slices.Contains(excluded, any(s.Name)) || some && !slices.Contains(allowed, any(s.Name))) {
+			if s := &all.Servers[i]; s.Problem == "" && (out[s.Name] || some && !in[s.Name]) {
 				s.Disabled = true
 			}
 		}
@@ -258,6 +255,17 @@ func (all *Content) chosen(file map[string]any) {
 	}
 }
 
+// textsIn returns the set of the texts in a list.
+func textsIn(list []any) map[string]bool {
+	set := map[string]bool{}
+	for _, v := range list {
+		if text, ok := v.(string); ok {
+			set[text] = true
+		}
+	}
+	return set
+}
+
 func contentTOML(body []byte, c *Client) (all Content, err error) {
 	file, err := readTOML(body)
 	if err != nil {
@@ -267,15 +275,18 @@ func contentTOML(body []byte, c *Client) (all Content, err error) {
 	if !ok {
 		return all, &SyntaxError{Line: 1, Column: 1, What: "no servers: the table mcp_servers is missing"}
 	}
-	places := map[string]Place{}
+	if len(entries) > MostServers {
+		return all, tooMany(len(entries))
+	}
+	begins, where := map[string]Place{}, places{text: body}
 	for _, e := range expressions(body) {
-		if len(e.key) > 1 && e.key[0] == "mcp_servers" && places[e.key[1]] == (Place{}) {
-			places[e.key[1]] = placeOf(body, e.line)
+		if len(e.key) > 1 && e.key[0] == "mcp_servers" && begins[e.key[1]] == (Place{}) {
+			begins[e.key[1]] = where.at(e.line)
 		}
 	}
 	var raw []rawServer
 	for _, name := range slices.Sorted(maps.Keys(entries)) {
-		raw = append(raw, rawServer{name, entries[name], places[name]})
+		raw = append(raw, rawServer{name, entries[name], begins[name]})
 	}
 	all.Servers, err = servers(raw, c)
 	return all, err

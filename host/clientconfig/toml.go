@@ -71,6 +71,9 @@ func (c *Client) replaceTable(body []byte, own []string, t Target) []byte {
 
 // readTOML decodes a file.
 func readTOML(body []byte) (map[string]any, error) {
+	if err := checkTOMLKeys(body); err != nil {
+		return nil, err
+	}
 	all := map[string]any{}
 	err := toml.Unmarshal(body, &all)
 	if bad, ok := errors.AsType[*toml.DecodeError](err); ok {
