@@ -122,7 +122,7 @@ func (e *env) install(x exportOptions, c *clientconfig.Client, t clientconfig.Ta
 	if err != nil {
 		return err
 	}
-	f, err := clientconfig.Choose(paths)
+	f, err := chooseIn(clientconfig.Scope(x.scope), paths)
 	if err != nil {
 		return err
 	}

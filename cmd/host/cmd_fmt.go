@@ -6,11 +6,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/configedit"
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -40,6 +40,7 @@ func (e *env) format(ctx context.Context, args []string, check bool) error {
 	if len(args) == 1 && args[0] == "-" {
 		return e.formatInput(ctx, check)
 	}
+	found := false // the user did not name the file
 	if len(args) == 0 {
 		at, err := config.Find(e.config, e.lookup)
 		if err != nil {
@@ -48,7 +49,7 @@ func (e *env) format(ctx context.Context, args []string, check bool) error {
 		if at.Text != nil {
 			return fault.New(fault.Usage, "the configuration is in %s and not in a file", config.InlineVariable).WithHint("name a file")
 		}
-		args = []string{at.Path}
+		args, found = []string{at.Path}, at.Found
 	}
 	var files []string
 	for _, path := range args {
@@ -60,7 +61,7 @@ func (e *env) format(ctx context.Context, args []string, check bool) error {
 	}
 	changed := []string{}
 	for _, path := range files {
-		differs, err := formatFile(path, check)
+		differs, err := formatFile(path, check, found || !slices.Contains(args, path))
 		if err != nil {
 			return err
 		}
@@ -119,9 +120,10 @@ func formattable(path string) ([]string, error) {
 	return files, nil
 }
 
-// formatFile formats a file, unless check is true, and reports whether it differs.
-func formatFile(path string, check bool) (bool, error) {
-	f, err := clientconfig.Choose([]string{path})
+// formatFile formats a file, unless check is true, and reports whether it differs. found is
+// true for a file that the user did not name.
+func formatFile(path string, check, found bool) (bool, error) {
+	f, err := chooseConfig(path, found)
 	if err != nil {
 		return false, exportFault(err)
 	}

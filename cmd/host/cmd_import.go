@@ -224,13 +224,13 @@ func readRegular(path string) ([]byte, error) {
 // importTarget opens the configuration that --write adds to, and returns the names of its
 // servers.
 func (e *env) importTarget() (*clientconfig.File, []string, error) {
-	path := "junctor.hcl"
+	path, found := config.FoundName, e.config == ""
 	at, err := config.Find(e.config, e.lookup)
 	switch {
 	case err == nil && at.Text != nil:
 		return nil, nil, fault.New(fault.Usage, "the configuration is in %s and not in a file", config.InlineVariable).WithHint("unset it, or name a file with --config")
 	case err == nil:
-		path = at.Path
+		path, found = at.Path, at.Found
 	case e.config != "":
 		path = e.config
 	}
@@ -241,7 +241,7 @@ func (e *env) importTarget() (*clientconfig.File, []string, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return nil, nil, fault.New(fault.Usage, "the configuration %s is a directory", path).WithHint("omit --write and redirect the output to a file in it")
 	}
-	f, err := clientconfig.Choose([]string{path})
+	f, err := chooseConfig(path, found)
 	if err != nil {
 		return nil, nil, exportFault(err)
 	}

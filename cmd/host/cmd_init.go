@@ -51,7 +51,7 @@ func (e *env) begins(ctx context.Context, x *initOptions) error {
 	if err != nil {
 		return err
 	}
-	target, err := clientconfig.Choose([]string{path})
+	target, err := chooseConfig(path, x.here && e.config == "")
 	if err != nil {
 		return exportFault(err)
 	}

@@ -80,7 +80,7 @@ func (e *env) replaceEntries(ctx context.Context, x importOptions, c *clientconf
 	if err != nil {
 		return err
 	}
-	f, err := clientconfig.Choose(paths)
+	f, err := chooseIn(clientconfig.Scope(x.scope), paths)
 	if err != nil {
 		return exportFault(err)
 	}

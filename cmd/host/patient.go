@@ -353,7 +353,10 @@ func (e *env) exportAgain(c *clientconfig.Client, r exportRecord) func(context.C
 		t.Command[0] = program
 	}
 	return func(context.Context) (string, error) {
-		f, err := clientconfig.Choose([]string{r.Path})
+		if real, err := filepath.EvalSymlinks(filepath.Dir(r.Path)); r.Scope == string(clientconfig.Project) && (err != nil || real != filepath.Dir(r.Path)) {
+			return "", fault.New(fault.ExportFile, "%s leads elsewhere now", r.Path).WithHint("run `junctor export %s --write --scope project` there", c.Name)
+		}
+		f, err := chooseConfig(r.Path, r.Scope == string(clientconfig.Project))
 		if err != nil {
 			return "", err
 		}

@@ -23,6 +23,9 @@ type File struct {
 	Path string // with symbolic links resolved
 	Text []byte // nil: the file does not exist
 	mode fs.FileMode
+
+	root string // of a project, see [ChooseWithin]; else empty
+	name string // in root
 }
 
 // Choose opens the first of paths that exists, or the last one to create it.
@@ -107,18 +110,34 @@ func (f *File) Write(text []byte, now time.Time) (backup string, err error) {
 // opened.
 func (f *File) Replace(text []byte) error {
 	if f.Text == nil {
-		if err := os.MkdirAll(filepath.Dir(f.Path), 0o755); err != nil {
-			return ioError(f.Path, err)
-		}
 		if _, err := os.Lstat(f.Path); err == nil {
 			return f.changed()
 		}
-		return wrap(f.Path, maybe.WriteFile(f.Path, text, 0o600))
+		return f.put(text, 0o600)
 	}
-	if current, err := readAll(f.Path); err != nil || !bytes.Equal(current, f.Text) {
+	if current, err := f.current(); err != nil || !bytes.Equal(current, f.Text) {
 		return f.changed()
 	}
-	return wrap(f.Path, maybe.WriteFile(f.Path, text, f.mode))
+	return f.put(text, f.mode)
+}
+
+// current reads the file again.
+func (f *File) current() ([]byte, error) {
+	if f.root != "" {
+		return f.read()
+	}
+	return readAll(f.Path)
+}
+
+// put writes the file and the directories above.
+func (f *File) put(text []byte, mode fs.FileMode) error {
+	if f.root != "" {
+		return wrap(f.Path, f.replaceWithin(text, mode))
+	}
+	if err := os.MkdirAll(filepath.Dir(f.Path), 0o755); err != nil {
+		return ioError(f.Path, err)
+	}
+	return wrap(f.Path, maybe.WriteFile(f.Path, text, mode))
 }
 
 func (f *File) changed() *FileError {
@@ -138,16 +157,9 @@ func (f *File) keep(now time.Time) (path string, err error) {
 	path = base
 	for n := 2; ; n++ {
 		var file *os.File
-		file, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, f.mode)
+		file, err = f.create(path)
 		if err == nil {
-			_, err = file.Write(f.Text)
-			if err == nil {
-				err = file.Sync()
-			}
-			if closeErr := file.Close(); err == nil {
-				err = closeErr
-			}
-			if err != nil {
+			if err = writeAll(file, f.Text); err != nil {
 				_ = os.Remove(path)
 			}
 			return path, err
