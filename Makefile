@@ -78,6 +78,7 @@ audit: ## known vulnerabilities in what is linked; needs the vulnerability datab
 .PHONY: docs
 docs: ## write the reference pages from the code
 	go test ./cmd/host -run TestDocs -update
+	go test ./host -run TestDeviations -update
 
 .PHONY: install
 install: build ## install into PREFIX
