@@ -41,7 +41,7 @@ var allowed = map[string]string{
 	"host/lazyregexp":            "",
 	"host/loopback":              "",
 	"host/truncate":              "",
-	"host/mcp":                   "host/fault",
+	"host/mcp":                   "host/fault host/truncate",
 	"host/config":                "host/authn host/authn/jwks host/condition host/fault host/loopback host/managed host/ownership host/policy host/secretname host/suggest sdk sdk/ndjson sdk/sandbox host/lazyregexp host/hcltext",
 	"host/schema":                "host/suggest host/truncate",
 	"host/classify":              "",

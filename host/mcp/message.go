@@ -56,100 +56,6 @@ type ParseError struct {
 
 func (e *ParseError) Error() string { return "message " + e.Reason }
 
-// Parse reads one message. It scans all of b strictly and replaces line breaks in
-// b by spaces. A failure is a [*ParseError].
-func Parse(b []byte) (*Message, error) {
-	var e envelope
-	err := scan(b, &e)
-	code, reason := CodeInvalidRequest, ""
-	if err != nil {
-		code, reason = CodeParse, err.Error()
-	} else {
-		reason = e.check(b, e.version, e.method)
-	}
-	if reason != "" {
-		id, shape := Glance(b)
-		return nil, &ParseError{Code: code, ID: id, Shape: shape, Reason: reason}
-	}
-	return &e.Message, nil
-}
-
-// An envelope collects the members of a message.
-type envelope struct {
-	Message
-	version, method []byte
-}
-
-func (e *envelope) member(name string, value []byte, names Names) {
-	switch name {
-	case "jsonrpc":
-		e.version = value
-	case "id":
-		e.ID = value
-	case "method":
-		e.method = value
-	case "params":
-		e.Params = value
-	case "result":
-		e.Result, e.Names = value, names
-	case "error":
-		e.Error = value
-	}
-}
-
-// check completes m and returns the error in the envelope, or "".
-func (m *Message) check(b, version, method []byte) (reason string) {
-	switch {
-	case b[skipSpace(b, 0)] == '[':
-		return "is a JSON-RPC batch, which is not supported; send each message by itself"
-	case string(version) != `"2.0"`:
-		return `has no "jsonrpc":"2.0"`
-	case len(m.ID) > MaxID:
-		return "has an id that is too long"
-	case m.ID != nil && m.readableID() == nil:
-		return "has an id that is neither a string nor an integer"
-	case method != nil:
-		name, ok := methodOf(method)
-		switch {
-		case !ok || name == "":
-			return "has a method that is not a name"
-		case len(name) > MaxMethod:
-			return "has a method whose name is too long"
-		case m.ID.Null():
-			return "is a request with the id null"
-		case m.Result != nil || m.Error != nil:
-			return "is a request and a response at once"
-		case m.Params != nil && m.Params[0] != '{':
-			return "has params that are not an object"
-		}
-		m.Method = name
-		return ""
-	case m.ID == nil && m.Error == nil: // an error may lack the id: the server could not read it
-		return "is neither a request nor a response"
-	case (m.Result == nil) == (m.Error == nil):
-		return "needs either a result or an error"
-	case m.Error != nil && m.Error[0] != '{':
-		return "has an error that is not an object"
-	}
-	return ""
-}
-
-// readableID returns the id if it is valid in a response, or nil.
-func (m *Message) readableID() ID {
-	switch {
-	case len(m.ID) == 0 || len(m.ID) > MaxID:
-		return nil
-	case m.ID[0] == '"' || m.ID.Null():
-		return m.ID
-	}
-	for i, c := range m.ID {
-		if (c < '0' || c > '9') && (c != '-' || i > 0 || len(m.ID) == 1) {
-			return nil
-		}
-	}
-	return m.ID
-}
-
 // A Shape is the apparent kind of a message that could not be parsed.
 type Shape int
 
@@ -171,7 +77,7 @@ func Glance(prefix []byte) (ID, Shape) {
 		case "id":
 			value := prefix[w.value:w.valueEnd]
 			if m.ID == nil && w.valueEnd < len(prefix) && Scan(bytes.Clone(value)) == nil {
-				m.ID = value
+				m.ID = integerID(value)
 			}
 		case "method", "params":
 			asks = true

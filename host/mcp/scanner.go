@@ -121,13 +121,14 @@ func (s *scanner) literal(word string) error {
 		s.i = end
 		return nil
 	}
-	return errSyntax
+	return foreignWord(s.b, s.i)
 }
 
 func (s *scanner) number() error {
+	start := s.i
 	s.take('-')
 	if !s.take('0') && !s.digits() {
-		return errSyntax
+		return foreignWord(s.b, start)
 	}
 	if s.take('.') && !s.digits() {
 		return errSyntax
