@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 
@@ -8,6 +9,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/classify"
 	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/shape"
 )
 
 // An Item is a tool, resource, template or prompt of a server. Raw is its JSON in
@@ -19,6 +21,8 @@ type Item struct {
 	Title       string
 	Description string
 	Raw         []byte
+
+	left []string // paths of what was left out of Raw; see shape
 }
 
 // A Tool is a tool of a server.
@@ -39,6 +43,8 @@ type Tool struct {
 	Class classify.Class
 	// Unconfigured is the kind without what users say in tools { read }.
 	Unconfigured classify.Kind
+
+	modernOnly bool // Raw is for modern clients; see ForLegacy
 
 	view    *View
 	remarks []Note              // notes about the view and the schemas
@@ -86,11 +92,11 @@ func newTool(s *Server, raw []byte, modern bool) (*Tool, Note) {
 	if view != nil && view.Hidden {
 		return nil, Note{}
 	}
-	raw, refused := vetSchemas(it.Raw, s.Describe)
+	raw, refused, left := vetSchemas(it.Raw, s.Describe)
 	if why := refused.reason(); why != "" && s.HideBadSchema {
 		return nil, omit("%s", why)
 	}
-	it.Raw = raw
+	it.Raw, it.left = raw, append(it.left, left...)
 	t := &Tool{
 		Item: it, Input: object(raw, "inputSchema"), Output: object(raw, "outputSchema"), Refused: refused, remarks: refused.notes(it.Name),
 		ReadOnly: flag(raw, "readOnlyHint"), Destructive: flag(raw, "destructiveHint"), view: view,
@@ -115,7 +121,20 @@ func newTool(s *Server, raw []byte, modern bool) (*Tool, Note) {
 	if t.Exposed != it.Name {
 		t.Raw = mcp.SetMember(t.Raw, "name", mcp.AppendText(nil, t.Exposed))
 	}
+	if t.Input == nil { // clients need one
+		t.Raw = mcp.SetMember(t.Raw, "inputSchema", anyObject)
+	}
+	t.modernOnly = !bytes.Equal(shape.LegacyTool(t.Raw), t.Raw)
 	return t, Note{}
+}
+
+// ForLegacy returns a definition of the tool as legacy clients can read it. raw is Raw, or
+// Raw with another schema.
+func (t *Tool) ForLegacy(raw []byte) []byte {
+	if !t.modernOnly {
+		return raw
+	}
+	return shape.LegacyTool(raw)
 }
 
 // object returns a member if it is an object, and nil otherwise.
@@ -137,12 +156,18 @@ func flag(raw []byte, name string) *bool {
 	return nil
 }
 
+// shapes correct the definitions of each kind.
+var shapes = map[string]func(raw []byte) (fitted []byte, left []string){
+	toolKind: shape.Tool, promptKind: shape.Prompt, resourceKind: shape.Resource, templateKind: shape.Template,
+}
+
 // newItem parses the common part of all items. id is the member with the name. Raw of
 // the result has the host's names and texts. The second result is the reason for
 // omitting the item, or "".
 func newItem(s *Server, kind, id string, raw []byte) (Item, string) {
+	raw, left := shapes[kind](raw)
 	raw = s.Describe.item(kind, raw)
-	it := Item{Server: s.Name, Raw: raw}
+	it := Item{Server: s.Name, Raw: raw, left: left}
 	it.Name, _ = mcp.TextMember(raw, id)
 	it.Title, _ = mcp.TextMember(raw, "title")
 	it.Description, _ = mcp.TextMember(raw, "description")

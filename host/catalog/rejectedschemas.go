@@ -7,6 +7,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/schema"
+	"github.com/junctor-mcp/junctor/host/shape"
 )
 
 // Schemas come from untrusted servers, and some clients resolve or expand references in
@@ -26,28 +27,48 @@ const (
 // means that the schema is the server's own.
 type Refused struct{ Input, Output string }
 
-// vetSchemas replaces the rejected schemas of a tool.
-func vetSchemas(raw []byte, d Describe) ([]byte, Refused) {
-	var r Refused
-	if s := mcp.Member(raw, "inputSchema"); s != nil {
-		if r.Input = schemaProblem(s, d); r.Input != "" {
-			raw = mcp.SetMember(raw, "inputSchema", anyObject)
+// vetSchemas corrects the schemas of a tool, and replaces the rejected ones. left has the
+// paths of what was left out of them.
+func vetSchemas(raw []byte, d Describe) (_ []byte, r Refused, left []string) {
+	if was := mcp.Member(raw, "inputSchema"); was != nil {
+		is, out, fits := shape.InputSchema(was)
+		if r.Input = schemaProblem(was, is, fits, d); r.Input != "" {
+			is, out = anyObject, nil
 			raw = mcp.SetPath(raw, []string{"_meta", metaInput}, mcp.AppendText(nil, "replaced: "+r.Input))
 		}
+		raw, left = withMember(raw, "inputSchema", is), append(left, out...)
 	}
-	if s := mcp.Member(raw, "outputSchema"); s != nil {
-		if r.Output = schemaProblem(s, d); r.Output != "" {
+	switch was := mcp.Member(raw, "outputSchema"); string(was) {
+	case "":
+	case "null":
+		raw = mcp.DeleteMember(raw, "outputSchema")
+	default:
+		is, out, fits := shape.OutputSchema(was)
+		if r.Output = schemaProblem(was, is, fits, d); r.Output != "" {
 			raw = mcp.DeleteMember(raw, "outputSchema")
-			raw = mcp.SetPath(raw, []string{"_meta", metaOutput}, mcp.AppendText(nil, "removed: "+r.Output))
+			return mcp.SetPath(raw, []string{"_meta", metaOutput}, mcp.AppendText(nil, "removed: "+r.Output)), r, left
 		}
+		raw, left = withMember(raw, "outputSchema", is), append(left, out...)
 	}
-	return raw, r
+	return raw, r, left
 }
 
-// schemaProblem returns the reason why a schema is rejected, or "".
-func schemaProblem(s []byte, d Describe) string {
-	if !bytes.HasPrefix(s, []byte("{")) {
+// withMember is mcp.SetMember, but keeps the bytes if the member has that value.
+func withMember(raw []byte, name string, value []byte) []byte {
+	if bytes.Equal(mcp.Member(raw, name), value) {
+		return raw
+	}
+	return mcp.SetMember(raw, name, value)
+}
+
+// schemaProblem returns the reason why a schema is rejected, or "". s is the corrected
+// schema, if the schema fits.
+func schemaProblem(was, s []byte, fits bool, d Describe) string {
+	switch {
+	case !bytes.HasPrefix(was, []byte("{")):
 		return "the schema is not an object"
+	case !fits:
+		return "the schema does not allow an object"
 	}
 	if err := schema.Vet(s); err != nil {
 		if vet, ok := errors.AsType[*schema.VetError](err); ok {

@@ -1,8 +1,11 @@
 package catalog
 
 import (
+	"cmp"
+	"math"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -138,16 +141,34 @@ func (s *Snapshot) addResources(server *Server, l *lists) {
 			continue
 		}
 		s.ownResources[own] = true
-		if other := s.resources[it.Name]; other != nil || strings.HasPrefix(it.Name, qualifiedPrefix) {
+		other, plain := s.resources[it.Name], absolute(it.Name) && !strings.HasPrefix(it.Name, qualifiedPrefix)
+		if other != nil || !plain {
 			it = it.qualified("uri", Location{it.Server, it.Name}.Qualify())
-			if other != nil {
-				s.note(server, "resource %s is offered as %s: server %q lists it first", it.Name, it.Exposed, other.Server)
-			}
-		} else {
+		}
+		if other != nil {
+			s.note(server, "resource %s is offered as %s: server %q lists it first", it.Name, it.Exposed, other.Server)
+		} else if !strings.HasPrefix(it.Name, qualifiedPrefix) {
 			s.resources[it.Name] = it
 		}
 		s.Resources = append(s.Resources, it)
 	}
+}
+
+// absolute reports whether a text is a URI with a scheme. Clients that parse URIs refuse a
+// list with any other, or without the host that the scheme asks for.
+func absolute(uri string) bool {
+	u, err := url.Parse(uri)
+	if err != nil || u.Scheme == "" {
+		return false
+	}
+	if port, err := strconv.Atoi(cmp.Or(u.Port(), "0")); err != nil || port > math.MaxUint16 {
+		return false
+	}
+	switch u.Scheme {
+	case "http", "https", "ws", "wss", "ftp":
+		return u.Host != ""
+	}
+	return true
 }
 
 // addTemplates adds the resource templates of a server.

@@ -118,6 +118,9 @@ func build(servers []*Server, lists map[string]*lists) *Snapshot {
 			s.addPrompts(server, l)
 			s.addResources(server, l)
 			s.addTemplates(server, l)
+			if text := correctionsNote(l.parse(server)); text != "" {
+				s.note(server, "%s", text)
+			}
 			s.degraded(server, l)
 			s.unmatched(server, l)
 		}

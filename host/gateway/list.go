@@ -96,6 +96,9 @@ func list(r *request, partial bool, member string, kind policy.Kind, n int, at f
 		if d.Verdict == policy.Depends {
 			raw = r.narrowed(tool)
 		}
+		if tool != nil && !r.modern {
+			raw = tool.ForLegacy(raw)
+		}
 		if len(page) > empty {
 			if len(page)+len(raw) > pageBytes {
 				next = i

@@ -46,12 +46,13 @@ func scan(b []byte, handler memberHandler) error {
 	return err
 }
 
-// Names holds the member names of a result, and whether it may link to resources. It
-// saves readers a search through large results.
+// Names holds the member names of a result, whether it may link to resources, and whether
+// its content is plain. It saves readers a search through large results.
 type Names struct {
 	known []string
 	more  bool // the object has more names than known
 	links bool
+	odd   bool // see Plain
 }
 
 const (
@@ -76,6 +77,11 @@ func (n Names) Maybe(name string) bool { return n.more || slices.Contains(n.know
 // MayLink reports whether the result may have a block that links to a resource or holds
 // one.
 func (n Names) MayLink() bool { return n.links }
+
+// Plain reports whether the object has the member, which is "content" or "contents", and
+// that has only blocks that clients of every revision can read: texts, images, and the
+// texts and blobs of resources. The usual other members are as every revision allows them.
+func (n Names) Plain(member string) bool { return !n.odd && slices.Contains(n.known, member) }
 
 // nameOf returns the name of a member, given as a JSON string.
 func nameOf(raw []byte) string {

@@ -19,6 +19,7 @@ type scanner struct {
 
 	inResult bool  // the position is in the result, which is an object
 	result   Names // the result's own names
+	blocks   blocks
 }
 
 // scanners are pooled with their names and maps.
@@ -38,7 +39,7 @@ func (s *scanner) free() {
 	if len(s.hashes) > maxIdleHashes {
 		s.hashes = nil
 	}
-	s.b, s.handler, s.names, s.result = nil, nil, s.names[:0], Names{}
+	s.b, s.handler, s.names, s.result, s.blocks = nil, nil, s.names[:0], Names{}, blocks{}
 	scanners.Put(s)
 }
 
@@ -159,6 +160,9 @@ func (s *scanner) array() error {
 		return nil
 	}
 	for {
+		if s.blocks.in != noBlocks && s.depth == blocksDepth && s.peek() != '{' {
+			s.result.odd = true
+		}
 		if err := s.value(); err != nil {
 			return err
 		}
@@ -176,6 +180,7 @@ func (s *scanner) array() error {
 func (s *scanner) object() error {
 	s.i++
 	if s.space(); s.take('}') {
+		s.endBlock()
 		return nil
 	}
 	here := namesHere{first: len(s.names)}
@@ -197,6 +202,7 @@ func (s *scanner) object() error {
 		s.space()
 		if s.take('}') {
 			s.leave(&here)
+			s.endBlock()
 			return nil
 		}
 		if !s.take(',') {
@@ -210,8 +216,8 @@ func (s *scanner) object() error {
 // outermost object, and collects the names of the result.
 func (s *scanner) memberValue(n name) error {
 	raw := s.b[n.start-1 : n.end+1]
-	if s.depth == 2 && s.inResult {
-		s.result.add(raw)
+	if s.inResult {
+		s.noteMember(raw)
 	}
 	if s.inResult && s.isLink(n) {
 		s.result.links = true
@@ -226,8 +232,32 @@ func (s *scanner) memberValue(n name) error {
 		return err
 	}
 	s.handler.member(text, s.b[start:s.i:s.i], s.result)
-	s.inResult, s.result = false, Names{}
+	s.inResult, s.result, s.blocks = false, Names{}, blocks{}
 	return nil
+}
+
+// noteMember notes a member in the result, whose value is next.
+func (s *scanner) noteMember(raw []byte) {
+	switch s.depth {
+	case resultDepth:
+		s.result.add(raw)
+		if s.blocks.in = blocksIn(raw, s.peek()); !usualValue(raw, s.peek()) {
+			s.result.odd = true
+		}
+	case blocksDepth + 1:
+		if s.blocks.in != noBlocks && !s.blocks.add(raw, s.b[s.i:]) {
+			s.result.odd = true
+		}
+	}
+}
+
+// endBlock notes the end of an object, which may be a block.
+func (s *scanner) endBlock() {
+	if s.blocks.in != noBlocks && s.depth == blocksDepth+1 {
+		if !s.blocks.end() {
+			s.result.odd = true
+		}
+	}
 }
 
 // isLink reports whether the member n, whose value is next, may be the type of a block
