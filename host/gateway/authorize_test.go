@@ -36,7 +36,7 @@ func full(name, revision string) *fake {
 	answer := f.Answer
 	f.Answer = func(l *conversation.Link, m conversation.Message) string {
 		if answer(l, m) == conversation.Later && m.ID != nil && m.Method != "" {
-			return conversation.Result(m, "{}")
+			return conversation.Result(m, `{"content":[],"contents":[],"messages":[],"completion":{"values":[]}}`)
 		}
 		return ""
 	}

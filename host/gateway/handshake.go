@@ -29,7 +29,7 @@ func initialize(r *request) ([]byte, error) {
 	if !revision.Known() || revision.Modern() {
 		revision = mcp.LatestLegacy
 	}
-	caps := mcp.Member(r.params, "capabilities")
+	caps := mcp.WithoutDeepNulls(mcp.Member(r.params, "capabilities"))
 	if len(caps) == 0 || caps[0] != '{' {
 		caps = []byte("{}")
 	}

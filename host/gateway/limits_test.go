@@ -270,7 +270,7 @@ func TestEnding(t *testing.T) {
 		go func() { defer close(ended); c.Close(t.Context(), 10*time.Second) }()
 		time.Sleep(time.Second)
 		c.say(`{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"a__t"}}`)
-		f.Link().Say(`{"jsonrpc":"2.0","id":3,"result":{"in":"time"}}`)
+		f.Link().Say(`{"jsonrpc":"2.0","id":3,"result":{"content":[],"in":"time"}}`)
 		<-ended
 		_ = c.box.Close()
 		if time.Since(begun) != 10*time.Second {
@@ -280,7 +280,7 @@ func TestEnding(t *testing.T) {
 		for _, want := range []string{
 			`{"jsonrpc":"2.0","id":"l","result":{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":"l"}}}`,
 			`{"jsonrpc":"2.0","id":9,"error":{"code":-32000,"message":"junctor is shutting down",`,
-			`{"jsonrpc":"2.0","id":0,"result":{"in":"time"}}`,
+			`{"jsonrpc":"2.0","id":0,"result":{"content":[],"in":"time"}}`,
 			`{"jsonrpc":"2.0","id":1,"error":{"code":-32800,"message":"junctor is shutting down",`,
 			`{"jsonrpc":"2.0","id":2,"error":{"code":-31018,"message":"junctor is shutting down",`,
 		} {

@@ -33,6 +33,15 @@ func (p *pendingQuestions) add(q *pendingQuestion) (id uint64) {
 	return p.last
 }
 
+// withoutNullAnswer returns the answer of a client without members that are null, which
+// servers refuse.
+func withoutNullAnswer(m *mcp.Message) (result, rpcErr []byte) {
+	if m.Names.Nulls() {
+		return mcp.WithoutNulls(m.Result), nil
+	}
+	return m.Result, m.Error
+}
+
 func (p *pendingQuestions) remove(id uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -24,6 +24,15 @@ type progress struct {
 	over  bool        // guarded by mu
 }
 
+// progressToken returns the progress token in the params of a request, or nil.
+func progressToken(params []byte) []byte {
+	token := mcp.Member(params, "_meta", "progressToken")
+	if string(token) == "null" {
+		return nil
+	}
+	return token
+}
+
 // begin sets the token and the destination of progress. It is called before the first
 // report. gw may be nil.
 func (p *progress) begin(gw *Gateway, token []byte, send func(params []byte)) {

@@ -71,6 +71,9 @@ func (r *request) send(ctx context.Context, up *upstream.Upstream, call *upstrea
 
 // inspect looks at the result of a server, as the server made it.
 func (r *request) inspect(reply *upstream.Reply) error {
+	if err := r.fitResult(reply); err != nil {
+		return err
+	}
 	r.names = reply.Names
 	switch r.method {
 	case mcp.MethodCallTool:

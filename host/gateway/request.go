@@ -143,6 +143,7 @@ func (r *request) setEra(header tracing.Context) *rpcError {
 	if len(r.caps) > maxCaps {
 		return tooCapable()
 	}
+	r.caps = mcp.WithoutDeepNulls(r.caps)
 	if level, ok := mcp.TextMember(meta, mcp.MetaLogLevel); ok {
 		if !slices.Contains(mcp.Levels, level) {
 			return &rpcError{code: mcp.CodeInvalidParams, message: fmt.Sprintf("%q is not a log level", clip(level))}

@@ -51,7 +51,7 @@ func TestResourceOwnerWhileStarting(t *testing.T) {
 		c.say(`{"jsonrpc":"2.0","id":1,"method":"resources/list"}`)
 		time.Sleep(firstListTime)
 		synctest.Wait()
-		if got := strings.Join(c.drain(), "\n"); !strings.Contains(got, `{"uri":"db://x"}`) {
+		if got := strings.Join(c.drain(), "\n"); !strings.Contains(got, `{"uri":"db://x","name":"x"}`) {
 			t.Error(got)
 		}
 		c.say(`{"jsonrpc":"2.0","id":2,"method":"resources/read","params":{"uri":"db://x"}}`)

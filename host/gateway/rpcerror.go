@@ -34,9 +34,9 @@ func (e *rpcError) Unwrap() error { return e.cause }
 
 func (e *rpcError) object() []byte {
 	if e.raw != nil {
-		return e.raw
+		return withVisibleMessage(e.raw)
 	}
-	return mcp.ErrorObject(e.code, e.message, e.data)
+	return withVisibleMessage(mcp.ErrorObject(e.code, e.message, e.data))
 }
 
 func faultError(err error, modern bool) *rpcError {

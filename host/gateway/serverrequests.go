@@ -130,7 +130,7 @@ func (s *Session) askClient(ctx context.Context, to Stream, u *upstream.Upstream
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTime(method))
 	defer cancel()
-	q := &pendingQuestion{answer: make(chan *mcp.Message, 1), token: mcp.Member(params, "_meta", "progressToken"), server: u}
+	q := &pendingQuestion{answer: make(chan *mcp.Message, 1), token: progressToken(params), server: u}
 	id := s.questions.add(q)
 	defer s.questions.remove(id)
 	defer s.gw.clientWaits.begin(u)()
@@ -146,7 +146,7 @@ func (s *Session) askClient(ctx context.Context, to Stream, u *upstream.Upstream
 	}
 	select {
 	case m := <-q.answer:
-		return m.Result, m.Error
+		return withoutNullAnswer(m)
 	case <-s.ctx.Done():
 		return nil, mcp.ErrorObject(mcp.CodeInternal, "the client has gone", nil)
 	case <-ctx.Done():

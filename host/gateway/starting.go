@@ -22,7 +22,7 @@ const (
 // takeProgress makes the progress of the request go to its client. It reports
 // whether the client asked for that.
 func (r *request) takeProgress() bool {
-	token := mcp.Member(r.params, "_meta", "progressToken")
+	token := progressToken(r.params)
 	if token == nil {
 		return false
 	}

@@ -29,7 +29,7 @@ func TestStaleSchema(t *testing.T) {
 		d.end()
 
 		for i, c := range []struct{ now, want string }{
-			{fmt.Sprintf(tool, "string"), `"result":{}`},
+			{fmt.Sprintf(tool, "string"), `"result":{"content":[]}`},
 			{fmt.Sprintf(tool, "integer"), `n must be an integer`},
 			{`{"name":"other"}`, `n must be an integer`},
 		} {
@@ -114,7 +114,7 @@ func TestHungServer(t *testing.T) {
 		c.say(`{"jsonrpc":"2.0","id":3,"method":"tools/list"}`)
 		time.Sleep(firstListTime)
 		synctest.Wait()
-		if got := strings.Join(c.drain(), "\n"); !strings.Contains(got, `"id":3,"result":{"tools":[{"name":"b__t"}]}`) || d.log.count("lists are not known") == 0 {
+		if got := strings.Join(c.drain(), "\n"); !strings.Contains(got, `"id":3,"result":{"tools":[{"name":"b__t","inputSchema":{"type":"object"}}]}`) || d.log.count("lists are not known") == 0 {
 			t.Error(got)
 		}
 	})
@@ -202,7 +202,7 @@ func TestWarned(t *testing.T) {
 		"complete":     {`"outputSchema":` + schema, `{"resultType":"complete","content":[]}`, outputMissing},
 		"asks":         {`"outputSchema":` + schema, `{"resultType":"input_required","inputRequests":{}}`, ""},
 		"output":       {`"outputSchema":{"type":7}`, `{"structuredContent":{}}`, schemaUnusable + ": its results are not checked: "},
-		"input":        {`"inputSchema":{"type":7}`, `{"content":[]}`, schemaUnusable + ": its arguments are not checked: "},
+		"input":        {`"inputSchema":{"type":"object","properties":{"n":{"type":7}}}`, `{"content":[]}`, schemaUnusable + ": its arguments are not checked: "},
 	} {
 		for _, revision := range []string{"2025-11-25", "2026-07-28"} {
 			t.Run(name+" "+revision, func(t *testing.T) {

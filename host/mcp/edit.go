@@ -3,6 +3,7 @@ package mcp
 import (
 	"bytes"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -140,6 +141,22 @@ func DeleteMember(object []byte, name string) []byte {
 		end = skipSpace(object, i+1)
 	}
 	return splice(object, start, end, nil)
+}
+
+// WithoutNulls returns object without the members that are null, except for the named
+// ones.
+func WithoutNulls(object []byte, keep ...string) []byte {
+	for name, value := range Members(object) {
+		if isNull(value) && !slices.Contains(keep, name) {
+			object = DeleteMember(object, name)
+		}
+	}
+	return object
+}
+
+// WithoutDeepNulls is WithoutNulls for an object and all objects in it.
+func WithoutDeepNulls(object []byte) []byte {
+	return RewriteMembers(WithoutNulls(object), func(_ string, value []byte) []byte { return WithoutDeepNulls(value) })
 }
 
 func splice(b []byte, start, end int, with []byte) []byte {

@@ -13,8 +13,8 @@ import (
 // b by spaces. A failure is a [*ParseError].
 //
 // Parse corrects what peers write in another way than the specification: a byte
-// order mark, null for an absent member, the id 1.0, and errors without the members
-// of an error. The corrected values of the message do not alias b.
+// order mark, null for an absent member of the message or of its params, the id 1.0,
+// and errors without the members of an error. The corrected values of the message do not alias b.
 func Parse(b []byte) (*Message, error) {
 	b = bytes.TrimPrefix(b, byteOrderMark)
 	var e envelope
@@ -40,6 +40,7 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 type envelope struct {
 	Message
 	version, method []byte
+	nulls           bool // a member of Params is null
 }
 
 func (e *envelope) member(name string, value []byte, names Names) {
@@ -51,7 +52,7 @@ func (e *envelope) member(name string, value []byte, names Names) {
 	case "method":
 		e.method = value
 	case "params":
-		e.Params = value
+		e.Params, e.nulls = value, names.nulls
 	case "result":
 		e.Result, e.Names = value, names
 	case "error":
@@ -63,8 +64,11 @@ func (e *envelope) member(name string, value []byte, names Names) {
 // errors the form that the specification asks for.
 func (e *envelope) correct() {
 	e.ID = integerID(e.ID)
-	if isNull(e.Params) {
+	switch {
+	case isNull(e.Params):
 		e.Params = nil
+	case e.nulls:
+		e.Params = WithoutNulls(e.Params, nullable...)
 	}
 	if isNull(e.method) && (e.Result != nil || e.Error != nil) {
 		e.method = nil
@@ -82,6 +86,10 @@ func (e *envelope) correct() {
 		e.Error = correctError(e.Error)
 	}
 }
+
+// nullable are the members of params that MCP allows to be null: the data of a log message,
+// and the lifetime of a task.
+var nullable = []string{"data", "ttl", "ttlMs"}
 
 func isNull(value []byte) bool { return string(value) == "null" }
 

@@ -27,8 +27,8 @@ var (
 func Scan(b []byte) error { return scan(b, nil) }
 
 // A memberHandler is called with each member of an object before the rest is validated. The
-// value aliases the text. names is set for the member "result": it holds the names of the
-// result's own members.
+// value aliases the text. names holds the names of the members of "result", and says of any
+// member whether one of its own is null.
 type memberHandler interface {
 	member(name string, value []byte, names Names)
 }
@@ -53,6 +53,7 @@ type Names struct {
 	more  bool // the object has more names than known
 	links bool
 	odd   bool // see Plain
+	nulls bool // a member is null
 }
 
 const (
@@ -77,6 +78,18 @@ func (n Names) Maybe(name string) bool { return n.more || slices.Contains(n.know
 // MayLink reports whether the result may have a block that links to a resource or holds
 // one.
 func (n Names) MayLink() bool { return n.links }
+
+// NamesOf returns the names of the members of a result, as Parse finds them.
+func NamesOf(result []byte) Names {
+	m, err := Parse(AppendResult(nil, ID("0"), result))
+	if err != nil {
+		return Names{more: true, links: true, odd: true} // it nests too deep
+	}
+	return m.Names
+}
+
+// Nulls reports whether a member of the object is null.
+func (n Names) Nulls() bool { return n.nulls }
 
 // Plain reports whether the object has the member, which is "content" or "contents", and
 // that has only blocks that clients of every revision can read: texts, images, and the

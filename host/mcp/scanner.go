@@ -219,6 +219,9 @@ func (s *scanner) memberValue(n name) error {
 	if s.inResult {
 		s.noteMember(raw)
 	}
+	if s.depth == resultDepth && s.peek() == 'n' {
+		s.result.nulls = true
+	}
 	if s.inResult && s.isLink(n) {
 		s.result.links = true
 	}

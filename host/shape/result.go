@@ -86,7 +86,7 @@ func contentOf(value []byte) []byte {
 }
 
 // structured corrects the structuredContent of a result. Legacy clients take objects only,
-// and get any other value as text, unless there is text already.
+// and get any other value as text, unless a text has it already.
 func (c reader) structured(raw []byte) []byte {
 	value := mcp.Member(raw, "structuredContent")
 	if c.revision.Modern() || value == nil || value[0] == '{' {
@@ -95,7 +95,7 @@ func (c reader) structured(raw []byte) []byte {
 	raw = mcp.DeleteMember(raw, "structuredContent")
 	content := mcp.Member(raw, "content")
 	for one := range mcp.Elements(content) {
-		if kind, _ := mcp.TextMember(one, "type"); kind == "text" {
+		if text, ok := mcp.TextMember(one, "text"); ok && bytes.Equal(mcp.Canonical([]byte(text)), mcp.Canonical(value)) {
 			return raw
 		}
 	}

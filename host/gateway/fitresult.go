@@ -1,0 +1,48 @@
+package gateway
+
+import (
+	"cmp"
+
+	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/shape"
+	"github.com/junctor-mcp/junctor/host/upstream"
+)
+
+// fitResult corrects the result of a server to what the revision of the client allows. It
+// does not look at a result that the scan found to be plain, which is nearly every one.
+func (r *request) fitResult(reply *upstream.Reply) error {
+	if blocks := shape.Blocks(r.method); blocks != "" && reply.Names.Plain(blocks) {
+		return nil
+	}
+	fitted, err := shape.Result(r.method, reply.Result, r.receiver(), r.item.Name)
+	if err != nil {
+		return fault.In(r.item.Server, fault.Because(fault.UpstreamBadMessage, err, "the result was invalid").
+			WithHint("update the server, or report this to its author"))
+	}
+	if sameBytes(fitted, reply.Result) {
+		return nil
+	}
+	reply.Result, reply.Names = fitted, mcp.NamesOf(fitted)
+	return nil
+}
+
+// receiver returns the revision that a result is corrected for.
+func (r *request) receiver() mcp.Revision {
+	if r.modern || r.local != nil {
+		return mcp.Revision20260728
+	}
+	return cmp.Or(mcp.Revision(r.revision()), mcp.LatestLegacy)
+}
+
+// withVisibleMessage returns an error for a client without the escape sequences and the
+// invisible characters in its message.
+func withVisibleMessage(object []byte) []byte {
+	raw := mcp.Member(object, "message")
+	text, _ := mcp.Text(raw)
+	if visible := catalog.Visible(text); visible != text {
+		return mcp.SetMember(object, "message", mcp.AppendText(nil, visible))
+	}
+	return object
+}
