@@ -30,7 +30,7 @@ func TestFidelity(t *testing.T) {
 	if a, _ := p.call("b__bad", ""); a != `{"jsonrpc":"2.0","id":2,"error":`+rpcError+`}` {
 		t.Errorf("%s\nwant the error\n%s", a, rpcError)
 	}
-	if a, _ := p.call("c__bad", ""); a != `{"jsonrpc":"2.0","id":3,"result":{"jsonrpc":"2.0","id":1,"method":"ping"}}` {
+	if a, _ := p.call("c__bad", ""); a != `{"jsonrpc":"2.0","id":3,"result":{"jsonrpc":"2.0","id":1,"method":"ping","content":[]}}` {
 		t.Errorf("%q", a)
 	}
 	const params = `"z":[1.50, 1e400,9007199254740993],"arguments":{ "b" : 2,"a":"\ud83d\u0041\/" },	"unknown":{"k":null}, "_meta":{"x":1}}`

@@ -3,8 +3,8 @@ package main
 // Odd is a result that no library would produce: unknown members, numbers
 // beyond 2^53, an unusual order of keys, unnecessary escapes, a lone surrogate,
 // white space.
-const Odd = `{ "isError":false,"content":[{"type":"hologram","data":"%%","n":9007199254740993},{"type":"text","text":"\ud83d\u0041\/ \u2028","annotations":{}}],` +
-	`"structuredContent":[1.0,{}],	"_meta":{"y":-0.0} ,"unknown":1e400}`
+const Odd = `{ "isError":false,"content":[{"hologram":null,"type":"text","text":"%%","n":9007199254740993},{"type":"text","text":"\ud83d\u0041\/ \u2028","annotations":{}}],` +
+	`"structuredContent":{"a":[1.0,{}]},	"_meta":{"y":-0.0} ,"unknown":1e400}`
 
 // odd responds to calls in modes about the bytes of messages.
 func (s *server) odd(m message) {
@@ -14,7 +14,7 @@ func (s *server) odd(m message) {
 	case "odd-error":
 		s.line(`{"error":{ "data":{"elicitations":[{"url":"https://x","n":9007199254740993}]},"message":"URL needed\/","code":-32042,"more":[] },"id":%s,"jsonrpc":"2.0"}`, m.ID)
 	case "hidden": // a second message between CR characters
-		s.line("{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":\r{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\r\r}\r", m.ID)
+		s.line("{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":\r{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"content\":[]}\r\r}\r", m.ID)
 	case "sreq": // NUMBER requests of the server, and one with the id of the call
 		for i := range s.number {
 			s.line(`{"jsonrpc":"2.0","id":%d,"method":"sampling/createMessage","params":{"messages":[]}}`, i)
