@@ -40,7 +40,6 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 type envelope struct {
 	Message
 	version, method []byte
-	nulls           bool // a member of Params is null
 }
 
 func (e *envelope) member(name string, value []byte, names Names) {
@@ -52,7 +51,7 @@ func (e *envelope) member(name string, value []byte, names Names) {
 	case "method":
 		e.method = value
 	case "params":
-		e.Params, e.nulls = value, names.nulls
+		e.Params, e.Names = value, names // of use until correct
 	case "result":
 		e.Result, e.Names = value, names
 	case "error":
@@ -67,7 +66,7 @@ func (e *envelope) correct() {
 	switch {
 	case isNull(e.Params):
 		e.Params = nil
-	case e.nulls:
+	case e.Params != nil && e.Names.nulls:
 		e.Params = WithoutNulls(e.Params, nullable...)
 	}
 	if isNull(e.method) && (e.Result != nil || e.Error != nil) {
