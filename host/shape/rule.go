@@ -9,6 +9,7 @@ package shape
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -34,7 +35,7 @@ const (
 type rule struct {
 	kind     kind
 	words    []string // of a text; nil: any
-	min, max float64  // of a number; both 0: any
+	min, max float64  // of a number
 	members  []member // of an object; other members may be anything
 	each     *rule    // for the elements of a list, and the other members of an object
 }
@@ -83,8 +84,11 @@ func (f *fitting) fit(r *rule, value []byte, path string) (fitted []byte, ok boo
 		return value, isText && (r.words == nil || slices.Contains(r.words, s))
 	case flag:
 		return value, value[0] == 't' || value[0] == 'f'
-	case number, integer:
-		return value, r.allowsNumber(value)
+	case number:
+		n, err := strconv.ParseFloat(string(value), 64)
+		return value, value[0] != '"' && err == nil && r.min <= n && n <= r.max
+	case integer:
+		return fitInteger(value)
 	case list:
 		return f.fitList(r, value, path)
 	case object:
@@ -100,15 +104,17 @@ func (f *fitting) fit(r *rule, value []byte, path string) (fitted []byte, ok boo
 	return value, true
 }
 
-func (r *rule) allowsNumber(value []byte) bool {
-	n, err := strconv.ParseFloat(string(value), 64)
-	switch {
-	case err != nil || value[0] == '"':
-		return false
-	case r.kind == integer && n != float64(int64(n)):
-		return false
+// fitInteger writes an integer such as 12.0 without a fraction, which Go does not read.
+func fitInteger(value []byte) (fitted []byte, ok bool) {
+	if _, err := strconv.ParseInt(string(value), 10, 64); err == nil {
+		return value, true
 	}
-	return r.min == 0 && r.max == 0 || r.min <= n && n <= r.max
+	const most = 1 << 53 // up to which a float64 has all integers
+	n, err := strconv.ParseFloat(string(value), 64)
+	if err != nil || n != math.Trunc(n) || math.Abs(n) > most {
+		return nil, false
+	}
+	return strconv.AppendInt(nil, int64(n), 10), true
 }
 
 // fitObjectType makes the type of a schema "object", if objects are allowed.

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -21,6 +22,8 @@ type request struct {
 		URI       string         `json:"uri"`
 		Level     string         `json:"level"`
 	} `json:"params"`
+
+	raw []byte // the whole message
 }
 
 const tools = `{"tools":[
@@ -69,13 +72,18 @@ func main() {
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
 		var r request
 		if json.Unmarshal(in.Bytes(), &r) == nil && r.ID != nil {
+			r.raw = bytes.Clone(in.Bytes())
 			go answer(mode, r)
 		}
 	}
 }
 
 func answer(mode string, r request) {
-	if mode == "chatty" && chatty(r) {
+	switch {
+	case mode == "chatty" && chatty(r):
+		return
+	case mode == "tables":
+		tables(r)
 		return
 	}
 	switch r.Method {
