@@ -110,7 +110,7 @@ func (w *failingWriter) Write(b []byte) (int, error) {
 func TestFailingWriterStopsTheCopy(t *testing.T) {
 	ready, full := make(chan struct{}), make(chan struct{})
 	w := &failingWriter{fail: func() { <-ready; close(full) }}
-	p, err := Start(shell("exec yes"), nil, w, &bytes.Buffer{})
+	p, err := Start(shell("exec yes"), nil, nil, w, &bytes.Buffer{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestFailedStartLeavesNoPipeOpen(t *testing.T) {
 	}
 	before := descriptors()
 	for range 3 {
-		if _, err := Start(process.Command{Path: "/nowhere", Args: []string{"x"}}, &input, &bytes.Buffer{}, &bytes.Buffer{}); err == nil {
+		if _, err := Start(process.Command{Path: "/nowhere", Args: []string{"x"}}, nil, &input, &bytes.Buffer{}, &bytes.Buffer{}); err == nil {
 			t.Fatal("a program that does not exist was started")
 		}
 	}
