@@ -116,6 +116,11 @@ func TestDisconnectCancelsModernCallsOnly(t *testing.T) {
 	t.Parallel()
 	withCLI(t)
 	dir := t.TempDir()
+	// Junctor's own directories lie in dir, so programs make no files there.
+	made := filepath.Join(dir, "made")
+	if err := os.Mkdir(made, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	script := filepath.Join(dir, "work")
 	if err := os.WriteFile(script, []byte("#!/bin/sh\necho $$ > \"$1.pid\"\nsleep \"$2\"\necho done > \"$1.done\"\n"), 0o700); err != nil {
 		t.Fatal(err)
@@ -123,6 +128,7 @@ func TestDisconnectCancelsModernCallsOnly(t *testing.T) {
 	config := fmt.Sprintf(`server "w" {
   transport "cli" {
     command = [%q]
+    cwd     = "made"
     tool "work" {
       description = "Works for a while."
       argv        = ["{name}", "{time}"]
@@ -144,7 +150,7 @@ func TestDisconnectCancelsModernCallsOnly(t *testing.T) {
 	began := func(name string) (pid int) {
 		t.Helper()
 		for until := time.Now().Add(testTimeout); time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
-			if text, err := os.ReadFile(filepath.Join(dir, name+".pid")); err == nil && bytes.HasSuffix(text, []byte("\n")) {
+			if text, err := os.ReadFile(filepath.Join(made, name+".pid")); err == nil && bytes.HasSuffix(text, []byte("\n")) {
 				pid, _ = strconv.Atoi(strings.TrimSpace(string(text)))
 				return pid
 			}
@@ -168,7 +174,7 @@ func TestDisconnectCancelsModernCallsOnly(t *testing.T) {
 		<-over
 		return pid, time.Now()
 	}
-	name := filepath.Join(dir, "modern")
+	name := filepath.Join(made, "modern")
 	m, header := modernCall(1, "w__work", fmt.Sprintf(`{"name":%q,"time":60}`, name))
 	pid, gone := leave(s.newClient(t), "modern", m, header...)
 	for syscall.Kill(pid, 0) == nil {
@@ -178,7 +184,7 @@ func TestDisconnectCancelsModernCallsOnly(t *testing.T) {
 		time.Sleep(5 * time.Millisecond)
 	}
 	v := s.newClient(t).initialize()
-	name = filepath.Join(dir, "legacy")
+	name = filepath.Join(made, "legacy")
 	leave(v, "legacy", legacyCall(1, "w__work", fmt.Sprintf(`{"name":%q,"time":1}`, name)))
 	for until := time.Now().Add(testTimeout); ; time.Sleep(5 * time.Millisecond) {
 		if _, err := os.Stat(name + ".done"); err == nil {
