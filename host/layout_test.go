@@ -34,6 +34,7 @@ var allowed = map[string]string{
 	"host/authn":                 "host/authn/jwks host/limit host/truncate",
 	"host/authn/jwks":            "host/loopback host/truncate",
 	"host/limit":                 "",
+	"host/seal":                  "host/filelock host/ownership",
 	"host/sendqueue":             "host/limit",
 	"host/ownership":             "",
 	"host/sessionstore":          "host/limit",
@@ -74,7 +75,7 @@ var allowed = map[string]string{
 	"host/feed":                  "",
 	"host/top":                   "host/control host/logbuffer host/usage",
 	"host/logbuffer":             "host/feed host/truncate",
-	"host/gateway":               "host/approval host/audit host/catalog host/condition host/connpool host/era host/event host/fault host/authn host/limit host/loopback host/mcp host/sendqueue host/policy host/schema host/shape host/subscription host/truncate host/upstream host/usage host/outcome host/tracing",
+	"host/gateway":               "host/approval host/audit host/catalog host/condition host/connpool host/era host/event host/fault host/authn host/limit host/loopback host/mcp host/seal host/sendqueue host/policy host/schema host/shape host/subscription host/truncate host/upstream host/usage host/outcome host/tracing",
 	"host/subscription":          "host/catalog host/mcp host/sendqueue host/upstream",
 	"host/secret":                "host/fault sdk host/filelock",
 	"host/trust":                 "host/config host/fault host/ownership",
@@ -140,8 +141,9 @@ var homes = map[string]string{
 	"github.com/kballard/go-shellquote":        "cmd/host",
 	"github.com/pelletier/go-toml/v2":          "host/clientconfig",
 	"go.yaml.in/yaml/v3":                       "host/clientconfig",
-	"github.com/google/renameio/v2":            "host/clientconfig host/pins host/trust",
+	"github.com/google/renameio/v2":            "host/clientconfig host/pins host/seal host/trust",
 	"filippo.io/age":                           "host/secret",
+	"golang.org/x/crypto":                      "host/seal",
 	"github.com/gofrs/flock":                   "host/filelock",
 	"github.com/tailscale/hujson":              "host/clientconfig",
 	"github.com/tailscale/peercred":            "host/control",
@@ -152,8 +154,8 @@ var homes = map[string]string{
 	"go.opentelemetry.io":                      "host/telemetry host/telemetry/otlptest",
 	"github.com/go-logr/logr":                  "host/telemetry",
 	"os/exec":                                  "host/plugin sdk/plugintest",
-	"modernc.org/sqlite":                       "host/audit host/sessionstore",
-	"database/sql":                             "host/audit host/sessionstore",
+	"modernc.org/sqlite":                       "host/audit host/seal host/sessionstore",
+	"database/sql":                             "host/audit host/seal host/sessionstore",
 }
 
 // TestLayout reads the sources instead of running "go list", so that the test

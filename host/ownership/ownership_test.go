@@ -53,3 +53,27 @@ func TestExposedReportsMissingFile(t *testing.T) {
 		t.Error("a missing file is not exposed")
 	}
 }
+
+func TestReadableChecksMode(t *testing.T) {
+	dir := t.TempDir()
+	file, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for mode, want := range map[os.FileMode]bool{0o600: false, 0o400: false, 0o700: false, 0o640: true, 0o604: true, 0o620: true, 0o601: true} {
+		if err := os.Chmod(file, mode); err != nil {
+			t.Fatal(err)
+		}
+		if why, command := Readable(file); (why != "") != want || (command != "") != want {
+			t.Errorf("file of mode %v: %q, %q", mode, why, command)
+		}
+	}
+	if err := os.Symlink(file, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{link, filepath.Join(dir, "gone"), os.DevNull} {
+		if why, _ := Readable(path); why == "" {
+			t.Errorf("%s is not reported", path)
+		}
+	}
+}

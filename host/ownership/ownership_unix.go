@@ -71,3 +71,25 @@ func Unmanaged(path string) string {
 	}
 	return ""
 }
+
+// Readable returns why a user other than the current one could read or change the file or
+// directory at path, which may not be a link, and the command that corrects it. Both are
+// empty if no such user but root could. A path that cannot be read is reported.
+func Readable(path string) (why, command string) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return "cannot be read", "ls -ld"
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	switch {
+	case !info.Mode().IsRegular() && !info.IsDir():
+		return "is neither a regular file nor a directory", "rm"
+	case !ok:
+		return "", ""
+	case int(st.Uid) != os.Getuid():
+		return fmt.Sprintf("belongs to the user %d", st.Uid), fmt.Sprintf("chown %d", os.Getuid())
+	case info.Mode().Perm()&0o077 != 0:
+		return fmt.Sprintf("can be read or changed by others (mode %#o)", info.Mode().Perm()), "chmod go-rwx"
+	}
+	return "", ""
+}

@@ -10,3 +10,6 @@ func Private(string) bool { return true }
 
 // Unmanaged returns "": the directory of programs belongs to the administrators.
 func Unmanaged(string) string { return "" }
+
+// Readable returns empty strings.
+func Readable(string) (why, command string) { return "", "" }
