@@ -29,6 +29,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/notify"
 	"github.com/junctor-mcp/junctor/host/pins"
 	"github.com/junctor-mcp/junctor/host/plugin"
+	"github.com/junctor-mcp/junctor/host/seal"
 	"github.com/junctor-mcp/junctor/host/upstream"
 	"github.com/junctor-mcp/junctor/host/usage"
 	"github.com/junctor-mcp/junctor/sdk"
@@ -96,6 +97,7 @@ type App struct {
 	pins        *pins.Store
 	approvals   *approval.Store // nil for a command that exits after one answer
 	events      *event.Stream   // nil for a command that exits after one answer
+	states      *seal.Codec
 	audit       *audit.Log
 	stdio       atomic.Bool                           // standard output is for messages
 	status      func(context.Context) *control.Status // see ReportStatus
@@ -170,6 +172,12 @@ func Load(ctx context.Context, o Options) (*App, config.Diagnostics) {
 		a.Supervisor.Stop(0)
 		return nil, append(diags, auditDiagnostic(err, g.Config.Audit.At))
 	}
+	states, err := openStates(o)
+	if err != nil {
+		a.Supervisor.Stop(0)
+		return nil, append(diags, statesDiagnostic(err))
+	}
+	a.states = states
 	a.Supervisor.Conceal(a.redactor.hide)
 	g.secrets = g.openSecrets()
 	a.toolLimits = limit.NewTools(o.Log)
@@ -189,7 +197,7 @@ func Load(ctx context.Context, o Options) (*App, config.Diagnostics) {
 		a.noteTools(change)
 	})
 	a.Gateway = gateway.New(gateway.Options{
-		Version: o.Version, Catalog: a.Catalog, Log: o.Log, Events: a.events, Budget: a.messages, Lines: a.serverLog, Usage: &a.usage, Limit: a.toolLimits, Approval: gate, Audit: a.audit,
+		Version: o.Version, Catalog: a.Catalog, Log: o.Log, Events: a.events, Budget: a.messages, Lines: a.serverLog, Usage: &a.usage, Limit: a.toolLimits, Approval: gate, Audit: a.audit, States: a.states,
 		Login: a.findLoginPage, Local: o.Local, Roots: rootsOf(o.Roots),
 	})
 	a.pins = a.newPins()
@@ -245,6 +253,7 @@ func (a *App) Stop() {
 	defer a.reloading.Unlock()
 	a.stopped = true
 	a.Gateway.Stop()
+	_ = a.states.Close() // nothing is in progress
 	a.Catalog.Stop()
 	for _, u := range a.current.Load().upstreams {
 		a.closing.Go(u.Close)

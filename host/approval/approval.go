@@ -30,9 +30,6 @@ type Call struct {
 	Terms     policy.Approval
 	Rule      string // the rule that asks, with its place
 	Client    string // the client's name, as it says
-	// Continues is set for a request that goes on with one that was approved, because the
-	// server has asked its client something.
-	Continues bool
 }
 
 // A Gate decides whether a call may proceed. Its methods may be called
@@ -47,9 +44,6 @@ type Gate interface {
 	// Approve takes note that the person at the client approved the call, for further
 	// calls that the approval covers.
 	Approve(c *Call)
-	// Asked takes note that the server of a call that proceeded asks its client something
-	// before there is a result.
-	Asked(c *Call)
 }
 
 // Refuse is the gate of a process in which a call cannot be approved. It lets none pass.
@@ -64,14 +58,12 @@ func (Refuse) Confirm(context.Context, *Call) error { return errNowhere() }
 // Approve implements [Gate].
 func (Refuse) Approve(*Call) {}
 
-// Asked implements [Gate].
-func (Refuse) Asked(*Call) {}
+// A Key identifies what an approval is for: the principal, the terms of the rule, and the
+// call, the item or the server that the approval covers.
+type Key [sha256.Size]byte
 
-// A key identifies what an approval is for.
-type key [sha256.Size]byte
-
-// keyOf returns what an approval of the call is for.
-func keyOf(c *Call) key {
+// Key returns what an approval of the call is for.
+func (c *Call) Key() Key {
 	h := sha256.New()
 	by := "approver"
 	if c.Terms.ByClient {
@@ -88,7 +80,7 @@ func keyOf(c *Call) key {
 	} else {
 		h.Write([]byte(c.Terms.Rule))
 	}
-	return key(h.Sum(nil))
+	return Key(h.Sum(nil))
 }
 
 // canonical returns arguments without what JSON leaves to its writer: spaces, the order of
@@ -104,14 +96,13 @@ func canonical(arguments []byte) []byte {
 
 // A Pending is a call that waits for an approval, or was approved or denied.
 type Pending struct {
-	ID        string
-	Call      *Call
-	Since     time.Time
-	Expires   time.Time // when it cannot be approved any more, or the answer is forgotten
-	State     State
-	By        string // who approved or denied it
-	Times     int    // how often the client has sent it
-	continues int    // requests that may go on with a call that was approved
+	ID      string
+	Call    *Call
+	Since   time.Time
+	Expires time.Time // when it cannot be approved any more, or the answer is forgotten
+	State   State
+	By      string // who approved or denied it
+	Times   int    // how often the client has sent it
 }
 
 // A State is what became of a call.

@@ -129,34 +129,6 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// TestContinuation: a server that asks its client something gets the continued request
-// without another approval, and only that one.
-func TestContinuation(t *testing.T) {
-	s := NewStore()
-	_ = s.Confirm(context.Background(), callBy("alice", `{}`))
-	if _, err := s.Answer(s.All()[0].ID, true, "me"); err != nil {
-		t.Fatal(err)
-	}
-	again := callBy("alice", `{}`)
-	again.Continues = true
-	if ok, _ := s.Use(callBy("alice", `{}`)); !ok {
-		t.Fatal("not approved")
-	}
-	if ok, _ := s.Use(again); ok {
-		t.Error("the server has asked nothing, and the call went on")
-	}
-	s.Asked(callBy("alice", `{}`))
-	if ok, _ := s.Use(callBy("alice", `{}`)); ok {
-		t.Error("a new call used the continuation")
-	}
-	if ok, _ := s.Use(again); !ok {
-		t.Error("the call did not go on")
-	}
-	if ok, _ := s.Use(again); ok {
-		t.Error("it went on twice")
-	}
-}
-
 // TestCanonicalArguments: what JSON leaves to its writer makes no other call, and a number
 // that is written in another way does.
 func TestCanonicalArguments(t *testing.T) {

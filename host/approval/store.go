@@ -23,14 +23,14 @@ const (
 // may be called concurrently.
 type Store struct {
 	mu      sync.Mutex
-	byKey   map[key]*Pending // guarded by mu
+	byKey   map[Key]*Pending // guarded by mu
 	changed chan struct{}    // guarded by mu; closed at the next answer
 	observe func(Pending)    // nil: see Observe
 }
 
 // NewStore returns an empty store.
 func NewStore() *Store {
-	return &Store{byKey: map[key]*Pending{}, changed: make(chan struct{})}
+	return &Store{byKey: map[Key]*Pending{}, changed: make(chan struct{})}
 }
 
 // Observe sets a function that is called for each call that begins to wait, and when it is
@@ -50,16 +50,13 @@ func (s *Store) Use(c *Call) (ok bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.forget()
-	return s.use(s.byKey[keyOf(c)], c)
+	return s.use(s.byKey[c.Key()], c)
 }
 
 // use uses an entry, which may be nil. The caller holds mu.
 func (s *Store) use(p *Pending, c *Call) (ok bool, err error) {
 	switch {
 	case p == nil:
-	case p.State == Used && c.Continues && p.continues > 0:
-		p.continues--
-		return true, nil
 	case p.State == Approved:
 		if c.Terms.Covers == policy.CoversCall {
 			p.State = Used
@@ -102,7 +99,7 @@ func (s *Store) look(c *Call, count bool) (_ *Pending, changed <-chan struct{}, 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.forget()
-	k := keyOf(c)
+	k := c.Key()
 	p := s.byKey[k]
 	if ok, err := s.use(p, c); ok || err != nil {
 		return nil, nil, err
@@ -120,7 +117,7 @@ func (s *Store) look(c *Call, count bool) (_ *Pending, changed <-chan struct{}, 
 }
 
 // add adds a call that waits. The caller holds mu.
-func (s *Store) add(k key, c *Call) (*Pending, error) {
+func (s *Store) add(k Key, c *Call) (*Pending, error) {
 	mine := 0
 	for _, p := range s.byKey {
 		if p.State == Waiting && p.Call.Principal.Same(c.Principal) {
@@ -181,13 +178,12 @@ func (s *Store) forget() {
 	}
 }
 
-// forgetUsed removes the entry of the call that was made first of all, if nothing goes on
-// with it. The caller holds mu.
+// forgetUsed removes the entry of the call that was made first of all. The caller holds mu.
 func (s *Store) forgetUsed() {
 	var oldest *Pending
-	var at key
+	var at Key
 	for k, p := range s.byKey {
-		if p.State == Used && p.continues == 0 && (oldest == nil || p.Since.Before(oldest.Since)) {
+		if p.State == Used && (oldest == nil || p.Since.Before(oldest.Since)) {
 			oldest, at = p, k
 		}
 	}
@@ -200,7 +196,7 @@ func (s *Store) forgetUsed() {
 func (s *Store) Approve(c *Call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	k := keyOf(c)
+	k := c.Key()
 	p := s.byKey[k]
 	if p == nil {
 		var err error
@@ -214,15 +210,6 @@ func (s *Store) Approve(c *Call) {
 	}
 	s.announce()
 	s.tell(p)
-}
-
-// Asked implements [Gate].
-func (s *Store) Asked(c *Call) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if p := s.byKey[keyOf(c)]; p != nil && p.State == Used {
-		p.continues++
-	}
 }
 
 // Answer approves or denies the call with an id. by is who does.

@@ -113,6 +113,8 @@ const (
 	ApprovalDenied   Code = "approval.denied"
 	ApprovalUnknown  Code = "approval.unknown"
 
+	StateKey Code = "state.key"
+
 	AuditFile        Code = "audit.file"
 	AuditUnavailable Code = "audit.unavailable"
 	AuditAltered     Code = "audit.altered"
@@ -220,7 +222,7 @@ var Codes = map[Code]Entry{
 	SecretUngranted: {ExitCredentials, "The secret is not granted to the server. The configuration or the server is a different one, or the server's program, arguments or host changed.", "Run `junctor secret grant NAME` if the server may have it."},
 	SecretTooLarge:  {ExitUsage, "The secret is too large, or the store is full.", "Store it in a file and name the file in the configuration."},
 
-	GatewayOverloaded: {ExitUnreachable, "A limit of the gateway was reached, and a request or a response was dropped. The limits are half of `max_memory` for the messages in memory, the share of that for one client, 500 requests of one session in progress, and the number of suspended calls. If a response was dropped, the tool was called; the message says which.", "Try again later, request less at a time, or raise `max_memory` in the `gateway` block."},
+	GatewayOverloaded: {ExitUnreachable, "A limit of the gateway was reached, and a request or a response was dropped. The limits are half of `max_memory` for the messages in memory, the share of that for one client, 500 requests of one session in progress, the number of suspended calls, the calls that wait for an approval, and the states that can be checked for a second use. If a response was dropped, the tool was called; the message says which.", "Try again later, request less at a time, or raise `max_memory` in the `gateway` block."},
 
 	ProcessMissing:     {ExitUnreachable, "No running `junctor serve` was found for this request.", "Start one, or choose one with `--instance`. `junctor status` lists them."},
 	ProcessAmbiguous:   {ExitUsage, "Several running processes match, and the request is for one.", "Choose one with `--instance`; the error lists them."},
@@ -254,7 +256,9 @@ var Codes = map[Code]Entry{
 
 	ApprovalRequired: {ExitDenied, "The policy asks for an approval before this may be done.", "The message has the id; `junctor approvals` lists what waits. Repeat the same call once it is approved."},
 	ApprovalDenied:   {ExitDenied, "A person was asked and did not approve.", "Ask the person, or do something else."},
-	ApprovalUnknown:  {ExitUsage, "Nothing waits for an approval under this id. It may have expired.", "`junctor approvals` lists what waits."},
+	StateKey:         {ExitUsage, "The key that seals what clients carry from one request to the next cannot be used: others could read or change it, or it is damaged.", "Run the command in the hint. A removed key is made anew; calls that wait for their clients begin again."},
+
+	ApprovalUnknown: {ExitUsage, "Nothing waits for an approval under this id. It may have expired.", "`junctor approvals` lists what waits."},
 
 	AuditFile:        {ExitUsage, "The file of the audit log cannot be used: it is in a directory of plugins, other users can write to it, or it is not an audit log.", "The message names the file. Set `file` in the `audit` block to a path of your own."},
 	AuditUnavailable: {ExitUnreachable, "The audit log cannot be written, and `on_full = \"refuse\"` refuses requests that cannot be recorded. The request was not sent.", "Try again in a few seconds. The administrator frees space on the disk of the audit log."},

@@ -31,7 +31,7 @@ func newApprovalFixtureOf(t *testing.T, f *fake, terms policy.Approval) *approva
 	opts := a.opts
 	opts.Approval = a.store
 	a.opts, a.audit = opts, newRecord(&a.recorded)
-	a.serve = (&pipeline{opts, a.suspended, newApprovalQuestions(), a.audit}).handler()
+	a.serve = (&pipeline{opts, a.suspended, a.states, a.audit}).handler()
 	a.warm(t)
 	a.setPolicy(policy.New(map[string]policy.Server{"a": {}}, policy.Rules{
 		Given: true, Default: policy.Allows, Rules: []policy.Rule{{Effect: policy.Confirms, Tools: []string{"x"}, Approval: terms, At: "f:1:1"}},
@@ -246,7 +246,7 @@ func TestApprovalByModernClient(t *testing.T) {
 			defer bob.hangUp()
 			ask := func(id int) string {
 				got := alice.asks(modernCallOfX, id, 1, "")
-				state := regexp.MustCompile(`"requestState":"(junctor\.a\.[^"]+)"`).FindStringSubmatch(got)
+				state := regexp.MustCompile(`"requestState":"(junctor\.[^"]+)"`).FindStringSubmatch(got)
 				if state == nil || !strings.Contains(got, `"resultType":"input_required"`) || !strings.Contains(got, `"junctor/approval":{"method":"elicitation/create"`) {
 					t.Fatal(got)
 				}
@@ -260,27 +260,34 @@ func TestApprovalByModernClient(t *testing.T) {
 				"other arguments":   alice.asks(modernCallOfX, 2, 2, answer(state, "accept")),
 				"another principal": bob.asks(modernCallOfX, 3, 1, answer(state, "accept")),
 				"a forged state":    alice.asks(modernCallOfX, 4, 1, answer(state[:len(state)-2]+"AA", "accept")),
-				"no state":          alice.asks(modernCallOfX, 5, 1, `,"inputResponses":{"junctor/approval":{"action":"accept"}}`),
+				"garbage":           alice.asks(modernCallOfX, 4, 1, answer("garbage0", "accept")),
 			} {
-				if !strings.Contains(got, `"input_required"`) || a.calls() != 0 {
+				if !strings.Contains(got, `"code":-32602`) || !strings.Contains(got, `"reason":"request_state"`) || a.calls() != 0 {
 					t.Errorf("%s: %s", what, got)
 				}
+			}
+			if got := alice.asks(modernCallOfX, 5, 1, `,"inputResponses":{"junctor/approval":{"action":"accept"}}`); !strings.Contains(got, `"input_required"`) || a.calls() != 0 {
+				t.Errorf("no state: %s", got)
 			}
 			if got := alice.asks(modernCallOfX, 6, 1, answer(state, "accept")); !strings.Contains(got, `"id":6,"result"`) || strings.Contains(got, "input_required") || a.calls() != 1 {
 				t.Fatal(got)
 			}
-			if sent := strings.Join(a.server.Seen(true), "\n"); strings.Contains(sent, "junctor/approval") || strings.Contains(sent, "junctor.a.") {
+			if sent := strings.Join(a.server.Seen(true), "\n"); strings.Contains(sent, "junctor/approval") || strings.Contains(sent, "junctor.") {
 				t.Errorf("the server was told of the approval: %s", sent)
 			}
-			if got := alice.asks(modernCallOfX, 7, 1, answer(state, "accept")); !strings.Contains(got, `"input_required"`) {
+			if got := alice.asks(modernCallOfX, 7, 1, answer(state, "accept")); !strings.Contains(got, `"reason":"request_state"`) || a.calls() != 1 {
 				t.Errorf("a state was used twice: %s", got)
 			}
-			if got := alice.asks(modernCallOfX, 8, 1, answer(ask(9), "decline")); !strings.Contains(got, `"code":"approval.denied"`) {
+			declined := ask(9)
+			if got := alice.asks(modernCallOfX, 8, 1, answer(declined, "decline")); !strings.Contains(got, `"code":"approval.denied"`) {
 				t.Error(got)
+			}
+			if got := alice.asks(modernCallOfX, 8, 1, answer(declined, "accept")); !strings.Contains(got, `"reason":"request_state"`) || a.calls() != 1 {
+				t.Errorf("accepted after it was declined: %s", got)
 			}
 			late := ask(10)
 			time.Sleep(AskTime + time.Second)
-			if got := alice.asks(modernCallOfX, 11, 1, answer(late, "accept")); !strings.Contains(got, `"input_required"`) || a.calls() != 1 {
+			if got := alice.asks(modernCallOfX, 11, 1, answer(late, "accept")); !strings.Contains(got, `"reason":"request_state"`) || a.calls() != 1 {
 				t.Errorf("a late answer: %s", got)
 			}
 		})

@@ -23,7 +23,7 @@ func (p *pipeline) authorize(next handler) handler {
 		if r.item == (policy.Item{}) {
 			return next(ctx, r)
 		}
-		if r.resumed = p.suspended.resume(r); r.resumed != nil {
+		if r.resumed != nil {
 			if r.revoked() {
 				r.denied = true
 				r.resumed.abandon(errRevoked)

@@ -60,7 +60,7 @@ func BenchmarkStages(b *testing.B) {
 	}))
 	limits := limit.NewTools(hclog.NewNullLogger())
 	limits.SetRules([]limit.ToolRule{{Match: func(string, string) bool { return true }, Rate: 1e9, Burst: 1 << 30, Concurrent: 10}})
-	p := &pipeline{d.opts, d.suspended, newApprovalQuestions(), d.audit}
+	p := &pipeline{d.opts, d.suspended, d.states, d.audit}
 	p.opts.Limit = limits
 	serve := p.handler()
 	http := &http.Request{Header: http.Header{"Authorization": {"Bearer " + strings.Repeat("t", 32)}}}

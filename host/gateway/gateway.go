@@ -17,6 +17,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/schema"
+	"github.com/junctor-mcp/junctor/host/seal"
 	"github.com/junctor-mcp/junctor/host/upstream"
 	"github.com/junctor-mcp/junctor/host/usage"
 )
@@ -31,6 +32,9 @@ type Options struct {
 	Audit    audit.Recorder
 	Approval approval.Gate
 	Limit    limit.Limiter
+	// States seals what clients carry from one request to the next; nil: with a key of the
+	// gateway's own. The gateway does not close it.
+	States *seal.Codec
 	// Usage counts the requests that servers get; nil: a counter of the gateway's own.
 	Usage *usage.Counter
 	Log   hclog.Logger
@@ -104,6 +108,7 @@ type Gateway struct {
 
 	sessions  sessionRegistry
 	suspended *suspendedCalls
+	states    *seal.Codec
 	audit     *record
 	tasks     *tasks
 	links     *resourceLinks
@@ -130,12 +135,15 @@ func New(o Options) *Gateway {
 	if o.Limit == nil {
 		o.Limit = limit.Unlimited{}
 	}
+	if o.States == nil {
+		o.States = seal.New([]seal.Key{seal.NewKey()}, "", nil)
+	}
 	if o.Usage == nil {
 		o.Usage = &usage.Counter{}
 	}
 	g := &Gateway{
 		opts: o, serverLog: o.Lines, catalog: o.Catalog, questions: questionChecker{o.Log}, warnings: newWarnings(o.Log), failures: failures{log: o.Log},
-		suspended: newSuspendedCalls(), audit: newRecord(o.Audit), tasks: newTasks(), links: newLinks(),
+		suspended: newSuspendedCalls(), states: o.States, audit: newRecord(o.Audit), tasks: newTasks(), links: newLinks(),
 	}
 	g.finder = &finder{o.Catalog, g.links, g.warnings, o.Log}
 	g.tools = &toolValidator{schema.NewCache(schemasKept), g.warnings, g.serverLog}
@@ -144,7 +152,7 @@ func New(o Options) *Gateway {
 	g.shared = sharedPeers{gw: g, byServer: map[string]*serverPeer{}}
 	g.levels = logLevels{gw: g, byTenant: map[string]string{}}
 	g.conns = connpool.New[*serverPeer, *exclusivePeer](g.generations.poolServer)
-	g.serve = (&pipeline{o, g.suspended, newApprovalQuestions(), g.audit}).handler()
+	g.serve = (&pipeline{o, g.suspended, o.States, g.audit}).handler()
 	if g.catalog != nil {
 		g.catalog.OnChange(g.ListsChanged)
 	}

@@ -22,12 +22,14 @@ var nestedNames = map[string][]string{
 }
 
 // checkMemberNames refuses a request whose server could read another name than the
-// gateway: one that differs from a name of the protocol only in the case of its letters.
+// gateway: one that differs from a name of the protocol only in the case of its letters. It
+// also notes whether there is a requestState.
 func (r *request) checkMemberNames() *rpcError {
 	for name, value := range mcp.Members(r.params) {
 		if known, wrong := caseVariant(name, paramNames); wrong {
 			return wrongCase(name, known)
 		}
+		r.carries = r.carries || name == "requestState"
 		nested := nestedNames[name]
 		if nested == nil {
 			continue

@@ -220,5 +220,5 @@ func (r *request) outcomeOf(err error) (o audit.Outcome, code, message string) {
 	case e.code == mcp.CodeInternal:
 		return audit.Failed, string(fault.Internal), e.message
 	}
-	return audit.Invalid, "", e.message
+	return audit.Invalid, "", e.Error()
 }

@@ -22,7 +22,7 @@ import (
 // recordIn makes a fixture record its requests.
 func (d *fixture) recordIn(kept *recorded) {
 	d.audit = newRecord(kept)
-	d.serve = (&pipeline{d.opts, d.suspended, newApprovalQuestions(), d.audit}).handler()
+	d.serve = (&pipeline{d.opts, d.suspended, d.states, d.audit}).handler()
 }
 
 // answering is a server whose tool answers with what its argument "say" names.
@@ -179,21 +179,11 @@ func TestCallThatAsksIsOneEvent(t *testing.T) {
 	}
 }
 
-// TestStateOfServerJoinsRequests passes the state of a modern server through.
+// TestStateOfServerJoinsRequests: the requests that a modern server's question divides are one
+// event. A state that is refused has an event of its own.
 func TestStateOfServerJoinsRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := simple("a")
-		f.Revision = "2026-07-28"
-		f.Answer = func(_ *conversation.Link, m conversation.Message) string {
-			switch {
-			case m.Method != "tools/call":
-				return ""
-			case strings.Contains(m.Text, "requestState"):
-				return conversation.Result(m, `{"resultType":"complete","content":[]}`)
-			}
-			return conversation.Result(m, `{"resultType":"input_required","inputRequests":{"k":{"method":"roots/list"}},"requestState":"same"}`)
-		}
-		d := newFixture(f)
+		d := newFixture(trusting("a"))
 		defer d.end()
 		d.warm(t)
 		var kept recorded
@@ -201,17 +191,29 @@ func TestStateOfServerJoinsRequests(t *testing.T) {
 		alice, bob := d.visitor("alice", "one"), d.visitor("bob", "one")
 		defer alice.hangUp()
 		defer bob.hangUp()
-		const answered = `"inputResponses":{"k":{"roots":[]}},"requestState":"same",`
+		states := map[*client]string{}
 		for _, c := range []*client{alice, bob} {
-			d.ask(c, fmt.Sprintf(rooted, "a__t", ""))
+			states[c] = stateOf(d.ask(c, payment(1000, "", "")))
 		}
-		d.ask(alice, fmt.Sprintf(rooted, "a__t", answered))
-		if all := kept.take(); len(all) != 1 || all[0].Subject != "alice" || all[0].Rounds != 2 {
+		if all := kept.take(); len(all) != 0 {
 			t.Errorf("%+v", all)
 		}
-		d.ask(alice, fmt.Sprintf(rooted, "a__t", answered)) // once more: another request
-		if all := kept.take(); len(all) != 1 || all[0].Rounds != 0 {
+		d.ask(alice, payment(1000, states[alice], ""))
+		if all := kept.take(); len(all) != 1 || all[0].Subject != "alice" || all[0].Rounds != 2 || all[0].Outcome != audit.OK {
 			t.Errorf("%+v", all)
+		}
+		for what, c := range map[string]struct {
+			text, want string
+		}{
+			"repeated":         {payment(1000, states[alice], ""), "requestState: the token was used already"},
+			"another's":        {payment(1000, states[bob], ""), "requestState: the token was altered, was made elsewhere, or is about something else"},
+			"altered":          {payment(1000, flipped(states[alice]), ""), "requestState: the token was altered"},
+			"made by a server": {payment(1000, "paid", ""), "requestState: the token was altered"},
+		} {
+			d.ask(alice, c.text)
+			if all := kept.take(); len(all) != 1 || all[0].Rounds != 0 || all[0].Outcome != audit.Invalid || !strings.Contains(all[0].Message, c.want) {
+				t.Errorf("%s: %+v", what, all)
+			}
 		}
 		d.end()
 		if all := kept.take(); len(all) != 1 || all[0].Subject != "bob" || all[0].Outcome != audit.Cancelled {

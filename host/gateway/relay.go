@@ -16,7 +16,7 @@ func relay(ctx context.Context, r *request) (response, error) {
 	switch {
 	case r.local != nil:
 		return r.relayLocal(ctx)
-	case r.modern && r.generation.Servers[r.item.Server].Share == PerSession:
+	case r.resumed != nil, r.modern && r.generation.Servers[r.item.Server].Share == PerSession:
 		return r.relayExclusive(ctx)
 	}
 	return r.relayShared(ctx)
@@ -32,17 +32,11 @@ func (r *request) relayShared(ctx context.Context) (response, error) {
 	defer conn.done()
 	up := conn.Upstream
 	defer r.reportStart(up)()
-	if err := r.checkRequestState(ctx, up); err != nil {
-		return response{}, err
-	}
 	r.setServer(r.item.Server)
 	r.requestLogs(ctx)
 	call := r.call()
 	for round := 1; ; round++ {
 		reply, err := r.send(ctx, up, call)
-		if err == nil && r.approval != nil && asksForInput(reply) {
-			r.gw.opts.Approval.Asked(r.approvalCall())
-		}
 		if err != nil || r.modern || !asksForInput(reply) {
 			return r.convert(reply, err)
 		}
@@ -60,8 +54,14 @@ func (r *request) relayShared(ctx context.Context) (response, error) {
 
 // send sends the request over a connection and lets the route look at a result.
 func (r *request) send(ctx context.Context, up *upstream.Upstream, call *upstream.Call) (*upstream.Reply, error) {
+	if err := r.useState(ctx, up); err != nil {
+		return nil, err
+	}
 	ctx, call, span := r.beginAsk(ctx, call)
 	reply, err := up.Call(ctx, call)
+	if fault.Is(err, fault.UpstreamLogin) {
+		r.unusedState()
+	}
 	if err == nil && reply.Error == nil {
 		err = r.inspect(reply)
 	}
@@ -107,6 +107,9 @@ func (r *request) convert(reply *upstream.Reply, err error) (response, error) {
 		r.gw.links.record(r, reply.Result)
 	}
 	switch {
+	case r.modern && reply.Revision.Modern() && (r.approval != nil || reply.Names.Maybe("requestState")):
+		result, err := r.sealServerState(reply.Result)
+		return response{result: result}, err
 	case r.modern == reply.Revision.Modern():
 		return response{result: reply.Result}, nil
 	case reply.Result[0] != '{':

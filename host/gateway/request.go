@@ -53,7 +53,9 @@ type request struct {
 	rule      string           // set by authorize; that decided
 	denied    bool             // set by authorize; the error may hide it
 	leave     func()           // gives back the call's place under the limits of its tool; nil: it has none
-	resumed   *suspendedCall   // the call that the request continues; nil: it begins one
+	carries   bool             // the params have a requestState
+	carried   *carriedState    // set by openState: the state, unless it is that of a suspended call
+	resumed   *suspendedCall   // set by openState: the suspended call that the request continues
 
 	hold     *limit.Hold // memory of the answer
 	leading  []byte      // members that precede those of the server's result, each with its comma

@@ -2,68 +2,186 @@ package gateway
 
 import (
 	"context"
-	"crypto/aes"
-	"crypto/cipher"
-	"crypto/rand"
 	"crypto/sha256"
-	"encoding/base64"
 	"errors"
-	"strings"
+	"fmt"
+	"sync/atomic"
+	"time"
 
+	"github.com/junctor-mcp/junctor/host/approval"
+	"github.com/junctor-mcp/junctor/host/era"
+	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/seal"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// The client of a suspended call gets a state to send back. It is sealed, bound to the
-// principal, the server, the method and the params, and valid once.
+// The requestState that a client gets is always a token of package seal. A modern server, a
+// legacy server or the gateway may ask the client; the state of a modern server is in the token.
+// The token is bound to the principal, the server, the method and the params, expires, and is
+// used once. No other state reaches a server.
 
-// statePrefix distinguishes states of gateways from those of servers, which pass through.
-// The state of another gateway has the same prefix, but open rejects it.
-const statePrefix = "junctor.1."
+// The kinds of states.
+const (
+	stateOfServer   byte = iota + 1 // holds the state of a modern server
+	stateOfCall                     // continues a suspended call, which has the id of the token
+	stateOfApproval                 // continues a request that its person was asked to approve
+)
 
-// A stateID identifies a suspended call in a sealed state.
-type stateID [16]byte
+// stateTime is the time in which a client can come back with a state.
+const stateTime = AskTime
 
-// A stateCodec encrypts and decrypts states with a key of this process.
-type stateCodec struct {
-	prefix string // of the states
-	aead   cipher.AEAD
+// A carriedState is a state that a client came back with.
+type carriedState struct {
+	seal.Note
+	// approved is the approval that the request had when the server asked, or that the
+	// person was asked for; zero: none.
+	approved approval.Key
+	answer   []byte      // of the person who was asked for an approval
+	sent     atomic.Bool // the state is used up: the request reached the server
 }
 
-func newStateCodec(prefix string) *stateCodec {
-	key := make([]byte, 32)
-	_, _ = rand.Read(key) // never fails
-	block, err := aes.NewCipher(key)
+// openState opens the state of a request that continues another one. If the server does not
+// get the request, the client may come back with the same state.
+func (p *pipeline) openState(next handler) handler {
+	return func(ctx context.Context, r *request) (response, error) {
+		if !r.carries {
+			return next(ctx, r)
+		}
+		if err := p.carry(ctx, r); err != nil {
+			if denied := r.decideTraced(); denied != nil {
+				return response{}, denied // such an item does not exist, whatever the state
+			}
+			return response{}, err
+		}
+		defer p.returnState(ctx, r)
+		return next(ctx, r)
+	}
+}
+
+// carry opens the state of a request, and puts that of a modern server into the params. It
+// refuses every state that the gateway did not seal for this request, and a second use.
+func (p *pipeline) carry(ctx context.Context, r *request) error {
+	raw := mcp.Member(r.params, "requestState")
+	if string(raw) == "null" {
+		r.params = mcp.DeleteMember(r.params, "requestState")
+		return nil
+	}
+	state, ok := mcp.Text(raw)
+	if !ok || !r.modern {
+		return refusedState(seal.ErrInvalid)
+	}
+	note, err := p.states.Open(state, r.stateBinding(r.item.Server))
 	if err != nil {
-		panic(err) // the key has the right size
+		return refusedState(err)
 	}
-	aead, err := cipher.NewGCMWithRandomNonce(block)
+	if note.Kind == stateOfCall {
+		if r.resumed = p.suspended.take(note.ID); r.resumed == nil {
+			return refusedState(seal.ErrUsed)
+		}
+		return nil
+	}
+	switch err := p.states.Use(ctx, note); {
+	case errors.Is(err, seal.ErrUsed):
+		return refusedState(err)
+	case err != nil:
+		return fault.Because(fault.GatewayOverloaded, err, "the requestState cannot be checked, and nothing was sent").WithHint("try again later")
+	}
+	r.carried = &carriedState{Note: note, approved: approval.Key(note.Data[:len(approval.Key{})])}
+	r.takeCarried(note.Data[len(approval.Key{}):])
+	return nil
+}
+
+// takeCarried changes the params as the state asks for: the server gets its own state, and
+// nothing of a question that the gateway asked. state is that of a modern server; empty: it
+// gave none.
+func (r *request) takeCarried(state []byte) {
+	switch {
+	case r.carried.Kind == stateOfApproval:
+		r.carried.answer = mcp.Member(r.params, "inputResponses", approvalKey)
+		r.params = mcp.DeleteMember(mcp.DeleteMember(r.params, "requestState"), "inputResponses")
+	case len(state) == 0:
+		r.params = mcp.DeleteMember(r.params, "requestState")
+	default:
+		r.params = mcp.SetMember(r.params, "requestState", state)
+	}
+}
+
+// returnState makes a state valid again if the server did not get the request.
+func (p *pipeline) returnState(ctx context.Context, r *request) {
+	c := r.carried
+	if c == nil || c.sent.Load() {
+		return
+	}
+	if err := p.states.Return(context.WithoutCancel(ctx), c.Note); err != nil {
+		p.opts.Log.Warn("a requestState cannot be used again, although nothing was sent", "error", err)
+	}
+}
+
+// useState is called before the server gets the request. It connects first, so that a server
+// that cannot be reached uses up no state.
+func (r *request) useState(ctx context.Context, up *upstream.Upstream) error {
+	c := r.carried
+	if c == nil {
+		return nil
+	}
+	if err := up.Connect(ctx); err != nil {
+		return err
+	}
+	if c.Kind == stateOfServer && !up.Status().Revision.Modern() {
+		return refusedState(seal.ErrInvalid) // the server would take the request for a new one
+	}
+	c.sent.Store(true)
+	return nil
+}
+
+// unusedState is called for a request that the server refused to look at.
+func (r *request) unusedState() {
+	if r.carried != nil {
+		r.carried.sent.Store(false)
+	}
+}
+
+// refusedState is the error of a state that is not valid. The client is not told why, because
+// the state of another client must look like none.
+func refusedState(why error) error {
+	return &rpcError{
+		code: mcp.CodeInvalidParams, data: map[string]string{"reason": "request_state"}, cause: fmt.Errorf("requestState: %w", why),
+		message: "the requestState is not valid: it was used already, is too old, or belongs to another request",
+	}
+}
+
+// seal returns a new state of a kind for the client.
+func (r *request) seal(kind byte, id seal.ID, data ...[]byte) (state string, err error) {
+	n := seal.Note{ID: id, Kind: kind, Expires: time.Now().Add(stateTime)}
+	for _, part := range data {
+		n.Data = append(n.Data, part...)
+	}
+	return r.gw.states.Seal(n, r.stateBinding(r.item.Server))
+}
+
+// sealServerState returns the result of a modern server for a modern client, with a state that
+// holds that of the server. A request that was approved always gets a state, so that it
+// continues without another approval.
+func (r *request) sealServerState(result []byte) ([]byte, error) {
+	state := mcp.Member(result, "requestState")
+	if state == nil && r.approval == nil || !era.IsInputRequired(result) {
+		return result, nil
+	}
+	var approved approval.Key
+	if r.approval != nil {
+		approved = r.approvalCall().Key()
+	}
+	token, err := r.seal(stateOfServer, seal.NewID(), approved[:], state)
 	if err != nil {
-		panic(err) // nor can this fail
+		return nil, fault.In(r.item.Server, fault.New(fault.UpstreamBadMessage, "the requestState of the server is too large: %s", err))
 	}
-	return &stateCodec{prefix, aead}
+	return mcp.SetMember(result, "requestState", mcp.AppendText(nil, token)), nil
 }
 
-func (c *stateCodec) seal(id stateID, about []byte) string {
-	return c.prefix + base64.RawURLEncoding.EncodeToString(c.aead.Seal(nil, nil, id[:], about))
-}
-
-var errState = errors.New("the requestState is not valid: it was used already, is too old, or belongs to another request")
-
-func (c *stateCodec) open(state string, about []byte) (id stateID, err error) {
-	sealed, err := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(state, c.prefix))
-	if err != nil {
-		return id, errState
-	}
-	text, err := c.aead.Open(nil, nil, sealed, about)
-	if err != nil || copy(id[:], text) != len(id) {
-		return id, errState
-	}
-	return id, nil
-}
-
-// stateBinding returns the additional data that a state is bound to. Params that differ
-// in the order of their members only have the same.
+// stateBinding returns what a state is about: the principal, the server, the method, and
+// everything in the params that says what is called. Params that differ in the order of their
+// members only have the same.
 func (r *request) stateBinding(server string) []byte {
 	asked := r.params
 	for _, name := range []string{"inputResponses", "requestState", "_meta"} {
@@ -74,20 +192,4 @@ func (r *request) stateBinding(server string) []byte {
 	b = append(append(b, server...), 0)
 	b = append(append(b, r.method...), 0)
 	return append(b, digest[:]...)
-}
-
-// checkRequestState refuses a state for a legacy server if this gateway did not make it
-// or has used it: the server would take the continued request for a new one. A state for
-// a modern server passes, because the server may have made it.
-func (r *request) checkRequestState(ctx context.Context, up *upstream.Upstream) error {
-	if !r.modern || mcp.Member(r.params, "requestState") == nil {
-		return nil
-	}
-	if err := up.Connect(ctx); err != nil {
-		return err
-	}
-	if up.Status().Revision.Modern() {
-		return nil
-	}
-	return &rpcError{code: mcp.CodeInvalidParams, message: errState.Error(), data: map[string]string{"reason": "request_state"}}
 }

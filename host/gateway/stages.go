@@ -10,6 +10,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/outcome"
 	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/host/seal"
 )
 
 // Every request passes the same stages in the same order, whether it comes over
@@ -28,7 +29,7 @@ type stage func(next handler) handler
 type pipeline struct {
 	opts      Options
 	suspended *suspendedCalls
-	questions *approvalQuestions
+	states    *seal.Codec
 	audit     *record
 }
 
@@ -43,6 +44,7 @@ func (p *pipeline) stages() []stage {
 		p.record,       // audit, of refusals as well
 		p.offerLogin,   // where a login is all that is missing
 		p.resolve,      // the name of a client to an item of a server, pins and defaults to arguments
+		p.openState,    // what the client of an earlier request carries back
 		p.authorize,    // the only decision of the policy about this request
 		p.validate,     // arguments against the item's definition
 		p.confirm,      // a person's approval

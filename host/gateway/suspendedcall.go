@@ -61,9 +61,6 @@ func (r *request) relayExclusive(ctx context.Context) (response, error) {
 		c.takeAnswers(r)
 		return c.await(ctx, r)
 	}
-	if err := r.checkRequestState(ctx, r.generation.upstream(server)); err != nil {
-		return response{}, err
-	}
 	held, err := r.reserveParams()
 	if err != nil {
 		return response{}, err

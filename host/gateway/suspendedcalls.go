@@ -1,15 +1,13 @@
 package gateway
 
 import (
-	"crypto/rand"
 	"errors"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/limit"
-	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/seal"
 )
 
 const (
@@ -23,12 +21,11 @@ const (
 // suspendedCalls holds the calls that are suspended while their clients answer questions.
 // A call that its client does not continue within suspendTime is abandoned.
 type suspendedCalls struct {
-	states *stateCodec
-	quota  *limit.Quota
-	work   sync.WaitGroup // calls that are being abandoned
+	quota *limit.Quota
+	work  sync.WaitGroup // calls that are being abandoned
 
 	mu      sync.Mutex
-	calls   map[stateID]*suspension // guarded by mu
+	calls   map[seal.ID]*suspension // guarded by mu
 	refused bool                    // guarded by mu; see refuse
 }
 
@@ -40,7 +37,7 @@ type suspension struct {
 }
 
 func newSuspendedCalls() *suspendedCalls {
-	s := &suspendedCalls{states: newStateCodec(statePrefix), quota: limit.NewQuota(MaxSuspended), calls: map[stateID]*suspension{}}
+	s := &suspendedCalls{quota: limit.NewQuota(MaxSuspended), calls: map[seal.ID]*suspension{}}
 	s.setShares(limit.Shares{Principal: MaxSuspendedPerPrincipal})
 	return s
 }
@@ -52,8 +49,10 @@ func (s *suspendedCalls) setShares(shares limit.Shares) { s.quota.Resize(MaxSusp
 // ends with the question.
 func (s *suspendedCalls) add(c *suspendedCall, r *request) (state string, err error) {
 	p := &suspension{call: c, owner: r.principal.Owner()}
-	var id stateID
-	_, _ = rand.Read(id[:])
+	id := seal.NewID()
+	if state, err = r.seal(stateOfCall, id); err != nil {
+		return "", err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.refused {
@@ -65,7 +64,7 @@ func (s *suspendedCalls) add(c *suspendedCall, r *request) (state string, err er
 	c.setRequest(nil)
 	s.calls[id] = p
 	p.timer = time.AfterFunc(suspendTime, func() { s.expire(id) })
-	return s.states.seal(id, r.stateBinding(c.server)), nil
+	return state, nil
 }
 
 // suspendedError returns the error of a call that cannot be suspended, from that of the
@@ -82,7 +81,7 @@ func suspendedError(err error) *fault.Error {
 }
 
 // expire abandons a call that its client has not continued.
-func (s *suspendedCalls) expire(id stateID) {
+func (s *suspendedCalls) expire(id seal.ID) {
 	s.mu.Lock()
 	defer s.mu.Unlock() // after work.Go, because stop waits for work once it has held mu
 	if c := s.takeLocked(id); c != nil {
@@ -90,15 +89,15 @@ func (s *suspendedCalls) expire(id stateID) {
 	}
 }
 
-// take removes and returns a suspended call; nil when there is none.
-func (s *suspendedCalls) take(id stateID) *suspendedCall {
+// take removes and returns the suspended call with the id of a state; nil when there is none.
+func (s *suspendedCalls) take(id seal.ID) *suspendedCall {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.takeLocked(id)
 }
 
 // takeLocked is take for callers that hold mu.
-func (s *suspendedCalls) takeLocked(id stateID) *suspendedCall {
+func (s *suspendedCalls) takeLocked(id seal.ID) *suspendedCall {
 	p := s.calls[id]
 	if p == nil {
 		return nil
@@ -107,23 +106,6 @@ func (s *suspendedCalls) takeLocked(id stateID) *suspendedCall {
 	s.quota.Release(p.owner, 1)
 	p.timer.Stop()
 	return p.call
-}
-
-// resume takes out the suspended call that a request continues. It returns nil
-// for a request that begins a call, and for a state that is not valid here.
-func (s *suspendedCalls) resume(r *request) *suspendedCall {
-	if !r.modern || r.generation.Servers[r.item.Server].Share != PerSession {
-		return nil
-	}
-	state, _ := mcp.TextMember(r.params, "requestState")
-	if !strings.HasPrefix(state, statePrefix) {
-		return nil
-	}
-	id, err := s.states.open(state, r.stateBinding(r.item.Server))
-	if err != nil {
-		return nil
-	}
-	return s.take(id)
 }
 
 // count returns the number of suspended calls.

@@ -314,7 +314,7 @@ func TestSpansOfACall(t *testing.T) {
 func TestNoObserverCostsNothing(t *testing.T) {
 	d := newFixture(simple("a"))
 	defer d.end()
-	p := &pipeline{opts: d.opts, suspended: d.suspended, questions: newApprovalQuestions()}
+	p := &pipeline{opts: d.opts, suspended: d.suspended, states: d.states}
 	answer := response{result: []byte(`{}`)}
 	inner := handler(func(context.Context, *request) (response, error) { return answer, nil })
 	traced, r := p.trace(inner), &request{gw: d.Gateway, generation: d.generations.current()}
