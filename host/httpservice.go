@@ -85,6 +85,7 @@ func (s *httpService) start(ctx context.Context) error {
 			Hint: "end the process that uses the file, if there is one, see that the data directory can be written, or leave store = \"sqlite\" out"}
 	}
 	s.app.Gateway.SetShares(next.shares)
+	s.app.approvals.SetShare(approvalShare(h))
 	next.accept()
 	s.app.http = s
 	s.app.serving.Store(s.server)
@@ -250,6 +251,7 @@ func (c *httpChange) apply() {
 	}
 	s.server.Apply(c.settings)
 	s.app.Gateway.SetShares(c.shares)
+	s.app.approvals.SetShare(approvalShare(c.next))
 	s.keys.Keep(keySources(c.next))
 	if moves {
 		c.accept()

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"github.com/junctor-mcp/junctor/host/approval"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/connpool"
 	"github.com/junctor-mcp/junctor/host/gateway"
@@ -54,6 +55,11 @@ func (c clientele) shares(total, least int, tenant, principal *int) (s limit.Sha
 		s.Principal = int64(*principal)
 	}
 	return s
+}
+
+// approvalShare returns the share of one tenant in the calls that wait for an approval.
+func approvalShare(h config.HTTP) int64 {
+	return clientele{tenants: clienteleOf(h).tenants}.shares(approval.MaxKept, 0, nil, nil).Tenant
 }
 
 // httpShares returns the shares in the limits of the listener.

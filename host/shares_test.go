@@ -77,3 +77,23 @@ func TestDocumentedShares(t *testing.T) {
 		t.Errorf("docs/gateway.md does not contain %q", want)
 	}
 }
+
+// TestApprovalShare: one of several tenants gets half of the calls that wait for an approval.
+func TestApprovalShare(t *testing.T) {
+	token := func(tenant, subject string) config.Authentication {
+		return config.Authentication{Kind: "static_token", Settings: config.StaticToken{Tenant: tenant, Subject: subject}}
+	}
+	for what, c := range map[string]struct {
+		auth []config.Authentication
+		want int64
+	}{
+		"everybody":              {nil, 0},
+		"several of one tenant":  {[]config.Authentication{token("a", "x"), token("a", "y")}, 0},
+		"several tenants":        {[]config.Authentication{token("a", "x"), token("b", "x")}, 500},
+		"several of two tenants": {[]config.Authentication{token("a", "x"), token("a", "y"), token("b", "x")}, 500},
+	} {
+		if got := approvalShare(config.HTTP{Auth: c.auth}); got != c.want {
+			t.Errorf("%s: %d", what, got)
+		}
+	}
+}

@@ -75,9 +75,9 @@ func FuzzUnescape(f *testing.F) {
 func TestStoreIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := NewStore()
-		for i := range 3 * maxPendingPrincipal {
+		for i := range 3 * MaxWaitingPerPrincipal {
 			err := s.Confirm(context.Background(), callBy("alice", fmt.Sprintf(`{"n":%d}`, i)))
-			if want := fault.ApprovalRequired; i >= maxPendingPrincipal {
+			if want := fault.ApprovalRequired; i >= MaxWaitingPerPrincipal {
 				want = fault.GatewayOverloaded
 				if !fault.Is(err, want) {
 					t.Fatalf("call %d: %v", i, err)
@@ -92,10 +92,10 @@ func TestStoreIsBounded(t *testing.T) {
 		if err := s.Confirm(context.Background(), callBy("carol", `{"a":"`+strings.Repeat("x", maxKept)+`"}`)); !fault.Is(err, fault.ApprovalDenied) {
 			t.Errorf("large arguments: %v", err)
 		}
-		for i := range 2 * maxPending {
+		for i := range 2 * MaxKept {
 			_ = s.Confirm(context.Background(), callBy(fmt.Sprint("p", i), `{}`))
 		}
-		if n := len(s.All()); n > maxPending {
+		if n := len(s.All()); n > MaxKept {
 			t.Errorf("%d calls are kept", n)
 		}
 		time.Sleep(time.Minute + 1)
@@ -172,15 +172,112 @@ func TestApprovalIsOfOneRule(t *testing.T) {
 // asked about.
 func TestUsedApprovalsMakeRoom(t *testing.T) {
 	s := NewStore()
-	for i := range 2 * maxPending {
+	for i := range 2 * MaxKept {
 		c := callBy("carol", fmt.Sprintf(`{"n":%d}`, i))
 		c.Terms.ByClient = true
 		s.Approve(c)
 	}
-	if n := len(s.All()); n > maxPending {
+	if n := len(s.All()); n > MaxKept {
 		t.Errorf("%d entries", n)
 	}
 	if err := s.Confirm(t.Context(), callBy("bob", `{}`)); !fault.Is(err, fault.ApprovalRequired) {
 		t.Error(err)
+	}
+}
+
+// A client is the principal of a call.
+type client struct{ tenant, subject string }
+
+// TestApprovalsAreShared: the calls of one tenant leave room for those of the others, and
+// those of one principal leave room for those of its tenant. Each error names the limit.
+func TestApprovalsAreShared(t *testing.T) {
+	for name, c := range map[string]struct {
+		share int64
+		fill  func(ask func(client, int) error, s *Store)
+		by    client
+		want  string // of the error; empty: the call waits
+	}{
+		"20 principals of one tenant, another tenant": {500, fillTenant("a", 20), client{"b", "x"}, ""},
+		"20 principals of one tenant, a new one":      {500, fillTenant("a", 20), client{"a", "x"}, "500 calls of this tenant wait or were answered, which is its share of 1000"},
+		"20 principals of one tenant, without shares": {0, fillTenant("a", 20), client{"b", "x"}, "1000 calls of all clients wait or were answered"},
+		"one principal, itself":                       {500, fillTenant("a", 1), client{"a", "0"}, "50 calls of this client wait, which is its share of 1000"},
+		"one principal, another of its tenant":        {500, fillTenant("a", 1), client{"a", "1"}, ""},
+		"two tenants, a third":                        {400, fillTenants("a", "b"), client{"c", "x"}, ""},
+		"denied calls count": {500, func(ask func(client, int) error, s *Store) {
+			for i := range 500 {
+				_ = ask(client{"a", fmt.Sprint(i % 20)}, i)
+				_, _ = s.Answer(waitingID(s), false, "me")
+			}
+		}, client{"a", "x"}, "500 calls of this tenant"},
+		"calls that were made make room in the tenant": {500, func(_ func(client, int) error, s *Store) {
+			for i := range 600 {
+				made := callBy("carol", fmt.Sprintf(`{"n":%d}`, i))
+				made.Principal.Tenant, made.Terms.ByClient = "a", true
+				s.Approve(made)
+			}
+		}, client{"a", "x"}, ""},
+		"a share above the limit is the limit": {5000, fillTenant("a", 20), client{"b", "x"}, "1000 calls of all clients"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := NewStore()
+			s.SetShare(c.share)
+			ask := func(by client, n int) error {
+				one := callBy(by.subject, fmt.Sprintf(`{"n":%d}`, n))
+				one.Principal.Tenant = by.tenant
+				return s.Confirm(t.Context(), one)
+			}
+			c.fill(ask, s)
+			err := ask(c.by, -1)
+			if c.want == "" {
+				if !fault.Is(err, fault.ApprovalRequired) {
+					t.Errorf("the call does not wait: %v", err)
+				}
+			} else if !fault.Is(err, fault.GatewayOverloaded) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+// fillTenant asks for as many approvals as the principals of a tenant may.
+func fillTenant(tenant string, principals int) func(func(client, int) error, *Store) {
+	return func(ask func(client, int) error, _ *Store) {
+		for i := range principals {
+			for n := range MaxWaitingPerPrincipal + 1 {
+				_ = ask(client{tenant, fmt.Sprint(i)}, n)
+			}
+		}
+	}
+}
+
+func fillTenants(tenants ...string) func(func(client, int) error, *Store) {
+	return func(ask func(client, int) error, s *Store) {
+		for _, tenant := range tenants {
+			fillTenant(tenant, 20)(ask, s)
+		}
+	}
+}
+
+// waitingID returns the id of a call that waits.
+func waitingID(s *Store) string { return s.All()[0].ID }
+
+// TestUsedApprovalsOfOneTenantStay: a tenant that makes many approved calls removes no
+// entries of another tenant.
+func TestUsedApprovalsOfOneTenantStay(t *testing.T) {
+	s := NewStore()
+	s.SetShare(500)
+	for tenant, n := range map[string]int{"b": 10, "a": 2 * MaxKept} {
+		for i := range n {
+			made := callBy("carol", fmt.Sprintf(`{"n":%d}`, i))
+			made.Principal.Tenant, made.Terms.ByClient = tenant, true
+			s.Approve(made)
+		}
+	}
+	count := map[string]int{}
+	for _, p := range s.All() {
+		count[p.Call.Principal.Tenant]++
+	}
+	if count["b"] != 10 || count["a"] != 500 {
+		t.Errorf("%v", count)
 	}
 }

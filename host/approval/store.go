@@ -14,9 +14,12 @@ import (
 )
 
 const (
-	maxPending          = 1000
-	maxPendingPrincipal = 50
-	maxKept             = 64 << 10 // bytes of arguments of a call that may wait
+	// MaxKept limits the calls that wait, were approved or were denied, of all clients.
+	MaxKept = 1000
+	// MaxWaitingPerPrincipal limits the calls of one principal that wait.
+	MaxWaitingPerPrincipal = 50
+
+	maxKept = 64 << 10 // bytes of arguments of a call that may wait
 )
 
 // A Store holds the calls that wait, and those that were approved or denied. Its methods
@@ -25,12 +28,27 @@ type Store struct {
 	mu      sync.Mutex
 	byKey   map[Key]*Pending // guarded by mu
 	changed chan struct{}    // guarded by mu; closed at the next answer
+	share   int              // guarded by mu; of one tenant in MaxKept
 	observe func(Pending)    // nil: see Observe
 }
 
 // NewStore returns an empty store.
 func NewStore() *Store {
-	return &Store{byKey: map[Key]*Pending{}, changed: make(chan struct{})}
+	return &Store{byKey: map[Key]*Pending{}, changed: make(chan struct{}), share: MaxKept}
+}
+
+// SetShare sets how many of the MaxKept calls one tenant may have; 0: all of them. Calls
+// above a smaller share are kept. A nil Store has none.
+func (s *Store) SetShare(tenant int64) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.share = MaxKept
+	if tenant > 0 {
+		s.share = int(min(tenant, MaxKept))
+	}
 }
 
 // Observe sets a function that is called for each call that begins to wait, and when it is
@@ -118,19 +136,10 @@ func (s *Store) look(c *Call, count bool) (_ *Pending, changed <-chan struct{}, 
 
 // add adds a call that waits. The caller holds mu.
 func (s *Store) add(k Key, c *Call) (*Pending, error) {
-	mine := 0
-	for _, p := range s.byKey {
-		if p.State == Waiting && p.Call.Principal.Same(c.Principal) {
-			mine++
-		}
+	if err := s.makeRoom(c); err != nil {
+		return nil, fault.In(c.Item.Server, err)
 	}
-	if len(s.byKey) >= maxPending {
-		s.forgetUsed()
-	}
-	switch {
-	case mine >= maxPendingPrincipal, len(s.byKey) >= maxPending:
-		return nil, fault.In(c.Item.Server, fault.New(fault.GatewayOverloaded, "too many calls wait for an approval").WithHint("wait until some are answered"))
-	case len(c.Arguments) > maxKept:
+	if len(c.Arguments) > maxKept {
 		return nil, fault.In(c.Item.Server, fault.New(fault.ApprovalDenied, "the arguments have more than %d KiB, which no person can judge", maxKept>>10))
 	}
 	kept := *c
@@ -139,6 +148,34 @@ func (s *Store) add(k Key, c *Call) (*Pending, error) {
 	p := &Pending{ID: s.newID(), Call: &kept, Since: now, Expires: now.Add(c.Terms.Valid), State: Waiting}
 	s.byKey[k] = p
 	return p, nil
+}
+
+// makeRoom returns nil if the limits allow one more entry. It removes an entry of a call
+// that was made, of the tenant or of all, if that makes the room. The caller holds mu.
+func (s *Store) makeRoom(c *Call) *fault.Error {
+	tenant := c.Principal.Tenant
+	waiting, ofTenant := 0, 0
+	for _, p := range s.byKey {
+		if p.Call.Principal.Tenant == tenant {
+			ofTenant++
+		}
+		if p.State == Waiting && p.Call.Principal.Same(c.Principal) {
+			waiting++
+		}
+	}
+	const reached = "approval limit reached: "
+	switch {
+	case waiting >= MaxWaitingPerPrincipal:
+		return fault.New(fault.GatewayOverloaded, reached+"%d calls of this client wait, which is its share of %d", waiting, MaxKept).
+			WithHint("wait until some are answered")
+	case ofTenant >= s.share && s.share < MaxKept && !s.forgetUsed(func(p *Pending) bool { return p.Call.Principal.Tenant == tenant }):
+		return fault.New(fault.GatewayOverloaded, reached+"%d calls of this tenant wait or were answered, which is its share of %d", ofTenant, MaxKept).
+			WithHint("wait until some are answered or expire")
+	case len(s.byKey) >= MaxKept && !s.forgetUsed(func(*Pending) bool { return true }):
+		return fault.New(fault.GatewayOverloaded, reached+"%d calls of all clients wait or were answered", MaxKept).
+			WithHint("wait until some are answered or expire")
+	}
+	return nil
 }
 
 // letters of ids: none that looks like another one.
@@ -178,18 +215,18 @@ func (s *Store) forget() {
 	}
 }
 
-// forgetUsed removes the entry of the call that was made first of all. The caller holds mu.
-func (s *Store) forgetUsed() {
+// forgetUsed removes the oldest entry of a call that was made, of those that match. It
+// reports whether there was one. The caller holds mu.
+func (s *Store) forgetUsed(match func(*Pending) bool) bool {
 	var oldest *Pending
 	var at Key
 	for k, p := range s.byKey {
-		if p.State == Used && (oldest == nil || p.Since.Before(oldest.Since)) {
+		if p.State == Used && match(p) && (oldest == nil || p.Since.Before(oldest.Since)) {
 			oldest, at = p, k
 		}
 	}
-	if oldest != nil {
-		delete(s.byKey, at)
-	}
+	delete(s.byKey, at)
+	return oldest != nil
 }
 
 // Approve implements [Gate]. An approval for one call is not kept: the call goes on.

@@ -41,7 +41,11 @@ func (p *pipeline) awaitApproval(ctx context.Context, r *request) (question []by
 		}
 	}
 	p.audit.note(r, audit.Approval, "", "", "asked of an operator")
-	return nil, p.opts.Approval.Confirm(ctx, c)
+	err = p.opts.Approval.Confirm(ctx, c)
+	if fault.Is(err, fault.GatewayOverloaded) {
+		return nil, faultError(err, r.modern) // the client learns which limit it is
+	}
+	return nil, err
 }
 
 // approvalCall describes the request to a person.

@@ -326,3 +326,31 @@ func TestApprovalCovers(t *testing.T) {
 		})
 	}
 }
+
+// TestApprovalLimitIsNamed: a client whose tenant has its share of the approvals is told so, and
+// a client of another tenant is asked.
+func TestApprovalLimitIsNamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newApprovalFixture(t, "2026-07-28", policy.Approval{Valid: time.Hour, Covers: policy.CoversCall})
+		defer a.end()
+		a.store.SetShare(approval.MaxKept / 2)
+		for i := range 20 {
+			one := a.visitor(fmt.Sprint(i), "one")
+			defer one.hangUp()
+			for n := range approval.MaxWaitingPerPrincipal {
+				one.say(modernCallOfX, n, n, "")
+			}
+			synctest.Wait()
+			one.drain()
+		}
+		mine, other := a.visitor("me", "one"), a.visitor("me", "two")
+		defer mine.hangUp()
+		defer other.hangUp()
+		if got := mine.asks(modernCallOfX, 1, 1, ""); !strings.Contains(got, "approval limit reached: 500 calls of this tenant") || !strings.Contains(got, `"reason":"overloaded"`) {
+			t.Error(got)
+		}
+		if got := other.asks(modernCallOfX, 1, 1, ""); !strings.Contains(got, "approval_required") {
+			t.Error(got)
+		}
+	})
+}
