@@ -35,6 +35,10 @@ func TestMain(m *testing.M) {
 		dialForTest(os.Getenv("CONTROL_DIAL"))
 		return
 	}
+	if who := os.Getenv("CONTROL_TREE"); who != "" {
+		startForTest(who)
+		return
+	}
 	if dir := os.Getenv("CONTROL_SERVE"); dir != "" {
 		if _, err := Serve(context.Background(), dir, nil, &fixed{status: Status{PID: os.Getpid()}}, hclog.NewNullLogger()); err != nil {
 			fmt.Println(err)
@@ -43,7 +47,7 @@ func TestMain(m *testing.M) {
 		_, _ = io.Copy(io.Discard, os.Stdin) // until the test ends it
 		return
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/junctor-mcp/junctor/sdk/process.onSpawner.func1.1")) // of the first Start
 }
 
 // dialForTest asks for the status at a prefix and prints the result.

@@ -7,7 +7,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/shirou/gopsutil/v4/process"
 	"github.com/tailscale/peercred"
@@ -19,28 +18,46 @@ import (
 const maxAncestors = 64
 
 // checkPeer returns nil if the process at the other end of a connection may control
-// this one: it runs as the same user or as root, and it does not descend from one of
-// the processes in hosts.
+// this one: it runs as the same user or as root, and Junctor did not start it, neither
+// this process nor one of hosts nor one that has ended.
 func checkPeer(c net.Conn, hosts []int) error {
 	if err := checkUser(c); err != nil {
 		return err
 	}
-	creds, err := peercred.Get(c)
-	if err != nil {
-		return fmt.Errorf("the process that connected is not known: %w", err)
-	}
-	pid, known := creds.PID()
-	if !known {
-		return fmt.Errorf("the process that connected is not known")
-	}
-	descends, err := descendsFrom(pid, os.Getpid(), hosts)
-	if err != nil {
-		return fmt.Errorf("the parents of process %d are not known: %w", pid, err)
-	}
-	if descends {
+	pid, began, err := beganByJunctor(c, os.Getpid(), hosts)
+	switch {
+	case err != nil:
+		return err
+	case began:
 		return fmt.Errorf("process %d was started by junctor and may not control junctor", pid)
 	}
 	return nil
+}
+
+// beganByJunctor reports whether Junctor started the process at the other end of a connection,
+// or one that it descends from. self and hosts are processes of Junctor; self 0 is none. It fails
+// if the process has ended: another one may have its id.
+func beganByJunctor(c net.Conn, self int, hosts []int) (pid int, began bool, err error) {
+	creds, err := peercred.Get(c)
+	if err != nil {
+		return 0, false, fmt.Errorf("the process at the other end is not known: %w", err)
+	}
+	pid, known := creds.PID()
+	if !known {
+		return 0, false, errors.New("the process at the other end is not known")
+	}
+	if began, err = descendsFrom(pid, self, hosts); err != nil {
+		return pid, false, fmt.Errorf("the parents of process %d are not known: %w", pid, err)
+	}
+	if !began {
+		if began, err = started.IsDescendant(pid); err != nil {
+			return pid, false, fmt.Errorf("the limits of process %d are not known: %w", pid, err)
+		}
+	}
+	if peerEnded(c) {
+		return pid, false, fmt.Errorf("process %d, which connected, has ended", pid)
+	}
+	return pid, began, nil
 }
 
 // checkUser returns nil if the process at the other end of a connection runs as the same
@@ -61,25 +78,17 @@ func checkUser(c net.Conn) error {
 var errStarted = errors.New("it was started by junctor and could show false approvals and links")
 
 // checkServer returns nil if the process that serves a socket runs as the same user or as root,
-// and does not descend from one of the processes in hosts. A server that Junctor starts can
-// serve a socket like that of Junctor.
+// and Junctor did not start it: see checkPeer. A server that Junctor starts can serve a socket
+// like that of Junctor.
 func checkServer(c net.Conn, hosts []int) error {
 	if err := checkUser(c); err != nil {
 		return err
 	}
-	creds, err := peercred.Get(c)
-	if err != nil {
-		return fmt.Errorf("the process at the other end is not known: %w", err)
-	}
-	pid, known := creds.PID()
-	if !known {
-		return errors.New("the process at the other end is not known")
-	}
-	descends, err := descendsFrom(pid, 0, hosts)
-	if err != nil {
-		return fmt.Errorf("the parents of process %d are not known: %w", pid, err)
-	}
-	if descends {
+	_, began, err := beganByJunctor(c, 0, hosts)
+	switch {
+	case err != nil:
+		return err
+	case began:
 		return errStarted
 	}
 	return nil
@@ -114,7 +123,7 @@ func descendsFrom(pid, self int, others []int) (bool, error) {
 // returns false if the environment cannot be read.
 func marked(pid int) bool {
 	environ, err := (&process.Process{Pid: int32(pid)}).Environ()
-	return err == nil && slices.ContainsFunc(environ, func(v string) bool { return strings.HasPrefix(v, started.RunVariable+"=") })
+	return err == nil && started.CarriesMark(environ)
 }
 
 // CPU returns the processor time that a process has used, in seconds, or 0 if it is not

@@ -49,13 +49,16 @@ var programs = map[string]func(args []string){
 		fmt.Println("terminated")
 		os.Exit(7)
 	},
-	"family":    family,
-	"parent":    parent,
-	"endall":    endAll,
-	"endothers": endOthers,
-	"execwait":  execWait,
-	"execdrop":  execDrop,
-	"letgo":     letGo,
+	"family":     family,
+	"parent":     parent,
+	"endall":     endAll,
+	"endothers":  endOthers,
+	"execwait":   execWait,
+	"execdrop":   execDrop,
+	"letgo":      letGo,
+	"marking":    marking,
+	"nested":     nested,
+	"pluginlike": pluginlike,
 }
 
 func TestMain(m *testing.M) {

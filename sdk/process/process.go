@@ -138,6 +138,7 @@ func Start(c Command) (*Process, error) {
 		if p.proc, err = os.StartProcess(path, c.Args, attr); err == nil {
 			limited = c.Limits.set(p.proc.Pid)
 			if !p.free {
+				_ = markDescendant(p.proc.Pid) // without it, the environment is the mark
 				p.group = newGroup(p.proc)
 			}
 			tracked[p.proc.Pid] = p

@@ -49,6 +49,7 @@ const (
 func Main(p *sdk.Plugin) { os.Exit(run(p, os.Args[1:])) }
 
 func run(p *sdk.Plugin, args []string) int {
+	_ = process.MarkDescendants() // first, so that no server is without the mark; else it has that in its environment
 	manifest, err := p.Describe(wire.Majors(), wire.Features)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)

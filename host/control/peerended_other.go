@@ -1,0 +1,8 @@
+//go:build !linux
+
+package control
+
+import "net"
+
+// peerEnded returns false: this system does not tell.
+func peerEnded(net.Conn) bool { return false }

@@ -1,0 +1,11 @@
+//go:build !linux
+
+package process
+
+// MarkDescendants does nothing: no limit of this system marks the descendants of a process.
+func MarkDescendants() error { return nil }
+
+func markDescendant(int) error { return nil }
+
+// IsDescendant returns false: see [MarkDescendants].
+func IsDescendant(int) (bool, error) { return false, nil }
