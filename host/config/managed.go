@@ -1,13 +1,12 @@
 package config
 
 import (
-	"encoding/json"
 	"errors"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -120,6 +119,9 @@ func (r blockReader) managedEntry(list string, at hcl.Range, v cty.Value) (e man
 		case err != nil || value.IsNull() || want == cty.String && value.AsString() == "" || want != cty.String && value.LengthInt() == 0:
 			r.errorAt(at, hint, "%q of an entry of %q must be %s", member, list, typeName(want))
 			return e, false
+		case member == "command" && list == "allow" && leadsAnywhere(value.AsValueSlice()[0].AsString()):
+			r.errorAt(at, "write an absolute path, or a name that is looked up in PATH", "a relative path in %q is another program in each directory", list)
+			return e, false
 		case member == "name":
 			e.Name = value.AsString()
 		case member == "url":
@@ -137,34 +139,22 @@ func (r blockReader) managedEntry(list string, at hcl.Range, v cty.Value) (e man
 	return e, true
 }
 
+// leadsAnywhere reports whether a program is named by a relative path.
+func leadsAnywhere(program string) bool {
+	return strings.ContainsAny(program, `/`+string(filepath.Separator)) && !filepath.IsAbs(program)
+}
+
 // disableUnmanaged disables the servers that the managed configuration does not allow.
 func (l *loader) disableUnmanaged(drafts []*draft, rules managed.Rules) {
 	for _, d := range drafts {
 		if !d.Enabled {
 			continue
 		}
-		if why := rules.Blocked(managedServer(d.Server)); why != "" {
+		if why := l.unmanaged(d.Server, rules); why != "" {
 			d.Enabled, d.Blocked = false, why
 			d.block.warnAt(d.block.head, "ask the administrator of this machine", "server %q is not used: the managed configuration does not allow it (%s)", d.Name, why)
 		}
 	}
-}
-
-// managedServer returns what the managed configuration is to know of a server.
-func managedServer(s *Server) managed.Server {
-	var settings struct {
-		Command []string          `json:"command"`
-		Args    []string          `json:"args"`
-		URL     string            `json:"url"`
-		Env     map[string]string `json:"env"`
-	}
-	_ = json.Unmarshal(s.Transport.Settings, &settings) // members of other types are those of another transport
-	m := managed.Server{Name: s.Name, URL: settings.URL}
-	if len(settings.Command) > 0 && m.URL == "" {
-		m.Command = slices.Concat(settings.Command, settings.Args)
-		m.Altered = s.Transport.Component != "stdio" || slices.ContainsFunc(slices.Collect(maps.Keys(settings.Env)), ChoosesCode)
-	}
-	return m
 }
 
 // A Managed is the managed configuration of the machine.

@@ -47,6 +47,12 @@ func (r *Rules) Blocked(s Server) string {
 	return "not among those that are allowed at " + r.At
 }
 
+// ByCommand reports whether a server that may be used is a program that an entry of Allow names
+// by its command.
+func (r *Rules) ByCommand(s Server) bool {
+	return s.Command != nil && slices.ContainsFunc(r.Allow, func(e Entry) bool { return e.Command != nil && e.allows(s) })
+}
+
 // decides reports whether an entry that matches is enough for this kind of server.
 func (r *Rules) decides(e Entry, s Server) bool {
 	needs := func(has func(Entry) bool) bool { return slices.ContainsFunc(r.Allow, has) }

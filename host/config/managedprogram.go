@@ -1,0 +1,98 @@
+package config
+
+import (
+	"encoding/json"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/junctor-mcp/junctor/host/managed"
+	"github.com/junctor-mcp/junctor/host/ownership"
+)
+
+// unmanaged returns why the managed configuration does not allow a server, or "" if it does.
+// The program of an auth provider is allowed as that of a server is.
+func (l *loader) unmanaged(s *Server, rules managed.Rules) string {
+	if why := l.unmanagedUse(l.managedUse(s.Name, s.Transport), rules); why != "" {
+		return why
+	}
+	if s.Auth == nil {
+		return ""
+	}
+	use := l.managedUse(s.Name, *s.Auth)
+	if use.URL = ""; use.Command == nil && l.isBundled(*s.Auth) {
+		return "" // it runs no program
+	}
+	if why := l.unmanagedUse(use, rules); why != "" {
+		return "the program of its auth block is " + why
+	}
+	return ""
+}
+
+// unmanagedUse checks one block of a server.
+func (l *loader) unmanagedUse(use managed.Server, rules managed.Rules) string {
+	why := rules.Blocked(use)
+	if why == "" && rules.ByCommand(use) {
+		why = l.exposedProgram(use.Command[0])
+	}
+	return why
+}
+
+// managedUse returns what the managed configuration is to know of a block of a server. Of a
+// plugin that is not bundled only the name of the server counts, because the meaning of its
+// settings is its own.
+func (l *loader) managedUse(name string, b Block) managed.Server {
+	m := managed.Server{Name: name}
+	if !l.isBundled(b) {
+		return m
+	}
+	var settings struct {
+		Command []string          `json:"command"`
+		Args    []string          `json:"args"`
+		URL     string            `json:"url"`
+		Env     map[string]string `json:"env"`
+		PassEnv []string          `json:"pass_env"`
+	}
+	_ = json.Unmarshal(b.Settings, &settings) // members of other types are those of another transport
+	m.URL = settings.URL
+	if len(settings.Command) > 0 && m.URL == "" {
+		m.Command = slices.Concat(settings.Command, settings.Args)
+		variables := slices.Concat(slices.Collect(maps.Keys(settings.Env)), settings.PassEnv)
+		m.Altered = b.Component != "stdio" && b.Component != "command" || slices.ContainsFunc(variables, ChoosesCode)
+	}
+	return m
+}
+
+// isBundled reports whether the plugin of a block is one of Junctor's own.
+func (l *loader) isBundled(b Block) bool {
+	p := l.plugins[b.Plugin]
+	return p != nil && strings.HasPrefix(p.Source, "builtin/")
+}
+
+// exposedProgram returns why a program without a path may be another one than the
+// administrator means, or "". The user chooses PATH, so that the program that it finds must be
+// one that only the administrator can change.
+func (l *loader) exposedProgram(name string) string {
+	if strings.ContainsAny(name, `/`+string(filepath.Separator)) {
+		return ""
+	}
+	list, _ := l.lookup("PATH")
+	path := searchPath{list: list, known: true}.find(name)
+	if !filepath.IsAbs(path) {
+		return "" // there is no such program
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return name + " cannot be found"
+	}
+	for _, place := range []string{filepath.Dir(path), filepath.Dir(real), real} {
+		if dir, err := filepath.EvalSymlinks(place); err == nil {
+			place = dir // /bin is a link on many systems
+		}
+		if why := ownership.Unmanaged(place); why != "" {
+			return "not run, because the PATH leads to " + path + ", and " + place + " " + why
+		}
+	}
+	return ""
+}
