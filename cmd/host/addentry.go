@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/clientimport"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/login"
@@ -86,7 +87,7 @@ func (e *env) addEntry(ctx context.Context, args []string, x *entryOptions, late
 	for i, s := range got.Secrets {
 		got.Secrets[i].Value = secrets[strings.TrimPrefix(s.Where, "inputs.")]
 	}
-	if err := e.agreeToAdd(ctx, found, got, x.yes); err != nil {
+	if err := e.agreeToAdd(ctx, found, got, target, x.yes); err != nil {
 		return err
 	}
 	return e.putAndShow(ctx, got, target, name, later, nil)
@@ -175,11 +176,14 @@ func (e *env) askInput(ctx context.Context, q registry.Question) (string, error)
 }
 
 // agreeToAdd shows what the entry comes to, and asks whether to add and start it.
-func (e *env) agreeToAdd(ctx context.Context, found registry.Entry, got clientimport.Result, yes bool) error {
+func (e *env) agreeToAdd(ctx context.Context, found registry.Entry, got clientimport.Result, target *clientconfig.File, yes bool) error {
 	if yes {
 		return nil
 	}
 	_, _ = fmt.Fprintf(safeWriter{e.stderr}, "%s %s: %s\n\n%s\n", found.Name, found.Version, strings.Join(strings.Fields(found.Description), " "), got.HCL)
+	if err := e.showAdditions(target, got.Blocks()); err != nil {
+		return err
+	}
 	if !e.canAsk() {
 		return fault.New(fault.Usage, "the server comes from a registry, so nothing was added without an answer").WithHint("if the block above is what you want, repeat the command with --yes")
 	}

@@ -27,6 +27,8 @@ type importOptions struct {
 	scope              string
 	only               []string
 	write, replace, ok bool // --write, --replace, --yes
+
+	prepare func() error // runs before anything is written; may be nil
 }
 
 func (e *env) importVerb() *cobra.Command {
@@ -47,6 +49,10 @@ With --write, add the blocks to the end of the configuration, or to a new juncto
 secret set" does; one whose name is taken is left to you. All else in the configuration stays as it is, and
 the file as it was is kept beside it. Servers whose name the configuration has already are left out. A bundle is unpacked
 into Junctor's data directory.
+
+Only the file of a client in your own scope counts as yours. Of every other file, --write shows what the blocks would run,
+read and contact, as "junctor trust" does, and asks. Without a terminal the blocks are written with enabled = false; --yes
+adds them as they are.
 
 With --replace too, put one entry in the place of the imported ones in the client's own file: the one that "junctor export
 CLIENT" writes. Comments stay, and the file as it was is kept beside it.`,
@@ -79,7 +85,7 @@ CLIENT" writes. Comments stay, and the file as it was is kept beside it.`,
 	f := cmd.Flags()
 	f.BoolVar(&x.write, "write", false, "add the blocks to the configuration")
 	f.BoolVar(&x.replace, "replace", false, "with --write: put Junctor in the place of the imported entries in the client's file")
-	f.BoolVarP(&x.ok, "yes", "y", false, "replace without asking")
+	f.BoolVarP(&x.ok, "yes", "y", false, "add what another person may have written, and replace, without asking")
 	f.StringArrayVar(&x.only, "only", nil, "import this `SERVER` of the file; repeat it for several")
 	f.StringVar(&x.scope, "scope", string(clientconfig.User), "whose file of a client: "+strings.Join(clientconfig.Scopes, ", "))
 	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions(clientconfig.Scopes, cobra.ShellCompDirectiveNoFileComp))
@@ -91,7 +97,7 @@ func (e *env) importServers(ctx context.Context, x importOptions, from string) e
 	if err := e.checkReplace(x, from); err != nil {
 		return err
 	}
-	e.foreign = clientconfig.Find(from) == nil // another person may have written the file
+	e.foreign = isForeign(x, from, e.get)
 	if isBundle(from) {
 		return e.importBundle(ctx, x, from)
 	}
@@ -120,6 +126,21 @@ func (e *env) putContent(ctx context.Context, x importOptions, file clientconfig
 		}
 	}
 	got := clientimport.Convert(file, taken, e.isSet)
+	if target != nil && len(got.Servers)+len(got.Policy) > 0 {
+		if err := checkPolicy(got, target); err != nil {
+			return err
+		}
+		if e.foreign {
+			if err := e.reviewForeign(ctx, x.ok, &got, target); err != nil {
+				return err
+			}
+		}
+		if x.prepare != nil {
+			if err := x.prepare(); err != nil {
+				return err
+			}
+		}
+	}
 	if err := e.putImport(ctx, &got, target); err != nil {
 		return err
 	}
@@ -256,9 +277,6 @@ func (e *env) importTarget() (*clientconfig.File, []string, error) {
 // got.Secrets keeps those that were not stored.
 func (e *env) putImport(ctx context.Context, got *clientimport.Result, target *clientconfig.File) error {
 	if target != nil && len(got.Servers)+len(got.Policy) > 0 {
-		if err := checkPolicy(*got, target); err != nil {
-			return err
-		}
 		backup, err := e.writeEdited(target, configedit.Append(target.Text, got.Blocks()))
 		if err != nil {
 			return err

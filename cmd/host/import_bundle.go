@@ -49,10 +49,13 @@ func (e *env) importBundle(ctx context.Context, x importOptions, path string) er
 	dir := filepath.Join(e.dirs.Data, "bundles", b.Directory())
 	server, inputs := b.Server(dir, runtime.GOOS)
 	if x.write && server.Problem == "" {
-		if err := b.Unpack(dir); err != nil {
-			return bad(err)
+		x.prepare = func() error {
+			if err := b.Unpack(dir); err != nil {
+				return bad(err)
+			}
+			e.remark("unpacked into %s", dir)
+			return nil
 		}
-		e.remark("unpacked into %s", dir)
 	} else if server.Problem == "" {
 		e.remark("--write unpacks it into %s", dir)
 	}

@@ -57,13 +57,22 @@ type include struct {
 // configuration and files below its directory that file() names. The Content is nil
 // exactly if a diagnostic is an error.
 func ReadContent(path string, lookup func(string) (string, bool)) (*Content, Diagnostics) {
-	return readContent(path, lookup, true)
+	return readContent(Options{Path: path, Lookup: lookup}, true)
+}
+
+// ReadText is [ReadContent] for the text that the file at path is to have, which may use
+// modules in any directory.
+func ReadText(path string, text []byte, lookup func(string) (string, bool)) (*Content, Diagnostics) {
+	if text == nil {
+		text = []byte{} // of a new file
+	}
+	return readContent(Options{Path: path, Lookup: lookup, Texts: map[string][]byte{path: text}}, false)
 }
 
 // Digest returns a text that changes with the content of the configuration at path, which
 // may use modules in any directory.
 func Digest(path string, lookup func(string) (string, bool)) string {
-	content, diags := readContent(path, lookup, false)
+	content, diags := readContent(Options{Path: path, Lookup: lookup}, false)
 	if content == nil {
 		return "invalid: " + diags.Err().Error()
 	}
@@ -72,17 +81,20 @@ func Digest(path string, lookup func(string) (string, bool)) string {
 
 // readContent is ReadContent; the modules of a content that is for a review are in the
 // directory of the configuration.
-func readContent(path string, lookup func(string) (string, bool), review bool) (*Content, Diagnostics) {
-	l := newLoader(Options{Path: path, Lookup: lookup})
+func readContent(o Options, review bool) (*Content, Diagnostics) {
+	l, path, dir := newLoader(o), o.Path, rootOf(o.Path)
+	if o.Texts[path] != nil {
+		dir = filepath.Dir(path) // the file may be new
+	}
 	l.readSources(path)
-	if root, err := canonical(rootOf(path)); err == nil && review { // else it is reported below
+	if root, err := canonical(dir); err == nil && review { // else it is reported below
 		l.root = root
 	}
 	if len(l.problems) > 0 || !l.parse() || len(l.problems) > 0 {
 		return nil, l.diagnostics()
 	}
 	c := &Content{Path: path, included: map[string]include{}, links: map[string]string{}, programs: map[string]string{}}
-	root, err := canonical(rootOf(path))
+	root, err := canonical(dir)
 	if err != nil {
 		l.problem(problem{at: hcl.Range{Filename: path}, summary: "cannot find the directory of the configuration: " + cause(err).Error()})
 		return nil, l.diagnostics()
@@ -93,8 +105,8 @@ func readContent(path string, lookup func(string) (string, bool), review bool) (
 		c.texts = append(c.texts, namedText{s.name, l.moduleOf(s), s.text})
 		c.include(s)
 	}
-	o := outliner{loader: l, content: c}
-	c.Outline, c.Plugins = o.outline()
+	out := outliner{loader: l, content: c}
+	c.Outline, c.Plugins = out.outline()
 	return c, l.diagnostics()
 }
 
