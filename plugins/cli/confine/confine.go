@@ -186,7 +186,9 @@ func (d *Dir) absolute(path string) error {
 
 // below returns the rest of an absolute path that begins with the directory.
 func (d *Dir) below(path string) (rest string, ok bool) {
-	path = string(os.PathSeparator) + strings.TrimLeft(path, string(os.PathSeparator))
+	if os.IsPathSeparator(path[0]) {
+		path = string(os.PathSeparator) + strings.TrimLeft(path, string(os.PathSeparator))
+	}
 	for _, dir := range []string{d.given, d.real} {
 		rest, ok := strings.CutPrefix(path, dir)
 		if ok && !d.All() && (rest == "" || os.IsPathSeparator(rest[0])) {

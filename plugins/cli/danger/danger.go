@@ -110,7 +110,7 @@ func (r *Rules) Command(c *model.Command) (f Finding, ok bool) {
 		return f, found.effect != safe
 	}
 	for _, option := range r.Forced(c.Path) {
-		if !hasOption(c, option) {
+		if !strings.HasPrefix(option, "?") && !hasOption(c, option) {
 			return r.command(c, Runs, "it has no option "+option+", which would prevent that"), true
 		}
 	}
@@ -128,11 +128,26 @@ func (r *Rules) command(c *model.Command, e Effect, evidence string) Finding {
 // hasOption reports whether a command has an option. Forced arguments that are
 // not options count as present.
 func hasOption(c *model.Command, name string) bool {
+	name, _, _ = strings.Cut(name, "=")
 	return !strings.HasPrefix(name, "-") || slices.ContainsFunc(c.Options, func(o model.Option) bool { return slices.Contains(o.Names, name) })
 }
 
+// Given returns the forced arguments of a discovered command. It leaves out
+// those that are forced only if the program has them, and that it has not.
+func (r *Rules) Given(c *model.Command) []string {
+	var all []string
+	for _, option := range r.Forced(c.Path) {
+		option, optional := strings.CutPrefix(option, "?")
+		if !optional || hasOption(c, option) {
+			all = append(all, option)
+		}
+	}
+	return all
+}
+
 // Forced returns the arguments that every run of a discovered command begins
-// with, such as --sandbox of sed.
+// with, such as --sandbox of sed. A question mark precedes those that are given
+// only if the program has them.
 func (r *Rules) Forced(path []string) []string {
 	if r == nil {
 		return nil

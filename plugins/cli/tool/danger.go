@@ -82,7 +82,7 @@ func (t *Tool) applyRules(o *Options, words []string) {
 		f.Command = words
 		t.Admitted = append(t.Admitted, f)
 	}
-	for _, option := range o.Rules.Forced(c.Path) {
+	for _, option := range o.Rules.Given(&c) {
 		if !o.admits(words, []string{option}) {
 			t.Forced = append(t.Forced, option)
 			continue
