@@ -122,10 +122,25 @@ func build(servers []*Server, lists map[string]*lists) *Snapshot {
 				s.note(server, "%s", text)
 			}
 			s.degraded(server, l)
+			s.noteEmpty(server, l)
 			s.unmatched(server, l)
 		}
 	}
 	return s
+}
+
+// noteEmpty adds a note about a server that offers nothing, which is hardly meant. Where
+// the configuration names tools, unmatched says so.
+func (s *Snapshot) noteEmpty(server *Server, l *lists) {
+	if len(server.Patterns)+len(server.Views) > 0 {
+		return
+	}
+	for _, k := range kinds {
+		if list := k.of(l); len(list.Items) > 0 || list.Degraded != "" || list.Failed != nil || list.Unfinished != nil {
+			return
+		}
+	}
+	s.note(server, "the server offers nothing: it declares no tools, resources or prompts, or its lists of them are empty")
 }
 
 // degraded adds notes about incomplete lists. Lists with the same reason share a note.

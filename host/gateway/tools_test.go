@@ -194,6 +194,7 @@ func TestWarned(t *testing.T) {
 	for name, c := range map[string]struct{ tool, result, want string }{
 		"fits":         {`"outputSchema":` + schema, `{"structuredContent":{"n":1}}`, ""},
 		"fits not":     {`"outputSchema":` + schema, `{"structuredContent":{"n":"x"}}`, outputMismatch + ": n must be an integer"},
+		"other member": {`"outputSchema":{"type":"object","properties":{"n":{}},"additionalProperties":false}`, `{"structuredContent":{"other":1}}`, outputMismatch + ": other is not in the output schema"},
 		"lacks":        {`"outputSchema":` + schema, `{"content":[]}`, outputMissing},
 		"large":        {`"outputSchema":` + schema, `{"structuredContent":` + large + `}`, outputTooLarge},
 		"promises not": {`"x":1`, `{"content":[]}`, ""},

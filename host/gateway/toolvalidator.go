@@ -83,7 +83,7 @@ func (v *toolValidator) output(t *catalog.Tool, warn func(string), result []byte
 		v.warnOnce(t, warn, schemaUnusable, "consequence", "its results are not checked", "error", err)
 		return
 	}
-	if problems := s.Check(structured); len(problems) > 0 {
+	if problems := s.CheckResult(structured); len(problems) > 0 {
 		v.warn(t, warn, outputMismatch, "problem", problems[0].String())
 	}
 }

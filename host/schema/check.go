@@ -58,6 +58,14 @@ func (s *Schema) Check(instance []byte) (problems []Problem) {
 	return s.check(v)
 }
 
+// CheckResult is Check for the structured result of a tool: messages speak of the result
+// and not of arguments.
+func (s *Schema) CheckResult(instance []byte) []Problem {
+	of := *s
+	of.result = true
+	return of.Check(instance)
+}
+
 func (s *Schema) check(v any) []Problem {
 	m := meter{left: maxWork, unevaluated: s.unevaluated}
 	m.add(s.full, v)

@@ -26,6 +26,7 @@ type Schema struct {
 	origin      map[string]string
 	known       map[string][]string
 	unevaluated bool
+	result      bool // instances are results; see CheckResult
 }
 
 const resource = "urn:junctor:schema"

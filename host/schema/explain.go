@@ -106,9 +106,17 @@ func (x explainer) missing(e *jsonschema.ValidationError, names []string, messag
 	return found
 }
 
+// unknownMember is the message for a member of the instance that the schema does not allow.
+func (x explainer) unknownMember() string {
+	if x.schema.result {
+		return "is not in the output schema, which allows no other members"
+	}
+	return "is not a known argument"
+}
+
 func (x explainer) unknown(e *jsonschema.ValidationError, names []string) []finding {
 	known := x.schema.known[pointerOf(e.SchemaURL)]
-	message := "is not a known argument"
+	message := x.unknownMember()
 	if len(e.InstanceLocation) > 0 {
 		message = "is not a known key"
 	}

@@ -30,7 +30,7 @@ func (x explainer) leaf(e *jsonschema.ValidationError) finding {
 	case *kind.FalseSchema:
 		f.message = "is not allowed"
 		if strings.HasSuffix(f.schema, "/unevaluatedProperties") {
-			f.message = "is not a known argument"
+			f.message = x.unknownMember()
 		}
 	case *kind.Not:
 		f.schema += "/not"

@@ -104,7 +104,7 @@ func (k *call) readDocument(res *http.Response) *failure {
 		return f
 	}
 	release := buffer.Releaser(body)
-	body = bytes.TrimSpace(body)
+	body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff")))
 	answered := false
 	if len(body) > 0 && body[0] == '[' { // revision 2025-03-26 allows batches
 		if !jsonrpc.Elements(body, func(one []byte) { answered = k.deliver(bytes.Clone(one), nil) || answered }) {

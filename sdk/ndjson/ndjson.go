@@ -266,12 +266,15 @@ func (r *Reader) tooLong(line []byte, size int64) error {
 // ErrNotMessage is the error of [Message] for a line that is not a message.
 var ErrNotMessage = errors.New("not a JSON-RPC message")
 
-// Message returns the message in a line, without surrounding white space and
-// without CR or LF. It returns ErrNotMessage if the line does not look like one
+// byteOrderMark precedes the first message of some programs, mostly on Windows.
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+// Message returns the message in a line, without a byte order mark, surrounding white
+// space, CR and LF. It returns ErrNotMessage if the line does not look like one
 // JSON object. It changes line: a CR or LF between tokens becomes a space.
 // Elsewhere CR and LF are not valid JSON.
 func Message(line []byte) ([]byte, error) {
-	line = bytes.Trim(line, " \t\r\n")
+	line = bytes.Trim(bytes.TrimPrefix(line, byteOrderMark), " \t\r\n")
 	if len(line) < 2 || line[0] != '{' || line[len(line)-1] != '}' {
 		return nil, ErrNotMessage
 	}

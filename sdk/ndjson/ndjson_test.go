@@ -233,7 +233,11 @@ func TestMessage(t *testing.T) {
 		{"one brace", "{", ""},
 		{"no end", `{"a":1`, ""},
 		{"no beginning", `"a":1}`, ""},
-		{"byte order mark", "\ufeff{}", ""},
+		{"byte order mark", "\ufeff{}", "{}"},
+		{"byte order mark and white space", "\ufeff \n{\"a\":1}\n", `{"a":1}`},
+		{"two byte order marks", "\ufeff\ufeff{}", ""},
+		{"white space before the byte order mark", " \ufeff{}", ""},
+		{"byte order mark at the end", "{}\ufeff", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := Message([]byte(c.in))
