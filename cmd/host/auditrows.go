@@ -169,10 +169,8 @@ var followWidths = []int{8, 19, 14, 14, 14, 24, 17, 7}
 // printFollowed prints rows as lines: of JSON, or of columns with fixed widths.
 func (e *env) printFollowed(all []audit.Row, header bool) error {
 	if e.machine() {
-		enc := json.NewEncoder(e.stdout)
-		enc.SetEscapeHTML(false)
 		for i := range all {
-			if err := enc.Encode(&all[i]); err != nil {
+			if err := e.printLine(&all[i]); err != nil {
 				return err
 			}
 		}

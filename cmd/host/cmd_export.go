@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -141,7 +142,7 @@ func (e *env) install(x exportOptions, c *clientconfig.Client, t clientconfig.Ta
 		return nil
 	}
 	if x.dryRun {
-		_, err := e.stdout.Write(changes(f, text))
+		_, err := io.WriteString(e.stdout, safe(string(changes(f, text))))
 		return err
 	}
 	backup, err := f.Write(text, time.Now())

@@ -167,13 +167,6 @@ func (e *env) setLogLevels(ctx context.Context, process control.Answer, servers 
 	return nil
 }
 
-// printLine prints a value as one line of JSON.
-func (e *env) printLine(v any) error {
-	enc := json.NewEncoder(e.stdout)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
-}
-
 func (e *env) printLogLine(line control.LogLine) error {
 	switch {
 	case e.machine():

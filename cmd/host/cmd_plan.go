@@ -160,8 +160,7 @@ func readView(ctx context.Context, path string) (*plan.View, error) {
 // writeView writes a file for plan --against.
 func (e *env) writeView(v *plan.View, o planOptions) error {
 	if o.out == "-" {
-		_, err := e.stdout.Write(v.Encode())
-		return err
+		return e.printRawJSON(v.Encode())
 	}
 	if err := os.WriteFile(o.out, v.Encode(), 0o644); err != nil {
 		return fault.Because(fault.PlanFile, err, "the view was not written to %s", o.out).WithHint("name a file in a directory that you may write to")

@@ -301,10 +301,14 @@ func (e *env) pluginLogs(name string, n int) error {
 		return fault.New(fault.PluginNotFound, "plugin %q has logged nothing so far", name).WithHint("run `junctor plugin list` to see the names")
 	}
 	for _, line := range lines[max(0, len(lines)-n):] {
-		if !e.machine() {
-			line = readableLog(line)
+		if e.machine() {
+			err := e.printRawJSON([]byte(line))
+			if err != nil {
+				return err
+			}
+			continue
 		}
-		fmt.Fprintln(e.stdout, line)
+		fmt.Fprintln(e.stdout, readableLog(line))
 	}
 	return nil
 }

@@ -53,8 +53,7 @@ func (e *env) schema(ctx context.Context) error {
 			manifests[p.Name] = m
 		}
 	}
-	_, err = e.stdout.Write(config.Schema(manifests))
-	return err
+	return e.printRawJSON(config.Schema(manifests))
 }
 
 // describeBundled returns the manifest of a bundled plugin. Its program belongs to Junctor, so

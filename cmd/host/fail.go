@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -180,12 +179,4 @@ func errorOf(err error) *fault.Document {
 // printStderrJSON prints an object with one member on standard error.
 func (e *env) printStderrJSON(what string, v any) {
 	e.printStderrLine(map[string]any{what: v})
-}
-
-func (e *env) printStderrLine(v any) {
-	b, err := json.Marshal(v)
-	if err != nil {
-		b = []byte(`{"error":{"code":"internal"}}`)
-	}
-	fmt.Fprintf(e.stderr, "%s\n", b)
 }

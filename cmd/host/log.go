@@ -16,6 +16,7 @@ import (
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/logbuffer"
+	"github.com/junctor-mcp/junctor/host/visible"
 )
 
 // logLevel returns the level of --log or JUNCTOR_LOG.
@@ -53,7 +54,9 @@ func (e *env) startLog(serves bool) error {
 		out = e.logs
 	}
 	asJSON := e.get("JUNCTOR_LOG_FORMAT") == "json"
-	if !asJSON {
+	if asJSON {
+		out = visible.Writer(out)
+	} else {
 		out = safeWriter{out}
 	}
 	e.masked = newMaskedLog(hclog.LoggerOptions{Name: "junctor", Level: level, Output: out, JSONFormat: asJSON})

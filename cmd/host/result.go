@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -28,8 +27,7 @@ type printOptions struct {
 func (e *env) printResult(result []byte, how printOptions) error {
 	if e.machine() {
 		e.warnSize(len(result))
-		_, err := fmt.Fprintf(e.stdout, "%s\n", bytes.TrimSpace(result))
-		return err
+		return e.printRawJSON(result)
 	}
 	advice := ""
 	if how.saves {

@@ -10,8 +10,7 @@ import (
 
 // safe makes untrusted text safe for a terminal. It removes escape sequences, control
 // characters except line breaks and tabs, and characters that hide or reorder others. All
-// text output passes through it. JSON does not need it, because it escapes control
-// characters.
+// text output passes through it. JSON does not: see jsonoutput.go.
 func safe(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if strings.IndexFunc(s, suspicious) < 0 {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -15,14 +14,6 @@ const (
 	narrowest    = 60
 	withoutWidth = 120 // if the width of the terminal is unknown
 )
-
-// printJSON prints one document. Raw parts are not changed.
-func (e *env) printJSON(v any) error {
-	enc := json.NewEncoder(e.stdout)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
-}
 
 // printf prints text for people.
 func (e *env) printf(format string, args ...any) {

@@ -1,11 +1,12 @@
 package audit
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/junctor-mcp/junctor/host/visible"
 )
 
 var csvHeader = []string{
@@ -36,17 +37,7 @@ func csvRow(r *Row) []string {
 // inert returns a text that a spreadsheet does not take for a formula, and a terminal not for
 // commands.
 func inert(text string) string {
-	if strings.IndexFunc(text, unseen) >= 0 {
-		var b strings.Builder
-		for _, r := range text {
-			if unseen(r) {
-				fmt.Fprintf(&b, "\\u%04x", r)
-			} else {
-				b.WriteRune(r)
-			}
-		}
-		text = b.String()
-	}
+	text = visible.Text(text)
 	if first, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(text, unicode.IsSpace)); strings.ContainsRune(formulas, first) {
 		return "'" + text
 	}
@@ -56,8 +47,3 @@ func inert(text string) string {
 // formulas has the characters that a formula begins with, also in the wide forms of East Asian
 // keyboards.
 const formulas = "=+-@|%\uff1d\uff0b\uff0d\uff20"
-
-// unseen reports whether a character is not visible, or changes the order of others.
-func unseen(r rune) bool {
-	return r != '\n' && r != '\t' && unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)
-}

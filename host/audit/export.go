@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"io"
 	"slices"
+
+	"github.com/junctor-mcp/junctor/host/visible"
 )
 
 // Formats are the formats of an export.
@@ -22,7 +24,7 @@ type Exporter struct {
 // NewExporter returns an exporter for one of Formats; ok is false for any other format.
 // version is that of Junctor.
 func NewExporter(to io.Writer, format, version string) (x *Exporter, ok bool) {
-	x = &Exporter{format: format, version: version, json: json.NewEncoder(to), csv: csv.NewWriter(to)}
+	x = &Exporter{format: format, version: version, json: json.NewEncoder(visible.Writer(to)), csv: csv.NewWriter(to)}
 	x.json.SetEscapeHTML(false)
 	return x, slices.Contains(Formats, format)
 }

@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/junctor-mcp/junctor/host/visible"
 )
 
 // Visible removes characters that people do not see but models read: escape sequences,
@@ -13,7 +15,7 @@ import (
 // characters. It keeps newlines, tabs, and joiners and selectors that scripts and emoji
 // need.
 func Visible(text string) string {
-	if !strings.ContainsFunc(text, suspicious) {
+	if !strings.ContainsFunc(text, visible.Hidden) {
 		return text
 	}
 	if strings.ContainsFunc(text, introducesEscape) {
@@ -29,7 +31,7 @@ func Visible(text string) string {
 		if rest != "" {
 			next, _ = utf8.DecodeRuneInString(rest)
 		}
-		if !suspicious(r) || needed(last, r, next) {
+		if !visible.Hidden(r) || needed(last, r, next) {
 			b.WriteRune(r)
 			last = r
 		}
@@ -39,23 +41,6 @@ func Visible(text string) string {
 
 // sevenBit replaces the C1 characters of escape sequences by their seven-bit forms.
 var sevenBit = strings.NewReplacer("\u0090", "\x1bP", "\u0098", "\x1bX", "\u009b", "\x1b[", "\u009c", "\x1b\\", "\u009d", "\x1b]", "\u009e", "\x1b^", "\u009f", "\x1b_")
-
-// suspicious reports whether a rune may be invisible.
-func suspicious(r rune) bool {
-	switch {
-	case r == '\n' || r == '\t':
-		return false
-	case r < 0x20 || r >= 0x7f && r < 0xa0: // C0, DEL, C1
-		return true
-	case r < 0xa0:
-		return false
-	case r >= 0xe0000 && r <= 0xe0fff: // tags, and selectors that can encode any byte
-		return true
-	case unicode.Is(unicode.Prepended_Concatenation_Mark, r): // a visible format character
-		return false
-	}
-	return unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
-}
 
 // introducesEscape reports whether a rune can begin an escape sequence.
 func introducesEscape(r rune) bool { return r == 0x1b || r >= 0x80 && r < 0xa0 }
@@ -77,13 +62,13 @@ func needed(before, r, after rune) bool {
 // joined reports whether a rune may be next to a joiner. The emoji selector occurs
 // between an emoji and its joiner.
 func joined(r rune) bool {
-	return r == '\ufe0f' || r > 0xa0 && !suspicious(r) && !unicode.IsSpace(r)
+	return r == '\ufe0f' || r > 0xa0 && !visible.Hidden(r) && !unicode.IsSpace(r)
 }
 
 // invisible reports whether text has hidden characters: suspicious characters that are
 // neither control characters nor joiners.
 func invisible(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool {
-		return r >= 0xa0 && suspicious(r) && r != '\u200c' && r != '\u200d' && r != '\ufe0e' && r != '\ufe0f'
+		return r >= 0xa0 && visible.Hidden(r) && r != '\u200c' && r != '\u200d' && r != '\ufe0e' && r != '\ufe0f'
 	})
 }

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// otherWriters lists the calls outside jsonoutput.go that encode JSON or write to standard
+// output, by file, with the reason why the text needs no escapes. printJSON, printLine,
+// printRawJSON and printStderrLine are for all other JSON, and printf for other text.
+var otherWriters = map[string]string{
+	"auditrows.go json.Marshal":             "to read its members again",
+	"cmd_bench.go json.Marshal":             "params for a server",
+	"cmd_call.go json.Marshal":              "params for a server",
+	"cmd_prompts.go json.Marshal":           "params for a server",
+	"cmd_resources.go json.Marshal":         "params for a server",
+	"form.go json.Marshal":                  "the answer for a server",
+	"exports.go json.MarshalIndent":         "a file of Junctor's own",
+	"thisinstance.go json.Marshal":          "printed by the process that asked",
+	"cmd_wrap.go json.Marshal":              "printed by printJSON, or as HCL",
+	"cmd_logs.go json.Marshal":              "passes through safe",
+	"printdifference.go json.MarshalIndent": "passes through safe",
+	"result.go fmt.Fprintln":                "passes through safe",
+	"cmd_plugin.go fmt.Fprintln":            "readableLog passes it through safe",
+	"table.go fmt.Fprint":                   "passes through safe",
+	"table.go io.WriteString":               "each cell passes through safe",
+	"cmd_export.go io.WriteString":          "passes through safe",
+	"cmd_top.go stdout.Write":               "passes through safe",
+	"cmd_export.go stdout.Write":            "the user's own settings, in the client's format",
+	"cmd_fmt.go stdout.Write":               "the user's own file",
+	"cmd_import.go stdout.Write":            "HCL of the importer",
+	"cmd_wrap.go stdout.Write":              "HCL of the generator",
+	"cmd_secret.go stdout.Write":            "exactly the value, for a pipe",
+	"env.go io.WriteString":                 "the beginning of a file that Junctor wrote",
+}
+
+// TestAllJSONIsPrintedWithEscapes checks that no verb prints JSON past the encoder that
+// escapes hidden characters.
+func TestAllJSONIsPrintedWithEscapes(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := map[string]bool{}
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") || name == "jsonoutput.go" {
+			continue
+		}
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			key := name + " " + writerCalled(call)
+			if used[key] = true; !strings.HasSuffix(key, " ") && otherWriters[key] == "" {
+				t.Errorf("%s calls %s: use a function of jsonoutput.go", set.Position(call.Pos()), writerCalled(call))
+			}
+			return true
+		})
+	}
+	for key := range otherWriters {
+		if !used[key] {
+			t.Errorf("%s is listed and does not exist", key)
+		}
+	}
+}
+
+// writerCalled returns the name of a function that encodes JSON or writes to standard output, or
+// "" for any other call.
+func writerCalled(call *ast.CallExpr) string {
+	f, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok {
+		return ""
+	}
+	name := fmt.Sprintf("%s.%s", lastName(f.X), f.Sel.Name)
+	switch {
+	case slices.Contains([]string{"json.NewEncoder", "json.Marshal", "json.MarshalIndent", "json.MarshalWrite", "stdout.Write", "stdout.WriteString"}, name):
+		return name
+	case slices.Contains([]string{"fmt.Fprint", "fmt.Fprintf", "fmt.Fprintln", "io.WriteString", "io.Copy"}, name) && lastName(call.Args[0]) == "stdout":
+		return name
+	}
+	return ""
+}
+
+// lastName returns the name at the end of an expression such as e.stdout.
+func lastName(x ast.Expr) string {
+	switch x := x.(type) {
+	case *ast.Ident:
+		return x.Name
+	case *ast.SelectorExpr:
+		return x.Sel.Name
+	}
+	return ""
+}
