@@ -54,7 +54,7 @@ func awaitLists(ctx context.Context, app *host.App, servers []string, enough fun
 			pause.Stop()
 			return left
 		}
-		for name := range app.Catalog.Refresh(limited, waiting...) {
+		for name := range app.Catalog.RefreshLists(limited, toolLists, waiting...) {
 			ended[name] = true
 		}
 	}

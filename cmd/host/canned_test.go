@@ -11,7 +11,7 @@ import (
 
 // canned is an MCP server for scripts. A file has its answers by method, and for named items
 // by method and name, as in "tools/call shot". An array is an error's code, message and
-// data. Other requests get an empty answer.
+// data; null means that the request is never answered. Other requests get an empty answer.
 func canned() {
 	text, err := os.ReadFile(os.Args[1])
 	var answers map[string]json.RawMessage
@@ -30,6 +30,9 @@ func canned() {
 		}
 		if json.Unmarshal(in.Bytes(), &r) == nil && r.ID != nil {
 			name := strings.TrimSpace(r.Method + " " + r.Params.Name + r.Params.URI)
+			if string(answers[name]) == "null" {
+				continue
+			}
 			fmt.Printf(`{"jsonrpc":"2.0","id":%s,%s}`+"\n", r.ID, cannedAnswer(name, in.Text(), answers))
 		}
 	}

@@ -149,7 +149,7 @@ type comparison struct {
 // comparePins asks servers for their tools and compares them with the pins.
 func (e *env) comparePins(ctx context.Context, app *host.App, names []string) (*comparison, error) {
 	wait := e.spin("asking the servers")
-	why := ask(ctx, app.Catalog.Refresh, names)
+	why := ask(ctx, app.Catalog.RefreshLists, toolLists, names)
 	left := e.finishTools(ctx, app, names, wait)
 	wait.stop()
 	if ctx.Err() != nil {

@@ -117,7 +117,7 @@ func (e *env) viewOf(ctx context.Context, app *host.App, connect bool) (v *plan.
 	}
 	if connect && len(unknown) > 0 {
 		wait := e.spin("asking the servers")
-		why := ask(ctx, app.Catalog.Ensure, namesOf(unknown))
+		why := ask(ctx, app.Catalog.EnsureLists, nil, namesOf(unknown))
 		left := e.finishTools(ctx, app, namesOf(unknown), wait)
 		wait.stop()
 		if ctx.Err() != nil {

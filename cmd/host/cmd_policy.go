@@ -18,7 +18,7 @@ import (
 
 func (e *env) policyVerb() *cobra.Command {
 	cmd := &cobra.Command{Use: "policy", Short: "Show what the policy means", Args: takesVerb, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	var f listFlags
+	f := listFlags{need: toolLists}
 	classified := &cobra.Command{
 		Use:   "classify [SERVER…]",
 		Short: "Show which tools read and which write, and why",

@@ -40,6 +40,7 @@ type promptJSON struct {
 }
 
 func (e *env) prompts(ctx context.Context, args []string, f listFlags) error {
+	f.need = promptLists
 	return e.lists(ctx, args, f, e.printPrompts)
 }
 

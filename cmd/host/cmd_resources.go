@@ -40,6 +40,7 @@ type resourceJSON struct {
 }
 
 func (e *env) resources(ctx context.Context, args []string, f listFlags) error {
+	f.need = resourceLists
 	return e.lists(ctx, args, f, e.printResources)
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
 // listFlags are the flags of verbs that list items.
@@ -21,7 +23,16 @@ type listFlags struct {
 	refresh bool
 	tools   bool // wait until the lists of tools are complete
 	cost    bool // show the costs of tools in tokens
+
+	need []upstream.ListKind // lists that the verb shows, and waits for; nil: all
 }
+
+// The lists that verbs need.
+var (
+	toolLists     = []upstream.ListKind{upstream.Tools}
+	promptLists   = []upstream.ListKind{upstream.Prompts}
+	resourceLists = []upstream.ListKind{upstream.Resources, upstream.Templates}
+)
 
 func (f *listFlags) add(e *env, cmd *cobra.Command) {
 	e.rootFlag(cmd, "")
@@ -31,7 +42,8 @@ func (f *listFlags) add(e *env, cmd *cobra.Command) {
 
 // lists fetches the lists of the wanted servers, reports errors and calls show. of reports
 // whether a server is wanted. The error of a server decides the exit status if the server
-// was named or nothing can be shown. An incomplete list always decides it.
+// was named, if it was to be asked again, or if nothing can be shown. An incomplete list
+// always decides it.
 func (e *env) lists(ctx context.Context, args []string, f listFlags, show func(app *host.App, of func(server string) bool) error) error {
 	app, err := e.load(ctx)
 	if err != nil {
@@ -43,11 +55,11 @@ func (e *env) lists(ctx context.Context, args []string, f listFlags, show func(a
 		return err
 	}
 	wait := e.spin("asking the servers")
-	how := app.Catalog.Ensure
+	how := app.Catalog.EnsureLists
 	if f.refresh {
-		how = app.Catalog.Refresh
+		how = app.Catalog.RefreshLists
 	}
-	failed := ask(ctx, how, namesOf(servers))
+	failed := ask(ctx, how, f.need, namesOf(servers))
 	var left []string
 	if f.tools {
 		left = e.finishTools(ctx, app, namesOf(servers), wait)
@@ -64,7 +76,7 @@ func (e *env) lists(ctx context.Context, args []string, f listFlags, show func(a
 	e.notes(app, of)
 	if cut := e.tellUnfinished(app, left); cut != nil {
 		decisive = cut
-	} else if len(args) == 0 {
+	} else if len(args) == 0 && !f.refresh {
 		decisive = nil
 	}
 	// An empty list would look like a result.
@@ -98,13 +110,16 @@ func (e *env) tellUnfinished(app *host.App, servers []string) (decisive error) {
 func (e *env) tellFailed(app *host.App, servers []*config.Server, failed map[string]error) (decisive error, some bool) {
 	required := false
 	for _, s := range servers {
-		_, known := app.Catalog.Known(s.Name)
+		since, known := app.Catalog.Known(s.Name)
 		some = some || known
 		err := failed[s.Name]
 		if err == nil {
 			continue
 		}
 		e.tell(err)
+		if known {
+			e.note(s.Name, "its lists are those of "+since.Local().Format(time.DateTime))
+		}
 		if decisive == nil || s.Required && !required {
 			decisive, required = err, s.Required
 		}
@@ -126,7 +141,7 @@ func (e *env) notes(app *host.App, of func(server string) bool) {
 }
 
 func (e *env) toolsVerb() *cobra.Command {
-	f := listFlags{tools: true}
+	f := listFlags{tools: true, need: toolLists}
 	cmd := &cobra.Command{
 		Use:   "tools [SERVER…]",
 		Short: "List tools",

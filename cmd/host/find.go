@@ -11,6 +11,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/suggest"
+	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
 // split splits SERVER/NAME if the part before the slash is a configured server.
@@ -46,9 +47,9 @@ func splitResource(app *host.App, word string) (server, uri string, named bool, 
 	return server, uri, true, err
 }
 
-// find looks up an item in the catalog. If it is unknown, find asks the servers that can
+// find looks up an item of the lists in need in the catalog. If it is unknown, find asks the servers that can
 // have it by their prefixes, and no others.
-func find[T any](ctx context.Context, app *host.App, word string, look func(s *catalog.Snapshot, server, name string) (T, bool)) (T, error) {
+func find[T any](ctx context.Context, app *host.App, word string, need []upstream.ListKind, look func(s *catalog.Snapshot, server, name string) (T, bool)) (T, error) {
 	server, name, named := split(app, word)
 	var none T
 	owners, prefixed := possibleServers(app, word)
@@ -63,7 +64,7 @@ func find[T any](ctx context.Context, app *host.App, word string, look func(s *c
 			return v, nil
 		}
 	}
-	failed := ask(ctx, app.Catalog.Ensure, owners)
+	failed := ask(ctx, app.Catalog.EnsureLists, need, owners)
 	if v, ok := look(app.Catalog.Snapshot(), server, name); ok {
 		return v, nil
 	}
@@ -74,7 +75,7 @@ func find[T any](ctx context.Context, app *host.App, word string, look func(s *c
 			stale = append(stale, s)
 		}
 	}
-	maps.Copy(failed, ask(ctx, app.Catalog.Refresh, stale))
+	maps.Copy(failed, ask(ctx, app.Catalog.RefreshLists, need, stale))
 	if v, ok := look(app.Catalog.Snapshot(), server, name); ok {
 		return v, nil
 	}
@@ -98,12 +99,12 @@ func find[T any](ctx context.Context, app *host.App, word string, look func(s *c
 	return none, nil
 }
 
-// ask fetches the lists of servers. Without names it does nothing.
-func ask(ctx context.Context, how func(context.Context, ...string) map[string]error, servers []string) map[string]error {
+// ask fetches lists of servers. Without names it does nothing. nil means all lists.
+func ask(ctx context.Context, how func(context.Context, []upstream.ListKind, ...string) map[string]error, need []upstream.ListKind, servers []string) map[string]error {
 	if len(servers) == 0 {
 		return map[string]error{}
 	}
-	return how(ctx, servers...)
+	return how(ctx, need, servers...)
 }
 
 // separator is between the prefix of a server and the item's own name.
@@ -141,7 +142,7 @@ func enabled(app *host.App, server string) error {
 
 // findTool finds a tool by the name that the user typed.
 func (e *env) findTool(ctx context.Context, app *host.App, word string) (*catalog.Tool, error) {
-	t, err := find(ctx, app, word, func(s *catalog.Snapshot, server, name string) (*catalog.Tool, bool) {
+	t, err := find(ctx, app, word, toolLists, func(s *catalog.Snapshot, server, name string) (*catalog.Tool, bool) {
 		if server != "" {
 			return s.OwnTool(server, name)
 		}
@@ -178,7 +179,7 @@ func omitted(app *host.App, word string) error {
 
 // findPrompt finds a prompt by the name that the user typed.
 func (e *env) findPrompt(ctx context.Context, app *host.App, word string) (*catalog.Prompt, error) {
-	p, err := find(ctx, app, word, func(s *catalog.Snapshot, server, name string) (*catalog.Prompt, bool) {
+	p, err := find(ctx, app, word, promptLists, func(s *catalog.Snapshot, server, name string) (*catalog.Prompt, bool) {
 		if server != "" {
 			return s.OwnPrompt(server, name)
 		}
@@ -205,7 +206,7 @@ func unknown(ctx context.Context, app *host.App, kind, word string, names func()
 	}
 	_, _, named := split(app, word)
 	if _, prefixed := possibleServers(app, word); best == "" && !named && !prefixed {
-		failed := app.Catalog.Ensure(ctx)
+		failed := app.Catalog.EnsureLists(ctx, map[string][]upstream.ListKind{"tool": toolLists, "prompt": promptLists}[kind])
 		best = nearestItem(word, names())
 		if len(failed) > 0 {
 			hint += "; these servers could not be asked: " + strings.Join(slices.Sorted(maps.Keys(failed)), ", ")

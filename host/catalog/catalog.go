@@ -79,6 +79,9 @@ type refreshRun struct {
 	of     *upstream.Upstream
 	done   chan struct{}
 	err    error // valid after done is closed
+
+	missing missing       // guarded by mu; lists that were not published yet
+	news    chan struct{} // guarded by mu; closed and replaced when missing changes
 }
 
 // New returns a catalog of the servers in the given order, with the lists on disk.
@@ -196,22 +199,34 @@ func (c *Catalog) ToolsIncomplete(server string) (why string, failed error) {
 // Without names it covers all servers. It returns the errors by server. Lists that
 // cannot be refreshed stay unchanged.
 func (c *Catalog) Ensure(ctx context.Context, names ...string) map[string]error {
-	unknown, stale := c.beginAll(names, (*lists).stale)
-	return c.wait(ctx, append(unknown, stale...), nil)
+	return c.EnsureLists(ctx, nil, names...)
+}
+
+// EnsureLists is Ensure for a caller that needs the lists of some kinds, and waits for no
+// others. nil means all kinds. The other lists arrive in the background.
+func (c *Catalog) EnsureLists(ctx context.Context, need []upstream.ListKind, names ...string) map[string]error {
+	unknown, stale := c.beginAll(names, need, (*lists).stale)
+	return c.wait(ctx, append(unknown, stale...), need, nil)
 }
 
 // Refresh refreshes all lists of the named servers, or of all servers without names.
 func (c *Catalog) Refresh(ctx context.Context, names ...string) map[string]error {
-	unknown, known := c.beginAll(names, func(*lists) bool { return true })
-	return c.wait(ctx, append(unknown, known...), nil)
+	return c.RefreshLists(ctx, nil, names...)
+}
+
+// RefreshLists is Refresh for a caller that waits for the lists of some kinds only, as in
+// [Catalog.EnsureLists].
+func (c *Catalog) RefreshLists(ctx context.Context, need []upstream.ListKind, names ...string) map[string]error {
+	unknown, known := c.beginAll(names, need, func(*lists) bool { return true })
+	return c.wait(ctx, append(unknown, known...), need, nil)
 }
 
 // Await starts the refreshes of Ensure for all servers, but waits only for unknown
-// lists. It returns early when found accepts the snapshot, so that no server delays
-// the items of another one. found may be nil.
-func (c *Catalog) Await(ctx context.Context, found func(*Snapshot) bool) map[string]error {
-	unknown, _ := c.beginAll(nil, (*lists).stale)
-	return c.wait(ctx, unknown, found)
+// lists of the kinds in need. It returns early when found accepts the snapshot, so that no
+// server delays the items of another one. found may be nil.
+func (c *Catalog) Await(ctx context.Context, need []upstream.ListKind, found func(*Snapshot) bool) map[string]error {
+	unknown, _ := c.beginAll(nil, need, (*lists).stale)
+	return c.wait(ctx, unknown, need, found)
 }
 
 // MaybeStale returns the servers that may have an unlisted item with this name: their
@@ -235,12 +250,12 @@ func (c *Catalog) Unprefixed() bool {
 }
 
 // UnknownByPrefix returns the server whose prefix begins an exposed name, if the lists of
-// that server are unknown.
-func (c *Catalog) UnknownByPrefix(exposed string) (server string, ok bool) {
+// the kinds in need of that server are unknown.
+func (c *Catalog) UnknownByPrefix(exposed string, need []upstream.ListKind) (server string, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, s := range c.servers {
-		if s.Prefix != "" && strings.HasPrefix(exposed, s.Prefix+separator) && c.lists[s.Name] == nil {
+		if l := c.lists[s.Name]; s.Prefix != "" && strings.HasPrefix(exposed, s.Prefix+separator) && (l == nil || l.lacks(need)) {
 			return s.Name, true
 		}
 	}
@@ -248,15 +263,16 @@ func (c *Catalog) UnknownByPrefix(exposed string) (server string, ok bool) {
 }
 
 // beginAll starts refreshes of the named servers. unknown are those without lists, and
-// known are those whose lists need a refresh.
-func (c *Catalog) beginAll(names []string, needed func(*lists) bool) (unknown, known []*refreshRun) {
+// known are those whose lists need a refresh. Lists of other kinds than those in need may be
+// missing.
+func (c *Catalog) beginAll(names []string, need []upstream.ListKind, needed func(*lists) bool) (unknown, known []*refreshRun) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, s := range c.servers {
 		l := c.lists[s.Name]
 		switch {
 		case len(names) > 0 && !slices.Contains(names, s.Name):
-		case l == nil || l.empty() || l.offer.number != c.offerTo(s).number:
+		case l == nil || l.empty() || l.lacks(need) || l.offer.number != c.offerTo(s).number:
 			unknown = append(unknown, c.begin(s))
 		case needed(l):
 			known = append(known, c.begin(s))
@@ -265,15 +281,19 @@ func (c *Catalog) beginAll(names []string, needed func(*lists) bool) (unknown, k
 	return unknown, known
 }
 
-// wait waits for refreshes until found accepts the snapshot. The refreshes continue if
-// ctx ends. If a server with unknown lists was replaced meanwhile, wait refreshes the
+// wait waits for refreshes, or for the lists of the kinds in need, until found accepts the
+// snapshot. The refreshes continue if ctx ends. If a server with unknown lists was replaced meanwhile, wait refreshes the
 // new one.
-func (c *Catalog) wait(ctx context.Context, runs []*refreshRun, found func(*Snapshot) bool) map[string]error {
+func (c *Catalog) wait(ctx context.Context, runs []*refreshRun, need []upstream.ListKind, found func(*Snapshot) bool) map[string]error {
 	failed := map[string]error{}
 	for len(runs) > 0 {
 		c.mu.Lock()
-		published := c.published
+		published, news, enough := c.published, runs[0].news, runs[0].has(need)
 		c.mu.Unlock()
+		if enough {
+			runs = runs[1:]
+			continue
+		}
 		if found == nil {
 			published = nil
 		} else if found(c.Snapshot()) {
@@ -290,6 +310,7 @@ func (c *Catalog) wait(ctx context.Context, runs []*refreshRun, found func(*Snap
 			}
 			runs = runs[1:]
 		case <-published:
+		case <-news:
 		case <-ctx.Done():
 			for _, a := range runs {
 				failed[a.server] = ctx.Err()
@@ -305,7 +326,7 @@ func (c *Catalog) begin(s *Server) *refreshRun {
 	if a := c.refreshing[s.Name]; a != nil {
 		return a
 	}
-	a := &refreshRun{server: s.Name, of: s.Upstream, done: make(chan struct{})}
+	a := &refreshRun{server: s.Name, of: s.Upstream, done: make(chan struct{}), missing: missing{true, true, true, true}, news: make(chan struct{})}
 	if c.stopped {
 		a.err = context.Canceled
 		close(a.done)
@@ -442,24 +463,25 @@ func (c *Catalog) recordAttempt(server string, err error) {
 	c.attempts[server] = a
 }
 
-// EnsureForCall is like Ensure for one server that a call waits for. The server starts before
+// EnsureForCall is like EnsureLists for one server that a call waits for. The server starts before
 // servers that are started for lists only.
-func (c *Catalog) EnsureForCall(ctx context.Context, server string) error {
+func (c *Catalog) EnsureForCall(ctx context.Context, need []upstream.ListKind, server string) error {
 	c.mu.Lock()
 	s := c.server(server)
 	c.mu.Unlock()
 	if s != nil {
 		s.Upstream.Raise(upstream.ForCall)
 	}
-	return c.Ensure(ctx, server)[server]
+	return c.EnsureLists(ctx, need, server)[server]
 }
 
-// AwaitLists refreshes all servers whose lists are unknown and waits until soon ends.
+// AwaitLists refreshes all servers whose lists of the kinds in need are unknown and waits
+// until soon ends.
 // It waits longer for servers that have not failed: until the time that deadline
 // returns for the server's first refresh. It returns the errors by server.
-func (c *Catalog) AwaitLists(ctx, soon context.Context, deadline func(asked time.Time) time.Time) map[string]error {
-	unknown, _ := c.beginAll(nil, (*lists).stale)
-	failed := c.wait(soon, unknown, nil)
+func (c *Catalog) AwaitLists(ctx, soon context.Context, need []upstream.ListKind, deadline func(asked time.Time) time.Time) map[string]error {
+	unknown, _ := c.beginAll(nil, need, (*lists).stale)
+	failed := c.wait(soon, unknown, need, nil)
 	for _, a := range unknown {
 		c.mu.Lock()
 		at := c.attempts[a.server]
@@ -469,7 +491,7 @@ func (c *Catalog) AwaitLists(ctx, soon context.Context, deadline func(asked time
 			continue
 		}
 		waiting, cancel := context.WithDeadline(ctx, until)
-		err := c.wait(waiting, []*refreshRun{a}, nil)[a.server]
+		err := c.wait(waiting, []*refreshRun{a}, need, nil)[a.server]
 		cancel()
 		if failed[a.server] = err; err == nil {
 			delete(failed, a.server)

@@ -159,7 +159,7 @@ func TestUnresponsiveServer(t *testing.T) {
 		defer s.close()
 		begun := time.Now()
 		found := func(now *Snapshot) bool { _, ok := now.Tool("b__y"); return ok }
-		if s.Await(t.Context(), found); !found(s.Snapshot()) || time.Since(begun) > 0 {
+		if s.Await(t.Context(), nil, found); !found(s.Snapshot()) || time.Since(begun) > 0 {
 			t.Errorf("b__y was found after %s", time.Since(begun))
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -262,7 +262,7 @@ func TestFirstRefreshFails(t *testing.T) {
 		half.Set("prompts/list", `{"name":"p"}`)
 		broken.On(nil)
 		time.Sleep(minTTL + time.Second)
-		s.Await(t.Context(), nil)
+		s.Await(t.Context(), nil, nil)
 		synctest.Wait()
 		if now := s.Snapshot(); len(now.Tools) != 2 || len(now.Prompts) != 1 {
 			t.Errorf("%s, %d prompts", toolsOf(now), len(now.Prompts))

@@ -151,7 +151,7 @@ func (c *Catalog) EnsurePinned(ctx context.Context, server string, shared bool) 
 		}
 	}
 	s.Upstream.Raise(upstream.ForCall)
-	return true, c.Refresh(ctx, server)[server]
+	return true, c.RefreshLists(ctx, toolKinds, server)[server]
 }
 
 // Definitions returns the definitions of a server's tools as the server sent them, by name.

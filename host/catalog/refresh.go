@@ -4,9 +4,8 @@ import (
 	"bytes"
 	"context"
 	"slices"
+	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
@@ -22,6 +21,7 @@ type lists struct {
 	connection int  // number of the upstream's connection, if fresh
 	modern     bool // the server is modern
 	offer      offer
+	missing    missing
 
 	parsed parsed // see parse
 }
@@ -94,22 +94,29 @@ func (l *lists) degraded() (all [4]string) {
 // previous items. If the connection or all lists fail, nothing changes.
 func (c *Catalog) refresh(ctx context.Context, s *Server) (err error) {
 	defer fault.Recover(&err, c.log, s.Name, "reading the lists")
-	l, err := c.fetch(ctx, s)
+	var before *lists
+	var held []Held
+	remember := sync.OnceFunc(func() { // what was known before anything is published
+		c.mu.Lock()
+		before = c.lists[s.Name]
+		c.mu.Unlock()
+		if before != nil && before.fresh && !s.preliminary(&before.Tools) { // else they were not told here
+			held, _ = c.Held(s.Name)
+		}
+	})
+	l, err := c.fetch(ctx, s, func(l *lists) {
+		remember()
+		c.publishPart(s, before, l)
+	})
 	if err != nil {
 		return err
 	}
-	c.mu.Lock()
-	before := c.lists[s.Name]
-	c.mu.Unlock()
+	remember()
 	if err := l.keepFailed(before); err != nil {
 		return err
 	}
 	l.fetched = time.Now()
 	s.tellPins(&l.Tools)
-	var held []Held
-	if before != nil && before.fresh && !s.preliminary(&before.Tools) { // else they were not told here
-		held, _ = c.Held(s.Name)
-	}
 	c.publish(s, l)
 	if s.Pins == nil && c.pinned(s) {
 		c.Recheck(s.Name) // the configuration changed meanwhile
@@ -125,8 +132,8 @@ func (c *Catalog) refresh(ctx context.Context, s *Server) (err error) {
 const maxFetches = 3
 
 // fetch fetches all lists over one connection, because another connection may have
-// other capabilities.
-func (c *Catalog) fetch(ctx context.Context, s *Server) (*lists, error) {
+// other capabilities. It calls part with those that have arrived; see collect.
+func (c *Catalog) fetch(ctx context.Context, s *Server, part func(*lists)) (*lists, error) {
 	for n := 1; ; n++ {
 		if err := s.Upstream.Connect(ctx); err != nil {
 			return nil, err
@@ -135,25 +142,28 @@ func (c *Catalog) fetch(ctx context.Context, s *Server) (*lists, error) {
 		l := &lists{fresh: true, offer: c.offerTo(s)}
 		c.mu.Unlock()
 		before := s.Upstream.Status()
-		g, ctx := errgroup.WithContext(ctx)
-		for _, k := range kinds {
-			g.Go(func() (err error) {
-				defer fault.Recover(&err, c.log, s.Name, "reading the lists")
-				*k.of(l), err = s.Upstream.List(ctx, k.kind)
-				return err
-			})
-		}
-		if err := g.Wait(); err != nil {
+		err := c.collect(ctx, s, l, func() {
+			if now := s.Upstream.Status(); now.Connects == before.Connects {
+				l.from(now)
+				part(l)
+			}
+		})
+		if err != nil {
 			return nil, err
 		}
 		after := s.Upstream.Status()
 		if before.State == upstream.Ready && after.State == upstream.Ready && before.Connects == after.Connects || n == maxFetches {
-			l.connection = after.Connects
-			if l.modern = after.Revision.Modern(); !l.modern {
-				l.offer.capabilities = string(after.Offered)
-			}
+			l.from(after)
 			return l, nil
 		}
+	}
+}
+
+// from records which connection the lists are from.
+func (l *lists) from(connected upstream.Status) {
+	l.connection = connected.Connects
+	if l.modern = connected.Revision.Modern(); !l.modern {
+		l.offer.capabilities = string(connected.Offered)
 	}
 }
 

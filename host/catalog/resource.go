@@ -121,7 +121,7 @@ func (c *Catalog) Unknown(before string) (names []string) {
 		if s.Name == before {
 			break
 		}
-		if c.lists[s.Name] == nil {
+		if l := c.lists[s.Name]; l == nil || l.lacks(resourceKinds) {
 			names = append(names, s.Name)
 		}
 	}

@@ -30,6 +30,7 @@ type storedList struct {
 	Degraded string            `json:"degraded"`
 
 	Unfinished *upstream.Unfinished `json:"unfinished"`
+	Missing    bool                 `json:"missing"` // the server had not answered when the file was written
 }
 
 // storeName returns the file name of a server's lists for an offer.
@@ -47,12 +48,13 @@ func load(dir cache.Dir, key string, o offer) *lists {
 		return nil
 	}
 	l := &lists{fetched: st.Fetched, modern: st.Modern, offer: o}
-	for _, k := range kinds {
+	for i, k := range kinds {
 		var from storedList
 		if json.Unmarshal(mcp.Member(text, k.name), &from) != nil {
 			return nil
 		}
 		list := k.of(l)
+		l.missing[i] = from.Missing
 		list.TTL, list.Degraded, list.Unfinished = time.Duration(from.TTL)*time.Millisecond, from.Degraded, from.Unfinished
 		for _, item := range from.Items {
 			list.Items = append(list.Items, item)
@@ -76,15 +78,18 @@ func (c *Catalog) save(s *Server, l *lists) {
 // would remove white space from the items and make them look changed later.
 func encode(l *lists) []byte {
 	b := fmt.Appendf(nil, `{"version":%d,"fetched":%q,"modern":%t`, storeVersion, l.fetched.Format(time.RFC3339Nano), l.modern)
-	for _, k := range kinds {
+	for i, k := range kinds {
 		list := k.of(l)
 		b = fmt.Appendf(b, `,%q:{"ttlMs":%d,"degraded":%s,`, k.name, list.TTL.Milliseconds(), mcp.AppendText(nil, list.Degraded))
 		if u := list.Unfinished; u != nil {
 			b = fmt.Appendf(b, `"unfinished":{"known":%d,"total":%d,"ended":%t},`, u.Known, u.Total, u.Ended)
 		}
+		if l.missing[i] {
+			b = append(b, `"missing":true,`...)
+		}
 		b = append(b, `"items":[`...)
-		for i, item := range list.Items {
-			if i > 0 {
+		for n, item := range list.Items {
+			if n > 0 {
 				b = append(b, ',')
 			}
 			b = append(b, item...)

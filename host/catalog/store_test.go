@@ -107,7 +107,7 @@ func TestFromDisk(t *testing.T) {
 		s := newFixture(dir, server, old())
 		defer s.close()
 		s.Ensure(t.Context())
-		s.Await(t.Context(), nil)
+		s.Await(t.Context(), nil, nil)
 		if got := toolsOf(s.Snapshot()); got != "a__x=a/x b__y=b/y" || server.Connections() != 0 || s.Fresh("a") {
 			t.Errorf("%s, %d connections", got, server.Connections())
 		}
@@ -138,7 +138,7 @@ func TestOutdatedOnDisk(t *testing.T) {
 		s := newFixture(dir, changed, hanging())
 		defer s.close()
 		begun := time.Now()
-		if failed := s.Await(t.Context(), nil); len(failed) > 0 || time.Since(begun) > 0 {
+		if failed := s.Await(t.Context(), nil, nil); len(failed) > 0 || time.Since(begun) > 0 {
 			t.Errorf("%v after %s", failed, time.Since(begun))
 		}
 		synctest.Wait()

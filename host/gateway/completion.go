@@ -34,7 +34,7 @@ func resolveReference(ctx context.Context, r *request) error {
 func (r *request) resolveResourceReference(ctx context.Context) error {
 	g := r.gw
 	r.requested, _ = mcp.TextMember(r.params, "ref", "uri")
-	g.finder.ensure(ctx, lookUpTime, nil)
+	g.finder.ensure(ctx, lookUpTime, resourceLists, nil)
 	if t, ok := g.catalog.Snapshot().Template(r.requested); ok {
 		r.item = policy.Item{Server: t.Server, Kind: policy.Template, Name: t.Name}
 	} else {

@@ -11,6 +11,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
 // A finder finds the items that clients name. It asks servers whose lists are not known,
@@ -25,12 +26,20 @@ type finder struct {
 // lookUpTime limits the search for an unknown name at servers with unknown lists.
 const lookUpTime = 15 * time.Second
 
-// ensure waits until the lists of all servers are known or found accepts the snapshot, at
-// most for a time. found may be nil. ensure returns the servers that may still answer.
-func (f *finder) ensure(ctx context.Context, within time.Duration, found func(*catalog.Snapshot) bool) (late []string) {
+// The lists that requests need.
+var (
+	toolLists     = []upstream.ListKind{upstream.Tools}
+	promptLists   = []upstream.ListKind{upstream.Prompts}
+	resourceLists = []upstream.ListKind{upstream.Resources, upstream.Templates}
+)
+
+// ensure waits until the needed lists of all servers are known or found accepts the
+// snapshot, at most for a time. found may be nil. ensure returns the servers that may still
+// answer.
+func (f *finder) ensure(ctx context.Context, within time.Duration, need []upstream.ListKind, found func(*catalog.Snapshot) bool) (late []string) {
 	limited, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	return f.logUnknownLists(ctx, f.catalog.Await(limited, found))
+	return f.logUnknownLists(ctx, f.catalog.Await(limited, need, found))
 }
 
 // logUnknownLists logs why the lists of servers are not known, and returns the servers
@@ -52,11 +61,11 @@ func (f *finder) logUnknownLists(ctx context.Context, failed map[string]error) (
 
 // lookUpName asks the servers that an unknown name could belong to: their lists may
 // have come from disk.
-func (f *finder) lookUpName(ctx context.Context, r *request, exposed string, found func(*catalog.Snapshot) bool) {
-	if server, ok := f.catalog.UnknownByPrefix(exposed); ok {
+func (f *finder) lookUpName(ctx context.Context, r *request, exposed string, need []upstream.ListKind, found func(*catalog.Snapshot) bool) {
+	if server, ok := f.catalog.UnknownByPrefix(exposed, need); ok {
 		// It is meant, and may take as long to start as it is allowed to.
 		arrived := r.gw.opts.Usage.Wait(server)
-		err := f.catalog.EnsureForCall(ctx, server)
+		err := f.catalog.EnsureForCall(ctx, need, server)
 		arrived()
 		if err != nil {
 			f.logUnknownLists(ctx, map[string]error{server: err})
@@ -65,14 +74,14 @@ func (f *finder) lookUpName(ctx context.Context, r *request, exposed string, fou
 			return
 		}
 	}
-	f.ensure(ctx, lookUpTime, found)
+	f.ensure(ctx, lookUpTime, need, found)
 	if found(f.catalog.Snapshot()) {
 		return
 	}
 	if doubtful := f.catalog.MaybeStale(exposed); len(doubtful) > 0 {
 		limited, cancel := context.WithTimeout(ctx, lookUpTime)
 		defer cancel()
-		f.catalog.Refresh(limited, doubtful...)
+		f.catalog.RefreshLists(limited, need, doubtful...)
 	}
 }
 
@@ -86,7 +95,7 @@ func (f *finder) tool(ctx context.Context, r *request, exposed string) (*catalog
 		}
 		// It may belong to a server that was not asked yet. A name without a
 		// prefix could also be that of a server further up, so all are waited for.
-		f.lookUpName(ctx, r, exposed, func(s *catalog.Snapshot) bool { t, ok := s.Tool(exposed); return ok && t.Name != exposed })
+		f.lookUpName(ctx, r, exposed, toolLists, func(s *catalog.Snapshot) bool { t, ok := s.Tool(exposed); return ok && t.Name != exposed })
 		t, ok = f.catalog.Snapshot().Tool(exposed)
 	}
 	if !ok {
@@ -121,7 +130,11 @@ func (f *finder) held(r *request, exposed string) error {
 // server that could not start, it is the fault of that, for clients that may use an item of
 // this name there.
 func (f *finder) unknown(r *request, kind policy.Kind, exposed string) error {
-	if server, ok := f.catalog.UnknownByPrefix(exposed); ok {
+	need := toolLists
+	if kind == policy.Prompt {
+		need = promptLists
+	}
+	if server, ok := f.catalog.UnknownByPrefix(exposed, need); ok {
 		_, name, _ := strings.Cut(exposed, "__")
 		visible := r.local != nil || r.generation.lists(&r.principal, r, policy.Item{Server: server, Kind: kind, Name: name}, nil)
 		if u := r.generation.upstream(server); visible && u != nil && u.Status().Err != nil {
@@ -136,7 +149,7 @@ func (f *finder) unknown(r *request, kind policy.Kind, exposed string) error {
 func (f *finder) prompt(ctx context.Context, r *request, exposed string) (*catalog.Prompt, error) {
 	p, ok := f.catalog.Snapshot().Prompt(exposed)
 	if !ok {
-		f.lookUpName(ctx, r, exposed, func(s *catalog.Snapshot) bool { p, ok := s.Prompt(exposed); return ok && p.Name != exposed })
+		f.lookUpName(ctx, r, exposed, promptLists, func(s *catalog.Snapshot) bool { p, ok := s.Prompt(exposed); return ok && p.Name != exposed })
 		p, ok = f.catalog.Snapshot().Prompt(exposed)
 	}
 	if !ok {

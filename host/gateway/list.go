@@ -10,6 +10,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
 const (
@@ -28,33 +29,33 @@ const (
 )
 
 func listTools(ctx context.Context, r *request) (response, error) {
-	snapshot, partial := r.awaitLists(ctx)
+	snapshot, partial := r.awaitLists(ctx, toolLists)
 	return list(r, partial, "tools", policy.Tool, len(snapshot.Tools), func(i int) (*catalog.Item, *catalog.Tool) { return &snapshot.Tools[i].Item, snapshot.Tools[i] })
 }
 
 func listPrompts(ctx context.Context, r *request) (response, error) {
-	snapshot, partial := r.awaitLists(ctx)
+	snapshot, partial := r.awaitLists(ctx, promptLists)
 	return list(r, partial, "prompts", policy.Prompt, len(snapshot.Prompts), func(i int) (*catalog.Item, *catalog.Tool) { return &snapshot.Prompts[i].Item, nil })
 }
 
 func listResources(ctx context.Context, r *request) (response, error) {
-	snapshot, partial := r.awaitLists(ctx)
+	snapshot, partial := r.awaitLists(ctx, resourceLists)
 	return list(r, partial, "resources", policy.Resource, len(snapshot.Resources), func(i int) (*catalog.Item, *catalog.Tool) { return snapshot.Resources[i], nil })
 }
 
 func listTemplates(ctx context.Context, r *request) (response, error) {
-	snapshot, partial := r.awaitLists(ctx)
+	snapshot, partial := r.awaitLists(ctx, resourceLists)
 	return list(r, partial, "resourceTemplates", policy.Template, len(snapshot.Templates), func(i int) (*catalog.Item, *catalog.Tool) { return &snapshot.Templates[i].Item, nil })
 }
 
 // awaitLists waits for lists that are not known yet. It reports whether some are
 // still to come.
-func (r *request) awaitLists(ctx context.Context) (_ *catalog.Snapshot, partial bool) {
+func (r *request) awaitLists(ctx context.Context, need []upstream.ListKind) (_ *catalog.Snapshot, partial bool) {
 	g := r.gw
 	first := r.session.listedFirst()
 	soon, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()
-	failed := g.catalog.AwaitLists(ctx, soon, func(asked time.Time) time.Time {
+	failed := g.catalog.AwaitLists(ctx, soon, need, func(asked time.Time) time.Time {
 		if first.After(asked) {
 			asked = first
 		}

@@ -37,9 +37,9 @@ func (f *finder) listed(ctx context.Context, n *Generation, uri string) (at cata
 	case found:
 		f.waitFor(ctx, n, f.catalog.Unknown(""))
 	case at.Server != "": // the server that is meant may take as long to start as it is allowed to
-		f.catalog.Ensure(ctx, at.Server)
+		f.catalog.EnsureLists(ctx, resourceLists, at.Server)
 	default:
-		f.ensure(ctx, lookUpTime, nil)
+		f.ensure(ctx, lookUpTime, resourceLists, nil)
 	}
 	if at, found = f.catalog.Snapshot().Locate(uri); !found {
 		f.renew(ctx, at, uri)
@@ -56,7 +56,7 @@ func (f *finder) waitFor(ctx context.Context, n *Generation, servers []string) {
 		return u == nil || u.Status().Err != nil
 	})
 	if len(starting) > 0 {
-		f.catalog.Ensure(ctx, starting...)
+		f.catalog.EnsureLists(ctx, resourceLists, starting...)
 	}
 }
 
@@ -71,7 +71,7 @@ func (f *finder) renew(ctx context.Context, at catalog.Location, uri string) {
 	if len(doubtful) > 0 {
 		limited, cancel := context.WithTimeout(ctx, lookUpTime)
 		defer cancel()
-		f.catalog.Refresh(limited, doubtful...)
+		f.catalog.RefreshLists(limited, resourceLists, doubtful...)
 	}
 }
 

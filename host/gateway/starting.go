@@ -81,7 +81,7 @@ func startText(server string, s upstream.StartStatus) string {
 // prefix, when nothing is known of what that server has.
 func (r *request) reportStartOf(exposed string) (stop func()) {
 	g := r.gw
-	server, ok := g.catalog.UnknownByPrefix(exposed)
+	server, ok := g.catalog.UnknownByPrefix(exposed, toolLists)
 	if !ok || r.generation.upstream(server) == nil {
 		return func() {}
 	}

@@ -106,7 +106,7 @@ func (r *request) validateArguments(ctx context.Context) []schema.Problem {
 	if len(problems) == 0 || g.catalog.Fresh(t.Server) {
 		return problems
 	}
-	if failed := g.catalog.Refresh(ctx, t.Server); len(failed) > 0 {
+	if failed := g.catalog.RefreshLists(ctx, toolLists, t.Server); len(failed) > 0 {
 		return problems
 	}
 	now, ok := g.catalog.Snapshot().OwnTool(t.Server, t.Name)
