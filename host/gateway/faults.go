@@ -13,8 +13,10 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/truncate"
 )
 
 // Faults contain paths, addresses and the output of programs of this machine. The local
@@ -57,6 +59,29 @@ func (f *failures) withoutDetails(err error, method, request string) (_ error, i
 	}
 	told.Message += "; the log of junctor says why, under " + id
 	return told, id
+}
+
+// The limits of the output that a message repeats.
+const (
+	saidLines = 5   // lines
+	saidLine  = 200 // bytes of a line
+)
+
+// withLastWords adds to the message of a fault what the server or the plugin printed last.
+// It is for the local user only: a program prints what others must not read.
+func withLastWords(err error) error {
+	f := *fault.As(err)
+	var said []string
+	for _, line := range f.Output[max(0, len(f.Output)-saidLines):] {
+		if line = strings.TrimSpace(catalog.Visible(line)); line != "" {
+			said = append(said, truncate.Bytes(line, saidLine))
+		}
+	}
+	if len(said) == 0 {
+		return err
+	}
+	f.Message += "; last output: " + strings.Join(said, " | ")
+	return &f
 }
 
 // explanation returns the first sentence of the explanation of a code, without its period.
@@ -110,7 +135,7 @@ func (r *request) fault(err error) *rpcError {
 		err = fault.New(fault.NameUnknown, "unknown name")
 	}
 	if local(r.principal) {
-		return faultError(err, r.modern)
+		return faultError(withLastWords(err), r.modern)
 	}
 	told, id := r.gw.failures.withoutDetails(err, r.method, r.requestID)
 	e := faultError(told, r.modern)

@@ -92,3 +92,25 @@ func TestFailuresAreBounded(t *testing.T) {
 		t.Errorf("%d failures", len(f.recent))
 	}
 }
+
+// TestLastWords checks what a message repeats of the output of a server: few lines, short
+// ones, and nothing that a terminal would obey.
+func TestLastWords(t *testing.T) {
+	long := strings.Repeat("x", saidLine+1)
+	for _, c := range []struct {
+		output []string
+		want   string
+	}{
+		{nil, "it ended"},
+		{[]string{"", " \t"}, "it ended"},
+		{[]string{"no config"}, "it ended; last output: no config"},
+		{[]string{"1", "2", "3", "4", "5", "6"}, "it ended; last output: 2 | 3 | 4 | 5 | 6"},
+		{[]string{"\x1b[31mred\x1b[0m\u202e", "\u009b1mbold"}, "it ended; last output: red | bold"},
+		{[]string{long}, "it ended; last output: " + long[1:] + "…"},
+	} {
+		before := &fault.Error{Code: fault.UpstreamExited, Message: "it ended", Output: c.output}
+		if got := withLastWords(before).Error(); got != c.want || before.Message != "it ended" {
+			t.Errorf("%q: %q, want %q", c.output, got, c.want)
+		}
+	}
+}
