@@ -60,8 +60,8 @@ func (v *vault) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		ID     json.RawMessage
 		Method string
 		Params struct {
-			Name, URI, TaskID string
-			Notifications     json.RawMessage
+			Name, URI, TaskID, RequestState string
+			Notifications                   json.RawMessage
 		}
 	}
 	body, err := io.ReadAll(r.Body)
@@ -80,8 +80,11 @@ func (v *vault) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	if result := vaultResult(m.Method, m.Params.Name, m.Params.URI, m.Params.TaskID, account); result != "" {
 		kind := "complete"
-		if m.Params.Name == "task" {
+		switch {
+		case m.Params.Name == "task":
 			kind = "task"
+		case m.Params.Name == "ask" && m.Params.RequestState == "":
+			kind, result = "input_required", fmt.Sprintf(`"inputRequests":{"q":{"method":"elicitation/create","params":{"message":"?"}}},"requestState":%q`, rand.Text())
 		}
 		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"resultType":%q,%s}}`, m.ID, kind, result)
 		return
@@ -103,7 +106,7 @@ func vaultResult(method, name, uri, task, account string) string {
 	case "server/discover":
 		return `"supportedVersions":["2026-07-28"],"ttlMs":0,"cacheScope":"private","capabilities":{"tools":{},"prompts":{},"completions":{},"resources":{"subscribe":true},"extensions":{"io.modelcontextprotocol/tasks":{}}}`
 	case "tools/list":
-		return fmt.Sprintf(`"tools":[{"name":"whoami","inputSchema":{"type":"object"}},{"name":"task","inputSchema":{"type":"object"}},{"name":"link","inputSchema":{"type":"object"}},{"name":"of-%s","inputSchema":{"type":"object"}}]`, account)
+		return fmt.Sprintf(`"tools":[{"name":"whoami","inputSchema":{"type":"object"}},{"name":"task","inputSchema":{"type":"object"}},{"name":"link","inputSchema":{"type":"object"}},{"name":"ask","inputSchema":{"type":"object"}},{"name":"of-%s","inputSchema":{"type":"object"}}]`, account)
 	case "prompts/list":
 		return fmt.Sprintf(`"prompts":[{"name":"whoami","arguments":[{"name":"a"}]},{"name":"of-%s"}]`, account)
 	case "resources/list":

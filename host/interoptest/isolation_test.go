@@ -74,6 +74,7 @@ func requestThings() []keptThing {
 		{kind: "end of a task", dialects: tasking, make: makeTask, works: `"done":true`, try: aboutTask("tasks/cancel", object{})},
 		{kind: "notifications of a task", dialects: tasking, make: makeTask, works: `"taskIds":[`, try: listenToTask},
 		{kind: "suspended call", dialects: map[string]dialect{"modern": newDialect.withCapabilities(asksUser)}, make: makeSuspendedCall, works: "accept red", once: true, try: continueCall},
+		{kind: "state of a modern server", dialects: map[string]dialect{"modern": newDialect.withCapabilities(asksUser)}, make: makeState("vault__ask"), works: "read as ", once: true, try: continueWithState("vault__ask")},
 		{
 			kind: "question to a client", dialects: map[string]dialect{"legacy": oldDialect.withCapabilities(asksUser)},
 			make: calls.ask, try: answerQuestion, outcome: calls.answer, works: "accept alice",
@@ -241,6 +242,27 @@ func makeSuspendedCall(c *tenantClient) string {
 		c.t.Fatalf("the call was not suspended: %s", answer)
 	}
 	return found[1]
+}
+
+// makeState calls a tool of a modern server that asks, and returns the state.
+func makeState(tool string) func(c *tenantClient) string {
+	return func(c *tenantClient) string {
+		answer := c.tool(tool, object{})
+		found := regexp.MustCompile(`"requestState":"junctor\.([\w-]+)"`).FindStringSubmatch(answer)
+		if found == nil {
+			c.t.Fatalf("the server did not ask, or its state is not sealed: %s", answer)
+		}
+		return found[1]
+	}
+}
+
+func continueWithState(tool string) func(c *tenantClient, state string) string {
+	return func(c *tenantClient, state string) string {
+		return c.request("tools/call", object{
+			"name": tool, "arguments": object{}, "requestState": "junctor." + state,
+			"inputResponses": object{"q": object{"action": "accept", "content": object{}}},
+		})
+	}
 }
 
 func continueCall(c *tenantClient, state string) string {
