@@ -175,7 +175,10 @@ func newItem(s *Server, kind, id string, raw []byte) (Item, string) {
 		it.Title, _ = mcp.TextMember(raw, "name")
 	}
 	it.Exposed = it.Name
-	if why := nameProblem(it.Name); why != "" {
+	switch why := nameProblem(it.Name); {
+	case it.Name == "" && id != "name":
+		return it, fmt.Sprintf("%s %.64q is left out: it has no %s", kind, it.Title, id)
+	case why != "":
 		return it, fmt.Sprintf("%s %.64q: %s", kind, it.Name, why)
 	}
 	return it, ""

@@ -66,6 +66,8 @@ func main() {
 		fmt.Fprintln(os.Stderr, "</pre><script>window.pwned=6</script>\x1b[2J\u202e<img src=x onerror=window.pwned=7>")
 	case "banner":
 		fmt.Println("Welcome to the odd server!")
+	case "bom":
+		fmt.Print("\ufeff")
 	case "hang":
 		time.Sleep(time.Minute)
 	}
@@ -90,6 +92,10 @@ func answer(mode string, r request) {
 	case "initialize":
 		if mode == "web" {
 			reply(r, `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"<script>window.pwned=8</script>","version":"\u202e"}}`)
+			return
+		}
+		if mode == "nothing" { // it has tools, but does not declare them
+			reply(r, `{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"odd","version":"1"}}`)
 			return
 		}
 		reply(r, `{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"resources":{}},"serverInfo":{"name":"odd","version":"1"}}`)
