@@ -91,9 +91,72 @@ func TestTableRejectsValues(t *testing.T) {
 			t.Errorf("git clone %s: %v", repo, err)
 		}
 	}
+	link := &model.Command{Path: []string{"x"}, Positionals: []model.Positional{{Name: "target", Value: text}}}
+	tl = wrappedProgram(t, "ln", link, tool.Options{})
+	for target, refused := range map[string]bool{"a": false, "sub/a": false, "a..b": false, "d/../secret": true, "..": true, "d/..": true, "../x": true} {
+		b, _ := json.Marshal(map[string]string{"target": target})
+		if _, _, err := Argv(tl, b); (err != nil) != refused {
+			t.Errorf("ln %s: %v", target, err)
+		}
+	}
+	dot := &model.Command{Path: []string{"x"}, Positionals: []model.Positional{{Name: "filename", Value: text}, {Name: "sql", Value: text}}}
+	tl = wrappedProgram(t, "sqlite3", dot, tool.Options{Stdin: true})
+	for call, refused := range map[string]bool{
+		`{"filename":"./a.db","sql":".tables"}`: false, `{"sql":".schema t"}`: false, `{"sql":"select 1.5"}`: false, `{"stdin":"select 1;\n.tables\n.mode csv\n"}`: false, `{"sql":""}`: false,
+		`{"sql":".trace x"}`: true, `{"sql":".t x"}`: true, `{"sql":".output x"}`: true, `{"sql":".tablesx"}`: true, `{"sql":" .trace x"}`: true, `{"stdin":"select 1;\n.trace x\n"}`: true, `{"stdin":".trace x"}`: true,
+		`{"sql":"select * from FSDIR('.')"}`: true, `{"sql":"pragma temp_store_directory='x'"}`: true, `{"stdin":"select data from fsdir('.')"}`: true,
+	} {
+		if _, _, err := Argv(tl, json.RawMessage(call)); (err != nil) != refused {
+			t.Errorf("sqlite3 %s: %v", call, err)
+		}
+	}
 	commit := &model.Command{Path: []string{"commit"}, Options: []model.Option{{Names: []string{"--message"}, Value: text}}}
 	if _, _, err := Argv(wrappedProgram(t, "git", commit, tool.Options{}), json.RawMessage(`{"message":"std::string is fine"}`)); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestPatternsAreTextsUntilAnOptionIsGiven checks that the first argument of grep
+// is a file if another option gives the pattern.
+func TestPatternsAreTextsUntilAnOptionIsGiven(t *testing.T) {
+	within, err := confine.New(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	free, err := tool.Whole(".*|-e.*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	grep := &model.Command{Path: []string{"x"}, Options: []model.Option{{Names: []string{"--regexp", "-e"}, Value: model.Value{Kind: model.String}}}, Positionals: []model.Positional{{Name: "patterns", Value: model.Value{Kind: model.String}}}}
+	tl := wrappedProgram(t, "grep", grep, tool.Options{Free: free})
+	for call, refused := range map[string]bool{
+		`{"patterns":"/etc/passwd"}`: false, `{"regexp":"/etc/passwd"}`: false, `{"patterns":"^/api/../x"}`: false, `{"patterns":"/x","regexp":null}`: false,
+		`{"patterns":"/etc/passwd","regexp":"root"}`: true, `{"patterns":"/etc/passwd","args":["-eroot"]}`: true, `{"patterns":"../x","args":["y"]}`: true,
+	} {
+		if _, _, err := Argv(tl, json.RawMessage(call), Within(within)); (err != nil) != refused {
+			t.Errorf("%s: %v", call, err)
+		}
+	}
+}
+
+// TestPathsWithColonsAreGivenAsFiles checks that a file whose name looks like an
+// address reaches the program as a file.
+func TestPathsWithColonsAreGivenAsFiles(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "cache:x"), nil, 0o600); err != nil {
+		t.Skip(err)
+	}
+	within, err := confine.New(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tl := byHand(t, `{"name":"t","description":"d","argv":["{f}"],"argument":[{"name":"f","type":"path"}]}`)
+	for value, want := range map[string]string{"cache:x": "./cache:x", "./cache:x": "./cache:x", "./cache:y": "./cache:y", "cache:y": "", "http://example.com/x": "", "plain": "plain"} {
+		b, _ := json.Marshal(map[string]string{"f": value})
+		argv, _, err := Argv(tl, b, Within(within))
+		if got := strings.Join(argv, "|"); got != want || (err == nil) != (want != "") {
+			t.Errorf("%s: %q %v, want %q", value, got, err, want)
+		}
 	}
 }
 
