@@ -59,7 +59,7 @@ func TestCSVIsInert(t *testing.T) {
 	for text, want := range map[string]string{
 		"plain": "plain", "a=b": "a=b", "": "", "é世": "é世",
 		"=1+1": "'=1+1", "+1": "'+1", "-1": "'-1", "@SUM(1)": "'@SUM(1)", "\t=1": "'\t=1", "\n=1": "'\n=1", "  =1": "'  =1", "＝1": "'＝1", "|cmd": "'|cmd", "%0": "'%0",
-		"\x1b]0;x\a": `\u001b]0;x\u0007`, "\r=1": `\u000d=1`, "\u009b2J": `\u009b2J`, "a\u202eb": `a\u202eb`, "\u200b=1": `\u200b=1`, "\U000e0041": `\ue0041`, "\x7f": `\u007f`,
+		"\x1b]0;x\a": `\u001b]0;x\u0007`, "\r=1": `\u000d=1`, "\u009b2J": `\u009b2J`, "a\u202eb": `a\u202eb`, "\u200b=1": `\u200b=1`, "\U000e0041": `\udb40\udc41`, "\x7f": `\u007f`,
 	} {
 		lines, err := csv.NewReader(strings.NewReader(exported(t, "csv", Row{Message: text}))).ReadAll()
 		if err != nil || lines[1][28] != want {
