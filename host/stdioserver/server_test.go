@@ -233,7 +233,7 @@ func TestLineEndsAndInvalidLines(t *testing.T) {
 		`{"jsonrpc":"2.0","id":0,"result":…}`,
 		`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"message is not valid JSON"}}`,
 		`{"jsonrpc":"2.0","id":"long","error":{"code":-32600,"message":"message is longer than 16777216 bytes","data":{"reason":"message_too_large"}}}`,
-		`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"message is not valid JSON"}}`,
+		`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"message is not valid JSON: banner at byte 0"}}`,
 		`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"message is not valid UTF-8"}}`,
 		`{"jsonrpc":"2.0","id":"a","result":{}}`,
 		`{"jsonrpc":"2.0","id":2,"result":{}}`,
