@@ -10,8 +10,9 @@ PREFIX ?= /usr/local
 FUZZTIME ?= 10s
 # CI runs a failed test once more: testdata/rerun.sh.
 GOTEST ?= go test
-# So many packages are tested at a time: most tests wait for others.
-TESTS := -p $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+# So many packages are tested at a time: most tests wait for others. The scripts
+# of cmd/host take minutes on a busy machine.
+TESTS := -p $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) -timeout 25m
 CROSS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
 .PHONY: help
