@@ -20,6 +20,7 @@ var foreign = map[string]string{
 	"memory":     "",
 	"ndjson":     "",
 	"process":    "",
+	"sandbox":    module + "sdk/process",
 	"stdio":      "github.com/hashicorp/go-hclog " + module + "sdk " + module + "sdk/ndjson " + module + "sdk/process",
 	"wire":       "github.com/hashicorp/go-hclog github.com/hashicorp/go-plugin " + module + "sdk " + module + "sdk/ndjson " + module + "sdk/process",
 	"serve":      "github.com/hashicorp/go-hclog github.com/hashicorp/go-plugin " + module + "sdk " + module + "sdk/memory " + module + "sdk/process " + module + "sdk/wire",

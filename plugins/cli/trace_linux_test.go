@@ -141,6 +141,8 @@ func (p *traced) accesses(call, rest string) string {
 		return ""
 	case strings.HasPrefix(rest, " resumed"):
 		return ""
+	case strings.Contains(rest, "O_PATH"):
+		return "" // a handle that reads nothing, such as the launcher of the wall takes
 	}
 	writes := call != "openat" && call != "open" && call != "openat2" && call != "execve" || strings.Contains(rest, "O_WRONLY") || strings.Contains(rest, "O_RDWR") || strings.Contains(rest, "O_CREAT")
 	texts := traceText.FindAllStringSubmatch(rest, 2)
