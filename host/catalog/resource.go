@@ -1,15 +1,13 @@
 package catalog
 
 import (
-	"cmp"
-	"math"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/shape"
 )
 
 // Every resource has a qualified URI that names its server: junctor://SERVER/ and the
@@ -141,7 +139,7 @@ func (s *Snapshot) addResources(server *Server, l *lists) {
 			continue
 		}
 		s.ownResources[own] = true
-		other, plain := s.resources[it.Name], absolute(it.Name) && !strings.HasPrefix(it.Name, qualifiedPrefix)
+		other, plain := s.resources[it.Name], shape.Absolute(it.Name) && !strings.HasPrefix(it.Name, qualifiedPrefix)
 		if other != nil || !plain {
 			it = it.qualified("uri", Location{it.Server, it.Name}.Qualify())
 		}
@@ -152,23 +150,6 @@ func (s *Snapshot) addResources(server *Server, l *lists) {
 		}
 		s.Resources = append(s.Resources, it)
 	}
-}
-
-// absolute reports whether a text is a URI with a scheme. Clients that parse URIs refuse a
-// list with any other, or without the host that the scheme asks for.
-func absolute(uri string) bool {
-	u, err := url.Parse(uri)
-	if err != nil || u.Scheme == "" {
-		return false
-	}
-	if port, err := strconv.Atoi(cmp.Or(u.Port(), "0")); err != nil || port > math.MaxUint16 {
-		return false
-	}
-	switch u.Scheme {
-	case "http", "https", "ws", "wss", "ftp":
-		return u.Host != ""
-	}
-	return true
 }
 
 // addTemplates adds the resource templates of a server.

@@ -111,12 +111,15 @@ func (k *blocks) end() bool {
 // maxScheme bounds the search for the colon behind the scheme of a URI.
 const maxScheme = 32
 
-// hasScheme reports whether a URI begins with a scheme of letters.
+// hasScheme reports whether a URI begins with a scheme of letters, and has no host, which
+// could be invalid.
 func hasScheme(uri []byte) bool {
 	for i, c := range uri[:min(len(uri), maxScheme)] {
-		if c |= 0x20; c < 'a' || c > 'z' {
-			return i > 0 && uri[i] == ':'
+		if c |= 0x20; c >= 'a' && c <= 'z' {
+			continue
 		}
+		rest, ok := bytes.CutPrefix(uri[i:], []byte(":"))
+		return ok && i > 0 && (!bytes.HasPrefix(rest, []byte("//")) || bytes.HasPrefix(rest, []byte("///")))
 	}
 	return false
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"net/http"
+	"net/url"
 	"slices"
 
 	"github.com/junctor-mcp/junctor/host/mcp"
@@ -65,6 +66,9 @@ func (c reader) block(raw []byte) []byte {
 		fixed = withText(fixed)
 	case "resource":
 		fixed = withResource(fixed)
+	}
+	if uri, is := mcp.TextMember(fixed, "uri"); is && name == "resource_link" && !Absolute(uri) {
+		return textBlock(raw)
 	}
 	var f fitting
 	if fixed, ok = f.fit(known.rule, fixed, ""); !ok {
@@ -145,8 +149,11 @@ func resourcePart(raw []byte, uri string) []byte {
 	if raw[0] != '{' {
 		raw = mcp.SetMember(nil, "text", asText(raw))
 	}
-	if is := mcp.Member(raw, "uri"); is == nil || is[0] != '"' {
+	switch is, isText := mcp.TextMember(raw, "uri"); {
+	case !isText:
 		raw = mcp.SetMember(raw, "uri", mcp.AppendText(nil, uri))
+	case !Absolute(is):
+		raw = mcp.SetMember(raw, "uri", mcp.AppendText(nil, unnamed+"/"+url.PathEscape(is)))
 	}
 	text, blob := mcp.Member(raw, "text"), mcp.Member(raw, "blob")
 	switch {

@@ -250,6 +250,9 @@ func FuzzShapes(f *testing.F) {
 				if why := o.refuses(t, definition, withModernMembers(o, got)); why != "" {
 					t.Fatalf("%s, %s: %s became %s: %s", o.revision, method, raw, got, why)
 				}
+				if blocks := Blocks(method); blocks != "" && mcp.NamesOf(raw).Plain(blocks) && string(got) != string(raw) {
+					t.Fatalf("%s, %s: %s is plain, and became %s", o.revision, method, raw, got)
+				}
 				if again, _ := Result(method, got, o.revision, "odd:good"); string(again) != string(got) {
 					t.Fatalf("%s, %s: %s became %s, then %s", o.revision, method, raw, got, again)
 				}
