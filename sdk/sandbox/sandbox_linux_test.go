@@ -246,7 +246,7 @@ func TestOtherProcessesAreOutOfReach(t *testing.T) {
 		{"read", "/proc/" + pid + "/environ"},
 		{"read", "/proc/" + pid + "/cmdline"},
 		{"read", "/proc/" + pid + "/maps"},
-		{"read", "/proc/" + pid + "/root/etc/hostname"},
+		{"read", "/proc/" + pid + "/root" + "/etc/hostname"},
 		{"list", "/proc/" + pid + "/fd"},
 		{"read", "/proc/1/environ"},
 		{"read", "/proc/" + strconv.Itoa(os.Getpid()) + "/environ"},
