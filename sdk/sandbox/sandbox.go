@@ -24,6 +24,9 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/process"
 )
 
+// LauncherName is the file name of the program that sets up the wall.
+const LauncherName = "junctor-sandbox"
+
 // Rules say what a program may reach. The zero value allows nothing, not even to
 // start: the program's own file must be in Read.
 type Rules struct {

@@ -15,9 +15,6 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/process"
 )
 
-// LauncherName is the file name of the program that sets up the wall.
-const LauncherName = "junctor-sandbox"
-
 const (
 	createRuleset  = 444 // landlock_create_ruleset, the same on every architecture
 	versionFlag    = 1   // LANDLOCK_CREATE_RULESET_VERSION
