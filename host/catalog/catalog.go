@@ -202,23 +202,9 @@ func (c *Catalog) Ensure(ctx context.Context, names ...string) map[string]error 
 	return c.EnsureLists(ctx, nil, names...)
 }
 
-// EnsureLists is Ensure for a caller that needs the lists of some kinds, and waits for no
-// others. nil means all kinds. The other lists arrive in the background.
-func (c *Catalog) EnsureLists(ctx context.Context, need []upstream.ListKind, names ...string) map[string]error {
-	unknown, stale := c.beginAll(names, need, (*lists).stale)
-	return c.wait(ctx, append(unknown, stale...), need, nil)
-}
-
 // Refresh refreshes all lists of the named servers, or of all servers without names.
 func (c *Catalog) Refresh(ctx context.Context, names ...string) map[string]error {
 	return c.RefreshLists(ctx, nil, names...)
-}
-
-// RefreshLists is Refresh for a caller that waits for the lists of some kinds only, as in
-// [Catalog.EnsureLists].
-func (c *Catalog) RefreshLists(ctx context.Context, need []upstream.ListKind, names ...string) map[string]error {
-	unknown, known := c.beginAll(names, need, func(*lists) bool { return true })
-	return c.wait(ctx, append(unknown, known...), need, nil)
 }
 
 // Await starts the refreshes of Ensure for all servers, but waits only for unknown

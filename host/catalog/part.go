@@ -22,6 +22,20 @@ var (
 	resourceKinds = []upstream.ListKind{upstream.Resources, upstream.Templates}
 )
 
+// EnsureLists is Ensure for a caller that needs the lists of some kinds, and waits for no
+// others. nil means all kinds. The other lists arrive in the background.
+func (c *Catalog) EnsureLists(ctx context.Context, need []upstream.ListKind, names ...string) map[string]error {
+	unknown, stale := c.beginAll(names, need, (*lists).stale)
+	return c.wait(ctx, append(unknown, stale...), need, nil)
+}
+
+// RefreshLists is Refresh for a caller that waits for the lists of some kinds only, as in
+// [Catalog.EnsureLists].
+func (c *Catalog) RefreshLists(ctx context.Context, need []upstream.ListKind, names ...string) map[string]error {
+	unknown, known := c.beginAll(names, need, func(*lists) bool { return true })
+	return c.wait(ctx, append(unknown, known...), need, nil)
+}
+
 // errUnanswered is the error of a list that has not arrived yet.
 var errUnanswered = fault.New(fault.CallTimeout, "the server has not answered yet")
 
