@@ -29,7 +29,7 @@ func newWalledSite(t *testing.T) *walledSite {
 	home := t.TempDir()
 	s := &walledSite{home: home, work: filepath.Join(home, "work"), own: filepath.Join(home, "data", "of-junctor")}
 	for name, text := range map[string]string{
-		".ssh/id_rsa": "SECRET", ".aws/credentials": "SECRET", ".config/unknown/token": "SECRET", ".claude.json": "SECRET", "notes.txt": "SECRET", ".gitconfig": "[user]\n\tname = A Name\n",
+		".ssh/id_rsa": "SECRET", ".aws/credentials": "SECRET", ".config/unknown/token": "SECRET", ".claude.json": "SECRET", ".config/gh/hosts.yml": "SECRET", "notes.txt": "SECRET", ".gitconfig": "[user]\n\tname = A Name\n",
 		".profile": "true", "work/in.txt": "inside\n", "data/of-junctor/state": "SECRET", "elsewhere/file": "SECRET", "settings/file": "settings\n",
 	} {
 		path := filepath.Join(home, name)
@@ -162,6 +162,13 @@ func TestRefusalsNameTheLine(t *testing.T) {
 		if r := script(h, "change", "echo x >>$HOME/settings/file"); !r.IsError {
 			t.Errorf("read = [%q] allows writing: %+v", read, r)
 		}
+	}
+	h = s.open(t, s.work, `,"sandbox":{"read":["~/.config"]}`)
+	if r := script(h, "look", "cat $HOME/.config/unknown/token"); r.IsError {
+		t.Errorf("a hidden directory that is named: %+v", r)
+	}
+	if r := script(h, "look", "cat $HOME/.config/gh/hosts.yml"); !r.IsError {
+		t.Errorf("credentials in a directory that is named: %+v", r)
 	}
 	h = s.open(t, s.work, `,"sandbox":{"write":["~/settings"]}`)
 	if r := script(h, "change", "echo x >>$HOME/settings/file"); r.IsError {

@@ -149,6 +149,9 @@ func (w *Wall) named(path string) ([]string, error) {
 		return nil, err
 	}
 	g, err := sandbox.Around(path, private())
+	if _, is := errors.AsType[*sandbox.ForbiddenError](err); is { // hidden, or private itself
+		g, err = sandbox.Around(path, sandbox.Private())
+	}
 	if _, is := errors.AsType[*sandbox.ForbiddenError](err); is {
 		real, err := filepath.EvalSymlinks(path)
 		return []string{real}, err
