@@ -16,16 +16,18 @@ const module = "github.com/junctor-mcp/junctor/"
 // allowed is the whole architecture: which of our packages each dir may
 // import. A new dir or a new edge is a design decision; make it here.
 var allowed = map[string]string{
-	"sdk":            "sdk/ndjson",
-	"sdk/ndjson":     "",
-	"sdk/process":    "",
-	"sdk/sandbox":    "sdk/process",
-	"sdk/memory":     "",
-	"sdk/stdio":      "sdk sdk/ndjson sdk/process",
-	"sdk/wire":       "sdk sdk/ndjson sdk/process",
-	"sdk/serve":      "sdk sdk/memory sdk/process sdk/wire",
-	"sdk/plugintest": "sdk sdk/process sdk/stdio sdk/wire",
-	"sdk/mcpconn":    "sdk", // a module of its own
+	"sdk":                    "sdk/ndjson",
+	"sdk/ndjson":             "",
+	"sdk/process":            "",
+	"sdk/sandbox":            "sdk/process",
+	"sdk/sandbox/launch":     "sdk/process sdk/sandbox sdk/sandbox/launchplan",
+	"sdk/sandbox/launchplan": "",
+	"sdk/memory":             "",
+	"sdk/stdio":              "sdk sdk/ndjson sdk/process",
+	"sdk/wire":               "sdk sdk/ndjson sdk/process",
+	"sdk/serve":              "sdk sdk/memory sdk/process sdk/wire",
+	"sdk/plugintest":         "sdk sdk/process sdk/stdio sdk/wire",
+	"sdk/mcpconn":            "sdk", // a module of its own
 
 	"host/fault":                 "",
 	"host/cache":                 "",
@@ -111,8 +113,8 @@ var allowed = map[string]string{
 	"plugins/internal/httpclient":     "sdk",
 	"plugins/internal/docscheck":      "sdk", // tests only
 	"plugins/internal/editdistance":   "",
-	"plugins/internal/subprocess":     "sdk/process sdk/sandbox",
-	"plugins/internal/launcher":       "sdk/process sdk/sandbox",
+	"plugins/internal/subprocess":     "sdk/process sdk/sandbox sdk/sandbox/launch",
+	"plugins/internal/launcher":       "sdk/sandbox/launchplan",
 	"plugins/internal/httpclienttest": "", // tests only
 	"plugins/internal/legacysse":      "sdk sdk/ndjson plugins/internal/sse plugins/internal/jsonrpc plugins/internal/httpclient",
 }
@@ -136,8 +138,8 @@ var homes = map[string]string{
 	"github.com/agext/levenshtein":             "host/suggest plugins/internal/editdistance",
 	"github.com/go-json-experiment/json":       "host/approval host/authn host/authn/jwks host/mcp host/schema host/upstream plugins/internal/jsonrpc plugins/oauth",
 	"github.com/google/jsonschema-go":          "",
-	"github.com/landlock-lsm/go-landlock":      "plugins/internal/launcher",
-	"github.com/elastic/go-seccomp-bpf":        "plugins/internal/launcher",
+	"github.com/landlock-lsm/go-landlock":      "sdk/sandbox/launch",
+	"github.com/elastic/go-seccomp-bpf":        "sdk/sandbox/launch",
 	"code.dny.dev/ssrf":                        "plugins/internal/httpclient host/notify",
 	"github.com/kballard/go-shellquote":        "cmd/host",
 	"github.com/pelletier/go-toml/v2":          "host/clientconfig",

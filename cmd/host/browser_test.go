@@ -8,6 +8,7 @@ import (
 	"os"
 	"regexp"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 )
@@ -33,23 +34,31 @@ func browser() {
 // printed waits for an address on its own line.
 func printed(file string) string {
 	line := regexp.MustCompile(`(?m)^  (http://\S+)$`)
+	var text []byte
 	for range 1200 { // one minute: the machine may be busy
-		text, _ := os.ReadFile(file)
+		text, _ = os.ReadFile(file)
 		if found := line.FindSubmatch(text); found != nil {
 			return string(found[1])
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	fmt.Fprintln(os.Stderr, "no address is printed in", file)
+	fmt.Fprintf(os.Stderr, "no address is printed in %s: %s\n", file, text)
 	os.Exit(1)
 	return ""
 }
 
-// freePort returns a free port below 32768, where the system's ephemeral ports begin.
+// givenPorts are the ports that freePort returned. A port is free until its test uses it.
+var givenPorts sync.Map
+
+// freePort returns a free port below 32768, where the system's ephemeral ports begin, that no
+// other test of the process has.
 func freePort(t *testing.T) string {
 	t.Helper()
 	for range 100 {
 		port := strconv.Itoa(11000 + rand.IntN(10000))
+		if _, given := givenPorts.LoadOrStore(port, true); given {
+			continue
+		}
 		if l, err := net.Listen("tcp", "127.0.0.1:"+port); err == nil {
 			_ = l.Close()
 			return port

@@ -68,9 +68,10 @@ server "menu" {
 		t.Helper()
 		describe(text)
 		page.send("restart", url.Values{"server": {"menu"}})
-		shown := page.awaits("server?name=menu", text)
+		page.awaits("server?name=menu", text)
+		shown := page.awaits("server?name=menu", `name="digest"`) // the change is shown, then that it is held
 		found := digests.FindStringSubmatch(shown)
-		if found == nil || !strings.Contains(shown, "Held back") || !strings.Contains(shown, "Sleeps.") || !strings.Contains(shown, "first_use") {
+		if found == nil || !strings.Contains(shown, text) || !strings.Contains(shown, "Held back") || !strings.Contains(shown, "Sleeps.") || !strings.Contains(shown, "first_use") {
 			t.Fatal(shown)
 		}
 		return found[1]

@@ -150,12 +150,13 @@ func (c *Catalog) server(name string) *Server {
 	return nil
 }
 
-// Known reports whether the lists of a server are known, and when they were fetched.
+// Known reports whether the lists of a server are known, and when they were fetched. They
+// are not while only other lists than that of its tools have arrived.
 func (c *Catalog) Known(server string) (since time.Time, known bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	l := c.lists[server]
-	if l == nil {
+	if l == nil || l.lacks(toolKinds) && len(l.Tools.Items) == 0 {
 		return time.Time{}, false
 	}
 	return l.fetched, true

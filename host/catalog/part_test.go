@@ -151,3 +151,20 @@ func TestPartAndThenTheEnd(t *testing.T) {
 		}
 	})
 }
+
+// TestPartWithoutToolsIsNotKnown checks that nobody takes the empty list of tools of a part
+// for an answer.
+func TestPartWithoutToolsIsNotKnown(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		s := newFixture("", slowLists(map[string]time.Duration{mcp.MethodListTools: 5 * time.Second}))
+		defer s.close()
+		s.EnsureLists(t.Context(), []upstream.ListKind{upstream.Prompts})
+		if since, known := s.Known("a"); known || len(s.Snapshot().Prompts) == 0 {
+			t.Errorf("known since %s, %d prompts", since, len(s.Snapshot().Prompts))
+		}
+		time.Sleep(10 * time.Second)
+		if _, known := s.Known("a"); !known {
+			t.Error("the tools have arrived")
+		}
+	})
+}

@@ -110,7 +110,7 @@ func TestEnvironment(t *testing.T) {
 			t.Errorf("%s", kv)
 		}
 	}
-	if s := strings.Join(names, " "); s != "HOME JUNCTOR_RUN_ID JUNCTOR_SPAWN PATH PROXY TZ" {
+	if s := strings.Join(names, " "); s != "HOME JUNCTOR_PRIVATE JUNCTOR_RUN_ID JUNCTOR_SPAWN PATH PROXY TZ" {
 		t.Errorf("the plugin has %s", s)
 	}
 	if len(got.Server) != 1 || got.Server[0] != "TOKEN=for the server" {

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/sdk/sandbox"
+	"github.com/junctor-mcp/junctor/sdk/sandbox/launch"
 )
 
 // Variables of a test process that runs without privileges.
@@ -65,7 +66,7 @@ func unprivileged(t *testing.T, limit time.Duration, tracer ...string) bool {
 		t.Fatal(err)
 	}
 	copyFile(t, self, filepath.Join(arena, "tests"), 0o755)
-	copyFile(t, sandbox.LauncherPath(), filepath.Join(arena, sandbox.LauncherName), 0o755)
+	copyFile(t, launch.LauncherPath(), filepath.Join(arena, sandbox.LauncherName), 0o755)
 	for _, name := range []string{"escapes.txt", "programs.txt"} {
 		copyFile(t, filepath.Join("testdata", name), filepath.Join(arena, "pkg", "testdata", name), 0o644)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/junctor-mcp/junctor/sdk/sandbox"
+	"github.com/junctor-mcp/junctor/sdk/sandbox/launch"
 )
 
 // TestMain builds the launcher of the wall, which an installation has beside the
@@ -21,7 +22,7 @@ func TestMain(m *testing.M) {
 	launcher := filepath.Join(dir, sandbox.LauncherName)
 	if arena := os.Getenv(arenaVariable); arena != "" {
 		launcher = filepath.Join(arena, sandbox.LauncherName)
-		sandbox.LauncherPath = func() string { return launcher }
+		launch.LauncherPath = func() string { return launcher }
 		os.Exit(m.Run())
 	}
 	build := exec.Command("go", "build", "-o", launcher, "../internal/launcher")
@@ -30,7 +31,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintf(os.Stderr, "building the launcher: %v\n%s", err, text)
 		os.Exit(1)
 	}
-	sandbox.LauncherPath = func() string { return launcher }
+	launch.LauncherPath = func() string { return launcher }
 	status := m.Run()
 	_ = os.RemoveAll(dir)
 	os.Exit(status)

@@ -1,11 +1,9 @@
-// Package sandbox runs programs behind the wall of the Linux kernel: Landlock
-// limits the files that a program reaches, and a seccomp filter the sockets that
-// it opens.
+// Package sandbox describes what a program reaches behind the wall of the Linux
+// kernel: Landlock limits the files that it reaches, and a seccomp filter the
+// sockets that it opens.
 //
-// [Rules.Start] starts the program junctor-sandbox, which lies beside the
-// executable of the caller. It restricts itself and then executes the program.
-// The restrictions hold for every process that the program starts, and nothing
-// lifts them.
+// It has the [Rules]; package launch starts a program with them. The restrictions
+// hold for every process that the program starts, and nothing lifts them.
 //
 // Landlock only allows. [Around] grants a directory without some directories in
 // it by granting its other entries one by one.
@@ -31,7 +29,8 @@ const LauncherName = "junctor-sandbox"
 // start: the program's own file must be in Read.
 type Rules struct {
 	// Read holds files and directories, with everything below them, that the
-	// program may read and execute. Missing ones are ignored.
+	// program may read and execute. Missing ones are ignored, and paths with
+	// symbolic links: resolve them first.
 	Read []string `json:"read,omitempty"`
 	// Write holds files and directories that the program may also change.
 	Write []string `json:"write,omitempty"`
@@ -143,7 +142,7 @@ func (s Support) Missing(r *Rules) string {
 	return ""
 }
 
-// An UnsupportedError is returned by [Rules.Start] if Rules.Required is set and
+// An UnsupportedError is returned by launch.Start if Rules.Required is set and
 // the kernel cannot enforce the rules.
 type UnsupportedError struct{ Missing string }
 
@@ -151,7 +150,7 @@ func (e *UnsupportedError) Error() string {
 	return "the sandbox cannot be enforced here: the kernel lacks " + e.Missing
 }
 
-// A LaunchError is returned by [Rules.Start] if the wall could not be set up.
+// A LaunchError is returned by launch.Start if the wall could not be set up.
 type LaunchError struct{ Reason string }
 
 func (e *LaunchError) Error() string { return "setting up the sandbox: " + e.Reason }

@@ -2,6 +2,7 @@ package help
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -128,10 +129,10 @@ func hostile(n int) map[string]string {
 	}
 }
 
-// TestHostileTextIsParsedInSeconds parses texts of the largest size.
+// TestHostileTextIsParsedInSeconds parses long texts, of the largest size in a soak.
 func TestHostileTextIsParsedInSeconds(t *testing.T) {
 	size := maxText
-	if testing.Short() {
+	if os.Getenv("JUNCTOR_SOAK") == "" {
 		size /= 8
 	}
 	for name, text := range hostile(size) {

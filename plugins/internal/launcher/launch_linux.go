@@ -1,92 +1,124 @@
 package main
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
 	"os"
 	"runtime"
 	"syscall"
+	"unsafe"
 
-	"golang.org/x/sys/unix"
-
-	"github.com/junctor-mcp/junctor/sdk/process"
-	"github.com/junctor-mcp/junctor/sdk/sandbox"
+	"github.com/junctor-mcp/junctor/sdk/sandbox/launchplan"
 )
 
-// reportTo is the descriptor of the report.
-const reportTo = 3
+const (
+	addRule         = 445 // landlock_add_rule, the same on every architecture
+	restrictSelf    = 446 // landlock_restrict_self
+	pathBeneath     = 1   // LANDLOCK_RULE_PATH_BENEATH
+	openPath        = 0x200000
+	prNoNewPrivs    = 38
+	prSetSeccomp    = 22
+	filterMode      = 2
+	leastArguments  = 2 // the path of the program and the name it sees
+	onlyForPlugins  = "junctor-sandbox is started by Junctor's plugins; it has no use on the command line\n"
+	invalidArgument = uint64(syscall.EINVAL)
+)
 
 // launch restricts this process and executes a program. It returns only if that
 // fails.
-func launch(description, program string, args []string) {
+func launch(args []string) {
 	runtime.LockOSThread() // the restrictions hold for this thread; exec ends all others
-	unix.CloseOnExec(reportTo)
-	var rules sandbox.Rules
-	if err := json.Unmarshal([]byte(description), &rules); err != nil {
-		report(sandbox.Report{Reason: "reading the rules: " + err.Error()})
+	plan, command, err := launchplan.Parse(args)
+	if len(args) == 0 {
+		_, _ = os.Stderr.WriteString(onlyForPlugins)
 		return
 	}
-	if err := restrict(&rules); err != nil {
-		report(sandbox.Report{Reason: err.Error()})
+	syscall.CloseOnExec(launchplan.ReportFD)
+	if err != nil || len(command) < leastArguments {
+		report(launchplan.Failure{Step: "reading the plan", Errno: invalidArgument})
 		return
 	}
-	env := os.Environ()
-	if _, err := unix.Write(reportTo, []byte{sandbox.Restricted}); err != nil {
+	if step, errno := restrict(&plan); errno != 0 {
+		report(launchplan.Failure{Step: step, Errno: uint64(errno)})
+		return
+	}
+	if _, err := syscall.Write(launchplan.ReportFD, []byte{launchplan.Restricted}); err != nil {
 		return // the plugin has gone
 	}
-	err := syscall.Exec(program, args, env)
-	errno, ok := errors.AsType[syscall.Errno](err)
-	if !ok {
-		report(sandbox.Report{Reason: "executing the program: " + err.Error()})
-		return
-	}
-	report(sandbox.Report{Errno: int(errno)})
+	errno, _ := syscall.Exec(command[0], command[1:], os.Environ()).(syscall.Errno)
+	report(launchplan.Failure{Step: launchplan.Executing, Errno: uint64(errno)})
 }
 
-// restrict sets the limits, the Landlock rules and the seccomp filter.
-func restrict(rules *sandbox.Rules) error {
-	support := sandbox.Probe()
-	if missing := support.Missing(rules); rules.Required && missing != "" {
-		return &sandbox.UnsupportedError{Missing: missing}
+// restrict carries out a plan. The limits come last: little memory may be left
+// for this process then.
+func restrict(plan *launchplan.Plan) (step string, errno syscall.Errno) {
+	if errno := prctl(prNoNewPrivs, 1, 0); errno != 0 {
+		return "giving up new privileges", errno
 	}
-	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("giving up new privileges: %w", err)
-	}
-	if support.Landlock > 0 {
-		if err := restrictFiles(rules, support.Landlock); err != nil {
-			return fmt.Errorf("restricting files: %w", err)
+	for _, rule := range plan.Own {
+		if errno := add(rule); errno != 0 {
+			return "adding a rule", errno
 		}
 	}
-	if support.Seccomp {
-		if err := restrictCalls(rules); err != nil {
-			return fmt.Errorf("restricting system calls: %w", err)
+	if plan.Ruleset {
+		syscall.CloseOnExec(launchplan.RulesetFD)
+		if _, _, errno := syscall.RawSyscall(restrictSelf, launchplan.RulesetFD, uintptr(plan.RulesetFlags), 0); errno != 0 {
+			return "restricting files", errno
 		}
 	}
-	return setLimits(rules.Limits)
+	for _, filter := range plan.Filters {
+		if errno := load(filter); errno != 0 {
+			return "restricting system calls", errno
+		}
+	}
+	for _, l := range plan.Limits {
+		if err := lower(l); err != nil {
+			errno, _ := err.(syscall.Errno)
+			return "setting a limit", errno
+		}
+	}
+	return "", 0
 }
 
-// setLimits lowers the limits of this process, last of all: the program inherits
-// them, and little memory may be left for this one.
-func setLimits(l process.Limits) error {
-	for _, r := range l.Resources() {
-		var now syscall.Rlimit
-		if err := syscall.Getrlimit(r.Resource, &now); err != nil {
-			return fmt.Errorf("reading a limit: %w", err)
-		}
-		most := min(r.Most, now.Max)
-		if err := syscall.Setrlimit(r.Resource, &syscall.Rlimit{Cur: most, Max: most}); err != nil {
-			return fmt.Errorf("setting a limit: %w", err)
-		}
+// add adds a rule to the ruleset.
+func add(rule launchplan.Rule) syscall.Errno {
+	dir, err := syscall.Open(rule.Path, openPath|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return 0
 	}
-	return nil
+	beneath := struct { // a packed struct: the second half of the last word is not read
+		access uint64
+		dir    int32
+	}{rule.Access, int32(dir)}
+	_, _, errno := syscall.RawSyscall6(addRule, launchplan.RulesetFD, pathBeneath, uintptr(unsafe.Pointer(&beneath)), 0, 0, 0)
+	_ = syscall.Close(dir)
+	return errno
+}
+
+// load loads a filter on this thread.
+func load(filter launchplan.Filter) syscall.Errno {
+	instructions := make([]syscall.SockFilter, len(filter))
+	for i, in := range filter {
+		instructions[i] = syscall.SockFilter{Code: uint16(in >> 48), Jt: uint8(in >> 40), Jf: uint8(in >> 32), K: uint32(in)}
+	}
+	program := syscall.SockFprog{Len: uint16(len(instructions)), Filter: &instructions[0]}
+	return prctl(prSetSeccomp, filterMode, uintptr(unsafe.Pointer(&program)))
+}
+
+func prctl(option, a, b uintptr) syscall.Errno {
+	_, _, errno := syscall.RawSyscall6(syscall.SYS_PRCTL, option, a, b, 0, 0, 0)
+	return errno
+}
+
+// lower lowers a limit and never raises it.
+func lower(l launchplan.Limit) error {
+	var now syscall.Rlimit
+	if err := syscall.Getrlimit(l.Resource, &now); err != nil {
+		return err
+	}
+	most := min(l.Most, now.Max)
+	return syscall.Setrlimit(l.Resource, &syscall.Rlimit{Cur: most, Max: most})
 }
 
 // report tells the plugin why the program does not run.
-func report(r sandbox.Report) {
-	text, err := json.Marshal(r)
-	if err != nil {
-		return
-	}
-	_, _ = unix.Write(reportTo, text) // the plugin may have gone
+func report(f launchplan.Failure) {
+	_, _ = syscall.Write(launchplan.ReportFD, []byte(f.String())) // the plugin may have gone
 }

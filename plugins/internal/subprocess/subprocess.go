@@ -18,6 +18,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/sdk/process"
 	"github.com/junctor-mcp/junctor/sdk/sandbox"
+	"github.com/junctor-mcp/junctor/sdk/sandbox/launch"
 )
 
 const (
@@ -56,7 +57,7 @@ func Start(c process.Command, rules *sandbox.Rules, input *string, stdout, stder
 	p := &Process{pipes: []*os.File{inWrite, outRead, errRead}}
 	c.Stdin, c.Stdout, c.Stderr = inRead, outWrite, errWrite
 	if err == nil {
-		p.Process, err = rules.Start(c)
+		p.Process, err = launch.Start(rules, c)
 	}
 	closeFiles([]*os.File{inRead, outWrite, errWrite})
 	if err != nil {

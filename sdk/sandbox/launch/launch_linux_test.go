@@ -1,9 +1,8 @@
-package sandbox_test
+package launch_test
 
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,6 +20,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/sdk/process"
 	"github.com/junctor-mcp/junctor/sdk/sandbox"
+	"github.com/junctor-mcp/junctor/sdk/sandbox/launch"
 )
 
 // attemptVariable makes this test program try one access and print the outcome.
@@ -37,13 +37,13 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	launcher := filepath.Join(dir, sandbox.LauncherName)
-	build := exec.Command("go", "build", "-o", launcher, "../../plugins/internal/launcher")
+	build := exec.Command("go", "build", "-o", launcher, "../../../plugins/internal/launcher")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if text, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "building the launcher: %v\n%s", err, text)
 		os.Exit(1)
 	}
-	sandbox.LauncherPath = func() string { return launcher }
+	launch.LauncherPath = func() string { return launcher }
 	status := m.Run()
 	_ = os.RemoveAll(dir)
 	os.Exit(status)
@@ -148,7 +148,7 @@ func attempt(t *testing.T, rules sandbox.Rules, words ...string) string {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	p, err := rules.Start(process.Command{
+	p, err := launch.Start(&rules, process.Command{
 		Path: self, Args: []string{self}, Env: append(os.Environ(), attemptVariable+"="+strings.Join(words, " ")), Dir: "/", Stdout: in, Stderr: in,
 	})
 	_ = in.Close()
@@ -370,23 +370,23 @@ func TestStartReportsErrors(t *testing.T) {
 		text:                         syscall.ENOEXEC,
 		dir:                          fs.ErrPermission,
 	} {
-		if _, err := rules.Start(process.Command{Path: path, Args: []string{"x"}}); !errors.Is(err, want) {
+		if _, err := launch.Start(rules, process.Command{Path: path, Args: []string{"x"}}); !errors.Is(err, want) {
 			t.Errorf("%s: %v, want %v", path, err, want)
 		}
 	}
-	if _, err := (&sandbox.Rules{}).Start(process.Command{Path: "/bin/true", Args: []string{"true"}}); !errors.Is(err, fs.ErrPermission) {
+	if _, err := launch.Start(&sandbox.Rules{}, process.Command{Path: "/bin/true", Args: []string{"true"}}); !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("rules that allow nothing: %v", err)
 	}
 	many := &sandbox.Rules{Read: make([]string, 60_000)}
-	var launch *sandbox.LaunchError
-	if _, err := many.Start(process.Command{Path: "/bin/true", Args: []string{"true"}}); !errors.As(err, &launch) {
+	var failed *sandbox.LaunchError
+	if _, err := launch.Start(many, process.Command{Path: "/bin/true", Args: []string{"true"}}); !errors.As(err, &failed) {
 		t.Errorf("too many rules: %v", err)
 	}
-	before := sandbox.LauncherPath
-	defer func() { sandbox.LauncherPath = before }()
+	before := launch.LauncherPath
+	defer func() { launch.LauncherPath = before }()
 	for _, launcher := range []string{filepath.Join(dir, "absent"), "/bin/true"} {
-		sandbox.LauncherPath = func() string { return launcher }
-		if _, err := rules.Start(process.Command{Path: "/bin/true", Args: []string{"true"}}); !errors.As(err, &launch) {
+		launch.LauncherPath = func() string { return launcher }
+		if _, err := launch.Start(rules, process.Command{Path: "/bin/true", Args: []string{"true"}}); !errors.As(err, &failed) {
 			t.Errorf("launcher %s: %v", launcher, err)
 		}
 	}
@@ -400,7 +400,7 @@ func TestLimitsHoldFromTheFirstInstruction(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	p, err := rules.Start(process.Command{Path: "/bin/sh", Args: []string{"sh", "-c", "ulimit -n; ulimit -t; ulimit -v"}, Stdout: in})
+	p, err := launch.Start(&rules, process.Command{Path: "/bin/sh", Args: []string{"sh", "-c", "ulimit -n; ulimit -t; ulimit -v"}, Stdout: in})
 	_ = in.Close()
 	if err != nil {
 		t.Fatal(err)
@@ -410,20 +410,5 @@ func TestLimitsHoldFromTheFirstInstruction(t *testing.T) {
 	<-p.Done()
 	if text.String() != "17\n3\n65536\n" {
 		t.Errorf("the limits are %q", text.String())
-	}
-}
-
-func TestParseNetwork(t *testing.T) {
-	for text, want := range map[string]string{
-		"": "no network", "null": "no network", "false": "no network", "true": "any address", "[443]": "TCP port 443 of any host", "[53,443]": "TCP port 53, 443 of any host",
-	} {
-		if n, err := sandbox.ParseNetwork(json.RawMessage(text)); err != nil || n.String() != want {
-			t.Errorf("%s: %s, %v", text, n, err)
-		}
-	}
-	for _, text := range []string{"[]", "[0]", "[65536]", "[-1]", "443", `"443"`, `["443"]`, "{}", "[443.5]", "[" + strings.Repeat("1,", 64) + "1]"} {
-		if n, err := sandbox.ParseNetwork(json.RawMessage(text)); err == nil {
-			t.Errorf("%s: %s", text, n)
-		}
 	}
 }

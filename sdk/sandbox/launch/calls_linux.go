@@ -1,9 +1,7 @@
-package main
+package launch
 
 import (
-	"fmt"
-	"syscall"
-	"unsafe"
+	"sync"
 
 	"github.com/elastic/go-seccomp-bpf"
 	"github.com/elastic/go-seccomp-bpf/arch"
@@ -11,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/junctor-mcp/junctor/sdk/sandbox"
+	"github.com/junctor-mcp/junctor/sdk/sandbox/launchplan"
 )
 
 // Answers of the filter. EACCES is what programs report best.
@@ -42,29 +41,57 @@ var attributes = []string{
 	"setxattr", "lsetxattr", "fsetxattr", "setxattrat", "removexattr", "lremovexattr", "fremovexattr", "removexattrat", "file_setattr",
 }
 
-// restrictCalls loads the seccomp filters on this thread. Each call with a
-// condition on its arguments has a filter of its own: after a condition, the
-// library no longer knows the number of the call. The kernel runs all filters.
-func restrictCalls(rules *sandbox.Rules) error {
+// A kind is what the filters depend on. Programs share them.
+type kind struct {
+	unixSockets, attributes, network, ports, udp bool
+}
+
+// assembled holds the filters of each kind, as an assembly.
+var assembled sync.Map
+
+type assembly struct {
+	filters []launchplan.Filter
+	err     error
+}
+
+// filtersFor returns the seccomp filters for rules.
+func filtersFor(r *sandbox.Rules) ([]launchplan.Filter, error) {
+	k := kind{r.UnixSockets, r.Attributes, r.Network.All, len(r.Network.Ports) > 0 && !r.Network.All, r.Network.UDP()}
+	known, ok := assembled.Load(k)
+	if !ok {
+		filters, err := assemble(k)
+		known, _ = assembled.LoadOrStore(k, assembly{filters, err})
+	}
+	a := known.(assembly)
+	return a.filters, a.err
+}
+
+// assemble returns the filters of a kind. Each call with a condition on its
+// arguments has a filter of its own: after a condition, the library no longer
+// knows the number of the call. The kernel runs all filters.
+func assemble(k kind) ([]launchplan.Filter, error) {
 	info, err := arch.GetInfo("")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for _, groups := range filters(rules, info) {
+	var all []launchplan.Filter
+	for _, groups := range k.refused(info) {
 		policy := seccomp.Policy{DefaultAction: seccomp.ActionAllow, Syscalls: groups}
-		filter, err := policy.Assemble()
+		program, err := policy.Assemble()
 		if err != nil {
-			return err
+			return nil, err
 		}
-		raw, err := bpf.Assemble(append(onlyNative(info), filter...))
+		raw, err := bpf.Assemble(append(onlyNative(info), program...))
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if err := load(raw); err != nil {
-			return err
+		var filter launchplan.Filter
+		for _, in := range raw {
+			filter = append(filter, uint64(in.Op)<<48|uint64(in.Jt)<<40|uint64(in.Jf)<<32|uint64(in.K))
 		}
+		all = append(all, filter)
 	}
-	return nil
+	return all, nil
 }
 
 // onlyNative returns instructions that refuse the calls of another architecture,
@@ -78,24 +105,24 @@ func onlyNative(info *arch.Info) []bpf.Instruction {
 	}
 }
 
-// filters returns the refused calls of each filter, with their answers.
-func filters(rules *sandbox.Rules, info *arch.Info) [][]seccomp.SyscallGroup {
+// refused returns the refused calls of each filter, with their answers.
+func (k kind) refused(info *arch.Info) [][]seccomp.SyscallGroup {
 	always := []seccomp.SyscallGroup{
 		{Names: named(rings, info), Action: absent},
 		{Names: named(powers, info), Action: forbidden},
 	}
-	if !rules.Attributes {
+	if !k.attributes {
 		always = append(always, seccomp.SyscallGroup{Names: named(attributes, info), Action: forbidden})
 	}
-	if rules.Network.Off() && !rules.UnixSockets {
+	if !k.network && !k.ports && !k.unixSockets {
 		return [][]seccomp.SyscallGroup{append(always, seccomp.SyscallGroup{Names: []string{"socket"}, Action: denied})}
 	}
 	all := [][]seccomp.SyscallGroup{always}
 	refuse := func(calls ...seccomp.NameWithConditions) {
 		all = append(all, []seccomp.SyscallGroup{{NamesWithCondtions: calls, Action: denied}})
 	}
-	refuse(sockets(rules)...)
-	if len(rules.Network.Ports) > 0 && !rules.Network.All {
+	refuse(k.sockets()...)
+	if k.ports {
 		for name, flags := range connecting {
 			refuse(seccomp.NameWithConditions{Name: name, Conditions: seccomp.ArgumentConditions{bits(flags, unix.MSG_FASTOPEN)}})
 		}
@@ -116,28 +143,28 @@ func named(calls []string, info *arch.Info) []string {
 
 // The arguments of socket(2).
 const (
-	family   = 0
-	kind     = 1
-	protocol = 2
+	familyArgument   = 0
+	kindArgument     = 1
+	protocolArgument = 2
 )
 
 // sockets returns the refused calls of socket where some are allowed: every other
 // family, not only the known ones.
-func sockets(rules *sandbox.Rules) []seccomp.NameWithConditions {
+func (k kind) sockets() []seccomp.NameWithConditions {
 	var families []uint64
-	if rules.UnixSockets {
+	if k.unixSockets {
 		families = append(families, unix.AF_UNIX)
 	}
-	if !rules.Network.Off() {
+	if k.network || k.ports {
 		families = append(families, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK) // netlink lists the interfaces
 	}
 	other := seccomp.ArgumentConditions{}
 	for _, f := range families {
-		other = append(other, not(family, f))
+		other = append(other, not(familyArgument, f))
 	}
 	refused := []seccomp.NameWithConditions{{Name: "socket", Conditions: other}}
-	if !rules.Network.All && len(rules.Network.Ports) > 0 {
-		refused = append(refused, beyondPorts(rules.Network.UDP())...)
+	if k.ports {
+		refused = append(refused, beyondPorts(k.udp)...)
 	}
 	return refused
 }
@@ -148,17 +175,17 @@ func beyondPorts(udp bool) []seccomp.NameWithConditions {
 	var refused []seccomp.NameWithConditions
 	refuse := func(f uint64, conditions ...seccomp.Condition) {
 		refused = append(refused, seccomp.NameWithConditions{Name: "socket", Conditions: append(seccomp.ArgumentConditions{
-			{Argument: family, Operation: seccomp.Equal, Value: f},
+			{Argument: familyArgument, Operation: seccomp.Equal, Value: f},
 		}, conditions...)})
 	}
 	for _, f := range []uint64{unix.AF_INET, unix.AF_INET6} {
-		refuse(f, bits(kind, 4)) // neither stream nor datagram
-		refuse(f, bits(kind, 8))
-		refuse(f, bits(kind, unix.SOCK_STREAM), bits(kind, unix.SOCK_DGRAM)) // both bits are a raw socket
+		refuse(f, bits(kindArgument, 4)) // neither stream nor datagram
+		refuse(f, bits(kindArgument, 8))
+		refuse(f, bits(kindArgument, unix.SOCK_STREAM), bits(kindArgument, unix.SOCK_DGRAM)) // both bits are a raw socket
 		if !udp {
-			refuse(f, bits(kind, unix.SOCK_DGRAM))
+			refuse(f, bits(kindArgument, unix.SOCK_DGRAM))
 		}
-		refuse(f, not(protocol, 0), not(protocol, unix.IPPROTO_TCP), not(protocol, unix.IPPROTO_UDP))
+		refuse(f, not(protocolArgument, 0), not(protocolArgument, unix.IPPROTO_TCP), not(protocolArgument, unix.IPPROTO_UDP))
 	}
 	return refused
 }
@@ -173,17 +200,4 @@ func bits(argument uint32, value uint64) seccomp.Condition {
 
 func not(argument uint32, value uint64) seccomp.Condition {
 	return seccomp.Condition{Argument: argument, Operation: seccomp.NotEqual, Value: value}
-}
-
-// load loads a filter on this thread.
-func load(raw []bpf.RawInstruction) error {
-	filter := make([]unix.SockFilter, len(raw))
-	for i, r := range raw {
-		filter[i] = unix.SockFilter{Code: r.Op, Jt: r.Jt, Jf: r.Jf, K: r.K}
-	}
-	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
-	if _, _, errno := syscall.RawSyscall6(syscall.SYS_PRCTL, unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&program)), 0, 0, 0); errno != 0 {
-		return fmt.Errorf("loading the filter: %w", errno)
-	}
-	return nil
 }
