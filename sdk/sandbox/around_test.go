@@ -96,7 +96,8 @@ func TestAroundIsBounded(t *testing.T) {
 
 func TestProgramFindsWhatStartsIt(t *testing.T) {
 	root := tree(t, "home/.ssh/id", "home/.pyenv/versions/3/bin/python", "home/.local/bin/tool -> ../share/pipx/venvs/tool/bin/tool", "home/go/bin/one",
-		"opt/app/lib/x", "opt/app/secret/x", "home/script", "home/proj/package.json", "home/proj/dist/cli.js", "home/proj/.env", "venv/pyvenv.cfg", "venv/bin/ansible", "home/.ssh/prog")
+		"opt/app/lib/x", "opt/app/secret/x", "home/script", "home/proj/package.json", "home/proj/dist/cli.js", "home/proj/.env", "venv/pyvenv.cfg", "venv/bin/ansible", "home/.ssh/prog",
+		"elsewhere/.pyenv/shims/tool", "elsewhere/.pyenv/libexec/pyenv", "elsewhere/bin/tool", "elsewhere/bin.d/x")
 	write := func(name, text string) {
 		path := filepath.Join(root, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -125,6 +126,8 @@ func TestProgramFindsWhatStartsIt(t *testing.T) {
 		{"home/script", nil, []string{"home/script", "opt/app/bin", "opt/app/lib"}},
 		{"venv/bin/ansible", nil, []string{"home/.pyenv", "venv"}},
 		{"/usr/bin/node", []string{"node", "--flag", "proj/dist/cli.js", "absent"}, []string{"home/proj"}},
+		{"elsewhere/.pyenv/shims/tool", nil, []string{"elsewhere/.pyenv"}}, // another home, or PYENV_ROOT
+		{"elsewhere/bin/tool", nil, []string{"elsewhere/bin"}},
 		{"home/.ssh/prog", nil, nil},
 		{"/usr/bin/cat", []string{"cat", home + "/.ssh/id"}, nil},
 	} {

@@ -89,11 +89,9 @@ func (f *programFinder) beside(path string) {
 	}
 	f.add(path)
 	home := Home()
-	for _, tools := range toolchains {
-		if at := filepath.Join(home, tools); home != "" && Within(path, at) {
-			f.add(at)
-			return
-		}
+	if at := toolchain(path, home); at != "" {
+		f.add(at)
+		return
 	}
 	dir := filepath.Dir(path)
 	if isShared(dir, home) {
@@ -111,6 +109,21 @@ func (f *programFinder) beside(path string) {
 	for _, name := range []string{"lib", "lib64", "libexec", "share"} {
 		f.add(filepath.Join(prefix, name))
 	}
+}
+
+// toolchain returns the directory of toolchains that a path lies in, or "". The
+// hidden ones are also known below another directory than the user's home, where
+// PYENV_ROOT and the like put them.
+func toolchain(path, home string) string {
+	for _, tools := range toolchains {
+		if at := filepath.Join(home, tools); home != "" && Within(path, at) {
+			return at
+		}
+		if i := strings.Index(path, "/"+tools+"/"); i >= 0 && tools[0] == '.' {
+			return path[:i+1+len(tools)]
+		}
+	}
+	return ""
 }
 
 // isShared reports whether a directory holds more than one program's files.
