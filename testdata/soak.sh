@@ -26,6 +26,7 @@ figures ./host/httpserver 'BigLine|Garbage|Flood|Lists|Hang|Exit|Kill|Restarts|S
 figures ./host/plugin 'Kill|LeavesNothing|Flood'
 figures ./host/sessionstore 'Kill'
 figures ./host/schema 'Hostile|Largest'
+figures ./plugins/cli/help 'Hostile'
 figures ./sdk/plugintest .
 figures ./sdk/stdio 'CloseKillsStart'
 figures ./cmd/host 'TestReload|TestKilledServe'

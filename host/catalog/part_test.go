@@ -152,8 +152,8 @@ func TestPartAndThenTheEnd(t *testing.T) {
 	})
 }
 
-// TestPartWithoutToolsIsNotKnown checks that nobody takes the empty list of tools of a part
-// for an answer.
+// TestPartWithoutToolsIsNotKnown checks that an empty list of tools is no answer while only
+// other lists have arrived.
 func TestPartWithoutToolsIsNotKnown(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s := newFixture("", slowLists(map[string]time.Duration{mcp.MethodListTools: 5 * time.Second}))

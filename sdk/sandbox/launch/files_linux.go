@@ -108,8 +108,8 @@ func addFiles(ruleset int, rules *sandbox.Rules, abi int) error {
 }
 
 // addFile adds the rule for a file or directory. It leaves out what is missing,
-// what this user cannot open, and a path with a symbolic link: paths have none
-// when the rules are made, so somebody may be trying to reach another file.
+// what this user cannot open, and a path with a symbolic link. Paths have none when
+// the rules are made, so a link leads to a file that was not granted.
 func addFile(ruleset int, path string, file, dir landlock.AccessFSSet) error {
 	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS}
 	fd, err := unix.Openat2(unix.AT_FDCWD, path, &how)
