@@ -16,15 +16,18 @@ const module = "github.com/junctor-mcp/junctor/"
 // foreign lists the packages outside the standard library that each package may
 // import. Every plugin depends on them, so a new entry is a design decision.
 var foreign = map[string]string{
-	".":          "github.com/hashicorp/go-hclog " + module + "sdk/ndjson",
-	"memory":     "",
-	"ndjson":     "",
-	"process":    "",
-	"sandbox":    module + "sdk/process",
-	"stdio":      "github.com/hashicorp/go-hclog " + module + "sdk " + module + "sdk/ndjson " + module + "sdk/process",
-	"wire":       "github.com/hashicorp/go-hclog github.com/hashicorp/go-plugin " + module + "sdk " + module + "sdk/ndjson " + module + "sdk/process",
-	"serve":      "github.com/hashicorp/go-hclog github.com/hashicorp/go-plugin " + module + "sdk " + module + "sdk/memory " + module + "sdk/process " + module + "sdk/wire",
-	"plugintest": "github.com/hashicorp/go-hclog github.com/hashicorp/go-plugin " + module + "sdk " + module + "sdk/wire",
+	".":       "github.com/hashicorp/go-hclog " + module + "sdk/ndjson",
+	"memory":  "",
+	"ndjson":  "",
+	"process": "",
+	"sandbox": module + "sdk/process",
+	"sandbox/launch": "github.com/landlock-lsm/go-landlock/landlock github.com/landlock-lsm/go-landlock/landlock/syscall github.com/elastic/go-seccomp-bpf github.com/elastic/go-seccomp-bpf/arch " +
+		"golang.org/x/net/bpf golang.org/x/sys/unix " + module + "sdk/process " + module + "sdk/sandbox " + module + "sdk/sandbox/launchplan",
+	"sandbox/launchplan": "",
+	"stdio":              "github.com/hashicorp/go-hclog " + module + "sdk " + module + "sdk/ndjson " + module + "sdk/process",
+	"wire":               "github.com/hashicorp/go-hclog github.com/hashicorp/go-plugin " + module + "sdk " + module + "sdk/ndjson " + module + "sdk/process",
+	"serve":              "github.com/hashicorp/go-hclog github.com/hashicorp/go-plugin " + module + "sdk " + module + "sdk/memory " + module + "sdk/process " + module + "sdk/wire",
+	"plugintest":         "github.com/hashicorp/go-hclog github.com/hashicorp/go-plugin " + module + "sdk " + module + "sdk/wire",
 }
 
 // sources parses the files of a package for all systems, without tests.

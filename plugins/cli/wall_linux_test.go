@@ -206,6 +206,21 @@ func TestHomeAsWorkingDirectory(t *testing.T) {
 	}
 }
 
+// TestHomeIsKnownWithoutTheVariable runs with the variable HOME unset or about
+// another directory, as services do.
+func TestHomeIsKnownWithoutTheVariable(t *testing.T) {
+	s := newWalledSite(t)
+	for _, variable := range []string{"", t.TempDir()} {
+		t.Setenv("HOME", variable)
+		h := s.open(t, s.home, "")
+		for text, works := range map[string]bool{"cat notes.txt": true, "cat .ssh/id_rsa": false, "cat .aws/credentials": false, "ls .ssh": false, "cat .config/gh/hosts.yml": false} {
+			if r := script(h, "change", text); r.IsError == works {
+				t.Errorf("HOME=%q: %s: %+v", variable, text, r)
+			}
+		}
+	}
+}
+
 func TestPrivateWorkingDirectories(t *testing.T) {
 	s := newWalledSite(t)
 	open := func(settings string) error {
@@ -224,6 +239,9 @@ func TestPrivateWorkingDirectories(t *testing.T) {
 	}
 	if err := open(fmt.Sprintf(`{"command":["cat"],"cwd":%q,%s,"sandbox":{"read":["~/.ssh"]}}`, s.home+"/.ssh", block)); err != nil {
 		t.Errorf("named by the block: %v", err)
+	}
+	if err := open(fmt.Sprintf(`{"command":["cat"],"cwd":%q,%s,"sandbox":{"read":["/proc/self"]}}`, s.work, block)); err == nil || !strings.Contains(err.Error(), "its own /proc/self") {
+		t.Errorf("the plugin's directory in /proc is granted: %v", err)
 	}
 	if r := s.open(t, s.own, "").call("change", `{"script":"cat state"}`); !r.IsError {
 		t.Errorf("a directory of Junctor is granted: %+v", r)

@@ -97,7 +97,7 @@ func TestAroundIsBounded(t *testing.T) {
 func TestProgramFindsWhatStartsIt(t *testing.T) {
 	root := tree(t, "home/.ssh/id", "home/.pyenv/versions/3/bin/python", "home/.local/bin/tool -> ../share/pipx/venvs/tool/bin/tool", "home/go/bin/one",
 		"opt/app/lib/x", "opt/app/secret/x", "home/script", "home/proj/package.json", "home/proj/dist/cli.js", "home/proj/.env", "venv/pyvenv.cfg", "venv/bin/ansible", "home/.ssh/prog",
-		"elsewhere/.pyenv/shims/tool", "elsewhere/.pyenv/libexec/pyenv", "elsewhere/bin/tool", "elsewhere/bin.d/x")
+		"elsewhere/.pyenv/shims/tool", "elsewhere/.pyenv/libexec/pyenv", "elsewhere/bin/tool", "elsewhere/bin.d/x", "docs/letter", "docs/mytool", "work/notes")
 	write := func(name, text string) {
 		path := filepath.Join(root, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -112,6 +112,8 @@ func TestProgramFindsWhatStartsIt(t *testing.T) {
 	write("home/.local/share/pipx/venvs/tool/bin/tool", "#!"+home+"/.pyenv/versions/3/bin/python -E\n")
 	write("home/script", "#!/usr/bin/env -S run --x\n")
 	write("opt/app/bin/run", "binary")
+	write("work/bought", "#!/usr/bin/env -S "+root+"/opt/app/bin/run "+root+"/docs/letter\n")
+	write("work/direct", "#!"+root+"/opt/app/bin/run "+root+"/docs/letter\n")
 	write("venv/pyvenv.cfg", "home = "+home+"/.pyenv/versions/3/bin\nversion = 3\n")
 	write("venv/bin/ansible", "#!"+root+"/venv/bin/python\n")
 	for _, c := range []struct {
@@ -128,6 +130,9 @@ func TestProgramFindsWhatStartsIt(t *testing.T) {
 		{"/usr/bin/node", []string{"node", "--flag", "proj/dist/cli.js", "absent"}, []string{"home/proj"}},
 		{"elsewhere/.pyenv/shims/tool", nil, []string{"elsewhere/.pyenv"}}, // another home, or PYENV_ROOT
 		{"elsewhere/bin/tool", nil, []string{"elsewhere/bin"}},
+		{"docs/mytool", nil, []string{"docs/mytool"}}, // nothing beside it
+		{"work/bought", nil, []string{"work/bought"}}, // arguments in a first line grant nothing
+		{"work/direct", nil, []string{"opt/app/bin", "opt/app/lib", "work/direct"}},
 		{"home/.ssh/prog", nil, nil},
 		{"/usr/bin/cat", []string{"cat", home + "/.ssh/id"}, nil},
 	} {

@@ -2,7 +2,9 @@ package sandbox
 
 import (
 	"os"
+	"os/user"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -62,12 +64,56 @@ func Own() []string {
 // private files, and the directories of Junctor itself.
 func Private() []string {
 	all := append(Own(), systemSecrets...)
-	home := Home()
-	if home == "" {
-		return all
+	for _, home := range Homes() {
+		all = append(all, credentialsIn(home)...)
 	}
+	return all
+}
+
+// PrivateIn returns the credentials and private files in a directory that looks like a
+// home directory, wherever it lies, or nil.
+func PrivateIn(dir string) []string {
+	for _, sign := range []string{".ssh", ".gnupg", ".aws", ".bash_history", ".profile"} {
+		if _, err := os.Lstat(filepath.Join(dir, sign)); err == nil {
+			return credentialsIn(dir)
+		}
+	}
+	return nil
+}
+
+func credentialsIn(home string) []string {
+	var all []string
 	for _, path := range credentials {
 		all = append(all, filepath.Join(home, filepath.FromSlash(path)))
+	}
+	return all
+}
+
+// OwnHomes returns the home directories of the user: HOME, and the one that the
+// system has for the user, which is another where HOME was changed. They have no
+// symbolic links.
+func OwnHomes() []string {
+	candidates := []string{Home()}
+	if u, err := user.Current(); err == nil {
+		candidates = append(candidates, u.HomeDir)
+	}
+	return distinct(candidates)
+}
+
+// Homes returns the home directories of the user and of other people.
+func Homes() []string {
+	others, _ := filepath.Glob("/home/*")
+	return distinct(append(append(OwnHomes(), others...), "/root"))
+}
+
+// distinct returns the existing directories without symbolic links, once each.
+func distinct(dirs []string) []string {
+	var all []string
+	for _, dir := range dirs {
+		real, err := filepath.EvalSymlinks(dir)
+		if err == nil && filepath.IsAbs(real) && real != "/" && !slices.Contains(all, real) {
+			all = append(all, real)
+		}
 	}
 	return all
 }

@@ -25,6 +25,9 @@ var toolchains = []string{
 	"miniconda3", "anaconda3", "miniforge3", "mambaforge", ".conda/envs",
 }
 
+// programDirs are the names of directories that hold programs and nothing else.
+var programDirs = []string{"bin", "sbin", "libexec", ".bin"}
+
 // A programFinder collects what a program needs of the file system to start.
 type programFinder struct {
 	path      string // the variable PATH of the program
@@ -72,17 +75,20 @@ func (f *programFinder) program(path string, depth int) {
 		f.beside(real)
 		path = real
 	}
-	for _, word := range interpreter(path) {
-		if filepath.IsAbs(word) {
-			f.program(word, depth-1)
-		} else if at := f.lookup(word); at != "" {
-			f.program(at, depth-1) // the argument of env
+	words := interpreter(path)
+	if len(words) == 0 {
+		return
+	}
+	f.program(words[0], depth-1)
+	if filepath.Base(words[0]) == "env" && len(words) > 1 {
+		if at := f.lookup(words[1]); at != "" { // further words are arguments, which a tool that writes may have written
+			f.program(at, depth-1)
 		}
 	}
 }
 
-// beside adds what is installed with a program: its file, its toolchain, and the
-// directories lib, libexec and share beside its directory bin.
+// beside adds what is installed with a program: its file, its toolchain, or its
+// directory bin with the directories lib, libexec and share beside that.
 func (f *programFinder) beside(path string) {
 	if slices.ContainsFunc(systemDirs, func(dir string) bool { return Within(path, dir) }) {
 		return
@@ -97,8 +103,11 @@ func (f *programFinder) beside(path string) {
 	if isShared(dir, home) {
 		return
 	}
-	f.add(dir)
 	prefix := filepath.Dir(dir)
+	if !slices.Contains(programDirs, filepath.Base(dir)) {
+		return // only the file: anything may lie beside it
+	}
+	f.add(dir)
 	if filepath.Base(dir) != "bin" || isShared(prefix, home) {
 		return
 	}

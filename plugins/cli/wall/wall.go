@@ -78,13 +78,12 @@ type Wall struct {
 // private returns what a directory is granted without: private files, the home
 // directories of others, and what is about other processes.
 func private() []string {
-	home := sandbox.Home()
 	all := append(sandbox.Private(), "/proc", "/run/user")
-	all = append(all, sandbox.HiddenIn(home)...)
-	others, _ := filepath.Glob("/home/*")
-	for _, other := range append(others, "/root") {
-		if other != home && !sandbox.Within(home, other) {
-			all = append(all, other)
+	own := sandbox.OwnHomes()
+	for _, home := range sandbox.Homes() {
+		all = append(all, sandbox.HiddenIn(home)...)
+		if !slices.ContainsFunc(own, func(o string) bool { return o == home || sandbox.Within(o, home) }) {
+			all = append(all, home)
 		}
 	}
 	return all
@@ -148,6 +147,9 @@ func (w *Wall) named(path string) ([]string, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, err
 	}
+	if real, err := filepath.EvalSymlinks(path); err == nil && strings.HasPrefix(real, "/proc/") && strings.Trim(strings.Split(real, "/")[2], "0123456789") == "" {
+		return nil, errors.New("it is about one process; every program has its own /proc/self")
+	}
 	g, err := sandbox.Around(path, private())
 	if _, is := errors.AsType[*sandbox.ForbiddenError](err); is { // hidden, or private itself
 		g, err = sandbox.Around(path, sandbox.Private())
@@ -181,10 +183,10 @@ func (w *Wall) addNeeds() {
 // unless the block names it. A directory of Junctor itself is not granted at all.
 func (w *Wall) cwd() (sandbox.Grant, error) {
 	forbidden := sandbox.Private()
-	if home := sandbox.Home(); w.o.Dir == "/" || w.o.Dir == home || sandbox.Within(home, w.o.Dir) {
+	if slices.ContainsFunc(sandbox.Homes(), func(home string) bool { return w.o.Dir == "/" || w.o.Dir == home || sandbox.Within(home, w.o.Dir) }) {
 		forbidden = private()
 	}
-	g, err := sandbox.Around(w.o.Dir, forbidden)
+	g, err := sandbox.Around(w.o.Dir, append(forbidden, sandbox.PrivateIn(w.o.Dir)...))
 	inside, is := errors.AsType[*sandbox.ForbiddenError](err)
 	switch {
 	case err == nil:

@@ -16,6 +16,7 @@ const (
 	openPath        = 0x200000
 	prNoNewPrivs    = 38
 	prSetSeccomp    = 22
+	prDropBounding  = 24
 	filterMode      = 2
 	leastArguments  = 2 // the path of the program and the name it sees
 	onlyForPlugins  = "junctor-sandbox is started by Junctor's plugins; it has no use on the command line\n"
@@ -47,9 +48,35 @@ func launch(args []string) {
 	report(launchplan.Failure{Step: launchplan.Executing, Errno: uint64(errno)})
 }
 
+// capabilities reach other processes or the whole machine, past the file rules. The
+// superuser's program runs without them; exec takes from the bounding set.
+var capabilities = []uintptr{
+	12, // CAP_NET_ADMIN
+	16, // CAP_SYS_MODULE
+	17, // CAP_SYS_RAWIO
+	19, // CAP_SYS_PTRACE
+	20, // CAP_SYS_PACCT
+	21, // CAP_SYS_ADMIN
+	22, // CAP_SYS_BOOT
+	23, // CAP_SYS_NICE
+	24, // CAP_SYS_RESOURCE
+	25, // CAP_SYS_TIME
+	32, // CAP_MAC_OVERRIDE
+	33, // CAP_MAC_ADMIN
+	34, // CAP_SYSLOG
+	38, // CAP_PERFMON
+	39, // CAP_BPF
+	40, // CAP_CHECKPOINT_RESTORE
+}
+
 // restrict carries out a plan. The limits come last: little memory may be left
 // for this process then.
 func restrict(plan *launchplan.Plan) (step string, errno syscall.Errno) {
+	for _, capability := range capabilities {
+		if prctl(prDropBounding, capability, 0) == syscall.EPERM {
+			break // a process that may not drop them has none
+		}
+	}
 	if errno := prctl(prNoNewPrivs, 1, 0); errno != 0 {
 		return "giving up new privileges", errno
 	}

@@ -26,9 +26,11 @@ var rings = []string{"io_uring_setup", "io_uring_enter", "io_uring_register"}
 // powers are calls that reach other processes or the whole machine. Most need
 // privileges, which a program in a container often has.
 var powers = []string{
-	"ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "pidfd_getfd", "kcmp",
+	"ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "process_mrelease", "pidfd_getfd", "kcmp",
+	"setpriority", "ioprio_set", "sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr", "migrate_pages", "move_pages",
+	"shmget", "shmat", "shmctl", "msgget", "msgsnd", "msgrcv", "msgctl", "semget", "semop", "semtimedop", "semctl",
 	"add_key", "request_key", "keyctl",
-	"open_by_handle_at", "mount", "umount2", "pivot_root", "move_mount", "open_tree", "fsopen", "fsconfig", "fsmount", "fspick", "mount_setattr", "setns",
+	"open_by_handle_at", "mount", "umount2", "pivot_root", "move_mount", "open_tree", "open_tree_attr", "fsopen", "fsconfig", "fsmount", "fspick", "mount_setattr", "setns",
 	"bpf", "perf_event_open", "userfaultfd", "fanotify_init", "lookup_dcookie",
 	"init_module", "finit_module", "delete_module", "kexec_load", "kexec_file_load", "reboot", "swapon", "swapoff", "acct", "quotactl", "quotactl_fd",
 	"settimeofday", "clock_settime", "sethostname", "setdomainname", "iopl", "ioperm", "vhangup", "syslog",
@@ -114,20 +116,62 @@ func (k kind) refused(info *arch.Info) [][]seccomp.SyscallGroup {
 	if !k.attributes {
 		always = append(always, seccomp.SyscallGroup{Names: named(attributes, info), Action: forbidden})
 	}
-	if !k.network && !k.ports && !k.unixSockets {
-		return [][]seccomp.SyscallGroup{append(always, seccomp.SyscallGroup{Names: []string{"socket"}, Action: denied})}
+	switch {
+	case !k.network && !k.ports && !k.unixSockets:
+		always = append(always, seccomp.SyscallGroup{Names: []string{"socket"}, Action: denied})
+	case k.ports && !k.unixSockets: // a socket that listens without bind gets a port that Landlock does not see
+		always = append(always, seccomp.SyscallGroup{Names: []string{"listen"}, Action: denied})
 	}
 	all := [][]seccomp.SyscallGroup{always}
 	refuse := func(calls ...seccomp.NameWithConditions) {
 		all = append(all, []seccomp.SyscallGroup{{NamesWithCondtions: calls, Action: denied}})
 	}
-	refuse(k.sockets()...)
+	refuse(otherLimits)
+	if !k.attributes {
+		refuse(attributeRequests...)
+	}
+	if !k.unixSockets {
+		refuse(datagramPairs...)
+	}
+	if k.network || k.ports || k.unixSockets {
+		refuse(k.sockets()...)
+	}
 	if k.ports {
 		for name, flags := range connecting {
 			refuse(seccomp.NameWithConditions{Name: name, Conditions: seccomp.ArgumentConditions{bits(flags, unix.MSG_FASTOPEN)}})
 		}
 	}
 	return all
+}
+
+// otherLimits changes or reads the limits of another process. 0 is the caller.
+var otherLimits = seccomp.NameWithConditions{Name: "prlimit64", Conditions: seccomp.ArgumentConditions{not(0, 0)}}
+
+// attributeRequests change flags of a file that is open for reading.
+var attributeRequests = []seccomp.NameWithConditions{
+	{Name: "ioctl", Conditions: equal32(1, unix.FS_IOC_SETFLAGS)},
+	{Name: "ioctl", Conditions: equal32(1, setExtendedFlags)},
+}
+
+const setExtendedFlags = 0x401c5820 // FS_IOC_FSSETXATTR
+
+// equal32 compares the 32 bits of an argument that the kernel looks at. A comparison
+// for equality would look at 64, and a program could set the others.
+func equal32(argument, value uint32) seccomp.ArgumentConditions {
+	all := seccomp.ArgumentConditions{{Argument: argument, Operation: seccomp.BitsNotSet, Value: uint64(^value)}}
+	for bit := uint64(1); bit <= uint64(value); bit <<= 1 {
+		if uint64(value)&bit != 0 {
+			all = append(all, bits(argument, bit))
+		}
+	}
+	return all
+}
+
+// datagramPairs are the pairs of sockets that can be connected to another address
+// later: datagrams and raw sockets. Streams and sequences of packets cannot.
+var datagramPairs = []seccomp.NameWithConditions{
+	{Name: "socketpair", Conditions: seccomp.ArgumentConditions{not(familyArgument, unix.AF_UNIX)}},
+	{Name: "socketpair", Conditions: seccomp.ArgumentConditions{bits(kindArgument, unix.SOCK_DGRAM)}},
 }
 
 // named returns the calls that this architecture has.
@@ -194,6 +238,7 @@ func beyondPorts(udp bool) []seccomp.NameWithConditions {
 // with the argument that has the flags.
 var connecting = map[string]uint32{"sendto": 3, "sendmsg": 2, "sendmmsg": 3}
 
+// bits is true if any of the bits is set.
 func bits(argument uint32, value uint64) seccomp.Condition {
 	return seccomp.Condition{Argument: argument, Operation: seccomp.BitsSet, Value: value}
 }

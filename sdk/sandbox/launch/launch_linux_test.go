@@ -114,6 +114,15 @@ func try(words []string) error {
 		return err
 	case "call":
 		return raw(number(0), number(1), number(2), number(3))
+	case "pair":
+		_, err := syscall.Socketpair(int(number(0)), int(number(1)), 0)
+		return err
+	case "listen":
+		fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+		if err != nil {
+			return err
+		}
+		return syscall.Listen(fd, 1)
 	case "fastopen":
 		return fastOpen(args[0])
 	}
@@ -253,6 +262,19 @@ func TestOtherProcessesAreOutOfReach(t *testing.T) {
 		{"kill", pid},
 		{"call", fmt.Sprint(unix.SYS_PTRACE), "16", pid, "0"}, // PTRACE_ATTACH
 		{"call", fmt.Sprint(unix.SYS_PROCESS_VM_READV), pid, "0", "0"},
+		{"call", fmt.Sprint(unix.SYS_PRLIMIT64), pid, "0", "0"},
+		{"call", fmt.Sprint(unix.SYS_PRLIMIT64), "0x100000000", "0", "0"},
+		{"call", fmt.Sprint(unix.SYS_SETPRIORITY), "0", pid, "19"},
+		{"call", fmt.Sprint(unix.SYS_SETPRIORITY), "2", "0", "19"}, // all processes of the user
+		{"call", fmt.Sprint(unix.SYS_IOPRIO_SET), "1", pid, "0"},
+		{"call", fmt.Sprint(unix.SYS_SCHED_SETAFFINITY), pid, "0", "0"},
+		{"call", fmt.Sprint(unix.SYS_SCHED_SETSCHEDULER), pid, "0", "0"},
+		{"call", fmt.Sprint(unix.SYS_SHMGET), "1", "4096", "0o1600"},
+		{"call", fmt.Sprint(unix.SYS_MSGGET), "1", "0o1600", "0"},
+		{"call", fmt.Sprint(unix.SYS_SEMGET), "1", "1", "0o1600"},
+		{"call", fmt.Sprint(unix.SYS_IOCTL), "0", "0x40086602", "0"}, // FS_IOC_SETFLAGS
+		{"call", fmt.Sprint(unix.SYS_IOCTL), "0", "0x140086602", "0"},
+		{"call", fmt.Sprint(unix.SYS_IOCTL), "0", "0x401c5820", "0"},
 		{"call", fmt.Sprint(unix.SYS_IO_URING_SETUP), "1", "0", "0"},
 		{"call", fmt.Sprint(unix.SYS_BPF), "0", "0", "0"},
 		{"call", fmt.Sprint(unix.SYS_KEYCTL), "0", "0", "0"},
@@ -260,9 +282,24 @@ func TestOtherProcessesAreOutOfReach(t *testing.T) {
 		{"call", fmt.Sprint(unix.SYS_OPEN_BY_HANDLE_AT), "0", "0", "0"},
 	} {
 		got := attempt(t, sandbox.Rules{}, words...)
-		if refused := strings.HasPrefix(got, "refused: "); !refused || words[0] == "call" && !strings.HasSuffix(got, syscall.EPERM.Error()) && !strings.HasSuffix(got, syscall.ENOSYS.Error()) {
+		if refused := strings.HasPrefix(got, "refused: "); !refused || words[0] == "call" && !strings.HasSuffix(got, syscall.EPERM.Error()) && !strings.HasSuffix(got, syscall.EACCES.Error()) && !strings.HasSuffix(got, syscall.ENOSYS.Error()) {
 			t.Errorf("%v: %s", words, got)
 		}
+	}
+	// The superuser's program has no capability for it, also where the table grants /proc.
+	proc := sandbox.Rules{Read: []string{"/proc"}}
+	for _, name := range []string{"environ", "maps", "root/etc/hostname"} {
+		if got := attempt(t, proc, "read", "/proc/"+pid+"/"+name); !strings.HasPrefix(got, "refused: ") {
+			t.Errorf("%s of another process: %s", name, got)
+		}
+	}
+	for _, request := range []string{"0x40086601", "0x40086603", "0x5421", "0xffffffff80045430"} { // other requests reach the kernel
+		if got := attempt(t, sandbox.Rules{}, "call", fmt.Sprint(unix.SYS_IOCTL), "0", request, "0"); strings.HasSuffix(got, syscall.EACCES.Error()) {
+			t.Errorf("ioctl %s: %s", request, got)
+		}
+	}
+	if got := attempt(t, sandbox.Rules{}, "call", fmt.Sprint(unix.SYS_PRLIMIT64), "0", "0", "0"); got != "done" {
+		t.Errorf("its own limits: %s", got)
 	}
 	if other.Ended() != "" {
 		t.Errorf("the other process %s", other.Ended())
@@ -329,6 +366,16 @@ func TestSocketsNeedTheNetwork(t *testing.T) {
 		{none, "no network", socket(40, syscall.SOCK_STREAM, 0), false}, // AF_VSOCK
 		{none, "no network", []string{"socket", "0x100000002", "1", "0"}, false},
 		{none, "no network", []string{"socket", "0x200000001", "1", "0"}, false},
+		{none, "no network", []string{"pair", "1", "1"}, true}, // a pair of streams
+		{none, "no network", []string{"pair", "1", "5"}, true},
+		{none, "no network", []string{"pair", "1", "2"}, false}, // datagrams can be sent elsewhere
+		{none, "no network", []string{"pair", "1", "3"}, false},
+		{none, "no network", []string{"pair", "1", "0x80802"}, false}, // with flags
+		{all, "network", []string{"pair", "1", "2"}, false},
+		{one, "one port", []string{"pair", "1", "2"}, false},
+		{sockets, "unix sockets", []string{"pair", "1", "2"}, true},
+		{one, "one port", []string{"listen"}, false},
+		{all, "network", []string{"listen"}, true},
 		{all, "network", tcp, true},
 		{all, "network", udp, true},
 		{all, "network", named, false},
