@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
@@ -130,6 +132,12 @@ func (c *conn) readAll() (err error) {
 func (c *conn) handleMessage(raw []byte) {
 	held := c.arriving.Swap(nil)
 	m, err := mcp.Parse(raw)
+	if err != nil {
+		if mended := mcp.Mended(raw); mended != nil {
+			c.up.opts.Lines.Log(hclog.Warn, c.up.opts.Name, "the server sent bytes that JSON does not allow; they were replaced", "error", err)
+			m, err = mcp.Parse(mended)
+		}
+	}
 	switch {
 	case err != nil:
 		c.handleInvalid(err)

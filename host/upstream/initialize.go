@@ -131,6 +131,8 @@ func (c *conn) applyInitialize(ctx context.Context, a answer, requested mcp.Revi
 		return fault.New(fault.UpstreamProtocol, "the result of initialize has an unexpected shape").WithHint(authorHint)
 	}
 	switch {
+	case r.ProtocolVersion == "":
+		return fault.New(fault.UpstreamProtocol, "the server did not say which revision of the protocol it speaks").WithHint(authorHint)
 	case !r.ProtocolVersion.Known() || r.ProtocolVersion.Modern():
 		return fault.New(fault.UpstreamProtocol, "the server chose revision %q, which junctor does not support", r.ProtocolVersion).
 			WithHint("update the server: junctor supports the revisions from 2024-11-05 to 2026-07-28")

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/truncate"
@@ -68,6 +69,10 @@ func (r *pageReader) add(result []byte, member string) (more bool) {
 // addItems adds the items of a page. A later page without any new item adds none.
 func (r *pageReader) addItems(result []byte, member string) (fits bool) {
 	before := len(r.Items)
+	if list := mcp.Member(result, member); len(list) > 0 && list[0] != '[' && string(list) != "null" || len(result) > 0 && result[0] == '[' {
+		r.Degraded = "the server's answer has no list " + strconv.Quote(member)
+		return false
+	}
 	for item := range mcp.Elements(mcp.Member(result, member)) {
 		if r.size += len(item); len(r.Items) >= listItems || r.size > listBytes {
 			r.Degraded = fmt.Sprintf("it has more than %d items or %d bytes", listItems, listBytes)

@@ -108,7 +108,7 @@ func (k *call) readDocument(res *http.Response) *failure {
 	answered := false
 	if len(body) > 0 && body[0] == '[' { // revision 2025-03-26 allows batches
 		if !jsonrpc.Elements(body, func(one []byte) { answered = k.deliver(bytes.Clone(one), nil) || answered }) {
-			return bad("the server's answer is not valid JSON")
+			return encoded(res, "the server's answer is not valid JSON")
 		}
 	} else {
 		answered = k.deliver(body, release)
@@ -116,10 +116,16 @@ func (k *call) readDocument(res *http.Response) *failure {
 	if answered {
 		return nil
 	}
+	return encoded(res, "the server's answer does not answer the request")
+}
+
+// encoded returns the failure for a body that cannot be read: its encoding, or
+// otherwise the given reason.
+func encoded(res *http.Response, otherwise string) *failure {
 	if how := res.Header.Get("Content-Encoding"); how != "" {
 		return bad(fmt.Sprintf("the server's answer has the encoding %.40q, which was not requested", how))
 	}
-	return bad("the server's answer does not answer the request")
+	return bad(otherwise)
 }
 
 // follow reads a response that is an SSE stream. If the stream ends early, it
