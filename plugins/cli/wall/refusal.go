@@ -22,8 +22,10 @@ var (
 	quoted = regexp.MustCompile("[\"'`‘“]([^\"'`’”\n]+)[\"'`’”]")
 	bare   = regexp.MustCompile(`(?:^|[\s:=(\[])((?:~|\.{1,2})?/[^\s:'"\])]+|[A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.@+-]+)*)`)
 
-	offline = regexp.MustCompile(`(?i)could ?n[o']t resolve|could not resolve|name resolution|no such host|network is unreachable|\bENOTFOUND\b|\bEAI_AGAIN\b|getaddrinfo|dial tcp|dial udp|lookup \S+|connection refused|failed to connect|unable to connect|can(?:not|'t) connect|couldn't connect|unable to access '?https?:|socket: |socket\(\)|unknown host|no route to host|servname|network error|max retries exceeded|resolve host`)
-	local   = regexp.MustCompile(`(?i)dial unix|unix:/|docker daemon|/var/run/\S+\.sock|\.sock\b|d-?bus|system bus|session bus|\bagent\b|ssh_auth_sock|AF_UNIX`)
+	offline = regexp.MustCompile(`(?i)could ?n[o']t resolve|could not resolve|name resolution|no such host|network is unreachable|\bENOTFOUND\b|\bEAI_AGAIN\b|getaddrinfo|dial tcp|dial udp|lookup \S+|connection refused|failed to connect|unable to connect|can(?:not|'t) connect|couldn't connect|unable to access '?https?:|socket: |socket\(\)|unknown host|no route to host|servname|network error|max retries exceeded|resolve host|urlopen error|in create_connection|EACCES \d+(?:\.\d+){3}:\d+`)
+	// missingModule finds the errors of interpreters that found no file of a program.
+	missingModule = regexp.MustCompile(`ModuleNotFoundError|ImportError|Cannot find module|cannot load such file|Can't locate \S+ in @INC|module '\S+' not found`)
+	local         = regexp.MustCompile(`(?i)dial unix|unix:/|docker daemon|/\S+\.sock\b|d-?bus|system bus|session bus|\bagent\b|ssh_auth_sock|AF_UNIX`)
 )
 
 // Explain says which accesses of a run the wall may have refused, with the line of
@@ -43,10 +45,36 @@ func (w *Wall) Explain(r *sandbox.Rules, output string, arguments []string) stri
 	if r.Network.Off() && offline.MatchString(output) {
 		said = append(said, "the sandbox refuses the network: add `sandbox { network = true }`, or the ports that it needs, such as [53, 443], to the transport block")
 	}
+	if ports := r.Network.Ports; !r.Network.All && len(ports) > 0 && offline.MatchString(output) {
+		said = append(said, "the sandbox allows "+r.Network.String()+" and no other: add the port to `network` in the sandbox block, or 53 for names that are looked up over UDP")
+	}
+	if missingModule.MatchString(output) {
+		if dir := w.besideProgram(r); dir != "" {
+			said = append(said, fmt.Sprintf("the sandbox lets the program read its own file, not what lies beside it: add `sandbox { read = [%q] }` to the transport block if it loads files from there", dir))
+		}
+	}
 	if !r.UnixSockets && local.MatchString(output) {
 		said = append(said, "the sandbox refuses unix sockets, such as those of Docker, D-Bus and ssh-agent: add `sandbox { unix_sockets = true }` to the transport block")
 	}
 	return strings.Join(said, "\n")
+}
+
+// besideProgram returns the directory of the program, or of a script among the fixed
+// arguments, that the program may not read, or "".
+func (w *Wall) besideProgram(r *sandbox.Rules) string {
+	for _, word := range append([]string{w.o.Program}, w.o.Command[min(1, len(w.o.Command)):]...) {
+		if !filepath.IsAbs(word) {
+			word = filepath.Join(w.o.Dir, word)
+		}
+		real, err := filepath.EvalSymlinks(word)
+		if err != nil {
+			continue
+		}
+		if info, err := os.Stat(real); err == nil && info.Mode().IsRegular() && w.refuses(r, filepath.Dir(real)) {
+			return filepath.Dir(real)
+		}
+	}
+	return ""
 }
 
 // aboutPath explains the refusal of one path.
