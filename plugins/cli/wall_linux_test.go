@@ -250,6 +250,17 @@ func TestPrivateWorkingDirectories(t *testing.T) {
 	if err := open(fmt.Sprintf(`{"command":["cat"],"cwd":%q,%s,"sandbox":{"read":["~/.ssh"]}}`, s.home+"/.ssh", block)); err != nil {
 		t.Errorf("named by the block: %v", err)
 	}
+	for name, target := range map[string]string{"keys": s.home + "/.ssh", "beside": s.home + "/elsewhere", "own": s.work} {
+		if err := os.Symlink(target, filepath.Join(s.work, name)); err != nil {
+			t.Fatal(err)
+		}
+		for _, list := range []string{"read", "write"} {
+			err := open(fmt.Sprintf(`{"command":["cat"],"cwd":%q,%s,"sandbox":{%q:[%q]}}`, s.work, block, list, filepath.Join(s.work, name)))
+			if (name == "own") != (err == nil) || err != nil && !strings.Contains(err.Error(), "a tool can make such links") {
+				t.Errorf("%s through a link in the working directory: %v", target, err)
+			}
+		}
+	}
 	if err := open(fmt.Sprintf(`{"command":["cat"],"cwd":%q,%s,"sandbox":{"read":["/proc/self"]}}`, s.work, block)); err == nil || !strings.Contains(err.Error(), "its own /proc/self") {
 		t.Errorf("the plugin's directory in /proc is granted: %v", err)
 	}

@@ -116,11 +116,37 @@ func TestProgramFindsWhatStartsIt(t *testing.T) {
 	write("work/direct", "#!"+root+"/opt/app/bin/run "+root+"/docs/letter\n")
 	write("venv/pyvenv.cfg", "home = "+home+"/.pyenv/versions/3/bin\nversion = 3\n")
 	write("venv/bin/ansible", "#!"+root+"/venv/bin/python\n")
+	// What a tool that writes may leave in the working directory, which is home here.
+	write("other/tool/bin/x", "binary")
+	write("other/tool/share/data", "secret")
+	for name, text := range map[string]string{
+		"dir": "#!/\n", "all": "#!" + root + "/other\n", "file": "#!" + root + "/docs/letter\n", "bin": "#!" + root + "/other/tool/bin/x\n", "tools": "#!" + home + "/.pyenv/versions/3/bin/python\n",
+	} {
+		write("home/made/"+name, text)
+	}
+	write("home/madevenv/bin/run", "binary")
+	write("home/madevenv/pyvenv.cfg", "home = "+root+"/other/tool/bin\n")
+	for name, target := range map[string]string{"link": root + "/docs/letter", "linkbin": root + "/other/tool/bin/x", "linktools": home + "/.pyenv/versions/3/bin/python"} {
+		if err := os.Symlink(target, filepath.Join(home, "made", name)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, c := range []struct {
 		program string
 		args    []string
 		want    []string
 	}{
+		{"home/made/dir", nil, []string{"home/made/dir"}},
+		{"home/made/all", nil, []string{"home/made/all"}},
+		{"home/made/file", nil, []string{"home/made/file"}},
+		{"home/made/bin", nil, []string{"home/made/bin"}},
+		{"home/made/tools", nil, []string{"home/.pyenv", "home/made/tools"}},
+		{"home/made/link", nil, nil},
+		{"home/made/linkbin", nil, nil},
+		{"home/made/linktools", nil, []string{"home/.pyenv"}},
+		{"home/madevenv/bin/run", nil, []string{"home/madevenv"}},
+		{"/usr/bin/python3", []string{"python3", "made/dir"}, []string{"home/made/dir"}},
+		{"/usr/bin/python3", []string{"python3", "made/link"}, nil},
 		{"/usr/bin/git", nil, nil},
 		{"home/go/bin/one", nil, []string{"home/go/bin"}},
 		{"opt/app/bin/run", nil, []string{"opt/app/bin", "opt/app/lib"}},

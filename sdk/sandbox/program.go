@@ -30,18 +30,29 @@ var programDirs = []string{"bin", "sbin", "libexec", ".bin"}
 
 // A programFinder collects what a program needs of the file system to start.
 type programFinder struct {
-	path      string // the variable PATH of the program
+	path      string   // the variable PATH of the program
+	writable  []string // directories whose content tools may have written
 	forbidden []string
 	found     []string
 }
 
+// A source says who chose a path.
+type source int
+
+const (
+	chosen  source = iota // the configuration, or a file that no tool can change
+	written               // a link or a file in a writable directory
+)
+
 // Program returns what the program of a command must read to start: its file, its
 // interpreter, and the libraries that are installed beside them. command is its
 // argument list, whose first words may name scripts relative to dir; path is the
-// variable PATH.
-func Program(executable string, command []string, dir, path string) []string {
-	f := &programFinder{path: path, forbidden: Private()}
-	f.program(executable, maxInterpreters)
+// variable PATH. Links and files in dir and in the writable directories lead
+// nowhere but to these, to the system and to toolchains: a tool may have written
+// them.
+func Program(executable string, command []string, dir, path string, writable ...string) []string {
+	f := &programFinder{path: path, writable: distinct(append(writable, dir)), forbidden: Private()}
+	f.program(executable, maxInterpreters, chosen)
 	for _, word := range command[min(1, len(command)):] {
 		f.argument(word, dir)
 	}
@@ -55,13 +66,21 @@ func (f *programFinder) add(path string) {
 	}
 }
 
+// changeable reports whether a path lies in a writable directory.
+func (f *programFinder) changeable(path string) bool {
+	return slices.ContainsFunc(f.writable, func(dir string) bool { return Within(path, dir) })
+}
+
 // program adds an executable and what it needs.
-func (f *programFinder) program(path string, depth int) {
+func (f *programFinder) program(path string, depth int, by source) {
 	if depth == 0 || !filepath.IsAbs(path) {
 		return
 	}
 	for range maxLinks {
-		f.beside(path)
+		f.beside(path, by)
+		if f.changeable(path) {
+			by = written // so is what it leads to
+		}
 		target, err := os.Readlink(path)
 		if err != nil {
 			break
@@ -72,31 +91,42 @@ func (f *programFinder) program(path string, depth int) {
 		path = target
 	}
 	if real, err := filepath.EvalSymlinks(path); err == nil {
-		f.beside(real)
-		path = real
+		f.beside(real, by)
+		if path = real; f.changeable(path) {
+			by = written
+		}
 	}
 	words := interpreter(path)
 	if len(words) == 0 {
 		return
 	}
-	f.program(words[0], depth-1)
+	f.program(words[0], depth-1, by)
 	if filepath.Base(words[0]) == "env" && len(words) > 1 {
-		if at := f.lookup(words[1]); at != "" { // further words are arguments, which a tool that writes may have written
-			f.program(at, depth-1)
+		if at := f.lookup(words[1]); at != "" { // further words are arguments
+			f.program(at, depth-1, chosen) // PATH is the configuration's
 		}
 	}
 }
 
 // beside adds what is installed with a program: its file, its toolchain, or its
 // directory bin with the directories lib, libexec and share beside that.
-func (f *programFinder) beside(path string) {
-	if slices.ContainsFunc(systemDirs, func(dir string) bool { return Within(path, dir) }) {
+func (f *programFinder) beside(path string, by source) {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return
+	}
+	if inSystem(path) {
+		return
+	}
+	home := Home()
+	real, err := filepath.EvalSymlinks(path)
+	inTools := toolchain(path, home)
+	switch {
+	case err != nil, by == written && inTools == "" && !f.changeable(real), f.changeable(path) && !f.changeable(real) && toolchain(real, home) == "" && !inSystem(real):
 		return
 	}
 	f.add(path)
-	home := Home()
-	if at := toolchain(path, home); at != "" {
-		f.add(at)
+	if inTools != "" {
+		f.add(inTools)
 		return
 	}
 	dir := filepath.Dir(path)
@@ -113,11 +143,19 @@ func (f *programFinder) beside(path string) {
 	}
 	if config, err := os.ReadFile(filepath.Join(prefix, "pyvenv.cfg")); err == nil {
 		f.add(prefix)
-		f.environment(string(config))
+		if f.changeable(prefix) {
+			by = written
+		}
+		f.environment(string(config), by)
 	}
 	for _, name := range []string{"lib", "lib64", "libexec", "share"} {
 		f.add(filepath.Join(prefix, name))
 	}
+}
+
+// inSystem reports whether every program may read a path.
+func inSystem(path string) bool {
+	return slices.ContainsFunc(systemDirs, func(dir string) bool { return Within(path, dir) })
 }
 
 // toolchain returns the directory of toolchains that a path lies in, or "". The
@@ -141,11 +179,12 @@ func isShared(dir, home string) bool {
 }
 
 // environment adds the installation of Python that a virtual environment uses.
-func (f *programFinder) environment(config string) {
+func (f *programFinder) environment(config string, by source) {
 	for line := range strings.Lines(config) {
 		name, value, _ := strings.Cut(line, "=")
 		if dir := strings.TrimSpace(value); strings.TrimSpace(name) == "home" && filepath.IsAbs(dir) {
-			f.beside(filepath.Join(dir, "python3"))
+			f.beside(filepath.Join(dir, "python3"), by)
+			f.beside(filepath.Join(dir, "python"), by)
 		}
 	}
 }
@@ -164,11 +203,13 @@ func (f *programFinder) argument(word, dir string) {
 	if err != nil || !info.Mode().IsRegular() {
 		return
 	}
-	if real, err := filepath.EvalSymlinks(at); err == nil {
-		f.add(at)
-		at = real
+	real, err := filepath.EvalSymlinks(at)
+	if err != nil || f.changeable(at) && !f.changeable(real) && toolchain(real, Home()) == "" {
+		return // a link that a tool may have made
 	}
-	f.program(at, maxInterpreters)
+	f.add(at)
+	at = real
+	f.program(at, maxInterpreters, chosen)
 	for root, n := filepath.Dir(at), 0; n < 3; root, n = filepath.Dir(root), n+1 {
 		for _, mark := range []string{"package.json", "pyproject.toml"} {
 			if _, err := os.Stat(filepath.Join(root, mark)); err == nil && !isShared(root, Home()) {

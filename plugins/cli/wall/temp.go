@@ -11,16 +11,23 @@ import (
 func NewTemp() (string, error) { return os.MkdirTemp("", "junctor-run-") }
 
 // RemoveTemp removes a directory that a program has used, even if the program has
-// taken permissions away.
+// taken permissions away. It follows no link out of the directory, not even one
+// that appears meanwhile.
 func RemoveTemp(dir string) {
 	if os.RemoveAll(dir) == nil {
 		return
 	}
-	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	_ = os.Chmod(dir, 0o700)
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return
+	}
+	_ = fs.WalkDir(root.FS(), ".", func(path string, d fs.DirEntry, err error) error {
 		if d != nil && d.IsDir() {
-			_ = os.Chmod(path, 0o700)
+			_ = root.Chmod(filepath.FromSlash(path), 0o700)
 		}
 		return nil
 	})
+	_ = root.Close()
 	_ = os.RemoveAll(dir)
 }

@@ -111,7 +111,7 @@ func New(o Options) (*Wall, error) {
 		}
 	}
 	w.addNeeds()
-	w.program = sandbox.Program(o.Program, o.Command, o.Dir, o.PathVar)
+	w.program = sandbox.Program(o.Program, o.Command, o.Dir, o.PathVar, w.write...)
 	var err error
 	w.dir, err = w.cwd()
 	return w, err
@@ -149,6 +149,13 @@ func (w *Wall) named(path string) ([]string, error) {
 	}
 	if real, err := filepath.EvalSymlinks(path); err == nil && strings.HasPrefix(real, "/proc/") && strings.Trim(strings.Split(real, "/")[2], "0123456789") == "" {
 		return nil, errors.New("it is about one process; every program has its own /proc/self")
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		for _, dir := range append([]string{w.o.Dir}, w.write...) {
+			if sandbox.Within(filepath.Clean(path), dir) && real != dir && !sandbox.Within(real, dir) {
+				return nil, fmt.Errorf("a link leads from it to %s, and a tool can make such links in %s; write the path that it leads to", real, dir)
+			}
+		}
 	}
 	g, err := sandbox.Around(path, private())
 	if _, is := errors.AsType[*sandbox.ForbiddenError](err); is { // hidden, or private itself
