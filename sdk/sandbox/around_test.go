@@ -116,7 +116,7 @@ func TestProgramFindsWhatStartsIt(t *testing.T) {
 	write("work/direct", "#!"+root+"/opt/app/bin/run "+root+"/docs/letter\n")
 	write("venv/pyvenv.cfg", "home = "+home+"/.pyenv/versions/3/bin\nversion = 3\n")
 	write("venv/bin/ansible", "#!"+root+"/venv/bin/python\n")
-	// What a tool that writes may leave in the working directory, which is home here.
+	// A tool that writes may leave these in the working directory, which is home here.
 	write("other/tool/bin/x", "binary")
 	write("other/tool/share/data", "secret")
 	for name, text := range map[string]string{
