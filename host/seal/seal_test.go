@@ -2,6 +2,7 @@ package seal
 
 import (
 	"bytes"
+	"encoding/base64"
 	"errors"
 	"strings"
 	"testing"
@@ -116,6 +117,13 @@ func TestDataIsBounded(t *testing.T) {
 	}
 }
 
+// canonical reports whether a token is the only text of its bytes.
+func canonical(token string) bool {
+	text, ok := strings.CutPrefix(token, "junctor.")
+	raw, err := base64.RawURLEncoding.DecodeString(text)
+	return ok && err == nil && base64.RawURLEncoding.EncodeToString(raw) == text
+}
+
 // FuzzOpen: no text but a token opens, and no two texts open as one token.
 func FuzzOpen(f *testing.F) {
 	s := New([]Key{someKey, {4}}, "s", nil)
@@ -127,7 +135,7 @@ func FuzzOpen(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string, about []byte) {
 		n, err := s.Open(text, about)
 		switch {
-		case err == nil && (text != token || string(about) != "a"):
+		case err == nil && (!canonical(text) || string(about) != "a" || n.ID != note.ID || string(n.Data) != "x"): // each process of the fuzzing has its own token
 			t.Errorf("%q about %q opens", text, about)
 		case err != nil && (n.Data != nil || n.ID != ID{}):
 			t.Errorf("an error with a note: %+v", n)
