@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/junctor-mcp/junctor/plugins/cli/run"
 	"github.com/junctor-mcp/junctor/plugins/cli/tool"
@@ -40,7 +41,8 @@ func (s *server) newTurn(t *tool.Tool) (*turn, error) {
 	n.env = slices.Clone(n.env)
 	for _, name := range tempVariables {
 		if _, set := s.set.Env[name]; !set {
-			n.env = append(n.env, name+"="+temp) // the last value counts
+			n.env = slices.DeleteFunc(n.env, func(kv string) bool { return strings.HasPrefix(kv, name+"=") }) // some programs take the first value
+			n.env = append(n.env, name+"="+temp)
 		}
 	}
 	return n, nil

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -228,6 +229,25 @@ func TestHomeIsKnownWithoutTheVariable(t *testing.T) {
 				t.Errorf("HOME=%q: %s: %+v", variable, text, r)
 			}
 		}
+	}
+}
+
+// TestLinkedSettingsAreRead runs git with settings that lie in another directory, with a
+// temporary directory behind a link.
+func TestLinkedSettingsAreRead(t *testing.T) {
+	s := newWalledSite(t)
+	settings, temp := filepath.Join(s.home, ".gitconfig"), filepath.Join(t.TempDir(), "link")
+	moved := filepath.Join(s.home, "settings", "gitconfig")
+	if err := errors.Join(os.Rename(settings, moved), os.Symlink(moved, settings), os.Symlink(t.TempDir(), temp)); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", temp)
+	h := openHost(t, fmt.Sprintf(`{"command":["git"],"cwd":%q,"tool":[{"name":"name","description":"d","argv":["config","--global","user.name"],"access":"read"}]}`, s.work))
+	if r := h.call("name", `{}`); r.IsError || !strings.Contains(r.Content[0].Text, "A Name") {
+		t.Errorf("%+v", r)
+	}
+	if r := script(s.open(t, s.work, ""), "look", "echo x >$TMPDIR/t && cat $TMPDIR/t"); r.IsError {
+		t.Errorf("the temporary directory: %+v", r)
 	}
 }
 

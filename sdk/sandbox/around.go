@@ -113,3 +113,15 @@ func resolved(paths []string) []string {
 	}
 	return all
 }
+
+// Resolve returns a path without symbolic links, as far as it exists.
+func Resolve(path string) string {
+	for rest := ""; ; path, rest = filepath.Dir(path), filepath.Join(filepath.Base(path), rest) {
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			return filepath.Join(real, rest)
+		}
+		if path == filepath.Dir(path) {
+			return filepath.Join(path, rest)
+		}
+	}
+}

@@ -53,6 +53,9 @@ func newWorkspace(o *Options) (*workspace, error) {
 	if err != nil {
 		return nil, err
 	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil { // rules have no links
+		return nil, err
+	}
 	s := &workspace{dir: dir, workDir: filepath.Join(dir, "work")}
 	home, tmp := filepath.Join(dir, "home"), filepath.Join(dir, "tmp")
 	for _, d := range []string{s.workDir, home, tmp} {

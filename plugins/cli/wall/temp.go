@@ -8,7 +8,13 @@ import (
 
 // NewTemp makes a temporary directory for one run. The caller must call
 // [RemoveTemp].
-func NewTemp() (string, error) { return os.MkdirTemp("", "junctor-run-") }
+func NewTemp() (string, error) {
+	dir, err := os.MkdirTemp("", "junctor-run-")
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(dir) // rules have no links
+}
 
 // RemoveTemp removes a directory that a program has used, even if the program has
 // taken permissions away. It follows no link out of the directory, not even one

@@ -172,7 +172,7 @@ func (w *Wall) named(path string) ([]string, error) {
 func (w *Wall) addNeeds() {
 	for _, need := range sandbox.Needs(w.o.Command) {
 		for _, item := range need.Paths {
-			path := sandbox.Expand(item, "/")
+			path := needed(sandbox.Expand(item, "/"))
 			if need.Kind == sandbox.WriteNeed {
 				w.write = append(w.write, path)
 				if strings.HasSuffix(item, "/") {
@@ -183,6 +183,19 @@ func (w *Wall) addNeeds() {
 			w.read = append(w.read, path)
 		}
 	}
+}
+
+// needed returns a path of the table without symbolic links, which people use to keep
+// their settings in a repository. A link to private files is not followed.
+func needed(path string) string {
+	real := sandbox.Resolve(path)
+	private := func(path string) bool {
+		return slices.ContainsFunc(sandbox.Private(), func(p string) bool { return path == p || sandbox.Within(path, p) })
+	}
+	if private(real) && !private(path) {
+		return path
+	}
+	return real
 }
 
 // cwd returns the grant for the working directory. A directory that holds private
