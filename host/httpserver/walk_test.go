@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/junctor-mcp/junctor/host/mcp"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
@@ -32,8 +33,7 @@ func TestWalkOfOneCall(t *testing.T) {
 	others := server.Answer
 	server.Answer = func(l *conversation.Link, m conversation.Message) string {
 		if m.Method == mcp.MethodCallTool {
-			text := make([]byte, 1<<20)
-			stacks <- string(text[:runtime.Stack(text, true)])
+			stacks <- stacksOfWaiting()
 		}
 		return others(l, m)
 	}
@@ -56,6 +56,18 @@ func TestWalkOfOneCall(t *testing.T) {
 		}
 	}
 	compareWalk(t, walk)
+}
+
+// stacksOfWaiting returns all stacks once the goroutine of the call waits for the
+// answer: the server may have the message before the function that sends it returns.
+func stacksOfWaiting() string {
+	text := make([]byte, 1<<20)
+	for begun := time.Now(); ; time.Sleep(time.Millisecond) {
+		stacks := string(text[:runtime.Stack(text, true)])
+		if strings.Contains(stacks, "upstream.(*conn).wait(") || time.Since(begun) > time.Minute {
+			return stacks
+		}
+	}
 }
 
 func packageOf(hop string) string {

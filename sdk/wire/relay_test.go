@@ -2,10 +2,10 @@ package wire
 
 import (
 	"context"
-	"errors"
 	"io"
 	"slices"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -154,7 +154,7 @@ func TestHostBreaksRules(t *testing.T) {
 func TestSendFails(t *testing.T) {
 	e := newEcho()
 	p := transport(t, func(context.Context, *sdk.Server) (sdk.Conn, error) {
-		return &fakeConn{recv: e.Recv, send: func([]byte) error { return errors.New("broken pipe") }, close: e.Close}, nil
+		return &fakeConn{recv: e.Recv, send: func([]byte) error { return syscall.EPIPE }, close: e.Close}, nil
 	})
 	s := p.open(t, "i")
 	s.mustSend(t, "{}", "{}", "{}")
