@@ -45,6 +45,36 @@ func markDescendant(pid int) error {
 	return limit(pid, limitLocks, min(own-1, descentLimit))
 }
 
+// numbered calls start with a limit of file locks that only the process has that start starts,
+// with all its descendants, and returns it. They carry the number also when they clear their
+// environment and change their session. Only a marked process numbers what it starts: a number
+// is a mark. The caller holds mu, so that numbers are not mixed up.
+//
+// Whatever starts a process by other means does so with another limit.
+func numbered(start func()) uint64 {
+	var own syscall.Rlimit
+	if prlimit(0, limitLocks, nil, &own) != nil || own.Max > descentLimit || own.Max < 2 {
+		start()
+		return 0
+	}
+	number := own.Max - 1
+	if limit(0, limitLocks, number) != nil {
+		number = 0
+	}
+	start()
+	_ = limit(0, limitLocks, own.Max-2)
+	return number
+}
+
+// hasNumber reports whether a process, or one that it descends from, was started with number.
+func hasNumber(pid int, number uint64) bool {
+	if number == 0 {
+		return false
+	}
+	most, err := locksIn(string(read(pid, "limits")))
+	return err == nil && most == number
+}
+
 // IsDescendant reports whether a process was started by this package, by whichever host, or
 // descends from such a process. Only a process with CAP_SYS_RESOURCE can hide it.
 func IsDescendant(pid int) (bool, error) {

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // TestDescendantsAreRecognized: whatever the server of a plugin does to hide, it is recognized.
@@ -93,6 +94,58 @@ func marking([]string) {
 	out, _ := exec.Command("cat", "/proc/self/limits").Output()
 	most, err := locksIn(string(out))
 	fmt.Println(before, after, err == nil && most < ownLocks())
+}
+
+// TestDaemonsEndWithTheirRun: what a run leaves behind ends with it, also if it cleared its
+// environment and changed its session. What another run or the plugin's author started lives on.
+func TestDaemonsEndWithTheirRun(t *testing.T) {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = as("daemons")
+	out, err := cmd.Output()
+	if want := "before 3\nafter one run 2\nafter both runs 1\n"; string(out) != want || err != nil {
+		t.Errorf("%q, %v; want %q", out, err, want)
+	}
+}
+
+// daemons is a plugin that starts two runs, and a program by other means, that each leave a
+// daemon. It prints how many daemons there are.
+func daemons([]string) {
+	const daemon = "env -i setsid sh -c 'setsid sleep 1000 & setsid true' &\nwait"
+	_, _ = MarkDescendants(), Adopt()
+	count := func(when string, want int) {
+		found := 0
+		for begun := time.Now(); time.Since(begun) < patience; time.Sleep(killPoll) {
+			if found = len(adopted()); found == want {
+				break
+			}
+		}
+		fmt.Println(when, found)
+	}
+	var runs [2]*Process
+	var ends [2]*os.File
+	for i := range runs {
+		r, w, err := os.Pipe()
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		ends[i] = w
+		if runs[i], err = Start(Command{Path: "/bin/sh", Args: sh(daemon + "; read line"), Env: os.Environ(), Stdin: r}); err != nil {
+			fmt.Println(err)
+			return
+		}
+		_ = r.Close()
+	}
+	other := exec.Command("/bin/sh", "-c", daemon)
+	other.Env = []string{"PATH=" + os.Getenv("PATH"), RunVariable + "=" + Run()}
+	_ = other.Run()
+	count("before", 3)
+	for i, when := range []string{"after one run", "after both runs"} {
+		_ = ends[i].Close()
+		<-runs[i].Done()
+		count(when, 2-i)
+	}
+	EndAll(endTime)
 }
 
 // TestHostsThatJunctorStartedKnowTheUsersProcesses: a host that is itself a server of Junctor

@@ -58,6 +58,7 @@ var programs = map[string]func(args []string){
 	"letgo":      letGo,
 	"marking":    marking,
 	"nested":     nested,
+	"daemons":    daemons,
 	"pluginlike": pluginlike,
 }
 

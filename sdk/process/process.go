@@ -63,6 +63,7 @@ type Limits struct {
 // A Process is a started command. Its methods may be called concurrently.
 type Process struct {
 	mark  string
+	limit uint64 // see numbered; 0 if the process has no number
 	proc  *os.Process
 	group group // unset for a released process
 	free  bool  // Command.Release was set
@@ -135,7 +136,8 @@ func Start(c Command) (*Process, error) {
 		// for an adopted one.
 		mu.Lock()
 		defer mu.Unlock()
-		if p.proc, err = os.StartProcess(path, c.Args, attr); err == nil {
+		p.limit = numbered(func() { p.proc, err = os.StartProcess(path, c.Args, attr) })
+		if err == nil {
 			limited = c.Limits.set(p.proc.Pid)
 			if !p.free {
 				_ = markDescendant(p.proc.Pid) // without it, the environment is the mark
@@ -170,7 +172,7 @@ func (p *Process) wait() {
 	}
 	mu.Unlock()
 	if !p.free {
-		endAdopted(p.mark)
+		endAdopted(p.mark, p.limit)
 		p.group.close()
 	}
 	close(p.done)

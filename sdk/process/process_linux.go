@@ -130,6 +130,9 @@ func exempt(pid int) bool {
 	if os.Getpid() != 1 && len(inherited) == 0 {
 		return false
 	}
+	if ours, err := IsDescendant(pid); ours && err == nil {
+		return false
+	}
 	// The inherited RunVariable shows which run the process belongs to.
 	env := environment(pid)
 	if len(env) == 0 {
@@ -230,10 +233,10 @@ func endable() []int {
 	return slices.DeleteFunc(ownChildren(), exempt)
 }
 
-// endAdopted kills the adopted children with this mark and all their
-// descendants.
-func endAdopted(mark string) {
-	killAdopted(func(_ int, env []byte) bool { return hasMark(env, mark) })
+// endAdopted kills the adopted children with this mark or this number, and all
+// their descendants.
+func endAdopted(mark string, number uint64) {
+	killAdopted(func(pid int, env []byte) bool { return hasMark(env, mark) || hasNumber(pid, number) })
 }
 
 // killAdopted kills the adopted children that match accepts, with all their

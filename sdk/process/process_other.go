@@ -34,7 +34,7 @@ func Adopt() error { return nil }
 // EndAdopted does nothing on this system.
 func EndAdopted() {}
 
-func endAdopted(string) {}
+func endAdopted(string, uint64) {}
 
 // EndAll kills the group of every process started here and waits for them for
 // at most d.

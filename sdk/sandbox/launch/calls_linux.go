@@ -126,7 +126,7 @@ func (k kind) refused(info *arch.Info) [][]seccomp.SyscallGroup {
 	refuse := func(calls ...seccomp.NameWithConditions) {
 		all = append(all, []seccomp.SyscallGroup{{NamesWithCondtions: calls, Action: denied}})
 	}
-	refuse(otherLimits)
+	refuse(limits...)
 	if !k.attributes {
 		refuse(attributeRequests...)
 	}
@@ -144,16 +144,25 @@ func (k kind) refused(info *arch.Info) [][]seccomp.SyscallGroup {
 	return all
 }
 
-// otherLimits changes or reads the limits of another process. 0 is the caller.
-var otherLimits = seccomp.NameWithConditions{Name: "prlimit64", Conditions: seccomp.ArgumentConditions{not(0, 0)}}
+// limits changes or reads the limits of another process (0 is the caller), or
+// changes the limit of file locks, which says which run a process belongs to.
+var limits = []seccomp.NameWithConditions{
+	{Name: "prlimit64", Conditions: seccomp.ArgumentConditions{not(0, 0)}},
+	{Name: "prlimit64", Conditions: append(equal32(1, unix.RLIMIT_LOCKS), not(2, 0))},
+	{Name: "setrlimit", Conditions: equal32(0, unix.RLIMIT_LOCKS)},
+}
 
 // attributeRequests change flags of a file that is open for reading.
 var attributeRequests = []seccomp.NameWithConditions{
 	{Name: "ioctl", Conditions: equal32(1, unix.FS_IOC_SETFLAGS)},
 	{Name: "ioctl", Conditions: equal32(1, setExtendedFlags)},
+	{Name: "ioctl", Conditions: equal32(1, setVersion)},
 }
 
-const setExtendedFlags = 0x401c5820 // FS_IOC_FSSETXATTR
+const (
+	setExtendedFlags = 0x401c5820 // FS_IOC_FSSETXATTR
+	setVersion       = 0x40087602 // FS_IOC_SETVERSION
+)
 
 // equal32 compares the 32 bits of an argument that the kernel looks at. A comparison
 // for equality would look at 64, and a program could set the others.

@@ -275,6 +275,10 @@ func TestOtherProcessesAreOutOfReach(t *testing.T) {
 		{"call", fmt.Sprint(unix.SYS_IOCTL), "0", "0x40086602", "0"}, // FS_IOC_SETFLAGS
 		{"call", fmt.Sprint(unix.SYS_IOCTL), "0", "0x140086602", "0"},
 		{"call", fmt.Sprint(unix.SYS_IOCTL), "0", "0x401c5820", "0"},
+		{"call", fmt.Sprint(unix.SYS_IOCTL), "0", "0x40087602", "0"}, // FS_IOC_SETVERSION
+		{"call", fmt.Sprint(unix.SYS_PRLIMIT64), "0", "10", "1"},     // RLIMIT_LOCKS, which says whose run it is
+		{"call", fmt.Sprint(unix.SYS_PRLIMIT64), "0", "0x10000000a", "1"},
+		{"call", fmt.Sprint(unix.SYS_SETRLIMIT), "10", "1", "0"},
 		{"call", fmt.Sprint(unix.SYS_IO_URING_SETUP), "1", "0", "0"},
 		{"call", fmt.Sprint(unix.SYS_BPF), "0", "0", "0"},
 		{"call", fmt.Sprint(unix.SYS_KEYCTL), "0", "0", "0"},
@@ -298,8 +302,10 @@ func TestOtherProcessesAreOutOfReach(t *testing.T) {
 			t.Errorf("ioctl %s: %s", request, got)
 		}
 	}
-	if got := attempt(t, sandbox.Rules{}, "call", fmt.Sprint(unix.SYS_PRLIMIT64), "0", "0", "0"); got != "done" {
-		t.Errorf("its own limits: %s", got)
+	for _, resource := range []string{"0", "10"} {
+		if got := attempt(t, sandbox.Rules{}, "call", fmt.Sprint(unix.SYS_PRLIMIT64), "0", resource, "0"); got != "done" {
+			t.Errorf("its own limit %s: %s", resource, got)
+		}
 	}
 	if other.Ended() != "" {
 		t.Errorf("the other process %s", other.Ended())
