@@ -77,7 +77,7 @@ func (r *request) inspect(reply *upstream.Reply) error {
 	r.names = reply.Names
 	switch r.method {
 	case mcp.MethodCallTool:
-		r.gw.tools.output(r.tool, r.warner(), reply.Result)
+		reply.Result = r.gw.tools.output(r.tool, r.warner(), reply.Result)
 		return r.recordTask(reply)
 	case mcp.MethodReadResource:
 		if r.requested != r.item.Name {

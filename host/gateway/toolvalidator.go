@@ -60,15 +60,42 @@ func (v *toolValidator) arguments(t *catalog.Tool, args []byte, warn func(string
 	return s.Check(args)
 }
 
-// output warns about a result that does not match the tool's output schema. It
-// ignores errors and results that ask for input.
-func (v *toolValidator) output(t *catalog.Tool, warn func(string), result []byte) {
-	if t.Output == nil || string(mcp.Member(result, "isError")) == "true" {
-		return
+// output warns about a result that does not match the tool's output schema, and returns
+// the result to pass on. It ignores results that ask for input.
+func (v *toolValidator) output(t *catalog.Tool, warn func(string), result []byte) []byte {
+	if t.Output == nil {
+		return result
 	}
-	if kind, said := mcp.TextMember(result, "resultType"); said && kind != "complete" {
-		return
+	if string(mcp.Member(result, "isError")) == "true" {
+		return v.readableError(t, result)
 	}
+	if kind, said := mcp.TextMember(result, "resultType"); !said || kind == "complete" {
+		v.compareOutput(t, warn, result)
+	}
+	return result
+}
+
+// readableError returns an error of a tool that clients can read. Clients compare also
+// the structured content of an error with the schema of results, and show the mismatch
+// instead of the error. Structured content that does not match is left out; it becomes a
+// text if the error has no other content.
+func (v *toolValidator) readableError(t *catalog.Tool, result []byte) []byte {
+	structured := mcp.Member(result, "structuredContent")
+	if structured == nil || len(structured) > maxValidatedOutput {
+		return result
+	}
+	if s, err := v.schemas.Get(t.Output); err != nil || len(s.CheckResult(structured)) == 0 {
+		return result
+	}
+	for range mcp.Elements(mcp.Member(result, "content")) {
+		return mcp.DeleteMember(result, "structuredContent")
+	}
+	text := mcp.AppendText([]byte(`[{"type":"text","text":`), string(structured))
+	return mcp.DeleteMember(mcp.SetMember(result, "content", append(text, "}]"...)), "structuredContent")
+}
+
+// compareOutput warns about structured content that does not match the schema.
+func (v *toolValidator) compareOutput(t *catalog.Tool, warn func(string), result []byte) {
 	structured := mcp.Member(result, "structuredContent")
 	switch {
 	case structured == nil:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -55,11 +56,24 @@ func FuzzParse(f *testing.F) {
 		if bytes.ContainsAny(in, "\r\n") || !json.Valid(in) || !utf8.Valid(in) {
 			t.Fatalf("%q was accepted as %q", before, in)
 		}
-		if got, want := strings.NewReplacer("\r", " ", "\n", " ").Replace(string(before)), string(in); got != want {
+		if got, want := withoutSurrogates(strings.NewReplacer("\r", " ", "\n", " ").Replace(string(before))), string(in); got != want {
 			t.Fatalf("%q became %q", before, in)
 		}
 		checkEnvelope(t, m, in, root)
 		checkTree(t, in, root)
+	})
+}
+
+// escapes matches an escape sequence: group 1 is a pair of surrogates, and group 2 a lone one.
+var escapes = regexp.MustCompile(`(?s)(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\.`)
+
+// withoutSurrogates returns a text in which the escape of each lone surrogate is \ufffd.
+func withoutSurrogates(text string) string {
+	return escapes.ReplaceAllStringFunc(text, func(escape string) string {
+		if escapes.FindStringSubmatch(escape)[2] != "" {
+			return `\ufffd`
+		}
+		return escape
 	})
 }
 
@@ -238,6 +252,33 @@ func FuzzIDOf(f *testing.F) {
 			for range Elements(prefix) {
 			}
 			_, _ = TextMember(prefix, "id", "x")
+		}
+	})
+}
+
+// FuzzRepair checks that repaired messages are strict JSON on one line, and stay as they are
+// when they are repaired again.
+func FuzzRepair(f *testing.F) {
+	for _, s := range seeds {
+		f.Add([]byte(s))
+		f.Add([]byte(s + s))
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		before := bytes.Clone(in)
+		messages, _ := Repair(in)
+		if !bytes.Equal(in, before) {
+			t.Fatalf("%q became %q", before, in)
+		}
+		for _, m := range messages {
+			switch err := Scan(bytes.Clone(m)); {
+			case err == errDepth:
+				continue
+			case err != nil || bytes.ContainsAny(m, "\r\n"):
+				t.Fatalf("%q became %q: %v", in, m, err)
+			}
+			if again, lost := Repair(m); len(again) != 1 || !bytes.Equal(again[0], m) || lost != nil {
+				t.Fatalf("%q became %q", m, again)
+			}
 		}
 	})
 }

@@ -18,12 +18,11 @@ var (
 	errDuplicate = errors.New("has a name twice in one object")
 )
 
-// Scan validates the single JSON value in b and replaces line breaks in b by
-// spaces.
+// Scan validates the single JSON value in b. In b it replaces line breaks by spaces, and
+// escapes of lone surrogates, which Node prints for a truncated emoji, by the one of U+FFFD.
 //
 // It enforces these rules beyond RFC 8259: an object has no duplicate name, the
-// bytes are valid UTF-8, and the depth is at most MaxDepth. Escaped lone surrogates
-// are valid, because Node prints them for a truncated emoji; in names they are equal.
+// bytes are valid UTF-8, and the depth is at most MaxDepth.
 func Scan(b []byte) error { return scan(b, nil) }
 
 // A memberHandler is called with each member of an object before the rest is validated. The

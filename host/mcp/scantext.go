@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"hash/maphash"
 	"math/bits"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -33,7 +34,8 @@ func endOfText(b []byte, i int) (end int, ok bool) {
 }
 
 // endOfEscapedText is endOfText for a text with valid escape sequences, of which the
-// first begins at i.
+// first begins at i. It replaces the escape of a lone surrogate, which no UTF-8 can hold, by
+// that of U+FFFD: many parsers refuse the whole message for it.
 func endOfEscapedText(b []byte, i int) (end int, ok bool) {
 	for i+1 < len(b) && b[i] == '\\' {
 		switch b[i+1] {
@@ -43,7 +45,7 @@ func endOfEscapedText(b []byte, i int) (end int, ok bool) {
 			if !isHex4(b[i+2:]) {
 				return i, false
 			}
-			i += 6
+			i = afterUnicode(b, i)
 		default:
 			return i, false
 		}
@@ -53,6 +55,20 @@ func endOfEscapedText(b []byte, i int) (end int, ok bool) {
 		i = end
 	}
 	return i, false
+}
+
+// afterUnicode returns the index after the escape of a character, \uXXXX, or of a pair of
+// surrogates. It replaces a lone surrogate.
+func afterUnicode(b []byte, i int) int {
+	r := hex4(b[i+2:])
+	if !utf16.IsSurrogate(r) {
+		return i + 6
+	}
+	if next := b[i+6:]; len(next) >= 6 && next[0] == '\\' && next[1] == 'u' && isHex4(next[2:]) && utf16.DecodeRune(r, hex4(next[2:])) != utf8.RuneError {
+		return i + 12
+	}
+	copy(b[i+2:], "fffd")
+	return i + 6
 }
 
 // Eight bytes at a time: every byte of a word has the value of the name.

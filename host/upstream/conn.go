@@ -133,14 +133,49 @@ func (c *conn) handleMessage(raw []byte) {
 	held := c.arriving.Swap(nil)
 	m, err := mcp.Parse(raw)
 	if err != nil {
-		if mended := mcp.Mended(raw); mended != nil {
-			c.up.opts.Lines.Log(hclog.Warn, c.up.opts.Name, "the server sent bytes that JSON does not allow; they were replaced", "error", err)
-			m, err = mcp.Parse(mended)
-		}
+		c.handleBroken(raw, held, err)
+		return
 	}
+	c.handleParsed(m, held)
+}
+
+// handleBroken handles a line that is no message, for the given reason, or not exactly one.
+func (c *conn) handleBroken(raw []byte, held *limit.Hold, why error) {
+	messages, lost := mcp.Repair(raw)
+	if len(messages) == 0 {
+		c.handleInvalid(why)
+	}
+	log := func(level hclog.Level, text string, args ...any) {
+		c.up.opts.Lines.Log(level, c.up.opts.Name, text, args...)
+	}
+	var parsed []*mcp.Message
+	for _, text := range messages {
+		m, err := mcp.Parse(text)
+		if err != nil {
+			c.handleInvalid(err)
+			continue
+		}
+		parsed = append(parsed, m)
+	}
+	if len(parsed) > 0 {
+		log(hclog.Warn, "the server sent a message that strict clients refuse; it was mended", "error", why, "messages", len(parsed))
+	}
+	for _, item := range lost {
+		log(hclog.Warn, "the server sent an item that no client could read; it is left out", "item", item)
+	}
+	if len(parsed) == 1 {
+		c.handleParsed(parsed[0], held)
+		return
+	}
+	for _, m := range parsed {
+		c.handleParsed(m, nil) // each is small
+	}
+	held.Release()
+}
+
+// handleParsed handles one message and its memory.
+func (c *conn) handleParsed(m *mcp.Message, held *limit.Hold) {
 	switch {
-	case err != nil:
-		c.handleInvalid(err)
 	case m.IsResponse():
 		c.deliver(m, held)
 		return

@@ -108,6 +108,10 @@ func (c *conn) lateModern(ctx context.Context, question chan answer, first answe
 	return false
 }
 
+// draft20241007 is the revision before the first published one. Some servers still name
+// it, and what they send is of the first one.
+const draft20241007 mcp.Revision = "2024-10-07"
+
 // applyInitialize applies the response to initialize with a revision.
 func (c *conn) applyInitialize(ctx context.Context, a answer, requested mcp.Revision) error {
 	u := c.up
@@ -129,6 +133,9 @@ func (c *conn) applyInitialize(ctx context.Context, a answer, requested mcp.Revi
 	}
 	if mcp.Decode(a.reply.Result, &r) != nil {
 		return fault.New(fault.UpstreamProtocol, "the result of initialize has an unexpected shape").WithHint(authorHint)
+	}
+	if r.ProtocolVersion == draft20241007 {
+		r.ProtocolVersion = mcp.Revision20241105
 	}
 	switch {
 	case r.ProtocolVersion == "":

@@ -5,6 +5,7 @@ package sse
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -57,11 +58,12 @@ type Reader struct {
 	afterCR    bool // the last line ended in CR; skip an LF at the start of the next read
 	begun      bool
 
-	data  []byte
-	lines int   // number of data lines
-	size  int64 // bytes of data, including those beyond the limit
-	event Event
-	any   bool // the event sets data, an id or a retry delay
+	data    []byte
+	lines   int   // number of data lines
+	size    int64 // bytes of data, including those beyond the limit
+	event   Event
+	any     bool     // the event sets data, an id or a retry delay
+	pending [][]byte // data of further events, which no empty line separated
 }
 
 // NewReader returns a Reader of events with at most limit bytes of data.
@@ -69,13 +71,24 @@ func NewReader(src io.Reader, limit int) *Reader {
 	return &Reader{src: src, limit: limit, buf: make([]byte, firstRead)}
 }
 
-// Next returns the next event. An incomplete event at the end of the stream is
-// ignored. After a [*TooLongError] Next may be called again. Any other error is
-// that of the source and final.
+// Next returns the next event. Events are separated by empty lines, but servers forget
+// these: JSON that is whole is an event also at the end of the stream, and if more JSON
+// follows. Anything else without an empty line at the end of the stream is ignored. After a
+// [*TooLongError] Next may be called again. Any other error is that of the source and final.
 func (r *Reader) Next() (*Event, error) {
+	if len(r.pending) > 0 {
+		r.event = Event{Name: r.event.Name, Data: r.pending[0]}
+		r.pending = r.pending[1:]
+		return &r.event, nil
+	}
 	r.reset()
 	for {
 		end, err := r.line()
+		if err == io.EOF && r.size <= int64(r.limit) && json.Valid(r.data) {
+			r.event.Data = bytes.TrimSuffix(r.data, []byte("\n"))
+			r.size = 0
+			return &r.event, nil
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -94,8 +107,29 @@ func (r *Reader) Next() (*Event, error) {
 		if r.event.Data = r.data; len(r.data) > 0 {
 			r.event.Data = r.data[:len(r.data)-1] // without the last line ending
 		}
+		r.split()
 		return &r.event, nil
 	}
+}
+
+// maxTogether is the maximum number of events that split makes of one.
+const maxTogether = 64
+
+// split makes several events of one whose lines of data are JSON each: no JSON has two
+// values.
+func (r *Reader) split() {
+	first, rest, several := bytes.Cut(r.event.Data, []byte("\n"))
+	if !several || bytes.Count(rest, []byte("\n")) > maxTogether-2 || !json.Valid(first) {
+		return
+	}
+	for line := range bytes.SplitSeq(rest, []byte("\n")) {
+		if !json.Valid(line) {
+			r.pending = nil
+			return
+		}
+		r.pending = append(r.pending, bytes.Clone(line))
+	}
+	r.event.Data = first
 }
 
 // Owned returns the data of the last event as bytes that the caller owns. Large data is

@@ -54,6 +54,17 @@ func TestNext(t *testing.T) {
 		{"mark", "\ufeffdata: a\n\n", "|a"},
 		{"mark later", "data: a\n\n\ufeffdata: b\n\n", "|a"},
 		{"cut", "data: a\n\ndata: b\n", "|a"},
+		// deviation: the last event of a stream without an empty line behind it | reads it if it is whole JSON | ai#16865
+		{"no last empty line", "data: a\n\nid: 7\ndata: [1,2]\n", "|a,|[1,2]|id=7"},
+		{"no end of the last line", "data: {}", "|{}"},
+		{"cut JSON", "data: {\"a\":", ""},
+		{"cut JSON of two lines", "data: {\ndata: }", "|{\n}"},
+		{"nothing at the end", "id: 7\n", ""},
+		// deviation: no empty line between two events | reads both if each line is whole JSON | gemini-cli#29059
+		{"no empty line", "data: {}\nevent: x\ndata: 7\ndata: 8\n\ndata: 9\n\n", "x|{},x|7,x|8,|9"},
+		{"no empty line, too long", "data: [1,2,34]\ndata: 9\n\ndata: 4\n\n", "long 10 [1,2,34]\n,|4"},
+		{"JSON of several lines", "data: {\ndata:}\n\n", "|{\n}"},
+		{"text behind JSON", "data: 7\ndata: a\n\n", "|7\na"},
 		{"unknown fields", "datum: x\nevent\nfoo\ndata: a\n\n", "|a"},
 		{"empty", "\n\n\n", ""},
 		{"characters", "data: é😀\n\n", "|é😀"},
@@ -68,6 +79,16 @@ func TestNext(t *testing.T) {
 			if got := strings.Join(all(src, 9), ","); got != c.want {
 				t.Errorf("%s %s: %q, want %q", c.name, name, got, c.want)
 			}
+		}
+	}
+}
+
+// TestManyLines checks that an event with many lines stays one.
+func TestManyLines(t *testing.T) {
+	for _, n := range []int{maxTogether, maxTogether + 1} {
+		got := all(strings.NewReader(strings.Repeat("data: 7\n", n)+"\n"), 1<<20)
+		if want := map[bool]int{true: n, false: 1}[n <= maxTogether]; len(got) != want {
+			t.Errorf("%d lines are %d events, want %d", n, len(got), want)
 		}
 	}
 }
