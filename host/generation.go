@@ -27,6 +27,7 @@ type generation struct {
 	Config    *config.Config
 	number    int                  // 1 for the first one
 	loaded    time.Time            // when the configuration was read
+	reviewed  bool                 // the user has trusted what was read
 	mask      *configMask          // of its secrets
 	manifests map[string]Described // by plugin
 	secrets   *Secrets             // those of the generation before, if the store is the same
@@ -40,7 +41,7 @@ type generation struct {
 // read reads the configuration. The generation is nil exactly when a diagnostic is an
 // error.
 func (a *App) read(ctx context.Context, content *config.Content) (*generation, config.Diagnostics) {
-	g := &generation{App: a, number: 1, loaded: time.Now(), manifests: map[string]Described{}}
+	g := &generation{App: a, number: 1, loaded: time.Now(), reviewed: content != nil, manifests: map[string]Described{}}
 	if before := a.current.Load(); before != nil {
 		g.number = before.number + 1
 	}

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"encoding/json"
+	"os"
 	"path/filepath"
 
 	"github.com/junctor-mcp/junctor/host/cache"
@@ -107,7 +108,16 @@ func (g *generation) pluginSpec(name, server string) plugin.Spec {
 func (g *generation) openRequest(s *config.Server) plugin.Request {
 	r := plugin.Request{
 		Spec: g.pluginSpec(s.Transport.Plugin, s.Name), Component: s.Transport.Component, Server: s.Name, Settings: s.Transport.Settings, Dir: s.Transport.Dir,
-		MaxMessage: s.MaxMessage, Env: g.variables(s.Transport.EnvNames),
+		MaxMessage: s.MaxMessage, Env: g.variables(s.Transport.EnvNames), Private: g.Config.Confidential(),
+	}
+	for _, described := range g.manifests {
+		r.Private = append(r.Private, described.Path)
+	}
+	if program, err := os.Executable(); err == nil {
+		r.Private = append(r.Private, program)
+	}
+	if !g.reviewed { // else a change has to be reviewed before it counts
+		r.Private = append(r.Private, g.Config.Written()...)
 	}
 	if g.opts.Dirs.Cache != "" {
 		r.Cache = filepath.Join(string(g.opts.Dirs.Cache), "plugins", s.Transport.Plugin)

@@ -90,6 +90,10 @@ type Server struct {
 	// Env holds environment variables of the host as NAME=value: those that the
 	// settings list in an attribute of the format "env_names".
 	Env []string
+	// Private lists files that Junctor reads, such as the configuration and the files
+	// with passwords that it names. A program that a client controls must not read or
+	// change them.
+	Private []string
 	// MaxMessage is the maximum size of a message in bytes, in both directions.
 	MaxMessage int
 	// Cache is a private directory of the plugin for data that can be rebuilt.

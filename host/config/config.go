@@ -34,8 +34,9 @@ type Config struct {
 	// SecretStore keeps the stored secrets; nil: the default store of the machine.
 	SecretStore *SecretStore
 
-	secrets *Scrubber
-	keyring keyring // for Resolve
+	secrets  *Scrubber
+	keyring  keyring  // for Resolve
+	included []string // absolute paths of the files that file() has read
 }
 
 // A Shadowed is a server block that is not used, because a stronger layer has a server of its

@@ -145,6 +145,7 @@ func (l *loader) fileFunc(dir string) function.Function {
 			if !filepath.IsAbs(path) {
 				path = filepath.Join(dir, path)
 			}
+			l.included = append(l.included, path)
 			text, err := l.Content.read(path)
 			if err == nil && !utf8.Valid(text) {
 				err = errors.New("not valid UTF-8")

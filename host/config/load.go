@@ -119,6 +119,7 @@ type loader struct {
 	byName      map[string]*source
 	problems    []problem
 	secrets     []string // the texts that env() and file() returned, and tokens
+	included    []string // absolute paths of the files that file() has read
 	keyring     keyring
 
 	inspections []inspection // of placeholders, by the expression being evaluated
@@ -314,7 +315,7 @@ func (l *loader) config(drafts []*draft, store *SecretStore) *Config {
 	for _, s := range l.sources {
 		c.Files = append(c.Files, s.name)
 	}
-	c.Under, c.Shadowed, c.Locks = l.Under, l.shadowed, l.locks
+	c.Under, c.Shadowed, c.Locks, c.included = l.Under, l.shadowed, l.locks, l.included
 	for _, p := range l.plugins {
 		c.Plugins = append(c.Plugins, p.Plugin)
 	}

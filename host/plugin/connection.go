@@ -26,7 +26,8 @@ type Request struct {
 	Env       []string // NAME=value, for the variables that the settings name
 	// MaxMessage is the maximum size of a message in both directions, in bytes.
 	MaxMessage int
-	Cache      string // directory for data that the plugin can regenerate
+	Cache      string   // directory for data that the plugin can regenerate
+	Private    []string // files that programs which clients control must not reach
 	// Grant lists the services that the plugin may use for this server.
 	Grant sdk.Host
 	// Place returns the position of a setting in the configuration, given its path
@@ -73,7 +74,7 @@ func (s *Supervisor) Open(ctx context.Context, r Request) (*Connection, error) {
 	l.grant(c.capability, r.Grant)
 	c.stream, err = l.wire.Open(ctx, wire.OpenArgs{
 		Component: r.Component, Server: r.Server, Tenant: r.Tenant, Instance: c.instance, Settings: r.Settings, Dir: r.Dir, Env: r.Env,
-		MaxMessage: r.MaxMessage, Capability: c.capability, Cache: r.Cache,
+		MaxMessage: r.MaxMessage, Capability: c.capability, Cache: r.Cache, Private: r.Private,
 	})
 	if err != nil {
 		c.release()

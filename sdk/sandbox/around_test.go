@@ -116,17 +116,19 @@ func TestProgramFindsWhatStartsIt(t *testing.T) {
 	write("work/direct", "#!"+root+"/opt/app/bin/run "+root+"/docs/letter\n")
 	write("venv/pyvenv.cfg", "home = "+home+"/.pyenv/versions/3/bin\nversion = 3\n")
 	write("venv/bin/ansible", "#!"+root+"/venv/bin/python\n")
-	// A tool that writes may leave these in the working directory, which is home here.
+	// A tool that writes may leave these in the working directory, which is made here.
 	write("other/tool/bin/x", "binary")
 	write("other/tool/share/data", "secret")
 	for name, text := range map[string]string{
 		"dir": "#!/\n", "all": "#!" + root + "/other\n", "file": "#!" + root + "/docs/letter\n", "bin": "#!" + root + "/other/tool/bin/x\n", "tools": "#!" + home + "/.pyenv/versions/3/bin/python\n",
+		"dots": "#!" + home + "/made/../made/.rustup/docs/letter\n", "claimed": "#!" + home + "/made/.rustup/etc/hostname\n", "hidden": "#!" + root + "/elsewhere/../home/made/.rustup/docs/letter\n",
+		"letters": "#!" + home + "/.pyenv/../../docs/letter\n", "space": "#!" + home + "/made/link\v\n", "deep": "#!" + home + "/made/tools\n",
 	} {
 		write("home/made/"+name, text)
 	}
 	write("home/madevenv/bin/run", "binary")
 	write("home/madevenv/pyvenv.cfg", "home = "+root+"/other/tool/bin\n")
-	for name, target := range map[string]string{"link": root + "/docs/letter", "linkbin": root + "/other/tool/bin/x", "linktools": home + "/.pyenv/versions/3/bin/python"} {
+	for name, target := range map[string]string{"link": root + "/docs/letter", ".rustup": root, "dotlink": home + "/.pyenv/../../docs/letter", "linkbin": root + "/other/tool/bin/x", "linktools": home + "/.pyenv/versions/3/bin/python"} {
 		if err := os.Symlink(target, filepath.Join(home, "made", name)); err != nil {
 			t.Fatal(err)
 		}
@@ -136,15 +138,22 @@ func TestProgramFindsWhatStartsIt(t *testing.T) {
 		args    []string
 		want    []string
 	}{
-		{"home/made/dir", nil, []string{"home/made/dir"}},
-		{"home/made/all", nil, []string{"home/made/all"}},
-		{"home/made/file", nil, []string{"home/made/file"}},
-		{"home/made/bin", nil, []string{"home/made/bin"}},
-		{"home/made/tools", nil, []string{"home/.pyenv", "home/made/tools"}},
+		{"home/made/dir", nil, nil},
+		{"home/made/all", nil, nil},
+		{"home/made/file", nil, nil},
+		{"home/made/bin", nil, nil},
+		{"home/made/tools", nil, []string{"home/.pyenv"}},
 		{"home/made/link", nil, nil},
 		{"home/made/linkbin", nil, nil},
 		{"home/made/linktools", nil, []string{"home/.pyenv"}},
-		{"home/madevenv/bin/run", nil, []string{"home/madevenv"}},
+		{"home/madevenv/bin/run", nil, nil},
+		{"home/made/dots", nil, nil},
+		{"home/made/claimed", nil, nil},
+		{"home/made/hidden", nil, nil},
+		{"home/made/letters", nil, nil},
+		{"home/made/space", nil, nil},
+		{"home/made/dotlink", nil, nil},
+		{"home/made/deep", nil, []string{"home/.pyenv"}},
 		{"/usr/bin/python3", []string{"python3", "made/dir"}, []string{"home/made/dir"}},
 		{"/usr/bin/python3", []string{"python3", "made/link"}, nil},
 		{"/usr/bin/git", nil, nil},
@@ -153,7 +162,7 @@ func TestProgramFindsWhatStartsIt(t *testing.T) {
 		{"home/.local/bin/tool", nil, []string{"home/.local/bin", "home/.local/share/pipx", "home/.pyenv"}},
 		{"home/script", nil, []string{"home/script", "opt/app/bin", "opt/app/lib"}},
 		{"venv/bin/ansible", nil, []string{"home/.pyenv", "venv"}},
-		{"/usr/bin/node", []string{"node", "--flag", "proj/dist/cli.js", "absent"}, []string{"home/proj"}},
+		{"/usr/bin/node", []string{"node", "--flag", "proj/dist/cli.js", "absent"}, []string{"home/proj/dist", "home/proj/package.json"}},
 		{"elsewhere/.pyenv/shims/tool", nil, []string{"elsewhere/.pyenv"}}, // another home, or PYENV_ROOT
 		{"elsewhere/bin/tool", nil, []string{"elsewhere/bin"}},
 		{"docs/mytool", nil, []string{"docs/mytool"}}, // nothing beside it
@@ -170,7 +179,10 @@ func TestProgramFindsWhatStartsIt(t *testing.T) {
 		for _, name := range c.want {
 			want = append(want, filepath.Join(root, name))
 		}
-		got := sandbox.Program(program, c.args, home, filepath.Join(root, "opt/app/bin")+":/usr/bin")
+		got := sandbox.Program(sandbox.Start{
+			Executable: program, Command: c.args, Dir: home, Path: filepath.Join(root, "opt/app/bin") + ":/usr/bin",
+			Writable: []string{filepath.Join(home, "made"), filepath.Join(home, "madevenv")}, Private: []string{filepath.Join(home, "proj/.env")},
+		})
 		if !slices.Equal(got, want) {
 			t.Errorf("%s %v: %v, want %v", c.program, c.args, got, want)
 		}

@@ -36,25 +36,24 @@ type programFinder struct {
 	found     []string
 }
 
-// A source says who chose a path.
-type source int
+// A Start describes how a program is started.
+type Start struct {
+	Executable string
+	Command    []string // its argument list, whose first words may name scripts relative to Dir
+	Dir        string
+	Path       string   // the variable PATH
+	Writable   []string // what tools may have written, which is granted anyway
+	Private    []string // granted to no program, beside [Private]
+}
 
-const (
-	chosen  source = iota // the configuration, or a file that no tool can change
-	written               // a link or a file in a writable directory
-)
-
-// Program returns what the program of a command must read to start: its file, its
-// interpreter, and the libraries that are installed beside them. command is its
-// argument list, whose first words may name scripts relative to dir; path is the
-// variable PATH. Links and files in dir and in the writable directories lead
-// nowhere but to these, to the system and to toolchains: a tool may have written
-// them.
-func Program(executable string, command []string, dir, path string, writable ...string) []string {
-	f := &programFinder{path: path, writable: distinct(append(writable, dir)), forbidden: Private()}
-	f.program(executable, maxInterpreters, chosen)
-	for _, word := range command[min(1, len(command)):] {
-		f.argument(word, dir)
+// Program returns what a program must read to start: its file, its interpreter, and the
+// libraries that are installed beside them. Links and files in the writable directories
+// lead nowhere but to each other, to the system and to toolchains.
+func Program(s Start) []string {
+	f := &programFinder{path: s.Path, writable: distinct(s.Writable), forbidden: append(Private(), s.Private...)}
+	f.program(s.Executable, maxInterpreters)
+	for _, word := range s.Command[min(1, len(s.Command)):] {
+		f.argument(word, s.Dir)
 	}
 	return outermost(f.found)
 }
@@ -68,65 +67,89 @@ func (f *programFinder) add(path string) {
 
 // changeable reports whether a path lies in a writable directory.
 func (f *programFinder) changeable(path string) bool {
-	return slices.ContainsFunc(f.writable, func(dir string) bool { return Within(path, dir) })
+	return slices.ContainsFunc(f.writable, func(dir string) bool { return path == dir || Within(path, dir) })
 }
 
-// program adds an executable and what it needs.
-func (f *programFinder) program(path string, depth int, by source) {
-	if depth == 0 || !filepath.IsAbs(path) {
-		return
-	}
+// program adds an executable that nothing written chose, and what it needs.
+func (f *programFinder) program(path string, depth int) {
 	for range maxLinks {
-		f.beside(path, by)
-		if f.changeable(path) {
-			by = written // so is what it leads to
+		path = filepath.Clean(path)
+		if depth == 0 || !filepath.IsAbs(path) {
+			return
 		}
-		target, err := os.Readlink(path)
+		real, err := filepath.EvalSymlinks(path)
 		if err != nil {
-			break
+			return
+		}
+		if f.changeable(path) || f.changeable(real) {
+			f.written(path, depth)
+			return
+		}
+		f.beside(path)
+		target, err := os.Readlink(path)
+		if err != nil { // no link, but a directory above may be one
+			f.beside(real)
+			f.interpreters(real, func(at string) { f.program(at, depth-1) }, depth)
+			return
 		}
 		if !filepath.IsAbs(target) {
 			target = filepath.Join(filepath.Dir(path), target)
 		}
 		path = target
 	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		f.beside(real, by)
-		if path = real; f.changeable(path) {
-			by = written
-		}
+}
+
+// written adds what a path needs that a tool may have written, or that something written
+// names. It may read the writable directories and the system anyway. Beside these it gets a
+// toolchain, and only the one that the file is really in.
+func (f *programFinder) written(path string, depth int) {
+	real, err := filepath.EvalSymlinks(path)
+	if depth == 0 || err != nil || !filepath.IsAbs(real) {
+		return
 	}
-	words := interpreter(path)
+	if f.changeable(path) {
+		f.environment(filepath.Dir(filepath.Dir(path)), func(at string) { f.written(at, depth-1) })
+	}
+	switch tools := toolchain(real, Home()); {
+	case f.changeable(real):
+		f.interpreters(real, func(at string) { f.written(at, depth-1) }, depth)
+	case tools != "":
+		f.add(tools)
+		f.interpreters(real, func(at string) { f.program(at, depth-1) }, depth)
+	}
+}
+
+// interpreters calls add with the interpreter of a script.
+func (f *programFinder) interpreters(script string, add func(path string), depth int) {
+	words := interpreter(script)
 	if len(words) == 0 {
 		return
 	}
-	f.program(words[0], depth-1, by)
-	if filepath.Base(words[0]) == "env" && len(words) > 1 {
-		if at := f.lookup(words[1]); at != "" { // further words are arguments
-			f.program(at, depth-1, chosen) // PATH is the configuration's
+	add(words[0])
+	if filepath.Base(words[0]) != "env" {
+		return
+	}
+	for _, word := range words[1:] {
+		if strings.HasPrefix(word, "-") || strings.Contains(word, "=") {
+			continue
 		}
+		if at := f.lookup(word); at != "" { // further words are arguments
+			f.program(at, depth-1) // PATH is the configuration's
+		}
+		return
 	}
 }
 
 // beside adds what is installed with a program: its file, its toolchain, or its
 // directory bin with the directories lib, libexec and share beside that.
-func (f *programFinder) beside(path string, by source) {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return
-	}
-	if inSystem(path) {
-		return
-	}
-	home := Home()
-	real, err := filepath.EvalSymlinks(path)
-	inTools := toolchain(path, home)
-	switch {
-	case err != nil, by == written && inTools == "" && !f.changeable(real), f.changeable(path) && !f.changeable(real) && toolchain(real, home) == "" && !inSystem(real):
+func (f *programFinder) beside(path string) {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || inSystem(path) {
 		return
 	}
 	f.add(path)
-	if inTools != "" {
-		f.add(inTools)
+	home := Home()
+	if tools := toolchain(path, home); tools != "" {
+		f.add(tools)
 		return
 	}
 	dir := filepath.Dir(path)
@@ -141,12 +164,8 @@ func (f *programFinder) beside(path string, by source) {
 	if filepath.Base(dir) != "bin" || isShared(prefix, home) {
 		return
 	}
-	if config, err := os.ReadFile(filepath.Join(prefix, "pyvenv.cfg")); err == nil {
+	if f.environment(prefix, f.beside) {
 		f.add(prefix)
-		if f.changeable(prefix) {
-			by = written
-		}
-		f.environment(string(config), by)
 	}
 	for _, name := range []string{"lib", "lib64", "libexec", "share"} {
 		f.add(filepath.Join(prefix, name))
@@ -163,8 +182,14 @@ func inSystem(path string) bool {
 // PYENV_ROOT and the like put them.
 func toolchain(path, home string) string {
 	for _, tools := range toolchains {
-		if at := filepath.Join(home, tools); home != "" && Within(path, at) {
-			return at
+		if home != "" {
+			at := filepath.Join(home, tools)
+			if Within(path, at) {
+				return at
+			}
+			if real, err := filepath.EvalSymlinks(at); err == nil && real != at && Within(path, real) {
+				return real
+			}
 		}
 		if i := strings.Index(path, "/"+tools+"/"); i >= 0 && tools[0] == '.' {
 			return path[:i+1+len(tools)]
@@ -178,15 +203,18 @@ func isShared(dir, home string) bool {
 	return dir == home || dir == "/" || Within(home, dir) || dir == filepath.Clean(os.TempDir())
 }
 
-// environment adds the installation of Python that a virtual environment uses.
-func (f *programFinder) environment(config string, by source) {
-	for line := range strings.Lines(config) {
+// environment calls add with the installation of Python that a virtual environment uses.
+// It reports whether there is such an environment in a directory.
+func (f *programFinder) environment(dir string, add func(path string)) bool {
+	config, err := os.ReadFile(filepath.Join(dir, "pyvenv.cfg"))
+	for line := range strings.Lines(string(config)) {
 		name, value, _ := strings.Cut(line, "=")
-		if dir := strings.TrimSpace(value); strings.TrimSpace(name) == "home" && filepath.IsAbs(dir) {
-			f.beside(filepath.Join(dir, "python3"), by)
-			f.beside(filepath.Join(dir, "python"), by)
+		if bin := strings.TrimSpace(value); strings.TrimSpace(name) == "home" && filepath.IsAbs(bin) {
+			add(filepath.Join(bin, "python3"))
+			add(filepath.Join(bin, "python"))
 		}
 	}
+	return err == nil
 }
 
 // argument adds a file that a fixed argument names, such as the script of an
@@ -209,7 +237,7 @@ func (f *programFinder) argument(word, dir string) {
 	}
 	f.add(at)
 	at = real
-	f.program(at, maxInterpreters, chosen)
+	f.program(at, maxInterpreters)
 	for root, n := filepath.Dir(at), 0; n < 3; root, n = filepath.Dir(root), n+1 {
 		for _, mark := range []string{"package.json", "pyproject.toml"} {
 			if _, err := os.Stat(filepath.Join(root, mark)); err == nil && !isShared(root, Home()) {
@@ -234,7 +262,8 @@ func (f *programFinder) lookup(name string) string {
 	return ""
 }
 
-// interpreter returns the words of a script's first line, or nil.
+// interpreter returns the words of a script's first line, or nil. It reads the line as the
+// kernel does: only spaces and tabs separate words.
 func interpreter(path string) []string {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return nil
@@ -248,9 +277,9 @@ func interpreter(path string) []string {
 	if err != nil && !errors.Is(err, bufio.ErrBufferFull) && len(line) == 0 {
 		return nil
 	}
-	rest, script := strings.CutPrefix(string(line), "#!")
+	rest, script := strings.CutPrefix(strings.TrimSuffix(string(line), "\n"), "#!")
 	if !script {
 		return nil
 	}
-	return slices.DeleteFunc(strings.Fields(rest), func(word string) bool { return strings.HasPrefix(word, "-") || strings.Contains(word, "=") })
+	return strings.FieldsFunc(rest, func(r rune) bool { return r == ' ' || r == '\t' })
 }

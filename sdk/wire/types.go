@@ -68,6 +68,7 @@ type OpenArgs struct {
 	MaxMessage int
 	Capability string // authorizes the plugin to call services for this instance
 	Cache      string // directory of the plugin for data that can be rebuilt; empty: none
+	Private    []string
 }
 
 // OpenReply names the connection's data stream: Stream is an id of the broker.

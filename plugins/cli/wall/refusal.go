@@ -89,13 +89,21 @@ func (w *Wall) aboutPath(r *sandbox.Rules, path string) string {
 	case allowed(r.Read):
 		return fmt.Sprintf("the sandbox refuses to change %s: add it to `sandbox { write = [%q] }` in the transport block", path, path)
 	case inside && len(w.dir.Without) > 0:
-		return fmt.Sprintf("the sandbox refuses %s: cwd holds %s, so its other entries are granted one by one and no new ones can be created in it; set cwd to a directory below it",
-			path, strings.Join(first(w.dir.Without), ", "))
+		return fmt.Sprintf("the sandbox refuses %s: cwd holds %s, so its other entries are granted one by one and no new ones can be created in it; set cwd to a directory below it%s",
+			path, strings.Join(first(w.dir.Without), ", "), w.aboutOwnFiles())
 	}
 	if _, err := os.Lstat(path); err != nil {
 		return fmt.Sprintf("the sandbox refuses to create %s: add `sandbox { write = [%q] }` to the transport block", path, filepath.Dir(path))
 	}
 	return fmt.Sprintf("the sandbox refuses %s: add `sandbox { read = [%q] }` to the transport block, or write if the program must change it", path, path)
+}
+
+// aboutOwnFiles says what else helps if only Junctor's own files are in the working directory.
+func (w *Wall) aboutOwnFiles() string {
+	if own := w.ownFiles(); slices.ContainsFunc(w.dir.Without, func(path string) bool { return !slices.Contains(own, path) }) {
+		return ""
+	}
+	return fmt.Sprintf(", keep the configuration in another one, or add `sandbox { write = [%q] }` to the transport block, which also lets the program change what Junctor runs", w.o.Dir)
 }
 
 // first shortens a list.

@@ -19,6 +19,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/process"
 	"github.com/junctor-mcp/junctor/sdk/sandbox"
+	"github.com/junctor-mcp/junctor/sdk/sandbox/launch"
 )
 
 // Settings are the block sandbox of the transport.
@@ -59,6 +60,7 @@ type Options struct {
 	PathVar string   // the variable PATH of the program
 	// ConfigDir is the directory of the configuration file, for relative paths.
 	ConfigDir string
+	Private   []string  // files of Junctor, which a directory is granted without; see sdk.Server
 	Settings  *Settings // nil if there is no block
 	Limits    process.Limits
 }
@@ -111,10 +113,14 @@ func New(o Options) (*Wall, error) {
 		}
 	}
 	w.addNeeds()
-	w.program = sandbox.Program(o.Program, o.Command, o.Dir, o.PathVar, w.write...)
 	var err error
-	w.dir, err = w.cwd()
-	return w, err
+	if w.dir, err = w.cwd(); err != nil {
+		return nil, err
+	}
+	w.program = sandbox.Program(sandbox.Start{
+		Executable: o.Program, Command: o.Command, Dir: o.Dir, Path: o.PathVar, Writable: slices.Concat(w.dir.Paths, w.write), Private: w.ownFiles(),
+	})
+	return w, nil
 }
 
 // addBlock adds the paths of the block.
@@ -206,12 +212,16 @@ func (w *Wall) cwd() (sandbox.Grant, error) {
 	if slices.ContainsFunc(sandbox.Homes(), func(home string) bool { return w.o.Dir == "/" || w.o.Dir == home || sandbox.Within(home, w.o.Dir) }) {
 		forbidden = private()
 	}
-	g, err := sandbox.Around(w.o.Dir, append(forbidden, sandbox.PrivateIn(w.o.Dir)...))
+	forbidden = append(forbidden, sandbox.PrivateIn(w.o.Dir)...)
+	if !covers(w.write, w.o.Dir) {
+		forbidden = append(forbidden, w.ownFiles()...)
+	}
+	g, err := sandbox.Around(w.o.Dir, forbidden)
 	inside, is := errors.AsType[*sandbox.ForbiddenError](err)
 	switch {
 	case err == nil:
 		return g, nil
-	case is && w.covers(w.o.Dir):
+	case is && covers(slices.Concat(w.read, w.write), w.o.Dir):
 		return sandbox.Grant{}, nil
 	case is && isOwn(inside.Forbidden):
 		return sandbox.Grant{}, nil
@@ -221,10 +231,34 @@ func (w *Wall) cwd() (sandbox.Grant, error) {
 	return sandbox.Grant{}, e
 }
 
-// covers reports whether the block grants a path.
-func (w *Wall) covers(path string) bool {
+// ownFiles returns the files of Junctor with those that belong to them, such as a copy, the
+// journal or an archive.
+func (w *Wall) ownFiles() []string {
+	var all []string
+	private := slices.Clone(w.o.Private)
+	if program, err := os.Executable(); err == nil {
+		private = append(private, program)
+	}
+	private = append(private, launch.LauncherPath())
+	for _, path := range private {
+		all = append(all, path)
+		entries, err := os.ReadDir(filepath.Dir(path))
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			if rest, ok := strings.CutPrefix(e.Name(), filepath.Base(path)); ok && rest != "" && strings.ContainsAny(rest[:1], ".-~") {
+				all = append(all, filepath.Join(filepath.Dir(path), e.Name()))
+			}
+		}
+	}
+	return all
+}
+
+// covers reports whether one of the granted paths is path or above it.
+func covers(granted []string, path string) bool {
 	real, err := filepath.EvalSymlinks(path)
-	return err == nil && slices.ContainsFunc(slices.Concat(w.read, w.write), func(p string) bool { return p == real || sandbox.Within(real, p) })
+	return err == nil && slices.ContainsFunc(granted, func(p string) bool { return p == real || sandbox.Within(real, p) })
 }
 
 // isOwn reports whether a path is one of Junctor itself.
@@ -252,7 +286,7 @@ func (w *Wall) Call(use Use) (*sandbox.Rules, error) {
 	cwd, err := w.dir, error(nil)
 	switch {
 	case use.Anywhere:
-		cwd, err = sandbox.Around("/", private())
+		cwd, err = sandbox.Around("/", append(private(), w.ownFiles()...))
 	case len(cwd.Without) > 0:
 		cwd, err = w.cwd()
 	}
@@ -280,7 +314,7 @@ func (w *Wall) Probe(work, dir string) *sandbox.Rules {
 	r.Network, r.UnixSockets, r.Limits = sandbox.Network{}, false, process.Limits{}
 	r.Read = append(r.Read, w.write...)
 	r.Write = append(r.Write, work)
-	if g, err := sandbox.Around(dir, private()); dir != "" && err == nil {
+	if g, err := sandbox.Around(dir, append(private(), w.ownFiles()...)); dir != "" && err == nil {
 		r.Read = append(r.Read, g.Paths...)
 	}
 	return r

@@ -51,7 +51,11 @@ func launch(args []string) {
 // capabilities reach other processes or the whole machine, past the file rules. The
 // superuser's program runs without them; exec takes from the bounding set.
 var capabilities = []uintptr{
+	9,  // CAP_LINUX_IMMUTABLE
 	12, // CAP_NET_ADMIN
+	13, // CAP_NET_RAW, which reads the connections of other programs
+	14, // CAP_IPC_LOCK
+	15, // CAP_IPC_OWNER
 	16, // CAP_SYS_MODULE
 	17, // CAP_SYS_RAWIO
 	19, // CAP_SYS_PTRACE
@@ -61,9 +65,15 @@ var capabilities = []uintptr{
 	23, // CAP_SYS_NICE
 	24, // CAP_SYS_RESOURCE
 	25, // CAP_SYS_TIME
+	27, // CAP_MKNOD
+	28, // CAP_LEASE
+	29, // CAP_AUDIT_WRITE
+	30, // CAP_AUDIT_CONTROL
+	31, // CAP_SETFCAP
 	32, // CAP_MAC_OVERRIDE
 	33, // CAP_MAC_ADMIN
 	34, // CAP_SYSLOG
+	37, // CAP_AUDIT_READ
 	38, // CAP_PERFMON
 	39, // CAP_BPF
 	40, // CAP_CHECKPOINT_RESTORE

@@ -1,6 +1,8 @@
 package launch
 
 import (
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/elastic/go-seccomp-bpf"
@@ -29,7 +31,7 @@ var powers = []string{
 	"ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "process_mrelease", "pidfd_getfd", "kcmp",
 	"setpriority", "ioprio_set", "sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr", "migrate_pages", "move_pages",
 	"shmget", "shmat", "shmctl", "msgget", "msgsnd", "msgrcv", "msgctl", "semget", "semop", "semtimedop", "semctl",
-	"add_key", "request_key", "keyctl",
+	"add_key", "request_key", "keyctl", "mq_unlink",
 	"open_by_handle_at", "mount", "umount2", "pivot_root", "move_mount", "open_tree", "open_tree_attr", "fsopen", "fsconfig", "fsmount", "fspick", "mount_setattr", "setns",
 	"bpf", "perf_event_open", "userfaultfd", "fanotify_init", "lookup_dcookie",
 	"init_module", "finit_module", "delete_module", "kexec_load", "kexec_file_load", "reboot", "swapon", "swapoff", "acct", "quotactl", "quotactl_fd",
@@ -83,7 +85,7 @@ func assemble(k kind) ([]launchplan.Filter, error) {
 		if err != nil {
 			return nil, err
 		}
-		raw, err := bpf.Assemble(append(onlyNative(info), program...))
+		raw, err := bpf.Assemble(append(onlyKnown(info), program...))
 		if err != nil {
 			return nil, err
 		}
@@ -96,13 +98,17 @@ func assemble(k kind) ([]launchplan.Filter, error) {
 	return all, nil
 }
 
-// onlyNative returns instructions that refuse the calls of another architecture,
-// such as 32-bit calls on a 64-bit kernel. The library lets these pass.
-func onlyNative(info *arch.Info) []bpf.Instruction {
-	const archOffset, word = 4, 4
+// onlyKnown returns instructions that refuse the calls of another architecture, such as
+// 32-bit calls on a 64-bit kernel, and calls that are newer than the library, of which the
+// lists here cannot have any. The library lets both pass.
+func onlyKnown(info *arch.Info) []bpf.Instruction {
+	const callOffset, archOffset, word = 0, 4, 4
 	return []bpf.Instruction{
 		bpf.LoadAbsolute{Off: archOffset, Size: word},
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: uint32(info.ID), SkipTrue: 1},
+		bpf.RetConstant{Val: uint32(absent)},
+		bpf.LoadAbsolute{Off: callOffset, Size: word},
+		bpf.JumpIf{Cond: bpf.JumpLessOrEqual, Val: uint32(slices.Max(slices.Collect(maps.Values(info.SyscallNames)))), SkipTrue: 1},
 		bpf.RetConstant{Val: uint32(absent)},
 	}
 }
@@ -110,7 +116,7 @@ func onlyNative(info *arch.Info) []bpf.Instruction {
 // refused returns the refused calls of each filter, with their answers.
 func (k kind) refused(info *arch.Info) [][]seccomp.SyscallGroup {
 	always := []seccomp.SyscallGroup{
-		{Names: named(rings, info), Action: absent},
+		{Names: named(append([]string{"clone3"}, rings...), info), Action: absent},
 		{Names: named(powers, info), Action: forbidden},
 	}
 	if !k.attributes {
@@ -152,22 +158,29 @@ var limits = []seccomp.NameWithConditions{
 	{Name: "setrlimit", Conditions: equal32(0, unix.RLIMIT_LOCKS)},
 }
 
-// attributeRequests change flags of a file that is open for reading.
+// attributeRequests change flags and the like of a file that is open for reading: the
+// requests of file systems that only hand data to the kernel, FS_IOC_SETFLAGS,
+// FS_IOC_FSSETXATTR, FS_IOC_SETVERSION, and what single file systems add.
 var attributeRequests = []seccomp.NameWithConditions{
-	{Name: "ioctl", Conditions: equal32(1, unix.FS_IOC_SETFLAGS)},
-	{Name: "ioctl", Conditions: equal32(1, setExtendedFlags)},
-	{Name: "ioctl", Conditions: equal32(1, setVersion)},
+	{Name: "ioctl", Conditions: writeRequests('f')}, {Name: "ioctl", Conditions: writeRequests('v')}, {Name: "ioctl", Conditions: writeRequests('X')},
 }
 
-const (
-	setExtendedFlags = 0x401c5820 // FS_IOC_FSSETXATTR
-	setVersion       = 0x40087602 // FS_IOC_SETVERSION
-)
+// writeRequests matches the requests of ioctl(2) with a letter that hand data to the kernel
+// and get none back.
+func writeRequests(letter byte) seccomp.ArgumentConditions {
+	const fromUser, toUser, letters = 1 << 30, 1 << 31, 0xff00
+	return masked32(1, fromUser|toUser|letters, fromUser|uint32(letter)<<8)
+}
 
 // equal32 compares the 32 bits of an argument that the kernel looks at. A comparison
 // for equality would look at 64, and a program could set the others.
 func equal32(argument, value uint32) seccomp.ArgumentConditions {
-	all := seccomp.ArgumentConditions{{Argument: argument, Operation: seccomp.BitsNotSet, Value: uint64(^value)}}
+	return masked32(argument, ^uint32(0), value)
+}
+
+// masked32 is equal32 for the bits of a mask.
+func masked32(argument, mask, value uint32) seccomp.ArgumentConditions {
+	all := seccomp.ArgumentConditions{{Argument: argument, Operation: seccomp.BitsNotSet, Value: uint64(mask &^ value)}}
 	for bit := uint64(1); bit <= uint64(value); bit <<= 1 {
 		if uint64(value)&bit != 0 {
 			all = append(all, bits(argument, bit))

@@ -297,7 +297,7 @@ func TestOtherProcessesAreOutOfReach(t *testing.T) {
 			t.Errorf("%s of another process: %s", name, got)
 		}
 	}
-	for _, request := range []string{"0x40086601", "0x40086603", "0x5421", "0xffffffff80045430"} { // other requests reach the kernel
+	for _, request := range []string{"0x80086601", "0xc020660b", "0x5421", "0xffffffff80045430"} { // other requests reach the kernel
 		if got := attempt(t, sandbox.Rules{}, "call", fmt.Sprint(unix.SYS_IOCTL), "0", request, "0"); strings.HasSuffix(got, syscall.EACCES.Error()) {
 			t.Errorf("ioctl %s: %s", request, got)
 		}
