@@ -13,11 +13,12 @@ import (
 // Visible removes characters that people do not see but models read: escape sequences,
 // control characters, bidirectional controls, tag characters and other invisible
 // characters. It keeps newlines, tabs, and joiners and selectors that scripts and emoji
-// need.
+// need. A character that separates lines becomes a space, so that words stay apart.
 func Visible(text string) string {
 	if !strings.ContainsFunc(text, visible.Hidden) {
 		return text
 	}
+	text = lineSeparators.Replace(text)
 	if strings.ContainsFunc(text, introducesEscape) {
 		text = ansi.Strip(sevenBit.Replace(text))
 	}
@@ -38,6 +39,9 @@ func Visible(text string) string {
 	}
 	return b.String()
 }
+
+// lineSeparators replaces the characters of Unicode that separate lines, without newlines.
+var lineSeparators = strings.NewReplacer("\u2028", " ", "\u2029", " ", "\u0085", " ", "\v", " ", "\f", " ")
 
 // sevenBit replaces the C1 characters of escape sequences by their seven-bit forms.
 var sevenBit = strings.NewReplacer("\u0090", "\x1bP", "\u0098", "\x1bX", "\u009b", "\x1b[", "\u009c", "\x1b\\", "\u009d", "\x1b]", "\u009e", "\x1b^", "\u009f", "\x1b_")

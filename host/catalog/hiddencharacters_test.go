@@ -19,7 +19,9 @@ func TestVisible(t *testing.T) {
 		{"selectors that hold bytes", "a\U000e0120\U000e0145b", "ab"},
 		{"zero width", "a\u200bb\ufeffc\u2060d\u00ade", "abcde"},
 		{"fillers", "a\u3164b\u115fc\uffa0d\u034fe", "abcde"},
-		{"line separators", "a\u2028b\u2029c", "abc"},
+		// deviation: texts of definitions with U+2028, U+2029, U+0085, a form feed or a vertical tab | makes each a space | typescript-sdk#2155
+		{"line separators", "line\u2028two\u2029three\u0085four\vfive\fsix", "line two three four five six"},
+		{"line separators in a row", "a\u2028\u2028b\u2028", "a  b "},
 		{"joiner between letters of ASCII", "a\u200db\u200cc", "abc"},
 		{"joiners in a row", "\u0645\u200c\u200d\u200c\u06cc", "\u0645\u200c\u06cc"},
 		{"selectors in a row", "\u2764\ufe0f\ufe0e\ufe0f", "\u2764\ufe0f"},

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/schema"
@@ -44,13 +46,31 @@ func vetSchemas(raw []byte, d Describe) (_ []byte, r Refused, left []string) {
 		raw = mcp.DeleteMember(raw, "outputSchema")
 	default:
 		is, out, fits := shape.OutputSchema(was)
-		if r.Output = schemaProblem(was, is, fits, d); r.Output != "" {
+		var more []string
+		if r.Output = schemaProblem(was, is, fits, d); r.Output == "" {
+			is, more, r.Output = portable(is)
+		}
+		if r.Output != "" {
 			raw = mcp.DeleteMember(raw, "outputSchema")
 			return mcp.SetPath(raw, []string{"_meta", metaOutput}, mcp.AppendText(nil, "removed: "+r.Output)), r, left
 		}
-		raw, left = withMember(raw, "outputSchema", is), append(left, out...)
+		raw, left = withMember(raw, "outputSchema", is), slices.Concat(left, out, more)
 	}
 	return raw, r, left
+}
+
+// portable returns an output schema that clients can compile, the paths of what was left
+// out, and the reason why there is none, or "". Clients compile output schemas, and no
+// input schemas.
+func portable(s []byte) (is []byte, left []string, why string) {
+	is, pointers, err := schema.Portable(s)
+	if err != nil {
+		return nil, nil, vetProblem(err)
+	}
+	for _, pointer := range pointers {
+		left = append(left, "outputSchema"+strings.ReplaceAll(pointer, "/", "."))
+	}
+	return is, left, ""
 }
 
 // withMember is mcp.SetMember, but keeps the bytes if the member has that value.
@@ -71,10 +91,7 @@ func schemaProblem(was, s []byte, fits bool, d Describe) string {
 		return "the schema does not allow an object"
 	}
 	if err := schema.Vet(s); err != nil {
-		if vet, ok := errors.AsType[*schema.VetError](err); ok {
-			return Visible(vet.Error())
-		}
-		return "the schema cannot be read"
+		return vetProblem(err)
 	}
 	if d != Verbatim {
 		if where := hiddenCharacters(s); where != "" {
@@ -82,6 +99,13 @@ func schemaProblem(was, s []byte, fits bool, d Describe) string {
 		}
 	}
 	return ""
+}
+
+func vetProblem(err error) string {
+	if vet, ok := errors.AsType[*schema.VetError](err); ok {
+		return Visible(vet.Error())
+	}
+	return "the schema cannot be read"
 }
 
 // notes returns notes about the rejected schemas of a tool.

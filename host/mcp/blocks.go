@@ -80,6 +80,7 @@ func (k *blocks) add(name, rest []byte) bool {
 		k.has |= hasText
 	case `"data"`:
 		k.has |= hasData
+		return quotedBase64(rest)
 	case `"mimeType"`:
 		k.has |= hasType
 	case `"uri"`:
@@ -87,6 +88,7 @@ func (k *blocks) add(name, rest []byte) bool {
 		return k.in != inContents || hasScheme(rest[1:])
 	case `"blob"`:
 		k.has |= hasBlob
+		return quotedBase64(rest)
 	default:
 		return false
 	}

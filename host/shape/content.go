@@ -66,6 +66,10 @@ func (c reader) block(raw []byte) []byte {
 		fixed = withText(fixed)
 	case "resource":
 		fixed = withResource(fixed)
+	case "image", "audio":
+		if fixed, ok = withBase64(fixed, "data"); !ok {
+			return textBlock(raw)
+		}
 	}
 	if uri, is := mcp.TextMember(fixed, "uri"); is && name == "resource_link" && !Absolute(uri) {
 		return textBlock(raw)
@@ -128,6 +132,26 @@ func withText(block []byte) []byte {
 	return block
 }
 
+// withBase64 makes a member of an object standard base64, and adds the type that a data URL
+// says. ok is false if the member is a text and no base64.
+func withBase64(object []byte, name string) (_ []byte, ok bool) {
+	was, isText := mcp.TextMember(object, name)
+	if !isText {
+		return object, true
+	}
+	is, mediaType, ok := mcp.Base64(was)
+	if !ok {
+		return object, false
+	}
+	if is != was {
+		object = mcp.SetMember(object, name, mcp.AppendText(nil, is))
+	}
+	if known, _ := mcp.TextMember(object, "mimeType"); known == "" && mediaType != "" {
+		object = mcp.SetMember(object, "mimeType", mcp.AppendText(nil, mediaType))
+	}
+	return object, true
+}
+
 // unnamed is the URI of an embedded resource without one.
 const unnamed = "junctor:unnamed"
 
@@ -155,6 +179,7 @@ func resourcePart(raw []byte, uri string) []byte {
 	case !Absolute(is):
 		raw = mcp.SetMember(raw, "uri", mcp.AppendText(nil, unnamed+"/"+url.PathEscape(is)))
 	}
+	raw = withBlob(raw)
 	text, blob := mcp.Member(raw, "text"), mcp.Member(raw, "blob")
 	switch {
 	case text != nil && text[0] == '"', blob != nil && blob[0] == '"':
@@ -163,6 +188,20 @@ func resourcePart(raw []byte, uri string) []byte {
 		return mcp.SetMember(raw, "text", asText(text))
 	}
 	return mcp.SetMember(raw, "text", asText(others(raw, "uri", "mimeType", "_meta", "blob")))
+}
+
+// withBlob makes the blob of a part standard base64. One that is no base64 becomes the text,
+// if there is no other.
+func withBlob(part []byte) []byte {
+	fixed, ok := withBase64(part, "blob")
+	if ok {
+		return fixed
+	}
+	blob := mcp.Member(part, "blob")
+	if text := mcp.Member(part, "text"); text == nil || text[0] != '"' || string(text) == `""` {
+		part = mcp.SetMember(part, "text", blob)
+	}
+	return mcp.DeleteMember(part, "blob")
 }
 
 // others returns an object without the named members, or null if nothing is left.

@@ -106,6 +106,11 @@ func fitTool(raw []byte) ([]byte, []string) {
 			fitted = mcp.SetMember(fitted, name, []byte(`{"type":"object"}`))
 		default:
 			is, out, ok := fit(was)
+			if name == "outputSchema" && ok && was[0] == '{' {
+				var more []string
+				is, more, ok = portable(is)
+				out = append(out, more...)
+			}
 			switch {
 			case ok && was[0] == '{':
 				fitted, left = mcp.SetMember(fitted, name, is), append(left, out...)
@@ -117,6 +122,15 @@ func fitTool(raw []byte) ([]byte, []string) {
 		}
 	}
 	return fitted, left
+}
+
+// portable is what package catalog does with an output schema.
+func portable(raw []byte) (is []byte, left []string, ok bool) {
+	is, pointers, err := schema.Portable(raw)
+	for _, pointer := range pointers {
+		left = append(left, "outputSchema"+strings.ReplaceAll(pointer, "/", "."))
+	}
+	return is, left, err == nil
 }
 
 // TestDefinitions checks the table of odd definitions: what clients get is what the table
