@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/tls"
 	"fmt"
 	"net"
@@ -25,6 +26,7 @@ import (
 type link struct {
 	name    string // name of the plugin in the configuration
 	binary  *program
+	secret  string // of this host and the process; see wire.SecretVariable
 	limits  limits
 	log     hclog.Logger
 	journal *journal
@@ -69,6 +71,7 @@ func (s *Supervisor) launch(ctx context.Context, spec Spec, b *program, describe
 		return nil, l.failed(err)
 	}
 	at.enter("answer the first call")
+	l.wire.UseSecret(l.secret)
 	manifest, err := l.wire.Attach(ctx, s.opts.Version, "debug")
 	if err == nil && !describes(manifest, described) {
 		err = fault.New(fault.PluginBroken, "the running plugin describes itself differently").
@@ -86,7 +89,7 @@ func (s *Supervisor) launch(ctx context.Context, spec Spec, b *program, describe
 func (s *Supervisor) newLink(spec Spec) *link {
 	log := s.opts.Log.Named("plugin." + spec.Name)
 	return &link{
-		name: spec.Name, limits: s.limits, log: log,
+		name: spec.Name, secret: rand.Text(), limits: s.limits, log: log,
 		journal: &journal{logs: []hclog.Logger{log, s.pluginLog(spec.Name)}, conceal: s.conceal, rate: limit.NewLineRate()}, conceal: s.conceal,
 		lost: make(chan struct{}), cleaned: make(chan struct{}), grants: map[string]sdk.Host{},
 	}
@@ -99,7 +102,7 @@ func (l *link) start(ctx context.Context, s *Supervisor, spec Spec) error {
 	config := &plugin.ClientConfig{
 		HandshakeConfig:  wire.Handshake,
 		VersionedPlugins: l.sets,
-		RunnerFunc:       l.runnerFunc(ctx, s.environment(spec.Env), useTLS),
+		RunnerFunc:       l.runnerFunc(ctx, append(s.environment(spec.Env), wire.SecretVariable+"="+l.secret), useTLS),
 		StartTimeout:     l.limits.start,
 		AutoMTLS:         useTLS,
 		SkipHostEnv:      true,

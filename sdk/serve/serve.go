@@ -83,6 +83,8 @@ func serve(p *sdk.Plugin) int {
 	}
 
 	server := wire.NewServer(p, logger, hideHandshake)
+	server.RequireSecret(os.Getenv(wire.SecretVariable))
+	_ = os.Unsetenv(wire.SecretVariable)
 	if dir := os.Getenv(plugin.EnvUnixSocketDir); runtime.GOOS != "windows" {
 		server.UseSockets(dir)
 	}

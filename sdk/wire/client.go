@@ -23,6 +23,7 @@ type Client struct {
 	serving    sync.WaitGroup
 	sockets    string // directory of the plugin's sockets; empty: use the broker only
 	takesPipes bool   // see TakePipes
+	secret     string // see UseSecret
 
 	mu     sync.Mutex
 	open   map[*socket]struct{} // guarded by mu
@@ -43,12 +44,15 @@ func (h hostSide) Client(b *plugin.MuxBroker, c *rpc.Client) (any, error) {
 	return &Client{call: caller{rpc: c, prefix: "Plugin"}, broker: b, granter: h.granter, open: map[*socket]struct{}{}}, nil
 }
 
+// UseSecret sets the secret that the plugin has in SecretVariable. Call it before Attach.
+func (c *Client) UseSecret(secret string) { c.secret = secret }
+
 // Attach starts the connection and returns the plugin's manifest as the plugin
 // printed it. From then on the host serves its services until the process ends.
 func (c *Client) Attach(ctx context.Context, hostVersion, logLevel string) ([]byte, error) {
 	call := c.call.begin(ctx)
 	r, err := invoke[AttachReply](ctx, &c.call, "Attach", call,
-		AttachArgs{Call: call, HostVersion: hostVersion, Features: c.features(), LogLevel: logLevel})
+		AttachArgs{Call: call, HostVersion: hostVersion, Features: c.features(), LogLevel: logLevel, Secret: c.secret})
 	if err != nil {
 		return nil, err
 	}

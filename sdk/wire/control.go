@@ -2,7 +2,9 @@ package wire
 
 import (
 	"context"
+	"crypto/subtle"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -18,11 +20,27 @@ type Control struct {
 	server *Server
 	broker *plugin.MuxBroker
 	calls  calls
+
+	// admitted is set when the host that started the plugin has attached: whoever reaches
+	// the socket of the plugin could call its methods, which start programs.
+	admitted atomic.Bool
+}
+
+// do runs f for one call of the host.
+func (c *Control) do(call Call, f func(context.Context) error) Status {
+	if c.server.secret != "" && !c.admitted.Load() {
+		return StatusOf(sdk.Errorf(sdk.Denied, "attach first"))
+	}
+	return c.calls.do(call, f)
 }
 
 // Attach starts the connection.
 func (c *Control) Attach(a AttachArgs, r *AttachReply) error {
 	r.Status = c.calls.do(a.Call, func(context.Context) error {
+		if c.server.secret != "" && subtle.ConstantTimeCompare([]byte(a.Secret), []byte(c.server.secret)) != 1 {
+			return sdk.Errorf(sdk.Denied, "this plugin serves the host that started it")
+		}
+		c.admitted.Store(true)
 		m, err := c.server.plugin.Describe(Majors(), Features)
 		if err != nil {
 			return err
@@ -42,7 +60,7 @@ func (c *Control) Attach(a AttachArgs, r *AttachReply) error {
 
 // Validate calls the author's validation of settings.
 func (c *Control) Validate(a ValidateArgs, r *Reply) error {
-	r.Status = c.calls.do(a.Call, func(ctx context.Context) error {
+	r.Status = c.do(a.Call, func(ctx context.Context) error {
 		switch a.Kind {
 		case "auth":
 			auth, ok := c.server.plugin.Auths[a.Component]
@@ -68,7 +86,7 @@ func (c *Control) Validate(a ValidateArgs, r *Reply) error {
 
 // Open opens a connection to a server.
 func (c *Control) Open(a OpenArgs, r *OpenReply) error {
-	r.Status = c.calls.do(a.Call, func(ctx context.Context) error {
+	r.Status = c.do(a.Call, func(ctx context.Context) error {
 		if a.MaxMessage <= 0 {
 			a.MaxMessage = ndjson.DefaultLimit
 		}
@@ -101,7 +119,7 @@ func (c *Control) offer(r *OpenReply) (accept func() (net.Conn, error)) {
 // Close ends a connection to a server. Closing a connection that is not open
 // succeeds.
 func (c *Control) Close(a CloseArgs, r *Reply) error {
-	r.Status = c.calls.do(a.Call, func(ctx context.Context) error {
+	r.Status = c.do(a.Call, func(ctx context.Context) error {
 		i := c.server.instance(a.Instance)
 		if i == nil {
 			return nil
@@ -117,7 +135,7 @@ func (c *Control) Close(a CloseArgs, r *Reply) error {
 
 // Status returns the status of a connection to a server.
 func (c *Control) Status(a InstanceArgs, r *InstanceReply) error {
-	r.Status = c.calls.do(a.Call, func(context.Context) error {
+	r.Status = c.do(a.Call, func(context.Context) error {
 		i := c.server.instance(a.Instance)
 		if i == nil {
 			return sdk.Errorf(sdk.Unavailable, "instance %q is not open", a.Instance)
@@ -135,7 +153,7 @@ func (c *Control) Status(a InstanceArgs, r *InstanceReply) error {
 // Health offers a stream for one byte. It proves that the broker still accepts
 // streams.
 func (c *Control) Health(a HealthArgs, r *StreamReply) error {
-	r.Status = c.calls.do(a.Call, func(context.Context) error {
+	r.Status = c.do(a.Call, func(context.Context) error {
 		r.Stream = c.broker.NextId()
 		go func(id uint32) {
 			conn, err := c.broker.Accept(id)
@@ -153,7 +171,7 @@ func (c *Control) Health(a HealthArgs, r *StreamReply) error {
 // Shutdown closes all connections. The process ends when the host then closes
 // its lifeline.
 func (c *Control) Shutdown(a ShutdownArgs, r *Reply) error {
-	r.Status = c.calls.do(a.Call, func(ctx context.Context) error {
+	r.Status = c.do(a.Call, func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, time.Duration(a.Grace))
 		defer cancel()
 		c.server.Close(ctx)

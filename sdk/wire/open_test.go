@@ -361,3 +361,31 @@ func TestShutdown(t *testing.T) {
 		t.Errorf("Open after Close: %v", err)
 	}
 }
+
+// TestPluginServesItsHost checks that whoever else finds the socket of a plugin can call
+// nothing.
+func TestPluginServesItsHost(t *testing.T) {
+	opened := false
+	p := transport(t, func(context.Context, *sdk.Server) (sdk.Conn, error) { opened = true; return newEcho(), nil })
+	p.server.RequireSecret("secret")
+	other := p.again(t)
+	for _, secret := range []string{"", "other", "secret "} {
+		other.UseSecret(secret)
+		if _, err := other.Attach(t.Context(), "test", "info"); sdk.CodeOf(err) != sdk.Denied {
+			t.Errorf("%q: %v", secret, err)
+		}
+		if _, err := other.Open(t.Context(), OpenArgs{Component: "t", Instance: "stolen"}); sdk.CodeOf(err) != sdk.Denied || opened {
+			t.Errorf("%q: %v", secret, err)
+		}
+		if err := other.Shutdown(t.Context(), 0); sdk.CodeOf(err) != sdk.Denied {
+			t.Errorf("%q: %v", secret, err)
+		}
+	}
+	other.UseSecret("secret")
+	if _, err := other.Attach(t.Context(), "test", "info"); err != nil {
+		t.Error(err)
+	}
+	if err := other.Health(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

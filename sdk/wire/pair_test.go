@@ -147,6 +147,26 @@ func attachWith(t *testing.T, p *sdk.Plugin, g Granter, host, guest string) *pai
 	return pr
 }
 
+// again connects another host to the plugin, without attaching.
+func (p *pair) again(t *testing.T) *Client {
+	t.Helper()
+	ours, theirs := net.Pipe()
+	rpcServer := &plugin.RPCServer{
+		Plugins: map[string]plugin.Plugin{Object: p.server.Plugin()}, Stdout: strings.NewReader(""), Stderr: strings.NewReader(""),
+	}
+	go rpcServer.ServeConn(theirs)
+	client, err := plugin.NewRPCClient(ours, map[string]plugin.Plugin{Object: HostSide(grants{})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	object, err := client.Dispense(Object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close(); object.(*Client).Wait() })
+	return object.(*Client)
+}
+
 // transport connects a host to a plugin with one transport, "t", with sockets
 // if the system has them.
 func transport(t *testing.T, o opener) *pair {

@@ -22,6 +22,7 @@ type Server struct {
 	host     *hostClient
 	attached func() // called when the host attaches
 	sockets  sockets
+	secret   string // which the host has to know; empty: every host is served
 
 	mu        sync.Mutex
 	instances map[string]*instance      // guarded by mu; nil while an instance is being opened
@@ -45,6 +46,14 @@ func NewServer(p *sdk.Plugin, log hclog.Logger, attached func()) *Server {
 	s.closing, s.closeAll = context.WithCancel(context.Background())
 	return s
 }
+
+// SecretVariable is an environment variable of plugins: a secret of the host and this
+// process. Without it a plugin serves whoever finds its socket.
+const SecretVariable = "JUNCTOR_ATTACH"
+
+// RequireSecret makes the plugin serve only the host that knows the secret. Call it before
+// the host attaches.
+func (s *Server) RequireSecret(secret string) { s.secret = secret }
 
 // Plugin returns the plugin that go-plugin serves.
 func (s *Server) Plugin() plugin.Plugin { return pluginSide{s} }

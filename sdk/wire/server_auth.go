@@ -10,7 +10,7 @@ import (
 
 // AuthStart starts an authorizer.
 func (c *Control) AuthStart(a AuthStartArgs, r *Reply) error {
-	r.Status = c.calls.do(a.Call, func(ctx context.Context) error {
+	r.Status = c.do(a.Call, func(ctx context.Context) error {
 		s := c.server
 		auth, ok := s.plugin.Auths[a.Component]
 		if !ok {
@@ -63,7 +63,7 @@ func closeIfCloser(v any) error {
 
 // AuthStop ends an authorizer.
 func (c *Control) AuthStop(a AuthArgs, r *Reply) error {
-	r.Status = c.calls.do(a.Call, func(context.Context) error {
+	r.Status = c.do(a.Call, func(context.Context) error {
 		s := c.server
 		s.mu.Lock()
 		auth := s.auths[a.Handle]
@@ -76,7 +76,7 @@ func (c *Control) AuthStop(a AuthArgs, r *Reply) error {
 
 // authorizer calls f with the authorizer of a handle.
 func (c *Control) authorizer(call Call, handle string, f func(context.Context, sdk.Authorizer) error) Status {
-	return c.calls.do(call, func(ctx context.Context) error {
+	return c.do(call, func(ctx context.Context) error {
 		c.server.mu.Lock()
 		auth := c.server.auths[handle]
 		c.server.mu.Unlock()

@@ -17,7 +17,7 @@ const (
 
 // StoreOpen opens a vault.
 func (c *Control) StoreOpen(a StoreOpenArgs, r *Reply) error {
-	r.Status = c.calls.do(a.Call, func(ctx context.Context) error {
+	r.Status = c.do(a.Call, func(ctx context.Context) error {
 		s := c.server
 		store, ok := s.plugin.SecretStores[a.Component]
 		if !ok {
@@ -59,7 +59,7 @@ func (s *Server) addVault(ctx context.Context, handle string, v sdk.Vault) error
 
 // StoreClose closes a vault. Closing a vault that is not open succeeds.
 func (c *Control) StoreClose(a StoreArgs, r *Reply) error {
-	r.Status = c.calls.do(a.Call, func(context.Context) error {
+	r.Status = c.do(a.Call, func(context.Context) error {
 		s := c.server
 		s.mu.Lock()
 		v := s.vaults[a.Handle]
@@ -72,7 +72,7 @@ func (c *Control) StoreClose(a StoreArgs, r *Reply) error {
 
 // vault calls f with the vault of a handle.
 func (c *Control) vault(a StoreArgs, f func(context.Context, sdk.Vault) error) Status {
-	return c.calls.do(a.Call, func(ctx context.Context) error {
+	return c.do(a.Call, func(ctx context.Context) error {
 		c.server.mu.Lock()
 		v := c.server.vaults[a.Handle]
 		c.server.mu.Unlock()

@@ -37,6 +37,7 @@ type AttachArgs struct {
 	HostVersion string
 	Features    []string
 	LogLevel    string // level of hclog; the plugin sends nothing below it
+	Secret      string // that of SecretVariable
 }
 
 // AttachReply answers AttachArgs. The host dials Services and serves the
