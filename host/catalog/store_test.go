@@ -23,7 +23,7 @@ import (
 func TestStored(t *testing.T) {
 	deep := strings.Repeat(`[`, mcp.MaxDepth-4) + strings.Repeat(`]`, mcp.MaxDepth-4)
 	l := &lists{fetched: time.Now().Round(0)}
-	l.Tools = listing(`{"name":"a",  "n":9007199254740993,"e":"\ud83d\u0041<>&", "x" : { } }`, `{"name":"deep","x":`+deep+`}`, `7`)
+	l.Tools = listing(`{"name":"a",  "n":9007199254740993,"e":"\ufffd\u0041<>&", "x" : { } }`, `{"name":"deep","x":`+deep+`}`, `7`)
 	l.Tools.TTL, l.Prompts.Degraded = 5*time.Second, "cursor \"loop\"\n\u2028"
 	l.Tools.Unfinished = &upstream.Unfinished{Known: 2, Total: 5, Ended: true}
 	l.Resources = listing(`{"uri":"a:b"}`)

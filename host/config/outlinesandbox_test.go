@@ -11,7 +11,7 @@ func TestOutlineShowsTheSandbox(t *testing.T) {
 	for name, c := range map[string]struct {
 		transport, text, want, absent string
 	}{
-		"settings of a known program":       {"cli", `command = ["gh"]`, "reads ~/.config/gh, ~/.gitconfig, ~/.config/git, by its program: its settings with its token", "contacts"},
+		"settings of a known program":       {"cli", `command = ["gh"]`, "reads ~/.config/gh, ~/.gitconfig, ~/.config/git/config, by its program: its settings with its token", "contacts"},
 		"caches of a known program":         {"cli", `command = ["go", "vet"]`, "writes ~/.cache/go-build/", ""},
 		"a program behind env":              {"cli", `command = ["env", "A=b", "kubectl"]`, "reads ~/.kube", ""},
 		"an unknown program":                {"cli", `command = ["./x"]`, "runs DIR/x", "by its program"},

@@ -7,8 +7,8 @@ import (
 )
 
 // Written returns the files that decide what Junctor runs: those of the configuration with
-// its layers, modules and lock files, and the programs of plugins. Whoever changes one of
-// them runs programs as Junctor.
+// its layers, modules and lock files, and the programs of plugins. A program that
+// changes one of them runs as Junctor.
 func (c *Config) Written() []string {
 	all := slices.Concat(c.Files, c.Under, []string{c.Path})
 	for path := range c.Locks {

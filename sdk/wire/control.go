@@ -21,8 +21,9 @@ type Control struct {
 	broker *plugin.MuxBroker
 	calls  calls
 
-	// admitted is set when the host that started the plugin has attached: whoever reaches
-	// the socket of the plugin could call its methods, which start programs.
+	// admitted is set when the host that started the plugin has attached. Without
+	// it, a program that reaches the socket of the plugin could call its methods, which start
+	// programs.
 	admitted atomic.Bool
 }
 

@@ -362,8 +362,8 @@ func TestShutdown(t *testing.T) {
 	}
 }
 
-// TestPluginServesItsHost checks that whoever else finds the socket of a plugin can call
-// nothing.
+// TestPluginServesItsHost checks that another program that finds the socket of a
+// plugin can call nothing.
 func TestPluginServesItsHost(t *testing.T) {
 	opened := false
 	p := transport(t, func(context.Context, *sdk.Server) (sdk.Conn, error) { opened = true; return newEcho(), nil })

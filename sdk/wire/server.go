@@ -48,7 +48,7 @@ func NewServer(p *sdk.Plugin, log hclog.Logger, attached func()) *Server {
 }
 
 // SecretVariable is an environment variable of plugins: a secret of the host and this
-// process. Without it a plugin serves whoever finds its socket.
+// process. Without it a plugin serves every program that finds its socket.
 const SecretVariable = "JUNCTOR_ATTACH"
 
 // RequireSecret makes the plugin serve only the host that knows the secret. Call it before

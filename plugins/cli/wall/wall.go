@@ -19,7 +19,6 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/process"
 	"github.com/junctor-mcp/junctor/sdk/sandbox"
-	"github.com/junctor-mcp/junctor/sdk/sandbox/launch"
 )
 
 // Settings are the block sandbox of the transport.
@@ -237,9 +236,9 @@ func (w *Wall) ownFiles() []string {
 	var all []string
 	private := slices.Clone(w.o.Private)
 	if program, err := os.Executable(); err == nil {
-		private = append(private, program)
+		beside, _ := filepath.Glob(filepath.Join(filepath.Dir(program), "junctor-*")) // other plugins and the launcher
+		private = append(append(private, program), beside...)
 	}
-	private = append(private, launch.LauncherPath())
 	for _, path := range private {
 		all = append(all, path)
 		entries, err := os.ReadDir(filepath.Dir(path))
