@@ -105,7 +105,7 @@ func (e *env) read(ctx context.Context, word, output string, full bool) error {
 	wait := e.spin("reading")
 	defer wait.stop()
 	server, uri, named, err := splitResource(app, word)
-	at := catalog.Location{Server: server, URI: uri}
+	at, _ := app.Catalog.Snapshot().Listed(catalog.Location{Server: server, URI: uri})
 	if err == nil && !named {
 		at, err = app.Gateway.Locate(ctx, authn.Local(), uri)
 		if fault.Is(err, fault.NameUnknown) {

@@ -3,9 +3,6 @@ package catalog
 import (
 	"bytes"
 	"fmt"
-	"strings"
-
-	"github.com/yosida95/uritemplate/v3"
 
 	"github.com/junctor-mcp/junctor/host/classify"
 	"github.com/junctor-mcp/junctor/host/mcp"
@@ -22,7 +19,8 @@ type Item struct {
 	Description string
 	Raw         []byte
 
-	left []string // paths of what was left out of Raw; see shape
+	normal string   // of a resource or a template; see [shape.NormalURI]
+	left   []string // paths of what was left out of Raw; see shape
 }
 
 // A Tool is a tool of a server.
@@ -62,12 +60,6 @@ type Argument struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
 	Required    bool   `json:"required"`
-}
-
-// A Template is a resource template of a server.
-type Template struct {
-	Item
-	match *uritemplate.Template
 }
 
 // newTool parses a tool and applies its view. modern is the era of the server. If the
@@ -203,33 +195,4 @@ func newPrompt(s *Server, raw []byte) (*Prompt, string) {
 		p.Raw = mcp.SetMember(p.Raw, "name", mcp.AppendText(nil, p.Exposed))
 	}
 	return p, ""
-}
-
-// Limits of templates. They are matched with regular expressions derived from untrusted
-// input.
-const (
-	maxVariables = 10
-	maxMatched   = 500     // matched templates of a server
-	maxURI       = 8 << 10 // bytes of a URI that is matched
-)
-
-// newTemplate parses a template. A template without a fixed scheme could match any URI,
-// so it is listed but matches none.
-func newTemplate(s *Server, raw []byte) (*Template, string) {
-	it, why := newItem(s, templateKind, "uriTemplate", raw)
-	if why != "" {
-		return nil, why
-	}
-	t := &Template{Item: it}
-	fixed, _, _ := strings.Cut(it.Name, "{")
-	variables := strings.Count(it.Name, "{") + strings.Count(it.Name, ",") // upper bound
-	if match, err := uritemplate.New(it.Name); err == nil && strings.Contains(fixed, ":") && variables <= maxVariables {
-		t.match = match
-	}
-	return t, ""
-}
-
-// Matches reports whether a URI is an expansion of the template.
-func (t *Template) Matches(uri string) bool {
-	return t.match != nil && len(uri) <= maxURI && t.match.Regexp().MatchString(uri)
 }

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/shape"
 )
 
 // parsed holds the parsed items of a server, before names are compared across servers.
@@ -37,6 +38,7 @@ func (l *lists) parse(s *Server) *parsed {
 		}
 		for _, raw := range l.Resources.Items {
 			it, why := newItem(s, resourceKind, "uri", raw)
+			it.normal = shape.NormalURI(it.Name)
 			p.resources = append(p.resources, outcome[*Item]{item: &it, why: Note{Text: why}})
 		}
 		p.parseTemplates(s, l.Templates.Items)

@@ -36,15 +36,23 @@ func (l Location) Qualify() string {
 }
 
 // ClientURI returns the URI under which a client knows another resource of the server,
-// if the client used the URI asked for the resource at l.
+// if the client used the URI asked for the resource at l. A server may spell the resource
+// at l in another way too.
 func (l Location) ClientURI(uri, asked string) string {
-	switch {
+	switch _, qualified := Unqualify(asked); {
 	case asked == l.URI:
 		return uri
-	case uri == l.URI:
+	case uri == l.URI || Same(uri, l.URI):
 		return asked
+	case !qualified:
+		return uri
 	}
 	return Location{Server: l.Server, URI: uri}.Qualify()
+}
+
+// Same reports whether two URIs are spellings of one.
+func Same(a, b string) bool {
+	return a == b || len(a) <= maxURI && len(b) <= maxURI && shape.NormalURI(a) == shape.NormalURI(b)
 }
 
 // Unqualify splits a qualified URI. The server's URI may be unencoded if it contains a
@@ -73,18 +81,54 @@ func Unqualify(uri string) (l Location, ok bool) {
 const maxQualified = 3*maxURI + 256
 
 // Locate returns the location of a URI. A plain URI belongs to the first server that
-// lists it, or else to the first server with a matching template. listed is false if
-// no server lists the URI, or not the server that the URI names.
+// lists it, or else to the first server with a matching template. If there is none, another
+// spelling of the URI counts. The location has the server's spelling. listed is false if no
+// server lists the URI, or not the server that the URI names.
 func (s *Snapshot) Locate(uri string) (l Location, listed bool) {
 	if l, ok := Unqualify(uri); ok && s.servers[l.Server] {
-		return l, s.lists(l)
+		return s.Listed(l)
 	}
 	if it := s.resources[uri]; it != nil {
 		return Location{it.Server, it.Name}, true
 	}
+	respelt := newSpellings(uri)
+	if it := s.normal[respelt.normal]; it != nil {
+		return Location{it.Server, it.Name}, true
+	}
+	return s.expansion(uri, respelt, func(*Template) bool { return true })
+}
+
+// Listed returns the location of a resource of a server in the server's spelling. listed is
+// false if the server has neither the resource nor a matching template; then it returns l.
+func (s *Snapshot) Listed(l Location) (_ Location, listed bool) {
+	if s.Exact(l) {
+		return l, true
+	}
+	respelt := newSpellings(l.URI)
+	if it := s.ownNormal[itemKey{l.Server, respelt.normal}]; it != nil {
+		return Location{l.Server, it.Name}, true
+	}
+	at, listed := s.expansion(l.URI, respelt, func(t *Template) bool { return t.Server == l.Server })
+	if !listed {
+		return l, false
+	}
+	return at, true
+}
+
+// expansion returns the location of an expansion of the first template that matches it, or
+// else one of its spellings. of selects templates.
+func (s *Snapshot) expansion(uri string, respelt *spellings, of func(*Template) bool) (Location, bool) {
 	for _, t := range s.Templates {
-		if t.Matches(uri) {
+		if of(t) && t.Matches(uri) {
 			return Location{t.Server, uri}, true
+		}
+	}
+	for _, t := range s.Templates {
+		if !of(t) {
+			continue
+		}
+		if own, ok := t.respell(respelt); ok {
+			return Location{t.Server, own}, true
 		}
 	}
 	return Location{}, false
@@ -93,17 +137,19 @@ func (s *Snapshot) Locate(uri string) (l Location, listed bool) {
 // Exact reports whether the server lists this URI itself, and not only a template.
 func (s *Snapshot) Exact(l Location) bool { return s.ownResources[itemKey{l.Server, l.URI}] }
 
-// lists reports whether the server lists the resource or a matching template.
-func (s *Snapshot) lists(l Location) bool {
-	return s.Exact(l) || slices.ContainsFunc(s.Templates, func(t *Template) bool { return t.Server == l.Server && t.Matches(l.URI) })
-}
-
-// Template returns the template with exactly this text, plain or qualified.
+// Template returns the template with exactly this text, plain or qualified, or else the
+// first with another spelling of it.
 func (s *Snapshot) Template(text string) (*Template, bool) {
 	of, qualified := Unqualify(text)
 	i := slices.IndexFunc(s.Templates, func(t *Template) bool {
 		return t.Exposed == text || qualified && t.Server == of.Server && t.Name == of.URI
 	})
+	if i < 0 && len(text) <= maxQualified {
+		plain, own := shape.NormalURI(text), shape.NormalURI(of.URI)
+		i = slices.IndexFunc(s.Templates, func(t *Template) bool {
+			return t.Exposed == t.Name && t.normal == plain || qualified && t.Server == of.Server && t.normal == own
+		})
+	}
 	if i < 0 {
 		return nil, false
 	}
@@ -139,6 +185,9 @@ func (s *Snapshot) addResources(server *Server, l *lists) {
 			continue
 		}
 		s.ownResources[own] = true
+		if other := (itemKey{server.Name, it.normal}); s.ownNormal[other] == nil {
+			s.ownNormal[other] = it
+		}
 		other, plain := s.resources[it.Name], shape.Absolute(it.Name) && !strings.HasPrefix(it.Name, qualifiedPrefix)
 		if other != nil || !plain {
 			it = it.qualified("uri", Location{it.Server, it.Name}.Qualify())
@@ -147,6 +196,9 @@ func (s *Snapshot) addResources(server *Server, l *lists) {
 			s.note(server, "resource %s is offered as %s: server %q lists it first", it.Name, it.Exposed, other.Server)
 		} else if !strings.HasPrefix(it.Name, qualifiedPrefix) {
 			s.resources[it.Name] = it
+			if s.normal[it.normal] == nil && !strings.HasPrefix(it.normal, qualifiedPrefix) {
+				s.normal[it.normal] = it
+			}
 		}
 		s.Resources = append(s.Resources, it)
 	}

@@ -23,12 +23,14 @@ type Snapshot struct {
 	prompts   map[string]*Prompt  // by exposed name
 	ownPrompt map[itemKey]*Prompt // by server and name
 	resources map[string]*Item    // by URI; the first server wins
+	normal    map[string]*Item    // by normal form of the URI; the first resource wins
 
 	templates map[string]*Template // by text; the first server wins
 
-	ownResources map[itemKey]bool // by server and URI
-	ownTemplates map[itemKey]bool // by server and text
-	servers      map[string]bool  // servers of the configuration
+	ownResources map[itemKey]bool  // by server and URI
+	ownNormal    map[itemKey]*Item // by server and normal form of the URI; the first resource wins
+	ownTemplates map[itemKey]bool  // by server and text
+	servers      map[string]bool   // servers of the configuration
 
 	prefixes map[string]string  // prefix to server
 	claims   map[itemKey]string // server and exposed name of a view, to the tool's own name
@@ -89,6 +91,7 @@ func build(servers []*Server, lists map[string]*lists) *Snapshot {
 	s := &Snapshot{
 		tools: map[string]*Tool{}, own: map[itemKey]*Tool{}, prompts: map[string]*Prompt{},
 		ownPrompt: map[itemKey]*Prompt{}, resources: map[string]*Item{}, templates: map[string]*Template{},
+		normal: map[string]*Item{}, ownNormal: map[itemKey]*Item{},
 		ownResources: map[itemKey]bool{}, ownTemplates: map[itemKey]bool{}, servers: map[string]bool{}, prefixes: map[string]string{}, claims: map[itemKey]string{},
 		omitted: map[itemKey]Note{},
 	}

@@ -3,6 +3,7 @@ package gateway
 import (
 	"slices"
 
+	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
@@ -32,6 +33,8 @@ func (s *Session) listChanged(method string) {
 // resourceUpdated tells a client that a resource changed, if it wants to know.
 func (s *Session) resourceUpdated(from *upstream.Upstream, uri string, params []byte) {
 	who := s.Principal()
+	at, _ := s.gw.catalog.Snapshot().Listed(catalog.Location{Server: from.Name(), URI: uri})
+	uri = at.URI // clients subscribed to the resource as its server lists it
 	if !s.gw.generations.current().lists(&who, nil, policy.Item{Server: from.Name(), Kind: policy.Resource, Name: uri}, nil) {
 		return // a part of what the client subscribed to
 	}

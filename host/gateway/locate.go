@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
@@ -19,7 +20,7 @@ func (f *finder) locate(ctx context.Context, n *Generation, p authn.Principal, u
 		at, found = f.unlisted(n, p, uri, at)
 	}
 	if !found {
-		return at, unlistedResource(uri)
+		return at, n.unlistedResource(uri)
 	}
 	return at, nil
 }
@@ -32,7 +33,7 @@ func (f *finder) listed(ctx context.Context, n *Generation, uri string) (at cata
 	switch {
 	case found && qualified && at.URI != uri:
 		return at, true
-	case found && f.catalog.Snapshot().Exact(at):
+	case found && at.URI == uri && f.catalog.Snapshot().Exact(at):
 		f.waitFor(ctx, n, f.catalog.Unknown(at.Server))
 	case found:
 		f.waitFor(ctx, n, f.catalog.Unknown(""))
@@ -82,10 +83,13 @@ func (f *finder) renew(ctx context.Context, at catalog.Location, uri string) {
 func (f *finder) unlisted(n *Generation, p authn.Principal, uri string, at catalog.Location) (catalog.Location, bool) {
 	all := n.Servers
 	if at.Server != "" {
-		return at, all[at.Server].Unlisted || f.links.has(p.Key(), at)
+		if link, ok := f.links.at(p.Key(), at); ok {
+			return link, true
+		}
+		return at, all[at.Server].Unlisted
 	}
-	if server, ok := f.links.find(p.Key(), uri); ok {
-		return catalog.Location{Server: server, URI: uri}, true
+	if link, ok := f.links.find(p.Key(), uri); ok {
+		return link, true
 	}
 	candidates := f.byScheme(uri)
 	if len(candidates) == 0 && schemeOf(uri) != "" {
@@ -116,11 +120,12 @@ func (f *finder) byScheme(uri string) (owners []string) {
 	return owners
 }
 
+// schemeOf returns the scheme of a URI in lower case, or "".
 func schemeOf(uri string) string {
 	for i, c := range uri {
 		switch {
 		case c == ':':
-			return uri[:i]
+			return strings.ToLower(uri[:i])
 		case c == '/' || c == '{' || c == '?' || c == '#':
 			return ""
 		}

@@ -79,6 +79,70 @@ func TestPolicyByPrincipal(t *testing.T) {
 	}
 }
 
+// TestPolicyOfSpellings: a rule is about the resource that the server gets, whichever spelling
+// the rule, the server and the client have.
+func TestPolicyOfSpellings(t *testing.T) {
+	alice := policy.Holder{Kind: "subject", Name: "alice"}
+	for _, c := range []struct {
+		listed, asked string // resources, or a template and an expansion
+		allow, deny   string
+		may           bool
+	}{
+		{"x://h/é", "x://h/%C3%A9", "x://h/*", "", true},
+		{"x://h/é", "x://h/%c3%a9", "x://h/é", "", true},
+		{"X://h/é", "x://h/%C3%A9", "X://h/é", "", true},
+		{"x://h/é/{n}", "x://h/%C3%A9/1", "x://h/é/*", "", true},
+
+		{"x://h/é", "x://h/%C3%A9", "x://h/%C3%A9", "", false}, // allowed in one spelling only
+		{"x://h/é", "x://h/%C3%A9", "*", "x://h/é", false},
+		{"x://h/é", "x://h/%C3%A9", "*", "x://h/%C3%A9", false},
+		{"x://h/é", "x://h/%c3%a9", "*", "x://h/%C3%A9", false},
+		{"x://h/%C3%A9", "x://h/é", "*", "x://h/é", false},
+		{"x://h/%C3%A9", "x://h/é", "*", "X://H/%c3%a9", false},
+		{"x://h/a b", "x://h/a%20b", "*", "x://h/a b", false},
+		{"KBInfo://s", "kbinfo://s", "*", "KBInfo://*", false},
+		{"KBInfo://s", "kbinfo://s/", "*", "kbinfo://s", false},
+		{"x://h/é/{n}", "x://h/%C3%A9/1", "*", "x://h/é/1", false},
+		{"x://h/é/{n}", "x://h/%C3%A9/1", "*", "x://h/%C3%A9/*", false},
+		{"x://h/é/{n}", "x://h/%C3%A9/%31", "*", "x://h/é/1", false},
+		{"KBInfo://{p}", "kbinfo://a%20b", "*", "KBInfo://a b", false},
+		{"j://{p*}", "J://a/secret/c", "*", "j://a/secret/*", false},
+		{"j://{p*}", "j://a/%73ecret/c", "*", "j://a/secret/*", false},
+		{"j://{p*}", "j://a/b", "j://b/*", "", false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			f := full("a", "2025-11-25")
+			f.Set("resources/list")
+			f.Set("resources/templates/list")
+			if strings.Contains(c.listed, "{") {
+				f.Set("resources/templates/list", `{"uriTemplate":"`+c.listed+`"}`)
+			} else {
+				f.Set("resources/list", `{"uri":"`+c.listed+`"}`)
+			}
+			d := newFixture(f)
+			defer d.end()
+			d.warm(t)
+			rules := []policy.Rule{{Effect: policy.Allows, Holder: alice, Resources: []string{c.allow}, At: "f:1:1"}}
+			if c.deny != "" {
+				rules = append(rules, policy.Rule{Effect: policy.Denies, Resources: []string{c.deny}, At: "f:2:1"})
+			}
+			d.setPolicy(policy.New(map[string]policy.Server{"a": {}}, policy.Rules{Given: true, Default: policy.Denies, Members: []policy.Membership{{Holder: alice}}, Rules: rules}))
+			who := d.visitor("alice", "one")
+			defer who.hangUp()
+			who.greet(t, "{}")
+			for _, uri := range []string{c.asked, "junctor://a/" + c.asked} {
+				for _, method := range []string{"resources/read", "resources/subscribe"} {
+					before := f.Count(method)
+					got := who.asks(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{"uri":%q}}`, method, uri)
+					if strings.Contains(got, `"result"`) != c.may || !c.may && (f.Count(method) != before || !strings.Contains(got, "unknown_name")) {
+						t.Errorf("%s of %s, listed as %s, with allow %s and deny %s: %s", method, uri, c.listed, c.allow, c.deny, got)
+					}
+				}
+			}
+		})
+	}
+}
+
 // TestPolicyListens: a listen request agrees to the resources that the principal may read.
 func TestPolicyListens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -10,8 +10,16 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
-func unlistedResource(uri string) error {
-	return fault.New(fault.NameUnknown, "no server lists the resource %q", clip(uri))
+// unlistedResource returns the error of a resource that a client cannot use. The hint does
+// not depend on the resource: one that is denied must not differ from an unknown one.
+func (n *Generation) unlistedResource(uri string) error {
+	f := fault.New(fault.NameUnknown, "no server lists the resource %q", clip(uri))
+	for _, s := range n.Servers {
+		if s.Unlisted {
+			return f.WithHint("ask one server as junctor://SERVER/ and the percent-encoded URI; a server that does not list the URI needs resources { unlisted = true } in its block")
+		}
+	}
+	return f.WithHint("set resources { unlisted = true } in the block of a server to allow URIs that it does not list")
 }
 
 // resolveResource finds the resource that a client reads or subscribes to.
@@ -56,8 +64,9 @@ func (r *request) noResource(uri string, err error) error {
 	if len(uri) > maxURI {
 		uri = clip(uri)
 	}
-	return &rpcError{code: code, message: err.Error(), data: map[string]string{
-		"reason": "unknown_name", "code": string(fault.NameUnknown), "uri": uri,
+	hint := fault.As(err).Hint
+	return &rpcError{code: code, message: err.Error() + " (" + hint + ")", data: map[string]string{
+		"reason": "unknown_name", "code": string(fault.NameUnknown), "uri": uri, "hint": hint,
 	}}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/shape"
 )
 
 // Servers return links to resources that they do not list. A principal may read
@@ -21,11 +22,12 @@ const (
 // not used for the longest time are forgotten first, each principal's own.
 type resourceLinks struct {
 	mu sync.Mutex
-	of *principalLRU[string] // guarded by mu; the server by URI
+	// of has each link by its URI, and by the normal form of the URI if that is another one.
+	of *principalLRU[catalog.Location] // guarded by mu
 }
 
 func newLinks() *resourceLinks {
-	return &resourceLinks{of: newPrincipalLRU[string](linkOwners, linksOne)}
+	return &resourceLinks{of: newPrincipalLRU[catalog.Location](linkOwners, linksOne)}
 }
 
 // add remembers a link. The first server that returned a URI keeps it, or
@@ -36,27 +38,41 @@ func (l *resourceLinks) add(principal, server, uri string) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	mine := l.of.values(principal)
-	if first, ok := mine.Get(uri); ok && first != server {
-		uri = catalog.Location{Server: server, URI: uri}.Qualify()
+	mine, link := l.of.values(principal), catalog.Location{Server: server, URI: uri}
+	normal := catalog.Location{Server: server, URI: shape.NormalURI(uri)}
+	if first, ok := mine.Get(normal.URI); normal != link && (!ok || first.Server != server) {
+		key := normal.URI
+		if ok {
+			key = normal.Qualify()
+		}
+		mine.Add(key, link)
 	}
-	mine.Add(uri, server)
+	if first, ok := mine.Get(uri); ok && first.Server != server {
+		uri = link.Qualify()
+	}
+	mine.Add(uri, link)
 }
 
-// find returns the server that returned a link to a principal.
-func (l *resourceLinks) find(principal, uri string) (server string, ok bool) {
+// find returns the resource that a link of a server to a principal named: the link with
+// this URI, or else one with another spelling of the URI.
+func (l *resourceLinks) find(principal, uri string) (catalog.Location, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.of.find(principal, uri)
+	if link, ok := l.of.find(principal, uri); ok || len(uri) > maxLink {
+		return link, ok
+	}
+	return l.of.find(principal, shape.NormalURI(uri))
 }
 
-// has reports whether a server returned a link to a principal.
-func (l *resourceLinks) has(principal string, at catalog.Location) bool {
-	if server, ok := l.find(principal, at.URI); ok && server == at.Server {
-		return true
+// at is find for links of one server.
+func (l *resourceLinks) at(principal string, at catalog.Location) (catalog.Location, bool) {
+	if link, ok := l.find(principal, at.URI); ok && link.Server == at.Server {
+		return link, true
 	}
-	_, ok := l.find(principal, at.Qualify())
-	return ok
+	if link, ok := l.find(principal, at.Qualify()); ok {
+		return link, true
+	}
+	return l.find(principal, catalog.Location{Server: at.Server, URI: shape.NormalURI(at.URI)}.Qualify())
 }
 
 // record takes note of the resources that the result of a request names.

@@ -58,9 +58,9 @@ func (r *request) notFound() error {
 	case r.item.Kind == policy.Prompt:
 		return r.gw.finder.unknown(r, policy.Prompt, r.requested)
 	case r.method == mcp.MethodComplete:
-		return unlistedResource(r.requested)
+		return r.generation.unlistedResource(r.requested)
 	}
-	return r.noResource(r.requested, unlistedResource(r.requested))
+	return r.noResource(r.requested, r.generation.unlistedResource(r.requested))
 }
 
 // validateCall compares the tool with its pin, a call with the headers that repeat its

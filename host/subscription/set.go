@@ -215,12 +215,12 @@ func (s *Set) ResourceUpdated(from *upstream.Upstream, uri string, params []byte
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, known := range subscribedURIs(s.resources, from, uri) {
-		Notify(s.out, mcp.NoteResUpdated, withURI(params, uri, known))
+		Notify(s.out, mcp.NoteResUpdated, withURI(params, known))
 		subscribed = true
 	}
 	for _, l := range s.listens {
 		for _, known := range subscribedURIs(l.resources, from, uri) {
-			Notify(l.out, mcp.NoteResUpdated, l.withID(withURI(params, uri, known)))
+			Notify(l.out, mcp.NoteResUpdated, l.withID(withURI(params, known)))
 			subscribed = true
 		}
 	}

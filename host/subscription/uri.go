@@ -1,6 +1,7 @@
 package subscription
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/junctor-mcp/junctor/host/catalog"
@@ -9,27 +10,43 @@ import (
 )
 
 // withURI puts the URI that a client knows a resource by into a notification.
-func withURI(params []byte, uri, known string) []byte {
-	if known == uri {
+func withURI(params []byte, known string) []byte {
+	if uri, ok := mcp.TextMember(params, "uri"); ok && uri == known {
 		return params
 	}
 	return mcp.SetMember(params, "uri", mcp.AppendText(nil, known))
 }
 
 // subscribedURIs returns the URIs under which these subscriptions cover a changed
-// resource: the plain one, the qualified one, or both.
+// resource: plain ones, qualified ones, or both. A resource that encloses the changed one
+// counts if none is closer. uri has the server's spelling.
 func subscribedURIs(subs map[string]Subscription, from *upstream.Upstream, uri string) (known []string) {
-	if len(subs) == 0 {
-		return nil
-	}
-	for _, key := range []func(of string) string{
-		func(of string) string { return of },
-		func(of string) string { return catalog.Location{Server: from.Name(), URI: of}.Qualify() },
-	} {
-		var sub Subscription
-		if matches(uri, func(of string) bool { sub = subs[key(of)]; return sub.Upstream == from }) {
-			known = append(known, catalog.Location{Server: sub.Server, URI: sub.URI}.ClientURI(uri, sub.Requested))
+	var around []string // computed once there is a subscription at the server
+	closest := map[bool]int{}
+	uris := map[bool][]string{} // by whether they are qualified
+	for _, sub := range subs {
+		if sub.Upstream != from || sub.URI == "" {
+			continue
 		}
+		if around == nil {
+			around = enclosing(uri)
+		}
+		i := slices.Index(around, sub.URI)
+		if i < 0 {
+			continue
+		}
+		_, qualified := catalog.Unqualify(sub.Requested)
+		if qualified = qualified && sub.Requested != sub.URI; uris[qualified] != nil && i > closest[qualified] {
+			continue
+		} else if i < closest[qualified] {
+			uris[qualified] = nil
+		}
+		closest[qualified] = i
+		uris[qualified] = append(uris[qualified], catalog.Location{Server: sub.Server, URI: sub.URI}.ClientURI(uri, sub.Requested))
+	}
+	for _, qualified := range []bool{false, true} {
+		slices.Sort(uris[qualified])
+		known = append(known, slices.Compact(uris[qualified])...)
 	}
 	return known
 }
@@ -37,21 +54,17 @@ func subscribedURIs(subs map[string]Subscription, from *upstream.Upstream, uri s
 // maxEnclosing limits the enclosing URIs that are compared with subscriptions.
 const maxEnclosing = 32
 
-// matches reports whether a resource, or one that it is a part of, is subscribed to: the
-// protocol lets servers name the part that changed.
-func matches(uri string, subscribed func(uri string) bool) bool {
+// enclosing returns a URI and those of the resources that it is a part of, the closest
+// first: the protocol lets servers name the part that changed.
+func enclosing(uri string) (all []string) {
 	for range maxEnclosing {
-		if subscribed(uri) {
-			return true
-		}
+		all = append(all, uri)
 		i := strings.LastIndexAny(strings.TrimRight(uri, "/"), "/?#")
 		if i <= 0 {
-			return false
+			break
 		}
-		if subscribed(uri[:i+1]) {
-			return true
-		}
+		all = append(all, uri[:i+1])
 		uri = uri[:i]
 	}
-	return false
+	return all
 }

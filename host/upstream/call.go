@@ -197,13 +197,22 @@ func (u *Upstream) callOnce(ctx context.Context, c *conn, call *Call, timeout ti
 		r.Revision = c.revision
 		return r, true, nil
 	case err == errTimedOut && ctx.Err() == nil:
-		f := fault.New(fault.CallTimeout, "%s did not finish within %s", call.Method, timeout).WithHint("raise timeouts { call } in its block")
+		f := fault.New(fault.CallTimeout, "%s did not finish within %s", call.Method, timeout).WithHint("%s", u.timeoutHint(p))
 		return nil, p.sent.Load(), c.unmatched.explain(c.withStrayOutput(f), p.unmatched)
 	case ctx.Err() != nil && (errors.Is(err, ctx.Err()) || err == errTimedOut): // both deadlines may pass at the same time
 		return nil, p.sent.Load(), c.explainEnd(contextError(ctx, call.Method), p)
 	default:
 		return nil, p.sent.Load(), err
 	}
+}
+
+// timeoutHint returns the hint of a call that timed out. Progress of a server that extends
+// the timeout already has reached its limit.
+func (u *Upstream) timeoutHint(p *pending) string {
+	if p.progressed.Load() && !u.opts.Extends {
+		return "the server was sending progress: set timeouts { progress_extends = true } in its block, or raise timeouts { call }"
+	}
+	return "raise timeouts { call } in its block"
 }
 
 // connectionLost reports whether a call failed because its connection ended. This

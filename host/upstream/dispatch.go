@@ -170,6 +170,7 @@ func (c *conn) handleNotification(m *mcp.Message) {
 	switch m.Method {
 	case mcp.NoteProgress:
 		if p := c.tokenOwner(m.Params); p != nil && p.progress != nil {
+			p.progressed.Store(true)
 			p.progress(m.Params)
 			return
 		}

@@ -17,15 +17,16 @@ import (
 
 // A pending is an unanswered request to the server.
 type pending struct {
-	id        uint64
-	method    string
-	answer    chan answer // receives exactly one answer
-	progress  func(params []byte)
-	sent      atomic.Bool
-	withdrawn atomic.Bool
-	suspected atomic.Bool // see conn.suspect
-	unmatched int         // unmatched responses of the connection before this request
-	giveUp    func()      // ends the wait for space in the queue; nil: there was space; guarded by the connection's mu
+	id         uint64
+	method     string
+	answer     chan answer // receives exactly one answer
+	progress   func(params []byte)
+	sent       atomic.Bool
+	withdrawn  atomic.Bool
+	progressed atomic.Bool // the server has sent progress
+	suspected  atomic.Bool // see conn.suspect
+	unmatched  int         // unmatched responses of the connection before this request
+	giveUp     func()      // ends the wait for space in the queue; nil: there was space; guarded by the connection's mu
 	// acknowledged receives the params of the server's acknowledgement. It is nil
 	// except for listen requests.
 	acknowledged chan []byte

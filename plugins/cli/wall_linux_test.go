@@ -147,6 +147,9 @@ func TestRefusalsNameTheLine(t *testing.T) {
 		{"look", "echo '<urlopen error [Errno 13] Permission denied>' >&2; exit 1", "`sandbox { network = true }`"},
 		{"look", "echo 'Error: connect EACCES 127.0.0.1:18765' >&2; exit 1", "`sandbox { network = true }`"},
 		{"look", "echo \"ModuleNotFoundError: No module named 'lib'\" >&2; exit 1", fmt.Sprintf("not what lies beside it: add `sandbox { read = [%q] }`", filepath.Dir(s.shell))},
+		{"look", "echo 'sh: cannot open /dev/tty: Permission denied' >&2; exit 1", "asks at a terminal (/dev/tty), and a run has none"},
+		{"change", "echo x >/dev/console", "asks at a terminal (/dev/console), and a run has none"},
+		{"look", "echo 'cat: /dev/kmsg: Permission denied' >&2; exit 1", "`sandbox { read = [\"/dev/kmsg\"] }`"},
 		{"look", "echo 'Cannot connect to the Docker daemon at unix:///var/run/docker.sock' >&2; exit 1", "`sandbox { unix_sockets = true }`"},
 	} {
 		h := s.open(t, filepath.Join(s.home, "work"), "")
@@ -157,6 +160,9 @@ func TestRefusalsNameTheLine(t *testing.T) {
 	h := s.open(t, s.work, "")
 	if r := script(h, "look", "echo '  File \"x.py\", line 2, in connect: self.sock = None' >&2; exit 1"); strings.Contains(r.Content[0].Text, "unix_sockets") {
 		t.Errorf("a variable is taken for a socket: %+v", r)
+	}
+	if r := script(h, "look", "echo 'sh: cannot open /dev/tty: Permission denied' >&2; exit 1"); strings.Contains(r.Content[0].Text, "sandbox {") {
+		t.Errorf("a setting is named that gives no terminal: %+v", r)
 	}
 	ports := s.open(t, s.work, `,"sandbox":{"network":[443]}`)
 	if r := script(ports, "look", "echo 'curl: (7) Failed to connect to 127.0.0.1 port 18765' >&2; exit 7"); !strings.Contains(r.Content[0].Text, "TCP port 443 of any host and no other") {

@@ -25,6 +25,7 @@ var (
 	offline = regexp.MustCompile(`(?i)could ?n[o']t resolve|could not resolve|name resolution|no such host|network is unreachable|\bENOTFOUND\b|\bEAI_AGAIN\b|getaddrinfo|dial tcp|dial udp|lookup \S+|connection refused|failed to connect|unable to connect|can(?:not|'t) connect|couldn't connect|unable to access '?https?:|socket: |socket\(\)|unknown host|no route to host|servname|network error|max retries exceeded|resolve host|urlopen error|in create_connection|EACCES \d+(?:\.\d+){3}:\d+`)
 	// missingModule finds the errors of interpreters that found no file of a program.
 	missingModule = regexp.MustCompile(`ModuleNotFoundError|ImportError|Cannot find module|cannot load such file|Can't locate \S+ in @INC|module '\S+' not found`)
+	terminal      = regexp.MustCompile(`^/dev/(?:tty[^/]*|console|pts/[0-9]+)$`)
 	local         = regexp.MustCompile(`(?i)dial unix|unix:/|docker daemon|/\S+\.sock\b|d-?bus|system bus|session bus|\bagent\b|ssh_auth_sock|AF_UNIX`)
 )
 
@@ -79,6 +80,9 @@ func (w *Wall) besideProgram(r *sandbox.Rules) string {
 
 // aboutPath explains the refusal of one path.
 func (w *Wall) aboutPath(r *sandbox.Rules, path string) string {
+	if terminal.MatchString(path) { // no setting gives a run a terminal
+		return fmt.Sprintf("the program asks at a terminal (%s), and a run has none: use an option that answers the question, such as --yes, or that reads the answer from a file", path)
+	}
 	allowed := func(list []string) bool {
 		return slices.ContainsFunc(list, func(p string) bool { return p == path || sandbox.Within(path, p) })
 	}
