@@ -88,7 +88,7 @@ func (w *Wall) aboutPath(r *sandbox.Rules, path string) string {
 	}
 	inside := path == w.o.Dir || sandbox.Within(path, w.o.Dir)
 	switch {
-	case !r.Attributes && (allowed(r.Read) || inside && len(w.dir.Without) == 0):
+	case !r.Attributes && (allowed(r.Read) || inside && !slices.Contains(w.dir.Without, path)):
 		return fmt.Sprintf("the sandbox refuses to change %s: this tool counts as reading; if it writes, name its command in `write = [...]` of the transport block, or set `access = \"write\"` in its tool block", path)
 	case allowed(r.Read):
 		return fmt.Sprintf("the sandbox refuses to change %s: add it to `sandbox { write = [%q] }` in the transport block", path, path)

@@ -311,7 +311,7 @@ func (w *Wall) Call(use Use) (*sandbox.Rules, error) {
 func (w *Wall) Probe(work, dir string) *sandbox.Rules {
 	r := w.rules()
 	r.Network, r.UnixSockets, r.Limits = sandbox.Network{}, false, process.Limits{}
-	r.Read = append(r.Read, w.write...)
+	r.Read = slices.Concat(r.Read, w.dir.Paths, w.write)
 	r.Write = append(r.Write, work)
 	if g, err := sandbox.Around(dir, append(private(), w.ownFiles()...)); dir != "" && err == nil {
 		r.Read = append(r.Read, g.Paths...)
