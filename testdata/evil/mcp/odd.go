@@ -3,7 +3,7 @@ package main
 // Odd is a result that no library would produce: unknown members, numbers
 // beyond 2^53, an unusual order of keys, unnecessary escapes, a lone surrogate,
 // white space.
-const Odd = `{ "isError":false,"content":[{"hologram":null,"type":"text","text":"%%","n":9007199254740993},{"type":"text","text":"\ud83d\u0041\/ \u2028","annotations":{}}],` +
+const Odd = `{ "isError":false,"content":[{"hologram":null,"type":"text","text":"%%","n":9007199254740993},{"type":"text","text":"\ufffd\u0041\/ \u2028","annotations":{}}],` +
 	`"structuredContent":{"a":[1.0,{}]},	"_meta":{"y":-0.0} ,"unknown":1e400}`
 
 // odd responds to calls in modes about the bytes of messages.
