@@ -91,8 +91,8 @@ type Server struct {
 	// settings list in an attribute of the format "env_names".
 	Env []string
 	// Private lists files that Junctor reads, such as the configuration and the files
-	// with passwords that it names. A program that a client controls must not read or
-	// change them.
+	// with passwords that it names. A program that a client controls must not change
+	// them.
 	Private []string
 	// MaxMessage is the maximum size of a message in bytes, in both directions.
 	MaxMessage int

@@ -25,8 +25,9 @@ func (c *Config) Written() []string {
 	return files(all)
 }
 
-// Confidential returns the files that the configuration names and whose content is not for
-// servers: those of file(), of secret stores, keys and credentials, and the audit log.
+// Confidential returns the files that the configuration names for Junctor alone: those of
+// file(), of secret stores, keys and credentials, and the audit log. No server may change
+// them.
 func (c *Config) Confidential() []string {
 	all := append(slices.Clone(c.included), c.Audit.File)
 	if c.SecretStore != nil && c.SecretStore.File != nil {

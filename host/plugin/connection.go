@@ -27,7 +27,7 @@ type Request struct {
 	// MaxMessage is the maximum size of a message in both directions, in bytes.
 	MaxMessage int
 	Cache      string   // directory for data that the plugin can regenerate
-	Private    []string // files that programs which clients control must not reach
+	Private    []string // files that programs which clients control must not change
 	// Grant lists the services that the plugin may use for this server.
 	Grant sdk.Host
 	// Place returns the position of a setting in the configuration, given its path

@@ -90,11 +90,11 @@ func (w *Wall) aboutPath(r *sandbox.Rules, path string) string {
 	switch {
 	case !r.Attributes && (allowed(r.Read) || inside && !slices.Contains(w.dir.Without, path)):
 		return fmt.Sprintf("the sandbox refuses to change %s: this tool counts as reading; if it writes, name its command in `write = [...]` of the transport block, or set `access = \"write\"` in its tool block", path)
-	case allowed(r.Read):
+	case allowed(r.Read) && !inside:
 		return fmt.Sprintf("the sandbox refuses to change %s: add it to `sandbox { write = [%q] }` in the transport block", path, path)
-	case inside && len(w.dir.Without) > 0:
+	case inside && len(w.withheld()) > 0:
 		return fmt.Sprintf("the sandbox refuses %s: cwd holds %s, so its other entries are granted one by one and no new ones can be created in it; set cwd to a directory below it%s",
-			path, strings.Join(first(w.dir.Without), ", "), w.aboutOwnFiles())
+			path, strings.Join(first(w.withheld()), ", "), w.aboutOwnFiles())
 	}
 	if _, err := os.Lstat(path); err != nil {
 		return fmt.Sprintf("the sandbox refuses to create %s: add `sandbox { write = [%q] }` to the transport block", path, filepath.Dir(path))
@@ -102,9 +102,15 @@ func (w *Wall) aboutPath(r *sandbox.Rules, path string) string {
 	return fmt.Sprintf("the sandbox refuses %s: add `sandbox { read = [%q] }` to the transport block, or write if the program must change it", path, path)
 }
 
+// withheld returns what in the working directory no tool can change.
+func (w *Wall) withheld() []string {
+	g, _ := w.cwd(changing)
+	return g.Without
+}
+
 // aboutOwnFiles says what else helps if only Junctor's own files are in the working directory.
 func (w *Wall) aboutOwnFiles() string {
-	if own := w.ownFiles(); slices.ContainsFunc(w.dir.Without, func(path string) bool { return !slices.Contains(own, path) }) {
+	if own := w.ownFiles(); slices.ContainsFunc(w.withheld(), func(path string) bool { return !slices.Contains(own, path) }) {
 		return ""
 	}
 	return fmt.Sprintf(", keep the configuration in another one, or add `sandbox { write = [%q] }` to the transport block, which also lets the program change what Junctor runs", w.o.Dir)

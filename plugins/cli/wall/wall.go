@@ -59,7 +59,7 @@ type Options struct {
 	PathVar string   // the variable PATH of the program
 	// ConfigDir is the directory of the configuration file, for relative paths.
 	ConfigDir string
-	Private   []string  // files of Junctor, which a directory is granted without; see sdk.Server
+	Private   []string  // files of Junctor, which no tool may change; see sdk.Server
 	Settings  *Settings // nil if there is no block
 	Limits    process.Limits
 }
@@ -113,7 +113,7 @@ func New(o Options) (*Wall, error) {
 	}
 	w.addNeeds()
 	var err error
-	if w.dir, err = w.cwd(); err != nil {
+	if w.dir, err = w.cwd(reading); err != nil {
 		return nil, err
 	}
 	w.program = sandbox.Program(sandbox.Start{
@@ -203,16 +203,25 @@ func needed(path string) string {
 	return real
 }
 
+// An access is what the working directory is granted for. Junctor's own files may be read,
+// not changed.
+type access int
+
+const (
+	reading access = iota
+	changing
+)
+
 // cwd returns the grant for the working directory. A directory that holds private
 // files is granted without them. It fails if the directory itself is private,
 // unless the block names it. A directory of Junctor itself is not granted at all.
-func (w *Wall) cwd() (sandbox.Grant, error) {
+func (w *Wall) cwd(how access) (sandbox.Grant, error) {
 	forbidden := sandbox.Private()
 	if slices.ContainsFunc(sandbox.Homes(), func(home string) bool { return w.o.Dir == "/" || w.o.Dir == home || sandbox.Within(home, w.o.Dir) }) {
 		forbidden = private()
 	}
 	forbidden = append(forbidden, sandbox.PrivateIn(w.o.Dir)...)
-	if !covers(w.write, w.o.Dir) {
+	if how == changing && !covers(w.write, w.o.Dir) {
 		forbidden = append(forbidden, w.ownFiles()...)
 	}
 	g, err := sandbox.Around(w.o.Dir, forbidden)
@@ -285,9 +294,9 @@ func (w *Wall) Call(use Use) (*sandbox.Rules, error) {
 	cwd, err := w.dir, error(nil)
 	switch {
 	case use.Anywhere:
-		cwd, err = sandbox.Around("/", append(private(), w.ownFiles()...))
+		cwd, err = sandbox.Around("/", private())
 	case len(cwd.Without) > 0:
-		cwd, err = w.cwd()
+		cwd, err = w.cwd(reading)
 	}
 	if err != nil {
 		return nil, err
@@ -299,10 +308,18 @@ func (w *Wall) Call(use Use) (*sandbox.Rules, error) {
 		r.Read = slices.Concat(r.Read, cwd.Paths, w.write)
 		return r, nil
 	}
+	changed, err := w.cwd(changing)
+	if use.Anywhere {
+		changed, err = sandbox.Around("/", append(private(), w.ownFiles()...))
+	}
+	if err != nil {
+		return nil, err
+	}
 	for _, dir := range w.made {
 		_ = os.MkdirAll(dir, 0o700) // without it the program reports that it cannot write there
 	}
-	r.Write = slices.Concat(r.Write, cwd.Paths, w.write)
+	r.Read = slices.Concat(r.Read, cwd.Paths)
+	r.Write = slices.Concat(r.Write, changed.Paths, w.write)
 	return r, nil
 }
 
