@@ -39,6 +39,8 @@ type Server struct {
 	// Offer is the fixed client capabilities for this server; nil means those of
 	// Catalog.Offer.
 	Offer []byte
+
+	broken *brokenOutputs // set by SetServers
 }
 
 // A Catalog holds the tools, resources and prompts of all servers. Its methods may be

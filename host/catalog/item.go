@@ -88,6 +88,7 @@ func newTool(s *Server, raw []byte, modern bool) (*Tool, Note) {
 	if why := refused.reason(); why != "" && s.HideBadSchema {
 		return nil, omit("%s", why)
 	}
+	raw = s.withoutBroken(it.Name, raw, &refused)
 	it.Raw, it.left = raw, append(it.left, left...)
 	t := &Tool{
 		Item: it, Input: object(raw, "inputSchema"), Output: object(raw, "outputSchema"), Refused: refused, remarks: refused.notes(it.Name),

@@ -24,12 +24,16 @@ func (c *Catalog) SetServers(servers []*Server) {
 	}
 	for _, s := range servers {
 		i := slices.IndexFunc(old, func(o *Server) bool { return o.Name == s.Name })
+		if s.broken == nil {
+			s.broken = &brokenOutputs{}
+		}
 		switch {
 		case i >= 0 && old[i] == s:
 			if l := c.lists[s.Name]; l != nil {
 				lists[s.Name] = l
 			}
 		case i >= 0 && old[i].Upstream == s.Upstream:
+			s.broken = old[i].broken
 			if l := c.lists[s.Name]; l != nil {
 				lists[s.Name] = l.unparsed() // the views may be others
 			}

@@ -146,7 +146,7 @@ func New(o Options) *Gateway {
 		suspended: newSuspendedCalls(), states: o.States, audit: newRecord(o.Audit), tasks: newTasks(), links: newLinks(),
 	}
 	g.finder = &finder{o.Catalog, g.links, g.warnings, o.Log}
-	g.tools = &toolValidator{schema.NewCache(schemasKept), g.warnings, g.serverLog}
+	g.tools = &toolValidator{schema.NewCache(schemasKept), g.warnings, g.serverLog, g.catalog.RemoveOutputSchema}
 	g.descriptions.inEffect = g.generations.version
 	g.local = &localAnswerer{o.Local, o.Roots, g.questions}
 	g.shared = sharedPeers{gw: g, byServer: map[string]*serverPeer{}}

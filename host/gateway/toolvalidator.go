@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/hashicorp/go-hclog"
@@ -16,6 +17,8 @@ type toolValidator struct {
 	schemas  *schema.Cache
 	warnings *warnings
 	lines    *limit.Lines // takes the warnings
+	// removeOutput removes the output schema of a tool from the lists of clients.
+	removeOutput func(*catalog.Tool)
 }
 
 // maxValidatedOutput bounds the structured results that are compared with their
@@ -60,8 +63,10 @@ func (v *toolValidator) arguments(t *catalog.Tool, args []byte, warn func(string
 	return s.Check(args)
 }
 
-// output warns about a result that does not match the tool's output schema, and returns
-// the result to pass on. It ignores results that ask for input.
+// output compares a result with the tool's output schema, and returns the result to pass
+// on. warn is told of a mismatch, and the result is unchanged; if it is nil, the log is, and
+// the result becomes one that clients read whatever the schema says. output ignores results
+// that ask for input.
 func (v *toolValidator) output(t *catalog.Tool, warn func(string), result []byte) []byte {
 	if t.Output == nil {
 		return result
@@ -69,10 +74,37 @@ func (v *toolValidator) output(t *catalog.Tool, warn func(string), result []byte
 	if string(mcp.Member(result, "isError")) == "true" {
 		return v.readableError(t, result)
 	}
-	if kind, said := mcp.TextMember(result, "resultType"); !said || kind == "complete" {
-		v.compareOutput(t, warn, result)
+	if kind, said := mcp.TextMember(result, "resultType"); said && kind != "complete" {
+		return result
 	}
-	return result
+	problem := v.compareOutput(t, warn, result)
+	if problem == "" || warn != nil {
+		return result
+	}
+	v.removeOutput(t)
+	return unfitResult(result, problem)
+}
+
+// unfitResult returns a result that does not fit the schema which clients know as an error
+// with the same content. Clients show the content of errors, and drop other results that do
+// not fit.
+func unfitResult(result []byte, problem string) []byte {
+	structured := mcp.Member(result, "structuredContent")
+	said := "The tool ran. Its result is shown as an error, because it does not fit the tool's output schema: " + problem + "."
+	content := append([]byte(`[{"type":"text","text":`), mcp.AppendText(nil, said)...)
+	content = append(content, '}')
+	shown := structured == nil || string(structured) == "null"
+	for block := range mcp.Elements(mcp.Member(result, "content")) {
+		content = append(append(content, ','), block...)
+		text, _ := mcp.TextMember(block, "text")
+		shown = shown || bytes.Equal(mcp.Canonical([]byte(text)), mcp.Canonical(structured))
+	}
+	if !shown {
+		content = append(content, `,{"type":"text","text":`...)
+		content = append(mcp.AppendText(content, string(structured)), '}')
+	}
+	result = mcp.SetMember(mcp.DeleteMember(result, "structuredContent"), "content", append(content, ']'))
+	return mcp.SetMember(result, "isError", []byte("true"))
 }
 
 // readableError returns an error of a tool that clients can read. Clients compare also
@@ -94,25 +126,28 @@ func (v *toolValidator) readableError(t *catalog.Tool, result []byte) []byte {
 	return mcp.DeleteMember(mcp.SetMember(result, "content", append(text, "}]"...)), "structuredContent")
 }
 
-// compareOutput warns about structured content that does not match the schema.
-func (v *toolValidator) compareOutput(t *catalog.Tool, warn func(string), result []byte) {
+// compareOutput warns about structured content that does not match the schema, and returns
+// what is wrong, or "".
+func (v *toolValidator) compareOutput(t *catalog.Tool, warn func(string), result []byte) (problem string) {
 	structured := mcp.Member(result, "structuredContent")
 	switch {
 	case structured == nil:
 		v.warnOnce(t, warn, outputMissing)
-		return
+		return "structuredContent is missing"
 	case len(structured) > maxValidatedOutput:
 		v.warnOnce(t, warn, outputTooLarge)
-		return
+		return ""
 	}
 	s, err := v.schemas.Get(t.Output)
 	if err != nil {
 		v.warnOnce(t, warn, schemaUnusable, "consequence", "its results are not checked", "error", err)
-		return
+		return ""
 	}
 	if problems := s.CheckResult(structured); len(problems) > 0 {
-		v.warn(t, warn, outputMismatch, "problem", problems[0].String())
+		problem = problems[0].String()
+		v.warn(t, warn, outputMismatch, "problem", problem)
 	}
+	return problem
 }
 
 // warn reports a defect of a tool to tell or, if that is nil, to the log. args are

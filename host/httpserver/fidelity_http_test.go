@@ -10,7 +10,7 @@ import (
 const (
 	// JSON that could be written in fewer bytes, or that a typed relay would
 	// lose. It ends within _meta.
-	oddParams = `"z":[1.50, 1e400,9007199254740993],"arguments":{ "b" : 2,"a":"\ufffd\u0041\/" },	"unknown":{"k":null}, "_meta":{"x":1`
+	oddParams = `"z":[1.50, 1e300,9007199254740993],"arguments":{ "b" : 2,"a":"\ufffd\u0041\/" },	"unknown":{"k":null}, "_meta":{"x":1`
 	oddError  = `{ "data":{"elicitations":[{"url":"https://x","n":9007199254740993}]},"message":"URL needed\/","code":-32042,"more":[] }`
 	oddPing   = `{"jsonrpc":"2.0","id":1,"method":"ping","content":[]}`
 

@@ -33,7 +33,7 @@ func TestFidelity(t *testing.T) {
 	if a, _ := p.call("c__bad", ""); a != `{"jsonrpc":"2.0","id":3,"result":{"jsonrpc":"2.0","id":1,"method":"ping","content":[]}}` {
 		t.Errorf("%q", a)
 	}
-	const params = `"z":[1.50, 1e400,9007199254740993],"arguments":{ "b" : 2,"a":"\ufffd\u0041\/" },	"unknown":{"k":null}, "_meta":{"x":1}}`
+	const params = `"z":[1.50, 1e300,9007199254740993],"arguments":{ "b" : 2,"a":"\ufffd\u0041\/" },	"unknown":{"k":null}, "_meta":{"x":1}}`
 	if a := p.waitForAnswer(p.start("tools/call", `{"name":"d__echo",`+params)); a != `{"jsonrpc":"2.0","id":4,"result":{"content":[],"echo":{"name":"echo",`+params+`}}` {
 		t.Errorf("%s", a)
 	}

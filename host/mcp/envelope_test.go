@@ -55,7 +55,7 @@ func TestParseCorrects(t *testing.T) {
 		{"id text 1.0", `{"jsonrpc":"2.0","id":"1.0","method":"ping"}`, `id "1.0" method ping`},
 		{"id 1.5", `{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, "message has an id that is neither a string nor an integer"},
 		{"id 1e-1", `{"jsonrpc":"2.0","id":1e-1,"method":"ping"}`, "message has an id that is neither a string nor an integer"},
-		{"id 1e400", `{"jsonrpc":"2.0","id":1e400,"method":"ping"}`, "message has an id that is neither a string nor an integer"},
+		{"id 1e300", `{"jsonrpc":"2.0","id":1e300,"method":"ping"}`, "message has an id that is neither a string nor an integer"},
 		{"id not exact", `{"jsonrpc":"2.0","id":9007199254740993.0,"method":"ping"}`, "message has an id that is neither a string nor an integer"},
 
 		{"code a word", response(`"error":{"code":"ENOENT","message":"no such file"}`),

@@ -50,6 +50,7 @@ func TestParse(t *testing.T) {
 		{"both", `{"jsonrpc":"2.0","id":1,"result":{},"error":{}}`, "needs either a result or an error", ""},
 		{"name twice", `{"jsonrpc":"2.0","id":1,"method":"a","method":"b"}`, "has a name twice in one object", ""},
 		{"name twice, escaped", `{"jsonrpc":"2.0","id":1,"method":"a","params":{"name":"allowed","n\u0061me":"admin"}}`, "has a name twice in one object", ""},
+		{"a number no decoder holds", `{"jsonrpc":"2.0","id":1,"method":"a","params":{"n":-1e999}}`, "has a number beyond the range of a 64-bit float", ""},
 		{"not UTF-8", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}", "is not valid UTF-8", ""},
 		{"surrogate in raw bytes", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xed\xa0\x80\"}", "is not valid UTF-8", ""},
 		{"NUL", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\x00\"}", "is not valid JSON", ""},

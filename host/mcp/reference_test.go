@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -198,6 +199,7 @@ func (p *slowParser) escape() (uint16, bool) {
 }
 
 func (p *slowParser) number() bool {
+	start := p.i
 	p.take('-')
 	if !p.take('0') && !p.digits() {
 		return false
@@ -209,9 +211,12 @@ func (p *slowParser) number() bool {
 		if !p.take('+') {
 			p.take('-')
 		}
-		return p.digits()
+		if !p.digits() {
+			return false
+		}
 	}
-	return true
+	_, err := strconv.ParseFloat(string(p.b[start:p.i]), 64)
+	return err == nil
 }
 
 func (p *slowParser) digits() bool {

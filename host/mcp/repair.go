@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
+	"strconv"
 )
 
 // Bounds of what Repair looks at.
@@ -18,7 +20,8 @@ var itemLists = []string{"tools", "prompts", "resources", "resourceTemplates"}
 
 // Repair reads a line that Parse refuses as lenient parsers do, and returns the messages in
 // it, for Parse: bytes that JSON does not allow are replaced, of the values of a name that
-// an object has twice the last one counts, and a line may have several messages. Items of a
+// an object has twice the last one counts, numbers beyond a 64-bit float become the largest
+// one, and a line may have several messages. Items of a
 // list that nest too deeply are left out; lost describes them. There are no messages if the
 // line cannot be read that way. Of a line longer than 2 MiB only bytes are replaced.
 //
@@ -43,6 +46,7 @@ func Repair(line []byte) (messages [][]byte, lost []string) {
 			break
 		}
 		lost = append(lost, leaveOutDeep(m)...)
+		clampNumbers(m)
 		var text bytes.Buffer
 		e := json.NewEncoder(&text)
 		e.SetEscapeHTML(false)
@@ -75,6 +79,26 @@ func leaveOutDeep(message map[string]any) (lost []string) {
 		result[name] = kept
 	}
 	return lost
+}
+
+// clampNumbers replaces the numbers in a value that are beyond a 64-bit float by the
+// largest one of their sign.
+func clampNumbers(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for name, member := range v {
+			v[name] = clampNumbers(member)
+		}
+	case []any:
+		for i, element := range v {
+			v[i] = clampNumbers(element)
+		}
+	case json.Number:
+		if f, err := v.Float64(); err != nil {
+			return json.Number(strconv.FormatFloat(math.Copysign(math.MaxFloat64, f), 'g', -1, 64))
+		}
+	}
+	return value
 }
 
 // depthOf returns how deeply arrays and objects nest in a value.

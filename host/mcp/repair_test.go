@@ -22,7 +22,11 @@ func TestRepair(t *testing.T) {
 		`{"id":1,"result":{}}{"method":"x"}`:   {`{"id":1,"result":{}}`, `{"method":"x"}`},
 		`{"id":1} {"id":2} {"id":3} log line}`: {`{"id":1}`, `{"id":2}`, `{"id":3}`},
 		// deviation: a name twice in one object | takes the last value, as most parsers do | mcp-context-forge#1875
-		`{"id":1,"result":{"a":1,"\u0061":[1e400,"<é>"]}}`: {`{"id":1,"result":{"a":[1e400,"<é>"]}}`},
+		`{"id":1,"result":{"a":1,"\u0061":[1e300,"<é>"]}}`: {`{"id":1,"result":{"a":[1e300,"<é>"]}}`},
+		// deviation: numbers beyond a 64-bit float | makes them the largest float of their sign | -
+		`{"a":[1e999,{"b":-1E+309}],"c":1e-999}`:                 {`{"a":[1.7976931348623157e+308,{"b":-1.7976931348623157e+308}],"c":1e-999}`},
+		`{"a":9` + strings.Repeat("0", 5000) + `}`:               {`{"a":1.7976931348623157e+308}`},
+		`{"a":-1e99999999999999999999,"a":12345678901234567890}`: {`{"a":12345678901234567890}`},
 		// deviation: a tool whose schema nests deeper than 64 levels | leaves out this tool | mcp-context-forge#1875
 		list(`{"name":"x"}`, `{"name":"deep","s":`+nested(80)+`}`): {list(`{"name":"x"}`), `lost tools[1] "deep": nests deeper than 64 levels`},
 		list(`{"name":"x","s":` + nested(60) + `}`):                {list(`{"name":"x","s":` + nested(60) + `}`)},

@@ -16,6 +16,7 @@ var (
 	errUTF8      = errors.New("is not valid UTF-8")
 	errDepth     = errors.New("nests deeper than 64 levels")
 	errDuplicate = errors.New("has a name twice in one object")
+	errNumber    = errors.New("has a number beyond the range of a 64-bit float")
 )
 
 // Scan validates the single JSON value in b. In b it replaces line breaks by spaces, and

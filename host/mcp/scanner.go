@@ -131,6 +131,7 @@ func (s *scanner) number() error {
 	if !s.take('0') && !s.digits() {
 		return foreignWord(s.b, start)
 	}
+	large := s.i-start > maxExactDigits
 	if s.take('.') && !s.digits() {
 		return errSyntax
 	}
@@ -141,6 +142,10 @@ func (s *scanner) number() error {
 		if !s.digits() {
 			return errSyntax
 		}
+		large = true
+	}
+	if large && beyondFloat(s.b[start:s.i]) {
+		return errNumber
 	}
 	return nil
 }

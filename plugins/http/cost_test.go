@@ -105,7 +105,7 @@ func TestCost(t *testing.T) {
 		most       float64
 	}{
 		"document": {"application/json", fixedAnswer(200), 76},
-		"stream":   {"text/event-stream", "data: " + fixedAnswer(200) + "\n\n", 85},
+		"stream":   {"text/event-stream", "data: " + fixedAnswer(200) + "\n\n", 92},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if n := testing.AllocsPerRun(500, caller(t, c.kind, c.body)); n > c.most {

@@ -84,7 +84,7 @@ func (r *Reader) Next() (*Event, error) {
 	r.reset()
 	for {
 		end, err := r.line()
-		if err == io.EOF && r.size <= int64(r.limit) && json.Valid(r.data) {
+		if err == io.EOF && len(r.data) > 0 && r.size <= int64(r.limit) && json.Valid(r.data) {
 			r.event.Data = bytes.TrimSuffix(r.data, []byte("\n"))
 			r.size = 0
 			return &r.event, nil

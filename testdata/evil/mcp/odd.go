@@ -4,7 +4,7 @@ package main
 // beyond 2^53, an unusual order of keys, unnecessary escapes, a lone surrogate,
 // white space.
 const Odd = `{ "isError":false,"content":[{"hologram":null,"type":"text","text":"%%","n":9007199254740993},{"type":"text","text":"\ufffd\u0041\/ \u2028","annotations":{}}],` +
-	`"structuredContent":{"a":[1.0,{}]},	"_meta":{"y":-0.0} ,"unknown":1e400}`
+	`"structuredContent":{"a":[1.0,{}]},	"_meta":{"y":-0.0} ,"unknown":1e300}`
 
 // odd responds to calls in modes about the bytes of messages.
 func (s *server) odd(m message) {
