@@ -21,7 +21,7 @@ var credentials = []string{
 	".config/gh", ".config/glab-cli", ".config/hub", ".npmrc", ".yarnrc", ".yarnrc.yml", ".pypirc", ".gem/credentials", ".cargo/credentials", ".cargo/credentials.toml", ".m2/settings.xml", ".gradle/gradle.properties", ".composer/auth.json", ".nuget/NuGet.Config",
 	".pgpass", ".my.cnf", ".mylogin.cnf", ".dbshell",
 	".local/share/keyrings", ".local/share/kwalletd", ".config/sops",
-	".mozilla", ".thunderbird", ".config/google-chrome", ".config/chromium", ".config/BraveSoftware", ".config/microsoft-edge", ".config/vivaldi", ".config/opera", "snap/firefox", "snap/chromium", ".var/app",
+	".mozilla", ".thunderbird", ".config/google-chrome", ".config/chromium", ".config/BraveSoftware", ".config/microsoft-edge", ".config/vivaldi", ".config/opera", "snap", ".var/app",
 	".claude", ".claude.json", ".config/Claude", ".cursor", ".codex", ".gemini", ".continue", ".codeium", ".windsurf", ".vscode", ".vscode-server", ".config/Code", ".config/Cursor", ".config/zed", ".config/goose", ".copilot", ".config/github-copilot",
 	".bash_history", ".zsh_history", ".python_history", ".node_repl_history", ".psql_history", ".mysql_history", ".sqlite_history", ".lesshst", ".viminfo",
 	".config/junctor", ".local/share/junctor", ".cache/junctor", ".local/state/junctor",

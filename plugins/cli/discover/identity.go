@@ -9,10 +9,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 )
 
-// maxDigests bounds the number of remembered digests.
-const maxDigests = 256
+const (
+	maxDigests = 256     // remembered digests
+	maxHashed  = 1 << 30 // bytes of a program whose content is read; a larger one is known by its size and time
+)
 
 // A stamp identifies a file without reading it, together with its digest.
 // Hashing a large binary takes a tenth of a second.
@@ -33,7 +36,8 @@ func (c cache) digest(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	f, err := os.Open(real)
+	// A tool may have put a named pipe there, which an open would wait for.
+	f, err := os.OpenFile(real, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, os.ErrPermission) {
 		return unreadable(real)
 	}
@@ -42,8 +46,13 @@ func (c cache) digest(path string) (string, error) {
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err != nil {
+	switch {
+	case err != nil:
 		return "", err
+	case !info.Mode().IsRegular():
+		return "", errors.New("it is not a regular file")
+	case info.Size() > maxHashed:
+		return unreadable(real)
 	}
 	now := stamp{Path: real, Size: info.Size(), Modified: info.ModTime().UnixNano(), Inode: inode(info)}
 	var known []stamp
@@ -58,7 +67,7 @@ func (c cache) digest(path string) (string, error) {
 		}
 	}
 	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
+	if _, err := io.Copy(h, io.LimitReader(f, maxHashed)); err != nil { // it may grow
 		return "", err
 	}
 	now.Digest = hex.EncodeToString(h.Sum(nil))
@@ -72,7 +81,7 @@ func (c cache) digest(path string) (string, error) {
 }
 
 // unreadable returns a substitute for the digest of a program that may be run
-// but not read. It changes with the file's size, time or inode.
+// but not read, or is too large for that. It changes with the file's size, time or inode.
 func unreadable(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
