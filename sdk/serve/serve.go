@@ -83,8 +83,12 @@ func serve(p *sdk.Plugin) int {
 	}
 
 	server := wire.NewServer(p, logger, hideHandshake)
-	server.RequireSecret(os.Getenv(wire.SecretVariable))
+	secret := os.Getenv(wire.SecretVariable)
 	_ = os.Unsetenv(wire.SecretVariable)
+	server.RequireSecret(secret)
+	if secret != "" { // the host of an older Junctor may be another process than the parent
+		server.ServeOnly(os.Getppid())
+	}
 	if dir := os.Getenv(plugin.EnvUnixSocketDir); runtime.GOOS != "windows" {
 		server.UseSockets(dir)
 	}

@@ -42,6 +42,7 @@ type sockets struct {
 	dials atomic.Bool   // the host has featureSockets
 	takes atomic.Bool   // the host has featurePipes
 	last  atomic.Uint64 // number in the name of the last socket
+	host  int           // process that may connect; 0: any that can reach dir
 }
 
 // setHostFeatures stores whether the features of the host include featureSockets and
@@ -65,17 +66,27 @@ func (s *sockets) offer() (name string, accept func() (net.Conn, error)) {
 	return name, func() (net.Conn, error) {
 		defer l.Close() // also removes the file
 		_ = l.SetDeadline(time.Now().Add(acceptTime))
-		c, err := l.AcceptUnix()
-		if err != nil {
-			return nil, err
+		for {
+			c, err := l.AcceptUnix()
+			if err != nil {
+				return nil, err
+			}
+			if s.host == 0 || isPeer(c, s.host) {
+				return newSocket(c, nil), nil
+			}
+			_ = c.Close() // a program that a server or a tool runs
 		}
-		return newSocket(c, nil), nil
 	}
 }
 
 // UseSockets makes the plugin offer data streams as sockets in dir. Only host
 // and plugin may have access to dir. Call it before the host attaches.
 func (s *Server) UseSockets(dir string) { s.sockets.dir = dir }
+
+// ServeOnly makes the sockets of UseSockets accept only connections of one process, the
+// host that started the plugin. A wrapped program with unix_sockets = true finds their names.
+// Systems other than Linux ignore it. Call it before the host attaches.
+func (s *Server) ServeOnly(process int) { s.sockets.host = process }
 
 // UseSockets makes the host dial the plugin's sockets in dir. Only host and
 // plugin may have access to dir. Call it before Attach.
