@@ -46,7 +46,7 @@ conformance: ## the official conformance suite, with Junctor as the client and a
 
 .PHONY: race
 race: ## the tests under the race detector, but for those that mostly start programs or do one thing at a time
-	$(GOTEST) $(TESTS) -race -short $$(go list ./... | grep -v '/cmd/host$$\|/host/\(bundle\|clientimport\|config\|interoptest\|plan\)$$\|/plugins/\(cli\|keyring\|sse$$\|stdio$$\)\|/\(ndjson\|plugintest\)$$')
+	$(GOTEST) $(TESTS) -race -short $$(go list ./... | grep -v '/cmd/host$$\|/host/\(bundle\|clientconfig\|clientimport\|config\|hcltext\|interoptest\|plan\)$$\|/plugins/\(cli\|keyring\|sse$$\|stdio$$\)\|/\(launch\|ndjson\|plugintest\)$$')
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME

@@ -31,6 +31,9 @@ var unclearWords = regexp.MustCompile(`(?i)\b(nobody|somebody|whoever)\b`)
 
 // TestVocabulary keeps names and comments in the terms of MCP, OAuth, HTTP and Go.
 func TestVocabulary(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow with the race detector, and uses one goroutine only")
+	}
 	root := ".."
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {

@@ -25,7 +25,7 @@ trap 'rm -f "$log"' EXIT
 figures ./host/httpserver 'BigLine|Garbage|Flood|Lists|Hang|Exit|Kill|Restarts|SlowSockets|RapidReset|Memory|Unread|Trickling|FewDescriptors|Fairness'
 figures ./host/plugin 'Kill|LeavesNothing|Flood'
 figures ./host/sessionstore 'Kill'
-figures ./host/schema 'Hostile|Largest'
+figures ./host/schema 'Hostile|Largest|Meter'
 figures ./plugins/cli/help 'Hostile'
 figures ./sdk/plugintest .
 figures ./sdk/stdio 'CloseKillsStart'
@@ -34,8 +34,9 @@ figures ./cmd/host 'TestReload|TestKilledServe'
 echo "==> files of random content, formatted"
 go test -count=1 -run Format ./host/configedit -rapid.checks=5000
 
-echo "==> servers that start slowly, end again and again, or are installed from cold caches"
+echo "==> attacks on wrapped programs, and servers that start slowly, end again and again, or are installed from cold caches"
 export JUNCTOR_REQUIRE_INTEROP=1
+figures ./plugins/cli 'TestAttacksFailThroughTheWrapper'
 figures ./host/interoptest 'TestColdLaunchers|TestInterruptedInstallation|TestManyColdServers|TestServerThatEndsAgainAndAgain|TestDeadServersAmongMany'
 
 echo "==> a browser, for the console, and Prometheus, for its metrics"

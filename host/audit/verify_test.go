@@ -173,6 +173,9 @@ func TestRetentionLeavesVerifiableChain(t *testing.T) {
 
 // TestRotationArchivesRows moves rows of a large file to archives.
 func TestRotationArchivesRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow with the race detector, and uses one goroutine only")
+	}
 	path := written(t, 6000)
 	f, err := openFile(path, false)
 	if err != nil {

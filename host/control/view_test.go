@@ -35,6 +35,9 @@ func largeView() *plan.View {
 // TestLargestViewIsTransferred: a view of 100 000 items arrives as it was sent, and says that
 // an item is left out.
 func TestLargestViewIsTransferred(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow with the race detector, and uses one goroutine only")
+	}
 	sent := largeView()
 	server := httptest.NewServer(handler(t.Context(), t.Context(), &fixed{view: sent}))
 	defer server.Close()

@@ -195,6 +195,9 @@ func TestAddresses(t *testing.T) {
 // TestManyAddressesTakeLittleMemory limits a million addresses, and calls of tools by
 // 60 000 tenants, and measures what they keep: 64 MiB at most.
 func TestManyAddressesTakeLittleMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow with the race detector, and uses one goroutine only")
+	}
 	a, tools := newAddressLimiter(), limit.NewTools(hclog.NewNullLogger())
 	tools.SetRules([]limit.ToolRule{{Match: func(string, string) bool { return true }, Rate: 1, Burst: 2, Concurrent: 2}})
 	before := heapInUse()

@@ -7,7 +7,7 @@ import (
 )
 
 // conversing are the servers with tools for notifications and cancellations,
-// and the era of their clients in every run; empty: both eras.
+// and the era of their clients in every run; empty: both eras, "none": only in make soak.
 var conversing = map[string]struct {
 	server  func(t *testing.T) server
 	clients string
@@ -20,8 +20,8 @@ var conversing = map[string]struct {
 
 	"fastmcp":        {fastmcp, "modern"},
 	"mcpserver":      {mcpserver, "legacy"},
-	"fastmcp-http":   {pythonOver(fastmcp, "streamable-http"), "legacy"},
-	"fastmcp-sse":    {pythonOver(fastmcp, "sse"), "modern"},
+	"fastmcp-http":   {pythonOver(fastmcp, "streamable-http"), "none"},
+	"fastmcp-sse":    {pythonOver(fastmcp, "sse"), "none"},
 	"mcpserver-http": {pythonOver(mcpserver, "streamable-http"), "modern"},
 	"mcpserver-sse":  {pythonOver(mcpserver, "sse"), "legacy"},
 	"typescript":     {typescript, "legacy"},

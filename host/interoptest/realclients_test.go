@@ -146,6 +146,7 @@ func (e *endpoint) programs(t *testing.T) {
 		holds(t, run(t, "mcporter", append([]string{"call"}, append(to, "demo__add", "a=2", "b=40")...)...), "42")
 	})
 	t.Run("mcpc", func(t *testing.T) {
+		rarely(t)
 		t.Parallel()
 		holds(t, connectMcpc(t, func() *exec.Cmd { return command(t, "mcpc", "connect", e.url, "@h") }), "demo__add")
 		defer run(t, "mcpc", "@h", "close")
@@ -155,6 +156,7 @@ func (e *endpoint) programs(t *testing.T) {
 		holds(t, run(t, "mcpc", "@h", "prompts-get", "demo__introduce", "who:=Ada"), "Introduce Ada")
 	})
 	t.Run("inspector", func(t *testing.T) {
+		rarely(t)
 		t.Parallel()
 		for _, one := range []struct{ args, says string }{
 			{"tools/list", "every__get-sum"},

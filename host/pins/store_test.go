@@ -302,6 +302,9 @@ func TestPinsAreWrittenWhenTheyCan(t *testing.T) {
 
 // TestPinsOfOneServerAreLimited checks that tools beyond the limit are held back and not pinned.
 func TestPinsOfOneServerAreLimited(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow with the race detector, and uses one goroutine only")
+	}
 	of := newServer(t, config.DefinitionsFirstUse)
 	p := newProcess(t, of)
 	var names []string

@@ -92,6 +92,9 @@ func TestDecisionsAreConcurrent(t *testing.T) {
 
 // TestPlansAreBounded checks that clients cannot fill the memory with URIs.
 func TestPlansAreBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow with the race detector, and uses one goroutine only")
+	}
 	p, q := largePolicy(nil)
 	for i := range 3 * maxPlans {
 		one := *q

@@ -184,6 +184,9 @@ func TestStatusMetrics(t *testing.T) {
 // TestLabelsAreBounded calls many tools of many tenants. Names that do not exist add no
 // series.
 func TestLabelsAreBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow with the race detector, and uses one goroutine only")
+	}
 	series := func(o *Telemetry) (n int) {
 		for name, f := range scrape(t, o) {
 			if strings.HasPrefix(name, "mcp_request") {

@@ -70,16 +70,18 @@ func TestAttacksFailThroughTheWrapper(t *testing.T) {
 }
 
 // needed skips a program that is not installed, or that is slow and not
-// required. CI tries all installed programs.
+// required. CI tries all installed programs but the slowest.
 func needed(t *testing.T, program string) {
 	t.Helper()
-	must, all := slices.Contains(requiredPrograms, program), os.Getenv("JUNCTOR_REQUIRE_INTEROP") != ""
+	must, all, soak := slices.Contains(requiredPrograms, program), os.Getenv("JUNCTOR_REQUIRE_INTEROP") != "", os.Getenv("JUNCTOR_SOAK") != ""
 	_, err := exec.LookPath(program)
 	switch {
 	case err != nil && all && must:
 		t.Fatalf("%s is not installed", program)
 	case err != nil, !genuine(program):
 		t.Skipf("%s is not installed", program)
+	case !soak && slices.Contains(slowestPrograms, program):
+		t.Skipf("%s is slow: run by make soak", program)
 	case !all && slices.Contains(slowPrograms, program):
 		t.Skipf("%s is slow and runs only with JUNCTOR_REQUIRE_INTEROP", program)
 	}
@@ -96,7 +98,10 @@ func genuine(program string) bool {
 }
 
 // slowPrograms take seconds for each question or attack.
-var slowPrograms = []string{"cmake", "convert", "ffmpeg", "gdb", "go", "gpg", "kubectl", "node", "pandoc", "pip", "rsync", "make", "nmap", "sqlite3"}
+var slowPrograms = []string{"convert", "ffmpeg", "gdb", "go", "gpg", "kubectl", "node", "pandoc", "rsync", "make", "nmap", "sqlite3"}
+
+// slowestPrograms take half a minute.
+var slowestPrograms = []string{"cmake", "pip"}
 
 // readAttacks parses attacks.txt and groups the attacks by program and
 // sub-command.
