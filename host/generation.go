@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/authn"
@@ -36,6 +37,15 @@ type generation struct {
 	inGateway gateway.Generation
 	upstreams map[string]*upstream.Upstream // of the enabled servers, by name
 	inputs    map[string]string             // what each upstream was made of, by server
+
+	findUsed sync.Once
+	used     []string // see usedFiles
+}
+
+// usedFiles returns the files that the configuration names, as they were at the first use.
+func (g *generation) usedFiles() []string {
+	g.findUsed.Do(func() { g.used = g.Config.Used() })
+	return g.used
 }
 
 // read reads the configuration. The generation is nil exactly when a diagnostic is an

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/junctor-mcp/junctor/host/cache"
 	"github.com/junctor-mcp/junctor/host/catalog"
@@ -108,7 +109,7 @@ func (g *generation) pluginSpec(name, server string) plugin.Spec {
 func (g *generation) openRequest(s *config.Server) plugin.Request {
 	r := plugin.Request{
 		Spec: g.pluginSpec(s.Transport.Plugin, s.Name), Component: s.Transport.Component, Server: s.Name, Settings: s.Transport.Settings, Dir: s.Transport.Dir,
-		MaxMessage: s.MaxMessage, Env: g.variables(s.Transport.EnvNames), Private: g.Config.Confidential(),
+		MaxMessage: s.MaxMessage, Env: g.variables(s.Transport.EnvNames), Private: slices.Clone(g.usedFiles()),
 	}
 	for _, described := range g.manifests {
 		r.Private = append(r.Private, described.Path)

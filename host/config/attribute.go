@@ -104,14 +104,17 @@ func (r blockReader) path(name string) string {
 
 // absolute resolves a path in an attribute. A relative path starts at the
 // directory of the configuration file with the attribute.
+// The path is one of those that no wrapped program may change; see [Config.Used].
 func (r blockReader) absolute(a *hclsyntax.Attribute, path string) string {
-	if filepath.IsAbs(path) {
-		return filepath.Clean(path)
+	if !filepath.IsAbs(path) {
+		if strings.HasPrefix(path, "~/") {
+			r.errorAt(a.Expr.Range(), "write the whole path", `only a shell knows "~"`)
+		}
+		path = filepath.Join(r.byName[a.SrcRange.Filename].dir, path)
 	}
-	if strings.HasPrefix(path, "~/") {
-		r.errorAt(a.Expr.Range(), "write the whole path", `only a shell knows "~"`)
-	}
-	return filepath.Join(r.byName[a.SrcRange.Filename].dir, path)
+	path = filepath.Clean(path)
+	r.named = append(r.named, path)
+	return path
 }
 
 // boolean reads true or false.

@@ -120,6 +120,7 @@ type loader struct {
 	problems    []problem
 	secrets     []string // the texts that env() and file() returned, and tokens
 	included    []string // absolute paths of the files that file() has read
+	named       []string // absolute paths in attributes of the host's blocks
 	keyring     keyring
 
 	inspections []inspection // of placeholders, by the expression being evaluated
@@ -315,7 +316,7 @@ func (l *loader) config(drafts []*draft, store *SecretStore) *Config {
 	for _, s := range l.sources {
 		c.Files = append(c.Files, s.name)
 	}
-	c.Under, c.Shadowed, c.Locks, c.included = l.Under, l.shadowed, l.locks, l.included
+	c.Under, c.Shadowed, c.Locks, c.included, c.named = l.Under, l.shadowed, l.locks, l.included, l.named
 	for _, p := range l.plugins {
 		c.Plugins = append(c.Plugins, p.Plugin)
 	}

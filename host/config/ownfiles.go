@@ -1,9 +1,11 @@
 package config
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // Written returns the files that decide what Junctor runs: those of the configuration with
@@ -25,29 +27,88 @@ func (c *Config) Written() []string {
 	return files(all)
 }
 
-// Confidential returns the files that the configuration names for Junctor alone: those of
-// file(), of secret stores, keys and credentials, and the audit log. No server may change
+// Used returns the files that the configuration names: those of file(), of every setting that
+// is a path, the sockets of listeners, and the programs and files in the settings of
+// transports, auth providers and secret stores. Junctor and what it starts believe them, so no
+// wrapped program may change them. A review of the configuration does not see what is in
 // them.
-func (c *Config) Confidential() []string {
-	all := append(slices.Clone(c.included), c.Audit.File)
-	if c.SecretStore != nil && c.SecretStore.File != nil {
-		all = append(all, c.SecretStore.File.PasswordFile, c.SecretStore.File.Path)
+func (c *Config) Used() []string {
+	all := slices.Concat(c.included, c.named)
+	listeners := []string{c.Gateway.HTTP.Listen}
+	if c.Telemetry.Metrics != nil {
+		listeners = append(listeners, c.Telemetry.Metrics.Listen)
 	}
-	if tls := c.Gateway.HTTP.TLS; tls != nil {
-		all = append(all, tls.Key)
+	for _, address := range listeners {
+		if socket, is := strings.CutPrefix(address, unixPrefix); is {
+			all = append(all, socket)
+		}
 	}
-	if c.Console != nil && c.Console.TLS != nil {
-		all = append(all, c.Console.TLS.Key)
+	if c.SecretStore != nil {
+		all = append(all, c.SecretStore.used()...)
 	}
 	for _, s := range c.Servers {
+		all = append(all, s.Transport.used()...)
 		if s.Auth != nil {
-			all = append(all, s.Auth.Files()...)
+			all = append(all, s.Auth.used()...)
 		}
 	}
 	return files(all)
 }
 
-// files returns the absolute paths of the files among paths, sorted, once each.
+// used returns the files in the settings of a block. Of a wrapped program it is only the
+// program, and only if its wall may be wider than that of another one.
+func (b *Block) used() []string {
+	var settings map[string]any
+	if json.Unmarshal(b.Settings, &settings) != nil {
+		return nil
+	}
+	if b.Component == wrappingTransport {
+		if settings["sandbox"] == nil {
+			return nil
+		}
+		settings = map[string]any{"command": settings["command"]}
+	}
+	all := slices.Clone(b.files)
+	if command, _ := settings["command"].([]any); len(command) > 0 {
+		if program, _ := command[0].(string); strings.ContainsRune(program, filepath.Separator) {
+			all = append(all, absoluteIn(b.Dir, program)) // also if it is built later
+		}
+	}
+	return append(all, existing(b.Dir, settings)...)
+}
+
+// existing returns the files that texts in a value name, alone or behind the "=" of an
+// option, as seen from dir.
+func existing(dir string, value any) (all []string) {
+	switch v := value.(type) {
+	case map[string]any:
+		for _, member := range v {
+			all = append(all, existing(dir, member)...)
+		}
+	case []any:
+		for _, element := range v {
+			all = append(all, existing(dir, element)...)
+		}
+	case string:
+		_, option, _ := strings.Cut(v, "=")
+		for _, text := range []string{v, option} {
+			if text == "" || len(text) > maxPathText || strings.ContainsRune(text, 0) {
+				continue
+			}
+			path := absoluteIn(dir, text)
+			if _, err := os.Lstat(path); err == nil {
+				all = append(all, path)
+			}
+		}
+	}
+	return all
+}
+
+// maxPathText is the maximum length of a text in settings that may be a path.
+const maxPathText = 4096
+
+// files returns the absolute paths of the files among paths, and what links among them lead
+// to, sorted, once each.
 func files(paths []string) []string {
 	var all []string
 	for _, path := range paths {
@@ -58,8 +119,12 @@ func files(paths []string) []string {
 		if err != nil {
 			continue
 		}
-		if info, err := os.Stat(path); err != nil || !info.IsDir() {
-			all = append(all, path)
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			continue
+		}
+		all = append(all, path)
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			all = append(all, real)
 		}
 	}
 	slices.Sort(all)

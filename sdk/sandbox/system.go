@@ -1,7 +1,9 @@
 package sandbox
 
 import (
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -27,7 +29,7 @@ var Devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/d
 // processes are not among them.
 var System = sync.OnceValue(func() []string {
 	var all []string
-	secrets := readable(systemSecrets)
+	secrets := append(readable(systemSecrets), closed(os.Geteuid(), configured)...)
 	for _, dir := range systemDirs {
 		if g, err := Around(dir, secrets); err == nil {
 			all = append(all, g.Paths...)
@@ -35,6 +37,45 @@ var System = sync.OnceValue(func() []string {
 	}
 	return outermost(append(all, facts()...))
 })
+
+// configured are the system's directories in which passwords and keys are kept, readable by
+// the superuser alone.
+var configured = []string{"/etc", "/usr/local/etc", "/opt"}
+
+// maxClosed bounds the entries of a directory that closed looks at.
+const maxClosed = 20_000
+
+// closed returns what in the directories only some users may read, if the user is the
+// superuser, whom modes do not stop. A wrapped program of the superuser may read of the
+// system what everybody may.
+func closed(user int, dirs []string) []string {
+	if user != 0 {
+		return nil
+	}
+	var all []string
+	for _, dir := range dirs {
+		left := maxClosed
+		_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+			if left--; left < 0 {
+				return fs.SkipAll
+			}
+			if err != nil || e.Type()&fs.ModeSymlink != 0 {
+				return nil
+			}
+			info, err := e.Info()
+			switch {
+			case err != nil:
+			case e.IsDir() && info.Mode()&0o005 != 0o005:
+				all = append(all, path)
+				return fs.SkipDir
+			case !e.IsDir() && info.Mode()&0o004 == 0:
+				all = append(all, path)
+			}
+			return nil
+		})
+	}
+	return all
+}
 
 // outermost returns the paths that lie in no other of the paths, once each.
 func outermost(paths []string) []string {

@@ -92,6 +92,8 @@ func (w *Wall) aboutPath(r *sandbox.Rules, path string) string {
 		return fmt.Sprintf("the sandbox refuses to change %s: this tool counts as reading; if it writes, name its command in `write = [...]` of the transport block, or set `access = \"write\"` in its tool block", path)
 	case allowed(r.Read) && !inside:
 		return fmt.Sprintf("the sandbox refuses to change %s: add it to `sandbox { write = [%q] }` in the transport block", path, path)
+	case inside && slices.Contains(w.ownFiles(), path):
+		return fmt.Sprintf("the sandbox refuses to change %s: Junctor uses this file, or a server that Junctor starts; `sandbox { write = [%q] }` in the transport block lets the program change it, and with it what runs outside of the sandbox", path, existing(path))
 	case inside && len(w.withheld()) > 0:
 		return fmt.Sprintf("the sandbox refuses %s: cwd holds %s, so its other entries are granted one by one and no new ones can be created in it; set cwd to a directory below it%s",
 			path, strings.Join(first(w.withheld()), ", "), w.aboutOwnFiles())
@@ -100,6 +102,14 @@ func (w *Wall) aboutPath(r *sandbox.Rules, path string) string {
 		return fmt.Sprintf("the sandbox refuses to create %s: add `sandbox { write = [%q] }` to the transport block", path, filepath.Dir(path))
 	}
 	return fmt.Sprintf("the sandbox refuses %s: add `sandbox { read = [%q] }` to the transport block, or write if the program must change it", path, path)
+}
+
+// existing returns the path, or the directory of one that does not exist.
+func existing(path string) string {
+	if _, err := os.Lstat(path); err != nil {
+		return filepath.Dir(path)
+	}
+	return path
 }
 
 // withheld returns what in the working directory no tool can change.

@@ -117,7 +117,7 @@ func New(o Options) (*Wall, error) {
 		return nil, err
 	}
 	w.program = sandbox.Program(sandbox.Start{
-		Executable: o.Program, Command: o.Command, Dir: o.Dir, Path: o.PathVar, Writable: slices.Concat(w.dir.Paths, w.write), Private: w.ownFiles(),
+		Executable: o.Program, Command: o.Command, Dir: o.Dir, Path: o.PathVar, Writable: slices.Concat(w.dir.Paths, w.write), Private: w.hiddenFiles(),
 	})
 	return w, nil
 }
@@ -263,6 +263,20 @@ func (w *Wall) ownFiles() []string {
 	return all
 }
 
+// hiddenFiles returns those of ownFiles that are read by nobody but Junctor: no programs, and
+// nothing that the program itself is started with. Programs share interpreters.
+func (w *Wall) hiddenFiles() []string {
+	var started []string
+	for _, word := range append([]string{w.o.Program}, w.o.Command...) {
+		path := sandbox.Expand(word, w.o.Dir)
+		started = append(started, path, sandbox.Resolve(path))
+	}
+	return slices.DeleteFunc(w.ownFiles(), func(path string) bool {
+		info, err := os.Stat(path)
+		return err == nil && info.Mode()&0o111 != 0 || slices.Contains(started, path)
+	})
+}
+
 // covers reports whether one of the granted paths is path or above it.
 func covers(granted []string, path string) bool {
 	real, err := filepath.EvalSymlinks(path)
@@ -330,7 +344,7 @@ func (w *Wall) Probe(work, dir string) *sandbox.Rules {
 	r.Network, r.UnixSockets, r.Limits = sandbox.Network{}, false, process.Limits{}
 	r.Read = slices.Concat(r.Read, w.dir.Paths, w.write)
 	r.Write = append(r.Write, work)
-	if g, err := sandbox.Around(dir, append(private(), w.ownFiles()...)); dir != "" && err == nil {
+	if g, err := sandbox.Around(dir, append(private(), w.hiddenFiles()...)); dir != "" && err == nil {
 		r.Read = append(r.Read, g.Paths...)
 	}
 	return r

@@ -130,12 +130,15 @@ func (k kind) refused(info *arch.Info) [][]seccomp.SyscallGroup {
 	}
 	all := [][]seccomp.SyscallGroup{always}
 	refuse := func(calls ...seccomp.NameWithConditions) {
+		calls = slices.DeleteFunc(slices.Clone(calls), func(c seccomp.NameWithConditions) bool {
+			_, ok := info.SyscallNames[c.Name]
+			return !ok
+		})
 		all = append(all, []seccomp.SyscallGroup{{NamesWithCondtions: calls, Action: denied}})
 	}
 	refuse(limits...)
-	if !k.attributes {
-		refuse(attributeRequests...)
-	}
+	refuse(attributeRequests...)
+	refuse(leases...)
 	if !k.unixSockets {
 		refuse(datagramPairs...)
 	}
@@ -156,6 +159,12 @@ var limits = []seccomp.NameWithConditions{
 	{Name: "prlimit64", Conditions: seccomp.ArgumentConditions{not(0, 0)}},
 	{Name: "prlimit64", Conditions: append(equal32(1, unix.RLIMIT_LOCKS), not(2, 0))},
 	{Name: "setrlimit", Conditions: equal32(0, unix.RLIMIT_LOCKS)},
+}
+
+// leases make each process that opens a file of the user wait, up to a minute, for a program
+// that can only read the file.
+var leases = []seccomp.NameWithConditions{
+	{Name: "fcntl", Conditions: equal32(1, unix.F_SETLEASE)}, {Name: "fcntl64", Conditions: equal32(1, unix.F_SETLEASE)},
 }
 
 // attributeRequests change flags and the like of a file that is open for reading: the

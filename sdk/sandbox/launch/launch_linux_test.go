@@ -276,7 +276,9 @@ func TestOtherProcessesAreOutOfReach(t *testing.T) {
 		{"call", fmt.Sprint(unix.SYS_IOCTL), "0", "0x140086602", "0"},
 		{"call", fmt.Sprint(unix.SYS_IOCTL), "0", "0x401c5820", "0"},
 		{"call", fmt.Sprint(unix.SYS_IOCTL), "0", "0x40087602", "0"}, // FS_IOC_SETVERSION
-		{"call", fmt.Sprint(unix.SYS_PRLIMIT64), "0", "10", "1"},     // RLIMIT_LOCKS, which says whose run it is
+		{"call", fmt.Sprint(unix.SYS_FCNTL), "0", "1024", "1"},       // F_SETLEASE
+		{"call", fmt.Sprint(unix.SYS_FCNTL), "0", "0x100000400", "1"},
+		{"call", fmt.Sprint(unix.SYS_PRLIMIT64), "0", "10", "1"}, // RLIMIT_LOCKS, which says whose run it is
 		{"call", fmt.Sprint(unix.SYS_PRLIMIT64), "0", "0x10000000a", "1"},
 		{"call", fmt.Sprint(unix.SYS_SETRLIMIT), "10", "1", "0"},
 		{"call", fmt.Sprint(unix.SYS_IO_URING_SETUP), "1", "0", "0"},
