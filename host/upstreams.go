@@ -109,7 +109,7 @@ func (g *generation) pluginSpec(name, server string) plugin.Spec {
 func (g *generation) openRequest(s *config.Server) plugin.Request {
 	r := plugin.Request{
 		Spec: g.pluginSpec(s.Transport.Plugin, s.Name), Component: s.Transport.Component, Server: s.Name, Settings: s.Transport.Settings, Dir: s.Transport.Dir,
-		MaxMessage: s.MaxMessage, Env: g.variables(s.Transport.EnvNames), Private: slices.Clone(g.usedFiles()),
+		MaxMessage: s.MaxMessage, Env: g.variables(s.Transport.EnvNames), Private: slices.Clone(g.usedFiles()), Changeable: g.Config.Changeable(),
 	}
 	for _, described := range g.manifests {
 		r.Private = append(r.Private, described.Path)

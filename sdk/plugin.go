@@ -94,6 +94,9 @@ type Server struct {
 	// with passwords that it names. A program that a client controls must not change
 	// them.
 	Private []string
+	// Changeable lists directories in which programs that clients control may make
+	// links. A path through such a link is not the one that the configuration names.
+	Changeable []string
 	// MaxMessage is the maximum size of a message in bytes, in both directions.
 	MaxMessage int
 	// Cache is a private directory of the plugin for data that can be rebuilt.

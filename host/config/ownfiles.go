@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/junctor-mcp/junctor/sdk/sandbox"
 )
 
 // Written returns the files that decide what Junctor runs: those of the configuration with
@@ -53,6 +55,28 @@ func (c *Config) Used() []string {
 		}
 	}
 	return files(all)
+}
+
+// Changeable returns the directories that tools of wrapped programs may change: their working
+// directories, and what their sandbox blocks grant for writing.
+func (c *Config) Changeable() (all []string) {
+	for _, s := range c.Servers {
+		if s.Transport.Component != wrappingTransport {
+			continue
+		}
+		var settings struct {
+			Cwd     string
+			Sandbox struct{ Write []string }
+		}
+		if json.Unmarshal(s.Transport.Settings, &settings) != nil {
+			continue
+		}
+		for _, dir := range append([]string{settings.Cwd}, settings.Sandbox.Write...) {
+			all = append(all, sandbox.Expand(dir, s.Transport.Dir))
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // used returns the files in the settings of a block. Of a wrapped program it is only the

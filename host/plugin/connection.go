@@ -28,6 +28,7 @@ type Request struct {
 	MaxMessage int
 	Cache      string   // directory for data that the plugin can regenerate
 	Private    []string // files that programs which clients control must not change
+	Changeable []string // directories that programs which clients control may change
 	// Grant lists the services that the plugin may use for this server.
 	Grant sdk.Host
 	// Place returns the position of a setting in the configuration, given its path
@@ -74,7 +75,7 @@ func (s *Supervisor) Open(ctx context.Context, r Request) (*Connection, error) {
 	l.grant(c.capability, r.Grant)
 	c.stream, err = l.wire.Open(ctx, wire.OpenArgs{
 		Component: r.Component, Server: r.Server, Tenant: r.Tenant, Instance: c.instance, Settings: r.Settings, Dir: r.Dir, Env: r.Env,
-		MaxMessage: r.MaxMessage, Capability: c.capability, Cache: r.Cache, Private: r.Private,
+		MaxMessage: r.MaxMessage, Capability: c.capability, Cache: r.Cache, Private: r.Private, Changeable: r.Changeable,
 	})
 	if err != nil {
 		c.release()

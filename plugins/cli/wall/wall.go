@@ -58,10 +58,11 @@ type Options struct {
 	Dir     string   // the working directory
 	PathVar string   // the variable PATH of the program
 	// ConfigDir is the directory of the configuration file, for relative paths.
-	ConfigDir string
-	Private   []string  // files of Junctor, which no tool may change; see sdk.Server
-	Settings  *Settings // nil if there is no block
-	Limits    process.Limits
+	ConfigDir  string
+	Private    []string  // files of Junctor, which no tool may change; see sdk.Server
+	Changeable []string  // directories that tools of other programs may change; see sdk.Server
+	Settings   *Settings // nil if there is no block
+	Limits     process.Limits
 }
 
 // A Wall makes the rules for the runs of one program. Its methods may be called
@@ -79,7 +80,7 @@ type Wall struct {
 // private returns what a directory is granted without: private files, the home
 // directories of others, and what is about other processes.
 func private() []string {
-	all := append(sandbox.Private(), "/proc", "/run/user")
+	all := slices.Concat(sandbox.Private(), temps(), []string{"/proc", "/run/user"})
 	own := sandbox.OwnHomes()
 	for _, home := range sandbox.Homes() {
 		all = append(all, sandbox.HiddenIn(home)...)
@@ -94,10 +95,13 @@ func private() []string {
 // directory is private and the block does not name it, or if a block is there and
 // this kernel cannot enforce it.
 func New(o Options) (*Wall, error) {
-	if real, err := filepath.EvalSymlinks(o.Dir); err == nil {
-		o.Dir = real
-	}
 	w := &Wall{o: o}
+	var err error
+	if w.o.Dir, err = w.follow(o.Dir); err != nil {
+		e := sdk.AttrErrorf("cwd", "%s cannot be granted: %v", o.Dir, err)
+		e.Code = sdk.Unavailable
+		return nil, e
+	}
 	if o.Settings != nil {
 		w.network, _ = sandbox.ParseNetwork(o.Settings.Network) // Check has parsed it
 		if err := w.addBlock(o.Settings); err != nil {
@@ -112,7 +116,6 @@ func New(o Options) (*Wall, error) {
 		}
 	}
 	w.addNeeds()
-	var err error
 	if w.dir, err = w.cwd(reading); err != nil {
 		return nil, err
 	}
@@ -137,7 +140,9 @@ func (w *Wall) addBlock(s *Settings) error {
 					err = pe.Err
 				}
 				e := sdk.AttrErrorf(fmt.Sprintf("sandbox.%s[%d]", list.name, i), "%s cannot be granted: %v", at, err)
-				e.Code, e.Hint = sdk.Unavailable, "create it, or remove it from the list"
+				if e.Code = sdk.Unavailable; errors.Is(err, fs.ErrNotExist) {
+					e.Hint = "create it, or remove it from the list"
+				}
 				return e
 			}
 			*list.to = append(*list.to, granted...)
@@ -149,26 +154,22 @@ func (w *Wall) addBlock(s *Settings) error {
 // named returns the grant for a path that the configuration names. It has what is
 // private only if the path itself is private.
 func (w *Wall) named(path string) ([]string, error) {
-	if _, err := os.Stat(path); err != nil {
+	real, err := w.follow(path)
+	if err != nil {
 		return nil, err
 	}
-	if real, err := filepath.EvalSymlinks(path); err == nil && strings.HasPrefix(real, "/proc/") && strings.Trim(strings.Split(real, "/")[2], "0123456789") == "" {
+	if _, err := os.Lstat(real); err != nil {
+		return nil, err
+	}
+	if strings.HasPrefix(real, "/proc/") && strings.Trim(strings.Split(real, "/")[2], "0123456789") == "" {
 		return nil, errors.New("it is about one process; every program has its own /proc/self")
 	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		for _, dir := range append([]string{w.o.Dir}, w.write...) {
-			if sandbox.Within(filepath.Clean(path), dir) && real != dir && !sandbox.Within(real, dir) {
-				return nil, fmt.Errorf("a link leads from it to %s, and a tool can make such links in %s; write the path that it leads to", real, dir)
-			}
-		}
-	}
-	g, err := sandbox.Around(path, private())
+	g, err := around(real, private())
 	if _, is := errors.AsType[*sandbox.ForbiddenError](err); is { // hidden, or private itself
-		g, err = sandbox.Around(path, sandbox.Private())
+		g, err = around(real, sandbox.Private())
 	}
 	if _, is := errors.AsType[*sandbox.ForbiddenError](err); is {
-		real, err := filepath.EvalSymlinks(path)
-		return []string{real}, err
+		return []string{real}, nil
 	}
 	return g.Paths, err
 }
@@ -177,7 +178,10 @@ func (w *Wall) named(path string) ([]string, error) {
 func (w *Wall) addNeeds() {
 	for _, need := range sandbox.Needs(w.o.Command) {
 		for _, item := range need.Paths {
-			path := needed(sandbox.Expand(item, "/"))
+			path, err := w.needed(sandbox.Expand(item, "/"))
+			if err != nil {
+				continue
+			}
 			if need.Kind == sandbox.WriteNeed {
 				w.write = append(w.write, path)
 				if strings.HasSuffix(item, "/") {
@@ -192,15 +196,15 @@ func (w *Wall) addNeeds() {
 
 // needed returns a path of the table without symbolic links, which people use to keep
 // their settings in a repository. A link to private files is not followed.
-func needed(path string) string {
-	real := sandbox.Resolve(path)
+func (w *Wall) needed(path string) (string, error) {
+	real, err := w.follow(path)
 	private := func(path string) bool {
 		return slices.ContainsFunc(sandbox.Private(), func(p string) bool { return path == p || sandbox.Within(path, p) })
 	}
 	if private(real) && !private(path) {
-		return path
+		return path, err
 	}
-	return real
+	return real, err
 }
 
 // An access is what the working directory is granted for. Junctor's own files may be read,
@@ -220,11 +224,11 @@ func (w *Wall) cwd(how access) (sandbox.Grant, error) {
 	if slices.ContainsFunc(sandbox.Homes(), func(home string) bool { return w.o.Dir == "/" || w.o.Dir == home || sandbox.Within(home, w.o.Dir) }) {
 		forbidden = private()
 	}
-	forbidden = append(forbidden, sandbox.PrivateIn(w.o.Dir)...)
+	forbidden = slices.Concat(forbidden, sandbox.PrivateIn(w.o.Dir), temps())
 	if how == changing && !covers(w.write, w.o.Dir) {
 		forbidden = append(forbidden, w.ownFiles()...)
 	}
-	g, err := sandbox.Around(w.o.Dir, forbidden)
+	g, err := around(w.o.Dir, forbidden)
 	inside, is := errors.AsType[*sandbox.ForbiddenError](err)
 	switch {
 	case err == nil:
@@ -309,7 +313,7 @@ func (w *Wall) Call(use Use) (*sandbox.Rules, error) {
 	switch {
 	case use.Anywhere:
 		cwd, err = sandbox.Around("/", private())
-	case len(cwd.Without) > 0:
+	case len(cwd.Without) > 0 || sandbox.Within(sandbox.Resolve(os.TempDir()), w.o.Dir) || sandbox.Resolve(os.TempDir()) == w.o.Dir:
 		cwd, err = w.cwd(reading)
 	}
 	if err != nil {
