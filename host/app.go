@@ -198,7 +198,7 @@ func Load(ctx context.Context, o Options) (*App, config.Diagnostics) {
 	})
 	a.Gateway = gateway.New(gateway.Options{
 		Version: o.Version, Catalog: a.Catalog, Log: o.Log, Events: a.events, Budget: a.messages, Lines: a.serverLog, Usage: &a.usage, Limit: a.toolLimits, Approval: gate, Audit: a.audit, States: a.states,
-		Login: a.findLoginPage, Local: o.Local, Roots: rootsOf(o.Roots),
+		Login: a.findLoginPage, Hide: a.redactor.hide, Local: o.Local, Roots: rootsOf(o.Roots),
 	})
 	a.pins = a.newPins()
 	g.build(nil)

@@ -135,7 +135,7 @@ func authOf(ctx context.Context, app *host.App, s *config.Server, tenant string)
 	one := &authJSON{Server: s.Name, Provider: s.Auth.Kind, Tenant: tenant, State: "unknown", At: s.Auth.At.String()}
 	state, err := app.AuthState(ctx, s, tenant)
 	if err != nil {
-		one.State, one.err, one.Error = "failed", err, errorOf(err)
+		one.State, one.err, one.Error = "failed", err, errorOf(err).Masked(app.Hide)
 		return one
 	}
 	one.State, one.Account, one.Scopes, one.Stored = state.State, state.Account, state.Scopes, state.Stored

@@ -99,7 +99,7 @@ func (e *env) connectAll(ctx context.Context, app *host.App, servers []*config.S
 	for i, st := range list {
 		st.Latency = took[i].Milliseconds()
 		if errs[i] != nil {
-			st.OK, st.Error = false, errorOf(errs[i])
+			st.OK, st.Error = false, errorOf(errs[i]).Masked(app.Hide)
 		}
 	}
 	return list

@@ -76,7 +76,7 @@ func hinted(err error, code fault.Code, hint string) error {
 // tell prints an error that does not end the verb.
 func (e *env) tell(err error) {
 	if e.json {
-		e.printStderrJSON("error", errorOf(err))
+		e.printStderrJSON("error", errorOf(err).Masked(e.hide))
 	} else {
 		e.printError(err)
 	}
@@ -131,7 +131,8 @@ func (e *env) warnNoServers(app *host.App) {
 }
 
 func (e *env) printError(err error) {
-	f := faultOf(err)
+	f := *faultOf(err)
+	f.Message, f.Hint = e.hide(f.Message), e.hide(f.Hint)
 	var b strings.Builder
 	part := func(format string, text string) { fmt.Fprintf(&b, format+"\n", oneText(text)) }
 	part("error: %s", f.Message)
@@ -149,7 +150,7 @@ func (e *env) printError(err error) {
 	if len(f.Output) > 0 {
 		b.WriteString("  its last lines:\n")
 		for _, line := range f.Output[max(0, len(f.Output)-outputShown):] {
-			part("    | %s", line)
+			part("    | %s", e.hide(line))
 		}
 	}
 	if f.Hint != "" {
@@ -157,6 +158,15 @@ func (e *env) printError(err error) {
 	}
 	part("code: %s", string(f.Code))
 	fmt.Fprint(e.stderr, b.String())
+}
+
+// hide masks the secrets of the configuration in a text about a failure: a server may repeat
+// its key in an error.
+func (e *env) hide(text string) string {
+	if e.app == nil {
+		return text
+	}
+	return e.app.Hide(text)
 }
 
 // oneText indents the further lines of a text more than any part of an error. Text of a

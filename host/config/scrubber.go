@@ -150,12 +150,18 @@ func escapedForms(secret string) (all []string) {
 	return slices.DeleteFunc(forms, func(one string) bool { return one == secret })
 }
 
-// quotedForms returns a text as Go and JSON write it in quotes.
+// quotedForms returns a text as Go and JSON write it in quotes, with slashes as they are and
+// escaped, as PHP does.
 func quotedForms(text string) (all []string) {
 	inGo := strconv.Quote(text)
 	all = append(all, inGo[1:len(inGo)-1])
 	if inJSON, err := json.Marshal(text); err == nil {
 		all = append(all, string(inJSON[1:len(inJSON)-1]))
+	}
+	if strings.Contains(text, "/") {
+		for _, one := range slices.Clone(all) {
+			all = append(all, strings.ReplaceAll(one, "/", `\/`))
+		}
 	}
 	return all
 }

@@ -135,7 +135,11 @@ func (r *request) fault(err error) *rpcError {
 		err = fault.New(fault.NameUnknown, "unknown name")
 	}
 	if local(r.principal) {
-		return faultError(withLastWords(err), r.modern)
+		f := *fault.As(withLastWords(err))
+		f.Message, f.Hint = r.gw.opts.Hide(f.Message), r.gw.opts.Hide(f.Hint) // a server may repeat its key in an error
+		e := faultError(&f, r.modern)
+		e.cause = err
+		return e
 	}
 	told, id := r.gw.failures.withoutDetails(err, r.method, r.requestID)
 	e := faultError(told, r.modern)

@@ -48,6 +48,8 @@ type Options struct {
 	// login if none is in progress. ok is false if only the command line can log in. Login
 	// may be nil.
 	Login func(ctx context.Context, server string, p authn.Principal) (page Page, ok bool)
+	// Hide masks the secrets in a text about a failure; nil: it has none.
+	Hide func(text string) string
 	// Local is the command line if it is the only client, and nil for a gateway.
 	Local LocalClient
 	// Roots is the result of roots/list for clients without roots; it may be nil.
@@ -140,6 +142,9 @@ func New(o Options) *Gateway {
 	}
 	if o.Usage == nil {
 		o.Usage = &usage.Counter{}
+	}
+	if o.Hide == nil {
+		o.Hide = func(text string) string { return text }
 	}
 	g := &Gateway{
 		opts: o, serverLog: o.Lines, catalog: o.Catalog, questions: questionChecker{o.Log}, warnings: newWarnings(o.Log), failures: failures{log: o.Log},
