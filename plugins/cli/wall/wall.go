@@ -267,7 +267,7 @@ func (w *Wall) ownFiles() []string {
 	return all
 }
 
-// hiddenFiles returns those of ownFiles that are read by nobody but Junctor: no programs, and
+// hiddenFiles returns those of ownFiles that only Junctor reads: no programs, and
 // nothing that the program itself is started with. Programs share interpreters.
 func (w *Wall) hiddenFiles() []string {
 	var started []string
