@@ -243,7 +243,11 @@ func (o *outliner) body(body *hclsyntax.Body) {
 			o.sandboxed(b.Body)
 			continue
 		}
-		was, inherited := o.thirdParty, o.inherits
+		was, inherited, all := o.thirdParty, o.inherits, o.showsAll
+		if b.Type == "auth" && strings.HasPrefix(o.in, "gateway") {
+			o.add(Sets, b.TypeRange, "that clients are admitted by "+visible(labelOf(b)))
+			o.showsAll = true // as whom, with which roles, and from where
+		}
 		o.inherits = o.inherits || b.Type == "transport"
 		if b.Type == "transport" || b.Type == "auth" && strings.HasPrefix(o.in, "server ") {
 			o.thirdParty = o.isThirdParty(b)
@@ -252,7 +256,7 @@ func (o *outliner) body(body *hclsyntax.Body) {
 			o.needs(b.Body)
 		}
 		o.body(b.Body)
-		o.thirdParty, o.inherits = was, inherited
+		o.thirdParty, o.inherits, o.showsAll = was, inherited, all
 	}
 }
 
@@ -276,7 +280,7 @@ func (o *outliner) attribute(a *hclsyntax.Attribute) {
 		o.add(Passes, a.SrcRange, "environment variables "+o.written(a.Expr))
 	case a.Name == "listen":
 		o.add(Listens, a.SrcRange, o.written(a.Expr))
-	case o.thirdParty || o.showsAll || namesPlace(a.Name) || slices.Contains(weakens, a.Name):
+	case o.thirdParty || o.showsAll || namesPlace(a.Name) || isPath(a.Expr) || slices.Contains(weakens, a.Name):
 		o.add(Sets, a.SrcRange, visible(a.Name)+" = "+o.redactedSource(a.Name, a.Expr)+o.link(a.Expr))
 	}
 }
@@ -285,8 +289,17 @@ func (o *outliner) attribute(a *hclsyntax.Attribute) {
 // Junctor.
 var weakens = []string{
 	"ca", "skip_verify", "server_name", "allow_plain", "allow_private", "allow_plaintext", "allow_remote",
-	"hosts", "origins", "proxies", "socket_mode", "admins", "viewers",
+	"hosts", "origins", "proxies", "socket_mode", "admins", "viewers", "dangerous",
 }
+
+// isPath reports whether an expression is a literal that begins like a path, such as that of
+// a private key.
+func isPath(e hclsyntax.Expression) bool {
+	text, ok := literal(e)
+	return ok && pathStart.MatchString(text)
+}
+
+var pathStart = lazyregexp.New(`^(/|~/|\.\.?/)`)
 
 // link returns a note with the target of a symbolic link that a setting names, if the
 // target is outside of the configuration's directory. The digest covers the target.
