@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -38,14 +39,28 @@ type generation struct {
 	upstreams map[string]*upstream.Upstream // of the enabled servers, by name
 	inputs    map[string]string             // what each upstream was made of, by server
 
-	findUsed sync.Once
-	used     []string // see usedFiles
+	findFiles sync.Once
+	files     files
 }
 
-// usedFiles returns the files that the configuration names, as they were at the first use.
-func (g *generation) usedFiles() []string {
-	g.findUsed.Do(func() { g.used = g.Config.Used() })
-	return g.used
+// files are the files that wrapped programs must not reach or change, and what they may change.
+type files struct{ private, protected, changeable []string }
+
+// ownFiles returns the files of the configuration, as they were at the first use.
+func (g *generation) ownFiles() files {
+	g.findFiles.Do(func() {
+		g.files = files{g.Config.Confidential(), g.Config.Used(), g.Config.Changeable()}
+		if !g.reviewed { // else a change has to be reviewed before it counts
+			g.files.protected = append(g.files.protected, g.Config.Written()...)
+		}
+		for _, described := range g.manifests {
+			g.files.protected = append(g.files.protected, described.Path)
+		}
+		if program, err := os.Executable(); err == nil {
+			g.files.protected = append(g.files.protected, program)
+		}
+	})
+	return g.files
 }
 
 // read reads the configuration. The generation is nil exactly when a diagnostic is an

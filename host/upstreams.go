@@ -3,9 +3,7 @@ package host
 import (
 	"context"
 	"encoding/json"
-	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/junctor-mcp/junctor/host/cache"
 	"github.com/junctor-mcp/junctor/host/catalog"
@@ -107,18 +105,10 @@ func (g *generation) pluginSpec(name, server string) plugin.Spec {
 
 // openRequest returns the plugin request for a connection to a server.
 func (g *generation) openRequest(s *config.Server) plugin.Request {
+	own := g.ownFiles()
 	r := plugin.Request{
 		Spec: g.pluginSpec(s.Transport.Plugin, s.Name), Component: s.Transport.Component, Server: s.Name, Settings: s.Transport.Settings, Dir: s.Transport.Dir,
-		MaxMessage: s.MaxMessage, Env: g.variables(s.Transport.EnvNames), Private: slices.Clone(g.usedFiles()), Changeable: g.Config.Changeable(),
-	}
-	for _, described := range g.manifests {
-		r.Private = append(r.Private, described.Path)
-	}
-	if program, err := os.Executable(); err == nil {
-		r.Private = append(r.Private, program)
-	}
-	if !g.reviewed { // else a change has to be reviewed before it counts
-		r.Private = append(r.Private, g.Config.Written()...)
+		MaxMessage: s.MaxMessage, Env: g.variables(s.Transport.EnvNames), Private: own.private, Protected: own.protected, Changeable: own.changeable,
 	}
 	if g.opts.Dirs.Cache != "" {
 		r.Cache = filepath.Join(string(g.opts.Dirs.Cache), "plugins", s.Transport.Plugin)

@@ -90,10 +90,14 @@ type Server struct {
 	// Env holds environment variables of the host as NAME=value: those that the
 	// settings list in an attribute of the format "env_names".
 	Env []string
-	// Private lists files that Junctor reads, such as the configuration and the files
-	// with passwords that it names. A program that a client controls must not change
+	// Private lists files that Junctor alone reads, such as those with passwords and keys,
+	// and the audit log. A program that a client controls must neither read nor change
 	// them.
 	Private []string
+	// Protected lists files that Junctor and the servers that it starts believe, such as
+	// the configuration and the programs in it. A program that a client controls must not
+	// change them.
+	Protected []string
 	// Changeable lists directories in which programs that clients control may make
 	// links. A path through such a link is not the one that the configuration names.
 	Changeable []string

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/host/secretname"
 	"github.com/junctor-mcp/junctor/sdk/sandbox"
 )
 
@@ -29,13 +30,57 @@ func (c *Config) Written() []string {
 	return files(all)
 }
 
+// Confidential returns the files that only Junctor reads: those of file(), of secret stores,
+// keys and credentials, and the audit log.
+func (c *Config) Confidential() []string {
+	all := append(slices.Clone(c.included), c.Audit.File)
+	if c.SecretStore != nil && c.SecretStore.File != nil {
+		all = append(all, c.SecretStore.File.PasswordFile, c.SecretStore.File.Path)
+	}
+	if tls := c.Gateway.HTTP.TLS; tls != nil {
+		all = append(all, tls.Key)
+	}
+	if c.Console != nil && c.Console.TLS != nil {
+		all = append(all, c.Console.TLS.Key)
+	}
+	for _, s := range c.Servers {
+		all = append(all, s.Transport.secretFiles()...)
+		if s.Auth != nil {
+			all = append(append(all, s.Auth.Files()...), s.Auth.secretFiles()...)
+		}
+	}
+	return files(all)
+}
+
+// secretFiles returns the files in settings whose name sounds like a secret, such as the key
+// of a certificate.
+func (b *Block) secretFiles() (all []string) {
+	var settings map[string]any
+	if json.Unmarshal(b.Settings, &settings) != nil || b.Component == wrappingTransport {
+		return nil
+	}
+	var find func(members map[string]any)
+	find = func(members map[string]any) {
+		for name, value := range members {
+			if inner, ok := value.(map[string]any); ok {
+				find(inner)
+			}
+			if text, ok := value.(string); ok && secretname.Sounds(name) {
+				all = append(all, existing(b.Dir, text)...)
+			}
+		}
+	}
+	find(settings)
+	return all
+}
+
 // Used returns the files that the configuration names: those of file(), of every setting that
 // is a path, the sockets of listeners, and the programs and files in the settings of
 // transports, auth providers and secret stores. Junctor and what it starts believe them, so no
 // wrapped program may change them. A review of the configuration does not see what is in
 // them.
 func (c *Config) Used() []string {
-	all := slices.Concat(c.included, c.named)
+	all := slices.Clone(c.named)
 	listeners := []string{c.Gateway.HTTP.Listen}
 	if c.Telemetry.Metrics != nil {
 		listeners = append(listeners, c.Telemetry.Metrics.Listen)

@@ -71,13 +71,19 @@ func (r *request) send(ctx context.Context, up *upstream.Upstream, call *upstrea
 
 // inspect looks at the result of a server, as the server made it.
 func (r *request) inspect(reply *upstream.Reply) error {
+	unfit := ""
+	if r.method == mcp.MethodCallTool {
+		unfit = r.gw.tools.output(r.tool, r.warner(), reply.Result)
+	}
 	if err := r.fitResult(reply); err != nil {
 		return err
 	}
 	r.names = reply.Names
 	switch r.method {
 	case mcp.MethodCallTool:
-		reply.Result = r.gw.tools.output(r.tool, r.warner(), reply.Result)
+		if r.comparesOutput() {
+			reply.Result = r.gw.tools.readable(r.tool, reply.Result, unfit)
+		}
 		return r.recordTask(reply)
 	case mcp.MethodReadResource:
 		if r.requested != r.item.Name {
@@ -85,6 +91,12 @@ func (r *request) inspect(reply *upstream.Reply) error {
 		}
 	}
 	return nil
+}
+
+// comparesOutput reports whether the client may compare results with the tool's output
+// schema: the command line does not, and legacy clients know only schemas of objects.
+func (r *request) comparesOutput() bool {
+	return r.local == nil && r.tool.Output != nil && (r.modern || mcp.Member(r.tool.ForLegacy(r.tool.Raw), "outputSchema") != nil)
 }
 
 // convert turns a server's reply into what the client's era expects. Between the

@@ -63,26 +63,30 @@ func (v *toolValidator) arguments(t *catalog.Tool, args []byte, warn func(string
 	return s.Check(args)
 }
 
-// output compares a result with the tool's output schema, and returns the result to pass
-// on. warn is told of a mismatch, and the result is unchanged; if it is nil, the log is, and
-// the result becomes one that clients read whatever the schema says. output ignores results
-// that ask for input.
-func (v *toolValidator) output(t *catalog.Tool, warn func(string), result []byte) []byte {
-	if t.Output == nil {
-		return result
-	}
-	if string(mcp.Member(result, "isError")) == "true" {
-		return v.readableError(t, result)
+// output compares a result, as the server sent it, with the tool's output schema, and returns
+// what is wrong, or "". warn is told of a mismatch; nil: the log is. output ignores errors and
+// results that ask for input.
+func (v *toolValidator) output(t *catalog.Tool, warn func(string), result []byte) (problem string) {
+	if t.Output == nil || string(mcp.Member(result, "isError")) == "true" {
+		return ""
 	}
 	if kind, said := mcp.TextMember(result, "resultType"); said && kind != "complete" {
-		return result
+		return ""
 	}
-	problem := v.compareOutput(t, warn, result)
-	if problem == "" || warn != nil {
-		return result
+	return v.compareOutput(t, warn, result)
+}
+
+// readable returns a result that clients with the tool's output schema can read, given what
+// is wrong with it. Such a tool has no output schema from then on.
+func (v *toolValidator) readable(t *catalog.Tool, result []byte, problem string) []byte {
+	switch {
+	case problem != "":
+		v.removeOutput(t)
+		return unfitResult(result, problem)
+	case t.Output != nil && string(mcp.Member(result, "isError")) == "true":
+		return v.readableError(t, result)
 	}
-	v.removeOutput(t)
-	return unfitResult(result, problem)
+	return result
 }
 
 // unfitResult returns a result that does not fit the schema which clients know as an error

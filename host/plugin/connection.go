@@ -27,7 +27,8 @@ type Request struct {
 	// MaxMessage is the maximum size of a message in both directions, in bytes.
 	MaxMessage int
 	Cache      string   // directory for data that the plugin can regenerate
-	Private    []string // files that programs which clients control must not change
+	Private    []string // files that programs which clients control must neither read nor change
+	Protected  []string // files that they must not change
 	Changeable []string // directories that programs which clients control may change
 	// Grant lists the services that the plugin may use for this server.
 	Grant sdk.Host
@@ -75,7 +76,7 @@ func (s *Supervisor) Open(ctx context.Context, r Request) (*Connection, error) {
 	l.grant(c.capability, r.Grant)
 	c.stream, err = l.wire.Open(ctx, wire.OpenArgs{
 		Component: r.Component, Server: r.Server, Tenant: r.Tenant, Instance: c.instance, Settings: r.Settings, Dir: r.Dir, Env: r.Env,
-		MaxMessage: r.MaxMessage, Capability: c.capability, Cache: r.Cache, Private: r.Private, Changeable: r.Changeable,
+		MaxMessage: r.MaxMessage, Capability: c.capability, Cache: r.Cache, Private: r.Private, Protected: r.Protected, Changeable: r.Changeable,
 	})
 	if err != nil {
 		c.release()

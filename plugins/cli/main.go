@@ -35,7 +35,7 @@ func open(_ context.Context, s *sdk.Server, set *settings) (sdk.Conn, error) {
 	}
 	p := program{path: path, dir: dir, env: env}
 	p.wall, err = wall.New(wall.Options{
-		Program: path, Command: set.Command, Dir: dir, PathVar: stdio.Getenv(env, "PATH"), ConfigDir: s.Dir, Private: s.Private, Changeable: s.Changeable,
+		Program: path, Command: set.Command, Dir: dir, PathVar: stdio.Getenv(env, "PATH"), ConfigDir: s.Dir, Private: s.Private, Protected: s.Protected, Changeable: s.Changeable,
 		Settings: set.Sandbox, Limits: set.Limits.process(),
 	})
 	if err != nil {

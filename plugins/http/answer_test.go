@@ -274,6 +274,60 @@ func TestRedirect(t *testing.T) {
 	}
 }
 
+// TestRedirectWithinOrigin checks that a redirect which keeps the method, the body and the
+// origin is followed, and no other.
+//
+// deviation: redirects with status 307 or 308 to another path of the same origin | Junctor follows up to three | LibreChat#12849
+func TestRedirectWithinOrigin(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name     string
+		status   int
+		to       string
+		hops     int
+		followed bool
+	}{
+		{"308", 308, "/docs/D1?x=1", 1, true},
+		{"307 thrice", 307, "/next", 3, true},
+		{"307 four times", 307, "/next", 4, false},
+		{"302 would lose the body", 302, "/docs", 1, false},
+		{"another host", 308, "http://localhost.example/docs", 1, false},
+		{"another scheme", 308, "https://$HOST/docs", 1, false},
+		{"with a login", 308, "http://a:b@$HOST/docs", 1, false},
+		{"nowhere", 308, "", 1, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			hops := 0
+			s := answering(t, func(w http.ResponseWriter, r *http.Request, body string) bool {
+				if !strings.Contains(body, `"initialize"`) {
+					return false
+				}
+				if hops++; hops > c.hops {
+					if r.Header.Get("Authorization") != "Bearer secret" {
+						t.Errorf("%s has no credential", r.URL)
+					}
+					return false
+				}
+				if c.to != "" {
+					w.Header().Set("Location", strings.ReplaceAll(c.to, "$HOST", r.Host))
+				}
+				w.WriteHeader(c.status)
+				return true
+			})
+			conn := connect(t, s.url, `"headers":{"Authorization":"Bearer secret"}`)
+			conn.send(initialize)
+			if !c.followed {
+				conn.fails("1", "redirect_refused")
+				return
+			}
+			if g := conn.next(); g.err != nil {
+				t.Error(g.err)
+			}
+		})
+	}
+}
+
 // TestUnauthorized checks the error for a 401 response, which must contain no
 // secret.
 func TestUnauthorized(t *testing.T) {

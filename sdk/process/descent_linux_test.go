@@ -3,9 +3,11 @@ package process
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"os/exec"
+	"runtime"
 	"syscall"
 	"testing"
 	"time"
@@ -146,6 +148,75 @@ func daemons([]string) {
 		count(when, 2-i)
 	}
 	EndAll(endTime)
+}
+
+// TestSiblingsEndWithTheirRun: a program that starts a process as a child of the plugin, and
+// not as its own, does not leave it behind.
+func TestSiblingsEndWithTheirRun(t *testing.T) {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = as("siblings")
+	out, err := cmd.Output()
+	if want := "before 1\nafter 0\n"; string(out) != want || err != nil {
+		t.Errorf("%q, %v; want %q", out, err, want)
+	}
+}
+
+// siblingsOfRun is a plugin that starts a run which leaves a sibling. It prints how many
+// there are.
+func siblingsOfRun([]string) {
+	_, _ = MarkDescendants(), Adopt()
+	runtime.LockOSThread() // so that another thread than the first one starts the run
+	var run *Process
+	count := func(when string, want int) {
+		found := 0
+		for begun := time.Now(); time.Since(begun) < patience; time.Sleep(killPoll) {
+			if found = len(ownChildren()); run != nil && !closed(run.Done()) {
+				found--
+			}
+			if found == want {
+				break
+			}
+		}
+		fmt.Println(when, found)
+	}
+	r, w, err := os.Pipe()
+	started := make(chan struct{})
+	go func() {
+		defer close(started)
+		if err == nil {
+			run, err = Start(Command{Path: "/proc/self/exe", Args: []string{"sibling"}, Env: as("sibling"), Stdin: r})
+		}
+	}()
+	if <-started; err != nil {
+		fmt.Println(err)
+		return
+	}
+	_ = r.Close()
+	count("before", 1)
+	_ = w.Close()
+	<-run.Done()
+	count("after", 0)
+	EndAll(endTime)
+}
+
+// sibling starts a process as a child of its own parent, and ends with its input.
+func sibling([]string) {
+	cmd := exec.Command("/bin/sleep", "1000")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_PARENT, Setsid: true}
+	cmd.Env = []string{}
+	if err := cmd.Start(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	_, _ = io.Copy(io.Discard, os.Stdin)
+}
+
+func closed(done <-chan struct{}) bool {
+	select {
+	case <-done:
+		return true
+	default:
+		return false
+	}
 }
 
 // TestHostsThatJunctorStartedKnowTheUsersProcesses: a host that is itself a server of Junctor

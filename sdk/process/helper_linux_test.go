@@ -59,6 +59,8 @@ var programs = map[string]func(args []string){
 	"marking":    marking,
 	"nested":     nested,
 	"daemons":    daemons,
+	"siblings":   siblingsOfRun,
+	"sibling":    sibling,
 	"pluginlike": pluginlike,
 }
 

@@ -236,17 +236,35 @@ func endable() []int {
 // endAdopted kills the adopted children with this mark or this number, and all
 // their descendants.
 func endAdopted(mark string, number uint64) {
-	killAdopted(func(pid int, env []byte) bool { return hasMark(env, mark) || hasNumber(pid, number) })
+	list := func() []int { return slices.Concat(adopted(), siblings(number)) }
+	killThose(list, func(pid int, env []byte) bool { return hasMark(env, mark) || hasNumber(pid, number) })
 }
 
-// killAdopted kills the adopted children that match accepts, with all their
+// siblings returns the children with this number that are neither tracked nor adopted: a
+// program can start a process as its sibling, a child of the thread that started the program.
+func siblings(number uint64) (pids []int) {
+	ours := adoptable()
+	mu.Lock()
+	defer mu.Unlock()
+	for _, pid := range ownChildren() {
+		if tracked[pid] == nil && !exempt(pid) && !slices.Contains(ours, pid) && hasNumber(pid, number) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// killAdopted is killThose for the adopted children.
+func killAdopted(match func(pid int, env []byte) bool) { killThose(adopted, match) }
+
+// killThose kills the children in a list that match accepts, with all their
 // descendants. The end of a process may leave further children to adopt, so
-// killAdopted repeats until all have ended, for at most endTime.
-func killAdopted(match func(pid int, env []byte) bool) {
+// killThose repeats until all have ended, for at most endTime.
+func killThose(list func() []int, match func(pid int, env []byte) bool) {
 	killed, gone, bare := map[int]bool{}, map[int]bool{}, map[int]bool{}
 	for begun := time.Now(); time.Since(begun) < endTime; {
 		again := false
-		for _, pid := range adopted() {
+		for _, pid := range list() {
 			env := environment(pid)
 			if match(pid, env) {
 				killed[pid], again = true, true
@@ -270,6 +288,7 @@ func killAdopted(match func(pid int, env []byte) bool) {
 			}
 		}
 		reapMatching(adoptable, func(pid int) bool { return killed[pid] || surelyAdopted(pid) })
+		reapMatching(ownChildren, func(pid int) bool { return killed[pid] })
 		if !again {
 			return
 		}

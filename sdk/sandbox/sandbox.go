@@ -32,6 +32,8 @@ type Rules struct {
 	// program may read and execute. Missing ones are ignored, and paths with
 	// symbolic links: resolve them first.
 	Read []string `json:"read,omitempty"`
+	// List holds directories that the program may list, with the directories below them.
+	List []string `json:"list,omitempty"`
 	// Write holds files and directories that the program may also change.
 	Write []string `json:"write,omitempty"`
 	// Devices holds devices that the program may read and write.

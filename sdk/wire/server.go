@@ -128,7 +128,7 @@ func (s *Server) open(ctx context.Context, a OpenArgs) (opened *instance, err er
 	log := s.log.With("server", a.Server)
 	conn, err := t.Open(ctx, &sdk.Server{
 		Name: a.Server, Instance: a.Instance, Tenant: a.Tenant, Dir: a.Dir, Env: a.Env, MaxMessage: a.MaxMessage,
-		Cache: a.Cache, Private: a.Private, Changeable: a.Changeable, Log: log, Host: s.host.services(a.Instance, a.Capability),
+		Cache: a.Cache, Private: a.Private, Protected: a.Protected, Changeable: a.Changeable, Log: log, Host: s.host.services(a.Instance, a.Capability),
 	}, a.Settings)
 	if err != nil {
 		return nil, err

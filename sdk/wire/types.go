@@ -70,6 +70,7 @@ type OpenArgs struct {
 	Capability string // authorizes the plugin to call services for this instance
 	Cache      string // directory of the plugin for data that can be rebuilt; empty: none
 	Private    []string
+	Protected  []string
 	Changeable []string
 }
 

@@ -92,7 +92,9 @@ func (w *Wall) aboutPath(r *sandbox.Rules, path string) string {
 		return fmt.Sprintf("the sandbox refuses to change %s: this tool counts as reading; if it writes, name its command in `write = [...]` of the transport block, or set `access = \"write\"` in its tool block", path)
 	case allowed(r.Read) && !inside:
 		return fmt.Sprintf("the sandbox refuses to change %s: add it to `sandbox { write = [%q] }` in the transport block", path, path)
-	case inside && slices.Contains(w.ownFiles(), path):
+	case inside && slices.Contains(belonging(w.hidden, w.o.Dir), path):
+		return fmt.Sprintf("the sandbox refuses %s: only Junctor uses this file; `sandbox { read = [%q] }` in the transport block lets the program read it", path, path)
+	case inside && slices.Contains(belonging(w.own, w.o.Dir), path):
 		return fmt.Sprintf("the sandbox refuses to change %s: Junctor uses this file, or a server that Junctor starts; `sandbox { write = [%q] }` in the transport block lets the program change it, and with it what runs outside of the sandbox", path, existing(path))
 	case inside && len(w.withheld()) > 0:
 		return fmt.Sprintf("the sandbox refuses %s: cwd holds %s, so its other entries are granted one by one and no new ones can be created in it; set cwd to a directory below it%s",
@@ -120,7 +122,7 @@ func (w *Wall) withheld() []string {
 
 // aboutOwnFiles says what else helps if only Junctor's own files are in the working directory.
 func (w *Wall) aboutOwnFiles() string {
-	if own := w.ownFiles(); slices.ContainsFunc(w.withheld(), func(path string) bool { return !slices.Contains(own, path) }) {
+	if own := belonging(w.own, w.o.Dir); slices.ContainsFunc(w.withheld(), func(path string) bool { return !slices.Contains(own, path) }) {
 		return ""
 	}
 	return fmt.Sprintf(", keep the configuration in another one, or add `sandbox { write = [%q] }` to the transport block, which also lets the program change what Junctor runs", w.o.Dir)

@@ -59,7 +59,8 @@ type Options struct {
 	PathVar string   // the variable PATH of the program
 	// ConfigDir is the directory of the configuration file, for relative paths.
 	ConfigDir  string
-	Private    []string  // files of Junctor, which no tool may change; see sdk.Server
+	Private    []string  // files that no tool may reach; see sdk.Server
+	Protected  []string  // files that no tool may change; see sdk.Server
 	Changeable []string  // directories that tools of other programs may change; see sdk.Server
 	Settings   *Settings // nil if there is no block
 	Limits     process.Limits
@@ -75,6 +76,9 @@ type Wall struct {
 	write   []string      // granted to tools that write
 	made    []string      // directories to make before a tool that writes runs
 	dir     sandbox.Grant // the working directory; made again for each run if it has private files
+	hidden  []string      // files that no tool may reach, also under their names without links
+	own     []string      // these, and the files that no tool may change
+	lists   bool          // the working directory may be listed, although it has hidden files
 }
 
 // private returns what a directory is granted without: private files, the home
@@ -95,7 +99,13 @@ func private() []string {
 // directory is private and the block does not name it, or if a block is there and
 // this kernel cannot enforce it.
 func New(o Options) (*Wall, error) {
-	w := &Wall{o: o}
+	protected := o.Protected
+	if program, err := os.Executable(); err == nil {
+		beside, _ := filepath.Glob(filepath.Join(filepath.Dir(program), "junctor-*")) // other plugins and the launcher
+		protected = slices.Concat(protected, []string{program}, beside)
+	}
+	w := &Wall{o: o, hidden: withReal(o.Private)}
+	w.own = slices.Concat(w.hidden, withReal(protected))
 	var err error
 	if w.o.Dir, err = w.follow(o.Dir); err != nil {
 		e := sdk.AttrErrorf("cwd", "%s cannot be granted: %v", o.Dir, err)
@@ -119,8 +129,10 @@ func New(o Options) (*Wall, error) {
 	if w.dir, err = w.cwd(reading); err != nil {
 		return nil, err
 	}
+	g, err := w.cwd(listing)
+	w.lists = err == nil && len(g.Without) == 0 && len(w.dir.Without) > 0
 	w.program = sandbox.Program(sandbox.Start{
-		Executable: o.Program, Command: o.Command, Dir: o.Dir, Path: o.PathVar, Writable: slices.Concat(w.dir.Paths, w.write), Private: w.hiddenFiles(),
+		Executable: o.Program, Command: o.Command, Dir: o.Dir, Path: o.PathVar, Writable: slices.Concat(w.dir.Paths, w.write), Private: belonging(w.hidden, "/"),
 	})
 	return w, nil
 }
@@ -207,13 +219,13 @@ func (w *Wall) needed(path string) (string, error) {
 	return real, err
 }
 
-// An access is what the working directory is granted for. Junctor's own files may be read,
-// not changed.
+// An access is what the working directory is granted for.
 type access int
 
 const (
 	reading access = iota
 	changing
+	listing // also what Junctor alone reads
 )
 
 // cwd returns the grant for the working directory. A directory that holds private
@@ -225,8 +237,11 @@ func (w *Wall) cwd(how access) (sandbox.Grant, error) {
 		forbidden = private()
 	}
 	forbidden = slices.Concat(forbidden, sandbox.PrivateIn(w.o.Dir), temps())
-	if how == changing && !covers(w.write, w.o.Dir) {
-		forbidden = append(forbidden, w.ownFiles()...)
+	switch {
+	case how == changing && !covers(w.write, w.o.Dir):
+		forbidden = append(forbidden, belonging(w.own, w.o.Dir)...)
+	case how == reading && !covers(slices.Concat(w.read, w.write), w.o.Dir):
+		forbidden = append(forbidden, belonging(w.hidden, w.o.Dir)...)
 	}
 	g, err := around(w.o.Dir, forbidden)
 	inside, is := errors.AsType[*sandbox.ForbiddenError](err)
@@ -243,42 +258,43 @@ func (w *Wall) cwd(how access) (sandbox.Grant, error) {
 	return sandbox.Grant{}, e
 }
 
-// ownFiles returns the files of Junctor with those that belong to them, such as a copy, the
-// journal or an archive.
-func (w *Wall) ownFiles() []string {
-	var all []string
-	private := slices.Clone(w.o.Private)
-	if program, err := os.Executable(); err == nil {
-		beside, _ := filepath.Glob(filepath.Join(filepath.Dir(program), "junctor-*")) // other plugins and the launcher
-		private = append(append(private, program), beside...)
+// withReal adds the names without links to paths.
+func withReal(paths []string) []string {
+	all := slices.Clone(paths)
+	for _, path := range paths {
+		if real := sandbox.Resolve(path); real != path {
+			all = append(all, real)
+		}
 	}
-	for _, path := range private {
-		all = append(all, path)
-		entries, err := os.ReadDir(filepath.Dir(path))
+	return all
+}
+
+// belonging returns the files below a directory, with those that belong to them, such as a
+// copy, the journal or an archive.
+func belonging(files []string, below string) []string {
+	all := slices.DeleteFunc(slices.Clone(files), func(path string) bool { return !sandbox.Within(path, below) })
+	names := map[string][]string{} // by directory
+	for _, path := range all {
+		names[filepath.Dir(path)] = append(names[filepath.Dir(path)], filepath.Base(path))
+	}
+	for dir, names := range names {
+		entries, err := os.ReadDir(dir)
 		if err != nil {
 			continue
 		}
 		for _, e := range entries {
-			if rest, ok := strings.CutPrefix(e.Name(), filepath.Base(path)); ok && rest != "" && strings.ContainsAny(rest[:1], ".-~") {
-				all = append(all, filepath.Join(filepath.Dir(path), e.Name()))
+			if slices.ContainsFunc(names, func(name string) bool { return belongsTo(e.Name(), name) }) {
+				all = append(all, filepath.Join(dir, e.Name()))
 			}
 		}
 	}
 	return all
 }
 
-// hiddenFiles returns those of ownFiles that only Junctor reads: no programs, and
-// nothing that the program itself is started with. Programs share interpreters.
-func (w *Wall) hiddenFiles() []string {
-	var started []string
-	for _, word := range append([]string{w.o.Program}, w.o.Command...) {
-		path := sandbox.Expand(word, w.o.Dir)
-		started = append(started, path, sandbox.Resolve(path))
-	}
-	return slices.DeleteFunc(w.ownFiles(), func(path string) bool {
-		info, err := os.Stat(path)
-		return err == nil && info.Mode()&0o111 != 0 || slices.Contains(started, path)
-	})
+// belongsTo reports whether a file's name is that of another file with an ending.
+func belongsTo(name, other string) bool {
+	rest, ok := strings.CutPrefix(name, other)
+	return ok && rest != "" && strings.ContainsAny(rest[:1], ".-~")
 }
 
 // covers reports whether one of the granted paths is path or above it.
@@ -312,7 +328,7 @@ func (w *Wall) Call(use Use) (*sandbox.Rules, error) {
 	cwd, err := w.dir, error(nil)
 	switch {
 	case use.Anywhere:
-		cwd, err = sandbox.Around("/", private())
+		cwd, err = sandbox.Around("/", append(private(), belonging(w.hidden, "/")...))
 	case len(cwd.Without) > 0 || sandbox.Within(sandbox.Resolve(os.TempDir()), w.o.Dir) || sandbox.Resolve(os.TempDir()) == w.o.Dir:
 		cwd, err = w.cwd(reading)
 	}
@@ -321,6 +337,9 @@ func (w *Wall) Call(use Use) (*sandbox.Rules, error) {
 	}
 	r := w.rules()
 	r.Write = append(r.Write, use.Temp)
+	if w.lists && !use.Anywhere {
+		r.List = []string{w.o.Dir}
+	}
 	r.Attributes = use.Writes
 	if !use.Writes {
 		r.Read = slices.Concat(r.Read, cwd.Paths, w.write)
@@ -328,7 +347,7 @@ func (w *Wall) Call(use Use) (*sandbox.Rules, error) {
 	}
 	changed, err := w.cwd(changing)
 	if use.Anywhere {
-		changed, err = sandbox.Around("/", append(private(), w.ownFiles()...))
+		changed, err = sandbox.Around("/", append(private(), belonging(w.own, "/")...))
 	}
 	if err != nil {
 		return nil, err
@@ -348,7 +367,7 @@ func (w *Wall) Probe(work, dir string) *sandbox.Rules {
 	r.Network, r.UnixSockets, r.Limits = sandbox.Network{}, false, process.Limits{}
 	r.Read = slices.Concat(r.Read, w.dir.Paths, w.write)
 	r.Write = append(r.Write, work)
-	if g, err := sandbox.Around(dir, append(private(), w.hiddenFiles()...)); dir != "" && err == nil {
+	if g, err := sandbox.Around(dir, append(private(), belonging(w.hidden, "/")...)); dir != "" && err == nil {
 		r.Read = append(r.Read, g.Paths...)
 	}
 	return r

@@ -290,7 +290,7 @@ func TestRedirects(t *testing.T) {
 	}
 	defer c.Close()
 	for location, want := range map[string]string{
-		"https://h.example/secret/mcp?token=secret": "https://h.example, at the same path", "/secret/mcp/": s.URL + ", at the same path with a slash at its end",
+		"https://h.example/secret/mcp?token=secret": "https://h.example, at the same path", "https://" + s.Listener.Addr().String() + "/secret/mcp/": "https://" + s.Listener.Addr().String() + ", at the same path with a slash at its end",
 		"http://u:secret@h.example/secret#secret": "http://h.example, at another path", "": "nowhere",
 	} {
 		to = location

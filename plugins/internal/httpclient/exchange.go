@@ -43,11 +43,45 @@ type sending struct {
 	wrote atomic.Bool
 }
 
-// send sends a request once with a credential. It follows no redirects.
+// maxRedirects is the number of redirects that one request follows.
+const maxRedirects = 3
+
+// send sends a request with a credential. It follows a redirect only if the method and the
+// body stay (status 307 and 308) and the target has the same scheme, host and port: elsewhere
+// it would take credentials along.
 func (c *Client) send(ctx context.Context, r Request, add *addition) (res *http.Response, sent bool, err error) {
+	u := add.url(c.target(r))
+	for n := 0; ; n++ {
+		res, sent, err = c.sendTo(ctx, r, u, add)
+		if err != nil || n == maxRedirects {
+			return res, sent, err
+		}
+		next := sameOrigin(res)
+		if next == nil {
+			return res, sent, nil
+		}
+		_ = res.Body.Close()
+		u = next
+	}
+}
+
+// sameOrigin returns the target of a redirect that send follows, or nil.
+func sameOrigin(res *http.Response) *url.URL {
+	if res.StatusCode != http.StatusTemporaryRedirect && res.StatusCode != http.StatusPermanentRedirect {
+		return nil
+	}
+	from := res.Request.URL
+	to, err := res.Location()
+	if err != nil || to.Scheme != from.Scheme || !strings.EqualFold(to.Host, from.Host) || to.User != nil {
+		return nil
+	}
+	return to
+}
+
+// sendTo sends a request once to an address.
+func (c *Client) sendTo(ctx context.Context, r Request, u *url.URL, add *addition) (res *http.Response, sent bool, err error) {
 	var s sending
 	s.trace.WroteHeaders = func() { s.wrote.Store(true) }
-	u := add.url(c.target(r))
 	req := (&http.Request{
 		Method: r.Method, URL: u, Host: u.Host, Header: c.header(r, u, add), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 	}).WithContext(httptrace.WithClientTrace(ctx, &s.trace))
@@ -124,7 +158,7 @@ func ErrorResponse(res *http.Response) (e *sdk.Error, body []byte) {
 	case code >= 300 && code < 400:
 		e.Code, e.Reason, e.Path = sdk.Denied, "redirect_refused", "url"
 		e.Message = "the server redirects to " + target(res)
-		e.Hint = "redirects are not followed, because they would take credentials along; write the address into url if it is trusted"
+		e.Hint = "only redirects with status 307 or 308 to the same scheme, host and port are followed, because others would take credentials along; write the address into url if it is trusted"
 		return e, body
 	case code == http.StatusUnauthorized:
 		e.Code = sdk.AuthRequired

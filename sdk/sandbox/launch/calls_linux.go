@@ -139,6 +139,7 @@ func (k kind) refused(info *arch.Info) [][]seccomp.SyscallGroup {
 	refuse(limits...)
 	refuse(attributeRequests...)
 	refuse(leases...)
+	refuse(seccomp.NameWithConditions{Name: "clone", Conditions: seccomp.ArgumentConditions{bits(0, unix.CLONE_PARENT)}}) // the child would be one of the plugin
 	if !k.unixSockets {
 		refuse(datagramPairs...)
 	}

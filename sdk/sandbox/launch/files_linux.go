@@ -41,7 +41,7 @@ const ownDir = "/proc/self"
 // addRuleset adds the Landlock ruleset for the files and TCP ports of rules to a
 // plan. It restricts nothing itself.
 func addRuleset(plan *launchplan.Plan, rules *sandbox.Rules, abi int) (ruleset *os.File, err error) {
-	if len(rules.Read)+len(rules.Write)+len(rules.Devices) > maxFiles {
+	if len(rules.List)+len(rules.Read)+len(rules.Write)+len(rules.Devices) > maxFiles {
 		return nil, errors.New("the rules name too many files and directories")
 	}
 	if slices.Contains(rules.Read, ownDir) {
@@ -91,6 +91,7 @@ func addFiles(ruleset int, rules *sandbox.Rules, abi int) error {
 		paths     []string
 		file, dir landlock.AccessFSSet
 	}{
+		{rules.List, 0, ll.AccessFSReadDir},
 		{rules.Read, readFile, readDir},
 		{rules.Write, writeFile, move},
 		{rules.Devices, device, readDir},
@@ -129,6 +130,9 @@ func addFile(ruleset int, path string, file, dir landlock.AccessFSSet) error {
 	case unix.S_IFDIR:
 		rights = dir
 	case unix.S_IFLNK:
+		return nil
+	}
+	if rights == 0 {
 		return nil
 	}
 	attr := ll.PathBeneathAttr{ParentFd: fd, AllowedAccess: uint64(rights)}
