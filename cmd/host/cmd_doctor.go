@@ -147,7 +147,7 @@ func (e *env) writeReport(path string, p *patient, found []doctor.Finding, check
 	if err != nil {
 		return fault.New(fault.Usage, "the report cannot be written: %s", err).WithHint("name a file that does not exist yet")
 	}
-	err = doctor.Report(out, p.facts(), found, checks, p.mask())
+	err = doctor.Report(safeWriter{out}, p.facts(), found, checks, p.mask())
 	if closing := out.Close(); err == nil {
 		err = closing
 	}

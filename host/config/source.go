@@ -3,12 +3,10 @@ package config
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -16,6 +14,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/hcltext"
 	"github.com/junctor-mcp/junctor/host/ownership"
+	"github.com/junctor-mcp/junctor/host/regularfile"
 )
 
 const (
@@ -35,32 +34,14 @@ type source struct {
 	snip snippetState
 }
 
-// readFile reads a regular file of at most limit bytes. It checks the type of the
-// file before it opens it, because opening a device can have effects. It opens
-// without blocking, because a FIFO would wait for a writer. It checks the type
-// again afterwards, because the file may have been replaced.
+// readFile reads a regular file of at most limit bytes.
 func readFile(path string, limit int64) ([]byte, error) {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, errors.New("not a regular file")
+	text, err := regularfile.Read(path, limit)
+	if tooLarge, ok := errors.AsType[*regularfile.TooLargeError](err); ok {
+		return nil, fmt.Errorf("larger than %d KiB", tooLarge.Limit>>10)
 	}
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, cause(err)
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, cause(err)
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("not a regular file")
-	}
-	text, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err != nil {
-		return nil, cause(err)
-	}
-	if int64(len(text)) > limit {
-		return nil, fmt.Errorf("larger than %d KiB", limit>>10)
 	}
 	return text, nil
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/junctor-mcp/junctor/host/regularfile"
 )
 
 // Certificates are the files of a TLS listener. With a ClientCA only clients with a
@@ -109,7 +111,7 @@ func (t *TLS) current() *loadedTLS {
 
 // load reads the files.
 func (c Certificates) load() (*loadedTLS, error) {
-	pair, err := tls.LoadX509KeyPair(c.Cert, c.Key)
+	pair, err := c.pair()
 	if err != nil {
 		return nil, fmt.Errorf("reading the certificate %s and its key: %w", c.Cert, err)
 	}
@@ -130,10 +132,26 @@ func (c Certificates) load() (*loadedTLS, error) {
 	return t, nil
 }
 
+// maxPEM bounds a file of certificates or of a key, in bytes.
+const maxPEM = 4 << 20
+
+// pair reads the certificate and its key.
+func (c Certificates) pair() (tls.Certificate, error) {
+	cert, err := regularfile.Read(c.Cert, maxPEM)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	key, err := regularfile.Read(c.Key, maxPEM)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	return tls.X509KeyPair(cert, key)
+}
+
 // authorities reads the certificates in a file. It skips other PEM blocks, and
 // certificates that cannot be parsed.
 func authorities(path string) (list []*x509.Certificate, err error) {
-	text, err := os.ReadFile(path)
+	text, err := regularfile.Read(path, maxPEM)
 	if err != nil {
 		return nil, fmt.Errorf("reading the client CA: %w", err)
 	}

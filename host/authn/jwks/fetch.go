@@ -9,13 +9,13 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/junctor-mcp/junctor/host/loopback"
+	"github.com/junctor-mcp/junctor/host/regularfile"
 	"github.com/junctor-mcp/junctor/host/truncate"
 )
 
@@ -62,18 +62,7 @@ func (s Source) fetch(ctx context.Context) ([]Key, error) {
 	return keys, nil
 }
 
-func readFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxDocument+1))
-	if err == nil && len(text) > maxDocument {
-		err = fmt.Errorf("%s is larger than %d bytes", path, maxDocument)
-	}
-	return text, err
-}
+func readFile(path string) ([]byte, error) { return regularfile.Read(path, maxDocument) }
 
 // client returns a client that follows no redirect, so that the configured server
 // alone says what the keys are.
