@@ -59,7 +59,7 @@ func (r *rejection) verdict(used bool) verdict {
 			return unclear // a tool may have failed because of a session of its own
 		}
 		return forgotten // the server could not relate the error to a request
-	case used && mayMeanSession(r.status):
+	case used && (mayMeanSession(r.status) || r.status == http.StatusOK && !r.own):
 		return unclear
 	}
 	return other

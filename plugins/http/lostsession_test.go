@@ -54,7 +54,7 @@ const rpcError = `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%q}}`
 // forgottenForms are the answers of real servers that have lost the session.
 //
 // deviation: an old session gets 400, 401, 403, 409, 410 or 422 instead of 404 | Junctor initializes again and repeats the request | claude-code#55970, fastmcp#3073, CopilotKit#4091, atomic#193, neotoma#1923
-// deviation: an old session gets a JSON-RPC error with status 200 and no id | Junctor initializes again and repeats the request | -
+// deviation: an old session gets a JSON-RPC error with status 200 and no id | Junctor initializes again and repeats the request | zilla#2525
 var forgottenForms = map[string]refusal{
 	"specification":             {404, "text/plain", "", false},
 	"specification, a page":     {404, "text/html", "<html>Not Found</html>", false},
@@ -79,6 +79,7 @@ var forgottenForms = map[string]refusal{
 	"no words":                  {422, "text/plain", "", false},
 	"other words":               {400, "text/plain", "セッションがありません", false},
 	"status 200":                {200, "", fmt.Sprintf(rpcError, "null", -32001, "Session not found"), false},
+	"status 200, other words":   {200, "", fmt.Sprintf(rpcError, "null", -32600, "Invalid Request"), false},
 	"status 200, own id":        {200, "", fmt.Sprintf(rpcError, "@id", -32001, "Session not found"), false},
 	"status 200, a stream":      {200, "text/event-stream", data(fmt.Sprintf(rpcError, "@id", -32001, "session expired")), false},
 }
