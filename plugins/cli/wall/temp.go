@@ -9,20 +9,10 @@ import (
 	"time"
 )
 
-// tempName begins the names of the temporary directories of runs.
-const tempName = "junctor-run-"
-
-// temps returns the temporary directories of all runs. One of another run is private, also
-// where the working directory has it.
-func temps() []string {
-	dirs, _ := filepath.Glob(filepath.Join(os.TempDir(), tempName+"*"))
-	return dirs
-}
-
 // NewTemp makes a temporary directory for one run. The caller must call
 // [RemoveTemp].
 func NewTemp() (string, error) {
-	dir, err := os.MkdirTemp("", tempName)
+	dir, err := os.MkdirTemp("", "junctor-run-")
 	if err != nil {
 		return "", err
 	}

@@ -84,7 +84,7 @@ type Wall struct {
 // private returns what a directory is granted without: private files, the home
 // directories of others, and what is about other processes.
 func private() []string {
-	all := slices.Concat(sandbox.Private(), temps(), []string{"/proc", "/run/user"})
+	all := append(sandbox.Private(), "/proc", "/run/user")
 	own := sandbox.OwnHomes()
 	for _, home := range sandbox.Homes() {
 		all = append(all, sandbox.HiddenIn(home)...)
@@ -236,7 +236,7 @@ func (w *Wall) cwd(how access) (sandbox.Grant, error) {
 	if slices.ContainsFunc(sandbox.Homes(), func(home string) bool { return w.o.Dir == "/" || w.o.Dir == home || sandbox.Within(home, w.o.Dir) }) {
 		forbidden = private()
 	}
-	forbidden = slices.Concat(forbidden, sandbox.PrivateIn(w.o.Dir), temps())
+	forbidden = append(forbidden, sandbox.PrivateIn(w.o.Dir)...)
 	switch {
 	case how == changing && !covers(w.write, w.o.Dir):
 		forbidden = append(forbidden, belonging(w.own, w.o.Dir)...)
@@ -329,7 +329,7 @@ func (w *Wall) Call(use Use) (*sandbox.Rules, error) {
 	switch {
 	case use.Anywhere:
 		cwd, err = sandbox.Around("/", append(private(), belonging(w.hidden, "/")...))
-	case len(cwd.Without) > 0 || sandbox.Within(sandbox.Resolve(os.TempDir()), w.o.Dir) || sandbox.Resolve(os.TempDir()) == w.o.Dir:
+	case len(cwd.Without) > 0:
 		cwd, err = w.cwd(reading)
 	}
 	if err != nil {
