@@ -36,7 +36,10 @@ var webPorts = map[string]string{"http": "80", "https": "443", "ws": "80", "wss"
 func NormalURI(uri string) string {
 	scheme, rest, ok := cutScheme(uri)
 	if !ok {
-		return NormalEscapes(uri)
+		if normal := NormalEscapes(uri); normal != uri {
+			return NormalURI(normal) // an escape may have hidden a scheme
+		}
+		return uri
 	}
 	scheme = strings.ToLower(scheme)
 	if scheme == "file" && strings.HasPrefix(rest, "/") && !strings.HasPrefix(rest, "//") {
