@@ -84,6 +84,7 @@ func (e *env) tell(err error) {
 
 // note prints a note about a server.
 func (e *env) note(server, text string) {
+	text = e.hide(text)
 	if e.json {
 		e.printStderrJSON("note", map[string]string{"server": server, "message": text})
 		return
@@ -93,6 +94,7 @@ func (e *env) note(server, text string) {
 
 // warnSetting prints a setting of a server that does not fit the server.
 func (e *env) warnSetting(n catalog.Note) {
+	n.Text, n.Hint = e.hide(n.Text), e.hide(n.Hint)
 	if e.json {
 		e.printStderrJSON("warning", map[string]string{"server": n.Server, "message": n.Text, "at": n.At, "hint": n.Hint})
 		return
@@ -105,6 +107,7 @@ func (e *env) warnSetting(n catalog.Note) {
 
 // warn prints a warning that is not about a server.
 func (e *env) warn(text, hint string) {
+	text, hint = e.hide(text), e.hide(hint)
 	if e.json {
 		e.printStderrJSON("warning", map[string]string{"message": text, "hint": hint})
 		return
