@@ -155,21 +155,11 @@ func (p *patient) private() []string {
 }
 
 // named lists the files in the configuration that only the user may access.
-func (p *patient) named() (paths []string) {
+func (p *patient) named() []string {
 	if p.app == nil {
 		return nil
 	}
-	c := p.app.Config()
-	if c.SecretStore != nil && c.SecretStore.File != nil {
-		paths = append(paths, c.SecretStore.File.PasswordFile, c.SecretStore.File.Path)
-	}
-	if tls := c.Gateway.HTTP.TLS; tls != nil {
-		paths = append(paths, tls.Key)
-	}
-	if c.Console != nil && c.Console.TLS != nil {
-		paths = append(paths, c.Console.TLS.Key)
-	}
-	return slices.DeleteFunc(paths, func(path string) bool { return path == "" })
+	return p.app.Config().Keys()
 }
 
 // enabled returns the servers that are used.

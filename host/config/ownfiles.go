@@ -33,7 +33,20 @@ func (c *Config) Written() []string {
 // Confidential returns the files that only Junctor reads: those of file(), of secret stores,
 // keys and credentials, and the audit log.
 func (c *Config) Confidential() []string {
-	all := append(slices.Clone(c.included), c.Audit.File)
+	all := append(slices.Concat(c.included, c.Keys()), c.Audit.File)
+	for _, s := range c.Servers {
+		all = append(all, s.Transport.secretFiles()...)
+		if s.Auth != nil {
+			all = append(append(all, s.Auth.Files()...), s.Auth.secretFiles()...)
+		}
+	}
+	return files(all)
+}
+
+// Keys returns the files of the secret store and the keys of listeners. Only the user may
+// have access to them.
+func (c *Config) Keys() []string {
+	var all []string
 	if c.SecretStore != nil && c.SecretStore.File != nil {
 		all = append(all, c.SecretStore.File.PasswordFile, c.SecretStore.File.Path)
 	}
@@ -43,13 +56,7 @@ func (c *Config) Confidential() []string {
 	if c.Console != nil && c.Console.TLS != nil {
 		all = append(all, c.Console.TLS.Key)
 	}
-	for _, s := range c.Servers {
-		all = append(all, s.Transport.secretFiles()...)
-		if s.Auth != nil {
-			all = append(append(all, s.Auth.Files()...), s.Auth.secretFiles()...)
-		}
-	}
-	return files(all)
+	return slices.DeleteFunc(all, func(path string) bool { return path == "" })
 }
 
 // secretFiles returns the files in settings whose name sounds like a secret, such as the key
@@ -74,8 +81,8 @@ func (b *Block) secretFiles() (all []string) {
 	return all
 }
 
-// Used returns the files that the configuration names: those of file(), of every setting that
-// is a path, the sockets of listeners, and the programs and files in the settings of
+// Used returns the files that the configuration names: those of every setting that is a path,
+// the sockets of listeners, and the programs and files in the settings of
 // transports, auth providers and secret stores. Junctor and what it starts believe them, so no
 // wrapped program may change them. A review of the configuration does not see what is in
 // them.
@@ -135,12 +142,17 @@ func (b *Block) used() []string {
 		if settings["sandbox"] == nil {
 			return nil
 		}
-		settings = map[string]any{"command": settings["command"]}
+		settings = map[string]any{"command": settings["command"], "cwd": settings["cwd"]}
 	}
-	all := slices.Clone(b.files)
+	all, dir := slices.Clone(b.files), b.Dir
+	if cwd, _ := settings["cwd"].(string); cwd != "" { // in which the program looks for its arguments
+		dir = absoluteIn(b.Dir, cwd)
+		all = append(all, existing(dir, settings["command"])...)
+		all = append(all, existing(dir, settings["args"])...)
+	}
 	if command, _ := settings["command"].([]any); len(command) > 0 {
 		if program, _ := command[0].(string); strings.ContainsRune(program, filepath.Separator) {
-			all = append(all, absoluteIn(b.Dir, program)) // also if it is built later
+			all = append(all, absoluteIn(dir, program)) // also if it is built later
 		}
 	}
 	return append(all, existing(b.Dir, settings)...)
