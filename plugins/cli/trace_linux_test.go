@@ -39,7 +39,7 @@ func TestTracedCalls(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if unprivileged(t, time.Minute+time.Duration(calls)*300*time.Millisecond, "strace", "-f", "-qq", "-s", "4096", "-o", log,
+	if unprivileged(t, time.Minute+time.Duration(calls)*300*time.Millisecond, "strace", "-f", "-q", "-s", "4096", "-o", log,
 		"-e", "trace=clone,clone3,fork,vfork,execve,chdir,open,openat,openat2,creat,unlink,unlinkat,rename,renameat,renameat2,truncate,mkdir,mkdirat,link,linkat,symlink,symlinkat,chmod,fchmodat,mknodat,connect,sendto") {
 		readTrace(t, log)
 		return
@@ -56,6 +56,7 @@ type traced struct {
 var (
 	traceLine  = regexp.MustCompile(`^(\d+) +(?:<\.\.\. )?([a-z0-9_]+)(.*)$`)
 	traceChild = regexp.MustCompile(`= (\d+)$`)
+	traceEnd   = regexp.MustCompile(`^(\d+) +\+\+\+ `)
 	traceText  = regexp.MustCompile(`"((?:[^"\\]|\\.)*)"`)
 )
 
@@ -78,6 +79,10 @@ func readTrace(t *testing.T, log string) {
 	lines.Buffer(nil, 1<<20)
 	found := map[string]int{}
 	for lines.Scan() {
+		if end := traceEnd.FindStringSubmatch(lines.Text()); end != nil {
+			delete(all, end[1]) // another process may get the number
+			continue
+		}
 		m := traceLine.FindStringSubmatch(lines.Text())
 		if m == nil {
 			continue

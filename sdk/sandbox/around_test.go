@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -83,14 +84,25 @@ func TestAroundLeavesForbiddenPathsOut(t *testing.T) {
 }
 
 func TestAroundIsBounded(t *testing.T) {
-	root := tree(t, "home/.ssh/id")
-	for i := range 1600 {
-		if err := os.Mkdir(filepath.Join(root, "home", strings.Repeat("d", i/200+1)+string(rune('a'+i%26))+string(rune('a'+i/26%26))+string(rune('a'+i/676))), 0o700); err != nil {
+	root := tree(t, "home/.ssh/id", "home/.config/x")
+	crowd := filepath.Join(root, "home", ".cache")
+	if err := os.Mkdir(crowd, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 16400 {
+		if err := os.Mkdir(filepath.Join(crowd, strconv.Itoa(i)), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := sandbox.Around(filepath.Join(root, "home"), []string{filepath.Join(root, "home", ".ssh")}); err == nil || !strings.Contains(err.Error(), "too many to grant one by one") {
+	home := filepath.Join(root, "home")
+	forbidden := []string{filepath.Join(home, ".ssh"), filepath.Join(crowd, "17"), filepath.Join(crowd, "18")}
+	_, err := sandbox.Around(home, forbidden)
+	crowded, is := errors.AsType[*sandbox.TooManyError](err)
+	if !is || crowded.Dir != crowd || !slices.Equal(crowded.Forbidden, forbidden[1:]) || !strings.Contains(err.Error(), "too many to grant one by one") {
 		t.Errorf("%v", err)
+	}
+	if g, err := sandbox.Around(home, append(forbidden, crowd)); err != nil || !slices.Equal(g.Paths, []string{filepath.Join(home, ".config")}) {
+		t.Errorf("without the crowded directory: %v, %v", g.Paths, err)
 	}
 }
 

@@ -328,7 +328,7 @@ func (w *Wall) Call(use Use) (*sandbox.Rules, error) {
 	cwd, err := w.dir, error(nil)
 	switch {
 	case use.Anywhere:
-		cwd, err = sandbox.Around("/", append(private(), belonging(w.hidden, "/")...))
+		cwd, err = everywhere(append(private(), belonging(w.hidden, "/")...))
 	case len(cwd.Without) > 0:
 		cwd, err = w.cwd(reading)
 	}
@@ -347,7 +347,7 @@ func (w *Wall) Call(use Use) (*sandbox.Rules, error) {
 	}
 	changed, err := w.cwd(changing)
 	if use.Anywhere {
-		changed, err = sandbox.Around("/", append(private(), belonging(w.own, "/")...))
+		changed, err = everywhere(append(private(), belonging(w.own, "/")...))
 	}
 	if err != nil {
 		return nil, err
@@ -358,6 +358,19 @@ func (w *Wall) Call(use Use) (*sandbox.Rules, error) {
 	r.Read = slices.Concat(r.Read, cwd.Paths)
 	r.Write = slices.Concat(r.Write, changed.Paths, w.write)
 	return r, nil
+}
+
+// everywhere returns the grant for all directories without the forbidden paths. One
+// with too many entries to grant one by one is left out.
+func everywhere(forbidden []string) (sandbox.Grant, error) {
+	for {
+		g, err := sandbox.Around("/", forbidden)
+		crowded, is := errors.AsType[*sandbox.TooManyError](err)
+		if !is || crowded.Dir == "/" {
+			return g, err
+		}
+		forbidden = append(forbidden, crowded.Dir)
+	}
 }
 
 // Probe returns the rules for asking the program for its help. work is a directory
