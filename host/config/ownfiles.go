@@ -109,26 +109,32 @@ func (c *Config) Used() []string {
 	return files(all)
 }
 
-// Changeable returns the directories that tools of wrapped programs may change: their working
-// directories, and what their sandbox blocks grant for writing.
+// Changeable returns the directories that tools of wrapped programs may change.
 func (c *Config) Changeable() (all []string) {
 	for _, s := range c.Servers {
-		if s.Transport.Component != wrappingTransport {
-			continue
-		}
-		var settings struct {
-			Cwd     string
-			Sandbox struct{ Write []string }
-		}
-		if json.Unmarshal(s.Transport.Settings, &settings) != nil {
-			continue
-		}
-		for _, dir := range append([]string{settings.Cwd}, settings.Sandbox.Write...) {
-			all = append(all, sandbox.Expand(dir, s.Transport.Dir))
-		}
+		all = append(all, s.Changeable()...)
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// Changeable returns the directories that tools of the server may change if it is a wrapped
+// program: its working directory, and what its sandbox block grants for writing.
+func (s *Server) Changeable() (all []string) {
+	if s.Transport.Component != wrappingTransport {
+		return nil
+	}
+	var settings struct {
+		Cwd     string
+		Sandbox struct{ Write []string }
+	}
+	if json.Unmarshal(s.Transport.Settings, &settings) != nil {
+		return nil
+	}
+	for _, dir := range append([]string{settings.Cwd}, settings.Sandbox.Write...) {
+		all = append(all, sandbox.Expand(dir, s.Transport.Dir))
+	}
+	return all
 }
 
 // used returns the files in the settings of a block. Of a wrapped program it is only the
@@ -147,14 +153,9 @@ func (b *Block) used() []string {
 	all, dir := slices.Clone(b.files), b.Dir
 	if cwd, _ := settings["cwd"].(string); cwd != "" { // in which the program looks for its arguments
 		dir = absoluteIn(b.Dir, cwd)
-		all = append(all, existing(dir, settings["command"])...)
-		all = append(all, existing(dir, settings["args"])...)
 	}
-	if command, _ := settings["command"].([]any); len(command) > 0 {
-		if program, _ := command[0].(string); strings.ContainsRune(program, filepath.Separator) {
-			all = append(all, absoluteIn(dir, program)) // also if it is built later
-		}
-	}
+	all = append(all, commandFiles(dir, settings["command"])...)
+	all = append(all, commandFiles(dir, settings["args"])...)
 	return append(all, existing(b.Dir, settings)...)
 }
 

@@ -133,8 +133,9 @@ func absoluteIn(dir, path string) string {
 	return filepath.Clean(path)
 }
 
-// systemPlaces are directories that every program may read.
-var systemPlaces = []string{"/usr", "/lib", "/lib64", "/bin", "/sbin", "/etc", "/proc", "/sys", "/dev", "/run", "/var/lib", "/var/cache", "/opt"}
+// systemPlaces are directories that every program may read, with the home directory of
+// the user who runs the calls, which does not exist.
+var systemPlaces = []string{"/usr", "/lib", "/lib64", "/bin", "/sbin", "/etc", "/proc", "/sys", "/dev", "/run", "/var/run", "/var/lib", "/var/cache", "/opt", "/nonexistent"}
 
 // accesses returns the access outside that a system call asks for, or "".
 func (p *traced) accesses(call, rest string) string {

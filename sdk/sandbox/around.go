@@ -22,7 +22,8 @@ type Grant struct {
 }
 
 // Around returns the grant for a directory without the forbidden paths. Both may
-// have symbolic links, which it resolves; it grants no entry that is a link. It
+// have symbolic links, which it resolves; it grants no entry that is a link. Where a
+// forbidden path does not exist, nothing can be created in its place. It
 // fails with a *ForbiddenError if the directory is forbidden or lies in a forbidden
 // one, and with a *TooManyError if there are too many entries.
 func Around(dir string, forbidden []string) (Grant, error) {
@@ -105,7 +106,7 @@ func Within(path, dir string) bool {
 	return strings.HasPrefix(path, dir+string(filepath.Separator))
 }
 
-// resolved returns the paths that exist, with their links resolved, beside the
+// resolved returns the paths with their links resolved, as far as they exist, beside the
 // links themselves.
 func resolved(paths []string) []string {
 	var all []string
@@ -115,18 +116,8 @@ func resolved(paths []string) []string {
 		}
 	}
 	for _, path := range paths {
-		parent, err := filepath.EvalSymlinks(filepath.Dir(path))
-		if err != nil {
-			continue
-		}
-		at := filepath.Join(parent, filepath.Base(path))
-		if _, err := os.Lstat(at); err != nil {
-			continue
-		}
-		add(at)
-		if real, err := filepath.EvalSymlinks(at); err == nil {
-			add(real)
-		}
+		add(filepath.Join(Resolve(filepath.Dir(path)), filepath.Base(path)))
+		add(Resolve(path))
 	}
 	return all
 }

@@ -60,22 +60,30 @@ func Own() []string {
 	return own
 }
 
-// Private returns what is never granted as a part of a directory: credentials,
+// Private returns what exists and is never granted as a part of a directory: credentials,
 // private files, and the directories of Junctor itself.
 func Private() []string {
 	all := append(Own(), systemSecrets...)
 	for _, home := range Homes() {
 		all = append(all, credentialsIn(home)...)
 	}
-	return all
+	return present(all)
 }
 
-// PrivateIn returns the credentials and private files in a directory that looks like a
+// present returns the paths that exist.
+func present(paths []string) []string {
+	return slices.DeleteFunc(paths, func(path string) bool {
+		_, err := os.Lstat(path)
+		return err != nil
+	})
+}
+
+// PrivateIn returns the credentials and private files that are in a directory that looks like a
 // home directory, wherever it lies, or nil.
 func PrivateIn(dir string) []string {
 	for _, sign := range []string{".ssh", ".gnupg", ".aws", ".bash_history", ".profile"} {
 		if _, err := os.Lstat(filepath.Join(dir, sign)); err == nil {
-			return credentialsIn(dir)
+			return present(credentialsIn(dir))
 		}
 	}
 	return nil

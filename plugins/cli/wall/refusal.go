@@ -97,13 +97,23 @@ func (w *Wall) aboutPath(r *sandbox.Rules, path string) string {
 	case inside && slices.Contains(belonging(w.own, w.o.Dir), path):
 		return fmt.Sprintf("the sandbox refuses to change %s: Junctor uses this file, or a server that Junctor starts; `sandbox { write = [%q] }` in the transport block lets the program change it, and with it what runs outside of the sandbox", path, existing(path))
 	case inside && len(w.withheld()) > 0:
-		return fmt.Sprintf("the sandbox refuses %s: cwd holds %s, so its other entries are granted one by one and no new ones can be created in it; set cwd to a directory below it%s",
-			path, strings.Join(first(w.withheld()), ", "), w.aboutOwnFiles())
+		return fmt.Sprintf("the sandbox refuses %s: cwd %s %s, so its other entries are granted one by one and no new ones can be created in it; set cwd to a directory below it%s",
+			path, verb(w.withheld()), strings.Join(first(w.withheld()), ", "), w.aboutOwnFiles())
 	}
 	if _, err := os.Lstat(path); err != nil {
 		return fmt.Sprintf("the sandbox refuses to create %s: add `sandbox { write = [%q] }` to the transport block", path, filepath.Dir(path))
 	}
 	return fmt.Sprintf("the sandbox refuses %s: add `sandbox { read = [%q] }` to the transport block, or write if the program must change it", path, path)
+}
+
+// verb says how a directory relates to the first of the paths that are withheld in it.
+func verb(withheld []string) string {
+	for _, path := range withheld[:min(maxRefusals, len(withheld))] {
+		if _, err := os.Lstat(path); err == nil {
+			return "holds"
+		}
+	}
+	return "is the place of"
 }
 
 // existing returns the path, or the directory of one that does not exist.

@@ -75,7 +75,7 @@ type Wall struct {
 	read    []string      // granted by the table and the block
 	write   []string      // granted to tools that write
 	made    []string      // directories to make before a tool that writes runs
-	dir     sandbox.Grant // the working directory; made again for each run if it has private files
+	dir     sandbox.Grant // the working directory, as it was at the start
 	hidden  []string      // files that no tool may reach, also under their names without links
 	own     []string      // these, and the files that no tool may change
 	lists   bool          // the working directory may be listed, although it has hidden files
@@ -105,7 +105,7 @@ func New(o Options) (*Wall, error) {
 		protected = slices.Concat(protected, []string{program}, beside)
 	}
 	w := &Wall{o: o, hidden: withReal(o.Private)}
-	w.own = slices.Concat(w.hidden, withReal(protected))
+	w.own = slices.Concat(w.hidden, withReal(protected), linksIn(o.Private), linksIn(protected))
 	var err error
 	if w.o.Dir, err = w.follow(o.Dir); err != nil {
 		e := sdk.AttrErrorf("cwd", "%s cannot be granted: %v", o.Dir, err)
@@ -269,8 +269,18 @@ func withReal(paths []string) []string {
 	return all
 }
 
-// belonging returns the files below a directory, with those that belong to them, such as a
-// copy, the journal or an archive.
+// linksIn returns the links that paths lead through. Who changes one changes the file.
+func linksIn(paths []string) []string {
+	var all []string
+	for _, path := range paths {
+		_, links, _ := walk(path)
+		all = append(all, links...)
+	}
+	return all
+}
+
+// belonging returns the files below a directory, whether they exist or not, with those that
+// belong to them, such as a copy, the journal or an archive.
 func belonging(files []string, below string) []string {
 	all := slices.DeleteFunc(slices.Clone(files), func(path string) bool { return !sandbox.Within(path, below) })
 	names := map[string][]string{} // by directory
@@ -325,12 +335,12 @@ type Use struct {
 
 // Call returns the rules for one run of a tool.
 func (w *Wall) Call(use Use) (*sandbox.Rules, error) {
-	cwd, err := w.dir, error(nil)
-	switch {
-	case use.Anywhere:
+	var cwd sandbox.Grant
+	var err error
+	if use.Anywhere {
 		cwd, err = everywhere(append(private(), belonging(w.hidden, "/")...))
-	case len(cwd.Without) > 0:
-		cwd, err = w.cwd(reading)
+	} else {
+		cwd, err = w.cwd(reading) // again: files came and went since the start
 	}
 	if err != nil {
 		return nil, err
