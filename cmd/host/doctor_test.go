@@ -29,7 +29,7 @@ const healthy = "server \"demo\" {\n  transport \"stdio\" {\n    command = [\"./
 func newSickbed(t *testing.T) *sickbed {
 	t.Helper()
 	s := &sickbed{reloadDir: newReloadDir(t), T: t}
-	for _, name := range []string{"http", "bearer"} {
+	for _, name := range []string{"http", "bearer", "cli"} {
 		build(t, filepath.Join(s.site.dir, "plugins", "junctor-plugin-"+name), "./plugins/"+name)
 	}
 	temp := filepath.Join(s.site.dir, "tmp")

@@ -112,7 +112,7 @@ func (p *patient) checks() []doctor.Check {
 				wrapped++
 			}
 		}
-		checks = append(checks, doctor.Layers(c), doctor.Programs(p.programs()), doctor.Plugins(p.plugins(), sdk.Version, wire.Majors()[0]), doctor.Ports(p.listeners(), p.pids()), doctor.Servers(p.own()))
+		checks = append(checks, doctor.Layers(c), doctor.Programs(p.programs()), doctor.Shared(p.programs()), doctor.Plugins(p.plugins(), sdk.Version, wire.Majors()[0]), doctor.Ports(p.listeners(), p.pids()), doctor.Servers(p.own()))
 		if a := c.Audit; a.File != "" {
 			checks = append(checks, doctor.Directories([]doctor.Directory{{What: "audit log's", Path: filepath.Dir(a.File), Mixed: true}}))
 		}
@@ -179,7 +179,7 @@ func (p *patient) programs() (all []doctor.Program) {
 		if json.Unmarshal(s.Transport.Settings, &set) != nil || len(set.Command) == 0 {
 			continue
 		}
-		one := doctor.Program{Server: s.Name, Command: append(set.Command, set.Args...), Dir: s.Transport.Dir, At: s.Transport.PositionOf("command").String(), Env: os.Environ()}
+		one := doctor.Program{Server: s.Name, Command: append(set.Command, set.Args...), Dir: s.Transport.Dir, At: s.Transport.PositionOf("command").String(), Env: os.Environ(), Changeable: s.Changeable()}
 		if filepath.IsAbs(set.Cwd) {
 			one.Dir = set.Cwd
 		} else if set.Cwd != "" {

@@ -250,3 +250,44 @@ func TestReport(t *testing.T) {
 		t.Errorf("%s", b.String())
 	}
 }
+
+func TestSharedDirectories(t *testing.T) {
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	project, other := filepath.Join(root, "project"), filepath.Join(root, "other")
+	for _, c := range []struct {
+		dir, command, want string
+	}{
+		{project, "npx -y pkg", "npx looks for packages and settings in " + project},
+		{project + "/sub", "uv run serve", "uv looks for packages and settings in " + project + "/sub"},
+		{project, "python3 -u -m served", "python3 looks for modules first in " + project},
+		{other, "python3.12 ../project/a/served.py", "python3.12 looks for modules first in " + project + "/a"},
+		{other, "/usr/bin/node --no-warnings " + project + "/index.js", "node looks for modules first in " + project},
+		{project, "node /usr/lib/served.js", ""},
+		{project, "uvx served", ""},
+		{project, "./served", ""}, // the file itself cannot be changed
+		{project, "docker run served", ""},
+		{project, "", ""},
+		{other, "npx -y pkg", ""},
+		{root, "npx -y pkg", ""},
+		{project + "2", "npx -y pkg", ""},
+	} {
+		programs := []Program{
+			{Server: "git", Command: []string{"git"}, Dir: other, Changeable: []string{project}},
+			{Server: "served", Command: strings.Fields(c.command), Dir: c.dir, At: "junctor.hcl:1:1"},
+		}
+		found := Shared(programs).Run(t.Context())
+		switch {
+		case c.want == "" && len(found) > 0, c.want != "" && len(found) != 1:
+			t.Errorf("%s in %s: %v", c.command, c.dir, found)
+		case c.want != "" && (!strings.HasPrefix(found[0].Message, c.want+", and tools of the server \"git\"") || found[0].Server != "served"):
+			t.Errorf("%s in %s: %s", c.command, c.dir, found[0].Message)
+		}
+	}
+	behind := []Program{{Server: "w", Command: []string{"npx", "x"}, Dir: project, Changeable: []string{project}}}
+	if found := Shared(behind).Run(t.Context()); len(found) > 0 {
+		t.Errorf("of a program behind the wall: %v", found)
+	}
+}

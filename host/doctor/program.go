@@ -24,6 +24,9 @@ type Program struct {
 	Dir     string   // working directory
 	Env     []string // of the server, as NAME=value
 	At      string
+	// Changeable are the directories that its tools may change, if it is a wrapped program,
+	// which runs in a sandbox.
+	Changeable []string
 }
 
 // Programs returns a check of the programs that servers need: each is in PATH, and those that
