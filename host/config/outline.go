@@ -254,6 +254,7 @@ func (o *outliner) body(body *hclsyntax.Body) {
 		}
 		if b.Type == "transport" && labelOf(b) == wrappingTransport && !o.thirdParty {
 			o.needs(b.Body)
+			o.anywhere(b.Body)
 		}
 		o.body(b.Body)
 		o.thirdParty, o.inherits, o.showsAll = was, inherited, all

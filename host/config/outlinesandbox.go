@@ -43,6 +43,27 @@ func (o *outliner) needs(body *hclsyntax.Body) {
 	}
 }
 
+// anywhere adds what paths outside of the working directory let the program of a transport
+// block reach.
+func (o *outliner) anywhere(body *hclsyntax.Body) {
+	bodies := []*hclsyntax.Body{body}
+	for _, b := range body.Blocks {
+		if b.Type == "tool" {
+			bodies = append(bodies, b.Body)
+		}
+	}
+	for _, b := range bodies {
+		paths := b.Attributes["paths"]
+		if paths == nil {
+			continue
+		}
+		if value, ok := literal(paths.Expr); !ok || value != "cwd" {
+			o.add(Reads, paths.SrcRange, "files anywhere but private ones, by its program")
+			o.add(Writes, paths.SrcRange, "files anywhere but the system's and private ones, by its program, with tools that write")
+		}
+	}
+}
+
 // sandboxed adds what a sandbox block lets a program reach.
 func (o *outliner) sandboxed(body *hclsyntax.Body) {
 	for _, a := range sortedAttributes(body) {

@@ -23,6 +23,11 @@ func TestOutlineShowsTheSandbox(t *testing.T) {
 		"a network that is computed":        {"cli", "command = [\"x\"]\n sandbox {\n network = env(\"A\") == \"\"\n }", `contacts TCP ports env("A") == "" of any host, by its program`, ""},
 		"no network":                        {"cli", "command = [\"x\"]\n sandbox {\n network = false\n }", "runs", "contacts"},
 		"unix sockets":                      {"cli", "command = [\"x\"]\n sandbox {\n unix_sockets = true\n }", "contacts unix sockets of this machine, by its program", ""},
+		"paths anywhere":                    {"cli", "command = [\"x\"]\n paths = \"any\"", "writes files anywhere but the system's and private ones, by its program", ""},
+		"paths anywhere, of a tool":         {"cli", "command = [\"x\"]\n tool \"t\" {\n paths = \"any\"\n }", "reads files anywhere but private ones, by its program", ""},
+		"paths that are computed":           {"cli", "command = [\"x\"]\n paths = env(\"A\")", "reads files anywhere but private ones, by its program", ""},
+		"paths in the working directory":    {"cli", "command = [\"x\"]\n paths = \"cwd\"", "runs", "anywhere"},
+		"paths of another transport":        {"stdio", "command = [\"x\"]\n paths = \"any\"", "runs", "anywhere"},
 		"a setting of a later version":      {"cli", "command = [\"x\"]\n sandbox {\n later = \"y\"\n }", `sets later = "y"`, ""},
 		"text in a path that shows nothing": {"cli", "command = [\"x\"]\n sandbox {\n read = [\"a\\u200bb\"]\n }", `reads ["a\u200bb"], by its program`, ""},
 	} {

@@ -138,14 +138,14 @@ func (s *Server) Changeable() (all []string) {
 }
 
 // used returns the files in the settings of a block. Of a wrapped program it is only the
-// program, and only if its wall may be wider than that of another one.
+// program, and only if it has what another one has not: a wider wall, or variables.
 func (b *Block) used() []string {
 	var settings map[string]any
 	if json.Unmarshal(b.Settings, &settings) != nil {
 		return nil
 	}
 	if b.Component == wrappingTransport {
-		if settings["sandbox"] == nil {
+		if settings["sandbox"] == nil && settings["env"] == nil {
 			return nil
 		}
 		settings = map[string]any{"command": settings["command"], "cwd": settings["cwd"]}

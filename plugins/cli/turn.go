@@ -34,7 +34,7 @@ func (s *server) newTurn(t *tool.Tool) (*turn, error) {
 		return nil, fmt.Errorf("making a directory for temporary files: %s", errorWithoutPath(err))
 	}
 	n.temp = temp
-	if n.rules, err = n.wall.Call(wall.Use{Writes: t.Access.Kind != tool.Read, Anywhere: !t.Confined, Temp: temp}); err != nil {
+	if n.rules, err = n.wall.Call(wall.Use{Writes: t.MayChange(), Anywhere: t.MayLeave(), Temp: temp}); err != nil {
 		n.end()
 		return nil, err
 	}

@@ -17,6 +17,19 @@ var systemDirs = []string{
 	"/var/cache/fontconfig", "/var/cache/man", "/var/lib/terminfo", "/var/lib/dpkg", "/var/lib/rpm",
 }
 
+// Unchanged are the directories that hold what the machine runs and remembers. A program whose
+// arguments may be paths anywhere changes nothing in them.
+func Unchanged() []string {
+	all := append([]string{"/boot", "/efi", "/dev", "/proc", "/sys", "/run"}, systemDirs...)
+	entries, _ := os.ReadDir("/var") // if it cannot be listed, nothing in it is granted either
+	for _, e := range entries {
+		if name := e.Name(); name != "tmp" && name != "home" {
+			all = append(all, filepath.Join("/var", name))
+		}
+	}
+	return present(all)
+}
+
 // resolverFiles are read to look up names; some systems have links to them in
 // /etc.
 var resolverFiles = []string{"/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf"}

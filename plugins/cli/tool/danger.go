@@ -163,6 +163,7 @@ func (o *Options) chosenDangerous(p *model.Program, commands []*model.Command) (
 // lowerAccess replaces the access "read" of a tool that may do more than read.
 func (t *Tool) lowerAccess() {
 	if t.Access.proposed() == Read && (len(t.Admitted) > 0 || t.unconfined()) {
+		t.ReadsOnly = t.Access.Kind == Read && len(t.Admitted) == 0
 		t.Access = Access{Kind: Write, From: FromDanger}
 	}
 }
@@ -221,8 +222,11 @@ func (t *Tool) restrict(o *Options, b *Block) {
 		t.Admitted = append(t.Admitted, f)
 	}
 	t.lowerAccess()
-	if t.Access.Kind == Read && o.writes(path, t.Parameters) != nil {
-		t.Access = Access{Kind: Write, From: FromDanger}
+	if o.writes(path, t.Parameters) != nil {
+		t.ReadsOnly = false
+		if t.Access.Kind == Read {
+			t.Access = Access{Kind: Write, From: FromDanger}
+		}
 	}
 }
 

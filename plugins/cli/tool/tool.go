@@ -58,6 +58,7 @@ type Tool struct {
 	Admitted  []danger.Finding // dangerous options that are offered because the configuration names them
 	Ordered   bool             // its options act in their order, so they are not offered
 	Confined  bool             // paths must stay within the working directory
+	ReadsOnly bool             // it only reads, although it does not count as reading, because its paths may lead anywhere
 	NoEquals  bool             // the program does not accept --option=value
 	DataCodes []int            // exit codes that are an answer and not an error
 
@@ -70,6 +71,14 @@ type Tool struct {
 
 // A Role is the place of a parameter in the argument list.
 type Role int
+
+// MayChange reports whether a run may change files.
+func (t *Tool) MayChange() bool { return t.Access.Kind != Read && !t.ReadsOnly }
+
+// MayLeave reports whether the arguments may name files outside the working directory.
+func (t *Tool) MayLeave() bool {
+	return !t.Confined && (t.Stdin || t.Free != nil || len(t.Parameters) > 0)
+}
 
 // The roles.
 const (

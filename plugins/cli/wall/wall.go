@@ -328,20 +328,15 @@ func isOwn(path string) bool {
 type Use struct {
 	Writes bool
 	// Anywhere is set for a tool whose arguments may be paths outside the working
-	// directory. It reaches every directory except those with private files.
+	// directory. It reaches every directory except those with private files, and changes
+	// none of the system.
 	Anywhere bool
 	Temp     string // the temporary directory of the run
 }
 
 // Call returns the rules for one run of a tool.
 func (w *Wall) Call(use Use) (*sandbox.Rules, error) {
-	var cwd sandbox.Grant
-	var err error
-	if use.Anywhere {
-		cwd, err = everywhere(append(private(), belonging(w.hidden, "/")...))
-	} else {
-		cwd, err = w.cwd(reading) // again: files came and went since the start
-	}
+	cwd, err := w.reach(use, reading)
 	if err != nil {
 		return nil, err
 	}
@@ -352,22 +347,34 @@ func (w *Wall) Call(use Use) (*sandbox.Rules, error) {
 	}
 	r.Attributes = use.Writes
 	if !use.Writes {
-		r.Read = slices.Concat(r.Read, cwd.Paths, w.write)
+		r.Read = slices.Concat(r.Read, cwd, w.write)
 		return r, nil
 	}
-	changed, err := w.cwd(changing)
-	if use.Anywhere {
-		changed, err = everywhere(append(private(), belonging(w.own, "/")...))
-	}
+	changed, err := w.reach(use, changing)
 	if err != nil {
 		return nil, err
 	}
 	for _, dir := range w.made {
 		_ = os.MkdirAll(dir, 0o700) // without it the program reports that it cannot write there
 	}
-	r.Read = slices.Concat(r.Read, cwd.Paths)
-	r.Write = slices.Concat(r.Write, changed.Paths, w.write)
+	r.Read = slices.Concat(r.Read, cwd)
+	r.Write = slices.Concat(r.Write, changed, w.write)
 	return r, nil
+}
+
+// reach returns what a run reaches of the working directory, and of all others if its
+// arguments may be paths anywhere. Files come and go, so it looks each time.
+func (w *Wall) reach(use Use, how access) ([]string, error) {
+	cwd, err := w.cwd(how)
+	if !use.Anywhere {
+		return cwd.Paths, err
+	}
+	forbidden := append(private(), belonging(w.hidden, "/")...)
+	if how == changing {
+		forbidden = slices.Concat(private(), sandbox.Unchanged(), belonging(w.own, "/"))
+	}
+	all, err := everywhere(forbidden)
+	return append(all.Paths, cwd.Paths...), err
 }
 
 // everywhere returns the grant for all directories without the forbidden paths. One
