@@ -13,6 +13,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/junctor-mcp/junctor/sdk/sandbox"
 )
 
 // A Content is the text of a configuration, read once and not evaluated. A person
@@ -198,10 +200,10 @@ func (c *Content) holds(path string) bool {
 }
 
 // leadsOut returns the target of a path below Root if symbolic links lead out of
-// Root, and "" otherwise.
+// Root, and "" otherwise. The target need not exist.
 func (c *Content) leadsOut(path string) string {
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil || c.holds(real) || !c.covers(path) {
+	real, links, err := sandbox.Walk(path)
+	if err != nil || len(links) == 0 || c.holds(real) || !c.covers(path) {
 		return ""
 	}
 	return real

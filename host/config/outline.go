@@ -2,19 +2,16 @@ package config
 
 import (
 	"cmp"
-	"fmt"
-	"net/url"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
-	"github.com/junctor-mcp/junctor/host/secretname"
 )
 
 // An Item is one action of a configuration. Its text is safe to print, because all
@@ -60,9 +57,12 @@ type outliner struct {
 	source  *source // of the current block
 	in      string
 
-	thirdParty bool // the current block belongs to a plugin that is not bundled
-	showsAll   bool // every attribute of the current block is shown
-	inherits   bool // the current block is a transport, which has the env of defaults
+	dir        string // in which the program of the current block looks for its arguments
+	within     string // the nested blocks that the current block is in, such as `tool "x": `; may be empty
+	thirdParty bool   // the current block belongs to a plugin that is not bundled
+	showsAll   bool   // every attribute of the current block is shown
+	showsText  bool   // every attribute of the current block is shown that may have a text of any kind
+	inherits   bool   // the current block is a transport, which has the env of defaults
 }
 
 // outline returns the actions of the sources and their third-party plugins.
@@ -243,7 +243,7 @@ func (o *outliner) body(body *hclsyntax.Body) {
 			o.sandboxed(b.Body)
 			continue
 		}
-		was, inherited, all := o.thirdParty, o.inherits, o.showsAll
+		was := *o
 		if b.Type == "auth" && strings.HasPrefix(o.in, "gateway") {
 			o.add(Sets, b.TypeRange, "that clients are admitted by "+visible(labelOf(b)))
 			o.showsAll = true // as whom, with which roles, and from where
@@ -256,8 +256,16 @@ func (o *outliner) body(body *hclsyntax.Body) {
 			o.needs(b.Body)
 			o.anywhere(b.Body)
 		}
+		if b.Type == "transport" {
+			o.dir = o.directory(b.Body)
+		}
+		if b.Type == "tool" || b.Type == "argument" {
+			o.within += visible(titleOf(b)) + ": "
+			o.showsText = true // of which a command may be made
+		}
 		o.body(b.Body)
-		o.thirdParty, o.inherits, o.showsAll = was, inherited, all
+		was.items, was.plugins = o.items, o.plugins
+		*o = was
 	}
 }
 
@@ -281,9 +289,19 @@ func (o *outliner) attribute(a *hclsyntax.Attribute) {
 		o.add(Passes, a.SrcRange, "environment variables "+o.written(a.Expr))
 	case a.Name == "listen":
 		o.add(Listens, a.SrcRange, o.written(a.Expr))
-	case o.thirdParty || o.showsAll || namesPlace(a.Name) || isPath(a.Expr) || slices.Contains(weakens, a.Name):
-		o.add(Sets, a.SrcRange, visible(a.Name)+" = "+o.redactedSource(a.Name, a.Expr)+o.link(a.Expr))
+	case o.thirdParty || o.showsAll || o.showsText && mayRun(a) || namesPlace(a.Name) || isPath(a.Expr) || slices.Contains(weakens, a.Name):
+		o.add(Sets, a.SrcRange, o.within+visible(a.Name)+" = "+o.redactedSource(a.Name, a.Expr)+o.links(cmp.Or(o.dir, o.source.dir), a.Expr))
 	}
+}
+
+// mayRun reports whether an attribute of a tool or an argument may have a part of a command:
+// it has a text that is not only for readers.
+func mayRun(a *hclsyntax.Attribute) bool {
+	if slices.Contains([]string{"description", "type", "access"}, a.Name) {
+		return false
+	}
+	value, diags := a.Expr.Value(&hcl.EvalContext{})
+	return diags.HasErrors() || !value.Type().Equals(cty.Bool) && !value.Type().Equals(cty.Number)
 }
 
 // weakens lists the settings that let other parties read or change messages, or operate
@@ -302,26 +320,10 @@ func isPath(e hclsyntax.Expression) bool {
 
 var pathStart = lazyregexp.New(`^(/|~/|\.\.?/)`)
 
-// link returns a note with the target of a symbolic link that a setting names, if the
-// target is outside of the configuration's directory. The digest covers the target.
-func (o *outliner) link(e hclsyntax.Expression) string {
-	name, ok := literal(e)
-	path := absoluteIn(o.source.dir, filepath.FromSlash(name))
-	if !ok || name == "" || isRemote(path, o.content.Root) {
-		return ""
-	}
-	link := o.content.leadsOut(path)
-	if link == "" {
-		return ""
-	}
-	o.content.links[path] = link
-	return ", which leads to " + visible(link)
-}
-
 // namesPlace reports whether an attribute's name sounds like a file or a program.
 func namesPlace(name string) bool {
 	for _, part := range []string{"file", "path", "dir", "socket", "cert", "proxy", "program", "script"} {
-		if strings.Contains(name, part) {
+		if strings.Contains(name, part) && name != "description" {
 			return true
 		}
 	}
@@ -345,48 +347,6 @@ func (o *outliner) environment(a *hclsyntax.Attribute) {
 	}
 }
 
-// redactedSource returns the source of an expression. It masks a literal whose name
-// sounds like a secret, unless the literal could be a path or a command.
-func (o *outliner) redactedSource(name string, e hclsyntax.Expression) string {
-	if text, isLiteral := literal(e); isLiteral && secretname.Sounds(name) && !namesPlace(name) && !couldRun.MatchString(text) {
-		return masked
-	}
-	return o.written(e)
-}
-
-// couldRun matches text that no token contains: the start of a path, white space, and
-// special characters of a shell.
-var couldRun = lazyregexp.New("^[./~]|[\\s;|&$()<>{}'\"`\\\\]")
-
-// addresses returns the hosts in the literals of an expression. It leaves out the
-// parts of a URL that may be secret: user name, password, path and query. An address
-// with a computed part is returned as written, because the part may be the end of
-// the host.
-func (o *outliner) addresses(e hclsyntax.Expression) (all []string) {
-	switch e := plain(e).(type) {
-	case *hclsyntax.TupleConsExpr:
-		for _, element := range e.Exprs {
-			all = append(all, o.addresses(element)...)
-		}
-		return all
-	case *hclsyntax.ObjectConsExpr:
-		for _, item := range e.Items {
-			all = append(all, o.addresses(item.ValueExpr)...)
-		}
-		return all
-	}
-	if text, ok := literal(e); ok {
-		if u, err := url.Parse(text); err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https" || u.Scheme == "ws" || u.Scheme == "wss") {
-			all = append(all, visible(u.Scheme+"://"+u.Host))
-		}
-		return all
-	}
-	if text := o.written(e); strings.Contains(text, "://") {
-		all = append(all, text)
-	}
-	return all
-}
-
 func sortedAttributes(body *hclsyntax.Body) []*hclsyntax.Attribute {
 	var all []*hclsyntax.Attribute
 	for _, a := range body.Attributes {
@@ -395,37 +355,3 @@ func sortedAttributes(body *hclsyntax.Body) []*hclsyntax.Attribute {
 	slices.SortFunc(all, func(a, b *hclsyntax.Attribute) int { return cmp.Compare(a.SrcRange.Start.Byte, b.SrcRange.Start.Byte) })
 	return all
 }
-
-// written returns the source text of an expression on one line.
-func (o *outliner) written(e hclsyntax.Expression) string {
-	r := e.Range()
-	s := o.byName[r.Filename]
-	if s == nil || r.End.Byte > len(s.text) || r.Start.Byte > r.End.Byte {
-		return "…"
-	}
-	return visible(strings.Join(strings.Fields(string(s.text[r.Start.Byte:r.End.Byte])), " "))
-}
-
-// visible escapes the invisible characters of a text, so that a terminal shows all of
-// it. It replaces four or more spaces by their number, and masks a login in a URL.
-func visible(text string) string {
-	var b strings.Builder
-	for _, r := range plainLogin.ReplaceAllString(text, "://"+masked+"@") {
-		if r == ' ' || unicode.IsPrint(r) && r != unicode.ReplacementChar && !unicode.In(r, unicode.Mn, unicode.Me) && !strings.ContainsRune(fillers, r) {
-			b.WriteRune(r)
-		} else {
-			quoted := strconv.QuoteRuneToASCII(r)
-			b.WriteString(quoted[1 : len(quoted)-1])
-		}
-	}
-	return manySpaces.ReplaceAllStringFunc(b.String(), func(spaces string) string { return fmt.Sprintf(" (%d spaces) ", len(spaces)) })
-}
-
-// fillers are invisible characters that Unicode classifies as letters or symbols.
-const fillers = "\u115f\u1160\u3164\uffa0\u2800"
-
-var manySpaces = lazyregexp.New(` {4,}`)
-
-// plainLogin matches the user name and the password in a URL. Unlike login it does not
-// match special characters of a shell, because an outline must not mask commands.
-var plainLogin = lazyregexp.New(`://[\w.~%!*+,=:-]*@`)

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"path/filepath"
 	"strings"
 
@@ -16,7 +17,7 @@ func (o *outliner) program(body *hclsyntax.Body) (string, hcl.Range) {
 		if argv == nil {
 			return "", hcl.Range{}
 		}
-		return "… " + o.arguments(argv.Expr), argv.SrcRange
+		return "… " + o.arguments(argv.Expr) + o.links(cmp.Or(o.dir, o.source.dir), argv.Expr), argv.SrcRange
 	}
 	if o.thirdParty {
 		return "", hcl.Range{} // attribute shows it like other settings of the plugin
@@ -28,10 +29,11 @@ func (o *outliner) program(body *hclsyntax.Body) (string, hcl.Range) {
 		where = ", in " + o.written(cwd.Expr)
 		text, ok := literal(cwd.Expr)
 		if computed = !ok; ok {
+			where = ", in " + visible(absoluteIn(dir, text)) + o.links(dir, cwd.Expr)
 			dir = absoluteIn(dir, text)
-			where = ", in " + visible(dir)
 		}
 	}
+	where = o.links(dir, command.Expr) + where
 	text := o.arguments(command.Expr)
 	if first, rest, ok := firstLiteral(command.Expr); ok {
 		switch named := !strings.ContainsAny(first, `/`+string(filepath.Separator)); {
@@ -44,8 +46,19 @@ func (o *outliner) program(body *hclsyntax.Body) (string, hcl.Range) {
 	}
 	if args := body.Attributes["args"]; args != nil {
 		text += " " + o.arguments(args.Expr)
+		where = o.links(dir, args.Expr) + where
 	}
 	return text + where, command.SrcRange
+}
+
+// directory returns the working directory of a block's program, if it is not computed.
+func (o *outliner) directory(body *hclsyntax.Body) string {
+	if cwd := body.Attributes["cwd"]; cwd != nil {
+		if text, ok := literal(cwd.Expr); ok {
+			return absoluteIn(o.source.dir, text)
+		}
+	}
+	return o.source.dir
 }
 
 // firstLiteral splits a list whose first element is a literal.

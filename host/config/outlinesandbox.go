@@ -69,9 +69,9 @@ func (o *outliner) sandboxed(body *hclsyntax.Body) {
 	for _, a := range sortedAttributes(body) {
 		switch a.Name {
 		case "read":
-			o.add(Reads, a.SrcRange, o.written(a.Expr)+", by its program")
+			o.add(Reads, a.SrcRange, o.written(a.Expr)+", by its program"+o.link(a.Expr))
 		case "write":
-			o.add(Writes, a.SrcRange, o.written(a.Expr)+", by its program")
+			o.add(Writes, a.SrcRange, o.written(a.Expr)+", by its program"+o.link(a.Expr))
 		case "network":
 			o.opens(a, "any address", "TCP ports "+o.written(a.Expr)+" of any host")
 		case "unix_sockets":

@@ -2,28 +2,22 @@ package wall
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/junctor-mcp/junctor/sdk/sandbox"
 )
-
-// maxLinks bounds the links of a path.
-const maxLinks = 40
 
 // follow returns the path that a path leads to, without links. It fails if the path leads
 // out of a directory by a link in it that a tool, of this program or of another server's, can
 // have made. Each link is read once: a tool may change it meanwhile. What is granted must be
 // the returned path, which the launcher opens only if it still has no links.
 func (w *Wall) follow(path string) (string, error) {
-	real, links, err := walk(path)
+	real, links, err := sandbox.Walk(path)
 	if err != nil {
 		return "", err
 	}
-	if len(links) == 0 {
+	if len(links) == 0 || runtime.GOOS == "windows" { // nothing is enforced there
 		return real, nil
 	}
 	for _, dir := range slices.Concat([]string{w.o.Dir}, w.write, w.o.Changeable) {
@@ -35,34 +29,6 @@ func (w *Wall) follow(path string) (string, error) {
 		}
 	}
 	return real, nil
-}
-
-// walk follows the symbolic links of an absolute path, each in its real directory, and
-// returns them.
-func walk(path string) (real string, links []string, err error) {
-	if runtime.GOOS == "windows" { // nothing is enforced there
-		return sandbox.Resolve(path), nil, nil
-	}
-	const root = string(filepath.Separator)
-	real = root
-	rest := strings.Split(filepath.Clean(path), root)
-	for len(rest) > 0 {
-		next := filepath.Join(real, rest[0])
-		rest = rest[1:]
-		target, err := os.Readlink(next)
-		if err != nil {
-			real = next
-			continue
-		}
-		if links = append(links, next); len(links) > maxLinks {
-			return "", nil, fmt.Errorf("%s leads through too many links", path)
-		}
-		if filepath.IsAbs(target) {
-			real = root
-		}
-		rest = append(strings.Split(target, root), rest...)
-	}
-	return real, links, nil
 }
 
 // around is sandbox.Around for a path without links. It fails if a link took its place.

@@ -273,7 +273,7 @@ func withReal(paths []string) []string {
 func linksIn(paths []string) []string {
 	var all []string
 	for _, path := range paths {
-		_, links, _ := walk(path)
+		_, links, _ := sandbox.Walk(path)
 		all = append(all, links...)
 	}
 	return all

@@ -1,0 +1,106 @@
+package config
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/junctor-mcp/junctor/host/lazyregexp"
+	"github.com/junctor-mcp/junctor/host/secretname"
+)
+
+// redactedSource returns the source of an expression. It masks a literal whose name
+// sounds like a secret, unless the literal could be a path or a command.
+func (o *outliner) redactedSource(name string, e hclsyntax.Expression) string {
+	if object, is := plain(e).(*hclsyntax.ObjectConsExpr); is && o.showsText {
+		return o.members(object)
+	}
+	if text, isLiteral := literal(e); isLiteral && secretname.Sounds(name) && !namesPlace(name) && !couldRun.MatchString(text) {
+		return masked
+	}
+	return o.written(e)
+}
+
+// members returns the source of an object, each member masked for itself.
+func (o *outliner) members(object *hclsyntax.ObjectConsExpr) string {
+	var all []string
+	for _, item := range object.Items {
+		name, ok := literal(item.KeyExpr)
+		if !ok {
+			name = o.written(item.KeyExpr)
+		}
+		all = append(all, visible(name)+" = "+o.redactedSource(name, item.ValueExpr))
+	}
+	return "{ " + strings.Join(all, ", ") + " }"
+}
+
+// couldRun matches text that no token contains: the start of a path, white space, and
+// special characters of a shell.
+var couldRun = lazyregexp.New("^[./~]|[\\s;|&$()<>{}'\"`\\\\]")
+
+// addresses returns the hosts in the literals of an expression. It leaves out the
+// parts of a URL that may be secret: user name, password, path and query. An address
+// with a computed part is returned as written, because the part may be the end of
+// the host.
+func (o *outliner) addresses(e hclsyntax.Expression) (all []string) {
+	switch e := plain(e).(type) {
+	case *hclsyntax.TupleConsExpr:
+		for _, element := range e.Exprs {
+			all = append(all, o.addresses(element)...)
+		}
+		return all
+	case *hclsyntax.ObjectConsExpr:
+		for _, item := range e.Items {
+			all = append(all, o.addresses(item.ValueExpr)...)
+		}
+		return all
+	}
+	if text, ok := literal(e); ok {
+		if u, err := url.Parse(text); err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https" || u.Scheme == "ws" || u.Scheme == "wss") {
+			all = append(all, visible(u.Scheme+"://"+u.Host))
+		}
+		return all
+	}
+	if text := o.written(e); strings.Contains(text, "://") {
+		all = append(all, text)
+	}
+	return all
+}
+
+// written returns the source text of an expression on one line.
+func (o *outliner) written(e hclsyntax.Expression) string {
+	r := e.Range()
+	s := o.byName[r.Filename]
+	if s == nil || r.End.Byte > len(s.text) || r.Start.Byte > r.End.Byte {
+		return "…"
+	}
+	return visible(strings.Join(strings.Fields(string(s.text[r.Start.Byte:r.End.Byte])), " "))
+}
+
+// visible escapes the invisible characters of a text, so that a terminal shows all of
+// it. It replaces four or more spaces by their number, and masks a login in a URL.
+func visible(text string) string {
+	var b strings.Builder
+	for _, r := range plainLogin.ReplaceAllString(text, "://"+masked+"@") {
+		if r == ' ' || unicode.IsPrint(r) && r != unicode.ReplacementChar && !unicode.In(r, unicode.Mn, unicode.Me) && !strings.ContainsRune(fillers, r) {
+			b.WriteRune(r)
+		} else {
+			quoted := strconv.QuoteRuneToASCII(r)
+			b.WriteString(quoted[1 : len(quoted)-1])
+		}
+	}
+	return manySpaces.ReplaceAllStringFunc(b.String(), func(spaces string) string { return fmt.Sprintf(" (%d spaces) ", len(spaces)) })
+}
+
+// fillers are invisible characters that Unicode classifies as letters or symbols.
+const fillers = "\u115f\u1160\u3164\uffa0\u2800"
+
+var manySpaces = lazyregexp.New(` {4,}`)
+
+// plainLogin matches the user name and the password in a URL. Unlike login it does not
+// match special characters of a shell, because an outline must not mask commands.
+var plainLogin = lazyregexp.New(`://[\w.~%!*+,=:-]*@`)
