@@ -3,77 +3,215 @@ package config
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
-// commandFiles returns the files that the words of a command name, as seen from dir: the
-// program and scripts, whether they exist or are made later, and what else is there. A word
-// may be a path, the value of an option, a line for a shell, a module for Python, or the
-// directory of a script.
-func commandFiles(dir string, command any) []string {
-	elements, _ := command.([]any)
-	var all []string
-	before := ""
-	for i, element := range elements {
-		word, _ := element.(string)
-		if word == "" || len(word) > maxPathText || strings.ContainsRune(word, 0) {
+const (
+	// maxPathText is the maximum length of a text in settings that may be a path.
+	maxPathText = 4096
+	// maxCommandDirs bounds the directories in which the words of a command are looked up.
+	maxCommandDirs = 16
+)
+
+// A command is what starts a server or an auth provider.
+type command struct {
+	words []string
+	env   map[string]string // that the configuration sets
+	dir   string            // the working directory
+	path  string            // PATH, if env has none
+	// wrapped is set for a program whose arguments name what it works on. Only scripts among
+	// them count: programs, and what follows an interpreter.
+	wrapped bool
+}
+
+// A commandReader collects the files that decide what a command runs.
+type commandReader struct {
+	command
+	dirs  []string // in which words are looked up: the working directory, and others that words name
+	found []string
+
+	before string // the part before the current one
+	runs   string // the interpreter or runner whose first argument has not come yet; may be empty
+}
+
+// files returns the files that the command names: the program and scripts, whether they exist
+// or are made later, and what else is there. A word may be a path, the value of an option, a
+// line for a shell, a module, or the directory of a script. It does not know what these load.
+func (c command) files() []string {
+	r := &commandReader{command: c, dirs: []string{c.dir}}
+	var lines []string
+	for _, word := range c.words {
+		if len(word) <= maxPathText && !strings.ContainsRune(word, 0) {
+			lines = append(lines, word)
+		}
+	}
+	var values []string
+	for name, value := range c.env {
+		if name != "PATH" && len(value) <= maxPathText && !strings.ContainsRune(value, 0) {
+			values = append(values, value)
+		}
+	}
+	for _, line := range slices.Concat(lines, values) {
+		r.addDirs(line)
+	}
+	for i, line := range lines {
+		if i == 0 {
+			r.program(line)
+		}
+		for _, part := range strings.FieldsFunc(line, separatesWords) {
+			r.part(part)
+		}
+	}
+	r.runs = ""
+	for _, value := range values {
+		for _, part := range strings.FieldsFunc(value, separatesWords) {
+			r.named(part, false)
+		}
+	}
+	return r.found
+}
+
+// separatesWords reports whether a character ends a path in an option, in a list of paths or in
+// a line for a shell.
+func separatesWords(r rune) bool { return strings.ContainsRune(" \t\n\r;|&()<>\"'`$={},:", r) }
+
+// addDirs adds the directories that a line names, such as that of --directory or of cd.
+func (r *commandReader) addDirs(line string) {
+	for _, part := range strings.FieldsFunc(line, separatesWords) {
+		path := absoluteIn(r.dir, part)
+		if info, err := os.Stat(path); err == nil && info.IsDir() && len(r.dirs) < maxCommandDirs && !slices.Contains(r.dirs, path) {
+			r.dirs = append(r.dirs, path)
+		}
+	}
+}
+
+// program adds the first word of the command, also where PATH finds it or may find it earlier.
+func (r *commandReader) program(word string) {
+	if strings.ContainsRune(word, filepath.Separator) {
+		r.found = append(r.found, absoluteIn(r.dir, word))
+		return
+	}
+	list := r.path
+	if own, set := r.env["PATH"]; set {
+		list = own
+	}
+	for _, dir := range filepath.SplitList(list) {
+		if !filepath.IsAbs(dir) {
 			continue
 		}
-		if i == 0 && strings.ContainsRune(word, filepath.Separator) {
-			all = append(all, absoluteIn(dir, word))
+		path := filepath.Join(dir, word)
+		r.found = append(r.found, path)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return
 		}
-		switch {
-		case before == "-m":
-			all = append(all, withEndings(absoluteIn(dir, filepath.Join(strings.Split(word, ".")...)), moduleFiles)...)
-		case interpreter.MatchString(filepath.Base(before)):
-			all = append(all, withEndings(absoluteIn(dir, word), directoryFiles)...)
-		}
-		for _, part := range strings.FieldsFunc(word, separatesWords) {
-			path := absoluteIn(dir, part)
-			if _, err := os.Lstat(path); err == nil || isScript(part) {
-				all = append(all, path)
-			}
-		}
-		before = word
 	}
-	return all
+}
+
+// part adds what one part of the command names.
+func (r *commandReader) part(part string) {
+	before := r.before
+	r.before = part
+	r.named(part, true)
+	if name := filepath.Base(part); interpreter.MatchString(name) || runnerFiles[name] != nil {
+		r.runs = name
+		for _, dir := range r.dirs {
+			r.existing(dir, runnerFiles[name]...)
+		}
+		return
+	}
+	if before == "-m" {
+		r.inAll(filepath.Join(strings.Split(part, ".")...), moduleFiles)
+		r.runs = ""
+		return
+	}
+	if r.runs == "" || strings.HasPrefix(part, "-") {
+		return
+	}
+	r.inAll(part, append([]string{""}, scriptEndings...))
+	r.inAll(part, directoryFiles)
+	if isScript(part) {
+		r.found = append(r.found, absoluteIn(r.dir, part))
+	}
+	name, _, _ := strings.Cut(part, "@")
+	r.inAll(filepath.Join("node_modules", ".bin", name), []string{""})
+	r.runs = ""
+}
+
+// named adds the file that a part names, or one that is joined to an option such as
+// "-r./x.js". A script is added although it does not exist.
+func (r *commandReader) named(part string, scripts bool) {
+	names := []string{part}
+	if len(part) > 2 && part[0] == '-' && part[1] != '-' {
+		names = append(names, part[2:])
+	}
+	for _, name := range names {
+		if r.wrapped {
+			r.executables(name)
+			continue
+		}
+		r.inAll(name, []string{""})
+		if scripts && isScript(name) {
+			r.found = append(r.found, absoluteIn(r.dir, name))
+		}
+	}
+}
+
+// inAll adds the files with a name and one of the endings that exist in the directories.
+func (r *commandReader) inAll(name string, endings []string) {
+	for _, dir := range r.dirs {
+		for _, ending := range endings {
+			r.existing("", absoluteIn(dir, name)+filepath.FromSlash(ending))
+		}
+	}
+}
+
+// executables adds the files with a name in the directories that can be executed.
+func (r *commandReader) executables(name string) {
+	for _, dir := range r.dirs {
+		path := absoluteIn(dir, name)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			r.found = append(r.found, path)
+		}
+	}
+}
+
+// existing adds the files that exist.
+func (r *commandReader) existing(dir string, names ...string) {
+	for _, name := range names {
+		path := filepath.Join(dir, name)
+		if info, err := os.Lstat(path); err == nil && !info.IsDir() {
+			r.found = append(r.found, path)
+		}
+	}
+}
+
+// interpreter matches programs whose first argument is a script, or its directory.
+var interpreter = lazyregexp.New(`^(?:python|pypy|perl|php|ruby|lua|node|bun|deno|tsx|ts-node|sh|bash|dash|ash|zsh|ksh|fish)[0-9.]*$`)
+
+// runnerFiles are the files in which programs find what they run.
+var runnerFiles = map[string][]string{
+	"npx": {".npmrc"}, "pnpx": {".npmrc"}, "bunx": {".npmrc", "bunfig.toml"},
+	"npm": {"package.json", ".npmrc"}, "pnpm": {"package.json", ".npmrc", ".pnpmfile.cjs", "pnpm-workspace.yaml"}, "yarn": {"package.json", ".yarnrc", ".yarnrc.yml"},
+	"bun": {"package.json", "bunfig.toml"}, "deno": {"deno.json", "deno.jsonc", "package.json"},
+	"uv": {"pyproject.toml", "uv.toml", "uv.lock"}, "poetry": {"pyproject.toml", "poetry.toml"}, "pipenv": {"Pipfile"}, "pdm": {"pyproject.toml", "pdm.toml"},
+	"make": {"GNUmakefile", "makefile", "Makefile"}, "just": {"justfile", "Justfile", ".justfile"}, "task": {"Taskfile.yml", "Taskfile.yaml"},
+	"docker": {"compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml"}, "podman": {"compose.yaml", "compose.yml", "docker-compose.yml"},
+	"go": {"go.mod", "go.work", "main.go"}, "cargo": {"Cargo.toml"}, "dotnet": {"Program.cs"}, "mix": {"mix.exs"}, "bundle": {"Gemfile"}, "rake": {"Rakefile"}, "gradle": {"build.gradle", "build.gradle.kts"}, "mvn": {"pom.xml"},
 }
 
 var (
-	// interpreter matches programs whose first argument is a script, or its directory.
-	interpreter = regexp.MustCompile(`^(?:python|pypy|node|bun|deno|tsx|ts-node)[0-9.]*$`)
-	// moduleFiles are the endings of what Python takes for a module in its working directory.
+	// moduleFiles are the endings of what Python takes for a module.
 	moduleFiles = []string{".py", "/__init__.py", "/__main__.py"}
-	// directoryFiles are the endings of what an interpreter takes for the script in a directory.
-	directoryFiles = []string{"/__main__.py", "/package.json", "/index.js", "/index.mjs", "/index.ts", "/index.tsx"}
+	// directoryFiles are the endings of what a program takes for the script in a directory.
+	directoryFiles = []string{"/__main__.py", "/package.json", "/index.js", "/index.mjs", "/index.cjs", "/index.ts", "/index.tsx", "/main.go"}
+	// scriptEndings are the endings of files that interpreters run.
+	scriptEndings = []string{".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".tsx", ".rb", ".pl", ".php", ".sh", ".bash", ".lua", ".jar", ".pyz", ".phar"}
 )
-
-// withEndings returns the paths that exist of those with an ending.
-func withEndings(path string, endings []string) []string {
-	var all []string
-	for _, ending := range endings {
-		if _, err := os.Lstat(path + filepath.FromSlash(ending)); err == nil {
-			all = append(all, path+filepath.FromSlash(ending))
-		}
-	}
-	return all
-}
-
-// separatesWords reports whether a character ends a path in an option or in a line for a shell.
-func separatesWords(r rune) bool { return strings.ContainsRune(" \t\n\r;|&()<>\"'`$={},", r) }
 
 // isScript reports whether a word names a file for certain, although none is there.
 func isScript(word string) bool {
-	if strings.Contains(word, "://") {
-		return false
-	}
-	if strings.HasPrefix(word, "./") || strings.HasPrefix(word, "../") {
-		return true
-	}
-	return slices.Contains(scriptEndings, filepath.Ext(word))
+	return strings.HasPrefix(word, "./") || strings.HasPrefix(word, "../") || slices.Contains(scriptEndings, filepath.Ext(word))
 }
-
-// scriptEndings are the endings of files that interpreters run.
-var scriptEndings = []string{".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".rb", ".pl", ".php", ".sh", ".bash", ".lua", ".jar", ".pyz", ".phar"}

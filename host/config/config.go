@@ -38,6 +38,8 @@ type Config struct {
 	keyring  keyring  // for Resolve
 	included []string // absolute paths of the files that file() has read
 	named    []string // absolute paths in attributes of the host's blocks
+
+	searchPath string // PATH
 }
 
 // A Shadowed is a server block that is not used, because a stronger layer has a server of its

@@ -98,12 +98,12 @@ func (c *Config) Used() []string {
 		}
 	}
 	if c.SecretStore != nil {
-		all = append(all, c.SecretStore.used()...)
+		all = append(all, c.SecretStore.used(c.searchPath)...)
 	}
 	for _, s := range c.Servers {
-		all = append(all, s.Transport.used()...)
+		all = append(all, s.Transport.used(c.searchPath)...)
 		if s.Auth != nil {
-			all = append(all, s.Auth.used()...)
+			all = append(all, s.Auth.used(c.searchPath)...)
 		}
 	}
 	return files(all)
@@ -137,26 +137,34 @@ func (s *Server) Changeable() (all []string) {
 	return all
 }
 
-// used returns the files in the settings of a block. Of a wrapped program it is only the
-// program, and only if it has what another one has not: a wider wall, or variables.
-func (b *Block) used() []string {
-	var settings map[string]any
-	if json.Unmarshal(b.Settings, &settings) != nil {
-		return nil
+// used returns the files that decide what a block runs, and those that its settings name, if
+// it does not wrap a program. path is the PATH of Junctor.
+func (b *Block) used(path string) []string {
+	var settings struct {
+		Command, Args []string
+		Cwd           string
+		Env           map[string]string
+		Tool          []struct{ Argv []string }
+	}
+	all := slices.Clone(b.files)
+	_ = json.Unmarshal(b.Settings, &settings) // other blocks have other settings
+	if len(settings.Command) > 0 {
+		c := command{words: slices.Concat(settings.Command, settings.Args), env: settings.Env, dir: absoluteIn(b.Dir, settings.Cwd), path: path, wrapped: b.Component == wrappingTransport}
+		all = append(all, c.files()...)
+		for _, t := range settings.Tool {
+			words := slices.DeleteFunc(slices.Clone(t.Argv), func(word string) bool { return strings.Contains(word, "{") })
+			c.words = slices.Concat(settings.Command, words)
+			all = append(all, c.files()...)
+		}
 	}
 	if b.Component == wrappingTransport {
-		if settings["sandbox"] == nil && settings["env"] == nil {
-			return nil
-		}
-		settings = map[string]any{"command": settings["command"], "cwd": settings["cwd"]}
+		return all
 	}
-	all, dir := slices.Clone(b.files), b.Dir
-	if cwd, _ := settings["cwd"].(string); cwd != "" { // in which the program looks for its arguments
-		dir = absoluteIn(b.Dir, cwd)
+	var values map[string]any
+	if json.Unmarshal(b.Settings, &values) != nil {
+		return all
 	}
-	all = append(all, commandFiles(dir, settings["command"])...)
-	all = append(all, commandFiles(dir, settings["args"])...)
-	return append(all, existing(b.Dir, settings)...)
+	return append(all, existing(b.Dir, values)...)
 }
 
 // existing returns the files that texts in a value name, alone or behind the "=" of an
@@ -185,9 +193,6 @@ func existing(dir string, value any) (all []string) {
 	}
 	return all
 }
-
-// maxPathText is the maximum length of a text in settings that may be a path.
-const maxPathText = 4096
 
 // files returns the absolute paths of the files among paths, and what links among them lead
 // to, sorted, once each.

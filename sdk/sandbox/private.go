@@ -60,14 +60,14 @@ func Own() []string {
 	return own
 }
 
-// Private returns what exists and is never granted as a part of a directory: credentials,
-// private files, and the directories of Junctor itself.
+// Private returns what is never granted as a part of a directory: credentials and private
+// files that exist, and the directories of Junctor itself, whether they exist or not.
 func Private() []string {
-	all := append(Own(), systemSecrets...)
+	all := slices.Clone(systemSecrets)
 	for _, home := range Homes() {
 		all = append(all, credentialsIn(home)...)
 	}
-	return present(all)
+	return append(Own(), present(all)...)
 }
 
 // present returns the paths that exist.

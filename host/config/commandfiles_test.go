@@ -1,0 +1,103 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestFilesOfCommands: what decides what a command runs is found in the forms in which people
+// write commands.
+func TestFilesOfCommands(t *testing.T) {
+	root := t.TempDir()
+	for _, name := range []string{
+		"x.py", "x.js", "a.sh", "x.ts", "x.mk", "notes.txt", "pre.js", "ag.jar", "lib/a.jar", "lib/b.jar", "sub/a.sh", "proj/server.py", "proj/server.js", "proj/pyproject.toml",
+		"server.py", "pkg/__init__.py", "pkg/mod.py", "pkg/__main__.py", "srvdir/__main__.py", "dist/index.js", "build/server.js", "src/index.ts", "package.json", ".npmrc",
+		"pkgn/package.json", "node_modules/.bin/foo", "srv/package.json", "cmd/x/main.go", "go.mod", "bin/tool", "libs/deep.py", "ca.pem", "Makefile", "data/package.json",
+	} {
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		mode := os.FileMode(0o600)
+		if filepath.Ext(name) == ".sh" || filepath.Dir(name) == "bin" {
+			mode = 0o700
+		}
+		if err := os.WriteFile(path, nil, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		words, env string // separated by "|"; DIR is the directory
+		want       string // separated by spaces
+		absent     string
+	}{
+		{"./a.sh", "", "a.sh", ""},
+		{"./made.sh", "", "made.sh", ""},
+		{"build/made", "", "build/made", ""},
+		{"python3|-u|x.py", "", "x.py", "notes.txt"},
+		{"python3|later/x.py|notes.txt", "", "later/x.py notes.txt", ""},
+		{"env|F=1|./a.sh", "", "a.sh", ""},
+		{"bash|-c|exec node x.js", "", "x.js", ""},
+		{"bash|-c|cd DIR/proj && node server.js", "", "proj/server.js", ""},
+		{"bash|-c|cd sub; ./a.sh", "", "sub/a.sh", ""},
+		{"sh|-c|X=1 ./a.sh|sh", "", "a.sh", ""},
+		{"uv|--directory|DIR/proj|run|server.py", "", "proj/server.py proj/pyproject.toml", ""},
+		{"uv|run|--project|proj|server.py", "", "proj/server.py proj/pyproject.toml", ""},
+		{"python3|-m|server", "", "server.py", ""},
+		{"python3|-m|pkg.mod", "", "pkg/mod.py", ""},
+		{"python3|-m|pkg", "", "pkg/__init__.py pkg/__main__.py", ""},
+		{"python3|-m|deep", "PYTHONPATH=DIR/libs", "libs/deep.py", ""},
+		{"python3|srvdir", "", "srvdir/__main__.py", ""},
+		{"node|dist", "", "dist/index.js", ""},
+		{"node|.", "", "package.json", ""},
+		{"node|--no-warnings|build/server", "", "build/server.js", ""},
+		{"npx|tsx|src/index", "", "src/index.ts", ""},
+		{"npx|./pkgn", "", "pkgn/package.json .npmrc", ""},
+		{"npx|-y|foo@1.2", "", "node_modules/.bin/foo .npmrc", ""},
+		{"npm|--prefix|./srv|start", "", "srv/package.json package.json", ""},
+		{"node|-r./pre.js|x.js", "", "pre.js x.js", ""},
+		{"node|--import=./pre.js|x.js", "", "pre.js x.js", ""},
+		{"java|-cp|lib/a.jar:lib/b.jar|Main", "", "lib/a.jar lib/b.jar", ""},
+		{"java|-javaagent:ag.jar|-jar|none.jar", "", "ag.jar none.jar", ""},
+		{"go|run|./cmd/x", "", "cmd/x/main.go go.mod", ""},
+		{"make|serve", "", "Makefile", ""},
+		{"node|x.js", "NODE_OPTIONS=--require DIR/pre.js", "pre.js", ""},
+		{"node|x.js", "NODE_EXTRA_CA_CERTS=ca.pem", "ca.pem", ""},
+		{"tool", "PATH=DIR/lib:DIR/bin:DIR/sub", "lib/tool bin/tool", "sub/tool"},
+		{"none", "", "bin/none", ""},
+		{"/bin/none", "PATH=DIR/bin", "", "bin/none"},
+		{"npx|server-filesystem|data", "", "", "notes.txt server.py dist/index.js package.json"},
+		{"server|--notes|https://example.com/x.txt", "", "", "x.txt"},
+		{"wrapped|sh|notes.txt", "", "notes.txt", ""},
+		{"wrapped|sh|later.sh", "", "later.sh", ""},
+		{"wrapped|python3|-u|x.py|server.py", "", "x.py", "server.py"},
+		{"wrapped|prettier|--write|x.js|--out=./made.js", "", "", "x.js made.js"},
+		{"wrapped|sh|-c|cat notes.txt >./made.sh; ./a.sh", "", "a.sh", "notes.txt made.sh"},
+		{"", "", "", "package.json"},
+		{strings.Repeat("x", maxPathText+1), "", "", ""},
+	} {
+		words := strings.Split(strings.ReplaceAll(c.words, "DIR", root), "|")
+		env := map[string]string{}
+		if name, value, ok := strings.Cut(strings.ReplaceAll(c.env, "DIR", root), "="); ok {
+			env[name] = value
+		}
+		wrapped := words[0] == "wrapped"
+		if wrapped {
+			words = words[1:]
+		}
+		got := command{words: words, env: env, dir: root, path: filepath.Join(root, "bin"), wrapped: wrapped}.files()
+		for _, want := range strings.Fields(c.want) {
+			if !slices.Contains(got, filepath.Join(root, want)) {
+				t.Errorf("%.80s with %s: no %s in %v", c.words, c.env, want, got)
+			}
+		}
+		for _, absent := range strings.Fields(c.absent) {
+			if slices.Contains(got, filepath.Join(root, absent)) {
+				t.Errorf("%.80s with %s: %s", c.words, c.env, absent)
+			}
+		}
+	}
+}
