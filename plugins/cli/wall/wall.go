@@ -78,6 +78,7 @@ type Wall struct {
 	dir     sandbox.Grant // the working directory, as it was at the start
 	hidden  []string      // files that no tool may reach, also under their names without links
 	own     []string      // these, and the files that no tool may change
+	private []string      // other names in the working directory of credentials and private files
 	lists   bool          // the working directory may be listed, although it has hidden files
 }
 
@@ -112,6 +113,9 @@ func New(o Options) (*Wall, error) {
 		e.Code = sdk.Unavailable
 		return nil, e
 	}
+	w.hidden = append(w.hidden, aliases(w.hidden, w.o.Dir)...)
+	w.own = append(w.own, aliases(w.own, w.o.Dir)...)
+	w.private = aliases(sandbox.Private(), w.o.Dir)
 	if o.Settings != nil {
 		w.network, _ = sandbox.ParseNetwork(o.Settings.Network) // Check has parsed it
 		if err := w.addBlock(o.Settings); err != nil {
@@ -236,7 +240,7 @@ func (w *Wall) cwd(how access) (sandbox.Grant, error) {
 	if slices.ContainsFunc(sandbox.Homes(), func(home string) bool { return w.o.Dir == "/" || w.o.Dir == home || sandbox.Within(home, w.o.Dir) }) {
 		forbidden = private()
 	}
-	forbidden = append(forbidden, sandbox.PrivateIn(w.o.Dir)...)
+	forbidden = slices.Concat(forbidden, sandbox.PrivateIn(w.o.Dir), w.private)
 	switch {
 	case how == changing && !covers(w.write, w.o.Dir):
 		forbidden = append(forbidden, belonging(w.own, w.o.Dir)...)
