@@ -129,7 +129,7 @@ func (a *authorizer) unauthorized(ctx context.Context, attempt int) (sdk.Challen
 	if err != nil {
 		return sdk.ChallengeResult{}, err
 	}
-	if s.AS.Issuer != l.Issuer || s.Resource != l.Resource {
+	if !sameIssuer(s.AS.Issuer, l.Issuer) || s.Resource != l.Resource {
 		a.moved = l.Access
 		return a.wantsLogin("the server now uses another authorization server than at the login"), nil
 	}

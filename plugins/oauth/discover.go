@@ -157,7 +157,7 @@ func (a *authorizer) issuerMetadata(ctx context.Context, id string) (*issuer, er
 		case err == errAbsent:
 		case err != nil:
 			return nil, err
-		case as.Issuer != id:
+		case !sameIssuer(as.Issuer, id):
 			mismatch = true
 		default:
 			return as, a.checkEndpoints(as)
@@ -170,6 +170,20 @@ func (a *authorizer) issuerMetadata(ctx context.Context, id string) (*issuer, er
 		}
 	}
 	return nil, badMetadata(what, u, "publishes no metadata")
+}
+
+// sameIssuer reports whether two issuer identifiers are the same. RFC 8414 §3.3 and RFC 9207
+// §2.4 compare the strings. The only exception is that an empty path equals "/" (RFC 3986
+// §6.2.3). Both spellings have the same metadata, so they never belong to two authorization
+// servers.
+func sameIssuer(a, b string) bool { return withSlash(a) == withSlash(b) }
+
+// withSlash adds the path "/" to a URL that has neither a path nor a query.
+func withSlash(address string) string {
+	if _, host, ok := strings.Cut(address, "://"); ok && host != "" && !strings.ContainsAny(host, `/?#\`) {
+		return address + "/"
+	}
+	return address
 }
 
 // wellKnownURLs returns the possible URLs of an issuer's metadata.
@@ -195,7 +209,7 @@ func (a *authorizer) legacyIssuer(ctx context.Context) (*issuer, error) {
 	}
 	as, err := a.describe(ctx, "the authorization server", withPath(root, "/.well-known/oauth-authorization-server"), "2025-03-26")
 	switch {
-	case err == nil && as.Issuer != root.String():
+	case err == nil && !sameIssuer(as.Issuer, root.String()):
 		return nil, &sdk.Error{Code: sdk.Denied, Reason: "issuer_mismatch", Message: fmt.Sprintf("the metadata at %s belongs to another authorization server", root.Host),
 			Hint: "set issuer to the address that the metadata names if you trust it, or report it to the operator of the server"}
 	case err == nil:

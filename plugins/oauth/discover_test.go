@@ -131,7 +131,7 @@ func TestRevision20250326(t *testing.T) {
 // the same issuer.
 func TestConfiguredIssuer(t *testing.T) {
 	for settings, want := range map[string]string{
-		`{"issuer":"%s"}`: "", `{"issuer":"%s/"}`: "issuer_mismatch", `{"issuer":"https://other.example"}`: "issuer_mismatch",
+		`{"issuer":"%s"}`: "", `{"issuer":"%s/"}`: "", `{"issuer":"%s/other"}`: "issuer_mismatch", `{"issuer":"https://other.example"}`: "issuer_mismatch",
 		`{"issuer":"%s","resource":"https://mcp.example/name"}`: "",
 	} {
 		v := newVendor(t)

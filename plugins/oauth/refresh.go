@@ -84,7 +84,7 @@ func (a *authorizer) changedSince(ctx context.Context, l *login) (now *login, ch
 // issuerOf returns the authorization server of a login. It does not ask the server for its
 // current one; a refusal leads to that.
 func (a *authorizer) issuerOf(ctx context.Context, l *login) (*issuer, error) {
-	if a.discovered != nil && a.discovered.AS.Issuer == l.Issuer {
+	if a.discovered != nil && sameIssuer(a.discovered.AS.Issuer, l.Issuer) {
 		return a.discovered.AS, nil
 	}
 	find := func() (*issuer, error) { return a.issuerMetadata(ctx, l.Issuer) }

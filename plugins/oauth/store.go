@@ -42,7 +42,7 @@ func (l *login) credential() sdk.Credential {
 
 // matches reports whether a login fits the current settings.
 func (a *authorizer) matches(l *login) bool {
-	if l.Server != canonical(a.server) || a.Resource != "" && l.Resource != a.Resource || a.Issuer != "" && l.Issuer != a.Issuer {
+	if l.Server != canonical(a.server) || a.Resource != "" && l.Resource != a.Resource || a.Issuer != "" && !sameIssuer(l.Issuer, a.Issuer) {
 		return false
 	}
 	if a.ClientID != "" || l.Client.From == fromSettings {
@@ -175,7 +175,7 @@ func (a *authorizer) checkBinding(ctx context.Context, as *issuer) error {
 		return nil
 	}
 	before, err := a.boundTo(ctx)
-	if err != nil || before == "" || before == as.Issuer {
+	if err != nil || before == "" || sameIssuer(before, as.Issuer) {
 		return err
 	}
 	return &sdk.Error{

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/junctor-mcp/junctor/sdk/plugintest"
+)
+
+// TestSameIssuer: only an empty path equals "/". Two issuers that differ in anything else
+// differ.
+func TestSameIssuer(t *testing.T) {
+	for _, one := range []struct {
+		a, b string
+		want bool
+	}{
+		{"https://as.example", "https://as.example", true},
+		{"https://as.example", "https://as.example/", true},
+		{"https://as.example:8443", "https://as.example:8443/", true},
+		{"https://[2001:db8::1]", "https://[2001:db8::1]/", true},
+		{"https://as.example/a", "https://as.example/a", true},
+		{"https://as.example/a", "https://as.example/a/", false},
+		{"https://as.example/", "https://as.example//", false},
+		{"https://as.example", "https://as.example//", false},
+		{"https://as.example", "https://as.example/a", false},
+		{"https://as.example/a", "https://as.example/A", false},
+		{"https://as.example/a", "https://as.example/%61", false},
+		{"https://as.example", "https://as.example/.", false},
+		{"https://as.example", "http://as.example/", false},
+		{"https://as.example", "HTTPS://as.example/", false},
+		{"https://as.example", "https://AS.example/", false},
+		{"https://as.example", "https://as.example./", false},
+		{"https://as.example", "https://as.example:443/", false},
+		{"https://as.example:8443", "https://as.example:8444/", false},
+		{"https://as.example", "https://www.as.example/", false},
+		{"https://as.example", "https://as.example/?", false},
+		{"https://as.example?a", "https://as.example/?a", false},
+		{"https://as.example", "https://as.example/?a", false},
+		{"https://as.example", "https://as.example/#", false},
+		{"https://as.example", "https://as.example\\/", false},
+		{"https://as.example", "https://as.example /", false},
+		{"https://as.example", "https:as.example/", false},
+		{"https://", "https:///", false},
+		{"as.example", "as.example/", false},
+		{"", "/", false},
+	} {
+		if sameIssuer(one.a, one.b) != one.want || sameIssuer(one.b, one.a) != one.want {
+			t.Errorf("%q and %q: want %t", one.a, one.b, one.want)
+		}
+	}
+}
+
+// TestIssuerSpelling: a login compares the issuer of the metadata and that of the redirect
+// with the named one. Only a slash as the whole path makes no difference.
+func TestIssuerSpelling(t *testing.T) {
+	host := func(issuer string) string { return strings.Replace(issuer, "127.0.0.1", "localhost", 1) }
+	for name, one := range map[string]struct {
+		named, issuer, iss string // what is added to the address of the authorization server
+		change             func(issuer string) string
+		settings           string // ISSUER is the address
+		refused            bool
+	}{
+		"the same":                        {},
+		"a slash in the metadata":         {issuer: "/", iss: "/"},
+		"a slash in the server's":         {named: "/"},
+		"a slash in the settings":         {settings: `{"issuer":"ISSUER/"}`},
+		"no slash in the settings":        {named: "/", issuer: "/", iss: "/", settings: `{"issuer":"ISSUER"}`},
+		"a slash in the redirect":         {iss: "/"},
+		"no slash in the redirect":        {issuer: "/"},
+		"a path":                          {issuer: "/a", iss: "/a", refused: true},
+		"no path":                         {named: "/a", refused: true},
+		"another path":                    {named: "/a", issuer: "/b", iss: "/b", refused: true},
+		"a path with a slash":             {named: "/a", issuer: "/a/", iss: "/a/", refused: true},
+		"a path without a slash":          {named: "/a/", issuer: "/a", iss: "/a", refused: true},
+		"capitals in a path":              {named: "/a", issuer: "/A", iss: "/A", refused: true},
+		"two slashes":                     {issuer: "//", iss: "//", refused: true},
+		"a query":                         {issuer: "/?a=b", iss: "/?a=b", refused: true},
+		"a fragment":                      {issuer: "/#", iss: "/#", refused: true},
+		"another port":                    {issuer: "0/", iss: "0/", refused: true},
+		"another host":                    {change: host, refused: true},
+		"another scheme":                  {change: func(issuer string) string { return strings.Replace(issuer, "http", "https", 1) + "/" }, refused: true},
+		"a scheme in capitals":            {change: func(issuer string) string { return strings.Replace(issuer, "http", "HTTP", 1) + "/" }, refused: true},
+		"a path in the redirect":          {iss: "/a", refused: true},
+		"two slashes in the redirect":     {iss: "//", refused: true},
+		"a query in the redirect":         {iss: "/?a", refused: true},
+		"another port in the redirect":    {iss: "0/", refused: true},
+		"a slash after a redirect's path": {named: "/a", issuer: "/a", iss: "/a/", refused: true},
+	} {
+		v := newVendor(t)
+		issuer := v.Issuer + one.issuer
+		if one.change != nil {
+			issuer = one.change(v.Issuer)
+		}
+		v.Resource = set("authorization_servers", []string{v.Issuer + one.named})
+		v.Metadata = set("issuer", issuer)
+		v.Instead(plugintest.MetadataPath+strings.TrimSuffix(one.named, "/"), func(w http.ResponseWriter, r *http.Request) {
+			r.URL.Path = plugintest.MetadataPath
+			v.Usual(w, r)
+		})
+		v.Redirect = func(q url.Values) { q.Set("iss", v.Issuer+one.iss) }
+		if one.settings == "" {
+			one.settings = `{}`
+		}
+		d := newFixture(t, v, nil, strings.ReplaceAll(one.settings, "ISSUER", v.Issuer))
+		_, err := d.Login(t.Context(), nil)
+		if (reason(err) == "issuer_mismatch") != one.refused || (err != nil) != one.refused {
+			t.Errorf("%s: %v", name, err)
+		}
+		if one.refused && v.seen("/token") > 0 {
+			t.Errorf("%s: the token endpoint was asked", name)
+		}
+		if one.refused {
+			continue
+		}
+		// The next process refreshes with the stored spelling.
+		v.Expire()
+		next := newFixture(t, v, d.host, strings.ReplaceAll(one.settings, "ISSUER", v.Issuer))
+		if status, err := next.request(t); status != 200 || err != nil {
+			t.Errorf("%s: a refresh: %d, %v", name, status, err)
+		}
+	}
+}
+
+// TestIssuerChangesSpelling: a login stays valid if the authorization server adds a slash
+// to its issuer, also for a secret that is bound to it.
+func TestIssuerChangesSpelling(t *testing.T) {
+	for _, settings := range []string{`{}`, `{"client_id":"me","client_secret":"s3cret"}`} {
+		v := newVendor(t)
+		d := newFixture(t, v, nil, settings)
+		d.login(t)
+		v.Metadata = set("issuer", v.Issuer+"/")
+		v.Expire()
+		if status, err := d.request(t); status != 200 || err != nil {
+			t.Errorf("%s: %d, %v", settings, status, err)
+		}
+		d.login(t)
+	}
+}
+
+// TestServerWithOwnMetadata: a server of revision 2025-03-26 may write its address with a
+// slash. The metadata of another issuer is refused.
+func TestServerWithOwnMetadata(t *testing.T) {
+	for added, want := range map[string]string{"": "", "/": "", "//": "issuer_mismatch", "/mcp": "issuer_mismatch", "0/": "issuer_mismatch", "/?a": "issuer_mismatch"} {
+		v := newVendor(t)
+		v.Challenge = "Bearer"
+		v.Instead(plugintest.ResourcePath, http.NotFound)
+		meta, origin := v.Document(), strings.TrimSuffix(v.URL, "/mcp")
+		meta["issuer"] = origin + added
+		v.Instead(plugintest.MetadataPath, plugintest.Reply(200, meta))
+		v.Redirect = func(q url.Values) { q.Set("iss", origin+added) }
+		d := newFixture(t, v, nil, `{}`)
+		if _, err := d.Login(t.Context(), nil); reason(err) != want || want == "" && err != nil {
+			t.Errorf("%q: %v", added, err)
+		}
+	}
+}
