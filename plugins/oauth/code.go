@@ -158,10 +158,7 @@ func (a *authorizer) wait(ctx context.Context, listener sdk.Callback, as *issuer
 		// RFC 9207: compare the issuer before the rest of the response is used.
 		iss := q["iss"]
 		if len(iss) > 1 || len(iss) == 1 && !sameIssuer(iss[0], as.Issuer) || len(iss) == 0 && as.AuthorizationResponseIssParameterSupported {
-			return "", &sdk.Error{
-				Code: sdk.Denied, Reason: "issuer_mismatch", Message: "another authorization server answered the login",
-				Hint: "report it to the operator of the server before you try again",
-			}
+			return "", foreignAnswer(as, iss)
 		}
 		switch code := q.Get("error"); {
 		case code == "access_denied":
@@ -176,4 +173,17 @@ func (a *authorizer) wait(ctx context.Context, listener sdk.Callback, as *issuer
 		return "", &sdk.Error{Code: sdk.Unavailable, Reason: "bad_reply", Message: "the authorization server ended the login without a code and without an error", Hint: "run the login again"}
 	}
 	return "", &sdk.Error{Code: sdk.Denied, Reason: "login_refused", Message: fmt.Sprintf("the login was ended after %d answers to other logins", strayMost), Hint: "close other pages of the login, and run it again"}
+}
+
+// foreignAnswer returns the error for a redirect with other issuers than that of the login.
+func foreignAnswer(as *issuer, iss []string) error {
+	by := "a redirect without an issuer"
+	if len(iss) > 0 {
+		by = "the issuer " + showURL(strings.Join(iss, " "))
+	}
+	return &sdk.Error{
+		Code: sdk.Denied, Reason: "issuer_mismatch",
+		Message: fmt.Sprintf("another authorization server answered the login: %s, instead of %s", by, showURL(as.Issuer)),
+		Hint:    "report it to the operator of the server before you try again",
+	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -26,15 +25,6 @@ type discovery struct {
 	Resource string   // resource indicator of tokens
 	Scopes   []string // from the server's metadata
 	AS       *issuer
-}
-
-// An issuer is the metadata of an authorization server.
-type issuer struct {
-	oauthex.AuthServerMeta
-	DeviceEndpoint string `json:"device_authorization_endpoint"`
-	// Assumed is set for servers of revision 2025-03-26 without metadata, which have
-	// endpoints at fixed paths.
-	Assumed bool `json:"-"`
 }
 
 // errAbsent means that a metadata document does not exist.
@@ -58,21 +48,8 @@ func (a *authorizer) discover(ctx context.Context, hint challenge) (*discovery, 
 	if a.Resource != "" {
 		s.Resource = a.Resource
 	}
-	switch {
-	case a.Issuer == "" && len(named) == 0:
-		s.AS, err = a.legacyIssuer(ctx)
-	case a.Issuer == "":
-		s.AS, err = a.issuerMetadata(ctx, named[0])
-	case len(named) > 0 && !slices.ContainsFunc(named, func(n string) bool { return strings.TrimSuffix(n, "/") == strings.TrimSuffix(a.Issuer, "/") }):
-		return nil, &sdk.Error{
-			Code: sdk.Denied, Reason: "issuer_mismatch", Message: "the server does not name the authorization server in issuer",
-			Hint: "change issuer if the server has moved, and register the client there",
-		}
-	default:
-		s.AS, err = a.issuerMetadata(ctx, a.Issuer)
-	}
-	if err != nil {
-		return nil, err
+	if s.AS, err = a.chooseIssuer(ctx, named); err != nil {
+		return nil, a.explainIssuer(ctx, named, err)
 	}
 	if err := a.checkBinding(ctx, s.AS); err != nil {
 		return nil, err
@@ -140,116 +117,6 @@ func canonical(u *url.URL) string {
 		path = ""
 	}
 	return strings.ToLower(u.Scheme) + "://" + strings.ToLower(u.Host) + path
-}
-
-// issuerMetadata fetches the metadata of an authorization server from the well-known URLs in
-// the order of the specification. It ignores documents of other issuers.
-func (a *authorizer) issuerMetadata(ctx context.Context, id string) (*issuer, error) {
-	const what = "the authorization server"
-	u, err := a.visitor.URL(what, id)
-	if err != nil {
-		return nil, err
-	}
-	mismatch := false
-	for _, place := range wellKnownURLs(u) {
-		as, err := a.describe(ctx, what, place, "")
-		switch {
-		case err == errAbsent:
-		case err != nil:
-			return nil, err
-		case !sameIssuer(as.Issuer, id):
-			mismatch = true
-		default:
-			return as, a.checkEndpoints(as)
-		}
-	}
-	if mismatch {
-		return nil, &sdk.Error{
-			Code: sdk.Denied, Reason: "issuer_mismatch", Message: fmt.Sprintf("the metadata at %s belongs to another authorization server", u.Host),
-			Hint: "the operator of the server has to name the exact issuer of the authorization server; or set issuer yourself",
-		}
-	}
-	return nil, badMetadata(what, u, "publishes no metadata")
-}
-
-// sameIssuer reports whether two issuer identifiers are the same. RFC 8414 §3.3 and RFC 9207
-// §2.4 compare the strings. The only exception is that an empty path equals "/" (RFC 3986
-// §6.2.3). Both spellings have the same metadata, so they never belong to two authorization
-// servers.
-func sameIssuer(a, b string) bool { return withSlash(a) == withSlash(b) }
-
-// withSlash adds the path "/" to a URL that has neither a path nor a query.
-func withSlash(address string) string {
-	if _, host, ok := strings.Cut(address, "://"); ok && host != "" && !strings.ContainsAny(host, `/?#\`) {
-		return address + "/"
-	}
-	return address
-}
-
-// wellKnownURLs returns the possible URLs of an issuer's metadata.
-func wellKnownURLs(u *url.URL) []*url.URL {
-	const oauth, openid = "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"
-	path := strings.TrimSuffix(u.Path, "/")
-	if path == "" {
-		return []*url.URL{withPath(u, oauth), withPath(u, openid)}
-	}
-	return []*url.URL{withPath(u, oauth+path), withPath(u, openid+path), withPath(u, path+openid)}
-}
-
-func withPath(u *url.URL, path string) *url.URL {
-	return &url.URL{Scheme: u.Scheme, Host: u.Host, Path: path}
-}
-
-// legacyIssuer returns the authorization server by revision 2025-03-26: the server itself,
-// with its metadata or with endpoints at fixed paths.
-func (a *authorizer) legacyIssuer(ctx context.Context) (*issuer, error) {
-	root, err := a.visitor.URL("the server", a.server.Scheme+"://"+a.server.Host)
-	if err != nil {
-		return nil, err
-	}
-	as, err := a.describe(ctx, "the authorization server", withPath(root, "/.well-known/oauth-authorization-server"), "2025-03-26")
-	switch {
-	case err == nil && !sameIssuer(as.Issuer, root.String()):
-		return nil, &sdk.Error{Code: sdk.Denied, Reason: "issuer_mismatch", Message: fmt.Sprintf("the metadata at %s belongs to another authorization server", root.Host),
-			Hint: "set issuer to the address that the metadata names if you trust it, or report it to the operator of the server"}
-	case err == nil:
-		return as, a.checkEndpoints(as)
-	case err != errAbsent:
-		return nil, err
-	}
-	as = &issuer{Assumed: true}
-	as.Issuer = root.String()
-	as.AuthorizationEndpoint = withPath(root, "/authorize").String()
-	as.TokenEndpoint = withPath(root, "/token").String()
-	as.RegistrationEndpoint = withPath(root, "/register").String()
-	as.CodeChallengeMethodsSupported = []string{"S256"} // the revision requires it
-	return as, nil
-}
-
-func (a *authorizer) describe(ctx context.Context, what string, u *url.URL, revision string) (*issuer, error) {
-	as := new(issuer)
-	if err := a.document(ctx, what, u, revision, as); err != nil {
-		return nil, err
-	}
-	return as, nil
-}
-
-// checkEndpoints checks the URLs of all endpoints before one is used. Only the token endpoint
-// is required.
-func (a *authorizer) checkEndpoints(as *issuer) error {
-	for _, e := range [][2]string{
-		{"the authorization endpoint", as.AuthorizationEndpoint}, {"the registration endpoint", as.RegistrationEndpoint},
-		{"the revocation endpoint", as.RevocationEndpoint}, {"the device authorization endpoint", as.DeviceEndpoint},
-	} {
-		if e[1] == "" {
-			continue
-		}
-		if _, err := a.visitor.URL(e[0], e[1]); err != nil {
-			return err
-		}
-	}
-	_, err := a.visitor.URL("the token endpoint", as.TokenEndpoint)
-	return err
 }
 
 // document fetches a JSON document. It returns errAbsent if there is none at the URL.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/plugintest"
 )
 
@@ -153,6 +154,133 @@ func TestServerWithOwnMetadata(t *testing.T) {
 		d := newFixture(t, v, nil, `{}`)
 		if _, err := d.Login(t.Context(), nil); reason(err) != want || want == "" && err != nil {
 			t.Errorf("%q: %v", added, err)
+		}
+	}
+}
+
+// TestIssuerOfParent: the user may set the issuer that the metadata of a named authorization
+// server has, if both have the same origin. The error proposes exactly the issuers that are
+// accepted.
+func TestIssuerOfParent(t *testing.T) {
+	const wellKnown = plugintest.MetadataPath
+	for name, one := range map[string]struct {
+		named  string            // what the server names, after the address
+		docs   map[string]string // by path: the issuer there, after the address
+		issuer string            // the setting, after the address
+		want   string
+	}{
+		"a path below":               {docs: map[string]string{wellKnown: "/proxy"}, issuer: "/proxy"},
+		"a path below a path":        {named: "/a", docs: map[string]string{wellKnown + "/a": "/a/b"}, issuer: "/a/b"},
+		"with metadata of its own":   {docs: map[string]string{wellKnown: "/proxy", wellKnown + "/proxy": "/proxy"}, issuer: "/proxy"},
+		"the root":                   {named: "/a", docs: map[string]string{wellKnown + "/a": "", wellKnown: ""}, issuer: ""},
+		"a sibling that confirms":    {named: "/b", docs: map[string]string{wellKnown + "/b": "/a", wellKnown + "/a": "/a"}, issuer: "/a"},
+		"a path's slash":             {named: "/a/", docs: map[string]string{wellKnown + "/a": "/a"}, issuer: "/a"},
+		"a sibling in its name":      {named: "/b", docs: map[string]string{wellKnown + "/b": "/a"}, issuer: "/a", want: "issuer_mismatch"},
+		"a prefix of a name":         {named: "/a", docs: map[string]string{wellKnown + "/a": "/ab"}, issuer: "/ab", want: "issuer_mismatch"},
+		"a child for its parent":     {named: "/a/b", docs: map[string]string{"/a/b/.well-known/openid-configuration": "/a"}, issuer: "/a", want: "issuer_mismatch"},
+		"a parent that is itself":    {docs: map[string]string{wellKnown: ""}, issuer: "/proxy", want: "issuer_mismatch"},
+		"unnamed with metadata":      {named: "/b", docs: map[string]string{wellKnown + "/b": "/b", wellKnown + "/a": "/a"}, issuer: "/a", want: "issuer_mismatch"},
+		"not what the metadata says": {docs: map[string]string{wellKnown: "/proxy"}, issuer: "/other", want: "issuer_mismatch"},
+		"what the server names":      {docs: map[string]string{wellKnown: "/proxy"}, issuer: "", want: "issuer_mismatch"},
+		"its slash":                  {docs: map[string]string{wellKnown: "/proxy"}, issuer: "/proxy/", want: "issuer_mismatch"},
+		"its capitals":               {docs: map[string]string{wellKnown: "/proxy"}, issuer: "/Proxy", want: "issuer_mismatch"},
+	} {
+		v := newVendor(t)
+		v.Resource = set("authorization_servers", []string{v.Issuer + one.named})
+		v.Instead(wellKnown, http.NotFound)
+		for path, issuer := range one.docs {
+			m := v.Document()
+			m["issuer"] = v.Issuer + issuer
+			v.Instead(path, plugintest.Reply(200, m))
+		}
+		v.Redirect = func(q url.Values) { q.Set("iss", v.Issuer+one.issuer) }
+		_, err := newFixture(t, v, nil, `{}`).Login(t.Context(), nil)
+		proposal := `set issuer = "` + v.Issuer + one.issuer + `" in the auth block`
+		if err != nil && strings.Contains(hintOf(err), proposal) != (one.want == "") {
+			t.Errorf("%s: without issuer: %v (%s)", name, err, hintOf(err))
+		}
+		settings := `{"client_id":"me","client_secret":"s3cret","issuer":"` + v.Issuer + one.issuer + `"}`
+		d := newFixture(t, v, nil, settings)
+		if _, err := d.Login(t.Context(), nil); reason(err) != one.want || (err == nil) != (one.want == "") {
+			t.Errorf("%s: %v, want %q", name, err, one.want)
+		}
+		if one.want != "" {
+			if v.seen("/token") > 0 {
+				t.Errorf("%s: the token endpoint was asked", name)
+			}
+			continue
+		}
+		v.Expire()
+		if status, err := newFixture(t, v, d.host, settings).request(t); status != 200 || err != nil {
+			t.Errorf("%s: a refresh: %d, %v", name, status, err)
+		}
+	}
+}
+
+// TestIssuerOfAnotherOrigin: metadata of an issuer at another origin is never used, and the
+// error does not propose it. The error has both issuers without invisible characters.
+func TestIssuerOfAnotherOrigin(t *testing.T) {
+	for said, want := range map[string]string{
+		"https://other.example/":                 `"https://other.example/"`,
+		"https://other.example/\u202egro":        `"https://other.example/\u202egro"`,
+		"https://\u0430s.example":                `"https://\u0430s.example"`,
+		"https://as.example/\x1b[2J\r\n":         `"https://as.example/\x1b[2J\r\n"`,
+		`ISSUER/${env("HOME")}`:                  `/${env(\"HOME\")}"`,
+		`ISSUER/%{if true}`:                      `/%{if true}"`,
+		`ISSUER/\`:                               `/\\"`,
+		"javascript:alert(1)":                    `"javascript:alert(1)"`,
+		"https://a/" + strings.Repeat("x", 5000): `xxx"…`,
+		"":                                       "names no issuer",
+	} {
+		v := newVendor(t)
+		v.Metadata = set("issuer", strings.ReplaceAll(said, "ISSUER", v.Issuer))
+		for _, settings := range []string{`{}`, `{"issuer":"` + v.Issuer + `"}`} {
+			_, err := newFixture(t, v, nil, settings).Login(t.Context(), nil)
+			if reason(err) != "issuer_mismatch" || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `"`+v.Issuer+`"`) {
+				t.Errorf("%q: %v", said, err)
+				continue
+			}
+			if strings.Contains(hintOf(err), "set issuer") || len(err.Error()) > 2000 || strings.ContainsAny(err.Error(), "\x1b\r\n\u202e") {
+				t.Errorf("%q: %q (%s)", said, err, hintOf(err))
+			}
+		}
+	}
+}
+
+// TestIssuerIsNotNamed: the error of an issuer that the server does not name has both.
+func TestIssuerIsNotNamed(t *testing.T) {
+	v := newVendor(t)
+	_, err := newFixture(t, v, nil, `{"issuer":"https://other.example"}`).Login(t.Context(), nil)
+	if reason(err) != "issuer_mismatch" || !strings.Contains(err.Error(), `"`+v.Issuer+`"`) || !strings.Contains(err.Error(), `"https://other.example"`) {
+		t.Errorf("%v", err)
+	}
+	if n := v.seen(plugintest.MetadataPath); n > 0 {
+		t.Errorf("asked for metadata %d times", n)
+	}
+}
+
+// TestServerNamesAnotherIssuer: a server of revision 2025-03-26 whose metadata has another
+// issuer may be used with that issuer in the settings if it publishes its own metadata.
+func TestServerNamesAnotherIssuer(t *testing.T) {
+	for name, publishes := range map[string]bool{"with metadata": true, "without metadata": false} {
+		v := newVendor(t)
+		v.Challenge = "Bearer"
+		v.Instead(plugintest.ResourcePath, http.NotFound)
+		server := strings.TrimSuffix(v.URL, "/mcp")
+		v.Instead(plugintest.MetadataPath, func(w http.ResponseWriter, r *http.Request) {
+			if !publishes && "http://"+r.Host == v.Issuer {
+				http.NotFound(w, r)
+				return
+			}
+			answer(w, 200, v.Document())
+		})
+		_, err := newFixture(t, v, nil, `{}`).Login(t.Context(), nil)
+		if reason(err) != "issuer_mismatch" || !strings.Contains(err.Error(), server) || strings.Contains(hintOf(err), `set issuer = "`+v.Issuer+`"`) != publishes {
+			t.Errorf("%s: %v (%s)", name, err, hintOf(err))
+		}
+		_, err = newFixture(t, v, nil, `{"issuer":"`+v.Issuer+`"}`).Login(t.Context(), nil)
+		if (err == nil) != publishes || err != nil && sdk.CodeOf(err) != sdk.Unavailable {
+			t.Errorf("%s: with issuer: %v", name, err)
 		}
 	}
 }

@@ -143,7 +143,7 @@ func (a *authorizer) loginError(ctx context.Context, err error, c *client, as *i
 // newLogin returns a login with the tokens of a reply.
 func (a *authorizer) newLogin(s *discovery, c *client, t *tokenReply, asked []string) *login {
 	return &login{
-		Server: canonical(a.server), Resource: s.Resource, Issuer: s.AS.Issuer, Assumed: s.AS.Assumed, Client: *c,
+		Server: canonical(a.server), Resource: s.Resource, Issuer: s.AS.Issuer, Assumed: s.AS.Assumed, At: s.AS.At, Client: *c,
 		Access: t.Access, Refresh: t.Refresh, Expires: t.expiry(), Scopes: t.scopes(asked), Account: account(t.IDToken),
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"time"
@@ -87,15 +88,18 @@ func (a *authorizer) issuerOf(ctx context.Context, l *login) (*issuer, error) {
 	if a.discovered != nil && sameIssuer(a.discovered.AS.Issuer, l.Issuer) {
 		return a.discovered.AS, nil
 	}
-	find := func() (*issuer, error) { return a.issuerMetadata(ctx, l.Issuer) }
+	at := cmp.Or(l.At, l.Issuer)
+	find := func() (*issuer, error) { return a.issuerMetadata(ctx, at, l.Issuer) }
 	if l.Assumed {
 		find = func() (*issuer, error) { return a.legacyIssuer(ctx) }
 	}
 	as, err := find()
-	if err == nil {
-		a.discovered = &discovery{Resource: l.Resource, AS: as}
+	if err != nil {
+		return nil, a.explainIssuer(ctx, []string{at}, err)
 	}
-	return as, err
+	as.At = l.At
+	a.discovered = &discovery{Resource: l.Resource, AS: as}
+	return as, nil
 }
 
 // dropClient deletes a registered or entered client, so that the next login gets a new one.

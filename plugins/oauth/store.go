@@ -23,6 +23,7 @@ type login struct {
 	Resource string    `json:"resource"`
 	Issuer   string    `json:"issuer"`
 	Assumed  bool      `json:"assumed,omitzero"` // see issuer
+	At       string    `json:"at,omitzero"`      // see issuer
 	Client   client    `json:"client"`
 	Access   string    `json:"access"`
 	Refresh  string    `json:"refresh,omitzero"`
@@ -180,7 +181,7 @@ func (a *authorizer) checkBinding(ctx context.Context, as *issuer) error {
 	}
 	return &sdk.Error{
 		Code: sdk.Denied, Reason: "issuer_mismatch",
-		Message: fmt.Sprintf("the server names the authorization server %s, but the client's secret belongs to %s", hostOf(as.Issuer), hostOf(before)),
+		Message: fmt.Sprintf("the server names the authorization server %s, but the client's secret belongs to %s", showURL(as.Issuer), showURL(before)),
 		Hint:    "if the server has moved, register a client there and set issuer in the auth block",
 	}
 }
