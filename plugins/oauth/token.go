@@ -108,7 +108,7 @@ func (a *authorizer) post(ctx context.Context, what, address string, as *issuer,
 	if err != nil {
 		return nil, nil, err
 	}
-	if res.Status == http.StatusOK {
+	if res.Status >= 200 && res.Status < 300 {
 		return res.Body, u, nil
 	}
 	var e struct {
