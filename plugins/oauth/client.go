@@ -178,38 +178,58 @@ func (a *authorizer) register(ctx context.Context, as *issuer, redirect string) 
 	if err != nil {
 		return nil, err
 	}
-	var reply struct {
-		ID     string  `json:"client_id"`
-		Secret string  `json:"client_secret"`
-		Until  float64 `json:"client_secret_expires_at"`
-		Auth   string  `json:"token_endpoint_auth_method"`
-		Error  string  `json:"error"`
-	}
+	var reply registration
 	broken := json.Unmarshal(res.Body, &reply) != nil
 	switch {
 	case res.Status >= 500 || res.Status == http.StatusTooManyRequests:
 		return nil, unavailable(u, res.Status)
 	case res.Status != http.StatusOK && res.Status != http.StatusCreated:
-		return nil, &oauthError{Code: readCode(reply.Error), Host: u.Host}
-	case broken || len(reply.ID) > idMost || reply.ID == "" || len(reply.Secret) > secretMax:
-		return nil, badReply(u, "to the registration contains no client")
+		return nil, &oauthError{Code: readCode(reply.Error.Value), Host: u.Host}
+	case broken:
+		return nil, badReply(u, "to the registration "+noObject)
 	}
-	c := &client{From: fromRegistration, ID: reply.ID, Secret: reply.Secret, Redirect: redirect}
+	if why := reply.fault(); why != "" {
+		return nil, badReply(u, "to the registration "+why)
+	}
+	c := &client{From: fromRegistration, ID: reply.ID.Value, Secret: reply.Secret.Value, Redirect: redirect}
 	if reply.Until > 0 && reply.Until < 1<<40 {
 		c.Until = time.Unix(int64(reply.Until), 0).UTC()
 	}
-	switch reply.Auth {
-	case "none", "client_secret_basic", "client_secret_post":
-		c.Auth = reply.Auth
+	switch reply.Auth.Value {
+	case "none":
+		c.Auth, c.Secret = "none", ""
+	case "client_secret_basic", "client_secret_post":
+		c.Auth = reply.Auth.Value
 	case "":
 		// Without a method in the reply the requested one counts, unless there is a secret.
-		if reply.Secret == "" {
+		if c.Secret == "" {
 			c.Auth = "none"
 		}
 	default:
 		return nil, &sdk.Error{Code: sdk.Unavailable, Reason: "bad_reply", Message: fmt.Sprintf("%s registered a client with an unsupported authentication method", u.Host)}
 	}
 	return c, nil
+}
+
+// A registration is the reply to a registration (RFC 7591 §3.2).
+type registration struct {
+	ID     text   `json:"client_id"`
+	Secret text   `json:"client_secret"`
+	Until  number `json:"client_secret_expires_at"`
+	Auth   text   `json:"token_endpoint_auth_method"`
+	Error  text   `json:"error"`
+}
+
+// fault returns why a reply contains no client that can be used, or "". A client without
+// authentication needs no secret.
+func (r *registration) fault() string {
+	if why := r.ID.fault("client_id", idMost); why != "" {
+		return why
+	}
+	if r.Auth.Value == "none" || r.Secret == (text{}) {
+		return ""
+	}
+	return r.Secret.fault("client_secret", secretMax)
 }
 
 func hostOf(address string) string {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -44,38 +45,40 @@ func (a *authorizer) loginWithDevice(ctx context.Context, s *discovery, scopes [
 		return nil, a.loginError(ctx, err, c, s.AS)
 	}
 	var d struct {
-		Device   string  `json:"device_code"`
-		User     string  `json:"user_code"`
-		Page     string  `json:"verification_uri"`
-		Complete string  `json:"verification_uri_complete"`
-		Expires  float64 `json:"expires_in"`
-		Interval float64 `json:"interval"`
+		Device   text   `json:"device_code"`
+		User     text   `json:"user_code"`
+		Page     text   `json:"verification_uri"`
+		Complete text   `json:"verification_uri_complete"`
+		Expires  number `json:"expires_in"`
+		Interval number `json:"interval"`
 	}
-	if json.Unmarshal(body, &d) != nil || !visible(d.Device) || !isUserCode(d.User) {
-		return nil, badReply(u, "to the device login is not valid")
+	switch {
+	case json.Unmarshal(body, &d) != nil:
+		return nil, badReply(u, noObject)
+	case !visible(d.Device.Value):
+		return nil, badReply(u, "contains no valid device_code")
+	case !isUserCode(d.User.Value):
+		return nil, badReply(u, "contains no user_code that can be typed")
 	}
-	page := d.Page
-	if d.Complete != "" {
-		page = d.Complete
-	}
+	page := cmp.Or(d.Complete.Value, d.Page.Value)
 	where, err := a.visitor.URL("the page of the device login", page)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.host.Person.OpenURL(ctx, where.String(), fmt.Sprintf("log in to %s: enter the code %s", a.name, d.User)+sentBy(s.AS, where)); err != nil {
+	if err := a.host.Person.OpenURL(ctx, where.String(), fmt.Sprintf("log in to %s: enter the code %s", a.name, d.User.Value)+sentBy(s.AS, where)); err != nil {
 		return nil, err
 	}
 	limit, tooLate := a.LoginTimeout, a.tooLate()
-	if d.Expires >= 1 && d.Expires < limit.Seconds() {
-		limit, tooLate = time.Duration(d.Expires*float64(time.Second)), codeExpired
+	if d.Expires >= 1 && float64(d.Expires) < limit.Seconds() {
+		limit, tooLate = time.Duration(d.Expires*number(time.Second)), codeExpired
 	}
 	asked, cancel := context.WithTimeoutCause(ctx, limit, tooLate)
 	defer cancel()
 	every := pollEvery
 	if d.Interval > 0 {
-		every = time.Duration(min(d.Interval, pollMost.Seconds()) * float64(time.Second))
+		every = time.Duration(min(float64(d.Interval), pollMost.Seconds()) * float64(time.Second))
 	}
-	t, err := a.poll(ctx, asked, s, c, d.Device, max(every, pollLeast))
+	t, err := a.poll(ctx, asked, s, c, d.Device.Value, max(every, pollLeast))
 	if err != nil {
 		return nil, a.loginError(ctx, err, c, s.AS)
 	}

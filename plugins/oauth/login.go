@@ -144,7 +144,7 @@ func (a *authorizer) loginError(ctx context.Context, err error, c *client, as *i
 func (a *authorizer) newLogin(s *discovery, c *client, t *tokenReply, asked []string) *login {
 	return &login{
 		Server: canonical(a.server), Resource: s.Resource, Issuer: s.AS.Issuer, Assumed: s.AS.Assumed, At: s.AS.At, Client: *c,
-		Access: t.Access, Refresh: t.Refresh, Expires: t.expiry(), Scopes: t.scopes(asked), Account: account(t.IDToken),
+		Access: t.Access.Value, Refresh: t.Refresh.Value, Expires: t.expiry(), Scopes: t.scopes(asked), Account: account(t.IDToken.Value),
 	}
 }
 

@@ -43,9 +43,9 @@ func (a *authorizer) refresh(ctx context.Context) error {
 		return a.clientError(err)
 	}
 	next := *l
-	next.Access, next.Expires, next.Scopes = t.Access, t.expiry(), t.scopes(l.Scopes)
-	if t.Refresh != "" {
-		next.Refresh = t.Refresh // otherwise the old one stays valid (RFC 6749 §6)
+	next.Access, next.Expires, next.Scopes = t.Access.Value, t.expiry(), t.scopes(l.Scopes)
+	if t.Refresh.Value != "" {
+		next.Refresh = t.Refresh.Value // otherwise the old one stays valid (RFC 6749 §6)
 	}
 	if changed {
 		a.revoke(ctx, &next)

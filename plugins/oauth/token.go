@@ -8,14 +8,12 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/junctor-mcp/junctor/sdk"
 )
@@ -26,14 +24,13 @@ const tokenMost = 7 << 10
 
 // A tokenReply is the reply of a token endpoint (RFC 6749 §5.1 and §5.2).
 type tokenReply struct {
-	Access  string         `json:"access_token"`
-	Type    string         `json:"token_type"`
-	Refresh string         `json:"refresh_token"`
-	Scope   *string        `json:"scope"`
-	IDToken string         `json:"id_token"`
-	Issued  string         `json:"issued_token_type"`
-	Expires jsontext.Value `json:"expires_in"` // a number; some servers send a string
-	Error   string         `json:"error"`
+	Access  text   `json:"access_token"`
+	Type    text   `json:"token_type"`
+	Refresh text   `json:"refresh_token"`
+	Scope   words  `json:"scope"`
+	IDToken text   `json:"id_token"`
+	Expires number `json:"expires_in"`
+	Error   text   `json:"error"`
 }
 
 // An oauthError is an error code of an authorization server. It does not keep the
@@ -71,18 +68,35 @@ func (a *authorizer) token(ctx context.Context, as *issuer, c *client, form url.
 		return nil, err
 	}
 	var t tokenReply
-	broken := json.Unmarshal(res, &t) != nil
-	switch {
-	case broken:
-		return nil, badReply(u, "is not valid JSON")
-	case t.Error != "":
-		return nil, &oauthError{Code: readCode(t.Error), Host: u.Host}
-	case !visible(t.Access) || t.Refresh != "" && !visible(t.Refresh):
-		return nil, badReply(u, "contains no valid token")
-	case t.Type != "" && !strings.EqualFold(t.Type, "bearer"):
-		return nil, badReply(u, "contains a token of another type than Bearer")
+	if json.Unmarshal(res, &t) != nil {
+		return nil, badReply(u, noObject)
+	}
+	if t.Error.Value != "" {
+		return nil, &oauthError{Code: readCode(t.Error.Value), Host: u.Host}
+	}
+	if why := t.fault(); why != "" {
+		return nil, badReply(u, why)
 	}
 	return &t, nil
+}
+
+// noObject is the error text for a reply that is not JSON, a list, or ambiguous.
+const noObject = "is not a JSON object, or names a member twice"
+
+// fault returns why a reply contains no token that can be used, or "".
+func (t *tokenReply) fault() string {
+	if why := t.Access.fault("access_token", tokenMost); why != "" {
+		return why
+	}
+	switch refresh := t.Refresh.Value; {
+	case !visible(t.Access.Value):
+		return "contains a member access_token with other characters than visible ASCII"
+	case refresh != "" && !visible(refresh):
+		return fmt.Sprintf("contains a member refresh_token of more than %d bytes, or with other characters than visible ASCII", tokenMost)
+	case t.Type.Wrong || t.Type.Value != "" && !strings.EqualFold(t.Type.Value, "bearer"):
+		return "contains a token of another type than Bearer"
+	}
+	return ""
 }
 
 func visible(token string) bool {
@@ -112,10 +126,10 @@ func (a *authorizer) post(ctx context.Context, what, address string, as *issuer,
 		return res.Body, u, nil
 	}
 	var e struct {
-		Error string `json:"error"`
+		Error text `json:"error"`
 	}
-	if res.Status >= 400 && res.Status < 500 && res.Status != http.StatusTooManyRequests && json.Unmarshal(res.Body, &e) == nil && e.Error != "" {
-		return nil, nil, &oauthError{Code: readCode(e.Error), Host: u.Host}
+	if res.Status >= 400 && res.Status < 500 && res.Status != http.StatusTooManyRequests && json.Unmarshal(res.Body, &e) == nil && e.Error.Value != "" {
+		return nil, nil, &oauthError{Code: readCode(e.Error.Value), Host: u.Host}
 	}
 	return nil, nil, unavailable(u, res.Status)
 }
@@ -148,19 +162,18 @@ func (a *authorizer) authenticate(as *issuer, c *client, h http.Header, form url
 // expiry returns when a new token expires, or zero if the reply does not say. It ignores a
 // lifetime below one second, since such a token could never be presented.
 func (t *tokenReply) expiry() time.Time {
-	text := strings.Trim(string(t.Expires), `"`)
-	if seconds, err := strconv.ParseFloat(text, 64); err == nil && seconds >= 1 {
-		return time.Now().Add(time.Duration(min(seconds, 10*365*24*3600)) * time.Second).Truncate(time.Second)
+	if t.Expires >= 1 {
+		return time.Now().Add(time.Duration(min(t.Expires, 10*365*24*3600)) * time.Second).Truncate(time.Second)
 	}
 	return time.Time{}
 }
 
 // scopes returns the granted scopes; if the reply has none, the requested ones.
 func (t *tokenReply) scopes(asked []string) []string {
-	if t.Scope == nil {
+	if !t.Scope.Set {
 		return union(nil, asked)
 	}
-	return scopesOf(*t.Scope)
+	return scopesOf(t.Scope.Text)
 }
 
 // account returns the name of the user from an ID token, for display only. It does not
@@ -176,14 +189,14 @@ func account(idToken string) string {
 		return ""
 	}
 	var claims struct {
-		Email string `json:"email"`
-		Name  string `json:"preferred_username"`
-		Sub   string `json:"sub"`
+		Email text `json:"email"`
+		Name  text `json:"preferred_username"`
+		Sub   text `json:"sub"`
 	}
 	if json.Unmarshal(b, &claims) != nil {
 		return ""
 	}
-	for _, who := range []string{claims.Email, claims.Name, claims.Sub} {
+	for _, who := range []string{claims.Email.Value, claims.Name.Value, claims.Sub.Value} {
 		if who != "" && len(who) <= 256 && utf8.ValidString(who) && !strings.ContainsFunc(who, func(r rune) bool { return !unicode.IsPrint(r) }) {
 			return who
 		}
