@@ -21,10 +21,6 @@ import (
 // time, the next call can use its connection.
 const drainTime = 100 * time.Millisecond
 
-// elsewhereTime is how long a request whose response ended without an answer waits for
-// the answer on the GET stream.
-const elsewhereTime = time.Second
-
 // read delivers the response of a request with a successful status.
 func (k *call) read(res *http.Response) *failure {
 	var f *failure
@@ -39,13 +35,13 @@ func (k *call) read(res *http.Response) *failure {
 	switch {
 	case k.lost != nil:
 		return k.lost
-	case f == nil || !f.unanswered:
-		return f
-	case k.conn.hearing.Load() && !sleep(k.ctx, elsewhereTime):
-		return nil // the answer came on the GET stream
-	case k.odd != "":
-		return bad("the server's stream ended without an answer, but had " + k.odd)
+	case f == nil:
+		return nil
+	case f.unanswered && k.odd != "":
+		f = bad("the server's stream ended without an answer, but had " + k.odd)
+		f.unanswered = true
 	}
+	f.accepted = res.StatusCode == http.StatusAccepted && f.err.Reason != "message_too_large"
 	return f
 }
 

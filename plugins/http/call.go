@@ -53,6 +53,7 @@ type failure struct {
 	ends   bool          // the session is lost
 
 	unanswered bool // the response ended without an answer
+	accepted   bool // so did a response with status 202: the answer comes on the GET stream
 	brought    bool // the stream that ended had messages
 }
 
@@ -64,7 +65,7 @@ func (k *call) run() {
 	}
 	for n := 0; ; n++ {
 		f := k.attempt()
-		if f == nil || k.ctx.Err() != nil {
+		if f == nil || k.ctx.Err() != nil || k.answeredElsewhere(f) {
 			return
 		}
 		wait, again := k.retryDelay(f, n)

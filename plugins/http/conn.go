@@ -51,9 +51,9 @@ type conn struct {
 	idle    chan struct{} // semaphore of these goroutines
 	closing sync.Once
 
-	lived   atomic.Bool // the server has sent a successful response
-	used    atomic.Bool // the server has answered a request of the session
-	hearing atomic.Bool // the GET stream of the session is open
+	lived   atomic.Bool  // the server has sent a successful response
+	used    atomic.Bool  // the server has answered a request of the session
+	hearing atomic.Int32 // state of the GET stream of the session: notHearing, reopening or hearing
 	dropped atomic.Uint64
 
 	mu       sync.Mutex

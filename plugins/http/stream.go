@@ -16,6 +16,21 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/ndjson"
 )
 
+// States of the GET stream of a session.
+const (
+	notHearing int32 = iota // not opened yet, or the server has none
+	reopening               // the next attempt follows after a delay
+	hearing                 // open, or requested: some servers respond only with the first event
+)
+
+const (
+	// elsewhereTime is how long a request whose response ended without an answer waits for
+	// the answer on the GET stream.
+	elsewhereTime = time.Second
+	// reopenTime is how long an accepted request waits for an interrupted GET stream.
+	reopenTime = 15 * time.Second
+)
+
 const (
 	maxEventID = 1024
 	resumeSoon = 100 * time.Millisecond // delay after a stream that delivered something or lasted long
@@ -27,10 +42,12 @@ const (
 // event. opened is called after the first response of the server.
 func (c *conn) listen(opened func()) {
 	defer opened()
+	defer c.hearing.Store(notHearing)
 	var last string
 	var delay time.Duration
 	had := false
 	for attempt := 0; ; attempt++ {
+		c.hearing.Store(hearing)
 		res, f := c.get(c.ctx, last)
 		opened()
 		if f != nil {
@@ -55,6 +72,7 @@ func (c *conn) listen(opened func()) {
 		if attempt == 0 {
 			wait = resumeSoon
 		}
+		c.hearing.Store(reopening)
 		if !sleep(c.ctx, max(delay, wait)) {
 			return
 		}
@@ -109,8 +127,6 @@ func (c *conn) get(ctx context.Context, last string) (*http.Response, *failure) 
 // whether there were messages or the server sent a retry delay.
 func (c *conn) hear(res *http.Response, last *string, delay *time.Duration) (good bool) {
 	defer res.Body.Close()
-	c.hearing.Store(true)
-	defer c.hearing.Store(false)
 	r := sse.NewReader(res.Body, c.limit)
 	resumed := *last
 	for {
@@ -147,6 +163,33 @@ func (c *conn) hear(res *http.Response, last *string, delay *time.Duration) (goo
 			c.settled(msg)
 		}
 	}
+}
+
+// answeredElsewhere waits for the answer to a request whose response ended without one. It
+// returns true if the call has ended, and false if the call fails with f. A request with
+// status 202 waits as long as the GET stream can bring the answer: its timeout is the
+// host's. Another response was probably cut off, so the wait is short.
+func (k *call) answeredElsewhere(f *failure) bool {
+	if !f.unanswered && !f.accepted || k.Version() != "" {
+		return false
+	}
+	for closed := time.Duration(0); closed < reopenTime; {
+		switch k.conn.hearing.Load() {
+		case notHearing:
+			return false
+		case hearing:
+			closed = 0
+		default:
+			closed += elsewhereTime
+		}
+		if !sleep(k.ctx, elsewhereTime) {
+			return true
+		}
+		if !f.accepted {
+			return false
+		}
+	}
+	return false
 }
 
 // resume reopens the stream of a call after its last event. It returns nil if
