@@ -10,16 +10,16 @@ import (
 func TestBrokenOutputs(t *testing.T) {
 	var b brokenOutputs
 	schema, other := []byte(`{"type":"object"}`), []byte(`{"type":"object","title":"new"}`)
-	if b.has("t", schema) || !b.add("t", schema) || b.add("t", schema) || !b.has("t", schema) {
+	if b.of("t", schema) != nil || !b.add("t", schema, 1) || b.add("t", schema, 2) || b.of("t", schema).Number != 1 {
 		t.Error("the schema is not remembered once")
 	}
-	if b.has("t", other) || b.has("u", schema) || !b.add("t", other) || b.has("t", schema) {
+	if b.of("t", other) != nil || b.of("u", schema) != nil || !b.add("t", other, 3) || b.of("t", schema) != nil || b.of("t", other).Number != 3 {
 		t.Error("another schema or tool is taken for the broken one")
 	}
 	for i := range 2 * maxBroken {
-		b.add(fmt.Sprint("tool", i), schema)
+		b.add(fmt.Sprint("tool", i), schema, uint64(i))
 	}
-	if len(b.schemas) != maxBroken {
-		t.Errorf("%d schemas are remembered", len(b.schemas))
+	if len(b.removals) != maxBroken {
+		t.Errorf("%d schemas are remembered", len(b.removals))
 	}
 }

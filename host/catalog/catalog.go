@@ -73,6 +73,7 @@ type Catalog struct {
 	stopped      bool                    // guarded by mu
 	warned       map[string]bool         // guarded by mu; servers with a logged cost warning
 	changes      map[string][]Change     // guarded by mu; by server, the newest last
+	removals     uint64                  // guarded by mu; output schemas that were removed
 }
 
 // A refreshRun is a running refresh. Several callers may wait for it.

@@ -28,6 +28,8 @@ type Tool struct {
 	Item
 	Input  []byte // input schema as clients see it, or nil
 	Output []byte // output schema, or nil
+	// Removed is the output schema that results of the tool did not fit, or nil.
+	Removed *Removal
 	// Headers are the headers that an HTTP client sends with a call.
 	Headers []Header
 
@@ -88,10 +90,10 @@ func newTool(s *Server, raw []byte, modern bool) (*Tool, Note) {
 	if why := refused.reason(); why != "" && s.HideBadSchema {
 		return nil, omit("%s", why)
 	}
-	raw = s.withoutBroken(it.Name, raw, &refused)
+	raw, removed := s.withoutBroken(it.Name, raw, &refused)
 	it.Raw, it.left = raw, append(it.left, left...)
 	t := &Tool{
-		Item: it, Input: object(raw, "inputSchema"), Output: object(raw, "outputSchema"), Refused: refused, remarks: refused.notes(it.Name),
+		Item: it, Input: object(raw, "inputSchema"), Output: object(raw, "outputSchema"), Refused: refused, remarks: refused.notes(it.Name), Removed: removed,
 		ReadOnly: flag(raw, "readOnlyHint"), Destructive: flag(raw, "destructiveHint"), view: view,
 	}
 	t.Class, t.Unconfigured = s.classify(t)

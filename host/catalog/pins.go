@@ -195,6 +195,11 @@ func (c *Catalog) recheck(server string, was []Held) {
 func (c *Catalog) rebuild(server string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.republish(server)
+}
+
+// republish parses the lists of a server again. The caller holds mu.
+func (c *Catalog) republish(server string) {
 	l := c.lists[server]
 	if l == nil || c.server(server) == nil {
 		return

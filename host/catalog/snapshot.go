@@ -18,6 +18,9 @@ type Snapshot struct {
 	// Notes explain omitted items and conflicting names.
 	Notes []Note
 
+	// Removals is the highest number of the removals that the tools have.
+	Removals uint64
+
 	tools     map[string]*Tool    // by exposed name
 	own       map[itemKey]*Tool   // by server and name
 	prompts   map[string]*Prompt  // by exposed name
@@ -129,6 +132,7 @@ func build(servers []*Server, lists map[string]*lists) *Snapshot {
 			s.unmatched(server, l)
 		}
 	}
+	s.countRemovals()
 	return s
 }
 

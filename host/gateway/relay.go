@@ -71,9 +71,11 @@ func (r *request) send(ctx context.Context, up *upstream.Upstream, call *upstrea
 
 // inspect looks at the result of a server, as the server made it.
 func (r *request) inspect(reply *upstream.Reply) error {
+	var known []byte
 	unfit := ""
 	if r.method == mcp.MethodCallTool {
-		unfit = r.gw.tools.output(r.tool, r.warner(), reply.Result)
+		known = r.knownOutput()
+		unfit = r.gw.tools.output(r.tool, known, r.warner(), reply.Result)
 	}
 	if err := r.fitResult(reply); err != nil {
 		return err
@@ -81,8 +83,8 @@ func (r *request) inspect(reply *upstream.Reply) error {
 	r.names = reply.Names
 	switch r.method {
 	case mcp.MethodCallTool:
-		if r.comparesOutput() {
-			reply.Result = r.gw.tools.readable(r.tool, reply.Result, unfit)
+		if known != nil {
+			reply.Result = r.gw.tools.readable(r.tool, known, reply.Result, unfit)
 		}
 		return r.recordTask(reply)
 	case mcp.MethodReadResource:
@@ -91,12 +93,6 @@ func (r *request) inspect(reply *upstream.Reply) error {
 		}
 	}
 	return nil
-}
-
-// comparesOutput reports whether the client may compare results with the tool's output
-// schema: the command line does not, and legacy clients know only schemas of objects.
-func (r *request) comparesOutput() bool {
-	return r.local == nil && r.tool.Output != nil && (r.modern || mcp.Member(r.tool.ForLegacy(r.tool.Raw), "outputSchema") != nil)
 }
 
 // convert turns a server's reply into what the client's era expects. Between the
