@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/credential"
 	"github.com/junctor-mcp/junctor/host/gateway"
+	"github.com/junctor-mcp/junctor/host/plugin"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
@@ -53,14 +55,41 @@ func (g *generation) ownFiles() files {
 		if !g.reviewed { // else a change has to be reviewed before it counts
 			g.files.protected = append(g.files.protected, g.Config.Written()...)
 		}
+		for _, p := range g.Config.Plugins {
+			if filepath.IsAbs(p.Source) { // not a bundled one: a program, or the directory with it
+				g.files.protected = append(g.files.protected, p.Source, filepath.Join(p.Source, plugin.FilePrefix+p.Use))
+			}
+		}
 		for _, described := range g.manifests {
 			g.files.protected = append(g.files.protected, described.Path)
 		}
 		if program, err := os.Executable(); err == nil {
 			g.files.protected = append(g.files.protected, program)
 		}
+		g.files.private = append(g.files.private, g.variableFiles(passwordVariables)...)
+		g.files.protected = append(g.files.protected, g.variableFiles(authorityVariables)...)
 	})
 	return g.files
+}
+
+var (
+	// passwordVariables are the environment variables that name files with secrets.
+	passwordVariables = []string{"JUNCTOR_SECRETS_PASSWORD_FILE"}
+	// authorityVariables are those that name certificates which Junctor and plugins trust.
+	authorityVariables = []string{"SSL_CERT_FILE", "SSL_CERT_DIR"}
+)
+
+// variableFiles returns the files that environment variables of Junctor name.
+func (a *App) variableFiles(names []string) (all []string) {
+	for _, name := range names {
+		value, _ := a.opts.Lookup(name)
+		for _, path := range filepath.SplitList(value) {
+			if path, err := filepath.Abs(path); err == nil {
+				all = append(all, path)
+			}
+		}
+	}
+	return all
 }
 
 // read reads the configuration. The generation is nil exactly when a diagnostic is an

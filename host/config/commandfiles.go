@@ -22,8 +22,8 @@ type command struct {
 	env   map[string]string // that the configuration sets
 	dir   string            // the working directory
 	path  string            // PATH, if env has none
-	// wrapped is set for a program whose arguments name what it works on. Only scripts among
-	// them count: programs, and what follows an interpreter.
+	// wrapped is set for a program whose arguments name what it works on. Only programs among
+	// them count, unless it is an interpreter.
 	wrapped bool
 }
 
@@ -32,6 +32,8 @@ type commandReader struct {
 	command
 	dirs  []string // in which words are looked up: the working directory, and others that words name
 	found []string
+
+	interprets bool // the command has an interpreter
 
 	before string // the part before the current one
 	runs   string // the interpreter or runner whose first argument has not come yet; may be empty
@@ -62,6 +64,7 @@ func (c command) files() []string {
 			r.program(line)
 		}
 		for _, part := range strings.FieldsFunc(line, separatesWords) {
+			r.interprets = r.interprets || interpreter.MatchString(filepath.Base(part))
 			r.part(part)
 		}
 	}
@@ -148,12 +151,12 @@ func (r *commandReader) named(part string, scripts bool) {
 		names = append(names, part[2:])
 	}
 	for _, name := range names {
-		if r.wrapped {
+		if r.wrapped && !(r.interprets && isScript(name)) {
 			r.executables(name)
 			continue
 		}
 		r.inAll(name, []string{""})
-		if scripts && isScript(name) {
+		if scripts && !r.wrapped && isScript(name) {
 			r.found = append(r.found, absoluteIn(r.dir, name))
 		}
 	}

@@ -73,9 +73,10 @@ func TestFilesOfCommands(t *testing.T) {
 		{"server|--notes|https://example.com/x.txt", "", "", "x.txt"},
 		{"wrapped|sh|notes.txt", "", "notes.txt", ""},
 		{"wrapped|sh|later.sh", "", "later.sh", ""},
-		{"wrapped|python3|-u|x.py|server.py", "", "x.py", "server.py"},
+		{"wrapped|python3|-u|x.py|notes.txt", "", "x.py", "notes.txt"},
+		{"wrapped|node|--require=./pre.js|x.js", "", "pre.js x.js", ""},
 		{"wrapped|prettier|--write|x.js|--out=./made.js", "", "", "x.js made.js"},
-		{"wrapped|sh|-c|cat notes.txt >./made.sh; ./a.sh", "", "a.sh", "notes.txt made.sh"},
+		{"wrapped|sh|-c|cat notes.txt >./made.sh; ./a.sh", "", "a.sh", "made.sh"},
 		{"", "", "", "package.json"},
 		{strings.Repeat("x", maxPathText+1), "", "", ""},
 	} {

@@ -12,8 +12,7 @@ import (
 )
 
 // Written returns the files that decide what Junctor runs: those of the configuration with
-// its layers, modules and lock files, and the programs of plugins. A program that
-// changes one of them runs as Junctor.
+// its layers, modules and lock files. A program that changes one of them runs as Junctor.
 func (c *Config) Written() []string {
 	all := slices.Concat(c.Files, c.Under, []string{c.Path})
 	for path := range c.Locks {
@@ -21,11 +20,6 @@ func (c *Config) Written() []string {
 	}
 	for _, path := range slices.Clone(all) {
 		all = append(all, filepath.Join(filepath.Dir(path), LockName))
-	}
-	for _, p := range c.Plugins {
-		if filepath.IsAbs(p.Source) { // not a bundled one
-			all = append(all, p.Source)
-		}
 	}
 	return files(all)
 }
@@ -144,7 +138,7 @@ func (b *Block) used(path string) []string {
 		Command, Args []string
 		Cwd           string
 		Env           map[string]string
-		Tool          []struct{ Argv []string }
+		Tool          []wrappedTool
 	}
 	all := slices.Clone(b.files)
 	_ = json.Unmarshal(b.Settings, &settings) // other blocks have other settings
@@ -152,8 +146,7 @@ func (b *Block) used(path string) []string {
 		c := command{words: slices.Concat(settings.Command, settings.Args), env: settings.Env, dir: absoluteIn(b.Dir, settings.Cwd), path: path, wrapped: b.Component == wrappingTransport}
 		all = append(all, c.files()...)
 		for _, t := range settings.Tool {
-			words := slices.DeleteFunc(slices.Clone(t.Argv), func(word string) bool { return strings.Contains(word, "{") })
-			c.words = slices.Concat(settings.Command, words)
+			c.words = slices.Concat(settings.Command, t.words())
 			all = append(all, c.files()...)
 		}
 	}
@@ -165,6 +158,23 @@ func (b *Block) used(path string) []string {
 		return all
 	}
 	return append(all, existing(b.Dir, values)...)
+}
+
+// A wrappedTool is what counts of a tool block of a wrapped program.
+type wrappedTool struct {
+	Argv     []string
+	Argument []struct{ Name, Default string }
+}
+
+// words returns the fixed arguments and the defaults of the others.
+func (t *wrappedTool) words() (all []string) {
+	for _, word := range t.Argv {
+		for _, a := range t.Argument {
+			word = strings.ReplaceAll(word, "{"+a.Name+"}", a.Default)
+		}
+		all = append(all, word)
+	}
+	return all
 }
 
 // existing returns the files that texts in a value name, alone or behind the "=" of an

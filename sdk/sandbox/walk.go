@@ -12,7 +12,8 @@ import (
 const maxWalked = 40
 
 // Walk follows the symbolic links of an absolute path, each read once and in its real
-// directory. It returns what the path leads to, which need not exist, and the links. On
+// directory. It returns what the path leads to, which need not exist, and what decides that: the
+// links, and the directories that the target of a link enters and leaves again by "..". On
 // Windows it names no single link.
 func Walk(path string) (real string, links []string, err error) {
 	if runtime.GOOS == "windows" {
@@ -25,6 +26,9 @@ func Walk(path string) (real string, links []string, err error) {
 	real = root
 	rest := strings.Split(filepath.Clean(path), root)
 	for len(rest) > 0 {
+		if rest[0] == ".." && len(links) > 0 && !Within(links[len(links)-1], real) {
+			links = append(links, real)
+		}
 		next := filepath.Join(real, rest[0])
 		rest = rest[1:]
 		target, err := os.Readlink(next)
