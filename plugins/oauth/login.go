@@ -135,7 +135,7 @@ func (a *authorizer) loginError(ctx context.Context, err error, c *client, as *i
 		return &sdk.Error{Code: sdk.AuthRequired, Reason: "client_refused", Message: "the authorization server refuses the entered client: " + err.Error(), Hint: "run the login again: it asks for the client again"}
 	case refused && c.From == fromRegistration:
 		a.dropClient(ctx, c, as.Issuer)
-		return &sdk.Error{Code: sdk.Unavailable, Reason: "client_forgotten", Message: "the authorization server no longer knows this client", Hint: "run the login again: it registers the client again"}
+		return &sdk.Error{Code: sdk.Unavailable, Reason: "client_forgotten", Message: "the authorization server refuses the registered client: " + err.Error(), Hint: "run the login again: it registers the client again"}
 	}
 	return a.clientError(err)
 }

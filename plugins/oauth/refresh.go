@@ -34,11 +34,11 @@ func (a *authorizer) refresh(ctx context.Context) error {
 		return nil
 	case hasCode(err, "invalid_grant"):
 		a.forget(ctx)
-		return needsLogin("the login has ended: the authorization server does not renew it")
+		return needsLogin("the login has ended: " + err.Error())
 	case hasCode(err, "invalid_client") && (l.Client.From == fromRegistration || l.Client.From == fromPrompt):
 		a.forget(ctx)
 		a.dropClient(ctx, &l.Client, l.Issuer)
-		return needsLogin("the authorization server no longer knows this client")
+		return needsLogin("the authorization server refuses the client of this login: " + err.Error())
 	case err != nil:
 		return a.clientError(err)
 	}

@@ -3,11 +3,9 @@ package main
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -30,33 +28,7 @@ type tokenReply struct {
 	Scope   words  `json:"scope"`
 	IDToken text   `json:"id_token"`
 	Expires number `json:"expires_in"`
-	Error   text   `json:"error"`
-}
-
-// An oauthError is an error code of an authorization server. It does not keep the
-// description, which is untrusted text.
-type oauthError struct {
-	Code string
-	Host string
-}
-
-func (r *oauthError) Error() string { return fmt.Sprintf("%s answered %s", r.Host, r.Code) }
-
-// hasCode reports whether an error is an oauthError with one of the codes.
-func hasCode(err error, codes ...string) bool {
-	r, ok := errors.AsType[*oauthError](err)
-	return ok && slices.Contains(codes, r.Code)
-}
-
-// unnamedError is the code of a refusal without a code that can be printed.
-const unnamedError = "an unnamed error"
-
-// readCode returns an error code if it is safe to print.
-func readCode(code string) string {
-	if code == "" || len(code) > 64 || strings.Trim(code, "abcdefghijklmnopqrstuvwxyz_") != "" {
-		return unnamedError
-	}
-	return code
+	oauthFault
 }
 
 // token sends a request to the token endpoint. It does not use x/oauth2, which omits resource
@@ -72,7 +44,7 @@ func (a *authorizer) token(ctx context.Context, as *issuer, c *client, form url.
 		return nil, badReply(u, noObject)
 	}
 	if t.Error.Value != "" {
-		return nil, &oauthError{Code: readCode(t.Error.Value), Host: u.Host}
+		return nil, t.refusal(u, http.StatusOK, secretsOf(c, form))
 	}
 	if why := t.fault(); why != "" {
 		return nil, badReply(u, why)
@@ -105,58 +77,6 @@ func visible(token string) bool {
 
 func badReply(u *url.URL, why string) *sdk.Error {
 	return &sdk.Error{Code: sdk.Unavailable, Reason: "bad_reply", Message: fmt.Sprintf("the answer of %s %s", u.Host, why), Hint: "report it to the operator of the server"}
-}
-
-// post sends a form with the client's authentication and returns the body of a success. Other
-// replies become an oauthError or sdk.Unavailable.
-func (a *authorizer) post(ctx context.Context, what, address string, as *issuer, c *client, form url.Values) ([]byte, *url.URL, error) {
-	u, err := a.visitor.URL(what, address)
-	if err != nil {
-		return nil, nil, err
-	}
-	h := http.Header{"Accept": {"application/json"}, "Content-Type": {"application/x-www-form-urlencoded"}}
-	if err := a.authenticate(as, c, h, form); err != nil {
-		return nil, nil, err
-	}
-	res, err := a.visitor.Ask(ctx, http.MethodPost, u, h, form.Encode())
-	if err != nil {
-		return nil, nil, err
-	}
-	if res.Status >= 200 && res.Status < 300 {
-		return res.Body, u, nil
-	}
-	var e struct {
-		Error text `json:"error"`
-	}
-	if res.Status >= 400 && res.Status < 500 && res.Status != http.StatusTooManyRequests && json.Unmarshal(res.Body, &e) == nil && e.Error.Value != "" {
-		return nil, nil, &oauthError{Code: readCode(e.Error.Value), Host: u.Host}
-	}
-	return nil, nil, unavailable(u, res.Status)
-}
-
-// authenticate adds the client's authentication to a request (RFC 6749 §2.3).
-func (a *authorizer) authenticate(as *issuer, c *client, h http.Header, form url.Values) error {
-	switch c.method(as) {
-	case "client_secret_basic":
-		pair := http.Request{Header: h}
-		pair.SetBasicAuth(url.QueryEscape(c.ID), url.QueryEscape(c.Secret))
-	case "client_secret_post":
-		form.Set("client_id", c.ID)
-		form.Set("client_secret", c.Secret)
-	case "private_key_jwt":
-		assertion, err := sign(a.PrivateKey, c.ID, as)
-		if err != nil {
-			return err
-		}
-		form.Set("client_id", c.ID)
-		form.Set("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
-		form.Set("client_assertion", assertion)
-	default:
-		if c.ID != "" {
-			form.Set("client_id", c.ID)
-		}
-	}
-	return nil
 }
 
 // expiry returns when a new token expires, or zero if the reply does not say. It ignores a

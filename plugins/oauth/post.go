@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"github.com/go-json-experiment/json"
+)
+
+// post sends a form with the client's authentication and returns the body of a success. Other
+// replies become an oauthError or sdk.Unavailable.
+func (a *authorizer) post(ctx context.Context, what, address string, as *issuer, c *client, form url.Values) ([]byte, *url.URL, error) {
+	u, err := a.visitor.URL(what, address)
+	if err != nil {
+		return nil, nil, err
+	}
+	body, err := a.send(ctx, u, as, c, form)
+	return body, u, err
+}
+
+// send sends a form once.
+func (a *authorizer) send(ctx context.Context, u *url.URL, as *issuer, c *client, form url.Values) ([]byte, error) {
+	h := http.Header{"Accept": {"application/json"}, "Content-Type": {"application/x-www-form-urlencoded"}}
+	if err := a.authenticate(as, c, h, form); err != nil {
+		return nil, err
+	}
+	res, err := a.visitor.Ask(ctx, http.MethodPost, u, h, form.Encode())
+	if err != nil {
+		return nil, err
+	}
+	if res.Status >= 200 && res.Status < 300 {
+		return res.Body, nil
+	}
+	var e oauthFault
+	if res.Status >= 400 && res.Status < 500 && res.Status != http.StatusTooManyRequests && json.Unmarshal(res.Body, &e) == nil && e.Error.Value != "" {
+		return nil, e.refusal(u, res.Status, secretsOf(c, form))
+	}
+	return nil, unavailable(u, res.Status)
+}
+
+// authenticate adds the client's authentication to a request (RFC 6749 §2.3).
+func (a *authorizer) authenticate(as *issuer, c *client, h http.Header, form url.Values) error {
+	switch c.method(as) {
+	case "client_secret_basic":
+		pair := http.Request{Header: h}
+		pair.SetBasicAuth(url.QueryEscape(c.ID), url.QueryEscape(c.Secret))
+	case "client_secret_post":
+		form.Set("client_id", c.ID)
+		form.Set("client_secret", c.Secret)
+	case "private_key_jwt":
+		assertion, err := sign(a.PrivateKey, c.ID, as)
+		if err != nil {
+			return err
+		}
+		form.Set("client_id", c.ID)
+		form.Set("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
+		form.Set("client_assertion", assertion)
+	default:
+		if c.ID != "" {
+			form.Set("client_id", c.ID)
+		}
+	}
+	return nil
+}
