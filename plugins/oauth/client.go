@@ -29,6 +29,7 @@ type client struct {
 	ID       string    `json:"id"`
 	Secret   string    `json:"secret,omitzero"` // not stored for clients of the settings
 	Auth     string    `json:"auth,omitzero"`   // authentication method; empty: see method
+	Posts    bool      `json:"posts,omitzero"`  // the token endpoint refused its secret in a header and took it in the body
 	Key      bool      `json:"key,omitzero"`    // it uses the private key of the settings
 	Redirect string    `json:"redirect,omitzero"`
 	Until    time.Time `json:"until,omitzero"` // when its secret expires
@@ -45,10 +46,24 @@ func (c *client) method(as *issuer) string {
 		return "private_key_jwt"
 	case c.Secret == "":
 		return "none"
+	case c.Posts && mayPost(as):
+		return "client_secret_post"
 	case len(known) == 0 || slices.Contains(known, "client_secret_basic") || !slices.Contains(known, "client_secret_post"):
 		return "client_secret_basic"
 	}
 	return "client_secret_post"
+}
+
+// canPost reports whether the client may try client_secret_post after client_secret_basic:
+// neither the settings nor the registration name a method.
+func (c *client) canPost(as *issuer) bool {
+	return c.Auth == "" && c.method(as) == "client_secret_basic" && mayPost(as)
+}
+
+// mayPost reports whether the metadata allows client_secret_post.
+func mayPost(as *issuer) bool {
+	known := as.TokenEndpointAuthMethodsSupported
+	return len(known) == 0 || slices.Contains(known, "client_secret_post")
 }
 
 // configured returns the client in the settings, or nil.

@@ -65,6 +65,9 @@ func (a *authorizer) obtain(ctx context.Context, scopes []string) error {
 	if c == nil {
 		c = &client{From: fromSettings, Auth: "none"}
 	}
+	if a.latest != nil {
+		c.Posts = a.latest.Client.Posts
+	}
 	form := url.Values{"resource": {s.Resource}}
 	if len(scopes) > 0 {
 		form.Set("scope", strings.Join(scopes, " "))

@@ -10,13 +10,27 @@ import (
 
 // post sends a form with the client's authentication and returns the body of a success. Other
 // replies become an oauthError or sdk.Unavailable.
+//
+// Some servers register a client without a method, and accept its secret only in the body.
+// After the error invalid_client post sends the secret there, once, unless the metadata
+// excludes that. The client remembers that it succeeded.
 func (a *authorizer) post(ctx context.Context, what, address string, as *issuer, c *client, form url.Values) ([]byte, *url.URL, error) {
 	u, err := a.visitor.URL(what, address)
 	if err != nil {
 		return nil, nil, err
 	}
 	body, err := a.send(ctx, u, as, c, form)
-	return body, u, err
+	if r, ok := err.(*oauthError); !ok || r.Code != "invalid_client" || r.Status != http.StatusUnauthorized || !c.canPost(as) {
+		return body, u, err
+	}
+	second := *c
+	second.Posts = true
+	body, again := a.send(ctx, u, as, &second, form)
+	if hasCode(again, "invalid_client", "invalid_request") {
+		return nil, u, err // the first error has the reason
+	}
+	c.Posts = again == nil || isOAuth(again)
+	return body, u, again
 }
 
 // send sends a form once.

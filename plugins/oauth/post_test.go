@@ -4,11 +4,240 @@ import (
 	"encoding/base64"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/junctor-mcp/junctor/sdk/plugintest"
 )
+
+// inBody makes the endpoints refuse a secret that is not in the body.
+func inBody(v *vendor, refusal http.HandlerFunc) {
+	if v.Metadata == nil {
+		v.Metadata = without("token_endpoint_auth_methods_supported")
+	}
+	for _, path := range []string{"/token", "/revoke"} {
+		v.Instead(path, func(w http.ResponseWriter, r *http.Request) {
+			if _, _, ok := r.BasicAuth(); ok {
+				refusal(w, r)
+				return
+			}
+			v.Usual(w, r)
+		})
+	}
+}
+
+// methodsOf returns how each request to the token endpoint sent the secret.
+func methodsOf(v *vendor) (all []string) {
+	for _, form := range v.forms() {
+		method := ""
+		if form.Get("basic") != "" {
+			method = "basic"
+		}
+		if form.Get("client_secret") != "" {
+			method += "post"
+		}
+		all = append(all, method)
+	}
+	return all
+}
+
+// register makes the registration answer with a secret and further members.
+func register(v *vendor, members map[string]any) {
+	v.Instead("/register", func(w http.ResponseWriter, _ *http.Request) {
+		m := map[string]any{"client_id": "new", "client_secret": "s3cret"}
+		for name, value := range members {
+			m[name] = value
+		}
+		answer(w, 201, m)
+	})
+}
+
+// TestSecretInBody: after invalid_client with a secret in the header the client sends it in
+// the body once, if neither the settings nor the registration nor the metadata exclude that.
+func TestSecretInBody(t *testing.T) {
+	refuse := func(status int, code string) http.HandlerFunc {
+		return plugintest.Reply(status, map[string]any{"error": code, "error_description": "the first one"})
+	}
+	methods := func(m ...string) func(map[string]any) {
+		return set("token_endpoint_auth_methods_supported", m)
+	}
+	const configured = `{"client_id":"me","client_secret":"s3cret"`
+	for name, one := range map[string]struct {
+		settings   string
+		registered map[string]any
+		meta       func(map[string]any)
+		refusal    http.HandlerFunc
+		all        bool // the token endpoint refuses every method
+		methods    string
+		want       string
+	}{
+		"registered":                     {methods: "basic post"},
+		"registered, both in metadata":   {meta: methods("client_secret_post", "client_secret_basic"), methods: "basic post"},
+		"registered, null as method":     {registered: map[string]any{"token_endpoint_auth_method": nil}, methods: "basic post"},
+		"by hand":                        {settings: configured + `}`, methods: "basic post"},
+		"by hand, both in metadata":      {settings: configured + `}`, meta: methods("client_secret_basic", "client_secret_post"), methods: "basic post"},
+		"registered, empty metadata":     {meta: methods(), methods: "basic post"},
+		"only post in metadata":          {meta: methods("client_secret_post"), methods: "post"},
+		"only basic in metadata":         {meta: methods("client_secret_basic"), methods: "basic", want: "client_forgotten"},
+		"neither in metadata":            {meta: methods("private_key_jwt"), methods: "basic", want: "client_forgotten"},
+		"registered for basic":           {registered: map[string]any{"token_endpoint_auth_method": "client_secret_basic"}, methods: "basic", want: "client_forgotten"},
+		"by hand for basic":              {settings: configured + `,"client_auth":"client_secret_basic"}`, methods: "basic", want: "client_refused"},
+		"by hand, only basic":            {settings: configured + `}`, meta: methods("client_secret_basic"), methods: "basic", want: "client_refused"},
+		"status 400":                     {refusal: refuse(400, "invalid_client"), methods: "basic", want: "client_forgotten"},
+		"status 403":                     {refusal: refuse(403, "invalid_client"), methods: "basic", want: "client_forgotten"},
+		"status 200":                     {refusal: refuse(200, "invalid_client"), methods: "basic", want: "client_forgotten"},
+		"status 500":                     {refusal: refuse(500, "invalid_client"), methods: "basic", want: "http_status"},
+		"status 429":                     {refusal: refuse(429, "invalid_client"), methods: "basic", want: "http_status"},
+		"invalid_grant":                  {refusal: refuse(401, "invalid_grant"), methods: "basic", want: "token_refused"},
+		"invalid_request":                {refusal: refuse(401, "invalid_request"), methods: "basic", want: "token_refused"},
+		"unauthorized_client":            {refusal: refuse(401, "unauthorized_client"), methods: "basic", want: "client_forgotten"},
+		"no code":                        {refusal: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }, methods: "basic", want: "http_status"},
+		"a code of another type":         {refusal: plugintest.Reply(401, map[string]any{"error": []string{"invalid_client"}}), methods: "basic", want: "http_status"},
+		"a redirect":                     {refusal: func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/token", 307) }, methods: "basic", want: "redirect_refused"},
+		"every method is refused":        {all: true, methods: "basic post", want: "client_forgotten"},
+		"every method, by hand":          {settings: configured + `}`, all: true, methods: "basic post", want: "client_refused"},
+		"without a secret":               {settings: `{"client_id":"me"}`, all: true, methods: "", want: "client_refused"},
+		"registered without a secret":    {registered: map[string]any{"client_secret": ""}, all: true, methods: "", want: "client_forgotten"},
+		"registered for the body":        {registered: map[string]any{"token_endpoint_auth_method": "client_secret_post"}, all: true, methods: "post", want: "client_forgotten"},
+		"registered with no method used": {registered: map[string]any{"token_endpoint_auth_method": "none"}, all: true, methods: "", want: "client_forgotten"},
+	} {
+		v := newVendor(t)
+		v.Metadata = one.meta
+		register(v, one.registered)
+		if one.refusal == nil {
+			one.refusal = refuse(401, "invalid_client")
+		}
+		inBody(v, one.refusal)
+		if one.all {
+			v.Instead("/token", func(w http.ResponseWriter, r *http.Request) {
+				if _, _, ok := r.BasicAuth(); ok {
+					one.refusal(w, r)
+					return
+				}
+				answer(w, 401, map[string]any{"error": "invalid_client"})
+			})
+		}
+		if one.settings == "" {
+			one.settings = `{}`
+		}
+		d := newFixture(t, v, nil, one.settings)
+		_, err := d.Login(t.Context(), nil)
+		if got := strings.Join(methodsOf(v), " "); reason(err) != one.want || got != one.methods {
+			t.Errorf("%s: %v, sent %q, want %q and %q", name, err, got, one.want, one.methods)
+		}
+		if one.all && strings.HasPrefix(one.methods, "basic") && !strings.Contains(err.Error(), "the first one") {
+			t.Errorf("%s: the first error is lost: %v", name, err)
+		}
+	}
+}
+
+// TestSecretInBodyIsRemembered: refreshes and revocations of a login use the method that
+// succeeded, also in another process.
+func TestSecretInBodyIsRemembered(t *testing.T) {
+	for _, settings := range []string{`{}`, `{"client_id":"me","client_secret":"s3cret"}`} {
+		v := newVendor(t)
+		v.Tokens = stale
+		register(v, nil)
+		inBody(v, plugintest.Reply(401, map[string]any{"error": "invalid_client"}))
+		d := newFixture(t, v, nil, settings)
+		d.login(t)
+		for _, process := range []*fixture{d, newFixture(t, v, d.host, settings), newFixture(t, v, d.host, settings)} {
+			if status, err := process.request(t); status != 200 || err != nil {
+				t.Errorf("%s: %d, %v", settings, status, err)
+			}
+		}
+		if got := methodsOf(v); !slices.Equal(got, []string{"basic", "post", "post", "post", "post"}) {
+			t.Errorf("%s: sent %q", settings, got)
+		}
+		if kept := d.host.Secrets()[d.loginKey()]; strings.Contains(settings, "s3cret") && strings.Contains(kept, "s3cret") {
+			t.Errorf("%s: stored %s", settings, kept)
+		}
+		if err := newFixture(t, v, d.host, settings).Logout(t.Context()); err != nil {
+			t.Error(err)
+		}
+		for _, r := range v.Requests("/revoke") {
+			if r.Header.Get("Authorization") != "" || r.Form.Get("client_secret") != "s3cret" {
+				t.Errorf("%s: revoked with %v", settings, r.Form)
+			}
+		}
+		if n := v.seen("/revoke"); n != 2 {
+			t.Errorf("%s: revoked %d times", settings, n)
+		}
+	}
+}
+
+// TestSecretInBodyIsForgotten: a method that was remembered is not used for other settings or
+// metadata that exclude it.
+func TestSecretInBodyIsForgotten(t *testing.T) {
+	v := newVendor(t)
+	v.Tokens = stale
+	inBody(v, plugintest.Reply(401, map[string]any{"error": "invalid_client"}))
+	d := newFixture(t, v, nil, `{"client_id":"me","client_secret":"s3cret"}`)
+	d.login(t)
+	v.Instead("/token", nil)
+	for settings, want := range map[string]string{
+		`{"client_id":"me"}`: "", `{"client_id":"me","client_secret":"s3cret","client_auth":"client_secret_basic"}`: "basic",
+	} {
+		if status, err := newFixture(t, v, d.host, settings).request(t); status != 200 || err != nil {
+			t.Errorf("%s: %d, %v", settings, status, err)
+		}
+		if all := methodsOf(v); all[len(all)-1] != want {
+			t.Errorf("%s: sent %q", settings, all)
+		}
+	}
+	v.Metadata = set("token_endpoint_auth_methods_supported", []string{"client_secret_basic"})
+	if status, err := newFixture(t, v, d.host, `{"client_id":"me","client_secret":"s3cret"}`).request(t); status != 200 || err != nil {
+		t.Errorf("other metadata: %d, %v", status, err)
+	}
+	if all := methodsOf(v); all[len(all)-1] != "basic" {
+		t.Errorf("other metadata: sent %q", all)
+	}
+}
+
+// TestMachineSecretInBody: a grant without a user remembers the method for its process.
+func TestMachineSecretInBody(t *testing.T) {
+	v := newVendor(t)
+	v.Tokens = stale
+	inBody(v, plugintest.Reply(401, map[string]any{"error": "invalid_client"}))
+	d := newFixture(t, v, &plugintest.Host{}, `{"grant":"client_credentials","client_id":"me","client_secret":"s3cret"}`)
+	for range 2 {
+		if status, err := d.request(t); status != 200 || err != nil {
+			t.Fatalf("%d, %v", status, err)
+		}
+	}
+	if got := methodsOf(v); !slices.Equal(got, []string{"basic", "post", "post", "post"}) {
+		t.Errorf("sent %q", got)
+	}
+}
+
+// TestDeviceSecretInBody: polling remembers the method after the first answer.
+func TestDeviceSecretInBody(t *testing.T) {
+	hurry(t)
+	v := newVendor(t)
+	v.Metadata = func(m map[string]any) {
+		delete(m, "token_endpoint_auth_methods_supported")
+		m["device_authorization_endpoint"] = v.Issuer + "/device"
+	}
+	register(v, nil)
+	v.Instead("/device", plugintest.Reply(200, map[string]any{"device_code": "dc", "user_code": "AB", "verification_uri": "http://127.0.0.1:1/", "interval": 0.001}))
+	pending := 2
+	v.Instead("/token", func(w http.ResponseWriter, r *http.Request) {
+		if _, _, ok := r.BasicAuth(); ok {
+			answer(w, 401, map[string]any{"error": "invalid_client"})
+			return
+		}
+		if pending--; pending >= 0 {
+			answer(w, 400, map[string]any{"error": "authorization_pending"})
+			return
+		}
+		answer(w, 200, map[string]any{"access_token": "at"})
+	})
+	newFixture(t, v, &plugintest.Host{}, `{"grant":"device"}`).login(t)
+	if got := methodsOf(v); !slices.Equal(got, []string{"basic", "post", "post", "post"}) {
+		t.Errorf("sent %q", got)
+	}
+}
 
 // TestErrorDescriptions: an error has the description of the token endpoint, quoted, without
 // invisible characters and bounded.

@@ -40,6 +40,11 @@ func (r *oauthError) Error() string {
 	return fmt.Sprintf("%s answered %s: %s", r.Host, r.Code, r.Description)
 }
 
+func isOAuth(err error) bool {
+	_, ok := errors.AsType[*oauthError](err)
+	return ok
+}
+
 // hasCode reports whether an error is an oauthError with one of the codes.
 func hasCode(err error, codes ...string) bool {
 	r, ok := errors.AsType[*oauthError](err)

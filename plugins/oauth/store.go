@@ -62,8 +62,9 @@ func (a *authorizer) load(ctx context.Context) (*login, error) {
 	if err != nil || !found || !visible(l.Access) || !a.matches(l) {
 		return nil, err
 	}
-	if c := a.configured(); c != nil {
-		l.Client = *c // its secret is not stored
+	if c := a.configured(); c != nil { // its secret is not stored
+		c.Posts = l.Client.Posts
+		l.Client = *c
 	}
 	return l, nil
 }

@@ -33,7 +33,7 @@ type tokenReply struct {
 
 // token sends a request to the token endpoint. It does not use x/oauth2, which omits resource
 // from a refresh, cannot send assertions, and puts the server's reply into its errors. It
-// also tries two methods of client authentication, which spends the code.
+// also tries a second method of client authentication after every error, which spends the code.
 func (a *authorizer) token(ctx context.Context, as *issuer, c *client, form url.Values) (*tokenReply, error) {
 	res, u, err := a.post(ctx, "the token endpoint", as.TokenEndpoint, as, c, form)
 	if err != nil {
