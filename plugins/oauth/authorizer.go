@@ -175,7 +175,7 @@ func (a *authorizer) Status(ctx context.Context) (sdk.AuthStatus, error) {
 		return sdk.AuthStatus{State: "unknown"}, nil
 	}
 	s := sdk.AuthStatus{State: "ready", Account: l.Account, Scopes: slices.Clone(l.Scopes), Expires: l.Expires}
-	if a.person() && l.Refresh == "" && (!l.fresh() || l.Access == a.refused) {
+	if a.person() && (l.Unrenewed || l.Refresh == "" && (!l.fresh() || l.Access == a.refused)) {
 		s.State = "needs_login"
 	}
 	return s, nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/plugintest"
 )
 
@@ -314,6 +315,67 @@ func TestDescriptionsWithoutSecrets(t *testing.T) {
 		}
 		if masked := strings.Contains(err.Error(), "***"); masked == (name == "a short secret") && name != "at the bound" {
 			t.Errorf("%s: masked %t: %v", name, masked, err)
+		}
+	}
+}
+
+// TestRefusedRefreshIsNotReady: after an error that may mean the end of the refresh token the
+// login needs another one, until a refresh succeeds.
+func TestRefusedRefreshIsNotReady(t *testing.T) {
+	for code, want := range map[string]string{
+		"invalid_grant": "needs_login", "invalid_request": "needs_login", "invalid_client": "needs_login",
+		"temporarily_unavailable": "ready", "server_error": "ready", "slow_down": "ready", "invalid_scope": "ready", "invalid_target": "ready", "unsupported_grant_type": "ready",
+	} {
+		v := newVendor(t)
+		v.Tokens = stale
+		d := newFixture(t, v, nil, `{}`)
+		d.login(t)
+		v.Instead("/token", plugintest.Reply(400, map[string]any{"error": code, "error_description": "revoked by Ann"}))
+		_, err := d.Authorize(t.Context(), sdk.AuthRequest{URL: v.URL})
+		if err == nil || !strings.Contains(err.Error(), `: "revoked by Ann"`) {
+			t.Errorf("%s: %v", code, err)
+		}
+		for name, process := range map[string]*fixture{"": d, "another": newFixture(t, v, d.host, `{}`)} {
+			if st, err := process.Status(t.Context()); err != nil || st.State != want {
+				t.Errorf("%s: %s process: %v, %v, want %s", code, name, st, err, want)
+			}
+		}
+		v.Instead("/token", nil)
+		if code == "invalid_grant" || code == "invalid_client" {
+			d.login(t)
+		} else if status, err := d.request(t); status != 200 || err != nil {
+			t.Errorf("%s: afterwards: %d, %v", code, status, err)
+		}
+		if st, err := d.Status(t.Context()); err != nil || st.State != "ready" {
+			t.Errorf("%s: afterwards: %v, %v", code, st, err)
+		}
+	}
+}
+
+// TestRefusedRefreshAfterLogout: an error of a refresh does not restore a login that another
+// process has deleted or replaced.
+func TestRefusedRefreshAfterLogout(t *testing.T) {
+	for _, again := range []bool{false, true} {
+		v := newVendor(t)
+		v.Tokens = stale
+		d := newFixture(t, v, nil, `{}`)
+		d.login(t)
+		other := newFixture(t, v, d.host, `{}`)
+		v.Instead("/token", func(w http.ResponseWriter, _ *http.Request) {
+			v.Instead("/token", nil)
+			if err := other.Logout(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if again {
+				other.login(t)
+			}
+			answer(w, 400, map[string]any{"error": "invalid_request"})
+		})
+		_, _ = d.Authorize(t.Context(), sdk.AuthRequest{URL: v.URL})
+		want := map[bool]string{false: "needs_login", true: "ready"}[again]
+		st, err := other.Status(t.Context())
+		if _, kept := d.host.Secrets()[d.loginKey()]; err != nil || st.State != want || kept != again {
+			t.Errorf("logged in again: %t: %v, %v, a login is stored: %t", again, st, err, kept)
 		}
 	}
 }

@@ -29,7 +29,7 @@ func (a *authorizer) refresh(ctx context.Context) error {
 	}
 	now, changed := a.changedSince(ctx, l)
 	switch {
-	case changed && now != nil && (err == nil || hasCode(err, "invalid_grant", "invalid_client")):
+	case changed && now != nil && (err == nil || hasCode(err, "invalid_grant", "invalid_client", "invalid_request")):
 		a.latest = now
 		return nil
 	case hasCode(err, "invalid_grant"):
@@ -39,10 +39,14 @@ func (a *authorizer) refresh(ctx context.Context) error {
 		a.forget(ctx)
 		a.dropClient(ctx, &l.Client, l.Issuer)
 		return needsLogin("the authorization server refuses the client of this login: " + err.Error())
+	case hasCode(err, "invalid_request") && !changed:
+		a.setUnrenewed(ctx)
+		return a.clientError(err)
 	case err != nil:
 		return a.clientError(err)
 	}
 	next := *l
+	next.Unrenewed = false
 	next.Access, next.Expires, next.Scopes = t.Access.Value, t.expiry(), t.scopes(l.Scopes)
 	if t.Refresh.Value != "" {
 		next.Refresh = t.Refresh.Value // otherwise the old one stays valid (RFC 6749 §6)

@@ -30,6 +30,9 @@ type login struct {
 	Expires  time.Time `json:"expires,omitzero"`
 	Scopes   []string  `json:"scopes,omitempty"`
 	Account  string    `json:"account,omitzero"`
+	// Unrenewed is set after an error that may mean that the login cannot be refreshed. The
+	// refresh is still tried, but the login does not count as ready.
+	Unrenewed bool `json:"unrenewed,omitzero"`
 }
 
 // fresh reports whether there is an access token that has not expired.
@@ -88,14 +91,28 @@ func (a *authorizer) current(ctx context.Context) (*login, error) {
 
 // save stores a login. One that cannot be stored is used until the process ends.
 func (a *authorizer) save(ctx context.Context, l *login) error {
-	kept := *l
-	if kept.Client.From == fromSettings {
-		kept.Client.Secret = ""
-	}
 	a.latest, a.refused = l, ""
-	err := a.write(ctx, a.loginKey(), &kept, "OAuth login of Junctor to "+a.server.Host)
+	err := a.store(ctx, *l)
 	a.unsaved = err != nil
 	return err
+}
+
+func (a *authorizer) store(ctx context.Context, l login) error {
+	if l.Client.From == fromSettings {
+		l.Client.Secret = ""
+	}
+	return a.write(ctx, a.loginKey(), &l, "OAuth login of Junctor to "+a.server.Host)
+}
+
+// setUnrenewed marks the current login as one that may not be refreshed any more.
+func (a *authorizer) setUnrenewed(ctx context.Context) {
+	if a.latest.Unrenewed {
+		return
+	}
+	a.latest.Unrenewed = true
+	if !a.unsaved {
+		_ = a.store(ctx, *a.latest) // write has logged the error
+	}
 }
 
 // forget deletes a login that is no longer valid.
