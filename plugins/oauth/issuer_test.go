@@ -55,6 +55,8 @@ func TestSameIssuer(t *testing.T) {
 
 // TestIssuerSpelling: a login compares the issuer of the metadata and that of the redirect
 // with the named one. Only a slash as the whole path makes no difference.
+//
+// deviation: an issuer has an empty path in one place and "/" in another | takes both as the same | expo#49054, python-sdk#1919, hermes-agent#95508, opencode#50036
 func TestIssuerSpelling(t *testing.T) {
 	host := func(issuer string) string { return strings.Replace(issuer, "127.0.0.1", "localhost", 1) }
 	for name, one := range map[string]struct {
@@ -161,6 +163,8 @@ func TestServerWithOwnMetadata(t *testing.T) {
 // TestIssuerOfParent: the user may set the issuer that the metadata of a named authorization
 // server has, if both have the same origin. The error proposes exactly the issuers that are
 // accepted.
+//
+// deviation: the metadata of an authorization server has another issuer than the server names | the error has both; `issuer` may be set to it if the origin is the same | smartbear-mcp#682
 func TestIssuerOfParent(t *testing.T) {
 	const wellKnown = plugintest.MetadataPath
 	for name, one := range map[string]struct {

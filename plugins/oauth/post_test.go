@@ -56,6 +56,8 @@ func register(v *vendor, members map[string]any) {
 
 // TestSecretInBody: after invalid_client with a secret in the header the client sends it in
 // the body once, if neither the settings nor the registration nor the metadata exclude that.
+//
+// deviation: a registration has a secret and no method, and the token endpoint takes the secret only in the body | sends it in the body after invalid_client | context7#2970
 func TestSecretInBody(t *testing.T) {
 	refuse := func(status int, code string) http.HandlerFunc {
 		return plugintest.Reply(status, map[string]any{"error": code, "error_description": "the first one"})

@@ -28,6 +28,8 @@ type otherStatus struct {
 func (o *otherStatus) WriteHeader(int) { o.ResponseWriter.WriteHeader(o.code) }
 
 // TestStatusOfTokens: tokens are taken with every status of success, and with no other one.
+//
+// deviation: the token endpoint answers with status 201 | takes the tokens with every 2xx | mcp-go#835, kimi-cli#1625
 func TestStatusOfTokens(t *testing.T) {
 	for code, want := range map[int]string{
 		200: "", 201: "", 202: "", 203: "", 206: "", 226: "", 299: "",
@@ -169,6 +171,8 @@ func TestAmbiguousReplies(t *testing.T) {
 
 // TestScopesOfTokens: the granted scopes may be a list. Without valid ones the requested
 // scopes count as granted.
+//
+// deviation: the scope of a token is a list | joins it | -
 func TestScopesOfTokens(t *testing.T) {
 	for value, want := range map[string]string{
 		`"a b"`: "a b", `["a","b"]`: "a b", `["a b","c"]`: "a b c", `["a"]`: "a", `[]`: "", `""`: "", `["a","a"]`: "a", `["a\"","b"]`: "b",
@@ -186,6 +190,8 @@ func TestScopesOfTokens(t *testing.T) {
 
 // TestTypesOfRegistrations: a wrong type in a member of a registration that is not needed is
 // ignored. An error about a needed one says what is wrong.
+//
+// deviation: a wrong type in a member of tokens or of a registration that is not needed, such as `"client_secret_expires_at": "0"` | reads numbers in texts, and ignores others | -
 func TestTypesOfRegistrations(t *testing.T) {
 	unneeded := []string{"client_secret_expires_at", "client_id_issued_at", "token_endpoint_auth_method", "scope", "redirect_uris", "grant_types", "client_name", "error", "x"}
 	for _, name := range unneeded {
