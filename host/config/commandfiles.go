@@ -32,6 +32,7 @@ type commandReader struct {
 	command
 	dirs  []string // in which words are looked up: the working directory, and others that words name
 	found []string
+	whole []string // directories of packages, of which everything may run
 
 	interprets bool // the command has an interpreter
 
@@ -41,8 +42,10 @@ type commandReader struct {
 
 // files returns the files that the command names: the program and scripts, whether they exist
 // or are made later, and what else is there. A word may be a path, the value of an option, a
-// line for a shell, a module, or the directory of a script. It does not know what these load.
-func (c command) files() []string {
+// line for a shell, a module, or the directory of a script. packages are the directories, which
+// may not exist, in which the program looks for packages. What a script loads from beside it
+// is not known.
+func (c command) files() (named, packages []string) {
 	r := &commandReader{command: c, dirs: []string{c.dir}}
 	var lines []string
 	for _, word := range c.words {
@@ -74,7 +77,8 @@ func (c command) files() []string {
 			r.named(part, false)
 		}
 	}
-	return r.found
+	slices.Sort(r.whole)
+	return r.found, slices.Compact(r.whole)
 }
 
 // separatesWords reports whether a character ends a path in an option, in a list of paths or in
@@ -95,6 +99,7 @@ func (r *commandReader) addDirs(line string) {
 func (r *commandReader) program(word string) {
 	if strings.ContainsRune(word, filepath.Separator) {
 		r.found = append(r.found, absoluteIn(r.dir, word))
+		r.environment(absoluteIn(r.dir, word))
 		return
 	}
 	list := r.path
@@ -108,8 +113,17 @@ func (r *commandReader) program(word string) {
 		path := filepath.Join(dir, word)
 		r.found = append(r.found, path)
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			r.environment(path)
 			return
 		}
+	}
+}
+
+// environment adds the virtual environment that a program of Python lies in.
+func (r *commandReader) environment(program string) {
+	dir := filepath.Dir(filepath.Dir(program))
+	if _, err := os.Lstat(filepath.Join(dir, "pyvenv.cfg")); err == nil {
+		r.whole = append(r.whole, dir)
 	}
 }
 
@@ -120,13 +134,15 @@ func (r *commandReader) part(part string) {
 	r.named(part, true)
 	if name := filepath.Base(part); interpreter.MatchString(name) || runnerFiles[name] != nil {
 		r.runs = name
-		for _, dir := range r.dirs {
-			r.existing(dir, runnerFiles[name]...)
-		}
+		r.runner(name)
 		return
 	}
 	if before == "-m" {
-		r.inAll(filepath.Join(strings.Split(part, ".")...), moduleFiles)
+		module := filepath.Join(strings.Split(part, ".")...)
+		r.inAll(module, moduleFiles)
+		if !r.wrapped { // nor may another module take its place, or that of one that it imports
+			r.found = append(r.found, absoluteIn(r.dir, module+".py"))
+		}
 		r.runs = ""
 		return
 	}
@@ -141,6 +157,31 @@ func (r *commandReader) part(part string) {
 	name, _, _ := strings.Cut(part, "@")
 	r.inAll(filepath.Join("node_modules", ".bin", name), []string{""})
 	r.runs = ""
+}
+
+// runner adds the files in which a program finds what it runs, also if they are made later, and
+// where it finds packages. An interpreter has only the latter.
+func (r *commandReader) runner(name string) {
+	if r.wrapped {
+		return // its tools may change packages, which run behind the wall again
+	}
+	files, packages := runnerFiles[name], nodePackages.MatchString(name)
+	for dir, depth := r.dir, 0; depth < maxCommandDirs; dir, depth = filepath.Dir(dir), depth+1 {
+		if packages {
+			r.whole = append(r.whole, filepath.Join(dir, "node_modules"))
+		}
+		for _, file := range files {
+			if dir == r.dir || file == ".npmrc" { // which also counts in a parent
+				r.found = append(r.found, filepath.Join(dir, file))
+			}
+		}
+	}
+	for _, dir := range r.dirs[1:] {
+		r.existing(dir, files...)
+		if packages {
+			r.whole = append(r.whole, filepath.Join(dir, "node_modules"))
+		}
+	}
 }
 
 // named adds the file that a part names, or one that is joined to an option such as
@@ -194,6 +235,10 @@ func (r *commandReader) existing(dir string, names ...string) {
 // interpreter matches programs whose first argument is a script, or its directory.
 var interpreter = lazyregexp.New(`^(?:python|pypy|perl|php|ruby|lua|node|bun|deno|tsx|ts-node|sh|bash|dash|ash|zsh|ksh|fish)[0-9.]*$`)
 
+// nodePackages matches programs that look for packages in node_modules, of their working
+// directory and those above.
+var nodePackages = lazyregexp.New(`^(?:node|npx|npm|pnpx|pnpm|yarn|bunx|bun|tsx|ts-node)[0-9.]*$`)
+
 // runnerFiles are the files in which programs find what they run.
 var runnerFiles = map[string][]string{
 	"npx": {".npmrc"}, "pnpx": {".npmrc"}, "bunx": {".npmrc", "bunfig.toml"},
@@ -201,8 +246,8 @@ var runnerFiles = map[string][]string{
 	"bun": {"package.json", "bunfig.toml"}, "deno": {"deno.json", "deno.jsonc", "package.json"},
 	"uv": {"pyproject.toml", "uv.toml", "uv.lock"}, "poetry": {"pyproject.toml", "poetry.toml"}, "pipenv": {"Pipfile"}, "pdm": {"pyproject.toml", "pdm.toml"},
 	"make": {"GNUmakefile", "makefile", "Makefile"}, "just": {"justfile", "Justfile", ".justfile"}, "task": {"Taskfile.yml", "Taskfile.yaml"},
-	"docker": {"compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml"}, "podman": {"compose.yaml", "compose.yml", "docker-compose.yml"},
-	"go": {"go.mod", "go.work", "main.go"}, "cargo": {"Cargo.toml"}, "dotnet": {"Program.cs"}, "mix": {"mix.exs"}, "bundle": {"Gemfile"}, "rake": {"Rakefile"}, "gradle": {"build.gradle", "build.gradle.kts"}, "mvn": {"pom.xml"},
+	"compose": {"compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml"},
+	"go":      {"go.mod", "go.work", "main.go"}, "cargo": {"Cargo.toml"}, "dotnet": {"Program.cs"}, "mix": {"mix.exs"}, "bundle": {"Gemfile"}, "rake": {"Rakefile"}, "gradle": {"build.gradle", "build.gradle.kts"}, "mvn": {"pom.xml"},
 }
 
 var (

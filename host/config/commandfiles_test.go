@@ -15,7 +15,7 @@ func TestFilesOfCommands(t *testing.T) {
 	for _, name := range []string{
 		"x.py", "x.js", "a.sh", "x.ts", "x.mk", "notes.txt", "pre.js", "ag.jar", "lib/a.jar", "lib/b.jar", "sub/a.sh", "proj/server.py", "proj/server.js", "proj/pyproject.toml",
 		"server.py", "pkg/__init__.py", "pkg/mod.py", "pkg/__main__.py", "srvdir/__main__.py", "dist/index.js", "build/server.js", "src/index.ts", "package.json", ".npmrc",
-		"pkgn/package.json", "node_modules/.bin/foo", "srv/package.json", "cmd/x/main.go", "go.mod", "bin/tool", "libs/deep.py", "ca.pem", "Makefile", "data/package.json",
+		"pkgn/package.json", "node_modules/.bin/foo", "srv/package.json", "cmd/x/main.go", "go.mod", "bin/tool", "libs/deep.py", "ca.pem", "Makefile", "data/package.json", "venv/pyvenv.cfg", "venv/bin/python",
 	} {
 		path := filepath.Join(root, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -56,13 +56,23 @@ func TestFilesOfCommands(t *testing.T) {
 		{"node|--no-warnings|build/server", "", "build/server.js", ""},
 		{"npx|tsx|src/index", "", "src/index.ts", ""},
 		{"npx|./pkgn", "", "pkgn/package.json .npmrc", ""},
-		{"npx|-y|foo@1.2", "", "node_modules/.bin/foo .npmrc", ""},
+		{"npx|-y|foo@1.2", "", "node_modules/.bin/foo .npmrc node_modules ../node_modules ../.npmrc", ""},
+		{"node|dist", "", "node_modules", ""},
+		{"docker|run|x", "", "", "compose.yaml node_modules"},
+		{"docker|compose|up", "", "compose.yaml docker-compose.yml", ""},
+		{"uvx|served", "", "", "pyproject.toml served.py"},
+		{"uv|run|served", "", "pyproject.toml", ""},
+		{"make|serve", "", "GNUmakefile makefile Makefile", ""},
+		{"python3|-m|absent.mod", "", "absent/mod.py", ""},
+		{"venv/bin/python|-m|served", "", "venv venv/bin/python served.py", ""},
+		{"wrapped|npx|foo", "", "", ".npmrc node_modules"},
+		{"wrapped|make|x", "", "", "Makefile"},
 		{"npm|--prefix|./srv|start", "", "srv/package.json package.json", ""},
 		{"node|-r./pre.js|x.js", "", "pre.js x.js", ""},
 		{"node|--import=./pre.js|x.js", "", "pre.js x.js", ""},
 		{"java|-cp|lib/a.jar:lib/b.jar|Main", "", "lib/a.jar lib/b.jar", ""},
 		{"java|-javaagent:ag.jar|-jar|none.jar", "", "ag.jar none.jar", ""},
-		{"go|run|./cmd/x", "", "cmd/x/main.go go.mod", ""},
+		{"go|run|./cmd/x", "", "cmd/x/main.go go.mod go.work", ""},
 		{"make|serve", "", "Makefile", ""},
 		{"node|x.js", "NODE_OPTIONS=--require DIR/pre.js", "pre.js", ""},
 		{"node|x.js", "NODE_EXTRA_CA_CERTS=ca.pem", "ca.pem", ""},
@@ -89,7 +99,8 @@ func TestFilesOfCommands(t *testing.T) {
 		if wrapped {
 			words = words[1:]
 		}
-		got := command{words: words, env: env, dir: root, path: filepath.Join(root, "bin"), wrapped: wrapped}.files()
+		got, packages := command{words: words, env: env, dir: root, path: filepath.Join(root, "bin"), wrapped: wrapped}.files()
+		got = append(got, packages...)
 		for _, want := range strings.Fields(c.want) {
 			if !slices.Contains(got, filepath.Join(root, want)) {
 				t.Errorf("%.80s with %s: no %s in %v", c.words, c.env, want, got)

@@ -91,16 +91,22 @@ func (c *Config) Used() []string {
 			all = append(all, socket)
 		}
 	}
+	var blocks []*Block
 	if c.SecretStore != nil {
-		all = append(all, c.SecretStore.used(c.searchPath)...)
+		blocks = append(blocks, &c.SecretStore.Block)
 	}
 	for _, s := range c.Servers {
-		all = append(all, s.Transport.used(c.searchPath)...)
+		blocks = append(blocks, &s.Transport)
 		if s.Auth != nil {
-			all = append(all, s.Auth.used(c.searchPath)...)
+			blocks = append(blocks, s.Auth)
 		}
 	}
-	return files(all)
+	var packages []string
+	for _, b := range blocks {
+		named, dirs := b.used(c.searchPath)
+		all, packages = append(all, named...), append(packages, dirs...)
+	}
+	return append(files(all), packages...)
 }
 
 // Changeable returns the directories that tools of wrapped programs may change.
@@ -132,32 +138,31 @@ func (s *Server) Changeable() (all []string) {
 }
 
 // used returns the files that decide what a block runs, and those that its settings name, if
-// it does not wrap a program. path is the PATH of Junctor.
-func (b *Block) used(path string) []string {
+// it does not wrap a program, and directories of packages. path is the PATH of Junctor.
+func (b *Block) used(path string) (named, packages []string) {
 	var settings struct {
 		Command, Args []string
 		Cwd           string
 		Env           map[string]string
 		Tool          []wrappedTool
 	}
-	all := slices.Clone(b.files)
+	named = slices.Clone(b.files)
 	_ = json.Unmarshal(b.Settings, &settings) // other blocks have other settings
 	if len(settings.Command) > 0 {
 		c := command{words: slices.Concat(settings.Command, settings.Args), env: settings.Env, dir: absoluteIn(b.Dir, settings.Cwd), path: path, wrapped: b.Component == wrappingTransport}
-		all = append(all, c.files()...)
+		files, dirs := c.files()
+		named, packages = append(named, files...), append(packages, dirs...)
 		for _, t := range settings.Tool {
 			c.words = slices.Concat(settings.Command, t.words())
-			all = append(all, c.files()...)
+			files, _ := c.files()
+			named = append(named, files...)
 		}
 	}
-	if b.Component == wrappingTransport {
-		return all
-	}
 	var values map[string]any
-	if json.Unmarshal(b.Settings, &values) != nil {
-		return all
+	if b.Component == wrappingTransport || json.Unmarshal(b.Settings, &values) != nil {
+		return named, packages
 	}
-	return append(all, existing(b.Dir, values)...)
+	return append(named, existing(b.Dir, values)...), packages
 }
 
 // A wrappedTool is what counts of a tool block of a wrapped program.

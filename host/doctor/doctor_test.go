@@ -257,22 +257,27 @@ func TestSharedDirectories(t *testing.T) {
 		t.Fatal(err)
 	}
 	project, other := filepath.Join(root, "project"), filepath.Join(root, "other")
+	if err := os.MkdirAll(filepath.Join(project, "served"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		dir, command, want string
 	}{
-		{project, "npx -y pkg", "npx looks for packages and settings in " + project},
-		{project + "/sub", "uv run serve", "uv looks for packages and settings in " + project + "/sub"},
-		{project, "python3 -u -m served", "python3 looks for modules first in " + project},
-		{other, "python3.12 ../project/a/served.py", "python3.12 looks for modules first in " + project + "/a"},
-		{other, "/usr/bin/node --no-warnings " + project + "/index.js", "node looks for modules first in " + project},
+		{project, "npm start", "npm runs what it finds in " + project},
+		{project + "/sub", "uv run serve", "uv runs what it finds in " + project + "/sub"},
+		{project, "python3 -u -m served", "python3 loads modules in " + project},
+		{project, "python3 -m elsewhere", ""},
+		{other, "python3.12 ../project/a/served.py", "python3.12 loads modules in " + project + "/a"},
+		{other, "/usr/bin/node --no-warnings " + project + "/index.js", "node loads modules in " + project},
+		{project, "npx -y pkg", ""},
 		{project, "node /usr/lib/served.js", ""},
 		{project, "uvx served", ""},
 		{project, "./served", ""}, // the file itself cannot be changed
 		{project, "docker run served", ""},
 		{project, "", ""},
-		{other, "npx -y pkg", ""},
-		{root, "npx -y pkg", ""},
-		{project + "2", "npx -y pkg", ""},
+		{other, "npm start", ""},
+		{root, "npm start", ""},
+		{project + "2", "npm start", ""},
 	} {
 		programs := []Program{
 			{Server: "git", Command: []string{"git"}, Dir: other, Changeable: []string{project}},

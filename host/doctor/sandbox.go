@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,8 +28,9 @@ func Sandbox(support sandbox.Support, wrapped int) Check {
 	}}
 }
 
-// Shared returns a check of servers outside of the sandbox that look for code in a
-// directory which a tool of a wrapped program may change.
+// Shared returns a check of servers outside of the sandbox that load code of a directory which
+// a tool of a wrapped program may change. What the command names itself, and packages in
+// node_modules, cannot be changed.
 func Shared(all []Program) Check {
 	return Check{"sandbox", func(context.Context) (found []Finding) {
 		for _, p := range all {
@@ -53,7 +55,7 @@ func Shared(all []Program) Check {
 }
 
 var (
-	runners      = lazyregexp.New(`^(?:npx|npm|pnpm|pnpx|yarn|bunx|uv|make|just)$`)
+	runners      = lazyregexp.New(`^(?:npm|pnpm|yarn|uv|make|just|task|go|cargo)$`)
 	interpreters = lazyregexp.New(`^(?:node|bun|deno|tsx|ts-node|ruby|(?:python|pypy|perl|php)[0-9.]*)$`)
 )
 
@@ -71,16 +73,26 @@ func looksIn(p Program) (what, dir string) {
 	}
 	switch {
 	case runners.MatchString(name):
-		return name + " looks for packages and settings", at("")
+		return name + " runs what it finds", at("")
 	case !interpreters.MatchString(name):
 		return "", ""
-	case slices.Contains(p.Command, "-m"):
-		return name + " looks for modules first", at("")
+	}
+	if i := slices.Index(p.Command, "-m"); i > 0 && i+1 < len(p.Command) {
+		module, _, _ := strings.Cut(p.Command[i+1], ".")
+		if exists(at(module)) || exists(at(module+".py")) {
+			return name + " loads modules", at("")
+		}
+		return "", ""
 	}
 	for _, word := range p.Command[1:] {
 		if !strings.HasPrefix(word, "-") {
-			return name + " looks for modules first", filepath.Dir(at(word))
+			return name + " loads modules", filepath.Dir(at(word))
 		}
 	}
 	return "", ""
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }

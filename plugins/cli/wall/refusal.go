@@ -83,18 +83,16 @@ func (w *Wall) aboutPath(r *sandbox.Rules, path string) string {
 	if terminal.MatchString(path) { // no setting gives a run a terminal
 		return fmt.Sprintf("the program asks at a terminal (%s), and a run has none: use an option that answers the question, such as --yes, or that reads the answer from a file", path)
 	}
-	allowed := func(list []string) bool {
-		return slices.ContainsFunc(list, func(p string) bool { return p == path || sandbox.Within(path, p) })
-	}
+	allowed := func(list []string) bool { return holds(list, path) }
 	inside := path == w.o.Dir || sandbox.Within(path, w.o.Dir)
 	switch {
 	case !r.Attributes && (allowed(r.Read) || inside && !slices.Contains(w.dir.Without, path)):
 		return fmt.Sprintf("the sandbox refuses to change %s: this tool counts as reading; if it writes, name its command in `write = [...]` of the transport block, or set `access = \"write\"` in its tool block", path)
 	case allowed(r.Read) && !inside:
 		return fmt.Sprintf("the sandbox refuses to change %s: add it to `sandbox { write = [%q] }` in the transport block", path, path)
-	case inside && slices.Contains(belonging(w.hidden, w.o.Dir), path):
+	case inside && holds(belonging(w.hidden, w.o.Dir), path):
 		return fmt.Sprintf("the sandbox refuses %s: only Junctor uses this file; `sandbox { read = [%q] }` in the transport block lets the program read it", path, path)
-	case inside && slices.Contains(belonging(w.own, w.o.Dir), path):
+	case inside && holds(belonging(w.own, w.o.Dir), path):
 		return fmt.Sprintf("the sandbox refuses to change %s: Junctor uses this file, or a server that Junctor starts; `sandbox { write = [%q] }` in the transport block lets the program change it, and with it what runs outside of the sandbox", path, existing(path))
 	case inside && len(w.withheld()) > 0:
 		return fmt.Sprintf("the sandbox refuses %s: cwd %s %s, so its other entries are granted one by one and no new ones can be created in it; set cwd to a directory below it%s",
@@ -104,6 +102,11 @@ func (w *Wall) aboutPath(r *sandbox.Rules, path string) string {
 		return fmt.Sprintf("the sandbox refuses to create %s: add `sandbox { write = [%q] }` to the transport block", path, filepath.Dir(path))
 	}
 	return fmt.Sprintf("the sandbox refuses %s: add `sandbox { read = [%q] }` to the transport block, or write if the program must change it", path, path)
+}
+
+// holds reports whether a path is one of a list, or lies in one.
+func holds(list []string, path string) bool {
+	return slices.ContainsFunc(list, func(p string) bool { return p == path || sandbox.Within(path, p) })
 }
 
 // verb says how a directory relates to the first of the paths that are withheld in it.
@@ -166,8 +169,8 @@ func (w *Wall) refusedPaths(r *sandbox.Rules, output string, arguments []string)
 		for _, m := range quoted.FindAllStringSubmatch(line, 8) {
 			consider(m[1], true)
 		}
-		for _, m := range bare.FindAllStringSubmatch(line, 32) {
-			consider(m[1], strings.ContainsAny(m[1], "/."))
+		for _, m := range bare.FindAllStringSubmatch(refused.ReplaceAllString(line, " "), 32) {
+			consider(m[1], strings.ContainsAny(m[1], "/.") || slices.Contains(arguments, m[1]))
 		}
 		for _, arg := range arguments {
 			if strings.ContainsRune(arg, filepath.Separator) && strings.Contains(line, arg) {
