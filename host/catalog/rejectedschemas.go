@@ -34,7 +34,8 @@ type Refused struct{ Input, Output string }
 func vetSchemas(raw []byte, d Describe) (_ []byte, r Refused, left []string) {
 	if was := mcp.Member(raw, "inputSchema"); was != nil {
 		is, out, fits := shape.InputSchema(was)
-		if r.Input = schemaProblem(was, is, fits, d); r.Input != "" {
+		is, more, why := usable("inputSchema", was, is, fits, d, schema.Repair)
+		if r.Input, out = why, append(out, more...); why != "" {
 			is, out = anyObject, nil
 			raw = mcp.SetPath(raw, []string{"_meta", metaInput}, mcp.AppendText(nil, "replaced: "+r.Input))
 		}
@@ -47,30 +48,13 @@ func vetSchemas(raw []byte, d Describe) (_ []byte, r Refused, left []string) {
 	default:
 		is, out, fits := shape.OutputSchema(was)
 		var more []string
-		if r.Output = schemaProblem(was, is, fits, d); r.Output == "" {
-			is, more, r.Output = portable(is)
-		}
-		if r.Output != "" {
+		if is, more, r.Output = usable("outputSchema", was, is, fits, d, schema.Portable); r.Output != "" {
 			raw = mcp.DeleteMember(raw, "outputSchema")
 			return mcp.SetPath(raw, []string{"_meta", metaOutput}, mcp.AppendText(nil, "removed: "+r.Output)), r, left
 		}
 		raw, left = withMember(raw, "outputSchema", is), slices.Concat(left, out, more)
 	}
 	return raw, r, left
-}
-
-// portable returns an output schema that clients can compile, the paths of what was left
-// out, and the reason why there is none, or "". Clients compile output schemas, and no
-// input schemas.
-func portable(s []byte) (is []byte, left []string, why string) {
-	is, pointers, err := schema.Portable(s)
-	if err != nil {
-		return nil, nil, vetProblem(err)
-	}
-	for _, pointer := range pointers {
-		left = append(left, "outputSchema"+strings.ReplaceAll(pointer, "/", "."))
-	}
-	return is, left, ""
 }
 
 // withMember is mcp.SetMember, but keeps the bytes if the member has that value.
@@ -81,24 +65,30 @@ func withMember(raw []byte, name string, value []byte) []byte {
 	return mcp.SetMember(raw, name, value)
 }
 
-// schemaProblem returns the reason why a schema is rejected, or "". s is the corrected
-// schema, if the schema fits.
-func schemaProblem(was, s []byte, fits bool, d Describe) string {
+// usable returns a schema of a tool that clients can read, the paths of what was left out of
+// it, and the reason why there is none, or "". s is the schema with a root that the member
+// allows, if it fits. Clients compile output schemas, and the APIs of models refuse requests
+// with an invalid input schema; correct vets and corrects one kind.
+func usable(member string, was, s []byte, fits bool, d Describe, correct func([]byte) ([]byte, []string, error)) (is []byte, left []string, why string) {
 	switch {
 	case !bytes.HasPrefix(was, []byte("{")):
-		return "the schema is not an object"
+		return nil, nil, "the schema is not an object"
 	case !fits:
-		return "the schema does not allow an object"
+		return nil, nil, "the schema does not allow an object"
 	}
-	if err := schema.Vet(s); err != nil {
-		return vetProblem(err)
+	is, pointers, err := correct(s)
+	if err != nil {
+		return nil, nil, vetProblem(err)
 	}
 	if d != Verbatim {
 		if where := hiddenCharacters(s); where != "" {
-			return fmt.Sprintf("the schema has invisible characters at %.200s", where)
+			return nil, nil, fmt.Sprintf("the schema has invisible characters at %.200s", where)
 		}
 	}
-	return ""
+	for _, pointer := range pointers {
+		left = append(left, member+strings.ReplaceAll(pointer, "/", "."))
+	}
+	return is, left, ""
 }
 
 func vetProblem(err error) string {

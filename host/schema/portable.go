@@ -23,10 +23,7 @@ func Portable(raw []byte) (portable []byte, left []string, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	p := porting{document: doc}
-	for _, s := range doc.all {
-		p.unevaluated = p.unevaluated || s.node.get("unevaluatedProperties") != nil || s.node.get("unevaluatedItems") != nil
-	}
+	p := newPorting(doc)
 	for _, s := range doc.all {
 		if err := p.schema(s); err != nil {
 			return nil, nil, err
@@ -35,23 +32,40 @@ func Portable(raw []byte) (portable []byte, left []string, err error) {
 	if !p.changed {
 		return raw, nil, nil
 	}
-	for _, ref := range doc.refs {
-		for _, at := range p.dropped {
-			if ref.to.at == at || strings.HasPrefix(ref.to.at, at+"/") {
-				return nil, nil, &VetError{Reason: "ref", Path: ref.from.at, Message: "refers to a part that clients cannot read"}
-			}
-		}
+	if err := p.checkReferences(); err != nil {
+		return nil, nil, err
 	}
 	return doc.root.node.json(nil), p.left, nil
 }
 
-// A porting is a run of Portable.
+// A porting is a run of Portable or Repair.
 type porting struct {
 	*document
+	arguments   bool // the schema is one of arguments: clients compile no patterns
 	unevaluated bool // the document has unevaluatedProperties or unevaluatedItems
 	changed     bool
 	dropped     []string // pointers
 	left        []string
+}
+
+func newPorting(doc *document) porting {
+	p := porting{document: doc}
+	for _, s := range doc.all {
+		p.unevaluated = p.unevaluated || s.node.get("unevaluatedProperties") != nil || s.node.get("unevaluatedItems") != nil
+	}
+	return p
+}
+
+// checkReferences fails if a reference leads to a part that was deleted.
+func (p *porting) checkReferences() error {
+	for _, ref := range p.refs {
+		for _, at := range p.dropped {
+			if ref.to.at == at || strings.HasPrefix(ref.to.at, at+"/") {
+				return &VetError{Reason: "ref", Path: ref.from.at, Message: "refers to a part that clients cannot read"}
+			}
+		}
+	}
+	return nil
 }
 
 // maxLeftOut bounds the paths that Portable reports.
@@ -221,7 +235,7 @@ func (p *porting) applicator(s *subschema, key string, v *node) error {
 				return bad()
 			}
 			return nil
-		case key == "patternProperties" && slices.ContainsFunc(v.keys, func(re string) bool { return !portablePattern(re) }):
+		case key == "patternProperties" && !p.arguments && slices.ContainsFunc(v.keys, func(re string) bool { return !portablePattern(re) }):
 			return bad()
 		}
 		return p.named(s, key, v)

@@ -8,11 +8,11 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// portableCases are the lines of testdata/portable.txt: the schema, what clients get, and
-// the paths that are left out. "=" is the schema itself. "refused" is followed by the reason.
-func portableCases(t testing.TB) (all [][3]string) {
+// casesIn returns the cases of a file in testdata: the schema, what clients get, and the
+// paths that are left out. "=" is the schema itself. "refused" is followed by the reason.
+func casesIn(t testing.TB, file string) (all [][3]string) {
 	t.Helper()
-	text, err := os.ReadFile("testdata/portable.txt")
+	text, err := os.ReadFile("testdata/" + file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func portableCases(t testing.TB) (all [][3]string) {
 }
 
 func TestPortable(t *testing.T) {
-	for _, c := range portableCases(t) {
+	for _, c := range casesIn(t, "portable.txt") {
 		got, left, err := Portable([]byte(c[0]))
 		if reason, refused := strings.CutPrefix(c[1], "refused "); refused {
 			if vet, ok := err.(*VetError); !ok || vet.Reason != reason {
@@ -77,7 +77,7 @@ func checkPortable(t *testing.T, portable []byte) {
 }
 
 func FuzzPortable(f *testing.F) {
-	for _, c := range portableCases(f) {
+	for _, c := range casesIn(f, "portable.txt") {
 		f.Add([]byte(c[0]))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {

@@ -106,9 +106,9 @@ func fitTool(raw []byte) ([]byte, []string) {
 			fitted = mcp.SetMember(fitted, name, []byte(`{"type":"object"}`))
 		default:
 			is, out, ok := fit(was)
-			if name == "outputSchema" && ok && was[0] == '{' {
+			if ok && was[0] == '{' {
 				var more []string
-				is, more, ok = portable(is)
+				is, more, ok = corrected(name, is)
 				out = append(out, more...)
 			}
 			switch {
@@ -124,11 +124,15 @@ func fitTool(raw []byte) ([]byte, []string) {
 	return fitted, left
 }
 
-// portable is what package catalog does with an output schema.
-func portable(raw []byte) (is []byte, left []string, ok bool) {
-	is, pointers, err := schema.Portable(raw)
+// corrected is what package catalog does with a schema.
+func corrected(member string, raw []byte) (is []byte, left []string, ok bool) {
+	correct := schema.Portable
+	if member == "inputSchema" {
+		correct = schema.Repair
+	}
+	is, pointers, err := correct(raw)
 	for _, pointer := range pointers {
-		left = append(left, "outputSchema"+strings.ReplaceAll(pointer, "/", "."))
+		left = append(left, member+strings.ReplaceAll(pointer, "/", "."))
 	}
 	return is, left, err == nil
 }
