@@ -28,7 +28,7 @@ func Parse(b []byte) (*Message, error) {
 	}
 	if reason != "" {
 		id, shape := Glance(b)
-		return nil, &ParseError{Code: code, ID: id, Shape: shape, Reason: reason}
+		return nil, &ParseError{Code: code, ID: id, Shape: shape, Reason: reason, Bare: err == nil && e.bare(b)}
 	}
 	return &e.Message, nil
 }
@@ -117,6 +117,12 @@ func integer(number []byte) (n int64, ok bool) {
 		return 0, false
 	}
 	return int64(f), true
+}
+
+// bare reports whether b, which was scanned, is an object without the members that messages
+// have besides the id.
+func (e *envelope) bare(b []byte) bool {
+	return b[skipSpace(b, 0)] == '{' && e.version == nil && e.method == nil && e.Result == nil && e.Error == nil
 }
 
 // check completes m and returns the error in the envelope, or "".

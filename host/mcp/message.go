@@ -52,6 +52,9 @@ type ParseError struct {
 	ID     ID  // the id of the message, or nil if it is unreadable
 	Shape  Shape
 	Reason string
+	// Bare is set for an object with no member of a message but the id. It is probably
+	// output of a program.
+	Bare bool
 }
 
 func (e *ParseError) Error() string { return "message " + e.Reason }

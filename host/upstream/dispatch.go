@@ -142,9 +142,21 @@ func (c *conn) handleInvalid(err error) {
 	c.up.opts.Lines.Log(hclog.Debug, c.up.opts.Name, "ignored a message", "error", err)
 	id, shape := mcp.ID(nil), mcp.ShapeUnknown
 	if pe, ok := errors.AsType[*mcp.ParseError](err); ok {
+		if pe.Bare && pe.ID != nil {
+			c.handleBare(pe.ID)
+			return
+		}
 		id, shape = pe.ID, pe.Shape
 	}
 	c.failLost(id, shape, fault.Because(fault.UpstreamBadMessage, err, "the response was invalid").WithHint(authorHint))
+}
+
+// handleBare handles an object with an id and no other member of a message. Programs log such
+// objects, also on standard output. The id may be that of a call by chance, so the call goes
+// on; its timeout names the object.
+func (c *conn) handleBare(id mcp.ID) {
+	c.ignored.Add(1)
+	c.unmatched.add("an object with the id " + truncate.Bytes(string(id), unmatchedID) + ", without result and error")
 }
 
 // failLost fails the call whose response was lost, if its id is known. If the lost
