@@ -71,6 +71,10 @@ func (p *exclusivePeer) ServerNotification(u *upstream.Upstream, about any, meth
 		p.serverPeer.ServerNotification(u, nil, method, params)
 		return
 	}
+	params, ok := p.fitLogMessage(params)
+	if !ok {
+		return
+	}
 	if c := p.currentCall(); c != nil {
 		p.logMessage(params)
 		c.forwardLog(params)

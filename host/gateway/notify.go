@@ -4,6 +4,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/shape"
 	"github.com/junctor-mcp/junctor/host/subscription"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
@@ -26,12 +27,23 @@ func (p *serverPeer) ServerNotification(u *upstream.Upstream, about any, method 
 		}
 		subscription.TaskStatus(clients, u, params)
 	case mcp.NoteMessage:
-		p.onLogMessage(about, params)
+		if params, ok := p.fitLogMessage(params); ok {
+			p.onLogMessage(about, params)
+		}
 	case mcp.NoteElicitDone:
 		p.onElicitationComplete(params)
 	default:
 		p.gw.serverLog.Log(hclog.Debug, u.Name(), "ignored a notification", "method", clip(method))
 	}
+}
+
+// fitLogMessage corrects a log message to what clients can parse. ok is false for one without
+// data, which is dropped.
+func (p *serverPeer) fitLogMessage(params []byte) (fitted []byte, ok bool) {
+	if fitted, ok = shape.LogMessage(params); !ok {
+		p.gw.serverLog.Log(hclog.Debug, p.server, "ignored a log message without data", "params", clip(string(params)))
+	}
+	return fitted, ok
 }
 
 // onLogMessage writes a server's log message to the log and relays it to the
