@@ -65,7 +65,7 @@ type Catalog struct {
 	lists        map[string]*lists       // guarded by mu; by server; never changed in place
 	offer        offer                   // guarded by mu
 	refreshing   map[string]*refreshRun  // guarded by mu; by server
-	attempts     map[string]firstAttempt // guarded by mu; by server
+	attempts     map[string]attempt      // guarded by mu; by server
 	bursts       map[string]*changeBurst // guarded by mu; by server
 	loggedNotes  map[Note]bool           // guarded by mu; configuration notes that were logged
 	changedKinds []upstream.ListKind     // guarded by mu; changed lists that changed has not received
@@ -97,7 +97,7 @@ func New(servers []*Server, dir cache.Dir, log hclog.Logger, changed func([]upst
 	}
 	c := &Catalog{
 		servers: servers, dir: dir, log: log, changed: changed, ctx: ctx, cancel: cancel, published: make(chan struct{}),
-		lists: map[string]*lists{}, refreshing: map[string]*refreshRun{}, attempts: map[string]firstAttempt{}, bursts: map[string]*changeBurst{}, warned: map[string]bool{},
+		lists: map[string]*lists{}, refreshing: map[string]*refreshRun{}, attempts: map[string]attempt{}, bursts: map[string]*changeBurst{}, warned: map[string]bool{},
 		changes:     map[string][]Change{},
 		loggedNotes: map[Note]bool{},
 	}
@@ -323,12 +323,12 @@ func (c *Catalog) begin(s *Server) *refreshRun {
 		return a
 	}
 	c.refreshing[s.Name] = a
-	c.recordAttempt(s.Name, nil)
+	c.recordStart(s.Name)
 	c.work.Go(func() {
 		a.err = c.refresh(c.ctx, s)
 		c.mu.Lock()
 		if c.refreshing[s.Name] == a { // the server was not replaced meanwhile
-			c.recordAttempt(s.Name, a.err)
+			c.recordEnd(s.Name, a.err)
 			delete(c.refreshing, s.Name)
 		}
 		c.mu.Unlock()
@@ -434,23 +434,6 @@ func (c *Catalog) Stop() {
 	c.mu.Unlock()
 	c.cancel()
 	c.work.Wait()
-}
-
-// A firstAttempt records the time of the first refresh of a server in this process, and
-// whether any refresh has failed.
-type firstAttempt struct {
-	first  time.Time
-	failed bool
-}
-
-// recordAttempt records the start (nil) or the result of a refresh. The caller holds mu.
-func (c *Catalog) recordAttempt(server string, err error) {
-	a := c.attempts[server]
-	if a.first.IsZero() {
-		a.first = time.Now()
-	}
-	a.failed = a.failed || err != nil
-	c.attempts[server] = a
 }
 
 // EnsureForCall is like EnsureLists for one server that a call waits for. The server starts before

@@ -126,23 +126,33 @@ func (f *finder) held(r *request, exposed string) error {
 	return fault.In(why.Server, fault.New(fault.ToolHeld, "%s", why.Text).WithHint("%s", hint))
 }
 
-// unknown is the fault of a name that no server offers. Where the prefix names a
-// server that could not start, it is the fault of that, for clients that may use an item of
-// this name there.
+// unknown is the fault of a name that no server offers. Where the prefix names a server that
+// could not start or list its items, it is the fault of that, for clients that may use an item
+// of this name there.
 func (f *finder) unknown(r *request, kind policy.Kind, exposed string) error {
 	need := toolLists
 	if kind == policy.Prompt {
 		need = promptLists
 	}
-	if server, ok := f.catalog.UnknownByPrefix(exposed, need); ok {
+	if server, why := f.failure(r, exposed, need); why != nil {
 		_, name, _ := strings.Cut(exposed, "__")
-		visible := r.local != nil || r.generation.lists(&r.principal, r, policy.Item{Server: server, Kind: kind, Name: name}, nil)
-		if u := r.generation.upstream(server); visible && u != nil && u.Status().Err != nil {
+		if r.local != nil || r.generation.lists(&r.principal, r, policy.Item{Server: server, Kind: kind, Name: name}, nil) {
 			r.failing = server
-			return fault.In(server, u.Status().Err)
+			return fault.In(server, why)
 		}
 	}
 	return fault.New(fault.NameUnknown, "unknown %s %q", kind, exposed)
+}
+
+// failure returns the server that a name belongs to by its prefix, and why the server could
+// not start, or could not list its items.
+func (f *finder) failure(r *request, exposed string, need []upstream.ListKind) (server string, why error) {
+	if server, ok := f.catalog.UnknownByPrefix(exposed, need); ok {
+		if u := r.generation.upstream(server); u != nil && u.Status().Err != nil {
+			return server, u.Status().Err
+		}
+	}
+	return f.catalog.FailedByPrefix(exposed, need[0])
 }
 
 // prompt is tool for prompts.
