@@ -197,8 +197,13 @@ func (g *generation) connectionInput(s *config.Server) string {
 	if s.Auth != nil || len(g.Config.SecretsIn(string(s.Transport.Settings))) > 0 {
 		store = g.storeInput()
 	}
+	var kept any
+	if s.Changeable() != nil { // its wall knows the files that its tools must not reach or change
+		own := g.ownFiles()
+		kept = [][]string{own.private, own.protected, own.changeable}
+	}
 	text, err := json.Marshal([]any{
-		s.Fingerprint, s.Transport.Plugin, s.Transport.Component, string(g.Config.Unresolved(s.Transport.Settings)), s.Transport.Dir, g.variables(s.Transport.EnvNames),
+		kept, s.Fingerprint, s.Transport.Plugin, s.Transport.Component, string(g.Config.Unresolved(s.Transport.Settings)), s.Transport.Dir, g.variables(s.Transport.EnvNames),
 		auth, programs, store, s.Protocol, s.Share, s.Timeouts, s.Idle, s.MaxMessage, s.Layer,
 	})
 	if err != nil {

@@ -55,6 +55,10 @@ func (e *env) doctor(ctx context.Context, f doctorFlags) error {
 	p := e.examine(ctx)
 	checks := p.checks()
 	found := append(p.found, doctor.Run(ctx, checks)...)
+	for i := range found {
+		f := &found[i]
+		f.Message, f.Remedy, f.Ask = e.hide(f.Message), e.hide(f.Remedy), e.hide(f.Ask)
+	}
 	doctor.Sort(found)
 	wait.stop()
 	if ctx.Err() != nil {
