@@ -184,9 +184,10 @@ func (c *Client) header(r Request, u *url.URL, add *addition) http.Header {
 // configuration. Those of the configuration take precedence until the server
 // rejects them.
 func (c *Client) merge(own http.Header, add *addition) http.Header {
-	h := make(http.Header, len(own)+len(c.headers)+1)
+	h := make(http.Header, len(own)+len(c.headers)+2)
 	maps.Copy(h, own)
 	h["User-Agent"] = c.agent // a configured header replaces it
+	h["Accept-Encoding"] = acceptGzip
 	if add != nil {
 		maps.Copy(h, add.header)
 	}

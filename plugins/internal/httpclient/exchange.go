@@ -96,6 +96,7 @@ func (c *Client) sendTo(ctx context.Context, r Request, u *url.URL, add *additio
 	res, err = transport.RoundTrip(req)
 	if err == nil {
 		c.cookies.keep(u, res)
+		decompress(res)
 		return res, true, nil
 	}
 	if ctx.Err() != nil {
