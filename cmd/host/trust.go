@@ -240,6 +240,18 @@ func (e *env) locate(ctx context.Context, may bool) (config.Location, *config.Co
 	if err != nil {
 		return at, nil, nil, err
 	}
+	at.Found = at.Found || e.startedByClient && e.wasTrusted(at)
 	content, diags, err := e.trusted(ctx, at, may)
 	return at, content, diags, err
+}
+
+// wasTrusted reports whether the user has trusted a configuration that is named now. An entry
+// of a client names it for good, while tools of wrapped programs may change a trusted
+// file, because Junctor asks again.
+func (e *env) wasTrusted(at config.Location) bool {
+	if at.Own || at.Text != nil {
+		return false
+	}
+	_, known, err := e.known(at)
+	return err == nil && known != nil
 }
