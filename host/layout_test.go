@@ -79,7 +79,7 @@ var allowed = map[string]string{
 	"host/feed":                  "",
 	"host/top":                   "host/control host/logbuffer host/usage",
 	"host/logbuffer":             "host/feed host/truncate",
-	"host/gateway":               "host/approval host/audit host/catalog host/condition host/connpool host/era host/event host/fault host/authn host/limit host/loopback host/mcp host/seal host/sendqueue host/policy host/schema host/shape host/subscription host/truncate host/upstream host/usage host/outcome host/tracing",
+	"host/gateway":               "host/approval host/audit host/catalog host/condition host/connpool host/era host/event host/fault host/authn host/lazyregexp host/limit host/loopback host/mcp host/seal host/sendqueue host/policy host/schema host/shape host/subscription host/truncate host/upstream host/usage host/outcome host/tracing",
 	"host/subscription":          "host/catalog host/mcp host/sendqueue host/upstream",
 	"host/secret":                "host/fault sdk host/filelock",
 	"host/trust":                 "host/config host/fault host/ownership",

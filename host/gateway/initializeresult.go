@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/lazyregexp"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/truncate"
@@ -101,6 +102,9 @@ func (r *request) initializeResult() (caps []byte, instructions string) {
 			}
 		}
 		told := truncate.Bytes(s.Describe.Text(i.instructions), maxInstructionsPerServer)
+		if len(servers) > 1 || s.Prefix != "" {
+			told = heading.ReplaceAllString(told, "${1}##") // the first level has the servers' names
+		}
 		switch {
 		case told == "" || text.Len()+len(told) > maxInstructions:
 		case len(servers) == 1 && s.Prefix == "":
@@ -117,6 +121,9 @@ func (r *request) initializeResult() (caps []byte, instructions string) {
 	}
 	return caps, strings.TrimRight(text.String(), "\n")
 }
+
+// heading matches the start of a line that is a heading.
+var heading = lazyregexp.New(`(?m)^([ \t]*)#`)
 
 // visibleServers returns the servers with at least one item that the principal may see.
 func (r *request) visibleServers() map[string]bool {
