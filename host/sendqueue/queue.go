@@ -2,7 +2,7 @@
 // small messages that can be written at once.
 //
 // Senders do not wait for each other's writes, and messages that gather during
-// a write are written together. A queue is bounded in bytes. [Queue.Send] waits
+// a write are written together. A queue is bounded in bytes and messages. [Queue.Send] waits
 // for space. [Queue.TrySend] drops messages that may be lost, and counts them.
 package sendqueue
 
@@ -34,6 +34,9 @@ type DirectSink interface {
 
 // directMost is the size in bytes of the largest message that its sender writes itself.
 const directMost = 4 << 10
+
+// maxQueued bounds the messages that wait, because small ones take more memory than their bytes.
+const maxQueued = 16 << 10
 
 // ErrClosed means that nothing can be sent any more: the queue was closed or
 // the sink failed.
@@ -150,14 +153,16 @@ func closedUnless(added bool) error {
 }
 
 // fits reports whether there is space for a message. The caller holds mu.
-func (q *Queue) fits(m *Message) bool { return q.held == 0 || q.held+m.size() <= q.bytes }
+func (q *Queue) fits(m *Message) bool {
+	return q.held == 0 || q.held+m.size() <= q.bytes && len(q.queue) < maxQueued
+}
 
 // TrySend queues a message that may be lost, and reports whether it did. It
 // drops and counts the message if the queue is half full or the memory is full.
 func (q *Queue) TrySend(m Message) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.closed || q.held > 0 && q.held+m.size() > q.bytes/2 || q.memory.Full() {
+	if q.closed || q.held > 0 && (q.held+m.size() > q.bytes/2 || len(q.queue) >= maxQueued/2) || q.memory.Full() {
 		q.dropped.Add(1)
 		return false
 	}

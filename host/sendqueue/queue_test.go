@@ -295,3 +295,37 @@ func TestConcurrentSendersKeepTheirOrder(t *testing.T) {
 		t.Errorf("%d of %d messages were written", len(g.written), 8*500)
 	}
 }
+
+// TestSmallMessagesAreBounded: a peer that does not read holds a bounded number of messages,
+// however few bytes they have.
+func TestSmallMessagesAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newGatedSink()
+		q := New(s, 1<<30, nil)
+		if err := q.Push(Text([]byte("first"))); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait() // the goroutine writes it, and waits
+		for range 2 * maxQueued {
+			q.TrySend(Text([]byte("x")))
+		}
+		if got := q.Dropped(); got != 2*maxQueued-maxQueued/2 {
+			t.Errorf("%d messages that may be lost were dropped", got)
+		}
+		for range maxQueued {
+			q.Offer(Text([]byte("x")))
+		}
+		if q.Offer(Text([]byte("x"))) {
+			t.Error("a full queue took a message")
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := q.Send(ctx, Text([]byte("x"))); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("sending to a full queue: %v", err)
+		}
+		close(s.open)
+		if err := q.Close(); err != nil || len(s.text()) < maxQueued {
+			t.Errorf("%d bytes were written, %v", len(s.text()), err)
+		}
+	})
+}
