@@ -17,10 +17,15 @@ var systemDirs = []string{
 	"/var/cache/fontconfig", "/var/cache/man", "/var/lib/terminfo", "/var/lib/dpkg", "/var/lib/rpm",
 }
 
-// Unchanged are the directories that hold what the machine runs and remembers. A program whose
-// arguments may be paths anywhere changes nothing in them.
-func Unchanged() []string {
+// Unchanged are the directories that hold what the machine runs and remembers, and those of
+// PATH. A program whose arguments may be paths anywhere changes nothing in them.
+func Unchanged(path string) []string {
 	all := append([]string{"/boot", "/efi", "/dev", "/proc", "/sys", "/run"}, systemDirs...)
+	for _, dir := range filepath.SplitList(path) {
+		if filepath.IsAbs(dir) {
+			all = append(all, filepath.Clean(dir))
+		}
+	}
 	entries, _ := os.ReadDir("/var") // if it cannot be listed, nothing in it is granted either
 	for _, e := range entries {
 		if name := e.Name(); name != "tmp" && name != "home" {

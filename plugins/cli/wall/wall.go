@@ -375,7 +375,7 @@ func (w *Wall) reach(use Use, how access) ([]string, error) {
 	}
 	forbidden := append(private(), belonging(w.hidden, "/")...)
 	if how == changing {
-		forbidden = slices.Concat(private(), sandbox.Unchanged(), belonging(w.own, "/"))
+		forbidden = slices.Concat(private(), sandbox.Unchanged(w.o.PathVar), belonging(w.own, "/"))
 	}
 	all, err := everywhere(forbidden)
 	return append(all.Paths, cwd.Paths...), err
