@@ -68,6 +68,8 @@ func (g *generation) ownFiles() files {
 		}
 		g.files.private = append(g.files.private, g.variableFiles(passwordVariables)...)
 		g.files.protected = append(g.files.protected, g.variableFiles(authorityVariables)...)
+		slices.Sort(g.files.private)
+		slices.Sort(g.files.protected)
 	})
 	return g.files
 }

@@ -163,3 +163,43 @@ func TestReloadClosesBrokersOfChangedServers(t *testing.T) {
 	default:
 	}
 }
+
+// TestReloadRenewsFilesOfWrappedPrograms: the connection of an unchanged wrapped program ends
+// when another server names a file that its tools must not change, and only then.
+func TestReloadRenewsFilesOfWrappedPrograms(t *testing.T) {
+	dir := demoDir(t)
+	cmd := exec.Command("go", "build", "-o", filepath.Join(dir, "plugins", "junctor-plugin-cli"), "./plugins/cli")
+	cmd.Dir = ".."
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	a := &reloadedApp{path: filepath.Join(dir, "junctor.hcl")}
+	write := func(command, value string) {
+		text := fmt.Sprintf("server \"w\" {\n  transport \"cli\" {\n    command = [\"true\"]\n  }\n}\nserver \"other\" {\n  transport \"stdio\" {\n    command = [%s]\n    env = { VERSION = %q }\n  }\n}\n", command, value)
+		if err := os.WriteFile(a.path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(`"./demo"`, "1")
+	a.load(t, "")
+	defer a.Stop()
+	for _, c := range []struct {
+		command, value string
+		renewed        bool
+	}{
+		{`"./demo"`, "2", false},
+		{`"./later.sh"`, "2", true},
+		{`"sh", "sub/script.sh"`, "2", true},
+		{`"sh", "sub/script.sh"`, "3", false},
+		{`"python3", "-m", "served"`, "3", true},
+	} {
+		before := a.current.Load().inputs["w"]
+		write(c.command, c.value)
+		if _, diags, err := a.Reload(t.Context(), nil, "a test"); err != nil {
+			t.Fatalf("%v, %v", diags.Err(), err)
+		}
+		if renewed := a.current.Load().inputs["w"] != before; renewed != c.renewed {
+			t.Errorf("command %s, VERSION %s: renewed %v", c.command, c.value, renewed)
+		}
+	}
+}
