@@ -77,6 +77,11 @@ func (c command) files() (named, packages []string) {
 			r.named(part, false)
 		}
 	}
+	for _, path := range r.found {
+		if filepath.Ext(path) == ".py" { // what Python has compiled of it may run instead
+			r.whole = append(r.whole, filepath.Join(filepath.Dir(path), "__pycache__"))
+		}
+	}
 	slices.Sort(r.whole)
 	return r.found, slices.Compact(r.whole)
 }
@@ -140,6 +145,9 @@ func (r *commandReader) part(part string) {
 	if before == "-m" {
 		module := filepath.Join(strings.Split(part, ".")...)
 		r.inAll(module, moduleFiles)
+		for above := filepath.Dir(module); above != "."; above = filepath.Dir(above) {
+			r.inAll(above, moduleFiles[1:2]) // a package that holds it
+		}
 		if !r.wrapped { // nor may another module take its place, or that of one that it imports
 			r.found = append(r.found, absoluteIn(r.dir, module+".py"))
 		}
@@ -154,9 +162,20 @@ func (r *commandReader) part(part string) {
 	if isScript(part) {
 		r.found = append(r.found, absoluteIn(r.dir, part))
 	}
-	name, _, _ := strings.Cut(part, "@")
-	r.inAll(filepath.Join("node_modules", ".bin", name), []string{""})
+	if !r.wrapped && nodeRunners.MatchString(r.runs) && !strings.Contains(part, "@") {
+		for _, dir := range r.above() { // npx takes a bin of the project before the package of that name
+			r.found = append(r.found, filepath.Join(dir, "package.json"))
+		}
+	}
 	r.runs = ""
+}
+
+// above returns the working directory and those above it.
+func (r *commandReader) above() (all []string) {
+	for dir := r.dir; len(all) < maxCommandDirs && !slices.Contains(all, dir); dir = filepath.Dir(dir) {
+		all = append(all, dir)
+	}
+	return all
 }
 
 // runner adds the files in which a program finds what it runs, also if they are made later, and
@@ -166,7 +185,7 @@ func (r *commandReader) runner(name string) {
 		return // its tools may change packages, which run behind the wall again
 	}
 	files, packages := runnerFiles[name], nodePackages.MatchString(name)
-	for dir, depth := r.dir, 0; depth < maxCommandDirs; dir, depth = filepath.Dir(dir), depth+1 {
+	for _, dir := range r.above() {
 		if packages {
 			r.whole = append(r.whole, filepath.Join(dir, "node_modules"))
 		}
@@ -238,6 +257,9 @@ var interpreter = lazyregexp.New(`^(?:python|pypy|perl|php|ruby|lua|node|bun|den
 // nodePackages matches programs that look for packages in node_modules, of their working
 // directory and those above.
 var nodePackages = lazyregexp.New(`^(?:node|npx|npm|pnpx|pnpm|yarn|bunx|bun|tsx|ts-node)[0-9.]*$`)
+
+// nodeRunners are those that run a package by its name.
+var nodeRunners = lazyregexp.New(`^(?:npx|pnpx|bunx)$`)
 
 // runnerFiles are the files in which programs find what they run.
 var runnerFiles = map[string][]string{

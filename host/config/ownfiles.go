@@ -2,6 +2,7 @@ package config
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -162,6 +163,10 @@ func (b *Block) used(path string) (named, packages []string) {
 	if b.Component == wrappingTransport || json.Unmarshal(b.Settings, &values) != nil {
 		return named, packages
 	}
+	if env, ok := values["env"].(map[string]any); ok { // whose names are not those of settings
+		named = append(named, existing(b.Dir, []any(slices.Collect(maps.Values(env))))...)
+		delete(values, "env")
+	}
 	return append(named, existing(b.Dir, values)...), packages
 }
 
@@ -187,7 +192,10 @@ func (t *wrappedTool) words() (all []string) {
 func existing(dir string, value any) (all []string) {
 	switch v := value.(type) {
 	case map[string]any:
-		for _, member := range v {
+		for name, member := range v {
+			if text, ok := member.(string); ok && text != "" && namesFile(name) {
+				all = append(all, absoluteIn(dir, text)) // also if it is made later
+			}
 			all = append(all, existing(dir, member)...)
 		}
 	case []any:
@@ -207,6 +215,11 @@ func existing(dir string, value any) (all []string) {
 		}
 	}
 	return all
+}
+
+// namesFile reports whether the value of a setting is certainly a path.
+func namesFile(setting string) bool {
+	return slices.Contains([]string{"ca", "cert", "key", "client_ca"}, setting) || strings.HasSuffix(setting, "_file")
 }
 
 // files returns the absolute paths of the files among paths, and what links among them lead
