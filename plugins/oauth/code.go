@@ -157,7 +157,7 @@ func (a *authorizer) wait(ctx context.Context, listener sdk.Callback, as *issuer
 		}
 		// RFC 9207: compare the issuer before the rest of the response is used.
 		iss := q["iss"]
-		if len(iss) > 1 || len(iss) == 1 && !sameIssuer(iss[0], as.Issuer) || len(iss) == 0 && as.AuthorizationResponseIssParameterSupported {
+		if len(iss) > 1 || len(iss) == 1 && iss[0] != as.Issuer || len(iss) == 0 && as.AuthorizationResponseIssParameterSupported {
 			return "", foreignAnswer(as, iss)
 		}
 		switch code := q.Get("error"); {

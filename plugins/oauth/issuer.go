@@ -41,9 +41,10 @@ type mismatch struct {
 
 func (m *mismatch) Error() string { return m.at + " publishes the metadata of another issuer" }
 
-// sameIssuer reports whether two issuer identifiers are the same. RFC 8414 §3.3 and RFC 9207
-// §2.4 compare the strings. The only exception is that an empty path equals "/" (RFC 3986
-// §6.2.3). Both spellings have the same metadata, so they never belong to two authorization
+// sameIssuer reports whether two issuer identifiers are the same. RFC 8414 §3.3 compares the
+// strings. The only exception is that an empty path equals "/" (RFC 3986 §6.2.3). The issuer in
+// a redirect has no exception: the authorization server writes it as its metadata does
+// (RFC 9207 §2.4). Both spellings have the same metadata, so they never belong to two authorization
 // servers.
 func sameIssuer(a, b string) bool { return withSlash(a) == withSlash(b) }
 

@@ -70,8 +70,8 @@ func TestIssuerSpelling(t *testing.T) {
 		"a slash in the server's":         {named: "/"},
 		"a slash in the settings":         {settings: `{"issuer":"ISSUER/"}`},
 		"no slash in the settings":        {named: "/", issuer: "/", iss: "/", settings: `{"issuer":"ISSUER"}`},
-		"a slash in the redirect":         {iss: "/"},
-		"no slash in the redirect":        {issuer: "/"},
+		"a slash in the redirect":         {iss: "/", refused: true},
+		"no slash in the redirect":        {issuer: "/", refused: true},
 		"a path":                          {issuer: "/a", iss: "/a", refused: true},
 		"no path":                         {named: "/a", refused: true},
 		"another path":                    {named: "/a", issuer: "/b", iss: "/b", refused: true},
@@ -134,6 +134,7 @@ func TestIssuerChangesSpelling(t *testing.T) {
 		d := newFixture(t, v, nil, settings)
 		d.login(t)
 		v.Metadata = set("issuer", v.Issuer+"/")
+		v.Redirect = func(q url.Values) { q.Set("iss", v.Issuer+"/") }
 		v.Expire()
 		if status, err := d.request(t); status != 200 || err != nil {
 			t.Errorf("%s: %d, %v", settings, status, err)

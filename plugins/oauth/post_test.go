@@ -254,11 +254,13 @@ func TestErrorDescriptions(t *testing.T) {
 		nil:                           `answered invalid_grant`,
 		12:                            `answered invalid_grant`,
 		true:                          `answered invalid_grant`,
-		"\x1b[2J\u202eabc\u200b\r\nX": `answered invalid_grant: "\x1b[2J\u202eabc\u200b\r\nX"`,
+		"\x1b[2J\u202eabc\u200b\r\nX": `answered invalid_grant: "\x1b[2J\u202eabc\u200b X"`,
 		"\x00\u2066\ufeff":            `answered invalid_grant: "\x00\u2066\ufeff"`,
-		strings.Repeat("ab", 5000):    `answered invalid_grant: "` + strings.Repeat("ab", 128) + `"…`,
-		strings.Repeat("ü", 5000):     `answered invalid_grant: "` + strings.Repeat("ü", 128) + `"…`,
-		"a" + strings.Repeat("ü", 99): `answered invalid_grant: "a` + strings.Repeat("ü", 99) + `"`,
+		strings.Repeat("ab", 5000):    `answered invalid_grant: "…"`,
+		strings.Repeat("ab ", 5000):   `answered invalid_grant: "` + strings.Repeat("ab ", 85) + `a"…`,
+		strings.Repeat("ü ", 5000):    `answered invalid_grant: "` + strings.Repeat("ü ", 85) + `"…`,
+		"see AADSTS50011: eyJhbGciOiJIUzI1NiJ9.x":                        `answered invalid_grant: "see AADSTS50011: …"`,
+		"unsupported_grant_type of 6f1c7f2e-8d8c-4a52-9a8b-0b7b8b1b1b1b": `answered invalid_grant: "unsupported_grant_type of …"`,
 	} {
 		for _, status := range []int{200, 400, 401} {
 			v := newVendor(t)
@@ -315,7 +317,7 @@ func TestDescriptionsWithoutSecrets(t *testing.T) {
 		if reason(err) != "token_refused" || hidden == "" || strings.Contains(err.Error(), hidden) || strings.Contains(err.Error(), hidden[:min(6, len(hidden))]) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if masked := strings.Contains(err.Error(), "***"); masked == (name == "a short secret") && name != "at the bound" {
+		if masked := strings.Contains(err.Error(), "***") || strings.Contains(err.Error(), "…"); masked == (name == "a short secret") && name != "at the bound" {
 			t.Errorf("%s: masked %t: %v", name, masked, err)
 		}
 	}

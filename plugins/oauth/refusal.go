@@ -19,7 +19,7 @@ type oauthFault struct {
 // refusal returns the error of a reply. It masks secrets that were sent.
 func (f *oauthFault) refusal(u *url.URL, status int, secrets []string) *oauthError {
 	e := &oauthError{Code: readCode(f.Error.Value), Host: u.Host, Status: status}
-	if description := strings.TrimSpace(mask(f.Description.Value, secrets)); description != "" {
+	if description := strings.TrimSpace(plainWords(mask(f.Description.Value, secrets))); description != "" {
 		e.Description = show(description, strconv.Quote)
 	}
 	return e
@@ -84,6 +84,23 @@ func secretsOf(c *client, form url.Values) (all []string) {
 
 // basicPair returns the content of a Basic header (RFC 6749 §2.3.1).
 func basicPair(c *client) string { return url.QueryEscape(c.ID) + ":" + url.QueryEscape(c.Secret) }
+
+const (
+	wordMost = 16 // bytes of the longest word of a description that is shown, whatever it is
+	codeMost = 40 // and of one of small letters, such as a code
+)
+
+// plainWords replaces the words of a text that are longer than words are, but for codes such as
+// unsupported_grant_type: an echo of the request may have its secrets in any encoding.
+func plainWords(text string) string {
+	words := strings.Fields(text)
+	for i, word := range words {
+		if len(word) > wordMost && (len(word) > codeMost || strings.Trim(word, "abcdefghijklmnopqrstuvwxyz_.,:;") != "") {
+			words[i] = "…"
+		}
+	}
+	return strings.Join(words, " ")
+}
 
 // maskLeast is the length of the shortest secret that is masked, in bytes. A text with a
 // shorter one is dropped: masking would show where it is.
