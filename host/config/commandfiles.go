@@ -96,6 +96,7 @@ func (r *commandReader) addDirs(line string) {
 		path := absoluteIn(r.dir, part)
 		if info, err := os.Stat(path); err == nil && info.IsDir() && len(r.dirs) < maxCommandDirs && !slices.Contains(r.dirs, path) {
 			r.dirs = append(r.dirs, path)
+			r.environment(filepath.Join(path, "bin", "python"))
 		}
 	}
 }
@@ -115,10 +116,10 @@ func (r *commandReader) program(word string) {
 		if !filepath.IsAbs(dir) {
 			continue
 		}
+		r.environment(filepath.Join(dir, word))
 		path := filepath.Join(dir, word)
 		r.found = append(r.found, path)
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-			r.environment(path)
 			return
 		}
 	}
@@ -185,6 +186,11 @@ func (r *commandReader) runner(name string) {
 		return // its tools may change packages, which run behind the wall again
 	}
 	files, packages := runnerFiles[name], nodePackages.MatchString(name)
+	if pythonRunners.MatchString(name) {
+		for _, dir := range r.dirs {
+			r.whole = append(r.whole, filepath.Join(dir, ".venv"))
+		}
+	}
 	for _, dir := range r.above() {
 		if packages {
 			r.whole = append(r.whole, filepath.Join(dir, "node_modules"))
@@ -247,6 +253,7 @@ func (r *commandReader) existing(dir string, names ...string) {
 		path := filepath.Join(dir, name)
 		if info, err := os.Lstat(path); err == nil && !info.IsDir() {
 			r.found = append(r.found, path)
+			r.environment(path)
 		}
 	}
 }
@@ -257,6 +264,9 @@ var interpreter = lazyregexp.New(`^(?:python|pypy|perl|php|ruby|lua|node|bun|den
 // nodePackages matches programs that look for packages in node_modules, of their working
 // directory and those above.
 var nodePackages = lazyregexp.New(`^(?:node|npx|npm|pnpx|pnpm|yarn|bunx|bun|tsx|ts-node)[0-9.]*$`)
+
+// pythonRunners are those that run what is in the virtual environment of a project.
+var pythonRunners = lazyregexp.New(`^(?:uv|poetry|pdm|hatch|pipenv)$`)
 
 // nodeRunners are those that run a package by its name.
 var nodeRunners = lazyregexp.New(`^(?:npx|pnpx|bunx)$`)

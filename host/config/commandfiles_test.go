@@ -15,7 +15,7 @@ func TestFilesOfCommands(t *testing.T) {
 	for _, name := range []string{
 		"x.py", "x.js", "a.sh", "x.ts", "x.mk", "notes.txt", "pre.js", "ag.jar", "lib/a.jar", "lib/b.jar", "sub/a.sh", "proj/server.py", "proj/server.js", "proj/pyproject.toml",
 		"server.py", "pkg/__init__.py", "pkg/mod.py", "pkg/__main__.py", "srvdir/__main__.py", "dist/index.js", "build/server.js", "src/index.ts", "package.json", ".npmrc",
-		"pkgn/package.json", "node_modules/.bin/foo", "srv/package.json", "cmd/x/main.go", "go.mod", "bin/tool", "libs/deep.py", "ca.pem", "Makefile", "data/package.json", "venv/pyvenv.cfg", "venv/bin/python",
+		"pkgn/package.json", "node_modules/.bin/foo", "srv/package.json", "cmd/x/main.go", "go.mod", "bin/tool", "libs/deep.py", "ca.pem", "Makefile", "data/package.json", "venv/pyvenv.cfg", "venv/bin/python", "venv/bin/activate",
 	} {
 		path := filepath.Join(root, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -62,7 +62,12 @@ func TestFilesOfCommands(t *testing.T) {
 		{"node|dist", "", "node_modules", ""},
 		{"docker|run|x", "", "", "compose.yaml node_modules"},
 		{"docker|compose|up", "", "compose.yaml docker-compose.yml", ""},
-		{"uvx|served", "", "", "pyproject.toml served.py"},
+		{"uvx|served", "", "", "pyproject.toml served.py .venv"},
+		{"uv|--directory|DIR/proj|run|served", "", "proj/.venv .venv", ""},
+		{"sh|-c|. venv/bin/activate && exec served", "", "venv venv/bin/activate", ""},
+		{"sh|-c|exec venv/bin/python x.py", "", "venv", ""},
+		{"sh|-c|python3 -m served", "PATH=DIR/venv/bin", "venv", ""},
+		{"served", "VIRTUAL_ENV=DIR/venv", "venv", ""},
 		{"uv|run|served", "", "pyproject.toml", ""},
 		{"make|serve", "", "GNUmakefile makefile Makefile", ""},
 		{"python3|-m|absent.mod", "", "absent/mod.py", ""},

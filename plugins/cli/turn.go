@@ -60,5 +60,9 @@ func (n *turn) explain(o *run.Outcome, args []string) string {
 	if n.wall == nil {
 		return ""
 	}
-	return n.wall.Explain(n.rules, o.Stderr.Text()+"\n"+o.Stdout.Text(), args)
+	output := o.Stderr.Text()
+	if o.ExitCode != 0 { // what a program prints after a success may be about anything
+		output += "\n" + o.Stdout.Text()
+	}
+	return n.wall.Explain(n.rules, output, args)
 }

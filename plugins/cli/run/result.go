@@ -25,7 +25,7 @@ type Form struct {
 	Output    string // a format of standard output
 	OKCodes   []int  // exit codes that mean success
 	DataCodes []int  // exit codes that are an answer and not an error, such as 1 of grep
-	Note      string // what to add to a failed run: why it may have failed
+	Note      string // what to add: why something in the run may have failed
 }
 
 type content struct {
@@ -73,7 +73,7 @@ func (f Form) Result(o *Outcome) json.RawMessage {
 		f.parse(o, s)
 	}
 	text := summary(o, s)
-	if failed && f.Note != "" {
+	if f.Note != "" {
 		text += "\n--- sandbox ---\n" + f.Note
 	}
 	r.Content = append([]content{{Type: "text", Text: &text}}, r.Content...)

@@ -22,6 +22,9 @@ var (
 	quoted = regexp.MustCompile("[\"'`‘“]([^\"'`’”\n]+)[\"'`’”]")
 	bare   = regexp.MustCompile(`(?:^|[\s:=(\[])((?:~|\.{1,2})?/[^\s:'"\])]+|[A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.@+-]+)*)`)
 
+	// removes finds the errors about an entry of a directory, which needs a right in that directory.
+	removes = regexp.MustCompile(`(?i)unlink|remov|renam|mov(?:e|ing)|delet|replac|overwrit`)
+
 	offline = regexp.MustCompile(`(?i)could ?n[o']t resolve|could not resolve|name resolution|no such host|network is unreachable|\bENOTFOUND\b|\bEAI_AGAIN\b|getaddrinfo|dial tcp|dial udp|lookup \S+|connection refused|failed to connect|unable to connect|can(?:not|'t) connect|couldn't connect|unable to access '?https?:|socket: |socket\(\)|unknown host|no route to host|servname|network error|max retries exceeded|resolve host|urlopen error|in create_connection|EACCES \d+(?:\.\d+){3}:\d+`)
 	// missingModule finds the errors of interpreters that found no file of a program.
 	missingModule = regexp.MustCompile(`ModuleNotFoundError|ImportError|Cannot find module|cannot load such file|Can't locate \S+ in @INC|module '\S+' not found`)
@@ -95,7 +98,7 @@ func (w *Wall) aboutPath(r *sandbox.Rules, path string) string {
 	case inside && holds(belonging(w.own, w.o.Dir), path):
 		return fmt.Sprintf("the sandbox refuses to change %s: Junctor uses this file, or a server that Junctor starts; `sandbox { write = [%q] }` in the transport block lets the program change it, and with it what runs outside of the sandbox", path, existing(path))
 	case inside && len(w.withheld()) > 0:
-		return fmt.Sprintf("the sandbox refuses %s: cwd %s %s, so its other entries are granted one by one and no new ones can be created in it; set cwd to a directory below it%s",
+		return fmt.Sprintf("the sandbox refuses %s: cwd %s %s, so its other entries are granted one by one: none can be created, removed or renamed in it; set cwd to a directory below it%s",
 			path, verb(w.withheld()), strings.Join(first(w.withheld()), ", "), w.aboutOwnFiles())
 	}
 	if _, err := os.Lstat(path); err != nil {
@@ -153,12 +156,13 @@ func first(list []string) []string {
 // be created, and that the rules do not allow to read or to change.
 func (w *Wall) refusedPaths(r *sandbox.Rules, output string, arguments []string) []string {
 	var found []string
-	consider := func(text string, certain bool) {
+	consider := func(line, text string, certain bool) {
 		path := sandbox.Expand(strings.TrimRight(text, ".,;"), w.o.Dir)
 		if _, err := os.Lstat(path); err != nil && !certain {
 			return // a word of the message
 		}
-		if path != w.o.Program && len(found) < maxRefusals && !slices.Contains(found, path) && w.refuses(r, path) {
+		refuses := w.refuses(r, path) || removes.MatchString(line) && holds(r.Write, path) && !holds(r.Write, filepath.Dir(path))
+		if path != w.o.Program && len(found) < maxRefusals && !slices.Contains(found, path) && refuses {
 			found = append(found, path)
 		}
 	}
@@ -167,14 +171,14 @@ func (w *Wall) refusedPaths(r *sandbox.Rules, output string, arguments []string)
 			continue
 		}
 		for _, m := range quoted.FindAllStringSubmatch(line, 8) {
-			consider(m[1], true)
+			consider(line, m[1], true)
 		}
 		for _, m := range bare.FindAllStringSubmatch(refused.ReplaceAllString(line, " "), 32) {
-			consider(m[1], strings.ContainsAny(m[1], "/.") || slices.Contains(arguments, m[1]))
+			consider(line, m[1], strings.ContainsAny(m[1], "/.") || slices.Contains(arguments, m[1]))
 		}
 		for _, arg := range arguments {
 			if strings.ContainsRune(arg, filepath.Separator) && strings.Contains(line, arg) {
-				consider(arg, true)
+				consider(line, arg, true)
 			}
 		}
 	}
