@@ -143,6 +143,9 @@ func (r *commandReader) part(part string) {
 		r.runner(name)
 		return
 	}
+	if joined, ok := strings.CutPrefix(part, "-m"); ok && joined != "" && interpreter.MatchString(r.runs) {
+		before, part = "-m", joined
+	}
 	if before == "-m" {
 		module := filepath.Join(strings.Split(part, ".")...)
 		r.inAll(module, moduleFiles)
@@ -259,11 +262,11 @@ func (r *commandReader) existing(dir string, names ...string) {
 }
 
 // interpreter matches programs whose first argument is a script, or its directory.
-var interpreter = lazyregexp.New(`^(?:python|pypy|perl|php|ruby|lua|node|bun|deno|tsx|ts-node|sh|bash|dash|ash|zsh|ksh|fish)[0-9.]*$`)
+var interpreter = lazyregexp.New(`^(?:python|pypy|perl|php|ruby|lua|nodejs|node|bun|deno|tsx|ts-node|sh|bash|dash|ash|zsh|ksh|fish)[0-9.]*$`)
 
 // nodePackages matches programs that look for packages in node_modules, of their working
 // directory and those above.
-var nodePackages = lazyregexp.New(`^(?:node|npx|npm|pnpx|pnpm|yarn|bunx|bun|tsx|ts-node)[0-9.]*$`)
+var nodePackages = lazyregexp.New(`^(?:nodejs|node|npx|npm|pnpx|pnpm|yarn|bunx|bun|tsx|ts-node)[0-9.]*$`)
 
 // pythonRunners are those that run what is in the virtual environment of a project.
 var pythonRunners = lazyregexp.New(`^(?:uv|poetry|pdm|hatch|pipenv)$`)

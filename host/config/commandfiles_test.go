@@ -47,6 +47,8 @@ func TestFilesOfCommands(t *testing.T) {
 		{"uv|--directory|DIR/proj|run|server.py", "", "proj/server.py proj/pyproject.toml", ""},
 		{"uv|run|--project|proj|server.py", "", "proj/server.py proj/pyproject.toml", ""},
 		{"python3|-m|server", "", "server.py", ""},
+		{"python3|-u|-mserver", "", "server.py", ""},
+		{"nodejs|dist", "", "dist/index.js node_modules", ""},
 		{"python3|-m|pkg.mod", "", "pkg/mod.py pkg/__init__.py pkg/__pycache__", ""},
 		{"python3|-m|pkg", "", "pkg/__init__.py pkg/__main__.py", ""},
 		{"python3|-m|deep", "PYTHONPATH=DIR/libs", "libs/deep.py", ""},

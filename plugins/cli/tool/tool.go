@@ -58,7 +58,7 @@ type Tool struct {
 	Admitted  []danger.Finding // dangerous options that are offered because the configuration names them
 	Ordered   bool             // its options act in their order, so they are not offered
 	Confined  bool             // paths must stay within the working directory
-	ReadsOnly bool             // it only reads, although it does not count as reading, because its paths may lead anywhere
+	ReadsOnly bool             // the wall lets it change nothing, although it does not count as reading, because of its paths or a dangerous option
 	NoEquals  bool             // the program does not accept --option=value
 	DataCodes []int            // exit codes that are an answer and not an error
 

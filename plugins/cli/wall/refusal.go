@@ -98,7 +98,7 @@ func (w *Wall) aboutPath(r *sandbox.Rules, path string) string {
 	case inside && holds(belonging(w.own, w.o.Dir), path):
 		return fmt.Sprintf("the sandbox refuses to change %s: Junctor uses this file, or a server that Junctor starts; `sandbox { write = [%q] }` in the transport block lets the program change it, and with it what runs outside of the sandbox", path, existing(path))
 	case inside && len(w.withheld()) > 0:
-		return fmt.Sprintf("the sandbox refuses %s: cwd %s %s, so its other entries are granted one by one: none can be created, removed or renamed in it; set cwd to a directory below it%s",
+		return fmt.Sprintf("the sandbox refuses %s: cwd %s %s, so its other entries are granted one by one and no new ones can be created in it, nor any removed or renamed; set cwd to a directory below it%s",
 			path, verb(w.withheld()), strings.Join(first(w.withheld()), ", "), w.aboutOwnFiles())
 	}
 	if _, err := os.Lstat(path); err != nil {
