@@ -66,6 +66,7 @@ func (c command) files() (named, packages []string) {
 		if i == 0 {
 			r.program(line)
 		}
+		r.undivided(line)
 		for _, part := range strings.FieldsFunc(line, separatesWords) {
 			r.interprets = r.interprets || interpreter.MatchString(filepath.Base(part))
 			r.part(part)
@@ -73,6 +74,7 @@ func (c command) files() (named, packages []string) {
 	}
 	r.runs = ""
 	for _, value := range values {
+		r.undivided(value)
 		for _, part := range strings.FieldsFunc(value, separatesWords) {
 			r.named(part, false)
 		}
@@ -89,6 +91,17 @@ func (c command) files() (named, packages []string) {
 // separatesWords reports whether a character ends a path in an option, in a list of paths or in
 // a line for a shell.
 func separatesWords(r rune) bool { return strings.ContainsRune(" \t\n\r;|&()<>\"'`$={},:", r) }
+
+// undivided adds the file that a word names as a whole, or behind the "=" of an option: a path
+// may have spaces in it.
+func (r *commandReader) undivided(word string) {
+	_, value, _ := strings.Cut(word, "=")
+	for _, name := range []string{word, value} {
+		if strings.ContainsFunc(name, separatesWords) {
+			r.named(name, false)
+		}
+	}
+}
 
 // addDirs adds the directories that a line names, such as that of --directory or of cd.
 func (r *commandReader) addDirs(line string) {

@@ -15,7 +15,7 @@ func TestFilesOfCommands(t *testing.T) {
 	for _, name := range []string{
 		"x.py", "x.js", "a.sh", "x.ts", "x.mk", "notes.txt", "pre.js", "ag.jar", "lib/a.jar", "lib/b.jar", "sub/a.sh", "proj/server.py", "proj/server.js", "proj/pyproject.toml",
 		"server.py", "pkg/__init__.py", "pkg/mod.py", "pkg/__main__.py", "srvdir/__main__.py", "dist/index.js", "build/server.js", "src/index.ts", "package.json", ".npmrc",
-		"pkgn/package.json", "node_modules/.bin/foo", "srv/package.json", "cmd/x/main.go", "go.mod", "bin/tool", "libs/deep.py", "ca.pem", "Makefile", "data/package.json", "venv/pyvenv.cfg", "venv/bin/python", "venv/bin/activate",
+		"pkgn/package.json", "node_modules/.bin/foo", "srv/package.json", "cmd/x/main.go", "go.mod", "bin/tool", "libs/deep.py", "ca.pem", "Makefile", "data/package.json", "venv/pyvenv.cfg", "venv/bin/python", "venv/bin/activate", "my dir/x y.py", "my dir/a,b.json",
 	} {
 		path := filepath.Join(root, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -31,7 +31,7 @@ func TestFilesOfCommands(t *testing.T) {
 	}
 	for _, c := range []struct {
 		words, env string // separated by "|"; DIR is the directory
-		want       string // separated by spaces
+		want       string // separated by spaces; "_" may be a space
 		absent     string
 	}{
 		{"./a.sh", "", "a.sh", ""},
@@ -40,6 +40,9 @@ func TestFilesOfCommands(t *testing.T) {
 		{"python3|-u|x.py", "", "x.py __pycache__", "notes.txt"},
 		{"python3|later/x.py|notes.txt", "", "later/x.py notes.txt", ""},
 		{"env|F=1|./a.sh", "", "a.sh", ""},
+		{"python3|my dir/x y.py|--with=my dir/a,b.json", "", "my_dir/x_y.py my_dir/a,b.json", ""},
+		{"wrapped|python3|my dir/x y.py|my dir/a,b.json", "", "my_dir/x_y.py", "my_dir/a,b.json"},
+		{"python3|x.py", "CONF=DIR/my dir/a,b.json", "my_dir/a,b.json", ""},
 		{"bash|-c|exec node x.js", "", "x.js", ""},
 		{"bash|-c|cd DIR/proj && node server.js", "", "proj/server.js", ""},
 		{"bash|-c|cd sub; ./a.sh", "", "sub/a.sh", ""},
@@ -111,12 +114,12 @@ func TestFilesOfCommands(t *testing.T) {
 		got, packages := command{words: words, env: env, dir: root, path: filepath.Join(root, "bin"), wrapped: wrapped}.files()
 		got = append(got, packages...)
 		for _, want := range strings.Fields(c.want) {
-			if !slices.Contains(got, filepath.Join(root, want)) {
+			if !slices.Contains(got, filepath.Join(root, strings.ReplaceAll(want, "_", " "))) && !slices.Contains(got, filepath.Join(root, want)) {
 				t.Errorf("%.80s with %s: no %s in %v", c.words, c.env, want, got)
 			}
 		}
 		for _, absent := range strings.Fields(c.absent) {
-			if slices.Contains(got, filepath.Join(root, absent)) {
+			if slices.Contains(got, filepath.Join(root, strings.ReplaceAll(absent, "_", " "))) || slices.Contains(got, filepath.Join(root, absent)) {
 				t.Errorf("%.80s with %s: %s", c.words, c.env, absent)
 			}
 		}
