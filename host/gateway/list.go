@@ -30,8 +30,8 @@ const (
 
 func listTools(ctx context.Context, r *request) (response, error) {
 	snapshot, partial := r.awaitLists(ctx, toolLists)
-	if mcp.Member(r.params, "cursor") == nil { // further pages may be of a later snapshot
-		r.session.noteToolsListed(snapshot)
+	if r.session != nil && mcp.Member(r.params, "cursor") == nil { // further pages may be of a later snapshot
+		r.session.shown.list(snapshot.Removals)
 	}
 	return list(r, partial, "tools", policy.Tool, len(snapshot.Tools), func(i int) (*catalog.Item, *catalog.Tool) { return &snapshot.Tools[i].Item, snapshot.Tools[i] })
 }

@@ -3,6 +3,7 @@ package gateway
 import (
 	"bytes"
 	"encoding/json"
+	"sync"
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/catalog"
@@ -34,27 +35,32 @@ func (r *request) knownOutput() []byte {
 // listed the tools again: results that stay errors would harm the clients that have.
 func (r *request) mayKnow(removed *catalog.Removal) bool {
 	if s := r.session; s != nil && !s.stateless {
-		return s.mayKnow(removed)
+		return s.shown.mayKnow(removed)
 	}
 	return time.Since(removed.At) < listTTL
 }
 
-// mayKnow reports whether the client was shown a schema that was removed, and has not
-// listed the tools since. Clients that never listed them know no schema.
-func (s *Session) mayKnow(removed *catalog.Removal) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.toolsListed && removed.Number > s.removals
+// shownTools is what the client of a session knows of output schemas. Its methods may be called
+// concurrently.
+type shownTools struct {
+	mu       sync.Mutex
+	listed   bool   // guarded by mu; the client has listed tools, also in the process that the session was resumed from
+	removals uint64 // guarded by mu; the number of the last removal of an output schema that its list shows
 }
 
-// noteToolsListed notes the removals of schemas that the client sees in a list.
-func (s *Session) noteToolsListed(seen *catalog.Snapshot) {
-	if s == nil {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.toolsListed, s.removals = true, max(s.removals, seen.Removals)
+// mayKnow reports whether the client was shown a schema that was removed, and has not
+// listed the tools since. Clients that never listed them know no schema.
+func (k *shownTools) mayKnow(removed *catalog.Removal) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.listed && removed.Number > k.removals
+}
+
+// list notes that the client was shown a list with the given number of removals.
+func (k *shownTools) list(removals uint64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.listed, k.removals = true, max(k.removals, removals)
 }
 
 // output compares a result, as the server sent it, with the tool's output schema, and returns

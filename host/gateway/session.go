@@ -53,10 +53,7 @@ type Session struct {
 	caps     []byte       // guarded by mu; capabilities of the legacy client
 	level    string       // guarded by mu; of log messages; empty: all
 
-	// Whether the client has listed tools, also in the process that the session was resumed
-	// from, and the last removal of an output schema that its list shows; see mayKnow.
-	toolsListed bool   // guarded by mu
-	removals    uint64 // guarded by mu
+	shown shownTools // what the client knows of output schemas
 
 	noted   bool            // guarded by mu; see noteOpened
 	closing bool            // guarded by mu

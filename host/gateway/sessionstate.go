@@ -62,7 +62,7 @@ func (g *Gateway) Resume(c Client, from []byte) *Session {
 	var st state
 	if json.Unmarshal(from, &st) == nil && st.Revision.Known() {
 		s.principal.Store(&st.Principal)
-		s.toolsListed = true // the client probably did, in the other process
+		s.shown.list(0) // the client probably did, in the other process
 		s.revision, s.caps, s.level = st.Revision, st.Capabilities, st.Level
 	}
 	s.subs.Restore(st.Subscriptions)
