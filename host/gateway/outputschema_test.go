@@ -52,7 +52,9 @@ func TestStructuredText(t *testing.T) {
 // TestMayKnowRemovedSchema: a session knows a removed schema if its last list is older than the
 // removal. A stateless client may use a list for a minute.
 func TestMayKnowRemovedSchema(t *testing.T) {
-	session := func(listed bool, removals uint64) *Session { return &Session{shown: shownTools{listed: listed, removals: removals}} }
+	session := func(listed bool, removals uint64) *Session {
+		return &Session{shown: shownTools{listed: listed, removals: removals}}
+	}
 	for _, c := range []struct {
 		name string
 		s    *Session
