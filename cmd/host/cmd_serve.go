@@ -81,7 +81,6 @@ func (e *env) serve(ctx context.Context, watch bool) error {
 		ctx, stop = signal.NotifyContext(ctx, syscall.SIGHUP)
 		defer stop()
 	}
-	e.startedByClient = true
 	s, err := e.prepare(ctx, "stdio", nil)
 	if err != nil {
 		return err

@@ -32,20 +32,19 @@ type env struct {
 	screen screen
 	roots  []string // directories to report as roots
 
-	json            bool
-	text            bool
-	serving         bool          // ask no questions
-	listening       bool          // the verb needs the http block of the gateway
-	startedByClient bool          // serve on standard input and output: a configuration that was trusted is asked about again
-	unasked         bool          // answer no question of a server
-	completing      bool          // a shell completes a word: start nothing and ask nothing
-	config          string        // the path of the strongest layer that --config names; empty: none is named
-	layers          []string      // all paths of --config, the strongest last
-	direct          directOptions // a server that the command line describes
-	reviewing       bool          // the verb shows tools that are not pinned yet, and pins none by itself
-	foreign         bool          // what the verb writes comes from a file that the user may not have written
-	loaded          string        // contentDigest of the configuration that serve has loaded
-	logFlag         string
+	json       bool
+	text       bool
+	serving    bool          // ask no questions
+	listening  bool          // the verb needs the http block of the gateway
+	unasked    bool          // answer no question of a server
+	completing bool          // a shell completes a word: start nothing and ask nothing
+	config     string        // the path of the strongest layer that --config names; empty: none is named
+	layers     []string      // all paths of --config, the strongest last
+	direct     directOptions // a server that the command line describes
+	reviewing  bool          // the verb shows tools that are not pinned yet, and pins none by itself
+	foreign    bool          // what the verb writes comes from a file that the user may not have written
+	loaded     string        // contentDigest of the configuration that serve has loaded
+	logFlag    string
 
 	log    hclog.Logger
 	logs   *logQueue  // nil: the log is written at once

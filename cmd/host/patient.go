@@ -180,6 +180,7 @@ func (p *patient) programs() (all []doctor.Program) {
 			continue
 		}
 		one := doctor.Program{Server: s.Name, Command: append(set.Command, set.Args...), Dir: s.Transport.Dir, At: s.Transport.PositionOf("command").String(), Env: os.Environ(), Changeable: s.Changeable()}
+		one.Loader, one.CodeDirs = s.LoadsCode()
 		if filepath.IsAbs(set.Cwd) {
 			one.Dir = set.Cwd
 		} else if set.Cwd != "" {

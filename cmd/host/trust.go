@@ -240,14 +240,14 @@ func (e *env) locate(ctx context.Context, may bool) (config.Location, *config.Co
 	if err != nil {
 		return at, nil, nil, err
 	}
-	at.Found = at.Found || e.startedByClient && len(e.layers) > 0 && e.wasTrusted(at)
+	at.Found = at.Found || len(e.layers) > 0 && e.wasTrusted(at)
 	content, diags, err := e.trusted(ctx, at, may)
 	return at, content, diags, err
 }
 
 // wasTrusted reports whether the user has trusted a configuration that --config names. An entry
-// of a client has the flag for good, while tools of wrapped programs may change a trusted
-// file, because Junctor asks again.
+// of a client and a service have the flag for good, while tools of wrapped programs may change
+// a trusted file, because Junctor asks again.
 func (e *env) wasTrusted(at config.Location) bool {
 	if at.Own || at.Text != nil {
 		return false

@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
 const (
@@ -19,7 +17,7 @@ const (
 // A command is what starts a server or an auth provider.
 type command struct {
 	words []string
-	env   map[string]string // that the configuration sets
+	env   map[string]string // that the configuration sets or passes
 	dir   string            // the working directory
 	path  string            // PATH, if env has none
 	// wrapped is set for a program whose arguments name what it works on. Only programs among
@@ -66,10 +64,17 @@ func (c command) files() (named, packages []string) {
 		if i == 0 {
 			r.program(line)
 		}
+		if expanded := r.expand(line); expanded != line {
+			r.undivided(expanded)
+			for _, part := range strings.FieldsFunc(expanded, separatesWords) {
+				r.named(part, true)
+			}
+		}
 		r.undivided(line)
 		for _, part := range strings.FieldsFunc(line, separatesWords) {
 			r.interprets = r.interprets || interpreter.MatchString(filepath.Base(part))
 			r.part(part)
+			r.inPath(part)
 		}
 	}
 	r.runs = ""
@@ -79,6 +84,17 @@ func (c command) files() (named, packages []string) {
 			r.named(part, false)
 		}
 	}
+	for _, name := range codeVariables {
+		if path := r.env[name]; path != "" && len(path) <= maxPathText {
+			r.whole = append(r.whole, absoluteIn(r.dir, path))
+		}
+	}
+	if !r.wrapped {
+		for _, path := range slices.Clone(r.found) {
+			r.targets(path)
+		}
+	}
+	r.interpreters()
 	for _, path := range r.found {
 		if filepath.Ext(path) == ".py" { // what Python has compiled of it may run instead
 			r.whole = append(r.whole, filepath.Join(filepath.Dir(path), "__pycache__"))
@@ -92,11 +108,12 @@ func (c command) files() (named, packages []string) {
 // a line for a shell.
 func separatesWords(r rune) bool { return strings.ContainsRune(" \t\n\r;|&()<>\"'`$={},:", r) }
 
-// undivided adds the file that a word names as a whole, or behind the "=" of an option: a path
-// may have spaces in it.
+// undivided adds the file that a word names as a whole, behind the "=" of an option, or in
+// quotes: a path may have spaces in it.
 func (r *commandReader) undivided(word string) {
 	_, value, _ := strings.Cut(word, "=")
-	for _, name := range []string{word, value} {
+	names := append([]string{word, value}, strings.FieldsFunc(word, func(r rune) bool { return r == '\'' || r == '"' })...)
+	for _, name := range names {
 		if strings.ContainsFunc(name, separatesWords) {
 			r.named(name, false)
 		}
@@ -121,14 +138,7 @@ func (r *commandReader) program(word string) {
 		r.environment(absoluteIn(r.dir, word))
 		return
 	}
-	list := r.path
-	if own, set := r.env["PATH"]; set {
-		list = own
-	}
-	for _, dir := range filepath.SplitList(list) {
-		if !filepath.IsAbs(dir) {
-			continue
-		}
+	for _, dir := range r.programDirs() {
 		r.environment(filepath.Join(dir, word))
 		path := filepath.Join(dir, word)
 		r.found = append(r.found, path)
@@ -138,11 +148,39 @@ func (r *commandReader) program(word string) {
 	}
 }
 
-// environment adds the virtual environment that a program of Python lies in.
+// programDirs returns the directories in which programs are found by their names.
+func (r *commandReader) programDirs() []string {
+	list := r.path
+	if own, set := r.env["PATH"]; set {
+		list = own
+	}
+	return slices.DeleteFunc(filepath.SplitList(list), func(dir string) bool { return !filepath.IsAbs(dir) })
+}
+
+// inPath adds the program of a name that another one starts, such as env or a shell.
+func (r *commandReader) inPath(name string) {
+	if name == "" || strings.HasPrefix(name, "-") || strings.ContainsRune(name, filepath.Separator) {
+		return
+	}
+	for _, dir := range r.programDirs() {
+		path := filepath.Join(dir, name)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			r.found = append(r.found, path)
+			r.environment(path)
+			return
+		}
+	}
+}
+
+// environment adds the virtual environment that a program of Python lies in, and that of the
+// file to which it links.
 func (r *commandReader) environment(program string) {
-	dir := filepath.Dir(filepath.Dir(program))
-	if _, err := os.Lstat(filepath.Join(dir, "pyvenv.cfg")); err == nil {
-		r.whole = append(r.whole, dir)
+	real, _ := filepath.EvalSymlinks(program)
+	for _, path := range []string{program, real} {
+		dir := filepath.Dir(filepath.Dir(path))
+		if _, err := os.Lstat(filepath.Join(dir, "pyvenv.cfg")); path != "" && err == nil {
+			r.whole = append(r.whole, dir)
+		}
 	}
 }
 
@@ -156,8 +194,15 @@ func (r *commandReader) part(part string) {
 		r.runner(name)
 		return
 	}
-	if joined, ok := strings.CutPrefix(part, "-m"); ok && joined != "" && interpreter.MatchString(r.runs) {
-		before, part = "-m", joined
+	if strings.HasPrefix(r.runs, "py") {
+		if before == "-W" || before == "-X" { // the value of an option
+			return
+		}
+		if pythonModule.MatchString(before) {
+			before = "-m"
+		} else if option := pythonModule.FindString(part); option != "" && option != part {
+			before, part = "-m", strings.TrimPrefix(part, option)
+		}
 	}
 	if before == "-m" {
 		module := filepath.Join(strings.Split(part, ".")...)
@@ -202,6 +247,9 @@ func (r *commandReader) runner(name string) {
 		return // its tools may change packages, which run behind the wall again
 	}
 	files, packages := runnerFiles[name], nodePackages.MatchString(name)
+	if packages {
+		r.inPath("node")
+	}
 	if pythonRunners.MatchString(name) {
 		for _, dir := range r.dirs {
 			r.whole = append(r.whole, filepath.Join(dir, ".venv"))
@@ -228,7 +276,7 @@ func (r *commandReader) runner(name string) {
 // named adds the file that a part names, or one that is joined to an option such as
 // "-r./x.js". A script is added although it does not exist.
 func (r *commandReader) named(part string, scripts bool) {
-	names := []string{part}
+	names := []string{part, strings.TrimPrefix(part, "@")} // "@": a file of arguments
 	if len(part) > 2 && part[0] == '-' && part[1] != '-' {
 		names = append(names, part[2:])
 	}
@@ -238,6 +286,9 @@ func (r *commandReader) named(part string, scripts bool) {
 			continue
 		}
 		r.inAll(name, []string{""})
+		if scripts && !r.wrapped && !strings.ContainsRune(name, filepath.Separator) { // "app.main" of uvicorn
+			r.inAll(strings.ReplaceAll(name, ".", "/"), moduleFiles)
+		}
 		if scripts && !r.wrapped && isScript(name) {
 			r.found = append(r.found, absoluteIn(r.dir, name))
 		}
@@ -273,39 +324,6 @@ func (r *commandReader) existing(dir string, names ...string) {
 		}
 	}
 }
-
-// interpreter matches programs whose first argument is a script, or its directory.
-var interpreter = lazyregexp.New(`^(?:python|pypy|perl|php|ruby|lua|nodejs|node|bun|deno|tsx|ts-node|sh|bash|dash|ash|zsh|ksh|fish)[0-9.]*$`)
-
-// nodePackages matches programs that look for packages in node_modules, of their working
-// directory and those above.
-var nodePackages = lazyregexp.New(`^(?:nodejs|node|npx|npm|pnpx|pnpm|yarn|bunx|bun|tsx|ts-node)[0-9.]*$`)
-
-// pythonRunners are those that run what is in the virtual environment of a project.
-var pythonRunners = lazyregexp.New(`^(?:uv|poetry|pdm|hatch|pipenv)$`)
-
-// nodeRunners are those that run a package by its name.
-var nodeRunners = lazyregexp.New(`^(?:npx|pnpx|bunx)$`)
-
-// runnerFiles are the files in which programs find what they run.
-var runnerFiles = map[string][]string{
-	"npx": {".npmrc"}, "pnpx": {".npmrc"}, "bunx": {".npmrc", "bunfig.toml"},
-	"npm": {"package.json", ".npmrc"}, "pnpm": {"package.json", ".npmrc", ".pnpmfile.cjs", "pnpm-workspace.yaml"}, "yarn": {"package.json", ".yarnrc", ".yarnrc.yml"},
-	"bun": {"package.json", "bunfig.toml"}, "deno": {"deno.json", "deno.jsonc", "package.json"},
-	"uv": {"pyproject.toml", "uv.toml", "uv.lock"}, "poetry": {"pyproject.toml", "poetry.toml"}, "pipenv": {"Pipfile"}, "pdm": {"pyproject.toml", "pdm.toml"},
-	"make": {"GNUmakefile", "makefile", "Makefile"}, "just": {"justfile", "Justfile", ".justfile"}, "task": {"Taskfile.yml", "Taskfile.yaml"},
-	"compose": {"compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml"},
-	"go":      {"go.mod", "go.work", "main.go"}, "cargo": {"Cargo.toml"}, "dotnet": {"Program.cs"}, "mix": {"mix.exs"}, "bundle": {"Gemfile"}, "rake": {"Rakefile"}, "gradle": {"build.gradle", "build.gradle.kts"}, "mvn": {"pom.xml"},
-}
-
-var (
-	// moduleFiles are the endings of what Python takes for a module.
-	moduleFiles = []string{".py", "/__init__.py", "/__main__.py"}
-	// directoryFiles are the endings of what a program takes for the script in a directory.
-	directoryFiles = []string{"/__main__.py", "/package.json", "/index.js", "/index.mjs", "/index.cjs", "/index.ts", "/index.tsx", "/main.go"}
-	// scriptEndings are the endings of files that interpreters run.
-	scriptEndings = []string{".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".tsx", ".rb", ".pl", ".php", ".sh", ".bash", ".lua", ".jar", ".pyz", ".phar"}
-)
 
 // isScript reports whether a word names a file for certain, although none is there.
 func isScript(word string) bool {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,7 +16,7 @@ func TestFilesOfCommands(t *testing.T) {
 	for _, name := range []string{
 		"x.py", "x.js", "a.sh", "x.ts", "x.mk", "notes.txt", "pre.js", "ag.jar", "lib/a.jar", "lib/b.jar", "sub/a.sh", "proj/server.py", "proj/server.js", "proj/pyproject.toml",
 		"server.py", "pkg/__init__.py", "pkg/mod.py", "pkg/__main__.py", "srvdir/__main__.py", "dist/index.js", "build/server.js", "src/index.ts", "package.json", ".npmrc",
-		"pkgn/package.json", "node_modules/.bin/foo", "srv/package.json", "cmd/x/main.go", "go.mod", "bin/tool", "libs/deep.py", "ca.pem", "Makefile", "data/package.json", "venv/pyvenv.cfg", "venv/bin/python", "venv/bin/activate", "my dir/x y.py", "my dir/a,b.json",
+		"pkgn/package.json", "node_modules/.bin/foo", "srv/package.json", "cmd/x/main.go", "go.mod", "bin/tool", "bin/node", "libs/deep.py", "ca.pem", "Makefile", "data/package.json", "venv/pyvenv.cfg", "venv/bin/python", "venv/bin/activate", "my dir/x y.py", "my dir/a,b.json",
 	} {
 		path := filepath.Join(root, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -28,6 +29,28 @@ func TestFilesOfCommands(t *testing.T) {
 		if err := os.WriteFile(path, nil, mode); err != nil {
 			t.Fatal(err)
 		}
+	}
+	for name, text := range map[string]string{
+		"pk/package.json":    `{"main": "./build/z", "bin": {"served": "cli/run.js"}, "scripts": {"start": "NODE_ENV=x node -r ./pre srv.js"}}`,
+		"pk2/package.json":   `{"bin": "cli/run.js", "scripts": []}`,
+		"pkodd/package.json": `{"bin": "cli/run.js", "main": 7}`,
+	} {
+		for file, text := range map[string]string{name: text, "build/z.js": "", "cli/run.js": "", "pre.js": "", "srv.js": ""} {
+			path := filepath.Join(root, filepath.Dir(name), strings.TrimPrefix(file, filepath.Dir(name)+"/"))
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for name, text := range map[string]string{
+		"first.sh": "#!" + root + "/venv/bin/python\n", "envfirst.sh": "#!/usr/bin/env -S tool --import=./pre.js\n", "relative.sh": "#! ./a.sh\n",
+	} {
+		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(os.Mkdir(filepath.Join(root, "linked"), 0o700), os.Symlink(filepath.Join(root, "venv/bin/activate"), filepath.Join(root, "linked/served"))); err != nil {
+		t.Fatal(err)
 	}
 	for _, c := range []struct {
 		words, env string // separated by "|"; DIR is the directory
@@ -99,6 +122,41 @@ func TestFilesOfCommands(t *testing.T) {
 		{"wrapped|node|--require=./pre.js|x.js", "", "pre.js x.js", ""},
 		{"wrapped|prettier|--write|x.js|--out=./made.js", "", "", "x.js made.js"},
 		{"wrapped|sh|-c|cat notes.txt >./made.sh; ./a.sh", "", "a.sh", "made.sh"},
+		{"node|pk", "", "pk/package.json pk/build/z.js pk/srv.js pk/pre.js", ""},
+		{"npx|./pk", "", "pk/cli/run.js", ""},
+		{"npm|--prefix|pk|start", "", "pk/srv.js pk/pre.js pk/cli/run.js", ""},
+		{"node|./pk/..", "", "package.json", ""},
+		{"node|pk2", "", "pk2/package.json", "pk2/srv.js"},
+		{"node|pkodd", "", "pkodd/package.json", "pkodd/build/z.js"},
+		{"wrapped|npm|--prefix|pk|start", "", "", "pk/pre.js"},
+		{"env|A=1|tool|x", "PATH=DIR/sub:DIR/bin", "bin/tool", ""},
+		{"timeout|9|tool", "PATH=DIR/bin", "bin/tool", ""},
+		{"bash|-c|cd /; exec tool --x", "PATH=DIR/bin", "bin/tool", ""},
+		{"npx|foo", "PATH=DIR/bin", "bin/node", ""},
+		{"uvx|--from|proj|served", "", "proj/pyproject.toml", ""},
+		{"uvx|--from|.|served", "", "", "server.py"},
+		{"java|@proj/server.py", "", "proj/server.py", ""},
+		{"served", "LD_LIBRARY_PATH=DIR/libs", "libs", ""},
+		{"served", "PYTHONPATH=DIR/libs", "", "libs"},
+		{"python3|-um|pkg.mod", "", "pkg/mod.py pkg/__init__.py", ""},
+		{"python3|-bumserver", "", "server.py", ""},
+		{"python3|-W|ignore|-mserver", "", "server.py", ""},
+		{"python3|-X|dev|-Im|pkg", "", "pkg/__init__.py", ""},
+		{"python3|-W|ignore|x.py", "", "x.py", ""},
+		{"sh|-c|exec \"$PWD/a.sh\"", "", "a.sh", ""},
+		{"sh|-c|exec \"$(pwd)/sub/a.sh\"", "", "sub/a.sh", ""},
+		{"sh|-c|exec `pwd`/sub/a.sh", "", "sub/a.sh", ""},
+		{"sh|-c|X=sub; $X/a.sh", "", "sub/a.sh", ""},
+		{"sh|-c|exec ${SUB:-sub}/a.sh", "", "sub/a.sh", ""},
+		{"sh|-c|exec $SUB/a.sh", "SUB=DIR/sub", "sub/a.sh", ""},
+		{"sh|-c|exec 'my dir/x y.py'", "", "my_dir/x_y.py", ""},
+		{"sh|-c|exec ~/a.sh", "", "", "a.sh"},
+		{"sh|-c|exec $UNKNOWN/a.sh", "", "", "a.sh"},
+		{"DIR/first.sh", "", "venv", ""},
+		{"DIR/envfirst.sh", "PATH=DIR/bin", "bin/tool pre.js", ""},
+		{"DIR/relative.sh", "", "a.sh", ""},
+		{"linked/served", "", "venv", ""},
+		{"uvicorn|pkg.mod:app", "", "pkg/mod.py", ""},
 		{"", "", "", "package.json"},
 		{strings.Repeat("x", maxPathText+1), "", "", ""},
 	} {

@@ -39,7 +39,7 @@ type Config struct {
 	included []string // absolute paths of the files that file() has read
 	named    []string // absolute paths in attributes of the host's blocks
 
-	searchPath string // PATH
+	lookup func(string) (string, bool) // a variable of Junctor
 }
 
 // A Shadowed is a server block that is not used, because a stronger layer has a server of its

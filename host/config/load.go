@@ -317,7 +317,7 @@ func (l *loader) config(drafts []*draft, store *SecretStore) *Config {
 		c.Files = append(c.Files, s.name)
 	}
 	c.Under, c.Shadowed, c.Locks, c.included, c.named = l.Under, l.shadowed, l.locks, l.included, l.named
-	c.searchPath, _ = l.lookup("PATH")
+	c.lookup = l.lookup
 	for _, p := range l.plugins {
 		c.Plugins = append(c.Plugins, p.Plugin)
 	}

@@ -104,7 +104,7 @@ func (c *Config) Used() []string {
 	}
 	var packages []string
 	for _, b := range blocks {
-		named, dirs := b.used(c.searchPath)
+		named, dirs := b.used(c.lookup)
 		all, packages = append(all, named...), append(packages, dirs...)
 	}
 	return append(files(all), packages...)
@@ -139,18 +139,28 @@ func (s *Server) Changeable() (all []string) {
 }
 
 // used returns the files that decide what a block runs, and those that its settings name, if
-// it does not wrap a program, and directories of packages. path is the PATH of Junctor.
-func (b *Block) used(path string) (named, packages []string) {
+// it does not wrap a program, and directories of packages. lookup returns variables of Junctor.
+func (b *Block) used(lookup func(string) (string, bool)) (named, packages []string) {
 	var settings struct {
 		Command, Args []string
 		Cwd           string
 		Env           map[string]string
+		PassEnv       []string `json:"pass_env"`
 		Tool          []wrappedTool
 	}
 	named = slices.Clone(b.files)
 	_ = json.Unmarshal(b.Settings, &settings) // other blocks have other settings
 	if len(settings.Command) > 0 {
-		c := command{words: slices.Concat(settings.Command, settings.Args), env: settings.Env, dir: absoluteIn(b.Dir, settings.Cwd), path: path, wrapped: b.Component == wrappingTransport}
+		path, _ := lookup("PATH")
+		env := map[string]string{}
+		for _, name := range settings.PassEnv {
+			env[name], _ = lookup(name)
+		}
+		maps.Copy(env, settings.Env)
+		if env["PATH"] == "" {
+			delete(env, "PATH")
+		}
+		c := command{words: slices.Concat(settings.Command, settings.Args), env: env, dir: absoluteIn(b.Dir, settings.Cwd), path: path, wrapped: b.Component == wrappingTransport}
 		files, dirs := c.files()
 		named, packages = append(named, files...), append(packages, dirs...)
 		for _, t := range settings.Tool {

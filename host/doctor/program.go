@@ -27,6 +27,10 @@ type Program struct {
 	// Changeable are the directories that its tools may change, if it is a wrapped program,
 	// which runs in a sandbox.
 	Changeable []string
+	// Loader is the program in Command that loads code which Command may not name, from
+	// CodeDirs, which are real directories.
+	Loader   string
+	CodeDirs []string
 }
 
 // Programs returns a check of the programs that servers need: each is in PATH, and those that

@@ -122,7 +122,7 @@ func (f *programFinder) written(path string, depth int) {
 
 // interpreters calls add with the interpreter of a script.
 func (f *programFinder) interpreters(script string, add func(path string), depth int) {
-	words := interpreter(script)
+	words := Interpreter(script)
 	if len(words) == 0 {
 		return
 	}
@@ -263,9 +263,9 @@ func (f *programFinder) lookup(name string) string {
 	return ""
 }
 
-// interpreter returns the words of a script's first line, or nil. It reads the line as the
+// Interpreter returns the words of a script's first line, or nil. It reads the line as the
 // kernel does: only spaces and tabs separate words.
-func interpreter(path string) []string {
+func Interpreter(path string) []string {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return nil
 	}

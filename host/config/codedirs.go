@@ -1,0 +1,122 @@
+package config
+
+import (
+	"cmp"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/junctor-mcp/junctor/sdk/sandbox"
+)
+
+// LoadsCode returns a program in the command of a server, such as npm or python3, that loads
+// code which the command does not name, and the real directories in which it may look: that of
+// its script, or the working directory, and those of the programs and scripts that the command
+// names by a path. It returns none for a command without these. A wrapped server counts, too.
+func (s *Server) LoadsCode() (program string, dirs []string) {
+	var settings struct {
+		Command, Args []string
+		Cwd           string
+	}
+	if json.Unmarshal(s.Transport.Settings, &settings) != nil || len(settings.Command) == 0 {
+		return "", nil
+	}
+	words, cwd := slices.Concat(settings.Command, settings.Args), absoluteIn(s.Transport.Dir, settings.Cwd)
+	parts := partsOf(words)
+	program, dir := loadsCode(parts, cwd)
+	if dir != "" {
+		dirs = append(dirs, sandbox.Resolve(dir))
+	}
+	for _, part := range parts {
+		path := absoluteIn(cwd, part)
+		info, err := os.Stat(path)
+		if !strings.ContainsRune(part, filepath.Separator) || err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if runs := info.Mode()&0o111 != 0 || slices.Contains(scriptEndings, filepath.Ext(part)); runs && len(dirs) < maxCommandDirs {
+			dirs = append(dirs, filepath.Dir(sandbox.Resolve(path)))
+		}
+	}
+	return cmp.Or(program, filepath.Base(settings.Command[0])), dirs
+}
+
+// partsOf returns the words of a command, divided where a path may begin or end.
+func partsOf(words []string) (parts []string) {
+	for _, word := range words {
+		if len(word) <= maxPathText {
+			parts = append(parts, strings.FieldsFunc(word, separatesWords)...)
+		}
+	}
+	return parts
+}
+
+// loadsCode returns the first loader in a command, and where it looks.
+func loadsCode(parts []string, dir string) (program, from string) {
+	for i, part := range parts {
+		name := strings.TrimSuffix(strings.ToLower(filepath.Base(part)), ".exe")
+		rest := parts[i+1:]
+		switch {
+		case i > 0 && changesDirectory.MatchString(parts[i-1]):
+			if path := absoluteIn(dir, part); isDirectory(path) {
+				dir = path
+			}
+		case slices.Contains(packageRunners, name):
+			from = namedDirectory(rest, dir)
+		case runnerFiles[name] != nil:
+			from = cmp.Or(changedDirectory(rest, dir), dir)
+		case interpreter.MatchString(name) && !shells.MatchString(name):
+			from = scriptDirectory(rest, dir)
+		}
+		if from != "" {
+			return name, from
+		}
+	}
+	return "", ""
+}
+
+// changedDirectory returns the directory that an option such as --prefix names, or "".
+func changedDirectory(words []string, dir string) string {
+	for i, word := range words {
+		if i > 0 && changesDirectory.MatchString(words[i-1]) && isDirectory(absoluteIn(dir, word)) {
+			return absoluteIn(dir, word)
+		}
+	}
+	return ""
+}
+
+// namedDirectory returns the first directory that a word names as a path, or "".
+func namedDirectory(words []string, dir string) string {
+	for _, word := range words {
+		if path := absoluteIn(dir, word); word == "." || word == ".." || strings.ContainsRune(word, filepath.Separator) {
+			if isDirectory(path) {
+				return path
+			}
+		}
+	}
+	return ""
+}
+
+// scriptDirectory returns where an interpreter with arguments looks for modules first.
+func scriptDirectory(arguments []string, dir string) string {
+	for _, word := range arguments {
+		switch {
+		case strings.HasPrefix(word, "-m"), word == "-c", word == "-e":
+			return dir // before the modules that are installed
+		case strings.HasPrefix(word, "-"):
+			continue
+		}
+		path := absoluteIn(dir, word)
+		if isDirectory(path) {
+			return path
+		}
+		return filepath.Dir(path)
+	}
+	return ""
+}
+
+func isDirectory(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
