@@ -78,7 +78,7 @@ var (
 	// passwordVariables are the environment variables that name files with secrets.
 	passwordVariables = []string{"JUNCTOR_SECRETS_PASSWORD_FILE"}
 	// authorityVariables are those that name certificates which Junctor and plugins trust.
-	authorityVariables = []string{"SSL_CERT_FILE", "SSL_CERT_DIR"}
+	authorityVariables = []string{"SSL_CERT_FILE", "SSL_CERT_DIR", "OTEL_EXPORTER_OTLP_CERTIFICATE", "OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE", "OTEL_EXPORTER_OTLP_CLIENT_KEY"}
 )
 
 // variableFiles returns the files that environment variables of Junctor name.

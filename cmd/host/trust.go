@@ -57,6 +57,7 @@ func (e *env) trusted(ctx context.Context, at config.Location, may bool) (*confi
 	if err != nil || r == nil {
 		return nil, diags, err
 	}
+	r.Content.Named = at.Named
 	if r.Trusted(known, e.get(trustVariable)) {
 		return r.Content, nil, nil
 	}
@@ -240,7 +241,8 @@ func (e *env) locate(ctx context.Context, may bool) (config.Location, *config.Co
 	if err != nil {
 		return at, nil, nil, err
 	}
-	at.Found = at.Found || len(e.layers) > 0 && e.wasTrusted(at)
+	at.Named = len(e.layers) > 0
+	at.Found = at.Found || at.Named && e.wasTrusted(at)
 	content, diags, err := e.trusted(ctx, at, may)
 	return at, content, diags, err
 }

@@ -53,7 +53,7 @@ var auditForm = form{entries: []entry{
 // of a configuration that was found does not count beside one of the user: a project must not end
 // or redirect the record of what the user's servers did.
 func (l *loader) auditLayer() *scope {
-	if l.Content == nil {
+	if l.Content == nil || l.Content.Named {
 		return l.strongest("audit")
 	}
 	for _, own := range l.layers[1:] {

@@ -30,6 +30,9 @@ type Content struct {
 	Outline []Item
 	// Plugins are the plugins that are not bundled.
 	Plugins []Plugin
+	// Named is true if the user named the configuration, so that its secret_store and its audit
+	// block count.
+	Named bool
 
 	texts    []namedText
 	included map[string]include // the files below Root that file() reads, by absolute path

@@ -16,7 +16,11 @@ type Location struct {
 
 	// Found is true for a ./junctor.hcl that the user did not name. Another person
 	// may have written it, so it must not be loaded before the user has trusted it.
+	// It is also true for a file that the user named and had trusted: see Named.
 	Found bool
+
+	// Named is true where the user named the file.
+	Named bool
 
 	// Text is the configuration itself if it is not in a file. Path is then its name.
 	Text []byte

@@ -98,7 +98,7 @@ func (l *loader) moduleDirectory(s *source, b *hclsyntax.Block) (dir string, ok 
 	case l.Static && !(&Content{Root: l.root}).holds(real):
 		return "", false
 	case l.reviewed(s) && !(&Content{Root: l.root}).holds(real):
-		return fail("move it there, or name the configuration with --config", "the module is not in the directory of the configuration, so it cannot be reviewed")
+		return fail("move it there, or remove the trust with `junctor trust --revoke`, if there is one, and name the configuration with --config", "the module is not in the directory of the configuration, so it cannot be reviewed")
 	}
 	return real, true
 }

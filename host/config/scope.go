@@ -100,7 +100,7 @@ func (l *loader) openBody(s *source) blockReader {
 // storeLayer returns the layer whose secret_store counts. That of a configuration that was found
 // does not, beside the user's own: it would get the logins and secrets of the user's servers.
 func (l *loader) storeLayer() *scope {
-	if l.Content == nil || len(l.layers) == 1 {
+	if l.Content == nil || l.Content.Named || len(l.layers) == 1 {
 		return l.strongest("secret_store")
 	}
 	for _, b := range l.layers[0].top["secret_store"] {
