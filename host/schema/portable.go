@@ -19,11 +19,14 @@ import (
 // left has the paths. Portable fails if the schema would accept less. A schema that fits
 // keeps its bytes.
 func Portable(raw []byte) (portable []byte, left []string, err error) {
-	doc, err := vet(raw)
+	doc, err := vetExceptDangling(raw)
 	if err != nil {
 		return nil, nil, err
 	}
 	p := newPorting(doc)
+	if err := p.cutDangling(); err != nil {
+		return nil, nil, err
+	}
 	for _, s := range doc.all {
 		if err := p.schema(s); err != nil {
 			return nil, nil, err

@@ -3,6 +3,7 @@ package schema
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -63,6 +64,11 @@ func (d *document) resolve() error {
 	for i := 0; i < len(d.refs); i++ {
 		ref := d.refs[i]
 		to, err := d.follow(ref)
+		if vet, ok := err.(*VetError); ok && vet.dangling {
+			ref.missing = vet
+			d.dangling = append(d.dangling, ref)
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -70,18 +76,28 @@ func (d *document) resolve() error {
 		ref.to = to
 		ref.from.edges = append(ref.from.edges, edge{to: to, inPlace: true})
 	}
+	unresolved := func(ref *reference) bool { return ref.to == nil }
+	d.refs = slices.DeleteFunc(d.refs, unresolved)
+	for _, ref := range d.dangling {
+		ref.from.refs = slices.DeleteFunc(ref.from.refs, unresolved)
+	}
 	return nil
 }
 
+// follow returns the target of a reference. The error is marked as dangling if the
+// reference stays in the document and has no target there.
 func (d *document) follow(ref *reference) (*subschema, error) {
 	at := ref.from.at + "/" + ref.keyword
 	target, local := strings.CutPrefix(ref.text, "#")
 	if !local {
 		return nil, &VetError{Reason: "ref", Path: at, Message: "refers to another document; only references that begin with # are supported"}
 	}
+	dangling := func(format string, args ...any) error {
+		return &VetError{Reason: "ref", Path: at, Message: fmt.Sprintf(format, args...), dangling: true}
+	}
 	fragment, err := url.PathUnescape(target)
 	if err != nil {
-		return nil, &VetError{Reason: "ref", Path: at, Message: "is not a valid reference"}
+		return nil, dangling("is not a valid reference")
 	}
 	base := ref.from.base
 	if fragment == "" {
@@ -91,17 +107,17 @@ func (d *document) follow(ref *reference) (*subschema, error) {
 		if to, ok := d.anchors[anchor{base, fragment}]; ok {
 			return to, nil
 		}
-		return nil, &VetError{Reason: "ref", Path: at, Message: fmt.Sprintf("refers to the anchor %q, which does not exist", shortenText(fragment))}
+		return nil, dangling("refers to the anchor %q, which does not exist", shortenText(fragment))
 	}
 	n := base.node
 	for _, token := range strings.Split(fragment[1:], "/") {
 		token = strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
 		if n = n.item(token); n == nil {
-			return nil, &VetError{Reason: "ref", Path: at, Message: fmt.Sprintf("refers to %q, which does not exist", shortenText(ref.text))}
+			return nil, dangling("refers to %q, which does not exist", shortenText(ref.text))
 		}
 	}
 	if !n.isSchema() {
-		return nil, &VetError{Reason: "ref", Path: at, Message: fmt.Sprintf("refers to %q, which is not a schema", shortenText(ref.text))}
+		return nil, dangling("refers to %q, which is not a schema", shortenText(ref.text))
 	}
 	return d.walk(n, place{at: base.at + fragment, base: base})
 }

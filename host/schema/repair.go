@@ -14,12 +14,15 @@ import (
 // accepts more; left has the paths. Repair fails if the schema would accept less. A valid
 // schema keeps its bytes.
 func Repair(raw []byte) (repaired []byte, left []string, err error) {
-	doc, err := vet(raw)
+	doc, err := vetExceptDangling(raw)
 	if err != nil {
 		return nil, nil, err
 	}
 	r := repairing{porting: newPorting(doc), moved: map[string]string{}}
 	r.arguments = true
+	if err := r.cutDangling(); err != nil {
+		return nil, nil, err
+	}
 	for _, s := range doc.all {
 		if err := r.schema(s); err != nil {
 			return nil, nil, err

@@ -73,6 +73,8 @@ func TestRepairedSchemaChecksArguments(t *testing.T) {
 		{`{"type":"number","minimum":0,"exclusiveMinimum":true}`, []string{`0.1`}, []string{`0`, `-1`, `"1"`}},
 		{`{"type":"integer","maximum":9,"exclusiveMaximum":false}`, []string{`9`}, []string{`10`, `9.5`, `"9"`}},
 		{`{"type":"object","properties":{"x":{"type":"integer","title":null}},"required":["x","x"]}`, []string{`{"x":1}`}, []string{`{}`, `{"x":"1"}`, `1`}},
+		{`{"type":"object","properties":{"x":{"$ref":"#/components/schemas/X"},"y":{"type":"integer"}},"required":["x"],"additionalProperties":false}`,
+			[]string{`{"x":1}`, `{"x":{"z":[]},"y":2}`}, []string{`{}`, `{"x":1,"y":"2"}`, `{"x":1,"z":1}`, `1`}},
 		{`{"type":"strng","maxLength":2}`, []string{`"ab"`, `7`}, []string{`"abc"`}},
 	} {
 		repaired, _, err := Repair([]byte(`{"type":"object","properties":{"a":` + c.property + `}}`))

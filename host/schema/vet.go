@@ -26,6 +26,8 @@ type VetError struct {
 	Reason  string
 	Path    string // JSON pointer into the schema; "" for the root
 	Message string // continues after the path: "is nested deeper than 32"
+
+	dangling bool // a reference has no target in the schema
 }
 
 func (e *VetError) Error() string {
@@ -46,6 +48,15 @@ func Vet(raw []byte) error {
 }
 
 func vet(raw []byte) (*document, error) {
+	doc, err := vetExceptDangling(raw)
+	if err == nil && len(doc.dangling) > 0 {
+		return nil, doc.dangling[0].missing
+	}
+	return doc, err
+}
+
+// vetExceptDangling is vet, but leaves the references without a target to the caller.
+func vetExceptDangling(raw []byte) (*document, error) {
 	if len(raw) > maxSize {
 		return nil, &VetError{Reason: "size", Message: fmt.Sprintf("is larger than %d KiB", maxSize>>10)}
 	}

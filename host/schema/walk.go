@@ -14,6 +14,7 @@ type document struct {
 	of       map[*node]*subschema
 	anchors  map[anchor]*subschema
 	refs     []*reference
+	dangling []*reference // not in refs
 	patterns map[string]*pattern
 	program  int // instructions of all patterns
 	pointers int // bytes of all pointers
@@ -26,6 +27,10 @@ type document struct {
 type subschema struct {
 	node *node
 	at   string // JSON pointer
+	// above has the schema in the applicator under. It is nil for the root and for schemas
+	// outside of all keywords.
+	above *subschema
+	under string
 	// base is the nearest enclosing schema with an id, to which "#" refers.
 	base    *subschema
 	edges   []edge       // schemas that it applies, including targets of references
@@ -53,6 +58,7 @@ type reference struct {
 	keyword string
 	text    string
 	to      *subschema // set by resolve
+	missing *VetError  // why it has no target
 }
 
 // A place is the position of walk in a document.
@@ -60,6 +66,8 @@ type place struct {
 	at    string
 	depth int
 	base  *subschema
+	above *subschema
+	under string
 }
 
 func newDocument(tree *node) *document {
@@ -100,7 +108,7 @@ func (d *document) walk(n *node, p place) (*subschema, error) {
 	}
 	for i, key := range n.keys {
 		if a, ok := applicators[key]; ok {
-			if err := d.enter(s, a, n.kids[i], place{at: s.at + "/" + key, depth: p.depth + 1, base: s.base}); err != nil {
+			if err := d.enter(s, a, n.kids[i], place{at: s.at + "/" + key, depth: p.depth + 1, base: s.base, above: s, under: key}); err != nil {
 				return nil, err
 			}
 		}
@@ -126,7 +134,7 @@ func (d *document) admit(n *node, p place) (*subschema, error) {
 	if d.pointers += len(p.at); d.pointers > maxPointers {
 		return nil, &VetError{Reason: "size", Path: p.at, Message: "is below names that are too long"}
 	}
-	s := &subschema{node: n, at: p.at, base: p.base}
+	s := &subschema{node: n, at: p.at, base: p.base, above: p.above, under: p.under}
 	d.all = append(d.all, s)
 	d.of[n] = s
 	if s.base == nil {
@@ -157,7 +165,7 @@ func (d *document) enter(s *subschema, a applicator, v *node, p place) error {
 			if !kid.isSchema() {
 				continue // a list of names in dependencies, or an invalid value
 			}
-			if err := d.step(s, a, kid, place{at: p.at + "/" + token, depth: p.depth, base: p.base}); err != nil {
+			if err := d.step(s, a, kid, place{at: p.at + "/" + token, depth: p.depth, base: p.base, above: p.above, under: p.under}); err != nil {
 				return err
 			}
 		}
