@@ -72,10 +72,11 @@ func (k *call) readUntyped(res *http.Response, kind string) *failure {
 		f.status, f.unanswered = res.StatusCode, true
 		return f
 	case len(first) > 0 && (first[0] == '{' || first[0] == '[') && mayBeJSON(kind):
-		if f := k.readDocument(res); f == nil || f.err.Reason != "bad_message" {
-			return f
+		f := k.readDocument(res)
+		if f != nil && f.err.Reason == "bad_message" {
+			f.err.Message = fmt.Sprintf("the server answered %s, and not with a message", said)
 		}
-		return bad(fmt.Sprintf("the server answered %s, and not with a message", said))
+		return f
 	}
 	f := bad(fmt.Sprintf("the server answered %s, not with a message", said))
 	f.status, f.err.Hint = res.StatusCode, "check the path in url; many servers have their endpoint at /mcp"
@@ -104,7 +105,7 @@ func (k *call) readDocument(res *http.Response) *failure {
 	answered := false
 	if len(body) > 0 && body[0] == '[' { // revision 2025-03-26 allows batches
 		if !jsonrpc.Elements(body, func(one []byte) { answered = k.deliver(bytes.Clone(one), nil) || answered }) {
-			return encoded(res, "the server's answer is not valid JSON")
+			return encoded(res, body, "the server's answer is not valid JSON")
 		}
 	} else {
 		answered = k.deliver(body, release)
@@ -112,16 +113,18 @@ func (k *call) readDocument(res *http.Response) *failure {
 	if answered {
 		return nil
 	}
-	return encoded(res, "the server's answer does not answer the request")
+	return encoded(res, body, "the server's answer does not answer the request")
 }
 
 // encoded returns the failure for a body that cannot be read: its encoding, or
-// otherwise the given reason.
-func encoded(res *http.Response, otherwise string) *failure {
+// otherwise the given reason with the beginning of the body.
+func encoded(res *http.Response, body []byte, otherwise string) *failure {
 	if how := res.Header.Get("Content-Encoding"); how != "" {
 		return bad(fmt.Sprintf("the server's answer has the encoding %.40q, which was not requested", how))
 	}
-	return bad(otherwise)
+	f := bad(otherwise)
+	f.err.Output = httpclient.Excerpt(body)
+	return f
 }
 
 // follow reads a response that is an SSE stream. If the stream ends early, it

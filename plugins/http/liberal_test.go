@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -68,6 +69,51 @@ func TestAnswersWithOddTypes(t *testing.T) {
 				}
 				if f := failedOf(g.err); f == nil || !f.Delivered || f.Err.Reason != "bad_message" || !strings.Contains(f.Err.Message, r.fails) {
 					t.Errorf("got %v", g.err)
+				}
+				return
+			}
+		})
+	}
+}
+
+// TestForeignAnswer checks that the error for JSON that is no message has the beginning of
+// the body.
+//
+// deviation: a JSON answer that is no message, such as the envelope of the API behind the server | the error has the beginning of it | gram#3998
+func TestForeignAnswer(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat(`"word", `, 100) + "1"
+	for name, r := range map[string]struct {
+		kind, body string
+		want       []string
+	}{
+		"envelope":     {"application/json", `{"code":0,"data":{"a":1}}`, []string{`{"code":0,"data":{"a":1}}`}},
+		"error":        {"application/json", `{"error":"quota exceeded"}`, []string{`{"error":"quota exceeded"}`}},
+		"lines":        {"text/plain", "\n{\"error\":\n \"quota\"}\n", []string{`{"error":  "quota"}`}},
+		"list":         {"application/json", `[{"code":0}]`, []string{`[{"code":0}]`}},
+		"broken":       {"application/json", `[{"code":0`, []string{`[{"code":0`}},
+		"long":         {"", "[" + long + "]", []string{"[" + long[:8*63+6] + "…"}},
+		"long, a word": {"application/json", `{"a":"` + strings.Repeat("x", 1000) + `"}`, []string{`{"a":…`}},
+		"nothing":      {"application/json", "", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := answering(t, func(w http.ResponseWriter, _ *http.Request, _ string) bool {
+				w.Header()["Content-Type"] = nil
+				if r.kind != "" {
+					w.Header().Set("Content-Type", r.kind)
+				}
+				_, _ = io.WriteString(w, r.body)
+				return true
+			})
+			c := connect(t, s.url)
+			c.send(request(7, "tools/call"))
+			for {
+				g := c.next()
+				if g.err == nil {
+					continue // the host ignores what is not a message
+				}
+				if f := failedOf(g.err); f == nil || f.Err.Reason != "bad_message" || !slices.Equal(f.Err.Output, r.want) {
+					t.Errorf("got %v, %q", g.err, f.Err.Output)
 				}
 				return
 			}

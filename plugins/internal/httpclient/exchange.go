@@ -146,8 +146,22 @@ func explain(err error, u *url.URL) *sdk.Error {
 	return e
 }
 
-// bodyShown is the maximum number of bytes of a rejection's body in an error.
+// bodyShown is the maximum number of bytes of a body in an error.
 const bodyShown = 512
+
+// Excerpt returns the first lines of a body for the Output of an error, from which the host
+// removes secrets. A long body ends between two words: the host does not find a part of a
+// secret.
+func Excerpt(body []byte) []string {
+	text := string(body[:min(len(body), bodyShown)])
+	if len(body) > bodyShown {
+		text = text[:max(0, strings.LastIndexAny(text, " \t\r\n,;\"'<>&"))] + "…"
+	}
+	if text = strings.TrimSpace(text); text == "" {
+		return nil
+	}
+	return strings.Split(text, "\n")
+}
 
 // ErrorResponse reads a response with an error status and returns the error that it
 // means. It closes the response's body and returns at most its first 64 KiB.
@@ -176,8 +190,8 @@ func ErrorResponse(res *http.Response) (e *sdk.Error, body []byte) {
 	case code == http.StatusNotFound:
 		e.Hint = "check the path in url; many servers have their endpoint at /mcp"
 	}
-	if text := strings.TrimSpace(string(body[:min(len(body), bodyShown)])); text != "" && isText(res.Header) {
-		e.Output = strings.Split(text, "\n")
+	if isText(res.Header) {
+		e.Output = Excerpt(body)
 	}
 	return e, body
 }
