@@ -94,11 +94,11 @@ func withoutMethod(method, message string) string {
 	return message
 }
 
-// listFault reports whether an error concerns only one list: an error response, an
-// invalid response or a timeout.
+// listFault reports whether an error concerns only one list: an error response, also with
+// an HTTP status, an invalid response or a timeout.
 func listFault(err error) bool {
 	switch fault.As(err).Code {
-	case fault.UpstreamError, fault.UpstreamBadMessage, fault.UpstreamTooLarge, fault.CallTimeout:
+	case fault.UpstreamError, fault.UpstreamStatus, fault.UpstreamBadMessage, fault.UpstreamTooLarge, fault.CallTimeout:
 		return true
 	}
 	return false

@@ -42,6 +42,9 @@ type call struct {
 	delay   time.Duration // requested by the server before the stream is resumed
 	lost    *failure      // its response says that the session is lost
 	odd     string        // the first event of its stream that is not a message
+	alone   bool          // it is sent when no other request is open
+	beside  bool          // other requests were open when it was sent
+	number  uint64        // of the last attempt; see overlaps
 }
 
 // A failure is the reason why a call got no response.
@@ -73,6 +76,7 @@ func (k *call) run() {
 			k.fail(f)
 			return
 		}
+		k.alone = f.status == http.StatusInternalServerError
 		k.conn.log.Debug("sending again", "method", k.Method, "after", wait, "error", f.err)
 		if !sleep(k.ctx, wait) {
 			return
@@ -93,6 +97,8 @@ func (k *call) attempt() *failure {
 			}
 		}
 		defer func() { <-k.conn.slots }()
+		k.conn.overlaps.begin(k)
+		defer k.conn.overlaps.end(k)
 	}
 	return k.post()
 }
@@ -150,6 +156,8 @@ func (k *call) retryDelay(f *failure, n int) (time.Duration, bool) {
 		if !jsonrpc.Safe(k.Method) {
 			return 0, false
 		}
+	case http.StatusInternalServerError:
+		return 0, k.conn.overlaps.disturbed(k)
 	default:
 		return 0, false
 	}

@@ -51,6 +51,8 @@ type conn struct {
 	idle    chan struct{} // semaphore of these goroutines
 	closing sync.Once
 
+	overlaps overlaps
+
 	lived   atomic.Bool  // the server has sent a successful response
 	used    atomic.Bool  // the server has answered a request of the session
 	hearing atomic.Int32 // state of the GET stream of the session: notHearing, reopening or hearing
