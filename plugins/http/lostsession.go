@@ -66,10 +66,11 @@ func (r *rejection) verdict(used bool) verdict {
 }
 
 // mayMeanSession reports whether a status without words about the session may mean it.
-// The other client errors have a meaning of their own.
+// The other client errors have a meaning of their own. An auth provider gets each status 401
+// without words about the session first, and returns an error of its own.
 func mayMeanSession(status int) bool {
 	switch status {
-	case http.StatusBadRequest, http.StatusConflict, http.StatusPreconditionFailed, http.StatusUnprocessableEntity:
+	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusConflict, http.StatusPreconditionFailed, http.StatusUnprocessableEntity:
 		return true
 	}
 	return false
@@ -163,7 +164,7 @@ func (k *call) lostSession(r *rejection) *failure {
 		}
 	}
 	f := lost(r, s.id)
-	f.sent = r.own && !aboutSession(r.words) && !jsonrpc.Safe(k.Method)
+	f.sent = r.own && r.status != http.StatusUnauthorized && !aboutSession(r.words) && !jsonrpc.Safe(k.Method)
 	return f
 }
 

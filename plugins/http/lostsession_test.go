@@ -55,6 +55,7 @@ const rpcError = `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%q}}`
 //
 // deviation: an old session gets 400, 401, 403, 409, 410 or 422 instead of 404 | Junctor initializes again and repeats the request | claude-code#55970, fastmcp#3073, CopilotKit#4091, atomic#193, neotoma#1923
 // deviation: an old session gets a JSON-RPC error with status 200 and no id | Junctor initializes again and repeats the request | zilla#2525
+// deviation: an old session gets 401 without a challenge or a word about the session, from a server without an auth block | Junctor sends a ping, and initializes again if it is rejected, too | rust-sdk#559
 var forgottenForms = map[string]refusal{
 	"specification":             {404, "text/plain", "", false},
 	"specification, a page":     {404, "text/html", "<html>Not Found</html>", false},
@@ -69,6 +70,10 @@ var forgottenForms = map[string]refusal{
 	"Go SDK, another user":      {403, "text/plain", "session user mismatch\n", false},
 	"rmcp":                      {404, "text/plain", "Not Found: Session not found", false},
 	"rmcp, old":                 {401, "text/plain", "Unauthorized: Session not found", false},
+	"rmcp, old, JSON":           {401, "", `"Session not found"`, false},
+	"unauthorized":              {401, "", "", false},
+	"unauthorized, other words": {401, "", `{"error":"unauthorized"}`, false},
+	"unauthorized, own id":      {401, "", fmt.Sprintf(rpcError, "@id", -32001, "Unauthorized"), false},
 	"rmcp, no session":          {422, "text/plain", "Unexpected message, expect initialize request", false},
 	"Java SDK":                  {404, "", `{"jsonRpcError":{"code":-32603,"message":"Session not found: s-1"},"message":"Session not found: s-1"}`, false},
 	"in a stream":               {400, "text/event-stream", "event: message\ndata: " + fmt.Sprintf(rpcError, "null", -32000, "Bad Request: Server not initialized") + "\n\n", false},
@@ -103,6 +108,32 @@ func TestForgottenForms(t *testing.T) {
 	}
 }
 
+// TestUnauthorizedWithProvider checks that status 401 without a word about the session is
+// about the credential if the server has an auth provider.
+func TestUnauthorizedWithProvider(t *testing.T) {
+	t.Parallel()
+	for body, lost := range map[string]bool{"": false, `{"error":"unauthorized"}`: false, `"Session not found"`: true} {
+		a := &account{}
+		a.has(1, 1)
+		var calls atomic.Int32
+		s := answering(t, func(w http.ResponseWriter, _ *http.Request, msg string) bool {
+			if refused := strings.Contains(msg, "ping") || strings.Contains(msg, "tools/call") && calls.Add(1) > 1; !refused {
+				return false
+			}
+			refusal{401, "", body, false}.write(w, msg)
+			return true
+		})
+		c := connectAs(t, a, s.url)
+		c.shake()
+		c.send(request(2, "tools/call"))
+		c.want(result(2))
+		c.send(request(3, "tools/call"))
+		if f := failedOf(c.next().err); f == nil || f.Ends != lost || (f.Err.Reason == "session_lost") != lost {
+			t.Errorf("%s: got %+v", body, f)
+		}
+	}
+}
+
 // TestRefusalsOfOtherThings checks that the rejection of a call in a session that the
 // server knows does not end the connection. It is the answer, and the next call works.
 func TestRefusalsOfOtherThings(t *testing.T) {
@@ -121,6 +152,7 @@ func TestRefusalsOfOtherThings(t *testing.T) {
 		"error without id":     {200, "", fmt.Sprintf(rpcError, "null", -32603, "database is locked"), false},
 		"error, no id, stream": {200, "text/event-stream", data(`{"jsonrpc":"2.0","error":{"code":-32603,"message":"database is locked"}}`), false},
 		"no credential":        {401, "text/plain", "", false},
+		"no credential, id":    {401, "", fmt.Sprintf(rpcError, "@id", -32001, "Unauthorized"), false},
 		"challenge":            {401, "text/plain", "no valid session", true},
 		"challenge, scope":     {403, "", `{"error":"session expired"}`, true},
 		"forbidden":            {403, "text/plain", "your session does not permit this tool", false},
