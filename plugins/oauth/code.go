@@ -21,11 +21,8 @@ const (
 
 // loginWithCode performs the authorization code grant with PKCE.
 func (a *authorizer) loginWithCode(ctx context.Context, s *discovery, scopes []string) (*login, error) {
-	if !slices.Contains(s.AS.CodeChallengeMethodsSupported, "S256") {
-		return nil, &sdk.Error{
-			Code: sdk.Denied, Reason: "pkce_unsupported", Message: fmt.Sprintf("the authorization server %s does not support PKCE with S256, which protects logins from theft", hostOf(s.AS.Issuer)),
-			Hint: "its operator has to enable it and list it in code_challenge_methods_supported",
-		}
+	if err := a.checkPKCE(s.AS); err != nil {
+		return nil, err
 	}
 	endpoint, err := a.visitor.URL("the authorization endpoint", s.AS.AuthorizationEndpoint)
 	if err != nil {
@@ -83,6 +80,24 @@ func (a *authorizer) loginWithCode(ctx context.Context, s *discovery, scopes []s
 		return nil, a.loginError(ctx, err, c, s.AS)
 	}
 	return a.newLogin(s, c, t, scopes), nil
+}
+
+// checkPKCE checks that the authorization server supports PKCE with S256. MCP demands that its
+// metadata says so.
+func (a *authorizer) checkPKCE(as *issuer) error {
+	methods := as.CodeChallengeMethodsSupported
+	e := &sdk.Error{
+		Code: sdk.Denied, Reason: "pkce_unsupported", Message: fmt.Sprintf("the authorization server %s does not support PKCE with S256, which protects logins from theft", hostOf(as.Issuer)),
+		Hint: "its operator has to enable it and list it in code_challenge_methods_supported",
+	}
+	switch {
+	case slices.Contains(methods, "S256"), methods == nil && a.PKCE == pkceAssumed:
+		return nil
+	case methods == nil:
+		e.Message = fmt.Sprintf("the authorization server %s does not say whether it supports PKCE with S256, which protects logins from theft", hostOf(as.Issuer))
+		e.Hint = `its operator has to list S256 in code_challenge_methods_supported; if its documentation says that it supports S256, set pkce = "assumed" in the auth block`
+	}
+	return e
 }
 
 // sentBy names the authorization server if its page is on another host. Such a page may

@@ -30,6 +30,9 @@ const (
 	grantJWTBearer         = "jwt_bearer"
 )
 
+// pkceAssumed is the value of pkce with which metadata need not mention PKCE.
+const pkceAssumed = "assumed"
+
 type settings struct {
 	Grant             string        `hcl:"grant" doc:"How tokens are obtained: a user logs in with a browser (authorization_code) or on another device (device), or no user is involved: client_credentials, token_exchange (RFC 8693) and jwt_bearer (RFC 7523)." enum:"authorization_code,device,client_credentials,token_exchange,jwt_bearer" default:"authorization_code"`
 	Scopes            []string      `hcl:"scopes,optional" doc:"The scopes to ask for. Unset: those that the server asks for."`
@@ -39,6 +42,7 @@ type settings struct {
 	ClientAuth        string        `hcl:"client_auth,optional" doc:"How the client authenticates. Unset: as the authorization server's metadata says." enum:"client_secret_basic,client_secret_post,private_key_jwt,none"`
 	ClientMetadataURL string        `hcl:"client_metadata_url,optional" doc:"The address of a client ID metadata document, which is then the client's id where the authorization server supports that."`
 	Registration      string        `hcl:"registration" doc:"Whether the client may register itself (RFC 7591) if it has no other identity." enum:"auto,never" default:"auto"`
+	PKCE              string        `hcl:"pkce" doc:"Whether the metadata of the authorization server must say that it supports PKCE with S256, as MCP demands (required), or may say nothing (assumed), as that of Cognito and Entra. A login in a browser uses S256 either way." enum:"required,assumed" default:"required"`
 	Issuer            string        `hcl:"issuer,optional" doc:"The only authorization server to trust. Unset: the one that the server names."`
 	Resource          string        `hcl:"resource,optional" doc:"The resource indicator (RFC 8707). Unset: what the server publishes, or its URL."`
 	Audience          string        `hcl:"audience,optional" doc:"The audience of a token exchange."`
