@@ -141,17 +141,17 @@ func (e *env) showApproval(ctx context.Context, instance, id string) error {
 }
 
 func (e *env) printApproval(a control.Approval) {
-	e.printf("%s %s of server %s\n\n", a.Kind, a.Item, a.Server)
-	e.printf("state    %s\n", a.State)
-	e.printf("subject  %s, tenant %s, by %s\n", a.Subject, a.Tenant, a.Method)
+	e.printFields("%s %s of server %s\n\n", a.Kind, a.Item, a.Server)
+	e.printFields("state    %s\n", a.State)
+	e.printFields("subject  %s, tenant %s, by %s\n", a.Subject, a.Tenant, a.Method)
 	if a.Client != "" {
-		e.printf("client   %s, as it says\n", a.Client)
+		e.printFields("client   %s, as it says\n", a.Client)
 	}
-	e.printf("sent     %s ago, %d times\n", since(a.Since), a.Times)
-	e.printf("expires  in %s\n", duration(time.Until(a.Expires)))
-	e.printf("rule     %s\n", a.Rule)
+	e.printFields("sent     %s ago, %d times\n", since(a.Since), a.Times)
+	e.printFields("expires  in %s\n", duration(time.Until(a.Expires)))
+	e.printFields("rule     %s\n", a.Rule)
 	if a.Covers != "call" {
-		e.printf("covers   everything of the %s until it expires\n", a.Covers)
+		e.printFields("covers   everything of the %s until it expires\n", a.Covers)
 	}
 	if a.Arguments != "" {
 		e.printf("\n%s\n", indent(a.Arguments))
@@ -170,6 +170,6 @@ func (e *env) answerApproval(ctx context.Context, instance, id string, approve b
 	if e.machine() {
 		return e.printJSON(done)
 	}
-	e.printf("%s: %s %s of server %s for %s\n", done.State, done.Kind, done.Item, done.Server, done.Subject)
+	e.printFields("%s: %s %s of server %s for %s\n", done.State, done.Kind, done.Item, done.Server, done.Subject)
 	return nil
 }

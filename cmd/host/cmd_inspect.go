@@ -114,28 +114,28 @@ func (e *env) inspection(app *host.App, t *catalog.Tool) inspection {
 }
 
 func (e *env) printInspection(in inspection) {
-	e.printf("%s\n", in.Name)
+	e.printFields("%s\n", in.Name)
 	if in.Description != "" {
 		e.printf("\n%s\n", indent(in.Description))
 	}
-	e.printf("\nserver   %s, at %s\n", in.Server, in.At)
-	e.printf("tool     %s\n", in.Tool)
+	e.printFields("\nserver   %s, at %s\n", in.Server, in.At)
+	e.printFields("tool     %s\n", in.Tool)
 	if in.View != "" {
-		e.printf("view     at %s\n", in.View)
+		e.printFields("view     at %s\n", in.View)
 	}
 	if len(in.Pinned) > 0 {
-		e.printf("pinned   %s\n", strings.Join(in.Pinned, ", "))
+		e.printFields("pinned   %s\n", strings.Join(in.Pinned, ", "))
 	}
-	e.printf("access   %s: %s\n", in.Access, strings.Join(in.AccessBecause, ", "))
-	e.printf("%-8s %s\n", in.Decision, in.Rule)
+	e.printFields("access   %s: %s\n", in.Access, strings.Join(in.AccessBecause, ", "))
+	e.printFields("%-8s %s\n", in.Decision, in.Rule)
 	if in.Unchecked != "" {
-		e.printf("checked  no: %s\n", in.Unchecked)
+		e.printFields("checked  no: %s\n", in.Unchecked)
 	}
 	if in.BadInput != "" {
-		e.printf("input    replaced by one that takes any object\n")
+		e.printFields("input    replaced by one that takes any object\n")
 	}
 	if in.BadOutput != "" {
-		e.printf("output   removed: %s\n", in.BadOutput)
+		e.printFields("output   removed: %s\n", in.BadOutput)
 	}
 	var rows [][]string
 	for _, p := range schema.Properties(in.InputSchema) {

@@ -201,7 +201,7 @@ func (e *env) testPolicy(ctx context.Context, strict bool) error {
 				if t.Got == policy.Depends.String() {
 					got = "depends on the arguments, which the test does not give"
 				}
-				e.printf("FAIL %s at %s: %s %s, not %s: %s\n", t.Test, t.At, t.Item, got, t.Expect, t.Rule)
+				e.printFields("FAIL %s at %s: %s %s, not %s: %s\n", t.Test, t.At, t.Item, got, t.Expect, t.Rule)
 			}
 		}
 		if len(all) > 0 {

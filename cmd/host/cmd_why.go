@@ -201,10 +201,10 @@ func (e *env) whyItem(ctx context.Context, app *host.App, name string, words []s
 }
 
 func (e *env) printWhy(w whyJSON) {
-	e.printf("%s: %s %s of server %s for %s\n", strings.ToUpper(w.Decision), w.Kind, w.Item, w.Server, w.Subject)
-	e.printf("because %s\n", w.Rule)
+	e.printFields("%s: %s %s of server %s for %s\n", strings.ToUpper(w.Decision), w.Kind, w.Item, w.Server, w.Subject)
+	e.printFields("because %s\n", w.Rule)
 	if w.Access != "" {
-		e.printf("access: %s (%s)\n", w.Access, strings.Join(w.Because, ", "))
+		e.printFields("access: %s (%s)\n", w.Access, strings.Join(w.Because, ", "))
 	}
 	var roles []string
 	for _, r := range w.Roles {
@@ -215,7 +215,7 @@ func (e *env) printWhy(w whyJSON) {
 		roles = append(roles, text+")")
 	}
 	if len(roles) > 0 {
-		e.printf("roles: %s\n", strings.Join(roles, ", "))
+		e.printFields("roles: %s\n", strings.Join(roles, ", "))
 	}
 	var rows [][]string
 	for _, r := range w.Rules {

@@ -59,13 +59,13 @@ func (e *env) inspectServer(ctx context.Context, app *host.App, name string) err
 func (e *env) printServerInspection(in serverInspection) {
 	var about struct{ Name, Title, Version string }
 	_ = json.Unmarshal(in.ServerInfo, &about) // as the server says; fields of other types stay empty
-	e.printf("%s %s\n", about.Name, about.Version)
+	e.printFields("%s %s\n", about.Name, about.Version)
 	if about.Title != "" {
-		e.printf("%s\n", about.Title)
+		e.printFields("%s\n", about.Title)
 	}
-	e.printf("\nprotocol   %s\ntransport  %s\nconnected  in %d ms\n", in.Revision, in.Transport, in.Latency)
+	e.printFields("\nprotocol   %s\ntransport  %s\nconnected  in %d ms\n", in.Revision, in.Transport, in.Latency)
 	for _, n := range in.Notes {
-		e.printf("note       %s\n", n)
+		e.printFields("note       %s\n", n)
 	}
 	tables := []struct {
 		header string

@@ -99,15 +99,15 @@ func contentText(c []byte, advice string) string {
 	case "image", "audio":
 		mime, _ := mcp.TextMember(c, "mimeType")
 		data, _ := mcp.TextMember(c, "data")
-		return fmt.Sprintf("[%s: %s, %d bytes%s]", kind, mime, decodedLen(data), advice)
+		return fmt.Sprintf("[%s: %s, %d bytes%s]", kind, flat(mime), decodedLen(data), advice)
 	case "resource":
 		return resourceText(mcp.Member(c, "resource"), advice)
 	case "resource_link":
 		uri, _ := mcp.TextMember(c, "uri")
 		name, _ := mcp.TextMember(c, "name")
-		return fmt.Sprintf("[resource: %s %s]", name, uri)
+		return fmt.Sprintf("[resource: %s %s]", flat(name), flat(uri))
 	default:
-		return fmt.Sprintf("[%s: %s]", kind, c)
+		return fmt.Sprintf("[%s: %s]", flat(kind), flat(string(c)))
 	}
 }
 
@@ -119,7 +119,7 @@ func resourceText(c []byte, advice string) string {
 	uri, _ := mcp.TextMember(c, "uri")
 	mime, _ := mcp.TextMember(c, "mimeType")
 	blob, _ := mcp.TextMember(c, "blob")
-	return fmt.Sprintf("[binary: %s %s, %d bytes%s]", uri, mime, decodedLen(blob), advice)
+	return fmt.Sprintf("[binary: %s %s, %d bytes%s]", flat(uri), flat(mime), decodedLen(blob), advice)
 }
 
 // decodedLen returns the length of decoded base64.

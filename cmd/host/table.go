@@ -20,6 +20,17 @@ func (e *env) printf(format string, args ...any) {
 	fmt.Fprint(e.stdout, safe(fmt.Sprintf(format, args...)))
 }
 
+// printFields is printf for texts of servers and clients in a line: none of them begins a line
+// of its own.
+func (e *env) printFields(format string, args ...any) {
+	for i, arg := range args {
+		if text, ok := arg.(string); ok {
+			args[i] = flat(text)
+		}
+	}
+	e.printf(format, args...)
+}
+
 // table prints rows in columns. The last column gets the remaining width.
 func (e *env) table(header []string, rows [][]string) {
 	if len(rows) == 0 {

@@ -123,10 +123,12 @@ func (r *commandReader) undivided(word string) {
 // addDirs adds the directories that a line names, such as that of --directory or of cd.
 func (r *commandReader) addDirs(line string) {
 	for _, part := range strings.FieldsFunc(line, separatesWords) {
-		path := absoluteIn(r.dir, part)
-		if info, err := os.Stat(path); err == nil && info.IsDir() && len(r.dirs) < maxCommandDirs && !slices.Contains(r.dirs, path) {
-			r.dirs = append(r.dirs, path)
-			r.environment(filepath.Join(path, "bin", "python"))
+		for _, name := range []string{part, strings.TrimPrefix(part, "-C")} {
+			path := absoluteIn(r.dir, name)
+			if name != "" && isDirectory(path) && len(r.dirs) < maxCommandDirs && !slices.Contains(r.dirs, path) {
+				r.dirs = append(r.dirs, path)
+				r.environment(filepath.Join(path, "bin", "python"))
+			}
 		}
 	}
 }

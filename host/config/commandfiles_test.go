@@ -16,7 +16,7 @@ func TestFilesOfCommands(t *testing.T) {
 	for _, name := range []string{
 		"x.py", "x.js", "a.sh", "x.ts", "x.mk", "notes.txt", "pre.js", "ag.jar", "lib/a.jar", "lib/b.jar", "sub/a.sh", "proj/server.py", "proj/server.js", "proj/pyproject.toml",
 		"server.py", "pkg/__init__.py", "pkg/mod.py", "pkg/__main__.py", "srvdir/__main__.py", "dist/index.js", "build/server.js", "src/index.ts", "package.json", ".npmrc",
-		"pkgn/package.json", "node_modules/.bin/foo", "srv/package.json", "cmd/x/main.go", "go.mod", "bin/tool", "bin/node", "libs/deep.py", "ca.pem", "Makefile", "data/package.json", "venv/pyvenv.cfg", "venv/bin/python", "venv/bin/activate", "my dir/x y.py", "my dir/a,b.json",
+		"pkgn/package.json", "node_modules/.bin/foo", "srv/package.json", "cmd/x/main.go", "go.mod", "bin/tool", "bin/node", "libs/deep.py", "ca.pem", "Makefile", "sub2/Makefile", "data/package.json", "venv/pyvenv.cfg", "venv/bin/python", "venv/bin/activate", "my dir/x y.py", "my dir/a,b.json",
 	} {
 		path := filepath.Join(root, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -157,6 +157,8 @@ func TestFilesOfCommands(t *testing.T) {
 		{"DIR/relative.sh", "", "a.sh", ""},
 		{"linked/served", "", "venv", ""},
 		{"uvicorn|pkg.mod:app", "", "pkg/mod.py", ""},
+		{"make|-Csub2|serve", "", "sub2/Makefile", ""},
+		{"make|-sC|sub2", "", "sub2/Makefile", ""},
 		{"", "", "", "package.json"},
 		{strings.Repeat("x", maxPathText+1), "", "", ""},
 	} {
