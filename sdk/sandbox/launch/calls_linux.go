@@ -71,31 +71,42 @@ func filtersFor(r *sandbox.Rules) ([]launchplan.Filter, error) {
 }
 
 // assemble returns the filters of a kind. Each call with a condition on its
-// arguments has a filter of its own: after a condition, the library no longer
-// knows the number of the call. The kernel runs all filters.
+// arguments has a program of its own: after a condition, the library no longer
+// knows the number of the call. The programs run one after the other in one filter, because
+// the kernel takes long to load each filter.
 func assemble(k kind) ([]launchplan.Filter, error) {
 	info, err := arch.GetInfo("")
 	if err != nil {
 		return nil, err
 	}
-	var all []launchplan.Filter
+	joined := onlyKnown(info)
 	for _, groups := range k.refused(info) {
 		policy := seccomp.Policy{DefaultAction: seccomp.ActionAllow, Syscalls: groups}
 		program, err := policy.Assemble()
 		if err != nil {
 			return nil, err
 		}
-		raw, err := bpf.Assemble(append(onlyKnown(info), program...))
-		if err != nil {
-			return nil, err
-		}
-		var filter launchplan.Filter
-		for _, in := range raw {
-			filter = append(filter, uint64(in.Op)<<48|uint64(in.Jt)<<40|uint64(in.Jf)<<32|uint64(in.K))
-		}
-		all = append(all, filter)
+		joined = append(joined, goingOn(program)...)
 	}
-	return all, nil
+	raw, err := bpf.Assemble(append(joined, bpf.RetConstant{Val: uint32(seccomp.ActionAllow)}))
+	if err != nil {
+		return nil, err
+	}
+	var filter launchplan.Filter
+	for _, in := range raw {
+		filter = append(filter, uint64(in.Op)<<48|uint64(in.Jt)<<40|uint64(in.Jf)<<32|uint64(in.K))
+	}
+	return []launchplan.Filter{filter}, nil
+}
+
+// goingOn returns a program which goes on behind its end where it allowed a call.
+func goingOn(program []bpf.Instruction) []bpf.Instruction {
+	for i, in := range program {
+		if in == (bpf.RetConstant{Val: uint32(seccomp.ActionAllow)}) {
+			program[i] = bpf.Jump{Skip: uint32(len(program) - 1 - i)}
+		}
+	}
+	return program
 }
 
 // onlyKnown returns instructions that refuse the calls of another architecture, such as
