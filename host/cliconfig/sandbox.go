@@ -16,7 +16,7 @@ func Sandbox(command []string) json.RawMessage {
 		switch need.Kind {
 		case sandbox.NetworkNeed, sandbox.UnixSocketsNeed:
 			block[string(need.Kind)] = true
-		case sandbox.ReadNeed, sandbox.WriteNeed: // granted without a block
+		case sandbox.ReadNeed, sandbox.WriteNeed, sandbox.CacheNeed: // granted without a block
 		}
 	}
 	if len(block) == 0 {
@@ -35,6 +35,8 @@ func SandboxLines(command []string, support sandbox.Support) []string {
 	lines := []string{"sandbox: " + support.String() + "; what a call needs beyond it, its error names"}
 	for _, need := range sandbox.Needs(command) {
 		switch need.Kind {
+		case sandbox.CacheNeed:
+			lines = append(lines, fmt.Sprintf("sandbox: it may write %s, a cache of its own (%s)", strings.Join(need.Paths, ", "), need.Reason))
 		case sandbox.ReadNeed, sandbox.WriteNeed:
 			lines = append(lines, fmt.Sprintf("sandbox: it may %s %s (%s)", need.Kind, strings.Join(need.Paths, ", "), need.Reason))
 		case sandbox.NetworkNeed, sandbox.UnixSocketsNeed:

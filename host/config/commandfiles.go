@@ -196,6 +196,9 @@ func (r *commandReader) part(part string) {
 		r.runner(name)
 		return
 	}
+	if part == "--run" && nodePackages.MatchString(r.runs) {
+		r.existing(r.dir, "package.json") // a script of it
+	}
 	if strings.HasPrefix(r.runs, "py") {
 		if before == "-W" || before == "-X" { // the value of an option
 			return
@@ -283,6 +286,7 @@ func (r *commandReader) named(part string, scripts bool) {
 		names = append(names, part[2:])
 	}
 	for _, name := range names {
+		r.behindLinks(name)
 		if r.wrapped && !(r.interprets && isScript(name)) {
 			r.executables(name)
 			continue
@@ -294,6 +298,21 @@ func (r *commandReader) named(part string, scripts bool) {
 		if scripts && !r.wrapped && isScript(name) {
 			r.found = append(r.found, absoluteIn(r.dir, name))
 		}
+	}
+}
+
+// behindLinks adds the file that the kernel finds under a name with "..", which may follow a
+// link.
+func (r *commandReader) behindLinks(name string) {
+	if !strings.Contains(name, "..") {
+		return
+	}
+	path := name
+	if !filepath.IsAbs(path) {
+		path = r.dir + string(filepath.Separator) + path
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil && !isDirectory(real) {
+		r.found = append(r.found, real)
 	}
 }
 

@@ -49,7 +49,8 @@ func TestFilesOfCommands(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(os.Mkdir(filepath.Join(root, "linked"), 0o700), os.Symlink(filepath.Join(root, "venv/bin/activate"), filepath.Join(root, "linked/served"))); err != nil {
+	if err := errors.Join(os.Mkdir(filepath.Join(root, "linked"), 0o700), os.Symlink(filepath.Join(root, "venv/bin/activate"), filepath.Join(root, "linked/served")),
+		os.Mkdir(filepath.Join(root, "sub/deep"), 0o700), os.Symlink(filepath.Join(root, "sub/deep"), filepath.Join(root, "todeep"))); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -159,6 +160,9 @@ func TestFilesOfCommands(t *testing.T) {
 		{"uvicorn|pkg.mod:app", "", "pkg/mod.py", ""},
 		{"make|-Csub2|serve", "", "sub2/Makefile", ""},
 		{"make|-sC|sub2", "", "sub2/Makefile", ""},
+		{"sh|todeep/../a.sh", "", "sub/a.sh", ""},
+		{"DIR/todeep/../a.sh", "", "sub/a.sh", ""},
+		{"node|--run|start", "", "package.json", ""},
 		{"", "", "", "package.json"},
 		{strings.Repeat("x", maxPathText+1), "", "", ""},
 	} {

@@ -36,7 +36,7 @@ func (o *outliner) needs(body *hclsyntax.Body) {
 		switch need.Kind {
 		case sandbox.ReadNeed:
 			o.add(Reads, command.SrcRange, paths+", by its program: "+need.Reason)
-		case sandbox.WriteNeed:
+		case sandbox.WriteNeed, sandbox.CacheNeed:
 			o.add(Writes, command.SrcRange, paths+", by its program: "+need.Reason)
 		case sandbox.NetworkNeed, sandbox.UnixSocketsNeed: // only the block grants them
 		}

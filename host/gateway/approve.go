@@ -54,9 +54,25 @@ func (r *request) approvalCall() *approval.Call {
 	if r.method == mcp.MethodGetPrompt {
 		arguments = mcp.Member(r.params, "arguments")
 	}
+	if others := r.otherMembers(); others != nil {
+		arguments = mcp.SetMember(others, "arguments", arguments)
+	}
 	return &approval.Call{
 		Principal: r.principal, Item: r.item, Arguments: arguments, Terms: *r.approval, Rule: r.rule, Client: r.Client(),
 	}
+}
+
+// otherMembers returns what the params have beside the item, its arguments and what belongs to
+// the protocol, or nil. The server gets it, so an approval is for it, too.
+func (r *request) otherMembers() (others []byte) {
+	for name, value := range mcp.Members(r.params) {
+		switch name {
+		case "name", "uri", "arguments", "_meta", "requestState", "inputResponses":
+		default:
+			others = mcp.SetMember(others, name, value)
+		}
+	}
+	return others
 }
 
 // An approvalAnswer is what the person at the client said.
@@ -124,6 +140,9 @@ func (r *request) approvalQuestion() (params []byte, whole bool) {
 		shown = "\n" + approval.Show(r.given, nil)
 	case mcp.MethodGetPrompt:
 		shown = "\n" + approval.Show(mcp.Member(r.params, "arguments"), nil)
+	}
+	if others := r.otherMembers(); others != nil {
+		shown += "\n" + approval.Show(others, nil)
 	}
 	text += shown
 	switch {

@@ -3,6 +3,7 @@ package gateway
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -91,6 +92,14 @@ func TestApprovalByOperator(t *testing.T) {
 			if other := alice.asks(legacyCallOfX, 5, 2); !strings.Contains(other, "approval_required") {
 				t.Errorf("other arguments: %s", other)
 			}
+			if other := alice.asks(strings.Replace(legacyCallOfX, `"arguments"`, `"extra":"x","task":{"ttl":1},"arguments"`, 1), 8, 1); !strings.Contains(other, "approval_required") {
+				t.Errorf("other members: %s", other)
+			}
+			if all := a.store.All(); !slices.ContainsFunc(all, func(w approval.Pending) bool {
+				return string(w.Call.Arguments) == `{"extra":"x","task":{"ttl":1},"arguments":{"n":1}}`
+			}) {
+				t.Errorf("the operator does not see other members: %+v", all)
+			}
 			if a.calls() != 0 {
 				t.Fatalf("the server got %d calls", a.calls())
 			}
@@ -100,7 +109,7 @@ func TestApprovalByOperator(t *testing.T) {
 			if again := alice.asks(legacyCallOfX, 7, 1); !strings.Contains(again, "approval_required") || a.calls() != 1 {
 				t.Errorf("an approval was used twice: %s", again)
 			}
-			if events := a.recorded.take(); len(events) != 7+2 { // and initialize
+			if events := a.recorded.take(); len(events) != 8+2 { // and initialize
 				t.Errorf("the audit was told of %d requests: %+v", len(events), events)
 			}
 		})

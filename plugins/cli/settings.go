@@ -169,7 +169,7 @@ func (s *settings) discovers() bool {
 // dir returns the working directory of the program.
 func (s *settings) dir(of *sdk.Server) string {
 	if filepath.IsAbs(s.Cwd) {
-		return s.Cwd
+		return filepath.Clean(s.Cwd) // the wall knows the path without ".."
 	}
 	return filepath.Join(of.Dir, s.Cwd)
 }

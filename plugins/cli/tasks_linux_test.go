@@ -137,7 +137,7 @@ func (p *taskProgram) run(t *testing.T, port string) {
 	if p.name == "go" { // its cache is cold in a new home directory, and to fill it takes longer than a call may
 		for _, one := range p.tasks {
 			fill := exec.Command("go", one.args...)
-			fill.Dir, fill.Env = site, []string{"HOME=" + os.Getenv("HOME"), "PATH=" + os.Getenv("PATH")}
+			fill.Dir, fill.Env = site, []string{"HOME=" + os.Getenv("HOME"), "PATH=" + os.Getenv("PATH"), "GOCACHE=" + filepath.Join(sandbox.Home(), ".cache/junctor-programs/go-build")}
 			_ = fill.Run()
 		}
 	}

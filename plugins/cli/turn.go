@@ -45,6 +45,12 @@ func (s *server) newTurn(t *tool.Tool) (*turn, error) {
 			n.env = append(n.env, name+"="+temp)
 		}
 	}
+	for _, cache := range n.wall.Environment() {
+		name, _, _ := strings.Cut(cache, "=")
+		if !slices.ContainsFunc(n.env, func(kv string) bool { return strings.HasPrefix(kv, name+"=") }) {
+			n.env = append(n.env, cache)
+		}
+	}
 	return n, nil
 }
 

@@ -34,6 +34,7 @@ func open(_ context.Context, server *sdk.Server, s *settings) (sdk.Conn, error) 
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(server.Dir, dir)
 	}
+	dir = filepath.Clean(dir) // ".." behind a link means what the path says, as everywhere in a configuration
 	return stdio.Start(stdio.Options{
 		Command: append(append([]string(nil), s.Command...), s.Args...), Env: stdio.Environ(server.Env, s.Env),
 		Dir: dir, MaxMessage: server.MaxMessage, Log: server.Log,

@@ -20,6 +20,7 @@ type Kind string
 const (
 	ReadNeed        Kind = "read"
 	WriteNeed       Kind = "write"
+	CacheNeed       Kind = "cache"
 	NetworkNeed     Kind = "network"
 	UnixSocketsNeed Kind = "unix_sockets"
 )
@@ -27,8 +28,10 @@ const (
 // A Need is what one program needs beside the system and its working directory.
 type Need struct {
 	Kind   Kind
-	Paths  []string // for ReadNeed and WriteNeed; "~" is the home directory, and "/" at the end a directory to make
-	Reason string
+	Paths  []string // for ReadNeed, WriteNeed and CacheNeed; "~" is the home directory, and "/" at the end a directory to make
+	// Variables are for CacheNeed: the environment variable that names each path.
+	Variables []string
+	Reason    string
 }
 
 // readNeeds returns the needs of each program.
@@ -50,8 +53,13 @@ func parseNeeds(text string) (map[string][]Need, error) {
 		need := Need{Kind: Kind(fields[1]), Reason: strings.Join(fields[3:], " ")}
 		paths := strings.Split(fields[2], ",")
 		switch need.Kind {
-		case ReadNeed, WriteNeed:
-			for _, path := range paths {
+		case ReadNeed, WriteNeed, CacheNeed:
+			for i, path := range paths {
+				if need.Kind == CacheNeed {
+					var variable string
+					variable, path, _ = strings.Cut(path, "=")
+					paths[i], need.Variables = path, append(need.Variables, variable)
+				}
 				if !strings.HasPrefix(path, "~/") && !filepath.IsAbs(path) {
 					return nil, fmt.Errorf("line %d: %q is neither absolute nor below the home directory", n, path)
 				}

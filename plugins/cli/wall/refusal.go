@@ -91,7 +91,7 @@ func (w *Wall) aboutPath(r *sandbox.Rules, path string) string {
 	switch {
 	case !r.Attributes && (allowed(r.Read) || inside && !slices.Contains(w.dir.Without, path)):
 		return fmt.Sprintf("the sandbox refuses to change %s: this tool counts as reading; if it writes, name its command in `write = [...]` of the transport block, or set `access = \"write\"` in its tool block", path)
-	case allowed(r.Read) && !inside:
+	case allowed(r.Read) && !inside && existing(path) == path:
 		return fmt.Sprintf("the sandbox refuses to change %s: add it to `sandbox { write = [%q] }` in the transport block", path, path)
 	case inside && holds(belonging(w.hidden, w.o.Dir), path):
 		return fmt.Sprintf("the sandbox refuses %s: only Junctor uses this file; `sandbox { read = [%q] }` in the transport block lets the program read it", path, path)

@@ -75,6 +75,8 @@ type Wall struct {
 	read    []string      // granted by the table and the block
 	write   []string      // granted to tools that write
 	made    []string      // directories to make before a tool that writes runs
+	caches  []string      // directories to make before any tool runs
+	env     []string      // the variables that name these, as NAME=PATH
 	dir     sandbox.Grant // the working directory, as it was at the start
 	hidden  []string      // files that no tool may reach, also under their names without links
 	own     []string      // these, and the files that no tool may change
@@ -193,9 +195,13 @@ func (w *Wall) named(path string) ([]string, error) {
 // addNeeds adds what the table of sandbox has for the program.
 func (w *Wall) addNeeds() {
 	for _, need := range sandbox.Needs(w.o.Command) {
-		for _, item := range need.Paths {
+		for i, item := range need.Paths {
 			path, err := w.needed(sandbox.Expand(item, "/"))
 			if err != nil {
+				continue
+			}
+			if need.Kind == sandbox.CacheNeed {
+				w.write, w.caches, w.env = append(w.write, path), append(w.caches, path), append(w.env, need.Variables[i]+"="+path)
 				continue
 			}
 			if need.Kind == sandbox.WriteNeed {
@@ -209,6 +215,9 @@ func (w *Wall) addNeeds() {
 		}
 	}
 }
+
+// Environment returns the variables that name the caches of the program, as NAME=VALUE.
+func (w *Wall) Environment() []string { return slices.Clone(w.env) }
 
 // needed returns a path of the table without symbolic links, which people use to keep
 // their settings in a repository. A link to private files is not followed.
@@ -343,6 +352,9 @@ func (w *Wall) Call(use Use) (*sandbox.Rules, error) {
 	cwd, err := w.reach(use, reading)
 	if err != nil {
 		return nil, err
+	}
+	for _, dir := range w.caches {
+		_ = os.MkdirAll(dir, 0o700) // as below
 	}
 	r := w.rules()
 	r.Write = append(r.Write, use.Temp)
