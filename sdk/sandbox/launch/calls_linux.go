@@ -252,6 +252,9 @@ func (k kind) sockets() []seccomp.NameWithConditions {
 	refused := []seccomp.NameWithConditions{{Name: "socket", Conditions: other}}
 	if k.ports {
 		refused = append(refused, beyondPorts(k.udp)...)
+		refused = append(refused, seccomp.NameWithConditions{Name: "socket", Conditions: seccomp.ArgumentConditions{
+			{Argument: familyArgument, Operation: seccomp.Equal, Value: unix.AF_NETLINK}, not(protocolArgument, unix.NETLINK_ROUTE), // others list the sockets of all programs
+		}})
 	}
 	return refused
 }

@@ -389,6 +389,11 @@ func TestSocketsNeedTheNetwork(t *testing.T) {
 		{all, "network", named, false},
 		{all, "network", socket(syscall.AF_PACKET, syscall.SOCK_RAW, 0), false},
 		{one, "one port", tcp, true},
+		{one, "one port", socket(syscall.AF_NETLINK, syscall.SOCK_RAW, syscall.NETLINK_ROUTE), true},
+		{one, "one port", socket(syscall.AF_NETLINK, syscall.SOCK_RAW, 4), false}, // SOCK_DIAG
+		{one, "one port", socket(syscall.AF_NETLINK, syscall.SOCK_DGRAM, syscall.NETLINK_KOBJECT_UEVENT), false},
+		{one, "one port", []string{"socket", "0x100000010", "3", "4"}, false},
+		{all, "network", socket(syscall.AF_NETLINK, syscall.SOCK_RAW, 4), true}, // ss
 		{one, "one port", second, false},
 		{one, "one port", udp, false},
 		{one, "one port", named, false},
