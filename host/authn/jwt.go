@@ -152,6 +152,9 @@ func (j *JWT) verify(ctx context.Context, token string) (v verified, err error) 
 	case err != nil:
 		return v, fmt.Errorf("the token is not valid: %w", j.detailed(bare(err), unverified))
 	}
+	if claims["cnf"] != nil { // RFC 7800
+		return v, errors.New("the token is bound to a key of the client, which is not supported: a bearer token without cnf is needed")
+	}
 	expires, err := parsed.Claims.GetExpirationTime()
 	if err != nil {
 		return v, err

@@ -1,7 +1,9 @@
 package authn
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -50,6 +52,9 @@ const (
 func checkSubject(name string) error {
 	if !plainText(name, maxSubject) {
 		return fmt.Errorf("must be 1 to %d bytes of text without control characters", maxSubject)
+	}
+	if strings.TrimSpace(name) != name {
+		return errors.New("must not begin or end with a space, which makes it look like another one")
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
+	"github.com/junctor-mcp/junctor/host/secretname"
 )
 
 // An Item is one action of a configuration. Its text is safe to print, because all
@@ -287,6 +288,8 @@ func (o *outliner) attribute(a *hclsyntax.Attribute) {
 		o.environment(a)
 	case a.Name == "pass_env" || a.Name == "env":
 		o.add(Passes, a.SrcRange, "environment variables "+o.written(a.Expr))
+	case a.Name == "headers" && !o.thirdParty:
+		o.headers(a)
 	case a.Name == "listen":
 		o.add(Listens, a.SrcRange, o.written(a.Expr))
 	case o.thirdParty || o.showsAll || o.showsText && mayRun(a) || namesPlace(a.Name) || isPath(a.Expr) || slices.Contains(weakens, a.Name):
@@ -305,10 +308,11 @@ func mayRun(a *hclsyntax.Attribute) bool {
 }
 
 // weakens lists the settings that let other parties read or change messages, or operate
-// Junctor.
+// Junctor, and those that decide what a server gets and how its tools are called.
 var weakens = []string{
 	"ca", "skip_verify", "server_name", "allow_plain", "allow_private", "allow_plaintext", "allow_remote",
 	"hosts", "origins", "proxies", "socket_mode", "admins", "viewers", "dangerous",
+	"header", "scopes", "audience", "resource", "prefix",
 }
 
 // isPath reports whether an expression is a literal that begins like a path, such as that of
@@ -344,6 +348,27 @@ func (o *outliner) environment(a *hclsyntax.Attribute) {
 			name = o.written(item.KeyExpr)
 		}
 		o.add(Sets, item.KeyExpr.Range(), "environment variable "+visible(name)+"="+o.redactedSource(name, item.ValueExpr))
+	}
+}
+
+// headers outlines the headers of requests. No header runs anything, so a value whose name
+// sounds like a secret is masked whatever it is.
+func (o *outliner) headers(a *hclsyntax.Attribute) {
+	object, ok := plain(a.Expr).(*hclsyntax.ObjectConsExpr)
+	if !ok {
+		o.add(Sets, a.SrcRange, "headers "+o.written(a.Expr))
+		return
+	}
+	for _, item := range object.Items {
+		name, ok := literal(item.KeyExpr)
+		if !ok {
+			name = o.written(item.KeyExpr)
+		}
+		value := o.redactedSource(name, item.ValueExpr)
+		if _, isLiteral := literal(item.ValueExpr); isLiteral && secretname.Sounds(name) {
+			value = masked
+		}
+		o.add(Sets, item.KeyExpr.Range(), "header "+visible(name)+"="+value)
 	}
 }
 
