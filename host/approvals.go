@@ -39,5 +39,8 @@ func (a *App) approvalOf(p *approval.Pending) control.Approval {
 	if c.Item.Kind == "tool" {
 		one.Arguments = approval.Show(c.Arguments, a.redactor.hide)
 	}
+	if c.Others != nil {
+		one.Arguments += "\nbeside its arguments: " + approval.Show(c.Others, a.redactor.hide)
+	}
 	return one
 }

@@ -241,19 +241,42 @@ func (e *env) locate(ctx context.Context, may bool) (config.Location, *config.Co
 	if err != nil {
 		return at, nil, nil, err
 	}
-	at.Named = len(e.layers) > 0
-	at.Found = at.Found || at.Named && e.wasTrusted(at)
+	if diags, err := e.askAgain(ctx, &at, may); err != nil || diags.HasErrors() {
+		return at, nil, diags, err
+	}
 	content, diags, err := e.trusted(ctx, at, may)
 	return at, content, diags, err
 }
 
-// wasTrusted reports whether the user has trusted a configuration that --config names. An entry
-// of a client and a service have the flag for good, while tools of wrapped programs may change
-// a trusted file, because Junctor asks again.
-func (e *env) wasTrusted(at config.Location) bool {
-	if at.Own || at.Text != nil {
-		return false
+// askAgain finds out whether the user has trusted a configuration that was named. An entry of a
+// client and a service name one for good, while tools of wrapped programs may change a trusted
+// file, because Junctor asks again. at becomes one that has to be trusted. A file with another
+// name, such as a link or that of its directory, and a weaker layer are only compared with what
+// was trusted.
+func (e *env) askAgain(ctx context.Context, at *config.Location, may bool) (config.Diagnostics, error) {
+	store, err := e.trustStore()
+	if err != nil {
+		return nil, nil // there are no records
 	}
-	_, known, err := e.known(at)
-	return err == nil && known != nil
+	records, err := store.List()
+	if err != nil {
+		return nil, err
+	}
+	for i, l := range append([]config.Location{*at}, at.Under...) {
+		if l.Found || l.Own || l.Text != nil {
+			continue
+		}
+		path, _ := l.Canonical()
+		for _, r := range records {
+			switch {
+			case i == 0 && r.Path == path:
+				at.Found, at.Named = true, true
+			case r.Path == path || l.Has(r.Path):
+				if _, diags, err := e.trusted(ctx, config.Location{Path: r.Path, Found: true}, may); err != nil || diags.HasErrors() {
+					return diags, err
+				}
+			}
+		}
+	}
+	return nil, nil
 }

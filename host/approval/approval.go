@@ -27,6 +27,7 @@ type Call struct {
 	Principal authn.Principal
 	Item      policy.Item
 	Arguments []byte // of a tool call, exactly as the server gets them; nil for other requests
+	Others    []byte // the other members of the params, as an object; nil if there are none
 	Terms     policy.Approval
 	Rule      string // the rule that asks, with its place
 	Client    string // the client's name, as it says
@@ -77,6 +78,9 @@ func (c *Call) Key() Key {
 	}
 	if c.Terms.Covers == policy.CoversCall {
 		h.Write(canonical(c.Arguments))
+		if c.Others != nil {
+			h.Write(append([]byte{0}, canonical(c.Others)...))
+		}
 	} else {
 		h.Write([]byte(c.Terms.Rule))
 	}

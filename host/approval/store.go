@@ -139,11 +139,11 @@ func (s *Store) add(k Key, c *Call) (*Pending, error) {
 	if err := s.makeRoom(c); err != nil {
 		return nil, fault.In(c.Item.Server, err)
 	}
-	if len(c.Arguments) > maxKept {
+	if len(c.Arguments)+len(c.Others) > maxKept {
 		return nil, fault.In(c.Item.Server, fault.New(fault.ApprovalDenied, "the arguments have more than %d KiB, which no person can judge", maxKept>>10))
 	}
 	kept := *c
-	kept.Arguments = slices.Clone(c.Arguments)
+	kept.Arguments, kept.Others = slices.Clone(c.Arguments), slices.Clone(c.Others)
 	now := time.Now()
 	p := &Pending{ID: s.newID(), Call: &kept, Since: now, Expires: now.Add(c.Terms.Valid), State: Waiting}
 	s.byKey[k] = p

@@ -1,10 +1,14 @@
 package config
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/junctor-mcp/junctor/sdk/sandbox"
 )
 
 const (
@@ -84,12 +88,8 @@ func (c command) files() (named, packages []string) {
 			r.named(part, false)
 		}
 	}
-	for _, name := range codeVariables {
-		if path := r.env[name]; path != "" && len(path) <= maxPathText {
-			r.whole = append(r.whole, absoluteIn(r.dir, path))
-		}
-	}
 	if !r.wrapped {
+		r.libraries()
 		for _, path := range slices.Clone(r.found) {
 			r.targets(path)
 		}
@@ -102,6 +102,21 @@ func (c command) files() (named, packages []string) {
 	}
 	slices.Sort(r.whole)
 	return r.found, slices.Compact(r.whole)
+}
+
+// libraries adds the directories that variables name as those of libraries or packages, but for
+// the working directory and those above it.
+func (r *commandReader) libraries() {
+	for _, name := range codeVariables {
+		if len(r.env[name]) > maxPathText {
+			continue
+		}
+		for _, dir := range filepath.SplitList(r.env[name]) {
+			if path := absoluteIn(r.dir, dir); dir != "" && path != r.dir && !sandbox.Within(r.dir, path) {
+				r.whole = append(r.whole, path)
+			}
+		}
+	}
 }
 
 // separatesWords reports whether a character ends a path in an option, in a list of paths or in
@@ -329,7 +344,7 @@ func (r *commandReader) inAll(name string, endings []string) {
 func (r *commandReader) executables(name string) {
 	for _, dir := range r.dirs {
 		path := absoluteIn(dir, name)
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 || errors.Is(err, fs.ErrPermission) {
 			r.found = append(r.found, path)
 		}
 	}
@@ -339,7 +354,7 @@ func (r *commandReader) executables(name string) {
 func (r *commandReader) existing(dir string, names ...string) {
 	for _, name := range names {
 		path := filepath.Join(dir, name)
-		if info, err := os.Lstat(path); err == nil && !info.IsDir() {
+		if info, err := os.Lstat(path); err == nil && !info.IsDir() || errors.Is(err, fs.ErrPermission) {
 			r.found = append(r.found, path)
 			r.environment(path)
 		}

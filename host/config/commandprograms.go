@@ -47,5 +47,8 @@ var (
 	scriptEndings = []string{".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".tsx", ".rb", ".pl", ".php", ".sh", ".bash", ".lua", ".jar", ".pyz", ".phar"}
 )
 
-// codeVariables name a directory of libraries, and of nothing else.
-var codeVariables = []string{"LD_LIBRARY_PATH", "PYTHONHOME"}
+// codeVariables name a directory of libraries or packages, and of nothing else.
+var codeVariables = []string{
+	"LD_LIBRARY_PATH", "PYTHONHOME", "PYTHONUSERBASE", "NODE_PATH", "GEM_HOME", "CARGO_HOME", "GOCACHE", "GOMODCACHE", "DENO_DIR", "BUN_INSTALL",
+	"NPM_CONFIG_CACHE", "npm_config_cache", "UV_CACHE_DIR", "UV_TOOL_DIR", "UV_PROJECT_ENVIRONMENT", "PIP_CACHE_DIR", "PIPX_HOME",
+}

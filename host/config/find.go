@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -38,6 +39,16 @@ func (l Location) UnderPaths() (paths []string) {
 		paths = append(paths, u.Path)
 	}
 	return paths
+}
+
+// Has reports whether a file is the configuration, or one of the files of its directory, under
+// whatever name.
+func (l Location) Has(file string) bool {
+	if l.Text != nil {
+		return false
+	}
+	names, err := filesAt(l.Path)
+	return err == nil && slices.ContainsFunc(names, func(name string) bool { return sameFile(name, file) })
 }
 
 // Canonical returns the absolute path of the configuration in a directory without

@@ -12,7 +12,7 @@ func TestOutlineShowsTheSandbox(t *testing.T) {
 		transport, text, want, absent string
 	}{
 		"settings of a known program":       {"cli", `command = ["gh"]`, "reads ~/.config/gh, ~/.gitconfig, ~/.config/git/config, by its program: its settings with its token", "contacts"},
-		"caches of a known program":         {"cli", `command = ["go", "vet"]`, "writes ~/.cache/junctor-programs/go-build/, by its program: what it has built", "~/.cache/go-build"},
+		"caches of a known program":         {"cli", `command = ["go", "vet"]`, "writes ~/.cache/junctor-programs/SERVER/go-build/, by its program: what it has built", "~/.cache/go-build"},
 		"a program behind env":              {"cli", `command = ["env", "A=b", "kubectl"]`, "reads ~/.kube", ""},
 		"an unknown program":                {"cli", `command = ["./x"]`, "runs DIR/x", "by its program"},
 		"a program of another transport":    {"stdio", `command = ["gh"]`, "runs", "by its program"},

@@ -219,7 +219,7 @@ func existing(dir string, value any) (all []string) {
 				continue
 			}
 			path := absoluteIn(dir, text)
-			if _, err := os.Lstat(path); err == nil {
+			if sandbox.MayExist(path) {
 				all = append(all, path)
 			}
 		}

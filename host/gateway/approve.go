@@ -54,11 +54,8 @@ func (r *request) approvalCall() *approval.Call {
 	if r.method == mcp.MethodGetPrompt {
 		arguments = mcp.Member(r.params, "arguments")
 	}
-	if others := r.otherMembers(); others != nil {
-		arguments = mcp.SetMember(others, "arguments", arguments)
-	}
 	return &approval.Call{
-		Principal: r.principal, Item: r.item, Arguments: arguments, Terms: *r.approval, Rule: r.rule, Client: r.Client(),
+		Principal: r.principal, Item: r.item, Arguments: arguments, Others: r.otherMembers(), Terms: *r.approval, Rule: r.rule, Client: r.Client(),
 	}
 }
 
@@ -142,7 +139,7 @@ func (r *request) approvalQuestion() (params []byte, whole bool) {
 		shown = "\n" + approval.Show(mcp.Member(r.params, "arguments"), nil)
 	}
 	if others := r.otherMembers(); others != nil {
-		shown += "\n" + approval.Show(others, nil)
+		shown += "\nbeside its arguments: " + approval.Show(others, nil)
 	}
 	text += shown
 	switch {

@@ -96,9 +96,12 @@ func TestApprovalByOperator(t *testing.T) {
 				t.Errorf("other members: %s", other)
 			}
 			if all := a.store.All(); !slices.ContainsFunc(all, func(w approval.Pending) bool {
-				return string(w.Call.Arguments) == `{"extra":"x","task":{"ttl":1},"arguments":{"n":1}}`
+				return string(w.Call.Arguments) == `{"n":1}` && string(w.Call.Others) == `{"extra":"x","task":{"ttl":1}}`
 			}) {
 				t.Errorf("the operator does not see other members: %+v", all)
+			}
+			if other := alice.asks(strings.Replace(legacyCallOfX, `{"n":%d}`, `{"extra":"x","task":{"ttl":1},"arguments":{"n":%d}}`, 1), 9, 1); !strings.Contains(other, "approval_required") || len(a.store.All()) != 5 {
+				t.Errorf("arguments that look like other members: %s %+v", other, a.store.All())
 			}
 			if a.calls() != 0 {
 				t.Fatalf("the server got %d calls", a.calls())
@@ -109,7 +112,7 @@ func TestApprovalByOperator(t *testing.T) {
 			if again := alice.asks(legacyCallOfX, 7, 1); !strings.Contains(again, "approval_required") || a.calls() != 1 {
 				t.Errorf("an approval was used twice: %s", again)
 			}
-			if events := a.recorded.take(); len(events) != 8+2 { // and initialize
+			if events := a.recorded.take(); len(events) != 9+2 { // and initialize
 				t.Errorf("the audit was told of %d requests: %+v", len(events), events)
 			}
 		})

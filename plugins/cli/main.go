@@ -9,6 +9,8 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
 
 	"github.com/junctor-mcp/junctor/plugins/cli/wall"
 	"github.com/junctor-mcp/junctor/sdk"
@@ -36,12 +38,19 @@ func open(_ context.Context, s *sdk.Server, set *settings) (sdk.Conn, error) {
 	p := program{path: path, dir: dir, env: env}
 	p.wall, err = wall.New(wall.Options{
 		Program: path, Command: set.Command, Dir: dir, PathVar: stdio.Getenv(env, "PATH"), ConfigDir: s.Dir, Private: s.Private, Protected: s.Protected, Changeable: s.Changeable,
-		Settings: set.Sandbox, Limits: set.Limits.process(),
+		Caches: cacheName(s), Settings: set.Sandbox, Limits: set.Limits.process(),
 	})
 	if err != nil {
 		return nil, err
 	}
 	return newServer(s, set, p), nil
+}
+
+// cacheName returns a name for the caches of a server's program, which other servers do not
+// have: what one writes there, another one would run with its secrets.
+func cacheName(s *sdk.Server) string {
+	digest := sha256.Sum256([]byte(s.Dir + "\x00" + s.Name + "\x00" + s.Tenant))
+	return fmt.Sprintf("%s-%x", s.Name, digest[:4])
 }
 
 func plugin() *sdk.Plugin {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/sandbox"
 )
 
@@ -134,18 +135,20 @@ func (p *taskProgram) run(t *testing.T, port string) {
 		blocks = append(blocks, fmt.Sprintf(`{"name":"t%d","description":"d","argv":%s,"access":%q}`, i, quotedList(argv), one.access))
 	}
 	site := taskSite(t)
-	if p.name == "go" { // its cache is cold in a new home directory, and to fill it takes longer than a call may
-		for _, one := range p.tasks {
-			fill := exec.Command("go", one.args...)
-			fill.Dir, fill.Env = site, []string{"HOME=" + os.Getenv("HOME"), "PATH=" + os.Getenv("PATH"), "GOCACHE=" + filepath.Join(sandbox.Home(), ".cache/junctor-programs/go-build")}
-			_ = fill.Run()
-		}
-	}
 	settings := fmt.Sprintf(`{"command":[%q],"cwd":%q,"dangerous":[],"tool":[%s]`, p.name, site, strings.Join(blocks, ","))
 	if p.line != "" {
 		settings += `,"sandbox":` + p.line
 	}
 	h := openHost(t, settings+"}")
+	caches := filepath.Join(sandbox.Home(), ".cache/junctor-programs", cacheName(&sdk.Server{Dir: h.dir}))
+	t.Cleanup(func() { _ = os.RemoveAll(caches) })
+	if p.name == "go" { // its cache is cold, and to fill it takes longer than a call may
+		for _, one := range p.tasks {
+			fill := exec.Command("go", one.args...)
+			fill.Dir, fill.Env = site, []string{"HOME=" + os.Getenv("HOME"), "PATH=" + os.Getenv("PATH"), "GOCACHE=" + filepath.Join(caches, "go-build")}
+			_ = fill.Run()
+		}
+	}
 	for i, one := range p.tasks {
 		r := h.call(fmt.Sprintf("t%d", i), `{}`)
 		if r.Result.ExitCode != 0 && !(p.name == "diff" && r.Result.ExitCode == 1) || !one.want.MatchString(r.Result.Stdout) {

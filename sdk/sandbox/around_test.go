@@ -210,7 +210,7 @@ func TestNeedsOfPrograms(t *testing.T) {
 		{[]string{"/usr/bin/git"}, "read ~/.gitconfig"},
 		{[]string{"env", "A=b", "git"}, "read ~/.gitconfig"},
 		{[]string{"timeout", "5", "kubectl"}, "read ~/.kube"},
-		{[]string{"pip3.11"}, "cache ~/.cache/junctor-programs/pip/"},
+		{[]string{"pip3.11"}, "cache ~/.cache/junctor-programs/SERVER/pip/"},
 		{[]string{"curl"}, "read ~/.curlrc"},
 		{[]string{"no-such-program"}, ""},
 		{[]string{}, ""},

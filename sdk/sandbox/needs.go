@@ -16,6 +16,9 @@ var needsText string
 // A Kind is what a program needs.
 type Kind string
 
+// ServerPart stands for the server in the paths of a [CacheNeed].
+const ServerPart = "SERVER"
+
 // The kinds of needs.
 const (
 	ReadNeed        Kind = "read"

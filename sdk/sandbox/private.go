@@ -1,6 +1,8 @@
 package sandbox
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -72,17 +74,21 @@ func Private() []string {
 
 // present returns the paths that exist.
 func present(paths []string) []string {
-	return slices.DeleteFunc(paths, func(path string) bool {
-		_, err := os.Lstat(path)
-		return err != nil
-	})
+	return slices.DeleteFunc(paths, func(path string) bool { return !MayExist(path) })
+}
+
+// MayExist reports whether a path exists or lies in a directory that is shut to this process. A
+// program of the same user can open such a directory again.
+func MayExist(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil || errors.Is(err, fs.ErrPermission)
 }
 
 // PrivateIn returns the credentials and private files that are in a directory that looks like a
 // home directory, wherever it lies, or nil.
 func PrivateIn(dir string) []string {
 	for _, sign := range []string{".ssh", ".gnupg", ".aws", ".bash_history", ".profile"} {
-		if _, err := os.Lstat(filepath.Join(dir, sign)); err == nil {
+		if MayExist(filepath.Join(dir, sign)) {
 			return present(credentialsIn(dir))
 		}
 	}
@@ -134,6 +140,9 @@ func HiddenIn(home string) []string {
 		return nil
 	}
 	entries, err := os.ReadDir(home)
+	if errors.Is(err, fs.ErrPermission) {
+		return []string{home} // with what may be hidden in it
+	}
 	if err != nil {
 		return nil
 	}

@@ -2,6 +2,8 @@ package wall
 
 import (
 	"bufio"
+	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -16,16 +18,19 @@ import (
 
 const (
 	// maxNamed bounds the entries that are compared with files which have several names.
-	maxNamed = 50_000
+	maxNamed = 500_000
 	// maxMounts bounds what is read of the list of mounts, in bytes.
 	maxMounts = 1 << 20
 )
 
 // aliases returns other names that files have in a directory: behind mounts of the directories
-// above them, and by hard links. The kernel's rules are about files, not about names.
-func aliases(files []string, dir string) []string {
+// above them, and by hard links. The kernel's rules are about files, not about names. A
+// directory that is shut may hold others, so it counts as one. It fails where there are too many
+// entries.
+func aliases(files []string, dir string) ([]string, error) {
 	all := mounted(files, append(mountsIn(dir), dir))
-	return append(all, linked(files, dir)...)
+	hard, err := linked(files, dir)
+	return append(all, hard...), err
 }
 
 // mounted returns the names of files behind directories that are one of those above them.
@@ -88,22 +93,27 @@ func unescape(path string) string {
 	return b.String()
 }
 
-// linked returns the hard links below a directory to those of the files that have several names.
-func linked(files []string, dir string) (all []string) {
+// linked returns the hard links below a directory to those of the files that have several
+// names, and the directories in which they may be.
+func linked(files []string, dir string) (all []string, err error) {
 	type inode struct{ device, number uint64 }
 	several := map[inode]bool{}
+	one := ""
 	for _, file := range files {
 		if at, links := inodeOf(file); links > 1 {
-			several[inode(at)] = true
+			several[inode(at)], one = true, file
 		}
 	}
 	if len(several) == 0 {
-		return nil
+		return nil, nil
 	}
 	left := maxNamed
-	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if left--; left < 0 {
-			return fs.SkipAll
+			return fmt.Errorf("it has more than %d entries, too many to look for other names of %s, which has several hard links", maxNamed, one)
+		}
+		if errors.Is(err, fs.ErrPermission) {
+			all = append(all, path)
 		}
 		if err != nil || !e.Type().IsRegular() || slices.Contains(files, path) {
 			return nil
@@ -113,7 +123,7 @@ func linked(files []string, dir string) (all []string) {
 		}
 		return nil
 	})
-	return all
+	return all, err
 }
 
 // inodeOf returns the identity of a regular file, and how many names it has; 0 if it is none.

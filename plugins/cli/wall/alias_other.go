@@ -3,4 +3,4 @@
 package wall
 
 // aliases returns nothing: no rule about files is enforced here.
-func aliases([]string, string) []string { return nil }
+func aliases([]string, string) ([]string, error) { return nil, nil }

@@ -62,6 +62,7 @@ type Options struct {
 	Private    []string  // files that no tool may reach; see sdk.Server
 	Protected  []string  // files that no tool may change; see sdk.Server
 	Changeable []string  // directories that tools of other programs may change; see sdk.Server
+	Caches     string    // the name of the directory for the caches of this server's program
 	Settings   *Settings // nil if there is no block
 	Limits     process.Limits
 }
@@ -115,9 +116,11 @@ func New(o Options) (*Wall, error) {
 		e.Code = sdk.Unavailable
 		return nil, e
 	}
-	w.hidden = append(w.hidden, aliases(w.hidden, w.o.Dir)...)
-	w.own = append(w.own, aliases(w.own, w.o.Dir)...)
-	w.private = aliases(sandbox.Private(), w.o.Dir)
+	if err := w.addAliases(); err != nil {
+		e := sdk.AttrErrorf("cwd", "cannot be granted to the program: %v", err)
+		e.Code, e.Hint = sdk.Unavailable, "choose a directory below it, or remove the other names of the file"
+		return nil, e
+	}
 	if o.Settings != nil {
 		w.network, _ = sandbox.ParseNetwork(o.Settings.Network) // Check has parsed it
 		if err := w.addBlock(o.Settings); err != nil {
@@ -141,6 +144,16 @@ func New(o Options) (*Wall, error) {
 		Executable: o.Program, Command: o.Command, Dir: o.Dir, Path: o.PathVar, Writable: slices.Concat(w.dir.Paths, w.write), Private: belonging(w.hidden, "/"),
 	})
 	return w, nil
+}
+
+// addAliases adds other names that private files, and those of Junctor, have in the working
+// directory.
+func (w *Wall) addAliases() error {
+	hidden, err := aliases(w.hidden, w.o.Dir)
+	own, err2 := aliases(w.own, w.o.Dir)
+	private, err3 := aliases(sandbox.Private(), w.o.Dir)
+	w.hidden, w.own, w.private = append(w.hidden, hidden...), append(w.own, own...), private
+	return errors.Join(err, err2, err3)
 }
 
 // addBlock adds the paths of the block.
@@ -196,7 +209,7 @@ func (w *Wall) named(path string) ([]string, error) {
 func (w *Wall) addNeeds() {
 	for _, need := range sandbox.Needs(w.o.Command) {
 		for i, item := range need.Paths {
-			path, err := w.needed(sandbox.Expand(item, "/"))
+			path, err := w.needed(sandbox.Expand(strings.Replace(item, sandbox.ServerPart, w.o.Caches, 1), "/"))
 			if err != nil {
 				continue
 			}
