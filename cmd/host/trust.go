@@ -267,12 +267,18 @@ func (e *env) askAgain(ctx context.Context, at *config.Location, may bool) (conf
 			continue
 		}
 		path, _ := l.Canonical()
+		names := l.Names()
 		for _, r := range records {
 			switch {
 			case i == 0 && r.Path == path:
 				at.Found, at.Named = true, true
-			case r.Path == path || l.Has(r.Path):
-				if _, diags, err := e.trusted(ctx, config.Location{Path: r.Path, Found: true}, may); err != nil || diags.HasErrors() {
+			case slices.Contains(names, r.Path) || slices.Contains(names, filepath.Dir(r.Path)) || l.Has(r.Path):
+				known := config.Location{Path: r.Path, Found: true}
+				if real, err := known.Canonical(); err == nil && real != r.Path {
+					return nil, fault.New(fault.ConfigUntrusted, "%s leads to %s, and the configuration that was trusted there was another one", r.Path, real).
+						WithHint("a directory on the way to it became a link; remove the link, or name the configuration by the other path")
+				}
+				if _, diags, err := e.trusted(ctx, known, may); err != nil || diags.HasErrors() {
 					return diags, err
 				}
 			}

@@ -140,6 +140,9 @@ func (r *commandReader) addDirs(line string) {
 	for _, part := range strings.FieldsFunc(line, separatesWords) {
 		for _, name := range []string{part, strings.TrimPrefix(part, "-C")} {
 			path := absoluteIn(r.dir, name)
+			if real, ok := r.kernelPath(name); ok {
+				path = real
+			}
 			if name != "" && isDirectory(path) && len(r.dirs) < maxCommandDirs && !slices.Contains(r.dirs, path) {
 				r.dirs = append(r.dirs, path)
 				r.environment(filepath.Join(path, "bin", "python"))
@@ -301,11 +304,11 @@ func (r *commandReader) named(part string, scripts bool) {
 		names = append(names, part[2:])
 	}
 	for _, name := range names {
-		r.behindLinks(name)
 		if r.wrapped && !(r.interprets && isScript(name)) {
 			r.executables(name)
 			continue
 		}
+		r.behindLinks(name)
 		r.inAll(name, []string{""})
 		if scripts && !r.wrapped && !strings.ContainsRune(name, filepath.Separator) { // "app.main" of uvicorn
 			r.inAll(strings.ReplaceAll(name, ".", "/"), moduleFiles)
@@ -316,19 +319,23 @@ func (r *commandReader) named(part string, scripts bool) {
 	}
 }
 
-// behindLinks adds the file that the kernel finds under a name with "..", which may follow a
-// link.
+// behindLinks adds the file that the kernel finds under a name.
 func (r *commandReader) behindLinks(name string) {
-	if !strings.Contains(name, "..") {
-		return
-	}
-	path := name
-	if !filepath.IsAbs(path) {
-		path = r.dir + string(filepath.Separator) + path
-	}
-	if real, err := filepath.EvalSymlinks(path); err == nil && !isDirectory(real) {
+	if real, ok := r.kernelPath(name); ok && !isDirectory(real) {
 		r.found = append(r.found, real)
 	}
+}
+
+// kernelPath returns what the kernel finds under a name with "..", which may be behind a link.
+func (r *commandReader) kernelPath(name string) (string, bool) {
+	if !strings.Contains(name, "..") {
+		return "", false
+	}
+	if !filepath.IsAbs(name) {
+		name = r.dir + string(filepath.Separator) + name
+	}
+	real, err := filepath.EvalSymlinks(name)
+	return real, err == nil
 }
 
 // inAll adds the files with a name and one of the endings that exist in the directories.

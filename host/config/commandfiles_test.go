@@ -44,6 +44,7 @@ func TestFilesOfCommands(t *testing.T) {
 	}
 	for name, text := range map[string]string{
 		"first.sh": "#!" + root + "/venv/bin/python\n", "envfirst.sh": "#!/usr/bin/env -S tool --import=./pre.js\n", "relative.sh": "#! ./a.sh\n",
+		"behind.sh": "#!" + root + "/todeep/../a.sh\n",
 	} {
 		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o700); err != nil {
 			t.Fatal(err)
@@ -159,6 +160,9 @@ func TestFilesOfCommands(t *testing.T) {
 		{"DIR/first.sh", "", "venv", ""},
 		{"DIR/envfirst.sh", "PATH=DIR/bin", "bin/tool pre.js", ""},
 		{"DIR/relative.sh", "", "a.sh", ""},
+		{"DIR/envfirst.sh", "PATH=DIR/sub:DIR/bin", "sub/tool bin/tool", ""},
+		{"DIR/behind.sh", "", "sub/a.sh", ""},
+		{"make|-C|todeep/../../sub2", "", "sub2/Makefile", ""},
 		{"linked/served", "", "venv", ""},
 		{"uvicorn|pkg.mod:app", "", "pkg/mod.py", ""},
 		{"make|-Csub2|serve", "", "sub2/Makefile", ""},

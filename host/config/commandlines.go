@@ -58,14 +58,19 @@ func (r *commandReader) interpreters() {
 		}
 		seen[path] = true
 		words := sandbox.Interpreter(path)
+		started := false // the program of env is known
 		for at, word := range words {
+			r.behindLinks(word)
 			switch {
 			case at == 0 && !filepath.IsAbs(word):
 				r.existing(r.dir, word)
 			case filepath.IsAbs(word):
 				r.existing("", word)
 			case filepath.Base(words[0]) == "env":
-				r.inPath(word)
+				if !started && !strings.HasPrefix(word, "-") && !strings.Contains(word, "=") {
+					started = true
+					r.program(word)
+				}
 				for _, part := range strings.FieldsFunc(word, separatesWords) {
 					r.named(part, true)
 				}

@@ -51,6 +51,26 @@ func (l Location) Has(file string) bool {
 	return err == nil && slices.ContainsFunc(names, func(name string) bool { return sameFile(name, file) })
 }
 
+// Names returns the absolute paths of the configuration with the links of its first directories
+// resolved, of none to all. Where a directory was replaced by a link, one of them is the path
+// that it had before.
+func (l Location) Names() []string {
+	path, err := filepath.Abs(l.Path)
+	if err != nil || l.Text != nil {
+		return nil
+	}
+	all := []string{path}
+	for i := 1; i < len(path); i++ {
+		if path[i] != filepath.Separator {
+			continue
+		}
+		if real, err := filepath.EvalSymlinks(path[:i]); err == nil && real != path[:i] {
+			all = append(all, filepath.Join(real, path[i:]))
+		}
+	}
+	return all
+}
+
 // Canonical returns the absolute path of the configuration in a directory without
 // symbolic links. A file that is itself a symbolic link keeps its own name.
 // Relative paths in it start at the link's directory, so two links to one file are

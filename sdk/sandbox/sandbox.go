@@ -36,6 +36,9 @@ type Rules struct {
 	List []string `json:"list,omitempty"`
 	// Write holds files and directories that the program may also change.
 	Write []string `json:"write,omitempty"`
+	// Data is Write, but for making links, pipes and sockets in a directory. Another program
+	// that writes there does not follow a link elsewhere.
+	Data []string `json:"data,omitempty"`
 	// Devices holds devices that the program may read and write.
 	Devices []string `json:"devices,omitempty"`
 

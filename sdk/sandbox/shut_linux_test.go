@@ -12,7 +12,7 @@ import (
 )
 
 // TestShutDirectories: a program can shut a directory of its user and open it again later.
-// Meanwhile nobody sees what is in it, so it counts as private as a whole.
+// Meanwhile Junctor does not see what is in it, so it counts as private as a whole.
 func TestShutDirectories(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "home")
 	if err := os.MkdirAll(filepath.Join(home, ".ssh"), 0o700); err != nil {

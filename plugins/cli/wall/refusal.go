@@ -201,7 +201,7 @@ func (w *Wall) refuses(r *sandbox.Rules, path string) bool {
 		return slices.ContainsFunc(list, func(p string) bool { return p == real || sandbox.Within(real, p) })
 	}
 	switch {
-	case in(r.Write):
+	case in(r.Write), in(r.Data):
 		return false
 	case !exists:
 		return true

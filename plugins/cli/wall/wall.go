@@ -75,6 +75,7 @@ type Wall struct {
 	program []string      // what the program needs to start
 	read    []string      // granted by the table and the block
 	write   []string      // granted to tools that write
+	data    []string      // the same, where they make no links
 	made    []string      // directories to make before a tool that writes runs
 	caches  []string      // directories to make before any tool runs
 	env     []string      // the variables that name these, as NAME=PATH
@@ -141,7 +142,7 @@ func New(o Options) (*Wall, error) {
 	g, err := w.cwd(listing)
 	w.lists = err == nil && len(g.Without) == 0 && len(w.dir.Without) > 0
 	w.program = sandbox.Program(sandbox.Start{
-		Executable: o.Program, Command: o.Command, Dir: o.Dir, Path: o.PathVar, Writable: slices.Concat(w.dir.Paths, w.write), Private: belonging(w.hidden, "/"),
+		Executable: o.Program, Command: o.Command, Dir: o.Dir, Path: o.PathVar, Writable: slices.Concat(w.dir.Paths, w.write, w.data), Private: belonging(w.hidden, "/"),
 	})
 	return w, nil
 }
@@ -218,7 +219,7 @@ func (w *Wall) addNeeds() {
 				continue
 			}
 			if need.Kind == sandbox.WriteNeed {
-				w.write = append(w.write, path)
+				w.data = append(w.data, path)
 				if strings.HasSuffix(item, "/") {
 					w.made = append(w.made, path)
 				}
@@ -266,7 +267,7 @@ func (w *Wall) cwd(how access) (sandbox.Grant, error) {
 	switch {
 	case how == changing && !covers(w.write, w.o.Dir):
 		forbidden = append(forbidden, belonging(w.own, w.o.Dir)...)
-	case how == reading && !covers(slices.Concat(w.read, w.write), w.o.Dir):
+	case how == reading && !covers(slices.Concat(w.read, w.write, w.data), w.o.Dir):
 		forbidden = append(forbidden, belonging(w.hidden, w.o.Dir)...)
 	}
 	g, err := around(w.o.Dir, forbidden)
@@ -274,7 +275,7 @@ func (w *Wall) cwd(how access) (sandbox.Grant, error) {
 	switch {
 	case err == nil:
 		return g, nil
-	case is && covers(slices.Concat(w.read, w.write), w.o.Dir):
+	case is && covers(slices.Concat(w.read, w.write, w.data), w.o.Dir):
 		return sandbox.Grant{}, nil
 	case is && isOwn(inside.Forbidden):
 		return sandbox.Grant{}, nil
@@ -362,7 +363,7 @@ type Use struct {
 
 // Call returns the rules for one run of a tool.
 func (w *Wall) Call(use Use) (*sandbox.Rules, error) {
-	cwd, err := w.reach(use, reading)
+	cwd, far, err := w.reach(use, reading)
 	if err != nil {
 		return nil, err
 	}
@@ -376,34 +377,35 @@ func (w *Wall) Call(use Use) (*sandbox.Rules, error) {
 	}
 	r.Attributes = use.Writes
 	if !use.Writes {
-		r.Read = slices.Concat(r.Read, cwd, w.write)
+		r.Read = slices.Concat(r.Read, cwd, far, w.write, w.data)
 		return r, nil
 	}
-	changed, err := w.reach(use, changing)
+	changed, changedFar, err := w.reach(use, changing)
 	if err != nil {
 		return nil, err
 	}
 	for _, dir := range w.made {
 		_ = os.MkdirAll(dir, 0o700) // without it the program reports that it cannot write there
 	}
-	r.Read = slices.Concat(r.Read, cwd)
+	r.Read = slices.Concat(r.Read, cwd, far)
 	r.Write = slices.Concat(r.Write, changed, w.write)
+	r.Data = slices.Concat(w.data, changedFar)
 	return r, nil
 }
 
 // reach returns what a run reaches of the working directory, and of all others if its
 // arguments may be paths anywhere. Files come and go, so it looks each time.
-func (w *Wall) reach(use Use, how access) ([]string, error) {
+func (w *Wall) reach(use Use, how access) (near, far []string, err error) {
 	cwd, err := w.cwd(how)
 	if !use.Anywhere {
-		return cwd.Paths, err
+		return cwd.Paths, nil, err
 	}
 	forbidden := append(private(), belonging(w.hidden, "/")...)
 	if how == changing {
 		forbidden = slices.Concat(private(), sandbox.Unchanged(w.o.PathVar), belonging(w.own, "/"))
 	}
 	all, err := everywhere(forbidden)
-	return append(all.Paths, cwd.Paths...), err
+	return cwd.Paths, all.Paths, err
 }
 
 // everywhere returns the grant for all directories without the forbidden paths. One
@@ -424,7 +426,7 @@ func everywhere(forbidden []string) (sandbox.Grant, error) {
 func (w *Wall) Probe(work, dir string) *sandbox.Rules {
 	r := w.rules()
 	r.Network, r.UnixSockets, r.Limits = sandbox.Network{}, false, process.Limits{}
-	r.Read = slices.Concat(r.Read, w.dir.Paths, w.write)
+	r.Read = slices.Concat(r.Read, w.dir.Paths, w.write, w.data)
 	r.Write = append(r.Write, work)
 	if g, err := sandbox.Around(dir, append(private(), belonging(w.hidden, "/")...)); dir != "" && err == nil {
 		r.Read = append(r.Read, g.Paths...)

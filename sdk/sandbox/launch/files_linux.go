@@ -41,7 +41,7 @@ const ownDir = "/proc/self"
 // addRuleset adds the Landlock ruleset for the files and TCP ports of rules to a
 // plan. It restricts nothing itself.
 func addRuleset(plan *launchplan.Plan, rules *sandbox.Rules, abi int) (ruleset *os.File, err error) {
-	if len(rules.List)+len(rules.Read)+len(rules.Write)+len(rules.Devices) > maxFiles {
+	if len(rules.List)+len(rules.Read)+len(rules.Write)+len(rules.Data)+len(rules.Devices) > maxFiles {
 		return nil, errors.New("the rules name too many files and directories")
 	}
 	if slices.Contains(rules.Read, ownDir) {
@@ -94,6 +94,7 @@ func addFiles(ruleset int, rules *sandbox.Rules, abi int) error {
 		{rules.List, 0, ll.AccessFSReadDir},
 		{rules.Read, readFile, readDir},
 		{rules.Write, writeFile, move},
+		{rules.Data, writeFile, move &^ (ll.AccessFSMakeSym | ll.AccessFSMakeFifo | ll.AccessFSMakeSock)},
 		{rules.Devices, device, readDir},
 	} {
 		for _, path := range list.paths {
