@@ -160,6 +160,9 @@ var shapes = map[string]func(raw []byte) (fitted []byte, left []string){
 // the result has the host's names and texts. The second result is the reason for
 // omitting the item, or "".
 func newItem(s *Server, kind, id string, raw []byte) (Item, string) {
+	if s.Access == "" { // the bundled transport speaks for Junctor
+		raw = mcp.WithoutOwnMeta(raw)
+	}
 	raw, left := shapes[kind](raw)
 	raw = s.Describe.item(kind, raw)
 	it := Item{Server: s.Name, Raw: raw, left: left}

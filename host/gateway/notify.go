@@ -12,6 +12,7 @@ import (
 // ServerNotification handles a notification of a server. It does not wait, because the
 // goroutine that reads the server's messages calls it.
 func (p *serverPeer) ServerNotification(u *upstream.Upstream, about any, method string, params []byte) {
+	params = mcp.WithoutOwnMeta(params)
 	switch method {
 	case mcp.NoteToolsChanged, mcp.NotePromptsChanged, mcp.NoteResChanged:
 		p.gw.catalog.Changed(u.Name())
@@ -25,7 +26,7 @@ func (p *serverPeer) ServerNotification(u *upstream.Upstream, about any, method 
 		for _, s := range p.audience() {
 			clients = append(clients, s.subs)
 		}
-		subscription.TaskStatus(clients, u, params)
+		subscription.TaskStatus(clients, u, fitTask(params))
 	case mcp.NoteMessage:
 		if params, ok := p.fitLogMessage(params); ok {
 			p.onLogMessage(about, params)

@@ -80,7 +80,7 @@ func (p *progress) sendHeld() {
 // pass sends a notification under the client's token. The caller holds mu.
 func (p *progress) pass(params []byte) {
 	p.last = time.Now()
-	p.send(mcp.SetMember(params, "progressToken", p.token))
+	p.send(mcp.SetMember(mcp.WithoutOwnMeta(params), "progressToken", p.token))
 }
 
 // discard drops the held notification and all later ones.

@@ -13,6 +13,9 @@ import (
 // relay sends a request to the server of its item, over the connection that is
 // meant for its client, and answers what the server asks on the way.
 func relay(ctx context.Context, r *request) (response, error) {
+	if r.modern {
+		r.params = answersForServer(r.params)
+	}
 	switch {
 	case r.local != nil:
 		return r.relayLocal(ctx)
@@ -71,6 +74,7 @@ func (r *request) send(ctx context.Context, up *upstream.Upstream, call *upstrea
 
 // inspect looks at the result of a server, as the server made it.
 func (r *request) inspect(reply *upstream.Reply) error {
+	reply.Result = r.serverWords(reply)
 	var known []byte
 	unfit := ""
 	if r.method == mcp.MethodCallTool {
@@ -138,7 +142,7 @@ func (r *request) convert(reply *upstream.Reply, err error) (response, error) {
 // convertError is convert for an error. A modern client is asked to send its user
 // to the pages that a legacy server names in an error.
 func (r *request) convertError(reply *upstream.Reply) (response, error) {
-	rpcErr := reply.Error
+	rpcErr := mcp.ServerError(reply.Error)
 	switch {
 	case !r.modern:
 		r.rememberPendingURLs(rpcErr)

@@ -117,7 +117,7 @@ func (p *serverPeer) Capabilities() []byte {
 // ServerRequest answers what a server asks.
 func (p *serverPeer) ServerRequest(ctx context.Context, u *upstream.Upstream, about any, method string, params []byte) (result, rpcErr []byte) {
 	defer func() { p.gw.countQuestion(method, rpcErr) }()
-	return p.answer(ctx, u, about, method, params)
+	return p.answer(ctx, u, about, method, mcp.WithoutOwnMeta(params))
 }
 
 // answer answers what a server asks.

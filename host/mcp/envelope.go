@@ -249,9 +249,14 @@ func boundText(text string) string {
 // errorFrom returns an internal error with the original in its data, or the beginning
 // of it.
 func errorFrom(message string, original []byte) []byte {
-	e := ErrorObject(CodeInternal, message, nil)
-	if len(original) > maxOriginal {
-		original = AppendText(nil, truncate.Bytes(string(original), maxOriginal))
+	return SetPath(ErrorObject(CodeInternal, message, nil), []string{"data", "original"}, originalError(original))
+}
+
+// originalError returns an error for the data of its correction, or the beginning of it as
+// a text.
+func originalError(raw []byte) []byte {
+	if len(raw) > maxOriginal {
+		return AppendText(nil, truncate.Bytes(string(raw), maxOriginal))
 	}
-	return SetPath(e, []string{"data", "original"}, original)
+	return raw
 }

@@ -54,6 +54,7 @@ type Names struct {
 	links bool
 	odd   bool // see Plain
 	nulls bool // a member is null
+	own   bool // see MayHaveOwnMeta
 }
 
 const (
@@ -83,10 +84,13 @@ func (n Names) MayLink() bool { return n.links }
 func NamesOf(result []byte) Names {
 	m, err := Parse(AppendResult(nil, ID("0"), result))
 	if err != nil {
-		return Names{more: true, links: true, odd: true} // it nests too deep
+		return Names{more: true, links: true, odd: true, own: true} // it nests too deep
 	}
 	return m.Names
 }
+
+// MayHaveOwnMeta reports whether the result may have what [WithoutOwnMeta] removes.
+func (n Names) MayHaveOwnMeta() bool { return n.own }
 
 // Nulls reports whether a member of the object is null.
 func (n Names) Nulls() bool { return n.nulls }

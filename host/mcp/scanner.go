@@ -230,6 +230,9 @@ func (s *scanner) memberValue(n name) error {
 	if s.inResult && s.isLink(n) {
 		s.result.links = true
 	}
+	if s.inResult && s.isOwnName(n) {
+		s.result.own = true
+	}
 	if s.depth > 1 || s.handler == nil {
 		return s.value()
 	}
