@@ -303,3 +303,26 @@ func TestInitializeAgain(t *testing.T) {
 		}
 	}
 }
+
+// TestAnswerWithoutEmptyLine checks an answer in a stream that stays open and does not end the
+// event.
+func TestAnswerWithoutEmptyLine(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]string{"end of the line": "\n", "nothing": ""} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := answering(t, func(w http.ResponseWriter, r *http.Request, _ string) bool {
+				w.Header().Set("Content-Type", "text/event-stream")
+				_, _ = io.WriteString(w, "data: "+result(7)+end)
+				_ = http.NewResponseController(w).Flush()
+				<-r.Context().Done()
+				return true
+			})
+			c := connect(t, s.url)
+			c.send(request(7, "tools/call"))
+			if g := c.next(); g.err != nil || g.msg != result(7) {
+				t.Errorf("got %q, %v", g.msg, g.err)
+			}
+		})
+	}
+}

@@ -6,6 +6,7 @@ package sse
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -20,7 +21,13 @@ const (
 	prefixKept = 4 << 10        // bytes kept of an event that is too long
 	fieldMost  = 8 << 10        // maximum size in bytes of a line that is not data
 	retryMost  = 24 * time.Hour // maximum retry delay; a longer one is reduced to it
+
+	// quietTime is the silence after which a whole message is an event without an empty line.
+	quietTime = 250 * time.Millisecond
 )
+
+// errQuiet ends a line whose source is silent after a whole message.
+var errQuiet = errors.New("the source is silent")
 
 // An Event is one event. Data is empty if the event only sets an id or a retry
 // delay.
@@ -57,13 +64,20 @@ type Reader struct {
 	err        error
 	afterCR    bool // the last line ended in CR; skip an LF at the start of the next read
 	begun      bool
+	reading    chan read     // a read of buf that has not ended; nil: none
+	patience   time.Duration // silence after which the data is checked
 
 	data    []byte
-	lines   int   // number of data lines
 	size    int64 // bytes of data, including those beyond the limit
 	event   Event
 	any     bool     // the event sets data, an id or a retry delay
 	pending [][]byte // data of further events, which no empty line separated
+}
+
+// A read is the result of reading the source.
+type read struct {
+	n   int
+	err error
 }
 
 // NewReader returns a Reader of events with at most limit bytes of data.
@@ -73,8 +87,11 @@ func NewReader(src io.Reader, limit int) *Reader {
 
 // Next returns the next event. Events are separated by empty lines, but servers forget
 // these: JSON that is whole is an event also at the end of the stream, and if more JSON
-// follows. Anything else without an empty line at the end of the stream is ignored. After a
+// follows. A whole JSON-RPC message is one also if nothing follows for a short time.
+// Anything else without an empty line at the end of the stream is ignored. After a
 // [*TooLongError] Next may be called again. Any other error is that of the source and final.
+//
+// Next may leave a read of the source running, which ends with the source.
 func (r *Reader) Next() (*Event, error) {
 	if len(r.pending) > 0 {
 		r.event = Event{Name: r.event.Name, Data: r.pending[0]}
@@ -88,6 +105,9 @@ func (r *Reader) Next() (*Event, error) {
 			r.event.Data = bytes.TrimSuffix(r.data, []byte("\n"))
 			r.size = 0
 			return &r.event, nil
+		}
+		if err == errQuiet {
+			return &r.event, nil // message has set its data
 		}
 		if err != nil {
 			return nil, err
@@ -132,6 +152,17 @@ func (r *Reader) split() {
 	r.event.Data = first
 }
 
+// message reports whether the data is whole JSON-RPC messages, and makes them events.
+func (r *Reader) message() bool {
+	r.event.Data = bytes.TrimSuffix(r.data, []byte("\n"))
+	r.split()
+	if json.Valid(r.event.Data) && bytes.Contains(r.event.Data, []byte(`"jsonrpc"`)) {
+		return true
+	}
+	r.event.Data, r.pending = nil, nil
+	return false
+}
+
 // Owned returns the data of the last event as bytes that the caller owns. Large data is
 // not copied. The caller may call release, if it is not nil, to give the bytes back.
 func (r *Reader) Owned(data []byte) (owned []byte, release func()) {
@@ -147,7 +178,7 @@ func (r *Reader) reset() {
 	if cap(r.data) > 1<<20 {
 		r.data = nil
 	}
-	r.data, r.lines, r.size, r.event, r.any = r.data[:0], 0, 0, Event{}, false
+	r.data, r.size, r.event, r.any, r.patience = r.data[:0], 0, Event{}, false, quietTime
 }
 
 // line reads one line into the event and reports whether it ended the event. It
@@ -156,7 +187,7 @@ func (r *Reader) line() (end bool, err error) {
 	var head []byte // the line, or its start if it is a data line
 	kind := lineUnknown
 	for {
-		piece, whole, err := r.piece()
+		piece, whole, err := r.piece(kind == lineData || kind == lineUnknown && len(head) == 0)
 		if err != nil {
 			return false, err
 		}
@@ -247,8 +278,9 @@ func (r *Reader) field(line []byte) {
 }
 
 // piece returns the next bytes of the line, and whether they end it. The bytes
-// are valid until the next call.
-func (r *Reader) piece() (b []byte, whole bool, err error) {
+// are valid until the next call. If the data may end here, piece returns errQuiet when the
+// source is silent after a whole message.
+func (r *Reader) piece(mayEnd bool) (b []byte, whole bool, err error) {
 	for {
 		if r.afterCR && r.start < r.end {
 			if r.afterCR = false; r.buf[r.start] == '\n' {
@@ -258,7 +290,7 @@ func (r *Reader) piece() (b []byte, whole bool, err error) {
 		if r.start < r.end {
 			break
 		}
-		if err := r.fill(); err != nil {
+		if err := r.fill(mayEnd && r.size-1 <= int64(r.limit) && bytes.HasSuffix(bytes.TrimSpace(r.data), []byte("}"))); err != nil {
 			return nil, false, err
 		}
 	}
@@ -280,24 +312,63 @@ func (r *Reader) piece() (b []byte, whole bool, err error) {
 	return b[:i], true, nil
 }
 
-func (r *Reader) fill() error {
+// fill reads the source into the empty buffer. If mayEnd is true, the data may be a whole
+// message: fill then returns errQuiet if it is one and the source is silent. The wait grows
+// with each check, so that long data in pieces is not checked often.
+func (r *Reader) fill(mayEnd bool) error {
 	if r.err != nil {
 		return r.err
 	}
-	if r.end == len(r.buf) && r.end < readSize {
-		r.buf = make([]byte, 4*len(r.buf))
+	got, err := r.read(mayEnd)
+	if err != nil {
+		return err
 	}
-	r.start, r.end = 0, 0
-	n, err := r.src.Read(r.buf)
-	r.end, r.err = n, err
-	if !r.begun && n > 0 {
+	r.end, r.err = got.n, got.err
+	if !r.begun && got.n > 0 {
 		r.begun = true
 		// The stream may begin with a byte order mark. A mark that arrives in
 		// several reads is not detected; the first line is then an unknown
 		// field.
-		if bytes.HasPrefix(r.buf[:n], []byte("\xef\xbb\xbf")) {
+		if bytes.HasPrefix(r.buf[:got.n], []byte("\xef\xbb\xbf")) {
 			r.start = 3
 		}
 	}
 	return nil
+}
+
+// read returns the result of a read that is running, or of a new one. It fails with errQuiet
+// as fill does; the read is then left running.
+func (r *Reader) read(mayEnd bool) (got read, err error) {
+	if r.reading == nil {
+		if r.end == len(r.buf) && r.end < readSize {
+			r.buf = make([]byte, 4*len(r.buf))
+		}
+		r.start, r.end = 0, 0
+		if !mayEnd {
+			got.n, got.err = r.src.Read(r.buf)
+			return got, nil
+		}
+		done, buf := make(chan read, 1), r.buf
+		r.reading = done
+		go func() {
+			n, err := r.src.Read(buf)
+			done <- read{n, err}
+		}()
+	}
+	if mayEnd {
+		silence := time.NewTimer(r.patience)
+		defer silence.Stop()
+		select {
+		case got = <-r.reading:
+			r.reading = nil
+			return got, nil
+		case <-silence.C:
+			if r.message() {
+				return got, errQuiet
+			}
+			r.patience *= 2
+		}
+	}
+	got, r.reading = <-r.reading, nil
+	return got, nil
 }

@@ -12,11 +12,14 @@ import (
 )
 
 // all returns the events and errors of a stream as text.
-func all(src io.Reader, limit int) []string {
+func all(src io.Reader, limit int, after ...func()) []string {
 	r := NewReader(src, limit)
 	var list []string
 	for {
 		ev, err := r.Next()
+		for _, f := range after {
+			f()
+		}
 		if long, ok := errors.AsType[*TooLongError](err); ok {
 			list = append(list, fmt.Sprintf("long %d %s", long.Size, long.Prefix))
 			continue
@@ -80,6 +83,58 @@ func TestNext(t *testing.T) {
 				t.Errorf("%s %s: %q, want %q", c.name, name, got, c.want)
 			}
 		}
+	}
+}
+
+// TestSilence checks which data is an event when the source falls silent without an empty line.
+//
+// deviation: an answer in a stream that stays open, without the empty line behind it | reads it after 250 ms without more data if it is a whole message | ai#16865
+func TestSilence(t *testing.T) {
+	t.Parallel()
+	const one, two = `{"jsonrpc":"2.0","id":1}`, `{"jsonrpc":"2.0","id":2}`
+	for name, c := range map[string]struct {
+		sent, then string
+		want       string
+		waits      bool // the first event comes only after then
+	}{
+		"end of the line":     {"data: " + one + "\n", "\n\ndata: b\n\n", "|" + one + ",|b", false},
+		"no end of the line":  {"data: " + one, "\r\n\r\ndata: b\n\n", "|" + one + ",|b", false},
+		"spaces":              {"data: " + one + " \n", "\n", "|" + one + " ", false},
+		"id behind":           {"data: " + one + "\nid: 7\n", "\n", "|" + one + "|id=7", false},
+		"two":                 {"data: " + one + "\ndata: " + two + "\n", "\n", "|" + one + ",|" + two, false},
+		"several lines":       {"data: {\"jsonrpc\":\ndata: \"2.0\"}\n", "\n", "|{\"jsonrpc\":\n\"2.0\"}", false},
+		"data later":          {"data: " + one + "\n", "data: " + two + "\n\n", "|" + one + ",|" + two, false},
+		"cut":                 {"data: {\"jsonrpc\":{}", "}\n\n", `|{"jsonrpc":{}}`, true},
+		"first of two lines":  {"data: {\"jsonrpc\":{}\n", "data: }\n\n", "|{\"jsonrpc\":{}\n}", true},
+		"second of two lines": {"data: " + one + "\ndata: {\"a\":{}", "}\n\n", "|" + one + ",|{\"a\":{}}", true},
+		"not JSON-RPC":        {"data: {}\n", "data: 7\n\n", "|{},|7", true},
+		"not an object":       {"data: [\"jsonrpc\"]\n", "\n", `|["jsonrpc"]`, true},
+		"too long":            {"data: " + one + one + one + "\n", "\n", "long 72 " + one + one + one[:12], true},
+		"half of a field":     {"data: " + one + "\ni", "d: 7\n\n", "|" + one + "|id=7", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			src, server := io.Pipe()
+			go func() {
+				defer server.Close()
+				_, _ = io.WriteString(server, c.sent)
+				time.Sleep(5 * quietTime)
+				_, _ = io.WriteString(server, c.then)
+			}()
+			var first time.Duration
+			begun := time.Now()
+			got := all(src, 60, func() {
+				if first == 0 {
+					first = time.Since(begun)
+				}
+			})
+			if text := strings.Join(got, ","); text != c.want {
+				t.Errorf("got %q, want %q", text, c.want)
+			}
+			if first >= 5*quietTime != c.waits {
+				t.Errorf("the first event came after %s", first)
+			}
+		})
 	}
 }
 
