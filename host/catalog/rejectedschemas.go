@@ -52,7 +52,11 @@ func vetSchemas(raw []byte, d Describe) (_ []byte, r Refused, left []string) {
 			raw = mcp.DeleteMember(raw, "outputSchema")
 			return mcp.SetPath(raw, []string{"_meta", metaOutput}, mcp.AppendText(nil, "removed: "+r.Output)), r, left
 		}
-		raw, left = withMember(raw, "outputSchema", is), slices.Concat(left, out, more)
+		left = slices.Concat(left, out, more)
+		if is == nil {
+			return mcp.DeleteMember(raw, "outputSchema"), r, left
+		}
+		raw = withMember(raw, "outputSchema", is)
 	}
 	return raw, r, left
 }

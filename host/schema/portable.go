@@ -17,7 +17,8 @@ import (
 //
 // A keyword that does not fit is left out, because then the schema only accepts more;
 // left has the paths. Portable fails if the schema would accept less. A schema that fits
-// keeps its bytes.
+// keeps its bytes. portable is nil, and left the root, if the schema demands nothing: it
+// says nothing of results, but clients expect structured content because of it.
 func Portable(raw []byte) (portable []byte, left []string, err error) {
 	doc, err := vetExceptDangling(raw)
 	if err != nil {
@@ -32,13 +33,25 @@ func Portable(raw []byte) (portable []byte, left []string, err error) {
 			return nil, nil, err
 		}
 	}
-	if !p.changed {
+	switch {
+	case !p.demands():
+		return nil, []string{""}, nil
+	case !p.changed:
 		return raw, nil, nil
 	}
 	if err := p.checkReferences(); err != nil {
 		return nil, nil, err
 	}
 	return doc.root.node.json(nil), p.left, nil
+}
+
+// demands reports whether the root has a keyword that may refuse a result, or is a flag.
+func (p *porting) demands() bool {
+	n := p.root.node
+	return n.kind != '{' || slices.ContainsFunc(n.keys, func(key string) bool {
+		_, asserts := assertions[key]
+		return asserts || applicators[key].apply || slices.Contains(references, key)
+	})
 }
 
 // A porting is a run of Portable or Repair.

@@ -81,7 +81,7 @@ func FuzzPortable(f *testing.F) {
 		f.Add([]byte(c[0]))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		if got, _, err := Portable(raw); err == nil && len(raw) < 4<<10 {
+		if got, _, err := Portable(raw); err == nil && got != nil && len(raw) < 4<<10 {
 			checkPortable(t, got)
 		}
 	})

@@ -112,6 +112,8 @@ func fitTool(raw []byte) ([]byte, []string) {
 				out = append(out, more...)
 			}
 			switch {
+			case ok && was[0] == '{' && is == nil:
+				fitted, left = mcp.DeleteMember(fitted, name), append(left, out...)
 			case ok && was[0] == '{':
 				fitted, left = mcp.SetMember(fitted, name, is), append(left, out...)
 			case name == "inputSchema":
