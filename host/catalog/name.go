@@ -11,7 +11,6 @@ import (
 
 const (
 	maxExposed  = 64   // limit of the strictest clients
-	maxBare     = 128  // limit of MCP
 	maxOriginal = 1024 // longest server name of an item that is exposed
 	hashDigits  = 8
 	separator   = "__"
@@ -19,27 +18,24 @@ const (
 
 var (
 	plainName = lazyregexp.New(`^[A-Za-z0-9_-]{1,64}$`)
-	legalName = lazyregexp.New(`^[A-Za-z0-9_.-]{1,128}$`)
+	legalName = lazyregexp.New(`^[A-Za-z0-9_.-]{1,64}$`) // what MCP allows, but not longer
 )
 
 // Expose returns the client's name of an item: PREFIX__NAME, or the item's own name if
 // the prefix is empty. If clients would reject that, the name is sanitised and gets a
 // hash of the server and the original name. The result never depends on other items.
 func Expose(prefix, server, name string) string {
-	exposed, legal, limit := name, legalName, maxBare
+	exposed, legal := name, legalName
 	if prefix != "" {
-		exposed, legal, limit = prefix+separator+name, plainName, maxExposed
+		exposed, legal = prefix+separator+name, plainName
 	}
 	if legal.MatchString(exposed) {
 		return exposed
 	}
 	sum := sha256.Sum256([]byte(server + "\x00" + name))
 	suffix := "_" + hex.EncodeToString(sum[:])[:hashDigits]
-	if prefix == "" {
-		limit = maxExposed
-	}
 	clean := sanitise(exposed)
-	return clean[:min(len(clean), limit-len(suffix))] + suffix
+	return clean[:min(len(clean), maxExposed-len(suffix))] + suffix
 }
 
 // sanitise replaces invalid characters of a name by underscores.
