@@ -8,12 +8,14 @@ import (
 	"strings"
 
 	"golang.org/x/net/idna"
+
+	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
 // Absolute reports whether a text is a URI with a scheme. Clients that parse URIs refuse a
 // list with any other, or without the host that the scheme asks for.
 func Absolute(uri string) bool {
-	u, err := url.Parse(uri)
+	u, err := url.Parse(withoutEscapedHost(uri))
 	if err != nil || u.Scheme == "" {
 		return false
 	}
@@ -24,6 +26,25 @@ func Absolute(uri string) bool {
 		return u.Host != ""
 	}
 	return true
+}
+
+var escape = lazyregexp.New(`%[0-9A-Fa-f]{2}`)
+
+// withoutEscapedHost replaces the escapes in the host of a URI by letters, because
+// [url.Parse] refuses those of ASCII characters. Clients allow them, but not where the host
+// is that of a network.
+func withoutEscapedHost(uri string) string {
+	scheme, rest, ok := cutScheme(uri)
+	after, has := strings.CutPrefix(rest, "//")
+	lower := strings.ToLower(scheme)
+	if _, web := webPorts[lower]; !ok || !has || web || lower == "file" {
+		return uri
+	}
+	authority, path := CutAuthority(after)
+	if strings.Contains(authority, "[") {
+		return uri
+	}
+	return scheme + "://" + escape.ReplaceAllString(authority, "x") + path
 }
 
 // webPorts holds the schemes whose URIs need a host, with their default ports.
