@@ -160,7 +160,7 @@ func checkNew(name, path string, taken []string) error {
 		return fault.New(fault.Usage, "%s has a server %q already", path, name).WithHint("choose another name, or run `junctor remove %s` first", name)
 	}
 	if !clientimport.ValidName(name) {
-		return fault.New(fault.Usage, "%q cannot be the name of a server", name).WithHint("use letters, digits, - and _, starting with a letter, at most 64")
+		return fault.New(fault.Usage, "%q cannot be the name of a server", name).WithHint("use letters, digits, - and _, starting with a letter, at most 40, without __ and a _ at the end")
 	}
 	return nil
 }

@@ -182,16 +182,23 @@ func (c *converter) body(s clientconfig.Server) {
 }
 
 // badLabel matches what the name of a server cannot contain.
-var badLabel = lazyregexp.New(`[^A-Za-z0-9_-]+`)
+var (
+	badLabel   = lazyregexp.New(`[^A-Za-z0-9_-]+`)
+	separators = lazyregexp.New(`__+`)
+)
 
-// label returns a name as the name of a server: a letter, and up to 63 letters, digits,
-// _ and -.
+// maxLabel is the maximum size of a name that is also a prefix.
+const maxLabel = 40
+
+// label returns a name as the name of a server, which is also its prefix: a letter, and up
+// to 39 letters, digits, _ and -.
 func label(name string) string {
-	name = strings.Trim(badLabel.ReplaceAllString(name, "-"), "-")
+	name = separators.ReplaceAllString(badLabel.ReplaceAllString(name, "-"), "_")
+	name = strings.Trim(name, "-")
 	if name == "" || !isLetter(name[0]) {
 		name = "server-" + name
 	}
-	return strings.TrimRight(name[:min(len(name), 64)], "-")
+	return strings.TrimRight(name[:min(len(name), maxLabel)], "-_")
 }
 
 // Label returns a name as one that a server can have.
