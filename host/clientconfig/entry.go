@@ -298,12 +298,9 @@ func (r *entryReader) header(name, value string) {
 
 // rest reads whether the server is used, its tools and times.
 func (r *entryReader) rest() {
-	if v, _ := r.take("disabled"); v == true {
-		r.s.Disabled = true
-	}
-	if v, _ := r.take("enabled"); v == false {
-		r.s.Disabled = true
-	}
+	disabled := r.flag("disabled")
+	enabled := r.flag("enabled")
+	r.s.Disabled = r.s.Disabled || disabled == true || enabled == false
 	r.s.Allow = r.globs("includeTools", "enabled_tools", "allowedTools", "allowed_tools")
 	r.s.Deny = r.globs("excludeTools", "disabled_tools", "disabledTools", "blockedTools", "blocked_tools")
 	r.access()
@@ -313,6 +310,19 @@ func (r *entryReader) rest() {
 	for _, name := range []string{"description", "name", "$schema", "source", "gallery"} {
 		delete(r.members, name)
 	}
+}
+
+// flag reads true, false, or one of them as a text. Any other value is returned as it is.
+func (r *entryReader) flag(name string) any {
+	v, _ := r.take(name)
+	text, _ := v.(string)
+	for word, is := range map[string]bool{"true": true, "false": false} {
+		if strings.EqualFold(strings.TrimSpace(text), word) {
+			r.s.Notes = append(r.s.Notes, fmt.Sprintf("%s is a text; it is taken as %t", name, is))
+			return is
+		}
+	}
+	return v
 }
 
 // globs reads names of tools.
