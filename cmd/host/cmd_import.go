@@ -254,6 +254,10 @@ func (e *env) importTarget() (*clientconfig.File, []string, error) {
 		path, found = at.Path, at.Found
 	case e.config != "":
 		path = e.config
+	case e.get("JUNCTOR_CONFIG") != "" && fault.Is(err, fault.ConfigMissing):
+		path, found = e.get("JUNCTOR_CONFIG"), false
+	case !fault.Is(err, fault.ConfigMissing):
+		return nil, nil, err
 	}
 	path, err = filepath.Abs(path)
 	if err != nil {
