@@ -252,16 +252,16 @@ func TestReport(t *testing.T) {
 }
 
 func TestSharedDirectories(t *testing.T) {
-	git := Program{Server: "git", Changeable: []string{"/work/project", "/work/out"}}
+	git := Program{Server: "git", Changeable: []string{"/srv/project", "/srv/out"}}
 	for _, c := range []struct {
 		of   Program
 		want string
 	}{
-		{Program{Loader: "npm", CodeDirs: []string{"/usr/bin", "/work/project"}}, "npm loads code from /work/project, and tools of the server \"git\" may change that directory: they decide what runs outside of the sandbox"},
-		{Program{Loader: "node", CodeDirs: []string{"/usr/bin", "/work/out/a"}}, "node loads code from /work/out/a, "},
-		{Program{Loader: "npm", CodeDirs: []string{"/usr/bin", "/work/project"}, Changeable: []string{"/elsewhere"}}, "they decide what runs with the secrets and the sandbox of \"served\""},
-		{Program{Loader: "npm", CodeDirs: []string{"/usr/bin", "/work"}}, ""},
-		{Program{Loader: "npm", CodeDirs: []string{"/usr/bin", "/work/project2"}}, ""},
+		{Program{Loader: "npm", CodeDirs: []string{"/usr/bin", "/srv/project"}}, "npm loads code from /srv/project, and tools of the server \"git\" may change that directory: they decide what runs outside of the sandbox"},
+		{Program{Loader: "node", CodeDirs: []string{"/usr/bin", "/srv/out/a"}}, "node loads code from /srv/out/a, "},
+		{Program{Loader: "npm", CodeDirs: []string{"/usr/bin", "/srv/project"}, Changeable: []string{"/elsewhere"}}, "they decide what runs with the secrets and the sandbox of \"served\""},
+		{Program{Loader: "npm", CodeDirs: []string{"/usr/bin", "/srv"}}, ""},
+		{Program{Loader: "npm", CodeDirs: []string{"/usr/bin", "/srv/project2"}}, ""},
 		{Program{}, ""},
 	} {
 		c.of.Server, c.of.At = "served", "junctor.hcl:1:1"
@@ -274,7 +274,7 @@ func TestSharedDirectories(t *testing.T) {
 		}
 	}
 	own := git
-	own.Loader, own.CodeDirs = "npm", []string{"/work/project"}
+	own.Loader, own.CodeDirs = "npm", []string{"/srv/project"}
 	if found := Shared([]Program{own}).Run(t.Context()); len(found) > 0 {
 		t.Errorf("of its own tools: %v", found)
 	}
