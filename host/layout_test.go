@@ -49,7 +49,7 @@ var allowed = map[string]string{
 	"host/visible":               "",
 	"host/schema":                "host/suggest host/truncate",
 	"host/classify":              "",
-	"host/shape":                 "host/mcp host/lazyregexp",
+	"host/shape":                 "host/mcp",
 	"host/secretname":            "",
 	"host/regularfile":           "",
 	"host/managed":               "host/condition",

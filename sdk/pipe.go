@@ -65,7 +65,23 @@ func (p *pipeConn) recvError(err error) error {
 	if err == io.EOF || p.closed.Load() {
 		return io.EOF
 	}
+	if endless := EndlessLine(err); endless != nil {
+		return endless
+	}
 	return Errorf(Unavailable, "receiving: %v", err)
+}
+
+// EndlessLine returns the error of Recv for an [*ndjson.EndlessError], and nil for any other
+// error.
+func EndlessLine(err error) *Error {
+	endless, ok := errors.AsType[*ndjson.EndlessError](err)
+	if !ok {
+		return nil
+	}
+	return &Error{
+		Code: Unavailable, Reason: "message_too_large", Message: "the server sent " + endless.Error(),
+		Hint: "a server must end each message with a line break; update the server, or report this to its author",
+	}
 }
 
 func (p *pipeConn) Send(msg []byte) error {

@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"golang.org/x/net/idna"
-
-	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
 // Absolute reports whether a text is a URI with a scheme. Clients that parse URIs refuse a
@@ -28,8 +26,6 @@ func Absolute(uri string) bool {
 	return true
 }
 
-var escape = lazyregexp.New(`%[0-9A-Fa-f]{2}`)
-
 // withoutEscapedHost replaces the escapes in the host of a URI by letters, because
 // [url.Parse] refuses those of ASCII characters. Clients allow them, but not where the host
 // is that of a network.
@@ -44,7 +40,17 @@ func withoutEscapedHost(uri string) string {
 	if strings.Contains(authority, "[") {
 		return uri
 	}
-	return scheme + "://" + escape.ReplaceAllString(authority, "x") + path
+	var b strings.Builder
+	for i := 0; i < len(authority); i++ {
+		c := authority[i]
+		if c == '%' && i+2 < len(authority) {
+			if _, err := strconv.ParseUint(authority[i+1:i+3], 16, 8); err == nil {
+				c, i = 'x', i+2
+			}
+		}
+		b.WriteByte(c)
+	}
+	return scheme + "://" + b.String() + path
 }
 
 // webPorts holds the schemes whose URIs need a host, with their default ports.

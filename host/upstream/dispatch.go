@@ -171,8 +171,13 @@ func (c *conn) failLost(id mcp.ID, shape mcp.Shape, err error) {
 	}
 	if p := c.takePending(id); p != nil {
 		p.answer <- answer{err: err}
-	} else if shape == mcp.ShapeResponse && !c.issued(id) {
+		return
+	}
+	issued := c.issued(id)
+	if shape == mcp.ShapeResponse && (!issued || fault.Is(err, fault.UpstreamTooLarge)) { // one that is too large may never end
 		c.unmatched.add("one that could not be used: " + truncate.Bytes(err.Error(), unmatchedText))
+	}
+	if shape == mcp.ShapeResponse && !issued {
 		c.suspect(err)
 	}
 }

@@ -24,6 +24,10 @@ const (
 	maxIdleBuffer = 4 << 20 // a larger buffer is released when it is empty
 	maxShortLines = 64      // a grown buffer, and its size, are forgotten after this number of short lines in a row
 	maxPrefix     = 4 << 10 // bytes kept of a line that is too long
+
+	// maxSkipped is the size in bytes from which a line has no end, or four times the limit
+	// if that is more.
+	maxSkipped = 256 << 20
 )
 
 // A TooLongError reports a line beyond the limit, as soon as the limit is exceeded:
@@ -36,6 +40,15 @@ type TooLongError struct {
 
 func (e *TooLongError) Error() string {
 	return fmt.Sprintf("message is longer than %d bytes", e.Limit)
+}
+
+// An EndlessError reports a line so long that it probably never ends. It is final.
+type EndlessError struct {
+	Size int64 // bytes that were read of the line
+}
+
+func (e *EndlessError) Error() string {
+	return fmt.Sprintf("a line of more than %d MiB without an end", e.Size>>20)
 }
 
 // A Reader reads lines. It is not safe for concurrent use.
@@ -54,11 +67,12 @@ type Reader struct {
 	limit int
 
 	buf        []byte
-	start, end int  // buf[start:end] was read and not returned yet
-	skipping   bool // buf begins within a line that was too long
-	shortLines int  // number of lines in a row that used at most a quarter of the buffer
-	expected   int  // size to which the buffer grows at once, because such a line came before; 0: none
-	refused    bool // Admit has refused the line that the buffer begins with
+	start, end int   // buf[start:end] was read and not returned yet
+	skipping   bool  // buf begins within a line that was too long
+	skipped    int64 // size of that line so far
+	shortLines int   // number of lines in a row that used at most a quarter of the buffer
+	expected   int   // size to which the buffer grows at once, because such a line came before; 0: none
+	refused    bool  // Admit has refused the line that the buffer begins with
 	err        error
 }
 
@@ -74,7 +88,7 @@ func NewReader(src io.Reader, limit int) *Reader {
 // Next returns the next line that is not empty, without its line ending. The
 // caller may change the bytes until the next call. A last line without an
 // ending is returned too. After a [*TooLongError] Next may be called again. Any
-// other error is that of the source and final.
+// other error is that of the source, or an [*EndlessError], and final.
 func (r *Reader) Next() ([]byte, error) {
 	r.skip()
 	for {
@@ -138,7 +152,7 @@ func (r *Reader) discard() error {
 		r.start += len(part)
 		switch {
 		case e.Size > int64(r.limit)+1:
-			r.skipping = i < 0
+			r.skipping, r.skipped = i < 0, e.Size
 			return &TooLongError{Limit: r.limit, Size: e.Size, Prefix: e.Prefix}
 		case i >= 0 || r.err != nil:
 			e.Suffix = e.Suffix[max(0, len(e.Suffix)-maxSuffix):]
@@ -160,7 +174,7 @@ func (r *Reader) readLine() ([]byte, error) {
 		switch {
 		case searched > r.limit+1: // the byte after the limit may be a CR
 			line := r.buf[r.start:r.end]
-			r.start, r.skipping = r.end, true
+			r.start, r.skipping, r.skipped = r.end, true, int64(len(line))
 			return nil, r.tooLong(line, int64(len(line)))
 		case r.err != nil && searched == 0:
 			return nil, r.err
@@ -251,7 +265,11 @@ func (r *Reader) skip() {
 			r.skipping = false
 			return
 		}
+		r.skipped += int64(r.end - r.start)
 		r.start = r.end
+		if r.err == nil && r.skipped > max(maxSkipped, 4*int64(r.limit)) {
+			r.err = &EndlessError{Size: r.skipped}
+		}
 		if r.err != nil {
 			return
 		}

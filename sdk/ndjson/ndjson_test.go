@@ -144,6 +144,23 @@ func TestMemory(t *testing.T) {
 	}
 }
 
+// TestLineWithoutEnd checks that a line which never ends ends the reader.
+func TestLineWithoutEnd(t *testing.T) {
+	for _, limit := range []int{10, maxSkipped/4 + 1<<20} {
+		src := &endless{1 << 40}
+		r := NewReader(src, limit)
+		if _, err := r.Next(); !errors.As(err, new(*TooLongError)) {
+			t.Fatalf("limit %d: %v", limit, err)
+		}
+		for range 2 {
+			_, err := r.Next()
+			if e, ok := errors.AsType[*EndlessError](err); !ok || e.Size < max(maxSkipped, 4*int64(limit)) || e.Size > max(maxSkipped, 4*int64(limit))+firstBuffer {
+				t.Errorf("limit %d: %v", limit, err)
+			}
+		}
+	}
+}
+
 // TestEndlessLineIsReportedAtTheLimit checks that a line is reported before its end,
 // which may never come.
 func TestEndlessLineIsReportedAtTheLimit(t *testing.T) {

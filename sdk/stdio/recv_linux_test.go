@@ -139,6 +139,20 @@ func TestTooLong(t *testing.T) {
 	}
 }
 
+// TestLineWithoutEnd checks that a line which never ends ends the connection.
+func TestLineWithoutEnd(t *testing.T) {
+	o := shell(`exec cat /dev/zero`)
+	o.MaxMessage = 1000
+	c := start(t, o)
+	if _, err := c.Recv(); !errors.As(err, new(*sdk.Dropped)) {
+		t.Errorf("got %v", err)
+	}
+	if e := failure(t, c); e.Reason != "message_too_large" || !strings.Contains(e.Message, "without an end") {
+		t.Errorf("got %#v", e)
+	}
+	closeNow(t, c)
+}
+
 // TestOrphanHoldsPipes checks that the end of the server and its last output
 // are reported although an orphan keeps its pipes open.
 func TestOrphanHoldsPipes(t *testing.T) {

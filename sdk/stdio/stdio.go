@@ -122,6 +122,9 @@ func (c *Conn) Recv() ([]byte, error) {
 				c.dropped.Add(1)
 				return nil, &sdk.Dropped{Reason: "message_too_large", Size: long.Size, Limit: int64(long.Limit), Prefix: long.Prefix}
 			}
+			if endless := sdk.EndlessLine(err); endless != nil {
+				return nil, endless
+			}
 			return nil, c.ending()
 		}
 		msg, err := ndjson.Message(line)

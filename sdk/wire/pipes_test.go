@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -278,4 +279,39 @@ func TestWriteNowInFrames(t *testing.T) {
 		t.Error("written to a closed stream")
 	}
 	other.Leave()
+}
+
+// TestLineWithoutEnd: such a line closes the connection, once.
+func TestLineWithoutEnd(t *testing.T) {
+	from, server := pipe(t)
+	input, to := pipe(t)
+	defer input.Close()
+	plugin, host := socketPair(t)
+	defer plugin.Close()
+	var work sync.WaitGroup
+	defer work.Wait()
+	defer server.Close()
+	work.Go(func() {
+		for data := make([]byte, 1<<20); ; {
+			if _, err := server.Write(data); err != nil {
+				return
+			}
+		}
+	})
+	s := NewStream(host, 1000)
+	s.pipes = newPipes(s, from, to, 1000)
+	defer s.Leave()
+	defer s.Close()
+	if _, ev, err := s.Read(); ev == nil || ev.Name != "dropped" || err != nil {
+		t.Fatalf("%+v, %v", ev, err)
+	}
+	if _, ev, err := s.Read(); ev == nil || ev.Name != "closed" || ev.Status == nil || ev.Status.Reason != "message_too_large" || err != nil {
+		t.Fatalf("%+v, %v", ev, err)
+	}
+	if _, err := io.WriteString(plugin, frame(1, `{"ev":"closed"}`)); err != nil {
+		t.Fatal(err)
+	}
+	if msg, ev, err := s.Read(); err != io.EOF {
+		t.Fatalf("after the end: %q, %+v, %v", msg, ev, err)
+	}
 }

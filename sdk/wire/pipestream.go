@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/ndjson"
 	"github.com/junctor-mcp/junctor/sdk/process"
 )
@@ -108,6 +109,11 @@ func (p *pipes) readEnd(err error) ([]byte, *Event, error) {
 	}
 	if refused, ok := errors.AsType[*ndjson.NotAdmittedError](err); ok {
 		return nil, nil, &NotAdmitted{Size: refused.Size, Prefix: refused.Prefix, Suffix: refused.Suffix}
+	}
+	if endless := sdk.EndlessLine(err); endless != nil && !p.told {
+		p.told = true
+		status := StatusOf(endless)
+		return nil, &Event{Name: eventClosed, Status: &status}, nil
 	}
 	_ = p.events.report(eventEndOfOutput)
 	t := time.NewTimer(reasonTime)

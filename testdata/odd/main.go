@@ -150,6 +150,11 @@ func call(mode string, r request) {
 		for {
 			fmt.Print(strings.Repeat("x", 4096))
 		}
+	case "late": // the same, but the line begins like the answer to another request
+		fmt.Print(`{"jsonrpc":"2.0","id":1,"result":{"text":"`)
+		for {
+			fmt.Print(strings.Repeat("x", 1<<20))
+		}
 	}
 	switch r.Params.Name {
 	case "text":
