@@ -112,7 +112,7 @@ func TestListBounds(t *testing.T) {
 		{"cursor loop at once", func(int) string { return "same" }, one, 2, `the server sent the cursor "same" again`},
 		{"endless pages", next, one, listPages, "it has more than 1000 pages"},
 		{"endless items", next, many, listItems, "it has more than 10000 items or 8388608 bytes"},
-		{"endless bytes", next, large, 10, "it has more than 10000 items or 8388608 bytes"},
+		{"endless bytes", next, large, 2, "it has more than 10000 items or 8388608 bytes"},
 		{"endless cursors", func(page int) string { return fmt.Sprint(strings.Repeat("x", 8<<20), page) }, func(int) string { return "" },
 			0, "its cursors have more than 8388608 bytes"},
 		{"the same item", next, func(int) string { return `{"name":"x"},{"name":"y"}` }, 2, "the server sent the same items again with each page"},
