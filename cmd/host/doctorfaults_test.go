@@ -105,7 +105,7 @@ func faultsOfServers() []plantedFault {
 		{"python that loads modules where a tool writes", func(s *sickbed) {
 			s.write("served.py", "", 0o600)
 			s.configure(strings.Replace(healthy, `"./demo"`, `"python3", "-m", "served"`, 1) + writer("."))
-		}, "sandbox", doctor.Warning, `python3 loads modules in .*tools of the server "w" may change that directory`, "set `cwd`", false},
+		}, "sandbox", doctor.Warning, `python3 loads code from .*tools of the server "w" may change that directory`, "set `cwd`", false},
 		{"npx without Node.js", func(s *sickbed) { s.onlyPath("junctor"); s.write("bin/apt-get", "", 0o755); s.starts("npx", "-y", "x") },
 			"launchers", doctor.Error, `command "npx" was not found`, "`sudo apt-get install nodejs npm`", false},
 		{"Node.js that is too old", func(s *sickbed) {
