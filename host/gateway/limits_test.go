@@ -147,7 +147,7 @@ func TestPages(t *testing.T) {
 	f := simple("a")
 	var items []string
 	for i := range 3000 {
-		items = append(items, fmt.Sprintf(`{"name":"t%d","description":"%s"}`, i, strings.Repeat("x", 4000)))
+		items = append(items, fmt.Sprintf(`{"name":"t%d","description":"%s"}`, i, strings.Repeat("x", 3500)))
 	}
 	items = append(items, fmt.Sprintf(`{"name":"large","description":"%s"}`, strings.Repeat("x", 5<<20)), `{"name":"last"}`)
 	f.Set("tools/list", items...)

@@ -15,7 +15,7 @@ import (
 const (
 	listPages   = 1000
 	listItems   = 10_000
-	listBytes   = 8 << 20
+	listBytes   = 16 << 20
 	samePages   = 2  // pages with only known items, above which a list ends
 	shownCursor = 40 // bytes of a cursor in a note
 )
