@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"slices"
 	"strings"
@@ -29,7 +30,7 @@ func readChallenge(headers []string) challenge {
 		if len(h) > 8<<10 {
 			continue
 		}
-		all, err := oauthex.ParseWWWAuthenticate([]string{h})
+		all, err := oauthex.ParseWWWAuthenticate([]string{tidy(h)})
 		if err != nil {
 			continue
 		}
@@ -49,6 +50,79 @@ func readChallenge(headers []string) challenge {
 		}
 	}
 	return c
+}
+
+// tidy rewrites parameters that oauthex does not read: with spaces around the equals sign
+// (BWS in RFC 9110 §11.2), and with a value in single quotes. It changes no quoted string.
+func tidy(header string) string {
+	if !strings.ContainsAny(header, " \t'") || !strings.Contains(header, "=") {
+		return header
+	}
+	out := make([]byte, 0, len(header))
+	for i := 0; i < len(header); i++ {
+		switch header[i] {
+		case '"':
+			end := i + quotedLen(header[i:])
+			out = append(out, header[i:end]...)
+			i = end - 1
+		case '=':
+			before := bytes.TrimRight(out, " \t")
+			if !endsWithName(before) {
+				out = append(out, '=')
+				continue
+			}
+			out = append(before, '=')
+			rest := strings.TrimLeft(header[i+1:], " \t")
+			i = len(header) - len(rest) - 1
+			if value, ok := singleQuoted(rest); ok {
+				out = append(append(append(out, '"'), value...), '"')
+				i += len(value) + 2
+			}
+		default:
+			out = append(out, header[i])
+		}
+	}
+	return string(out)
+}
+
+// quotedLen returns the length of the quoted string that a text begins with, or of the text
+// if the string does not end.
+func quotedLen(text string) int {
+	for i := 1; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(text)
+}
+
+// endsWithName reports whether the last word of a text can be the name of a parameter. An
+// equals sign within a URL, which begins no value, has none before it.
+func endsWithName(text []byte) bool {
+	name := text[bytes.LastIndexAny(text, " \t,")+1:]
+	return len(name) > 0 && !bytes.ContainsFunc(name, func(r rune) bool {
+		return (r|0x20 < 'a' || r|0x20 > 'z') && (r < '0' || r > '9') && r != '_' && r != '-'
+	})
+}
+
+// singleQuoted returns the value in single quotes that a text begins with. It has to end
+// with the parameter.
+func singleQuoted(text string) (value string, ok bool) {
+	if !strings.HasPrefix(text, "'") {
+		return "", false
+	}
+	for i := 1; i < len(text) && text[i] != '"' && text[i] != '\\'; i++ {
+		if text[i] != '\'' {
+			continue
+		}
+		if rest := strings.TrimLeft(text[i+1:], " \t"); rest == "" || rest[0] == ',' {
+			return text[1:i], true
+		}
+	}
+	return "", false
 }
 
 // scopesOf splits a list of scopes and drops invalid ones.
