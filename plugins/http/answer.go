@@ -39,7 +39,7 @@ func (k *call) read(res *http.Response) *failure {
 		return nil
 	case f.unanswered && k.odd != "":
 		f = bad("the server's stream ended without an answer, but had " + k.odd)
-		f.unanswered = true
+		f.unanswered, f.err.Output = true, k.said
 	}
 	f.accepted = res.StatusCode == http.StatusAccepted && f.err.Reason != "message_too_large"
 	return f
@@ -188,7 +188,7 @@ func (k *call) stream(body io.ReadCloser) (answered, progressed bool, f *failure
 			continue
 		}
 		if !jsonrpc.Carries(ev.Name, ev.Data) {
-			k.odd = fmt.Sprintf("an event %.40q, which is not a message", ev.Name)
+			k.notice(fmt.Sprintf("an event %.40q, which is not a message", ev.Name), ev.Data)
 			continue
 		}
 		brought = true
@@ -205,8 +205,11 @@ func (k *call) stream(body io.ReadCloser) (answered, progressed bool, f *failure
 func (k *call) deliver(raw []byte, release func()) bool {
 	msg, err := ndjson.Message(raw)
 	if err != nil {
+		if k.foreignSaysLost(raw) {
+			return true
+		}
 		k.conn.junk(raw)
-		k.odd = "data that is not a message"
+		k.notice(noMessage, raw)
 		return false
 	}
 	kind, method := jsonrpc.Glance(msg)
@@ -223,6 +226,12 @@ func (k *call) deliver(raw []byte, release func()) bool {
 			k.conn.Put(k.ctx, oneLine(jsonrpc.Refuse(msg, k.ID)), nil)
 		}
 		return true
+	case isForeign(msg):
+		if k.foreignSaysLost(msg) {
+			return true
+		}
+		k.notice(noMessage, msg)
+		k.conn.Put(k.ctx, msg, nil)
 	case kind == jsonrpc.Response:
 		k.conn.Put(k.ctx, msg, nil)
 		k.conn.settled(msg)
@@ -232,6 +241,14 @@ func (k *call) deliver(raw []byte, release func()) bool {
 		k.conn.Put(k.ctx, msg, nil)
 	}
 	return false
+}
+
+// noMessage describes data in an error.
+const noMessage = "data that is not a message"
+
+// notice keeps data of a stream for the error, should the stream end without an answer.
+func (k *call) notice(kind string, data []byte) {
+	k.odd, k.said = kind, httpclient.Excerpt(data)
 }
 
 // answersNone reports whether a message in the response to this request is an error with

@@ -41,7 +41,8 @@ type call struct {
 	lastID  string        // id of the last event of its stream
 	delay   time.Duration // requested by the server before the stream is resumed
 	lost    *failure      // its response says that the session is lost
-	odd     string        // the first event of its stream that is not a message
+	odd     string        // the last event of its stream that is not a message
+	said    []string      // the beginning of that event
 	alone   bool          // it is sent when no other request is open
 	beside  bool          // other requests were open when it was sent
 	number  uint64        // of the last attempt; see overlaps

@@ -41,7 +41,7 @@ func (k *call) learn() *failure {
 			rejection, _ := httpclient.ErrorResponse(res)
 			return &failure{err: rejection, status: res.StatusCode}
 		}
-		msg, f := k.conn.answerTo(res, e.ID)
+		msg, f := k.conn.answerTo(res, func(msg []byte) bool { return isAnswer(msg, e.ID) })
 		if f != nil {
 			return f
 		}
@@ -67,8 +67,15 @@ func listRequest(page int, meta, cursor []byte) []byte {
 	return text
 }
 
-// answerTo reads the response to a request of the plugin itself.
-func (c *conn) answerTo(res *http.Response, id []byte) ([]byte, *failure) {
+// isAnswer reports whether a message is the response to the request with this id.
+func isAnswer(msg, id []byte) bool {
+	kind, _ := jsonrpc.Glance(msg)
+	return kind == jsonrpc.Response && jsonrpc.Answers(msg, id)
+}
+
+// answerTo reads the response to a request of the plugin itself: a document, or the first
+// event of a stream that fits.
+func (c *conn) answerTo(res *http.Response, fits func(msg []byte) bool) ([]byte, *failure) {
 	defer res.Body.Close()
 	if httpclient.ContentType(res.Header) != "text/event-stream" {
 		return c.readBody(res)
@@ -78,7 +85,7 @@ func (c *conn) answerTo(res *http.Response, id []byte) ([]byte, *failure) {
 		if err != nil {
 			return nil, ended(err)
 		}
-		if kind, _ := jsonrpc.Glance(ev.Data); kind == jsonrpc.Response && jsonrpc.Answers(ev.Data, id) {
+		if len(ev.Data) > 0 && fits(ev.Data) {
 			return ev.Data, nil
 		}
 	}

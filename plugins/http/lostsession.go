@@ -30,6 +30,7 @@ const (
 type rejection struct {
 	status    int
 	own       bool   // it is a JSON-RPC error with the id of the request
+	foreign   bool   // it has the place of an answer with status 200, and is no message
 	words     string // the server's message
 	challenge bool   // the server demands other credentials
 }
@@ -55,7 +56,7 @@ func (r *rejection) verdict(used bool) verdict {
 		}
 		return forgotten
 	case about && r.status < 500 && r.status != http.StatusTooManyRequests:
-		if r.own {
+		if r.own || r.foreign {
 			return unclear // a tool may have failed because of a session of its own
 		}
 		return forgotten // the server could not relate the error to a request
@@ -178,6 +179,30 @@ func (k *call) saysLost(msg []byte) bool {
 	return k.lost != nil
 }
 
+// foreignSaysLost reports whether data in the place of the answer, which is no message, says
+// that the server does not know the session. It keeps the failure.
+func (k *call) foreignSaysLost(data []byte) bool {
+	if len(data) > maxRejection || !aboutSession(string(data)) {
+		return false
+	}
+	r := rejectionOf(http.StatusOK, http.Header{}, data, k.ID)
+	r.foreign = true
+	k.lost = k.lostSession(r)
+	return k.lost != nil
+}
+
+// isForeign reports whether short data is no message, such as {"error": "Session not found"}.
+func isForeign(data []byte) bool {
+	if len(data) > maxRejection {
+		return false
+	}
+	switch kind, _ := jsonrpc.Glance(data); kind {
+	case jsonrpc.Request, jsonrpc.Notification:
+		return false
+	}
+	return jsonrpc.Member(data, "jsonrpc") == nil && jsonrpc.Member(data, "id") == nil
+}
+
 // pingID is the id of the ping that examines a session. The host's ids are numbers.
 const pingID = `"junctor-session"`
 
@@ -198,8 +223,12 @@ func (c *conn) refusesPing(ctx context.Context, like *rejection) bool {
 	var body []byte
 	if res.StatusCode < 300 {
 		var f *failure
-		if body, f = c.answerTo(res, e.ID); f != nil {
+		fits := func(msg []byte) bool { return isAnswer(msg, e.ID) || like.foreign && isForeign(msg) }
+		if body, f = c.answerTo(res, fits); f != nil {
 			return false
+		}
+		if like.foreign {
+			return isForeign(bytes.TrimSpace(body)) && aboutSession(string(body))
 		}
 		return jsonrpc.Member(body, "error") != nil && rejectionOf(res.StatusCode, http.Header{}, body, e.ID).words == like.words
 	}

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/junctor-mcp/junctor/sdk"
 )
@@ -56,6 +58,7 @@ const rpcError = `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%q}}`
 // deviation: an old session gets 400, 401, 403, 409, 410 or 422 instead of 404 | Junctor initializes again and repeats the request | claude-code#55970, fastmcp#3073, CopilotKit#4091, atomic#193, neotoma#1923
 // deviation: an old session gets a JSON-RPC error with status 200 and no id | Junctor initializes again and repeats the request | zilla#2525
 // deviation: an old session gets 401 without a challenge or a word about the session, from a server without an auth block | Junctor sends a ping, and initializes again if it is rejected, too | rust-sdk#559
+// deviation: an old session gets JSON that is no JSON-RPC, such as `{"error":"Session not found"}`, with status 200 | Junctor sends a ping, and initializes again if it is rejected, too | keryx#503
 var forgottenForms = map[string]refusal{
 	"specification":             {404, "text/plain", "", false},
 	"specification, a page":     {404, "text/html", "<html>Not Found</html>", false},
@@ -86,6 +89,10 @@ var forgottenForms = map[string]refusal{
 	"status 200":                {200, "", fmt.Sprintf(rpcError, "null", -32001, "Session not found"), false},
 	"status 200, other words":   {200, "", fmt.Sprintf(rpcError, "null", -32600, "Invalid Request"), false},
 	"status 200, own id":        {200, "", fmt.Sprintf(rpcError, "@id", -32001, "Session not found"), false},
+	"no JSON-RPC":               {200, "", `{"error":"Session not found"}`, false},
+	"no JSON-RPC, plain":        {200, "text/plain", `{"message":"session expired","request":"@id"}`, false},
+	"no JSON-RPC, a stream":     {200, "text/event-stream", "event: message\n" + data(`{"error":"Session not found"}`), false},
+	"no JSON, a stream":         {200, "text/event-stream", data("Session not found"), false},
 	"status 200, a stream":      {200, "text/event-stream", data(fmt.Sprintf(rpcError, "@id", -32001, "session expired")), false},
 }
 
@@ -178,6 +185,61 @@ func TestRefusalsOfOtherThings(t *testing.T) {
 			c.send(request(4, "tools/call"))
 			c.want(result(4))
 		})
+	}
+}
+
+// TestAnswersOfAnAPI checks that JSON which is no JSON-RPC does not end a session that a ping
+// finds, and that the error of the call has its beginning.
+func TestAnswersOfAnAPI(t *testing.T) {
+	t.Parallel()
+	for name, form := range map[string]refusal{
+		`{"error":"session not found"}`: {200, "", "", false},
+		`{"error":"quota exceeded"}`:    {200, "", "", false},
+		`{"error": "no session" }`:      {200, "text/event-stream", "", false},
+		`{"error": "quota"}`:            {200, "text/event-stream", "", false},
+		`no session`:                    {200, "text/event-stream", "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			form.body = name
+			if form.kind != "" {
+				form.body = data(name)
+			}
+			c := forgetful(t, func(w http.ResponseWriter, body string) bool {
+				refused := strings.Contains(body, `"id":3`)
+				if refused {
+					form.write(w, body)
+				}
+				return refused
+			})
+			c.send(request(3, "tools/call"))
+			g := c.next()
+			for g.err == nil { // the host ignores what is not a message
+				g = c.next()
+			}
+			if f := failedOf(g.err); f == nil || f.Ends || f.Err.Reason != "bad_message" || !slices.Equal(f.Err.Output, []string{name}) {
+				t.Errorf("got %q, %v", g.msg, g.err)
+			}
+			c.send(request(4, "tools/call"))
+			c.want(result(4))
+		})
+	}
+}
+
+// TestLostSessionInOpenStream checks that the stream with the answer of a lost session, and that of
+// the ping, need not end.
+func TestLostSessionInOpenStream(t *testing.T) {
+	t.Parallel()
+	stop := make(chan struct{})
+	begun := time.Now()
+	c := forgetful(t, func(w http.ResponseWriter, _ string) bool {
+		events(w, data(`{"error":"Session not found"}`))
+		<-stop
+		return true
+	})
+	t.Cleanup(func() { close(stop) })
+	c.send(request(3, "tools/call"))
+	if f := c.fails("3", "session_lost"); f.Delivered || time.Since(begun) > pingTime {
+		t.Errorf("%+v after %s", f, time.Since(begun))
 	}
 }
 
