@@ -3,7 +3,10 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
+	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/junctor-mcp/junctor/sdk"
@@ -22,8 +25,7 @@ func (a *authorizer) refresh(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), refreshTime)
 	defer cancel()
-	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {l.Refresh}, "resource": {l.Resource}}
-	t, err := a.token(ctx, as, &l.Client, form)
+	t, scoped, err := a.renew(ctx, as, l)
 	if err != nil {
 		a.discovered = nil // the metadata may have changed
 	}
@@ -46,7 +48,7 @@ func (a *authorizer) refresh(ctx context.Context) error {
 		return a.clientError(err)
 	}
 	next := *l
-	next.Unrenewed = false
+	next.Unrenewed, next.Scoped = false, scoped
 	next.Access, next.Expires, next.Scopes = t.Access.Value, t.expiry(), t.scopes(l.Scopes)
 	if t.Refresh.Value != "" {
 		next.Refresh = t.Refresh.Value // otherwise the old one stays valid (RFC 6749 §6)
@@ -58,6 +60,56 @@ func (a *authorizer) refresh(ctx context.Context) error {
 	}
 	_ = a.save(ctx, &next) // save has logged the error, and the token is valid
 	return nil
+}
+
+// renew sends the refresh of a login, and reports whether it was better with scope.
+//
+// scope is optional there (RFC 6749 §6), and some servers reject it. Others reject a refresh
+// without it, or grant default scopes. So renew tries the other way once.
+func (a *authorizer) renew(ctx context.Context, as *issuer, l *login) (t *tokenReply, scoped bool, err error) {
+	scopes := l.Scopes
+	if len(scopes) == 0 {
+		scopes = a.Scopes
+	}
+	scoped = l.Scoped && len(scopes) > 0
+	send := func(refresh string, scoped bool) (*tokenReply, error) {
+		form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {refresh}, "resource": {l.Resource}}
+		if scoped {
+			form.Set("scope", strings.Join(scopes, " "))
+		}
+		return a.token(ctx, as, &l.Client, form)
+	}
+	t, err = send(l.Refresh, scoped)
+	switch {
+	case len(scopes) == 0:
+	case err == nil && !scoped && t.lacking(l.Scopes) > 0:
+		again, err := send(cmp.Or(t.Refresh.Value, l.Refresh), true)
+		if err != nil {
+			return t, false, nil
+		}
+		if again.Refresh.Value == "" {
+			again.Refresh = t.Refresh
+		}
+		return again, again.lacking(l.Scopes) < t.lacking(l.Scopes), nil
+	case mayMeanScope(err):
+		if _, changed := a.changedSince(ctx, l); changed {
+			break
+		}
+		if again, err := send(l.Refresh, !scoped); err == nil {
+			return again, !scoped, nil
+		}
+	}
+	return t, scoped, err
+}
+
+// mayMeanScope reports whether an error may be about the scope of a refresh, or its absence.
+// Entra sends various codes, with a code of its own in the description.
+func mayMeanScope(err error) bool {
+	if hasCode(err, "invalid_scope", "invalid_request", "invalid_target") {
+		return true
+	}
+	r, ok := errors.AsType[*oauthError](err)
+	return ok && r.Status == http.StatusBadRequest && strings.Contains(r.Description, "AADSTS") && !hasCode(err, "invalid_grant", "invalid_client", "unauthorized_client")
 }
 
 // inTime fails if the host would stop waiting before a refresh is complete. The host would

@@ -30,6 +30,7 @@ type login struct {
 	Expires  time.Time `json:"expires,omitzero"`
 	Scopes   []string  `json:"scopes,omitempty"`
 	Account  string    `json:"account,omitzero"`
+	Scoped   bool      `json:"scoped,omitzero"` // the authorization server wants scope in a refresh
 	// Unrenewed is set after an error that may mean that the login cannot be refreshed. The
 	// refresh is still tried, but the login does not count as ready.
 	Unrenewed bool `json:"unrenewed,omitzero"`

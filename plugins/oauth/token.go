@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -94,6 +95,21 @@ func (t *tokenReply) scopes(asked []string) []string {
 		return union(nil, asked)
 	}
 	return scopesOf(t.Scope.Text)
+}
+
+// lacking returns how many granted scopes the reply excludes. Servers need not repeat
+// offline_access.
+func (t *tokenReply) lacking(granted []string) (n int) {
+	if !t.Scope.Set {
+		return 0
+	}
+	has := scopesOf(t.Scope.Text)
+	for _, s := range granted {
+		if s != "offline_access" && !slices.Contains(has, s) {
+			n++
+		}
+	}
+	return n
 }
 
 // account returns the name of the user from an ID token, for display only. It does not
