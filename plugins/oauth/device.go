@@ -40,7 +40,7 @@ func (a *authorizer) loginWithDevice(ctx context.Context, s *discovery, scopes [
 	if len(scopes) > 0 {
 		form.Set("scope", strings.Join(scopes, " "))
 	}
-	body, u, err := a.post(ctx, "the device authorization endpoint", s.AS.DeviceEndpoint, s.AS, c, form)
+	res, u, err := a.post(ctx, "the device authorization endpoint", s.AS.DeviceEndpoint, s.AS, c, form)
 	if err != nil {
 		return nil, a.loginError(ctx, err, c, s.AS)
 	}
@@ -53,8 +53,8 @@ func (a *authorizer) loginWithDevice(ctx context.Context, s *discovery, scopes [
 		Interval number `json:"interval"`
 	}
 	switch {
-	case json.Unmarshal(body, &d) != nil:
-		return nil, badReply(u, noObject)
+	case json.Unmarshal(res.Body, &d) != nil:
+		return nil, badReply(u, "to the device login "+typeOf(res)+noObject)
 	case !visible(d.Device.Value):
 		return nil, badReply(u, "contains no valid device_code")
 	case !isUserCode(d.User.Value):

@@ -140,12 +140,18 @@ func (a *authorizer) loginError(ctx context.Context, err error, c *client, as *i
 	return a.clientError(err)
 }
 
-// newLogin returns a login with the tokens of a reply.
+// newLogin returns a login with the tokens of a reply. A token that expires at once is
+// refreshed before its use. If that gives another such token, its expiry counts as unknown:
+// some servers mean that it never expires.
 func (a *authorizer) newLogin(s *discovery, c *client, t *tokenReply, asked []string) *login {
-	return &login{
+	l := &login{
 		Server: canonical(a.server), Resource: s.Resource, Issuer: s.AS.Issuer, Assumed: s.AS.Assumed, At: s.AS.At, Client: *c,
 		Access: t.Access.Value, Refresh: t.Refresh.Value, Expires: t.expiry(), Scopes: t.scopes(asked), Account: account(t.IDToken.Value),
 	}
+	if t.spent() && l.Refresh != "" && a.person() {
+		l.Expires = time.Now().Truncate(time.Second)
+	}
+	return l
 }
 
 // adopt makes a login the current one and stores it. If it cannot be stored it is valid only

@@ -6,35 +6,37 @@ import (
 	"net/url"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/junctor-mcp/junctor/plugins/internal/httpclient"
 )
 
-// post sends a form with the client's authentication and returns the body of a success. Other
+// post sends a form with the client's authentication and returns the reply of a success. Other
 // replies become an oauthError or sdk.Unavailable.
 //
 // Some servers register a client without a method, and accept its secret only in the body.
 // After the error invalid_client post sends the secret there, once, unless the metadata
 // excludes that. The client remembers that it succeeded.
-func (a *authorizer) post(ctx context.Context, what, address string, as *issuer, c *client, form url.Values) ([]byte, *url.URL, error) {
+func (a *authorizer) post(ctx context.Context, what, address string, as *issuer, c *client, form url.Values) (*httpclient.Answer, *url.URL, error) {
 	u, err := a.visitor.URL(what, address)
 	if err != nil {
 		return nil, nil, err
 	}
-	body, err := a.send(ctx, u, as, c, form)
+	res, err := a.send(ctx, u, as, c, form)
 	if r, ok := err.(*oauthError); !ok || r.Code != "invalid_client" || r.Status != http.StatusUnauthorized || !c.canPost(as) {
-		return body, u, err
+		return res, u, err
 	}
 	second := *c
 	second.Posts = true
-	body, again := a.send(ctx, u, as, &second, form)
+	res, again := a.send(ctx, u, as, &second, form)
 	if hasCode(again, "invalid_client", "invalid_request") {
 		return nil, u, err // the first error has the reason
 	}
 	c.Posts = again == nil || isOAuth(again)
-	return body, u, again
+	return res, u, again
 }
 
 // send sends a form once.
-func (a *authorizer) send(ctx context.Context, u *url.URL, as *issuer, c *client, form url.Values) ([]byte, error) {
+func (a *authorizer) send(ctx context.Context, u *url.URL, as *issuer, c *client, form url.Values) (*httpclient.Answer, error) {
 	h := http.Header{"Accept": {"application/json"}, "Content-Type": {"application/x-www-form-urlencoded"}}
 	if err := a.authenticate(as, c, h, form); err != nil {
 		return nil, err
@@ -44,7 +46,7 @@ func (a *authorizer) send(ctx context.Context, u *url.URL, as *issuer, c *client
 		return nil, err
 	}
 	if res.Status >= 200 && res.Status < 300 {
-		return res.Body, nil
+		return res, nil
 	}
 	var e oauthFault
 	if res.Status >= 400 && res.Status < 500 && res.Status != http.StatusTooManyRequests && json.Unmarshal(res.Body, &e) == nil && e.Error.Value != "" {

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/plugintest"
 )
@@ -54,13 +56,65 @@ func TestRefresh(t *testing.T) {
 // TestTokensWithoutLifetime: a token without a valid lifetime is used until it is
 // refused.
 func TestTokensWithoutLifetime(t *testing.T) {
-	for name, life := range map[string]any{"none": nil, "zero": 0, "negative": -1, "nonsense": "soon", "too long": 1e300} {
+	for name, life := range map[string]any{
+		"none": nil, "negative": -1, "nonsense": "soon", "a unit": "3600abc", "no number": "NaN", "infinite": "Inf", "a list": []int{0}, "empty": "", "too long": 1e300,
+	} {
 		v := newVendor(t)
 		v.Tokens = func(_ url.Values, m map[string]any) { m["expires_in"] = life }
 		d := newFixture(t, v, nil, `{}`)
 		d.login(t)
 		if status, err := d.request(t); status != 200 || err != nil || len(v.grants("refresh_token")) > 0 {
 			t.Errorf("%s: %d, %v", name, status, err)
+		}
+	}
+}
+
+// TestTokenWithoutLife: a token that expires at once is refreshed before its use, but not again
+// if the new one has no life either. Without a refresh token it is used.
+//
+// deviation: the lifetime of a token is 0 | refreshes the token before its use; if the new one has 0, too, uses it until it is refused | qwen-code#5355
+func TestTokenWithoutLife(t *testing.T) {
+	for name, one := range map[string]struct {
+		life    any
+		renewed bool
+		want    int
+	}{
+		"zero": {0, true, 1}, "a text": {"0", true, 1}, "less than a second": {0.5, true, 1}, "no refresh token": {0, false, 0},
+	} {
+		v := newVendor(t)
+		v.Tokens = func(_ url.Values, m map[string]any) {
+			m["expires_in"] = one.life
+			if !one.renewed {
+				delete(m, "refresh_token")
+			}
+		}
+		d := newFixture(t, v, nil, `{}`)
+		d.login(t)
+		if st, err := d.Status(t.Context()); err != nil || st.Expires.IsZero() == one.renewed {
+			t.Errorf("%s: %+v, %v", name, st, err)
+		}
+		for range 3 {
+			if status, err := d.request(t); status != 200 || err != nil {
+				t.Errorf("%s: %d, %v", name, status, err)
+			}
+		}
+		if n := len(v.grants("refresh_token")); n != one.want {
+			t.Errorf("%s: refreshed %d times", name, n)
+		}
+	}
+}
+
+// TestMalformedLifetimeIsLogged: a lifetime that is no number has a record in the debug log.
+func TestMalformedLifetimeIsLogged(t *testing.T) {
+	for life, want := range map[any]bool{"3600abc": true, -1: true, 0: false, "20": false} {
+		v := newVendor(t)
+		v.Tokens = func(_ url.Values, m map[string]any) { m["expires_in"] = life }
+		d := newFixture(t, v, nil, `{}`)
+		var log strings.Builder
+		d.log = hclog.New(&hclog.LoggerOptions{Level: hclog.Debug, Output: &log})
+		d.login(t)
+		if got := strings.Contains(log.String(), "lifetime"); got != want {
+			t.Errorf("%v: logged %q", life, log.String())
 		}
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -47,6 +48,27 @@ func (n *number) UnmarshalJSON(b []byte) error {
 		f = 0
 	}
 	*n = number(f)
+	return nil
+}
+
+// A lifetime is a member that should be a number of seconds, or a text with one.
+type lifetime struct {
+	Seconds float64
+	Set     bool
+	Wrong   bool // it is no number, or negative; null counts as absent
+}
+
+func (l *lifetime) UnmarshalJSON(b []byte) error {
+	*l = lifetime{}
+	if string(b) == "null" {
+		return nil
+	}
+	f, err := strconv.ParseFloat(strings.Trim(string(b), `"`), 64)
+	if err != nil || !(f >= 0) || math.IsInf(f, 0) {
+		l.Wrong = true
+		return nil
+	}
+	l.Seconds, l.Set = f, true
 	return nil
 }
 

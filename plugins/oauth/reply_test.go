@@ -169,6 +169,27 @@ func TestAmbiguousReplies(t *testing.T) {
 	}
 }
 
+// TestContentTypeOfTokens: the error for tokens that are not JSON has the host and the
+// Content-Type.
+func TestContentTypeOfTokens(t *testing.T) {
+	for kind, want := range map[string]string{
+		"application/x-www-form-urlencoded": ` to the token request has the Content-Type "application/x-www-form-urlencoded" and is not a JSON object`,
+		"text/html; charset=utf-8":          ` to the token request has the Content-Type "text/html" and is not a JSON object`,
+		"application/json":                  " to the token request is not a JSON object",
+		"":                                  " to the token request has no Content-Type and is not a JSON object",
+	} {
+		v := newVendor(t)
+		v.Instead("/token", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header()["Content-Type"] = []string{kind}
+			_, _ = w.Write([]byte("access_token=at-s3cret&token_type=bearer"))
+		})
+		_, err := newFixture(t, v, nil, `{}`).Login(t.Context(), nil)
+		if reason(err) != "bad_reply" || !strings.Contains(err.Error(), "the answer of "+hostOf(v.Issuer)+want) || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%q: %v", kind, err)
+		}
+	}
+}
+
 // TestScopesOfTokens: the granted scopes may be a list. Without valid ones the requested
 // scopes count as granted.
 //

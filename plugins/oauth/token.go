@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/junctor-mcp/junctor/plugins/internal/httpclient"
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
@@ -23,12 +25,12 @@ const tokenMost = 7 << 10
 
 // A tokenReply is the reply of a token endpoint (RFC 6749 §5.1 and §5.2).
 type tokenReply struct {
-	Access  text   `json:"access_token"`
-	Type    text   `json:"token_type"`
-	Refresh text   `json:"refresh_token"`
-	Scope   words  `json:"scope"`
-	IDToken text   `json:"id_token"`
-	Expires number `json:"expires_in"`
+	Access  text     `json:"access_token"`
+	Type    text     `json:"token_type"`
+	Refresh text     `json:"refresh_token"`
+	Scope   words    `json:"scope"`
+	IDToken text     `json:"id_token"`
+	Expires lifetime `json:"expires_in"`
 	oauthFault
 }
 
@@ -41,8 +43,8 @@ func (a *authorizer) token(ctx context.Context, as *issuer, c *client, form url.
 		return nil, err
 	}
 	var t tokenReply
-	if json.Unmarshal(res, &t) != nil {
-		return nil, badReply(u, noObject)
+	if json.Unmarshal(res.Body, &t) != nil {
+		return nil, badReply(u, "to the token request "+typeOf(res)+noObject)
 	}
 	if t.Error.Value != "" {
 		return nil, t.refusal(u, http.StatusOK, secretsOf(c, form))
@@ -50,11 +52,26 @@ func (a *authorizer) token(ctx context.Context, as *issuer, c *client, form url.
 	if why := t.fault(); why != "" {
 		return nil, badReply(u, why)
 	}
+	if t.Expires.Wrong {
+		a.log.Debug("the lifetime of a token is malformed and counts as unknown", "host", u.Host)
+	}
 	return &t, nil
 }
 
 // noObject is the error text for a reply that is not JSON, a list, or ambiguous.
 const noObject = "is not a JSON object, or names a member twice"
+
+// typeOf names the Content-Type of a reply unless it is JSON.
+func typeOf(res *httpclient.Answer) string {
+	switch kind := httpclient.ContentType(res.Header); kind {
+	case "application/json":
+		return ""
+	case "":
+		return "has no Content-Type and "
+	default:
+		return "has the Content-Type " + show(kind, strconv.QuoteToASCII) + " and "
+	}
+}
 
 // fault returns why a reply contains no token that can be used, or "".
 func (t *tokenReply) fault() string {
@@ -80,14 +97,17 @@ func badReply(u *url.URL, why string) *sdk.Error {
 	return &sdk.Error{Code: sdk.Unavailable, Reason: "bad_reply", Message: fmt.Sprintf("the answer of %s %s", u.Host, why), Hint: "report it to the operator of the server"}
 }
 
-// expiry returns when a new token expires, or zero if the reply does not say. It ignores a
-// lifetime below one second, since such a token could never be presented.
+// expiry returns when a new token expires, or zero if the reply does not say. A lifetime below
+// one second also counts as unknown, since such a token could never be presented; see spent.
 func (t *tokenReply) expiry() time.Time {
-	if t.Expires >= 1 {
-		return time.Now().Add(time.Duration(min(t.Expires, 10*365*24*3600)) * time.Second).Truncate(time.Second)
+	if t.Expires.Seconds >= 1 {
+		return time.Now().Add(time.Duration(min(t.Expires.Seconds, 10*365*24*3600)) * time.Second).Truncate(time.Second)
 	}
 	return time.Time{}
 }
+
+// spent reports whether the reply says that the token has expired already.
+func (t *tokenReply) spent() bool { return t.Expires.Set && t.Expires.Seconds < 1 }
 
 // scopes returns the granted scopes; if the reply has none, the requested ones.
 func (t *tokenReply) scopes(asked []string) []string {
