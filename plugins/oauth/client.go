@@ -104,16 +104,16 @@ func (a *authorizer) resolveClient(ctx context.Context, as *issuer, redirect str
 	}
 	switch {
 	case a.Registration == "never":
-		return a.promptForClient(ctx, as, redirect, "registration is set to never")
+		return a.promptForClient(ctx, as, redirect, "registration is set to never", "")
 	case as.RegistrationEndpoint == "":
-		return a.promptForClient(ctx, as, redirect, "the authorization server does not register clients")
+		return a.promptForClient(ctx, as, redirect, "the authorization server does not register clients", "")
 	}
 	fresh, err := a.register(ctx, as, redirect)
 	if as.Assumed && isNoRegistration(err) {
 		return nil, a.noOAuth()
 	}
 	if r, ok := err.(*oauthError); ok {
-		return a.promptForClient(ctx, as, redirect, fmt.Sprintf("the registration failed (%s)", r.Code))
+		return a.promptForClient(ctx, as, redirect, "the registration failed ("+r.words()+")", a.scopeHint(r))
 	}
 	if err != nil {
 		return nil, err
@@ -124,6 +124,19 @@ func (a *authorizer) resolveClient(ctx context.Context, as *issuer, redirect str
 		return nil, unkept("a login could not be stored, so it was not started", err)
 	}
 	return fresh, nil
+}
+
+// scopeHint returns the hint for a failed registration that is about scopes, or "". Some
+// servers register only clients that name their scopes.
+func (a *authorizer) scopeHint(r *oauthError) string {
+	if !strings.Contains(strings.ToLower(r.words()), "scope") {
+		return ""
+	}
+	example := "[...]"
+	if known := a.hint.Scopes; len(known) > 0 && len(known) <= 8 && !strings.ContainsAny(strings.Join(known, ""), "{}") {
+		example = `["` + strings.Join(known, `", "`) + `"]`
+	}
+	return "set scopes = " + example + " in the auth block to scopes that the authorization server offers; or "
 }
 
 // isNoRegistration reports whether the reply to a registration is not one of OAuth, such
@@ -199,7 +212,7 @@ func (a *authorizer) register(ctx context.Context, as *issuer, redirect string) 
 	case res.Status >= 500 || res.Status == http.StatusTooManyRequests:
 		return nil, unavailable(u, res.Status)
 	case res.Status != http.StatusOK && res.Status != http.StatusCreated:
-		return nil, &oauthError{Code: readCode(reply.Error.Value), Host: u.Host}
+		return nil, reply.refusal(u, res.Status, nil)
 	case broken:
 		return nil, badReply(u, "to the registration "+noObject)
 	}
@@ -232,7 +245,7 @@ type registration struct {
 	Secret text   `json:"client_secret"`
 	Until  number `json:"client_secret_expires_at"`
 	Auth   text   `json:"token_endpoint_auth_method"`
-	Error  text   `json:"error"`
+	oauthFault
 }
 
 // fault returns why a reply contains no client that can be used, or "". A client without

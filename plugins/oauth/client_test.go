@@ -164,6 +164,39 @@ func TestErrorsWithoutClient(t *testing.T) {
 	}
 }
 
+// TestRefusedRegistrationIsExplained: the error of a refused registration has its description,
+// and the hint names scopes if it is about them.
+//
+// deviation: an authorization server registers only clients that name its scopes | the error has its description, and the hint names `scopes` | boardoil#11
+func TestRefusedRegistrationIsExplained(t *testing.T) {
+	const scopes = "Only mcp:read and mcp:write scopes are supported."
+	for name, one := range map[string]struct {
+		reply      map[string]any
+		challenge  string
+		want, hint string
+	}{
+		"scopes":         {map[string]any{"error": "invalid_client_metadata", "error_description": scopes}, "", `(invalid_client_metadata: "` + scopes + `")`, "set scopes = [...] in"},
+		"named scopes":   {map[string]any{"error": "invalid_scope"}, `, scope="mcp:read mcp:write"`, "(invalid_scope)", `set scopes = ["mcp:read", "mcp:write"] in`},
+		"odd scopes":     {map[string]any{"error": "invalid_scope"}, `, scope="${a} b"`, "(invalid_scope)", "set scopes = [...] in"},
+		"something else": {map[string]any{"error": "invalid_redirect_uri", "error_description": "no\x1b[2J loopback"}, `, scope="mcp:read"`, `(invalid_redirect_uri: "no\x1b[2J loopback")`, ""},
+		"no words":       {map[string]any{"error_description": []int{1}}, "", "(an unnamed error)", ""},
+	} {
+		v := newVendor(t)
+		v.Challenge = v.Bearer(one.challenge)
+		v.Instead("/register", plugintest.Reply(400, one.reply))
+		d := newFixture(t, v, nil, `{}`)
+		d.authorizer.host.Person = noTerminal{d.authorizer.host.Person}
+		_, err := d.Login(t.Context(), nil)
+		hint := hintOf(err)
+		if reason(err) != "no_client" || !strings.Contains(err.Error(), "the registration failed "+one.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if !strings.Contains(hint, one.hint) || one.hint == "" && strings.Contains(hint, "scopes") || !strings.Contains(hint, "register an application") {
+			t.Errorf("%s: hint %q", name, hint)
+		}
+	}
+}
+
 // TestClientIsStored: a client registers once. It registers again after a move of the
 // server, after invalid_client, and before its secret expires.
 func TestClientIsStored(t *testing.T) {

@@ -33,15 +33,16 @@ func (a *authorizer) entered(ctx context.Context, as *issuer) (*client, error) {
 }
 
 // promptForClient asks the user for a client that they registered by hand. It is stored
-// after a successful login only, so that mistakes can be corrected.
-func (a *authorizer) promptForClient(ctx context.Context, as *issuer, redirect, why string) (*client, error) {
+// after a successful login only, so that mistakes can be corrected. hint begins the hint of
+// the error for a user who cannot be asked.
+func (a *authorizer) promptForClient(ctx context.Context, as *issuer, redirect, why, hint string) (*client, error) {
 	docs := ""
 	if u, err := a.visitor.URL("the documentation", as.ServiceDocumentation); err == nil && len(u.String()) <= docsMost {
 		docs = " (see " + u.String() + ")"
 	}
 	missing := &sdk.Error{
 		Code: sdk.Invalid, Reason: "no_client", Path: "client_id", Message: "is needed: " + why,
-		Hint: fmt.Sprintf("register an application at %s%s and set client_id in the auth block, and client_secret if it has one, "+
+		Hint: hint + fmt.Sprintf("register an application at %s%s and set client_id in the auth block, and client_secret if it has one, "+
 			"or log in on a terminal, which asks for them; or use an existing token with auth \"bearer\"", hostOf(as.Issuer), docs),
 	}
 	with := ""

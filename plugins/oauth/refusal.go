@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
@@ -33,11 +32,14 @@ type oauthError struct {
 	Status      int
 }
 
-func (r *oauthError) Error() string {
+func (r *oauthError) Error() string { return r.Host + " answered " + r.words() }
+
+// words returns the code with its description.
+func (r *oauthError) words() string {
 	if r.Description == "" {
-		return fmt.Sprintf("%s answered %s", r.Host, r.Code)
+		return r.Code
 	}
-	return fmt.Sprintf("%s answered %s: %s", r.Host, r.Code, r.Description)
+	return r.Code + ": " + r.Description
 }
 
 func isOAuth(err error) bool {
