@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -180,7 +181,7 @@ func (r *entryReader) program() {
 	case nil:
 	case string:
 		r.s.Command = []string{c}
-		if r.members["args"] == nil {
+		if args, isList := r.members["args"].([]any); r.members["args"] == nil || isList && len(args) == 0 {
 			r.s.Command = r.split(c)
 		}
 	case []any:
@@ -217,13 +218,36 @@ func (r *entryReader) program() {
 // it for the path of a program, which may have spaces.
 func (r *entryReader) split(command string) []string {
 	all, closed := words(command)
-	switch mcporter := r.client != nil && r.client.Name == "mcporter"; {
-	case len(all) < 2, !mcporter && (!closed || strings.ContainsAny(all[0], `/\\`)):
+	mcporter := r.client != nil && r.client.Name == "mcporter"
+	switch {
+	case len(all) < 2, !mcporter && (!closed || isProgram(command, all[0]) || oddEscape.MatchString(command)):
 		return []string{command}
 	case !closed:
 		r.fail("command has a quote that is not closed")
+	case !mcporter:
+		r.s.Notes = append(r.s.Notes, fmt.Sprintf("command was one text without args, and became %d words", len(all)))
 	}
 	return all
+}
+
+// oddEscape matches a backslash that escapes nothing, as in paths of Windows.
+var oddEscape = lazyregexp.New(`\\[^ "'\\$]`)
+
+// isProgram reports whether a command with spaces is probably the path of a program, and
+// not a program with arguments that begins with first. It reads no path of a network.
+func isProgram(command, first string) bool {
+	switch {
+	case strings.Contains(first, `\`), strings.HasPrefix(command, "//"):
+		return true
+	case !strings.Contains(first, "/"):
+		return isFile(command)
+	}
+	return !filepath.IsAbs(first) || isFile(command) || !isFile(first)
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir()
 }
 
 // words splits a text at spaces that are not quoted. closed is false if a quote is open at
