@@ -162,6 +162,9 @@ func (a *authorizer) adopt(ctx context.Context, l *login, s *discovery) error {
 	}
 	defer func() { <-a.busy }()
 	a.discovered = s
+	if old, err := a.load(ctx); err == nil && old != nil && sameIssuer(old.Issuer, l.Issuer) {
+		l.Scoped = old.Scoped
+	}
 	if l.Client.From == fromPrompt {
 		// An error also occurs below and is returned there.
 		_ = a.write(ctx, a.enteredKey(), &enteredClient{Issuer: l.Issuer, Client: l.Client}, "OAuth client of Junctor at "+hostOf(l.Issuer))

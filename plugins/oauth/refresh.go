@@ -62,7 +62,7 @@ func (a *authorizer) refresh(ctx context.Context) error {
 	return nil
 }
 
-// renew sends the refresh of a login, and reports whether it was better with scope.
+// renew sends the refresh of a login, and reports whether the next one should have scope.
 //
 // scope is optional there (RFC 6749 §6), and some servers reject it. Others reject a refresh
 // without it, or grant default scopes. So renew tries the other way once.
@@ -90,7 +90,7 @@ func (a *authorizer) renew(ctx context.Context, as *issuer, l *login) (t *tokenR
 		if again.Refresh.Value == "" {
 			again.Refresh = t.Refresh
 		}
-		return again, again.lacking(l.Scopes) < t.lacking(l.Scopes), nil
+		return again, true, nil // also if it came too late: the new refresh token may have lost the scopes
 	case mayMeanScope(err):
 		if _, changed := a.changedSince(ctx, l); changed {
 			break

@@ -100,7 +100,7 @@ func TestRefreshGrantsLess(t *testing.T) {
 	}{
 		"default scopes":    {".default", "read write", []string{"", "read write", "read write"}, "read write"},
 		"fewer":             {"read", "read write", []string{"", "read write", "read write"}, "read write"},
-		"always fewer":      {"read", "read", []string{"", "read write", ""}, "read"},
+		"always fewer":      {"read", "read", []string{"", "read write", "read"}, "read"},
 		"all":               {"write read more", "", []string{"", ""}, "write read more"},
 		"no offline_access": {"read write", "", []string{"", ""}, "read write"},
 	} {
@@ -131,5 +131,32 @@ func TestRefreshGrantsLess(t *testing.T) {
 		if got := strings.Join(d.latest.Scopes, " "); got != one.has {
 			t.Errorf("%s: the login has %q, want %q", name, got, one.has)
 		}
+	}
+}
+
+// TestScopedRefreshOfNextLogin: a login to the same authorization server refreshes with scope if
+// the one before lost scopes without. This helps where its refresh token had lost them for good.
+func TestScopedRefreshOfNextLogin(t *testing.T) {
+	v := newVendor(t)
+	lost := false
+	v.Tokens = func(form url.Values, m map[string]any) {
+		stale(form, m)
+		lost = form.Get("grant_type") == "refresh_token" && (lost || form.Get("scope") == "")
+		if m["scope"] = "read write"; lost {
+			m["scope"] = ".default"
+		}
+	}
+	d := newFixture(t, v, nil, `{}`)
+	for _, want := range []string{".default", "read write"} {
+		d.login(t)
+		for range 2 {
+			if status, err := d.request(t); status != 200 || err != nil {
+				t.Errorf("%d, %v", status, err)
+			}
+		}
+		if got := strings.Join(d.latest.Scopes, " "); got != want {
+			t.Errorf("the login has %q, want %q", got, want)
+		}
+		d = newFixture(t, v, d.host, `{}`)
 	}
 }
