@@ -274,7 +274,11 @@ func (e *env) askAgain(ctx context.Context, at *config.Location, may bool) (conf
 				at.Found, at.Named = true, true
 			case slices.Contains(names, r.Path) || slices.Contains(names, filepath.Dir(r.Path)) || l.Has(r.Path):
 				known := config.Location{Path: r.Path, Found: true}
-				if real, err := known.Canonical(); err == nil && real != r.Path {
+				real, err := known.Canonical()
+				if err != nil {
+					continue // it is gone, so nothing of it is used
+				}
+				if real != r.Path {
 					return nil, fault.New(fault.ConfigUntrusted, "%s leads to %s, and the configuration that was trusted there was another one", r.Path, real).
 						WithHint("a directory on the way to it became a link; remove the link, or name the configuration by the other path")
 				}

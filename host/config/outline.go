@@ -337,26 +337,26 @@ func namesPlace(name string) bool {
 // environment adds the variables that a program gets. A variable such as LD_PRELOAD
 // can run code.
 func (o *outliner) environment(a *hclsyntax.Attribute) {
-	object, ok := plain(a.Expr).(*hclsyntax.ObjectConsExpr)
-	if !ok {
-		o.add(Sets, a.SrcRange, "environment variables "+o.written(a.Expr))
-		return
-	}
-	for _, item := range object.Items {
-		name, ok := literal(item.KeyExpr)
-		if !ok {
-			name = o.written(item.KeyExpr)
-		}
-		o.add(Sets, item.KeyExpr.Range(), "environment variable "+visible(name)+"="+o.redactedSource(name, item.ValueExpr))
-	}
+	o.each(a, "environment variable", o.redactedSource)
 }
 
-// headers outlines the headers of requests. No header runs anything, so a value whose name
+// headers adds the headers of requests. No header runs anything, so a value whose name
 // sounds like a secret is masked whatever it is.
 func (o *outliner) headers(a *hclsyntax.Attribute) {
+	o.each(a, "header", func(name string, value hclsyntax.Expression) string {
+		if _, isLiteral := literal(value); isLiteral && secretname.Sounds(name) {
+			return masked
+		}
+		return o.redactedSource(name, value)
+	})
+}
+
+// each adds the members of an object with their values, or the source of another expression.
+// kind is the word for one member.
+func (o *outliner) each(a *hclsyntax.Attribute, kind string, shown func(name string, value hclsyntax.Expression) string) {
 	object, ok := plain(a.Expr).(*hclsyntax.ObjectConsExpr)
 	if !ok {
-		o.add(Sets, a.SrcRange, "headers "+o.written(a.Expr))
+		o.add(Sets, a.SrcRange, kind+"s "+o.written(a.Expr))
 		return
 	}
 	for _, item := range object.Items {
@@ -364,11 +364,7 @@ func (o *outliner) headers(a *hclsyntax.Attribute) {
 		if !ok {
 			name = o.written(item.KeyExpr)
 		}
-		value := o.redactedSource(name, item.ValueExpr)
-		if _, isLiteral := literal(item.ValueExpr); isLiteral && secretname.Sounds(name) {
-			value = masked
-		}
-		o.add(Sets, item.KeyExpr.Range(), "header "+visible(name)+"="+value)
+		o.add(Sets, item.KeyExpr.Range(), kind+" "+visible(name)+"="+shown(name, item.ValueExpr))
 	}
 }
 
