@@ -149,6 +149,11 @@ func everythingServerBoth(t *testing.T) server {
 	}
 	sessions, stateless := handler("-stateless=false"), handler("-stateless=true")
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// Otherwise the first byte of an answer closes the body of the request, and the proxy's
+		// connection to the server with it, if the proxy has not seen the end of the body yet.
+		if err := http.NewResponseController(w).EnableFullDuplex(); err != nil {
+			t.Error(err)
+		}
 		if r.Header.Get("Mcp-Protocol-Version") >= modern {
 			stateless.ServeHTTP(w, r)
 			return
