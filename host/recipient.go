@@ -89,6 +89,7 @@ func (g *generation) destination(b *config.Block) string {
 			panic(err) // impossible: strings can be encoded
 		}
 		to = append([]string{string(line), settings.Cwd}, codeVariables(settings.Env)...)
+		to = append(to, toolPrograms(b, config.ToolCommand{Command: slices.Concat(settings.Command, settings.Args), Cwd: settings.Cwd, Env: settings.Env})...)
 	} else {
 		to = []string{origin(settings.URL), origin(settings.Issuer), string(settings.TLS)}
 	}
@@ -96,6 +97,25 @@ func (g *generation) destination(b *config.Block) string {
 		to = to[:len(to)-1]
 	}
 	return component + " " + string(g.Config.Unresolved([]byte(strings.Join(to, "\x01"))))
+}
+
+// toolPrograms identifies the programs of the tool blocks of a block that differ from the
+// program of the block. They get the same variables.
+func toolPrograms(b *config.Block, own config.ToolCommand) []string {
+	identify := func(c config.ToolCommand) string {
+		text, err := json.Marshal([]any{c.Command, c.Cwd, codeVariables(c.Env)})
+		if err != nil {
+			panic(err) // impossible: strings can be encoded
+		}
+		return string(text)
+	}
+	all := []string{identify(own)}
+	for _, t := range b.ToolCommands() {
+		if one := identify(t); !slices.Contains(all, one) {
+			all = append(all, one)
+		}
+	}
+	return all[1:]
 }
 
 // origin returns the scheme and host of a URL. It returns any other text unchanged.

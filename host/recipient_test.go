@@ -11,7 +11,7 @@ import (
 func TestRecipientDependsOnDestination(t *testing.T) {
 	a := &generation{App: &App{}, Config: &config.Config{Plugins: []config.Plugin{
 		{Name: "stdio", Source: "builtin/stdio"}, {Name: "http", Source: "builtin/http"}, {Name: "command", Source: "builtin/command"},
-		{Name: "oauth", Source: "builtin/oauth"}, {Name: "acme", Source: "/opt/acme"},
+		{Name: "oauth", Source: "builtin/oauth"}, {Name: "cli", Source: "builtin/cli"}, {Name: "acme", Source: "/opt/acme"},
 	}}}
 	to := func(transport, settings, auth, authSettings string) string {
 		s := &config.Server{Name: "s", Transport: config.Block{Plugin: transport, Component: transport, Settings: []byte(settings)}}
@@ -40,6 +40,12 @@ func TestRecipientDependsOnDestination(t *testing.T) {
 		"a library":                {transport("stdio"), `{"command":["x"]}`, `{"command":["x"],"env":{"LD_PRELOAD":"/evil"}}`, false},
 		"options for node":         {transport("stdio"), `{"command":["x"],"env":{"NODE_OPTIONS":"a"}}`, `{"command":["x"],"env":{"NODE_OPTIONS":"b"}}`, false},
 		"a directory as a setting": {transport("stdio"), `{"command":["x"],"cwd":"PATH=/evil"}`, `{"command":["x"],"env":{"PATH":"/evil"}}`, false},
+		"a tool":                   {transport("cli"), `{"command":["x"]}`, `{"command":["x"],"tool":[{"name":"t","env":{"A":"b"},"argv":["y"]}]}`, true},
+		"a tool's command":         {transport("cli"), `{"command":["x"]}`, `{"command":["x"],"tool":[{"name":"t","command":["y"]}]}`, false},
+		"a tool's other command":   {transport("cli"), `{"command":["x"],"tool":[{"name":"t","command":["y"]}]}`, `{"command":["x"],"tool":[{"name":"t","command":["z"]}]}`, false},
+		"a tool's directory":       {transport("cli"), `{"command":["x"]}`, `{"command":["x"],"tool":[{"name":"t","cwd":"y"}]}`, false},
+		"a tool's PATH":            {transport("cli"), `{"command":["x"]}`, `{"command":["x"],"tool":[{"name":"t","env":{"PATH":"/evil"}}]}`, false},
+		"a second tool's command":  {transport("cli"), `{"command":["x"],"tool":[{"command":["y"]}]}`, `{"command":["x"],"tool":[{"command":["y"]},{"command":["z"]}]}`, false},
 		"another path of a URL":    {transport("http"), `{"url":"https://a.example/x"}`, `{"url":"https://a.example/y","headers":{"a":"b"}}`, true},
 		"another host":             {transport("http"), `{"url":"https://a.example"}`, `{"url":"https://b.example"}`, false},
 		"another port":             {transport("http"), `{"url":"https://a.example"}`, `{"url":"https://a.example:444"}`, false},

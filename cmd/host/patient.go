@@ -179,17 +179,19 @@ func (p *patient) programs() (all []doctor.Program) {
 		if json.Unmarshal(s.Transport.Settings, &set) != nil || len(set.Command) == 0 {
 			continue
 		}
-		one := doctor.Program{Server: s.Name, Command: append(set.Command, set.Args...), Dir: s.Transport.Dir, At: s.Transport.PositionOf("command").String(), Env: os.Environ(), Changeable: s.Changeable()}
-		one.Loader, one.CodeDirs = s.LoadsCode()
-		if filepath.IsAbs(set.Cwd) {
-			one.Dir = set.Cwd
-		} else if set.Cwd != "" {
-			one.Dir = filepath.Join(s.Transport.Dir, set.Cwd)
+		commands := append([]config.ToolCommand{{Command: append(set.Command, set.Args...), Cwd: set.Cwd, Env: set.Env}}, s.Transport.ToolCommands()...)
+		loader, dirs := s.LoadsCode()
+		for _, c := range commands {
+			one := doctor.Program{Server: s.Name, Command: c.Command, Dir: filepath.Join(s.Transport.Dir, c.Cwd), At: s.Transport.PositionOf(strings.TrimPrefix(c.Path+".command", ".")).String(), Env: os.Environ(), Changeable: s.Changeable()}
+			one.Loader, one.CodeDirs = loader, dirs
+			if filepath.IsAbs(c.Cwd) {
+				one.Dir = c.Cwd
+			}
+			if path, ok := c.Env["PATH"]; ok {
+				one.Env = append(slices.DeleteFunc(one.Env, func(v string) bool { return strings.HasPrefix(v, "PATH=") }), "PATH="+path)
+			}
+			all = append(all, one)
 		}
-		if path, ok := set.Env["PATH"]; ok {
-			one.Env = append(slices.DeleteFunc(one.Env, func(v string) bool { return strings.HasPrefix(v, "PATH=") }), "PATH="+path)
-		}
-		all = append(all, one)
 	}
 	return all
 }

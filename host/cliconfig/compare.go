@@ -26,14 +26,35 @@ const (
 
 // A block is the part of a tool block that is compared.
 type block struct {
-	Name      string   `json:"name"`
-	Argv      []string `json:"argv"`
+	Name      string `json:"name"`
+	Argv      argv   `json:"argv"`
 	Arguments []struct {
 		Name   string   `json:"name"`
 		Type   string   `json:"type"`
 		Flag   string   `json:"flag"`
 		Values []string `json:"values"`
 	} `json:"argument"`
+}
+
+// An argv is an argument list whose nested lists are read as if they were not nested.
+type argv []string
+
+// UnmarshalJSON reads an argument list.
+func (a *argv) UnmarshalJSON(text []byte) error {
+	var list []any
+	if err := json.Unmarshal(text, &list); err != nil {
+		return err
+	}
+	for _, one := range list {
+		group, nested := one.([]any)
+		if !nested {
+			group = []any{one}
+		}
+		for _, word := range group {
+			*a = append(*a, fmt.Sprint(word))
+		}
+	}
+	return nil
 }
 
 // plain reports whether the block uses no options.

@@ -2,7 +2,6 @@ package config
 
 import (
 	"cmp"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,14 +15,25 @@ import (
 // its script, or the working directory, and those of the programs and scripts that the command
 // names by a path. It returns none for a command without these. A wrapped server counts, too.
 func (s *Server) LoadsCode() (program string, dirs []string) {
-	var settings struct {
-		Command, Args []string
-		Cwd           string
-	}
-	if json.Unmarshal(s.Transport.Settings, &settings) != nil || len(settings.Command) == 0 {
+	settings := s.Transport.programs()
+	if len(settings.Command) == 0 {
 		return "", nil
 	}
-	words, cwd := slices.Concat(settings.Command, settings.Args), absoluteIn(s.Transport.Dir, settings.Cwd)
+	first, dirs := loadedBy(slices.Concat(settings.Command, settings.Args), absoluteIn(s.Transport.Dir, settings.Cwd))
+	for _, t := range s.Transport.ToolCommands() {
+		also, more := loadedBy(t.Command, absoluteIn(s.Transport.Dir, t.Cwd))
+		for _, dir := range more {
+			if !slices.Contains(dirs, dir) && len(dirs) < maxCommandDirs {
+				dirs = append(dirs, dir)
+			}
+		}
+		first = cmp.Or(first, also)
+	}
+	return cmp.Or(first, filepath.Base(settings.Command[0])), dirs
+}
+
+// loadedBy is LoadsCode for one command. program may be empty.
+func loadedBy(words []string, cwd string) (program string, dirs []string) {
 	parts := partsOf(words)
 	program, dir := loadsCode(parts, cwd)
 	if dir != "" {
@@ -39,7 +49,7 @@ func (s *Server) LoadsCode() (program string, dirs []string) {
 			dirs = append(dirs, filepath.Dir(sandbox.Resolve(path)))
 		}
 	}
-	return cmp.Or(program, filepath.Base(settings.Command[0])), dirs
+	return program, dirs
 }
 
 // partsOf returns the words of a command, divided where a path may begin or end.

@@ -2,6 +2,7 @@ package config
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -12,10 +13,16 @@ import (
 )
 
 // unmanaged returns why the managed configuration does not allow a server, or "" if it does.
-// The program of an auth provider is allowed as that of a server is.
+// The programs of tool blocks and of an auth provider are allowed as that of a server is.
 func (l *loader) unmanaged(s *Server, rules managed.Rules) string {
 	if why := l.unmanagedUse(l.managedUse(s.Name, s.Transport), rules); why != "" {
 		return why
+	}
+	for _, t := range s.Transport.ToolCommands() {
+		use := managed.Server{Name: s.Name, Command: t.Command, Altered: true}
+		if why := l.unmanagedUse(use, rules); why != "" && l.isBundled(s.Transport) {
+			return fmt.Sprintf("the program of its tool %q is %s", t.Tool, why)
+		}
 	}
 	if s.Auth == nil {
 		return ""

@@ -58,12 +58,16 @@ type outliner struct {
 	source  *source // of the current block
 	in      string
 
-	dir        string // in which the program of the current block looks for its arguments
-	within     string // the nested blocks that the current block is in, such as `tool "x": `; may be empty
-	thirdParty bool   // the current block belongs to a plugin that is not bundled
-	showsAll   bool   // every attribute of the current block is shown
-	showsText  bool   // every attribute of the current block is shown that may have a text of any kind
-	inherits   bool   // the current block is a transport, which has the env of defaults
+	dir    string // in which the program of the current block looks for its arguments
+	within string // the nested blocks that the current block is in, such as `tool "x": `; may be empty
+	// computedDir is true if that directory is not known.
+	computedDir bool
+	// transport is the transport block that the current tool block is in; nil outside of one.
+	transport  *hclsyntax.Body
+	thirdParty bool // the current block belongs to a plugin that is not bundled
+	showsAll   bool // every attribute of the current block is shown
+	showsText  bool // every attribute of the current block is shown that may have a text of any kind
+	inherits   bool // the current block is a transport, which has the env of defaults
 }
 
 // outline returns the actions of the sources and their third-party plugins.
@@ -258,7 +262,8 @@ func (o *outliner) body(body *hclsyntax.Body) {
 			o.anywhere(b.Body)
 		}
 		if b.Type == "transport" {
-			o.dir = o.directory(b.Body)
+			o.dir, o.computedDir, _ = o.place(b.Body.Attributes["cwd"])
+			o.transport = b.Body
 		}
 		if b.Type == "tool" || b.Type == "argument" {
 			o.within += visible(titleOf(b)) + ": "

@@ -23,6 +23,11 @@ func (o *outliner) searchPath(body *hclsyntax.Body) searchPath {
 	if p := setPath(body); p.set {
 		return p
 	}
+	if o.within != "" && o.transport != nil { // a tool has the variables of its transport
+		if p := setPath(o.transport); p.set {
+			return p
+		}
+	}
 	if o.inherits {
 		var found searchPath
 		for _, s := range o.siblings() {

@@ -10,55 +10,66 @@ import (
 )
 
 // program returns the command line that a block would run: the path of the program,
-// its arguments, and its working directory. It returns "" for a block without one.
+// its arguments, and its working directory. It returns "" for a block without one. A tool
+// block may have only a part of them; an ellipsis is the rest.
 func (o *outliner) program(body *hclsyntax.Body) (string, hcl.Range) {
-	command, argv := body.Attributes["command"], body.Attributes["argv"]
-	if command == nil {
-		if argv == nil {
-			return "", hcl.Range{}
-		}
-		return "… " + o.arguments(argv.Expr) + o.links(cmp.Or(o.dir, o.source.dir), argv.Expr), argv.SrcRange
-	}
-	if o.thirdParty {
+	command, argv, cwd := body.Attributes["command"], body.Attributes["argv"], body.Attributes["cwd"]
+	dir, computed, where := o.place(cwd)
+	var text string
+	var at hcl.Range
+	switch {
+	case command != nil && o.thirdParty:
 		return "", hcl.Range{} // attribute shows it like other settings of the plugin
+	case command != nil:
+		text, at = o.commandLine(body, command, dir, computed), command.SrcRange
+		where = o.links(dir, command.Expr) + where
+	case argv != nil:
+		text, at = "…", argv.SrcRange
+	case o.within != "" && cwd != nil:
+		text, at = "…", cwd.SrcRange
+	default:
+		return "", hcl.Range{}
 	}
-	dir := o.source.dir
-	var where string
-	computed := false
-	if cwd := body.Attributes["cwd"]; cwd != nil {
-		where = ", in " + o.written(cwd.Expr)
-		text, ok := literal(cwd.Expr)
-		if computed = !ok; ok {
-			where = ", in " + visible(absoluteIn(dir, text)) + o.links(dir, cwd.Expr)
-			dir = absoluteIn(dir, text)
+	args := body.Attributes["args"]
+	if command == nil {
+		args = nil
+	}
+	for _, more := range []*hclsyntax.Attribute{args, argv} {
+		if more != nil {
+			text += " " + o.arguments(more.Expr)
+			where = o.links(dir, more.Expr) + where
 		}
 	}
-	where = o.links(dir, command.Expr) + where
-	text := o.arguments(command.Expr)
-	if first, rest, ok := firstLiteral(command.Expr); ok {
-		switch named := !strings.ContainsAny(first, `/`+string(filepath.Separator)); {
-		case named:
-			first = o.searchPath(body).find(first)
-		case !computed:
-			first = absoluteIn(dir, filepath.FromSlash(first))
-		}
-		text = strings.TrimSpace(visible(first) + " " + o.list(rest))
-	}
-	if args := body.Attributes["args"]; args != nil {
-		text += " " + o.arguments(args.Expr)
-		where = o.links(dir, args.Expr) + where
-	}
-	return text + where, command.SrcRange
+	return text + where, at
 }
 
-// directory returns the working directory of a block's program, if it is not computed.
-func (o *outliner) directory(body *hclsyntax.Body) string {
-	if cwd := body.Attributes["cwd"]; cwd != nil {
-		if text, ok := literal(cwd.Expr); ok {
-			return absoluteIn(o.source.dir, text)
-		}
+// place returns the directory of a block's program with its attribute cwd, which may be nil,
+// and the text about it. computed is true if the directory is not known.
+func (o *outliner) place(cwd *hclsyntax.Attribute) (dir string, computed bool, where string) {
+	if cwd == nil {
+		return cmp.Or(o.dir, o.source.dir), o.computedDir, ""
 	}
-	return o.source.dir
+	text, ok := literal(cwd.Expr)
+	if !ok {
+		return cmp.Or(o.dir, o.source.dir), true, ", in " + o.written(cwd.Expr)
+	}
+	dir = absoluteIn(o.source.dir, text)
+	return dir, false, ", in " + visible(dir) + o.links(o.source.dir, cwd.Expr)
+}
+
+// commandLine returns the program of a block and its fixed arguments.
+func (o *outliner) commandLine(body *hclsyntax.Body, command *hclsyntax.Attribute, dir string, computed bool) string {
+	first, rest, ok := firstLiteral(command.Expr)
+	if !ok {
+		return o.arguments(command.Expr)
+	}
+	switch named := !strings.ContainsAny(first, `/`+string(filepath.Separator)); {
+	case named:
+		first = o.searchPath(body).find(first)
+	case !computed:
+		first = absoluteIn(dir, filepath.FromSlash(first))
+	}
+	return strings.TrimSpace(visible(first) + " " + o.list(rest))
 }
 
 // firstLiteral splits a list whose first element is a literal.

@@ -12,9 +12,27 @@ import (
 // wrappingTransport is the transport whose programs run in the sandbox.
 const wrappingTransport = "cli"
 
-// needs adds what the sandbox lets the program of a transport block reach because it
-// is a known program.
+// needs adds what the sandbox lets the programs of a transport block and of its tools reach
+// because they are known programs.
 func (o *outliner) needs(body *hclsyntax.Body) {
+	for _, b := range withTools(body) {
+		o.needsOf(b)
+	}
+}
+
+// withTools returns the bodies of a transport block and of its tool blocks.
+func withTools(body *hclsyntax.Body) []*hclsyntax.Body {
+	bodies := []*hclsyntax.Body{body}
+	for _, b := range body.Blocks {
+		if b.Type == "tool" {
+			bodies = append(bodies, b.Body)
+		}
+	}
+	return bodies
+}
+
+// needsOf is needs for the command of one block.
+func (o *outliner) needsOf(body *hclsyntax.Body) {
 	command := body.Attributes["command"]
 	if command == nil {
 		return
@@ -46,13 +64,7 @@ func (o *outliner) needs(body *hclsyntax.Body) {
 // anywhere adds what paths outside of the working directory let the program of a transport
 // block reach.
 func (o *outliner) anywhere(body *hclsyntax.Body) {
-	bodies := []*hclsyntax.Body{body}
-	for _, b := range body.Blocks {
-		if b.Type == "tool" {
-			bodies = append(bodies, b.Body)
-		}
-	}
-	for _, b := range bodies {
+	for _, b := range withTools(body) {
 		paths := b.Attributes["paths"]
 		if paths == nil {
 			continue

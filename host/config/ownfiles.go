@@ -128,9 +128,15 @@ func (s *Server) Changeable() (all []string) {
 	var settings struct {
 		Cwd     string
 		Sandbox struct{ Write []string }
+		Tool    []struct{ Cwd string }
 	}
 	if json.Unmarshal(s.Transport.Settings, &settings) != nil {
 		return nil
+	}
+	for _, t := range settings.Tool {
+		if t.Cwd != "" {
+			all = append(all, sandbox.Expand(t.Cwd, s.Transport.Dir))
+		}
 	}
 	for _, dir := range append([]string{settings.Cwd}, settings.Sandbox.Write...) {
 		all = append(all, sandbox.Expand(dir, s.Transport.Dir))
@@ -141,33 +147,10 @@ func (s *Server) Changeable() (all []string) {
 // used returns the files that decide what a block runs, and those that its settings name, if
 // it does not wrap a program, and directories of packages. lookup returns variables of Junctor.
 func (b *Block) used(lookup func(string) (string, bool)) (named, packages []string) {
-	var settings struct {
-		Command, Args []string
-		Cwd           string
-		Env           map[string]string
-		PassEnv       []string `json:"pass_env"`
-		Tool          []wrappedTool
-	}
 	named = slices.Clone(b.files)
-	_ = json.Unmarshal(b.Settings, &settings) // other blocks have other settings
-	if len(settings.Command) > 0 {
-		path, _ := lookup("PATH")
-		env := map[string]string{}
-		for _, name := range settings.PassEnv {
-			env[name], _ = lookup(name)
-		}
-		maps.Copy(env, settings.Env)
-		if env["PATH"] == "" {
-			delete(env, "PATH")
-		}
-		c := command{words: slices.Concat(settings.Command, settings.Args), env: env, dir: absoluteIn(b.Dir, settings.Cwd), path: path, wrapped: b.Component == wrappingTransport}
-		files, dirs := c.files()
+	if settings := b.programs(); len(settings.Command) > 0 {
+		files, dirs := b.commandFiles(&settings, lookup)
 		named, packages = append(named, files...), append(packages, dirs...)
-		for _, t := range settings.Tool {
-			c.words = slices.Concat(settings.Command, t.words())
-			files, _ := c.files()
-			named = append(named, files...)
-		}
 	}
 	var values map[string]any
 	if b.Component == wrappingTransport || json.Unmarshal(b.Settings, &values) != nil {
@@ -180,21 +163,31 @@ func (b *Block) used(lookup func(string) (string, bool)) (named, packages []stri
 	return append(named, existing(b.Dir, values)...), packages
 }
 
-// A wrappedTool is what counts of a tool block of a wrapped program.
-type wrappedTool struct {
-	Argv     []string
-	Argument []struct{ Name, Default string }
-}
-
-// words returns the fixed arguments and the defaults of the others.
-func (t *wrappedTool) words() (all []string) {
-	for _, word := range t.Argv {
-		for _, a := range t.Argument {
-			word = strings.ReplaceAll(word, "{"+a.Name+"}", a.Default)
-		}
-		all = append(all, word)
+// commandFiles returns the files that decide what the command of a block and those of its
+// tools run, and directories of packages.
+func (b *Block) commandFiles(s *programSettings, lookup func(string) (string, bool)) (named, packages []string) {
+	path, _ := lookup("PATH")
+	passed := map[string]string{}
+	for _, name := range s.PassEnv {
+		passed[name], _ = lookup(name)
 	}
-	return all
+	add := func(words []string, cwd string, set map[string]string) {
+		env := maps.Clone(passed)
+		maps.Copy(env, set)
+		if env["PATH"] == "" {
+			delete(env, "PATH")
+		}
+		c := command{words: words, env: env, dir: absoluteIn(b.Dir, cwd), path: path, wrapped: b.Component == wrappingTransport}
+		files, dirs := c.files()
+		named = append(named, files...)
+		packages = append(packages, slices.DeleteFunc(dirs, func(dir string) bool { return slices.Contains(packages, dir) })...)
+	}
+	add(slices.Concat(s.Command, s.Args), s.Cwd, s.Env)
+	for i := range s.Tool {
+		t := s.toolCommand(&s.Tool[i])
+		add(slices.Concat(t.Command, s.Tool[i].words()), t.Cwd, t.Env)
+	}
+	return named, packages
 }
 
 // existing returns the files that texts in a value name, alone or behind the "=" of an
