@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/junctor-mcp/junctor/plugins/cli/confine"
@@ -52,13 +54,14 @@ func (s *server) run(r *request, t *tool.Tool) json.RawMessage {
 		return run.ErrorResult(err.Error())
 	}
 	defer n.end()
+	p := s.programs.of(t)
 	o, err := run.Run(r.ctx, run.Command{
-		Path: s.program.path, Args: append(append([]string(nil), s.set.Command...), args...), Env: n.env, Dir: s.program.dir,
-		Stdin: stdin, Limits: s.set.Limits.process(), Rules: n.rules, Timeout: s.set.Timeout, MaxOutput: s.set.MaxOutput, MaxStderr: s.set.MaxStderr,
+		Path: p.path, Args: slices.Concat(p.command, args), Env: n.env, Dir: p.dir,
+		Stdin: stdin, Limits: s.limits(t), Rules: n.rules, Timeout: s.timeout(t), MaxOutput: s.maxOutput(t), MaxStderr: s.set.MaxStderr,
 		Progress: s.progress(r), Force: s.force,
 	})
 	if err != nil {
-		return run.ErrorResult(fmt.Sprintf("starting %s: %s", s.name, errorWithoutPath(err)))
+		return run.ErrorResult(fmt.Sprintf("starting %s: %s", filepath.Base(p.command[0]), errorWithoutPath(err)))
 	}
 	s.log.Debug("ran", "tool", t.Name, "exit_code", o.ExitCode, "duration", o.Duration.Round(time.Millisecond))
 	if r.ctx.Err() != nil {
@@ -72,9 +75,10 @@ func (s *server) checks(t *tool.Tool) ([]run.Check, error) {
 	if !t.Confined {
 		return nil, nil
 	}
-	dir, err := confine.New(s.program.dir)
+	cwd := s.programs.of(t).dir
+	dir, err := confine.New(cwd)
 	if err != nil {
-		return nil, fmt.Errorf("the working directory %s: %s", s.program.dir, errorWithoutPath(err))
+		return nil, fmt.Errorf("the working directory %s: %s", cwd, errorWithoutPath(err))
 	}
 	return []run.Check{run.Within(dir)}, nil
 }
@@ -94,12 +98,10 @@ const envelopeSize = 4 << 10
 // runResult returns the tool result for a run, with a note if the run failed. It
 // shrinks the output until the result fits into a message.
 func (s *server) runResult(t *tool.Tool, o *run.Outcome, note string) json.RawMessage {
-	form := run.Form{Output: s.set.Output, OKCodes: s.set.OKCodes, DataCodes: s.set.DataCodes, Note: note}
-	if form.DataCodes == nil {
-		form.DataCodes = t.DataCodes
-	}
+	form := s.form(t)
+	form.Note = note
 	result := form.Result(o)
-	for most := s.set.MaxOutput / 2; len(result) > s.maxMessage-envelopeSize && most > 0; most /= 2 {
+	for most := s.maxOutput(t) / 2; len(result) > s.maxMessage-envelopeSize && most > 0; most /= 2 {
 		o.Shrink(most)
 		result = form.Result(o)
 	}

@@ -43,29 +43,40 @@ type catalog struct {
 	err       error                 // guarded by mu; the error of discovery
 }
 
-func newCatalog(set *settings, p program) *catalog {
+func newCatalog(set *settings, p programs) *catalog {
 	c := &catalog{
 		done: make(chan struct{}), published: make(chan struct{}),
 		options: tool.Options{
 			Globals: set.Globals, Omit: set.Omit, Read: set.Read, Write: set.Write, Destructive: set.Destructive,
 			Idempotent: set.Idempotent, Stdin: set.Stdin,
 			Brief: set.Describe != "full", Common: set.Common, Only: set.Options,
-			Rules: danger.For(set.Command, p.path), Dangerous: set.Dangerous,
+			Dangerous: set.Dangerous,
 		},
 	}
-	if dir, err := confine.New(p.dir); err != nil || !dir.All() {
-		c.options.Bounded = true
-	}
-	c.options.Confined = set.Paths == tool.PathsCwd && c.options.Bounded
+	about(&c.options, set, p.program)
 	if set.Args != "" {
 		c.options.Free, _ = tool.Whole(set.Args) // Validate has checked it
 	}
-	c.blocks = tool.FromBlocks(set.Tools, c.options)
+	for i := range set.Tools {
+		o := c.options
+		if own, ok := p.own[&set.Tools[i]]; ok {
+			about(&o, set, own)
+		}
+		c.blocks = append(c.blocks, tool.FromBlock(&set.Tools[i], o))
+	}
 	c.publish(nil, nil, !set.discovers())
 	if !set.discovers() {
 		close(c.done)
 	}
 	return c
+}
+
+// about sets the options that depend on the program and its directory.
+func about(o *tool.Options, set *settings, p program) {
+	o.Rules = danger.For(p.command, p.path)
+	dir, err := confine.New(p.dir)
+	o.Bounded = err != nil || !dir.All()
+	o.Confined = set.Paths == tool.PathsCwd && o.Bounded
 }
 
 // publish replaces the tools by those of blocks and the discovered ones. A tool
@@ -91,8 +102,8 @@ func (c *catalog) publish(p *model.Program, discovered []*tool.Tool, final bool)
 // discoverOptions returns the options for package discover.
 func (s *server) discoverOptions(of *sdk.Server) discover.Options {
 	return discover.Options{
-		Command: s.set.Command, Env: s.program.env, Dir: s.program.dir, Depth: s.set.Depth,
-		Only: s.set.Only, Except: s.set.Except, CacheDir: of.Cache, Log: s.log, Rules: s.program.wall.Probe,
+		Command: s.set.Command, Env: s.programs.env, Dir: s.programs.dir, Depth: s.set.Depth,
+		Only: s.set.Only, Except: s.set.Except, CacheDir: of.Cache, Log: s.log, Rules: s.programs.wall.Probe,
 	}
 }
 

@@ -37,7 +37,7 @@ func TestGitFitsTheTokenBudget(t *testing.T) {
 	if p.Short {
 		t.Skipf("the machine is too busy: %q", p.Incomplete)
 	}
-	tools := tool.FromProgram(p, newCatalog(set, program{}).options)
+	tools := tool.FromProgram(p, newCatalog(set, programs{program: program{command: set.Command}}).options)
 	full := tool.FromProgram(p, tool.Options{Rules: danger.For(set.Command, "")}) // without --no-index, which is dangerous
 	if len(tools) != 4 || len(full) != 4 {
 		t.Fatalf("%d and %d tools", len(tools), len(full))

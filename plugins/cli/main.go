@@ -12,10 +12,8 @@ import (
 	"crypto/sha256"
 	"fmt"
 
-	"github.com/junctor-mcp/junctor/plugins/cli/wall"
 	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/serve"
-	"github.com/junctor-mcp/junctor/sdk/stdio"
 )
 
 // version is the version of the plugin; CHANGELOG.md describes its changes.
@@ -29,17 +27,7 @@ var unattendedEnv = []string{
 }
 
 func open(_ context.Context, s *sdk.Server, set *settings) (sdk.Conn, error) {
-	dir := set.dir(s)
-	env := stdio.Environ(append(append([]string(nil), unattendedEnv...), s.Env...), set.Env)
-	path, err := stdio.Resolve(set.Command[0], dir, env)
-	if err != nil {
-		return nil, err
-	}
-	p := program{path: path, dir: dir, env: env}
-	p.wall, err = wall.New(wall.Options{
-		Program: path, Command: set.Command, Dir: dir, PathVar: stdio.Getenv(env, "PATH"), ConfigDir: s.Dir, Private: s.Private, Protected: s.Protected, Changeable: s.Changeable,
-		Caches: cacheName(s), Settings: set.Sandbox, Limits: set.Limits.process(),
-	})
+	p, err := findPrograms(s, set)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/junctor-mcp/junctor/plugins/cli/wall"
 	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/ndjson"
 )
@@ -20,21 +19,13 @@ const (
 	maxPending = 1024 // concurrent requests; further requests are rejected
 )
 
-// A program is the resolved program with its working directory and environment.
-type program struct {
-	path string
-	dir  string
-	env  []string
-	wall *wall.Wall
-}
-
 // A server is an MCP server inside this process and also the host's connection
 // to it. It supports every protocol revision: they differ only in the handshake
 // and in some members of results.
 type server struct {
 	name       string
 	set        *settings
-	program    program
+	programs   programs
 	log        hclog.Logger
 	maxMessage int // bytes
 
@@ -65,9 +56,9 @@ type request struct {
 	cancel context.CancelFunc
 }
 
-func newServer(s *sdk.Server, set *settings, p program) *server {
+func newServer(s *sdk.Server, set *settings, p programs) *server {
 	srv := &server{
-		name: filepath.Base(set.Command[0]), set: set, program: p, log: s.Log, maxMessage: s.MaxMessage,
+		name: filepath.Base(set.Command[0]), set: set, programs: p, log: s.Log, maxMessage: s.MaxMessage,
 		slots: make(chan struct{}, set.Parallel), force: make(chan struct{}), out: make(chan []byte, queueSize),
 		requests: map[string]*request{},
 	}

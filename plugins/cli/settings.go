@@ -4,14 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/junctor-mcp/junctor/plugins/cli/tool"
 	"github.com/junctor-mcp/junctor/plugins/cli/wall"
 	"github.com/junctor-mcp/junctor/sdk"
-	"github.com/junctor-mcp/junctor/sdk/process"
 )
 
 type settings struct {
@@ -43,7 +40,7 @@ type settings struct {
 	Timeout  time.Duration  `hcl:"timeout" doc:"How long one run may take." default:"60s"`
 	Parallel int            `hcl:"parallel" doc:"How many runs are allowed at the same time; further runs wait." default:"8"`
 	Sandbox  *wall.Settings `hcl:"sandbox,block" doc:"What the program may reach beside the system's files and cwd. Linux enforces it with Landlock and seccomp. With the block, the server does not start where the kernel cannot enforce it."`
-	Limits   *limits        `hcl:"limits,block" doc:"Resource limits for each process of a run. Only Linux supports them."`
+	Limits   *tool.Limits   `hcl:"limits,block" doc:"Resource limits for each process of a run. Only Linux supports them."`
 
 	Stdin     bool   `hcl:"stdin" doc:"Whether discovered tools have a parameter stdin with the text of standard input." default:"false"`
 	Args      string `hcl:"args,optional" doc:"A regular expression. With it discovered tools have a list args of further arguments, each of which it must match completely. It admits an argument with a leading dash only if it names the dash: \".*\" admits none."`
@@ -56,68 +53,27 @@ type settings struct {
 	Tools []tool.Block `hcl:"tool,block" doc:"A tool written by hand. Calls cannot add arguments that the block does not declare."`
 }
 
-type limits struct {
-	CPU       time.Duration `hcl:"cpu" doc:"CPU time, in whole seconds." default:"0s"`
-	Memory    string        `hcl:"memory,optional" doc:"Address space, such as \"512MiB\"."`
-	Files     int           `hcl:"files" doc:"Number of open files." default:"0"`
-	Processes int           `hcl:"processes" doc:"Number of processes of this user in total. The system does not apply it to root." default:"0"`
-}
-
-// maxKept bounds max_output and max_stderr, in bytes. A result holds the output
-// twice and must fit into a message.
-const maxKept = 64 << 20
-
 // Validate checks what the schema cannot express.
 func (s *settings) Validate() error {
 	var errs []error
 	failf := func(path, format string, args ...any) { errs = append(errs, sdk.AttrErrorf(path, format, args...)) }
-	if len(s.Command) == 0 || s.Command[0] == "" {
-		failf("command", "names no program")
+	shared := tool.RunSettings{
+		Command: append([]string{}, s.Command...), Env: s.Env, Timeout: &s.Timeout, MaxOutput: &s.MaxOutput, OKCodes: append([]int{}, s.OKCodes...), DataCodes: s.DataCodes, Limits: s.Limits,
 	}
-	for i, word := range s.Command {
-		if strings.ContainsRune(word, 0) {
-			failf(fmt.Sprintf("command[%d]", i), "contains NUL")
-		}
-	}
-	for name, value := range s.Env {
-		if name == "" || strings.ContainsAny(name, "=\x00") || strings.ContainsRune(value, 0) {
-			failf(fmt.Sprintf("env[%q]", name), "is not an environment variable: a name must not contain an equals sign or NUL, a value must not contain NUL")
-		}
-	}
+	errs = append(errs, shared.Check("")...)
 	if s.Probe == "explicit" && len(s.Tools) == 0 {
 		failf("probe", "is explicit, which requires at least one tool block")
 	}
 	for _, n := range []struct {
 		path         string
 		value, least int
-	}{{"depth", s.Depth, 1}, {"parallel", s.Parallel, 1}, {"max_output", s.MaxOutput, 1}, {"max_stderr", s.MaxStderr, 0}, {"common", s.Common, 0}} {
+	}{{"depth", s.Depth, 1}, {"parallel", s.Parallel, 1}, {"max_stderr", s.MaxStderr, 0}, {"common", s.Common, 0}} {
 		if n.value < n.least {
 			failf(n.path, "must be at least %d", n.least)
 		}
 	}
-	for _, n := range []struct {
-		path  string
-		value int
-	}{{"max_output", s.MaxOutput}, {"max_stderr", s.MaxStderr}} {
-		if n.value > maxKept {
-			failf(n.path, "must be at most %d", maxKept)
-		}
-	}
-	if len(s.OKCodes) == 0 {
-		failf("ok_codes", "is empty, so every run would be an error")
-	}
-	for _, codes := range []struct {
-		path string
-		list []int
-	}{{"ok_codes", s.OKCodes}, {"data_codes", s.DataCodes}} {
-		for i, code := range codes.list {
-			if code < 0 || code > 255 {
-				failf(fmt.Sprintf("%s[%d]", codes.path, i), "must be an exit code, from 0 to 255")
-			}
-		}
-	}
-	if s.Timeout <= 0 {
-		failf("timeout", "must be longer than 0s")
+	if s.MaxStderr > tool.MaxKept {
+		failf("max_stderr", "must be at most %d", tool.MaxKept)
 	}
 	if s.Args != "" {
 		if _, err := tool.Whole(s.Args); err != nil {
@@ -125,7 +81,6 @@ func (s *settings) Validate() error {
 		}
 	}
 	errs = append(errs, s.checkDiscovery()...)
-	errs = append(errs, s.Limits.check()...)
 	errs = append(errs, s.Sandbox.Check()...)
 	return errors.Join(append(errs, tool.CheckBlocks(s.Tools))...)
 }
@@ -166,49 +121,10 @@ func (s *settings) discovers() bool {
 	return s.Probe == "auto" || s.Probe == "" && len(s.Tools) == 0
 }
 
-// dir returns the working directory of the program.
-func (s *settings) dir(of *sdk.Server) string {
-	if filepath.IsAbs(s.Cwd) {
-		return filepath.Clean(s.Cwd) // the wall knows the path without ".."
+// directory returns the working directory for a setting cwd.
+func directory(of *sdk.Server, cwd string) string {
+	if filepath.IsAbs(cwd) {
+		return filepath.Clean(cwd) // the wall knows the path without ".."
 	}
-	return filepath.Join(of.Dir, s.Cwd)
-}
-
-func (l *limits) check() []error {
-	if l == nil {
-		return nil
-	}
-	var errs []error
-	if _, err := parseSize(l.Memory); err != nil {
-		errs = append(errs, sdk.AttrErrorf("limits.memory", "%v", err))
-	}
-	if l.Files < 0 {
-		errs = append(errs, sdk.AttrErrorf("limits.files", "must be at least 0"))
-	}
-	if l.Processes < 0 {
-		errs = append(errs, sdk.AttrErrorf("limits.processes", "must be at least 0"))
-	}
-	return errs
-}
-
-func (l *limits) process() process.Limits {
-	if l == nil {
-		return process.Limits{}
-	}
-	memory, _ := parseSize(l.Memory) // Validate has checked it
-	return process.Limits{CPU: l.CPU, Memory: memory, Files: uint64(l.Files), Processes: uint64(l.Processes)}
-}
-
-// parseSize parses a number of bytes, such as 4096 or 512MiB.
-func parseSize(s string) (uint64, error) {
-	if s == "" {
-		return 0, nil
-	}
-	digits := strings.TrimRight(s, "KMGTiB")
-	unit, known := map[string]uint64{"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}[s[len(digits):]]
-	n, err := strconv.ParseUint(digits, 10, 64)
-	if err != nil || !known || n > 1<<63/unit {
-		return 0, errors.New(`must be a size such as "512MiB"`)
-	}
-	return n * unit, nil
+	return filepath.Join(of.Dir, cwd)
 }

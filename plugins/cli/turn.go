@@ -25,7 +25,8 @@ type turn struct {
 
 // newTurn prepares a run of a tool. The caller must call end.
 func (s *server) newTurn(t *tool.Tool) (*turn, error) {
-	n := &turn{wall: s.program.wall, env: s.program.env}
+	p := s.programs.of(t)
+	n := &turn{wall: p.wall, env: p.env}
 	if n.wall == nil {
 		return n, nil
 	}
@@ -38,9 +39,10 @@ func (s *server) newTurn(t *tool.Tool) (*turn, error) {
 		n.end()
 		return nil, err
 	}
+	n.rules.Limits = s.limits(t)
 	n.env = slices.Clone(n.env)
 	for _, name := range tempVariables {
-		if _, set := s.set.Env[name]; !set {
+		if _, set := p.set[name]; !set {
 			n.env = slices.DeleteFunc(n.env, func(kv string) bool { return strings.HasPrefix(kv, name+"=") }) // some programs take the first value
 			n.env = append(n.env, name+"="+temp)
 		}

@@ -183,21 +183,51 @@ func anyDashed(elements []string) bool {
 // template builds the list for a tool from a tool block.
 func (b *builder) template() {
 	protected := false
-	for _, e := range b.tool.Template {
+	for rest := b.tool.Template; len(rest) > 0; {
+		e, n := rest[0], 1
 		switch {
 		case e.Options:
 			b.options()
+		case e.Group == 0:
+			b.element(e, protected, -1)
+			protected = protected || e.Terminates()
 		default:
-			b.element(e, protected)
+			for n < len(rest) && rest[n].Group == e.Group {
+				n++
+			}
+			protected = b.group(rest[:n], protected)
+		}
+		rest = rest[n:]
+	}
+}
+
+// group places the elements of a group once for each value of its list, or once if
+// it has none, or not at all if one of its slots is empty. It reports whether "--"
+// precedes what follows.
+func (b *builder) group(elements []tool.Element, protected bool) bool {
+	times := 1
+	for i := range elements {
+		for _, name := range elements[i].Slots() {
+			n := len(b.slot(name))
+			if n == 0 {
+				return protected
+			}
+			times = max(times, n)
+		}
+	}
+	for i := range times {
+		for _, e := range elements {
+			b.element(e, protected, i)
 			protected = protected || e.Terminates()
 		}
 	}
+	return protected
 }
 
 // element fills the slots of one element and places it. An element with a slot
 // without a value is left out. An element with a list is placed once for each
-// value.
-func (b *builder) element(e tool.Element, protected bool) {
+// value, or with its value at an index only.
+func (b *builder) element(e tool.Element, protected bool, index int) {
 	filled := []value{{}}
 	slots, first := 0, 0
 	for _, part := range e.Parts {
@@ -212,6 +242,9 @@ func (b *builder) element(e tool.Element, protected bool) {
 		}
 		slots++
 		values := b.slot(part.Slot)
+		if index >= 0 && len(values) > 1 {
+			values = values[index : index+1]
+		}
 		var next []value
 		for _, f := range filled {
 			for _, v := range values {

@@ -36,7 +36,7 @@ func byHand(t testing.TB, block string) *tool.Tool {
 	if err := tool.CheckBlocks(c.Tools); err != nil {
 		t.Fatal(err)
 	}
-	return tool.FromBlocks(c.Tools, tool.Options{})[0]
+	return tool.FromBlock(&c.Tools[0], tool.Options{})
 }
 
 type change func(*model.Option)
@@ -101,6 +101,10 @@ func separated() *model.Command {
 	return c
 }
 
+// grouped has nested lists, which are left out as a whole.
+const grouped = `{"name":"t","description":"d","argv":[["-to","{end}"],["-map","0:{map}","x"],["-s","{w}x{h}","{w}"],"-i","{input}","{options}",["--","{rest}"],"{last}"],"argument":[
+	{"name":"end"},{"name":"map","repeat":true},{"name":"w"},{"name":"h"},{"name":"input","required":true},{"name":"rest"},{"name":"last"}]}`
+
 func TestArgv(t *testing.T) {
 	free := func(pattern string) tool.Options {
 		re, err := tool.Whole(pattern)
@@ -160,6 +164,13 @@ func TestArgv(t *testing.T) {
 			`{"a":["1","-2"],"b":["x","y"]}`, "--x=1|--x=-2|x,y"},
 		{"two slots in an element", byHand(t, `{"name":"t","description":"d","argv":["x{a}:{b}"],"argument":[{"name":"a"},{"name":"b","default":"B"}]}`), `{"a":"-A"}`, "x-A:B"},
 		{"an element with a slot that is empty", byHand(t, `{"name":"t","description":"d","argv":["x{a}:{b}"],"argument":[{"name":"a"},{"name":"b"}]}`), `{"a":"A"}`, ""},
+		{"nested list", byHand(t, grouped), `{"input":"a"}`, "-i|a"},
+		{"nested list with a value", byHand(t, grouped), `{"input":"a","end":"7"}`, "-to|7|-i|a"},
+		{"nested list with a list", byHand(t, grouped), `{"input":"a","map":["1","2"]}`, "-map|0:1|x|-map|0:2|x|-i|a"},
+		{"nested list with an empty list", byHand(t, grouped), `{"input":"a","map":[]}`, "-i|a"},
+		{"nested list with one of two values", byHand(t, grouped), `{"input":"a","w":"4"}`, "-i|a"},
+		{"nested list with two values", byHand(t, grouped), `{"input":"a","w":"4","h":"3"}`, "-s|4x3|4|-i|a"},
+		{"nested list with --", byHand(t, grouped), `{"input":"a","rest":"-x"}`, "-i|a|--|-x"},
 		{"map in a slot", byHand(t, `{"name":"t","description":"d","argv":["set","{a}"],"argument":[{"name":"a","type":"map"}]}`), `{"a":{"k":"v"}}`, "set|k=v"},
 		{"default of a flag is not given", byHand(t, `{"name":"t","description":"d","argument":[{"name":"a","flag":"--a","default":"1"}]}`), `{}`, ""},
 	} {
@@ -251,6 +262,9 @@ func TestArgvRejectsInvalidArguments(t *testing.T) {
 		{"block: a slot that begins an element", byHand(t, `{"name":"t","description":"d","argv":["{x}"],"argument":[{"name":"x"}]}`), `{"x":"-x"}`, "x", "begin with a dash"},
 		{"block: a slot before text", byHand(t, `{"name":"t","description":"d","argv":["{x}-y"],"argument":[{"name":"x"}]}`), `{"x":""}`, "x", "begin with a dash"},
 		{"block: two slots", byHand(t, `{"name":"t","description":"d","argv":["{x}{y}"],"argument":[{"name":"x"},{"name":"y"}]}`), `{"x":"","y":"-y"}`, "y", "begin with a dash"},
+		{"block: a dash in a nested list", byHand(t, grouped), `{"input":"-i"}`, "input", "begin with a dash"},
+		{"block: a dash behind a nested list with -- that is left out", byHand(t, grouped), `{"input":"a","last":"-x"}`, "last", "begin with a dash"},
+		{"block: a dash in an element of a nested list", byHand(t, `{"name":"t","description":"d","argv":[["-x","{a}"]],"argument":[{"name":"a","repeat":true}]}`), `{"a":["b","-c"]}`, "a[1]", "begin with a dash"},
 		{"block: a negative number", byHand(t, `{"name":"t","description":"d","argv":["{x}"],"argument":[{"name":"x","type":"integer"}]}`), `{"x":-1}`, "x", "begin with a dash"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -74,22 +74,33 @@ func drawCommand(t *rapid.T) *model.Command {
 }
 
 // drawBlock draws a tool block with flags and with slots that fill an element or a
-// part of one.
+// part of one, some of them in nested lists.
 func drawBlock(t *rapid.T) tool.Block {
-	b := tool.Block{Name: "t", Description: "d", Argv: []string{"sub"}, Access: tool.Write}
+	b := tool.Block{Name: "t", Description: "d", Argv: tool.Words("sub"), Access: tool.Write}
+	add := func(words ...string) {
+		if !rapid.Bool().Draw(t, "nested") {
+			b.Argv = append(b.Argv, tool.Words(words...)...)
+			return
+		}
+		group, err := json.Marshal(words)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Argv = append(b.Argv, group)
+	}
 	for i := range rapid.IntRange(0, 4).Draw(t, "arguments") {
 		a := tool.Argument{Name: fmt.Sprintf("s%d", i), Type: rapid.SampledFrom([]string{"string", "integer", "list", "path"}).Draw(t, "type")}
 		switch rapid.IntRange(0, 4).Draw(t, "place") {
 		case 0:
 			a.Flag = fmt.Sprintf("--o%d", i)
 		case 1:
-			b.Argv = append(b.Argv, fmt.Sprintf("--x%d={s%d}", i, i))
+			add(fmt.Sprintf("--x%d={s%d}", i, i))
 		case 2:
-			b.Argv = append(b.Argv, fmt.Sprintf("{s%d}", i))
+			add(fmt.Sprintf("{s%d}", i))
 		case 3:
-			b.Argv = append(b.Argv, fmt.Sprintf("{s%d}-t", i))
+			add(fmt.Sprintf("{s%d}-t", i))
 		case 4:
-			b.Argv = append(b.Argv, "--", fmt.Sprintf("{s%d}", i))
+			add("--", fmt.Sprintf("{s%d}", i))
 		}
 		b.Arguments = append(b.Arguments, a)
 	}
@@ -151,7 +162,7 @@ func drawCall(t *rapid.T) (*tool.Tool, json.RawMessage) {
 		if err := tool.CheckBlocks([]tool.Block{b}); err != nil {
 			t.Fatalf("%+v: %v", b, err)
 		}
-		tl = tool.FromBlocks([]tool.Block{b}, tool.Options{})[0]
+		tl = tool.FromBlock(&b, tool.Options{})
 	} else {
 		p := &model.Program{Name: "prog", Root: &model.Command{Commands: []*model.Command{drawCommand(t)}}}
 		tl = tool.FromProgram(p, options)[0]

@@ -25,6 +25,15 @@ func decode(t testing.TB, blocks string) []Block {
 	return c.Tools
 }
 
+// fromBlocks returns the tools of blocks with the same options.
+func fromBlocks(blocks []Block, o Options) []*Tool {
+	var tools []*Tool
+	for i := range blocks {
+		tools = append(tools, FromBlock(&blocks[i], o))
+	}
+	return tools
+}
+
 func TestInvalidBlocks(t *testing.T) {
 	arg := func(members string) string {
 		return `{"name":"t","description":"d","argv":["{x}"],"argument":[{"name":"x",` + members + `}]}`
@@ -80,6 +89,18 @@ func TestInvalidBlocks(t *testing.T) {
 		{"equals of a bool", flag(`"type":"bool","equals":true`), "tool[0].argument[0].equals", "not written"},
 		{"glued count", flag(`"type":"count","glued":true`), "tool[0].argument[0].glued", "not written"},
 		{"optional value of a bool", flag(`"type":"bool","optional_value":true`), "tool[0].argument[0].optional_value", "not written"},
+		{"nested list without a slot", `{"name":"t","description":"d","argv":[["-a","b"]]}`, "tool[0].argv[0]", "has no slot"},
+		{"empty nested list", `{"name":"t","description":"d","argv":["a",[]]}`, "tool[0].argv[1]", "has no slot"},
+		{"list in a nested list", `{"name":"t","description":"d","argv":[["-a",["{x}"],"{x}"]],"argument":[{"name":"x"}]}`, "tool[0].argv[0][1]", "cannot be nested further"},
+		{"object in argv", `{"name":"t","description":"d","argv":["a",{"b":"c"}]}`, "tool[0].argv[1]", "a text, or a list of texts"},
+		{"null in argv", `{"name":"t","description":"d","argv":[null]}`, "tool[0].argv[0]", "a text, or a list of texts"},
+		{"null in a nested list", `{"name":"t","description":"d","argv":[["{x}",null]],"argument":[{"name":"x"}]}`, "tool[0].argv[0][1]", "must be a text"},
+		{"options in a nested list", `{"name":"t","description":"d","argv":[["{options}","{x}"]],"argument":[{"name":"x"}]}`, "tool[0].argv[0][0]", "cannot be in a nested list"},
+		{"two lists in a nested list", `{"name":"t","description":"d","argv":[["{x}","{y}"]],"argument":[{"name":"x","repeat":true},{"name":"y","type":"map"}]}`, "tool[0].argv[0]", "several lists"},
+		{"slot without argument in a nested list", `{"name":"t","description":"d","argv":["a",["-b","{x}"]]}`, "tool[0].argv[1][1]", `no argument "x"`},
+		{"NUL in a nested list", `{"name":"t","description":"d","argv":[["{x}","a\u0000"]],"argument":[{"name":"x"}]}`, "tool[0].argv[0][1]", "NUL"},
+		{"optional slot behind an option", `{"name":"t","description":"d","argv":["-to","{x}","-i"],"argument":[{"name":"x"}]}`, "tool[0].argv[1]", `["-to", "{x}"], which is left out as a whole`},
+		{"optional part behind an option", `{"name":"t","description":"d","argv":["-to","at{x}"],"argument":[{"name":"x"}]}`, "tool[0].argv[1]", "takes the next element"},
 		{"conflict with nothing", flag(`"conflicts":["y"]`), "tool[0].argument[0].conflicts[0]", `no argument "y"`},
 		{"conflict with itself", flag(`"conflicts":["x"]`), "tool[0].argument[0].conflicts[0]", "exclude itself"},
 	} {
@@ -99,6 +120,23 @@ func TestInvalidBlocks(t *testing.T) {
 	}
 }
 
+// TestOptionalSlots checks argument lists in which a slot without a value drops no more
+// than its own element, or its nested list.
+func TestOptionalSlots(t *testing.T) {
+	for _, argv := range []string{
+		`[["-to","{x}"],"-i"]`, `["-l",["{x}"]]`, `["-l","{options}","{x}"]`, `["--","{x}"]`, `["-","{x}"]`, `["-l","--to={x}"]`, `["log","{x}"]`, `["--n=1","{x}"]`,
+	} {
+		if err := CheckBlocks(decode(t, `{"name":"t","description":"d","argv":`+argv+`,"argument":[{"name":"x"}]}`)); err != nil {
+			t.Errorf("%s: %v", argv, err)
+		}
+	}
+	for _, members := range []string{`"required":true`, `"default":"1"`} {
+		if err := CheckBlocks(decode(t, `{"name":"t","description":"d","argv":["-to","{x}"],"argument":[{"name":"x",`+members+`}]}`)); err != nil {
+			t.Errorf("%s: %v", members, err)
+		}
+	}
+}
+
 func TestTemplate(t *testing.T) {
 	for _, c := range []struct{ argv, want string }{
 		{`[]`, `OPTIONS`},
@@ -115,13 +153,20 @@ func TestTemplate(t *testing.T) {
 		{`["{{json .}}","{{x}}","a{{.A}}{x}"]`, `{{json .}} {{x}} a{{.A}}<x> OPTIONS`},
 		{`["\\{x}","stash@\\{1}","{ x}","{}"]`, `{x} stash@{1} { x} {} OPTIONS`},
 		{`[""]`, ` OPTIONS`},
+		{`["log",["-n","{x}"],"{y}"]`, `log -n <x> OPTIONS <y>`},
+		{`["log",["-n","{x}"]]`, `log -n <x> OPTIONS`},
+		{`["log",["{x}","{y}"]]`, `log OPTIONS <x> <y>`},
+		{`["log",["a","--","{y}"]]`, `log OPTIONS a -- <y>`},
+		{`["-n",5,true]`, `-n 5 true OPTIONS`},
 	} {
-		var argv []string
+		var argv []json.RawMessage
 		if err := json.Unmarshal([]byte(c.argv), &argv); err != nil {
 			t.Fatal(err)
 		}
+		b := blockBuilder{t: &Tool{}}
+		b.argv(argv)
 		var got []string
-		for _, e := range parseTemplate(argv) {
+		for _, e := range placeOptions(b.t.Template) {
 			text := ""
 			if e.Options {
 				text = "OPTIONS"
@@ -143,7 +188,7 @@ func TestTemplate(t *testing.T) {
 // TestConflictPairs checks that two arguments which name each other are one
 // conflict.
 func TestConflictPairs(t *testing.T) {
-	tools := FromBlocks(decode(t, `{"name":"t","description":"d","argument":[
+	tools := fromBlocks(decode(t, `{"name":"t","description":"d","argument":[
 		{"name":"b","type":"bool","flag":"-b","conflicts":["a"]},{"name":"a","type":"bool","flag":"-a","conflicts":["b"]}]}`), Options{})
 	if c := tools[0].Conflicts; len(c) != 1 || !slices.Equal(c[0], []string{"a", "b"}) || !strings.Contains(tools[0].Description, "At most one of: a, b.") {
 		t.Errorf("%v %q", c, tools[0].Description)

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -100,7 +101,7 @@ func TestForcedOptions(t *testing.T) {
 	if len(tools) != 1 || !slices.Equal(tools[0].Forced, []string{"--sandbox"}) {
 		t.Fatalf("%+v", tools)
 	}
-	if b := Record(tools[0]); !slices.Equal(b.Argv, []string{"--sandbox"}) {
+	if b := Record(tools[0]); !reflect.DeepEqual(b.Argv, Words("--sandbox")) {
 		t.Errorf("%v", b.Argv)
 	}
 	sed.Root.Options = sed.Root.Options[1:]
@@ -155,7 +156,7 @@ func TestHandWrittenHints(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tool := FromBlocks(decode(t, string(text)), Options{Rules: danger.For([]string{"git"}, ""), Confined: true, Bounded: true})[0]
+		tool := fromBlocks(decode(t, string(text)), Options{Rules: danger.For([]string{"git"}, ""), Confined: true, Bounded: true})[0]
 		if hint := string(render(tool.annotations())); strings.Contains(hint, `"readOnlyHint":true`) != want {
 			t.Errorf("%s: %s", block, hint)
 		}
@@ -165,7 +166,7 @@ func TestHandWrittenHints(t *testing.T) {
 		if argv == `["script"]` {
 			block = `{"name":"t","description":"d","access":"read","argv":["script"]}`
 		}
-		tool := FromBlocks(decode(t, block), Options{Rules: danger.For([]string{"awk"}, ""), Confined: true, Bounded: true})[0]
+		tool := fromBlocks(decode(t, block), Options{Rules: danger.For([]string{"awk"}, ""), Confined: true, Bounded: true})[0]
 		if (tool.Access.Kind == Read) != want {
 			t.Errorf("awk %s: %v", argv, tool.Access)
 		}

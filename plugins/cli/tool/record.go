@@ -13,12 +13,12 @@ import (
 func Record(t *Tool) Block {
 	b := Block{
 		Name: t.Name, Description: strings.TrimSuffix(strings.TrimSuffix(t.Description, exclusive(t.Conflicts)), t.note), Access: t.Access.proposed(), Idempotent: t.Idempotent, Stdin: t.Stdin,
-		Argv: []string{},
 	}
+	var argv []string
 	for _, word := range t.Command.Path {
-		b.Argv = append(b.Argv, strings.ReplaceAll(word, "{", `\{`))
+		argv = append(argv, strings.ReplaceAll(word, "{", `\{`))
 	}
-	b.Argv = append(b.Argv, t.Forced...)
+	argv = append(argv, t.Forced...)
 	names := map[string]string{}
 	for i := range t.Parameters {
 		names[t.Parameters[i].Name] = argumentName(t.Parameters[i].Name)
@@ -26,7 +26,11 @@ func Record(t *Tool) Block {
 	for i := range t.Parameters {
 		b.Arguments = append(b.Arguments, recordArgument(t, &t.Parameters[i], names))
 	}
-	b.Argv = append(b.Argv, recordSlots(t, names)...)
+	slots := recordSlots(t, names)
+	if len(t.Forced) > 0 && len(slots) > 0 && slots[0] != "--" {
+		argv = append(argv, optionsPlace) // the forced options do not take the slots as their values
+	}
+	b.Argv = Words(append(argv, slots...)...)
 	return b
 }
 

@@ -52,7 +52,7 @@ func TestRecordedToolIsEqual(t *testing.T) {
 		if err := CheckBlocks(read.Tools); err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
-		again := FromBlocks(read.Tools, Options{})[0]
+		again := fromBlocks(read.Tools, Options{})[0]
 		if again.Name != made.Name || again.Access.Kind != made.Access.Kind || again.Idempotent != made.Idempotent {
 			t.Errorf("%+v became %+v", made, again)
 		}

@@ -12,6 +12,12 @@ type Element struct {
 	// Options is true for the place where options are inserted. Such an element
 	// has no Parts.
 	Options bool
+	// Group is the number of the nested list that the element is in, from 1; 0 is none.
+	// A group is left out if one of its slots is empty.
+	Group int
+
+	at     string // its path in the block, such as argv[1][0]
+	source string // as it is written
 }
 
 // A Part is a text, or a slot for the value of an argument.
@@ -29,10 +35,11 @@ var slot = regexp.MustCompile(`\\\{|\{\{|\}\}|\{([A-Za-z_][A-Za-z0-9_.-]*)\}`)
 
 // parseElement parses one element.
 func parseElement(s string) Element {
+	e := Element{source: s}
 	if s == optionsPlace {
-		return Element{Options: true}
+		e.Options = true
+		return e
 	}
-	var e Element
 	text, at, depth := "", 0, 0
 	for _, m := range slot.FindAllStringSubmatchIndex(s, -1) {
 		text += s[at:m[0]]
@@ -87,13 +94,10 @@ func (e *Element) Terminates() bool {
 	return ok && text == "--"
 }
 
-// parseTemplate parses argv. If argv has no element {options}, options go
-// before "--", else before the positional slots at the end, else to the end.
-func parseTemplate(argv []string) []Element {
-	var elements []Element
-	for _, s := range argv {
-		elements = append(elements, parseElement(s))
-	}
+// placeOptions adds the place for options to a template without {options}: before
+// "--", else before the positional slots at the end, else at the end. It is never
+// within a group.
+func placeOptions(elements []Element) []Element {
 	place := len(elements)
 	for i := range elements {
 		if elements[i].Options {
@@ -104,11 +108,19 @@ func parseTemplate(argv []string) []Element {
 		}
 	}
 	if place == len(elements) {
-		for place > 0 && elements[place-1].Parts[0].Slot != "" && !valued(elements, place-1) {
+		for place > 0 && elements[place-1].slotted() && !valued(elements, place-1) {
 			place--
 		}
 	}
+	for place > 0 && place < len(elements) && elements[place].Group != 0 && elements[place].Group == elements[place-1].Group {
+		place--
+	}
 	return append(elements[:place:place], append([]Element{{Options: true}}, elements[place:]...)...)
+}
+
+// slotted reports whether the element begins with a slot.
+func (e *Element) slotted() bool {
+	return len(e.Parts) > 0 && e.Parts[0].Text == "" && e.Parts[0].Slot != ""
 }
 
 // valued reports whether the element before a slot looks like the option that

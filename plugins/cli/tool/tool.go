@@ -47,6 +47,7 @@ type Tool struct {
 	// Template is the whole argument list of a tool from a tool block. It is
 	// nil for a discovered tool.
 	Template []Element
+	Block    *Block // of a tool from a tool block
 
 	Stdin bool           // the tool has a parameter stdin
 	Free  *regexp.Regexp // if set, the tool has a parameter args whose elements match it completely

@@ -60,7 +60,7 @@ func TestGolden(t *testing.T) {
 			{Name: "target", Value: model.Value{Kind: model.String}, Required: true, Repeatable: true},
 		},
 	}
-	blocks := FromBlocks(decode(t, `{"name":"log","description":"Shows the history","argv":["log","--max-count={count}","--","{path}"],"access":"read",
+	blocks := fromBlocks(decode(t, `{"name":"log","description":"Shows the history","argv":["log","--max-count={count}","--","{path}"],"access":"read",
 		"argument":[{"name":"count","type":"integer","default":"20","minimum":1,"maximum":500},{"name":"path","type":"path","repeat":true},
 		{"name":"all","type":"bool","flag":"--all"},{"name":"grep","pattern":"[a-z]+","flag":"--grep","description":"what to look for"}]}`), Options{Confined: true})
 	free, err := Whole("[a-z]+")

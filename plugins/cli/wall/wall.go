@@ -17,7 +17,6 @@ import (
 	"strings"
 
 	"github.com/junctor-mcp/junctor/sdk"
-	"github.com/junctor-mcp/junctor/sdk/process"
 	"github.com/junctor-mcp/junctor/sdk/sandbox"
 )
 
@@ -64,7 +63,6 @@ type Options struct {
 	Changeable []string  // directories that tools of other programs may change; see sdk.Server
 	Caches     string    // the name of the directory for the caches of this server's program
 	Settings   *Settings // nil if there is no block
-	Limits     process.Limits
 }
 
 // A Wall makes the rules for the runs of one program. Its methods may be called
@@ -425,7 +423,7 @@ func everywhere(forbidden []string) (sandbox.Grant, error) {
 // that it may change; dir, if not empty, is the directory of its fixed arguments.
 func (w *Wall) Probe(work, dir string) *sandbox.Rules {
 	r := w.rules()
-	r.Network, r.UnixSockets, r.Limits = sandbox.Network{}, false, process.Limits{}
+	r.Network, r.UnixSockets = sandbox.Network{}, false
 	r.Read = slices.Concat(r.Read, w.dir.Paths, w.write, w.data)
 	r.Write = append(r.Write, work)
 	if g, err := sandbox.Around(dir, append(private(), belonging(w.hidden, "/")...)); dir != "" && err == nil {
@@ -438,7 +436,7 @@ func (w *Wall) Probe(work, dir string) *sandbox.Rules {
 func (w *Wall) rules() *sandbox.Rules {
 	r := &sandbox.Rules{
 		Read: slices.Concat(sandbox.System(), w.program, w.read), Devices: sandbox.Devices,
-		Network: w.network, Required: w.o.Settings != nil, Limits: w.o.Limits,
+		Network: w.network, Required: w.o.Settings != nil,
 	}
 	if w.o.Settings != nil {
 		r.UnixSockets = w.o.Settings.UnixSockets

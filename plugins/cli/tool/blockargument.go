@@ -1,0 +1,153 @@
+package tool
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/junctor-mcp/junctor/plugins/cli/model"
+)
+
+// arguments adds the parameters.
+func (c *blockBuilder) arguments(arguments []Argument) {
+	for i := range arguments {
+		a, at := &arguments[i], fmt.Sprintf("argument[%d].", i)
+		switch {
+		case !propertyName.MatchString(a.Name):
+			c.failf(at+"name", "an argument's name begins with a letter and has at most 64 letters, digits, dots, dashes and underscores")
+		case a.Name == "options" || a.Name == StdinName && c.t.Stdin:
+			c.failf(at+"name", "the name %q is reserved", a.Name)
+		case c.t.Parameter(a.Name) != nil:
+			c.failf(at+"name", "there is another argument %q", a.Name)
+		}
+		c.check(a, at)
+		p := Parameter{
+			Name: a.Name, Role: SlotRole, Spelling: a.Flag, Negation: a.Negation, Description: a.Description,
+			Required: a.Required, Repeatable: a.Repeat, Path: a.Type == string(model.Path),
+			Value: model.Value{
+				Kind: model.Kind(a.Type), Choices: a.Values, Default: a.Default, Optional: a.Optional, Equals: a.Equals, Glued: a.Glued,
+				Separator: a.Separator, Pattern: a.Pattern, Minimum: a.Minimum, Maximum: a.Maximum,
+			},
+		}
+		if a.Flag != "" {
+			p.Role = OptionRole
+			if p.Repeatable && p.Value.Kind == model.Bool {
+				p.Value.Kind = model.Count
+			}
+		}
+		if a.Pattern != "" {
+			var err error
+			if p.Pattern, err = Whole(a.Pattern); err != nil {
+				c.failf(at+"pattern", "is not a regular expression: %v", err)
+			}
+		}
+		c.t.Parameters = append(c.t.Parameters, p)
+		c.record(&p)
+	}
+}
+
+// record adds an argument to the model, for clients that request it.
+func (c *blockBuilder) record(p *Parameter) {
+	if p.Role == OptionRole {
+		c.t.Command.Options = append(c.t.Command.Options, model.Option{
+			Names: []string{p.Spelling}, Negation: p.Negation, Description: p.Description, Value: p.Value, Repeatable: p.Repeatable, Required: p.Required,
+		})
+		return
+	}
+	c.t.Command.Positionals = append(c.t.Command.Positionals, model.Positional{
+		Name: p.Name, Description: p.Description, Value: p.Value, Required: p.Required, Repeatable: p.Repeatable,
+	})
+}
+
+// check checks that the attributes of an argument fit together.
+func (c *blockBuilder) check(a *Argument, at string) {
+	kind := model.Kind(a.Type)
+	c.checkFlag(a, at, kind)
+	if kind == model.Enum && len(a.Values) == 0 {
+		c.failf(at+"values", "an enum needs its values")
+	}
+	if len(a.Values) > 0 && kind != model.Enum && kind != model.List {
+		c.failf(at+"values", "only an enum or a list has values")
+	}
+	number := kind == model.Integer || kind == model.Number
+	if a.Minimum != nil && !number {
+		c.failf(at+"minimum", "only an integer or a number has a minimum")
+	}
+	if a.Maximum != nil && !number {
+		c.failf(at+"maximum", "only an integer or a number has a maximum")
+	}
+	if a.Minimum != nil && a.Maximum != nil && *a.Minimum > *a.Maximum {
+		c.failf(at+"maximum", "is below the minimum")
+	}
+	if a.Pattern != "" && (number || !kind.TakesValue()) {
+		c.failf(at+"pattern", "only text has a pattern, not a value of type %s", kind)
+	}
+	if a.Repeat && kind == model.Map {
+		c.failf(at+"repeat", "a map holds several values already")
+	}
+	if a.Separator != "" && !a.Repeat && kind != model.List && kind != model.Map {
+		c.failf(at+"separator", "joins the elements of a list or a map, and this is neither")
+	}
+	c.checkDefault(a, at, kind)
+}
+
+// checkFlag checks the attributes about the flag.
+func (c *blockBuilder) checkFlag(a *Argument, at string, kind model.Kind) {
+	if a.Flag == "" {
+		if !kind.TakesValue() {
+			c.failf(at+"flag", "an argument of type %s needs one: it has no value to put into a slot", kind)
+		}
+		for _, only := range []struct {
+			name string
+			set  bool
+		}{{"negation", a.Negation != ""}, {"equals", a.Equals}, {"glued", a.Glued}, {"optional_value", a.Optional}} {
+			if only.set {
+				c.failf(at+only.name, "needs a flag beside it")
+			}
+		}
+		return
+	}
+	c.checkSpelling(a.Flag, at+"flag")
+	if a.Negation != "" {
+		c.checkSpelling(a.Negation, at+"negation")
+		if kind != model.Bool && !a.Optional {
+			c.failf(at+"negation", "only a bool, or an option whose value is optional, has a negation")
+		}
+	}
+	switch {
+	case a.Equals && a.Glued:
+		c.failf(at+"glued", "a value is joined by an equals sign or by nothing, not both")
+	case a.Equals && !kind.TakesValue():
+		c.failf(at+"equals", "a value of type %s is not written", kind)
+	case a.Glued && !kind.TakesValue():
+		c.failf(at+"glued", "a value of type %s is not written", kind)
+	case a.Optional && !kind.TakesValue():
+		c.failf(at+"optional_value", "a value of type %s is not written", kind)
+	}
+}
+
+// checkSpelling rejects a flag that ends the options or contains a value.
+func (c *blockBuilder) checkSpelling(flag, at string) {
+	if strings.Trim(flag, "-+") == "" || !strings.ContainsRune("-+", rune(flag[0])) || strings.ContainsAny(flag, " \t\r\n\x00=") {
+		c.failf(at, "must be the spelling of one option, such as \"--all\", without a value")
+	}
+}
+
+// checkDefault checks the default of a slot against the type.
+func (c *blockBuilder) checkDefault(a *Argument, at string, kind model.Kind) {
+	switch {
+	case a.Default == "" || a.Flag != "":
+		return
+	case a.Required:
+		c.failf(at+"default", "a required argument cannot have a default")
+	case a.Repeat || kind == model.List || kind == model.Map:
+		c.failf(at+"default", "a list cannot have a default")
+	case kind.TakesValue():
+		p := Parameter{Name: a.Name, Value: model.Value{Kind: kind, Choices: a.Values, Minimum: a.Minimum, Maximum: a.Maximum}}
+		if a.Pattern != "" {
+			p.Pattern, _ = Whole(a.Pattern) // reported elsewhere
+		}
+		if err := p.Fits(a.Default); err != nil {
+			c.failf(at+"default", "%v", err)
+		}
+	}
+}
