@@ -2,6 +2,7 @@ package run
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
@@ -110,9 +111,19 @@ func (b *builder) place(values []value) {
 func (b *builder) options() {
 	for i := range b.tool.Parameters {
 		p := &b.tool.Parameters[i]
-		if g := b.all[p.Name]; g != nil && p.Role == tool.OptionRole {
+		switch g := b.all[p.Name]; {
+		case p.Role == tool.MappedRole:
+			b.mapped(p, b.slot(p.Name))
+		case g != nil && p.Role == tool.OptionRole:
 			b.option(g)
 		}
+	}
+}
+
+// mapped places the arguments that values stand for.
+func (b *builder) mapped(p *tool.Parameter, values []value) {
+	for _, v := range values {
+		b.add(p.Map[v.text]...)
 	}
 }
 
@@ -228,6 +239,10 @@ func (b *builder) group(elements []tool.Element, protected bool) bool {
 // without a value is left out. An element with a list is placed once for each
 // value, or with its value at an index only.
 func (b *builder) element(e tool.Element, protected bool, index int) {
+	if p := b.tool.Parameter(e.Parts[0].Slot); p != nil && p.Map != nil {
+		b.mapped(p, b.slotAt(p.Name, index))
+		return
+	}
 	filled := []value{{}}
 	slots, first := 0, 0
 	for _, part := range e.Parts {
@@ -241,10 +256,7 @@ func (b *builder) element(e tool.Element, protected bool, index int) {
 			continue
 		}
 		slots++
-		values := b.slot(part.Slot)
-		if index >= 0 && len(values) > 1 {
-			values = values[index : index+1]
-		}
+		values := b.slotAt(part.Slot, index)
 		var next []value
 		for _, f := range filled {
 			for _, v := range values {
@@ -275,14 +287,31 @@ func (b *builder) joined(values []value, first int) {
 	}
 }
 
-// slot returns the values of a slot, or its default.
-func (b *builder) slot(name string) []value {
-	if g := b.all[name]; g != nil {
-		return g.values
+// slotAt returns the values of a slot, or that of a list at an index that is not negative.
+func (b *builder) slotAt(name string, index int) []value {
+	values := b.slot(name)
+	if index >= 0 && len(values) > 1 {
+		return values[index : index+1]
 	}
-	p := b.tool.Parameter(name)
-	if p == nil || p.Value.Default == "" {
+	return values
+}
+
+// slot returns the values of a slot, or its default. A bool with a map has none if its value
+// stands for no arguments.
+func (b *builder) slot(name string) []value {
+	p, g := b.tool.Parameter(name), b.all[name]
+	if p == nil {
 		return nil
 	}
-	return []value{{text: p.Value.Default, path: name}}
+	text := p.Value.Default
+	if g != nil && p.Value.Kind != model.Bool {
+		return g.values
+	}
+	if g != nil {
+		text = strconv.FormatBool(g.flag)
+	}
+	if _, ok := p.Map[text]; text == "" || p.Map != nil && !ok {
+		return nil
+	}
+	return []value{{text: text, path: name}}
 }

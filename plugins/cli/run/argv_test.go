@@ -105,6 +105,17 @@ func separated() *model.Command {
 const grouped = `{"name":"t","description":"d","argv":[["-to","{end}"],["-map","0:{map}","x"],["-s","{w}x{h}","{w}"],"-i","{input}","{options}",["--","{rest}"],"{last}"],"argument":[
 	{"name":"end"},{"name":"map","repeat":true},{"name":"w"},{"name":"h"},{"name":"input","required":true},{"name":"rest"},{"name":"last"}]}`
 
+// mapped and mappedSlot have values that stand for arguments.
+const mapped = `{"name":"t","description":"d","argv":["{options}","-i","end"],"argument":[
+	{"name":"speed","type":"enum","map":{"fast":["-preset","ultrafast"],"plain":[]}},
+	{"name":"now","type":"bool","map":{"true":["--grace=0","--force"]}}]}`
+
+const mappedSlot = `{"name":"t","description":"d","argv":["a","{s}","{b}","{l}",["with","{g}"],"z"],"argument":[
+	{"name":"s","type":"enum","values":["slow","fast"],"default":"slow","map":{"fast":["--fast"],"slow":["--slow"]}},
+	{"name":"b","type":"bool","map":{"true":["--yes"],"false":["--no"]}},
+	{"name":"g","type":"bool","map":{"true":["-g"]}},
+	{"name":"l","type":"enum","repeat":true,"map":{"x":["-x"],"y":["-y","1"]}}]}`
+
 func TestArgv(t *testing.T) {
 	free := func(pattern string) tool.Options {
 		re, err := tool.Whole(pattern)
@@ -171,6 +182,16 @@ func TestArgv(t *testing.T) {
 		{"nested list with one of two values", byHand(t, grouped), `{"input":"a","w":"4"}`, "-i|a"},
 		{"nested list with two values", byHand(t, grouped), `{"input":"a","w":"4","h":"3"}`, "-s|4x3|4|-i|a"},
 		{"nested list with --", byHand(t, grouped), `{"input":"a","rest":"-x"}`, "-i|a|--|-x"},
+		{"value that stands for arguments", byHand(t, mapped), `{"speed":"fast"}`, "-preset|ultrafast|-i|end"},
+		{"value that stands for none", byHand(t, mapped), `{"speed":"plain"}`, "-i|end"},
+		{"no value, with a default", byHand(t, mapped), `{}`, "-i|end"},
+		{"default that stands for arguments", byHand(t, mappedSlot), `{}`, "a|--slow|z"},
+		{"true that stands for arguments", byHand(t, mapped), `{"now":true,"speed":"plain"}`, "--grace=0|--force|-i|end"},
+		{"false that stands for none", byHand(t, mapped), `{"now":false}`, "-i|end"},
+		{"false that stands for arguments", byHand(t, mappedSlot), `{"b":false,"s":"fast"}`, "a|--fast|--no|z"},
+		{"list of values that stand for arguments", byHand(t, mappedSlot), `{"l":["y","x"]}`, "a|--slow|-y|1|-x|z"},
+		{"nested list with a mapped value", byHand(t, mappedSlot), `{"g":true}`, "a|--slow|with|-g|z"},
+		{"nested list with a value that stands for none", byHand(t, mappedSlot), `{"g":false}`, "a|--slow|z"},
 		{"map in a slot", byHand(t, `{"name":"t","description":"d","argv":["set","{a}"],"argument":[{"name":"a","type":"map"}]}`), `{"a":{"k":"v"}}`, "set|k=v"},
 		{"default of a flag is not given", byHand(t, `{"name":"t","description":"d","argument":[{"name":"a","flag":"--a","default":"1"}]}`), `{}`, ""},
 	} {
@@ -265,6 +286,9 @@ func TestArgvRejectsInvalidArguments(t *testing.T) {
 		{"block: a dash in a nested list", byHand(t, grouped), `{"input":"-i"}`, "input", "begin with a dash"},
 		{"block: a dash behind a nested list with -- that is left out", byHand(t, grouped), `{"input":"a","last":"-x"}`, "last", "begin with a dash"},
 		{"block: a dash in an element of a nested list", byHand(t, `{"name":"t","description":"d","argv":[["-x","{a}"]],"argument":[{"name":"a","repeat":true}]}`), `{"a":["b","-c"]}`, "a[1]", "begin with a dash"},
+		{"block: a value without arguments", byHand(t, mapped), `{"speed":"-preset"}`, "speed", "must be one of"},
+		{"block: a text for a bool with arguments", byHand(t, mapped), `{"now":"--grace=0"}`, "now", "true or false"},
+		{"block: a value in a list without arguments", byHand(t, mappedSlot), `{"l":["x","-y"]}`, "l[1]", "must be one of"},
 		{"block: a negative number", byHand(t, `{"name":"t","description":"d","argv":["{x}"],"argument":[{"name":"x","type":"integer"}]}`), `{"x":-1}`, "x", "begin with a dash"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

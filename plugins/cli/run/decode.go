@@ -218,6 +218,9 @@ func (d *decoder) one(p *tool.Parameter, path string, raw json.RawMessage) (v va
 		d.failf(path, "%v", err)
 		return v, false
 	}
+	if p.Map != nil {
+		return value{text: text, path: path}, true // it is not placed itself
+	}
 	ok = d.check(p, path, text)
 	if len(d.checks) > 0 && p.Path && p.Value.Kind == model.Path && !p.Content.Address && confine.Schemed(text) {
 		text = "./" + text // a file with this name exists, and the program must not take it for an address

@@ -38,23 +38,24 @@ type Block struct {
 
 // An Argument is one argument of a [Block].
 type Argument struct {
-	Name        string   `hcl:"name,label" doc:"The argument's name."`
-	Type        string   `hcl:"type" doc:"The type of its value." default:"string" enum:"bool,count,string,integer,number,enum,list,map,path,duration"`
-	Flag        string   `hcl:"flag,optional" doc:"The option for the argument, as the program spells it, such as \"--all\"."`
-	Negation    string   `hcl:"negation,optional" doc:"The option that switches it off, such as \"--no-all\"; for type bool, and for a flag whose value is optional."`
-	Values      []string `hcl:"values,optional" doc:"The values allowed; for type enum."`
-	Default     string   `hcl:"default,optional" doc:"For a slot: the value if none is given. For a flag: the program's own default, which is only shown to the model."`
-	Required    bool     `hcl:"required" doc:"Whether it must be given." default:"false"`
-	Repeat      bool     `hcl:"repeat" doc:"Whether it is a list. Each element becomes an element of the argument list, or an option of its own." default:"false"`
-	Separator   string   `hcl:"separator,optional" doc:"The text that joins the elements of a list or a map into one value."`
-	Optional    bool     `hcl:"optional_value" doc:"Whether the flag may be given without its value." default:"false"`
-	Equals      bool     `hcl:"equals" doc:"Whether flag and value are one element, joined by an equals sign." default:"false"`
-	Glued       bool     `hcl:"glued" doc:"Whether flag and value are one element with nothing between them." default:"false"`
-	Pattern     string   `hcl:"pattern,optional" doc:"A regular expression that the whole value must match."`
-	Minimum     *float64 `hcl:"minimum" doc:"The least number allowed."`
-	Maximum     *float64 `hcl:"maximum" doc:"The greatest number allowed."`
-	Description string   `hcl:"description,optional" doc:"The purpose of the argument, for the model."`
-	Conflicts   []string `hcl:"conflicts,optional" doc:"Names of arguments that cannot be given together with it."`
+	Name        string              `hcl:"name,label" doc:"The argument's name."`
+	Type        string              `hcl:"type" doc:"The type of its value." default:"string" enum:"bool,count,string,integer,number,enum,list,map,path,duration"`
+	Flag        string              `hcl:"flag,optional" doc:"The option for the argument, as the program spells it, such as \"--all\"."`
+	Negation    string              `hcl:"negation,optional" doc:"The option that switches it off, such as \"--no-all\"; for type bool, and for a flag whose value is optional."`
+	Values      []string            `hcl:"values,optional" doc:"The values allowed; for type enum."`
+	Default     string              `hcl:"default,optional" doc:"For a slot: the value if none is given. For a flag: the program's own default, which is only shown to the model."`
+	Required    bool                `hcl:"required" doc:"Whether it must be given." default:"false"`
+	Repeat      bool                `hcl:"repeat" doc:"Whether it is a list. Each element becomes an element of the argument list, or an option of its own." default:"false"`
+	Separator   string              `hcl:"separator,optional" doc:"The text that joins the elements of a list or a map into one value."`
+	Optional    bool                `hcl:"optional_value" doc:"Whether the flag may be given without its value." default:"false"`
+	Equals      bool                `hcl:"equals" doc:"Whether flag and value are one element, joined by an equals sign." default:"false"`
+	Glued       bool                `hcl:"glued" doc:"Whether flag and value are one element with nothing between them." default:"false"`
+	Pattern     string              `hcl:"pattern,optional" doc:"A regular expression that the whole value must match."`
+	Minimum     *float64            `hcl:"minimum" doc:"The least number allowed."`
+	Maximum     *float64            `hcl:"maximum" doc:"The greatest number allowed."`
+	Description string              `hcl:"description,optional" doc:"The purpose of the argument, for the model."`
+	Map         map[string][]string `hcl:"map,optional" doc:"For type enum or bool, without a flag: the fixed arguments that each value stands for, such as { fast = [\"-preset\", \"ultrafast\"] } or { true = [\"--now\"] }. They take the place of the slot, or of the options if there is none."`
+	Conflicts   []string            `hcl:"conflicts,optional" doc:"Names of arguments that cannot be given together with it."`
 }
 
 var (

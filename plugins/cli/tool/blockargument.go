@@ -40,6 +40,9 @@ func (c *blockBuilder) arguments(arguments []Argument) {
 				c.failf(at+"pattern", "is not a regular expression: %v", err)
 			}
 		}
+		if a.Map != nil {
+			c.mapped(a, &p, at)
+		}
 		c.t.Parameters = append(c.t.Parameters, p)
 		c.record(&p)
 	}
@@ -62,7 +65,7 @@ func (c *blockBuilder) record(p *Parameter) {
 func (c *blockBuilder) check(a *Argument, at string) {
 	kind := model.Kind(a.Type)
 	c.checkFlag(a, at, kind)
-	if kind == model.Enum && len(a.Values) == 0 {
+	if kind == model.Enum && len(a.Values) == 0 && a.Map == nil {
 		c.failf(at+"values", "an enum needs its values")
 	}
 	if len(a.Values) > 0 && kind != model.Enum && kind != model.List {
@@ -93,7 +96,7 @@ func (c *blockBuilder) check(a *Argument, at string) {
 // checkFlag checks the attributes about the flag.
 func (c *blockBuilder) checkFlag(a *Argument, at string, kind model.Kind) {
 	if a.Flag == "" {
-		if !kind.TakesValue() {
+		if !kind.TakesValue() && a.Map == nil {
 			c.failf(at+"flag", "an argument of type %s needs one: it has no value to put into a slot", kind)
 		}
 		for _, only := range []struct {

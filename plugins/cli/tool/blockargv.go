@@ -119,8 +119,13 @@ func (c *blockBuilder) slots() {
 		c.element(e)
 		c.lone(i)
 	}
-	for i, p := range c.t.Parameters {
-		if p.Role == SlotRole && !used[p.Name] {
+	for i := range c.t.Parameters {
+		p := &c.t.Parameters[i]
+		switch {
+		case p.Role != SlotRole || used[p.Name]:
+		case p.Map != nil:
+			p.Role = MappedRole
+		default:
 			c.failf(fmt.Sprintf("argument[%d].name", i), "has neither a slot {%s} in argv nor a flag", p.Name)
 		}
 	}
@@ -141,6 +146,8 @@ func (c *blockBuilder) element(e *Element) {
 			c.failf(e.at, "there is no argument %q", name)
 		case p.Role == OptionRole:
 			c.failf(e.at, "the argument %q has a flag, so it has no slot", name)
+		case p.Map != nil && len(e.Parts) > 1:
+			c.failf(e.at, "the argument %q has a map, so its slot is a whole element", name)
 		case p.Several() || p.Value.Kind == model.Map:
 			lists++
 		}
@@ -162,7 +169,7 @@ func (c *blockBuilder) lone(i int) {
 		return // "-" and "--" take no value
 	}
 	for _, name := range e.Slots() {
-		if p := c.t.Parameter(name); p != nil && p.MayBeEmpty() {
+		if p := c.t.Parameter(name); p != nil && p.MayBeEmpty() && !p.mapsToOptions() {
 			c.failf(e.at, "without a value for %q, the option %s before it stays and takes the next element; write both as a list, [%q, %q], which is left out as a whole, or only [%q] if %s takes no value",
 				name, option, option, e.source, e.source, option)
 			return

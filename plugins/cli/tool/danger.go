@@ -248,7 +248,7 @@ func (p *Parameter) classifyBlock(rules *danger.Rules, path []string) {
 func (t *Tool) Gives(options []string, given func(name string) bool) bool {
 	for i := range t.Parameters {
 		p := &t.Parameters[i]
-		if (slices.Contains(options, p.Spelling) || slices.Contains(options, p.ValueOf)) && given(p.Name) {
+		if (slices.Contains(options, p.Spelling) || slices.Contains(options, p.ValueOf) || p.mapsTo(options)) && (given(p.Name) || p.Map != nil && p.Value.Default != "") {
 			return true
 		}
 	}
@@ -307,7 +307,7 @@ func (t *Tool) attach() {
 		e := &t.Template[i]
 		for _, slot := range e.Slots() {
 			p := t.Parameter(slot)
-			if p == nil {
+			if p == nil || p.Map != nil {
 				continue
 			}
 			if text := e.Parts[0].Text; strings.HasPrefix(text, "-") {

@@ -159,6 +159,9 @@ func safeDefault(p *Parameter) (any, bool) {
 	if v.Optional {
 		return nil, false
 	}
+	if p.Map != nil && v.Kind == model.Bool {
+		return v.Default == "true", v.Default != ""
+	}
 	switch v.Kind {
 	case model.Bool:
 		// If the default is true, false must be expressible.

@@ -86,6 +86,7 @@ const (
 	OptionRole     Role = iota // after the command, with its spelling
 	PositionalRole             // after the options
 	SlotRole                   // in the template
+	MappedRole                 // the arguments of its value, among the options
 )
 
 // A Parameter is one property of the tool's arguments.
@@ -105,6 +106,9 @@ type Parameter struct {
 
 	Path    bool           // the value is a path, by its type or its name
 	Content danger.Content // what the table of programs says about the value
+	// Map has the fixed arguments that each value stands for. It is nil if values are
+	// placed as they are.
+	Map map[string][]string
 	// ValueOf is the option whose value a slot holds; may be empty.
 	ValueOf string
 }
