@@ -49,6 +49,9 @@ var refusedSettings = []plugintest.Refusal{
 		Paths: []string{"tool[1].command", "tool[1].timeout", "tool[1].max_output", "tool[1].ok_codes", "tool[1].data_codes[0]", `tool[1].env["A="]`}},
 	{Settings: `{"command":["x"],"tool":[{"name":"b","description":"d","command":["x\u0000"],"max_output":99999999999,"ok_codes":[-1],"env":{"A":"\u0000"},"limits":{"memory":"lots","files":-1}}]}`,
 		Paths: []string{"tool[0].command[0]", "tool[0].max_output", "tool[0].ok_codes[0]", `tool[0].env["A"]`, "tool[0].limits.memory", "tool[0].limits.files"}},
+	{Settings: `{"command":["x"],"select":".a"}`, Paths: []string{"select"}},
+	{Settings: `{"command":["x"],"output":"json","select":".a | b","tool":[{"name":"b","description":"d","output":"text","select":".a"},{"name":"c","description":"d","select":".a["}]}`,
+		Paths: []string{"select", "tool[0].select", "tool[1].select"}},
 	{Settings: `{"command":["x"],"tool":[{"name":"b","description":"d","output":"xml","timeout":"soon"}]}`, Paths: []string{"tool[0].output", "tool[0].timeout"}},
 	// Attributes for discovered commands have no effect if there are none.
 	{Settings: `{"command":["x"],"only":["a"],"read":["a"],"args":"a","stdin":true,"tool":[` + sayTool + `]}`, Paths: []string{"only", "read", "args", "stdin"}},

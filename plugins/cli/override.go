@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"time"
 
+	"github.com/junctor-mcp/junctor/plugins/cli/pick"
 	"github.com/junctor-mcp/junctor/plugins/cli/run"
 	"github.com/junctor-mcp/junctor/plugins/cli/tool"
 	"github.com/junctor-mcp/junctor/sdk/process"
@@ -48,8 +50,12 @@ func (s *server) form(t *tool.Tool) run.Form {
 		f.DataCodes = s.set.DataCodes
 	}
 	b := block(t)
+	path := s.set.Select
 	if b.Output != "" {
-		f.Output = b.Output
+		f.Output, path = b.Output, ""
+	}
+	if path = cmp.Or(b.Select, path); path != "" {
+		f.Select, _ = pick.Parse(path) // Validate has parsed it
 	}
 	if b.OKCodes != nil {
 		f.OKCodes = b.OKCodes

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
 
+	"github.com/junctor-mcp/junctor/plugins/cli/pick"
+	"github.com/junctor-mcp/junctor/plugins/cli/run"
 	"github.com/junctor-mcp/junctor/plugins/cli/tool"
 	"github.com/junctor-mcp/junctor/plugins/cli/wall"
 	"github.com/junctor-mcp/junctor/sdk"
@@ -44,7 +47,8 @@ type settings struct {
 
 	Stdin     bool   `hcl:"stdin" doc:"Whether discovered tools have a parameter stdin with the text of standard input." default:"false"`
 	Args      string `hcl:"args,optional" doc:"A regular expression. With it discovered tools have a list args of further arguments, each of which it must match completely. It admits an argument with a leading dash only if it names the dash: \".*\" admits none."`
-	Output    string `hcl:"output" doc:"How standard output is read: auto is text if it is UTF-8, else binary; json and jsonl are parsed." default:"auto" enum:"auto,text,json,jsonl,binary"`
+	Output    string `hcl:"output" doc:"How standard output is read: auto is text if it is UTF-8, else binary; json and jsonl are parsed, and an error if they are not JSON; lines, tsv (fields between tabs) and table (columns below a header) become lists; image and audio are content that a model sees or hears." default:"auto" enum:"auto,text,json,jsonl,lines,tsv,table,image,audio,binary"`
+	Select    string `hcl:"select,optional" doc:"The part of JSON output that is the result, such as \".items[].name\": members (.name or [\"any name\"]), elements ([0]) and every element of a list ([])."`
 	MaxOutput int    `hcl:"max_output" doc:"How many bytes of standard output are kept, half from the beginning and half from the end." default:"1048576"`
 	MaxStderr int    `hcl:"max_stderr" doc:"How many bytes of standard error are kept, most of them from the end." default:"8192"`
 	OKCodes   []int  `hcl:"ok_codes" doc:"The exit codes that mean success." default:"[0]"`
@@ -82,7 +86,27 @@ func (s *settings) Validate() error {
 	}
 	errs = append(errs, s.checkDiscovery()...)
 	errs = append(errs, s.Sandbox.Check()...)
+	errs = append(errs, checkSelect("", s.Select, s.Output))
+	for i := range s.Tools {
+		if b := &s.Tools[i]; b.Select != "" {
+			errs = append(errs, checkSelect(tool.BlockPath(i)+".", b.Select, cmp.Or(b.Output, s.Output)))
+		}
+	}
 	return errors.Join(append(errs, tool.CheckBlocks(s.Tools))...)
+}
+
+// checkSelect checks an attribute select beside its output. prefix precedes its path.
+func checkSelect(prefix, path, output string) error {
+	if path == "" {
+		return nil
+	}
+	if _, err := pick.Parse(path); err != nil {
+		return sdk.AttrErrorf(prefix+"select", "%v", err)
+	}
+	if output != run.JSON && output != run.JSONL {
+		return sdk.AttrErrorf(prefix+"select", "selects from JSON: set output = \"json\" or \"jsonl\" beside it")
+	}
+	return nil
 }
 
 // checkDiscovery checks the attributes for discovered commands.

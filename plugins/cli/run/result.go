@@ -8,29 +8,38 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/junctor-mcp/junctor/plugins/cli/pick"
 )
 
-// The formats of standard output.
+// The formats of an output.
 const (
 	Auto   = "auto"   // text if it is UTF-8, else binary
 	Text   = "text"   // text in any case
 	JSON   = "json"   // one JSON value
-	Lines  = "jsonl"  // a JSON value on each line
+	JSONL  = "jsonl"  // a JSON value on each line
+	Lines  = "lines"  // a text on each line
+	TSV    = "tsv"    // fields on each line, with tabs between them
+	Table  = "table"  // columns below a header, aligned with spaces
+	Image  = "image"  // an image, for the model to see
+	Audio  = "audio"  // a sound, for the model to hear
 	Binary = "binary" // bytes
 )
 
 // A Form describes how the output of a program becomes a tool result.
 type Form struct {
-	Output    string // a format of standard output
-	OKCodes   []int  // exit codes that mean success
-	DataCodes []int  // exit codes that are an answer and not an error, such as 1 of grep
-	Note      string // what to add: why something in the run may have failed
+	Output    string     // a format
+	Select    *pick.Path // the part of each JSON value that is the result; may be nil
+	OKCodes   []int      // exit codes that mean success
+	DataCodes []int      // exit codes that are an answer and not an error, such as 1 of grep
+	Note      string     // what to add: why something in the run may have failed
 }
 
 type content struct {
 	Type     string    `json:"type"`
 	Text     *string   `json:"text,omitempty"`
+	Data     string    `json:"data,omitempty"`
+	MimeType string    `json:"mimeType,omitempty"`
 	Resource *resource `json:"resource,omitempty"`
 }
 
@@ -58,21 +67,42 @@ type result struct {
 }
 
 // Result returns the result of tools/call for a run, without the members that
-// only some protocol revisions have.
+// only some protocol revisions have. An output that is not of the declared format is an
+// error, unless the run has failed anyway.
 func (f Form) Result(o *Outcome) json.RawMessage {
-	failed := o.TimedOut || o.Canceled || !slices.Contains(f.OKCodes, o.ExitCode) && !slices.Contains(f.DataCodes, o.ExitCode)
+	isData := slices.Contains(f.DataCodes, o.ExitCode)
+	failed := o.TimedOut || o.Canceled || !isData && !slices.Contains(f.OKCodes, o.ExitCode)
 	s := &structured{
 		ExitCode: o.ExitCode, Stderr: o.Stderr.Text(), Duration: o.Duration.Milliseconds(),
 		Truncated: o.Stdout.Omitted > 0 || o.Stderr.Omitted > 0,
 	}
-	r := result{Structured: s, IsError: failed}
-	if f.Output == Binary || f.Output == Auto && !o.Stdout.Valid() {
+	r := result{Structured: s}
+	var shown, problem string
+	switch {
+	case f.isMedia() && !failed:
+		shown, problem = r.media(f.Output, &o.Stdout)
+		if problem != "" && o.Stdout.Valid() {
+			s.Stdout = o.Stdout.Text()
+		}
+	case f.Output == Binary || (f.Output == Auto || f.isMedia()) && !o.Stdout.Valid():
 		r.binary(o)
-	} else {
+	default:
 		s.Stdout = o.Stdout.Text()
-		f.parse(o, s)
+		shown, problem = f.parse(&o.Stdout, s)
+		if failed || isData && strings.TrimSpace(s.Stdout) == "" {
+			problem = ""
+		}
 	}
-	text := summary(o, s)
+	if problem != "" {
+		problem = fmt.Sprintf("--- output = %q: %s ---", f.Output, problem)
+	}
+	if shown == "" {
+		shown = s.Stdout
+	} else {
+		s.Stdout = "" // it would cost the model what the selection saves
+	}
+	r.IsError = failed || problem != ""
+	text := summary(o, s, shown, problem)
 	if f.Note != "" {
 		text += "\n--- sandbox ---\n" + f.Note
 	}
@@ -90,35 +120,11 @@ func (r *result) binary(o *Outcome) {
 	}})
 }
 
-// parse adds standard output as JSON if the form asks for it, the output is
-// complete, and it is valid.
-func (f Form) parse(o *Outcome, s *structured) {
-	if o.Stdout.Omitted > 0 {
-		return
-	}
-	switch f.Output {
-	case JSON:
-		s.JSON = strictJSON(o.Stdout.Head)
-	case Lines:
-		var lines [][]byte
-		for line := range bytes.Lines(o.Stdout.Head) {
-			if len(bytes.TrimSpace(line)) == 0 {
-				continue
-			}
-			value := strictJSON(line)
-			if value == nil {
-				return
-			}
-			lines = append(lines, value)
-		}
-		s.Lines = slices.Concat([]byte("["), bytes.Join(lines, []byte(",")), []byte("]"))
-	}
-}
-
-// summary returns the result as text, for clients that ignore structured content.
-func summary(o *Outcome, s *structured) string {
+// summary returns the result as text, for clients that ignore structured content. It begins
+// with what is shown of the output.
+func summary(o *Outcome, s *structured, shown, problem string) string {
 	var b strings.Builder
-	b.WriteString(s.Stdout)
+	b.WriteString(shown)
 	section := func(format string, args ...any) {
 		if b.Len() > 0 && !strings.HasSuffix(b.String(), "\n") {
 			b.WriteByte('\n')
@@ -133,6 +139,9 @@ func summary(o *Outcome, s *structured) string {
 	}
 	if strings.TrimSpace(s.Stderr) != "" {
 		section("--- standard error ---\n%s", s.Stderr)
+	}
+	if problem != "" {
+		section("%s", problem)
 	}
 	switch {
 	case o.TimedOut:
@@ -160,70 +169,4 @@ func encode(r result) json.RawMessage {
 		panic(err) // strictJSON has checked the raw parts
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
-}
-
-// maxJSONDepth bounds the nesting of JSON from a program. The host accepts
-// messages with 64 levels in all.
-const maxJSONDepth = 48
-
-// strictJSON returns JSON from a program on one line. It returns nil if text is not
-// JSON, or if the host would reject it: nested too deeply, or with a duplicate
-// name in an object.
-func strictJSON(text []byte) json.RawMessage {
-	text = bytes.TrimSpace(text)
-	if !utf8.Valid(text) || !json.Valid(text) || !hostAccepts(text) {
-		return nil
-	}
-	var b bytes.Buffer
-	if json.Compact(&b, text) != nil {
-		return nil
-	}
-	return b.Bytes()
-}
-
-// hostAccepts reports whether valid JSON is not nested too deeply and has no
-// duplicate names.
-func hostAccepts(text []byte) bool {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	type level struct {
-		names map[string]bool // nil for an array
-		value bool            // the next token is a value, not a name
-	}
-	var levels []level
-	for {
-		t, err := d.Token()
-		if err != nil {
-			return true // the end of the text
-		}
-		if n := len(levels); n > 0 && levels[n-1].names != nil && !levels[n-1].value {
-			if name, ok := t.(string); ok {
-				if levels[n-1].names[name] {
-					return false
-				}
-				levels[n-1].names[name], levels[n-1].value = true, true
-				continue
-			}
-		}
-		switch t {
-		case json.Delim('{'), json.Delim('['):
-			if n := len(levels); n > 0 {
-				levels[n-1].value = false
-			}
-			if len(levels) == maxJSONDepth {
-				return false
-			}
-			l := level{}
-			if t == json.Delim('{') {
-				l.names = map[string]bool{}
-			}
-			levels = append(levels, l)
-		case json.Delim('}'), json.Delim(']'):
-			levels = levels[:len(levels)-1]
-		default:
-			if n := len(levels); n > 0 {
-				levels[n-1].value = false
-			}
-		}
-	}
 }

@@ -86,8 +86,9 @@ func FuzzPlainText(f *testing.F) {
 // shaped is a result as a client decodes it.
 type shaped struct {
 	Content []struct {
-		Type, Text string
-		Resource   struct{ URI, MimeType, Blob string }
+		Type, Text     string
+		Data, MimeType string
+		Resource       struct{ URI, MimeType, Blob string }
 	}
 	StructuredContent struct {
 		ExitCode  int `json:"exit_code"`
@@ -167,9 +168,9 @@ func TestResultForms(t *testing.T) {
 		{"json as deep as can be", JSON, strings.Repeat("[", 48) + strings.Repeat("]", 48), strings.Repeat("[", 48) + strings.Repeat("]", 48), "", "", "", "[["},
 		{"json that is not UTF-8", JSON, "\"\xff\"", "", "", "", "", "\"\uFFFD\""},
 		{"the same name in two objects", JSON, `[{"a":"a"},{"a":{"a":1}}]`, `[{"a":"a"},{"a":{"a":1}}]`, "", "", "", "["},
-		{"lines", Lines, "{\"a\": 1}\n\n[2]\n", "", `[{"a":1},[2]]`, "", "", "{"},
-		{"no lines", Lines, "", "", `[]`, "", "", ""},
-		{"lines, one of which is none", Lines, "{}\nx\n", "", "", "", "", "{}"},
+		{"lines", JSONL, "{\"a\": 1}\n\n[2]\n", "", `[{"a":1},[2]]`, "", "", "{"},
+		{"no lines", JSONL, "", "", `[]`, "", "", ""},
+		{"lines, one of which is none", JSONL, "{}\nx\n", "", "", "", "", "{}"},
 		{"auto does not parse", Auto, "{}", "", "", "", "", "{}"},
 		{"binary", Auto, png, "", "", "iVBORw0KGgr/AA==", "image/png", ""},
 		{"text whatever it is", Text, "a\xff", "", "", "", "", "a\uFFFD"},
@@ -178,7 +179,8 @@ func TestResultForms(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := shape(t, Form{Output: c.form, OKCodes: []int{0}}, &Outcome{Stdout: Output{Head: []byte(c.stdout)}})
 			r := s.StructuredContent
-			if string(r.JSON) != c.json || string(r.Lines) != c.lines || r.Base64 != c.base64 || !strings.HasPrefix(r.Stdout, c.text) || s.IsError {
+			wrong := (c.form == JSON || c.form == JSONL) && c.json == "" && c.lines == ""
+			if string(r.JSON) != c.json || string(r.Lines) != c.lines || r.Base64 != c.base64 || !strings.HasPrefix(r.Stdout, c.text) || s.IsError != wrong {
 				t.Errorf("%+v", s)
 			}
 			if c.base64 == "" {

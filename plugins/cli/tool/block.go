@@ -21,7 +21,8 @@ type Block struct {
 	Access      string            `hcl:"access" doc:"The effect of the tool." default:"write" enum:"read,write,destructive"`
 	Idempotent  bool              `hcl:"idempotent" doc:"Whether running it twice is the same as running it once." default:"false"`
 	Paths       string            `hcl:"paths,optional" doc:"Whether paths must stay within cwd, for this tool. The default is paths of the transport." enum:"cwd,any"`
-	Output      string            `hcl:"output,optional" doc:"How standard output is read, for this tool. The default is output of the transport." enum:"auto,text,json,jsonl,binary"`
+	Output      string            `hcl:"output,optional" doc:"How standard output is read, for this tool. The default is output of the transport." enum:"auto,text,json,jsonl,lines,tsv,table,image,audio,binary"`
+	Select      string            `hcl:"select,optional" doc:"The part of JSON output that is the result, such as \".items[].name\", for this tool. The default is select of the transport, unless the tool has an output of its own."`
 	Timeout     *time.Duration    `hcl:"timeout" doc:"How long one run may take, for this tool."`
 	MaxOutput   *int              `hcl:"max_output" doc:"How many bytes of standard output are kept, for this tool."`
 	OKCodes     []int             `hcl:"ok_codes,optional" doc:"The exit codes that mean success, for this tool."`
