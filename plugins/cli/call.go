@@ -39,7 +39,7 @@ func (s *server) run(r *request, t *tool.Tool) json.RawMessage {
 	if err != nil {
 		return run.ErrorResult(err.Error())
 	}
-	args, stdin, err := run.Argv(t, r.params["arguments"], checks...)
+	call, err := run.Prepare(t, r.params["arguments"], checks...)
 	if err != nil {
 		return run.ErrorResult(err.Error())
 	}
@@ -49,15 +49,16 @@ func (s *server) run(r *request, t *tool.Tool) json.RawMessage {
 	case <-r.ctx.Done():
 		return nil
 	}
-	n, err := s.newTurn(t)
+	n, err := s.newTurn(t, call)
 	if err != nil {
 		return run.ErrorResult(err.Error())
 	}
 	defer n.end()
+	args := call.Argv(n.temp)
 	p := s.programs.of(t)
 	o, err := run.Run(r.ctx, run.Command{
 		Path: p.path, Args: slices.Concat(p.command, args), Env: n.env, Dir: p.dir,
-		Stdin: stdin, Limits: s.limits(t), Rules: n.rules, Timeout: s.timeout(t), MaxOutput: s.maxOutput(t), MaxStderr: s.set.MaxStderr,
+		Stdin: call.Stdin, Limits: s.limits(t), Rules: n.rules, Timeout: s.timeout(t), MaxOutput: s.maxOutput(t), MaxStderr: s.set.MaxStderr,
 		Progress: s.progress(r), Force: s.force,
 	})
 	if err != nil {
@@ -66,6 +67,9 @@ func (s *server) run(r *request, t *tool.Tool) json.RawMessage {
 	s.log.Debug("ran", "tool", t.Name, "exit_code", o.ExitCode, "duration", o.Duration.Round(time.Millisecond))
 	if r.ctx.Err() != nil {
 		return nil
+	}
+	if n.files != nil {
+		o.Written = n.files.Read(s.maxOutput(t))
 	}
 	return s.runResult(t, o, n.explain(o, args))
 }

@@ -20,16 +20,14 @@ type turn struct {
 	wall  *wall.Wall
 	rules *sandbox.Rules
 	temp  string
+	files *run.FileDir // of the call, in temp; nil if it has none
 	env   []string
 }
 
 // newTurn prepares a run of a tool. The caller must call end.
-func (s *server) newTurn(t *tool.Tool) (*turn, error) {
+func (s *server) newTurn(t *tool.Tool, call *run.Call) (*turn, error) {
 	p := s.programs.of(t)
 	n := &turn{wall: p.wall, env: p.env}
-	if n.wall == nil {
-		return n, nil
-	}
 	temp, err := wall.NewTemp()
 	if err != nil {
 		return nil, fmt.Errorf("making a directory for temporary files: %s", errorWithoutPath(err))
@@ -38,6 +36,12 @@ func (s *server) newTurn(t *tool.Tool) (*turn, error) {
 	if n.rules, err = n.wall.Call(wall.Use{Writes: t.MayChange(), Anywhere: t.MayLeave(), Temp: temp}); err != nil {
 		n.end()
 		return nil, err
+	}
+	if len(call.Files) > 0 || call.Out != "" {
+		if n.files, err = run.OpenFiles(temp, call); err != nil {
+			n.end()
+			return nil, fmt.Errorf("writing the files of the call: %s", errorWithoutPath(err))
+		}
 	}
 	n.rules.Limits = s.limits(t)
 	n.env = slices.Clone(n.env)
@@ -58,6 +62,9 @@ func (s *server) newTurn(t *tool.Tool) (*turn, error) {
 
 // end removes the temporary directory.
 func (n *turn) end() {
+	if n.files != nil {
+		n.files.Close()
+	}
 	if n.temp != "" {
 		wall.RemoveTemp(n.temp)
 	}
@@ -65,9 +72,6 @@ func (n *turn) end() {
 
 // explain says what the wall may have refused, or returns "".
 func (n *turn) explain(o *run.Outcome, args []string) string {
-	if n.wall == nil {
-		return ""
-	}
 	output := o.Stderr.Text()
 	if o.ExitCode != 0 { // what a program prints after a success may be about anything
 		output += "\n" + o.Stdout.Text()

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"encoding/json"
 	"strconv"
 	"strings"
 
@@ -9,32 +8,12 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/cli/tool"
 )
 
-// Argv builds the argument list of a call, without the program and its fixed
-// arguments. It also returns the text for standard input, or nil if there is none.
-// It fails with an [*ArgumentError] that lists every problem.
-//
-// The order is always the same: the words of the command, options in the model's
-// order, "--" if it is needed, positionals. Each value must pass the checks.
-func Argv(t *tool.Tool, arguments json.RawMessage, checks ...Check) (argv []string, stdin *string, err error) {
-	d := &decoder{tool: t, checks: checks}
-	all, free, stdin := d.arguments(arguments)
-	b := &builder{decoder: d, all: all}
-	if t.Template != nil {
-		b.template()
-	} else {
-		b.command(free)
-	}
-	if len(d.problems) > 0 {
-		return nil, nil, &ArgumentError{Problems: d.problems}
-	}
-	return b.argv, stdin, nil
-}
-
 // A builder assembles an argument list.
 type builder struct {
 	*decoder
 	all  map[string]*argument
 	argv []string
+	call *Call
 }
 
 func (b *builder) add(elements ...string) { b.argv = append(b.argv, elements...) }
@@ -247,16 +226,23 @@ func (b *builder) element(e tool.Element, protected bool, index int) {
 	slots, first := 0, 0
 	for _, part := range e.Parts {
 		if part.Slot == "" {
+			text := part.Text
+			if part.Out {
+				text = b.out(part.Ext)
+			}
 			for i := range filled {
-				filled[i].text += part.Text
+				filled[i].text += text
 			}
 			if slots == 0 {
-				first += len(part.Text)
+				first += len(text)
 			}
 			continue
 		}
 		slots++
 		values := b.slotAt(part.Slot, index)
+		if part.File {
+			values = b.files(part, values)
+		}
 		var next []value
 		for _, f := range filled {
 			for _, v := range values {
@@ -268,7 +254,7 @@ func (b *builder) element(e tool.Element, protected bool, index int) {
 	if slots > 1 {
 		b.joined(filled, first)
 	}
-	if e.Parts[0].Slot != "" && !protected {
+	if e.Parts[0].Slot != "" && !e.Parts[0].File && !protected {
 		b.positionals(filled)
 		return
 	}

@@ -3,6 +3,7 @@ package run
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -37,6 +38,15 @@ func byHand(t testing.TB, block string) *tool.Tool {
 		t.Fatal(err)
 	}
 	return tool.FromBlock(&c.Tools[0], tool.Options{})
+}
+
+// Argv returns the argument list and the standard input of a call without files.
+func Argv(t *tool.Tool, arguments json.RawMessage, checks ...Check) (argv []string, stdin *string, err error) {
+	c, err := Prepare(t, arguments, checks...)
+	if err != nil {
+		return nil, nil, err
+	}
+	return c.Argv("DIR"), c.Stdin, nil
 }
 
 type change func(*model.Option)
@@ -116,6 +126,22 @@ const mappedSlot = `{"name":"t","description":"d","argv":["a","{s}","{b}","{l}",
 	{"name":"g","type":"bool","map":{"true":["-g"]}},
 	{"name":"l","type":"enum","repeat":true,"map":{"x":["-x"],"y":["-y","1"]}}]}`
 
+// filed has files of arguments and one that the program writes.
+const filed = `{"name":"t","description":"d","argv":["@{file:body:json}",["--more","{file:more}"],"-o","{out:tar.gz}"],"argument":[{"name":"body","required":true},{"name":"more"}]}`
+
+// TestCallFiles checks which files a call needs.
+func TestCallFiles(t *testing.T) {
+	call, err := Prepare(byHand(t, `{"name":"t","description":"d","argv":["{file:a}","{file:a:txt}","{file:a}","{file:A}","{file:b}","{out}"],"argument":[{"name":"a"},{"name":"A"},{"name":"b","default":"B"}]}`),
+		json.RawMessage(`{"a":"x","A":"x"}`), func(*tool.Parameter, string) error { return errors.New("no path is allowed") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(call.Files, call.Out, call.Argv("D")); got != "[{junctor-in-a x} {junctor-in-a.txt x} {junctor-in-A-2 x} {junctor-in-b B}]junctor-out"+
+		"[D/junctor-in-a D/junctor-in-a.txt D/junctor-in-a D/junctor-in-A-2 D/junctor-in-b D/junctor-out]" {
+		t.Error(got)
+	}
+}
+
 func TestArgv(t *testing.T) {
 	free := func(pattern string) tool.Options {
 		re, err := tool.Whole(pattern)
@@ -192,6 +218,9 @@ func TestArgv(t *testing.T) {
 		{"list of values that stand for arguments", byHand(t, mappedSlot), `{"l":["y","x"]}`, "a|--slow|-y|1|-x|z"},
 		{"nested list with a mapped value", byHand(t, mappedSlot), `{"g":true}`, "a|--slow|with|-g|z"},
 		{"nested list with a value that stands for none", byHand(t, mappedSlot), `{"g":false}`, "a|--slow|z"},
+		{"files", byHand(t, filed), `{"body":"-x /etc/passwd ../.."}`, "@DIR/junctor-in-body.json|-o|DIR/junctor-out.tar.gz"},
+		{"files, one of them optional", byHand(t, filed), `{"body":"a","more":""}`, "@DIR/junctor-in-body.json|--more|DIR/junctor-in-more|-o|DIR/junctor-out.tar.gz"},
+		{"an argument that is called out", byHand(t, `{"name":"t","description":"d","argv":["{out}","\\{file:x}","{fil:x}"],"argument":[{"name":"out"}]}`), `{"out":"a"}`, "a|{file:x}|{fil:x}"},
 		{"map in a slot", byHand(t, `{"name":"t","description":"d","argv":["set","{a}"],"argument":[{"name":"a","type":"map"}]}`), `{"a":{"k":"v"}}`, "set|k=v"},
 		{"default of a flag is not given", byHand(t, `{"name":"t","description":"d","argument":[{"name":"a","flag":"--a","default":"1"}]}`), `{}`, ""},
 	} {
@@ -289,6 +318,10 @@ func TestArgvRejectsInvalidArguments(t *testing.T) {
 		{"block: a value without arguments", byHand(t, mapped), `{"speed":"-preset"}`, "speed", "must be one of"},
 		{"block: a text for a bool with arguments", byHand(t, mapped), `{"now":"--grace=0"}`, "now", "true or false"},
 		{"block: a value in a list without arguments", byHand(t, mappedSlot), `{"l":["x","-y"]}`, "l[1]", "must be one of"},
+		{"block: a file that is too long", byHand(t, filed), `{"body":"` + strings.Repeat("a", tool.MaxFile+1) + `"}`, "body", "at most 4194304 bytes"},
+		{"block: a file that is no text", byHand(t, filed), `{"body":["a"]}`, "body", "must be a string"},
+		{"block: NUL in a file", byHand(t, filed), `{"body":"a\u0000b"}`, "body", "NUL"},
+		{"block: a file for the program to write", byHand(t, filed), `{"body":"a","out":"/etc/x"}`, "out", "not an argument"},
 		{"block: a negative number", byHand(t, `{"name":"t","description":"d","argv":["{x}"],"argument":[{"name":"x","type":"integer"}]}`), `{"x":-1}`, "x", "begin with a dash"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

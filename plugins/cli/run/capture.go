@@ -128,8 +128,16 @@ func (o *Output) Text() string {
 	return text
 }
 
-// Shrink reduces the kept part of standard output to at most most bytes.
+// Shrink reduces the kept part of standard output, and of a file that the program has
+// written, to at most most bytes.
 func (o *Outcome) Shrink(most int) {
+	if w := o.Written; w != nil && len(w.Head) > most {
+		w.Omitted += int64(len(w.Head) - most)
+		w.Head = w.Head[:most]
+		cut := cutRune(w.Head)
+		w.Head = w.Head[:most-cut]
+		w.Omitted += int64(cut)
+	}
 	c := newCapture(most, stdoutHead)
 	_, _ = c.Write(o.Stdout.Head)
 	_, _ = c.Write(o.Stdout.Tail)

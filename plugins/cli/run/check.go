@@ -64,6 +64,13 @@ func (d *decoder) check(p *tool.Parameter, path, text string) bool {
 		d.failf(path, "%s", reason)
 		return false
 	}
+	if p != nil && p.File { // the program reads the text as it does standard input, and no part of it is a path for it
+		reason := d.tool.StdinRejection(text)
+		if reason != "" {
+			d.failf(path, "%s", reason)
+		}
+		return reason == ""
+	}
 	for _, check := range d.checks {
 		if err := check(p, text); err != nil {
 			d.failf(path, "%v", err)

@@ -218,6 +218,10 @@ func (d *decoder) one(p *tool.Parameter, path string, raw json.RawMessage) (v va
 		d.failf(path, "%v", err)
 		return v, false
 	}
+	if p.File && len(text) > tool.MaxFile {
+		d.failf(path, "must have at most %d bytes", tool.MaxFile)
+		return v, false
+	}
 	if p.Map != nil {
 		return value{text: text, path: path}, true // it is not placed itself
 	}

@@ -58,6 +58,7 @@ type structured struct {
 	JSON      json.RawMessage `json:"json,omitempty"`
 	Lines     json.RawMessage `json:"lines,omitempty"`
 	Base64    string          `json:"stdout_base64,omitempty"`
+	File      string          `json:"file,omitempty"` // the text that the program has written to a file
 }
 
 type result struct {
@@ -77,32 +78,42 @@ func (f Form) Result(o *Outcome) json.RawMessage {
 		Truncated: o.Stdout.Omitted > 0 || o.Stderr.Omitted > 0,
 	}
 	r := result{Structured: s}
-	var shown, problem string
-	switch {
-	case f.isMedia() && !failed:
-		shown, problem = r.media(f.Output, &o.Stdout)
-		if problem != "" && o.Stdout.Valid() {
-			s.Stdout = o.Stdout.Text()
-		}
-	case f.Output == Binary || (f.Output == Auto || f.isMedia()) && !o.Stdout.Valid():
-		r.binary(o)
-	default:
+	source, name := &o.Stdout, "stdout"
+	if o.Written != nil {
 		s.Stdout = o.Stdout.Text()
-		shown, problem = f.parse(&o.Stdout, s)
-		if failed || isData && strings.TrimSpace(s.Stdout) == "" {
+		source, name = &o.Written.Output, "out"
+		s.Truncated = s.Truncated || source.Omitted > 0
+	}
+	shown, problem := "", ""
+	switch {
+	case o.Written != nil && (failed || o.Written.Problem != ""):
+		problem = o.Written.Problem
+	case f.isMedia() && !failed:
+		shown, problem = r.media(f.Output, source)
+		if problem != "" && source.Valid() {
+			shown = source.Text()
+		}
+	case f.Output == Binary || (f.Output == Auto || f.isMedia()) && !source.Valid():
+		shown = r.binary(source, name)
+	default:
+		text := source.Text()
+		if shown, problem = f.parse(source, s); shown == "" { // a selection is shown alone: the rest would cost the model what it saves
+			shown = text
+			if o.Written == nil {
+				s.Stdout = text
+			} else {
+				s.File = text
+			}
+		}
+		if isData && strings.TrimSpace(text) == "" {
 			problem = ""
 		}
 	}
-	if problem != "" {
-		problem = fmt.Sprintf("--- output = %q: %s ---", f.Output, problem)
-	}
-	if shown == "" {
-		shown = s.Stdout
-	} else {
-		s.Stdout = "" // it would cost the model what the selection saves
+	if failed {
+		problem = ""
 	}
 	r.IsError = failed || problem != ""
-	text := summary(o, s, shown, problem)
+	text := f.summary(o, s, shown, problem)
 	if f.Note != "" {
 		text += "\n--- sandbox ---\n" + f.Note
 	}
@@ -110,19 +121,26 @@ func (f Form) Result(o *Outcome) json.RawMessage {
 	return encode(r)
 }
 
-// binary adds standard output as a resource. If bytes in the middle are missing,
-// the resource holds only the beginning.
-func (r *result) binary(o *Outcome) {
-	blob := base64.StdEncoding.EncodeToString(o.Stdout.Head)
-	r.Structured.Base64 = blob
+// binary adds an output as a resource and returns a text about it. If bytes in the middle
+// are missing, the resource holds only the beginning.
+func (r *result) binary(o *Output, name string) string {
+	blob := base64.StdEncoding.EncodeToString(o.Head)
+	if name == "stdout" {
+		r.Structured.Base64 = blob
+	}
 	r.Content = append(r.Content, content{Type: "resource", Resource: &resource{
-		URI: "junctor:stdout", MimeType: http.DetectContentType(o.Stdout.Head), Blob: blob,
+		URI: "junctor:" + name, MimeType: http.DetectContentType(o.Head), Blob: blob,
 	}})
+	text := fmt.Sprintf("[%d bytes that are not text, in the resource junctor:%s]", int64(len(o.Head)+len(o.Tail))+o.Omitted, name)
+	if o.Omitted > 0 {
+		text += fmt.Sprintf("\n[the resource holds the first %d of them]", len(o.Head))
+	}
+	return text
 }
 
 // summary returns the result as text, for clients that ignore structured content. It begins
 // with what is shown of the output.
-func summary(o *Outcome, s *structured, shown, problem string) string {
+func (f Form) summary(o *Outcome, s *structured, shown, problem string) string {
 	var b strings.Builder
 	b.WriteString(shown)
 	section := func(format string, args ...any) {
@@ -131,17 +149,14 @@ func summary(o *Outcome, s *structured, shown, problem string) string {
 		}
 		fmt.Fprintf(&b, format, args...)
 	}
-	if s.Base64 != "" {
-		section("[%d bytes that are not text, in the resource junctor:stdout]", int64(len(o.Stdout.Head)+len(o.Stdout.Tail))+o.Stdout.Omitted)
-		if o.Stdout.Omitted > 0 {
-			section("[the resource holds the first %d of them]", len(o.Stdout.Head))
-		}
+	if o.Written != nil && strings.TrimSpace(s.Stdout) != "" {
+		section("--- standard output ---\n%s", s.Stdout)
 	}
 	if strings.TrimSpace(s.Stderr) != "" {
 		section("--- standard error ---\n%s", s.Stderr)
 	}
 	if problem != "" {
-		section("%s", problem)
+		section("--- output = %q: %s ---", f.Output, problem)
 	}
 	switch {
 	case o.TimedOut:

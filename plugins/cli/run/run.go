@@ -65,6 +65,7 @@ type Outcome struct {
 	Canceled bool
 	Stdout   Output
 	Stderr   Output
+	Written  *Written // the file that the program was to write; nil if there was none to write
 	Duration time.Duration
 }
 

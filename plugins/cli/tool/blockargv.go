@@ -102,6 +102,7 @@ func (c *blockBuilder) group(elements []Element, at string) {
 
 // slots checks the slots of argv against the parameters.
 func (c *blockBuilder) slots() {
+	c.files()
 	used := map[string]bool{}
 	places, terminated := 0, false
 	for i := range c.t.Template {

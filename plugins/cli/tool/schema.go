@@ -120,6 +120,9 @@ func valueSchema(p *Parameter) object {
 	if v.Pattern != "" {
 		o.set("pattern", pattern(v.Pattern))
 	}
+	if p.File {
+		o.set("maxLength", MaxFile)
+	}
 	return o
 }
 

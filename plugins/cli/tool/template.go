@@ -20,18 +20,45 @@ type Element struct {
 	source string // as it is written
 }
 
-// A Part is a text, or a slot for the value of an argument.
+// A Part is a text, a slot for the value of an argument, a slot for the path of a file that
+// holds the value, or the path of the file that the program writes.
 type Part struct {
 	Text string
 	Slot string
+	File bool   // the value of the slot is in a file
+	Out  bool   // the path of the file that the program writes; Slot is empty
+	Ext  string // the ending of the file, such as png; may be empty
 }
+
+// fixed reports whether the part is a text.
+func (p *Part) fixed() bool { return p.Slot == "" && !p.Out }
 
 // optionsPlace is the element of argv for the place of the options.
 const optionsPlace = "{options}"
 
-// slot matches "{name}". Doubled braces, as in the templates of Go programs,
-// are text. So is a brace after a backslash, which is removed.
-var slot = regexp.MustCompile(`\\\{|\{\{|\}\}|\{([A-Za-z_][A-Za-z0-9_.-]*)\}`)
+// slot matches "{name}", "{file:name}", "{file:name:ending}" and "{out:ending}". Doubled
+// braces, as in the templates of Go programs, are text. So is a brace after a backslash,
+// which is removed.
+var slot = regexp.MustCompile(`\\\{|\{\{|\}\}|\{([A-Za-z_][A-Za-z0-9_.-]*)\}|\{file:([A-Za-z_][A-Za-z0-9_.-]*)(?::(` + ending + `))?\}|\{out:(` + ending + `)\}`)
+
+const ending = `[A-Za-z0-9]{1,16}(?:\.[A-Za-z0-9]{1,16})?`
+
+// partOf returns the slot that a match of slot found.
+func partOf(s string, m []int) Part {
+	group := func(i int) string {
+		if m[2*i] < 0 {
+			return ""
+		}
+		return s[m[2*i]:m[2*i+1]]
+	}
+	switch {
+	case m[2] >= 0:
+		return Part{Slot: group(1)}
+	case m[4] >= 0:
+		return Part{Slot: group(2), File: true, Ext: group(3)}
+	}
+	return Part{Out: true, Ext: group(4)}
+}
 
 // parseElement parses one element.
 func parseElement(s string) Element {
@@ -60,7 +87,7 @@ func parseElement(s string) Element {
 				e.Parts = append(e.Parts, Part{Text: text})
 			}
 			text = ""
-			e.Parts = append(e.Parts, Part{Slot: s[m[2]:m[3]]})
+			e.Parts = append(e.Parts, partOf(s, m))
 		}
 	}
 	if text += s[at:]; text != "" || len(e.Parts) == 0 {
@@ -82,7 +109,7 @@ func (e *Element) Slots() []string {
 
 // literal returns the text of an element without slots.
 func (e *Element) literal() (string, bool) {
-	if len(e.Parts) == 1 && e.Parts[0].Slot == "" {
+	if len(e.Parts) == 1 && e.Parts[0].fixed() {
 		return e.Parts[0].Text, true
 	}
 	return "", false

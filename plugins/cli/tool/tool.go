@@ -49,8 +49,9 @@ type Tool struct {
 	Template []Element
 	Block    *Block // of a tool from a tool block
 
-	Stdin bool           // the tool has a parameter stdin
-	Free  *regexp.Regexp // if set, the tool has a parameter args whose elements match it completely
+	Stdin  bool           // the tool has a parameter stdin
+	Writes bool           // the program writes its result to a file, whose path it gets
+	Free   *regexp.Regexp // if set, the tool has a parameter args whose elements match it completely
 
 	Forced    []string         // arguments that every run begins with, such as --sandbox
 	Rejected  []danger.Value   // checks that reject dangerous values
@@ -106,6 +107,8 @@ type Parameter struct {
 
 	Path    bool           // the value is a path, by its type or its name
 	Content danger.Content // what the table of programs says about the value
+	// File is set if the value goes into a file, whose path the program gets.
+	File bool
 	// Map has the fixed arguments that each value stands for. It is nil if values are
 	// placed as they are.
 	Map map[string][]string
