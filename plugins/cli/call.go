@@ -119,15 +119,18 @@ func (s *server) progress(r *request) func(run.Progress) {
 	if isNull(token) {
 		return nil
 	}
+	var meter run.Meter
 	return func(p run.Progress) {
 		message := fmt.Sprintf("%d s, %d bytes in %d lines", int(p.Elapsed.Seconds()), p.Bytes, p.Lines)
 		if p.Last != "" {
 			message += ": " + p.Last
 		}
+		value, total := meter.Next(p)
 		s.push(notification("notifications/progress", struct {
 			Token    json.RawMessage `json:"progressToken"`
 			Progress float64         `json:"progress"`
+			Total    float64         `json:"total,omitempty"`
 			Message  string          `json:"message"`
-		}{token, p.Elapsed.Round(100 * time.Millisecond).Seconds(), message}))
+		}{token, value, total, message}))
 	}
 }

@@ -50,13 +50,6 @@ type Command struct {
 	Force    <-chan struct{} // when closed, a run that is being ended is killed at once; may be nil
 }
 
-// A Progress reports the state of a run.
-type Progress struct {
-	Elapsed      time.Duration
-	Bytes, Lines int64  // of standard output
-	Last         string // last line of standard error; may be empty
-}
-
 // An Outcome describes a run that has ended.
 type Outcome struct {
 	ExitCode int    // -1 if a signal ended the program
@@ -115,9 +108,7 @@ func (r *running) wait(ctx context.Context, c Command, begun time.Time, o *Outco
 		case <-r.proc.Done():
 			return
 		case <-ticks:
-			p := Progress{Elapsed: time.Since(begun), Last: r.stderr.lastLine()}
-			p.Bytes, p.Lines = r.stdout.seen()
-			c.Progress(p)
+			c.Progress(r.progress(begun))
 			continue
 		case <-timeout:
 			o.TimedOut = true
