@@ -126,6 +126,8 @@ const mappedSlot = `{"name":"t","description":"d","argv":["a","{s}","{b}","{l}",
 	{"name":"g","type":"bool","map":{"true":["-g"]}},
 	{"name":"l","type":"enum","repeat":true,"map":{"x":["-x"],"y":["-y","1"]}}]}`
 
+const asksStdin = `{"name":"t","description":"d","stdin":true,"stdin_required":true,"stdin_description":"The query."}`
+
 // filed has files of arguments and one that the program writes.
 const filed = `{"name":"t","description":"d","argv":["@{file:body:json}",["--more","{file:more}"],"-o","{out:tar.gz}"],"argument":[{"name":"body","required":true},{"name":"more"}]}`
 
@@ -322,6 +324,9 @@ func TestArgvRejectsInvalidArguments(t *testing.T) {
 		{"block: a file that is no text", byHand(t, filed), `{"body":["a"]}`, "body", "must be a string"},
 		{"block: NUL in a file", byHand(t, filed), `{"body":"a\u0000b"}`, "body", "NUL"},
 		{"block: a file for the program to write", byHand(t, filed), `{"body":"a","out":"/etc/x"}`, "out", "not an argument"},
+		{"block: no stdin", byHand(t, asksStdin), `{}`, "stdin", "is required"},
+		{"block: null as stdin", byHand(t, asksStdin), `{"stdin":null}`, "stdin", "is required"},
+		{"block: a list as stdin", byHand(t, asksStdin), `{"stdin":["a"]}`, "stdin", "must be a string"},
 		{"block: a negative number", byHand(t, `{"name":"t","description":"d","argv":["{x}"],"argument":[{"name":"x","type":"integer"}]}`), `{"x":-1}`, "x", "begin with a dash"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -103,6 +103,9 @@ func (d *decoder) arguments(raw json.RawMessage) (all map[string]*argument, free
 			d.failf(p.Name, "is required")
 		}
 	}
+	if d.tool.StdinRequired && !d.given(tool.StdinName) {
+		d.failf(tool.StdinName, "is required")
+	}
 	d.conflicts(all)
 	return all, free, stdin
 }

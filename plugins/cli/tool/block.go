@@ -33,8 +33,10 @@ type Block struct {
 	Env     map[string]string `hcl:"env,optional" doc:"Environment variables for this tool, added to those of the transport." sensitive:"true"`
 	Limits  *Limits           `hcl:"limits,block" doc:"Resource limits for each process of a run of this tool, in place of those of the transport."`
 
-	Stdin     bool       `hcl:"stdin" doc:"Whether the tool has a parameter stdin with the text of standard input." default:"false"`
-	Arguments []Argument `hcl:"argument,block" doc:"One argument of the tool. It has a slot in argv or a flag."`
+	Stdin            bool       `hcl:"stdin" doc:"Whether the tool has a parameter stdin with the text of standard input." default:"false"`
+	StdinRequired    bool       `hcl:"stdin_required,optional" doc:"Whether the parameter stdin must be given." requires:"stdin"`
+	StdinDescription string     `hcl:"stdin_description,optional" doc:"The purpose of the parameter stdin, for the model." requires:"stdin"`
+	Arguments        []Argument `hcl:"argument,block" doc:"One argument of the tool. It has a slot in argv or a flag."`
 }
 
 // An Argument is one argument of a [Block].
@@ -101,10 +103,17 @@ func FromBlock(b *Block, o Options) *Tool {
 // fromBlock returns the tool of a block and the problems with the block.
 func fromBlock(b *Block, path string) (*Tool, []error) {
 	c := &blockBuilder{path: path, t: &Tool{
-		Name: b.Name, Description: sentence(oneLine(b.Description)), Idempotent: b.Idempotent, Stdin: b.Stdin,
+		Name: b.Name, Description: sentence(oneLine(b.Description)), Idempotent: b.Idempotent,
+		Stdin: b.Stdin, StdinRequired: b.StdinRequired, StdinAbout: oneLine(b.StdinDescription),
 		Access:  Access{Kind: b.Access, From: "configuration"},
 		Command: &model.Command{Summary: b.Description, Runnable: true, Source: "config", Confidence: 1},
 	}}
+	if b.StdinRequired && !b.Stdin {
+		c.failf("stdin_required", "needs stdin = true beside it")
+	}
+	if b.StdinDescription != "" && !b.Stdin {
+		c.failf("stdin_description", "needs stdin = true beside it")
+	}
 	if b.Description == "" {
 		c.failf("description", "is empty; the model needs it to choose a tool")
 	}

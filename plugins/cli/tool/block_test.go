@@ -127,6 +127,8 @@ func TestInvalidBlocks(t *testing.T) {
 		{"file of a flag", `{"name":"t","description":"d","argv":["{file:x}"],"argument":[{"name":"x","flag":"-x"}]}`, "tool[0].argv[0]", "has a flag"},
 		{"optional file behind an option", `{"name":"t","description":"d","argv":["-f","{file:x}"],"argument":[{"name":"x"}]}`, "tool[0].argv[1]", "takes the next element"},
 		{"ending with a slash", `{"name":"t","description":"d","argv":["{file:x:a/b}"],"argument":[{"name":"x"}]}`, "tool[0].argument[0].name", "neither a slot"},
+		{"required stdin of a tool without it", `{"name":"t","description":"d","stdin":false,"stdin_required":true}`, "tool[0].stdin_required", "needs stdin = true"},
+		{"description of no stdin", `{"name":"t","description":"d","stdin":false,"stdin_description":"x"}`, "tool[0].stdin_description", "needs stdin = true"},
 		{"conflict with nothing", flag(`"conflicts":["y"]`), "tool[0].argument[0].conflicts[0]", `no argument "y"`},
 		{"conflict with itself", flag(`"conflicts":["x"]`), "tool[0].argument[0].conflicts[0]", "exclude itself"},
 	} {
@@ -207,6 +209,19 @@ func TestTemplate(t *testing.T) {
 		}
 		if strings.Join(got, " ") != c.want {
 			t.Errorf("%s becomes %q, want %q", c.argv, strings.Join(got, " "), c.want)
+		}
+	}
+}
+
+// TestStdinOfBlocks checks the schema of standard input.
+func TestStdinOfBlocks(t *testing.T) {
+	tools := fromBlocks(decode(t, `{"name":"a","description":"d","stdin":true,"stdin_required":true,"stdin_description":"The query."},{"name":"b","description":"d","stdin":true}`), Options{})
+	for i, want := range []string{
+		`"properties":{"stdin":{"type":"string","description":"The query."}},"required":["stdin"]`,
+		`"properties":{"stdin":{"type":"string","description":"What the program reads from its standard input."}},"additionalProperties"`,
+	} {
+		if got := string(tools[i].Input); !strings.Contains(got, want) {
+			t.Errorf("%s, without %s", got, want)
 		}
 	}
 }

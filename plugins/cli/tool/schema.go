@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -32,8 +33,11 @@ func (t *Tool) finish() {
 	if t.Stdin {
 		var o object
 		o.set("type", "string")
-		o.set("description", "What the program reads from its standard input.")
+		o.set("description", cmp.Or(t.StdinAbout, "What the program reads from its standard input."))
 		properties.set(StdinName, o)
+		if t.StdinRequired {
+			required = append(required, StdinName)
+		}
 	}
 	if properties == nil {
 		properties = object{}

@@ -49,9 +49,11 @@ type Tool struct {
 	Template []Element
 	Block    *Block // of a tool from a tool block
 
-	Stdin  bool           // the tool has a parameter stdin
-	Writes bool           // the program writes its result to a file, whose path it gets
-	Free   *regexp.Regexp // if set, the tool has a parameter args whose elements match it completely
+	Stdin         bool           // the tool has a parameter stdin
+	StdinRequired bool           // every call must give it
+	StdinAbout    string         // its description; empty for the usual one
+	Writes        bool           // the program writes its result to a file, whose path it gets
+	Free          *regexp.Regexp // if set, the tool has a parameter args whose elements match it completely
 
 	Forced    []string         // arguments that every run begins with, such as --sandbox
 	Rejected  []danger.Value   // checks that reject dangerous values
