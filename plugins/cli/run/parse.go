@@ -36,7 +36,12 @@ func (f Form) parse(o *Output, s *structured) (shown, problem string) {
 	return "", ""
 }
 
+// parseJSON reads one value. Some programs print nothing where a list would be empty, which is
+// no error.
 func (f Form) parseJSON(text []byte, s *structured) (shown, problem string) {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return "", ""
+	}
 	value, problem := readJSON(text)
 	if problem != "" {
 		return "", problem
@@ -93,10 +98,7 @@ func readJSON(text []byte) (value json.RawMessage, problem string) {
 		return value, ""
 	}
 	var any json.RawMessage
-	switch err := json.Unmarshal(text, &any); {
-	case len(bytes.TrimSpace(text)) == 0:
-		return nil, "it is empty, which is no JSON"
-	case err != nil:
+	if err := json.Unmarshal(text, &any); err != nil {
 		return nil, "it is no JSON: " + err.Error()
 	}
 	return nil, fmt.Sprintf("it is JSON that clients refuse: it is not UTF-8, has more than %d levels, or has a name twice in an object", maxJSONDepth)

@@ -71,8 +71,7 @@ type result struct {
 // only some protocol revisions have. An output that is not of the declared format is an
 // error, unless the run has failed anyway.
 func (f Form) Result(o *Outcome) json.RawMessage {
-	isData := slices.Contains(f.DataCodes, o.ExitCode)
-	failed := o.TimedOut || o.Canceled || !isData && !slices.Contains(f.OKCodes, o.ExitCode)
+	failed := o.TimedOut || o.Canceled || !slices.Contains(f.OKCodes, o.ExitCode) && !slices.Contains(f.DataCodes, o.ExitCode)
 	s := &structured{
 		ExitCode: o.ExitCode, Stderr: o.Stderr.Text(), Duration: o.Duration.Milliseconds(),
 		Truncated: o.Stdout.Omitted > 0 || o.Stderr.Omitted > 0,
@@ -104,9 +103,6 @@ func (f Form) Result(o *Outcome) json.RawMessage {
 			} else {
 				s.File = text
 			}
-		}
-		if isData && strings.TrimSpace(text) == "" {
-			problem = ""
 		}
 	}
 	if failed {

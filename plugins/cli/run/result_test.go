@@ -179,7 +179,7 @@ func TestResultForms(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := shape(t, Form{Output: c.form, OKCodes: []int{0}}, &Outcome{Stdout: Output{Head: []byte(c.stdout)}})
 			r := s.StructuredContent
-			wrong := (c.form == JSON || c.form == JSONL) && c.json == "" && c.lines == ""
+			wrong := (c.form == JSON || c.form == JSONL) && c.json == "" && c.lines == "" && c.stdout != ""
 			if string(r.JSON) != c.json || string(r.Lines) != c.lines || r.Base64 != c.base64 || !strings.HasPrefix(r.Stdout, c.text) || s.IsError != wrong {
 				t.Errorf("%+v", s)
 			}
