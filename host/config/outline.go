@@ -303,9 +303,9 @@ func (o *outliner) attribute(a *hclsyntax.Attribute) {
 }
 
 // mayRun reports whether an attribute of a tool or an argument may have a part of a command:
-// it has a text that is not only for readers.
+// it has a text that is not only for readers, and that names no form or time.
 func mayRun(a *hclsyntax.Attribute) bool {
-	if slices.Contains([]string{"description", "type", "access"}, a.Name) {
+	if slices.Contains([]string{"description", "type", "access", "stdin_description", "output", "select", "timeout"}, a.Name) {
 		return false
 	}
 	value, diags := a.Expr.Value(&hcl.EvalContext{})

@@ -88,7 +88,7 @@ func (r blockReader) settingAt(a sdk.Attribute, attr *hclsyntax.Attribute, want 
 }
 
 // allowsKeyring reports a placeholder of keyring() in a setting that is neither
-// sensitive nor a map. Every user of the machine may see such a setting, for
+// sensitive nor a map of single values. Every user of the machine may see such a setting, for
 // example the arguments of a program. It returns whether the value is allowed.
 func (r blockReader) allowsKeyring(a sdk.Attribute, attr *hclsyntax.Attribute, v cty.Value, want cty.Type) bool {
 	steps, found := r.keyring.find(v)
@@ -97,7 +97,7 @@ func (r blockReader) allowsKeyring(a sdk.Attribute, attr *hclsyntax.Attribute, v
 		return true
 	case len(a.Enum) > 0, slices.Contains([]string{"duration", "integer", "env_names"}, a.Format):
 		return !r.rejectKeyring(attr, v)
-	case a.Sensitive, want.IsMapType():
+	case a.Sensitive, want.IsMapType() && !want.ElementType().IsListType():
 		return true
 	}
 	r.errorAt(locate(attr.Expr, steps), "use it in a setting that is sensitive, such as env or headers",
