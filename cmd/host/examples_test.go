@@ -27,7 +27,15 @@ type example struct {
 	http   bool     // needs MCP servers over HTTP
 	plugin bool     // needs the third-party transport
 
+	also    []also     // further commands
+	prepare [][]string // command lines in the directory of the file, before these
 	refuses [][]string // commands that must fail; the output must contain the last argument
+}
+
+// also is a command that needs a program in PATH. Without it, it is left out.
+type also struct {
+	needs string
+	run   []string // as in example
 }
 
 var examples = map[string]example{
@@ -58,6 +66,22 @@ var examples = map[string]example{
 	"kubectl.hcl":  {run: []string{"call", "k8s__version", "client=true", "Client Version"}, needs: "kubectl", guest: true},
 	"cage.hcl":     {run: []string{"call", "files__search", "text=fixed but", "most=1", "cage.hcl:1:"}, needs: "grep"},
 	"language.hcl": {plugin: true},
+	"tools.hcl": {
+		run: []string{"call", "texts__compare", "old=a b", "new=a c", "words=true", "a [-b-]{+c+}"}, needs: "git",
+		prepare: [][]string{{"mkdir", "data"}, {"ffmpeg", "-loglevel", "error", "-f", "lavfi", "-i", "testsrc=duration=2:size=640x480:rate=5", "v.mp4"}},
+		also: []also{
+			{"ffmpeg", []string{"call", "media__picture", "video=v.mp4", "at=00:01", `"mimeType":"image/png"`}},
+			{"ffprobe", []string{"call", "media__codecs", "file=v.mp4", `"json":["`}},
+			{"sqlite3", []string{"call", "database__query", "database=x.db", "stdin=create table t(a); insert into t values (1); select a from t;", `"json":[{"a":1}]`}},
+		},
+		refuses: [][]string{
+			{"call", "media__picture", "video=v.mp4", "at=-i", "at"},
+			{"call", "media__picture", "video=../../x", "leads out of the directory"},
+			{"call", "media__picture", "video=v.mp4", "size=-vf", "size"},
+			{"call", "database__query", "database=x.db", "stdin is required"},
+			{"call", "database__query", "database=x.db", "stdin=.shell id", "is rejected"},
+		},
+	},
 	"bearer.hcl":   {run: []string{"call", "remote__greet", "Hello from afar"}, http: true},
 	"command.hcl":  {}, // gcloud is rarely installed
 	"oauth.hcl":    {}, // logins are tested with a test authorization server
@@ -194,6 +218,23 @@ func (ex example) try(t *testing.T, at site) {
 				t.Fatalf("%s is required and not installed", ex.needs)
 			}
 			t.Skipf("%s is not installed; the file was validated", ex.needs)
+		}
+	}
+	for _, line := range ex.prepare {
+		cmd := exec.Command(line[0], line[1:]...)
+		cmd.Dir = filepath.Dir(at.config)
+		if text, err := cmd.CombinedOutput(); err != nil {
+			t.Logf("%v: %v\n%s", line, err, text) // what needs it is left out
+		}
+	}
+	for _, more := range ex.also {
+		last := len(more.run) - 1
+		if _, err := exec.LookPath(more.needs); err != nil {
+			t.Logf("%s is not installed", more.needs)
+			continue
+		}
+		if stdout, stderr, err := at.exec(more.run[:last]...); err != nil || !strings.Contains(stdout, more.run[last]) {
+			t.Errorf("%v: %v\n%s%s", more.run, err, stdout, stderr)
 		}
 	}
 	want := ex.run[len(ex.run)-1]
