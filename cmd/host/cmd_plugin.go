@@ -258,13 +258,17 @@ func (e *env) printSchema(s *sdk.Schema, margin string) {
 	}
 }
 
-// typeName returns the name of a type of the configuration language.
+// typeName returns the name of a type of the configuration language. "dynamic" is the name of
+// any in schemas.
 func typeName(raw json.RawMessage) string {
 	var parts []json.RawMessage
 	if json.Unmarshal(raw, &parts) == nil && len(parts) == 2 {
 		return strings.Trim(string(parts[0]), `"`) + "(" + typeName(parts[1]) + ")"
 	}
-	return strings.Trim(string(raw), `"`)
+	if name := strings.Trim(string(raw), `"`); name != "dynamic" {
+		return name
+	}
+	return "any"
 }
 
 // pluginLogs prints the last lines of a plugin's log.

@@ -82,9 +82,9 @@ var examples = map[string]example{
 			{"call", "database__query", "database=x.db", "stdin=.shell id", "is rejected"},
 		},
 	},
-	"bearer.hcl":   {run: []string{"call", "remote__greet", "Hello from afar"}, http: true},
-	"command.hcl":  {}, // gcloud is rarely installed
-	"oauth.hcl":    {}, // logins are tested with a test authorization server
+	"bearer.hcl":  {run: []string{"call", "remote__greet", "Hello from afar"}, http: true},
+	"command.hcl": {}, // gcloud is rarely installed
+	"oauth.hcl":   {}, // logins are tested with a test authorization server
 }
 
 // TestExamples: every file in examples/ is in the table and works.

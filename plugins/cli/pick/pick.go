@@ -1,6 +1,6 @@
-// Package pick selects a part of a JSON value by a path, such as .items[].name.
+// Package pick selects a part of a JSON value by a path.
 //
-// A path has three kinds of steps: a member (.name or ["any name"]), an element
+// A path such as .items[].name has three kinds of steps: a member (.name or ["any name"]), an element
 // ([0], or .0), and every element of a list ([]). Without [] the result is one
 // value, with it a flat list. There are no filters, functions or wildcards.
 package pick

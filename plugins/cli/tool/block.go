@@ -17,7 +17,7 @@ import (
 type Block struct {
 	Name        string            `hcl:"name,label" doc:"The tool's name."`
 	Description string            `hcl:"description" doc:"What the tool does, for the model that has to choose."`
-	Argv        []json.RawMessage `hcl:"argv,optional" doc:"The arguments behind command, fixed: texts, or lists of texts. {NAME} is replaced by the value of an argument, as a whole element or a part of one; an element without a value is left out, and a list in the list as a whole, such as [\"-to\", \"{end}\"]. Options are inserted at \"{options}\", by default before \"--\" or before the slots at the end. A backslash before a brace makes it text."`
+	Argv        []json.RawMessage `hcl:"argv,optional" doc:"The arguments behind command, fixed: texts, or lists of texts. {NAME} is replaced by the value of an argument, as a whole element or a part of one; an element without a value is left out, and a list in the list as a whole, such as [\"-to\", \"{end}\"]. {file:NAME} is the path of a file with the value, and {out:png} that of the file which the program writes as its result. Options are inserted at \"{options}\", by default before \"--\" or before the slots at the end. A backslash before a brace makes it text."`
 	Access      string            `hcl:"access" doc:"The effect of the tool." default:"write" enum:"read,write,destructive"`
 	Idempotent  bool              `hcl:"idempotent" doc:"Whether running it twice is the same as running it once." default:"false"`
 	Paths       string            `hcl:"paths,optional" doc:"Whether paths must stay within cwd, for this tool. The default is paths of the transport." enum:"cwd,any"`
