@@ -48,8 +48,9 @@ be understood. Review it, delete what should not be offered, and keep it as part
 then offers only what is in these blocks.
 
 Options that run programs, reach files anywhere or load configuration are left out and named in comments; --dangerous
-brings one back. With --try each tool that only reads is run once, in this directory, with harmless arguments; the exit
-status is 1 when one fails.
+brings one back. With --try each tool that only reads is run once in the sandbox, in this directory, with harmless
+arguments. Comments say which work, which need the network or a login, and what the sandbox refused, with the lines that
+would allow it. The exit status is 1 when one fails.
 
 With --write, add the block to the configuration instead of printing it.
 

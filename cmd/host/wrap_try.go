@@ -15,7 +15,7 @@ import (
 )
 
 // tryTools runs each read-only tool once with harmless arguments and records the results in
-// p. It returns the number of failures.
+// p. It returns the number of tools that did not work.
 func (e *env) tryTools(ctx context.Context, app *host.App, s *config.Server, p *cliconfig.Program) (failed int, err error) {
 	settings := map[string]json.RawMessage{}
 	if err := json.Unmarshal(s.Transport.Settings, &settings); err != nil {
@@ -24,29 +24,29 @@ func (e *env) tryTools(ctx context.Context, app *host.App, s *config.Server, p *
 	maps.DeleteFunc(settings, func(name string, _ json.RawMessage) bool { return aboutDiscovery[name] })
 	for i := range p.Tools {
 		t := &p.Tools[i]
-		if !t.Read() {
-			t.Tried = "not tried: it is not known to be read-only"
+		if t.Tried = &(cliconfig.Trial{State: cliconfig.NotTried}); !t.Read() {
 			continue
 		}
 		settings["tool"] = asJSON([]json.RawMessage{t.Block})
-		said, err := "", error(nil)
-		for _, arguments := range t.Harmless() {
-			if said, err = e.tryTool(ctx, app, s, asJSON(settings), t, arguments); said == "" {
+		for n, arguments := range t.Harmless() {
+			trial, err := e.tryTool(ctx, app, s, asJSON(settings), t, arguments)
+			switch {
+			case ctx.Err() != nil:
+				return failed, ctx.Err()
+			case err != nil:
+				return failed, withoutPlace(err)
+			}
+			if n == 0 || trial.Clearer(t.Tried) {
+				*t.Tried = trial
+			}
+			if !trial.Failed() {
 				break
 			}
 		}
-		switch {
-		case ctx.Err() != nil:
-			return failed, ctx.Err()
-		case err != nil:
-			return failed, withoutPlace(err)
-		case said == "":
-			t.Tried = "tried: it works"
-			continue
+		if t.Tried.Failed() {
+			failed++
+			e.note(s.Name, "tool "+t.Name+" fails: "+t.Tried.Said)
 		}
-		failed++
-		t.Tried = "tried: it fails: " + said
-		e.note(s.Name, "tool "+t.Name+" fails: "+said)
 	}
 	return failed, nil
 }
@@ -57,19 +57,19 @@ var aboutDiscovery = map[string]bool{
 	"options": true, "common": true, "describe": true,
 }
 
-// tryTool calls a tool and returns what failed, or "".
-func (e *env) tryTool(ctx context.Context, app *host.App, s *config.Server, settings []byte, t *cliconfig.Tool, arguments json.RawMessage) (said string, err error) {
+// tryTool calls a tool. It fails if the tool could not be called.
+func (e *env) tryTool(ctx context.Context, app *host.App, s *config.Server, settings []byte, t *cliconfig.Tool, arguments json.RawMessage) (trial cliconfig.Trial, err error) {
 	wait := e.spin("trying " + t.Name)
 	defer wait.stop()
 	params := asJSON(map[string]any{"name": t.Name, "arguments": arguments})
 	err = app.Ask(ctx, s, settings, mcp.MethodCallTool, params, func(result []byte) (bool, error) {
-		said = cliconfig.Tried(result)
+		trial = cliconfig.NewTrial(result)
 		return true, nil
 	})
 	if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == fault.UpstreamError {
-		return f.Message, nil
+		return cliconfig.Trial{State: cliconfig.TrialFailed, Said: f.Message}, nil
 	}
-	return said, err
+	return trial, err
 }
 
 // triedError returns the error for tools that failed, or nil.

@@ -45,7 +45,7 @@ type Tool struct {
 	Offered    []Finding       `json:"offered_dangerous,omitempty"` // dangerous options that are in the block
 	DataCodes  []int           `json:"data_codes,omitempty"`        // exit codes that are a result and no error
 	Ordered    bool            `json:"ordered,omitempty"`           // has an expression, which the block does not offer
-	Tried      string          `json:"tried,omitempty"`             // result of running it once
+	Tried      *Trial          `json:"tried,omitempty"`             // nil if it was not asked for
 }
 
 // A Command is the part of a command's description that is used here.

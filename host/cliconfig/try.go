@@ -1,11 +1,6 @@
 package cliconfig
 
-import (
-	"encoding/json"
-	"strings"
-
-	"github.com/junctor-mcp/junctor/host/truncate"
-)
+import "encoding/json"
 
 // Read reports whether the tool block declares read access.
 func (t *Tool) Read() bool {
@@ -76,32 +71,4 @@ func object(members map[string]any) json.RawMessage {
 		panic(err) // strings and numbers can always be encoded
 	}
 	return text
-}
-
-// triedMost is the maximum length of a program's output in a remark, in bytes.
-const triedMost = 200
-
-// Tried reads the result of a tool call. It returns "" after a success and the beginning of
-// the error output otherwise.
-func Tried(result []byte) string {
-	var r struct {
-		IsError bool `json:"isError"`
-		Content []struct{ Text string }
-		Output  struct{ Stderr string } `json:"structuredContent"`
-	}
-	if err := json.Unmarshal(result, &r); err != nil {
-		return "the result has an unexpected form"
-	}
-	if !r.IsError {
-		return ""
-	}
-	said := r.Output.Stderr
-	if strings.TrimSpace(said) == "" && len(r.Content) > 0 {
-		said = r.Content[0].Text
-	}
-	said = truncate.Bytes(strings.Join(strings.Fields(said), " "), triedMost)
-	if said == "" {
-		return "it failed and printed nothing"
-	}
-	return said
 }

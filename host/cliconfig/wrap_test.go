@@ -153,7 +153,7 @@ func TestCompare(t *testing.T) {
 // TestDangerousOptionsAreListed: dangerous options are listed by effect, and a comparison
 // does not report them as new.
 func TestDangerousOptionsAreListed(t *testing.T) {
-	tool := Tool{Name: "log", Block: []byte(`{"name":"log","description":"d"}`), DataCodes: []int{1}, Tried: "tried: it works", Ordered: true,
+	tool := Tool{Name: "log", Block: []byte(`{"name":"log","description":"d"}`), DataCodes: []int{1}, Tried: &Trial{State: TrialWorks}, Ordered: true,
 		Dangerous: []Finding{{Names: []string{"--output", "-o"}, Does: "writes files"}, {Names: []string{"--exec"}, Does: "runs a program"}, {Names: []string{"-x"}, Does: "writes files"}},
 		Offered:   []Finding{{Names: []string{"--config"}, Does: "loads configuration or code"}},
 		Command:   Command{Path: []string{"log"}, Source: "help", Options: []Option{{Names: []string{"--output", "-o"}}, {Names: []string{"--new"}}}},
@@ -193,12 +193,44 @@ func TestHarmlessArguments(t *testing.T) {
 			t.Errorf("%s: %s %v", block, got, err)
 		}
 	}
-	for result, want := range map[string]string{
-		`{"content":[{"text":"x"}]}`: "", `{"isError":true,"content":[{"text":"refused"}]}`: "refused", `{"isError":true,"content":[],"structuredContent":{"stderr":"a\nb"}}`: "a b",
-		`{"isError":true}`: "it failed and printed nothing", `7`: "the result has an unexpected form",
+}
+
+// TestTrials: a trial says what its tool needs, and the block sandbox that all of them need is
+// proposed once.
+func TestTrials(t *testing.T) {
+	refused := func(stderr, list string) string {
+		return `{"isError":true,"content":[],"structuredContent":{"stderr":"` + stderr + `","refused":[` + list + `]}}`
+	}
+	file := `{"what":"read","path":"/x","reason":"the sandbox refuses /x","allow":{"read":["/x"]}}`
+	network := `{"what":"network","reason":"the sandbox refuses the network","allow":{"network":true}}`
+	for result, want := range map[string]Trial{
+		`{"content":[{"text":"x"}]}`:                                          {State: TrialWorks},
+		`{"isError":true,"content":[{"text":"refused"}]}`:                     {State: TrialFailed, Said: "refused"},
+		`{"isError":true,"content":[],"structuredContent":{"stderr":"a\nb"}}`: {State: TrialFailed, Said: "a b"},
+		`{"isError":true}`: {State: TrialFailed, Said: "it failed and printed nothing"},
+		`7`:                {State: TrialFailed, Said: "the result has an unexpected form"},
+		refused("x", file): {State: TrialRefused, Said: "x"},
+		refused("not logged in", network+","+file):                                 {State: TrialRefused, Said: "not logged in"},
+		refused("could not resolve host", network):                                 {State: TrialNetwork, Said: "could not resolve host"},
+		refused("To get started, run: gh auth login", ""):                          {State: TrialLogin, Said: "To get started, run: gh auth login"},
+		refused("error: You must be logged in", ""):                                {State: TrialLogin, Said: "error: You must be logged in"},
+		refused("Unable to locate credentials", ""):                                {State: TrialLogin, Said: "Unable to locate credentials"},
+		refused("please set the GITHUB_TOKEN environment variable to a token", ""): {State: TrialLogin, Said: "please set the GITHUB_TOKEN environment variable to a token"},
+		refused("unexpected token in line 3", ""):                                  {State: TrialFailed, Said: "unexpected token in line 3"},
+		refused("no such file: blogin.txt", ""):                                    {State: TrialFailed, Said: "no such file: blogin.txt"},
 	} {
-		if got := Tried([]byte(result)); got != want {
-			t.Errorf("%s: %q", result, got)
+		if got := NewTrial([]byte(result)); got.State != want.State || got.Said != want.Said {
+			t.Errorf("%s: %+v", result, got)
 		}
+	}
+	trial := func(result string) *Trial { one := NewTrial([]byte(result)); return &one }
+	tools := []Tool{{Name: "a", Tried: trial(refused("x", file))}, {Name: "b", Tried: trial(refused("x", network+","+file))}, {Name: "c", Tried: trial(`{}`)}, {Name: "d"}}
+	got := strings.Join(proposed(tools), "\n")
+	want := "tried: a, b would need this in the block sandbox, if you agree:\n  read = [\"/x\"]\n  network = true"
+	if got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+	if lines := proposed(tools[2:]); lines != nil {
+		t.Errorf("%q", lines)
 	}
 }

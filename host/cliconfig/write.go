@@ -54,6 +54,7 @@ func summary(p *Program) []string {
 	}
 	lines = append(lines, findings("dangerous, left out: ", p.Dangerous)...)
 	lines = append(lines, p.Sandbox...)
+	lines = append(lines, proposed(p.Tools)...)
 	for _, why := range p.Incomplete {
 		lines = append(lines, "incomplete: "+why)
 	}
@@ -88,9 +89,7 @@ func remarks(t *Tool) []string {
 	if len(t.DataCodes) > 0 {
 		lines = append(lines, fmt.Sprintf("exit status %s is a result and no error", strings.Trim(fmt.Sprint(t.DataCodes), "[]")))
 	}
-	if t.Tried != "" {
-		lines = append(lines, t.Tried)
-	}
+	lines = append(lines, t.Tried.remarks()...)
 	for _, u := range t.Command.Unparsed {
 		lines = append(lines, "not understood: "+strings.TrimSpace(u))
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/cli/confine"
 	"github.com/junctor-mcp/junctor/plugins/cli/run"
 	"github.com/junctor-mcp/junctor/plugins/cli/tool"
+	"github.com/junctor-mcp/junctor/plugins/cli/wall"
 )
 
 // call answers tools/call. A failed run is a tool result, so that the model can
@@ -99,11 +100,11 @@ func errorWithoutPath(err error) string {
 // envelopeSize bounds the bytes of a message around its result.
 const envelopeSize = 4 << 10
 
-// runResult returns the tool result for a run, with a note if the run failed. It
+// runResult returns the tool result for a run, with what the wall may have refused. It
 // shrinks the output until the result fits into a message.
-func (s *server) runResult(t *tool.Tool, o *run.Outcome, note string) json.RawMessage {
+func (s *server) runResult(t *tool.Tool, o *run.Outcome, refused []wall.Refusal) json.RawMessage {
 	form := s.form(t)
-	form.Note = note
+	form.Refused = refused
 	result := form.Result(o)
 	for most := s.maxOutput(t) / 2; len(result) > s.maxMessage-envelopeSize && most > 0; most /= 2 {
 		o.Shrink(most)

@@ -70,8 +70,8 @@ func (n *turn) end() {
 	}
 }
 
-// explain says what the wall may have refused, or returns "".
-func (n *turn) explain(o *run.Outcome, args []string) string {
+// explain returns what the wall may have refused.
+func (n *turn) explain(o *run.Outcome, args []string) []wall.Refusal {
 	output := o.Stderr.Text()
 	if o.ExitCode != 0 { // what a program prints after a success may be about anything
 		output += "\n" + o.Stdout.Text()

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/junctor-mcp/junctor/plugins/cli/pick"
+	"github.com/junctor-mcp/junctor/plugins/cli/wall"
 )
 
 // The formats of an output.
@@ -28,11 +29,11 @@ const (
 
 // A Form describes how the output of a program becomes a tool result.
 type Form struct {
-	Output    string     // a format
-	Select    *pick.Path // the part of each JSON value that is the result; may be nil
-	OKCodes   []int      // exit codes that mean success
-	DataCodes []int      // exit codes that are an answer and not an error, such as 1 of grep
-	Note      string     // what to add: why something in the run may have failed
+	Output    string         // a format
+	Select    *pick.Path     // the part of each JSON value that is the result; may be nil
+	OKCodes   []int          // exit codes that mean success
+	DataCodes []int          // exit codes that are an answer and not an error, such as 1 of grep
+	Refused   []wall.Refusal // what the wall may have refused
 }
 
 type content struct {
@@ -59,6 +60,7 @@ type structured struct {
 	Lines     json.RawMessage `json:"lines,omitempty"`
 	Base64    string          `json:"stdout_base64,omitempty"`
 	File      string          `json:"file,omitempty"` // the text that the program has written to a file
+	Refused   []wall.Refusal  `json:"refused,omitempty"`
 }
 
 type result struct {
@@ -74,7 +76,7 @@ func (f Form) Result(o *Outcome) json.RawMessage {
 	failed := o.TimedOut || o.Canceled || !slices.Contains(f.OKCodes, o.ExitCode) && !slices.Contains(f.DataCodes, o.ExitCode)
 	s := &structured{
 		ExitCode: o.ExitCode, Stderr: o.Stderr.Text(), Duration: o.Duration.Milliseconds(),
-		Truncated: o.Stdout.Omitted > 0 || o.Stderr.Omitted > 0,
+		Truncated: o.Stdout.Omitted > 0 || o.Stderr.Omitted > 0, Refused: f.Refused,
 	}
 	r := result{Structured: s}
 	source, name := &o.Stdout, "stdout"
@@ -110,8 +112,11 @@ func (f Form) Result(o *Outcome) json.RawMessage {
 	}
 	r.IsError = failed || problem != ""
 	text := f.summary(o, s, shown, problem)
-	if f.Note != "" {
-		text += "\n--- sandbox ---\n" + f.Note
+	if len(f.Refused) > 0 {
+		text += "\n--- sandbox ---"
+	}
+	for _, refused := range f.Refused {
+		text += "\n" + refused.Reason
 	}
 	r.Content = append([]content{{Type: "text", Text: &text}}, r.Content...)
 	return encode(r)

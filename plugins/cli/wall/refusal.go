@@ -32,36 +32,62 @@ var (
 	local         = regexp.MustCompile(`(?i)dial unix|unix:/|docker daemon|/\S+\.sock\b|d-?bus|system bus|session bus|\bagent\b|ssh_auth_sock|AF_UNIX`)
 )
 
-// Explain says which accesses of a run the wall may have refused, with the line of
-// the block that allows each. output is what the program printed about errors;
-// arguments are those of the call. It returns "" if nothing points at a refusal.
-func (w *Wall) Explain(r *sandbox.Rules, output string, arguments []string) string {
+// A Refusal is an access of a run that the wall may have refused.
+type Refusal struct {
+	// What is read, change, network, unix_sockets or terminal.
+	What   string `json:"what"`
+	Path   string `json:"path,omitempty"` // of what the run could not read or change
+	Reason string `json:"reason"`         // what the wall refuses and what allows it, in a sentence
+	// Allow has the elements of the block sandbox that allow the access. It is empty if no such
+	// element does, or if the program should work in another way.
+	Allow map[string]any `json:"allow,omitempty"`
+}
+
+// The values of What.
+const (
+	refusedRead     = "read"
+	refusedChange   = "change"
+	refusedNetwork  = "network"
+	refusedSockets  = "unix_sockets"
+	refusedTerminal = "terminal"
+)
+
+// Explain returns the accesses of a run that the wall may have refused. output is what the
+// program printed about errors; arguments are those of the call.
+func (w *Wall) Explain(r *sandbox.Rules, output string, arguments []string) []Refusal {
 	if r == nil || sandbox.Probe() == (sandbox.Support{}) {
-		return ""
+		return nil
 	}
 	if len(output) > maxExamined {
 		output = output[len(output)-maxExamined:]
 	}
-	var said []string
+	var said []Refusal
 	for _, path := range w.refusedPaths(r, output, arguments) {
 		said = append(said, w.aboutPath(r, path))
 	}
 	if r.Network.Off() && offline.MatchString(output) {
-		said = append(said, "the sandbox refuses the network: add `sandbox { network = true }`, or the ports that it needs, such as [53, 443], to the transport block")
+		said = append(said, Refusal{What: refusedNetwork, Allow: map[string]any{"network": true},
+			Reason: "the sandbox refuses the network: add `sandbox { network = true }`, or the ports that it needs, such as [53, 443], to the transport block"})
 	}
 	if ports := r.Network.Ports; !r.Network.All && len(ports) > 0 && offline.MatchString(output) {
-		said = append(said, "the sandbox allows "+r.Network.String()+" and no other: add the port to `network` in the sandbox block, or 53 for names that are looked up over UDP")
+		said = append(said, Refusal{What: refusedNetwork,
+			Reason: "the sandbox allows " + r.Network.String() + " and no other: add the port to `network` in the sandbox block, or 53 for names that are looked up over UDP"})
 	}
 	if missingModule.MatchString(output) {
 		if dir := w.besideProgram(r); dir != "" {
-			said = append(said, fmt.Sprintf("the sandbox lets the program read its own file, not what lies beside it: add `sandbox { read = [%q] }` to the transport block if it loads files from there", dir))
+			said = append(said, Refusal{What: refusedRead, Path: dir, Allow: paths("read", dir),
+				Reason: fmt.Sprintf("the sandbox lets the program read its own file, not what lies beside it: add `sandbox { read = [%q] }` to the transport block if it loads files from there", dir)})
 		}
 	}
 	if !r.UnixSockets && local.MatchString(output) {
-		said = append(said, "the sandbox refuses unix sockets, such as those of Docker, D-Bus and ssh-agent: add `sandbox { unix_sockets = true }` to the transport block")
+		said = append(said, Refusal{What: refusedSockets, Allow: map[string]any{"unix_sockets": true},
+			Reason: "the sandbox refuses unix sockets, such as those of Docker, D-Bus and ssh-agent: add `sandbox { unix_sockets = true }` to the transport block"})
 	}
-	return strings.Join(said, "\n")
+	return said
 }
+
+// paths returns an element of the block sandbox that allows one path.
+func paths(element, path string) map[string]any { return map[string]any{element: []string{path}} }
 
 // besideProgram returns the directory of the program, or of a script among the fixed
 // arguments, that the program may not read, or "".
@@ -82,29 +108,37 @@ func (w *Wall) besideProgram(r *sandbox.Rules) string {
 }
 
 // aboutPath explains the refusal of one path.
-func (w *Wall) aboutPath(r *sandbox.Rules, path string) string {
+func (w *Wall) aboutPath(r *sandbox.Rules, path string) Refusal {
 	if terminal.MatchString(path) { // no setting gives a run a terminal
-		return fmt.Sprintf("the program asks at a terminal (%s), and a run has none: use an option that answers the question, such as --yes, or that reads the answer from a file", path)
+		return Refusal{What: refusedTerminal,
+			Reason: fmt.Sprintf("the program asks at a terminal (%s), and a run has none: use an option that answers the question, such as --yes, or that reads the answer from a file", path)}
 	}
+	no := Refusal{What: refusedChange, Path: path}
 	allowed := func(list []string) bool { return holds(list, path) }
 	inside := path == w.o.Dir || sandbox.Within(path, w.o.Dir)
+	_, err := os.Lstat(path)
 	switch {
 	case !r.Attributes && (allowed(r.Read) || inside && !slices.Contains(w.dir.Without, path)):
-		return fmt.Sprintf("the sandbox refuses to change %s: this tool counts as reading; if it writes, name its command in `write = [...]` of the transport block, or set `access = \"write\"` in its tool block", path)
+		no.Reason = fmt.Sprintf("the sandbox refuses to change %s: this tool counts as reading; if it writes, name its command in `write = [...]` of the transport block, or set `access = \"write\"` in its tool block", path)
 	case allowed(r.Read) && !inside && existing(path) == path:
-		return fmt.Sprintf("the sandbox refuses to change %s: add it to `sandbox { write = [%q] }` in the transport block", path, path)
+		no.Allow = paths("write", path)
+		no.Reason = fmt.Sprintf("the sandbox refuses to change %s: add it to `sandbox { write = [%q] }` in the transport block", path, path)
 	case inside && holds(belonging(w.hidden, w.o.Dir), path):
-		return fmt.Sprintf("the sandbox refuses %s: only Junctor uses this file; `sandbox { read = [%q] }` in the transport block lets the program read it", path, path)
+		no.What = refusedRead
+		no.Reason = fmt.Sprintf("the sandbox refuses %s: only Junctor uses this file; `sandbox { read = [%q] }` in the transport block lets the program read it", path, path)
 	case inside && holds(belonging(w.own, w.o.Dir), path):
-		return fmt.Sprintf("the sandbox refuses to change %s: Junctor uses this file, or a server that Junctor starts; `sandbox { write = [%q] }` in the transport block lets the program change it, and with it what runs outside of the sandbox", path, existing(path))
+		no.Reason = fmt.Sprintf("the sandbox refuses to change %s: Junctor uses this file, or a server that Junctor starts; `sandbox { write = [%q] }` in the transport block lets the program change it, and with it what runs outside of the sandbox", path, existing(path))
 	case inside && len(w.withheld()) > 0:
-		return fmt.Sprintf("the sandbox refuses %s: cwd %s %s, so its other entries are granted one by one and no new ones can be created in it, nor any removed or renamed; set cwd to a directory below it%s",
+		no.Reason = fmt.Sprintf("the sandbox refuses %s: cwd %s %s, so its other entries are granted one by one and no new ones can be created in it, nor any removed or renamed; set cwd to a directory below it%s",
 			path, verb(w.withheld()), strings.Join(first(w.withheld()), ", "), w.aboutOwnFiles())
+	case err != nil:
+		no.Allow = paths("write", filepath.Dir(path))
+		no.Reason = fmt.Sprintf("the sandbox refuses to create %s: add `sandbox { write = [%q] }` to the transport block", path, filepath.Dir(path))
+	default:
+		no.What, no.Allow = refusedRead, paths("read", path)
+		no.Reason = fmt.Sprintf("the sandbox refuses %s: add `sandbox { read = [%q] }` to the transport block, or write if the program must change it", path, path)
 	}
-	if _, err := os.Lstat(path); err != nil {
-		return fmt.Sprintf("the sandbox refuses to create %s: add `sandbox { write = [%q] }` to the transport block", path, filepath.Dir(path))
-	}
-	return fmt.Sprintf("the sandbox refuses %s: add `sandbox { read = [%q] }` to the transport block, or write if the program must change it", path, path)
+	return no
 }
 
 // holds reports whether a path is one of a list, or lies in one.
