@@ -193,16 +193,19 @@ func (g *guard) expand(text string) string {
 // snapshot returns the hash of each file outside the working directory. Of the
 // home directory it has only the files that the test wrote and those with a
 // name that an attack uses, because programs keep state there.
-func (g *guard) snapshot() map[string]string {
+func (g *guard) snapshot() map[string]string { return g.files(g.top, g.work) }
+
+// files returns the state of each file below a directory, apart from another one.
+func (g *guard) files(dir, without string) map[string]string {
 	all := map[string]string{}
-	_ = filepath.WalkDir(g.top, func(path string, e fs.DirEntry, err error) error {
+	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		rel, _ := filepath.Rel(g.top, path)
 		name := filepath.Base(path)
 		state := strings.HasPrefix(rel, "home/") && !strings.HasPrefix(name, "mark") && name != ".bashrc" && name != ".profile" && name != "id_rsa"
 		switch {
 		case err != nil:
 			return nil
-		case path == g.work:
+		case path == without:
 			return fs.SkipDir
 		case e.IsDir():
 			if !state {

@@ -235,12 +235,20 @@ func (w *wrapped) fuzz(t *testing.T, calls int, wall string, rng *rand.Rand, cac
 	for i := range calls {
 		one := tools[r.IntN(len(tools))]
 		arguments := r.arguments(one)
+		inside := map[string]string{}
+		if one.Annotations.ReadOnlyHint {
+			inside = g.files(g.work, "")
+		}
 		answer := s.callAs(one.Name, arguments)
 		refused := strings.Contains(answer, "the arguments were rejected")
 		if !refused {
 			ran++
 		}
 		did := g.harm(t, answer)
+		if one.Annotations.ReadOnlyHint && !maps.Equal(inside, g.files(g.work, "")) {
+			did = "changes the working directory"
+			g.renew(t, w.program)
+		}
 		if did == "connects" && w.connects && !one.Annotations.ReadOnlyHint {
 			did = ""
 		}
