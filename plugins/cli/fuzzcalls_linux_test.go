@@ -90,9 +90,9 @@ func (r *generator) value() string {
 	return text
 }
 
-// arguments returns arguments for a tool: one or two payloads, and harmless
+// arguments returns arguments for a tool: at most a number of payloads, and harmless
 // values for what is required and for some of the others.
-func (r *generator) arguments(one listedTool) string {
+func (r *generator) arguments(one listedTool, payloads int) string {
 	var schema struct {
 		Properties map[string]struct {
 			Type any
@@ -114,7 +114,7 @@ func (r *generator) arguments(one listedTool) string {
 		}
 	}
 	tried := map[string]bool{}
-	for range 1 + r.IntN(2) {
+	for range payloads {
 		if len(open) > 0 {
 			tried[open[r.IntN(len(open))]] = true
 		}
@@ -234,7 +234,7 @@ func (w *wrapped) fuzz(t *testing.T, calls int, wall string, rng *rand.Rand, cac
 	r := &generator{Rand: rng, g: g}
 	for i := range calls {
 		one := tools[r.IntN(len(tools))]
-		arguments := r.arguments(one)
+		arguments := r.arguments(one, 1+r.IntN(2))
 		inside := map[string]string{}
 		if one.Annotations.ReadOnlyHint {
 			inside = g.files(g.work, "")
