@@ -118,6 +118,11 @@ func Run(ctx context.Context, o Options) (*model.Program, error) {
 
 // choose applies Only and Except to the tree of commands.
 func choose(program *model.Program, o *Options) error {
+	if !program.Short && program.Failure == "" && len(program.Incomplete) == 0 { // every command is known
+		if err := misspelled(program.Root, o); err != nil {
+			return err
+		}
+	}
 	root, warnings, err := Filter(program.Root, o.Only, o.Except)
 	if err != nil {
 		return err

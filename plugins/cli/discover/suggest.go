@@ -14,6 +14,27 @@ import (
 // maxSuggestions bounds the names in a suggestion.
 const maxSuggestions = 3
 
+// misspelled returns the error for a pattern that matches none of all commands. Without its
+// command fewer tools would be offered, or more.
+func misspelled(root *model.Command, o *Options) error {
+	for _, list := range []struct {
+		name     string
+		patterns []string
+	}{{"only", o.Only}, {"except", o.Except}} {
+		wrong := missing(root, list.patterns)
+		if len(wrong) == 0 || list.name == "only" && len(wrong) == len(list.patterns) { // which Filter names
+			continue
+		}
+		e := sdk.AttrErrorf(fmt.Sprintf("%s[%d]", list.name, slices.Index(list.patterns, wrong[0])), "no command matches %s", quoted(wrong[0]))
+		e.Hint = "check the spelling, or remove it; junctor wrap lists the commands"
+		if near := similarCommands(root, wrong[0]); len(near) > 0 {
+			e.Hint = "did you mean " + quotedList(near) + "?"
+		}
+		return e
+	}
+	return nil
+}
+
 // noMatch returns the error for an only that selects nothing.
 func noMatch(root *model.Command, only []string) error {
 	if len(root.Commands) == 0 {

@@ -22,6 +22,7 @@ type Options struct {
 	Globals []string // options of parent commands to offer
 	Omit    []string // options not to offer
 
+	Commands                             []string // patterns for the commands that were selected; empty for all
 	Read, Write, Destructive, Idempotent []string // patterns for paths
 
 	Stdin bool

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/plugins/cli/danger"
 	"github.com/junctor-mcp/junctor/plugins/cli/discover"
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 	"github.com/junctor-mcp/junctor/sdk"
@@ -70,6 +71,9 @@ func (o *Options) Unused(p *model.Program) error {
 			}
 		}
 	}
+	if err := o.unusedCommand(p, commands); err != nil {
+		return err
+	}
 	if i := o.unusedOption(p, commands); i >= 0 {
 		e := sdk.AttrErrorf(fmt.Sprintf("options[%d]", i), "no option of the offered commands matches %q", o.Only[i])
 		e.Hint = "write the words of the command and then one option, such as \"log --oneline\"; junctor wrap lists the options"
@@ -81,6 +85,42 @@ func (o *Options) Unused(p *model.Program) error {
 		return e
 	}
 	return o.unusedDangerous(p)
+}
+
+// unusedCommand returns an error for the first pattern for commands that matches no command
+// which is offered. A misspelled one would leave a command with an access that nobody meant.
+func (o *Options) unusedCommand(p *model.Program, commands []*model.Command) error {
+	for _, list := range []struct {
+		name     string
+		patterns []string
+	}{{"read", o.Read}, {"write", o.Write}, {"destructive", o.Destructive}, {"idempotent", o.Idempotent}, {"only", o.Commands}} {
+		for i, pattern := range list.patterns {
+			var left *danger.Finding
+			offered := false
+			for _, c := range commands {
+				if !matchesAny([]string{pattern}, o.words(p, c)) {
+					continue
+				}
+				f, skipped := o.skips(p, c)
+				if offered = offered || !skipped; skipped {
+					left = &f
+				}
+			}
+			if offered || left == nil && list.name == "only" { // which may match commands that were not asked
+				continue
+			}
+			at := fmt.Sprintf("%s[%d]", list.name, i)
+			if left == nil {
+				e := sdk.AttrErrorf(at, "no offered command matches %q", pattern)
+				e.Hint = "check the spelling; junctor wrap lists the commands"
+				return e
+			}
+			e := sdk.AttrErrorf(at, "%q matches only what is left out as dangerous: it %s", pattern, left.Effect)
+			e.Hint = fmt.Sprintf("name it in dangerous as well, as in dangerous = [%q], or remove it here", pattern)
+			return e
+		}
+	}
+	return nil
 }
 
 // unusedDangerous returns an error for the first element of Dangerous that
