@@ -3,8 +3,10 @@ package run
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"strings"
 	"sync"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -120,10 +122,16 @@ func (o *Output) Valid() bool { return utf8.Valid(o.Head) && utf8.Valid(o.Tail) 
 
 // Text returns the kept parts without escape sequences. A note marks the place
 // where bytes were left out.
-func (o *Output) Text() string {
-	text := plainText(o.Head)
+func (o *Output) Text() string { return o.render(plainText) }
+
+// Messages returns the Text of standard error without the earlier states of lines that show
+// progress.
+func (o *Output) Messages() string { return o.render(messages) }
+
+func (o *Output) render(plain func([]byte) string) string {
+	text := plain(o.Head)
 	if o.Omitted > 0 {
-		text += fmt.Sprintf("\n[... %d bytes were left out here ...]\n", o.Omitted) + plainText(o.Tail)
+		text += fmt.Sprintf("\n[... %d bytes were left out here ...]\n", o.Omitted) + plain(o.Tail)
 	}
 	return text
 }
@@ -156,6 +164,57 @@ func plainText(b []byte) string {
 	}
 	return strings.ToValidUTF8(string(b), "\uFFFD")
 }
+
+// messages returns plainText of standard error, with only the last state of each line that a
+// program draws again and again to show its progress. Standard output may be a file with CR in
+// it, so it stays as it is.
+func messages(b []byte) string {
+	if bytes.IndexByte(b, '\r') < 0 {
+		return plainText(b)
+	}
+	return plainText(lastStates(b))
+}
+
+// lastStates leaves out each state of a line that the next state draws again.
+func lastStates(b []byte) []byte {
+	out := make([]byte, 0, len(b))
+	for line := range bytes.Lines(b) {
+		text := bytes.TrimRight(line, "\r\n")
+		states := bytes.Split(text, []byte{'\r'})
+		var kept [][]byte
+		for i, state := range states {
+			if i+1 == len(states) || !redraws(state, states[i+1]) {
+				kept = append(kept, state)
+			}
+		}
+		out = append(append(out, bytes.Join(kept, []byte{'\r'})...), line[len(text):]...)
+	}
+	return out
+}
+
+// redraws reports whether a state of a line is the next one after some progress: it is blank, or
+// both have numbers or bars and begin with the same word.
+func redraws(state, next []byte) bool {
+	if len(bytes.TrimSpace(state)) == 0 {
+		return true
+	}
+	return progress.Match(state) && progress.Match(next) && firstLetters(state) == firstLetters(next)
+}
+
+// firstLetters returns the first word of a text that is no unit of a number, such as kB.
+func firstLetters(b []byte) string {
+	words := bytes.FieldsFunc(amount.ReplaceAll(b, nil), func(r rune) bool { return !unicode.IsLetter(r) })
+	if len(words) == 0 {
+		return ""
+	}
+	return string(words[0])
+}
+
+var (
+	progress = regexp.MustCompile(`[0-9]|[#=*.█▏━─⠀-⣿]{2}|\[[ .#=>-]+\]`)
+	// amount matches a number with its unit.
+	amount = regexp.MustCompile(`[0-9][0-9.,:]*\s?[kKMGT]?i?(?:[Bb](?:/s)?|ms|s|m|h|d)?\b`)
+)
 
 // strip removes escape sequences as ECMA-48 defines them. It removes a sequence
 // without an end together with the rest of its line.

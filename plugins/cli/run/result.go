@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/junctor-mcp/junctor/plugins/cli/pick"
 	"github.com/junctor-mcp/junctor/plugins/cli/wall"
@@ -75,7 +76,7 @@ type result struct {
 func (f Form) Result(o *Outcome) json.RawMessage {
 	failed := o.TimedOut || o.Canceled || !slices.Contains(f.OKCodes, o.ExitCode) && !slices.Contains(f.DataCodes, o.ExitCode)
 	s := &structured{
-		ExitCode: o.ExitCode, Stderr: o.Stderr.Text(), Duration: o.Duration.Milliseconds(),
+		ExitCode: o.ExitCode, Stderr: o.Stderr.Messages(), Duration: o.Duration.Milliseconds(),
 		Truncated: o.Stdout.Omitted > 0 || o.Stderr.Omitted > 0, Refused: f.Refused,
 	}
 	r := result{Structured: s}
@@ -130,13 +131,22 @@ func (r *result) binary(o *Output, name string) string {
 		r.Structured.Base64 = blob
 	}
 	r.Content = append(r.Content, content{Type: "resource", Resource: &resource{
-		URI: "junctor:" + name, MimeType: http.DetectContentType(o.Head), Blob: blob,
+		URI: "junctor:" + name, MimeType: mimeType(o.Head), Blob: blob,
 	}})
 	text := fmt.Sprintf("[%d bytes that are not text, in the resource junctor:%s]", int64(len(o.Head)+len(o.Tail))+o.Omitted, name)
 	if o.Omitted > 0 {
 		text += fmt.Sprintf("\n[the resource holds the first %d of them]", len(o.Head))
 	}
 	return text
+}
+
+// mimeType returns the type of bytes. Text that is not UTF-8 has no known encoding.
+func mimeType(b []byte) string {
+	kind := http.DetectContentType(b)
+	if text, is := strings.CutSuffix(kind, "; charset=utf-8"); is && !utf8.Valid(b) {
+		return text
+	}
+	return kind
 }
 
 // summary returns the result as text, for clients that ignore structured content. It begins

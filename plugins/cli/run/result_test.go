@@ -174,6 +174,7 @@ func TestResultForms(t *testing.T) {
 		{"auto does not parse", Auto, "{}", "", "", "", "", "{}"},
 		{"binary", Auto, png, "", "", "iVBORw0KGgr/AA==", "image/png", ""},
 		{"text whatever it is", Text, "a\xff", "", "", "", "", "a\uFFFD"},
+		{"text in another encoding", Auto, "caf\xe9\n", "", "", "Y2Fm6Qo=", "text/plain", ""},
 		{"binary whatever it is", Binary, "text", "", "", "dGV4dA==", "text/plain; charset=utf-8", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -209,5 +210,32 @@ func TestTruncatedOutput(t *testing.T) {
 	}
 	if s := shape(t, Form{Output: Binary, OKCodes: []int{0}}, o); !strings.Contains(s.Content[0].Text, "1003 bytes") || !strings.Contains(s.Content[0].Text, "first 5") {
 		t.Errorf("%+v", s)
+	}
+}
+
+// TestProgressCollapses: on standard error the last state of a line is left that is drawn again
+// and again. Other text with CR stays, and standard output always.
+func TestProgressCollapses(t *testing.T) {
+	for text, want := range map[string]string{
+		"10%\r50%\r100%\n": "100%\n",
+		"\rdownloading 1.2 MB\rdownloading 900 kB/s\r\ndone\n":         "downloading 900 kB/s\r\ndone\n",
+		"[#   ]\r[##  ]\r[####]":                                      "[####]",
+		"  % Total\n  0     0\r 50  1024k\r100  2048k\n":             "  % Total\n100  2048k\n",
+		"Counting objects:  50% (1/2)\rCounting objects: 100%, done.\n": "Counting objects: 100%, done.\n",
+		"10%\r20%\rerror: no space left\n":                            "20%\rerror: no space left\n",
+		"cannot open a1\rno such file b2\n":                           "cannot open a1\rno such file b2\n",
+		"a\rb\rc\n":            "a\rb\rc\n",
+		"one\r\ntwo\r\n":       "one\r\ntwo\r\n",
+		"failed at a\rfailed\n": "failed at a\rfailed\n",
+		"\r\r\n":              "\r\r\n",
+		"":                     "",
+	} {
+		o := Output{Head: []byte(text)}
+		if got := o.Messages(); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
+		if got := o.Text(); got != text {
+			t.Errorf("standard output %q became %q", text, got)
+		}
 	}
 }
