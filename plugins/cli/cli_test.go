@@ -41,6 +41,7 @@ var refusedSettings = []plugintest.Refusal{
 	{Settings: `{"command":["x"],"args":"(","only":[""],"except":["["]}`, Paths: []string{"args", "only[0]", "except[0]"}},
 	{Settings: `{"command":["x"],"globals":["[a"],"omit":[" "],"read":["["],"write":["["],"destructive":["["],"idempotent":["["]}`,
 		Paths: []string{"globals[0]", "omit[0]", "read[0]", "write[0]", "destructive[0]", "idempotent[0]"}},
+	{Settings: `{"command":["x"],"dangerous":["<*>","**","-*"," * ","*"]}`, Paths: []string{"dangerous[3]", "dangerous[4]"}},
 	{Settings: `{"command":["x"],"env":{"A=B":"1","":"2","C":"\u0000"}}`, Paths: []string{`env["A=B"]`, `env[""]`, `env["C"]`}},
 	{Settings: `{"command":["x"],"limits":{"memory":"lots","files":-1,"processes":-1,"cpu":"1"}}`, Paths: []string{"limits.cpu"}},
 	{Settings: `{"command":["x"],"limits":{"memory":"lots","files":-1,"processes":-1}}`, Paths: []string{"limits.memory", "limits.files", "limits.processes"}},

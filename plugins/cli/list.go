@@ -75,7 +75,7 @@ func (s *server) requestedList(r *request) (l *listing, first int, failed *rpcEr
 	}
 	s.mu.Unlock()
 	if err != nil {
-		return nil, 0, &rpcError{Code: internalError, Message: "discovering the commands of " + s.name + ":  " + withHint(err)}
+		return nil, 0, &rpcError{Code: internalError, Message: "discovering the commands of " + s.name + ": " + withHint(err)}
 	}
 	if l.more != nil {
 		s.log.Info("the list of tools is not complete yet", "tools", len(l.tools), "explained", l.more.Known, "commands", l.more.Total)

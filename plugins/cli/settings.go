@@ -123,6 +123,11 @@ func (s *settings) checkDiscovery() []error {
 			if err := tool.CheckGlob(p); err != nil {
 				errs = append(errs, sdk.AttrErrorf(fmt.Sprintf("%s[%d]", patterns.name, i), "%v", err))
 			}
+			if patterns.name == "dangerous" && strings.TrimSpace(p) == "*" {
+				e := sdk.AttrErrorf(fmt.Sprintf("dangerous[%d]", i), "\"*\" does not say whether commands or options are meant")
+				e.Hint = "name what is needed; \"**\" is every command, \"-*\" every option and \"<*>\" every refused value of a positional"
+				errs = append(errs, e)
+			}
 		}
 		if len(patterns.list) > 0 && !s.discovers() && patterns.name != "dangerous" {
 			errs = append(errs, sdk.AttrErrorf(patterns.name, "applies to discovered commands only; with tool blocks there are none unless probe is \"auto\""))

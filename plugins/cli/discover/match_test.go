@@ -155,3 +155,38 @@ func TestUnselectedCommandsAreNotAsked(t *testing.T) {
 		t.Errorf("%#v", err)
 	}
 }
+
+// TestMisspelledPatterns checks that one wrong pattern beside right ones is an
+// error where every command is known, and a warning where some are not.
+func TestMisspelledPatterns(t *testing.T) {
+	f := newFake(t, `case "$*" in
+--help) printf 'Usage: prog COMMAND\n\nCommands:\n  log    Shows\n  push   Sends\n  fetch  Gets\n' ;;
+*) printf 'Usage: prog %s [OPTIONS]\n\nOptions:\n  -q, --quiet-%s   Say less\n' "$1" "$1" ;;
+esac`)
+	for _, c := range []struct {
+		only, except string
+		path, hint   string // of the error; empty if there is none
+	}{
+		{"log,lgo", "", "only[1]", `did you mean "log"?`},
+		{"log", "psuh", "except[0]", `did you mean "push"?`},
+		{"", "push,frobnicate", "except[1]", "check the spelling"},
+		{"log x", "", "only", "did you mean"},
+		{"log,push", "fetch", "", ""},
+		{"log*", "pus?", "", ""},
+		{"**", "log", "", ""},
+	} {
+		o := f.options()
+		o.Only, o.Except = list(c.only), list(c.except)
+		_, err := Run(t.Context(), o)
+		e, failed := errors.AsType[*sdk.Error](err)
+		if failed != (c.path != "") || failed && (e.Path != c.path || !strings.Contains(e.Hint, c.hint)) {
+			t.Errorf("%q, %q: %v", c.only, c.except, err)
+		}
+	}
+	deep := newFake(t, `n=$#
+printf 'Usage: prog %s COMMAND\n\nCommands:\n  a%s  First\n  b%s  Second\n\nOptions:\n  -q, --quiet-%s  Say less\n' "$*" $n $n $n`)
+	p := deep.run(func(o *Options) { o.Depth, o.Only, o.Except = 2, []string{"a1", "b1 x9"}, []string{"a1 b2 y9"} })
+	if said := strings.Join(p.Incomplete, " "); !strings.Contains(said, `only: "b1 x9"`) || !strings.Contains(said, `except: "a1 b2 y9"`) {
+		t.Errorf("%q", p.Incomplete)
+	}
+}

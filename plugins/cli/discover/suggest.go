@@ -26,13 +26,18 @@ func misspelled(root *model.Command, o *Options) error {
 			continue
 		}
 		e := sdk.AttrErrorf(fmt.Sprintf("%s[%d]", list.name, slices.Index(list.patterns, wrong[0])), "no command matches %s", quoted(wrong[0]))
-		e.Hint = "check the spelling, or remove it; junctor wrap lists the commands"
-		if near := similarCommands(root, wrong[0]); len(near) > 0 {
-			e.Hint = "did you mean " + quotedList(near) + "?"
-		}
+		e.Hint = Suggest(root, wrong[0])
 		return e
 	}
 	return nil
+}
+
+// Suggest returns the hint for a pattern that matches no command below root.
+func Suggest(root *model.Command, pattern string) string {
+	if near := similarCommands(root, pattern); len(near) > 0 {
+		return "did you mean " + quotedList(near) + "?"
+	}
+	return "check the spelling, or remove it; junctor wrap lists the commands"
 }
 
 // noMatch returns the error for an only that selects nothing.

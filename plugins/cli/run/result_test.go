@@ -218,17 +218,17 @@ func TestTruncatedOutput(t *testing.T) {
 func TestProgressCollapses(t *testing.T) {
 	for text, want := range map[string]string{
 		"10%\r50%\r100%\n": "100%\n",
-		"\rdownloading 1.2 MB\rdownloading 900 kB/s\r\ndone\n":         "downloading 900 kB/s\r\ndone\n",
-		"[#   ]\r[##  ]\r[####]":                                      "[####]",
-		"  % Total\n  0     0\r 50  1024k\r100  2048k\n":             "  % Total\n100  2048k\n",
+		"\rdownloading 1.2 MB\rdownloading 900 kB/s\r\ndone\n":          "downloading 900 kB/s\r\ndone\n",
+		"[#   ]\r[##  ]\r[####]":                                        "[####]",
+		"  % Total\n  0     0\r 50  1024k\r100  2048k\n":                "  % Total\n100  2048k\n",
 		"Counting objects:  50% (1/2)\rCounting objects: 100%, done.\n": "Counting objects: 100%, done.\n",
-		"10%\r20%\rerror: no space left\n":                            "20%\rerror: no space left\n",
-		"cannot open a1\rno such file b2\n":                           "cannot open a1\rno such file b2\n",
-		"a\rb\rc\n":            "a\rb\rc\n",
-		"one\r\ntwo\r\n":       "one\r\ntwo\r\n",
-		"failed at a\rfailed\n": "failed at a\rfailed\n",
-		"\r\r\n":              "\r\r\n",
-		"":                     "",
+		"10%\r20%\rerror: no space left\n":                              "20%\rerror: no space left\n",
+		"cannot open a1\rno such file b2\n":                             "cannot open a1\rno such file b2\n",
+		"a\rb\rc\n":                                                     "a\rb\rc\n",
+		"one\r\ntwo\r\n":                                                "one\r\ntwo\r\n",
+		"failed at a\rfailed\n":                                         "failed at a\rfailed\n",
+		"\r\r\n":                                                        "\r\r\n",
+		"":                                                              "",
 	} {
 		o := Output{Head: []byte(text)}
 		if got := o.Messages(); got != want {

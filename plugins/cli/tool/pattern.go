@@ -87,40 +87,47 @@ func (o *Options) Unused(p *model.Program) error {
 	return o.unusedDangerous(p)
 }
 
-// unusedCommand returns an error for the first pattern for commands that matches no command
-// which is offered. A misspelled one would leave a command with an access that nobody meant.
+// unusedCommand returns an error for the first pattern for commands that
+// matches no offered command. A misspelled one would leave a command with
+// another access than the author meant.
 func (o *Options) unusedCommand(p *model.Program, commands []*model.Command) error {
 	for _, list := range []struct {
 		name     string
 		patterns []string
-	}{{"read", o.Read}, {"write", o.Write}, {"destructive", o.Destructive}, {"idempotent", o.Idempotent}, {"only", o.Commands}} {
+	}{{"only", o.Commands}, {"read", o.Read}, {"write", o.Write}, {"destructive", o.Destructive}, {"idempotent", o.Idempotent}} {
 		for i, pattern := range list.patterns {
-			var left *danger.Finding
-			offered := false
-			for _, c := range commands {
-				if !matchesAny([]string{pattern}, o.words(p, c)) {
-					continue
-				}
-				f, skipped := o.skips(p, c)
-				if offered = offered || !skipped; skipped {
-					left = &f
-				}
-			}
-			if offered || left == nil && list.name == "only" { // which may match commands that were not asked
-				continue
-			}
+			offered, skipped := o.selected(p, commands, pattern)
 			at := fmt.Sprintf("%s[%d]", list.name, i)
-			if left == nil {
+			switch {
+			case offered:
+			case skipped != nil:
+				e := sdk.AttrErrorf(at, "%q matches only what is left out as dangerous: it %s", pattern, skipped.Effect)
+				e.Hint = fmt.Sprintf("name it in dangerous as well, as in dangerous = [%q], or remove it here", pattern)
+				return e
+			case list.name != "only": // discovery reports those of only; here they may be commands that were not asked
 				e := sdk.AttrErrorf(at, "no offered command matches %q", pattern)
-				e.Hint = "check the spelling; junctor wrap lists the commands"
+				e.Hint = discover.Suggest(p.Root, pattern)
 				return e
 			}
-			e := sdk.AttrErrorf(at, "%q matches only what is left out as dangerous: it %s", pattern, left.Effect)
-			e.Hint = fmt.Sprintf("name it in dangerous as well, as in dangerous = [%q], or remove it here", pattern)
-			return e
 		}
 	}
 	return nil
+}
+
+// selected reports whether a pattern matches an offered command, and returns
+// why one that it matches is left out.
+func (o *Options) selected(p *model.Program, commands []*model.Command, pattern string) (offered bool, skipped *danger.Finding) {
+	for _, c := range commands {
+		if !matchesAny([]string{pattern}, o.words(p, c)) {
+			continue
+		}
+		if f, left := o.skips(p, c); left {
+			skipped = &f
+			continue
+		}
+		offered = true
+	}
+	return offered, skipped
 }
 
 // unusedDangerous returns an error for the first element of Dangerous that
