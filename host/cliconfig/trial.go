@@ -101,7 +101,7 @@ func (t *Trial) remarks() []string {
 	var lines []string
 	switch t.State {
 	case NotTried:
-		return []string{"not tried: it is not known to be read-only"}
+		return []string{"not tried: nothing says that it only reads; --read does"}
 	case TrialWorks:
 		lines = append(lines, "tried: it works")
 	case TrialRefused, TrialFailed:

@@ -3,9 +3,15 @@ package cliconfig
 import "encoding/json"
 
 // Read reports whether the tool block declares read access.
-func (t *Tool) Read() bool {
+func (t *Tool) Read() bool { return t.access() == "read" }
+
+// access returns the access that the tool block declares.
+func (t *Tool) access() string {
 	var b struct{ Access string }
-	return json.Unmarshal(t.Block, &b) == nil && b.Access == "read"
+	if json.Unmarshal(t.Block, &b) != nil {
+		return ""
+	}
+	return b.Access
 }
 
 // An argument is the part of an argument block that determines a value.

@@ -64,22 +64,45 @@ func summary(p *Program) []string {
 // leftOutShown is the maximum number of omitted options in a remark.
 const leftOutShown = 8
 
-// remarks returns a comment about the source and the reliability of a tool.
-func remarks(t *Tool) []string {
-	line := fmt.Sprintf("from %s, %.0f %% understood", t.Command.Source, 100*t.Command.Confidence)
+// effect says how the access of a tool is known.
+func (t *Tool) effect() string {
 	switch t.AccessFrom {
 	case "", "unknown":
-		line += "; its effect is unknown, so it counts as writing"
+		return "its effect is unknown, so it counts as writing"
 	case "configuration":
-		line += "; access as configured"
+		return "access as configured"
 	case "table":
-		line += "; access from the table of known programs"
+		return "access from the table of known programs"
 	case "danger":
-		line += "; counts as writing because of a dangerous option, or paths outside of cwd"
-	default:
-		line += "; access guessed from the " + t.AccessFrom
+		return "counts as writing because of a dangerous option, or paths outside of cwd"
+	case "verb":
+		if t.looksReading() {
+			return "its name looks like reading, but it counts as writing"
+		}
 	}
-	lines := append([]string{line}, t.dangers()...)
+	return "access guessed from the " + t.AccessFrom
+}
+
+// looksReading reports whether only the name of the command suggests that it reads. The block
+// then has no access "read": a guess must not end up in a review that reads over it.
+func (t *Tool) looksReading() bool { return t.AccessFrom == "verb" && t.access() == "write" }
+
+// pattern returns the pattern that selects the command of a tool.
+func (t *Tool) pattern() string {
+	if len(t.Command.Path) == 0 {
+		return t.Name
+	}
+	return strings.Join(t.Command.Path, " ")
+}
+
+// remarks returns a comment about the source and the reliability of a tool.
+func remarks(t *Tool) []string {
+	line := fmt.Sprintf("from %s, %d %% understood", t.Command.Source, int(100*t.Command.Confidence+1e-9)) // 100 only for all of it
+	lines := []string{line + "; " + t.effect()}
+	if t.looksReading() {
+		lines = append(lines, fmt.Sprintf("if it only reads: access = \"read\" here, or junctor wrap --read %q", t.pattern()))
+	}
+	lines = append(lines, t.dangers()...)
 	if n := len(t.LeftOut); n > 0 {
 		lines = append(lines, fmt.Sprintf("options left out (--common 0 includes them): %d, such as %s", n, strings.Join(t.LeftOut[:min(n, leftOutShown)], " ")))
 	}

@@ -275,6 +275,9 @@ func (r *Rules) matches(row *row, path []string, inherited bool) (words int, ok 
 		return 0, !row.root || row.whole || inherited || len(path) == 0
 	}
 	full := slices.Concat(r.fixed, path)
+	if row.last {
+		return 1, len(full) > 0 && full[len(full)-1] == row.command[0]
+	}
 	for at := 0; at <= len(r.fixed) && at+len(row.command) <= len(full); at++ {
 		if slices.Equal(full[at:at+len(row.command)], row.command) {
 			return len(row.command), true

@@ -16,6 +16,7 @@ type row struct {
 	line     int
 	command  []string // words; nil for "*" and "."
 	root     bool     // the command is "."
+	last     bool     // command is only the last word of a command's path
 	effect   Effect
 	evidence string
 
@@ -86,6 +87,7 @@ func (r *row) read(command, arguments string) error {
 	case ".":
 		r.root = true
 	default:
+		command, r.last = strings.CutPrefix(command, "**/")
 		r.command = strings.Split(command, "/")
 	}
 	names, expression, checked := strings.Cut(arguments, "~")

@@ -11,22 +11,17 @@ import (
 // An Access is the effect of a tool, and where that knowledge comes from.
 type Access struct {
 	Kind string `json:"kind"` // read, write or destructive
-	// From is "configuration", "verb" (guessed from the last word of the
-	// command), "table" (known about the program), "danger" (a dangerous
-	// option, or unconfined paths, override the rest) or "unknown", which
-	// counts as writing. A command that writes according to its verb has a
-	// reading one, but the table does not know its program.
+	// From is "configuration", "table" (known about the program), "verb" (guessed
+	// from the last word of the command), "danger" (a dangerous option, or
+	// unconfined paths, override the rest) or "unknown", which counts as writing.
+	// No guess makes a command read: with a reading verb that the table does not
+	// confirm it is From "verb" and writes.
 	From string `json:"from"`
 }
 
-// proposed returns the access for a tool block, which a person reviews. It may
-// be a guess.
-func (a Access) proposed() string {
-	if a.Kind == Write && a.From == FromVerb {
-		return Read
-	}
-	return a.Kind
-}
+// looksReading reports whether only the name of the command suggests that it
+// reads.
+func (a Access) looksReading() bool { return a.Kind == Write && a.From == FromVerb }
 
 // Values of From that are set outside this file.
 const (
@@ -58,8 +53,8 @@ var verbs = map[string][]string{
 
 // guess classifies a command by its last word, or a program without
 // sub-commands by its name. A command with a reading verb reads only if the
-// table knows which options of the program do more.
-func guess(program string, words []string, reads bool) Access {
+// table says so of the program's commands: confirmed.
+func guess(program string, words []string, confirmed bool) Access {
 	verb := program
 	if len(words) > 0 {
 		verb = words[len(words)-1]
@@ -70,8 +65,8 @@ func guess(program string, words []string, reads bool) Access {
 	case slices.Contains(verbs[Destructive], first):
 		return Access{Kind: Destructive, From: FromVerb}
 	case !slices.Contains(verbs[Read], first):
-	case reads && len(words) > 0:
-		return Access{Kind: Read, From: FromVerb}
+	case confirmed && len(words) > 0:
+		return Access{Kind: Read, From: FromTable}
 	default:
 		return Access{Kind: Write, From: FromVerb}
 	}
@@ -84,17 +79,20 @@ var writingOptions = []string{"delete", "remove", "exec", "fix", "write", "in-pl
 // outputOptions are options that make a command write a file.
 var outputOptions = []string{"output", "output-file", "out", "out-file", "outfile", "outdir", "output-dir", "output-directory", "save", "save-as", "dump-to", "log-file", "logfile", "report-file", "dest", "destination"}
 
+// outputNames are names of positionals that a command writes.
+var outputNames = []string{"outfile", "output-file", "output_file", "out-file", "out_file", "dest", "destination", "outdir", "output-dir", "output_dir"}
+
 // toFile matches the description of an option that writes a file.
 var toFile = regexp.MustCompile(`(?i)\b(output|write|writes|save|saves|store|stores|send|sends|redirect|dump|dumps|create|creates|append|appends|log|print|put|puts)\b[^.;]{0,40}\b(file|filename|directory|folder)\b|\b(instead of|rather than|not to) (to )?(stdout|standard output|the screen)`)
 
 // fileWords are names of values that are files.
 var fileWords = []string{"file", "files", "filename", "outfile", "path", "dir", "directory", "folder", "dest", "out", "output"}
 
-// canWrite reports whether an option makes a reading command write, by its
+// canWrite reports whether an argument makes a reading command write, by its
 // name, its value or its description.
 func canWrite(p *Parameter) bool {
 	if p.Role != OptionRole {
-		return false
+		return p.Role == PositionalRole && slices.Contains(outputNames, strings.ToLower(p.Name))
 	}
 	name := strings.ToLower(strings.TrimLeft(p.Spelling, "-"))
 	isFile := p.Path || ends(fileWords, p.Value.Placeholder)
@@ -109,7 +107,7 @@ func canWrite(p *Parameter) bool {
 	return isFile && (name == "o" || toFile.MatchString(p.Description))
 }
 
-// writes returns the first offered option that makes the command write and that
+// writes returns the first offered argument that makes the command write and that
 // the table does not call safe, or nil.
 func (o *Options) writes(path []string, offered []Parameter) *Parameter {
 	for i := range offered {

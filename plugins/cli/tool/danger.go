@@ -162,7 +162,7 @@ func (o *Options) chosenDangerous(p *model.Program, commands []*model.Command) (
 
 // lowerAccess replaces the access "read" of a tool that may do more than read.
 func (t *Tool) lowerAccess() {
-	if t.Access.proposed() == Read && (len(t.Admitted) > 0 || t.unconfined()) {
+	if (t.Access.Kind == Read || t.Access.looksReading()) && (len(t.Admitted) > 0 || t.unconfined()) {
 		t.ReadsOnly = t.Access.Kind == Read && (len(t.Admitted) == 0 || t.Access.From == "configuration")
 		t.Access = Access{Kind: Write, From: FromDanger}
 	}

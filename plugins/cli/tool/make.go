@@ -181,10 +181,13 @@ func (o *Options) access(p *model.Program, c *model.Command, offered []Parameter
 		}
 	}
 	access := guess(p.Name, c.Path, o.Rules.Is(c.Path, "verbs"))
-	if o.Rules.Is(c.Path, "read") {
+	switch {
+	case o.Rules.Is(c.Path, "writes"):
+		return Access{Kind: Write, From: FromTable}
+	case o.Rules.Is(c.Path, "read"):
 		access = Access{Kind: Read, From: FromTable}
 	}
-	if access.proposed() == Read && o.writes(c.Path, offered) != nil {
+	if (access.Kind == Read || access.looksReading()) && o.writes(c.Path, offered) != nil {
 		return Access{Kind: Write, From: "unknown"}
 	}
 	return access

@@ -178,6 +178,8 @@ func TestPropertyNames(t *testing.T) {
 
 func TestAccess(t *testing.T) {
 	list := command("things list-all", option("--delete", model.Bool))
+	outfile := command("s3api get-object")
+	outfile.Positionals = []model.Positional{{Name: "outfile", Required: true, Value: model.Value{Kind: model.Path}}}
 	withOutput := command("log", option("--output", model.Path))
 	known := danger.For([]string{"docker"}, "")
 	inherited := command("show", model.Option{Names: []string{"--exec"}, Value: model.Value{Kind: model.String}, Inherited: true})
@@ -188,20 +190,24 @@ func TestAccess(t *testing.T) {
 		want Access
 		hint string
 	}{
-		{"read", command("container ls"), Options{Rules: known}, Access{Read, "verb"}, `{"readOnlyHint":true,"destructiveHint":false,"idempotentHint":true}`},
-		{"first part", command("list-units"), Options{Rules: known}, Access{Read, "verb"}, ""},
+		{"read", command("container ls"), Options{Rules: known}, Access{Read, "table"}, `{"readOnlyHint":true,"destructiveHint":false,"idempotentHint":true}`},
+		{"first part", command("list-units"), Options{Rules: known}, Access{Read, "table"}, ""},
 		{"a program that the table does not have", command("container ls"), Options{}, Access{Write, "verb"}, `{"readOnlyHint":false}`},
 		{"a program of the table without the fact", command("ls"), Options{Rules: danger.For([]string{"rsync"}, "")}, Access{Write, "verb"}, ""},
 		{"an output of another name", command("logs", model.Option{Names: []string{"-o"}, Description: "Output to file instead of stdout.", Value: model.Value{Kind: model.Path}}), Options{Rules: known}, Access{Write, "unknown"}, ""},
 		{"an output by its description", command("logs", model.Option{Names: []string{"--keep"}, Description: "Write the list to FILE.", Value: model.Value{Kind: model.Path}}), Options{Rules: known}, Access{Write, "unknown"}, ""},
-		{"a choice of outputs", command("logs", model.Option{Names: []string{"--output"}, Value: model.Value{Kind: model.Enum, Choices: []string{"json"}}}), Options{Rules: known}, Access{Read, "verb"}, ""},
+		{"a choice of outputs", command("logs", model.Option{Names: []string{"--output"}, Value: model.Value{Kind: model.Enum, Choices: []string{"json"}}}), Options{Rules: known}, Access{Read, "table"}, ""},
+		{"a verb that the table takes back", command("version"), Options{Rules: danger.For([]string{"uv"}, "")}, Access{Write, "table"}, `{"readOnlyHint":false}`},
+		{"the last word that the table takes back", command("container fleet memberships get-credentials"), Options{Rules: danger.For([]string{"gcloud"}, "")}, Access{Write, "table"}, `{"readOnlyHint":false}`},
+		{"another last word", command("container clusters get-credentials list"), Options{Rules: danger.For([]string{"az"}, "")}, Access{Read, "table"}, ""},
+		{"a file as an argument", outfile, Options{Rules: danger.For([]string{"aws"}, "")}, Access{Write, "unknown"}, `{"readOnlyHint":false}`},
 		{"destructive", command("image rm"), Options{}, Access{Destructive, "verb"}, `{"readOnlyHint":false,"destructiveHint":true}`},
 		{"unknown", command("frobnicate"), Options{}, Access{Write, "unknown"}, `{"readOnlyHint":false}`},
 		{"the group does not count", command("list add"), Options{}, Access{Write, "unknown"}, ""},
 		{"an option betrays", list, Options{Rules: known}, Access{Write, "unknown"}, ""},
-		{"unless it is left out", list, Options{Rules: known, Omit: []string{"--delete"}}, Access{Read, "verb"}, ""},
+		{"unless it is left out", list, Options{Rules: known, Omit: []string{"--delete"}}, Access{Read, "table"}, ""},
 		{"a file is written", withOutput, Options{Rules: known, Dangerous: []string{"--output"}}, Access{Write, "unknown"}, ""},
-		{"an option of above", inherited, Options{Rules: known}, Access{Read, "verb"}, ""},
+		{"an option of above", inherited, Options{Rules: known}, Access{Read, "table"}, ""},
 		{"an option of above that is offered", inherited, Options{Rules: known, Globals: []string{"exec"}, Dangerous: []string{"--exec"}}, Access{Write, "unknown"}, ""},
 		{"configured", command("frobnicate"), Options{Read: []string{"frob*"}}, Access{Read, "configuration"}, ""},
 		{"configured as writing", command("frobnicate"), Options{Write: []string{"*"}}, Access{Write, "configuration"}, `{"readOnlyHint":false,"destructiveHint":false}`},
