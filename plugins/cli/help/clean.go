@@ -72,10 +72,13 @@ func undotted(s string) string {
 }
 
 // unframed removes a box that is isBoxDrawing around a section. The upper edge becomes
-// a heading, the lower edge a blank line.
+// a heading, the lower edge a blank line. So does a title between two rules.
 func unframed(s string) string {
 	t := strings.TrimSpace(s)
 	first, n := utf8.DecodeRuneInString(t)
+	if title := betweenRules(t); title != "" {
+		return title + ":"
+	}
 	if first < 0x2500 || first > 0x257f {
 		return s
 	}
@@ -87,6 +90,19 @@ func unframed(s string) string {
 		return title + ":"
 	}
 	return ""
+}
+
+// betweenRules returns the title of a heading such as "---- Options ----".
+func betweenRules(t string) string {
+	first := firstWord(t)
+	if !ruled(t) || len(first) == len(t) || !strings.HasSuffix(t, " "+first) {
+		return ""
+	}
+	title := strings.TrimSpace(strings.Trim(t, t[:1]))
+	if title == "" || !letter(title[0]) || strings.Contains(title, "  ") || strings.HasSuffix(title, ":") {
+		return ""
+	}
+	return title
 }
 
 // isBoxDrawing reports whether r is part of a box or a space.

@@ -20,6 +20,9 @@ type node struct {
 
 const maxDepth = 16
 
+// flagGroup matches options that angle brackets group: "<--build|--clear>".
+var flagGroup = regexp.MustCompile(`<(--?[A-Za-z][^<>]*)>`)
+
 // A usageParser parses a usage line into nodes.
 type usageParser struct {
 	s   string
@@ -27,6 +30,7 @@ type usageParser struct {
 }
 
 func parseUsage(s string) []node {
+	s = flagGroup.ReplaceAllString(s, "($1)")
 	p := &usageParser{s: strings.ReplaceAll(s, "\u2026", "...")}
 	alts := p.group(0, 0)
 	var all []node

@@ -63,11 +63,14 @@ func parse(lines []line, about About, source string) (*model.Command, bool) {
 	p.man = p.man || isManPage(lines)
 	named := manName(lines)
 	defs := definitions(lines)
-	usages := gather(lines, about.Program)
+	usages, skipped := gather(lines, about.Program)
 	p.sections = sections(lines)
 	p.readOptions()
 	p.table.applyTypeMarks()
 	p.table.guessValues()
+	for _, u := range skipped {
+		p.unparsed("usage: " + u)
+	}
 	p.readCalls(usages)
 	p.define(defs)
 	p.readCommands()
@@ -149,6 +152,11 @@ func (p *parser) readCalls(usages []string) {
 	}
 	if p.calls = ours; len(ours) == 0 {
 		p.calls = others
+	}
+	for _, c := range p.calls {
+		for _, text := range c.odd {
+			p.unparsed("usage: " + text)
+		}
 	}
 	p.usages = len(p.calls)
 	// A list of options in brackets, like a usage without the program's name.

@@ -41,6 +41,108 @@ Mandatory arguments to long options are mandatory for short options too.
 <file> path many
 runnable`},
 
+	{name: "a notice behind usage", about: About{Program: "notice"}, text: `usage: Note: version 2 of this tool is now stable. See https://example.com
+usage: notice [options] <file>
+
+  -v    say more
+`, want: `
+-v bool
+<file> path required
+unparsed usage: Note: version 2 of this tool is now stable. See https://example.com
+runnable`},
+
+	{name: "a notice without a label", about: About{Program: "p"}, text: `Usage: p is now part of the other package, please use it
+
+  -v    say more
+`, want: `
+-v bool
+unparsed usage: p is now part of the other package
+runnable`},
+
+	{name: "a group of flags", about: About{Program: "p"}, text: `Usage: p <--build|--clear> [FILE]
+
+  -v    say more
+`, want: `
+-v bool
+--build bool
+--clear bool
+<file> path
+conflict --build --clear
+runnable`},
+
+	{name: "rules around headings", about: About{Program: "walk"}, text: `usage: walk [-acd] [-L level] [--charset X]
+	[--help] [--] [directory ...]
+  ------- Listing options -------
+  -a            All files are listed.
+  -d            List directories only.
+  ------- File options -------
+  -c            Colour them.
+`, want: `
+-a bool
+-d bool
+-c bool
+-L string level
+--charset string X
+--help bool
+<directory> path many after
+terminator
+runnable`},
+
+	{name: "a heading without a colon", about: About{Program: "p"}, text: `Usage: p [options] FILE
+         Listing options
+  -a    All of them
+`, want: `
+-a bool
+<file> path required
+runnable`},
+
+	{name: "an example below the usage", about: About{Program: "p"}, text: `Usage: p [options] FILE
+         Example: p -a notes.txt
+  -a    All of them
+`, want: `
+-a bool
+<file> path required
+runnable`},
+
+	{name: "a pipeline", about: About{Program: "soak"}, man: true, text: `NAME
+       soak - soak up standard input
+
+SYNOPSIS
+       sed '...' file | grep '...' | soak [-a] file
+
+OPTIONS
+       -a
+           Append.
+`, want: `
+-a bool
+<file> path required
+runnable`},
+
+	{name: "an explanation behind the call", about: About{Program: "soak"}, text: `soak [-a] <file>: soak up all input and write it to <file>
+`, want: `
+-a bool
+<file> path required
+runnable`},
+
+	{name: "no placeholders", about: About{Program: "p"}, text: `usage: p 'quoted words' 2 https://example.org FILE
+
+  -v    say more
+`, want: `
+-v bool
+<file> path required
+unparsed usage: 'quoted words'
+unparsed usage: 2
+unparsed usage: https://example.org
+runnable`},
+
+	{name: "choices of a value", about: About{Program: "k", Path: []string{"explain"}}, text: `Usage:
+  k explain TYPE [--recursive=FALSE|TRUE] [-o|--output=plain|fancy] [options]
+`, want: `
+--recursive enum FALSE|TRUE {FALSE,TRUE} eq
+--output -o enum plain|fancy {plain,fancy} eq
+<type> string required
+runnable`},
+
 	{name: "git", about: About{Program: "vc", Path: []string{"save"}}, text: `usage: vc save [<options>] [--] <pathspec>...
    or: vc save [-q | --quiet] [--[no-]sign] (--all | --none)
 

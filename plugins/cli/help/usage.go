@@ -35,9 +35,9 @@ type gatherer struct {
 }
 
 // gather returns the usages in a text and blanks their lines, so that they are
-// not parsed as options.
-func gather(lines []line, program string) []string {
-	var all []string
+// not parsed as options. skipped are texts in the place of a usage that are
+// none.
+func gather(lines []line, program string) (all, skipped []string) {
 	for i := 0; i < len(lines) && len(all) < maxUsages; i++ {
 		l := lines[i]
 		if l.blank() || l.dashed() {
@@ -59,7 +59,15 @@ func gather(lines []line, program string) []string {
 	if len(all) == 0 {
 		all = unmarked(lines, program)
 	}
-	return all
+	calls := all[:0]
+	for _, u := range all {
+		if u = onlyCall(u, program); sentence(u) {
+			skipped = append(skipped, u)
+			continue
+		}
+		calls = append(calls, u)
+	}
+	return calls, skipped
 }
 
 // follow reads the lines of a usage from line i on. It returns the index of the
@@ -100,6 +108,9 @@ func (g *gatherer) over(lines []line, i, margin int, inline bool) bool {
 // accept adds a line to the usage, or returns false if it is not part of it.
 func (g *gatherer) accept(l line, margin int, inline bool) bool {
 	body := l.body()
+	if ruled(body) {
+		return false
+	}
 	if alt, ok := otherUsage(body); ok {
 		g.begin(alt)
 		return true
@@ -127,7 +138,7 @@ func (g *gatherer) accept(l line, margin int, inline bool) bool {
 		g.add(body)
 	case l.indent <= margin && inline || l.indent < g.indent && !inline || l.indent == margin:
 		return false
-	case !callLike(body):
+	case !callLike(body), labelled(body):
 		return false
 	default:
 		g.add(body)
@@ -218,7 +229,14 @@ func callLike(body string) bool {
 	if strings.IndexByte("[<({-|.", body[0]) >= 0 {
 		return words(strings.TrimLeft(body, "([{<-| ")) < 4
 	}
-	return words(body) < 3 && !strings.HasSuffix(body, ":")
+	return words(body) < 3 && !strings.HasSuffix(body, ":") && !capitalized(body)
+}
+
+// capitalized reports whether a line is a heading such as "Listing options":
+// plain words of which the first has a capital and the others have none.
+func capitalized(body string) bool {
+	fields := strings.Fields(body)
+	return len(fields) == words(body) && len(fields) > 0 && fields[0][0] >= 'A' && fields[0][0] <= 'Z'
 }
 
 // explained reports whether left, the end of body, is a description in a

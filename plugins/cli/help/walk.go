@@ -21,6 +21,7 @@ type call struct {
 	choices     []string // the words of "{on | off} name" at the start
 	command     string   // the placeholder for a command
 	needed      bool     // that placeholder is not in square brackets
+	odd         []string // parts that were not understood
 }
 
 // A walker interprets the nodes of a usage.
@@ -117,6 +118,7 @@ func (w *walker) option(nodes []node, i int, at place) (used int) {
 	}
 	sp, left, ok := readSpec(text, true)
 	if !ok || left != "" {
+		w.call.odd = append(w.call.odd, text)
 		return used
 	}
 	if !sp.taken {
@@ -185,6 +187,7 @@ func (w *walker) group(nodes []node, i int, at place) (used int) {
 	if n.glued && n.open == '[' && len(n.alts) == 1 && len(n.alts[0]) > 0 && n.alts[0][0].plain() {
 		return 0 // "[.zip]" belongs to the preceding word
 	}
+	n.alts = valueChoices(n.alts)
 	if keyword(n) {
 		w.call.keywords++
 	}
@@ -214,6 +217,22 @@ func (w *walker) group(nodes []node, i int, at place) (used int) {
 	return used
 }
 
+// valueChoices joins words after a bar to the value before them: in
+// "[--recursive=FALSE|TRUE]" TRUE is no argument.
+func valueChoices(alts [][]node) [][]node {
+	var all [][]node
+	for _, alt := range alts {
+		if last := len(all) - 1; last >= 0 && len(alt) == 1 && alt[0].plain() && len(all[last]) == 1 && all[last][0].option() && strings.Contains(all[last][0].text, "=") {
+			joined := all[last][0]
+			joined.text += "|" + alt[0].text
+			all[last] = []node{joined}
+			continue
+		}
+		all = append(all, alt)
+	}
+	return all
+}
+
 // word reads the placeholder of an argument, or the name of a command.
 func (w *walker) word(n node, at place) {
 	text := n.text
@@ -222,6 +241,10 @@ func (w *walker) word(n node, at place) {
 	}
 	name := lower(text)
 	if name == "" {
+		return
+	}
+	if !isPlaceholder(text) {
+		w.call.odd = append(w.call.odd, text)
 		return
 	}
 	if commandName(name) && w.call.command == "" {
