@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"os"
 	"strings"
 
 	"github.com/junctor-mcp/junctor/host"
@@ -22,13 +23,17 @@ func (e *env) tryTools(ctx context.Context, app *host.App, s *config.Server, p *
 		return 0, err
 	}
 	maps.DeleteFunc(settings, func(name string, _ json.RawMessage) bool { return aboutDiscovery[name] })
+	here, err := os.Getwd()
+	if err != nil {
+		return 0, err
+	}
 	for i := range p.Tools {
 		t := &p.Tools[i]
 		if t.Tried = &(cliconfig.Trial{State: cliconfig.NotTried}); !t.Read() {
 			continue
 		}
 		settings["tool"] = asJSON([]json.RawMessage{t.Block})
-		for n, arguments := range t.Harmless() {
+		for n, arguments := range t.Harmless(here) {
 			trial, err := e.tryTool(ctx, app, s, asJSON(settings), t, arguments)
 			switch {
 			case ctx.Err() != nil:

@@ -1,6 +1,11 @@
 package cliconfig
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+)
 
 // Read reports whether the tool block declares read access.
 func (t *Tool) Read() bool { return t.access() == "read" }
@@ -24,8 +29,8 @@ type argument struct {
 
 // Harmless returns arguments with which the tool can be tried: first the required ones,
 // then these and the first positional one. Many programs document that one as optional
-// although they need it.
-func (t *Tool) Harmless() []json.RawMessage {
+// although they need it. A required path is a file of dir, if there is one.
+func (t *Tool) Harmless(dir string) []json.RawMessage {
 	var b struct {
 		Arguments []argument `json:"argument"`
 	}
@@ -33,23 +38,48 @@ func (t *Tool) Harmless() []json.RawMessage {
 	given := map[string]any{}
 	for i := range b.Arguments {
 		if a := &b.Arguments[i]; a.Required {
-			given[a.Name] = a.harmless()
+			given[a.Name] = a.harmless(fileOf(dir))
 		}
 	}
 	tries := []json.RawMessage{object(given)}
 	for i := range b.Arguments {
 		if a := &b.Arguments[i]; a.Flag == "" && !a.Required {
-			given[a.Name] = a.harmless()
+			given[a.Name] = a.harmless(".")
 			return append(tries, object(given))
 		}
 	}
 	return tries
 }
 
-// harmless returns a valid value for the argument.
-func (a *argument) harmless() any {
+// fileOf returns the first of some regular files in a directory, or "." if there is none.
+func fileOf(dir string) string {
+	const most = 256
+	d, err := os.Open(dir)
+	if err != nil {
+		return "."
+	}
+	defer func() { _ = d.Close() }()
+	entries, _ := d.ReadDir(most)
+	var names []string
+	for _, e := range entries {
+		if e.Type().IsRegular() && !strings.HasPrefix(e.Name(), ".") && !strings.HasPrefix(e.Name(), "-") {
+			names = append(names, e.Name())
+		}
+	}
+	if len(names) == 0 {
+		return "."
+	}
+	return slices.Min(names)
+}
+
+// harmless returns a valid value for the argument. path is the value for a path.
+func (a *argument) harmless(path string) any {
 	var v any = "."
 	switch a.Type {
+	case "path":
+		if !strings.Contains(a.Name, "dir") {
+			v = path
+		}
 	case "bool":
 		v = true
 	case "integer", "number", "count":

@@ -189,7 +189,7 @@ func TestHarmlessArguments(t *testing.T) {
 		`{"argument":[{"name":"m","type":"map","required":true},{"name":"b","type":"bool","required":true},{"name":"d","type":"duration","required":true}]}`: `[{"b":true,"d":"1s","m":{}}]`,
 	} {
 		tool := Tool{Block: []byte(block)}
-		if got, err := json.Marshal(tool.Harmless()); err != nil || string(got) != want {
+		if got, err := json.Marshal(tool.Harmless(t.TempDir())); err != nil || string(got) != want {
 			t.Errorf("%s: %s %v", block, got, err)
 		}
 	}

@@ -41,3 +41,19 @@ func (r *Rules) Content(path []string, name string) Content {
 	c.Unless = found.unless
 	return c
 }
+
+// OrStdin reports whether the program reads standard input in a call without a
+// positional, whose name is within angle brackets. With the options in unless
+// it does not.
+func (r *Rules) OrStdin(path []string, name string) (unless []string, ok bool) {
+	if r == nil {
+		return nil, false
+	}
+	found := r.best(path, true, func(row *row) bool {
+		return slices.Contains(row.files, name) || slices.Contains(row.files, "<*>")
+	})
+	if found == nil {
+		return nil, false
+	}
+	return found.unless, true
+}

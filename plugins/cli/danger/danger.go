@@ -34,6 +34,7 @@ const (
 	text   Effect = "text"    // the content of an argument; see [Content]
 	remote Effect = "address" // likewise
 	prefix Effect = "prefix"  // likewise
+	input  Effect = "stdin"   // see [Rules.OrStdin]
 )
 
 // texts describe the effects for messages.
@@ -44,7 +45,7 @@ var texts = map[Effect]string{
 	Loads:    "loads configuration or code",
 	Connects: "connects to sockets of this machine",
 	Ordered:  "its arguments act in the order in which they are written",
-	safe:     "", quirk: "", text: "", remote: "", prefix: "",
+	safe:     "", quirk: "", text: "", remote: "", prefix: "", input: "",
 }
 
 // String returns the effect as the end of a sentence, such as "runs a program".

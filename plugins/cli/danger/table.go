@@ -25,7 +25,8 @@ type row struct {
 	force    []string       // arguments that discovered tools always pass
 	quirks   []string       // facts about the argument list, such as "no-equals"
 	contents []string       // options and "<name>" positionals with a special content: text, address or prefix
-	unless   []string       // options that give positionals another meaning
+	unless   []string       // options that give positionals of contents or files another meaning
+	files    []string       // positionals without which the program reads standard input
 	negate   bool           // rejected matches the values that are not dangerous
 	rejected *regexp.Regexp // dangerous values of options, or of "<*>" and "<name>"
 }
@@ -95,6 +96,9 @@ func (r *row) read(command, arguments string) error {
 	case r.effect == text || r.effect == remote || r.effect == prefix:
 		names, unless, _ := strings.Cut(arguments, "^")
 		r.contents, r.unless = strings.Split(names, ","), strings.FieldsFunc(unless, func(r rune) bool { return r == ',' })
+	case r.effect == input:
+		names, unless, _ := strings.Cut(arguments, "^")
+		r.files, r.unless = strings.Split(names, ","), strings.FieldsFunc(unless, func(r rune) bool { return r == ',' })
 	case checked:
 		var err error
 		names, r.negate = strings.CutSuffix(names, "!")

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/junctor-mcp/junctor/plugins/cli/danger"
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 	"github.com/junctor-mcp/junctor/plugins/cli/tool"
 	"github.com/junctor-mcp/junctor/sdk"
@@ -381,6 +382,39 @@ func TestAdmitsDashOnlyIfThePatternNamesIt(t *testing.T) {
 		}
 		if got := admits(re, c.text); got != c.want {
 			t.Errorf("%q admits %q: %t", c.pattern, c.text, got)
+		}
+	}
+}
+
+// TestStandardInput checks that a call without a file is refused where the
+// program would read standard input, which is empty.
+func TestStandardInput(t *testing.T) {
+	grep := func(o tool.Options, options ...model.Option) *tool.Tool {
+		return discovered(t, &model.Command{Options: options, Positionals: []model.Positional{
+			{Name: "patterns", Value: model.Value{Kind: model.String}, Required: true}, {Name: "file", Value: model.Value{Kind: model.Path}, Repeatable: true},
+		}}, o)
+	}
+	rules := danger.For([]string{"grep"}, "")
+	recursive := opt("--recursive -r", model.Bool)
+	for _, c := range []struct {
+		name      string
+		tool      *tool.Tool
+		arguments string
+		refused   string // empty if the call is allowed
+	}{
+		{"no file", grep(tool.Options{Rules: rules}, recursive), `{"patterns":"x"}`, "file: is required, except with --recursive: without it the program reads standard input, which is empty"},
+		{"null", grep(tool.Options{Rules: rules}, recursive), `{"patterns":"x","file":null}`, "file: is required"},
+		{"no such option", grep(tool.Options{Rules: rules}), `{"patterns":"x"}`, "file: is required"},
+		{"an empty list", grep(tool.Options{Rules: rules}), `{"patterns":"x","file":[]}`, "file: must not be empty"},
+		{"a file", grep(tool.Options{Rules: rules}, recursive), `{"patterns":"x","file":["a"]}`, ""},
+		{"the option", grep(tool.Options{Rules: rules}, recursive), `{"patterns":"x","recursive":true}`, ""},
+		{"standard input", grep(tool.Options{Rules: rules, Stdin: true}, recursive), `{"patterns":"x","stdin":"x"}`, ""},
+		{"another program", grep(tool.Options{Rules: danger.For([]string{"rg"}, "")}, recursive), `{"patterns":"x"}`, ""},
+		{"a tool block", byHand(t, `{"name":"t","description":"d","argv":["{patterns}","{file}"],"argument":[{"name":"patterns"},{"name":"file"}]}`), `{"patterns":"x"}`, ""},
+	} {
+		_, _, err := Argv(c.tool, json.RawMessage(c.arguments))
+		if (err == nil) != (c.refused == "") || err != nil && !strings.Contains(err.Error(), c.refused) {
+			t.Errorf("%s: %v", c.name, err)
 		}
 	}
 }

@@ -101,6 +101,8 @@ func (d *decoder) arguments(raw json.RawMessage) (all map[string]*argument, free
 		p := &d.tool.Parameters[i]
 		if _, ok := members[p.Name]; p.Required && (!ok || isNull(members[p.Name])) {
 			d.failf(p.Name, "is required")
+		} else if p.OrStdin && !d.given(p.Name) && !d.tool.Gives(p.StdinUnless, d.given) {
+			d.failf(p.Name, "is required, except with %s: without it the program reads standard input, which is empty", strings.Join(p.StdinUnless, " or "))
 		}
 	}
 	if d.tool.StdinRequired && !d.given(tool.StdinName) {

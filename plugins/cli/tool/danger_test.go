@@ -117,6 +117,23 @@ func TestForcedOptions(t *testing.T) {
 	}
 }
 
+// TestStandardInputIsIgnored checks that HTTPie always gets --ignore-stdin, and
+// is not offered without it: it would send POST instead of GET.
+func TestStandardInputIsIgnored(t *testing.T) {
+	for _, program := range []string{"http", "https", "xh"} {
+		root := &model.Command{Runnable: true, Options: []model.Option{option("--ignore-stdin -I", model.Bool), option("--form", model.Bool)}}
+		o := Options{Rules: danger.For([]string{program}, "")}
+		tools := FromProgram(&model.Program{Name: program, Root: root}, o)
+		if len(tools) != 1 || !slices.Equal(Record(tools[0]).Argv, []string{"--ignore-stdin"}) {
+			t.Errorf("%s: %+v", program, tools)
+		}
+		root.Options = root.Options[1:]
+		if tools := FromProgram(&model.Program{Name: program, Root: root}, o); len(tools) != 0 {
+			t.Errorf("%s is offered without it", program)
+		}
+	}
+}
+
 // TestBans checks every spelling of a dangerous option.
 func TestBans(t *testing.T) {
 	tool := &Tool{Banned: []string{"--output", "-o", "--exec", "-exec"}}

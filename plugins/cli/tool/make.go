@@ -137,6 +137,7 @@ func (o *Options) make(p *model.Program, c *model.Command) *Tool {
 			Required: required, Repeatable: pos.Repeatable || plural[strings.ToLower(pos.Name)], AfterTerminator: pos.AfterTerminator,
 		}
 		param.classify(o.Rules, c.Path, "<"+pos.Name+">")
+		t.needInput(&param, o, "<"+pos.Name+">")
 		t.Parameters = append(t.Parameters, param)
 	}
 	t.Conflicts = conflicts(c.Conflicts, spelled)
@@ -148,6 +149,22 @@ func (o *Options) make(p *model.Program, c *model.Command) *Tool {
 	t.Description = describe(p.Name, t)
 	t.finish()
 	return t
+}
+
+// needInput requires a positional without which the program would read standard
+// input, which is empty: its answer would be about nothing.
+func (t *Tool) needInput(p *Parameter, o *Options, name string) {
+	unless, ok := o.Rules.OrStdin(t.Command.Path, name)
+	if !ok || o.Stdin || o.Free != nil {
+		return
+	}
+	for i := range t.Parameters {
+		if q := &t.Parameters[i]; q.Role == OptionRole && slices.Contains(unless, q.Spelling) {
+			p.StdinUnless = append(p.StdinUnless, q.Spelling)
+		}
+	}
+	p.OrStdin = true
+	p.Required = p.Required || len(p.StdinUnless) == 0
 }
 
 // conflicts replaces spellings by parameter names and drops options that are

@@ -114,6 +114,11 @@ type Parameter struct {
 	// Map has the fixed arguments that each value stands for. It is nil if values are
 	// placed as they are.
 	Map map[string][]string
+	// OrStdin is true for a positional without which the program reads standard
+	// input, although the tool has none. With an option of StdinUnless it does
+	// not.
+	OrStdin     bool
+	StdinUnless []string
 	// ValueOf is the option whose value a slot holds; may be empty.
 	ValueOf string
 }
