@@ -26,6 +26,7 @@ func (w *walk) join(n *node, other *model.Command) {
 		c.Positionals = other.Positionals
 	}
 	c.Terminator = c.Terminator || other.Terminator
+	c.Numbered = c.Numbered || other.Numbered
 	if len(c.Conflicts) == 0 {
 		c.Conflicts = other.Conflicts
 	}

@@ -61,6 +61,7 @@ func parse(lines []line, about About, source string) (*model.Command, bool) {
 		tree:  &commandTree{path: about.Path, byName: map[string]*model.Command{}},
 	}
 	p.man = p.man || isManPage(lines)
+	p.cmd.Numbered = slices.ContainsFunc(lines, func(l line) bool { return numbered.MatchString(l.text) })
 	named := manName(lines)
 	defs := definitions(lines)
 	usages, skipped := gather(lines, about.Program)
@@ -124,6 +125,9 @@ func (p *parser) readOptions() {
 // patch matches a line of a diff, or of the code in it. Examples in man pages
 // contain such lines.
 var patch = regexp.MustCompile(`^(---|\+\+\+)( |$)|^-\S+ .*[;{})]$|^--[\w-]+ \w+\.$`)
+
+// numbered matches an option that is a number, such as -5 or -NUM.
+var numbered = regexp.MustCompile(`(?:^|[\s\[(|,"'` + "`" + `])-(?:[0-9]|#|(?i:num|number)\b|<)`)
 
 // unparsed records a line that was not understood.
 func (p *parser) unparsed(text string) {

@@ -41,6 +41,24 @@ func TestSummary(t *testing.T) {
 	}
 }
 
+// TestNumbered checks whether a number after a dash is an option.
+func TestNumbered(t *testing.T) {
+	for text, want := range map[string]bool{
+		"Usage: p [-5] FILE\n  -q  quiet\n":                 true,
+		"Usage: p [-NUM] FILE\n  -q  quiet\n":               true,
+		"Usage: p FILE\n  -<n>, -n N   lines\n":             true,
+		"Usage: p FILE\n  -1, --fast  compress faster\n":    true,
+		"Usage: p FILE\n  -#  the number of columns\n":      true,
+		"Usage: p FILE\n  -n NUM  lines\n":                  false,
+		"Usage: p FILE\n  --n-5  a name\n  -q  1-5\n":       false,
+		"Usage: p FILE\n  -n, --number  number the lines\n": false,
+	} {
+		if cmd, _ := Parse(text, About{Program: "p"}); cmd.Numbered != want {
+			t.Errorf("%q: %t", text, cmd.Numbered)
+		}
+	}
+}
+
 // wrap gives commands the paths that checkSound expects.
 func wrap(cmd *model.Command) *model.Command {
 	c := *cmd

@@ -45,6 +45,8 @@ type Command struct {
 	Runnable bool `json:"runnable"`
 	// Terminator is true if "--" ends the options.
 	Terminator bool `json:"terminator,omitempty"`
+	// Numbered is true if a dash with a number is an option, such as -5 of head.
+	Numbered bool `json:"numbered,omitempty"`
 	// Conflicts are sets of option names. A call may use at most one option of
 	// each set.
 	Conflicts [][]string `json:"conflicts,omitempty"`

@@ -68,16 +68,40 @@ func (b *builder) separates() bool {
 }
 
 // positionals places values that no "--" precedes. It rejects values that begin
-// with a dash.
+// with a dash, except numbers that cannot be an option.
 func (b *builder) positionals(values []value) {
 	for _, v := range values {
-		if strings.HasPrefix(v.text, "-") {
+		switch {
+		case !strings.HasPrefix(v.text, "-"), v.number && b.numbersAreValues():
+			b.add(v.text)
+		case b.tool.Template != nil:
+			b.failf(v.path, `must not begin with a dash: the program would take it for an option; with "--" before its slot in argv, or as "--option={slot}", it may`)
+		default:
 			b.failf(v.path, "must not begin with a dash: the program would take it for an option")
-			continue
 		}
-		b.add(v.text)
 	}
 }
+
+// numbersAreValues reports whether the program cannot take a negative number for
+// an option: its help was read, and no option begins with a digit.
+func (b *builder) numbersAreValues() bool {
+	c := b.tool.Command
+	if b.tool.Template != nil || c.Numbered || c.Source == "list" || c.Source == "none" || c.Confidence < understood {
+		return false
+	}
+	for i := range c.Options {
+		for _, name := range c.Options[i].Names {
+			if letters := strings.TrimLeft(name, "-+"); letters == "" || letters[0] >= '0' && letters[0] <= '9' {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// understood is the share of a help that must have been read to know that no
+// option begins with a digit.
+const understood = 0.9
 
 // place places values as they are.
 func (b *builder) place(values []value) {
@@ -143,6 +167,10 @@ func (b *builder) valued(p *tool.Parameter, v value) {
 		b.add(p.Spelling, v.text)
 	case long && !b.tool.NoEquals:
 		b.add(p.Spelling + "=" + v.text)
+	case v.number && b.numbersAreValues():
+		b.add(p.Spelling, v.text)
+	case b.tool.Template != nil:
+		b.failf(v.path, "must not begin with a dash: the program could take it for an option; with equals = true or glued = true for its flag it may")
 	default:
 		b.failf(v.path, "must not begin with a dash: the program could take it for an option")
 	}

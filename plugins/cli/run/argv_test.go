@@ -418,3 +418,48 @@ func TestStandardInput(t *testing.T) {
 		}
 	}
 }
+
+// TestNegativeNumbers checks that a negative number is a value where the program
+// cannot take it for an option, and that the error for a tool block names the
+// way.
+func TestNegativeNumbers(t *testing.T) {
+	move := func(change func(*model.Command)) *tool.Tool {
+		c := &model.Command{Source: "help", Confidence: 1, Options: []model.Option{opt("-n", model.Integer), opt("--quiet", model.Bool)}, Positionals: []model.Positional{
+			{Name: "by", Value: model.Value{Kind: model.Integer}}, {Name: "name", Value: model.Value{Kind: model.String}},
+		}}
+		change(c)
+		return discovered(t, c, tool.Options{})
+	}
+	plain := move(func(*model.Command) {})
+	block := `{"name":"t","description":"d","argv":["move"%s,"{by}"],"argument":[{"name":"by","type":"integer"},{"name":"n","type":"number","flag":"-n"}]}`
+	for _, c := range []struct {
+		name      string
+		tool      *tool.Tool
+		arguments string
+		want      string // the argument list, or a part of the error
+	}{
+		{"a positional", plain, `{"by":-5}`, "-5"},
+		{"a short option", plain, `{"opt_n":-5,"by":-6}`, "-n|-5|-6"},
+		{"after --", move(func(c *model.Command) { c.Terminator = true }), `{"by":-5}`, "--|-5"},
+		{"a fraction", move(func(c *model.Command) { c.Positionals[0].Value.Kind = model.Number }), `{"by":-0.5}`, "-0.5"},
+		{"a block with --", byHand(t, fmt.Sprintf(block, `,"--"`)), `{"by":-5}`, "move|--|-5"},
+
+		{"a text", plain, `{"name":"-5"}`, "name: must not begin with a dash"},
+		{"a digit is an option", move(func(c *model.Command) { c.Options = append(c.Options, opt("-1", model.Bool)) }), `{"by":-5}`, "by: must not begin with a dash"},
+		{"a number is an option", move(func(c *model.Command) { c.Numbered = true }), `{"by":-5}`, "by: must not begin with a dash"},
+		{"an option that follows a digit", move(func(c *model.Command) { c.Numbered = true }), `{"opt_n":-5}`, "opt_n: must not begin with a dash"},
+		{"a help that was not understood", move(func(c *model.Command) { c.Confidence = 0.5 }), `{"by":-5}`, "by: must not begin with a dash"},
+		{"a command of a list", move(func(c *model.Command) { c.Source = "list" }), `{"by":-5}`, "by: must not begin with a dash"},
+		{"a block", byHand(t, fmt.Sprintf(block, "")), `{"by":-5}`, `with "--" before its slot in argv`},
+		{"a flag of a block", byHand(t, fmt.Sprintf(block, "")), `{"n":-0.5}`, "equals = true"},
+	} {
+		argv, _, err := Argv(c.tool, json.RawMessage(c.arguments))
+		got := strings.Join(argv, "|")
+		if err != nil {
+			got = err.Error()
+		}
+		if err == nil && got != c.want || err != nil && !strings.Contains(got, c.want) {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}

@@ -47,6 +47,7 @@ type value struct {
 	text    string
 	bare    bool   // the option is given without its value
 	negated bool   // the negation of the option is given
+	number  bool   // the text is a number
 	path    string // of the value in the arguments, for errors
 }
 
@@ -234,7 +235,8 @@ func (d *decoder) one(p *tool.Parameter, path string, raw json.RawMessage) (v va
 	if len(d.checks) > 0 && p.Path && p.Value.Kind == model.Path && !p.Content.Address && confine.Schemed(text) {
 		text = "./" + text // a file with this name exists, and the program must not take it for an address
 	}
-	return value{text: text, path: path}, ok
+	number := p.Value.Kind == model.Integer || p.Value.Kind == model.Number
+	return value{text: text, path: path, number: number}, ok
 }
 
 func (d *decoder) text(path string, raw json.RawMessage) (text string, ok bool) {
