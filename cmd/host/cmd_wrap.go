@@ -48,9 +48,12 @@ be understood. Review it, delete what should not be offered, and keep it as part
 then offers only what is in these blocks.
 
 Options that run programs, reach files anywhere or load configuration are left out and named in comments; --dangerous
-brings one back. With --try each tool that only reads is run once in the sandbox, in this directory, with harmless
-arguments. Comments say which work, which need the network or a login, and what the sandbox refused, with the lines that
-would allow it. The exit status is 1 when one fails.
+brings one back. Options of the whole program that select what a command works on, such as --repo and --namespace, are
+included; --global adds another.
+
+A command counts as reading only where the table of known programs or --read says so. With --try each tool that only
+reads is run once in the sandbox, in this directory, with harmless arguments. Comments say which work, which need the
+network or a login, and what the sandbox refused, with the lines that would allow it. The exit status is 1 when one fails.
 
 With --write, add the block to the configuration instead of printing it.
 
@@ -61,6 +64,7 @@ exit status is 1 when a block asks for something that is gone.`,
   junctor wrap --write --only "log" git
   junctor wrap --try --pass-env GH_TOKEN gh
   junctor wrap --dangerous "log --output" git
+  junctor wrap --global --request-timeout --read get kubectl
   junctor wrap --check`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if w.check {
@@ -80,7 +84,7 @@ exit status is 1 when a block asks for something that is gone.`,
 	f.StringVar(&w.name, "name", "", "label of the server block; the program's name if not given")
 	f.StringArrayVar(&w.only, "only", nil, `a command to look at, with all below it, such as "container *"; repeatable`)
 	f.StringArrayVar(&w.except, "except", nil, "a command to leave out, with all below it; repeatable")
-	f.StringArrayVar(&w.globals, "global", nil, "an option of the whole program that its commands should offer, such as --namespace; repeatable")
+	f.StringArrayVar(&w.globals, "global", nil, "an option of the whole program that its commands should offer, such as --request-timeout; repeatable")
 	f.StringArrayVar(&w.dangerous, "dangerous", nil, `a dangerous option or command to offer all the same, such as "log --output"; repeatable`)
 	f.StringArrayVar(&w.read, "read", nil, "a command that only reads, with all below it; repeatable")
 	f.StringArrayVar(&w.env, "env", nil, "an environment variable for the program, as NAME=VALUE; it is written down, so no secrets; repeatable")

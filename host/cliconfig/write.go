@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -53,12 +54,40 @@ func summary(p *Program) []string {
 		lines = append(lines, "sha256:  "+p.Digest)
 	}
 	lines = append(lines, findings("dangerous, left out: ", p.Dangerous)...)
+	lines = append(lines, p.outer()...)
 	lines = append(lines, p.Sandbox...)
 	lines = append(lines, proposed(p.Tools)...)
 	for _, why := range p.Incomplete {
 		lines = append(lines, "incomplete: "+why)
 	}
 	return lines
+}
+
+// outer returns a comment about the options of the whole program that no block has.
+func (p *Program) outer() []string {
+	var all []string
+	for i := range p.Tools {
+		for _, name := range p.Tools[i].Outer {
+			if !slices.Contains(all, name) {
+				all = append(all, name)
+			}
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	var lines []string
+	line := "options of the whole program, left out: "
+	for i, name := range all {
+		if i > 0 {
+			line += ", "
+		}
+		if len(line)+len(name) > commentMost-len(", ") {
+			lines, line = append(lines, strings.TrimSpace(line)), "  "
+		}
+		line += name
+	}
+	return append(lines, line, "junctor wrap --global "+all[0]+" adds one; without tool blocks, globals = [\""+all[0]+"\"] does")
 }
 
 // leftOutShown is the maximum number of omitted options in a remark.

@@ -21,7 +21,7 @@ type settings struct {
 	Except  []string `hcl:"except,optional" doc:"The commands not to offer, with all commands below them."`
 	Depth   int      `hcl:"depth" doc:"The number of words up to which commands are discovered." default:"3"`
 	Probe   string   `hcl:"probe,optional" doc:"auto runs the program to discover what it can do; explicit never does, and offers only tool blocks. The default is explicit if there are tool blocks, else auto." enum:"auto,explicit"`
-	Globals []string `hcl:"globals,optional" doc:"Options of the program as a whole, or of a command above, that its commands offer too, such as \"--namespace\" or \"log-*\". By default none."`
+	Globals []string `hcl:"globals,optional" doc:"Options of the program as a whole, or of a command above, that its commands offer too, such as \"--server\" or \"log-*\". By default those that select what to work on, such as \"--namespace\" or \"--repo\"."`
 	Omit    []string `hcl:"omit,optional" doc:"Options not to offer, such as \"--force\"."`
 
 	Describe string   `hcl:"describe,optional" doc:"The length of the descriptions of discovered tools: brief has the first sentence of each description, full has up to 200 characters for each option. The default is brief." enum:"brief,full"`

@@ -41,8 +41,8 @@ func (o *Options) choose(words []string, options []*model.Option) (chosen, left 
 	return chosen, left
 }
 
-// rank rates how common an option is. Options in a usage line or an example
-// come first. The others are rated by the number of lines that mention them,
+// rank rates how common an option is. Options of the whole program that are
+// offered come first, then options in a usage line or an example. The others are rated by the number of lines that mention them,
 // plus 2 for a one-letter spelling.
 func rank(opt *model.Option) int {
 	const shown, letter, most = 100, 2, 20
@@ -52,6 +52,9 @@ func rank(opt *model.Option) int {
 	}
 	if opt.Shown {
 		r += shown
+	}
+	if opt.Inherited {
+		r += 2 * shown
 	}
 	return r
 }

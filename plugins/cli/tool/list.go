@@ -52,6 +52,9 @@ func (t *Tool) JSON(withModel bool) json.RawMessage {
 		if len(t.LeftOut) > 0 {
 			m.set("left_out", t.LeftOut)
 		}
+		if len(t.Outer) > 0 {
+			m.set("outer", t.Outer)
+		}
 		for _, more := range []struct {
 			name string
 			list []finding

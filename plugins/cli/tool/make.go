@@ -104,7 +104,14 @@ func (o *Options) make(p *model.Program, c *model.Command) *Tool {
 	var offered []*model.Option
 	for i := range c.Options {
 		opt := &c.Options[i]
-		if len(opt.Names) == 0 || !o.offers(opt) || ordered && predicate(*opt) || t.leavesOut(o, words, opt) {
+		if len(opt.Names) == 0 || ordered && predicate(*opt) {
+			continue
+		}
+		if o.isOuter(c, opt) {
+			t.addOuter(o, opt)
+			continue
+		}
+		if !o.offers(opt) || t.leavesOut(o, words, opt) {
 			continue
 		}
 		offered = append(offered, opt)
@@ -220,8 +227,6 @@ func (o *Options) offers(opt *model.Option) bool {
 		return false // "--" ends the options; package run places it
 	case opt.Value.Arity > 1:
 		return false // one property holds one value
-	case opt.Inherited && !matchesOption(o.Globals, opt.Names):
-		return false
 	}
 	return opt.Required || !useless(opt)
 }

@@ -70,6 +70,7 @@ type Tool struct {
 
 	Brief   bool     // descriptions are shortened
 	LeftOut []string // options that could be offered but are not common enough
+	Outer   []string // options of the whole program that could be offered
 	note    string   // the sentence about LeftOut in the description
 }
 

@@ -234,7 +234,7 @@ func TestAccess(t *testing.T) {
 }
 
 func TestOptionsForPeopleAreNotOffered(t *testing.T) {
-	above := option("--namespace -n", model.String)
+	above := option("--nameserver -n", model.String)
 	above.Inherited = true
 	required := option("--edit", model.Bool)
 	required.Required = true
@@ -246,9 +246,9 @@ func TestOptionsForPeopleAreNotOffered(t *testing.T) {
 		want string
 	}{
 		{Options{}, "version edit opt_h force"},
-		{Options{Globals: []string{"-n"}}, "version edit namespace opt_h force"},
-		{Options{Globals: []string{"name*"}, Omit: []string{"--force", "-h"}}, "version edit namespace"},
-		{Options{Globals: []string{"--*"}, Omit: []string{"namespace"}}, "version edit opt_h force"},
+		{Options{Globals: []string{"-n"}}, "version edit nameserver opt_h force"},
+		{Options{Globals: []string{"name*"}, Omit: []string{"--force", "-h"}}, "version edit nameserver"},
+		{Options{Globals: []string{"--*"}, Omit: []string{"nameserver"}}, "version edit opt_h force"},
 	} {
 		var got []string
 		for _, p := range FromProgram(program(c), k.o)[0].Parameters {
@@ -256,6 +256,75 @@ func TestOptionsForPeopleAreNotOffered(t *testing.T) {
 		}
 		if strings.Join(got, " ") != k.want {
 			t.Errorf("%+v: %s, want %s", k.o, strings.Join(got, " "), k.want)
+		}
+	}
+}
+
+// TestOptionsOfTheWholeProgram checks that a command offers those that select
+// what it works on, unless they are dangerous, and names the others.
+func TestOptionsOfTheWholeProgram(t *testing.T) {
+	outer := func(names string, kind model.Kind, placeholder string) model.Option {
+		o := option(names, kind)
+		o.Inherited, o.Value.Placeholder = true, placeholder
+		return o
+	}
+	own := option("--limit -L", model.Integer)
+	list := command("pr list", own, outer("--repo -R", model.String, "[HOST/]OWNER/REPO"), outer("--namespace", model.String, ""), outer("--context", model.Bool, ""),
+		outer("--verbose", model.Bool, ""), outer("--timeout", model.Duration, ""), outer("--help", model.Bool, ""), outer("--all-namespaces", model.String, ""), outer("--exec", model.String, ""))
+	list.Source = "help"
+	unanswered := *list
+	unanswered.Source = "list"
+	for _, c := range []struct {
+		name           string
+		c              *model.Command
+		o              Options
+		offered, outer string
+	}{
+		{"scopes", list, Options{Rules: danger.For([]string{"p"}, "")}, "limit repo namespace", "--context --verbose --timeout --all-namespaces"},
+		{"a dangerous scope", list, Options{Rules: danger.For([]string{"docker"}, "")}, "limit repo namespace", "--verbose --timeout --all-namespaces"},
+		{"named", list, Options{Rules: danger.For([]string{"p"}, ""), Globals: []string{"--verbose", "time*"}}, "limit repo namespace verbose timeout", "--context --all-namespaces"},
+		{"omitted", list, Options{Rules: danger.For([]string{"p"}, ""), Omit: []string{"--repo", "verbose"}}, "limit namespace", "--context --timeout --all-namespaces"},
+		{"few", list, Options{Rules: danger.For([]string{"p"}, ""), Common: 2}, "repo namespace", "--context --verbose --timeout --all-namespaces"},
+		{"a command without help", &unanswered, Options{Rules: danger.For([]string{"p"}, "")}, "limit", "--repo --namespace --context --verbose --timeout --all-namespaces"},
+	} {
+		tool := FromProgram(program(c.c), c.o)[0]
+		var got []string
+		for _, p := range tool.Parameters {
+			got = append(got, p.Name)
+			if p.Path {
+				t.Errorf("%s: %s is a path", c.name, p.Name)
+			}
+		}
+		if strings.Join(got, " ") != c.offered || strings.Join(tool.Outer, " ") != c.outer {
+			t.Errorf("%s: %q, left out %q", c.name, got, tool.Outer)
+		}
+	}
+}
+
+// TestNamesAndFormatsAreNoPaths checks which options are files.
+func TestNamesAndFormatsAreNoPaths(t *testing.T) {
+	for _, c := range []struct {
+		spelling, placeholder, description string
+		want                               bool
+	}{
+		{"--repo", "OWNER/REPO", "Select another repository", false},
+		{"--repo", "[HOST/]OWNER/REPO", "Select another repository", false},
+		{"--target", "TYPE/NAME", "", false},
+		{"--output", "string", "Output format. One of: (json, yaml, name).", false},
+		{"--output", "", "The format of the output", false},
+		{"--input", "FORMAT", "Input format", false},
+
+		{"--repo", "PATH/FILE", "", true},
+		{"--repo", "REPO", "Where the repository is", true},
+		{"--output", "string", "Write to this file instead of standard output", true},
+		{"--output", "FILE", "Output format", true},
+		{"--output", "string", "File for the output, in the format json", true},
+		{"--output", "string", "Where the result goes. The format is JSON.", true},
+	} {
+		o := model.Option{Names: []string{c.spelling}, Description: c.description, Value: model.Value{Kind: model.String, Placeholder: c.placeholder}}
+		p := Parameter{Name: strings.TrimLeft(c.spelling, "-"), Role: OptionRole, Spelling: c.spelling, Description: o.Description, Value: o.Value}
+		if got := looksLikePath(&p); got != c.want {
+			t.Errorf("%+v: %t", c, got)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -71,10 +72,35 @@ func looksLikePath(p *Parameter) bool {
 	case model.Path:
 		return true
 	case model.String, model.List:
+		if p.isName() || p.isFormat() {
+			return false
+		}
 		return ends(pathWords, p.Name) || ends(pathWords, p.Value.Placeholder)
 	}
 	return false
 }
+
+// isName reports whether a value is a name of two parts that is no path, by its
+// placeholder: OWNER/REPO.
+func (p *Parameter) isName() bool {
+	return strings.Contains(p.Value.Placeholder, "/") && !ends(fileWords, p.Value.Placeholder) && !ends([]string{"filename", "filenames", "paths"}, p.Value.Placeholder)
+}
+
+// isFormat reports whether an option such as --output chooses a format and no
+// file, by its description.
+func (p *Parameter) isFormat() bool {
+	if p.Role != OptionRole || ends(fileOnly, p.Value.Placeholder) {
+		return false
+	}
+	first := strings.ToLower(firstSentence(oneLine(p.Description)))
+	return strings.Contains(first, "format") && !aboutFile.MatchString(first)
+}
+
+// fileOnly are placeholders that name a file and nothing else.
+var fileOnly = []string{"file", "files", "filename", "path", "dir", "directory", "folder", "outfile", "infile"}
+
+// aboutFile matches a description of a file.
+var aboutFile = regexp.MustCompile(`\b(files?|filenames?|paths?|director(?:y|ies)|folders?|archives?)\b`)
 
 // classify sets what is known about the values of an argument: by the table,
 // where it has one of the names, and by its own name.
