@@ -125,6 +125,9 @@ func hostile(n int) map[string]string {
 		"blank":          r("\n"),
 		"more of it":     "  -a\n" + r("      more\n"),
 		"bars":           "usage: prog " + r("a|"),
+		"explanations":   r("usage: prog a, b, c: " + strings.Repeat("x, y: ", 2000) + "\n"),
+		"values":         r("usage: prog [--a=b" + strings.Repeat("|c", 7000) + "]\n"),
+		"rules":          r("---- Heading ----\n"),
 		"dashes":         r("-"),
 	}
 }

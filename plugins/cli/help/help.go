@@ -61,7 +61,7 @@ func parse(lines []line, about About, source string) (*model.Command, bool) {
 		tree:  &commandTree{path: about.Path, byName: map[string]*model.Command{}},
 	}
 	p.man = p.man || isManPage(lines)
-	p.cmd.Numbered = slices.ContainsFunc(lines, func(l line) bool { return numbered.MatchString(l.text) })
+	p.cmd.Numbered = slices.ContainsFunc(lines, func(l line) bool { return strings.Contains(l.text, "-") && numbered.MatchString(l.text) })
 	named := manName(lines)
 	defs := definitions(lines)
 	usages, skipped := gather(lines, about.Program)

@@ -11,13 +11,22 @@ func onlyCall(s, program string) string {
 	if at := strings.LastIndex(s, "| "+program+" "); at > 0 && program != "" && opened(s[:at]) == 0 && firstWord(s) != program {
 		s = s[at+len("| "):]
 	}
+	depth, space := 0, false
 	for i := 1; i < len(s); i++ {
-		if s[i] == ' ' && (s[i-1] == ':' || s[i-1] == ',') && opened(s[:i]) == 0 && words(s[i:]) >= 3 && strings.Contains(s[:i], " ") {
+		depth += opened(s[i-1 : i])
+		if s[i] != ' ' {
+			continue
+		}
+		if space && depth == 0 && (s[i-1] == ':' || s[i-1] == ',') && words(s[i:min(len(s), i+aheadLen)]) >= 3 {
 			return s[:i-1]
 		}
+		space = true
 	}
 	return s
 }
+
+// aheadLen bounds the text that is read to tell an explanation from arguments.
+const aheadLen = 80
 
 // functionWords are words of sentences that are no names of arguments.
 var functionWords = []string{

@@ -118,7 +118,7 @@ func (w *walker) option(nodes []node, i int, at place) (used int) {
 	}
 	sp, left, ok := readSpec(text, true)
 	if !ok || left != "" {
-		w.call.odd = append(w.call.odd, text)
+		w.notUnderstood(text)
 		return used
 	}
 	if !sp.taken {
@@ -217,15 +217,26 @@ func (w *walker) group(nodes []node, i int, at place) (used int) {
 	return used
 }
 
+// notUnderstood records a part of the usage.
+func (w *walker) notUnderstood(text string) {
+	if len(w.call.odd) < maxUnparsed {
+		w.call.odd = append(w.call.odd, text)
+	}
+}
+
+// maxChoices bounds the choices of a value in a usage, in bytes.
+const maxChoices = 4 << 10
+
 // valueChoices joins words after a bar to the value before them: in
 // "[--recursive=FALSE|TRUE]" TRUE is no argument.
 func valueChoices(alts [][]node) [][]node {
 	var all [][]node
 	for _, alt := range alts {
 		if last := len(all) - 1; last >= 0 && len(alt) == 1 && alt[0].plain() && len(all[last]) == 1 && all[last][0].option() && strings.Contains(all[last][0].text, "=") {
-			joined := all[last][0]
-			joined.text += "|" + alt[0].text
-			all[last] = []node{joined}
+			if joined := all[last][0]; len(joined.text) < maxChoices {
+				joined.text += "|" + alt[0].text
+				all[last] = []node{joined}
+			}
 			continue
 		}
 		all = append(all, alt)
@@ -244,7 +255,7 @@ func (w *walker) word(n node, at place) {
 		return
 	}
 	if !isPlaceholder(text) {
-		w.call.odd = append(w.call.odd, text)
+		w.notUnderstood(text)
 		return
 	}
 	if commandName(name) && w.call.command == "" {

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"fmt"
 	"encoding/json"
 	"reflect"
 	"slices"
