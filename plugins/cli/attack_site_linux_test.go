@@ -71,7 +71,7 @@ func (s *site) fill(t *testing.T) {
 	t.Helper()
 	files := map[string]string{
 		"outside/secret": canary + "\n", "outside/secret.json": `"` + canary + `"`, "outside/secret.hdr": "X: " + canary + "\n", "outside/secret.b64": base64.StdEncoding.EncodeToString([]byte(canary+"\n")) + "\n",
-		"outside/mod.jq": `def leak: "` + canary + `";`,
+		"outside/secret.awk": "BEGIN{print \"" + canary + "\"}\n", "outside/mod.jq": `def leak: "` + canary + `";`,
 		// Otherwise a process that go leaves behind writes here while the directory is removed.
 		"home/.config/go/telemetry/mode": "off\n",
 		"work/a.txt":                     "alpha\nbeta\n", "work/b.txt": "alpha\ngamma\n", "work/sub/c.txt": "x\n", "work/names": s.out + "/secret\n",

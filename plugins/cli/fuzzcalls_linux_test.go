@@ -95,8 +95,10 @@ func (r *generator) value() string {
 func (r *generator) arguments(one listedTool, payloads int) string {
 	var schema struct {
 		Properties map[string]struct {
-			Type any
-			Enum []any
+			Type        any
+			Enum        []any
+			MaxItems    int
+			Description string
 		}
 		Required []string
 	}
@@ -135,6 +137,8 @@ func (r *generator) arguments(one listedTool, payloads int) string {
 			arguments[name] = true
 		case p.Type == "integer", p.Type == "number":
 			arguments[name] = r.IntN(4)
+		case p.Type == "array" && p.MaxItems > 0:
+			arguments[name] = r.expression(p.Description, value)
 		case p.Type == "array":
 			arguments[name] = []string{harmless[r.IntN(len(harmless))], value}[r.IntN(2):]
 		case p.Type == "object":
@@ -145,6 +149,24 @@ func (r *generator) arguments(one listedTool, payloads int) string {
 	}
 	text, _ = json.Marshal(arguments)
 	return string(text)
+}
+
+// expression returns words that a description names, with values between them. Some of
+// the words are left out of the table because they do harm.
+func (r *generator) expression(description, value string) []string {
+	words := append(strings.Fields(strings.NewReplacer(";", " ", ". ", " ").Replace(description)), "-exec", "-delete", "-fprint", "-L", "-progress", "-o")
+	var all []string
+	for range 1 + r.IntN(6) {
+		switch r.IntN(4) {
+		case 0:
+			all = append(all, harmless[r.IntN(len(harmless))])
+		case 1:
+			all = append(all, value)
+		default:
+			all = append(all, words[r.IntN(len(words))])
+		}
+	}
+	return all
 }
 
 // TestFuzzedCalls wraps programs with default settings, makes calls from the

@@ -93,7 +93,7 @@ func (s *settings) Validate() error {
 			errs = append(errs, checkSelect(tool.BlockPath(i)+".", b.Select, cmp.Or(b.Output, s.Output)))
 		}
 	}
-	return errors.Join(append(errs, tool.CheckBlocks(s.Tools))...)
+	return errors.Join(append(errs, tool.CheckBlocks(s.Tools, s.Command))...)
 }
 
 // checkSelect checks an attribute select beside its output. prefix precedes its path.

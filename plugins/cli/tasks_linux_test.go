@@ -113,7 +113,7 @@ func TestUsualTasksWork(t *testing.T) {
 			t.Logf("%s is not installed", p.name)
 			continue
 		}
-		if exec.Command(path, "--version").Run() != nil && exec.Command(path, "version").Run() != nil && exec.Command(path, "-V").Run() != nil {
+		if exec.Command(path, "--version").Run() != nil && exec.Command(path, "version").Run() != nil && exec.Command(path, "-V").Run() != nil && exec.Command(path, "-version").Run() != nil {
 			t.Logf("%s does not work here, without a wall either", p.name)
 			continue
 		}

@@ -12,6 +12,8 @@ type Content struct {
 	// Prefix is true for the beginning of the names of files that the program
 	// creates.
 	Prefix bool
+	// Map is true for an option with a name and a value, as -v of awk and --arg of jq.
+	Map bool
 	// Unless lists options that make the value of a positional something else:
 	// with -e the first argument of grep is a file.
 	Unless []string
@@ -37,6 +39,8 @@ func (r *Rules) Content(path []string, name string) Content {
 		c.Address = true
 	case prefix:
 		c.Prefix = true
+	case pairs:
+		c.Map, c.Text = true, true
 	}
 	c.Unless = found.unless
 	return c

@@ -8,7 +8,6 @@
 package danger
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,6 +34,7 @@ const (
 	remote Effect = "address" // likewise
 	prefix Effect = "prefix"  // likewise
 	input  Effect = "stdin"   // see [Rules.OrStdin]
+	pairs  Effect = "map"     // likewise
 )
 
 // texts describe the effects for messages.
@@ -45,7 +45,7 @@ var texts = map[Effect]string{
 	Loads:    "loads configuration or code",
 	Connects: "connects to sockets of this machine",
 	Ordered:  "its arguments act in the order in which they are written",
-	safe:     "", quirk: "", text: "", remote: "", prefix: "", input: "",
+	safe:     "", quirk: "", text: "", remote: "", prefix: "", input: "", pairs: "",
 }
 
 // String returns the effect as the end of a sentence, such as "runs a program".
@@ -71,7 +71,7 @@ func (r *Rules) Option(path []string, o *model.Option) (f Finding, ok bool) {
 		return f, false
 	}
 	found := r.best(path, o.Inherited, func(row *row) bool {
-		return row.rejected == nil && slices.ContainsFunc(row.options, func(name string) bool { return slices.Contains(o.Names, name) })
+		return !row.checks() && slices.ContainsFunc(row.options, func(name string) bool { return slices.Contains(o.Names, name) })
 	})
 	if found != nil {
 		return Finding{Names: o.Names, Effect: found.effect, Evidence: found.evidence}, found.effect != safe
@@ -88,14 +88,14 @@ func (r *Rules) Safe(path []string, spelling string) bool {
 	if r == nil {
 		return false
 	}
-	found := r.best(path, true, func(row *row) bool { return row.rejected == nil && slices.Contains(row.options, spelling) })
+	found := r.best(path, true, func(row *row) bool { return !row.checks() && slices.Contains(row.options, spelling) })
 	return found != nil && found.effect == safe
 }
 
 // checks reports whether the table rejects only some values of an option.
 func (r *Rules) checks(path []string, o *model.Option) bool {
 	return nil != r.best(path, o.Inherited, func(row *row) bool {
-		return row.rejected != nil && slices.ContainsFunc(row.options, func(name string) bool { return slices.Contains(o.Names, name) })
+		return row.checks() && slices.ContainsFunc(row.options, func(name string) bool { return slices.Contains(o.Names, name) })
 	})
 }
 
@@ -159,47 +159,6 @@ func (r *Rules) Forced(path []string) []string {
 	return nil
 }
 
-// A Value rejects some values of some arguments.
-type Value struct {
-	names    []string // options; "<*>" for every positional, "--*" for every option
-	rejected *regexp.Regexp
-	negate   bool   // rejected matches the values that are not dangerous
-	Name     string // the name that allows the values again in the configuration
-	Effect   Effect
-	Evidence string
-}
-
-// Values returns the checks for the arguments of the command at path.
-func (r *Rules) Values(path []string) []Value {
-	if r == nil {
-		return nil
-	}
-	var all []Value
-	for i := range r.rows {
-		one := &r.rows[i]
-		if _, ok := r.matches(one, path, true); ok && one.rejected != nil {
-			all = append(all, Value{names: one.options, rejected: one.rejected, negate: one.negate, Name: one.options[0], Effect: one.effect, Evidence: one.evidence})
-		}
-	}
-	return all
-}
-
-// Option reports whether the check applies to an option with this spelling.
-func (v *Value) Option(spelling string) bool {
-	return slices.Contains(v.names, spelling) || slices.Contains(v.names, "--*")
-}
-
-// Positional reports whether the check applies to a positional.
-func (v *Value) Positional(name string) bool {
-	return slices.Contains(v.names, "<*>") || slices.Contains(v.names, "<"+name+">")
-}
-
-// Rejects reports whether a value is dangerous.
-func (v *Value) Rejects(text string) bool { return v.rejected.MatchString(text) != v.negate }
-
-// Stdin reports whether the check applies to the text of standard input.
-func (v *Value) Stdin() bool { return slices.Contains(v.names, "<stdin>") }
-
 // Is reports whether the table has a fact about the argument list of the
 // command at path.
 func (r *Rules) Is(path []string, fact string) bool {
@@ -207,6 +166,20 @@ func (r *Rules) Is(path []string, fact string) bool {
 		return false
 	}
 	return nil != r.best(path, true, func(row *row) bool { return slices.Contains(row.quirks, fact) })
+}
+
+const first = "first:"
+
+// FirstName returns the name of the first positional of a command if the table has it.
+func (r *Rules) FirstName(path []string) string {
+	if r == nil {
+		return ""
+	}
+	found := r.best(path, true, func(row *row) bool { return len(row.quirks) > 0 && strings.HasPrefix(row.quirks[0], first) })
+	if found == nil {
+		return ""
+	}
+	return strings.TrimPrefix(found.quirks[0], first)
 }
 
 const dataCodes = "data-codes:"
@@ -241,11 +214,11 @@ func (r *Rules) Spellings(path []string) []string {
 	var all []string
 	for i := range r.rows {
 		one := &r.rows[i]
-		if _, ok := r.matches(one, path, true); !ok || one.rejected != nil || one.effect == safe {
+		if _, ok := r.matches(one, path, true); !ok || one.checks() || one.effect == safe {
 			continue
 		}
 		for _, name := range one.options {
-			found := r.best(path, true, func(row *row) bool { return row.rejected == nil && slices.Contains(row.options, name) })
+			found := r.best(path, true, func(row *row) bool { return !row.checks() && slices.Contains(row.options, name) })
 			if found.effect != safe {
 				all = append(all, name)
 			}
@@ -253,6 +226,9 @@ func (r *Rules) Spellings(path []string) []string {
 	}
 	return all
 }
+
+// checks reports whether the row rejects some values of arguments.
+func (r *row) checks() bool { return r.rejected != nil || r.scan != nil }
 
 // best returns the row for which fits returns true and which names most words
 // of the command. Of two such rows it returns the later one. inherited includes

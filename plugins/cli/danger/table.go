@@ -29,6 +29,7 @@ type row struct {
 	files    []string       // positionals without which the program reads standard input
 	negate   bool           // rejected matches the values that are not dangerous
 	rejected *regexp.Regexp // dangerous values of options, or of "<*>" and "<name>"
+	scan     scanner        // reads the values of options, and the first positional, for which "<name>" stands
 }
 
 // columns is the number of columns of a line.
@@ -93,7 +94,7 @@ func (r *row) read(command, arguments string) error {
 	}
 	names, expression, checked := strings.Cut(arguments, "~")
 	switch {
-	case r.effect == text || r.effect == remote || r.effect == prefix:
+	case r.effect == text || r.effect == remote || r.effect == prefix || r.effect == pairs:
 		names, unless, _ := strings.Cut(arguments, "^")
 		r.contents, r.unless = strings.Split(names, ","), strings.FieldsFunc(unless, func(r rune) bool { return r == ',' })
 	case r.effect == input:
@@ -103,6 +104,10 @@ func (r *row) read(command, arguments string) error {
 		var err error
 		names, r.negate = strings.CutSuffix(names, "!")
 		r.options = strings.Split(names, ",")
+		if language, unless, _ := strings.Cut(strings.TrimPrefix(expression, "@"), "^"); scanners[language] != nil && expression[0] == '@' {
+			r.scan, r.unless = scanners[language], strings.FieldsFunc(unless, func(r rune) bool { return r == ',' })
+			return nil
+		}
 		r.rejected, err = regexp.Compile(expression)
 		return err
 	case arguments == "!":

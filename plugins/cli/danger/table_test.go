@@ -87,7 +87,7 @@ func (r *row) triedBy(attack string) bool {
 	if r.command != nil && !strings.Contains(argv, " "+strings.Join(r.command, " ")) {
 		return false
 	}
-	if r.whole || r.force != nil || slices.Contains(r.options, "<*>") {
+	if r.whole || r.force != nil || r.scan != nil || slices.Contains(r.options, "<*>") {
 		return true
 	}
 	return slices.ContainsFunc(r.options, func(option string) bool {
@@ -120,8 +120,8 @@ func TestRules(t *testing.T) {
 		}
 	}
 	for command, want := range map[string]Effect{
-		"awk": Runs, "gawk": Runs, "python3": Runs, "python3.11": Runs, "python3 script.py": "", "python3 -m pip": "", "sh": Runs, "sh -c": Runs, "env": Runs, "env A=b": Runs, "env git": "",
-		"xargs": Runs, "ffmpeg": Ordered, "git": "", "unheard-of": "", "busybox": Runs, "busybox wc": "", "timeout 5 git": "", "ssh": Runs, "make": Runs, "lua5.4": Runs, "sed": Runs,
+		"awk": "", "gawk": "", "goawk": Runs, "python3": Runs, "python3.11": Runs, "python3 script.py": "", "python3 -m pip": "", "sh": Runs, "sh -c": Runs, "env": Runs, "env A=b": Runs, "env git": "",
+		"xargs": Runs, "ffmpeg": "", "ffplay": Ordered, "git": "", "unheard-of": "", "busybox": Runs, "busybox wc": "", "timeout 5 git": "", "ssh": Runs, "make": Runs, "lua5.4": Runs, "sed": Runs,
 	} {
 		f, ok := For(strings.Fields(command), "").Command(&model.Command{})
 		if f.Effect != want || ok != (want != "") {

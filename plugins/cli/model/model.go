@@ -105,7 +105,7 @@ type Value struct {
 	// Glued is true if the value must follow directly: -j4.
 	Glued bool `json:"glued,omitempty"`
 	// Arity is the number of arguments that follow the option, if there are
-	// several: --arg NAME VALUE. Such an option cannot be offered.
+	// several: --arg NAME VALUE. Only a Map of Arity 2 can be offered.
 	Arity int `json:"arity,omitempty"`
 	// Separator joins the elements of a List or Map into one argument, such as
 	// ",". If it is empty the option is repeated for each element.
@@ -133,6 +133,8 @@ const (
 	Map      Kind = "map"      // key=value
 	Path     Kind = "path"     // of a file or directory
 	Duration Kind = "duration" // such as 30s
+
+	Expression Kind = "expression" // an ordered list of words and their values, as that of find
 )
 
 // TakesValue reports whether options of this kind have a value.

@@ -14,6 +14,8 @@ type builder struct {
 	all  map[string]*argument
 	argv []string
 	call *Call
+
+	slots []tool.FirstSlot // that may still be the first positional
 }
 
 func (b *builder) add(elements ...string) { b.argv = append(b.argv, elements...) }
@@ -27,18 +29,21 @@ func (b *builder) command(free []string) {
 		b.add(free...) // the pattern in the configuration admits these options
 		free = nil
 	}
-	var before, after []value
+	var before, after, listed []value
 	for i := range b.tool.Parameters {
 		p := &b.tool.Parameters[i]
 		g := b.all[p.Name]
 		switch {
 		case p.Role != tool.PositionalRole || g == nil:
+		case p.Expression != nil:
+			listed = g.values
 		case p.AfterTerminator:
 			after = append(after, g.values...)
 		default:
 			before = append(before, g.values...)
 		}
 	}
+	b.first(append(before[:len(before):len(before)], after...))
 	if len(after) > 0 {
 		// The usage has its own place for "--", so no "--" can precede the
 		// values in before.
@@ -54,6 +59,17 @@ func (b *builder) command(free []string) {
 		}
 	}
 	b.add(free...)
+	b.place(listed)
+}
+
+// first checks the first positional, which is a program for awk and jq.
+func (b *builder) first(values []value) {
+	if len(values) == 0 {
+		return
+	}
+	if reason := b.tool.FirstRejection(values[0].text, b.given); reason != "" {
+		b.failf(values[0].path, "%s", reason)
+	}
 }
 
 // separates reports whether the program gives "--" another meaning than the end of
@@ -143,6 +159,11 @@ func (b *builder) option(g *argument) {
 		}
 	}
 	for _, v := range g.values {
+		if p.Pairs() {
+			key, text, _ := strings.Cut(v.text, "=")
+			b.add(p.Spelling, key, text)
+			continue
+		}
 		b.valued(p, v)
 	}
 }
@@ -201,29 +222,30 @@ func anyDashed(elements []string) bool {
 // template builds the list for a tool from a tool block.
 func (b *builder) template() {
 	protected := false
-	for rest := b.tool.Template; len(rest) > 0; {
-		e, n := rest[0], 1
+	b.slots = b.tool.FirstSlots()
+	for i, n := 0, 1; i < len(b.tool.Template); i += n {
+		e := b.tool.Template[i]
+		n = 1
 		switch {
 		case e.Options:
 			b.options()
 		case e.Group == 0:
-			b.element(e, protected, -1)
+			b.templated(i, protected, -1)
 			protected = protected || e.Terminates()
 		default:
-			for n < len(rest) && rest[n].Group == e.Group {
+			for i+n < len(b.tool.Template) && b.tool.Template[i+n].Group == e.Group {
 				n++
 			}
-			protected = b.group(rest[:n], protected)
+			protected = b.group(i, n, protected)
 		}
-		rest = rest[n:]
 	}
 }
 
 // group places the elements of a group once for each value of its list, or once if
 // it has none, or not at all if one of its slots is empty. It reports whether "--"
 // precedes what follows.
-func (b *builder) group(elements []tool.Element, protected bool) bool {
-	times := 1
+func (b *builder) group(first, n int, protected bool) bool {
+	elements, times := b.tool.Template[first:first+n], 1
 	for i := range elements {
 		for _, name := range elements[i].Slots() {
 			n := len(b.slot(name))
@@ -233,13 +255,32 @@ func (b *builder) group(elements []tool.Element, protected bool) bool {
 			times = max(times, n)
 		}
 	}
-	for i := range times {
-		for _, e := range elements {
-			b.element(e, protected, i)
-			protected = protected || e.Terminates()
+	for value := range times {
+		for i := range elements {
+			b.templated(first+i, protected, value)
+			protected = protected || elements[i].Terminates()
 		}
 	}
 	return protected
+}
+
+// templated places one element of the template. Its first value may be the first
+// positional.
+func (b *builder) templated(i int, protected bool, index int) {
+	e, before := b.tool.Template[i], len(b.argv)
+	b.element(e, protected, index)
+	names := e.Slots()
+	if len(b.argv) == before || len(names) == 0 {
+		return
+	}
+	for _, s := range b.slots {
+		if s.Index == i {
+			b.first([]value{{text: b.argv[before], path: names[0]}})
+			if s.Certain {
+				b.slots = nil
+			}
+		}
+	}
 }
 
 // element fills the slots of one element and places it. An element with a slot
@@ -281,6 +322,10 @@ func (b *builder) element(e tool.Element, protected bool, index int) {
 	}
 	if slots > 1 {
 		b.joined(filled, first)
+	}
+	if p := b.tool.Parameter(e.Parts[0].Slot); p != nil && p.Expression != nil {
+		b.place(filled)
+		return
 	}
 	if e.Parts[0].Slot != "" && !e.Parts[0].File && !protected {
 		b.positionals(filled)

@@ -35,7 +35,7 @@ func byHand(t testing.TB, block string) *tool.Tool {
 	}](), []byte(`{"tool":[`+block+`]}`), &c); err != nil {
 		t.Fatal(err)
 	}
-	if err := tool.CheckBlocks(c.Tools); err != nil {
+	if err := tool.CheckBlocks(c.Tools, nil); err != nil {
 		t.Fatal(err)
 	}
 	return tool.FromBlock(&c.Tools[0], tool.Options{})

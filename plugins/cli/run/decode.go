@@ -150,6 +150,8 @@ func (d *decoder) parameter(p *tool.Parameter, raw json.RawMessage) *argument {
 		}
 	case p.Value.Kind == model.Map:
 		g.values = d.pairs(p, raw)
+	case p.Value.Kind == model.Expression:
+		g.values = d.expression(p, raw)
 	case p.Several():
 		var elements []json.RawMessage
 		if json.Unmarshal(raw, &elements) != nil {
@@ -265,6 +267,8 @@ func (d *decoder) pairs(p *tool.Parameter, raw json.RawMessage) []value {
 			d.failf(path, "%v", err)
 		case key == "" || strings.ContainsAny(key, "=\x00"):
 			d.failf(path, "is not a valid key: it is empty or contains an equals sign or NUL")
+		case p.Content.Map && !variable.MatchString(key):
+			d.failf(path, "is not the name of a variable")
 		case d.check(p, path, text) && d.check(p, path, key+"="+text):
 			all = append(all, value{text: key + "=" + text, path: path})
 		}

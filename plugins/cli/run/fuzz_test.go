@@ -159,7 +159,7 @@ func drawCall(t *rapid.T) (*tool.Tool, json.RawMessage) {
 	var options tool.Options
 	if rapid.IntRange(0, 3).Draw(t, "by hand") == 0 {
 		b := drawBlock(t)
-		if err := tool.CheckBlocks([]tool.Block{b}); err != nil {
+		if err := tool.CheckBlocks([]tool.Block{b}, nil); err != nil {
 			t.Fatalf("%+v: %v", b, err)
 		}
 		tl = tool.FromBlock(&b, tool.Options{})

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/junctor-mcp/junctor/plugins/cli/danger"
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 	"github.com/junctor-mcp/junctor/sdk"
 )
@@ -42,7 +43,7 @@ type Block struct {
 // An Argument is one argument of a [Block].
 type Argument struct {
 	Name        string              `hcl:"name,label" doc:"The argument's name."`
-	Type        string              `hcl:"type" doc:"The type of its value." default:"string" enum:"bool,count,string,integer,number,enum,list,map,path,duration"`
+	Type        string              `hcl:"type" doc:"The type of its value." default:"string" enum:"bool,count,string,integer,number,enum,list,map,path,duration,expression"`
 	Flag        string              `hcl:"flag,optional" doc:"The option for the argument, as the program spells it, such as \"--all\"."`
 	Negation    string              `hcl:"negation,optional" doc:"The option that switches it off, such as \"--no-all\"; for type bool, and for a flag whose value is optional."`
 	Values      []string            `hcl:"values,optional" doc:"The values allowed; for type enum."`
@@ -53,6 +54,8 @@ type Argument struct {
 	Optional    bool                `hcl:"optional_value" doc:"Whether the flag may be given without its value." default:"false"`
 	Equals      bool                `hcl:"equals" doc:"Whether flag and value are one element, joined by an equals sign." default:"false"`
 	Glued       bool                `hcl:"glued" doc:"Whether flag and value are one element with nothing between them." default:"false"`
+	Pair        bool                `hcl:"pair" doc:"For type map: whether flag, key and value are three elements, as --arg NAME VALUE of jq." default:"false"`
+	Words       []string            `hcl:"words,optional" doc:"For type expression: the words allowed. The default is all words of the table for the program."`
 	Pattern     string              `hcl:"pattern,optional" doc:"A regular expression that the whole value must match."`
 	Minimum     *float64            `hcl:"minimum" doc:"The least number allowed."`
 	Maximum     *float64            `hcl:"maximum" doc:"The greatest number allowed."`
@@ -70,8 +73,8 @@ var (
 func BlockPath(i int) string { return fmt.Sprintf("tool[%d]", i) }
 
 // CheckBlocks returns every problem with tool blocks. The errors have paths
-// that begin with tool[0] for the first block.
-func CheckBlocks(blocks []Block) error {
+// that begin with tool[0] for the first block. command is that of the transport.
+func CheckBlocks(blocks []Block, command []string) error {
 	var errs []error
 	names := map[string]bool{}
 	for i := range blocks {
@@ -85,10 +88,19 @@ func CheckBlocks(blocks []Block) error {
 		names[b.Name] = true
 		run := b.run()
 		errs = append(errs, run.Check(path+".")...)
-		_, problems := fromBlock(b, path)
+		t, problems := fromBlock(b, path)
 		errs = append(errs, problems...)
+		errs = append(errs, checkExpressions(t, b.rules(command), path)...)
 	}
 	return errors.Join(errs...)
+}
+
+// rules returns the rules for the program of the block. command is that of the transport.
+func (b *Block) rules(command []string) *danger.Rules {
+	if b.Command != nil {
+		command = b.Command
+	}
+	return danger.For(command, "")
 }
 
 // FromBlock returns the tool of a block that passed CheckBlocks. The options are about

@@ -130,10 +130,19 @@ func TestInvalidBlocks(t *testing.T) {
 		{"required stdin of a tool without it", `{"name":"t","description":"d","stdin":false,"stdin_required":true}`, "tool[0].stdin_required", "needs stdin = true"},
 		{"description of no stdin", `{"name":"t","description":"d","stdin":false,"stdin_description":"x"}`, "tool[0].stdin_description", "needs stdin = true"},
 		{"conflict with nothing", flag(`"conflicts":["y"]`), "tool[0].argument[0].conflicts[0]", `no argument "y"`},
+		{"pair of a string", flag(`"pair":true`), "tool[0].argument[0].pair", "only a map"},
+		{"words of a string", arg(`"words":["-a"]`), "tool[0].argument[0].words", "only an expression"},
+		{"expression with a flag", flag(`"type":"expression"`), "tool[0].argument[0].flag", "does not apply"},
+		{"expression with a default", arg(`"type":"expression","default":"x"`), "tool[0].argument[0].default", "cannot have a default"},
+		{"expression that repeats", arg(`"type":"expression","repeat":true`), "tool[0].argument[0].repeat", "does not apply"},
+		{"expression with a pattern", arg(`"type":"expression","pattern":"x"`), "tool[0].argument[0].pattern", "does not apply"},
+		{"expression of an unknown program", arg(`"type":"expression"`), "tool[0].argument[0].type", "does not have this program"},
+		{"expression in a part of an element", `{"name":"t","description":"d","argv":["x{x}"],"argument":[{"name":"x","type":"expression"}]}`, "tool[0].argv[0]", "element of its own"},
+		{"expression of the transport's program in a block with another", `{"name":"t","description":"d","command":["cat"],"argv":["{x}"],"argument":[{"name":"x","type":"expression"}]}`, "tool[0].argument[0].type", "does not have this program"},
 		{"conflict with itself", flag(`"conflicts":["x"]`), "tool[0].argument[0].conflicts[0]", "exclude itself"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			err := CheckBlocks(decode(t, c.blocks))
+			err := CheckBlocks(decode(t, c.blocks), []string{"git"})
 			joined, _ := err.(interface{ Unwrap() []error })
 			if joined == nil {
 				t.Fatalf("the block was accepted: %v", err)
@@ -154,12 +163,12 @@ func TestOptionalSlots(t *testing.T) {
 	for _, argv := range []string{
 		`[["-to","{x}"],"-i"]`, `["-l",["{x}"]]`, `["-l","{options}","{x}"]`, `["--","{x}"]`, `["-","{x}"]`, `["-l","--to={x}"]`, `["log","{x}"]`, `["--n=1","{x}"]`,
 	} {
-		if err := CheckBlocks(decode(t, `{"name":"t","description":"d","argv":`+argv+`,"argument":[{"name":"x"}]}`)); err != nil {
+		if err := CheckBlocks(decode(t, `{"name":"t","description":"d","argv":`+argv+`,"argument":[{"name":"x"}]}`), nil); err != nil {
 			t.Errorf("%s: %v", argv, err)
 		}
 	}
 	for _, members := range []string{`"required":true`, `"default":"1"`} {
-		if err := CheckBlocks(decode(t, `{"name":"t","description":"d","argv":["-to","{x}"],"argument":[{"name":"x",`+members+`}]}`)); err != nil {
+		if err := CheckBlocks(decode(t, `{"name":"t","description":"d","argv":["-to","{x}"],"argument":[{"name":"x",`+members+`}]}`), nil); err != nil {
 			t.Errorf("%s: %v", members, err)
 		}
 	}

@@ -28,6 +28,12 @@ func (c *blockBuilder) arguments(arguments []Argument) {
 				Separator: a.Separator, Pattern: a.Pattern, Minimum: a.Minimum, Maximum: a.Maximum,
 			},
 		}
+		if a.Pair {
+			p.Value.Arity = 2
+		}
+		if len(a.Words) > 0 || p.Value.Kind == model.Expression {
+			p.Expression = &Expression{only: a.Words}
+		}
 		if a.Flag != "" {
 			p.Role = OptionRole
 			if p.Repeatable && p.Value.Kind == model.Bool {
@@ -80,6 +86,14 @@ func (c *blockBuilder) check(a *Argument, at string) {
 	}
 	if a.Minimum != nil && a.Maximum != nil && *a.Minimum > *a.Maximum {
 		c.failf(at+"maximum", "is below the minimum")
+	}
+	if a.Pair && (kind != model.Map || a.Equals || a.Glued || a.Separator != "") {
+		c.failf(at+"pair", "only a map has pairs, whose key and value are elements of their own")
+	}
+	if kind == model.Expression {
+		c.checkExpression(a, at)
+	} else if len(a.Words) > 0 {
+		c.failf(at+"words", "only an expression has words")
 	}
 	if a.Pattern != "" && (number || !kind.TakesValue()) {
 		c.failf(at+"pattern", "only text has a pattern, not a value of type %s", kind)
@@ -142,7 +156,7 @@ func (c *blockBuilder) checkDefault(a *Argument, at string, kind model.Kind) {
 		return
 	case a.Required:
 		c.failf(at+"default", "a required argument cannot have a default")
-	case a.Repeat || kind == model.List || kind == model.Map:
+	case a.Repeat || kind == model.List || kind == model.Map || kind == model.Expression:
 		c.failf(at+"default", "a list cannot have a default")
 	case kind.TakesValue():
 		p := Parameter{Name: a.Name, Value: model.Value{Kind: kind, Choices: a.Values, Minimum: a.Minimum, Maximum: a.Maximum}}

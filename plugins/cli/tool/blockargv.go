@@ -153,6 +153,9 @@ func (c *blockBuilder) element(e *Element) {
 			lists++
 		}
 	}
+	if lists > 0 && len(e.Parts) > 1 && c.hasExpression(e.Slots()) {
+		c.failf(e.at, "an expression needs an element of its own")
+	}
 	if lists > 0 && len(e.Slots()) > 1 {
 		c.failf(e.at, "a list cannot share an element with another argument")
 	}

@@ -174,7 +174,7 @@ func (t *Tool) unconfined() bool {
 	if t.Confined {
 		return false
 	}
-	return t.Free != nil || slices.ContainsFunc(t.Parameters, func(p Parameter) bool { return p.Path })
+	return t.Free != nil || slices.ContainsFunc(t.Parameters, func(p Parameter) bool { return p.Path || p.Expression != nil })
 }
 
 // Bans reports whether a free argument is a dangerous option or begins with
@@ -207,6 +207,7 @@ func (t *Tool) restrict(o *Options, b *Block) {
 		t.Confined = b.Paths == PathsCwd && o.Bounded
 	}
 	t.attach()
+	t.attachExpressions(o, path)
 	for i := range t.Parameters {
 		p := &t.Parameters[i]
 		names := []string{p.Spelling}
@@ -333,14 +334,26 @@ func (t *Tool) RejectionReason(p *Parameter, text string) string {
 	})
 }
 
+// FirstRejection returns why the first positional of a call is rejected, or "". given
+// reports whether the call has an argument.
+func (t *Tool) FirstRejection(text string, given func(name string) bool) string {
+	return t.rejection(text, func(v *danger.Value) bool {
+		unless, ok := v.First()
+		return ok && !t.Gives(unless, given)
+	})
+}
+
 // StdinRejection returns why the text of standard input is rejected, or "".
 func (t *Tool) StdinRejection(text string) string { return t.rejection(text, (*danger.Value).Stdin) }
 
 func (t *Tool) rejection(text string, about func(*danger.Value) bool) string {
 	for i := range t.Rejected {
 		v := &t.Rejected[i]
-		if about(v) && v.Rejects(text) {
-			return "is rejected because it " + v.Effect.String() + " (" + strings.TrimSuffix(v.Evidence, "; tried") + `); dangerous = ["` + v.Name + `"] would allow it`
+		if !about(v) {
+			continue
+		}
+		if why := v.Rejects(text); why != "" {
+			return "is rejected" + why + " (" + strings.TrimSuffix(v.Evidence, "; tried") + `); dangerous = ["` + v.Name + `"] would allow it`
 		}
 	}
 	return ""

@@ -1,8 +1,8 @@
 package tool
 
 import (
-	"fmt"
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -184,9 +184,9 @@ func TestHandWrittenHints(t *testing.T) {
 		if argv == `["script"]` {
 			block = `{"name":"t","description":"d","access":"read","argv":["script"]}`
 		}
-		tool := fromBlocks(decode(t, block), Options{Rules: danger.For([]string{"awk"}, ""), Confined: true, Bounded: true})[0]
+		tool := fromBlocks(decode(t, block), Options{Rules: danger.For([]string{"perl"}, ""), Confined: true, Bounded: true})[0]
 		if (tool.Access.Kind == Read) != want {
-			t.Errorf("awk %s: %v", argv, tool.Access)
+			t.Errorf("perl %s: %v", argv, tool.Access)
 		}
 	}
 }

@@ -89,9 +89,11 @@ func runnable(p *model.Program) []*model.Command {
 
 // make builds the tool of a command.
 func (o *Options) make(p *model.Program, c *model.Command) *Tool {
-	t := &Tool{Command: c, Stdin: o.Stdin, Free: o.Free, Brief: o.Brief, Ordered: expression(c)}
+	t := &Tool{Command: c, Stdin: o.Stdin, Free: o.Free, Brief: o.Brief}
 	words := o.words(p, c)
 	t.applyRules(o, words)
+	listed := o.expression(t, c.Path, words)
+	t.Ordered = listed == nil && expression(c)
 	taken := properties{}
 	if o.Stdin {
 		taken[StdinName] = true
@@ -100,18 +102,17 @@ func (o *Options) make(p *model.Program, c *model.Command) *Tool {
 		taken[FreeName] = true
 	}
 	spelled := map[string]string{}
-	ordered := t.Ordered
 	var offered []*model.Option
 	for i := range c.Options {
 		opt := &c.Options[i]
-		if len(opt.Names) == 0 || ordered && predicate(*opt) {
+		if len(opt.Names) == 0 || t.Ordered && predicate(*opt) {
 			continue
 		}
 		if o.isOuter(c, opt) {
 			t.addOuter(o, opt)
 			continue
 		}
-		if !o.offers(opt) || t.leavesOut(o, words, opt) {
+		if !o.offers(c.Path, opt) || listed.covers(opt) || t.leavesOut(o, words, opt) {
 			continue
 		}
 		offered = append(offered, opt)
@@ -127,26 +128,14 @@ func (o *Options) make(p *model.Program, c *model.Command) *Tool {
 				param.Value.Kind = model.Count
 			}
 			param.classify(o.Rules, c.Path, names...)
+			param.mapped()
 			for _, name := range names {
 				spelled[name] = param.Name
 			}
 			t.Parameters = append(t.Parameters, param)
 		}
 	}
-	for i := range c.Positionals {
-		pos := &c.Positionals[i]
-		if ordered && i == len(c.Positionals)-1 {
-			break // the last positional is the expression, which is not offered
-		}
-		required := pos.Required && !replaceable(c.Options, pos) && !hasInfoOption(c.Options)
-		param := Parameter{
-			Name: taken.positional(pos), Role: PositionalRole, Description: pos.Description, Value: pos.Value,
-			Required: required, Repeatable: pos.Repeatable || plural[strings.ToLower(pos.Name)], AfterTerminator: pos.AfterTerminator,
-		}
-		param.classify(o.Rules, c.Path, "<"+pos.Name+">")
-		t.needInput(&param, o, "<"+pos.Name+">")
-		t.Parameters = append(t.Parameters, param)
-	}
+	o.addPositionals(t, listed, taken)
 	t.Conflicts = conflicts(c.Conflicts, spelled)
 	t.Access = o.access(p, c, t.Parameters)
 	t.lowerAccess()
@@ -172,6 +161,44 @@ func (t *Tool) needInput(p *Parameter, o *Options, name string) {
 	}
 	p.OrStdin = true
 	p.Required = p.Required || len(p.StdinUnless) == 0
+}
+
+// addPositionals adds the parameters of the positionals, and of the expression at the end.
+func (o *Options) addPositionals(t *Tool, listed *Expression, taken properties) {
+	c := t.Command
+	positionals := o.positionals(c)
+	for i := range positionals {
+		pos := &positionals[i]
+		if t.Ordered && i == len(positionals)-1 || listed.replaces(pos) {
+			continue // it is the expression
+		}
+		required := pos.Required && !replaceable(c.Options, pos) && !hasInfoOption(c.Options)
+		param := Parameter{
+			Name: taken.positional(pos), Role: PositionalRole, Description: pos.Description, Value: pos.Value,
+			Required: required, Repeatable: pos.Repeatable || plural[strings.ToLower(pos.Name)], AfterTerminator: pos.AfterTerminator,
+		}
+		param.classify(o.Rules, c.Path, "<"+pos.Name+">")
+		t.needInput(&param, o, "<"+pos.Name+">")
+		t.Parameters = append(t.Parameters, param)
+	}
+	if listed != nil {
+		t.Parameters = append(t.Parameters, listed.parameter())
+	}
+}
+
+// positionals returns the positionals of a command. It adds the first one if the table
+// knows it and the help has none that is a text, as that of gawk.
+func (o *Options) positionals(c *model.Command) []model.Positional {
+	name := o.Rules.FirstName(c.Path)
+	if name == "" || slices.ContainsFunc(c.Positionals, func(p model.Positional) bool { return o.Rules.Content(c.Path, "<"+p.Name+">").Text }) {
+		return c.Positionals
+	}
+	all := []model.Positional{{Name: name, Value: model.Value{Kind: model.String}, Required: true}}
+	for _, p := range c.Positionals {
+		p.Required, p.AfterTerminator = false, false
+		all = append(all, p)
+	}
+	return all
 }
 
 // conflicts replaces spellings by parameter names and drops options that are
@@ -219,13 +246,13 @@ func (o *Options) access(p *model.Program, c *model.Command, offered []Parameter
 
 // offers reports whether an option becomes a property, apart from the limit on
 // their number.
-func (o *Options) offers(opt *model.Option) bool {
+func (o *Options) offers(path []string, opt *model.Option) bool {
 	switch {
 	case matchesOption(o.Omit, opt.Names):
 		return false
 	case strings.Trim(opt.Names[0], "-+") == "":
 		return false // "--" ends the options; package run places it
-	case opt.Value.Arity > 1:
+	case opt.Value.Arity > 1 && !(opt.Value.Arity == 2 && o.Rules.Content(path, opt.Names[0]).Map):
 		return false // one property holds one value
 	}
 	return opt.Required || !useless(opt)

@@ -33,7 +33,7 @@ func isScope(spelling string) bool {
 
 // addOuter records an option that is left out, if it could be offered.
 func (t *Tool) addOuter(o *Options, opt *model.Option) {
-	if _, dangerous := o.Rules.Option(t.Command.Path, opt); !dangerous && o.offers(opt) {
+	if _, dangerous := o.Rules.Option(t.Command.Path, opt); !dangerous && o.offers(t.Command.Path, opt) {
 		t.Outer = append(t.Outer, opt.Names[0])
 	}
 }

@@ -163,5 +163,5 @@ func (o *Options) admitsAny(p *model.Program, c *model.Command) bool {
 			names = append(names, c.Options[i].Names...)
 		}
 	}
-	return o.admits(words, names)
+	return o.admits(words, names) || o.admitsWord(c.Path, words)
 }

@@ -46,14 +46,16 @@ func argumentName(name string) string {
 // recordSlots returns the slots of the positionals, after "--" if the program
 // accepts it.
 func recordSlots(t *Tool, names map[string]string) []string {
-	var before, after []string
+	var before, after, listed []string
 	for i := range t.Parameters {
 		p := &t.Parameters[i]
 		if p.Role != PositionalRole {
 			continue
 		}
 		slot := "{" + names[p.Name] + "}"
-		if p.AfterTerminator {
+		if p.Expression != nil {
+			listed = append(listed, slot)
+		} else if p.AfterTerminator {
 			after = append(after, slot)
 		} else {
 			before = append(before, slot)
@@ -61,11 +63,11 @@ func recordSlots(t *Tool, names map[string]string) []string {
 	}
 	switch {
 	case len(after) > 0:
-		return append(append(before, "--"), after...)
+		before = append(append(before, "--"), after...)
 	case len(before) > 0 && t.Command.Terminator:
-		return append([]string{"--"}, before...)
+		before = append([]string{"--"}, before...)
 	}
-	return before
+	return append(before, listed...)
 }
 
 // recorded returns the description for an argument block. It omits what about
@@ -82,7 +84,7 @@ func recordArgument(t *Tool, p *Parameter, names map[string]string) Argument {
 	v := p.Value
 	a := Argument{
 		Name: names[p.Name], Type: string(v.Kind), Negation: p.Negation, Values: v.Choices, Required: p.Required,
-		Repeat: p.Repeatable && v.Kind != model.Count && v.Kind != model.Map, Separator: v.Separator, Optional: v.Optional, Equals: v.Equals, Glued: v.Glued,
+		Repeat: p.Repeatable && v.Kind != model.Count && v.Kind != model.Map && v.Kind != model.Expression, Pair: p.Pairs(), Separator: v.Separator, Optional: v.Optional, Equals: v.Equals, Glued: v.Glued,
 		Pattern: v.Pattern, Minimum: v.Minimum, Maximum: v.Maximum, Description: p.recorded(t.Brief),
 	}
 	if p.Path && v.Kind == model.String {

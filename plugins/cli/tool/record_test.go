@@ -49,7 +49,7 @@ func TestRecordedToolIsEqual(t *testing.T) {
 		if err := sdk.Decode(schema, text, &read); err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
-		if err := CheckBlocks(read.Tools); err != nil {
+		if err := CheckBlocks(read.Tools, nil); err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
 		again := fromBlocks(read.Tools, Options{})[0]

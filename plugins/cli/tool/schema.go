@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
@@ -70,6 +71,9 @@ func (t *Tool) schemaOf(p *Parameter) object {
 		if p.Required {
 			o.set("minItems", 1)
 		}
+		if p.Expression != nil {
+			o.set("maxItems", MaxWords)
+		}
 	default:
 		o = valueSchema(p)
 		if v, ok := safeDefault(p); ok && !t.inConflict(p.Name) && !p.Required {
@@ -78,7 +82,10 @@ func (t *Tool) schemaOf(p *Parameter) object {
 		}
 	}
 	text := p.about(shown)
-	if t.Brief {
+	switch {
+	case p.Expression != nil:
+		text = strings.TrimSpace(sentence(p.Description) + " " + p.Expression.about())
+	case t.Brief:
 		text = p.brief(shown)
 	}
 	if text != "" {

@@ -159,3 +159,39 @@ func valued(elements []Element, i int) bool {
 	text, ok := elements[i-1].literal()
 	return ok && strings.HasPrefix(text, "-") && !strings.Contains(text, "=")
 }
+
+// A FirstSlot is an element of a template that may be the first positional of the
+// program.
+type FirstSlot struct {
+	Index   int
+	Certain bool // it is, if it has a value
+}
+
+// FirstSlots returns the elements with a slot that may be the first positional, which is
+// a program for awk and jq. The element after an option may be the value of the option
+// instead, and then the next one may be the first.
+func (t *Tool) FirstSlots() []FirstSlot {
+	var all []FirstSlot
+	terminated, afterOption := false, false
+	for i := range t.Template {
+		e := &t.Template[i]
+		if e.Options {
+			continue
+		}
+		text, literal := e.literal()
+		switch {
+		case terminated || !strings.HasPrefix(e.Parts[0].Text, "-"):
+			if !literal {
+				all = append(all, FirstSlot{i, !afterOption})
+			} else if !afterOption {
+				return all
+			}
+			afterOption = false
+		case text == "--":
+			terminated, afterOption = true, false
+		default:
+			afterOption = literal && !strings.Contains(text, "=")
+		}
+	}
+	return all
+}

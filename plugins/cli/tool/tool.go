@@ -60,7 +60,7 @@ type Tool struct {
 	Banned    []string         // dangerous options that free arguments must not contain
 	Unsafe    []danger.Finding // dangerous options that are not offered
 	Admitted  []danger.Finding // dangerous options that are offered because the configuration names them
-	Ordered   bool             // its options act in their order, so they are not offered
+	Ordered   bool             // its options act in their order and the table does not know them, so they are not offered
 	Confined  bool             // paths must stay within the working directory
 	ReadsOnly bool             // the wall lets it change nothing, although it does not count as reading, because of its paths or a dangerous option
 	NoEquals  bool             // the program does not accept --option=value
@@ -120,6 +120,8 @@ type Parameter struct {
 	// not.
 	OrStdin     bool
 	StdinUnless []string
+	// Expression has the words of a value of kind expression.
+	Expression *Expression
 	// ValueOf is the option whose value a slot holds; may be empty.
 	ValueOf string
 }
@@ -129,7 +131,7 @@ func (p *Parameter) Several() bool {
 	if !p.Value.Kind.TakesValue() || p.Value.Kind == model.Map {
 		return false
 	}
-	return p.Repeatable || p.Value.Kind == model.List
+	return p.Repeatable || p.Value.Kind == model.List || p.Value.Kind == model.Expression
 }
 
 // No returns the spelling that switches an option off, or "". An option without

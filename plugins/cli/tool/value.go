@@ -117,6 +117,17 @@ func (p *Parameter) classify(rules *danger.Rules, path []string, names ...string
 	}
 }
 
+// mapped makes a map of an option with a name and a value.
+func (p *Parameter) mapped() {
+	if p.Content.Map && p.Role == OptionRole {
+		p.Value = model.Value{Kind: model.Map, Arity: p.Value.Arity, Equals: p.Value.Equals, Glued: p.Value.Glued}
+		p.Repeatable = false
+	}
+}
+
+// Pairs reports whether an option is followed by a name and a value.
+func (p *Parameter) Pairs() bool { return p.Value.Kind == model.Map && p.Value.Arity == 2 }
+
 // IsSentence reports whether the value of an option is a message or a pattern
 // by its name. It is false for positionals, because the program may assign them
 // in another order.
