@@ -34,7 +34,7 @@ var (
 
 // A Refusal is an access of a run that the wall may have refused.
 type Refusal struct {
-	// What is read, change, network, unix_sockets or terminal.
+	// The kind of access: read, change, network, unix_sockets or terminal.
 	What   string `json:"what"`
 	Path   string `json:"path,omitempty"` // of what the run could not read or change
 	Reason string `json:"reason"`         // what the wall refuses and what allows it, in a sentence
@@ -43,7 +43,7 @@ type Refusal struct {
 	Allow map[string]any `json:"allow,omitempty"`
 }
 
-// The values of What.
+// The kinds of access.
 const (
 	refusedRead     = "read"
 	refusedChange   = "change"
