@@ -164,6 +164,15 @@ func TestRefusalsNameTheLine(t *testing.T) {
 	if r := script(h, "look", "echo 'sh: cannot open /dev/tty: Permission denied' >&2; exit 1"); strings.Contains(r.Content[0].Text, "sandbox {") {
 		t.Errorf("a setting is named that gives no terminal: %+v", r)
 	}
+	for _, message := range []string{
+		`E1127 19:11:55.311928 memcache.go:265] "Unhandled Error" err="couldn't get current server API group list: Get \"http://localhost:8080/api?timeout=32s\": dial tcp 127.0.0.1:8080: socket: permission denied"`,
+		`error: permission denied for table "people" at 12.5 s`, `permission denied: you need the role 'admin'`, `cannot open "the quoted words"`,
+	} {
+		r := script(h, "look", "cat <<'X' >&2; exit 1\n"+message+"\nX\n")
+		if text := r.Content[0].Text; strings.Contains(text, "refuses to change") || strings.Contains(text, "refuses to create") || strings.Contains(text, "sandbox { read") {
+			t.Errorf("words are taken for files: %+v", r)
+		}
+	}
 	ports := s.open(t, s.work, `,"sandbox":{"network":[443]}`)
 	if r := script(ports, "look", "echo 'curl: (7) Failed to connect to 127.0.0.1 port 18765' >&2; exit 7"); !strings.Contains(r.Content[0].Text, "TCP port 443 of any host and no other") {
 		t.Errorf("another port: %+v", r)

@@ -22,6 +22,9 @@ var (
 	quoted = regexp.MustCompile("[\"'`‘“]([^\"'`’”\n]+)[\"'`’”]")
 	bare   = regexp.MustCompile(`(?:^|[\s:=(\[])((?:~|\.{1,2})?/[^\s:'"\])]+|[A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.@+-]+)*)`)
 
+	// fileName matches the name of a file with an ending, and no number.
+	fileName = regexp.MustCompile(`^[^\s/]*[^\s/0-9.][^\s/]*\.[A-Za-z][A-Za-z0-9]{0,7}$`)
+
 	// removes finds the errors about an entry of a directory, which needs a right in that directory.
 	removes = regexp.MustCompile(`(?i)unlink|remov|renam|mov(?:e|ing)|delet|replac|overwrit`)
 
@@ -204,19 +207,31 @@ func (w *Wall) refusedPaths(r *sandbox.Rules, output string, arguments []string)
 		if !refused.MatchString(line) {
 			continue
 		}
+		aboutNetwork := offline.MatchString(line) // its words are addresses and methods
+		given := func(text string) bool { return !aboutNetwork && slices.Contains(arguments, text) }
 		for _, m := range quoted.FindAllStringSubmatch(line, 8) {
-			consider(line, m[1], true)
+			consider(line, m[1], given(m[1]) || isFile(m[1], aboutNetwork))
 		}
 		for _, m := range bare.FindAllStringSubmatch(refused.ReplaceAllString(line, " "), 32) {
-			consider(line, m[1], strings.ContainsAny(m[1], "/.") || slices.Contains(arguments, m[1]))
+			consider(line, m[1], given(m[1]) || isFile(m[1], aboutNetwork))
 		}
 		for _, arg := range arguments {
 			if strings.ContainsRune(arg, filepath.Separator) && strings.Contains(line, arg) {
-				consider(line, arg, true)
+				consider(line, arg, !aboutNetwork)
 			}
 		}
 	}
 	return found
+}
+
+// isFile reports whether a text of a message is certainly a file, also one that does not exist.
+// In a message about the network only an absolute path is.
+func isFile(text string, aboutNetwork bool) bool {
+	text = strings.TrimRight(text, ".,;")
+	if filepath.IsAbs(text) || strings.HasPrefix(text, "~/") {
+		return true
+	}
+	return !aboutNetwork && (strings.ContainsRune(text, filepath.Separator) && !strings.Contains(text, "://") || fileName.MatchString(text))
 }
 
 // refuses reports whether the rules may refuse a path: it exists, or its directory
