@@ -182,6 +182,20 @@ func (r *Rules) FirstName(path []string) string {
 	return strings.TrimPrefix(found.quirks[0], first)
 }
 
+const common = "common:"
+
+// Common returns the options that people use most, if the table has them.
+func (r *Rules) Common(path []string) []string {
+	if r == nil {
+		return nil
+	}
+	found := r.best(path, false, func(row *row) bool { return len(row.quirks) > 0 && strings.HasPrefix(row.quirks[0], common) })
+	if found == nil {
+		return nil
+	}
+	return strings.Split(strings.TrimPrefix(found.quirks[0], common), ",")
+}
+
 const dataCodes = "data-codes:"
 
 // DataCodes returns the exit codes of a command that are an answer and not an

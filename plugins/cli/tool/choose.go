@@ -14,7 +14,7 @@ const CommonDefault = 20
 
 // choose splits the options of a command into those that the tool offers and
 // those that it leaves out, both in the order of the help.
-func (o *Options) choose(words []string, options []*model.Option) (chosen, left []*model.Option) {
+func (o *Options) choose(path, words []string, options []*model.Option) (chosen, left []*model.Option) {
 	if patterns := patternsFor(o.Only, words); len(patterns) > 0 {
 		for _, opt := range options {
 			if opt.Required || matchesOption(patterns, opt.Names) || o.names(words, opt) {
@@ -29,7 +29,8 @@ func (o *Options) choose(words []string, options []*model.Option) (chosen, left 
 		return options, nil
 	}
 	ranked := slices.Clone(options)
-	slices.SortStableFunc(ranked, func(a, b *model.Option) int { return rank(b) - rank(a) })
+	known := o.Rules.Common(path)
+	slices.SortStableFunc(ranked, func(a, b *model.Option) int { return rank(b, known) - rank(a, known) })
 	common := ranked[:o.Common]
 	for _, opt := range options {
 		if opt.Required || slices.Contains(common, opt) || o.names(words, opt) {
@@ -41,10 +42,11 @@ func (o *Options) choose(words []string, options []*model.Option) (chosen, left 
 	return chosen, left
 }
 
-// rank rates how common an option is. Options of the whole program that are
-// offered come first, then options in a usage line or an example. The others are rated by the number of lines that mention them,
-// plus 2 for a one-letter spelling.
-func rank(opt *model.Option) int {
+// rank rates how common an option is. Options of the whole program that are offered come
+// first, then those that the table calls common, then options in a usage line or an
+// example. The others are rated by the number of lines that mention them, plus 2 for a
+// one-letter spelling.
+func rank(opt *model.Option, known []string) int {
 	const shown, letter, most = 100, 2, 20
 	r := min(opt.Mentions, most)
 	if slices.ContainsFunc(opt.Names, func(name string) bool { return len(name) == 2 && name[0] == '-' }) {
@@ -53,8 +55,11 @@ func rank(opt *model.Option) int {
 	if opt.Shown {
 		r += shown
 	}
-	if opt.Inherited {
+	if slices.ContainsFunc(opt.Names, func(name string) bool { return slices.Contains(known, name) }) {
 		r += 2 * shown
+	}
+	if opt.Inherited {
+		r += 4 * shown
 	}
 	return r
 }

@@ -117,7 +117,7 @@ func (o *Options) make(p *model.Program, c *model.Command) *Tool {
 		}
 		offered = append(offered, opt)
 	}
-	offered, left := o.choose(words, offered)
+	offered, left := o.choose(c.Path, words, offered)
 	for _, opt := range offered {
 		for _, names := range distinctSpellings(opt) {
 			param := Parameter{
