@@ -155,7 +155,7 @@ func (p *parser) readCalls(usages []string) {
 		}
 	}
 	if p.calls = ours; len(ours) == 0 {
-		p.calls = others
+		p.calls = slices.DeleteFunc(others, func(c *call) bool { return len(p.about.Path) > 0 && c.whole() })
 	}
 	for _, c := range p.calls {
 		for _, text := range c.odd {

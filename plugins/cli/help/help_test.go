@@ -179,3 +179,22 @@ func TestDiffLinesAreNotOptions(t *testing.T) {
 		}
 	}
 }
+
+// TestUsageOfTheWholeProgram: a usage that a command prints for the whole program, such as that
+// in an error of aws, gives the command no arguments.
+func TestUsageOfTheWholeProgram(t *testing.T) {
+	for text, want := range map[string]int{
+		"usage: prog [options] <command> <subcommand> [<subcommand> ...] [parameters]\n\nUnknown options: --help\n": 0,
+		"usage: prog [options] COMMAND\n":                             0,
+		"usage: prog [options] a sub <file>\n":                        1,
+		"usage: sub <command>\n":                                      1,
+		"usage: prog a sub <command> <file>\n":                        2,
+		"usage: prog [options] <command>\nusage: prog a sub <file>\n": 1,
+		"usage: prog [options] <file>\n":                              1,
+	} {
+		cmd, _ := Parse(text, About{Program: "prog", Path: []string{"a", "sub"}})
+		if got := len(cmd.Positionals); got != want {
+			t.Errorf("%q: %+v, want %d", text, cmd.Positionals, want)
+		}
+	}
+}

@@ -60,6 +60,12 @@ func below(nodes []node, path []string) ([]node, bool) {
 	return nodes, found
 }
 
+// whole reports whether a usage is that of the program as a whole, with a sub-command among
+// its arguments.
+func (c *call) whole() bool {
+	return slices.ContainsFunc(c.positionals, func(p model.Positional) bool { return p.Name == "command" || p.Name == "subcommand" })
+}
+
 // begins reports whether n is the word, or a group that begins with it.
 func (n node) begins(word string) bool {
 	if n.open == '[' && len(n.alts) == 1 && len(n.alts[0]) > 1 {
