@@ -32,11 +32,13 @@ var scanned = map[string]struct{ accept, refuse []string }{
 			`map(.a + 1) | add`, `"\(.name) is \(.count + 1)"`, `"a\("b\(.c)")"`, `# a comment with env` + "\n.", `.a?.env`, `reduce .[] as $x (0; . + $x)`, `limit(3; range(1; infinite))`,
 			`@base64 "\(.x)"`, `@sh`, `. as [$a, $b] | {a: $a, b: $b}`, `if .a then .b else .c end`, `.[1:3]`, `..|numbers`, `1.5e3`, `.a//"none"`, `input_line_number`, `$__loc__`, `debug`,
 			`to_entries|map("\(.key)=\(.value)")|join(",")`, `.environment`, `envelope`, `$environment`, `{a:1, import: 2}`, `.. .env`[3:], ``,
+			`{a: (if .x then 1, 2 else 3 end), env: .y}`, `if .a then {env, b: 1} else {} end`, `def f(x): x + 1; f(2)`, `{if: 1, end: 2, def: 3}`, `{a: .end}`, `. as {a: $x, env: $y} | $x`,
 		},
 		refuse: []string{
 			`env`, `env.HOME`, `$ENV`, `$ENV.HOME`, `$ ENV`, `{$ENV}`, `{"a": env}`, `{a: env}`, `"\(env)"`, `"a\("b\($ENV)")"`, `[env]`, `..env`, `1.env`, `. env`, `import "a" as a; .`,
 			`include "a"; .`, `"a"|modulemeta`, `get_search_list`, `$__prog_args`, `# \` + "\nenv", `# a\` + "\n.", `.a|env`, `{(env): 1}`, `{a: {b: env}}`, `[1, env]`, `{a: [1, env]}`,
 			`{"\(env)": 1}`, `"`, `(`, `)`, `[}`, `"\(`, `a::env`, `env::a`, `'env'`, "`env`", "\x01", "\xff", `def env: 1;`, `.. | env`, `{a:1 , (env): 2}`, `.[env]`, `-env`, `(env)`, `{a:(env,1)}`,
+			`{a: if true then 1, env, 2 else 3 end}`, `{a: if true then 1 else 2, env, 3 end}`, `{a: def f: 1, env, 2; f}`, `{a: if if true then 1 end then 1, env, 2 end}`, `{a: try error catch 1 | env, b}`, `end`, `if`, `{a: if 1}`,
 			`{env::a}`, `{a: 1} | env`, `"x" as $x | {env: env}`, strings.Repeat("(", 200), strings.Repeat(`"\(`, 200),
 		},
 	},

@@ -58,6 +58,9 @@ func (s *jqScanner) token() error {
 			if err := languageOf("jq").refuses(s.cursor, word); err != nil {
 				return err
 			}
+			if err := s.block(word); err != nil {
+				return err
+			}
 		}
 	default:
 		return s.symbol(c)
@@ -74,6 +77,30 @@ func (s *jqScanner) key() bool {
 	}
 	rest := strings.TrimLeft(s.text[s.at:], " \t\n")
 	return rest != "" && strings.IndexByte(":,}", rest[0]) >= 0 && !strings.HasPrefix(rest, "::")
+}
+
+// The blocks that open has beside brackets: an if up to its end, and a def up to its
+// semicolon. A comma in them separates no keys.
+const (
+	ifBlock  = 'i'
+	defBlock = 'd'
+)
+
+// block reads the words that begin and end a block.
+func (s *jqScanner) block(word string) error {
+	last := len(s.open) - 1
+	switch {
+	case word != "if" && word != "def" && word != "end":
+	case word == "end" && (last < 0 || s.open[last] != ifBlock):
+		return s.unclear("an if was not opened")
+	case word == "end":
+		s.open = s.open[:last]
+	case len(s.open) == maxDepth:
+		return s.unclear("too many brackets are open")
+	default:
+		s.open = append(s.open, word[0])
+	}
+	return nil
 }
 
 // number reads a number. A dot behind it begins no field: 1.env is a number and a word.
@@ -121,6 +148,9 @@ func (s *jqScanner) symbol(c byte) error {
 		}
 		s.open = s.open[:last]
 	default:
+		if last := len(s.open) - 1; c == ';' && last >= 0 && s.open[last] == defBlock {
+			s.open = s.open[:last]
+		}
 		if strings.IndexByte(".,:;|?=<>!+-*/%$", c) < 0 || s.starts("::") {
 			return s.unclear("a character is not allowed")
 		}

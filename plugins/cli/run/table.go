@@ -11,8 +11,10 @@ import (
 
 const (
 	maxColumns = 64
-	maxNames   = 16 << 20 // characters of the names, which each row repeats
-	tabStop    = 8        // characters
+	maxParts   = 4 * maxColumns // words of a header, some of which are one name
+	maxTable   = 4 << 20        // characters of all lines
+	maxNames   = 16 << 20       // characters of the names, which each row repeats
+	tabStop    = 8              // characters
 )
 
 // A column is a part of each line of a table.
@@ -26,10 +28,15 @@ type column struct {
 // is false if the lines have no such columns.
 func table(lines []string) (rows json.RawMessage, ok bool) {
 	var grid [][]rune
+	size := 0
 	for _, line := range lines {
-		if strings.TrimSpace(line) != "" {
-			grid = append(grid, expandTabs(line))
+		if strings.TrimSpace(line) == "" {
+			continue
 		}
+		if size += len(line) + strings.Count(line, "\t")*(tabStop-1); size > maxTable {
+			return nil, false
+		}
+		grid = append(grid, expandTabs(line))
 	}
 	if len(grid) == 0 {
 		return json.RawMessage("[]"), true
@@ -39,29 +46,40 @@ func table(lines []string) (rows json.RawMessage, ok bool) {
 		return nil, false
 	}
 	if slices.ContainsFunc(columns, func(c column) bool { return gap.MatchString(c.name) }) {
-		if grid, columns = byWords(grid); columns == nil {
-			return nil, false
-		}
+		return byWords(grid)
+	}
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.name
+	}
+	return objects(names, grid[1:], func(line []rune, i int) string { return columns[i].of(line) }), true
+}
+
+// objects returns a list with an object for each row.
+func objects[R any](names []string, rows []R, cell func(row R, column int) string) json.RawMessage {
+	keys := make([][]byte, len(names))
+	for i, name := range unique(names) {
+		keys[i] = mustJSON(name)
 	}
 	var b bytes.Buffer
 	b.WriteByte('[')
-	for i, line := range grid[1:] {
+	for i, row := range rows {
 		if i > 0 {
 			b.WriteByte(',')
 		}
 		b.WriteByte('{')
-		for j, c := range columns {
+		for j, key := range keys {
 			if j > 0 {
 				b.WriteByte(',')
 			}
-			b.Write(mustJSON(c.name))
+			b.Write(key)
 			b.WriteByte(':')
-			b.Write(mustJSON(c.of(line)))
+			b.Write(mustJSON(cell(row, j)))
 		}
 		b.WriteByte('}')
 	}
 	b.WriteByte(']')
-	return b.Bytes(), true
+	return b.Bytes()
 }
 
 // of returns the text of a column in a line.
@@ -83,7 +101,11 @@ var gap = regexp.MustCompile(` {2,}`)
 // the header has single spaces, a column without any value belongs to the one before it.
 func columnsOf(grid [][]rune) []column {
 	var columns []column
-	for _, part := range filled(grid) {
+	parts := filled(grid)
+	if len(parts) > maxParts {
+		return nil
+	}
+	for _, part := range parts {
 		c := column{from: part[0], to: part[1]}
 		c.name = c.of(grid[0])
 		last := len(columns) - 1
@@ -105,42 +127,26 @@ func columnsOf(grid [][]rune) []column {
 		return nil
 	}
 	columns[len(columns)-1].to = -1
-	return unique(columns)
+	return columns
 }
 
-// byWords aligns a table in which a value is wider than its column: each line has a word
-// for each name, and the last column has the rest. It returns no columns if a line has fewer.
-func byWords(grid [][]rune) ([][]rune, []column) {
+// byWords reads a table in which a value is wider than its column: each line has a word for
+// each name, and the last column has the rest. ok is false if a line has fewer.
+func byWords(grid [][]rune) (rows json.RawMessage, ok bool) {
 	names := strings.Fields(string(grid[0]))
-	var columns []column
-	widths := make([]int, len(names))
-	var rows [][]string
-	for _, line := range grid {
-		words := strings.Fields(string(line))
-		if len(words) < len(names) {
-			return nil, nil
-		}
-		last := len(names) - 1
-		words = append(words[:last:last], strings.Join(words[last:], " "))
-		for i, word := range words {
-			widths[i] = max(widths[i], len([]rune(word)))
-		}
-		rows = append(rows, words)
+	last := len(names) - 1
+	if last >= maxColumns {
+		return nil, false
 	}
-	at := 0
-	for i, name := range names {
-		columns = append(columns, column{name: name, from: at, to: at + widths[i]})
-		at += widths[i] + 1
-	}
-	aligned := [][]rune{}
-	for _, words := range rows {
-		var line []rune
-		for i, word := range words {
-			line = append(line, []rune(fmt.Sprintf("%-*s ", widths[i], word))...)
+	var words [][]string
+	for _, line := range grid[1:] {
+		row := strings.Fields(string(line))
+		if len(row) < len(names) {
+			return nil, false
 		}
-		aligned = append(aligned, line)
+		words = append(words, append(row[:last:last], strings.Join(row[last:], " ")))
 	}
-	return aligned, unique(columns)
+	return objects(names, words, func(row []string, i int) string { return row[i] }), true
 }
 
 // filled returns the ranges of characters with spaces in every line around them.
@@ -185,16 +191,16 @@ func valued(rows [][]rune, c column) bool {
 }
 
 // unique gives columns of the same name different ones.
-func unique(columns []column) []column {
+func unique(names []string) []string {
 	seen := map[string]bool{}
-	for i := range columns {
-		name := columns[i].name
-		for n := 2; seen[columns[i].name]; n++ {
-			columns[i].name = fmt.Sprintf("%s_%d", name, n)
+	all := slices.Clone(names)
+	for i, name := range names {
+		for n := 2; seen[all[i]]; n++ {
+			all[i] = fmt.Sprintf("%s_%d", name, n)
 		}
-		seen[columns[i].name] = true
+		seen[all[i]] = true
 	}
-	return columns
+	return all
 }
 
 // expandTabs returns a line with spaces in place of tabs.

@@ -53,3 +53,27 @@ func FuzzTable(f *testing.F) {
 		}
 	})
 }
+
+// TestTablesAreBounded: no output of a program takes more than a small multiple of its size.
+func TestTablesAreBounded(t *testing.T) {
+	var wide []string
+	for range 1000 {
+		wide = append(wide, "aaa b")
+	}
+	for name, lines := range map[string][]string{
+		"a value as wide as all rows":   append([]string{"AA  BB", strings.Repeat("x", 100000) + " y"}, wide...),
+		"a header of many words":        {strings.Repeat("a ", 500000)},
+		"a header of many columns":      {strings.Repeat("a  ", 300000)},
+		"lines of tabs":                 {"A\tB", strings.Repeat("\t", 1<<20) + "x"},
+		"more rows than names may fill": append([]string{strings.Repeat("a", 20000) + "  b"}, wide...),
+	} {
+		allocated := testing.AllocsPerRun(1, func() { table(lines) })
+		if allocated > 100_000 {
+			t.Errorf("%s: %.0f allocations", name, allocated)
+		}
+	}
+	rows, ok := table(append([]string{"AA  BB", strings.Repeat("x", 100000) + " y"}, wide...))
+	if !ok || len(rows) > 200_000 {
+		t.Errorf("%t, %d bytes", ok, len(rows))
+	}
+}
