@@ -1,7 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"image"
+	"image/color/palette"
+	"image/gif"
 	"maps"
 	"os"
 	"path/filepath"
@@ -81,14 +85,15 @@ func recipes(t *testing.T) (all []recipe) {
 // script returns the recipe as a script.
 func (r *recipe) script() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "[!linux] skip 'the sandbox and its programs are those of Linux'\n[!exec:%s] skip 'the program is not installed'\nenv HOME=$WORK/home\nmkdir home\ncd yard\n", r.program)
+	fmt.Fprintf(&b, "[!linux] skip 'the sandbox and its programs are those of Linux'\n[!exec:%s] skip 'the program is not installed'\nenv HOME=$WORK/home\nmkdir home\n", r.program)
 	for _, s := range r.steps {
 		prefix := "exec "
 		if len(s.output) > 0 && strings.HasPrefix(s.output[0], "refused: ") {
 			prefix = "status 1 "
 		}
-		fmt.Fprintf(&b, "%s%s\n", prefix, s.command)
+		fmt.Fprintf(&b, "%s%s\n", prefix, strings.Replace(s.command, "junctor ", "junctor --text ", 1)) // as on a terminal
 		for _, line := range s.output {
+			line = strings.TrimSpace(line)
 			line = strings.TrimPrefix(line, "refused: ")
 			pattern := strings.ReplaceAll(regexp.QuoteMeta(line), "…", ".*")
 			fmt.Fprintf(&b, "stdout '%s'\n", strings.ReplaceAll(pattern, "'", "''"))
@@ -96,7 +101,7 @@ func (r *recipe) script() string {
 	}
 	fmt.Fprintf(&b, "-- junctor.hcl --\n%s", r.config)
 	for _, name := range slices.Sorted(maps.Keys(samples)) {
-		fmt.Fprintf(&b, "-- yard/%s --\n%s", name, samples[name])
+		fmt.Fprintf(&b, "-- work/%s --\n%s", name, samples[name])
 	}
 	return b.String()
 }
@@ -130,8 +135,23 @@ func TestCookbook(t *testing.T) {
 			e.Setenv("JUNCTOR_HOME", filepath.Join(e.WorkDir, ".home"))
 			e.Setenv("JUNCTOR_PLUGIN_DIR", filepath.Join(bin, "plugins"))
 			e.Setenv("JUNCTOR_CONFIG", filepath.Join(e.WorkDir, "junctor.hcl"))
-			return nil
+			return clip(filepath.Join(e.WorkDir, "work", "clip.gif"))
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": status},
 	})
+}
+
+// clip writes a video of four pictures.
+func clip(path string) error {
+	var video gif.GIF
+	for i := range 4 {
+		frame := image.NewPaletted(image.Rect(0, 0, 16, 16), palette.Plan9)
+		frame.SetColorIndex(4*i, 4*i, 255)
+		video.Image, video.Delay = append(video.Image, frame), append(video.Delay, 50)
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(gif.EncodeAll(file, &video), file.Close())
 }

@@ -198,3 +198,13 @@ func TestUsageOfTheWholeProgram(t *testing.T) {
 		}
 	}
 }
+
+// TestOptionalByWords: an argument is optional if the usage has "or NONE" behind it.
+func TestOptionalByWords(t *testing.T) {
+	for text, want := range map[string]bool{"Usage: p ls <uri> or NONE\n": false, "Usage: p ls <uri> or <path>\n": true, "Usage: p ls <uri>\n": true} {
+		cmd, _ := Parse(text, About{Program: "p", Path: []string{"ls"}})
+		if len(cmd.Positionals) != 1 || cmd.Positionals[0].Required != want {
+			t.Errorf("%q: %+v", text, cmd.Positionals)
+		}
+	}
+}
