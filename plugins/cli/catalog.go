@@ -73,6 +73,7 @@ func newCatalog(set *settings, p programs) *catalog {
 
 // about sets the options that depend on the program and its directory.
 func about(o *tool.Options, set *settings, p program) {
+	o.Command, o.Executable = p.command, p.path
 	o.Rules = danger.For(p.command, p.path)
 	dir, err := confine.New(p.dir)
 	o.Bounded = err != nil || !dir.All()

@@ -101,6 +101,22 @@ func (r *Rules) Expression(path []string) *Expression {
 	return &plain
 }
 
+// Operators returns the words of the program's expression that are no options, such as "!"
+// of find. In the place of another argument they would change the meaning of what follows.
+func (r *Rules) Operators(path []string) []string {
+	e := r.Expression(path)
+	if e == nil {
+		return nil
+	}
+	var all []string
+	for i := range e.Words {
+		if name := e.Words[i].Name; !strings.HasPrefix(name, "-") {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
 var readExpressions = sync.OnceValues(func() (map[string]*Expression, error) { return parseExpressions(expressionsText) })
 
 // An expressionParser reads expressions.txt.

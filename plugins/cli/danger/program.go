@@ -13,6 +13,7 @@ type Rules struct {
 	program string   // its name in the table; empty if the table does not have it
 	fixed   []string // words of the fixed arguments; they may name a command
 	rows    []row
+	at      int // the place of the program in the command that was asked about
 }
 
 // For returns the rules for a program with its fixed arguments. executable is
@@ -30,6 +31,30 @@ func For(command []string, executable string) *Rules {
 	return r
 }
 
+// ForBlock returns the rules for a tool block, whose argument list begins with words. They
+// may name the program that the program of the block runs, as awk behind busybox.
+func ForBlock(command, words []string, executable string) *Rules {
+	r := For(command, executable)
+	if runner(r.rows) {
+		return For(slices.Concat(command, words), executable)
+	}
+	return r
+}
+
+// At returns the place in a command of the program that the rules are about. It is 0 unless
+// the command begins with a program that runs another.
+func (r *Rules) At() int {
+	if r == nil {
+		return 0
+	}
+	return r.at
+}
+
+// Plain reports whether the program has no sub-commands that the table knows.
+func (r *Rules) Plain() bool {
+	return r != nil && !slices.ContainsFunc(r.rows, func(one row) bool { return one.command != nil })
+}
+
 // find fills the rules for a program.
 func (r *Rules) find(table map[string][]row, command []string, executable string) {
 	if len(command) == 0 {
@@ -43,6 +68,7 @@ func (r *Rules) find(table map[string][]row, command []string, executable string
 	}
 	if runner(table[name]) {
 		if inner := started(table, command[1:]); inner != nil {
+			r.at += len(command) - len(inner)
 			r.find(table, inner, "")
 			return
 		}

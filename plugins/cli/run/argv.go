@@ -1,6 +1,7 @@
 package run
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -88,6 +89,8 @@ func (b *builder) separates() bool {
 func (b *builder) positionals(values []value) {
 	for _, v := range values {
 		switch {
+		case slices.Contains(b.tool.Operators, v.text):
+			b.failf(v.path, "must not be %q, which the program takes for an operator", v.text)
 		case !strings.HasPrefix(v.text, "-"), v.number && b.numbersAreValues():
 			b.add(v.text)
 		case b.tool.Template != nil:
@@ -223,6 +226,7 @@ func anyDashed(elements []string) bool {
 func (b *builder) template() {
 	protected := false
 	b.slots = b.tool.FirstSlots()
+	b.add(b.tool.Forced...)
 	for i, n := 0, 1; i < len(b.tool.Template); i += n {
 		e := b.tool.Template[i]
 		n = 1

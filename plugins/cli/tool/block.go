@@ -100,7 +100,19 @@ func (b *Block) rules(command []string) *danger.Rules {
 	if b.Command != nil {
 		command = b.Command
 	}
-	return danger.For(command, "")
+	return danger.ForBlock(command, b.leading(), "")
+}
+
+// leading returns the words at the beginning of the argument list.
+func (b *Block) leading() (words []string) {
+	for _, raw := range b.Argv {
+		text, ok := word(raw)
+		if e := parseElement(text); !ok || e.Options || len(e.Slots()) > 0 {
+			break
+		}
+		words = append(words, text)
+	}
+	return words
 }
 
 // FromBlock returns the tool of a block that passed CheckBlocks. The options are about
@@ -108,6 +120,9 @@ func (b *Block) rules(command []string) *danger.Rules {
 func FromBlock(b *Block, o Options) *Tool {
 	t, _ := fromBlock(b, "")
 	t.Block = b
+	if words := b.leading(); len(words) > 0 && o.Command != nil {
+		o.Rules = danger.ForBlock(o.Command, words, o.Executable)
+	}
 	t.restrict(&o, b)
 	return t
 }

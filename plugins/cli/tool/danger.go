@@ -100,6 +100,7 @@ func (t *Tool) applyRules(o *Options, words []string) {
 // apply applies the rules for values and exit codes.
 func (t *Tool) apply(o *Options, path, words []string) {
 	t.Confined = o.Confined
+	t.Operators = o.Rules.Operators(path)
 	t.NoEquals = o.Rules.Is(path, "no-equals")
 	t.DataCodes = o.Rules.DataCodes(path)
 	for _, v := range o.Rules.Values(path) {
@@ -202,7 +203,11 @@ func (t *Tool) Bans(argument string) bool {
 // does not count as reading.
 func (t *Tool) restrict(o *Options, b *Block) {
 	path := fixedWords(t.Template)
+	t.Fixed, t.start = o.Command[min(1, len(o.Command)):], o.Rules.At()
+	path = path[min(len(path), max(0, t.start-len(t.Fixed))):]
+	t.PairOptions = o.Rules.PairOptions(path)
 	t.apply(o, path, path)
+	t.force(o, path)
 	if b.Paths != "" {
 		t.Confined = b.Paths == PathsCwd && o.Bounded
 	}
@@ -229,6 +234,40 @@ func (t *Tool) restrict(o *Options, b *Block) {
 			t.Access = Access{Kind: Write, From: FromDanger}
 		}
 	}
+}
+
+// force adds the arguments with which every run of the program begins to those of a tool
+// block, if a call can give the program more than the names of files behind a fixed script.
+func (t *Tool) force(o *Options, path []string) {
+	forced := o.Rules.Forced(nil)
+	if !o.Rules.Plain() || t.start > 0 || len(forced) == 0 || strings.HasPrefix(forced[0], "?") || o.admits(path, forced[:1]) || !t.Stdin && !t.openEnded() {
+		return
+	}
+	for _, word := range t.Fixed {
+		if name, _, _ := strings.Cut(word, "="); name == forced[0] {
+			return
+		}
+	}
+	for _, option := range literals(t.Template) {
+		if slices.Contains(option.Names, forced[0]) {
+			return
+		}
+	}
+	t.Forced = forced
+}
+
+// openEnded reports whether a slot may be the first positional or the value of an option.
+func (t *Tool) openEnded() bool {
+	if len(t.FirstSlots()) > 0 {
+		return true
+	}
+	for i := range t.Template {
+		e := &t.Template[i]
+		if _, literal := e.literal(); !literal && !e.Options && (valued(t.Template, i) || strings.HasPrefix(e.Parts[0].Text, "-")) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(t.Parameters, func(p Parameter) bool { return p.Role == OptionRole && p.Value.Kind.TakesValue() })
 }
 
 // classifyBlock sets what the table knows about an argument of a tool block.

@@ -32,10 +32,12 @@ type Options struct {
 	Only   []string // options to offer, as "PATH OPTION" or "OPTION"; empty for the common ones
 	Common int      // number of options of a tool if Only does not apply; 0 for all
 
-	Rules     *danger.Rules // what is dangerous; nil for nothing
-	Dangerous []string      // dangerous options and commands to offer
-	Confined  bool          // paths must stay within the working directory
-	Bounded   bool          // the working directory is not the root of the file system
+	Command    []string      // the program with its fixed arguments; may be nil
+	Executable string        // its resolved file, if known
+	Rules      *danger.Rules // what is dangerous; nil for nothing
+	Dangerous  []string      // dangerous options and commands to offer
+	Confined   bool          // paths must stay within the working directory
+	Bounded    bool          // the working directory is not the root of the file system
 }
 
 // The values of the attribute paths.

@@ -55,16 +55,21 @@ type Tool struct {
 	Writes        bool           // the program writes its result to a file, whose path it gets
 	Free          *regexp.Regexp // if set, the tool has a parameter args whose elements match it completely
 
-	Forced    []string         // arguments that every run begins with, such as --sandbox
-	Rejected  []danger.Value   // checks that reject dangerous values
-	Banned    []string         // dangerous options that free arguments must not contain
-	Unsafe    []danger.Finding // dangerous options that are not offered
-	Admitted  []danger.Finding // dangerous options that are offered because the configuration names them
-	Ordered   bool             // its options act in their order and the table does not know them, so they are not offered
-	Confined  bool             // paths must stay within the working directory
-	ReadsOnly bool             // the wall lets it change nothing, although it does not count as reading, because of its paths or a dangerous option
-	NoEquals  bool             // the program does not accept --option=value
-	DataCodes []int            // exit codes that are an answer and not an error
+	Forced []string // arguments that every run begins with, such as --sandbox
+	// Fixed are the arguments of the program in the configuration, before those of a tool
+	// block. PairOptions are options with two values, and Operators words that are no
+	// options and act like them, such as "!" of find.
+	Fixed, PairOptions, Operators []string
+	start                         int              // the place of the program that the rules are about, before which others run it
+	Rejected                      []danger.Value   // checks that reject dangerous values
+	Banned                        []string         // dangerous options that free arguments must not contain
+	Unsafe                        []danger.Finding // dangerous options that are not offered
+	Admitted                      []danger.Finding // dangerous options that are offered because the configuration names them
+	Ordered                       bool             // its options act in their order and the table does not know them, so they are not offered
+	Confined                      bool             // paths must stay within the working directory
+	ReadsOnly                     bool             // the wall lets it change nothing, although it does not count as reading, because of its paths or a dangerous option
+	NoEquals                      bool             // the program does not accept --option=value
+	DataCodes                     []int            // exit codes that are an answer and not an error
 
 	Input json.RawMessage // the JSON Schema of the arguments
 
