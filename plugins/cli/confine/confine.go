@@ -18,10 +18,19 @@ import (
 	"strings"
 )
 
-// A Dir is the directory that paths must not leave.
+// The work that checks of one Dir may do.
+const (
+	maxWork = 1_000_000 // components of paths; see lookup
+	maxText = 64 << 20  // bytes of texts, each once for each place at which a path may begin
+)
+
+// A Dir is the directory that paths must not leave. It is for the values of one call: its
+// checks fail when they have done too much. It is not safe for concurrent use.
 type Dir struct {
 	given string // as the configuration names it; the working directory of programs
 	real  string // with all symbolic links resolved
+	work  int    // that is left
+	text  int    // likewise
 }
 
 // New returns a Dir. It fails if the directory cannot be resolved.
@@ -34,7 +43,7 @@ func New(dir string) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Dir{given: dir, real: real}, nil
+	return &Dir{given: dir, real: real, work: maxWork, text: maxText}, nil
 }
 
 // All reports whether the directory is the root of the file system. Such a Dir
@@ -95,7 +104,7 @@ func (d *Dir) Prefix(value string) error {
 		if e.Type()&fs.ModeSymlink == 0 || !strings.HasPrefix(e.Name(), start) {
 			continue
 		}
-		if real, _, err := resolve(d.real, filepath.Join(parent, e.Name())); err != nil || !d.holds(real) {
+		if real, _, err := resolve(d.real, filepath.Join(parent, e.Name()), &d.work); err != nil || !d.holds(real) {
 			return d.refuse("a symbolic link begins with this prefix and points elsewhere")
 		}
 	}
@@ -152,8 +161,10 @@ func (d *Dir) relative(path string, certain bool) error {
 		return nil
 	}
 	for _, spelling := range []string{path, filepath.Clean(path)} {
-		real, _, err := resolve(d.real, spelling)
+		real, _, err := resolve(d.real, spelling, &d.work)
 		switch {
+		case errors.Is(err, errTooMuch):
+			return err
 		case errors.Is(err, errMagic), errors.Is(err, errTooLong), err != nil && certain:
 			return d.refuse(err.Error())
 		case err == nil && !d.holds(real):
@@ -174,7 +185,7 @@ func (d *Dir) absolute(path string) error {
 	if rest, below := d.below(path); below {
 		return d.inside("."+string(os.PathSeparator)+rest, true)
 	}
-	real, _, err := resolve(d.real, path)
+	real, _, err := resolve(d.real, path, &d.work)
 	switch {
 	case err != nil:
 		return d.refuse(err.Error())

@@ -59,6 +59,9 @@ func (d *Dir) parts(text string, separator func(byte) bool) error {
 		default:
 			continue
 		}
+		if d.text -= min(len(text)-at, maxPath); d.text < 0 {
+			return errTooMuch
+		}
 		rest := strings.TrimLeft(text[at:min(len(text), at+maxPath)], " \t\r\n")
 		if at > 0 && rest != text[at:min(len(text), at+maxPath)] {
 			continue // a path begins after the spaces, if they separate

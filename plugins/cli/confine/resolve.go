@@ -12,12 +12,15 @@ import (
 const (
 	maxComponents = 4096 // steps of resolving one path
 	maxLinks      = 40   // links on the way, as in Linux
+	lookup        = 20   // the work for an entry of a directory, where a component that is not looked up is 1
 )
 
 var (
 	errTooLong = errors.New("the path has too many components")
 	errLinks   = errors.New("the path has too many symbolic links")
 	errMagic   = errors.New("the path passes through procfs or the descriptors of a process")
+	// errTooMuch ends the check of a text that is long only to take time.
+	errTooMuch = errors.New("there are too many places at which a path may begin to check them all; pass a shorter text")
 )
 
 // A walk is a path that is being resolved.
@@ -26,14 +29,15 @@ type walk struct {
 	rest   []string // the components that follow
 	exists bool     // whether everything so far exists
 	links  int
+	left   *int // the work that may still be done
 }
 
 // resolve resolves a path as a process in the directory start does, which has no
 // links in its own path. What does not exist yet is appended as it is. exists
 // reports whether the whole path exists. It fails with errMagic if the path
 // means something else for each process.
-func resolve(start, path string) (real string, exists bool, err error) {
-	w := &walk{at: start, exists: true}
+func resolve(start, path string, left *int) (real string, exists bool, err error) {
+	w := &walk{at: start, exists: true, left: left}
 	w.follow(path)
 	for n := 0; len(w.rest) > 0; n++ {
 		if n > maxComponents || len(w.rest) > maxComponents {
@@ -71,6 +75,13 @@ func (w *walk) step(name string) error {
 		w.at = filepath.Dir(w.at)
 		return nil
 	}
+	if *w.left--; *w.left < 0 {
+		return errTooMuch
+	}
+	if !w.exists && len(w.at) > len(longestMagic) {
+		w.at += string(os.PathSeparator) + name
+		return nil
+	}
 	next := filepath.Join(w.at, name)
 	if magicName(next) {
 		return errMagic
@@ -79,6 +90,7 @@ func (w *walk) step(name string) error {
 		w.at = next
 		return nil
 	}
+	*w.left -= lookup
 	info, err := os.Lstat(next)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
@@ -103,6 +115,9 @@ func (w *walk) step(name string) error {
 	w.follow(target)
 	return nil
 }
+
+// longestMagic is the longest of the names that magicName knows.
+const longestMagic = "/dev/stdout"
 
 // magicName reports whether a resolved path is one of the names that mean
 // something else for each process.
