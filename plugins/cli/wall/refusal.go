@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/junctor-mcp/junctor/sdk/sandbox"
 )
@@ -134,14 +135,30 @@ func (w *Wall) aboutPath(r *sandbox.Rules, path string) Refusal {
 	case inside && len(w.withheld()) > 0:
 		no.Reason = fmt.Sprintf("the sandbox refuses %s: cwd %s %s, so its other entries are granted one by one and no new ones can be created in it, nor any removed or renamed; set cwd to a directory below it%s",
 			path, verb(w.withheld()), strings.Join(first(w.withheld()), ", "), w.aboutOwnFiles())
+	case err != nil && w.wide(filepath.Dir(path)):
+		no.Reason = fmt.Sprintf("the sandbox refuses to create %s: name a directory for it in `sandbox { write = [...] }` of the transport block, not %s as a whole", path, filepath.Dir(path))
 	case err != nil:
 		no.Allow = paths("write", filepath.Dir(path))
 		no.Reason = fmt.Sprintf("the sandbox refuses to create %s: add `sandbox { write = [%q] }` to the transport block", path, filepath.Dir(path))
+	case w.wide(path):
+		no.What = refusedRead
+		no.Reason = fmt.Sprintf("the sandbox refuses %s: name what the program needs of it in `sandbox { read = [...] }` of the transport block, or set HOME in env to a directory below cwd", path)
 	default:
 		no.What, no.Allow = refusedRead, paths("read", path)
 		no.Reason = fmt.Sprintf("the sandbox refuses %s: add `sandbox { read = [%q] }` to the transport block, or write if the program must change it", path, path)
 	}
 	return no
+}
+
+// wide reports whether a directory is too much to be proposed: the home directory, one of
+// its settings of all programs, or one that holds them.
+func (w *Wall) wide(path string) bool {
+	for _, dir := range []string{"~", "~/.config", "~/.local", "~/.local/share", "~/.cache"} {
+		if dir = sandbox.Expand(dir, w.o.Dir); path == dir || sandbox.Within(dir, path) {
+			return true
+		}
+	}
+	return false
 }
 
 // holds reports whether a path is one of a list, or lies in one.
@@ -194,6 +211,9 @@ func first(list []string) []string {
 func (w *Wall) refusedPaths(r *sandbox.Rules, output string, arguments []string) []string {
 	var found []string
 	consider := func(line, text string, certain bool) {
+		if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			return
+		}
 		path := sandbox.Expand(strings.TrimRight(text, ".,;"), w.o.Dir)
 		if _, err := os.Lstat(path); err != nil && !certain {
 			return // a word of the message
