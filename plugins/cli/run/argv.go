@@ -93,6 +93,8 @@ func (b *builder) positionals(values []value) {
 			b.failf(v.path, "must not be %q, which the program takes for an operator", v.text)
 		case !strings.HasPrefix(v.text, "-"), v.number && b.numbersAreValues():
 			b.add(v.text)
+		case b.tool.Template != nil && b.tool.NoTerminator:
+			b.failf(v.path, `must not begin with a dash: the program would take it for an option, also behind "--"`)
 		case b.tool.Template != nil:
 			b.failf(v.path, `must not begin with a dash: the program would take it for an option; with "--" before its slot in argv, or as "--option={slot}", it may`)
 		default:
@@ -235,7 +237,7 @@ func (b *builder) template() {
 			b.options()
 		case e.Group == 0:
 			b.templated(i, protected, -1)
-			protected = protected || e.Terminates()
+			protected = protected || e.Terminates() && !b.tool.NoTerminator
 		default:
 			for i+n < len(b.tool.Template) && b.tool.Template[i+n].Group == e.Group {
 				n++
@@ -262,7 +264,7 @@ func (b *builder) group(first, n int, protected bool) bool {
 	for value := range times {
 		for i := range elements {
 			b.templated(first+i, protected, value)
-			protected = protected || elements[i].Terminates()
+			protected = protected || elements[i].Terminates() && !b.tool.NoTerminator
 		}
 	}
 	return protected

@@ -100,7 +100,7 @@ func (t *Tool) applyRules(o *Options, words []string) {
 // apply applies the rules for values and exit codes.
 func (t *Tool) apply(o *Options, path, words []string) {
 	t.Confined = o.Confined
-	t.Operators = o.Rules.Operators(path)
+	t.Operators, t.NoTerminator = o.Rules.Operators(path), o.Rules.Is(path, "no-terminator")
 	t.NoEquals = o.Rules.Is(path, "no-equals")
 	t.DataCodes = o.Rules.DataCodes(path)
 	for _, v := range o.Rules.Values(path) {

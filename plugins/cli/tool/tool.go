@@ -68,6 +68,7 @@ type Tool struct {
 	Ordered                       bool             // its options act in their order and the table does not know them, so they are not offered
 	Confined                      bool             // paths must stay within the working directory
 	ReadsOnly                     bool             // the wall lets it change nothing, although it does not count as reading, because of its paths or a dangerous option
+	NoTerminator                  bool             // "--" does not end the options
 	NoEquals                      bool             // the program does not accept --option=value
 	DataCodes                     []int            // exit codes that are an answer and not an error
 
