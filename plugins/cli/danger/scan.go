@@ -3,6 +3,7 @@ package danger
 import (
 	_ "embed"
 	"fmt"
+	"regexp"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -17,7 +18,18 @@ var languagesText string
 type scanner func(text string) error
 
 // scanners are the scanners by the name in the tables.
-var scanners = map[string]scanner{"awk": scanAwk, "jq": scanJQ, "filters": scanFilters}
+var scanners = map[string]scanner{"awk": scanAwk, "jq": scanJQ, "filters": scanFilters, "filter-value": scanFilterValue}
+
+// plainValue matches a value that is no graph of filters, such as the width in "scale={width}:-2".
+var plainValue = regexp.MustCompile(`^[A-Za-z0-9_.+*/()-]{1,100}$`)
+
+// scanFilterValue accepts a graph of filters, or a plain value in one.
+func scanFilterValue(text string) error {
+	if plainValue.MatchString(text) {
+		return nil
+	}
+	return scanFilters(text)
+}
 
 // A language is what languages.txt says about one language.
 type language struct {

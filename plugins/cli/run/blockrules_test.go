@@ -71,6 +71,12 @@ func TestRulesOfBlocks(t *testing.T) {
 		{"sed", `"1w out","{a}"`, `{"a":"x.txt"}`, "1w out x.txt"},
 		{"sqlite3", `"{a}"`, `{"a":"x.db"}`, "-safe x.db"},
 		{"sqlite3 -safe", `"{a}"`, `{"a":"x.db"}`, "x.db"},
+		{"ffmpeg", `"-i","{a}","-vf","{b}","out.png"`, `{"a":"in.mp4","b":"scale=80:-2,hflip"}`, "-i in.mp4 -vf scale=80:-2,hflip out.png"},
+		{"ffmpeg", `"-i","{a}","-vf","{b}","out.png"`, `{"a":"in.mp4","b":"metadata=print:file=x"}`, ""},
+		{"ffmpeg", `"-i","in.mp4","-vf","scale={a}:-2","out.png"`, `{"a":"80"}`, "-i in.mp4 -vf scale=80:-2 out.png"},
+		{"ffmpeg", `"-i","in.mp4","-vf","scale={a}:-2","out.png"`, `{"a":"32:32,metadata=print:file=x,scale=32"}`, ""},
+		{"ffmpeg", `"-i","in.mp4","{a}"`, `{"a":"l%d.png"}`, ""},
+		{"ffmpeg", `"-i","{a}","out.png"`, `{"a":"l%03d.png"}`, ""},
 		{"curl", `"{a}"`, `{"a":"http://x.test/"}`, "--proto =http,https http://x.test/"},
 	} {
 		call, err := Prepare(blockOf(t, strings.Fields(c.command), c.argv, ""), json.RawMessage(c.arguments))
