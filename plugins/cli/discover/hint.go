@@ -57,6 +57,9 @@ func hints(text, program string, path []string) []hint {
 		}
 	}
 	lines := strings.Split(text, "\n")
+	if listsAlone(lines, program) && len(path) == 0 {
+		found = append(found, hint{args: path})
+	}
 	for i, tail := range append(tails[:len(tails):len(tails)], slices.Concat([]string{"help"}, path)) {
 		for _, whole := range [][]string{tail, slices.Concat(path, tail)} {
 			for _, line := range lines {
@@ -71,6 +74,19 @@ func hints(text, program string, path []string) []hint {
 	}
 	return found
 }
+
+// listsAlone reports whether a line says that the program lists its commands if
+// it is run without arguments: 'Type "prog" to list available commands'.
+func listsAlone(lines []string, program string) bool {
+	for _, line := range lines {
+		if m := typeAlone.FindStringSubmatch(line); m != nil && m[1] == program {
+			return true
+		}
+	}
+	return false
+}
+
+var typeAlone = regexp.MustCompile("(?i)\\b(?:type|run|use) [\"'`]([^\"'` ]+)[\"'`] (?:to (?:list|see|show)|for) (?:an? |the )?(?:all |available |list of )*commands\\b")
 
 // topics matches the list of arguments of --help, such as "--help
 // <simple|list|all>".

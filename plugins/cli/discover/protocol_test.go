@@ -1,6 +1,7 @@
 package discover
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 )
@@ -153,10 +154,16 @@ func TestHints(t *testing.T) {
 		{`Use "--help=all;rm" for more`, "", ""},
 		{`Run "prog help build" for details.`, "test", ""},
 		{`commands  List the commands`, "", ""},
+		{`Runs builtin commands. Type "prog" to list available commands.`, "", "(alone)"},
+		{`Type "prog" to list the commands.`, "build", ""},
+		{`Type "prog" to delete all commands.`, "", ""},
+		{`Type "other" to list available commands.`, "", ""},
+		{`Type prog to list available commands.`, "", ""},
+		{`Run "prog -x" to list available commands.`, "", ""},
 	} {
 		var got []string
 		for _, h := range hints(c.text, program, strings.Fields(c.path)) {
-			got = append(got, spell(h.args))
+			got = append(got, cmp.Or(spell(h.args), "(alone)"))
 		}
 		if strings.Join(got, "|") != c.want {
 			t.Errorf("%s: %q", c.text, got)

@@ -74,6 +74,9 @@ func (l *lister) rows() []*listedCommand {
 		}
 		if ln.dashed() {
 			cur, broken, dash = nil, false, ln.indent
+			if ruledGroup(ln) {
+				dash = -1
+			}
 			continue
 		}
 		if dash >= 0 && ln.indent > dash {
@@ -125,6 +128,13 @@ func block(lines []line) []line {
 		}
 	}
 	return lines
+}
+
+// ruledGroup reports whether a line names a group of commands after two dashes:
+// "-- Indexing".
+func ruledGroup(ln line) bool {
+	name, ok := strings.CutPrefix(ln.body(), "-- ")
+	return ok && name != "" && longestRun(name) <= 3
 }
 
 // label reports whether line i is a heading within the list: a word with a

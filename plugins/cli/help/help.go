@@ -65,6 +65,7 @@ func parse(lines []line, about About, source string) (*model.Command, bool) {
 	named := manName(lines)
 	defs := definitions(lines)
 	usages, skipped := gather(lines, about.Program)
+	usages = append(usages, commandUsages(lines, about.Program)...)
 	p.sections = sections(lines)
 	p.readOptions()
 	p.table.applyTypeMarks()
@@ -74,7 +75,7 @@ func parse(lines []line, about About, source string) (*model.Command, bool) {
 	}
 	p.readCalls(usages)
 	p.define(defs)
-	p.readCommands()
+	p.readCommands(lines)
 	p.takeOptions()
 	p.readArguments()
 	p.describe()
@@ -114,6 +115,9 @@ func (p *parser) readOptions() {
 		}
 		for _, l := range odd {
 			if rest, ok := strings.CutPrefix(l, "--"); ok && strings.TrimLeft(rest, " \t") != rest {
+				if s.topic == commands {
+					continue // "-- Indexing" is the heading of a group
+				}
 				p.cmd.Terminator = true // "--  ends the options"
 				continue
 			}
@@ -217,7 +221,7 @@ func (p *parser) takesCommand() bool {
 
 // readCommands reads the lists of commands. It finds them first by their
 // headings.
-func (p *parser) readCommands() {
+func (p *parser) readCommands(lines []line) {
 	first, last := len(p.sections), -1
 	for i, s := range p.sections {
 		if s.topic == commands {
@@ -235,6 +239,10 @@ func (p *parser) readCommands() {
 			// for them.
 			all = append(all, p.list(s, true)...)
 		}
+	}
+	if len(all) == 0 && p.takesCommand() {
+		all = inlineCommands(lines)
+		p.read += len(all)
 	}
 	p.addCommands(all)
 	p.readBracedCommands()

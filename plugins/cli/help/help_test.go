@@ -2,6 +2,7 @@ package help
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,7 +11,7 @@ import (
 
 // TestLayouts parses each layout.
 func TestLayouts(t *testing.T) {
-	for _, c := range layouts {
+	for _, c := range slices.Concat(layouts, commandLayouts) {
 		t.Run(c.name, func(t *testing.T) {
 			parse := Parse
 			if c.man {

@@ -163,7 +163,7 @@ func (w *walker) operand(nodes []node, i int, at place, sp spec) (string, bool) 
 	}
 	switch {
 	case next.plain():
-		return next.text, !omitted(next.text) || at.optional && i+2 == len(nodes) && !strings.HasSuffix(next.text, "s")
+		return next.text, !omitted(next.text) || sp.names[0] == "-o" || at.optional && i+2 == len(nodes) && !strings.HasSuffix(next.text, "s")
 	case next.open == '{', next.open == '(':
 		return next.string(), at.optional && len(next.alts) > 0 && len(next.alts[0]) > 0 && next.alts[0][0].plain()
 	case next.open == '[' && i+2 == len(nodes) && at.optional:
@@ -271,7 +271,9 @@ func (w *walker) word(n node, at place) {
 		w.call.command, w.call.needed = name, !at.optional
 	}
 	if text == name && at.first {
-		w.call.maybe, w.call.before = name, len(w.call.options)
+		if w.call.maybe = name; w.call.literal == "" {
+			w.call.before = len(w.call.options)
+		}
 	}
 	if text == name && !at.optional && !at.choice && w.call.literal == "" && len(w.call.positionals) == 0 {
 		w.call.literal, w.call.before = name, len(w.call.options)
