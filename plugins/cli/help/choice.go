@@ -194,11 +194,14 @@ func literals(n node) []string {
 // "(start|stop)" are the choices of one argument.
 func (w *walker) list(n node, in place) bool {
 	var all []string
+	paths, camel := true, false
 	for _, alt := range n.alts {
 		if len(alt) != 1 || !alt[0].plain() {
 			return false
 		}
 		all = append(all, alt[0].text)
+		in.repeat = in.repeat || alt[0].repeat && len(n.alts) > 1
+		paths, camel = paths && shape(alt[0].text).Kind == model.Path, camel || camelCase(alt[0].text)
 	}
 	text := strings.Join(all, "|")
 	if len(all) == 1 {
@@ -212,14 +215,22 @@ func (w *walker) list(n node, in place) bool {
 		}
 	}
 	// "(POD | TYPE/NAME)" are placeholders.
-	puts := len(all) > 1 && n.open != '{' && shouted(text)
+	puts := len(all) > 1 && n.open != '{' && (shouted(text) || camel)
 	if c := choices(text); c != nil && !puts && !strings.ContainsAny(text, "<>") {
-		w.call.choices = append(w.call.choices, c...)
+		if n.bare && w.call.literal == "" && len(w.call.positionals) == 0 {
+			w.call.literal, w.call.before = c[0], len(w.call.options) // "prog install|remove PACKAGE"
+		} else if !n.bare {
+			w.call.choices = append(w.call.choices, c...)
+		}
 		w.positional(model.Positional{Name: "choice", Value: model.Value{Kind: model.Enum, Choices: c, Placeholder: text}, Required: !in.optional, Repeatable: in.repeat})
 		return true
 	}
 	if name := lower(all[0]); name != "" && len(all) > 1 && !slices.ContainsFunc(all, omitted) {
-		w.positional(model.Positional{Name: name, Value: model.Value{Kind: model.String, Placeholder: text}, Required: !in.optional, Repeatable: in.repeat})
+		v := model.Value{Kind: model.String, Placeholder: text}
+		if paths {
+			v.Kind = model.Path
+		}
+		w.positional(model.Positional{Name: name, Value: v, Required: !in.optional, Repeatable: in.repeat})
 		return true
 	}
 	return false

@@ -15,6 +15,7 @@ type node struct {
 	alts   [][]node // of a group: the alternatives between its bars
 	repeat bool     // "..." follows
 	glued  bool     // no white space precedes
+	bare   bool     // of a group: it has no brackets in the usage; see joinBars
 	loose  bool     // of a group: white space separates the brackets from the content
 }
 
@@ -32,12 +33,7 @@ type usageParser struct {
 func parseUsage(s string) []node {
 	s = flagGroup.ReplaceAllString(s, "($1)")
 	p := &usageParser{s: strings.ReplaceAll(s, "\u2026", "...")}
-	alts := p.group(0, 0)
-	var all []node
-	for _, a := range alts {
-		all = append(all, a...)
-	}
-	return all
+	return joinBars(p.group(0, 0))
 }
 
 // group parses up to the closing bracket shut, or to the end.

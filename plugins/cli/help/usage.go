@@ -81,12 +81,22 @@ func (g *gatherer) follow(lines []line, i, margin int, inline bool) int {
 				continue
 			}
 			return i
-		case !g.accept(l, margin, inline):
+		case g.depth == 0 && g.program != "" && describedBelow(lines, i), !g.accept(l, margin, inline):
 			return i
 		}
 		lines[i] = line{}
 	}
 	return i
+}
+
+// describedBelow reports whether line i is an option with its description on the
+// next line, as packages of Go print them, and not a part of the usage.
+func describedBelow(lines []line, i int) bool {
+	if !lines[i].dashed() || i+1 == len(lines) || lines[i+1].blank() || lines[i+1].dashed() {
+		return false
+	}
+	below := lines[i+1]
+	return below.indent > lines[i].indent && letter(below.body()[0]) && words(below.body()) > 1 && fits(lines[i].body())
 }
 
 // over reports whether the usage ends at the blank line i.
@@ -119,7 +129,7 @@ func (g *gatherer) accept(l line, margin int, inline bool) bool {
 		if l.indent > margin && strings.HasSuffix(body, ":") {
 			return true
 		}
-		if l.dashed() || strings.HasSuffix(body, ":") || longestRun(calledOnly(body)) > 3 {
+		if l.dashed() || strings.HasSuffix(body, ":") || longestRun(calledOnly(body)) > 3 && !strings.HasSuffix(body, " [flags]") {
 			return false
 		}
 		g.indent = l.indent
@@ -197,12 +207,18 @@ func calledOnly(s string) string {
 func longestRun(s string) int {
 	most, n := 0, 0
 	for _, w := range strings.Fields(s) {
-		if n++; strings.Trim(strings.ToLower(w), "abcdefghijklmnopqrstuvwxyz',.") != "" || shouted(w) && len(w) > 1 {
+		if n++; strings.Trim(strings.ToLower(w), "abcdefghijklmnopqrstuvwxyz',.") != "" || shouted(w) && len(w) > 1 || camelCase(w) {
 			n = 0
 		}
 		most = max(most, n)
 	}
 	return most
+}
+
+// camelCase reports whether a word is one such as inFile or pageNr, which no
+// sentence has.
+func camelCase(w string) bool {
+	return w != "" && w[0] >= 'a' && w[0] <= 'z' && strings.ToLower(w) != w
 }
 
 // words returns the number of plain words at the start of s.

@@ -86,12 +86,13 @@ func (w *walker) walk(nodes []node, at place) {
 			w.call.terminator = true
 		case n.option():
 			i += w.option(nodes, i, at)
-		case n.text == "or" && i > 0:
+		case strings.EqualFold(n.text, "or") && i > 0:
 			i++ // the next word has the same meaning
 			if last := len(w.call.positionals) - 1; last >= 0 && i < len(nodes) && strings.EqualFold(nodes[i].text, "none") {
 				w.call.positionals[last].Required = false
 			}
-		case n.open == 0 && n.glued && i > 0: // "TYPE[.GROUP]/NAME" is one argument
+		case n.prefix() && i+1 < len(nodes) && begunBy(nodes, i+1): // "[NAMESPACE:]FILE"
+		case n.open == 0 && n.glued && i > 0 && !begunBy(nodes, i): // "TYPE[.GROUP]/NAME" is one argument
 		case n.open == 0:
 			at.first = at.optional && i == 0 && len(nodes) > 1
 			w.word(n, at)
