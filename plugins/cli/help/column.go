@@ -102,6 +102,11 @@ func specGap(text string, from int) (start, end int) {
 		if len(rest) < 2 || rest[0] != '-' || !letter(rest[1]) && rest[1] != '-' || strings.HasPrefix(rest, "---") {
 			return start, end
 		}
+		// The value may be a plain word: "-i,  --indent uint  the indentation".
+		if next, _ := gap(rest, 0); next > 0 && text[start-1] == ',' && fits(rest[:next]) {
+			from = end
+			continue
+		}
 		if sp, left, ok := readSpec(rest, false); !ok || left != "" && !leftGap(rest, left) || len(sp.names) == 0 {
 			return start, end
 		}

@@ -49,7 +49,7 @@ func enrich(o *model.Option, desc string) {
 		}
 		return
 	}
-	if v.Kind == model.String && !strings.ContainsAny(v.Placeholder, "[]:=,") {
+	if v.Kind == model.String && !strings.ContainsAny(v.Placeholder, "[]:=,") && !severalMark.MatchString(flat) {
 		if c := listedValues(desc); c != nil {
 			v.Kind, v.Choices = model.Enum, c
 		}
@@ -69,6 +69,9 @@ var (
 	typeMark      = regexp.MustCompile(`(?m)\[(string|number|array|boolean)\]|^(?:type: (string|number|boolean|list)|one or more:|one of:)`)
 	defaultRemark = regexp.MustCompile(`\s\((?:the )?default[^()]*\)`)
 )
+
+// severalMark matches a remark that the value may be several of the listed ones.
+var severalMark = regexp.MustCompile(`(?i)\bseparated? (?:them )?(?:with|by) commas\b`)
 
 // units matches text that shows that a number has a unit, so it is not a plain
 // number.

@@ -183,7 +183,19 @@ func reaches(text string, common int, man bool) bool {
 		return false
 	}
 	rest := strings.Fields(text[common:])
+	if len(rest) == 1 && typeWord(rest[0]) {
+		return true // "-skip string" above its description
+	}
 	return man && len(rest) < 3 || len(rest) == 1 && (shouted(rest[0]) || strings.IndexByte("<[{", rest[0][0]) >= 0)
+}
+
+// typeWord reports whether w is a type as packages of Go print it behind a flag.
+func typeWord(w string) bool {
+	switch w {
+	case "string", "int", "uint", "float", "duration", "value":
+		return true
+	}
+	return false
 }
 
 // several reports whether a line consists of two spellings and their values. In

@@ -170,7 +170,7 @@ func distinct(choices []string) []string {
 
 // choice reports whether c can be a literal value.
 func choice(c string) bool {
-	if c == "" || len(c) > 64 || strings.Contains(c, "...") {
+	if c == "" || len(c) > 64 || c[0] == '@' || strings.Contains(c, "...") { // "@filename" is the content of a file
 		return false
 	}
 	for i := 0; i < len(c); i++ {
