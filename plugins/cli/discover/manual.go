@@ -156,20 +156,27 @@ func present(ctx context.Context, man *prober, names []string) []string {
 			if !installedWith(strings.TrimSpace(line), man.pageOf) {
 				continue
 			}
-			page := filepath.Base(strings.TrimSpace(line))
-			for page != "" {
-				if slices.Contains(chunk, page) && !slices.Contains(found, page) {
-					found = append(found, page)
-					break
-				}
-				page = strings.TrimSuffix(page, filepath.Ext(page))
-				if filepath.Ext(page) == "" && !slices.Contains(chunk, page) {
-					break
-				}
+			if page := pageIn(chunk, strings.TrimSpace(line)); page != "" && !slices.Contains(found, page) {
+				found = append(found, page) // several commands may share a file
 			}
 		}
 	}
 	return found
+}
+
+// pageIn returns the name of a man page that a file contains, without its
+// section and compression, or "" if names do not have it.
+func pageIn(names []string, file string) string {
+	for page := filepath.Base(file); ; {
+		if slices.Contains(names, page) {
+			return page
+		}
+		ext := filepath.Ext(page)
+		if ext == "" {
+			return ""
+		}
+		page = strings.TrimSuffix(page, ext)
+	}
 }
 
 // describes reports whether a man page is about this command and not about
