@@ -128,6 +128,22 @@ runnable`},
 runnable`},
 }
 
+// fileLayouts are usages with names of files as placeholders.
+var fileLayouts = []layout{
+	{name: "endings of files", about: About{Program: "sam"}, text: "Usage: sam [options] <in.bam>|<in.sam> [out.sam.gz]\n", want: `
+<in.bam> path required
+<out.sam.gz> path
+runnable`},
+	{name: "a file with or without compression", about: About{Program: "sam"}, text: "Usage: sam <file.fa|file.fa.gz> [region ...]\n", want: `
+<file.fa|file.fa.gz> string required
+<region> string many
+runnable`},
+	{name: "words with dots that are values", about: About{Program: "p"}, text: "Usage: p {v1.2|v1.3|inner.part} [FILE]\n", want: `
+<choice> enum required
+<file> path
+runnable`},
+}
+
 // valueLayouts are options whose values are in unusual forms.
 var valueLayouts = []layout{
 	{name: "blanks between spellings", about: About{Program: "fmt"}, text: `Printer options:

@@ -11,7 +11,7 @@ import (
 
 // TestLayouts parses each layout.
 func TestLayouts(t *testing.T) {
-	for _, c := range slices.Concat(layouts, commandLayouts, alternativeLayouts, valueLayouts) {
+	for _, c := range slices.Concat(layouts, commandLayouts, alternativeLayouts, fileLayouts, valueLayouts) {
 		t.Run(c.name, func(t *testing.T) {
 			parse := Parse
 			if c.man {

@@ -28,6 +28,9 @@ var kinds = map[string]model.Kind{
 
 var mapping = regexp.MustCompile(`(?i)^(key|name|k|var|field|label|prop|property|variable|header|option|config|id|setting|opt|param|parameter)(=|:)<?(value|val|v|var|string|pattern|path)$`)
 
+// fileName matches placeholders that are the name of a file, as in "in.bam".
+var fileName = regexp.MustCompile(`^(?:file|in|out|input|output)\d*\.[a-z][a-z0-9]*(?:\.[a-z0-9]+)?$`)
+
 // generic are placeholders that name the value. Among choices they are not
 // literal values.
 var generic = map[string]bool{
@@ -102,6 +105,9 @@ func kindOf(p string) model.Kind {
 	if mapping.MatchString(strings.NewReplacer("<", "", ">", "").Replace(low)) {
 		return model.Map
 	}
+	if fileName.MatchString(low) {
+		return model.Path
+	}
 	if strings.ContainsAny(low, "|=,:[") {
 		return model.String
 	}
@@ -145,6 +151,9 @@ func choices(p string) []string {
 	// Words that name kinds or values are not literal.
 	for _, c := range all {
 		low := strings.ToLower(c)
+		if fileName.MatchString(low) {
+			return nil // "file.fa|file.fa.gz"
+		}
 		if _, ok := kinds[low]; ok || generic[low] {
 			return nil
 		}
