@@ -1,7 +1,8 @@
 // Package discover runs a program to learn its commands and options.
 //
 // It only asks for help: its questions are --help and the words that the
-// program's own texts name for this purpose. A question runs without a
+// program's own texts name for this purpose. It runs a program without
+// arguments only if its help says that this lists the commands. A question runs without a
 // terminal, pager, standard input or home directory. No process that it starts
 // outlives its answer. Package help reads the answers; this package decides
 // what to ask next and merges the answers.

@@ -171,6 +171,28 @@ func TestHints(t *testing.T) {
 	}
 }
 
+// TestListsAlone: a program runs without arguments only if its help says that
+// this lists its commands.
+func TestListsAlone(t *testing.T) {
+	for text, want := range map[string]string{
+		`Runs commands. Type "prog" to list available commands.`: "add print",
+		`Runs commands. Type "prog" to start.`:                   "",
+	} {
+		f := newFake(t, `case "$*" in
+--help) printf 'prog [CMD] [OPTIONS]\n  `+text+`\n\nFlags:\n  -f --file=FILE   read this file\n' ;;
+"") echo alone >>"$here/acted"; printf 'prog 1.25\nUsage: prog COMMAND [OPTIONS]\nCommands:\n\n add     add entries\n print   show entries\n' ;;
+*" --help") printf 'Usage: prog %s\n\nOptions:\n  -q, --quiet  Say less\n' "$1" ;;
+esac`)
+		p := f.run()
+		if got := strings.Join(names(p), " "); got != want {
+			t.Errorf("%s: commands %q, want %q", text, got, want)
+		}
+		if ran := f.acted() != ""; ran != (want != "") {
+			t.Errorf("%s: run without arguments: %t", text, ran)
+		}
+	}
+}
+
 // TestFollow checks that the answers to hints are merged.
 func TestFollow(t *testing.T) {
 	f := newFake(t, `case "$*" in
