@@ -346,7 +346,7 @@ func (b *builder) joined(values []value, first int) {
 	for _, v := range values {
 		for _, check := range b.checks {
 			if err := check(nil, v.text[first:]); err != nil {
-				b.failf(v.path, "%v", err)
+				b.failf(v.path, "%v", b.withLine(err))
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package run
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
 	"strings"
 
@@ -73,11 +74,24 @@ func (d *decoder) check(p *tool.Parameter, path, text string) bool {
 	}
 	for _, check := range d.checks {
 		if err := check(p, text); err != nil {
-			d.failf(path, "%v", err)
+			d.failf(path, "%v", d.withLine(err))
 			return false
 		}
 	}
 	return true
+}
+
+// withLine adds to the error of a path outside the directory the line that allows every
+// path.
+func (d *decoder) withLine(err error) error {
+	if outside := (*confine.Error)(nil); !errors.As(err, &outside) {
+		return err
+	}
+	block := "transport"
+	if d.tool.Template != nil {
+		block = "tool"
+	}
+	return fmt.Errorf(`%w, or set paths = "any" in the %s block, which allows every path`, err, block)
 }
 
 // unlikelyPrefixes are texts that a pattern for arguments matches only by accident.
