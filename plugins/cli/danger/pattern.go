@@ -15,6 +15,10 @@ var (
 	firstRuns = []string{"exec", "execute", "eval", "script", "run"}
 	lastLoads = []string{"config", "configuration", "conf", "rc", "rcfile", "rcpath", "settings", "plugin", "plugins", "preload", "require", "loader", "defaults"}
 	anyLoads  = []string{"config", "conf", "rcfile", "plugin", "plugins", "preload"}
+	// negating begin the name of an option that leaves out what it names, and harmless end
+	// the name of one whose value is no program.
+	negating  = []string{"no", "disable", "disabled", "exclude", "ignore", "skip", "without"}
+	harmless  = []string{"lang", "language", "timeout"}
 	anyWrites = []string{"output", "out", "outfile", "outdir", "write", "save", "dump", "log", "logfile", "trace", "report", "dest", "destination", "export", "append", "record"}
 )
 
@@ -54,8 +58,10 @@ func byName(parts []string, o *model.Option) Effect {
 		return slices.ContainsFunc(parts, func(p string) bool { return slices.Contains(list, p) })
 	}
 	switch {
-	case slices.Contains(lastRuns, last(parts)), slices.Contains(firstRuns, parts[0]):
+	case slices.Contains(lastRuns, last(parts)), slices.Contains(firstRuns, parts[0]) && !slices.Contains(harmless, last(parts)):
 		return Runs
+	case slices.Contains(negating, parts[0]) && !namesFile(o) && !has(anyWrites):
+		return ""
 	case slices.Contains(lastLoads, last(parts)), has(anyLoads):
 		return Loads
 	case has(anyWrites) && namesFile(o):
@@ -76,12 +82,42 @@ func namesFile(o *model.Option) bool {
 		switch last(words(strings.ToLower(text))) {
 		case "file", "files", "filename", "path", "dir", "directory", "folder", "outfile", "outdir", "logfile":
 			return true
-		case "format", "level", "type", "mode", "style", "fmt", "encoding", "color", "size":
+		case "format", "level", "type", "mode", "style", "fmt", "encoding", "color", "size", "comma", "separator", "sep", "delimiter", "delim":
 			return false
 		}
 	}
-	first, _, _ := strings.Cut(o.Description, ".")
+	first, _, _ := strings.Cut(inBraces.ReplaceAllString(o.Description, ""), ".")
 	return aboutFiles.MatchString(first) && !strings.Contains(strings.ToLower(first), "format")
+}
+
+// inBraces matches a part of a format, as in "{file}|{line}".
+var inBraces = regexp.MustCompile(`\{[^{}]*\}`)
+
+// inBrackets matches values that a description lists, as in "dialect (sh, bash, dash, ksh)".
+var inBrackets = regexp.MustCompile(`\(([A-Za-z0-9][\w+-]*(?:, [A-Za-z0-9][\w+-]*)+(?:,? (?:or|and) [A-Za-z0-9][\w+-]*)?)\)`)
+
+// leastListed is the least number of values in a list. Two words in brackets may be a remark.
+const leastListed = 3
+
+// Enumerated returns an option as an enum if only its name suggests that it runs a program
+// and its description lists the values. Such an option runs nothing of the caller's choice
+// as long as its value is one of them. It returns all other options as they are.
+func (r *Rules) Enumerated(path []string, o *model.Option) *model.Option {
+	if f, ok := r.judge(path, o); !ok || f.Effect != Runs || f.Evidence != "" || o.Value.Kind != model.String {
+		return o
+	}
+	m := inBrackets.FindStringSubmatch(o.Description)
+	if m == nil {
+		return o
+	}
+	choices := strings.FieldsFunc(m[1], func(r rune) bool { return r == ',' || r == ' ' })
+	choices = slices.DeleteFunc(choices, func(s string) bool { return s == "or" || s == "and" })
+	if len(choices) < leastListed {
+		return o
+	}
+	enum := *o
+	enum.Value.Kind, enum.Value.Choices = model.Enum, choices
+	return &enum
 }
 
 // positional returns Runs if a command has a program among its arguments, as in

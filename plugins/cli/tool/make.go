@@ -107,6 +107,9 @@ func (o *Options) make(p *model.Program, c *model.Command) *Tool {
 	var offered []*model.Option
 	for i := range c.Options {
 		opt := &c.Options[i]
+		if !o.admits(words, opt.Names) {
+			opt = o.Rules.Enumerated(c.Path, opt)
+		}
 		if len(opt.Names) == 0 || t.Ordered && predicate(*opt) {
 			continue
 		}
