@@ -39,6 +39,7 @@ type Tool struct {
 	Command    Command         `json:"command"`
 	AccessFrom string          `json:"access_from,omitempty"`
 	LeftOut    []string        `json:"left_out,omitempty"` // options that are not in the block
+	Written    []string        `json:"written,omitempty"`  // options for files that the program writes, below its directory
 	Outer      []string        `json:"outer,omitempty"`    // options of the whole program that are not in the block
 	Tokens     int             `json:"tokens,omitempty"`   // estimated tokens of the tool in a model's context
 	Block      json.RawMessage `json:"block"`

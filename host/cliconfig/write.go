@@ -132,6 +132,9 @@ func remarks(t *Tool) []string {
 		lines = append(lines, fmt.Sprintf("if it only reads: access = \"read\" here, or junctor wrap --read %q", t.pattern()))
 	}
 	lines = append(lines, t.dangers()...)
+	if len(t.Written) > 0 {
+		lines = append(lines, "writes files below cwd: "+strings.Join(t.Written, ", "))
+	}
 	if n := len(t.LeftOut); n > 0 {
 		lines = append(lines, fmt.Sprintf("options left out (--common 0 includes them): %d, such as %s", n, strings.Join(t.LeftOut[:min(n, leftOutShown)], " ")))
 	}

@@ -67,11 +67,12 @@ type Finding struct {
 // Option returns why an option of the command at path is dangerous. ok is false
 // if the option is not dangerous. One that [Rules.Enumerated] makes an enum is not.
 func (r *Rules) Option(path []string, o *model.Option) (f Finding, ok bool) {
-	return r.judge(path, r.Enumerated(path, o))
+	return r.Freely(path, r.Enumerated(path, o))
 }
 
-// judge returns why an option is dangerous, by the table or by its name.
-func (r *Rules) judge(path []string, o *model.Option) (f Finding, ok bool) {
+// Freely returns why an option is dangerous if it may have any value, by the table or by its
+// name.
+func (r *Rules) Freely(path []string, o *model.Option) (f Finding, ok bool) {
 	if r == nil || len(o.Names) == 0 {
 		return f, false
 	}

@@ -94,6 +94,9 @@ func canWrite(p *Parameter) bool {
 	if p.Role != OptionRole {
 		return p.Role == PositionalRole && slices.Contains(outputNames, strings.ToLower(p.Name))
 	}
+	if p.Writes {
+		return true
+	}
 	name := strings.ToLower(strings.TrimLeft(p.Spelling, "-"))
 	isFile := p.Path || ends(fileWords, p.Value.Placeholder)
 	switch {

@@ -64,7 +64,7 @@ func (o *Options) skips(p *model.Program, c *model.Command) (danger.Finding, boo
 	}
 	for i := range c.Options {
 		opt := &c.Options[i]
-		if f, ok := o.Rules.Option(c.Path, opt); ok && opt.Required && !o.admits(words, opt.Names) {
+		if f, ok := o.Rules.Option(c.Path, opt); ok && opt.Required && !o.admits(words, opt.Names) && !o.writesHere(p, c, opt) {
 			return f, true
 		}
 	}
@@ -113,18 +113,39 @@ func (t *Tool) apply(o *Options, path, words []string) {
 }
 
 // leavesOut reports whether an option is dangerous and not named in Dangerous.
-func (t *Tool) leavesOut(o *Options, words []string, opt *model.Option) bool {
+func (t *Tool) leavesOut(o *Options, p *model.Program, words []string, opt *model.Option) bool {
+	if o.admits(words, opt.Names) {
+		if f, dangerous := o.Rules.Freely(t.Command.Path, opt); dangerous {
+			t.Admitted = append(t.Admitted, f)
+		}
+		return false
+	}
 	f, dangerous := o.Rules.Option(t.Command.Path, opt)
 	switch {
 	case !dangerous:
 		return false
-	case o.admits(words, opt.Names):
-		t.Admitted = append(t.Admitted, f)
+	case o.writesHere(p, t.Command, opt):
+		t.Banned = append(t.Banned, opt.Names...) // a free argument is no checked path
+		t.Written = append(t.Written, opt.Names[0])
 		return false
 	}
 	t.Unsafe = append(t.Unsafe, f)
 	t.Banned = append(t.Banned, opt.Names...)
 	return true
+}
+
+// writesHere reports whether an option is a file that a tool which writes anyway may write in
+// the working directory. The table decides about the options that it has.
+func (o *Options) writesHere(p *model.Program, c *model.Command, opt *model.Option) bool {
+	return o.Confined && o.Rules.Output(c.Path, opt) && o.access(p, c, nil).Kind != Read
+}
+
+// written makes a parameter the path of a file that the program writes.
+func (p *Parameter) written() {
+	p.Path, p.Writes, p.Content = true, true, danger.Content{}
+	if p.Value.Kind == model.String {
+		p.Value.Kind = model.Path
+	}
 }
 
 // names reports whether Dangerous names an option without a wildcard. Such an
@@ -152,7 +173,7 @@ func (o *Options) chosenDangerous(p *model.Program, commands []*model.Command) (
 			patterns := patternsFor([]string{element}, words)
 			for j := range c.Options {
 				opt := &c.Options[j]
-				if f, ok := o.Rules.Option(c.Path, opt); ok && matchesOption(patterns, opt.Names) && !o.admits(words, opt.Names) {
+				if f, ok := o.Rules.Option(c.Path, opt); ok && matchesOption(patterns, opt.Names) && !o.admits(words, opt.Names) && !o.writesHere(p, c, opt) {
 					return i, f
 				}
 			}
@@ -220,7 +241,7 @@ func (t *Tool) restrict(o *Options, b *Block) {
 			names[0] = p.ValueOf
 		}
 		p.classifyBlock(o.Rules, path)
-		if f, ok := o.Rules.Option(path, &model.Option{Names: names, Description: p.Description, Value: p.Value}); names[0] != "" && ok {
+		if f, ok := o.Rules.Freely(path, &model.Option{Names: names, Description: p.Description, Value: p.Value}); names[0] != "" && ok {
 			t.Admitted = append(t.Admitted, f)
 		}
 	}

@@ -52,6 +52,9 @@ func (t *Tool) JSON(withModel bool) json.RawMessage {
 		if len(t.LeftOut) > 0 {
 			m.set("left_out", t.LeftOut)
 		}
+		if len(t.Written) > 0 {
+			m.set("written", t.Written)
+		}
 		if len(t.Outer) > 0 {
 			m.set("outer", t.Outer)
 		}

@@ -117,7 +117,7 @@ func (o *Options) make(p *model.Program, c *model.Command) *Tool {
 			t.addOuter(o, opt)
 			continue
 		}
-		if !o.offers(c.Path, opt) || listed.covers(opt) || t.leavesOut(o, words, opt) {
+		if !o.offers(c.Path, opt) || listed.covers(opt) || t.leavesOut(o, p, words, opt) {
 			continue
 		}
 		offered = append(offered, opt)
@@ -134,6 +134,9 @@ func (o *Options) make(p *model.Program, c *model.Command) *Tool {
 			}
 			param.classify(o.Rules, c.Path, names...)
 			param.mapped()
+			if slices.Contains(t.Written, opt.Names[0]) {
+				param.written()
+			}
 			for _, name := range names {
 				spelled[name] = param.Name
 			}
@@ -146,6 +149,7 @@ func (o *Options) make(p *model.Program, c *model.Command) *Tool {
 	t.lowerAccess()
 	t.Idempotent = matchesAny(o.Idempotent, words)
 	t.LeftOut = spellings(left)
+	t.Written = slices.DeleteFunc(t.Written, func(name string) bool { return slices.Contains(t.LeftOut, name) })
 	t.note = leftOut(offered, left)
 	t.Description = describe(p.Name, t)
 	t.finish()

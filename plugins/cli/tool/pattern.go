@@ -159,7 +159,7 @@ func (o *Options) admitsAny(p *model.Program, c *model.Command) bool {
 		names = append(names, v.Name)
 	}
 	for i := range c.Options {
-		if _, ok := o.Rules.Option(c.Path, &c.Options[i]); ok {
+		if _, ok := o.Rules.Freely(c.Path, &c.Options[i]); ok {
 			names = append(names, c.Options[i].Names...)
 		}
 	}

@@ -65,6 +65,7 @@ type Tool struct {
 	Banned                        []string         // dangerous options that free arguments must not contain
 	Unsafe                        []danger.Finding // dangerous options that are not offered
 	Admitted                      []danger.Finding // dangerous options that are offered because the configuration names them
+	Written                       []string         // offered options for files that the program writes, which must be within the working directory
 	Ordered                       bool             // its options act in their order and the table does not know them, so they are not offered
 	Confined                      bool             // paths must stay within the working directory
 	ReadsOnly                     bool             // the wall lets it change nothing, although it does not count as reading, because of its paths or a dangerous option
@@ -115,6 +116,7 @@ type Parameter struct {
 	Pattern *regexp.Regexp // every value must match it completely; may be nil
 
 	Path    bool           // the value is a path, by its type or its name
+	Writes  bool           // the value is a file that the program writes, by its name
 	Content danger.Content // what the table of programs says about the value
 	// File is set if the value goes into a file, whose path the program gets.
 	File bool
