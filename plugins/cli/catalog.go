@@ -48,7 +48,7 @@ func newCatalog(set *settings, p programs) *catalog {
 		done: make(chan struct{}), published: make(chan struct{}),
 		options: tool.Options{
 			Globals: set.Globals, Omit: set.Omit, Commands: set.Only, Read: set.Read, Write: set.Write, Destructive: set.Destructive,
-			Idempotent: set.Idempotent, Stdin: set.Stdin,
+			Idempotent: set.Idempotent, Stdin: set.Stdin != nil && *set.Stdin, NoStdin: set.Stdin != nil && !*set.Stdin,
 			Brief: set.Describe != "full", Common: set.Common, Only: set.Options,
 			Dangerous: set.Dangerous,
 		},

@@ -46,7 +46,7 @@ type settings struct {
 	Sandbox  *wall.Settings `hcl:"sandbox,block" doc:"What the program may reach beside the system's files and cwd. Linux enforces it with Landlock and seccomp. With the block, the server does not start where the kernel cannot enforce it."`
 	Limits   *tool.Limits   `hcl:"limits,block" doc:"Resource limits for each process of a run. Only Linux supports them."`
 
-	Stdin     bool   `hcl:"stdin" doc:"Whether discovered tools have a parameter stdin with the text of standard input." default:"false"`
+	Stdin     *bool  `hcl:"stdin,optional" doc:"Whether discovered tools have a parameter stdin with the text of standard input. By default those have it whose help says that the program reads data from standard input."`
 	Args      string `hcl:"args,optional" doc:"A regular expression. With it discovered tools have a list args of further arguments, each of which it must match completely. It admits an argument with a leading dash only if it names the dash: \".*\" admits none."`
 	Output    string `hcl:"output" doc:"How standard output is read: auto is text if it is UTF-8, else binary; json and jsonl are parsed, and an error if they are not JSON; lines, tsv (fields between tabs) and table (columns below a header) become lists; image and audio are content that a model sees or hears." default:"auto" enum:"auto,text,json,jsonl,lines,tsv,table,image,audio,binary"`
 	Select    string `hcl:"select,optional" doc:"The part of JSON output that is the result, such as \".items[].name\": members (.name or [\"any name\"]), elements ([0]) and every element of a list ([])."`
@@ -140,7 +140,7 @@ func (s *settings) checkDiscovery() []error {
 	if !s.discovers() && s.Args != "" {
 		errs = append(errs, sdk.AttrErrorf("args", "applies to discovered commands only; write the arguments of a tool block into its argv"))
 	}
-	if !s.discovers() && s.Stdin {
+	if !s.discovers() && s.Stdin != nil && *s.Stdin {
 		errs = append(errs, sdk.AttrErrorf("stdin", "applies to discovered commands only; a tool block has its own attribute stdin"))
 	}
 	return errs

@@ -62,6 +62,14 @@ func (r *Rules) OrStdin(path []string, name string) (unless []string, ok bool) {
 	return found.unless, true
 }
 
+// MayRead reports whether a command may get a text as its standard input without a line of
+// the configuration, if its help says that it reads one. It is true for programs that the
+// table does not have, and for those that only read. About others the table says more: many
+// take commands from standard input.
+func (r *Rules) MayRead(path []string) bool {
+	return r != nil && (len(r.rows) == 0 || r.Is(path, "read"))
+}
+
 // PairOptions returns the options of a command with a name and a value, as --arg of jq.
 func (r *Rules) PairOptions(path []string) []string {
 	if r == nil {

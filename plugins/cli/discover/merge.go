@@ -27,6 +27,7 @@ func (w *walk) join(n *node, other *model.Command) {
 	}
 	c.Terminator = c.Terminator || other.Terminator
 	c.Numbered = c.Numbered || other.Numbered
+	c.Stdin = c.Stdin || other.Stdin
 	if len(c.Conflicts) == 0 {
 		c.Conflicts = other.Conflicts
 	}

@@ -62,6 +62,7 @@ func parse(lines []line, about About, source string) (*model.Command, bool) {
 	}
 	p.man = p.man || isManPage(lines)
 	p.cmd.Numbered = slices.ContainsFunc(lines, func(l line) bool { return strings.Contains(l.text, "-") && numbered.MatchString(l.text) })
+	p.cmd.Stdin = readsStdin(lines)
 	named := manName(lines)
 	defs := definitions(lines)
 	usages, skipped := gather(lines, about.Program)

@@ -47,6 +47,8 @@ type Command struct {
 	Terminator bool `json:"terminator,omitempty"`
 	// Numbered is true if a dash with a number is an option, such as -5 of head.
 	Numbered bool `json:"numbered,omitempty"`
+	// Stdin is true if the help says that the command reads data from standard input.
+	Stdin bool `json:"stdin,omitempty"`
 	// Conflicts are sets of option names. A call may use at most one option of
 	// each set.
 	Conflicts [][]string `json:"conflicts,omitempty"`

@@ -85,13 +85,13 @@ func (b *builder) separates() bool {
 }
 
 // positionals places values that no "--" precedes. It rejects values that begin
-// with a dash, except numbers that cannot be an option.
+// with a dash, except numbers that cannot be an option, and "-" for standard input.
 func (b *builder) positionals(values []value) {
 	for _, v := range values {
 		switch {
 		case slices.Contains(b.tool.Operators, v.text):
 			b.failf(v.path, "must not be %q, which the program takes for an operator", v.text)
-		case !strings.HasPrefix(v.text, "-"), v.number && b.numbersAreValues():
+		case !strings.HasPrefix(v.text, "-"), v.stdin, v.number && b.numbersAreValues():
 			b.add(v.text)
 		case b.tool.Template != nil && b.tool.NoTerminator:
 			b.failf(v.path, `must not begin with a dash: the program would take it for an option, also behind "--"`)
@@ -189,7 +189,7 @@ func (b *builder) valued(p *tool.Parameter, v value) {
 		b.add(p.Spelling + v.text)
 	case p.Value.Equals, p.Value.Optional:
 		b.add(p.Spelling + "=" + v.text)
-	case !strings.HasPrefix(v.text, "-"):
+	case !strings.HasPrefix(v.text, "-"), v.stdin:
 		b.add(p.Spelling, v.text)
 	case long && !b.tool.NoEquals:
 		b.add(p.Spelling + "=" + v.text)

@@ -42,12 +42,16 @@ type argument struct {
 	values []value // of everything else
 }
 
+// empty reports whether the argument is a list without elements.
+func (g *argument) empty() bool { return g != nil && g.param.Several() && len(g.values) == 0 }
+
 // A value is one text to place in the argument list.
 type value struct {
 	text    string
 	bare    bool   // the option is given without its value
 	negated bool   // the negation of the option is given
 	number  bool   // the text is a number
+	stdin   bool   // the text is "-", and the call gives standard input
 	path    string // of the value in the arguments, for errors
 }
 
@@ -61,6 +65,21 @@ type decoder struct {
 
 // given reports whether the call has an argument that is not null.
 func (d *decoder) given(name string) bool { return !isNull(d.members[name]) }
+
+// gives reports whether the tool has a property that is no parameter, and the call gives it.
+func (d *decoder) gives(name string) bool { return d.special(name) && d.given(name) }
+
+// except names what a call may give in place of a file.
+func (d *decoder) except(p *tool.Parameter) string {
+	others := slices.Clone(p.StdinUnless)
+	if d.tool.Stdin {
+		others = append(others, tool.StdinName)
+	}
+	if len(others) == 0 {
+		return ""
+	}
+	return ", except with " + strings.Join(others, " or ")
+}
 
 func (d *decoder) failf(path, format string, args ...any) {
 	d.problems = append(d.problems, Problem{Path: path, Reason: fmt.Sprintf(format, args...)})
@@ -102,8 +121,8 @@ func (d *decoder) arguments(raw json.RawMessage) (all map[string]*argument, free
 		p := &d.tool.Parameters[i]
 		if _, ok := members[p.Name]; p.Required && (!ok || isNull(members[p.Name])) {
 			d.failf(p.Name, "is required")
-		} else if p.OrStdin && !d.given(p.Name) && !d.tool.Gives(p.StdinUnless, d.given) {
-			d.failf(p.Name, "is required, except with %s: without it the program reads standard input, which is empty", strings.Join(p.StdinUnless, " or "))
+		} else if p.OrStdin && (!d.given(p.Name) || all[p.Name].empty()) && !d.gives(tool.StdinName) && !d.tool.Gives(p.StdinUnless, d.given) {
+			d.failf(p.Name, "is required%s: without it the program reads standard input, which is empty", d.except(p))
 		}
 	}
 	if d.tool.StdinRequired && !d.given(tool.StdinName) {
@@ -238,7 +257,8 @@ func (d *decoder) one(p *tool.Parameter, path string, raw json.RawMessage) (v va
 		text = "./" + text // a file with this name exists, and the program must not take it for an address
 	}
 	number := p.Value.Kind == model.Integer || p.Value.Kind == model.Number
-	return value{text: text, path: path, number: number}, ok
+	stdin := text == "-" && p.MayBeStdin() && d.gives(tool.StdinName)
+	return value{text: text, path: path, number: number, stdin: stdin}, ok
 }
 
 func (d *decoder) text(path string, raw json.RawMessage) (text string, ok bool) {

@@ -25,8 +25,9 @@ type Options struct {
 	Commands                             []string // patterns for the commands that were selected; empty for all
 	Read, Write, Destructive, Idempotent []string // patterns for paths
 
-	Stdin bool
-	Free  *regexp.Regexp
+	Stdin   bool // every tool has a parameter stdin
+	NoStdin bool // no tool has; without both, those have it whose programs read standard input
+	Free    *regexp.Regexp
 
 	Brief  bool     // shorten descriptions
 	Only   []string // options to offer, as "PATH OPTION" or "OPTION"; empty for the common ones
@@ -94,10 +95,11 @@ func (o *Options) make(p *model.Program, c *model.Command) *Tool {
 	t := &Tool{Command: c, Stdin: o.Stdin, Free: o.Free, Brief: o.Brief}
 	words := o.words(p, c)
 	t.applyRules(o, words)
+	t.addStdin(o)
 	listed := o.expression(t, c.Path, words)
 	t.Ordered = listed == nil && expression(c)
 	taken := properties{}
-	if o.Stdin {
+	if t.Stdin {
 		taken[StdinName] = true
 	}
 	if o.Free != nil {
@@ -156,22 +158,6 @@ func (o *Options) make(p *model.Program, c *model.Command) *Tool {
 	return t
 }
 
-// needInput requires a positional without which the program would read standard
-// input, which is empty: its answer would be about nothing.
-func (t *Tool) needInput(p *Parameter, o *Options, name string) {
-	unless, ok := o.Rules.OrStdin(t.Command.Path, name)
-	if !ok || o.Stdin || o.Free != nil {
-		return
-	}
-	for i := range t.Parameters {
-		if q := &t.Parameters[i]; q.Role == OptionRole && slices.Contains(unless, q.Spelling) {
-			p.StdinUnless = append(p.StdinUnless, q.Spelling)
-		}
-	}
-	p.OrStdin = true
-	p.Required = p.Required || len(p.StdinUnless) == 0
-}
-
 // addPositionals adds the parameters of the positionals, and of the expression at the end.
 func (o *Options) addPositionals(t *Tool, listed *Expression, taken properties) {
 	c := t.Command
@@ -190,6 +176,7 @@ func (o *Options) addPositionals(t *Tool, listed *Expression, taken properties) 
 		t.needInput(&param, o, "<"+pos.Name+">")
 		t.Parameters = append(t.Parameters, param)
 	}
+	t.replaceByStdin(o)
 	if listed != nil {
 		t.Parameters = append(t.Parameters, listed.parameter())
 	}

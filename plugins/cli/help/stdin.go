@@ -1,0 +1,56 @@
+package help
+
+import (
+	"regexp"
+	"strings"
+)
+
+var (
+	// namesStdin matches a mention of standard input.
+	namesStdin = regexp.MustCompile(`(?i)\b(stdin|standard[- ]input)\b`)
+	// noStdin matches a sentence about standard input that is no input for the program: it
+	// belongs to another process, is a terminal, or is left alone.
+	noStdin = regexp.MustCompile(`(?i)\b(attach(es|ed)?|detach|keep|terminal|tty|close[sd]?|ignores?|ignored|container|never|nostdin|no-stdin|(do|does|is|are|will) not|don't|doesn't|isn't)\b|/dev/null`)
+	// stdinCommands matches a sentence in which standard input is more than data: names of
+	// files, which no check sees, commands, or a secret.
+	stdinCommands = regexp.MustCompile(`(?i)\b(names|lists? of|paths|arguments?|args|options|commands?|scripts?|programs?|execut\w+|runs?|running|eval\w*|interpret\w*|interactiv\w*|macros?|statements?|quer(y|ies)|password|passphrase|passwd|pin|secrets?|tokens?|credentials?|confirm\w*|answers?|repl|shell)\b`)
+)
+
+// readsStdin reports whether a help says that the program reads data from standard input. It
+// returns false if one of its sentences has another use for standard input.
+func readsStdin(lines []line) bool {
+	found := false
+	for i, l := range lines {
+		if !namesStdin.MatchString(l.text) {
+			continue
+		}
+		switch s := around(lines, i); {
+		case noStdin.MatchString(s):
+		case stdinCommands.MatchString(s):
+			return false
+		default:
+			found = true
+		}
+	}
+	return found
+}
+
+// around returns the sentence of a line with standard input, which may begin on the line
+// before and end on the next one.
+func around(lines []line, i int) string {
+	before, after := "", ""
+	if i > 0 && !lines[i].dashed() {
+		before = lines[i-1].text + " "
+	}
+	if i+1 < len(lines) && !lines[i+1].dashed() {
+		after = " " + lines[i+1].text
+	}
+	at := namesStdin.FindStringIndex(lines[i].text)
+	before += lines[i].text[:at[0]]
+	after = lines[i].text[at[0]:] + after
+	before = before[strings.LastIndex(before, ". ")+1:]
+	if stop := strings.Index(after, ". "); stop >= 0 {
+		after = after[:stop]
+	}
+	return before + after
+}
