@@ -49,9 +49,12 @@ func newCatalog(set *settings, p programs) *catalog {
 		options: tool.Options{
 			Globals: set.Globals, Omit: set.Omit, Commands: set.Only, Read: set.Read, Write: set.Write, Destructive: set.Destructive,
 			Idempotent: set.Idempotent, Stdin: set.Stdin != nil && *set.Stdin, NoStdin: set.Stdin != nil && !*set.Stdin,
-			Brief: set.Describe != "full", Common: set.Common, Only: set.Options,
+			Brief: set.Describe != "full", Common: set.common(), Only: set.Options,
 			Dangerous: set.Dangerous,
 		},
+	}
+	if set.Common == nil {
+		c.options.Budget = tool.BudgetDefault
 	}
 	about(&c.options, set, p.program)
 	if set.Args != "" {

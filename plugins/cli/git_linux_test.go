@@ -29,7 +29,7 @@ func TestGitFitsTheTokenBudget(t *testing.T) {
 			t.Skip(program + " is not installed")
 		}
 	}
-	set := &settings{Command: []string{"git"}, Only: []string{"log", "diff", "status", "show"}, Common: 20}
+	set := &settings{Command: []string{"git"}, Only: []string{"log", "diff", "status", "show"}}
 	p, err := discover.Run(t.Context(), discover.Options{Command: set.Command, Only: set.Only, Env: os.Environ(), Depth: 3})
 	if err != nil {
 		t.Fatal(err)

@@ -26,7 +26,7 @@ type settings struct {
 	Omit    []string `hcl:"omit,optional" doc:"Options not to offer, such as \"--force\"."`
 
 	Describe string   `hcl:"describe,optional" doc:"The length of the descriptions of discovered tools: brief has the first sentence of each description, full has up to 200 characters for each option. The default is brief." enum:"brief,full"`
-	Common   int      `hcl:"common" doc:"How many options a discovered tool offers. Options in the usage or in an example of the help come first, then those that the help mentions most often. 0 is all." default:"20"`
+	Common   *int     `hcl:"common,optional" doc:"How many options a discovered tool offers. Options in the usage or in an example of the help come first, then those with a letter and a long name, then those that the help mentions most often. 0 is all. The default is 20, and for the only tool of a program as many as take about 2500 tokens."`
 	Options  []string `hcl:"options,optional" doc:"The options to offer, such as \"log --oneline\", \"log *\" or, for every command, \"--format\". Commands that no element matches offer the common options."`
 
 	Dangerous []string `hcl:"dangerous,optional" doc:"Options and commands to offer although they run programs, access files outside cwd or load configuration, such as \"--output\", \"log --output\" or \"exec\". By default none."`
@@ -72,7 +72,7 @@ func (s *settings) Validate() error {
 	for _, n := range []struct {
 		path         string
 		value, least int
-	}{{"depth", s.Depth, 1}, {"parallel", s.Parallel, 1}, {"max_stderr", s.MaxStderr, 0}, {"common", s.Common, 0}} {
+	}{{"depth", s.Depth, 1}, {"parallel", s.Parallel, 1}, {"max_stderr", s.MaxStderr, 0}, {"common", s.common(), 0}} {
 		if n.value < n.least {
 			failf(n.path, "must be at least %d", n.least)
 		}
@@ -94,6 +94,14 @@ func (s *settings) Validate() error {
 		}
 	}
 	return errors.Join(append(errs, tool.CheckBlocks(s.Tools, s.Command))...)
+}
+
+// common returns the number of options of a discovered tool.
+func (s *settings) common() int {
+	if s.Common == nil {
+		return tool.CommonDefault
+	}
+	return *s.Common
 }
 
 // checkSelect checks an attribute select beside its output. prefix precedes its path.

@@ -31,7 +31,7 @@ func (o *Options) choose(path, words []string, options []*model.Option) (chosen,
 	ranked := slices.Clone(options)
 	known := o.Rules.Common(path)
 	slices.SortStableFunc(ranked, func(a, b *model.Option) int { return rank(b, known) - rank(a, known) })
-	common := ranked[:o.Common]
+	common := ranked[:o.limit(ranked, known)]
 	for _, opt := range options {
 		if opt.Required || slices.Contains(common, opt) || o.names(words, opt) {
 			chosen = append(chosen, opt)
@@ -42,15 +42,69 @@ func (o *Options) choose(path, words []string, options []*model.Option) (chosen,
 	return chosen, left
 }
 
+// limit returns how many of the ranked options the tool offers: Common, or as many as fit into
+// Budget for the only tool of a program. A list of the table is not extended.
+func (o *Options) limit(ranked []*model.Option, known []string) int {
+	if !o.single || len(known) > 0 {
+		return o.Common
+	}
+	t := &Tool{Brief: o.Brief}
+	left := o.Budget * bytesPerToken
+	for i, opt := range ranked {
+		p := Parameter{Name: strings.TrimLeft(opt.Names[0], "-"), Role: OptionRole, Spelling: opt.Names[0], Negation: opt.Negation, Description: opt.Description, Value: opt.Value, Repeatable: opt.Repeatable}
+		left -= len(p.Name) + len(render(t.schemaOf(&p))) + len(`"":,`)
+		if left < 0 {
+			return max(i, o.Common)
+		}
+	}
+	return len(ranked)
+}
+
+const (
+	// BudgetDefault is the estimated number of tokens for the options of a program's only tool.
+	BudgetDefault = 2500
+
+	bytesPerToken = 4
+	namesMost     = 60      // number of names of options that a description adds
+	namesBytes    = 200 * 4 // their size
+	namesAll      = 300 * 4 // their size in all tools of a program
+)
+
+// others returns the sentence with the names of options that a tool leaves out because they
+// are not common, the most common ones first. tools is the number of tools, which share the space.
+func (o *Options) others(path, words []string, left []*model.Option, tools int) string {
+	if len(left) == 0 || len(patternsFor(o.Only, words)) > 0 {
+		return ""
+	}
+	room := min(namesBytes, namesAll/max(tools, 1))
+	text := " With common = 0 in the transport block also:"
+	if room < 2*len(text) {
+		return ""
+	}
+	left = slices.Clone(left)
+	known := o.Rules.Common(path)
+	slices.SortStableFunc(left, func(a, b *model.Option) int { return rank(b, known) - rank(a, known) })
+	for i, opt := range left {
+		if i == namesMost || len(text)+len(opt.Names[0]) > room {
+			return text + " …"
+		}
+		text += " " + opt.Names[0]
+	}
+	return text + "."
+}
+
 // rank rates how common an option is. Options of the whole program that are offered come
 // first, then those that the table calls common, then options in a usage line or an
-// example. The others are rated by the number of lines that mention them, plus 2 for a
-// one-letter spelling.
+// example, then those with a letter and a long name. The others are rated by the number of
+// lines that mention them, plus 2 for a one-letter spelling.
 func rank(opt *model.Option, known []string) int {
-	const shown, letter, most = 100, 2, 20
+	const shown, both, letter, most = 100, 30, 2, 20
 	r := min(opt.Mentions, most)
 	if slices.ContainsFunc(opt.Names, func(name string) bool { return len(name) == 2 && name[0] == '-' }) {
 		r += letter
+		if strings.HasPrefix(opt.Names[0], "--") {
+			r += both
+		}
 	}
 	if opt.Shown {
 		r += shown

@@ -137,11 +137,70 @@ func TestBriefDescriptions(t *testing.T) {
 	program := manyOptions()
 	program.Root.Commands[0].Description = long + ". " + long + "."
 	made := FromProgram(program, Options{Brief: true, Common: 3})[0]
-	if n := len(made.Description); n > briefDescription+len("…") || !strings.HasSuffix(made.Description, "Runs prog big. Offers 4 of 30 options.") {
+	short, _, _ := strings.Cut(made.Description, " With common = 0")
+	if n := len(short); n > briefDescription+len("…") || !strings.HasSuffix(short, "Runs prog big. Offers 4 of 30 options.") {
 		t.Errorf("%d bytes: %q", n, made.Description)
 	}
 	// The result is deterministic.
 	if again := FromProgram(program, Options{Brief: true, Common: 3})[0]; string(again.JSON(true)) != string(made.JSON(true)) {
 		t.Errorf("%s\n%s", made.JSON(true), again.JSON(true))
+	}
+}
+
+// TestOnlyToolHasMoreOptions checks how many options the only tool of a program offers, and
+// how its description names the others.
+func TestOnlyToolHasMoreOptions(t *testing.T) {
+	program := func(options, tools int) *model.Program {
+		root := &model.Command{}
+		for i := range tools {
+			c := command(fmt.Sprintf("c%d", i))
+			for j := range options {
+				c.Options = append(c.Options, model.Option{Names: []string{fmt.Sprintf("--some-option-%03d", j)}, Description: strings.Repeat("Says much ", 10), Value: model.Value{Kind: model.String}})
+			}
+			c.Options[options-1].Names = append(c.Options[options-1].Names, "-x")
+			c.Options[0].Mentions = 20
+			root.Commands = append(root.Commands, c)
+		}
+		return &model.Program{Name: "prog", Root: root}
+	}
+	automatic := Options{Brief: true, Common: CommonDefault, Budget: BudgetDefault}
+	small := automatic
+	small.Budget = 10
+	for _, c := range []struct {
+		name           string
+		options, tools int
+		with           Options
+		least, most    int
+		names          string // in the description
+	}{
+		{"all fit", 40, 1, automatic, 40, 40, ""},
+		{"many", 300, 1, automatic, 40, 100, "With common = 0 in the transport block also: --some-option-"},
+		{"a small budget", 300, 1, small, 20, 20, "also: --some-option-"},
+		{"two tools", 40, 2, automatic, 20, 20, "also: --some-option-"},
+		{"an explicit number", 40, 1, Options{Common: 5}, 5, 5, "also: --some-option-"},
+		{"all by an explicit number", 300, 1, Options{}, 300, 300, ""},
+		{"options by name", 40, 1, Options{Only: []string{"--some-option-001"}, Common: 20, Budget: BudgetDefault}, 1, 1, "!With common"},
+		{"no room for names", 40, 50, automatic, 20, 20, "!With common"},
+	} {
+		made := FromProgram(program(c.options, c.tools), c.with)[0]
+		if n := len(made.Parameters); n < c.least || n > c.most {
+			t.Errorf("%s: %d options, want %d to %d", c.name, n, c.least, c.most)
+		}
+		if size := len(made.Input); c.with.Budget == BudgetDefault && size > 4*BudgetDefault+200 {
+			t.Errorf("%s: the schema has %d bytes", c.name, size)
+		}
+		unwanted, absent := strings.CutPrefix(c.names, "!")
+		if strings.Contains(made.Description, unwanted) == absent {
+			t.Errorf("%s: %s", c.name, made.Description)
+		}
+		if size := len(made.Description); size > briefDescription+namesBytes+len("…") {
+			t.Errorf("%s: the description has %d bytes", c.name, size)
+		}
+		if len(made.Parameters) < c.options && len(c.with.Only) == 0 && (made.Parameter("some-option-000") == nil || made.Parameter(fmt.Sprintf("some-option-%03d", c.options-1)) == nil) {
+			t.Errorf("%s: an option with a letter, or one that is named often, is left out", c.name)
+		}
+		if block := Record(made); strings.Contains(block.Description, "With common") || strings.Contains(block.Description, "Offers") {
+			t.Errorf("%s: a tool block has the sentence: %s", c.name, block.Description)
+		}
 	}
 }

@@ -38,7 +38,7 @@ func describe(program string, t *Tool) string {
 	} else {
 		text = cut(text, limit-len(runs)-16-len(t.note)) + " Runs " + runs + "."
 	}
-	return text + t.note + exclusive(t.Conflicts)
+	return text + t.note + t.others + exclusive(t.Conflicts)
 }
 
 // exclusive returns a sentence for each set of conflicting parameters.

@@ -32,6 +32,9 @@ type Options struct {
 	Brief  bool     // shorten descriptions
 	Only   []string // options to offer, as "PATH OPTION" or "OPTION"; empty for the common ones
 	Common int      // number of options of a tool if Only does not apply; 0 for all
+	Budget int      // estimated tokens of the options of a program's only tool, in place of Common if more fit; may be 0
+	single bool     // the program has one tool, and a Budget applies
+	tools  int      // number of tools of the program
 
 	Command    []string      // the program with its fixed arguments; may be nil
 	Executable string        // its resolved file, if known
@@ -49,11 +52,15 @@ const (
 
 // FromProgram returns a tool for each runnable command that is not dangerous.
 func FromProgram(p *model.Program, o Options) []*Tool {
+	commands := slices.DeleteFunc(runnable(p), func(c *model.Command) bool {
+		_, skipped := o.skips(p, c)
+		return skipped
+	})
+	o.tools = len(commands)
+	o.single = o.tools == 1 && o.Budget > 0
 	var tools []*Tool
-	for _, c := range runnable(p) {
-		if _, skipped := o.skips(p, c); !skipped {
-			tools = append(tools, o.make(p, c))
-		}
+	for _, c := range commands {
+		tools = append(tools, o.make(p, c))
 	}
 	nameTools(p.Name, tools)
 	return tools
@@ -152,7 +159,7 @@ func (o *Options) make(p *model.Program, c *model.Command) *Tool {
 	t.Idempotent = matchesAny(o.Idempotent, words)
 	t.LeftOut = spellings(left)
 	t.Written = slices.DeleteFunc(t.Written, func(name string) bool { return slices.Contains(t.LeftOut, name) })
-	t.note = leftOut(offered, left)
+	t.note, t.others = leftOut(offered, left), o.others(c.Path, words, left, o.tools)
 	t.Description = describe(p.Name, t)
 	t.finish()
 	return t

@@ -12,7 +12,7 @@ import (
 // and edit it.
 func Record(t *Tool) Block {
 	b := Block{
-		Name: t.Name, Description: strings.TrimSuffix(strings.TrimSuffix(t.Description, exclusive(t.Conflicts)), t.note), Access: t.Access.Kind, Idempotent: t.Idempotent, Stdin: t.Stdin,
+		Name: t.Name, Description: strings.TrimSuffix(t.Description, t.note+t.others+exclusive(t.Conflicts)), Access: t.Access.Kind, Idempotent: t.Idempotent, Stdin: t.Stdin,
 	}
 	var argv []string
 	for _, word := range t.Command.Path {

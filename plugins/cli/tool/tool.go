@@ -79,6 +79,7 @@ type Tool struct {
 	LeftOut []string // options that could be offered but are not common enough
 	Outer   []string // options of the whole program that could be offered
 	note    string   // the sentence about LeftOut in the description
+	others  string   // the sentence with the names of LeftOut
 }
 
 // A Role is the place of a parameter in the argument list.
