@@ -13,7 +13,8 @@ var (
 	noStdin = regexp.MustCompile(`(?i)\b(attach(es|ed)?|detach|keep|terminal|tty|close[sd]?|ignores?|ignored|container|never|nostdin|no-stdin|(do|does|is|are|will) not|don't|doesn't|isn't)\b|/dev/null`)
 	// stdinCommands matches a sentence in which standard input is more than data: names of
 	// files, which no check sees, commands, or a secret.
-	stdinCommands = regexp.MustCompile(`(?i)\b(names|lists? of|paths|arguments?|args|options|commands?|scripts?|programs?|execut\w+|runs?|running|eval\w*|interpret\w*|interactiv\w*|macros?|statements?|quer(y|ies)|password|passphrase|passwd|pin|secrets?|tokens?|credentials?|confirm\w*|answers?|repl|shell)\b`)
+	stdinCommands = regexp.MustCompile(`(?i)\b(names|lists? of|commands?|scripts? (from|on|in)|execut\w+|runs|running|eval\w*|interpret\w*|interactiv\w*|macros?|password|passphrase|passwd|pin|secrets?|credentials?|confirm\w*|repl)\b` +
+		`|\b(arguments?|args|options|paths|programs?|answers?|tokens?)\b[^.;,]{0,24}\b(from|on|via|through)\b[^.;,]{0,5}\b(stdin|standard[- ]input)`)
 )
 
 // readsStdin reports whether a help says that the program reads data from standard input. It

@@ -13,6 +13,8 @@ func TestReadsStdin(t *testing.T) {
 		{"  -f, --file FILE   Input file. Use - to read from stdin", true},
 		{"  --stdin-filename PATH  The name of the file on standard input", true},
 		{"Checks workflows. It also accepts\nthe content of a file on stdin.", true},
+		{"If the only argument is a dash ('-') or no arguments are given, standard input will be used.", true},
+		{"Formats SQL statements from stdin", true},
 		{"Runs fast. Reads stdin. Has commands.", true},
 
 		{"usage: lint [file]", false},
@@ -23,6 +25,8 @@ func TestReadsStdin(t *testing.T) {
 		{"  -i   Keep stdin open", false},
 		{"  -a   Attach to stdin", false},
 		{"Asks if stdin is a terminal.", false},
+		{"Reads arguments from standard input", false},
+		{"Takes the options on stdin", false},
 		{"  -s   Read commands from standard input", false},
 		{"  -    Execute stdin", false},
 		{"  -f SCRIPT  Read the script from stdin", false},
