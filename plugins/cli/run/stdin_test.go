@@ -26,7 +26,7 @@ func TestDashIsStandardInput(t *testing.T) {
 		other.Description = "A file of rules."
 		o.Rules = danger.For([]string{"some-linter"}, "")
 		return discovered(t, &model.Command{Stdin: true, Options: []model.Option{short, other}, Positionals: []model.Positional{
-			{Name: "word", Value: model.Value{Kind: model.String}}, {Name: "files", Value: model.Value{Kind: model.Path}, Repeatable: true, Required: true},
+			{Name: "word", Value: model.Value{Kind: model.String}}, {Name: "file.sql", Value: model.Value{Kind: model.String}}, {Name: "files", Value: model.Value{Kind: model.Path}, Repeatable: true, Required: true},
 		}}, o)
 	}
 	automatic, off := lint(tool.Options{}), lint(tool.Options{NoStdin: true})
@@ -37,6 +37,8 @@ func TestDashIsStandardInput(t *testing.T) {
 		{automatic, `{"files":["-"],"stdin":"x"}`, "-"},
 		{automatic, `{"files":["a","-"],"stdin":""}`, "a -"},
 		{automatic, `{"stdin":"x"}`, ""},
+		{automatic, `{"file.sql":"-","stdin":"x"}`, "-"},
+		{automatic, `{"file.sql":"-"}`, "!file.sql: must not begin with a dash"},
 		{automatic, `{"opt_i":"-","stdin":"x"}`, "-i -"},
 		{automatic, `{"files":["a"]}`, "a"},
 		{automatic, `{}`, "!files: is required, except with stdin"},

@@ -3,6 +3,7 @@ package tool
 import (
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
@@ -69,7 +70,8 @@ func (t *Tool) replaceByStdin(o *Options) {
 // stdinValue matches the description of an option that may have "-" as its value.
 var stdinValue = regexp.MustCompile(`(?i)\b(stdin|standard[- ]input)\b`)
 
-// MayBeStdin reports whether the value "-" of a parameter stands for standard input.
+// MayBeStdin reports whether the value "-" of a parameter stands for standard input. A
+// positional such as "file.sql" is a file, too.
 func (p *Parameter) MayBeStdin() bool {
-	return p.Path && (p.Role != OptionRole || stdinValue.MatchString(p.Description))
+	return (p.Path || p.Role == PositionalRole && strings.Contains(p.Name, ".")) && (p.Role != OptionRole || stdinValue.MatchString(p.Description))
 }
