@@ -18,9 +18,7 @@ import (
 func (c *conn) deliver(m *mcp.Message, held *limit.Hold) {
 	p := c.takePending(m.ID)
 	if p == nil {
-		p = c.handleUnmatched(m)
-	}
-	if p == nil {
+		c.handleUnmatched(m)
 		held.Release()
 		return
 	}

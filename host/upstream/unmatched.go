@@ -1,10 +1,12 @@
 package upstream
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -120,40 +122,51 @@ func (c *conn) explainEnd(err error, p *pending) error {
 	return err
 }
 
-// handleUnmatched handles a response whose id is not that of a request in flight. It
-// returns the request that the response answers nevertheless, or nil.
-func (c *conn) handleUnmatched(m *mcp.Message) *pending {
+// handleUnmatched handles a response whose id is not that of a request in flight.
+func (c *conn) handleUnmatched(m *mcp.Message) {
 	c.ignored.Add(1)
 	switch {
 	case m.Error != nil && (m.ID == nil || m.ID.Null()):
-		return c.handleErrorWithoutID(m.Error)
+		c.handleErrorWithoutID(m.Error)
+		return
 	case c.issued(m.ID): // a duplicate, or too late
-		return nil
+		return
 	}
 	text, isNew := c.unmatched.addID(m.ID)
 	c.logUnmatched(text, isNew)
 	c.suspect(fault.New(fault.UpstreamBadMessage, "the server sent %s", text).WithHint(authorHint))
-	return nil
 }
 
-// handleErrorWithoutID returns the only request in flight, which the error is about. The
-// error may also be about a notification: then the request keeps suspectGrace, or all of
+// errorGrace is how long the only request in flight waits after an error without an id. The
+// server may have sent the error before it read the request.
+const errorGrace = 100 * time.Millisecond
+
+// answerSoon answers a request with an error, unless its own response arrives first.
+func (c *conn) answerSoon(p *pending, rpcError []byte) {
+	if !p.suspected.CompareAndSwap(false, true) {
+		return
+	}
+	time.AfterFunc(errorGrace, func() {
+		if c.take(p) {
+			p.answer <- answer{reply: &Reply{Error: rpcError}}
+		}
+	})
+}
+
+// handleErrorWithoutID makes an error the answer to the only request in flight, which it is
+// about. It may also be about a notification: then the request keeps suspectGrace, or all of
 // its time if the server just does not know the method.
-func (c *conn) handleErrorWithoutID(rpcError []byte) *pending {
+func (c *conn) handleErrorWithoutID(rpcError []byte) {
 	text, isNew := c.unmatched.addError(rpcError)
 	c.logUnmatched(text, isNew)
 	p := c.soleRequest()
 	switch {
 	case p == nil || !p.sent.Load():
-		return nil
 	case !c.excuses():
-		if c.take(p) {
-			return p
-		}
+		c.answerSoon(p, bytes.Clone(rpcError))
 	case !isMethodNotFound(rpcError):
 		c.suspect(fault.New(fault.UpstreamBadMessage, "the server sent %s", text).WithHint(authorHint))
 	}
-	return nil
 }
 
 func (c *conn) logUnmatched(text string, isNew bool) {
