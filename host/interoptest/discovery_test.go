@@ -63,13 +63,13 @@ func TestDiscoveryUnderLoad(t *testing.T) {
 }
 
 // TestDiscoveryOfOrderedArguments lists the tools of a program whose arguments
-// depend on their order. No tool may be listed, and the error must contain the
+// depend on their order, and whose words the table does not have. No tool may be listed, and the error must contain the
 // alternative.
 func TestDiscoveryOfOrderedArguments(t *testing.T) {
-	if _, err := exec.LookPath("ffmpeg"); err != nil {
-		skip(t, "ffmpeg is not installed")
+	if _, err := exec.LookPath("ffplay"); err != nil {
+		skip(t, "ffplay is not installed")
 	}
-	s := discoveryWorkspace(t, "ffmpeg")
+	s := discoveryWorkspace(t, "ffplay")
 	for run, explained := 1, 0; explained < 2; run++ { // with a cold and with a warm cache
 		out, err := s.command("tools").CombinedOutput()
 		switch {
