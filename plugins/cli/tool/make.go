@@ -113,25 +113,7 @@ func (o *Options) make(p *model.Program, c *model.Command) *Tool {
 		taken[FreeName] = true
 	}
 	spelled := map[string]string{}
-	var offered []*model.Option
-	for i := range c.Options {
-		opt := &c.Options[i]
-		if !o.admits(words, opt.Names) {
-			opt = o.Rules.Enumerated(c.Path, opt)
-		}
-		if len(opt.Names) == 0 || t.Ordered && predicate(*opt) {
-			continue
-		}
-		if o.isOuter(c, opt) {
-			t.addOuter(o, opt)
-			continue
-		}
-		if !o.offers(c.Path, opt) || listed.covers(opt) || t.leavesOut(o, p, words, opt) {
-			continue
-		}
-		offered = append(offered, opt)
-	}
-	offered, left := o.choose(c.Path, words, offered)
+	offered, left := o.choose(c.Path, words, o.offered(t, p, c, listed))
 	for _, opt := range offered {
 		for _, names := range distinctSpellings(opt) {
 			param := Parameter{
@@ -163,6 +145,31 @@ func (o *Options) make(p *model.Program, c *model.Command) *Tool {
 	t.Description = describe(p.Name, t)
 	t.finish()
 	return t
+}
+
+// offered returns the options of a command that its tool may offer, apart from the limit on
+// their number. It records the others in the tool.
+func (o *Options) offered(t *Tool, p *model.Program, c *model.Command, listed *Expression) []*model.Option {
+	words := o.words(p, c)
+	var offered []*model.Option
+	for i := range c.Options {
+		opt := &c.Options[i]
+		if !o.admits(words, opt.Names) {
+			opt = o.Rules.Enumerated(c.Path, opt)
+		}
+		if len(opt.Names) == 0 || t.Ordered && predicate(*opt) {
+			continue
+		}
+		if o.isOuter(c, opt) {
+			t.addOuter(o, opt)
+			continue
+		}
+		if !o.offers(c.Path, opt) || listed.covers(opt) || t.leavesOut(o, p, words, opt) {
+			continue
+		}
+		offered = append(offered, opt)
+	}
+	return offered
 }
 
 // addPositionals adds the parameters of the positionals, and of the expression at the end.
