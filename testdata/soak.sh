@@ -44,7 +44,7 @@ if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
 	RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium prometheus >/dev/null
 	export JUNCTOR_REQUIRE_BROWSER=1 JUNCTOR_REQUIRE_PROMETHEUS=1
 fi
-JUNCTOR_SOAK=1 go test -count=1 -timeout 15m -run 'TestPrometheus' ./cmd/host
+JUNCTOR_SOAK=1 go test -count=1 -timeout 15m -run 'TestPrometheus|TestCookbook' ./cmd/host
 
 echo "==> servers, clients and transports in all combinations"
 JUNCTOR_SOAK=1 go test -count=1 -timeout 30m -skip 'TestColdLaunchers|TestInterruptedInstallation' ./host/interoptest
