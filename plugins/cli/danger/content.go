@@ -69,19 +69,3 @@ func (r *Rules) OrStdin(path []string, name string) (unless []string, ok bool) {
 func (r *Rules) MayRead(path []string) bool {
 	return r != nil && (len(r.rows) == 0 || r.Is(path, "read"))
 }
-
-// PairOptions returns the options of a command with a name and a value, as --arg of jq.
-func (r *Rules) PairOptions(path []string) []string {
-	if r == nil {
-		return nil
-	}
-	var all []string
-	for i := range r.rows {
-		if one := &r.rows[i]; one.effect == pairs {
-			if _, ok := r.matches(one, path, true); ok {
-				all = append(all, one.contents...)
-			}
-		}
-	}
-	return all
-}

@@ -191,15 +191,24 @@ func (r *Rules) FirstName(path []string) string {
 const common = "common:"
 
 // Common returns the options that people use most, if the table has them.
-func (r *Rules) Common(path []string) []string {
+func (r *Rules) Common(path []string) []string { return r.listed(path, common) }
+
+const pair = "pair:"
+
+// PairOptions returns the options with two values, each an argument of its own, as --arg
+// NAME VALUE of jq.
+func (r *Rules) PairOptions(path []string) []string { return r.listed(path, pair) }
+
+// listed returns the options of a fact about a command.
+func (r *Rules) listed(path []string, fact string) []string {
 	if r == nil {
 		return nil
 	}
-	found := r.best(path, false, func(row *row) bool { return len(row.quirks) > 0 && strings.HasPrefix(row.quirks[0], common) })
+	found := r.best(path, false, func(row *row) bool { return len(row.quirks) > 0 && strings.HasPrefix(row.quirks[0], fact) })
 	if found == nil {
 		return nil
 	}
-	return strings.Split(strings.TrimPrefix(found.quirks[0], common), ",")
+	return strings.Split(strings.TrimPrefix(found.quirks[0], fact), ",")
 }
 
 const dataCodes = "data-codes:"

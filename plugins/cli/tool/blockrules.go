@@ -15,7 +15,7 @@ func (t *Tool) restrict(o *Options, b *Block) {
 	path := fixedWords(t.Template)
 	t.Fixed, t.start = o.Command[min(1, len(o.Command)):], o.Rules.At()
 	path = path[min(len(path), max(0, t.start-len(t.Fixed))):]
-	t.PairOptions = o.Rules.PairOptions(path)
+	t.PairOptions = o.Rules.PairOptions(nil)
 	t.apply(o, path, path)
 	t.force(o, path)
 	if b.Paths != "" {
