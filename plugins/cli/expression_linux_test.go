@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -61,6 +62,9 @@ func TestExpressionsOfRealPrograms(t *testing.T) {
 			calls := all[key]
 			program := calls[0].command
 			if _, err := exec.LookPath(program[0]); err != nil {
+				if slices.Contains([]string{"find", "test", "[", "expr"}, program[0]) {
+					t.Fatal(err) // every system has them
+				}
 				t.Skipf("%s is not installed", program[0])
 			}
 			s := newSite(t, program[0])

@@ -3,6 +3,7 @@ package run
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -54,7 +55,10 @@ func TestReadFollowsNothing(t *testing.T) {
 				t.Errorf("%q, %v", text, err)
 			}
 			if err := c.make(dir, filepath.Join(dir, "junctor-out")); err != nil {
-				t.Skip(err)
+				if runtime.GOOS == "windows" {
+					t.Skip(err) // links need a privilege there
+				}
+				t.Fatal(err)
 			}
 			w := d.Read(8)
 			if string(w.Head) != c.text || (w.Problem != "") != (c.says != "") || !strings.Contains(w.Problem, c.says) {
