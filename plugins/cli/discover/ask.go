@@ -8,7 +8,8 @@ import (
 // learn asks one command for its help.
 func (w *walk) learn(ctx context.Context, g *group, n *node) {
 	if lastWord(n.cmd) == "help" && len(n.found) == 0 {
-		n.assume() // it takes the names of its siblings
+		n.cmd.Positionals = nil // it takes the names of its siblings
+		n.assume()
 		n.known, n.asked = true, true
 		return
 	}

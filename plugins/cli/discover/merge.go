@@ -23,8 +23,9 @@ func (w *walk) join(n *node, other *model.Command) {
 		c.Description = other.Description
 	}
 	if len(c.Positionals) == 0 {
-		c.Positionals = other.Positionals
+		c.Positionals, c.Leading = other.Positionals, other.Leading
 	}
+	c.NoUsage = c.NoUsage && other.NoUsage
 	c.Terminator = c.Terminator || other.Terminator
 	c.Numbered = c.Numbered || other.Numbered
 	c.Stdin = c.Stdin || other.Stdin

@@ -46,7 +46,7 @@ func (n *node) accept(r *reply) {
 		}
 	}
 	if len(n.cmd.Positionals) == 0 {
-		n.cmd.Positionals = listed.Positionals
+		n.cmd.Positionals, n.cmd.Leading = listed.Positionals, listed.Leading
 	}
 	n.found = nil
 	n.find(r.cmd.Commands)
@@ -79,12 +79,23 @@ func (n *node) isTerse() bool {
 func (n *node) assume() {
 	n.cmd.Runnable = len(n.found) == 0
 	n.cmd.Source, n.cmd.Confidence = "list", assumed
-	if len(n.cmd.Positionals) == 0 && n.cmd.Runnable {
-		n.cmd.Positionals = []model.Positional{{
-			Name: "args", Description: "What the command takes; the program does not describe it.",
-			Value: model.Value{Kind: model.String}, Repeatable: true,
-		}}
+	if n.parent != nil && lastWord(n.cmd) != "help" {
+		n.cmd.Positionals = append(slices.Clip(n.cmd.Positionals), n.parent.cmd.Rest...)
+		if n.parent.cmd.RestLeads {
+			n.cmd.Leading = len(n.cmd.Positionals)
+		}
 	}
+	if len(n.cmd.Positionals) == 0 && n.cmd.Runnable {
+		n.cmd.Positionals = anything()
+	}
+}
+
+// anything is the positional of a command of which the help shows none and has no usage.
+func anything() []model.Positional {
+	return []model.Positional{{
+		Name: "args", Description: "What the command takes; the program does not describe it.",
+		Value: model.Value{Kind: model.String}, Repeatable: true,
+	}}
 }
 
 // isElsewhere reports whether a text gives an alias with its full path, and

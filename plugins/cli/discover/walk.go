@@ -94,12 +94,23 @@ func explore(ctx context.Context, o *Options, path string, program *model.Progra
 		return false, ctx.Err()
 	}
 	w.inherit(all)
+	admitAnything(all)
 	w.finish(all, late)
 	root.cmd.Path = nil
 	eachCommand(root.cmd, nil, func(c *model.Command, _ [][]string) { c.Path = c.Path[len(w.top):] })
 	o.Log.Debug("discovered the commands of the program", "program", program.Name, "commands", w.nodes, "questions", w.prober.asked.Load(), "took", time.Since(begun).Round(time.Millisecond))
 	program.Commands, program.Explained = len(all), len(all)-len(late)-unread
 	return len(late)+unread > 0 || slices.ContainsFunc(all, func(n *node) bool { return n.slow && !n.known && !n.settled }), nil
+}
+
+// admitAnything gives commands without a usage a list of arguments, because they may take
+// some.
+func admitAnything(nodes []*node) {
+	for _, n := range nodes {
+		if c := n.cmd; n.known && c.NoUsage && c.Runnable && len(c.Positionals)+len(c.Commands) == 0 {
+			c.Positionals = anything()
+		}
+	}
 }
 
 // deepen asks further questions about commands that have answered: first the
@@ -271,7 +282,7 @@ func (w *walk) inherit(nodes []*node) {
 		}
 		for _, o := range options {
 			if findOption(n.cmd, o.Names) == nil {
-				o.Inherited = n.parent != nil
+				o.Inherited = n.parent != nil && !(n.helpOf == n.parent && n.helpOf.cmd.RestOptions)
 				n.cmd.Options = append(n.cmd.Options, o)
 			}
 		}

@@ -84,6 +84,7 @@ func (p *parser) assemble(usages []string) {
 		}
 	}
 	c.Runnable = p.runnable()
+	c.NoUsage = len(usages) == 0 && len(c.Positionals)+len(c.Commands) == 0
 	p.aliases()
 	c.Confidence = p.confidence(len(usages) > 0)
 }
@@ -97,7 +98,7 @@ func (p *parser) required(n int) {
 	need := map[string]int{}
 	for _, call := range p.calls {
 		for _, o := range call.options {
-			if o.Required {
+			if o.Required && !help(o.Names) {
 				need[p.table.canonical(o.Names[0])]++
 			}
 		}
@@ -110,6 +111,11 @@ func (p *parser) required(n int) {
 		said := o.Description != "" && requiredMark.MatchString(strings.Join(strings.Fields(o.Description), " "))
 		o.Required = said || n > 0 && need[o.Names[0]] == n
 	}
+}
+
+// help reports whether an option only prints a text about the program.
+func help(names []string) bool {
+	return slices.ContainsFunc(names, func(n string) bool { return n == "-h" || n == "--help" || n == "-help" || n == "--version" })
 }
 
 // conflict records options that exclude each other.

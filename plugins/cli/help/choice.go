@@ -2,6 +2,7 @@ package help
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
@@ -120,7 +121,7 @@ func keyword(n node) bool {
 		return false
 	}
 	word, value := n.alts[0][0], n.alts[0][1]
-	return word.plain() && value.plain() && lowerForm.MatchString(word.text) && shouted(value.text)
+	return word.plain() && value.plain() && lowerForm.MatchString(word.text) && (shouted(value.text) || wrapped(value.text, '<', '>'))
 }
 
 // collapseKeywords replaces the positionals by one list if a usage consists of
@@ -177,6 +178,19 @@ func (w *walker) alternatives(n node, in place) bool {
 	return true
 }
 
+// choiceName returns the name of an argument that is one of some words. Other words make
+// another argument.
+func (w *walker) choiceName(words []string) string {
+	name := "choice"
+	for n := 2; ; n++ {
+		at := slices.IndexFunc(w.call.positionals, func(p model.Positional) bool { return p.Name == name })
+		if at < 0 || slices.Equal(w.call.positionals[at].Value.Choices, words) {
+			return name
+		}
+		name = "choice" + strconv.Itoa(n)
+	}
+}
+
 // literals returns the words of a group that contains only literal words, else
 // nil.
 func literals(n node) []string {
@@ -222,7 +236,7 @@ func (w *walker) list(n node, in place) bool {
 		} else if !n.bare {
 			w.call.choices = append(w.call.choices, c...)
 		}
-		w.positional(model.Positional{Name: "choice", Value: model.Value{Kind: model.Enum, Choices: c, Placeholder: text}, Required: !in.optional, Repeatable: in.repeat})
+		w.positional(model.Positional{Name: w.choiceName(c), Value: model.Value{Kind: model.Enum, Choices: c, Placeholder: text}, Required: !in.optional, Repeatable: in.repeat})
 		return true
 	}
 	if name := lower(all[0]); name != "" && len(all) > 1 && !slices.ContainsFunc(all, omitted) {

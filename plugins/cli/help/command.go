@@ -23,7 +23,9 @@ type listedCommand struct {
 	aliases []string
 	desc    []string
 	indent  int
-	named   bool // a description or arguments are on the same line
+	named   bool   // a description or arguments are on the same line
+	below   bool   // the description is on the following lines
+	usage   string // the name and its arguments
 }
 
 // A lister reads one section as a list of commands.
@@ -89,7 +91,7 @@ func (l *lister) rows() []*listedCommand {
 		}
 		deeper := cur != nil && ln.indent > cur.indent
 		next := l.entry(i)
-		if next != nil && deeper && (!next.named || l.column > 0 && ln.indent >= l.column) {
+		if next != nil && deeper && (!next.named || cur.below || l.column > 0 && ln.indent >= l.column) {
 			next = nil
 		}
 		switch {
@@ -97,6 +99,7 @@ func (l *lister) rows() []*listedCommand {
 			all, cur = append(all, next), next
 		case deeper:
 			if !broken || len(cur.desc) == 0 {
+				cur.below = cur.below || len(cur.desc) == 0
 				cur.desc = append(cur.desc, ln.body())
 			}
 			continue
@@ -155,7 +158,7 @@ func (l *lister) usable(c *listedCommand) bool {
 		form = lowerForm
 	}
 	for _, w := range c.words {
-		if !form.MatchString(w) || len(w) > 48 || integer(w) || strings.HasSuffix(w, ".") {
+		if hasWord(strings.ToLower(w), []string{"example", "examples", "note"}) && w[0] <= 'Z' || !form.MatchString(w) || len(w) > 48 || integer(w) || strings.HasSuffix(w, ".") {
 			return false
 		}
 	}
@@ -228,10 +231,39 @@ func (l *lister) entry(i int) *listedCommand {
 			break
 		}
 	}
-	if len(c.words) == 0 || called && desc == "" && !l.man {
+	if len(c.words) == 0 || called && desc == "" && !l.man && !l.explainedBelow(i) {
 		return nil // an example call of the program
 	}
-	return l.operands(c, words, desc, beside)
+	c.usage = head
+	below := plainWords(words) < 4 && l.explainedBelow(i)
+	c.named = c.named || below
+	return l.operands(c, words, desc, beside || below)
+}
+
+// plainWords returns the number of words that are neither options nor
+// placeholders.
+func plainWords(words []string) int {
+	n := 0
+	for _, w := range words {
+		if letter(w[0]) {
+			n++
+		}
+	}
+	return n
+}
+
+// explainedBelow reports whether the lines below line i are its description, perhaps
+// behind other names at the same indentation.
+func (l *lister) explainedBelow(i int) bool {
+	if l.man || l.strict {
+		return false
+	}
+	for next := i + 1; next < len(l.lines) && next < i+4 && !l.lines[next].blank(); next++ {
+		if l.lines[next].indent != l.lines[i].indent {
+			return l.lines[next].indent > l.lines[i].indent
+		}
+	}
+	return false
 }
 
 // operands checks the words between a name and its description. It returns nil
@@ -241,7 +273,7 @@ func (l *lister) operands(c *listedCommand, words []string, desc string, beside 
 		switch {
 		case strings.IndexByte("<[{(|.-", w[0]) >= 0, shouted(w), strings.HasSuffix(w, "..."), strings.ContainsAny(w, "<|=>]})"):
 			c.named = true
-		case desc == "" || !beside:
+		case !beside:
 			return nil // a sentence
 		case lowerForm.MatchString(strings.TrimSuffix(w, ",")) && i == len(c.words)-1 && i < 2:
 			c.words = append(c.words, w)
@@ -254,6 +286,9 @@ func (l *lister) operands(c *listedCommand, words []string, desc string, beside 
 
 // unprefixed removes the program and its path from the start of an entry.
 func (l *lister) unprefixed(body string) string {
+	if rest, ok := strings.CutPrefix(body, strings.Join(l.path, " ")+" "); ok && len(l.path) > 0 && rest != "" && letter(rest[0]) {
+		body = rest // kingpin: "check config FILE"
+	}
 	for _, prefix := range append([]string{l.program}, l.path...) {
 		rest, ok := strings.CutPrefix(body, prefix+" ")
 		if !ok || prefix == "" {

@@ -43,7 +43,7 @@ Command parameters:
   'filename' is a disk image filename
 `, want: `
 cmd amend --object -p -f -o <filename>
-cmd convert -c -O -W <filename> <filename2> <output_filename>
+cmd convert -c -O -W <filename> <output_filename>
 cmd snapshot -l -a <filename>`},
 
 	{name: "an explanation below the heading for usages", about: About{Program: "p"}, text: `usage: p [options] command
@@ -72,7 +72,7 @@ Commands:
 cmd dict: create a sequence dictionary file
 cmd faidx: index/extract FASTA
 cmd cat: concatenate files
-cmd help: display this help message or help for [cmd]`},
+cmd help <cmd>: display this help message or help for [cmd]`},
 
 	{name: "an option below two dashes", about: About{Program: "p"}, text: `Usage: p <command> [options]
 

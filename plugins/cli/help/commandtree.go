@@ -15,22 +15,21 @@ type commandTree struct {
 }
 
 // add adds a listed command. group is true if its second word belongs to the
-// path.
-func (t *commandTree) add(c *listedCommand, group bool) {
+// path. It returns the command, or nil if there are too many.
+func (t *commandTree) add(c *listedCommand, group bool) *model.Command {
 	name := c.words[0]
 	path := append(slices.Clone(t.path), name)
 	summary, aliases := summarise(c)
 	have := t.byName[name]
 	if have == nil {
 		if len(t.all) == maxCommands {
-			return
+			return nil
 		}
 		have = &model.Command{Path: path, Runnable: true}
 		t.all, t.byName[name] = append(t.all, have), have
 	}
 	if group && len(c.words) > 1 {
-		t.nest(have, c, summary, aliases)
-		return
+		return t.nest(have, c, summary, aliases)
 	}
 	if have.Summary == "" {
 		have.Summary = summary
@@ -40,20 +39,23 @@ func (t *commandTree) add(c *listedCommand, group bool) {
 			have.Aliases = append(have.Aliases, a)
 		}
 	}
+	return have
 }
 
 // nest adds a command that was listed with its full path to its group.
-func (t *commandTree) nest(parent *model.Command, c *listedCommand, summary string, aliases []string) {
+func (t *commandTree) nest(parent *model.Command, c *listedCommand, summary string, aliases []string) *model.Command {
 	name := c.words[1]
 	for _, k := range parent.Commands {
 		if k.Path[len(k.Path)-1] == name {
-			return
+			return k
 		}
 	}
 	if parent.Summary == "" {
 		parent.Runnable = false
 	}
-	parent.Commands = append(parent.Commands, &model.Command{Path: append(slices.Clone(parent.Path), name), Summary: summary, Aliases: aliases, Runnable: true})
+	k := &model.Command{Path: append(slices.Clone(parent.Path), name), Summary: summary, Aliases: aliases, Runnable: true}
+	parent.Commands = append(parent.Commands, k)
+	return k
 }
 
 // summarise returns the first line of a description and the aliases in it.
@@ -111,6 +113,12 @@ func (p *parser) readBracedCommands() {
 			c.literals, c.command, c.needed = c.choices, "command", true
 		}
 	}
+	for _, c := range p.calls {
+		// "prog {add|rm} ..." above a list of these commands.
+		if len(c.choices) > 0 && len(c.literals) == 0 && !slices.ContainsFunc(c.choices, func(n string) bool { return !p.named(n) }) {
+			c.literals, c.command, c.needed = c.choices, "command", true
+		}
+	}
 	for _, s := range p.sections {
 		if s.topic != arguments && s.topic != commands && s.topic != neutral {
 			continue
@@ -144,7 +152,7 @@ func (p *parser) readBracedCommands() {
 func (p *parser) mayBeCommand(word string) bool {
 	return slices.ContainsFunc(p.calls, func(c *call) bool {
 		n := len(c.positionals)
-		return n > 0 && c.positionals[n-1].Value.Placeholder == word && c.positionals[n-1].Repeatable
+		return n > 0 && c.positionals[n-1].Value.Placeholder == bare(word) && c.positionals[n-1].Repeatable
 	})
 }
 

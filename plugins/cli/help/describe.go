@@ -14,8 +14,8 @@ var (
 	plainDefault   = regexp.MustCompile(`(?i)\bdefault(?:s to| is| value is|:)\s+("[^"]*"|'[^']*'|[^\s,;()]+)`)
 	envFallback    = regexp.MustCompile(`(?i)[\[(](?:env(?: var)?(?:ironment)?(?: variable)?\s*[:=]\s*\$?|\$)([A-Z_][A-Z0-9_]*)(?:=[^\])]*)?(?:,\s*\$?[A-Z_][A-Z0-9_]*)*[\])]`)
 	listedChoices  = regexp.MustCompile(`(?i)(?:possible (?:values|choices)|valid (?:values|choices|options)(?: are)?|allowed values(?: are)?|accepted values(?: are)?|choices|available (?:values|choices|formats)|(?:must|can|may|should) be (?:one of|either)|(?:^|[.;:] |\()one of)(?: the following)?(?: values| types| formats| options)?\s*[:=]?\s*`)
-	requiredMark   = regexp.MustCompile(`(?i)[\[(]required[\]);,]|\brequired\.$|^\(?required[.:)\]]`)
-	repeatedMark   = regexp.MustCompile(`(?i)(?:can|may|could)\s+be\s+(?:repeated|(?:specified|given|used|set|provided|passed|supplied)\s+(?:multiple\s+times|more\s+than\s+once|several\s+times|repeatedly|many\s+times))|(?:specify|use|repeat|set|pass|give)\s+(?:this\s+(?:option|flag)\s+|it\s+)?(?:multiple\s+times|more\s+than\s+once|repeatedly)|multiple\s+(?:use|times|flags)\s+(?:is\s+|are\s+)?allowed|repeatable|can\s+use\s+this\s+option\s+multiple\s+times|may\s+be\s+repeated|option\s+is\s+additive|are\s+cumulative`)
+	requiredMark   = regexp.MustCompile(`(?i)[\[(]required[\]);,]|\b(?:this|it|option|flag|argument|parameter|always|[.,;]) (?:is )?required\.$|^\(?required[.:)\]]`)
+	repeatedMark   = regexp.MustCompile(`(?i)can\s+specify\s+several\s+times|(?:can|may|could)\s+be\s+(?:repeated|(?:specified|given|used|set|provided|passed|supplied)\s+(?:multiple\s+times|more\s+than\s+once|several\s+times|repeatedly|many\s+times))|(?:specify|use|repeat|set|pass|give)\s+(?:this\s+(?:option|flag)\s+|it\s+)?(?:multiple\s+times|more\s+than\s+once|repeatedly)|multiple\s+(?:use|times|flags)\s+(?:is\s+|are\s+)?allowed|repeatable|can\s+use\s+this\s+option\s+multiple\s+times|may\s+be\s+repeated|option\s+is\s+additive|are\s+cumulative`)
 	countedMark    = regexp.MustCompile(`(?i)-v{2,3}\b|-q{2,3}\b|-d{2,3}\b|\bincrease[s]?\b.{0,30}\bverbos|\bverbosity\b.{0,40}\b(?:repeat|times|each|multiple)|up to \d times|option is additive|\bmore verbose\b.{0,40}\b(?:repeat|times|twice)`)
 )
 
@@ -35,6 +35,9 @@ func enrich(o *model.Option, desc string) {
 			}
 		}
 	}
+	if v.Kind == model.Bool && strings.Contains(desc, "[choices: ") && !strings.Contains(desc, "[boolean]") {
+		v.Kind = model.String // yargs shows the choices and no value
+	}
 	if m := envFallback.FindStringSubmatch(flat); m != nil {
 		o.Env = m[1]
 	}
@@ -43,6 +46,10 @@ func enrich(o *model.Option, desc string) {
 	}
 	o.Required = o.Required || requiredMark.MatchString(flat)
 	o.Repeatable = o.Repeatable || repeatedMark.MatchString(flat)
+	if strings.EqualFold(v.Placeholder, "integer range") && o.Repeatable && quantity(o) {
+		*v = model.Value{Kind: model.Count} // click
+		return
+	}
 	if !v.Kind.TakesValue() {
 		if o.Repeatable || countedMark.MatchString(flat) && quantity(o) {
 			v.Kind, o.Repeatable = model.Count, true

@@ -204,9 +204,22 @@ func several(text string, man bool) bool {
 	if !strings.Contains(text, ", -") && !strings.Contains(text, " / -") {
 		return false
 	}
+	if twins(text) {
+		return true
+	}
 	_, left, ok := readSpec(text, man)
 	return ok && left == ""
 }
+
+// twins reports whether a line consists of two spellings with the same value: "-o name,
+// --output name".
+func twins(text string) bool {
+	short, long, _ := strings.Cut(text, ", ")
+	a, b := strings.FieldsFunc(short, valueBegins), strings.FieldsFunc(long, valueBegins)
+	return len(a) == 2 && len(b) == 2 && a[1] == b[1] && len(a[0]) == 2 && a[0][0] == '-' && strings.HasPrefix(b[0], "--")
+}
+
+func valueBegins(r rune) bool { return r == ' ' || r == '=' }
 
 // fits reports whether head is a complete head.
 func fits(head string) bool {

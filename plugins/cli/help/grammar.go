@@ -30,7 +30,15 @@ type usageParser struct {
 	pos int
 }
 
+// anyOption is how AutoOpts writes "[options]"; initial matches a command that
+// its first letter stands for, as in "c(reate)".
+var (
+	anyOption = regexp.MustCompile(`\[ *-<flag> \[<val>\] \| --<name>\[[^\[\]]*\] *\](?:\.\.\.)?`)
+	initial   = regexp.MustCompile(`(^| )([a-z])\(([a-z]+)\)`)
+)
+
 func parseUsage(s string) []node {
+	s = initial.ReplaceAllString(anyOption.ReplaceAllString(s, "[options]"), "$1$2$3")
 	s = flagGroup.ReplaceAllString(s, "($1)")
 	p := &usageParser{s: strings.ReplaceAll(s, "\u2026", "...")}
 	return joinBars(p.group(0, 0))

@@ -62,7 +62,7 @@ func parse(lines []line, about About, source string) (*model.Command, bool) {
 	}
 	p.man = p.man || isManPage(lines)
 	p.cmd.Numbered = slices.ContainsFunc(lines, func(l line) bool { return strings.Contains(l.text, "-") && numbered.MatchString(l.text) })
-	p.cmd.Stdin = readsStdin(lines)
+	p.cmd.Stdin = readsStdin(lines) || piped(lines, about.Program)
 	named := manName(lines)
 	defs := definitions(lines)
 	usages, skipped := gather(lines, about.Program)
@@ -153,6 +153,8 @@ func (p *parser) readCalls(usages []string) {
 		nodes, found := below(parseUsage(u), p.about.Path)
 		w.walk(nodes, place{})
 		w.call.collapseKeywords()
+		w.call.numberedNames()
+		w.call.pluralEnd()
 		if found {
 			ours = append(ours, &w.call)
 		} else {
@@ -275,8 +277,30 @@ func (p *parser) addCommands(all []*listedCommand) {
 		}
 	}
 	for _, c := range all {
-		p.tree.add(c, firsts[c.words[0]] > 1)
+		if added := p.tree.add(c, firsts[c.words[0]] > 1); added != nil && len(added.Positionals) == 0 {
+			added.Positionals = p.listedArguments(c, firsts[c.words[0]] > 1)
+		}
 	}
+}
+
+// listedArguments returns the arguments that a list shows behind the name of a
+// command: "merge [options] <dir1> <dir2>".
+func (p *parser) listedArguments(c *listedCommand, group bool) []model.Positional {
+	rest := c.usage
+	for i, w := range c.words {
+		if i == 0 || group || !c.below && len(c.desc) > 0 {
+			rest = strings.TrimLeft(strings.TrimPrefix(rest, w), " ")
+		}
+	}
+	if rest == c.usage || rest == "" || !strings.ContainsAny(rest, "<>[]") && !shouted(rest) && len(c.words) == 1 {
+		return nil
+	}
+	w := &walker{table: p.table.byName}
+	w.walk(parseUsage(rest), place{})
+	if len(w.call.odd) > 0 {
+		return nil
+	}
+	return w.call.positionals
 }
 
 // readArguments reads the descriptions of positional arguments.

@@ -3,6 +3,7 @@ package help
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -11,7 +12,7 @@ import (
 
 // TestLayouts parses each layout.
 func TestLayouts(t *testing.T) {
-	for _, c := range slices.Concat(layouts, commandLayouts, alternativeLayouts, fileLayouts, valueLayouts) {
+	for _, c := range slices.Concat(layouts, commandLayouts, alternativeLayouts, fileLayouts, valueLayouts, conventionLayouts) {
 		t.Run(c.name, func(t *testing.T) {
 			parse := Parse
 			if c.man {
@@ -140,6 +141,9 @@ func value(b *strings.Builder, v model.Value) {
 	flag(b, "eq", v.Equals)
 	flag(b, "opt", v.Optional)
 	flag(b, "glued", v.Glued)
+	if v.Arity > 1 {
+		fmt.Fprintf(b, " x%d", v.Arity)
+	}
 }
 
 func flag(b *strings.Builder, name string, set bool) {
@@ -165,6 +169,32 @@ func listCommands(b *strings.Builder, all []*model.Command, indent string) {
 		}
 		b.WriteByte('\n')
 		listCommands(b, c.Commands, indent+"  ")
+	}
+}
+
+// TestOrder: arguments that the usage has before the options come first, unless the program
+// has long options. A help without a usage says nothing about arguments.
+func TestOrder(t *testing.T) {
+	for text, want := range map[string]string{
+		"Usage: wn [ word ] [-h] [-over ...]\n":                    "1",
+		"Usage: p IN OUT [-v]\n":                                   "2",
+		"Usage: p IN [-v] OUT\n":                                   "1",
+		"Usage: p [-v] IN OUT\n":                                   "0",
+		"Usage: p IN OUT\n":                                        "0",
+		"Usage: p IN [--verbose]\n":                                "0",
+		"Usage: p IN [flags]\n\nFlags:\n  --all  all of it\n":      "0",
+		"Usage: p IN [options]\n\nOptions:\n  -a  all of it\n":     "1",
+		"Usage of p:\n  -color\n    \tPrint color diff\n":          "0 no usage",
+		"Usage:\n  p [-v]\n\nOptions:\n  -v  say more than that\n": "0",
+	} {
+		cmd, _ := Parse(text, About{Program: "p"})
+		got := strconv.Itoa(cmd.Leading)
+		if cmd.NoUsage {
+			got += " no usage"
+		}
+		if got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
 	}
 }
 

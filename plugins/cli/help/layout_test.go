@@ -460,9 +460,9 @@ See the unit(1) man page for details.
 --help -h bool
 --host -H string [USER@]HOST eq
 --no-pager bool
-cmd list: List units
-cmd show: Show properties of one or more units
-cmd set-property: Set properties
+cmd list <pattern>: List units
+cmd show <pattern>: Show properties of one or more units
+cmd set-property <unit> <property=value>: Set properties
 cmd daemon-reload: Read again`},
 
 	{name: "npm", about: About{Program: "crate"}, text: `crate <command>
@@ -591,9 +591,9 @@ Commands:
 --size enum s {small,large} =small
 --drink string kind opt
 --help -h bool
-cmd install (i): install one
+cmd install (i) <i> <n>: install one
 cmd serve: serve
-cmd help: display help for command`},
+cmd help <command>: display help for command`},
 
 	{name: "yargs", about: About{Program: "knit"}, text: `knit <command>
 
@@ -613,8 +613,8 @@ Options:
 --list -l list many
 --mode enum {fast,slow}
 --number -n number required
-cmd init (i,new): start here
-cmd inspect: look [default]`},
+cmd init (i,new) <path>: start here
+cmd inspect <spec>: look [default]`},
 
 	{name: "boxes", about: About{Program: "art"}, text: `
  Usage: art [OPTIONS] COMMAND [ARGS]...
@@ -784,7 +784,7 @@ runnable`},
 --level integer N eq
 --pager /--no-pager bool
 cmd add: Add file contents.
-cmd apply: Apply some.`},
+cmd apply <patch>: Apply some.`},
 
 	{name: "bullets", about: About{Program: "cloud"}, text: "AVAILABLE SERVICES\n       o accessanalyzer\n\n       +\bo acm-pca\n\n       o s3\n\nSEE ALSO\n       o help\n", want: `
 cmd accessanalyzer
@@ -949,7 +949,7 @@ With the -find flag, the -test flag cannot be used.
 -f string format
 -deps bool
 -reuse string old.json eq
-<packages> string
+<packages> string many
 runnable`},
 
 	{name: "no values shown", about: About{Program: "spec"}, text: `Options:

@@ -10,11 +10,21 @@ import (
 
 const maxOptions = 4000
 
+// boostDefault matches a default as Boost prints it: "arg (=10)".
+var boostDefault = regexp.MustCompile(` ?\(=([^()]*)\)$`)
+
 // build returns the option for a parsed head and its description.
 func build(sp spec, desc string) model.Option {
 	o := model.Option{Names: ordered(sp.names), Negation: sp.negation, Description: desc, Value: model.Value{Kind: model.Bool}}
 	if sp.taken {
+		given := boostDefault.FindStringSubmatch(sp.value)
+		if given != nil {
+			sp.value = strings.TrimSuffix(sp.value, given[0])
+		}
 		o.Value = shape(strings.TrimSuffix(sp.value, ":"))
+		if given != nil {
+			o.Value.Default = given[1]
+		}
 		if p := strings.ToUpper(sp.value); o.Value.Kind == model.Bool && (p == sp.value && letter(p[0]) || sp.equals) {
 			o.Value.Kind, o.Value.Choices = model.Enum, []string{"true", "false"}
 		}

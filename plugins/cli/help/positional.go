@@ -23,9 +23,12 @@ func (p *parser) placePositionals() {
 		return
 	}
 	all := slices.Clone(base.positionals)
+	if base.optional && !p.long() {
+		p.cmd.Leading = min(base.arguments, len(all))
+	}
 	// In "[arguments] [file]" the arguments are the options.
 	if len(all) > 1 && !all[0].Required && (all[0].Name == "arguments" || all[0].Name == "args") {
-		all = all[1:]
+		all, p.cmd.Leading = all[1:], max(p.cmd.Leading-1, 0)
 	}
 	for _, c := range p.calls {
 		if c == base || p.named(c.literal) || len(c.options) == 0 && len(c.positionals) == 0 && c.command == "" {
@@ -38,6 +41,12 @@ func (p *parser) placePositionals() {
 		p.explain(&all[i])
 	}
 	p.cmd.Positionals = all
+}
+
+// long reports whether the program has long options. Such a program takes options and
+// arguments in any order.
+func (p *parser) long() bool {
+	return slices.ContainsFunc(p.table.options, func(o *model.Option) bool { return strings.HasPrefix(o.Names[0], "--") && !help(o.Names) })
 }
 
 // replaced reports whether an option replaces an argument: with "-e PATTERNS",
@@ -67,6 +76,13 @@ func (p *parser) withoutCommands(c *call) {
 	at := slices.IndexFunc(c.positionals, func(a model.Positional) bool { return a.Name == c.command || p.named(a.Name) })
 	if c.command == "" && at < 0 {
 		return
+	}
+	if at >= 0 && c.command != "" && len(p.cmd.Rest) == 0 {
+		p.cmd.RestOptions = p.cmd.RestOptions || c.later
+		p.cmd.RestLeads = c.optional && !p.long() && c.arguments == len(c.positionals)
+		p.cmd.Rest = slices.DeleteFunc(slices.Clone(c.positionals[at+1:]), func(a model.Positional) bool {
+			return strings.HasSuffix(a.Name, "args") || strings.HasSuffix(a.Name, "arguments") || strings.HasSuffix(a.Name, "arg") || strings.HasSuffix(a.Name, "parameters")
+		})
 	}
 	if len(c.literals) > 0 || at < 0 {
 		at = 0

@@ -106,6 +106,8 @@ func heading(lines []line, i, base int, at *section) bool {
 		return free && words <= 5 && l.indent <= 2 && (lines[next].indent == l.indent)
 	case at.topic == arguments && l.indent > at.indent:
 		return false
+	case at.topic == commands && deeper && base == l.indent && l.indent == at.indent && body[0] >= 'a' && body[0] <= 'z':
+		return false // a list at the margin of its heading
 	case strings.ContainsAny(body[len(body)-1:], ".,;!?)") && !strings.HasSuffix(body, ")"):
 		return false
 	case deeper && shouted(body):

@@ -1,6 +1,7 @@
 package help
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -45,8 +46,10 @@ func readSpec(s string, whole bool) (sp spec, left string, ok bool) {
 		ok = true
 		short := r.spec.taken && r.spec.optional && r.spec.glued && len(r.spec.names) == 2
 		was := r.spec
-		r.spec.taken = false
-		if r.value(); !r.spec.taken {
+		if r.spec.taken = false; !r.bracketed() {
+			r.value()
+		}
+		if !r.spec.taken {
 			// In "-c[columns], --count" only the short spelling has the value.
 			last := len(r.spec.names) - 1
 			if was.taken && was.equals && r.current == last && last > 0 && strings.HasPrefix(r.spec.names[last], "--") && strings.HasPrefix(r.spec.names[last-1], "--") {
@@ -79,6 +82,27 @@ func (r *reader) spaces() {
 	for r.peek() == ' ' || r.peek() == '\t' {
 		r.pos++
 	}
+}
+
+// longForm matches the long spelling behind a short one as Boost and Subversion
+// print it: "-f [ --file ] arg", "-r [--revision] ARG".
+var longForm = regexp.MustCompile(`^ \[ ?(--[A-Za-z][\w-]*) ?\]`)
+
+// bracketed parses a long spelling in brackets, and a value that may be left
+// out. It reports whether there was such a value.
+func (r *reader) bracketed() bool {
+	m := longForm.FindStringSubmatch(r.s[r.pos:])
+	if m == nil || r.current < 0 || len(r.spec.names[r.current]) != 2 {
+		return false
+	}
+	r.add(m[1], "", "--")
+	r.pos += len(m[0])
+	if r.at(" [=") { // "[=arg(=1)]"
+		r.pos++
+		t := r.token()
+		r.take(strings.TrimSuffix(t[2:], "]"), form{optional: true, equals: true})
+	}
+	return r.spec.taken
 }
 
 // name parses one spelling: "-o", "--output", "--[no-]color", "-fPIC".

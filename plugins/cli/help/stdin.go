@@ -2,6 +2,7 @@ package help
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -16,6 +17,9 @@ var (
 	stdinCommands = regexp.MustCompile(`(?i)\b(names|lists? of|commands?|scripts? (from|on|in)|execut\w+|runs|running|eval\w*|interpret\w*|interactiv\w*|macros?|password|passphrase|passwd|pin|secrets?|credentials?|confirm\w*|repl)\b` +
 		`|\b(arguments?|args|options|paths|programs?|answers?|tokens?)\b[^.;,]{0,24}\b(from|on|via|through)\b[^.;,]{0,5}\b(stdin|standard[- ]input)`)
 )
+
+// commandLine matches words that say nothing about the content of standard input.
+var commandLine = regexp.MustCompile(`(?i)\bcommand[- ]line\b`)
 
 // readsStdin reports whether a help says that the program reads data from standard input. It
 // returns false if one of its sentences has another use for standard input.
@@ -36,6 +40,13 @@ func readsStdin(lines []line) bool {
 	return found
 }
 
+// piped reports whether a help shows the program behind a pipe: "cat FILE | prog".
+func piped(lines []line, program string) bool {
+	return program != "" && slices.ContainsFunc(lines, func(l line) bool {
+		return strings.Contains(l.text+" ", "| "+program+" ") && !strings.ContainsAny(l.text, "#`")
+	})
+}
+
 // around returns the sentence of a line with standard input, which may begin on the line
 // before and end on the next one.
 func around(lines []line, i int) string {
@@ -53,5 +64,5 @@ func around(lines []line, i int) string {
 	if stop := strings.Index(after, ". "); stop >= 0 {
 		after = after[:stop]
 	}
-	return before + after
+	return commandLine.ReplaceAllString(before+after, "")
 }

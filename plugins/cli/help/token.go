@@ -50,8 +50,11 @@ func (r *reader) words() {
 
 // placeholder reports whether t can be the placeholder of a value.
 func (r *reader) placeholder(t string) bool {
-	if t == "" {
+	if t == "" || t == "(default)" {
 		return false
+	}
+	if t == "arg" && (r.pos == len(r.s) || strings.HasPrefix(r.s[r.pos:], " (=")) || boostDefault.MatchString(" "+t) {
+		return true // as Boost prints a value and its default
 	}
 	if strings.IndexByte("<[{('\"", t[0]) >= 0 || t == "..." {
 		return true

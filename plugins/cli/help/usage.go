@@ -1,6 +1,9 @@
 package help
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 const (
 	maxUsages   = 128
@@ -19,6 +22,12 @@ func usageLine(body string) (rest string, ok bool) {
 	return "", bareUsage(body)
 }
 
+// summaryOf reports whether line i is the heading "Summary:" above a call of the
+// program.
+func summaryOf(lines []line, i int, program string) bool {
+	return program != "" && strings.EqualFold(lines[i].text, "summary:") && i+1 < len(lines) && !lines[i+1].blank() && firstWord(lines[i+1].body()) == program
+}
+
 // bareUsage reports whether a line is a heading above usage lines.
 func bareUsage(body string) bool {
 	low := strings.TrimRight(strings.ToLower(strings.TrimSpace(body)), ": ")
@@ -29,8 +38,9 @@ func bareUsage(body string) bool {
 type gatherer struct {
 	program string // the first word of the first usage
 	usages  []string
-	indent  int // of the first usage
-	depth   int // number of open brackets
+	indent  int  // of the first usage
+	depth   int  // number of open brackets
+	foreign bool // the current line calls another program of the same man page
 	size    int
 }
 
@@ -44,12 +54,12 @@ func gather(lines []line, program string) (all, skipped []string) {
 			continue
 		}
 		rest, ok := usageLine(l.body())
-		if !ok {
+		if ok = ok || summaryOf(lines, i, program); !ok {
 			continue
 		}
 		g := &gatherer{indent: l.indent}
 		if rest != "" {
-			g.begin(rest)
+			g.begin(unnumbered(rest))
 			g.indent = len(l.text) - len(rest)
 			lines[i] = line{}
 		}
@@ -81,12 +91,33 @@ func (g *gatherer) follow(lines []line, i, margin int, inline bool) int {
 				continue
 			}
 			return i
-		case g.depth == 0 && g.program != "" && describedBelow(lines, i), !g.accept(l, margin, inline):
+		case g.depth == 0 && g.program != "" && describedBelow(lines, i):
 			return i
+		case !g.accept(l, margin, inline):
+			if !g.describes(lines, i) {
+				return i
+			}
 		}
 		lines[i] = line{}
 	}
 	return i
+}
+
+// describes reports whether line i explains the usage above it, and another
+// usage follows.
+func (g *gatherer) describes(lines []line, i int) bool {
+	if g.program == "" || g.depth > 0 || lines[i].indent <= g.indent || lines[i].dashed() {
+		return false
+	}
+	for next := i + 1; next < len(lines) && next < i+8; next++ {
+		switch l := lines[next]; {
+		case l.blank():
+		case l.indent > g.indent && !l.dashed():
+		default:
+			return l.indent == g.indent && firstWord(l.body()) == g.program
+		}
+	}
+	return false
 }
 
 // describedBelow reports whether line i is an option with its description on the
@@ -107,7 +138,7 @@ func (g *gatherer) over(lines []line, i, margin int, inline bool) bool {
 				return l.dashed()
 			}
 			// A synopsis may continue in parts with a heading above each.
-			label := !inline && l.indent > margin && strings.HasSuffix(l.text, ":")
+			label := !inline && l.indent > margin && strings.HasSuffix(l.text, ":") || !inline && l.indent == g.indent && strings.IndexByte("[{<", l.body()[0]) >= 0
 			called := firstWord(l.body()) == g.program && (max(l.indent, g.indent)-min(l.indent, g.indent) < 3 || !inline && l.indent > margin)
 			return !label && !called
 		}
@@ -117,7 +148,7 @@ func (g *gatherer) over(lines []line, i, margin int, inline bool) bool {
 
 // accept adds a line to the usage, or returns false if it is not part of it.
 func (g *gatherer) accept(l line, margin int, inline bool) bool {
-	body := l.body()
+	body := unnumbered(l.body())
 	if ruled(body) {
 		return false
 	}
@@ -137,6 +168,9 @@ func (g *gatherer) accept(l line, margin int, inline bool) bool {
 		return true
 	}
 	first := firstWord(strings.TrimPrefix(body, "$ "))
+	if g.foreign = g.foreign && l.indent > g.indent || g.another(l, first, margin, inline); g.foreign {
+		return true
+	}
 	switch {
 	case first == g.program && g.depth == 0 && longestRun(calledOnly(body)) < 5:
 		g.begin(body)
@@ -154,6 +188,17 @@ func (g *gatherer) accept(l line, margin int, inline bool) bool {
 		g.add(body)
 	}
 	return true
+}
+
+var numberedUsage = regexp.MustCompile(`^[1-9]\. +`)
+
+// unnumbered removes the number before a usage: "2. log URL".
+func unnumbered(body string) string { return body[len(numberedUsage.FindString(body)):] }
+
+// another reports whether a line of a synopsis calls another program, which the
+// same man page describes.
+func (g *gatherer) another(l line, first string, margin int, inline bool) bool {
+	return !inline && g.depth == 0 && l.indent == g.indent && l.indent > margin && first != g.program && lowerForm.MatchString(first) && strings.Contains(l.body(), " [")
 }
 
 // otherUsage removes the word "or" at the start of another usage.
@@ -200,7 +245,26 @@ func calledOnly(s string) string {
 	if cut, _, ok := strings.Cut(s, " # "); ok {
 		return cut
 	}
-	return s
+	return s[:explanation(s)]
+}
+
+// explanation returns the index of a dash or a colon and the sentence behind it,
+// as in "app [OPTION...] - does this", or the length of s.
+func explanation(s string) int {
+	for _, sep := range []string{" - ", " : "} {
+		for at := strings.Index(s, sep); at > 0; {
+			rest := s[at+len(sep):]
+			if opened(s[:at]) == 0 && rest != "" && letter(rest[0]) && (len(strings.Fields(rest)) > 1 || strings.HasSuffix(s[:at], "...]")) && !strings.ContainsAny(rest, "[]{}|") {
+				return at
+			}
+			next := strings.Index(rest, sep)
+			if next < 0 {
+				break
+			}
+			at += len(sep) + next
+		}
+	}
+	return len(s)
 }
 
 // longestRun returns the largest number of consecutive plain words in s.
@@ -236,10 +300,10 @@ func words(s string) int {
 // callLike reports whether a line can continue a usage: it has arguments and no
 // sentence.
 func callLike(body string) bool {
-	if sp, left, ok := readSpec(body, false); ok && len(sp.names) > 0 && (words(left) > 1 || explained(body, left)) {
+	if sp, left, ok := readSpec(body, false); ok && len(sp.names) > 0 && (words(left) > 1 || explained(body, left) || strings.HasPrefix(left, "- ") && words(left[2:]) > 0) {
 		return false
 	}
-	if longestRun(body) > 3 {
+	if longestRun(body) > 3 || body[0] >= 'A' && body[0] <= 'Z' && strings.HasSuffix(body, ".") && !strings.HasSuffix(body, "..") && words(body) > 0 {
 		return false
 	}
 	if strings.IndexByte("[<({-|.", body[0]) >= 0 {
@@ -276,8 +340,8 @@ func unmarked(lines []line, program string) []string {
 		if l.blank() {
 			continue
 		}
-		if seen++; seen > 6 {
-			return nil
+		if seen++; seen > 6 && (seen > 25 || l.indent > 0) {
+			continue
 		}
 		if hasWord(strings.ToLower(l.body()), []string{"example", "examples"}) {
 			return nil

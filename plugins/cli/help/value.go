@@ -2,6 +2,7 @@ package help
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
@@ -148,15 +149,24 @@ func choices(p string) []string {
 	if all = distinct(all); all == nil {
 		return nil
 	}
-	// Words that name kinds or values are not literal.
+	// Words that name kinds or values are not literal, unless they are few:
+	// "extract|list|verify".
+	names := 0
 	for _, c := range all {
 		low := strings.ToLower(c)
 		if fileName.MatchString(low) {
 			return nil // "file.fa|file.fa.gz"
 		}
-		if _, ok := kinds[low]; ok || generic[low] {
+		kind, ok := kinds[low]
+		if kind == model.Integer || kind == model.Number || kind == model.Path {
 			return nil
 		}
+		if ok || generic[low] || slices.Contains(plurals, low) || low == "globs" || low == "patterns" {
+			names++
+		}
+	}
+	if 3*names > len(all) || names > 0 && sep == "|" && shouted(p) {
+		return nil
 	}
 	return all
 }

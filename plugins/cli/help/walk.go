@@ -21,7 +21,18 @@ type call struct {
 	choices     []string // the words of "{on | off} name" at the start
 	command     string   // the placeholder for a command
 	needed      bool     // that placeholder is not in square brackets
+	later       bool     // options follow that placeholder
 	odd         []string // parts that were not understood
+
+	arguments int  // number of positionals before the first option
+	optional  bool // the usage has options
+}
+
+// optionsBegin records that the options of the usage begin here.
+func (c *call) optionsBegin() {
+	if !c.optional {
+		c.optional, c.arguments = true, len(c.positionals)
+	}
 }
 
 // A walker interprets the nodes of a usage.
@@ -107,6 +118,8 @@ func (w *walker) walk(nodes []node, at place) {
 func (w *walker) option(nodes []node, i int, at place) (used int) {
 	n := nodes[i]
 	if omitted(strings.TrimLeft(n.text, "-")) && !strings.HasPrefix(n.text, "--") {
+		w.call.later = w.call.later || w.call.command != ""
+		w.call.optionsBegin()
 		return 0 // "[-options]"
 	}
 	letters := cluster(n.text)
@@ -176,6 +189,7 @@ func (w *walker) operand(nodes []node, i int, at place, sp spec) (string, bool) 
 
 // add records an option, or merges it with the same option.
 func (w *walker) add(o model.Option) {
+	w.call.optionsBegin()
 	for i := range w.call.options {
 		if have := &w.call.options[i]; slices.Contains(have.Names, o.Names[0]) {
 			have.Repeatable = have.Repeatable || o.Repeatable
@@ -195,7 +209,13 @@ func (w *walker) group(nodes []node, i int, at place) (used int) {
 	n := nodes[i]
 	in := place{optional: at.optional || n.open == '[', repeat: at.repeat || n.repeat, choice: at.choice || len(n.alts) > 1}
 	if n.glued && n.open == '[' && len(n.alts) == 1 && len(n.alts[0]) > 0 && n.alts[0][0].plain() {
+		if last := len(w.call.positionals) - 1; last >= 0 && n.repeat {
+			w.call.positionals[last].Repeatable = true
+		}
 		return 0 // "[.zip]" belongs to the preceding word
+	}
+	if w.more(n) || w.values(n, in) || w.phrase(n, in) {
+		return 0
 	}
 	n.alts = valueChoices(n.alts)
 	if keyword(n) {
@@ -258,6 +278,8 @@ func valueChoices(alts [][]node) [][]node {
 func (w *walker) word(n node, at place) {
 	text := n.text
 	if strings.HasPrefix(text, "+") || omitted(text) {
+		w.call.later = w.call.later || w.call.command != ""
+		w.call.optionsBegin()
 		return
 	}
 	name := lower(text)
@@ -280,7 +302,10 @@ func (w *walker) word(n node, at place) {
 		w.call.literal, w.call.before = name, len(w.call.options)
 	}
 	v := shape(text)
-	w.positional(model.Positional{Name: name, Value: v, Required: !at.optional && !at.choice, Repeatable: at.repeat || n.repeat || strings.HasSuffix(bare(text), "(s)")})
+	if v.Kind == model.Enum && strings.Contains(text, "|") {
+		name = "choice"
+	}
+	w.positional(model.Positional{Name: name, Value: v, Required: !at.optional && !at.choice, Repeatable: at.repeat || n.repeat || strings.Contains(text, "]...") || strings.HasSuffix(bare(text), "(s)")})
 }
 
 // positional records a positional argument.
@@ -301,6 +326,9 @@ func (w *walker) positional(p model.Positional) {
 // lower returns the name of a positional for a placeholder.
 func lower(text string) string {
 	name := strings.ToLower(strings.Trim(bare(strings.ReplaceAll(text, "(s)", "")), " .,;:\"'`"))
+	if strings.HasPrefix(name, "[") { // "<[ADDRESS]... | [-]>"
+		name, _, _ = strings.Cut(name[1:], "]")
+	}
 	name = strings.Join(strings.Fields(strings.NewReplacer("<", "", ">", "").Replace(name)), "-")
 	if strings.Trim(name, "-./_|=:") == "" {
 		return ""

@@ -40,6 +40,18 @@ type Command struct {
 	Positionals []Positional `json:"positionals,omitempty"`
 	Commands    []*Command   `json:"commands,omitempty"` // sub-commands, in the order of the help
 
+	// Rest is what the usage has behind the placeholder of a command, "prog COMMAND
+	// [options] DEVICE". A command without help of its own takes it, and the options
+	// of this one if RestOptions is true.
+	Rest        []Positional `json:"rest,omitempty"`
+	RestOptions bool         `json:"rest_options,omitempty"`
+	RestLeads   bool         `json:"rest_leads,omitempty"` // Rest comes before the options
+
+	// Leading is the number of positionals that the usage has before the options.
+	Leading int `json:"leading,omitempty"`
+	// NoUsage is true if the help has no usage, so that the positionals are unknown.
+	NoUsage bool `json:"no_usage,omitempty"`
+
 	// Runnable is false if the command only groups others and prints its help when
 	// run alone.
 	Runnable bool `json:"runnable"`
