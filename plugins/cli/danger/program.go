@@ -41,6 +41,9 @@ func ForBlock(command, words []string, executable string) *Rules {
 	return r
 }
 
+// Known reports whether the table has the program.
+func (r *Rules) Known() bool { return r != nil && r.program != "" }
+
 // At returns the place in a command of the program that the rules are about. It is 0 unless
 // the command begins with a program that runs another.
 func (r *Rules) At() int {

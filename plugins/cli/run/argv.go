@@ -25,6 +25,7 @@ func (b *builder) add(elements ...string) { b.argv = append(b.argv, elements...)
 func (b *builder) command(free []string) {
 	b.add(b.tool.Command.Path...)
 	b.add(b.tool.Forced...)
+	leading := b.leading()
 	b.options()
 	if anyDashed(free) {
 		b.add(free...) // the pattern in the configuration admits these options
@@ -35,7 +36,7 @@ func (b *builder) command(free []string) {
 		p := &b.tool.Parameters[i]
 		g := b.all[p.Name]
 		switch {
-		case p.Role != tool.PositionalRole || g == nil:
+		case p.Role != tool.PositionalRole || g == nil || slices.Contains(leading, p.Name):
 		case p.Expression != nil:
 			listed = g.values
 		case p.AfterTerminator:
@@ -44,7 +45,9 @@ func (b *builder) command(free []string) {
 			before = append(before, g.values...)
 		}
 	}
-	b.first(append(before[:len(before):len(before)], after...))
+	if len(leading) == 0 {
+		b.first(append(before[:len(before):len(before)], after...))
+	}
 	if len(after) > 0 {
 		// The usage has its own place for "--", so no "--" can precede the
 		// values in before.
@@ -61,6 +64,28 @@ func (b *builder) command(free []string) {
 	}
 	b.add(free...)
 	b.place(listed)
+}
+
+// leading places the positionals that the usage has before the options, and returns
+// their names.
+func (b *builder) leading() (names []string) {
+	for i := range b.tool.Parameters {
+		p := &b.tool.Parameters[i]
+		if p.Role != tool.PositionalRole || p.Expression != nil || p.AfterTerminator {
+			continue
+		}
+		if len(names) == b.tool.Command.Leading {
+			break
+		}
+		names = append(names, p.Name)
+		if g := b.all[p.Name]; g != nil {
+			if len(names) == 1 {
+				b.first(g.values)
+			}
+			b.positionals(g.values)
+		}
+	}
+	return names
 }
 
 // first checks the first positional, which is a program for awk and jq.
@@ -163,6 +188,10 @@ func (b *builder) option(g *argument) {
 			b.add(p.Spelling)
 		}
 	}
+	if p.Tuple() {
+		b.tuple(p, g.values)
+		return
+	}
 	for _, v := range g.values {
 		if p.Pairs() {
 			key, text, _ := strings.Cut(v.text, "=")
@@ -170,6 +199,20 @@ func (b *builder) option(g *argument) {
 			continue
 		}
 		b.valued(p, v)
+	}
+}
+
+// tuple places an option with its values. A number may begin with a dash.
+func (b *builder) tuple(p *tool.Parameter, values []value) {
+	b.add(p.Spelling)
+	for _, v := range values {
+		_, err := strconv.ParseFloat(v.text, 64)
+		number := err == nil && b.numbersAreValues() || v.number && b.tool.Template != nil // a block says how many values follow
+		if strings.HasPrefix(v.text, "-") && !number {
+			b.failf(v.path, "must not begin with a dash: the program could take it for an option")
+			return
+		}
+		b.add(v.text)
 	}
 }
 
@@ -189,8 +232,8 @@ func (b *builder) valued(p *tool.Parameter, v value) {
 		b.add(p.Spelling + v.text)
 	case p.Value.Equals, p.Value.Optional:
 		b.add(p.Spelling + "=" + v.text)
-	case !strings.HasPrefix(v.text, "-"), v.stdin:
-		b.add(p.Spelling, v.text)
+	case !strings.HasPrefix(v.text, "-"), v.stdin, v.text == "-" && (p.Writes || p.Path && !b.gives(tool.StdinName)) && b.tool.Template == nil && !b.tool.Known:
+		b.add(p.Spelling, v.text) // "-" alone is no option
 	case long && !b.tool.NoEquals:
 		b.add(p.Spelling + "=" + v.text)
 	case v.number && b.numbersAreValues():

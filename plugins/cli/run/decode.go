@@ -182,6 +182,9 @@ func (d *decoder) parameter(p *tool.Parameter, raw json.RawMessage) *argument {
 				g.values = append(g.values, v)
 			}
 		}
+		if p.Tuple() && len(elements) != p.Value.Arity {
+			d.failf(p.Name, "must have %d values", p.Value.Arity)
+		}
 		if p.Required && len(elements) == 0 {
 			d.failf(p.Name, "must not be empty")
 		}

@@ -273,7 +273,7 @@ func parse(t *rapid.T, tl *tool.Tool, argv []string) []string {
 			t.Fatalf("%q in %q is not a declared option", e, argv)
 		}
 		if takesNext {
-			if len(rest) == 0 || strings.HasPrefix(rest[0], "-") {
+			if len(rest) == 0 || strings.HasPrefix(rest[0], "-") && rest[0] != "-" {
 				t.Fatalf("%q in %q lacks its value", e, argv)
 			}
 			found += " with " + rest[0]

@@ -55,6 +55,7 @@ type Argument struct {
 	Equals      bool                `hcl:"equals" doc:"Whether flag and value are one element, joined by an equals sign." default:"false"`
 	Glued       bool                `hcl:"glued" doc:"Whether flag and value are one element with nothing between them." default:"false"`
 	Pair        bool                `hcl:"pair" doc:"For type map: whether flag, key and value are three elements, as --arg NAME VALUE of jq." default:"false"`
+	Count       int                 `hcl:"count,optional" doc:"The number of values behind the flag, as 4 for -win X Y WIDTH HEIGHT. The argument is then a list of so many."`
 	Words       []string            `hcl:"words,optional" doc:"For type expression: the words allowed. The default is all words of the table for the program."`
 	Pattern     string              `hcl:"pattern,optional" doc:"A regular expression that the whole value must match."`
 	Minimum     *float64            `hcl:"minimum" doc:"The least number allowed."`

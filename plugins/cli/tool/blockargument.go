@@ -31,6 +31,9 @@ func (c *blockBuilder) arguments(arguments []Argument) {
 		if a.Pair {
 			p.Value.Arity = 2
 		}
+		if a.Count > 0 {
+			p.Value.Arity = a.Count
+		}
 		if len(a.Words) > 0 || p.Value.Kind == model.Expression {
 			p.Expression = &Expression{only: a.Words}
 		}
@@ -89,6 +92,12 @@ func (c *blockBuilder) check(a *Argument, at string) {
 	}
 	if a.Pair && (kind != model.Map || a.Equals || a.Glued || a.Separator != "") {
 		c.failf(at+"pair", "only a map has pairs, whose key and value are elements of their own")
+	}
+	if a.Count < 0 || a.Count == 1 || a.Count > MaxTuple {
+		c.failf(at+"count", "must be from 2 to %d", MaxTuple)
+	}
+	if single := kind == model.String || kind == model.Integer || kind == model.Number || kind == model.Path; a.Count > 0 && (!single || a.Flag == "" || a.Repeat || a.Equals || a.Glued || a.Optional) {
+		c.failf(at+"count", "only an option with values of its own has several, not a list, a map or one joined with its value")
 	}
 	if kind == model.Expression {
 		c.checkExpression(a, at)

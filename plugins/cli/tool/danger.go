@@ -101,7 +101,7 @@ func (t *Tool) applyRules(o *Options, words []string) {
 func (t *Tool) apply(o *Options, path, words []string) {
 	t.Confined = o.Confined
 	t.Operators, t.NoTerminator = o.Rules.Operators(path), o.Rules.Is(path, "no-terminator")
-	t.NoEquals = o.Rules.Is(path, "no-equals")
+	t.NoEquals, t.Known = o.Rules.Is(path, "no-equals"), o.Rules.Known()
 	t.DataCodes = o.Rules.DataCodes(path)
 	for _, v := range o.Rules.Values(path) {
 		if o.admits(words, []string{v.Name}) {

@@ -262,8 +262,10 @@ func (o *Options) offers(path []string, opt *model.Option) bool {
 		return false
 	case strings.Trim(opt.Names[0], "-+") == "":
 		return false // "--" ends the options; package run places it
-	case opt.Value.Arity > 1 && !(opt.Value.Arity == 2 && o.Rules.Content(path, opt.Names[0]).Map):
-		return false // one property holds one value
+	case opt.Value.Arity > MaxTuple, opt.Value.Arity > 1 && (opt.Value.Optional || opt.Value.Equals || opt.Value.Glued):
+		return false
+	case opt.Value.Arity > 1 && o.Rules.Known() && !(opt.Value.Arity == 2 && o.Rules.Content(path, opt.Names[0]).Map):
+		return false // the table says nothing about the single values
 	}
 	return opt.Required || !useless(opt)
 }

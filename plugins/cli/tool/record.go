@@ -84,7 +84,7 @@ func recordArgument(t *Tool, p *Parameter, names map[string]string) Argument {
 	v := p.Value
 	a := Argument{
 		Name: names[p.Name], Type: string(v.Kind), Negation: p.Negation, Values: v.Choices, Required: p.Required,
-		Repeat: p.Repeatable && v.Kind != model.Count && v.Kind != model.Map && v.Kind != model.Expression, Pair: p.Pairs(), Separator: v.Separator, Optional: v.Optional, Equals: v.Equals, Glued: v.Glued,
+		Repeat: p.Repeatable && !p.Tuple() && v.Kind != model.Count && v.Kind != model.Map && v.Kind != model.Expression, Pair: p.Pairs(), Count: tupleCount(p), Separator: v.Separator, Optional: v.Optional, Equals: v.Equals, Glued: v.Glued,
 		Pattern: v.Pattern, Minimum: v.Minimum, Maximum: v.Maximum, Description: p.recorded(t.Brief),
 	}
 	if p.Path && v.Kind == model.String {
@@ -107,6 +107,14 @@ func recordArgument(t *Tool, p *Parameter, names map[string]string) Argument {
 		}
 	}
 	return a
+}
+
+// tupleCount returns the number of values of a tuple, or 0.
+func tupleCount(p *Parameter) int {
+	if p.Tuple() {
+		return p.Value.Arity
+	}
+	return 0
 }
 
 // settings returns a block as JSON for sdk.Decode, without attributes that have

@@ -68,7 +68,11 @@ func (t *Tool) schemaOf(p *Parameter) object {
 	case p.Several():
 		o.set("type", "array")
 		o.set("items", valueSchema(p))
-		if p.Required {
+		switch {
+		case p.Tuple():
+			o.set("minItems", p.Value.Arity)
+			o.set("maxItems", p.Value.Arity)
+		case p.Required:
 			o.set("minItems", 1)
 		}
 		if p.Expression != nil {

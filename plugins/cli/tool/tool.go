@@ -71,6 +71,7 @@ type Tool struct {
 	ReadsOnly                     bool             // the wall lets it change nothing, although it does not count as reading, because of its paths or a dangerous option
 	NoTerminator                  bool             // "--" does not end the options
 	NoEquals                      bool             // the program does not accept --option=value
+	Known                         bool             // the table has the program
 	DataCodes                     []int            // exit codes that are an answer and not an error
 
 	Input json.RawMessage // the JSON Schema of the arguments
@@ -140,8 +141,15 @@ func (p *Parameter) Several() bool {
 	if !p.Value.Kind.TakesValue() || p.Value.Kind == model.Map {
 		return false
 	}
-	return p.Repeatable || p.Value.Kind == model.List || p.Value.Kind == model.Expression
+	return p.Repeatable || p.Value.Kind == model.List || p.Value.Kind == model.Expression || p.Tuple()
 }
+
+// MaxTuple bounds the number of values behind one option.
+const MaxTuple = 8
+
+// Tuple reports whether an option is followed by a fixed number of values,
+// Value.Arity: -win X Y WIDTH HEIGHT.
+func (p *Parameter) Tuple() bool { return p.Value.Arity > 1 && p.Value.Kind != model.Map }
 
 // No returns the spelling that switches an option off, or "". An option without
 // a value that is on by default, as in programs written in Go, is switched off
