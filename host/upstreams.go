@@ -55,7 +55,7 @@ func (g *generation) newUpstream(s *config.Server, peer upstream.Peer, tenant st
 		delay = func() *fault.Error { return g.authDelay(s, g.credentials.State(g.credentialKey(s, tenant)).Asked) }
 	}
 	return upstream.New(g.withStart(s, upstream.Options{
-		Name: s.Name, Peer: peer, Observe: g.announceServer(s.Name, tenant), Changed: changed, Delay: delay, Revisions: cachedRevision{g.opts.Dirs.Cache, filepath.Join("revisions", g.cacheKey(s))},
+		Name: s.Name, Peer: peer, Place: func(path string) string { return settingPlace(s, path) }, Observe: g.announceServer(s.Name, tenant), Changed: changed, Delay: delay, Revisions: cachedRevision{g.opts.Dirs.Cache, filepath.Join("revisions", g.cacheKey(s))},
 		Log: g.opts.Log, Version: g.opts.Version, Revision: revision,
 		Call: s.Timeouts.Call, Shutdown: g.shutdown(s), Extends: s.Timeouts.Extends,
 		MaxMessage: s.MaxMessage, Budget: g.messages, Lines: g.serverLog,

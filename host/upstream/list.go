@@ -125,9 +125,21 @@ func (u *Upstream) page(ctx context.Context, kind ListKind, cursor []byte) ([]by
 	if e.Code == mcp.CodeMethodNotFound {
 		return []byte("{}"), nil // treat a missing method as an empty list
 	}
+	if path, ok := mcp.TextMember(reply.Error, "data", settingMember); ok && u.opts.Place != nil && len(path) <= settingLen {
+		f := fault.New(fault.UpstreamError, "%s: %s", kind.Method, e.Message).WithHint("correct the setting; until then the server offers no %s", kind.Member)
+		f.At = u.opts.Place(path)
+		return nil, fault.In(u.opts.Name, f)
+	}
 	return nil, fault.In(u.opts.Name, fault.New(fault.UpstreamError, "%s: %s (%d)", kind.Method, e.Message, e.Code).
 		WithHint("read the log of the server; other lists and calls of the server are not affected"))
 }
+
+// settingMember is the member of an error's data with the path of the setting that
+// caused the error, as the transport cli sends it.
+const (
+	settingMember = "junctor/setting"
+	settingLen    = 300
+)
 
 // unfinished returns the progress in a list's _meta, or nil. Invalid progress counts
 // as ended, so that nothing waits for it.

@@ -126,6 +126,9 @@ type Options struct {
 	// Observe is called with each change of the state, and with the reason of a failure.
 	// It must neither wait nor call the upstream. It may be nil.
 	Observe func(s State, why error)
+	// Place returns the position of a setting in the configuration, given its path. It
+	// may be nil.
+	Place func(path string) string
 	// Lines limits the log lines about the server's messages; nil means a limit of
 	// this upstream's own.
 	Lines *limit.Lines

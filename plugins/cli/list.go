@@ -75,7 +75,7 @@ func (s *server) requestedList(r *request) (l *listing, first int, failed *rpcEr
 	}
 	s.mu.Unlock()
 	if err != nil {
-		return nil, 0, &rpcError{Code: internalError, Message: "discovering the commands of " + s.name + ": " + withHint(err)}
+		return nil, 0, &rpcError{Code: internalError, Message: "discovering the commands of " + s.name + ": " + withHint(err), Data: settingOf(err)}
 	}
 	if l.more != nil {
 		s.log.Info("the list of tools is not complete yet", "tools", len(l.tools), "explained", l.more.Known, "commands", l.more.Total)
@@ -94,6 +94,18 @@ func page(tools []json.RawMessage, first, most int) (fit []json.RawMessage, next
 	}
 	return tools[first:], ""
 }
+
+// settingOf returns the data of an error about a setting, so that the host can point at
+// it, or nil.
+func settingOf(err error) any {
+	if e, ok := errors.AsType[*sdk.Error](err); ok && e.Path != "" {
+		return object{settingMember: e.Path}
+	}
+	return nil
+}
+
+// settingMember is the member of an error's data with the path of a setting.
+const settingMember = "junctor/setting"
 
 // withHint returns the text of an error with its hint.
 func withHint(err error) string {
