@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,8 +25,8 @@ import (
 // cliTransport is the transport for programs.
 const cliTransport = "cli"
 
-// commonDefault is the default of the plugin's attribute common.
-const commonDefault = 20
+// commonUnset leaves the attribute common of the plugin at its default.
+const commonUnset = -1
 
 // wrapOptions holds the flags of wrap.
 type wrapOptions struct {
@@ -92,7 +93,7 @@ exit status is 1 when a block asks for something that is gone.`,
 	f.BoolVar(&w.try, "try", false, "run each tool that only reads once, and say which fail")
 	f.BoolVar(&w.write, "write", false, "add the block to the configuration")
 	f.IntVar(&w.depth, "depth", 3, "how many words a command may have")
-	f.IntVar(&w.common, "common", commonDefault, "how many options a tool has at most, the most common ones; 0 is all")
+	f.IntVar(&w.common, "common", commonUnset, "how many options a tool has at most, the most common ones; 0 is all, -1 20, or more for a program's only tool")
 	f.StringVar(&w.describe, "describe", "brief", `how much the descriptions say: "brief" or "full"`)
 	f.BoolVar(&w.check, "check", false, "compare the tool blocks of the configuration with their programs")
 	return cmd
@@ -101,8 +102,8 @@ exit status is 1 when a block asks for something that is gone.`,
 // wrap inspects a program and prints it as HCL.
 func (e *env) wrap(ctx context.Context, w wrapOptions, command []string) error {
 	switch {
-	case w.common < 0:
-		return fault.New(fault.Usage, "--common %d is less than 0", w.common).WithHint("write --common 0 for all options")
+	case w.common < commonUnset:
+		return fault.New(fault.Usage, "--common %d is less than -1", w.common).WithHint("write --common 0 for all options")
 	case w.describe != "brief" && w.describe != "full":
 		return fault.New(fault.Usage, "--describe %q is neither brief nor full", w.describe).WithHint("write --describe brief or --describe full")
 	}
@@ -137,7 +138,7 @@ func (e *env) wrap(ctx context.Context, w wrapOptions, command []string) error {
 	if err != nil {
 		return err
 	}
-	if w.write && len(p.Tools) > 0 && p.Failure == "" {
+	if w.write && len(p.Tools) > 0 {
 		err = e.writeWrapped(server.Name, text)
 	} else {
 		_, err = e.stdout.Write(text)
@@ -153,8 +154,7 @@ func (e *env) wrap(ctx context.Context, w wrapOptions, command []string) error {
 			WithHint("write tool blocks by hand; docs/wrapping-clis.md shows how")
 	}
 	if p.Failure != "" {
-		return fault.New(fault.UpstreamUnsupported, "%s", p.Failure).
-			WithHint("run %s --help yourself; what it needs of the environment goes into --env or --pass-env", command[0])
+		e.warn(p.Failure, fmt.Sprintf("the block comes from its manual page; if %s --help works in your terminal, --env or --pass-env is missing", command[0]))
 	}
 	return triedError(p.Name, failed)
 }
@@ -178,7 +178,10 @@ func (e *env) draft(ctx context.Context, w wrapOptions, command []string) (*host
 		return nil, nil, err
 	}
 	settings["command"], settings["cwd"], settings["depth"] = asJSON(command), asJSON(here), asJSON(w.depth)
-	settings["common"], settings["describe"] = asJSON(w.common), asJSON(w.describe)
+	settings["describe"] = asJSON(w.describe)
+	if w.common != commonUnset {
+		settings["common"] = asJSON(w.common)
+	}
 	for attribute, list := range map[string][]string{"only": w.only, "except": w.except, "globals": w.globals, "read": w.read} {
 		if len(list) > 0 {
 			settings[attribute] = asJSON(list)
