@@ -38,7 +38,7 @@ func (d *Dir) scan(value string, separator func(byte) bool) error {
 		if err := d.inside(value, false); err != nil {
 			return err
 		}
-		if err := d.parts(address.ReplaceAllString(value, " u"), separator); err != nil {
+		if err := d.parts(anyDirectory.ReplaceAllString(address.ReplaceAllString(value, " u"), "${1}x/"), separator); err != nil {
 			return err
 		}
 		decoded := decode(value)
@@ -103,6 +103,10 @@ func (d *Dir) part(rest string, separator func(byte) bool) error {
 
 // slashes reports whether a text consists of slashes.
 func slashes(text string) bool { return text != "" && strings.Trim(text, "/") == "" }
+
+// anyDirectory matches the start of a pattern such as "**/*.go", which stands for the
+// directories below.
+var anyDirectory = regexp.MustCompile(`(^|[\s,;:=!|({'"])\*\*/`)
 
 var escape = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
 

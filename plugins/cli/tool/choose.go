@@ -109,6 +109,9 @@ func rank(opt *model.Option, known []string) int {
 	if opt.Shown {
 		r += shown
 	}
+	if slices.ContainsFunc(opt.Names, func(name string) bool { return slices.Contains(formats, strings.TrimLeft(name, "-")) }) {
+		r += both
+	}
 	if slices.ContainsFunc(opt.Names, func(name string) bool { return slices.Contains(known, name) }) {
 		r += 2 * shown
 	}
@@ -117,6 +120,9 @@ func rank(opt *model.Option, known []string) int {
 	}
 	return r
 }
+
+// formats are names of options for the form of the output, which a model often needs.
+var formats = []string{"json", "csv", "tsv", "xml", "yaml", "format", "output-format", "jsonl", "ndjson", "markdown", "html", "count", "summary"}
 
 // patternsFor returns the patterns for options of a command. The last word of
 // an element is the pattern for options, the words before it are a pattern for

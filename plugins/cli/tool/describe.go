@@ -38,7 +38,26 @@ func describe(program string, t *Tool) string {
 	} else {
 		text = cut(text, limit-len(runs)-16-len(t.note)) + " Runs " + runs + "."
 	}
-	return text + t.note + t.others + exclusive(t.Conflicts)
+	return text + t.note + t.others + t.unoffered() + exclusive(t.Conflicts)
+}
+
+// unoffered returns the sentence with the options of an unknown program that the tool leaves
+// out because of their names, or "". The evidence of the table says more about a known one.
+func (t *Tool) unoffered() string {
+	const most = 6
+	if t.Known || len(t.Unsafe) == 0 {
+		return ""
+	}
+	var names []string
+	for _, f := range t.Unsafe[:min(len(t.Unsafe), most)] {
+		if len(f.Names) > 0 {
+			names = append(names, f.Names[0])
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return " Left out as dangerous by their names: " + strings.Join(names, " ") + "."
 }
 
 // exclusive returns a sentence for each set of conflicting parameters.

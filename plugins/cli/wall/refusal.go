@@ -32,6 +32,7 @@ var (
 	offline = regexp.MustCompile(`(?i)could ?n[o']t resolve|could not resolve|name resolution|no such host|network is unreachable|\bENOTFOUND\b|\bEAI_AGAIN\b|getaddrinfo|dial tcp|dial udp|lookup \S+|connection refused|failed to connect|unable to connect|can(?:not|'t) connect|couldn't connect|unable to access '?https?:|socket: |socket\(\)|unknown host|no route to host|servname|network error|max retries exceeded|resolve host|urlopen error|in create_connection|EACCES \d+(?:\.\d+){3}:\d+`)
 	// missingModule finds the errors of interpreters that found no file of a program.
 	missingModule = regexp.MustCompile(`ModuleNotFoundError|ImportError|Cannot find module|cannot load such file|Can't locate \S+ in @INC|module '\S+' not found`)
+	sharedMemory  = regexp.MustCompile(`\bSemLock\b|\b(?:sem|shm)_open\b`)
 	terminal      = regexp.MustCompile(`^/dev/(?:tty[^/]*|console|pts/[0-9]+)$`)
 	local         = regexp.MustCompile(`(?i)dial unix|unix:/|docker daemon|/\S+\.sock\b|d-?bus|system bus|session bus|\bagent\b|ssh_auth_sock|AF_UNIX`)
 )
@@ -83,12 +84,19 @@ func (w *Wall) Explain(r *sandbox.Rules, output string, arguments []string) []Re
 				Reason: fmt.Sprintf("the sandbox lets the program read its own file, not what lies beside it: add `sandbox { read = [%q] }` to the transport block if it loads files from there", dir)})
 		}
 	}
+	if sharedMemory.MatchString(output) && w.refuses(r, shm) {
+		said = append(said, Refusal{What: refusedChange, Path: shm, Allow: paths("write", shm),
+			Reason: fmt.Sprintf("the sandbox refuses shared memory, which parallel processes use: let the program work with one process, or add `sandbox { write = [%q] }` to the transport block", shm)})
+	}
 	if !r.UnixSockets && local.MatchString(output) {
 		said = append(said, Refusal{What: refusedSockets, Allow: map[string]any{"unix_sockets": true},
 			Reason: "the sandbox refuses unix sockets, such as those of Docker, D-Bus and ssh-agent: add `sandbox { unix_sockets = true }` to the transport block"})
 	}
 	return said
 }
+
+// shm is the directory of POSIX shared memory, which all programs of the user share.
+const shm = "/dev/shm"
 
 // paths returns an element of the block sandbox that allows one path.
 func paths(element, path string) map[string]any { return map[string]any{element: []string{path}} }
