@@ -24,6 +24,10 @@ func (g *generation) catalogServer(s *config.Server, u *upstream.Upstream) *cata
 		Name:    s.Name, Prefix: s.Prefix, Views: viewsOf(s.Views), Patterns: patternsOf(s.Tools), Upstream: u, Key: g.cacheKey(s),
 		Describe: catalog.Describe(s.Describe), HideBadSchema: s.BadSchema == "hide", Pins: g.pins.Of(s),
 	}
+	switch g.plugin(s.Transport.Plugin).Source {
+	case "builtin/http", "builtin/sse":
+		of.Remote = true
+	}
 	if g.plugin(s.Transport.Plugin).Source == "builtin/cli" {
 		of.Access = s.Transport.At.String()
 	}

@@ -24,6 +24,7 @@ func (a *App) runInBackground() (end func()) {
 	work.Go(func() { a.watchLogins(ctx) })
 	work.Go(func() { a.credentials.Attend(ctx) })
 	work.Go(func() { memory.ReleaseWhenIdle(ctx) })
+	a.Catalog.RefreshRemote()
 	return func() {
 		cancel()
 		work.Wait()

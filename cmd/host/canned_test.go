@@ -11,7 +11,7 @@ import (
 
 // canned is an MCP server for scripts. A file has its answers by method, and for named items
 // by method and name, as in "tools/call shot". An array is an error's code, message and
-// data; null means that the request is never answered. Other requests get an empty answer.
+// data; null means that the request is never answered. "instructions" is a text. Other requests get an empty answer.
 func canned() {
 	text, err := os.ReadFile(os.Args[1])
 	var answers map[string]json.RawMessage
@@ -44,7 +44,11 @@ func cannedAnswer(name, request string, answers map[string]json.RawMessage) stri
 	answer, ok := answers[name]
 	switch {
 	case name == "initialize":
-		return `"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"resources":{},"prompts":{}},"serverInfo":{"name":"canned","version":"1"}}`
+		instructions := ""
+		if text, ok := answers["instructions"]; ok {
+			instructions = `,"instructions":` + string(text)
+		}
+		return `"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"resources":{},"prompts":{}},"serverInfo":{"name":"canned","version":"1"}` + instructions + `}`
 	case name == "tools/call echo" || name == "prompts/get echo":
 		quoted, _ := json.Marshal(request)
 		content := fmt.Sprintf(`{"type":"text","text":%s}`, quoted)

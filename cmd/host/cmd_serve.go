@@ -105,6 +105,7 @@ func (e *env) serve(ctx context.Context, watch bool) error {
 	if err := app.ServeStdio(ctx, e.stdin, e.stdout.file); err != nil {
 		e.log.Warn("the client disconnected", "error", err)
 	}
+	finishLists(e, app)
 	return nil
 }
 

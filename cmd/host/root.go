@@ -62,6 +62,7 @@ func (e *env) root() *cobra.Command {
 			root.AddCommand(v)
 		}
 	}
+	root.AddCommand(finishListsVerb(e))
 	root.SetCompletionCommandGroupID("operate")
 	singleValues(root)
 	return root

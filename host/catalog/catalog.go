@@ -24,6 +24,8 @@ type Server struct {
 	// Access is the place of the configuration that the transport takes the access of its
 	// tools from, under accessMeta in their _meta; empty: the transport is not trusted with it.
 	Access string
+	// Remote is set if the server runs elsewhere: to list its items starts nothing.
+	Remote bool
 	// Managed is set if the configuration of the server is the administrator's.
 	Managed  bool
 	Upstream *upstream.Upstream
@@ -262,9 +264,9 @@ func (c *Catalog) beginAll(names []string, need []upstream.ListKind, needed func
 		l := c.lists[s.Name]
 		switch {
 		case len(names) > 0 && !slices.Contains(names, s.Name):
-		case l == nil || l.empty() || l.lacks(need) || l.offer.number != c.offerTo(s).number:
+		case l == nil || l.empty() || l.lacks(need):
 			unknown = append(unknown, c.begin(s))
-		case needed(l):
+		case needed(l) || l.offer.number != c.offerTo(s).number: // most servers have the same items for every client
 			known = append(known, c.begin(s))
 		}
 	}

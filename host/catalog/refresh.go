@@ -9,6 +9,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/truncate"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
@@ -21,7 +22,9 @@ type lists struct {
 	connection int  // number of the upstream's connection, if fresh
 	modern     bool // the server is modern
 	offer      offer
+	borrowed   bool // from disk, of another offer
 	missing    missing
+	said       Said
 
 	parsed parsed // see parse
 }
@@ -48,7 +51,7 @@ const (
 // stale reports whether the lists need a refresh.
 func (l *lists) stale() bool {
 	age := time.Since(l.fetched)
-	if !l.fresh && (age > diskTTL || age < 0) {
+	if l.borrowed || !l.fresh && (age > diskTTL || age < 0) {
 		return true
 	}
 	for _, k := range kinds {
@@ -162,6 +165,7 @@ func (c *Catalog) fetch(ctx context.Context, s *Server, part func(*lists)) (*lis
 // from records which connection the lists are from.
 func (l *lists) from(connected upstream.Status) {
 	l.connection = connected.Connects
+	l.said = Said{Instructions: truncate.Bytes(connected.Instructions, MaxInstructions), Extensions: mcp.Member(connected.Capabilities, "extensions"), Modern: connected.Revision.Modern()}
 	if l.modern = connected.Revision.Modern(); !l.modern {
 		l.offer.capabilities = string(connected.Offered)
 	}

@@ -111,7 +111,7 @@ func (c *Catalog) forget(server string) {
 func (l *lists) unparsed() *lists {
 	return &lists{
 		Tools: l.Tools, Resources: l.Resources, Templates: l.Templates, Prompts: l.Prompts,
-		fetched: l.fetched, fresh: l.fresh, connection: l.connection, modern: l.modern, offer: l.offer, missing: l.missing,
+		fetched: l.fetched, fresh: l.fresh, connection: l.connection, modern: l.modern, offer: l.offer, borrowed: l.borrowed, missing: l.missing, said: l.said,
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 // storeVersion is the version of the file format.
-const storeVersion = 3
+const storeVersion = 4
 
 // A stored is the header of a file. The lists are further members under their names.
 // Their depth is that of a message, so that items pass the scan again.
@@ -22,6 +22,9 @@ type stored struct {
 	Version int       `json:"version"`
 	Fetched time.Time `json:"fetched"`
 	Modern  bool      `json:"modern"`
+
+	Instructions string          `json:"instructions"`
+	Extensions   json.RawMessage `json:"extensions"`
 }
 
 type storedList struct {
@@ -36,9 +39,26 @@ type storedList struct {
 // storeName returns the file name of a server's lists for an offer.
 func storeName(key string, o offer) string { return filepath.Join("catalogs", key+o.suffix()+".json") }
 
-// load reads the lists of a server from disk. It returns nil if there is no valid file.
+// lastName returns the file name of a server's last lists, whatever the offer was.
+func lastName(key string) string { return filepath.Join("catalogs", key+"-last.json") }
+
+// load reads the lists of a server from disk: those for an offer, or else the last ones for
+// another offer, which are borrowed. It returns nil if there is no valid file.
 func load(dir cache.Dir, key string, o offer) *lists {
-	text, ok := dir.Read(storeName(key, o))
+	if l := read(dir, storeName(key, o)); l != nil {
+		l.offer = o
+		return l
+	}
+	l := read(dir, lastName(key))
+	if l != nil {
+		l.offer, l.borrowed = o, true
+	}
+	return l
+}
+
+// read reads the lists of a server from a file.
+func read(dir cache.Dir, name string) *lists {
+	text, ok := dir.Read(name)
 	if !ok {
 		return nil
 	}
@@ -47,7 +67,7 @@ func load(dir cache.Dir, key string, o offer) *lists {
 	if mcp.Scan(text) != nil || json.Unmarshal(text, &st) != nil || st.Version != storeVersion {
 		return nil
 	}
-	l := &lists{fetched: st.Fetched, modern: st.Modern, offer: o}
+	l := &lists{fetched: st.Fetched, modern: st.Modern, said: Said{Instructions: st.Instructions, Extensions: st.Extensions, Modern: st.Modern}}
 	for i, k := range kinds {
 		var from storedList
 		if json.Unmarshal(mcp.Member(text, k.name), &from) != nil {
@@ -68,16 +88,24 @@ func (c *Catalog) save(s *Server, l *lists) {
 	text := encode(l)
 	if c.secret != nil && c.secret(string(text)) {
 		c.dir.Remove(storeName(s.Key, l.offer))
+		c.dir.Remove(lastName(s.Key))
 		c.log.Debug("the lists of a server are not kept on disk, because they have a secret", "server", s.Name)
 		return
 	}
 	c.dir.Write(storeName(s.Key, l.offer), text)
+	c.dir.Write(lastName(s.Key), text)
 }
 
 // encode returns the lists of a server as a file. It does not use a JSON encoder, which
 // would remove white space from the items and make them look changed later.
 func encode(l *lists) []byte {
 	b := fmt.Appendf(nil, `{"version":%d,"fetched":%q,"modern":%t`, storeVersion, l.fetched.Format(time.RFC3339Nano), l.modern)
+	if l.said.Instructions != "" {
+		b = fmt.Appendf(b, `,"instructions":%s`, mcp.AppendText(nil, l.said.Instructions))
+	}
+	if len(l.said.Extensions) > 0 {
+		b = fmt.Appendf(b, `,"extensions":%s`, l.said.Extensions)
+	}
 	for i, k := range kinds {
 		list := k.of(l)
 		b = fmt.Appendf(b, `,%q:{"ttlMs":%d,"degraded":%s,`, k.name, list.TTL.Milliseconds(), mcp.AppendText(nil, list.Degraded))
@@ -115,8 +143,8 @@ func (o offer) suffix() string {
 	return "-" + hex.EncodeToString(sum[:])[:hashDigits]
 }
 
-// Offer sets the client capabilities that servers receive from now on. Lists for other
-// capabilities become outdated. Lists on disk for these capabilities are loaded.
+// Offer sets the client capabilities that servers receive from now on. Lists on disk for
+// these capabilities are loaded. Other lists stay in use until the servers were asked again.
 func (c *Catalog) Offer(capabilities []byte) {
 	c.mu.Lock()
 	c.offer = offer{number: c.offer.number + 1, capabilities: string(capabilities)}
@@ -126,10 +154,17 @@ func (c *Catalog) Offer(capabilities []byte) {
 		if s.Offer != nil {
 			continue
 		}
-		if l := load(c.dir, s.Key, now); l != nil {
+		if l := load(c.dir, s.Key, now); l != nil && (!l.borrowed || c.unknown(s.Name)) {
 			c.publish(s, l)
 		}
 	}
+}
+
+// unknown reports whether no lists of a server are known.
+func (c *Catalog) unknown(server string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.lists[server] == nil
 }
 
 // offerTo returns the current capabilities for a server. The caller holds mu.

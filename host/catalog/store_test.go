@@ -57,13 +57,14 @@ func TestInvalidFile(t *testing.T) {
 	dir := cache.Dir(t.TempDir())
 	(&Catalog{dir: dir}).save(&Server{Key: "key"}, &lists{fetched: time.Now(), Tools: listing(`{"name":"a"}`)})
 	path := filepath.Join(string(dir), storeName("key", offer{}))
+	last := filepath.Join(string(dir), lastName("key"))
 	good, err := os.ReadFile(path)
-	if err != nil {
+	if err = errors.Join(err, os.Remove(last)); err != nil {
 		t.Fatal(err)
 	}
 	change := func(old, new string) string { return strings.Replace(string(good), old, new, 1) }
 	for name, text := range map[string]string{
-		"empty": "", "garbage": "\x00\xff", "another version": change(`"version":3`, `"version":2`), "no version": change(`"version":3,`, ``),
+		"empty": "", "garbage": "\x00\xff", "another version": change(`"version":4`, `"version":3`), "no version": change(`"version":4,`, ``),
 		"a name twice": change(`{"name":"a"}`, `{"name":"a","name":"b"}`), "two values": string(good) + "{}", "a list missing": change(`"prompts"`, `"promts"`),
 		"items no list": change(`[{"name":"a"}]`, `{"name":"a"}`), "time no time": change(`"fetched":"2`, `"fetched":"x2`), "null": "null",
 		"depth": change(`{"name":"a"}`, strings.Repeat("[", 100)+strings.Repeat("]", 100)),
@@ -88,6 +89,9 @@ func TestInvalidFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	(&Catalog{dir: dir}).save(&Server{Key: "key"}, &lists{})
+	if err := os.Remove(last); err != nil {
+		t.Fatal(err)
+	}
 	if load(dir, "key", offer{}) != nil || load("", "key", offer{}) != nil || load(cache.Dir(path+"/none"), "key", offer{}) != nil {
 		t.Error("load returned lists")
 	}

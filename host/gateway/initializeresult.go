@@ -72,7 +72,9 @@ func (d *serverDescriptions) replaced(server string, u *upstream.Upstream) {
 func (d *serverDescriptions) all() map[string]serverDescription {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return maps.Clone(d.byServer)
+	all := map[string]serverDescription{}
+	maps.Copy(all, d.byServer)
+	return all
 }
 
 // initializeResult returns the capabilities of the gateway with the extensions of the
@@ -82,6 +84,11 @@ func (d *serverDescriptions) all() map[string]serverDescription {
 func (r *request) initializeResult() (caps []byte, instructions string) {
 	g := r.gw
 	said := g.descriptions.all()
+	for name, s := range g.catalog.Said() { // of servers that do not run
+		if _, known := said[name]; !known {
+			said[name] = serverDescription{extensions: s.Extensions, instructions: s.Instructions, modern: s.Modern}
+		}
+	}
 	maps.DeleteFunc(said, func(_ string, i serverDescription) bool { return len(i.extensions) == 0 && i.instructions == "" })
 	if len(said) == 0 {
 		return []byte(capabilities), ""

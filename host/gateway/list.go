@@ -25,7 +25,7 @@ const (
 	listTime = 900 * time.Millisecond
 	// firstListTime is how long a client's first list waits for servers that have
 	// not failed so far: many clients never ask again.
-	firstListTime = 10 * time.Second
+	firstListTime = 3 * time.Second
 )
 
 func listTools(ctx context.Context, r *request) (response, error) {

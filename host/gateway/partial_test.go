@@ -39,7 +39,7 @@ func (c *client) listing(era string) (answer string, took time.Duration) {
 	return answer, time.Since(begun)
 }
 
-// TestFirstList: the first list of a client waits ten seconds at most for servers
+// TestFirstList: the first list of a client waits three seconds at most for servers
 // of which nothing is known, later ones less than a second.
 func TestFirstList(t *testing.T) {
 	const both, quickOnly = `"quick__t","inputSchema":{"type":"object"}},{"name":"slow__t"`, `[{"name":"quick__t","inputSchema":{"type":"object"}}]`
@@ -50,7 +50,7 @@ func TestFirstList(t *testing.T) {
 			first, second string
 			waits         [2]time.Duration
 		}{
-			{"soon there", 3 * time.Second, both, both, [2]time.Duration{3 * time.Second, 0}},
+			{"soon there", 2 * time.Second, both, both, [2]time.Duration{2 * time.Second, 0}},
 			{"there at last", 30 * time.Second, quickOnly, quickOnly, [2]time.Duration{firstListTime, listTime}},
 		} {
 			t.Run(era+"/"+c.name, func(t *testing.T) {
@@ -80,11 +80,11 @@ func TestFirstList(t *testing.T) {
 }
 
 // TestFirstListOfAnotherClient: each client has a first list, while the server
-// still starts. A request that stands for itself has none: it waits until ten
+// still starts. A request that stands for itself has none: it waits until three
 // seconds after the server was first asked.
 func TestFirstListOfAnotherClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newFixture(slowToStart("slow", 25*time.Second))
+		d := newFixture(slowToStart("slow", 10*time.Second))
 		defer d.end()
 		visitor := d.client()
 		defer visitor.hangUp()
@@ -111,7 +111,7 @@ func TestFirstListOfAnotherClient(t *testing.T) {
 		alone(listTime)
 		wait(firstListTime)
 		alone(listTime)
-		wait(3 * time.Second) // the server is there
+		wait(2 * time.Second) // the server is there
 		alone(0)
 	})
 }
@@ -196,7 +196,7 @@ func TestSlowerStart(t *testing.T) {
 // the policy in effect at its begin allows.
 func TestListKeepsItsGeneration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newFixture(slowToStart("quick", 0), slowToStart("slow", 3*time.Second))
+		d := newFixture(slowToStart("quick", 0), slowToStart("slow", 2*time.Second))
 		defer d.end()
 		c := d.client()
 		defer c.hangUp()

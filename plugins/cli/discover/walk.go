@@ -107,7 +107,7 @@ func explore(ctx context.Context, o *Options, path string, program *model.Progra
 // some.
 func admitAnything(nodes []*node) {
 	for _, n := range nodes {
-		if c := n.cmd; n.known && c.NoUsage && c.Runnable && len(c.Positionals)+len(c.Commands) == 0 {
+		if c := n.cmd; n.known && c.NoUsage && len(c.Options) > 0 && c.Runnable && len(c.Positionals)+len(c.Commands) == 0 {
 			c.Positionals = anything()
 		}
 	}

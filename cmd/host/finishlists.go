@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/junctor-mcp/junctor/host"
+	"github.com/junctor-mcp/junctor/host/filelock"
+	"github.com/junctor-mcp/junctor/sdk/process"
+)
+
+const (
+	finishListsName = "finish-lists"
+	// finishLimit bounds the time of a process that reads lists by itself. A server that is
+	// installed first takes long.
+	finishLimit = 6 * time.Minute
+	// finishLock is the time to find out whether another process reads the same lists.
+	finishLock = 100 * time.Millisecond
+)
+
+// finishLists starts a process that reads the lists which this one could not read before its
+// client left, so that the client finds them next time. Some clients leave after a few
+// seconds, and a server that is installed first takes longer.
+func finishLists(e *env, app *host.App) {
+	if len(app.Catalog.Unread()) == 0 || e.dirs.Cache == "" {
+		return
+	}
+	var layers []string
+	for _, layer := range e.layers {
+		layers = append(layers, "--config", layer)
+	}
+	readListsAlone(e, layers)
+}
+
+// readListsAlone starts the process for the configuration that the flags name. It goes on when
+// this one has ended.
+func readListsAlone(e *env, flags []string) {
+	program, err := os.Executable()
+	if err != nil {
+		return
+	}
+	_, err = process.Start(process.Command{Path: program, Args: append([]string{program, finishListsName}, flags...), Env: os.Environ(), Release: true})
+	if err != nil {
+		e.log.Debug("the lists of servers are not read to the end", "error", err)
+	}
+}
+
+// finishListsVerb reads the lists of which nothing is known. It asks for nothing and prints
+// nothing: serve starts it when its client has left.
+func finishListsVerb(e *env) *cobra.Command {
+	return &cobra.Command{
+		Use: finishListsName, Hidden: true, Args: cobra.NoArgs, Short: "Read the lists of servers that are not known yet",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, cancel := context.WithTimeout(cmd.Context(), finishLimit)
+			defer cancel()
+			app, diags, err := e.tryLoad(ctx, false)
+			if err != nil || diags.HasErrors() {
+				return nil // the next serve says why
+			}
+			if e.dirs.Cache == "" {
+				return nil
+			}
+			release, err := lockFinish(ctx, filepath.Join(string(e.dirs.Cache), "catalogs"), app.Config().Path)
+			if err != nil {
+				return nil // another process reads them
+			}
+			defer release()
+			if names := app.Catalog.Unread(); len(names) > 0 {
+				app.Catalog.Ensure(ctx, names...)
+				awaitLists(ctx, app, names, nil, nil)
+			}
+			return nil
+		},
+	}
+}
+
+// lockFinish takes the lock of the processes that read the lists of one configuration.
+func lockFinish(ctx context.Context, dir, configuration string) (release func(), err error) {
+	sum := sha256.Sum256([]byte(configuration))
+	ctx, cancel := context.WithTimeout(ctx, finishLock)
+	defer cancel()
+	return filelock.Lock(ctx, filepath.Join(dir, "finish-"+hex.EncodeToString(sum[:8])+".lock"))
+}
