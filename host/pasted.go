@@ -18,7 +18,7 @@ func pastedServers(text []byte) string {
 	}
 	more := len(file.Servers) - mostPasted
 	file.Servers = file.Servers[:min(len(file.Servers), mostPasted)]
-	blocks := string(clientimport.Convert(file, nil, nil).Blocks())
+	blocks := string(clientimport.Convert(file, clientimport.Environment{}).Blocks())
 	if more > 0 {
 		blocks += fmt.Sprintf("\n# and %d more", more)
 	}

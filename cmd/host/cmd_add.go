@@ -127,7 +127,7 @@ func (e *env) addServer(ctx context.Context, s clientconfig.Server, later bool) 
 	if err := checkNew(s.Name, target.Path, taken); err != nil {
 		return err
 	}
-	got := clientimport.Convert(clientconfig.Content{Servers: []clientconfig.Server{s}}, taken, e.isSet)
+	got := clientimport.Convert(clientconfig.Content{Servers: []clientconfig.Server{s}}, e.surroundings(target.Path, taken))
 	var wantsLogin func() error
 	if s.URL != "" && len(s.Headers) == 0 {
 		wantsLogin = func() error { return e.addLogin(s) }
@@ -145,8 +145,8 @@ func (e *env) addLogin(s clientconfig.Server) error {
 	if err != nil {
 		return err
 	}
-	s.OAuth = true
-	got := clientimport.Convert(clientconfig.Content{Servers: []clientconfig.Server{s}}, nil, e.isSet)
+	s.OAuth = &clientconfig.OAuth{}
+	got := clientimport.Convert(clientconfig.Content{Servers: []clientconfig.Server{s}}, e.surroundings(target.Path, nil))
 	if _, err := e.writeEdited(target, configedit.Append(text, got.HCL)); err != nil {
 		return err
 	}

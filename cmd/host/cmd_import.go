@@ -125,7 +125,11 @@ func (e *env) putContent(ctx context.Context, x importOptions, file clientconfig
 			return err
 		}
 	}
-	got := clientimport.Convert(file, taken, e.isSet)
+	into := ""
+	if target != nil {
+		into = target.Path
+	}
+	got := clientimport.Convert(file, e.surroundings(into, taken))
 	if target != nil && len(got.Servers)+len(got.Policy) > 0 {
 		if err := checkPolicy(got, target); err != nil {
 			return err
@@ -163,6 +167,11 @@ func readContent(text []byte, path string, c *clientconfig.Client) (clientconfig
 		return file, &fault.Error{Code: fault.ImportFile, Message: bad.What, At: fmt.Sprintf("%s:%d:%d", path, bad.Line, bad.Column),
 			Hint: "give a file of one of " + strings.Join(clientconfig.Names(clientconfig.Clients), ", ") + ", a catalog of Docker MCP, or an mcpServers object"}
 	}
+	if dir, failed := filepath.Abs(filepath.Dir(path)); failed == nil && path != standardInput {
+		for i := range file.Servers {
+			file.Servers[i].Base = dir
+		}
+	}
 	return file, err
 }
 
@@ -186,11 +195,14 @@ func onlyServers(all []clientconfig.Server, names []string) (some []clientconfig
 	return some, nil
 }
 
+// standardInput is the path in messages of what is pasted.
+const standardInput = "standard input"
+
 // readImport reads the file of a client, by its name or its path.
 func (e *env) readImport(ctx context.Context, x importOptions, from string) (text []byte, path string, err error) {
 	if from == "-" {
 		text, err = interruptible(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(e.stdin, mostImport+1)) })
-		path = "standard input"
+		path = standardInput
 	} else {
 		if path, err = importPath(x, from, e.get); err != nil {
 			return nil, "", err
@@ -223,6 +235,28 @@ func importPath(x importOptions, from string, get func(string) string) (string, 
 		}
 	}
 	return paths[len(paths)-1], nil
+}
+
+// surroundings returns what a conversion may know. into is the path of the configuration, and
+// empty if it is not known.
+func (e *env) surroundings(into string, taken []string) clientimport.Environment {
+	if into != "" {
+		into = filepath.Dir(into)
+	}
+	return clientimport.Environment{Taken: taken, IsSet: e.isSet, IsFile: isFileOfUser, Into: into}
+}
+
+// isFileOfUser reports whether a path is that of a regular file. ~/ is the home directory.
+func isFileOfUser(path string) bool {
+	if below, ok := strings.CutPrefix(path, "~/"); ok {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return false
+		}
+		path = filepath.Join(home, below)
+	}
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // readRegular reads a regular file, at most one byte more than mostImport.

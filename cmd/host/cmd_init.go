@@ -77,7 +77,7 @@ func (e *env) begins(ctx context.Context, x *initOptions) error {
 			e.remark("%s has %s: junctor import %s --write adds them", c.client.Title, c.count(), c.client.Name)
 		}
 	}
-	got := clientimport.Convert(all, nil, e.isSet)
+	got := clientimport.Convert(all, e.surroundings(path, nil))
 	text := []byte(firstLines)
 	if len(got.Servers) > 0 {
 		text = append(append(text, '\n'), got.Blocks()...)

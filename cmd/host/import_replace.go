@@ -47,7 +47,7 @@ func replaceable(file clientconfig.Content, got clientimport.Result, taken []str
 		if i := slices.Index(got.From, s.Name); i >= 0 {
 			here = got.Servers[i]
 		} else if s.Problem == "" && slices.Contains(taken, s.Name) { // the configuration had it before
-			secrets = clientimport.Convert(clientconfig.Content{Servers: []clientconfig.Server{s}, Inputs: file.Inputs}, nil, nil).Secrets
+			secrets = clientimport.Convert(clientconfig.Content{Servers: []clientconfig.Server{s}, Inputs: file.Inputs}, clientimport.Environment{}).Secrets
 		} else {
 			continue
 		}

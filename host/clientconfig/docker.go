@@ -199,8 +199,8 @@ func (r *dockerReader) remoteServer(secrets map[string]string) {
 		}
 		r.s.Headers[name] = r.template(value)
 	}
-	if oauth, _ := r.take("oauth"); oauth != nil {
-		r.s.OAuth = len(r.s.Headers) == 0
+	if oauth, _ := r.take("oauth"); oauth != nil && len(r.s.Headers) == 0 {
+		r.s.OAuth = &OAuth{}
 	}
 }
 

@@ -20,18 +20,23 @@ const (
 type Server struct {
 	Name     string
 	Place    Place    // where its entry begins
+	Base     string   // the directory of the file, absolute; empty: not known
 	Command  []string // the program and its arguments; nil: the server is remote
 	Dir      string
 	Env      map[string]string
 	PassEnv  []string // variables that it gets from its environment
+	EnvFiles []string // files with lines NAME=VALUE; Env wins over them
 	URL      string
 	SSE      bool // only the older HTTP with server-sent events
 	Headers  map[string]string
-	OAuth    bool              // the server wants a login
+	OAuth    *OAuth            // the server wants a login; nil: none is known
+	Helper   string            // a command line of a shell that prints headers as a JSON object
 	EnvNames map[string]string // headers whose values are variables, as header and variable
 	Disabled bool
+	Required bool
 
 	Allow, Deny []string      // its tools
+	Confirm     []string      // its tools that ask before each call
 	Read, Write []string      // its tools that only read, and the others
 	Start, Call time.Duration // 0: the client's own
 	Idle        string        // "never", a duration or "adaptive"; empty: the client's own

@@ -28,7 +28,7 @@ func shown(name string, text []byte) string {
 	if err != nil {
 		return "error: " + err.Error() + "\n"
 	}
-	got := Convert(file, []string{"taken"}, nil)
+	got := Convert(file, Environment{Taken: []string{"taken"}})
 	var b strings.Builder
 	b.Write(got.Blocks())
 	for _, n := range got.Notes {
@@ -97,7 +97,7 @@ func TestLargeFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := Convert(file, nil, nil); len(got.Servers) != 1 {
+		if got := Convert(file, Environment{}); len(got.Servers) != 1 {
 			t.Errorf("%d servers", len(got.Servers))
 		}
 	}
@@ -134,7 +134,7 @@ func TestLargeLists(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err == nil {
-			Convert(file, nil, nil)
+			Convert(file, Environment{})
 		}
 	}
 }
@@ -161,7 +161,7 @@ func FuzzConvert(f *testing.F) {
 		if err != nil {
 			return
 		}
-		got := Convert(content, nil, nil)
+		got := Convert(content, Environment{})
 		if _, diags := hclsyntax.ParseConfig(got.Policy, "x", hcl.InitialPos); diags.HasErrors() {
 			t.Fatalf("%s\n%s", diags, got.Policy)
 		}

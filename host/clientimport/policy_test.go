@@ -196,7 +196,7 @@ func compare(t *rapid.T, list map[string]any) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := Convert(file, nil, nil)
+	got := Convert(file, Environment{})
 	inexact := strings.Contains(strings.Join(got.Notes, "\n"), "the rule at ") || strings.Contains(strings.Join(got.Notes, "\n"), "the name at ")
 	p := here(t, got.Policy, someServers...)
 	for _, u := range uses() {
@@ -217,7 +217,7 @@ func TestRenamedServersKeepTheirRules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := here(t, Convert(file, nil, nil).Policy, "my-files", "my-mail")
+	p := here(t, Convert(file, Environment{}).Policy, "my-files", "my-mail")
 	for _, c := range []struct {
 		role, server string
 		want         bool
@@ -247,7 +247,7 @@ func TestPermissionLevels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := here(t, Convert(file, nil, nil).Policy, "git")
+		p := here(t, Convert(file, Environment{}).Policy, "git")
 		var got []string
 		for _, name := range []string{"pull", "push"} {
 			who := authn.Local()

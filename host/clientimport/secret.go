@@ -1,65 +1,26 @@
 package clientimport
 
 import (
+	"cmp"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
-	"github.com/junctor-mcp/junctor/host/secretname"
 )
 
-func isShown(r rune) bool { return unicode.IsPrint(r) }
-
-// knownSecret matches secrets that their form gives away.
-var knownSecret = lazyregexp.New(`^(gh[pousr]_|github_pat_|glpat-|sk-|xox[abprs]-|AKIA|ya29\.|eyJ[A-Za-z0-9_-]{10}|Bearer |Basic |[A-Za-z0-9+/_-]{40,}=*$)`)
-
-// containedSecret matches texts with a secret in them: a header, a member of JSON, a flag with
-// its value, the password of a URL, or a token with a known beginning.
-var containedSecret = lazyregexp.New(`(?i)\b(?:bearer|basic)\s+[a-z0-9._~+/=-]{8,}` +
-	`|"[^"]*(?:token|secret|passw|key|auth|credential|cookie)[^"]*"\s*:\s*"[^"]` +
-	`|-[a-z-]*(?:token|secret|passw|key|credential)[a-z-]*[= ]\S` +
-	`|://[^/@:\s]*:[^/@\s]+@` +
-	`|\b(?:gh[pousr]_|github_pat_|glpat-|sk-|xox[abprs]-)[a-z0-9]{4,}` +
-	`|\b(?:password|passwd|pwd|accountkey|sharedaccesskey)\s*=\s*[^;\s]` +
-	`|://[^/@:\s]{8,}@` +
-	`|hooks\.slack\.com/|discord(?:app)?\.com/api/webhooks/|webhook\.office\.com/`)
-
-// secretWords are words of names of secrets beside those of package secretname, which are
-// parts of words.
-var secretWords = []string{"pat", "passphrase", "pass", "pwd", "pin", "session", "signing", "signature", "sig", "license", "licence", "dsn", "tok", "code", "otp", "sas"}
-
-// sounds reports whether a name is that of a kind of secret.
-func sounds(name string) bool {
-	if secretname.Sounds(name) {
-		return true
-	}
-	return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r == '_' || r == '-' || r == '.' }), func(word string) bool {
-		return slices.Contains(secretWords, word)
-	})
+// A Secret is a value that was left out of the blocks.
+type Secret struct {
+	Name     string // in keyring(); empty: env() is in its place
+	Variable string // in env(); a setting such as url takes none from keyring()
+	Server   string
+	Where    string // in the client's file, such as env.GITHUB_TOKEN
+	Value    string // the value that was left out; empty if Asked
+	Asked    bool   // the client asks for it; its file does not have it
 }
 
-// isSecret reports whether a value with a name may be a secret. A text with a reference
-// is none: its secret is elsewhere.
-func isSecret(name, value string) bool {
-	return value != "" && !reference.MatchString(value) && (sounds(name) || knownSecret.MatchString(value) || containedSecret.MatchString(value))
-}
-
-// plainValue matches values that are no secrets, whatever their name sounds like.
-var plainValue = lazyregexp.New(`^(?i:true|false|yes|no|on|off|none|null|[0-9]{1,6}|https?://[^/@?#]*/?[A-Za-z0-9/_.-]*|/[^:?]*)$`)
-
-// value writes the value of a variable or a header.
-func (c *converter) value(where, name, value string) string {
-	if !isSecret(name, value) || plainValue.MatchString(value) {
-		return c.expression(value)
-	}
-	if scheme, rest, ok := strings.Cut(value, " "); ok && slices.Contains([]string{"bearer", "basic", "token"}, strings.ToLower(scheme)) && rest != "" {
-		return join([]part{{text: scheme + " "}, {text: c.secret(name, where, rest), expression: true}})
-	}
-	return c.secret(name, where, value)
-}
+// identity returns what makes two secrets one.
+func (s Secret) identity() Secret { return Secret{Server: s.Server, Where: s.Where, Value: s.Value} }
 
 // notSecretName matches what a generated name of a secret does not contain.
 var notSecretName = lazyregexp.New(`[^a-z0-9]+`)
@@ -95,9 +56,6 @@ func (c *converter) secret(name, where, value string) string {
 	return c.secretExpression(name)
 }
 
-// identity returns what makes two secrets one.
-func (s Secret) identity() Secret { return Secret{Server: s.Server, Where: s.Where, Value: s.Value} }
-
 // secretExpression returns what stands in the place of a secret.
 func (c *converter) secretExpression(name string) string {
 	if c.visible {
@@ -111,82 +69,83 @@ func variableOf(name string) string {
 	return strings.ToUpper(strings.Trim(notVariable.ReplaceAllString(name, "_"), "_"))
 }
 
-// userPassword matches a name and a password, but not the numbers of a user and a group.
-var userPassword = lazyregexp.New(`^[^:/\s]+:[^:/\s]*[^0-9:/\s][^:/\s]*$`)
-
-// isKey reports whether a part of a path is a key: a token with a known beginning, or a long
-// text with digits.
-func isKey(segment string) bool {
-	return containedSecret.MatchString(segment) || knownSecret.MatchString(segment) || len(segment) >= 24 && strings.ContainsAny(segment, "0123456789")
+// A scanned is a text whose references are marks.
+type scanned struct {
+	text       string
+	references []part // those of the marks, in order
 }
 
-// argument writes an argument of a program. One after a flag whose name is that of a
-// secret is one, as is the value in --token=VALUE and in TOKEN=VALUE after -e.
-func (c *converter) argument(command []string, i int, word string) string {
-	if i == 0 {
-		return c.expression(word)
-	}
-	if name, value, ok := strings.Cut(word, "="); ok && identifier.MatchString(strings.TrimLeft(name, "-")) {
-		if isSecret(strings.TrimLeft(name, "-"), value) && !plainValue.MatchString(value) && !strings.ContainsAny(value, " \t\n") {
-			return join([]part{{text: name + "="}, {text: c.secret(strings.TrimLeft(name, "-"), "args."+name, value), expression: true}})
+// scan converts the references of a text.
+func (c *converter) scan(text string) (s scanned) {
+	var b strings.Builder
+	for _, p := range c.parts(text) {
+		if p.reference {
+			s.references = append(s.references, p)
+			p.text = mark
 		}
+		b.WriteString(p.text)
 	}
-	if name, value, ok := strings.Cut(word, ":"); ok && identifier.MatchString(name) && isSecret(name, strings.TrimSpace(value)) && !strings.HasPrefix(value, "//") {
-		return join([]part{{text: name + ":"}, {text: c.secret(name, "args."+name, value), expression: true}})
-	}
-	before := command[i-1]
-	if (before == "-u" || before == "--user") && userPassword.MatchString(word) && !reference.MatchString(word) {
-		return c.secret("user", "args."+before, word)
-	}
-	if flag := strings.TrimLeft(before, "-"); i > 1 && flag != before && !strings.HasPrefix(word, "-") && !strings.Contains(before, "=") {
-		return c.value("args."+before, flag, word)
-	}
-	if u, err := url.Parse(word); err == nil && u.Scheme != "" && u.Host != "" {
-		return c.address(word)
-	}
-	return c.value(fmt.Sprintf("args.%d", i), "arg", word)
+	s.text = b.String()
+	return s
 }
 
-// address writes a URL. A password, keys in its path and values of secret names in its query
-// are secrets.
-func (c *converter) address(text string) string {
-	u, err := url.Parse(text)
-	if err != nil || reference.MatchString(text) {
-		return c.expression(text)
-	}
+// write writes a text with expressions in the places of its references and secrets. where is
+// its place in the client's file.
+func (c *converter) write(s scanned, secrets []span, where string) string {
 	var all []part
-	rest := text
-	leaveOut := func(name, where, value string) {
-		before, after, ok := strings.Cut(rest, value)
-		if ok && value != "" {
-			all = append(all, part{text: before}, part{text: c.secret(name, where, value), expression: true})
-			rest = after
+	literal := func(text string) {
+		for i, run := range strings.Split(text, mark) {
+			if i > 0 {
+				all = append(all, s.references[0])
+				s.references = s.references[1:]
+			}
+			if run != "" {
+				all = append(all, part{text: run})
+			}
 		}
 	}
-	if u.User != nil {
-		if _, has := u.User.Password(); !has && len(u.User.Username()) >= 8 {
-			_, raw, _ := strings.Cut(rest, "://")
-			token, _, _ := strings.Cut(raw, "@")
-			leaveOut("token", "url", token)
-		} else if has {
-			_, raw, _ := strings.Cut(rest, "://")
-			info, _, _ := strings.Cut(raw, "@")
-			_, password, _ := strings.Cut(info, ":")
-			leaveOut("password", "url", password)
-		}
+	at := 0
+	for _, secret := range secrets {
+		literal(s.text[at:secret.from])
+		all = append(all, part{text: c.leftOut(secret.name, cmp.Or(secret.where, where), s.text[secret.from:secret.to]), expression: true})
+		at = secret.to
 	}
-	for segment := range strings.SplitSeq(strings.Trim(u.EscapedPath(), "/"), "/") {
-		if isKey(segment) {
-			leaveOut("key", "url", segment)
-		}
-	}
-	for pair := range strings.SplitSeq(u.RawQuery, "&") {
-		if name, value, ok := strings.Cut(pair, "="); ok && isSecret(name, value) && !plainValue.MatchString(value) {
-			leaveOut(name, "url."+name, value)
-		}
-	}
-	if rest != "" {
-		all = append(all, part{text: rest})
-	}
+	literal(s.text[at:])
 	return join(all)
+}
+
+// leftOut leaves a secret out. A placeholder is not kept: the secret is asked for.
+func (c *converter) leftOut(name, where, value string) string {
+	if placeholder.MatchString(value) {
+		c.note("%s has a placeholder in the place of a secret", where)
+		value = ""
+	}
+	return c.secret(name, where, value)
+}
+
+// schemes are those of headers, before a secret.
+var schemes = []string{"bearer", "basic", "token"}
+
+// value writes the value of a variable or a header.
+func (c *converter) value(where, name, text string) string {
+	c.where = where
+	s := c.scan(text)
+	if !isSecret(name, s.text) {
+		return c.write(s, c.inText(s.text), where)
+	}
+	whole := span{to: len(s.text), name: name}
+	if scheme, rest, ok := strings.Cut(s.text, " "); ok && slices.Contains(schemes, strings.ToLower(scheme)) && rest != "" {
+		whole.from = len(scheme) + 1
+	}
+	return c.write(s, []span{whole}, where)
+}
+
+// inText returns the secrets in a text that is none as a whole, and reports one that is a
+// placeholder.
+func (c *converter) inText(text string) []span {
+	if placeholder.MatchString(text) && strings.HasPrefix(text, "<") && !slices.Contains(c.stuck, c.where) {
+		c.stuck = append(c.stuck, c.where)
+		c.note("%s is a placeholder: %s", c.where, shortened(text))
+	}
+	return secretsIn(text)
 }

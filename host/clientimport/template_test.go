@@ -74,7 +74,7 @@ func TestInjection(t *testing.T) {
 		"${file:, X-B = env(split(tostring(0), }0LEAKENV0${file:)[1]), X-C = }", "${file:, X-B = local.token, X-C = }", "$${X}", "$${X:-a}", "Bearer $${X}", "$$${X}", "%${X}", "%%{file:x}",
 		"${file:x}", "%{file:x}", "$${env(\"X\")}", "$$${env(\"X\")}",
 	} {
-		got := Convert(clientconfig.Content{Servers: []clientconfig.Server{{Name: "a", URL: "https://h.example/mcp", Headers: map[string]string{"X-A": text}, Command: nil}}}, nil, nil)
+		got := Convert(clientconfig.Content{Servers: []clientconfig.Server{{Name: "a", URL: "https://h.example/mcp", Headers: map[string]string{"X-A": text}, Command: nil}}}, Environment{})
 		file, diags := hclsyntax.ParseConfig(got.HCL, "x", hcl.InitialPos)
 		if diags.HasErrors() {
 			t.Errorf("%q: %s\n%s", text, diags, got.HCL)

@@ -1,0 +1,176 @@
+package clientimport
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/clientconfig"
+)
+
+// body writes what is in the block of a server.
+func (c *converter) body(s clientconfig.Server) {
+	if s.URL == "" {
+		c.program(s)
+	} else {
+		c.remote(s)
+	}
+	c.tools(s)
+	c.times(s)
+	if s.Idle != "" {
+		c.line("idle = %q", s.Idle)
+	}
+	if s.Required {
+		c.line("required = true")
+	}
+}
+
+func (c *converter) program(s clientconfig.Server) {
+	c.line(`transport "stdio" {`)
+	c.visible = true
+	c.line("command = %s", c.command(s.Command))
+	c.visible = false
+	c.environmentOf(s)
+	if pass := slices.Concat(s.PassEnv, c.passed); len(pass) > 0 {
+		c.line("pass_env = %s", list(pass))
+	}
+	if s.Dir != "" {
+		c.visible, c.where = true, "cwd"
+		c.line("cwd = %s", c.expression(s.Dir))
+		c.visible = false
+	}
+	c.line("}")
+}
+
+// environmentOf writes the variables of a program: those of files, and then its own.
+func (c *converter) environmentOf(s clientconfig.Server) {
+	if len(s.EnvFiles) == 0 {
+		c.valueMap("env = {", "env", s.Env)
+		return
+	}
+	c.line("env = merge(concat(")
+	for _, path := range s.EnvFiles {
+		c.where = "envFile"
+		c.line(`[for line in split("\n", %s) : { (%s) = %s } if %s],`, c.contentOf(path), lineName, lineValue, lineHasBoth)
+	}
+	c.valueMap("[{", "env", s.Env)
+	if len(s.Env) > 0 {
+		c.line("]")
+	} else {
+		c.line("[]")
+	}
+	c.line(")...)")
+}
+
+// The parts of a line NAME=VALUE of a file of variables, as expressions.
+const (
+	lineName    = `trimspace(trimprefix(trimspace(split("=", line)[0]), "export "))`
+	lineValue   = `trim(trimspace(trimprefix(line, format("%s=", split("=", line)[0]))), "\"'")`
+	lineHasBoth = `length(split("=", line)) > 1 && !startswith(trimspace(line), "#")`
+)
+
+// contentOf returns the content of a file of variables. A relative path starts at the project
+// there, and at the configuration here.
+func (c *converter) contentOf(path string) string {
+	all := c.parts(path)
+	text := strings.Builder{}
+	for _, p := range all {
+		if p.expression {
+			return "file(" + join(all) + ")"
+		}
+		text.WriteString(p.text)
+	}
+	if below, ok := strings.CutPrefix(text.String(), "~/"); ok {
+		return c.fileIn(c.variable("HOME"), below)
+	}
+	c.need(text.String())
+	return "file(" + quote(text.String()) + ")"
+}
+
+// fileIn returns the content of a file in a directory that is an expression.
+func (c *converter) fileIn(dir, below string) string {
+	c.need("~/" + below)
+	return "file(" + join([]part{{text: dir, expression: true}, {text: "/" + below}}) + ")"
+}
+
+func (c *converter) remote(s clientconfig.Server) {
+	c.line(`transport "http" {`)
+	c.visible = true
+	c.line("url = %s", c.address(s.URL))
+	c.visible = false
+	if s.SSE {
+		c.line(`mode = "sse"`)
+	}
+	headers := maps.Clone(s.Headers)
+	for name, variable := range s.EnvNames {
+		if headers == nil {
+			headers = map[string]string{}
+		}
+		headers[name] = "${" + variable + "}"
+	}
+	command := c.takeCommand(headers)
+	c.valueMap("headers = {", "headers", headers)
+	c.line("}")
+	c.auth(s, headers, command)
+}
+
+// valueMap writes a map whose values may be secrets, behind what opens it.
+func (c *converter) valueMap(opening, of string, values map[string]string) {
+	if len(values) == 0 {
+		return
+	}
+	c.line("%s", opening)
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		c.line("%s = %s", key(name), c.value(of+"."+name, name, values[name]))
+	}
+	c.line("}")
+}
+
+func (c *converter) tools(s clientconfig.Server) {
+	if s.Allow == nil && len(s.Deny) == 0 && len(s.Read) == 0 && len(s.Write) == 0 && len(s.Confirm) == 0 {
+		return
+	}
+	c.line("tools {")
+	if s.Allow != nil {
+		c.line("allow = %s", list(s.Allow))
+	}
+	c.listed("deny", s.Deny)
+	c.listed("confirm", s.Confirm)
+	c.listed("read", s.Read)
+	c.listed("write", s.Write)
+	c.line("}")
+}
+
+// listed writes an attribute that is a list, unless it is empty.
+func (c *converter) listed(attribute string, all []string) {
+	if len(all) > 0 {
+		c.line("%s = %s", attribute, list(all))
+	}
+}
+
+func (c *converter) times(s clientconfig.Server) {
+	if cmp.Or(s.Start, s.Call) == 0 {
+		return
+	}
+	c.line("timeouts {")
+	for _, t := range []struct {
+		name string
+		d    time.Duration
+	}{{"start", s.Start}, {"call", s.Call}} {
+		if t.d > 0 {
+			c.line("%s = %q", t.name, shortTime(t.d))
+		}
+	}
+	c.line("}")
+}
+
+// shortTime returns a duration without units that are zero.
+func shortTime(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	return text
+}
