@@ -43,7 +43,9 @@ func serverOf(name string, v any, c *Client) Server {
 			s.Ignored = append(s.Ignored, member)
 		}
 	}
+	s.Ignored = append(s.Ignored, beside(members, s.URL != "")...)
 	slices.Sort(s.Ignored)
+	s.Ignored = slices.Compact(s.Ignored)
 	return s
 }
 
@@ -71,6 +73,35 @@ func (r *entryReader) lift(name, typical string) {
 			r.members[k] = v
 		}
 	}
+}
+
+// beside returns the members of an entry that say something only about the other kind of server.
+func beside(members map[string]any, remote bool) (all []string) {
+	for _, m := range Members {
+		if m.of == ofAll || remote != (m.of == ofPrograms) {
+			continue
+		}
+		for _, name := range m.Names {
+			switch v := members[name].(type) {
+			case nil:
+				continue
+			case string:
+				if v == "" {
+					continue
+				}
+			case []any:
+				if len(v) == 0 {
+					continue
+				}
+			case map[string]any:
+				if len(v) == 0 {
+					continue
+				}
+			}
+			all = append(all, name)
+		}
+	}
+	return all
 }
 
 // whyNone returns why an entry has neither a program nor a URL.
@@ -115,12 +146,15 @@ func (r *entryReader) fail(format string, args ...any) {
 	}
 }
 
-// take returns the first of several members that is present and not null.
+// take returns the first of several members that is present and not null. The others stay.
 func (r *entryReader) take(names ...string) (value any, name string) {
 	for _, n := range names {
 		v := r.members[n]
+		if v != nil && value != nil {
+			continue
+		}
 		delete(r.members, n)
-		if value == nil && v != nil {
+		if v != nil {
 			value, name = v, n
 		}
 	}

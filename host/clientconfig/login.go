@@ -1,6 +1,7 @@
 package clientconfig
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -90,7 +91,7 @@ func (r *entryReader) login() {
 	if r.s.URL == "" {
 		return
 	}
-	all := map[string]any{}
+	all, known := map[string]any{}, map[string]string{}
 	for _, member := range []string{"oauth", "auth"} {
 		v, _ := r.take(member)
 		switch v := v.(type) {
@@ -116,14 +117,18 @@ func (r *entryReader) login() {
 	}
 	for flat, name := range flatOAuth {
 		if v, _ := r.take(flat); v != nil {
-			all[name] = v
+			all[flat], known[flat] = v, name
 		}
 	}
 	if v := r.text("oauthClientSecretEnv"); v != "" {
-		all["clientSecret"] = "${" + v + "}"
+		all["oauthClientSecretEnv"], known["oauthClientSecretEnv"] = "${"+v+"}", "clientSecret"
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		r.oauthSetting(name, all[name])
+		r.oauthSetting(name, cmp.Or(known[name], name[strings.LastIndexByte(name, '.')+1:]), all[name])
+	}
+	if o := r.s.OAuth; o != nil && o.ClientSecret != "" && o.ClientID == "" {
+		o.ClientSecret = ""
+		r.remark("the secret of a client without the id of the client was left out")
 	}
 }
 
@@ -147,8 +152,9 @@ func plainName(name string) string {
 	return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name))
 }
 
-// oauthSetting reads one setting of a login, and notes it if it has no equivalent.
-func (r *entryReader) oauthSetting(name string, v any) {
+// oauthSetting reads one setting of a login, and notes it if it has no equivalent. name is
+// that in the entry.
+func (r *entryReader) oauthSetting(name, setting string, v any) {
 	var texts []string
 	if all, isList := v.([]any); isList {
 		for _, one := range all {
@@ -162,8 +168,7 @@ func (r *entryReader) oauthSetting(name string, v any) {
 	} else if text, ok := plainText(v); ok {
 		texts = []string{text}
 	}
-	last := name[strings.LastIndexByte(name, '.')+1:]
-	set := oauthNames[plainName(last)]
+	set := oauthNames[plainName(setting)]
 	o := r.oauthIf(true)
 	text := r.reference(strings.Join(texts, " "))
 	if v == nil {

@@ -19,26 +19,36 @@ type Member struct {
 	Outcome Outcome
 	Here    string // what becomes of it, or why it is not followed; Markdown
 
+	of   side                 // what has it
 	read func(r *entryReader) // nil: another entry reads it, or nothing does
 }
+
+// A side is a kind of server.
+type side int
+
+const (
+	ofAll side = iota
+	ofPrograms
+	ofAddresses
+)
 
 // Members are the members of the entries of all clients, in the order in which they are read.
 var Members = []Member{
 	{Names: []string{"command", "executable", "cmd"}, Outcome: Becomes, read: (*entryReader).program,
 		Here: "`command`. One text without `args` becomes its words, with a note; the path of a program with spaces stays whole"},
-	{Names: []string{"args"}, Outcome: Becomes, Here: "the rest of `command`"},
+	{of: ofPrograms, Names: []string{"args"}, Outcome: Becomes, Here: "the rest of `command`"},
 	{Names: []string{"cli"}, Clients: "mcp (avelino)", Outcome: Refused, Here: "`junctor wrap PROGRAM` offers a program as tools"},
-	{Names: []string{"env", "environment", "envs"}, Outcome: Becomes, read: (*entryReader).surroundings, Here: "`env`"},
-	{Names: []string{"env_keys"}, Clients: "Goose", Outcome: Becomes, Here: "`env` with `keyring()`, to be set by you"},
-	{Names: []string{"env_vars", "env_passthrough"}, Clients: "Codex", Outcome: Becomes, Here: "`pass_env`; a variable of another source than `local` is noted"},
-	{Names: []string{"cwd", "workingDirectory"}, Outcome: Becomes, Here: "`cwd`"},
-	{Names: []string{"envFile", "env_file"}, Clients: "VS Code, Cursor", Outcome: Becomes, Here: "`env` from the lines of `file()`; `env` of the entry wins"},
+	{of: ofPrograms, Names: []string{"env", "environment", "envs"}, Outcome: Becomes, read: (*entryReader).surroundings, Here: "`env`"},
+	{of: ofPrograms, Names: []string{"env_keys"}, Clients: "Goose", Outcome: Becomes, Here: "`env` with `keyring()`, to be set by you"},
+	{of: ofPrograms, Names: []string{"env_vars", "env_passthrough"}, Clients: "Codex", Outcome: Becomes, Here: "`pass_env`; a variable of another source than `local` is noted"},
+	{of: ofPrograms, Names: []string{"cwd", "workingDirectory"}, Outcome: Becomes, Here: "`cwd`"},
+	{of: ofPrograms, Names: []string{"envFile", "env_file"}, Clients: "VS Code, Cursor", Outcome: Becomes, Here: "`env` from the lines of `file()`; `env` of the entry wins"},
 	{Names: []string{"url", "httpUrl", "serverUrl", "baseUrl", "base_url", "server_url", "uri"}, Outcome: Becomes, read: (*entryReader).remote, Here: "`url`"},
-	{Names: []string{"headers", "http_headers"}, Outcome: Becomes, Here: "`headers`"},
-	{Names: []string{"requestOptions", "requestInit"}, Clients: "Continue", Outcome: Becomes, Here: "its `headers`; its other members are noted"},
-	{Names: []string{"env_http_headers"}, Clients: "Codex", Outcome: Becomes, Here: "`headers` with `env()`"},
-	{Names: []string{"bearerToken", "bearer_token", "apiKey", "bearer_token_env_var"}, Clients: "mcporter, Codex, Continue", Outcome: Becomes, Here: "the header `Authorization: Bearer …`"},
-	{Names: []string{"bearerTokenEnv", "bearer_token_env"}, Clients: "mcporter", Outcome: Becomes, Here: "the header `Authorization`, without `Bearer`"},
+	{of: ofAddresses, Names: []string{"headers", "http_headers"}, Outcome: Becomes, Here: "`headers`"},
+	{of: ofAddresses, Names: []string{"requestOptions", "requestInit"}, Clients: "Continue", Outcome: Becomes, Here: "its `headers`; its other members are noted"},
+	{of: ofAddresses, Names: []string{"env_http_headers"}, Clients: "Codex", Outcome: Becomes, Here: "`headers` with `env()`"},
+	{of: ofAddresses, Names: []string{"bearerToken", "bearer_token", "apiKey", "bearer_token_env_var"}, Clients: "mcporter, Codex, Continue", Outcome: Becomes, Here: "the header `Authorization: Bearer …`"},
+	{of: ofAddresses, Names: []string{"bearerTokenEnv", "bearer_token_env"}, Clients: "mcporter", Outcome: Becomes, Here: "the header `Authorization`, without `Bearer`"},
 	{Names: []string{"headersHelper"}, Clients: "Claude Code", Outcome: Becomes, Here: "`auth \"command\"`, with a note"},
 	{Names: []string{"type", "transport", "transportType"}, Outcome: Becomes, read: (*entryReader).kind, Here: "`mode = \"sse\"` for `sse`. A type that is not known, or built into the client, is refused"},
 	{Names: []string{"oauth"}, Clients: "Claude Code, OpenCode, Gemini CLI, LibreChat, Kiro", Outcome: Becomes, read: (*entryReader).login,

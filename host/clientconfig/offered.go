@@ -59,10 +59,10 @@ func (r *entryReader) proxyOptions() {
 			r.fail("options.toolFilter has the mode %q, and allow and block are known", mode)
 		}
 	}
-	if options["panicIfInvalid"] == true {
-		r.s.Required = true
+	if required, ok := options["panicIfInvalid"].(bool); ok {
+		r.s.Required = r.s.Required || required
+		delete(options, "panicIfInvalid")
 	}
-	delete(options, "panicIfInvalid")
 	r.ignore("options", options)
 }
 

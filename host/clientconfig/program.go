@@ -38,7 +38,7 @@ func (r *entryReader) program() {
 	if len(r.s.Command) > 0 && r.s.Command[0] == "" {
 		r.fail("command is empty")
 	}
-	if cli, _ := r.take("cli"); cli == true && len(r.s.Command) > 0 {
+	if len(r.s.Command) > 0 && r.flag("cli") == true {
 		r.fail("it offers a command-line program as tools; run `junctor wrap %s` instead", filepath.Base(r.s.Command[0]))
 	}
 }

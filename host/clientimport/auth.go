@@ -86,7 +86,7 @@ func (c *converter) helper(s clientconfig.Server) {
 	c.note("headersHelper became auth \"command\": a shell runs it when a request needs the headers")
 	c.line(`auth "command" {`)
 	c.visible, c.where = true, "headersHelper"
-	script := scanned{text: `printf '{"headers":' && ` + s.Helper + ` && printf '}'`}
+	script := scanned{text: `printf '{"headers":' && ( ` + s.Helper + ` ) && printf '}'`}
 	c.line("command = [\"sh\", \"-c\", %s]", c.write(script, secretsIn(script.text), c.where))
 	c.visible = false
 	c.line("env = { CLAUDE_CODE_MCP_SERVER_NAME = %s }", quote(s.Name))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/clientconfig"
+	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
 // body writes what is in the block of a server.
@@ -46,6 +47,7 @@ func (c *converter) program(s clientconfig.Server) {
 
 // environmentOf writes the variables of a program: those of files, and then its own.
 func (c *converter) environmentOf(s clientconfig.Server) {
+	s.Env = c.proper("env", s.Env, variable, func(rune) bool { return false })
 	if len(s.EnvFiles) == 0 {
 		c.valueMap("env = {", "env", s.Env)
 		return
@@ -78,6 +80,9 @@ func (c *converter) contentOf(path string) string {
 	text := strings.Builder{}
 	for _, p := range all {
 		if p.expression {
+			if c.in.IsFile != nil {
+				c.absent = append(c.absent, path) // whether it exists depends on the reference
+			}
 			return "file(" + join(all) + ")"
 		}
 		text.WriteString(p.text)
@@ -111,7 +116,7 @@ func (c *converter) remote(s clientconfig.Server) {
 		headers[name] = "${" + variable + "}"
 	}
 	command := c.takeCommand(headers)
-	c.valueMap("headers = {", "headers", headers)
+	c.valueMap("headers = {", "headers", c.proper("headers", headers, headerName, notInHeader))
 	c.line("}")
 	c.auth(s, headers, command)
 }
@@ -126,6 +131,32 @@ func (c *converter) valueMap(opening, of string, values map[string]string) {
 		c.line("%s = %s", key(name), c.value(of+"."+name, name, values[name]))
 	}
 	c.line("}")
+}
+
+// The names of headers (RFC 9110 §5.6.2), and of variables.
+var (
+	headerName = lazyregexp.New("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
+	variable   = lazyregexp.New("^[^=]+$")
+)
+
+// notInHeader reports whether the value of a header cannot have a character.
+func notInHeader(r rune) bool { return r != '\t' && (r < ' ' || r > '~') }
+
+// proper returns the values whose names have a form, each once whatever its case, and that
+// have no bad character. The others are noted.
+func (c *converter) proper(of string, values map[string]string, name *lazyregexp.Regexp, bad func(rune) bool) map[string]string {
+	kept := maps.Clone(values)
+	var first []string
+	for _, n := range slices.Sorted(maps.Keys(values)) {
+		twice := of == "headers" && slices.ContainsFunc(first, func(other string) bool { return strings.EqualFold(other, n) })
+		if twice || !name.MatchString(n) || strings.ContainsFunc(values[n], bad) {
+			c.note("%s.%s was left out: its name occurs twice, or the name or the value has a character that none can have", of, shownName(n))
+			delete(kept, n)
+			continue
+		}
+		first = append(first, n)
+	}
+	return kept
 }
 
 func (c *converter) tools(s clientconfig.Server) {

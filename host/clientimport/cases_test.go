@@ -122,7 +122,7 @@ func TestSecretsInTexts(t *testing.T) {
 		{`"url": "https://u:sekret12345@${H}/mcp"`, `"https://u:${env("R_PASSWORD")}@${env("H")}/mcp"`},
 		{`"url": "https://sekret12345@h.example/mcp"`, `"https://${env("R_TOKEN")}@h.example/mcp"`},
 		{`"url": "https://h.example/mcp", "headers": {"X-Config": "{\"token\": \"sekret12345\", \"host\": \"${H}\"}"}`, `"{\"token\": \"${keyring("r-token")}\", \"host\": \"${env("H")}\"}"`},
-		{`"url": "https://h.example/mcp", "headersHelper": "print --token sekret12345"`, `--token ${env("R_TOKEN")} && printf`},
+		{`"url": "https://h.example/mcp", "headersHelper": "print --token sekret12345"`, `--token ${env("R_TOKEN")} ) && printf`},
 	} {
 		blocks, notes, _ := imported(t, "", `"r": {`+c.entry+`}`, Environment{})
 		if !strings.Contains(blocks, c.want) || strings.Contains(blocks+notes, s) {

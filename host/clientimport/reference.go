@@ -198,6 +198,8 @@ func (c *converter) file(path string) part {
 	}
 	if all := c.parts(path); len(all) == 1 && !all[0].reference {
 		c.need(path)
+	} else if c.in.IsFile != nil {
+		c.absent = append(c.absent, path)
 	}
 	return part{text: "trimspace(file(" + c.expression(path) + "))", expression: true}
 }
