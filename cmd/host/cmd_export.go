@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -59,6 +60,9 @@ that the configuration reads with env() have to be set for it.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			x.remote, x.tokenGiven = cmd.Flags().Changed("http"), cmd.Flags().Changed("token-env")
+			if clientconfig.Scope(x.scope) == clientconfig.Local {
+				return fault.New(fault.Usage, "Junctor does not write in the scope local").WithHint("use --scope user or --scope project")
+			}
 			if x.write && x.dryRun {
 				return fault.New(fault.Usage, "--write and --dry-run exclude each other").WithHint("omit --write to see the changes")
 			}
@@ -163,12 +167,12 @@ func (e *env) install(x exportOptions, c *clientconfig.Client, t clientconfig.Ta
 
 // clientPaths returns the paths of a client's file.
 func clientPaths(c *clientconfig.Client, scope clientconfig.Scope, get func(string) string) ([]string, error) {
-	if scope != clientconfig.User && scope != clientconfig.Project {
-		return nil, withSuggestion(fault.New(fault.Usage, "there is no scope %q", scope), suggest.Nearest(string(scope), clientconfig.Scopes),
-			"scopes are "+strings.Join(clientconfig.Scopes, " and "))
+	if !slices.Contains(clientconfig.ReadScopes, string(scope)) {
+		return nil, withSuggestion(fault.New(fault.Usage, "there is no scope %q", scope), suggest.Nearest(string(scope), clientconfig.ReadScopes),
+			"scopes are "+strings.Join(clientconfig.Scopes, " and ")+"; import reads the scope local of Claude Code, too")
 	}
 	h := clientconfig.Home{OS: runtime.GOOS, Lookup: get}
-	if scope == clientconfig.User {
+	if scope != clientconfig.Project {
 		var err error
 		if h.Dir, err = os.UserHomeDir(); err == nil {
 			h.Config, err = os.UserConfigDir()
@@ -179,7 +183,7 @@ func clientPaths(c *clientconfig.Client, scope clientconfig.Scope, get func(stri
 	}
 	paths := c.Places(scope, h)
 	if paths == nil {
-		return nil, fault.New(fault.Usage, "%s has no file for a %s", c.Title, scope).WithHint("omit --scope")
+		return nil, fault.New(fault.Usage, "%s has no file of the scope %s", c.Title, scope).WithHint("omit --scope")
 	}
 	for i, path := range paths {
 		abs, err := filepath.Abs(path)

@@ -87,8 +87,8 @@ CLIENT" writes. Comments stay, and the file as it was is kept beside it.`,
 	f.BoolVar(&x.replace, "replace", false, "with --write: put Junctor in the place of the imported entries in the client's file")
 	f.BoolVarP(&x.ok, "yes", "y", false, "add what another person may have written, and replace, without asking")
 	f.StringArrayVar(&x.only, "only", nil, "import this `SERVER` of the file; repeat it for several")
-	f.StringVar(&x.scope, "scope", string(clientconfig.User), "whose file of a client: "+strings.Join(clientconfig.Scopes, ", "))
-	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions(clientconfig.Scopes, cobra.ShellCompDirectiveNoFileComp))
+	f.StringVar(&x.scope, "scope", string(clientconfig.User), "whose file of a client: "+strings.Join(clientconfig.ReadScopes, ", "))
+	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions(clientconfig.ReadScopes, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -98,14 +98,20 @@ func (e *env) importServers(ctx context.Context, x importOptions, from string) e
 		return err
 	}
 	e.foreign = isForeign(x, from, e.get)
-	if isBundle(from) {
+	switch {
+	case isBundle(from):
 		return e.importBundle(ctx, x, from)
+	case isManifest(from):
+		return e.importManifest(ctx, x, from)
 	}
 	text, path, err := e.readImport(ctx, x, from)
 	if err != nil {
 		return err
 	}
-	file, err := readContent(text, path, clientconfig.Find(from))
+	if isRegistryEntry(from, text) {
+		return e.importEntry(ctx, x, text, path)
+	}
+	file, err := readScope(text, path, clientconfig.Find(from), clientconfig.Scope(x.scope))
 	if err != nil {
 		return err
 	}
@@ -117,44 +123,80 @@ func (e *env) importServers(ctx context.Context, x importOptions, from string) e
 
 // putContent prints what a file says as a configuration, or adds it to the configuration.
 func (e *env) putContent(ctx context.Context, x importOptions, file clientconfig.Content, from string) error {
+	var had []string
+	got, err := e.putConverted(ctx, x, func(into string, taken []string) (clientimport.Result, error) {
+		had = taken
+		return clientimport.Convert(file, e.surroundings(into, taken)), nil
+	})
+	if err != nil || !x.replace {
+		return err
+	}
+	return e.replaceEntries(ctx, x, clientconfig.Find(from), replaceable(file, got, had))
+}
+
+// putConverted converts servers for the configuration at a path, which is empty if they are
+// printed, and whose servers are taken. It prints the result, or adds it to the configuration.
+func (e *env) putConverted(ctx context.Context, x importOptions, convert func(into string, taken []string) (clientimport.Result, error)) (clientimport.Result, error) {
 	var target *clientconfig.File
 	var taken []string
-	var err error
-	if x.write {
-		if target, taken, err = e.importTarget(); err != nil {
-			return err
-		}
-	}
 	into := ""
-	if target != nil {
+	if x.write {
+		var err error
+		if target, taken, err = e.importTarget(); err != nil {
+			return clientimport.Result{}, err
+		}
 		into = target.Path
 	}
-	got := clientimport.Convert(file, e.surroundings(into, taken))
+	got, err := convert(into, taken)
+	if err != nil {
+		return got, err
+	}
 	if target != nil && len(got.Servers)+len(got.Policy) > 0 {
 		if err := checkPolicy(got, target); err != nil {
-			return err
+			return got, err
 		}
 		if e.foreign {
 			if err := e.reviewForeign(ctx, x.ok, &got, target); err != nil {
-				return err
+				return got, err
 			}
 		}
 		if x.prepare != nil {
 			if err := x.prepare(); err != nil {
-				return err
+				return got, err
 			}
 		}
 	}
 	if err := e.putImport(ctx, &got, target); err != nil {
-		return err
+		return got, err
 	}
 	if !e.json {
 		e.remarkImport(got)
 	}
-	if !x.replace {
-		return nil
+	return got, nil
+}
+
+// readScope reads the servers of a scope in the text of a client's file. Only the scope local
+// is not that of the whole file. c is the client, or nil.
+func readScope(text []byte, path string, c *clientconfig.Client, scope clientconfig.Scope) (clientconfig.Content, error) {
+	if c == nil || scope != clientconfig.Local {
+		return readContent(text, path, c)
 	}
-	return e.replaceEntries(ctx, x, clientconfig.Find(from), replaceable(file, got, taken))
+	here, err := os.Getwd()
+	if err != nil {
+		return clientconfig.Content{}, err
+	}
+	if real, err := filepath.EvalSymlinks(here); err == nil {
+		here = real
+	}
+	file, dirs, err := clientconfig.ReadLocal(text, here)
+	if err == nil && file.Servers == nil {
+		hint := "no directory has some; omit --scope"
+		if len(dirs) > 0 {
+			hint = "run the command in one of " + shortened(dirs)
+		}
+		return file, fault.New(fault.Usage, "%s has no servers of the scope local for %s", path, here).WithHint("%s", hint)
+	}
+	return located(file, path, err)
 }
 
 // readContent reads the text of a client's file. c is the client, or nil.
@@ -163,6 +205,11 @@ func readContent(text []byte, path string, c *clientconfig.Client) (clientconfig
 		c = clientconfig.ForPath(path)
 	}
 	file, err := clientconfig.ReadContent(text, c)
+	return located(file, path, err)
+}
+
+// located adds the path of a file to what was read, or to the error.
+func located(file clientconfig.Content, path string, err error) (clientconfig.Content, error) {
 	if bad, ok := errors.AsType[*clientconfig.SyntaxError](err); ok {
 		return file, &fault.Error{Code: fault.ImportFile, Message: bad.What, At: fmt.Sprintf("%s:%d:%d", path, bad.Line, bad.Column),
 			Hint: "give a file of one of " + strings.Join(clientconfig.Names(clientconfig.Clients), ", ") + ", a catalog of Docker MCP, or an mcpServers object"}

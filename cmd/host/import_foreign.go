@@ -16,11 +16,11 @@ import (
 )
 
 // isForeign reports whether another person may have written the file of an import. The file
-// of a client in the user's scope is the user's own, unless its links lead below the current
+// of a client in the user's scope, or the scope local, is the user's own, unless its links lead below the current
 // directory. All other files are foreign: those of a project, those that are named by their
 // path, and standard input.
 func isForeign(x importOptions, from string, get func(string) string) bool {
-	if clientconfig.Find(from) == nil || clientconfig.Scope(x.scope) != clientconfig.User {
+	if clientconfig.Find(from) == nil || clientconfig.Scope(x.scope) == clientconfig.Project {
 		return true
 	}
 	path, err := importPath(x, from, get)

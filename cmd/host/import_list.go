@@ -19,7 +19,7 @@ type foundClient struct {
 // listClients prints the files of clients on this machine and in this directory.
 func (e *env) listClients() error {
 	found := []foundClient{}
-	for _, scope := range []clientconfig.Scope{clientconfig.User, clientconfig.Project} {
+	for _, scope := range []clientconfig.Scope{clientconfig.User, clientconfig.Project, clientconfig.Local} {
 		for _, c := range clientconfig.Clients {
 			if one, ok := e.findClient(c, scope); ok {
 				found = append(found, one)
@@ -58,7 +58,10 @@ func (e *env) findClient(c *clientconfig.Client, scope clientconfig.Scope) (one 
 	text, err := readRegular(path)
 	var file clientconfig.Content
 	if err == nil {
-		file, err = readContent(text, path, c)
+		file, err = readScope(text, path, c, scope)
+	}
+	if scope == clientconfig.Local && len(file.Servers) == 0 {
+		return one, false
 	}
 	if err != nil {
 		one.Error = err.Error()

@@ -25,6 +25,8 @@ func (e *env) checkReplace(x importOptions, from string) error {
 		return fault.New(fault.Usage, "--replace has no effect without --write").WithHint("add --write")
 	case c == nil:
 		return fault.New(fault.Usage, "--replace needs the name of a client").WithHint("one of %s", strings.Join(clientconfig.Names(clientconfig.Written()), ", "))
+	case clientconfig.Scope(x.scope) == clientconfig.Local:
+		return fault.New(fault.Usage, "--replace does not change servers of the scope local").WithHint("omit --replace, and run `claude mcp remove NAME --scope local` for each")
 	case c.ReadOnly():
 		return fault.New(fault.Usage, "the file of %s is only read", c.Title).WithHint("omit --replace, and add junctor serve to it by hand")
 	case !x.ok && !e.canAsk():

@@ -72,6 +72,16 @@ func (b *Bundle) readManifest() error {
 	return fmt.Errorf("it has no %s", manifestName)
 }
 
+// ReadManifest reads the manifest of a bundle that is unpacked. Nothing but [Bundle.Server] and
+// [Bundle.Name] may be called on the result.
+func ReadManifest(text []byte) (*Bundle, error) {
+	if len(text) > mostManifest {
+		return nil, fmt.Errorf("%s is larger than %d KiB", manifestName, mostManifest>>10)
+	}
+	b := &Bundle{}
+	return b, b.parse(text)
+}
+
 func (b *Bundle) parse(text []byte) error {
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	if err := json.Unmarshal(text, &b.manifest); err != nil {

@@ -38,7 +38,7 @@ var Clients = []*Client{
 		Name: "claude-code", Title: "Claude Code", within: "mcpServers", expands: []string{"${"},
 		local:  func(t Target) []member { return typed("stdio", program(t)) },
 		remote: func(t Target) []member { return typed("http", address(t, "${"+t.Token+"}")) },
-		places: map[Scope]func(Home) []string{User: Home.claudeCode, Project: here(".mcp.json")},
+		places: map[Scope]func(Home) []string{User: Home.claudeCode, Project: here(".mcp.json"), Local: Home.claudeCode},
 	},
 	{
 		Name: "claude-desktop", Title: "Claude Desktop", within: "mcpServers",
@@ -120,6 +120,38 @@ var Clients = []*Client{
 	{
 		Name: "nexus3", Title: "NEXUS3", within: "servers", reads: true,
 		places: map[Scope]func(Home) []string{User: home(".nexus3", "mcp.json"), Project: here(".nexus3", "mcp.json")},
+	},
+	{
+		Name: "kiro", Title: "Kiro", reads: true,
+		places: map[Scope]func(Home) []string{User: home(".kiro", "settings", "mcp.json"), Project: here(".kiro", "settings", "mcp.json")},
+	},
+	{
+		Name: "lmstudio", Title: "LM Studio", reads: true,
+		places: map[Scope]func(Home) []string{User: home(".lmstudio", "mcp.json")},
+	},
+	{
+		Name: "goose", Title: "Goose", reads: true,
+		places: map[Scope]func(Home) []string{User: Home.goose},
+	},
+	{
+		Name: "continue", Title: "Continue", reads: true,
+		places: map[Scope]func(Home) []string{User: Home.continues},
+	},
+	{
+		Name: "cline", Title: "Cline", reads: true,
+		places: map[Scope]func(Home) []string{User: config("Code", "User", "globalStorage", "saoudrizwan.claude-dev", "settings", "cline_mcp_settings.json")},
+	},
+	{
+		Name: "roo", Title: "Roo Code", reads: true,
+		places: map[Scope]func(Home) []string{User: config("Code", "User", "globalStorage", "rooveterinaryinc.roo-cline", "settings", "mcp_settings.json"), Project: here(".roo", "mcp.json")},
+	},
+	{
+		Name: "crush", Title: "Crush", reads: true,
+		places: map[Scope]func(Home) []string{User: Home.crush, Project: either(".crush.json", "crush.json")},
+	},
+	{
+		Name: "librechat", Title: "LibreChat", reads: true,
+		places: map[Scope]func(Home) []string{Project: here("librechat.yaml")},
 	},
 }
 

@@ -109,6 +109,7 @@ func whyNone(members map[string]any) string {
 	for _, known := range []struct{ member, why string }{
 		{"uses", "it is a block of the Continue hub, whose command is there"},
 		{"settings", "an extension of Zed starts it; write its command here"},
+		{"openapi", "agentgateway offers an HTTP API as its tools"},
 		{"registry", "it is a name in a registry; add it with `junctor add`"},
 	} {
 		if members[known.member] != nil {

@@ -13,10 +13,14 @@ type Scope string
 const (
 	User    Scope = "user"
 	Project Scope = "project"
+	Local   Scope = "local" // of Claude Code: one directory, in the file of the user; only read
 )
 
-// Scopes are the names of all scopes.
+// Scopes are the names of the scopes in which Junctor writes.
 var Scopes = []string{string(User), string(Project)}
+
+// ReadScopes are the names of the scopes that Junctor reads.
+var ReadScopes = append(Scopes[:len(Scopes):len(Scopes)], string(Local))
 
 // A Home locates the files of a user's clients.
 type Home struct {
@@ -52,6 +56,12 @@ func ForPath(path string) *Client {
 	switch filepath.Base(path) {
 	case "mcporter.json", "mcporter.jsonc":
 		return Find("mcporter")
+	case "cline_mcp_settings.json":
+		return Find("cline")
+	case "mcp_settings.json":
+		return Find("roo")
+	case "gemini-extension.json":
+		return Find("gemini")
 	}
 	return nil
 }
@@ -107,6 +117,22 @@ func (h Home) mcporter() []string {
 		dir = filepath.Join(xdg, "mcporter")
 	}
 	return []string{filepath.Join(dir, "mcporter.jsonc"), filepath.Join(dir, "mcporter.json")}
+}
+
+// goose returns the path of Goose, which on Windows has two more directories.
+func (h Home) goose() []string {
+	if h.OS == "windows" {
+		return []string{filepath.Join(h.Config, "Block", "goose", "config", "config.yaml")}
+	}
+	return []string{filepath.Join(h.xdg(), "goose", "config.yaml")}
+}
+
+func (h Home) crush() []string { return []string{filepath.Join(h.xdg(), "crush", "crush.json")} }
+
+// continues returns the paths of Continue, the older one first if there is no newer one.
+func (h Home) continues() []string {
+	dir := filepath.Join(h.Dir, ".continue")
+	return []string{filepath.Join(dir, "config.yaml"), filepath.Join(dir, "config.json")}
 }
 
 // mcp returns the path of avelino's mcp, which does not follow XDG.

@@ -144,11 +144,36 @@ func contentJSON(text []byte, c *Client) (all Content, err error) {
 	if err := all.rights(text, root); err != nil {
 		return all, err
 	}
+	if file, ok := root.plain(text).(map[string]any); ok && !hasServers(root) || ok && isGateway(file) {
+		if raw := gatewayTargets(file); raw != nil {
+			all.Servers, err = servers(raw, c)
+			return all, err
+		}
+	}
+	inner := unwrapped(root)
+	rights := all
+	if all, err = serversBeside(text, inner, c); err != nil {
+		if (rights.Access != nil || rights.Permissions != nil) && !hasServers(inner) {
+			return rights, nil // only rights
+		}
+		return all, err
+	}
+	all.Access, all.Permissions, all.Notes = rights.Access, rights.Permissions, append(rights.Notes, all.Notes...)
+	all.restrict(text, root)
+	all.localNotes(text, root)
+	return all, nil
+}
+
+// isGateway reports whether a file is a configuration of agentgateway.
+func isGateway(file map[string]any) bool {
+	mcp, _ := file["mcp"].(map[string]any)
+	return file["binds"] != nil || mcp["targets"] != nil
+}
+
+// serversBeside reads the servers in an object of a file, and what is beside them.
+func serversBeside(text []byte, root *node, c *Client) (all Content, err error) {
 	raw, err := serversIn(text, root)
-	switch {
-	case err != nil && (all.Access != nil || all.Permissions != nil) && !hasServers(root):
-		return all, nil // only rights
-	case err != nil:
+	if err != nil {
 		return all, err
 	}
 	if all.Servers, err = servers(raw, c); err != nil {
@@ -162,7 +187,7 @@ func contentJSON(text []byte, c *Client) (all Content, err error) {
 }
 
 // serversMembers are the members that contain the servers, of all clients.
-var serversMembers = []string{"mcpServers", "servers", "context_servers", "mcp_servers", "mcp"}
+var serversMembers = []string{"mcpServers", "servers", "context_servers", "mcp_servers", "mcp", "modelContextProtocolServers"}
 
 // hasServers reports whether a file has one of the members that contain servers.
 func hasServers(root *node) bool {
@@ -194,6 +219,9 @@ func serversIn(text []byte, root *node) (raw []rawServer, err error) {
 		for _, item := range root.items {
 			command, _ := item.find("command")
 			if url, _ := item.find("url"); item.kind != '{' || command == nil && url == nil {
+				if what := otherKind(func(name string) bool { n, _ := root.find(name); return n != nil }); what != "" {
+					return nil, syntax(text, root.start, "%s", what)
+				}
 				return nil, syntax(text, root.start, "no servers: none of the members %s is here", strings.Join(serversMembers, ", "))
 			}
 		}
@@ -257,6 +285,9 @@ func (all *Content) chosen(file map[string]any) {
 	}
 	if file["audit"] != nil && file["audit"] != false {
 		all.Notes = append(all.Notes, "audit has no equivalent here")
+	}
+	if file["mcpProxy"] != nil {
+		all.Notes = append(all.Notes, "mcpProxy is about the proxy itself: the gateway block says how clients reach Junctor")
 	}
 }
 

@@ -46,7 +46,18 @@ func contentYAML(body []byte, c *Client) (all Content, err error) {
 	if err := all.docker(&y, root); err != nil || all.Servers != nil {
 		return all, err
 	}
-	for _, name := range serversMembers {
+	if yamlMember(root, "binds") != nil || yamlMember(root, "mcp") != nil && yamlMember(yamlMember(root, "mcp"), "targets") != nil {
+		v, err := y.plain(root, 0)
+		if err != nil {
+			return all, err
+		}
+		file, _ := v.(map[string]any)
+		if raw := gatewayTargets(file); raw != nil {
+			all.Servers, err = servers(raw, c)
+			return all, err
+		}
+	}
+	for _, name := range append(serversMembers, "extensions") { // of Goose
 		in := yamlMember(root, name)
 		if in == nil {
 			continue
@@ -59,7 +70,13 @@ func contentYAML(body []byte, c *Client) (all Content, err error) {
 			return all, err
 		}
 		all.Servers, err = servers(raw, c)
+		if documents(body) > 1 {
+			all.Notes = append(all.Notes, "the file has several documents, and only the first is read")
+		}
 		return all, err
+	}
+	if what := otherKind(func(name string) bool { return yamlMember(root, name) != nil }); what != "" {
+		return all, yamlError(root, "%s", what)
 	}
 	return all, yamlError(root, "no servers: there is neither a registry nor any of the members %s", strings.Join(serversMembers, ", "))
 }
@@ -85,6 +102,17 @@ func readYAML(body []byte) (*yaml.Node, error) {
 		return nil, &SyntaxError{Line: 1, Column: 1, What: "the file is not a mapping"}
 	}
 	return document.Content[0], nil
+}
+
+// documents returns the number of documents in a file, at most two.
+func documents(body []byte) (n int) {
+	for d := yaml.NewDecoder(bytes.NewReader(body)); n < 2; n++ {
+		var one yaml.Node
+		if d.Decode(&one) != nil {
+			break
+		}
+	}
+	return n
 }
 
 func yamlError(n *yaml.Node, format string, args ...any) *SyntaxError {

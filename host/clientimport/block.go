@@ -164,8 +164,8 @@ func (c *converter) tools(s clientconfig.Server) {
 		return
 	}
 	c.line("tools {")
-	if s.Allow != nil {
-		c.line("allow = %s", list(s.Allow))
+	if s.Allow != nil { // a denial wins, there and here
+		c.line("allow = %s", list(slices.DeleteFunc(slices.Clone(s.Allow), func(tool string) bool { return slices.Contains(s.Deny, tool) })))
 	}
 	c.listed("deny", s.Deny)
 	c.listed("confirm", s.Confirm)

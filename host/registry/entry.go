@@ -1,8 +1,12 @@
 package registry
 
 import (
+	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
+
+	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
 // An Entry is one version of a server in a registry.
@@ -105,6 +109,28 @@ type listed struct {
 			Message string `json:"statusMessage"`
 		} `json:"io.modelcontextprotocol.registry/official"`
 	} `json:"_meta"`
+}
+
+// entryName matches the name and version of an entry.
+var entryName = lazyregexp.New(`^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+@[A-Za-z0-9][A-Za-z0-9.+_-]*$`)
+
+// ReadEntry reads an entry from a file: server.json as its author wrote it, or as the API
+// returns it.
+func ReadEntry(text []byte) (Entry, error) {
+	var l listed
+	if err := json.Unmarshal(text, &l); err != nil {
+		return Entry{}, err
+	}
+	if l.Server.Name == "" {
+		if err := json.Unmarshal(text, &l.Server); err != nil {
+			return Entry{}, err
+		}
+	}
+	e := l.entry()
+	if !entryName.MatchString(e.Name + "@" + e.Version) {
+		return Entry{}, errors.New("its name and version are not those of an entry, such as io.github.user/server and 1.2.3")
+	}
+	return e, nil
 }
 
 func (l listed) entry() Entry {
