@@ -144,7 +144,8 @@ func contentJSON(text []byte, c *Client) (all Content, err error) {
 	if err := all.rights(text, root); err != nil {
 		return all, err
 	}
-	if file, ok := root.plain(text).(map[string]any); ok && !hasServers(root) || ok && isGateway(file) {
+	if isGateway(root) {
+		file, _ := root.plain(text).(map[string]any)
 		if raw := gatewayTargets(file); raw != nil {
 			all.Servers, err = servers(raw, c)
 			return all, err
@@ -165,9 +166,16 @@ func contentJSON(text []byte, c *Client) (all Content, err error) {
 }
 
 // isGateway reports whether a file is a configuration of agentgateway.
-func isGateway(file map[string]any) bool {
-	mcp, _ := file["mcp"].(map[string]any)
-	return file["binds"] != nil || mcp["targets"] != nil
+func isGateway(root *node) bool {
+	if binds, _ := root.find("binds"); binds != nil {
+		return true
+	}
+	mcp, _ := root.find("mcp")
+	if mcp == nil || mcp.kind != '{' {
+		return false
+	}
+	targets, _ := mcp.find("targets")
+	return targets != nil && targets.kind == '['
 }
 
 // serversBeside reads the servers in an object of a file, and what is beside them.

@@ -77,7 +77,11 @@ func (l *loader) foreignReference(t hcl.Traversal) string {
 	case argument:
 		return `write the name in quotes: env("NAME")`
 	case known && len(t) > 1 && strings.HasPrefix(hint, "write env("), !known && len(t) == 1:
-		if named := variableHint(last, inText); named != "" {
+		named := variableHint(last, inText)
+		if named != "" && inText {
+			named += "; $${ is a literal ${, for a shell"
+		}
+		if named != "" {
 			return named
 		}
 	}

@@ -55,6 +55,7 @@ var foreignSyntaxes = []foreignSyntax{
 	{of: badCharacter, found: tokens(hclsyntax.TokenSemicolon), summary: "attributes are separated by newlines, not semicolons", hint: semicolonHint},
 	{of: badCharacter, found: textIs("$"), summary: "a shell variable has no meaning here", hint: `write env("NAME") in place of $NAME`},
 	{of: badCharacter, found: textIs("“", "”", "„", "‘", "’", "«", "»"), summary: "typographic quotes do not begin a string", hint: `write straight quotes: "..."`},
+	{of: badCharacter, found: textIs("\u00a0", "\u202f", "\u2007", "\u3000", "\u200b", "\ufeff"), summary: "a no-break space or an invisible character is not white space", hint: "write an ordinary space in its place"},
 	{of: badCharacter, found: textIs("@"), summary: "a string needs double quotes", hint: `write "...", or file("PATH") for the text of a file`},
 
 	{of: needsNewline, found: unitAfterNumber, summary: "a number with a unit must be a string", hint: `write it in quotes: "30s" for a duration, "16MiB" for a size`},
@@ -73,6 +74,8 @@ var foreignSyntaxes = []foreignSyntax{
 	{of: "Invalid block definition", found: before(hclsyntax.TokenCQuote, hclsyntax.TokenNewline), summary: "the equals sign or the brace is missing",
 		hint: `write NAME = "..." for an attribute, and TYPE "NAME" { on one line for a block`},
 
+	{of: "Invalid template control keyword", summary: "%{ begins a directive such as %{ if }", hint: "write %%{ for a literal %{"},
+	{of: "Unsupported template directive", summary: "%{ begins a directive such as %{ if }", hint: "write %%{ for a literal %{"},
 	{of: afterReference, found: inReference, summary: "HCL has no ${NAME:...}", hintFor: referenceHint},
 	{of: "Missing key/value separator", found: inActions, summary: "HCL has no ${{ ... }}", hint: `write ${env("NAME")} or ${keyring("NAME")}`},
 }
@@ -127,7 +130,7 @@ func referenceHint(s *source, i int) string {
 	case word == "file":
 		return `write ${file("PATH")}`
 	case variableHint(word, true) != "":
-		return strings.TrimSuffix(variableHint(word, true), ")}") + `, "DEFAULT")}`
+		return strings.TrimSuffix(variableHint(word, true), ")}") + `, "DEFAULT")}; $${ is a literal ${`
 	}
 	return `write ${env("NAME")} for a variable of the environment, and $${ for a literal ${`
 }

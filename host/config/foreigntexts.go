@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,6 +17,8 @@ import (
 type foreignText struct {
 	pattern *lazyregexp.Regexp // of the whole text
 	secret  bool               // only for members whose names sound like secrets
+	of      string             // only for the attribute of this name; empty: for all
+	what    string             // the warning; empty: nothing replaces the text
 	hint    string             // $1 is the first group of the pattern
 }
 
@@ -26,8 +29,18 @@ var foreignTexts = []foreignText{
 	{pattern: lazyregexp.New(`^%([A-Z_][A-Z0-9_]{1,63})%(?:[\\/].*)?$`), hint: `write $${env("$1")} in place of %$1%`},
 	{pattern: lazyregexp.New(`^\{file:.+\}$`), hint: `write file("PATH"), without quotes around it`},
 	{pattern: lazyregexp.New(`^file://`), secret: true, hint: `write file("PATH"), without quotes around it`},
+	{pattern: windowsTab, what: backslashWhat, hint: backslashHint},
+	{pattern: lazyregexp.New(`^\s|\s$`), of: "url", what: "the URL begins or ends with white space", hint: `remove it: url = "https://..."`},
 	{pattern: lazyregexp.New(`^op://`), secret: true, hint: keyringHint + "; or start junctor with op run"},
 }
+
+const (
+	backslashWhat = `the path has a line break or a tab: \n, \r and \t are escapes`
+	backslashHint = `write \\ for each backslash, or /, as in "C:/tools/run.exe"`
+
+	nulWhat = "the text has a NUL character, which no argument can have"
+	nulHint = `remove \u0000`
+)
 
 // foreignSettings warns of texts in a setting that are passed on unchanged, although
 // other programs would replace them.
@@ -58,7 +71,7 @@ func (r blockReader) foreignText(name string, e hclsyntax.Expression) {
 	}
 	for _, f := range foreignTexts {
 		m := f.pattern.FindStringSubmatch(text)
-		if m == nil || f.secret && !secretname.Sounds(name) {
+		if m == nil || f.secret && !secretname.Sounds(name) || f.of != "" && f.of != name {
 			continue
 		}
 		first := ""
@@ -66,12 +79,14 @@ func (r blockReader) foreignText(name string, e hclsyntax.Expression) {
 			first = m[1]
 		}
 		hint := strings.NewReplacer("$$", "$", "$1", first).Replace(f.hint)
-		r.warnAt(e.Range(), hint, "the text is passed on unchanged: nothing replaces it")
+		r.warnAt(e.Range(), hint, "%s", cmp.Or(f.what, "the text is passed on unchanged: nothing replaces it"))
 		return
 	}
 }
 
 var (
+	// windowsTab matches a path of Windows in which an escape became white space.
+	windowsTab = lazyregexp.New(`^[A-Za-z]:[^\\/\n\r\t]*[\n\r\t]`)
 	// commandWords matches a program without a directory, and arguments behind it.
 	commandWords = lazyregexp.New(`^[A-Za-z0-9._-]+ +[^ ]`)
 	// shellPath matches a variable that only a shell replaces, alone or before a path.
@@ -90,6 +105,14 @@ func (r blockReader) foreignWords(a *hclsyntax.Attribute) {
 	for _, e := range list.Exprs {
 		text, _ := literal(e)
 		words = append(words, text)
+	}
+	for i, text := range words {
+		switch first := a.Name == "command" && i == 0; {
+		case strings.Contains(text, "\x00"):
+			r.warnAt(list.Exprs[i].Range(), nulHint, "%s", nulWhat)
+		case windowsTab.MatchString(text), first && strings.ContainsAny(text, "\n\r\t"):
+			r.warnAt(list.Exprs[i].Range(), backslashHint, "%s", backslashWhat)
+		}
 	}
 	if a.Name == "command" && len(words) == 1 && commandWords.MatchString(words[0]) {
 		r.warnAt(list.Exprs[0].Range(), "write each word for itself: command = "+wordsInBrackets(words[0]), "the program's name has a space: no shell separates the words")

@@ -118,6 +118,8 @@ func (l *loader) envFunc() function.Function {
 			switch {
 			case set && !utf8.ValidString(value):
 				return cty.NilVal, fmt.Errorf("the environment variable %q is not valid UTF-8", name)
+			case set && isPublic(name, value):
+				return cty.StringVal(value).Mark(sensitive), nil
 			case set:
 				return l.sensitiveValue(value), nil
 			case len(args) == 2:

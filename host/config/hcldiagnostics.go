@@ -20,6 +20,7 @@ var replacements = map[string]struct{ summary, hint string }{
 	"Argument definition required":             {oneLine, "write each attribute as NAME = VALUE, and each block on a line of its own"},
 	"Invalid single-argument block definition": {oneLine, "write each attribute and each block on a line of its own, and the closing brace too"},
 	"Invalid legacy index syntax":              {"two indexes follow each other without brackets", "write [0][1] instead of .0.1"},
+	"Invalid escape sequence":                  {`a backslash begins an escape such as \n`, `write \\ for a backslash, or / in a path, as in "C:/tools/run.exe"`},
 	"Duplicate object key":                     {"duplicate object key", `write "..." after the value to collect what has the same key`},
 }
 

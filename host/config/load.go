@@ -333,6 +333,6 @@ func (l *loader) config(drafts []*draft, store *SecretStore) *Config {
 	if store != nil {
 		secrets = append(secrets, hiddenTexts(store.Settings, store.Shown)...)
 	}
-	c.secrets = NewScrubber(secrets)
+	c.secrets = NewScrubber(l.withoutPublic(secrets))
 	return c
 }

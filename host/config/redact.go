@@ -133,7 +133,7 @@ func (l *loader) collectEnvSecrets() {
 				return nil
 			}
 			name, ok := literalText(call.Args[0])
-			if text, set := l.lookup(name); ok && set {
+			if text, set := l.lookup(name); ok && set && !isPublic(name, text) {
 				l.secrets = append(l.secrets, text)
 			}
 			return nil

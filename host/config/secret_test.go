@@ -198,3 +198,35 @@ server "a" {
 		t.Errorf("the plugin gets the secret %d times: %s", n, transport.Settings)
 	}
 }
+
+// TestDirectoriesOfTheUserAreShown: HOME and the like are no secrets, wherever their values
+// are; other variables are, and so is a value that is no path.
+func TestDirectoriesOfTheUserAreShown(t *testing.T) {
+	for _, c := range []struct {
+		name, value, text string
+		masked            bool
+	}{
+		{"HOME", "/home/ada-lovelace", `command = ["x", env("HOME")]`, false},
+		{"HOME", "/home/ada-lovelace", "command = [\"x\"]\n env = { A = env(\"HOME\") }", false},
+		{"XDG_CONFIG_HOME", "/home/ada-lovelace", "command = [\"x\"]\n env = { A = env(\"XDG_CONFIG_HOME\") }", false},
+		{"HOME", "s3cr3t-value-of-home", `command = ["x", env("HOME")]`, true},
+		{"MY_HOME", "/home/ada-lovelace", `command = ["x", env("MY_HOME")]`, true},
+		{"HOME_TOKEN", "/home/ada-lovelace", "command = [\"x\"]\n env = { A = env(\"HOME_TOKEN\") }", true},
+		{"HOME", "/home/ada-lovelace", "command = [\"x\"]\n env = { A = \"${env(\"HOME\")}-s3cr3t\" }", false},
+	} {
+		l := newLoader(Options{Path: "junctor.hcl", Describe: fakeDescribe, Lookup: func(name string) (string, bool) { return c.value, name == c.name }})
+		l.addSource("junctor.hcl", []byte("server \"a\" {\n transport \"stdio\" {\n"+c.text+"\n }\n}\n"))
+		got, ds := l.load(t.Context())
+		if ds.HasErrors() {
+			t.Fatalf("%s: %s", c.text, rendered(ds))
+		}
+		if text := "Cannot access directory " + c.value + ", says the server"; strings.Contains(got.Conceal(text), masked) != c.masked {
+			t.Errorf("%s: %s", c.text, got.Conceal(text))
+		}
+	}
+	l := newLoader(Options{Path: "junctor.hcl", Describe: fakeDescribe, Lookup: func(name string) (string, bool) { return "/home/ada-lovelace", name == "HOME" }})
+	l.addSource("junctor.hcl", []byte("server \"a\" {\n transport \"stdio\" {\n command = [\"x\", file(\"${env(\"HOME\")}/none\")]\n }\n}\n"))
+	if _, ds := l.load(t.Context()); !strings.Contains(rendered(ds), `cannot read the file "/home/ada-lovelace/none"`) {
+		t.Errorf("%s", rendered(ds))
+	}
+}

@@ -1,0 +1,6 @@
+# says: remove it: url
+server "a" {
+  transport "http" {
+    url = " https://h.example/mcp"
+  }
+}

@@ -1,0 +1,6 @@
+# says: write an ordinary space
+server "a" {
+  transport "stdio" {
+    command = ["x"]
+  }
+}
