@@ -112,6 +112,8 @@ func (e *env) export(ctx context.Context, x exportOptions, client string) error 
 		e.remark("%s sends the token unencrypted to %s: use https", c.Title, t.URL)
 	}
 	switch {
+	case t.Local() && c.Desktop:
+		e.remark("%s gives programs the PATH of the desktop: if Junctor does not find npx, uvx or the like there, write the PATH of your shell into the entry as \"env\": { \"PATH\": \"...\" }", c.Title)
 	case t.Local() || t.Token == "":
 	case c.Asks():
 		e.remark("%s asks for the token when it first connects", c.Title)

@@ -5,6 +5,7 @@ type Client struct {
 	Name      string // on the command line
 	Title     string // for messages
 	TokenLess bool   // its headers cannot refer to environment variables
+	Desktop   bool   // it starts from a desktop, whose PATH is often shorter than that of a shell
 
 	format  format
 	comment bool                    // its JSON may have comments and trailing commas
@@ -41,24 +42,24 @@ var Clients = []*Client{
 		places: map[Scope]func(Home) []string{User: Home.claudeCode, Project: here(".mcp.json"), Local: Home.claudeCode},
 	},
 	{
-		Name: "claude-desktop", Title: "Claude Desktop", within: "mcpServers",
+		Name: "claude-desktop", Title: "Claude Desktop", Desktop: true, within: "mcpServers",
 		local:  program,
 		places: map[Scope]func(Home) []string{User: config("Claude", "claude_desktop_config.json")},
 	},
 	{
-		Name: "cursor", Title: "Cursor", within: "mcpServers", comment: true, expands: []string{"${"},
+		Name: "cursor", Title: "Cursor", Desktop: true, within: "mcpServers", comment: true, expands: []string{"${"},
 		local:  func(t Target) []member { return typed("stdio", program(t)) },
 		remote: func(t Target) []member { return address(t, "${env:"+t.Token+"}") },
 		places: map[Scope]func(Home) []string{User: home(".cursor", "mcp.json"), Project: here(".cursor", "mcp.json")},
 	},
 	{
-		Name: "vscode", Title: "VS Code", within: "servers", comment: true, prompt: true, expands: []string{"${"},
+		Name: "vscode", Title: "VS Code", Desktop: true, within: "servers", comment: true, prompt: true, expands: []string{"${"},
 		local:  func(t Target) []member { return typed("stdio", program(t)) },
 		remote: func(t Target) []member { return typed("http", address(t, "${input:"+inputID(t)+"}")) },
 		places: map[Scope]func(Home) []string{User: config("Code", "User", "mcp.json"), Project: here(".vscode", "mcp.json")},
 	},
 	{
-		Name: "zed", Title: "Zed", within: "context_servers", comment: true, TokenLess: true,
+		Name: "zed", Title: "Zed", Desktop: true, within: "context_servers", comment: true, TokenLess: true,
 		local:  program,
 		remote: func(t Target) []member { return address(t, "") },
 		places: map[Scope]func(Home) []string{User: Home.zed, Project: here(".zed", "settings.json")},
@@ -88,7 +89,7 @@ var Clients = []*Client{
 		places: map[Scope]func(Home) []string{User: Home.openCode, Project: either("opencode.jsonc", "opencode.json")},
 	},
 	{
-		Name: "windsurf", Title: "Windsurf", within: "mcpServers", expands: []string{"${"},
+		Name: "windsurf", Title: "Windsurf", Desktop: true, within: "mcpServers", expands: []string{"${"},
 		local: program,
 		remote: func(t Target) []member {
 			return append([]member{{"serverUrl", t.URL}}, bearer(t, "${env:"+t.Token+"}")...)

@@ -21,7 +21,7 @@ func (all *Content) docker(y *yamlReader, root *yaml.Node) error {
 		if raw, err = y.servers(registry, "registry"); err != nil {
 			return err
 		}
-	case yamlMember(root, "image") != nil || yamlMember(root, "remote") != nil:
+	case yamlMember(root, "image") != nil || yamlMember(root, "remote") != nil || isPoci(root):
 		v, err := y.plain(root, 0)
 		if err != nil {
 			return err
@@ -51,6 +51,12 @@ func (all *Content) docker(y *yamlReader, root *yaml.Node) error {
 	return nil
 }
 
+// isPoci reports whether a file is an entry whose tools are containers.
+func isPoci(root *yaml.Node) bool {
+	kind := yamlMember(root, "type")
+	return kind != nil && kind.Value == "poci"
+}
+
 // dockerNoise are members of an entry that say nothing about how it runs.
 var dockerNoise = []string{
 	"title", "description", "dateAdded", "ref", "readme", "toolsUrl", "source", "upstream", "icon", "tools", "prompts", "resources", "metadata", "meta",
@@ -60,7 +66,8 @@ var dockerNoise = []string{
 // A dockerReader reads an entry of a catalog.
 type dockerReader struct {
 	entryReader
-	inputs []Input
+	inputs   []Input
+	defaults map[string]string // of settings
 }
 
 // dockerServer reads an entry: an image that docker runs, or a URL.
@@ -72,13 +79,20 @@ func dockerServer(raw rawServer) (Server, []Input) {
 		return s, nil
 	}
 	r := dockerReader{entryReader: entryReader{members: maps.Clone(members), s: s}}
+	if members["type"] == "poci" {
+		r.fail("its tools are containers that run for each call: write them as tools of a cli transport, with `docker run`")
+	}
 	for _, name := range dockerNoise {
 		delete(r.members, name)
 	}
 	r.lift("run", "command")
 	r.lift("config", "secrets")
 	r.lift("config", "env")
+	r.readDefaults(members["config"])
 	secrets := r.secrets()
+	if len(secrets) > 1 {
+		r.remark("has %d secrets; if some are alternatives, remove the others from env", len(secrets))
+	}
 	switch image := r.text("image"); {
 	case r.members["remote"] != nil:
 		r.remoteServer(secrets)
@@ -109,6 +123,35 @@ func (r *dockerReader) secrets() map[string]string {
 		r.inputs = append(r.inputs, Input{ID: name, Secret: true})
 	}
 	return all
+}
+
+// readDefaults reads the defaults of settings: a list of objects with a name and properties, or
+// an object of properties in "parameters".
+func (r *dockerReader) readDefaults(config any) {
+	r.defaults = map[string]string{}
+	read := func(prefix string, v any) {
+		m, _ := v.(map[string]any)
+		properties, _ := m["properties"].(map[string]any)
+		for name, v := range properties {
+			property, _ := v.(map[string]any)
+			if text, ok := plainText(property["default"]); ok && !strings.Contains(text, "{{") {
+				r.defaults[prefix+name] = text
+			}
+		}
+	}
+	if m, ok := config.(map[string]any); ok {
+		read("", m["parameters"])
+	}
+	list, _ := config.([]any)
+	for _, v := range list {
+		m, _ := v.(map[string]any)
+		if name, _ := m["name"].(string); name != "" {
+			read(name+".", m)
+		}
+	}
+	if list != nil {
+		delete(r.members, "config")
+	}
 }
 
 // settingName matches the names of secrets and settings.
@@ -207,9 +250,14 @@ func (r *dockerReader) remoteServer(secrets map[string]string) {
 // dockerTemplate matches a setting in a text.
 var dockerTemplate = lazyregexp.New(`\{\{\s*([A-Za-z_][A-Za-z0-9_.-]{0,100})\s*(?:\|[^{}]*)?\}\}`)
 
-// template replaces settings by inputs.
+// template replaces settings by their defaults, or by inputs.
 func (r *dockerReader) template(text string) string {
 	return dockerTemplate.ReplaceAllStringFunc(text, func(match string) string {
-		return "${input:" + dockerTemplate.FindStringSubmatch(match)[1] + "}"
+		name := dockerTemplate.FindStringSubmatch(match)[1]
+		if text, ok := r.defaults[name]; ok {
+			r.remark("%s has its default of the catalog", name)
+			return text
+		}
+		return "${input:" + name + "}"
 	})
 }

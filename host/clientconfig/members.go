@@ -79,3 +79,16 @@ var Members = []Member{
 	{Names: []string{"serverInstructions", "startup", "chatMenu", "customUserVars"}, Clients: "LibreChat", Outcome: Noted, Here: "it is about the client itself"},
 	{Names: []string{"authProviderType", "targetAudience", "targetServiceAccount"}, Clients: "Gemini CLI", Outcome: Noted, Here: "`auth \"command\"` with `gcloud auth print-access-token` does the same"},
 }
+
+// FileMembers are members beside the servers, which say something about all of them.
+var FileMembers = []Member{
+	{Names: []string{"inputs"}, Clients: "VS Code", Outcome: Becomes, Here: "`${input:ID}` is `keyring()` for a password, else `env()`"},
+	{Names: []string{"mcp.allowed", "mcp.excluded"}, Clients: "Gemini CLI", Outcome: Becomes, Here: "`enabled = false`"},
+	{Names: []string{"projects"}, Clients: "Claude Code", Outcome: Becomes, Here: "`--scope local` reads the `mcpServers` of the current directory; without it a note names the directories. `disabledMcpServers` is `enabled = false` there"},
+	{Names: []string{"tools", "permission"}, Clients: "OpenCode", Outcome: Becomes, Here: "`tools { deny allow confirm }` of each server that a pattern names"},
+	{Names: []string{"serverAuth", "permissions"}, Clients: "mcp (avelino), NEXUS3", Outcome: Becomes, Here: "a [policy](#permissions)"},
+	{Names: []string{"imports"}, Clients: "mcporter", Outcome: Noted, Here: "run `junctor import CLIENT` for each"},
+	{Names: []string{"audit"}, Clients: "mcp (avelino)", Outcome: Noted, Here: "see [audit](audit.md)"},
+	{Names: []string{"mcpProxy"}, Clients: "mcp-proxy", Outcome: Noted, Here: "the `gateway` block says how clients reach Junctor"},
+	{Names: []string{"a second document of YAML"}, Clients: "Continue", Outcome: Noted, Here: "only the first is read"},
+}

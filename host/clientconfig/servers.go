@@ -160,6 +160,13 @@ func contentJSON(text []byte, c *Client) (all Content, err error) {
 		return all, err
 	}
 	all.Access, all.Permissions, all.Notes = rights.Access, rights.Permissions, append(rights.Notes, all.Notes...)
+	if powers, _ := root.find("powers"); inner == root && powers != nil && powers.kind == '{' && hasServers(powers) { // of Kiro
+		more, err := serversBeside(text, powers, c)
+		if err != nil {
+			return all, err
+		}
+		all.Servers = append(all.Servers, more.Servers...)
+	}
 	all.restrict(text, root)
 	all.localNotes(text, root)
 	return all, nil
