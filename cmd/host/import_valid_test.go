@@ -12,25 +12,25 @@ import (
 	"github.com/junctor-mcp/junctor/host/clientconfig"
 )
 
-// A stranger makes entries of clients at random.
-type stranger struct{ *rand.Rand }
+// An entryMaker makes entries of clients at random.
+type entryMaker struct{ *rand.Rand }
 
-func (s stranger) of(all []string) string { return all[s.IntN(len(all))] }
+func (s entryMaker) of(all []string) string { return all[s.IntN(len(all))] }
 
-// texts are what people and attackers write into the files of clients.
-var strangeTexts = []string{
+// oddTexts are what people and attackers write into the files of clients.
+var oddTexts = []string{
 	"x", "", " ", "${X}", "$X", "${X:-d}", "{env:X}", "${env:X:-}", "{file:/k}", "{file:./k}", "{file:~/k}", "{file:~}", "{file:/}", "${input:a b}", "${input:}", "${workspaceFolder}/x", "${/}", "${extensionPath}",
 	"${{ secrets.A-B.C }}", "${cmd:gh auth token}", "Bearer ${cmd:gh 'a b'}", "Bearer op://v/i", "$(x)", "<A>", "%{if true}", "${", "$${X}", "%%{", "\"", "\\", "a\nb", "\r", "\t", "\u202e", "\u0001", "é高", "a,b",
 	"https://h.example/mcp", "https://u:p4ssw0rd@h.example", "http://${H}/x", "ftp://x", "https://", "localhost:1", "--token=abcdefgh", "postgres://u:sekret12345@${H}/d", "10s", "1h", "1000h", "true", "FALSE", "sse", "oauth", "http://localhost:3118/callback",
 	"http://localhost:99999/", "http://localhost:0/x", "https://a.example/.well-known/oauth-authorization-server", "*", "a b c", "X-A", "Content-Length", "0", "-1", "keyring(\"x\")", "sk-abcdefghijkl", "Authorization", "client_credentials",
 }
 
-var strangeNames = []string{"A", "API_KEY", "a-b", "a b", "", "=", "X=Y", "PATH", "Authorization", "X-Api-Key", "Host", "é", "a\n", "0", "clientId", "clientSecret", "scopes", "redirect_uri", "callbackPort", "toolFilter", "headers", "enabled", "issuer"}
+var oddNames = []string{"A", "API_KEY", "a-b", "a b", "", "=", "X=Y", "PATH", "Authorization", "X-Api-Key", "Host", "é", "a\n", "0", "clientId", "clientSecret", "scopes", "redirect_uri", "callbackPort", "toolFilter", "headers", "enabled", "issuer"}
 
-func (s stranger) value(depth int) any {
+func (s entryMaker) value(depth int) any {
 	switch n := s.IntN(10); {
 	case n < 5 || depth == 0:
-		return s.of(strangeTexts)
+		return s.of(oddTexts)
 	case n == 5:
 		return []any{0, 1, -1, 0.0001, 601, 1e9, 1e300, 60000}[s.IntN(8)]
 	case n == 6:
@@ -44,7 +44,7 @@ func (s stranger) value(depth int) any {
 	}
 	all := map[string]any{}
 	for range s.IntN(4) {
-		all[s.of(strangeNames)] = s.value(depth - 1)
+		all[s.of(oddNames)] = s.value(depth - 1)
 	}
 	return all
 }
@@ -65,7 +65,7 @@ func TestImportsAreValid(t *testing.T) {
 		members = append(members, m.Names...)
 	}
 	seed := rand.Uint64()
-	s := stranger{rand.New(rand.NewPCG(seed, 0))}
+	s := entryMaker{rand.New(rand.NewPCG(seed, 0))}
 	dir := t.TempDir()
 	run := func(args ...string) ([]byte, error) {
 		cmd := exec.Command(filepath.Join(bin, "junctor"), args...)
@@ -76,13 +76,13 @@ func TestImportsAreValid(t *testing.T) {
 	for _, client := range []string{"mcpServers", "mcp"} {
 		servers := map[string]any{}
 		for i := range 400 {
-			entry := []map[string]any{{"command": "x"}, {"url": "https://h.example/mcp"}, {"command": s.of(strangeTexts)}, {"url": s.of(strangeTexts)}}[s.IntN(4)]
+			entry := []map[string]any{{"command": "x"}, {"url": "https://h.example/mcp"}, {"command": s.of(oddTexts)}, {"url": s.of(oddTexts)}}[s.IntN(4)]
 			for range s.IntN(5) {
 				if name := s.of(members); entry[name] == nil {
 					entry[name] = s.value(3)
 				}
 			}
-			servers[fmt.Sprintf("%s %d", s.of(strangeNames), i)] = entry
+			servers[fmt.Sprintf("%s %d", s.of(oddNames), i)] = entry
 		}
 		text, err := json.Marshal(map[string]any{client: servers})
 		if err == nil {

@@ -121,8 +121,11 @@ func (c *converter) convert(s clientconfig.Server) {
 		}
 		c.note("not imported: %s%s", s.Problem, where)
 		return
-	case hasNUL(s):
+	case hasText(s, func(text string) bool { return strings.Contains(text, mark) }):
 		c.note("not imported: it has a NUL character, which no program or header can have")
+		return
+	case hasText(s, func(text string) bool { return len(text) > mostText }):
+		c.note("not imported: it has a text of more than %d KiB", mostText>>10)
 		return
 	case isJunctor(s.Command):
 		c.note("not imported: it starts Junctor itself")
@@ -199,13 +202,16 @@ func isJunctor(command []string) bool {
 	return len(command) > 1 && command[1] == "serve" && strings.TrimSuffix(filepath.Base(command[0]), ".exe") == "junctor"
 }
 
-// hasNUL reports whether a text of a server has a NUL, which marks a reference here.
-func hasNUL(s clientconfig.Server) bool {
-	texts := slices.Concat(s.Command, []string{s.Dir, s.URL})
+// mostText is the maximum size of a text of a server in bytes.
+const mostText = 64 << 10
+
+// hasText reports whether a server has a text of some kind.
+func hasText(s clientconfig.Server, is func(text string) bool) bool {
+	texts := slices.Concat(s.Command, []string{s.Dir, s.URL, s.Helper}, s.EnvFiles)
 	for _, values := range []map[string]string{s.Env, s.Headers} {
 		for name, value := range values {
 			texts = append(texts, name, value)
 		}
 	}
-	return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, mark) })
+	return slices.ContainsFunc(texts, is)
 }

@@ -55,18 +55,19 @@ func isSecret(name, value string) bool {
 // The forms of secrets in a longer text. The last group of each is the secret, and a group
 // before it its name.
 var forms = []struct {
-	name string // if the form has no name
+	name  string // if the form has no name
+	needs string // what every text of the form has; empty: nothing
 	*lazyregexp.Regexp
 }{
-	{"", lazyregexp.New(`\\*"([^"\\]*)\\*"\s*:\s*\\*"([^"\\]+)`)},                                                  // a member of JSON, also escaped
-	{"", lazyregexp.New(`(?:^|[\s"'])--?([A-Za-z][A-Za-z0-9_-]*)[ =]["']?([^\s"'-][^\s"']*)`)},                     // a flag with its value
-	{"", lazyregexp.New(`(?i)\b(authorization|proxy-authorization|x-[a-z0-9-]+|api-?key)\s*[:=]\s*["']?([^"']+)`)}, // a header
-	{"", lazyregexp.New(`(?i)\b(password|passwd|pwd|accountkey|sharedaccesskey)\s*=\s*([^;\s"'&|]+)`)},             // a member of a connection string
-	{"authorization", lazyregexp.New(`(?i)\b(?:bearer|basic)\s+([a-z0-9._~+/=-]{8,})`)},
-	{"password", lazyregexp.New(`://[^/?#@:\s"']*:([^/?#\s"']+)@`)},
-	{"token", lazyregexp.New(`://([^/?#@:\s"']{8,})@`)},
-	{"token", lazyregexp.New(`\b((?:gh[pousr]_|github_pat_|glpat-|sk-|xox[abprs]-)[A-Za-z0-9_-]{4,}|AKIA[A-Z0-9]{12,}|eyJ[A-Za-z0-9_-]{10,}[A-Za-z0-9._-]*)`)},
-	{"webhook", lazyregexp.New(`(?:hooks\.slack\.com|discord(?:app)?\.com/api/webhooks|webhook\.office\.com)/([^\s"'?#]+)`)},
+	{"", `"`, lazyregexp.New(`\\*"([^"\\]*)\\*"\s*:\s*\\*"([^"\\]+)`)},                                                                 // a member of JSON, also escaped
+	{"", "-", lazyregexp.New(`(?:^|[\s"'])--?([A-Za-z][A-Za-z0-9_-]*)[ =]["']?([^\s"'-][^\s"']*)`)},                                    // a flag with its value
+	{"", "", lazyregexp.New(`(?i)\b(authorization|proxy-authorization|x-[a-z0-9-]+|api-?key)\s*[:=]\s*["']?([^"'\s]+(?: [^"'\s]+)?)`)}, // a header
+	{"", "=", lazyregexp.New(`(?i)\b(password|passwd|pwd|accountkey|sharedaccesskey)\s*=\s*([^;\s"'&|]+)`)},                            // a member of a connection string
+	{"authorization", "", lazyregexp.New(`(?i)\b(?:bearer|basic)\s+([a-z0-9._~+/=-]{8,})`)},
+	{"password", "://", lazyregexp.New(`://[^/?#@:\s"']*:([^/?#\s"']+)@`)},
+	{"token", "://", lazyregexp.New(`://([^/?#@:\s"']{8,})@`)},
+	{"token", "", lazyregexp.New(`\b((?:gh[pousr]_|github_pat_|glpat-|sk-|xox[abprs]-)[A-Za-z0-9_-]{4,}|AKIA[A-Z0-9]{12,}|eyJ[A-Za-z0-9_-]{10,}[A-Za-z0-9._-]*)`)},
+	{"webhook", "/", lazyregexp.New(`(?:hooks\.slack\.com|discord(?:app)?\.com/api/webhooks|webhook\.office\.com)/([^\s"'?#]+)`)},
 }
 
 // mostSpans is the maximum number of secrets in one text. A text with more is one as a whole.
@@ -75,6 +76,9 @@ const mostSpans = 500
 // secretsIn returns the secrets in a text of any kind, in order, without overlap.
 func secretsIn(text string) (all []span) {
 	for _, f := range forms {
+		if !strings.Contains(text, f.needs) {
+			continue
+		}
 		for from := 0; from < len(text); {
 			at := f.FindStringSubmatchIndex(text[from:])
 			if at == nil {
@@ -85,10 +89,11 @@ func secretsIn(text string) (all []span) {
 			if s.name == "" {
 				s.name = text[from+at[2] : from+at[3]]
 			}
+			from += max(at[last], 1)
 			if value := text[s.from:s.to]; found(s.name, value, f.name != "") {
-				all = append(all, s)
+				all, from = append(all, s), max(from, s.to)
 			}
-			if from += max(at[last], 1); len(all) > mostSpans {
+			if len(all) > mostSpans {
 				return []span{{to: len(text), name: "text"}}
 			}
 		}

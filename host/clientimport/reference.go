@@ -110,7 +110,9 @@ func (c *converter) next(text string) (at []int, p part) {
 		}
 		return at, p
 	}
-	at = reference.FindStringSubmatchIndex(text)
+	if strings.ContainsAny(text, "${") || strings.Contains(text, "://") {
+		at = reference.FindStringSubmatchIndex(text)
+	}
 	if at == nil {
 		return nil, p
 	}
