@@ -1,6 +1,7 @@
 package danger
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -33,12 +34,18 @@ var scanned = map[string]struct{ accept, refuse []string }{
 			`@base64 "\(.x)"`, `@sh`, `. as [$a, $b] | {a: $a, b: $b}`, `if .a then .b else .c end`, `.[1:3]`, `..|numbers`, `1.5e3`, `.a//"none"`, `input_line_number`, `$__loc__`, `debug`,
 			`to_entries|map("\(.key)=\(.value)")|join(",")`, `.environment`, `envelope`, `$environment`, `{a:1, import: 2}`, `.. .env`[3:], ``,
 			`{a: (if .x then 1, 2 else 3 end), env: .y}`, `if .a then {env, b: 1} else {} end`, `def f(x): x + 1; f(2)`, `{if: 1, end: 2, def: 3}`, `{a: .end}`, `. as {a: $x, env: $y} | $x`,
+			`{a: .b, env}`, `{a: $x, env}`, `{a: (.b | length), env}`, `{a: "\(.b | length)", env}`, `{"a", env}`, `{a: (if .x then 1, 2 else 3 end), env: .y}`, `{a: .b | length, env: .env}`,
+			`. as $end | {env}`, `{$end, env}`, `$if`, `{a: 1, if: 2, env}`,
 		},
 		refuse: []string{
 			`env`, `env.HOME`, `$ENV`, `$ENV.HOME`, `$ ENV`, `{$ENV}`, `{"a": env}`, `{a: env}`, `"\(env)"`, `"a\("b\($ENV)")"`, `[env]`, `..env`, `1.env`, `. env`, `import "a" as a; .`,
 			`include "a"; .`, `"a"|modulemeta`, `get_search_list`, `$__prog_args`, `# \` + "\nenv", `# a\` + "\n.", `.a|env`, `{(env): 1}`, `{a: {b: env}}`, `[1, env]`, `{a: [1, env]}`,
 			`{"\(env)": 1}`, `"`, `(`, `)`, `[}`, `"\(`, `a::env`, `env::a`, `'env'`, "`env`", "\x01", "\xff", `def env: 1;`, `.. | env`, `{a:1 , (env): 2}`, `.[env]`, `-env`, `(env)`, `{a:(env,1)}`,
-			`{a: if true then 1, env, 2 else 3 end}`, `{a: if true then 1 else 2, env, 3 end}`, `{a: def f: 1, env, 2; f}`, `{a: if if true then 1 end then 1, env, 2 end}`, `{a: try error catch 1 | env, b}`, `end`, `if`, `{a: if 1}`,
+			`{a: if true then 1, env, 2 else 3 end}`, `{a: if true then 1 else 2, env, 3 end}`, `{a: def f: 1, env, 2; f}`, `{a: if if true then 1 end then 1, env, 2 end}`, `{a: try error catch 1 | env, b}`,
+			`{a: if true then . as $end | 1, env, 1 | . as $if | . else 3 end}`, `{a: if . as $end | 1, env, 1 | . as $if | 1 then 2 else 3 end}`, `{a: if true then . as $ end | 1, env, 2 | . as $ if | . else 3 end}`,
+			`{a: if .end | 1, env, 2 then 1 else 2 end}`, `{a: if 1 then .end, env, 2 else .if end}`, `{a: def f: $end, env, 2; f}`, `{a: if 1 then . as [$end] | 1, env, 1 else . as $def | 2 end}`,
+			`{a: if . == "end" then 1, env, 2 else 3 end}`, `{a: if {end: 1} then 1, env, 2 end}`, `{a: if 1 then {$end}, env, 2 end}`, `{a: reduce .[] as $x (0; 1) | 1, env}`, `{a: length, env}`,
+			`{a: . as $x | if $x then . as $end | 1, env }`, `{a: label $end | 1, env, 2}`, `{a: 1 as $end | if 1 then 2, env else 3 end}`, `{a: if 1 then . as {end: $end} | 1, env, 1 else 3 end}`,
 			`{env::a}`, `{a: 1} | env`, `"x" as $x | {env: env}`, strings.Repeat("(", 200), strings.Repeat(`"\(`, 200),
 		},
 	},
@@ -108,10 +115,41 @@ func FuzzScanAwk(f *testing.F) {
 	})
 }
 
-// FuzzScanJQ checks accepted filters without strings, comments, fields and objects: none
-// of them has a harmful word.
+var (
+	jqVariable = regexp.MustCompile(`\$\s*\w+`)
+	jqInner    = regexp.MustCompile(`[({\[][^(){}\[\]]*[)}\]]`) // a bracket without another
+	jqKeyword  = regexp.MustCompile(`\b(if|def|reduce|foreach|try|label|as)\b`)
+	jqColon    = regexp.MustCompile(`\w+(\s*:)`)
+	jqFirst    = regexp.MustCompile(`^\{\s*\w+(\s*[,}])`)
+	jqOther    = regexp.MustCompile(`,\s*\w+\s*([,}])`)
+)
+
+// harmfulJQ reports whether a filter without strings, comments and fields has a harmful word
+// that is no key of an object. In an object with a keyword, a word between commas is none.
+func harmfulJQ(text string) bool {
+	if wordIn(strings.Join(jqVariable.FindAllString(text, -1), " "), &language{refused: map[string]string{"ENV": "x", "__prog_args": "x"}}) {
+		return true
+	}
+	text = jqVariable.ReplaceAllString(text, "$$")
+	for at := jqInner.FindStringIndex(text); at != nil; at = jqInner.FindStringIndex(text) {
+		inner := text[at[0]:at[1]]
+		if inner[0] == '{' {
+			inner = jqFirst.ReplaceAllString(jqColon.ReplaceAllString(inner, "${1}"), "${1}")
+			for !jqKeyword.MatchString(inner) && jqOther.MatchString(inner) {
+				inner = jqOther.ReplaceAllString(inner, "${1}")
+			}
+		}
+		if wordIn(inner, languageOf("jq")) {
+			return true
+		}
+		text = text[:at[0]] + " 0 " + text[at[1]:]
+	}
+	return wordIn(text, languageOf("jq"))
+}
+
+// FuzzScanJQ checks accepted filters without strings, comments and fields.
 func FuzzScanJQ(f *testing.F) {
-	fuzzScanner(f, "jq", func(text string) bool { return !strings.ContainsAny(text, "\"#.{@") && wordIn(text, languageOf("jq")) })
+	fuzzScanner(f, "jq", func(text string) bool { return !strings.ContainsAny(text, "\"#.@") && harmfulJQ(text) })
 }
 
 // FuzzScanFilters checks that every name before an equals sign is in the table, in

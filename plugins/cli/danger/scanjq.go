@@ -5,8 +5,16 @@ import "strings"
 // A jqScanner reads a filter of jq, token by token.
 type jqScanner struct {
 	*cursor
-	open     []byte // open brackets, and a quote for an interpolation in a string
-	previous byte   // the last byte of code that is no space; 0 at the start
+	open     []jqBracket
+	previous byte // the last byte of code that is no space; 0 at the start
+}
+
+// A jqBracket is an open bracket, or with a quote an interpolation in a string.
+type jqBracket struct {
+	kind byte
+	// worded is true for a bracket with a word that is no key, no field and no variable. The
+	// word may be an if or a def, in which a comma separates no keys.
+	worded bool
 }
 
 // scanJQ refuses a filter that reads the environment or loads modules. Fields such as
@@ -53,13 +61,12 @@ func (s *jqScanner) token() error {
 		s.at++
 		s.word()
 	case letter(c):
-		word := s.word()
-		if !s.key() {
+		if word := s.word(); !s.key() {
 			if err := languageOf("jq").refuses(s.cursor, word); err != nil {
 				return err
 			}
-			if err := s.block(word); err != nil {
-				return err
+			if last := len(s.open) - 1; last >= 0 && s.previous != '$' { // no version has a keyword behind "$"
+				s.open[last].worded = true
 			}
 		}
 	default:
@@ -70,37 +77,22 @@ func (s *jqScanner) token() error {
 }
 
 // key reports whether the word before the cursor is a key of an object that is
-// constructed: between "{" or "," and ":", "," or "}".
+// constructed: behind "{", or behind a comma and before a colon. Before another comma
+// or "}" it is one only if the object has no other word, since versions of jq
+// disagree about the words that begin and end a block.
 func (s *jqScanner) key() bool {
-	if len(s.open) == 0 || s.open[len(s.open)-1] != '{' || s.previous != '{' && s.previous != ',' {
+	last := len(s.open) - 1
+	if last < 0 || s.open[last].kind != '{' || s.previous != '{' && s.previous != ',' {
 		return false
 	}
 	rest := strings.TrimLeft(s.text[s.at:], " \t\n")
-	return rest != "" && strings.IndexByte(":,}", rest[0]) >= 0 && !strings.HasPrefix(rest, "::")
-}
-
-// The blocks that open has beside brackets: an if up to its end, and a def up to its
-// semicolon. A comma in them separates no keys.
-const (
-	ifBlock  = 'i'
-	defBlock = 'd'
-)
-
-// block reads the words that begin and end a block.
-func (s *jqScanner) block(word string) error {
-	last := len(s.open) - 1
 	switch {
-	case word != "if" && word != "def" && word != "end":
-	case word == "end" && (last < 0 || s.open[last] != ifBlock):
-		return s.unclear("an if was not opened")
-	case word == "end":
-		s.open = s.open[:last]
-	case len(s.open) == maxDepth:
-		return s.unclear("too many brackets are open")
-	default:
-		s.open = append(s.open, word[0])
+	case rest == "" || strings.HasPrefix(rest, "::"):
+		return false
+	case rest[0] == ':':
+		return true
 	}
-	return nil
+	return (rest[0] == ',' || rest[0] == '}') && (s.previous == '{' || !s.open[last].worded)
 }
 
 // number reads a number. A dot behind it begins no field: 1.env is a number and a word.
@@ -131,13 +123,13 @@ func (s *jqScanner) symbol(c byte) error {
 		if len(s.open) == maxDepth {
 			return s.unclear("too many brackets are open")
 		}
-		s.open = append(s.open, c)
+		s.open = append(s.open, jqBracket{kind: c})
 	case ')', ']', '}':
 		last := len(s.open) - 1
 		if last < 0 {
 			return s.unclear("a bracket was not opened")
 		}
-		opened := s.open[last]
+		opened := s.open[last].kind
 		if c == ')' && opened == '"' {
 			s.at++
 			s.open = s.open[:last]
@@ -148,9 +140,6 @@ func (s *jqScanner) symbol(c byte) error {
 		}
 		s.open = s.open[:last]
 	default:
-		if last := len(s.open) - 1; c == ';' && last >= 0 && s.open[last] == defBlock {
-			s.open = s.open[:last]
-		}
 		if strings.IndexByte(".,:;|?=<>!+-*/%$", c) < 0 || s.starts("::") {
 			return s.unclear("a character is not allowed")
 		}
@@ -182,7 +171,7 @@ func (s *jqScanner) rest() error {
 				return s.unclear("too many brackets are open")
 			}
 			s.at++
-			s.open = append(s.open, '"')
+			s.open = append(s.open, jqBracket{kind: '"'})
 			s.previous = '('
 			return nil
 		}
