@@ -90,26 +90,7 @@ func runner(rows []row) bool {
 	return slices.ContainsFunc(rows, func(r row) bool { return r.whole && r.root && r.effect == Runs })
 }
 
-var (
-	versioned = regexp.MustCompile(`^(.*[^-.0-9])-?[0-9][0-9.]*$`)
-	numeric   = regexp.MustCompile(`^[0-9.]+[smhd]?$`)
-)
-
-// known returns the name of a program in the table, or "".
-func known(table map[string][]row, program string) string {
-	name := filepath.Base(filepath.ToSlash(program))
-	switch ext := strings.ToLower(filepath.Ext(name)); ext {
-	case ".exe", ".cmd", ".bat":
-		name = strings.TrimSuffix(strings.ToLower(name), ext)
-	}
-	if table[name] != nil {
-		return name
-	}
-	if m := versioned.FindStringSubmatch(name); m != nil && table[m[1]] != nil {
-		return m[1]
-	}
-	return ""
-}
+var numeric = regexp.MustCompile(`^[0-9.]+[smhd]?$`)
 
 // started returns the part of a runner's arguments that is a command: "pip" in
 // "-m pip" of python, "git" in the arguments of env. It returns nil if there is
