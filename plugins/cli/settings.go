@@ -93,7 +93,7 @@ func (s *settings) Validate() error {
 			errs = append(errs, checkSelect(tool.BlockPath(i)+".", b.Select, cmp.Or(b.Output, s.Output)))
 		}
 	}
-	return errors.Join(append(errs, tool.CheckBlocks(s.Tools, s.Command))...)
+	return errors.Join(append(errs, tool.CheckBlocks(s.Tools, s.Command, s.Dangerous...))...)
 }
 
 // common returns the number of options of a discovered tool.

@@ -2,7 +2,6 @@ package danger
 
 import (
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -13,8 +12,14 @@ type Rules struct {
 	program string   // its name in the table; empty if the table does not have it
 	fixed   []string // words of the fixed arguments; they may name a command
 	rows    []row
-	at      int // the place of the program in the command that was asked about
+	at      int      // the place of the program in the command that was asked about
+	runners []string // the programs before it, which run it
+	open    []int    // places of slots before it that may name another program
+	any     bool     // a slot may name the command
 }
+
+// Slot stands for a value in the words of an argument list that are asked about.
+const Slot = "\x00"
 
 // For returns the rules for a program with its fixed arguments. executable is
 // the resolved file of the program, if known.
@@ -31,12 +36,49 @@ func For(command []string, executable string) *Rules {
 	return r
 }
 
-// ForBlock returns the rules for a tool block, whose argument list begins with words. They
-// may name the program that the program of the block runs, as awk behind busybox.
+// ForBlock returns the rules for a tool block, whose argument list has words. They
+// may name the program that the program of the block runs, as awk behind busybox. [Slot]
+// stands for a value in a word.
 func ForBlock(command, words []string, executable string) *Rules {
 	r := For(command, executable)
-	if runner(r.rows) {
-		return For(slices.Concat(command, words), executable)
+	if !runner(r.rows) {
+		return r
+	}
+	inner := For(slices.Concat(command, words), executable)
+	if inner.at >= len(command) {
+		inner.fixed = nil // the words of the block are its path
+	}
+	return inner
+}
+
+// Behind returns the rules for a program behind a word such as -exec. fixed are the words
+// behind it that are fixed arguments, and words those of the argument list. If next is set,
+// the program follows at once, else options may precede it. [Rules.At] counts from the word.
+func Behind(fixed, words []string, next bool) *Rules {
+	r := behind(fixed, next)
+	if next && len(fixed) > 0 && r.at > 0 && !runner(r.rows) {
+		return r
+	}
+	all := behind(slices.Concat(fixed, words), next)
+	if all.at > len(fixed) {
+		all.fixed = nil // the words of the block are its path
+	}
+	return all
+}
+
+func behind(words []string, next bool) *Rules {
+	table, err := readTable()
+	if err != nil {
+		panic("danger: table.txt: " + err.Error()) // a test parses the table
+	}
+	r, s := &Rules{}, starter{table: table}
+	at := s.guess(words, 0)
+	if next {
+		at = min(0, len(words)-1)
+	}
+	if at >= 0 && !strings.Contains(words[at], Slot) {
+		r.at = 1 + at
+		r.find(table, words[at:], "")
 	}
 	return r
 }
@@ -51,6 +93,45 @@ func (r *Rules) At() int {
 		return 0
 	}
 	return r.at
+}
+
+// Program returns the name of the program in the table; it is empty if the table does not have it.
+func (r *Rules) Program() string {
+	if r == nil {
+		return ""
+	}
+	return r.program
+}
+
+// Runners returns the names of the programs before the one that the rules are about.
+func (r *Rules) Runners() []string {
+	if r == nil {
+		return nil
+	}
+	return r.runners
+}
+
+// Open returns the places of slots before the program whose values may name another one.
+func (r *Rules) Open() []int {
+	if r == nil {
+		return nil
+	}
+	return r.open
+}
+
+// Runs reports whether the program is dangerous as a whole because it runs another, which the
+// command does not name.
+func (r *Rules) Runs() bool { return r != nil && runner(r.rows) }
+
+// WithWords returns the rules for an argument list in which further words may name the
+// command, as clone in "-C DIR clone". any is true if a value may name it.
+func (r *Rules) WithWords(words []string, any bool) *Rules {
+	if r == nil {
+		return nil
+	}
+	more := *r
+	more.fixed, more.any = slices.Concat(r.fixed, words), any
+	return &more
 }
 
 // Plain reports whether the program has no sub-commands that the table knows.
@@ -70,9 +151,14 @@ func (r *Rules) find(table map[string][]row, command []string, executable string
 		}
 	}
 	if runner(table[name]) {
-		if inner := started(table, command[1:]); inner != nil {
-			r.at += len(command) - len(inner)
-			r.find(table, inner, "")
+		s := starter{table: table, rows: table[name]}
+		if at := s.find(command[1:]); at >= 0 {
+			r.runners = append(r.runners, name)
+			for _, slot := range s.slots {
+				r.open = append(r.open, r.at+1+slot)
+			}
+			r.at += 1 + at
+			r.find(table, command[1+at:], "")
 			return
 		}
 	}
@@ -88,25 +174,4 @@ func (r *Rules) find(table map[string][]row, command []string, executable string
 // program that its arguments name.
 func runner(rows []row) bool {
 	return slices.ContainsFunc(rows, func(r row) bool { return r.whole && r.root && r.effect == Runs })
-}
-
-var numeric = regexp.MustCompile(`^[0-9.]+[smhd]?$`)
-
-// started returns the part of a runner's arguments that is a command: "pip" in
-// "-m pip" of python, "git" in the arguments of env. It returns nil if there is
-// none.
-func started(table map[string][]row, args []string) []string {
-	var first []string
-	for i, arg := range args {
-		switch {
-		case arg == "-m" && i+1 < len(args):
-			return args[i+1:]
-		case strings.HasPrefix(arg, "-"), strings.Contains(arg, "=") && !strings.ContainsAny(arg, "/ "), numeric.MatchString(arg):
-		case known(table, arg) != "":
-			return args[i:]
-		case first == nil:
-			first = args[i:]
-		}
-	}
-	return first
 }

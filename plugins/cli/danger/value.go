@@ -3,6 +3,7 @@ package danger
 import (
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // A Value rejects some values of some arguments.
@@ -25,7 +26,7 @@ func (r *Rules) Values(path []string) []Value {
 	var all []Value
 	for i := range r.rows {
 		one := &r.rows[i]
-		if _, ok := r.matches(one, path, true); ok && one.checks() {
+		if _, ok := r.matches(one, path, true); (ok || r.any) && one.checks() {
 			all = append(all, Value{names: one.options, rejected: one.rejected, negate: one.negate, scan: one.scan, unless: one.unless, Name: one.options[0], Effect: one.effect, Evidence: one.evidence})
 		}
 	}
@@ -34,7 +35,8 @@ func (r *Rules) Values(path []string) []Value {
 
 // Option reports whether the check applies to an option with this spelling.
 func (v *Value) Option(spelling string) bool {
-	return slices.Contains(v.names, spelling) || slices.Contains(v.names, "--*")
+	name, _, _ := strings.Cut(spelling, ":") // a stream of ffmpeg, as in -filter:v:0
+	return slices.Contains(v.names, spelling) || slices.Contains(v.names, name) || slices.Contains(v.names, "--*")
 }
 
 // Positional reports whether the check applies to a positional.

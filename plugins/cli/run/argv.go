@@ -16,10 +16,30 @@ type builder struct {
 	argv []string
 	call *Call
 
-	slots []tool.FirstSlot // that may still be the first positional
+	origins []origin // of each element of argv
+	now     origin   // of the elements that are added
 }
 
-func (b *builder) add(elements ...string) { b.argv = append(b.argv, elements...) }
+// An origin says where an element of the argument list is from.
+type origin struct {
+	element int    // of the template
+	path    string // of the value in the arguments; empty for a fixed text
+	option  bool   // an argument with a flag, whose option and values are known
+}
+
+func (b *builder) add(elements ...string) {
+	b.argv = append(b.argv, elements...)
+	for range elements {
+		b.origins = append(b.origins, b.now)
+	}
+}
+
+// addValue adds the text of a value.
+func (b *builder) addValue(v value) {
+	b.now.path = v.path
+	b.add(v.text)
+	b.now.path = ""
+}
 
 // command builds the list for a discovered command.
 func (b *builder) command(free []string) {
@@ -88,12 +108,14 @@ func (b *builder) leading() (names []string) {
 	return names
 }
 
-// first checks the first positional, which is a program for awk and jq.
+// first checks the first positional, which is a program for awk and jq. Without it, as
+// after another problem, the next positional is no program.
 func (b *builder) first(values []value) {
-	if len(values) == 0 {
+	if len(values) == 0 || len(b.problems) > 0 {
 		return
 	}
-	if reason := b.tool.FirstRejection(values[0].text, b.given); reason != "" {
+	given := func(options []string) bool { return b.tool.Gives(options, b.given) }
+	if reason := b.tool.FirstRejection(values[0].text, given); reason != "" {
 		b.failf(values[0].path, "%s", reason)
 	}
 }
@@ -117,7 +139,7 @@ func (b *builder) positionals(values []value) {
 		case slices.Contains(b.tool.Operators, v.text):
 			b.failf(v.path, "must not be %q, which the program takes for an operator", v.text)
 		case !strings.HasPrefix(v.text, "-"), v.stdin, v.number && b.numbersAreValues():
-			b.add(v.text)
+			b.addValue(v)
 		case b.tool.Template != nil && b.tool.NoTerminator:
 			b.failf(v.path, `must not begin with a dash: the program would take it for an option, also behind "--"`)
 		case b.tool.Template != nil:
@@ -152,12 +174,14 @@ const understood = 0.9
 // place places values as they are.
 func (b *builder) place(values []value) {
 	for _, v := range values {
-		b.add(v.text)
+		b.addValue(v)
 	}
 }
 
 // options places all given options.
 func (b *builder) options() {
+	b.now.option = true
+	defer func() { b.now.option = false }()
 	for i := range b.tool.Parameters {
 		p := &b.tool.Parameters[i]
 		switch g := b.all[p.Name]; {
@@ -269,24 +293,28 @@ func anyDashed(elements []string) bool {
 
 // template builds the list for a tool from a tool block.
 func (b *builder) template() {
+	_, from := b.tool.Arguments()
 	protected := false
-	b.slots = b.tool.FirstSlots()
 	b.add(b.tool.Forced...)
 	for i, n := 0, 1; i < len(b.tool.Template); i += n {
 		e := b.tool.Template[i]
 		n = 1
 		switch {
 		case e.Options:
+			b.now.element = i
 			b.options()
 		case e.Group == 0:
-			b.templated(i, protected, -1)
-			protected = protected || e.Terminates() && !b.tool.NoTerminator
+			b.element(i, protected, -1)
+			protected = protected || i >= from && e.Terminates() && !b.tool.NoTerminator
 		default:
 			for i+n < len(b.tool.Template) && b.tool.Template[i+n].Group == e.Group {
 				n++
 			}
 			protected = b.group(i, n, protected)
 		}
+	}
+	if len(b.problems) == 0 {
+		b.readPrograms(b.tool, 0, len(b.tool.Template))
 	}
 }
 
@@ -306,42 +334,24 @@ func (b *builder) group(first, n int, protected bool) bool {
 	}
 	for value := range times {
 		for i := range elements {
-			b.templated(first+i, protected, value)
+			b.element(first+i, protected, value)
 			protected = protected || elements[i].Terminates() && !b.tool.NoTerminator
 		}
 	}
 	return protected
 }
 
-// templated places one element of the template. Its first value may be the first
-// positional.
-func (b *builder) templated(i int, protected bool, index int) {
-	e, before := b.tool.Template[i], len(b.argv)
-	b.element(e, protected, index)
-	names := e.Slots()
-	if len(b.argv) == before || len(names) == 0 {
-		return
-	}
-	for _, s := range b.slots {
-		if s.Index == i {
-			b.first([]value{{text: b.argv[before], path: names[0]}})
-			if s.Certain {
-				b.slots = nil
-			}
-		}
-	}
-}
-
-// element fills the slots of one element and places it. An element with a slot
+// element fills the slots of one element of the template and places it. An element with a slot
 // without a value is left out. An element with a list is placed once for each
 // value, or with its value at an index only.
-func (b *builder) element(e tool.Element, protected bool, index int) {
+func (b *builder) element(i int, protected bool, index int) {
+	e := b.tool.Template[i]
+	b.now.element = i
 	if p := b.tool.Parameter(e.Parts[0].Slot); p != nil && p.Map != nil {
 		b.mapped(p, b.slotAt(p.Name, index))
 		return
 	}
 	filled := []value{{}}
-	slots, first := 0, 0
 	for _, part := range e.Parts {
 		if part.Slot == "" {
 			text := part.Text
@@ -351,12 +361,8 @@ func (b *builder) element(e tool.Element, protected bool, index int) {
 			for i := range filled {
 				filled[i].text += text
 			}
-			if slots == 0 {
-				first += len(text)
-			}
 			continue
 		}
-		slots++
 		values := b.slotAt(part.Slot, index)
 		if part.File {
 			values = b.files(part, values)
@@ -369,9 +375,6 @@ func (b *builder) element(e tool.Element, protected bool, index int) {
 		}
 		filled = next
 	}
-	if slots > 1 {
-		b.joined(filled, first)
-	}
 	if p := b.tool.Parameter(e.Parts[0].Slot); p != nil && p.Expression != nil {
 		b.place(filled)
 		return
@@ -381,18 +384,6 @@ func (b *builder) element(e tool.Element, protected bool, index int) {
 		return
 	}
 	b.place(filled)
-}
-
-// joined checks values that several slots form together: two harmless parts may
-// be one path that leads out. The text before first is the configuration's.
-func (b *builder) joined(values []value, first int) {
-	for _, v := range values {
-		for _, check := range b.checks {
-			if err := check(nil, v.text[first:]); err != nil {
-				b.failf(v.path, "%v", b.withLine(err))
-			}
-		}
-	}
 }
 
 // slotAt returns the values of a slot, or that of a list at an index that is not negative.

@@ -105,10 +105,7 @@ func (d *decoder) arguments(raw json.RawMessage) (all map[string]*argument, free
 				all[name] = g
 			}
 		case name == tool.StdinName && d.tool.Stdin:
-			text, ok := d.text(name, raw)
-			if reason := d.tool.StdinRejection(text); ok && reason != "" {
-				d.failf(name, "%s", reason)
-			} else if ok {
+			if text, ok := d.text(name, raw); ok && d.input(text) {
 				stdin = &text
 			}
 		case name == tool.FreeName && d.tool.Free != nil:
@@ -130,6 +127,33 @@ func (d *decoder) arguments(raw json.RawMessage) (all map[string]*argument, free
 	}
 	d.conflicts(all)
 	return all, free, stdin
+}
+
+// input checks the text of standard input.
+func (d *decoder) input(text string) bool {
+	if reason := d.tool.StdinRejection(text); reason != "" {
+		d.failf(tool.StdinName, "%s", reason)
+		return false
+	}
+	if !d.tool.NamesOnStdin {
+		return true
+	}
+	if strings.ContainsAny(text, "'\"\\") {
+		d.failf(tool.StdinName, "must have no quotes and backslashes: its words become arguments")
+		return false
+	}
+	for _, separators := range []string{"\x00", "\x00\n", "\x00 \t\r\n\v\f"} {
+		for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(separators, r) }) {
+			if strings.HasPrefix(word, "-") {
+				d.failf(tool.StdinName, "must have no word with a leading dash: its words become arguments")
+				return false
+			}
+			if !d.check(nil, tool.StdinName, word) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // special reports whether the tool offers a property of this name that is not a
@@ -217,7 +241,8 @@ func (g *argument) joined(d *decoder) *argument {
 		}
 		texts = append(texts, v.text)
 	}
-	g.values = []value{{text: strings.Join(texts, separator), bare: len(texts) == 0, path: g.param.Name}}
+	text := strings.Join(texts, separator)
+	g.values = []value{{text: text, bare: len(texts) == 0, path: g.param.Name}}
 	return g
 }
 

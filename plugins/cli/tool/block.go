@@ -74,8 +74,9 @@ var (
 func BlockPath(i int) string { return fmt.Sprintf("tool[%d]", i) }
 
 // CheckBlocks returns every problem with tool blocks. The errors have paths
-// that begin with tool[0] for the first block. command is that of the transport.
-func CheckBlocks(blocks []Block, command []string) error {
+// that begin with tool[0] for the first block. command and dangerous are those of the
+// transport.
+func CheckBlocks(blocks []Block, command []string, dangerous ...string) error {
 	var errs []error
 	names := map[string]bool{}
 	for i := range blocks {
@@ -90,30 +91,25 @@ func CheckBlocks(blocks []Block, command []string) error {
 		run := b.run()
 		errs = append(errs, run.Check(path+".")...)
 		t, problems := fromBlock(b, path)
-		errs = append(errs, problems...)
-		errs = append(errs, checkExpressions(t, b.rules(command), path)...)
+		if errs = append(errs, problems...); len(problems) == 0 {
+			errs = append(errs, b.check(t, command, dangerous, path)...)
+		}
 	}
 	return errors.Join(errs...)
 }
 
-// rules returns the rules for the program of the block. command is that of the transport.
-func (b *Block) rules(command []string) *danger.Rules {
+// check returns the problems of a tool block with its program. It is about a tool that has no
+// other problems.
+func (b *Block) check(t *Tool, command, dangerous []string, path string) []error {
 	if b.Command != nil {
 		command = b.Command
 	}
-	return danger.ForBlock(command, b.leading(), "")
-}
-
-// leading returns the words at the beginning of the argument list.
-func (b *Block) leading() (words []string) {
-	for _, raw := range b.Argv {
-		text, ok := word(raw)
-		if e := parseElement(text); !ok || e.Options || len(e.Slots()) > 0 {
-			break
-		}
-		words = append(words, text)
+	o := Options{Command: command, Dangerous: dangerous, Rules: danger.ForBlock(command, words(t.Template), "")}
+	errs := checkExpressions(t, o.Rules, path)
+	if len(errs) == 0 {
+		t.restrict(&o, b)
 	}
-	return words
+	return errs
 }
 
 // FromBlock returns the tool of a block that passed CheckBlocks. The options are about
@@ -121,8 +117,8 @@ func (b *Block) leading() (words []string) {
 func FromBlock(b *Block, o Options) *Tool {
 	t, _ := fromBlock(b, "")
 	t.Block = b
-	if words := b.leading(); len(words) > 0 && o.Command != nil {
-		o.Rules = danger.ForBlock(o.Command, words, o.Executable)
+	if o.Command != nil {
+		o.Rules = danger.ForBlock(o.Command, words(t.Template), o.Executable)
 	}
 	t.restrict(&o, b)
 	return t

@@ -11,32 +11,43 @@ import (
 // restrict applies the rules to a tool from a tool block. It leaves out no
 // option, because the author chose them. But a tool with a dangerous option
 // does not count as reading.
-func (t *Tool) restrict(o *Options, b *Block) {
-	path := fixedWords(t.Template)
-	t.Fixed, t.start = o.Command[min(1, len(o.Command)):], o.Rules.At()
-	path = path[min(len(path), max(0, t.start-len(t.Fixed))):]
-	t.PairOptions = o.Rules.PairOptions(nil)
-	t.apply(o, path, path)
-	t.force(o, path)
+func (t *Tool) restrict(o *Options, b *Block) { t.restrictBelow(o, b, 0) }
+
+// restrictBelow is restrict for a program behind depth others.
+func (t *Tool) restrictBelow(options *Options, b *Block, depth int) {
+	o := *options
+	t.Fixed = o.Command[min(1, len(o.Command)):]
+	t.locate(o.Rules.At())
+	words := t.commandWords()
+	o.Rules = o.Rules.WithWords(words.skipped, words.open)
+	path := words.path
+	if o.Rules.Plain() {
+		path = nil // its words are arguments
+	}
+	t.rules, t.Reading, t.PairOptions = o.Rules, readingOf(o.Rules), o.Rules.PairOptions(nil)
+	t.apply(&o, path, words.path)
+	t.force(&o, words.path)
 	if b.Paths != "" {
 		t.Confined = b.Paths == PathsCwd && o.Bounded
 	}
-	t.attach()
-	t.attachExpressions(o, path)
+	t.attach(o.Rules.Facts("as:"))
+	t.attachExpressions(&o, path)
 	for i := range t.Parameters {
 		p := &t.Parameters[i]
-		names := []string{p.Spelling}
-		if p.Role != OptionRole {
-			names[0] = p.ValueOf
-		}
 		p.classifyBlock(o.Rules, path)
-		if f, ok := o.Rules.Freely(path, &model.Option{Names: names, Description: p.Description, Value: p.Value}); names[0] != "" && ok {
-			t.Admitted = append(t.Admitted, f)
+		for _, name := range p.spellings() {
+			if f, ok := o.Rules.Freely(path, &model.Option{Names: []string{name}, Description: p.Description, Value: p.Value}); ok {
+				t.Admitted = append(t.Admitted, f)
+				break
+			}
 		}
 	}
-	if f, ok := o.Rules.Command(&model.Command{Path: path, Options: literals(t.Template)}); ok && (open(t.Template) || f.Words > 0 && len(t.Parameters) > 0) {
+	tail := t.Template[t.from:]
+	if f, ok := o.Rules.Command(&model.Command{Path: path, Options: literals(tail)}); ok && (open(tail) || f.Words > 0 && len(t.Parameters) > 0) {
 		t.Admitted = append(t.Admitted, f)
 	}
+	t.NamesOnStdin = t.Stdin && t.readsNames(o.Rules)
+	t.addInner(&o, b, depth)
 	t.lowerAccess()
 	if o.writes(path, t.Parameters) != nil {
 		t.ReadsOnly = false
@@ -47,50 +58,93 @@ func (t *Tool) restrict(o *Options, b *Block) {
 }
 
 // force adds the arguments with which every run of the program begins to those of a tool
-// block, if a call can give the program more than the names of files behind a fixed script.
-func (t *Tool) force(o *Options, path []string) {
+// block, unless a call can only give the program the names of files behind a fixed script.
+// They follow the name of the program, also where others run it.
+func (t *Tool) force(o *Options, words []string) {
 	forced := o.Rules.Forced(nil)
-	if !o.Rules.Plain() || t.start > 0 || len(forced) == 0 || strings.HasPrefix(forced[0], "?") || o.admits(path, forced[:1]) || !t.Stdin && !t.openEnded() {
+	if !o.Rules.Plain() || len(forced) == 0 || strings.HasPrefix(forced[0], "?") || o.admits(words, forced[:1]) || !t.reached(o.Rules) {
 		return
 	}
-	for _, word := range t.Fixed {
+	for _, word := range t.after() {
 		if name, _, _ := strings.Cut(word, "="); name == forced[0] {
 			return
 		}
 	}
-	for _, option := range literals(t.Template) {
+	for _, option := range literals(t.Template[t.from:]) {
 		if slices.Contains(option.Names, forced[0]) {
 			return
 		}
 	}
-	t.Forced = forced
+	if t.from == 0 {
+		t.Forced = forced
+		return
+	}
+	var elements []Element
+	for _, text := range forced {
+		elements = append(elements, Element{Parts: []Part{{Text: text}}, source: text})
+	}
+	t.Template = slices.Insert(t.Template, t.from, elements...)
+}
+
+// reached reports whether a call can give the program more than the names of files behind a
+// fixed script.
+func (t *Tool) reached(rules *danger.Rules) bool {
+	if t.Stdin || !rules.Has(scriptName) {
+		return t.Stdin || t.valued() || slices.ContainsFunc(t.Template[t.from:], func(e Element) bool { return len(e.Slots()) > 0 })
+	}
+	return t.valued() || t.openEnded()
+}
+
+// scriptName is the fact in the table that the first positional is a script, and the others
+// are files.
+const scriptName = "script"
+
+// valued reports whether a call can give an option with a value.
+func (t *Tool) valued() bool {
+	return slices.ContainsFunc(t.Parameters, func(p Parameter) bool { return p.Role == OptionRole && p.Value.Kind.TakesValue() })
 }
 
 // openEnded reports whether a slot may be the first positional or the value of an option.
 func (t *Tool) openEnded() bool {
-	if len(t.FirstSlots()) > 0 {
-		return true
+	waiting, first := false, false // an option may take the next element; the first positional was there
+	for _, word := range t.after() {
+		first = first || !waiting && !strings.HasPrefix(word, "-")
+		waiting = strings.HasPrefix(word, "-")
 	}
-	for i := range t.Template {
+	for i := t.from; i < len(t.Template); i++ {
 		e := &t.Template[i]
-		if _, literal := e.literal(); !literal && !e.Options && (valued(t.Template, i) || strings.HasPrefix(e.Parts[0].Text, "-")) {
+		text, literal := e.literal()
+		switch {
+		case e.Options:
+		case literal:
+			first = first || !waiting && !strings.HasPrefix(text, "-")
+			waiting = strings.HasPrefix(text, "-")
+		case !first, waiting, strings.HasPrefix(e.Parts[0].Text, "-"):
 			return true
 		}
 	}
-	return slices.ContainsFunc(t.Parameters, func(p Parameter) bool { return p.Role == OptionRole && p.Value.Kind.TakesValue() })
+	return false
 }
 
 // classifyBlock sets what the table knows about an argument of a tool block.
-// The author chose its type, so its name alone says nothing.
+// The author chose its type, so its name alone says nothing. A value with several places is a
+// text if it is one in each of them.
 func (p *Parameter) classifyBlock(rules *danger.Rules, path []string) {
-	name := p.Spelling
-	switch {
-	case p.Role != OptionRole && p.ValueOf != "":
-		name = p.ValueOf
-	case p.Role != OptionRole:
-		name = "<" + strings.TrimPrefix(p.Name, "arg_") + ">"
+	if p.Role == OptionRole {
+		p.Content = rules.Content(path, p.Spelling)
+		return
 	}
-	p.Content = rules.Content(path, name)
+	for i, name := range p.uses {
+		if name == "" {
+			name = "<" + strings.TrimPrefix(p.Name, "arg_") + ">"
+		}
+		c := rules.Content(path, name)
+		if i > 0 {
+			c.Text, c.Address, c.Map = c.Text && p.Content.Text, c.Address && p.Content.Address, c.Map && p.Content.Map
+			c.Prefix, c.Unless = c.Prefix || p.Content.Prefix, append(c.Unless, p.Content.Unless...)
+		}
+		p.Content = c
+	}
 }
 
 // fixedWords returns the words at the start of a template, which may name a
@@ -139,20 +193,67 @@ func open(template []Element) bool {
 }
 
 // attach finds the options whose values are slots: "--name={x}", or "--name"
-// followed by "{x}".
-func (t *Tool) attach() {
-	for i := range t.Template {
+// followed by "{x}". With as, which is four words, the third is like the fourth behind
+// the first two.
+func (t *Tool) attach(as []string) {
+	var last []string // literals since the last value
+	for i := t.from; i < len(t.Template); i++ {
 		e := &t.Template[i]
+		text, literal := e.literal()
+		if literal {
+			last = append(last, text)
+		}
+		if literal || e.Options {
+			continue
+		}
+		switch text := e.Parts[0].Text; {
+		case strings.HasPrefix(text, "-"):
+			e.valueOf, _, _ = strings.Cut(text, "=")
+		case valued(t.Template, i):
+			e.valueOf, _ = t.Template[i-1].literal()
+		}
+		if len(as) == 4 && e.valueOf == as[2] && follows(append(t.after(), last...), as) {
+			e.valueOf = as[3]
+		}
 		for _, slot := range e.Slots() {
-			p := t.Parameter(slot)
-			if p == nil || p.Map != nil {
-				continue
-			}
-			if text := e.Parts[0].Text; strings.HasPrefix(text, "-") {
-				p.ValueOf, _, _ = strings.Cut(text, "=")
-			} else if valued(t.Template, i) {
-				p.ValueOf, _ = t.Template[i-1].literal()
+			if p := t.Parameter(slot); p != nil && p.Map == nil && !slices.Contains(p.uses, e.valueOf) {
+				p.uses = append(p.uses, e.valueOf)
 			}
 		}
 	}
+}
+
+// follows reports whether the first two words of as precede the third, since the last time
+// that the third had a value.
+func follows(words, as []string) bool {
+	found := false
+	for i, word := range words {
+		switch {
+		case word == as[2]:
+			found = found && i == len(words)-1
+		case i > 0 && words[i-1] == as[0]:
+			found = word == as[1]
+		}
+	}
+	return found
+}
+
+// spellings returns the options whose value the parameter is. Behind a cluster of letters it
+// is that of the last one.
+func (p *Parameter) spellings() []string {
+	names := p.uses
+	if p.Role == OptionRole {
+		names = []string{p.Spelling}
+	}
+	var all []string
+	for _, name := range names {
+		if name == "" {
+			continue
+		}
+		all = append(all, name)
+		if len(name) > 2 && name[0] == '-' && name[1] != '-' && !strings.ContainsAny(name, "=:") {
+			all = append(all, "-"+name[len(name)-1:])
+		}
+	}
+	return all
 }

@@ -224,16 +224,45 @@ func (t *Tool) Bans(argument string) bool {
 func (t *Tool) Gives(options []string, given func(name string) bool) bool {
 	for i := range t.Parameters {
 		p := &t.Parameters[i]
-		if (slices.Contains(options, p.Spelling) || slices.Contains(options, p.ValueOf) || p.mapsTo(options)) && (given(p.Name) || p.Map != nil && p.Value.Default != "") {
+		if (slices.ContainsFunc(p.spellings(), func(name string) bool { return slices.Contains(options, name) }) || p.mapsTo(options)) && (given(p.Name) || p.Map != nil && p.Value.Default != "") {
 			return true
 		}
 	}
-	return slices.ContainsFunc(literals(t.Template), func(o model.Option) bool { return slices.Contains(options, o.Names[0]) })
+	fixed := func(list []string) bool {
+		return slices.ContainsFunc(list, func(word string) bool { name, _, _ := strings.Cut(word, "="); return slices.Contains(options, name) })
+	}
+	return fixed(t.after()) || slices.ContainsFunc(literals(t.Template[min(t.from, len(t.Template)):]), func(o model.Option) bool { return fixed(o.Names) || t.clusters(options, o.Names[0]) })
+}
+
+// clusters reports whether a literal such as "-nf" gives one of the options.
+func (t *Tool) clusters(options []string, literal string) bool {
+	if len(literal) < 3 || literal[1] == '-' {
+		return false
+	}
+	for i := 1; i < len(literal); i++ {
+		one := "-" + literal[i:i+1]
+		switch takes := slices.Contains(t.Reading.Takes, one); {
+		case slices.Contains(options, one):
+			return true
+		case takes, !slices.Contains(t.Reading.Flags, one):
+			return false
+		}
+	}
+	return false
 }
 
 // RejectionReason returns why a value is rejected, or "". p is nil for a free
 // argument.
 func (t *Tool) RejectionReason(p *Parameter, text string) string {
+	for i := range t.Inner {
+		inner := t.Inner[i].Tool
+		if p == nil || inner.Parameter(p.Name) == nil {
+			continue
+		}
+		if why := inner.RejectionReason(inner.Parameter(p.Name), text); why != "" {
+			return why
+		}
+	}
 	return t.rejection(text, func(v *danger.Value) bool {
 		switch {
 		case p == nil:
@@ -241,21 +270,38 @@ func (t *Tool) RejectionReason(p *Parameter, text string) string {
 		case p.Role == OptionRole:
 			return v.Option(p.Spelling)
 		}
-		return v.Positional(p.Name) || p.ValueOf != "" && v.Option(p.ValueOf)
+		return v.Positional(p.Name) || slices.ContainsFunc(p.spellings(), v.Option)
 	})
 }
 
 // FirstRejection returns why the first positional of a call is rejected, or "". given
-// reports whether the call has an argument.
-func (t *Tool) FirstRejection(text string, given func(name string) bool) string {
+// reports whether the call gives one of some options.
+func (t *Tool) FirstRejection(text string, given func(options []string) bool) string {
 	return t.rejection(text, func(v *danger.Value) bool {
 		unless, ok := v.First()
-		return ok && !t.Gives(unless, given)
+		return ok && !given(unless)
 	})
 }
 
+// ReadsPrograms reports whether the first positional is a program in a small language.
+func (t *Tool) ReadsPrograms() bool {
+	return slices.ContainsFunc(t.Rejected, func(v danger.Value) bool { _, ok := v.First(); return ok })
+}
+
+// ProgramRejection returns why the text of a program is rejected, or "".
+func (t *Tool) ProgramRejection(text string) string {
+	return t.rejection(text, func(v *danger.Value) bool { _, ok := v.First(); return ok })
+}
+
 // StdinRejection returns why the text of standard input is rejected, or "".
-func (t *Tool) StdinRejection(text string) string { return t.rejection(text, (*danger.Value).Stdin) }
+func (t *Tool) StdinRejection(text string) string {
+	for i := range t.Inner {
+		if why := t.Inner[i].Tool.StdinRejection(text); why != "" {
+			return why
+		}
+	}
+	return t.rejection(text, (*danger.Value).Stdin)
+}
 
 func (t *Tool) rejection(text string, about func(*danger.Value) bool) string {
 	for i := range t.Rejected {

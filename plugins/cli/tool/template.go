@@ -2,7 +2,6 @@ package tool
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -17,8 +16,9 @@ type Element struct {
 	// A group is left out if one of its slots is empty.
 	Group int
 
-	at     string // its path in the block, such as argv[1][0]
-	source string // as it is written
+	at      string // its path in the block, such as argv[1][0]
+	source  string // as it is written
+	valueOf string // the option whose value it is; may be empty
 }
 
 // A Part is a text, a slot for the value of an argument, a slot for the path of a file that
@@ -159,87 +159,4 @@ func valued(elements []Element, i int) bool {
 	}
 	text, ok := elements[i-1].literal()
 	return ok && strings.HasPrefix(text, "-") && !strings.Contains(text, "=")
-}
-
-// A FirstSlot is an element of a template that may be the first positional of the
-// program.
-type FirstSlot struct {
-	Index   int
-	Certain bool // it is, if it has a value
-}
-
-// FirstSlots returns the elements with a slot that may be the first positional, which is
-// a program for awk and jq. The elements after an option may be values of the option
-// instead, and then the next one may be the first. The fixed arguments of the program
-// come before the template.
-func (t *Tool) FirstSlots() []FirstSlot {
-	var all []FirstSlot
-	f := firstFinder{t: t}
-	for i, word := range t.Fixed {
-		if i+1 > t.start && f.literal(word) {
-			return nil
-		}
-	}
-	for i := range t.Template {
-		e := &t.Template[i]
-		if e.Options || len(t.Fixed)+1+i <= t.start {
-			continue
-		}
-		if text, literal := e.literal(); literal {
-			if f.literal(text) {
-				return all
-			}
-			continue
-		}
-		if !f.terminated && strings.HasPrefix(e.Parts[0].Text, "-") {
-			f.values, f.certain = 0, false // an option with its value
-			continue
-		}
-		switch {
-		case f.values == 0:
-			all = append(all, FirstSlot{i, true})
-		case !f.certain:
-			all = append(all, FirstSlot{i, false})
-		}
-		f.value()
-	}
-	return all
-}
-
-// A firstFinder looks for the first positional of an argument list.
-type firstFinder struct {
-	t          *Tool
-	terminated bool // "--" was there
-	values     int  // how many of the next elements may be values of the option before
-	certain    bool // they are
-}
-
-// literal reads an element without a slot. It reports whether it is the first positional.
-func (f *firstFinder) literal(text string) bool {
-	switch {
-	case f.values > 0 && f.certain:
-		f.value()
-	case f.terminated || !strings.HasPrefix(text, "-"):
-		if f.values == 0 {
-			return true
-		}
-		f.value()
-	case text == "--":
-		f.terminated, f.values, f.certain = true, 0, false
-	case strings.Contains(text, "="):
-		f.values, f.certain = 0, false
-	default:
-		f.values, f.certain = 1, slices.Contains(f.t.PairOptions, text)
-		if len(f.t.PairOptions) > 0 { // some options take two values
-			f.values = 2
-		}
-	}
-	return false
-}
-
-// value reads a value of the option before.
-func (f *firstFinder) value() {
-	if f.values--; f.values <= 0 {
-		f.values, f.certain = 0, false
-	}
 }

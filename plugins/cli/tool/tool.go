@@ -60,7 +60,11 @@ type Tool struct {
 	// block. PairOptions are options with two values, and Operators words that are no
 	// options and act like them, such as "!" of find.
 	Fixed, PairOptions, Operators []string
-	start                         int              // the place of the program that the rules are about, before which others run it
+	start, from                   int              // the place of the program that the rules are about, and the element of the template behind it
+	rules                         *danger.Rules    // about the program
+	Reading                       Reading          // how the program reads its arguments
+	Inner                         []Inner          // programs that it runs
+	NamesOnStdin                  bool             // the words of standard input are names of files
 	Rejected                      []danger.Value   // checks that reject dangerous values
 	Banned                        []string         // dangerous options that free arguments must not contain
 	Unsafe                        []danger.Finding // dangerous options that are not offered
@@ -132,8 +136,8 @@ type Parameter struct {
 	StdinUnless []string
 	// Expression has the words of a value of kind expression.
 	Expression *Expression
-	// ValueOf is the option whose value a slot holds; may be empty.
-	ValueOf string
+	// uses are the options whose values the slots hold, and "" for a positional.
+	uses []string
 }
 
 // Several reports whether the property is a list.
