@@ -375,6 +375,7 @@ func (b *builder) element(i int, protected bool, index int) {
 		}
 		filled = next
 	}
+	b.whole(&e, filled)
 	if p := b.tool.Parameter(e.Parts[0].Slot); p != nil && p.Expression != nil {
 		b.place(filled)
 		return

@@ -160,6 +160,7 @@ func TestRulesOfBlocks(t *testing.T) {
 		{"nice", `"git","-C","sub","clone","{a}"`, `{"a":"ext::sh -c id"}`, ""},
 		{"git", `"-C","sub","log","--grep","{a}"`, `{"a":"a::b"}`, "-C sub log --grep a::b"},
 		{"git", `"--no-pager","ls-remote","{a}"`, `{"a":"origin"}`, "--no-pager ls-remote origin"},
+		{"git", `"ls-remote","{a}::{b}"`, `{"a":"ext","b":"sh -c id"}`, ""},
 		{"git", `"ls-remote","https://x.test/{a}"`, `{"a":"y"}`, "ls-remote https://x.test/y"},
 		{"make", `"{a}"`, `{"a":"x:=$(shell id)"}`, ""},
 		{"make", `"-n","{a}"`, `{"a":"x!=id"}`, ""},

@@ -242,6 +242,9 @@ func (g *argument) joined(d *decoder) *argument {
 		texts = append(texts, v.text)
 	}
 	text := strings.Join(texts, separator)
+	if len(texts) > 1 && !d.wholeList(g.param, g.param.Name, text) {
+		return nil
+	}
 	g.values = []value{{text: text, bare: len(texts) == 0, path: g.param.Name}}
 	return g
 }
