@@ -108,6 +108,7 @@ func (b *Block) check(t *Tool, command, dangerous []string, path string) []error
 	errs := checkExpressions(t, o.Rules, path)
 	if len(errs) == 0 {
 		t.restrict(&o, b)
+		errs = checkPrograms(t, &o, path)
 	}
 	return errs
 }

@@ -60,7 +60,7 @@ func (t *Tool) span(behind string, from int, fixed []string) span {
 	return span{behind, fixed, from, to}
 }
 
-// inner adds a program.
+// inner adds a program. A slot in its place is refused by checkPrograms.
 func (t *Tool) inner(o *Options, b *Block, r span, depth int) {
 	start, end := r.from, r.to
 	elements := slices.Clone(t.Template[start:end])
