@@ -25,6 +25,12 @@ var (
 // programWords are placeholders of options whose value is a program.
 var programWords = []string{"command", "cmd", "program", "prog", "shell", "script", "editor", "pager", "commandline", "executable", "hook"}
 
+// codeWords are placeholders of options whose value is a text that the program runs.
+var codeWords = []string{"code", "statement", "statements", "javascript", "lua", "perl", "python", "ruby"}
+
+// runsText matches the description of an option whose value the program runs as a text.
+var runsText = regexp.MustCompile(`(?i)^\W*(?:evaluate|execute|eval|exec|run)s?\s+(?:the\s+|this\s+|a\s+|an\s+|given\s+|each\s+|specified\s+|following\s+|<?[A-Z]+>?\s+as\s+|one\s+line\s+of\s+)*(?:expr(?:ession)?s?|code|statements?|scripts?|programs?|commands?|javascript|lua|perl|python|ruby|sql|text|string|input|argument|one-liner)\b`)
+
 var aboutFiles = regexp.MustCompile(`(?i)\b(files?|filenames?|director(?:y|ies)|dir|folder|path|disk)\b`)
 
 // guessEffect guesses the effect of an option from its name. It returns "" if the
@@ -38,6 +44,8 @@ func guessEffect(o *model.Option) Effect {
 		return ""
 	}
 	if holder := strings.ToLower(strings.Trim(o.Value.Placeholder, "<>[]{} ")); slices.Contains(programWords, last(words(holder))) {
+		return Runs
+	} else if slices.Contains(codeWords, holder) || runsText.MatchString(o.Description) {
 		return Runs
 	}
 	for _, name := range o.Names {
