@@ -45,7 +45,8 @@ func (b *builder) addValue(v value) {
 func (b *builder) command(free []string) {
 	b.add(b.tool.Command.Path...)
 	b.add(b.tool.Forced...)
-	leading := b.leading()
+	leading, first := b.leading()
+	b.positionals(first)
 	b.options()
 	if anyDashed(free) {
 		b.add(free...) // the pattern in the configuration admits these options
@@ -65,9 +66,7 @@ func (b *builder) command(free []string) {
 			before = append(before, g.values...)
 		}
 	}
-	if len(leading) == 0 {
-		b.first(append(before[:len(before):len(before)], after...))
-	}
+	b.first(slices.Concat(first, before, after))
 	if len(after) > 0 {
 		// The usage has its own place for "--", so no "--" can precede the
 		// values in before.
@@ -86,9 +85,9 @@ func (b *builder) command(free []string) {
 	b.place(listed)
 }
 
-// leading places the positionals that the usage has before the options, and returns
-// their names.
-func (b *builder) leading() (names []string) {
+// leading returns the names of the positionals that the usage has before the options, and
+// their values.
+func (b *builder) leading() (names []string, values []value) {
 	for i := range b.tool.Parameters {
 		p := &b.tool.Parameters[i]
 		if p.Role != tool.PositionalRole || p.Expression != nil || p.AfterTerminator {
@@ -99,13 +98,10 @@ func (b *builder) leading() (names []string) {
 		}
 		names = append(names, p.Name)
 		if g := b.all[p.Name]; g != nil {
-			if len(names) == 1 {
-				b.first(g.values)
-			}
-			b.positionals(g.values)
+			values = append(values, g.values...)
 		}
 	}
-	return names
+	return names, values
 }
 
 // first checks the first positional, which is a program for awk and jq. Without it, as

@@ -41,3 +41,24 @@ func TestTuples(t *testing.T) {
 		}
 	}
 }
+
+// TestLeadingArguments: arguments that the usage has before the options come first, and one that is
+// left out one changes no place.
+func TestLeadingArguments(t *testing.T) {
+	c := &model.Command{Runnable: true, Leading: 1, Options: []model.Option{opt("-over", model.Bool)}, Positionals: []model.Positional{pos("word", ""), pos("file", "")}}
+	for arguments, want := range map[string]string{
+		`{"word":"dog","over":true}`:            "dog -over",
+		`{"over":true,"file":"a"}`:              "-over a",
+		`{"word":"dog","over":true,"file":"a"}`: "dog -over a",
+		`{"word":"-over"}`:                      "!word: must not begin with a dash",
+	} {
+		argv, _, err := Argv(discovered(t, c, tool.Options{}), json.RawMessage(arguments))
+		problem, refused := strings.CutPrefix(want, "!")
+		switch {
+		case refused && (err == nil || !strings.Contains(err.Error(), problem)):
+			t.Errorf("%s gives %q, %v", arguments, argv, err)
+		case !refused && (err != nil || strings.Join(argv, " ") != want):
+			t.Errorf("%s gives %q, %v", arguments, argv, err)
+		}
+	}
+}
