@@ -12,11 +12,12 @@ const (
 	chartHeight = 120
 )
 
-// A chart is a drawing of samples.
+// A chart is a drawing of minutes.
 type chart struct {
 	ID, Title string
+	Unit      string // of the scale; empty: the labels have it
 	Text      string // what the drawing shows, for people who do not see it
-	Top       string // the value at its upper edge
+	Scale     [3]string
 	Shapes    []shape
 	Keys      []shape // with a name
 }
@@ -27,48 +28,109 @@ type shape struct {
 	Path  string
 	Name  string
 	Line  bool // it is not filled
-}
-
-// charts returns the drawings of samples.
-func charts(samples []sample) []chart {
-	return []chart{callsChart(samples), latencyChart(samples)}
+	Dots  bool // its points are drawn as dots
 }
 
 const perMinute = int(time.Minute / sampleEvery)
 
-func callsChart(samples []sample) chart {
-	most, calls, errors := uint32(0), 0, 0
+// minutes sums samples up by the minute, the oldest first. The last one ends with the newest
+// sample.
+func minutes(samples []sample) (all []sample) {
+	for from := len(samples) % perMinute; from <= len(samples); from += perMinute {
+		if part := samples[max(0, from-perMinute):from]; len(part) > 0 {
+			all = append(all, sum(part))
+		}
+	}
+	return all
+}
+
+// sum returns the calls of samples together, and the largest of their quantiles.
+func sum(samples []sample) (all sample) {
 	for _, s := range samples {
+		all.Calls, all.Errors = all.Calls+s.Calls, all.Errors+s.Errors
+		all.P50, all.P99 = max(all.P50, s.P50), max(all.P99, s.P99)
+	}
+	return all
+}
+
+// charts returns the drawings of samples.
+func charts(samples []sample) []chart {
+	m := minutes(samples)
+	return []chart{callsChart(m), latencyChart(m)}
+}
+
+func callsChart(minutes []sample) chart {
+	most, calls, errors := uint32(0), 0, 0
+	for _, s := range minutes {
 		most, calls, errors = max(most, s.Calls, s.Errors), calls+int(s.Calls), errors+int(s.Errors)
 	}
-	c := chart{ID: "calls", Title: "Calls and errors", Top: fmt.Sprintf("%d calls a minute", int(most)*perMinute)}
-	c.Text = fmt.Sprintf("%d calls in the last hour, %d of them with errors; at most %s.", calls, errors, c.Top)
-	good := bars(samples, func(s sample) (float64, float64) { return float64(s.Errors), float64(max(s.Calls, s.Errors)) }, float64(most))
-	bad := bars(samples, func(s sample) (float64, float64) { return 0, float64(s.Errors) }, float64(most))
-	c.Shapes = []shape{{Class: "series-a", Path: good, Name: "calls"}, {Class: "series-bad", Path: bad, Name: "calls with errors"}}
+	top := roundUp(int64(most))
+	c := chart{ID: "calls", Title: "Calls and errors", Unit: "calls a minute", Scale: [3]string{number(top), number(top / 2), "0"}}
+	c.Text = fmt.Sprintf("%s in the last hour, %s; at most %s calls a minute.", plural(calls, "call"), plural(errors, "error"), number(int64(most)))
+	good := bars(minutes, func(s sample) (float64, float64) { return float64(s.Errors), float64(max(s.Calls, s.Errors)) }, float64(top))
+	bad := bars(minutes, func(s sample) (float64, float64) { return 0, float64(s.Errors) }, float64(top))
+	c.Shapes = []shape{{Class: "series-a", Path: good, Name: "calls"}, {Class: "series-bad", Path: bad, Name: "errors"}}
 	c.Keys = c.Shapes
 	return c
 }
 
-func latencyChart(samples []sample) chart {
-	var most time.Duration
-	for _, s := range samples {
-		most = max(most, s.Most)
+func latencyChart(minutes []sample) chart {
+	var half, most time.Duration
+	for _, s := range minutes {
+		half, most = max(half, s.P50), max(most, s.P99)
 	}
-	c := chart{ID: "latency", Title: "Latency", Top: shortDuration(most)}
-	c.Text = fmt.Sprintf("99 of 100 calls took at most %s at any time in the last hour.", c.Top)
-	c.Shapes = []shape{
-		{Class: "series-b", Line: true, Name: "99 of 100 calls", Path: line(samples, func(s sample) float64 { return float64(s.Most) }, float64(most))},
-		{Class: "series-a", Line: true, Name: "half of the calls", Path: line(samples, func(s sample) float64 { return float64(s.Half) }, float64(most))},
+	top := roundUpDuration(most)
+	c := chart{ID: "latency", Title: "Latency", Scale: [3]string{shortDuration(top), shortDuration(top / 2), "0"}}
+	c.Text = "There was no call in the last hour."
+	if most > 0 {
+		c.Text = fmt.Sprintf("In the last hour p50 was at most %s and p99 at most %s.", shortDuration(half), shortDuration(most))
 	}
-	c.Keys = c.Shapes
+	for _, q := range []struct {
+		name, class string
+		value       func(sample) time.Duration
+	}{{"p99", "series-b", func(s sample) time.Duration { return s.P99 }}, {"p50", "series-a", func(s sample) time.Duration { return s.P50 }}} {
+		path, dots := line(minutes, q.value, top)
+		key := shape{Class: q.class, Line: true, Name: q.name, Path: path}
+		c.Shapes = append(c.Shapes, key, shape{Class: q.class, Dots: true, Path: dots})
+		c.Keys = append(c.Keys, key)
+	}
 	return c
 }
 
-// column returns the left edge of the sample i of n. The newest sample is at the right.
+// roundUp returns the next of 2, 4, 10, 20, 40 and so on. Half of it is a whole number, too.
+func roundUp(n int64) int64 {
+	for unit := int64(1); ; unit *= 10 {
+		for _, step := range [...]int64{2, 4, 10} {
+			if n <= step*unit {
+				return step * unit
+			}
+		}
+	}
+}
+
+// roundUpDuration is roundUp for durations: below a minute in decimal units, above it in
+// minutes and hours.
+func roundUpDuration(d time.Duration) time.Duration {
+	for _, unit := range [...]time.Duration{time.Hour, time.Minute} {
+		if d > unit {
+			return unit * time.Duration(roundUp(int64((d+unit-1)/unit)))
+		}
+	}
+	if d > 40*time.Second {
+		return time.Minute
+	}
+	return time.Duration(roundUp(int64(max(d, 200*time.Microsecond))))
+}
+
+// column returns the left edge of the minute i of n. The newest one is at the right.
 func column(i, n int) float64 {
-	return float64(maxSamples-n+i) * chartWidth / maxSamples
+	return float64(shownMinutes-n+i) * columnWidth
 }
+
+const (
+	shownMinutes = maxSamples / perMinute
+	columnWidth  = float64(chartWidth) / float64(shownMinutes)
+)
 
 func height(value, most float64) float64 {
 	if most == 0 {
@@ -77,59 +139,54 @@ func height(value, most float64) float64 {
 	return chartHeight - value/most*(chartHeight-2)
 }
 
-// bars returns a path with a bar for each sample, between two values.
-func bars(samples []sample, values func(sample) (from, to float64), most float64) string {
+// bars returns a path with a bar for each minute, between two values.
+func bars(minutes []sample, values func(sample) (from, to float64), most float64) string {
 	var b strings.Builder
-	for i, s := range samples {
+	for i, s := range minutes {
 		from, to := values(s)
 		if to <= from {
 			continue
 		}
-		x := column(i, len(samples))
-		fmt.Fprintf(&b, "M%.1f %.1fV%.1fH%.1fV%.1fZ", x, height(from, most), height(to, most), x+1.6, height(from, most))
+		x := column(i, len(minutes))
+		fmt.Fprintf(&b, "M%.1f %.1fV%.1fH%.1fV%.1fZ", x+1, height(from, most), height(to, most), x+columnWidth-1, height(from, most))
 	}
 	return b.String()
 }
 
-// line returns a path through the values of samples with calls. It has a gap where there
-// are none.
-func line(samples []sample, value func(sample) float64, most float64) string {
-	var b strings.Builder
+// line returns a path through the values of minutes with calls, with a gap where there are
+// none, and a path with a dot at each value.
+func line(minutes []sample, value func(sample) time.Duration, most time.Duration) (path, dots string) {
+	var lines, points strings.Builder
 	drawing := false
-	for i, s := range samples {
-		if s.Half == 0 {
+	for i, s := range minutes {
+		if s.P50 == 0 {
 			drawing = false
 			continue
 		}
-		x, y := column(i, len(samples))+1, height(value(s), most)
-		if !drawing {
-			fmt.Fprintf(&b, "M%.1f %.1fh.1", x, y) // a dot, if nothing follows
-		} else {
-			fmt.Fprintf(&b, "L%.1f %.1f", x, y)
+		x, y := column(i, len(minutes))+columnWidth/2, height(float64(value(s)), float64(most))
+		fmt.Fprintf(&points, "M%.1f %.1fh.1", x, y)
+		command := "M"
+		if drawing {
+			command = "L"
 		}
+		fmt.Fprintf(&lines, "%s%.1f %.1f", command, x, y)
 		drawing = true
 	}
-	return b.String()
+	return lines.String(), points.String()
 }
 
 // A period sums samples up, for the table of a chart.
 type period struct {
-	Ago           int // minutes
-	Calls, Errors uint32
-	Half, Most    time.Duration // the largest
+	Ago int // minutes
+	sample
 }
 
-const periodSamples = 5 * 60 / 10 // five minutes
+const periodSamples = 5 * perMinute // five minutes
 
 // periods sums the samples up in periods of five minutes, the newest first.
 func periods(samples []sample) (all []period) {
 	for end := len(samples); end > 0; end -= periodSamples {
-		p := period{Ago: (len(samples) - end) / perMinute}
-		for _, s := range samples[max(0, end-periodSamples):end] {
-			p.Calls, p.Errors = p.Calls+s.Calls, p.Errors+s.Errors
-			p.Half, p.Most = max(p.Half, s.Half), max(p.Most, s.Most)
-		}
-		all = append(all, p)
+		all = append(all, period{(len(samples) - end) / perMinute, sum(samples[max(0, end-periodSamples):end])})
 	}
 	return all
 }

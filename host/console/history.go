@@ -18,7 +18,7 @@ const (
 // A sample has the requests that ended in one interval.
 type sample struct {
 	Calls, Errors uint32
-	Half, Most    time.Duration // that 50 and 99 of 100 requests did not exceed
+	P50, P99      time.Duration // that 50 and 99 of 100 requests did not exceed
 }
 
 // A series has the latest samples, the newest at position next-1 of the ring.
@@ -70,7 +70,7 @@ func (h *history) sample(now time.Time, totals map[string]usage.Totals) {
 		h.begun = true
 		return
 	}
-	all.Half, all.Most = durations.Quantile(0.5), durations.Quantile(0.99)
+	all.P50, all.P99 = durations.Quantile(0.5), durations.Quantile(0.99)
 	h.total.ring[h.next] = all
 	h.next, h.count = (h.next+1)%maxSamples, min(h.count+1, maxSamples)
 }
@@ -83,7 +83,7 @@ func (s *series) add(at int, now usage.Totals) (sample, usage.Durations) {
 	ended := now.Durations.Sub(s.before.Durations)
 	one := sample{
 		Calls: uint32(now.Requests - s.before.Requests), Errors: uint32(now.Errors - s.before.Errors),
-		Half: ended.Quantile(0.5), Most: ended.Quantile(0.99),
+		P50: ended.Quantile(0.5), P99: ended.Quantile(0.99),
 	}
 	s.ring[at], s.before = one, now
 	return one, ended

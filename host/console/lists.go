@@ -21,7 +21,7 @@ func showSessions(w http.ResponseWriter, r *http.Request, q *request) error {
 }
 
 func showLimits(w http.ResponseWriter, r *http.Request, q *request) error {
-	q.show(w, http.StatusOK, "limits", "Limits in use", q.sources.Process.Status(r.Context()))
+	q.show(w, http.StatusOK, "limits", "Limits", q.sources.Process.Status(r.Context()))
 	return nil
 }
 

@@ -40,7 +40,7 @@ func init() {
 		"approvals": {title: "Approvals", show: showApprovals, act: answerApproval, needs: admin},
 		"logins":    {title: "Logins", show: showLogins, act: beginLogin, needs: admin},
 		"plugins":   {title: "Plugins", show: showPlugins, act: acceptProgram, needs: admin},
-		"limits":    {title: "Limits in use", show: showLimits},
+		"limits":    {title: "Limits", show: showLimits},
 		"audit":     {title: "Audit log", show: showAudit},
 		"charts":    {title: "Charts", show: showCharts},
 		"sign-out":  {act: signOut, needs: viewer},

@@ -40,8 +40,9 @@ func TestPagesShowTheProcess(t *testing.T) {
 	s := newSite(t, f, nil)
 	b := s.browser(t).signInByLink()
 	for page, want := range map[string][]string{
-		"servers":                 {"files", "ready", "1\u202f204", "github", "needs_auth", "the server requires a login", "1 not working", "disabled", "/etc/junctor/junctor.hcl"},
+		"servers":                 {"files", "ready", "1\u202f204", "github", "needs_auth", "the server requires a login", "1 not working", "disabled", "/etc/junctor/junctor.hcl", "not started", `aria-label="Start idle"`, `aria-label="Restart files"`, "12 ms / 80 ms", "2.1.0", `data-label="Transport">`},
 		"server?name=files":       {"listening", "40 MiB", "junctor.hcl:3:1", "Changed tools", "reads and sends", "It is absent.", "added", "removed"},
+		"server?name=idle":        {"not started", ">Start<", ">Tools</a>"},
 		"server?name=github":      {"the server requires a login", "upstream.needs_login", "run junctor login github", "listening"},
 		"tools":                   {"files__read", "Does read a file.", "1 to 2 of 2"},
 		"tools?q=WRITE+file":      {"files__write", "1 to 1 of 1 found, of 2 in all"},

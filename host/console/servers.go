@@ -12,14 +12,16 @@ import (
 
 // A serversView is the content of the page of all servers.
 type serversView struct {
-	Status *control.Status
-	Failed int
-	Held   map[string]int // tools that are held back, by server
+	Status  *control.Status
+	Servers []serverRow
+	Failed  int
+	Held    map[string]int // tools that are held back, by server
 }
 
 func showServers(w http.ResponseWriter, r *http.Request, q *request) error {
 	v := serversView{Status: q.sources.Process.Status(r.Context()), Held: q.sources.Pins.Held()}
 	for _, s := range v.Status.Servers {
+		v.Servers = append(v.Servers, serverRow{s})
 		if !s.OK {
 			v.Failed++
 		}
@@ -30,7 +32,7 @@ func showServers(w http.ResponseWriter, r *http.Request, q *request) error {
 
 // A serverView is the content of the page of a server.
 type serverView struct {
-	*control.Server
+	serverRow
 	Lines       []string // on standard error
 	Settings    string
 	Info        string
@@ -74,7 +76,7 @@ func showServer(w http.ResponseWriter, r *http.Request, q *request) error {
 	}
 	pinned := q.sources.Pins.Pinned(name)
 	v := serverView{
-		Server: s, Lines: q.sources.Servers.LastLines(r.Context(), name), Settings: indented(s.Settings), Info: indented(s.ServerInfo),
+		serverRow: serverRow{s}, Lines: q.sources.Servers.LastLines(r.Context(), name), Settings: indented(s.Settings), Info: indented(s.ServerInfo),
 		Definitions: pinned.Definitions, Held: q.held(pinned.Differences), Changes: toolChanges(q.sources.Servers.Changes(name)),
 	}
 	if len(v.Lines) == 0 && s.Error != nil {
@@ -86,11 +88,16 @@ func showServer(w http.ResponseWriter, r *http.Request, q *request) error {
 
 func restartServer(w http.ResponseWriter, r *http.Request, q *request) error {
 	name := r.PostForm.Get("server")
+	s := q.serverNamed(r.Context(), name)
 	if err := q.sources.Servers.Restart(name, q.session.name()+", in the console"); err != nil {
 		return q.done(w, r, "servers", failure(err))
 	}
 	q.log.Info("a server is restarted from the console", "server", name, "by", q.session.name())
-	return q.done(w, r, "server"+query("name", name), flash{Text: "Server " + name + " restarts: its calls may end, then it is connected again."})
+	text := "Server " + name + " restarts: its calls may end, then it is connected again."
+	if s != nil && (serverRow{s}).Unused() {
+		text = "Server " + name + " starts."
+	}
+	return q.done(w, r, "server"+query("name", name), flash{Text: text})
 }
 
 // failure returns the message about an error.

@@ -356,7 +356,7 @@ func (b *tab) listsTask(c *consoleSite) {
 	b.shows("#processes", "stdio")
 	b.shows("main", "builtin/stdio")
 	b.capture("plugins")
-	b.follow("Limits in use")
+	b.follow("Limits")
 	b.capture("limits")
 	for until := time.Now().Add(testTimeout); ; time.Sleep(100 * time.Millisecond) { // there is a sample every ten seconds
 		b.follow("Charts")
@@ -440,7 +440,7 @@ func TestConsoleWithHostileServer(t *testing.T) {
 				b.expectUnharmed("the result of " + tool)
 				b.capture("hostile-" + strings.ReplaceAll(tool, "__", "-"))
 			}
-			for _, title := range []string{"Sessions", "Approvals", "Logins", "Plugins", "Limits in use", "Charts", "Audit log"} {
+			for _, title := range []string{"Sessions", "Approvals", "Logins", "Plugins", "Limits", "Charts", "Audit log"} {
 				b.follow(title)
 				b.expectUnharmed(title)
 			}
