@@ -1,9 +1,11 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,8 +29,13 @@ func (a consoleAudit) Search(ctx context.Context, f console.AuditFilter) (page c
 	}
 	defer func() { _ = r.Close() }()
 	filter := audit.Filter{
-		Since: f.Since, Until: f.Until, Kind: audit.Kind(f.Kind), Server: f.Server, Item: f.Item, Subject: f.Subject,
-		Errors: f.Errors, Denied: f.Denied, Before: f.Before, Limit: f.Limit + 1,
+		Since: f.Since, Until: f.Until, Server: f.Server, Item: f.Item, Subject: f.Subject,
+		Errors: f.Errors, Denied: f.Denied, Uses: f.Uses, Before: f.Before, Limit: f.Limit + 1,
+	}
+	if kind := audit.Kind(strings.ReplaceAll(f.What, " ", "_")); slices.Contains(audit.Kinds, kind) {
+		filter.Kind = kind
+	} else {
+		filter.Method = f.What
 	}
 	err = r.Each(ctx, filter, true, func(row audit.Row) bool {
 		if len(page.Rows) == f.Limit {
@@ -44,8 +51,8 @@ func (a consoleAudit) Search(ctx context.Context, f console.AuditFilter) (page c
 // consoleRow returns a row for the page.
 func consoleRow(r audit.Row) console.AuditRow {
 	row := console.AuditRow{
-		Seq: r.Seq, Time: r.Time, Kind: string(r.Kind), Subject: r.Subject, Tenant: r.Tenant, Client: r.Client, Server: r.Server, Item: r.Item,
-		Outcome: string(r.Outcome), Code: r.Code, Rule: r.Rule, Duration: time.Duration(r.DurationMS * float64(time.Millisecond)),
+		Seq: r.Seq, Time: r.Time, What: whatOf(r), Subject: r.Subject, Tenant: r.Tenant, Client: r.Client, Server: cmp.Or(r.Server, r.Plugin), Item: r.Item,
+		Outcome: string(r.Outcome), Code: r.Code, Message: cmp.Or(r.Message, r.Detail), Rule: r.Rule, Duration: time.Duration(r.DurationMS * float64(time.Millisecond)),
 	}
 	number := func(n int) string {
 		if n == 0 {
@@ -58,7 +65,7 @@ func consoleRow(r audit.Row) console.AuditRow {
 		access = fmt.Sprintf("%s (%s)", r.Access, r.AccessSource)
 	}
 	for _, d := range []console.Detail{
-		{Name: "Message", Value: r.Message}, {Name: "Detail", Value: r.Detail}, {Name: "Method", Value: r.Method}, {Name: "Kind of item", Value: r.ItemKind},
+		{Name: "Message", Value: r.Message}, {Name: "Detail", Value: r.Detail}, {Name: "Kind of event", Value: string(r.Kind)}, {Name: "Kind of item", Value: r.ItemKind},
 		{Name: "Decision", Value: r.Decision}, {Name: "Access", Value: access}, {Name: "By", Value: r.By}, {Name: "Plugin", Value: r.Plugin},
 		{Name: "Arguments", Value: string(r.Arguments)}, {Name: "Digest of the arguments", Value: r.ArgumentsDigest}, {Name: "Bytes of arguments", Value: number(r.ArgumentsSize)},
 		{Name: "Result", Value: string(r.Result)}, {Name: "Bytes of the result", Value: number(r.ResultSize)}, {Name: "Rounds", Value: number(r.Rounds)}, {Name: "Count", Value: number(r.Count)},
@@ -70,6 +77,14 @@ func consoleRow(r audit.Row) console.AuditRow {
 		}
 	}
 	return row
+}
+
+// whatOf returns the method of a request, or the kind of another event in words.
+func whatOf(r audit.Row) string {
+	if r.Kind == audit.Request {
+		return cmp.Or(r.Method, string(r.Kind))
+	}
+	return strings.ReplaceAll(string(r.Kind), "_", " ")
 }
 
 // noteRefused records a sign-in to the console that was refused.

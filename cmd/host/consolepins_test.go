@@ -103,8 +103,8 @@ server "menu" {
 		t.Errorf("the accepted tool: %s", got)
 	}
 	page.awaits("tools", "Sleeps longer.")
-	row := regexp.MustCompile(`<span class="state ok">ok</span>[^\n]*\n[^\n]*\n[^\n]*accepted sleep<[^\n]*the user of this machine, in the console<`)
-	if rows := page.awaits("audit?kind=tool_change", "accepted sleep"); !row.MatchString(rows) || strings.Count(rows, `class="state failed"`) != 2 {
+	row := regexp.MustCompile(`<span class="state ok">ok</span>[^\n]*\n[^\n]*\n[^\n]*\n[^\n]*accepted sleep<[^\n]*the user of this machine, in the console<`)
+	if rows := page.awaits("audit?what=tool_change", "accepted sleep"); !row.MatchString(rows) || strings.Count(rows, `class="state failed"`) != 2 {
 		t.Errorf("the audit log does not name the person:\n%s", rows)
 	}
 	if _, errs, status := s.junctor("lock", "--check"); status != 0 {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
 // A Filter selects rows. Empty fields select all. In Server, Item, Tenant, Subject and
@@ -27,6 +28,7 @@ type Filter struct {
 	Request      string // id of the request
 	Errors       bool   // every outcome but ok
 	Denied       bool   // outcomes of the policy and of approvals
+	Uses         bool   // no requests that succeeded but for uses of an item; all other kinds
 	After        int64  // rows with a greater sequence number
 	Before       int64  // rows with a smaller sequence number; 0: all
 	Limit        int    // rows; 0: all
@@ -144,6 +146,9 @@ func (f *Filter) patterns() []foundKey {
 	return all
 }
 
+// uses are the methods that use an item, as in a clause.
+const uses = "('" + mcp.MethodCallTool + "', '" + mcp.MethodReadResource + "', '" + mcp.MethodGetPrompt + "')"
+
 const deniedOutcomes = "('" + string(Denied) + "', '" + string(ApprovalRequired) + "', '" + string(ApprovalDenied) + "')"
 
 // blocks returns the blocks that may have selected rows.
@@ -170,6 +175,10 @@ func (r *Reader) blocks(ctx context.Context, f *Filter, newestFirst bool) (all [
 	}
 	if f.Denied {
 		c.add("block IN (SELECT block FROM found WHERE field = 'outcome' AND value IN " + deniedOutcomes + ")")
+	}
+	if f.Uses {
+		c.add("block IN (SELECT block FROM found WHERE field = 'method' AND value IN " + uses +
+			" OR field = 'outcome' AND value != 'ok' OR field = 'kind' AND value != '" + string(Request) + "')")
 	}
 	rows, err := r.file.conn.QueryContext(ctx, `SELECT block FROM spans WHERE `+c.String()+` ORDER BY block `+order(newestFirst), c.args...)
 	if err != nil {
@@ -219,6 +228,9 @@ func (r *Reader) inBlock(ctx context.Context, f *Filter, block int64, newestFirs
 	}
 	if f.Denied {
 		c.add("e.outcome IN " + deniedOutcomes)
+	}
+	if f.Uses {
+		c.add("(e.method IN " + uses + " OR e.outcome NOT IN ('ok', '') OR e.kind != '" + string(Request) + "')")
 	}
 	query := `SELECT e.seq, c.hash, c.content FROM events e CROSS JOIN contents c ON c.seq = e.seq WHERE ` + c.String() + ` ORDER BY e.seq ` + order(newestFirst)
 	if limit > 0 {

@@ -1,8 +1,11 @@
 package audit
 
 import (
+	"slices"
 	"testing"
 	"time"
+
+	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
 // TestFilterSelectsRows counts what each filter selects.
@@ -63,6 +66,37 @@ func TestFilterSelectsRows(t *testing.T) {
 		return true
 	}); err != nil || next != 1500 {
 		t.Errorf("the last row is %d, %v", next, err)
+	}
+}
+
+// TestUsesLeaveOutLists: requests for lists that succeeded are left out. Failures of any method
+// and all other kinds stay.
+func TestUsesLeaveOutLists(t *testing.T) {
+	path := newPath(t)
+	l := newLog(t, Settings{File: path})
+	for _, e := range []Event{
+		{Kind: Request, Method: mcp.MethodInitialize, Outcome: OK}, {Kind: Request, Method: mcp.MethodListTools, Outcome: OK}, {Kind: Request, Method: mcp.MethodPing, Outcome: OK},
+		{Kind: Request, Method: mcp.MethodDiscover, Outcome: OK}, {Kind: Request, Outcome: OK}, {Kind: Request, Method: "tools/call2", Outcome: OK},
+		{Kind: Request, Method: mcp.MethodListTools, Outcome: Failed}, {Kind: Request, Method: mcp.MethodCallTool, Outcome: OK}, {Kind: Request, Method: mcp.MethodReadResource, Outcome: OK},
+		{Kind: Request, Method: mcp.MethodGetPrompt, Outcome: Denied}, {Kind: Reload, Outcome: OK}, {Kind: Approval}, {Kind: AuthFailure, Outcome: Denied},
+	} {
+		e.Time = time.Now()
+		if e.Kind == Request {
+			l.End(&e)
+		} else {
+			l.Note(&e)
+		}
+	}
+	l.Close()
+	var got []int64
+	for _, r := range rowsOf(t, path, Filter{Uses: true}) {
+		got = append(got, r.Seq)
+	}
+	if want := []int64{7, 8, 9, 10, 11, 12, 13}; !slices.Equal(got, want) {
+		t.Errorf("rows %v, want %v", got, want)
+	}
+	if got := rowsOf(t, path, Filter{Uses: true, Method: mcp.MethodPing}); len(got) > 0 {
+		t.Errorf("%+v", got)
 	}
 }
 

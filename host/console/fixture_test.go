@@ -204,7 +204,7 @@ func (f *fake) Totals() map[string]usage.Totals { return f.totals }
 // Search is a log of rows, the latest first.
 func (f *fake) Search(_ context.Context, filter AuditFilter) (page AuditPage, err error) {
 	for _, r := range f.rows {
-		if filter.Before > 0 && r.Seq >= filter.Before || filter.Subject != "" && r.Subject != filter.Subject || filter.Errors && r.Outcome == "ok" {
+		if filter.Before > 0 && r.Seq >= filter.Before || filter.Subject != "" && r.Subject != filter.Subject || filter.Errors && r.Outcome == "ok" || filter.Uses && r.What == "tools/list" || filter.What != "" && r.What != filter.What {
 			continue
 		}
 		if len(page.Rows) == filter.Limit {

@@ -2,11 +2,9 @@ package console
 
 import (
 	"cmp"
-	"errors"
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/control"
@@ -45,62 +43,6 @@ func beginLogin(w http.ResponseWriter, r *http.Request, q *request) error {
 	}
 	q.log.Info("a login begins in the console", "server", server, "by", q.session.name())
 	return q.done(w, r, "logins", flash{Text: "The login to " + server + " has begun. Open the page in its row."})
-}
-
-// An auditView is the content of the page of the audit log.
-type auditView struct {
-	Off                         bool
-	Server, Item, Subject, Kind string
-	Since                       string
-	Errors, Denied              bool
-	Page                        AuditPage
-	Older                       int64 // the rows before this one are on the next page; 0: there are none
-	Wrong                       string
-	Newer                       bool // this is not the first page
-}
-
-// sinces are the times that the audit log is searched for.
-var sinces = map[string]time.Duration{"": 0, "1h": time.Hour, "24h": 24 * time.Hour, "7d": 7 * 24 * time.Hour, "30d": 30 * 24 * time.Hour}
-
-func showAudit(w http.ResponseWriter, r *http.Request, q *request) error {
-	get := func(name string) string { return cutBytes(strings.TrimSpace(r.URL.Query().Get(name)), maxName) }
-	v := auditView{
-		Off: q.sources.Audit == nil, Server: get("server"), Item: get("item"), Subject: get("subject"), Kind: get("kind"), Since: get("since"),
-		Errors: get("errors") != "", Denied: get("denied") != "",
-	}
-	if !v.Off {
-		f := AuditFilter{Server: v.Server, Item: v.Item, Subject: v.Subject, Kind: v.Kind, Errors: v.Errors, Denied: v.Denied, Before: sequence(get("before")), Limit: pageSize}
-		if span := sinces[v.Since]; span > 0 {
-			f.Since = time.Now().Add(-span)
-		}
-		page, err := q.sources.Audit.Search(r.Context(), f)
-		switch {
-		case errors.Is(err, ErrAuditOff):
-			v.Off = true
-		case err != nil:
-			v.Wrong = failure(err).Text
-		}
-		v.Page, v.Newer = page, f.Before > 0
-		if page.More && len(page.Rows) > 0 {
-			v.Older = page.Rows[len(page.Rows)-1].Seq
-		}
-	}
-	q.show(w, http.StatusOK, "audit", "Audit log", v)
-	return nil
-}
-
-// sequence reads a sequence number; 0 if it is none.
-func sequence(text string) (n int64) {
-	if len(text) > 18 {
-		return 0
-	}
-	for _, c := range []byte(text) {
-		if c < '0' || c > '9' {
-			return 0
-		}
-		n = n*10 + int64(c-'0')
-	}
-	return n
 }
 
 // A chartsView is the content of the page of charts.

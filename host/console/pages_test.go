@@ -36,7 +36,7 @@ func TestPagesShowTheProcess(t *testing.T) {
 		{At: time.Now(), Tool: "read", Members: []catalog.MemberChange{{Name: "description", Before: []byte(`"reads"`), After: []byte(`"reads and sends"`)}, {Name: "annotations", Before: []byte(`{"readOnlyHint":true}`)}}},
 		{At: time.Now(), Tool: "drop", Added: true}, {At: time.Now(), Tool: "list", Removed: true},
 	}
-	f.rows = []AuditRow{{Seq: 2, Time: time.Now(), Kind: "call", Subject: "alice", Server: "files", Item: "read", Outcome: "denied", Code: "policy.denied", Rule: "deny at junctor.hcl:3:1", Details: []Detail{{"Trace", "0af7"}}}}
+	f.rows = []AuditRow{{Seq: 2, Time: time.Now(), What: "tools/call", Subject: "alice", Server: "files", Item: "read", Outcome: "denied", Code: "policy.denied", Message: "not in office hours", Rule: "deny at junctor.hcl:3:1", Details: []Detail{{"Trace", "0af7"}}}}
 	s := newSite(t, f, nil)
 	b := s.browser(t).signInByLink()
 	for page, want := range map[string][]string{
@@ -55,7 +55,7 @@ func TestPagesShowTheProcess(t *testing.T) {
 		"logins":                  {"github", "oauth", "needs_login", "no credential is stored", "Log in"},
 		"plugins":                 {"abababababab…", "pinned", "4711", "9 MiB"},
 		"limits":                  {"50 %", "alice"},
-		"audit":                   {"policy.denied", "deny at junctor.hcl:3:1", "0af7"},
+		"audit":                   {"policy.denied", `data-label="Rule"><bdi>deny at junctor.hcl:3:1`, `data-label="What"><bdi>tools/call`, "0af7", "not in office hours"},
 		"charts":                  {"Calls and errors", "Latency", "Token cost", "files"},
 	} {
 		if page == "plugins" {
@@ -83,17 +83,35 @@ func TestAuditIsOff(t *testing.T) {
 	}
 }
 
+// TestAuditShowsCallsAndFailuresFirst: requests for lists are shown if a person asks for them.
+func TestAuditShowsCallsAndFailuresFirst(t *testing.T) {
+	f := newFake()
+	f.rows = []AuditRow{{Seq: 3, What: "tools/list", Outcome: "ok"}, {Seq: 2, What: "tools/call", Outcome: "ok"}, {Seq: 1, What: "auth failure", Outcome: "denied"}}
+	b := newSite(t, f, nil).browser(t).signInByLink()
+	for page, want := range map[string]int{
+		"audit": 2, "audit?show=all": 3, "audit?show=failures": 1, "audit?show=nonsense": 2, "audit?what=tools/list": 1, "audit?what=tools/list&show=failures": 0, "audit?what=auth+failure": 1,
+	} {
+		_, text := b.get(page)
+		if n := strings.Count(text, `data-label="What"`); n != want {
+			t.Errorf("%s has %d rows, not %d", page, n, want)
+		}
+		if !strings.Contains(text, `<label for="show">Show</label>`) {
+			t.Errorf("%s has no filter", page)
+		}
+	}
+}
+
 // TestAuditPages goes from page to page with a filter.
 func TestAuditPages(t *testing.T) {
 	f := newFake()
 	for i := range 950 {
-		f.rows = append(f.rows, AuditRow{Seq: int64(950 - i), Kind: "call", Subject: []string{"alice", "bob"}[i%2], Outcome: "ok"})
+		f.rows = append(f.rows, AuditRow{Seq: int64(950 - i), What: "tools/call", Subject: []string{"alice", "bob"}[i%2], Outcome: "ok"})
 	}
 	b := newSite(t, f, nil).browser(t).signInByLink()
 	page, rows := "audit?subject=alice", 0
 	for range 10 {
 		_, text := b.get(page)
-		rows += strings.Count(text, `data-label="Event"`)
+		rows += strings.Count(text, `data-label="What"`)
 		if strings.Contains(text, ">bob<") {
 			t.Fatal("the filter is lost")
 		}
@@ -108,7 +126,7 @@ func TestAuditPages(t *testing.T) {
 		t.Errorf("%d rows", rows)
 	}
 	for _, wrong := range []string{"audit?before=x", "audit?before=-1", "audit?before=99999999999999999999", "audit?since=forever"} {
-		if status, text := b.get(wrong); status != http.StatusOK || strings.Count(text, `data-label="Event"`) != pageSize {
+		if status, text := b.get(wrong); status != http.StatusOK || strings.Count(text, `data-label="What"`) != pageSize {
 			t.Errorf("%s: %d", wrong, status)
 		}
 	}
@@ -242,7 +260,7 @@ func TestHostileTextsAreEscaped(t *testing.T) {
 	f.pending = []control.Approval{{ID: "abcdef", State: "waiting", Subject: attack, Tenant: attack, Method: attack, Client: attack, Server: attack, Kind: "tool", Item: attack, Arguments: attack, Rule: attack}, {ID: "b", State: "used", Subject: attack, Item: attack, Server: attack, By: attack}}
 	f.logins = []Login{{Server: attack, Kind: attack, State: "failed", Reason: attack, Account: attack, Stored: attack, Failed: attack}, {Server: "b", State: "ready", Page: "javascript:alert(1)"}}
 	f.programs = []Program{{Plugin: attack, Source: attack, Version: attack, Path: attack, SHA256: attack, Lockable: true, Pin: attack + attack, OnDisk: attack + attack, Problem: attack}}
-	f.rows = []AuditRow{{Kind: attack, Subject: attack, Tenant: attack, Client: attack, Server: attack, Item: attack, Outcome: attack, Code: attack, Rule: attack, Details: []Detail{{attack, attack}}}}
+	f.rows = []AuditRow{{What: attack, Message: attack, Subject: attack, Tenant: attack, Client: attack, Server: attack, Item: attack, Outcome: attack, Code: attack, Rule: attack, Details: []Detail{{attack, attack}}}}
 	f.result = Result{JSON: jsonText(attack)}
 	s := newSite(t, f, nil)
 	b := s.browser(t).signInByLink()

@@ -160,15 +160,16 @@ type Audit interface {
 	Search(ctx context.Context, f AuditFilter) (AuditPage, error)
 }
 
-// An AuditFilter selects rows. Empty fields select all. In Server, Item, Subject and Kind
-// an asterisk stands for any text.
+// An AuditFilter selects rows. Empty fields select all. In What, Server, Item and Subject an
+// asterisk stands for any text.
 type AuditFilter struct {
 	Since, Until time.Time
-	Kind         string
+	What         string // the method of a request, or the kind of another event
 	Server, Item string
 	Subject      string
 	Errors       bool  // every outcome but ok
 	Denied       bool  // outcomes of the policy and of approvals
+	Uses         bool  // no requests for lists and the like that succeeded
 	Before       int64 // rows with a smaller sequence number; 0: all
 	Limit        int   // of the rows
 }
@@ -183,7 +184,7 @@ type AuditPage struct {
 type AuditRow struct {
 	Seq      int64
 	Time     time.Time
-	Kind     string
+	What     string // the method of a request, or the kind of another event
 	Subject  string
 	Tenant   string
 	Client   string
@@ -191,6 +192,7 @@ type AuditRow struct {
 	Item     string
 	Outcome  string // "ok", or what went wrong
 	Code     string
+	Message  string // why it went wrong
 	Rule     string
 	Duration time.Duration
 	Details  []Detail // everything else, in the order to show

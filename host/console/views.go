@@ -45,7 +45,7 @@ func (v *views) functions() template.FuncMap {
 		"duration": shortDuration, "number": numberOf, "bytes": sizeOf,
 		"ago": ago, "in": in, "clock": clock, "machine": machineTime,
 		"stylePath": func() string { return stylePath }, "scriptPath": func() string { return scriptPath }, "iconPath": func() string { return iconPath },
-		"query": v.query, "secret": func(s string) bool { return v.texts.hide(s) != s }, "short": short, "percent": percent, "plural": plural, "flag": flagOf,
+		"query": v.query, "secret": func(s string) bool { return v.texts.hide(s) != s }, "short": short, "percent": percent, "plural": plural,
 	}
 }
 
@@ -168,14 +168,6 @@ func clock(t any) string {
 func machineTime(t any) string {
 	if at := timeOf(t); !at.IsZero() {
 		return at.Format(time.RFC3339)
-	}
-	return ""
-}
-
-// flagOf returns the value of a flag in a query.
-func flagOf(set bool) string {
-	if set {
-		return "1"
 	}
 	return ""
 }

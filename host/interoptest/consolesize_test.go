@@ -70,7 +70,7 @@ func (l large) Search(_ context.Context, f console.AuditFilter) (page console.Au
 	}
 	for ; seq > 0 && len(page.Rows) < f.Limit; seq-- {
 		page.Rows = append(page.Rows, console.AuditRow{
-			Seq: seq, Time: time.Unix(seq, 0), Kind: "call", Subject: "alice", Tenant: "default", Server: "files", Item: fmt.Sprintf("tool%d", seq), Outcome: "ok", Duration: time.Millisecond,
+			Seq: seq, Time: time.Unix(seq, 0), What: "tools/call", Subject: "alice", Tenant: "default", Server: "files", Item: fmt.Sprintf("tool%d", seq), Outcome: "ok", Duration: time.Millisecond,
 			Details: []console.Detail{{Name: "Request", Value: fmt.Sprint(seq)}},
 		})
 	}
