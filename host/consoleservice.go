@@ -21,6 +21,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/httpserver"
 	"github.com/junctor-mcp/junctor/host/httpserver/httpconn"
+	"github.com/junctor-mcp/junctor/host/logbuffer"
 )
 
 // The limits of the connections to the console.
@@ -41,6 +42,8 @@ type ConsoleOptions struct {
 	// Optional makes the process go on without a console if that cannot be opened: another
 	// process of the same configuration may have the address.
 	Optional bool
+	// Records are the newest records of the log, for its page; nil: it shows none.
+	Records *logbuffer.Buffer
 }
 
 // A consoleService serves the console. Reload replaces its settings and its listener.

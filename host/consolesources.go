@@ -27,7 +27,7 @@ import (
 func (s *consoleService) sources() console.Sources {
 	return console.Sources{
 		Process: s, Servers: s, Pins: s, Tools: consoleTools{s.app}, Policy: consolePolicy{s.app}, Approvals: s.app,
-		Logins: s, Programs: s, Traffic: s, Audit: consoleAudit{s.app},
+		Logins: s, Programs: s, Traffic: s, Journal: consoleJournal{s}, Audit: consoleAudit{s.app},
 	}
 }
 

@@ -65,7 +65,7 @@ func (s *thisInstance) startControl(ctx context.Context) (stop func()) {
 // on standard input reads the log, so the log has no link that signs in, and another
 // process of the configuration may serve the console.
 func (s *thisInstance) serveConsole(ctx context.Context, gateway bool) (stop func(), err error) {
-	return s.app.ServeConsole(ctx, host.ConsoleOptions{Optional: !gateway, Listening: func(address, link string) {
+	return s.app.ServeConsole(ctx, host.ConsoleOptions{Optional: !gateway, Records: s.e.records, Listening: func(address, link string) {
 		if link != "" && gateway {
 			s.e.log.Info("the console is served; the link works once, within five minutes", "address", address, "link", link)
 			return

@@ -23,7 +23,9 @@ import (
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/control"
+	"github.com/junctor-mcp/junctor/host/event"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/logbuffer"
 	"github.com/junctor-mcp/junctor/host/pins"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/usage"
@@ -45,6 +47,8 @@ type fake struct {
 	totals   map[string]usage.Totals
 	result   Result
 	rows     []AuditRow
+	records  []*logbuffer.Record
+	events   []event.Event
 	did      []string
 }
 
@@ -216,6 +220,10 @@ func (f *fake) Search(_ context.Context, filter AuditFilter) (page AuditPage, er
 	return page, nil
 }
 
+func (f *fake) Records() []*logbuffer.Record { return slices.Clone(f.records) }
+
+func (f *fake) Events() []event.Event { return slices.Clone(f.events) }
+
 func newFake() *fake {
 	now := time.Now()
 	f := &fake{
@@ -240,8 +248,18 @@ func newFake() *fake {
 		logins:   []Login{{Server: "github", Kind: "oauth", State: "needs_login", Reason: "no credential is stored"}},
 		programs: []Program{{Plugin: "stdio", Source: "builtin/stdio", Version: "1.0.0", Path: "/opt/junctor-plugin-stdio", SHA256: strings.Repeat("ab", 32), Pinned: true}},
 		lines:    []string{"listening"},
-		totals:   map[string]usage.Totals{},
-		result:   Result{JSON: []byte(`{"content":[{"type":"text","text":"done"}]}`)},
+		records: []*logbuffer.Record{
+			{Time: now, Level: "warn", Server: "github", Message: "a request failed", Fields: map[string]any{"error": "no route", "attempts": 3, "hint": ""}},
+			{Time: now, Level: "debug", Plugin: "stdio", Message: "started", Fields: map[string]any{"stack": "one\ntwo"}},
+			{Time: now, Level: "info", Message: "the console is served", Fields: map[string]any{"link": "http://127.0.0.1:7576" + linkPath + "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}},
+		},
+		events: []event.Event{
+			{Time: now, Type: event.ServerFailed, Server: "github", Error: "no route to host"},
+			{Time: now, Type: event.ApprovalDecided, Server: "files", Kind: "tool", Item: "write", Approval: "abcdef", State: "approved", Decided: "alice", Principal: &event.Principal{Tenant: "default", Subject: "bob"}},
+			{Time: now, Type: event.ReloadOK, Added: []string{"files", "old"}},
+		},
+		totals: map[string]usage.Totals{},
+		result: Result{JSON: []byte(`{"content":[{"type":"text","text":"done"}]}`)},
 	}
 	for _, name := range []string{"read", "write"} {
 		f.tools = append(f.tools, &catalog.Tool{
@@ -253,7 +271,7 @@ func newFake() *fake {
 
 // sources returns the fake as all sources.
 func (f *fake) sources() Sources {
-	return Sources{Process: f, Servers: f, Pins: f, Tools: f, Policy: f, Approvals: f, Logins: f, Programs: f, Traffic: f, Audit: f}
+	return Sources{Process: f, Servers: f, Pins: f, Tools: f, Policy: f, Approvals: f, Logins: f, Programs: f, Traffic: f, Journal: f, Audit: f}
 }
 
 // auth knows three tokens.

@@ -3,6 +3,7 @@ package console
 import (
 	"crypto/rand"
 	"crypto/sha256"
+	"strings"
 	"sync"
 	"time"
 )
@@ -69,4 +70,17 @@ func (l *links) clear() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	clear(l.all)
+}
+
+// linkPath is the path of one-time links, up to their secret.
+const linkPath = "/open?key="
+
+// hideLinks masks the secrets of one-time links in a text of the log: a viewer who opens one
+// becomes an admin.
+func hideLinks(text string) string {
+	parts := strings.Split(text, linkPath)
+	for i, part := range parts[1:] {
+		parts[i+1] = "***" + strings.TrimLeft(part, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")
+	}
+	return strings.Join(parts, linkPath)
 }

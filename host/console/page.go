@@ -42,6 +42,8 @@ func init() {
 		"plugins":   {title: "Plugins", show: showPlugins, act: acceptProgram, needs: admin},
 		"limits":    {title: "Limits", show: showLimits},
 		"audit":     {title: "Audit log", show: showAudit},
+		"log":       {title: "Log", show: showLog},
+		"events":    {title: "Events", show: showEvents},
 		"charts":    {title: "Charts", show: showCharts},
 		"sign-out":  {act: signOut, needs: viewer},
 	}
@@ -55,7 +57,7 @@ type link struct {
 }
 
 // navigation lists the pages that every page links to.
-var navigation = []string{"servers", "tools", "access", "sessions", "approvals", "logins", "plugins", "limits", "charts", "audit"}
+var navigation = []string{"servers", "tools", "access", "sessions", "approvals", "logins", "plugins", "limits", "charts", "log", "events", "audit"}
 
 // parents are the entries of the navigation for the pages that are not in it.
 var parents = map[string]string{"server": "servers", "tool": "tools"}

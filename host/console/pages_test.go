@@ -15,7 +15,9 @@ import (
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/control"
+	"github.com/junctor-mcp/junctor/host/event"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/logbuffer"
 	"github.com/junctor-mcp/junctor/host/pins"
 )
 
@@ -56,6 +58,14 @@ func TestPagesShowTheProcess(t *testing.T) {
 		"plugins":                 {"abababababab…", "pinned", "4711", "9 MiB"},
 		"limits":                  {"50 %", "alice"},
 		"audit":                   {"policy.denied", `data-label="Rule"><bdi>deny at junctor.hcl:3:1`, `data-label="What"><bdi>tools/call`, "0af7", "not in office hours"},
+		"log":                     {"a request failed", "no route", "attempts", "1 to 3 of 3 records", "All of it", "one\ntwo"},
+		"log?level=warn":          {"a request failed", "1 to 1 of 1 record"},
+		"log?server=stdio":        {"started", "1 to 1 of 1 record"},
+		"log?q=ROUTE+request":     {"1 to 1 of 1 record"},
+		"log?q=nothing":           {"No record is selected"},
+		"events":                  {"server.failed", "no route to host", "approval.decided", "abcdef approved", "bob", "files, old", "1 to 3 of 3 events"},
+		"events?type=reload":      {"1 to 1 of 1 event"},
+		"events?server=files":     {"1 to 1 of 1 event"},
 		"charts":                  {"Calls and errors", "Latency", "Token cost", "files"},
 	} {
 		if page == "plugins" {
@@ -262,6 +272,8 @@ func TestHostileTextsAreEscaped(t *testing.T) {
 	f.programs = []Program{{Plugin: attack, Source: attack, Version: attack, Path: attack, SHA256: attack, Lockable: true, Pin: attack + attack, OnDisk: attack + attack, Problem: attack}}
 	f.rows = []AuditRow{{What: attack, Message: attack, Subject: attack, Tenant: attack, Client: attack, Server: attack, Item: attack, Outcome: attack, Code: attack, Rule: attack, Details: []Detail{{attack, attack}}}}
 	f.result = Result{JSON: jsonText(attack)}
+	f.records = []*logbuffer.Record{{Level: attack, Server: attack, Message: attack, Fields: map[string]any{attack: attack, "long": attack + "\n" + attack, "list": []string{attack}}}, {Plugin: attack}}
+	f.events = []event.Event{{Type: event.SessionOpened, Server: attack, Client: attack, Item: attack, Kind: attack, Rule: attack, Decided: attack, Error: attack, Added: []string{attack}, Held: []string{attack}, Principal: &event.Principal{Subject: attack}}, {Plugin: attack, Principal: &event.Principal{Tenant: attack}}}
 	s := newSite(t, f, nil)
 	b := s.browser(t).signInByLink()
 	check := func(name, text string) {
@@ -276,7 +288,7 @@ func TestHostileTextsAreEscaped(t *testing.T) {
 		}
 	}
 	at := query("name", attack)
-	for _, page := range []string{"servers", "server" + at, "tools", "tools" + query("q", "script", "server", attack), "tool" + at, "access" + query("tool", attack, "subject", attack), "sessions", "approvals", "logins", "plugins", "limits", "audit" + query("subject", attack, "item", attack), "charts"} {
+	for _, page := range []string{"servers", "server" + at, "tools", "tools" + query("q", "script", "server", attack), "tool" + at, "access" + query("tool", attack, "subject", attack), "sessions", "approvals", "logins", "plugins", "limits", "log", "log" + query("q", attack), "events", "audit" + query("subject", attack, "item", attack), "charts"} {
 		status, text := b.get(page)
 		if status != http.StatusOK {
 			t.Errorf("%s: %d", page, status)
@@ -314,9 +326,10 @@ func TestSecretsAreMasked(t *testing.T) {
 	f.pending[0].Arguments = secret
 	f.logins[0].Reason = secret
 	f.rows = []AuditRow{{Details: []Detail{{"Message", secret}}}}
+	f.records[0].Message, f.events[0].Error = secret, secret
 	s := newSite(t, f, func(o *Options) { o.Hide = strings.NewReplacer(secret, "***").Replace })
 	b := s.browser(t).signInByLink()
-	for _, page := range []string{"servers", "server?name=files", "server?name=github", "tools", "tool?name=files__read", "approvals", "logins", "audit"} {
+	for _, page := range []string{"servers", "server?name=files", "server?name=github", "tools", "tool?name=files__read", "approvals", "logins", "audit", "log", "events"} {
 		if _, text := b.get(page); strings.Contains(text, secret) || !strings.Contains(text, "***") {
 			t.Errorf("%s:\n%s", page, text)
 		}

@@ -108,7 +108,7 @@ func (s *Server) Link() (path string, end time.Time, ok bool) {
 		return "", end, false
 	}
 	secret, end := s.links.add()
-	return "/open?key=" + secret, end, true
+	return linkPath + secret, end, true
 }
 
 // ServeHTTP answers a request.

@@ -8,6 +8,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/control"
+	"github.com/junctor-mcp/junctor/host/event"
+	"github.com/junctor-mcp/junctor/host/logbuffer"
 	"github.com/junctor-mcp/junctor/host/pins"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/usage"
@@ -25,6 +27,7 @@ type Sources struct {
 	Logins    Logins
 	Programs  Programs
 	Traffic   Traffic
+	Journal   Journal
 	Audit     Audit // nil: there is no audit log
 }
 
@@ -148,6 +151,13 @@ type Program struct {
 // Traffic has counters of the requests to each server since the start of the process.
 type Traffic interface {
 	Totals() map[string]usage.Totals
+}
+
+// A Journal has the newest records of the log and the newest events of the process, the
+// latest first. The slices belong to the caller.
+type Journal interface {
+	Records() []*logbuffer.Record
+	Events() []event.Event
 }
 
 // ErrAuditOff means that there is no audit log that can be searched.
