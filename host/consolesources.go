@@ -17,7 +17,6 @@ import (
 	"github.com/junctor-mcp/junctor/host/gateway"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/pins"
-	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/sendqueue"
 	"github.com/junctor-mcp/junctor/host/upstream"
 	"github.com/junctor-mcp/junctor/host/usage"
@@ -224,19 +223,6 @@ func (s *consoleService) Begin(ctx context.Context, server string) (string, erro
 		return "", fault.New(fault.LoginFailed, "the login to %s failed: %s", server, p.err).WithHint("run junctor login %s in a terminal", server)
 	}
 	return "", fault.New(fault.LoginFailed, "the login to %s shows no page that a browser can open here", server).WithHint("run junctor login %s in a terminal", server)
-}
-
-// consolePolicy explains the policy of an App.
-type consolePolicy struct{ *App }
-
-// Principal implements [console.Policy].
-func (p consolePolicy) Principal(subject, tenant string) authn.Principal {
-	return p.PrincipalNamed(subject, tenant)
-}
-
-// Explain implements [console.Policy].
-func (p consolePolicy) Explain(who authn.Principal, t *catalog.Tool, args []byte) policy.Explanation {
-	return p.App.Explain(policy.Query{Principal: &who, Item: policy.Item{Server: t.Server, Kind: policy.Tool, Name: t.Name}}, t, args)
 }
 
 // consoleTools are the tools of an App.

@@ -48,6 +48,13 @@ type Request interface {
 	Client() string // the client's name, as it says; empty: unknown
 }
 
+// A Sketch is a request of which only some members are known, such as one that a person
+// describes. A condition that asks for another member is [Unknown].
+type Sketch interface {
+	Request
+	Knows(member string) bool // of the root "request"; see [Roots]
+}
+
 // An Outcome is what a condition came to.
 type Outcome uint8
 
@@ -332,7 +339,7 @@ func (e *evaluation) principal(member string) Value {
 }
 
 func (e *evaluation) request(member string) Value {
-	if e.in.AnyRequest {
+	if s, ok := e.in.Request.(Sketch); e.in.AnyRequest || ok && !s.Knows(member) {
 		return Value{kind: unknown}
 	}
 	switch member {

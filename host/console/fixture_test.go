@@ -45,6 +45,7 @@ type fake struct {
 	changes  []catalog.Change
 	pinned   Pinned // of the server files
 	totals   map[string]usage.Totals
+	named    []NamedPrincipal
 	result   Result
 	rows     []AuditRow
 	records  []*logbuffer.Record
@@ -136,13 +137,28 @@ func (f *fake) Principal(subject, tenant string) authn.Principal {
 	return authn.Principal{Subject: subject, Tenant: tenant, Roles: []string{"known"}}
 }
 
-func (f *fake) Explain(who authn.Principal, t *catalog.Tool, args []byte) policy.Explanation {
-	f.note("explain %s for %s %v %v %s", t.Exposed, who.Subject, who.Roles, who.Groups, args)
+func (f *fake) Explain(u Use) (x policy.Explanation, err error) {
+	if u.Address == "nowhere" {
+		return x, fault.New(fault.Usage, "the address is no address such as 10.0.0.7")
+	}
+	f.note("explain %s for %s %v %v %s", u.Tool.Exposed, u.Who.Subject, u.Who.Roles, u.Who.Groups, u.Args)
+	if from := u.Address + u.Client + u.Time + u.Who.Issuer; from != "" {
+		f.note("from %s %s %s %s %v", u.Address, u.Client, u.Time, u.Who.Issuer, u.Who.Scopes)
+	}
 	return policy.Explanation{
 		Decision: policy.Decision{Verdict: policy.Deny, Rule: "deny at junctor.hcl:3:1"},
 		Roles:    []policy.HeldRole{{Role: "known", From: "credential", Known: true}},
 		Rules:    []policy.RuleResult{{Rule: "deny at junctor.hcl:3:1", Effect: "deny", Matched: true, Decided: true}, {Rule: "allow at junctor.hcl:4:1", Effect: "allow", Why: "its condition is false", When: "args.a == 1"}},
+	}, nil
+}
+
+func (f *fake) Named() []NamedPrincipal { return f.named }
+
+func (f *fake) Decide(who *authn.Principal, t *catalog.Tool) policy.Decision {
+	if who.Subject == "bob" && strings.Contains(t.Name, "write") {
+		return policy.Decision{Verdict: policy.Confirm, Rule: "confirm at junctor.hcl:30:1"}
 	}
+	return policy.Decision{Verdict: policy.Allow, Rule: "allow at junctor.hcl:4:1"}
 }
 
 func (f *fake) Approvals() []control.Approval {
@@ -248,6 +264,9 @@ func newFake() *fake {
 		logins:   []Login{{Server: "github", Kind: "oauth", State: "needs_login", Reason: "no credential is stored"}},
 		programs: []Program{{Plugin: "stdio", Source: "builtin/stdio", Version: "1.0.0", Path: "/opt/junctor-plugin-stdio", SHA256: strings.Repeat("ab", 32), Pinned: true}},
 		lines:    []string{"listening"},
+		named: []NamedPrincipal{
+			{"local", authn.Local()}, {"bob", authn.Principal{Subject: "bob", Tenant: "default"}}, {"role intern", authn.Principal{Tenant: "default", Roles: []string{"intern"}}},
+		},
 		records: []*logbuffer.Record{
 			{Time: now, Level: "warn", Server: "github", Message: "a request failed", Fields: map[string]any{"error": "no route", "attempts": 3, "hint": ""}},
 			{Time: now, Level: "debug", Plugin: "stdio", Message: "started", Fields: map[string]any{"stack": "one\ntwo"}},

@@ -145,7 +145,7 @@ func TestViewersSeeAndAdminsAct(t *testing.T) {
 	f.pinned = changedTools()
 	s := newSite(t, f, nil)
 	viewer, admin := s.browser(t).signIn("token-of-bob"), s.browser(t).signIn("token-of-alice")
-	for _, page := range []string{"servers", "server?name=files", "tools", "tool?name=files__read", "access", "sessions", "approvals", "logins", "plugins", "limits", "audit", "charts", "log", "events"} {
+	for _, page := range []string{"servers", "server?name=files", "tools", "tool?name=files__read", "access", "sessions", "approvals", "logins", "plugins", "limits", "audit", "charts", "log", "events", "policy"} {
 		status, seen := viewer.get(page)
 		if status != http.StatusOK {
 			t.Errorf("%s as a viewer: %d\n%s", page, status, seen)
@@ -189,6 +189,10 @@ func TestViewersSeeAndAdminsAct(t *testing.T) {
 		t.Errorf("%s\n%s", resp.Status, text)
 	}
 	if did := s.done(); did[len(did)-1] != "explain files__read for carol [known dev ops] [g] " {
+		t.Errorf("%q", did)
+	}
+	viewer.post("access", "tool", "files__read", "roles", "dev", "address", "10.0.0.7", "client", "claude", "time", "2026-03-01T22:30", "issuer", "https://idp", "scopes", "a b")
+	if did := s.done(); did[len(did)-1] != "from 10.0.0.7 claude 2026-03-01T22:30 https://idp [a b]" {
 		t.Errorf("%q", did)
 	}
 }

@@ -36,6 +36,7 @@ func init() {
 		"tools":     {title: "Tools", show: showTools},
 		"tool":      {title: "Tool", show: showTool, act: tryTool, needs: admin},
 		"access":    {title: "Who may use it", show: showAccess, act: explainAccess, needs: viewer},
+		"policy":    {title: "Policy table", show: showPolicy},
 		"sessions":  {title: "Sessions", show: showSessions},
 		"approvals": {title: "Approvals", show: showApprovals, act: answerApproval, needs: admin},
 		"logins":    {title: "Logins", show: showLogins, act: beginLogin, needs: admin},
@@ -57,7 +58,7 @@ type link struct {
 }
 
 // navigation lists the pages that every page links to.
-var navigation = []string{"servers", "tools", "access", "sessions", "approvals", "logins", "plugins", "limits", "charts", "log", "events", "audit"}
+var navigation = []string{"servers", "tools", "access", "policy", "sessions", "approvals", "logins", "plugins", "limits", "charts", "log", "events", "audit"}
 
 // parents are the entries of the navigation for the pages that are not in it.
 var parents = map[string]string{"server": "servers", "tool": "tools"}

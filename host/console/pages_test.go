@@ -51,22 +51,27 @@ func TestPagesShowTheProcess(t *testing.T) {
 		"tools?q=nothing":         {"No tool found, of 2 in all"},
 		"tools?page=99":           {"1 to 2 of 2"},
 		"tool?name=files__read":   {"Does read a file.", "&#34;path&#34;", "Call the tool"},
-		"access?tool=files__read": {`value="files__read"`},
-		"sessions":                {"claude 1.0", "alice", "2025-11-25"},
-		"approvals":               {"abcdef", "/srv/a", "confirm at junctor.hcl:30:1", "Approve", "denied", "waiting"},
-		"logins":                  {"github", "oauth", "needs_login", "no credential is stored", "Log in"},
-		"plugins":                 {"abababababab…", "pinned", "4711", "9 MiB"},
-		"limits":                  {"50 %", "alice"},
-		"audit":                   {"policy.denied", `data-label="Rule"><bdi>deny at junctor.hcl:3:1`, `data-label="What"><bdi>tools/call`, "0af7", "not in office hours"},
-		"log":                     {"a request failed", "no route", "attempts", "1 to 3 of 3 records", "All of it", "one\ntwo"},
-		"log?level=warn":          {"a request failed", "1 to 1 of 1 record"},
-		"log?server=stdio":        {"started", "1 to 1 of 1 record"},
-		"log?q=ROUTE+request":     {"1 to 1 of 1 record"},
-		"log?q=nothing":           {"No record is selected"},
-		"events":                  {"server.failed", "no route to host", "approval.decided", "abcdef approved", "bob", "files, old", "1 to 3 of 3 events"},
-		"events?type=reload":      {"1 to 1 of 1 event"},
-		"events?server=files":     {"1 to 1 of 1 event"},
-		"charts":                  {"Calls and errors", "Latency", "Token cost", "files"},
+		"access?tool=files__read": {`value="files__read"`, `<option value="bob">`, `<option value="files__write">`, `<label for="address">`, `<label for="client">`, `<label for="time">`, `<label for="issuer">`, `<label for="scopes">`, "Empty: whether a list shows the tool"},
+		"access?subject=bob&tenant=t&issuer=i&roles=dev": {`name="subject" value="bob"`, `name="tenant" value="t"`, `name="issuer" value="i"`, `name="roles" value="dev"`},
+		"policy":                {"files__read", `<th scope="col"><bdi>role intern</bdi></th>`, `href="access?subject=bob&amp;tool=files__write"`, "confirm", "allowed", `href="access?roles=intern&amp;tool=files__read"`, "Tools 1 to 2 of 2, 3 principals"},
+		"policy?who=BO&q=write": {"Tools 1 to 1 of 1, 1 principal.", "confirm"},
+		"policy?who=nobody":     {"names no such subject, role or group"},
+		"policy?server=unknown": {"No server has listed such a tool yet."},
+		"sessions":              {"claude 1.0", "alice", "2025-11-25"},
+		"approvals":             {"abcdef", "/srv/a", "confirm at junctor.hcl:30:1", "Approve", "denied", "waiting"},
+		"logins":                {"github", "oauth", "needs_login", "no credential is stored", "Log in"},
+		"plugins":               {"abababababab…", "pinned", "4711", "9 MiB"},
+		"limits":                {"50 %", "alice"},
+		"audit":                 {"policy.denied", `data-label="Rule"><bdi>deny at junctor.hcl:3:1`, `data-label="What"><bdi>tools/call`, "0af7", "not in office hours"},
+		"log":                   {"a request failed", "no route", "attempts", "1 to 3 of 3 records", "All of it", "one\ntwo"},
+		"log?level=warn":        {"a request failed", "1 to 1 of 1 record"},
+		"log?server=stdio":      {"started", "1 to 1 of 1 record"},
+		"log?q=ROUTE+request":   {"1 to 1 of 1 record"},
+		"log?q=nothing":         {"No record is selected"},
+		"events":                {"server.failed", "no route to host", "approval.decided", "abcdef approved", "bob", "files, old", "1 to 3 of 3 events"},
+		"events?type=reload":    {"1 to 1 of 1 event"},
+		"events?server=files":   {"1 to 1 of 1 event"},
+		"charts":                {"Calls and errors", "Latency", "Token cost", "files"},
 	} {
 		if page == "plugins" {
 			want = slices.DeleteFunc(want, func(s string) bool { return s == "4711" })
@@ -169,7 +174,8 @@ func TestActionsThatFail(t *testing.T) {
 	}
 	for _, form := range [][]string{
 		{"tool", "tool", "files__read", "arguments", "{"}, {"tool", "tool", "files__read", "arguments", "[1]"}, {"tool", "tool", "files__read", "arguments", "{} {}"},
-		{"access", "subject", "", "tool", "files__read"}, {"access", "subject", "a", "tool", "unknown"}, {"access", "subject", "a", "tool", "files__read", "claims", "1"},
+		{"access", "subject", "", "tool", "files__read"}, {"access", "subject", "a", "tool", "files__read", "address", "nowhere"}, {"access", "subject", "a", "tool", "files__read", "scopes", strings.Repeat("r,", 65)},
+		{"access", "subject", "a", "tool", "files__read", "issuer", strings.Repeat("i", 300)}, {"access", "subject", "a", "tool", "files__read", "client", strings.Repeat("c", 300)}, {"access", "subject", "a", "tool", "unknown"}, {"access", "subject", "a", "tool", "files__read", "claims", "1"},
 		{"access", "subject", "a", "tool", "files__read", "arguments", "{"}, {"access", "subject", "a", "tool", "files__read", "roles", strings.Repeat("r,", 65)},
 		{"access", "subject", strings.Repeat("a", 300), "tool", "files__read"},
 	} {
@@ -272,6 +278,7 @@ func TestHostileTextsAreEscaped(t *testing.T) {
 	f.programs = []Program{{Plugin: attack, Source: attack, Version: attack, Path: attack, SHA256: attack, Lockable: true, Pin: attack + attack, OnDisk: attack + attack, Problem: attack}}
 	f.rows = []AuditRow{{What: attack, Message: attack, Subject: attack, Tenant: attack, Client: attack, Server: attack, Item: attack, Outcome: attack, Code: attack, Rule: attack, Details: []Detail{{attack, attack}}}}
 	f.result = Result{JSON: jsonText(attack)}
+	f.named = []NamedPrincipal{{attack, authn.Principal{Subject: attack, Tenant: attack, Issuer: attack, Roles: []string{attack}, Groups: []string{attack}}}}
 	f.records = []*logbuffer.Record{{Level: attack, Server: attack, Message: attack, Fields: map[string]any{attack: attack, "long": attack + "\n" + attack, "list": []string{attack}}}, {Plugin: attack}}
 	f.events = []event.Event{{Type: event.SessionOpened, Server: attack, Client: attack, Item: attack, Kind: attack, Rule: attack, Decided: attack, Error: attack, Added: []string{attack}, Held: []string{attack}, Principal: &event.Principal{Subject: attack}}, {Plugin: attack, Principal: &event.Principal{Tenant: attack}}}
 	s := newSite(t, f, nil)
@@ -288,7 +295,7 @@ func TestHostileTextsAreEscaped(t *testing.T) {
 		}
 	}
 	at := query("name", attack)
-	for _, page := range []string{"servers", "server" + at, "tools", "tools" + query("q", "script", "server", attack), "tool" + at, "access" + query("tool", attack, "subject", attack), "sessions", "approvals", "logins", "plugins", "limits", "log", "log" + query("q", attack), "events", "audit" + query("subject", attack, "item", attack), "charts"} {
+	for _, page := range []string{"servers", "server" + at, "tools", "tools" + query("q", "script", "server", attack), "tool" + at, "access" + query("tool", attack, "subject", attack), "sessions", "approvals", "logins", "plugins", "limits", "policy", "policy" + query("q", "script", "who", "script"), "log", "log" + query("q", attack), "events", "audit" + query("subject", attack, "item", attack), "charts"} {
 		status, text := b.get(page)
 		if status != http.StatusOK {
 			t.Errorf("%s: %d", page, status)
@@ -297,6 +304,7 @@ func TestHostileTextsAreEscaped(t *testing.T) {
 	}
 	for _, form := range [][]string{
 		{"tool", "tool", attack, "arguments", "{}"}, {"tool", "tool", attack, "arguments", attack}, {"access", "subject", attack, "tool", attack, "roles", attack, "groups", attack, "tenant", attack, "claims", attack},
+		{"access", "subject", "a", "tool", attack, "issuer", attack, "scopes", attack, "address", attack, "client", attack, "time", attack},
 	} {
 		_, text := b.post(form[0], form[1:]...)
 		check(form[0], text)
@@ -320,6 +328,7 @@ func TestSecretsAreMasked(t *testing.T) {
 	f.changes = []catalog.Change{{Tool: "read", Members: []catalog.MemberChange{{Name: "description", Before: jsonText(secret)}}}}
 	f.pinned.Differences = []pins.Difference{{Tool: secret, Digest: "d0", Members: f.changes[0].Members}, {Tool: "read", Digest: "d1", Members: f.changes[0].Members}}
 	f.tools[0].Description, f.tools[0].Input = secret, jsonText(secret)
+	f.tools = append(f.tools, &catalog.Tool{Item: catalog.Item{Server: "files", Name: secret, Exposed: secret}})
 	f.result = Result{JSON: jsonText(secret + strings.Repeat("x", 100))}
 	f.status.Servers[1].Error.Message = secret
 	f.status.Servers[1].Settings = jsonText(secret)
@@ -329,7 +338,7 @@ func TestSecretsAreMasked(t *testing.T) {
 	f.records[0].Message, f.events[0].Error = secret, secret
 	s := newSite(t, f, func(o *Options) { o.Hide = strings.NewReplacer(secret, "***").Replace })
 	b := s.browser(t).signInByLink()
-	for _, page := range []string{"servers", "server?name=files", "server?name=github", "tools", "tool?name=files__read", "approvals", "logins", "audit", "log", "events"} {
+	for _, page := range []string{"servers", "server?name=files", "server?name=github", "tools", "tool?name=files__read", "approvals", "logins", "audit", "log", "events", "policy"} {
 		if _, text := b.get(page); strings.Contains(text, secret) || !strings.Contains(text, "***") {
 			t.Errorf("%s:\n%s", page, text)
 		}

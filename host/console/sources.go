@@ -93,8 +93,31 @@ type Result struct {
 type Policy interface {
 	// Principal returns the principal with a subject, as far as the configuration knows it.
 	Principal(subject, tenant string) authn.Principal
-	// Explain returns the decision about a call of a tool. args are nil for that of a list.
-	Explain(who authn.Principal, t *catalog.Tool, args []byte) policy.Explanation
+	// Explain returns the decision about a use. The error says which member of it is not valid.
+	Explain(u Use) (policy.Explanation, error)
+	// Named returns the principals that the configuration names.
+	Named() []NamedPrincipal
+	// Decide returns the decision about a tool in a list, for requests from anywhere.
+	Decide(who *authn.Principal, t *catalog.Tool) policy.Decision
+}
+
+// A Use is the use of a tool that a person describes. Address, Client and Time may be empty:
+// the decision is then one for any, or says that it depends on them. For the command line
+// they are its own.
+type Use struct {
+	Who     authn.Principal
+	Tool    *catalog.Tool
+	Args    []byte // nil: it is about a list
+	Address string
+	Client  string // name of the program
+	Time    string // such as 2026-03-01T22:30, in the time zone of the policy
+}
+
+// A NamedPrincipal is a principal that the configuration names: the command line, a subject,
+// a group or a role.
+type NamedPrincipal struct {
+	Name string // for people
+	Who  authn.Principal
 }
 
 // Approvals are the calls that wait for a person.

@@ -53,22 +53,29 @@ func pageNumber(r *http.Request) int {
 func showTools(w http.ResponseWriter, r *http.Request, q *request) error {
 	all := q.sources.Tools.List()
 	v := toolsView{Query: cutBytes(strings.TrimSpace(r.URL.Query().Get("q")), maxQuery), Server: r.URL.Query().Get("server"), All: len(all)}
-	words := strings.Fields(strings.ToLower(v.Query))
 	var found []*catalog.Tool
-	for _, t := range all {
-		if len(v.Servers) == 0 || v.Servers[len(v.Servers)-1] != t.Server { // the catalog has the tools of a server together
-			v.Servers = append(v.Servers, t.Server)
-		}
-		if (v.Server == "" || v.Server == t.Server) && hasWords(t, words) {
-			found = append(found, t)
-		}
-	}
+	found, v.Servers = findTools(all, v.Query, v.Server)
 	v.Found, v.pager = len(found), pagerOf(pageNumber(r), len(found))
 	if len(found) > 0 {
 		v.Tools = found[v.From-1 : v.To]
 	}
 	q.show(w, http.StatusOK, "tools", "Tools", v)
 	return nil
+}
+
+// findTools returns the tools of a server, or of all for "", that have each word of a text,
+// and the servers of all tools.
+func findTools(all []*catalog.Tool, text, server string) (found []*catalog.Tool, servers []string) {
+	words := strings.Fields(strings.ToLower(text))
+	for _, t := range all {
+		if len(servers) == 0 || servers[len(servers)-1] != t.Server { // the catalog has the tools of a server together
+			servers = append(servers, t.Server)
+		}
+		if (server == "" || server == t.Server) && hasWords(t, words) {
+			found = append(found, t)
+		}
+	}
+	return found, servers
 }
 
 // hasWords reports whether each word is part of the name, the title or the description of
