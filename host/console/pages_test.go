@@ -255,6 +255,20 @@ const attack = `"><script>alert(1)</script><img src=x onerror=alert(1)>{{.CSRF}}
 // sentBack matches the values that a form sends back as they are and that are not shown.
 var sentBack = regexp.MustCompile(`<input type="hidden" name="(server|tool|digest)" value="[^"<>]*">|<option value="[^"<>]*"|<textarea [^<>]*>[^<>]*</textarea>`)
 
+// attackSchema returns a schema with an attack in each text of it.
+func attackSchema() []byte {
+	a := string(jsonText(attack))
+	return []byte(`{"type":"object","properties":{` + a + `:{"type":"string","description":` + a + `,"default":` + a + `},"choice":{"enum":[` + a + `,{"x":` + a + `}]},` +
+		`"format":{"type":"string","format":` + a + `},"list":{"type":"array","items":{"enum":[` + a + `]}}},"required":[` + a + `]}`)
+}
+
+// attackResult returns a result with an attack in each text of it.
+func attackResult() Result {
+	a := string(jsonText(attack))
+	return Result{JSON: []byte(`{"content":[{"type":"text","text":` + a + `},{"type":"text","text":"{\"x\":1,\"y\":\"<img>\"}"},{"type":` + a + `,"x":` + a + `},{"type":"image","data":` + a + `,"mimeType":` + a +
+		`},{"type":"resource_link","uri":` + a + `,"name":` + a + `},{"type":"resource","resource":{"uri":` + a + `,"text":` + a + `}},{"type":"audio","data":"PHNjcmlwdD4=","mimeType":"audio/wav"},7,` + a + `],"structuredContent":{` + a + `:` + a + `}}`)}
+}
+
 // TestHostileTextsAreEscaped puts an attack in every text that comes from a server, a
 // client or a file.
 func TestHostileTextsAreEscaped(t *testing.T) {
@@ -272,12 +286,12 @@ func TestHostileTextsAreEscaped(t *testing.T) {
 	f.status.Sessions.List = []control.Session{{Client: attack, Subject: attack, Tenant: attack, Revision: attack}}
 	f.status.Limits = []control.ToolUse{{Tenant: attack, Server: attack, Tool: attack}}
 	f.status.Clients = []control.ClientUse{{Tenant: attack, Subject: attack, Method: attack}}
-	f.tools = []*catalog.Tool{{Item: catalog.Item{Server: attack, Name: attack, Exposed: attack, Title: attack, Description: attack}, Input: jsonText(attack), Output: jsonText(attack), Refused: catalog.Refused{Input: attack, Output: attack}}}
+	f.tools = []*catalog.Tool{{Item: catalog.Item{Server: attack, Name: attack, Exposed: attack, Title: attack, Description: attack}, Input: attackSchema(), Output: jsonText(attack), Refused: catalog.Refused{Input: attack, Output: attack}}}
 	f.pending = []control.Approval{{ID: "abcdef", State: "waiting", Subject: attack, Tenant: attack, Method: attack, Client: attack, Server: attack, Kind: "tool", Item: attack, Arguments: attack, Rule: attack}, {ID: "b", State: "used", Subject: attack, Item: attack, Server: attack, By: attack}}
 	f.logins = []Login{{Server: attack, Kind: attack, State: "failed", Reason: attack, Account: attack, Stored: attack, Failed: attack}, {Server: "b", State: "ready", Page: "javascript:alert(1)"}}
 	f.programs = []Program{{Plugin: attack, Source: attack, Version: attack, Path: attack, SHA256: attack, Lockable: true, Pin: attack + attack, OnDisk: attack + attack, Problem: attack}}
 	f.rows = []AuditRow{{What: attack, Message: attack, Subject: attack, Tenant: attack, Client: attack, Server: attack, Item: attack, Outcome: attack, Code: attack, Rule: attack, Details: []Detail{{attack, attack}}}}
-	f.result = Result{JSON: jsonText(attack)}
+	f.result = attackResult()
 	f.named = []NamedPrincipal{{attack, authn.Principal{Subject: attack, Tenant: attack, Issuer: attack, Roles: []string{attack}, Groups: []string{attack}}}}
 	f.records = []*logbuffer.Record{{Level: attack, Server: attack, Message: attack, Fields: map[string]any{attack: attack, "long": attack + "\n" + attack, "list": []string{attack}}}, {Plugin: attack}}
 	f.events = []event.Event{{Type: event.SessionOpened, Server: attack, Client: attack, Item: attack, Kind: attack, Rule: attack, Decided: attack, Error: attack, Added: []string{attack}, Held: []string{attack}, Principal: &event.Principal{Subject: attack}}, {Plugin: attack, Principal: &event.Principal{Tenant: attack}}}
@@ -308,6 +322,11 @@ func TestHostileTextsAreEscaped(t *testing.T) {
 	} {
 		_, text := b.post(form[0], form[1:]...)
 		check(form[0], text)
+	}
+	digest := formOf(f.tools[0]).Digest
+	for _, fields := range [][]string{{"arg0", attack, "arg1", "0"}, {"arg0", attack, "arg1", attack, "arg2", attack, "arg3", attack}} {
+		_, text := b.post("tool", append([]string{"tool", attack, "fields", digest}, fields...)...)
+		check("the form of a tool", text)
 	}
 	b.post("restart", "server", attack)
 	_, text := b.get("servers")

@@ -35,7 +35,7 @@ func (t texts) line(s string) template.HTML {
 		}
 		runes++
 	}
-	html := visible(s, false)
+	html := visibleHTML(s, false)
 	if long {
 		html += "…"
 	}
@@ -45,7 +45,7 @@ func (t texts) line(s string) template.HTML {
 // block returns the HTML of a text that has a place of its own, with its line breaks.
 func (t texts) block(s string) template.HTML {
 	short, long := t.cut(s, maxBlock)
-	html := visible(short, true)
+	html := visibleHTML(short, true)
 	if long {
 		html += fmt.Sprintf("\n… %s in all", size(len(s)))
 	}
@@ -54,7 +54,7 @@ func (t texts) block(s string) template.HTML {
 
 // whole is block for a text that is bounded already.
 func (t texts) whole(s string) template.HTML {
-	return template.HTML("<bdi>" + visible(t.hide(s), true) + "</bdi>")
+	return template.HTML("<bdi>" + visibleHTML(t.hide(s), true) + "</bdi>")
 }
 
 // plain returns a text for an attribute, such as the value of a field.
@@ -109,9 +109,9 @@ func invisibleLetter(r rune) bool {
 	return false
 }
 
-// visible returns the HTML of a text in which hidden characters are escapes, marked so that
+// visibleHTML returns the HTML of a text in which hidden characters are escapes, marked so that
 // they differ from the same characters in the text. lines keeps line breaks and tabs.
-func visible(s string, lines bool) string {
+func visibleHTML(s string, lines bool) string {
 	var b strings.Builder
 	b.Grow(len(s) + len(s)/8)
 	marks := 0

@@ -97,8 +97,16 @@ func hasWords(t *catalog.Tool, words []string) bool {
 type toolView struct {
 	*catalog.Tool
 	Input, Output string // schemas
-	Arguments     string // in the form
+	Form          *toolForm
+	Arguments     string // in the form for JSON
+	Written       bool   // that form was sent
 	Tried         *tried
+}
+
+func newToolView(t *catalog.Tool) toolView {
+	v := toolView{Tool: t, Form: formOf(t)}
+	v.Arguments = v.Form.skeleton()
+	return v
 }
 
 // hints returns what the server says about its tool.
@@ -133,11 +141,14 @@ func showTool(w http.ResponseWriter, r *http.Request, q *request) error {
 	if err != nil {
 		return err
 	}
-	q.showToolView(w, http.StatusOK, toolView{Tool: t, Arguments: "{}"})
+	q.showToolView(w, http.StatusOK, newToolView(t))
 	return nil
 }
 
 func (q *request) showToolView(w http.ResponseWriter, status int, v toolView) {
 	v.Input, v.Output = indented(v.Tool.Input), indented(v.Tool.Output)
+	if v.Tried != nil && v.Tried.Result.hasMedia() {
+		w.Header().Set("Content-Security-Policy", mediaPolicy)
+	}
 	q.show(w, status, "tool", "Tool "+v.Exposed, v)
 }

@@ -6,9 +6,9 @@ import (
 	"encoding/json"
 	"net"
 	"net/http"
+	"net/url"
 	"time"
 
-	"github.com/junctor-mcp/junctor/host/approval"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
@@ -22,7 +22,7 @@ type tried struct {
 	Failed bool // the tool says so, or the call
 	Error  string
 	Hint   string
-	Result string
+	Result *shownResult // nil: there is none
 	Took   time.Duration
 }
 
@@ -57,6 +57,31 @@ func addressOf(r *http.Request) string {
 	return host
 }
 
+// triedArguments returns the arguments of a form that was sent: of its fields, or of its
+// JSON. There are none if the view says why.
+func triedArguments(v *toolView, sent url.Values) (args []byte) {
+	if !sent.Has("fields") {
+		v.Written = true
+		v.Arguments = sent.Get("arguments")
+		args, why := argumentsOf(v.Arguments)
+		v.Tried.Error = why
+		return args
+	}
+	if sent.Get("fields") != v.Form.Digest {
+		v.Tried.Error = "The schema of the tool has changed since the form was shown. Look at the fields again."
+		return nil
+	}
+	if args = v.Form.read(sent); args != nil && !v.Form.check(v.Tool, args) {
+		args = nil
+	}
+	if args == nil {
+		v.Tried = nil // the messages are beside the fields
+		return nil
+	}
+	v.Arguments = writable(args)
+	return args
+}
+
 // tryTool calls a tool as a client of the gateway does: the policy, the limits and the
 // audit log apply.
 func tryTool(w http.ResponseWriter, r *http.Request, q *request) error {
@@ -64,10 +89,10 @@ func tryTool(w http.ResponseWriter, r *http.Request, q *request) error {
 	if err != nil {
 		return err
 	}
-	v := toolView{Tool: t, Arguments: r.PostForm.Get("arguments"), Tried: &tried{Failed: true}}
-	args, why := argumentsOf(v.Arguments)
-	if why != "" {
-		v.Tried.Error = why
+	v := newToolView(t)
+	v.Tried = &tried{Failed: true}
+	args := triedArguments(&v, r.PostForm)
+	if args == nil {
 		q.showToolView(w, http.StatusUnprocessableEntity, v)
 		return nil
 	}
@@ -77,21 +102,26 @@ func tryTool(w http.ResponseWriter, r *http.Request, q *request) error {
 	default:
 		return errBusyTries
 	}
+	q.call(w, r, &v, args)
+	q.showToolView(w, http.StatusOK, v)
+	return nil
+}
+
+// call calls the tool of a view and adds the outcome.
+func (q *request) call(w http.ResponseWriter, r *http.Request, v *toolView, args []byte) {
 	ctx, cancel := context.WithTimeout(r.Context(), tryTime)
 	defer cancel()
 	control := http.NewResponseController(w)
 	_ = control.SetWriteDeadline(time.Now().Add(tryTime + sendTime))
-	q.log.Info("a tool is called from the console", "server", t.Server, "tool", t.Name, "by", q.session.name())
+	q.log.Info("a tool is called from the console", "server", v.Server, "tool", v.Name, "by", q.session.name())
 	begun := time.Now()
-	result, err := q.sources.Tools.Call(ctx, Caller{Principal: q.session.who, Address: addressOf(r)}, t, args)
+	result, err := q.sources.Tools.Call(ctx, Caller{Principal: q.session.who, Address: addressOf(r)}, v.Tool, args)
 	v.Tried.Took = time.Since(begun)
 	_ = control.SetWriteDeadline(time.Now().Add(sendTime))
 	if err != nil {
 		f := fault.As(err)
 		v.Tried.Error, v.Tried.Hint = f.Message, f.Hint
-	} else {
-		v.Tried.Failed, v.Tried.Result = result.Failed, approval.Show(result.JSON, q.hide)
+		return
 	}
-	q.showToolView(w, http.StatusOK, v)
-	return nil
+	v.Tried.Failed, v.Tried.Result = result.Failed, q.shown(result.JSON)
 }
