@@ -44,6 +44,9 @@ type ConsoleOptions struct {
 	Optional bool
 	// Records are the newest records of the log, for its page; nil: it shows none.
 	Records *logbuffer.Buffer
+	// Reload reads the configuration again, as [control.Process] does; nil: the console cannot.
+	// by says who asks for it.
+	Reload func(ctx context.Context, by string) (*control.Reloaded, *control.Failure)
 }
 
 // A consoleService serves the console. Reload replaces its settings and its listener.

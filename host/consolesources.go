@@ -26,12 +26,15 @@ import (
 func (s *consoleService) sources() console.Sources {
 	return console.Sources{
 		Process: s, Servers: s, Pins: s, Tools: consoleTools{s.app}, Policy: consolePolicy{s.app}, Approvals: s.app,
-		Logins: s, Programs: s, Traffic: s, Journal: consoleJournal{s}, Audit: consoleAudit{s.app},
+		Logins: s, Programs: s, Traffic: s, Journal: consoleJournal{s}, Configuration: s, Audit: consoleAudit{s.app},
 	}
 }
 
 // Status implements [console.Process].
 func (s *consoleService) Status(ctx context.Context) *control.Status {
+	if s.app.status != nil { // it also knows of reloads
+		return s.app.status(ctx)
+	}
 	st := s.app.Status(ctx)
 	st.PID, st.Version, st.Started = os.Getpid(), s.app.opts.Version, s.started
 	st.Memory.Resident = control.Resident(st.PID)

@@ -65,7 +65,7 @@ func (s *thisInstance) startControl(ctx context.Context) (stop func()) {
 // on standard input reads the log, so the log has no link that signs in, and another
 // process of the configuration may serve the console.
 func (s *thisInstance) serveConsole(ctx context.Context, gateway bool) (stop func(), err error) {
-	return s.app.ServeConsole(ctx, host.ConsoleOptions{Optional: !gateway, Records: s.e.records, Listening: func(address, link string) {
+	return s.app.ServeConsole(ctx, host.ConsoleOptions{Optional: !gateway, Records: s.e.records, Reload: s.reloadBy, Listening: func(address, link string) {
 		if link != "" && gateway {
 			s.e.log.Info("the console is served; the link works once, within five minutes", "address", address, "link", link)
 			return
@@ -97,7 +97,12 @@ func (s *thisInstance) Status(ctx context.Context) *control.Status {
 
 // Reload implements control.Process.
 func (s *thisInstance) Reload(ctx context.Context) (*control.Reloaded, *control.Failure) {
-	changed, diags, err := s.reload(ctx, localOperator)
+	return s.reloadBy(ctx, localOperator)
+}
+
+// reloadBy is Reload with the name of the one who asks for it.
+func (s *thisInstance) reloadBy(ctx context.Context, by string) (*control.Reloaded, *control.Failure) {
+	changed, diags, err := s.reload(ctx, by)
 	var text strings.Builder
 	if err == nil || diags.HasErrors() {
 		diags.Render(&text)

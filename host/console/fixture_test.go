@@ -46,11 +46,16 @@ type fake struct {
 	pinned   Pinned // of the server files
 	totals   map[string]usage.Totals
 	named    []NamedPrincipal
-	result   Result
-	rows     []AuditRow
-	records  []*logbuffer.Record
-	events   []event.Event
-	did      []string
+	settings []Setting
+	failure  *control.Failure // of a reload
+
+	configured Configured
+
+	result  Result
+	rows    []AuditRow
+	records []*logbuffer.Record
+	events  []event.Event
+	did     []string
 }
 
 func (f *fake) note(format string, args ...any) {
@@ -236,6 +241,18 @@ func (f *fake) Search(_ context.Context, filter AuditFilter) (page AuditPage, er
 	return page, nil
 }
 
+func (f *fake) Configured() Configured { return f.configured }
+
+func (f *fake) Settings(string) []Setting { return f.settings }
+
+func (f *fake) Reload(_ context.Context, by string) (*control.Reloaded, *control.Failure) {
+	f.note("reload by %s", by)
+	if f.failure != nil {
+		return nil, f.failure
+	}
+	return &control.Reloaded{Generation: 4, Added: []string{"new"}, Restart: []control.Pending{{Setting: "gateway.http.listen", Effect: "none"}}, Text: "warning: deprecated"}, nil
+}
+
 func (f *fake) Records() []*logbuffer.Record { return slices.Clone(f.records) }
 
 func (f *fake) Events() []event.Event { return slices.Clone(f.events) }
@@ -264,6 +281,11 @@ func newFake() *fake {
 		logins:   []Login{{Server: "github", Kind: "oauth", State: "needs_login", Reason: "no credential is stored"}},
 		programs: []Program{{Plugin: "stdio", Source: "builtin/stdio", Version: "1.0.0", Path: "/opt/junctor-plugin-stdio", SHA256: strings.Repeat("ab", 32), Pinned: true}},
 		lines:    []string{"listening"},
+		settings: []Setting{{Name: "transport.command", Value: `["npx"]`, Given: true, From: "junctor.hcl:4:5"}, {Name: "timeouts.call", Value: "60s"}},
+		configured: Configured{
+			Files: []string{"/etc/junctor/junctor.hcl"}, Servers: []ConfiguredServer{{Name: "files", State: "enabled", At: "junctor.hcl:3:1", Replaces: []string{"user.hcl:1:1"}}},
+			Blocks: []Detail{{"audit.sync", `"full"`}},
+		},
 		named: []NamedPrincipal{
 			{"local", authn.Local()}, {"bob", authn.Principal{Subject: "bob", Tenant: "default"}}, {"role intern", authn.Principal{Tenant: "default", Roles: []string{"intern"}}},
 		},
@@ -290,7 +312,7 @@ func newFake() *fake {
 
 // sources returns the fake as all sources.
 func (f *fake) sources() Sources {
-	return Sources{Process: f, Servers: f, Pins: f, Tools: f, Policy: f, Approvals: f, Logins: f, Programs: f, Traffic: f, Journal: f, Audit: f}
+	return Sources{Process: f, Servers: f, Pins: f, Tools: f, Policy: f, Approvals: f, Logins: f, Programs: f, Traffic: f, Journal: f, Configuration: f, Audit: f}
 }
 
 // auth knows three tokens.

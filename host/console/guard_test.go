@@ -145,12 +145,12 @@ func TestViewersSeeAndAdminsAct(t *testing.T) {
 	f.pinned = changedTools()
 	s := newSite(t, f, nil)
 	viewer, admin := s.browser(t).signIn("token-of-bob"), s.browser(t).signIn("token-of-alice")
-	for _, page := range []string{"servers", "server?name=files", "tools", "tool?name=files__read", "access", "sessions", "approvals", "logins", "plugins", "limits", "audit", "charts", "log", "events", "policy"} {
+	for _, page := range []string{"servers", "server?name=files", "tools", "tool?name=files__read", "access", "sessions", "approvals", "logins", "plugins", "limits", "audit", "charts", "log", "events", "policy", "configuration"} {
 		status, seen := viewer.get(page)
 		if status != http.StatusOK {
 			t.Errorf("%s as a viewer: %d\n%s", page, status, seen)
 		}
-		for _, form := range []string{`action="restart"`, `action="tool"`, `action="approvals"`, `action="logins"`, `action="accept"`, `action="plugins"`} {
+		for _, form := range []string{`action="restart"`, `action="approvals"`, `action="logins"`, `action="accept"`, `action="plugins"`, `action="configuration#outcome"`, `action="tool#outcome"`} {
 			if strings.Contains(seen, form) {
 				t.Errorf("%s offers a viewer %s", page, form)
 			}
@@ -165,6 +165,7 @@ func TestViewersSeeAndAdminsAct(t *testing.T) {
 		{"approvals", "id", "abcdef", "answer", "approve"},
 		{"logins", "server", "github"},
 		{"accept", "server", "files", "tool", "write", "digest", "digest of write"},
+		{"configuration"},
 		{"plugins", "plugin", "acme", "digest", strings.Repeat("cd", 32)},
 	}
 	for _, a := range actions {
@@ -180,7 +181,7 @@ func TestViewersSeeAndAdminsAct(t *testing.T) {
 			t.Errorf("%s as an admin: %s\n%s", a[0], resp.Status, text)
 		}
 	}
-	want := []string{"restart files by alice, in the console", `call files__read {"path":"/srv"} as alice at 127.0.0.1`, "approve abcdef true by alice, in the console", "login github", "accept write digest of write of files by alice, in the console"}
+	want := []string{"restart files by alice, in the console", `call files__read {"path":"/srv"} as alice at 127.0.0.1`, "approve abcdef true by alice, in the console", "login github", "accept write digest of write of files by alice, in the console", "reload by alice, in the console"}
 	if did := s.done(); !slices.Equal(did, want) {
 		t.Errorf("an admin did %q", did)
 	}

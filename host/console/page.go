@@ -29,24 +29,25 @@ var pages map[string]page
 
 func init() {
 	pages = map[string]page{
-		"servers":   {title: "Servers", show: showServers},
-		"server":    {title: "Server", show: showServer},
-		"restart":   {act: restartServer, needs: admin},
-		"accept":    {act: acceptTools, needs: admin},
-		"tools":     {title: "Tools", show: showTools},
-		"tool":      {title: "Tool", show: showTool, act: tryTool, needs: admin},
-		"access":    {title: "Who may use it", show: showAccess, act: explainAccess, needs: viewer},
-		"policy":    {title: "Policy table", show: showPolicy},
-		"sessions":  {title: "Sessions", show: showSessions},
-		"approvals": {title: "Approvals", show: showApprovals, act: answerApproval, needs: admin},
-		"logins":    {title: "Logins", show: showLogins, act: beginLogin, needs: admin},
-		"plugins":   {title: "Plugins", show: showPlugins, act: acceptProgram, needs: admin},
-		"limits":    {title: "Limits", show: showLimits},
-		"audit":     {title: "Audit log", show: showAudit},
-		"log":       {title: "Log", show: showLog},
-		"events":    {title: "Events", show: showEvents},
-		"charts":    {title: "Charts", show: showCharts},
-		"sign-out":  {act: signOut, needs: viewer},
+		"servers":       {title: "Servers", show: showServers},
+		"server":        {title: "Server", show: showServer},
+		"restart":       {act: restartServer, needs: admin},
+		"accept":        {act: acceptTools, needs: admin},
+		"tools":         {title: "Tools", show: showTools},
+		"tool":          {title: "Tool", show: showTool, act: tryTool, needs: admin},
+		"access":        {title: "Who may use it", show: showAccess, act: explainAccess, needs: viewer},
+		"policy":        {title: "Policy table", show: showPolicy},
+		"sessions":      {title: "Sessions", show: showSessions},
+		"approvals":     {title: "Approvals", show: showApprovals, act: answerApproval, needs: admin},
+		"logins":        {title: "Logins", show: showLogins, act: beginLogin, needs: admin},
+		"plugins":       {title: "Plugins", show: showPlugins, act: acceptProgram, needs: admin},
+		"limits":        {title: "Limits", show: showLimits},
+		"audit":         {title: "Audit log", show: showAudit},
+		"log":           {title: "Log", show: showLog},
+		"events":        {title: "Events", show: showEvents},
+		"configuration": {title: "Configuration", show: showConfiguration, act: reloadConfiguration, needs: admin},
+		"charts":        {title: "Charts", show: showCharts},
+		"sign-out":      {act: signOut, needs: viewer},
 	}
 }
 
@@ -58,7 +59,7 @@ type link struct {
 }
 
 // navigation lists the pages that every page links to.
-var navigation = []string{"servers", "tools", "access", "policy", "sessions", "approvals", "logins", "plugins", "limits", "charts", "log", "events", "audit"}
+var navigation = []string{"servers", "tools", "access", "policy", "sessions", "approvals", "logins", "plugins", "limits", "charts", "log", "events", "audit", "configuration"}
 
 // parents are the entries of the navigation for the pages that are not in it.
 var parents = map[string]string{"server": "servers", "tool": "tools"}

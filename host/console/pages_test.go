@@ -43,7 +43,7 @@ func TestPagesShowTheProcess(t *testing.T) {
 	b := s.browser(t).signInByLink()
 	for page, want := range map[string][]string{
 		"servers":                 {"files", "ready", "1\u202f204", "github", "needs_auth", "the server requires a login", "1 not working", "disabled", "/etc/junctor/junctor.hcl", "not started", `aria-label="Start idle"`, `aria-label="Restart files"`, "12 ms / 80 ms", "2.1.0", `data-label="Transport">`},
-		"server?name=files":       {"listening", "40 MiB", "junctor.hcl:3:1", "Changed tools", "reads and sends", "It is absent.", "added", "removed"},
+		"server?name=files":       {"listening", "40 MiB", "junctor.hcl:3:1", "Changed tools", "transport.command", "junctor.hcl:4:5", "1 setting with defaults", "reads and sends", "It is absent.", "added", "removed"},
 		"server?name=idle":        {"not started", ">Start<", ">Tools</a>"},
 		"server?name=github":      {"the server requires a login", "upstream.needs_login", "run junctor login github", "listening"},
 		"tools":                   {"files__read", "Does read a file.", "1 to 2 of 2"},
@@ -292,6 +292,9 @@ func TestHostileTextsAreEscaped(t *testing.T) {
 	f.programs = []Program{{Plugin: attack, Source: attack, Version: attack, Path: attack, SHA256: attack, Lockable: true, Pin: attack + attack, OnDisk: attack + attack, Problem: attack}}
 	f.rows = []AuditRow{{What: attack, Message: attack, Subject: attack, Tenant: attack, Client: attack, Server: attack, Item: attack, Outcome: attack, Code: attack, Rule: attack, Details: []Detail{{attack, attack}}}}
 	f.result = attackResult()
+	f.configured = Configured{Files: []string{attack}, Servers: []ConfiguredServer{{Name: attack, Why: attack, At: attack, Replaces: []string{attack}}}, Blocks: []Detail{{attack, attack}}}
+	f.settings = []Setting{{Name: attack, Value: attack, From: attack, Given: true}, {Name: attack, Value: attack}}
+	f.failure = &control.Failure{Error: doc, Text: attack}
 	f.named = []NamedPrincipal{{attack, authn.Principal{Subject: attack, Tenant: attack, Issuer: attack, Roles: []string{attack}, Groups: []string{attack}}}}
 	f.records = []*logbuffer.Record{{Level: attack, Server: attack, Message: attack, Fields: map[string]any{attack: attack, "long": attack + "\n" + attack, "list": []string{attack}}}, {Plugin: attack}}
 	f.events = []event.Event{{Type: event.SessionOpened, Server: attack, Client: attack, Item: attack, Kind: attack, Rule: attack, Decided: attack, Error: attack, Added: []string{attack}, Held: []string{attack}, Principal: &event.Principal{Subject: attack}}, {Plugin: attack, Principal: &event.Principal{Tenant: attack}}}
@@ -309,7 +312,7 @@ func TestHostileTextsAreEscaped(t *testing.T) {
 		}
 	}
 	at := query("name", attack)
-	for _, page := range []string{"servers", "server" + at, "tools", "tools" + query("q", "script", "server", attack), "tool" + at, "access" + query("tool", attack, "subject", attack), "sessions", "approvals", "logins", "plugins", "limits", "policy", "policy" + query("q", "script", "who", "script"), "log", "log" + query("q", attack), "events", "audit" + query("subject", attack, "item", attack), "charts"} {
+	for _, page := range []string{"servers", "server" + at, "tools", "tools" + query("q", "script", "server", attack), "tool" + at, "access" + query("tool", attack, "subject", attack), "sessions", "approvals", "logins", "plugins", "limits", "configuration", "policy", "policy" + query("q", "script", "who", "script"), "log", "log" + query("q", attack), "events", "audit" + query("subject", attack, "item", attack), "charts"} {
 		status, text := b.get(page)
 		if status != http.StatusOK {
 			t.Errorf("%s: %d", page, status)
@@ -328,6 +331,8 @@ func TestHostileTextsAreEscaped(t *testing.T) {
 		_, text := b.post("tool", append([]string{"tool", attack, "fields", digest}, fields...)...)
 		check("the form of a tool", text)
 	}
+	_, reloadedText := b.post("configuration")
+	check("a reload", reloadedText)
 	b.post("restart", "server", attack)
 	_, text := b.get("servers")
 	check("a message", text)
@@ -355,14 +360,18 @@ func TestSecretsAreMasked(t *testing.T) {
 	f.logins[0].Reason = secret
 	f.rows = []AuditRow{{Details: []Detail{{"Message", secret}}}}
 	f.records[0].Message, f.events[0].Error = secret, secret
+	f.settings[0].Value, f.configured.Blocks[0].Value, f.failure = secret, secret, &control.Failure{Error: &fault.Document{Message: secret}, Text: secret}
 	s := newSite(t, f, func(o *Options) { o.Hide = strings.NewReplacer(secret, "***").Replace })
 	b := s.browser(t).signInByLink()
-	for _, page := range []string{"servers", "server?name=files", "server?name=github", "tools", "tool?name=files__read", "approvals", "logins", "audit", "log", "events", "policy"} {
+	for _, page := range []string{"servers", "server?name=files", "server?name=github", "tools", "tool?name=files__read", "approvals", "logins", "audit", "log", "events", "policy", "configuration"} {
 		if _, text := b.get(page); strings.Contains(text, secret) || !strings.Contains(text, "***") {
 			t.Errorf("%s:\n%s", page, text)
 		}
 	}
 	if _, text := b.post("tool", "tool", "files__read", "arguments", "{}"); strings.Contains(text, secret) {
+		t.Error(text)
+	}
+	if _, text := b.post("configuration"); strings.Contains(text, secret) {
 		t.Error(text)
 	}
 }

@@ -34,7 +34,8 @@ func showServers(w http.ResponseWriter, r *http.Request, q *request) error {
 type serverView struct {
 	serverRow
 	Lines       []string // on standard error
-	Settings    string
+	Given       []Setting
+	Defaults    []Setting
 	Info        string
 	Definitions string // the attribute
 	Held        heldView
@@ -76,8 +77,15 @@ func showServer(w http.ResponseWriter, r *http.Request, q *request) error {
 	}
 	pinned := q.sources.Pins.Pinned(name)
 	v := serverView{
-		serverRow: serverRow{s}, Lines: q.sources.Servers.LastLines(r.Context(), name), Settings: indented(s.Settings), Info: indented(s.ServerInfo),
+		serverRow: serverRow{s}, Lines: q.sources.Servers.LastLines(r.Context(), name), Info: indented(s.ServerInfo),
 		Definitions: pinned.Definitions, Held: q.held(pinned.Differences), Changes: toolChanges(q.sources.Servers.Changes(name)),
+	}
+	for _, one := range q.sources.Configuration.Settings(name) {
+		if one.Given {
+			v.Given = append(v.Given, one)
+		} else {
+			v.Defaults = append(v.Defaults, one)
+		}
 	}
 	if len(v.Lines) == 0 && s.Error != nil {
 		v.Lines = s.Error.Output

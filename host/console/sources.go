@@ -28,7 +28,9 @@ type Sources struct {
 	Programs  Programs
 	Traffic   Traffic
 	Journal   Journal
-	Audit     Audit // nil: there is no audit log
+
+	Configuration Configuration
+	Audit         Audit // nil: there is no audit log
 }
 
 // A Process describes itself.
@@ -174,6 +176,40 @@ type Program struct {
 // Traffic has counters of the requests to each server since the start of the process.
 type Traffic interface {
 	Totals() map[string]usage.Totals
+}
+
+// A Configuration is the one in effect.
+type Configuration interface {
+	Configured() Configured
+	// Settings returns the settings of a server, without secrets.
+	Settings(server string) []Setting
+	// Reload reads the configuration again. by says who asks for it. Both results are nil if
+	// the reload takes longer than ReloadTime: it goes on then.
+	Reload(ctx context.Context, by string) (*control.Reloaded, *control.Failure)
+}
+
+// Configured is what the configuration consists of.
+type Configured struct {
+	Files   []string
+	Servers []ConfiguredServer
+	Blocks  []Detail // settings of blocks about the whole process, without secrets
+}
+
+// A ConfiguredServer is a server block.
+type ConfiguredServer struct {
+	Name     string
+	State    string // "enabled", "disabled" or "blocked"
+	Why      string // it is blocked
+	At       string
+	Replaces []string // places of blocks of weaker layers
+}
+
+// A Setting is a setting of a server.
+type Setting struct {
+	Name  string
+	Value string
+	Given bool   // false: it has its default
+	From  string // where it is given
 }
 
 // A Journal has the newest records of the log and the newest events of the process, the
