@@ -234,6 +234,12 @@ type consoleTools struct{ *App }
 // List implements [console.Tools].
 func (a consoleTools) List() []*catalog.Tool { return a.Catalog.Snapshot().Tools }
 
+// Items implements [console.Tools].
+func (a consoleTools) Items() console.Items {
+	s := a.Catalog.Snapshot()
+	return console.Items{Resources: s.Resources, Templates: s.Templates, Prompts: s.Prompts}
+}
+
 // Find implements [console.Tools].
 func (a consoleTools) Find(exposed string) (*catalog.Tool, bool) {
 	return a.Catalog.Snapshot().Tool(exposed)

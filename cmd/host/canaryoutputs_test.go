@@ -313,7 +313,7 @@ func (s *canarySite) pages() string {
 	}
 	for _, path := range []string{
 		"servers", "server?name=leaky", "server?name=broken", "server?name=owned", "server?name=locked", "server?name=userinfo", "tools", "tool?name=leaky__result", "access", "sessions", "approvals", "logins", "plugins",
-		"limits", "charts", "audit", "audit?errors=1",
+		"limits", "charts", "audit", "audit?show=all", "log", "events", "policy", "items", "configuration",
 	} {
 		page(path)
 	}

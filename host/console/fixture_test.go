@@ -45,6 +45,7 @@ type fake struct {
 	changes  []catalog.Change
 	pinned   Pinned // of the server files
 	totals   map[string]usage.Totals
+	items    Items
 	named    []NamedPrincipal
 	settings []Setting
 	failure  *control.Failure // of a reload
@@ -124,6 +125,8 @@ func (f *fake) AcceptTools(server string, digests map[string]string, by string) 
 }
 
 func (f *fake) List() []*catalog.Tool { return f.tools }
+
+func (f *fake) Items() Items { return f.items }
 
 func (f *fake) Find(name string) (*catalog.Tool, bool) {
 	i := slices.IndexFunc(f.tools, func(t *catalog.Tool) bool { return t.Exposed == name })
@@ -281,6 +284,11 @@ func newFake() *fake {
 		logins:   []Login{{Server: "github", Kind: "oauth", State: "needs_login", Reason: "no credential is stored"}},
 		programs: []Program{{Plugin: "stdio", Source: "builtin/stdio", Version: "1.0.0", Path: "/opt/junctor-plugin-stdio", SHA256: strings.Repeat("ab", 32), Pinned: true}},
 		lines:    []string{"listening"},
+		items: Items{
+			Resources: []*catalog.Item{{Server: "files", Exposed: "file:///srv/plan.md", Description: "The plan.", Raw: []byte(`{"mimeType":"text/markdown"}`)}},
+			Templates: []*catalog.Template{{Item: catalog.Item{Server: "files", Exposed: "file:///{path}", Title: "Any file"}}},
+			Prompts:   []*catalog.Prompt{{Item: catalog.Item{Server: "github", Exposed: "github__review"}, Arguments: []catalog.Argument{{Name: "change", Description: "The number.", Required: true}, {Name: "style"}}}},
+		},
 		settings: []Setting{{Name: "transport.command", Value: `["npx"]`, Given: true, From: "junctor.hcl:4:5"}, {Name: "timeouts.call", Value: "60s"}},
 		configured: Configured{
 			Files: []string{"/etc/junctor/junctor.hcl"}, Servers: []ConfiguredServer{{Name: "files", State: "enabled", At: "junctor.hcl:3:1", Replaces: []string{"user.hcl:1:1"}}},

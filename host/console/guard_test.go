@@ -145,7 +145,7 @@ func TestViewersSeeAndAdminsAct(t *testing.T) {
 	f.pinned = changedTools()
 	s := newSite(t, f, nil)
 	viewer, admin := s.browser(t).signIn("token-of-bob"), s.browser(t).signIn("token-of-alice")
-	for _, page := range []string{"servers", "server?name=files", "tools", "tool?name=files__read", "access", "sessions", "approvals", "logins", "plugins", "limits", "audit", "charts", "log", "events", "policy", "configuration"} {
+	for _, page := range []string{"servers", "server?name=files", "tools", "tool?name=files__read", "access", "sessions", "approvals", "logins", "plugins", "limits", "audit", "charts", "log", "events", "policy", "configuration", "items"} {
 		status, seen := viewer.get(page)
 		if status != http.StatusOK {
 			t.Errorf("%s as a viewer: %d\n%s", page, status, seen)

@@ -35,6 +35,7 @@ func init() {
 		"accept":        {act: acceptTools, needs: admin},
 		"tools":         {title: "Tools", show: showTools},
 		"tool":          {title: "Tool", show: showTool, act: tryTool, needs: admin},
+		"items":         {title: "Resources and prompts", show: showItems},
 		"access":        {title: "Who may use it", show: showAccess, act: explainAccess, needs: viewer},
 		"policy":        {title: "Policy table", show: showPolicy},
 		"sessions":      {title: "Sessions", show: showSessions},
@@ -59,7 +60,7 @@ type link struct {
 }
 
 // navigation lists the pages that every page links to.
-var navigation = []string{"servers", "tools", "access", "policy", "sessions", "approvals", "logins", "plugins", "limits", "charts", "log", "events", "audit", "configuration"}
+var navigation = []string{"servers", "tools", "items", "access", "policy", "sessions", "approvals", "logins", "plugins", "limits", "charts", "log", "events", "audit", "configuration"}
 
 // parents are the entries of the navigation for the pages that are not in it.
 var parents = map[string]string{"server": "servers", "tool": "tools"}

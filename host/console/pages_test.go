@@ -293,6 +293,8 @@ func TestHostileTextsAreEscaped(t *testing.T) {
 	f.rows = []AuditRow{{What: attack, Message: attack, Subject: attack, Tenant: attack, Client: attack, Server: attack, Item: attack, Outcome: attack, Code: attack, Rule: attack, Details: []Detail{{attack, attack}}}}
 	f.result = attackResult()
 	f.configured = Configured{Files: []string{attack}, Servers: []ConfiguredServer{{Name: attack, Why: attack, At: attack, Replaces: []string{attack}}}, Blocks: []Detail{{attack, attack}}}
+	hostile := catalog.Item{Server: attack, Name: attack, Exposed: attack, Title: attack, Description: attack, Raw: []byte(`{"mimeType":` + string(jsonText(attack)) + `}`)}
+	f.items = Items{Resources: []*catalog.Item{&hostile}, Templates: []*catalog.Template{{Item: hostile}}, Prompts: []*catalog.Prompt{{Item: hostile, Arguments: []catalog.Argument{{Name: attack, Description: attack}}}}}
 	f.settings = []Setting{{Name: attack, Value: attack, From: attack, Given: true}, {Name: attack, Value: attack}}
 	f.failure = &control.Failure{Error: doc, Text: attack}
 	f.named = []NamedPrincipal{{attack, authn.Principal{Subject: attack, Tenant: attack, Issuer: attack, Roles: []string{attack}, Groups: []string{attack}}}}
@@ -312,7 +314,7 @@ func TestHostileTextsAreEscaped(t *testing.T) {
 		}
 	}
 	at := query("name", attack)
-	for _, page := range []string{"servers", "server" + at, "tools", "tools" + query("q", "script", "server", attack), "tool" + at, "access" + query("tool", attack, "subject", attack), "sessions", "approvals", "logins", "plugins", "limits", "configuration", "policy", "policy" + query("q", "script", "who", "script"), "log", "log" + query("q", attack), "events", "audit" + query("subject", attack, "item", attack), "charts"} {
+	for _, page := range []string{"servers", "server" + at, "tools", "tools" + query("q", "script", "server", attack), "tool" + at, "access" + query("tool", attack, "subject", attack), "sessions", "approvals", "logins", "plugins", "limits", "configuration", "items", "items" + query("q", "script", "server", attack), "policy", "policy" + query("q", "script", "who", "script"), "log", "log" + query("q", attack), "events", "audit" + query("subject", attack, "item", attack), "charts"} {
 		status, text := b.get(page)
 		if status != http.StatusOK {
 			t.Errorf("%s: %d", page, status)
@@ -360,10 +362,11 @@ func TestSecretsAreMasked(t *testing.T) {
 	f.logins[0].Reason = secret
 	f.rows = []AuditRow{{Details: []Detail{{"Message", secret}}}}
 	f.records[0].Message, f.events[0].Error = secret, secret
+	f.items.Resources[0].Description = secret
 	f.settings[0].Value, f.configured.Blocks[0].Value, f.failure = secret, secret, &control.Failure{Error: &fault.Document{Message: secret}, Text: secret}
 	s := newSite(t, f, func(o *Options) { o.Hide = strings.NewReplacer(secret, "***").Replace })
 	b := s.browser(t).signInByLink()
-	for _, page := range []string{"servers", "server?name=files", "server?name=github", "tools", "tool?name=files__read", "approvals", "logins", "audit", "log", "events", "policy", "configuration"} {
+	for _, page := range []string{"servers", "server?name=files", "server?name=github", "tools", "tool?name=files__read", "approvals", "logins", "audit", "log", "events", "policy", "configuration", "items"} {
 		if _, text := b.get(page); strings.Contains(text, secret) || !strings.Contains(text, "***") {
 			t.Errorf("%s:\n%s", page, text)
 		}

@@ -69,14 +69,23 @@ type Pinned struct {
 	Differences []pins.Difference
 }
 
-// Tools are the tools of the catalog.
+// Tools are the tools of the catalog, and its other items.
 type Tools interface {
 	// List returns all tools in the order of the catalog. The slice must not be changed.
 	List() []*catalog.Tool
 	// Find returns the tool with an exposed name.
 	Find(exposed string) (*catalog.Tool, bool)
+	// Items returns the other items of the catalog. The slices must not be changed.
+	Items() Items
 	// Call calls a tool as a client of the gateway does.
 	Call(ctx context.Context, c Caller, t *catalog.Tool, args []byte) (Result, error)
+}
+
+// Items are the resources and the prompts of the catalog, in its order.
+type Items struct {
+	Resources []*catalog.Item
+	Templates []*catalog.Template
+	Prompts   []*catalog.Prompt
 }
 
 // A Caller is the person who calls a tool.
