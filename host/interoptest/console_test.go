@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -139,8 +140,7 @@ func TestConsoleTasks(t *testing.T) {
 		b := openTab(t, 1440, c.base)
 		b.withoutScripts()
 		b.open(c.link())
-		b.click(`button[aria-label="Restart demo"]`)
-		b.shows(".flash", "Server demo restarts")
+		b.restart("demo")
 		b.follow("Servers")
 		b.heldTask(pinned)
 	})
@@ -157,16 +157,22 @@ func TestConsoleTasks(t *testing.T) {
 	})
 }
 
+// restart starts a server that was not used yet, or restarts it.
+func (b *tab) restart(server string) {
+	b.t.Helper()
+	b.click(fmt.Sprintf(`//button[@aria-label="Start %s" or @aria-label="Restart %s"]`, server, server))
+	b.shows(".flash", "Server "+server+" ")
+}
+
 func (b *tab) serversTask() {
 	b.t.Helper()
 	b.shows("h1", "Servers")
 	b.shows("#servers", "5 servers")
-	b.click(`button[aria-label="Restart demo"]`)
-	b.shows(".flash", "Server demo restarts")
+	b.restart("demo")
 	b.shows("h1 .state", "ready")
 	b.capture("server")
 	b.follow("Servers")
-	b.click(`button[aria-label="Restart broken"]`)
+	b.restart("broken")
 	b.shows("h1 .state", "failed")
 	b.do(chromedp.Reload())
 	b.shows("pre.log", "cannot open the database: no such file")
@@ -189,14 +195,12 @@ func writeMenu(t *testing.T, file, description string) {
 // changesTask looks at what a server changed about its tool.
 func (b *tab) changesTask(menu string) {
 	b.t.Helper()
-	b.click(`button[aria-label="Restart menu"]`)
-	b.shows(".flash", "Server menu restarts")
+	b.restart("menu")
 	b.shows("h1 .state", "ready")
 	b.follow("Servers")
 	changed := fmt.Sprintf("Reads a file, and sends it to <b>%d</b>.", b.width)
 	writeMenu(b.t, menu, changed)
-	b.click(`button[aria-label="Restart menu"]`)
-	b.shows(".flash", "Server menu restarts")
+	b.restart("menu")
 	for until := time.Now().Add(testTimeout); !strings.Contains(b.changes(), changed) && time.Now().Before(until); time.Sleep(50 * time.Millisecond) {
 		b.do(chromedp.Reload())
 	}
@@ -221,14 +225,12 @@ func (b *tab) reload(selector, want string) {
 // heldTask accepts a changed tool of a server whose tools are pinned.
 func (b *tab) heldTask(menu string) {
 	b.t.Helper()
-	b.click(`button[aria-label="Restart pinned"]`)
-	b.shows(".flash", "Server pinned restarts")
+	b.restart("pinned")
 	b.reload("h1 .state", "ready")
 	b.follow("Servers")
 	changed := fmt.Sprintf("Reads a file at %d, and sends it to <b>%s</b>.", b.width, b.t.Name())
 	writeMenu(b.t, menu, changed)
-	b.click(`button[aria-label="Restart pinned"]`)
-	b.shows(".flash", "Server pinned restarts")
+	b.restart("pinned")
 	b.reload(`section[aria-labelledby="held"] details[open]`, changed)
 	b.capture("server-held")
 	b.follow("Servers")
@@ -259,16 +261,31 @@ func (b *tab) toolsTask() {
 	b.capture("tools")
 	b.click(`//a[.="demo__add"]`)
 	b.shows("h1", "Tool demo__add")
-	b.write("#arguments", `{"a": 2, "b": 40}`)
+	b.write("#arg0", "2")
+	b.write("#arg1", "40")
 	b.click(`//button[.="Call the tool"]`)
 	b.shows("#outcome", `"sum": 42`)
 	b.capture("tool")
-	b.write("#arguments", `{"a": "x"}`)
+	b.write("#arg0", "x")
 	b.click(`//button[.="Call the tool"]`)
+	b.shows("#outcome", "1 argument to correct:")
+	b.shows("#arg0-error", "must be")
+	b.capture("tool-wrong")
+	b.writeJSON(`{"a": "x"}`)
 	b.shows("#outcome", "error")
-	b.write("#arguments", `[1]`)
-	b.click(`//button[.="Call the tool"]`)
+	b.writeJSON(`[1]`)
 	b.shows("#outcome", "not a JSON object")
+}
+
+// writeJSON calls the tool of the page with arguments that are written as JSON.
+func (b *tab) writeJSON(arguments string) {
+	b.t.Helper()
+	b.shows("main", "Arguments as JSON") // the page may still be loading
+	if !result(b, chromedp.Evaluate[bool](`document.querySelector("#arguments").closest("details").open`)) {
+		b.click(`//summary[.="Arguments as JSON"]`)
+	}
+	b.write("#arguments", arguments)
+	b.click(`//button[.="Call with JSON"]`)
 }
 
 func (b *tab) accessTask() {
@@ -285,6 +302,15 @@ func (b *tab) accessTask() {
 	b.write("#subject", "alice")
 	b.click(`//button[.="Explain"]`)
 	b.shows(".verdict", "allowed")
+	b.follow("Policy table")
+	b.shows("table", "demo__greet")
+	b.capture("policy")
+	b.write("#who", "bob"+kb.Enter)
+	b.shows(".summary", "1 principal.")
+	b.click(`//tr[.//a[.="demo__greet"]]//a[starts-with(., "confirm")]`)
+	b.shows("h1", "Who may use it")
+	b.click(`//button[.="Explain"]`)
+	b.shows(".verdict", "confirm")
 }
 
 func (b *tab) approvalTask(c *consoleSite) {
@@ -371,6 +397,23 @@ func (b *tab) listsTask(c *consoleSite) {
 	b.click("details summary")
 	b.shows("details table", "Calls in periods")
 	b.capture("charts")
+	b.follow("Log")
+	b.shows("table", "signed in to the console")
+	b.write("#q", "signed in"+kb.Enter)
+	b.shows("#log", "subject")
+	b.capture("log")
+	b.follow("Events")
+	b.shows("table", "session.opened")
+	b.capture("events")
+	b.follow("Resources and prompts")
+	b.shows("table", "demo")
+	b.capture("items")
+	b.follow("Configuration")
+	b.shows("main", "junctor.hcl")
+	b.capture("configuration")
+	b.click(`//button[.="Reload"]`)
+	b.shows("#outcome", "No server has changed.")
+	b.capture("configuration-reloaded")
 	b.follow("Audit log")
 	b.shows(".empty", "The audit log is off")
 	b.capture("audit-off")
@@ -388,21 +431,40 @@ func (b *tab) keyboardTask(c *consoleSite) {
 		b.t.Errorf("the first element with the focus is %q", got)
 	}
 	b.do(chromedp.KeyEvent(kb.Enter), chromedp.KeyEvent(kb.Tab))
-	if got := focused(); got != "demo" && got != "broken" && got != "up" {
+	if got := focused(); got != "Configuration" {
 		b.t.Errorf("behind the link to the content the focus is on %q", got)
 	}
 	if outline := result(b, chromedp.Evaluate[string](`getComputedStyle(document.activeElement).outlineStyle + getComputedStyle(document.activeElement).outlineWidth`)); outline != "solid2px" {
 		b.t.Errorf("the focus is shown as %q", outline)
 	}
-	for range 10 {
-		if focused() == "Restart demo" {
-			b.do(chromedp.KeyEvent(kb.Enter))
-			b.shows(".flash", "Server demo restarts")
-			return
+	reach := func(names ...string) {
+		b.t.Helper()
+		for range 40 {
+			if slices.Contains(names, focused()) {
+				return
+			}
+			b.do(chromedp.KeyEvent(kb.Tab))
 		}
-		b.do(chromedp.KeyEvent(kb.Tab))
+		b.t.Fatalf("%q is not reached: %q", names, focused())
 	}
-	b.t.Errorf("the button is not reached: %q", focused())
+	reach("Start demo", "Restart demo")
+	b.do(chromedp.KeyEvent(kb.Enter))
+	b.shows(".flash", "Server demo ")
+	b.reload("h1 .state", "ready")
+	b.follow("Tools")
+	b.click(`//a[.="demo__add"]`)
+	b.shows("h1", "Tool demo__add")
+	reach("arg0")
+	b.do(chromedp.KeyEvent("2"), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent("40"))
+	reach("Call the tool")
+	b.do(chromedp.KeyEvent(kb.Enter))
+	b.shows("#outcome", `"sum": 42`)
+	b.follow("Policy table")
+	reach("Policy table") // the region scrolls with the arrow keys
+	b.follow("Configuration")
+	reach("Reload")
+	b.do(chromedp.KeyEvent(kb.Enter))
+	b.shows("#outcome", "No server has changed.")
 }
 
 // TestConsoleWithHostileServer opens every page about a server whose texts attack it.
@@ -418,7 +480,7 @@ func TestConsoleWithHostileServer(t *testing.T) {
 			b.open(c.link())
 			for _, name := range []string{"web", "mild"} {
 				b.follow("Servers")
-				b.click(`button[aria-label="Restart ` + name + `"]`)
+				b.restart(name)
 				b.shows("h1 .state", "ready")
 				b.do(chromedp.Reload())
 				b.shows("pre.log", "window.pwned=6")
@@ -434,13 +496,12 @@ func TestConsoleWithHostileServer(t *testing.T) {
 				b.click(`//a[.="` + tool + `"]`)
 				b.shows("h1", tool)
 				b.expectUnharmed(tool)
-				b.write("#arguments", `{"x": "<script>window.pwned=10</script>"}`)
-				b.click(`//button[.="Call the tool"]`)
+				b.writeJSON(`{"x": "<script>window.pwned=10</script>"}`)
 				b.shows("#outcome", "window.pwned=9")
 				b.expectUnharmed("the result of " + tool)
 				b.capture("hostile-" + strings.ReplaceAll(tool, "__", "-"))
 			}
-			for _, title := range []string{"Sessions", "Approvals", "Logins", "Plugins", "Limits", "Charts", "Audit log"} {
+			for _, title := range []string{"Sessions", "Approvals", "Logins", "Plugins", "Limits", "Charts", "Audit log", "Resources and prompts", "Policy table", "Log", "Events", "Configuration"} {
 				b.follow(title)
 				b.expectUnharmed(title)
 			}

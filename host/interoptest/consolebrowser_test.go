@@ -84,7 +84,7 @@ func (b *tab) heard(event any) {
 			b.object("the browser logs: %s", e.Entry.Text)
 		}
 	case *network.EventRequestWillBeSent:
-		if address := e.Request.URL; !strings.HasPrefix(address, b.base) && !strings.HasPrefix(address, "about:") && !strings.HasPrefix(address, "chrome") {
+		if address := e.Request.URL; !strings.HasPrefix(address, b.base) && !strings.HasPrefix(address, "about:") && !strings.HasPrefix(address, "data:image/") && !strings.HasPrefix(address, "data:audio/") && !strings.HasPrefix(address, "chrome") {
 			b.object("the page loads %s", address)
 		}
 	}
@@ -185,7 +185,7 @@ func (b *tab) open(address string) {
 // follow clicks an entry of the navigation.
 func (b *tab) follow(title string) {
 	b.t.Helper()
-	b.click(fmt.Sprintf(`//nav[@aria-label="Pages"]//a[starts-with(normalize-space(.), %q)]`, title))
+	b.click(fmt.Sprintf(`//nav[@aria-label="Pages"]//a[normalize-space(.)=%q or starts-with(normalize-space(.), %q)]`, title, title+" "))
 	b.shows("h1", title)
 }
 

@@ -12,10 +12,12 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/console"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/pins"
+	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/usage"
 )
 
@@ -33,6 +35,12 @@ func (large) Status(context.Context) *control.Status {
 func (large) Approvals() []control.Approval { return nil }
 
 func (large) Approve(string, bool, string) (*control.Approval, error) { return nil, nil }
+
+func (large) Configured() console.Configured { return console.Configured{} }
+
+func (large) Settings(string) []console.Setting { return nil }
+
+func (large) Reload(context.Context, string) (*control.Reloaded, *control.Failure) { return nil, nil }
 
 func (large) Restart(_, _ string) error { return nil }
 
@@ -88,6 +96,21 @@ func (c callTools) List() []*catalog.Tool { return c.large.List() }
 
 func (c callTools) Find(name string) (*catalog.Tool, bool) { return c.large.Find(name) }
 
+// callPolicy is a policy with many principals.
+type callPolicy struct {
+	console.Policy
+	large
+}
+
+func (callPolicy) Named() (all []console.NamedPrincipal) {
+	for i := range 500 {
+		all = append(all, console.NamedPrincipal{Name: fmt.Sprintf("user%d", i), Who: authn.Principal{Subject: fmt.Sprintf("user%d", i)}})
+	}
+	return all
+}
+
+func (callPolicy) Decide(*authn.Principal, *catalog.Tool) policy.Decision { return policy.Decision{} }
+
 // serveSources serves a console of these sources in this process.
 func serveSources(t *testing.T, s console.Sources) (server *console.Server, web *httptest.Server) {
 	t.Helper()
@@ -113,14 +136,14 @@ func TestConsoleOfLargeProcess(t *testing.T) {
 			Input: []byte(`{"type":"object","properties":{` + strings.Repeat(`"path":{"type":"string"},`, 30) + `"x":{}}}`),
 		})
 	}
-	server, web := serveSources(t, console.Sources{Process: l, Servers: l, Pins: l, Tools: callTools{large: l}, Approvals: l, Traffic: l, Audit: l})
+	server, web := serveSources(t, console.Sources{Process: l, Servers: l, Pins: l, Tools: callTools{large: l}, Approvals: l, Traffic: l, Configuration: l, Policy: callPolicy{large: l}, Audit: l})
 	for _, width := range []int64{360, 1440} {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
 			b := openTab(t, width, web.URL)
 			path, _, _ := server.Link()
 			b.open(web.URL + path)
 			base := strings.TrimSuffix(b.address(), "servers")
-			for _, page := range []string{"tools", "tools?page=50", "tools?page=100", "tools?q=tool9999", "audit", "audit?before=50000", "charts", "server?name=files"} {
+			for _, page := range []string{"tools", "tools?page=50", "tools?page=100", "tools?q=tool9999", "audit", "audit?before=50000", "charts", "server?name=files", "policy", "policy?page=100", "tool?name=tool0", "access"} {
 				b.open(base + page)
 				paint := b.firstPaint()
 				t.Logf("%s: first paint after %s", page, paint)
@@ -136,6 +159,8 @@ func TestConsoleOfLargeProcess(t *testing.T) {
 			b.click(`//a[@rel="next"]`)
 			b.shows("tbody tr:first-child th", "99900")
 			b.capture("large-audit")
+			b.open(base + "policy")
+			b.capture("large-policy")
 			b.expectNoProblems()
 		})
 	}
