@@ -105,7 +105,7 @@ func (e *env) inspection(app *host.App, t *catalog.Tool) inspection {
 		}
 	}
 	if in.Unchecked = t.Refused.Input; t.Input != nil && in.Unchecked == "" {
-		_, err := schema.Compile(t.Input)
+		_, err := schema.CompileArguments(t.Input)
 		if in.Checked = err == nil; err != nil {
 			in.Unchecked = err.Error()
 		}

@@ -41,7 +41,7 @@ func (v *toolValidator) arguments(t *catalog.Tool, args []byte, warn func(string
 	if t.Input == nil {
 		return nil
 	}
-	s, err := v.schemas.Get(t.Input)
+	s, err := v.schemas.Arguments(t.Input)
 	if err != nil {
 		v.warnOnce(t, warn, schemaUnusable, "consequence", "its arguments are not checked", "error", err)
 		return nil

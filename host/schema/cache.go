@@ -15,8 +15,14 @@ const defaultCacheSize = 1024
 // evicts the least recently used entry. Its methods may be called concurrently. A schema
 // is compiled once, and compiling it does not block other schemas.
 type Cache struct {
-	entries      *lru.Cache[[sha256.Size]byte, *entry]
+	entries      *lru.Cache[cacheKey, *entry]
 	hits, misses atomic.Uint64
+}
+
+// A cacheKey tells schemas apart, and the schema of arguments from one that is equal.
+type cacheKey struct {
+	sum       [sha256.Size]byte
+	arguments bool
 }
 
 type entry struct {
@@ -30,7 +36,7 @@ func NewCache(size int) *Cache {
 	if size <= 0 {
 		size = defaultCacheSize
 	}
-	entries, err := lru.New[[sha256.Size]byte, *entry](size)
+	entries, err := lru.New[cacheKey, *entry](size)
 	if err != nil {
 		panic(err) // unreachable: lru.New rejects only sizes below 1
 	}
@@ -38,9 +44,14 @@ func NewCache(size int) *Cache {
 }
 
 // Get returns the compiled schema, or the error of [Compile]. It does not retain raw.
-func (c *Cache) Get(raw []byte) (*Schema, error) {
-	e := c.entry(sha256.Sum256(raw))
-	e.once.Do(func() { e.schema, e.err = Compile(raw) })
+func (c *Cache) Get(raw []byte) (*Schema, error) { return c.get(raw, false) }
+
+// Arguments is Get for [CompileArguments].
+func (c *Cache) Arguments(raw []byte) (*Schema, error) { return c.get(raw, true) }
+
+func (c *Cache) get(raw []byte, arguments bool) (*Schema, error) {
+	e := c.entry(cacheKey{sha256.Sum256(raw), arguments})
+	e.once.Do(func() { e.schema, e.err = build(raw, arguments) })
 	return e.schema, e.err
 }
 
@@ -48,7 +59,7 @@ func (c *Cache) Get(raw []byte) (*Schema, error) {
 func (c *Cache) Counts() (hits, misses uint64) { return c.hits.Load(), c.misses.Load() }
 
 // entry returns the entry for a key and adds it if it is missing.
-func (c *Cache) entry(key [sha256.Size]byte) *entry {
+func (c *Cache) entry(key cacheKey) *entry {
 	if e, ok := c.entries.Get(key); ok {
 		c.hits.Add(1)
 		return e

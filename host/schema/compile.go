@@ -34,7 +34,13 @@ const resource = "urn:junctor:schema"
 // Compile vets and compiles a schema without loading other documents. An error is a
 // *VetError. Its Reason is "invalid" if the schema passes the vetter and not the
 // compiler. It is "pattern" if a pattern is unsupported and cannot be ignored.
-func Compile(raw []byte) (s *Schema, err error) {
+func Compile(raw []byte) (*Schema, error) { return build(raw, false) }
+
+// CompileArguments is [Compile] for the schema of the arguments of a tool. A property with
+// a default need not be there, although required names it: see [document.mayBeAbsent].
+func CompileArguments(raw []byte) (*Schema, error) { return build(raw, true) }
+
+func build(raw []byte, arguments bool) (s *Schema, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			s, err = nil, &VetError{Reason: "invalid", Message: "caused a panic of the compiler: " + shortenText(fmt.Sprint(r))}
@@ -44,7 +50,7 @@ func Compile(raw []byte) (s *Schema, err error) {
 	if err != nil {
 		return nil, err
 	}
-	n, root, err := doc.normalise()
+	n, root, err := doc.normalise(arguments)
 	if err != nil {
 		return nil, err
 	}

@@ -21,12 +21,13 @@ type normal struct {
 	known  map[string][]string // the properties declared at the pointer
 
 	unevaluated bool
+	arguments   bool // instances are arguments; see CompileArguments
 }
 
-func (d *document) normalise() (*normal, any, error) {
+func (d *document) normalise(arguments bool) (*normal, any, error) {
 	n := &normal{
 		document: d, defs: map[string]any{}, places: map[*subschema]string{d.root: ""},
-		origin: map[string]string{}, known: map[string][]string{},
+		origin: map[string]string{}, known: map[string][]string{}, arguments: arguments,
 	}
 	root, err := n.write(d.root, "")
 	if err != nil {

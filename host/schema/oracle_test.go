@@ -230,7 +230,7 @@ func TestNormalFormKeepsMeaning(t *testing.T) {
 		if err != nil {
 			return
 		}
-		_, root, err := doc.normalise()
+		_, root, err := doc.normalise(false)
 		if err != nil {
 			return
 		}

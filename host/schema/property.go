@@ -11,7 +11,7 @@ import (
 type Property struct {
 	Name        string
 	Type        string // string, integer, string[], "a"|"b", string|null, any
-	Required    bool
+	Required    bool            // it has no default, and must be there
 	Default     json.RawMessage // nil if there is none
 	Description string
 	Values      []string // the allowed strings, if the values are restricted
@@ -38,9 +38,28 @@ func Properties(inputSchema []byte) []Property {
 		}
 		p := Property{Name: name, Type: d.typeText(s, 0), Required: slices.Contains(required, name)}
 		d.describe(&p, s)
+		p.Required = p.Required && !d.hasDefault(s)
 		properties = append(properties, p)
 	}
 	return properties
+}
+
+// mayBeAbsent reports whether a property of s has a default, so that a caller may leave it
+// out. Some generators of schemas, such as Zod's, list these properties in required: the
+// default is in the value by the time they are validated.
+func (d *document) mayBeAbsent(s *subschema, name string) bool {
+	p := d.of[s.node.get("properties").get(name)]
+	return p != nil && d.hasDefault(p)
+}
+
+// hasDefault reports whether s, or a schema that it refers to, has a default. Some
+// serialisers write a default that is not set as null: null counts where it is allowed.
+func (d *document) hasDefault(s *subschema) bool {
+	t := d.typing(s)
+	return slices.ContainsFunc(d.forms(s, false), func(f *subschema) bool {
+		v := f.node.get("default")
+		return v != nil && (v.kind != 'n' || t.may("null"))
+	})
 }
 
 // describe copies annotations from s, or else from the schemas it refers to.

@@ -177,8 +177,12 @@ func (n *normal) assert(s *subschema, key string, v *node, out map[string]any) e
 			n.note(s.at+"/required", "is a boolean, as in draft-03, and ignored")
 			return nil
 		}
-		if names := v.texts(); len(names) < len(v.kids) && v.allStrings() {
-			out[key] = anyList(names) // remove duplicates
+		names := v.texts() // without duplicates
+		if n.arguments && !s.strict {
+			names = slices.DeleteFunc(names, func(name string) bool { return n.mayBeAbsent(s, name) })
+		}
+		if len(names) < len(v.kids) && v.allStrings() {
+			out[key] = anyList(names)
 			return nil
 		}
 	case "exclusiveMinimum", "exclusiveMaximum", "minimum", "maximum":

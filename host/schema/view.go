@@ -132,7 +132,7 @@ func CheckValues(raw []byte, values map[string]json.RawMessage) (unknown, wrong 
 	if err != nil {
 		return unknown, whole("is not valid JSON")
 	}
-	s, err := Compile(raw)
+	s, err := CompileArguments(raw)
 	if err != nil {
 		return unknown, nil
 	}
