@@ -44,23 +44,26 @@ func NewSecrets(o Options, sup *plugin.Supervisor) *Secrets {
 }
 
 // openSecrets returns the secrets in the store of the configuration.
-func (g *generation) openSecrets() *Secrets {
+func (g *generation) openSecrets() *Secrets { return g.openSecretsFor(g.opts) }
+
+// openSecretsFor is openSecrets with other sources of the password.
+func (g *generation) openSecretsFor(o Options) *Secrets {
 	store := g.Config.SecretStore
 	switch {
 	case store == nil:
-		return NewSecrets(g.opts, g.Supervisor)
+		return NewSecrets(o, g.Supervisor)
 	case store.File != nil:
-		return secretsIn(g.opts, nil, "", *store.File, true, true)
+		return secretsIn(o, nil, "", *store.File, true, true)
 	}
 	spec := g.pluginSpec(store.Plugin, "")
 	if g.plugin(store.Plugin).Source == "builtin/"+keyringPlugin {
 		spec.Env = append(spec.Env[:len(spec.Env):len(spec.Env)], keyringEnv...)
 	}
 	vault := g.Supervisor.Vault(plugin.StoreRequest{
-		Spec: spec, Component: store.Component, Settings: store.Settings, Dir: storeDir(g.opts, store.Plugin),
+		Spec: spec, Component: store.Component, Settings: store.Settings, Dir: storeDir(o, store.Plugin),
 		Place: func(path string) string { return store.PositionOf(path).String() },
 	})
-	return secretsIn(g.opts, vault, "secret store \""+store.Kind+"\"", config.SecretFile{}, false, true)
+	return secretsIn(o, vault, "secret store \""+store.Kind+"\"", config.SecretFile{}, false, true)
 }
 
 // storeInput returns a text that changes with the secret store of the configuration.
@@ -136,6 +139,24 @@ func storeDir(o Options, name string) string {
 		return ""
 	}
 	return filepath.Join(o.Dirs.Data, "stores", name)
+}
+
+// unlockFor returns a function that asks the person at the terminal for the password of the
+// secrets that a server needs, before the server starts; nil if it needs none or there is no
+// terminal.
+func (g *generation) unlockFor(s *config.Server) func(context.Context) error {
+	if g.opts.Password == nil || !g.needsSecrets(s) {
+		return nil
+	}
+	return func(ctx context.Context) error {
+		if g.authNeedsSecrets(s) {
+			_ = g.secrets.Check(ctx) // the provider reports what it misses
+		}
+		if _, err := g.resolveSecrets(ctx, s.Transport.Settings, g.transportRecipient(s)); err != nil {
+			return locate(s, err)
+		}
+		return nil
+	}
 }
 
 // secretLookup returns a function that finds a secret of the user for a recipient.

@@ -203,6 +203,7 @@ func (r cachedRevision) Remember(v mcp.Revision) {
 // withStart adds the options for starting a server to the options of its upstream.
 func (g *generation) withStart(s *config.Server, o upstream.Options) upstream.Options {
 	o.Start, o.Install = s.Timeouts.Start, s.Timeouts.Install
+	o.Prepare = g.unlockFor(s)
 	command := commandOf(s.Transport.Settings)
 	if len(command) == 0 {
 		return o // the server is remote

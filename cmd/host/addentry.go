@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"slices"
@@ -10,9 +9,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/clientimport"
 	"github.com/junctor-mcp/junctor/host/fault"
-	"github.com/junctor-mcp/junctor/host/login"
 	"github.com/junctor-mcp/junctor/host/registry"
-	"github.com/junctor-mcp/junctor/sdk"
 )
 
 // entryOptions are the flags of add for the entry of a registry.
@@ -167,12 +164,7 @@ func (e *env) askInput(ctx context.Context, q registry.Question) (string, error)
 	if len(q.Choices) > 0 {
 		label += ", one of " + strings.Join(q.Choices, ", ")
 	}
-	p, err := login.New(login.Options{In: e.stdin, Out: safeWriter{e.stderr}, Lookup: e.lookup})
-	if err != nil {
-		return "", err
-	}
-	answers, err := p.Prompt(ctx, sdk.Prompt{Fields: []sdk.PromptField{{Name: "value", Label: label, Secret: q.Secret}}})
-	return answers["value"], err
+	return e.askValue(ctx, label, q.Secret)
 }
 
 // agreeToAdd shows what the entry comes to, and asks whether to add and start it.
@@ -187,15 +179,11 @@ func (e *env) agreeToAdd(ctx context.Context, found registry.Entry, got clientim
 	if !e.canAsk() {
 		return fault.New(fault.Usage, "the server comes from a registry, so nothing was added without an answer").WithHint("if the block above is what you want, repeat the command with --yes")
 	}
-	_, _ = fmt.Fprint(e.stderr, "Add and start it? [y/N] ")
-	answer, err := interruptible(ctx, func() ([]byte, error) {
-		line, err := bufio.NewReader(e.stdin).ReadString('\n')
-		return []byte(line), err
-	})
-	if err != nil && ctx.Err() != nil {
+	agreed, err := e.askYes(ctx, "Add and start it?")
+	if err != nil {
 		return err
 	}
-	if word := strings.ToLower(strings.TrimSpace(string(answer))); word != "y" && word != "yes" {
+	if !agreed {
 		return fault.New(fault.Usage, "nothing was added")
 	}
 	return nil

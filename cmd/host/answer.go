@@ -22,9 +22,8 @@ type terminalClient struct {
 	e           *env
 	interactive bool
 
-	turn chan struct{}   // holds one token; its holder asks
-	gone bool            // the user wants no more questions; guarded by turn
-	keys *login.Terminal // input, which may contain the next answer already; guarded by turn
+	turn chan struct{} // holds one token; its holder asks
+	gone bool          // the user wants no more questions; guarded by turn
 
 	mu   sync.Mutex
 	told map[string]bool // guarded by mu; the questions that were reported as declined
@@ -81,12 +80,12 @@ func (a *terminalClient) Answer(ctx context.Context, server, method string, para
 	if a.gone {
 		return []byte(`{"action":"cancel"}`), nil
 	}
-	release, err := a.e.screen.take(ctx, a.e.stderr)
+	out, release, err := a.e.screen.ask(ctx)
 	if err != nil {
 		return nil, mcp.ErrorObject(mcp.CodeInternal, "the user did not answer", map[string]string{"reason": "timeout"})
 	}
 	defer release()
-	t, err := a.terminal(server)
+	t, err := a.terminal(server, safeWriter{out})
 	if err != nil {
 		return nil, mcp.ErrorObject(mcp.CodeInternal, "the user cannot be asked", nil)
 	}
@@ -112,7 +111,7 @@ func (a *terminalClient) Answer(ctx context.Context, server, method string, para
 }
 
 // terminal returns a questioner for one question of a server.
-func (a *terminalClient) terminal(server string) (*questioner, error) {
+func (a *terminalClient) terminal(server string, out io.Writer) (*questioner, error) {
 	local := false
 	for _, s := range a.e.app.Config().Servers {
 		if s.Name == server {
@@ -120,15 +119,14 @@ func (a *terminalClient) terminal(server string) (*questioner, error) {
 			local = address == "" || host.OnLoopback(address)
 		}
 	}
-	out := safeWriter{a.e.stderr}
 	p, err := login.New(login.Options{In: a.e.stdin, Out: out, Server: server, Loopback: local, Lookup: a.e.lookup})
 	if err != nil {
 		return nil, err
 	}
-	if a.keys == nil {
-		a.keys = p
+	if a.e.keys == nil {
+		a.e.keys = p
 	}
-	return &questioner{server: server, out: out, line: a.keys.Line, open: p.OpenURL, local: local}, nil
+	return &questioner{server: server, out: out, line: a.e.keys.Line, open: p.OpenURL, local: local}, nil
 }
 
 // A questioner asks the user one question of a server.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"fmt"
@@ -96,6 +95,9 @@ func (e *env) begins(ctx context.Context, x *initOptions) error {
 	if len(all.Servers) > 0 {
 		e.remarkImport(got)
 	}
+	if e.app != nil {
+		warnLocked(ctx, e)
+	}
 	e.remark("next: junctor add NAME -- COMMAND, junctor tools, and junctor export CLIENT to give it to a client")
 	return nil
 }
@@ -183,14 +185,5 @@ func (e *env) serversOf(c *clientconfig.Client) (clientServers, error) {
 // agreeToImport asks whether to import the servers of a client. An empty answer is yes: a
 // server runs only when it is used.
 func (e *env) agreeToImport(ctx context.Context, c clientServers) (bool, error) {
-	_, _ = fmt.Fprintf(e.stderr, "Import %s of %s? [Y/n] ", c.count(), c.client.Title)
-	answer, err := interruptible(ctx, func() ([]byte, error) {
-		line, err := bufio.NewReader(e.stdin).ReadString('\n')
-		return []byte(line), err
-	})
-	if err != nil && ctx.Err() != nil {
-		return false, err
-	}
-	word := strings.ToLower(strings.TrimSpace(string(answer)))
-	return word == "" && err == nil || word == "y" || word == "yes", nil
+	return e.askNo(ctx, fmt.Sprintf("Import %s of %s?", c.count(), c.client.Title))
 }

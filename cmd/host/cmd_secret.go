@@ -12,9 +12,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/fault"
-	"github.com/junctor-mcp/junctor/host/login"
 	"github.com/junctor-mcp/junctor/host/secret"
-	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/process"
 )
 
@@ -112,7 +110,7 @@ func (e *env) secretSet(ctx context.Context, name string) error {
 // readSecret reads a secret from the terminal or from standard input.
 func (e *env) readSecret(ctx context.Context, name string) ([]byte, error) {
 	if isTerminal(e.stdin) {
-		text, err := e.ask(ctx, "Secret "+name)
+		text, err := e.askValue(ctx, "Secret "+name, true)
 		return []byte(text), err
 	}
 	value, err := interruptible(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(e.stdin, secret.MostValue+2)) })
@@ -121,36 +119,6 @@ func (e *env) readSecret(ctx context.Context, name string) ([]byte, error) {
 	}
 	value = bytes.TrimSuffix(value, []byte("\n"))
 	return bytes.TrimSuffix(value, []byte("\r")), nil
-}
-
-// ask asks for a value at the terminal and does not echo it.
-func (e *env) ask(ctx context.Context, label string) (string, error) {
-	p, err := login.New(login.Options{In: e.stdin, Out: safeWriter{e.stderr}, Lookup: e.lookup})
-	if err != nil {
-		return "", err
-	}
-	answers, err := p.Prompt(ctx, sdk.Prompt{Fields: []sdk.PromptField{{Name: "value", Label: label, Secret: true}}})
-	if err != nil {
-		return "", err
-	}
-	return answers["value"], nil
-}
-
-// password asks for the password of the encrypted file, twice for a new one.
-func (e *env) password(ctx context.Context, confirm bool) ([]byte, error) {
-	if !confirm {
-		text, err := e.ask(ctx, "Password of the encrypted file of secrets")
-		return []byte(text), err
-	}
-	first, err := e.ask(ctx, "New password for the encrypted file of secrets")
-	if err != nil {
-		return nil, err
-	}
-	second, err := e.ask(ctx, "The same again")
-	if err == nil && first != second {
-		err = fault.New(fault.Usage, "the two passwords differ; nothing was written").WithHint("run the command again")
-	}
-	return []byte(first), err
 }
 
 func (e *env) secretGet(ctx context.Context, name string) error {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -16,6 +17,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/logbuffer"
+	"github.com/junctor-mcp/junctor/host/login"
 	"github.com/junctor-mcp/junctor/host/managed"
 	"github.com/junctor-mcp/junctor/sdk/process"
 )
@@ -29,8 +31,11 @@ type env struct {
 	outTTY, errTTY bool
 	lookup         func(string) (string, bool)
 
-	screen screen
-	roots  []string // directories to report as roots
+	interrupted atomic.Bool // a question for the password was interrupted
+
+	screen *screen         // what stderr writes to
+	keys   *login.Terminal // what the user types; nil: not asked yet. The holder of the screen's turn uses it.
+	roots  []string        // directories to report as roots
 
 	json       bool
 	text       bool
@@ -62,8 +67,9 @@ type env struct {
 type stopper interface{ Stop(grace time.Duration) }
 
 func newEnv() *env {
+	terminal := newScreen(os.Stderr)
 	e := &env{
-		stdin: os.Stdin, stdout: &output{file: os.Stdout}, stderr: os.Stderr, lookup: os.LookupEnv,
+		stdin: os.Stdin, stdout: &output{file: os.Stdout}, stderr: terminal, screen: terminal, lookup: os.LookupEnv,
 		outTTY: isTerminal(os.Stdout), errTTY: isTerminal(os.Stderr),
 	}
 	e.log = hclog.NewNullLogger()

@@ -21,7 +21,7 @@ const mcpPath = "/mcp"
 // target returns the target of a client. It loads the configuration only if needed.
 func (e *env) target(ctx context.Context, x exportOptions, c *clientconfig.Client) (clientconfig.Target, error) {
 	if x.stdio || !x.remote && !c.Remote(false) {
-		return e.stdioTarget(x)
+		return e.stdioTarget(ctx, x)
 	}
 	t := clientconfig.Target{Name: x.name, Token: x.token}
 	var err error
@@ -46,10 +46,10 @@ func (e *env) target(ctx context.Context, x exportOptions, c *clientconfig.Clien
 	}
 	switch {
 	case !x.remote && !h.Given:
-		return e.stdioTarget(x)
+		return e.stdioTarget(ctx, x)
 	case !x.remote && !c.Remote(t.Token != ""):
 		e.remark("%s takes no token from an environment variable, so it starts its own junctor", c.Title)
-		return e.stdioTarget(x)
+		return e.stdioTarget(ctx, x)
 	case t.URL == "":
 		t.URL, err = e.listenURL(h)
 	}
@@ -57,7 +57,7 @@ func (e *env) target(ctx context.Context, x exportOptions, c *clientconfig.Clien
 }
 
 // stdioTarget returns the target that starts junctor serve.
-func (e *env) stdioTarget(x exportOptions) (clientconfig.Target, error) {
+func (e *env) stdioTarget(ctx context.Context, x exportOptions) (clientconfig.Target, error) {
 	t := clientconfig.Target{Name: x.name}
 	at, err := config.FindLayers(e.layers, e.lookup)
 	if err != nil {
@@ -78,14 +78,10 @@ func (e *env) stdioTarget(x exportOptions) (clientconfig.Target, error) {
 		}
 		t.Command = append(t.Command, "--config", path)
 	}
-	if e.get(passwordVariable) != "" {
-		e.remark("the client must have %s too: without it the Junctor that it starts cannot open the encrypted file of secrets", passwordVariable)
-	}
+	warnLocked(ctx, e)
+	noteHome(e)
 	return t, nil
 }
-
-// passwordVariable names the file with the password of the encrypted file of secrets.
-const passwordVariable = "JUNCTOR_SECRETS_PASSWORD_FILE"
 
 // tokenVariable returns the variable of the client's token: the one that the gateway reads,
 // or the default.

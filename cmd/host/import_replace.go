@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -110,14 +109,5 @@ func (e *env) agreeToReplace(ctx context.Context, x importOptions, c *clientconf
 	if x.ok {
 		return true, nil
 	}
-	_, _ = fmt.Fprintf(safeWriter{e.stderr}, "Replace %s of %s by Junctor? [y/N] ", strings.Join(names, ", "), c.Title)
-	answer, err := interruptible(ctx, func() ([]byte, error) {
-		line, err := bufio.NewReader(e.stdin).ReadString('\n')
-		return []byte(line), err
-	})
-	if err != nil && ctx.Err() != nil {
-		return false, err
-	}
-	word := strings.ToLower(strings.TrimSpace(string(answer)))
-	return word == "y" || word == "yes", nil
+	return e.askYes(ctx, fmt.Sprintf("Replace %s of %s by Junctor?", strings.Join(names, ", "), c.Title))
 }

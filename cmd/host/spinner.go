@@ -1,10 +1,8 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"sync"
 	"time"
 
@@ -20,12 +18,11 @@ const (
 // A spinner shows on a terminal that an operation takes long, and its progress if the server
 // reports it. It writes to standard error and removes itself.
 type spinner struct {
-	out  io.Writer
-	turn *screen
-	end  chan struct{}
-	done sync.WaitGroup
-	once sync.Once
-	seen bool // it is shown
+	screen *screen
+	end    chan struct{}
+	done   sync.WaitGroup
+	once   sync.Once
+	seen   bool // it is shown
 
 	mu   sync.Mutex
 	text string // guarded by mu
@@ -33,7 +30,7 @@ type spinner struct {
 
 // spin starts a spinner. It shows nothing without a terminal, on a dumb one, and with CI set.
 func (e *env) spin(text string) *spinner {
-	s := &spinner{out: e.stderr, turn: &e.screen, end: make(chan struct{}), text: text}
+	s := &spinner{screen: e.screen, end: make(chan struct{}), text: text}
 	if e.errTTY && e.get("TERM") != "dumb" && !login.CI(e.lookup) {
 		s.seen = true
 		s.done.Go(s.run)
@@ -61,11 +58,11 @@ func (s *spinner) run() {
 		s.mu.Lock()
 		text := s.text
 		s.mu.Unlock()
-		s.turn.show(func() { fmt.Fprintf(s.out, "\r\x1b[K%c %s", `|/-\`[i%4], text) })
+		s.screen.spin(fmt.Sprintf("%c %s", `|/-\`[i%4], text))
 		select {
 		case <-t.C:
 		case <-s.end:
-			s.turn.show(func() { fmt.Fprint(s.out, "\r\x1b[K") })
+			s.screen.rest()
 			return
 		}
 	}
@@ -97,46 +94,4 @@ func (s *spinner) progress(params []byte) {
 func (s *spinner) stop() {
 	s.once.Do(func() { close(s.end) })
 	s.done.Wait()
-}
-
-// A screen is the terminal that the spinner and questions share. While a question is open
-// nothing else is shown.
-type screen struct {
-	once sync.Once
-	turn chan struct{} // holds one token; its holder writes
-	used bool          // the last line shows the spinner; guarded by turn
-}
-
-func (s *screen) start() {
-	s.once.Do(func() {
-		s.turn = make(chan struct{}, 1)
-		s.turn <- struct{}{}
-	})
-}
-
-// show calls write unless a question is open.
-func (s *screen) show(write func()) {
-	s.start()
-	select {
-	case <-s.turn:
-		s.used = true
-		write()
-		s.turn <- struct{}{}
-	default:
-	}
-}
-
-// take clears the last line for a question. The caller calls release after the question.
-func (s *screen) take(ctx context.Context, out io.Writer) (release func(), err error) {
-	s.start()
-	select {
-	case <-s.turn:
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	if s.used {
-		fmt.Fprint(out, "\r\x1b[K")
-		s.used = false
-	}
-	return func() { s.turn <- struct{}{} }, nil
 }

@@ -56,8 +56,5 @@ func (e *env) noteStart(server string, s upstream.StartStatus) {
 	if s.Line != "" {
 		text += ": " + oneLine(s.Line, 80)
 	}
-	if e.errTTY && !e.json {
-		fmt.Fprint(e.stderr, "\r\x1b[K") // clears the spinner
-	}
 	e.note(server, text)
 }

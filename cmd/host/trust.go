@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"os"
@@ -109,24 +108,6 @@ func (e *env) askTrust(ctx context.Context, r *trust.Review, known *trust.Record
 		err = e.untrusted(r, known)
 	}
 	return err
-}
-
-// askYes asks a question at the terminal and reports whether the answer is yes. The error is
-// that of ctx.
-func (e *env) askYes(ctx context.Context, question string) (bool, error) {
-	fmt.Fprint(e.stderr, question+" [y/N] ")
-	answer, err := interruptible(ctx, func() ([]byte, error) {
-		line, err := bufio.NewReader(e.stdin).ReadString('\n')
-		return []byte(line), err
-	})
-	if err != nil && ctx.Err() != nil {
-		return false, err
-	}
-	switch strings.ToLower(strings.TrimSpace(string(answer))) {
-	case "y", "yes":
-		return true, nil
-	}
-	return false, nil
 }
 
 // showReview prints the effects of a configuration, or their changes since it was trusted.

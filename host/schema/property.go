@@ -10,7 +10,7 @@ import (
 // untrusted.
 type Property struct {
 	Name        string
-	Type        string // string, integer, string[], "a"|"b", string|null, any
+	Type        string          // string, integer, string[], "a"|"b", string|null, any
 	Required    bool            // it has no default, and must be there
 	Default     json.RawMessage // nil if there is none
 	Description string

@@ -24,6 +24,9 @@ const (
 		"), by a descriptor (password_fd, or " + fdVariable + "), or run the command on a terminal, which asks"
 )
 
+// PasswordVariables are the variables that lead to the password.
+var PasswordVariables = []string{fileVariable, fdVariable}
+
 // PasswordOptions are the sources of the password of the encrypted file.
 type PasswordOptions struct {
 	File   string // password_file

@@ -62,6 +62,10 @@ func (u *Upstream) raise(priority Priority) {
 // connect makes one attempt: it waits for its turn, opens the link and performs the
 // handshake. ctx is that of the upstream, with the span of the caller that began it.
 func (u *Upstream) connect(ctx context.Context) {
+	if err := u.prepare(ctx); err != nil {
+		u.failed(err)
+		return
+	}
 	p, err := u.awaitTurn()
 	defer p.leave()
 	if err != nil {
@@ -84,6 +88,15 @@ func (u *Upstream) connect(ctx context.Context) {
 		return
 	}
 	u.connected(c)
+}
+
+// prepare calls Options.Prepare.
+func (u *Upstream) prepare(ctx context.Context) (err error) {
+	if u.opts.Prepare == nil {
+		return nil
+	}
+	defer fault.Recover(&err, u.opts.Log, u.opts.Name, "preparing to connect")
+	return u.opts.Prepare(ctx)
 }
 
 // awaitTurn waits until the process of a failed start has exited, because it could hold a

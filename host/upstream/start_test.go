@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -79,6 +80,56 @@ func TestStartTimeout(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestPreparationTakesNoTimeOfTheStart checks that a person may take long to answer before the
+// start, and that the start does not begin, or need a place in the queue, before that.
+func TestPreparationTakesNoTimeOfTheStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := usual(newRecorder(), nil)
+		o.Start, o.Launcher = 10*time.Second, "npx"
+		o.Install, o.Starts = 20*time.Second, NewStartQueue(2)
+		o.Open = func(context.Context) (Link, error) { return newPrinter(0, 0, 0), nil }
+		o.Prepare = func(context.Context) error { time.Sleep(time.Hour); return nil }
+		u := New(o)
+		defer u.Close()
+		begun := time.Now()
+		go func() {
+			time.Sleep(time.Hour - time.Second)
+			o.Starts.mu.Lock()
+			defer o.Starts.mu.Unlock()
+			if s := u.Status(); s.State != Starting || !s.Start.Queued || len(o.Starts.holding) != 0 {
+				t.Errorf("before the answer: %s, %+v, %d starts", s.State, s.Start, len(o.Starts.holding))
+			}
+		}()
+		err := u.Connect(t.Context())
+		if took := time.Since(begun); took != time.Hour+o.Install || !strings.Contains(err.Error(), "within 20s") {
+			t.Errorf("after %s: %v", took, err)
+		}
+	})
+}
+
+// TestFailedPreparationStartsNothing checks the errors of Prepare, and its panics.
+func TestFailedPreparationStartsNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		prepare func(context.Context) error
+		code    fault.Code
+	}{
+		"error": {func(context.Context) error { return fault.New(fault.SecretLocked, "there is no password") }, fault.SecretLocked},
+		"panic": {func(context.Context) error { panic("broken") }, fault.Internal},
+	} {
+		o := usual(newRecorder(), nil)
+		o.Prepare = c.prepare
+		o.Open = func(context.Context) (Link, error) {
+			t.Errorf("%s: the server was started", name)
+			return nil, errors.New("started")
+		}
+		u := New(o)
+		if err := u.Connect(t.Context()); !fault.Is(err, c.code) {
+			t.Errorf("%s: %v", name, err)
+		}
+		u.Close()
 	}
 }
 

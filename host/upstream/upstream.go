@@ -92,8 +92,11 @@ type RevisionStore interface {
 
 // Options configure an upstream.
 type Options struct {
-	Name      string
-	Open      func(ctx context.Context) (Link, error)
+	Name string
+	Open func(ctx context.Context) (Link, error)
+	// Prepare runs before each start, whose timeout begins after it. A person may take long to
+	// answer what it asks. It may be nil.
+	Prepare   func(ctx context.Context) error
 	Peer      Peer
 	Revisions RevisionStore
 	Log       hclog.Logger

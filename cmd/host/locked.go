@@ -1,0 +1,41 @@
+package main
+
+import (
+	"context"
+
+	"github.com/junctor-mcp/junctor/host"
+	"github.com/junctor-mcp/junctor/host/fault"
+)
+
+// homeVariable names the directory of everything that Junctor keeps.
+const homeVariable = "JUNCTOR_HOME"
+
+// lockedHint says how the Junctor that a client starts gets the password.
+const lockedHint = `chmod 600 a file with the password, and name it with password_file in the block secret_store "file", or give the client JUNCTOR_SECRETS_PASSWORD_FILE`
+
+// warnLocked warns if the Junctor that a client starts could not open the secrets of its
+// servers, because it has nobody to ask. A configuration that cannot be loaded without a
+// question is not looked at.
+func warnLocked(ctx context.Context, e *env) {
+	app := e.app
+	if app == nil {
+		at, content, diags, err := e.locate(ctx, false)
+		if err != nil || diags.HasErrors() {
+			return
+		}
+		if app, _, err = e.loadAt(ctx, at, content, false); err != nil || app == nil {
+			return
+		}
+	}
+	err := host.UnattendedSecrets(ctx, app)
+	if fault.Is(err, fault.SecretLocked) {
+		e.warn("the junctor that a client starts cannot ask for the password of the encrypted file of secrets, so servers with secrets fail there", lockedHint)
+	}
+}
+
+// noteHome says that the Junctor of a client needs the directory of this one.
+func noteHome(e *env) {
+	if home := e.get(homeVariable); home != "" {
+		e.remark("the client must have %s=%s too: without it the Junctor that it starts has other secrets, logins and trusted configurations", homeVariable, home)
+	}
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/login"
+	"github.com/junctor-mcp/junctor/sdk"
+)
+
+// ask calls question with the terminal's keys, while nothing else is shown. Keys that were typed
+// ahead are kept for the next question. Ctrl-C interrupts the verb.
+func (e *env) ask(ctx context.Context, question func(keys *login.Terminal) error) error {
+	out, release, err := e.screen.ask(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if e.keys == nil {
+		if e.keys, err = login.New(login.Options{In: e.stdin, Out: safeWriter{out}, Lookup: e.lookup}); err != nil {
+			return err
+		}
+	}
+	err = question(e.keys)
+	if f, ok := errors.AsType[*sdk.Error](err); ok && f.Code == sdk.Canceled {
+		return fault.New(fault.Interrupted, "interrupted")
+	}
+	return err
+}
+
+// askValue asks for a value. A secret one is not echoed.
+func (e *env) askValue(ctx context.Context, label string, secret bool) (value string, err error) {
+	err = e.ask(ctx, func(keys *login.Terminal) error {
+		answers, err := keys.Prompt(ctx, sdk.Prompt{Fields: []sdk.PromptField{{Name: "value", Label: label, Secret: secret}}})
+		value = answers["value"]
+		return err
+	})
+	return value, err
+}
+
+// askYes asks a question and reports whether the answer is yes. The end of the input is no
+// answer, so it is a no.
+func (e *env) askYes(ctx context.Context, question string) (bool, error) {
+	return e.askWord(ctx, question+" [y/N] ", false)
+}
+
+// askNo is askYes for a question that an empty line answers with yes.
+func (e *env) askNo(ctx context.Context, question string) (bool, error) {
+	return e.askWord(ctx, question+" [Y/n] ", true)
+}
+
+func (e *env) askWord(ctx context.Context, prompt string, unsaid bool) (yes bool, err error) {
+	err = e.ask(ctx, func(keys *login.Terminal) error {
+		line, err := keys.Line(ctx, prompt)
+		switch word := strings.ToLower(strings.TrimSpace(line)); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		case word == "":
+			yes = unsaid
+		default:
+			yes = word == "y" || word == "yes"
+		}
+		return nil
+	})
+	return yes, err
+}
+
+// password asks for the password of the encrypted file, twice for a new one. After an interrupt
+// it does not ask again for the next server.
+func (e *env) password(ctx context.Context, fresh bool) ([]byte, error) {
+	if e.interrupted.Load() {
+		return nil, fault.New(fault.Interrupted, "interrupted")
+	}
+	password, err := e.askPassword(ctx, fresh)
+	if fault.Is(err, fault.Interrupted) {
+		e.interrupted.Store(true)
+	}
+	return []byte(password), err
+}
+
+func (e *env) askPassword(ctx context.Context, fresh bool) (string, error) {
+	if !fresh {
+		return e.askValue(ctx, "Waiting for the password of the encrypted file of secrets", true)
+	}
+	first, err := e.askValue(ctx, "New password for the encrypted file of secrets", true)
+	if err != nil {
+		return "", err
+	}
+	second, err := e.askValue(ctx, "The same again", true)
+	if err == nil && first != second {
+		err = fault.New(fault.Usage, "the two passwords differ; nothing was written").WithHint("run the command again")
+	}
+	return first, err
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// onScreen returns what a terminal shows of a text: a cleared line is gone.
+func onScreen(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		parts := strings.Split(line, clearLine)
+		lines[i] = parts[len(parts)-1]
+	}
+	return strings.Join(lines, "\n")
+}
+
+// onTerminal looks up the variables of a terminal.
+func onTerminal(name string) (string, bool) {
+	value, ok := map[string]string{"TERM": "xterm"}[name]
+	return value, ok
+}
+
+// testScreen returns the state of a verb at a terminal, and what the terminal got.
+func testScreen() (*env, *strings.Builder) {
+	var terminal strings.Builder
+	s := newScreen(&terminal)
+	return &env{stderr: s, screen: s, errTTY: true, lookup: onTerminal}, &terminal
+}
+
+// TestNothingIsShownDuringQuestions checks that the spinner and the messages wait while a
+// question is open, and what is on the terminal then and after it.
+func TestNothingIsShownDuringQuestions(t *testing.T) {
+	for name, c := range map[string]struct {
+		during       func(e *env)
+		shown, after string
+	}{
+		"a spinner":      {func(e *env) {}, "Password: ", ""},
+		"a note":         {func(e *env) { e.note("x", "npx may be installing it") }, "Password: ", "note: server \"x\": npx may be installing it\n"},
+		"a warning":      {func(e *env) { e.warn("slow", "") }, "Password: ", "warning: slow\n"},
+		"several":        {func(e *env) { e.warn("one", ""); e.warn("two", "") }, "Password: ", "warning: one\nwarning: two\n"},
+		"a short flood":  {func(e *env) { flood(e, 2) }, "Password: ", strings.Repeat("x", 2*maxHeld/4)},
+		"a long flood":   {func(e *env) { flood(e, 6) }, "Password: ", strings.Repeat("x", maxHeld) + "2 messages during the question were too long to be kept\n"},
+		"a new spinner":  {func(e *env) { w := e.spin("another"); time.Sleep(time.Minute); w.stop() }, "Password: ", ""},
+		"another prompt": {func(e *env) { e.brief() }, "Password: ", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				e, terminal := testScreen()
+				wait := e.spin("asking the servers")
+				time.Sleep(10 * time.Second)
+				if got := onScreen(terminal.String()); !strings.HasSuffix(got, " asking the servers") {
+					t.Fatalf("before the question: %q", got)
+				}
+				out, release, err := e.screen.ask(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				fmt.Fprint(out, "Password: ")
+				c.during(e)
+				time.Sleep(time.Minute)
+				if got := onScreen(terminal.String()); got != c.shown {
+					t.Errorf("during the question: %q", got)
+				}
+				fmt.Fprint(out, "\n")
+				wait.stop()
+				release()
+				if got := onScreen(terminal.String()); got != c.shown+"\n"+c.after {
+					t.Errorf("after it: %q", got)
+				}
+			})
+		})
+	}
+}
+
+func flood(e *env, n int) {
+	for range n {
+		fmt.Fprint(e.stderr, strings.Repeat("x", maxHeld/4))
+	}
+}
+
+// brief asks another question for a second. The one that is open stays.
+func (e *env) brief() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if _, _, err := e.screen.ask(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		panic(err)
+	}
+}
+
+// TestMessagesReplaceTheSpinner checks that a message begins a line of its own, and that the
+// spinner goes on below it.
+func TestMessagesReplaceTheSpinner(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, terminal := testScreen()
+		wait := e.spin("asking the servers")
+		time.Sleep(10 * time.Second)
+		e.note("x", "it is starting")
+		time.Sleep(time.Second)
+		got := onScreen(terminal.String())
+		if line, rest, _ := strings.Cut(got, "\n"); line != `note: server "x": it is starting` || !strings.HasSuffix(rest, " asking the servers") {
+			t.Errorf("shown: %q", got)
+		}
+		wait.stop()
+		if got := onScreen(terminal.String()); got != "note: server \"x\": it is starting\n" {
+			t.Errorf("after the spinner: %q", got)
+		}
+	})
+}
+
+// TestQuestionsNeedAFreeTerminal checks that no question is asked of a person who is not
+// there to answer it.
+func TestQuestionsNeedAFreeTerminal(t *testing.T) {
+	e, terminal := testScreen()
+	pipe, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pipe.Close()
+	defer w.Close()
+	e.stdin = pipe
+	for name, ask := range map[string]func() error{
+		"value":    func() error { _, err := e.askValue(t.Context(), "Name", false); return err },
+		"yes":      func() error { _, err := e.askYes(t.Context(), "Add it?"); return err },
+		"no":       func() error { _, err := e.askNo(t.Context(), "Add it?"); return err },
+		"password": func() error { _, err := e.password(t.Context(), true); return err },
+	} {
+		if err := ask(); err == nil || !strings.Contains(err.Error(), "there is no terminal") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if terminal.String() != "" {
+		t.Errorf("shown: %q", terminal)
+	}
+}
