@@ -88,8 +88,11 @@ func approvalInWords(a *policy.Approval) string {
 		return ""
 	}
 	by := "another person"
-	if a.ByClient {
+	switch {
+	case a.ByClient:
 		by = "the client"
+	case a.AtTerminal:
+		by = "another person, or by yours at the terminal of junctor call"
 	}
 	return fmt.Sprintf("by %s, waits %s, valid %s, covers the %s", by, a.Wait, a.Valid, a.Covers)
 }

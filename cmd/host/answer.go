@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"sync"
 
 	"github.com/junctor-mcp/junctor/host"
+	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/gateway"
 	"github.com/junctor-mcp/junctor/host/login"
 	"github.com/junctor-mcp/junctor/host/mcp"
@@ -45,6 +47,18 @@ func (a *terminalClient) Capabilities() []byte {
 		return []byte("{}")
 	}
 	return []byte(`{"elicitation":{"form":{},"url":{}}}`)
+}
+
+// Absent says why the person at the terminal cannot approve a call. A program that Junctor
+// started, such as a server, may have a terminal of its own and is no person.
+func (a *terminalClient) Absent() string {
+	switch {
+	case control.StartedByJunctor(os.Getpid()):
+		return "junctor started the program that runs this command"
+	case a.e.unasked:
+		return "this command asks no questions"
+	}
+	return noQuestions(a.e)
 }
 
 // Refused prints that a question of a server was declined, and why, once for each server

@@ -31,6 +31,19 @@ func (e *env) ask(ctx context.Context, question func(keys *login.Terminal) error
 	return err
 }
 
+// noQuestions says why no question can be asked at a terminal, or "".
+func noQuestions(e *env) string {
+	switch {
+	case login.CI(e.lookup):
+		return "CI is set"
+	case !isTerminal(e.stdin):
+		return "there is no terminal on standard input"
+	case !e.errTTY:
+		return "there is no terminal on standard error"
+	}
+	return ""
+}
+
 // askValue asks for a value. A secret one is not echoed.
 func (e *env) askValue(ctx context.Context, label string, secret bool) (value string, err error) {
 	err = e.ask(ctx, func(keys *login.Terminal) error {

@@ -12,7 +12,6 @@ import (
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/configedit"
 	"github.com/junctor-mcp/junctor/host/fault"
-	"github.com/junctor-mcp/junctor/host/login"
 	"github.com/junctor-mcp/junctor/host/plugin"
 	"github.com/junctor-mcp/junctor/host/trust"
 )
@@ -84,7 +83,7 @@ func (e *env) known(at config.Location) (trust.Store, *trust.Record, error) {
 }
 
 // canAsk reports whether questions can be asked at a terminal.
-func (e *env) canAsk() bool { return isTerminal(e.stdin) && e.errTTY && !login.CI(e.lookup) }
+func (e *env) canAsk() bool { return noQuestions(e) == "" }
 
 // untrusted returns the error for a configuration that is not trusted.
 func (e *env) untrusted(r *trust.Review, known *trust.Record) error {

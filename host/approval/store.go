@@ -324,6 +324,6 @@ func short(d time.Duration) string {
 }
 
 func errNowhere() error {
-	return fault.New(fault.ApprovalRequired, "this needs an approval, and a single command can ask for none here: there is no terminal, CI is set, or another person has to approve").
+	return fault.New(fault.ApprovalRequired, "this needs an approval, and a single command does not wait for one").
 		WithHint("call the tool through junctor serve; junctor approvals then shows the call")
 }

@@ -313,7 +313,7 @@ func confirmedTools(p policy.Rules, servers []*Server) policy.Rules {
 			}
 			p.Rules = append(p.Rules, policy.Rule{
 				Effect: policy.Confirms, Tightens: true, Servers: []string{s.Name}, Tools: []string{c.Glob}, At: c.At.String(),
-				Approval: policy.Approval{Valid: defaultApproval, Covers: policy.CoversCall},
+				Approval: policy.Approval{AtTerminal: true, Valid: defaultApproval, Covers: policy.CoversCall},
 			})
 		}
 	}

@@ -60,6 +60,16 @@ func beganByJunctor(c net.Conn, self int, hosts []int) (pid int, began bool, err
 	return pid, began, nil
 }
 
+// StartedByJunctor reports whether Junctor started a process, or one that it descends from. It
+// is also true where that cannot be found out.
+func StartedByJunctor(pid int) bool {
+	began, err := descendsFrom(pid, 0, nil)
+	if err == nil && !began {
+		began, err = started.IsDescendant(pid)
+	}
+	return began || err != nil
+}
+
 // checkUser returns nil if the process at the other end of a connection runs as the same
 // user or as root.
 func checkUser(c net.Conn) error {

@@ -23,7 +23,7 @@ func (p *pipeline) awaitApproval(ctx context.Context, r *request) (question []by
 	if ok, err := p.opts.Approval.Use(c); ok || err != nil {
 		return nil, err
 	}
-	if c.Terms.ByClient && !continues {
+	if r.asksPerson() && !continues {
 		answer, question, err := r.askForApproval(ctx, c.Key())
 		switch {
 		case err != nil:
@@ -40,12 +40,40 @@ func (p *pipeline) awaitApproval(ctx context.Context, r *request) (question []by
 			return nil, fault.In(r.item.Server, fault.New(fault.ApprovalDenied, "%s %q was not approved", r.item.Kind, clip(r.requested)))
 		}
 	}
+	if r.local != nil {
+		return nil, r.notAsked()
+	}
 	p.audit.note(r, audit.Approval, "", "", "asked of an operator")
 	err = p.opts.Approval.Confirm(ctx, c)
 	if fault.Is(err, fault.GatewayOverloaded) {
 		return nil, faultError(err, r.modern) // the client learns which limit it is
 	}
 	return nil, err
+}
+
+// asksPerson reports whether the person who makes the request may approve it.
+func (r *request) asksPerson() bool {
+	return r.approval.ByClient || r.approval.AtTerminal && r.local != nil
+}
+
+// notAsked returns the error of a single command whose person was not asked.
+func (r *request) notAsked() error {
+	why := r.gw.local.absent()
+	_, whole := r.approvalQuestion()
+	hint := "run the command yourself at a terminal"
+	switch {
+	case !r.asksPerson():
+		why, hint = "another person has to give it, for whom a single command does not wait", ""
+	case !whole:
+		why, hint = fmt.Sprintf("its arguments have more than %d KiB, which are too many to show", mostAsked>>10), ""
+	case why == "":
+		why = "the terminal cannot ask"
+	}
+	if hint != "" {
+		hint += ", or "
+	}
+	return fault.In(r.item.Server, fault.New(fault.ApprovalRequired, "%s %q needs an approval: %s", r.item.Kind, clip(r.requested), why).
+		WithHint("%scall it through junctor serve; junctor approvals then shows the call (%s)", hint, r.rule))
 }
 
 // approvalCall describes the request to a person.
@@ -90,7 +118,7 @@ func (r *request) askForApproval(ctx context.Context, key approval.Key) (_ appro
 	case !whole:
 		return notAsked, nil, nil // an approval must be for what is not shown
 	case r.local != nil:
-		if r.gw.local.client == nil || checkQuestion(r.gw.local.client.Capabilities(), mcp.MethodElicit, params) != nil {
+		if r.gw.local.absent() != "" || checkQuestion(r.gw.local.client.Capabilities(), mcp.MethodElicit, params) != nil {
 			return notAsked, nil, nil
 		}
 		result, _ := r.gw.local.client.Answer(ctx, "", mcp.MethodElicit, params)

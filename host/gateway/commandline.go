@@ -17,6 +17,8 @@ type LocalClient interface {
 	Capabilities() []byte
 	// Answer answers a question that the capabilities allow.
 	Answer(ctx context.Context, server, method string, params []byte) (result, rpcErr []byte)
+	// Absent says why its person cannot approve a call, or "".
+	Absent() string
 	// Refused reports a question that was declined, and why.
 	Refused(server, method, why string)
 }
@@ -26,6 +28,14 @@ type localAnswerer struct {
 	client    LocalClient // nil: there is none
 	roots     []byte      // the result of roots/list for clients without roots; nil: none
 	questions questionChecker
+}
+
+// absent says why no person of the command line can approve a call, or "".
+func (a *localAnswerer) absent() string {
+	if a.client == nil {
+		return "there is no terminal"
+	}
+	return a.client.Absent()
 }
 
 // capabilities are those of the command line, with the configured roots.
