@@ -14,8 +14,8 @@ const homeVariable = "JUNCTOR_HOME"
 const lockedHint = `chmod 600 a file with the password, and name it with password_file in the block secret_store "file", or give the client JUNCTOR_SECRETS_PASSWORD_FILE`
 
 // warnLocked warns if the Junctor that a client starts could not open the secrets of its
-// servers, because it has nobody to ask. A configuration that cannot be loaded without a
-// question is not looked at.
+// servers, because it runs without a terminal. A configuration that cannot be loaded without
+// a question is not looked at.
 func warnLocked(ctx context.Context, e *env) {
 	app := e.app
 	if app == nil {
