@@ -206,13 +206,13 @@ func TestDirectoriesOfTheUserAreShown(t *testing.T) {
 		name, value, text string
 		masked            bool
 	}{
-		{"HOME", "/home/ada-lovelace", `command = ["x", env("HOME")]`, false},
-		{"HOME", "/home/ada-lovelace", "command = [\"x\"]\n env = { A = env(\"HOME\") }", false},
-		{"XDG_CONFIG_HOME", "/home/ada-lovelace", "command = [\"x\"]\n env = { A = env(\"XDG_CONFIG_HOME\") }", false},
+		{"HOME", "/Users/ada-lovelace", `command = ["x", env("HOME")]`, false},
+		{"HOME", "/Users/ada-lovelace", "command = [\"x\"]\n env = { A = env(\"HOME\") }", false},
+		{"XDG_CONFIG_HOME", "/Users/ada-lovelace", "command = [\"x\"]\n env = { A = env(\"XDG_CONFIG_HOME\") }", false},
 		{"HOME", "s3cr3t-value-of-home", `command = ["x", env("HOME")]`, true},
-		{"MY_HOME", "/home/ada-lovelace", `command = ["x", env("MY_HOME")]`, true},
-		{"HOME_TOKEN", "/home/ada-lovelace", "command = [\"x\"]\n env = { A = env(\"HOME_TOKEN\") }", true},
-		{"HOME", "/home/ada-lovelace", "command = [\"x\"]\n env = { A = \"${env(\"HOME\")}-s3cr3t\" }", false},
+		{"MY_HOME", "/Users/ada-lovelace", `command = ["x", env("MY_HOME")]`, true},
+		{"HOME_TOKEN", "/Users/ada-lovelace", "command = [\"x\"]\n env = { A = env(\"HOME_TOKEN\") }", true},
+		{"HOME", "/Users/ada-lovelace", "command = [\"x\"]\n env = { A = \"${env(\"HOME\")}-s3cr3t\" }", false},
 	} {
 		l := newLoader(Options{Path: "junctor.hcl", Describe: fakeDescribe, Lookup: func(name string) (string, bool) { return c.value, name == c.name }})
 		l.addSource("junctor.hcl", []byte("server \"a\" {\n transport \"stdio\" {\n"+c.text+"\n }\n}\n"))
@@ -224,9 +224,9 @@ func TestDirectoriesOfTheUserAreShown(t *testing.T) {
 			t.Errorf("%s: %s", c.text, got.Conceal(text))
 		}
 	}
-	l := newLoader(Options{Path: "junctor.hcl", Describe: fakeDescribe, Lookup: func(name string) (string, bool) { return "/home/ada-lovelace", name == "HOME" }})
+	l := newLoader(Options{Path: "junctor.hcl", Describe: fakeDescribe, Lookup: func(name string) (string, bool) { return "/Users/ada-lovelace", name == "HOME" }})
 	l.addSource("junctor.hcl", []byte("server \"a\" {\n transport \"stdio\" {\n command = [\"x\", file(\"${env(\"HOME\")}/none\")]\n }\n}\n"))
-	if _, ds := l.load(t.Context()); !strings.Contains(rendered(ds), `cannot read the file "/home/ada-lovelace/none"`) {
+	if _, ds := l.load(t.Context()); !strings.Contains(rendered(ds), `cannot read the file "/Users/ada-lovelace/none"`) {
 		t.Errorf("%s", rendered(ds))
 	}
 }

@@ -21,7 +21,7 @@ func (obligingUser) Capabilities() []byte { return []byte(`{"elicitation":{}}`) 
 func (obligingUser) Answer(context.Context, string, string, []byte) (result, rpcErr []byte) {
 	return []byte(`{"action":"accept","content":{}}`), nil
 }
-func (obligingUser) Absent() string { return "" }
+func (obligingUser) Absent() string                 { return "" }
 func (obligingUser) Refused(string, string, string) {}
 
 // A countedLink asks for the memory of each message.
