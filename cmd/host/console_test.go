@@ -299,7 +299,7 @@ func TestConsoleShowsTheAuditLog(t *testing.T) {
 	next, rows, pages := "audit?item=add", 0, 0
 	for ; next != "" && pages < 5; pages++ {
 		_, _, text := load(t, browser, strings.TrimSuffix(page.String(), "servers")+next)
-		rows += strings.Count(text, `data-label="Event"`)
+		rows += strings.Count(text, `data-label="What"`)
 		if !strings.Contains(text, "steady") {
 			t.Fatal(text)
 		}
@@ -311,7 +311,7 @@ func TestConsoleShowsTheAuditLog(t *testing.T) {
 	if rows != 120 || pages != 2 {
 		t.Errorf("%d rows on %d pages", rows, pages)
 	}
-	if _, _, text := load(t, browser, strings.TrimSuffix(page.String(), "servers")+"audit?errors=1"); strings.Contains(text, "steady") {
+	if _, _, text := load(t, browser, strings.TrimSuffix(page.String(), "servers")+"audit?show=failures"); strings.Contains(text, "steady") {
 		t.Errorf("calls without errors are shown as errors:\n%s", text)
 	}
 }
