@@ -29,8 +29,8 @@ func (e *env) addVerb() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add NAME URL | NAME -- COMMAND [ARGUMENT...] | [NAME] REGISTRY-NAME[@VERSION]",
 		Short: "Add a server to the configuration",
-		Long: `Add a server block to the end of the configuration, or of a new junctor.hcl. All else in the file stays as it is, and the
-file as it was is kept beside it. A server is a URL, or a program with its arguments after --.
+		Long: `Add a server block to the end of the configuration, or of a new junctor.hcl. All else in the file stays as it is. The
+file as it was is kept in Junctor's data directory until the next change. A server is a URL, or a program with its arguments after --.
 
 A value that may be a secret is not written: keyring() stands in its place, and a note names the command that stores it.
 --env NAME without a value passes on a variable.
@@ -182,7 +182,7 @@ func (e *env) removeVerb() *cobra.Command {
 	return &cobra.Command{
 		Use: "remove NAME", Short: "Remove a server from the configuration", Args: takes("NAME"),
 		Long: `Remove a server block from the configuration. Comments and all else in the file stay as they are, and the file as it was
-is kept beside it. Secrets and logins of the server stay too: see "junctor secret remove" and "junctor logout".`,
+is kept in Junctor's data directory until the next change. Secrets and logins of the server stay too: see "junctor secret remove" and "junctor logout".`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(_ *cobra.Command, args []string) error { return e.removeServer(args[0]) },
 	}

@@ -61,7 +61,7 @@ its page. Ctrl-D cancels. Without a terminal, and under CI, such a question is d
 	}
 	cmd.Flags().DurationVar(&o.timeout, "timeout", 0, "how long the call may take, and the reading of its arguments; the server's own setting if not given")
 	cmd.Flags().StringVarP(&o.output, "output", "o", "", "write what the tool returns to this file instead: its image, sound or other bytes, or its text")
-	cmd.Flags().BoolVar(&o.full, "full", false, "print the whole result, however long")
+	cmd.Flags().BoolVar(&o.full, "full", false, "print the whole result on a terminal, however long")
 	e.rootFlag(cmd, "")
 	e.directFlags(cmd)
 	return cmd

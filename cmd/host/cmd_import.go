@@ -47,7 +47,7 @@ access control list or permission levels become a policy that never allows more.
 
 With --write, add the blocks to the end of the configuration, or to a new junctor.hcl, and store the secrets, as "junctor
 secret set" does; one whose name is taken is left to you. All else in the configuration stays as it is, and
-the file as it was is kept beside it. Servers whose name the configuration has already are left out. A bundle is unpacked
+the file as it was is kept in Junctor's data directory until the next change. Servers whose name the configuration has already are left out. A bundle is unpacked
 into Junctor's data directory.
 
 Only the file of a client in your own scope counts as yours. Of every other file, --write shows what the blocks would run,

@@ -82,7 +82,7 @@ name for it. The arguments of a prompt are texts; key:=JSON is accepted as for c
 			return e.prompt(cmd.Context(), args[0], args[1:], full)
 		},
 	}
-	cmd.Flags().BoolVar(&full, "full", false, "print all of it, however long")
+	cmd.Flags().BoolVar(&full, "full", false, "print all of it on a terminal, however long")
 	e.rootFlag(cmd, "")
 	return cmd
 }

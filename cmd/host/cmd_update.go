@@ -23,7 +23,7 @@ func (e *env) updateVerb() *cobra.Command {
 		Short: "Update servers that came from a registry",
 		Long: `Update the servers with the attribute "registry" to the latest version in the registry: the package with its version, or
 the URL. All else in their blocks stays as it is, and notes say which inputs the new version has that the old one has not.
-The file as it was is kept beside it.`,
+The file as it was is kept in Junctor's data directory until the next change.`,
 		Example:           "  junctor update\n  junctor update --check",
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, args []string) error { return e.update(cmd.Context(), args, &f, check) },

@@ -31,7 +31,7 @@ func (e *env) writeEdited(f *clientconfig.File, text []byte) (backup string, err
 	}
 	at := config.Location{Path: f.Path, Found: true}
 	before := e.trustedReview(at)
-	backup, err = f.Write(text, time.Now())
+	backup, err = writeConfig(e, f, text)
 	if err != nil {
 		return "", exportFault(err)
 	}
@@ -182,7 +182,7 @@ func (e *env) storeImported(ctx context.Context, path string, all []clientimport
 }
 
 // showAdded asks a new server for its tools and shows their names. A server that fails keeps
-// its block, and the verb succeeds. If it wants credentials, showAdded calls wantsLogin, which
+// its block, and the verb has the status of the failure. If it wants credentials, showAdded calls wantsLogin, which
 // may be nil.
 func (e *env) showAdded(ctx context.Context, path, name string, wantsLogin func() error) error {
 	app, err := e.edited(ctx, path)
@@ -201,7 +201,7 @@ func (e *env) showAdded(ctx context.Context, path, name string, wantsLogin func(
 		}
 		e.tell(err)
 		e.remark("the block stays; junctor remove %s removes it", name)
-		return nil
+		return reported(err)
 	}
 	var tools []string
 	for _, t := range app.Catalog.Snapshot().Tools {

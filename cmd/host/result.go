@@ -47,20 +47,20 @@ func (e *env) warnSize(n int) {
 	}
 }
 
-// cut shortens long text and warns about it.
+// cut shortens long text on a terminal. It warns about it everywhere.
 func (e *env) cut(text string) string {
 	about := tokencount.Estimate(len(text))
 	if about > warnTokens {
 		fmt.Fprintf(e.stderr, "warning: the result has about %d tokens\n", about)
 	}
-	if about <= cutTokens {
+	if about <= cutTokens || !e.outTTY {
 		return text
 	}
 	shown := tokencount.Bytes(cutTokens)
 	for shown > 0 && !utf8.RuneStart(text[shown]) {
 		shown--
 	}
-	return fmt.Sprintf("%s\n\n... [truncated, %d bytes total, showing first %d; --full shows all, --json all unchanged]", text[:shown], len(text), shown)
+	return fmt.Sprintf("%s\n\n... [truncated, %d bytes total, showing first %d; --full shows all, and a file or a pipe gets all]", text[:shown], len(text), shown)
 }
 
 // resultText returns the text of a result. advice is added to binary content.
