@@ -28,7 +28,7 @@ const (
 // client left, so that the client finds them next time. Some clients leave after a few
 // seconds, and a server that is installed first takes longer.
 func finishLists(e *env, app *host.App) {
-	if len(app.Catalog.Unread()) == 0 || e.dirs.Cache == "" {
+	if !app.Catalog.Pending() || e.dirs.Cache == "" {
 		return
 	}
 	var layers []string

@@ -42,6 +42,18 @@ func (c *Catalog) Unread() (names []string) {
 	return names
 }
 
+// Pending reports whether a list of tools that is not known yet is being read.
+func (c *Catalog) Pending() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for name := range c.refreshing {
+		if l := c.lists[name]; l == nil || l.empty() || l.lacks(toolKinds) {
+			return true
+		}
+	}
+	return false
+}
+
 // refreshDelay is the wait before lists from disk are compared with those of remote servers,
 // so that the first requests of a client come first.
 const refreshDelay = 500 * time.Millisecond
