@@ -61,7 +61,7 @@ At most %d calls, %d a second, %d at a time and %s in all.`, bench.MostCalls, be
 	f.IntVar(&o.concurrency, "concurrency", 1, "calls at a time")
 	f.DurationVar(&o.duration, "duration", 10*time.Second, "how long to call")
 	f.StringVar(&o.arguments, "args", "{}", "the arguments, as a JSON object")
-	f.BoolVar(&o.yes, "yes", false, "also call a tool that may change something")
+	f.BoolVarP(&o.yes, "yes", "y", false, "also call a tool that may change something")
 	e.directFlags(cmd)
 	return cmd
 }

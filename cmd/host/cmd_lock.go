@@ -39,7 +39,7 @@ junctor reload.`,
 	f := cmd.Flags()
 	f.StringArrayVar(&o.accept, "accept", nil, "accept the definition that `SERVER/TOOL` has now, all of a SERVER, or the program of plugin.NAME")
 	f.BoolVar(&o.check, "check", false, "change nothing; end with status 5 if a tool differs from the lock file")
-	f.BoolVar(&o.yes, "yes", false, "accept without a question")
+	f.BoolVarP(&o.yes, "yes", "y", false, "accept without a question")
 	cmd.MarkFlagsMutuallyExclusive("accept", "check")
 	return cmd
 }

@@ -39,7 +39,7 @@ terminal, or with --yes.`,
 	flags := cmd.Flags()
 	flags.BoolVar(&o.all, "all", false, "reload every process that serves this configuration")
 	flags.BoolVar(&o.plan, "plan", false, "show what changes for clients, and ask before the reload")
-	flags.BoolVar(&o.yes, "yes", false, "with --plan: do not ask")
+	flags.BoolVarP(&o.yes, "yes", "y", false, "with --plan: do not ask")
 	flags.BoolVar(&o.connect, "connect", false, "with --plan: connect to the servers whose lists are not known")
 	cmd.MarkFlagsMutuallyExclusive("instance", "all")
 	cmd.MarkFlagsMutuallyExclusive("plan", "all")

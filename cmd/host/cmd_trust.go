@@ -20,8 +20,9 @@ func (e *env) trustVerb() *cobra.Command {
 		Short: "Trust the configuration in a directory",
 		Long: `Show what a configuration would run, read and contact, and ask whether to trust it. A junctor.hcl that is found in
 the current directory is used only after that, because you may not have written it. When it changes, or a file
-that it includes, or a plugin's program that it names, Junctor shows what is new and asks again. The behaviour of
-the programs that the configuration runs is not covered.
+that it includes, or a plugin's program that it names, Junctor shows what is new and asks again. It does not ask about
+comments, layout, timeouts and idle times in a file of yours. The behaviour of the programs that the configuration runs
+is not covered.
 
 PATH is a configuration or its directory; the current directory if not given. Where there is no terminal, --yes trusts
 it. In CI, JUNCTOR_TRUST=PATH:SHA256 trusts one content of one configuration; --json prints both.`,
@@ -44,7 +45,7 @@ it. In CI, JUNCTOR_TRUST=PATH:SHA256 trusts one content of one configuration; --
 	f := cmd.Flags()
 	f.BoolVar(&list, "list", false, "list the configurations that are trusted")
 	f.BoolVar(&revoke, "revoke", false, "stop trusting the configuration")
-	f.BoolVar(&yes, "yes", false, "trust it without asking")
+	f.BoolVarP(&yes, "yes", "y", false, "trust it without asking")
 	cmd.MarkFlagsMutuallyExclusive("list", "revoke", "yes")
 	return cmd
 }
@@ -95,6 +96,7 @@ func (e *env) trustOne(ctx context.Context, path string, yes bool) error {
 		return e.printTrust(r, "was trusted already")
 	}
 	switch {
+	case r.SameSettings(known):
 	case yes:
 		e.showReview(r, known)
 	case e.canAsk():

@@ -105,7 +105,7 @@ func (e *env) trustedReview(at config.Location) *trust.Review {
 		return nil
 	}
 	r, _, err := e.review(at)
-	if err != nil || r == nil || !r.Trusted(known, "") {
+	if err != nil || r == nil || !r.Trusted(known, "") && !r.SameSettings(known) {
 		return nil
 	}
 	return r

@@ -59,6 +59,12 @@ func (e *env) trusted(ctx context.Context, at config.Location, may bool) (*confi
 	if r.Trusted(known, e.get(trustVariable)) {
 		return r.Content, nil, nil
 	}
+	if r.SameSettings(known) {
+		if e.completing {
+			return r.Content, nil, nil
+		}
+		return r.Content, nil, store.Put(r.Record(time.Now()))
+	}
 	if !may || !e.canAsk() {
 		return nil, diags, e.untrusted(r, known)
 	}
@@ -201,7 +207,7 @@ func (e *env) showChange(w safeWriter, r *trust.Review, known *trust.Record) {
 		fmt.Fprintf(w, "- %s\n", item)
 	}
 	if len(c.Added)+len(c.Removed) == 0 {
-		fmt.Fprint(w, "It would run, read and contact the same as before.\n")
+		fmt.Fprint(w, "It would run, read and contact the same as before. Its rules or descriptions may differ.\n")
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"io"
 	"io/fs"
 	"maps"
 	"path/filepath"
@@ -35,6 +36,7 @@ type Content struct {
 	Named bool
 
 	texts    []namedText
+	settings map[string]string  // digests of the settings in texts, by ContentFile.Name; see Settings
 	included map[string]include // the files below Root that file() reads, by absolute path
 	links    map[string]string  // targets of other symbolic links below Root that lead out of it
 	programs map[string]string  // sha256 of plugins' programs, by Plugin.Name; see Pin
@@ -98,7 +100,7 @@ func readContent(o Options, review bool) (*Content, Diagnostics) {
 	if len(l.problems) > 0 || !l.parse() || len(l.problems) > 0 {
 		return nil, l.diagnostics()
 	}
-	c := &Content{Path: path, included: map[string]include{}, links: map[string]string{}, programs: map[string]string{}}
+	c := &Content{Path: path, included: map[string]include{}, links: map[string]string{}, programs: map[string]string{}, settings: map[string]string{}}
 	root, err := canonical(dir)
 	if err != nil {
 		l.problem(problem{at: hcl.Range{Filename: path}, summary: "cannot find the directory of the configuration: " + cause(err).Error()})
@@ -107,7 +109,9 @@ func readContent(o Options, review bool) (*Content, Diagnostics) {
 	c.Root = root
 	c.lock, c.lockErr = readFile(filepath.Join(root, LockName), maxLock)
 	for _, s := range l.sources {
-		c.texts = append(c.texts, namedText{s.name, l.moduleOf(s), s.text})
+		module := l.moduleOf(s)
+		c.texts = append(c.texts, namedText{s.name, module, s.text})
+		c.keepSettings(s, module)
 		c.include(s)
 	}
 	out := outliner{loader: l, content: c}
@@ -258,16 +262,18 @@ func (c *Content) Pin(plugin, sha256 string) { c.programs[plugin] = sha256 }
 // directory.
 func (c *Content) Digest() string {
 	h := sha256.New()
-	part := func(kind, name string, text []byte) {
-		h.Write([]byte(kind + "\x00" + name + "\x00" + textDigest(text) + "\n"))
-	}
 	for _, f := range c.Files() {
 		h.Write([]byte("file\x00" + f.Name + "\x00" + f.SHA256 + "\n"))
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.programs)) {
-		part("program", name, []byte(c.programs[name]))
-	}
+	c.writePrograms(h)
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// writePrograms writes the digests of the pinned programs.
+func (c *Content) writePrograms(w io.Writer) {
+	for _, name := range slices.Sorted(maps.Keys(c.programs)) {
+		_, _ = io.WriteString(w, "program\x00"+name+"\x00"+textDigest([]byte(c.programs[name]))+"\n")
+	}
 }
 
 // A ContentFile is one file of a configuration.

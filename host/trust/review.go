@@ -131,7 +131,7 @@ func itemText(item config.Item) string {
 
 // Record returns the record to store once a person trusts the configuration.
 func (r *Review) Record(now time.Time) Record {
-	return Record{Path: r.Path, Digest: r.Digest, At: now.UTC(), Items: r.Items(), Files: r.Content.Files()}
+	return Record{Path: r.Path, Digest: r.Digest, At: now.UTC(), Items: r.Items(), Files: r.Content.Files(), Settings: r.Content.Settings()}
 }
 
 // Trusted reports whether the digest is that of a record, or of the PATH:SHA256 pairs
@@ -150,6 +150,13 @@ func (r *Review) Trusted(known *Record, environment string) bool {
 		}
 	}
 	return false
+}
+
+// SameSettings reports whether nothing differs from a record but comments, layout and how long
+// servers may take. A person who trusted the one need not be asked about the other: a file that
+// another user could have changed is not read at all.
+func (r *Review) SameSettings(known *Record) bool {
+	return known != nil && known.Settings != "" && known.Settings == r.Content.Settings()
 }
 
 // cutLast is strings.Cut at the last separator.

@@ -33,6 +33,8 @@ type Record struct {
 	At     time.Time            `json:"at"`
 	Items  []string             `json:"items"` // of Review.Items
 	Files  []config.ContentFile `json:"files"`
+	// Settings is that of config.Content; empty in a record of an older version.
+	Settings string `json:"settings,omitempty"`
 }
 
 // A Store keeps one record for each configuration, in files of a directory that only
