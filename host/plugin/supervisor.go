@@ -19,13 +19,14 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/sdk/process"
 	"github.com/junctor-mcp/junctor/sdk/sandbox"
+	"github.com/junctor-mcp/junctor/sdk/stdio"
 )
 
 // inherited lists the host's environment variables that every plugin receives.
 var inherited = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "TMP", "TEMP",
 	"USERPROFILE", "APPDATA", "LOCALAPPDATA", "PATHEXT", "SYSTEMROOT", "COMSPEC",
-	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR",
+	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
 }
 
 // Options configure a supervisor.
@@ -320,7 +321,7 @@ func (s *Supervisor) Stop(grace time.Duration) {
 func (s *Supervisor) environment(names []string) []string {
 	var env []string
 	seen := map[string]bool{process.RunVariable: true}
-	for _, name := range append(slices.Clone(inherited), names...) {
+	for _, name := range slices.Concat(inherited, stdio.CertificateVariables, names) {
 		if v, ok := s.opts.Lookup(name); ok && !seen[name] {
 			seen[name] = true
 			env = append(env, name+"="+v)

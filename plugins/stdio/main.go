@@ -18,7 +18,7 @@ type settings struct {
 	Command []string          `hcl:"command" doc:"The program and its first arguments. A name is searched in PATH; a relative path is relative to cwd."`
 	Args    []string          `hcl:"args,optional" doc:"Further arguments, added to those in command."`
 	Env     map[string]string `hcl:"env,optional" doc:"Environment variables for the server." sensitive:"true"`
-	PassEnv []string          `hcl:"pass_env,optional" doc:"Names of variables of junctor's environment that the server gets, if they are set. The server always gets PATH, HOME, the locale and similar variables." format:"env_names"`
+	PassEnv []string          `hcl:"pass_env,optional" doc:"Names of variables of junctor's environment that the server gets, if they are set. The server always gets PATH, HOME, the locale and similar variables, and those that name certificates, such as SSL_CERT_FILE." format:"env_names"`
 	Cwd     string            `hcl:"cwd" doc:"The server's working directory. A relative path is relative to the configuration file's directory, which is the default." default:""`
 }
 
@@ -36,7 +36,7 @@ func open(_ context.Context, server *sdk.Server, s *settings) (sdk.Conn, error) 
 	}
 	dir = filepath.Clean(dir) // ".." behind a link means what the path says, as everywhere in a configuration
 	return stdio.Start(stdio.Options{
-		Command: append(append([]string(nil), s.Command...), s.Args...), Env: stdio.Environ(server.Env, s.Env),
+		Command: append(append([]string(nil), s.Command...), s.Args...), Env: stdio.Environ(append(stdio.Certificates(), server.Env...), s.Env),
 		Dir: dir, MaxMessage: server.MaxMessage, Log: server.Log,
 	})
 }

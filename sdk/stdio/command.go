@@ -23,6 +23,23 @@ var inherited = []string{
 	"TMPDIR", "TMP", "TEMP", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "PATHEXT", "SYSTEMROOT", "COMSPEC",
 }
 
+// CertificateVariables name files and directories with the certificates of authorities that
+// programs trust: OpenSSL and uv, Node, Python's requests, curl, and git. In a network whose
+// proxy replaces certificates nothing can be downloaded without them.
+var CertificateVariables = []string{
+	"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO",
+}
+
+// Certificates returns the [CertificateVariables] of this process that are set, as NAME=value.
+func Certificates() (env []string) {
+	for _, name := range CertificateVariables {
+		if v := os.Getenv(name); v != "" {
+			env = append(env, name+"="+v)
+		}
+	}
+	return env
+}
+
 // Environ returns a server's environment, sorted: the inherited variables of
 // this process, then passed (NAME=value), then set. Later values replace
 // earlier ones.

@@ -122,6 +122,15 @@ func TestEnviron(t *testing.T) {
 		t.Errorf("%q", env)
 	}
 
+	for _, name := range CertificateVariables {
+		t.Setenv(name, "")
+	}
+	t.Setenv("NODE_EXTRA_CA_CERTS", "/etc/ca.pem")
+	t.Setenv("GIT_SSL_CAINFO", "/etc/git.pem")
+	if got := Certificates(); !slices.Equal(got, []string{"NODE_EXTRA_CA_CERTS=/etc/ca.pem", "GIT_SSL_CAINFO=/etc/git.pem"}) {
+		t.Errorf("certificates %q", got)
+	}
+
 	o := shell(`env >&2; ls /proc/self/fd >&2; echo done >&2; exec cat`)
 	o.Env = env
 	c := start(t, o)

@@ -3,6 +3,7 @@ package stdio
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -37,15 +38,26 @@ var unreachable = regexp.MustCompile(`npm (?:error|ERR!) code (?:ENOTFOUND|EAI_A
 	`|(?i:failed to fetch: .?https?://\S+)` +
 	`|(?i:failed to establish a new connection|temporary failure in name resolution|NewConnectionError)`)
 
+// wrongCertificate matches the messages of npm, uv, pip, Node and curl about a certificate whose
+// authority they do not know.
+var wrongCertificate = regexp.MustCompile(`UNABLE_TO_GET_ISSUER_CERT|UNABLE_TO_VERIFY_LEAF_SIGNATURE|SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT` +
+	`|(?i:invalid peer certificate|certificate verify failed|unable to get local issuer certificate|self[- ]signed certificate)`)
+
 // registryHint returns a hint for a server whose package could not be
 // downloaded.
 func registryHint(lines []string) string {
+	if slices.ContainsFunc(lines, wrongCertificate.MatchString) {
+		return "a certificate is not trusted, as behind a proxy that replaces certificates: set SSL_CERT_FILE, for Node NODE_EXTRA_CA_CERTS, " +
+			"to a file with the certificate of the proxy's authority, where junctor starts or in env of the transport"
+	}
 	for _, line := range lines {
 		switch {
 		case unreachable.MatchString(line):
 			return "its package could not be downloaded: check the network and the registry; behind a proxy, pass_env = [\"HTTP_PROXY\", \"HTTPS_PROXY\", \"NO_PROXY\"] lets the server know of it"
 		case strings.Contains(line, "npm error code E404"), strings.Contains(line, "npm ERR! code E404"):
 			return "the registry has no package of this name, or none that this user may see"
+		case strings.Contains(line, "npm error code ETARGET"), strings.Contains(line, "npm ERR! code ETARGET"):
+			return "the registry has the package, but not this version: write another one behind the @, or none"
 		}
 	}
 	return ""
