@@ -73,6 +73,7 @@ func newEnv() *env {
 		outTTY: isTerminal(os.Stdout), errTTY: isTerminal(os.Stderr),
 	}
 	e.log = hclog.NewNullLogger()
+	terminal.colours = coloured(e, e.errTTY)
 	return e
 }
 
@@ -233,7 +234,16 @@ func (e *env) begin(cmd *cobra.Command) error {
 }
 
 const beginning = `
-Junctor has no configuration yet. Write junctor.hcl in this directory:
+Junctor has no configuration yet. There are three ways to begin:
+
+  junctor add NAME -- COMMAND      add a server: a program, a URL, or a name of the registry
+  junctor add fs -- npx -y @modelcontextprotocol/server-filesystem .
+  junctor search WORD              find servers in the registry
+
+  junctor init                     take over the servers of Claude, Cursor, VS Code and other clients
+  junctor import CLIENT            show what that would be for one client
+
+  Or write junctor.hcl in this directory:
 
   server "files" {
     transport "stdio" {
@@ -243,10 +253,10 @@ Junctor has no configuration yet. Write junctor.hcl in this directory:
 
 Then:
 
-  junctor validate         check it
-  junctor tools            see what the server offers
-  junctor call TOOL k=v    use it
-  junctor serve            offer everything to an MCP client, on standard input and output
+  junctor validate                 check it
+  junctor tools                    see what the servers offer
+  junctor call TOOL k=v            use it
+  junctor export CLIENT --write    give it all to a client
 
 junctor help lists all verbs.
 `

@@ -165,7 +165,7 @@ func Find(explicit string, lookup func(string) (string, bool)) (Location, error)
 		return Location{Path: own, Own: true}, nil
 	}
 	return Location{}, fault.New(fault.ConfigMissing, "no configuration found; looked at %s", strings.Join(places, " and ")).
-		WithHint("write junctor.hcl, or name a file or directory with --config or JUNCTOR_CONFIG")
+		WithHint("run `junctor add NAME -- COMMAND` to add a server, `junctor init` to take over those of your clients, or write junctor.hcl; --config and JUNCTOR_CONFIG name a file or directory elsewhere")
 }
 
 // named returns the location of a path that the user named. why says how.
