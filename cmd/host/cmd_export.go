@@ -148,7 +148,11 @@ func (e *env) install(x exportOptions, c *clientconfig.Client, t clientconfig.Ta
 		return nil
 	}
 	if x.dryRun {
-		_, err := io.WriteString(e.stdout, safe(string(changes(f, text))))
+		shown := safe(string(changes(f, text)))
+		if coloured(e, e.outTTY) {
+			shown = paintDiff(shown)
+		}
+		_, err := io.WriteString(e.stdout, shown)
 		return err
 	}
 	backup, err := f.Write(text, time.Now())

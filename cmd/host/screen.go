@@ -13,8 +13,9 @@ import (
 // question is open. Messages that come meanwhile follow it. As a writer a screen takes
 // messages. Without a terminal it only passes them on.
 type screen struct {
-	out  io.Writer
-	turn chan struct{} // holds one token; its holder asks
+	out     io.Writer
+	colours bool          // paint the first words of messages
+	turn    chan struct{} // holds one token; its holder asks
 
 	mu       sync.Mutex
 	spinning bool         // guarded by mu; the last line shows the spinner
@@ -47,7 +48,16 @@ func (s *screen) Write(b []byte) (int, error) {
 		return s.held.Write(b)
 	}
 	s.clear()
-	return s.out.Write(b)
+	s.print(b)
+	return len(b), nil
+}
+
+// print writes messages. The caller holds mu.
+func (s *screen) print(b []byte) {
+	if s.colours {
+		b = paintMessages(b)
+	}
+	_, _ = s.out.Write(b)
 }
 
 // clear removes the spinner. The caller holds mu.
@@ -94,7 +104,7 @@ func (s *screen) ask(ctx context.Context) (question io.Writer, release func(), e
 func (s *screen) answered() {
 	s.mu.Lock()
 	s.open = false
-	_, _ = s.held.WriteTo(s.out)
+	s.print(s.held.Bytes())
 	s.held = bytes.Buffer{}
 	if s.dropped > 0 {
 		_, _ = fmt.Fprintf(s.out, "%d messages during the question were too long to be kept\n", s.dropped)

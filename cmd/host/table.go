@@ -48,14 +48,20 @@ func (e *env) table(header []string, rows [][]string) {
 		left -= w + columnGap
 	}
 	var b strings.Builder
-	for _, row := range append([][]string{header}, rows...) {
+	paints := coloured(e, e.outTTY)
+	for at, row := range append([][]string{header}, rows...) {
 		for i, cell := range row {
 			if i == last {
 				b.WriteString(oneLine(cell, max(left, narrowest/2)))
 				break
 			}
 			cell = oneCell(cell)
-			b.WriteString(cell + strings.Repeat(" ", widths[i]-ansi.StringWidth(cell)+columnGap))
+			if shown := cell; paints && at > 0 && stateColumns[header[i]] {
+				b.WriteString(paint(shown, stateColours[shown]))
+			} else {
+				b.WriteString(shown)
+			}
+			b.WriteString(strings.Repeat(" ", widths[i]-ansi.StringWidth(cell)+columnGap))
 		}
 		b.WriteString("\n")
 	}
