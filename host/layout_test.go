@@ -55,7 +55,7 @@ var allowed = map[string]string{
 	"host/managed":               "host/condition",
 	"host/condition":             "host/authn host/lazyregexp host/mcp",
 	"host/policy":                "host/authn host/classify host/condition host/fault",
-	"host/plugin":                "host/cache host/fault host/limit host/ownership host/truncate sdk sdk/process sdk/sandbox sdk/wire host/outcome host/tracing",
+	"host/plugin":                "host/cache host/fault host/limit host/ownership host/truncate sdk sdk/process sdk/sandbox sdk/stdio sdk/wire host/outcome host/tracing",
 	"host/upstream":              "host/authn host/fault host/limit host/mcp host/sendqueue host/policy host/outcome host/tracing host/truncate",
 	"host/tokencount":            "",
 	"host/catalog":               "host/cache host/classify host/fault host/mcp host/schema host/shape host/suggest host/tokencount host/upstream host/truncate host/lazyregexp host/visible",
