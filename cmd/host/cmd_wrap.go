@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -138,7 +137,7 @@ func (e *env) wrap(ctx context.Context, w wrapOptions, command []string) error {
 	if err != nil {
 		return err
 	}
-	if w.write && len(p.Tools) > 0 {
+	if w.write && len(p.Tools) > 0 && p.Failure == "" {
 		err = e.writeWrapped(server.Name, text)
 	} else {
 		_, err = e.stdout.Write(text)
@@ -154,7 +153,8 @@ func (e *env) wrap(ctx context.Context, w wrapOptions, command []string) error {
 			WithHint("write tool blocks by hand; docs/wrapping-clis.md shows how")
 	}
 	if p.Failure != "" {
-		e.warn(p.Failure, fmt.Sprintf("the block comes from its manual page; if %s --help works in your terminal, --env or --pass-env is missing", command[0]))
+		return fault.New(fault.UpstreamUnsupported, "%s", p.Failure).
+			WithHint("run %s --help yourself; what it needs of the environment goes into --env or --pass-env", command[0])
 	}
 	return triedError(p.Name, failed)
 }

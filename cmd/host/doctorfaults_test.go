@@ -48,7 +48,7 @@ func faultsOfFiles() []plantedFault {
 		{"changed configuration", func(s *sickbed) {
 			s.setenv("JUNCTOR_CONFIG=")
 			s.trust()
-			s.configure(healthy + "# more\n")
+			s.configure(healthy + "server \"more\" {\n  transport \"stdio\" {\n    command = [\"more\"]\n  }\n}\n")
 		}, "trust", doctor.Error, `has changed since it was trusted`, "`junctor trust`", false},
 		{"trusted configuration that is gone", func(s *sickbed) {
 			s.write("other/junctor.hcl", healthy, 0o600)

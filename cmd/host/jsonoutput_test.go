@@ -32,6 +32,7 @@ var otherWriters = map[string]string{
 	"table.go io.WriteString":               "each cell passes through safe",
 	"cmd_export.go io.WriteString":          "passes through safe",
 	"cmd_top.go stdout.Write":               "passes through safe",
+	"colour.go stdout.Write":                "passes through safe",
 	"cmd_export.go stdout.Write":            "the user's own settings, in the client's format",
 	"cmd_fmt.go stdout.Write":               "the user's own file",
 	"cmd_import.go stdout.Write":            "HCL of the importer",

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -23,6 +24,8 @@ type fixture struct {
 	*Catalog
 	servers map[string]*conversation.Server
 
+	capabilities string // of the client; empty: none
+
 	mu     sync.Mutex
 	told   []string // guarded by mu; changed lists, one entry per report
 	closed []func()
@@ -32,7 +35,7 @@ type fixture struct {
 
 var _ upstream.Peer = (*fixture)(nil)
 
-func (s *fixture) Capabilities() []byte { return []byte("{}") }
+func (s *fixture) Capabilities() []byte { return []byte(cmp.Or(s.capabilities, "{}")) }
 func (s *fixture) ServerRequest(context.Context, *upstream.Upstream, any, string, []byte) (result, rpcError []byte) {
 	return []byte("{}"), nil
 }

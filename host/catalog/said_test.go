@@ -33,9 +33,11 @@ func TestListsOfOtherCapabilities(t *testing.T) {
 		s.Ensure(t.Context())
 	})
 	inBubble(t, func(t *testing.T) { // a client with roots, for the first time
+		time.Sleep(time.Hour) // the clock of each bubble begins at the same time
 		server := slow(`{"name":"x"}`, `{"name":"for_roots"}`)
 		s := newFixture(dir, server)
 		defer s.close()
+		s.capabilities = roots
 		s.Offer([]byte(roots))
 		if took := await(s); took > 0 || toolsOf(s.Snapshot()) != "a__x=a/x" {
 			t.Errorf("%s after %s", toolsOf(s.Snapshot()), took)
@@ -46,9 +48,11 @@ func TestListsOfOtherCapabilities(t *testing.T) {
 		}
 	})
 	inBubble(t, func(t *testing.T) { // the same again: nothing is started
+		time.Sleep(2 * time.Hour)
 		server := slow()
 		s := newFixture(dir, server)
 		defer s.close()
+		s.capabilities = roots
 		s.Offer([]byte(roots))
 		await(s)
 		time.Sleep(time.Minute)
@@ -57,6 +61,7 @@ func TestListsOfOtherCapabilities(t *testing.T) {
 		}
 	})
 	inBubble(t, func(t *testing.T) { // the command line has lists of its own
+		time.Sleep(3 * time.Hour)
 		server := slow()
 		s := newFixture(dir, server)
 		defer s.close()
