@@ -45,7 +45,7 @@ type ConsoleOptions struct {
 	// Records are the newest records of the log, for its page; nil: it shows none.
 	Records *logbuffer.Buffer
 	// Reload reads the configuration again, as [control.Process] does; nil: the console cannot.
-	// by says who asks for it.
+	// by names the person or program that asks.
 	Reload func(ctx context.Context, by string) (*control.Reloaded, *control.Failure)
 }
 

@@ -192,7 +192,7 @@ func recordText(r *logbuffer.Record) string {
 	}
 	b.WriteString(flat(r.Message))
 	for _, name := range r.Names() {
-		switch text := fieldText(r.Fields[name]); {
+		switch text := logbuffer.Text(r.Fields[name]); {
 		case text == "": // it does not apply
 		case strings.Contains(text, "\n"):
 			below.WriteString("\n  " + flat(name) + ":\n" + indent(strings.TrimRight(text, "\n")))
@@ -201,21 +201,6 @@ func recordText(r *logbuffer.Record) string {
 		}
 	}
 	return b.String() + below.String()
-}
-
-// fieldText returns the value of a field as text.
-func fieldText(v any) string {
-	switch v := v.(type) {
-	case string:
-		return v
-	case nil:
-		return "null"
-	}
-	text, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Sprint(v)
-	}
-	return string(text)
 }
 
 // quotedIfNeeded quotes a text with spaces or quotation marks, unless it is JSON: a list, or

@@ -92,7 +92,7 @@ exit status is 1 when a block asks for something that is gone.`,
 	f.BoolVar(&w.try, "try", false, "run each tool that only reads once, and say which fail")
 	f.BoolVar(&w.write, "write", false, "add the block to the configuration")
 	f.IntVar(&w.depth, "depth", 3, "how many words a command may have")
-	f.IntVar(&w.common, "common", commonUnset, "how many options a tool has at most, the most common ones; 0 is all, -1 20, or more for a program's only tool")
+	f.IntVar(&w.common, "common", commonUnset, "how many options a tool has at most, the most common ones; 0 is all. -1 is what discovery offers: 20, or more for a program's only tool")
 	f.StringVar(&w.describe, "describe", "brief", `how much the descriptions say: "brief" or "full"`)
 	f.BoolVar(&w.check, "check", false, "compare the tool blocks of the configuration with their programs")
 	return cmd

@@ -114,8 +114,7 @@ func TestMessagesReplaceTheSpinner(t *testing.T) {
 	})
 }
 
-// TestQuestionsNeedAFreeTerminal checks that no question is asked of a person who is not
-// there to answer it.
+// TestQuestionsNeedAFreeTerminal checks that Junctor asks only at a terminal that is free.
 func TestQuestionsNeedAFreeTerminal(t *testing.T) {
 	e, terminal := testScreen()
 	pipe, w, err := os.Pipe()

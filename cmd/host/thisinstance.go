@@ -100,7 +100,7 @@ func (s *thisInstance) Reload(ctx context.Context) (*control.Reloaded, *control.
 	return s.reloadBy(ctx, localOperator)
 }
 
-// reloadBy is Reload with the name of the one who asks for it.
+// reloadBy is Reload for a person or program called by.
 func (s *thisInstance) reloadBy(ctx context.Context, by string) (*control.Reloaded, *control.Failure) {
 	changed, diags, err := s.reload(ctx, by)
 	var text strings.Builder

@@ -47,6 +47,7 @@ func (c *Catalog) SetServers(servers []*Server) {
 			} else if l := c.lists[s.Name]; l != nil { // those of the server before, until it has answered
 				lists[s.Name] = l.unparsed()
 				lists[s.Name].fresh = false
+				lists[s.Name].said = Said{} // another server may be behind the name
 			}
 		}
 	}

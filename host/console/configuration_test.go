@@ -41,8 +41,8 @@ func TestReloadShowsItsOutcome(t *testing.T) {
 	}
 }
 
-// TestReloadThatRemovesTheAdminShowsNothing: a person who is no admin after the
-// reload does not see the configuration.
+// TestReloadThatRemovesTheAdminShowsNothing: the admin whom a reload removes does not
+// see the configuration.
 func TestReloadThatRemovesTheAdminShowsNothing(t *testing.T) {
 	s := newSite(t, newFake(), nil)
 	alice := s.browser(t).signIn("token-of-alice")

@@ -2,8 +2,6 @@ package console
 
 import (
 	"cmp"
-	"encoding/json"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -81,7 +79,7 @@ func recordHas(r *logbuffer.Record, words []string) bool {
 	var b strings.Builder
 	b.WriteString(r.Message + "\n" + r.Server + "\n" + r.Plugin)
 	for _, name := range r.Names() {
-		b.WriteString("\n" + name + "=" + fieldText(r.Fields[name]))
+		b.WriteString("\n" + name + "=" + logbuffer.Text(r.Fields[name]))
 	}
 	text := strings.ToLower(hideLinks(b.String()))
 	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
@@ -95,7 +93,7 @@ func rowOf(r *logbuffer.Record, left *int) logRow {
 	row := logRow{Time: r.Time, Level: logLevels[severity(r.Level)], About: cmp.Or(r.Server, r.Plugin), Message: hideLinks(r.Message)}
 	all, long := []Detail{{"Message", row.Message}}, isLong(row.Message)
 	for _, name := range r.Names() {
-		d := Detail{name, hideLinks(fieldText(r.Fields[name]))}
+		d := Detail{name, hideLinks(logbuffer.Text(r.Fields[name]))}
 		if d.Value == "" { // it does not apply
 			continue
 		}
@@ -117,19 +115,4 @@ func rowOf(r *logbuffer.Record, left *int) logRow {
 // isLong reports whether a line does not show all of a text.
 func isLong(text string) bool {
 	return len(text) > maxLine || strings.ContainsRune(strings.TrimRight(text, "\n"), '\n')
-}
-
-// fieldText returns the value of a field of a record as text.
-func fieldText(v any) string {
-	switch v := v.(type) {
-	case string:
-		return v
-	case nil:
-		return "null"
-	}
-	text, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Sprint(v)
-	}
-	return string(text)
 }

@@ -192,7 +192,7 @@ type Configuration interface {
 	Configured() Configured
 	// Settings returns the settings of a server, without secrets.
 	Settings(server string) []Setting
-	// Reload reads the configuration again. by says who asks for it. Both results are nil if
+	// Reload reads the configuration again. by names the person or program that asks. Both results are nil if
 	// the reload takes longer than ReloadTime: it goes on then.
 	Reload(ctx context.Context, by string) (*control.Reloaded, *control.Failure)
 }

@@ -130,7 +130,7 @@ func (f *toolField) value() (value json.RawMessage, message string) {
 // reports whether the arguments may be sent: a problem that is at none of the fields is left
 // to the gateway, which says it, too.
 func (f *toolForm) check(t *catalog.Tool, args []byte) bool {
-	s, err := schema.Compile(t.Input)
+	s, err := schema.CompileArguments(t.Input)
 	if err != nil {
 		return true
 	}

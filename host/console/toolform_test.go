@@ -92,6 +92,15 @@ func TestFormSendsArguments(t *testing.T) {
 	}
 }
 
+// TestFormLeavesOutDefaults: a required argument with a default may be left empty, as in a call.
+func TestFormLeavesOutDefaults(t *testing.T) {
+	s, b := newForm(t, `{"type":"object","properties":{"name":{"type":"string"},"scale":{"type":"string","default":"css"}},"required":["name","scale"]}`)
+	_, text := b.post("tool", "tool", "files__read", "fields", formOf(s.tools[0]).Digest, "arg0", "x", "arg1", "")
+	if did := s.done(); len(did) == 0 || did[len(did)-1] != `call files__read {"name":"x"} as alice at 127.0.0.1` {
+		t.Errorf("%q\n%s", did, text)
+	}
+}
+
 // TestFormRefusesWrongTexts: each message is beside its field and in the list above, nothing
 // is called, and the texts stay.
 func TestFormRefusesWrongTexts(t *testing.T) {

@@ -98,7 +98,7 @@ func (p *parser) required(n int) {
 	need := map[string]int{}
 	for _, call := range p.calls {
 		for _, o := range call.options {
-			if o.Required && !help(o.Names) {
+			if o.Required && !printsText(o.Names) {
 				need[p.table.canonical(o.Names[0])]++
 			}
 		}
@@ -113,8 +113,8 @@ func (p *parser) required(n int) {
 	}
 }
 
-// help reports whether an option only prints a text about the program.
-func help(names []string) bool {
+// printsText reports whether an option only prints a text about the program.
+func printsText(names []string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return n == "-h" || n == "--help" || n == "-help" || n == "--version" })
 }
 

@@ -284,7 +284,8 @@ func (p *parser) addCommands(all []*listedCommand) {
 }
 
 // listedArguments returns the arguments that a list shows behind the name of a
-// command: "merge [options] <dir1> <dir2>".
+// command: "merge [options] <dir1> <dir2>". group is true if the second word of the entry
+// belongs to the path of the command.
 func (p *parser) listedArguments(c *listedCommand, group bool) []model.Positional {
 	rest := c.usage
 	for i, w := range c.words {

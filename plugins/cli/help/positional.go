@@ -46,7 +46,7 @@ func (p *parser) placePositionals() {
 // long reports whether the program has long options. Such a program takes options and
 // arguments in any order.
 func (p *parser) long() bool {
-	return slices.ContainsFunc(p.table.options, func(o *model.Option) bool { return strings.HasPrefix(o.Names[0], "--") && !help(o.Names) })
+	return slices.ContainsFunc(p.table.options, func(o *model.Option) bool { return strings.HasPrefix(o.Names[0], "--") && !printsText(o.Names) })
 }
 
 // replaced reports whether an option replaces an argument: with "-e PATTERNS",

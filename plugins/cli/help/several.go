@@ -76,7 +76,7 @@ func (n node) plainWords() int {
 	return all
 }
 
-var inANumber = regexp.MustCompile(`^([a-z]+[_-]?)([1-9])((?:\.[a-z]+)?)$`)
+var numberedForm = regexp.MustCompile(`^([a-z]+[_-]?)([1-9])((?:\.[a-z]+)?)$`)
 
 // numberedNames makes one argument of a row of names with numbers whose last one
 // is repeated: "file1 file2 ...".
@@ -104,7 +104,7 @@ func (c *call) numberedNames() {
 // numberedName splits "file2.csv" into "file", ".csv" and 2. The number of a
 // name without one is 0.
 func numberedName(name string) (stem, ending string, n int) {
-	if m := inANumber.FindStringSubmatch(name); m != nil {
+	if m := numberedForm.FindStringSubmatch(name); m != nil {
 		return m[1], m[3], int(m[2][0] - '0')
 	}
 	if at := strings.IndexByte(name, '.'); at > 0 {
@@ -137,7 +137,7 @@ var prepositions = []string{"of", "to", "for", "in", "from", "with", "on"}
 
 // phrase reads a group that says in words what there may be.
 func (w *walker) phrase(n node, at place) bool {
-	if n.open != '[' && n.open != '<' || len(n.alts) != 1 || len(n.alts[0]) < 4 {
+	if n.open != '[' || len(n.alts) != 1 || len(n.alts[0]) < 4 {
 		return false
 	}
 	name, found := "", false

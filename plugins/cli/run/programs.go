@@ -109,8 +109,8 @@ func (r *argumentReader) dashed(a placed, check bool) {
 	}
 }
 
-// cluster reads options of one letter in one element, and returns that which takes the rest of
-// it. ok is false if the table does not have one of them.
+// cluster reads options of one letter in one element, and returns the option to which the
+// rest of the element belongs. ok is false if the table does not have one of them.
 func (r *argumentReader) cluster(text string) (option, rest string, ok bool) {
 	if text[1] == '-' {
 		return "", "", false

@@ -57,7 +57,7 @@ func (t *Tool) unoffered() string {
 	if len(names) == 0 {
 		return ""
 	}
-	return " Left out as dangerous by their names: " + strings.Join(names, " ") + "."
+	return " Left out as dangerous by their names, unless the setting dangerous has them: " + strings.Join(names, " ") + "."
 }
 
 // exclusive returns a sentence for each set of conflicting parameters.
