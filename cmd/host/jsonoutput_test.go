@@ -24,7 +24,6 @@ var otherWriters = map[string]string{
 	"exports.go json.MarshalIndent":         "a file of Junctor's own",
 	"thisinstance.go json.Marshal":          "printed by the process that asked",
 	"cmd_wrap.go json.Marshal":              "printed by printJSON, or as HCL",
-	"cmd_logs.go json.Marshal":              "passes through safe",
 	"printdifference.go json.MarshalIndent": "passes through safe",
 	"result.go fmt.Fprintln":                "passes through safe",
 	"cmd_plugin.go fmt.Fprintln":            "readableLog passes it through safe",
