@@ -36,7 +36,7 @@ var (
 	}
 	npmClients = &kit{
 		name: "clients", origin: "npm", needs: []string{"node", "npm"}, install: npmInstall,
-		sources: []string{"clients/package.json", "clients/package-lock.json", "clients/client.mjs", "clients/odd.mjs", "clients/report.mjs", "clients/sessions.mjs"},
+		sources: []string{"clients/package.json", "clients/package-lock.json", "clients/client.mjs", "clients/odd.mjs", "clients/recorded.mjs", "clients/report.mjs", "clients/sessions.mjs"},
 	}
 	npmWeb = &kit{
 		name: "web", origin: "npm", needs: []string{"node", "npm"}, install: npmInstall,

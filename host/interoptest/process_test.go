@@ -104,11 +104,18 @@ func running(variable, value string) []string {
 // sets.
 func marked(pid int) []string { return running("JUNCTOR_RUN_ID", strconv.Itoa(pid)+".") }
 
-// expectNoProcesses checks that no process of an ended junctor is running. It ends the process
-// that reads lists after the client has left, which waits for servers as long as it may.
+// expectNoProcesses checks that no process of an ended junctor is running, but for the one
+// that reads lists after its client has left, which it ends.
 func (g *gateway) expectNoProcesses() {
 	g.t.Helper()
-	for _, p := range g.site.running() {
+	expectNone(g.t, func() []string { return append(marked(g.cmd.Process.Pid), g.site.endReaders()...) })
+}
+
+// endReaders ends the processes that read lists after their client has left, which wait for
+// servers as long as they may, and returns the processes of the workspace.
+func (s *workspace) endReaders() []string {
+	all := s.running()
+	for _, p := range all {
 		pid, words, _ := strings.Cut(p, " ")
 		n, err := strconv.Atoi(pid)
 		if err != nil || !strings.Contains(words, " finish-lists ") {
@@ -118,7 +125,7 @@ func (g *gateway) expectNoProcesses() {
 			_ = p.Signal(syscall.SIGTERM)
 		}
 	}
-	expectNone(g.t, func() []string { return append(marked(g.cmd.Process.Pid), g.site.running()...) })
+	return all
 }
 
 // running returns the processes of the workspace.
