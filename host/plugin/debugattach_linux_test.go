@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -86,6 +87,14 @@ func TestAttach(t *testing.T) {
 	if _, err := os.Stat(filepath.Dir(socket)); !os.IsNotExist(err) {
 		t.Errorf("its directory still exists: %v", err)
 	}
+	// A stream can end shortly before its connection, and until then the plugin is taken for a running one.
+	eventually(t, "the end of the connection", func() error {
+		_, err := h.Open(h.soon(), h.request("", "", ""))
+		if f := new(fault.Error); errors.As(err, &f) && f.Code == fault.PluginExited {
+			return err
+		}
+		return nil
+	})
 	h.mustNotOpen(h.request("", "", ""), fault.PluginNotAllowed, "no such file", "run the plugin with the argument attach")
 }
 
