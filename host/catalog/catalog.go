@@ -385,11 +385,21 @@ func (c *Catalog) publish(s *Server, l *lists) {
 	}
 	lists := maps.Clone(c.lists) // c.lists stays unchanged if build panics
 	lists[s.Name] = l
-	c.snapshot.Store(build(c.servers, lists))
+	c.show(build(c.servers, lists), kinds)
 	c.lists = lists
+}
+
+// show makes a snapshot the current one, in which lists of some kinds differ from those in the
+// one before, and reports them soon. The caller holds mu.
+func (c *Catalog) show(s *Snapshot, differ []upstream.ListKind) {
+	s.versions = maps.Clone(c.snapshot.Load().versions)
+	for _, k := range differ {
+		s.versions[k]++
+	}
+	c.snapshot.Store(s)
 	close(c.published)
 	c.published = make(chan struct{})
-	c.scheduleNotify(kinds)
+	c.scheduleNotify(differ)
 }
 
 // notifyDelay is the wait for further changes before they are reported. Servers that

@@ -207,10 +207,7 @@ func (c *Catalog) republish(server string) {
 	before := c.snapshot.Load()
 	c.lists[server] = l.unparsed()
 	after := build(c.servers, c.lists)
-	c.snapshot.Store(after)
-	close(c.published)
-	c.published = make(chan struct{})
-	c.scheduleNotify(after.changes(before))
+	c.show(after, after.changes(before))
 }
 
 // preliminary reports whether definitions in a list may change without a change of the server: a

@@ -58,12 +58,11 @@ func (c *Catalog) SetServers(servers []*Server) {
 	}
 	after := build(servers, lists)
 	c.lists = lists
-	c.snapshot.Store(after)
-	close(c.published)
-	c.published = make(chan struct{})
+	var differ []upstream.ListKind
 	if old != nil {
-		c.scheduleNotify(after.changes(before))
+		differ = after.changes(before)
 	}
+	c.show(after, differ)
 	c.mu.Unlock()
 	for name, was := range pinned {
 		c.recheck(name, was)

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
 // A Snapshot is an immutable catalog. Its lists follow the order of the configuration
@@ -17,6 +19,9 @@ type Snapshot struct {
 
 	// Notes explain omitted items and conflicting names.
 	Notes []Note
+
+	// versions number the lists of each kind; see Version.
+	versions map[upstream.ListKind]uint64
 
 	// Removals is the highest number of the removals that the tools have.
 	Removals uint64
@@ -65,6 +70,10 @@ func (n Note) String() string {
 	return text
 }
 
+// Version returns the number of the lists of a kind. A later snapshot has the same number if its
+// lists are the same.
+func (s *Snapshot) Version(k upstream.ListKind) uint64 { return s.versions[k] }
+
 // Tool returns the tool with the given exposed name.
 func (s *Snapshot) Tool(exposed string) (*Tool, bool) {
 	t, ok := s.tools[exposed]
@@ -92,7 +101,8 @@ func (s *Snapshot) OwnPrompt(server, name string) (*Prompt, bool) {
 // build creates a snapshot of the known lists.
 func build(servers []*Server, lists map[string]*lists) *Snapshot {
 	s := &Snapshot{
-		tools: map[string]*Tool{}, own: map[itemKey]*Tool{}, prompts: map[string]*Prompt{},
+		versions: map[upstream.ListKind]uint64{},
+		tools:    map[string]*Tool{}, own: map[itemKey]*Tool{}, prompts: map[string]*Prompt{},
 		ownPrompt: map[itemKey]*Prompt{}, resources: map[string]*Item{}, templates: map[string]*Template{},
 		normal: map[string]*Item{}, ownNormal: map[itemKey]*Item{},
 		ownResources: map[itemKey]bool{}, ownTemplates: map[itemKey]bool{}, servers: map[string]bool{}, prefixes: map[string]string{}, claims: map[itemKey]string{},

@@ -29,7 +29,7 @@ const (
 )
 
 func listTools(ctx context.Context, r *request) (response, error) {
-	snapshot, partial := r.awaitLists(ctx, toolLists)
+	snapshot, partial := r.awaitLists(ctx, upstream.Tools, toolLists)
 	if r.session != nil && mcp.Member(r.params, "cursor") == nil { // further pages may be of a later snapshot
 		r.session.shown.list(snapshot.Removals)
 	}
@@ -37,34 +37,38 @@ func listTools(ctx context.Context, r *request) (response, error) {
 }
 
 func listPrompts(ctx context.Context, r *request) (response, error) {
-	snapshot, partial := r.awaitLists(ctx, promptLists)
+	snapshot, partial := r.awaitLists(ctx, upstream.Prompts, promptLists)
 	return list(r, partial, "prompts", policy.Prompt, len(snapshot.Prompts), func(i int) (*catalog.Item, *catalog.Tool) { return &snapshot.Prompts[i].Item, nil })
 }
 
 func listResources(ctx context.Context, r *request) (response, error) {
-	snapshot, partial := r.awaitLists(ctx, resourceLists)
+	snapshot, partial := r.awaitLists(ctx, upstream.Resources, resourceLists)
 	return list(r, partial, "resources", policy.Resource, len(snapshot.Resources), func(i int) (*catalog.Item, *catalog.Tool) { return snapshot.Resources[i], nil })
 }
 
 func listTemplates(ctx context.Context, r *request) (response, error) {
-	snapshot, partial := r.awaitLists(ctx, resourceLists)
+	snapshot, partial := r.awaitLists(ctx, upstream.Templates, resourceLists)
 	return list(r, partial, "resourceTemplates", policy.Template, len(snapshot.Templates), func(i int) (*catalog.Item, *catalog.Tool) { return &snapshot.Templates[i].Item, nil })
 }
 
-// awaitLists waits for lists that are not known yet. It reports whether some are
-// still to come.
-func (r *request) awaitLists(ctx context.Context, need []upstream.ListKind) (_ *catalog.Snapshot, partial bool) {
+// awaitLists waits for lists that are not known yet, for a client that asks for a kind of them.
+// It reports whether some are still to come.
+func (r *request) awaitLists(ctx context.Context, asked upstream.ListKind, need []upstream.ListKind) (_ *catalog.Snapshot, partial bool) {
 	g := r.gw
 	first := r.session.listedFirst()
 	soon, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()
-	failed := g.catalog.AwaitLists(ctx, soon, need, func(asked time.Time) time.Time {
-		if first.After(asked) {
-			asked = first
+	failed := g.catalog.AwaitLists(ctx, soon, need, func(since time.Time) time.Time {
+		if first.After(since) {
+			since = first
 		}
-		return asked.Add(firstListTime)
+		return since.Add(firstListTime)
 	})
-	return g.catalog.Snapshot(), len(g.finder.logUnknownLists(ctx, failed)) > 0
+	snapshot := g.catalog.Snapshot()
+	if r.session != nil && mcp.Member(r.params, "cursor") == nil { // further pages may be of a later snapshot
+		r.session.sent.add(asked, snapshot)
+	}
+	return snapshot, len(g.finder.logUnknownLists(ctx, failed)) > 0
 }
 
 // listedFirst returns when the client first asked for a list. It is zero for a

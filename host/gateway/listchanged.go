@@ -2,25 +2,49 @@ package gateway
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// ListsChanged tells every client that lists changed.
+// ListsChanged tells every client that lists changed, but for those that it has already.
 func (g *Gateway) ListsChanged(kinds []upstream.ListKind) {
-	var methods []string
-	for _, k := range kinds {
-		if !slices.Contains(methods, k.Changed) {
-			methods = append(methods, k.Changed)
-		}
-	}
+	now := g.catalog.Snapshot()
 	for _, s := range g.sessions.all() {
-		for _, method := range methods {
-			s.listChanged(method)
+		var told []string
+		for _, k := range kinds {
+			if !slices.Contains(told, k.Changed) && !s.sent.has(k, now) {
+				told = append(told, k.Changed)
+				s.listChanged(k.Changed)
+			}
 		}
 	}
+}
+
+// sentLists are the lists that a client got last. The methods may be called concurrently.
+type sentLists struct {
+	mu       sync.Mutex
+	versions map[upstream.ListKind]uint64 // guarded by mu
+}
+
+// add notes that the list of a kind is sent as it is in a snapshot.
+func (l *sentLists) add(k upstream.ListKind, s *catalog.Snapshot) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.versions == nil {
+		l.versions = map[upstream.ListKind]uint64{}
+	}
+	l.versions[k] = s.Version(k)
+}
+
+// has reports whether the list of a kind is the one in the snapshot.
+func (l *sentLists) has(k upstream.ListKind, s *catalog.Snapshot) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	version, known := l.versions[k]
+	return known && version == s.Version(k)
 }
 
 func (s *Session) listChanged(method string) {

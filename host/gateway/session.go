@@ -37,6 +37,7 @@ type Session struct {
 	saved        []byte         // guarded by saving; the last state that Changed received
 
 	subs        *subscription.Set
+	sent        sentLists
 	inFlight    requestsInFlight
 	workers     *workers // answer the requests that Accept takes
 	questions   pendingQuestions
