@@ -82,6 +82,11 @@ func (s *consoleService) Changes(server string) []catalog.Change {
 	return s.app.Catalog.Changes(server)
 }
 
+// Instructions implements [console.Servers].
+func (s *consoleService) Instructions(server string) string {
+	return s.app.Catalog.Said()[server].Instructions
+}
+
 // Pinned implements [console.Pins]. A server has no differences if a reload just removed it.
 func (s *consoleService) Pinned(server string) (p console.Pinned) {
 	servers := s.app.Config().Servers

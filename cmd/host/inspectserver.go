@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/control"
@@ -11,6 +12,8 @@ import (
 // serverInspection is the JSON form of inspect for a server.
 type serverInspection struct {
 	*control.Server
+	Instructions string `json:"instructions,omitempty"` // of the server, for models
+
 	Tools     []inspectedItem `json:"tool_list"`
 	Resources []inspectedItem `json:"resource_list"`
 	Prompts   []inspectedItem `json:"prompt_list"`
@@ -33,6 +36,7 @@ func (e *env) inspectServer(ctx context.Context, app *host.App, name string) err
 	if in.Error != nil {
 		return in.Error.Fault()
 	}
+	in.Instructions = app.Hide(app.Catalog.Said()[name].Instructions)
 	snapshot := app.Catalog.Snapshot()
 	for _, t := range snapshot.Tools {
 		if t.Server == name {
@@ -66,6 +70,12 @@ func (e *env) printServerInspection(in serverInspection) {
 	e.printFields("\nprotocol   %s\ntransport  %s\nconnected  in %d ms\n", in.Revision, in.Transport, in.Latency)
 	for _, n := range in.Notes {
 		e.printFields("note       %s\n", n)
+	}
+	if in.Instructions != "" {
+		e.printf("\nINSTRUCTIONS\n")
+		for line := range strings.Lines(in.Instructions) {
+			e.printFields("  %s\n", line)
+		}
 	}
 	tables := []struct {
 		header string

@@ -43,12 +43,14 @@ type fake struct {
 	programs []Program
 	lines    []string
 	changes  []catalog.Change
-	pinned   Pinned // of the server files
-	totals   map[string]usage.Totals
-	items    Items
-	named    []NamedPrincipal
-	settings []Setting
-	failure  *control.Failure // of a reload
+
+	instructions string
+	pinned       Pinned // of the server files
+	totals       map[string]usage.Totals
+	items        Items
+	named        []NamedPrincipal
+	settings     []Setting
+	failure      *control.Failure // of a reload
 
 	configured Configured
 
@@ -84,6 +86,8 @@ func (f *fake) Restart(server, by string) error {
 func (f *fake) LastLines(context.Context, string) []string { return f.lines }
 
 func (f *fake) Changes(string) []catalog.Change { return f.changes }
+
+func (f *fake) Instructions(string) string { return f.instructions }
 
 func (f *fake) Pinned(server string) Pinned {
 	f.mu.Lock()
@@ -284,6 +288,8 @@ func newFake() *fake {
 		logins:   []Login{{Server: "github", Kind: "oauth", State: "needs_login", Reason: "no credential is stored"}},
 		programs: []Program{{Plugin: "stdio", Source: "builtin/stdio", Version: "1.0.0", Path: "/opt/junctor-plugin-stdio", SHA256: strings.Repeat("ab", 32), Pinned: true}},
 		lines:    []string{"listening"},
+
+		instructions: "Read before you write.",
 		items: Items{
 			Resources: []*catalog.Item{{Server: "files", Exposed: "file:///srv/plan.md", Description: "The plan.", Raw: []byte(`{"mimeType":"text/markdown"}`)}},
 			Templates: []*catalog.Template{{Item: catalog.Item{Server: "files", Exposed: "file:///{path}", Title: "Any file"}}},

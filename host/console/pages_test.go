@@ -43,7 +43,7 @@ func TestPagesShowTheProcess(t *testing.T) {
 	b := s.browser(t).signInByLink()
 	for page, want := range map[string][]string{
 		"servers":                 {"files", "ready", "1\u202f204", "github", "needs_auth", "the server requires a login", "1 not working", "disabled", "/etc/junctor/junctor.hcl", "not started", `aria-label="Start idle"`, `aria-label="Restart files"`, "12 ms / 80 ms", "2.1.0", `data-label="Transport">`},
-		"server?name=files":       {"listening", "40 MiB", "junctor.hcl:3:1", "Changed tools", "transport.command", "junctor.hcl:4:5", "1 setting with defaults", "reads and sends", "It is absent.", "added", "removed"},
+		"server?name=files":       {"listening", "Read before you write.", "40 MiB", "junctor.hcl:3:1", "Changed tools", "transport.command", "junctor.hcl:4:5", "1 setting with defaults", "reads and sends", "It is absent.", "added", "removed"},
 		"server?name=idle":        {"not started", ">Start<", ">Tools</a>"},
 		"server?name=github":      {"the server requires a login", "upstream.needs_login", "run junctor login github", "listening"},
 		"tools":                   {"files__read", "Does read a file.", "1 to 2 of 2"},
@@ -297,6 +297,7 @@ func TestHostileTextsAreEscaped(t *testing.T) {
 	f.items = Items{Resources: []*catalog.Item{&hostile}, Templates: []*catalog.Template{{Item: hostile}}, Prompts: []*catalog.Prompt{{Item: hostile, Arguments: []catalog.Argument{{Name: attack, Description: attack}}}}}
 	f.settings = []Setting{{Name: attack, Value: attack, From: attack, Given: true}, {Name: attack, Value: attack}}
 	f.failure = &control.Failure{Error: doc, Text: attack}
+	f.instructions = attack
 	f.named = []NamedPrincipal{{attack, authn.Principal{Subject: attack, Tenant: attack, Issuer: attack, Roles: []string{attack}, Groups: []string{attack}}}}
 	f.records = []*logbuffer.Record{{Level: attack, Server: attack, Message: attack, Fields: map[string]any{attack: attack, "long": attack + "\n" + attack, "list": []string{attack}}}, {Plugin: attack}}
 	f.events = []event.Event{{Type: event.SessionOpened, Server: attack, Client: attack, Item: attack, Kind: attack, Rule: attack, Decided: attack, Error: attack, Added: []string{attack}, Held: []string{attack}, Principal: &event.Principal{Subject: attack}}, {Plugin: attack, Principal: &event.Principal{Tenant: attack}}}

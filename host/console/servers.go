@@ -37,6 +37,7 @@ type serverView struct {
 	Given       []Setting
 	Defaults    []Setting
 	Info        string
+	Said        string // the instructions of the server
 	Definitions string // the attribute
 	Held        heldView
 	Changes     []toolChange
@@ -77,7 +78,7 @@ func showServer(w http.ResponseWriter, r *http.Request, q *request) error {
 	}
 	pinned := q.sources.Pins.Pinned(name)
 	v := serverView{
-		serverRow: serverRow{s}, Lines: q.sources.Servers.LastLines(r.Context(), name), Info: indented(s.ServerInfo),
+		serverRow: serverRow{s}, Lines: q.sources.Servers.LastLines(r.Context(), name), Info: indented(s.ServerInfo), Said: q.sources.Servers.Instructions(name),
 		Definitions: pinned.Definitions, Held: q.held(pinned.Differences), Changes: toolChanges(q.sources.Servers.Changes(name)),
 	}
 	for _, one := range q.sources.Configuration.Settings(name) {

@@ -47,6 +47,8 @@ type Servers interface {
 	LastLines(ctx context.Context, server string) []string
 	// Changes returns the newest changes of the tools of a server, the newest first.
 	Changes(server string) []catalog.Change
+	// Instructions returns what a server tells models about itself, as it was last known.
+	Instructions(server string) string
 }
 
 // Pins decide which tools are held back, because their definitions were not accepted.
