@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"encoding/json"
 	"os"
 	"slices"
 	"sync"
@@ -14,10 +13,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/console"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/fault"
-	"github.com/junctor-mcp/junctor/host/gateway"
-	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/pins"
-	"github.com/junctor-mcp/junctor/host/sendqueue"
 	"github.com/junctor-mcp/junctor/host/upstream"
 	"github.com/junctor-mcp/junctor/host/usage"
 )
@@ -25,7 +21,7 @@ import (
 // sources returns what the pages of the console show and change.
 func (s *consoleService) sources() console.Sources {
 	return console.Sources{
-		Process: s, Servers: s, Pins: s, Tools: consoleTools{s.app}, Policy: consolePolicy{s.app}, Approvals: s.app,
+		Process: s, Servers: s, Pins: s, Tools: consoleTools{s.app}, Items: consoleItems{s.app}, Policy: consolePolicy{s.app}, Approvals: s.app,
 		Logins: s, Programs: s, Traffic: s, Journal: consoleJournal{s}, Configuration: s, Audit: consoleAudit{s.app},
 	}
 }
@@ -232,64 +228,3 @@ func (s *consoleService) Begin(ctx context.Context, server string) (string, erro
 	}
 	return "", fault.New(fault.LoginFailed, "the login to %s shows no page that a browser can open here", server).WithHint("run junctor login %s in a terminal", server)
 }
-
-// consoleTools are the tools of an App.
-type consoleTools struct{ *App }
-
-// List implements [console.Tools].
-func (a consoleTools) List() []*catalog.Tool { return a.Catalog.Snapshot().Tools }
-
-// Items implements [console.Tools].
-func (a consoleTools) Items() console.Items {
-	s := a.Catalog.Snapshot()
-	return console.Items{Resources: s.Resources, Templates: s.Templates, Prompts: s.Prompts}
-}
-
-// Find implements [console.Tools].
-func (a consoleTools) Find(exposed string) (*catalog.Tool, bool) {
-	return a.Catalog.Snapshot().Tool(exposed)
-}
-
-// Call implements [console.Tools]. The call passes all stages of the gateway, as a request
-// of a client with the principal does.
-func (a consoleTools) Call(ctx context.Context, c console.Caller, t *catalog.Tool, args []byte) (console.Result, error) {
-	text, err := json.Marshal(map[string]any{
-		"jsonrpc": "2.0", "id": 1, "method": mcp.MethodCallTool,
-		"params": map[string]any{"name": t.Exposed, "arguments": json.RawMessage(args), "_meta": map[string]any{
-			mcp.MetaVersion: mcp.Revision20260728, mcp.MetaClientCaps: struct{}{},
-			mcp.MetaClientInfo: map[string]string{"name": "junctor-console", "version": a.opts.Version},
-		}},
-	})
-	if err != nil {
-		return console.Result{}, err
-	}
-	m, err := mcp.Parse(text)
-	if err != nil {
-		return console.Result{}, fault.Because(fault.CallArguments, err, "the arguments cannot be sent")
-	}
-	answer := a.Gateway.Answer(ctx, gateway.Client{Principal: c.Principal, Out: silent{}}, m, gateway.Exchange{Out: silent{}, Address: c.Address})
-	defer answer.Message.Hold.Release()
-	return resultOf(t.Server, slices.Concat(answer.Message.Head, answer.Message.Body, answer.Message.Tail))
-}
-
-// resultOf reads the response to a call.
-func resultOf(server string, response []byte) (console.Result, error) {
-	if rpcError := mcp.Member(response, "error"); rpcError != nil {
-		message, _ := mcp.TextMember(rpcError, "message")
-		hint, _ := mcp.TextMember(rpcError, "data", "hint")
-		return console.Result{}, fault.In(server, fault.New(fault.UpstreamError, "%s", message).WithHint("%s", hint))
-	}
-	result := mcp.Member(response, "result")
-	if kind, _ := mcp.TextMember(result, "resultType"); kind == "input_required" {
-		return console.Result{}, fault.In(server, fault.New(fault.CallInput, "the server asks its client something, which the console cannot answer"))
-	}
-	return console.Result{JSON: result, Failed: string(mcp.Member(result, "isError")) == "true"}, nil
-}
-
-// silent is the stream of a call whose progress is not shown.
-type silent struct{}
-
-func (silent) Send(context.Context, sendqueue.Message) error { return nil }
-func (silent) TrySend(m sendqueue.Message) bool              { m.Hold.Release(); return true }
-func (silent) Push(m sendqueue.Message) error                { m.Hold.Release(); return nil }
-func (silent) WaitForSpace(context.Context) error            { return nil }

@@ -145,6 +145,16 @@ func (f *fake) Call(_ context.Context, c Caller, t *catalog.Tool, args []byte) (
 	return f.result, nil
 }
 
+func (f *fake) Read(_ context.Context, c Caller, server, uri string) (Result, error) {
+	f.note("read %s of %s as %s at %s", uri, server, c.Principal.Subject, c.Address)
+	return f.result, nil
+}
+
+func (f *fake) Prompt(_ context.Context, c Caller, p *catalog.Prompt, args map[string]string) (Result, error) {
+	f.note("get %s %v as %s at %s", p.Exposed, args, c.Principal.Subject, c.Address)
+	return f.result, nil
+}
+
 func (f *fake) Principal(subject, tenant string) authn.Principal {
 	return authn.Principal{Subject: subject, Tenant: tenant, Roles: []string{"known"}}
 }
@@ -326,7 +336,7 @@ func newFake() *fake {
 
 // sources returns the fake as all sources.
 func (f *fake) sources() Sources {
-	return Sources{Process: f, Servers: f, Pins: f, Tools: f, Policy: f, Approvals: f, Logins: f, Programs: f, Traffic: f, Journal: f, Configuration: f, Audit: f}
+	return Sources{Process: f, Servers: f, Pins: f, Tools: f, Items: f, Policy: f, Approvals: f, Logins: f, Programs: f, Traffic: f, Journal: f, Configuration: f, Audit: f}
 }
 
 // auth knows three tokens.

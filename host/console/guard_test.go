@@ -162,6 +162,7 @@ func TestViewersSeeAndAdminsAct(t *testing.T) {
 	actions := [][]string{
 		{"restart", "server", "files"},
 		{"tool", "tool", "files__read", "arguments", `{"path": "/srv"}`},
+		{"item", "kind", "resource", "server", "files", "name", "file:///srv/plan.md"},
 		{"approvals", "id", "abcdef", "answer", "approve"},
 		{"logins", "server", "github"},
 		{"accept", "server", "files", "tool", "write", "digest", "digest of write"},
@@ -181,7 +182,7 @@ func TestViewersSeeAndAdminsAct(t *testing.T) {
 			t.Errorf("%s as an admin: %s\n%s", a[0], resp.Status, text)
 		}
 	}
-	want := []string{"restart files by alice, in the console", `call files__read {"path":"/srv"} as alice at 127.0.0.1`, "approve abcdef true by alice, in the console", "login github", "accept write digest of write of files by alice, in the console", "reload by alice, in the console"}
+	want := []string{"restart files by alice, in the console", `call files__read {"path":"/srv"} as alice at 127.0.0.1`, "read file:///srv/plan.md of files as alice at 127.0.0.1", "approve abcdef true by alice, in the console", "login github", "accept write digest of write of files by alice, in the console", "reload by alice, in the console"}
 	if did := s.done(); !slices.Equal(did, want) {
 		t.Errorf("an admin did %q", did)
 	}

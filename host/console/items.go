@@ -26,6 +26,7 @@ type itemRow struct {
 	*catalog.Item
 	Kind      string
 	Arguments []catalog.Argument // of a prompt
+	prompt    *catalog.Prompt
 }
 
 // Type returns the media type that the server says a resource has.
@@ -39,7 +40,7 @@ func showItems(w http.ResponseWriter, r *http.Request, q *request) error {
 	v := itemsView{Query: get("q"), Server: get("server"), Kind: get("kind"), Kinds: itemKinds}
 	words := strings.Fields(strings.ToLower(v.Query))
 	var found []itemRow
-	for _, one := range rowsOfItems(q.sources.Tools.Items()) {
+	for _, one := range rowsOfItems(q.sources.Items.Items()) {
 		v.All++
 		if !slices.Contains(v.Servers, one.Server) {
 			v.Servers = append(v.Servers, one.Server)
@@ -63,7 +64,7 @@ func rowsOfItems(all Items) (rows []itemRow) {
 		rows = append(rows, itemRow{Item: &t.Item, Kind: "template"})
 	}
 	for _, p := range all.Prompts {
-		rows = append(rows, itemRow{Item: &p.Item, Kind: "prompt", Arguments: p.Arguments})
+		rows = append(rows, itemRow{Item: &p.Item, Kind: "prompt", Arguments: p.Arguments, prompt: p})
 	}
 	return rows
 }

@@ -36,6 +36,7 @@ func init() {
 		"tools":         {title: "Tools", show: showTools},
 		"tool":          {title: "Tool", show: showTool, act: tryTool, needs: admin},
 		"items":         {title: "Resources and prompts", show: showItems},
+		"item":          {title: "Resource or prompt", show: showItem, act: readItem, needs: admin},
 		"access":        {title: "Who may use it", show: showAccess, act: explainAccess, needs: viewer},
 		"policy":        {title: "Policy table", show: showPolicy},
 		"sessions":      {title: "Sessions", show: showSessions},
@@ -63,7 +64,7 @@ type link struct {
 var navigation = []string{"servers", "tools", "items", "access", "policy", "sessions", "approvals", "logins", "plugins", "limits", "charts", "log", "events", "audit", "configuration"}
 
 // parents are the entries of the navigation for the pages that are not in it.
-var parents = map[string]string{"server": "servers", "tool": "tools"}
+var parents = map[string]string{"server": "servers", "tool": "tools", "item": "items"}
 
 // A view is the content of a page of a session.
 type view struct {

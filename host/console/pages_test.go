@@ -83,7 +83,7 @@ func TestPagesShowTheProcess(t *testing.T) {
 			}
 		}
 	}
-	for _, page := range []string{"server?name=unknown", "tool?name=unknown", "tool", "charts?server=unknown", "nothing", ""} {
+	for _, page := range []string{"server?name=unknown", "tool?name=unknown", "tool", "item", "item?kind=resource&server=files&name=unknown", "charts?server=unknown", "nothing", ""} {
 		if status, _ := b.get(page); status != http.StatusNotFound {
 			t.Errorf("%q: %d", page, status)
 		}
@@ -315,7 +315,7 @@ func TestHostileTextsAreEscaped(t *testing.T) {
 		}
 	}
 	at := query("name", attack)
-	for _, page := range []string{"servers", "server" + at, "tools", "tools" + query("q", "script", "server", attack), "tool" + at, "access" + query("tool", attack, "subject", attack), "sessions", "approvals", "logins", "plugins", "limits", "configuration", "items", "items" + query("q", "script", "server", attack), "policy", "policy" + query("q", "script", "who", "script"), "log", "log" + query("q", attack), "events", "audit" + query("subject", attack, "item", attack), "charts"} {
+	for _, page := range []string{"servers", "server" + at, "tools", "tools" + query("q", "script", "server", attack), "tool" + at, "access" + query("tool", attack, "subject", attack), "sessions", "approvals", "logins", "plugins", "limits", "configuration", "items", "items" + query("q", "script", "server", attack), "item" + query("kind", "resource", "server", attack, "name", attack), "item" + query("kind", "template", "server", attack, "name", attack), "item" + query("kind", "prompt", "server", attack, "name", attack), "policy", "policy" + query("q", "script", "who", "script"), "log", "log" + query("q", attack), "events", "audit" + query("subject", attack, "item", attack), "charts"} {
 		status, text := b.get(page)
 		if status != http.StatusOK {
 			t.Errorf("%s: %d", page, status)
@@ -323,7 +323,8 @@ func TestHostileTextsAreEscaped(t *testing.T) {
 		check(page, text)
 	}
 	for _, form := range [][]string{
-		{"tool", "tool", attack, "arguments", "{}"}, {"tool", "tool", attack, "arguments", attack}, {"access", "subject", attack, "tool", attack, "roles", attack, "groups", attack, "tenant", attack, "claims", attack},
+		{"tool", "tool", attack, "arguments", "{}"}, {"item", "kind", "resource", "server", attack, "name", attack}, {"item", "kind", "template", "server", attack, "name", attack, "uri", attack},
+		{"item", "kind", "prompt", "server", attack, "name", attack, "arg0", attack}, {"tool", "tool", attack, "arguments", attack}, {"access", "subject", attack, "tool", attack, "roles", attack, "groups", attack, "tenant", attack, "claims", attack},
 		{"access", "subject", "a", "tool", attack, "issuer", attack, "scopes", attack, "address", attack, "client", attack, "time", attack},
 	} {
 		_, text := b.post(form[0], form[1:]...)

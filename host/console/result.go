@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
+	"iter"
+	"slices"
 	"strings"
 
 	"github.com/junctor-mcp/junctor/host/approval"
@@ -23,7 +25,7 @@ const (
 // which are part of the page. Nothing is loaded.
 var mediaPolicy = strings.Replace(contentPolicy, "img-src 'self'", "img-src 'self' data:; media-src data:", 1)
 
-// A shownResult is the result of a tool for people.
+// A shownResult is the result of a tool, a resource or a prompt for people.
 type shownResult struct {
 	Parts      []resultPart
 	More       int    // parts that are not shown
@@ -34,6 +36,7 @@ type shownResult struct {
 // A resultPart is a part of the content of a result.
 type resultPart struct {
 	Title  string // such as "Text 1"
+	Role   string // of the message of a prompt
 	Text   string
 	URI    string // of a resource
 	Note   string // why there is no image or sound, and what it is
@@ -73,17 +76,16 @@ type contentBlock struct {
 // shown returns a result for the page.
 func (q *request) shown(result []byte) *shownResult {
 	r := &shownResult{Whole: approval.Show(shortData(result, 0), q.hide)}
-	var blocks []json.RawMessage
-	_ = json.Unmarshal(mcp.Member(result, "content"), &blocks) // without a list the whole result is shown
+	blocks := blocksOf(result)
 	r.More = max(len(blocks)-maxParts, 0)
 	left := maxAllMedia
 	for i, raw := range blocks[:len(blocks)-r.More] {
 		var b contentBlock
-		if err := json.Unmarshal(raw, &b); err != nil {
+		if err := json.Unmarshal(raw.content, &b); err != nil {
 			b = contentBlock{}
 		}
-		p := q.partOf(&b, raw, &left)
-		p.Number = i + 1
+		p := q.partOf(&b, raw.content, &left)
+		p.Number, p.Role = i+1, raw.role
 		r.Parts = append(r.Parts, p)
 	}
 	if structured := mcp.Member(result, "structuredContent"); structured != nil {
@@ -93,6 +95,35 @@ func (q *request) shown(result []byte) *shownResult {
 		r.Structured = ""
 	}
 	return r
+}
+
+// A block is a part of a result. role is that of the message of a prompt.
+type block struct {
+	content []byte
+	role    string
+}
+
+// blocksOf returns the content of a tool's result, the contents of a resource as embedded
+// resources, or the content of the messages of a prompt. Without these there is none.
+func blocksOf(result []byte) (all []block) {
+	for one := range elements(result, "content") {
+		all = append(all, block{content: one})
+	}
+	for one := range elements(result, "contents") {
+		all = append(all, block{content: fmt.Appendf(nil, `{"type":"resource","resource":%s}`, one)})
+	}
+	for one := range elements(result, "messages") {
+		role, _ := mcp.TextMember(one, "role")
+		all = append(all, block{content: mcp.Member(one, "content"), role: role})
+	}
+	return all
+}
+
+// elements returns the elements of a member that is a list.
+func elements(result []byte, member string) iter.Seq[json.RawMessage] {
+	var list []json.RawMessage
+	_ = json.Unmarshal(mcp.Member(result, member), &list) // without a list the whole result is shown
+	return slices.Values(list)
 }
 
 // partOf returns a part for the page. left is what remains of the bytes of images and sounds.
@@ -172,7 +203,7 @@ func shortData(value []byte, depth int) []byte {
 		switch {
 		case (name == "data" || name == "blob") && len(one) > longest && one[0] == '"':
 			return fmt.Appendf(nil, `"… (%d bytes of base64)"`, len(one)-2)
-		case name == "content" || name == "resource":
+		case slices.Contains([]string{"content", "contents", "messages", "resource"}, name):
 			return shortData(one, depth+1)
 		}
 		return one

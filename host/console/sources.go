@@ -22,6 +22,7 @@ type Sources struct {
 	Servers   Servers
 	Pins      Pins
 	Tools     Tools
+	Items     ItemSource
 	Policy    Policy
 	Approvals Approvals
 	Logins    Logins
@@ -71,16 +72,24 @@ type Pinned struct {
 	Differences []pins.Difference
 }
 
-// Tools are the tools of the catalog, and its other items.
+// Tools are the tools of the catalog.
 type Tools interface {
 	// List returns all tools in the order of the catalog. The slice must not be changed.
 	List() []*catalog.Tool
 	// Find returns the tool with an exposed name.
 	Find(exposed string) (*catalog.Tool, bool)
-	// Items returns the other items of the catalog. The slices must not be changed.
-	Items() Items
 	// Call calls a tool as a client of the gateway does.
 	Call(ctx context.Context, c Caller, t *catalog.Tool, args []byte) (Result, error)
+}
+
+// ItemSource has the resources and prompts of the catalog.
+type ItemSource interface {
+	// Items returns all of them. The slices must not be changed.
+	Items() Items
+	// Read reads a resource of a server as a client of the gateway does.
+	Read(ctx context.Context, c Caller, server, uri string) (Result, error)
+	// Prompt gets a prompt as a client of the gateway does.
+	Prompt(ctx context.Context, c Caller, p *catalog.Prompt, args map[string]string) (Result, error)
 }
 
 // Items are the resources and the prompts of the catalog, in its order.
@@ -90,13 +99,13 @@ type Items struct {
 	Prompts   []*catalog.Prompt
 }
 
-// A Caller is the person who calls a tool.
+// A Caller is the person who calls a tool, reads a resource or gets a prompt.
 type Caller struct {
 	Principal authn.Principal
 	Address   string // of the browser without a port, or "unknown" behind a proxy
 }
 
-// A Result is the result of a tool call.
+// A Result is the result of such a request.
 type Result struct {
 	JSON   []byte
 	Failed bool // the tool says so

@@ -17,7 +17,7 @@ const (
 	tryTime   = 10 * time.Minute
 )
 
-// A tried is the outcome of a call of a tool.
+// A tried is the outcome of a request to a server.
 type tried struct {
 	Failed bool // the tool says so, or the call
 	Error  string
@@ -96,32 +96,39 @@ func tryTool(w http.ResponseWriter, r *http.Request, q *request) error {
 		q.showToolView(w, http.StatusUnprocessableEntity, v)
 		return nil
 	}
-	select {
-	case q.trying <- struct{}{}:
-		defer func() { <-q.trying }()
-	default:
-		return errBusyTries
+	v.Tried, err = q.try(w, r, func(ctx context.Context) (Result, error) {
+		q.log.Info("a tool is called from the console", "server", v.Server, "tool", v.Name, "by", q.session.name())
+		return q.sources.Tools.Call(ctx, Caller{Principal: q.session.who, Address: addressOf(r)}, v.Tool, args)
+	})
+	if err != nil {
+		return err
 	}
-	q.call(w, r, &v, args)
 	q.showToolView(w, http.StatusOK, v)
 	return nil
 }
 
-// call calls the tool of a view and adds the outcome.
-func (q *request) call(w http.ResponseWriter, r *http.Request, v *toolView, args []byte) {
+// try makes a request to a server, which may take long, and returns the outcome. The error
+// means that too many such requests run.
+func (q *request) try(w http.ResponseWriter, r *http.Request, request func(context.Context) (Result, error)) (*tried, error) {
+	select {
+	case q.trying <- struct{}{}:
+		defer func() { <-q.trying }()
+	default:
+		return nil, errBusyTries
+	}
 	ctx, cancel := context.WithTimeout(r.Context(), tryTime)
 	defer cancel()
 	control := http.NewResponseController(w)
 	_ = control.SetWriteDeadline(time.Now().Add(tryTime + sendTime))
-	q.log.Info("a tool is called from the console", "server", v.Server, "tool", v.Name, "by", q.session.name())
 	begun := time.Now()
-	result, err := q.sources.Tools.Call(ctx, Caller{Principal: q.session.who, Address: addressOf(r)}, v.Tool, args)
-	v.Tried.Took = time.Since(begun)
+	result, err := request(ctx)
 	_ = control.SetWriteDeadline(time.Now().Add(sendTime))
+	t := &tried{Took: time.Since(begun)}
 	if err != nil {
 		f := fault.As(err)
-		v.Tried.Error, v.Tried.Hint = f.Message, f.Hint
-		return
+		t.Failed, t.Error, t.Hint = true, f.Message, f.Hint
+		return t, nil
 	}
-	v.Tried.Failed, v.Tried.Result = result.Failed, q.shown(result.JSON)
+	t.Failed, t.Result = result.Failed, q.shown(result.JSON)
+	return t, nil
 }

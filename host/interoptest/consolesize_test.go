@@ -48,6 +48,8 @@ func (large) LastLines(context.Context, string) []string { return nil }
 
 func (large) Changes(string) []catalog.Change { return nil }
 
+func (large) Instructions(string) string { return "" }
+
 // Pinned returns changes of thousands of tools.
 func (l large) Pinned(string) (pinned console.Pinned) {
 	pinned.Definitions = "locked"

@@ -1,0 +1,91 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/console"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/gateway"
+	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/sendqueue"
+)
+
+// consoleTools are the tools of an App.
+type consoleTools struct{ *App }
+
+// List implements [console.Tools].
+func (a consoleTools) List() []*catalog.Tool { return a.Catalog.Snapshot().Tools }
+
+// Find implements [console.Tools].
+func (a consoleTools) Find(exposed string) (*catalog.Tool, bool) {
+	return a.Catalog.Snapshot().Tool(exposed)
+}
+
+// Call implements [console.Tools].
+func (a consoleTools) Call(ctx context.Context, c console.Caller, t *catalog.Tool, args []byte) (console.Result, error) {
+	return askFor(ctx, a.App, c, t.Server, mcp.MethodCallTool, map[string]any{"name": t.Exposed, "arguments": json.RawMessage(args)})
+}
+
+// consoleItems are the resources and prompts of an App.
+type consoleItems struct{ *App }
+
+// Items implements [console.ItemSource].
+func (a consoleItems) Items() console.Items {
+	s := a.Catalog.Snapshot()
+	return console.Items{Resources: s.Resources, Templates: s.Templates, Prompts: s.Prompts}
+}
+
+// Read implements [console.ItemSource].
+func (a consoleItems) Read(ctx context.Context, c console.Caller, server, uri string) (console.Result, error) {
+	return askFor(ctx, a.App, c, server, mcp.MethodReadResource, map[string]any{"uri": uri})
+}
+
+// Prompt implements [console.ItemSource].
+func (a consoleItems) Prompt(ctx context.Context, c console.Caller, p *catalog.Prompt, args map[string]string) (console.Result, error) {
+	return askFor(ctx, a.App, c, p.Server, mcp.MethodGetPrompt, map[string]any{"name": p.Exposed, "arguments": args})
+}
+
+// askFor makes a request that passes all stages of the gateway, as one of a client with the
+// principal does. server is the server whose item it is about.
+func askFor(ctx context.Context, a *App, c console.Caller, server, method string, params map[string]any) (console.Result, error) {
+	params["_meta"] = map[string]any{
+		mcp.MetaVersion: mcp.Revision20260728, mcp.MetaClientCaps: struct{}{},
+		mcp.MetaClientInfo: map[string]string{"name": "junctor-console", "version": a.opts.Version},
+	}
+	text, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+	if err != nil {
+		return console.Result{}, err
+	}
+	m, err := mcp.Parse(text)
+	if err != nil {
+		return console.Result{}, fault.Because(fault.CallArguments, err, "the arguments cannot be sent")
+	}
+	answer := a.Gateway.Answer(ctx, gateway.Client{Principal: c.Principal, Out: silent{}}, m, gateway.Exchange{Out: silent{}, Address: c.Address})
+	defer answer.Message.Hold.Release()
+	return resultOf(server, slices.Concat(answer.Message.Head, answer.Message.Body, answer.Message.Tail))
+}
+
+// resultOf reads the response to a request.
+func resultOf(server string, response []byte) (console.Result, error) {
+	if rpcError := mcp.Member(response, "error"); rpcError != nil {
+		message, _ := mcp.TextMember(rpcError, "message")
+		hint, _ := mcp.TextMember(rpcError, "data", "hint")
+		return console.Result{}, fault.In(server, fault.New(fault.UpstreamError, "%s", message).WithHint("%s", hint))
+	}
+	result := mcp.Member(response, "result")
+	if kind, _ := mcp.TextMember(result, "resultType"); kind == "input_required" {
+		return console.Result{}, fault.In(server, fault.New(fault.CallInput, "the server asks its client something, which the console cannot answer"))
+	}
+	return console.Result{JSON: result, Failed: string(mcp.Member(result, "isError")) == "true"}, nil
+}
+
+// silent is the stream of a request whose progress is not shown.
+type silent struct{}
+
+func (silent) Send(context.Context, sendqueue.Message) error { return nil }
+func (silent) TrySend(m sendqueue.Message) bool              { m.Hold.Release(); return true }
+func (silent) Push(m sendqueue.Message) error                { m.Hold.Release(); return nil }
+func (silent) WaitForSpace(context.Context) error            { return nil }
