@@ -33,7 +33,7 @@ func (s *consoleService) Status(ctx context.Context) *control.Status {
 	}
 	st := s.app.Status(ctx)
 	st.PID, st.Version, st.Started = os.Getpid(), s.app.opts.Version, s.started
-	st.Memory.Resident = control.Resident(st.PID)
+	st.Memory.Resident = control.UseOf(st.PID).Memory
 	return st
 }
 

@@ -77,15 +77,16 @@ func (a *App) ServerStatuses(ctx context.Context, servers []*config.Server) []*c
 
 func (g *generation) serverStatuses(ctx context.Context, servers []*config.Server) []*control.Server {
 	list := make([]*control.Server, len(servers))
+	processes := sync.OnceValue(control.Processes)
 	var work sync.WaitGroup
 	for i, s := range servers {
-		work.Go(func() { list[i] = g.serverStatus(ctx, s) })
+		work.Go(func() { list[i] = g.serverStatus(ctx, s, processes) })
 	}
 	work.Wait()
 	return list
 }
 
-func (g *generation) serverStatus(ctx context.Context, s *config.Server) *control.Server {
+func (g *generation) serverStatus(ctx context.Context, s *config.Server, processes func() control.Tree) *control.Server {
 	st := &control.Server{Server: s.Name, At: s.At.String(), State: "disabled", OK: true, Required: s.Required}
 	u := g.upstreams[s.Name]
 	if u == nil {
@@ -110,7 +111,7 @@ func (g *generation) serverStatus(ctx context.Context, s *config.Server) *contro
 	st.P50, st.P99 = milliseconds(total.Durations.Quantile(0.5)), milliseconds(total.Durations.Quantile(0.99))
 	st.Durations = total.Durations
 	st.LogLevel = g.Gateway.ServerLevel(s.Name)
-	addLink(ctx, st, now.Link)
+	addLink(ctx, st, now.Link, processes)
 	g.addCounts(st)
 	g.conceal(st)
 	return st
@@ -160,7 +161,7 @@ func stepOf(s upstream.StartStatus) string {
 }
 
 // addLink adds what the transport's plugin knows about the connection.
-func addLink(ctx context.Context, st *control.Server, link upstream.Link) {
+func addLink(ctx context.Context, st *control.Server, link upstream.Link, processes func() control.Tree) {
 	c, ok := link.(*plugin.Connection)
 	if !ok {
 		return
@@ -171,7 +172,10 @@ func addLink(ctx context.Context, st *control.Server, link upstream.Link) {
 	if err != nil {
 		return
 	}
-	st.PID, st.Memory, st.CPU = now.PID, control.Resident(now.PID), control.CPU(now.PID)
+	if st.PID = now.PID; st.PID > 0 {
+		use := processes().UseOf(st.PID)
+		st.Memory, st.CPU = use.Memory, use.CPU
+	}
 	switch {
 	case now.Dropped == 1:
 		st.Notes = append(st.Notes, "1 line on its standard output was not a message; a server must log to standard error")
@@ -216,8 +220,9 @@ func (a *App) addCounts(st *control.Server) {
 func (a *App) pluginStatuses() []control.Plugin {
 	list := []control.Plugin{}
 	for _, p := range a.Supervisor.Status() {
+		use := control.UseOf(p.PID)
 		st := control.Plugin{
-			Plugin: p.Name, Servers: p.Alone, Version: p.Version, State: string(p.State), PID: p.PID, Memory: control.Resident(p.PID), CPU: control.CPU(p.PID),
+			Plugin: p.Name, Servers: p.Alone, Version: p.Version, State: string(p.State), PID: p.PID, Memory: use.Memory, CPU: use.CPU,
 			Connections: p.Connections, Restarts: max(0, p.Starts-1), Retry: known(p.Retry),
 		}
 		if p.Err != nil {

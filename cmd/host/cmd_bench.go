@@ -171,37 +171,37 @@ type cpuUse struct {
 	Seconds float64 `json:"seconds"`
 	Percent float64 `json:"percent"` // of one processor
 
-	time time.Duration
+	used float64 // seconds since the start of the process
 }
 
 // subtract leaves the time that was used since before.
 func (u *cpuUse) subtract(before []cpuUse, took time.Duration) {
+	u.Seconds = u.used
 	for _, b := range before {
 		if b.PID == u.PID {
-			u.time -= b.time
+			u.Seconds = max(0, u.used-b.used) // a child that has ended counts no more
 		}
 	}
-	u.Seconds = u.time.Seconds()
 	u.Percent = 100 * u.Seconds / max(took.Seconds(), 1e-3)
 }
 
-// usedCPU returns the computing times of this process, the plugins and the server of a tool.
+// usedCPU returns the computing times of this process, the plugins and the server of a tool
+// with its descendants.
 func (e *env) usedCPU(ctx context.Context, app *host.App, t *catalog.Tool) []cpuUse {
-	all := []cpuUse{{Process: "junctor", PID: os.Getpid()}}
-	for _, p := range app.Supervisor.Status() {
-		if p.PID > 0 {
-			all = append(all, cpuUse{Process: "plugin " + p.Name, PID: p.PID})
+	var all []cpuUse
+	add := func(name string, pid int, used float64) {
+		if pid > 0 {
+			all = append(all, cpuUse{Process: name, PID: pid, used: used})
 		}
+	}
+	add("junctor", os.Getpid(), control.UseOf(os.Getpid()).CPU)
+	for _, p := range app.Supervisor.Status() {
+		add("plugin "+p.Name, p.PID, control.UseOf(p.PID).CPU)
 	}
 	if s, err := serverNamed(app, t.Server); err == nil {
 		for _, st := range app.ServerStatuses(ctx, []*config.Server{s}) {
-			if st.PID > 0 {
-				all = append(all, cpuUse{Process: "server " + st.Server, PID: st.PID})
-			}
+			add("server "+st.Server, st.PID, st.CPU)
 		}
-	}
-	for i := range all {
-		all[i].time = control.CPUTime(all[i].PID)
 	}
 	return all
 }

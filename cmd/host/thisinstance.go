@@ -87,7 +87,8 @@ func (s *thisInstance) Status(ctx context.Context) *control.Status {
 	st.PID, st.Instance = os.Getpid(), strconv.Itoa(os.Getpid())
 	st.Version, st.Transport, st.Started, st.Uptime = version, s.transport, s.started, int64(time.Since(s.started).Seconds())
 	st.Directory, _ = os.Getwd() // empty if it is gone
-	st.Memory.Resident, st.Memory.CPU = control.Resident(st.PID), control.CPU(st.PID)
+	use := control.UseOf(st.PID)
+	st.Memory.Resident, st.Memory.CPU = use.Memory, use.CPU
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st.Address, st.Generation.Failed = s.address, s.failed

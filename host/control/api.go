@@ -245,8 +245,8 @@ type Server struct {
 	Revision   string          `json:"protocol,omitempty"`
 	ServerInfo json.RawMessage `json:"server_info,omitempty"`
 	PID        int             `json:"pid,omitempty"`
-	Memory     uint64          `json:"memory_bytes,omitempty"` // resident, of PID
-	CPU        float64         `json:"cpu_s,omitempty"`        // seconds that PID has used
+	Memory     uint64          `json:"memory_bytes,omitempty"` // resident, of PID and its descendants
+	CPU        float64         `json:"cpu_s,omitempty"`        // seconds that PID and its descendants have used
 	LogLevel   string          `json:"log_level,omitempty"`    // of the messages of the server
 
 	Connections int     `json:"connections,omitempty"` // open now; several unless all clients share one

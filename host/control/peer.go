@@ -135,28 +135,3 @@ func marked(pid int) bool {
 	environ, err := (&process.Process{Pid: int32(pid)}).Environ()
 	return err == nil && started.CarriesMark(environ)
 }
-
-// CPU returns the processor time that a process has used, in seconds, or 0 if it is not
-// known.
-func CPU(pid int) float64 {
-	if pid <= 0 {
-		return 0
-	}
-	t, err := (&process.Process{Pid: int32(pid)}).Times()
-	if err != nil {
-		return 0
-	}
-	return t.User + t.System
-}
-
-// Resident returns the resident memory of a process in bytes, or 0 if it is not known.
-func Resident(pid int) uint64 {
-	if pid <= 0 {
-		return 0
-	}
-	m, err := (&process.Process{Pid: int32(pid)}).MemoryInfo()
-	if err != nil {
-		return 0
-	}
-	return m.RSS
-}
