@@ -110,6 +110,12 @@ func (g *generation) serverStatus(ctx context.Context, s *config.Server, process
 	st.Calls, st.Errors, st.InFlight, st.LastUsed = total.Requests, total.Errors, total.InFlight, known(total.Last)
 	st.P50, st.P99 = milliseconds(total.Durations.Quantile(0.5)), milliseconds(total.Durations.Quantile(0.99))
 	st.Durations = total.Durations
+	if st.State == string(upstream.Stopped) {
+		st.State = control.Idle
+		if st.Connects == 0 && st.Calls == 0 && st.LastUsed == nil {
+			st.State = control.NotStarted
+		}
+	}
 	st.LogLevel = g.Gateway.ServerLevel(s.Name)
 	addLink(ctx, st, now.Link, processes)
 	g.addCounts(st)

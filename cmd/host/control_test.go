@@ -78,7 +78,7 @@ func TestStatusShowsRunningProcess(t *testing.T) {
 		st.Generation.Number != 1 || len(st.Generation.Files) != 1 || st.Generation.Failed != nil || st.Version != "0.1.0-dev" && st.Version == "" {
 		t.Errorf("%+v", st)
 	}
-	if before := s.server("steady"); before.State != "stopped" || before.Calls != 0 || before.LastUsed != nil {
+	if before := s.server("steady"); before.State != "not_started" || before.Calls != 0 || before.LastUsed != nil {
 		t.Errorf("before the first call: %+v", before)
 	}
 	modern, legacy := &reloadClient{url: s.url}, &reloadClient{url: s.url}

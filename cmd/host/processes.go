@@ -77,7 +77,7 @@ func (e *env) printProcess(st *control.Status) {
 			used = since(*s.LastUsed) + " ago"
 		}
 		rows = append(rows, []string{
-			s.Server, s.State, s.Transport, s.Revision, number(s.PID), number(s.Connections), strconv.FormatUint(s.Calls, 10), strconv.FormatUint(s.Errors, 10),
+			s.Server, s.StateText(), s.Transport, s.Revision, number(s.PID), number(s.Connections), strconv.FormatUint(s.Calls, 10), strconv.FormatUint(s.Errors, 10),
 			number(s.InFlight), used, offers(s),
 		})
 	}

@@ -282,7 +282,7 @@ func newFake() *fake {
 			Servers: []*control.Server{
 				{Server: "files", OK: true, State: "ready", Transport: "stdio", Calls: 1204, InFlight: 1, At: "junctor.hcl:3:1", Tools: new(2), PID: 99, Memory: 40 << 20, P50: 12, P99: 80.4, ServerInfo: []byte(`{"name":"files","version":"2.1.0"}`), LastUsed: new(now.Add(-time.Minute))},
 				{Server: "github", State: "needs_auth", Transport: "http", Calls: 31, Errors: 4, At: "junctor.hcl:9:1", Error: &fault.Document{Code: fault.UpstreamLogin, Message: "the server requires a login", Hint: "run junctor login github", Output: []string{"last words"}}},
-				{Server: "idle", OK: true, State: "stopped", Transport: "stdio", At: "junctor.hcl:15:1"},
+				{Server: "idle", OK: true, State: "not_started", Transport: "stdio", At: "junctor.hcl:15:1"},
 				{Server: "old", OK: true, State: "disabled", At: "junctor.hcl:20:1"},
 			},
 			Plugins:  []control.Plugin{{Plugin: "stdio", Version: "1.0.0", State: "running", PID: 98, Memory: 9 << 20, Connections: 1}},

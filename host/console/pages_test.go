@@ -42,7 +42,7 @@ func TestPagesShowTheProcess(t *testing.T) {
 	s := newSite(t, f, nil)
 	b := s.browser(t).signInByLink()
 	for page, want := range map[string][]string{
-		"servers":                 {"files", "ready", "1\u202f204", "github", "needs_auth", "the server requires a login", "1 not working", "disabled", "/etc/junctor/junctor.hcl", "not started", `aria-label="Start idle"`, `aria-label="Restart files"`, "12 ms / 80 ms", "2.1.0", `data-label="Transport">`},
+		"servers":                 {"files", "ready", "1\u202f204", "github", "needs auth", "the server requires a login", "1 not working", "disabled", "/etc/junctor/junctor.hcl", "not started", `aria-label="Start idle"`, `aria-label="Restart files"`, "12 ms / 80 ms", "2.1.0", `data-label="Transport">`},
 		"server?name=files":       {"listening", "Read before you write.", "40 MiB", "junctor.hcl:3:1", "Changed tools", "transport.command", "junctor.hcl:4:5", "1 setting with defaults", "reads and sends", "It is absent.", "added", "removed"},
 		"server?name=idle":        {"not started", ">Start<", ">Tools</a>"},
 		"server?name=github":      {"the server requires a login", "upstream.needs_login", "run junctor login github", "listening"},

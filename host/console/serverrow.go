@@ -12,27 +12,13 @@ type serverRow struct {
 	*control.Server
 }
 
-// Unused reports whether no connection to the server was made since the process started or
-// the server was configured.
-func (s serverRow) Unused() bool {
-	return s.State == "stopped" && s.Connects == 0 && s.Calls == 0 && s.LastUsed == nil
-}
-
-// Shown returns the state for people.
-func (s serverRow) Shown() string {
-	if s.Unused() {
-		return "not started"
-	}
-	return s.State
-}
-
 // Action returns what an admin can do with the connections of the server: "Start",
 // "Restart" or nothing.
 func (s serverRow) Action() string {
 	switch {
 	case s.State == "disabled":
 		return ""
-	case s.Unused():
+	case s.State == control.NotStarted:
 		return "Start"
 	}
 	return "Restart"

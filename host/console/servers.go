@@ -103,7 +103,7 @@ func restartServer(w http.ResponseWriter, r *http.Request, q *request) error {
 	}
 	q.log.Info("a server is restarted from the console", "server", name, "by", q.session.name())
 	text := "Server " + name + " restarts: its calls may end, then it is connected again."
-	if s != nil && (serverRow{s}).Unused() {
+	if s != nil && s.State == control.NotStarted {
 		text = "Server " + name + " starts."
 	}
 	return q.done(w, r, "server"+query("name", name), flash{Text: text})

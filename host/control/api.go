@@ -22,6 +22,7 @@ package control
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/event"
@@ -234,7 +235,7 @@ type FailedReload struct {
 type Server struct {
 	Server    string `json:"server"`
 	OK        bool   `json:"ok"`
-	State     string `json:"state"` // disabled, stopped, starting, ready, failed or needs_auth
+	State     string `json:"state"` // one of ServerStates
 	Step      string `json:"step,omitempty"`
 	Required  bool   `json:"required,omitempty"`
 	Transport string `json:"transport"`
@@ -272,6 +273,19 @@ type Server struct {
 	Settings  json.RawMessage `json:"settings,omitempty"`
 	Error     *fault.Document `json:"error,omitempty"`
 }
+
+// The states of servers without a connection: none was needed yet, or it was closed because
+// nothing used it.
+const (
+	NotStarted = "not_started"
+	Idle       = "idle"
+)
+
+// ServerStates are the states of servers.
+var ServerStates = []string{"disabled", NotStarted, Idle, "starting", "ready", "failed", "needs_auth"}
+
+// StateText returns the state for people.
+func (s *Server) StateText() string { return strings.ReplaceAll(s.State, "_", " ") }
 
 // A Plugin describes a plugin process.
 type Plugin struct {

@@ -119,7 +119,7 @@ func TestProcesses(t *testing.T) {
 func TestServers(t *testing.T) {
 	exited := &fault.Document{Message: "the server exited with status 3", At: "junctor.hcl:3:5"}
 	own := &control.Status{PID: 7, Instance: "7-1", Servers: []*control.Server{
-		{Server: "stopped", State: "stopped"}, {Server: "ready", State: "ready"}, {Server: "starting", State: "starting", Error: exited}, {Server: "login", State: "needs_auth", Error: exited},
+		{Server: "idle", State: "idle"}, {Server: "ready", State: "ready"}, {Server: "starting", State: "starting", Error: exited}, {Server: "login", State: "needs_auth", Error: exited},
 	}}
 	if found := Servers([]*control.Status{own}).Run(t.Context()); len(found) > 0 {
 		t.Errorf("%+v", found)

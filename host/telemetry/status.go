@@ -17,7 +17,6 @@ const statusTime = 5 * time.Second
 // States of plugins and servers, each of which has a series of 0 or 1.
 var (
 	pluginStates = []string{"stopped", "starting", "ready", "backoff", "quarantined"}
-	serverStates = []string{"disabled", "stopped", "starting", "ready", "failed", "needs_auth"}
 )
 
 // A statusCollector makes metrics of the status that `junctor status` shows.
@@ -168,7 +167,7 @@ func (s statusSample) generation(g *control.Generation) {
 }
 
 func (s statusSample) server(st *control.Server) {
-	s.states("junctor_server_state", serverStates, st.State, st.Server)
+	s.states("junctor_server_state", control.ServerStates, st.State, st.Server)
 	s.gauge("junctor_server_connections", float64(st.Connections), st.Server)
 	s.counter("junctor_server_connects_total", uint64(st.Connects), st.Server)
 	s.counter("junctor_server_requests_total", st.Calls, st.Server)

@@ -52,7 +52,7 @@ func summary(f Frame, width int) []string {
 		servers += fmt.Sprintf(", %d failed", n)
 	}
 	if n := states["needs_auth"]; n > 0 {
-		servers += fmt.Sprintf(", %d needs_auth", n)
+		servers += fmt.Sprintf(", %d needs auth", n)
 	}
 	return []string{
 		join(width, ", ", part{text: "junctor " + f.Version, short: "junctor", rank: 3}, part{text: "process " + f.Instance}, part{text: "up " + uptime(f.Uptime)},

@@ -191,14 +191,14 @@ func TestTableFitsTerminal(t *testing.T) {
 func TestSummaryFits(t *testing.T) {
 	f := Frame{Version: "0.1.0-dev", Instance: "13945", Uptime: 63, Serves: "http 127.0.0.1:7670", Memory: 61 << 20, CPU: 12.25, Calls: 107, InFlight: 2, Sessions: 9}
 	for i := range 60 {
-		f.Servers = append(f.Servers, Server{Server: &control.Server{State: []string{"ready", "stopped", "failed", "needs_auth", "stopped", "stopped"}[i%6]}})
+		f.Servers = append(f.Servers, Server{Server: &control.Server{State: []string{"ready", "idle", "failed", "needs_auth", "not_started", "idle"}[i%6]}})
 	}
 	first := []string{
 		"junctor 0.1.0-dev, process 13945, up 1m03s, http 127.0.0.1:7670, 61 MiB, CPU 12.2%",
 		"junctor, process 13945, up 1m03s, http 127.0.0.1:7670, 61 MiB, CPU 12.2%",
 		"junctor, process 13945, up 1m03s, 61 MiB, CPU 12.2%",
 	}
-	servers := "servers 10 of 60 ready, 10 failed, 10 needs_auth  calls/s 107  "
+	servers := "servers 10 of 60 ready, 10 failed, 10 needs auth  calls/s 107  "
 	for _, c := range []struct {
 		width, waiting int
 		want           string

@@ -218,7 +218,7 @@ func (m *model) details() []string {
 		}
 	}
 	add("server", "%s", s.Server.Server)
-	add("state", "%s", strings.TrimSpace(s.State+" "+s.Step))
+	add("state", "%s", strings.TrimSpace(s.StateText()+" "+s.Step))
 	add("transport", "%s", s.Transport)
 	add("plugin", "%s", s.Server.Plugin)
 	add("at", "%s", s.At)
