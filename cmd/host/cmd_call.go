@@ -71,6 +71,9 @@ func (e *env) call(ctx context.Context, name string, words []string, o callOptio
 	if o.timed && o.timeout <= 0 {
 		return fault.New(fault.Usage, "the timeout %s is not positive", o.timeout).WithHint("--timeout is a duration such as 30s or 2m")
 	}
+	if err := checkOutput(o.output); err != nil {
+		return err
+	}
 	app, err := e.load(ctx)
 	if err != nil {
 		return err

@@ -240,6 +240,9 @@ func (e *env) reportExport(c *clientconfig.Client, t clientconfig.Target, f *cli
 // remark prints a note about the result.
 func (e *env) remark(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
+	if e.remarks.quiet {
+		return
+	}
 	if e.json {
 		e.printStderrJSON("note", map[string]string{"message": text})
 		return

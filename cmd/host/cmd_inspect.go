@@ -6,11 +6,13 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
 
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/schema"
 )
 
@@ -127,7 +129,11 @@ func (e *env) printInspection(in inspection) {
 		e.printFields("pinned   %s\n", strings.Join(in.Pinned, ", "))
 	}
 	e.printFields("access   %s: %s\n", in.Access, strings.Join(in.AccessBecause, ", "))
-	e.printFields("%-8s %s\n", in.Decision, in.Rule)
+	rule := in.Rule
+	if rule == policy.NoRule {
+		rule = "by default, as " + rule
+	}
+	e.printFields("%-8s %s\n", in.Decision, rule)
 	if in.Unchecked != "" {
 		e.printFields("checked  no: %s\n", in.Unchecked)
 	}
@@ -152,6 +158,7 @@ func (e *env) printInspection(in inspection) {
 		e.printf("\n")
 		e.table([]string{"ARGUMENT", "TYPE", "", "DESCRIPTION"}, rows)
 	}
+	e.printFields("\ncall     %s\n", callLine(in.Name, schema.Properties(in.InputSchema)))
 	for _, s := range []struct {
 		name string
 		raw  []byte
@@ -161,6 +168,21 @@ func (e *env) printInspection(in inspection) {
 			e.printf("\n%s\n  %s\n", s.name, pretty.String())
 		}
 	}
+}
+
+// callLine returns a command that calls a tool, with the arguments that it requires.
+func callLine(name string, properties []schema.Property) string {
+	words := []string{"junctor", "call", shellquote.Join(name)}
+	for _, p := range properties {
+		switch {
+		case !p.Required:
+		case len(p.Values) > 0:
+			words = append(words, shellquote.Join(p.Name+"="+p.Values[0]))
+		default:
+			words = append(words, shellquote.Join(p.Name)+"=…")
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 func indent(s string) string {

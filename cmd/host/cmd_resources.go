@@ -98,6 +98,9 @@ or SERVER/URI, or @SERVER:URI, when it is to be asked of one server.`,
 }
 
 func (e *env) read(ctx context.Context, word, output string, full bool) error {
+	if err := checkOutput(output); err != nil {
+		return err
+	}
 	app, err := e.load(ctx)
 	if err != nil {
 		return err

@@ -78,7 +78,7 @@ func (e *env) status(ctx context.Context, args []string, f statusFlags) error {
 		return e.printServers(app.ServerStatuses(ctx, servers))
 	}
 	if !f.connect && !e.machine() {
-		fmt.Fprint(e.stderr, "note: no running process answered for this configuration; connecting from here\n")
+		e.remark("no running process answered for this configuration; connecting from here")
 	}
 	return e.printServers(e.connectAll(ctx, app, servers))
 }
@@ -139,7 +139,7 @@ func (e *env) printServers(list []*control.Server) error {
 		if st.Latency > 0 {
 			took = fmt.Sprintf("%d ms", st.Latency)
 		}
-		rows = append(rows, []string{st.Server, st.State, st.Transport, st.Plugin, st.Revision, took, offers(st)})
+		rows = append(rows, []string{st.Server, st.StateText(), st.Transport, st.Plugin, st.Revision, took, offers(st)})
 	}
 	e.table([]string{"SERVER", "STATE", "TRANSPORT", "PLUGIN", "REVISION", "TOOK", "OFFERS"}, rows)
 	e.printRemarks(list)

@@ -101,6 +101,7 @@ func validationOf(app *host.App, diags config.Diagnostics) validation {
 // tellDiagnostics prints diagnostics for other verbs than validate: with --json as one line
 // in the form of validate.
 func (e *env) tellDiagnostics(app *host.App, diags config.Diagnostics) {
+	diags = worthTelling(&e.remarks, diags)
 	switch {
 	case len(diags) == 0:
 	case e.json:

@@ -50,6 +50,7 @@ type env struct {
 	foreign    bool          // what the verb writes comes from a file that the user may not have written
 	loaded     string        // contentDigest of the configuration that serve has loaded
 	logFlag    string
+	remarks    remarks
 
 	log    hclog.Logger
 	logs   *logQueue  // nil: the log is written at once
@@ -86,7 +87,7 @@ func (e *env) run(ctx context.Context, args []string) int {
 	err := root.ExecuteContext(ctx)
 	lost := e.stdout.fault()
 	switch {
-	case ctx.Err() != nil && err != nil && !errors.Is(err, errReported):
+	case ctx.Err() != nil && err != nil && !errors.Is(err, errReported) && !fault.Is(err, fault.Interrupted):
 		err = fault.New(fault.Interrupted, "interrupted")
 	case lost != nil:
 		err = lost
@@ -161,7 +162,7 @@ func (e *env) loadAny(ctx context.Context, all bool) (*host.App, error) {
 	case err != nil:
 		return nil, err
 	case app == nil:
-		diags.Render(safeWriter{e.stderr})
+		worthTelling(&e.remarks, diags).Render(safeWriter{e.stderr})
 		return nil, reported(diags.Err())
 	}
 	return app, nil
@@ -182,6 +183,7 @@ func (e *env) loadAt(ctx context.Context, at config.Location, content *config.Co
 	if err := e.findDirs(); err != nil {
 		return nil, nil, err
 	}
+	e.remarks.begin(e)
 	if !e.completing {
 		if err := process.Adopt(); err != nil {
 			e.log.Warn("processes that plugins leave behind will not be ended", "error", err)

@@ -84,6 +84,9 @@ func (e *env) tell(err error) {
 
 // note prints a note about a server.
 func (e *env) note(server, text string) {
+	if e.remarks.quiet {
+		return
+	}
 	text = e.hide(text)
 	if e.json {
 		e.printStderrJSON("note", map[string]string{"server": server, "message": text})
@@ -94,6 +97,9 @@ func (e *env) note(server, text string) {
 
 // warnSetting prints a setting of a server that does not fit the server.
 func (e *env) warnSetting(n catalog.Note) {
+	if e.remarks.quiet {
+		return
+	}
 	n.Text, n.Hint = e.hide(n.Text), e.hide(n.Hint)
 	if e.json {
 		e.printStderrJSON("warning", map[string]string{"server": n.Server, "message": n.Text, "at": n.At, "hint": n.Hint})
@@ -107,6 +113,9 @@ func (e *env) warnSetting(n catalog.Note) {
 
 // warn prints a warning that is not about a server.
 func (e *env) warn(text, hint string) {
+	if e.remarks.quiet {
+		return
+	}
 	text, hint = e.hide(text), e.hide(hint)
 	if e.json {
 		e.printStderrJSON("warning", map[string]string{"message": text, "hint": hint})

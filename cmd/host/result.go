@@ -43,7 +43,7 @@ func (e *env) printResult(result []byte, how printOptions) error {
 
 func (e *env) warnSize(n int) {
 	if about := tokencount.Estimate(n); about > warnTokens && e.errTTY {
-		fmt.Fprintf(e.stderr, "warning: the result has about %d tokens\n", about)
+		e.warn(fmt.Sprintf("the result has about %d tokens", about), "")
 	}
 }
 
@@ -51,7 +51,7 @@ func (e *env) warnSize(n int) {
 func (e *env) cut(text string) string {
 	about := tokencount.Estimate(len(text))
 	if about > warnTokens {
-		fmt.Fprintf(e.stderr, "warning: the result has about %d tokens\n", about)
+		e.warn(fmt.Sprintf("the result has about %d tokens", about), "")
 	}
 	if about <= cutTokens || !e.outTTY {
 		return text

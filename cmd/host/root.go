@@ -40,6 +40,7 @@ func (e *env) root() *cobra.Command {
 	flags.BoolVar(&e.json, "json", false, "print JSON, as when the output is not a terminal")
 	flags.BoolVar(&e.text, "text", false, "print for people, as on a terminal")
 	root.MarkFlagsMutuallyExclusive("json", "text")
+	flags.BoolVarP(&e.remarks.quiet, "quiet", "q", false, "print no notes and no warnings")
 	flags.VarP(&layerFlag{e}, "config", "c", "configuration: a `PATH` of a file, or of a directory of *.hcl files; repeat it for layers, the strongest last")
 	flags.StringVar(&e.logFlag, "log", "", "log to standard error: "+strings.Join(host.HostLevels, ", ")+"; info for serve, off for the others if not given")
 	_ = root.RegisterFlagCompletionFunc("log", cobra.FixedCompletions(host.HostLevels, cobra.ShellCompDirectiveNoFileComp))

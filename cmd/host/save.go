@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -36,10 +37,20 @@ func (e *env) save(result []byte, path string, full bool) error {
 	for _, said := range rest {
 		fmt.Fprintln(e.stderr, safe(said))
 	}
-	if e.errTTY {
-		fmt.Fprintf(e.stderr, "%d bytes in %s\n", len(content), path)
-	}
+	e.remark("%s in %s", count(len(content), "byte"), path)
 	return nil
+}
+
+// formatWords are words that other programs take as a format behind -o.
+var formatWords = []string{"json", "jsonl", "ndjson", "yaml", "yml", "text", "table", "wide", "raw", "markdown", "csv"}
+
+// checkOutput returns an error for a path that was probably meant as a format.
+func checkOutput(path string) error {
+	if !slices.Contains(formatWords, strings.ToLower(path)) {
+		return nil
+	}
+	return fault.New(fault.Usage, "--output takes a file, and %s is a format", path).
+		WithHint("print JSON with --json and text with --text, or write -o ./%s for a file of this name", path)
 }
 
 // savable returns the content for the file and the text of the other parts.

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/config"
+)
+
+const (
+	maxRemarks    = 500       // remembered at most
+	maxRemarkFile = 128 << 10 // bytes
+	remarkTime    = 30 * 24 * time.Hour
+)
+
+// remarks decides which notes and warnings are printed. A remark about a configuration or a
+// list is the same each time, so a person at a terminal sees it once in 30 days; validate,
+// doctor and status repeat it.
+type remarks struct {
+	quiet bool                 // print none
+	path  string               // of the file with those that were printed; empty: none is remembered
+	shown map[string]time.Time // by digest; nil: not read yet
+}
+
+// repeats reports whether to print a remark that would be the same the next time.
+func (r *remarks) repeats(text string) bool {
+	if r.quiet || r.path == "" {
+		return !r.quiet
+	}
+	if r.shown == nil {
+		r.shown = readRemarks(r.path)
+	}
+	sum := sha256.Sum256([]byte(text))
+	key := hex.EncodeToString(sum[:12])
+	if at, ok := r.shown[key]; ok && time.Since(at) < remarkTime && time.Since(at) >= 0 {
+		return false
+	}
+	r.shown[key] = time.Now().Truncate(time.Second)
+	r.keep()
+	return true
+}
+
+// readRemarks reads the file. A file that is missing or damaged has none.
+func readRemarks(path string) map[string]time.Time {
+	all := map[string]time.Time{}
+	info, err := os.Stat(path)
+	if err != nil || info.Size() > maxRemarkFile {
+		return all
+	}
+	text, err := os.ReadFile(path)
+	if err != nil || json.Unmarshal(text, &all) != nil || all == nil || len(all) > maxRemarks {
+		return map[string]time.Time{}
+	}
+	return all
+}
+
+// keep writes the file, without the oldest remarks. If that fails, remarks are repeated.
+func (r *remarks) keep() {
+	keys := make([]string, 0, len(r.shown))
+	for key := range r.shown {
+		keys = append(keys, key)
+	}
+	slices.SortFunc(keys, func(a, b string) int { return r.shown[a].Compare(r.shown[b]) })
+	for _, key := range keys[:max(0, len(keys)-maxRemarks)] {
+		delete(r.shown, key)
+	}
+	text, err := json.Marshal(r.shown)
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(r.path), 0o700)
+	}
+	if err == nil {
+		_ = replaceFile(r.path, text)
+	}
+}
+
+// begin makes remarks be remembered, if a person reads them on a terminal.
+func (r *remarks) begin(e *env) {
+	if e.errTTY && !e.json && !e.serving && e.dirs.Cache != "" {
+		r.path = filepath.Join(string(e.dirs.Cache), "remarks.json")
+	}
+}
+
+// worthTelling returns the diagnostics that are printed: all errors, and the warnings that
+// are not remembered.
+func worthTelling(r *remarks, diags config.Diagnostics) (told config.Diagnostics) {
+	for _, d := range diags {
+		if d.Severity == config.Error || r.repeats(d.At.String()+"\n"+d.Summary) {
+			told = append(told, d)
+		}
+	}
+	return told
+}
