@@ -59,20 +59,22 @@ func (e *env) lists(ctx context.Context, args []string, f listFlags, show func(a
 	if f.refresh {
 		how = app.Catalog.RefreshLists
 	}
+	shown := showWaiting(app, namesOf(servers), wait)
 	failed := ask(ctx, how, f.need, namesOf(servers))
+	shown()
 	var left []string
 	if f.tools {
 		left = e.finishTools(ctx, app, namesOf(servers), wait)
 	}
 	wait.stop()
+	of := func(server string) bool { return slices.Contains(namesOf(servers), server) }
 	if ctx.Err() != nil {
-		return ctx.Err()
+		return e.listsSoFar(ctx, app, namesOf(servers), func() error { return show(app, of) })
 	}
 	decisive, some := e.tellFailed(app, servers, failed)
 	if decisive != nil && !some {
 		return reported(decisive)
 	}
-	of := func(server string) bool { return slices.Contains(namesOf(servers), server) }
 	e.notes(app, of)
 	if cut := e.tellUnfinished(app, left); cut != nil {
 		decisive = cut
@@ -131,7 +133,7 @@ func (e *env) tellFailed(app *host.App, servers []*config.Server, failed map[str
 func (e *env) notes(app *host.App, of func(server string) bool) {
 	for _, n := range app.Catalog.Snapshot().Notes {
 		switch {
-		case !of(n.Server):
+		case !of(n.Server) || !e.remarks.repeats(n.Server+"\n"+n.String()):
 		case n.At != "":
 			e.warnSetting(n)
 		default:

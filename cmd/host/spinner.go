@@ -22,7 +22,8 @@ type spinner struct {
 	end    chan struct{}
 	done   sync.WaitGroup
 	once   sync.Once
-	seen   bool // it is shown
+	seen   bool   // it is shown
+	what   string // the operation
 
 	mu   sync.Mutex
 	text string // guarded by mu
@@ -30,7 +31,7 @@ type spinner struct {
 
 // spin starts a spinner. It shows nothing without a terminal, on a dumb one, and with CI set.
 func (e *env) spin(text string) *spinner {
-	s := &spinner{screen: e.screen, end: make(chan struct{}), text: text}
+	s := &spinner{screen: e.screen, end: make(chan struct{}), what: text, text: text}
 	if e.errTTY && e.get("TERM") != "dumb" && !login.CI(e.lookup) {
 		s.seen = true
 		s.done.Go(s.run)
@@ -78,16 +79,14 @@ func (s *spinner) progress(params []byte) {
 	if json.Unmarshal(params, &p) != nil {
 		return
 	}
-	text := fmt.Sprintf("%g", p.Progress)
+	text := fmt.Sprintf("%s: %g", s.what, p.Progress)
 	if p.Total > 0 {
-		text = fmt.Sprintf("%.0f%%", 100*p.Progress/p.Total)
+		text += fmt.Sprintf(" of %g (%.0f%%)", p.Total, 100*p.Progress/p.Total)
 	}
 	if p.Message != "" {
-		text += " " + oneLine(p.Message, 60)
+		text += ", " + p.Message
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.text = text
+	s.show(text)
 }
 
 // stop removes the spinner. It may be called several times.
