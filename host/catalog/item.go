@@ -39,6 +39,9 @@ type Tool struct {
 	// Untrusted hints of the server.
 	ReadOnly, Destructive *bool
 
+	// AsTask means that a legacy server requires that the tool is called as a task.
+	AsTask bool
+
 	// Class says whether the tool reads or writes.
 	Class classify.Class
 	// Unconfigured is the kind without what users say in tools { read }.
@@ -74,8 +77,9 @@ func newTool(s *Server, raw []byte, modern bool) (*Tool, Note) {
 	omit := func(format string, args ...any) Note {
 		return Note{Text: fmt.Sprintf("tool %.64q is left out: ", it.Name) + fmt.Sprintf(format, args...)}
 	}
-	if support, _ := mcp.TextMember(raw, "execution", "taskSupport"); support == "required" {
-		return nil, omit("it can only be called as a task, which junctor does not support")
+	asTask := !modern && requiresTask(raw)
+	if asTask {
+		it.Raw = mcp.DeleteMember(it.Raw, "execution") // clients make ordinary calls
 	}
 	if modern {
 		if why := headerProblem(object(raw, "inputSchema")); why != "" {
@@ -94,7 +98,7 @@ func newTool(s *Server, raw []byte, modern bool) (*Tool, Note) {
 	it.Raw, it.left = raw, append(it.left, left...)
 	t := &Tool{
 		Item: it, Input: object(raw, "inputSchema"), Output: object(raw, "outputSchema"), Refused: refused, remarks: refused.notes(it.Name), Removed: removed,
-		ReadOnly: flag(raw, "readOnlyHint"), Destructive: flag(raw, "destructiveHint"), view: view,
+		AsTask: asTask, ReadOnly: flag(raw, "readOnlyHint"), Destructive: flag(raw, "destructiveHint"), view: view,
 	}
 	t.Class, t.Unconfigured = s.classify(t)
 	if t.Title == "" {
@@ -121,6 +125,12 @@ func newTool(s *Server, raw []byte, modern bool) (*Tool, Note) {
 	}
 	t.modernOnly = !bytes.Equal(shape.LegacyTool(t.Raw), t.Raw)
 	return t, Note{}
+}
+
+// requiresTask reports whether a server says that a tool can only be called as a task.
+func requiresTask(raw []byte) bool {
+	support, _ := mcp.TextMember(raw, "execution", "taskSupport")
+	return support == "required"
 }
 
 // ForLegacy returns a definition of the tool as legacy clients can read it. raw is Raw, or

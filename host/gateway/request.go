@@ -165,7 +165,8 @@ func tooCapable() *rpcError {
 
 // call returns the request as a server gets it, for a connection.
 func (r *request) call() *upstream.Call {
-	c := &upstream.Call{Method: r.method, Params: r.withContext(r.params), Permit: r.permit, Principal: r.principal, About: r, Repeat: r.mayRepeat()}
+	c := &upstream.Call{Method: r.method, Params: r.withContext(r.params), Permit: r.permit, Principal: r.principal, About: r, Repeat: r.mayRepeat(),
+		AsTask: r.tool != nil && r.tool.AsTask && r.method == mcp.MethodCallTool}
 	switch {
 	case r.local != nil:
 		c.Timeout, c.Progress = r.local.Timeout, r.local.Progress

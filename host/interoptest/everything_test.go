@@ -21,6 +21,7 @@ type use struct {
 
 // ordinary lists the tools of *everything* for all clients.
 var ordinary = []use{
+	{tool: "simulate-research-query", arguments: object{"topic": "llamas"}, says: "Research Report: llamas"},
 	{tool: "echo", arguments: object{"message": "hello"}, says: "Echo: hello"},
 	{tool: "get-annotated-message", arguments: object{"messageType": "debug", "includeImage": true}, says: "Debug", content: &mcp.ImageContent{}},
 	{tool: "get-env", arguments: object{}, says: `"PATH"`},
@@ -45,8 +46,7 @@ var asking = []use{
 	{tool: "trigger-url-elicitation", arguments: object{"url": "https://example.com/go", "elicitationId": "e1"}, says: "User completed"},
 }
 
-// TestEveryToolOfEverything calls all listed tools: all that the server has,
-// except one that must be called as a task.
+// TestEveryToolOfEverything calls all tools. One can only be called as a task.
 func TestEveryToolOfEverything(t *testing.T) {
 	eachEverything(t, func(t *testing.T, every server, d dialect) {
 		s := newWorkspace(t, every).serve().connect(d, answering)

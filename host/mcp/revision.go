@@ -58,6 +58,7 @@ const (
 	MethodGetPrompt    = "prompts/get"
 
 	MethodGetTask    = "tasks/get"
+	MethodTaskResult = "tasks/result" // of 2025-11-25
 	MethodUpdateTask = "tasks/update"
 	MethodCancelTask = "tasks/cancel"
 

@@ -38,6 +38,9 @@ type Call struct {
 	Progress func(params []byte)
 
 	Timeout time.Duration // 0 means the server's timeout
+	// AsTask makes the call a task at a legacy server that takes tasks. The reply is then the
+	// result of the task.
+	AsTask bool
 	// Repeat allows Call to send the request again if the connection ends before
 	// the response. The configuration declares the request read-only.
 	Repeat bool
@@ -188,7 +191,15 @@ func (u *Upstream) callOnce(ctx context.Context, c *conn, call *Call, timeout ti
 	if u.opts.Extends {
 		p.progress = p.clock.extending(call.Progress)
 	}
-	r, err = c.do(ctx, p, c.paramsForEra(call))
+	params, begun := c.paramsForEra(call), time.Now()
+	task := call.AsTask && c.takesTasks()
+	if task {
+		params = taskParams(params, timeout)
+	}
+	r, err = c.do(ctx, p, params)
+	if err == nil && task {
+		p, r, err = c.awaitTask(ctx, p, r, begun)
+	}
 	switch {
 	case err == nil:
 		if !call.internal {
@@ -229,6 +240,9 @@ func connectionLost(err error) bool {
 // the client for modern servers and removes them for legacy servers.
 func (c *conn) paramsForEra(call *Call) []byte {
 	params := call.Params
+	if call.Method == mcp.MethodCallTool {
+		params = mcp.DeleteMember(params, "task") // the client's, which no server of ours could keep
+	}
 	if c.revision.Modern() {
 		if call.Capabilities != nil {
 			params = mcp.SetPath(params, []string{"_meta", mcp.MetaClientCaps}, call.Capabilities)
