@@ -24,6 +24,16 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/process"
 )
 
+// TestProcessHasName checks that ps shows the plugin's name and not the descriptor of its program.
+func TestProcessHasName(t *testing.T) {
+	h := newHost(t)
+	h.mustOpen(h.request("", "", "")).echoes(t)
+	name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", h.pid()))
+	if err != nil || string(name) != "junctor-evil\n" {
+		t.Errorf("the process is called %q: %v", name, err)
+	}
+}
+
 // TestOneProcess checks that concurrent servers share one process, which starts once.
 func TestOneProcess(t *testing.T) {
 	h := newHost(t)

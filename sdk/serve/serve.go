@@ -75,6 +75,7 @@ func run(p *sdk.Plugin, args []string) int {
 
 func serve(p *sdk.Plugin) int {
 	tuneRuntime()
+	nameProcess(p.Name)
 	logger := newLogger(p.Name)
 	lifeline := os.Stdin
 	os.Stdin = nil // neither the author's code nor a server reads the lifeline

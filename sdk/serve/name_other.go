@@ -1,0 +1,6 @@
+//go:build !linux
+
+package serve
+
+// nameProcess does nothing: the system names the process after its program.
+func nameProcess(string) {}
