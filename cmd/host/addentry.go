@@ -15,6 +15,7 @@ import (
 // entryOptions are the flags of add for the entry of a registry.
 type entryOptions struct {
 	registryFlags
+	into        writeTarget
 	inputs      []string
 	remote, yes bool
 }
@@ -53,7 +54,7 @@ func (e *env) findEntry(ctx context.Context, name string, f *registryFlags) (reg
 
 // addEntry adds the entry of a registry to the configuration. args are NAME ENTRY or ENTRY.
 func (e *env) addEntry(ctx context.Context, args []string, x *entryOptions, later bool) error {
-	target, taken, err := e.importTarget()
+	target, taken, err := e.importTarget(x.into)
 	if err != nil {
 		return err
 	}

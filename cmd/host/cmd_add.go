@@ -21,6 +21,7 @@ type addOptions struct {
 	dir          string
 	sse          bool
 	later        bool // do not ask the new server
+	into         writeTarget
 }
 
 func (e *env) addVerb() *cobra.Command {
@@ -29,7 +30,8 @@ func (e *env) addVerb() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add NAME URL | NAME -- COMMAND [ARGUMENT...] | [NAME] REGISTRY-NAME[@VERSION]",
 		Short: "Add a server to the configuration",
-		Long: `Add a server block to the end of the configuration, or of a new junctor.hcl. All else in the file stays as it is. The
+		Long: `Add a server block to the end of the configuration, or of a new junctor.hcl. --user adds it to your own configuration, which is
+used in every directory, and --here to that of this directory; both are used together here. All else in the file stays as it is. The
 file as it was is kept in Junctor's data directory until the next change. A server is a URL, or a program with its arguments after --.
 
 A value that may be a secret is not written: keyring() stands in its place, and a note names the command that stores it.
@@ -53,15 +55,17 @@ The server is started or asked at once, and its tools are shown. If that fails, 
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if isEntry(args, cmd.ArgsLenAtDash()) {
+				entry.into = x.into
 				return e.addEntry(cmd.Context(), args, &entry, x.later)
 			}
 			s, err := x.server(args, cmd.ArgsLenAtDash())
 			if err != nil {
 				return err
 			}
-			return e.addServer(cmd.Context(), s, x.later)
+			return e.addServer(cmd.Context(), s, x.later, x.into)
 		},
 	}
+	x.into.add(cmd)
 	f := cmd.Flags()
 	f.StringArrayVar(&x.env, "env", nil, "NAME=VALUE, or NAME to pass on: a variable of the program; can be repeated")
 	f.StringArrayVar(&x.headers, "header", nil, "\"NAME: VALUE\": a header for a URL; can be repeated")
@@ -119,8 +123,8 @@ func set(in *map[string]string, name, value string) {
 }
 
 // addServer adds one server to the configuration, and shows its tools.
-func (e *env) addServer(ctx context.Context, s clientconfig.Server, later bool) error {
-	target, taken, err := e.importTarget()
+func (e *env) addServer(ctx context.Context, s clientconfig.Server, later bool, into writeTarget) error {
+	target, taken, err := e.importTarget(into)
 	if err != nil {
 		return err
 	}
@@ -130,14 +134,14 @@ func (e *env) addServer(ctx context.Context, s clientconfig.Server, later bool) 
 	got := clientimport.Convert(clientconfig.Content{Servers: []clientconfig.Server{s}}, e.surroundings(target.Path, taken))
 	var wantsLogin func() error
 	if s.URL != "" && len(s.Headers) == 0 {
-		wantsLogin = func() error { return e.addLogin(s) }
+		wantsLogin = func() error { return e.addLogin(s, into) }
 	}
 	return e.putAndShow(ctx, got, target, s.Name, later, wantsLogin)
 }
 
 // addLogin gives the block of a new server an auth block.
-func (e *env) addLogin(s clientconfig.Server) error {
-	target, _, err := e.importTarget()
+func (e *env) addLogin(s clientconfig.Server, into writeTarget) error {
+	target, _, err := e.importTarget(into)
 	if err != nil {
 		return err
 	}
@@ -179,17 +183,20 @@ func (e *env) putAndShow(ctx context.Context, got clientimport.Result, target *c
 }
 
 func (e *env) removeVerb() *cobra.Command {
-	return &cobra.Command{
+	var from writeTarget
+	cmd := &cobra.Command{
 		Use: "remove NAME", Short: "Remove a server from the configuration", Args: takes("NAME"),
 		Long: `Remove a server block from the configuration. Comments and all else in the file stay as they are, and the file as it was
 is kept in Junctor's data directory until the next change. Secrets and logins of the server stay too: see "junctor secret remove" and "junctor logout".`,
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(_ *cobra.Command, args []string) error { return e.removeServer(args[0]) },
+		RunE:              func(_ *cobra.Command, args []string) error { return e.removeServer(args[0], from) },
 	}
+	from.add(cmd)
+	return cmd
 }
 
-func (e *env) removeServer(name string) error {
-	target, have, err := e.importTarget()
+func (e *env) removeServer(name string, from writeTarget) error {
+	target, have, err := e.importTarget(from)
 	if err != nil {
 		return err
 	}

@@ -27,6 +27,7 @@ type importOptions struct {
 	scope              string
 	only               []string
 	write, replace, ok bool // --write, --replace, --yes
+	into               writeTarget
 
 	prepare func() error // runs before anything is written; may be nil
 }
@@ -84,6 +85,7 @@ CLIENT" writes. Comments stay, and the file as it was is kept beside it.`,
 	}
 	f := cmd.Flags()
 	f.BoolVar(&x.write, "write", false, "add the blocks to the configuration")
+	x.into.add(cmd)
 	f.BoolVar(&x.replace, "replace", false, "with --write: put Junctor in the place of the imported entries in the client's file")
 	f.BoolVarP(&x.ok, "yes", "y", false, "add what another person may have written, and replace, without asking")
 	f.StringArrayVar(&x.only, "only", nil, "import this `SERVER` of the file; repeat it for several")
@@ -142,7 +144,7 @@ func (e *env) putConverted(ctx context.Context, x importOptions, convert func(in
 	into := ""
 	if x.write {
 		var err error
-		if target, taken, err = e.importTarget(); err != nil {
+		if target, taken, err = e.importTarget(x.into); err != nil {
 			return clientimport.Result{}, err
 		}
 		into = target.Path
@@ -325,10 +327,15 @@ func readRegular(path string) ([]byte, error) {
 
 // importTarget opens the configuration that --write adds to, and returns the names of its
 // servers.
-func (e *env) importTarget() (*clientconfig.File, []string, error) {
-	path, found := config.FoundName, e.config == ""
+func (e *env) importTarget(w writeTarget) (*clientconfig.File, []string, error) {
+	path, found := config.FoundName, w.here || e.config == "" && !w.user
 	at, err := config.Find(e.config, e.lookup)
 	switch {
+	case w.user:
+		if path, err = w.own(e); err != nil {
+			return nil, nil, err
+		}
+	case w.here:
 	case err == nil && at.Text != nil:
 		return nil, nil, fault.New(fault.Usage, "the configuration is in %s and not in a file", config.InlineVariable).WithHint("unset it, or name a file with --config")
 	case err == nil:

@@ -42,7 +42,7 @@ type updateJSON struct {
 }
 
 func (e *env) update(ctx context.Context, names []string, f *registryFlags, check bool) error {
-	target, have, err := e.importTarget()
+	target, have, err := e.importTarget(writeTarget{})
 	if err != nil {
 		return err
 	}

@@ -268,7 +268,7 @@ func asJSON(v any) json.RawMessage {
 
 // writeWrapped adds the block of a wrapped program to the configuration.
 func (e *env) writeWrapped(name string, text []byte) error {
-	target, taken, err := e.importTarget()
+	target, taken, err := e.importTarget(writeTarget{})
 	if err != nil {
 		return err
 	}

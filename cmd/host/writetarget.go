@@ -1,0 +1,30 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/fault"
+)
+
+// A writeTarget says which configuration a verb changes. Without a choice it is the one that
+// is used here: that of the directory, or else the user's own.
+type writeTarget struct {
+	user bool // the user's own
+	here bool // junctor.hcl in this directory
+}
+
+func (w *writeTarget) add(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&w.user, "user", false, "change the user's own configuration, which is used in every directory")
+	cmd.Flags().BoolVar(&w.here, "here", false, "change "+config.FoundName+" in this directory, which is created if necessary")
+	cmd.MarkFlagsMutuallyExclusive("user", "here")
+}
+
+// own returns the path of the user's own configuration.
+func (w writeTarget) own(e *env) (string, error) {
+	path := config.OwnPath(e.lookup)
+	if path == "" {
+		return "", fault.New(fault.Usage, "this user has no home directory for a configuration").WithHint("name a file with --config")
+	}
+	return path, nil
+}
