@@ -59,19 +59,22 @@ func (f *principalFlags) principal(app *host.App, subject string) (authn.Princip
 func (e *env) whyVerb() *cobra.Command {
 	var o whyOptions
 	cmd := &cobra.Command{
-		Use:   "why SUBJECT TOOL [key=value…]",
+		Use:   "why [SUBJECT] TOOL [key=value…]",
 		Short: "Explain what the policy decides about a use",
 		Long: `Explain what the policy decides when SUBJECT calls TOOL with these arguments: the rule that decides, the rules
 that nearly matched, and what would change the decision. Without arguments the decision is that of a list.
 
 TOOL is a name that "junctor tools" lists, or SERVER/NAME with the server's own name for it. Arguments are written as
 for call. The roles of a static token are known; those of other credentials are given with --role and --group. The
-subject "local" is the command line, and the client of a junctor serve on standard input.`,
-		Example: `  junctor why alice github/create_issue repo=acme/site
+subject "local" is the command line, and the client of a junctor serve on standard input. It is meant where SUBJECT
+is left out.`,
+		Example: `  junctor why github/create_issue
+  junctor why alice github/create_issue repo=acme/site
   junctor why bob github/delete_repo --role dev
   junctor why carol --resource files file:///srv/plan.md`,
-		Args: takesMore("SUBJECT", "TOOL"),
+		Args: takesMore("TOOL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			args = withSubject(args, o.resource || o.prompt)
 			return e.why(cmd.Context(), args[0], args[1], args[2:], o)
 		},
 	}
@@ -83,6 +86,24 @@ subject "local" is the command line, and the client of a junctor serve on standa
 	cmd.Flags().StringVar(&o.client, "client", "", "the `NAME` of the client program")
 	cmd.Flags().StringVar(&o.time, "time", "", "the `TIME` of the request, such as 2026-03-01T22:30 in the time zone of the policy; now if not given")
 	return cmd
+}
+
+// withSubject puts the local user before the words of why where they name no subject: a tool
+// alone or with its arguments, or a server and an item.
+func withSubject(words []string, ofItem bool) []string {
+	given := len(words) > 1 && !isArgument(words[1])
+	if ofItem {
+		given = len(words) != 2
+	}
+	if given {
+		return words
+	}
+	return append([]string{authn.Local().Subject}, words...)
+}
+
+// isArgument reports whether a word is written as an argument of a tool, and not as its name.
+func isArgument(word string) bool {
+	return word == "-" || strings.HasPrefix(word, "{") || strings.HasPrefix(word, "@") || strings.Contains(word, "=")
 }
 
 // request adds where and when the use comes from.

@@ -8,7 +8,7 @@ export JUNCTOR_HOME="$home" JUNCTOR_CONFIG=examples/demo.hcl
 
 show() {
 	printf '\n$ junctor %s\n' "$*"
-	bin/junctor "$@"
+	bin/junctor --text "$@" # also in a pipe
 }
 
 show tools
