@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -213,8 +215,8 @@ func readContent(text []byte, path string, c *clientconfig.Client) (clientconfig
 // located adds the path of a file to what was read, or to the error.
 func located(file clientconfig.Content, path string, err error) (clientconfig.Content, error) {
 	if bad, ok := errors.AsType[*clientconfig.SyntaxError](err); ok {
-		return file, &fault.Error{Code: fault.ImportFile, Message: bad.What, At: fmt.Sprintf("%s:%d:%d", path, bad.Line, bad.Column),
-			Hint: "give a file of one of " + strings.Join(clientconfig.Names(clientconfig.Clients), ", ") + ", a catalog of Docker MCP, or an mcpServers object"}
+		hint := cmp.Or(bad.Hint, "give a file of one of "+strings.Join(clientconfig.Names(clientconfig.Clients), ", ")+", a catalog of Docker MCP, or an mcpServers object")
+		return file, &fault.Error{Code: fault.ImportFile, Message: bad.What, At: fmt.Sprintf("%s:%d:%d", path, bad.Line, bad.Column), Hint: hint}
 	}
 	if dir, failed := filepath.Abs(filepath.Dir(path)); failed == nil && path != standardInput {
 		for i := range file.Servers {
@@ -261,11 +263,23 @@ func (e *env) readImport(ctx context.Context, x importOptions, from string) (tex
 	if err == nil && len(text) > mostImport {
 		err = fmt.Errorf("it is larger than %d MiB", mostImport>>20)
 	}
+	if c := clientconfig.Find(from); c != nil && errors.Is(err, fs.ErrNotExist) {
+		return nil, "", fault.New(fault.ImportFile, "%s has no configuration file at %s", c.Title, path).WithHint("%s", missingFileHint(c, x))
+	}
 	if err != nil {
 		return nil, "", fault.Because(fault.ImportFile, err, "%s cannot be read", path).
 			WithHint("give the path of the file, or one of %s", strings.Join(clientconfig.Names(clientconfig.Clients), ", "))
 	}
 	return text, path, nil
+}
+
+// missingFileHint says where else the servers of a client may be.
+func missingFileHint(c *clientconfig.Client, x importOptions) string {
+	hint := "`junctor import` lists the clients that have servers here; a file elsewhere can be given by its path"
+	if x.scope == string(clientconfig.User) && c.Places(clientconfig.Project, clientconfig.Home{Lookup: func(string) string { return "" }}) != nil {
+		hint = "for the servers of a project add --scope project; " + hint
+	}
+	return hint
 }
 
 // importPath returns the first existing file of a client, or the path as given.

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+	"net/url"
+	"path/filepath"
 	"strings"
 
 	"github.com/kballard/go-shellquote"
@@ -32,6 +35,44 @@ func (e *env) directFlags(cmd *cobra.Command) {
 // given reports whether the command line describes a server.
 func (d *directOptions) given() bool {
 	return d.command != "" || d.url != "" || len(d.server.env) > 0 || len(d.server.headers) > 0
+}
+
+// title returns how messages call the server: by its URL without parts that may be secret, or by
+// its program.
+func (d *directOptions) title() string {
+	if d.url == "" {
+		program, err := shellquote.Split(d.command)
+		if err != nil || len(program) == 0 {
+			return "the server of --command"
+		}
+		return "the server " + filepath.Base(program[0])
+	}
+	u, err := url.Parse(d.url)
+	if err != nil {
+		return "the server of --url"
+	}
+	shown := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
+	return "the server at " + shown.String()
+}
+
+// titled puts the title of the server in the place of its name in a message. d is the server of
+// the command line, if there is one.
+func (d *directOptions) titled(text string) string {
+	if name := fmt.Sprintf("server %q", directName); d.given() && strings.Contains(text, name) {
+		return strings.ReplaceAll(text, name, d.title())
+	}
+	return text
+}
+
+// located gives a fault the place of the server on the command line: a line of its
+// configuration says nothing.
+func (d *directOptions) located(f *fault.Error) {
+	if d.given() && f.Server == directName {
+		f.At = "--command"
+		if d.url != "" {
+			f.At = "--url"
+		}
+	}
 }
 
 // location returns a configuration with the server. file is the value of --config.

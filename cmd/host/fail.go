@@ -76,7 +76,9 @@ func hinted(err error, code fault.Code, hint string) error {
 // tell prints an error that does not end the verb.
 func (e *env) tell(err error) {
 	if e.json {
-		e.printStderrJSON("error", errorOf(err).Masked(e.hide))
+		f := *faultOf(err)
+		e.direct.located(&f)
+		e.printStderrJSON("error", f.Document().Masked(e.hide))
 	} else {
 		e.printError(err)
 	}
@@ -92,7 +94,7 @@ func (e *env) note(server, text string) {
 		e.printStderrJSON("note", map[string]string{"server": server, "message": text})
 		return
 	}
-	fmt.Fprintf(e.stderr, "note: server %q: %s\n", server, oneText(text))
+	fmt.Fprintf(e.stderr, "note: %s: %s\n", e.direct.titled(fmt.Sprintf("server %q", server)), oneText(text))
 }
 
 // warnSetting prints a setting of a server that does not fit the server.
@@ -105,7 +107,7 @@ func (e *env) warnSetting(n catalog.Note) {
 		e.printStderrJSON("warning", map[string]string{"server": n.Server, "message": n.Text, "at": n.At, "hint": n.Hint})
 		return
 	}
-	fmt.Fprintf(e.stderr, "warning: server %q: %s\n  at %s\n", n.Server, oneText(n.Text), oneText(n.At))
+	fmt.Fprintf(e.stderr, "warning: %s: %s\n  at %s\n", e.direct.titled(fmt.Sprintf("server %q", n.Server)), oneText(n.Text), oneText(n.At))
 	if n.Hint != "" {
 		fmt.Fprintf(e.stderr, "hint: %s\n", oneText(n.Hint))
 	}
@@ -144,13 +146,14 @@ func (e *env) warnNoServers(app *host.App) {
 
 func (e *env) printError(err error) {
 	f := *faultOf(err)
-	f.Message, f.Hint = e.hide(f.Message), e.hide(f.Hint)
+	e.direct.located(&f)
+	f.Message, f.Hint = e.direct.titled(e.hide(f.Message)), e.hide(f.Hint)
 	var b strings.Builder
 	part := func(format string, text string) { fmt.Fprintf(&b, format+"\n", oneText(text)) }
 	part("error: %s", f.Message)
 	switch {
 	case f.At != "" && f.Server != "":
-		part("  at %s", fmt.Sprintf("%s, server %q", f.At, f.Server))
+		part("  at %s", e.direct.titled(fmt.Sprintf("%s, server %q", f.At, f.Server)))
 	case f.At != "":
 		part("  at %s", f.At)
 	case f.Server != "":

@@ -67,6 +67,7 @@ func (all *Content) rights(text []byte, root *node) error {
 		all.Permissions = r.permissions(inner)
 	}
 	if r.err != nil {
+		r.err.Hint = "correct the rule at this place; nothing is imported without the rules of its file"
 		return r.err
 	}
 	return nil

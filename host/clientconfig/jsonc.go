@@ -16,6 +16,7 @@ import (
 type SyntaxError struct {
 	Line, Column int
 	What         string
+	Hint         string // empty: the file may be of another kind
 }
 
 func (e *SyntaxError) Error() string {
