@@ -140,6 +140,10 @@ func (e *env) updateServer(ctx context.Context, target *clientconfig.File, text 
 		return nil, nil, err
 	}
 	before, err := e.findEntry(ctx, origin, f)
+	if fault.Is(err, fault.RegistryUnknown) {
+		return nil, nil, fault.New(fault.RegistryUnknown, "the registry no longer has %s, so the block of server %q cannot be compared with version %s", origin, name, now.Version).
+			WithHint("run `junctor remove %s` and `junctor add %s %s`, or write the new version into the block", name, name, entry)
+	}
 	if err != nil {
 		return nil, nil, err
 	}

@@ -213,7 +213,7 @@ func TestUnreachableWebhookSaysNoPath(t *testing.T) {
 	s.Close()
 	n, text := notifier(t, settings(address))
 	n.Send(Notice{Event: ServerDown, Server: "a"})
-	await(t, n, "an error", func(s Status) bool { return strings.Contains(s.Error, "refused") })
+	await(t, n, "an error", func(s Status) bool { return strings.Contains(s.Error, "nothing listens at") })
 	n.Close()
 	status, _ := n.Status()
 	if status.Lost != 1 || strings.Contains(status.Error+text.String(), "t0p-path") {

@@ -18,6 +18,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"github.com/junctor-mcp/junctor/host/loopback"
+	"github.com/junctor-mcp/junctor/host/neterror"
 )
 
 // Settings say where notices are sent.
@@ -148,13 +149,10 @@ func (r *receiver) send(ctx context.Context, id string, body []byte) error {
 
 // withoutURL returns the error of a request without its URL, whose path may be a secret.
 func withoutURL(err error) error {
-	if u, ok := errors.AsType[*url.Error](err); ok {
-		err = u.Err
-	}
 	if errors.Is(err, ssrf.ErrProhibitedIP) || errors.Is(err, ssrf.ErrProhibitedNetwork) || errors.Is(err, ssrf.ErrInvalidHostPort) {
 		return backoff.Permanent(errors.New("the host of the webhook leads to an address that is not public; set allow_private = true in the notify block if that is meant"))
 	}
-	return err
+	return neterror.Explain(err)
 }
 
 // statusError returns the error for the status of an answer; nil: the notice has arrived.

@@ -17,6 +17,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/cache"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/loopback"
+	"github.com/junctor-mcp/junctor/host/neterror"
 )
 
 // Official is the URL of the registry that is asked if no other one is named.
@@ -199,7 +200,7 @@ func (c *Client) ask(ctx context.Context, address string) ([]byte, error) {
 	r.Header.Set("Accept", "application/json")
 	answer, err := c.http.Do(r)
 	if err != nil {
-		return nil, err
+		return nil, neterror.Explain(err)
 	}
 	defer func() { _ = answer.Body.Close() }()
 	switch {

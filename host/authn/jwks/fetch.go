@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/junctor-mcp/junctor/host/loopback"
+	"github.com/junctor-mcp/junctor/host/neterror"
 	"github.com/junctor-mcp/junctor/host/regularfile"
 	"github.com/junctor-mcp/junctor/host/truncate"
 )
@@ -165,7 +166,7 @@ func get(ctx context.Context, client *http.Client, at string) ([]byte, error) {
 	r.Header.Set("Accept", "application/json")
 	resp, err := client.Do(r)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("reading %s: %w", at, neterror.Explain(err))
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
