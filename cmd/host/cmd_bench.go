@@ -36,7 +36,7 @@ type benchOptions struct {
 func (e *env) benchVerb() *cobra.Command {
 	var o benchOptions
 	cmd := &cobra.Command{
-		Use:   "bench TOOL",
+		Use:   "bench TOOL [key=value…]",
 		Short: "Call a tool again and again, and measure",
 		Long: fmt.Sprintf(`Call a tool for some seconds, and print how long calls took, how many there were a second, the errors by code, and the
 computing time of this process, the plugins and the server. The policy and the limits apply, as to any client. The tool is
@@ -45,22 +45,27 @@ one of the configuration, or of the server that --url or --command names, such a
 Without --rps each of the concurrent callers calls as soon as it has its answer. With --rps the time of a call begins when
 it is due, so that calls which wait for a slow server count as slow.
 
-A tool that is not known to read only is refused: it would do the same thing many times. --yes calls it nevertheless, and
-so does an idempotent pattern in the server block. Ctrl-C ends the calls and prints what was measured.
+Arguments are written as for call. A tool that is not known to read only is refused: it would do the same thing many
+times. --yes calls it nevertheless, and so does an idempotent pattern in the server block. Ctrl-C ends the calls and prints what was measured.
 
 At most %d calls, %d a second, %d at a time and %s in all.`, bench.MostCalls, bench.MostRate, bench.MostConcurrency, bench.MostDuration),
-		Example: `  junctor bench files__list_directory --args '{"path": "."}'
-  junctor bench --url http://127.0.0.1:7575/mcp demo__add --args '{"a": 1, "b": 2}' --rps 200 --concurrency 20
+		Example: `  junctor bench files__list_directory path=.
+  junctor bench --url http://127.0.0.1:7575/mcp demo__add a=1 b=2 --rps 200 --concurrency 20 --yes
   junctor bench --command 'npx -y @modelcontextprotocol/server-everything' echo --args '{"message": "x"}' --yes`,
-		Args:              takes("TOOL"),
+		Args:              takesMore("TOOL"),
 		ValidArgsFunction: e.completes(completeCall),
-		RunE:              func(cmd *cobra.Command, args []string) error { return e.bench(cmd.Context(), args[0], o) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("args") && len(args) > 1 {
+				return fault.New(fault.Usage, "--args and %q are both arguments of the tool", args[1]).WithHint("leave one of them out")
+			}
+			return e.bench(cmd.Context(), args[0], args[1:], o)
+		},
 	}
 	f := cmd.Flags()
 	f.Float64Var(&o.rate, "rps", 0, "calls a second; as many as the callers can if not given")
 	f.IntVar(&o.concurrency, "concurrency", 1, "calls at a time")
 	f.DurationVar(&o.duration, "duration", 10*time.Second, "how long to call")
-	f.StringVar(&o.arguments, "args", "{}", "the arguments, as a JSON object")
+	f.StringVar(&o.arguments, "args", "{}", "the arguments as a JSON object, instead of key=value")
 	f.BoolVarP(&o.yes, "yes", "y", false, "also call a tool that may change something")
 	e.directFlags(cmd)
 	return cmd
@@ -79,7 +84,7 @@ func (o benchOptions) check() error {
 	return nil
 }
 
-func (e *env) bench(ctx context.Context, name string, o benchOptions) error {
+func (e *env) bench(ctx context.Context, name string, words []string, o benchOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
@@ -97,6 +102,11 @@ func (e *env) bench(ctx context.Context, name string, o benchOptions) error {
 	wait.stop()
 	if err != nil {
 		return err
+	}
+	if len(words) > 0 {
+		if args, err = e.arguments(ctx, t.Input, words); err != nil {
+			return err
+		}
 	}
 	if !o.yes && t.Class.Kind != classify.Read && !idempotent(app, t) {
 		return fault.New(fault.Usage, "the tool %s is not known to only read, and bench would call it many times", t.Exposed).

@@ -197,14 +197,11 @@ type planJSON struct {
 	*plan.Changes
 }
 
-// planReload prints the plan of a reload of a process and asks whether to do it. With --json
+// planReload prints the plan of a reload of a process and asks whether to do it, if anything
+// differs. With --json
 // it returns the plan, which is printed with the result. A configuration that changes
 // meanwhile is not the one of the plan, so it is an error.
 func (e *env) planReload(ctx context.Context, a control.Answer, o reloadOptions) (*planJSON, error) {
-	if !o.yes && (e.machine() || !e.canAsk()) {
-		return nil, fault.New(fault.Usage, "reload --plan asks before it reloads, and there is no terminal to ask at").
-			WithHint("take --yes to reload without a question, or run `junctor plan` to see the changes only")
-	}
 	if matches, err := e.matchesConfig(); err != nil {
 		return nil, err
 	} else if !matches(a.Status) {
@@ -232,7 +229,11 @@ func (e *env) planReload(ctx context.Context, a control.Answer, o reloadOptions)
 	if !e.machine() {
 		e.printChanges(c)
 	}
-	if !o.yes {
+	if same := c.Empty() && c.LeftOut == 0; !o.yes && !same {
+		if e.machine() || !e.canAsk() {
+			return nil, fault.New(fault.Usage, "reload --plan asks before it reloads, and there is no terminal to ask at").
+				WithHint("take --yes to reload without a question, or run `junctor plan` to see the changes only")
+		}
 		yes, err := e.askYes(ctx, "Reload process "+a.Name+"?")
 		if err != nil {
 			return nil, err

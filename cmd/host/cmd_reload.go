@@ -26,7 +26,7 @@ removed server is closed. Several processes may serve one configuration, because
 serve has its own; then choose one with --instance, or take --all.
 
 --plan shows first what the reload changes for clients, as junctor plan does, and reloads only after a yes at the
-terminal, or with --yes.`,
+terminal, or with --yes. It does not ask where nothing differs.`,
 		Example: `  junctor reload
   junctor reload --plan
   junctor reload --all
