@@ -62,10 +62,10 @@ At most %d calls, %d a second, %d at a time and %s in all.`, bench.MostCalls, be
 		},
 	}
 	f := cmd.Flags()
-	f.Float64Var(&o.rate, "rps", 0, "calls a second; as many as the callers can if not given")
-	f.IntVar(&o.concurrency, "concurrency", 1, "calls at a time")
-	f.DurationVar(&o.duration, "duration", 10*time.Second, "how long to call")
-	f.StringVar(&o.arguments, "args", "{}", "the arguments as a JSON object, instead of key=value")
+	f.Float64Var(&o.rate, "rps", 0, "`CALLS` a second; as many as the callers can if not given")
+	f.IntVar(&o.concurrency, "concurrency", 1, "`CALLS` at a time")
+	f.DurationVar(&o.duration, "duration", 10*time.Second, "a `DURATION`: how long to call")
+	f.StringVar(&o.arguments, "args", "{}", "the arguments as a `JSON` object, instead of key=value")
 	f.BoolVarP(&o.yes, "yes", "y", false, "also call a tool that may change something")
 	e.directFlags(cmd)
 	return cmd

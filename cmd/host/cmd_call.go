@@ -59,8 +59,8 @@ its page. Ctrl-D cancels. Without a terminal, and under CI, such a question is d
 			return e.call(cmd.Context(), args[0], args[1:], o)
 		},
 	}
-	cmd.Flags().DurationVar(&o.timeout, "timeout", 0, "how long the call may take, and the reading of its arguments; the server's own setting if not given")
-	cmd.Flags().StringVarP(&o.output, "output", "o", "", "write what the tool returns to this file instead: its image, sound or other bytes, or its text")
+	cmd.Flags().DurationVar(&o.timeout, "timeout", 0, "a `DURATION`: how long the call may take, and the reading of its arguments; the server's own setting if not given")
+	cmd.Flags().StringVarP(&o.output, "output", "o", "", "write what the tool returns to this `FILE` instead: its image, sound or other bytes, or its text")
 	cmd.Flags().BoolVar(&o.full, "full", false, "print the whole result on a terminal, however long")
 	e.rootFlag(cmd, "")
 	e.directFlags(cmd)

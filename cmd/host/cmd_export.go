@@ -73,14 +73,14 @@ that the configuration reads with env() have to be set for it.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&x.http, "http", "", "point at an address: --http=URL, or --http alone for where the configuration listens")
+	f.StringVar(&x.http, "http", "", "point at an address: --http=`URL`, or --http alone for where the configuration listens")
 	f.Lookup("http").NoOptDefVal = " " // a value that users do not type
 	f.BoolVar(&x.stdio, "stdio", false, "start junctor serve, whatever the configuration says")
-	f.StringVar(&x.token, "token-env", "", "environment variable in which the client finds the token; the one that the configuration reads if not given")
-	f.StringVar(&x.name, "name", "junctor", "name of the entry")
+	f.StringVar(&x.token, "token-env", "", "environment `VARIABLE` in which the client finds the token; the one that the configuration reads if not given")
+	f.StringVar(&x.name, "name", "junctor", "`NAME` of the entry")
 	f.BoolVar(&x.write, "write", false, "put the entry into the client's file")
 	f.BoolVar(&x.dryRun, "dry-run", false, "show what --write would change")
-	f.StringVar(&x.scope, "scope", string(clientconfig.User), "whose file: "+strings.Join(clientconfig.Scopes, ", "))
+	f.StringVar(&x.scope, "scope", string(clientconfig.User), "a `SCOPE`, whose file: "+strings.Join(clientconfig.Scopes, ", "))
 	cmd.MarkFlagsMutuallyExclusive("http", "stdio")
 	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions(clientconfig.Scopes, cobra.ShellCompDirectiveNoFileComp))
 	return cmd

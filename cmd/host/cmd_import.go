@@ -91,7 +91,7 @@ CLIENT" writes. Comments stay, and the file as it was is kept beside it.`,
 	f.BoolVar(&x.replace, "replace", false, "with --write: put Junctor in the place of the imported entries in the client's file")
 	f.BoolVarP(&x.ok, "yes", "y", false, "add what another person may have written, and replace, without asking")
 	f.StringArrayVar(&x.only, "only", nil, "import this `SERVER` of the file; repeat it for several")
-	f.StringVar(&x.scope, "scope", string(clientconfig.User), "whose file of a client: "+strings.Join(clientconfig.ReadScopes, ", "))
+	f.StringVar(&x.scope, "scope", string(clientconfig.User), "a `SCOPE`, whose file of a client: "+strings.Join(clientconfig.ReadScopes, ", "))
 	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions(clientconfig.ReadScopes, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }

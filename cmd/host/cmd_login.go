@@ -37,9 +37,9 @@ is printed: open it anywhere, and paste the address that it leads to in the end.
 		RunE:              func(cmd *cobra.Command, args []string) error { return e.login(cmd.Context(), args[0], o) },
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVar(&o.scopes, "scope", nil, "ask for this scope as well; may be repeated")
+	flags.StringArrayVar(&o.scopes, "scope", nil, "ask for this `SCOPE` as well; may be repeated")
 	flags.BoolVar(&o.noBrowser, "no-browser", false, "print the page's address instead of opening it")
-	flags.StringVar(&o.ports, "callback-port", "", "port of 127.0.0.1 for the end of the login: one, a range a-b, or 0 for any (default 8085-8099, or "+portsVariable+")")
+	flags.StringVar(&o.ports, "callback-port", "", "`PORT` of 127.0.0.1 for the end of the login: one, a range a-b, or 0 for any (default 8085-8099, or "+portsVariable+")")
 	tenantFlag(cmd, &o.tenant)
 	return cmd
 }
@@ -52,7 +52,7 @@ type loginOptions struct {
 
 // tenantFlag adds --tenant, for servers whose credentials are not shared.
 func tenantFlag(cmd *cobra.Command, tenant *string) {
-	cmd.Flags().StringVar(tenant, "tenant", "", `on whose behalf: TENANT where the server has share = "tenant", TENANT/SUBJECT with "session" (default: your own)`)
+	cmd.Flags().StringVar(tenant, "tenant", "", "on whose behalf: `TENANT` where the server has share = \"tenant\", TENANT/SUBJECT with \"session\" (default: your own)")
 	_ = cmd.RegisterFlagCompletionFunc("tenant", cobra.NoFileCompletions)
 }
 

@@ -34,7 +34,7 @@ func (e *env) pluginVerb() *cobra.Command {
 		ValidArgsFunction: e.completes(completePlugin),
 		RunE:              func(_ *cobra.Command, args []string) error { return e.pluginLogs(args[0], lines) },
 	}
-	logs.Flags().IntVarP(&lines, "lines", "n", lines, "how many lines at most")
+	logs.Flags().IntVarP(&lines, "lines", "n", lines, "a `NUMBER`: how many lines at most")
 	verb.AddCommand(
 		&cobra.Command{
 			Use: "list", Short: "List the plugins of the configuration, and the bundled ones", Args: takes(),

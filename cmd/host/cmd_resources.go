@@ -91,7 +91,7 @@ or SERVER/URI, or @SERVER:URI, when it is to be asked of one server.`,
 		ValidArgsFunction: e.completes(completeResource),
 		RunE:              func(cmd *cobra.Command, args []string) error { return e.read(cmd.Context(), args[0], output, full) },
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "write the contents to this file instead")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "write the contents to this `FILE` instead")
 	cmd.Flags().BoolVar(&full, "full", false, "print all of it on a terminal, however long")
 	e.rootFlag(cmd, "")
 	return cmd

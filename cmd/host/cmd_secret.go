@@ -189,7 +189,7 @@ after a server's command or host has changed.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, args []string) error { return e.secretGrant(cmd.Context(), args[0], servers) },
 	}
-	cmd.Flags().StringArrayVar(&servers, "server", nil, "a server that may have it; repeatable; all that use it if not given")
+	cmd.Flags().StringArrayVar(&servers, "server", nil, "a `SERVER` that may have it; repeatable; all that use it if not given")
 	_ = cmd.RegisterFlagCompletionFunc("server", e.completes(completeServers))
 	return cmd
 }

@@ -74,17 +74,25 @@ func completeCall(app *host.App, before []string, typed string) ([]cobra.Complet
 	return completeArguments(schema.Properties(t.Input), before[1:], typed)
 }
 
-// completeTool completes the name of a tool.
-func completeTool(app *host.App, before []string, _ string) (words []cobra.Completion, _ bool) {
+// completeTool completes the name of a tool, as SERVER/NAME if the slash is typed.
+func completeTool(app *host.App, before []string, typed string) (words []cobra.Completion, _ bool) {
 	if len(before) > 0 {
 		return nil, false
 	}
 	for _, t := range app.Catalog.Snapshot().Tools {
 		if app.Gateway.Visible(authn.Local(), policy.Tool, t.Server, t.Name) {
-			words = offer(words, t.Exposed, described(&t.Item))
+			words = offer(words, typedName(&t.Item, typed), described(&t.Item))
 		}
 	}
 	return words, false
+}
+
+// typedName returns the name of an item in the form in which it is being typed.
+func typedName(i *catalog.Item, typed string) string {
+	if strings.Contains(typed, "/") {
+		return i.Server + "/" + i.Name
+	}
+	return i.Exposed
 }
 
 // completeArguments completes key= for the missing arguments, and the value if there are
@@ -139,7 +147,7 @@ func completePrompt(app *host.App, before []string, typed string) (words []cobra
 	}
 	for _, p := range app.Catalog.Snapshot().Prompts {
 		if app.Gateway.Visible(authn.Local(), policy.Prompt, p.Server, p.Name) {
-			words = offer(words, p.Exposed, described(&p.Item))
+			words = offer(words, typedName(&p.Item, typed), described(&p.Item))
 		}
 	}
 	return words, false

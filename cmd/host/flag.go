@@ -72,7 +72,7 @@ func flagFault(cmd *cobra.Command, err error) error {
 
 // rootFlag adds --root.
 func (e *env) rootFlag(cmd *cobra.Command, about string) {
-	cmd.Flags().StringArrayVar(&e.roots, "root", nil, "a directory that servers are told of when they ask for roots"+about+"; may be repeated")
+	cmd.Flags().StringArrayVar(&e.roots, "root", nil, "a `DIRECTORY` that servers are told of when they ask for roots"+about+"; may be repeated")
 	_ = cmd.MarkFlagDirname("root")
 }
 

@@ -42,7 +42,7 @@ func (e *env) root() *cobra.Command {
 	root.MarkFlagsMutuallyExclusive("json", "text")
 	flags.BoolVarP(&e.remarks.quiet, "quiet", "q", false, "print no notes and no warnings")
 	flags.VarP(&layerFlag{e}, "config", "c", "configuration: a `PATH` of a file, or of a directory of *.hcl files; repeat it for layers, the strongest last")
-	flags.StringVar(&e.logFlag, "log", "", "log to standard error: "+strings.Join(host.HostLevels, ", ")+"; info for serve, off for the others if not given")
+	flags.StringVar(&e.logFlag, "log", "", "`LEVEL` of the log on standard error: "+strings.Join(host.HostLevels, ", ")+"; info for serve, off for the others if not given")
 	_ = root.RegisterFlagCompletionFunc("log", cobra.FixedCompletions(host.HostLevels, cobra.ShellCompDirectiveNoFileComp))
 	root.AddGroup(&cobra.Group{ID: "use", Title: "Use:"}, &cobra.Group{ID: "serve", Title: "Serve:"},
 		&cobra.Group{ID: "configure", Title: "Configure:"}, &cobra.Group{ID: "permissions", Title: "Permissions:"}, &cobra.Group{ID: "credentials", Title: "Credentials:"}, &cobra.Group{ID: "plugins", Title: "Plugins:"}, &cobra.Group{ID: "operate", Title: "Operate:"})

@@ -14,6 +14,8 @@ type shellScript struct {
 	generate func(root *cobra.Command, out *bytes.Buffer, describe bool) error
 	evaluate string // one line of the script
 	guarded  string // replaces evaluate; %s is evaluate
+	words    string // a line that finds the words typed so far; empty: it stays
+	split    string // replaces words; %s is words
 }
 
 // Completion must run only "junctor __complete". Cobra's scripts evaluate the words of the
@@ -29,6 +31,8 @@ var shellScripts = map[string]shellScript{
 		},
 		evaluate: `    out=$(eval "${requestComp}" 2>/dev/null)`,
 		guarded:  posixGuard,
+		words:    `    _get_comp_words_by_ref "$@" cur prev words cword`,
+		split:    bashWords,
 	},
 	"zsh": {
 		generate: func(root *cobra.Command, out *bytes.Buffer, describe bool) error {
@@ -69,26 +73,84 @@ const posixGuard = "    case ${requestComp} in\n" +
 	"    %s ;;\n" +
 	"    esac"
 
+// bashWords finds the words up to the cursor where the package bash-completion is not installed.
+// Bash splits words at = and :, which are parts of arguments and URIs here.
+const bashWords = `    if declare -F _get_comp_words_by_ref >/dev/null 2>&1; then
+    %s
+        return
+    fi
+    local line="${COMP_LINE:0:COMP_POINT}" rest piece last="" i
+    words=() cword=-1
+    for ((i = 0; i <= COMP_CWORD; i++)); do
+        piece="${COMP_WORDS[i]}"
+        rest="${line#"${line%%[![:space:]]*}"}"
+        if [[ $rest != "$piece"* ]]; then
+            piece="$rest" # the cursor is within the word
+        fi
+        if ((cword >= 0)) && [[ $rest == "$line" && ( $piece =~ ^[=:]+$ || $last =~ ^[=:]+$ ) ]]; then
+            words[cword]+="$piece"
+        else
+            cword=$((cword + 1))
+            words[cword]="$piece"
+        fi
+        line="${rest#"$piece"}"
+        last="$piece"
+    done
+    cur="${words[cword]}" prev=""
+    if ((cword > 0)); then
+        prev="${words[cword-1]}"
+    fi`
+
+// bashFiles completes files where the package bash-completion is not installed.
+const bashFiles = `
+__junctor_filedir()
+{
+    if declare -F _filedir >/dev/null 2>&1; then
+        _filedir "$@"
+        return
+    fi
+    local name kind=-f
+    if [[ ${1-} == -d ]]; then
+        kind=-d
+    fi
+    while IFS= read -r name; do
+        COMPREPLY+=("$name")
+    done < <(compgen "$kind" -- "$cur")
+}
+`
+
 // write writes the script to out.
 func (s shellScript) write(root *cobra.Command, out *bytes.Buffer, describe bool) error {
 	var script bytes.Buffer
 	if err := s.generate(root, &script, describe); err != nil {
 		return err
 	}
-	before, after, found := strings.Cut(script.String(), s.evaluate+"\n")
-	if !found {
-		return fmt.Errorf("the generated completion script has no line %q", strings.TrimSpace(s.evaluate))
+	text, err := replaceLine(script.String(), s.evaluate, s.guarded)
+	if err == nil && s.words != "" {
+		text, err = replaceLine(strings.ReplaceAll(text, "_filedir", "__junctor_filedir")+bashFiles, s.words, s.split)
 	}
-	guarded := s.guarded
-	if strings.Contains(guarded, "%s") {
-		guarded = fmt.Sprintf(guarded, s.evaluate)
-	}
-	out.WriteString(before)
-	out.WriteString(guarded)
-	out.WriteByte('\n')
-	out.WriteString(after)
-	return nil
+	out.WriteString(text)
+	return err
 }
+
+// replaceLine replaces a line of a script. %s in by is the line.
+func replaceLine(script, line, by string) (string, error) {
+	before, after, found := strings.Cut(script, line+"\n")
+	if !found {
+		return "", fmt.Errorf("the generated completion script has no line %q", strings.TrimSpace(line))
+	}
+	return before + strings.Replace(by, "%s", line, 1) + "\n" + after, nil
+}
+
+// bashAlone replaces the paragraph bashNeeds of Cobra's help, which is not true of bashWords.
+const bashAlone = `Without the package bash-completion, put the line for the current session into ~/.bashrc.
+
+`
+
+const bashNeeds = `This script depends on the 'bash-completion' package.
+If it is not installed already, you can install it via your OS's package manager.
+
+`
 
 // withCompletion adds the verb that Cobra has for completion. It knows its
 // shells, but takes any word for one that it should explain itself to.
@@ -100,10 +162,14 @@ func withCompletion(root *cobra.Command) *cobra.Command {
 		}
 		c.Args = takesVerb
 		c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		singleValues(c)
 		for _, shell := range c.Commands() {
 			script, known := shellScripts[shell.Name()]
 			if !known {
 				continue
+			}
+			if shell.Name() == "bash" {
+				shell.Long = strings.Replace(shell.Long, bashNeeds, bashAlone, 1)
 			}
 			shell.RunE = func(cmd *cobra.Command, _ []string) error {
 				bare, err := cmd.Flags().GetBool("no-descriptions")

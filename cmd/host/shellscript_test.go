@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -27,36 +28,43 @@ func TestCompletionRunsNothing(t *testing.T) {
 	}
 	site := silentSite(t)
 	for _, c := range []struct {
+		name    string // of the case; empty: that of the shell
 		shell   string
 		command string
 		setUp   string
 		attacks []string // %s is a file that must not exist afterwards
 	}{
 		{
-			"bash", "bash --norc --noprofile -i", "source " + bashCompletion + "; source <(junctor completion bash)",
+			"", "bash", "bash --norc --noprofile -i", "source " + bashCompletion + "; source <(junctor completion bash)",
 			[]string{"$(touch %s)", `"$(touch %s)"`, "`touch %s`", "<(touch %s)", "> %s", "a=$[$(touch %s)1]"},
 		},
 		{
-			"zsh", "zsh -f -i", "autoload -Uz compinit; compinit -u -D; source <(junctor completion zsh)",
+			"bash alone", "bash", "bash --norc --noprofile -i", "source <(junctor completion bash)",
+			[]string{"$(touch %s)", `"$(touch %s)"`, "`touch %s`", "<(touch %s)", "> %s", "a=$[$(touch %s)1]", "a=$(touch %s)", "a:$(touch %s)"},
+		},
+		{
+			"", "zsh", "zsh -f -i", "autoload -Uz compinit; compinit -u -D; source <(junctor completion zsh)",
 			[]string{"$(touch %s)", `"$(touch %s)"`, "`touch %s`", "<(touch %s)", "=(touch %s)", "*(e:'touch %s':)", "> %s"},
 		},
 		{
-			"fish", "fish --no-config -i", "junctor completion fish | source",
+			"", "fish", "fish --no-config -i", "junctor completion fish | source",
 			[]string{"(touch %s)", "$(touch %s)", `"$(touch %s)"`, "'a;touch %s'", "> %s"},
 		},
 	} {
-		t.Run(c.shell, func(t *testing.T) {
+		t.Run(cmp.Or(c.name, c.shell), func(t *testing.T) {
 			t.Parallel()
 			if _, err := exec.LookPath(c.shell); err != nil {
 				t.Skip(c.shell + " is not installed")
 			}
-			if _, err := os.Stat(bashCompletion); c.shell == "bash" && err != nil {
+			if _, err := os.Stat(bashCompletion); strings.Contains(c.setUp, bashCompletion) && err != nil {
 				t.Skip("bash-completion is not installed")
 			}
 			s := startShell(t, site, c.command)
 			s.enter(c.setUp)
 			s.typed("junctor tools \t", "demo ")
-			marker := func(i int) string { return fmt.Sprintf("%s-ran-%d", c.shell, i) }
+			marker := func(i int) string {
+				return fmt.Sprintf("%s-ran-%d", strings.ReplaceAll(cmp.Or(c.name, c.shell), " ", "-"), i)
+			}
 			for i, attack := range c.attacks {
 				s.clear()
 				s.keys("junctor tools " + strings.ReplaceAll(attack, "%s", marker(i)) + " \t")
@@ -70,6 +78,36 @@ func TestCompletionRunsNothing(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestBashCompletesWithoutItsPackage: words with = and : are completed where the functions of
+// the package bash-completion are missing, also before the end of a line.
+func TestBashCompletesWithoutItsPackage(t *testing.T) {
+	for _, program := range []string{"bash", "script"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skip(program + " is not installed")
+		}
+	}
+	site := silentSite(t)
+	if err := os.Mkdir(filepath.Join(site.dir, "some-directory"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := startShell(t, site, "bash --norc --noprofile -i")
+	s.enter("source <(junctor completion bash)")
+	for keys, want := range map[string]string{
+		"junctor read demo://ab\t":                  "demo://about ",
+		"junctor call demo/ad\t":                    "demo/add ",
+		"junctor call demo__add a=1 \t":             "b=",
+		"junctor call demo__add a=1 b=2 --log=de\t": "--log=debug ",
+		"junctor prompt demo__in\t who=x":           "demo__introduce ",
+		"junctor call --root some\t":                "some-directory",
+		// The cursor is moved back into the name.
+		"junctor inspect demo__g x\x02\x02\t": "reet",
+	} {
+		s.clear()
+		s.enter("")
+		s.typed(keys, want)
 	}
 }
 
