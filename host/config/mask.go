@@ -16,8 +16,10 @@ func (s *source) shown(tok hclsyntax.Token) bool { return s.snip.visible[tok.Ran
 func (s *source) mask(i int) bool {
 	switch tok := s.tokens[i]; tok.Type {
 	case hclsyntax.TokenQuotedLit:
-		return !s.shown(tok) && !s.isLabel(i) || login.Match(tok.Bytes)
-	case hclsyntax.TokenStringLit, hclsyntax.TokenNumberLit, hclsyntax.TokenInvalid:
+		return !s.shown(tok) && !s.isLabel(i) && !s.isHarmless(i) || login.Match(tok.Bytes)
+	case hclsyntax.TokenNumberLit:
+		return !s.shown(tok) && !s.isHarmless(i)
+	case hclsyntax.TokenStringLit, hclsyntax.TokenInvalid:
 		return !s.shown(tok)
 	case hclsyntax.TokenIdent:
 		return !s.shown(tok) && !s.isName(i)

@@ -19,7 +19,7 @@ const masked = "***"
 // A snippet shows a literal only if decoding revealed it: in a known attribute that
 // is not sensitive and whose name does not sound like a secret. Literals are masked
 // in unknown attributes and blocks, and in files with a syntax error: they may be
-// passwords. Numbers and comments are masked too, and words in place of a value,
+// passwords. See isHarmless for exceptions. Numbers and comments are masked too, and words in place of a value,
 // because the quotes may be missing. Names of attributes and blocks are never masked.
 
 // A snippetState is what a source needs to make snippets.
@@ -108,6 +108,7 @@ func (s *source) readLiterals() {
 		switch {
 		case literal && s.mask(i):
 			s.snip.literals = append(s.snip.literals, unescaped(strings.TrimSpace(string(tok.Bytes))))
+		case literal && s.isHarmless(i): // it may be secret elsewhere
 		case literal, tok.Type == hclsyntax.TokenIdent && !s.mask(i):
 			s.snip.readable[unescaped(string(tok.Bytes))] = true
 		}
