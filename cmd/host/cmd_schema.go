@@ -15,8 +15,10 @@ func (e *env) schemaVerb() *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema",
 		Short: "Print a JSON Schema of the configuration language",
-		Long: `Print a JSON Schema (2020-12) of the configuration language, for editors. It describes the JSON form of HCL: blocks are
-objects, by label if they have one, and a text with ${ is an expression.
+		Long: `Print a JSON Schema (2020-12) of the blocks, attributes and values of the configuration language, for programs that
+generate or document configurations. It describes them in the JSON form of HCL: blocks are objects, by label if they have
+one, and a text with ${ is an expression. Junctor itself reads HCL only, so write that in the end. Editors get the
+language from junctor lsp.
 
 The settings of the bundled plugins are in it, and those of the plugins of the configuration, if there is one that can be
 loaded.`,

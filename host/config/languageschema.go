@@ -13,9 +13,9 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// Schema returns the JSON Schema (2020-12) of the configuration language, for editors. It
-// describes the JSON form of HCL: a block is an object, a block with a label is an object by
-// label, and a text with "${" is an expression. plugins are the manifests by the local names
+// Schema returns the JSON Schema (2020-12) of the configuration language, for programs that
+// generate configurations. It describes the JSON form of HCL: a block is an object, a block with
+// a label is an object by label, and a text with "${" is an expression. Junctor reads HCL only. plugins are the manifests by the local names
 // of the plugins; the bodies of their blocks are described with them.
 func Schema(plugins map[string]sdk.Manifest) []byte {
 	s := schemaWriter{plugins: plugins, defs: map[string]any{"expression": map[string]any{
@@ -24,7 +24,7 @@ func Schema(plugins map[string]sdk.Manifest) []byte {
 	root := s.form(&topLevelForm, "")
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	root["title"] = "Junctor configuration"
-	root["description"] = "The JSON form of a Junctor configuration in HCL."
+	root["description"] = "The blocks, attributes and values of a Junctor configuration, in the JSON form of HCL. Junctor reads HCL only."
 	root["$defs"] = s.defs
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
