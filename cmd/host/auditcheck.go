@@ -63,7 +63,7 @@ func (e *env) auditVerify(ctx context.Context, file string, heads []string) erro
 		err = e.printJSON(all)
 	} else {
 		for _, r := range all {
-			e.printf("%s: %d rows, %d to %d, head %s\n", r.File, r.Rows, r.First, r.Last, r.Head)
+			e.printf("%s: %s, %d to %d, head %s\n", r.File, count(int(r.Rows), "row"), r.First, r.Last, r.Head)
 		}
 		e.table([]string{"ROW", "PROBLEM", "DETAIL"}, cells)
 	}
@@ -71,10 +71,10 @@ func (e *env) auditVerify(ctx context.Context, file string, heads []string) erro
 	case err != nil:
 		return err
 	case found > 0:
-		return fault.New(fault.AuditAltered, "the audit log has %d defects; the first is at row %s", found, firstDefect(all)).
+		return fault.New(fault.AuditAltered, "the audit log has %s; the first is at row %s", count(found, "defect"), firstDefect(all)).
 			WithHint("compare it with a copy of the file, and with the heads in the log of junctor serve")
 	case !e.machine():
-		e.printf("the chain is whole\n")
+		e.printf("every row is unchanged\n")
 	}
 	return nil
 }

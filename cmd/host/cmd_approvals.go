@@ -145,9 +145,9 @@ func (e *env) printApproval(a control.Approval) {
 	e.printFields("state    %s\n", a.State)
 	e.printFields("subject  %s, tenant %s, by %s\n", a.Subject, a.Tenant, a.Method)
 	if a.Client != "" {
-		e.printFields("client   %s, as it says\n", a.Client)
+		e.printFields("client   %s (unverified)\n", a.Client)
 	}
-	e.printFields("sent     %s ago, %d times\n", since(a.Since), a.Times)
+	e.printFields("sent     %s ago, %s\n", since(a.Since), timesOf(a.Times))
 	e.printFields("expires  in %s\n", duration(time.Until(a.Expires)))
 	e.printFields("rule     %s\n", a.Rule)
 	if a.Covers != "call" {
@@ -172,4 +172,12 @@ func (e *env) answerApproval(ctx context.Context, instance, id string, approve b
 	}
 	e.printFields("%s: %s %s of server %s for %s\n", done.State, done.Kind, done.Item, done.Server, done.Subject)
 	return nil
+}
+
+// timesOf says how often something happened.
+func timesOf(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
 }

@@ -22,10 +22,10 @@ func (e *env) doctorVerb() *cobra.Command {
 	var f doctorFlags
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Find what keeps Junctor and its servers from working, and how to mend it",
+		Short: "Find what keeps Junctor and its servers from working, and how to fix it",
 		Long: `Check the configuration, its trust, plugins, the programs that servers need, the network, proxies and clocks, the secret
 store, logins, ports, directories, limits of the system, the files of clients that junctor export wrote, and running
-processes. Each finding says how to mend it. No server is started, and nothing of a configuration that is not trusted is
+processes. Each finding says how to fix it. No server is started, and nothing of a configuration that is not trusted is
 evaluated. Hosts of remote servers get one HEAD request without credentials. All checks run at the same time, within five
 seconds.
 
@@ -104,7 +104,7 @@ func (e *env) mend(ctx context.Context, found []doctor.Finding) error {
 		}
 		done, err := f.Mend(ctx)
 		if err != nil {
-			e.warn(fmt.Sprintf("%s was not mended: %s", f.Message, err), f.Remedy)
+			e.warn(fmt.Sprintf("%s was not fixed: %s", f.Message, err), f.Remedy)
 			continue
 		}
 		f.Mended = done

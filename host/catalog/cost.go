@@ -37,7 +37,7 @@ const namedTools = 3
 func CostNote(tools []*Tool) string {
 	var parts []string
 	if all := Cost(tools); all > tokencount.MuchServer {
-		parts = append(parts, fmt.Sprintf("its %d tools use about %d tokens of a model's context", len(tools), all))
+		parts = append(parts, fmt.Sprintf("%s about %d tokens of a model's context", toolsUse(len(tools)), all))
 	}
 	much := slices.DeleteFunc(slices.Clone(tools), func(t *Tool) bool { return t.Tokens() <= tokencount.MuchTool })
 	if len(much) > 0 {
@@ -46,7 +46,7 @@ func CostNote(tools []*Tool) string {
 		for _, t := range much[:min(len(much), namedTools)] {
 			names = append(names, fmt.Sprintf("%s about %d", t.Exposed, t.Tokens()))
 		}
-		text := fmt.Sprintf("%d of its tools use more than %d tokens each: %s", len(much), tokencount.MuchTool, strings.Join(names, ", "))
+		text := fmt.Sprintf("%s: %s", overLimit(len(much)), strings.Join(names, ", "))
 		if len(much) > len(names) {
 			text += ", …"
 		}
@@ -71,4 +71,20 @@ func (c *Catalog) warnCost(server string) {
 	if !warned {
 		c.log.Warn("the tools of a server use many tokens", "server", server, "why", text)
 	}
+}
+
+// toolsUse begins a sentence about what all n tools of a server use.
+func toolsUse(n int) string {
+	if n == 1 {
+		return "its only tool uses"
+	}
+	return fmt.Sprintf("its %d tools use", n)
+}
+
+// overLimit says that n tools of a server use many tokens.
+func overLimit(n int) string {
+	if n == 1 {
+		return fmt.Sprintf("1 of its tools uses more than %d tokens", tokencount.MuchTool)
+	}
+	return fmt.Sprintf("%d of its tools use more than %d tokens each", n, tokencount.MuchTool)
 }

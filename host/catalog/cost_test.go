@@ -27,7 +27,7 @@ func TestCostNote(t *testing.T) {
 		{nil, "", ""},
 		{[]*Tool{costly("small", 100)}, "", ""},
 		{[]*Tool{costly("just", 4*2000-toolFrame-len("just"))}, "", ""},
-		{[]*Tool{costly("more", 4*2000-toolFrame-len("more")+1), costly("small", 100)}, "1 of its tools use more than 2000 tokens each: more about 2001; run `junctor tools --cost`", "context"},
+		{[]*Tool{costly("more", 4*2000-toolFrame-len("more")+1), costly("small", 100)}, "1 of its tools uses more than 2000 tokens: more about 2001; run `junctor tools --cost`", "context"},
 		{many, "its 12 tools use about 12", "each:"},
 		{append(many, costly("a", 9000), costly("b", 10000), costly("c", 11000), costly("d", 12000)), "each: d about 3012, c about 2762, b about 2512, …;", " a about"},
 	} {

@@ -156,9 +156,9 @@ func (r blockReader) labels(b *hclsyntax.Block, want int) {
 	case want == 0:
 		r.errorAt(b.LabelRanges[0], fmt.Sprintf("write %s { ... }", b.Type), "a block %q has no label", b.Type)
 	case want == 2:
-		r.errorAt(b.TypeRange, fmt.Sprintf("write %s \"SERVER\" \"NAME\" { ... }", b.Type), "a block %q has two labels", b.Type)
+		r.errorAt(b.TypeRange, fmt.Sprintf("write %s \"SERVER\" \"NAME\" { ... }", b.Type), "a block %q needs two labels", b.Type)
 	case len(b.Labels) == 0:
-		r.errorAt(b.TypeRange, fmt.Sprintf("write %s \"NAME\" { ... }", b.Type), "a block %q has a label", b.Type)
+		r.errorAt(b.TypeRange, fmt.Sprintf("write %s \"NAME\" { ... }", b.Type), "a block %q needs a label", b.Type)
 	default:
 		r.errorAt(b.LabelRanges[want], fmt.Sprintf("write %s \"NAME\" { ... }", b.Type), "a block %q has one label", b.Type)
 	}

@@ -85,7 +85,7 @@ var (
 	}}
 	requestEntries = []entry{
 		{name: "address", values: texts("an address"), unset: "`\"local\"`", doc: "The address."},
-		{name: "client", values: texts("a text"), doc: "The client's name as it says."},
+		{name: "client", values: texts("a text"), doc: "The name that the client gives itself."},
 		{name: "time", values: texts("a time such as `\"2026-03-01T22:30\"`"), unset: "now", doc: "The time, in the time zone of the policy."},
 	}
 	principalEntries = []entry{

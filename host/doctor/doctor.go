@@ -1,5 +1,5 @@
 // Package doctor looks for what keeps Junctor and its servers from working, and says how to
-// mend it.
+// fix it.
 //
 // A [Check] looks at one thing and returns findings. The functions of this package make
 // checks of what they are given: they do not read the configuration themselves, and start no

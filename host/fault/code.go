@@ -236,7 +236,7 @@ var Codes = map[Code]Entry{
 	Outdated:            {ExitAnswer, "`junctor update --check` found servers with a newer version in the registry. It changed nothing.", "Run `junctor update`."},
 	PlanBase:            {ExitUsage, "`junctor plan` has nothing to compare the configuration with: no running process serves it, and no file was named.", "Start `junctor serve`, choose a process with `--instance`, or name a file of `junctor plan --out` with `--against`."},
 	PlanFile:            {ExitUsage, "The file of `junctor plan --against` cannot be read, or that of `--out` cannot be written.", "Write it again with `junctor plan --out FILE`."},
-	DoctorErrors:        {ExitAnswer, "`junctor doctor` found something that does not work.", "Each finding says how to mend it; `junctor doctor --fix` corrects what is safe to correct."},
+	DoctorErrors:        {ExitAnswer, "`junctor doctor` found something that does not work.", "Each finding says how to fix it; `junctor doctor --fix` corrects what is safe to correct."},
 	PlanDiffers:         {ExitAnswer, "`junctor plan --exit-code` found differences, or lists that it could not compare.", "Read the plan. Where the differences are wanted, write the file again with `junctor plan --out FILE`."},
 	RegistryUnavailable: {ExitUnreachable, "A registry did not answer, or not as a registry does.", "Check the address and the network. What was read before can be used with `--offline`."},
 	RegistryUnknown:     {ExitUsage, "The registry does not have this server, or not this version of it.", "`junctor search WORD` lists servers."},

@@ -403,7 +403,7 @@ func TestApprovalsAreAnswered(t *testing.T) {
 		{ID: "ghijkl", State: "waiting", Subject: "mo", Server: "gh", Item: "push", Kind: "tool", Covers: "tool"},
 	}
 	s.run(s.askPage())
-	s.has("> abcdef", "ghijkl", `"path": "/etc"`, "sent 2 times, with")
+	s.has("> abcdef", "ghijkl", `"path": "/etc"`, "sent 2 times, by the", "(unverified)")
 	if strings.Contains(s.text(), "usedup") {
 		t.Error("a call that does not wait")
 	}

@@ -312,7 +312,7 @@ func (m *model) approvals() []string {
 func approvalText(a control.Approval) string {
 	text := fmt.Sprintf("%s, expires in %s, rule %s, sent %s", a.Kind, uptime(int64(time.Until(a.Expires).Seconds())), a.Rule, timesOf(a.Times))
 	if a.Client != "" {
-		text += ", with " + a.Client + ", as it says"
+		text += ", by the client " + a.Client + " (unverified)"
 	}
 	if a.Covers != "call" {
 		text += "; it covers everything of the " + a.Covers

@@ -303,6 +303,16 @@ func (t *Tool) StdinRejection(text string) string {
 	return t.rejection(text, (*danger.Value).Stdin)
 }
 
+// explained returns the evidence of a danger as a reason, if it has one, and its source:
+// "git-clone(1) GIT URLS: a reason" is "a reason; see git-clone(1) GIT URLS".
+func explained(evidence string) string {
+	source, reason, ok := strings.Cut(strings.TrimSuffix(evidence, "; tried"), ": ")
+	if !ok {
+		return "see " + source
+	}
+	return reason + "; see " + source
+}
+
 func (t *Tool) rejection(text string, about func(*danger.Value) bool) string {
 	for i := range t.Rejected {
 		v := &t.Rejected[i]
@@ -310,7 +320,7 @@ func (t *Tool) rejection(text string, about func(*danger.Value) bool) string {
 			continue
 		}
 		if why := v.Rejects(text); why != "" {
-			return "is rejected" + why + " (" + strings.TrimSuffix(v.Evidence, "; tried") + `); dangerous = ["` + v.Name + `"] would allow it`
+			return "is rejected" + why + " (" + explained(v.Evidence) + `); dangerous = ["` + v.Name + `"] would allow it`
 		}
 	}
 	return ""
