@@ -136,7 +136,11 @@ func (e *env) addServer(ctx context.Context, s clientconfig.Server, later bool, 
 	if s.URL != "" && len(s.Headers) == 0 {
 		wantsLogin = func() error { return e.addLogin(s, into) }
 	}
-	return e.putAndShow(ctx, got, target, s.Name, later, wantsLogin)
+	if err := e.putAndShow(ctx, got, target, s.Name, later, wantsLogin); err != nil {
+		return err
+	}
+	noteState(e, s.Name, s.Command)
+	return nil
 }
 
 // addLogin gives the block of a new server an auth block.
