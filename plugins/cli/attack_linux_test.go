@@ -87,14 +87,16 @@ func needed(t *testing.T, program string) {
 	}
 }
 
-// genuine reports whether a program is the one that the attacks are written for. Some
+// genuine reports whether a program is the one that the tests are written for. Some
 // systems have a smaller program of the same name.
 func genuine(program string) bool {
-	if program != "convert" {
+	prints := map[string][2]string{"convert": {"-version", "ImageMagick"}, "awk": {"--version", "GNU Awk"}}
+	want, some := prints[program]
+	if !some {
 		return true
 	}
-	out, err := exec.Command(program, "-version").Output()
-	return err == nil && strings.Contains(string(out), "ImageMagick")
+	out, err := exec.Command(program, want[0]).Output()
+	return err == nil && strings.Contains(string(out), want[1])
 }
 
 // slowPrograms take seconds for each question or attack.

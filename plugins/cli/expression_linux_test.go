@@ -67,6 +67,9 @@ func TestExpressionsOfRealPrograms(t *testing.T) {
 				}
 				t.Skipf("%s is not installed", program[0])
 			}
+			if !genuine(program[0]) {
+				t.Skipf("%s is another program here", program[0])
+			}
 			s := newSite(t, program[0])
 			s.forExpressions(t)
 			s.before = s.outside(t)
