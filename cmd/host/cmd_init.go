@@ -127,10 +127,11 @@ type clientServers struct {
 }
 
 func (c clientServers) count() string {
-	if len(c.file.Servers) == 1 {
+	n := len(clientimport.Others(c.file.Servers))
+	if n == 1 {
 		return "1 server"
 	}
-	return fmt.Sprintf("%d servers", len(c.file.Servers))
+	return fmt.Sprintf("%d servers", n)
 }
 
 // serversOfClients reads the files of the clients with these names, in their order, or of all
@@ -176,6 +177,9 @@ func (e *env) serversOf(c *clientconfig.Client) (clientServers, error) {
 		return clientServers{}, fault.Because(fault.ImportFile, err, "the file of %s cannot be read", c.Title)
 	}
 	file, err := readContent(text, path, c)
+	if err == nil && len(file.Servers) > 0 && len(clientimport.Others(file.Servers)) == 0 {
+		return clientServers{}, fault.New(fault.ImportFile, "the only server in %s is Junctor itself", path).WithHint("omit --from %s", c.Name)
+	}
 	if err != nil || len(file.Servers) == 0 {
 		return clientServers{}, fault.New(fault.ImportFile, "%s has no servers", path).WithHint("run `junctor import %s` to see why", c.Name)
 	}

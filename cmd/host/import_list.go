@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/junctor-mcp/junctor/host/clientconfig"
+	"github.com/junctor-mcp/junctor/host/clientimport"
 )
 
 // A foundClient is a file of a client on this machine.
@@ -66,7 +67,7 @@ func (e *env) findClient(c *clientconfig.Client, scope clientconfig.Scope) (one 
 	if err != nil {
 		one.Error = err.Error()
 	}
-	for _, s := range file.Servers {
+	for _, s := range clientimport.Others(file.Servers) {
 		if s.Problem == "" {
 			one.Servers++
 		}

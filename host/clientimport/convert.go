@@ -130,7 +130,7 @@ func (c *converter) convert(s clientconfig.Server) {
 	case isJunctor(s.Command):
 		c.note("not imported: it starts Junctor itself")
 		return
-	case s.Name == "junctor" && s.URL != "" && c.origin == "":
+	case isGateway(s) && c.origin == "":
 		c.note("not imported: it is the gateway, as junctor export writes it; rename it if it is another server")
 		return
 	case name != s.Name && c.names[name]:
@@ -196,6 +196,19 @@ func (c *converter) noteDisabled() {
 		c.note("is disabled: %s, then remove enabled = false", strings.Join(first, ", "))
 	}
 }
+
+// Others returns the servers of a file without Junctor itself, as export writes it.
+func Others(all []clientconfig.Server) (others []clientconfig.Server) {
+	for _, s := range all {
+		if !isJunctor(s.Command) && !isGateway(s) {
+			others = append(others, s)
+		}
+	}
+	return others
+}
+
+// isGateway reports whether a server is Junctor's address, as export writes it.
+func isGateway(s clientconfig.Server) bool { return s.Name == "junctor" && s.URL != "" }
 
 // isJunctor reports whether a command is an entry that export wrote.
 func isJunctor(command []string) bool {
