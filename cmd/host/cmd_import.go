@@ -115,7 +115,7 @@ func (e *env) importServers(ctx context.Context, x importOptions, from string) e
 	if isRegistryEntry(from, text) {
 		return e.importEntry(ctx, x, text, path)
 	}
-	file, err := readScope(text, path, clientconfig.Find(from), clientconfig.Scope(x.scope))
+	file, err := clientFile(text, path, clientconfig.Find(from), clientconfig.Scope(x.scope), e.get)
 	if err != nil {
 		return err
 	}

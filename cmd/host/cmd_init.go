@@ -176,7 +176,7 @@ func (e *env) serversOf(c *clientconfig.Client) (clientServers, error) {
 	if err != nil {
 		return clientServers{}, fault.Because(fault.ImportFile, err, "the file of %s cannot be read", c.Title)
 	}
-	file, err := readContent(text, path, c)
+	file, err := clientFile(text, path, c, clientconfig.User, e.get)
 	if err == nil && len(file.Servers) > 0 && len(clientimport.Others(file.Servers)) == 0 {
 		return clientServers{}, fault.New(fault.ImportFile, "the only server in %s is Junctor itself", path).WithHint("omit --from %s", c.Name)
 	}

@@ -59,7 +59,7 @@ func (e *env) findClient(c *clientconfig.Client, scope clientconfig.Scope) (one 
 	text, err := readRegular(path)
 	var file clientconfig.Content
 	if err == nil {
-		file, err = readScope(text, path, c, scope)
+		file, err = clientFile(text, path, c, scope, e.get)
 	}
 	if scope == clientconfig.Local && len(file.Servers) == 0 {
 		return one, false

@@ -44,6 +44,9 @@ type replacement struct {
 // was not stored stays, because the file has the only copy.
 func replaceable(file clientconfig.Content, got clientimport.Result, taken []string) (r replacement) {
 	for _, s := range file.Servers {
+		if s.Part != "" {
+			continue // its entry is in another file
+		}
 		here, secrets := s.Name, got.Secrets
 		if i := slices.Index(got.From, s.Name); i >= 0 {
 			here = got.Servers[i]

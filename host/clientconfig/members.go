@@ -83,8 +83,11 @@ var Members = []Member{
 // FileMembers are members beside the servers, which say something about all of them.
 var FileMembers = []Member{
 	{Names: []string{"inputs"}, Clients: "VS Code", Outcome: Becomes, Here: "`${input:ID}` is `keyring()` for a password, else `env()`"},
-	{Names: []string{"mcp.allowed", "mcp.excluded"}, Clients: "Gemini CLI", Outcome: Becomes, Here: "`enabled = false`"},
+	{Names: []string{"mcp.allowed", "mcp.excluded"}, Clients: "Gemini CLI", Outcome: Becomes, Here: "`enabled = false`, also for servers of extensions"},
 	{Names: []string{"projects"}, Clients: "Claude Code", Outcome: Becomes, Here: "`--scope local` reads the `mcpServers` of the current directory; without it a note names the directories. `disabledMcpServers` is `enabled = false` there"},
+	{Names: []string{"permissions.deny", "permissions.ask"}, Clients: "Claude Code", Outcome: Becomes, Here: "in a settings file: `mcp__SERVER__TOOL` is `tools { deny confirm }`, a denied `mcp__SERVER` is `enabled = false`, with a note. A denial of some arguments is noted"},
+	{Names: []string{"disabledMcpjsonServers", "enabledMcpjsonServers", "enableAllProjectMcpServers"}, Clients: "Claude Code", Outcome: Becomes, Here: "in a settings file: `enabled = false` for servers of `.mcp.json` that the user refused or did not agree to, with a note"},
+	{Names: []string{"enabledPlugins"}, Clients: "Claude Code", Outcome: Becomes, Here: "in a settings file: `enabled = false` for servers of other plugins, with a note"},
 	{Names: []string{"tools", "permission"}, Clients: "OpenCode", Outcome: Becomes, Here: "`tools { deny allow confirm }` of each server that a pattern names"},
 	{Names: []string{"serverAuth", "permissions"}, Clients: "mcp (avelino), NEXUS3", Outcome: Becomes, Here: "a [policy](#permissions)"},
 	{Names: []string{"imports"}, Clients: "mcporter", Outcome: Noted, Here: "run `junctor import CLIENT` for each"},

@@ -20,6 +20,7 @@ const (
 type Server struct {
 	Name     string
 	Place    Place    // where its entry begins
+	Part     string   // the plugin or extension of the client that it is a part of; empty: its entry is in the client's file
 	Base     string   // the directory of the file, absolute; empty: not known
 	Command  []string // the program and its arguments; nil: the server is remote
 	Dir      string
@@ -285,16 +286,7 @@ func (all *Content) chosen(file map[string]any) {
 	if file["mcpServers"] == nil {
 		return
 	}
-	if choice, ok := file["mcp"].(map[string]any); ok {
-		allowed, some := choice["allowed"].([]any)
-		excluded, _ := choice["excluded"].([]any)
-		in, out := textsIn(allowed), textsIn(excluded)
-		for i := range all.Servers {
-			if s := &all.Servers[i]; s.Problem == "" && (out[s.Name] || some && !in[s.Name]) {
-				s.Disabled = true
-			}
-		}
-	}
+	exclude(all.Servers, file)
 	if imports, ok := file["imports"].([]any); ok && len(imports) > 0 {
 		all.Notes = append(all.Notes, "imports is not followed: run `junctor import CLIENT` for each of the clients")
 	}
@@ -303,6 +295,27 @@ func (all *Content) chosen(file map[string]any) {
 	}
 	if file["mcpProxy"] != nil {
 		all.Notes = append(all.Notes, "mcpProxy is about the proxy itself: the gateway block says how clients reach Junctor")
+	}
+}
+
+// exclude disables the servers that the settings of Gemini CLI exclude.
+func exclude(all []Server, file map[string]any) {
+	choice, _ := file["mcp"].(map[string]any)
+	allowed, some := choice["allowed"].([]any)
+	excluded, _ := choice["excluded"].([]any)
+	in, out := textsIn(allowed), textsIn(excluded)
+	for i := range all {
+		if s := &all[i]; s.Problem == "" && (out[s.Name] || some && !in[s.Name]) {
+			s.Disabled = true
+		}
+	}
+}
+
+// ExcludeExtensions disables the servers of extensions that the settings of Gemini CLI exclude.
+func ExcludeExtensions(all []Server, settings []byte) {
+	if root, err := parse(settings, true); err == nil && root != nil {
+		file, _ := root.plain(settings).(map[string]any)
+		exclude(all, file)
 	}
 }
 
