@@ -98,6 +98,21 @@ func TestPlaceholders(t *testing.T) {
 	}
 }
 
+// TestExamples: a value of an example that is no secret stays, and its server is disabled.
+func TestExamples(t *testing.T) {
+	for text, is := range map[string]bool{
+		"your-team-id": true, "YOUR_PROJECT_ID": true, "your profile name": true, "your-region-here": true,
+		"us-east-1": false, "yourteam": false, "your-mother-was-a-hamster": false, "my-team-id": false,
+	} {
+		for _, entry := range []string{`"command": "x", "env": {"TEAM": %q}`, `"command": "x", "args": [%q]`, `"url": "https://h.example", "headers": {"X-Team": %q}`} {
+			blocks, notes, _ := imported(t, "", fmt.Sprintf(`"r": {`+entry+`}`, text), Environment{})
+			if !strings.Contains(blocks, text) || is != strings.Contains(blocks, "enabled = false") || is != strings.Contains(notes, "is a placeholder") {
+				t.Errorf("%s in %s:\n%s\n%s", text, entry, blocks, notes)
+			}
+		}
+	}
+}
+
 // TestSecretsInTexts: secrets inside longer texts and behind references do not stay in the
 // blocks, and the rest of the text does.
 func TestSecretsInTexts(t *testing.T) {

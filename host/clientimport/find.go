@@ -45,6 +45,10 @@ var placeholder = lazyregexp.New(`^(?i:(?:bearer |basic |token )?(?:sk-|gh[pousr
 	`|(?:your|my|insert|enter|add|put|paste|replace|change)[ _-](?:[a-z0-9]+[ _-])*(?:api ?key|key|token|secret|password|pat|id|credentials?|value|here|me|this|it)s?(?:[ _-]here)?` +
 	`|yourapikey|apikeyhere|changeme|placeholder|todo|fixme))$`)
 
+// example matches what examples have in the place of a value of any kind, such as
+// your-team-id.
+var example = lazyregexp.New(`^(?i:your[ _-](?:[a-z0-9]+[ _-])*(?:id|name|email|ur[il]|host|domain|account|org|organi[sz]ation|project|user|username|profile|region|workspace|database|path|directory|key|token|secret|password|value|here)s?(?:[ _-]here)?)$`)
+
 // isSecret reports whether the value of a setting may be a secret. A value that is, or begins
 // with, a reference is none: its secret is elsewhere.
 func isSecret(name, value string) bool {
