@@ -59,7 +59,7 @@ var Members = []Member{
 	{Names: []string{"disabled"}, Outcome: Becomes, read: (*entryReader).switched, Here: "`enabled = false`; also as a text, with a note"},
 	{Names: []string{"enabled", "isActive"}, Outcome: Becomes, Here: "`enabled = false` if it is `false`; also as a text, with a note"},
 	{Names: []string{"required"}, Clients: "Codex", Outcome: Becomes, Here: "`required = true`"},
-	{Names: []string{"includeTools", "enabled_tools", "allowedTools", "allowed_tools", "available_tools"}, Clients: "Gemini CLI, Codex, Goose", Outcome: Becomes, read: (*entryReader).offered, Here: "`tools { allow }`"},
+	{Names: []string{"includeTools", "enabled_tools", "enabledTools", "allowedTools", "allowed_tools", "available_tools"}, Clients: "Gemini CLI, Codex, Goose", Outcome: Becomes, read: (*entryReader).offered, Here: "`tools { allow }`"},
 	{Names: []string{"tools"}, Clients: "Copilot, Codex", Outcome: Becomes, Here: "a list: `tools { allow }`, unless it has `*`; an object: `tools { confirm }` for `approval_mode = \"prompt\"`"},
 	{Names: []string{"excludeTools", "disabled_tools", "disabledTools", "blockedTools", "blocked_tools"}, Clients: "Gemini CLI, Codex, Windsurf, Kiro", Outcome: Becomes, Here: "`tools { deny }`"},
 	{Names: []string{"options"}, Clients: "mcp-proxy", Outcome: Becomes, Here: "`toolFilter`: `tools { allow }` or `{ deny }`; `panicIfInvalid`: `required`; its other members are noted"},

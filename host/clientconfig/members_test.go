@@ -98,6 +98,7 @@ func TestOfferedTools(t *testing.T) {
 		{`"tools": {"a": {"approval_mode": "prompt"}}`, "[] [] [a]"},
 		{`"includeTools": ["a"], "excludeTools": ["b"]`, "[a] [b] []"},
 		{`"available_tools": ["a"]`, "[a] [] []"},
+		{`"enabledTools": ["a"]`, "[a] [] []"},
 		{`"options": {"toolFilter": {"mode": "allow", "list": ["a"]}}`, "[a] [] []"},
 		{`"options": {"toolFilter": {"mode": "block", "list": ["a"]}}`, "[] [a] []"},
 		{`"options": {"toolFilter": {"mode": "maybe", "list": ["a"]}}`, "refused"},
