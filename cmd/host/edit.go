@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -10,8 +9,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kballard/go-shellquote"
+
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/classify"
 	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/clientimport"
 	"github.com/junctor-mcp/junctor/host/config"
@@ -19,6 +22,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/pins"
 	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/host/schema"
 	"github.com/junctor-mcp/junctor/host/trust"
 )
 
@@ -203,13 +207,13 @@ func (e *env) showAdded(ctx context.Context, path, name string, wantsLogin func(
 		e.remark("the block stays; junctor remove %s removes it", name)
 		return reported(err)
 	}
-	var tools []string
+	var tools []*catalog.Tool
 	for _, t := range app.Catalog.Snapshot().Tools {
 		if t.Server == name && app.Gateway.Visible(authn.Local(), policy.Tool, t.Server, t.Name) {
-			tools = append(tools, t.Exposed)
+			tools = append(tools, t)
 		}
 	}
-	e.remark("tools of %s: %s", name, cmp.Or(shortened(tools), "none"))
+	e.remark("%s", addedTools(name, tools))
 	return nil
 }
 
@@ -219,6 +223,52 @@ func (e *env) ownOrTrusted(path string) bool {
 		return true
 	}
 	return e.trustedReview(config.Location{Path: path, Found: true}) != nil
+}
+
+// addedTools lists the tools of a new server, one a line, and says how to call one.
+func addedTools(server string, tools []*catalog.Tool) string {
+	if len(tools) == 0 {
+		return server + " has no tools"
+	}
+	lines := []string{fmt.Sprintf("%s has %s:", server, count(len(tools), "tool"))}
+	for _, t := range tools[:min(len(tools), mostShown)] {
+		lines = append(lines, t.Exposed)
+	}
+	if len(tools) > mostShown {
+		lines = append(lines, fmt.Sprintf("… and %d more: junctor tools %s", len(tools)-mostShown, server))
+	}
+	return strings.Join(append(lines, "next: "+firstCall(tools)), "\n")
+}
+
+// firstCall returns a command that calls the reading tool with the fewest required arguments,
+// else one whose arguments are to be filled in. It never proposes a command that would change
+// something as it stands.
+func firstCall(tools []*catalog.Tool) string {
+	var best *catalog.Tool
+	var needs []string
+	for _, t := range tools {
+		all, reads := requiredWords(t), t.Class.Kind == classify.Read
+		bestReads := best != nil && best.Class.Kind == classify.Read
+		switch {
+		case !reads && (best != nil || len(all) == 0):
+		case best == nil, reads && (!bestReads || len(all) < len(needs)):
+			best, needs = t, all
+		}
+	}
+	if best == nil {
+		return "junctor inspect " + shellquote.Join(tools[0].Exposed)
+	}
+	return "junctor call " + shellquote.Join(best.Exposed) + strings.Join(needs, "")
+}
+
+// requiredWords returns " NAME=…" for each required argument of a tool.
+func requiredWords(t *catalog.Tool) (words []string) {
+	for _, p := range schema.Properties(t.Input) {
+		if p.Required {
+			words = append(words, " "+shellquote.Join(p.Name)+"=…")
+		}
+	}
+	return words
 }
 
 // mostShown bounds the names in a note.

@@ -34,6 +34,10 @@ var foreignVerbs = map[string]string{
 	"check": "run `junctor validate`", "lint": "run `junctor validate`", "format": "run `junctor fmt`", "upgrade": "run `junctor update`",
 	"config edit": editHint, "config show": "run `junctor config explain`", "config list": "run `junctor config explain`", "config validate": "run `junctor validate`",
 	"edit": editHint, "configure": editHint, "set": editHint,
+	"ui": consoleHint, "web": consoleHint, "dashboard": consoleHint, "gui": consoleHint, "open": consoleHint,
+	"shell": callHint + "; there is no shell, and completion knows tools and arguments", "repl": callHint + "; there is no shell, and completion knows tools and arguments",
+	"ping": "run `junctor status --connect SERVER`", "health": "run `junctor doctor`, or ask /healthz of a gateway", "healthcheck": "run `junctor doctor`, or ask /healthz of a gateway",
+	"man": "run `junctor help VERB`", "docs": "run `junctor help VERB`", "usage": "run `junctor help VERB`",
 	"ps": "run `junctor status`", "refresh": "run `junctor reload`",
 	"stop": "send SIGTERM to junctor serve, or close its standard input; `junctor status` lists the processes",
 	"kill": "send SIGTERM to junctor serve, or close its standard input; `junctor status` lists the processes",
@@ -45,15 +49,16 @@ var foreignVerbs = map[string]string{
 }
 
 const (
-	listTools  = "run `junctor tools`, without a word after it"
-	serveHint  = "run `junctor serve` for a client on standard input and output, or `junctor serve --http`"
-	listHint   = "run `junctor status` for the servers, or `junctor tools` for their tools"
-	showHint   = "run `junctor inspect SERVER` or `junctor inspect TOOL`"
-	addHint    = "run `junctor add NAME -- COMMAND ARGUMENT...` or `junctor add NAME URL`"
-	importHint = "run `junctor import -` with the JSON on standard input"
-	removeHint = "run `junctor remove NAME`"
-	callHint   = "run `junctor call TOOL key=value`"
-	editHint   = "edit junctor.hcl, and run `junctor validate`"
+	listTools   = "run `junctor tools`, without a word after it"
+	serveHint   = "run `junctor serve` for a client on standard input and output, or `junctor serve --http`"
+	listHint    = "run `junctor status` for the servers, or `junctor tools` for their tools"
+	showHint    = "run `junctor inspect SERVER` or `junctor inspect TOOL`"
+	addHint     = "run `junctor add NAME -- COMMAND ARGUMENT...` or `junctor add NAME URL`"
+	importHint  = "run `junctor import -` with the JSON on standard input"
+	removeHint  = "run `junctor remove NAME`"
+	callHint    = "run `junctor call TOOL key=value`"
+	consoleHint = "run `junctor console` for the pages in a browser, or `junctor top` at the terminal"
+	editHint    = "edit junctor.hcl, and run `junctor validate`"
 )
 
 // foreignVerb returns the hint for the words of an unknown verb, or "".
