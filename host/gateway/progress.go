@@ -11,6 +11,11 @@ import (
 // progressEvery is the shortest interval between progress notifications of a request.
 const progressEvery = 20 * time.Millisecond
 
+// resultAfter is the shortest time between the last progress notification and the result. The
+// MCP SDK for TypeScript drops progress that it reads together with the result: it handles
+// notifications later than results.
+const resultAfter = 5 * time.Millisecond
+
 // A progress forwards the progress notifications of one request. It forwards at most one
 // in progressEvery, always the last one, and none after the result.
 type progress struct {
@@ -90,8 +95,15 @@ func (p *progress) discard() {
 	p.held, p.over = nil, true
 }
 
-// end sends the held notification and drops all later ones.
+// end sends the held notification and drops all later ones. It returns when resultAfter has
+// passed since the last notification.
 func (p *progress) end() {
+	time.Sleep(resultAfter - p.close())
+}
+
+// close sends the held notification, drops all later ones, and returns how long ago the last one
+// was sent.
+func (p *progress) close() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.sendHeld()
@@ -99,4 +111,5 @@ func (p *progress) end() {
 	if p.timer != nil {
 		p.timer.Stop()
 	}
+	return time.Since(p.last)
 }

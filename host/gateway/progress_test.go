@@ -9,6 +9,36 @@ import (
 	"time"
 )
 
+// TestResultFollowsProgressAfterAWhile: a client that reads the last progress and the result
+// together loses the progress, so they are sent apart. Other requests do not wait.
+func TestResultFollowsProgressAfterAWhile(t *testing.T) {
+	for name, c := range map[string]struct {
+		reports int
+		pause   time.Duration // between the last report and the result
+		want    time.Duration
+	}{
+		"no progress":            {0, 0, 0},
+		"progress just before":   {1, 0, resultAfter},
+		"held progress":          {2, 0, resultAfter},
+		"progress shortly ago":   {1, resultAfter - time.Millisecond, time.Millisecond},
+		"progress some time ago": {1, time.Second, 0},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var p progress
+			p.begin(nil, []byte("1"), func([]byte) {})
+			for range c.reports {
+				p.report([]byte(`{"progress":1}`))
+			}
+			time.Sleep(c.pause)
+			begun := time.Now()
+			p.end()
+			if took := time.Since(begun); took != c.want {
+				t.Errorf("%s: the result waited %s, want %s", name, took, c.want)
+			}
+		})
+	}
+}
+
 // TestProgress: at most one report in a while, the last one always, none after
 // the end, however late the timer.
 func TestProgress(t *testing.T) {
