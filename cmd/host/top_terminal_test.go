@@ -106,7 +106,7 @@ func TestTopInTerminal(t *testing.T) {
 	}{"80x24": {80, 24, nil}, "200x50": {200, 50, nil}, "plain": {80, 24, []string{"NO_COLOR=1"}}} {
 		t.Run(name, func(t *testing.T) {
 			top := openTop(t, s, name, c.width, c.height, c.env...)
-			top.waitFor("table", `(?m)^> steady +ready .*\n  other +(ready|stopped)`)
+			top.waitFor("table", `(?m)^> steady +ready .*\n  other +(ready|not started)`)
 			top.waitFor("table", `q quit`)
 			coloured, err := top.tmux("capture-pane", "-p", "-e")
 			if hasGreen := strings.Contains(coloured, "\x1b[32m"); err != nil || c.env != nil && hasGreen {
