@@ -37,7 +37,7 @@ func auditCells(r *audit.Row) []string {
 	case r.Count > 0 && r.Kind == audit.AuthFailure:
 		why = fmt.Sprintf("%d more: %s", r.Count, r.Detail)
 	case r.Count > 0:
-		why = fmt.Sprintf("%d events are missing: %s", r.Count, r.Detail)
+		why = fmt.Sprintf("%s missing: %s", count(r.Count, "event"), r.Detail)
 	}
 	return []string{strconv.FormatInt(r.Seq, 10), r.Time.Local().Format(time.DateTime), r.Subject, what, cmp.Or(r.Server, r.Plugin), r.Item, string(r.Outcome), ms, why}
 }

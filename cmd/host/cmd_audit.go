@@ -213,7 +213,7 @@ func (e *env) auditSearch(ctx context.Context, f auditFlags) error {
 	}
 	e.printRows(all)
 	if len(all) == filter.Limit {
-		e.printf("the newest %d rows; --limit 0 shows all\n", len(all))
+		e.printf("%s, the newest; --limit 0 shows all\n", count(len(all), "row"))
 	}
 	return nil
 }

@@ -212,7 +212,7 @@ func (e *env) testPolicy(ctx context.Context, strict bool) error {
 	case len(all) == 0:
 		return fault.New(fault.TestFailed, "the configuration has no test blocks").WithHint("docs/permissions.md shows one")
 	case strict && len(warned) > 0 && failed == 0:
-		return fault.New(fault.TestFailed, "%d warnings about the test blocks", len(warned)).WithHint("correct the names; without --strict warnings do not fail")
+		return fault.New(fault.TestFailed, "%s about the test blocks", count(len(warned), "warning")).WithHint("correct the names; without --strict warnings do not fail")
 	}
 	if failed > 0 {
 		return fault.New(fault.TestFailed, "%d of %d tested uses are not decided as expected", failed, len(all)).WithHint("junctor why explains a decision")

@@ -32,11 +32,14 @@ func (s *Snapshot) unmatched(server *Server, l *lists) {
 		if matchesAny(p, names) {
 			continue
 		}
-		what := fmt.Sprintf("none of its %d tools", len(names))
-		if len(names) == 0 {
-			what = "nothing: it has no tools"
+		what := fmt.Sprintf("matches none of its %d tools", len(names))
+		switch len(names) {
+		case 0:
+			what = "matches nothing: it has no tools"
+		case 1:
+			what = "does not match its only tool"
 		}
-		s.noteConfig(server, p.At, server.patternHint(p, names), "the pattern %.64q in %s matches %s", p.Glob, p.List, what)
+		s.noteConfig(server, p.At, server.patternHint(p, names), "the pattern %.64q in %s %s", p.Glob, p.List, what)
 	}
 }
 

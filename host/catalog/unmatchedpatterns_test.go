@@ -50,6 +50,9 @@ func TestUnmatchedPatterns(t *testing.T) {
 	if got := notesOf(build([]*Server{none}, map[string]*lists{"gh": {}})); got != `gh: the pattern "x" in allow matches nothing: it has no tools, at f:1:1` {
 		t.Errorf("of a server without tools: %s", got)
 	}
+	if got := notesOf(build([]*Server{none}, map[string]*lists{"gh": {Tools: listing(`{"name":"del"}`)}})); got != `gh: the pattern "x" in allow does not match its only tool, at f:1:1` {
+		t.Errorf("of a server with one tool: %s", got)
+	}
 	if got := notesOf(build([]*Server{none}, nil)); got != "" {
 		t.Errorf("of a server without lists: %s", got)
 	}
