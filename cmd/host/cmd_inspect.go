@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
 
 	"github.com/junctor-mcp/junctor/host"
@@ -89,7 +88,7 @@ func (e *env) inspect(ctx context.Context, name string) error {
 	if e.machine() {
 		return e.printJSON(in)
 	}
-	e.printInspection(in)
+	e.printInspection(in, callLine(t))
 	return nil
 }
 
@@ -115,7 +114,7 @@ func (e *env) inspection(app *host.App, t *catalog.Tool) inspection {
 	return in
 }
 
-func (e *env) printInspection(in inspection) {
+func (e *env) printInspection(in inspection, call string) {
 	e.printFields("%s\n", in.Name)
 	if in.Description != "" {
 		e.printf("\n%s\n", indent(in.Description))
@@ -158,7 +157,7 @@ func (e *env) printInspection(in inspection) {
 		e.printf("\n")
 		e.table([]string{"ARGUMENT", "TYPE", "", "DESCRIPTION"}, rows)
 	}
-	e.printFields("\ncall     %s\n", callLine(in.Name, schema.Properties(in.InputSchema)))
+	e.printFields("\ncall     %s\n", call)
 	for _, s := range []struct {
 		name string
 		raw  []byte
@@ -168,21 +167,6 @@ func (e *env) printInspection(in inspection) {
 			e.printf("\n%s\n  %s\n", s.name, pretty.String())
 		}
 	}
-}
-
-// callLine returns a command that calls a tool, with the arguments that it requires.
-func callLine(name string, properties []schema.Property) string {
-	words := []string{"junctor", "call", shellquote.Join(name)}
-	for _, p := range properties {
-		switch {
-		case !p.Required:
-		case len(p.Values) > 0:
-			words = append(words, shellquote.Join(p.Name+"="+p.Values[0]))
-		default:
-			words = append(words, shellquote.Join(p.Name)+"=…")
-		}
-	}
-	return strings.Join(words, " ")
 }
 
 func indent(s string) string {

@@ -9,12 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kballard/go-shellquote"
-
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
-	"github.com/junctor-mcp/junctor/host/classify"
 	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/clientimport"
 	"github.com/junctor-mcp/junctor/host/config"
@@ -22,7 +19,6 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/pins"
 	"github.com/junctor-mcp/junctor/host/policy"
-	"github.com/junctor-mcp/junctor/host/schema"
 	"github.com/junctor-mcp/junctor/host/trust"
 )
 
@@ -238,37 +234,6 @@ func addedTools(server string, tools []*catalog.Tool) string {
 		lines = append(lines, fmt.Sprintf("… and %d more: junctor tools %s", len(tools)-mostShown, server))
 	}
 	return strings.Join(append(lines, "next: "+firstCall(tools)), "\n")
-}
-
-// firstCall returns a command that calls the reading tool with the fewest required arguments,
-// else one whose arguments are to be filled in. It never proposes a command that would change
-// something as it stands.
-func firstCall(tools []*catalog.Tool) string {
-	var best *catalog.Tool
-	var needs []string
-	for _, t := range tools {
-		all, reads := requiredWords(t), t.Class.Kind == classify.Read
-		bestReads := best != nil && best.Class.Kind == classify.Read
-		switch {
-		case !reads && (best != nil || len(all) == 0):
-		case best == nil, reads && (!bestReads || len(all) < len(needs)):
-			best, needs = t, all
-		}
-	}
-	if best == nil {
-		return "junctor inspect " + shellquote.Join(tools[0].Exposed)
-	}
-	return "junctor call " + shellquote.Join(best.Exposed) + strings.Join(needs, "")
-}
-
-// requiredWords returns " NAME=…" for each required argument of a tool.
-func requiredWords(t *catalog.Tool) (words []string) {
-	for _, p := range schema.Properties(t.Input) {
-		if p.Required {
-			words = append(words, " "+shellquote.Join(p.Name)+"=…")
-		}
-	}
-	return words
 }
 
 // mostShown bounds the names in a note.

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kballard/go-shellquote"
+
+	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/classify"
+	"github.com/junctor-mcp/junctor/host/schema"
+)
+
+// firstCall returns a command that calls the reading tool with the fewest required arguments,
+// else one whose arguments are to be filled in. It never proposes a command that would change
+// something as it stands.
+func firstCall(tools []*catalog.Tool) string {
+	var best *catalog.Tool
+	needs := 0
+	for _, t := range tools {
+		all, reads := len(required(t)), t.Class.Kind == classify.Read
+		bestReads := best != nil && best.Class.Kind == classify.Read
+		switch {
+		case !reads && (best != nil || all == 0):
+		case best == nil, reads && (!bestReads || all < needs):
+			best, needs = t, all
+		}
+	}
+	if best == nil {
+		return "junctor inspect " + shellquote.Join(tools[0].Exposed)
+	}
+	return callLine(best)
+}
+
+// callLine returns a command that calls a tool, with the arguments that it requires.
+func callLine(t *catalog.Tool) string {
+	words := []string{"junctor", "call", shellquote.Join(t.Exposed)}
+	for _, p := range required(t) {
+		if len(p.Values) > 0 {
+			words = append(words, shellquote.Join(p.Name+"="+p.Values[0]))
+		} else {
+			words = append(words, shellquote.Join(p.Name)+"=…")
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// required returns the arguments that a tool requires.
+func required(t *catalog.Tool) []schema.Property {
+	return slices.DeleteFunc(schema.Properties(t.Input), func(p schema.Property) bool { return !p.Required })
+}
