@@ -42,6 +42,7 @@ var examples = map[string]example{
 	"demo.hcl":        {run: []string{"call", "demo__add", "a=2", "b=40", `"sum":42`}},
 	"gateway.hcl":     {run: []string{"call", "demo__add", "a=2", "b=40", `"sum":42`}},
 	"identity.hcl":    {run: []string{"call", "demo__add", "a=2", "b=40", `"sum":42`}},
+	"small-team.hcl":  {run: []string{"test", `"passed": true`}},
 	"team.hcl":        {run: []string{"call", "demo__add", "a=2", "b=40", `"sum":42`}},
 	"audit.hcl":       {run: []string{"call", "demo__add", "a=2", "b=40", `"sum":42`}},
 	"policy.hcl":      {run: []string{"test", `"passed": true`}},
@@ -159,6 +160,8 @@ func place(t *testing.T, file, bin, acme string, ex example) site {
 	}
 	t.Setenv("JUNCTOR_HOME", filepath.Join(root, "home"))
 	t.Setenv("JUNCTOR_TOKEN", "a-token-of-an-example")
+	t.Setenv("ALICE_TOKEN", "the-token-of-alice")
+	t.Setenv("BOB_TOKEN", "the-token-of-bob")
 	if ex.addr {
 		t.Setenv("ACME_ADDRESS", listenMCP(t))
 	}

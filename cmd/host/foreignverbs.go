@@ -37,7 +37,7 @@ var foreignVerbs = map[string]string{
 	"ui": consoleHint, "web": consoleHint, "dashboard": consoleHint, "gui": consoleHint, "open": consoleHint,
 	"shell": callHint + "; there is no shell, and completion knows tools and arguments", "repl": callHint + "; there is no shell, and completion knows tools and arguments",
 	"ping": "run `junctor status --connect SERVER`", "health": "run `junctor doctor`, or ask /healthz of a gateway", "healthcheck": "run `junctor doctor`, or ask /healthz of a gateway",
-	"man": "run `junctor help VERB`", "docs": "run `junctor help VERB`", "usage": "run `junctor help VERB`",
+	"man": "run `junctor help call`, or help of another verb", "docs": "run `junctor help call`, or help of another verb", "usage": "run `junctor help call`, or help of another verb",
 	"ps": "run `junctor status`", "refresh": "run `junctor reload`",
 	"stop": "send SIGTERM to junctor serve, or close its standard input; `junctor status` lists the processes",
 	"kill": "send SIGTERM to junctor serve, or close its standard input; `junctor status` lists the processes",
