@@ -62,6 +62,7 @@ func (e *env) begins(ctx context.Context, x *initOptions) error {
 		return err
 	}
 	var all clientconfig.Content
+	next := "junctor add NAME -- COMMAND, junctor tools, and junctor export CLIENT to give it to a client"
 	for _, c := range found {
 		use := len(x.from) > 0
 		if !use && e.canAsk() {
@@ -71,6 +72,7 @@ func (e *env) begins(ctx context.Context, x *initOptions) error {
 		}
 		if use {
 			all.Servers, all.Inputs, all.Notes = append(all.Servers, c.file.Servers...), append(all.Inputs, c.file.Inputs...), append(all.Notes, c.file.Notes...)
+			next = fmt.Sprintf("junctor tools, and junctor export %s --write to give Junctor to %s", c.client.Name, c.client.Title)
 			all.Access, all.Permissions = cmp.Or(all.Access, c.file.Access), cmp.Or(all.Permissions, c.file.Permissions)
 		} else {
 			e.remark("%s has %s: junctor import %s --write adds them", c.client.Title, c.count(), c.client.Name)
@@ -98,7 +100,7 @@ func (e *env) begins(ctx context.Context, x *initOptions) error {
 	if e.app != nil {
 		warnLocked(ctx, e)
 	}
-	e.remark("next: junctor add NAME -- COMMAND, junctor tools, and junctor export CLIENT to give it to a client")
+	e.remark("next: %s", next)
 	return nil
 }
 
