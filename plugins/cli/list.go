@@ -75,7 +75,11 @@ func (s *server) requestedList(r *request) (l *listing, first int, failed *rpcEr
 	}
 	s.mu.Unlock()
 	if err != nil {
-		return nil, 0, &rpcError{Code: internalError, Message: "discovering the commands of " + s.name + ": " + withHint(err), Data: settingOf(err)}
+		message, setting := withHint(err), settingOf(err)
+		if setting == nil {
+			message = "discovering the commands of " + s.name + ": " + message
+		}
+		return nil, 0, &rpcError{Code: internalError, Message: message, Data: setting}
 	}
 	if l.more != nil {
 		s.log.Info("the list of tools is not complete yet", "tools", len(l.tools), "explained", l.more.Known, "commands", l.more.Total)
