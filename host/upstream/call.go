@@ -198,7 +198,7 @@ func (u *Upstream) callOnce(ctx context.Context, c *conn, call *Call, timeout ti
 	}
 	r, err = c.do(ctx, p, params)
 	if err == nil && task {
-		p, r, err = c.awaitTask(ctx, p, r, begun)
+		p, r, err = u.awaitTask(ctx, c, call, p, r, begun)
 	}
 	switch {
 	case err == nil:

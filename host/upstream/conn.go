@@ -58,6 +58,7 @@ type conn struct {
 	last           uint64                        // guarded by mu; id of the newest request
 	noted          uint64                        // guarded by mu; see excuses
 	pending        map[uint64]*pending           // guarded by mu
+	tasks          map[uint64]*pending           // guarded by mu; requests for results of tasks, by the id of the call
 	closed         bool                          // guarded by mu
 	ending         bool                          // guarded by mu; the host is closing the connection
 	listens        map[uint64]bool               // guarded by mu; ids of open listen requests

@@ -213,7 +213,11 @@ func (c *conn) handleNotification(m *mcp.Message) {
 
 // tokenOwner returns the call that a progress notification belongs to, or nil.
 func (c *conn) tokenOwner(params []byte) *pending {
-	return c.pendingByID(mcp.Member(params, "progressToken"))
+	token := mcp.ID(mcp.Member(params, "progressToken"))
+	if p := c.pendingByID(token); p != nil {
+		return p
+	}
+	return c.taskOf(token)
 }
 
 // withoutSubscription removes the subscription id from the params of a

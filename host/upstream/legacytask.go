@@ -14,8 +14,8 @@ import (
 // ended. The client sees an ordinary call.
 
 const (
-	maxTaskID      = 1024        // bytes
-	cancelTaskTime = time.Second // for the answer to a cancellation
+	maxTaskID      = 1024             // bytes
+	cancelTaskTime = 10 * time.Second // for the answer to a cancellation, which nothing waits for
 )
 
 // takesTasks reports whether the server takes calls of tools as tasks.
@@ -32,38 +32,77 @@ func taskParams(params []byte, timeout time.Duration) []byte {
 	return mcp.SetPath(params, []string{"task", "ttl"}, strconv.AppendInt(nil, timeout.Milliseconds(), 10))
 }
 
+// taskOf returns the request for the result of the task that a call began, or nil. The progress
+// token of the call is that of the task, too.
+func (c *conn) taskOf(call mcp.ID) *pending {
+	n, ok := call.Number()
+	if !ok {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.tasks[n]
+}
+
+// setTask makes p the request for the result of a call's task; nil: there is none.
+func (c *conn) setTask(call uint64, p *pending) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.tasks == nil {
+		c.tasks = map[uint64]*pending{}
+	}
+	if c.tasks[call] = p; p == nil {
+		delete(c.tasks, call)
+	}
+}
+
 // awaitTask returns the result of the task that a call was answered with, and the request that
-// it came with. A server may also answer the call itself. The task is cancelled if the wait for it
-// ends early.
-func (c *conn) awaitTask(ctx context.Context, call *pending, answered *Reply, begun time.Time) (*pending, *Reply, error) {
+// it came with. A server may also answer the call itself. The task is cancelled if there is no
+// result.
+func (u *Upstream) awaitTask(ctx context.Context, c *conn, call *Call, first *pending, answered *Reply, begun time.Time) (*pending, *Reply, error) {
 	id, ok := mcp.TextMember(answered.Result, "task", "taskId")
 	switch {
 	case !ok:
-		return call, answered, nil
+		return first, answered, nil
 	case id == "" || len(id) > maxTaskID:
 		answered.Release()
-		return call, nil, fault.New(fault.UpstreamBadMessage, "the server answered with a task that has no usable taskId")
+		return first, nil, fault.New(fault.UpstreamBadMessage, "the server answered with a task that has no usable taskId")
 	}
 	answered.Release()
 	params := mcp.SetMember([]byte("{}"), "taskId", mcp.AppendText(nil, id))
-	p := &pending{method: mcp.MethodTaskResult, progress: call.progress, about: call.about, owner: call.owner}
-	if call.clock.d > 0 {
-		p.clock.d = max(call.clock.d-time.Since(begun), time.Millisecond)
+	p := &pending{method: mcp.MethodTaskResult, progress: call.Progress, about: call.About, owner: call.Principal}
+	if first.clock.d > 0 {
+		p.clock.d = max(first.clock.d-time.Since(begun), time.Millisecond)
 	}
 	defer p.clock.stop()
+	if u.opts.Extends {
+		p.progress = p.clock.extending(call.Progress)
+	}
+	c.setTask(first.id, p)
+	defer c.setTask(first.id, nil)
 	reply, err := c.do(ctx, p, params)
-	if err == errTimedOut || ctx.Err() != nil {
-		c.cancelTask(ctx, params)
+	p.sent.Store(true) // the server has received the call
+	if err != nil && !connectionLost(err) {
+		c.cancelTask(params)
 	}
 	return p, reply, err
 }
 
-// cancelTask asks the server to end a task. The server may have ended it already.
-func (c *conn) cancelTask(ctx context.Context, params []byte) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTaskTime)
-	defer cancel()
-	p := &pending{method: mcp.MethodCancelTask, clock: callClock{d: cancelTaskTime}}
-	defer p.clock.stop()
-	reply, _ := c.do(ctx, p, params)
-	reply.Release()
+// cancelTask asks the server to end a task, which may have ended already. It does not wait for
+// the answer.
+func (c *conn) cancelTask(params []byte) {
+	p := &pending{method: mcp.MethodCancelTask}
+	if c.register(p) != nil {
+		return // the connection is ending
+	}
+	c.pushRequest(p, params)
+	c.spawn("cancelling a task", func() {
+		ctx, cancel := context.WithTimeout(c.ctx, cancelTaskTime)
+		defer cancel()
+		reply, err := c.wait(ctx, p)
+		if err != nil {
+			c.up.opts.Log.Debug("the server did not answer the cancellation of a task", "server", c.up.opts.Name, "error", err)
+		}
+		reply.Release()
+	})
 }

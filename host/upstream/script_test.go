@@ -301,6 +301,8 @@ func (s *stage) call(step conversation.Step) {
 	o := &ended{progress: make(chan string, 1000)}
 	for !strings.Contains(words[0], "/") {
 		switch option, value, _ := strings.Cut(words[0], "="); option {
+		case "task":
+			c.AsTask = true
 		case "repeat":
 			c.Repeat = true
 		case "timeout":
