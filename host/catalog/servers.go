@@ -118,7 +118,10 @@ func (l *lists) unparsed() *lists {
 // changes returns the kinds of lists that clients see otherwise than before.
 func (s *Snapshot) changes(before *Snapshot) (kinds []upstream.ListKind) {
 	same := func(a, b *Item) bool { return a.Server == b.Server && bytes.Equal(a.Raw, b.Raw) }
-	if !slices.EqualFunc(s.Tools, before.Tools, func(a, b *Tool) bool { return same(&a.Item, &b.Item) }) {
+	sameTool := func(a, b *Tool) bool { // its class decides who sees it
+		return same(&a.Item, &b.Item) && a.Class.Kind == b.Class.Kind && a.Unconfigured == b.Unconfigured
+	}
+	if !slices.EqualFunc(s.Tools, before.Tools, sameTool) {
 		kinds = append(kinds, upstream.Tools)
 	}
 	if !slices.EqualFunc(s.Resources, before.Resources, same) {

@@ -65,7 +65,8 @@ func (r *request) awaitLists(ctx context.Context, asked upstream.ListKind, need 
 		return since.Add(firstListTime)
 	})
 	snapshot := g.catalog.Snapshot()
-	if r.session != nil && mcp.Member(r.params, "cursor") == nil { // further pages may be of a later snapshot
+	// Further pages may be of a later snapshot, and another policy may hide other items of this one.
+	if r.session != nil && mcp.Member(r.params, "cursor") == nil && r.generation == g.generations.current() && ctx.Err() == nil {
 		r.session.sent.add(asked, snapshot)
 	}
 	return snapshot, len(g.finder.logUnknownLists(ctx, failed)) > 0

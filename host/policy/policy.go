@@ -17,6 +17,7 @@ package policy
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -209,7 +210,7 @@ const NoRule = "no rule is about it"
 func New(servers map[string]Server, r Rules) *Policy {
 	p := &Policy{
 		servers: servers, given: r.Given, fallback: Allow, reason: NoRule, explains: r.Explain, strict: r.Strict,
-		zone: r.Zone, print: r.Fingerprint(), plans: map[planKey][]*rule{},
+		zone: r.Zone, print: r.Fingerprint() + printServers(servers), plans: map[planKey][]*rule{},
 	}
 	if r.Given {
 		p.reason = "no rule matches, and the default at " + r.At + " allows"
@@ -224,6 +225,29 @@ func New(servers map[string]Server, r Rules) *Policy {
 	p.rules = p.compile(r.Rules)
 	p.asksRole = slices.ContainsFunc(p.rules, func(r *rule) bool { return r.When != nil && r.When.UsesRoles() })
 	return p
+}
+
+// printServers returns a text that is equal for servers that offer the same tools.
+func printServers(servers map[string]Server) string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(servers)) {
+		s := servers[name]
+		fmt.Fprintf(&b, "\nserver %q", name)
+		if s.Allow != nil {
+			fmt.Fprintf(&b, " allow %q", globs(s.Allow))
+		}
+		fmt.Fprintf(&b, " deny %q", globs(s.Deny))
+	}
+	return b.String()
+}
+
+// globs returns patterns without their places.
+func globs(patterns []Pattern) []string {
+	all := make([]string, len(patterns))
+	for i, p := range patterns {
+		all[i] = p.Glob
+	}
+	return all
 }
 
 // Same reports whether two policies decide alike about what servers offer.
