@@ -101,11 +101,14 @@ func (e *env) serve(ctx context.Context, watch bool) error {
 		return err
 	}
 	app.AnnounceProcess(event.ProcessStarted)
+	begun := time.Now()
 	e.log.Info("serving on standard input and output", "servers", len(app.Upstreams()), "version", version)
 	if err := app.ServeStdio(ctx, e.stdin, e.stdout.file); err != nil {
 		e.log.Warn("the client disconnected", "error", err)
 	}
-	finishLists(e, app)
+	if leftEarly(ctx, begun) {
+		finishLists(e, app)
+	}
 	return nil
 }
 

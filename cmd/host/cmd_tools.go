@@ -133,7 +133,7 @@ func (e *env) tellFailed(app *host.App, servers []*config.Server, failed map[str
 func (e *env) notes(app *host.App, of func(server string) bool) {
 	for _, n := range app.Catalog.Snapshot().Notes {
 		switch {
-		case !of(n.Server) || !e.remarks.repeats(n.Server+"\n"+n.String()):
+		case !of(n.Server) || !n.Held && !e.remarks.repeats(n.Server+"\n"+n.String()): // what is held back is news
 		case n.At != "":
 			e.warnSetting(n)
 		default:

@@ -183,7 +183,7 @@ func (e *env) loadAt(ctx context.Context, at config.Location, content *config.Co
 	if err := e.findDirs(); err != nil {
 		return nil, nil, err
 	}
-	e.remarks.begin(e)
+	e.remarks.begin(e, at.Path)
 	if !e.completing {
 		if err := process.Adopt(); err != nil {
 			e.log.Warn("processes that plugins leave behind will not be ended", "error", err)

@@ -24,6 +24,15 @@ const (
 	finishLock = 100 * time.Millisecond
 )
 
+// leavingTime is how long after its start a signal counts as the end of a client that did not
+// wait: some clients end a server with a signal, and people end one that misbehaves.
+const leavingTime = 30 * time.Second
+
+// leftEarly reports whether a client has left, and not a person ended this process.
+func leftEarly(ctx context.Context, begun time.Time) bool {
+	return ctx.Err() == nil || time.Since(begun) < leavingTime
+}
+
 // finishLists starts a process that reads the lists which this one could not read before its
 // client left, so that the client finds them next time. Some clients leave after a few
 // seconds, and a server that is installed first takes longer.

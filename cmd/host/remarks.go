@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/config"
@@ -24,6 +25,7 @@ const (
 type remarks struct {
 	quiet bool                 // print none
 	path  string               // of the file with those that were printed; empty: none is remembered
+	of    string               // path of the configuration that they are about
 	shown map[string]time.Time // by digest; nil: not read yet
 }
 
@@ -35,7 +37,7 @@ func (r *remarks) repeats(text string) bool {
 	if r.shown == nil {
 		r.shown = readRemarks(r.path)
 	}
-	sum := sha256.Sum256([]byte(text))
+	sum := sha256.Sum256([]byte(r.of + "\x00" + text))
 	key := hex.EncodeToString(sum[:12])
 	if at, ok := r.shown[key]; ok && time.Since(at) < remarkTime && time.Since(at) >= 0 {
 		return false
@@ -49,7 +51,7 @@ func (r *remarks) repeats(text string) bool {
 func readRemarks(path string) map[string]time.Time {
 	all := map[string]time.Time{}
 	info, err := os.Stat(path)
-	if err != nil || info.Size() > maxRemarkFile {
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxRemarkFile {
 		return all
 	}
 	text, err := os.ReadFile(path)
@@ -78,8 +80,12 @@ func (r *remarks) keep() {
 	}
 }
 
-// begin makes remarks be remembered, if a person reads them on a terminal.
-func (r *remarks) begin(e *env) {
+// begin makes remarks about a configuration be remembered, if a person reads them on a terminal.
+func (r *remarks) begin(e *env, configuration string) {
+	r.of = configuration
+	if path, err := filepath.Abs(configuration); err == nil {
+		r.of = path
+	}
 	if e.errTTY && !e.json && !e.serving && e.dirs.Cache != "" {
 		r.path = filepath.Join(string(e.dirs.Cache), "remarks.json")
 	}
@@ -89,7 +95,7 @@ func (r *remarks) begin(e *env) {
 // are not remembered.
 func worthTelling(r *remarks, diags config.Diagnostics) (told config.Diagnostics) {
 	for _, d := range diags {
-		if d.Severity == config.Error || r.repeats(d.At.String()+"\n"+d.Summary) {
+		if d.Severity == config.Error || r.repeats(strings.Join([]string{d.At.String(), d.In, d.Summary, d.Detail, d.Hint}, "\x00")) {
 			told = append(told, d)
 		}
 	}
