@@ -93,6 +93,10 @@ func (r *entryReader) passed() {
 			r.fail("%s is not a list of names of variables", name)
 			return
 		}
+		if !variableName.MatchString(text) {
+			r.remark("%s has %q, which is the name of no variable and is left out", name, text)
+			continue
+		}
 		r.s.PassEnv = append(r.s.PassEnv, text)
 	}
 }

@@ -71,6 +71,7 @@ var forms = []struct {
 	{"password", "://", lazyregexp.New(`://[^/?#@:\s"']*:([^/?#\s"']+)@`)},
 	{"token", "://", lazyregexp.New(`://([^/?#@:\s"']{8,})@`)},
 	{"token", "", lazyregexp.New(`\b((?:gh[pousr]_|github_pat_|glpat-|sk-|xox[abprs]-)[A-Za-z0-9_-]{4,}|AKIA[A-Z0-9]{12,}|eyJ[A-Za-z0-9_-]{10,}[A-Za-z0-9._-]*)`)},
+	{"key", "PRIVATE KEY-----", lazyregexp.New(`(?s)(-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|$))`)},
 	{"webhook", "/", lazyregexp.New(`(?:hooks\.slack\.com|discord(?:app)?\.com/api/webhooks|webhook\.office\.com)/([^\s"'?#]+)`)},
 }
 

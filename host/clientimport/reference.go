@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/junctor-mcp/junctor/host/clientconfig"
@@ -87,31 +88,32 @@ var inputReference = lazyregexp.New(`\$\{input:([^}]+)\}`)
 
 // parts splits a text at its references.
 func (c *converter) parts(text string) (all []part) {
-	for text != "" {
-		at, p := c.next(text)
+	for from := 0; from < len(text); {
+		at, p := c.next(text, from)
 		if at == nil {
-			return append(all, part{text: text})
+			return append(all, part{text: text[from:]})
 		}
-		if at[0] > 0 {
-			all = append(all, part{text: text[:at[0]]})
+		if at[0] > from {
+			all = append(all, part{text: text[from:at[0]]})
 		}
 		p.reference = true
 		all = append(all, p)
-		text = text[at[1]:]
+		from = at[1]
 	}
 	return all
 }
 
-// next converts the first reference in a text; at is its place, or nil.
-func (c *converter) next(text string) (at []int, p part) {
+// next converts the first reference in a text behind a place; at is its place, or nil.
+func (c *converter) next(text string, from int) (at []int, p part) {
+	rest := text[from:]
 	if c.origin != "" {
-		if at = inputReference.FindStringSubmatchIndex(text); at != nil {
-			p = c.input(text[at[2]:at[3]])
+		if at = inputReference.FindStringSubmatchIndex(rest); at == nil {
+			return nil, p
 		}
-		return at, p
+		return []int{from + at[0], from + at[1]}, c.input(rest[at[2]:at[3]])
 	}
-	if strings.ContainsAny(text, "${") || strings.Contains(text, "://") {
-		at = reference.FindStringSubmatchIndex(text)
+	if strings.ContainsAny(rest, "${") || strings.Contains(rest, "://") {
+		at = reference.FindStringSubmatchIndex(rest)
 	}
 	if at == nil {
 		return nil, p
@@ -123,15 +125,35 @@ func (c *converter) next(text string) (at []int, p part) {
 		}
 		named := ""
 		if at[name] >= 0 {
-			named = text[at[name]:at[name+1]]
+			named = rest[at[name]:at[name+1]]
 		}
-		return at[:2], c.meant(s.means, text[at[0]:at[1]], named)
+		around := surrounding{before: text[:from+at[0]], after: rest[at[1]:]}
+		return []int{from + at[0], from + at[1]}, c.meant(s.means, rest[at[0]:at[1]], named, around)
 	}
 	return nil, p
 }
 
+// A surrounding is the text around a reference.
+type surrounding struct{ before, after string }
+
+// hides reports whether a value in place of the reference would be a secret there.
+func (a surrounding) hides(value string) bool {
+	from := len(a.before)
+	return slices.ContainsFunc(secretsIn(a.before+value+a.after), func(s span) bool { return s.from < from+len(value) && s.to > from })
+}
+
+// secretPlace reports whether the setting, or the option before it, is one for secrets.
+func (c *converter) secretPlace() bool {
+	name := c.where[strings.LastIndexByte(c.where, '.')+1:]
+	if i, err := strconv.Atoi(name); err == nil && i > 1 && i < len(c.server.Command) {
+		before := c.server.Command[i-1]
+		return strings.HasPrefix(before, "-") && !strings.Contains(before, "=") && sounds(strings.TrimLeft(before, "-"))
+	}
+	return sounds(name)
+}
+
 // meant converts a reference.
-func (c *converter) meant(what meaning, whole, name string) part {
+func (c *converter) meant(what meaning, whole, name string, around surrounding) part {
 	switch what {
 	case storedThere:
 		return c.stored(whole)
@@ -140,7 +162,7 @@ func (c *converter) meant(what meaning, whole, name string) part {
 	case anInput:
 		return c.input(name)
 	case aVariable:
-		return c.environment(whole, name)
+		return c.environment(whole, name, around)
 	case aFile:
 		return c.file(name)
 	case workspace:
@@ -161,15 +183,19 @@ func (c *converter) meant(what meaning, whole, name string) part {
 // env returns the value of a variable that has to be set.
 func (c *converter) env(name string) part { return part{text: c.variable(name), expression: true} }
 
-// environment converts a reference to a variable: its name, and a default behind a colon.
-func (c *converter) environment(whole, name string) part {
+// shortSecret is the length from which a default in a place for secrets is one.
+const shortSecret = 8
+
+// environment converts a reference to a variable: its name, and a default behind a colon. A
+// default is a secret by its form, by the name of the variable, or by its place.
+func (c *converter) environment(whole, name string, around surrounding) part {
 	name, value, fallback := strings.Cut(name, ":")
+	value = strings.TrimPrefix(value, "-")
+	if fallback && !placeholder.MatchString(value) && (isSecret(name, value) || around.hides(value) || len(value) >= shortSecret && c.secretPlace() && !plainValue.MatchString(value)) {
+		return c.secretDefault(name, whole, value)
+	}
 	if c.left(name, whole) {
 		return part{text: whole}
-	}
-	value = strings.TrimPrefix(value, "-")
-	if fallback && isSecret(name, value) {
-		return c.secretDefault(name, whole, value)
 	}
 	if fallback {
 		return part{text: fmt.Sprintf("env(%s, %s)", quote(name), quote(value)), expression: true}
