@@ -107,7 +107,7 @@ var serverAttributes = []serverAttribute{
 		read:   func(r blockReader, _ string, d *draft) { d.Idle = r.idle() },
 		get:    func(s *Server) any { return s.Idle },
 		values: wordsOr("`\"adaptive\"`, `\"never\"` or a duration, at most `24h`", "adaptive", "never"), unset: "`\"adaptive\"`"},
-		inDefaults: true, doc: "When an unused connection is closed. `adaptive` waits one to five minutes, depending on use."},
+		inDefaults: true, doc: "When an unused connection is closed. `adaptive` waits one to five minutes, depending on use. A server that keeps something between calls, such as the page of a browser, a shell or a login in it, loses that: write `\"never\"`."},
 	{name: "required", serverValue: boolean(func(s *Server) *bool { return &s.Required }, false),
 		doc: "`junctor serve` does not start if this server cannot be reached."},
 	{name: "max_message", serverValue: byteSize(func(s *Server) *int { return &s.MaxMessage }, ndjson.DefaultLimit, leastMessage, mostMessage), inFingerprint: true,

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
 // A question is a request whose answer must be the same with and without
@@ -266,14 +268,18 @@ func compareLists(t *testing.T, alone, behind *peer, prefix string) {
 	}
 }
 
-// offered returns the tools that need not be called as tasks.
+// offered returns the tools as clients get them: a tool that has to be called as a task is an
+// ordinary one, because Junctor makes the task.
 func offered(t *testing.T, items []json.RawMessage) []json.RawMessage {
 	t.Helper()
-	return slices.DeleteFunc(items, func(raw json.RawMessage) bool {
+	for i, raw := range items {
 		var tool struct{ Execution struct{ TaskSupport string } }
 		decode(t, raw, &tool)
-		return tool.Execution.TaskSupport == "required"
-	})
+		if tool.Execution.TaskSupport == "required" {
+			items[i] = mcp.DeleteMember(raw, "execution")
+		}
+	}
+	return items
 }
 
 // offers reports whether the server has lists of a kind.
