@@ -232,6 +232,9 @@ func printServers(servers map[string]Server) string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(servers)) {
 		s := servers[name]
+		if s.Allow == nil && len(s.Deny) == 0 {
+			continue // the catalog says what it offers
+		}
 		fmt.Fprintf(&b, "\nserver %q", name)
 		if s.Allow != nil {
 			fmt.Fprintf(&b, " allow %q", globs(s.Allow))
