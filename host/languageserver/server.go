@@ -53,6 +53,9 @@ func Serve(ctx context.Context, in io.ReadCloser, out io.Writer, o Options) erro
 		_ = stream.Close() // ends the read, if the system allows it
 		return context.Cause(ctx)
 	}
+	if ctx.Err() != nil { // its end closes the connection, too
+		return context.Cause(ctx)
+	}
 	if err := s.conn.Err(); err != nil {
 		return err
 	}
