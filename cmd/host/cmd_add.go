@@ -140,6 +140,7 @@ func (e *env) addServer(ctx context.Context, s clientconfig.Server, later bool, 
 		return err
 	}
 	noteState(e, s.Name, s.Command)
+	noteRelative(e, target.Path, s)
 	return nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/clientimport"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/suggest"
 )
 
 // initOptions are the flags of init.
@@ -90,6 +91,12 @@ func (e *env) begins(ctx context.Context, x *initOptions) error {
 		return err
 	}
 	got.Secrets = e.storeImported(ctx, path, got.Secrets)
+	if e.interrupted.Load() { // without the secrets the servers are of little use, and a second init would find the file
+		if err := os.Remove(path); err != nil {
+			return fault.Because(fault.Interrupted, err, "interrupted, and %s stays", path)
+		}
+		return fault.New(fault.Interrupted, "interrupted: nothing was written").WithHint("run the command again")
+	}
 	if e.json {
 		return e.printJSON(map[string]any{"file": path, "servers": append([]string{}, got.Servers...)})
 	}
@@ -161,7 +168,8 @@ func clientsNamed(names []string) (all []*clientconfig.Client, err error) {
 	for _, name := range names {
 		c := clientconfig.Find(name)
 		if c == nil {
-			return nil, fault.New(fault.Usage, "there is no client %q", name).WithHint("one of %s", strings.Join(clientconfig.Names(clientconfig.Clients), ", "))
+			names := clientconfig.Names(clientconfig.Clients)
+			return nil, withSuggestion(fault.New(fault.Usage, "there is no client %q", name), suggest.Nearest(name, names), "one of "+strings.Join(names, ", "))
 		}
 		all = append(all, c)
 	}

@@ -35,6 +35,7 @@ type wrapOptions struct {
 	depth, common                    int
 	describe                         string
 	check, try, write                bool
+	into                             writeTarget
 }
 
 func (e *env) wrapVerb() *cobra.Command {
@@ -55,7 +56,8 @@ A command counts as reading only where the table of known programs or --read say
 reads is run once in the sandbox, in this directory, with harmless arguments. Comments say which work, which need the
 network or a login, and what the sandbox refused, with the lines that would allow it. The exit status is 1 when one fails.
 
-With --write, add the block to the configuration instead of printing it.
+With --write, add the block to the configuration of this directory instead of printing it: the program works here. --user
+adds it to your own configuration, where relative paths and the working directory are those of that file.
 
 With --check, compare the tool blocks of the configuration with what their programs can do now, as after an upgrade. The
 exit status is 1 when a block asks for something that is gone.`,
@@ -91,6 +93,7 @@ exit status is 1 when a block asks for something that is gone.`,
 	f.StringArrayVar(&w.passEnv, "pass-env", nil, "a `VARIABLE` of the environment that the program gets; repeatable")
 	f.BoolVar(&w.try, "try", false, "run each tool that only reads once, and say which fail")
 	f.BoolVar(&w.write, "write", false, "add the block to the configuration")
+	w.into.add(cmd)
 	f.IntVar(&w.depth, "depth", 3, "a `NUMBER`: how many words a command may have")
 	f.IntVar(&w.common, "common", commonUnset, "a `NUMBER`: how many options a tool has at most, the most common ones; 0 is all. -1 is what discovery offers: 20, or more for a program's only tool")
 	f.StringVar(&w.describe, "describe", "brief", "an `AMOUNT`, how much the descriptions say: \"brief\" or \"full\"")
@@ -138,7 +141,7 @@ func (e *env) wrap(ctx context.Context, w wrapOptions, command []string) error {
 		return err
 	}
 	if w.write && len(p.Tools) > 0 && p.Failure == "" {
-		err = e.writeWrapped(server.Name, text)
+		err = e.writeWrapped(server.Name, text, w.into)
 	} else {
 		_, err = e.stdout.Write(text)
 	}
@@ -267,8 +270,11 @@ func asJSON(v any) json.RawMessage {
 }
 
 // writeWrapped adds the block of a wrapped program to the configuration.
-func (e *env) writeWrapped(name string, text []byte) error {
-	target, taken, err := e.importTarget(writeTarget{})
+func (e *env) writeWrapped(name string, text []byte, into writeTarget) error {
+	if e.config == "" && e.get("JUNCTOR_CONFIG") == "" && !into.user {
+		into.here = true
+	}
+	target, taken, err := e.importTarget(into)
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ var foreignVerbs = map[string]string{
 	"mcp remove": removeHint, "server remove": removeHint, "rm": removeHint, "delete": removeHint, "uninstall": removeHint, "disable": "write enabled = false in the block of the server",
 	"enable": "remove enabled = false from the block of the server",
 
-	"exec": callHint, "invoke": callHint, "tool": callHint, "tool list": listTools, "tools call": callHint, "tool call": callHint, "mcp call": callHint,
+	"exec": callHint, "invoke": callHint, "tool": "run `junctor tools`, or `junctor call TOOL key=value`", "tool list": listTools, "tools call": callHint, "tool call": callHint, "mcp call": callHint,
 	"tools list": listTools, "tools ls": listTools,
 	"tools inspect": "run `junctor inspect TOOL`", "tools get": "run `junctor inspect TOOL`",
 	"resources list": "run `junctor resources`, without a word after it", "resources read": "run `junctor read URI`",

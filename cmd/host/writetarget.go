@@ -1,8 +1,15 @@
 package main
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
@@ -27,4 +34,15 @@ func (w writeTarget) own(e *env) (string, error) {
 		return "", fault.New(fault.Usage, "this user has no home directory for a configuration").WithHint("name a file with --config")
 	}
 	return path, nil
+}
+
+// noteRelative says where relative paths of a new server begin, if that is not here.
+func noteRelative(e *env, path string, s clientconfig.Server) {
+	relative := func(word string) bool {
+		return word == "." || word == ".." || strings.HasPrefix(word, "./") || strings.HasPrefix(word, "../")
+	}
+	here, err := os.Getwd()
+	if err == nil && filepath.Dir(path) != here && (s.Dir == "" || relative(s.Dir)) && slices.ContainsFunc(slices.Concat(s.Command, []string{s.Dir}), relative) {
+		e.warn(fmt.Sprintf("relative paths of %s begin at %s and not here", s.Name, filepath.Dir(path)), "write full paths, or add it with --here")
+	}
 }
