@@ -101,7 +101,10 @@ func pluginServers(own clientconfig.Home) (all []clientconfig.Server, err error)
 		return nil, err
 	}
 	for _, p := range clientconfig.ReadPlugins(text) {
-		servers, _ := serversOfPlugin(p.Dir)
+		servers, err := serversOfPlugin(p.Dir)
+		if err != nil {
+			all = append(all, clientconfig.Server{Name: p.Name, Part: p.Name, Problem: "the plugin " + p.Name + " of Claude Code has a file that cannot be read: " + err.Error()})
+		}
 		settings.Restrict(servers, "plugin_"+p.Name+"_")
 		for i := range servers {
 			s := &servers[i]
@@ -174,15 +177,17 @@ func extensionServers(dir, home string) (all []clientconfig.Server) {
 	slices.Sort(manifests)
 	choices, _ := readRegular(filepath.Join(dir, "extension-enablement.json"))
 	for _, path := range manifests {
-		text, err := readRegular(path)
-		if err != nil {
-			continue
-		}
-		file, err := readContent(text, path, clientconfig.Find("gemini"))
-		if err != nil {
-			continue
-		}
 		name := filepath.Base(filepath.Dir(path))
+		text, err := readRegular(path)
+		var file clientconfig.Content
+		if err == nil {
+			if file, err = readContent(text, path, clientconfig.Find("gemini")); err != nil && clientconfig.HasNoServers(text) {
+				continue // it has other things than servers
+			}
+		}
+		if err != nil {
+			all = append(all, clientconfig.Server{Name: name, Part: name, Problem: "the extension " + name + " of Gemini CLI cannot be read: " + err.Error()})
+		}
 		for _, s := range file.Servers {
 			s.Part = name
 			s.Notes = append(s.Notes, "is a part of the extension "+name+" of Gemini CLI")

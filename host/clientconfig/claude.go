@@ -2,6 +2,7 @@ package clientconfig
 
 import (
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -38,6 +39,7 @@ func (s *ClaudeSettings) Read(text []byte) error {
 	permissions, _ := plain["permissions"].(map[string]any)
 	s.deny = append(s.deny, textsOf(permissions["deny"])...)
 	s.ask = append(s.ask, textsOf(permissions["ask"])...)
+	s.ask = s.ask[:min(len(s.ask), mostChoices)]
 	if s.off == nil {
 		s.off, s.on, s.plugins = map[string]bool{}, map[string]bool{}, map[string]bool{}
 	}
@@ -103,6 +105,10 @@ func (s *ClaudeSettings) Restrict(all []Server, before string) {
 		if one.Problem != "" {
 			continue
 		}
+		if len(s.deny) > mostChoices { // none of them may be lost
+			one.turnOff(fmt.Sprintf("permissions.deny in the settings of Claude Code has more than %d rules", mostChoices))
+			continue
+		}
 		whole := "mcp__" + strings.TrimSuffix(toolPrefix(before+one.Name), "_")
 		denied, left := ruledTools(s.deny, whole)
 		if left {
@@ -131,7 +137,7 @@ func united(all, more []string) []string {
 // ruledTools returns the patterns for tools of a server that rules have. whole is the rule
 // about all of them. left reports a rule that is about arguments.
 func ruledTools(rules []string, whole string) (tools []string, left bool) {
-	for _, rule := range rules[:min(len(rules), mostChoices)] {
+	for _, rule := range rules {
 		switch {
 		case rule == whole:
 			tools = append(tools, "*")

@@ -11,7 +11,7 @@ import (
 // TestLongTexts: the longest texts take seconds at most, whatever it repeats.
 func TestLongTexts(t *testing.T) {
 	for _, unit := range []string{
-		"key=a ", "key=", "key=$", "api_key='", `"token": "`, `\"token\": \"x\", `, "--token ", "--token=a ", "Bearer ", "Bearer aaaaaaaaa ", "://u:p@", "://", "${X}", "${X", "${input:", "${input:a}", "$(", "op://", "op://a ", "<",
+		"key=a ", "key=", "key=$", "api_key='", `"token": "`, `\"token\": \"x\", `, "--token ", "--token=a ", "Bearer ", "Bearer aaaaaaaaa ", "://u:p@", "://", "${X}", "${X:-a}", "${X:-sekret12345} ", "k=${X:-aaaaaaaaaaaa}", "${X", "${input:", "${input:a}", "$(", "op://", "op://a ", "<",
 		"password=x;", "x-", "sk-aaaa ", "a=", "\\", "=", "a.", "authorization: ",
 	} {
 		text := strings.Repeat(unit, (mostText/4)/len(unit))

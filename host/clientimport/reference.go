@@ -127,14 +127,17 @@ func (c *converter) next(text string, from int) (at []int, p part) {
 		if at[name] >= 0 {
 			named = rest[at[name]:at[name+1]]
 		}
-		around := surrounding{before: text[:from+at[0]], after: rest[at[1]:]}
+		around := surrounding{before: text[max(0, from+at[0]-nearBytes) : from+at[0]], after: rest[at[1]:min(len(rest), at[1]+nearBytes)]}
 		return []int{from + at[0], from + at[1]}, c.meant(s.means, rest[at[0]:at[1]], named, around)
 	}
 	return nil, p
 }
 
-// A surrounding is the text around a reference.
+// A surrounding is the text around a reference, at most nearBytes on each side.
 type surrounding struct{ before, after string }
+
+// nearBytes bounds what is looked at for each of many references in a long text.
+const nearBytes = 200
 
 // hides reports whether a value in place of the reference would be a secret there.
 func (a surrounding) hides(value string) bool {
