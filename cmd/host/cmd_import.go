@@ -345,13 +345,13 @@ func (e *env) importTarget(w writeTarget) (*clientconfig.File, []string, error) 
 	path, found := config.FoundName, w.here || e.config == "" && !w.user
 	at, err := config.Find(e.config, e.lookup)
 	switch {
+	case err == nil && at.Text != nil:
+		return nil, nil, fault.New(fault.Usage, "the configuration is in %s and not in a file", config.InlineVariable).WithHint("unset it, or name a file with --config")
 	case w.user:
 		if path, err = w.own(e); err != nil {
 			return nil, nil, err
 		}
 	case w.here:
-	case err == nil && at.Text != nil:
-		return nil, nil, fault.New(fault.Usage, "the configuration is in %s and not in a file", config.InlineVariable).WithHint("unset it, or name a file with --config")
 	case err == nil:
 		path, found = at.Path, at.Found
 	case e.config != "":

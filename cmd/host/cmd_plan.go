@@ -198,9 +198,8 @@ type planJSON struct {
 }
 
 // planReload prints the plan of a reload of a process and asks whether to do it, if anything
-// differs. With --json
-// it returns the plan, which is printed with the result. A configuration that changes
-// meanwhile is not the one of the plan, so it is an error.
+// differs. With --json it returns the plan, which is printed with the result. A configuration
+// that changes meanwhile is not the one of the plan, so it is an error.
 func (e *env) planReload(ctx context.Context, a control.Answer, o reloadOptions) (*planJSON, error) {
 	if matches, err := e.matchesConfig(); err != nil {
 		return nil, err

@@ -7,7 +7,7 @@ import (
 
 // stateWords are parts of the names of programs that keep a browser, a shell or a session
 // between calls. It is lost when the server is closed because nothing used it.
-var stateWords = []string{"playwright", "puppeteer", "chrome-devtools", "browser", "selenium", "desktop-commander", "terminal", "tmux", "jupyter", "repl"}
+var stateWords = []string{"playwright", "puppeteer", "chrome-devtools", "browser", "selenium", "desktop-commander", "terminal", "tmux", "jupyter"}
 
 // keepsState reports whether a command is that of a server that keeps something between calls.
 func keepsState(command []string) bool {

@@ -15,8 +15,9 @@ import (
 
 // Schema returns the JSON Schema (2020-12) of the configuration language, for programs that
 // generate configurations. It describes the JSON form of HCL: a block is an object, a block with
-// a label is an object by label, and a text with "${" is an expression. Junctor reads HCL only. plugins are the manifests by the local names
-// of the plugins; the bodies of their blocks are described with them.
+// a label is an object by label, and a text with "${" is an expression. Junctor reads HCL only.
+// plugins are the manifests by the local names of the plugins; the bodies of their blocks are
+// described with them.
 func Schema(plugins map[string]sdk.Manifest) []byte {
 	s := schemaWriter{plugins: plugins, defs: map[string]any{"expression": map[string]any{
 		"type": "string", "pattern": `[$%]\{`, "description": "An expression, such as ${local.NAME}.",

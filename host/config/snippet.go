@@ -19,8 +19,8 @@ const masked = "***"
 // A snippet shows a literal only if decoding revealed it: in a known attribute that
 // is not sensitive and whose name does not sound like a secret. Literals are masked
 // in unknown attributes and blocks, and in files with a syntax error: they may be
-// passwords. See isHarmless for exceptions. Numbers and comments are masked too, and words in place of a value,
-// because the quotes may be missing. Names of attributes and blocks are never masked.
+// passwords. See isHarmless for exceptions. Numbers and comments are masked too, and words in
+// place of a value, because the quotes may be missing. Names of attributes and blocks are never masked.
 
 // A snippetState is what a source needs to make snippets.
 type snippetState struct {
