@@ -118,12 +118,18 @@ func secretsIn(o Options, vault *plugin.Vault, name string, f config.SecretFile,
 		options.Stores = append(options.Stores, secret.Named{Name: name, Store: vault})
 	}
 	if path := secretFile(o, f); path != "" && (fileOnly || !strict) {
-		options.Stores = append(options.Stores, secret.Named{Name: "the encrypted file " + path, Store: secret.OpenFile(secret.FileOptions{
-			Path: path, Warn: warn,
-			Password: secret.Passwords(secret.PasswordOptions{File: f.PasswordFile, FD: max(f.PasswordFD, 0), Lookup: o.Lookup, Prompt: o.Password}),
-		})})
+		options.Stores = append(options.Stores, secret.Named{Name: "the encrypted file " + path, Store: encryptedFile(o, f, path, warn)})
 	}
 	return &Secrets{Keeper: secret.New(options), vault: vault}
+}
+
+// encryptedFile returns the store in a file.
+func encryptedFile(o Options, f config.SecretFile, path string, warn func(msg, hint string)) *secret.File {
+	password := secret.PasswordOptions{File: f.PasswordFile, FD: max(f.PasswordFD, 0), Lookup: o.Lookup, Prompt: o.Password}
+	if f.PasswordFile == "" && f.PasswordFD <= 0 && o.Dirs.Data != "" {
+		password.Kept = secret.KeptPath(filepath.Dir(secretFile(o, config.SecretFile{})), path)
+	}
+	return secret.OpenFile(secret.FileOptions{Path: path, Warn: warn, Kept: password.Kept, Password: secret.Passwords(password)})
 }
 
 // secretFile returns the path of the encrypted file, or "" without a data directory.

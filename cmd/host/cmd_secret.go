@@ -49,6 +49,8 @@ standard input, without its last line break. It is no argument, because every us
 			Use: "remove NAME", Short: "Remove a secret", Args: takes("NAME"), ValidArgsFunction: cobra.NoFileCompletions,
 			RunE: func(cmd *cobra.Command, args []string) error { return e.secretRemove(cmd.Context(), args[0]) },
 		},
+		e.secretUnlockVerb(),
+		e.secretLockVerb(),
 	)
 	return verb
 }

@@ -11,7 +11,7 @@ import (
 const homeVariable = "JUNCTOR_HOME"
 
 // lockedHint says how the Junctor that a client starts gets the password.
-const lockedHint = `write the password to a file that only you can read (chmod 600), and secret_store "file" { password_file = "/PATH/OF/THE/FILE" } to the configuration; or give the client JUNCTOR_SECRETS_PASSWORD_FILE`
+const lockedHint = "run `junctor secret unlock`: it keeps the password in a file that only you can read; or write such a file (chmod 600) and secret_store \"file\" { password_file = \"/PATH/OF/THE/FILE\" } to the configuration, or give the client JUNCTOR_SECRETS_PASSWORD_FILE"
 
 // warnLocked warns if the Junctor that a client starts could not open the secrets of its
 // servers, because it runs without a terminal. A configuration that cannot be loaded without

@@ -83,8 +83,8 @@ func (e *env) askWord(ctx context.Context, prompt string, unsaid bool) (yes bool
 	return yes, err
 }
 
-// password asks for the password of the encrypted file, twice for a new one. After an interrupt
-// it does not ask again for the next server.
+// password asks for the password of the encrypted file, twice for a new one; an
+// empty answer lets Junctor make that one. After an interrupt it does not ask again for the next server.
 func (e *env) password(ctx context.Context, fresh bool) ([]byte, error) {
 	if e.interrupted.Load() {
 		return nil, fault.New(fault.Interrupted, "interrupted")
@@ -100,8 +100,8 @@ func (e *env) askPassword(ctx context.Context, fresh bool) (string, error) {
 	if !fresh {
 		return e.askValue(ctx, "Waiting for the password of the encrypted file of secrets", true)
 	}
-	first, err := e.askValue(ctx, "New password for the encrypted file of secrets", true)
-	if err != nil {
+	first, err := e.askValue(ctx, "New password for the encrypted file of secrets (Enter: Junctor makes one and keeps it in a file that only you can read, for clients that start it)", true)
+	if err != nil || first == "" {
 		return "", err
 	}
 	second, err := e.askValue(ctx, "The same again", true)

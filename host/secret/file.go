@@ -18,6 +18,7 @@ type FileOptions struct {
 	// need it while there is no file. fresh means that the file is about to be
 	// created, so a person has to type the password twice.
 	Password func(ctx context.Context, fresh bool) ([]byte, error)
+	Kept     string // where [Keeper.KeepPassword] writes the password; empty: nowhere
 	Warn     func(msg, hint string)
 }
 
@@ -170,7 +171,7 @@ func (f *File) open(message []byte) (*content, error) {
 	if errors.Is(err, errPassword) {
 		f.pass = nil
 		return nil, fault.New(fault.SecretPassword, "the password does not open %s", f.opts.Path).
-			WithHint("try again with the right password; nothing was changed. If it is lost, remove the file to start with an empty one")
+			WithHint("try again with the right password; nothing was changed. A password that was kept is forgotten with `junctor secret lock`. If it is lost, remove the file to start with an empty one")
 	}
 	return c, err
 }

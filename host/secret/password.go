@@ -20,8 +20,8 @@ const (
 	fileVariable = "JUNCTOR_SECRETS_PASSWORD_FILE"
 	fdVariable   = "JUNCTOR_SECRETS_PASSWORD_FD"
 
-	passwordHint = "give it in a file that only you can read (password_file in the secret_store block, or " + fileVariable +
-		"), by a descriptor (password_fd, or " + fdVariable + "), or run the command on a terminal, which asks"
+	passwordHint = "run `junctor secret unlock` on a terminal, which keeps the password in a file that only you can read; or name such a file " +
+		"(password_file in the secret_store block, or " + fileVariable + ") or a descriptor (password_fd, or " + fdVariable + ")"
 )
 
 // PasswordVariables are the variables that lead to the password.
@@ -32,13 +32,15 @@ type PasswordOptions struct {
 	File   string // password_file
 	FD     int    // password_fd; 0 means none, otherwise at least 3
 	Lookup func(string) (string, bool)
-	// Prompt asks a person, twice if confirm is set. It may be nil.
+	Kept   string // the file of a kept password, which need not exist; empty: none
+	// Prompt asks a person, twice if confirm is set. An empty answer to that question means
+	// that a password is generated and kept. It may be nil.
 	Prompt func(ctx context.Context, confirm bool) ([]byte, error)
 }
 
 // Passwords returns a function that reads the password from the first source of:
 // File, FD, the variables JUNCTOR_SECRETS_PASSWORD_FILE and
-// JUNCTOR_SECRETS_PASSWORD_FD, Prompt. Passwords claims the descriptor at once, so
+// JUNCTOR_SECRETS_PASSWORD_FD, Kept, Prompt. Passwords claims the descriptor at once, so
 // that no child process inherits it. The returned function reads it on the first
 // call and keeps the text for later ones.
 func Passwords(o PasswordOptions) func(ctx context.Context, fresh bool) ([]byte, error) {
@@ -61,12 +63,23 @@ func Passwords(o PasswordOptions) func(ctx context.Context, fresh bool) ([]byte,
 		return func(context.Context, bool) ([]byte, error) { return nil, wrong }
 	case number != 0:
 		return passwordFD(number)
-	case o.Prompt != nil:
-		return o.Prompt
 	}
-	return func(context.Context, bool) ([]byte, error) {
+	return o.keptOrTyped
+}
+
+// keptOrTyped returns the kept password or asks for one.
+func (o PasswordOptions) keptOrTyped(ctx context.Context, fresh bool) ([]byte, error) {
+	if password, found, err := kept(o.Kept); found {
+		return password, err
+	}
+	if o.Prompt == nil {
 		return nil, fault.New(fault.SecretLocked, "there is no password for the encrypted file of secrets").WithHint("%s", passwordHint)
 	}
+	password, err := o.Prompt(ctx, fresh)
+	if err == nil && len(password) == 0 && fresh && o.Kept != "" {
+		return keepNew(ctx, o.Kept)
+	}
+	return password, err
 }
 
 // passwordFile reads the first line of a file that only this user can read.

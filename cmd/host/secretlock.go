@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+)
+
+func (e *env) secretUnlockVerb() *cobra.Command {
+	return &cobra.Command{
+		Use: "unlock", Short: "Keep the password of the encrypted file for processes without a terminal", Args: takes(),
+		Long: `Keep the password of the encrypted file in a file that only you can read, so that the junctor that a client or a
+service starts can read secrets without a terminal. Without an encrypted file a password is generated and no question
+is asked. Then the secrets are as safe as your files are: a program that runs as you, and a backup of both files, can read
+them. "junctor secret lock" removes the kept password.`,
+		Example: "  junctor secret unlock",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return secretUnlock(cmd.Context(), e) },
+	}
+}
+
+func secretUnlock(ctx context.Context, e *env) error {
+	s, err := e.secrets(ctx)
+	if err != nil {
+		return err
+	}
+	path, err := s.KeepPassword(ctx)
+	if err != nil {
+		return err
+	}
+	if e.machine() {
+		return e.printJSON(map[string]string{"password": path, "stored": s.Where()})
+	}
+	e.printf("the password of %s is kept in %s\n", s.Where(), path)
+	return nil
+}
+
+func (e *env) secretLockVerb() *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use: "lock", Short: "Remove the kept password of the encrypted file", Args: takes(),
+		Long: `Remove the password that "junctor secret unlock", or an empty answer to the question for a new password, kept. From
+then on it has to be typed. It asks first, because the secrets are lost if Junctor made the password and you have no copy.`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return secretLock(cmd.Context(), e, yes) },
+	}
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "remove it without asking")
+	return cmd
+}
+
+func secretLock(ctx context.Context, e *env, yes bool) error {
+	s, err := e.secrets(ctx)
+	if err != nil {
+		return err
+	}
+	path := s.KeptPassword()
+	if path == "" {
+		return fault.New(fault.Usage, "no password is kept").WithHint("`junctor secret unlock` keeps one")
+	}
+	if !yes && !isTerminal(e.stdin) {
+		return fault.New(fault.Usage, "there is no terminal for the question").WithHint("copy the password from %s if you do not know it, then repeat the command with --yes", path)
+	}
+	if !yes {
+		sure, err := e.askYes(ctx, "Remove "+path+"? Without a copy of a password that Junctor made, the secrets are lost.")
+		if err != nil {
+			return err
+		}
+		if !sure {
+			return fault.New(fault.Usage, "the password is still kept").WithHint("answer y to remove it")
+		}
+	}
+	if err := s.ForgetPassword(); err != nil {
+		return err
+	}
+	if e.machine() {
+		return e.printJSON(map[string]string{"removed": path})
+	}
+	e.printf("removed %s\n", path)
+	return nil
+}
