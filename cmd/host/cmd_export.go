@@ -27,6 +27,7 @@ type exportOptions struct {
 	token         string
 	tokenGiven    bool
 	name, scope   string
+	env           []string // NAME or NAME=VALUE
 	write, dryRun bool
 }
 
@@ -44,8 +45,9 @@ With --write, put the entry into the client's own file. All else in the file sta
 as it was is kept beside it, and a file that the client itself could not read is left alone. An entry of the same name is
 replaced as a whole.
 
-A client that starts a program gives it an environment of its own, with some clients next to nothing of yours: variables
-that the configuration reads with env() have to be set for it.`,
+A client that starts a program gives it an environment of its own, with some clients next to nothing of yours. --env NAME
+writes a variable of this shell into the entry, such as PATH for a client that does not find npx, or one that the
+configuration reads with env(). The value is then in the client's file, so a secret belongs into "junctor secret set".`,
 		Example: `  junctor export claude-code
   junctor export cursor --write --scope project
   junctor export codex --http=https://mcp.example.com/mcp --token-env MCP_TOKEN --dry-run`,
@@ -77,11 +79,13 @@ that the configuration reads with env() have to be set for it.`,
 	f.Lookup("http").NoOptDefVal = " " // a value that users do not type
 	f.BoolVar(&x.stdio, "stdio", false, "start junctor serve, whatever the configuration says")
 	f.StringVar(&x.token, "token-env", "", "environment `VARIABLE` in which the client finds the token; the one that the configuration reads if not given")
+	f.StringArrayVar(&x.env, "env", nil, "a `VARIABLE` for the junctor that the client starts, NAME of this shell or NAME=VALUE; repeat it for several")
 	f.StringVar(&x.name, "name", "junctor", "`NAME` of the entry")
 	f.BoolVar(&x.write, "write", false, "put the entry into the client's file")
 	f.BoolVar(&x.dryRun, "dry-run", false, "show what --write would change")
 	f.StringVar(&x.scope, "scope", string(clientconfig.User), "a `SCOPE`, whose file: "+strings.Join(clientconfig.Scopes, ", "))
 	cmd.MarkFlagsMutuallyExclusive("http", "stdio")
+	cmd.MarkFlagsMutuallyExclusive("http", "env")
 	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions(clientconfig.Scopes, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
@@ -112,8 +116,8 @@ func (e *env) export(ctx context.Context, x exportOptions, client string) error 
 		e.remark("%s sends the token unencrypted to %s: use https", c.Title, t.URL)
 	}
 	switch {
-	case t.Local() && c.Desktop:
-		e.remark("%s gives programs the PATH of the desktop: if Junctor does not find npx, uvx or the like there, write the PATH of your shell into the entry as \"env\": { \"PATH\": \"...\" }", c.Title)
+	case t.Local() && c.Desktop && !t.Has("PATH"):
+		e.remark("%s gives programs the PATH of the desktop: if Junctor does not find npx, uvx or the like there, repeat the command with --env PATH, which writes the PATH of this shell into the entry", c.Title)
 	case t.Local() || t.Token == "":
 	case c.Asks():
 		e.remark("%s asks for the token when it first connects", c.Title)
@@ -168,6 +172,7 @@ func (e *env) install(x exportOptions, c *clientconfig.Client, t clientconfig.Ta
 	} else {
 		e.reportExport(c, t, f, backup, true, "%s has the entry %s now; as it was: %s", safe(f.Path), t.Name, safe(backup))
 	}
+	noteTwice(e, x, c, t, text)
 	return nil
 }
 

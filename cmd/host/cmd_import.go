@@ -101,6 +101,7 @@ func (e *env) importServers(ctx context.Context, x importOptions, from string) e
 	if err := e.checkReplace(x, from); err != nil {
 		return err
 	}
+	x.into.user = x.into.user || startsOwn(e, x)
 	e.foreign = isForeign(x, from, e.get)
 	switch {
 	case isBundle(from):
@@ -135,7 +136,7 @@ func (e *env) putContent(ctx context.Context, x importOptions, file clientconfig
 	if err != nil || !x.replace {
 		return err
 	}
-	return e.replaceEntries(ctx, x, clientconfig.Find(from), replaceable(file, got, had))
+	return e.replaceEntries(ctx, x, clientconfig.Find(from), replaceable(file, got, had, storedSecrets(ctx, e)))
 }
 
 // putConverted converts servers for the configuration at a path, which is empty if they are

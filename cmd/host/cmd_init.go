@@ -73,7 +73,7 @@ func (e *env) begins(ctx context.Context, x *initOptions) error {
 		}
 		if use {
 			all.Servers, all.Inputs, all.Notes = append(all.Servers, c.file.Servers...), append(all.Inputs, c.file.Inputs...), append(all.Notes, c.file.Notes...)
-			next = fmt.Sprintf("junctor tools, and junctor export %s --write to give Junctor to %s", c.client.Name, c.client.Title)
+			next = nextFor(c.client)
 			all.Access, all.Permissions = cmp.Or(all.Access, c.file.Access), cmp.Or(all.Permissions, c.file.Permissions)
 		} else {
 			e.remark("%s has %s: junctor import %s --write adds them", c.client.Title, c.count(), c.client.Name)
@@ -109,6 +109,14 @@ func (e *env) begins(ctx context.Context, x *initOptions) error {
 	}
 	e.remark("next: %s", next)
 	return nil
+}
+
+// nextFor says how a client whose servers were imported gets Junctor in their place.
+func nextFor(c *clientconfig.Client) string {
+	if c.ReadOnly() {
+		return fmt.Sprintf("junctor tools, and put junctor serve into the file of %s in the place of its servers", c.Title)
+	}
+	return fmt.Sprintf("junctor tools, and junctor import %s --write --replace, which puts Junctor in the place of these servers in the file of %s", c.Name, c.Title)
 }
 
 // firstPath returns where the first configuration goes.

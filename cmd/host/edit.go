@@ -162,6 +162,11 @@ func (e *env) storeImported(ctx context.Context, path string, all []clientimport
 		switch {
 		case err != nil || s.Name == "" || s.Value == "":
 		case slices.Contains(have, s.Name):
+			if value, failed := user.Get(ctx, s.Name); failed == nil && string(value) == s.Value {
+				if err = user.Grant(ctx, s.Name, e.firstRecipients(s.Name)...); err == nil {
+					continue
+				}
+			}
 			e.warn(fmt.Sprintf("there is a secret %s already, which stays", s.Name), "")
 		default:
 			// Grant first: without the secret a grant has no effect.

@@ -11,7 +11,9 @@ import (
 	"strings"
 
 	"github.com/junctor-mcp/junctor/host/clientconfig"
+	"github.com/junctor-mcp/junctor/host/clientimport"
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/configedit"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
@@ -78,9 +80,64 @@ func (e *env) stdioTarget(ctx context.Context, x exportOptions) (clientconfig.Ta
 		}
 		t.Command = append(t.Command, "--config", path)
 	}
+	if t.Env, err = variablesOf(e, x.env); err != nil {
+		return t, err
+	}
 	warnLocked(ctx, e)
-	noteHome(e)
+	if !t.Has(homeVariable) {
+		noteHome(e)
+	}
 	return t, nil
+}
+
+// noteTwice names the servers that a client starts itself and through Junctor.
+func noteTwice(e *env, x exportOptions, c *clientconfig.Client, t clientconfig.Target, text []byte) {
+	file, err := clientconfig.ReadContent(text, c)
+	if err != nil || !t.Local() {
+		return
+	}
+	var here []string
+	for i, word := range t.Command[:len(t.Command)-1] {
+		if word != "--config" {
+			continue
+		}
+		path := t.Command[i+1]
+		hcl, err := os.ReadFile(path)
+		if err != nil {
+			continue // a directory
+		}
+		names, _ := configedit.Servers(hcl, path)
+		here = append(here, names...)
+	}
+	var twice []string
+	for _, s := range clientimport.Others(file.Servers) {
+		if slices.Contains(here, s.Name) {
+			twice = append(twice, s.Name)
+		}
+	}
+	if len(twice) == 0 {
+		return
+	}
+	scope := ""
+	if x.scope != string(clientconfig.User) {
+		scope = " --scope " + x.scope
+	}
+	e.remark("%s has entries of its own for %s, which Junctor has too, so it starts them twice: junctor import %s%s --write --replace removes them", c.Title, strings.Join(twice, ", "), c.Name, scope)
+}
+
+// variablesOf returns the variables of --env. A name without a value has that of this
+// shell.
+func variablesOf(e *env, given []string) (all []clientconfig.Variable, err error) {
+	for _, word := range given {
+		name, value, set := strings.Cut(word, "=")
+		if !set {
+			if value, set = e.lookup(name); !set {
+				return nil, fault.New(fault.Usage, "the variable %q is not set", name).WithHint("set it, or write --env NAME=VALUE")
+			}
+		}
+		all = append(all, clientconfig.Variable{Name: name, Value: value})
+	}
+	return all, nil
 }
 
 // tokenVariable returns the variable of the client's token: the one that the gateway reads,

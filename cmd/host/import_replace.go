@@ -10,7 +10,9 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/clientimport"
+	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/secret"
 )
 
 // checkReplace refuses --replace where nothing can be replaced.
@@ -34,6 +36,16 @@ func (e *env) checkReplace(x importOptions, from string) error {
 	return nil
 }
 
+// startsOwn reports whether the servers begin the user's own configuration: the client is
+// used in every directory, and there is no configuration that could take them.
+func startsOwn(e *env, x importOptions) bool {
+	if !x.replace || x.into.here || x.scope != string(clientconfig.User) {
+		return false
+	}
+	_, err := config.Find(e.config, e.lookup)
+	return e.config == "" && e.get("JUNCTOR_CONFIG") == "" && fault.Is(err, fault.ConfigMissing) && config.OwnPath(e.lookup) != ""
+}
+
 // A replacement says which entries of a client Junctor can take the place of.
 type replacement struct {
 	names []string // of entries that the configuration has now
@@ -41,8 +53,8 @@ type replacement struct {
 }
 
 // replaceable returns the entries that the configuration has now. An entry with a secret that
-// was not stored stays, because the file has the only copy.
-func replaceable(file clientconfig.Content, got clientimport.Result, taken []string) (r replacement) {
+// is not stored stays, because the file has the only copy.
+func replaceable(file clientconfig.Content, got clientimport.Result, taken []string, stored func(clientimport.Secret) bool) (r replacement) {
 	for _, s := range file.Servers {
 		if s.Part != "" {
 			continue // its entry is in another file
@@ -55,13 +67,35 @@ func replaceable(file clientconfig.Content, got clientimport.Result, taken []str
 		} else {
 			continue
 		}
-		if slices.ContainsFunc(secrets, func(secret clientimport.Secret) bool { return secret.Server == here && secret.Value != "" }) {
+		if slices.ContainsFunc(secrets, func(secret clientimport.Secret) bool {
+			return secret.Server == here && secret.Value != "" && !stored(secret)
+		}) {
 			r.stay = append(r.stay, s.Name)
 		} else {
 			r.names = append(r.names, s.Name)
 		}
 	}
 	return r
+}
+
+// storedSecrets returns a function that reports whether a secret with this value is stored
+// under its name.
+func storedSecrets(ctx context.Context, e *env) func(clientimport.Secret) bool {
+	var user *secret.User
+	var failed error
+	return func(s clientimport.Secret) bool {
+		if user == nil && failed == nil {
+			all, err := e.secrets(ctx)
+			if failed = err; err == nil {
+				user = all.User()
+			}
+		}
+		if failed != nil || s.Name == "" {
+			return false
+		}
+		value, err := user.Get(ctx, s.Name)
+		return err == nil && string(value) == s.Value
+	}
 }
 
 // replaceEntries puts one entry for Junctor in the place of those that were imported.

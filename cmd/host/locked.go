@@ -36,6 +36,6 @@ func warnLocked(ctx context.Context, e *env) {
 // noteHome says that the Junctor of a client needs the directory of this one.
 func noteHome(e *env) {
 	if home := e.get(homeVariable); home != "" {
-		e.remark("the client must have %s=%s too: without it the Junctor that it starts has other secrets, logins and trusted configurations", homeVariable, home)
+		e.remark("the client must have %s=%s too, which --env %s writes: without it the Junctor that it starts has other secrets, logins and trusted configurations", homeVariable, home, homeVariable)
 	}
 }

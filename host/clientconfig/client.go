@@ -77,8 +77,10 @@ var Clients = []*Client{
 	},
 	{
 		Name: "opencode", Title: "OpenCode", within: "mcp", comment: true, expands: []string{"{env:", "{file:"},
-		head:  []member{{"$schema", "https://opencode.ai/config.json"}},
-		local: func(t Target) []member { return typed("local", []member{{"command", t.Command}, {"enabled", true}}) },
+		head: []member{{"$schema", "https://opencode.ai/config.json"}},
+		local: func(t Target) []member {
+			return typed("local", variables(t, "environment", []member{{"command", t.Command}, {"enabled", true}}))
+		},
 		remote: func(t Target) []member {
 			entry := append([]member{{"url", t.URL}, {"enabled", true}}, bearer(t, "{env:"+t.Token+"}")...)
 			if t.Token != "" {
@@ -205,7 +207,19 @@ func typed(kind string, entry []member) []member {
 }
 
 func program(t Target) []member {
-	return []member{{"command", t.Command[0]}, {"args", t.Command[1:]}}
+	return variables(t, "env", []member{{"command", t.Command[0]}, {"args", t.Command[1:]}})
+}
+
+// variables adds the environment of the program to its entry.
+func variables(t Target, name string, entry []member) []member {
+	if len(t.Env) == 0 {
+		return entry
+	}
+	var all []member
+	for _, v := range t.Env {
+		all = append(all, member{v.Name, v.Value})
+	}
+	return append(entry, member{name, all})
 }
 
 // address returns the entry for a URL. token is the client's reference to the token.

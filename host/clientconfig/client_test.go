@@ -17,9 +17,10 @@ var update = flag.Bool("update", false, "write the golden files")
 
 // targets are the targets of the tests, by the name of a part of a golden file.
 var targets = map[string]Target{
-	"program": {Name: "junctor", Command: []string{"/opt/junctor bin/junctor", "serve", "--config", `C:\Users\Zoë "Z"\junctor.hcl`}},
-	"address": {Name: "junctor", URL: "http://127.0.0.1:7575/mcp"},
-	"token":   {Name: "gate-2", URL: "https://mcp.example.com/mcp", Token: "GATE_TOKEN"},
+	"program":     {Name: "junctor", Command: []string{"/opt/junctor bin/junctor", "serve", "--config", `C:\Users\Zoë "Z"\junctor.hcl`}},
+	"environment": {Name: "junctor", Command: []string{"junctor", "serve"}, Env: []Variable{{"PATH", "/usr/bin:/opt/\"odd\"/bin"}, {"JUNCTOR_HOME", "/srv/junctor"}}},
+	"address":     {Name: "junctor", URL: "http://127.0.0.1:7575/mcp"},
+	"token":       {Name: "gate-2", URL: "https://mcp.example.com/mcp", Token: "GATE_TOKEN"},
 }
 
 // TestFragments: the fragment of each client equals its golden file and can be parsed.
@@ -27,7 +28,7 @@ func TestFragments(t *testing.T) {
 	for _, c := range Written() {
 		t.Run(c.Name, func(t *testing.T) {
 			var got txtar.Archive
-			for _, kind := range []string{"program", "address", "token"} {
+			for _, kind := range []string{"program", "environment", "address", "token"} {
 				text, err := c.Fragment(targets[kind])
 				if err != nil {
 					text = []byte("refused: " + err.Error() + "\n")

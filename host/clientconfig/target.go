@@ -2,6 +2,7 @@ package clientconfig
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
@@ -9,17 +10,26 @@ import (
 
 // A Target is what a client connects to: a command or a URL.
 type Target struct {
-	Name    string   // of the entry in the client's file
-	Command []string // the program and its arguments; empty: use URL
+	Name    string     // of the entry in the client's file
+	Command []string   // the program and its arguments; empty: use URL
+	Env     []Variable // for the program, in this order
 	URL     string
 	Token   string // the environment variable of the token; empty: no token
 }
+
+// A Variable is an environment variable of the program, with its value.
+type Variable struct{ Name, Value string }
 
 // TokenVariable is the default variable for the token.
 const TokenVariable = "JUNCTOR_TOKEN"
 
 // Local reports whether the client starts a program.
 func (t Target) Local() bool { return len(t.Command) > 0 }
+
+// Has reports whether the program gets a variable.
+func (t Target) Has(name string) bool {
+	return slices.ContainsFunc(t.Env, func(v Variable) bool { return v.Name == name })
+}
 
 // All clients accept names of this form without quotes.
 var (
@@ -52,7 +62,14 @@ func (c *Client) check(t Target) error {
 		return unsupported("use --stdio; or --token-env= and write the header by hand", "%s takes no token from an environment variable", c.Title)
 	}
 	// A client that replaces references has no escape for them.
-	for _, text := range append([]string{t.URL}, t.Command...) {
+	texts := append([]string{t.URL}, t.Command...)
+	for _, v := range t.Env {
+		if !variableName.MatchString(v.Name) {
+			return unsupported("use letters, digits and _", "%q cannot be the name of an environment variable", v.Name)
+		}
+		texts = append(texts, v.Value)
+	}
+	for _, text := range texts {
 		for _, opening := range c.expands {
 			if strings.Contains(text, opening) {
 				return unsupported("choose a path or an address without it", "%s would expand the text after %s in %s", c.Title, opening, text)

@@ -16,9 +16,22 @@ func (c *Client) table(t Target, newline string) string {
 	var b strings.Builder
 	b.WriteString("[" + c.within + "." + t.Name + "]" + newline)
 	for _, m := range c.entry(t) {
-		b.WriteString(m.name + " = " + compact(m.value) + newline)
+		b.WriteString(m.name + " = " + inline(m.value) + newline)
 	}
 	return b.String()
+}
+
+// inline encodes a value as TOML on one line.
+func inline(v any) string {
+	members, ok := v.([]member)
+	if !ok {
+		return compact(v)
+	}
+	var all []string
+	for _, m := range members {
+		all = append(all, quote(m.name)+" = "+inline(m.value))
+	}
+	return "{ " + strings.Join(all, ", ") + " }"
 }
 
 func (c *Client) mergeTOML(text []byte, t Target) ([]byte, error) {
