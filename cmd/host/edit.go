@@ -3,7 +3,9 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -186,9 +188,8 @@ func (e *env) storeImported(ctx context.Context, path string, all []clientimport
 	return left
 }
 
-// showAdded asks a new server for its tools and shows their names. A server that fails keeps
-// its block, and the verb has the status of the failure. If it wants credentials, showAdded calls wantsLogin, which
-// may be nil.
+// showAdded asks a new server for its tools and shows their names. The verb has the status
+// of a failure. If the server wants credentials, showAdded calls wantsLogin, which may be nil.
 func (e *env) showAdded(ctx context.Context, path, name string, wantsLogin func() error) error {
 	app, err := e.edited(ctx, path)
 	if err != nil || app == nil {
@@ -199,14 +200,14 @@ func (e *env) showAdded(ctx context.Context, path, name string, wantsLogin func(
 	wait.stop()
 	if err != nil {
 		if ctx.Err() != nil {
+			e.remark("the block stays; junctor remove %s removes it", name)
 			return err
 		}
 		if fault.Is(err, fault.UpstreamAuth) && wantsLogin != nil {
 			return wantsLogin()
 		}
 		e.tell(err)
-		e.remark("the block stays; junctor remove %s removes it", name)
-		return reported(err)
+		return reported(errors.Join(err, e.keepFailed(ctx, path, name, err)))
 	}
 	var tools []*catalog.Tool
 	for _, t := range app.Catalog.Snapshot().Tools {
@@ -215,6 +216,44 @@ func (e *env) showAdded(ctx context.Context, path, name string, wantsLogin func(
 		}
 	}
 	e.remark("%s", addedTools(name, tools))
+	return nil
+}
+
+// keepFailed decides whether the block of a new server that failed stays. One whose program
+// does not exist is of no use; of another one a setting may be missing, so a person is asked.
+func (e *env) keepFailed(ctx context.Context, path, name string, failed error) error {
+	keep := !fault.Is(failed, fault.UpstreamCommandNotFound)
+	if keep && e.canAsk() {
+		var err error
+		if keep, err = e.askNo(ctx, "Keep the block of "+name+"?"); err != nil {
+			return err
+		}
+	}
+	if keep {
+		e.remark("the block stays; junctor remove %s removes it", name)
+		return nil
+	}
+	return dropServer(e, path, name)
+}
+
+// dropServer removes the block that was added just now.
+func dropServer(e *env, path, name string) error {
+	target, err := chooseConfig(path, false)
+	if err != nil {
+		return exportFault(err)
+	}
+	text, err := configedit.Remove(target.Text, target.Path, name)
+	if err != nil {
+		return err
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		if err := os.Remove(target.Path); err != nil {
+			return fault.Because(fault.Usage, err, "the empty configuration cannot be removed")
+		}
+	} else if _, err := e.writeEdited(target, text); err != nil {
+		return err
+	}
+	e.remark("%s was not kept in %s", name, target.Path)
 	return nil
 }
 
