@@ -79,7 +79,7 @@ func (e *env) authStatus(ctx context.Context, names []string, tenant string) err
 	}
 	for _, a := range list {
 		if a.err != nil {
-			e.printError(a.err)
+			e.printFault("error", a.err)
 		}
 	}
 	return reported(first)

@@ -86,7 +86,7 @@ func (e *env) pluginList(ctx context.Context) error {
 	e.table([]string{"PLUGIN", "VERSION", "OFFERS", "SOURCE", "SHA256"}, rows)
 	for _, p := range known {
 		if p.err != nil {
-			e.printError(p.err)
+			e.printFault("error", p.err)
 		}
 	}
 	return nil

@@ -177,7 +177,7 @@ func (e *env) printReloadFailures(done reloads) {
 	for _, f := range done.Failed {
 		fmt.Fprint(safeWriter{e.stderr}, f.Text)
 		if f.Text == "" {
-			e.printError(f.Error.Fault())
+			e.printFault("error", f.Error.Fault())
 		}
 		if f.Error.Code != fault.ProcessUnreachable {
 			fmt.Fprintf(e.stderr, "process %s was not reloaded; the configuration before stays in effect\n", f.Instance)

@@ -159,7 +159,7 @@ func (e *env) printRemarks(list []*control.Server) {
 			e.note(st.Server, fmt.Sprintf("%d more; `junctor status --json` has all of them", more))
 		}
 		if st.Error != nil {
-			e.printError(fault.In(st.Server, st.Error.Fault()))
+			e.printFault("error", fault.In(st.Server, st.Error.Fault()))
 		}
 	}
 }

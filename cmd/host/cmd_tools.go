@@ -59,17 +59,26 @@ func (e *env) lists(ctx context.Context, args []string, f listFlags, show func(a
 	if f.refresh {
 		how = app.Catalog.RefreshLists
 	}
-	shown := showWaiting(app, namesOf(servers), wait)
-	failed := ask(ctx, how, f.need, namesOf(servers))
+	silent := map[string]time.Time{}
+	if len(args) == 0 && !f.refresh {
+		silent = app.Catalog.Silent(namesOf(servers))
+	}
+	asked := slices.DeleteFunc(namesOf(servers), func(name string) bool { _, is := silent[name]; return is })
+	shown := showWaiting(app, asked, wait)
+	failed := ask(ctx, how, f.need, asked)
 	shown()
 	var left []string
 	if f.tools {
-		left = e.finishTools(ctx, app, namesOf(servers), wait)
+		left = e.finishTools(ctx, app, asked, wait)
 	}
 	wait.stop()
+	addSilent(failed, silent)
 	of := func(server string) bool { return slices.Contains(namesOf(servers), server) }
 	if ctx.Err() != nil {
-		return e.listsSoFar(ctx, app, namesOf(servers), func() error { return show(app, of) })
+		return e.listsSoFar(ctx, app, asked, func() error { return show(app, of) })
+	}
+	if len(args) == 0 && !f.refresh && anyKnown(app, servers) {
+		return e.listsWithWarnings(app, servers, failed, left, func() error { return show(app, of) })
 	}
 	decisive, some := e.tellFailed(app, servers, failed)
 	if decisive != nil && !some {
@@ -78,8 +87,6 @@ func (e *env) lists(ctx context.Context, args []string, f listFlags, show func(a
 	e.notes(app, of)
 	if cut := e.tellUnfinished(app, left); cut != nil {
 		decisive = cut
-	} else if len(args) == 0 && !f.refresh {
-		decisive = nil
 	}
 	// An empty list would look like a result.
 	if fault.Is(decisive, fault.ListUnknown) && len(servers) == 1 {

@@ -117,7 +117,7 @@ func (e *env) printValidation(v validation, diags config.Diagnostics, failed map
 	}
 	diags.Render(safeWriter{e.stderr})
 	for _, name := range slices.Sorted(maps.Keys(failed)) {
-		e.printError(failed[name])
+		e.printFault("error", failed[name])
 	}
 	if v.Valid {
 		e.printf("%s is valid: %s\n", v.Path, count(v.Servers, "server"))

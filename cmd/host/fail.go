@@ -80,7 +80,20 @@ func (e *env) tell(err error) {
 		e.direct.located(&f)
 		e.printStderrJSON("error", f.Document().Masked(e.hide))
 	} else {
-		e.printError(err)
+		e.printFault("error", err)
+	}
+}
+
+// warnFault prints an error that costs a part of the result as a warning.
+func (e *env) warnFault(err error) {
+	switch {
+	case e.remarks.quiet:
+	case e.json:
+		f := *faultOf(err)
+		e.direct.located(&f)
+		e.printStderrJSON("warning", f.Document().Masked(e.hide))
+	default:
+		e.printFault("warning", err)
 	}
 }
 
@@ -144,13 +157,14 @@ func (e *env) warnNoServers(app *host.App) {
 	}
 }
 
-func (e *env) printError(err error) {
+// printFault prints an error of a severity: error or warning.
+func (e *env) printFault(severity string, err error) {
 	f := *faultOf(err)
 	e.direct.located(&f)
 	f.Message, f.Hint = e.direct.titled(e.hide(f.Message)), e.hide(f.Hint)
 	var b strings.Builder
 	part := func(format string, text string) { fmt.Fprintf(&b, format+"\n", oneText(text)) }
-	part("error: %s", f.Message)
+	part(severity+": %s", f.Message)
 	switch {
 	case f.At != "" && f.Server != "":
 		part("  at %s", e.direct.titled(fmt.Sprintf("%s, server %q", f.At, f.Server)))

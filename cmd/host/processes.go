@@ -88,7 +88,7 @@ func (e *env) printProcess(st *control.Status) {
 	e.printLimits(st.Limits)
 	if f := st.Generation.Failed; f != nil {
 		e.printf("\nThe last reload failed %s ago; the configuration before stays in effect.\n", since(f.At))
-		e.printError(f.Error.Fault())
+		e.printFault("error", f.Error.Fault())
 	}
 	e.printRemarks(st.Servers)
 }

@@ -328,6 +328,7 @@ func (c *Catalog) begin(s *Server) *refreshRun {
 	c.recordStart(s.Name)
 	c.work.Go(func() {
 		a.err = c.refresh(c.ctx, s)
+		c.recordSilence(s, a.err)
 		c.mu.Lock()
 		if c.refreshing[s.Name] == a { // the server was not replaced meanwhile
 			c.recordEnd(s.Name, a.err)
@@ -435,6 +436,7 @@ func (c *Catalog) notify() {
 
 // Stop stops all background work and waits for it.
 func (c *Catalog) Stop() {
+	c.recordUnanswered()
 	c.mu.Lock()
 	c.stopped = true
 	for _, st := range c.bursts {
@@ -462,10 +464,13 @@ func (c *Catalog) EnsureForCall(ctx context.Context, need []upstream.ListKind, s
 
 // AwaitLists refreshes all servers whose lists of the kinds in need are unknown and waits
 // until soon ends.
-// It waits longer for servers that have not failed: until the time that deadline
+// It does not wait for servers that did not get ready in an earlier process, and longer for
+// others that have not failed: until the time that deadline
 // returns for the server's first refresh. It returns the errors by server.
 func (c *Catalog) AwaitLists(ctx, soon context.Context, need []upstream.ListKind, deadline func(asked time.Time) time.Time) map[string]error {
 	unknown, _ := c.beginAll(nil, need, (*lists).stale)
+	silent := map[string]error{}
+	unknown = c.impatient(unknown, silent)
 	failed := c.wait(soon, unknown, need, nil)
 	for _, a := range unknown {
 		c.mu.Lock()
@@ -482,5 +487,6 @@ func (c *Catalog) AwaitLists(ctx, soon context.Context, need []upstream.ListKind
 			delete(failed, a.server)
 		}
 	}
+	maps.Copy(failed, silent)
 	return failed
 }

@@ -227,7 +227,7 @@ func (u *Upstream) startError(clock *startClock, over, err error) error {
 	case took >= clock.total && took > clock.limit:
 		f.Hint = "raise timeouts { install } in its block: it still printed lines on standard error"
 	default:
-		f.Hint = "raise timeouts { start } in its block"
+		f.Hint = "check that it is an MCP server, and raise timeouts { start } in its block if it needs longer"
 	}
 	return f
 }

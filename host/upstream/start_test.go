@@ -54,11 +54,11 @@ func TestStartTimeout(t *testing.T) {
 		takes          time.Duration
 		message, hint  string
 	}{
-		{"silent", "", 0, 0, start, "within 10s", "raise timeouts { start }"},
+		{"silent", "", 0, 0, start, "within 10s", "check that it is an MCP server, and raise timeouts { start }"},
 		{"a banner and no more", "", time.Second, time.Second, start + time.Second, "within 11s", "raise timeouts { start }"},
 		{"lines for a minute", "", 4 * time.Second, time.Minute, time.Minute + start, "within 1m10s", "raise timeouts { start }"},
 		{"lines for ever", "", 4 * time.Second, time.Hour, install, "within 5m0s", "raise timeouts { install }"},
-		{"lines too far apart", "", 11 * time.Second, time.Hour, start, "within 10s", "raise timeouts { start }"},
+		{"lines too far apart", "", 11 * time.Second, time.Hour, start, "within 10s", "check that it is an MCP server, and raise timeouts { start }"},
 		{"launcher", "npx", 0, 0, install, "within 5m0s", "by hand once to see what npx waits for"},
 		{"launcher that prints", "npx", time.Second, time.Hour, install, "within 5m0s", "raise timeouts { install }"},
 	} {
