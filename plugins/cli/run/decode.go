@@ -81,6 +81,11 @@ func (d *decoder) except(p *tool.Parameter) string {
 	return ", except with " + strings.Join(others, " or ")
 }
 
+// chosen reports whether the call gives an argument, other than as false or as an empty list.
+func (d *decoder) chosen(name string) bool {
+	return d.given(name) && !slices.Contains([]string{"false", "0", "[]", "{}"}, string(bytes.TrimSpace(d.members[name])))
+}
+
 func (d *decoder) failf(path, format string, args ...any) {
 	d.problems = append(d.problems, Problem{Path: path, Reason: fmt.Sprintf(format, args...)})
 }
@@ -120,6 +125,8 @@ func (d *decoder) arguments(raw json.RawMessage) (all map[string]*argument, free
 			d.failf(p.Name, "is required")
 		} else if p.OrStdin && (!d.given(p.Name) || all[p.Name].empty()) && !d.gives(tool.StdinName) && !d.tool.Gives(p.StdinUnless, d.given) {
 			d.failf(p.Name, "is required%s: without it the program reads standard input, which is empty", d.except(p))
+		} else if p.Unless != nil && (!d.given(p.Name) || all[p.Name].empty()) && !slices.ContainsFunc(p.Unless, d.chosen) {
+			d.failf(p.Name, "is required, except with %s", strings.Join(p.Unless, " or "))
 		}
 	}
 	if d.tool.StdinRequired && !d.given(tool.StdinName) {

@@ -65,3 +65,37 @@ func TestDashIsStandardInput(t *testing.T) {
 		}
 	}
 }
+
+// TestRequiredUnless checks calls of a block whose file may be replaced by standard input or
+// by an option that reads nothing, and that the recorded block of a program says so.
+func TestRequiredUnless(t *testing.T) {
+	made := byHand(t, `{"name":"t","description":"d","argv":["{filter}","{file}"],"stdin":true,"argument":[
+		{"name":"filter","required":true},{"name":"none","type":"bool","flag":"-n"},{"name":"file","type":"path","repeat":true,"required_unless":["stdin","none"]}]}`)
+	for _, c := range []struct {
+		args string
+		says string // empty: it is accepted
+	}{
+		{`{"filter":".","file":["a"]}`, ""},
+		{`{"filter":".","stdin":"{}"}`, ""},
+		{`{"filter":".","stdin":""}`, ""},
+		{`{"filter":".","none":true}`, ""},
+		{`{"filter":"."}`, "is required, except with stdin or none"},
+		{`{"filter":".","none":false}`, "is required, except with stdin or none"},
+		{`{"filter":".","none":null}`, "is required, except with stdin or none"},
+		{`{"filter":".","file":[]}`, "is required, except with stdin or none"},
+		{`{"filter":".","file":null,"stdin":null}`, "is required, except with stdin or none"},
+	} {
+		_, _, err := Argv(made, json.RawMessage(c.args))
+		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", c.args, err)
+		}
+	}
+	jq := discovered(t, &model.Command{Options: []model.Option{opt("--null-input", model.Bool)}, Positionals: []model.Positional{
+		{Name: "filter", Value: model.Value{Kind: model.String}, Required: true}, {Name: "file", Value: model.Value{Kind: model.Path}, Repeatable: true}}},
+		tool.Options{Rules: danger.For([]string{"jq"}, "")})
+	for _, a := range tool.Record(jq).Arguments {
+		if want := a.Name == "file"; want != slices.Equal(a.Unless, []string{"stdin", "null-input"}) {
+			t.Errorf("%s: %v", a.Name, a.Unless)
+		}
+	}
+}

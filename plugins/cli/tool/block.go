@@ -63,6 +63,7 @@ type Argument struct {
 	Description string              `hcl:"description,optional" doc:"The purpose of the argument, for the model."`
 	Map         map[string][]string `hcl:"map,optional" doc:"For type enum or bool, without a flag: the fixed arguments that each value stands for, such as { fast = [\"-preset\", \"ultrafast\"] } or { true = [\"--now\"] }. They take the place of the slot, or of the options if there is none."`
 	Conflicts   []string            `hcl:"conflicts,optional" doc:"Names of arguments that cannot be given together with it."`
+	Unless      []string            `hcl:"required_unless,optional" doc:"Names of arguments, or \"stdin\". A call without one of them must give this argument, as for a program that reads standard input if it gets no file."`
 }
 
 var (
@@ -147,6 +148,7 @@ func fromBlock(b *Block, path string) (*Tool, []error) {
 	c.slots()
 	c.t.Template = placeOptions(c.t.Template)
 	c.conflicts(b.Arguments)
+	c.unless(b.Arguments)
 	c.t.Description += exclusive(c.t.Conflicts)
 	c.t.finish()
 	return c.t, c.errs
@@ -181,5 +183,29 @@ func (c *blockBuilder) conflicts(arguments []Argument) {
 				}
 			}
 		}
+	}
+}
+
+// unless reads required_unless of the arguments.
+func (c *blockBuilder) unless(arguments []Argument) {
+	for i, a := range arguments {
+		p := c.t.Parameter(a.Name)
+		if p == nil || len(a.Unless) == 0 {
+			continue
+		}
+		at := fmt.Sprintf("argument[%d].required_unless", i)
+		if a.Required {
+			c.failf(at, "cannot be set together with required = true")
+		}
+		for j, other := range a.Unless {
+			switch {
+			case other == a.Name:
+				c.failf(fmt.Sprintf("%s[%d]", at, j), "an argument cannot take its own place")
+			case other == StdinName && c.t.Stdin:
+			case c.t.Parameter(other) == nil:
+				c.failf(fmt.Sprintf("%s[%d]", at, j), "there is no argument %q", other)
+			}
+		}
+		p.Unless = a.Unless
 	}
 }

@@ -143,6 +143,10 @@ func TestInvalidBlocks(t *testing.T) {
 		{"expression of an unknown program", arg(`"type":"expression"`), "tool[0].argument[0].type", "does not have this program"},
 		{"expression in a part of an element", `{"name":"t","description":"d","argv":["x{x}"],"argument":[{"name":"x","type":"expression"}]}`, "tool[0].argv[0]", "element of its own"},
 		{"expression of the transport's program in a block with another", `{"name":"t","description":"d","command":["cat"],"argv":["{x}"],"argument":[{"name":"x","type":"expression"}]}`, "tool[0].argument[0].type", "does not have this program"},
+		{"in the place of nothing", flag(`"required_unless":["y"]`), "tool[0].argument[0].required_unless[0]", `no argument "y"`},
+		{"in its own place", flag(`"required_unless":["x"]`), "tool[0].argument[0].required_unless[0]", "take its own place"},
+		{"stdin without one", flag(`"required_unless":["stdin"]`), "tool[0].argument[0].required_unless[0]", `no argument "stdin"`},
+		{"required and not", flag(`"required":true,"required_unless":["x"]`), "tool[0].argument[0].required_unless", "required = true"},
 		{"conflict with itself", flag(`"conflicts":["x"]`), "tool[0].argument[0].conflicts[0]", "exclude itself"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

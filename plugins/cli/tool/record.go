@@ -99,6 +99,7 @@ func recordArgument(t *Tool, p *Parameter, names map[string]string) Argument {
 	if p.Role == OptionRole {
 		a.Flag, a.Default = p.Spelling, v.Default
 	}
+	a.Unless = recordUnless(t, p, names)
 	for _, set := range t.Conflicts {
 		for _, other := range set[slices.Index(set, p.Name)+1:] { // each pair is recorded once
 			if slices.Contains(set, p.Name) && !slices.Contains(a.Conflicts, names[other]) {
@@ -107,6 +108,24 @@ func recordArgument(t *Tool, p *Parameter, names map[string]string) Argument {
 		}
 	}
 	return a
+}
+
+// recordUnless returns what can take the place of a parameter without which the program
+// reads standard input.
+func recordUnless(t *Tool, p *Parameter, names map[string]string) (unless []string) {
+	if !p.OrStdin || p.Required {
+		return nil
+	}
+	if t.Stdin {
+		unless = append(unless, StdinName)
+	}
+	for i := range t.Parameters {
+		q := &t.Parameters[i]
+		if q.Role == OptionRole && slices.Contains(p.StdinUnless, q.Spelling) {
+			unless = append(unless, names[q.Name])
+		}
+	}
+	return unless
 }
 
 // tupleCount returns the number of values of a tuple, or 0.

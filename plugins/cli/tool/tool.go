@@ -134,6 +134,9 @@ type Parameter struct {
 	// not.
 	OrStdin     bool
 	StdinUnless []string
+	// Unless has the arguments, and "stdin", of which a call must give one if it
+	// does not give this argument. It is nil if nothing can take its place.
+	Unless []string
 	// Expression has the words of a value of kind expression.
 	Expression *Expression
 	// uses are the options whose values the slots hold, and "" for a positional.
