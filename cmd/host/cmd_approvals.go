@@ -104,14 +104,27 @@ func (e *env) listApprovals(ctx context.Context, instance string) error {
 	}
 	var rows [][]string
 	for _, a := range all {
-		rows = append(rows, []string{a.ID, a.State, a.Subject, a.Tenant, a.Server, a.Item, since(a.Since) + " ago", duration(time.Until(a.Expires))})
+		rows = append(rows, []string{a.ID, a.State, a.Subject, a.Tenant, a.Server, a.Item, since(a.Since) + " ago", duration(time.Until(a.Expires)), shortArguments(a.Arguments)})
 	}
 	if len(rows) == 0 {
 		e.printf("nothing waits for an approval\n")
 		return nil
 	}
-	e.table([]string{"ID", "STATE", "SUBJECT", "TENANT", "SERVER", "ITEM", "SENT", "EXPIRES IN"}, rows)
+	e.table([]string{"ID", "STATE", "SUBJECT", "TENANT", "SERVER", "ITEM", "SENT", "EXPIRES IN", "ARGUMENTS"}, rows)
 	return nil
+}
+
+// mostListed bounds the arguments in a row of the list.
+const mostListed = 60
+
+// shortArguments returns the beginning of arguments on one line, so that two calls of one
+// tool can be told apart.
+func shortArguments(shown string) string {
+	line := strings.Join(strings.Fields(shown), " ")
+	if short := []rune(line); len(short) > mostListed {
+		return string(short[:mostListed]) + "…"
+	}
+	return line
 }
 
 // findApproval returns the approval with an id and the process that has it.

@@ -281,3 +281,56 @@ func TestUsedApprovalsOfOneTenantStay(t *testing.T) {
 		t.Errorf("%v", count)
 	}
 }
+
+// TestSentAgain: a client that gives up a call without a cancel and sends it again gets it
+// made once, after one approval, and no second one is asked for.
+func TestSentAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		second string // arguments
+		covers policy.Coverage
+		calls  int // that are made after one approval
+	}{
+		"the same call":                 {`{ "n": 1 }`, policy.CoversCall, 1},
+		"other arguments":               {`{"n":2}`, policy.CoversCall, 1}, // the other one still waits
+		"an approval for the tool":      {`{"n":1}`, policy.CoversTool, 2},
+		"the tool with other arguments": {`{"n":2}`, policy.CoversTool, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := NewStore()
+				results := make(chan error, 2)
+				ctx, cancel := context.WithCancel(t.Context())
+				for _, arguments := range []string{`{"n":1}`, c.second} {
+					one := callBy("alice", arguments)
+					one.Terms.Wait, one.Terms.Covers = 30*time.Second, c.covers
+					go func() { results <- s.Confirm(ctx, one) }()
+					synctest.Wait()
+				}
+				if _, err := s.Answer(waitingID(s), true, "me"); err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait()
+				same := c.covers == policy.CoversCall && c.second != `{"n":2}`
+				if waits := s.Waiting(); same && waits != 0 {
+					t.Errorf("%d calls wait after the approval", waits)
+				}
+				cancel()
+				made := 0
+				for range 2 {
+					err := <-results
+					if err == nil {
+						made++
+					} else if !fault.Is(err, fault.CallCanceled) {
+						t.Error(err)
+					}
+					if same && err != nil && !strings.Contains(err.Error(), "sent again") {
+						t.Error(err)
+					}
+				}
+				if made != c.calls {
+					t.Errorf("%d calls were made", made)
+				}
+			})
+		})
+	}
+}

@@ -87,11 +87,13 @@ func (s *Store) use(p *Pending, c *Call) (ok bool, err error) {
 	return false, nil
 }
 
-// Confirm implements [Gate].
+// Confirm implements [Gate]. Of identical calls that wait, the last one goes on and the
+// others end: a client that has given one up and sends it again wants it once.
 func (s *Store) Confirm(ctx context.Context, c *Call) error {
 	deadline := time.Now().Add(c.Terms.Wait)
-	for first := true; ; first = false {
-		p, changed, err := s.look(c, first)
+	turn := 0
+	for {
+		p, changed, err := s.look(c, &turn)
 		if err != nil || p == nil {
 			return err
 		}
@@ -112,13 +114,18 @@ func (s *Store) Confirm(ctx context.Context, c *Call) error {
 }
 
 // look uses an approval, or returns the entry that waits. Both results are nil for a call
-// that may proceed.
-func (s *Store) look(c *Call, count bool) (_ *Pending, changed <-chan struct{}, err error) {
+// that may proceed. turn is 0 for a call that begins to wait; look sets it to the number of
+// the call among identical ones.
+func (s *Store) look(c *Call, turn *int) (_ *Pending, changed <-chan struct{}, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.forget()
 	k := c.Key()
 	p := s.byKey[k]
+	if p != nil && *turn > 0 && *turn < p.Times && c.Terms.Covers == policy.CoversCall {
+		return nil, nil, fault.In(c.Item.Server, fault.New(fault.CallCanceled, "the same call was sent again while this one waited for an approval, and waits in its place").
+			WithHint("nothing was called; the answer goes to the later request"))
+	}
 	if ok, err := s.use(p, c); ok || err != nil {
 		return nil, nil, err
 	}
@@ -128,8 +135,12 @@ func (s *Store) look(c *Call, count bool) (_ *Pending, changed <-chan struct{}, 
 		}
 		s.tell(p)
 	}
-	if count {
+	if *turn == 0 || p.Times == 0 {
 		p.Times++
+		*turn = p.Times
+		if p.Times > 1 {
+			s.announce() // to the calls before
+		}
 	}
 	return p, s.changed, nil
 }
