@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/audit"
+	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/credential"
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -48,6 +49,7 @@ func (g *generation) login(ctx context.Context, s *config.Server, tenant string,
 		account, err = auth.Login(ctx, scopes)
 		return err
 	})
+	g.dropLists(s, err)
 	if err != nil && context.Cause(ctx) == errLoginTimeout {
 		return "", g.locateAuth(s, fault.New(fault.LoginFailed, "the login was not completed within %s", limit).WithHint("run the login again"))
 	}
@@ -70,7 +72,17 @@ func (g *generation) logout(ctx context.Context, s *config.Server, tenant string
 			defer release()
 		}
 	}
-	return g.withLoginer(s, tenant, nil, func(auth sdk.Loginer) error { return auth.Logout(ctx) })
+	err = g.withLoginer(s, tenant, nil, func(auth sdk.Loginer) error { return auth.Logout(ctx) })
+	g.dropLists(s, err)
+	return err
+}
+
+// dropLists removes the lists on disk of a server after a login or logout that did not fail:
+// those of another account may differ.
+func (g *generation) dropLists(s *config.Server, failed error) {
+	if failed == nil {
+		catalog.Drop(g.opts.Dirs.Cache, g.cacheKey(s))
+	}
 }
 
 // withLoginer calls f with an authorizer that may ask the person p.

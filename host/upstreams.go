@@ -2,6 +2,8 @@ package host
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"path/filepath"
 
@@ -37,11 +39,17 @@ func (g *generation) catalogServer(s *config.Server, u *upstream.Upstream) *cata
 	return of
 }
 
-// cacheKey returns the cache key of a server. It changes with the server's fingerprint and
-// the plugin's program.
+// cacheKey returns the cache key of a server. It changes with the server's fingerprint, the
+// plugin's program, and for a server with secrets with those of the user: another key may
+// be that of another account, whose items and instructions differ.
 func (g *generation) cacheKey(s *config.Server) string {
 	digest := g.manifests[g.plugin(s.Transport.Plugin).Use].Digest
-	return s.Fingerprint[:32] + "-" + digest[:min(16, len(digest))]
+	key := s.Fingerprint[:32] + "-" + digest[:min(16, len(digest))]
+	if g.secrets != nil && g.needsSecrets(s) {
+		sum := sha256.Sum256([]byte(g.secrets.UserVersion()))
+		key += "-" + hex.EncodeToString(sum[:4])
+	}
+	return key
 }
 
 // newUpstream creates the upstream of a server for a tenant. Messages of the server go

@@ -9,6 +9,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/classify"
 	"github.com/junctor-mcp/junctor/host/schema"
+	"github.com/junctor-mcp/junctor/host/secretname"
 )
 
 // firstCall returns a command that calls the reading tool with the fewest required arguments,
@@ -18,6 +19,9 @@ func firstCall(tools []*catalog.Tool) string {
 	var best *catalog.Tool
 	needs := 0
 	for _, t := range tools {
+		if showsSecrets(t.Name) {
+			continue
+		}
 		all, reads := len(required(t)), t.Class.Kind == classify.Read
 		bestReads := best != nil && best.Class.Kind == classify.Read
 		switch {
@@ -30,6 +34,12 @@ func firstCall(tools []*catalog.Tool) string {
 		return "junctor inspect " + shellquote.Join(tools[0].Exposed)
 	}
 	return callLine(best)
+}
+
+// showsSecrets reports whether the result of a tool may have secrets, by its name.
+func showsSecrets(name string) bool {
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r == '-' || r == '_' || r == '.' })
+	return secretname.Sounds(name) || slices.ContainsFunc(words, func(word string) bool { return word == "env" || word == "environment" })
 }
 
 // callLine returns a command that calls a tool, with the arguments that it requires.

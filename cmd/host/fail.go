@@ -46,7 +46,7 @@ func commandLine(err error) error {
 		return err
 	}
 	// The remaining errors come from the parser of the command line.
-	return fault.New(fault.Usage, "%s", strings.TrimSpace(err.Error())).WithHint("run `junctor help`")
+	return fault.New(fault.Usage, "%s", plainFlagText(strings.TrimSpace(err.Error()))).WithHint("run `junctor help`")
 }
 
 // faultOf returns the fault in an error, with the message of the whole error.

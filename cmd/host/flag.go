@@ -1,16 +1,18 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/lazyregexp"
+	"github.com/junctor-mcp/junctor/host/suggest"
 )
 
 // A singleValue is the value of a flag that may be given once. A second, different value is
@@ -67,7 +69,41 @@ func flagFault(cmd *cobra.Command, err error) error {
 			return unknown
 		}
 	}
-	return fault.New(fault.Usage, "%s", err).WithHint("%s", cmp.Or(foreignFlag(pathOf(cmd), err), helpOn(cmd)))
+	f := fault.New(fault.Usage, "%s", err)
+	if hint := foreignFlag(pathOf(cmd), err); hint != "" {
+		return f.WithHint("%s", hint)
+	}
+	return withSuggestion(f, nearestFlag(cmd, err), helpOn(cmd))
+}
+
+// nearestFlag returns the flag that an unknown one may be, or "".
+func nearestFlag(cmd *cobra.Command, err error) string {
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok {
+		return ""
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, f.Name)
+		}
+	})
+	if name := suggest.Nearest(unknown.GetSpecifiedName(), names); name != "" {
+		return "--" + name
+	}
+	return ""
+}
+
+// exclusiveFlags matches what Cobra says about flags that exclude each other.
+var exclusiveFlags = lazyregexp.New(`^if any flags in the group \[[^\]]*\] are set none of the others can be; \[([^\]]*)\] were all set$`)
+
+// plainFlagText puts an error of Cobra into the words of the other errors.
+func plainFlagText(text string) string {
+	set := exclusiveFlags.FindStringSubmatch(text)
+	if set == nil {
+		return text
+	}
+	return "--" + strings.Join(strings.Fields(set[1]), " and --") + " exclude each other"
 }
 
 // rootFlag adds --root.

@@ -44,6 +44,7 @@ var foreignVerbs = map[string]string{
 	"down": "send SIGTERM to junctor serve, or close its standard input; `junctor status` lists the processes",
 
 	"auth login": "run `junctor login SERVER`", "auth logout": "run `junctor logout SERVER`", "mcp login": "run `junctor login SERVER`", "mcp logout": "run `junctor logout SERVER`",
+	"approvals allow": approveHint, "approvals accept": approveHint, "approvals yes": approveHint, "approvals reject": "run `junctor approvals deny ID`", "approve": approveHint, "deny": "run `junctor approvals deny ID`",
 	"secret add": "run `junctor secret set NAME`", "secret create": "run `junctor secret set NAME`", "secrets": "run `junctor secret list`", "secret delete": "run `junctor secret remove NAME`", "secret rm": "run `junctor secret remove NAME`",
 	"secret get": "write keyring(\"NAME\") in the configuration: a secret is not printed", "secret show": "write keyring(\"NAME\") in the configuration: a secret is not printed",
 }
@@ -55,6 +56,7 @@ const (
 	showHint    = "run `junctor inspect SERVER` or `junctor inspect TOOL`"
 	addHint     = "run `junctor add NAME -- COMMAND ARGUMENT...` or `junctor add NAME URL`"
 	importHint  = "run `junctor import -` with the JSON on standard input"
+	approveHint = "run `junctor approvals approve ID`"
 	removeHint  = "run `junctor remove NAME`"
 	callHint    = "run `junctor call TOOL key=value`"
 	consoleHint = "run `junctor console` for the pages in a browser, or `junctor top` at the terminal"

@@ -37,6 +37,18 @@ func (d Dir) Remove(name string) {
 	}
 }
 
+// Names returns the names of the files in a directory of d.
+func (d Dir) Names(dir string) (names []string) {
+	if d == "" {
+		return nil
+	}
+	files, _ := os.ReadDir(filepath.Join(string(d), dir))
+	for _, f := range files {
+		names = append(names, f.Name())
+	}
+	return names
+}
+
 // Write replaces a file and creates its directory if needed. It ignores errors:
 // a cache that cannot be written costs only time.
 func (d Dir) Write(name string, content []byte) {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/cache"
@@ -41,6 +42,15 @@ func storeName(key string, o offer) string { return filepath.Join("catalogs", ke
 
 // lastName returns the file name of a server's last lists, whatever the offer was.
 func lastName(key string) string { return filepath.Join("catalogs", key+"-last.json") }
+
+// Drop removes the lists on disk of the server with a key, for all offers.
+func Drop(dir cache.Dir, key string) {
+	for _, name := range dir.Names("catalogs") {
+		if strings.HasPrefix(name, key) {
+			dir.Remove(filepath.Join("catalogs", name))
+		}
+	}
+}
 
 // load reads the lists of a server from disk: those for an offer, or else the last ones for
 // another offer, which are borrowed. It returns nil if there is no valid file.

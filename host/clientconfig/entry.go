@@ -228,13 +228,18 @@ func plainText(v any) (string, bool) {
 var (
 	wholeVariable = lazyregexp.New(`^((?:Bearer |Basic |Token |token )?)\$([A-Z_][A-Z0-9_]*)$`)
 	envVariable   = lazyregexp.New(`\$env:([A-Za-z_][A-Za-z0-9_]*)`)
+	wholeEnv      = lazyregexp.New(`^((?:Bearer |Basic |Token |token )?)\$env:([A-Za-z_][A-Za-z0-9_]*)$`)
 	bareVariable  = lazyregexp.New(`\$([A-Za-z_][A-Za-z0-9_]*)`)
 )
 
 // reference writes references to variables in the form ${VAR}. Gemini CLI has $VAR
-// anywhere; elsewhere it is one only as a whole text or after the scheme of a header.
+// anywhere, and mcporter $env:VAR; elsewhere they are ones only as a whole text or after the
+// scheme of a header, because a script of a shell may have them.
 func (r *entryReader) reference(text string) string {
-	text = envVariable.ReplaceAllString(text, "$${$1}")
+	if r.client != nil && r.client.Name == "mcporter" {
+		text = envVariable.ReplaceAllString(text, "$${$1}")
+	}
+	text = wholeEnv.ReplaceAllString(text, "$1$${$2}")
 	if r.client != nil && r.client.Name == "gemini" {
 		return bareVariable.ReplaceAllString(text, "$${$1}")
 	}

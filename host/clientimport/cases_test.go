@@ -1,6 +1,7 @@
 package clientimport
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -30,6 +31,7 @@ func TestReferences(t *testing.T) {
 		{"${X}", `env("X")`, ""},
 		{"$X", `env("X")`, ""},
 		{"$env:X", `env("X")`, ""},
+		{"Bearer $env:X", `"Bearer ${env("X")}"`, ""},
 		{"${X:-d}", `env("X", "d")`, ""},
 		{"${env:X}", `env("X")`, ""},
 		{"${env:X:-d}", `env("X", "d")`, ""},
@@ -239,6 +241,23 @@ func TestNames(t *testing.T) {
 			if !ValidName(name) {
 				t.Errorf("%q is not valid", name)
 			}
+		}
+	}
+}
+
+// TestScriptsOfShells: what looks like a reference within a script of PowerShell is its own.
+func TestScriptsOfShells(t *testing.T) {
+	for _, script := range []string{`$env:X='y'; z`, `$env:X = 1; z $env:X`, `z $env:X`} {
+		text, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"r": map[string]any{"command": "pwsh", "args": []string{"-c", script}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := clientconfig.ReadContent(text, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(Convert(file, Environment{}).HCL); !strings.Contains(got, script) {
+			t.Errorf("%s became\n%s", script, got)
 		}
 	}
 }

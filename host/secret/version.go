@@ -17,6 +17,9 @@ func (k *Keeper) Changed(o Owner) string {
 	return k.readVersion(o.id()) + "/" + k.readVersion(userScope)
 }
 
+// UserVersion returns a version of the user's secrets, as Changed does.
+func (k *Keeper) UserVersion() string { return k.readVersion(userScope) }
+
 func (k *Keeper) readVersion(of string) string {
 	if k.opts.Stamps == "" {
 		return ""
