@@ -249,8 +249,24 @@ telemetry {
 console { # pages for operators; junctor console prints a link
   listen  = "127.0.0.1:7576"
   hosts   = ["console.example.com"]
-  admins  = ["alice"] # subjects of the auth blocks above; they act
-  viewers = []        # see the pages
+  admins  = [] # subjects that one auth block only can name; they act
+  viewers = [] # see the pages
+  admin {      # where several auth blocks could name them
+    subjects = ["alice"]
+    groups   = ["platform"]
+    issuer   = "static_token" # or the issuer of a token
+    tenant   = "acme"
+  }
+  viewer {
+    subjects = ["dave"]
+    issuer   = "forwarded"
+  }
+  viewer {
+    subjects = ["carol"]
+    groups   = ["staff"]
+    issuer   = "https://id.example.com/realms/acme"
+    tenant   = "acme"
+  }
 
   allow_plaintext = false # true: a proxy in front has TLS
   tls {
@@ -273,6 +289,8 @@ policy {
   time_zone = "UTC"
 
   role "dev" {
+    issuer = "*" # all that give the role; else the issuer of one
+    tenant = "acme"
     allow {
       servers = ["github"]
       access  = "read"
@@ -307,9 +325,12 @@ policy {
     }
   }
   group "engineering" {
-    roles = ["dev"]
+    issuer = "https://id.example.com/realms/acme"
+    tenant = "acme"
+    roles  = ["dev"]
   }
   subject "alice" {
+    issuer = "static_token" # the kind of an auth block
     tenant = "acme"
     roles  = ["dev"]
   }

@@ -32,6 +32,21 @@ const consoleAuth = `    auth "jwt" {
     }
 `
 
+// consolePeople names operators of each kind of credential.
+const consolePeople = `  admin {
+    subjects = ["alice"]
+    issuer   = "ours"
+  }
+  admin {
+    subjects = ["carol"]
+    issuer   = "certificate"
+  }
+  viewer {
+    subjects = ["bob"]
+    issuer   = "*"
+  }
+`
+
 // consoleToken returns a token of the issuer.
 func consoleToken(t *testing.T, subject, audience string) string {
 	t.Helper()
@@ -103,7 +118,7 @@ func TestConsoleSignIns(t *testing.T) {
 	ours.sign("mallory")
 	s.newAuthority("theirs").sign("carol-of-theirs")
 	port := freePort(t)
-	s.servers = fmt.Sprintf("console {\n  listen = \"127.0.0.1:%s\"\n  admins = [\"alice\", \"carol\"]\n  viewers = [\"bob\"]\n%s}\n", port, strings.Replace(tlsBlock("server", "ours"), "    }", "      client_certificate = \"optional\"\n    }", 1))
+	s.servers = fmt.Sprintf("console {\n  listen = \"127.0.0.1:%s\"\n%s%s}\n", port, consolePeople, strings.Replace(tlsBlock("server", "ours"), "    }", "      client_certificate = \"optional\"\n    }", 1))
 	s.configure("    listen = \"127.0.0.1:0\"\n" + tlsBlock("server", "ours") + consoleAuth)
 	s.start("serve", "--http")
 	address := "https://127.0.0.1:" + port + "/"
@@ -116,6 +131,8 @@ func TestConsoleSignIns(t *testing.T) {
 		"a token of a viewer":                  {consoleVisitor{token: consoleToken(t, "bob", "console")}, http.StatusOK, ">viewer<"},
 		"a certificate of an admin":            {consoleVisitor{certificate: "carol"}, http.StatusOK, ">admin<"},
 		"a name that a proxy forwards":         {consoleVisitor{user: "bob"}, http.StatusOK, ">viewer<"},
+		"the name of an admin by a proxy":      {consoleVisitor{user: "alice"}, http.StatusUnauthorized, "Not signed in"},
+		"the name of an admin in a token":      {consoleVisitor{token: consoleToken(t, "carol", "console")}, http.StatusUnauthorized, "Not signed in"},
 		"no credential":                        {consoleVisitor{}, http.StatusOK, "Sign in"},
 		"a token of no operator":               {consoleVisitor{token: consoleToken(t, "eve", "console")}, http.StatusUnauthorized, "Not signed in"},
 		"a token for another service":          {consoleVisitor{token: consoleToken(t, "alice", "elsewhere")}, http.StatusUnauthorized, "Not signed in"},

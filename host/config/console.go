@@ -1,11 +1,15 @@
 package config
 
 import (
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/junctor-mcp/junctor/host/policy"
 )
 
 // A Console is the console block: the pages for operators.
@@ -13,10 +17,11 @@ type Console struct {
 	At     Position
 	Listen string   // "host:port"
 	Hosts  []string `json:",omitempty"` // allowed Host headers beyond the address itself: lower case, with or without a port
-	// Admins and Viewers are subjects of clients that auth blocks of the gateway admit.
-	Admins, Viewers []string `json:",omitempty"`
-	TLS             *TLS     `json:",omitempty"` // nil: none
-	Plaintext       bool     `json:",omitempty"` // allows a public address without TLS, behind a proxy with TLS
+	// Admins and Viewers are subjects and groups of clients that auth blocks of the gateway
+	// admit.
+	Admins, Viewers []policy.Holder `json:",omitempty"`
+	TLS             *TLS            `json:",omitempty"` // nil: none
+	Plaintext       bool            `json:",omitempty"` // allows a public address without TLS, behind a proxy with TLS
 }
 
 const defaultConsole = "127.0.0.1:7576"
@@ -31,8 +36,17 @@ var consoleForm = form{
 		{name: "viewers", values: textLists("a list of subjects"), unset: "none", doc: "Subjects that see the pages."},
 		{name: "allow_plaintext", values: booleans, unset: "`false`", doc: "Allows a public address without `tls`, because a proxy in front has TLS."},
 	},
-	blocks: map[string]shape{"tls": {inner: &tlsForm, doc: "TLS, and the certificates of people."}},
+	blocks: map[string]shape{
+		"tls":    {inner: &tlsForm, doc: "TLS, and the certificates of people."},
+		"admin":  {many: true, inner: &consolePeopleForm, doc: "Further people who see the pages and act."},
+		"viewer": {many: true, inner: &consolePeopleForm, doc: "Further people who see the pages."},
+	},
 }
+
+var consolePeopleForm = form{entries: append([]entry{
+	{name: "subjects", values: textLists("a list of subjects"), unset: "none", doc: "Subjects of clients."},
+	{name: "groups", values: textLists("a list of groups"), unset: "none", doc: "Groups of clients."},
+}, ofEntries...)}
 
 // console reads the console block. It returns nil without one. All files of a layer
 // together hold at most one.
@@ -46,7 +60,7 @@ func (l *loader) console(blocks []*hclsyntax.Block, gateway HTTP, metrics *Metri
 	r := l.openBlock(blocks[0], "")
 	r.check(consoleForm)
 	c := &Console{
-		At: startOf(r.head), Listen: defaultConsole, Hosts: r.hosts(), Admins: r.subjects("admins"), Viewers: r.subjects("viewers"),
+		At: startOf(r.head), Listen: defaultConsole, Hosts: r.hosts(), Admins: r.consolePeople("admin"), Viewers: r.consolePeople("viewer"),
 		TLS: r.tls(), Plaintext: r.boolean("allow_plaintext", false),
 	}
 	at := r.valueAt("listen", r.head)
@@ -71,6 +85,33 @@ func (l *loader) console(blocks []*hclsyntax.Block, gateway HTTP, metrics *Metri
 	r.checkConsoleAddress(c, at, gateway)
 	r.checkConsoleSubjects(c, gateway)
 	return c
+}
+
+// consolePeople reads the list of subjects and the blocks that give a role of the console.
+func (r blockReader) consolePeople(role string) (all []policy.Holder) {
+	for _, name := range r.subjects(role + "s") {
+		all = append(all, policy.Holder{Kind: "subject", Name: name})
+	}
+	for _, b := range r.body.Blocks {
+		if b.Type != role {
+			continue
+		}
+		one := r.nested(b)
+		one.check(consolePeopleForm)
+		var h policy.Holder
+		h.Tenant, _, _ = one.publicString("tenant")
+		h.Issuer, _, _ = one.publicString("issuer")
+		for _, kind := range []string{"subject", "group"} {
+			for _, name := range one.subjects(kind + "s") {
+				h.Kind, h.Name = kind, name
+				all = append(all, h)
+			}
+		}
+		if !one.isSet("subjects") && !one.isSet("groups") {
+			one.errorAt(one.head, "write subjects or groups", "the block names nobody")
+		}
+	}
+	return all
 }
 
 // subjects reads names of clients. An empty list names none.
@@ -128,9 +169,32 @@ func (r blockReader) checkConsoleSubjects(c *Console, gateway HTTP) {
 			r.warnAt(e.at, hint, "no auth block of gateway.http admits %q, so it cannot sign in", e.text)
 		}
 	}
-	for _, name := range c.Viewers {
-		if slices.Contains(c.Admins, name) {
-			r.warnAt(r.body.Attributes["viewers"].NameRange, "remove it from viewers", "%q is an admin already", name)
+	for _, h := range c.Viewers {
+		if slices.Contains(c.Admins, h) && r.isSet("viewers") {
+			r.warnAt(r.body.Attributes["viewers"].NameRange, "remove it from viewers", "%q is an admin already", h.Name)
+		}
+	}
+	r.checkConsoleIssuers(c, gateway)
+}
+
+// checkConsoleIssuers reports names of the console that several issuers could give their
+// clients.
+func (r blockReader) checkConsoleIssuers(c *Console, gateway HTTP) {
+	all := vouches(gateway)
+	for _, h := range slices.Concat(c.Admins, c.Viewers) {
+		if h.Issuer != "" {
+			continue
+		}
+		var can []string
+		for _, v := range all {
+			if v.can(h.Kind, h.Name) {
+				can = append(can, fmt.Sprintf("%q", v.issuer))
+			}
+		}
+		if len(can) > 1 {
+			r.errorAt(r.head, fmt.Sprintf(`write admin { %ss = [%q] issuer = %s }, or viewer; issuer = "*" says that all are meant`, h.Kind, h.Name, can[0]),
+				"the console admits the %s %q, and each of %s can name it", h.Kind, h.Name, strings.Join(can, ", "))
+			return
 		}
 	}
 }

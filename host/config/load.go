@@ -208,8 +208,12 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 	l.disableUnmanaged(drafts, servers)
 	l.unusedDefaults(drafts)
 	for i, layer := range l.layers {
-		l.inScope(layer, func() { l.checkPolicy(layer.top["policy"], rules[i], drafts) })
+		l.inScope(layer, func() {
+			l.checkPolicy(layer.top["policy"], rules[i], drafts)
+			l.checkIssuers(layer.top["policy"], gateway.HTTP)
+		})
 	}
+	l.checkIssuers(l.managedBlocks("policy"), gateway.HTTP)
 	kept := store.finish()
 	var tests []PolicyTest
 	l.inScope(l.layers[0], func() { tests = l.policyTests(l.top["test"], namesOf(drafts), rules[0].Zone) })

@@ -40,14 +40,14 @@ var (
 		},
 	}
 	memberEntry = entry{name: "roles", values: textLists("a list of roles"), unset: "none", doc: "Roles of this policy that the holders have.", refers: refersRole}
-	roleForm    = form{blocks: ruleBlocks}
-	groupForm   = form{entries: []entry{memberEntry}, blocks: ruleBlocks}
-	subjectForm = form{entries: []entry{
-		memberEntry,
-		{name: "tenant", values: texts("a tenant"), unset: "all", doc: "Only the subject of this tenant."},
-		{name: "issuer", values: texts("an issuer"), unset: "all", doc: "Only the subject of this issuer."},
-	}, blocks: ruleBlocks}
-	ruleForm = form{entries: []entry{
+	ofEntries   = []entry{
+		{name: "tenant", values: texts("a tenant"), unset: "all", doc: "Only those of this tenant."},
+		{name: "issuer", values: texts("an issuer"), unset: "all", doc: "Only those with a token of this issuer, or with another credential, by the kind of its `auth` block, such as `forwarded`. Required to give rights where several issuers could; `\"*\"` means all of them."},
+	}
+	roleForm    = form{entries: ofEntries, blocks: ruleBlocks}
+	groupForm   = form{entries: append([]entry{memberEntry}, ofEntries...), blocks: ruleBlocks}
+	subjectForm = groupForm
+	ruleForm    = form{entries: []entry{
 		{name: "servers", values: textLists("a list of globs"), unset: "all", doc: "Labels of servers.", refers: refersServer},
 		{name: "tools", values: textLists("a list of globs"), unset: "all, if no kind is named", doc: "The server's own names of tools."},
 		{name: "resources", values: textLists("a list of globs"), unset: "all, if no kind is named", doc: "URIs of resources."},
@@ -94,7 +94,9 @@ func (r blockReader) policyRules(unset string) policy.Rules {
 	first := map[policy.Holder]hcl.Range{}
 	roles := r.labelledBlocks("role")
 	for _, b := range roles {
-		p.Roles = append(p.Roles, b.Labels[0])
+		if !slices.Contains(p.Roles, b.Labels[0]) {
+			p.Roles = append(p.Roles, b.Labels[0])
+		}
 	}
 	r.rulesOf(&p, policy.Holder{})
 	for _, kind := range []string{"role", "subject", "group"} {
@@ -137,20 +139,13 @@ func (r blockReader) zone() *time.Location {
 
 // holder reads who a role, subject or group block is about.
 func (r blockReader) holder(kind string) policy.Holder {
+	r.check(*map[string]*form{"role": &roleForm, "group": &groupForm, "subject": &subjectForm}[kind])
 	h := policy.Holder{Kind: kind, Name: r.label}
-	switch kind {
-	case "role":
-		r.check(roleForm)
-	case "group":
-		r.check(groupForm)
-	case "subject":
-		r.check(subjectForm)
-		if text, _, set := r.publicString("tenant"); set {
-			h.Tenant = text
-		}
-		if text, _, set := r.publicString("issuer"); set {
-			h.Issuer = text
-		}
+	if text, _, set := r.publicString("tenant"); set {
+		h.Tenant = text
+	}
+	if text, _, set := r.publicString("issuer"); set {
+		h.Issuer = text
 	}
 	if r.label == "" || len(r.label) > maxSubject || strings.ContainsFunc(r.label, unprintable) {
 		r.errorAt(r.labelAt, "", "a %s is 1 to %d bytes of text without control characters", kind, maxSubject)

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"strings"
+
+	"github.com/junctor-mcp/junctor/host/policy"
 )
 
 // PublicBlocks returns the settings of the blocks audit, console, notify and telemetry as
@@ -25,7 +27,7 @@ func (c *Config) PublicBlocks() map[string]map[string]json.RawMessage {
 		})
 	}
 	if o := c.Console; o != nil {
-		settings := map[string]any{"listen": o.Listen, "hosts": o.Hosts, "admins": o.Admins, "viewers": o.Viewers, "allow_plaintext": o.Plaintext}
+		settings := map[string]any{"listen": o.Listen, "hosts": o.Hosts, "admins": holderTexts(o.Admins), "viewers": holderTexts(o.Viewers), "allow_plaintext": o.Plaintext}
 		if t := o.TLS; t != nil {
 			settings["tls"] = []any{portable(t.At, t.Cert), portable(t.At, t.Key), portable(t.At, t.ClientCA), t.Optional}
 		}
@@ -38,6 +40,18 @@ func (c *Config) PublicBlocks() map[string]map[string]json.RawMessage {
 		add("telemetry", map[string]any{"metrics.listen": m.Listen, "metrics.allow_remote": m.Remote})
 	}
 	return all
+}
+
+// holderTexts returns subjects by their names, and others in words.
+func holderTexts(all []policy.Holder) (texts []string) {
+	for _, h := range all {
+		if h == (policy.Holder{Kind: "subject", Name: h.Name}) {
+			texts = append(texts, h.Name)
+		} else {
+			texts = append(texts, h.String())
+		}
+	}
+	return texts
 }
 
 // portable returns a path relative to the directory of the file that has it, or the last

@@ -362,7 +362,7 @@ func newSite(t *testing.T, f *fake, change func(*Options)) *site {
 	s.http.Config.ErrorLog = hclog.NewNullLogger().StandardLogger(nil)
 	o := Options{
 		Sources: f.sources(), Log: hclog.NewNullLogger(), Version: "1.2.3",
-		Settings: Settings{Admins: []string{"alice"}, Viewers: []string{"bob"}, Auth: auth(), Address: s.http.Listener.Addr()},
+		Settings: Settings{Admins: subjects("alice"), Viewers: subjects("bob"), Auth: auth(), Address: s.http.Listener.Addr()},
 	}
 	if change != nil {
 		change(&o)
@@ -489,4 +489,12 @@ func jsonText(s string) json.RawMessage {
 		panic(err)
 	}
 	return b
+}
+
+// subjects returns holders with the names.
+func subjects(names ...string) (all []policy.Holder) {
+	for _, name := range names {
+		all = append(all, policy.Holder{Kind: "subject", Name: name})
+	}
+	return all
 }

@@ -7,13 +7,14 @@ import (
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/httpserver/origin"
 	"github.com/junctor-mcp/junctor/host/loopback"
+	"github.com/junctor-mcp/junctor/host/policy"
 )
 
 // Settings are what a reload can change.
 type Settings struct {
-	// Admins and Viewers are subjects of principals. A viewer sees the pages, an admin
-	// also acts. Roles of credentials have no effect here.
-	Admins, Viewers []string
+	// Admins and Viewers are subjects and groups of principals. A viewer sees the pages, an
+	// admin also acts. Roles of credentials have no effect here.
+	Admins, Viewers []policy.Holder
 	// Auth authenticates people with credentials. Nil: only the one-time link signs in.
 	Auth authn.Authenticator
 	// Address is the address of the listener.
@@ -52,12 +53,13 @@ func activate(s Settings) *active {
 // roleOf returns the role of an authenticated principal. A client without a credential
 // has none, whatever its subject.
 func (a *active) roleOf(p authn.Principal) role {
+	named := func(h policy.Holder) bool { return h.NamedBy(&p) }
 	switch {
 	case p.Method == "" || p.Method == authn.Anonymous().Method || p.Method == authn.Local().Method:
 		return outsider
-	case slices.Contains(a.Admins, p.Subject):
+	case slices.ContainsFunc(a.Admins, named):
 		return admin
-	case slices.Contains(a.Viewers, p.Subject):
+	case slices.ContainsFunc(a.Viewers, named):
 		return viewer
 	}
 	return outsider

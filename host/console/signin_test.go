@@ -57,7 +57,7 @@ func TestSignInRefusals(t *testing.T) {
 // TestAnonymousSubjectHasNoRole: a client that proved nothing has no role, although the
 // configuration names its subject.
 func TestAnonymousSubjectHasNoRole(t *testing.T) {
-	a := activate(Settings{Admins: []string{"local", ""}, Viewers: []string{"local"}, Address: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}})
+	a := activate(Settings{Admins: subjects("local", ""), Viewers: subjects("local"), Address: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}})
 	for _, p := range []authn.Principal{authn.Anonymous(), authn.Local(), {}} {
 		if r := a.roleOf(p); r != outsider {
 			t.Errorf("%+v is %s", p, r)

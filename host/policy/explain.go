@@ -3,7 +3,6 @@ package policy
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/junctor-mcp/junctor/host/authn"
 )
@@ -74,7 +73,7 @@ func (p *Policy) explain(q *Query, undecided bool) Explanation {
 			result.Why = r.matchesItem(q.Item, p.access(q), p.strict)
 		case !m.held:
 			result.Why = "the principal is not " + r.Holder.String()
-			if r.Holder.Kind == "role" {
+			if r.Holder.Kind == "role" && r.Holder.admits(q.Principal) {
 				result.Why = fmt.Sprintf("the principal does not have the role %q", r.Holder.Name)
 			}
 		default:
@@ -143,13 +142,9 @@ func (p *Policy) heldRoles(who *authn.Principal) []HeldRole {
 		_, known := p.members.roles[role]
 		all = append(all, HeldRole{Role: role, From: "credential", Known: known})
 	}
-	names := map[int]string{}
-	for name, n := range p.members.roles {
-		names[n] = name
-	}
 	p.members.each(who, func(one membership) {
-		for _, n := range one.roles {
-			all = append(all, HeldRole{Role: names[n], From: strings.TrimSpace(one.holder.String()), Known: true})
+		for _, role := range one.roles {
+			all = append(all, HeldRole{Role: role, From: one.named.String(), Known: true})
 		}
 	})
 	return all

@@ -18,36 +18,47 @@ func (s *holderSet) has(n int) bool { return s[n/64]&(1<<(n%64)) != 0 }
 // members says which holders a principal is.
 type members struct {
 	numbers  map[Holder]int
-	roles    map[string]int
+	roles    map[string][]roleBlock
 	subjects map[string][]membership
 	groups   map[string][]membership
 }
 
+// A roleBlock is a role block for holders of a role: all of them, or those of its tenant and
+// issuer.
+type roleBlock struct {
+	holder Holder
+	number int
+}
+
 // A membership is what a subject or a group makes a principal.
 type membership struct {
-	holder Holder
-	self   int
-	roles  []int
-	names  []string // of the roles
+	named, holder Holder // as written, and with what the name of the local user reserves
+	self          int
+	roles         []string
 }
 
 // newMembers numbers the roles, subjects and groups of a policy.
 func newMembers(r Rules) members {
-	m := members{numbers: map[Holder]int{}, roles: map[string]int{}, subjects: map[string][]membership{}, groups: map[string][]membership{}}
+	m := members{numbers: map[Holder]int{}, roles: map[string][]roleBlock{}, subjects: map[string][]membership{}, groups: map[string][]membership{}}
 	number := func(h Holder) int {
 		if _, known := m.numbers[h]; !known {
 			m.numbers[h] = len(m.numbers)
+			if h.Kind == "role" {
+				m.roles[h.Name] = append(m.roles[h.Name], roleBlock{h, m.numbers[h]})
+			}
 		}
 		return m.numbers[h]
 	}
 	for _, role := range r.Roles {
-		m.roles[role] = number(Holder{Kind: "role", Name: role})
+		number(Holder{Kind: "role", Name: role})
+	}
+	for _, one := range r.Rules {
+		if one.Holder.Kind == "role" {
+			number(one.Holder)
+		}
 	}
 	for _, one := range r.Members {
-		entry := membership{holder: one.Holder.reserved(), self: number(one.Holder)}
-		for _, role := range one.Roles {
-			entry.roles, entry.names = append(entry.roles, m.roles[role]), append(entry.names, role)
-		}
+		entry := membership{named: one.Holder, holder: one.Holder.reserved(), self: number(one.Holder), roles: one.Roles}
 		of := m.subjects
 		if one.Holder.Kind == "group" {
 			of = m.groups
@@ -76,7 +87,7 @@ func (h Holder) IsLocal() bool {
 func (m *members) rolesOf(p *authn.Principal) []string {
 	all := p.Roles[:len(p.Roles):len(p.Roles)]
 	m.each(p, func(one membership) {
-		for _, name := range one.names {
+		for _, name := range one.roles {
 			if !slices.Contains(all, name) {
 				all = append(all, name)
 			}
@@ -96,15 +107,20 @@ func (m *members) number(h Holder) int {
 // of returns the holders that a principal is: by the roles of its credential, as a
 // subject, and by its groups.
 func (m *members) of(p *authn.Principal, into *holderSet) {
-	for _, role := range p.Roles {
-		if n, ok := m.roles[role]; ok {
-			into.add(n)
+	add := func(role string) {
+		for _, one := range m.roles[role] {
+			if one.holder.admits(p) {
+				into.add(one.number)
+			}
 		}
+	}
+	for _, role := range p.Roles {
+		add(role)
 	}
 	m.each(p, func(one membership) {
 		into.add(one.self)
-		for _, n := range one.roles {
-			into.add(n)
+		for _, role := range one.roles {
+			add(role)
 		}
 	})
 }
@@ -112,13 +128,45 @@ func (m *members) of(p *authn.Principal, into *holderSet) {
 // each calls use with the memberships of a principal.
 func (m *members) each(p *authn.Principal, use func(membership)) {
 	for _, one := range m.subjects[p.Subject] {
-		if (one.holder.Tenant == "" || one.holder.Tenant == p.Tenant) && (one.holder.Issuer == "" || one.holder.Issuer == p.Issuer) {
+		if one.holder.admits(p) {
 			use(one)
 		}
 	}
 	for _, g := range p.Groups {
 		for _, one := range m.groups[g] {
-			use(one)
+			if one.holder.admits(p) {
+				use(one)
+			}
 		}
 	}
+}
+
+// AnyIssuer as the issuer of a holder says that all issuers are meant.
+const AnyIssuer = "*"
+
+// NamedBy reports whether the credential of a principal makes it a subject or a member of a
+// group, without the memberships of a policy.
+func (h Holder) NamedBy(p *authn.Principal) bool {
+	switch h.Kind {
+	case "subject":
+		return h.Name == p.Subject && h.admits(p)
+	case "group":
+		return slices.Contains(p.Groups, h.Name) && h.admits(p)
+	}
+	return false
+}
+
+// admits reports whether a principal is of the tenant and the issuer of a holder. Clients
+// that no issuer of tokens vouches for have the kind of their credential in its place.
+func (h Holder) admits(p *authn.Principal) bool {
+	if h.Tenant != "" && h.Tenant != p.Tenant {
+		return false
+	}
+	switch h.Issuer {
+	case "", AnyIssuer:
+		return true
+	case "static_token", "certificate", "forwarded":
+		return p.Issuer == "" && p.Method == h.Issuer
+	}
+	return p.Issuer == h.Issuer
 }

@@ -110,7 +110,8 @@ type Rule struct {
 type Holder struct {
 	Kind string // "role", "subject" or "group"
 	Name string
-	// Tenant and Issuer are those of a subject; empty: any.
+	// Tenant and Issuer narrow it; empty: any. The issuer is that of a token, the kind of
+	// another credential, or AnyIssuer.
 	Tenant, Issuer string
 }
 
@@ -118,7 +119,14 @@ func (h Holder) String() string {
 	if h == (Holder{}) {
 		return "everyone"
 	}
-	return fmt.Sprintf("%s %q", h.Kind, h.Name)
+	text := fmt.Sprintf("%s %q", h.Kind, h.Name)
+	if h.Tenant != "" {
+		text += fmt.Sprintf(" of tenant %q", h.Tenant)
+	}
+	if h.Issuer != "" && h.Issuer != AnyIssuer {
+		text += fmt.Sprintf(" of issuer %q", h.Issuer)
+	}
+	return text
 }
 
 // An Approval says how a use is confirmed.
