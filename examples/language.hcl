@@ -294,6 +294,8 @@ policy {
     allow {
       servers = ["github"]
       access  = "read"
+      name    = "github-read"
+      reason  = "developers read"
     }
     allow {
       servers   = ["github"]
@@ -306,7 +308,9 @@ policy {
       when    = startswith(args.repo, "acme/")
     }
     deny {
-      tools = ["delete_*"]
+      tools  = ["delete_*"]
+      name   = "no-deletions"                              # in why, the audit log and spans
+      reason = "ask the platform team to delete something" # shown with mode = "explain"
     }
     confirm {
       servers = ["files"]
@@ -318,6 +322,8 @@ policy {
       valid   = "5m"
       covers  = "call" # or "tool", "server"
       grants  = true   # false: it asks those who may use the tool anyway
+      name    = "files-at-night"
+      reason  = "nobody watches at night"
     }
     confirm {
       resources = ["secret://*"]

@@ -33,7 +33,7 @@ func (a *App) Status(ctx context.Context) *control.Status {
 	return &control.Status{
 		Console:    a.consoleURL(),
 		Memory:     control.Memory{Messages: a.messages.Used(), MaxMessages: a.messages.Most()},
-		Generation: control.Generation{Number: g.number, Loaded: g.loaded, Path: path, Files: g.Config.Files},
+		Generation: control.Generation{Number: g.number, Loaded: g.loaded, Path: path, Files: g.Config.Files, Policy: g.policyDigest()},
 		Servers:    g.serverStatuses(ctx, g.Config.Servers),
 		Plugins:    a.pluginStatuses(),
 		Sessions:   a.sessionStatuses(),
@@ -257,4 +257,12 @@ func known(t time.Time) *time.Time {
 		return nil
 	}
 	return &t
+}
+
+// policyDigest returns the digest of the rules, or "" without any.
+func (g *generation) policyDigest() string {
+	if p := g.inGateway.Policy; p != nil && p.Restricts() {
+		return p.Digest()
+	}
+	return ""
 }

@@ -124,6 +124,8 @@ type Event struct {
 
 	Decision     string // of the policy
 	Rule         string // that decided, with its place
+	RuleName     string // its name, if it has one
+	Policy       string // a digest of the policy
 	Access       string // "read", "write" or "ambiguous"
 	AccessSource string
 

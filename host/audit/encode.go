@@ -59,6 +59,8 @@ func appendContent(dst []byte, e *Event, hide func(string) string) []byte {
 	c.payload("arguments", e.Arguments)
 	c.plain("decision", e.Decision)
 	c.free("rule", e.Rule, maxItem)
+	c.free("rule_name", e.RuleName, maxText)
+	c.plain("policy", e.Policy)
 	c.plain("access", e.Access)
 	c.plain("access_source", e.AccessSource)
 	c.plain("outcome", string(e.Outcome))

@@ -37,6 +37,8 @@ type Row struct {
 
 	Decision     string `json:"decision,omitempty"`
 	Rule         string `json:"rule,omitempty"`
+	RuleName     string `json:"rule_name,omitempty"`
+	Policy       string `json:"policy,omitempty"` // a digest
 	Access       string `json:"access,omitempty"`
 	AccessSource string `json:"access_source,omitempty"`
 

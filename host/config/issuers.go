@@ -13,11 +13,11 @@ import (
 // A vouch is what an auth block lets an issuer, or the holder of another credential, say
 // about its clients.
 type vouch struct {
-	issuer string
+	issuer   string
 	names    bool     // its clients have subjects
 	subjects []string // that it may name; nil: all
-	groups   bool // puts clients into groups
-	roles    bool // gives clients roles
+	groups   bool     // puts clients into groups
+	roles    bool     // gives clients roles
 }
 
 // vouches returns what the auth blocks of the gateway let issuers say, one for each issuer.

@@ -54,6 +54,8 @@ var (
 		{name: "prompts", values: textLists("a list of globs"), unset: "all, if no kind is named", doc: "The server's own names of prompts."},
 		{name: "access", values: words("any", "read", "write"), unset: "`\"any\"`", doc: "Only tools that read, or only tools that write."},
 		{name: "when", values: conditions, unset: "always", doc: "A [condition](#conditions) on arguments, the principal and the request."},
+		{name: "name", values: texts("a text"), unset: "none", doc: "A name of the rule for `why`, the audit log, spans and notices. It stays when the rule moves in the file."},
+		{name: "reason", values: texts("a text"), unset: "none", doc: "What a person is told whom the rule denies something, with `mode = \"explain\"`."},
 	}}
 	confirmForm = form{entries: append([]entry{
 		{name: "by", values: words("approver", "client"), unset: "`\"approver\"`", doc: "`approver`: another person, with `junctor approvals`. `client`: the person at the client, in an elicitation or a question of `junctor call` on a terminal. A client that cannot ask falls back to `junctor approvals`."},
@@ -172,6 +174,9 @@ func (r blockReader) rulesOf(p *policy.Rules, h policy.Holder) {
 			one := r.nested(b)
 			rule := one.rule(effect)
 			rule.Holder = h
+			if i := slices.IndexFunc(p.Rules, func(o policy.Rule) bool { return o.Name != "" && o.Name == rule.Name }); i >= 0 {
+				one.errorAt(one.body.Attributes["name"].Expr.Range(), "choose another name", "the rule at %s has the name %q already", p.Rules[i].At, rule.Name)
+			}
 			p.Rules = append(p.Rules, rule)
 			r.ruleHeads[rule.At] = one.head
 		}
@@ -188,7 +193,7 @@ func (r blockReader) rule(effect policy.Effect) policy.Rule {
 	rule := policy.Rule{
 		Effect: effect, At: startOf(r.head).String(),
 		Servers: r.namePatterns("servers"), Tools: r.namePatterns("tools"), Resources: r.namePatterns("resources"), Prompts: r.namePatterns("prompts"),
-		When: r.condition("when"),
+		When: r.condition("when"), Name: r.ruleText("name", mostRuleName), Reason: r.ruleText("reason", mostReason),
 	}
 	switch r.choice("access", "any", "read", "write") {
 	case "read":
@@ -209,6 +214,20 @@ func (r blockReader) rule(effect policy.Effect) policy.Rule {
 		}
 	}
 	return rule
+}
+
+const (
+	mostRuleName = 64  // bytes
+	mostReason   = 300 // bytes
+)
+
+// ruleText reads the name or the reason of a rule.
+func (r blockReader) ruleText(attribute string, most int) string {
+	text, a, set := r.publicString(attribute)
+	if set && (text == "" || len(text) > most || strings.ContainsFunc(text, unprintable)) {
+		r.errorAt(a.Expr.Range(), "", "the %s of a rule is 1 to %d bytes of text without control characters", attribute, most)
+	}
+	return text
 }
 
 // namePatterns reads globs. It returns nil if the attribute is not set.

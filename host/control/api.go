@@ -220,6 +220,7 @@ type Generation struct {
 	Loaded time.Time `json:"loaded"`
 	Path   string    `json:"path"` // absolute
 	Files  []string  `json:"files"`
+	Policy string    `json:"policy,omitempty"` // a digest of the rules, as in the audit log; empty: there are none
 	// Failed is the last reload if it had an error.
 	Failed *FailedReload `json:"failed_reload,omitempty"`
 }

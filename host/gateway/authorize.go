@@ -70,6 +70,10 @@ func (r *request) decide() (err error) {
 	d := r.generation.Policy.Decide(&q)
 	r.permit, err = d.Permit()
 	r.approval, r.rule, r.decision, r.denied = d.Approval(), d.Rule, d.Verdict.String(), err != nil
+	r.ruleName = d.Name
+	if r.generation.Policy.Restricts() {
+		r.policyDigest = r.generation.Policy.Digest()
+	}
 	switch {
 	case err == nil || r.local != nil:
 		return err
@@ -78,7 +82,7 @@ func (r *request) decide() (err error) {
 		"server", r.item.Server, "item", clip(r.item.Name), "because", d.Rule)
 	switch {
 	case r.method == mcp.MethodCallTool && r.generation.lists(&r.principal, r, r.item, r.tool):
-		return fault.In(r.item.Server, fault.New(fault.Refused, "tool %q may not be called with these arguments%s", r.requested, r.allowedArguments()))
+		return fault.In(r.item.Server, fault.New(fault.Refused, "tool %q may not be called with these arguments%s%s", r.requested, r.allowedArguments(), r.reasonOf(d)))
 	case r.generation.Policy.Explains():
 		return r.refusal(d)
 	}
@@ -123,12 +127,23 @@ func (r *request) allowedArguments() string {
 	return ": " + strings.Join(all, ", ")
 }
 
+// reasonOf returns the reason of the rule that denies, for clients that are told.
+func (r *request) reasonOf(d policy.Decision) string {
+	if d.Reason == "" || !r.generation.Policy.Explains() {
+		return ""
+	}
+	return "; " + d.Reason
+}
+
 // refusal returns the error of a denied request for a client that is told so. It has no
 // place in the configuration.
 func (r *request) refusal(d policy.Decision) error {
 	why := "no rule allows it"
 	if d.Holder != (policy.Holder{}) {
 		why = fmt.Sprintf("a rule for %s denies it", d.Holder)
+	}
+	if d.Reason != "" {
+		why = d.Reason
 	}
 	return fault.In(r.item.Server, fault.New(fault.Refused, "%s %q is not allowed: %s", r.item.Kind, clip(r.requested), why))
 }

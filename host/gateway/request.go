@@ -51,11 +51,13 @@ type request struct {
 	approval  *policy.Approval // set by authorize; nil: the request needs none
 	decision  string           // set by authorize
 	rule      string           // set by authorize; that decided
-	denied    bool             // set by authorize; the error may hide it
-	leave     func()           // gives back the call's place under the limits of its tool; nil: it has none
-	carries   bool             // the params have a requestState
-	carried   *carriedState    // set by openState: the state, unless it is that of a suspended call
-	resumed   *suspendedCall   // set by openState: the suspended call that the request continues
+
+	ruleName, policyDigest string         // set by authorize
+	denied                 bool           // set by authorize; the error may hide it
+	leave                  func()         // gives back the call's place under the limits of its tool; nil: it has none
+	carries                bool           // the params have a requestState
+	carried                *carriedState  // set by openState: the state, unless it is that of a suspended call
+	resumed                *suspendedCall // set by openState: the suspended call that the request continues
 
 	hold     *limit.Hold // memory of the answer
 	leading  []byte      // members that precede those of the server's result, each with its comma

@@ -104,13 +104,20 @@ func (d *Decision) tighten(r, may *rule) {
 	case r != nil && (d.Verdict == Allow || d.Verdict == Confirm && r.Approval.stricterThan(d.approval) < 0):
 		d.decide(r)
 	case may != nil && d.Verdict == Allow:
-		d.Verdict, d.Rule, d.Holder, d.approval = Depends, may.text, may.Holder, nil
+		d.cite(may)
+		d.Verdict, d.approval = Depends, nil
 	}
+}
+
+// cite makes the decision name a rule.
+func (d *Decision) cite(r *rule) {
+	d.Rule, d.Holder, d.Name, d.Reason = r.text, r.Holder, r.Name, r.Reason
 }
 
 // decide makes the decision of a rule that matches.
 func (d *Decision) decide(r *rule) {
-	d.Rule, d.Holder, d.byRule = r.text, r.Holder, true
+	d.cite(r)
+	d.byRule = true
 	switch r.Effect {
 	case Confirms:
 		d.Verdict, d.approval = Confirm, &r.Approval
@@ -127,7 +134,8 @@ func (d *Decision) leaveOpen(may [Allows + 1]*rule) {
 			continue
 		}
 		if otherwise := [...]bool{Denies: d.Verdict != Deny, Confirms: d.Verdict == Allow || d.Verdict == Deny, Allows: d.Verdict == Deny}; otherwise[r.Effect] && !d.denied() {
-			d.Verdict, d.Rule, d.Holder, d.approval = Depends, r.text, r.Holder, nil
+			d.cite(r)
+			d.Verdict, d.approval = Depends, nil
 			return
 		}
 	}

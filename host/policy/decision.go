@@ -26,6 +26,8 @@ type Decision struct {
 	Verdict Verdict
 	Rule    string // the rule in words, with its place in the configuration if it has one
 	Holder  Holder // who the rule is for
+	// Name and Reason are those of the rule; see [Rule].
+	Name, Reason string
 
 	item      Item
 	principal identity

@@ -16,7 +16,10 @@ package policy
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -101,8 +104,11 @@ type Rule struct {
 	When      *condition.Condition `json:",omitempty"`
 	Approval  Approval             `json:",omitzero"` // of a rule that confirms
 	// Tightens is set for a rule that confirms only what is allowed without it.
-	Tightens bool   `json:",omitempty"`
-	At       string // file:line:column
+	Tightens bool `json:",omitempty"`
+	// Name identifies the rule in records, wherever it stands. Reason is for the person whom
+	// it denies something.
+	Name, Reason string `json:",omitempty"`
+	At           string // file:line:column
 }
 
 // A Holder is who a rule is for: the holders of a role, a subject or a group; the zero
@@ -206,6 +212,9 @@ type Policy struct {
 	members  members
 	zone     *time.Location
 
+	digestOnce sync.Once
+	digest     string // see Digest; set by digestOnce
+
 	mu    sync.RWMutex
 	plans map[planKey][]*rule // guarded by mu; the rules about an item
 }
@@ -221,9 +230,9 @@ func New(servers map[string]Server, r Rules) *Policy {
 		zone: r.Zone, print: r.Fingerprint() + printServers(servers), plans: map[planKey][]*rule{},
 	}
 	if r.Given {
-		p.reason = "no rule matches, and the default at " + r.At + " allows"
+		p.reason = "no rule matches, and the default at " + place(r.At) + " allows"
 		if r.Default == Denies {
-			p.fallback, p.reason = Deny, "no rule matches, and the default at "+r.At+" denies"
+			p.fallback, p.reason = Deny, "no rule matches, and the default at "+place(r.At)+" denies"
 		}
 	}
 	if p.zone == nil {
@@ -276,6 +285,19 @@ func (p *Policy) Under(others ...Rules) *Policy {
 	return p
 }
 
+// Digest returns a text that identifies the rules, with their places in their files. It is
+// the same on every machine, and another one after every change.
+func (p *Policy) Digest() string {
+	p.digestOnce.Do(func() {
+		h := sha256.New()
+		for _, one := range append([]*Policy{p}, p.above...) {
+			_, _ = io.WriteString(h, one.print+"\x00") // never fails
+		}
+		p.digest = hex.EncodeToString(h.Sum(nil)[:6])
+	})
+	return p.digest
+}
+
 // UnderManaged returns the policy under that of the administrator.
 func (p *Policy) UnderManaged(rules Rules) *Policy {
 	before := len(p.above)
@@ -322,13 +344,17 @@ func (p *Policy) access(q *Query) Access {
 // Fingerprint returns a text that is equal for rules that decide alike.
 func (r Rules) Fingerprint() string {
 	var b strings.Builder
-	fmt.Fprint(&b, r.Given, r.Default, r.Explain, r.Strict, r.Zone, r.Roles, r.Members)
+	fmt.Fprint(&b, r.Given, r.Default, r.Explain, r.Strict, r.Zone, r.Roles)
+	for _, m := range r.Members {
+		m.At = place(m.At)
+		fmt.Fprintf(&b, "\n%+v", m)
+	}
 	for _, one := range r.Rules {
 		when := ""
 		if one.When != nil {
 			when = one.When.Source
 		}
-		one.When = nil
+		one.When, one.At = nil, place(one.At)
 		fmt.Fprintf(&b, "\n%q %+v", when, one)
 	}
 	return b.String()

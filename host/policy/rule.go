@@ -3,6 +3,7 @@ package policy
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -20,7 +21,11 @@ type rule struct {
 func (p *Policy) compile(all []Rule) []*rule {
 	var rules []*rule
 	for _, one := range all {
-		r := &rule{Rule: one, holder: p.members.number(one.Holder), text: fmt.Sprintf("%s at %s", one.Effect, one.At)}
+		r := &rule{Rule: one, holder: p.members.number(one.Holder), text: one.Effect.String()}
+		if one.Name != "" {
+			r.text += fmt.Sprintf(" %q", one.Name)
+		}
+		r.text += " at " + place(one.At)
 		if one.Holder != (Holder{}) {
 			r.text += " for " + one.Holder.String()
 		}
@@ -33,6 +38,15 @@ func (p *Policy) compile(all []Rule) []*rule {
 		return cmp.Or(int(a.Effect)-int(b.Effect), a.Approval.stricterThan(&b.Approval))
 	})
 	return rules
+}
+
+// place returns a place in a configuration as records have it: without the directory of the
+// file, which differs between machines.
+func place(at string) string {
+	if !filepath.IsAbs(at) {
+		return at
+	}
+	return filepath.Base(at)
 }
 
 // identity returns what makes a rule the same one after a change elsewhere in the file.
