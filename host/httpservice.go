@@ -77,12 +77,9 @@ func (s *httpService) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.store, s.file = h.Sessions.Store, s.app.sessionFile(h)
-	s.server, err = httpserver.New(httpserver.Options{Gateway: s.app.Gateway, Log: s.app.opts.Log, SessionFile: s.file, Audit: s.app.auditHealth, Settings: next.settings})
-	if err != nil {
+	if err := s.openServer(h, next.settings); err != nil {
 		next.discard()
-		return &fault.Error{Code: fault.ListenStore, At: h.At.String(), Message: err.Error(), Err: err,
-			Hint: "end the process that uses the file, if there is one, see that the data directory can be written, or leave store = \"sqlite\" out"}
+		return err
 	}
 	s.app.Gateway.SetShares(next.shares)
 	s.app.approvals.SetShare(approvalShare(h))
@@ -90,6 +87,25 @@ func (s *httpService) start(ctx context.Context) error {
 	s.app.http = s
 	s.app.serving.Store(s.server)
 	return nil
+}
+
+// openServer opens the server with its session store. If the file cannot be used, the
+// sessions are in memory, unless the configuration requires the file.
+func (s *httpService) openServer(h config.HTTP, settings httpserver.Settings) (err error) {
+	s.store, s.file = h.Sessions.Store, s.app.sessionFile(h)
+	o := httpserver.Options{Gateway: s.app.Gateway, Log: s.app.opts.Log, SessionFile: s.file, Audit: s.app.auditHealth, Settings: settings}
+	s.server, err = httpserver.New(o)
+	if err == nil || s.file == "" {
+		return err
+	}
+	const hint = "end the process that uses the file, if there is one, and see that the data directory can be written and has space"
+	if h.Sessions.Required {
+		return &fault.Error{Code: fault.ListenStore, At: h.At.String(), Message: err.Error(), Err: err, Hint: hint}
+	}
+	s.app.opts.Log.Warn("sessions are kept in memory until a restart, which ends them", "error", err, "hint", hint+`; store = "memory" says that it is meant`)
+	s.store, s.file, o.SessionFile = "memory", "", ""
+	s.server, err = httpserver.New(o)
+	return err
 }
 
 // stop closes the login pages, the server and the socket. A reload does not change the
@@ -109,7 +125,7 @@ func (s *httpService) stop() {
 // pending returns the settings in effect that take full effect after a restart only.
 func (s *httpService) pending() (all []control.Pending) {
 	switch {
-	case s.http.Sessions.Store != s.store:
+	case s.http.Sessions.Store != s.store && s.app.sessionFile(s.http) != s.file:
 		all = append(all, control.Pending{Setting: "gateway.http.sessions.store", Effect: "the sessions stay in " + sessionPlaces[s.store] + " until a restart"})
 	case s.app.sessionFile(s.http) != s.file:
 		all = append(all, control.Pending{Setting: "gateway.http.listen", Effect: "the sessions stay in the file of the address before; a restart begins another file"})

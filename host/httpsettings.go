@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"net"
 	"path/filepath"
 	"slices"
 
@@ -41,7 +42,8 @@ func httpSettings(h config.HTTP, limits config.Limits, auth authn.Authenticator)
 // sessionFile returns the file of the sessions for a gateway that starts with a
 // configuration; empty: they are kept in memory.
 func (a *App) sessionFile(h config.HTTP) string {
-	if h.Sessions.Store != "sqlite" {
+	_, port, err := net.SplitHostPort(h.Listen)
+	if h.Sessions.Store != "sqlite" || a.opts.Dirs.Data == "" || err == nil && port == "0" {
 		return ""
 	}
 	sum := sha256.Sum256([]byte(h.Listen)) // two gateways cannot share a file

@@ -64,7 +64,8 @@ type RateLimit struct {
 
 // SessionRules bound the sessions of clients.
 type SessionRules struct {
-	Store      string // "memory" or "sqlite"
+	Store      string // "sqlite" or "memory"
+	Required   bool   `json:",omitempty"` // refuse to start without the files
 	Max        int
 	Idle, Life time.Duration
 	Events     int // kept for each session, for clients that reconnect
@@ -147,7 +148,8 @@ var (
 		{name: "connections", values: integers(0, mostConnections), unset: "`256`", doc: "Open connections. 0 is no limit."},
 	}}
 	sessionsForm = form{entries: []entry{
-		{name: "store", values: words("memory", "sqlite"), unset: "`\"memory\"`", doc: "`sqlite` keeps sessions over a restart, in a file for the address at the start."},
+		{name: "store", values: words("sqlite", "memory"), unset: "`\"sqlite\"`", doc: "`sqlite` keeps sessions and approvals over a restart, in files for the address at the start. With a random port nothing is kept."},
+		{name: "required", values: booleans, unset: "`false`", doc: "Whether the gateway refuses to start if it cannot use the files. Otherwise it starts with `memory` and a warning."},
 		{name: "max", values: integers(1, mostSessions), unset: "`1000`", doc: "Sessions at a time."},
 		{name: "idle", values: durations(maxSessionIdle), unset: "`\"300s\"`", doc: "How long a session lasts without a request."},
 		{name: "life", values: durations(maxSessionLife), unset: "`\"24h\"`", doc: "How long a session lasts in total."},
@@ -264,11 +266,15 @@ func (r blockReader) perIP() *RateLimit {
 func (r blockReader) sessions() SessionRules {
 	r.check(sessionsForm)
 	rules := SessionRules{
-		Store:  r.choice("store", "memory", "sqlite"),
+		Store:  r.choice("store", "sqlite", "memory"),
 		Max:    r.integer("max", 1000, 1, mostSessions),
 		Idle:   r.duration("idle", 300*time.Second, maxSessionIdle),
 		Life:   r.duration("life", 24*time.Hour, maxSessionLife),
 		Events: r.integer("events", 10_000, 1, mostEvents),
+	}
+	rules.Required = r.boolean("required", false)
+	if rules.Required && rules.Store == "memory" {
+		r.errorAt(r.body.Attributes["required"].NameRange, "remove one of them", `"required" is about the files of store = "sqlite"`)
 	}
 	if rules.Life < rules.Idle && !r.unknown("life") && !r.unknown("idle") {
 		r.errorAt(r.valueAt("life", r.valueAt("idle", r.head)), `"life" is how long a session lasts at most, "idle" how long without a request`,
