@@ -168,6 +168,8 @@ gateway {
       send      = "5s"
       keepalive = "15s"
       drain     = "10s"
+
+      ready_delay = "5s" # readiness fails so long before requests are refused
     }
     per_ip {
       rate        = 60
@@ -175,11 +177,13 @@ gateway {
       connections = 256
     }
     sessions {
-      store  = "memory" # or "sqlite"
+      store  = "sqlite" # or "memory"
       max    = 1000
       idle   = "300s"
       life   = "24h"
       events = 10000
+
+      required = false # true: the gateway does not start without the files
     }
     tls {
       cert               = "cert.pem"

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"net"
+	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -77,8 +78,13 @@ func (s *httpService) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.openServer(h, next.settings); err != nil {
+	err = s.keepApprovals(h)
+	if err == nil {
+		err = s.openServer(h, next.settings)
+	}
+	if err != nil {
 		next.discard()
+		s.app.approvals.Close()
 		return err
 	}
 	s.app.Gateway.SetShares(next.shares)
@@ -98,15 +104,35 @@ func (s *httpService) openServer(h config.HTTP, settings httpserver.Settings) (e
 	if err == nil || s.file == "" {
 		return err
 	}
-	const hint = "end the process that uses the file, if there is one, and see that the data directory can be written and has space"
 	if h.Sessions.Required {
-		return &fault.Error{Code: fault.ListenStore, At: h.At.String(), Message: err.Error(), Err: err, Hint: hint}
+		return &fault.Error{Code: fault.ListenStore, At: h.At.String(), Message: err.Error(), Err: err, Hint: storeHint}
 	}
-	s.app.opts.Log.Warn("sessions are kept in memory until a restart, which ends them", "error", err, "hint", hint+`; store = "memory" says that it is meant`)
+	s.app.opts.Log.Warn("sessions are kept in memory until a restart, which ends them", "error", err, "hint", storeHint+`; store = "memory" says that it is meant`)
 	s.store, s.file, o.SessionFile = "memory", "", ""
 	s.server, err = httpserver.New(o)
 	return err
 }
+
+// keepApprovals reads and keeps approvals in a file beside that of the sessions.
+func (s *httpService) keepApprovals(h config.HTTP) error {
+	file := s.app.sessionFile(h)
+	if file == "" || s.app.approvals == nil {
+		return nil
+	}
+	dir, name := filepath.Split(file)
+	err := s.app.approvals.Keep(filepath.Join(filepath.Dir(filepath.Clean(dir)), "approvals", name), s.app.opts.Log)
+	switch {
+	case err == nil:
+		return nil
+	case h.Sessions.Required:
+		return &fault.Error{Code: fault.ListenStore, At: h.At.String(), Message: err.Error(), Err: err, Hint: storeHint}
+	}
+	s.app.opts.Log.Warn("approvals are kept in memory until a restart, which loses them", "error", err, "hint", storeHint)
+	return nil
+}
+
+// storeHint is the hint for a file of the state that cannot be used.
+const storeHint = "end the process that uses the file, if there is one, and see that the data directory can be written and has space"
 
 // stop closes the login pages, the server and the socket. A reload does not change the
 // service any longer.
@@ -116,6 +142,7 @@ func (s *httpService) stop() {
 	s.app.serving.Store(nil)
 	s.app.reloading.Unlock()
 	s.server.Shutdown(s.listener)
+	s.app.approvals.Close()
 	_ = s.socket.Close()
 	if s.endPages != nil {
 		s.endPages()

@@ -29,7 +29,7 @@ func httpSettings(h config.HTTP, limits config.Limits, auth authn.Authenticator)
 		URL: h.URL, Issuers: issuers(h),
 		Origins: h.Origins, Hosts: h.Hosts, Proxies: h.Proxies, MaxBody: h.MaxBody, MaxInFlight: h.MaxInFlight, LegacySSE: h.LegacySSE,
 		PerAddress: httpserver.Rate{PerSecond: defaultRate, Burst: defaultBurst}, Connections: defaultConnections,
-		Header: h.Timeouts.Header, Body: h.Timeouts.Body, Send: h.Timeouts.Send, Keepalive: h.Timeouts.Keepalive, Drain: h.Timeouts.Drain,
+		Header: h.Timeouts.Header, Body: h.Timeouts.Body, Send: h.Timeouts.Send, Keepalive: h.Timeouts.Keepalive, Drain: h.Timeouts.Drain, ReadyDelay: h.Timeouts.ReadyDelay,
 		Sessions: sessionstore.Limits{Max: h.Sessions.Max, Idle: h.Sessions.Idle, Life: h.Sessions.Life, Events: h.Sessions.Events},
 	}
 	if h.PerIP != nil {

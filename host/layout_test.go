@@ -159,8 +159,8 @@ var homes = map[string]string{
 	"go.opentelemetry.io":                      "host/telemetry host/telemetry/otlptest",
 	"github.com/go-logr/logr":                  "host/telemetry",
 	"os/exec":                                  "host/plugin sdk/plugintest",
-	"modernc.org/sqlite":                       "host/audit host/seal host/sessionstore",
-	"database/sql":                             "host/audit host/seal host/sessionstore",
+	"modernc.org/sqlite":                       "host/approval host/audit host/seal host/sessionstore",
+	"database/sql":                             "host/approval host/audit host/seal host/sessionstore",
 }
 
 // TestLayout reads the sources instead of running "go list", so that the test

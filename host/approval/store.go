@@ -30,6 +30,7 @@ type Store struct {
 	changed chan struct{}    // guarded by mu; closed at the next answer
 	share   int              // guarded by mu; of one tenant in MaxKept
 	observe func(Pending)    // nil: see Observe
+	disk    *disk            // guarded by mu; nil: see Keep
 }
 
 // NewStore returns an empty store.
@@ -78,6 +79,7 @@ func (s *Store) use(p *Pending, c *Call) (ok bool, err error) {
 	case p.State == Approved:
 		if c.Terms.Covers == policy.CoversCall {
 			p.State = Used
+			s.keep(c.Key(), p)
 		}
 		return true, nil
 	case p.State == Denied:
@@ -134,6 +136,7 @@ func (s *Store) look(c *Call, turn *int) (_ *Pending, changed <-chan struct{}, e
 			return nil, nil, err
 		}
 		s.tell(p)
+		s.keep(k, p)
 	}
 	if *turn == 0 || p.Times == 0 {
 		p.Times++
@@ -222,6 +225,7 @@ func (s *Store) forget() {
 	for k, p := range s.byKey {
 		if now.After(p.Expires) {
 			delete(s.byKey, k)
+			s.keep(k, nil)
 		}
 	}
 }
@@ -236,8 +240,12 @@ func (s *Store) forgetUsed(match func(*Pending) bool) bool {
 			oldest, at = p, k
 		}
 	}
+	if oldest == nil {
+		return false
+	}
 	delete(s.byKey, at)
-	return oldest != nil
+	s.keep(at, nil)
+	return true
 }
 
 // Approve implements [Gate]. An approval for one call is not kept: the call goes on.
@@ -258,6 +266,7 @@ func (s *Store) Approve(c *Call) {
 	}
 	s.announce()
 	s.tell(p)
+	s.keep(k, p)
 }
 
 // Answer approves or denies the call with an id. by is who does.
@@ -278,6 +287,7 @@ func (s *Store) Answer(id string, approve bool, by string) (*Pending, error) {
 	}
 	s.announce()
 	s.tell(p)
+	s.keep(p.Call.Key(), p)
 	copied := *p
 	return &copied, nil
 }

@@ -53,6 +53,7 @@ type HTTPTimeouts struct {
 	Send         time.Duration // for writing one event to a client
 	Keepalive    time.Duration // between comments on a stream without events
 	Drain        time.Duration // for calls in flight at shutdown
+	ReadyDelay   time.Duration `json:",omitempty"` // between not ready and the end of new requests, at shutdown
 }
 
 // A RateLimit limits one client address. Zero is no limit.
@@ -141,6 +142,7 @@ var (
 		{name: "send", values: durations(maxHTTPTimeout), unset: "`\"5s\"`", doc: "For a client to take one event."},
 		{name: "keepalive", values: durations(maxHTTPTimeout), unset: "`\"15s\"`", doc: "Between comments on a silent stream."},
 		{name: "drain", values: durations(maxHTTPTimeout), unset: "`\"10s\"`", doc: "For calls in flight at shutdown, and when a reload replaces the address."},
+		{name: "ready_delay", values: durations(maxHTTPTimeout), unset: "none", doc: "At shutdown `/readyz` fails so long before new requests are refused, so that a load balancer sends no more. A second signal ends it."},
 	}}
 	perIPForm = form{entries: []entry{
 		{name: "rate", values: numbers(mostRate), unset: "`60`", doc: "Requests a second. 0 is no limit."},
@@ -244,6 +246,8 @@ func (r blockReader) httpTimeouts() HTTPTimeouts {
 		Send:      r.duration("send", 5*time.Second, maxHTTPTimeout),
 		Keepalive: r.duration("keepalive", 15*time.Second, maxHTTPTimeout),
 		Drain:     r.duration("drain", 10*time.Second, maxHTTPTimeout),
+
+		ReadyDelay: r.duration("ready_delay", 0, maxHTTPTimeout),
 	}
 }
 

@@ -187,7 +187,7 @@ func TestGatewayPageHasTheLimits(t *testing.T) {
 		"per_ip.rate": h.PerIP.Rate, "per_ip.burst": h.PerIP.Burst, "per_ip.connections": h.PerIP.Connections, "max_body": fmt.Sprintf("%d MiB", h.MaxBody>>20),
 		"sessions.idle": h.Sessions.Idle, "sessions.life": h.Sessions.Life,
 		"timeouts.header": h.Timeouts.Header, "timeouts.body": h.Timeouts.Body, "timeouts.send": h.Timeouts.Send,
-		"timeouts.keepalive": h.Timeouts.Keepalive, "timeouts.drain": h.Timeouts.Drain,
+		"timeouts.keepalive": h.Timeouts.Keepalive, "timeouts.drain": h.Timeouts.Drain, "timeouts.ready_delay": h.Timeouts.ReadyDelay,
 	} {
 		got := documented[name]
 		delete(documented, name)

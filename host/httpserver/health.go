@@ -26,7 +26,7 @@ func (srv *Server) health(w http.ResponseWriter, r *http.Request, settings *acti
 		return
 	}
 	checks := map[string]bool{
-		"accepting": !srv.isDraining(),
+		"accepting": !isClosed(srv.leaving),
 		"sessions":  srv.sessions.Len() < settings.Sessions.Max,
 		"store":     srv.sessions.Healthy() == nil,
 	}

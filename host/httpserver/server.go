@@ -38,6 +38,7 @@ type Server struct {
 	sessions  *sessionstore.Store
 	addresses *addressLimiter
 	slow      *httpconn.SlowResponses[*exchange]
+	leaving   chan struct{} // closed when the server is not ready any longer, before draining
 	draining  chan struct{} // closed when the server is about to end
 	failed    chan error    // holds the error of a listener that cannot accept clients any longer
 	work      sync.WaitGroup
@@ -64,7 +65,7 @@ func New(o Options) (*Server, error) {
 	srv := &Server{
 		gateway: o.Gateway, log: o.Log, audit: o.Audit, memory: o.Gateway.Budget(), addresses: newAddressLimiter(), slow: httpconn.NewSlowResponses[*exchange](streamAfter),
 		inFlight: limit.NewQuota(0), sessionQuota: limit.NewQuota(0), listening: limit.NewQuota(0),
-		requestLog: limit.NewLines(o.Log, "listener"), draining: make(chan struct{}), failed: make(chan error, 1),
+		requestLog: limit.NewLines(o.Log, "listener"), leaving: make(chan struct{}), draining: make(chan struct{}), failed: make(chan error, 1),
 		listeners: map[*Listener]struct{}{}, streams: map[*clientStream]struct{}{}, legacyClients: map[string]*legacyClient{},
 	}
 	settings := srv.activate(o.Settings)

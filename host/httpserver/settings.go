@@ -38,6 +38,7 @@ type Settings struct {
 	Send         time.Duration // for a client to take an event
 	Keepalive    time.Duration // between comments on a stream without events
 	Drain        time.Duration // for requests in flight when the server or a listener ends
+	ReadyDelay   time.Duration // between not ready and the refusal of new requests, when the server ends
 
 	Sessions sessionstore.Limits // except Shares
 }

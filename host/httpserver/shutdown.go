@@ -19,9 +19,15 @@ const (
 // longer.
 func (srv *Server) Failed() <-chan error { return srv.failed }
 
-// Shutdown closes the server, whose last listener is l. It accepts no new requests,
-// ends all streams and waits for requests in flight.
+// Shutdown closes the server, whose last listener is l. First it is not ready for the
+// ready delay, and still serves. Then it accepts no new requests, ends all streams and waits
+// for requests in flight.
 func (srv *Server) Shutdown(l *Listener) {
+	close(srv.leaving)
+	if delay := srv.active.Load().ReadyDelay; delay > 0 {
+		srv.log.Info("shutting down: not ready any longer, and requests are still served", "ready_delay", delay.String())
+		time.Sleep(delay) // a second signal ends the process
+	}
 	srv.drain(l)
 	if err := srv.sessions.Close(); err != nil { // ends all sessions and their requests
 		srv.log.Error("closing the session store", "error", err)
