@@ -131,6 +131,7 @@ gateway {
       burst      = 200
       concurrent = 10
       wait       = "5s"
+      timeout    = "60s" # in place of that of the server
     }
     tool "files/write_*" {
       roles      = ["dev"] # for clients with one of these

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,7 +27,22 @@ type CallLimit struct {
 	Burst        int           // calls at once
 	Concurrent   int           // calls at a time; 0: no limit
 	Wait         time.Duration // for a call to begin; 0: none
-	Timeout      time.Duration `json:",omitempty"` // of a call; 0: that of the server
+	Timeout      CallTimeout   `json:",omitzero"`
+}
+
+// A CallTimeout is the timeout of calls; zero: that of the server.
+type CallTimeout struct {
+	Limit time.Duration
+	Block string // that sets it, such as limits { per_tool }
+	At    Position
+}
+
+// Calls returns the entries of Tools and PerTool. The first that matches a call counts.
+func (l Limits) Calls() []CallLimit {
+	if l.PerTool == nil {
+		return l.Tools
+	}
+	return append(slices.Clip(l.Tools), *l.PerTool)
 }
 
 // Match reports whether the limit is for a tool, by the server's own name of it.
@@ -56,10 +72,10 @@ var (
 		{name: "burst", values: integers(1, 2*mostRate), unset: "twice the rate", doc: "Calls at once."},
 		{name: "concurrent", values: integers(0, mostConcurrent), unset: fmt.Sprintf("`%d`", defaultConcurrent), doc: "Calls at a time. 0 is no limit."},
 		{name: "wait", values: durations(longestCallWait), unset: codeText(shortDuration(defaultCallWait)), doc: "How long a call waits for a place. `\"0s\"`: not at all."},
+		{name: "timeout", values: durations(longestCall), unset: "that of the server", doc: "For one call, in place of `timeouts.call` of the server."},
 	}}
 	toolCallForm = form{entries: append([]entry{
 		{name: "roles", values: textLists("a list of roles"), unset: "all clients", doc: "The block counts for clients with one of these roles.", refers: refersRole},
-		{name: "timeout", values: durations(longestCall), unset: "that of the server", doc: "For one call."},
 	}, inherited(perToolForm.entries, "that of `per_tool`")...)}
 )
 
@@ -107,7 +123,6 @@ func (r blockReader) toolCallLimit(block *hclsyntax.Block, general *CallLimit) C
 			b.errorAt(b.body.Attributes["roles"].Expr.Range(), "omit the attribute for all clients", `"roles" is empty, so the block is for no client`)
 		}
 	}
-	limit.Timeout = b.duration("timeout", 0, longestCall)
 	return limit
 }
 
@@ -124,6 +139,9 @@ func (r blockReader) callLimit(unset CallLimit) CallLimit {
 		c.Wait = 0
 	} else {
 		c.Wait = r.duration("wait", unset.Wait, longestCallWait)
+	}
+	if d := r.duration("timeout", 0, longestCall); d > 0 {
+		c.Timeout = CallTimeout{Limit: d, Block: fmt.Sprintf("limits { %s }", r.what), At: startOf(r.valueAt("timeout", r.head))}
 	}
 	return c
 }

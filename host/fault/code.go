@@ -200,7 +200,7 @@ var Codes = map[Code]Entry{
 
 	LoginFailed: {ExitCredentials, "The login failed; the previous credential is kept.", "The message names the reason. Run `junctor login SERVER` again."},
 
-	CallTimeout:     {ExitTimeout, "The call timed out; the server was told to cancel it.", "Raise `timeouts { call }` or `--timeout`."},
+	CallTimeout:     {ExitTimeout, "The call timed out; the server was told to cancel it.", "Raise the setting that the hint names: `timeouts { call }` of the server, `timeout` in `limits`, or `--timeout`."},
 	LimitRate:       {ExitUnreachable, "A tenant calls a tool more often than `limits` in the `gateway` block allows. The call was not sent.", "Wait for `retry_after_ms`, or raise `rate` or `burst`."},
 	LimitConcurrent: {ExitUnreachable, "As many calls of a tool by a tenant are in progress as `limits` in the `gateway` block allows, and none ended within `wait`. The call was not sent.", "Try again later, or raise `concurrent` or `wait`."},
 

@@ -12,13 +12,14 @@ type Document struct {
 	Output     []string `json:"output,omitempty"`
 	Hint       string   `json:"hint,omitempty"`
 	RetryAfter int64    `json:"retry_after_ms,omitempty"`
+	Timeout    int64    `json:"timeout_ms,omitempty"`
 }
 
 // Document returns the JSON form of the fault. Path and Err are not part of it.
 func (e *Error) Document() *Document {
 	return &Document{
 		Code: e.Code, Message: e.Message, Server: e.Server, Plugin: e.Plugin, At: e.At, Output: e.Output, Hint: e.Hint,
-		RetryAfter: e.RetryAfter.Milliseconds(),
+		RetryAfter: e.RetryAfter.Milliseconds(), Timeout: e.Timeout.Milliseconds(),
 	}
 }
 
@@ -26,7 +27,7 @@ func (e *Error) Document() *Document {
 func (d *Document) Fault() *Error {
 	return &Error{
 		Code: d.Code, Message: d.Message, Server: d.Server, Plugin: d.Plugin, At: d.At, Output: d.Output, Hint: d.Hint,
-		RetryAfter: time.Duration(d.RetryAfter) * time.Millisecond,
+		RetryAfter: time.Duration(d.RetryAfter) * time.Millisecond, Timeout: time.Duration(d.Timeout) * time.Millisecond,
 	}
 }
 

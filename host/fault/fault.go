@@ -29,6 +29,7 @@ type Error struct {
 
 	Hint       string        // what to do, in the imperative
 	RetryAfter time.Duration // how long to wait before a retry
+	Timeout    time.Duration // the timeout that ended the call
 	Err        error         // the cause, for errors.Is and errors.As
 }
 

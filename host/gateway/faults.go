@@ -138,6 +138,9 @@ func (r *request) fault(err error) *rpcError {
 		f := *fault.As(withLastWords(err))
 		f.Message, f.Hint = r.gw.opts.Hide(f.Message), r.gw.opts.Hide(f.Hint) // a server may repeat its key in an error
 		e := faultError(&f, r.modern)
+		if f.At != "" {
+			e.raw = mcp.SetPath(e.raw, []string{"data", "at"}, mcp.AppendText(nil, f.At))
+		}
 		e.cause = err
 		return e
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -70,9 +69,9 @@ type Server struct {
 	// Repeat reports whether a call of a tool may be repeated after a lost connection,
 	// because the tool is marked read-only or idempotent.
 	Repeat func(tool string) bool
-	// Timeout returns the timeout of calls of a tool by a principal; 0: the server's own.
+	// Timeout returns the timeout of calls of a tool by a principal; zero: the server's own.
 	// It may be nil.
-	Timeout func(tool string, p authn.Principal) time.Duration
+	Timeout func(tool string, p authn.Principal) upstream.Timeout
 	// Context lists what the server learns about the client of a request: "subject",
 	// "tenant", "issuer", "method", "session" and "client".
 	Context []string

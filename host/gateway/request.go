@@ -171,7 +171,7 @@ func (r *request) call() *upstream.Call {
 		AsTask: r.tool != nil && r.tool.AsTask && r.method == mcp.MethodCallTool}
 	switch {
 	case r.local != nil:
-		c.Timeout, c.Progress = r.local.Timeout, r.local.Progress
+		c.Timeout.Limit, c.Progress = r.local.Timeout, r.local.Progress
 		if r.gw.local.client != nil {
 			c.Capabilities = r.gw.local.capabilities()
 		}

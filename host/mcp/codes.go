@@ -97,7 +97,7 @@ var upstreamDown = errorMapping{-32000, -31015, "upstream_down"}
 
 // FaultError returns the JSON-RPC error object for err, with the code of the era.
 // Its data holds the reason and the fault code. The data also holds the hint, the
-// retry delay and the server, if known.
+// retry delay, the timeout and the server, if known.
 func FaultError(err error, modern bool) []byte {
 	f := fault.As(err)
 	a, ok := errorMappings[f.Code]
@@ -118,6 +118,9 @@ func FaultError(err error, modern bool) []byte {
 	}
 	if f.RetryAfter > 0 && f.Code != fault.UpstreamLogin { // waiting does not replace a login
 		data["retry_after_ms"] = f.RetryAfter.Milliseconds()
+	}
+	if f.Timeout > 0 {
+		data["timeout_ms"] = f.Timeout.Milliseconds()
 	}
 	if f.Server != "" {
 		data["server"] = f.Server

@@ -3,6 +3,8 @@ package upstream
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/authn"
@@ -37,7 +39,7 @@ type Call struct {
 	// it is nil, the call requests no progress.
 	Progress func(params []byte)
 
-	Timeout time.Duration // 0 means the server's timeout
+	Timeout Timeout // without a limit it is the server's timeout
 	// AsTask makes the call a task at a legacy server that takes tasks. The reply is then the
 	// result of the task.
 	AsTask bool
@@ -46,6 +48,14 @@ type Call struct {
 	Repeat bool
 
 	internal bool // sent by the host itself, not for a client
+}
+
+// A Timeout bounds one call.
+type Timeout struct {
+	Limit time.Duration // 0: the timeout of the server
+	// Setting is the setting with the limit, as an error names it, and At its place in the
+	// configuration. Setting is empty for a timeout of the caller, without a hint.
+	Setting, At string
 }
 
 // A Reply is the response of the server: a result or an error object. All stages of
@@ -85,8 +95,8 @@ func (u *Upstream) Ask(ctx context.Context, method string, params []byte) (*Repl
 
 func (u *Upstream) call(ctx context.Context, call *Call) (*Reply, error) {
 	timeout := call.Timeout
-	if timeout == 0 {
-		timeout = u.opts.Call
+	if timeout.Limit == 0 {
+		timeout = serverTimeout(u.opts.Call)
 	}
 	priority := ForCall
 	if call.internal {
@@ -181,12 +191,12 @@ func pause(ctx context.Context, d time.Duration) bool {
 
 // callOnce sends the request on one connection. sent reports whether the server may
 // have received it.
-func (u *Upstream) callOnce(ctx context.Context, c *conn, call *Call, timeout time.Duration) (r *Reply, sent bool, err error) {
+func (u *Upstream) callOnce(ctx context.Context, c *conn, call *Call, timeout Timeout) (r *Reply, sent bool, err error) {
 	if ctx.Err() != nil {
 		return nil, false, contextError(ctx, call.Method)
 	}
 	u.used()
-	p := &pending{method: call.Method, progress: call.Progress, about: call.About, owner: call.Principal, clock: callClock{d: timeout}}
+	p := &pending{method: call.Method, progress: call.Progress, about: call.About, owner: call.Principal, clock: callClock{d: timeout.Limit}}
 	defer p.clock.stop()
 	if u.opts.Extends {
 		p.progress = p.clock.extending(call.Progress)
@@ -194,7 +204,7 @@ func (u *Upstream) callOnce(ctx context.Context, c *conn, call *Call, timeout ti
 	params, begun := c.paramsForEra(call), time.Now()
 	task := call.AsTask && c.takesTasks()
 	if task {
-		params = taskParams(params, timeout)
+		params = taskParams(params, timeout.Limit)
 	}
 	r, err = c.do(ctx, p, params)
 	if err == nil && task {
@@ -208,7 +218,8 @@ func (u *Upstream) callOnce(ctx context.Context, c *conn, call *Call, timeout ti
 		r.Revision = c.revision
 		return r, true, nil
 	case err == errTimedOut && ctx.Err() == nil:
-		f := fault.New(fault.CallTimeout, "%s did not finish within %s", call.Method, timeout).WithHint("%s", u.timeoutHint(p))
+		f := timeoutError(call.Method+" did not finish", timeout)
+		f.Hint = u.timeoutHint(p, timeout)
 		return nil, p.sent.Load(), c.unmatched.explain(c.withStrayOutput(f), p.unmatched)
 	case ctx.Err() != nil && (errors.Is(err, ctx.Err()) || err == errTimedOut): // both deadlines may pass at the same time
 		return nil, p.sent.Load(), c.explainEnd(contextError(ctx, call.Method), p)
@@ -217,13 +228,30 @@ func (u *Upstream) callOnce(ctx context.Context, c *conn, call *Call, timeout ti
 	}
 }
 
+// serverTimeout returns the timeout that the block of the server sets.
+func serverTimeout(d time.Duration) Timeout {
+	return Timeout{Limit: d, Setting: "timeouts { call } in its block"}
+}
+
+// timeoutError returns the error of a request that took too long.
+func timeoutError(what string, t Timeout) *fault.Error {
+	return &fault.Error{Code: fault.CallTimeout, Message: fmt.Sprintf("%s within %s", what, t.Limit), At: t.At, Hint: t.hint(), Timeout: t.Limit}
+}
+
+func (t Timeout) hint() string {
+	if t.Setting == "" {
+		return ""
+	}
+	return "raise " + t.Setting
+}
+
 // timeoutHint returns the hint of a call that timed out. Progress of a server that extends
 // the timeout already has reached its limit.
-func (u *Upstream) timeoutHint(p *pending) string {
-	if p.progressed.Load() && !u.opts.Extends {
-		return "the server was sending progress: set timeouts { progress_extends = true } in its block, or raise timeouts { call }"
+func (u *Upstream) timeoutHint(p *pending, t Timeout) string {
+	if p.progressed.Load() && !u.opts.Extends && t.Setting != "" {
+		return "the server was sending progress: set timeouts { progress_extends = true } in its block, or raise " + strings.TrimSuffix(t.Setting, " in its block")
 	}
-	return "raise timeouts { call } in its block"
+	return t.hint()
 }
 
 // connectionLost reports whether a call failed because its connection ended. This

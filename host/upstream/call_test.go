@@ -180,7 +180,7 @@ func TestOverloaded(t *testing.T) {
 			t.Fatal(err)
 		}
 		e.Link().Mute(true)
-		large := Call{Method: mcp.MethodCallTool, Params: []byte(`{"x":"` + strings.Repeat("x", 8<<20) + `"}`), Timeout: time.Second}
+		large := Call{Method: mcp.MethodCallTool, Params: []byte(`{"x":"` + strings.Repeat("x", 8<<20) + `"}`), Timeout: Timeout{Limit: time.Second}}
 		var overloaded, timedOut atomic.Int32
 		for range 20 {
 			go func() {
@@ -216,13 +216,13 @@ func TestTimeoutWhileSending(t *testing.T) {
 		begun := time.Now()
 		ended := make(chan error, 1)
 		go func() {
-			_, err := u.Call(t.Context(), permitted(t, Call{Method: mcp.MethodCallTool, Params: []byte("{}"), Timeout: time.Second}))
+			_, err := u.Call(t.Context(), permitted(t, Call{Method: mcp.MethodCallTool, Params: []byte("{}"), Timeout: Timeout{Limit: time.Second}}))
 			ended <- err
 		}()
 		synctest.Wait()
 		for size := sendQueueBytes / 8; size > 8; size /= 8 {
 			for range 9 {
-				large := Call{Method: mcp.MethodCallTool, Params: []byte(`{"x":"` + strings.Repeat("x", size) + `"}`), Timeout: time.Minute}
+				large := Call{Method: mcp.MethodCallTool, Params: []byte(`{"x":"` + strings.Repeat("x", size) + `"}`), Timeout: Timeout{Limit: time.Minute}}
 				go func() { _, _ = u.Call(t.Context(), permitted(t, large)) }()
 				synctest.Wait()
 			}
@@ -413,7 +413,7 @@ func TestOneCancellation(t *testing.T) {
 		for range calls {
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 			c := tool(1)
-			c.Timeout = 2 * time.Second
+			c.Timeout.Limit = 2 * time.Second
 			if _, err := u.Call(ctx, permitted(t, c)); err == nil {
 				t.Fatal("the call was answered")
 			}

@@ -228,7 +228,7 @@ func (c *conn) awaitAcknowledgement(l *listenRequest, p *pending) error {
 			return c.endError()
 		}
 		c.withdraw(p)
-		return fault.New(fault.CallTimeout, "%s was not answered within %s", p.method, c.up.opts.Call).WithHint("raise timeouts { call } in its block")
+		return timeoutError(p.method+" was not answered", serverTimeout(c.up.opts.Call))
 	}
 }
 

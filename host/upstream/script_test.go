@@ -306,7 +306,7 @@ func (s *stage) call(step conversation.Step) {
 		case "repeat":
 			c.Repeat = true
 		case "timeout":
-			c.Timeout, _ = time.ParseDuration(value)
+			c.Timeout.Limit, _ = time.ParseDuration(value)
 		case "progress":
 			c.Progress = func(params []byte) { o.progress <- string(params) }
 		default:

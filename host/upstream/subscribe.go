@@ -146,7 +146,7 @@ func (u *Upstream) awaitAnswer(c *conn, p *pending) error {
 	case err != nil && c.ctx.Err() != nil:
 		return c.endError()
 	case errors.Is(err, context.DeadlineExceeded):
-		return fault.New(fault.CallTimeout, "%s was not answered within %s", p.method, u.opts.Call).WithHint("raise timeouts { call } in its block")
+		return timeoutError(p.method+" was not answered", serverTimeout(u.opts.Call))
 	case err != nil:
 		return err
 	case reply.Error != nil:

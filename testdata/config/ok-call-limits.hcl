@@ -8,6 +8,7 @@ gateway {
     per_tool {
       rate = 50
       wait = "0s"
+      timeout = "30s"
     }
     tool "github/create_*" {
       roles = ["batch"]
