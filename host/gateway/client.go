@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"strconv"
+	"time"
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/mcp"
@@ -65,6 +66,8 @@ type Exchange struct {
 type Answer struct {
 	Message sendqueue.Message
 	Code    int // of the JSON-RPC error; 0 for a result
+	// RetryAfter is the retry_after_ms of the error; 0 without one.
+	RetryAfter time.Duration
 	// Refused says that the request was not valid and reached no stage.
 	Refused bool
 	// Cancelled says that the client cancelled the request. It then expects no answer,
@@ -92,5 +95,5 @@ func resultAnswer(id mcp.ID, lead, value []byte) *Answer {
 func errorAnswer(id mcp.ID, err *rpcError) *Answer {
 	object := err.object()
 	code, _ := strconv.Atoi(string(mcp.Member(object, "code")))
-	return &Answer{Message: sendqueue.Text(mcp.AppendError(nil, id, object)), Code: code, Refused: err.refused}
+	return &Answer{Message: sendqueue.Text(mcp.AppendError(nil, id, object)), Code: code, RetryAfter: err.retryAfter(), Refused: err.refused}
 }

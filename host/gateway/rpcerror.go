@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/schema"
@@ -31,6 +33,15 @@ func (e *rpcError) Error() string {
 }
 
 func (e *rpcError) Unwrap() error { return e.cause }
+
+// retryAfter returns the time to wait that the error tells its client; 0 without one.
+func (e *rpcError) retryAfter() time.Duration {
+	if e.cause == nil || e.raw == nil {
+		return 0
+	}
+	ms, _ := strconv.ParseInt(string(mcp.Member(mcp.Member(e.raw, "data"), "retry_after_ms")), 10, 64)
+	return time.Duration(ms) * time.Millisecond
+}
 
 func (e *rpcError) object() []byte {
 	if e.raw != nil {

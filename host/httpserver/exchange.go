@@ -75,8 +75,11 @@ func (x *exchange) open() streamer {
 	return x.stream
 }
 
-// finish sends the answer. An empty answer becomes status 204.
-func (x *exchange) finish(answer sendqueue.Message, status int) {
+// finish sends the answer. An empty answer becomes status 204. Unless the answer is a
+// stream already, the time after which the client may try again is also a header: proxies
+// do not read bodies.
+func (x *exchange) finish(a *gateway.Answer, status int) {
+	answer := a.Message
 	if x.takes.stream {
 		x.server.slow.End(x)
 	}
@@ -84,6 +87,9 @@ func (x *exchange) finish(answer sendqueue.Message, status int) {
 	x.over = true
 	stream := x.stream
 	x.mu.Unlock()
+	if stream == nil && a.RetryAfter > 0 {
+		setRetryAfter(x.w, a.RetryAfter)
+	}
 	switch {
 	case stream != nil:
 		x.end(stream, answer)

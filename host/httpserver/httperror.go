@@ -82,9 +82,14 @@ func (e *httpError) body(modern bool) []byte {
 
 // writeRetryable answers a request with an error and a Retry-After header.
 func writeRetryable(w http.ResponseWriter, r *http.Request, status int, wait time.Duration, why *httpError) {
+	setRetryAfter(w, wait)
+	writeError(w, r, status, why)
+}
+
+// setRetryAfter sets the Retry-After header, in seconds.
+func setRetryAfter(w http.ResponseWriter, wait time.Duration) {
 	seconds := int64((wait + time.Second - 1) / time.Second)
 	w.Header().Set("Retry-After", strconv.FormatInt(max(1, seconds), 10))
-	writeError(w, r, status, why)
 }
 
 // retryStatus returns the status for a temporary error: 429 if it concerns this

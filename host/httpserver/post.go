@@ -76,7 +76,7 @@ func (srv *Server) postModern(w http.ResponseWriter, r *http.Request, p authn.Pr
 	if a.Empty() && streamEndOf(ctx) != nil {
 		a.Message = sendqueue.Text(mcp.AppendResult(nil, m.ID, mcp.SetPath([]byte(`{"resultType":"complete"}`), []string{"_meta", mcp.MetaSubscription}, m.ID)))
 	}
-	x.finish(a.Message, modernStatus(a))
+	x.finish(a, modernStatus(a))
 }
 
 // modernStatus returns the HTTP status of an answer to a modern request.
@@ -118,7 +118,7 @@ func (srv *Server) postLegacy(w http.ResponseWriter, r *http.Request, p authn.Pr
 	about.Out = x
 	a := x.answer(m, func() *gateway.Answer { return c.Answer(m, about) })
 	defer a.Message.Hold.Release()
-	x.finish(a.Message, legacyStatus(a))
+	x.finish(a, legacyStatus(a))
 }
 
 // legacyStatus returns the HTTP status of an answer to a legacy request.
