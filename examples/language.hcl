@@ -149,7 +149,15 @@ gateway {
       memory      = "128MiB"
     }
     per_principal {
-      requests = 100
+      rate        = 50 # calls a second, of all tools together
+      burst       = 100
+      concurrent  = 5
+      wait        = "5s"
+      requests    = 100
+      streams     = 20
+      sessions    = 20
+      connections = 8
+      memory      = "64MiB"
     }
   }
   http {

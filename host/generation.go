@@ -229,7 +229,8 @@ func (g *generation) credentialKey(s *config.Server, tenant string) credential.K
 // apply makes a generation the one in effect.
 func (a *App) apply(g *generation) {
 	a.current.Store(g)
-	a.toolLimits.SetRules(toolRules(g.Config.Gateway.Limits))
+	a.toolLimits.SetRules(toolRules(g.Config.Gateway))
+	a.toolLimits.SetPrincipal(principalBounds(g.Config.Gateway.Limits.PrincipalCalls))
 	g.setNotices()
 	a.Gateway.Apply(&g.inGateway)
 	repinned := a.pins.Apply(g.Config)

@@ -7,12 +7,28 @@ import (
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// toolRules returns the rules of a configuration for the calls of tools.
-func toolRules(c config.Limits) (rules []limit.ToolRule) {
-	for _, l := range c.Calls() {
-		rules = append(rules, limit.ToolRule{Match: l.Match, Roles: l.Roles, Rate: l.Rate, Burst: l.Burst, Concurrent: l.Concurrent, Wait: l.Wait})
+// toolRules returns the rules of a configuration for the calls of tools. The principals of
+// a tenant share the limits if there can be several.
+func toolRules(g config.Gateway) (rules []limit.ToolRule) {
+	shared := clienteleOf(g.HTTP).subjects
+	if most := g.Limits.PrincipalCalls.Concurrent; most != nil && *most == 0 {
+		shared = false
+	}
+	for _, l := range g.Limits.Calls() {
+		rules = append(rules, limit.ToolRule{
+			Match: l.Match, Roles: l.Roles, Rate: l.Rate, Burst: l.Burst, Concurrent: l.Concurrent, Wait: l.Wait, Shared: shared, Block: l.Block,
+		})
 	}
 	return rules
+}
+
+// principalBounds returns the limits of a configuration for the calls of each principal.
+func principalBounds(c config.PrincipalCalls) limit.Bounds {
+	b := limit.Bounds{Rate: c.Rate, Burst: c.Burst, Wait: c.Wait, Block: "limits { per_principal }"}
+	if c.Concurrent != nil {
+		b.Concurrent = *c.Concurrent
+	}
+	return b
 }
 
 // toolTimeout returns the timeouts of the tools of a server, or nil if all have that of

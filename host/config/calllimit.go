@@ -17,6 +17,16 @@ type Limits struct {
 	PerTool      *CallLimit  `json:",omitempty"` // nil: no limit
 	PerTenant    Shares      `json:",omitzero"`
 	PerPrincipal Shares      `json:",omitzero"`
+	// PrincipalCalls is part of the per_principal block.
+	PrincipalCalls PrincipalCalls `json:",omitzero"`
+}
+
+// PrincipalCalls bound the calls of one principal, of all tools together.
+type PrincipalCalls struct {
+	Rate       float64       // calls per second; 0: no limit
+	Burst      int           // calls at once
+	Concurrent *int          `json:",omitempty"` // calls at a time; 0: no limit, and nil: it was not set
+	Wait       time.Duration // for a call to begin; 0: none
 }
 
 // A CallLimit is a per_tool block or a tool block.
@@ -28,6 +38,7 @@ type CallLimit struct {
 	Concurrent   int           // calls at a time; 0: no limit
 	Wait         time.Duration // for a call to begin; 0: none
 	Timeout      CallTimeout   `json:",omitzero"`
+	Block        string        `json:"-"` // such as limits { per_tool }, for errors
 }
 
 // A CallTimeout is the timeout of calls; zero: that of the server.
@@ -65,15 +76,21 @@ var (
 		"per_tool":      {inner: &perToolForm, doc: "Limits the calls of each tool by each tenant."},
 		"tool":          {labels: 1, many: true, inner: &toolCallForm, refers: refersServerTool, doc: "Other values for some tools. The label is `SERVER/TOOL`, with `*`. The first block that matches counts. What it leaves out is that of `per_tool`, or no limit. See [Limits](gateway.md#limits)."},
 		"per_tenant":    {inner: &sharesForm, doc: "What the clients of one tenant may use at one time. Without the block half, for one of several. See [Shares](gateway.md#shares)."},
-		"per_principal": {inner: &sharesForm, doc: "What one principal may use at one time. Without the block half of the tenant's part, for one of several."},
+		"per_principal": {inner: &perPrincipalForm, doc: "What one principal may use at one time. Without the block half of the tenant's part, for one of several."},
 	}}
 	perToolForm = form{entries: []entry{
 		{name: "rate", values: numbers(mostRate), unset: fmt.Sprintf("`%d`", defaultCallRate), doc: "Calls a second. 0 is no limit."},
 		{name: "burst", values: integers(1, 2*mostRate), unset: "twice the rate", doc: "Calls at once."},
 		{name: "concurrent", values: integers(0, mostConcurrent), unset: fmt.Sprintf("`%d`", defaultConcurrent), doc: "Calls at a time. 0 is no limit."},
-		{name: "wait", values: durations(longestCallWait), unset: codeText(shortDuration(defaultCallWait)), doc: "How long a call waits for a place. `\"0s\"`: not at all."},
+		{name: "wait", values: durations(longestCallWait), unset: codeText(shortDuration(defaultCallWait)), doc: "How long a call waits for its turn. `\"0s\"`: not at all."},
 		{name: "timeout", values: durations(longestCall), unset: "that of the server", doc: "For one call, in place of `timeouts.call` of the server."},
 	}}
+	perPrincipalForm = form{entries: append([]entry{
+		{name: "rate", values: numbers(mostRate), unset: "no limit", doc: "Calls a second, of all tools together. 0 is no limit."},
+		{name: "burst", values: integers(1, 2*mostRate), unset: "twice the rate", doc: "Calls at once."},
+		{name: "concurrent", values: integers(0, mostConcurrent), unset: "no limit", doc: "Calls at a time, of all tools together. 0 is no limit, and no part of `per_tool` is kept for others either."},
+		{name: "wait", values: durations(longestCallWait), unset: codeText(shortDuration(defaultCallWait)), doc: "How long a call waits for its turn. `\"0s\"`: not at all."},
+	}, sharesForm.entries...)}
 	toolCallForm = form{entries: append([]entry{
 		{name: "roles", values: textLists("a list of roles"), unset: "all clients", doc: "The block counts for clients with one of these roles.", refers: refersRole},
 	}, inherited(perToolForm.entries, "that of `per_tool`")...)}
@@ -82,7 +99,11 @@ var (
 // limits reads the limits block.
 func (r blockReader) limits() (c Limits) {
 	r.check(limitsForm)
-	c.PerTenant, c.PerPrincipal = r.shares("per_tenant"), r.shares("per_principal")
+	c.PerTenant, _ = r.shares("per_tenant", sharesForm)
+	var principal blockReader
+	if c.PerPrincipal, principal = r.shares("per_principal", perPrincipalForm); principal.body != nil {
+		c.PrincipalCalls = principal.principalCalls()
+	}
 	if b, found := r.block("per_tool"); found {
 		b.check(perToolForm)
 		limit := b.callLimit(CallLimit{Rate: defaultCallRate, Burst: 2 * defaultCallRate, Concurrent: defaultConcurrent, Wait: defaultCallWait})
@@ -126,7 +147,20 @@ func (r blockReader) toolCallLimit(block *hclsyntax.Block, general *CallLimit) C
 	return limit
 }
 
-// callLimit reads the attributes of both kinds of blocks.
+// principalCalls reads the attributes of per_principal about calls.
+func (r blockReader) principalCalls() (c PrincipalCalls) {
+	calls := r.callLimit(CallLimit{Wait: defaultCallWait})
+	c = PrincipalCalls{Rate: calls.Rate, Burst: calls.Burst, Wait: calls.Wait}
+	if r.isSet("concurrent") {
+		c.Concurrent = &calls.Concurrent
+	}
+	if c.Rate == 0 && calls.Concurrent == 0 {
+		c.Burst, c.Wait = 0, 0
+	}
+	return c
+}
+
+// callLimit reads the attributes that all kinds of blocks have.
 func (r blockReader) callLimit(unset CallLimit) CallLimit {
 	c := unset
 	c.Rate = r.number("rate", unset.Rate, mostRate)
@@ -140,8 +174,9 @@ func (r blockReader) callLimit(unset CallLimit) CallLimit {
 	} else {
 		c.Wait = r.duration("wait", unset.Wait, longestCallWait)
 	}
+	c.Block = fmt.Sprintf("limits { %s }", r.what)
 	if d := r.duration("timeout", 0, longestCall); d > 0 {
-		c.Timeout = CallTimeout{Limit: d, Block: fmt.Sprintf("limits { %s }", r.what), At: startOf(r.valueAt("timeout", r.head))}
+		c.Timeout = CallTimeout{Limit: d, Block: c.Block, At: startOf(r.valueAt("timeout", r.head))}
 	}
 	return c
 }

@@ -26,13 +26,14 @@ var sharesForm = form{entries: []entry{
 // leastShare is the least share of the memory.
 const leastShare = 1 << 20 // bytes
 
-// shares reads a block of shares.
-func (r blockReader) shares(kind string) (s Shares) {
+// shares reads the shares of a block, and returns its reader; without a body there is no
+// such block.
+func (r blockReader) shares(kind string, f form) (s Shares, b blockReader) {
 	b, found := r.block(kind)
 	if !found {
-		return s
+		return s, blockReader{}
 	}
-	b.check(sharesForm)
+	b.check(f)
 	number := func(name string, most int) *int {
 		if !b.isSet(name) {
 			return nil
@@ -49,7 +50,7 @@ func (r blockReader) shares(kind string) (s Shares) {
 			s.Memory, s.memoryAt = &n, b.valueAt("memory", b.head)
 		}
 	}
-	return s
+	return s, b
 }
 
 // checkShares compares the shares of the memory with the largest message of every

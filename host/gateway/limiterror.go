@@ -1,9 +1,12 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -14,27 +17,45 @@ import (
 // limitError returns an error of the limiter as the client of a tool call gets it.
 func (r *request) limitError(err error) error {
 	if e, ok := errors.AsType[*limit.RateError](err); ok {
-		f := fault.New(fault.LimitRate, "rate limit reached: %s", e).WithHint("try again after retry_after_ms, or raise rate in limits")
-		f.Server, f.RetryAfter = r.item.Server, roundUp(e.RetryAfter)
-		return f
+		f := fault.New(fault.LimitRate, "rate limit reached: %s", e).WithHint("try again after retry_after_ms, or raise rate in %s", limitBlock(e.Block))
+		return r.limitFault(f, e.RetryAfter, map[string]any{"limit": e.Scope})
 	}
 	if e, ok := errors.AsType[*limit.BusyError](err); ok {
-		f := fault.New(fault.LimitConcurrent, "concurrency limit reached: %s", e).WithHint("try again later, or raise concurrent or wait in limits")
-		f.Server = r.item.Server
-		told := faultError(f, r.modern)
-		for name, value := range map[string]int64{"max_in_flight": int64(e.Max), "queue_wait_ms_exceeded": e.Waited.Milliseconds()} {
-			number, err := json.Marshal(value)
-			if err != nil {
-				panic(err) // integers can always be rendered
-			}
-			told.raw = mcp.SetPath(told.raw, []string{"data", name}, number)
-		}
-		return told
+		f := fault.New(fault.LimitConcurrent, "concurrency limit reached: %s", e).WithHint("try again after retry_after_ms, or raise concurrent or wait in %s", limitBlock(e.Block))
+		return r.limitFault(f, e.RetryAfter, map[string]any{"limit": e.Scope, "max_in_flight": e.Max, "queue_wait_ms_exceeded": e.Waited.Milliseconds()})
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fault.Because(fault.CallTimeout, err, "waiting for other calls of the tool took too long")
 	}
 	return fault.Because(fault.CallCanceled, err, "the call was cancelled while it waited for others")
+}
+
+// limitBlock returns the block of a limit for a hint.
+func limitBlock(block string) string { return cmp.Or(block, "limits") }
+
+// limitFault returns a fault of the limiter with members of its data.
+func (r *request) limitFault(f *fault.Error, retry time.Duration, data map[string]any) error {
+	f.Server, f.RetryAfter = r.item.Server, roundUp(retry)
+	told := faultError(f, r.modern)
+	for _, name := range slices.Sorted(maps.Keys(data)) {
+		text, err := json.Marshal(data[name])
+		if err != nil {
+			panic(err) // numbers and scopes can always be rendered
+		}
+		told.raw = mcp.SetPath(told.raw, []string{"data", name}, text)
+	}
+	return told
+}
+
+// limitScope returns whose limit of calls refused a request; empty: no limit did.
+func limitScope(err error) limit.Scope {
+	if e, ok := errors.AsType[*limit.RateError](err); ok {
+		return e.Scope
+	}
+	if e, ok := errors.AsType[*limit.BusyError](err); ok {
+		return e.Scope
+	}
+	return ""
 }
 
 // roundUp returns at least one whole millisecond, so that a client which waits that long

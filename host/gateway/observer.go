@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/outcome"
 	"github.com/junctor-mcp/junctor/host/tracing"
 )
@@ -57,6 +58,8 @@ type Ending struct {
 	Server   string // empty: none was found
 	Tool     string // as clients name it; empty: no tool was found
 	Prompt   string // as clients name it; empty: no prompt was found
+	// Limit says whose limit of calls refused the request; empty: none did.
+	Limit limit.Scope
 }
 
 // Observe replaces the observer; nil: there is none.

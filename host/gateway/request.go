@@ -66,6 +66,7 @@ type request struct {
 	// startReports counts the reports about the start of the server so far. One
 	// report goes on at a time.
 	startReports int
+	limitedBy    limit.Scope // whose limit of calls refused the request; empty: none did
 
 	requestID string        // empty for a client that is not on HTTP, unless the request is observed or recorded
 	named     bool          // the client chose requestID

@@ -9,7 +9,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/policy"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
@@ -25,6 +28,8 @@ import (
 //	list NAME METHOD ITEM        one item more in a list
 //	login NAME [URL]             it needs a login first, for which there is a page
 //	cold                         the servers have not been asked before
+//	limit tool|principal RATE BURST CONCURRENT WAIT
+//	                             limits of calls of clients over HTTP
 //
 // then, where C is the client, D another one, and any other name a server:
 //
@@ -68,6 +73,7 @@ type scenario struct {
 	fakes   []*fake
 	lists   map[string]map[string][]string
 	cold    bool
+	limits  *limit.Tools // nil: none
 	fixture *fixture
 	clients map[string]*client
 	posts   map[string]*post
@@ -85,6 +91,9 @@ func play(t *testing.T, steps []conversation.Step) {
 		}
 	}
 	s.fixture = newFixture(s.fakes...)
+	if s.limits != nil {
+		s.fixture = newLimitedFixture("", s.limits, s.fakes...)
+	}
 	defer s.fixture.end()
 	if !s.cold {
 		s.fixture.warm(t)
@@ -149,10 +158,30 @@ func (s *scenario) setUp(step conversation.Step) bool {
 		s.fake(w[0]).login = &login{url: w[1], done: make(chan struct{})}
 	case "cold":
 		s.cold = true
+	case "limit":
+		s.setLimit(step.Words(5))
 	default:
 		return false
 	}
 	return true
+}
+
+// setLimit limits calls: of the tools of a tenant with several principals, or of each
+// principal.
+func (s *scenario) setLimit(w []string) {
+	if s.limits == nil {
+		s.limits = limit.NewTools(hclog.NewNullLogger())
+	}
+	b := limit.Bounds{Block: "limits { per_" + w[0] + " }"}
+	b.Rate, _ = strconv.ParseFloat(w[1], 64)
+	b.Burst, _ = strconv.Atoi(w[2])
+	b.Concurrent, _ = strconv.Atoi(w[3])
+	b.Wait, _ = time.ParseDuration(w[4])
+	if w[0] == "principal" {
+		s.limits.SetPrincipal(b)
+		return
+	}
+	s.limits.SetRules([]limit.ToolRule{{Match: everyTool, Rate: b.Rate, Burst: b.Burst, Concurrent: b.Concurrent, Wait: b.Wait, Shared: true, Block: b.Block}})
 }
 
 func (s *scenario) fake(name string) *fake {

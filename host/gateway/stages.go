@@ -158,8 +158,9 @@ func (p *pipeline) acquire(ctx context.Context, r *request) (err error) {
 	}
 	waits := r.part("limits")
 	defer func() { waits.End(outcome.Of(err)) }()
-	r.leave, err = p.opts.Limit.Acquire(ctx, limit.Call{Tenant: r.principal.Tenant, Roles: r.principal.Roles, Server: r.item.Server, Tool: r.item.Name})
+	r.leave, err = p.opts.Limit.Acquire(ctx, limit.Call{Tenant: r.principal.Tenant, Principal: r.principal.Key(), Roles: r.principal.Roles, Server: r.item.Server, Tool: r.item.Name})
 	if err != nil {
+		r.limitedBy = limitScope(err)
 		return r.limitError(err)
 	}
 	return nil

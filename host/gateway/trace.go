@@ -51,7 +51,7 @@ func (r *request) observe() Observation {
 
 // observed ends the observation of a request.
 func (r *request) observed(o Observation, resp response, err error) {
-	e := Ending{Outcome: r.outcome(resp, err), Code: errorCode(err), Server: cmp.Or(r.item.Server, r.failing)}
+	e := Ending{Outcome: r.outcome(resp, err), Code: errorCode(err), Server: cmp.Or(r.item.Server, r.failing), Limit: r.limitedBy}
 	e.ToolSaid = err == nil && e.Outcome == outcome.Error
 	switch {
 	case r.tool != nil:

@@ -166,7 +166,8 @@ type fixture struct {
 	address string // host and port
 	gateway *gateway.Gateway
 	servers map[string]*scriptedServer
-	close   func() // shuts down, once; the test fails if that is not orderly
+	tools   *limit.Tools // of the gateway; without rules
+	close   func()       // shuts down, once; the test fails if that is not orderly
 	log     *lockedBuffer
 }
 
@@ -267,7 +268,8 @@ func (h *fixture) connect(log hclog.Logger, servers []*scriptedServer) (stop fun
 		set[p.name] = gateway.Server{Share: p.share, Open: func(peer upstream.Peer, _ authn.Principal) *upstream.Upstream { return open(p, peer) }}
 	}
 	c := catalog.New(nil, "", log, nil)
-	h.gateway = gateway.New(gateway.Options{Version: "1", Catalog: c, Log: log, Budget: limit.NewMemory(fixtureMemory), Audit: &h.notes})
+	h.tools = limit.NewTools(log)
+	h.gateway = gateway.New(gateway.Options{Version: "1", Catalog: c, Log: log, Budget: limit.NewMemory(fixtureMemory), Limit: h.tools, Audit: &h.notes})
 	var all []*catalog.Server
 	var ups []*upstream.Upstream
 	for _, p := range servers {

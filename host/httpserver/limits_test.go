@@ -192,6 +192,53 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
+// TestRefusedCallsHaveRetryAfter checks that a call above a limit of calls has the header
+// Retry-After beside retry_after_ms, unless its answer is a stream already.
+func TestRefusedCallsHaveRetryAfter(t *testing.T) {
+	t.Parallel()
+	every := func(string, string) bool { return true }
+	for name, c := range map[string]struct {
+		rule   limit.ToolRule
+		accept string
+		want   string
+	}{
+		"rate":                    {limit.ToolRule{Rate: 0.4, Burst: 1}, "application/json, text/event-stream", "3"},
+		"rate, JSON only":         {limit.ToolRule{Rate: 0.4, Burst: 1}, "application/json", "3"},
+		"rate, stream only":       {limit.ToolRule{Rate: 0.4, Burst: 1}, "text/event-stream", "3"},
+		"concurrency":             {limit.ToolRule{Concurrent: 1}, "application/json, text/event-stream", "1"},
+		"concurrency, after 1.5s": {limit.ToolRule{Concurrent: 1, Wait: 1500 * time.Millisecond}, "application/json, text/event-stream", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := newScriptedServer("a", "2026-07-28")
+			h := openFixture(t, nil, a)
+			c.rule.Match = every
+			h.tools.SetRules([]limit.ToolRule{c.rule})
+			modern, legacy := h.newClient(t), h.newClient(t).initialize()
+			var work sync.WaitGroup
+			first, header := modernCall(1, "a__wait", `{}`)
+			work.Go(func() { _, _, _, _ = modern.post(first, header...) })
+			held := a.nextCall(t)
+			second, header := modernCall(2, "a__wait", `{}`)
+			for era, call := range map[string]func() (int, string, http.Header, error){
+				"modern": func() (int, string, http.Header, error) {
+					return modern.post(second, append(header, "Accept", c.accept)...)
+				},
+				"legacy": func() (int, string, http.Header, error) {
+					return legacy.post(legacyCall(2, "a__wait", `{}`), "Accept", c.accept)
+				},
+			} {
+				status, text, got, err := call()
+				if err != nil || status != http.StatusOK || got.Get("Retry-After") != c.want || !strings.Contains(text, `"retry_after_ms":`) {
+					t.Errorf("%s: %d, Retry-After %q, %v: %s", era, status, got.Get("Retry-After"), err, text)
+				}
+			}
+			held.answer(`{"content":[]}`)
+			work.Wait()
+		})
+	}
+}
+
 // TestManyAddressesTakeLittleMemory limits a million addresses, and calls of tools by
 // 60 000 tenants, and measures what they keep: 64 MiB at most.
 func TestManyAddressesTakeLittleMemory(t *testing.T) {

@@ -1,4 +1,4 @@
 // Package limit bounds the memory for messages ([Memory]), the log lines about each
 // source ([Lines]), quotas such as requests in flight ([Quota]), and the rate and the
-// concurrency of the calls of each tool by each tenant ([Tools]).
+// concurrency of the calls of each tool by each tenant, and of each principal ([Tools]).
 package limit

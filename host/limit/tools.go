@@ -8,59 +8,61 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/golang-lru/v2/simplelru"
-	"golang.org/x/time/rate"
 )
 
 const (
 	maxBuckets = 50_000          // that are remembered
 	idleBucket = 5 * time.Minute // after which an unused one may be forgotten
 	sweepTime  = time.Minute     // between two searches for such buckets
-	// waitingPerPlace bounds the calls that wait for each place of a bucket, so that a slow
-	// tool of one tenant does not hold all requests of the gateway.
-	waitingPerPlace = 5
-	warnAt          = 0.8         // share of a limit from which its use is logged
-	warnAgain       = time.Minute // between two such lines of one bucket
+	warnAt     = 0.8             // share of a limit from which its use is logged
+	warnAgain  = time.Minute     // between two such lines of one bucket
 )
 
 // A ToolRule limits the calls of the tools that it matches, for each tenant and each
-// tool alone.
+// tool alone. See [Bounds] for the fields after Roles.
 type ToolRule struct {
 	Match      func(server, tool string) bool
-	Roles      []string      // the rule is for principals with one of these; nil: for all
-	Rate       float64       // calls per second; 0: no limit
-	Burst      int           // calls at once
-	Concurrent int           // calls at a time; 0: no limit
-	Wait       time.Duration // for a call to begin; 0: it is refused at once
+	Roles      []string // the rule is for principals with one of these; nil: for all
+	Rate       float64
+	Burst      int
+	Concurrent int
+	Wait       time.Duration
+	Shared     bool
+	Block      string
 }
 
-// Tools limits the calls of each tool by each tenant. The first rule that matches a call
-// counts; a call without a rule has no limit.
+func (r ToolRule) bounds() *Bounds {
+	return &Bounds{Rate: r.Rate, Burst: r.Burst, Concurrent: r.Concurrent, Wait: r.Wait, Shared: r.Shared, Block: r.Block}
+}
+
+// Tools limits the calls of each tool by each tenant, and the calls of each principal.
+// The first rule that matches a call counts; a call without a rule has no limit for its
+// tool.
 //
-// A bucket exists for each rule, tenant and tool that was used. The least recently used
-// ones are forgotten above 50 000, and all that were not used for five minutes, but never
-// one with a call in progress.
+// A bucket exists for each rule, tenant and tool that was used, and for each principal
+// that has a limit. The least recently used ones are forgotten above 50 000, and all that
+// were not used for five minutes, but never one with a call in progress.
+//
+// The waiting calls of a bucket take turns by principal. If no more may wait, the newest
+// one of the principal with the most waiting calls is refused.
 type Tools struct {
 	log hclog.Logger
 
-	mu      sync.Mutex
-	rules   []ToolRule                         // guarded by mu
-	buckets *simplelru.LRU[bucketKey, *bucket] // guarded by mu
-	swept   time.Time                          // guarded by mu
+	mu        sync.Mutex
+	rules     []ToolRule                         // guarded by mu
+	bounds    []*Bounds                          // guarded by mu; of the rules
+	principal *Bounds                            // guarded by mu; zero: no limit
+	buckets   *simplelru.LRU[bucketKey, *bucket] // guarded by mu
+	swept     time.Time                          // guarded by mu
 }
 
+// A bucketKey identifies a bucket: by rule, server and tool in ToolScope, by principal in
+// PrincipalScope.
 type bucketKey struct {
+	scope                Scope
 	rule                 int
 	tenant, server, tool string
-}
-
-// A bucket holds the state of one limit. The mu of its Tools guards it.
-type bucket struct {
-	rule    ToolRule
-	calls   *rate.Limiter
-	running int
-	waiting []chan struct{} // each is closed when its call may begin
-	used    time.Time
-	warned  time.Time
+	principal            string
 }
 
 // NewTools returns a limiter without rules.
@@ -69,72 +71,143 @@ func NewTools(log hclog.Logger) *Tools {
 	if err != nil {
 		panic(err) // the size is positive
 	}
-	return &Tools{log: log, buckets: buckets}
+	return &Tools{log: log, principal: &Bounds{}, buckets: buckets}
 }
 
 // SetRules replaces the rules. Calls in progress keep their places. Buckets begin anew,
-// unless their rule has the same position and the same limits.
+// unless their rule has the same position and the same limits; their waiting calls wait
+// under the new rules, for the rest of their time.
 func (t *Tools) SetRules(rules []ToolRule) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.rules = slices.Clone(rules)
-	for _, key := range t.buckets.Keys() {
-		b, _ := t.buckets.Peek(key)
-		if key.rule >= len(rules) || !b.rule.sameLimits(rules[key.rule]) {
-			t.buckets.Remove(key) // its calls release it all the same
-		}
+	t.rules, t.bounds = slices.Clone(rules), nil
+	for _, r := range rules {
+		t.bounds = append(t.bounds, r.bounds())
 	}
+	t.replace(ToolScope, t.bounds)
 }
 
-func (r ToolRule) sameLimits(s ToolRule) bool {
-	return r.Rate == s.Rate && r.Burst == s.Burst && r.Concurrent == s.Concurrent && r.Wait == s.Wait
+// SetPrincipal replaces the limits of the calls of each principal. Zero bounds are no
+// limit. Calls in progress and waiting calls are treated as by SetRules.
+func (t *Tools) SetPrincipal(bounds Bounds) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.principal = &bounds
+	t.replace(PrincipalScope, []*Bounds{t.principal})
+}
+
+// replace removes the buckets of a scope whose bounds change. The bounds are those of the
+// rules. The caller holds mu.
+func (t *Tools) replace(scope Scope, bounds []*Bounds) {
+	for _, key := range t.buckets.Keys() {
+		if key.scope != scope {
+			continue
+		}
+		b, _ := t.buckets.Peek(key)
+		if key.rule < len(bounds) && b.bounds.same(*bounds[key.rule]) {
+			b.bounds = bounds[key.rule]
+			continue
+		}
+		t.buckets.Remove(key) // its calls release it all the same
+		b.move()
+	}
 }
 
 // Acquire implements [Limiter].
 func (t *Tools) Acquire(ctx context.Context, c Call) (release func(), err error) {
-	t.mu.Lock()
-	b, key := t.bucket(c)
-	if b == nil {
-		t.mu.Unlock()
-		return nothing, nil
-	}
-	if err := b.take(); err != nil {
-		t.mu.Unlock()
+	leave, err := t.acquire(ctx, c, t.principalBucket)
+	if err != nil {
 		return nil, err
 	}
-	if len(b.waiting) >= waitingPerPlace*max(1, b.rule.Concurrent) {
-		t.mu.Unlock()
-		return nil, &BusyError{Max: b.rule.Concurrent}
+	end, err := t.acquire(ctx, c, t.toolBucket)
+	switch {
+	case err != nil && leave != nil:
+		leave()
+		return nil, err
+	case err != nil:
+		return nil, err
+	case leave != nil && end != nil:
+		return func() { end(); leave() }, nil
+	case leave != nil:
+		return leave, nil
+	case end != nil:
+		return end, nil
 	}
-	begins := b.begin()
-	t.warn(b, key)
-	t.mu.Unlock()
-	if begins != nil {
-		if err := t.wait(ctx, b, begins); err != nil {
-			return nil, err
-		}
-	}
-	return func() { t.release(b) }, nil
+	return nothing, nil
 }
 
-// bucket returns the bucket of a call, or nil if no rule matches. The caller holds mu.
-func (t *Tools) bucket(c Call) (*bucket, bucketKey) {
+// acquire takes a place in the bucket that find returns. release is nil if there is no
+// limit.
+func (t *Tools) acquire(ctx context.Context, c Call, find func(Call) (*bucket, bucketKey)) (release func(), err error) {
+	began := time.Now()
+	for {
+		t.mu.Lock()
+		b, key := find(c)
+		if b == nil {
+			t.mu.Unlock()
+			return nil, nil
+		}
+		now := time.Now()
+		b.used = now
+		left := b.bounds.Wait - now.Sub(began)
+		m, w, err := b.enter(c.Principal, left > 0, now)
+		t.warn(b, key, now)
+		t.mu.Unlock()
+		if w != nil && err == nil {
+			err = t.wait(ctx, b, w, left)
+		}
+		switch {
+		case err != nil:
+			return nil, err
+		case w != nil && w.moved:
+			continue
+		}
+		return t.releaser(b, m), nil
+	}
+}
+
+// releaser returns what ends a call of a member.
+func (t *Tools) releaser(b *bucket, m *member) func() {
+	begun := time.Now()
+	return func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		now := time.Now()
+		b.end(m, now.Sub(begun), now)
+	}
+}
+
+// principalBucket returns the bucket of the principal of a call, or nil if there is no
+// limit for it. The caller holds mu.
+func (t *Tools) principalBucket(c Call) (*bucket, bucketKey) {
+	if t.principal.Rate == 0 && t.principal.Concurrent == 0 {
+		return nil, bucketKey{}
+	}
+	key := bucketKey{scope: PrincipalScope, tenant: c.Tenant, principal: c.Principal}
+	return t.bucketOf(key, t.principal), key
+}
+
+// toolBucket returns the bucket of the tool of a call, or nil if no rule matches. The
+// caller holds mu.
+func (t *Tools) toolBucket(c Call) (*bucket, bucketKey) {
 	i := slices.IndexFunc(t.rules, func(r ToolRule) bool { return r.applies(c) })
 	if i < 0 {
 		return nil, bucketKey{}
 	}
-	key, now := bucketKey{i, c.Tenant, c.Server, c.Tool}, time.Now()
+	key := bucketKey{scope: ToolScope, rule: i, tenant: c.Tenant, server: c.Server, tool: c.Tool}
+	return t.bucketOf(key, t.bounds[i]), key
+}
+
+// bucketOf returns the bucket with a key, which it makes if there is none. The caller
+// holds mu.
+func (t *Tools) bucketOf(key bucketKey, bounds *Bounds) *bucket {
 	b, ok := t.buckets.Get(key)
 	if !ok {
-		b = &bucket{rule: t.rules[i]}
-		if b.rule.Rate > 0 {
-			b.calls = rate.NewLimiter(rate.Limit(b.rule.Rate), b.rule.Burst)
-		}
-		t.forget(now)
+		b = t.newBucket(bounds, key.scope)
+		t.forget(time.Now())
 		t.buckets.Add(key, b)
 	}
-	b.used = now
-	return b, key
+	return b
 }
 
 func (r ToolRule) applies(c Call) bool {
@@ -156,7 +229,7 @@ func (t *Tools) forget(now time.Time) {
 		switch {
 		case !ok:
 			return
-		case b.running > 0 || len(b.waiting) > 0:
+		case b.running > 0 || b.waiting > 0:
 			t.buckets.Get(key) // is the most recently used now
 		case t.buckets.Len() >= maxBuckets, sweep && now.Sub(b.used) > idleBucket && b.full(now):
 			t.buckets.Remove(key)
@@ -166,101 +239,50 @@ func (t *Tools) forget(now time.Time) {
 	}
 }
 
-// full reports whether a new bucket would allow no more calls than this one.
-func (b *bucket) full(now time.Time) bool {
-	return b.calls == nil || b.calls.TokensAt(now) >= float64(b.rule.Burst)
-}
-
-// take counts a call against the rate.
-func (b *bucket) take() error {
-	if b.calls == nil {
-		return nil
+// wait waits until a call begins.
+func (t *Tools) wait(ctx context.Context, b *bucket, w *waiter, left time.Duration) error {
+	limit := time.NewTimer(left)
+	defer limit.Stop()
+	select {
+	case <-w.ready:
+		if w.err != nil || w.moved || ctx.Err() == nil {
+			return w.err
+		}
+	case <-limit.C:
+	case <-ctx.Done():
 	}
-	r := b.calls.Reserve()
-	if d := r.Delay(); d > 0 {
-		r.Cancel()
-		return &RateError{Rate: b.rule.Rate, RetryAfter: max(d, time.Millisecond)}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := time.Now()
+	switch {
+	case w.queued:
+		w.leave(b)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		w.member.tried(now)
+		return b.refusal(w.member, b.bounds.Wait, now)
+	case w.err != nil || w.moved:
+		return w.err
+	case ctx.Err() != nil: // the call began at the moment when it was cancelled
+		b.end(w.member, b.took, now)
+		return ctx.Err()
 	}
 	return nil
 }
 
-// begin takes a place for a call. If there is none, it returns a channel that is closed
-// when the call has one.
-func (b *bucket) begin() chan struct{} {
-	if b.rule.Concurrent == 0 || b.running < b.rule.Concurrent {
-		b.running++
-		return nil
-	}
-	c := make(chan struct{})
-	b.waiting = append(b.waiting, c)
-	return c
-}
-
-// wait waits for the place of a call.
-func (t *Tools) wait(ctx context.Context, b *bucket, begins chan struct{}) error {
-	limit := time.NewTimer(b.rule.Wait)
-	defer limit.Stop()
-	var err error
-	select {
-	case <-begins:
-		return nil
-	case <-limit.C:
-		err = &BusyError{Max: b.rule.Concurrent, Waited: b.rule.Wait}
-	case <-ctx.Done():
-		err = ctx.Err()
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if i := slices.Index(b.waiting, begins); i >= 0 {
-		b.waiting = slices.Delete(b.waiting, i, i+1)
-		return err
-	}
-	if ctx.Err() == nil {
-		return nil // the place came at the same moment
-	}
-	b.end()
-	return err
-}
-
-func (t *Tools) release(b *bucket) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	b.end()
-}
-
-// end returns the place of a call, to the one that has waited longest if there is one.
-// The caller holds the mu of the Tools.
-func (b *bucket) end() {
-	b.used = time.Now()
-	if len(b.waiting) == 0 {
-		b.running--
-		return
-	}
-	close(b.waiting[0])
-	b.waiting = slices.Delete(b.waiting, 0, 1)
-}
-
 // warn logs once a minute that a limit is nearly used up. The caller holds mu.
-func (t *Tools) warn(b *bucket, key bucketKey) {
-	use := b.use()
-	if use < warnAt || time.Since(b.warned) < warnAgain {
+func (t *Tools) warn(b *bucket, key bucketKey, now time.Time) {
+	use := b.use(now)
+	if use < warnAt || now.Sub(b.warned) < warnAgain {
 		return
 	}
-	b.warned = time.Now()
-	t.log.Warn("a limit of calls is nearly used up", "tenant", key.tenant, "server", key.server, "tool", key.tool, "used", use,
-		"rate", b.rule.Rate, "concurrent", b.rule.Concurrent)
-}
-
-// use returns the larger share of the two limits that is in use, from 0 to 1.
-func (b *bucket) use() float64 {
-	use := 0.0
-	if b.calls != nil {
-		use = 1 - max(0, b.calls.Tokens())/float64(b.rule.Burst)
+	b.warned = now
+	about := []any{"tenant", key.tenant, "server", key.server, "tool", key.tool}
+	if key.scope == PrincipalScope {
+		about = []any{"principal", key.principal}
 	}
-	if b.rule.Concurrent > 0 {
-		use = max(use, float64(b.running)/float64(b.rule.Concurrent))
-	}
-	return use
+	t.log.Warn("a limit of calls is nearly used up", append(about, "used", use, "rate", b.bounds.Rate, "concurrent", b.bounds.Concurrent)...)
 }
 
 // A ToolUse describes the use of the limits of one tool by one tenant.
@@ -273,9 +295,10 @@ type ToolUse struct {
 // Busiest returns the uses with the largest shares, at most n.
 func (t *Tools) Busiest(n int) (all []ToolUse) {
 	t.mu.Lock()
+	now := time.Now()
 	for _, key := range t.buckets.Keys() {
-		if b, _ := t.buckets.Peek(key); b.running > 0 || b.use() > 0 {
-			all = append(all, ToolUse{key.tenant, key.server, key.tool, b.use(), b.running, len(b.waiting)})
+		if b, _ := t.buckets.Peek(key); key.scope == ToolScope && (b.running > 0 || b.use(now) > 0) {
+			all = append(all, ToolUse{key.tenant, key.server, key.tool, b.use(now), b.running, b.waiting})
 		}
 	}
 	t.mu.Unlock()

@@ -115,28 +115,104 @@ func TestToolRefusedAtOnce(t *testing.T) {
 	})
 }
 
-// TestPlacesAreNeverLost ends waits by place, timeout and cancellation at the same
-// moments.
+// TestPlacesAreNeverLost ends waits of several principals by place, token, timeout,
+// cancellation, a full queue and a reload at the same moments.
 func TestPlacesAreNeverLost(t *testing.T) {
-	l := newTestTools(ToolRule{Match: everyTool, Concurrent: 3, Wait: time.Millisecond})
-	var all sync.WaitGroup
-	for range 8 {
-		all.Go(func() {
-			for i := range 2000 {
-				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i%5)*500*time.Microsecond)
-				if release, err := l.Acquire(ctx, Call{}); err == nil {
-					runtime.Gosched()
-					release()
+	for name, rule := range map[string]ToolRule{
+		"places":            {Concurrent: 3, Wait: time.Millisecond},
+		"tokens":            {Rate: 10_000, Burst: 10, Wait: time.Millisecond},
+		"shared":            {Concurrent: 3, Rate: 10_000, Burst: 10, Wait: time.Millisecond, Shared: true},
+		"one place for all": {Concurrent: 1, Wait: time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rule.Match = everyTool
+			l := newTestTools(rule)
+			l.SetPrincipal(Bounds{Concurrent: 2, Wait: time.Millisecond})
+			first, _ := l.toolBucket(Call{})
+			var calls, reloads sync.WaitGroup
+			for n := range 12 {
+				calls.Go(func() {
+					for i := range 500 {
+						ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i%5)*500*time.Microsecond)
+						if release, err := l.Acquire(ctx, Call{Principal: fmt.Sprint(n % 4)}); err == nil {
+							runtime.Gosched()
+							release()
+						}
+						cancel()
+					}
+				})
+			}
+			stop := make(chan struct{})
+			reloads.Go(func() {
+				for i := 1; ; i++ {
+					select {
+					case <-stop:
+						return
+					case <-time.After(time.Millisecond):
+						changed := rule
+						changed.Wait += time.Duration(i%3) * time.Microsecond
+						l.SetRules([]ToolRule{changed})
+						l.SetPrincipal(Bounds{Concurrent: 2 + i%2, Wait: time.Millisecond})
+					}
 				}
-				cancel()
+			})
+			calls.Wait()
+			close(stop)
+			reloads.Wait()
+			all := []*bucket{first}
+			for _, key := range l.buckets.Keys() {
+				b, _ := l.buckets.Peek(key)
+				all = append(all, b)
+			}
+			for _, b := range all {
+				if b.running != 0 || b.waiting != 0 {
+					t.Errorf("%d places and %d waits are left", b.running, b.waiting)
+				}
 			}
 		})
 	}
-	all.Wait()
-	b, _ := l.buckets.Peek(bucketKey{})
-	if b.running != 0 || len(b.waiting) != 0 {
-		t.Errorf("%d places and %d waits are left", b.running, len(b.waiting))
-	}
+}
+
+// TestPrincipalLimits checks that a principal has its limits for all tools together, and
+// that they come before those of a tool.
+func TestPrincipalLimits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newTestTools(ToolRule{Match: everyTool, Concurrent: 10, Wait: time.Second})
+		l.SetPrincipal(Bounds{Rate: 10, Burst: 20, Concurrent: 2, Wait: time.Second, Block: "limits { per_principal }"})
+		tool := func(principal, name string) Call {
+			return Call{Tenant: "acme", Principal: principal, Server: "s", Tool: name}
+		}
+		first, second := mustAcquire(t, l, tool("a", "x")), mustAcquire(t, l, tool("a", "y"))
+		begun := time.Now()
+		_, err := l.Acquire(t.Context(), tool("a", "z"))
+		busy, _ := errors.AsType[*BusyError](err)
+		if busy == nil || busy.Scope != PrincipalScope || busy.Max != 2 || busy.Waited != time.Second || time.Since(begun) != time.Second || busy.Block != "limits { per_principal }" {
+			t.Errorf("the third call at a time: %+v", err)
+		}
+		mustAcquire(t, l, tool("b", "x"))()
+		if use := l.Busiest(10); len(use) != 2 { // the tools x and y
+			t.Errorf("%+v", use)
+		}
+		first()
+		second()
+		time.Sleep(time.Second)
+		for range 20 {
+			mustAcquire(t, l, tool("a", "x"))()
+		}
+		l.SetPrincipal(Bounds{Rate: 10, Burst: 20})
+		time.Sleep(2 * time.Second)
+		for range 20 {
+			mustAcquire(t, l, tool("a", "x"))()
+		}
+		_, err = l.Acquire(t.Context(), tool("a", "y"))
+		slow, _ := errors.AsType[*RateError](err)
+		if slow == nil || slow.Scope != PrincipalScope || slow.RetryAfter <= 0 || slow.RetryAfter > 100*time.Millisecond {
+			t.Errorf("call 21: %+v", err)
+		}
+		mustAcquire(t, l, tool("c", "y"))()
+		l.SetPrincipal(Bounds{})
+		mustAcquire(t, l, tool("a", "y"))()
+	})
 }
 
 // TestBucketsAreBounded uses more tenants than there are buckets, while calls of some are

@@ -22,6 +22,7 @@ type metrics struct {
 	rateLimits *prometheus.CounterVec // tenant
 	timeouts   *prometheus.CounterVec // tenant
 	rejections *prometheus.CounterVec // tenant
+	refusals   *prometheus.CounterVec // tenant, limit
 	progress   *prometheus.CounterVec // outcome
 	methods    *prometheus.CounterVec // method, outcome
 	questions  *prometheus.CounterVec // method, outcome
@@ -41,6 +42,7 @@ func newMetrics(r prometheus.Registerer, hide func(string) string) *metrics {
 		rateLimits: counter("mcp_rate_limit_hits_total", "Requests above a limit of calls or requests per second.", "tenant"),
 		timeouts:   counter("mcp_timeouts_total", "Requests that took too long.", "tenant"),
 		rejections: counter("mcp_concurrency_rejections_total", "Requests above a limit of calls, requests or bytes at a time.", "tenant"),
+		refusals:   counter("junctor_limit_refusals_total", "Calls of tools above a limit of calls: of the tool, of one client, or the share of one client in that of the tool.", "tenant", "limit"),
 		progress:   counter("mcp_progress_notifications_total", "Progress notifications for clients. A dropped one was followed by a newer one, or its client did not read.", "outcome"),
 		methods:    counter("junctor_requests_total", "Requests of clients that ended, by method.", "method", "outcome"),
 		questions:  counter("mcp_server_requests_total", "Requests of servers to clients, such as sampling.", "method", "outcome"),
@@ -62,6 +64,9 @@ func (m *metrics) ended(b *gateway.Beginning, e *gateway.Ending, seconds float64
 	tenant, tool = m.labels.of(b.Tenant, toolLabel(b, e))
 	m.count(tenant, tool, e.Outcome)
 	m.methods.WithLabelValues(b.Method, string(e.Outcome)).Inc()
+	if e.Limit != "" {
+		m.refusals.WithLabelValues(tenant, string(e.Limit)).Inc()
+	}
 	if !b.Lasting {
 		m.duration.WithLabelValues(tenant, tool).Observe(seconds)
 	}

@@ -17,6 +17,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/junctor-mcp/junctor/host/gateway"
+	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/outcome"
 )
 
@@ -28,6 +29,7 @@ func observedMuch() *Telemetry {
 	for _, out := range outcome.All {
 		o.Begin(call("t")).End(gateway.Ending{Outcome: out, Tool: "a__t"})
 	}
+	o.Begin(call("t")).End(gateway.Ending{Outcome: outcome.RateLimited, Tool: "a__t", Limit: limit.ToolScope})
 	o.Count(gateway.ServerQuestion, "", outcome.OK)
 	return o
 }

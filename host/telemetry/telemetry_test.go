@@ -19,6 +19,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/gateway"
+	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/outcome"
 )
 
@@ -115,6 +116,9 @@ func TestCounts(t *testing.T) {
 		}
 	}
 	o.Begin(gateway.Beginning{Method: "tools/list", Tenant: "blue"}).End(gateway.Ending{Outcome: outcome.OK})
+	for _, limited := range []limit.Scope{limit.ToolScope, limit.ToolScope, limit.PrincipalScope, ""} {
+		o.Begin(call("green")).End(gateway.Ending{Outcome: outcome.RateLimited, Tool: "a__t", Server: "a", Limit: limited})
+	}
 	open := o.Begin(call("blue"))
 	listen := o.Begin(gateway.Beginning{Method: "subscriptions/listen", Tenant: "blue", Lasting: true})
 	o.Refused("", outcome.Unauthenticated)
@@ -130,11 +134,13 @@ func TestCounts(t *testing.T) {
 	for n, out := range outcome.All {
 		want["outcome="+string(out)+" tenant=red tool=a__t"] = float64(n + 1)
 	}
+	want["outcome=rate_limited tenant=green tool=a__t"] = 4
 	same(t, got, "mcp_requests_total", want)
-	same(t, got, "mcp_request_duration_seconds", map[string]float64{"tenant=red tool=a__t": 45, "tenant=blue tool=": 1})
+	same(t, got, "junctor_limit_refusals_total", map[string]float64{"limit=tool tenant=green": 2, "limit=principal tenant=green": 1})
+	same(t, got, "mcp_request_duration_seconds", map[string]float64{"tenant=red tool=a__t": 45, "tenant=blue tool=": 1, "tenant=green tool=a__t": 4})
 	same(t, got, "mcp_in_flight", map[string]float64{"": 1})
 	same(t, got, "mcp_timeouts_total", map[string]float64{"tenant=red": 4})
-	same(t, got, "mcp_rate_limit_hits_total", map[string]float64{"tenant=red": 5})
+	same(t, got, "mcp_rate_limit_hits_total", map[string]float64{"tenant=red": 5, "tenant=green": 4})
 	same(t, got, "mcp_concurrency_rejections_total", map[string]float64{"tenant=red": 7})
 	same(t, got, "mcp_progress_notifications_total", map[string]float64{"outcome=ok": 1, "outcome=drop": 1})
 	same(t, got, "mcp_uri_violations_total", map[string]float64{"": 1})
@@ -143,7 +149,7 @@ func TestCounts(t *testing.T) {
 	listen.End(gateway.Ending{Outcome: outcome.OK})
 	got = scrape(t, o)
 	same(t, got, "mcp_in_flight", map[string]float64{"": 0})
-	same(t, got, "mcp_request_duration_seconds", map[string]float64{"tenant=red tool=a__t": 45, "tenant=blue tool=": 1, "tenant=blue tool=a__t": 1})
+	same(t, got, "mcp_request_duration_seconds", map[string]float64{"tenant=red tool=a__t": 45, "tenant=blue tool=": 1, "tenant=blue tool=a__t": 1, "tenant=green tool=a__t": 4})
 	var bounds []float64
 	for _, b := range got["mcp_request_duration_seconds"].Metric[0].Histogram.Bucket {
 		bounds = append(bounds, b.GetUpperBound())

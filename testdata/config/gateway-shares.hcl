@@ -14,6 +14,11 @@ gateway {
       request  = 1
     }
     per_principal {
+      rate        = -1
+      burst       = 0
+      concurrent  = 1.5
+      wait        = "2m"
+      timeout     = "1s"
       connections = 1000000
       memory      = "4MiB"
     }

@@ -13,8 +13,11 @@ gateway {
       memory      = "128MiB"
     }
     per_principal {
-      requests = 20
-      sessions = 0
+      requests   = 20
+      sessions   = 0
+      rate       = 20
+      concurrent = 0
+      wait       = "0s"
     }
   }
 }
