@@ -27,10 +27,11 @@ type Error struct {
 	Path   string   // where: the setting in the server's block, while At is unknown
 	Output []string // where: the last lines that the server or plugin printed
 
-	Hint       string        // what to do, in the imperative
-	RetryAfter time.Duration // how long to wait before a retry
-	Timeout    time.Duration // the timeout that ended the call
-	Err        error         // the cause, for errors.Is and errors.As
+	Hint       string         // what to do, in the imperative
+	RetryAfter time.Duration  // how long to wait before a retry
+	Timeout    time.Duration  // the timeout that ended the call
+	Data       map[string]any // further members of the data of its JSON-RPC error
+	Err        error          // the cause, for errors.Is and errors.As
 }
 
 // New returns a fault with a formatted message.

@@ -3,26 +3,26 @@ package gateway
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/limit"
-	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
 // limitError returns an error of the limiter as the client of a tool call gets it.
 func (r *request) limitError(err error) error {
 	if e, ok := errors.AsType[*limit.RateError](err); ok {
 		f := fault.New(fault.LimitRate, "rate limit reached: %s", e).WithHint("try again after retry_after_ms, or raise rate in %s", limitBlock(e.Block))
-		return r.limitFault(f, e.RetryAfter, map[string]any{"limit": e.Scope})
+		f.Server, f.RetryAfter = r.item.Server, roundUp(e.RetryAfter)
+		f.Data = map[string]any{"limit": e.Scope}
+		return f
 	}
 	if e, ok := errors.AsType[*limit.BusyError](err); ok {
 		f := fault.New(fault.LimitConcurrent, "concurrency limit reached: %s", e).WithHint("try again after retry_after_ms, or raise concurrent or wait in %s", limitBlock(e.Block))
-		return r.limitFault(f, e.RetryAfter, map[string]any{"limit": e.Scope, "max_in_flight": e.Max, "queue_wait_ms_exceeded": e.Waited.Milliseconds()})
+		f.Server, f.RetryAfter = r.item.Server, roundUp(e.RetryAfter)
+		f.Data = map[string]any{"limit": e.Scope, "max_in_flight": e.Max, "queue_wait_ms_exceeded": e.Waited.Milliseconds()}
+		return f
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fault.Because(fault.CallTimeout, err, "waiting for other calls of the tool took too long")
@@ -32,20 +32,6 @@ func (r *request) limitError(err error) error {
 
 // limitBlock returns the block of a limit for a hint.
 func limitBlock(block string) string { return cmp.Or(block, "limits") }
-
-// limitFault returns a fault of the limiter with members of its data.
-func (r *request) limitFault(f *fault.Error, retry time.Duration, data map[string]any) error {
-	f.Server, f.RetryAfter = r.item.Server, roundUp(retry)
-	told := faultError(f, r.modern)
-	for _, name := range slices.Sorted(maps.Keys(data)) {
-		text, err := json.Marshal(data[name])
-		if err != nil {
-			panic(err) // numbers and scopes can always be rendered
-		}
-		told.raw = mcp.SetPath(told.raw, []string{"data", name}, text)
-	}
-	return told
-}
 
 // limitScope returns whose limit of calls refused a request; empty: no limit did.
 func limitScope(err error) limit.Scope {

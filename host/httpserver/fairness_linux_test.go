@@ -92,9 +92,9 @@ func authorization(token string) []string {
 	return []string{"Authorization", "Bearer " + token}
 }
 
-// p99 calls at half the allowed rate for a while and returns the 99th
-// percentile of the latency. Every call must succeed.
-func p99(t *testing.T, s *httpProcess, d time.Duration, token string) time.Duration {
+// p99 calls at a rate for a while and returns the 99th percentile of the latency. Every
+// call must succeed.
+func p99(t *testing.T, s *httpProcess, perSecond int, d time.Duration, token string) time.Duration {
 	t.Helper()
 	v := newTestClient(t, "http://"+s.address+"/mcp", &http.Transport{MaxIdleConnsPerHost: 100, DialContext: func(ctx context.Context, _, at string) (net.Conn, error) {
 		return dialFrom(ctx, "127.0.0.3", at)
@@ -103,7 +103,7 @@ func p99(t *testing.T, s *httpProcess, d time.Duration, token string) time.Durat
 	defer cancel()
 	var mu sync.Mutex
 	var took []time.Duration
-	callAtRate(ctx, fairRate/2, 4, func() (func() bool, func()) {
+	callAtRate(ctx, perSecond, 4, func() (func() bool, func()) {
 		return func() bool {
 			m, header := modernCall(1, "a__echo", `{}`)
 			header = append(header, authorization(token)...)
@@ -153,6 +153,44 @@ func TestFloodCostsOthersNoMoreThanA429(t *testing.T) {
 	}
 }
 
+// TestFloodOfOneClientBesideAColleague floods a tool with ten times the rate that its
+// tenant has. Every call of another client of the tenant succeeds.
+func TestFloodOfOneClientBesideAColleague(t *testing.T) {
+	loud, calm := strings.Repeat("loud", 8), strings.Repeat("calm", 8)
+	tokens := ""
+	for _, token := range []string{loud, calm} {
+		tokens += fmt.Sprintf("    auth \"static_token\" {\n      token   = %q\n      subject = %q\n    }\n", token, token[:4])
+	}
+	for name, wait := range map[string]string{"that waits": "5s", "without waiting": "0s"} {
+		t.Run(name, func(t *testing.T) {
+			limits := fmt.Sprintf("gateway {\n  limits {\n    per_tool {\n      rate       = 200\n      concurrent = 10\n      wait       = %q\n    }\n  }\n  http {\n%s  }\n}\n", wait, tokens)
+			s := startHTTP(t, t.TempDir(), serverBlocks(t, "", "ok")+limits, "127.0.0.1:0")
+			first := s.newClient(t)
+			first.header = http.Header{"Authorization": {"Bearer " + calm}}
+			succeeds(t, first, "a__echo", 10)
+			lasts := time.Second
+			if soak() {
+				lasts = 5250 * time.Millisecond
+			}
+			alone := p99(t, s, 40, lasts, calm)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			begun := time.Now()
+			var refused, taken int64
+			var work sync.WaitGroup
+			work.Go(func() { refused, taken = floodFrom(ctx, t, 2000, s.address, loud) })
+			time.Sleep(lasts)
+			beside := p99(t, s, 40, lasts, calm)
+			cancel()
+			work.Wait()
+			fmt.Printf("%s: p99 alone %s, beside the flood of a colleague %s; %d calls refused, %d answered\n", name, alone, beside, refused, taken)
+			if most := int64(400 + 200*time.Since(begun).Seconds() + 20); taken > most {
+				t.Errorf("%d calls of the flood were answered, want at most %d", taken, most)
+			}
+		})
+	}
+}
+
 // A flood is a process with a client that sends too much and one that does not.
 type flood struct {
 	process    *httpProcess
@@ -175,7 +213,7 @@ func (f *flood) beside(t *testing.T, floods map[string]int) (_ time.Duration, re
 		})
 	}
 	time.Sleep(f.lasts / 4)
-	got := p99(t, f.process, f.lasts, f.calm)
+	got := p99(t, f.process, fairRate/2, f.lasts, f.calm)
 	cancel()
 	work.Wait()
 	return got, refused, taken, time.Since(begun)
@@ -206,10 +244,10 @@ func (f *flood) measure(t *testing.T, what string) {
 // handler that refuses all of it.
 func (f *flood) compare(t *testing.T, what, bare string) (ratio float64) {
 	s := f.process
-	alone := p99(t, s, f.lasts, f.calm)
+	alone := p99(t, s, fairRate/2, f.lasts, f.calm)
 	baseline, refusedThere, takenThere, _ := f.beside(t, map[string]int{bare: 9 * fairRate, s.address: fairRate})
 	got, refused, taken, lasted := f.beside(t, map[string]int{s.address: 10 * fairRate})
-	again := p99(t, s, f.lasts, f.calm)
+	again := p99(t, s, fairRate/2, f.lasts, f.calm)
 	fmt.Printf("%s: p99 alone %s, beside a bare 429 %s, beside the flood %s, afterwards %s\n", what, alone, baseline, got, again)
 	t.Logf("bare handler: %d refused and %d answered; junctor: %d and %d", refusedThere, takenThere, refused, taken)
 	// A busy machine sends fewer requests than requested. The limit still

@@ -33,8 +33,7 @@ const (
 	placesOfRate    = 10   // that count for the number of waiting calls if there is only a rate
 	reserved        = 5    // the part, a fifth, that loud principals leave to others
 	rounding        = 1e-6 // of tokens
-	firstEstimate   = time.Second
-	leastEstimate   = 100 * time.Millisecond
+	leastEstimate   = time.Second
 	mostEstimate    = time.Minute
 )
 
@@ -259,7 +258,7 @@ func (b *bucket) refusal(m *member, waited time.Duration, now time.Time) error {
 		}
 		return e
 	}
-	e := &BusyError{Scope: b.scope, Block: b.bounds.Block, Max: b.bounds.Concurrent, Waited: waited, RetryAfter: firstEstimate}
+	e := &BusyError{Scope: b.scope, Block: b.bounds.Block, Max: b.bounds.Concurrent, Waited: waited, RetryAfter: leastEstimate}
 	if b.bounds.Concurrent > b.running {
 		e.Scope = ShareScope
 	}

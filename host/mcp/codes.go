@@ -3,6 +3,7 @@ package mcp
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 
 	"github.com/junctor-mcp/junctor/host/fault"
 )
@@ -112,7 +113,9 @@ func FaultError(err error, modern bool) []byte {
 	if f.Hint != "" {
 		message += " (" + f.Hint + ")"
 	}
-	data := map[string]any{"reason": a.reason, "code": string(f.Code)}
+	data := map[string]any{}
+	maps.Copy(data, f.Data)
+	data["reason"], data["code"] = a.reason, string(f.Code)
 	if f.Hint != "" {
 		data["hint"] = f.Hint
 	}
