@@ -41,11 +41,32 @@ func sharesSite(t *testing.T, limits string) (s *gatewaySite, configure func(lim
 // server has all of them, and a function that waits for their ends.
 func (s *gatewaySite) hold(token string, calls int) (wait func()) {
 	s.t.Helper()
-	called := func() int {
-		files, _ := filepath.Glob(filepath.Join(filepath.Dir(s.path), "called-*"))
-		return len(files)
+	before := s.called()
+	wait = s.callHeld(token, calls)
+	s.awaitCalled(before + calls)
+	return wait
+}
+
+// called returns the number of calls that the server got.
+func (s *gatewaySite) called() int {
+	files, _ := filepath.Glob(filepath.Join(filepath.Dir(s.path), "called-*"))
+	return len(files)
+}
+
+// awaitCalled waits until the server has got so many calls.
+func (s *gatewaySite) awaitCalled(n int) {
+	s.t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); s.called() < n; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			s.t.Fatalf("%d of %d calls arrived", s.called(), n)
+		}
 	}
-	before, results := called(), make(chan error, calls)
+}
+
+// callHeld makes calls that do not end before there is a file "go". It returns a function
+// that waits for their ends.
+func (s *gatewaySite) callHeld(token string, calls int) (wait func()) {
+	results := make(chan error, calls)
 	for range calls {
 		c := s.client(token)
 		go func() {
@@ -55,11 +76,6 @@ func (s *gatewaySite) hold(token string, calls int) (wait func()) {
 			}
 			results <- err
 		}()
-	}
-	for deadline := time.Now().Add(30 * time.Second); called() < before+calls; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			s.t.Fatalf("%d of %d calls arrived", called()-before, calls)
-		}
 	}
 	return func() {
 		s.t.Helper()

@@ -251,7 +251,7 @@ func (b *bucket) refuseLoudest(now time.Time) {
 
 // refusal returns the error of a call that does not begin.
 func (b *bucket) refusal(m *member, waited time.Duration, now time.Time) error {
-	if b.tokens != nil && b.tokens.TokensAt(now) < b.needs(m, now)-rounding {
+	if b.tokens != nil && (b.bounds.Concurrent == 0 || b.tokens.TokensAt(now) < b.needs(m, now)-rounding) {
 		e := &RateError{Scope: b.scope, Block: b.bounds.Block, Rate: b.bounds.Rate, RetryAfter: max(b.tokenDelay(m, now), time.Millisecond)}
 		if b.tokens.TokensAt(now) >= 1 {
 			e.Scope = ShareScope
