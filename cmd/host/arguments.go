@@ -11,6 +11,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/schema"
 )
 
@@ -48,8 +49,24 @@ func (e *env) arguments(ctx context.Context, input []byte, words []string) ([]by
 	if input == nil {
 		input = []byte("{}")
 	}
-	return typed(input, words)
+	i := slices.Index(words, pipedStdin)
+	if i < 0 || !slices.ContainsFunc(schema.Properties(input), func(p schema.Property) bool { return p.Name == stdinProperty }) {
+		return typed(input, words)
+	}
+	args, err := typed(input, slices.Delete(slices.Clone(words), i, i+1))
+	if err != nil {
+		return nil, err
+	}
+	text, err := e.readText(ctx)
+	return mcp.SetMember(args, stdinProperty, mcp.AppendText(nil, text)), err
 }
+
+const (
+	// stdinProperty is the argument of a wrapped program with the text of its standard input.
+	stdinProperty = "stdin"
+	// pipedStdin is the word that passes standard input on to it.
+	pipedStdin = stdinProperty + "=@-"
+)
 
 // quotesHint is the hint for JSON that a shell has changed.
 const quotesHint = `write the object in single quotes, '{"NAME": "VALUE"}', or write NAME=VALUE`

@@ -40,7 +40,8 @@ A value that may be a secret is not written: keyring() stands in its place, and 
 REGISTRY-NAME is one that "junctor search" lists. Its version is pinned. Required inputs are asked for at a terminal, or stay
 references that you fill in; --input gives them. The block is shown, and added if you agree.
 
-The server is started or asked at once, and its tools are shown. If that fails, the block stays.`,
+The server is started or asked at once, and its tools are shown. If that fails, the block stays, unless its program does
+not exist; at a terminal you are asked.`,
 		Example: `  junctor add files -- npx -y @modelcontextprotocol/server-filesystem .
   junctor add github --env GITHUB_TOKEN -- npx -y @modelcontextprotocol/server-github
   junctor add linear https://mcp.linear.app/mcp

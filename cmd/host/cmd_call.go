@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -40,6 +41,7 @@ ARGUMENTS are one of
   '{"k": "v"}'  the whole object
   @FILE         a file that holds it
   -             standard input, as does @-
+  stdin=@-      standard input as it is, for a wrapped program that reads one
 
 Without arguments, standard input is read when it is a file or a pipe and the tool has arguments: within three seconds
 something has to come if the tool requires one, else within 0.3 seconds. A file of which a part was read already is left
@@ -133,7 +135,11 @@ func (e *env) printCall(t *catalog.Tool, reply *upstream.Reply, o callOptions) e
 		return err
 	}
 	if failed {
-		return &fault.Error{Code: fault.CallToolError, Server: t.Server, Message: "the tool " + t.Exposed + " reported an error"}
+		f := &fault.Error{Code: fault.CallToolError, Server: t.Server, Message: "the tool " + t.Exposed + " reported an error"}
+		if bytes.Contains(reply.Result, []byte("except with "+stdinProperty)) {
+			f.Hint = pipedStdin + " passes on what is piped into junctor"
+		}
+		return f
 	}
 	return nil
 }

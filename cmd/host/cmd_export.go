@@ -164,9 +164,7 @@ func (e *env) install(x exportOptions, c *clientconfig.Client, t clientconfig.Ta
 		return err
 	}
 	e.recordExport(x.scope, f.Path, c.Name, t)
-	if t.Local() && len(t.Command) > 2 {
-		readListsAlone(e, t.Command[2:]) // so that the client need not wait for servers that are installed first
-	}
+	readListsFor(e, t)
 	if backup == "" {
 		e.reportExport(c, t, f, "", true, "%s is new, with the entry %s", safe(f.Path), t.Name)
 	} else {

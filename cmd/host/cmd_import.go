@@ -216,7 +216,11 @@ func readContent(text []byte, path string, c *clientconfig.Client) (clientconfig
 // located adds the path of a file to what was read, or to the error.
 func located(file clientconfig.Content, path string, err error) (clientconfig.Content, error) {
 	if bad, ok := errors.AsType[*clientconfig.SyntaxError](err); ok {
-		hint := cmp.Or(bad.Hint, "give a file of one of "+strings.Join(clientconfig.Names(clientconfig.Clients), ", ")+", a catalog of Docker MCP, or an mcpServers object")
+		early := ""
+		if strings.Contains(bad.What, "unexpected EOF") {
+			early = "the file ends too early: a closing brace or bracket is missing"
+		}
+		hint := cmp.Or(bad.Hint, early, "give a file of one of "+strings.Join(clientconfig.Names(clientconfig.Clients), ", ")+", a catalog of Docker MCP, or an mcpServers object")
 		return file, &fault.Error{Code: fault.ImportFile, Message: bad.What, At: fmt.Sprintf("%s:%d:%d", path, bad.Line, bad.Column), Hint: hint}
 	}
 	if dir, failed := filepath.Abs(filepath.Dir(path)); failed == nil && path != standardInput {
@@ -421,7 +425,7 @@ func (e *env) remarkImport(got clientimport.Result) {
 		e.remark("%s: %s is a secret and was left out; store it: junctor secret set %s", s.Server, s.Where, s.Name)
 	}
 	if len(got.Servers) == 0 && got.Policy == nil {
-		e.remark("no server was imported")
+		e.remark("nothing was added")
 	}
 }
 

@@ -3,7 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -167,10 +169,24 @@ func (e *env) serversOfClients(names []string) (all []clientServers, err error) 
 			all = append(all, got)
 		case len(names) > 0:
 			return nil, err
+		case fault.Is(err, fault.ImportFile) && !errors.Is(err, errNoServers) && !errors.Is(err, fs.ErrNotExist):
+			f := fault.As(err)
+			e.warn(strings.TrimSpace("the file of "+c.Title+" is not read: "+f.Message+" "+placeIn(f.At)), "mend it, then run `junctor import "+c.Name+" --write`")
 		}
 	}
 	return all, nil
 }
+
+// placeIn returns a place for the end of a sentence, or "".
+func placeIn(at string) string {
+	if at == "" {
+		return ""
+	}
+	return "at " + at
+}
+
+// errNoServers marks the error of a client's file without servers.
+var errNoServers = errors.New("no servers")
 
 func clientsNamed(names []string) (all []*clientconfig.Client, err error) {
 	for _, name := range names {
@@ -196,10 +212,17 @@ func (e *env) serversOf(c *clientconfig.Client) (clientServers, error) {
 	}
 	file, err := clientFile(text, path, c, clientconfig.User, e.get)
 	if err == nil && len(file.Servers) > 0 && len(clientimport.Others(file.Servers)) == 0 {
-		return clientServers{}, fault.New(fault.ImportFile, "the only server in %s is Junctor itself", path).WithHint("omit --from %s", c.Name)
+		none := fault.New(fault.ImportFile, "the only server in %s is Junctor itself", path).WithHint("omit --from %s", c.Name)
+		none.Err = errNoServers
+		return clientServers{}, none
 	}
-	if err != nil || len(file.Servers) == 0 {
-		return clientServers{}, fault.New(fault.ImportFile, "%s has no servers", path).WithHint("run `junctor import %s` to see why", c.Name)
+	if err != nil {
+		return clientServers{}, err
+	}
+	if len(file.Servers) == 0 {
+		none := fault.New(fault.ImportFile, "%s has no servers", path).WithHint("run `junctor import %s` to see why", c.Name)
+		none.Err = errNoServers
+		return clientServers{}, none
 	}
 	return clientServers{c, file}, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/junctor-mcp/junctor/host"
+	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/filelock"
 	"github.com/junctor-mcp/junctor/sdk/process"
 )
@@ -45,6 +46,14 @@ func finishLists(e *env, app *host.App) {
 		layers = append(layers, "--config", layer)
 	}
 	readListsAlone(e, layers)
+}
+
+// readListsFor reads the lists for a client that has a new entry, so that it need not wait
+// for servers that are installed first.
+func readListsFor(e *env, t clientconfig.Target) {
+	if t.Local() && len(t.Command) > 2 {
+		readListsAlone(e, t.Command[2:])
+	}
 }
 
 // readListsAlone starts the process for the configuration that the flags name. It goes on when

@@ -83,6 +83,7 @@ func replaceable(file clientconfig.Content, got clientimport.Result, taken []str
 func storedSecrets(ctx context.Context, e *env) func(clientimport.Secret) bool {
 	var user *secret.User
 	var failed error
+	told := false
 	return func(s clientimport.Secret) bool {
 		if user == nil && failed == nil {
 			all, err := e.secrets(ctx)
@@ -94,6 +95,10 @@ func storedSecrets(ctx context.Context, e *env) func(clientimport.Secret) bool {
 			return false
 		}
 		value, err := user.Get(ctx, s.Name)
+		if err != nil && !fault.Is(err, fault.SecretUnknown) && !told {
+			told = true
+			e.warn("whether secrets are stored cannot be told: "+err.Error(), fault.As(err).Hint)
+		}
 		return err == nil && string(value) == s.Value
 	}
 }
@@ -137,6 +142,7 @@ func (e *env) replaceEntries(ctx context.Context, x importOptions, c *clientconf
 	if err != nil {
 		return exportFault(err)
 	}
+	readListsFor(e, t)
 	e.reportExport(c, t, f, backup, true, "%s has %s in the place of %s now; as it was: %s", safe(f.Path), t.Name, safe(strings.Join(r.names, ", ")), safe(backup))
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"time"
+	"unicode/utf8"
 
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
@@ -52,6 +53,25 @@ func (e *env) readStdin(ctx context.Context) ([]byte, error) {
 		fmt.Fprintln(e.stderr, "reading arguments from standard input")
 	}
 	return readObject(ctx, "standard input", func() (io.ReadCloser, error) { return io.NopCloser(e.stdin), nil })
+}
+
+// readText reads all of standard input as a text.
+func (e *env) readText(ctx context.Context) (string, error) {
+	if isTerminal(e.stdin) {
+		fmt.Fprintln(e.stderr, "reading the tool's standard input from standard input")
+	}
+	b, err := interruptible(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(e.stdin, maxArguments+1)) })
+	switch {
+	case ctx.Err() != nil:
+		return "", context.Cause(ctx)
+	case err != nil:
+		return "", fault.New(fault.Usage, "reading standard input: %s", err)
+	case len(b) > maxArguments:
+		return "", fault.New(fault.Usage, "standard input is longer than %d bytes", maxArguments).WithHint("give the tool a file")
+	case !utf8.Valid(b):
+		return "", fault.New(fault.Usage, "standard input is not text in UTF-8").WithHint("give the tool a file")
+	}
+	return string(b), nil
 }
 
 // errSilent is the error for a standard input without data.

@@ -31,6 +31,8 @@ type Call struct {
 	Terms     policy.Approval
 	Rule      string // the rule that asks, with its place
 	Client    string // the client's name, as it says
+	// Waits is called when the call begins to wait for a person; nil: it is not told.
+	Waits func(id string) `json:"-"`
 }
 
 // A Gate decides whether a call may proceed. Its methods may be called

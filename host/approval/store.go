@@ -93,7 +93,7 @@ func (s *Store) use(p *Pending, c *Call) (ok bool, err error) {
 // others end: a client that has given one up and sends it again wants it once.
 func (s *Store) Confirm(ctx context.Context, c *Call) error {
 	deadline := time.Now().Add(c.Terms.Wait)
-	turn := 0
+	turn, told := 0, ""
 	for {
 		p, changed, err := s.look(c, &turn)
 		if err != nil || p == nil {
@@ -102,6 +102,10 @@ func (s *Store) Confirm(ctx context.Context, c *Call) error {
 		wait := time.Until(deadline)
 		if wait <= 0 {
 			return required(p)
+		}
+		if c.Waits != nil && told != p.ID {
+			told = p.ID
+			c.Waits(p.ID)
 		}
 		timer := time.NewTimer(wait)
 		select {
@@ -157,6 +161,7 @@ func (s *Store) add(k Key, c *Call) (*Pending, error) {
 		return nil, fault.In(c.Item.Server, fault.New(fault.ApprovalDenied, "the arguments have more than %d KiB, which no person can judge", maxKept>>10))
 	}
 	kept := *c
+	kept.Waits = nil
 	kept.Arguments, kept.Others = slices.Clone(c.Arguments), slices.Clone(c.Others)
 	now := time.Now()
 	p := &Pending{ID: s.newID(), Call: &kept, Since: now, Expires: now.Add(c.Terms.Valid), State: Waiting}

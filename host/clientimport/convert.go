@@ -137,7 +137,7 @@ func (c *converter) convert(s clientconfig.Server) {
 		c.note("not imported: the configuration has a server %s, which is its name here", name)
 		return
 	case c.names[name]:
-		c.note("not imported: the configuration has a server of this name")
+		c.note("the configuration has a server of this name already")
 		return
 	case name != s.Name:
 		c.note("is called %s here", name)

@@ -44,11 +44,22 @@ func (p *pipeline) awaitApproval(ctx context.Context, r *request) (question []by
 		return nil, r.notAsked()
 	}
 	p.audit.note(r, audit.Approval, "", "", "asked of an operator")
+	c.Waits = r.reportApproval
 	err = p.opts.Approval.Confirm(ctx, c)
 	if fault.Is(err, fault.GatewayOverloaded) {
 		return nil, faultError(err, r.modern) // the client learns which limit it is
 	}
 	return nil, err
+}
+
+// reportApproval tells a client that wants progress that its call waits for a person.
+func (r *request) reportApproval(id string) {
+	if !r.takeProgress() {
+		return
+	}
+	text := mcp.AppendText(nil, fmt.Sprintf("waits for the approval of another person, under the id %s", id))
+	r.startReports++
+	r.progress.report(fmt.Appendf(nil, `{"progress":%g,"message":%s}`, float64(r.startReports)*startProgress, text))
 }
 
 // asksPerson reports whether the person who makes the request may approve it.

@@ -170,6 +170,11 @@ func TestApprovalWaits(t *testing.T) {
 		if got := strings.Join(alice.drain(), ""); !strings.Contains(got, "approval_required") {
 			t.Errorf("after %s: %s", time.Since(begun), got)
 		}
+		got := alice.asks(`{"jsonrpc":"2.0","id":"p","method":"tools/call","params":{"name":"a__x","arguments":{"n":9},"_meta":{"progressToken":"t"}}}`)
+		if id := a.store.All()[0].ID; !strings.Contains(got, `"progressToken":"t"`) || strings.Count(got, "waits for the approval") != 1 || !strings.Contains(got, id) && !strings.Contains(got, a.store.All()[1].ID) {
+			t.Errorf("a client that wants progress: %s", got)
+		}
+		alice.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"p"}}`)
 		alice.say(legacyCallOfX, 3, 3)
 		alice.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3}}`)
 		synctest.Wait()
