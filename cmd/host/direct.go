@@ -72,6 +72,9 @@ func (d *directOptions) located(f *fault.Error) {
 		if d.url != "" {
 			f.At = "--url"
 		}
+		if f.Code == fault.UpstreamAuth { // there is no block that could have an auth block
+			f.Hint = `the server does not accept the credentials; give them with --header "Authorization: Bearer TOKEN"`
+		}
 	}
 }
 
