@@ -17,6 +17,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/approval"
 	"github.com/junctor-mcp/junctor/host/audit"
+	"github.com/junctor-mcp/junctor/host/authn/jwks"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/control"
@@ -102,6 +103,8 @@ type App struct {
 	stdio       atomic.Bool                           // standard output is for messages
 	status      func(context.Context) *control.Status // see ReportStatus
 	notices     *notify.Notifier                      // nil for a command that exits after one answer
+	clientKeys  atomic.Pointer[jwks.Pool]             // of the clients over HTTP; nil while there are none
+	logins      loginWatch
 
 	reloading sync.Mutex                        // held by Reload and Stop, and while serving begins
 	closing   sync.WaitGroup                    // upstreams and secret stores of earlier generations

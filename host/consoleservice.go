@@ -67,8 +67,10 @@ type consoleService struct {
 // A consoleAt is where the console is served.
 type consoleAt struct {
 	server *console.Server
-	url    string // without a path
-	local  bool   // its browsers are on this machine
+	url    string          // without a path
+	local  bool            // its browsers are on this machine
+	secure *httpserver.TLS // nil: no TLS
+	keys   *jwks.Pool
 }
 
 // ServeConsole serves the console if the configuration has one, also after a reload, until
@@ -231,7 +233,7 @@ func (c *consoleChange) apply() {
 		c.replace()
 	}
 	s.at.config = c.next
-	at := &consoleAt{server: s.server, url: s.at.url(), local: clientsAreLocal(s.at.socket.Addr(), c.next.Hosts)}
+	at := &consoleAt{server: s.server, url: s.at.url(), local: clientsAreLocal(s.at.socket.Addr(), c.next.Hosts), secure: s.at.secure, keys: s.keys}
 	s.app.shown.Store(at)
 	if !moved {
 		return

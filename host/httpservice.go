@@ -47,6 +47,8 @@ func (a *App) ServeHTTP(ctx context.Context, settings ChooseHTTP, listening func
 	defer cancel()
 	s := &httpService{app: a, ctx: ctx, settings: settings, listening: listening, keys: jwks.NewPool(a.opts.Log)}
 	defer s.keys.Close()
+	a.clientKeys.Store(s.keys)
+	defer a.clientKeys.Store(nil)
 	stop, err := a.startTelemetry(ctx, false)
 	if err != nil {
 		return err
@@ -55,12 +57,13 @@ func (a *App) ServeHTTP(ctx context.Context, settings ChooseHTTP, listening func
 	if err := s.start(ctx); err != nil {
 		return err
 	}
-	end := a.runInBackground()
+	end, endLogins := a.runInBackground(), a.logins.run(a)
 	select {
 	case <-ctx.Done():
 	case err = <-s.server.Failed():
 	}
 	s.stop()
+	endLogins()
 	end()
 	return err
 }
@@ -205,6 +208,7 @@ func (s *httpService) prepare(ctx context.Context, g *generation, h config.HTTP)
 		return nil, err
 	}
 	c.settings, c.shares = httpSettings(h, g.Config.Gateway.Limits, auth), gatewayShares(h, g.Config)
+	c.settings.Keys, c.settings.OnlyKeys = usableKeys(h, s.keys)
 	if c.secure, err = s.certificates(h); err != nil {
 		return nil, err
 	}

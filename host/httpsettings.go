@@ -60,6 +60,17 @@ func keySources(h config.HTTP) (all []jwks.Source) {
 	return all
 }
 
+// usableKeys returns for each token issuer whether its keys can be used, and whether no
+// client can authenticate in another way.
+func usableKeys(h config.HTTP, keys *jwks.Pool) (all []func() bool, only bool) {
+	sources := keySources(h)
+	for _, source := range sources {
+		set := keys.Set(source)
+		all = append(all, func() bool { return set.Health().Usable })
+	}
+	return all, len(sources) > 0 && len(sources) == len(h.Auth)
+}
+
 // issuers returns the issuers of tokens for the gateway.
 func issuers(h config.HTTP) (all []string) {
 	for _, auth := range h.Auth {

@@ -45,6 +45,11 @@ func (a *App) Status(ctx context.Context) *control.Status {
 		Activity:   a.activity(),
 		Sandbox:    sandbox.Probe(),
 		Notices:    a.noticeStatus(),
+
+		Certificates: certificateStatuses(a),
+		Issuers:      issuerStatuses(a),
+		Logins:       a.logins.states(),
+		Refused:      refusedClients(a),
 	}
 }
 

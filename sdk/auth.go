@@ -56,7 +56,10 @@ type AuthStatus struct {
 	State   string // "ready", "needs_login" or "unknown"
 	Account string
 	Scopes  []string
-	Expires time.Time // zero if unknown
+	Expires time.Time // of the credential; zero if unknown
+	// Ends is when a person must log in again. It is zero if the authorizer renews the
+	// credential itself, or if it does not know.
+	Ends time.Time
 }
 
 // An AuthServer describes the server that an [Authorizer] serves.

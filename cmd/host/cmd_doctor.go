@@ -24,7 +24,7 @@ func (e *env) doctorVerb() *cobra.Command {
 		Use:   "doctor",
 		Short: "Find what keeps Junctor and its servers from working, and how to fix it",
 		Long: `Check the configuration, its trust, plugins, the programs that servers need, the network, proxies and clocks, the secret
-store, logins, ports, directories, limits of the system, the files of clients that junctor export wrote, and running
+store, certificates, keys of issuers, logins, ports, directories, limits of the system, the files of clients that junctor export wrote, and running
 processes. Each finding says how to fix it. No server is started, and nothing of a configuration that is not trusted is
 evaluated. Hosts of remote servers get one HEAD request without credentials. All checks run at the same time, within five
 seconds.

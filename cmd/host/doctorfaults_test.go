@@ -19,6 +19,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -29,7 +30,7 @@ import (
 
 // plantedFaults lists the faults, with what doctor has to say.
 func plantedFaults() []plantedFault {
-	return append(append(faultsOfFiles(), faultsOfServers()...), faultsOfProcesses()...)
+	return slices.Concat(faultsOfFiles(), faultsOfServers(), faultsOfProcesses(), faultsOfTheGateway())
 }
 
 // faultsOfFiles are faults of the configuration, of plugins, directories and clients.

@@ -114,6 +114,8 @@ func (p *patient) checks() []doctor.Check {
 			checks = append(checks, doctor.Directories([]doctor.Directory{{What: "audit log's", Path: filepath.Dir(a.File), Mixed: true}}))
 		}
 		checks = append(checks, doctor.Remotes(p.remotes())...)
+		checks = append(checks, doctor.Certificates(certificatesOf(c)))
+		checks = append(checks, doctor.Issuers(issuersOf(c))...)
 		checks = append(checks, doctor.Secrets(p.store(), p.secrets()))
 		checks = append(checks, doctor.Logins(p.logins())...)
 	}
@@ -296,9 +298,9 @@ func (p *patient) logins() (all []doctor.Login) {
 		if s.Auth == nil || host.Tenant(s, authn.Local()) != "" {
 			continue // each client has a login of its own
 		}
-		all = append(all, doctor.Login{Server: s.Name, At: s.Auth.At.String(), State: func(ctx context.Context) (string, time.Time, error) {
+		all = append(all, doctor.Login{Server: s.Name, At: s.Auth.At.String(), State: func(ctx context.Context) (doctor.LoginState, error) {
 			state, err := p.app.AuthState(ctx, s, "")
-			return state.State, state.Expires, err
+			return doctor.LoginState{State: state.State, Expires: state.Expires, Ends: state.Ends}, err
 		}})
 	}
 	return all

@@ -150,6 +150,36 @@ type Status struct {
 	// Sandbox is what this kernel can enforce for wrapped programs.
 	Sandbox sandbox.Support `json:"sandbox"`
 	Notices *Notices        `json:"notices,omitempty"` // absent without a notify block
+
+	Certificates []Certificate `json:"certificates,omitempty"` // of the listeners with TLS
+	Issuers      []Issuer      `json:"issuers,omitempty"`      // of tokens that clients present
+	Logins       []Login       `json:"logins,omitempty"`       // that all clients share; checked every half hour
+	// Refused counts requests of clients that were refused before they were read, by reason.
+	Refused map[string]uint64 `json:"refused,omitempty"`
+}
+
+// A Certificate is a file of certificates that a listener uses.
+type Certificate struct {
+	Listener string    `json:"listener"` // gateway or console
+	Kind     string    `json:"kind"`     // cert or client_ca
+	File     string    `json:"file"`
+	Ends     time.Time `json:"ends"`
+	Error    string    `json:"error,omitempty"` // why the file as it is now is not in use
+}
+
+// An Issuer is a source of the keys that verify tokens of clients.
+type Issuer struct {
+	Source string     `json:"source"` // URL or file
+	Usable bool       `json:"usable"` // tokens can be verified
+	Read   *time.Time `json:"read,omitempty"`
+	Error  string     `json:"error,omitempty"` // of the last attempt to read the keys
+}
+
+// A Login is the state of the login at a server.
+type Login struct {
+	Server string     `json:"server"`
+	State  string     `json:"state"`          // ready, needs_login or unknown
+	Ends   *time.Time `json:"ends,omitempty"` // when a person must log in again, if that is known
 }
 
 // An Activity has the numbers of a process that belong to no server or client alone.

@@ -59,16 +59,26 @@ func secretStore(ctx context.Context, err error) Finding {
 type Login struct {
 	Server string
 	At     string
-	State  func(ctx context.Context) (state string, expires time.Time, err error)
+	State  func(ctx context.Context) (LoginState, error)
 }
 
-// Logins returns a check for each server with an auth block: whether a login is missing or has
-// expired. No server is reached.
+// A LoginState is the state of a login: "ready", "needs_login" or "unknown".
+type LoginState struct {
+	State   string
+	Expires time.Time // of the credential; zero: not known
+	Ends    time.Time // when a person must log in again; zero: never, or not known
+}
+
+// loginSoon is the time before the end of a login that is reported.
+const loginSoon = 24 * time.Hour
+
+// Logins returns a check for each server with an auth block: whether a login is missing, has
+// expired or ends soon. No server is reached.
 func Logins(all []Login) []Check {
 	var checks []Check
 	for _, l := range all {
 		checks = append(checks, Check{"logins", func(ctx context.Context) []Finding {
-			state, expires, err := l.State(ctx)
+			now, err := l.State(ctx)
 			f := Finding{Severity: Error, Server: l.Server, At: l.At, Remedy: "run `junctor login " + quote(l.Server) + "`"}
 			switch {
 			case err != nil && ctx.Err() != nil:
@@ -77,10 +87,13 @@ func Logins(all []Login) []Check {
 				one := ofError("logins", err)
 				one.Server = l.Server
 				return []Finding{one}
-			case state == "needs_login":
+			case now.State == "needs_login":
 				f.Message = fmt.Sprintf("server %q needs a login", l.Server)
-			case state == "ready" && !expires.IsZero() && time.Until(expires) <= 0:
+			case now.State == "ready" && !now.Expires.IsZero() && time.Until(now.Expires) <= 0:
 				f.Message = fmt.Sprintf("the login of server %q has expired", l.Server)
+			case now.State == "ready" && !now.Ends.IsZero() && time.Until(now.Ends) <= loginSoon:
+				f.Severity = Warning
+				f.Message = fmt.Sprintf("the login of server %q ends at %s and is not renewed by itself", l.Server, now.Ends.Local().Format(time.DateTime))
 			default:
 				return nil
 			}

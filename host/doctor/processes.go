@@ -43,6 +43,7 @@ func ofProcess(s *control.Status, version string) (found []Finding) {
 	if n := s.Notices; n != nil && n.Error != "" {
 		add(Error, "correct the notify block, or start its receiver", "cannot send notices: %s", n.Error)
 	}
+	ofClients(s, add)
 	return found
 }
 

@@ -33,13 +33,18 @@ func (srv *Server) health(w http.ResponseWriter, r *http.Request, settings *acti
 	status := http.StatusOK
 	// Sessions continue in memory if the store cannot be written, so the
 	// gateway stays ready. The same holds for an audit log, unless its settings refuse
-	// requests that cannot be recorded.
+	// requests that cannot be recorded. Without usable keys no client can authenticate, if
+	// there is no other way to.
 	ready := checks["accepting"] && checks["sessions"]
 	if srv.audit != nil {
 		if a := srv.audit(); a != nil {
 			checks["audit"] = !a.Failing && !a.Refusing
 			ready = ready && !a.Refusing
 		}
+	}
+	if usable, total := usableKeys(settings.Keys); total > 0 {
+		checks["keys"] = usable == total
+		ready = ready && (usable > 0 || !settings.OnlyKeys)
 	}
 	if !ready {
 		status = http.StatusServiceUnavailable
@@ -49,4 +54,14 @@ func (srv *Server) health(w http.ResponseWriter, r *http.Request, settings *acti
 		panic(err) // booleans can always be rendered
 	}
 	writeBody(w, status, text)
+}
+
+// usableKeys returns of how many issuers tokens can be verified, and how many there are.
+func usableKeys(issuers []func() bool) (usable, total int) {
+	for _, verifies := range issuers {
+		if verifies() {
+			usable++
+		}
+	}
+	return usable, len(issuers)
 }

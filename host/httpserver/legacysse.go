@@ -57,7 +57,7 @@ func (srv *Server) legacySSEStream(w http.ResponseWriter, r *http.Request, p aut
 	defer stream.finish(sendqueue.Message{})
 	id, c, err := srv.openLegacySSE(p, clientAddress(r, settings), settings, stream)
 	if err != nil {
-		srv.gateway.Refused(p.Tenant, outcome.Overloaded)
+		srv.refuse(p.Tenant, outcome.Overloaded, err.reason)
 		writeRetryable(w, r, err.retryStatus(), sessionRetryAfter, err)
 		return
 	}

@@ -59,7 +59,7 @@ func (q requestQuota) errorFor(err error) *httpError {
 func (srv *Server) acquire(w http.ResponseWriter, r *http.Request, p authn.Principal, q requestQuota) bool {
 	err := q.acquire(p)
 	if err != nil {
-		srv.gateway.Refused(p.Tenant, outcome.Overloaded)
+		srv.refuse(p.Tenant, outcome.Overloaded, err.reason)
 		writeRetryable(w, r, err.retryStatus(), time.Second, err)
 	}
 	return err == nil

@@ -38,6 +38,7 @@ func (srv *Server) identify(w http.ResponseWriter, r *http.Request, settings *ac
 	srv.gateway.Audit().Note(&audit.Event{
 		Kind: audit.AuthFailure, Time: begun, RequestID: requestID(w), Transport: "http", Address: clientAddress(r, settings), Outcome: audit.Denied, Message: err.Error(),
 	})
+	srv.refused.add(authn.Reason(err))
 	if _, ok := errors.AsType[*authn.UnavailableError](err); ok {
 		writeRetryable(w, r, http.StatusServiceUnavailable, authRetryAfter, errAuthUnavailable)
 		return p, false

@@ -43,7 +43,8 @@ type Server struct {
 	failed    chan error    // holds the error of a listener that cannot accept clients any longer
 	work      sync.WaitGroup
 
-	requestLog   *limit.Lines  // log of refused requests
+	requestLog   *limit.Lines // log of refused requests
+	refused      refusals
 	memory       *limit.Memory // memory for messages; nil: no limit
 	reading      atomic.Int64  // requests whose bodies are being read
 	inFlight     *limit.Quota  // see active
@@ -143,6 +144,7 @@ func (srv *Server) admit(w http.ResponseWriter, r *http.Request, settings *activ
 	if why := checkOrigin(r, settings); why != nil {
 		srv.requestLog.Log(hclog.Warn, "http", "refused a request", "why", why.reason, "host", printable(r.Host), "origin", printable(r.Header.Get("Origin")), "from", r.RemoteAddr, "request", requestID(w),
 			"hint", admitHint(r, why))
+		srv.refused.add(why.reason)
 		writeError(w, r, http.StatusForbidden, why)
 		return authn.Principal{}, false
 	}
@@ -152,7 +154,7 @@ func (srv *Server) admit(w http.ResponseWriter, r *http.Request, settings *activ
 		return authn.Principal{}, false
 	}
 	if wait, ok := srv.allowAddress(r, settings); !ok {
-		srv.gateway.Refused("", outcome.RateLimited)
+		srv.refuse("", outcome.RateLimited, "address_rate")
 		writeRetryable(w, r, http.StatusTooManyRequests, wait, errRate)
 		return authn.Principal{}, false
 	}

@@ -14,8 +14,11 @@ import (
 // immutable.
 type Settings struct {
 	// Auth authenticates clients. Nil accepts every client as authn.Anonymous.
-	Auth   authn.Authenticator
-	Shares Shares
+	Auth authn.Authenticator
+	Keys []func() bool // of each issuer of tokens: whether its keys can be used
+	// OnlyKeys is set if no client can authenticate without one of Keys.
+	OnlyKeys bool
+	Shares   Shares
 
 	URL     string   // of the endpoint as clients see it; empty: as each request says
 	Issuers []string // of tokens; the metadata of the endpoint names them

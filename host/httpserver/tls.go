@@ -41,6 +41,7 @@ type TLS struct {
 	loaded  *loadedTLS // guarded by mu; from the last files that were valid
 	stamp   string     // guarded by mu; stamp of the files of loaded
 	checked time.Time  // guarded by mu
+	failure error      // guarded by mu; why the files of stamp are not in use
 }
 
 // loadedTLS is the content of the files. It is immutable.
@@ -105,7 +106,7 @@ func (t *TLS) current() *loadedTLS {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.loaded, t.stamp = renewed, stamp
+	t.loaded, t.stamp, t.failure = renewed, stamp, err
 	return renewed
 }
 

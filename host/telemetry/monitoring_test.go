@@ -231,4 +231,5 @@ func TestPromtool(t *testing.T) {
 	run("", "check", "config", "prometheus.yml")
 	run("", "check", "rules", "alerts.yml")
 	run(page(t, observedMuch()), "check", "metrics")
+	run("", "test", "rules", filepath.Join("..", "..", "host", "telemetry", "testdata", "alerts_test.yml"))
 }

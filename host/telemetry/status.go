@@ -48,6 +48,18 @@ var statusMetrics = []statusMetric{
 	{"junctor_audit_dropped_total", "Events that were not recorded since the process started.", nil},
 	{"junctor_audit_failing", "1 if the last attempt to write the audit log failed.", nil},
 
+	{"junctor_certificate_expiry_timestamp_seconds", "When a certificate of a listener ends: its own (cert), or the last authority of clients (client_ca).", []string{"listener", "kind"}},
+	{"junctor_certificate_last_reload_successful", "0 if the files of a certificate have changed and cannot be used: the certificate before stays in use.", []string{"listener", "kind"}},
+	{"junctor_issuer_keys_usable", "1 if tokens of an issuer can be verified. Clients with its tokens get 503 otherwise.", []string{"issuer"}},
+	{"junctor_issuer_keys_last_read_successful", "0 if the last attempt to read the keys of an issuer failed.", []string{"issuer"}},
+	{"junctor_issuer_keys_read_timestamp_seconds", "When the keys of an issuer were read that are in use.", []string{"issuer"}},
+	{"junctor_refused_clients_total", "Requests of clients that were refused before they were read, by reason.", []string{"reason"}},
+	{"junctor_approvals_waiting", "Calls that wait for an approval.", nil},
+	{"junctor_notices_total", "Notices of the notify block that were sent or lost.", []string{"result"}},
+	{"junctor_notices_queued", "Notices that are not sent yet.", nil},
+	{"junctor_login_ready", "1 if the login at a server works, 0 if a person must log in. It is checked every half hour.", []string{"server"}},
+	{"junctor_login_end_timestamp_seconds", "When a person must log in at a server again, if the login is not renewed by itself.", []string{"server"}},
+
 	{"junctor_config_generation", "Number of the configuration in effect; 1 for the first one.", nil},
 	{"junctor_config_loaded_timestamp_seconds", "When the configuration in effect was read.", nil},
 	{"junctor_config_reloads_total", "Reloads since the process started.", []string{"result"}},
@@ -110,6 +122,8 @@ func (c *statusCollector) Collect(to chan<- prometheus.Metric) {
 		s.plugin(&p)
 	}
 	s.limits(st.Limits)
+	s.clients(st)
+	s.logins(st.Logins)
 }
 
 // A statusSample is one collection.

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // fullStatus has every part that metrics are made of.
 func fullStatus(context.Context) *control.Status {
-	tools := 3
+	tools, read := 3, time.Unix(1500, 0)
 	return &control.Status{
 		Sessions: control.Sessions{Count: 2}, Activity: control.Activity{Streams: 4, Suspended: 5, Reloads: 6, FailedReloads: 7, SchemaHits: 8, SchemaMisses: 9},
 		Audit:      &control.Audit{Backlog: 10, Dropped: 11, Failing: true},
@@ -38,6 +38,13 @@ func fullStatus(context.Context) *control.Status {
 		Plugins: []control.Plugin{
 			{Plugin: "stdio", State: "stopped", Restarts: 2, Memory: 100}, {Plugin: "stdio", State: "ready", Memory: 11}, {Plugin: "stdio", Servers: "a", State: "backoff"},
 		},
+		Certificates: []control.Certificate{
+			{Listener: "gateway", Kind: "cert", Ends: time.Unix(3000, 0)}, {Listener: "gateway", Kind: "cert", Ends: time.Unix(2000, 0), Error: "no PEM"},
+			{Listener: "console", Kind: "client_ca", Ends: time.Unix(4000, 0)},
+		},
+		Issuers: []control.Issuer{{Source: "https://idp.example.com", Usable: true, Read: &read, Error: "refused"}, {Source: "https://other.example.com"}},
+		Logins:  []control.Login{{Server: "a", State: "ready", Ends: &read}, {Server: "b", State: "needs_login"}, {Server: "c", State: "unknown"}},
+		Refused: map[string]uint64{"expired": 3, "origin": 1}, Waiting: 12, Notices: &control.Notices{Queued: 1, Sent: 2, Lost: 3},
 		Limits: []control.ToolUse{{Tenant: "t", Server: "a", Tool: "x", Used: .5, Running: 1}, {Tenant: "t", Server: "a", Tool: "x", Used: .25, Running: 2, Waiting: 1}},
 	}
 }
@@ -170,6 +177,14 @@ func TestStatusMetrics(t *testing.T) {
 		"junctor_server_requests_total": {"server=a": 10, "server=b": 0}, "junctor_server_errors_total": {"server=a": 1, "server=b": 0}, "junctor_server_tools": {"server=a": 3},
 		"junctor_plugin_restarts_total": {"plugin=stdio servers=": 2, "plugin=stdio servers=a": 0}, "junctor_plugin_memory_bytes": {"plugin=stdio servers=": 111, "plugin=stdio servers=a": 0},
 		"junctor_limit_used_ratio": {"server=a tenant=t tool=x": .5}, "junctor_limit_running": {"server=a tenant=t tool=x": 3}, "junctor_limit_waiting": {"server=a tenant=t tool=x": 1},
+		"junctor_certificate_expiry_timestamp_seconds": {"kind=cert listener=gateway": 2000, "kind=client_ca listener=console": 4000},
+		"junctor_certificate_last_reload_successful":   {"kind=cert listener=gateway": 0, "kind=client_ca listener=console": 1},
+		"junctor_issuer_keys_usable":                   {"issuer=https://idp.example.com": 1, "issuer=https://other.example.com": 0},
+		"junctor_issuer_keys_last_read_successful":     {"issuer=https://idp.example.com": 0, "issuer=https://other.example.com": 1},
+		"junctor_issuer_keys_read_timestamp_seconds":   {"issuer=https://idp.example.com": 1500},
+		"junctor_refused_clients_total":                {"reason=expired": 3, "reason=origin": 1},
+		"junctor_approvals_waiting":                    {"": 12}, "junctor_notices_total": {"result=sent": 2, "result=lost": 3}, "junctor_notices_queued": {"": 1},
+		"junctor_login_ready": {"server=a": 1, "server=b": 0}, "junctor_login_end_timestamp_seconds": {"server=a": 1500},
 	} {
 		same(t, got, name, want)
 	}

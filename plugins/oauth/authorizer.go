@@ -175,6 +175,9 @@ func (a *authorizer) Status(ctx context.Context) (sdk.AuthStatus, error) {
 		return sdk.AuthStatus{State: "unknown"}, nil
 	}
 	s := sdk.AuthStatus{State: "ready", Account: l.Account, Scopes: slices.Clone(l.Scopes), Expires: l.Expires}
+	if a.person() && l.Refresh == "" {
+		s.Ends = l.Expires
+	}
 	if a.person() && (l.Unrenewed || l.Refresh == "" && (!l.fresh() || l.Access == a.refused)) {
 		s.State = "needs_login"
 	}

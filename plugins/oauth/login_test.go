@@ -54,7 +54,7 @@ func TestLogin(t *testing.T) {
 		t.Errorf("another process asked more than its question: %v", asked)
 	}
 	st, err := next.Status(t.Context())
-	if err != nil || st.State != "ready" || strings.Join(st.Scopes, " ") != "read" || st.Expires.IsZero() {
+	if err != nil || st.State != "ready" || strings.Join(st.Scopes, " ") != "read" || st.Expires.IsZero() || !st.Ends.IsZero() {
 		t.Errorf("status is %v, %v", st, err)
 	}
 	if text, _ := json.Marshal(st); strings.Contains(string(text), "at-") || strings.Contains(string(text), "rt-") {

@@ -56,7 +56,7 @@ func (a *account) Login(ctx context.Context, scopes []string) (string, error) {
 func (a *account) Logout(context.Context) error { return sdk.Errorf(sdk.Denied, "never") }
 
 func (a *account) Status(context.Context) (sdk.AuthStatus, error) {
-	return sdk.AuthStatus{State: "ready", Account: "alice", Scopes: []string{"s"}, Expires: time.Unix(5, 6)}, nil
+	return sdk.AuthStatus{State: "ready", Account: "alice", Scopes: []string{"s"}, Expires: time.Unix(5, 6), Ends: time.Unix(7, 8)}, nil
 }
 
 func authPair(t *testing.T, s starter, g grants) *pair {
@@ -91,7 +91,7 @@ func TestAuth(t *testing.T) {
 		t.Errorf("logout: %v", err)
 	}
 	st, err := a.Status(t.Context())
-	if err != nil || !reflect.DeepEqual(st, sdk.AuthStatus{State: "ready", Account: "alice", Scopes: []string{"s"}, Expires: time.Unix(5, 6)}) {
+	if err != nil || !reflect.DeepEqual(st, sdk.AuthStatus{State: "ready", Account: "alice", Scopes: []string{"s"}, Expires: time.Unix(5, 6), Ends: time.Unix(7, 8)}) {
 		t.Errorf("status: %+v, %v", st, err)
 	}
 	if _, err := a.Authorize(t.Context(), sdk.AuthRequest{URL: "panic"}); sdk.CodeOf(err) != sdk.Panicked {

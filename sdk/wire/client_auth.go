@@ -71,7 +71,7 @@ func (a *RemoteAuthorizer) Status(ctx context.Context) (sdk.AuthStatus, error) {
 	if err != nil {
 		return sdk.AuthStatus{}, err
 	}
-	return sdk.AuthStatus{State: r.State, Account: r.Account, Scopes: r.Scopes, Expires: fromUnixNano(r.Expires)}, r.Status.Err()
+	return sdk.AuthStatus{State: r.State, Account: r.Account, Scopes: r.Scopes, Expires: fromUnixNano(r.Expires), Ends: fromUnixNano(r.Ends)}, r.Status.Err()
 }
 
 // Stop ends the authorizer in the plugin.

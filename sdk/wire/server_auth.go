@@ -143,7 +143,7 @@ func (c *Control) AuthStatus(a AuthArgs, r *AuthStatusReply) error {
 			return nil
 		}
 		s, err := st.Status(ctx)
-		r.State, r.Account, r.Scopes, r.Expires = s.State, s.Account, s.Scopes, unixNano(s.Expires)
+		r.State, r.Account, r.Scopes, r.Expires, r.Ends = s.State, s.Account, s.Scopes, unixNano(s.Expires), unixNano(s.Ends)
 		return err
 	})
 	return nil

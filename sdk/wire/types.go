@@ -215,6 +215,7 @@ type AuthStatusReply struct {
 	Account string
 	Scopes  []string
 	Expires int64 // unix nanoseconds; 0: unknown
+	Ends    int64 // unix nanoseconds; 0: unknown, or never
 }
 
 // SecretArgs name a secret and hold its value for SecretSet.

@@ -1,0 +1,38 @@
+package httpserver
+
+import (
+	"maps"
+	"sync"
+
+	"github.com/junctor-mcp/junctor/host/outcome"
+)
+
+// refusals counts the requests of clients that were refused before they were parsed, by
+// reason. The reasons are words of this program, so there are few.
+type refusals struct {
+	mu sync.Mutex
+	by map[string]uint64 // guarded by mu
+}
+
+func (c *refusals) add(reason string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.by == nil {
+		c.by = map[string]uint64{}
+	}
+	c.by[reason]++
+}
+
+// Refused returns how many requests were refused since the start, by reason: because of the
+// credential, the Origin or Host header, or a limit of an address or a client.
+func (srv *Server) Refused() map[string]uint64 {
+	srv.refused.mu.Lock()
+	defer srv.refused.mu.Unlock()
+	return maps.Clone(srv.refused.by)
+}
+
+// refuse counts a request that a limit refused.
+func (srv *Server) refuse(tenant string, o outcome.Outcome, reason string) {
+	srv.refused.add(reason)
+	srv.gateway.Refused(tenant, o)
+}
