@@ -127,7 +127,7 @@ type Described struct {
 func NewSupervisor(o Options) *plugin.Supervisor {
 	return plugin.New(plugin.Options{
 		Version: o.Version, Log: o.Log, RunDir: o.Dirs.Run, Cache: o.Dirs.Cache, LogDir: o.Dirs.Logs(), Private: o.private(),
-		Lookup: o.Lookup, Orphans: o.Orphans, OneShot: o.OneShot,
+		Lookup: o.Lookup, Memory: limit.PluginMemory(), Orphans: o.Orphans, OneShot: o.OneShot,
 		Warn: o.Warn,
 	})
 }
@@ -290,14 +290,15 @@ const budgetDivisor = 2
 
 // messageMemory returns the limit of the memory for messages, in bytes.
 func messageMemory(c *config.Config) int64 {
-	return limit.ProcessMemory(int64(c.Gateway.MaxMemory)) / budgetDivisor
+	return limit.ProcessMemory(int64(c.Gateway.MaxMemory), c.Gateway.MemorySet) / budgetDivisor
 }
 
-// LimitMemory sets the memory limit of the Go runtime to max_memory, or to the limit
-// of the control group if that is lower. A process that serves calls it when it
+// LimitMemory sets the memory limit of the Go runtime to max_memory, or to the part of
+// the control group that is for the host if that is lower. A process that serves calls it when it
 // starts, and Reload when max_memory has changed.
 func (a *App) LimitMemory() {
-	most := limit.ProcessMemory(int64(a.Config().Gateway.MaxMemory))
+	g := a.Config().Gateway
+	most := limit.ProcessMemory(int64(g.MaxMemory), g.MemorySet)
 	runtime := limit.SetGoMemory(most)
 	a.opts.Log.Debug("memory is limited", "process_mib", most>>20, "messages_mib", most/budgetDivisor>>20, "go_mib", runtime>>20)
 }

@@ -116,7 +116,7 @@ func (a *App) replace(ctx context.Context, next *generation, diags config.Diagno
 		return nil, diags, err
 	}
 	a.apply(next)
-	if next.Config.Gateway.MaxMemory != before.Config.Gateway.MaxMemory {
+	if now, then := next.Config.Gateway, before.Config.Gateway; now.MaxMemory != then.MaxMemory || now.MemorySet != then.MemorySet {
 		a.messages.Resize(messageMemory(next.Config))
 		a.LimitMemory()
 	}

@@ -13,7 +13,8 @@ import (
 
 // A Gateway is the gateway block, or the defaults without a block.
 type Gateway struct {
-	MaxMemory int // soft limit on the memory of the process, in bytes
+	MaxMemory int  // soft limit on the memory of the process, in bytes
+	MemorySet bool `json:",omitempty"` // MaxMemory is configured
 	HTTP      HTTP
 	Limits    Limits `json:",omitzero"`
 	Layer     int    `json:",omitempty"` // as Server.Layer
@@ -182,6 +183,7 @@ func (l *loader) gateway(blocks []*hclsyntax.Block) Gateway {
 	}
 	g := Gateway{}
 	g.MaxMemory, g.memoryAt = s.memory()
+	g.MemorySet = g.memoryAt.Filename != ""
 	g.Limits = s.blockOrEmpty("limits").limits()
 	for _, t := range g.Limits.Tools {
 		l.rolesUsed = append(l.rolesUsed, t.Roles...)

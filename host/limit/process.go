@@ -18,16 +18,45 @@ const (
 	programMemory = 34 << 20
 )
 
-// ProcessMemory returns how many bytes the process may use: most, or less if
-// its control group or GOMEMLIMIT allows less.
-func ProcessMemory(most int64) int64 {
-	if group := groupMemory(os.DirFS("/")); group > 0 {
-		most = min(most, group)
-	}
+// Plugins and servers are in the control group of the process, and need a part of its memory.
+const (
+	defaultShare = 2 // divisor of the group's memory for a process without a configured limit
+	leastRest    = 4 // divisor of the group's memory that a configured limit leaves
+	pluginShare  = 4 // divisor of the group's memory for each plugin process
+	leastPlugin  = 32 << 20
+)
+
+// ProcessMemory returns how many bytes the process may use: most, or less if its control
+// group or GOMEMLIMIT allows less. It leaves half of the group to plugins and servers, or a
+// quarter if most is configured.
+func ProcessMemory(most int64, configured bool) int64 {
+	most = partOf(groupMemory(os.DirFS("/")), most, configured)
 	if os.Getenv("GOMEMLIMIT") != "" {
 		most = min(most, debug.SetMemoryLimit(-1)) // a negative limit only reads it
 	}
 	return most
+}
+
+// partOf returns the part of a control group for the process; 0 is no limit of the group.
+func partOf(group, most int64, configured bool) int64 {
+	switch {
+	case group == 0:
+		return most
+	case configured:
+		return min(most, group-group/leastRest)
+	}
+	return min(most, group/defaultShare)
+}
+
+// PluginMemory returns the soft limit of a plugin process in bytes, or 0 if the control group
+// has no limit.
+func PluginMemory() int64 { return pluginPart(groupMemory(os.DirFS("/"))) }
+
+func pluginPart(group int64) int64 {
+	if group == 0 {
+		return 0
+	}
+	return max(group/pluginShare, leastPlugin)
 }
 
 // SetGoMemory sets the soft limit of the Go runtime so that the process stays

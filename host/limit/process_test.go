@@ -31,3 +31,28 @@ func TestGroupMemory(t *testing.T) {
 		}
 	}
 }
+
+// TestPartsOfAGroup leaves memory of a control group to plugins and servers.
+func TestPartsOfAGroup(t *testing.T) {
+	const mib = 1 << 20
+	for name, c := range map[string]struct {
+		group, most        int64
+		configured         bool
+		process, ofAPlugin int64
+	}{
+		"no group":                 {0, 512 * mib, false, 512 * mib, 0},
+		"a small container":        {200 * mib, 512 * mib, false, 100 * mib, 50 * mib},
+		"a configured limit":       {200 * mib, 128 * mib, true, 128 * mib, 50 * mib},
+		"a limit above the group":  {200 * mib, 512 * mib, true, 150 * mib, 50 * mib},
+		"a tiny container":         {64 * mib, 512 * mib, false, 32 * mib, 32 * mib},
+		"more than the default":    {4096 * mib, 512 * mib, false, 512 * mib, 1024 * mib},
+		"a large configured limit": {4096 * mib, 2048 * mib, true, 2048 * mib, 1024 * mib},
+	} {
+		if got := partOf(c.group, c.most, c.configured); got != c.process {
+			t.Errorf("%s: the process may use %d MiB, want %d", name, got/mib, c.process/mib)
+		}
+		if got := pluginPart(c.group); got != c.ofAPlugin {
+			t.Errorf("%s: a plugin may use %d MiB, want %d", name, got/mib, c.ofAPlugin/mib)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -38,6 +39,7 @@ type Options struct {
 	LogDir  string    // directory for the plugins' logs; "" disables them
 	Private []string  // directories of Junctor itself; programs that plugins wrap must not reach them
 	Lookup  func(string) (string, bool)
+	Memory  int64 // soft limit of a plugin process in bytes; 0: none
 	// Orphans kills the processes that a crashed plugin left behind. It is set only in
 	// a program that adopts orphans and starts all processes with sdk/process.
 	Orphans func()
@@ -328,6 +330,9 @@ func (s *Supervisor) environment(names []string) []string {
 		}
 	}
 	private := slices.DeleteFunc(slices.Clone(s.opts.Private), func(dir string) bool { return dir == "" })
+	if s.opts.Memory > 0 && !slices.Contains(names, "GOMEMLIMIT") {
+		env = append(env, "GOMEMLIMIT="+strconv.FormatInt(s.opts.Memory, 10))
+	}
 	return append(env, process.RunVariable+"="+s.run, sandbox.PrivateVariable+"="+strings.Join(private, string(os.PathListSeparator)))
 }
 

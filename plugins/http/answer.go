@@ -96,7 +96,8 @@ func mayBeJSON(kind string) bool {
 // readDocument reads a response that is one JSON document.
 func (k *call) readDocument(res *http.Response) *failure {
 	defer func() { _ = res.Body.Close() }()
-	body, f := k.conn.readBody(res)
+	body, leave, f := k.conn.readBody(k.ctx, res)
+	defer leave()
 	if f != nil {
 		return f
 	}
@@ -158,8 +159,11 @@ func (k *call) follow(res *http.Response) *failure {
 // among them. progressed is true if any event arrived.
 func (k *call) stream(body io.ReadCloser) (answered, progressed bool, f *failure) {
 	r := sse.NewReader(body, k.conn.limit)
+	leave := takeForEvents(k.ctx, r, k.conn.limit)
+	defer leave()
 	resumed, brought := k.lastID, false
 	for {
+		leave()
 		ev, err := r.Next()
 		if long, ok := errors.AsType[*sse.TooLongError](err); ok {
 			k.conn.drop(k.ctx, long, k.ID)

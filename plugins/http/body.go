@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"net/http"
 
 	"github.com/junctor-mcp/junctor/plugins/internal/buffer"
+	"github.com/junctor-mcp/junctor/plugins/internal/sse"
 )
 
 const (
@@ -15,30 +17,63 @@ const (
 
 // readBody reads a response that is one document. With a Content-Length, its buffer
 // has exactly the size of the document once a 32nd of it has arrived; else it is at
-// most twice as large. It never exceeds the limit.
-func (c *conn) readBody(res *http.Response) ([]byte, *failure) {
+// most twice as large. It never exceeds the limit. A large document waits for a place among
+// those of all connections. The caller calls leave when the host has taken the document.
+func (c *conn) readBody(ctx context.Context, res *http.Response) (body []byte, leave func(), f *failure) {
 	// One more byte reads the end of a document without another buffer.
 	size := func(want int64) int { return int(min(want, int64(c.limit))) + 1 }
 	b := buffer.New(min(size(max(res.ContentLength, bytes.MinRead)), firstBuffer))
+	leave, placed := func() {}, false
 	for {
 		n, err := res.Body.Read(b[len(b):min(cap(b), c.limit+1)])
 		b = b[:len(b)+n]
 		switch {
 		case len(b) > c.limit:
-			return nil, tooLong(c.limit)
+			return nil, leave, tooLong(c.limit)
 		case err == io.EOF:
-			return b, nil
+			return b, leave, nil
 		case err != nil:
-			return nil, ended(err)
+			return nil, leave, ended(err)
 		case len(b) == cap(b):
 			want := int64(2 * cap(b))
 			if res.ContentLength > int64(cap(b)) {
 				want = min(res.ContentLength, int64(growth*cap(b)))
 			}
+			if want >= buffer.Large && !placed {
+				place, err := buffer.Shared().Take(ctx, int64(size(c.whole(res))))
+				if err != nil {
+					return nil, leave, ended(err)
+				}
+				leave, placed = place, true
+			}
 			grown := append(buffer.New(size(want)), b...)
 			buffer.Free(b)
 			b = grown
 		}
+	}
+}
+
+// whole returns how many bytes a document may have.
+func (c *conn) whole(res *http.Response) int64 {
+	if res.ContentLength >= 0 {
+		return res.ContentLength
+	}
+	return int64(c.limit)
+}
+
+// takeForEvents makes large events of a stream wait for a place among the messages of all
+// connections. The caller calls leave when the host has taken an event; it may be called
+// at any time.
+func takeForEvents(ctx context.Context, r *sse.Reader, limit int) (leave func()) {
+	place := func() {}
+	r.OnLarge = func() {
+		if taken, err := buffer.Shared().Take(ctx, int64(limit)); err == nil {
+			place = taken
+		}
+	}
+	return func() {
+		place()
+		place = func() {}
 	}
 }
 

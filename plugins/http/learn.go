@@ -78,7 +78,9 @@ func isAnswer(msg, id []byte) bool {
 func (c *conn) answerTo(res *http.Response, fits func(msg []byte) bool) ([]byte, *failure) {
 	defer res.Body.Close()
 	if httpclient.ContentType(res.Header) != "text/event-stream" {
-		return c.readBody(res)
+		body, leave, f := c.readBody(c.ctx, res)
+		leave()
+		return body, f
 	}
 	for r := sse.NewReader(res.Body, c.limit); ; {
 		ev, err := r.Next()

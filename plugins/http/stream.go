@@ -128,8 +128,11 @@ func (c *conn) get(ctx context.Context, last string) (*http.Response, *failure) 
 func (c *conn) hear(res *http.Response, last *string, delay *time.Duration) (good bool) {
 	defer res.Body.Close()
 	r := sse.NewReader(res.Body, c.limit)
+	leave := takeForEvents(c.ctx, r, c.limit)
+	defer leave()
 	resumed := *last
 	for {
+		leave()
 		ev, err := r.Next()
 		if long, ok := errors.AsType[*sse.TooLongError](err); ok {
 			c.drop(c.ctx, long, nil)

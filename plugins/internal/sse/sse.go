@@ -55,6 +55,9 @@ func (e *TooLongError) Error() string {
 type Reader struct {
 	// OnLine is called for every line, including comments. It may be nil.
 	OnLine func(comment bool)
+	// OnLarge is called before the data of an event becomes larger than [buffer.Large]. It
+	// may be nil.
+	OnLarge func()
 
 	src   io.Reader
 	limit int
@@ -71,6 +74,7 @@ type Reader struct {
 	size    int64 // bytes of data, including those beyond the limit
 	event   Event
 	any     bool     // the event sets data, an id or a retry delay
+	large   bool     // OnLarge was called for the event
 	pending [][]byte // data of further events, which no empty line separated
 }
 
@@ -178,7 +182,7 @@ func (r *Reader) reset() {
 	if cap(r.data) > 1<<20 {
 		r.data = nil
 	}
-	r.data, r.size, r.event, r.any, r.patience = r.data[:0], 0, Event{}, false, quietTime
+	r.data, r.size, r.event, r.any, r.patience, r.large = r.data[:0], 0, Event{}, false, quietTime, false
 }
 
 // line reads one line into the event and reports whether it ended the event. It
@@ -246,6 +250,10 @@ func (r *Reader) addData(b []byte) {
 	}
 	b = b[:min(len(b), free)]
 	if need := len(r.data) + len(b); need > cap(r.data) && need >= readSize {
+		if r.OnLarge != nil && need >= buffer.Large && !r.large {
+			r.large = true
+			r.OnLarge()
+		}
 		grown := append(buffer.New(max(need, min(2*cap(r.data), r.limit+2))), r.data...)
 		buffer.Free(r.data)
 		r.data = grown
