@@ -13,12 +13,14 @@ import (
 )
 
 const (
-	freshTime     = 5 * time.Minute  // age at which the keys are read again
-	staleTime     = 24 * time.Hour   // age at which they are no longer used
-	cooldown      = 10 * time.Second // between two refreshes
-	maxWaiters    = 200              // requests that wait for a refresh; anybody can send a token with an unknown key
-	neglectedWait = 2 * time.Second  // for old keys to be read again before they are used
-	fileRefresh   = time.Second      // freshTime and cooldown of a file
+	freshTime   = 5 * time.Minute  // age at which the keys are read before they are used
+	earlyPart   = 5                // a refresh begins that part of freshTime earlier, and no request waits for it
+	staleTime   = 24 * time.Hour   // age at which they are no longer used
+	cooldown    = 10 * time.Second // between two refreshes
+	maxWaiters  = 200              // requests that wait for a refresh; anybody can send a token with an unknown key
+	staleWait   = 2 * time.Second  // for old keys to be read again before they are used
+	failureTime = 30 * time.Second // after a failed refresh, in which requests use old keys at once
+	fileRefresh = time.Second      // freshTime and cooldown of a file
 )
 
 var (
@@ -65,10 +67,10 @@ func newSet(s Source, log hclog.Logger) *Set {
 }
 
 // Find returns the key with an ID that suits accepts. An empty ID finds the only key of
-// a set with one key. Find reads the keys if none are known, if they are a day old, if
-// nothing has read them for a while, or if none fits and the latest refresh was not a
-// moment ago. The error is ErrUnknownKey,
-// ErrUnavailable with the reason, or that of ctx.
+// a set with one key. Find reads the keys if none are known, if they are not fresh, or if
+// none fits and the latest refresh was not a moment ago. Old keys are used for a day while
+// they cannot be read again. The error is ErrUnknownKey, ErrUnavailable with the reason, or
+// that of ctx.
 func (s *Set) Find(ctx context.Context, id string, suits func(Key) bool) (Key, error) {
 	now := s.usable()
 	switch {
@@ -79,10 +81,9 @@ func (s *Set) Find(ctx context.Context, id string, suits func(Key) bool) (Key, e
 		if now = s.usable(); now == nil {
 			return Key{}, s.unavailable()
 		}
-	case s.neglected(now):
-		// Nothing has read the keys for a while. A withdrawn key must not be accepted
-		// only because nothing else did.
-		soon, cancel := context.WithTimeout(ctx, neglectedWait)
+	case s.stale(now):
+		// A withdrawn key must not be accepted only because no request came before.
+		soon, cancel := context.WithTimeout(ctx, staleWait)
 		_ = s.refresh(soon)
 		cancel()
 		if now = s.usable(); now == nil {
@@ -112,7 +113,7 @@ type State struct{ keys *known }
 // earlier call; the zero State is none.
 func (s *Set) Valid(k Key, seen State) (State, bool) {
 	now := s.usable()
-	if now == nil || s.neglected(now) {
+	if now == nil || s.stale(now) {
 		return State{}, false
 	}
 	return State{now}, now == seen.keys || slices.ContainsFunc(now.keys, k.equal)
@@ -147,27 +148,26 @@ func (n *known) find(id string, suits func(Key) bool) (Key, bool) {
 	return Key{}, false
 }
 
-// neglected reports whether nothing has tried to read the keys for so long that they must
-// be read before they are used, if that is possible in a short time. While an issuer is
-// down, requests try it all the time and do not wait.
-func (s *Set) neglected(now *known) bool {
-	if time.Since(now.at) <= 2*s.fresh {
+// stale reports whether the keys must be read before they are used, if that is possible in
+// a short time. While an issuer is down, requests try it all the time and do not wait.
+func (s *Set) stale(now *known) bool {
+	if time.Since(now.at) <= s.fresh {
 		return false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return time.Since(s.tried) > 2*s.fresh
+	return s.failure == nil || time.Since(s.tried) > failureTime
 }
 
-// usable returns the keys unless they are too old. It begins a refresh if they are not
-// fresh.
+// usable returns the keys unless they are too old. It begins a refresh shortly before they
+// are not fresh any more.
 func (s *Set) usable() *known {
 	now := s.current.Load()
 	if now == nil {
 		return nil
 	}
 	age := time.Since(now.at)
-	if age > s.fresh {
+	if age > s.fresh-s.fresh/earlyPart {
 		s.begin()
 	}
 	if age > staleTime {

@@ -156,15 +156,16 @@ func TestRefreshIsSharedAndRare(t *testing.T) {
 	}
 }
 
-// TestOldKeysAreRefreshedInTheBackground checks that a request does not wait for it.
-func TestOldKeysAreRefreshedInTheBackground(t *testing.T) {
+// TestKeysAreRefreshedEarly checks that a request does not wait for a refresh that begins
+// while the keys are fresh.
+func TestKeysAreRefreshedEarly(t *testing.T) {
 	i := newIssuer(t, setOf(publicKey(t, "one")))
 	s := open(t, Source{URL: i.URL + "/keys"})
 	s.cooldown = 0
 	if _, err := s.Find(t.Context(), "one", every); err != nil {
 		t.Fatal(err)
 	}
-	s.current.Store(&known{keys: s.current.Load().keys, at: time.Now().Add(-freshTime - time.Minute)})
+	s.current.Store(&known{keys: s.current.Load().keys, at: time.Now().Add(-freshTime + 30*time.Second)})
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := s.Find(over, "one", every); err != nil {
@@ -177,9 +178,22 @@ func TestOldKeysAreRefreshedInTheBackground(t *testing.T) {
 	}
 }
 
-// TestNeglectedKeysAreReadFirst checks that a key that was withdrawn while the gateway
-// was idle is not accepted.
-func TestNeglectedKeysAreReadFirst(t *testing.T) {
+// TestStaleKeysAreReadFirst checks that a key that was withdrawn is not accepted by the first
+// request after the keys are not fresh any more, also after a quiet night or an outage.
+func TestStaleKeysAreReadFirst(t *testing.T) {
+	for name, c := range map[string]struct {
+		age     time.Duration
+		failure error
+	}{
+		"five minutes":    {freshTime + time.Second, nil},
+		"a quiet night":   {8 * time.Hour, nil},
+		"after an outage": {time.Hour, errors.New("refused")},
+	} {
+		t.Run(name, func(t *testing.T) { staleKeys(t, c.age, c.failure) })
+	}
+}
+
+func staleKeys(t *testing.T, age time.Duration, failure error) {
 	i := newIssuer(t, setOf(publicKey(t, "one")))
 	s := open(t, Source{URL: i.URL + "/keys"})
 	s.cooldown = 0
@@ -188,11 +202,11 @@ func TestNeglectedKeysAreReadFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	i.change(func() { i.keys = setOf(publicKey(t, "two")) })
-	s.current.Store(&known{keys: s.current.Load().keys, at: time.Now().Add(-time.Hour)})
+	s.current.Store(&known{keys: s.current.Load().keys, at: time.Now().Add(-age)})
 	s.mu.Lock()
-	s.tried = time.Now().Add(-time.Hour)
+	s.tried, s.failure = time.Now().Add(-age), failure
 	s.mu.Unlock()
-	s.cooldown = time.Hour + time.Minute // the check itself reads nothing
+	s.cooldown = age + time.Minute // the check itself reads nothing
 	if valid(s, k) {
 		t.Error("the key of a remembered token is valid")
 	}
@@ -211,7 +225,10 @@ func TestRequestsDoNotWaitForAnIssuerThatIsDown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.current.Store(&known{keys: s.current.Load().keys, at: time.Now().Add(-time.Hour)}) // the latest attempt was a moment ago
+	s.current.Store(&known{keys: s.current.Load().keys, at: time.Now().Add(-time.Hour)})
+	s.mu.Lock()
+	s.failure = errors.New("refused") // a moment ago
+	s.mu.Unlock()
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := s.Find(over, "one", every); err != nil || !valid(s, k) {
