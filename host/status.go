@@ -247,6 +247,9 @@ func (a *App) pluginStatuses() []control.Plugin {
 func (a *App) sessionStatuses() control.Sessions {
 	all := a.Gateway.Sessions()
 	s := control.Sessions{Count: len(all), List: []control.Session{}}
+	if server := a.serving.Load(); server != nil {
+		s.Stored = server.StoredSessions()
+	}
 	for _, one := range all[:min(len(all), control.MaxSessions)] {
 		s.List = append(s.List, control.Session{
 			Client: a.redactor.hide(one.Program), Subject: one.Principal.Subject, Tenant: one.Principal.Tenant, Revision: string(one.Revision),

@@ -64,7 +64,7 @@ func (e *env) printProcess(st *control.Status) {
 	if st.Console != "" {
 		e.printf("console: %s\n", st.Console)
 	}
-	e.printf("sessions: %d; messages in memory: %s of %s\n", st.Sessions.Count, sizeOf(uint64(st.Memory.Messages)), bytesOf(uint64(st.Memory.MaxMessages)))
+	e.printf("sessions: %s; messages in memory: %s of %s\n", sessionsText(st.Sessions), sizeOf(uint64(st.Memory.Messages)), bytesOf(uint64(st.Memory.MaxMessages)))
 	e.printAudit(st.Audit)
 	if slices.ContainsFunc(st.Servers, func(s *control.Server) bool { return s.Transport == cliTransport }) {
 		e.printf("sandbox of wrapped programs: %s\n", st.Sandbox)
@@ -242,4 +242,12 @@ func sizeOf(n uint64) string {
 		return fmt.Sprintf("%d KiB", n>>10)
 	}
 	return fmt.Sprintf("%d MiB", n>>20)
+}
+
+// sessionsText returns the number of sessions, with those that wait for their clients.
+func sessionsText(s control.Sessions) string {
+	if s.Stored == 0 {
+		return strconv.Itoa(s.Count)
+	}
+	return fmt.Sprintf("%d, and %d stored ones whose clients have not come back", s.Count, s.Stored)
 }

@@ -336,7 +336,10 @@ type Plugin struct {
 // Sessions describes the clients that stay connected. Modern requests over HTTP need
 // no session, except to listen.
 type Sessions struct {
-	Count int       `json:"count"`
+	Count int `json:"count"`
+	// Stored are further sessions that are valid: their clients have sent nothing since the
+	// process started.
+	Stored int       `json:"stored,omitempty"`
 	List  []Session `json:"list"` // at most MaxSessions of them, the oldest first
 }
 

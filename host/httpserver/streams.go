@@ -19,6 +19,10 @@ type clientStream struct {
 	end       context.CancelCauseFunc
 }
 
+// StoredSessions returns the number of sessions whose clients have sent nothing since the
+// process started. They count against the limit of sessions.
+func (srv *Server) StoredSessions() int { return srv.sessions.Unloaded() }
+
 // Streams returns the number of open streams for messages to clients, without those that
 // end with an answer.
 func (srv *Server) Streams() (n int) {

@@ -95,8 +95,8 @@ func TestSessionSurvivesRestart(t *testing.T) {
 	x.SetState([]byte(`{"level":"info"}`))
 
 	s = reopen(t, s)
-	if s.Len() != 1 || x.Reason() != ReasonShutdown {
-		t.Errorf("%d sessions, %s", s.Len(), x.Reason())
+	if s.Len() != 1 || s.Unloaded() != 1 || x.Reason() != ReasonShutdown {
+		t.Errorf("%d sessions, %d of them in the file only, %s", s.Len(), s.Unloaded(), x.Reason())
 	}
 	for _, owner := range []string{"bob", ""} {
 		if _, err := s.Find(x.ID, owner); err != ErrUnknown {

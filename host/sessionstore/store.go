@@ -272,6 +272,19 @@ func (s *Store) Close() error {
 	return s.disk.close()
 }
 
+// Unloaded returns the number of sessions that are only in the file: their clients have sent
+// nothing since the process started.
+func (s *Store) Unloaded() (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, slot := range s.slots {
+		if slot.session == nil {
+			n++
+		}
+	}
+	return n
+}
+
 // loaded returns the sessions in memory.
 func (s *Store) loaded() []*Session {
 	s.mu.Lock()

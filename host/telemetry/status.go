@@ -34,7 +34,8 @@ type statusMetric struct {
 }
 
 var statusMetrics = []statusMetric{
-	{"mcp_sessions_active", "Sessions of connected clients.", nil},
+	{"mcp_sessions_active", "Sessions that clients can go on with, also stored ones.", nil},
+	{"junctor_sessions_stored", "Stored sessions whose clients have sent nothing since the process started.", nil},
 	{"mcp_sse_subscribers", "Streams that are open for messages to clients.", nil},
 	{"mcp_cache_hits_total", "Lookups that a cache answered.", []string{"cache"}},
 	{"mcp_cache_misses_total", "Lookups that a cache did not answer.", []string{"cache"}},
@@ -107,7 +108,8 @@ func (c *statusCollector) Collect(to chan<- prometheus.Metric) {
 	s := statusSample{c, to}
 	st := c.status(ctx)
 	s.gauge("junctor_build_info", 1, c.version, runtime.Version())
-	s.gauge("mcp_sessions_active", float64(st.Sessions.Count))
+	s.gauge("mcp_sessions_active", float64(st.Sessions.Count+st.Sessions.Stored))
+	s.gauge("junctor_sessions_stored", float64(st.Sessions.Stored))
 	s.gauge("junctor_message_memory_bytes", float64(st.Memory.Messages))
 	s.gauge("junctor_message_memory_limit_bytes", float64(st.Memory.MaxMessages))
 	s.activity(&st.Activity)

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func fullStatus(context.Context) *control.Status {
 	tools, read := 3, time.Unix(1500, 0)
 	return &control.Status{
-		Sessions: control.Sessions{Count: 2}, Activity: control.Activity{Streams: 4, Suspended: 5, Reloads: 6, FailedReloads: 7, SchemaHits: 8, SchemaMisses: 9},
+		Sessions: control.Sessions{Count: 2, Stored: 6000}, Activity: control.Activity{Streams: 4, Suspended: 5, Reloads: 6, FailedReloads: 7, SchemaHits: 8, SchemaMisses: 9},
 		Audit:      &control.Audit{Backlog: 10, Dropped: 11, Failing: true},
 		Generation: control.Generation{Number: 3, Loaded: time.Unix(1000, 0), Failed: &control.FailedReload{}},
 		Servers: []*control.Server{
@@ -170,7 +170,7 @@ func TestCounts(t *testing.T) {
 func TestStatusMetrics(t *testing.T) {
 	got := scrape(t, newTelemetry(nil))
 	for name, want := range map[string]map[string]float64{
-		"mcp_sessions_active": {"": 2}, "mcp_sse_subscribers": {"": 4}, "junctor_suspended_calls": {"": 5},
+		"mcp_sessions_active": {"": 6002}, "junctor_sessions_stored": {"": 6000}, "mcp_sse_subscribers": {"": 4}, "junctor_suspended_calls": {"": 5},
 		"mcp_cache_hits_total": {"cache=schema": 8}, "mcp_cache_misses_total": {"cache=schema": 9},
 		"junctor_config_reloads_total": {"result=ok": 6, "result=failed": 7}, "junctor_config_last_reload_successful": {"": 0},
 		"junctor_config_generation": {"": 3}, "junctor_config_loaded_timestamp_seconds": {"": 1000},
