@@ -31,7 +31,7 @@ type PolicyTestResult struct {
 	Test   config.PolicyTest
 	Use    config.TestedUse
 	Got    string // "allowed", "denied", "confirm" or "depends"
-	Rule   string // that decided
+	Rule   string // that decided, and the condition that failed
 	Passed bool
 }
 
@@ -45,7 +45,7 @@ func (a *App) TestPolicy() (all []PolicyTestResult) {
 				tool, _ = a.Unlisted(u.Item.Server, u.Item.Name)
 			}
 			d := a.Explain(policy.Query{Principal: &t.Principal, Item: u.Item, Request: t.Request, Time: t.Request.Time}, tool, u.Arguments).Decision
-			all = append(all, PolicyTestResult{Test: t, Use: u, Got: d.Verdict.String(), Rule: d.Rule, Passed: d.Verdict.String() == u.Expect})
+			all = append(all, PolicyTestResult{Test: t, Use: u, Got: d.Verdict.String(), Rule: d.Because(), Passed: d.Verdict.String() == u.Expect})
 		}
 	}
 	return all

@@ -135,9 +135,10 @@ type whyJSON struct {
 	Kind     policy.Kind         `json:"kind"`
 	Item     string              `json:"item"`
 	Access   string              `json:"access,omitempty"`
-	Because  []string            `json:"access_because,omitempty"`
+	Reasons  []string            `json:"access_because,omitempty"`
 	Decision string              `json:"decision"`
 	Rule     string              `json:"rule"`
+	Because  string              `json:"because"` // the rule, and the condition that failed
 	Rules    []policy.RuleResult `json:"rules"`
 	Changes  []string            `json:"changes"`
 }
@@ -162,10 +163,10 @@ func (e *env) why(ctx context.Context, subject, name string, words []string, o w
 	x := app.Explain(q, tool, args)
 	out := whyJSON{
 		Subject: who.Subject, Tenant: who.Tenant, Roles: list(x.Roles), Server: item.Server, Kind: item.Kind, Item: item.Name,
-		Decision: x.Decision.Verdict.String(), Rule: x.Decision.Rule, Rules: list(x.Rules), Changes: []string{},
+		Decision: x.Decision.Verdict.String(), Rule: x.Decision.Rule, Because: x.Decision.Because(), Rules: list(x.Rules), Changes: []string{},
 	}
 	if tool != nil {
-		out.Access, out.Because = tool.Class.Kind.String(), tool.Class.Reasons
+		out.Access, out.Reasons = tool.Class.Kind.String(), tool.Class.Reasons
 	}
 	if x.Decision.Verdict != policy.Allow {
 		for _, r := range x.Rules {
@@ -223,9 +224,9 @@ func (e *env) whyItem(ctx context.Context, app *host.App, name string, words []s
 
 func (e *env) printWhy(w whyJSON) {
 	e.printFields("%s: %s %s of server %s for %s\n", strings.ToUpper(w.Decision), w.Kind, w.Item, w.Server, w.Subject)
-	e.printFields("because %s\n", w.Rule)
+	e.printFields("because %s\n", w.Because)
 	if w.Access != "" {
-		e.printFields("access: %s (%s)\n", w.Access, strings.Join(w.Because, ", "))
+		e.printFields("access: %s (%s)\n", w.Access, strings.Join(w.Reasons, ", "))
 	}
 	var roles []string
 	for _, r := range w.Roles {

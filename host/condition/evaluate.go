@@ -87,7 +87,7 @@ func (c *Condition) Evaluate(in *Input) (o Outcome, why string) {
 	case v.kind == unknown:
 		return Unknown, ""
 	case v.kind != boolean:
-		return Failed, "the condition is " + kindNames[v.kind] + " and not true or false"
+		return Failed, describe(c.root, v) + ", and a condition is true or false"
 	case v.open && v.yes:
 		return TrueOrFailed, ""
 	case v.open:
@@ -124,7 +124,7 @@ func (n *Not) eval(e *evaluation) Value {
 		v.yes = !v.yes
 		return v
 	}
-	return fail("! of " + kindNames[v.kind])
+	return fail(describe(n.Of, v) + ", and ! needs a boolean")
 }
 
 func (b *Binary) eval(e *evaluation) Value {
@@ -146,14 +146,14 @@ func (b *Binary) compare(e *evaluation, left, right Value) Value {
 		return left
 	case right.kind == failure:
 		return right
-	case b.Op == "==":
-		return e.equal(left, right)
-	case b.Op == "!=":
-		return (&Not{Of: &Constant{e.equal(left, right)}}).eval(e)
+	case b.Op == "==" || b.Op == "!=":
+		return b.equal(e, left, right)
 	case left.kind == unknown || right.kind == unknown:
 		return Value{kind: unknown}
-	case left.kind != number || right.kind != number:
-		return fail(b.Op + " of " + kindNames[left.kind] + " and " + kindNames[right.kind])
+	case left.kind != number:
+		return fail(describe(b.Left, left) + ", and " + b.Op + " needs numbers")
+	case right.kind != number:
+		return fail(describe(b.Right, right) + ", and " + b.Op + " needs numbers")
 	}
 	order, ok := compareNumbers(left, right)
 	if !ok {
@@ -170,6 +170,21 @@ func (b *Binary) compare(e *evaluation, left, right Value) Value {
 	return Bool(order >= 0)
 }
 
+// equal evaluates == and !=.
+func (b *Binary) equal(e *evaluation, left, right Value) Value {
+	v := e.equal(left, right)
+	switch _, constant := b.Left.(*Constant); {
+	case v.kind == boolean:
+		v.yes = v.yes == (b.Op == "==")
+	case v.kind != failure || left.kind == right.kind:
+	case constant:
+		return fail(describe(b.Right, right) + ", and is compared with " + kindNames[left.kind])
+	default:
+		return fail(describe(b.Left, left) + ", and is compared with " + kindNames[right.kind])
+	}
+	return v
+}
+
 // logical evaluates && (decides is false) or || (decides is true).
 func (b *Binary) logical(e *evaluation, decides bool) Value {
 	left := b.Left.eval(e)
@@ -184,11 +199,11 @@ func (b *Binary) logical(e *evaluation, decides bool) Value {
 	case left.kind == unknown:
 		return left // the right side may never be evaluated
 	case left.kind != boolean:
-		return fail(b.Op + " of " + kindNames[left.kind])
+		return fail(describe(b.Left, left) + ", and " + b.Op + " needs booleans")
 	case left.open && right.kind == failure:
 		return right // both fail
 	case right.kind != boolean && right.kind != unknown && right.kind != failure:
-		return fail(b.Op + " of " + kindNames[right.kind])
+		return fail(describe(b.Right, right) + ", and " + b.Op + " needs booleans")
 	}
 	right.open = right.open || left.open
 	return right
@@ -200,7 +215,7 @@ func (c *Choice) eval(e *evaluation) Value {
 	case v.kind == unknown || v.kind == failure:
 		return v
 	case v.kind != boolean:
-		return fail("? of " + kindNames[v.kind])
+		return fail(describe(c.If, v) + ", and ? needs a boolean")
 	}
 	chosen := c.Else
 	if v.yes {

@@ -18,7 +18,7 @@ type function struct {
 var (
 	anyText = []kind{text}
 	anyList = []kind{list, array}
-	single  = []kind{null, boolean, number, text}
+	single  = []kind{text, number, boolean, null}
 )
 
 // functions are the functions of conditions.
@@ -80,13 +80,16 @@ func (c *Call) eval(e *evaluation) Value {
 		case v.kind == unknown:
 			unsettled = true
 		case !takes(c.function.takes[i], v.kind):
-			return fail(c.Name + " of " + kindNames[v.kind])
+			return fail(describe(a, v) + ", and " + c.Name + " needs " + kindNames[c.function.takes[i][0]])
 		}
 	}
 	if unsettled {
 		return Value{kind: unknown}
 	}
 	result := c.function.call(e, e.stack[base:])
+	if result.kind == failure && result.yes {
+		return fail(nameOf(c.Args[0]) + " " + result.str)
+	}
 	result.open = open
 	return result
 }
@@ -230,7 +233,7 @@ func inNetwork(address, network string) Value {
 	}
 	a, err := netip.ParseAddr(address)
 	if err != nil {
-		return fail("the address of the client is not known")
+		return failOfFirst("is no IP address")
 	}
 	return Bool(prefix.Contains(a.Unmap()))
 }

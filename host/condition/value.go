@@ -61,6 +61,10 @@ func Number(literal string) Value { return numberOf([]byte(literal)) }
 
 func fail(why string) Value { return Value{kind: failure, str: why} }
 
+// failOfFirst is the failure of a function because of its first argument, which [Call]
+// names before why.
+func failOfFirst(why string) Value { return Value{kind: failure, str: why, yes: true} }
+
 func texts(all []string) Value { return Value{kind: list, texts: all} }
 
 // exactDigits is the number of decimal digits that a float64 always keeps.

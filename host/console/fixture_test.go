@@ -22,6 +22,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/condition"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/event"
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -166,6 +167,13 @@ func (f *fake) Explain(u Use) (x policy.Explanation, err error) {
 	f.note("explain %s for %s %v %v %s", u.Tool.Exposed, u.Who.Subject, u.Who.Roles, u.Who.Groups, u.Args)
 	if from := u.Address + u.Client + u.Time + u.Who.Issuer; from != "" {
 		f.note("from %s %s %s %s %v", u.Address, u.Client, u.Time, u.Who.Issuer, u.Who.Scopes)
+	}
+	if u.Who.Subject == "failing" {
+		when := condition.New(`startswith(args.x, "a")`, &condition.Call{Name: "startswith", Args: []condition.Expression{
+			&condition.Reference{Root: "args", Path: []condition.Step{{Name: "x"}}}, &condition.Constant{Value: condition.Text("a")},
+		}})
+		p := policy.New(map[string]policy.Server{u.Tool.Server: {}}, policy.Rules{Given: true, Rules: []policy.Rule{{Effect: policy.Denies, When: when, At: "junctor.hcl:3:1"}}})
+		return p.Explain(&policy.Query{Principal: &u.Who, Item: policy.Item{Server: u.Tool.Server, Kind: policy.Tool, Name: u.Tool.Name}, Args: u.Args}, false), nil
 	}
 	return policy.Explanation{
 		Decision: policy.Decision{Verdict: policy.Deny, Rule: "deny at junctor.hcl:3:1"},

@@ -196,6 +196,20 @@ func TestActionsThatFail(t *testing.T) {
 	}
 }
 
+// TestConditionThatFails: the page of a decision says which condition could not be evaluated.
+func TestConditionThatFails(t *testing.T) {
+	b := newSite(t, newFake(), nil).browser(t).signInByLink()
+	_, text := b.post("access", "subject", "failing", "tool", "files__read", "arguments", "{}")
+	for _, want := range []string{
+		"Because <bdi>deny at junctor.hcl:3:1 (failed: args.x is null, and startswith needs a text)</bdi>", "<b>decides</b>",
+		"<bdi>failed: args.x is null, and startswith needs a text, so it matches</bdi>",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("not on the page: %s\n%s", want, text)
+		}
+	}
+}
+
 // TestAddressOfCaller: a call through a proxy has no address that a rule could allow.
 func TestAddressOfCaller(t *testing.T) {
 	for header, want := range map[string]string{"": "192.0.2.1", "X-Forwarded-For": "unknown", "Forwarded": "unknown", "X-Real-Ip": "unknown"} {

@@ -69,7 +69,7 @@ func (r *request) decide() (err error) {
 	}
 	d := r.generation.Policy.Decide(&q)
 	r.permit, err = d.Permit()
-	r.approval, r.rule, r.decision, r.denied = d.Approval(), d.Rule, d.Verdict.String(), err != nil
+	r.approval, r.rule, r.decision, r.denied = d.Approval(), d.Because(), d.Verdict.String(), err != nil
 	r.ruleName = d.Name
 	if r.generation.Policy.Restricts() {
 		r.policyDigest = r.generation.Policy.Digest()
@@ -79,7 +79,7 @@ func (r *request) decide() (err error) {
 		return err
 	}
 	r.gw.opts.Log.Debug("the policy denies a request", "method", r.method, "subject", r.principal.Subject, "tenant", r.principal.Tenant,
-		"server", r.item.Server, "item", clip(r.item.Name), "because", d.Rule)
+		"server", r.item.Server, "item", clip(r.item.Name), "because", r.rule)
 	switch {
 	case r.method == mcp.MethodCallTool && r.generation.lists(&r.principal, r, r.item, r.tool):
 		return fault.In(r.item.Server, fault.New(fault.Refused, "tool %q may not be called with these arguments%s%s", r.requested, r.allowedArguments(), r.reasonOf(d)))

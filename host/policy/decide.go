@@ -65,7 +65,9 @@ func (p *Policy) judge(q *Query, undecided bool, trace func(*rule, matching)) De
 	p.members.of(q.Principal, &held)
 	var in *condition.Input   // made for the first condition
 	var may [Allows + 1]*rule // of each effect, the first that matches for some arguments
+	var missed failure        // of the first rule that allows
 	var tightens, mayTighten *rule
+	var tightened failure
 	for _, r := range p.plan(q.Item, p.access(q)) {
 		if in == nil && r.When != nil {
 			in = p.input(q, undecided)
@@ -78,35 +80,48 @@ func (p *Policy) judge(q *Query, undecided bool, trace func(*rule, matching)) De
 		case r.Tightens && m.outcome == condition.Unknown && mayTighten == nil:
 			mayTighten = r
 		case r.Tightens && m.decides(r.Effect) && tightens == nil:
-			tightens = r
+			tightens, tightened = r, failure{why: m.why}
 		case r.Tightens:
 		case d.Rule != "": // decided; the rest is for the trace
 		case m.outcome == condition.Unknown && may[r.Effect] == nil:
 			may[r.Effect] = r
 		case m.decides(r.Effect):
 			d.decide(r)
+			d.failed = failure{why: m.why}
+		case m.outcome == condition.Failed && missed.why == "":
+			missed = failure{r.text, m.why}
 		}
 		if d.Rule != "" && trace == nil {
 			break
 		}
 	}
 	if d.Rule == "" {
-		d.Verdict, d.Rule = p.fallback, p.reason
+		d.Verdict, d.Rule, d.failed = p.fallback, p.reason, missed
 	}
-	d.tighten(tightens, mayTighten)
+	if d.tighten(tightens, mayTighten) {
+		d.failed = tightened
+	}
 	d.leaveOpen(may)
 	return d
 }
 
-// tighten asks for what is allowed, if a rule that only asks matches.
-func (d *Decision) tighten(r, may *rule) {
+// tighten asks for what is allowed, if a rule that only asks matches. It reports whether
+// that rule decides.
+func (d *Decision) tighten(r, may *rule) (decides bool) {
 	switch {
 	case r != nil && (d.Verdict == Allow || d.Verdict == Confirm && r.Approval.stricterThan(d.approval) < 0):
 		d.decide(r)
+		return true
 	case may != nil && d.Verdict == Allow:
-		d.cite(may)
-		d.Verdict, d.approval = Depends, nil
+		d.leaveTo(may)
 	}
+	return false
+}
+
+// leaveTo makes the decision depend on a rule that may match.
+func (d *Decision) leaveTo(may *rule) {
+	d.cite(may)
+	d.Verdict, d.approval, d.failed = Depends, nil, failure{}
 }
 
 // cite makes the decision name a rule.
@@ -134,8 +149,7 @@ func (d *Decision) leaveOpen(may [Allows + 1]*rule) {
 			continue
 		}
 		if otherwise := [...]bool{Denies: d.Verdict != Deny, Confirms: d.Verdict == Allow || d.Verdict == Deny, Allows: d.Verdict == Deny}; otherwise[r.Effect] && !d.denied() {
-			d.cite(r)
-			d.Verdict, d.approval = Depends, nil
+			d.leaveTo(r)
 			return
 		}
 	}
@@ -149,6 +163,7 @@ type matching struct {
 	held    bool // the principal is the holder of the rule
 	outcome condition.Outcome
 	why     string // the condition failed
+	mayFail bool   // the condition is true or fails, and the rule matches either way
 }
 
 // decides reports whether a rule matches. A condition that fails matches unless the rule
@@ -183,7 +198,7 @@ func (r *rule) match(held *holderSet, in *condition.Input) matching {
 	case m.outcome == condition.FalseOrFailed && r.Effect == Allows:
 		m.outcome = condition.False
 	case m.outcome == condition.TrueOrFailed && r.Effect != Allows:
-		m.outcome = condition.True
+		m.outcome, m.mayFail = condition.True, true
 	case m.outcome == condition.FalseOrFailed || m.outcome == condition.TrueOrFailed:
 		m.outcome = condition.Unknown
 	}

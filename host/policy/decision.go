@@ -34,6 +34,25 @@ type Decision struct {
 	args      digest
 	approval  *Approval // of Confirm
 	byRule    bool      // and not by the default
+	failed    failure
+}
+
+// A failure is a condition that could not be evaluated: that of the rule that decided or,
+// of a decision by the default, that of a rule that would have allowed.
+type failure struct {
+	rule string // in words; empty: the rule that decided
+	why  string // empty: no condition failed
+}
+
+// Because returns the rule that decided, with the condition that could not be evaluated.
+func (d Decision) Because() string {
+	switch {
+	case d.failed.why == "":
+		return d.Rule
+	case d.failed.rule == "":
+		return d.Rule + " (failed: " + d.failed.why + ")"
+	}
+	return d.Rule + " (" + d.failed.rule + " failed: " + d.failed.why + ")"
 }
 
 // Approval returns how the use is confirmed, or nil if it needs no confirmation.
@@ -50,7 +69,7 @@ func (d Decision) Lists() bool { return d.Verdict != Deny }
 func (d Decision) Permit() (Permit, error) {
 	if !d.Allows() && d.Verdict != Confirm {
 		return Permit{}, &fault.Error{
-			Code: fault.Denied, Server: d.item.Server, Message: fmt.Sprintf("%s %q is not allowed: %s", d.item.Kind, d.item.Name, d.Rule),
+			Code: fault.Denied, Server: d.item.Server, Message: fmt.Sprintf("%s %q is not allowed: %s", d.item.Kind, d.item.Name, d.Because()),
 			Hint: "junctor why shows every rule about it",
 		}
 	}

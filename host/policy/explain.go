@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/condition"
 )
 
 // An Explanation says how a decision came about.
@@ -33,7 +34,7 @@ type RuleResult struct {
 	At      string `json:"at"`
 	Matched bool   `json:"matched"`
 	Decided bool   `json:"decided"`
-	Why     string `json:"why"` // it did not match, or may match
+	Why     string `json:"why"` // it did not match, or may match; what its condition came to
 	When    string `json:"when,omitempty"`
 	about   bool   // it is about the item
 	held    bool   // the principal is its holder
@@ -78,7 +79,7 @@ func (p *Policy) explain(q *Query, undecided bool) Explanation {
 			}
 		default:
 			result.Matched = m.decides(r.Effect)
-			result.Why = m.explain(r.Effect)
+			result.Why = m.explain(r)
 		}
 		result.Decided = x.Decision.Rule == r.text && about
 		result.helps = result.Near() && p.helps(q, undecided, r, m.held, &x.Decision)
@@ -101,20 +102,23 @@ func (p *Policy) helps(q *Query, undecided bool, r *rule, held bool, d *Decision
 	return r.Holder.Kind == "role" && p.judge(&with, undecided && q.Item.Kind == Tool, nil).Verdict != d.Verdict
 }
 
-// explain says in words what a condition came to.
-func (m matching) explain(e Effect) string {
-	switch m.outcome.String() {
-	case "true":
+// explain says in words what a condition came to. It returns "" for a rule without one.
+func (m matching) explain(r *rule) string {
+	switch {
+	case r.When == nil:
 		return ""
-	case "false":
+	case m.outcome == condition.True && m.mayFail:
+		return "its condition is true or fails, so it matches"
+	case m.outcome == condition.True:
+		return "its condition is true"
+	case m.outcome == condition.False:
 		return "its condition is false"
-	case "unknown":
+	case m.outcome == condition.Unknown:
 		return "its condition depends on the arguments or the request"
+	case r.Effect == Allows:
+		return "failed: " + m.why + ", so it does not match"
 	}
-	if e == Allows {
-		return "its condition failed, so it does not match: " + m.why
-	}
-	return "its condition failed, so it matches: " + m.why
+	return "failed: " + m.why + ", so it matches"
 }
 
 // Near reports whether a rule is about the item and missed only by its holder or its
