@@ -24,14 +24,16 @@ func (c *Condition) Mismatches(types map[string]string) (all []Mismatch) {
 			}
 		case *Binary:
 			all = append(all, e.mismatches(types)...)
+		case *Quantifier:
+			all = append(all, e.mismatches(types)...)
 		case *Call:
 			for i, a := range e.Args {
 				r, ok := a.(*Reference)
 				if !ok || len(r.Path) != 1 {
 					continue
 				}
-				if name, ok := r.argument(); ok && !mayBe(types[name], e.function.takes[i]) {
-					all = append(all, Mismatch{name, r.At, fmt.Sprintf("%s needs %s, and %s is %s", e.Name, kindNames[e.function.takes[i][0]], name, types[name])})
+				if name, ok := r.argument(); ok && !mayBe(types[name], e.compiled.takes[i]) {
+					all = append(all, Mismatch{name, r.At, fmt.Sprintf("%s needs %s, and %s is %s", e.Name, kindNames[e.compiled.takes[i][0]], name, types[name])})
 				}
 			}
 		}
@@ -45,6 +47,19 @@ func (r *Reference) argument() (name string, ok bool) {
 		return "", false
 	}
 	return r.Path[0].Name, true
+}
+
+// mismatches checks that an argument is a list.
+func (q *Quantifier) mismatches(types map[string]string) []Mismatch {
+	r, ok := q.List.(*Reference)
+	if !ok || len(r.Path) != 1 {
+		return nil
+	}
+	name, ok := r.argument()
+	if !ok || mayBe(types[name], []kind{array}) {
+		return nil
+	}
+	return []Mismatch{{name, r.At, fmt.Sprintf("%s needs a list, and %s is %s", q.name(), name, types[name])}}
 }
 
 // mismatches compares an argument with a constant.
@@ -69,10 +84,17 @@ func (b *Binary) mismatches(types map[string]string) (all []Mismatch) {
 			wants = []kind{constant.Value.kind}
 		}
 		if !mayBe(types[name], wants) {
-			all = append(all, Mismatch{name, r.At, fmt.Sprintf("%s compares %s with %s, and it is %s", b.Op, name, kindNames[wants[0]], types[name])})
+			all = append(all, Mismatch{name, r.At, fmt.Sprintf("%s %s %s with %s, and it is %s", b.Op, b.verb(), name, kindNames[wants[0]], types[name])})
 		}
 	}
 	return all
+}
+
+func (b *Binary) verb() string {
+	if b.arithmetic() {
+		return "calculates"
+	}
+	return "compares"
 }
 
 // mayBe reports whether a value of a type can be of one of the kinds. Unknown types can.

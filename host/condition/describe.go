@@ -20,6 +20,8 @@ func nameOf(x Expression) string {
 	switch x := x.(type) {
 	case *Reference:
 		return x.Root + written(x.Path)
+	case *Variable:
+		return x.Name + written(x.Path)
 	case *Call:
 		return x.Name + "(…)"
 	case *Constant:

@@ -1,8 +1,8 @@
 // Package condition evaluates the conditions of policy rules: the expression of when.
 //
 // A condition sees the principal, the server, the item, the arguments of a call and
-// the request; see [Roots]. It has no loops and calls nothing outside of this package,
-// so its time is linear in the arguments, and [MaxWork] bounds it.
+// the request; see [Roots]. Its only loops are quantifiers over lists, and it calls nothing
+// outside of this package. [MaxWork] bounds what it looks at, and with that its time.
 //
 // A condition is true, false, or fails. It fails if an operand has the wrong type, if a
 // text that it looks at is not in Unicode normal form C, or if two members of an object

@@ -102,6 +102,7 @@ type evaluation struct {
 	in    *Input
 	work  int
 	stack []Value // arguments of the calls that are being evaluated
+	vars  []Value // elements of the quantifiers that are being evaluated
 }
 
 var evaluations = sync.Pool{New: func() any { return new(evaluation) }}
@@ -109,7 +110,8 @@ var evaluations = sync.Pool{New: func() any { return new(evaluation) }}
 // free keeps the evaluation for reuse, without what it has seen.
 func (e *evaluation) free() {
 	clear(e.stack[:cap(e.stack)])
-	*e = evaluation{stack: e.stack[:0]}
+	clear(e.vars[:cap(e.vars)])
+	*e = evaluation{stack: e.stack[:0], vars: e.vars[:0]}
 	evaluations.Put(e)
 }
 
@@ -128,11 +130,12 @@ func (n *Not) eval(e *evaluation) Value {
 }
 
 func (b *Binary) eval(e *evaluation) Value {
-	switch b.Op {
-	case "&&":
-		return b.logical(e, false)
-	case "||":
-		return b.logical(e, true)
+	if b.Op == "&&" || b.Op == "||" {
+		left := b.Left.eval(e)
+		if settles(left, b.Op == "||") {
+			return left
+		}
+		return b.logical(left, b.Right.eval(e), b.Op == "||")
 	}
 	left, right := b.Left.eval(e), b.Right.eval(e)
 	result := b.compare(e, left, right)
@@ -150,15 +153,24 @@ func (b *Binary) compare(e *evaluation, left, right Value) Value {
 		return b.equal(e, left, right)
 	case left.kind == unknown || right.kind == unknown:
 		return Value{kind: unknown}
+	case left.kind == instant && right.kind == instant && !b.arithmetic():
+		return b.ordered(compareInstants(left, right))
 	case left.kind != number:
 		return fail(describe(b.Left, left) + ", and " + b.Op + " needs numbers")
 	case right.kind != number:
 		return fail(describe(b.Right, right) + ", and " + b.Op + " needs numbers")
+	case b.arithmetic():
+		return e.calculate(b.Op, left, right)
 	}
 	order, ok := compareNumbers(left, right)
 	if !ok {
 		return fail("a number is too long")
 	}
+	return b.ordered(order)
+}
+
+// ordered returns what < <= > or >= is for an order of its sides.
+func (b *Binary) ordered(order int) Value {
 	switch b.Op {
 	case "<":
 		return Bool(order < 0)
@@ -185,25 +197,32 @@ func (b *Binary) equal(e *evaluation, left, right Value) Value {
 	return v
 }
 
-// logical evaluates && (decides is false) or || (decides is true).
-func (b *Binary) logical(e *evaluation, decides bool) Value {
-	left := b.Left.eval(e)
-	if left.kind == failure || left.kind == boolean && left.yes == decides {
-		return left
+// settles reports whether the left side of && (decides is false) or || (decides is true) is
+// its result, so that the right side is not evaluated.
+func settles(left Value, decides bool) bool {
+	return left.kind == failure || left.kind == boolean && left.yes == decides
+}
+
+// logical evaluates && and || whose left side does not settle it.
+func (b *Binary) logical(left, right Value, decides bool) Value {
+	switch {
+	case left.kind != boolean && left.kind != unknown:
+		return fail(describe(b.Left, left) + ", and " + b.Op + " needs booleans")
+	case left.kind == boolean && right.kind != boolean && right.kind != unknown && right.kind != failure:
+		return fail(describe(b.Right, right) + ", and " + b.Op + " needs booleans")
 	}
-	right := b.Right.eval(e)
+	return join(left, right, decides)
+}
+
+// join returns the result of && (decides is false) or || (decides is true) of two sides of
+// which the left one does not settle it. It is a boolean or unknown.
+func join(left, right Value, decides bool) Value {
 	switch {
 	case left.kind == unknown && right.kind == boolean && right.yes == decides:
 		right.open = true // the left side may fail
 		return right
 	case left.kind == unknown:
 		return left // the right side may never be evaluated
-	case left.kind != boolean:
-		return fail(describe(b.Left, left) + ", and " + b.Op + " needs booleans")
-	case left.open && right.kind == failure:
-		return right // both fail
-	case right.kind != boolean && right.kind != unknown && right.kind != failure:
-		return fail(describe(b.Right, right) + ", and " + b.Op + " needs booleans")
 	}
 	right.open = right.open || left.open
 	return right
@@ -222,7 +241,7 @@ func (c *Choice) eval(e *evaluation) Value {
 		chosen = c.Then
 	}
 	result := chosen.eval(e)
-	result.open = result.open || v.open && result.kind == boolean
+	result.open = result.open || v.open
 	return result
 }
 
@@ -287,7 +306,7 @@ func (e *evaluation) descend(v Value, path []Step) Value {
 // member returns a member of an object.
 func (e *evaluation) member(raw []byte, name string) Value {
 	if e.work += len(raw); e.work > MaxWork {
-		return fail("the arguments are too large for the condition")
+		return failTooLarge()
 	}
 	value, twin := mcp.FindMember(raw, name)
 	if twin {
@@ -301,7 +320,7 @@ func (e *evaluation) element(v Value, index int) Value {
 	switch {
 	case v.kind == array:
 		if e.work += len(v.raw); e.work > MaxWork {
-			return fail("the arguments are too large for the condition")
+			return failTooLarge()
 		}
 		i := 0
 		for raw := range mcp.Elements(v.raw) {
@@ -326,7 +345,7 @@ func (e *evaluation) element(v Value, index int) Value {
 var Roots = map[string][]string{
 	"args": nil, "server": nil, "tool": nil,
 	"principal": {"subject", "tenant", "issuer", "method", "roles", "groups", "scopes", "claims"},
-	"request":   {"address", "client", "hour", "weekday"},
+	"request":   {"address", "client", "hour", "weekday", "time"},
 }
 
 func (e *evaluation) principal(member string) Value {
@@ -369,6 +388,8 @@ func (e *evaluation) request(member string) Value {
 			return v
 		}
 		return fail("the client's name is not in Unicode normal form C")
+	case "time":
+		return instantOf(e.in.now())
 	case "hour":
 		return Value{kind: number, num: float64(e.in.now().Hour())}
 	}

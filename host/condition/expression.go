@@ -25,8 +25,8 @@ type Step struct {
 // A Not is true if its operand is false.
 type Not struct{ Of Expression }
 
-// A Binary applies an operator: && || == != < <= > >=. The right side of && and || is
-// evaluated only if the left side does not decide.
+// A Binary applies an operator: && || == != < <= > >= + - * / %. The right side of && and
+// || is evaluated only if the left side does not decide.
 type Binary struct {
 	Op          string
 	Left, Right Expression
@@ -40,7 +40,24 @@ type Call struct {
 	Name string
 	Args []Expression
 
-	function *function
+	compiled *function
+	pattern  *pattern // of matches
+}
+
+// A Quantifier is true if a condition is true for one element of a list or, with All, for
+// each of them.
+type Quantifier struct {
+	All        bool
+	List, Body Expression
+	cost       int // of Body, for each element
+}
+
+// A Variable is the element of the list of a [Quantifier], or a path in it.
+type Variable struct {
+	Name  string
+	Depth int        // of its quantifier, which is 0 if it is in no other one
+	List  Expression // of its quantifier
+	Path  []Step
 }
 
 // A Condition is a compiled expression. Its methods may be called concurrently.
@@ -61,7 +78,13 @@ func New(source string, root Expression) *Condition {
 			c.request = c.request || e.Root == "request"
 			c.roles = c.roles || e.Root == "principal" && len(e.Path) > 0 && e.Path[0].Name == "roles"
 		case *Call:
-			e.function = functions[e.Name]
+			e.compiled = functions[e.Name]
+			if e.Name == "matches" {
+				e.pattern, _ = e.compilePattern()
+			}
+		case *Quantifier:
+			e.cost = 0
+			Walk(e.Body, func(Expression) { e.cost += partCost })
 		}
 	})
 	return c
@@ -99,5 +122,8 @@ func Walk(e Expression, use func(Expression)) {
 		for _, a := range e.Args {
 			Walk(a, use)
 		}
+	case *Quantifier:
+		Walk(e.List, use)
+		Walk(e.Body, use)
 	}
 }

@@ -12,6 +12,7 @@ import (
 type function struct {
 	usage string
 	takes [][]kind
+	gives kind
 	call  func(e *evaluation, args []Value) Value
 }
 
@@ -25,15 +26,22 @@ var (
 var functions map[string]*function
 
 func init() {
+	two := [][]kind{anyText, anyText}
 	functions = map[string]*function{
-		"startswith": {"startswith(TEXT, PREFIX)", [][]kind{anyText, anyText}, func(_ *evaluation, a []Value) Value { return Bool(hasPrefix(a[0], a[1])) }},
-		"endswith":   {"endswith(TEXT, SUFFIX)", [][]kind{anyText, anyText}, func(_ *evaluation, a []Value) Value { return Bool(hasSuffix(a[0], a[1])) }},
-		"contains":   {"contains(LIST, VALUE)", [][]kind{anyList, single}, func(e *evaluation, a []Value) Value { return e.contains(a[0], a[1]) }},
-		"subset":     {"subset(LIST, ALLOWED)", [][]kind{anyList, anyList}, func(e *evaluation, a []Value) Value { return e.subset(a[0], a[1]) }},
-		"length":     {"length(LIST)", [][]kind{anyList}, func(e *evaluation, a []Value) Value { return e.length(a[0]) }},
-		"like":       {`like(TEXT, "PATTERN*")`, [][]kind{anyText, anyText}, func(e *evaluation, a []Value) Value { return Bool(Like(a[0].String(), a[1].String())) }},
-		"within":     {"within(PATH, DIRECTORY)", [][]kind{anyText, anyText}, func(e *evaluation, a []Value) Value { return Bool(within(a[0].String(), a[1].String())) }},
-		"network":    {"network(request.address, PREFIX)", [][]kind{anyText, anyText}, func(_ *evaluation, a []Value) Value { return inNetwork(a[0].String(), a[1].String()) }},
+		"startswith": {"startswith(TEXT, PREFIX)", two, boolean, func(_ *evaluation, a []Value) Value { return Bool(hasPrefix(a[0], a[1])) }},
+		"endswith":   {"endswith(TEXT, SUFFIX)", two, boolean, func(_ *evaluation, a []Value) Value { return Bool(hasSuffix(a[0], a[1])) }},
+		"contains":   {"contains(LIST, VALUE)", [][]kind{anyList, single}, boolean, func(e *evaluation, a []Value) Value { return e.contains(a[0], a[1]) }},
+		"subset":     {"subset(LIST, ALLOWED)", [][]kind{anyList, anyList}, boolean, func(e *evaluation, a []Value) Value { return e.subset(a[0], a[1]) }},
+		"length":     {"length(LIST)", [][]kind{anyList}, number, func(e *evaluation, a []Value) Value { return e.length(a[0]) }},
+		"like":       {`like(TEXT, "PATTERN*")`, two, boolean, func(e *evaluation, a []Value) Value { return Bool(Like(a[0].String(), a[1].String())) }},
+		"matches":    {`matches(TEXT, "REGEXP")`, two, boolean, nil},
+		"lower":      {"lower(TEXT)", [][]kind{anyText}, text, func(e *evaluation, a []Value) Value { return e.mapText(a[0], strings.ToLower) }},
+		"upper":      {"upper(TEXT)", [][]kind{anyText}, text, func(e *evaluation, a []Value) Value { return e.mapText(a[0], strings.ToUpper) }},
+		"date":       {`date("2026-12-31")`, [][]kind{anyText}, instant, func(_ *evaluation, a []Value) Value { return dateOf(a[0]) }},
+		"within":     {"within(PATH, DIRECTORY)", two, boolean, func(e *evaluation, a []Value) Value { return Bool(within(a[0].String(), a[1].String())) }},
+		"network":    {"network(request.address, PREFIX)", two, boolean, func(_ *evaluation, a []Value) Value { return inNetwork(a[0].String(), a[1].String()) }},
+		"any":        {"any([for x in LIST : CONDITION])", [][]kind{anyList}, boolean, nil}, // a Quantifier
+		"all":        {"all([for x in LIST : CONDITION])", [][]kind{anyList}, boolean, nil},
 	}
 }
 
@@ -49,21 +57,32 @@ func Functions() map[string]string {
 // Parameters returns how many arguments a function takes.
 func Parameters(name string) int { return len(functions[name].takes) }
 
-// CheckConstants returns why constants of the call are wrong, or "".
-func (c *Call) CheckConstants() string {
-	f := functions[c.Name]
-	for i, a := range c.Args {
-		constant, ok := a.(*Constant)
-		if ok && !takes(f.takes[i], constant.Value.kind) {
-			return c.Name + " of " + kindNames[constant.Value.kind]
+// CheckConstants returns why the constant at an index of the arguments is wrong; "" if none is.
+func (c *Call) CheckConstants() (index int, why string) {
+	last := len(c.Args) - 1
+	constant, ok := c.Args[last].(*Constant)
+	switch {
+	case c.Name == "matches":
+		_, why = c.compilePattern()
+	case !ok || constant.Value.kind != text:
+	case c.Name == "network":
+		if _, err := netip.ParsePrefix(constant.Value.str); err != nil {
+			why = "a network is written as 10.0.0.0/8"
 		}
-		if ok && c.Name == "network" && i == 1 {
-			if _, err := netip.ParsePrefix(constant.Value.str); err != nil {
-				return "a network is written as 10.0.0.0/8"
-			}
+	case c.Name == "date":
+		if v := dateOf(constant.Value); v.kind == failure {
+			why = constant.Value.quoted() + " " + v.str
 		}
 	}
-	return ""
+	return last, why
+}
+
+// Folded returns the call, or its value if that is the same for every request.
+func (c *Call) Folded() Expression {
+	if constant, ok := c.Args[0].(*Constant); ok && c.Name == "date" {
+		return &Constant{dateOf(constant.Value)}
+	}
+	return c
 }
 
 func (c *Call) eval(e *evaluation) Value {
@@ -79,19 +98,30 @@ func (c *Call) eval(e *evaluation) Value {
 			return v
 		case v.kind == unknown:
 			unsettled = true
-		case !takes(c.function.takes[i], v.kind):
-			return fail(describe(a, v) + ", and " + c.Name + " needs " + kindNames[c.function.takes[i][0]])
+		case !takes(c.compiled.takes[i], v.kind):
+			return fail(describe(a, v) + ", and " + c.Name + " needs " + kindNames[c.compiled.takes[i][0]])
 		}
 	}
 	if unsettled {
 		return Value{kind: unknown}
 	}
-	result := c.function.call(e, e.stack[base:])
+	if len(e.vars) > 0 && !e.charge(e.stack[base:]) {
+		return failTooLarge()
+	}
+	result := c.apply(e, e.stack[base:])
 	if result.kind == failure && result.yes {
 		return fail(nameOf(c.Args[0]) + " " + result.str)
 	}
 	result.open = open
 	return result
+}
+
+// apply calls the function with arguments of its kinds.
+func (c *Call) apply(e *evaluation, args []Value) Value {
+	if c.Name == "matches" {
+		return c.pattern.match(e, args[0])
+	}
+	return c.compiled.call(e, args)
 }
 
 func takes(kinds []kind, k kind) bool {
@@ -120,7 +150,7 @@ func (e *evaluation) each(v Value, use func(Value) bool) (failed Value) {
 		return Value{}
 	}
 	if e.work += len(v.raw); e.work > MaxWork {
-		return fail("the arguments are too large for the condition")
+		return failTooLarge()
 	}
 	for raw := range mcp.Elements(v.raw) {
 		switch item := jsonValue(raw); {
@@ -163,7 +193,7 @@ func (e *evaluation) subset(all, of Value) Value {
 	if failed := e.each(all, func(v Value) bool {
 		result = e.contains(of, v)
 		if e.work += v.size() + len(of.items); e.work > MaxWork {
-			result = fail("the arguments are too large for the condition")
+			result = failTooLarge()
 		}
 		return result.kind == boolean && result.yes
 	}); failed.kind == failure {

@@ -63,7 +63,7 @@ func (e *evaluation) narrowBinary(b *Binary, negated bool) ([]Constraint, bool) 
 		for _, sides := range [][2]Expression{{b.Left, b.Right}, {b.Right, b.Left}} {
 			name, ok := e.openArgument(sides[0])
 			if value := sides[1].eval(e); ok && value.isSingle() {
-				return []Constraint{{Argument: name, Values: []Value{value}}}, true
+				return []Constraint{{Argument: name, Values: []Value{value}}}, !value.open
 			}
 		}
 	}
@@ -75,7 +75,7 @@ func (e *evaluation) narrowCall(c *Call) ([]Constraint, bool) {
 	case "startswith":
 		name, ok := e.openArgument(c.Args[0])
 		if prefix := c.Args[1].eval(e); ok && prefix.kind == text {
-			return []Constraint{{Argument: name, Prefix: prefix.String()}}, true
+			return []Constraint{{Argument: name, Prefix: prefix.String()}}, !prefix.open
 		}
 	case "contains":
 		all := c.Args[0].eval(e)
@@ -93,7 +93,7 @@ func (e *evaluation) narrowCall(c *Call) ([]Constraint, bool) {
 			}
 			values = append(values, v)
 		}
-		return []Constraint{{Argument: name, Values: values}}, true
+		return []Constraint{{Argument: name, Values: values}}, !all.open
 	}
 	return nil, false
 }
@@ -107,8 +107,11 @@ func (e *evaluation) openArgument(x Expression) (name string, ok bool) {
 	return r.Path[0].Name, true
 }
 
-// isSingle reports whether a value is a text, a number or a boolean.
-func (v Value) isSingle() bool { return v.kind == text || v.kind == number || v.kind == boolean }
+// isSingle reports whether a value is a text, a number or a boolean that JSON can say
+// exactly.
+func (v Value) isSingle() bool {
+	return v.kind == text || v.kind == number && v.rat == nil || v.kind == boolean
+}
 
 // Either returns what one of two sets of constraints asks for, if that is about one
 // argument and its values.

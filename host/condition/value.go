@@ -20,6 +20,7 @@ const (
 	list   // constant, or of the principal
 	array  // raw JSON
 	object // raw JSON
+	instant
 	unknown
 	failure
 )
@@ -27,7 +28,7 @@ const (
 // names of kinds, as messages and checks use them.
 var kindNames = [...]string{
 	null: "null", boolean: "a boolean", number: "a number", text: "a text", list: "a list", array: "a list", object: "an object",
-	unknown: "unknown", failure: "a failure",
+	instant: "a time", unknown: "unknown", failure: "a failure",
 }
 
 // A Value is an operand. Its zero value is null. A text is in str or, as it stands in
@@ -35,13 +36,15 @@ var kindNames = [...]string{
 type Value struct {
 	kind    kind
 	yes     bool
-	open    bool // of a boolean: or a failure, depending on unknown arguments
-	num     float64
-	inexact bool   // num is not the exact value of raw
-	str     string // of a text, or why a failure failed
-	raw     []byte // of a text without escapes, or JSON of an array, an object or an inexact number
+	open    bool    // or a failure, depending on unknown arguments
+	nanos   int32   // of an instant
+	num     float64 // of an instant: seconds since 1970
+	inexact bool    // num is not the exact value of raw
+	str     string  // of a text, or why a failure failed
+	raw     []byte  // of a text without escapes, or JSON of an array, an object or an inexact number
 	items   []Value
 	texts   []string // of a list of the principal
+	rat     *big.Rat // the exact value of a result that num is not
 }
 
 // Text returns a text.
@@ -93,6 +96,9 @@ const maxExponent = 400
 
 // rational returns the exact value of a number; nil if that would take too much memory.
 func (v Value) rational() *big.Rat {
+	if v.rat != nil {
+		return v.rat
+	}
 	if !v.inexact {
 		return new(big.Rat).SetFloat64(v.num)
 	}
@@ -134,7 +140,7 @@ func compareNumbers(a, b Value) (order int, ok bool) {
 }
 
 func exact(v Value) *big.Rat {
-	v.inexact = len(v.raw) > 0
+	v.inexact = len(v.raw) > 0 || v.rat != nil
 	return v.rational()
 }
 
@@ -261,6 +267,8 @@ func (e *evaluation) equal(a, b Value) Value {
 	case text:
 		e.work += a.size()
 		return Bool(sameText(a, b))
+	case instant:
+		return Bool(compareInstants(a, b) == 0)
 	}
 	return fail("a comparison of " + kindNames[a.kind] + " with " + kindNames[b.kind])
 }

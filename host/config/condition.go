@@ -4,6 +4,7 @@ import (
 	"maps"
 	"math/big"
 	"slices"
+	"strconv"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -17,9 +18,10 @@ import (
 // root of conditions nor a function of them are evaluated when the configuration is
 // read, and may use locals.
 
-// operators that conditions have.
+// conditionOperators are the operators that conditions have.
 var conditionOperators = map[*hclsyntax.Operation]string{
 	hclsyntax.OpLogicalAnd: "&&", hclsyntax.OpLogicalOr: "||", hclsyntax.OpEqual: "==", hclsyntax.OpNotEqual: "!=",
+	hclsyntax.OpAdd: "+", hclsyntax.OpSubtract: "-", hclsyntax.OpMultiply: "*", hclsyntax.OpDivide: "/", hclsyntax.OpModulo: "%",
 	hclsyntax.OpLessThan: "<", hclsyntax.OpLessThanOrEqual: "<=", hclsyntax.OpGreaterThan: ">", hclsyntax.OpGreaterThanOrEqual: ">=",
 }
 
@@ -39,13 +41,18 @@ func (r blockReader) condition(name string) *condition.Condition {
 		r.errorAt(a.Expr.Range(), `write it without quotes around the whole: `+name+` = args.NAME == "..."`, "%q must be a condition, and this is a constant", name)
 		return nil
 	}
+	if wrong := condition.CheckResult(e, "a condition"); wrong != nil {
+		r.errorAt(a.Expr.Range(), "compare it: args.x == \"a\"", "%s", wrong.Why)
+		return nil
+	}
 	return condition.New(c.source(a.Expr), e)
 }
 
 // A converter converts one expression.
 type converter struct {
 	blockReader
-	name string // of the attribute
+	name string                // of the attribute
+	vars []*condition.Variable // of the quantifiers around the expression
 }
 
 // source returns the expression as the file has it.
@@ -69,36 +76,39 @@ func (c converter) convert(e hclsyntax.Expression) (condition.Expression, bool) 
 	case *hclsyntax.ScopeTraversalExpr:
 		return c.reference(e)
 	case *hclsyntax.UnaryOpExpr:
-		if e.Op != hclsyntax.OpLogicalNot {
-			return c.refuse(e.SymbolRange, "", "a condition has no arithmetic")
-		}
 		of, ok := c.convert(e.Val)
-		return &condition.Not{Of: of}, ok
-	case *hclsyntax.BinaryOpExpr:
-		op := conditionOperators[e.Op]
-		if op == "" {
-			return c.refuse(e.SrcRange, "", "a condition has no arithmetic")
+		switch {
+		case !ok:
+			return nil, false
+		case e.Op == hclsyntax.OpLogicalNot:
+			return c.checked(&condition.Not{Of: of}, e.Val.Range())
 		}
+		return c.checked(&condition.Binary{Op: "-", Left: &condition.Constant{Value: condition.Number("0")}, Right: of}, e.SrcRange, e.Val.Range())
+	case *hclsyntax.BinaryOpExpr:
 		left, ok1 := c.convert(e.LHS)
 		right, ok2 := c.convert(e.RHS)
-		b := &condition.Binary{Op: op, Left: left, Right: right}
-		if ok1 && ok2 {
-			if why := b.CheckConstants(); why != "" {
-				return c.refuse(e.SrcRange, "", "%s", why)
-			}
+		if !ok1 || !ok2 {
+			return nil, false
 		}
-		return b, ok1 && ok2
+		b := &condition.Binary{Op: conditionOperators[e.Op], Left: left, Right: right}
+		if why := b.CheckConstants(); why != "" {
+			return c.refuse(e.SrcRange, "", "%s", why)
+		}
+		return c.checked(b, e.LHS.Range(), e.RHS.Range())
 	case *hclsyntax.ConditionalExpr:
 		test, ok1 := c.convert(e.Condition)
 		yes, ok2 := c.convert(e.TrueResult)
 		no, ok3 := c.convert(e.FalseResult)
-		return &condition.Choice{If: test, Then: yes, Else: no}, ok1 && ok2 && ok3
+		if !ok1 || !ok2 || !ok3 {
+			return nil, false
+		}
+		return c.checked(&condition.Choice{If: test, Then: yes, Else: no}, e.Condition.Range())
 	case *hclsyntax.FunctionCallExpr:
 		return c.call(e)
 	case *hclsyntax.TemplateExpr, *hclsyntax.TemplateWrapExpr:
 		return c.refuse(e.Range(), "compare the parts one by one, joined with &&", "a condition cannot put arguments into a text")
 	case *hclsyntax.ForExpr, *hclsyntax.SplatExpr:
-		return c.refuse(e.Range(), `use contains(LIST, VALUE) or subset(LIST, ["allowed", "values"])`, "a condition has no loops")
+		return c.refuse(e.Range(), loopHint, "a condition has for only in any() and all()")
 	case *hclsyntax.TupleConsExpr:
 		return c.refuse(e.Range(), "", "a list in a condition holds constants only")
 	case *hclsyntax.IndexExpr:
@@ -183,24 +193,18 @@ func (c converter) reference(e *hclsyntax.ScopeTraversalExpr) (condition.Express
 	roots := slices.Sorted(maps.Keys(condition.Roots))
 	root := e.Traversal.RootName()
 	members, known := condition.Roots[root]
+	if v := c.variable(root); v != nil {
+		path, ok := c.path(e)
+		return &condition.Variable{Name: root, Depth: v.Depth, List: v.List, Path: path}, ok
+	}
 	if !known {
 		return c.refuse(e.SrcRange, didYouMean(root, append(roots, "local", "var")), "a condition begins with args, principal, server, tool, request, local or var, not with %q", root)
 	}
-	r := &condition.Reference{Root: root, At: startOf(e.SrcRange).String()}
-	for _, step := range e.Traversal[1:] {
-		switch s := step.(type) {
-		case hcl.TraverseAttr:
-			r.Path = append(r.Path, condition.Step{Name: s.Name})
-		case hcl.TraverseIndex:
-			one, ok := stepOf(s.Key)
-			if !ok {
-				return c.refuse(s.SrcRange, "", "an index is a name in quotes, or a whole number from 0")
-			}
-			r.Path = append(r.Path, one)
-		default:
-			return c.refuse(step.SourceRange(), `use contains(LIST, VALUE) or subset(LIST, ["allowed", "values"])`, "a condition has no loops")
-		}
+	path, ok := c.path(e)
+	if !ok {
+		return nil, false
 	}
+	r := &condition.Reference{Root: root, Path: path, At: startOf(e.SrcRange).String()}
 	switch {
 	case root == "server" || root == "tool":
 		if len(r.Path) > 0 {
@@ -215,7 +219,31 @@ func (c converter) reference(e *hclsyntax.ScopeTraversalExpr) (condition.Express
 		}
 		return c.refuse(e.SrcRange, hint, "%q is nothing that %s has", c.source(e), root)
 	}
+	if why := r.CheckPath(); why != "" {
+		return c.refuse(e.SrcRange, "", "%s", why)
+	}
 	return r, true
+}
+
+// path converts the steps behind the root of a path.
+func (c converter) path(e *hclsyntax.ScopeTraversalExpr) (path []condition.Step, ok bool) {
+	for _, step := range e.Traversal[1:] {
+		switch s := step.(type) {
+		case hcl.TraverseAttr:
+			path = append(path, condition.Step{Name: s.Name})
+		case hcl.TraverseIndex:
+			one, ok := stepOf(s.Key)
+			if !ok {
+				c.errorAt(s.SrcRange, "", "an index is a name in quotes, or a whole number from 0")
+				return nil, false
+			}
+			path = append(path, one)
+		default:
+			c.errorAt(step.SourceRange(), loopHint, "a condition has for only in any() and all()")
+			return nil, false
+		}
+	}
+	return path, true
 }
 
 func quotedList(words []string) string {
@@ -247,24 +275,46 @@ func (c converter) call(e *hclsyntax.FunctionCallExpr) (condition.Expression, bo
 	known := condition.Functions()
 	usage, ok := known[e.Name]
 	if !ok {
-		names := slices.Sorted(maps.Keys(known))
-		return c.refuse(e.NameRange, didYouMean(e.Name, names), "a condition has no function %q", e.Name)
+		hint := didYouMean(e.Name, slices.Sorted(maps.Keys(known)))
+		if name, foreign := otherFunctions[e.Name]; foreign {
+			hint = "write " + known[name]
+		}
+		return c.refuse(e.NameRange, hint, "a condition has no function %q", e.Name)
 	}
 	if len(e.Args) != condition.Parameters(e.Name) || e.ExpandFinal {
-		return c.refuse(e.Range(), "write "+usage, "%s takes %d arguments", e.Name, condition.Parameters(e.Name))
+		counted := "1 argument"
+		if n := condition.Parameters(e.Name); n != 1 {
+			counted = strconv.Itoa(n) + " arguments"
+		}
+		return c.refuse(e.Range(), "write "+usage, "%s takes %s", e.Name, counted)
+	}
+	if e.Name == "any" || e.Name == "all" {
+		return c.quantifier(e, usage)
 	}
 	call := &condition.Call{Name: e.Name}
-	all := true
+	places, all := []hcl.Range{}, true
 	for _, a := range e.Args {
 		converted, ok := c.convert(a)
-		call.Args = append(call.Args, converted)
+		call.Args, places = append(call.Args, converted), append(places, a.Range())
 		all = all && ok
 	}
 	if !all {
 		return nil, false
 	}
-	if why := call.CheckConstants(); why != "" {
-		return c.refuse(e.Range(), "write "+usage, "%s", why)
+	if _, ok := c.checked(call, places...); !ok {
+		return nil, false
 	}
-	return call, true
+	if i, why := call.CheckConstants(); why != "" {
+		return c.refuse(places[i], "write "+usage, "%s", why)
+	}
+	return call.Folded(), true
+}
+
+// checked returns an expression whose operands have types that it can work with. places are
+// those of the operands.
+func (c converter) checked(e condition.Expression, places ...hcl.Range) (condition.Expression, bool) {
+	if wrong := condition.CheckTypes(e); wrong != nil {
+		return c.refuse(places[wrong.Operand], wrong.Hint, "%s", wrong.Why)
+	}
+	return e, true
 }

@@ -109,9 +109,9 @@ func drawExpression(t *rapid.T, depth int) condition.Expression {
 		return &condition.Reference{Root: "args", Path: []condition.Step{{Name: rapid.SampledFrom([]string{"x", "y"}).Draw(t, "argument")}}}
 	}
 	text := func() condition.Expression { return &condition.Constant{Value: condition.Text(texts.Draw(t, "text"))} }
-	kinds := 6
+	kinds := 11
 	if depth == 0 {
-		kinds = 4
+		kinds = 8
 	}
 	switch rapid.IntRange(0, kinds-1).Draw(t, "kind") {
 	case 0:
@@ -129,7 +129,28 @@ func drawExpression(t *rapid.T, depth int) condition.Expression {
 		subject := &condition.Reference{Root: "principal", Path: []condition.Step{{Name: "subject"}}}
 		return &condition.Binary{Op: "==", Left: subject, Right: &condition.Constant{Value: condition.Text("alice")}}
 	case 4:
+		call := &condition.Call{Name: rapid.SampledFrom([]string{"lower", "upper"}).Draw(t, "case"), Args: []condition.Expression{argument()}}
+		return &condition.Binary{Op: rapid.SampledFrom([]string{"==", "!="}).Draw(t, "op"), Left: call, Right: text()}
+	case 5:
+		pattern := &condition.Constant{Value: condition.Text(rapid.SampledFrom([]string{"a.*", "a|b", "[^a]"}).Draw(t, "pattern"))}
+		return &condition.Call{Name: "matches", Args: []condition.Expression{argument(), pattern}}
+	case 6:
+		list := &condition.Constant{Value: condition.List([]condition.Value{condition.Text(texts.Draw(t, "one")), condition.Text(texts.Draw(t, "two"))})}
+		element := &condition.Variable{Name: "e", List: list}
+		body := condition.Expression(&condition.Call{Name: "startswith", Args: []condition.Expression{argument(), element}})
+		if rapid.Bool().Draw(t, "equal") {
+			body = &condition.Binary{Op: "==", Left: argument(), Right: element}
+		}
+		return &condition.Quantifier{All: rapid.Bool().Draw(t, "all"), List: list, Body: body}
+	case 7:
+		one := &condition.Constant{Value: condition.Number("1")}
+		sum := &condition.Binary{Op: rapid.SampledFrom([]string{"+", "-", "*", "/", "%"}).Draw(t, "operator"), Left: argument(), Right: one}
+		return &condition.Binary{Op: rapid.SampledFrom([]string{"==", "<", ">="}).Draw(t, "op"), Left: sum, Right: one}
+	case 8:
 		return &condition.Not{Of: drawExpression(t, depth-1)}
+	case 9:
+		choice := &condition.Choice{If: drawExpression(t, depth-1), Then: text(), Else: text()}
+		return &condition.Binary{Op: rapid.SampledFrom([]string{"==", "!="}).Draw(t, "op"), Left: argument(), Right: choice}
 	}
 	return &condition.Binary{Op: rapid.SampledFrom([]string{"&&", "||"}).Draw(t, "op"), Left: drawExpression(t, depth-1), Right: drawExpression(t, depth-1)}
 }
