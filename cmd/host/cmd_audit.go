@@ -40,7 +40,7 @@ type auditFlags struct {
 }
 
 func (f *auditFlags) addFile(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.file, "file", "", "the `FILE` of the log (default: that of the configuration)")
+	cmd.Flags().StringVar(&f.file, "file", "", "the `FILE` of the log, or one of its archives (default: that of the configuration)")
 }
 
 func (f *auditFlags) add(cmd *cobra.Command, limit int) {

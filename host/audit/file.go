@@ -134,7 +134,7 @@ func within(path, dir string) bool {
 }
 
 // openFile opens or creates the audit log at a path, for writing.
-func openFile(path string, full bool) (*file, error) {
+func openFile(path string, full bool, most int64) (*file, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ func openFile(path string, full bool) (*file, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := f.setUp(full); err != nil {
+	if err := f.setUp(full, most); err != nil {
 		f.close()
 		return nil, fmt.Errorf("audit log %s: %w", path, err)
 	}
@@ -195,14 +195,15 @@ const (
 var errForeign = errors.New("the file is not an audit log that this version can use")
 
 // setUp prepares the file for writing and creates its tables if it is empty.
-func (f *file) setUp(full bool) error {
+func (f *file) setUp(full bool, most int64) error {
 	level := "NORMAL" // a commit survives the end of the process
 	if full {
 		level = "FULL" // and of the system
 	}
 	for _, pragma := range []string{
 		"busy_timeout = 0", // see busyPoll
-		"journal_mode = WAL", "synchronous = " + level, "journal_size_limit = 67108864", "cache_size = -8192", "wal_autocheckpoint = 4000",
+		"journal_mode = WAL", "synchronous = " + level, "cache_size = -8192",
+		fmt.Sprintf("wal_autocheckpoint = %d", walPages(most)), fmt.Sprintf("journal_size_limit = %d", walLimit(most)),
 	} {
 		if err := f.patiently("PRAGMA " + pragma); err != nil {
 			return err
@@ -213,10 +214,36 @@ func (f *file) setUp(full bool) error {
 	}
 	err := f.create()
 	if err == nil {
-		return errors.Join(f.exec("COMMIT"), f.prepare())
+		return errors.Join(f.exec("COMMIT"), f.prepare(), f.checkpoint())
 	}
 	return errors.Join(err, f.exec("ROLLBACK"))
 }
+
+const (
+	pageSize     = 4096
+	mostWALPages = 4000
+)
+
+// walPages returns after how many pages the WAL is written to the file. With the largest
+// transaction it stays within a fifth of a small MaxSize.
+func walPages(most int64) int64 {
+	if most <= 0 {
+		return mostWALPages
+	}
+	return min(most/pageSize/16, mostWALPages)
+}
+
+// walLimit returns the bytes that a WAL keeps when it begins again.
+func walLimit(most int64) int64 {
+	if most <= 0 {
+		return 64 << 20
+	}
+	return min(most/10, 64<<20)
+}
+
+// checkpoint writes the WAL to the file, as far as readers let it. A copy of the file alone
+// then has the rows.
+func (f *file) checkpoint() error { return f.exec("PRAGMA wal_checkpoint(PASSIVE)") }
 
 // create creates the tables of an empty file, and checks those of any other.
 func (f *file) create() error {

@@ -110,7 +110,7 @@ func (l *Log) Set(s *Settings) error {
 		return err
 	}
 	before := l.settings.Load()
-	if l.writer == nil || before != nil && before.File == s.File && before.To == s.To && before.Full == s.Full {
+	if l.writer == nil || before != nil && before.File == s.File && before.To == s.To && before.Full == s.Full && before.MaxSize == s.MaxSize {
 		l.settings.Store(s)
 		return nil
 	}
@@ -327,7 +327,7 @@ func (l *Log) waiting() int {
 func (l *Log) take(batch []entry, all bool) []entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	n := min(len(l.buffer), mostBatch)
+	n := min(len(l.buffer), batchOf(l.settings.Load()))
 	batch = append(batch, l.buffer[:n]...)
 	rest := copy(l.buffer, l.buffer[n:])
 	clear(l.buffer[rest:])
@@ -342,6 +342,14 @@ func (l *Log) take(batch []entry, all bool) []entry {
 	l.writing = len(batch)
 	l.backlog.Store(int64(len(l.buffer) + l.writing))
 	return batch
+}
+
+// batchOf returns the most rows of one transaction. In a small file the WAL has to stay small.
+func batchOf(s *Settings) int {
+	if s == nil || s.MaxSize <= 0 {
+		return mostBatch
+	}
+	return int(min(max(s.MaxSize>>14, batchRows), mostBatch)) // 64 for 1 MiB
 }
 
 // committed records that the writer has no events.

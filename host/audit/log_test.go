@@ -51,6 +51,8 @@ func (d *brokenDisk) count() (rows, calls int) {
 }
 
 func (*brokenDisk) prune(*Settings, time.Time) error { return nil }
+func (*brokenDisk) grown(*Settings) error            { return nil }
+func (*brokenDisk) checkpoint() error                { return nil }
 func (*brokenDisk) head() (chain, error)             { return chain{}, nil }
 func (*brokenDisk) close() error                     { return nil }
 

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -16,10 +17,10 @@ import (
 const (
 	pruneRows     = 1 << blockBits // rows that one transaction removes
 	archiveDigits = 12
-	pruneShare    = 10 // of MaxSize, one part in so many is freed at a time
+	archiveSuffix = ".jsonl"
 )
 
-// prune removes rows that are older than the retention. When the file is larger than
+// prune removes rows that are older than the retention. When the file comes near to
 // MaxSize, it moves the oldest rows to an archive: a file with the same rows as JSON lines,
 // whose name has the first sequence number.
 func (f *file) prune(s *Settings, now time.Time) error {
@@ -39,11 +40,7 @@ func (f *file) prune(s *Settings, now time.Time) error {
 	if s.MaxSize <= 0 {
 		return nil
 	}
-	size, err := f.size()
-	if err != nil || size <= s.MaxSize {
-		return err
-	}
-	return f.rotate(s.MaxSize - s.MaxSize/pruneShare)
+	return f.rotate(s.MaxSize, share(s.MaxSize))
 }
 
 // size returns the bytes of the pages in use.
@@ -97,51 +94,112 @@ func (f *file) removeBefore(c *chain, seq int64) error {
 	return f.exec(`UPDATE chain SET first = ?, anchor = ?`, seq, anchor)
 }
 
-// rotate moves the oldest rows to an archive until the file has at most a size.
-func (f *file) rotate(size int64) error {
-	c, err := f.chain()
-	if err != nil {
+// grown keeps the file within its size while it grows. Each call moves at most one step of rows:
+// a commit adds fewer.
+func (f *file) grown(s *Settings) error {
+	if s.MaxSize <= 0 {
+		return nil
+	}
+	size, err := f.size()
+	if err != nil || size <= share(s.MaxSize) {
 		return err
 	}
-	archive, err := os.OpenFile(fmt.Sprintf("%s.%0*d.jsonl", f.path, archiveDigits, c.first), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-	if err != nil {
-		return err
-	}
-	defer archive.Close()
+	_, err = f.archive(s.MaxSize)
+	return err
+}
+
+// share returns the part of a size that pages in use may take. The rest is for the WAL and
+// for pages that are free.
+func share(size int64) int64 { return size - size/4 }
+
+// rotate moves the oldest rows to archives until the file has at most a size.
+func (f *file) rotate(most, size int64) error {
 	for {
 		now, err := f.size()
 		if err != nil || now <= size {
 			return err
 		}
-		moved, err := f.archive(archive)
+		moved, err := f.archive(most)
 		if err != nil || moved == 0 {
 			return err
 		}
 	}
 }
 
-// archive moves up to pruneRows rows to a file. They are on the disk there before they are
-// removed here. After a crash in between the file has them twice.
-func (f *file) archive(to *os.File) (moved int64, err error) {
+// stepRows returns how many rows one transaction moves to an archive. In a small file the
+// transaction has to be small.
+func stepRows(most int64) int64 {
+	return min(max(most>>13, pruneRows/8), pruneRows) // a row has about 700 bytes: a tenth of the file
+}
+
+// archive moves the oldest rows to an archive. They are on the disk there before they are
+// removed here. After a crash in between the archive has them twice.
+func (f *file) archive(most int64) (moved int64, err error) {
 	err = f.transact(func() error {
 		c, err := f.chain()
 		if err != nil {
 			return err
 		}
-		end := min(c.first+pruneRows, c.last) // the last row stays
+		end := min(c.first+stepRows(most), c.last) // the last row stays
 		if end <= c.first {
 			return nil
 		}
-		if err := f.copyRows(to, c.first, end); err != nil {
+		to, begun, err := openArchive(f.path, c.first, most)
+		if err != nil {
 			return err
 		}
-		if err := to.Sync(); err != nil {
-			return err
+		defer to.Close()
+		err = f.copyRows(to, c.first, end)
+		if err == nil {
+			err = to.Sync()
+		}
+		if err != nil {
+			return errors.Join(err, to.Truncate(begun)) // no part of a line may stay
 		}
 		moved = end - c.first
 		return f.removeBefore(&c, end)
 	})
 	return moved, err
+}
+
+// openArchive opens the last archive for appending, and returns its size. When that has most
+// bytes, or is of another day, a new archive begins with row first. Old archives are removed
+// as a whole, so none may hold rows of a long time.
+func openArchive(path string, first, most int64) (to *os.File, size int64, err error) {
+	name := fmt.Sprintf("%s.%0*d%s", path, archiveDigits, first, archiveSuffix)
+	if all := Archives(path); len(all) > 0 {
+		last := all[len(all)-1]
+		info, err := os.Stat(last)
+		if err == nil && info.Size() < most && info.ModTime().UTC().Format(time.DateOnly) == time.Now().UTC().Format(time.DateOnly) {
+			name = last
+		}
+	}
+	to, err = os.OpenFile(name, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, 0, err
+	}
+	if size, err = wholeLines(to); err != nil {
+		return nil, 0, errors.Join(err, to.Close())
+	}
+	return to, size, nil
+}
+
+// wholeLines removes a part of a line from the end of an archive, where a process was killed.
+func wholeLines(f *os.File) (size int64, err error) {
+	info, err := f.Stat()
+	if err != nil || info.Size() == 0 {
+		return 0, err
+	}
+	size = info.Size()
+	b := make([]byte, min(size, maxLine))
+	if _, err := f.ReadAt(b[:1], size-1); err != nil || b[0] == '\n' {
+		return size, err
+	}
+	if _, err := f.ReadAt(b, size-int64(len(b))); err != nil {
+		return size, err
+	}
+	size -= int64(len(b) - 1 - bytes.LastIndexByte(b, '\n'))
+	return size, f.Truncate(size)
 }
 
 // copyRows writes the rows from one up to another as JSON lines.
@@ -176,7 +234,7 @@ func Archives(path string) (all []string) {
 		return nil
 	}
 	for _, e := range entries {
-		number, is := strings.CutSuffix(e.Name(), ".jsonl")
+		number, is := strings.CutSuffix(e.Name(), archiveSuffix)
 		number, ours := strings.CutPrefix(number, filepath.Base(path)+".")
 		if _, err := strconv.ParseUint(number, 10, 63); is && ours && err == nil && len(number) >= archiveDigits {
 			all = append(all, filepath.Join(filepath.Dir(path), e.Name()))

@@ -34,14 +34,21 @@ type Filter struct {
 	Limit        int    // rows; 0: all
 }
 
-// A Reader reads a log. One goroutine uses it. The log may be written meanwhile.
-type Reader struct{ file *file }
+// A Reader reads a log with its archives, or one archive. One goroutine uses it. The log may
+// be written meanwhile.
+type Reader struct {
+	path string
+	file *file // nil: path is an archive
+}
 
-// OpenReader opens the log at a path for reading.
+// OpenReader opens the log at a path for reading. The path may be that of an archive.
 func OpenReader(path string) (*Reader, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, fault.New(fault.AuditUnknown, "there is no audit log at %s", path).
 			WithHint("an audit block in the configuration starts the log with the next request; --file names another one")
+	}
+	if isArchive(path) {
+		return &Reader{path: path}, nil
 	}
 	f, err := connect(path, "rw") // a reader of a file in WAL mode writes to the file beside it
 	if err != nil {
@@ -58,54 +65,59 @@ func OpenReader(path string) (*Reader, error) {
 		f.close()
 		return nil, fault.Because(fault.AuditFile, err, "the audit log %s cannot be read", path)
 	}
-	return &Reader{f}, nil
+	return &Reader{path, f}, nil
 }
 
 // Close closes the reader.
-func (r *Reader) Close() error { return r.file.close() }
+func (r *Reader) Close() error {
+	if r.file == nil {
+		return nil
+	}
+	return r.file.close()
+}
 
 // Last returns the sequence number of the last row.
 func (r *Reader) Last() (int64, error) {
-	c, err := r.file.chain()
+	c, err := r.chain()
 	return c.last, err
 }
 
 // Head returns the last row and its hash in the form SEQUENCE:HASH.
 func (r *Reader) Head() (string, error) {
-	c, err := r.file.chain()
+	c, err := r.chain()
 	return headText(c), err
 }
 
+// chain returns the chain. All rows of an archive are before its first one, as if a file
+// without rows followed.
+func (r *Reader) chain() (chain, error) {
+	if r.file == nil {
+		return lastArchived(r.path)
+	}
+	return r.file.chain()
+}
+
 // Each calls yield with each selected row, from the first or from the last one on, until
-// yield returns false.
+// yield returns false. Rows in archives are older than those in the file.
 func (r *Reader) Each(ctx context.Context, f Filter, newestFirst bool, yield func(Row) bool) error {
-	blocks, err := r.blocks(ctx, &f, newestFirst)
-	if err != nil {
-		return r.failed(err)
+	w := &walk{Reader: r, filter: f, left: f.Limit, yield: yield}
+	err := error(nil)
+	if newestFirst {
+		err = w.newest(ctx)
+	} else {
+		err = w.oldest(ctx)
 	}
-	left := f.Limit
-	for _, block := range blocks {
-		rows, err := r.inBlock(ctx, &f, block, newestFirst, left)
-		if err != nil {
-			return r.failed(err)
-		}
-		for _, row := range rows {
-			if !yield(row) {
-				return nil
-			}
-		}
-		if left -= len(rows); f.Limit > 0 && left <= 0 {
-			return nil
-		}
+	if err == nil || errors.Is(err, errEnough) {
+		return nil
 	}
-	return nil
+	return r.failed(err)
 }
 
 func (r *Reader) failed(err error) error {
 	if _, ok := errors.AsType[*fault.Error](err); ok || errors.Is(err, context.Canceled) {
 		return err
 	}
-	return fault.Because(fault.AuditFile, err, "the audit log %s cannot be read", r.file.path).WithHint("junctor audit verify says whether it is damaged")
+	return fault.Because(fault.AuditFile, err, "the audit log %s cannot be read", r.path).WithHint("junctor audit verify says whether it is damaged")
 }
 
 // A clause is a part of a WHERE clause with its arguments.
@@ -202,8 +214,21 @@ func order(newestFirst bool) string {
 	return "ASC"
 }
 
-// inBlock returns the selected rows of a block, at most limit; 0: all.
-func (r *Reader) inBlock(ctx context.Context, f *Filter, block int64, newestFirst bool, limit int) (all []Row, err error) {
+// inBlock returns the selected rows of a block, at most limit; 0: all. first is the first row
+// of the file at that moment: those before it are in archives.
+func (r *Reader) inBlock(ctx context.Context, f *Filter, block int64, newestFirst bool, limit int) (all []Row, first int64, err error) {
+	if err := r.file.exec("BEGIN"); err != nil {
+		return nil, 0, err
+	}
+	defer func() { _ = r.file.exec("COMMIT") }()
+	c, err := r.file.chain()
+	if err == nil {
+		all, err = r.selected(ctx, f, block, newestFirst, limit)
+	}
+	return all, c.first, err
+}
+
+func (r *Reader) selected(ctx context.Context, f *Filter, block int64, newestFirst bool, limit int) (all []Row, err error) {
 	var c clause
 	last := (block+1)<<blockBits - 1
 	if f.Before > 0 {
@@ -258,6 +283,11 @@ func scanRow(scan func(...any) error) (row Row, err error) {
 	if err := scan(&seq, &sum, &text); err != nil {
 		return row, err
 	}
+	return parseRow(seq, sum, text)
+}
+
+// parseRow returns the row with a content.
+func parseRow(seq int64, sum, text []byte) (row Row, err error) {
 	if err := json.Unmarshal(text, &row); err != nil {
 		return row, fault.New(fault.AuditAltered, "row %d of the audit log is damaged: %v", seq, err).WithHint("junctor audit verify finds every such row")
 	}

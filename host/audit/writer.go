@@ -10,6 +10,10 @@ import (
 type sink interface {
 	// append writes rows, all or none, and returns the chain with them.
 	append(entries []entry, hide func(string) string) (chain, error)
+	// grown is called after rows were written. It keeps the sink within its size.
+	grown(s *Settings) error
+	// checkpoint makes a copy of the sink complete.
+	checkpoint() error
 	// prune removes rows that are too old or too many.
 	prune(s *Settings, now time.Time) error
 	// head returns the chain.
@@ -22,7 +26,7 @@ func openSink(s *Settings) (sink, error) {
 	if s.To != nil {
 		return &lines{to: s.To}, nil
 	}
-	return openFile(s.File, s.Full)
+	return openFile(s.File, s.Full, s.MaxSize)
 }
 
 // A writer writes the events of a log in one goroutine.
@@ -34,10 +38,13 @@ type writer struct {
 	last   chain
 	day    string // of the last log line with the head
 	pruned time.Time
+	bound  time.Time // of the last warning that the sink is too large
 }
 
-// pruneEvery is the interval at which old rows are removed.
-const pruneEvery = 10 * time.Minute
+const (
+	pruneEvery      = 10 * time.Minute // between removals of old rows
+	checkpointEvery = 10 * time.Second
+)
 
 func startWriter(l *Log, to sink) *writer {
 	w := &writer{log: l, sink: to, stop: make(chan struct{}), done: make(chan struct{})}
@@ -60,6 +67,8 @@ func (w *writer) run() {
 	}
 	tick := time.NewTicker(pruneEvery)
 	defer tick.Stop()
+	checkpoint := time.NewTicker(checkpointEvery)
+	defer checkpoint.Stop()
 	w.prune()
 	for {
 		select {
@@ -69,6 +78,8 @@ func (w *writer) run() {
 		case <-tick.C:
 			w.write(time.Time{}) // what refused clients did not get rows for
 			w.prune()
+		case <-checkpoint.C:
+			_ = w.sink.checkpoint() // the next one is soon, and a write reports errors
 		case <-w.stop:
 			w.write(time.Now().Add(drainTime))
 			w.logHead(time.Now())
@@ -175,10 +186,23 @@ func (w *writer) commit(batch []entry) bool {
 		w.log.opts.Log.Info("the audit log is written again", "last", c.last)
 	}
 	w.last = c
+	w.grown()
 	if now := time.Now(); now.UTC().Format(time.DateOnly) != w.day {
 		w.logHead(now)
 	}
 	return true
+}
+
+// grown keeps the sink within its size. A sink that cannot is reported at times.
+func (w *writer) grown() {
+	s := w.log.settings.Load()
+	if s == nil {
+		return
+	}
+	if err := w.sink.grown(s); err != nil && !busy(err) && time.Since(w.bound) > pruneEvery {
+		w.bound = time.Now()
+		w.log.opts.Log.Warn("rows of the audit log were not moved to an archive", "error", err)
+	}
 }
 
 // reopen opens the file again if it was removed or replaced, and after an error that a
@@ -189,7 +213,7 @@ func (w *writer) reopen() {
 		return
 	}
 	if f, ok := w.sink.(*file); ok && f.path == s.File {
-		if fresh, err := openFile(s.File, s.Full); err == nil {
+		if fresh, err := openFile(s.File, s.Full, s.MaxSize); err == nil {
 			_ = f.close()
 			w.sink = fresh
 		}
