@@ -134,6 +134,7 @@ type Event struct {
 	Message    string
 	Result     []byte // JSON; stored only if the settings say so
 	ResultSize int
+	RetryAfter time.Duration // that the client was told to wait
 
 	Plugin string
 	By     string // the person or process that did it

@@ -70,6 +70,7 @@ func appendContent(dst []byte, e *Event, hide func(string) string) []byte {
 		c.b = append(c.b, `,"duration_ms":`...)
 		c.b = strconv.AppendFloat(c.b, float64(e.Duration.Round(time.Microsecond))/float64(time.Millisecond), 'f', -1, 64)
 	}
+	c.number("retry_after_ms", int(e.RetryAfter.Milliseconds()))
 	c.number("result_size", e.ResultSize)
 	c.payload("result", e.Result)
 	c.free("plugin", e.Plugin, maxText)

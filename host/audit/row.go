@@ -42,12 +42,14 @@ type Row struct {
 	Access       string `json:"access,omitempty"`
 	AccessSource string `json:"access_source,omitempty"`
 
-	Outcome    Outcome         `json:"outcome,omitempty"`
-	Code       string          `json:"code,omitempty"`
-	Message    string          `json:"message,omitempty"`
-	DurationMS float64         `json:"duration_ms,omitempty"`
-	ResultSize int             `json:"result_size,omitempty"`
-	Result     json.RawMessage `json:"result,omitempty"`
+	Outcome    Outcome `json:"outcome,omitempty"`
+	Code       string  `json:"code,omitempty"`
+	Message    string  `json:"message,omitempty"`
+	DurationMS float64 `json:"duration_ms,omitempty"`
+	// RetryAfterMS is how long the client was told to wait.
+	RetryAfterMS int             `json:"retry_after_ms,omitempty"`
+	ResultSize   int             `json:"result_size,omitempty"`
+	Result       json.RawMessage `json:"result,omitempty"`
 
 	Plugin string `json:"plugin,omitempty"`
 	By     string `json:"by,omitempty"`

@@ -155,6 +155,9 @@ func (r *request) describeOutcome(e *audit.Event, resp response, err error) {
 	}
 	if err != nil {
 		e.Outcome, e.Code, e.Message = r.outcomeOf(err)
+		if f, ok := errors.AsType[*fault.Error](err); ok {
+			e.RetryAfter = f.RetryAfter
+		}
 		return
 	}
 	result, names, rpcErr := resp.result, r.names, []byte(nil)

@@ -116,6 +116,9 @@ func TestEveryOutcomeIsRecordedOnce(t *testing.T) {
 					if e.Outcome != c.outcome || e.Code != string(c.code) || e.Subject == "" || e.Tenant != "one" || e.Method != "tools/call" || e.Transport != "http" || e.RequestID == "" || e.ArgumentsSize != len(arguments) {
 						t.Errorf("%+v, want %s %s", e, c.outcome, c.code)
 					}
+					if told := e.RetryAfter > 0; told != (c.outcome == audit.RateLimited) {
+						t.Errorf("the event has a wait of %v", e.RetryAfter)
+					}
 					if sent := f.Count("tools/call") > calls; sent && (c.outcome == audit.Denied || c.outcome == audit.Unrecorded) {
 						t.Error("the server got the call")
 					}
