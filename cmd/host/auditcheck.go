@@ -96,16 +96,32 @@ func (e *env) auditExportVerb() *cobra.Command {
 		Use:   "export",
 		Short: "Write rows for other programs, the oldest ones first",
 		Long: `Write rows to standard output, the oldest ones first: as JSON lines, as CSV for a spreadsheet, or as events of the Open
-Cybersecurity Schema Framework (API Activity, Authentication and Application Lifecycle) for a SIEM.`,
+Cybersecurity Schema Framework (API Activity, Authentication and Application Lifecycle) for a SIEM. --after continues
+after the last row of an earlier export.`,
 		Example: `  junctor audit export --since 2026-11-01 --until 2026-12-01 --format csv > november.csv
-  junctor audit export --format ocsf --since 1d`,
+  junctor audit export --format ocsf --since 1d
+  junctor audit export --after 4711`,
 		Args: takes(), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error { return e.auditExport(cmd.Context(), f, format) },
 	}
 	f.add(cmd, 0)
-	cmd.Flags().StringVar(&format, "format", audit.Formats[0], "`FORMAT`: "+strings.Join(audit.Formats, ", "))
-	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(audit.Formats, cobra.ShellCompDirectiveNoFileComp))
+	addFormat(cmd, &format, audit.Formats[0])
 	return cmd
+}
+
+// addFormat adds the flag for one of the formats of an export.
+func addFormat(cmd *cobra.Command, format *string, unset string) {
+	cmd.Flags().StringVar(format, "format", unset, "`FORMAT`: "+strings.Join(audit.Formats, ", "))
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(audit.Formats, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// newExporter returns an exporter to standard output.
+func newExporter(e *env, format string) (*audit.Exporter, error) {
+	x, ok := audit.NewExporter(e.stdout, format, version)
+	if !ok {
+		return nil, fault.New(fault.Usage, "--format: there is no %q", format).WithHint("write one of %s", strings.Join(audit.Formats, ", "))
+	}
+	return x, nil
 }
 
 func (e *env) auditExport(ctx context.Context, f auditFlags, format string) error {
@@ -113,9 +129,9 @@ func (e *env) auditExport(ctx context.Context, f auditFlags, format string) erro
 	if err != nil {
 		return err
 	}
-	x, ok := audit.NewExporter(e.stdout, format, version)
-	if !ok {
-		return fault.New(fault.Usage, "--format: there is no %q", format).WithHint("write one of %s", strings.Join(audit.Formats, ", "))
+	x, err := newExporter(e, format)
+	if err != nil {
+		return err
 	}
 	r, err := e.openAudit(ctx, f.file)
 	if err != nil {

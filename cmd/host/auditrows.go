@@ -89,107 +89,157 @@ var auditFields = []string{
 	"seq", "time", "kind", "outcome", "code", "message", "detail", "by", "count", "plugin",
 	"subject", "tenant", "issuer", "proof", "roles", "groups", "client", "transport", "address", "session", "request_id", "trace_id",
 	"server", "item_kind", "item", "method", "rounds", "access", "access_source", "decision", "rule",
-	"arguments_digest", "arguments_size", "arguments", "duration_ms", "result_size", "result", "hash",
+	"arguments_digest", "arguments_size", "arguments", "duration_ms", "retry_after_ms", "result_size", "result", "hash",
 }
 
 // followEvery is the interval at which new rows are read.
 const followEvery = 250 * time.Millisecond
 
+// tailFlags are the flags of tail alone.
+type tailFlags struct {
+	follow, cursor bool   // cursor: --after is given
+	format         string // empty: a table, or JSON for a program
+}
+
 // auditTail prints the last rows, the newest one at the end, and with follow those that are
 // added.
-func (e *env) auditTail(ctx context.Context, f auditFlags, follow bool) error {
+func (e *env) auditTail(ctx context.Context, f auditFlags, t tailFlags) error {
 	filter, err := f.filter(time.Now())
 	if err != nil {
 		return err
+	}
+	var x *audit.Exporter
+	if t.format != "" {
+		if x, err = newExporter(e, t.format); err != nil {
+			return err
+		}
 	}
 	r, err := e.openAudit(ctx, f.file)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
+	if t.cursor && t.follow && filter.Limit == 0 {
+		return followRows(ctx, r, filter, filter.After, newTailPrinter(e, x))
+	}
 	last, err := r.Last() // before the rows are read: what follows is new
 	if err != nil {
 		return err
 	}
-	all, err := rows(ctx, r, filter, true)
+	all, err := rows(ctx, r, filter, !t.cursor)
 	if err != nil {
 		return err
 	}
+	if !t.cursor {
+		slices.Reverse(all)
+	}
 	all = slices.DeleteFunc(all, func(row audit.Row) bool { return row.Seq > last })
-	slices.Reverse(all)
 	switch {
-	case !follow && e.machine():
+	case !t.follow && x == nil && e.machine():
 		return e.printJSON(all)
-	case !follow:
+	case !t.follow && x == nil:
 		e.printRows(all)
 		return nil
 	}
-	return e.followRows(ctx, r, filter, last, all)
+	p := newTailPrinter(e, x)
+	for i := range all {
+		if err := p.row(&all[i]); err != nil {
+			return err
+		}
+	}
+	if !t.follow {
+		return p.flush()
+	}
+	if n := len(all); t.cursor && n == filter.Limit && n > 0 {
+		last = all[n-1].Seq // the limit may have left out rows after it
+	}
+	return followRows(ctx, r, filter, last, p)
 }
 
-// followRows prints rows and then those after the last one, until ctx ends.
-func (e *env) followRows(ctx context.Context, r *audit.Reader, filter audit.Filter, last int64, all []audit.Row) error {
+// A tailPrinter prints rows as they come: as lines of columns, as JSON or in a format.
+type tailPrinter struct {
+	e *env
+	x *audit.Exporter // nil: columns or JSON
+}
+
+// newTailPrinter returns a printer. It prints the header of columns.
+func newTailPrinter(e *env, x *audit.Exporter) tailPrinter {
+	if x == nil && !e.machine() {
+		printCells(e, auditHeader)
+	}
+	return tailPrinter{e, x}
+}
+
+func (p tailPrinter) row(r *audit.Row) error {
+	switch {
+	case p.x != nil:
+		if err := p.x.Write(r); err != nil {
+			return writeFault("standard output", err)
+		}
+	case p.e.machine():
+		return p.e.printLine(r)
+	default:
+		printCells(p.e, auditCells(r))
+	}
+	return p.e.stdout.err
+}
+
+func (p tailPrinter) flush() error {
+	if p.x != nil {
+		if err := p.x.Flush(); err != nil {
+			return writeFault("standard output", err)
+		}
+	}
+	return p.e.stdout.err
+}
+
+// followRows prints the rows after the last one, until ctx ends.
+func followRows(ctx context.Context, r *audit.Reader, filter audit.Filter, last int64, p tailPrinter) error {
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
 	filter.Limit = 0
-	for first := true; ; first = false {
-		if err := e.printFollowed(all, first); err != nil || e.stdout.err != nil {
+	for {
+		if err := p.flush(); err != nil {
 			return err
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
 		}
 		filter.After = last
 		until, err := r.Last()
 		if err != nil {
 			return err
 		}
-		all = all[:0]
-		err = r.Each(ctx, filter, false, func(row audit.Row) bool {
-			if row.Seq <= until { // else the next round has it
-				all = append(all, row)
-			}
-			return row.Seq <= until
-		})
-		if ctx.Err() != nil {
-			return nil
+		var failed error
+		if until > last {
+			err = r.Each(ctx, filter, false, func(row audit.Row) bool {
+				if row.Seq <= until { // else the next round has it
+					failed = p.row(&row)
+				}
+				return row.Seq <= until && failed == nil
+			})
 		}
-		if err != nil {
-			return err
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case cmp.Or(failed, err) != nil:
+			return cmp.Or(failed, err)
 		}
 		last = max(last, until)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
 	}
 }
 
 // followWidths are the widths of the columns but the last.
 var followWidths = []int{8, 19, 14, 14, 14, 24, 17, 7}
 
-// printFollowed prints rows as lines: of JSON, or of columns with fixed widths.
-func (e *env) printFollowed(all []audit.Row, header bool) error {
-	if e.machine() {
-		for i := range all {
-			if err := e.printLine(&all[i]); err != nil {
-				return err
-			}
-		}
-		return nil
+// printCells prints a line of columns with fixed widths.
+func printCells(e *env, cells []string) {
+	var b strings.Builder
+	for i, width := range followWidths {
+		cell := ansi.Truncate(oneCell(cells[i]), width, "…")
+		b.WriteString(cell + strings.Repeat(" ", width-ansi.StringWidth(cell)+columnGap))
 	}
-	lines := [][]string{}
-	if header {
-		lines = append(lines, auditHeader)
-	}
-	for i := range all {
-		lines = append(lines, auditCells(&all[i]))
-	}
-	for _, cells := range lines {
-		var b strings.Builder
-		for i, width := range followWidths {
-			cell := ansi.Truncate(oneCell(cells[i]), width, "…")
-			b.WriteString(cell + strings.Repeat(" ", width-ansi.StringWidth(cell)+columnGap))
-		}
-		e.printf("%s\n", strings.TrimRight(b.String()+oneCell(cells[len(cells)-1]), " "))
-	}
-	return nil
+	e.printf("%s\n", strings.TrimRight(b.String()+oneCell(cells[len(cells)-1]), " "))
 }

@@ -42,7 +42,7 @@ func TestFollowShowsEachRowOnce(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() {
 		defer write.Close()
-		ended <- e.auditTail(ctx, auditFlags{file: path, limit: 20}, true)
+		ended <- e.auditTail(ctx, auditFlags{file: path, limit: 20}, tailFlags{follow: true})
 	}()
 	go record(after)
 	s := bufio.NewScanner(read)

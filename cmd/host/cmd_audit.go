@@ -37,6 +37,7 @@ type auditFlags struct {
 	method, kind, outcome, request string
 	errors, denied                 bool
 	limit                          int
+	after                          int64
 }
 
 func (f *auditFlags) addFile(cmd *cobra.Command) {
@@ -58,6 +59,7 @@ func (f *auditFlags) add(cmd *cobra.Command, limit int) {
 	flags.StringVar(&f.outcome, "outcome", "", "events with this `OUTCOME`, such as timeout")
 	flags.BoolVar(&f.errors, "errors", false, "events that did not end well")
 	flags.BoolVar(&f.denied, "denied", false, "uses that the policy or a person did not allow")
+	flags.Int64Var(&f.after, "after", 0, "rows after the row `SEQ`: the last one that you have")
 	flags.IntVar(&f.limit, "limit", limit, "at most `N` rows; 0 for all")
 	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(texts(audit.Kinds), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("outcome", cobra.FixedCompletions(texts(audit.Outcomes), cobra.ShellCompDirectiveNoFileComp))
@@ -83,7 +85,7 @@ func (f *auditFlags) nothing() string {
 func (f *auditFlags) filter(now time.Time) (audit.Filter, error) {
 	filter := audit.Filter{
 		Server: f.server, Item: f.tool, Subject: f.subject, Tenant: f.tenant, Method: f.method, Request: f.request,
-		Kind: audit.Kind(f.kind), Outcome: audit.Outcome(f.outcome), Errors: f.errors, Denied: f.denied, Limit: f.limit,
+		Kind: audit.Kind(f.kind), Outcome: audit.Outcome(f.outcome), Errors: f.errors, Denied: f.denied, Limit: f.limit, After: f.after,
 	}
 	for name, text := range map[string]string{"since": f.since, "until": f.until} {
 		if text == "" {
@@ -107,6 +109,9 @@ func (f *auditFlags) filter(now time.Time) (audit.Filter, error) {
 			return filter, withSuggestion(fault.New(fault.Usage, "--%s: there is no %q", flag, check.given), suggest.Nearest(check.given, check.known),
 				"write one of "+strings.Join(check.known, ", "))
 		}
+	}
+	if f.after < 0 {
+		return filter, fault.New(fault.Usage, "--after is negative").WithHint("write --after 0 for all rows")
 	}
 	if f.limit < 0 {
 		return filter, fault.New(fault.Usage, "--limit is negative").WithHint("write --limit 0 for all rows")
@@ -142,17 +147,29 @@ func (e *env) openAudit(ctx context.Context, file string) (*audit.Reader, error)
 
 func (e *env) auditTailVerb() *cobra.Command {
 	var f auditFlags
-	var follow bool
+	var t tailFlags
 	cmd := &cobra.Command{
 		Use:   "tail",
 		Short: "Show the last rows, and with -f the next ones as they come",
+		Long: `Show the last rows, the newest one at the end, and with -f the next ones as they come. --after shows all rows after one,
+the oldest ones first: a program that keeps the number of the last row that it read continues there.`,
 		Example: `  junctor audit tail -f
-  junctor audit tail --errors --since 1h`,
+  junctor audit tail --errors --since 1h
+  junctor audit tail -f --format ocsf --after 4711`,
 		Args: takes(), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, _ []string) error { return e.auditTail(cmd.Context(), f, follow) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("after") {
+				t.cursor = true
+				if !cmd.Flags().Changed("limit") {
+					f.limit = 0
+				}
+			}
+			return e.auditTail(cmd.Context(), f, t)
+		},
 	}
 	f.add(cmd, 20)
-	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "show further rows until interrupted, each once")
+	cmd.Flags().BoolVarP(&t.follow, "follow", "f", false, "show further rows until interrupted, each once")
+	addFormat(cmd, &t.format, "")
 	return cmd
 }
 
