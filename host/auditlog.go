@@ -68,6 +68,13 @@ func (g *generation) auditSettings() (*audit.Settings, error) {
 			return slices.ContainsFunc(c.Redact, func(glob string) bool { return condition.Like(server+"/"+item, glob) })
 		}
 	}
+	if c.SignKey != "" {
+		key, err := audit.LoadSignKey(c.SignKey)
+		if err != nil {
+			return nil, err
+		}
+		s.SignKey = key
+	}
 	switch {
 	case c.Output == "stderr", c.Output == "stdout" && g.opts.OneShot: // there standard output is for the result of the command
 		s.To = g.opts.Stderr

@@ -16,6 +16,7 @@ import (
 func (e *env) auditVerifyVerb() *cobra.Command {
 	var f auditFlags
 	var heads []string
+	var key string
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "Check that no row was altered, removed, reordered or added",
@@ -23,19 +24,20 @@ func (e *env) auditVerifyVerb() *cobra.Command {
 since it was written.
 
 A user who can write to the file can make the whole chain again. The log of junctor serve therefore has a line with
-the head of the chain, once a day and when the process starts and ends. --head compares the chain with such a line,
-which has to be kept elsewhere.`,
+the head of the chain, once an hour and when the process starts and ends. --head compares the chain with such a line,
+which has to be kept elsewhere. --public-key compares it with the heads that sign_key in the audit block signed.`,
 		Example: `  junctor audit verify
   junctor audit verify --head 4711:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08`,
 		Args: takes(), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, _ []string) error { return e.auditVerify(cmd.Context(), f.file, heads) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return e.auditVerify(cmd.Context(), f.file, heads, key) },
 	}
 	f.addFile(cmd)
 	cmd.Flags().StringArrayVar(&heads, "head", nil, "a `ROW:HASH` that the log must have; repeat it for several")
+	cmd.Flags().StringVar(&key, "public-key", "", "check the signed heads with the key in `FILE` (ed25519, PEM)")
 	return cmd
 }
 
-func (e *env) auditVerify(ctx context.Context, file string, heads []string) error {
+func (e *env) auditVerify(ctx context.Context, file string, heads []string, key string) error {
 	for _, text := range heads {
 		if _, _, ok := audit.ParseHead(text); !ok {
 			return fault.New(fault.Usage, "--head: %q is not of the form ROW:HASH", text).WithHint("copy the value of head= from the log of junctor serve")
@@ -45,12 +47,17 @@ func (e *env) auditVerify(ctx context.Context, file string, heads []string) erro
 	if err != nil {
 		return err
 	}
+	heads, bad, err := withSigned(path, heads, key)
+	if err != nil {
+		return err
+	}
 	wait := e.spin("checking the rows")
 	all, err := audit.VerifyAll(ctx, path, heads)
 	wait.stop()
 	if err != nil {
 		return err
 	}
+	all[len(all)-1].Findings = append(all[len(all)-1].Findings, bad...)
 	found := 0
 	var cells [][]string
 	for _, r := range all {
@@ -77,6 +84,19 @@ func (e *env) auditVerify(ctx context.Context, file string, heads []string) erro
 		e.printf("every row is unchanged\n")
 	}
 	return nil
+}
+
+// withSigned returns heads with those whose signatures are valid, and findings for the others.
+func withSigned(path string, heads []string, file string) ([]string, []audit.Finding, error) {
+	if file == "" {
+		return heads, nil, nil
+	}
+	key, err := audit.LoadPublicKey(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	signed, bad, err := audit.SignedHeads(path, key)
+	return append(heads, signed...), bad, err
 }
 
 // firstDefect names the first row with a defect.

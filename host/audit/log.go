@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"crypto/ed25519"
 	"errors"
 	"io"
 	"sync"
@@ -40,6 +41,7 @@ type Settings struct {
 	Results   bool // store results
 	// Redacted reports whether arguments and results of an item are never stored; nil: none.
 	Redacted func(server, item string) bool
+	SignKey  ed25519.PrivateKey // signs heads of File; nil: they are not signed
 	// PluginDirs are the directories that may not contain the file.
 	PluginDirs []string
 }

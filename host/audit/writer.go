@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"crypto/ed25519"
 	"encoding/hex"
 	"fmt"
 	"time"
@@ -36,7 +37,9 @@ type writer struct {
 	stop   chan struct{}
 	done   chan struct{}
 	last   chain
-	day    string // of the last log line with the head
+	key    ed25519.PrivateKey // of the settings; nil: none
+	logged chain              // the head in the last log line
+	said   time.Time          // of that line
 	pruned time.Time
 	bound  time.Time // of the last warning that the sink is too large
 }
@@ -48,6 +51,9 @@ const (
 
 func startWriter(l *Log, to sink) *writer {
 	w := &writer{log: l, sink: to, stop: make(chan struct{}), done: make(chan struct{})}
+	if s := l.settings.Load(); s != nil {
+		w.key = s.SignKey
+	}
 	go w.run()
 	return w
 }
@@ -78,6 +84,7 @@ func (w *writer) run() {
 		case <-tick.C:
 			w.write(time.Time{}) // what refused clients did not get rows for
 			w.prune()
+			w.logHeadLater()
 		case <-checkpoint.C:
 			_ = w.sink.checkpoint() // the next one is soon, and a write reports errors
 		case <-w.stop:
@@ -187,9 +194,7 @@ func (w *writer) commit(batch []entry) bool {
 	}
 	w.last = c
 	w.grown()
-	if now := time.Now(); now.UTC().Format(time.DateOnly) != w.day {
-		w.logHead(now)
-	}
+	w.logHeadLater()
 	return true
 }
 
@@ -220,13 +225,34 @@ func (w *writer) reopen() {
 	}
 }
 
-// logHead logs the last row and its hash. The line shows later that rows after it were
-// removed, or that the whole chain was made again.
-func (w *writer) logHead(now time.Time) {
-	w.day = now.UTC().Format(time.DateOnly)
-	if w.last.last > 0 {
-		w.log.opts.Log.Info("the audit log has a new head", "head", headText(w.last))
+// logHeadLater logs the head if the last log line with one is headEvery ago.
+func (w *writer) logHeadLater() {
+	if s := w.log.settings.Load(); s != nil { // else the log ends, and the last key counts
+		w.key = s.SignKey
 	}
+	if now := time.Now(); now.Sub(w.said) >= headEvery && w.last != w.logged {
+		w.logHead(now)
+	}
+}
+
+// logHead logs the last row and its hash, with a signature if the settings have a key. The
+// line shows later that rows before it were removed, or that the whole chain was made again.
+func (w *writer) logHead(now time.Time) {
+	w.said, w.logged = now, w.last
+	if w.last.last == 0 {
+		return
+	}
+	head := headText(w.last)
+	f, isFile := w.sink.(*file)
+	if w.key == nil || !isFile {
+		w.log.opts.Log.Info("the audit log has a new head", "head", head)
+		return
+	}
+	signed, err := keepHead(w.key, f.path, head, now)
+	if err != nil {
+		w.log.opts.Log.Error("a signed head of the audit log was not kept", "error", err)
+	}
+	w.log.opts.Log.Info("the audit log has a new head", "head", head, "signed", signed)
 }
 
 // headText returns SEQUENCE:HASH, the form that junctor audit verify --head takes.

@@ -20,6 +20,7 @@ type Audit struct {
 	OnFull    string        // "drop" or "refuse"
 	Retention time.Duration // of rows
 	MaxSize   int           // of the file in bytes; 0: not limited
+	SignKey   string        `json:",omitempty"` // path of the key that signs heads
 	Arguments string        // "digest" or "full"
 	Results   string        // "none" or "full"
 	// Redact lists globs for SERVER/TOOL: their arguments and results are never stored.
@@ -44,6 +45,7 @@ var auditForm = form{entries: []entry{
 	{name: "on_full", values: words("drop", "refuse"), unset: "`\"drop\"`", doc: "`\"refuse\"`: requests that cannot be recorded get `audit.unavailable`."},
 	{name: "retention", values: texts("a duration such as `\"90d\"`, from `\"1h\"` to ten years"), unset: "`\"90d\"`", doc: "How long rows are kept; `d` is 24 hours."},
 	{name: "max_size", values: sizes(leastAuditSize, mostAuditSize), unset: "none", doc: "The size of the file; older rows move to archives."},
+	{name: "sign_key", values: texts("a path"), unset: "none", doc: "A private key (ed25519, PEM) that signs the heads of the chain."},
 	{name: "arguments", values: words("digest", "full"), unset: "`\"digest\"`", doc: "`\"full\"` stores arguments, masked."},
 	{name: "results", values: words("none", "full"), unset: "`\"none\"`", doc: "`\"full\"` stores results, masked."},
 	{name: "redact", values: textLists("a list of `\"SERVER/TOOL\"`"), unset: "none", doc: "Patterns of tools whose arguments and results are never stored."},
@@ -99,9 +101,10 @@ func (r blockReader) auditBlock() Audit {
 		Given: true, At: startOf(r.head), File: r.path("file"), Output: r.choice("output", "file", "stdout", "stderr"), Sync: r.choice("sync", "normal", "full"),
 		OnFull: r.choice("on_full", "drop", "refuse"), Retention: r.days("retention", defaultRetention, leastRetention, mostRetention),
 		MaxSize:   r.size("max_size", 0, leastAuditSize, mostAuditSize),
+		SignKey:   r.path("sign_key"),
 		Arguments: r.choice("arguments", "digest", "full"), Results: r.choice("results", "none", "full"), Redact: r.redacted(),
 	}
-	for _, name := range []string{"file", "sync", "retention", "max_size"} {
+	for _, name := range []string{"file", "sync", "retention", "max_size", "sign_key"} {
 		if a.Output != "file" && r.isSet(name) {
 			r.errorAt(r.valueAt(name, r.head), `remove it, or write output = "file"`, "%q is about a file, and output is %q", name, a.Output)
 		}

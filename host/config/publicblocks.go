@@ -22,7 +22,7 @@ func (c *Config) PublicBlocks() map[string]map[string]json.RawMessage {
 	}
 	if a := c.Audit; a.Given {
 		add("audit", map[string]any{
-			"file": portable(a.At, a.File), "output": a.Output, "sync": a.Sync, "on_full": a.OnFull, "retention": a.Retention, "max_size": a.MaxSize,
+			"file": portable(a.At, a.File), "output": a.Output, "sync": a.Sync, "on_full": a.OnFull, "retention": a.Retention, "max_size": a.MaxSize, "sign_key": portable(a.At, a.SignKey),
 			"arguments": a.Arguments, "results": a.Results, "redact": a.Redact, "managed": a.Managed,
 		})
 	}
