@@ -7,7 +7,10 @@ const (
 	mostTenants = 256
 	mostPairs   = 4096 // of a tenant and a tool
 
-	// other is the label of everything beyond the bounds, and of tools that do not exist.
+	// others is the label of tenants and tools beyond the bounds, and of tools that do not
+	// exist. No tenant can have this name: see authn.CheckTenant.
+	others = "(other)"
+	// other is the label of methods that the specification does not have.
 	other = "other"
 )
 
@@ -34,7 +37,7 @@ func (l *labels) of(tenant, tool string) (string, string) {
 	pair := [2]string{bounded(l.tenants, tenant, mostTenants), bounded(l.tools, tool, mostTools)}
 	if !l.pairs[pair] {
 		if len(l.pairs) >= mostPairs {
-			return other, other
+			return others, others
 		}
 		l.pairs[pair] = true
 	}
@@ -48,14 +51,14 @@ func (l *labels) tenant(tenant string) string {
 	return bounded(l.tenants, tenant, mostTenants)
 }
 
-// bounded returns a value that is known or becomes known, and otherwise other. The empty
+// bounded returns a value that is known or becomes known, and otherwise others. The empty
 // value, of what has no tenant or is no call of a tool, does not count.
 func bounded(known map[string]bool, value string, most int) string {
 	switch {
 	case value == "" || known[value]:
 		return value
 	case len(known) >= most:
-		return other
+		return others
 	}
 	known[value] = true
 	return value

@@ -73,11 +73,11 @@ func (m *metrics) ended(b *gateway.Beginning, e *gateway.Ending, seconds float64
 	return tenant, tool
 }
 
-// toolLabel returns the name of a tool that exists, other for a call of one that does
+// toolLabel returns the name of a tool that exists, others for a call of one that does
 // not, and an empty name for a request that calls none.
 func toolLabel(b *gateway.Beginning, e *gateway.Ending) string {
 	if e.Tool == "" && b.Method == mcp.MethodCallTool {
-		return other
+		return others
 	}
 	return e.Tool
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/common/model"
 	"go.uber.org/goleak"
 
+	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/gateway"
 	"github.com/junctor-mcp/junctor/host/limit"
@@ -227,15 +228,15 @@ func TestLabelsAreBounded(t *testing.T) {
 	if after := series(o); after != before {
 		t.Errorf("300 unknown names: %d series, %d before", after, before)
 	}
-	same(t, scrape(t, o), "mcp_requests_total", map[string]float64{"outcome=error tenant=t tool=other": 301})
+	same(t, scrape(t, o), "mcp_requests_total", map[string]float64{"outcome=error tenant=t tool=(other)": 301})
 
 	o = newTelemetry(nil)
 	for i := range 300 {
 		o.Begin(call("t")).End(gateway.Ending{Outcome: outcome.OK, Tool: fmt.Sprint("a__", i)})
 	}
 	got := values(scrape(t, o)["mcp_requests_total"])
-	if len(got) != mostTools+1 || got["outcome=ok tenant=t tool=other"] != 300-mostTools {
-		t.Errorf("300 tools: %d series, other %v", len(got), got["outcome=ok tenant=t tool=other"])
+	if len(got) != mostTools+1 || got["outcome=ok tenant=t tool=(other)"] != 300-mostTools {
+		t.Errorf("300 tools: %d series, other %v", len(got), got["outcome=ok tenant=t tool=(other)"])
 	}
 
 	o = newTelemetry(nil)
@@ -247,8 +248,19 @@ func TestLabelsAreBounded(t *testing.T) {
 	if n := len(values(scrape(t, o)["mcp_requests_total"])); n > mostPairs+1 {
 		t.Errorf("300 tenants with 20 tools: %d series", n)
 	}
-	if got := values(scrape(t, o)["mcp_requests_total"]); got["outcome=ok tenant=other tool=other"] == 0 {
+	if got := values(scrape(t, o)["mcp_requests_total"]); got["outcome=ok tenant=(other) tool=(other)"] == 0 {
 		t.Error("there is no other")
+	}
+
+	o = newTelemetry(nil)
+	for i := range 300 {
+		o.Begin(call(fmt.Sprint("tenant", i))).End(gateway.Ending{Outcome: outcome.OK, Tool: "a__t"})
+	}
+	if err := authn.CheckTenant(others); err == nil {
+		t.Error("a tenant can have the name of the others")
+	}
+	if got := values(scrape(t, o)["mcp_requests_total"]); got["outcome=ok tenant=(other) tool=a__t"] != 300-mostTenants {
+		t.Errorf("others: %v", got["outcome=ok tenant=(other) tool=a__t"])
 	}
 }
 
