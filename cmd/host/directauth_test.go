@@ -11,7 +11,7 @@ import (
 // about the command line.
 func TestDirectServerRefusesTheToken(t *testing.T) {
 	t.Parallel()
-	s := startGatewaySite(t, "    listen = \"127.0.0.1:0\"\n"+tokenBlock("ann", annToken1))
+	s := startGatewaySite(t, "    listen = \"127.0.0.1:0\"\n"+tokenBlock("ann", annToken))
 	for name, flags := range map[string][]string{
 		"no token":      nil,
 		"another token": {"--header", "Authorization: Bearer 0123456789abcdef"},
@@ -21,7 +21,7 @@ func TestDirectServerRefusesTheToken(t *testing.T) {
 			t.Errorf("%s: %d: %s", name, status, errs)
 		}
 	}
-	if out, errs, status := s.junctor("--text", "tools", "--url", s.url, "--header", "Authorization: Bearer "+annToken1); status != 0 || !strings.Contains(out, "add") {
+	if out, errs, status := s.junctor("--text", "tools", "--url", s.url, "--header", "Authorization: Bearer "+annToken); status != 0 || !strings.Contains(out, "add") {
 		t.Errorf("with the token: %d: %s", status, errs)
 	}
 }

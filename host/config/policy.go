@@ -29,7 +29,7 @@ var (
 			{name: "default", values: words("deny", "allow"), unset: "`\"deny\"`", doc: "What counts for uses that no rule is about."},
 			{name: "mode", values: words("hide", "explain"), unset: "`\"hide\"`", doc: "`hide`: what is denied looks as if it did not exist; `explain`: clients are told."},
 			{name: "ambiguous", values: words("write", "deny"), unset: "`\"write\"`",
-				doc: "A tool that is neither read nor write counts as `write`, or is not allowed by rules with `access`."},
+				doc: "A tool that is neither read nor write counts as `write`, or is denied by the default and by each `deny` rule with `access`."},
 			{name: "time_zone", values: texts("a name such as `\"Europe/Berlin\"`"), unset: "the machine's", doc: "The time zone of `request.hour` and `request.weekday`."},
 		},
 		blocks: map[string]shape{

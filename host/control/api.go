@@ -340,7 +340,7 @@ type Sessions struct {
 	// Stored are further sessions that are valid: their clients have sent nothing since the
 	// process started.
 	Stored int       `json:"stored,omitempty"`
-	List  []Session `json:"list"` // at most MaxSessions of them, the oldest first
+	List   []Session `json:"list"` // at most MaxSessions of them, the oldest first
 }
 
 // MaxSessions is the largest number of sessions that a status lists.

@@ -96,7 +96,8 @@ func (p *Policy) judge(q *Query, undecided bool, trace func(*rule, matching)) De
 		}
 	}
 	if d.Rule == "" {
-		d.Verdict, d.Rule, d.failed = p.fallback, p.reason, missed
+		d.Verdict, d.Rule = p.fallbackFor(q)
+		d.failed = missed
 	}
 	if d.tighten(tightens, mayTighten) {
 		d.failed = tightened
@@ -104,6 +105,17 @@ func (p *Policy) judge(q *Query, undecided bool, trace func(*rule, matching)) De
 	d.leaveOpen(may)
 	return d
 }
+
+// fallbackFor returns the decision if no rule matches.
+func (p *Policy) fallbackFor(q *Query) (v Verdict, reason string) {
+	if p.strict && p.fallback == Allow && accessOf(q.Item, p.access(q)) == Ambiguous {
+		return Deny, ambiguousDenied
+	}
+	return p.fallback, p.reason
+}
+
+// ambiguousDenied is why a strict policy denies a tool that its default would allow.
+const ambiguousDenied = `no rule without access matches, and ambiguous = "deny" denies a tool that is neither read nor write`
 
 // tighten asks for what is allowed, if a rule that only asks matches. It reports whether
 // that rule decides.

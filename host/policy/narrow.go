@@ -21,7 +21,8 @@ func (p *Policy) narrow(q *Query) (all []condition.Constraint, exact bool) {
 	var held holderSet
 	p.members.of(q.Principal, &held)
 	in := p.input(q, true)
-	certain, exact := p.fallback == Allow, true
+	fallback, _ := p.fallbackFor(q)
+	certain, exact := fallback == Allow, true
 	var grants [][]condition.Constraint
 	grantsExact := true
 	for _, r := range p.plan(q.Item, p.access(q)) {

@@ -186,9 +186,10 @@ type Membership struct {
 type Rules struct {
 	Given   bool // there is a policy block; else everything that is offered is allowed
 	Default Effect
-	At      string       // of the default
-	Explain bool         // denied items are shown as denied, and not as unknown
-	Strict  bool         // allow with access = "write" is not about ambiguous tools
+	At      string // of the default
+	Explain bool   // denied items are shown as denied, and not as unknown
+	// Strict denies ambiguous tools what no rule without access allows, whatever the default.
+	Strict  bool
 	Roles   []string     `json:",omitempty"`
 	Members []Membership `json:",omitempty"`
 	Rules   []Rule

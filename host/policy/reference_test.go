@@ -38,7 +38,9 @@ func reference(r Rules, q *Query, matches func(Rule) condition.Outcome) Verdict 
 			has = Read
 			about = about && !(all && rule.When != nil && rule.When.UsesArguments())
 		}
-		about = about && (rule.Access == Ambiguous || rule.Access == has || rule.Access == Write && has == Ambiguous && (rule.Effect != Allows || !r.Strict))
+		asWrite := rule.Access == Write && has == Ambiguous && (rule.Effect != Allows || !r.Strict)
+		asRead := rule.Access == Read && has == Ambiguous && r.Strict && (rule.Effect == Denies || rule.Tightens)
+		about = about && (rule.Access == Ambiguous || rule.Access == has || asWrite || asRead)
 		if !holds || !about {
 			continue
 		}
@@ -47,8 +49,9 @@ func reference(r Rules, q *Query, matches func(Rule) condition.Outcome) Verdict 
 			tightened = tightened || rule.Tightens
 		}
 	}
+	denies := r.Default == Denies || r.Strict && q.Item.Kind == Tool && q.Access == Ambiguous
 	switch {
-	case best[Denies] || !best[Confirms] && !best[Allows] && r.Default == Denies:
+	case best[Denies] || !best[Confirms] && !best[Allows] && denies:
 		return Deny
 	case best[Confirms] || tightened:
 		return Confirm

@@ -167,6 +167,9 @@ func (r *rule) access(item Item, access Access, strict bool) bool {
 	case r.Access == Write && has == Ambiguous:
 		// A rule that denies or confirms writing is about a tool that may write.
 		return !strict || r.Effect != Allows
+	case r.Access == Read && has == Ambiguous && strict:
+		// The same for reading, but a rule that confirms may allow what is denied without it.
+		return r.Effect == Denies || r.Tightens
 	}
 	return false
 }
