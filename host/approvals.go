@@ -29,6 +29,18 @@ func (a *App) Approve(id string, approve bool, by string) (*control.Approval, er
 	return &done, nil
 }
 
+// RevokeApproval takes back an approval. by is who does.
+func (a *App) RevokeApproval(id, by string) (*control.Approval, error) {
+	p, err := a.approvals.Revoke(id, by)
+	if err != nil {
+		return nil, err
+	}
+	done := a.approvalOf(p)
+	a.noteAnswer(p)
+	a.opts.Log.Info("an approval was revoked", "id", id, "server", done.Server, "item", done.Item, "subject", done.Subject, "tenant", done.Tenant, "by", by)
+	return &done, nil
+}
+
 func (a *App) approvalOf(p *approval.Pending) control.Approval {
 	c := p.Call
 	one := control.Approval{

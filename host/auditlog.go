@@ -225,15 +225,21 @@ func (a *App) noteLogin(kind audit.Kind, begun time.Time, server, tenant, accoun
 	a.audit.Note(e)
 }
 
-// noteAnswer records that an operator approved or denied a call.
+// noteAnswer records that an operator approved or denied a call, or took that back, or that
+// nobody answered in time.
 func (a *App) noteAnswer(p *approval.Pending) {
 	c := p.Call
 	e := &audit.Event{
 		Kind: audit.Approval, Outcome: audit.OK, Detail: "given", By: p.By, Rule: c.Rule, Client: c.Client, Server: c.Item.Server, ItemKind: string(c.Item.Kind), Item: c.Item.Name,
 		Tenant: c.Principal.Tenant, Subject: c.Principal.Subject, Issuer: c.Principal.Issuer, Proof: c.Principal.Method,
 	}
-	if p.State == approval.Denied {
+	switch p.State {
+	case approval.Denied:
 		e.Outcome, e.Detail = audit.ApprovalDenied, "denied"
+	case approval.Revoked:
+		e.Outcome, e.Detail = audit.ApprovalDenied, "revoked"
+	case approval.Expired:
+		e.Outcome, e.Detail = audit.ApprovalDenied, "expired"
 	}
 	e.SetArguments(c.Arguments)
 	a.audit.Note(e)

@@ -99,6 +99,9 @@ func (a *App) announceApproval(p approval.Pending) {
 		e.State = string(approval.Approved)
 	}
 	a.events.Add(e)
+	if p.State == approval.Expired {
+		a.noteAnswer(&p) // an answer is noted where it is given
+	}
 }
 
 // announceLogin records the beginning of a login to a server for a tenant. end records how it

@@ -64,6 +64,8 @@ func (a *App) notice(e event.Event) {
 		one.Event = notify.ToolsChanged
 	case event.ApprovalWaiting:
 		one.Event, one.Approval, one.Expires = notify.Approval, e.Approval, e.Expires
+	case event.ApprovalDecided:
+		one.Event, one.Approval, one.State, one.By = notify.ApprovalDecided, e.Approval, e.State, e.Decided
 	default:
 		return
 	}

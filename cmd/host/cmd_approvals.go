@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -34,7 +35,7 @@ confirm block in the policy says otherwise.`,
 		Use: "show ID", Short: "Show a call with its arguments", Args: takes("ID"), ValidArgsFunction: e.completesApprovals(&instance),
 		RunE: func(cmd *cobra.Command, args []string) error { return e.showApproval(cmd.Context(), instance, args[0]) },
 	}
-	for _, c := range []*cobra.Command{list, show, e.answerVerb("approve", &instance), e.answerVerb("deny", &instance)} {
+	for _, c := range []*cobra.Command{list, show, e.answerVerb("approve", &instance), e.answerVerb("deny", &instance), e.answerVerb("revoke", &instance)} {
 		e.instanceFlag(c, &instance)
 		cmd.AddCommand(c)
 	}
@@ -42,14 +43,24 @@ confirm block in the policy says otherwise.`,
 	return cmd
 }
 
-// answerVerb returns the verb approve or deny.
+// answerVerb returns the verb approve, deny or revoke.
 func (e *env) answerVerb(verb string, instance *string) *cobra.Command {
-	return &cobra.Command{
-		Use: verb + " ID", Short: strings.ToUpper(verb[:1]) + verb[1:] + " a call", Args: takes("ID"), ValidArgsFunction: e.completesApprovals(instance),
+	answer := control.Answering{Verb: verb}
+	about := " a call"
+	if verb == "revoke" {
+		about = " an approval that is not used up"
+	}
+	cmd := &cobra.Command{
+		Use: verb + " ID", Short: strings.ToUpper(verb[:1]) + verb[1:] + about, Args: takes("ID"), ValidArgsFunction: e.completesApprovals(instance),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return e.answerApproval(cmd.Context(), *instance, args[0], verb == "approve")
+			if len(answer.By) > control.MostBy || strings.ContainsFunc(answer.By, func(r rune) bool { return !unicode.IsPrint(r) }) {
+				return fault.New(fault.Usage, "--by is at most %d bytes of printable text", control.MostBy)
+			}
+			return e.answerApproval(cmd.Context(), *instance, args[0], answer)
 		},
 	}
+	cmd.Flags().StringVar(&answer.By, "by", "", "the `PERSON` for whom you answer, for the audit log; you if not given")
+	return cmd
 }
 
 // completesApprovals completes the ids that wait.
@@ -171,12 +182,12 @@ func (e *env) printApproval(a control.Approval) {
 	}
 }
 
-func (e *env) answerApproval(ctx context.Context, instance, id string, approve bool) error {
+func (e *env) answerApproval(ctx context.Context, instance, id string, answer control.Answering) error {
 	_, process, err := e.findApproval(ctx, instance, id)
 	if err != nil {
 		return err
 	}
-	done, err := process.Approve(ctx, id, approve)
+	done, err := process.Answer(ctx, id, answer)
 	if err != nil {
 		return err
 	}

@@ -164,9 +164,19 @@ func (s *thisInstance) View(ctx context.Context) *plan.View { return s.app.View(
 // Approvals implements control.Process.
 func (s *thisInstance) Approvals() []control.Approval { return s.app.Approvals() }
 
-// Approve implements control.Process.
-func (s *thisInstance) Approve(id string, approve bool) (*control.Approval, *control.Failure) {
-	done, err := s.app.Approve(id, approve, localOperator)
+// Answer implements control.Process.
+func (s *thisInstance) Answer(id string, a control.Answering) (*control.Approval, *control.Failure) {
+	by := localOperator
+	if a.By != "" {
+		by = a.By + ", through " + localOperator
+	}
+	var done *control.Approval
+	var err error
+	if a.Verb == "revoke" {
+		done, err = s.app.RevokeApproval(id, by)
+	} else {
+		done, err = s.app.Approve(id, a.Verb == "approve", by)
+	}
 	if err != nil {
 		return nil, &control.Failure{Error: errorOf(err)}
 	}

@@ -120,4 +120,7 @@ const (
 	Approved State = "approved"
 	Denied   State = "denied"
 	Used     State = "used" // approved, and made
+	// Revoked and Expired are told to the function of [Store.Observe] only: the entry is gone.
+	Revoked State = "revoked" // approved, and taken back
+	Expired State = "expired" // nobody answered in time
 )

@@ -334,3 +334,46 @@ func TestSentAgain(t *testing.T) {
 		})
 	}
 }
+
+// TestRevokeAndExpire: an approval that is taken back, or a call that nobody answers, is told
+// once, and the next call needs an approval again.
+func TestRevokeAndExpire(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := NewStore()
+		var told []string
+		s.Observe(func(p Pending) { told = append(told, string(p.State)+" "+p.By) })
+		standing := callBy("alice", `{}`)
+		standing.Terms.Covers, standing.Terms.Valid = policy.CoversTool, time.Hour
+		_ = s.Confirm(t.Context(), standing)
+		id := waitingID(s)
+		if _, err := s.Revoke(id, "me"); !fault.Is(err, fault.ApprovalUnknown) {
+			t.Errorf("what waits was revoked: %v", err)
+		}
+		if _, err := s.Answer(id, true, "me"); err != nil {
+			t.Fatal(err)
+		}
+		if ok, _ := s.Use(standing); !ok {
+			t.Error("it was not approved")
+		}
+		if p, err := s.Revoke(id, "you"); err != nil || p.State != Revoked || p.By != "you" {
+			t.Errorf("%+v, %v", p, err)
+		}
+		if ok, err := s.Use(standing); ok || err != nil {
+			t.Errorf("after the revocation: %v, %v", ok, err)
+		}
+		if _, err := s.Revoke(id, "you"); !fault.Is(err, fault.ApprovalUnknown) {
+			t.Errorf("a second time: %v", err)
+		}
+		_ = s.Confirm(t.Context(), callBy("bob", `{}`)) // valid for a minute
+		time.Sleep(time.Minute + time.Second)
+		synctest.Wait()
+		want := "waiting ,approved me,revoked you,waiting ,expired "
+		s.mu.Lock()
+		got := strings.Join(told, ",")
+		s.mu.Unlock()
+		if got != want {
+			t.Errorf("told %q, want %q", got, want)
+		}
+		time.Sleep(time.Hour)
+	})
+}

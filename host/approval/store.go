@@ -53,7 +53,7 @@ func (s *Store) SetShare(tenant int64) {
 }
 
 // Observe sets a function that is called for each call that begins to wait, and when it is
-// approved or denied. The function must neither wait nor call the store. Observe must be
+// approved or denied, or expires or is revoked. The function must neither wait nor call the store. Observe must be
 // called before anything else.
 func (s *Store) Observe(f func(Pending)) { s.observe = f }
 
@@ -62,6 +62,41 @@ func (s *Store) tell(p *Pending) {
 	if s.observe != nil {
 		s.observe(*p)
 	}
+}
+
+// tellAs tells of an entry that is gone. The caller holds mu.
+func (s *Store) tellAs(p *Pending, state State) {
+	gone := *p
+	gone.State = state
+	s.tell(&gone)
+}
+
+// expire removes the entries that are too old, when one is due.
+func (s *Store) expire() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forget()
+}
+
+// Revoke takes back an approval that was not used up. by is who does. Calls that were made
+// stay made; the next one needs an approval again.
+func (s *Store) Revoke(id, by string) (*Pending, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forget()
+	p := s.find(id)
+	switch {
+	case p == nil:
+		return nil, fault.New(fault.ApprovalUnknown, "nothing was approved under %q", id).WithHint("junctor approvals lists what was")
+	case p.State != Approved:
+		return nil, fault.New(fault.ApprovalUnknown, "%q is %s, and not approved", id, p.State).WithHint("a call that waits is denied with junctor approvals deny %s", id)
+	}
+	delete(s.byKey, p.Call.Key())
+	s.keep(p.Call.Key(), nil)
+	gone := *p
+	gone.State, gone.By = Revoked, by
+	s.tell(&gone)
+	return &gone, nil
 }
 
 // Use implements [Gate].
@@ -166,6 +201,7 @@ func (s *Store) add(k Key, c *Call) (*Pending, error) {
 	now := time.Now()
 	p := &Pending{ID: s.newID(), Call: &kept, Since: now, Expires: now.Add(c.Terms.Valid), State: Waiting}
 	s.byKey[k] = p
+	time.AfterFunc(c.Terms.Valid+time.Millisecond, s.expire)
 	return p, nil
 }
 
@@ -231,6 +267,9 @@ func (s *Store) forget() {
 		if now.After(p.Expires) {
 			delete(s.byKey, k)
 			s.keep(k, nil)
+			if p.State == Waiting {
+				s.tellAs(p, Expired)
+			}
 		}
 	}
 }

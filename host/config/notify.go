@@ -13,7 +13,7 @@ import (
 )
 
 // NotifyEvents are the events that a notify block can name.
-var NotifyEvents = []string{"approval", "quarantine", "tools_changed", "login_failed", "server_down"}
+var NotifyEvents = []string{"approval", "approval_decided", "quarantine", "tools_changed", "login_failed", "server_down"}
 
 // A Notify is the notify block: where notices about events are sent.
 type Notify struct {

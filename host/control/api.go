@@ -3,7 +3,7 @@
 //
 // The protocol is HTTP with JSON bodies: GET /v1/status returns a [Status], and POST
 // /v1/reload returns a [Reloaded] or, with status 422, a [Failure]. GET /v1/approvals
-// returns [Approvals], and POST /v1/approvals/ID/approve or /deny an [Approval] or a
+// returns [Approvals], and POST /v1/approvals/ID/approve, /deny or /revoke, with an [Answering] or nothing, an [Approval] or a
 // [Failure]. GET /v1/view returns a [plan.View] of the configuration in effect, of at most
 // [plan.MaxItems] items and [plan.MaxBytes] bytes; its member left_out counts the items
 // beyond that. POST /v1/console/link returns a [ConsoleLink] or a [Failure]. GET /v1/logs
@@ -44,15 +44,29 @@ type Process interface {
 	Reload(ctx context.Context) (*Reloaded, *Failure)
 	// Approvals returns what waits for an approval, and what was approved or denied.
 	Approvals() []Approval
-	// Approve approves or denies what waits under an id. Exactly one of the results is not
-	// nil.
-	Approve(id string, approve bool) (*Approval, *Failure)
+	// Answer approves, denies or revokes what is known under an id. Exactly one of the
+	// results is not nil.
+	Answer(id string, a Answering) (*Approval, *Failure)
 	// View returns what clients see of the configuration in effect, or nil if ctx ends
 	// first.
 	View(ctx context.Context) *plan.View
 	// ConsoleLink returns a new link to the console. Exactly one of the results is not nil.
 	ConsoleLink() (*ConsoleLink, *Failure)
 }
+
+// An Answering is what an operator says about an approval.
+type Answering struct {
+	Verb string `json:"-"` // "approve", "deny" or "revoke"
+	// By is the person for whom the user of the process answers, as a chat relay knows
+	// them; empty: the user.
+	By string `json:"by,omitempty"`
+}
+
+// AnswerVerbs are the verbs of an [Answering].
+var AnswerVerbs = []string{"approve", "deny", "revoke"}
+
+// MostBy bounds the name of a person, in bytes.
+const MostBy = 128
 
 // A ConsoleLink is the answer to POST /v1/console/link.
 type ConsoleLink struct {

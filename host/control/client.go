@@ -228,15 +228,15 @@ func (i *Instance) Approvals(ctx context.Context) ([]Approval, error) {
 	return all.Approvals, nil
 }
 
-// Approve approves or denies what waits at a process under an id.
-func (i *Instance) Approve(ctx context.Context, id string, approve bool) (*Approval, error) {
+// Answer approves, denies or revokes what a process knows under an id.
+func (i *Instance) Answer(ctx context.Context, id string, answer Answering) (*Approval, error) {
 	ctx, cancel := context.WithTimeout(ctx, statusTime)
 	defer cancel()
-	verb := "deny"
-	if approve {
-		verb = "approve"
+	body, err := json.Marshal(answer)
+	if err != nil {
+		return nil, err
 	}
-	a, err := ask[Approval](ctx, i.trusted(), http.MethodPost, "/v1/approvals/"+url.PathEscape(id)+"/"+verb)
+	a, err := askAtMost[Approval](ctx, i.trusted(), http.MethodPost, "/v1/approvals/"+url.PathEscape(id)+"/"+answer.Verb, body, maxAnswer)
 	if err == nil {
 		a.Instance = i.Name
 	}

@@ -101,7 +101,8 @@ func (p *fixed) Approvals() []Approval { return []Approval{{ID: "abcdef", State:
 
 func (p *fixed) View(context.Context) *plan.View { return p.view }
 
-func (p *fixed) Approve(id string, approve bool) (*Approval, *Failure) {
+func (p *fixed) Answer(id string, a Answering) (*Approval, *Failure) {
+	approve := a.Verb == "approve"
 	if p.failure != nil {
 		return nil, p.failure
 	}
@@ -279,7 +280,7 @@ func TestServersCannotShowApprovals(t *testing.T) {
 			t.Fatalf("%+v", found)
 		}
 		_, listed := found[0].Approvals(t.Context())
-		_, approved := found[0].Approve(t.Context(), "abcdef", true)
+		_, approved := found[0].Answer(t.Context(), "abcdef", Answering{Verb: "approve"})
 		_, linked := found[0].ConsoleLink(t.Context())
 		for what, err := range map[string]error{"list": listed, "approve": approved, "link": linked} {
 			if IsStarted(err) != (mark != "") {

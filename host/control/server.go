@@ -10,7 +10,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -143,9 +145,15 @@ func handler(ctx, open context.Context, p Process) http.Handler {
 	mux.HandleFunc("GET /v1/approvals", func(w http.ResponseWriter, _ *http.Request) {
 		respond(w, http.StatusOK, Approvals{p.Approvals()})
 	})
-	for verb, approve := range map[string]bool{"approve": true, "deny": false} {
+	for _, verb := range AnswerVerbs {
 		mux.HandleFunc("POST /v1/approvals/{id}/"+verb, func(w http.ResponseWriter, r *http.Request) {
-			if done, failure := p.Approve(r.PathValue("id"), approve); failure != nil {
+			answer := Answering{Verb: verb}
+			body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxAnswering))
+			if err != nil || len(body) > 0 && json.Unmarshal(body, &answer) != nil || len(answer.By) > MostBy || strings.ContainsFunc(answer.By, func(r rune) bool { return !unicode.IsPrint(r) }) {
+				respond(w, http.StatusBadRequest, &Failure{Error: fault.New(fault.Usage, "the body is not an object with a name in by, of at most %d bytes", MostBy).Document()})
+				return
+			}
+			if done, failure := p.Answer(r.PathValue("id"), answer); failure != nil {
 				respond(w, http.StatusUnprocessableEntity, failure)
 			} else {
 				respond(w, http.StatusOK, done)
@@ -161,6 +169,9 @@ func handler(ctx, open context.Context, p Process) http.Handler {
 	})
 	return mux
 }
+
+// maxAnswering bounds the body of an answer, in bytes.
+const maxAnswering = 4 << 10
 
 func respond(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")

@@ -41,11 +41,14 @@ type Event string
 
 // The events.
 const (
-	Approval     Event = "approval"      // a call waits for an approval
-	Quarantine   Event = "quarantine"    // a plugin crashed too often and is not started for a time
-	ToolsChanged Event = "tools_changed" // a server offers other tools than before
-	LoginFailed  Event = "login_failed"  // a server needs a login, or refuses its credential
-	ServerDown   Event = "server_down"   // a connection ended, or an attempt to connect failed
+	Approval Event = "approval" // a call waits for an approval
+	// ApprovalDecided: it was approved or denied, or that was revoked, or nobody answered
+	// in time.
+	ApprovalDecided Event = "approval_decided"
+	Quarantine      Event = "quarantine"    // a plugin crashed too often and is not started for a time
+	ToolsChanged    Event = "tools_changed" // a server offers other tools than before
+	LoginFailed     Event = "login_failed"  // a server needs a login, or refuses its credential
+	ServerDown      Event = "server_down"   // a connection ended, or an attempt to connect failed
 )
 
 // A Notice is the body of a request. Fields without a meaning for an event are absent.
@@ -66,6 +69,8 @@ type Notice struct {
 	Item     string     `json:"item,omitempty"`
 	Rule     string     `json:"rule,omitempty"`     // with its place
 	Approval string     `json:"approval,omitempty"` // id for `junctor approvals`
+	State    string     `json:"state,omitempty"`    // of the approval: approved, denied, revoked or expired
+	By       string     `json:"by,omitempty"`       // who decided
 	Expires  *time.Time `json:"expires,omitempty"`  // of the approval
 
 	Added   []string `json:"added,omitempty"` // tools, at most MaxNames of each list

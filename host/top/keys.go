@@ -5,6 +5,8 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/junctor-mcp/junctor/host/control"
 )
 
 // key handles a key.
@@ -83,7 +85,7 @@ func (m *model) answerApproval(name string) tea.Cmd {
 	}
 	id, approve := m.approval, name == "y"
 	return func() tea.Msg {
-		done, err := m.o.Operator.Approve(m.ctx, id, approve)
+		done, err := m.o.Operator.Answer(m.ctx, id, control.Answering{Verb: map[bool]string{true: "approve", false: "deny"}[approve]})
 		if err != nil {
 			return doneMsg{err: err}
 		}

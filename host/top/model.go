@@ -22,7 +22,7 @@ type Source interface {
 // An Operator changes the process that is shown.
 type Operator interface {
 	Restart(ctx context.Context, server string) (*control.Restarted, error)
-	Approve(ctx context.Context, id string, approve bool) (*control.Approval, error)
+	Answer(ctx context.Context, id string, a control.Answering) (*control.Approval, error)
 }
 
 // Options configure a table.

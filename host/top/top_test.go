@@ -54,7 +54,8 @@ func (f *fake) Restart(_ context.Context, server string) (*control.Restarted, er
 	return &control.Restarted{Server: server, Took: 120}, f.err
 }
 
-func (f *fake) Approve(_ context.Context, id string, approve bool) (*control.Approval, error) {
+func (f *fake) Answer(_ context.Context, id string, a control.Answering) (*control.Approval, error) {
+	approve := a.Verb == "approve"
 	f.answered = append(f.answered, fmt.Sprint(id, " ", approve))
 	return &control.Approval{ID: id, State: "approved", Server: "files", Item: "delete"}, f.err
 }
