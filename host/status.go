@@ -187,11 +187,8 @@ func addLink(ctx context.Context, st *control.Server, link upstream.Link, proces
 		use := processes().UseOf(st.PID)
 		st.Memory, st.CPU = use.Memory, use.CPU
 	}
-	switch {
-	case now.Dropped == 1:
-		st.Notes = append(st.Notes, "1 line on its standard output was not a message; a server must log to standard error")
-	case now.Dropped > 1:
-		st.Notes = append(st.Notes, fmt.Sprintf("%d lines on its standard output were not messages; a server must log to standard error", now.Dropped))
+	if now.Dropped > 0 {
+		st.Notes = append(st.Notes, upstream.NotMessages(now.Dropped, len(commandOf(st.Settings)) > 0 || st.PID > 0))
 	}
 }
 

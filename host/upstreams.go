@@ -216,7 +216,7 @@ func (g *generation) withStart(s *config.Server, o upstream.Options) upstream.Op
 	if len(command) == 0 {
 		return o // the server is remote
 	}
-	o.Starts = g.starts
+	o.Starts, o.Program = g.starts, true
 	if name := launcher.Of(command); name != "" {
 		o.Launcher = name
 		o.Diagnose = func(stderr []string) (meaning, hint string) { return launcher.Diagnose(name, stderr) }

@@ -220,7 +220,7 @@ func (u *Upstream) callOnce(ctx context.Context, c *conn, call *Call, timeout Ti
 	case err == errTimedOut && ctx.Err() == nil:
 		f := timeoutError(call.Method+" did not finish", timeout)
 		f.Hint = u.timeoutHint(p, timeout)
-		return nil, p.sent.Load(), c.unmatched.explain(c.withStrayOutput(f), p.unmatched)
+		return nil, p.sent.Load(), c.unmatched.explain(c.withStrayOutput(f, begun), p.unmatched)
 	case ctx.Err() != nil && (errors.Is(err, ctx.Err()) || err == errTimedOut): // both deadlines may pass at the same time
 		return nil, p.sent.Load(), c.explainEnd(contextError(ctx, call.Method), p)
 	default:

@@ -68,6 +68,7 @@ type conn struct {
 	useful    atomic.Bool                // the server has answered a client's request
 	ignored   atomic.Uint64
 	unmatched unmatched
+	strays    strayCount
 	requests  atomic.Int32 // unanswered requests of the server
 	handlers  sync.WaitGroup
 	done      chan struct{} // closed when the connection has ended

@@ -84,7 +84,7 @@ func (c *conn) handleCut(cut Cut) {
 	switch {
 	case code == fault.UpstreamTooLarge && id == nil && shape == mcp.ShapeUnknown:
 		f.Message = fmt.Sprintf("the server sent more than %s that are no message and begin with %.60q", sizeOf(c.up.opts.MaxMessage), prefix)
-		f.Hint = notMessagesHint
+		f.Hint = strayOf(c.up.opts.Program).hint
 	case why == "bad_message":
 		f.Message = fmt.Sprintf("the transport received an invalid message, which begins with %.60q", prefix)
 	case code == fault.UpstreamTooLarge:

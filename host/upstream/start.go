@@ -182,14 +182,6 @@ func (u *Upstream) open(clock *startClock) (*conn, error) {
 	return c, nil
 }
 
-// notMessages counts lines that were not messages.
-func notMessages(n uint64) string {
-	if n == 1 {
-		return "1 line on its standard output was not a message"
-	}
-	return fmt.Sprintf("%d lines on its standard output were not messages", n)
-}
-
 // endStart closes the connection of a failed start in the background. Close and the
 // next attempt wait for it.
 func (u *Upstream) endStart(c *conn) {
@@ -255,36 +247,6 @@ func (u *Upstream) withDiagnosis(err error) error {
 	return &f
 }
 
-// notMessagesHint is the hint for a server whose standard output carries other text than
-// messages.
-const notMessagesHint = "check that the command is an MCP server, and that it logs to standard error only"
-
-// withStrayOutput adds to the error of a call that timed out that standard output of the
-// server carried lines that are not messages. The response may be one of them.
-func (c *conn) withStrayOutput(f *fault.Error) *fault.Error {
-	w, ok := c.link.(Diagnoser)
-	if !ok {
-		return f
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), outputTime)
-	defer cancel()
-	printed, count := w.Output(ctx)
-	if count == 0 {
-		return f
-	}
-	f.Message += "; since the start of the server " + notMessages(count)
-	for _, line := range printed {
-		if strings.HasPrefix(line, strayPrefix) {
-			f.Output = append(f.Output, line)
-		}
-	}
-	return f.WithHint("%s; raise timeouts { call } in its block if the call needs longer", notMessagesHint)
-}
-
-// strayPrefix marks lines of standard output that are not messages in the result of
-// Diagnoser.
-const strayPrefix = "(stdout) "
-
 // outputTime limits the wait for the output of a server.
 const outputTime = time.Second
 
@@ -307,8 +269,8 @@ func (c *conn) withOutput(err error) error {
 		f.Output = stderr
 	}
 	if junk > 0 {
-		f.Message += "; " + notMessages(junk)
-		f.Hint = notMessagesHint
+		texts := strayOf(c.up.opts.Program)
+		f.Message, f.Hint = f.Message+"; "+texts.count(junk), texts.hint
 	}
 	return &f
 }

@@ -107,6 +107,7 @@ type Options struct {
 	// Launcher is the program that may install the server before it starts it,
 	// such as npx, or "".
 	Launcher string
+	Program  bool // the server is a program, whose messages are on its standard output
 	// Starts limits the number of concurrent starts; nil means no limit.
 	Starts *StartQueue
 	// Diagnose explains the last output lines of a failed start and returns a hint.
