@@ -1,6 +1,8 @@
 package host
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -90,11 +92,20 @@ func runPlaces(base, temp string) (places []runPlace) {
 // first place that can be used and whose path is short enough for a socket.
 func makeRunDir(places []runPlace) (string, error) {
 	prefix := process.Run() + "-"
+	var failed []string // what is wrong with each place
 	for _, at := range places {
-		if len(at.dir)+len(at.prefix)+len(prefix)+socketNameLength > maxSocketPath {
+		if spare := maxSocketPath - len(at.dir) - len(at.prefix) - len(prefix) - socketNameLength; spare < 0 {
+			failed = append(failed, fmt.Sprintf("%s: the path is %d bytes too long for a socket", at.dir, -spare))
 			continue
 		}
-		if at.prefix == "" && os.MkdirAll(at.dir, 0o700) != nil {
+		if at.prefix == "" {
+			if err := os.MkdirAll(at.dir, 0o700); err != nil {
+				failed = append(failed, reasonOf(at.dir, err))
+				continue
+			}
+		}
+		if _, err := os.Stat(at.dir); err != nil {
+			failed = append(failed, reasonOf(at.dir, err))
 			continue
 		}
 		if why, command := ownership.Exposed(at.dir); why != "" {
@@ -102,12 +113,23 @@ func makeRunDir(places []runPlace) (string, error) {
 				WithHint("run `%s %s`, or name another with XDG_RUNTIME_DIR, TMPDIR or JUNCTOR_HOME", command, at.dir)
 		}
 		sweep(at.dir, at.prefix)
-		if dir, err := os.MkdirTemp(at.dir, at.prefix+prefix); err == nil {
+		dir, err := os.MkdirTemp(at.dir, at.prefix+prefix)
+		if err == nil {
 			return dir, nil
 		}
+		failed = append(failed, reasonOf(at.dir, err))
 	}
-	return "", fault.New(fault.Usage, "there is no directory for sockets: %s cannot be used", places[len(places)-1].dir).
-		WithHint("set TMPDIR to a directory with a short path that you can write to")
+	return "", fault.New(fault.Usage, "there is no directory for sockets: %s", strings.Join(failed, "; ")).
+		WithHint("make one of these directories writable, or set TMPDIR to one that is, with a path of at most %d bytes", maxSocketPath-socketNameLength-len(prefix)-len(tempPrefix))
+}
+
+// reasonOf says why a directory cannot be used: because of an error about it, or about a path
+// in it.
+func reasonOf(dir string, err error) string {
+	if e, ok := errors.AsType[*os.PathError](err); ok {
+		err = e.Err
+	}
+	return fmt.Sprintf("%s: %s", dir, err)
 }
 
 // tempPrefix is the prefix of Junctor's directories in a directory that other
