@@ -14,6 +14,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/forward"
 	"github.com/junctor-mcp/junctor/host/httpserver"
 	"github.com/junctor-mcp/junctor/host/plugin"
 )
@@ -24,7 +25,11 @@ import (
 // newAudit returns the audit log, which has no settings yet.
 func (a *App) newAudit() *audit.Log {
 	return audit.New(audit.Options{
-		Log: a.opts.Log, Warn: a.opts.Warn, Hide: a.redactor.hide, Mask: func(value []byte) []byte { return approval.Mask(value, a.redactor.hide) },
+		Log: a.opts.Log, Warn: a.opts.Warn, Hide: a.redactor.hide,
+		Forward: func(targets []string) audit.Forwarder {
+			return forward.New(targets, forward.Options{Log: a.opts.Log, Stderr: a.opts.Stderr, Version: a.opts.Version})
+		},
+		Mask: func(value []byte) []byte { return approval.Mask(value, a.redactor.hide) },
 	})
 }
 
@@ -60,7 +65,7 @@ func (g *generation) auditSettings() (*audit.Settings, error) {
 		return nil, nil
 	}
 	s := &audit.Settings{
-		File: g.auditFile(c), Full: c.Sync == "full", Refuse: c.OnFull == "refuse", Retention: c.Retention, MaxSize: int64(c.MaxSize),
+		File: g.auditFile(c), Full: c.Sync == "full", Refuse: c.OnFull == "refuse", Retention: c.Retention, MaxSize: int64(c.MaxSize), Forward: c.Forward,
 		Arguments: c.Arguments == "full", Results: c.Results == "full", PluginDirs: g.pluginDirs(),
 	}
 	if len(c.Redact) > 0 {

@@ -28,6 +28,7 @@ func (f *file) append(entries []entry, hide func(string) string) (c chain, err e
 	if err != nil {
 		f.found = nil // the values that it recorded were rolled back
 	}
+	f.copies.end(err)
 	return c, err
 }
 
@@ -37,6 +38,7 @@ func (f *file) insert(c *chain, e *Event, content []byte, hide func(string) stri
 	if _, err := f.insertContent.Exec(c.last, c.head[:], content); err != nil {
 		return err
 	}
+	f.copies.add(c.last, c.head, content)
 	k := keysOf(e, hide)
 	if _, err := f.insertEvent.Exec(c.last, k.time, k.kind, k.server, k.item, k.tenant, k.subject, k.method, k.outcome, k.request); err != nil {
 		return err

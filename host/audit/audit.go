@@ -29,6 +29,33 @@ type Recorder interface {
 	Note(e *Event)
 }
 
+// A Forwarder gets a copy of each row that was written, as a JSON line. Forward must not block,
+// and may keep the lines.
+type Forwarder interface {
+	Forward(lines [][]byte)
+	Close()
+}
+
+// copies collects the lines of one transaction for a Forwarder.
+type copies struct {
+	forward Forwarder // nil: no copies are wanted
+	lines   [][]byte
+}
+
+func (c *copies) add(seq int64, h hash, content []byte) {
+	if c.forward != nil {
+		c.lines = append(c.lines, appendLine(nil, seq, h, content))
+	}
+}
+
+// end forwards the lines if they were written.
+func (c *copies) end(err error) {
+	if err == nil && len(c.lines) > 0 {
+		c.forward.Forward(c.lines)
+	}
+	c.lines = nil
+}
+
 // Discard is the recorder that stores nothing.
 type Discard struct{}
 

@@ -70,6 +70,8 @@ type file struct {
 
 	insertEvent, insertContent, insertFound, insertSpan, readChain, writeHead *sql.Stmt
 
+	copies copies
+
 	block int64             // the last block with a row of this process
 	found map[foundKey]bool // the values in it
 }

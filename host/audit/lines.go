@@ -10,8 +10,9 @@ import (
 // lines writes rows as JSON lines, each with its sequence number and hash. The chain begins
 // anew with each process.
 type lines struct {
-	to    io.Writer
-	chain chain
+	to     io.Writer
+	chain  chain
+	copies copies
 }
 
 func (l *lines) append(entries []entry, hide func(string) string) (chain, error) {
@@ -22,8 +23,11 @@ func (l *lines) append(entries []entry, hide func(string) string) (chain, error)
 		c.last++
 		c.head = c.head.next(c.last, row)
 		b = appendLine(b, c.last, c.head, row)
+		l.copies.add(c.last, c.head, row)
 	}
-	if _, err := l.to.Write(b); err != nil {
+	_, err := l.to.Write(b)
+	l.copies.end(err)
+	if err != nil {
 		return chain{}, err
 	}
 	l.chain = c

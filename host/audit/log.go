@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"io"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -42,6 +43,8 @@ type Settings struct {
 	// Redacted reports whether arguments and results of an item are never stored; nil: none.
 	Redacted func(server, item string) bool
 	SignKey  ed25519.PrivateKey // signs heads of File; nil: they are not signed
+	// Forward are the targets that get a copy of each row; see Options.Forward.
+	Forward []string
 	// PluginDirs are the directories that may not contain the file.
 	PluginDirs []string
 }
@@ -55,6 +58,9 @@ type Options struct {
 	Mask func([]byte) []byte
 	// Warn reports that the file cannot be opened. If it is nil, that is logged.
 	Warn func(message, hint string)
+
+	// Forward returns a forwarder to targets. If it is nil, nothing is forwarded.
+	Forward func(targets []string) Forwarder
 
 	open func(*Settings) (sink, error) // openSink, except in tests
 }
@@ -112,7 +118,7 @@ func (l *Log) Set(s *Settings) error {
 		return err
 	}
 	before := l.settings.Load()
-	if l.writer == nil || before != nil && before.File == s.File && before.To == s.To && before.Full == s.Full && before.MaxSize == s.MaxSize {
+	if l.writer == nil || before != nil && before.File == s.File && before.To == s.To && before.Full == s.Full && before.MaxSize == s.MaxSize && slices.Equal(before.Forward, s.Forward) {
 		l.settings.Store(s)
 		return nil
 	}

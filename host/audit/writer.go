@@ -30,18 +30,29 @@ func openSink(s *Settings) (sink, error) {
 	return openFile(s.File, s.Full, s.MaxSize)
 }
 
+// forwardTo sets the forwarder of a sink.
+func forwardTo(to sink, f Forwarder) {
+	switch to := to.(type) {
+	case *file:
+		to.copies.forward = f
+	case *lines:
+		to.copies.forward = f
+	}
+}
+
 // A writer writes the events of a log in one goroutine.
 type writer struct {
-	log    *Log
-	sink   sink
-	stop   chan struct{}
-	done   chan struct{}
-	last   chain
-	key    ed25519.PrivateKey // of the settings; nil: none
-	logged chain              // the head in the last log line
-	said   time.Time          // of that line
-	pruned time.Time
-	bound  time.Time // of the last warning that the sink is too large
+	log     *Log
+	sink    sink
+	stop    chan struct{}
+	done    chan struct{}
+	last    chain
+	key     ed25519.PrivateKey // of the settings; nil: none
+	forward Forwarder          // nil: rows are not forwarded
+	logged  chain              // the head in the last log line
+	said    time.Time          // of that line
+	pruned  time.Time
+	bound   time.Time // of the last warning that the sink is too large
 }
 
 const (
@@ -53,6 +64,10 @@ func startWriter(l *Log, to sink) *writer {
 	w := &writer{log: l, sink: to, stop: make(chan struct{}), done: make(chan struct{})}
 	if s := l.settings.Load(); s != nil {
 		w.key = s.SignKey
+		if l.opts.Forward != nil && len(s.Forward) > 0 {
+			w.forward = l.opts.Forward(s.Forward)
+			forwardTo(to, w.forward)
+		}
 	}
 	go w.run()
 	return w
@@ -66,7 +81,12 @@ func (w *writer) end() {
 
 func (w *writer) run() {
 	defer close(w.done)
-	defer w.sink.close()
+	defer func() {
+		_ = w.sink.close()
+		if w.forward != nil {
+			w.forward.Close()
+		}
+	}()
 	if c, err := w.sink.head(); err == nil {
 		w.last = c
 		w.logHead(time.Now())
@@ -220,6 +240,7 @@ func (w *writer) reopen() {
 	if f, ok := w.sink.(*file); ok && f.path == s.File {
 		if fresh, err := openFile(s.File, s.Full, s.MaxSize); err == nil {
 			_ = f.close()
+			forwardTo(fresh, w.forward)
 			w.sink = fresh
 		}
 	}

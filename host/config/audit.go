@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/junctor-mcp/junctor/host/forward"
 )
 
 // An Audit is the audit block. Without one, nothing is recorded.
@@ -21,6 +23,7 @@ type Audit struct {
 	Retention time.Duration // of rows
 	MaxSize   int           // of the file in bytes; 0: not limited
 	SignKey   string        `json:",omitempty"` // path of the key that signs heads
+	Forward   []string      `json:"-"`          // targets of copies; a path may be a secret
 	Arguments string        // "digest" or "full"
 	Results   string        // "none" or "full"
 	// Redact lists globs for SERVER/TOOL: their arguments and results are never stored.
@@ -46,6 +49,7 @@ var auditForm = form{entries: []entry{
 	{name: "retention", values: texts("a duration such as `\"90d\"`, from `\"1h\"` to ten years"), unset: "`\"90d\"`", doc: "How long rows are kept; `d` is 24 hours."},
 	{name: "max_size", values: sizes(leastAuditSize, mostAuditSize), unset: "none", doc: "The size of the file; older rows move to archives."},
 	{name: "sign_key", values: texts("a path"), unset: "none", doc: "A private key (ed25519, PEM) that signs the heads of the chain."},
+	{name: "forward", values: textLists("a list of targets"), unset: "none", doc: "Where a copy of each row goes: `\"unix:///dev/log\"`, `\"udp://HOST:PORT\"`, `\"tcp://HOST:PORT\"` or `\"tls://HOST:PORT\"` for syslog, `\"https://HOST/PATH\"`, or `\"stderr\"`."},
 	{name: "arguments", values: words("digest", "full"), unset: "`\"digest\"`", doc: "`\"full\"` stores arguments, masked."},
 	{name: "results", values: words("none", "full"), unset: "`\"none\"`", doc: "`\"full\"` stores results, masked."},
 	{name: "redact", values: textLists("a list of `\"SERVER/TOOL\"`"), unset: "none", doc: "Patterns of tools whose arguments and results are never stored."},
@@ -104,6 +108,7 @@ func (r blockReader) auditBlock() Audit {
 		SignKey:   r.path("sign_key"),
 		Arguments: r.choice("arguments", "digest", "full"), Results: r.choice("results", "none", "full"), Redact: r.redacted(),
 	}
+	a.Forward = forwardTargets(r, a.Output)
 	for _, name := range []string{"file", "sync", "retention", "max_size", "sign_key"} {
 		if a.Output != "file" && r.isSet(name) {
 			r.errorAt(r.valueAt(name, r.head), `remove it, or write output = "file"`, "%q is about a file, and output is %q", name, a.Output)
@@ -113,6 +118,23 @@ func (r blockReader) auditBlock() Audit {
 		r.warnAt(r.valueAt("redact", r.head), `it is for arguments = "full" and results = "full"`, `"redact" has no effect, because neither arguments nor results are stored`)
 	}
 	return a
+}
+
+// forwardTargets reads the targets of copies.
+func forwardTargets(r blockReader, output string) (targets []string) {
+	for _, one := range r.publicStrings("forward") {
+		switch err := forward.Check(one.text); {
+		case err != nil:
+			r.errorAt(one.at, `write a target such as "tls://logs.example.com:6514"`, "%q is not a target: %v", one.text, err)
+		case slices.Contains(targets, one.text):
+			r.errorAt(one.at, "", "%q appears twice", one.text)
+		case one.text == output:
+			r.errorAt(one.at, "remove it", "%q is the output already", one.text)
+		default:
+			targets = append(targets, one.text)
+		}
+	}
+	return targets
 }
 
 // redacted reads the tools whose arguments are never stored.

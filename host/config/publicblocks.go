@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/host/forward"
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
@@ -23,6 +24,7 @@ func (c *Config) PublicBlocks() map[string]map[string]json.RawMessage {
 	if a := c.Audit; a.Given {
 		add("audit", map[string]any{
 			"file": portable(a.At, a.File), "output": a.Output, "sync": a.Sync, "on_full": a.OnFull, "retention": a.Retention, "max_size": a.MaxSize, "sign_key": portable(a.At, a.SignKey),
+			"forward":   forwardNames(a.Forward),
 			"arguments": a.Arguments, "results": a.Results, "redact": a.Redact, "managed": a.Managed,
 		})
 	}
@@ -40,6 +42,14 @@ func (c *Config) PublicBlocks() map[string]map[string]json.RawMessage {
 		add("telemetry", map[string]any{"metrics.listen": m.Listen, "metrics.allow_remote": m.Remote})
 	}
 	return all
+}
+
+// forwardNames returns targets without what may be a secret.
+func forwardNames(targets []string) (names []string) {
+	for _, one := range targets {
+		names = append(names, forward.Name(one))
+	}
+	return names
 }
 
 // holderTexts returns subjects by their names, and others in words.
