@@ -124,7 +124,7 @@ func byWords(t Tool) Class {
 		c.Kind, c.Reasons = Ambiguous, append(c.Reasons, "the name has letters that look like others, or is too long")
 	case writes > 0 && reads == 0:
 		c.Kind, c.Confidence = Write, 0.9
-	case writes == 0 && reads > 0 && beginsReading(words) && !queries(words, t.Arguments):
+	case writes == 0 && reads > 0 && beginsReading(ownWords(t.Name, words)) && !queries(words, t.Arguments):
 		c.Kind, c.Confidence = Read, min(0.5+0.2*float64(reads), 0.9)
 	}
 	if len(c.Reasons) == 0 {
@@ -145,6 +145,28 @@ func beginsReading(words []string) bool {
 		}
 	}
 	return false
+}
+
+// ownWords returns the words after the prefix that a gateway puts before a name: the last two
+// underscores end it, as in one__get_item. A prefix with a word that says anything about reading
+// or changing is no mere name of a server and stays. So does an unknown word before anything but
+// a plain verb: nuke__logs may be one name.
+func ownWords(name string, words []string) []string {
+	i := strings.LastIndex(name, "__")
+	if i < 0 {
+		return words
+	}
+	prefix, _ := split(name[:i])
+	own, _ := split(name[i+2:])
+	if len(own) == 0 || !plainReading[own[0]] {
+		return words
+	}
+	for _, w := range prefix {
+		if reading[w] || writing[w] || either[w] || joining[w] {
+			return words
+		}
+	}
+	return own
 }
 
 // queries reports whether nothing but "query" reads, and an argument holds the query: of

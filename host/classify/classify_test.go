@@ -67,6 +67,23 @@ func TestOf(t *testing.T) {
 		{Tool{Name: "gеt_x"}, Ambiguous, Words}, // a Cyrillic letter
 		{Tool{Name: "get_x\u200b"}, Ambiguous, Words},
 		{Tool{Name: "get_" + strings.Repeat("a", 300)}, Ambiguous, Words},
+		{Tool{Name: "one__get_item"}, Read, Words}, // behind a second gateway
+		{Tool{Name: "one__two__get_item"}, Read, Words},
+		{Tool{Name: "my_acme-2__list_pods"}, Read, Words},
+		{Tool{Name: "one__frobnicate"}, Ambiguous, Words},
+		{Tool{Name: "one__nuke_logs"}, Ambiguous, Words},
+		{Tool{Name: "one__get_item", Description: "Gets it, and deletes it."}, Ambiguous, Words},
+		{Tool{Name: "one__query", Arguments: []string{"sql"}}, Ambiguous, Words},
+		{Tool{Name: "get__frobnicate"}, Read, Words}, // as without the second underscore
+		{Tool{Name: "delete__get"}, Ambiguous, Words},
+		{Tool{Name: "one__delete__get"}, Ambiguous, Words},
+		{Tool{Name: "run__get_item"}, Ambiguous, Words},
+		{Tool{Name: "one_and__get_item"}, Ambiguous, Words},
+		{Tool{Name: "nuke__logs"}, Ambiguous, Words},
+		{Tool{Name: "nuke__event_logs"}, Ambiguous, Words},
+		{Tool{Name: "github__event_logs"}, Read, Words},
+		{Tool{Name: "one__"}, Ambiguous, Words},
+		{Tool{Name: "get_item__"}, Read, Words},
 		{Tool{Name: ""}, Ambiguous, Words},
 		{Tool{Name: "__"}, Ambiguous, Words},
 	} {

@@ -21,6 +21,9 @@ var reading = wordsOf(`
 	weather whoami
 `)
 
+// plainReading are words for reading that no thing is called by.
+var plainReading = wordsOf(`describe fetch find get list lookup read retrieve search show`)
+
 // things are words before the verb of a name.
 var things = wordsOf(`
 	api aws azure bigquery bitbucket branch branches browser calendar channel channels
