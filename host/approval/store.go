@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -136,7 +137,7 @@ func (s *Store) Confirm(ctx context.Context, c *Call) error {
 		}
 		wait := time.Until(deadline)
 		if wait <= 0 {
-			return required(p)
+			return requiredError(p)
 		}
 		if c.Waits != nil && told != p.ID {
 			told = p.ID
@@ -374,11 +375,26 @@ func (s *Store) All() []Pending {
 	return all
 }
 
-// required returns the error of a call that waits.
-func required(p *Pending) error {
+// A required is the cause of the error of a call that waits.
+type required struct{ id string }
+
+func (r *required) Error() string { return "the approval " + r.id + " waits" }
+
+// WaitingID returns the id of the approval that a call waits for, or "" for other errors.
+func WaitingID(err error) string {
+	if r, ok := errors.AsType[*required](err); ok {
+		return r.id
+	}
+	return ""
+}
+
+// requiredError returns the error of a call that waits.
+func requiredError(p *Pending) error {
 	valid := p.Call.Terms.Valid
-	return fault.In(p.Call.Item.Server, fault.New(fault.ApprovalRequired, "%s %q needs an approval, which waits under the id %s", p.Call.Item.Kind, p.Call.Item.Name, p.ID).
-		WithHint("ask the operator of the gateway to run: junctor approvals approve %s; then send the same request again within %s", p.ID, short(valid)))
+	f := fault.New(fault.ApprovalRequired, "%s %q needs an approval, which waits under the id %s", p.Call.Item.Kind, p.Call.Item.Name, p.ID).
+		WithHint("ask the operator of the gateway to run: junctor approvals approve %s; then send the same request again within %s", p.ID, short(valid))
+	f.Err = &required{p.ID}
+	return fault.In(p.Call.Item.Server, f)
 }
 
 func short(d time.Duration) string {

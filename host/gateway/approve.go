@@ -49,6 +49,11 @@ func (p *pipeline) awaitApproval(ctx context.Context, r *request) (question []by
 	if fault.Is(err, fault.GatewayOverloaded) {
 		return nil, faultError(err, r.modern) // the client learns which limit it is
 	}
+	if id := approval.WaitingID(err); id != "" {
+		e := r.fault(err)
+		e.raw = mcp.SetPath(e.raw, []string{"data", "approval"}, mcp.AppendText(nil, id))
+		return nil, e
+	}
 	return nil, err
 }
 

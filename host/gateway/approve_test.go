@@ -74,10 +74,13 @@ func TestApprovalByOperator(t *testing.T) {
 			if id == nil || !strings.Contains(got, `"code":-32001`) || !strings.Contains(got, `"reason":"approval_required"`) {
 				t.Fatal(got)
 			}
+			if !strings.Contains(got, `"approval":"`+id[1]+`"`) {
+				t.Errorf("the data of the error has no id: %s", got)
+			}
 			if again := alice.asks(legacyCallOfX, 2, 1); !strings.Contains(again, id[1]) {
 				t.Errorf("the same call has another id: %s", again)
 			}
-			if modern := alice.asks(modernCallOfX, 3, 1, ""); !strings.Contains(modern, `"code":-31019`) {
+			if modern := alice.asks(modernCallOfX, 3, 1, ""); !strings.Contains(modern, `"code":-31019`) || !strings.Contains(modern, `"approval":"`+id[1]+`"`) {
 				t.Error(modern)
 			}
 			if all := a.store.All(); len(all) != 1 || all[0].Times != 3 || string(all[0].Call.Arguments) != `{"n":1}` {
