@@ -22,7 +22,7 @@ const (
 )
 
 // An Error keeps all its fields across the process boundary. Any other error
-// reaches the host as text of code Internal. The two errors of package context
+// reaches the host as text of code Unavailable. The two errors of package context
 // become Canceled and Deadline.
 type Error struct {
 	Code    Code

@@ -253,7 +253,7 @@ func (c *flawedConn) Recv() ([]byte, error) {
 			time.Sleep(time.Millisecond)
 		}
 	case err != nil && c.flaw == "guilty":
-		return nil, errors.New("the server is gone")
+		return nil, sdk.Errorf(sdk.Internal, "the server is gone")
 	}
 	return msg, err
 }

@@ -83,7 +83,12 @@ func serve(p *sdk.Plugin) int {
 		logger.Warn("orphans of servers will not be ended", "error", err)
 	}
 
-	server := wire.NewServer(p, logger, hideHandshake)
+	standardError := os.Stderr
+	server := wire.NewServer(p, logger, func() {
+		hideHandshake()
+		// go-plugin has replaced it by a pipe, whose last lines are lost when the process exits.
+		os.Stderr = standardError
+	})
 	secret := os.Getenv(wire.SecretVariable)
 	_ = os.Unsetenv(wire.SecretVariable)
 	server.RequireSecret(secret)

@@ -102,8 +102,8 @@ func isOver(err error) bool {
 // around it. An error without a code becomes one of code Unavailable.
 func asError(err error) *sdk.Error {
 	e := *flatten(err)[0]
-	if _, ok := errors.AsType[*sdk.Error](err); !ok && e.Code == sdk.Internal {
-		e.Code, e.Message = sdk.Unavailable, "sending to the server: "+e.Message
+	if _, ok := errors.AsType[*sdk.Error](err); !ok && e.Code == plainCode {
+		e.Message = "sending to the server: " + e.Message
 	}
 	return &e
 }

@@ -87,7 +87,7 @@ func flatten(err error) []*sdk.Error {
 	if len(all) > 0 {
 		return all
 	}
-	code := sdk.Internal
+	code := plainCode
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		code = sdk.Deadline
@@ -96,6 +96,10 @@ func flatten(err error) []*sdk.Error {
 	}
 	return []*sdk.Error{sdk.Errorf(code, "%v", err)}
 }
+
+// plainCode is the code of an error without one, such as that of a dial: authors return these
+// for what fails outside of the plugin.
+const plainCode = sdk.Unavailable
 
 // Err converts a status to an error: nil, an *sdk.Error, or several joined if
 // several settings are wrong.

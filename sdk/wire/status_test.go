@@ -51,10 +51,10 @@ func TestStatusOf(t *testing.T) {
 		err  error
 		want []string // code and text of each
 	}{
-		{"plain", errors.New("x"), []string{"internal x"}},
+		{"plain", errors.New("x"), []string{"unavailable x"}},
 		{"canceled", fmt.Errorf("waiting: %w", context.Canceled), []string{"canceled waiting: context canceled"}},
 		{"deadline", context.DeadlineExceeded, []string{"deadline context deadline exceeded"}},
-		{"another deadline", os.ErrDeadlineExceeded, []string{"internal i/o timeout"}},
+		{"another deadline", os.ErrDeadlineExceeded, []string{"unavailable i/o timeout"}},
 		{"wrapped", fmt.Errorf("server %q: %w", "x", down), []string{`unavailable server "x": is down`}},
 		{"wrapped with a path", fmt.Errorf("checking: %w", a), []string{"invalid_config a: checking: is bad"}},
 		{"wrapped twice", fmt.Errorf("1: %w", fmt.Errorf("2: %w", down)), []string{"unavailable 1: 2: is down"}},
@@ -63,9 +63,9 @@ func TestStatusOf(t *testing.T) {
 		{"joined in two layers", errors.Join(errors.Join(a), errors.Join(b)), []string{"invalid_config a: is bad", "invalid_config b[0]: is worse"}},
 		{"mixed", errors.Join(errors.New("x"), a), []string{"invalid_config x", "invalid_config a: is bad"}},
 		{"mixed, the other way", errors.Join(a, down), []string{"invalid_config a: is bad", "invalid_config is down"}},
-		{"joined, not about settings", errors.Join(errors.New("x"), errors.New("y")), []string{"internal x\ny"}},
+		{"joined, not about settings", errors.Join(errors.New("x"), errors.New("y")), []string{"unavailable x\ny"}},
 		{"no code", &sdk.Error{Message: "x"}, []string{"internal x"}},
-		{"an empty join", several{}, []string{"internal several"}},
+		{"an empty join", several{}, []string{"unavailable several"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := list(StatusOf(c.err).Err())

@@ -51,6 +51,11 @@ func (a *authorizer) Authorize(ctx context.Context, r sdk.AuthRequest) (sdk.Cred
 		return sdk.Credential{}, &sdk.Error{Code: sdk.Denied, Message: "the organisation does not allow this server", Hint: "ask its owner"}
 	case "badarg":
 		return sdk.Credential{}, sdk.AttrErrorf("arg", "is not the name of a key")
+	case "exitauth":
+		fmt.Fprintln(os.Stderr, "the last words of the provider")
+		os.Exit(5)
+	case "panicauth":
+		panic("the provider's mistake")
 	}
 	header := func(name, value string) (sdk.Credential, error) {
 		return sdk.Credential{Headers: map[string]string{name: value}}, nil
@@ -143,6 +148,9 @@ func (a *authorizer) Logout(ctx context.Context) error {
 }
 
 func (a *authorizer) Status(context.Context) (sdk.AuthStatus, error) {
+	if a.Do == "hangstatus" {
+		select {}
+	}
 	return sdk.AuthStatus{State: a.Arg, Account: "alice\n" + a.Arg, Expires: time.Unix(5, 0)}, nil
 }
 

@@ -29,6 +29,8 @@ func (s *settings) Validate() error {
 	case "exitearly":
 		fmt.Fprintln(standardError, "exiting in Validate")
 		os.Exit(8)
+	case "hangvalidate":
+		select {}
 	}
 	return nil
 }
@@ -40,7 +42,14 @@ var opening = map[string]func(ctx context.Context, server *sdk.Server, s *settin
 	"panic": func(_ context.Context, _ *sdk.Server, s *settings) error {
 		panic(strings.TrimSpace("the author's mistake " + s.Arg))
 	},
-	"exit":   func(context.Context, *sdk.Server, *settings) error { os.Exit(7); return nil },
+	"exit": func(context.Context, *sdk.Server, *settings) error {
+		fmt.Fprintln(os.Stderr, "the last words")
+		os.Exit(7)
+		return nil
+	},
+	"dial": func(context.Context, *sdk.Server, *settings) error {
+		return errors.New("dial tcp 192.0.2.1:80: refused")
+	},
 	"family": func(_ context.Context, _ *sdk.Server, s *settings) error { family(s.Arg); return nil },
 	"stdin": func(context.Context, *sdk.Server, *settings) error {
 		_, err := io.ReadAll(os.Stdin) // the SDK has set it to nil
