@@ -122,10 +122,21 @@ type AuthState struct {
 
 // authState is App.AuthState for one generation.
 func (g *generation) authState(ctx context.Context, s *config.Server, tenant string) (AuthState, error) {
-	looked := &secretsRecorder{Secrets: g.secrets.Scope(g.owner(s, tenant))}
+	// Questions for a password come before the time of the provider begins.
+	if _, err := g.resolveSecrets(ctx, s.Auth.Settings, g.authRecipient(s)); err != nil {
+		return AuthState{}, g.locateAuth(s, err)
+	}
+	within, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	late := time.AfterFunc(statusTime, func() { cancel(context.DeadlineExceeded) })
+	defer late.Stop()
+	looked := &secretsRecorder{Secrets: g.secrets.Scope(g.owner(s, tenant)), clock: late}
 	auth := g.authorizer(s, tenant, sdk.Host{Secrets: looked})
 	defer auth.Close()
-	status, err := auth.Status(ctx)
+	status, err := auth.Status(within)
+	if err != nil && ctx.Err() == nil && context.Cause(within) == context.DeadlineExceeded {
+		err = unanswered(s.Auth.Plugin, statusTime)
+	}
 	if err != nil {
 		return AuthState{}, g.locateAuth(s, err)
 	}
@@ -136,14 +147,30 @@ func (g *generation) authState(ctx context.Context, s *config.Server, tenant str
 	return state, nil
 }
 
+// statusTime limits an auth provider's answer about its state, with the start of its plugin
+// and without the time in which the host reads a secret.
+const statusTime = 5 * time.Second
+
+// unanswered returns the fault for a plugin that did not answer a question in time.
+func unanswered(plugin string, limit time.Duration) *fault.Error {
+	f := fault.New(fault.PluginUnresponsive, "plugin %q did not answer within %d s", plugin, int(limit.Seconds())).
+		WithHint("run `junctor plugin logs %s`", plugin)
+	f.Plugin = plugin
+	return f
+}
+
 // A secretsRecorder passes calls on to Secrets and records whether a secret was
-// found.
+// found. The clock stands still during a call, which may ask for a password.
 type secretsRecorder struct {
 	sdk.Secrets
+	clock *time.Timer
 	found atomic.Bool
 }
 
 func (r *secretsRecorder) Secret(ctx context.Context, key string) ([]byte, bool, error) {
+	if r.clock.Stop() {
+		defer r.clock.Reset(statusTime)
+	}
 	value, found, err := r.Secrets.Secret(ctx, key)
 	if found {
 		r.found.Store(true)

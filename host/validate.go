@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"strings"
 	"time"
@@ -62,9 +63,13 @@ func (g *generation) validateBlock(ctx context.Context, kind string, b *config.B
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, validateTime)
+	within, cancel := context.WithTimeout(ctx, validateTime)
 	defer cancel()
-	return g.Supervisor.Validate(ctx, g.pluginSpec(b.Plugin, server), kind, b.Component, settings)
+	err = g.Supervisor.Validate(within, g.pluginSpec(b.Plugin, server), kind, b.Component, settings)
+	if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) && fault.As(err).Code == fault.Internal {
+		return unanswered(b.Plugin, validateTime)
+	}
+	return err
 }
 
 // locate adds the place in the configuration to an error of a plugin.

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -53,13 +55,18 @@ func (e *env) authStatus(ctx context.Context, names []string, tenant string) err
 	if err != nil {
 		return err
 	}
-	list := []*authJSON{}
+	list := make([]*authJSON, len(servers))
+	var all sync.WaitGroup
+	for i, s := range servers {
+		all.Go(func() { list[i] = authOf(ctx, app, s, tenant) })
+	}
+	all.Wait()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	var first error
-	for _, s := range servers {
-		one := authOf(ctx, app, s, tenant)
-		if list = append(list, one); first == nil {
-			first = one.err
-		}
+	for _, one := range list {
+		first = cmp.Or(first, one.err)
 	}
 	if e.machine() {
 		if err := e.printJSON(list); err != nil {
@@ -136,6 +143,9 @@ func authOf(ctx context.Context, app *host.App, s *config.Server, tenant string)
 	state, err := app.AuthState(ctx, s, tenant)
 	if err != nil {
 		one.State, one.err, one.Error = "failed", err, errorOf(err).Masked(app.Hide)
+		if fault.Is(err, fault.PluginUnresponsive) {
+			one.State = "no answer"
+		}
 		return one
 	}
 	one.State, one.Account, one.Scopes, one.Stored = state.State, state.Account, state.Scopes, state.Stored

@@ -123,8 +123,11 @@ func asError(err error) *sdk.Error {
 		if isFault { // the fault has the same texts with secrets redacted
 			e.Message, e.Hint, e.Output = strings.TrimPrefix(f.Message, e.Path+": "), f.Hint, f.Output
 		}
+		if e.Code == sdk.Panicked && isFault && f.Plugin != "" {
+			e.Reason, e.Hint = fault.AuthPluginReason(f), pluginHint(f)
+		}
 	case isFault:
-		e = &sdk.Error{Code: sdk.Unavailable, Reason: cmp.Or(secretReasons[f.Code], "auth_plugin"), Message: f.Message, Hint: f.Hint}
+		e = &sdk.Error{Code: sdk.Unavailable, Reason: cmp.Or(secretReasons[f.Code], fault.AuthPluginReason(f)), Message: f.Message, Hint: pluginHint(f), Output: f.Output}
 	case errors.Is(err, context.Canceled):
 		e = unused()
 	case errors.Is(err, context.DeadlineExceeded):
@@ -136,4 +139,12 @@ func asError(err error) *sdk.Error {
 		e.Code = sdk.Unavailable // transports read Unimplemented as "there is no auth provider"
 	}
 	return e
+}
+
+// pluginHint returns the hint of a fault with the command that shows the plugin's log.
+func pluginHint(f *fault.Error) string {
+	if f.Plugin == "" || strings.Contains(f.Hint, "plugin logs") {
+		return f.Hint
+	}
+	return strings.TrimPrefix(fmt.Sprintf("%s; run `junctor plugin logs %s`", f.Hint, f.Plugin), "; ")
 }

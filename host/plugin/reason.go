@@ -118,6 +118,10 @@ func (l *link) asFault(err error) error {
 	for _, line := range e.Output {
 		f.Output = append(f.Output, l.conceal.hide(line))
 	}
+	if code, name, ok := fault.AuthPlugin(e.Reason); ok {
+		f.Code, f.Plugin = code, name
+		return f
+	}
 	switch {
 	case e.Code == sdk.Invalid:
 		f.Code, f.Message = fault.UpstreamSettings, l.conceal.hide(err.Error())
