@@ -3,6 +3,7 @@
 package host
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/junctor-mcp/junctor/host/authn"
@@ -29,6 +30,16 @@ func TestConsoleExplainsRequestsThatArePartlyKnown(t *testing.T) {
   role "day" {
     allow {
       when = request.hour < 18
+    }
+  }
+  role "temporary" {
+    allow {
+      when = request.time < date("2026-12-31")
+    }
+  }
+  role "failing" {
+    deny {
+      when = startswith(principal.claims.team, "blue")
     }
   }
   role "named" {
@@ -60,6 +71,10 @@ func TestConsoleExplainsRequestsThatArePartlyKnown(t *testing.T) {
 		"no time":             {console.Use{Address: "10.1.2.3"}, "day", policy.Depends},
 		"at noon":             {console.Use{Time: "2026-03-01T12:00"}, "day", policy.Allow},
 		"at night":            {console.Use{Time: "2026-03-01T22:00"}, "day", policy.Deny},
+		"no date":             {console.Use{Address: "10.1.2.3"}, "temporary", policy.Depends},
+		"before the date":     {console.Use{Time: "2026-12-30T23:59"}, "temporary", policy.Allow},
+		"at the date":         {console.Use{Time: "2026-12-31T00:00"}, "temporary", policy.Deny},
+		"no claims":           {console.Use{}, "failing", policy.Deny},
 		"no client":           {console.Use{Address: "10.1.2.3"}, "named", policy.Depends},
 		"the client":          {console.Use{Client: "claude"}, "named", policy.Allow},
 		"another client":      {console.Use{Client: "cursor"}, "named", policy.Deny},
@@ -72,6 +87,9 @@ func TestConsoleExplainsRequestsThatArePartlyKnown(t *testing.T) {
 		x, err := consolePolicy{a.App}.Explain(u)
 		if err != nil || x.Decision.Verdict != c.want {
 			t.Errorf("%s: %s because %s, %v, want %s", name, x.Decision.Verdict, x.Decision.Rule, err, c.want)
+		}
+		if failed := strings.Contains(x.Decision.Because(), "failed: principal.claims.team is null"); failed != (c.role == "failing") {
+			t.Errorf("%s: because %s", name, x.Decision.Because())
 		}
 	}
 	for _, u := range []console.Use{{Address: "nowhere"}, {Address: "10.0.0.0/8"}, {Time: "noon"}, {Time: "2026-13-01T00:00"}} {

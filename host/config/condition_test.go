@@ -339,6 +339,30 @@ func TestConditionFailures(t *testing.T) {
 	}
 }
 
+// TestConditionMismatches compares conditions with the types of the arguments of a tool.
+func TestConditionMismatches(t *testing.T) {
+	types := map[string]string{"n": "integer", "s": "string", "l": "string[]", "o": "string|null"}
+	for when, want := range map[string]string{
+		`lower(args.s) == "a" && matches(args.o, "a") && args.n + 1 < 3 && any([for x in args.l : x == args.s])`: "",
+		`lower(args.n) == "a"`:                    "lower needs a text, and n is integer",
+		`matches(args.l, "a")`:                    "matches needs a text, and l is string[]",
+		`args.s + 1 == 2`:                         "+ calculates s with a number, and it is string",
+		`-args.s == 2`:                            "- calculates s with a number, and it is string",
+		`any([for x in args.s : x == "a"])`:       "any needs a list, and s is string",
+		`all([for x in args.l : x == args.none])`: "",
+		`all([for x in args.l : args.n == "a"])`:  "== compares n with a text, and it is integer",
+	} {
+		all := conditionOf(t, when).Mismatches(types)
+		var got string
+		for _, m := range all {
+			got += m.Text
+		}
+		if absent := strings.Contains(when, "args.none"); got != want || absent != (len(all) == 1 && all[0].Argument == "none") && absent {
+			t.Errorf("%s: %+v, want %s", when, all, want)
+		}
+	}
+}
+
 // TestConditionAllocates counts the allocations of a condition about two arguments.
 func TestConditionAllocates(t *testing.T) {
 	c := conditionOf(t, `startswith(args.repo, "acme/") && contains(["open", "closed"], args.state) && principal.subject != "bob"`)
