@@ -231,7 +231,7 @@ func (a *App) noteLogin(kind audit.Kind, begun time.Time, server, tenant, accoun
 }
 
 // noteAnswer records that an operator approved or denied a call, or took that back, or that
-// nobody answered in time.
+// it was not answered in time.
 func (a *App) noteAnswer(p *approval.Pending) {
 	c := p.Call
 	e := &audit.Event{

@@ -122,5 +122,5 @@ const (
 	Used     State = "used" // approved, and made
 	// Revoked and Expired are told to the function of [Store.Observe] only: the entry is gone.
 	Revoked State = "revoked" // approved, and taken back
-	Expired State = "expired" // nobody answered in time
+	Expired State = "expired" // it was not answered in time
 )

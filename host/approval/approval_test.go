@@ -335,7 +335,7 @@ func TestSentAgain(t *testing.T) {
 	}
 }
 
-// TestRevokeAndExpire: an approval that is taken back, or a call that nobody answers, is told
+// TestRevokeAndExpire: an approval that is taken back, or a call that is not answered, is told
 // once, and the next call needs an approval again.
 func TestRevokeAndExpire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

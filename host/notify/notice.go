@@ -42,7 +42,7 @@ type Event string
 // The events.
 const (
 	Approval Event = "approval" // a call waits for an approval
-	// ApprovalDecided: it was approved or denied, or that was revoked, or nobody answered
+	// ApprovalDecided: it was approved or denied, or that was revoked, or it was not answered
 	// in time.
 	ApprovalDecided Event = "approval_decided"
 	Quarantine      Event = "quarantine"    // a plugin crashed too often and is not started for a time
