@@ -33,13 +33,13 @@ With --fix, correct what is safe: take rights of other users from Junctor's file
 processes that have ended. Where it ends a process or writes into the file of a client, it asks first.
 
 The exit status is 1 if there is an error.`,
-		Example:           "  junctor doctor\n  junctor doctor --fix\n  junctor doctor --report junctor.txt",
+		Example:           "  junctor doctor\n  junctor doctor --fix\n  junctor doctor --report junctor.txt\n  junctor doctor --report junctor.zip",
 		Args:              takes(),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return e.doctor(cmd.Context(), f) },
 	}
 	cmd.Flags().BoolVar(&f.fix, "fix", false, "correct what is safe to correct")
-	cmd.Flags().StringVar(&f.report, "report", "", "write the findings to a `FILE` for an issue, without secrets and without names of users and machines")
+	cmd.Flags().StringVar(&f.report, "report", "", "write the findings to a `FILE` for an issue, without secrets and without names of users and machines; a FILE.zip also has the structure of the configuration, and status, log, events and metrics of the running processes")
 	return cmd
 }
 
@@ -73,7 +73,7 @@ func (e *env) doctor(ctx context.Context, f doctorFlags) error {
 		return err
 	}
 	if f.report != "" {
-		if err := e.writeReport(f.report, p, found, len(checks)); err != nil {
+		if err := e.writeReport(ctx, f.report, p, found, len(checks)); err != nil {
 			return err
 		}
 	}
@@ -146,17 +146,26 @@ func (e *env) printFindings(found []doctor.Finding, checks int) error {
 }
 
 // writeReport writes the report. An existing file is not replaced.
-func (e *env) writeReport(path string, p *patient, found []doctor.Finding, checks int) error {
+func (e *env) writeReport(ctx context.Context, path string, p *patient, found []doctor.Finding, checks int) error {
 	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return fault.New(fault.Usage, "the report cannot be written: %s", err).WithHint("name a file that does not exist yet")
 	}
-	err = doctor.Report(safeWriter{out}, p.facts(), found, checks, p.mask())
+	var inside []string
+	if isSupportBundle(path) {
+		inside, err = writeBundle(ctx, out, p, found, checks)
+	} else {
+		err = doctor.Report(safeWriter{out}, p.facts(), found, checks, p.mask())
+	}
 	if closing := out.Close(); err == nil {
 		err = closing
 	}
 	if err != nil {
 		return fault.Because(fault.Output, err, "writing the report")
+	}
+	if inside != nil {
+		e.remark("the report is in %s; read it before you send it. It has %s", path, strings.Join(inside, ", "))
+		return nil
 	}
 	e.remark("the report is in %s; read it before you send it", path)
 	return nil

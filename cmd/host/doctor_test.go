@@ -257,6 +257,7 @@ server "c" {
 			t.Errorf("the report lacks %q:\n%s", said, text)
 		}
 	}
+	checkBundle(t, s, []string{canary, "zaphod", "secret-host", s.site.dir})
 	if info, err := os.Stat(report); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
 	}
