@@ -286,7 +286,7 @@ func (p *Policy) Under(others ...Rules) *Policy {
 	return p
 }
 
-// Digest returns a text that identifies the rules, with their places in their files. It is
+// Digest returns a text that identifies the rules, with their places. It is
 // the same on every machine, and another one after every change.
 func (p *Policy) Digest() string {
 	p.digestOnce.Do(func() {

@@ -40,13 +40,13 @@ func (p *Policy) compile(all []Rule) []*rule {
 	return rules
 }
 
-// place returns a place in a configuration as records have it: without the directory of the
-// file, which differs between machines.
+// place returns a place in a configuration as records have it: of an absolute path the file
+// and its directory. The rest differs between machines, and is too long for a column.
 func place(at string) string {
 	if !filepath.IsAbs(at) {
 		return at
 	}
-	return filepath.Base(at)
+	return filepath.ToSlash(filepath.Join(filepath.Base(filepath.Dir(at)), filepath.Base(at)))
 }
 
 // identity returns what makes a rule the same one after a change elsewhere in the file.
