@@ -19,9 +19,9 @@ type metrics struct {
 	requests   *prometheus.CounterVec   // tenant, tool, outcome
 	duration   *prometheus.HistogramVec // tenant, tool
 	inFlight   prometheus.Gauge
-	rateLimits *prometheus.CounterVec // tenant
-	timeouts   *prometheus.CounterVec // tenant
-	rejections *prometheus.CounterVec // tenant
+	rateLimits *prometheus.CounterVec // tenant, tool
+	timeouts   *prometheus.CounterVec // tenant, tool
+	rejections *prometheus.CounterVec // tenant, tool
 	refusals   *prometheus.CounterVec // tenant, limit
 	progress   *prometheus.CounterVec // outcome
 	methods    *prometheus.CounterVec // method, outcome
@@ -39,9 +39,9 @@ func newMetrics(r prometheus.Registerer, hide func(string) string) *metrics {
 	m := &metrics{
 		labels:     newLabels(hide),
 		requests:   counter("mcp_requests_total", "Requests of clients that ended. The tool is empty for requests that call none.", "tenant", "tool", "outcome"),
-		rateLimits: counter("mcp_rate_limit_hits_total", "Requests above a limit of calls or requests per second.", "tenant"),
-		timeouts:   counter("mcp_timeouts_total", "Requests that took too long.", "tenant"),
-		rejections: counter("mcp_concurrency_rejections_total", "Requests above a limit of calls, requests or bytes at a time.", "tenant"),
+		rateLimits: counter("mcp_rate_limit_hits_total", "Requests above a limit of calls or requests per second.", "tenant", "tool"),
+		timeouts:   counter("mcp_timeouts_total", "Requests that took too long.", "tenant", "tool"),
+		rejections: counter("mcp_concurrency_rejections_total", "Requests above a limit of calls, requests or bytes at a time.", "tenant", "tool"),
 		refusals:   counter("junctor_limit_refusals_total", "Calls of tools above a limit of calls: of the tool, of one client, or the share of one client in that of the tool.", "tenant", "limit"),
 		progress:   counter("mcp_progress_notifications_total", "Progress notifications for clients. A dropped one was followed by a newer one, or its client did not read.", "outcome"),
 		methods:    counter("junctor_requests_total", "Requests of clients that ended, by method.", "method", "outcome"),
@@ -87,11 +87,11 @@ func (m *metrics) count(tenant, tool string, o outcome.Outcome) {
 	m.requests.WithLabelValues(tenant, tool, string(o)).Inc()
 	switch o {
 	case outcome.RateLimited:
-		m.rateLimits.WithLabelValues(tenant).Inc()
+		m.rateLimits.WithLabelValues(tenant, tool).Inc()
 	case outcome.Timeout:
-		m.timeouts.WithLabelValues(tenant).Inc()
+		m.timeouts.WithLabelValues(tenant, tool).Inc()
 	case outcome.Overloaded:
-		m.rejections.WithLabelValues(tenant).Inc()
+		m.rejections.WithLabelValues(tenant, tool).Inc()
 	}
 }
 
