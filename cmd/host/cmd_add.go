@@ -10,6 +10,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/clientimport"
+	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/configedit"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/suggest"
@@ -125,6 +126,10 @@ func set(in *map[string]string, name, value string) {
 
 // addServer adds one server to the configuration, and shows its tools.
 func (e *env) addServer(ctx context.Context, s clientconfig.Server, later bool, into writeTarget) error {
+	if rules := config.ManagedServers(managedPath); rules.Exclusive {
+		return fault.New(fault.Denied, "only the servers of the managed configuration are used, so %q would not be", s.Name).
+			WithHint("ask the administrator of this machine to add it (%s)", rules.At)
+	}
 	target, taken, err := e.importTarget(into)
 	if err != nil {
 		return err

@@ -20,6 +20,9 @@ func (l *loader) drafts(rules managed.Rules) (all []*draft) {
 	for _, b := range forced {
 		l.inScope(l.managed, func() { all = append(all, l.instances(b, nil)...) })
 	}
+	for _, d := range all {
+		d.managed = true
+	}
 	warned := false
 	for _, layer := range l.layers {
 		taken := map[string]bool{}

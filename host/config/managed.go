@@ -57,6 +57,17 @@ func (l *loader) readManaged(path string) {
 	l.inScope(l.managed, func() { l.addSource(path, text) })
 }
 
+// ManagedServers returns the rules of the managed configuration at a path about servers. They
+// are empty if there is none, or if it has mistakes, which loading a configuration reports.
+func ManagedServers(path string) managed.Rules {
+	l := newLoader(Options{Managed: path})
+	if l.readManaged(path); l.managed == nil || len(l.problems) > 0 || !l.parse() {
+		return managed.Rules{}
+	}
+	l.collect(l.managed, managedForm)
+	return l.managedServers(l.managedBlocks("servers"))
+}
+
 // managedBlocks returns the blocks of a type in the managed configuration.
 func (l *loader) managedBlocks(kind string) []*hclsyntax.Block {
 	if l.managed == nil {
@@ -150,7 +161,11 @@ func (l *loader) disableUnmanaged(drafts []*draft, rules managed.Rules) {
 		if !d.Enabled {
 			continue
 		}
-		if why := l.unmanaged(d.Server, rules); why != "" {
+		of := rules
+		if d.managed {
+			of.Allow = nil // the list is about servers of users
+		}
+		if why := l.unmanaged(d.Server, of); why != "" {
 			d.Enabled, d.Blocked = false, why
 			d.block.warnAt(d.block.head, "ask the administrator of this machine", "server %q is not used: the managed configuration does not allow it (%s)", d.Name, why)
 		}

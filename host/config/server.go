@@ -41,6 +41,7 @@ type draft struct {
 	globs     map[string][]item // the patterns of the tools block, by attribute
 	transport pluginRef
 	auth      *pluginRef // nil: no auth block
+	managed   bool       // of the managed configuration
 }
 
 // serverForm lists the attributes and blocks of a server block.
