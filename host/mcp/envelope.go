@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"errors"
 	"math"
 	"strconv"
 	"strings"
@@ -22,6 +23,9 @@ func Parse(b []byte) (*Message, error) {
 	code, reason := CodeInvalidRequest, ""
 	if err != nil {
 		code, reason = CodeParse, err.Error()
+		if errors.Is(err, errDepth) {
+			code = CodeInvalidRequest // it is JSON, and is not read further
+		}
 	} else {
 		e.correct()
 		reason = e.check(b, e.version, e.method)

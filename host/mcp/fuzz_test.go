@@ -46,7 +46,8 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%q: the library and the reference disagree; the reference says %t", before, good)
 		}
 		pe, broken := err.(*ParseError)
-		if good == (broken && pe.Code == CodeParse) {
+		deep := broken && pe.Code == CodeInvalidRequest && pe.Reason == errDepth.Error() // what follows is not read
+		if !deep && good == (broken && pe.Code == CodeParse) {
 			t.Fatalf("%q: Parse says %v, the reference says %t", before, err, good)
 		}
 		if broken {

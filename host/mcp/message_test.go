@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -222,6 +223,20 @@ func TestMayLink(t *testing.T) {
 		m, err := Parse([]byte(`{"jsonrpc":"2.0","params":{"type":"resource"},"id":1,"result":` + result + `}`))
 		if err != nil || m.Names.MayLink() != want {
 			t.Errorf("%s: %v, %v", result, m.Names.MayLink(), err)
+		}
+	}
+}
+
+// TestDeepRequestIsInvalid checks the code of a request that is JSON but nests too deeply.
+func TestDeepRequestIsInvalid(t *testing.T) {
+	for params, want := range map[string]int{
+		strings.Repeat("[", MaxDepth) + strings.Repeat("]", MaxDepth): CodeInvalidRequest,
+		"[": CodeParse,
+	} {
+		_, err := Parse([]byte(`{"jsonrpc":"2.0","id":1,"method":"a","params":` + params + `}`))
+		e, ok := errors.AsType[*ParseError](err)
+		if !ok || e.Code != want || string(e.ID) != "1" && want == CodeInvalidRequest {
+			t.Errorf("%+v, want %d", err, want)
 		}
 	}
 }
