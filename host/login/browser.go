@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -16,8 +17,8 @@ import (
 
 // OpenURL opens a page in the browser if there is one. It always prints the address
 // too, because the wrong browser may open.
-func (t *Terminal) OpenURL(ctx context.Context, url, why string) error {
-	address, err := Address(url, t.Loopback)
+func (t *Terminal) OpenURL(ctx context.Context, page, why string) error {
+	address, err := Address(page, t.Loopback)
 	if err != nil {
 		return err
 	}
@@ -26,6 +27,7 @@ func (t *Terminal) OpenURL(ctx context.Context, url, why string) error {
 	}
 	host, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(address, "https://"), "http://"), "/")
 	host, _, _ = strings.Cut(host, "?")
+	t.state.Store(stateOf(address))
 	intro := plain(why)
 	if server := plain(t.Server); !strings.Contains(intro, server) {
 		intro = strings.TrimSuffix(server+": "+intro, ": ")
@@ -132,4 +134,14 @@ func (t *Terminal) browserEnv() []string {
 		}
 	}
 	return env
+}
+
+// stateOf returns the parameter state of the address of a login, or nil.
+func stateOf(address string) *string {
+	u, err := url.Parse(address)
+	if err != nil || len(u.Query()["state"]) != 1 {
+		return nil
+	}
+	state := u.Query().Get("state")
+	return &state
 }

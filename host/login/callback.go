@@ -95,7 +95,9 @@ func (c *callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	// Write the page first: the caller of Wait closes the listener.
-	if r.URL.Query().Get("error") != "" {
+	if state := c.term.state.Load(); state != nil && r.URL.Query().Get("state") != *state {
+		page(w, http.StatusBadRequest, pageForeign)
+	} else if r.URL.Query().Get("error") != "" {
 		page(w, http.StatusOK, pageDeclined)
 	} else {
 		page(w, http.StatusOK, pageDone)
@@ -192,6 +194,7 @@ const (
 		`color-scheme:light dark}h1{font-size:1.4em}</style></head><body>`
 	pageDone = pageHead + `<h1>Back to the terminal</h1><p>Junctor has received the answer and finishes the login there. ` +
 		`You can close this page.</p></body></html>`
+	pageForeign  = pageHead + `<h1>Another login</h1><p>This answer belongs to another login, so Junctor goes on waiting. Use the page that was opened last.</p></body></html>`
 	pageDeclined = pageHead + `<h1>The login was not completed</h1><p>The service answered with an error, or the request was declined. ` +
 		`The terminal says more. You can close this page.</p></body></html>`
 	pageBusy = pageHead + `<h1>Too many answers</h1><p>See the terminal.</p></body></html>`

@@ -137,6 +137,15 @@ func TestCallback(t *testing.T) {
 			t.Errorf("got %q, want %q", got, query)
 		}
 	}
+	// The answer to a page with another state is refused, and still reaches the plugin, which counts it.
+	state := "mine"
+	c.(*callback).term.state.Store(&state)
+	for query, want := range map[string]int{"code=1&state=mine": 200, "code=1&state=other": 400, "code=1": 400, "error=x&state=other": 400} {
+		if status, _, _ := get(t, "GET", c.URL()+"?"+query, nil); status != want || waiting(t, c) != query {
+			t.Errorf("%s: %d, want %d", query, status, want)
+		}
+	}
+	c.(*callback).term.state.Store(nil)
 	local := strings.Replace(c.URL(), "127.0.0.1", "localhost", 1)
 	get(t, "GET", c.URL()+"?code=1", func(r *http.Request) {
 		r.Host = strings.Split(local, "/")[2]
@@ -196,7 +205,7 @@ func TestCallbackIgnoresOtherRequests(t *testing.T) {
 
 // TestCallbackAcceptsDefaultPort: browsers and users leave out port 80.
 func TestCallbackAcceptsDefaultPort(t *testing.T) {
-	c := &callback{path: "/callback", hosts: [2]string{"127.0.0.1:80", "localhost:80"}, slots: make(chan struct{}, 3), queries: make(chan string, 3)}
+	c := &callback{term: &Terminal{}, path: "/callback", hosts: [2]string{"127.0.0.1:80", "localhost:80"}, slots: make(chan struct{}, 3), queries: make(chan string, 3)}
 	for host, status := range map[string]int{
 		"127.0.0.1": 200, "localhost": 200, "127.0.0.1:80": 200, "evil.example": 404, "127.0.0.1:8080": 404, "": 404,
 	} {

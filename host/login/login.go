@@ -13,6 +13,7 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode"
 
@@ -37,7 +38,8 @@ type Options struct {
 type Terminal struct {
 	Options
 	ports    portRange
-	headless string // why no browser is opened; empty: it is opened
+	headless string                 // why no browser is opened; empty: it is opened
+	state    atomic.Pointer[string] // of the last page that was opened; nil: it has none
 	in       *input
 }
 
