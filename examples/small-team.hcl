@@ -2,8 +2,8 @@
 # approval, the console, the audit log, and a test of all that. docs/start.md walks through it.
 #
 #   export ALICE_TOKEN=$(openssl rand -hex 32) BOB_TOKEN=$(openssl rand -hex 32)
-#   junctor test
-#   junctor serve --http
+#   junctor -c small-team.hcl test
+#   junctor -c small-team.hcl serve --http
 server "demo" {
   transport "stdio" {
     command = ["../bin/junctor-demo"]

@@ -138,7 +138,7 @@ func (e *env) printFindings(found []doctor.Finding, checks int) error {
 		e.printf("  fix: %s\n", oneText(f.Remedy))
 	}
 	if len(found) == 0 {
-		e.printf("nothing is wrong: %s\n", count(checks, "check"))
+		e.printf("nothing is wrong: %s; no server was started, which junctor status --connect does\n", count(checks, "check"))
 		return nil
 	}
 	e.printf("\n%s, %s\n", count(errors, "error"), count(warnings, "warning"))

@@ -78,13 +78,13 @@ func (e *env) lists(ctx context.Context, args []string, f listFlags, show func(a
 		return e.listsSoFar(ctx, app, asked, func() error { return show(app, of) })
 	}
 	if len(args) == 0 && !f.refresh && anyKnown(app, servers) {
-		return e.listsWithWarnings(app, servers, failed, left, func() error { return show(app, of) })
+		return e.listsWithWarnings(app, servers, f, failed, left, func() error { return show(app, of) })
 	}
 	decisive, some := e.tellFailed(app, servers, failed)
 	if decisive != nil && !some {
 		return reported(decisive)
 	}
-	e.notes(app, of)
+	e.notes(app, of, f)
 	if cut := e.tellUnfinished(app, left); cut != nil {
 		decisive = cut
 	}
@@ -136,10 +136,11 @@ func (e *env) tellFailed(app *host.App, servers []*config.Server, failed map[str
 	return decisive, some
 }
 
-// notes prints the notes about lists.
-func (e *env) notes(app *host.App, of func(server string) bool) {
+// notes prints the notes about the lists that a verb shows.
+func (e *env) notes(app *host.App, of func(server string) bool, f listFlags) {
 	for _, n := range app.Catalog.Snapshot().Notes {
 		switch {
+		case n.Resources && f.tools:
 		case !of(n.Server) || !n.Held && !e.remarks.repeats(n.Server+"\n"+n.String()): // what is held back is news
 		case n.At != "":
 			e.warnSetting(n)

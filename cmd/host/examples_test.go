@@ -3,7 +3,10 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/ed25519"
+	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -132,6 +135,19 @@ func TestExamples(t *testing.T) {
 // A site is the directory of an example.
 type site struct{ dir, junctor, config string }
 
+// writeSigningKey writes a key that signs the heads of an audit log.
+func writeSigningKey(path string) error {
+	_, key, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		return err
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), 0o600)
+}
+
 // place creates a directory with everything that an example refers to.
 func place(t *testing.T, file, bin, acme string, ex example) site {
 	t.Helper()
@@ -149,6 +165,9 @@ func place(t *testing.T, file, bin, acme string, ex example) site {
 	}
 	if err == nil {
 		err = os.Symlink(bin, filepath.Join(root, "bin"))
+	}
+	if err == nil {
+		err = writeSigningKey(filepath.Join(root, "examples", "audit.key"))
 	}
 	if err == nil && ex.plugin {
 		if err = os.MkdirAll(filepath.Join(root, "examples", "plugins"), 0o755); err == nil {

@@ -147,7 +147,7 @@ func (e *env) warnNoServers(app *host.App) {
 	servers := app.Config().Servers
 	switch {
 	case len(servers) == 0:
-		e.warn("no server is configured in "+app.Config().Path, `write a block server "NAME" { } with transport "stdio" { command = ["PROGRAM"] } in it`)
+		e.warn("no server is configured in "+app.Config().Path, "run `junctor add NAME -- COMMAND` or `junctor add NAME URL` to add one")
 	case !slices.ContainsFunc(servers, func(s *config.Server) bool { return s.Enabled }):
 		hint := "remove enabled = false from a server block"
 		if slices.ContainsFunc(servers, func(s *config.Server) bool { return s.Blocked != "" }) {

@@ -44,6 +44,7 @@ var foreignVerbs = map[string]string{
 	"down": "send SIGTERM to junctor serve, or close its standard input; `junctor status` lists the processes",
 
 	"auth login": "run `junctor login SERVER`", "auth logout": "run `junctor logout SERVER`", "mcp login": "run `junctor login SERVER`", "mcp logout": "run `junctor logout SERVER`",
+	"audit check": "run `junctor audit verify`", "audit log": "run `junctor audit tail`", "audit list": "run `junctor audit tail`, or `junctor audit search`",
 	"approvals allow": approveHint, "approvals accept": approveHint, "approvals yes": approveHint, "approvals reject": "run `junctor approvals deny ID`", "approve": approveHint, "deny": "run `junctor approvals deny ID`",
 	"secret add": "run `junctor secret set NAME`", "secret create": "run `junctor secret set NAME`", "secrets": "run `junctor secret list`", "secret delete": "run `junctor secret remove NAME`", "secret rm": "run `junctor secret remove NAME`",
 	"secret get": "write keyring(\"NAME\") in the configuration: a secret is not printed", "secret show": "write keyring(\"NAME\") in the configuration: a secret is not printed",

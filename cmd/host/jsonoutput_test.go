@@ -22,6 +22,7 @@ var otherWriters = map[string]string{
 	"cmd_resources.go json.Marshal":         "params for a server",
 	"form.go json.Marshal":                  "the answer for a server",
 	"exports.go json.MarshalIndent":         "a file of Junctor's own",
+	"support.go json.MarshalIndent":         "a file in the bundle, whose texts are masked",
 	"thisinstance.go json.Marshal":          "printed by the process that asked",
 	"cmd_wrap.go json.Marshal":              "printed by printJSON, or as HCL",
 	"printdifference.go json.MarshalIndent": "passes through safe",

@@ -29,8 +29,8 @@ func anyKnown(app *host.App, servers []*config.Server) bool {
 
 // listsWithWarnings shows the lists of all servers. One that failed costs a warning below
 // them, because the others can be used. Only an incomplete list decides the exit status.
-func (e *env) listsWithWarnings(app *host.App, servers []*config.Server, failed map[string]error, left []string, show func() error) error {
-	e.notes(app, func(server string) bool { return slices.Contains(namesOf(servers), server) })
+func (e *env) listsWithWarnings(app *host.App, servers []*config.Server, f listFlags, failed map[string]error, left []string, show func() error) error {
+	e.notes(app, func(server string) bool { return slices.Contains(namesOf(servers), server) }, f)
 	cut := e.tellUnfinished(app, left)
 	if fault.Is(cut, fault.ListUnknown) && len(servers) == 1 { // an empty list would look like a result
 		return reported(cut)

@@ -98,7 +98,7 @@ func (e *env) password(ctx context.Context, fresh bool) ([]byte, error) {
 
 func (e *env) askPassword(ctx context.Context, fresh bool) (string, error) {
 	if !fresh {
-		return e.askValue(ctx, "Waiting for the password of the encrypted file of secrets", true)
+		return e.askValue(ctx, "Password of the encrypted file of secrets", true)
 	}
 	first, err := e.askValue(ctx, "New password for the encrypted file of secrets (Enter: Junctor makes one and keeps it in a file that only you can read, for clients that start it)", true)
 	if err != nil || first == "" {

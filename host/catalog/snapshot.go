@@ -56,6 +56,7 @@ type Note struct {
 	Refused      bool   // the tool of the note is omitted because of it
 	Held         bool   // the tool of the note is held back; see Held
 	Tool         string // the server's name of the tool that is held back
+	Resources    bool   // it is about resources or their templates
 }
 
 // String returns the note as one line, without the server.
@@ -187,6 +188,12 @@ func (s *Snapshot) degraded(server *Server, l *lists) {
 // note adds a note about a server.
 func (s *Snapshot) note(server *Server, format string, args ...any) {
 	s.Notes = append(s.Notes, Note{Server: server.Name, Text: fmt.Sprintf(format, args...)})
+}
+
+// noteResource adds a note about a resource or a template of a server.
+func (s *Snapshot) noteResource(server *Server, format string, args ...any) {
+	s.note(server, format, args...)
+	s.Notes[len(s.Notes)-1].Resources = true
 }
 
 // noteConfig adds a note about a position in the configuration that does not match the
