@@ -3,6 +3,7 @@
 package main
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -12,6 +13,7 @@ import (
 func TestDirectServerRefusesTheToken(t *testing.T) {
 	t.Parallel()
 	s := startGatewaySite(t, "    listen = \"127.0.0.1:0\"\n"+tokenBlock("ann", annToken))
+	build(t, filepath.Join(filepath.Dir(s.path), "plugins", "junctor-plugin-http"), "./plugins/http")
 	for name, flags := range map[string][]string{
 		"no token":      nil,
 		"another token": {"--header", "Authorization: Bearer 0123456789abcdef"},

@@ -234,10 +234,10 @@ func TestMetricsCountOutcomes(t *testing.T) {
 	families, text := s.scrape()
 	for name, want := range map[string]map[string]float64{
 		"mcp_requests_total": {
-			"unauthenticated  ": 1, "ok acme echo__echo": 2, "ok zoo echo__echo": 1, "error acme odd__refuse": 1, "error acme odd__sleep": 1, "error acme other": 300, "denied acme odd__delete_all": 1,
+			"unauthenticated  ": 1, "ok acme echo__echo": 2, "ok zoo echo__echo": 1, "error acme odd__refuse": 1, "error acme odd__sleep": 1, "error acme (other)": 300, "denied acme odd__delete_all": 1,
 			"ok acme odd__cwd": 1, "rate_limited acme odd__cwd": 1, "ok zoo odd__cwd": 1, "overloaded acme odd__sleep": 1, "timeout acme odd__sleep": 1, "cancelled zoo odd__sleep": 1,
 		},
-		"mcp_rate_limit_hits_total": {"acme": 1}, "mcp_concurrency_rejections_total": {"acme": 1}, "mcp_timeouts_total": {"acme": 1},
+		"mcp_rate_limit_hits_total": {"acme odd__cwd": 1}, "mcp_concurrency_rejections_total": {"acme odd__sleep": 1}, "mcp_timeouts_total": {"acme odd__sleep": 1},
 		"junctor_server_requests_total": {"echo": 3, "odd": 7, "quiet": 0}, "mcp_in_flight": {"": 0},
 	} {
 		got := counts(families[name])
