@@ -184,7 +184,7 @@ func TestStartPage(t *testing.T) {
 	t.Run("client", func(t *testing.T) {
 		t.Parallel()
 		b := newBeginner(t)
-		b.follow("The servers that another client has")
+		b.follow("The servers that another client has", "--write --replace", "--write --replace --yes") // no terminal to ask at
 		expect(t, b.client(".config/Claude/claude_desktop_config.json", "files__read_text_file", map[string]any{"path": filepath.Join(b.dir, "README.md")}), "# Work")
 	})
 }
