@@ -17,6 +17,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/forward"
 	"github.com/junctor-mcp/junctor/host/httpserver"
 	"github.com/junctor-mcp/junctor/host/plugin"
+	"github.com/junctor-mcp/junctor/host/policy"
 )
 
 // The audit log belongs to the App and not to a generation: it lasts as long as the
@@ -235,7 +236,7 @@ func (a *App) noteLogin(kind audit.Kind, begun time.Time, server, tenant, accoun
 func (a *App) noteAnswer(p *approval.Pending) {
 	c := p.Call
 	e := &audit.Event{
-		Kind: audit.Approval, Outcome: audit.OK, Detail: "given", By: p.By, Rule: c.Rule, Client: c.Client, Server: c.Item.Server, ItemKind: string(c.Item.Kind), Item: c.Item.Name,
+		Kind: audit.Approval, Outcome: audit.OK, Detail: "given", By: p.By, Rule: policy.Recorded(c.Rule), Client: c.Client, Server: c.Item.Server, ItemKind: string(c.Item.Kind), Item: c.Item.Name,
 		Tenant: c.Principal.Tenant, Subject: c.Principal.Subject, Issuer: c.Principal.Issuer, Proof: c.Principal.Method,
 	}
 	switch p.State {

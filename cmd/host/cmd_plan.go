@@ -228,6 +228,7 @@ func (e *env) planReload(ctx context.Context, a control.Answer, o reloadOptions)
 	if !e.machine() {
 		e.printChanges(c)
 	}
+	warnOfTests(e, app)
 	if same := c.Empty() && c.LeftOut == 0; !o.yes && !same {
 		if e.machine() || !e.canAsk() {
 			return nil, fault.New(fault.Usage, "reload --plan asks before it reloads, and there is no terminal to ask at").

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/plan"
 )
 
@@ -20,6 +21,9 @@ func (e *env) printChanges(c *plan.Changes) {
 	e.printPart("principals", principalLines(c.Decisions))
 	for _, p := range c.Decisions {
 		e.printPart(p.Principal, decisionLines(p))
+	}
+	if len(c.Rules) > 0 && len(c.Decisions) == 0 {
+		e.printf("decisions: none about a known item changes\n")
 	}
 	e.printPart("lists", listLines(c.Lists))
 	for _, n := range c.NotAsked {
@@ -207,4 +211,17 @@ func whyNotCompared(n plan.NotAsked) string {
 		return "which is new and was not asked yet; take --connect"
 	}
 	return "which was not asked yet; take --connect"
+}
+
+// warnOfTests warns if a configuration is not as its own test blocks expect.
+func warnOfTests(e *env, app *host.App) {
+	all, failed := app.TestPolicy(), 0
+	for _, r := range all {
+		if !r.Passed {
+			failed++
+		}
+	}
+	if failed > 0 {
+		e.warn(fmt.Sprintf("%d of %d tested uses of the new configuration are not decided as expected", failed, len(all)), "run `junctor test` to see them")
+	}
 }

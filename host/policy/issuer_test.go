@@ -53,3 +53,24 @@ func TestHoldersOfIssuers(t *testing.T) {
 		}
 	}
 }
+
+// TestRecordedPlaces: records have the file and its directory of an absolute path, and all of
+// another one.
+func TestRecordedPlaces(t *testing.T) {
+	for in, want := range map[string]string{
+		`deny at /etc/junctor/policy.hcl:3:5 for role "x"`:                          `deny at junctor/policy.hcl:3:5 for role "x"`,
+		`deny "a b" at /policy.hcl:3:5`:                                             `deny "a b" at /policy.hcl:3:5`,
+		`deny at policy.hcl:3:5`:                                                    `deny at policy.hcl:3:5`,
+		`deny at conf/d/policy.hcl:3:5`:                                             `deny at conf/d/policy.hcl:3:5`,
+		`no rule matches, and the default at /home/a/b/junctor.hcl:1:2 denies`:      `no rule matches, and the default at b/junctor.hcl:1:2 denies`,
+		`deny at /a/b c/d.hcl:3:5 (failed: request.address is null, so it matches)`: `deny at b c/d.hcl:3:5 (failed: request.address is null, so it matches)`,
+		`no rule matches (allow at /a/b/c.hcl:1:2 failed: x is null at /d/e/f:1)`:   `no rule matches (allow at b/c.hcl:1:2 failed: x is null at e/f:1)`,
+		`no rule is about it`:                                                       `no rule is about it`,
+		`deny at /no-line`:                                                          `deny at /no-line`,
+		``:                                                                          ``,
+	} {
+		if got := Recorded(in); got != want {
+			t.Errorf("%s: %s, want %s", in, got, want)
+		}
+	}
+}

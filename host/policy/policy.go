@@ -231,9 +231,9 @@ func New(servers map[string]Server, r Rules) *Policy {
 		zone: r.Zone, print: r.Fingerprint() + printServers(servers), plans: map[planKey][]*rule{},
 	}
 	if r.Given {
-		p.reason = "no rule matches, and the default at " + place(r.At) + " allows"
+		p.reason = "no rule matches, and the default at " + r.At + " allows"
 		if r.Default == Denies {
-			p.fallback, p.reason = Deny, "no rule matches, and the default at "+place(r.At)+" denies"
+			p.fallback, p.reason = Deny, "no rule matches, and the default at "+r.At+" denies"
 		}
 	}
 	if p.zone == nil {

@@ -25,7 +25,7 @@ func (p *Policy) compile(all []Rule) []*rule {
 		if one.Name != "" {
 			r.text += fmt.Sprintf(" %q", one.Name)
 		}
-		r.text += " at " + place(one.At)
+		r.text += " at " + one.At
 		if one.Holder != (Holder{}) {
 			r.text += " for " + one.Holder.String()
 		}
@@ -38,6 +38,25 @@ func (p *Policy) compile(all []Rule) []*rule {
 		return cmp.Or(int(a.Effect)-int(b.Effect), a.Approval.stricterThan(&b.Approval))
 	})
 	return rules
+}
+
+// Recorded returns the text of a rule for records, with its places shortened as by place.
+func Recorded(rule string) string {
+	var b strings.Builder
+	for {
+		before, at, found := strings.Cut(rule, " at "+string(filepath.Separator))
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		at = string(filepath.Separator) + at
+		end := strings.IndexByte(at, ':')
+		if end < 0 {
+			return b.String() + " at " + at
+		}
+		b.WriteString(" at " + place(at[:end]))
+		rule = at[end:]
+	}
 }
 
 // place returns a place in a configuration as records have it: of an absolute path the file
