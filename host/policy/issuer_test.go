@@ -62,7 +62,7 @@ func TestRecordedPlaces(t *testing.T) {
 		`deny "a b" at /policy.hcl:3:5`:                                             `deny "a b" at /policy.hcl:3:5`,
 		`deny at policy.hcl:3:5`:                                                    `deny at policy.hcl:3:5`,
 		`deny at conf/d/policy.hcl:3:5`:                                             `deny at conf/d/policy.hcl:3:5`,
-		`no rule matches, and the default at /home/a/b/junctor.hcl:1:2 denies`:      `no rule matches, and the default at b/junctor.hcl:1:2 denies`,
+		`no rule matches, and the default at /srv/a/b/junctor.hcl:1:2 denies`:       `no rule matches, and the default at b/junctor.hcl:1:2 denies`,
 		`deny at /a/b c/d.hcl:3:5 (failed: request.address is null, so it matches)`: `deny at b c/d.hcl:3:5 (failed: request.address is null, so it matches)`,
 		`no rule matches (allow at /a/b/c.hcl:1:2 failed: x is null at /d/e/f:1)`:   `no rule matches (allow at b/c.hcl:1:2 failed: x is null at e/f:1)`,
 		`no rule is about it`:                                                       `no rule is about it`,
