@@ -36,7 +36,7 @@ var allowed = map[string]string{
 	"host/authn":                 "host/authn/jwks host/limit host/truncate",
 	"host/authn/jwks":            "host/loopback host/neterror host/regularfile host/truncate",
 	"host/limit":                 "",
-	"host/seal":                  "host/filelock host/ownership",
+	"host/seal":                  "host/filelock host/ownership host/sqlitefile",
 	"host/sendqueue":             "host/limit",
 	"host/ownership":             "",
 	"host/sessionstore":          "host/limit",
@@ -53,6 +53,7 @@ var allowed = map[string]string{
 	"host/shape":                 "host/mcp",
 	"host/secretname":            "",
 	"host/regularfile":           "",
+	"host/sqlitefile":            "",
 	"host/managed":               "host/condition",
 	"host/condition":             "host/authn host/lazyregexp host/mcp",
 	"host/policy":                "host/authn host/classify host/condition host/fault",
@@ -61,7 +62,7 @@ var allowed = map[string]string{
 	"host/tokencount":            "",
 	"host/catalog":               "host/cache host/classify host/fault host/mcp host/schema host/shape host/suggest host/tokencount host/upstream host/truncate host/lazyregexp host/visible",
 	"host/era":                   "host/mcp",
-	"host/approval":              "host/authn host/fault host/mcp host/policy host/secretname",
+	"host/approval":              "host/authn host/fault host/mcp host/policy host/secretname host/sqlitefile",
 	"host/audit":                 "host/fault host/mcp host/ownership host/truncate host/visible",
 	"host/control":               "host/event host/fault host/feed host/logbuffer host/ownership host/plan host/usage sdk/process sdk/sandbox",
 	"host/plan":                  "host/lazyregexp",
@@ -160,8 +161,8 @@ var homes = map[string]string{
 	"go.opentelemetry.io":                      "host/telemetry host/telemetry/otlptest",
 	"github.com/go-logr/logr":                  "host/telemetry",
 	"os/exec":                                  "host/plugin sdk/plugintest",
-	"modernc.org/sqlite":                       "host/approval host/audit host/seal host/sessionstore",
-	"database/sql":                             "host/approval host/audit host/seal host/sessionstore",
+	"modernc.org/sqlite":                       "host/audit host/sessionstore host/sqlitefile",
+	"database/sql":                             "host/approval host/audit host/seal host/sessionstore host/sqlitefile",
 }
 
 // TestLayout reads the sources instead of running "go list", so that the test

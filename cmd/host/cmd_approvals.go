@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -53,7 +52,7 @@ func (e *env) answerVerb(verb string, instance *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: verb + " ID", Short: strings.ToUpper(verb[:1]) + verb[1:] + about, Args: takes("ID"), ValidArgsFunction: e.completesApprovals(instance),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(answer.By) > control.MostBy || strings.ContainsFunc(answer.By, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			if !control.ValidBy(answer.By) {
 				return fault.New(fault.Usage, "--by is at most %d bytes of printable text", control.MostBy)
 			}
 			return e.answerApproval(cmd.Context(), *instance, args[0], answer)

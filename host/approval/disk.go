@@ -6,25 +6,26 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"sync"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
-	_ "modernc.org/sqlite" // registers the driver
+
+	"github.com/junctor-mcp/junctor/host/sqlitefile"
 )
 
-// A disk writes the entries of a store to a file, in a goroutine of its own: a call never
-// waits for the disk. An entry that could not be written is tried again.
+// A disk writes the entries of a store to a file, in a goroutine of its own. A call waits for
+// the disk only when it uses up an approval, so that no process uses it again after this one
+// was killed. An entry that could not be written is tried again.
 type disk struct {
 	db   *sql.DB
 	log  hclog.Logger
 	wake chan struct{} // holds a token after a change
 	stop chan struct{}
-	done chan struct{} // closed when the goroutine has ended
+	done chan struct{}      // closed when the goroutine has ended
+	sync chan chan struct{} // asks for a write; the answer is closed after it
 
 	mu      sync.Mutex
 	changed map[Key][]byte // guarded by mu; what to write; nil: delete
@@ -50,7 +51,7 @@ func (s *Store) Keep(path string, log hclog.Logger) error {
 	if err != nil {
 		return fmt.Errorf("the approvals in %s: %w", path, err)
 	}
-	d := &disk{db: db, log: log, wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}), changed: map[Key][]byte{}}
+	d := &disk{db: db, log: log, wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}), sync: make(chan chan struct{}), changed: map[Key][]byte{}}
 	all, err := d.read()
 	if err != nil {
 		return fmt.Errorf("the approvals in %s: %w", path, errors.Join(err, db.Close()))
@@ -58,6 +59,7 @@ func (s *Store) Keep(path string, log hclog.Logger) error {
 	s.mu.Lock()
 	for k, p := range all {
 		s.byKey[k] = p
+		time.AfterFunc(time.Until(p.Expires)+time.Millisecond, s.expire)
 	}
 	s.disk = d
 	s.forget()
@@ -66,14 +68,15 @@ func (s *Store) Keep(path string, log hclog.Logger) error {
 	return nil
 }
 
-// Close writes what is left to be written, and closes the file. A nil Store has none.
+// Close writes what is left to be written, and closes the file. Entries that expire later
+// are not told. A nil Store has none.
 func (s *Store) Close() {
 	if s == nil {
 		return
 	}
 	s.mu.Lock()
 	d := s.disk
-	s.disk = nil
+	s.disk, s.closed = nil, true
 	s.mu.Unlock()
 	if d == nil {
 		return
@@ -115,10 +118,26 @@ func (d *disk) run() {
 		select {
 		case <-d.wake:
 		case <-again:
+		case written := <-d.sync:
+			d.write()
+			close(written)
 		case <-d.stop:
 			d.write()
 			return
 		}
+	}
+}
+
+// flush waits until all changes are written, or the disk has refused them. d may be nil.
+func (d *disk) flush() {
+	if d == nil {
+		return
+	}
+	written := make(chan struct{})
+	select {
+	case d.sync <- written:
+		<-written
+	case <-d.done: // which has written them
 	}
 }
 
@@ -205,27 +224,11 @@ func openDisk(path string) (*sql.DB, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
-	created, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
-	if err == nil {
-		err = created.Close()
-	}
-	if err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, err
-	}
-	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, errors.New("it is not a regular file"))
-	}
-	slashed := filepath.ToSlash(path)
-	if slashed[0] != '/' { // a Windows drive
-		slashed = "/" + slashed
-	}
-	// A commit survives the end of the process.
-	pragmas := "?_pragma=busy_timeout(1000)&_pragma=locking_mode(EXCLUSIVE)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_pragma=journal_size_limit(4194304)"
-	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: slashed}).String()+pragmas)
+	// One process has the file. A commit survives its end.
+	db, err := sqlitefile.Open(path, "busy_timeout(1000)", "locking_mode(EXCLUSIVE)", "journal_mode(WAL)", "synchronous(NORMAL)", "journal_size_limit(4194304)")
 	if err != nil {
 		return nil, err
 	}
-	db.SetMaxOpenConns(1)
 	ctx, cancel := context.WithTimeout(context.Background(), writeWithin)
 	defer cancel()
 	if _, err := db.ExecContext(ctx, "BEGIN IMMEDIATE; CREATE TABLE IF NOT EXISTS approvals (key BLOB PRIMARY KEY, entry BLOB NOT NULL) WITHOUT ROWID; COMMIT"); err != nil {

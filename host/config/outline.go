@@ -284,7 +284,7 @@ func (o *outliner) attribute(a *hclsyntax.Attribute) {
 	for _, address := range addresses {
 		o.add(Contacts, a.SrcRange, address)
 	}
-	if (strings.HasSuffix(a.Name, "url") || a.Name == "issuer" || a.Name == "webhook") && len(addresses) == 0 {
+	if (strings.HasSuffix(a.Name, "url") || a.Name == "issuer" || a.Name == "webhook" || a.Name == "forward") && len(addresses) == 0 {
 		o.add(Contacts, a.SrcRange, o.written(a.Expr))
 	}
 	switch {
@@ -316,7 +316,7 @@ func mayRun(a *hclsyntax.Attribute) bool {
 // Junctor, and those that decide what a server gets and how its tools are called.
 var weakens = []string{
 	"ca", "skip_verify", "server_name", "allow_plain", "allow_private", "allow_plaintext", "allow_remote",
-	"hosts", "origins", "proxies", "socket_mode", "admins", "viewers", "dangerous",
+	"hosts", "origins", "proxies", "socket_mode", "admins", "viewers", "subjects", "groups", "dangerous",
 	"header", "scopes", "audience", "resource", "prefix",
 }
 

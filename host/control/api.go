@@ -24,6 +24,7 @@ import (
 	"encoding/json"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/junctor-mcp/junctor/host/event"
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -67,6 +68,11 @@ var AnswerVerbs = []string{"approve", "deny", "revoke"}
 
 // MostBy bounds the name of a person, in bytes.
 const MostBy = 128
+
+// ValidBy reports whether a text can be the name of a person in an [Answering].
+func ValidBy(by string) bool {
+	return len(by) <= MostBy && !strings.ContainsFunc(by, func(r rune) bool { return !unicode.IsPrint(r) })
+}
 
 // A ConsoleLink is the answer to POST /v1/console/link.
 type ConsoleLink struct {

@@ -10,9 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"time"
-	"unicode"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -142,24 +140,7 @@ func handler(ctx, open context.Context, p Process) http.Handler {
 			respond(w, http.StatusOK, done)
 		}
 	})
-	mux.HandleFunc("GET /v1/approvals", func(w http.ResponseWriter, _ *http.Request) {
-		respond(w, http.StatusOK, Approvals{p.Approvals()})
-	})
-	for _, verb := range AnswerVerbs {
-		mux.HandleFunc("POST /v1/approvals/{id}/"+verb, func(w http.ResponseWriter, r *http.Request) {
-			answer := Answering{Verb: verb}
-			body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxAnswering))
-			if err != nil || len(body) > 0 && json.Unmarshal(body, &answer) != nil || len(answer.By) > MostBy || strings.ContainsFunc(answer.By, func(r rune) bool { return !unicode.IsPrint(r) }) {
-				respond(w, http.StatusBadRequest, &Failure{Error: fault.New(fault.Usage, "the body is not an object with a name in by, of at most %d bytes", MostBy).Document()})
-				return
-			}
-			if done, failure := p.Answer(r.PathValue("id"), answer); failure != nil {
-				respond(w, http.StatusUnprocessableEntity, failure)
-			} else {
-				respond(w, http.StatusOK, done)
-			}
-		})
-	}
+	handleApprovals(mux, p)
 	mux.HandleFunc("POST /v1/console/link", func(w http.ResponseWriter, _ *http.Request) {
 		if link, failure := p.ConsoleLink(); failure != nil {
 			respond(w, http.StatusUnprocessableEntity, failure)
@@ -170,8 +151,42 @@ func handler(ctx, open context.Context, p Process) http.Handler {
 	return mux
 }
 
-// maxAnswering bounds the body of an answer, in bytes.
+// maxAnswering bounds the body of an answer to an approval, in bytes.
 const maxAnswering = 4 << 10
+
+// handleApprovals shows and answers approvals.
+func handleApprovals(mux *http.ServeMux, p Process) {
+	mux.HandleFunc("GET /v1/approvals", func(w http.ResponseWriter, _ *http.Request) {
+		respond(w, http.StatusOK, Approvals{p.Approvals()})
+	})
+	for _, verb := range AnswerVerbs {
+		mux.HandleFunc("POST /v1/approvals/{id}/"+verb, func(w http.ResponseWriter, r *http.Request) {
+			answer, err := readAnswering(w, r)
+			if err != nil {
+				refuse(w, http.StatusBadRequest, err)
+				return
+			}
+			answer.Verb = verb
+			if done, failure := p.Answer(r.PathValue("id"), answer); failure != nil {
+				respond(w, http.StatusUnprocessableEntity, failure)
+			} else {
+				respond(w, http.StatusOK, done)
+			}
+		})
+	}
+}
+
+// readAnswering reads the body of an answer, which may be empty.
+func readAnswering(w http.ResponseWriter, r *http.Request) (a Answering, err error) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxAnswering))
+	if err == nil && len(body) > 0 {
+		err = json.Unmarshal(body, &a)
+	}
+	if err != nil || !ValidBy(a.By) {
+		return a, fault.New(fault.Usage, "the body is not an object with a name in by, of at most %d bytes of printable text", MostBy).WithHint(`send {"by": "carol"}, or nothing`)
+	}
+	return a, nil
+}
 
 func respond(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")

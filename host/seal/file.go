@@ -6,13 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
-	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
-	_ "modernc.org/sqlite" // registers the driver
+	"github.com/junctor-mcp/junctor/host/sqlitefile"
 )
 
 // A File remembers uses in a file that several processes share, and that outlives them. It
@@ -34,7 +31,7 @@ const maxWait = 5 * time.Second
 
 // pragmas set up each connection. A commit survives the end of the process. After a power
 // failure the last uses may be missing, and their tokens expire within minutes.
-const pragmas = "?_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_pragma=journal_size_limit(4194304)"
+var pragmas = []string{"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(NORMAL)", "journal_size_limit(4194304)"}
 
 // Add implements [Uses].
 func (f *File) Add(ctx context.Context, id ID, expires time.Time) error {
@@ -117,25 +114,10 @@ func (f *File) failed(err error) error { return fmt.Errorf("the used tokens in %
 
 // connect opens or creates the file, which only this user can access.
 func connect(ctx context.Context, path string) (*sql.DB, error) {
-	created, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
-	if err == nil {
-		err = created.Close()
-	}
-	if err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, err
-	}
-	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, errors.New("it is not a regular file"))
-	}
-	slashed := filepath.ToSlash(path)
-	if slashed[0] != '/' { // a Windows drive
-		slashed = "/" + slashed
-	}
-	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: slashed}).String()+pragmas)
+	db, err := sqlitefile.Open(path, pragmas...)
 	if err != nil {
 		return nil, err
 	}
-	db.SetMaxOpenConns(1)
 	if _, err := db.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS uses (id BLOB PRIMARY KEY, expires INTEGER NOT NULL) WITHOUT ROWID"); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
