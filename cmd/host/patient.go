@@ -150,7 +150,8 @@ func (p *patient) private() []string {
 	if data == "" {
 		return nil
 	}
-	return []string{filepath.Join(data, "secrets"), filepath.Join(data, "secrets", "secrets.age"), filepath.Join(data, "trust"), filepath.Join(data, "stores")}
+	encrypted := filepath.Join(data, "secrets", "secrets.age")
+	return []string{filepath.Dir(encrypted), encrypted, secret.KeptPath(filepath.Dir(encrypted), encrypted), filepath.Join(data, "approvals"), filepath.Join(data, "trust"), filepath.Join(data, "stores")}
 }
 
 // named lists the files in the configuration that only the user may access.

@@ -487,6 +487,10 @@ func (c *Catalog) AwaitLists(ctx, soon context.Context, need []upstream.ListKind
 			delete(failed, a.server)
 		}
 	}
-	maps.Copy(failed, silent)
+	for name, err := range silent {
+		if _, known := c.Known(name); !known { // it may have answered while others were waited for
+			failed[name] = err
+		}
+	}
 	return failed
 }
