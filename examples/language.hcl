@@ -342,6 +342,21 @@ policy {
       resources = ["secret://*"]
       prompts   = ["deploy"]
     }
+    confirm { # two people of other teams approve, and say which ticket it is for
+      servers         = ["orders_*"]
+      tools           = ["refund_*"]
+      count           = 2
+      separate_groups = ["team-*"]
+      require_reason  = true
+      reason_pattern  = "CHG-[0-9]+"
+      approver {
+        groups   = ["finance-leads"]
+        roles    = ["dev"]
+        subjects = ["alice"]
+        issuer   = "https://id.example.com/realms/acme"
+        tenant   = "acme"
+      }
+    }
   }
   group "engineering" {
     issuer = "https://id.example.com/realms/acme"

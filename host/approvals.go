@@ -1,58 +1,134 @@
 package host
 
 import (
+	"fmt"
+
 	"github.com/junctor-mcp/junctor/host/approval"
+	"github.com/junctor-mcp/junctor/host/audit"
+	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/control"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/policy"
 )
 
-// Approvals returns what waits for an approval, and what was approved or denied.
-func (a *App) Approvals() []control.Approval {
+// Approvals is where people see and answer the calls that need an approval. Its methods may be
+// called concurrently.
+type Approvals struct{ app *App }
+
+// Approvals returns the desk of the process.
+func (a *App) Approvals() Approvals { return Approvals{a} }
+
+// Calls returns what waits for an approval, and what was approved or denied, as a person may
+// see it: those who are neither operators nor viewers get what they may answer.
+func (d Approvals) Calls(who approval.Person, viewer bool) []control.Approval {
 	all := []control.Approval{}
-	if a.approvals == nil {
+	if d.app.approvals == nil {
 		return all
 	}
-	for _, p := range a.approvals.All() {
-		all = append(all, a.approvalOf(&p))
+	for _, p := range d.app.approvals.All() {
+		refusal := p.MayApprove(who, d.rules())
+		if refusal == nil || viewer || who.Operator || p.Answered(who) {
+			all = append(all, d.approvalOf(&p, refusal))
+		}
 	}
 	return all
 }
 
-// Approve approves or denies what waits under an id. by is who does.
-func (a *App) Approve(id string, approve bool, by string) (*control.Approval, error) {
-	p, err := a.approvals.Answer(id, approve, by)
+// rules returns the policy in effect.
+func (d Approvals) rules() *policy.Policy { return d.app.current.Load().inGateway.Policy }
+
+// IsApprover reports whether a rule of the policy in effect names a principal as an approver.
+func (d Approvals) IsApprover(p authn.Principal) bool { return d.rules().IsApprover(&p) }
+
+// Answer approves or denies what waits under an id.
+func (d Approvals) Answer(id string, answer approval.Answer) (*control.Approval, error) {
+	p, err := d.app.approvals.Answer(id, answer, d.rules())
 	if err != nil {
 		return nil, err
 	}
-	done := a.approvalOf(p)
-	a.noteAnswer(p)
-	a.opts.Log.Info("a call was "+done.State, "id", id, "server", done.Server, "item", done.Item, "subject", done.Subject, "tenant", done.Tenant, "by", by)
+	done := d.approvalOf(p, nil)
+	d.app.noteAnswer(p)
+	d.app.opts.Log.Info("a call was "+answeredWord(p), "id", id, "server", done.Server, "item", done.Item, "subject", done.Subject, "tenant", done.Tenant, "by", answer.Person.Name)
 	return &done, nil
 }
 
-// RevokeApproval takes back an approval. by is who does.
-func (a *App) RevokeApproval(id, by string) (*control.Approval, error) {
-	p, err := a.approvals.Revoke(id, by)
+// answeredWord says what came of an answer.
+func answeredWord(p *approval.Pending) string {
+	if p.State == approval.Waiting {
+		return fmt.Sprintf("approved by %d of %d people", len(p.Given), p.Call.Terms.Four.Count())
+	}
+	return string(p.State)
+}
+
+// Revoke takes back an approval.
+func (d Approvals) Revoke(id string, who approval.Person) (*control.Approval, error) {
+	p, err := d.app.approvals.Revoke(id, who, d.rules())
 	if err != nil {
 		return nil, err
 	}
-	done := a.approvalOf(p)
-	a.noteAnswer(p)
-	a.opts.Log.Info("an approval was revoked", "id", id, "server", done.Server, "item", done.Item, "subject", done.Subject, "tenant", done.Tenant, "by", by)
+	done := d.approvalOf(p, nil)
+	d.app.noteAnswer(p)
+	d.app.opts.Log.Info("an approval was revoked", "id", id, "server", done.Server, "item", done.Item, "subject", done.Subject, "tenant", done.Tenant, "by", who.Name)
 	return &done, nil
 }
 
-func (a *App) approvalOf(p *approval.Pending) control.Approval {
+// approvalOf describes an entry to a person. refusal is why they cannot approve it. Arguments
+// that the audit log never stores are shown to those only who have to judge them.
+func (d Approvals) approvalOf(p *approval.Pending, refusal error) control.Approval {
 	c := p.Call
 	one := control.Approval{
 		ID: p.ID, State: string(p.State), Since: p.Since, Expires: p.Expires, Times: p.Times, By: p.By,
 		Subject: c.Principal.Subject, Tenant: c.Principal.Tenant, Method: c.Principal.Method, Issuer: c.Principal.Issuer, Client: c.Client,
 		Server: c.Item.Server, Kind: string(c.Item.Kind), Item: c.Item.Name, Covers: string(c.Terms.Covers), Rule: c.Rule,
+		Needs: c.Terms.Four.String(), Count: c.Terms.Four.Count(), Reason: c.Terms.Four.Reason,
 	}
-	if c.Item.Kind == "tool" {
-		one.Arguments = approval.Show(c.Arguments, a.redactor.hide)
+	for _, g := range p.Given {
+		one.Given = append(one.Given, control.Given{By: g.By, Reason: g.Reason, At: g.At})
+	}
+	if refusal != nil {
+		one.Refusal = fault.As(refusal).Message
+	}
+	if hides := redacts(d.app.Config().Audit.Redact); refusal != nil && hides != nil && hides(c.Item.Server, c.Item.Name) {
+		one.Hidden = c.Item.Kind == policy.Tool || c.Others != nil
+		return one
+	}
+	if c.Item.Kind == policy.Tool {
+		one.Arguments = approval.Show(c.Arguments, d.app.redactor.hide)
 	}
 	if c.Others != nil {
-		one.Arguments += "\nbeside its arguments: " + approval.Show(c.Others, a.redactor.hide)
+		one.Arguments += "\nbeside its arguments: " + approval.Show(c.Others, d.app.redactor.hide)
 	}
 	return one
+}
+
+// noteAnswer records that a person approved or denied a call, or took that back, or that it
+// was not answered in time.
+func (a *App) noteAnswer(p *approval.Pending) {
+	c := p.Call
+	e := &audit.Event{
+		Kind: audit.Approval, Outcome: audit.OK, Detail: "given", By: p.By, Rule: policy.Recorded(c.Rule), Client: c.Client, Server: c.Item.Server, ItemKind: string(c.Item.Kind), Item: c.Item.Name,
+		Tenant: c.Principal.Tenant, Subject: c.Principal.Subject, Issuer: c.Principal.Issuer, Proof: c.Principal.Method,
+	}
+	var last approval.Given
+	if n := len(p.Given); n > 0 {
+		last = p.Given[n-1]
+		e.By = last.By
+	}
+	switch p.State {
+	case approval.Denied:
+		e.Outcome, e.Detail = audit.ApprovalDenied, "denied"
+	case approval.Revoked:
+		e.Outcome, e.Detail = audit.ApprovalDenied, "revoked"
+	case approval.Expired:
+		e.Outcome, e.Detail, e.By, last = audit.ApprovalDenied, "expired", "", approval.Given{}
+	default:
+		if count := c.Terms.Four.Count(); count > 1 {
+			e.Detail = fmt.Sprintf("given, %d of %d", len(p.Given), count)
+		}
+	}
+	if last.Reason != "" {
+		e.Detail += ": " + last.Reason
+	}
+	e.SetArguments(c.Arguments)
+	a.audit.Note(e)
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/junctor-mcp/junctor/host/forward"
 	"github.com/junctor-mcp/junctor/host/httpserver"
 	"github.com/junctor-mcp/junctor/host/plugin"
-	"github.com/junctor-mcp/junctor/host/policy"
 )
 
 // The audit log belongs to the App and not to a generation: it lasts as long as the
@@ -69,11 +68,7 @@ func (g *generation) auditSettings() (*audit.Settings, error) {
 		File: g.auditFile(c), Full: c.Sync == "full", Refuse: c.OnFull == "refuse", Retention: c.Retention, MaxSize: int64(c.MaxSize), Forward: c.Forward,
 		Arguments: c.Arguments == "full", Results: c.Results == "full", PluginDirs: g.pluginDirs(),
 	}
-	if len(c.Redact) > 0 {
-		s.Redacted = func(server, item string) bool {
-			return slices.ContainsFunc(c.Redact, func(glob string) bool { return condition.Like(server+"/"+item, glob) })
-		}
-	}
+	s.Redacted = redacts(c.Redact)
 	if c.SignKey != "" {
 		key, err := audit.LoadSignKey(c.SignKey)
 		if err != nil {
@@ -95,6 +90,16 @@ func (g *generation) auditSettings() (*audit.Settings, error) {
 		return nil, &fault.Error{Code: fault.AuditFile, At: c.At.String(), Message: "there is no data directory for the audit log", Hint: "set file in the audit block, or HOME or JUNCTOR_HOME"}
 	}
 	return s, nil
+}
+
+// redacts returns a function that reports whether globs match SERVER/ITEM; nil: there are none.
+func redacts(globs []string) func(server, item string) bool {
+	if len(globs) == 0 {
+		return nil
+	}
+	return func(server, item string) bool {
+		return slices.ContainsFunc(globs, func(glob string) bool { return condition.Like(server+"/"+item, glob) })
+	}
 }
 
 // setAudit makes the settings of a generation those of the audit log.
@@ -228,25 +233,5 @@ func (a *App) noteLogin(kind audit.Kind, begun time.Time, server, tenant, accoun
 		f := fault.As(err)
 		e.Outcome, e.Code, e.Message = audit.Failed, string(f.Code), f.Message
 	}
-	a.audit.Note(e)
-}
-
-// noteAnswer records that an operator approved or denied a call, or took that back, or that
-// it was not answered in time.
-func (a *App) noteAnswer(p *approval.Pending) {
-	c := p.Call
-	e := &audit.Event{
-		Kind: audit.Approval, Outcome: audit.OK, Detail: "given", By: p.By, Rule: policy.Recorded(c.Rule), Client: c.Client, Server: c.Item.Server, ItemKind: string(c.Item.Kind), Item: c.Item.Name,
-		Tenant: c.Principal.Tenant, Subject: c.Principal.Subject, Issuer: c.Principal.Issuer, Proof: c.Principal.Method,
-	}
-	switch p.State {
-	case approval.Denied:
-		e.Outcome, e.Detail = audit.ApprovalDenied, "denied"
-	case approval.Revoked:
-		e.Outcome, e.Detail = audit.ApprovalDenied, "revoked"
-	case approval.Expired:
-		e.Outcome, e.Detail = audit.ApprovalDenied, "expired"
-	}
-	e.SetArguments(c.Arguments)
 	a.audit.Note(e)
 }

@@ -76,6 +76,7 @@ func TestAuditRecordsOtherEvents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	carol := approval.Person{Name: "carol", Operator: true}
 	for i, approve := range []bool{true, false} {
 		c := &approval.Call{
 			Principal: authn.Principal{Subject: "alice", Tenant: "one"}, Item: policy.Item{Server: "other", Kind: policy.Tool, Name: "add"},
@@ -84,7 +85,7 @@ func TestAuditRecordsOtherEvents(t *testing.T) {
 		if err := a.approvals.Confirm(t.Context(), c); !fault.Is(err, fault.ApprovalRequired) {
 			t.Fatal(err)
 		}
-		if _, err := a.Approve(a.Approvals()[0].ID, approve, "carol"); err != nil {
+		if _, err := a.Approvals().Answer(a.Approvals().Calls(carol, true)[0].ID, approval.Answer{Person: carol, Approve: approve}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -21,7 +21,7 @@ import (
 // sources returns what the pages of the console show and change.
 func (s *consoleService) sources() console.Sources {
 	return console.Sources{
-		Process: s, Servers: s, Pins: s, Tools: consoleTools{s.app}, Items: consoleItems{s.app}, Policy: consolePolicy{s.app}, Approvals: s.app,
+		Process: s, Servers: s, Pins: s, Tools: consoleTools{s.app}, Items: consoleItems{s.app}, Policy: consolePolicy{s.app}, Approvals: s.app.Approvals(),
 		Logins: s, Programs: s, Traffic: s, Journal: consoleJournal{s}, Configuration: s, Audit: consoleAudit{s.app},
 	}
 }

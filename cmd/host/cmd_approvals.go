@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/host/approval"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
@@ -55,10 +56,16 @@ func (e *env) answerVerb(verb string, instance *string) *cobra.Command {
 			if !control.ValidBy(answer.By) {
 				return fault.New(fault.Usage, "--by is at most %d bytes of printable text", control.MostBy)
 			}
+			if !approval.ValidReason(answer.Reason) {
+				return fault.New(fault.Usage, "--reason is at most %d bytes of printable text", approval.MostReason)
+			}
 			return e.answerApproval(cmd.Context(), *instance, args[0], answer)
 		},
 	}
 	cmd.Flags().StringVar(&answer.By, "by", "", "the `PERSON` for whom you answer, for the audit log; you if not given")
+	if verb != "revoke" {
+		cmd.Flags().StringVar(&answer.Reason, "reason", "", "a `TEXT` that says why, such as a ticket; the audit log has it, and a client whose call is denied")
+	}
 	return cmd
 }
 
@@ -176,6 +183,22 @@ func (e *env) printApproval(a control.Approval) {
 	if a.Covers != "call" {
 		e.printFields("covers   everything of the %s until it expires\n", a.Covers)
 	}
+	if a.Needs != "" {
+		e.printFields("needs    %s\n", a.Needs)
+	}
+	for _, g := range a.Given {
+		text := g.By
+		if g.Reason != "" {
+			text += ": " + g.Reason
+		}
+		e.printFields("answer   %s\n", text)
+	}
+	if a.Refusal != "" && a.State == "waiting" {
+		e.printFields("note     %s\n", a.Refusal)
+	}
+	if a.Hidden {
+		e.printf("\nThe arguments are shown to those who may approve the call: the audit log does not store them.\n")
+	}
 	if a.Arguments != "" {
 		e.printf("\n%s\n", indent(a.Arguments))
 	}
@@ -193,7 +216,11 @@ func (e *env) answerApproval(ctx context.Context, instance, id string, answer co
 	if e.machine() {
 		return e.printJSON(done)
 	}
-	e.printFields("%s: %s %s of server %s for %s\n", done.State, done.Kind, done.Item, done.Server, done.Subject)
+	state := done.State
+	if state == "waiting" {
+		state = fmt.Sprintf("approved by %d of %d people", len(done.Given), done.Count)
+	}
+	e.printFields("%s: %s %s of server %s for %s\n", state, done.Kind, done.Item, done.Server, done.Subject)
 	return nil
 }
 

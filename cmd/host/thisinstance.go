@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host"
+	"github.com/junctor-mcp/junctor/host/approval"
+	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/event"
@@ -162,20 +164,28 @@ func (s *thisInstance) stopping() {
 func (s *thisInstance) View(ctx context.Context) *plan.View { return s.app.View(ctx) }
 
 // Approvals implements control.Process.
-func (s *thisInstance) Approvals() []control.Approval { return s.app.Approvals() }
+func (s *thisInstance) Approvals() []control.Approval {
+	return s.app.Approvals().Calls(personAtSocket(control.Answering{}), true)
+}
+
+// personAtSocket returns who answers on the control socket: the user who runs Junctor, for
+// the person that the answer names, if it does.
+func personAtSocket(a control.Answering) approval.Person {
+	who := approval.Person{Principal: authn.Local(), Name: localOperator, Operator: true, Relayed: a.By}
+	if a.By != "" {
+		who.Name = a.By + ", through " + localOperator
+	}
+	return who
+}
 
 // Answer implements control.Process.
 func (s *thisInstance) Answer(id string, a control.Answering) (*control.Approval, *control.Failure) {
-	by := localOperator
-	if a.By != "" {
-		by = a.By + ", through " + localOperator
-	}
 	var done *control.Approval
 	var err error
-	if a.Verb == "revoke" {
-		done, err = s.app.RevokeApproval(id, by)
+	if who := personAtSocket(a); a.Verb == "revoke" {
+		done, err = s.app.Approvals().Revoke(id, who)
 	} else {
-		done, err = s.app.Approve(id, a.Verb == "approve", by)
+		done, err = s.app.Approvals().Answer(id, approval.Answer{Person: who, Approve: a.Verb == "approve", Reason: a.Reason})
 	}
 	if err != nil {
 		return nil, &control.Failure{Error: errorOf(err)}

@@ -86,6 +86,9 @@ func (c *Call) Key() Key {
 	} else {
 		h.Write([]byte(c.Terms.Rule))
 	}
+	if who := c.Terms.Four.Print(); who != "" { // what one operator approved is not what two have to
+		h.Write([]byte("\x00" + who + "\x00" + c.Terms.Rule))
+	}
 	return Key(h.Sum(nil))
 }
 
@@ -108,7 +111,8 @@ type Pending struct {
 	Expires time.Time // when it cannot be approved any more, or the answer is forgotten
 	State   State
 	By      string // who approved or denied it
-	Times   int    // how often the client has sent it
+	Given   []Given
+	Times   int // how often the client has sent it
 }
 
 // A State is what became of a call.

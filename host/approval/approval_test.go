@@ -111,14 +111,14 @@ func TestAnswer(t *testing.T) {
 	_ = s.Confirm(context.Background(), callBy("alice", `{}`))
 	id := s.All()[0].ID
 	for _, wrong := range []string{"", "x", strings.ToUpper(id), id + "a"} {
-		if _, err := s.Answer(wrong, true, "me"); !fault.Is(err, fault.ApprovalUnknown) {
+		if _, err := s.Answer(wrong, answerOf("me", true), nil); !fault.Is(err, fault.ApprovalUnknown) {
 			t.Errorf("%q: %v", wrong, err)
 		}
 	}
-	if p, err := s.Answer(id, true, "me"); err != nil || p.By != "me" || p.State != Approved {
+	if p, err := s.Answer(id, answerOf("me", true), nil); err != nil || p.By != "me" || p.State != Approved {
 		t.Errorf("%+v, %v", p, err)
 	}
-	if _, err := s.Answer(id, false, "me"); !fault.Is(err, fault.ApprovalUnknown) {
+	if _, err := s.Answer(id, answerOf("me", false), nil); !fault.Is(err, fault.ApprovalUnknown) {
 		t.Errorf("a second answer: %v", err)
 	}
 	if ok, err := s.Use(callBy("alice", `{}`)); !ok || err != nil {
@@ -206,7 +206,7 @@ func TestApprovalsAreShared(t *testing.T) {
 		"denied calls count": {500, func(ask func(client, int) error, s *Store) {
 			for i := range 500 {
 				_ = ask(client{"a", fmt.Sprint(i % 20)}, i)
-				_, _ = s.Answer(waitingID(s), false, "me")
+				_, _ = s.Answer(waitingID(s), answerOf("me", false), nil)
 			}
 		}, client{"a", "x"}, "500 calls of this tenant"},
 		"calls that were made make room in the tenant": {500, func(_ func(client, int) error, s *Store) {
@@ -306,7 +306,7 @@ func TestSentAgain(t *testing.T) {
 					go func() { results <- s.Confirm(ctx, one) }()
 					synctest.Wait()
 				}
-				if _, err := s.Answer(waitingID(s), true, "me"); err != nil {
+				if _, err := s.Answer(waitingID(s), answerOf("me", true), nil); err != nil {
 					t.Fatal(err)
 				}
 				synctest.Wait()
@@ -346,22 +346,22 @@ func TestRevokeAndExpire(t *testing.T) {
 		standing.Terms.Covers, standing.Terms.Valid = policy.CoversTool, time.Hour
 		_ = s.Confirm(t.Context(), standing)
 		id := waitingID(s)
-		if _, err := s.Revoke(id, "me"); !fault.Is(err, fault.ApprovalUnknown) {
+		if _, err := s.Revoke(id, operator("me"), nil); !fault.Is(err, fault.ApprovalUnknown) {
 			t.Errorf("what waits was revoked: %v", err)
 		}
-		if _, err := s.Answer(id, true, "me"); err != nil {
+		if _, err := s.Answer(id, answerOf("me", true), nil); err != nil {
 			t.Fatal(err)
 		}
 		if ok, _ := s.Use(standing); !ok {
 			t.Error("it was not approved")
 		}
-		if p, err := s.Revoke(id, "you"); err != nil || p.State != Revoked || p.By != "you" {
+		if p, err := s.Revoke(id, operator("you"), nil); err != nil || p.State != Revoked || p.By != "you" {
 			t.Errorf("%+v, %v", p, err)
 		}
 		if ok, err := s.Use(standing); ok || err != nil {
 			t.Errorf("after the revocation: %v, %v", ok, err)
 		}
-		if _, err := s.Revoke(id, "you"); !fault.Is(err, fault.ApprovalUnknown) {
+		if _, err := s.Revoke(id, operator("you"), nil); !fault.Is(err, fault.ApprovalUnknown) {
 			t.Errorf("a second time: %v", err)
 		}
 		_ = s.Confirm(t.Context(), callBy("bob", `{}`)) // valid for a minute

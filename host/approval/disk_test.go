@@ -45,7 +45,7 @@ func TestApprovalsOutliveAProcess(t *testing.T) {
 	for _, p := range s.All() {
 		ids[p.Call.Principal.Subject] = p.ID
 		if subject := p.Call.Principal.Subject; subject != "w" {
-			if _, err := s.Answer(p.ID, subject != "d", "me"); err != nil {
+			if _, err := s.Answer(p.ID, answerOf("me", subject != "d"), nil); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -81,7 +81,7 @@ func TestApprovalsOutliveAProcess(t *testing.T) {
 	if ok, _ := s.Use(other); ok {
 		t.Error("an approval under one rule counts under another")
 	}
-	if p, err := s.Answer(ids["w"], true, "you"); err != nil || p.Call.Principal.Roles[0] != "dev" || string(p.Call.Arguments) != `{"a":1}` {
+	if p, err := s.Answer(ids["w"], answerOf("you", true), nil); err != nil || p.Call.Principal.Roles[0] != "dev" || string(p.Call.Arguments) != `{"a":1}` {
 		t.Errorf("%+v, %v", p, err)
 	}
 	s.Close()
@@ -133,7 +133,7 @@ func TestApprovalsWithoutADisk(t *testing.T) {
 	if err := s.Confirm(context.Background(), callBy("alice", `{}`)); !fault.Is(err, fault.ApprovalRequired) {
 		t.Error(err)
 	}
-	if _, err := s.Answer(waitingID(s), true, "me"); err != nil {
+	if _, err := s.Answer(waitingID(s), answerOf("me", true), nil); err != nil {
 		t.Error(err)
 	}
 	if ok, err := s.Use(callBy("alice", `{}`)); !ok || err != nil {
@@ -150,7 +150,7 @@ func TestUsedApprovalsAreWrittenFirst(t *testing.T) {
 	for name, use := range map[string]func() error{
 		"sent again": func() error {
 			_ = s.Confirm(t.Context(), callBy("alice", `{}`))
-			if _, err := s.Answer(waitingID(s), true, "me"); err != nil {
+			if _, err := s.Answer(waitingID(s), answerOf("me", true), nil); err != nil {
 				return err
 			}
 			_, err := s.Use(callBy("alice", `{}`))
@@ -162,7 +162,7 @@ func TestUsedApprovalsAreWrittenFirst(t *testing.T) {
 			for s.Waiting() == 0 {
 				runtime.Gosched()
 			}
-			if _, err := s.Answer(waitingID(s), true, "me"); err != nil {
+			if _, err := s.Answer(waitingID(s), answerOf("me", true), nil); err != nil {
 				return err
 			}
 			return <-done

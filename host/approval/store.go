@@ -82,9 +82,9 @@ func (s *Store) expire() {
 	}
 }
 
-// Revoke takes back an approval that was not used up. by is who does. Calls that were made
-// stay made; the next one needs an approval again.
-func (s *Store) Revoke(id, by string) (*Pending, error) {
+// Revoke takes back an approval that was not used up. Operators and the approvers of the rule
+// may. Calls that were made stay made; the next one needs an approval again.
+func (s *Store) Revoke(id string, who Person, rules *policy.Policy) (*Pending, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.forget()
@@ -95,10 +95,13 @@ func (s *Store) Revoke(id, by string) (*Pending, error) {
 	case p.State != Approved:
 		return nil, fault.New(fault.ApprovalUnknown, "%q is %s, and not approved", id, p.State).WithHint("a call that waits is denied with junctor approvals deny %s", id)
 	}
+	if _, err := p.mayAnswer(who, false, rules); err != nil {
+		return nil, err
+	}
 	delete(s.byKey, p.Call.Key())
 	s.keep(p.Call.Key(), nil)
 	gone := *p
-	gone.State, gone.By = Revoked, by
+	gone.State, gone.By, gone.Given = Revoked, who.Name, nil
 	s.tell(&gone)
 	return &gone, nil
 }
@@ -134,7 +137,7 @@ func (s *Store) use(p *Pending, c *Call) (ok bool, err error) {
 		}
 		return true, nil
 	case p.State == Denied:
-		return false, fault.In(c.Item.Server, fault.New(fault.ApprovalDenied, "%s %q was not approved", c.Item.Kind, c.Item.Name).
+		return false, fault.In(c.Item.Server, fault.New(fault.ApprovalDenied, "%s %q was not approved%s", c.Item.Kind, c.Item.Name, because(p)).
 			WithHint("do not send it again; ask the person who denied it"))
 	}
 	return false, nil
@@ -332,29 +335,6 @@ func (s *Store) Approve(c *Call) {
 	s.keep(k, p)
 }
 
-// Answer approves or denies the call with an id. by is who does.
-func (s *Store) Answer(id string, approve bool, by string) (*Pending, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.forget()
-	p := s.find(id)
-	switch {
-	case p == nil:
-		return nil, fault.New(fault.ApprovalUnknown, "nothing waits for an approval under %q", id).WithHint("junctor approvals lists what waits")
-	case p.State != Waiting:
-		return nil, fault.New(fault.ApprovalUnknown, "%q was %s already", id, p.State)
-	}
-	p.By, p.State, p.Expires = by, Denied, time.Now().Add(p.Call.Terms.Valid)
-	if approve {
-		p.State = Approved
-	}
-	s.announce()
-	s.tell(p)
-	s.keep(p.Call.Key(), p)
-	copied := *p
-	return &copied, nil
-}
-
 // announce wakes the calls that wait. The caller holds mu.
 func (s *Store) announce() {
 	close(s.changed)
@@ -411,6 +391,9 @@ func requiredError(p *Pending) error {
 	valid := p.Call.Terms.Valid
 	f := fault.New(fault.ApprovalRequired, "%s %q needs an approval, which waits under the id %s", p.Call.Item.Kind, p.Call.Item.Name, p.ID).
 		WithHint("ask the operator of the gateway to run: junctor approvals approve %s; then send the same request again within %s", p.ID, short(valid))
+	if four := &p.Call.Terms.Four; !four.IsZero() {
+		f = f.WithHint("it needs %s; the id is %s; send the same request again within %s", four, p.ID, short(valid))
+	}
 	f.Err = &required{p.ID}
 	return fault.In(p.Call.Item.Server, f)
 }

@@ -52,7 +52,7 @@ var auditForm = form{entries: []entry{
 	{name: "forward", values: textLists("a list of targets"), unset: "none", doc: "Where a copy of each row goes: `\"unix:///dev/log\"`, `\"udp://HOST:PORT\"`, `\"tcp://HOST:PORT\"` or `\"tls://HOST:PORT\"` for syslog, `\"https://HOST/PATH\"`, or `\"stderr\"`."},
 	{name: "arguments", values: words("digest", "full"), unset: "`\"digest\"`", doc: "`\"full\"` stores arguments, masked."},
 	{name: "results", values: words("none", "full"), unset: "`\"none\"`", doc: "`\"full\"` stores results, masked."},
-	{name: "redact", values: textLists("a list of `\"SERVER/TOOL\"`"), unset: "none", doc: "Patterns of tools whose arguments and results are never stored."},
+	{name: "redact", values: textLists("a list of `\"SERVER/TOOL\"`"), unset: "none", doc: "Patterns of tools whose arguments and results are never stored. Of a call that waits for an approval, only those who may approve it see the arguments."},
 }}
 
 // auditLayer returns the layer whose audit block counts: the strongest one that has a block. That
@@ -114,8 +114,8 @@ func (r blockReader) auditBlock() Audit {
 			r.errorAt(r.valueAt(name, r.head), `remove it, or write output = "file"`, "%q is about a file, and output is %q", name, a.Output)
 		}
 	}
-	if len(a.Redact) > 0 && a.Arguments == "digest" && a.Results == "none" {
-		r.warnAt(r.valueAt("redact", r.head), `it is for arguments = "full" and results = "full"`, `"redact" has no effect, because neither arguments nor results are stored`)
+	if len(a.Redact) > 0 && a.Arguments == "digest" && a.Results == "none" && !asksApprovals(r.loader) {
+		r.warnAt(r.valueAt("redact", r.head), `it is for arguments = "full" and results = "full"`, `"redact" has no effect, because neither arguments nor results are stored, and no confirm rule shows them`)
 	}
 	return a
 }

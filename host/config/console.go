@@ -98,18 +98,7 @@ func (r blockReader) consolePeople(role string) (all []policy.Holder) {
 		}
 		one := r.nested(b)
 		one.check(consolePeopleForm)
-		var h policy.Holder
-		h.Tenant, _, _ = one.publicString("tenant")
-		h.Issuer, _, _ = one.publicString("issuer")
-		for _, kind := range []string{"subject", "group"} {
-			for _, name := range one.subjects(kind + "s") {
-				h.Kind, h.Name = kind, name
-				all = append(all, h)
-			}
-		}
-		if !one.isSet("subjects") && !one.isSet("groups") {
-			one.errorAt(one.head, "write subjects or groups", "the block names nobody")
-		}
+		all = append(all, peopleIn(one, "subject", "group")...)
 	}
 	return all
 }
@@ -185,12 +174,7 @@ func (r blockReader) checkConsoleIssuers(c *Console, gateway HTTP) {
 		if h.Issuer != "" {
 			continue
 		}
-		var can []string
-		for _, v := range all {
-			if v.can(h.Kind, h.Name) {
-				can = append(can, fmt.Sprintf("%q", v.issuer))
-			}
-		}
+		can := vouchers(all, h.Kind, h.Name)
 		if len(can) > 1 {
 			r.errorAt(r.head, fmt.Sprintf(`write admin { %ss = [%q] issuer = %s }, or viewer; issuer = "*" says that all are meant`, h.Kind, h.Name, can[0]),
 				"the console admits the %s %q, and each of %s can name it", h.Kind, h.Name, strings.Join(can, ", "))

@@ -81,12 +81,7 @@ func (l *loader) checkIssuers(blocks []*hclsyntax.Block, h HTTP) {
 			if b.Type == "subject" && b.Labels[0] == authn.Local().Subject && b.Body.Attributes["tenant"] == nil {
 				continue // reserved
 			}
-			var can []string
-			for _, v := range all {
-				if v.can(b.Type, b.Labels[0]) {
-					can = append(can, fmt.Sprintf("%q", v.issuer))
-				}
-			}
+			can := vouchers(all, b.Type, b.Labels[0])
 			if len(can) > 1 {
 				r.errorAt(b.LabelRanges[0], fmt.Sprintf(`write issuer = %s in the block; issuer = "*" says that all are meant`, can[0]),
 					"the %s gives rights, and each of %s can name it", b.Type, strings.Join(can, ", "))

@@ -44,7 +44,7 @@ func TestReferencePages(t *testing.T) {
 		"console.md":    {"console": formTable(&consoleForm)},
 		"monitoring.md": {"metrics": formTable(&metricsForm)},
 		"permissions.md": {
-			"policy": formTable(&form{entries: policyForm.entries}), "rule": formTable(&ruleForm),
+			"policy": formTable(&form{entries: policyForm.entries}), "rule": formTable(&ruleForm), "approver": formTable(&approverForm),
 			"confirm": formTable(&form{entries: confirmForm.entries[:len(confirmForm.entries)-len(ruleForm.entries)]}),
 		},
 	} {

@@ -57,13 +57,15 @@ var (
 		{name: "name", values: texts("a text"), unset: "none", doc: "A name of the rule for `why`, the audit log, spans and notices. It stays when the rule moves in the file."},
 		{name: "reason", values: texts("a text"), unset: "none", doc: "What a person is told whom the rule denies something, with `mode = \"explain\"`."},
 	}}
-	confirmForm = form{entries: append([]entry{
+	confirmForm = form{entries: slices.Concat([]entry{
 		{name: "by", values: words("approver", "client"), unset: "`\"approver\"`", doc: "`approver`: another person, with `junctor approvals`. `client`: the person at the client, in an elicitation or a question of `junctor call` on a terminal. A client that cannot ask falls back to `junctor approvals`."},
 		{name: "wait", values: durations(longestHold), unset: "none", doc: "How long the call waits before it fails."},
 		{name: "valid", values: durations(longestApproval), unset: codeText(shortDuration(defaultApproval)), doc: "How long an approval or a denial holds."},
 		{name: "covers", values: words("call", "tool", "server"), unset: "`\"call\"`", doc: "What one approval is for: this call once; all calls of the tool; or the whole server, until `valid` is over."},
 		{name: "grants", values: booleans, unset: "`true`", doc: "`false`: the rule asks those who may use the item anyway, and allows nothing."},
-	}, ruleForm.entries...)}
+	}, fourEyesEntries, ruleForm.entries), blocks: map[string]shape{
+		"approver": {many: true, inner: &approverForm, doc: "People who may approve, instead of the user who runs Junctor and the admins of the console. They sign in to the [console](console.md), where they see the calls that they may answer."},
+	}}
 )
 
 var effects = map[string]policy.Effect{"deny": policy.Denies, "confirm": policy.Confirms, "allow": policy.Allows}
@@ -206,11 +208,12 @@ func (r blockReader) rule(effect policy.Effect) policy.Rule {
 	}
 	if effect == policy.Confirms {
 		rule.Tightens = !r.boolean("grants", true)
+		byClient := r.choice("by", "approver", "client") == "client"
 		rule.Approval = policy.Approval{
-			ByClient: r.choice("by", "approver", "client") == "client",
-			Valid:    r.duration("valid", defaultApproval, longestApproval),
-			Wait:     r.duration("wait", 0, longestHold),
-			Covers:   policy.Coverage(r.choice("covers", "call", "tool", "server")),
+			ByClient: byClient, Four: readFourEyes(r, byClient),
+			Valid:  r.duration("valid", defaultApproval, longestApproval),
+			Wait:   r.duration("wait", 0, longestHold),
+			Covers: policy.Coverage(r.choice("covers", "call", "tool", "server")),
 		}
 	}
 	return rule

@@ -1,8 +1,10 @@
 package console
 
 import (
+	"fmt"
 	"net/http"
 
+	"github.com/junctor-mcp/junctor/host/approval"
 	"github.com/junctor-mcp/junctor/host/control"
 )
 
@@ -20,10 +22,20 @@ type approvalsView struct {
 	Answered []control.Approval
 }
 
+// person returns who the session belongs to, for approvals.
+func (q *request) person() approval.Person {
+	return approval.Person{Principal: q.session.who, Name: q.session.name() + ", in the console", Operator: q.role >= admin}
+}
+
+// approvals returns the calls that the session may see.
+func (q *request) approvals() []control.Approval {
+	return q.sources.Approvals.Calls(q.person(), q.role >= viewer)
+}
+
 func showApprovals(w http.ResponseWriter, _ *http.Request, q *request) error {
 	var v approvalsView
 	shown := 0
-	for _, a := range q.sources.Approvals.Approvals() {
+	for _, a := range q.approvals() {
 		switch {
 		case a.State != "waiting":
 			v.Answered = append(v.Answered, a)
@@ -40,36 +52,40 @@ func showApprovals(w http.ResponseWriter, _ *http.Request, q *request) error {
 }
 
 func answerApproval(w http.ResponseWriter, r *http.Request, q *request) error {
-	id, answer := r.PostForm.Get("id"), r.PostForm.Get("answer")
-	if answer != "approve" && answer != "deny" {
+	id, answer, reason := r.PostForm.Get("id"), r.PostForm.Get("answer"), r.PostForm.Get("reason")
+	var done *control.Approval
+	var err error
+	switch answer {
+	case "approve", "deny":
+		done, err = q.sources.Approvals.Answer(id, approval.Answer{Person: q.person(), Approve: answer == "approve", Reason: reason})
+	case "revoke":
+		done, err = q.sources.Approvals.Revoke(id, q.person())
+	default:
 		return errForm
 	}
-	if answer == "approve" && q.asked(id) {
-		return q.done(w, r, "approvals", flash{Text: "You sent this call yourself. Another admin has to approve it.", Failed: true})
-	}
-	done, err := q.sources.Approvals.Approve(id, answer == "approve", q.session.name()+", in the console")
 	if err != nil {
 		return q.done(w, r, "approvals", failure(err))
 	}
-	text := "Denied: "
-	if done.State == "approved" {
-		text = "Approved: "
-	}
-	return q.done(w, r, "approvals", flash{Text: text + done.Kind + " " + done.Item + " of " + done.Server + " for " + done.Subject + "."})
+	return q.done(w, r, "approvals", flash{Text: answeredText(done) + done.Kind + " " + done.Item + " of " + done.Server + " for " + done.Subject + "."})
 }
 
-// asked reports whether the person of the session sent the call that waits under an id. A
-// one-time link proves the user who runs Junctor, who may approve everything with junctor
-// approvals too.
-func (q *request) asked(id string) bool {
-	if q.session.link {
-		return false
+// answeredText says what came of an answer.
+func answeredText(a *control.Approval) string {
+	switch a.State {
+	case "waiting":
+		return fmt.Sprintf("Approved by %d of %d people: ", len(a.Given), a.Count)
+	case "approved":
+		return "Approved: "
+	case "revoked":
+		return "Revoked: "
 	}
-	who := q.session.who
-	for _, a := range q.sources.Approvals.Approvals() {
-		if a.ID == id {
-			return a.Subject == who.Subject && a.Tenant == who.Tenant
-		}
+	return "Denied: "
+}
+
+// coversText says what an approval is for.
+func coversText(covers string) string {
+	if covers == "call" {
+		return "this call, once, with these arguments"
 	}
-	return false
+	return "everything of the " + covers + " for this client, whatever the arguments, until it ends"
 }

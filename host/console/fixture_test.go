@@ -20,6 +20,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"go.uber.org/goleak"
 
+	"github.com/junctor-mcp/junctor/host/approval"
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/condition"
@@ -191,13 +192,41 @@ func (f *fake) Decide(who *authn.Principal, t *catalog.Tool) policy.Decision {
 	return policy.Decision{Verdict: policy.Allow, Rule: "allow at junctor.hcl:4:1"}
 }
 
-func (f *fake) Approvals() []control.Approval {
+func (f *fake) Calls(who approval.Person, viewer bool) (all []control.Approval) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return slices.Clone(f.pending)
+	for _, a := range f.pending {
+		if a.Refusal = f.refusal(who, a); a.Refusal == "" || viewer {
+			all = append(all, a)
+		}
+	}
+	return all
 }
 
-func (f *fake) Approve(id string, approve bool, by string) (*control.Approval, error) {
+// refusal is why a person may not approve: approvers may all, operators all but their own.
+func (f *fake) refusal(who approval.Person, a control.Approval) string {
+	switch {
+	case who.Principal.Subject == "dora":
+	case !who.Operator:
+		return "not an operator"
+	case who.Principal.Subject == a.Subject && who.Principal.Method != "local":
+		return "You sent this call yourself"
+	}
+	return ""
+}
+
+func (f *fake) Revoke(id string, who approval.Person) (*control.Approval, error) {
+	f.note("revoke %s by %s", id, who.Name)
+	return &control.Approval{ID: id, State: "revoked"}, nil
+}
+
+func (f *fake) Answer(id string, a approval.Answer) (*control.Approval, error) {
+	approve, by := a.Approve, a.Person.Name
+	for _, call := range f.Calls(a.Person, true) {
+		if call.ID == id && call.Refusal != "" && (approve || !a.Person.Operator) {
+			return nil, fault.New(fault.ApprovalRefused, "%s", call.Refusal)
+		}
+	}
 	f.note("approve %s %t by %s", id, approve, by)
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -347,10 +376,11 @@ func (f *fake) sources() Sources {
 	return Sources{Process: f, Servers: f, Pins: f, Tools: f, Items: f, Policy: f, Approvals: f, Logins: f, Programs: f, Traffic: f, Journal: f, Configuration: f, Audit: f}
 }
 
-// auth knows three tokens.
+// auth knows four tokens.
 func auth() authn.Authenticator {
 	return authn.NewTokens([]authn.StaticToken{
 		{Token: "token-of-alice", Subject: "alice", Tenant: "default"},
+		{Token: "token-of-dora", Subject: "dora", Tenant: "default"},
 		{Token: "token-of-bob", Subject: "bob", Tenant: "default"},
 		{Token: "token-of-carol", Subject: "carol", Tenant: "default", Roles: []string{"admin", "admins"}},
 	})
@@ -370,7 +400,7 @@ func newSite(t *testing.T, f *fake, change func(*Options)) *site {
 	s.http.Config.ErrorLog = hclog.NewNullLogger().StandardLogger(nil)
 	o := Options{
 		Sources: f.sources(), Log: hclog.NewNullLogger(), Version: "1.2.3",
-		Settings: Settings{Admins: subjects("alice"), Viewers: subjects("bob"), Auth: auth(), Address: s.http.Listener.Addr()},
+		Settings: Settings{Admins: subjects("alice"), Viewers: subjects("bob"), Approver: func(p authn.Principal) bool { return p.Subject == "dora" }, Auth: auth(), Address: s.http.Listener.Addr()},
 	}
 	if change != nil {
 		change(&o)
@@ -428,7 +458,7 @@ func (b *browser) do(method, path string, form url.Values, change func(*http.Req
 	}
 	if resp.StatusCode == http.StatusSeeOther && len(resp.Cookies()) > 0 {
 		b.cookie = resp.Cookies()
-		b.base = strings.TrimSuffix(resp.Header.Get("Location"), "servers")
+		b.base = strings.TrimSuffix(strings.TrimSuffix(resp.Header.Get("Location"), "servers"), "approvals")
 	}
 	return resp, string(text)
 }
@@ -444,7 +474,7 @@ var csrfField = regexp.MustCompile(`name="csrf" value="([A-Z2-7]+)"`)
 // csrf returns the token of the forms of the session.
 func (b *browser) csrf() string {
 	b.t.Helper()
-	_, text := b.get("servers")
+	_, text := b.get("approvals")
 	m := csrfField.FindStringSubmatch(text)
 	if m == nil {
 		b.t.Fatalf("a page without a form:\n%s", text)

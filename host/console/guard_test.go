@@ -139,6 +139,37 @@ func TestFormsOfOtherSessionsAreRefused(t *testing.T) {
 	}
 }
 
+// TestApproversSeeTheirCalls: a person whom the policy alone names sees and answers the calls
+// that wait for them, and nothing else.
+func TestApproversSeeTheirCalls(t *testing.T) {
+	s := newSite(t, newFake(), nil)
+	dora := s.browser(t).signIn("token-of-dora")
+	if status, text := dora.get("approvals"); status != http.StatusOK || !strings.Contains(text, "abcdef") || !strings.Contains(text, `value="approve"`) || strings.Contains(text, `href="audit"`) {
+		t.Errorf("%d\n%s", status, text)
+	}
+	for name, p := range pages {
+		if name == "approvals" || name == "sign-out" {
+			continue
+		}
+		if p.show != nil {
+			if status, _ := dora.get(name); status != http.StatusForbidden {
+				t.Errorf("GET %s: %d", name, status)
+			}
+		}
+		if p.act != nil {
+			if resp, _ := dora.post(name, "server", "files", "tool", "files__read", "subject", "bob"); resp.StatusCode != http.StatusForbidden {
+				t.Errorf("POST %s: %s", name, resp.Status)
+			}
+		}
+	}
+	if resp, _ := dora.post("approvals", "id", "abcdef", "answer", "approve", "reason", "CHG-1"); resp.StatusCode != http.StatusSeeOther {
+		t.Error(resp.Status)
+	}
+	if did := s.done(); !slices.Equal(did, []string{"approve abcdef true by dora, in the console"}) {
+		t.Errorf("done: %q", did)
+	}
+}
+
 // TestViewersSeeAndAdminsAct sends every action as a viewer and as an admin.
 func TestViewersSeeAndAdminsAct(t *testing.T) {
 	f := newFake()
@@ -170,7 +201,11 @@ func TestViewersSeeAndAdminsAct(t *testing.T) {
 		{"plugins", "plugin", "acme", "digest", strings.Repeat("cd", 32)},
 	}
 	for _, a := range actions {
-		if resp, _ := viewer.post(a[0], a[1:]...); resp.StatusCode != http.StatusForbidden {
+		refused := http.StatusForbidden
+		if a[0] == "approvals" { // approvers may be viewers: the page says why this one may not
+			refused = http.StatusSeeOther
+		}
+		if resp, _ := viewer.post(a[0], a[1:]...); resp.StatusCode != refused {
 			t.Errorf("%s as a viewer: %s", a[0], resp.Status)
 		}
 	}

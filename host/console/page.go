@@ -22,6 +22,7 @@ type page struct {
 	show  func(w http.ResponseWriter, r *http.Request, q *request) error
 	act   func(w http.ResponseWriter, r *http.Request, q *request) error
 	needs role // for act
+	sees  role // for show and the navigation; the zero value: viewer
 }
 
 // pages are all pages by their names in the path.
@@ -40,7 +41,7 @@ func init() {
 		"access":        {title: "Who may use it", show: showAccess, act: explainAccess, needs: viewer},
 		"policy":        {title: "Policy table", show: showPolicy},
 		"sessions":      {title: "Sessions", show: showSessions},
-		"approvals":     {title: "Approvals", show: showApprovals, act: answerApproval, needs: admin},
+		"approvals":     {title: "Approvals", show: showApprovals, act: answerApproval, needs: approver, sees: approver},
 		"logins":        {title: "Logins", show: showLogins, act: beginLogin, needs: admin},
 		"plugins":       {title: "Plugins", show: showPlugins, act: acceptProgram, needs: admin},
 		"limits":        {title: "Limits", show: showLimits},
@@ -49,9 +50,12 @@ func init() {
 		"events":        {title: "Events", show: showEvents},
 		"configuration": {title: "Configuration", show: showConfiguration, act: reloadConfiguration, needs: admin},
 		"charts":        {title: "Charts", show: showCharts},
-		"sign-out":      {act: signOut, needs: viewer},
+		"sign-out":      {act: signOut, needs: approver},
 	}
 }
+
+// shownTo reports whether a role sees the page.
+func (p page) shownTo(r role) bool { return r >= viewer || p.sees != outsider && r >= p.sees }
 
 // A link is an entry of the navigation.
 type link struct {
@@ -90,9 +94,12 @@ func (q *request) show(w http.ResponseWriter, status int, template, title string
 		current = parent
 	}
 	for _, name := range navigation {
+		if !pages[name].shownTo(q.role) {
+			continue
+		}
 		l := link{Page: name, Title: pages[name].title, Current: name == current}
 		if name == "approvals" {
-			l.Count = waiting(q.sources.Approvals.Approvals())
+			l.Count = waiting(q.approvals())
 		}
 		v.Links = append(v.Links, l)
 	}

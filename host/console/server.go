@@ -172,6 +172,9 @@ func (s *Server) servePage(w http.ResponseWriter, r *http.Request, q *request) e
 		if q.page.show == nil {
 			return errMethod("POST")
 		}
+		if !q.page.shownTo(q.role) {
+			return errRole
+		}
 		return q.page.show(w, r, q)
 	case http.MethodPost:
 		if q.page.act == nil {

@@ -15,6 +15,9 @@ type Settings struct {
 	// Admins and Viewers are subjects and groups of principals. A viewer sees the pages, an
 	// admin also acts. Roles of credentials have no effect here.
 	Admins, Viewers []policy.Holder
+	// Approver reports whether the policy names a principal as an approver, who sees the calls
+	// that they may answer; nil: it names none.
+	Approver func(authn.Principal) bool
 	// Auth authenticates people with credentials. Nil: only the one-time link signs in.
 	Auth authn.Authenticator
 	// Address is the address of the listener.
@@ -28,11 +31,12 @@ type role int
 
 const (
 	outsider role = iota
+	approver
 	viewer
 	admin
 )
 
-func (r role) String() string { return [...]string{"", "viewer", "admin"}[r] }
+func (r role) String() string { return [...]string{"", "approver", "viewer", "admin"}[r] }
 
 // active is the settings in effect. It is immutable.
 type active struct {
@@ -61,6 +65,8 @@ func (a *active) roleOf(p authn.Principal) role {
 		return admin
 	case slices.ContainsFunc(a.Viewers, named):
 		return viewer
+	case a.Approver != nil && a.Approver(p):
+		return approver
 	}
 	return outsider
 }

@@ -54,7 +54,7 @@ func (s *Server) identify(r *http.Request, a *active) (authn.Principal, error) {
 		return who, errAuthDown
 	}
 	if err == nil && a.roleOf(who) == outsider {
-		err = errors.New("the subject is neither in admins nor in viewers")
+		err = errors.New("the subject is neither in admins nor in viewers, and no approver")
 	}
 	if err != nil {
 		s.attempts.fail(r.RemoteAddr)
@@ -121,7 +121,11 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request, a *active, who au
 func (s *Server) enter(w http.ResponseWriter, r *http.Request, one *session, cookie string, as role) {
 	s.log.Info("signed in to the console", "subject", one.who.Subject, "tenant", one.who.Tenant, "method", one.who.Method, "role", as.String(), "from", r.RemoteAddr)
 	one.setCookie(w, r, cookie)
-	http.Redirect(w, r, one.base()+"servers", http.StatusSeeOther)
+	first := "servers"
+	if as < viewer {
+		first = "approvals"
+	}
+	http.Redirect(w, r, one.base()+first, http.StatusSeeOther)
 }
 
 // signOut ends the session.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/junctor-mcp/junctor/host/approval"
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/control"
@@ -144,9 +145,12 @@ type NamedPrincipal struct {
 
 // Approvals are the calls that wait for a person.
 type Approvals interface {
-	Approvals() []control.Approval
-	// Approve approves or denies a call. by is who does.
-	Approve(id string, approve bool, by string) (*control.Approval, error)
+	// Calls returns what a person may see.
+	Calls(who approval.Person, viewer bool) []control.Approval
+	// Answer approves or denies the call with an id.
+	Answer(id string, a approval.Answer) (*control.Approval, error)
+	// Revoke takes back an approval.
+	Revoke(id string, who approval.Person) (*control.Approval, error)
 }
 
 // Logins are the logins to servers.

@@ -45,7 +45,7 @@ func (v *views) functions() template.FuncMap {
 		"duration": shortDuration, "number": numberOf, "bytes": sizeOf,
 		"ago": ago, "in": in, "clock": clock, "machine": machineTime,
 		"stylePath": func() string { return stylePath }, "scriptPath": func() string { return scriptPath }, "iconPath": func() string { return iconPath },
-		"query": v.query, "secret": func(s string) bool { return v.texts.hide(s) != s }, "short": short, "percent": percent, "plural": plural,
+		"query": v.query, "secret": func(s string) bool { return v.texts.hide(s) != s }, "short": short, "percent": percent, "plural": plural, "covers": coversText,
 	}
 }
 

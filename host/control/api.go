@@ -61,6 +61,8 @@ type Answering struct {
 	// By is the person for whom the user of the process answers, as a chat relay knows
 	// them; empty: the user.
 	By string `json:"by,omitempty"`
+	// Reason says why: at most 300 bytes of printable text.
+	Reason string `json:"reason,omitempty"`
 }
 
 // AnswerVerbs are the verbs of an [Answering].
@@ -135,6 +137,20 @@ type Approval struct {
 	Covers    string `json:"covers"`              // call, tool or server
 	Rule      string `json:"rule"`
 	By        string `json:"by,omitempty"` // who approved or denied it
+
+	Needs   string  `json:"needs,omitempty"` // more than one operator, in words
+	Count   int     `json:"count"`           // people who must approve
+	Given   []Given `json:"given,omitempty"` // what they said
+	Reason  bool    `json:"reason_required,omitempty"`
+	Refusal string  `json:"refusal,omitempty"` // why the reader of this cannot approve it
+	Hidden  bool    `json:"arguments_hidden,omitempty"`
+}
+
+// A Given is what one person said about an approval.
+type Given struct {
+	By     string    `json:"by"`
+	Reason string    `json:"reason,omitempty"`
+	At     time.Time `json:"at"`
 }
 
 // Approvals is the answer to GET /v1/approvals.

@@ -183,7 +183,8 @@ func readAnswering(w http.ResponseWriter, r *http.Request) (a Answering, err err
 		err = json.Unmarshal(body, &a)
 	}
 	if err != nil || !ValidBy(a.By) {
-		return a, fault.New(fault.Usage, "the body is not an object with a name in by, of at most %d bytes of printable text", MostBy).WithHint(`send {"by": "carol"}, or nothing`)
+		return a, fault.New(fault.Usage, "the body is not an object with a name in by, of at most %d bytes of printable text, and a text in reason", MostBy).
+			WithHint(`send {"by": "carol", "reason": "CHG-1234"}, either of them, or nothing`)
 	}
 	return a, nil
 }

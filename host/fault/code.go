@@ -112,6 +112,7 @@ const (
 	ApprovalRequired Code = "approval.required"
 	ApprovalDenied   Code = "approval.denied"
 	ApprovalUnknown  Code = "approval.unknown"
+	ApprovalRefused  Code = "approval.refused"
 
 	StateKey Code = "state.key"
 
@@ -258,6 +259,7 @@ var Codes = map[Code]Entry{
 	ApprovalDenied:   {ExitDenied, "A person was asked and did not approve.", "Ask the person, or do something else."},
 	StateKey:         {ExitUsage, "The key that seals what clients carry from one request to the next cannot be used: others could read or change it, or it is damaged.", "Run the command in the hint. A removed key is made anew; calls that wait for their clients begin again."},
 
+	ApprovalRefused: {ExitDenied, "You may not give this answer: you are not one of the approvers, you sent the call yourself, or a reason is missing.", "The message says who may answer, or what is missing."},
 	ApprovalUnknown: {ExitUsage, "Nothing waits for an approval under this id. It may have expired.", "`junctor approvals` lists what waits."},
 
 	AuditFile:        {ExitUsage, "The file of the audit log cannot be used: it is in a directory of plugins, other users can write to it, or it is not an audit log.", "The message names the file. Set `file` in the `audit` block to a path of your own."},

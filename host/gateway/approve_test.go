@@ -86,7 +86,7 @@ func TestApprovalByOperator(t *testing.T) {
 			if all := a.store.All(); len(all) != 1 || all[0].Times != 3 || string(all[0].Call.Arguments) != `{"n":1}` {
 				t.Errorf("%+v", all)
 			}
-			if _, err := a.store.Answer(id[1], true, "carol"); err != nil {
+			if _, err := a.store.Answer(id[1], approval.Answer{Person: approval.Person{Name: "carol", Operator: true}, Approve: true}, nil); err != nil {
 				t.Fatal(err)
 			}
 			if other := bob.asks(legacyCallOfX, 4, 1); !strings.Contains(other, "approval_required") {
@@ -132,10 +132,10 @@ func TestDeniedApproval(t *testing.T) {
 		alice.greet(t, "{}")
 		alice.asks(legacyCallOfX, 1, 1)
 		id := a.store.All()[0].ID
-		if _, err := a.store.Answer(id, false, "carol"); err != nil {
+		if _, err := a.store.Answer(id, approval.Answer{Person: approval.Person{Name: "carol", Operator: true}, Approve: false}, nil); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := a.store.Answer(id, true, "dave"); err == nil {
+		if _, err := a.store.Answer(id, approval.Answer{Person: approval.Person{Name: "dave", Operator: true}, Approve: true}, nil); err == nil {
 			t.Error("a denied call was approved")
 		}
 		if got := alice.asks(legacyCallOfX, 2, 1); !strings.Contains(got, `"code":"approval.denied"`) {
@@ -159,7 +159,7 @@ func TestApprovalWaits(t *testing.T) {
 		if got := alice.asks(legacyCallOfX, 1, 1); got != "" {
 			t.Fatal(got)
 		}
-		if _, err := a.store.Answer(a.store.All()[0].ID, true, "carol"); err != nil {
+		if _, err := a.store.Answer(a.store.All()[0].ID, approval.Answer{Person: approval.Person{Name: "carol", Operator: true}, Approve: true}, nil); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -204,7 +204,7 @@ func TestApprovalOfAHeldTool(t *testing.T) {
 		f.pins.digests["x"] = "of another definition"
 		f.pins.mu.Unlock()
 		a.Catalog().Recheck("a")
-		if _, err := a.store.Answer(a.store.All()[0].ID, true, "carol"); err != nil {
+		if _, err := a.store.Answer(a.store.All()[0].ID, approval.Answer{Person: approval.Person{Name: "carol", Operator: true}, Approve: true}, nil); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -328,7 +328,7 @@ func TestApprovalCovers(t *testing.T) {
 			defer alice.hangUp()
 			alice.greet(t, "{}")
 			alice.asks(legacyCallOfX, 1, 1)
-			if _, err := a.store.Answer(a.store.All()[0].ID, true, "carol"); err != nil {
+			if _, err := a.store.Answer(a.store.All()[0].ID, approval.Answer{Person: approval.Person{Name: "carol", Operator: true}, Approve: true}, nil); err != nil {
 				t.Fatal(err)
 			}
 			for n := range 3 {

@@ -135,7 +135,7 @@ func confirming(t *testing.T, f *fake, terms policy.Approval) *approvalFixture {
 func (a *approvalFixture) approveAll() (n int) {
 	for _, p := range a.store.All() {
 		if p.State == approval.Waiting {
-			_, _ = a.store.Answer(p.ID, true, "carol")
+			_, _ = a.store.Answer(p.ID, approval.Answer{Person: approval.Person{Name: "carol", Operator: true}, Approve: true}, nil)
 			n++
 		}
 	}

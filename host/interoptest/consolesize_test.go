@@ -12,6 +12,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/junctor-mcp/junctor/host/approval"
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/console"
@@ -32,9 +33,11 @@ func (large) Status(context.Context) *control.Status {
 	return &control.Status{Servers: []*control.Server{{Server: "files", State: "ready"}}}
 }
 
-func (large) Approvals() []control.Approval { return nil }
+func (large) Calls(approval.Person, bool) []control.Approval { return nil }
 
-func (large) Approve(string, bool, string) (*control.Approval, error) { return nil, nil }
+func (large) Answer(string, approval.Answer) (*control.Approval, error) { return nil, nil }
+
+func (large) Revoke(string, approval.Person) (*control.Approval, error) { return nil, nil }
 
 func (large) Configured() console.Configured { return console.Configured{} }
 

@@ -165,7 +165,7 @@ func (h Holder) admits(p *authn.Principal) bool {
 	switch h.Issuer {
 	case "", AnyIssuer:
 		return true
-	case "static_token", "certificate", "forwarded":
+	case "static_token", "certificate", "forwarded", Relayed:
 		return p.Issuer == "" && p.Method == h.Issuer
 	}
 	return p.Issuer == h.Issuer

@@ -15,7 +15,6 @@
 package policy
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -133,36 +132,6 @@ func (h Holder) String() string {
 		text += fmt.Sprintf(" of issuer %q", h.Issuer)
 	}
 	return text
-}
-
-// An Approval says how a use is confirmed.
-type Approval struct {
-	ByClient bool // by the person at the client that calls; else by another principal
-	// AtTerminal lets the person at the terminal of a single command approve, too, because no
-	// operator sees its call.
-	AtTerminal bool
-	Wait       time.Duration // how long the call waits; 0: it fails at once
-	Valid      time.Duration // how long an approval can be used
-	Covers     Coverage
-	// Rule identifies the rule, wherever it stands: an approval for a tool or a server is
-	// not one under another rule.
-	Rule string `json:"-"`
-}
-
-// stricterThan orders approvals: another person before the one at the terminal, and that one
-// before the client; one call before many, a short time before a long one.
-func (a *Approval) stricterThan(b *Approval) int {
-	order := []Coverage{CoversCall, CoversTool, CoversServer}
-	byClient := func(x *Approval) int {
-		switch {
-		case x.ByClient:
-			return 2
-		case x.AtTerminal:
-			return 1
-		}
-		return 0
-	}
-	return cmp.Or(byClient(a)-byClient(b), slices.Index(order, a.Covers)-slices.Index(order, b.Covers), cmp.Compare(a.Valid, b.Valid))
 }
 
 // A Coverage is what one approval is for.

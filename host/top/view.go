@@ -317,5 +317,11 @@ func approvalText(a control.Approval) string {
 	if a.Covers != "call" {
 		text += "; it covers everything of the " + a.Covers
 	}
+	if a.Needs != "" {
+		text += fmt.Sprintf("; it needs %s, and %d approved", a.Needs, len(a.Given))
+	}
+	if a.Hidden {
+		return text + "\narguments that you may not see"
+	}
 	return text + "\n" + a.Arguments
 }

@@ -1,0 +1,209 @@
+package approval
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/policy"
+)
+
+// operator returns an operator with a name.
+func operator(name string) Person {
+	return Person{Principal: authn.Principal{Subject: name, Tenant: "default", Method: "jwt"}, Name: name, Operator: true}
+}
+
+// answerOf returns what an operator says.
+func answerOf(name string, approve bool) Answer {
+	return Answer{Person: operator(name), Approve: approve}
+}
+
+// person returns a person with groups who is no operator.
+func person(name string, groups ...string) Person {
+	return Person{Principal: authn.Principal{Subject: name, Tenant: "corp", Method: "jwt", Issuer: "https://ours", Groups: groups}, Name: name}
+}
+
+// local returns the user who runs Junctor, for the person that a program names; "": for none.
+func local(relayed string) Person {
+	return Person{Principal: authn.Local(), Name: "me", Operator: true, Relayed: relayed}
+}
+
+// underRule returns a policy with one confirm rule, and a call of alice, of team-a, under it.
+func underRule(t *testing.T, four policy.FourEyes, members ...policy.Membership) (*policy.Policy, *Call) {
+	t.Helper()
+	rules := policy.New(map[string]policy.Server{"bank": {}}, policy.Rules{Given: true, Roles: []string{"lead"}, Members: members, Rules: []policy.Rule{{
+		Effect: policy.Confirms, At: "junctor.hcl:3:1", Approval: policy.Approval{Valid: time.Minute, Covers: policy.CoversCall, Four: four},
+	}}})
+	caller := person("alice", "team-a", "staff").Principal
+	item := policy.Item{Server: "bank", Kind: policy.Tool, Name: "pay"}
+	d := rules.Decide(&policy.Query{Principal: &caller, Item: item, Args: []byte(`{}`)})
+	if d.Approval() == nil {
+		t.Fatalf("no approval is needed: %+v", d)
+	}
+	return rules, &Call{Principal: caller, Item: item, Arguments: []byte(`{}`), Terms: *d.Approval(), Rule: d.Rule}
+}
+
+// TestFourEyes tries answers in order. Each says whose it is, and what comes of it: "" for an
+// answer that counts, or a part of the refusal.
+func TestFourEyes(t *testing.T) {
+	type said struct {
+		who     Person
+		reason  string
+		refused string
+	}
+	leads := []policy.Holder{{Kind: "group", Name: "leads"}}
+	for name, c := range map[string]struct {
+		four    policy.FourEyes
+		members []policy.Membership
+		answers []said
+		state   State
+	}{
+		"one operator": {answers: []said{{person("bob"), "", "admins of the console answer"}, {local(""), "", ""}}, state: Approved},
+		"two operators": {
+			four:    policy.FourEyes{More: 1},
+			answers: []said{{local(""), "", ""}, {local(""), "", "already"}, {local("carol"), "", "already"}, {local("dave"), "", "already"}, {operator("bob"), "", ""}},
+			state:   Approved,
+		},
+		"only one of two": {four: policy.FourEyes{More: 1}, answers: []said{{operator("bob"), "", ""}}, state: Waiting},
+		"the caller": {
+			four:    policy.FourEyes{Approvers: []policy.Holder{{Kind: "subject", Name: "alice"}, {Kind: "subject", Name: "bob"}}},
+			answers: []said{{person("alice"), "", "yourself"}, {person("bob"), "", ""}}, state: Approved,
+		},
+		"a second credential of the caller": {
+			four: policy.FourEyes{Approvers: []policy.Holder{{Kind: "subject", Name: "alice"}}},
+			answers: []said{{Person{Principal: authn.Principal{Subject: "alice", Tenant: "corp", Method: "certificate"}}, "", "yourself"},
+				{Person{Principal: authn.Principal{Subject: "alice", Tenant: "partner", Method: "jwt"}}, "", ""}},
+			state: Approved,
+		},
+		"two credentials of one person": {
+			four:    policy.FourEyes{Approvers: leads, More: 1},
+			answers: []said{{person("bob", "leads"), "", ""}, {Person{Principal: authn.Principal{Subject: "bob", Tenant: "corp", Method: "forwarded", Groups: []string{"leads"}}}, "", "already"}}, state: Waiting,
+		},
+		"a group": {
+			four:    policy.FourEyes{Approvers: leads},
+			answers: []said{{person("bob", "lead", "leads2"), "", "no approver"}, {operator("root"), "", "no approver"}, {local(""), "", "no approver"}, {local("bob"), "", "no approver"}, {person("carol", "leads"), "", ""}}, state: Approved,
+		},
+		"a group of another issuer": {
+			four:    policy.FourEyes{Approvers: []policy.Holder{{Kind: "group", Name: "leads", Issuer: "https://theirs"}}},
+			answers: []said{{person("carol", "leads"), "", "no approver"}}, state: Waiting,
+		},
+		"a group of another tenant": {
+			four:    policy.FourEyes{Approvers: []policy.Holder{{Kind: "group", Name: "leads", Tenant: "partner"}}},
+			answers: []said{{person("carol", "leads"), "", "no approver"}}, state: Waiting,
+		},
+		"a role of the policy": {
+			four:    policy.FourEyes{Approvers: []policy.Holder{{Kind: "role", Name: "lead"}}},
+			members: []policy.Membership{{Holder: policy.Holder{Kind: "group", Name: "leads"}, Roles: []string{"lead"}}},
+			answers: []said{{person("bob"), "", "no approver"}, {person("carol", "leads"), "", ""}}, state: Approved,
+		},
+		"the local user, by name": {
+			four:    policy.FourEyes{Approvers: []policy.Holder{{Kind: "subject", Name: "local"}}},
+			answers: []said{{person("local"), "", "no approver"}, {local(""), "", ""}}, state: Approved,
+		},
+		"a relay": {
+			four: policy.FourEyes{Approvers: []policy.Holder{{Kind: "subject", Name: "carol", Issuer: policy.Relayed}, {Kind: "subject", Name: "dave", Issuer: policy.Relayed}, {Kind: "subject", Name: "alice", Issuer: policy.Relayed}}, More: 1},
+			answers: []said{{local(""), "", "no approver"}, {local("eve"), "", "no approver"}, {person("carol"), "", "no approver"}, {local("alice"), "", "yourself"}, {local("carol"), "", ""},
+				{local("carol"), "", "already"}, {local("dave"), "", ""}},
+			state: Approved,
+		},
+		"a relay cannot name those of credentials": {
+			four: policy.FourEyes{Approvers: []policy.Holder{{Kind: "subject", Name: "carol"}, {Kind: "subject", Name: "dave", Issuer: policy.AnyIssuer}}}, answers: []said{{local("carol"), "", "no approver"}, {local("dave"), "", "no approver"}}, state: Waiting,
+		},
+		"teams": {
+			four: policy.FourEyes{Apart: []string{"team-*"}},
+			answers: []said{{operator("root"), "", "your team is not known"}, {local(""), "", "your team is not known"},
+				{Person{Principal: person("bob", "team-a").Principal, Operator: true}, "", `the caller's group "team-a"`},
+				{Person{Principal: person("bob", "team-b", "team-a").Principal, Operator: true}, "", `the caller's group "team-a"`},
+				{Person{Principal: person("bob", "team-b", "staff").Principal, Operator: true}, "", ""}},
+			state: Approved,
+		},
+		"a caller without a team": {
+			four: policy.FourEyes{Apart: []string{"squad-*"}}, answers: []said{{Person{Principal: person("bob", "squad-b").Principal, Operator: true}, "", "not known whose team"}}, state: Waiting,
+		},
+		"a reason": {four: policy.FourEyes{Reason: true}, answers: []said{{local(""), "", "needs a reason"}, {local(""), "  ", "needs a reason"}, {local(""), "a\nb", "printable"}, {local(""), strings.Repeat("x", 301), "at most 300"}, {local(""), "because", ""}}, state: Approved},
+		"a ticket": {
+			four:    policy.FourEyes{Reason: true, Pattern: `\bCHG-[0-9]+`},
+			answers: []said{{local(""), "", "finds something"}, {local(""), "CHG-", "finds something"}, {local(""), "see CHG-17", ""}}, state: Approved,
+		},
+		"an answered call": {answers: []said{{local(""), "", ""}, {operator("bob"), "", "was approved already"}}, state: Approved},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rules, call := underRule(t, c.four, c.members...)
+			s := NewStore()
+			if err := s.Confirm(context.Background(), call); !fault.Is(err, fault.ApprovalRequired) {
+				t.Fatal(err)
+			}
+			id := waitingID(s)
+			for i, a := range c.answers {
+				_, err := s.Answer(id, Answer{Person: a.who, Approve: true, Reason: a.reason}, rules)
+				if (err == nil) != (a.refused == "") || err != nil && !strings.Contains(err.Error(), a.refused) {
+					t.Fatalf("answer %d of %s: %v", i+1, a.who.Name, err)
+				}
+			}
+			if p := s.All()[0]; p.State != c.state {
+				t.Errorf("the call is %s", p.State)
+			}
+			if ok, err := s.Use(call); ok != (c.state == Approved) || err != nil {
+				t.Errorf("used: %t %v", ok, err)
+			}
+		})
+	}
+}
+
+// TestAnswersUnderAnotherRule: an approval under a rule is none under a stricter one, and
+// a rule that is gone has no approvers.
+func TestAnswersUnderAnotherRule(t *testing.T) {
+	one, simple := underRule(t, policy.FourEyes{})
+	two, strict := underRule(t, policy.FourEyes{More: 1})
+	named, byLeads := underRule(t, policy.FourEyes{Approvers: []policy.Holder{{Kind: "group", Name: "leads"}}})
+	s := NewStore()
+	_ = s.Confirm(context.Background(), simple)
+	if _, err := s.Answer(waitingID(s), answerOf("bob", true), one); err != nil {
+		t.Fatal(err)
+	}
+	if ok, _ := s.Use(strict); ok {
+		t.Error("what one person approved is used where two must")
+	}
+	s = NewStore()
+	_ = s.Confirm(context.Background(), byLeads)
+	for who, rules := range map[string]*policy.Policy{"two": two, "one": one} {
+		if _, err := s.Answer(waitingID(s), Answer{Person: person("carol", "leads"), Approve: true}, rules); err == nil || !strings.Contains(err.Error(), "has changed") {
+			t.Errorf("under the policy %s: %v", who, err)
+		}
+	}
+	if _, err := s.Answer(waitingID(s), Answer{Person: person("eve"), Approve: false}, named); !fault.Is(err, fault.ApprovalRefused) {
+		t.Errorf("anybody denies: %v", err)
+	}
+	if p, err := s.Answer(waitingID(s), Answer{Person: operator("root"), Reason: "not today"}, one); err != nil || p.State != Denied {
+		t.Errorf("an operator denies: %+v %v", p, err)
+	}
+	if _, err := s.Use(byLeads); !fault.Is(err, fault.ApprovalDenied) || !strings.Contains(err.Error(), "not today") {
+		t.Errorf("the client is told %v", err)
+	}
+}
+
+// TestManagedApprovers: a weaker policy with the same rule does not make an approver.
+func TestManagedApprovers(t *testing.T) {
+	four := policy.FourEyes{Approvers: []policy.Holder{{Kind: "role", Name: "lead"}}}
+	of := func(subject string) policy.Rules {
+		return policy.Rules{Given: true, Roles: []string{"lead"}, Members: []policy.Membership{{Holder: policy.Holder{Kind: "subject", Name: subject}, Roles: []string{"lead"}}}, Rules: []policy.Rule{{
+			Effect: policy.Confirms, At: "f:1:1", Approval: policy.Approval{Valid: time.Minute, Covers: policy.CoversCall, Four: four},
+		}}}
+	}
+	rules := policy.New(map[string]policy.Server{"bank": {}}, of("mallory")).UnderManaged(of("carol"))
+	_, call := underRule(t, four)
+	for name, want := range map[string]bool{"mallory": false, "carol": false, "eve": false} {
+		p := person(name).Principal
+		if may, found := rules.MayApprove(&p, call.Terms.Rule); may != want || !found {
+			t.Errorf("%s: %t %t", name, may, found)
+		}
+	}
+	both := policy.New(map[string]policy.Server{"bank": {}}, of("carol")).UnderManaged(of("carol"))
+	p := person("carol").Principal
+	if may, _ := both.MayApprove(&p, call.Terms.Rule); !may {
+		t.Error("an approver of both policies is refused")
+	}
+}
