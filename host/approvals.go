@@ -11,11 +11,11 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
-// Approvals is where people see and answer the calls that need an approval. Its methods may be
+// Approvals are the calls of a process that need an approval, for those who see and answer them. Its methods may be
 // called concurrently.
 type Approvals struct{ app *App }
 
-// Approvals returns the desk of the process.
+// Approvals returns the calls of the process that need an approval.
 func (a *App) Approvals() Approvals { return Approvals{a} }
 
 // Calls returns what waits for an approval, and what was approved or denied, as a person may
