@@ -46,7 +46,7 @@ var allowed = map[string]string{
 	"host/neterror":              "",
 	"host/truncate":              "",
 	"host/mcp":                   "host/fault host/truncate",
-	"host/config":                "host/authn host/authn/jwks host/condition host/fault host/forward host/loopback host/managed host/ownership host/policy host/regularfile host/secretname host/suggest sdk sdk/ndjson sdk/sandbox host/lazyregexp host/hcltext",
+	"host/config":                "host/authn host/authn/jwks host/condition host/fault host/forward host/limit host/loopback host/managed host/ownership host/policy host/regularfile host/secretname host/suggest sdk sdk/ndjson sdk/sandbox host/lazyregexp host/hcltext",
 	"host/visible":               "",
 	"host/schema":                "host/suggest host/truncate",
 	"host/classify":              "",

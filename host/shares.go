@@ -1,9 +1,10 @@
 package host
 
 import (
+	"cmp"
+
 	"github.com/junctor-mcp/junctor/host/approval"
 	"github.com/junctor-mcp/junctor/host/config"
-	"github.com/junctor-mcp/junctor/host/connpool"
 	"github.com/junctor-mcp/junctor/host/gateway"
 	"github.com/junctor-mcp/junctor/host/httpserver"
 	"github.com/junctor-mcp/junctor/host/limit"
@@ -72,6 +73,11 @@ func httpShares(h config.HTTP, l config.Limits) httpserver.Shares {
 	}
 }
 
+// connectionLimit returns the number of connections to one server that clients do not share.
+func connectionLimit(c *config.Config) int {
+	return cmp.Or(c.Gateway.Limits.Connections, limit.DefaultConnections)
+}
+
 // gatewayShares returns the shares in the limits of the gateway for the clients of a
 // listener. A principal always has memory for the largest message of a server.
 func gatewayShares(h config.HTTP, all *config.Config) gateway.Shares {
@@ -84,7 +90,8 @@ func gatewayShares(h config.HTTP, all *config.Config) gateway.Shares {
 	suspended.Principal = gateway.MaxSuspendedPerPrincipal
 	return gateway.Shares{
 		Memory:      c.shares(int(messageMemory(all)), largest, tenant.Memory, principal.Memory),
-		Connections: c.shares(connpool.MaxPerServer, 1, tenant.Connections, principal.Connections),
+		Connections: c.shares(connectionLimit(all), 1, tenant.Connections, principal.Connections),
+		PerServer:   connectionLimit(all),
 		Suspended:   suspended,
 	}
 }

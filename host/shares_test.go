@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/junctor-mcp/junctor/host/config"
-	"github.com/junctor-mcp/junctor/host/connpool"
 	"github.com/junctor-mcp/junctor/host/limit"
 )
 
@@ -73,7 +72,7 @@ func TestDocumentedShares(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := fmt.Sprintf("the connections to one server that not all clients share, %d |", connpool.MaxPerServer); !strings.Contains(string(page), want) {
+	if want := fmt.Sprintf("the connections to one server that not all clients share, %d |", limit.DefaultConnections); !strings.Contains(string(page), want) {
 		t.Errorf("docs/gateway.md does not contain %q", want)
 	}
 }

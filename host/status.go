@@ -123,6 +123,7 @@ func (g *generation) serverStatus(ctx context.Context, s *config.Server, process
 	}
 	st.LogLevel = g.Gateway.ServerLevel(s.Name)
 	addLink(ctx, st, now.Link, processes)
+	addTenants(st, tenantUses(ctx, g.Gateway.Opens(s.Name), processes), g.redactor.hide)
 	g.addCounts(st)
 	g.conceal(st)
 	return st

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -152,6 +153,11 @@ const notesShown = 5
 // printRemarks prints the notes and errors of servers.
 func (e *env) printRemarks(list []*control.Server) {
 	for _, st := range list {
+		if len(list) == 1 { // asked for by name
+			for _, use := range st.Tenants {
+				e.note(st.Server, tenantText(use))
+			}
+		}
 		for _, n := range st.Notes[:min(len(st.Notes), notesShown)] {
 			e.note(st.Server, n)
 		}
@@ -162,6 +168,21 @@ func (e *env) printRemarks(list []*control.Server) {
 			e.printFault("error", fault.In(st.Server, st.Error.Fault()))
 		}
 	}
+}
+
+// tenantText describes what a server has for one tenant.
+func tenantText(use control.TenantUse) string {
+	text := fmt.Sprintf("tenant %s: %s, %s", use.Tenant, use.State, count(use.Connections, "connection"))
+	for i, pid := range use.PIDs {
+		text += [2]string{", pid ", " "}[min(i, 1)] + strconv.Itoa(pid)
+	}
+	if use.Memory > 0 {
+		text += ", " + sizeOf(use.Memory)
+	}
+	if use.Error != nil {
+		text += ": " + use.Error.Message
+	}
+	return text
 }
 
 func offers(st *control.Server) string {

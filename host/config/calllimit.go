@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/junctor-mcp/junctor/host/limit"
 )
 
 // Limits is the limits block. Tools and PerTool bound the calls of tools by clients of
@@ -15,6 +17,7 @@ import (
 type Limits struct {
 	Tools        []CallLimit `json:",omitempty"`
 	PerTool      *CallLimit  `json:",omitempty"` // nil: no limit
+	Connections  int         `json:",omitempty"` // to one server; 0: limit.DefaultConnections
 	PerTenant    Shares      `json:",omitzero"`
 	PerPrincipal Shares      `json:",omitzero"`
 	// PrincipalCalls is part of the per_principal block.
@@ -62,17 +65,20 @@ func (c CallLimit) Match(server, tool string) bool {
 }
 
 const (
-	defaultCallRate   = 100
-	defaultConcurrent = 10
-	defaultCallWait   = 5 * time.Second
-	mostConcurrent    = 10_000
-	mostCallLimits    = 1000
-	longestCallWait   = time.Minute
-	longestCall       = 600 * time.Second
+	defaultCallRate       = 100
+	defaultConcurrent     = 10
+	defaultCallWait       = 5 * time.Second
+	mostConcurrent        = 10_000
+	mostServerConnections = 10_000
+	mostCallLimits        = 1000
+	longestCallWait       = time.Minute
+	longestCall           = 600 * time.Second
 )
 
 var (
-	limitsForm = form{blocks: map[string]shape{
+	limitsForm = form{entries: []entry{
+		{name: "connections", values: integers(1, mostServerConnections), unset: fmt.Sprintf("`%d`", limit.DefaultConnections), doc: "Connections to one server that not all clients share, such as those of `share = \"tenant\"` and `\"session\"`. Each may be a process."},
+	}, blocks: map[string]shape{
 		"per_tool":      {inner: &perToolForm, doc: "Limits the calls of each tool by each tenant."},
 		"tool":          {labels: 1, many: true, inner: &toolCallForm, refers: refersServerTool, doc: "Other values for some tools. The label is `SERVER/TOOL`, with `*`. The first block that matches counts. What it leaves out is that of `per_tool`, or no limit. See [Limits](gateway.md#limits)."},
 		"per_tenant":    {inner: &sharesForm, doc: "What the clients of one tenant may use at one time. Without the block half, for one of several. See [Shares](gateway.md#shares)."},
@@ -99,6 +105,7 @@ var (
 // limits reads the limits block.
 func (r blockReader) limits() (c Limits) {
 	r.check(limitsForm)
+	c.Connections = r.integer("connections", 0, 1, mostServerConnections)
 	c.PerTenant, _ = r.shares("per_tenant", sharesForm)
 	var principal blockReader
 	if c.PerPrincipal, principal = r.shares("per_principal", perPrincipalForm); principal.body != nil {

@@ -1,6 +1,8 @@
 package connpool
 
 import (
+	"errors"
+
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/upstream"
@@ -13,12 +15,12 @@ func (p *Pool[P, X]) withEviction(server string, who authn.Principal, open func(
 	defer p.mu.Unlock()
 	err := open()
 	var victim *slot
-	switch err {
-	case errTooMany:
+	switch {
+	case errors.Is(err, errLimit):
 		victim = p.evict(server, func(limit.Owner) bool { return true })
-	case errTooManyOf:
+	case err == errTooManyOf:
 		victim = p.evict(server, func(o limit.Owner) bool { return o.Tenant == who.Tenant })
-	case errTooManyOwn:
+	case err == errTooManyOwn:
 		own := who.Owner()
 		victim = p.evict(server, func(o limit.Owner) bool { return o == own })
 	}

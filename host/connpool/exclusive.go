@@ -40,7 +40,7 @@ func (p *Pool[P, X]) Acquire(server string, who authn.Principal, caps []byte, pe
 			p.takeIdle(c)
 			return nil
 		}
-		s, err := p.open(server, who, peer)
+		s, err := p.connect(server, who, peer)
 		c = &Exclusive[X]{slot: s, Peer: peer, group: group}
 		return err
 	})

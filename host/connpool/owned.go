@@ -29,7 +29,7 @@ func (p *Pool[P, X]) Get(server string, owner any, who authn.Principal, peer P) 
 
 // openOwned opens a connection for an owner. The caller holds mu.
 func (p *Pool[P, X]) openOwned(server string, owner any, who authn.Principal, peer P) (*Conn[P], error) {
-	s, err := p.open(server, who, peer)
+	s, err := p.connect(server, who, peer)
 	if err != nil {
 		return nil, err
 	}

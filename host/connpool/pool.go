@@ -39,6 +39,7 @@ type Pool[P, X Peer] struct {
 	owned   map[any]map[string]*Conn[P]      // guarded by mu; by owner and server
 	retired map[*Conn[P]]bool                // guarded by mu; connections to replaced servers that are still in use
 	idle    map[exclusiveKey][]*Exclusive[X] // guarded by mu; exclusive connections that no request uses
+	open    map[*upstream.Upstream]slot      // guarded by mu; all connections
 	refused bool                             // guarded by mu; see Refuse
 }
 
@@ -48,6 +49,7 @@ func New[P, X Peer](lookup func(server string) (s Server, configured bool)) *Poo
 	return &Pool[P, X]{
 		lookup: lookup, counts: newCounts(),
 		owned: map[any]map[string]*Conn[P]{}, retired: map[*Conn[P]]bool{}, idle: map[exclusiveKey][]*Exclusive[X]{},
+		open: map[*upstream.Upstream]slot{},
 	}
 }
 
@@ -64,9 +66,9 @@ type slot struct {
 	owner    limit.Owner
 }
 
-// open opens a connection that counts toward the quota of a principal. The caller holds
+// connect opens a connection that counts toward the quota of a principal. The caller holds
 // mu.
-func (p *Pool[P, X]) open(server string, who authn.Principal, peer Peer) (slot, error) {
+func (p *Pool[P, X]) connect(server string, who authn.Principal, peer Peer) (slot, error) {
 	s, configured := p.lookup(server)
 	switch {
 	case p.refused:
@@ -80,7 +82,8 @@ func (p *Pool[P, X]) open(server string, who authn.Principal, peer Peer) (slot, 
 	}
 	u := s.Open(peer, who)
 	peer.Opened(u)
-	return slot{u, s.Version, server, owner}, nil
+	p.open[u] = slot{u, s.Version, server, owner}
+	return p.open[u], nil
 }
 
 // close closes a connection that the pool no longer holds.
@@ -88,7 +91,26 @@ func (p *Pool[P, X]) close(s slot) {
 	s.Upstream.Close()
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	delete(p.open, s.Upstream)
 	p.counts.remove(s.server, s.owner)
+}
+
+// An Open is a connection of a pool.
+type Open struct {
+	Upstream *upstream.Upstream
+	Tenant   string // of the principal that it counts for
+}
+
+// Opens returns the connections to a server, in no order.
+func (p *Pool[P, X]) Opens(server string) (all []Open) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for u, s := range p.open {
+		if s.server == server {
+			all = append(all, Open{u, s.owner.Tenant})
+		}
+	}
+	return all
 }
 
 // closeLater is close in the background.
@@ -101,12 +123,12 @@ func (p *Pool[P, X]) Count(server string) int {
 	return p.counts.of(server)
 }
 
-// SetShares sets the shares of the connections to each server. Connections above a
-// smaller share stay open.
-func (p *Pool[P, X]) SetShares(s limit.Shares) {
+// SetLimits sets the number of connections to each server, and the shares in it. Connections
+// above smaller ones stay open.
+func (p *Pool[P, X]) SetLimits(most int, s limit.Shares) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.counts.setShares(s)
+	p.counts.setLimits(most, s)
 }
 
 // Uses returns the connections of each principal to each server.

@@ -174,16 +174,16 @@ func TestLimitOfServer(t *testing.T) {
 	f := newFixture()
 	defer f.end()
 	var all []*Conn[*testPeer]
-	for i := range MaxPerServer {
+	for i := range limit.DefaultConnections {
 		all = append(all, f.get(t, "a", i, i))
 	}
-	if _, err := f.Get("a", "late", someone("late"), &testPeer{}); !errors.Is(err, errTooMany) {
+	if _, err := f.Get("a", "late", someone("late"), &testPeer{}); !errors.Is(err, errLimit) {
 		t.Fatalf("while all are in use: %v", err)
 	}
 	f.get(t, "b", "late", "late")
 	f.Put(all[7])
 	late := f.get(t, "a", "late", "late")
-	if !isClosed(all[7].Upstream) || isClosed(late.Upstream) || f.Count("a") != MaxPerServer {
+	if !isClosed(all[7].Upstream) || isClosed(late.Upstream) || f.Count("a") != limit.DefaultConnections {
 		t.Errorf("the unused connection was not evicted; %d are counted", f.Count("a"))
 	}
 }
@@ -191,7 +191,7 @@ func TestLimitOfServer(t *testing.T) {
 func TestConnectedConnectionIsNotEvicted(t *testing.T) {
 	f := newFixture()
 	defer f.end()
-	for i := range MaxPerServer {
+	for i := range limit.DefaultConnections {
 		c := f.get(t, "a", i, i)
 		if i == 0 {
 			if err := c.Upstream.Connect(t.Context()); err != nil {
@@ -200,7 +200,7 @@ func TestConnectedConnectionIsNotEvicted(t *testing.T) {
 			f.Put(c)
 		}
 	}
-	if _, err := f.Get("a", "late", someone("late"), &testPeer{}); !errors.Is(err, errTooMany) {
+	if _, err := f.Get("a", "late", someone("late"), &testPeer{}); !errors.Is(err, errLimit) {
 		t.Error(err)
 	}
 }
@@ -210,7 +210,7 @@ func TestOldestIdleConnectionIsEvictedFirst(t *testing.T) {
 		f := newFixture()
 		defer f.end()
 		var all []*Exclusive[*testPeer]
-		for i := range MaxPerServer {
+		for i := range limit.DefaultConnections {
 			all = append(all, f.acquire(t, i, "{}"))
 		}
 		for _, i := range []int{5, 3, 9} {
@@ -228,7 +228,7 @@ func TestLimitOfPrincipal(t *testing.T) {
 	f := newFixture()
 	defer f.end()
 	const share = 20
-	f.SetShares(limit.Shares{Principal: share})
+	f.SetLimits(limit.DefaultConnections, limit.Shares{Principal: share})
 	other := f.acquire(t, "other", "{}")
 	f.Release(other, true)
 	var greedy []*Conn[*testPeer]
@@ -253,7 +253,7 @@ func TestLimitOfPrincipal(t *testing.T) {
 func TestLimitOfTenant(t *testing.T) {
 	f := newFixture()
 	defer f.end()
-	f.SetShares(limit.Shares{Tenant: 2})
+	f.SetLimits(limit.DefaultConnections, limit.Shares{Tenant: 2})
 	of := func(tenant, name string) authn.Principal {
 		return authn.Principal{Tenant: tenant, Subject: name, Method: "test"}
 	}

@@ -7,28 +7,36 @@ import (
 	"github.com/junctor-mcp/junctor/host/limit"
 )
 
-// MaxPerServer limits the connections of a pool to one server.
-const MaxPerServer = 256
-
 var (
-	errTooMany    = fault.New(fault.UpstreamOverloaded, "connection limit reached: %d connections are open", MaxPerServer)
-	errTooManyOf  = fault.New(fault.UpstreamOverloaded, "connection limit reached: the clients of this tenant have its share of the connections open")
-	errTooManyOwn = fault.New(fault.UpstreamOverloaded, "connection limit reached: this client has its share of the connections open")
+	errTooManyOf  = fault.New(fault.UpstreamOverloaded, "connection limit reached: the clients of this tenant have its share of the connections open").WithHint("the operator of the gateway can raise connections in limits { per_tenant }")
+	errTooManyOwn = fault.New(fault.UpstreamOverloaded, "connection limit reached: this client has its share of the connections open").WithHint("the operator of the gateway can raise connections in limits { per_principal }")
 )
+
+// errLimit is the cause of errTooMany.
+var errLimit = errors.New("the limit of all clients")
+
+// errTooMany returns the error of a connection above the limit.
+func errTooMany(most int) error {
+	return fault.Because(fault.UpstreamOverloaded, errLimit, "connection limit reached: %d connections are open", most).
+		WithHint("the operator of the gateway can raise connections in limits")
+}
 
 // counts counts the open connections. The pool's mu guards it.
 type counts struct {
 	servers map[string]*limit.Quota
+	most    int          // connections to each server
 	shares  limit.Shares // of the connections to each server
 }
 
-func newCounts() counts { return counts{servers: map[string]*limit.Quota{}} }
+func newCounts() counts {
+	return counts{servers: map[string]*limit.Quota{}, most: limit.DefaultConnections}
+}
 
-// setShares sets the shares of the connections to each server.
-func (c *counts) setShares(s limit.Shares) {
-	c.shares = s
+// setLimits sets the number of connections to each server, and the shares in it.
+func (c *counts) setLimits(most int, s limit.Shares) {
+	c.most, c.shares = most, s
 	for _, q := range c.servers {
-		q.Resize(MaxPerServer, s)
+		q.Resize(int64(most), s)
 	}
 }
 
@@ -36,8 +44,8 @@ func (c *counts) setShares(s limit.Shares) {
 func (c *counts) add(server string, o limit.Owner) error {
 	q := c.servers[server]
 	if q == nil {
-		q = limit.NewQuota(MaxPerServer)
-		q.Resize(MaxPerServer, c.shares)
+		q = limit.NewQuota(int64(c.most))
+		q.Resize(int64(c.most), c.shares)
 		c.servers[server] = q
 	}
 	err := q.Acquire(o, 1)
@@ -47,7 +55,7 @@ func (c *counts) add(server string, o limit.Owner) error {
 	case errors.Is(err, limit.ErrPrincipalShare):
 		return errTooManyOwn
 	case err != nil:
-		return errTooMany
+		return errTooMany(c.most)
 	}
 	return nil
 }

@@ -331,6 +331,9 @@ type Server struct {
 	LastUsed      *time.Time      `json:"last_used,omitempty"`
 	Retry         *time.Time      `json:"retry,omitempty"` // earliest time of the next attempt to connect
 
+	// Tenants are those with connections of their own, by name; at most 100.
+	Tenants []TenantUse `json:"tenants,omitempty"`
+
 	Tools     *int            `json:"tools,omitempty"`
 	HeldTools int             `json:"held_tools,omitempty"` // tools that are held back, because their definitions were not accepted
 	Resources *int            `json:"resources,omitempty"`
@@ -339,6 +342,19 @@ type Server struct {
 	Notes     []string        `json:"notes,omitempty"`
 	Settings  json.RawMessage `json:"settings,omitempty"`
 	Error     *fault.Document `json:"error,omitempty"`
+}
+
+// A TenantUse is what a server has for one tenant, beside the connection that all clients
+// share.
+type TenantUse struct {
+	Tenant      string          `json:"tenant"`
+	Connections int             `json:"connections"`
+	State       string          `json:"state"` // of the connection that is worst off
+	Revision    string          `json:"protocol,omitempty"`
+	PIDs        []int           `json:"pids,omitempty"`         // at most 20
+	Memory      uint64          `json:"memory_bytes,omitempty"` // resident, of the processes and their descendants
+	CPU         float64         `json:"cpu_s,omitempty"`
+	Error       *fault.Document `json:"error,omitempty"`
 }
 
 // The states of servers without a connection: none was needed yet, or it was closed because

@@ -72,13 +72,14 @@ func (s *Session) conn(server string) (*connpool.Conn[*serverPeer], error) {
 type Shares struct {
 	Memory      limit.Shares // of the memory for messages, in bytes
 	Connections limit.Shares // of the connections to one server
+	PerServer   int          // connections to one server
 	Suspended   limit.Shares // of the suspended calls
 }
 
 // SetShares replaces the shares.
 func (g *Gateway) SetShares(s Shares) {
 	g.opts.Budget.SetShares(s.Memory)
-	g.conns.SetShares(s.Connections)
+	g.conns.SetLimits(s.PerServer, s.Connections)
 	g.suspended.setShares(s.Suspended)
 }
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/junctor-mcp/junctor/host/authn"
-	"github.com/junctor-mcp/junctor/host/connpool"
+	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
@@ -28,7 +28,7 @@ func TestManyAsk(t *testing.T) {
 		all.Go(func() { d.legacyQuestions(t, fmt.Sprintf("old %d", i)) })
 	}
 	all.Wait()
-	if n := f.Connections(); n > 1+connpool.MaxPerServer {
+	if n := f.Connections(); n > 1+limit.DefaultConnections {
 		t.Errorf("%d connections", n)
 	}
 }

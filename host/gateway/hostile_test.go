@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/junctor-mcp/junctor/host/connpool"
+	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
@@ -21,7 +21,7 @@ func TestPanicOnExclusiveConnection(t *testing.T) {
 	d.warm(t)
 	c := d.visitor("x", "")
 	defer c.hangUp()
-	for i := range connpool.MaxPerServer + 1 { // each of them gives its connection back
+	for i := range limit.DefaultConnections + 1 { // each of them gives its connection back
 		got := d.ask(c, fmt.Sprintf(rooted, "a__t", ""))
 		if !strings.Contains(got, `"id":1,"error":{"code":-32603,`) || strings.Contains(got, "oops") || d.log.count("oops") == 0 {
 			t.Fatalf("request %d: %s", i, got)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/connpool"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/truncate"
 )
@@ -38,6 +39,9 @@ func (g *Gateway) Sessions() []SessionStatus {
 // OwnConnections returns the number of connections to a server that are not shared by
 // all clients.
 func (g *Gateway) OwnConnections(server string) int { return g.conns.Count(server) }
+
+// Opens returns the connections to a server that are not shared by all clients, in no order.
+func (g *Gateway) Opens(server string) []connpool.Open { return g.conns.Opens(server) }
 
 // SuspendedCalls returns the number of calls that wait for their client to answer a
 // question.

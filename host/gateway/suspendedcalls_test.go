@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/authn"
-	"github.com/junctor-mcp/junctor/host/connpool"
 	"github.com/junctor-mcp/junctor/host/era"
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
@@ -138,7 +137,7 @@ func TestLinesMost(t *testing.T) {
 			return n - 1 // but for that of the lists
 		}
 		states := map[int]string{}
-		for i := range connpool.MaxPerServer {
+		for i := range limit.DefaultConnections {
 			c := d.visitor(fmt.Sprint(i/MaxSuspendedPerPrincipal), "")
 			defer c.hangUp()
 			if states[i] = stateOf(d.ask(c, fmt.Sprintf(rooted, "a__t", ""))); states[i] == "" {
@@ -147,7 +146,7 @@ func TestLinesMost(t *testing.T) {
 		}
 		late := d.visitor("late", "")
 		defer late.hangUp()
-		if got := d.ask(late, fmt.Sprintf(rooted, "a__t", "")); !strings.Contains(got, `"code":-31011,`) || open() != connpool.MaxPerServer {
+		if got := d.ask(late, fmt.Sprintf(rooted, "a__t", "")); !strings.Contains(got, `"code":-31011,`) || open() != limit.DefaultConnections {
 			t.Fatalf("the 257th: %s; %d are open", got, open())
 		}
 		late.greet(t, `{"roots":{}}`)
@@ -157,10 +156,10 @@ func TestLinesMost(t *testing.T) {
 		first := d.visitor("0", "")
 		defer first.hangUp()
 		d.ask(first, fmt.Sprintf(rooted, "a__t", fmt.Sprintf(`"inputResponses":{"q1":{}},"requestState":%q,`, states[0])))
-		if open() != connpool.MaxPerServer {
+		if open() != limit.DefaultConnections {
 			t.Fatalf("%d are open", open())
 		}
-		if got := d.ask(late, fmt.Sprintf(rooted, "a__t", "")); stateOf(got) == "" || open() != connpool.MaxPerServer {
+		if got := d.ask(late, fmt.Sprintf(rooted, "a__t", "")); stateOf(got) == "" || open() != limit.DefaultConnections {
 			t.Errorf("in the place of one that was idle: %s; %d are open", got, open())
 		}
 	})
@@ -175,7 +174,7 @@ func TestLinesOfOne(t *testing.T) {
 		d := newFixture(f)
 		defer d.end()
 		const share = 100
-		d.SetShares(Shares{Connections: limit.Shares{Principal: share}})
+		d.SetShares(Shares{PerServer: limit.DefaultConnections, Connections: limit.Shares{Principal: share}})
 		d.warm(t)
 		call := func(c *client) string {
 			return d.ask(c, `{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"name":"a__t"}}`)
@@ -238,13 +237,13 @@ func TestLinesSpare(t *testing.T) {
 				return answer
 			}
 			var all []*client
-			for i := range connpool.MaxPerServer + 3 {
+			for i := range limit.DefaultConnections + 3 {
 				c := d.visitor(fmt.Sprint(i), fmt.Sprint(i))
 				defer c.hangUp()
 				c.greet(t, "{}")
 				all = append(all, c)
 			}
-			for i, c := range all[:connpool.MaxPerServer] {
+			for i, c := range all[:limit.DefaultConnections] {
 				method, params := "tools/call", `"name":"a__t"`
 				if i == 0 {
 					method, params = "resources/subscribe", `"uri":"a:0"`
@@ -253,14 +252,14 @@ func TestLinesSpare(t *testing.T) {
 					t.Fatalf("client %d: %s", i, got)
 				}
 			}
-			if got := call(all[connpool.MaxPerServer], "tools/call", `"name":"a__t"`); !strings.Contains(got, `"reason":"overloaded"`) {
+			if got := call(all[limit.DefaultConnections], "tools/call", `"name":"a__t"`); !strings.Contains(got, `"reason":"overloaded"`) {
 				t.Fatalf("while all are open: %s", got)
 			}
 			time.Sleep(2 * time.Minute)
 			before := f.Connections()
-			for i, c := range all[connpool.MaxPerServer:] {
+			for i, c := range all[limit.DefaultConnections:] {
 				if got := call(c, "tools/call", `"name":"a__t"`); !strings.Contains(got, `"result"`) {
-					t.Fatalf("client %d: %s", connpool.MaxPerServer+i, got)
+					t.Fatalf("client %d: %s", limit.DefaultConnections+i, got)
 				}
 			}
 			if got := call(all[1], "tools/call", `"name":"a__t"`); !strings.Contains(got, `"result"`) {

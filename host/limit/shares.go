@@ -7,6 +7,9 @@ import (
 	"sync"
 )
 
+// DefaultConnections is the number of connections to one server that clients do not share.
+const DefaultConnections = 1000
+
 // Shares limit what one tenant and one principal use of something at one time. Zero is
 // no limit.
 type Shares struct{ Tenant, Principal int64 }

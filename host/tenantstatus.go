@@ -1,0 +1,89 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/junctor-mcp/junctor/host/connpool"
+	"github.com/junctor-mcp/junctor/host/control"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/plugin"
+	"github.com/junctor-mcp/junctor/host/upstream"
+)
+
+const (
+	mostTenants   = 100  // in the status of a server
+	mostPIDs      = 20   // of a tenant
+	mostDescribed = 1000 // connections of a server whose plugins are asked
+)
+
+// tenantUses describes the connections to a server that belong to single tenants, whose
+// plugins are asked until ctx ends.
+func tenantUses(ctx context.Context, all []connpool.Open, processes func() control.Tree) []control.TenantUse {
+	ctx, cancel := context.WithTimeout(ctx, pluginStatusTime)
+	defer cancel()
+	byTenant := map[string]*control.TenantUse{}
+	slices.SortFunc(all, func(a, b connpool.Open) int { return cmp.Compare(a.Tenant, b.Tenant) })
+	for i, one := range all {
+		use := byTenant[one.Tenant]
+		if use == nil {
+			if len(byTenant) == mostTenants {
+				break
+			}
+			use = &control.TenantUse{Tenant: one.Tenant, State: string(upstream.Ready)}
+			byTenant[one.Tenant] = use
+		}
+		use.Connections++
+		now := one.Upstream.Status()
+		addState(use, now)
+		if link, ok := now.Link.(*plugin.Connection); ok && i < mostDescribed {
+			addProcess(ctx, use, link, processes)
+		}
+	}
+	var uses []control.TenantUse
+	for _, tenant := range slices.Sorted(maps.Keys(byTenant)) {
+		uses = append(uses, *byTenant[tenant])
+	}
+	return uses
+}
+
+// addState adds the state of a connection: one that failed counts most, and one that is not
+// ready more than those that are.
+func addState(use *control.TenantUse, now upstream.Status) {
+	use.Revision = cmp.Or(string(now.Revision), use.Revision)
+	switch {
+	case now.State == upstream.Failed && now.Err != nil:
+		use.State, use.Error = string(now.State), fault.As(now.Err).Document()
+	case now.State != upstream.Ready && now.State != upstream.Stopped && use.Error == nil:
+		use.State = string(now.State)
+	}
+}
+
+// addProcess adds the process of a connection, if it has one.
+func addProcess(ctx context.Context, use *control.TenantUse, link *plugin.Connection, processes func() control.Tree) {
+	now, err := link.Status(ctx)
+	if err != nil || now.PID <= 0 {
+		return
+	}
+	if len(use.PIDs) < mostPIDs {
+		use.PIDs = append(use.PIDs, now.PID)
+	}
+	one := processes().UseOf(now.PID)
+	use.Memory += one.Memory
+	use.CPU += one.CPU
+}
+
+// addTenants adds the tenants of a server to its status, and what their processes use.
+func addTenants(st *control.Server, uses []control.TenantUse, hide func(string) string) {
+	for _, use := range uses {
+		st.Memory += use.Memory
+		st.CPU += use.CPU
+		st.Revision = cmp.Or(st.Revision, use.Revision)
+		if use.Error != nil {
+			use.Error = use.Error.Masked(hide)
+		}
+		st.Tenants = append(st.Tenants, use)
+	}
+}
