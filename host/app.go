@@ -203,6 +203,7 @@ func Load(ctx context.Context, o Options) (*App, config.Diagnostics) {
 		Version: o.Version, Catalog: a.Catalog, Log: o.Log, Events: a.events, Budget: a.messages, Lines: a.serverLog, Usage: &a.usage, Limit: a.toolLimits, Approval: gate, Audit: a.audit, States: a.states,
 		Login: a.findLoginPage, Hide: a.redactor.hide, Local: o.Local, Roots: rootsOf(o.Roots),
 	})
+	a.Catalog.OnListFailed(func(server, method string, err error) { noteServerFailure(a.audit, server, "", method, err) })
 	a.pins = a.newPins()
 	g.build(nil)
 	a.apply(g)

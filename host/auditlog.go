@@ -17,6 +17,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/forward"
 	"github.com/junctor-mcp/junctor/host/httpserver"
 	"github.com/junctor-mcp/junctor/host/plugin"
+	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
 // The audit log belongs to the App and not to a generation: it lasts as long as the
@@ -221,6 +222,34 @@ func (a *App) notePlugin(name, server string, state plugin.State, err error) {
 		e.Outcome, e.Code, e.Message = audit.Failed, string(f.Code), f.Message
 	}
 	a.audit.Note(e)
+}
+
+// noteServerFailure records that a server could not be reached, or that the list of a method
+// could not be read.
+func noteServerFailure(to audit.Recorder, server, tenant, method string, err error) {
+	f := fault.As(err)
+	e := &audit.Event{Kind: audit.ServerFailure, Server: server, Tenant: tenant, Method: method, Outcome: audit.Failed, Plugin: f.Plugin, Code: string(f.Code), Message: f.Message}
+	if isLoginMissing(err) {
+		e.Outcome = audit.LoginRequired
+	}
+	to.Note(e)
+}
+
+// noteFailures returns a function that records the failures of a connection. A failure that
+// follows another one with the same code is not recorded: each call makes a new attempt.
+func noteFailures(to audit.Recorder, server, tenant string) func(upstream.State, error) {
+	var failed fault.Code // "": the connection was never made, or is ready
+	return func(s upstream.State, why error) {
+		switch s {
+		case upstream.Ready:
+			failed = ""
+		case upstream.Failed:
+			if code := fault.As(why).Code; code != failed {
+				failed = code
+				noteServerFailure(to, server, tenant, "", why)
+			}
+		}
+	}
 }
 
 // noteLogin records a login or a logout.

@@ -45,7 +45,9 @@ var serverEvents = map[upstream.State]event.Type{
 // announceServer returns a function that records the states of a connection. tenant is that of
 // Tenant: empty for the connection that all clients share.
 func (a *App) announceServer(server, tenant string) func(upstream.State, error) {
+	note := noteFailures(a.audit, server, tenant)
 	return func(s upstream.State, why error) {
+		note(s, why)
 		e := event.Event{Type: serverEvents[s], Server: server}
 		if tenant != "" {
 			e.Principal = &event.Principal{Tenant: tenant}

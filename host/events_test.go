@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/approval"
+	"github.com/junctor-mcp/junctor/host/audit"
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/event"
@@ -21,7 +22,7 @@ import (
 // TestEvents records one event of each kind that the host itself knows, and compares them.
 // A secret in an error is masked.
 func TestEvents(t *testing.T) {
-	a := &App{events: event.NewStream(nil)}
+	a := &App{audit: audit.New(audit.Options{}), events: event.NewStream(nil)}
 	a.redactor.add("s3cr3t-canary")
 	secret := fault.New(fault.UpstreamExited, "it said s3cr3t-canary")
 	call := &approval.Call{Principal: authn.Principal{Tenant: "acme", Subject: "jo", Method: "jwt"}, Item: policy.Item{Server: "files", Kind: policy.Tool, Name: "delete"}, Client: "claude 1"}

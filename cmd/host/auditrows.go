@@ -38,6 +38,8 @@ func auditCells(r *audit.Row) []string {
 		why = fmt.Sprintf("%d more: %s", r.Count, r.Detail)
 	case r.Count > 0:
 		why = fmt.Sprintf("%s missing: %s", count(r.Count, "event"), r.Detail)
+	case r.Hidden > 0 && why == "":
+		why = fmt.Sprintf("the policy hides %s", count(r.Hidden, "item"))
 	}
 	return []string{strconv.FormatInt(r.Seq, 10), r.Time.Local().Format(time.DateTime), r.Subject, what, cmp.Or(r.Server, r.Plugin), r.Item, string(r.Outcome), ms, why}
 }
@@ -88,7 +90,7 @@ func oneCellOr(text string, whole bool) string {
 var auditFields = []string{
 	"seq", "time", "kind", "outcome", "code", "message", "detail", "by", "count", "plugin",
 	"subject", "tenant", "issuer", "proof", "roles", "groups", "client", "transport", "address", "session", "request_id", "trace_id",
-	"server", "item_kind", "item", "method", "rounds", "access", "access_source", "decision", "rule",
+	"server", "item_kind", "item", "method", "rounds", "access", "access_source", "access_confidence", "hidden", "decision", "rule", "rule_name", "policy",
 	"arguments_digest", "arguments_size", "arguments", "duration_ms", "retry_after_ms", "result_size", "result", "hash",
 }
 

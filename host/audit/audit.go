@@ -84,11 +84,14 @@ const (
 	Quarantine  Kind = "quarantine"  // of a plugin that ended too often
 	Approval    Kind = "approval"    // was asked for, given or denied
 	ToolChange  Kind = "tool_change" // a server offers other tools than before
-	Loss        Kind = "loss"        // of rows for which the buffer had no space
+	// ServerFailure: a server could not be started or connected to, its connection ended with an
+	// error, or a list could not be read.
+	ServerFailure Kind = "server_failure"
+	Loss          Kind = "loss" // of rows for which the buffer had no space
 )
 
 // Kinds lists all kinds.
-var Kinds = []Kind{Request, AuthFailure, Login, Logout, Reload, Restart, PluginStart, PluginCrash, Quarantine, Approval, ToolChange, Loss}
+var Kinds = []Kind{Request, AuthFailure, Login, Logout, Reload, Restart, PluginStart, PluginCrash, Quarantine, Approval, ToolChange, ServerFailure, Loss}
 
 // An Outcome is how an event ended.
 type Outcome string
@@ -155,6 +158,9 @@ type Event struct {
 	Policy       string // a digest of the policy
 	Access       string // "read", "write" or "ambiguous"
 	AccessSource string
+	// Confidence is how sure the classification is, from 0 to 1; 0: there is none.
+	Confidence float64
+	Hidden     int // items that the policy left out of a list
 
 	Outcome    Outcome
 	Code       string // of the fault

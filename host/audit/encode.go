@@ -63,13 +63,12 @@ func appendContent(dst []byte, e *Event, hide func(string) string) []byte {
 	c.plain("policy", e.Policy)
 	c.plain("access", e.Access)
 	c.plain("access_source", e.AccessSource)
+	c.decimal("access_confidence", e.Confidence)
+	c.number("hidden", e.Hidden)
 	c.plain("outcome", string(e.Outcome))
 	c.plain("code", e.Code)
 	c.free("message", e.Message, maxText)
-	if e.Duration > 0 {
-		c.b = append(c.b, `,"duration_ms":`...)
-		c.b = strconv.AppendFloat(c.b, float64(e.Duration.Round(time.Microsecond))/float64(time.Millisecond), 'f', -1, 64)
-	}
+	c.decimal("duration_ms", float64(e.Duration.Round(time.Microsecond))/float64(time.Millisecond))
 	c.number("retry_after_ms", int(e.RetryAfter.Milliseconds()))
 	c.number("result_size", e.ResultSize)
 	c.payload("result", e.Result)
@@ -128,6 +127,14 @@ func (c *content) number(name string, n int) {
 	if n != 0 {
 		c.name(name)
 		c.b = strconv.AppendInt(c.b, int64(n), 10)
+	}
+}
+
+// decimal appends a number that is greater than 0.
+func (c *content) decimal(name string, n float64) {
+	if n > 0 {
+		c.name(name)
+		c.b = strconv.AppendFloat(c.b, n, 'f', -1, 64)
 	}
 }
 

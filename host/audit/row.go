@@ -41,6 +41,9 @@ type Row struct {
 	Policy       string `json:"policy,omitempty"` // a digest
 	Access       string `json:"access,omitempty"`
 	AccessSource string `json:"access_source,omitempty"`
+	// AccessConfidence is how sure the classification is, from 0 to 1.
+	AccessConfidence float64 `json:"access_confidence,omitempty"`
+	Hidden           int     `json:"hidden,omitempty"` // items that the policy left out of a list
 
 	Outcome    Outcome `json:"outcome,omitempty"`
 	Code       string  `json:"code,omitempty"`

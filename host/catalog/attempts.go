@@ -15,6 +15,31 @@ type attempt struct {
 	first  time.Time
 	failed bool
 	err    error // of the last refresh that ended
+	// unread has the lists that the last refresh could not read, in the order of kinds.
+	unread [4]bool
+}
+
+// OnListFailed sets a function that is called when a list of a server cannot be read that could
+// be read before, or was not tried. The function must not wait. OnListFailed must be called
+// before anything else.
+func (c *Catalog) OnListFailed(f func(server, method string, err error)) { c.listFailed = f }
+
+// reportUnread reports the lists that could not be read, each once until it can be read again.
+func (c *Catalog) reportUnread(server string, l *lists) {
+	c.mu.Lock()
+	a := c.attempts[server]
+	was := a.unread
+	for i, k := range kinds {
+		a.unread[i] = k.of(l).Failed != nil
+	}
+	c.attempts[server] = a
+	c.mu.Unlock()
+	for i, k := range kinds {
+		err := k.of(l).Failed
+		if c.listFailed != nil && a.unread[i] && !was[i] && !errors.Is(err, context.Canceled) {
+			c.listFailed(server, k.kind.Method, err)
+		}
+	}
 }
 
 // recordStart records that a refresh starts. The caller holds mu.

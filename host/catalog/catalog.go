@@ -55,9 +55,11 @@ type Catalog struct {
 	secret func(text string) bool
 	// toolsChanged may be nil; see OnToolsChanged.
 	toolsChanged func(ToolsChange)
-	ctx          context.Context
-	cancel       context.CancelFunc
-	work         sync.WaitGroup
+	// listFailed may be nil; see OnListFailed.
+	listFailed func(server, method string, err error)
+	ctx        context.Context
+	cancel     context.CancelFunc
+	work       sync.WaitGroup
 
 	snapshot atomic.Pointer[Snapshot]
 

@@ -115,6 +115,7 @@ func (c *Catalog) refresh(ctx context.Context, s *Server) (err error) {
 		return err
 	}
 	remember()
+	c.reportUnread(s.Name, l)
 	if err := l.keepFailed(before); err != nil {
 		return err
 	}

@@ -99,6 +99,7 @@ func list(r *request, partial bool, member string, kind policy.Kind, n int, at f
 		item, tool := at(i)
 		d := r.generation.list(&r.principal, r, policy.Item{Server: item.Server, Kind: kind, Name: item.Name}, tool)
 		if !d.Lists() {
+			r.hidden++
 			continue
 		}
 		raw := item.Raw

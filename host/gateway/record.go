@@ -93,6 +93,7 @@ func (r *request) describe(e *audit.Event) {
 			e.Session = r.session.contextLabel()
 		}
 	}
+	e.Hidden = r.hidden
 	e.Decision, e.Rule, e.RuleName, e.Policy = r.decision, policy.Recorded(r.rule), r.ruleName, r.policyDigest
 	e.Server = cmp.Or(r.item.Server, r.failing)
 	if e.Server == "" {
@@ -104,6 +105,7 @@ func (r *request) describe(e *audit.Event) {
 	}
 	if r.tool != nil {
 		e.Access, e.AccessSource = r.tool.Class.Kind.String(), string(r.tool.Class.Source)
+		e.Confidence = r.tool.Class.Confidence
 	} else if r.item != (policy.Item{}) && r.item.Kind != policy.Tool {
 		e.Access = policy.Read.String()
 	}

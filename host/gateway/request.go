@@ -54,6 +54,7 @@ type request struct {
 
 	ruleName, policyDigest string         // set by authorize
 	denied                 bool           // set by authorize; the error may hide it
+	hidden                 int            // set by list; items that the policy left out
 	leave                  func()         // gives back the call's place under the limits of its tool; nil: it has none
 	carries                bool           // the params have a requestState
 	carried                *carriedState  // set by openState: the state, unless it is that of a suspended call
