@@ -21,6 +21,9 @@ type Observer interface {
 // An Observation is a request that an Observer observes.
 type Observation interface {
 	Span() tracing.Span
+	// Found is called at most once, before End, with the tool that the request calls, as clients
+	// name it.
+	Found(tool string)
 	End(e Ending)
 }
 

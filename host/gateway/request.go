@@ -69,14 +69,15 @@ type request struct {
 	startReports int
 	limitedBy    limit.Scope // whose limit of calls refused the request; empty: none did
 
-	requestID string        // empty for a client that is not on HTTP, unless the request is observed or recorded
-	named     bool          // the client chose requestID
-	inbound   *inboundTrace // nil: the client says nothing about a trace
-	span      tracing.Span  // set by trace; nil: the request is not observed
-	begun     time.Time     // set by record
-	recording bool          // set by record
-	state     string        // set by record; that continues a call
-	continues bool          // set by record; a call of which an event waits
+	requestID   string        // empty for a client that is not on HTTP, unless the request is observed or recorded
+	named       bool          // the client chose requestID
+	inbound     *inboundTrace // nil: the client says nothing about a trace
+	span        tracing.Span  // set by trace; nil: the request is not observed
+	observation Observation   // set by trace, with span
+	begun       time.Time     // set by record
+	recording   bool          // set by record
+	state       string        // set by record; that continues a call
+	continues   bool          // set by record; a call of which an event waits
 
 	cancel    context.CancelCauseFunc
 	cancelled bool // guarded by the mu of requestsInFlight; by the client

@@ -33,6 +33,9 @@ func resolveTool(ctx context.Context, r *request) error {
 // the params: everything after resolve sees what the server gets.
 func (r *request) setTool(t *catalog.Tool) {
 	r.tool, r.item = t, policy.Item{Server: t.Server, Kind: policy.Tool, Name: t.Name}
+	if r.observation != nil {
+		r.observation.Found(t.Exposed)
+	}
 	r.requested, r.given = t.Exposed, mcp.Member(r.params, "arguments")
 	if t.Exposed != t.Name {
 		r.params = mcp.SetMember(r.params, "name", mcp.AppendText(nil, t.Name))

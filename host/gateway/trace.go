@@ -45,7 +45,7 @@ func (r *request) observe() Observation {
 		b.Parent, b.Link = r.inbound.parent, r.inbound.link
 	}
 	o := (*observer).Begin(b)
-	r.span = o.Span()
+	r.span, r.observation = o.Span(), o
 	return o
 }
 

@@ -73,6 +73,7 @@ type spied struct {
 }
 
 func (s *spied) Span() tracing.Span { return spiedSpan{s} }
+func (s *spied) Found(string)       {}
 func (s *spied) End(e Ending) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -18,14 +18,14 @@ type metrics struct {
 
 	requests   *prometheus.CounterVec   // tenant, tool, outcome
 	duration   *prometheus.HistogramVec // tenant, tool
-	inFlight   prometheus.Gauge
-	rateLimits *prometheus.CounterVec // tenant, tool
-	timeouts   *prometheus.CounterVec // tenant, tool
-	rejections *prometheus.CounterVec // tenant, tool
-	refusals   *prometheus.CounterVec // tenant, limit
-	progress   *prometheus.CounterVec // outcome
-	methods    *prometheus.CounterVec // method, outcome
-	questions  *prometheus.CounterVec // method, outcome
+	inFlight   *prometheus.GaugeVec     // tenant, tool
+	rateLimits *prometheus.CounterVec   // tenant, tool
+	timeouts   *prometheus.CounterVec   // tenant, tool
+	rejections *prometheus.CounterVec   // tenant, tool
+	refusals   *prometheus.CounterVec   // tenant, limit
+	progress   *prometheus.CounterVec   // outcome
+	methods    *prometheus.CounterVec   // method, outcome
+	questions  *prometheus.CounterVec   // method, outcome
 	uris       prometheus.Counter
 }
 
@@ -49,8 +49,10 @@ func newMetrics(r prometheus.Registerer, hide func(string) string) *metrics {
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "mcp_request_duration_seconds", Help: "Time from a request to its answer, without requests that listen.", Buckets: durations,
 		}, []string{"tenant", "tool"}),
-		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "mcp_in_flight", Help: "Requests in progress, without those that listen."}),
-		uris:     prometheus.NewCounter(prometheus.CounterOpts{Name: "mcp_uri_violations_total", Help: "Requests for resources that the client may not read."}),
+		inFlight: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "mcp_in_flight", Help: "Requests in progress, without those that listen. The tool is empty until it is found, and for requests that call none.",
+		}, []string{"tenant", "tool"}),
+		uris: prometheus.NewCounter(prometheus.CounterOpts{Name: "mcp_uri_violations_total", Help: "Requests for resources that the client may not read."}),
 	}
 	r.MustRegister(m.duration, m.inFlight, m.uris)
 	for _, o := range []string{"ok", "drop"} {

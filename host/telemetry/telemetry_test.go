@@ -128,6 +128,8 @@ func TestCounts(t *testing.T) {
 		o.Begin(call("green")).End(gateway.Ending{Outcome: outcome.RateLimited, Tool: "a__t", Server: "a", Limit: limited})
 	}
 	open := o.Begin(call("blue"))
+	open.Found("a__t")
+	waiting := o.Begin(call("blue"))
 	listen := o.Begin(gateway.Beginning{Method: "subscriptions/listen", Tenant: "blue", Lasting: true})
 	o.Refused("", outcome.Unauthenticated)
 	o.Refused("red", outcome.Overloaded)
@@ -146,7 +148,7 @@ func TestCounts(t *testing.T) {
 	same(t, got, "mcp_requests_total", want)
 	same(t, got, "junctor_limit_refusals_total", map[string]float64{"limit=tool tenant=green": 2, "limit=principal tenant=green": 1})
 	same(t, got, "mcp_request_duration_seconds", map[string]float64{"tenant=red tool=a__t": 45, "tenant=blue tool=": 1, "tenant=green tool=a__t": 4})
-	same(t, got, "mcp_in_flight", map[string]float64{"": 1})
+	same(t, got, "mcp_in_flight", map[string]float64{"tenant=blue tool=a__t": 1, "tenant=blue tool=": 1, "tenant=red tool=": 0, "tenant=green tool=": 0})
 	same(t, got, "mcp_timeouts_total", map[string]float64{"tenant=red tool=a__t": 4})
 	same(t, got, "mcp_rate_limit_hits_total", map[string]float64{"tenant=red tool=a__t": 5, "tenant=green tool=a__t": 4})
 	same(t, got, "mcp_concurrency_rejections_total", map[string]float64{"tenant=red tool=a__t": 6, "tenant=red tool=": 1})
@@ -156,7 +158,8 @@ func TestCounts(t *testing.T) {
 	open.End(gateway.Ending{Outcome: outcome.OK, Tool: "a__t"})
 	listen.End(gateway.Ending{Outcome: outcome.OK})
 	got = scrape(t, o)
-	same(t, got, "mcp_in_flight", map[string]float64{"": 0})
+	same(t, got, "mcp_in_flight", map[string]float64{"tenant=blue tool=a__t": 0, "tenant=blue tool=": 1, "tenant=red tool=": 0, "tenant=green tool=": 0})
+	waiting.End(gateway.Ending{Outcome: outcome.Cancelled})
 	same(t, got, "mcp_request_duration_seconds", map[string]float64{"tenant=red tool=a__t": 45, "tenant=blue tool=": 1, "tenant=blue tool=a__t": 1, "tenant=green tool=a__t": 4})
 	var bounds []float64
 	for _, b := range got["mcp_request_duration_seconds"].Metric[0].Histogram.Bucket {
