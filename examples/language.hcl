@@ -418,8 +418,11 @@ audit { # one row for each request; without file it is in the data directory
   retention = "90d"
   max_size  = "1024MiB"
   sign_key  = "audit.key"                     # signs the heads of the chain
-  forward   = ["tls://logs.example.com:6514"] # copies on another machine
+  forward   = ["tls://logs.example.com:6514", env("LOG_RECEIVER")] # copies on another machine
   arguments = "full"
   results   = "none"
   redact    = ["github/create_secret", "vault/*"]
+
+  forward_headers = { Authorization = "Bearer ${env("LOG_TOKEN")}" } # for the https target
+  forward_ca      = "authorities.pem"
 }

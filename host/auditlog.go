@@ -1,6 +1,7 @@
 package host
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/forward"
 	"github.com/junctor-mcp/junctor/host/httpserver"
 	"github.com/junctor-mcp/junctor/host/plugin"
+	"github.com/junctor-mcp/junctor/host/regularfile"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
@@ -27,8 +29,8 @@ import (
 func (a *App) newAudit() *audit.Log {
 	return audit.New(audit.Options{
 		Log: a.opts.Log, Warn: a.opts.Warn, Hide: a.redactor.hide,
-		Forward: func(targets []string) audit.Forwarder {
-			return forward.New(targets, forward.Options{Log: a.opts.Log, Stderr: a.opts.Stderr, Version: a.opts.Version})
+		Forward: func(to audit.Copies) audit.Forwarder {
+			return forward.New(to.Targets, forward.Options{Headers: to.Headers, Roots: forward.Authorities(to.CA), Log: a.opts.Log, Stderr: a.opts.Stderr, Version: a.opts.Version})
 		},
 		Mask: func(value []byte) []byte { return approval.Mask(value, a.redactor.hide) },
 	})
@@ -66,7 +68,7 @@ func (g *generation) auditSettings() (*audit.Settings, error) {
 		return nil, nil
 	}
 	s := &audit.Settings{
-		File: g.auditFile(c), Full: c.Sync == "full", Refuse: c.OnFull == "refuse", Retention: c.Retention, MaxSize: int64(c.MaxSize), Forward: c.Forward,
+		File: g.auditFile(c), Full: c.Sync == "full", Refuse: c.OnFull == "refuse", Retention: c.Retention, MaxSize: int64(c.MaxSize), Forward: audit.Copies{Targets: c.Forward, Headers: c.ForwardHeaders},
 		Arguments: c.Arguments == "full", Results: c.Results == "full", PluginDirs: g.pluginDirs(),
 	}
 	s.Redacted = redacts(c.Redact)
@@ -76,6 +78,16 @@ func (g *generation) auditSettings() (*audit.Settings, error) {
 			return nil, err
 		}
 		s.SignKey = key
+	}
+	if c.ForwardCA != "" {
+		pem, err := regularfile.Read(c.ForwardCA, mostAuthorities)
+		if err == nil && forward.Authorities(pem) == nil {
+			err = errors.New("it has no certificate in PEM")
+		}
+		if err != nil {
+			return nil, fault.Because(fault.AuditFile, err, "%s cannot be used as forward_ca", c.ForwardCA).WithHint("write the path of a file with certificates in PEM")
+		}
+		s.Forward.CA = pem
 	}
 	switch {
 	case c.Output == "stderr", c.Output == "stdout" && g.opts.OneShot: // there standard output is for the result of the command
@@ -251,6 +263,9 @@ func noteFailures(to audit.Recorder, server, tenant string) func(upstream.State,
 		}
 	}
 }
+
+// mostAuthorities bounds the file of forward_ca, in bytes.
+const mostAuthorities = 1 << 20
 
 // noteLogin records a login or a logout.
 func (a *App) noteLogin(kind audit.Kind, begun time.Time, server, tenant, account string, err error) {

@@ -13,7 +13,10 @@
 package audit
 
 import (
+	"bytes"
 	"crypto/sha256"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -34,6 +37,17 @@ type Recorder interface {
 type Forwarder interface {
 	Forward(lines [][]byte)
 	Close()
+}
+
+// Copies say where a [Forwarder] sends lines.
+type Copies struct {
+	Targets []string
+	Headers map[string]string // of requests to a target over HTTPS
+	CA      []byte            // certificates of authorities, PEM; nil: those of the system
+}
+
+func (c Copies) equal(o Copies) bool {
+	return slices.Equal(c.Targets, o.Targets) && maps.Equal(c.Headers, o.Headers) && bytes.Equal(c.CA, o.CA)
 }
 
 // copies collects the lines of one transaction for a Forwarder.

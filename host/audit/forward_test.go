@@ -35,8 +35,8 @@ func TestForwardedRowsAreVerifiable(t *testing.T) {
 	var made []*copier
 	var targets [][]string
 	path := newPath(t)
-	l := New(Options{Log: hclog.NewNullLogger(), Forward: func(all []string) Forwarder {
-		made, targets = append(made, &copier{}), append(targets, all)
+	l := New(Options{Log: hclog.NewNullLogger(), Forward: func(all Copies) Forwarder {
+		made, targets = append(made, &copier{}), append(targets, all.Targets)
 		return made[len(made)-1]
 	}})
 	record := func(from, to int) {
@@ -50,7 +50,7 @@ func TestForwardedRowsAreVerifiable(t *testing.T) {
 		to         []string
 		from, last int
 	}{{[]string{"a"}, 1, 600}, {[]string{"a", "b"}, 601, 700}, {nil, 701, 710}} {
-		if err := l.Set(&Settings{File: path, Forward: step.to}); err != nil {
+		if err := l.Set(&Settings{File: path, Forward: Copies{Targets: step.to}}); err != nil {
 			t.Fatal(err)
 		}
 		record(step.from, step.last)

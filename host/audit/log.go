@@ -5,7 +5,6 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"io"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -43,8 +42,7 @@ type Settings struct {
 	// Redacted reports whether arguments and results of an item are never stored; nil: none.
 	Redacted func(server, item string) bool
 	SignKey  ed25519.PrivateKey // signs heads of File; nil: they are not signed
-	// Forward are the targets that get a copy of each row; see Options.Forward.
-	Forward []string
+	Forward  Copies             // of each row; see Options.Forward
 	// PluginDirs are the directories that may not contain the file.
 	PluginDirs []string
 }
@@ -59,8 +57,8 @@ type Options struct {
 	// Warn reports that the file cannot be opened. If it is nil, that is logged.
 	Warn func(message, hint string)
 
-	// Forward returns a forwarder to targets. If it is nil, nothing is forwarded.
-	Forward func(targets []string) Forwarder
+	// Forward returns a forwarder of copies. If it is nil, nothing is forwarded.
+	Forward func(to Copies) Forwarder
 
 	open func(*Settings) (sink, error) // openSink, except in tests
 }
@@ -118,7 +116,7 @@ func (l *Log) Set(s *Settings) error {
 		return err
 	}
 	before := l.settings.Load()
-	if l.writer == nil || before != nil && before.File == s.File && before.To == s.To && before.Full == s.Full && before.MaxSize == s.MaxSize && slices.Equal(before.Forward, s.Forward) {
+	if l.writer == nil || before != nil && before.File == s.File && before.To == s.To && before.Full == s.Full && before.MaxSize == s.MaxSize && before.Forward.equal(s.Forward) {
 		l.settings.Store(s)
 		return nil
 	}

@@ -64,7 +64,7 @@ func startWriter(l *Log, to sink) *writer {
 	w := &writer{log: l, sink: to, stop: make(chan struct{}), done: make(chan struct{})}
 	if s := l.settings.Load(); s != nil {
 		w.key = s.SignKey
-		if l.opts.Forward != nil && len(s.Forward) > 0 {
+		if l.opts.Forward != nil && len(s.Forward.Targets) > 0 {
 			w.forward = l.opts.Forward(s.Forward)
 			forwardTo(to, w.forward)
 		}

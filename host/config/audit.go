@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/junctor-mcp/junctor/host/forward"
 )
 
 // An Audit is the audit block. Without one, nothing is recorded.
@@ -24,8 +22,12 @@ type Audit struct {
 	MaxSize   int           // of the file in bytes; 0: not limited
 	SignKey   string        `json:",omitempty"` // path of the key that signs heads
 	Forward   []string      `json:"-"`          // targets of copies; a path may be a secret
-	Arguments string        // "digest" or "full"
-	Results   string        // "none" or "full"
+	// ForwardHeaders are those of requests to an HTTPS target, and ForwardCA is the path of the
+	// certificates for targets over TLS.
+	ForwardHeaders map[string]string `json:"-"`
+	ForwardCA      string            `json:",omitempty"`
+	Arguments      string            // "digest" or "full"
+	Results        string            // "none" or "full"
 	// Redact lists globs for SERVER/TOOL: their arguments and results are never stored.
 	Redact []string `json:",omitempty"`
 }
@@ -41,7 +43,7 @@ const (
 // mostAuditSize is the largest max_size: 100 GiB where an int can hold that.
 var mostAuditSize = int(min(100<<30, int64(math.MaxInt)>>20<<20))
 
-var auditForm = form{entries: []entry{
+var auditForm = form{entries: append([]entry{
 	{name: "file", values: texts("a path"), unset: "`audit.db` in the data directory", doc: "The SQLite file; not in a directory of plugins, nor where other users can write."},
 	{name: "output", values: words("file", "stdout", "stderr"), unset: "`\"file\"`", doc: "`\"stdout\"` or `\"stderr\"`: JSON lines instead of a file; `\"stdout\"` only with `serve --http`."},
 	{name: "sync", values: words("normal", "full"), unset: "`\"normal\"`", doc: "`\"full\"`: a request is answered after its row is on the disk."},
@@ -49,11 +51,10 @@ var auditForm = form{entries: []entry{
 	{name: "retention", values: texts("a duration such as `\"90d\"`, from `\"1h\"` to ten years"), unset: "`\"90d\"`", doc: "How long rows are kept; `d` is 24 hours."},
 	{name: "max_size", values: sizes(leastAuditSize, mostAuditSize), unset: "none", doc: "The size of the file; older rows move to archives."},
 	{name: "sign_key", values: texts("a path"), unset: "none", doc: "A private key (ed25519, PEM) that signs the heads of the chain."},
-	{name: "forward", values: textLists("a list of targets"), unset: "none", doc: "Where a copy of each row goes: `\"unix:///dev/log\"`, `\"udp://HOST:PORT\"`, `\"tcp://HOST:PORT\"` or `\"tls://HOST:PORT\"` for syslog, `\"https://HOST/PATH\"`, or `\"stderr\"`."},
 	{name: "arguments", values: words("digest", "full"), unset: "`\"digest\"`", doc: "`\"full\"` stores arguments, masked."},
 	{name: "results", values: words("none", "full"), unset: "`\"none\"`", doc: "`\"full\"` stores results, masked."},
 	{name: "redact", values: textLists("a list of `\"SERVER/TOOL\"`"), unset: "none", doc: "Patterns of tools whose arguments and results are never stored. Of a call that waits for an approval, only those who may approve it see the arguments."},
-}}
+}, forwardEntries...)}
 
 // auditLayer returns the layer whose audit block counts: the strongest one that has a block. That
 // of a configuration that was found does not count beside one of the user: a project must not end
@@ -109,6 +110,7 @@ func (r blockReader) auditBlock() Audit {
 		Arguments: r.choice("arguments", "digest", "full"), Results: r.choice("results", "none", "full"), Redact: r.redacted(),
 	}
 	a.Forward = forwardTargets(r, a.Output)
+	a.ForwardHeaders, a.ForwardCA = forwardHeaders(r, a.Forward), r.path("forward_ca")
 	for _, name := range []string{"file", "sync", "retention", "max_size", "sign_key"} {
 		if a.Output != "file" && r.isSet(name) {
 			r.errorAt(r.valueAt(name, r.head), `remove it, or write output = "file"`, "%q is about a file, and output is %q", name, a.Output)
@@ -118,23 +120,6 @@ func (r blockReader) auditBlock() Audit {
 		r.warnAt(r.valueAt("redact", r.head), `it is for arguments = "full" and results = "full"`, `"redact" has no effect, because neither arguments nor results are stored, and no confirm rule shows them`)
 	}
 	return a
-}
-
-// forwardTargets reads the targets of copies.
-func forwardTargets(r blockReader, output string) (targets []string) {
-	for _, one := range r.publicStrings("forward") {
-		switch err := forward.Check(one.text); {
-		case err != nil:
-			r.errorAt(one.at, `write a target such as "tls://logs.example.com:6514"`, "%q is not a target: %v", one.text, err)
-		case slices.Contains(targets, one.text):
-			r.errorAt(one.at, "", "%q appears twice", one.text)
-		case one.text == output:
-			r.errorAt(one.at, "remove it", "%q is the output already", one.text)
-		default:
-			targets = append(targets, one.text)
-		}
-	}
-	return targets
 }
 
 // redacted reads the tools whose arguments are never stored.

@@ -2,7 +2,9 @@ package config
 
 import (
 	"encoding/json"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/junctor-mcp/junctor/host/forward"
@@ -24,7 +26,7 @@ func (c *Config) PublicBlocks() map[string]map[string]json.RawMessage {
 	if a := c.Audit; a.Given {
 		add("audit", map[string]any{
 			"file": portable(a.At, a.File), "output": a.Output, "sync": a.Sync, "on_full": a.OnFull, "retention": a.Retention, "max_size": a.MaxSize, "sign_key": portable(a.At, a.SignKey),
-			"forward":   forwardNames(a.Forward),
+			"forward": forwardNames(a.Forward), "forward_headers": slices.Sorted(maps.Keys(a.ForwardHeaders)), "forward_ca": portable(a.At, a.ForwardCA),
 			"arguments": a.Arguments, "results": a.Results, "redact": a.Redact, "managed": a.Managed,
 		})
 	}

@@ -31,8 +31,19 @@ type Options struct {
 	Stderr  io.Writer // of the target "stderr"
 	Version string    // of Junctor
 
-	wait  time.Duration  // firstWait, except in tests
-	roots *x509.CertPool // those of the system, except in tests
+	Headers map[string]string // of requests to endpoints
+	Roots   *x509.CertPool    // of targets over TLS; nil: those of the system
+
+	wait time.Duration // firstWait, except in tests
+}
+
+// Authorities returns the certificates in a PEM text, or nil if there are none.
+func Authorities(pem []byte) *x509.CertPool {
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil
+	}
+	return pool
 }
 
 // A sender delivers lines.

@@ -3,7 +3,7 @@ package forward
 import (
 	"bytes"
 	"crypto/tls"
-	"crypto/x509"
+	"encoding/pem"
 	"fmt"
 	"io"
 	"net"
@@ -80,12 +80,11 @@ func accept(l net.Listener, got *text) {
 func TestTargetsGetLines(t *testing.T) {
 	var got text
 	secure := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		fmt.Fprint(&got, r.Header.Get("Content-Type")+" "+r.Header.Get("User-Agent")+" ")
+		fmt.Fprint(&got, r.Header.Get("Content-Type")+" "+r.Header.Get("User-Agent")+" "+r.Header.Get("Authorization")+" ")
 		_, _ = io.Copy(&got, r.Body)
 	}))
 	defer secure.Close()
-	roots := x509.NewCertPool()
-	roots.AddCert(secure.Certificate())
+	roots := Authorities(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw}))
 	listen := func(config *tls.Config, network, address string) string {
 		l, err := net.Listen(network, address)
 		if err != nil {
@@ -122,7 +121,7 @@ func TestTargetsGetLines(t *testing.T) {
 		"udp://" + packets("udp", "127.0.0.1:0"):                                                    message,
 		"tcp://" + listen(nil, "tcp", "127.0.0.1:0"):                                                counted,
 		"tls://" + listen(&tls.Config{Certificates: secure.TLS.Certificates}, "tcp", "127.0.0.1:0"): counted,
-		secure.URL + "/ingest":                                                                      `application/x-ndjson junctor/1\.2\.3 {"seq":1}\n{"seq":2}\n`,
+		secure.URL + "/ingest":                                                                      `application/x-ndjson junctor/1\.2\.3 Bearer canary {"seq":1}\n{"seq":2}\n`,
 		Stderr:                                                                                      `{"seq":1}\n{"seq":2}\n`,
 	}
 	if runtime.GOOS != "windows" {
@@ -134,7 +133,7 @@ func TestTargetsGetLines(t *testing.T) {
 		got.mu.Lock()
 		got.b.Reset()
 		got.mu.Unlock()
-		f, said := start(t, target, Options{Stderr: &got, roots: roots})
+		f, said := start(t, target, Options{Stderr: &got, Roots: roots, Headers: map[string]string{"Authorization": "Bearer canary"}})
 		f.Forward([][]byte{line(1), line(2)})
 		got.waitFor(t, `"seq":2}`)
 		f.Close()

@@ -87,7 +87,7 @@ func newSender(text string, o *Options) (sender, error) {
 	if err != nil || name == "" {
 		name = "-"
 	}
-	return &syslog{scheme: u.Scheme, host: u.Host, path: u.Path, from: name + " junctor " + strconv.Itoa(os.Getpid()) + " audit - ", roots: o.roots}, nil
+	return &syslog{scheme: u.Scheme, host: u.Host, path: u.Path, from: name + " junctor " + strconv.Itoa(os.Getpid()) + " audit - ", roots: o.Roots}, nil
 }
 
 // A stream is a writer of this process.
@@ -183,6 +183,7 @@ func (s *syslog) close() {
 // An endpoint takes lines of JSON over HTTP.
 type endpoint struct {
 	url, agent string
+	headers    map[string]string
 	client     *http.Client
 }
 
@@ -191,12 +192,12 @@ const maxAnswer = 64 << 10
 
 func newEndpoint(text string, o *Options) *endpoint {
 	d := &net.Dialer{Timeout: attemptTime, Control: refuseLocal}
-	return &endpoint{text, "junctor/" + o.Version, &http.Client{
+	return &endpoint{text, "junctor/" + o.Version, o.Headers, &http.Client{
 		// A redirect could lead to another host, which the user has not named.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
 			Proxy: http.ProxyFromEnvironment, DialContext: d.DialContext, ForceAttemptHTTP2: true, MaxIdleConns: 1, IdleConnTimeout: 30 * time.Second,
-			TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.roots}, TLSHandshakeTimeout: attemptTime, DisableCompression: true, MaxResponseHeaderBytes: maxAnswer,
+			TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.Roots}, TLSHandshakeTimeout: attemptTime, DisableCompression: true, MaxResponseHeaderBytes: maxAnswer,
 		},
 	}}
 }
@@ -221,6 +222,9 @@ func (e *endpoint) send(ctx context.Context, lines [][]byte) (int, error) {
 	}
 	req.Header.Set("Content-Type", "application/x-ndjson")
 	req.Header.Set("User-Agent", e.agent)
+	for name, value := range e.headers {
+		req.Header.Set(name, value)
+	}
 	resp, err := e.client.Do(req)
 	if err != nil {
 		if inner, ok := errors.AsType[*url.Error](err); ok {
