@@ -33,13 +33,13 @@ With --fix, correct what is safe: take rights of other users from Junctor's file
 processes that have ended. Where it ends a process or writes into the file of a client, it asks first.
 
 The exit status is 1 if there is an error.`,
-		Example:           "  junctor doctor\n  junctor doctor --fix\n  junctor doctor --report junctor.txt\n  junctor doctor --report junctor.zip",
+		Example:           "  junctor doctor\n  junctor doctor --fix\n  junctor doctor --report junctor.txt\n  junctor doctor --report junctor.zip\n  junctor doctor --report - | ssh ADMIN@HOST 'cat > junctor.zip'",
 		Args:              takes(),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return e.doctor(cmd.Context(), f) },
 	}
 	cmd.Flags().BoolVar(&f.fix, "fix", false, "correct what is safe to correct")
-	cmd.Flags().StringVar(&f.report, "report", "", "write the findings to a `FILE` for an issue, without secrets and without names of users and machines; a FILE.zip also has the structure of the configuration, and status, log, events and metrics of the running processes")
+	cmd.Flags().StringVar(&f.report, "report", "", "write the findings to a `FILE` for an issue, without secrets and without names of users and machines; a FILE.zip also has the structure of the configuration, and status, log, events and metrics of the running processes; - writes that to standard output, in place of the findings")
 	return cmd
 }
 
@@ -51,6 +51,9 @@ type doctorJSON struct {
 }
 
 func (e *env) doctor(ctx context.Context, f doctorFlags) error {
+	if f.report == toStdout && e.outTTY {
+		return fault.New(fault.Usage, "the support bundle is a zip archive, and standard output is a terminal").WithHint("write it to a file or a pipe: junctor doctor --report - > junctor.zip")
+	}
 	wait := e.spin("checking")
 	p := e.examine(ctx)
 	checks := p.checks()
@@ -68,6 +71,9 @@ func (e *env) doctor(ctx context.Context, f doctorFlags) error {
 		if err := e.mend(ctx, found); err != nil {
 			return err
 		}
+	}
+	if f.report == toStdout {
+		return e.bundleToStdout(ctx, p, found, len(checks))
 	}
 	if err := e.printFindings(found, len(checks)); err != nil {
 		return err

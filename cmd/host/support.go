@@ -15,6 +15,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/doctor"
+	"github.com/junctor-mcp/junctor/host/fault"
 )
 
 // The bounds of a support bundle.
@@ -26,6 +27,22 @@ const (
 
 // isSupportBundle reports whether the file of --report is a support bundle.
 func isSupportBundle(path string) bool { return strings.HasSuffix(strings.ToLower(path), ".zip") }
+
+// toStdout is the value of --report for standard output, which gets a support bundle.
+const toStdout = "-"
+
+// bundleToStdout writes a support bundle to standard output. It ends like doctor does without it.
+func (e *env) bundleToStdout(ctx context.Context, p *patient, found []doctor.Finding, checks int) error {
+	inside, err := writeBundle(ctx, e.stdout, p, found, checks)
+	if err != nil {
+		return writeFault("standard output", err)
+	}
+	e.remark("the report has %s; read it before you send it", strings.Join(inside, ", "))
+	if doctor.HasErrors(found) {
+		return reported(fault.New(fault.DoctorErrors, "junctor doctor found errors"))
+	}
+	return nil
+}
 
 // A supportBundle is a zip archive of masked files.
 type supportBundle struct {
