@@ -20,7 +20,7 @@ import (
 
 // TestMain runs this binary as the junctor command, or as a server for the tests.
 func TestMain(m *testing.M) {
-	testscript.Main(withPrograms{m}, map[string]func(){"junctor": managedMain, "canned": canned, "asker": asker, "inquirer": inquirer, "publisher": publisher, "browser": browser, "alter": alter, "leaker": leaker})
+	testscript.Main(withPrograms{m}, map[string]func(){"junctor": managedMain, "canned": canned, "asker": asker, "inquirer": inquirer, "publisher": publisher, "browser": browser, "alter": alter, "rotate": rotate, "leaker": leaker})
 }
 
 // managedMain is main with the managed configuration of a test.
