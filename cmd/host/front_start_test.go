@@ -39,10 +39,16 @@ func replaced(t *testing.T, name string, pairs ...string) string {
 // nginxFront runs nginx with the recipe, including TLS, on a socket.
 func nginxFront(t *testing.T, backend string) front {
 	dir := socketDir(t)
+	roots := certificate(t, filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem"))
+	return runNginx(t, dir, "nginx.conf", &tls.Config{RootCAs: roots}, "server 127.0.0.1:7575;", "server "+backend+";")
+}
+
+// runNginx runs nginx with a recipe on a socket in dir, which has the files of the certificate.
+// pairs are further texts of the recipe and their replacements.
+func runNginx(t *testing.T, dir, name string, client *tls.Config, pairs ...string) front {
 	at := func(name string) string { return filepath.Join(dir, name) }
-	roots := certificate(t, at("cert.pem"), at("key.pem"))
-	recipe := replaced(t, "nginx.conf", "server 127.0.0.1:7575;", "server "+backend+";", "listen 443 ssl;", "listen unix:"+at("front.sock")+" ssl;",
-		"/etc/ssl/mcp.example.com.pem", at("cert.pem"), "/etc/ssl/mcp.example.com.key", at("key.pem"))
+	recipe := replaced(t, name, append(pairs, "listen 443 ssl;", "listen unix:"+at("front.sock")+" ssl;",
+		"/etc/ssl/mcp.example.com.pem", at("cert.pem"), "/etc/ssl/mcp.example.com.key", at("key.pem"))...)
 	var around strings.Builder
 	if os.Geteuid() == 0 {
 		around.WriteString("user root;\n")
@@ -56,7 +62,7 @@ func nginxFront(t *testing.T, backend string) front {
 		t.Fatal(err)
 	}
 	runFront(t, "nginx", "-e", "stderr", "-p", dir, "-c", at("nginx.conf"))
-	return frontAt(t, at("front.sock"), "https://mcp.example.com", &tls.Config{RootCAs: roots})
+	return frontAt(t, at("front.sock"), "https://mcp.example.com", client)
 }
 
 // caddyFront runs Caddy with the recipe on a socket, with a local certificate.

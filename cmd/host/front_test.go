@@ -230,9 +230,14 @@ func (f front) once(t *testing.T, b *backend) {
 
 // elsewhere: only the endpoint is accessible.
 func (f front) elsewhere(t *testing.T) {
-	for _, path := range []string{"/", "/mcp/", "/readyz", "/mcp/../readyz", "/metrics"} {
+	for _, path := range []string{"/", "/mcp/", "/healthz", "/readyz", "/mcp/../readyz", "/.well-known/oauth-protected-resource/../../readyz", "/metrics"} {
 		if resp := f.do(t, t.Context(), http.MethodPost, path, nil); resp.StatusCode != http.StatusNotFound || resp.Header.Get("Saw-Proto") != "" {
 			t.Errorf("%s: %s", path, resp.Status)
+		}
+	}
+	for _, path := range []string{"/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp"} {
+		if resp := f.do(t, t.Context(), http.MethodPost, path, nil); resp.Header.Get("Saw-Host") != "mcp.example.com" {
+			t.Errorf("%s: %s, the host was %q", path, resp.Status, resp.Header.Get("Saw-Host"))
 		}
 	}
 }
