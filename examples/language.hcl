@@ -410,6 +410,11 @@ test "what developers may do" { # junctor test
   }
 }
 
+servers { # which servers may be used; deny wins
+  allow = [{ url = "https://*.example.com/*" }, { command = ["npx", "-y", "files"] }, { name = "github" }]
+  deny  = [{ name = "old" }]
+}
+
 audit { # one row for each request; without file it is in the data directory
   file      = "logs/audit.db"
   output    = "file"

@@ -130,8 +130,8 @@ func enabled(app *host.App, server string) error {
 		switch {
 		case s.Name != server || s.Enabled:
 		case s.Blocked != "":
-			return &fault.Error{Code: fault.UpstreamDisabled, Message: "the managed configuration does not allow the server: " + s.Blocked, Server: server, At: s.At.String(),
-				Hint: "ask the administrator of this machine"}
+			message, hint := s.WhyBlocked()
+			return &fault.Error{Code: fault.UpstreamDisabled, Message: message, Server: server, At: s.At.String(), Hint: hint}
 		default:
 			return &fault.Error{Code: fault.UpstreamDisabled, Message: "the server is disabled", Server: server, At: s.At.String(),
 				Hint: "remove enabled = false from its block"}

@@ -174,6 +174,7 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 	}
 	l.collectPlugins()
 	servers, forced := l.managedServers(l.managedBlocks("servers")), l.policy(l.managedBlocks("policy"), "allow")
+	own := l.ownServers()
 	before := l.skipped
 	rules := l.layerPolicies()
 	l.policySkipped = l.skipped > before
@@ -205,7 +206,7 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 	for _, d := range drafts {
 		l.inScope(d.block.home, func() { l.finish(d) })
 	}
-	l.disableUnmanaged(drafts, servers)
+	l.disableUnmanaged(drafts, servers, own)
 	l.unusedDefaults(drafts)
 	for i, layer := range l.layers {
 		l.inScope(layer, func() {
@@ -295,6 +296,7 @@ var topLevelForm = form{
 		"console":      {many: true, inner: &consoleForm, doc: "Pages for operators, in a browser."},
 		"test":         {labels: 1, many: true, inner: &testForm, doc: "What a principal may do, for `junctor test`. The label is the name of the test."},
 		"notify":       {many: true, inner: &notifyForm, doc: "Tells a webhook of approvals, outages, missing logins and changed tools."},
+		"servers":      {many: true, inner: &ownServersForm, doc: "Which servers may be used, of all layers below the managed configuration."},
 		"audit":        {many: true, inner: &auditForm, doc: "Records what clients do: one row for each request."},
 	},
 	later: []string{"profile", "state"},

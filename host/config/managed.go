@@ -26,6 +26,14 @@ var (
 		"servers": {}, "server": {labels: 1, many: true}, "policy": {}, "audit": {}, "locals": {many: true}, "plugins": {many: true}, "plugin": {labels: 1, many: true},
 	}}
 	managedServersForm = form{attributes: []string{"exclusive", "allow", "deny"}}
+	serverRuleEntries  = valueSet{"a list of `{ name = \"…\" }`, `{ command = [\"…\"] }` or `{ url = \"…\" }`", nil,
+		map[string]any{"type": "array", "items": map[string]any{"type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": false, "properties": map[string]any{
+			"name": map[string]any{"type": "string"}, "command": map[string]any{"type": "array", "items": map[string]any{"type": "string"}}, "url": map[string]any{"type": "string"},
+		}}}}
+	ownServersForm = form{entries: []entry{
+		{name: "allow", values: serverRuleEntries, unset: "all", doc: "The servers that may be used: by label, by the exact command with its arguments, or by a pattern for the URL. An empty list allows none."},
+		{name: "deny", values: serverRuleEntries, unset: "none", doc: "Servers that may not be used. It wins."},
+	}}
 )
 
 // maxManagedEntries bounds the entries of a list.
@@ -83,8 +91,34 @@ func (l *loader) managedServers(blocks []*hclsyntax.Block) (rules managed.Rules)
 	}
 	r := l.openBlock(blocks[0], "")
 	r.check(managedServersForm)
-	rules.At = startOf(r.head).String()
+	rules = serverRules(r)
 	rules.Exclusive = r.boolean("exclusive", false)
+	return rules
+}
+
+// ownServers reads the servers blocks of the layers, which all count.
+func (l *loader) ownServers() (all []managed.Rules) {
+	for _, layer := range l.layers {
+		l.inScope(layer, func() {
+			for i, b := range layer.top["servers"] {
+				r := l.openBlock(b, "")
+				if i > 0 {
+					r.duplicate(b.TypeRange, layer.top["servers"][0].TypeRange, "block %q", b.Type)
+					continue
+				}
+				r.check(ownServersForm)
+				rules := serverRules(r)
+				rules.Own = true
+				all = append(all, rules)
+			}
+		})
+	}
+	return all
+}
+
+// serverRules reads what a servers block allows and denies.
+func serverRules(r blockReader) (rules managed.Rules) {
+	rules.At = startOf(r.head).String()
 	rules.Allow, rules.Deny = r.managedEntries("allow"), r.managedEntries("deny")
 	return rules
 }
@@ -155,8 +189,9 @@ func leadsAnywhere(program string) bool {
 	return strings.ContainsAny(program, `/`+string(filepath.Separator)) && !filepath.IsAbs(program)
 }
 
-// disableUnmanaged disables the servers that the managed configuration does not allow.
-func (l *loader) disableUnmanaged(drafts []*draft, rules managed.Rules) {
+// disableUnmanaged disables the servers that the managed configuration, or a servers block of
+// a layer, does not allow. Those of the administrator are not asked about by users.
+func (l *loader) disableUnmanaged(drafts []*draft, rules managed.Rules, own []managed.Rules) {
 	for _, d := range drafts {
 		if !d.Enabled {
 			continue
@@ -168,6 +203,14 @@ func (l *loader) disableUnmanaged(drafts []*draft, rules managed.Rules) {
 		if why := l.unmanaged(d.Server, of); why != "" {
 			d.Enabled, d.Blocked = false, why
 			d.block.warnAt(d.block.head, "ask the administrator of this machine", "server %q is not used: the managed configuration does not allow it (%s)", d.Name, why)
+			continue
+		}
+		for _, of := range own {
+			if why := l.unmanaged(d.Server, of); why != "" && !d.managed {
+				d.Enabled, d.Blocked, d.BlockedByUser = false, why, true
+				d.block.warnAt(d.block.head, "change the servers block, or remove the server", "server %q is not used: it is %s", d.Name, why)
+				break
+			}
 		}
 	}
 }

@@ -40,7 +40,7 @@ func (l *loader) unmanaged(s *Server, rules managed.Rules) string {
 // unmanagedUse checks one block of a server.
 func (l *loader) unmanagedUse(use managed.Server, rules managed.Rules) string {
 	why := rules.Blocked(use)
-	if why == "" && rules.ByCommand(use) {
+	if why == "" && rules.ByCommand(use) && !rules.Own {
 		why = l.exposedProgram(use.Command[0])
 	}
 	return why

@@ -268,3 +268,11 @@ func (r blockReader) origin() string {
 	}
 	return text
 }
+
+// WhyBlocked says why a servers block does not let the server be used, and what to do.
+func (s *Server) WhyBlocked() (message, hint string) {
+	if s.BlockedByUser {
+		return "a servers block does not allow the server: it is " + s.Blocked, "change the servers block, or remove the server"
+	}
+	return "the managed configuration does not allow the server: " + s.Blocked, "ask the administrator of this machine"
+}

@@ -11,20 +11,21 @@ import (
 // A Server is one server block. Of a disabled server only Name, At, Enabled and
 // Blocked are set, because the rest of its block is not evaluated.
 type Server struct {
-	Name       string
-	Prefix     string // of exposed tool names; empty: names are not prefixed
-	At         Position
-	Layer      int  `json:",omitempty"` // 0: the strongest; i: Config.Under[i-1]
-	Managed    bool `json:",omitempty"` // the block is the administrator's
-	Enabled    bool
-	Registry   string `json:",omitempty"` // NAME@VERSION of the entry that the block came from; for junctor update
-	Blocked    string `json:",omitempty"` // why the managed configuration does not allow it; empty: it does
-	Required   bool
-	Protocol   string // "auto" or a revision of MCP
-	Share      string // "global", "tenant" or "session"
-	Idle       Idle
-	Timeouts   Timeouts
-	MaxMessage int // bytes of one message, in either direction
+	Name          string
+	Prefix        string // of exposed tool names; empty: names are not prefixed
+	At            Position
+	Layer         int  `json:",omitempty"` // 0: the strongest; i: Config.Under[i-1]
+	Managed       bool `json:",omitempty"` // the block is the administrator's
+	Enabled       bool
+	Registry      string `json:",omitempty"` // NAME@VERSION of the entry that the block came from; for junctor update
+	Blocked       string `json:",omitempty"` // why a servers block does not allow it; empty: all do
+	BlockedByUser bool   `json:",omitempty"` // it is the block of a user or a project
+	Required      bool
+	Protocol      string // "auto" or a revision of MCP
+	Share         string // "global", "tenant" or "session"
+	Idle          Idle
+	Timeouts      Timeouts
+	MaxMessage    int // bytes of one message, in either direction
 
 	Transport Block
 	Auth      *Block // nil: no auth block

@@ -90,9 +90,9 @@ func Layers(c *config.Config) Check {
 	return Check{"layers", func(context.Context) (found []Finding) {
 		for _, s := range c.Servers {
 			if s.Blocked != "" {
+				message, hint := s.WhyBlocked()
 				found = append(found, Finding{
-					Severity: Warning, Server: s.Name, Message: fmt.Sprintf("the managed configuration does not allow the server: %s", s.Blocked), At: s.At.String(),
-					Remedy: "ask the administrator of the machine, or run `junctor remove " + quote(s.Name) + "`",
+					Severity: Warning, Server: s.Name, Message: message, At: s.At.String(), Remedy: hint + ", or run `junctor remove " + quote(s.Name) + "`",
 				})
 			}
 		}

@@ -18,6 +18,7 @@ type Rules struct {
 	Allow     []Entry // nil: no restriction; empty: no server
 	Deny      []Entry // wins
 	At        string
+	Own       bool `json:",omitempty"` // of a user, who answers for the programs that commands find
 }
 
 // A Server is a server of a configuration.

@@ -1,0 +1,5 @@
+servers {
+  allow     = "github"
+  deny      = [{ name = "a", url = "https://a.example.com" }, { program = "x" }, { name = "" }]
+  exclusive = true
+}
