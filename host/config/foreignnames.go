@@ -41,6 +41,9 @@ var foreignNames = map[string][]foreignName{
 		{names: "log logging logLevel debug", hint: "remove it, and run junctor with --log debug"},
 		{names: "secret secrets keyring", hint: "write keyring(\"NAME\") in place of the secret, and run `junctor secret set NAME`"},
 	},
+	"servers": {
+		{names: "*", hint: "write a block server \"NAME\" for each server, outside of this one, which says which of them may be used"},
+	},
 	"server": {
 		{names: "command cmd", needs: "transport", instead: true, hint: `write transport "stdio" { command = ["PROGRAM", "ARGUMENT"] } in the block`},
 		{names: "args arguments argv", needs: "transport", instead: true, hint: `write them after the program: transport "stdio" { command = ["PROGRAM", "ARGUMENT"] }`},

@@ -1,0 +1,5 @@
+servers {
+  github {
+    command = ["x"]
+  }
+}
