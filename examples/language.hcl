@@ -422,7 +422,7 @@ audit { # one row for each request; without file it is in the data directory
   on_full   = "drop"
   retention = "90d"
   max_size  = "1024MiB"
-  sign_key  = "audit.key"                     # signs the heads of the chain
+  sign_key  = "audit.key"                                          # signs the heads of the chain
   forward   = ["tls://logs.example.com:6514", env("LOG_RECEIVER")] # copies on another machine
   arguments = "full"
   results   = "none"

@@ -169,6 +169,9 @@ func place(t *testing.T, file, bin, acme string, ex example) site {
 	if err == nil {
 		err = writeSigningKey(filepath.Join(root, "examples", "audit.key"))
 	}
+	if err == nil {
+		certificate(t, filepath.Join(root, "examples", "authorities.pem"), filepath.Join(t.TempDir(), "key.pem"))
+	}
 	if err == nil && ex.plugin {
 		if err = os.MkdirAll(filepath.Join(root, "examples", "plugins"), 0o755); err == nil {
 			err = os.Link(acme, filepath.Join(root, "examples", "plugins", "junctor-plugin-acme-transport"))
@@ -180,6 +183,8 @@ func place(t *testing.T, file, bin, acme string, ex example) site {
 	t.Setenv("JUNCTOR_HOME", filepath.Join(root, "home"))
 	t.Setenv("JUNCTOR_TOKEN", "a-token-of-an-example")
 	t.Setenv("ALICE_TOKEN", "the-token-of-alice")
+	t.Setenv("LOG_RECEIVER", "https://logs.example.com/ingest")
+	t.Setenv("LOG_TOKEN", "a-token-of-an-example")
 	t.Setenv("BOB_TOKEN", "the-token-of-bob")
 	if ex.addr {
 		t.Setenv("ACME_ADDRESS", listenMCP(t))
