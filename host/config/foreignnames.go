@@ -42,6 +42,7 @@ var foreignNames = map[string][]foreignName{
 		{names: "secret secrets keyring", hint: "write keyring(\"NAME\") in place of the secret, and run `junctor secret set NAME`"},
 	},
 	"servers": {
+		{names: "exclusive", hint: "write it in the managed configuration, which alone can say that only its servers are used"},
 		{names: "*", hint: "write a block server \"NAME\" for each server, outside of this one, which says which of them may be used"},
 	},
 	"server": {

@@ -1,0 +1,4 @@
+# says: write it in the managed configuration
+servers {
+  exclusive = true
+}
