@@ -8,6 +8,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/clientimport"
+	"github.com/junctor-mcp/junctor/host/configedit"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/registry"
 )
@@ -84,6 +85,9 @@ func (e *env) addEntry(ctx context.Context, args []string, x *entryOptions, late
 	got.Notes = append(got.Notes, server.Notes...)
 	for i, s := range got.Secrets {
 		got.Secrets[i].Value = secrets[strings.TrimPrefix(s.Where, "inputs.")]
+	}
+	if err := checkRefused(ctx, e, target, configedit.Append(target.Text, got.Blocks())); err != nil {
+		return err
 	}
 	if err := e.agreeToAdd(ctx, found, got, target, x.yes); err != nil {
 		return err

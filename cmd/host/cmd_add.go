@@ -10,7 +10,6 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/clientimport"
-	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/configedit"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/suggest"
@@ -126,10 +125,6 @@ func set(in *map[string]string, name, value string) {
 
 // addServer adds one server to the configuration, and shows its tools.
 func (e *env) addServer(ctx context.Context, s clientconfig.Server, later bool, into writeTarget) error {
-	if rules := config.ManagedServers(managedPath); rules.Exclusive {
-		return fault.New(fault.Denied, "only the servers of the managed configuration are used, so %q would not be", s.Name).
-			WithHint("ask the administrator of this machine to add it (%s)", rules.At)
-	}
 	target, taken, err := e.importTarget(into)
 	if err != nil {
 		return err
@@ -140,7 +135,7 @@ func (e *env) addServer(ctx context.Context, s clientconfig.Server, later bool, 
 	got := clientimport.Convert(clientconfig.Content{Servers: []clientconfig.Server{s}}, e.surroundings(target.Path, taken))
 	var wantsLogin func() error
 	if s.URL != "" && len(s.Headers) == 0 {
-		wantsLogin = func() error { return e.addLogin(s, into) }
+		wantsLogin = func() error { return e.addLogin(ctx, s, into) }
 	}
 	if err := e.putAndShow(ctx, got, target, s.Name, later, wantsLogin); err != nil {
 		return err
@@ -151,7 +146,7 @@ func (e *env) addServer(ctx context.Context, s clientconfig.Server, later bool, 
 }
 
 // addLogin gives the block of a new server an auth block.
-func (e *env) addLogin(s clientconfig.Server, into writeTarget) error {
+func (e *env) addLogin(ctx context.Context, s clientconfig.Server, into writeTarget) error {
 	target, _, err := e.importTarget(into)
 	if err != nil {
 		return err
@@ -162,7 +157,7 @@ func (e *env) addLogin(s clientconfig.Server, into writeTarget) error {
 	}
 	s.OAuth = &clientconfig.OAuth{}
 	got := clientimport.Convert(clientconfig.Content{Servers: []clientconfig.Server{s}}, e.surroundings(target.Path, nil))
-	if _, err := e.writeEdited(target, configedit.Append(text, got.HCL)); err != nil {
+	if _, err := e.writeEdited(ctx, target, configedit.Append(text, got.HCL)); err != nil {
 		return err
 	}
 	e.remark(`%s wants a login, so its block has auth "oauth"; run junctor login %s`, s.Name, s.Name)
@@ -200,13 +195,13 @@ func (e *env) removeVerb() *cobra.Command {
 		Long: `Remove a server block from the configuration. Comments and all else in the file stay as they are, and the file as it was
 is kept in Junctor's data directory until the next change. Secrets and logins of the server stay too: see "junctor secret remove" and "junctor logout".`,
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(_ *cobra.Command, args []string) error { return e.removeServer(args[0], from) },
+		RunE:              func(cmd *cobra.Command, args []string) error { return e.removeServer(cmd.Context(), args[0], from) },
 	}
 	from.add(cmd)
 	return cmd
 }
 
-func (e *env) removeServer(name string, from writeTarget) error {
+func (e *env) removeServer(ctx context.Context, name string, from writeTarget) error {
 	target, have, err := e.importTarget(from)
 	if err != nil {
 		return err
@@ -219,7 +214,7 @@ func (e *env) removeServer(name string, from writeTarget) error {
 	if err != nil {
 		return err
 	}
-	backup, err := e.writeEdited(target, text)
+	backup, err := e.writeEdited(ctx, target, text)
 	if err != nil {
 		return err
 	}

@@ -136,7 +136,7 @@ func (e *env) putContent(ctx context.Context, x importOptions, file clientconfig
 	if err != nil || !x.replace {
 		return err
 	}
-	return e.replaceEntries(ctx, x, clientconfig.Find(from), replaceable(file, got, had, storedSecrets(ctx, e)))
+	return e.replaceEntries(ctx, x, clientconfig.Find(from), replaceable(file, got, usable(ctx, e, x.into, had), storedSecrets(ctx, e)))
 }
 
 // putConverted converts servers for the configuration at a path, which is empty if they are
@@ -159,6 +159,9 @@ func (e *env) putConverted(ctx context.Context, x importOptions, convert func(in
 	if target != nil && len(got.Servers)+len(got.Policy) > 0 {
 		if err := checkPolicy(got, target); err != nil {
 			return got, err
+		}
+		if err := checkRefused(ctx, e, target, configedit.Append(target.Text, got.Blocks())); err != nil {
+			return got, err // before the question, and before servers are disabled
 		}
 		if e.foreign {
 			if err := e.reviewForeign(ctx, x.ok, &got, target); err != nil {
@@ -388,7 +391,7 @@ func (e *env) importTarget(w writeTarget) (*clientconfig.File, []string, error) 
 // got.Secrets keeps those that were not stored.
 func (e *env) putImport(ctx context.Context, got *clientimport.Result, target *clientconfig.File) error {
 	if target != nil && len(got.Servers)+len(got.Policy) > 0 {
-		backup, err := e.writeEdited(target, configedit.Append(target.Text, got.Blocks()))
+		backup, err := e.writeEdited(ctx, target, configedit.Append(target.Text, got.Blocks()))
 		if err != nil {
 			return err
 		}

@@ -89,7 +89,7 @@ func (e *env) begins(ctx context.Context, x *initOptions) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fault.Because(fault.Usage, err, "the directory of the configuration cannot be made")
 	}
-	if _, err := e.writeEdited(target, text); err != nil {
+	if _, err := e.writeEdited(ctx, target, text); err != nil {
 		return err
 	}
 	got.Secrets = e.storeImported(ctx, path, got.Secrets)

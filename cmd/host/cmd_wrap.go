@@ -12,6 +12,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/cliconfig"
+	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/configedit"
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -141,7 +142,7 @@ func (e *env) wrap(ctx context.Context, w wrapOptions, command []string) error {
 		return err
 	}
 	if w.write && len(p.Tools) > 0 && p.Failure == "" {
-		err = e.writeWrapped(server.Name, text, w.into)
+		err = e.writeWrapped(ctx, server.Name, text, w.into)
 	} else {
 		_, err = e.stdout.Write(text)
 	}
@@ -204,6 +205,9 @@ func (e *env) draft(ctx context.Context, w wrapOptions, command []string) (*host
 	if err := os.WriteFile(file, text, 0o600); err != nil {
 		return nil, nil, err
 	}
+	if err := checkRefused(ctx, e, &clientconfig.File{Path: file}, text); err != nil {
+		return nil, nil, err
+	}
 	config, layers := e.config, e.layers
 	e.config, e.layers = file, []string{file}
 	app, err := e.load(ctx)
@@ -211,7 +215,8 @@ func (e *env) draft(ctx context.Context, w wrapOptions, command []string) (*host
 	if err != nil {
 		return nil, nil, err
 	}
-	return app, app.Config().Servers[0], nil
+	s, err := serverNamed(app, name) // the managed configuration may have servers, too
+	return app, s, err
 }
 
 // withoutPlace removes the place from an error about a draft, which is in no file of the user.
@@ -270,7 +275,7 @@ func asJSON(v any) json.RawMessage {
 }
 
 // writeWrapped adds the block of a wrapped program to the configuration.
-func (e *env) writeWrapped(name string, text []byte, into writeTarget) error {
+func (e *env) writeWrapped(ctx context.Context, name string, text []byte, into writeTarget) error {
 	if e.config == "" && e.get("JUNCTOR_CONFIG") == "" && !into.user {
 		into.here = true
 	}
@@ -281,7 +286,7 @@ func (e *env) writeWrapped(name string, text []byte, into writeTarget) error {
 	if err := checkNew(name, target.Path, taken); err != nil {
 		return err
 	}
-	backup, err := e.writeEdited(target, configedit.Append(target.Text, text))
+	backup, err := e.writeEdited(ctx, target, configedit.Append(target.Text, text))
 	if err != nil {
 		return err
 	}

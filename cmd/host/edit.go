@@ -26,10 +26,13 @@ import (
 
 // writeEdited writes a configuration that a verb has edited, with a backup. The user made
 // the change, so trust in the file stays, and a new file is trusted, unless it comes from a
-// file of others.
-func (e *env) writeEdited(f *clientconfig.File, text []byte) (backup string, err error) {
+// file of others. It refuses new servers that the managed configuration does not allow.
+func (e *env) writeEdited(ctx context.Context, f *clientconfig.File, text []byte) (backup string, err error) {
 	if _, err := configedit.Servers(text, f.Path); err != nil {
 		return "", fault.Because(fault.Internal, err, "nothing was written, because the new text is not valid").WithHint("please report this, with the command")
+	}
+	if err := checkRefused(ctx, e, f, text); err != nil {
+		return "", err
 	}
 	at := config.Location{Path: f.Path, Found: true}
 	before := e.trustedReview(at)
@@ -233,11 +236,11 @@ func (e *env) keepFailed(ctx context.Context, path, name string, failed error) e
 		e.remark("the block stays; junctor remove %s removes it", name)
 		return nil
 	}
-	return dropServer(e, path, name)
+	return dropServer(ctx, e, path, name)
 }
 
 // dropServer removes the block that was added just now.
-func dropServer(e *env, path, name string) error {
+func dropServer(ctx context.Context, e *env, path, name string) error {
 	target, err := chooseConfig(path, false)
 	if err != nil {
 		return exportFault(err)
@@ -250,7 +253,7 @@ func dropServer(e *env, path, name string) error {
 		if err := os.Remove(target.Path); err != nil {
 			return fault.Because(fault.Usage, err, "the empty configuration cannot be removed")
 		}
-	} else if _, err := e.writeEdited(target, text); err != nil {
+	} else if _, err := e.writeEdited(ctx, target, text); err != nil {
 		return err
 	}
 	e.remark("%s was not kept in %s", name, target.Path)

@@ -133,6 +133,7 @@ type loader struct {
 	hasPolicy     bool
 	policySkipped bool                 // parts of the policies are not known; see Options.Static
 	skipped       int                  // expressions that were not evaluated; see Options.Static
+	blocked       map[string]string    // why the managed configuration does not allow servers, by name; nil: only warned of
 	ruleHeads     map[string]hcl.Range // of the rules of policies, by place
 	rolesUsed     []string             // by the policy and by limits
 

@@ -200,7 +200,11 @@ func (l *loader) disableUnmanaged(drafts []*draft, rules managed.Rules, own []ma
 		if d.managed {
 			of.Allow = nil // the list is about servers of users
 		}
-		if why := l.unmanaged(d.Server, of); why != "" {
+		why := l.unmanaged(d.Server, of)
+		if l.blocked != nil && why != "" && !d.managed && !d.computed() {
+			l.blocked[d.Name] = why
+		}
+		if why != "" {
 			d.Enabled, d.Blocked = false, why
 			d.block.warnAt(d.block.head, "ask the administrator of this machine", "server %q is not used: the managed configuration does not allow it (%s)", d.Name, why)
 			continue

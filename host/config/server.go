@@ -74,6 +74,9 @@ func (l *loader) server(r blockReader) *draft {
 	// rest of its block is not evaluated. If "enabled" is wrong, the rest is checked
 	// too, because it will be used once "enabled" is corrected.
 	r.readAttributes(d, "", false)
+	if l.blocked != nil {
+		d.Enabled = true // see Refused: a disabled server is refused as well
+	}
 	switch {
 	case !d.Enabled:
 		return d
