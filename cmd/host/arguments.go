@@ -112,8 +112,12 @@ func needsArguments(input []byte) bool {
 var promptSchema = []byte(`{"type":"object","additionalProperties":{"type":"string"}}`)
 
 // promptArguments builds the arguments of a prompt from the words of the command line. A
-// JSON value other than a string becomes its JSON text.
-func promptArguments(words []string) (map[string]string, error) {
+// JSON value other than a string becomes its JSON text. declared are the arguments of the prompt.
+func promptArguments(declared []catalog.Argument, words []string) (map[string]string, error) {
+	args, words, err := positional(declared, words)
+	if err != nil {
+		return nil, err
+	}
 	raw, problems := schema.Arguments(promptSchema, words)
 	if len(problems) > 0 {
 		return nil, fault.New(fault.CallArguments, "the arguments do not fit%s", problemLines(problems)).
@@ -123,7 +127,6 @@ func promptArguments(words []string) (map[string]string, error) {
 	if err := json.Unmarshal(raw, &values); err != nil {
 		return nil, err
 	}
-	args := map[string]string{}
 	for name, value := range values {
 		var text string
 		if json.Unmarshal(value, &text) != nil || value[0] != '"' {
@@ -132,4 +135,37 @@ func promptArguments(words []string) (map[string]string, error) {
 		args[name] = text
 	}
 	return args, nil
+}
+
+// positional returns the values of the words without "=", and the other words. A value belongs to
+// the first declared argument that no other word names and that has no value yet.
+func positional(declared []catalog.Argument, words []string) (args map[string]string, named []string, err error) {
+	args, taken := map[string]string{}, map[string]bool{}
+	var values []string
+	for _, word := range words {
+		name, _, ok := strings.Cut(word, "=")
+		if !ok {
+			values = append(values, word)
+			continue
+		}
+		named, taken[strings.TrimSuffix(name, ":")] = append(named, word), true
+	}
+	var free, all []string
+	for _, a := range declared {
+		if all = append(all, a.Name); !taken[a.Name] {
+			free = append(free, a.Name)
+		}
+	}
+	if len(values) <= len(free) {
+		for i, value := range values {
+			args[free[i]] = value
+		}
+		return args, named, nil
+	}
+	extra := values[len(free)]
+	if len(all) == 0 {
+		return nil, nil, fault.New(fault.CallArguments, "%q is the value of no argument: the prompt declares none", extra).WithHint("write key=value for an argument that is not declared")
+	}
+	return nil, nil, fault.New(fault.CallArguments, "%q is one value too many: the arguments of the prompt are %s", extra, strings.Join(all, ", ")).
+		WithHint("write each value once, in this order or as key=value, and quote a value with spaces")
 }

@@ -72,10 +72,12 @@ func (e *env) printPrompts(app *host.App, of func(server string) bool) error {
 func (e *env) promptVerb() *cobra.Command {
 	var full bool
 	cmd := &cobra.Command{
-		Use:   "prompt PROMPT [key=value…]",
+		Use:   "prompt PROMPT [value|key=value…]",
 		Short: "Print the messages of a prompt",
 		Long: `Print the messages of a prompt. PROMPT is a name that "junctor prompts" lists, or SERVER/NAME with the server's own
-name for it. The arguments of a prompt are texts; key:=JSON is accepted as for call, and gives the text of the JSON.`,
+name for it. The arguments of a prompt are texts; key:=JSON is accepted as for call, and gives the text of the JSON.
+A word without = is the value of the next argument in the prompt's own order that no key=value names.`,
+		Example:           "  junctor prompt review/summary main.go short\n  junctor prompt review/summary style=short main.go",
 		Args:              takesMore("PROMPT"),
 		ValidArgsFunction: e.completes(completePrompt),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -98,7 +100,7 @@ func (e *env) prompt(ctx context.Context, name string, words []string, full bool
 	if err != nil {
 		return err
 	}
-	values, err := promptArguments(words)
+	values, err := promptArguments(p.Arguments, words)
 	if err != nil {
 		return err
 	}
