@@ -98,6 +98,7 @@ const (
 	ProcessAmbiguous   Code = "process.ambiguous"
 	ProcessUnreachable Code = "process.unreachable"
 	ProcessRefused     Code = "process.refused"
+	NotReady           Code = "process.not_ready"
 
 	NameUnknown Code = "name.unknown"
 	Denied      Code = "policy.denied"
@@ -228,6 +229,7 @@ var Codes = map[Code]Entry{
 	ProcessMissing:     {ExitUnreachable, "No running `junctor serve` was found for this request.", "Start one, or choose one with `--instance`. `junctor status` lists them."},
 	ProcessAmbiguous:   {ExitUsage, "Several running processes match, and the request is for one.", "Choose one with `--instance`; the error lists them."},
 	ProcessUnreachable: {ExitUnreachable, "A running process did not answer on its control socket.", "Try again, or restart the process if it hangs."},
+	NotReady:           {ExitAnswer, "`junctor healthcheck` found that a gateway does not accept requests, or did not answer within 2 seconds.", "Start `junctor serve`, or read its log and `/readyz`."},
 	ProcessRefused:     {ExitDenied, "A running process does not accept requests from this program. It refuses programs of other users, and programs that Junctor started.", "Run the command in a terminal or a service of your own."},
 
 	NameUnknown:         {ExitUsage, "There is no tool, prompt or resource with this name.", "`junctor tools`, `prompts` and `resources` list them."},
