@@ -19,12 +19,12 @@ func (e *env) trustVerb() *cobra.Command {
 		Use:   "trust [PATH]",
 		Short: "Trust the configuration in a directory",
 		Long: `Show what a configuration would run, read and contact, and ask whether to trust it. A junctor.hcl that is found in
-the current directory is used only after that, because you may not have written it. When it changes, or a file
+the current directory, or in one above it, is used only after that, because you may not have written it. When it changes, or a file
 that it includes, or a plugin's program that it names, Junctor shows what is new and asks again. It does not ask about
 comments, layout, timeouts and idle times in a file of yours. The behaviour of the programs that the configuration runs
 is not covered.
 
-PATH is a configuration or its directory; the current directory if not given. Where there is no terminal, --yes trusts
+PATH is a configuration or its directory; that of the current directory if not given. Where there is no terminal, --yes trusts
 it. In CI, JUNCTOR_TRUST=PATH:SHA256 trusts one content of one configuration; --json prints both.`,
 		Example: "  junctor trust\n  junctor trust --list\n  junctor trust --revoke ~/src/project",
 		Args:    cobra.MaximumNArgs(1),
@@ -32,6 +32,8 @@ it. In CI, JUNCTOR_TRUST=PATH:SHA256 trusts one content of one configuration; --
 			path := "."
 			if len(args) > 0 {
 				path = args[0]
+			} else if at, err := config.Find("", e.lookup); err == nil && at.Found {
+				path = at.Path // also one of a directory above
 			}
 			switch {
 			case list:

@@ -94,6 +94,9 @@ func (e *env) canAsk() bool { return noQuestions(e) == "" }
 // untrusted returns the error for a configuration that is not trusted.
 func (e *env) untrusted(r *trust.Review, known *trust.Record) error {
 	text := "%s was found in the current directory and is not trusted"
+	if here, err := os.Getwd(); err == nil && !sameDirectory(here, filepath.Dir(r.Path)) {
+		text = "%s was found in a directory above and is not trusted"
+	}
 	if known != nil {
 		text = "%s has changed since it was trusted"
 	}
@@ -275,4 +278,14 @@ func (e *env) askAgain(ctx context.Context, at *config.Location, may bool) (conf
 		}
 	}
 	return nil, nil
+}
+
+// sameDirectory reports whether two paths lead to one directory.
+func sameDirectory(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	two, err := os.Stat(b)
+	return err == nil && os.SameFile(one, two)
 }

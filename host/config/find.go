@@ -15,7 +15,8 @@ import (
 type Location struct {
 	Path string // a file, or a directory of *.hcl files, as the user would write it
 
-	// Found is true for a ./junctor.hcl that the user did not name. Another person
+	// Found is true for a junctor.hcl, of the working directory or one above, that the user did not
+	// name. Another person
 	// may have written it, so it must not be loaded before the user has trusted it.
 	// It is also true for a file that the user named and had trusted: see Named.
 	Found bool
@@ -100,7 +101,7 @@ func canonical(path string) (string, error) {
 	return filepath.EvalSymlinks(path)
 }
 
-// FoundName is the name of a configuration in the current directory.
+// FoundName is the name of the configuration of a project.
 const FoundName = "junctor.hcl"
 
 // InlineVariable names the variable that holds the text of a configuration.
@@ -126,8 +127,8 @@ func FindLayers(explicit []string, lookup func(string) (string, bool)) (Location
 }
 
 // Find returns the configuration to load: explicit if it is not empty, else
-// $JUNCTOR_CONFIG, else the text in $JUNCTOR_CONFIG_INLINE, else ./junctor.hcl if it
-// exists, above the user's own file, else that file. A nil lookup is [os.LookupEnv].
+// $JUNCTOR_CONFIG, else the text in $JUNCTOR_CONFIG_INLINE, else the junctor.hcl of this
+// directory or the nearest one above (see projectFile), above the user's own file, else that file. A nil lookup is [os.LookupEnv].
 //
 // Its error is a [*fault.Error] of code [fault.ConfigMissing], or [fault.Usage] if both
 // variables are set.
@@ -149,22 +150,23 @@ func Find(explicit string, lookup func(string) (string, bool)) (Location, error)
 	case path != "":
 		return named(path, own, "which JUNCTOR_CONFIG names")
 	}
-	places := []string{FoundName}
+	places := []string{FoundName + " here and in the directories above"}
 	if own != "" {
 		places = append(places, own)
 	}
 	hasOwn := own != "" && present(own)
+	project := projectFile(lookup)
 	switch {
-	case present(FoundName) && isOwn(FoundName, own):
-		return Location{Path: FoundName, Own: true}, nil
-	case present(FoundName) && hasOwn:
-		return Location{Path: FoundName, Found: true, Under: []Location{{Path: own, Own: true}}}, nil
-	case present(FoundName):
-		return Location{Path: FoundName, Found: true}, nil
+	case project != "" && isOwn(project, own):
+		return Location{Path: project, Own: true}, nil
+	case project != "" && hasOwn:
+		return Location{Path: project, Found: true, Under: []Location{{Path: own, Own: true}}}, nil
+	case project != "":
+		return Location{Path: project, Found: true}, nil
 	case hasOwn:
 		return Location{Path: own, Own: true}, nil
 	}
-	return Location{}, fault.New(fault.ConfigMissing, "no configuration found; looked at %s", strings.Join(places, " and ")).
+	return Location{}, fault.New(fault.ConfigMissing, "no configuration found; looked at %s", strings.Join(places, ", and at ")).
 		WithHint("run `junctor add NAME -- COMMAND` to add a server, `junctor init` to take over those of your clients, or write junctor.hcl; --config and JUNCTOR_CONFIG name a file or directory elsewhere")
 }
 

@@ -40,7 +40,7 @@ func TestFind(t *testing.T) {
 		{"relative XDG is ignored", "", map[string]string{"XDG_CONFIG_HOME": "xdg", "HOME": filepath.Join(dir, "home")}, home},
 		{"home", "", map[string]string{"HOME": filepath.Join(dir, "home")}, home},
 		{"JUNCTOR_HOME", "", map[string]string{"JUNCTOR_HOME": filepath.Join(dir, "own"), "XDG_CONFIG_HOME": filepath.Join(dir, "xdg")}, own},
-		{"nothing", "", map[string]string{"HOME": filepath.Join(dir, "nobody")}, "!looked at junctor.hcl and " + filepath.Join(dir, "nobody")},
+		{"nothing", "", map[string]string{"HOME": filepath.Join(dir, "nobody")}, "!looked at junctor.hcl here and in the directories above, and at " + filepath.Join(dir, "nobody")},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) { checkFind(t, c.explicit, c.env, c.want) })

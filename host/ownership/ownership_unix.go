@@ -51,6 +51,40 @@ func Exposed(path string) (why, command string) {
 	return "", ""
 }
 
+// Own reports whether a file, and the file that it leads to if it is a link, belongs to the current
+// user.
+func Own(path string) bool {
+	link, err := os.Lstat(path)
+	if err != nil {
+		return false
+	}
+	target, err := os.Stat(path)
+	if err != nil {
+		return false
+	}
+	for _, info := range []os.FileInfo{link, target} {
+		if st, ok := info.Sys().(*syscall.Stat_t); !ok || int(st.Uid) != os.Getuid() {
+			return false
+		}
+	}
+	return true
+}
+
+// SameDevice reports whether two directories are in one file system.
+func SameDevice(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	two, err := os.Stat(b)
+	if err != nil {
+		return false
+	}
+	x, ok := one.Sys().(*syscall.Stat_t)
+	y, also := two.Sys().(*syscall.Stat_t)
+	return ok && also && x.Dev == y.Dev
+}
+
 // Unmanaged returns why a user other than root could change the file or directory at path,
 // or "" if none could.
 func Unmanaged(path string) string {
