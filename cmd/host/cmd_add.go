@@ -22,6 +22,7 @@ type addOptions struct {
 	sse          bool
 	later        bool // do not ask the new server
 	into         writeTarget
+	scope        string
 }
 
 func (e *env) addVerb() *cobra.Command {
@@ -55,6 +56,9 @@ not exist; at a terminal you are asked.`,
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := x.into.choose(x.scope, e.lookup); err != nil {
+				return err
+			}
 			if isEntry(args, cmd.ArgsLenAtDash()) {
 				entry.into = x.into
 				return e.addEntry(cmd.Context(), args, &entry, x.later)
@@ -68,6 +72,9 @@ not exist; at a terminal you are asked.`,
 	}
 	x.into.add(cmd)
 	f := cmd.Flags()
+	f.StringVar(&x.scope, "scope", "", "a `SCOPE`, whose configuration: user, which is --user, or project, that of the project that this directory is in")
+	cmd.MarkFlagsMutuallyExclusive("scope", "user", "here")
+	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions([]string{string(clientconfig.User), string(clientconfig.Project)}, cobra.ShellCompDirectiveNoFileComp))
 	f.StringArrayVar(&x.env, "env", nil, "`NAME=VALUE`, or NAME to pass on: a variable of the program; can be repeated")
 	f.StringArrayVar(&x.headers, "header", nil, "a `HEADER` for a URL, as \"NAME: VALUE\"; can be repeated")
 	f.StringVar(&x.dir, "cwd", "", "working `DIRECTORY` of the program")

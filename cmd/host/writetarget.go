@@ -27,6 +27,21 @@ func (w *writeTarget) add(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("user", "here")
 }
 
+// choose sets the target by the name of a scope; "" leaves it.
+func (w *writeTarget) choose(scope string, lookup func(string) (string, bool)) error {
+	switch scope {
+	case "":
+	case string(clientconfig.User):
+		w.user = true
+	case string(clientconfig.Project):
+		at, err := config.Find("", lookup)
+		w.here = err != nil || !at.Found // else the project has one, here or above
+	default:
+		return fault.New(fault.Usage, "--scope %q is not a scope", scope).WithHint("write user or project")
+	}
+	return nil
+}
+
 // own returns the path of the user's own configuration.
 func (w writeTarget) own(e *env) (string, error) {
 	path := config.OwnPath(e.lookup)
