@@ -12,9 +12,9 @@ import (
 )
 
 func (e *env) configVerb() *cobra.Command {
-	cmd := &cobra.Command{Use: "config", Short: "Show where the configuration comes from", Args: takesVerb,
+	cmd := &cobra.Command{Use: "config", Short: "Show where the configuration comes from, and edit it", Args: takesVerb,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	cmd.AddCommand(
+	cmd.AddCommand(e.configEditVerb(),
 		&cobra.Command{
 			Use: "path", Short: "Print the files of the configuration, the strongest layer first", Args: takes(),
 			ValidArgsFunction: cobra.NoFileCompletions,

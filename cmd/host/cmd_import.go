@@ -350,14 +350,27 @@ func readRegular(path string) ([]byte, error) {
 // importTarget opens the configuration that --write adds to, and returns the names of its
 // servers.
 func (e *env) importTarget(w writeTarget) (*clientconfig.File, []string, error) {
+	f, err := targetFile(e, w)
+	if err != nil {
+		return nil, nil, err
+	}
+	names, err := configedit.Servers(f.Text, f.Path)
+	if err != nil {
+		return nil, nil, fault.Because(fault.ConfigInvalid, err, "nothing was written").WithHint("run `junctor validate`")
+	}
+	return f, names, nil
+}
+
+// targetFile opens the configuration that a verb changes. Its text may be invalid.
+func targetFile(e *env, w writeTarget) (*clientconfig.File, error) {
 	path, found := config.FoundName, w.here || e.config == "" && !w.user
 	at, err := config.Find(e.config, e.lookup)
 	switch {
 	case err == nil && at.Text != nil:
-		return nil, nil, fault.New(fault.Usage, "the configuration is in %s and not in a file", config.InlineVariable).WithHint("unset it, or name a file with --config")
+		return nil, fault.New(fault.Usage, "the configuration is in %s and not in a file", config.InlineVariable).WithHint("unset it, or name a file with --config")
 	case w.user:
 		if path, err = w.own(e); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	case w.here:
 	case err == nil:
@@ -367,24 +380,20 @@ func (e *env) importTarget(w writeTarget) (*clientconfig.File, []string, error) 
 	case e.get("JUNCTOR_CONFIG") != "" && fault.Is(err, fault.ConfigMissing):
 		path, found = e.get("JUNCTOR_CONFIG"), false
 	case !fault.Is(err, fault.ConfigMissing):
-		return nil, nil, err
+		return nil, err
 	}
 	path, err = filepath.Abs(path)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return nil, nil, fault.New(fault.Usage, "the configuration %s is a directory", path).WithHint("omit --write and redirect the output to a file in it")
+		return nil, fault.New(fault.Usage, "the configuration %s is a directory", path).WithHint("omit --write and redirect the output to a file in it")
 	}
 	f, err := chooseConfig(path, found)
 	if err != nil {
-		return nil, nil, exportFault(err)
+		return nil, exportFault(err)
 	}
-	names, err := configedit.Servers(f.Text, path)
-	if err != nil {
-		return nil, nil, fault.Because(fault.ConfigInvalid, err, "nothing was written").WithHint("run `junctor validate`")
-	}
-	return f, names, nil
+	return f, nil
 }
 
 // putImport prints the blocks, or writes them to the end of target and stores their secrets.

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/junctor-mcp/junctor/host/clientconfig"
+	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/plugin"
+)
+
+func (e *env) configEditVerb() *cobra.Command {
+	var into writeTarget
+	cmd := &cobra.Command{
+		Use: "edit", Short: "Edit the configuration, and write it only if it is valid", Args: takes(),
+		Long: `Open a copy of the configuration in $VISUAL, $EDITOR or vi. When the editor ends, the copy is checked. If it has errors,
+they are shown, and at a terminal you are asked whether to edit it again; otherwise it is written. A text that is not
+written stays in a file, which the error names. The file as it was is kept in Junctor's data directory until the next change.`,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return editConfig(cmd.Context(), e, into) },
+	}
+	into.add(cmd)
+	return cmd
+}
+
+// editConfig lets the user edit a copy of the configuration until it is valid.
+func editConfig(ctx context.Context, e *env, into writeTarget) error {
+	target, err := targetFile(e, into)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "junctor-edit-*")
+	if err != nil {
+		return fault.Because(fault.Usage, err, "there is no directory for a copy")
+	}
+	copied := filepath.Join(dir, filepath.Base(target.Path))
+	before := target.Text
+	if before == nil {
+		before = []byte(firstLines)
+	}
+	if err := os.WriteFile(copied, before, 0o600); err != nil {
+		return fault.Because(fault.Usage, err, "the copy cannot be written")
+	}
+	text, err := editedText(ctx, e, target, copied)
+	if err == nil && bytes.Equal(text, before) {
+		e.remark("%s was not changed", target.Path)
+		return os.RemoveAll(dir)
+	}
+	var backup string
+	if err == nil {
+		backup, err = e.writeEdited(ctx, target, text)
+	}
+	if err != nil {
+		if now, failed := os.ReadFile(copied); failed == nil && bytes.Equal(now, before) {
+			_ = os.RemoveAll(dir)
+			return err
+		}
+		e.remark("%s was not changed; your text is in %s", target.Path, copied)
+		return err
+	}
+	e.remark("wrote %s", target.Path)
+	if backup != "" {
+		e.remark("the file as it was: %s", backup)
+	}
+	return os.RemoveAll(dir)
+}
+
+// editedText runs the editor until the copy is valid or the user gives up.
+func editedText(ctx context.Context, e *env, target *clientconfig.File, copied string) ([]byte, error) {
+	for {
+		if err := runEditor(ctx, e, copied); err != nil {
+			return nil, err
+		}
+		text, err := os.ReadFile(copied)
+		if err != nil {
+			return nil, fault.Because(fault.Usage, err, "the copy cannot be read")
+		}
+		diags, err := checkEdited(ctx, e, target.Path, text)
+		if err != nil {
+			return nil, err
+		}
+		if len(diags) > 0 {
+			diags.Render(safeWriter{e.stderr})
+		}
+		if !diags.HasErrors() {
+			return text, nil
+		}
+		again := false
+		if e.canAsk() {
+			if again, err = e.askYes(ctx, "Edit it again?"); err != nil {
+				return nil, err
+			}
+		}
+		if !again {
+			return nil, reported(diags.Err())
+		}
+	}
+}
+
+// checkEdited checks a text as an editor does: it evaluates only literals and starts no program but
+// the bundled plugins.
+func checkEdited(ctx context.Context, e *env, path string, text []byte) (config.Diagnostics, error) {
+	sup, err := e.supervisor()
+	if err != nil {
+		return nil, err
+	}
+	known := &knownPlugins{sup: sup, dirs: plugin.Dirs(e.lookup), known: map[pluginKey]knownPlugin{}}
+	_, diags := config.Load(ctx, config.Options{Path: path, Texts: map[string][]byte{path: text}, Static: true, NoListener: true,
+		Managed: managedPath, Describe: known.describe})
+	return diags, nil
+}
+
+// runEditor runs the user's editor on a file.
+func runEditor(ctx context.Context, e *env, path string) error {
+	editor := cmp.Or(e.get("VISUAL"), e.get("EDITOR"), "vi")
+	words := []string{"sh", "-c", editor + ` "$@"`, "sh", path} // an editor may have arguments, and quotes around them
+	if runtime.GOOS == "windows" {
+		words = append(strings.Fields(cmp.Or(e.get("VISUAL"), e.get("EDITOR"), "notepad")), path)
+	}
+	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if err := cmd.Run(); err != nil {
+		return fault.Because(fault.Usage, err, "the editor %s failed", editor).WithHint("VISUAL or EDITOR names another one")
+	}
+	return nil
+}
