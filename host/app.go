@@ -48,6 +48,7 @@ type Options struct {
 	Lookup     func(string) (string, bool) // environment; nil is os.LookupEnv
 	Orphans    func()                      // see plugin.Options
 	NoListener bool                        // see config.Options
+	WithStdio  bool                        // a process that serves over HTTP serves the local user on standard input, too
 	AllPlugins bool                        // describe all required plugins, also unused ones
 	// OneShot is set for a command that exits after one answer. Servers and
 	// plugins then have little time to exit.

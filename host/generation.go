@@ -229,7 +229,7 @@ func (g *generation) credentialKey(s *config.Server, tenant string) credential.K
 // apply makes a generation the one in effect.
 func (a *App) apply(g *generation) {
 	a.current.Store(g)
-	a.toolLimits.SetRules(toolRules(g.Config.Gateway))
+	a.toolLimits.SetRules(toolRules(g.Config.Gateway, g.opts.WithStdio))
 	a.toolLimits.SetPrincipal(principalBounds(g.Config.Gateway.Limits.PrincipalCalls))
 	g.setNotices()
 	a.Gateway.Apply(&g.inGateway)

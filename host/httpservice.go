@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -33,6 +34,7 @@ type httpService struct {
 	file      string // of the sessions; empty: they are in memory
 	keys      *jwks.Pool
 
+	endStdio func()      // waits for the client on standard input; nil: there is none
 	http     config.HTTP // in effect
 	listener *httpserver.Listener
 	socket   *httpserver.Socket
@@ -41,8 +43,10 @@ type httpService struct {
 }
 
 // ServeHTTP serves the gateway over HTTP until ctx ends. A reload asks settings again.
-// ServeHTTP calls listening with each address before it accepts the first client there.
-func (a *App) ServeHTTP(ctx context.Context, settings ChooseHTTP, listening func(net.Addr, config.HTTP)) error {
+// ServeHTTP calls listening with each address before it accepts the first client there. It
+// also serves the client on standard input, stdio, unless that is nil; the end of this client
+// does not end ServeHTTP.
+func (a *App) ServeHTTP(ctx context.Context, settings ChooseHTTP, listening func(net.Addr, config.HTTP), stdio *StdioClient) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s := &httpService{app: a, ctx: ctx, settings: settings, listening: listening, keys: jwks.NewPool(a.opts.Log)}
@@ -58,9 +62,13 @@ func (a *App) ServeHTTP(ctx context.Context, settings ChooseHTTP, listening func
 		return err
 	}
 	end, endLogins := a.runInBackground(), a.logins.run(a)
+	if stdio != nil {
+		s.endStdio = stdio.serve(ctx, a, s.drainTime)
+	}
 	select {
 	case <-ctx.Done():
 	case err = <-s.server.Failed():
+		cancel()
 	}
 	s.stop()
 	endLogins()
@@ -91,7 +99,7 @@ func (s *httpService) start(ctx context.Context) error {
 		return err
 	}
 	s.app.Gateway.SetShares(next.shares)
-	s.app.approvals.SetShare(approvalShare(h))
+	s.app.approvals.SetShare(approvalShare(h, s.app.opts.WithStdio))
 	next.accept()
 	s.app.http = s
 	s.app.serving.Store(s.server)
@@ -145,11 +153,21 @@ func (s *httpService) stop() {
 	s.app.serving.Store(nil)
 	s.app.reloading.Unlock()
 	s.server.Shutdown(s.listener)
+	if s.endStdio != nil {
+		s.endStdio()
+	}
 	s.app.approvals.Close()
 	_ = s.socket.Close()
 	if s.endPages != nil {
 		s.endPages()
 	}
+}
+
+// drainTime returns the time that requests in flight have to end at shutdown.
+func (s *httpService) drainTime() time.Duration {
+	s.app.reloading.Lock()
+	defer s.app.reloading.Unlock()
+	return s.http.Timeouts.Drain
 }
 
 // pending returns the settings in effect that take full effect after a restart only.
@@ -207,7 +225,7 @@ func (s *httpService) prepare(ctx context.Context, g *generation, h config.HTTP)
 	if err != nil {
 		return nil, err
 	}
-	c.settings, c.shares = httpSettings(h, g.Config.Gateway.Limits, auth), gatewayShares(h, g.Config)
+	c.settings, c.shares = httpSettings(h, g.Config.Gateway.Limits, auth), gatewayShares(h, g.Config, g.opts.WithStdio)
 	c.settings.Keys, c.settings.OnlyKeys = usableKeys(h, s.keys)
 	if c.secure, err = s.certificates(h); err != nil {
 		return nil, err
@@ -298,7 +316,7 @@ func (c *httpChange) apply() {
 	}
 	s.server.Apply(c.settings)
 	s.app.Gateway.SetShares(c.shares)
-	s.app.approvals.SetShare(approvalShare(c.next))
+	s.app.approvals.SetShare(approvalShare(c.next, s.app.opts.WithStdio))
 	s.keys.Keep(keySources(c.next))
 	if moves {
 		c.accept()

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/junctor-mcp/junctor/host/approval"
+	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/gateway"
 	"github.com/junctor-mcp/junctor/host/httpserver"
@@ -16,10 +17,14 @@ type clientele struct {
 	subjects bool // several of one tenant
 }
 
-// clienteleOf returns the clientele of a listener.
-func clienteleOf(h config.HTTP) (c clientele) {
+// clienteleOf returns the clientele of a listener. withStdio says that the gateway serves the
+// local user on standard input, too.
+func clienteleOf(h config.HTTP, withStdio bool) (c clientele) {
 	type subject struct{ kind, tenant, name string }
 	seen, tenants := map[subject]bool{}, map[string]int{}
+	if withStdio {
+		tenants[authn.LocalTenant]++
+	}
 	for _, auth := range h.Auth {
 		clients := auth.Settings.Clients()
 		c.tenants = c.tenants || clients.OpenTenants
@@ -59,13 +64,13 @@ func (c clientele) shares(total, least int, tenant, principal *int) (s limit.Sha
 }
 
 // approvalShare returns the share of one tenant in the calls that wait for an approval.
-func approvalShare(h config.HTTP) int64 {
-	return clientele{tenants: clienteleOf(h).tenants}.shares(approval.MaxKept, 0, nil, nil).Tenant
+func approvalShare(h config.HTTP, withStdio bool) int64 {
+	return clientele{tenants: clienteleOf(h, withStdio).tenants}.shares(approval.MaxKept, 0, nil, nil).Tenant
 }
 
 // httpShares returns the shares in the limits of the listener.
 func httpShares(h config.HTTP, l config.Limits) httpserver.Shares {
-	c, tenant, principal := clienteleOf(h), l.PerTenant, l.PerPrincipal
+	c, tenant, principal := clienteleOf(h, false), l.PerTenant, l.PerPrincipal
 	return httpserver.Shares{
 		Requests: c.shares(h.MaxInFlight, 1, tenant.Requests, principal.Requests),
 		Streams:  c.shares(h.Sessions.Max, 1, tenant.Streams, principal.Streams),
@@ -79,9 +84,10 @@ func connectionLimit(c *config.Config) int {
 }
 
 // gatewayShares returns the shares in the limits of the gateway for the clients of a
-// listener. A principal always has memory for the largest message of a server.
-func gatewayShares(h config.HTTP, all *config.Config) gateway.Shares {
-	c, tenant, principal := clienteleOf(h), all.Gateway.Limits.PerTenant, all.Gateway.Limits.PerPrincipal
+// listener, and for the local user if withStdio is set. A principal always has memory for the
+// largest message of a server.
+func gatewayShares(h config.HTTP, all *config.Config, withStdio bool) gateway.Shares {
+	c, tenant, principal := clienteleOf(h, withStdio), all.Gateway.Limits.PerTenant, all.Gateway.Limits.PerPrincipal
 	largest := 0
 	for _, s := range all.Servers {
 		largest = max(largest, s.MaxMessage)

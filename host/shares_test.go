@@ -17,20 +17,24 @@ func TestClientele(t *testing.T) {
 		return config.Authentication{Kind: "static_token", Settings: config.StaticToken{Tenant: tenant, Subject: subject}}
 	}
 	for what, c := range map[string]struct {
-		http config.HTTP
-		want clientele
+		http  config.HTTP
+		want  clientele
+		stdio bool
 	}{
-		"everybody":             {config.HTTP{}, clientele{}},
-		"one":                   {config.HTTP{Auth: []config.Authentication{token("a", "x")}}, clientele{}},
-		"one with two tokens":   {config.HTTP{Auth: []config.Authentication{token("a", "x"), token("a", "x")}}, clientele{}},
-		"two":                   {config.HTTP{Auth: []config.Authentication{token("a", "x"), token("a", "y")}}, clientele{subjects: true}},
-		"of two tenants":        {config.HTTP{Auth: []config.Authentication{token("a", "x"), token("b", "x")}}, clientele{tenants: true}},
-		"TLS":                   {config.HTTP{TLS: &config.TLS{}}, clientele{}},
-		"certificates":          {config.HTTP{TLS: &config.TLS{ClientCA: "ca"}}, clientele{subjects: true}},
-		"a token, certificates": {config.HTTP{TLS: &config.TLS{ClientCA: "ca"}, Auth: []config.Authentication{token("a", "x")}}, clientele{}},
-		"an identity provider":  {config.HTTP{Auth: []config.Authentication{{Settings: openAuth{}}}}, clientele{subjects: true}},
+		"everybody":                        {config.HTTP{}, clientele{}, false},
+		"one":                              {config.HTTP{Auth: []config.Authentication{token("a", "x")}}, clientele{}, false},
+		"one with two tokens":              {config.HTTP{Auth: []config.Authentication{token("a", "x"), token("a", "x")}}, clientele{}, false},
+		"two":                              {config.HTTP{Auth: []config.Authentication{token("a", "x"), token("a", "y")}}, clientele{subjects: true}, false},
+		"of two tenants":                   {config.HTTP{Auth: []config.Authentication{token("a", "x"), token("b", "x")}}, clientele{tenants: true}, false},
+		"TLS":                              {config.HTTP{TLS: &config.TLS{}}, clientele{}, false},
+		"certificates":                     {config.HTTP{TLS: &config.TLS{ClientCA: "ca"}}, clientele{subjects: true}, false},
+		"a token, certificates":            {config.HTTP{TLS: &config.TLS{ClientCA: "ca"}, Auth: []config.Authentication{token("a", "x")}}, clientele{}, false},
+		"an identity provider":             {config.HTTP{Auth: []config.Authentication{{Settings: openAuth{}}}}, clientele{subjects: true}, false},
+		"everybody, and stdio":             {config.HTTP{}, clientele{}, true},
+		"one, and stdio":                   {config.HTTP{Auth: []config.Authentication{token("local", "x")}}, clientele{subjects: true}, true},
+		"one of another tenant, and stdio": {config.HTTP{Auth: []config.Authentication{token("a", "x")}}, clientele{tenants: true}, true},
 	} {
-		if got := clienteleOf(c.http); got != c.want {
+		if got := clienteleOf(c.http, c.stdio); got != c.want {
 			t.Errorf("%s: %+v", what, got)
 		}
 	}
@@ -91,7 +95,7 @@ func TestApprovalShare(t *testing.T) {
 		"several tenants":        {[]config.Authentication{token("a", "x"), token("b", "x")}, 500},
 		"several of two tenants": {[]config.Authentication{token("a", "x"), token("a", "y"), token("b", "x")}, 500},
 	} {
-		if got := approvalShare(config.HTTP{Auth: c.auth}); got != c.want {
+		if got := approvalShare(config.HTTP{Auth: c.auth}, false); got != c.want {
 			t.Errorf("%s: %d", what, got)
 		}
 	}

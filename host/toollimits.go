@@ -8,9 +8,9 @@ import (
 )
 
 // toolRules returns the rules of a configuration for the calls of tools. The principals of
-// a tenant share the limits if there can be several.
-func toolRules(g config.Gateway) (rules []limit.ToolRule) {
-	shared := clienteleOf(g.HTTP).subjects
+// a tenant share the limits if there can be several. withStdio is that of clienteleOf.
+func toolRules(g config.Gateway, withStdio bool) (rules []limit.ToolRule) {
+	shared := clienteleOf(g.HTTP, withStdio).subjects
 	if most := g.Limits.PrincipalCalls.Concurrent; most != nil && *most == 0 {
 		shared = false
 	}

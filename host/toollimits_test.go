@@ -26,7 +26,7 @@ func TestToolRules(t *testing.T) {
 		"with a limit of their own": {http: several, principal: config.PrincipalCalls{Rate: 20, Burst: 40, Concurrent: &five, Wait: time.Second}, shared: true, bounds: limit.Bounds{Rate: 20, Burst: 40, Concurrent: 5, Wait: time.Second}},
 		"explicitly without one":    {http: several, principal: config.PrincipalCalls{Concurrent: &none}},
 	} {
-		rules := toolRules(config.Gateway{HTTP: c.http, Limits: config.Limits{PerTool: perTool, PrincipalCalls: c.principal}})
+		rules := toolRules(config.Gateway{HTTP: c.http, Limits: config.Limits{PerTool: perTool, PrincipalCalls: c.principal}}, false)
 		if len(rules) != 1 || rules[0].Shared != c.shared || rules[0].Concurrent != 10 || rules[0].Block != "limits { per_tool }" || !rules[0].Match("a", "t") {
 			t.Errorf("%s: %+v", what, rules)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/event"
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -24,9 +25,9 @@ const whereConfigured = "configured"
 
 func (e *env) serveVerb() *cobra.Command {
 	var address string
-	var watch bool
+	var watch, stdio bool
 	cmd := &cobra.Command{
-		Use:   "serve [--http[=ADDRESS]] [--watch]",
+		Use:   "serve [--http[=ADDRESS] [--stdio]] [--watch]",
 		Short: "Offer everything to MCP clients: one on standard input and output, or many over HTTP",
 		Long: `Be one MCP server that has the tools, resources and prompts of all configured ones.
 
@@ -37,6 +38,10 @@ With --http it serves any number of clients at http://ADDRESS/mcp, as the block 
 address may be host:port or unix:PATH. SIGTERM ends it in order: new requests are rejected, and calls in flight have
 time to end.
 
+With --http and --stdio it serves both, with one set of servers, rules, limits and records. The client on standard input
+is the local user. The end of standard input ends this client only: the process goes on over HTTP until SIGTERM, which
+ends both in order.
+
 Servers are started when they are first needed.
 
 With --watch, and with --http on SIGHUP, the configuration is read again; junctor reload does the same. Servers whose
@@ -45,7 +50,8 @@ another address. A configuration with an error changes nothing, and the log says
 --http stays.`,
 		Example: `  junctor serve
   junctor serve --http
-  junctor serve --http=127.0.0.1:9000`,
+  junctor serve --http=127.0.0.1:9000
+  junctor serve --http --stdio`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 && address == whereConfigured {
 				return fault.New(fault.Usage, "%q is separated from --http by a space", args[0]).WithHint("write --http=%s", withHost(args[0]))
@@ -55,6 +61,7 @@ another address. A configuration with an error changes nothing, and the log says
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("http") {
+				e.withStdio = stdio
 				return e.serveHTTP(cmd.Context(), address, watch)
 			}
 			return e.serve(cmd.Context(), watch)
@@ -62,6 +69,7 @@ another address. A configuration with an error changes nothing, and the log says
 	}
 	cmd.Flags().StringVar(&address, "http", "", "serve over HTTP, at this `ADDRESS` or where the configuration says")
 	cmd.Flags().Lookup("http").NoOptDefVal = whereConfigured
+	cmd.Flags().BoolVar(&stdio, "stdio", false, "with --http, serve the client on standard input and output too")
 	cmd.Flags().BoolVar(&watch, "watch", false, "reload the configuration when its files change")
 	e.rootFlag(cmd, " and their client has none")
 	return cmd
@@ -86,7 +94,7 @@ func (e *env) serve(ctx context.Context, watch bool) error {
 		return err
 	}
 	defer s.stopControl()
-	endConsole, err := s.serveConsole(ctx, false)
+	endConsole, err := s.serveConsole(ctx, true)
 	if err != nil {
 		return err
 	}
@@ -125,7 +133,7 @@ func (e *env) serveHTTP(ctx context.Context, address string, watch bool) error {
 		}
 		return h, loaded
 	}
-	s, err := e.prepare(ctx, "http", func(c *config.Config, loaded config.Diagnostics) config.Diagnostics {
+	s, err := e.prepare(ctx, transportOf(e), func(c *config.Config, loaded config.Diagnostics) config.Diagnostics {
 		_, all := settings(c, loaded)
 		return all
 	})
@@ -133,7 +141,7 @@ func (e *env) serveHTTP(ctx context.Context, address string, watch bool) error {
 		return err
 	}
 	defer s.stopControl()
-	endConsole, err := s.serveConsole(ctx, true)
+	endConsole, err := s.serveConsole(ctx, false)
 	if err != nil {
 		return err
 	}
@@ -145,7 +153,7 @@ func (e *env) serveHTTP(ctx context.Context, address string, watch bool) error {
 	}
 	defer stop()
 	app := s.app
-	if err := app.OpenAudit(false); err != nil {
+	if err := app.OpenAudit(e.withStdio); err != nil {
 		return err
 	}
 	return app.ServeHTTP(ctx, settings, func(at net.Addr, h config.HTTP) {
@@ -153,7 +161,31 @@ func (e *env) serveHTTP(ctx context.Context, address string, watch bool) error {
 		app.AnnounceProcess(event.ProcessStarted)
 		said := append([]any{"address", at.String()}, endpointAttrs(at, h)...)
 		e.log.Info("serving over HTTP", append(said, "servers", len(app.Upstreams()), "version", version)...)
-	})
+	}, stdioClient(e))
+}
+
+// transportOf returns the transports of clients of a process that serves over HTTP.
+func transportOf(e *env) string {
+	if e.withStdio {
+		return "http+stdio"
+	}
+	return "http"
+}
+
+// stdioClient returns the client on standard input and output of a process that serves over
+// HTTP, or nil if it has none.
+func stdioClient(e *env) *host.StdioClient {
+	if !e.withStdio {
+		return nil
+	}
+	e.log.Info("serving on standard input and output, too")
+	return &host.StdioClient{In: e.stdin, Out: e.stdout.file, Ended: func(err error) {
+		if err != nil {
+			e.log.Warn("the client on standard input disconnected", "error", err)
+			return
+		}
+		e.log.Info("the client on standard input has left; other clients are served over HTTP until SIGTERM")
+	}}
 }
 
 // prepare loads the configuration to serve and opens the control socket. look, if not nil,

@@ -41,6 +41,7 @@ type env struct {
 	text       bool
 	serving    bool          // ask no questions
 	listening  bool          // the verb needs the http block of the gateway
+	withStdio  bool          // see host.Options
 	unasked    bool          // answer no question of a server
 	completing bool          // a shell completes a word: start nothing and ask nothing
 	config     string        // the path of the strongest layer that --config names; empty: none is named
@@ -126,7 +127,7 @@ var managedPath = managed.Path()
 // options returns the options of the host.
 func (e *env) options() host.Options {
 	o := host.Options{
-		Version: version, Log: e.log, Conceal: e.conceal, Dirs: e.dirs, Lookup: e.lookup, Orphans: process.EndAdopted, Unusable: e.unusable, OneShot: !e.serving, NoListener: !e.listening,
+		Version: version, Log: e.log, Conceal: e.conceal, Dirs: e.dirs, Lookup: e.lookup, Orphans: process.EndAdopted, Unusable: e.unusable, OneShot: !e.serving, NoListener: !e.listening, WithStdio: e.withStdio,
 		Roots: e.roots, Managed: managedPath, Stdout: e.stdout, Stderr: e.stderr,
 	}
 	if !e.serving {

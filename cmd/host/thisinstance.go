@@ -63,12 +63,12 @@ func (s *thisInstance) startControl(ctx context.Context) (stop func()) {
 	return func() {}
 }
 
-// serveConsole serves the console if the configuration has one. Without gateway the client
-// on standard input reads the log, so the log has no link that signs in, and another
-// process of the configuration may serve the console.
-func (s *thisInstance) serveConsole(ctx context.Context, gateway bool) (stop func(), err error) {
-	return s.app.ServeConsole(ctx, host.ConsoleOptions{Optional: !gateway, Records: s.e.records, Reload: s.reloadBy, Listening: func(address, link string) {
-		if link != "" && gateway {
+// serveConsole serves the console if the configuration has one. If it is optional, another
+// process of the configuration may serve it. A client on standard input reads the log, so the
+// log has no link that signs in then.
+func (s *thisInstance) serveConsole(ctx context.Context, optional bool) (stop func(), err error) {
+	return s.app.ServeConsole(ctx, host.ConsoleOptions{Optional: optional, Records: s.e.records, Reload: s.reloadBy, Listening: func(address, link string) {
+		if link != "" && s.transport == "http" {
 			s.e.log.Info("the console is served; the link works once, within five minutes", "address", address, "link", link)
 			return
 		}

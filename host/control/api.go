@@ -165,7 +165,7 @@ type Status struct {
 	Version   string    `json:"version"`
 	Started   time.Time `json:"started"`
 	Uptime    int64     `json:"uptime_s"`
-	Transport string    `json:"transport"`         // of the clients: "stdio" or "http"
+	Transport string    `json:"transport"`         // of the clients: "stdio", "http" or "http+stdio"
 	Address   string    `json:"address,omitempty"` // listening address
 	Console   string    `json:"console,omitempty"` // address of the console; empty: it is off
 	Directory string    `json:"directory,omitempty"`

@@ -25,13 +25,19 @@ const (
 
 var errClientNotReading = errors.New("writing to the client: the client does not read its input")
 
+// Options configure [Serve].
+type Options struct {
+	Shared bool                 // the gateway has other clients
+	Drain  func() time.Duration // returns the time for requests in flight; nil: 10 seconds
+}
+
 // Serve serves one client that sends messages on in and reads them from out,
 // one a line. It returns when in ends, ctx ends, or the client stops reading.
-// Requests in flight have drainTime to finish then, and Serve writes their
+// Requests in flight have a limited time to finish then, and Serve writes their
 // answers. It returns the error of reading or writing, if there is one.
-func Serve(ctx context.Context, g *gateway.Gateway, in io.Reader, out io.Writer) error {
+func Serve(ctx context.Context, g *gateway.Gateway, in io.Reader, out io.Writer, o Options) error {
 	queue := sendqueue.New(&lineSink{w: bufio.NewWriterSize(out, 64<<10)}, clientQueueBytes, g.Budget())
-	session := g.Open(gateway.Client{Principal: authn.Local(), Out: queue, Sole: true})
+	session := g.Open(gateway.Client{Principal: authn.Local(), Out: queue, Sole: !o.Shared})
 	ended := make(chan error, 1)
 	go func() { ended <- readLines(session, in) }()
 	var err error
@@ -43,7 +49,7 @@ func Serve(ctx context.Context, g *gateway.Gateway, in io.Reader, out io.Writer)
 	case <-queue.Done(): // writing failed
 		drain = canceled()
 	}
-	session.Close(drain, drainTime)
+	session.Close(drain, o.drainTime())
 	flushed := make(chan error, 1)
 	go func() { flushed <- queue.Close() }()
 	var werr error
@@ -56,6 +62,13 @@ func Serve(ctx context.Context, g *gateway.Gateway, in io.Reader, out io.Writer)
 		err = werr
 	}
 	return err
+}
+
+func (o Options) drainTime() time.Duration {
+	if o.Drain == nil {
+		return drainTime
+	}
+	return o.Drain()
 }
 
 // canceled returns a context that has ended.

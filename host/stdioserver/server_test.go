@@ -91,7 +91,7 @@ func TestEndOfInputAnswersRequestsInFlight(t *testing.T) {
 		g, _ := newTestGateway(t, 5*time.Second)
 		var out output
 		begun := time.Now()
-		if err := Serve(t.Context(), g, strings.NewReader(initialize+call+strings.TrimSuffix(ping, "\n")), &out); err != nil {
+		if err := Serve(t.Context(), g, strings.NewReader(initialize+call+strings.TrimSuffix(ping, "\n")), &out, Options{}); err != nil {
 			t.Error(err)
 		}
 		if took := time.Since(begun); took != 5*time.Second {
@@ -112,7 +112,7 @@ func TestCallsAreCancelledAfterDrainTime(t *testing.T) {
 		g, server := newTestGateway(t, 30*time.Second)
 		var out output
 		begun := time.Now()
-		if err := Serve(t.Context(), g, strings.NewReader(initialize+call), &out); err != nil {
+		if err := Serve(t.Context(), g, strings.NewReader(initialize+call), &out, Options{}); err != nil {
 			t.Error(err)
 		}
 		if took := time.Since(begun); took != drainTime || !strings.Contains(out.String(), `"id":1,"error":{"code":-32800`) {
@@ -134,7 +134,7 @@ func TestSignalAfterEndOfInputCancelsCalls(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
 		begun := time.Now()
-		if err := Serve(ctx, g, strings.NewReader(initialize+call), &out); err != nil {
+		if err := Serve(ctx, g, strings.NewReader(initialize+call), &out, Options{}); err != nil {
 			t.Error(err)
 		}
 		if took := time.Since(begun); took != 2*time.Second || !strings.Contains(out.String(), `"id":1,"error":{"code":-32800`) {
@@ -153,7 +153,7 @@ func TestEndOfContextAnswersRequestsInFlight(t *testing.T) {
 		var out output
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
-		go func() { ended <- Serve(ctx, g, in, &out) }()
+		go func() { ended <- Serve(ctx, g, in, &out, Options{}) }()
 		_, _ = io.WriteString(client, initialize+call)
 		synctest.Wait()
 		cancel()
@@ -177,7 +177,7 @@ func TestWriteErrorEndsServeAtOnce(t *testing.T) {
 		out := &output{err: errors.New("broken pipe")}
 		ended := make(chan error, 1)
 		begun := time.Now()
-		go func() { ended <- Serve(t.Context(), g, in, out) }()
+		go func() { ended <- Serve(t.Context(), g, in, out, Options{}) }()
 		_, _ = io.WriteString(client, initialize+call)
 		if err := <-ended; err == nil || err.Error() != "broken pipe" || time.Since(begun) > 0 {
 			t.Errorf("%v after %s", err, time.Since(begun))
@@ -192,7 +192,7 @@ func TestClientThatDoesNotReadIsGivenUp(t *testing.T) {
 		g, _ := newTestGateway(t, time.Second)
 		client, out := io.Pipe() // has no reader
 		begun := time.Now()
-		if err := Serve(t.Context(), g, strings.NewReader(initialize+call), out); err != errClientNotReading {
+		if err := Serve(t.Context(), g, strings.NewReader(initialize+call), out, Options{}); err != errClientNotReading {
 			t.Error(err)
 		}
 		if took := time.Since(begun); took != time.Second+flushTime {
@@ -208,7 +208,7 @@ func TestReadErrorIsReturned(t *testing.T) {
 		g, _ := newTestGateway(t, 0)
 		in, client := io.Pipe()
 		_ = client.CloseWithError(errors.New("i/o error"))
-		if err := Serve(t.Context(), g, in, io.Discard); err == nil || err.Error() != "reading from the client: i/o error" {
+		if err := Serve(t.Context(), g, in, io.Discard, Options{}); err == nil || err.Error() != "reading from the client: i/o error" {
 			t.Error(err)
 		}
 	})
@@ -222,7 +222,7 @@ func TestLineEndsAndInvalidLines(t *testing.T) {
 	in := strings.TrimSuffix(initialize, "\n") + "\r\n\n\r\n \n" + long + "banner\n\x00\xff\n" +
 		`{"jsonrpc":"2.0","id":"a","method":"ping",` + "\r" + `"params":{}}` + "\n" + ping
 	var out output
-	if err := Serve(t.Context(), g, strings.NewReader(in), &out); err != nil {
+	if err := Serve(t.Context(), g, strings.NewReader(in), &out, Options{}); err != nil {
 		t.Error(err)
 	}
 	var got []string
