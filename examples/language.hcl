@@ -124,9 +124,11 @@ server "files" {
 }
 
 gateway {
-  max_memory = "512MiB" # memory of the process; half of it is for messages
-  limits {              # of the calls of each tool by each tenant
-    connections = 1000  # to one server that not all clients share
+  max_memory      = "512MiB"     # memory of the process; half of it is for messages
+  name            = "acme-tools" # of the server that clients see
+  request_timeout = "5m"         # of one request of a client
+  limits {                       # of the calls of each tool by each tenant
+    connections = 1000           # to one server that not all clients share
     per_tool {
       rate       = 100 # calls a second
       burst      = 200

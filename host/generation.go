@@ -142,6 +142,7 @@ func (g *generation) build(before *generation) {
 			},
 		}
 	}
+	g.inGateway.Name, g.inGateway.RequestTimeout = g.Config.Gateway.Name, g.Config.Gateway.RequestTimeout
 	g.inGateway.Policy = policy.New(offers, g.Config.Policy).Under(g.Config.Policies...).UnderManaged(g.Config.Managed.Policy)
 }
 

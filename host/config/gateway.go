@@ -18,8 +18,12 @@ type Gateway struct {
 	HTTP      HTTP
 	Limits    Limits `json:",omitzero"`
 	Layer     int    `json:",omitempty"` // as Server.Layer
+	Name      string `json:",omitempty"` // that clients see; empty: that of Junctor
 
-	memoryAt hcl.Range // empty: not set
+	RequestTimeout time.Duration `json:",omitempty"` // of a whole request of a client; 0: none
+
+	memoryAt  hcl.Range // empty: not set
+	timeoutAt hcl.Range // of RequestTimeout
 }
 
 // HTTP configures the listener for clients over HTTP.
@@ -100,8 +104,13 @@ const (
 )
 
 var gatewayForm = form{
-	entries: []entry{{name: "max_memory", values: sizes(leastMemory, mostMemory), unset: "`\"512MiB\"`, or four times the largest `max_message`",
-		doc: "Memory of the process, also on standard input and output. Half of it is [for messages](gateway.md#memory)."}},
+	entries: []entry{
+		{name: "max_memory", values: sizes(leastMemory, mostMemory), unset: "`\"512MiB\"`, or four times the largest `max_message`",
+			doc: "Memory of the process, also on standard input and output. Half of it is [for messages](gateway.md#memory)."},
+		{name: "name", values: texts("at most 64 letters, digits, `.`, `_`, `-`"), unset: "`\"junctor\"`", doc: "The name of the server that clients see, in `serverInfo`."},
+		{name: "request_timeout", values: durations(longestRequest), unset: "none",
+			doc: "For one request of a client, of any method but `subscriptions/listen`, also on standard input and output. Longer timeouts of servers and tools do not exceed it. The time in which a person is asked does not count. See [Limits](gateway.md#limits)."},
+	},
 	blocks: map[string]shape{
 		"http":   {inner: &httpForm, doc: "The listener for clients over HTTP."},
 		"limits": {inner: &limitsForm, doc: "How much clients may call and use."},
@@ -184,6 +193,8 @@ func (l *loader) gateway(blocks []*hclsyntax.Block) Gateway {
 	g := Gateway{}
 	g.MaxMemory, g.memoryAt = s.memory()
 	g.MemorySet = g.memoryAt.Filename != ""
+	g.Name = readGatewayName(s)
+	g.RequestTimeout, g.timeoutAt = s.duration("request_timeout", 0, longestRequest), s.valueAt("request_timeout", s.head)
 	g.Limits = s.blockOrEmpty("limits").limits()
 	for _, t := range g.Limits.Tools {
 		l.rolesUsed = append(l.rolesUsed, t.Roles...)

@@ -196,6 +196,7 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 	}
 	drafts := l.drafts(servers)
 	l.checkMemory(&gateway, drafts)
+	checkRequestTimeout(l, gateway, drafts)
 	checkNames(l, drafts)
 	l.shareByTenant(gateway.HTTP, drafts)
 	for _, d := range drafts {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/junctor-mcp/junctor/host/connpool"
 	"github.com/junctor-mcp/junctor/host/policy"
@@ -17,6 +18,10 @@ import (
 type Generation struct {
 	Policy  *policy.Policy
 	Servers map[string]Server // the enabled servers
+	Name    string            // of the gateway as clients see it; empty: that of Junctor
+	// RequestTimeout bounds each request of a client, without the time in which a person is
+	// asked; 0: no limit.
+	RequestTimeout time.Duration
 
 	requests atomic.Int64               // in flight
 	before   atomic.Pointer[Generation] // an earlier one with requests; see forgetUnused

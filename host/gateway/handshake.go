@@ -14,7 +14,11 @@ import (
 const capabilities = `{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},` +
 	`"prompts":{"listChanged":true},"completions":{},"logging":{}}`
 
-func serverInfo(version string) string {
+// serverInfo describes the gateway to clients. name is that of the configuration, or empty.
+func serverInfo(name, version string) string {
+	if name != "" {
+		return fmt.Sprintf(`{"name":%q,"version":%q}`, name, version)
+	}
 	return fmt.Sprintf(`{"name":"junctor","title":"Junctor","version":%q}`, version)
 }
 
@@ -57,7 +61,7 @@ func initialize(r *request) ([]byte, error) {
 		s.gw.catalog.Offer(s.gw.shared.offer())
 	}
 	offered, instructions := r.initializeResult()
-	result := fmt.Appendf(nil, `{"protocolVersion":%q,"capabilities":%s,"serverInfo":%s}`, revision, offered, serverInfo(s.gw.opts.Version))
+	result := fmt.Appendf(nil, `{"protocolVersion":%q,"capabilities":%s,"serverInfo":%s}`, revision, offered, serverInfo(r.generation.Name, s.gw.opts.Version))
 	return withInstructions(result, instructions), nil
 }
 
@@ -69,7 +73,7 @@ func discover(r *request) ([]byte, error) {
 	}
 	offered, instructions := r.initializeResult()
 	result := fmt.Appendf(nil, `{"resultType":"complete","supportedVersions":%s,"capabilities":%s,"ttlMs":%d,"cacheScope":"private","_meta":{%q:%s}}`,
-		versions, offered, listTTL.Milliseconds(), mcp.MetaServerInfo, serverInfo(r.gw.opts.Version))
+		versions, offered, listTTL.Milliseconds(), mcp.MetaServerInfo, serverInfo(r.generation.Name, r.gw.opts.Version))
 	return withInstructions(result, instructions), nil
 }
 

@@ -27,7 +27,9 @@ func (r *request) answerQuestions(ctx context.Context, up *upstream.Upstream, re
 	}
 	for key, question := range mcp.Members(asked) {
 		method, _ := mcp.TextMember(question, "method")
+		resume := r.clock.pause()
 		answer, err := r.session.askClient(ctx, r.out, up, method, era.QuestionToLegacy(method, mcp.Member(question, "params")))
+		resume()
 		if err != nil && ctx.Err() != nil { // the client does not wait for the result
 			return nil, context.Cause(ctx)
 		}

@@ -137,6 +137,7 @@ func (p *serverPeer) answer(ctx context.Context, u *upstream.Upstream, about any
 	case s == nil:
 		return nil, p.noSoleClient(method)
 	}
+	defer pauseFor(about)()
 	return s.askClient(ctx, s.streamFor(about, p.server), u, method, params)
 }
 

@@ -43,6 +43,7 @@ func (p *pipeline) stages() []stage {
 		p.recoverPanic, // a panic fails this request only
 		p.record,       // audit, of refusals as well
 		p.offerLogin,   // where a login is all that is missing
+		p.bound,        // the time of the request
 		p.resolve,      // the name of a client to an item of a server, pins and defaults to arguments
 		p.openState,    // what the client of an earlier request carries back
 		p.authorize,    // the only decision of the policy about this request
@@ -121,8 +122,9 @@ func (p *pipeline) validate(next handler) handler {
 func (p *pipeline) confirm(next handler) handler {
 	return func(ctx context.Context, r *request) (response, error) {
 		if r.approval != nil && r.resumed == nil {
-			waits := r.part("approval")
+			waits, resume := r.part("approval"), r.clock.pause()
 			question, err := p.awaitApproval(ctx, r)
+			resume()
 			waits.End(outcome.Of(err))
 			if question != nil || err != nil {
 				return response{result: question}, err

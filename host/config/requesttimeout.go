@@ -1,0 +1,52 @@
+package config
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// longestRequest bounds request_timeout.
+const longestRequest = time.Hour
+
+// gatewayName matches the names that a gateway may have.
+var gatewayName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+// readGatewayName reads the name of the gateway; empty: it has the one of Junctor.
+func readGatewayName(r blockReader) string {
+	name, a, set := r.publicString("name")
+	if !set || gatewayName.MatchString(name) {
+		return name
+	}
+	r.errorAt(a.Expr.Range(), `write a name such as "acme-tools"`, `"name" must be at most 64 letters, digits, ".", "_" and "-"%s`, gotText(name, false))
+	return ""
+}
+
+// checkRequestTimeout warns about timeouts of calls that request_timeout does not let pass.
+func checkRequestTimeout(l *loader, g Gateway, drafts []*draft) {
+	if g.RequestTimeout == 0 {
+		return
+	}
+	var longer []string
+	add := func(of string, timeout time.Duration) {
+		if text := fmt.Sprintf("%s (%s)", of, shortDuration(timeout)); timeout > g.RequestTimeout && !slices.Contains(longer, text) {
+			longer = append(longer, text)
+		}
+	}
+	for _, d := range drafts {
+		set := slices.ContainsFunc(d.written, func(s Setting) bool { return s.Name == "timeouts.call" })
+		if set {
+			add(fmt.Sprintf("timeouts { call } of server %q", d.Name), d.Timeouts.Call)
+		}
+	}
+	for _, c := range g.Limits.Calls() {
+		if c.Timeout.Limit > 0 {
+			add("timeout in "+c.Timeout.Block, c.Timeout.Limit)
+		}
+	}
+	if len(longer) > 0 {
+		l.emptyBlock("gateway").warnAt(g.timeoutAt, "raise request_timeout, or lower the other", `"request_timeout" of %s ends calls before %s`, shortDuration(g.RequestTimeout), strings.Join(longer, ", "))
+	}
+}

@@ -1,0 +1,112 @@
+package gateway
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/mcp"
+)
+
+// A requestClock measures the request timeout of the gateway. It is paused while a person is
+// asked. A nil clock never ends.
+type requestClock struct {
+	limit  time.Duration
+	cancel context.CancelCauseFunc
+
+	mu     sync.Mutex
+	timer  *time.Timer   // guarded by mu
+	end    time.Time     // guarded by mu; the deadline, unless paused
+	left   time.Duration // guarded by mu; time left while paused
+	paused int           // guarded by mu; persons who are asked
+	over   bool          // guarded by mu; the time has passed
+}
+
+// bound limits the time of a request. Streams of listen requests last, and a command has a
+// timeout of its own.
+func (p *pipeline) bound(next handler) handler {
+	return func(ctx context.Context, r *request) (response, error) {
+		limit := r.generation.RequestTimeout
+		if limit == 0 || r.local != nil || r.method == mcp.MethodListen {
+			return next(ctx, r)
+		}
+		ctx, r.clock = startClock(ctx, limit)
+		defer r.clock.stop()
+		resp, err := next(ctx, r)
+		return resp, r.clock.explain(err, r)
+	}
+}
+
+// startClock returns a context that ends when the clock does.
+func startClock(ctx context.Context, limit time.Duration) (context.Context, *requestClock) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	c := &requestClock{limit: limit, cancel: cancel, end: time.Now().Add(limit)}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.timer = time.AfterFunc(limit, c.expire)
+	return ctx, c
+}
+
+// expire ends the request, unless the clock was paused at the same moment.
+func (c *requestClock) expire() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.paused == 0 {
+		c.over = true
+		c.cancel(context.DeadlineExceeded)
+	}
+}
+
+// pause stops the clock until resume is called.
+func (c *requestClock) pause() (resume func()) {
+	if c == nil {
+		return func() {}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.paused++; c.paused == 1 {
+		c.timer.Stop()
+		c.left = max(0, time.Until(c.end))
+	}
+	return c.resume
+}
+
+func (c *requestClock) resume() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.paused--; c.paused == 0 && !c.over {
+		c.end = time.Now().Add(c.left)
+		c.timer.Reset(c.left)
+	}
+}
+
+// stop ends the clock with its request.
+func (c *requestClock) stop() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.timer.Stop()
+	c.cancel(nil)
+}
+
+// explain returns the error of a request that the clock has ended, and any other error as it is.
+func (c *requestClock) explain(err error, r *request) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err == nil || !c.over {
+		return err
+	}
+	return &fault.Error{Code: fault.CallTimeout, Message: fmt.Sprintf("%s did not finish within %s", r.method, c.limit), Server: cmp.Or(r.item.Server, r.serverName()),
+		Hint: "raise request_timeout in the gateway block", Timeout: c.limit}
+}
+
+// pauseFor pauses the clock of the request that a message of a server is about; nil: it is
+// about none that is known.
+func pauseFor(about any) (resume func()) {
+	if r, ok := about.(*request); ok && r != nil {
+		return r.clock.pause()
+	}
+	return func() {}
+}
