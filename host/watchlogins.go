@@ -16,11 +16,13 @@ import (
 // changed token files.
 const watchEvery = 2 * time.Second
 
-// runInBackground watches logins, renews credentials and releases unused memory until
+// runInBackground reports the end of the start, watches logins, renews credentials and releases unused memory until
 // end is called. end waits for all of them.
 func (a *App) runInBackground() (end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var work sync.WaitGroup
+	begun := a.current.Load().loaded
+	work.Go(func() { announceStart(ctx, a, begun) })
 	work.Go(func() { a.watchLogins(ctx) })
 	work.Go(func() { a.credentials.Attend(ctx) })
 	work.Go(func() { memory.ReleaseWhenIdle(ctx) })

@@ -4,15 +4,17 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/event"
+	"github.com/junctor-mcp/junctor/host/fault"
 )
 
 func (e *env) eventsVerb() *cobra.Command {
-	var instance string
+	var instance, kind string
 	var follow bool
 	cmd := &cobra.Command{
 		Use:   "events",
@@ -20,25 +22,42 @@ func (e *env) eventsVerb() *cobra.Command {
 		Long: `Print the newest events of the process that serves this configuration, at most 1 000: starts and failures of servers
 and plugins, reloads, sessions, changed tools, approvals and logins.
 
+With --kind calls and --follow, print the beginning and the end of each call from now on, with server, item, client,
+duration and outcome, and without arguments. A process keeps them only while they are followed; junctor audit has
+earlier ones.
+
 With --follow, print the events to come too, until the process ends or you interrupt the verb. JSON has one event
 a line.`,
 		Example: `  junctor events -f
+  junctor events -f --kind calls
   junctor events -f --json | jq 'select(.type == "server.failed")'`,
 		Args:              takes(),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return e.showEvents(cmd.Context(), instance, follow) },
+		RunE:              func(cmd *cobra.Command, _ []string) error { return e.showEvents(cmd.Context(), instance, kind, follow) },
 	}
 	e.instanceFlag(cmd, &instance)
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "print the events to come too")
+	cmd.Flags().StringVar(&kind, "kind", "", "print events of this `KIND`: calls")
+	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions([]string{"calls"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
-func (e *env) showEvents(ctx context.Context, instance string, follow bool) error {
+func (e *env) showEvents(ctx context.Context, instance, kind string, follow bool) error {
+	switch {
+	case kind != "" && kind != "calls":
+		return fault.New(fault.Usage, "--kind: %q is not a kind of events", kind).WithHint("write --kind calls, or leave it out for all other events")
+	case kind != "" && !follow:
+		return fault.New(fault.Usage, "events of calls can only be followed").WithHint("add --follow; `junctor audit` has earlier calls")
+	}
 	process, err := e.oneInstance(ctx, instance)
 	if err != nil {
 		return err
 	}
-	err = process.EventsOf(ctx, follow, e.printEventLine)
+	if kind != "" {
+		err = process.CallsOf(ctx, e.printEventLine)
+	} else {
+		err = process.EventsOf(ctx, follow, e.printEventLine)
+	}
 	return e.followed(ctx, process, follow, err)
 }
 
@@ -81,6 +100,13 @@ func eventText(ev *event.Event) string {
 		names []string
 	}{{"added", ev.Added}, {"changed", ev.Changed}, {"removed", ev.Removed}, {"held back", ev.Held}} {
 		add(list.what+" %s", strings.Join(list.names, ", "))
+	}
+	if s := ev.Start; s != nil {
+		add("%s", fmt.Sprintf("%d ready, %d failed, %d without a login, %d not started, %s", s.Ready, s.Failed, s.NeedsAuth, s.NotStarted, count(s.Tools, "tool")))
+	}
+	add("%s", ev.Outcome)
+	if ev.Duration > 0 {
+		add("after %s", time.Duration(ev.Duration*float64(time.Millisecond)).Round(100*time.Microsecond).String())
 	}
 	add("%s", ev.Error)
 	if ev.Omitted > 0 {

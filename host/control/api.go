@@ -9,7 +9,8 @@
 // beyond that. POST /v1/console/link returns a [ConsoleLink] or a [Failure]. GET /v1/logs
 // returns a [LogLine] a line, as a [LogQuery] in the URL says: follow=true, level=warn,
 // server=NAME (repeatable), since=10m or a time. GET /v1/events returns an [EventLine] a
-// line, with follow=true also those to come. Streams end with the process; at most 8 are
+// line, with follow=true also those to come; with kind=calls, which needs follow=true, it
+// returns the beginnings and ends of calls from then on. Streams end with the process; at most 8 are
 // followed at a time, and the next gets status 503. POST /v1/servers/NAME/restart returns a
 // [Restarted], and PUT /v1/log-level with a [LogLevel] returns the same, or both a [Failure]
 // with status 422. A wrong query or body gets a [Failure] with status 400.

@@ -27,6 +27,12 @@ func (i *Instance) EventsOf(ctx context.Context, follow bool, each func(EventLin
 	return readLines(ctx, i, fmt.Sprintf("/v1/events?follow=%t", follow), each)
 }
 
+// CallsOf calls each with the beginnings and ends of calls at a process from now on. It
+// returns as Logs does.
+func (i *Instance) CallsOf(ctx context.Context, each func(EventLine) error) error {
+	return readLines(ctx, i, "/v1/events?follow=true&kind=calls", each)
+}
+
 // readLines calls each with the lines of an answer.
 func readLines[T any](ctx context.Context, i *Instance, path string, each func(T) error) error {
 	resp, err := i.send(ctx, http.MethodGet, path, nil)

@@ -94,6 +94,20 @@ func parseFollow(v url.Values) (bool, error) {
 	return follow, nil
 }
 
+// parseKind reports whether the events of calls are asked for, which are not kept and so can
+// only be followed.
+func parseKind(v url.Values, follow bool) (calls bool, err error) {
+	switch kind := v.Get("kind"); {
+	case kind == "":
+		return false, nil
+	case kind != "calls":
+		return false, fault.New(fault.Usage, "kind: %q is not a kind of events", kind).WithHint("write kind=calls, or nothing for all others")
+	case !follow:
+		return false, fault.New(fault.Usage, "events of calls can only be followed").WithHint("write follow=true; the audit log has earlier calls")
+	}
+	return true, nil
+}
+
 // selects reports whether the query selects a record.
 func (q LogQuery) selects(r *logbuffer.Record) bool {
 	switch {
@@ -132,11 +146,20 @@ func (s *streams) logs(w http.ResponseWriter, r *http.Request) {
 // events answers GET /v1/events.
 func (s *streams) events(w http.ResponseWriter, r *http.Request) {
 	follow, err := parseFollow(r.URL.Query())
+	calls := false
+	if err == nil {
+		calls, err = parseKind(r.URL.Query(), follow)
+	}
 	if err != nil {
 		refuse(w, http.StatusBadRequest, err)
 		return
 	}
-	stream(s, w, r, follow, s.about.Events().Read(), func(item feed.Item[event.Event]) any {
+	from, stop := s.about.Events().Read(), func() {}
+	if calls {
+		from, stop = s.about.Events().FollowCalls()
+	}
+	defer stop()
+	stream(s, w, r, follow, from, func(item feed.Item[event.Event]) any {
 		e := item.Value
 		e.Seq = item.Number
 		return EventLine{Event: &e}

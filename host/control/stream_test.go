@@ -96,6 +96,8 @@ func TestWrongRequestsAreRefused(t *testing.T) {
 		{"GET", "/v1/logs?since=-5m", "", fault.Usage},
 		{"GET", "/v1/logs?follow=maybe", "", fault.Usage},
 		{"GET", "/v1/events?follow=2", "", fault.Usage},
+		{"GET", "/v1/events?kind=calls", "", fault.Usage},
+		{"GET", "/v1/events?kind=sessions&follow=true", "", fault.Usage},
 		{"POST", "/v1/logs", "", fault.ProcessUnreachable},
 		{"PUT", "/v1/events", "", fault.ProcessUnreachable},
 		{"PUT", "/v1/log-level", "", fault.Usage},

@@ -19,6 +19,7 @@ type Type string
 const (
 	ProcessStarted  Type = "process.started"  // it serves clients
 	ProcessStopping Type = "process.stopping" // it begins to end
+	StartFinished   Type = "start.finished"   // the servers that were needed first are ready or have failed
 
 	ReloadOK     Type = "reload.ok"
 	ReloadFailed Type = "reload.failed" // the configuration in effect stays
@@ -44,6 +45,9 @@ const (
 
 	LoginBegun    Type = "login.begun"
 	LoginFinished Type = "login.finished" // with an error, or well
+
+	CallBegun Type = "call.begun" // see [Stream.FollowCalls]
+	CallEnded Type = "call.ended"
 )
 
 // An Event is something that happened. The members that do not apply are absent.
@@ -73,11 +77,26 @@ type Event struct {
 	Removed    []string `json:"removed,omitempty"`
 	Held       []string `json:"held,omitempty"` // tools that are held back
 
+	Start *Start `json:"start,omitempty"` // of start.finished
+
+	Request  string  `json:"request_id,omitempty"`  // of a call, as in the audit log
+	Outcome  string  `json:"outcome,omitempty"`     // of a call
+	Duration float64 `json:"duration_ms,omitempty"` // of a call, or of the start
+
 	Code  string `json:"code,omitempty"` // of the error
 	Error string `json:"error,omitempty"`
 
 	// Omitted counts the session events before this one that are not kept.
 	Omitted int `json:"omitted,omitempty"`
+}
+
+// A Start counts servers at the end of the start of a process, and their tools.
+type Start struct {
+	Ready      int `json:"ready"`
+	Failed     int `json:"failed"`
+	NeedsAuth  int `json:"needs_auth"`
+	NotStarted int `json:"not_started"` // servers are started when they are first needed
+	Tools      int `json:"tools"`       // that are known, also from earlier processes
 }
 
 // A Principal is the identity of a client.
@@ -112,6 +131,8 @@ type Stream struct {
 	events *feed.Feed[Event]
 	hide   func(string) string
 	watch  func(Event) // nil: see Watch
+
+	calls callFeed
 
 	sessions *rate.Limiter
 	omitted  atomic.Int64 // session events since the last one that was kept

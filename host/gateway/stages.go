@@ -46,6 +46,7 @@ func (p *pipeline) stages() []stage {
 		p.bound,        // the time of the request
 		p.resolve,      // the name of a client to an item of a server, pins and defaults to arguments
 		p.openState,    // what the client of an earlier request carries back
+		p.announce,     // events of calls, of denied ones as well
 		p.authorize,    // the only decision of the policy about this request
 		p.validate,     // arguments against the item's definition
 		p.confirm,      // a person's approval
