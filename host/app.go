@@ -107,14 +107,17 @@ type App struct {
 	clientKeys  atomic.Pointer[jwks.Pool]             // of the clients over HTTP; nil while there are none
 	logins      loginWatch
 
-	reloading sync.Mutex                        // held by Reload and Stop, and while serving begins
-	closing   sync.WaitGroup                    // upstreams and secret stores of earlier generations
-	http      *httpService                      // guarded by reloading; nil while clients are not served over HTTP
-	telemetry *telemetryService                 // guarded by reloading; nil while no clients are served
-	console   *consoleService                   // guarded by reloading; nil unless ServeConsole was called
-	stopped   bool                              // guarded by reloading
-	serving   atomic.Pointer[httpserver.Server] // of http
-	shown     atomic.Pointer[consoleAt]         // of console; nil: it is off
+	reloading sync.Mutex        // held by Reload and Stop, and while serving begins
+	closing   sync.WaitGroup    // upstreams and secret stores of earlier generations
+	http      *httpService      // guarded by reloading; nil while clients are not served over HTTP
+	telemetry *telemetryService // guarded by reloading; nil while no clients are served
+	console   *consoleService   // guarded by reloading; nil unless ServeConsole was called
+	stopped   bool              // guarded by reloading
+	// disconnected has the servers that an operator has disconnected. It is guarded by
+	// reloading, and replaced as a whole.
+	disconnected map[string]*disconnection
+	serving      atomic.Pointer[httpserver.Server] // of http
+	shown        atomic.Pointer[consoleAt]         // of console; nil: it is off
 }
 
 // A Described is a plugin's program and its manifest.

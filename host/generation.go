@@ -41,6 +41,8 @@ type generation struct {
 	upstreams map[string]*upstream.Upstream // of the enabled servers, by name
 	inputs    map[string]string             // what each upstream was made of, by server
 
+	disconnected map[string]*disconnection // the enabled servers that are left out
+
 	findFiles sync.Once
 	files     files
 }
@@ -120,9 +122,16 @@ func (g *generation) build(before *generation) {
 	g.upstreams, g.inputs = map[string]*upstream.Upstream{}, map[string]string{}
 	offers := map[string]policy.Server{}
 	g.inGateway.Servers = map[string]gateway.Server{}
+	keepDisconnected(g.App, g)
+	g.disconnected, g.inGateway.Disconnected = g.App.disconnected, map[string]gateway.Disconnected{}
 	g.servers = []*catalog.Server{}
 	for _, s := range g.Config.Servers {
 		if !s.Enabled {
+			continue
+		}
+		offers[s.Name] = policy.Server{Allow: offeredBy(s.Tools.Allow), Deny: offeredBy(s.Tools.Deny)}
+		if d := g.disconnected[s.Name]; d != nil {
+			g.inGateway.Disconnected[s.Name] = disconnectedFor(s, d)
 			continue
 		}
 		input := g.connectionInput(s)
@@ -134,7 +143,6 @@ func (g *generation) build(before *generation) {
 		}
 		g.upstreams[s.Name], g.inputs[s.Name] = u, input
 		g.servers = append(g.servers, g.catalogServerOnce(before, s, u))
-		offers[s.Name] = policy.Server{Allow: offeredBy(s.Tools.Allow), Deny: offeredBy(s.Tools.Deny)}
 		g.inGateway.Servers[s.Name] = gateway.Server{
 			Upstream: u, Repeat: repeatable(s.Tools), Share: gateway.Share(s.Share), Unlisted: s.Resources.Unlisted, Timeout: g.toolTimeout(s.Name), Context: s.Context, Level: g.logLevel(s), Untraced: s.Trace == "off", Pinned: s.Lock != "",
 			Open: func(peer upstream.Peer, p authn.Principal) *upstream.Upstream {
@@ -239,5 +247,5 @@ func (a *App) apply(g *generation) {
 	for _, name := range repinned {
 		a.Catalog.Recheck(name)
 	}
-	a.usage.Keep(func(server string) bool { return g.upstreams[server] != nil })
+	a.usage.Keep(func(server string) bool { return g.upstreams[server] != nil || g.disconnected[server] != nil })
 }

@@ -60,10 +60,13 @@ func unknownLevel(level string, known []string) error {
 // enabledServer returns a server of the configuration in effect.
 func (a *App) enabledServer(name string) (*config.Server, error) {
 	var names []string
-	for _, s := range a.current.Load().Config.Servers {
+	g := a.current.Load()
+	for _, s := range g.Config.Servers {
 		switch {
 		case s.Name == name && !s.Enabled:
 			return nil, &fault.Error{Code: fault.UpstreamDisabled, Message: "the server is disabled", Server: name, At: s.At.String()}
+		case s.Name == name && g.disconnected[name] != nil:
+			return nil, errDisconnected(s)
 		case s.Name == name:
 			return s, nil
 		}

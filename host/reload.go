@@ -162,7 +162,9 @@ func (a *App) closeReplaced(before, next *generation) {
 			a.awaitRequests(before, longest+gateway.AskTime)
 			before.secrets.Close()
 		}
-		a.redactor.retire(before.mask)
+		if before.mask != next.mask {
+			a.redactor.retire(before.mask)
+		}
 	})
 }
 
@@ -179,7 +181,7 @@ func (a *App) awaitRequests(of *generation, limit time.Duration) {
 func (g *generation) connectRequired(ctx context.Context, before *generation) error {
 	for _, s := range g.Config.Servers {
 		u := g.upstreams[s.Name]
-		if !s.Enabled || !s.Required || u == before.upstreams[s.Name] {
+		if !s.Enabled || !s.Required || u == nil || u == before.upstreams[s.Name] {
 			continue
 		}
 		if err := u.Connect(ctx); err != nil {

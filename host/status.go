@@ -94,6 +94,12 @@ func (g *generation) serverStatuses(ctx context.Context, servers []*config.Serve
 func (g *generation) serverStatus(ctx context.Context, s *config.Server, processes func() control.Tree) *control.Server {
 	st := &control.Server{Server: s.Name, At: s.At.String(), State: "disabled", OK: true, Required: s.Required}
 	u := g.upstreams[s.Name]
+	if d := g.disconnected[s.Name]; d != nil {
+		total := g.usage.Of(s.Name)
+		st.State, st.Transport, st.Settings, st.Calls, st.Errors, st.LastUsed = control.Disconnected, s.Transport.Kind, s.Transport.Shown, total.Requests, total.Errors, known(total.Last)
+		st.Notes = append(st.Notes, fmt.Sprintf("disconnected by an operator at %s; `junctor connect %s` connects it", d.since.Format(time.DateTime), s.Name))
+		return st
+	}
 	if u == nil {
 		return st
 	}

@@ -56,7 +56,7 @@ func (e *env) root() *cobra.Command {
 		{"permissions", []*cobra.Command{e.whyVerb(), e.policyVerb(), e.testVerb(), e.approvalsVerb()}},
 		{"credentials", []*cobra.Command{e.loginVerb(), e.logoutVerb(), e.authVerb(), e.secretVerb()}},
 		{"plugins", []*cobra.Command{e.pluginVerb()}},
-		{"operate", []*cobra.Command{e.statusVerb(), e.healthcheckVerb(), e.topVerb(), e.logsVerb(), e.eventsVerb(), e.auditVerb(), e.consoleVerb(), e.restartVerb(), e.reloadVerb(), e.doctorVerb(), e.benchVerb(), e.versionVerb()}},
+		{"operate", []*cobra.Command{e.statusVerb(), e.healthcheckVerb(), e.topVerb(), e.logsVerb(), e.eventsVerb(), e.auditVerb(), e.consoleVerb(), e.restartVerb(), e.connectVerb(), e.disconnectVerb(), e.reloadVerb(), e.doctorVerb(), e.benchVerb(), e.versionVerb()}},
 	} {
 		for _, v := range group.verbs {
 			v.GroupID = group.id

@@ -136,13 +136,36 @@ func (s *thisInstance) Restart(ctx context.Context, server string) (*control.Res
 	if err := s.app.Restart(ctx, server, localOperator); err != nil {
 		return nil, &control.Failure{Error: errorOf(err)}
 	}
+	return s.changed(ctx, server, begun), nil
+}
+
+// Disconnect implements control.Operator.
+func (s *thisInstance) Disconnect(server string) (*control.Restarted, *control.Failure) {
+	begun := time.Now()
+	if err := host.Disconnect(s.app, server, localOperator); err != nil {
+		return nil, &control.Failure{Error: errorOf(err)}
+	}
+	return &control.Restarted{Instance: strconv.Itoa(os.Getpid()), Server: server, Took: time.Since(begun).Milliseconds()}, nil
+}
+
+// Connect implements control.Operator.
+func (s *thisInstance) Connect(ctx context.Context, server string) (*control.Restarted, *control.Failure) {
+	begun := time.Now()
+	if err := host.Connect(ctx, s.app, server, localOperator); err != nil {
+		return nil, &control.Failure{Error: errorOf(err)}
+	}
+	return s.changed(ctx, server, begun), nil
+}
+
+// changed describes a server after a change that began at a time.
+func (s *thisInstance) changed(ctx context.Context, server string, begun time.Time) *control.Restarted {
 	done := &control.Restarted{Instance: strconv.Itoa(os.Getpid()), Server: server, Took: time.Since(begun).Milliseconds()}
 	for _, st := range s.app.Status(ctx).Servers {
 		if st.Server == server {
 			done.PID = st.PID
 		}
 	}
-	return done, nil
+	return done
 }
 
 // SetLogLevel implements control.Operator.

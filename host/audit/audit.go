@@ -93,6 +93,8 @@ const (
 	Logout      Kind = "logout"       // from a server
 	Reload      Kind = "reload"       // of the configuration
 	Restart     Kind = "restart"      // of a server, by an operator
+	Connect     Kind = "connect"      // of a server, by an operator
+	Disconnect  Kind = "disconnect"   // of a server, by an operator
 	PluginStart Kind = "plugin_start"
 	PluginCrash Kind = "plugin_crash"
 	Quarantine  Kind = "quarantine"  // of a plugin that ended too often
@@ -105,7 +107,7 @@ const (
 )
 
 // Kinds lists all kinds.
-var Kinds = []Kind{Request, AuthFailure, Login, Logout, Reload, Restart, PluginStart, PluginCrash, Quarantine, Approval, ToolChange, ServerFailure, Loss}
+var Kinds = []Kind{Request, AuthFailure, Login, Logout, Reload, Restart, Connect, Disconnect, PluginStart, PluginCrash, Quarantine, Approval, ToolChange, ServerFailure, Loss}
 
 // An Outcome is how an event ended.
 type Outcome string

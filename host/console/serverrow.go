@@ -16,7 +16,7 @@ type serverRow struct {
 // "Restart" or nothing.
 func (s serverRow) Action() string {
 	switch {
-	case s.State == "disabled":
+	case s.State == "disabled", s.State == control.Disconnected:
 		return ""
 	case s.State == control.NotStarted:
 		return "Start"

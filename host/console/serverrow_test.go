@@ -7,9 +7,9 @@ import (
 )
 
 // TestActionOfServers: a server without any connection so far is started, and only a disabled
-// one has no action.
+// or disconnected one has no action.
 func TestActionOfServers(t *testing.T) {
-	want := map[string]string{"disabled": "", control.NotStarted: "Start"}
+	want := map[string]string{"disabled": "", control.Disconnected: "", control.NotStarted: "Start"}
 	for _, state := range control.ServerStates {
 		action, other := want[state]
 		if !other {

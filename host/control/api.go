@@ -11,8 +11,8 @@
 // server=NAME (repeatable), since=10m or a time. GET /v1/events returns an [EventLine] a
 // line, with follow=true also those to come; with kind=calls, which needs follow=true, it
 // returns the beginnings and ends of calls from then on. Streams end with the process; at most 8 are
-// followed at a time, and the next gets status 503. POST /v1/servers/NAME/restart returns a
-// [Restarted], and PUT /v1/log-level with a [LogLevel] returns the same, or both a [Failure]
+// followed at a time, and the next gets status 503. POST /v1/servers/NAME/restart, /connect or
+// /disconnect returns a [Restarted], and PUT /v1/log-level with a [LogLevel] returns the same, or both a [Failure]
 // with status 422. A wrong query or body gets a [Failure] with status 400.
 //
 // Fields are only added to version 1. The socket belongs to the user alone. A peer is
@@ -90,6 +90,10 @@ type Operator interface {
 	// Restart closes the connections to a server and connects again. Exactly one of the
 	// results is not nil.
 	Restart(ctx context.Context, server string) (*Restarted, *Failure)
+	// Disconnect leaves a server out until Connect. Exactly one of the results is not nil.
+	Disconnect(server string) (*Restarted, *Failure)
+	// Connect connects a server now. Exactly one of the results is not nil.
+	Connect(ctx context.Context, server string) (*Restarted, *Failure)
 	// SetLogLevel sets the level of the log. Exactly one of the results is not nil.
 	SetLogLevel(LogLevel) (*LogLevel, *Failure)
 }
@@ -100,12 +104,12 @@ type Recorder interface {
 	Events() *event.Stream
 }
 
-// A Restarted is a server that was restarted.
+// A Restarted is a server that was restarted, connected or disconnected.
 type Restarted struct {
 	Instance string `json:"instance"`
 	Server   string `json:"server"`
 	Took     int64  `json:"took_ms"`
-	PID      int    `json:"pid,omitempty"` // of its new process
+	PID      int    `json:"pid,omitempty"` // of its process
 }
 
 // A LogLevel is the level of the log: of the process, one of off, error, warn, info, debug
@@ -365,8 +369,11 @@ const (
 	Idle       = "idle"
 )
 
+// Disconnected is the state of a server that an operator has disconnected.
+const Disconnected = "disconnected"
+
 // ServerStates are the states of servers.
-var ServerStates = []string{"disabled", NotStarted, Idle, "starting", "ready", "failed", "needs_auth"}
+var ServerStates = []string{"disabled", NotStarted, Idle, "starting", "ready", "failed", "needs_auth", Disconnected}
 
 // StateText returns the state for people.
 func (s *Server) StateText() string { return strings.ReplaceAll(s.State, "_", " ") }

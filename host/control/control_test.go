@@ -74,6 +74,14 @@ func (p *fixed) Records() *logbuffer.Buffer { return p.records }
 
 func (p *fixed) Events() *event.Stream { return p.events }
 
+func (*fixed) Disconnect(server string) (*Restarted, *Failure) {
+	return &Restarted{Server: server + " off"}, nil
+}
+
+func (*fixed) Connect(_ context.Context, server string) (*Restarted, *Failure) {
+	return &Restarted{Server: server + " on"}, nil
+}
+
 func (p *fixed) Restart(_ context.Context, server string) (*Restarted, *Failure) {
 	if p.failure != nil {
 		return nil, p.failure

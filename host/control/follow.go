@@ -63,7 +63,22 @@ func readLines[T any](ctx context.Context, i *Instance, path string, each func(T
 // Restart makes a process connect to a server anew. The error is a *Refused if the server
 // is not connected afterwards.
 func (i *Instance) Restart(ctx context.Context, server string) (*Restarted, error) {
-	r, err := ask[Restarted](ctx, i, http.MethodPost, "/v1/servers/"+url.PathEscape(server)+"/restart")
+	return i.changeServer(ctx, server, "restart")
+}
+
+// Connect makes a process connect to a server now. The error is a *Refused if the server is
+// not connected afterwards.
+func (i *Instance) Connect(ctx context.Context, server string) (*Restarted, error) {
+	return i.changeServer(ctx, server, "connect")
+}
+
+// Disconnect makes a process leave out a server until Connect.
+func (i *Instance) Disconnect(ctx context.Context, server string) (*Restarted, error) {
+	return i.changeServer(ctx, server, "disconnect")
+}
+
+func (i *Instance) changeServer(ctx context.Context, server, verb string) (*Restarted, error) {
+	r, err := ask[Restarted](ctx, i, http.MethodPost, "/v1/servers/"+url.PathEscape(server)+"/"+verb)
 	if err == nil {
 		r.Instance = i.Name
 	}

@@ -114,13 +114,7 @@ func handler(ctx, open context.Context, p Process) http.Handler {
 	lines := &streams{ctx: open, open: make(chan struct{}, maxStreams), about: p}
 	mux.HandleFunc("GET /v1/logs", lines.logs)
 	mux.HandleFunc("GET /v1/events", lines.events)
-	mux.HandleFunc("POST /v1/servers/{name}/restart", func(w http.ResponseWriter, r *http.Request) {
-		if done, failure := p.Restart(ctx, r.PathValue("name")); failure != nil {
-			respond(w, http.StatusUnprocessableEntity, failure)
-		} else {
-			respond(w, http.StatusOK, done)
-		}
-	})
+	handleServers(ctx, mux, p)
 	mux.HandleFunc("PUT /v1/log-level", func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 		if err != nil {
@@ -149,6 +143,23 @@ func handler(ctx, open context.Context, p Process) http.Handler {
 		}
 	})
 	return mux
+}
+
+// handleServers restarts, connects and disconnects servers.
+func handleServers(ctx context.Context, mux *http.ServeMux, p Process) {
+	for verb, do := range map[string]func(server string) (*Restarted, *Failure){
+		"restart":    func(server string) (*Restarted, *Failure) { return p.Restart(ctx, server) },
+		"connect":    func(server string) (*Restarted, *Failure) { return p.Connect(ctx, server) },
+		"disconnect": p.Disconnect,
+	} {
+		mux.HandleFunc("POST /v1/servers/{name}/"+verb, func(w http.ResponseWriter, r *http.Request) {
+			if done, failure := do(r.PathValue("name")); failure != nil {
+				respond(w, http.StatusUnprocessableEntity, failure)
+			} else {
+				respond(w, http.StatusOK, done)
+			}
+		})
+	}
 }
 
 // maxAnswering bounds the body of an answer to an approval, in bytes.

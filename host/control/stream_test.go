@@ -124,6 +124,12 @@ func TestOperatorAnswers(t *testing.T) {
 	if r, err := i.Restart(t.Context(), "a b/c"); err != nil || r.Server != "a b/c" || r.Took != 7 || r.Instance != "77" {
 		t.Errorf("%+v, %v", r, err)
 	}
+	if r, err := i.Disconnect(t.Context(), "a"); err != nil || r.Server != "a off" || r.Instance != "77" {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if r, err := i.Connect(t.Context(), "a"); err != nil || r.Server != "a on" || r.Instance != "77" {
+		t.Errorf("%+v, %v", r, err)
+	}
 	if l, err := i.SetLogLevel(t.Context(), LogLevel{Level: "DEBUG", Server: "gh"}); err != nil || l.Level != "debug" || l.Server != "gh" || l.Instance != "77" {
 		t.Errorf("%+v, %v", l, err)
 	}

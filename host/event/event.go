@@ -31,6 +31,9 @@ const (
 	ServerStopped   Type = "server.stopped"    // it was idle, or is not needed
 	ServerRestarted Type = "server.restarted"  // at the request of an operator
 
+	ServerDisconnected Type = "server.disconnected" // by an operator
+	ServerConnected    Type = "server.connected"    // by an operator, also with an error
+
 	PluginStarted     Type = "plugin.started"
 	PluginCrashed     Type = "plugin.crashed"
 	PluginQuarantined Type = "plugin.quarantined" // after several crashes

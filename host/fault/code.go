@@ -45,6 +45,7 @@ const (
 
 	UpstreamUnknown         Code = "upstream.unknown"
 	UpstreamDisabled        Code = "upstream.disabled"
+	UpstreamDisconnected    Code = "upstream.disconnected"
 	UpstreamSettings        Code = "upstream.settings"
 	UpstreamCommandNotFound Code = "upstream.command_not_found"
 	UpstreamNotStarted      Code = "upstream.not_started"
@@ -176,6 +177,7 @@ var Codes = map[Code]Entry{
 	PluginDenied:       {ExitDenied, "The plugin, or a service that it uses, denied access. The next attempt is allowed after one minute.", "The message names the reason."},
 
 	UpstreamUnknown:         {ExitUsage, "No server with this name is configured.", "`junctor status` lists the servers."},
+	UpstreamDisconnected:    {ExitUnreachable, "An operator has disconnected the server of a running process; its tools are not listed.", "Run `junctor connect SERVER`. A restart of the process connects it, too."},
 	UpstreamDisabled:        {ExitUsage, "The server is disabled in the configuration.", "Remove `enabled = false` from its block."},
 	UpstreamSettings:        {ExitUsage, "The plugin rejected the server's settings.", "The message names the setting."},
 	UpstreamCommandNotFound: {ExitUnreachable, "The server's program was not found.", "The hint says how to install the program."},

@@ -29,7 +29,7 @@ var clientFaults = map[fault.Code]bool{
 	fault.LimitRate: true, fault.LimitConcurrent: true,
 	fault.CallTimeout: true, fault.CallCanceled: true, fault.CallInput: true, fault.CallArguments: true, fault.NameUnknown: true, fault.Denied: true,
 	fault.Refused: true, fault.ApprovalRequired: true, fault.ApprovalDenied: true, fault.AuditUnavailable: true,
-	fault.UpstreamOverloaded: true, fault.UpstreamStopped: true, fault.UpstreamUnsupported: true, fault.UpstreamError: true,
+	fault.UpstreamDisconnected: true, fault.UpstreamOverloaded: true, fault.UpstreamStopped: true, fault.UpstreamUnsupported: true, fault.UpstreamError: true,
 	fault.UpstreamBadMessage: true, fault.UpstreamTooLarge: true,
 }
 

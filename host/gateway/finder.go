@@ -130,6 +130,9 @@ func (f *finder) held(r *request, exposed string) error {
 // could not start or list its items, it is the fault of that, for clients that may use an item
 // of this name there.
 func (f *finder) unknown(r *request, kind policy.Kind, exposed string) error {
+	if err := disconnectedServer(r, kind, exposed); err != nil {
+		return err
+	}
 	need := toolLists
 	if kind == policy.Prompt {
 		need = promptLists

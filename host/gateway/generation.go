@@ -18,7 +18,9 @@ import (
 type Generation struct {
 	Policy  *policy.Policy
 	Servers map[string]Server // the enabled servers
-	Name    string            // of the gateway as clients see it; empty: that of Junctor
+	// Disconnected has the enabled servers that are left out of Servers.
+	Disconnected map[string]Disconnected
+	Name         string // of the gateway as clients see it; empty: that of Junctor
 	// RequestTimeout bounds each request of a client, without the time in which a person is
 	// asked; 0: no limit.
 	RequestTimeout time.Duration

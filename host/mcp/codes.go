@@ -48,13 +48,14 @@ var errorMappings = map[fault.Code]errorMapping{
 	fault.LimitRate:       {-32099, -31010, "rate_limited"},
 	fault.LimitConcurrent: {-32002, -31011, "busy"},
 
-	fault.GatewayOverloaded:   {-32001, -31011, "overloaded"},
-	fault.AuditUnavailable:    {-32001, -31011, "audit_unavailable"},
-	fault.UpstreamOverloaded:  {-32001, -31011, "overloaded"},
-	fault.UpstreamLimited:     {-32001, -31011, "overloaded"},
-	fault.UpstreamUnsupported: {CodeMethodNotFound, CodeMethodNotFound, "unsupported"},
-	fault.UpstreamAuth:        {-32001, -31017, "auth_required"},
-	fault.UpstreamLogin:       {-32001, -31017, "needs_login"},
+	fault.GatewayOverloaded:    {-32001, -31011, "overloaded"},
+	fault.AuditUnavailable:     {-32001, -31011, "audit_unavailable"},
+	fault.UpstreamOverloaded:   {-32001, -31011, "overloaded"},
+	fault.UpstreamLimited:      {-32001, -31011, "overloaded"},
+	fault.UpstreamUnsupported:  {CodeMethodNotFound, CodeMethodNotFound, "unsupported"},
+	fault.UpstreamDisconnected: {-32001, -31015, "disconnected"},
+	fault.UpstreamAuth:         {-32001, -31017, "auth_required"},
+	fault.UpstreamLogin:        {-32001, -31017, "needs_login"},
 
 	fault.SecretLocked:    {-32001, -31017, "auth_required"}, // the server's credential cannot be read
 	fault.SecretPassword:  {-32001, -31017, "auth_required"},

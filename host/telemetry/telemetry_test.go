@@ -196,7 +196,7 @@ func TestStatusMetrics(t *testing.T) {
 	if states["plugin=stdio servers= state=ready"] != 1 || states["plugin=stdio servers=a state=backoff"] != 1 || len(states) != 10 {
 		t.Errorf("%v", states)
 	}
-	if states := values(got["junctor_server_state"]); states["server=b state=needs_auth"] != 1 || states["server=b state=ready"] != 0 || len(states) != 14 {
+	if states := values(got["junctor_server_state"]); states["server=b state=needs_auth"] != 1 || states["server=b state=ready"] != 0 || len(states) != 16 {
 		t.Errorf("%v", states)
 	}
 	for _, name := range []string{"junctor_build_info", "go_goroutines", "process_resident_memory_bytes"} {

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/junctor-mcp/junctor/host/control"
+)
+
+func (e *env) disconnectVerb() *cobra.Command {
+	var instance string
+	cmd := &cobra.Command{
+		Use:   "disconnect SERVER",
+		Short: "Disconnect a server of a running junctor serve, until it is connected again",
+		Long: `Tell the process that serves this configuration to leave a server out of its lists and to close its connections.
+Clients are told that the lists have changed. Calls in progress may end; later ones fail with upstream.disconnected.
+
+The server stays disconnected, also over a reload, until junctor connect SERVER or the end of the process. To remove
+a server for good, write enabled = false in its block.`,
+		Example:           `  junctor disconnect github`,
+		Args:              takes("SERVER"),
+		ValidArgsFunction: e.completes(completeServer),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return switchServer(cmd.Context(), e, instance, args[0], "disconnecting", "is disconnected", (*control.Instance).Disconnect)
+		},
+	}
+	e.instanceFlag(cmd, &instance)
+	return cmd
+}
+
+func (e *env) connectVerb() *cobra.Command {
+	var instance string
+	cmd := &cobra.Command{
+		Use:   "connect SERVER",
+		Short: "Connect a server of a running junctor serve, also one that was disconnected",
+		Long: `Tell the process that serves this configuration to connect to a server now, and not at the first call. It ends what
+junctor disconnect did. Clients are told if the lists change. The exit status is that of the connection.`,
+		Example:           `  junctor connect github`,
+		Args:              takes("SERVER"),
+		ValidArgsFunction: e.completes(completeServer),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return switchServer(cmd.Context(), e, instance, args[0], "connecting", "is connected", (*control.Instance).Connect)
+		},
+	}
+	e.instanceFlag(cmd, &instance)
+	return cmd
+}
+
+// switchServer asks a running process to connect or disconnect a server, and says that it is done.
+func switchServer(ctx context.Context, e *env, instance, server, doing, done string, do func(*control.Instance, context.Context, string) (*control.Restarted, error)) error {
+	process, err := e.oneInstance(ctx, instance)
+	if err != nil {
+		return err
+	}
+	if err := knowsAll(process.Status, []string{server}, false); err != nil {
+		return err
+	}
+	wait := e.spin(doing + " " + server)
+	result, err := do(process.Instance, ctx, server)
+	wait.stop()
+	if err != nil {
+		return err
+	}
+	if e.machine() {
+		return e.printJSON(result)
+	}
+	e.printf("%s %s, after %s\n", result.Server, done, (time.Duration(result.Took) * time.Millisecond).Round(10*time.Millisecond))
+	return nil
+}

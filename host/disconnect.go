@@ -1,0 +1,153 @@
+package host
+
+import (
+	"context"
+	"maps"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/audit"
+	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/event"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/gateway"
+	"github.com/junctor-mcp/junctor/host/upstream"
+)
+
+// A disconnection says that an operator has disconnected a server until the process ends, or
+// until it is connected again.
+type disconnection struct {
+	since time.Time
+	names map[string]string // of the tools and prompts that clients knew, to the server's own
+}
+
+// Disconnect leaves a server out of all lists and closes its connections when its calls in
+// flight have ended. A reload does not bring it back. by is the operator, for the audit log.
+func Disconnect(a *App, server, by string) (err error) {
+	begun := time.Now()
+	a.reloading.Lock()
+	defer a.reloading.Unlock()
+	g := a.current.Load()
+	switch {
+	case a.stopped:
+		return errShutdown()
+	case g.disconnected[server] != nil:
+		return nil
+	}
+	s, err := a.enabledServer(server)
+	if err != nil {
+		return err
+	}
+	set := maps.Clone(a.disconnected)
+	if set == nil {
+		set = map[string]*disconnection{}
+	}
+	set[s.Name] = &disconnection{since: begun, names: namesOf(a, s.Name)}
+	setDisconnected(a, set)
+	a.opts.Log.Info("disconnected a server, as an operator asks", "server", s.Name)
+	noteConnection(a, audit.Disconnect, begun, s.Name, by, nil)
+	a.events.Add(event.Event{Type: event.ServerDisconnected, Server: s.Name})
+	return nil
+}
+
+// Connect ends what Disconnect did, and connects a server, or does nothing if it is connected.
+// The error is the one of the connection. by is the operator, for the audit log.
+func Connect(ctx context.Context, a *App, server, by string) (err error) {
+	begun := time.Now()
+	if err := endDisconnection(a, server); err != nil {
+		return err
+	}
+	s, err := a.enabledServer(server)
+	if err != nil {
+		return err
+	}
+	u := a.Upstreams()[s.Name]
+	if u == nil { // a reload has removed it
+		return errShutdown()
+	}
+	a.opts.Log.Info("connecting a server, as an operator asks", "server", s.Name)
+	if err = u.Connect(ctx); err == nil && u.Status().State == upstream.Ready {
+		err = a.Catalog.Refresh(ctx, s.Name)[s.Name]
+	}
+	noteConnection(a, audit.Connect, begun, s.Name, by, err)
+	a.events.Add(a.withError(event.Event{Type: event.ServerConnected, Server: s.Name}, err))
+	return err
+}
+
+// endDisconnection makes a server part of the configuration in effect again.
+func endDisconnection(a *App, server string) error {
+	a.reloading.Lock()
+	defer a.reloading.Unlock()
+	switch {
+	case a.stopped:
+		return errShutdown()
+	case a.disconnected[server] == nil:
+		return nil
+	}
+	set := maps.Clone(a.disconnected)
+	delete(set, server)
+	setDisconnected(a, set)
+	return nil
+}
+
+// setDisconnected makes a generation of the same configuration the one in effect, without the
+// servers of a set. The caller holds reloading.
+func setDisconnected(a *App, set map[string]*disconnection) {
+	a.disconnected = set
+	before := a.current.Load()
+	next := &generation{
+		App: a, Config: before.Config, number: before.number, loaded: before.loaded, reviewed: before.reviewed, mask: before.mask,
+		manifests: before.manifests, secrets: before.secrets,
+	}
+	next.build(before)
+	a.apply(next)
+	a.closeReplaced(before, next)
+}
+
+// keepDisconnected forgets the servers that a generation does not have.
+func keepDisconnected(a *App, g *generation) {
+	set := map[string]*disconnection{}
+	for _, s := range g.Config.Servers {
+		if d := a.disconnected[s.Name]; d != nil && s.Enabled {
+			set[s.Name] = d
+		}
+	}
+	a.disconnected = set
+}
+
+// namesOf returns the names by which clients know the tools and prompts of a server, with the
+// server's own names.
+func namesOf(a *App, server string) map[string]string {
+	names := map[string]string{}
+	snapshot := a.Catalog.Snapshot()
+	for _, t := range snapshot.Tools {
+		if t.Server == server {
+			names[t.Exposed] = t.Name
+		}
+	}
+	for _, p := range snapshot.Prompts {
+		if p.Server == server {
+			names[p.Exposed] = p.Name
+		}
+	}
+	return names
+}
+
+// disconnectedFor describes a disconnected server to the gateway.
+func disconnectedFor(s *config.Server, d *disconnection) gateway.Disconnected {
+	return gateway.Disconnected{Prefix: s.Prefix, Names: d.names}
+}
+
+// errDisconnected is the error of what needs a server that is disconnected.
+func errDisconnected(s *config.Server) error {
+	return &fault.Error{Code: fault.UpstreamDisconnected, Message: "an operator has disconnected the server", Server: s.Name, At: s.At.String(), Hint: "run `junctor connect " + s.Name + "`"}
+}
+
+// noteConnection records that an operator has connected or disconnected a server.
+func noteConnection(a *App, kind audit.Kind, begun time.Time, server, by string, err error) {
+	e := &audit.Event{Kind: kind, Time: begun, Duration: time.Since(begun), Server: server, By: by, Outcome: audit.OK}
+	if err != nil {
+		f := fault.As(err)
+		e.Outcome, e.Code, e.Message = audit.Failed, string(f.Code), f.Message
+	}
+	a.audit.Note(e)
+}

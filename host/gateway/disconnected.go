@@ -1,0 +1,39 @@
+package gateway
+
+import (
+	"strings"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/policy"
+)
+
+// A Disconnected is a server that an operator has disconnected. It is not one of the servers
+// of its generation.
+type Disconnected struct {
+	Prefix string
+	Names  map[string]string // of its tools and prompts, as clients know them, to its own; empty: they are not known
+}
+
+// own returns the server's own name of an item.
+func (d Disconnected) own(exposed string) (name string, ok bool) {
+	if len(d.Names) > 0 {
+		name, ok = d.Names[exposed]
+		return name, ok
+	}
+	prefix, name, _ := strings.Cut(exposed, "__")
+	return name, d.Prefix != "" && prefix == d.Prefix
+}
+
+// disconnectedServer returns the error of an item of a server that is disconnected, for
+// clients that could use it otherwise; nil: it is not one.
+func disconnectedServer(r *request, kind policy.Kind, exposed string) error {
+	for server, d := range r.generation.Disconnected {
+		name, ok := d.own(exposed)
+		if ok && (r.local != nil || r.generation.lists(&r.principal, r, policy.Item{Server: server, Kind: kind, Name: name}, nil)) {
+			r.failing = server
+			return fault.In(server, fault.New(fault.UpstreamDisconnected, "an operator has disconnected the server").
+				WithHint("ask the operator of the gateway to run `junctor connect %s`", server))
+		}
+	}
+	return nil
+}
