@@ -4,11 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -77,7 +76,7 @@ func editConfig(ctx context.Context, e *env, into writeTarget) error {
 // editedText runs the editor until the copy is valid or the user gives up.
 func editedText(ctx context.Context, e *env, target *clientconfig.File, copied string) ([]byte, error) {
 	for {
-		if err := runEditor(ctx, e, copied); err != nil {
+		if err := runEditor(e, copied); err != nil {
 			return nil, err
 		}
 		text, err := os.ReadFile(copied)
@@ -119,16 +118,24 @@ func checkEdited(ctx context.Context, e *env, path string, text []byte) (config.
 	return diags, nil
 }
 
-// runEditor runs the user's editor on a file.
-func runEditor(ctx context.Context, e *env, path string) error {
+// runEditor runs the user's editor on a file, in the foreground of the terminal.
+func runEditor(e *env, path string) error {
 	editor := cmp.Or(e.get("VISUAL"), e.get("EDITOR"), "vi")
-	words := []string{"sh", "-c", editor + ` "$@"`, "sh", path} // an editor may have arguments, and quotes around them
+	words := []string{"/bin/sh", "-c", editor + ` "$@"`, "sh", path} // an editor may have arguments, and quotes around them
 	if runtime.GOOS == "windows" {
-		words = append(strings.Fields(cmp.Or(e.get("VISUAL"), e.get("EDITOR"), "notepad")), path)
+		editor = cmp.Or(e.get("VISUAL"), e.get("EDITOR"), "notepad")
+		words = []string{cmp.Or(e.get("COMSPEC"), "cmd.exe"), "/c", editor, path}
 	}
-	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	if err := cmd.Run(); err != nil {
+	// package process would start it in a process group of its own, which may not read from the terminal.
+	child, err := os.StartProcess(words[0], words, &os.ProcAttr{Env: os.Environ(), Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}})
+	if err != nil {
+		return fault.Because(fault.Usage, err, "the editor %s cannot be started", editor)
+	}
+	state, err := child.Wait()
+	if err == nil && !state.Success() {
+		err = errors.New(state.String())
+	}
+	if err != nil {
 		return fault.Because(fault.Usage, err, "the editor %s failed", editor).WithHint("VISUAL or EDITOR names another one")
 	}
 	return nil
