@@ -42,6 +42,10 @@ type Options struct {
 	// then does not report env() and file() of gateway.http that fail.
 	NoListener bool
 
+	// NoNotices is set by callers that serve no clients. Load then warns of env() and file() of
+	// the notify block that fail, and Config.Notify is nil.
+	NoNotices bool
+
 	// Pasted converts the JSON configuration of an MCP client, which was pasted into a file,
 	// into HCL without secrets; "" if it cannot. Load shows the result in a hint. Nil: the
 	// hint says how to convert it.
@@ -190,7 +194,11 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 	var console *Console
 	l.inScope(l.strongest("console"), func() { console = l.console(l.top["console"], gateway.HTTP, telemetry.Metrics) })
 	var notices *Notify
+	beforeNotify := len(l.problems)
 	l.inScope(l.strongest("notify"), func() { notices = l.notify(l.top["notify"]) })
+	if l.NoNotices && warnOfInputs(l.problems[beforeNotify:]) {
+		notices = nil
+	}
 	for _, layer := range l.layers {
 		l.inScope(layer, func() { l.readDefaults(layer.top["defaults"]) }) // before servers: they inherit from it
 	}
@@ -241,6 +249,17 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 		}
 	}
 	return c, ds
+}
+
+// warnOfInputs makes warnings of the reports of env() and file() that failed, and returns whether
+// there were any.
+func warnOfInputs(problems []problem) (found bool) {
+	for i := range problems {
+		if p := &problems[i]; p.input {
+			p.severity, found = Warning, true
+		}
+	}
+	return found
 }
 
 func namesOf(drafts []*draft) (names []string) {
