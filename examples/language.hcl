@@ -413,8 +413,8 @@ test "what developers may do" { # junctor test
 }
 
 servers { # which servers may be used; deny wins
-  allow = [{ url = "https://*.example.com/*" }, { command = ["npx", "-y", "files"] }, { name = "github" }]
-  deny  = [{ name = "old" }]
+  allow = [{ url = "https://*.example.com/*" }, { name = "github" }, { name = "files" }]
+  deny  = [{ name = "old" }, { command = ["npx", "-y", "old"] }]
 }
 
 audit { # one row for each request; without file it is in the data directory

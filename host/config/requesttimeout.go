@@ -2,17 +2,18 @@ package config
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
 // longestRequest bounds request_timeout.
 const longestRequest = time.Hour
 
 // gatewayName matches the names that a gateway may have.
-var gatewayName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+var gatewayName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 // readGatewayName reads the name of the gateway; empty: it has the one of Junctor.
 func readGatewayName(r blockReader) string {
