@@ -114,28 +114,30 @@ func (e *env) printTable(app *host.App, of func(server string) bool, only []stri
 			return fault.New(fault.Usage, "the configuration names no subject or role %q", only[0]).WithHint("junctor why %s TOOL --role ROLE explains any subject", only[0])
 		}
 	}
-	header := []string{"SERVER", "TOOL", "ACCESS"}
-	for _, c := range shown {
-		header = append(header, strings.ToUpper(c.name))
-	}
 	cells := []tableJSON{}
-	var rows [][]string
+	var table decisionTable
+	for _, c := range shown {
+		kind, name, named := strings.Cut(c.name, " ")
+		if !named || kind != "role" && kind != "group" {
+			kind, name = "subject", c.name
+		}
+		table.columns = append(table.columns, decisionColumn{kind: kind, names: []string{name}})
+	}
 	for _, t := range app.Catalog.Snapshot().Tools {
 		if !of(t.Server) {
 			continue
 		}
-		row := []string{t.Server, app.Hide(t.Name), t.Class.Kind.String()}
-		for _, c := range shown {
+		table.tools = append(table.tools, []string{t.Server, app.Hide(t.Name), t.Class.Kind.String()})
+		for i, c := range shown {
 			d := decisionOn(app, c.who, t)
 			cells = append(cells, tableJSON{c.name, t.Server, app.Hide(t.Name), t.Class.Kind.String(), d.Verdict.String(), d.Rule})
-			row = append(row, d.Verdict.String())
+			table.columns[i].cells = append(table.columns[i].cells, d.Verdict.String())
 		}
-		rows = append(rows, row)
 	}
 	if e.machine() {
 		return e.printJSON(cells)
 	}
-	e.table(header, rows)
+	table.print(e)
 	return nil
 }
 
