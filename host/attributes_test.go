@@ -20,7 +20,7 @@ const (
 
 // noticed has every field of a server block, and of the structs in it.
 var noticed = map[string]string{
-	"Name": elsewhere, "At": elsewhere, "Enabled": elsewhere, "Blocked": elsewhere, "Registry": elsewhere, "Required": elsewhere, // identity, and what decides whether there is a server
+	"Name": elsewhere, "At": elsewhere, "Enabled": elsewhere, "Blocked": elsewhere, "BlockedByUser": elsewhere, "Registry": elsewhere, "Required": elsewhere, // identity, and what decides whether there is a server
 	"written":            elsewhere,                                                                  // for people
 	"Resources.Unlisted": elsewhere, "Context": elsewhere, "Trace": elsewhere, "LogLevel": elsewhere, // in gateway.Server, which each generation makes
 
