@@ -23,7 +23,7 @@ var internal = []fault.Code{
 	fault.ListPartial, fault.ListUnknown, fault.PluginVersion, fault.WrapChanged, fault.WrapTried,
 	fault.SecretName, fault.SecretTooLarge, fault.LoginFailed,
 	fault.UpstreamUnknown, fault.UpstreamDisabled, fault.Output, fault.ExportFile, fault.ImportFile, fault.ListenAddress, fault.ListenTLS, fault.ListenStore,
-	fault.ProcessMissing, fault.ProcessAmbiguous, fault.ProcessUnreachable, fault.ProcessRefused, fault.ProcessNotReady, fault.ApprovalUnknown, fault.ApprovalRefused, fault.StateKey, fault.AuditFile, fault.AuditAltered, fault.AuditUnknown, fault.TestFailed, fault.EditorSession, fault.PlanDiffers, fault.PlanFile, fault.PlanBase, fault.ConsoleOff, fault.DoctorErrors, fault.LockFile,
+	fault.ProcessMissing, fault.ProcessAmbiguous, fault.ProcessUnreachable, fault.ProcessRefused, fault.NotReady, fault.ApprovalUnknown, fault.ApprovalRefused, fault.StateKey, fault.AuditFile, fault.AuditAltered, fault.AuditUnknown, fault.TestFailed, fault.EditorSession, fault.PlanDiffers, fault.PlanFile, fault.PlanBase, fault.ConsoleOff, fault.DoctorErrors, fault.LockFile,
 	fault.CallToolError, // the server's own response, which is relayed
 }
 
