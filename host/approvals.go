@@ -18,6 +18,9 @@ type Approvals struct{ app *App }
 // Approvals returns the calls of the process that need an approval.
 func (a *App) Approvals() Approvals { return Approvals{a} }
 
+// Bars reports whether the policy in effect denies a principal everything.
+func (d Approvals) Bars(p authn.Principal) bool { return d.rules().Bars(&p) }
+
 // Calls returns what waits for an approval, and what was approved or denied, as a person may
 // see it: those who are neither operators nor viewers get what they may answer.
 func (d Approvals) Calls(who approval.Person, viewer bool) []control.Approval {
@@ -106,7 +109,7 @@ func (d Approvals) approvalOf(p *approval.Pending, refusal error) control.Approv
 func (a *App) noteAnswer(p *approval.Pending) {
 	c := p.Call
 	e := &audit.Event{
-		Kind: audit.Approval, Outcome: audit.OK, Detail: "given", By: p.By, Rule: policy.Recorded(c.Rule), Client: c.Client, Server: c.Item.Server, ItemKind: string(c.Item.Kind), Item: c.Item.Name,
+		Kind: audit.Approval, Outcome: audit.OK, Detail: "given", By: p.By, Rule: policy.Recorded(c.Rule), RuleName: c.RuleName, Approval: p.ID, Client: c.Client, Server: c.Item.Server, ItemKind: string(c.Item.Kind), Item: c.Item.Name,
 		Tenant: c.Principal.Tenant, Subject: c.Principal.Subject, Issuer: c.Principal.Issuer, Proof: c.Principal.Method,
 	}
 	var last approval.Given

@@ -164,7 +164,7 @@ func (c *consoleChange) open(ctx context.Context, g *generation) error {
 		return err
 	}
 	c.sources = keySources(clients)
-	c.settings = console.Settings{Admins: c.next.Admins, Viewers: c.next.Viewers, Approver: s.app.Approvals().IsApprover, Auth: auth, Hosts: c.next.Hosts}
+	c.settings = console.Settings{Admins: c.next.Admins, Viewers: c.next.Viewers, Approver: s.app.Approvals().IsApprover, Barred: s.app.Approvals().Bars, Auth: auth, Hosts: c.next.Hosts}
 	if s.at.serves(c.next) {
 		c.settings.Address = s.at.socket.Addr()
 		return nil

@@ -71,6 +71,9 @@ func ruleInWords(r policy.Rule) string {
 	}
 	if r.Effect == policy.Confirms {
 		parts = append(parts, approvalInWords(&r.Approval))
+		if r.Tightens {
+			parts = append(parts, "grants nothing")
+		}
 	}
 	if r.When != nil {
 		parts = append(parts, "when "+oneLine(r.When.Source))
@@ -94,7 +97,11 @@ func approvalInWords(a *policy.Approval) string {
 	case a.AtTerminal:
 		by = "another person, or by yours at the terminal of junctor call"
 	}
-	return fmt.Sprintf("by %s, waits %s, valid %s, covers the %s", by, a.Wait, a.Valid, a.Covers)
+	text := fmt.Sprintf("by %s, waits %s, valid %s, covers the %s", by, a.Wait, a.Valid, a.Covers)
+	if needs := a.Four.String(); needs != "" {
+		text += ", needs " + needs
+	}
+	return text
 }
 
 // oneLine joins the lines of an expression.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // TestTwoPeopleApprove has a call approved by two people whom a relay names, with a restart
@@ -71,5 +72,42 @@ audit {
 		if !strings.Contains(out, want) {
 			t.Errorf("no row has %s: %s%s", want, out, errs)
 		}
+	}
+}
+
+// TestWaitingCallIsDecidedAgain reloads while a call waits for its approval: what the new
+// policy denies is not called, whoever approves it, and a stricter rule asks again.
+func TestWaitingCallIsDecidedAgain(t *testing.T) {
+	t.Parallel()
+	const confirm = "  confirm {\n    tools = [\"*\"]\n    wait = \"1m\"\n%s  }\n"
+	for name, c := range map[string]struct{ policy, want string }{
+		"denied":      {"  subject \"local\" {\n    tenant = \"local\"\n    deny {}\n  }\n", "unknown tool"},
+		"more people": {fmt.Sprintf(confirm, "    count = 2\n"), "changed while it waited"},
+		"allowed":     {"", `"result"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &gatewaySite{reloadSite: newReloadSite(t), servers: "policy {\n  default = \"allow\"\n" + fmt.Sprintf(confirm, "") + "}\n"}
+			listen := fmt.Sprintf("    listen = %q\n", freeAddress(t))
+			s.configure(listen)
+			s.start("serve", "--http")
+			answered := make(chan string, 1)
+			go func() {
+				_, text, err := s.client("").call("steady__add")
+				answered <- fmt.Sprint(text, err)
+			}()
+			id := ""
+			for deadline := time.Now().Add(time.Minute); id == "" && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+				id = s.waitingApprovals()["steady__add"]
+			}
+			s.servers = "policy {\n  default = \"allow\"\n" + c.policy + "}\n"
+			s.reload(listen)
+			if out, errs, status := s.junctor("approvals", "approve", id); status != 0 {
+				t.Fatal(out, errs)
+			}
+			if got := <-answered; !strings.Contains(got, c.want) {
+				t.Error(got)
+			}
+		})
 	}
 }

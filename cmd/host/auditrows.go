@@ -90,7 +90,7 @@ func oneCellOr(text string, whole bool) string {
 var auditFields = []string{
 	"seq", "time", "kind", "outcome", "code", "message", "detail", "by", "count", "plugin",
 	"subject", "tenant", "issuer", "proof", "roles", "groups", "client", "transport", "address", "session", "request_id", "trace_id",
-	"server", "item_kind", "item", "method", "rounds", "access", "access_source", "access_confidence", "hidden", "decision", "rule", "rule_name", "policy",
+	"server", "item_kind", "item", "method", "rounds", "access", "access_source", "access_confidence", "hidden", "decision", "rule", "rule_name", "policy", "approval",
 	"arguments_digest", "arguments_size", "arguments", "duration_ms", "retry_after_ms", "result_size", "result", "hash",
 }
 

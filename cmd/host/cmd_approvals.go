@@ -121,7 +121,7 @@ func (e *env) listApprovals(ctx context.Context, instance string) error {
 	}
 	var rows [][]string
 	for _, a := range all {
-		rows = append(rows, []string{a.ID, a.State, a.Subject, a.Tenant, a.Server, a.Item, since(a.Since) + " ago", duration(time.Until(a.Expires)), shortArguments(a.Arguments)})
+		rows = append(rows, []string{a.ID, stateOfApproval(a), a.Subject, a.Tenant, a.Server, a.Item, since(a.Since) + " ago", duration(time.Until(a.Expires)), shortArguments(a.Arguments)})
 	}
 	if len(rows) == 0 {
 		e.printf("nothing waits for an approval\n")
@@ -129,6 +129,19 @@ func (e *env) listApprovals(ctx context.Context, instance string) error {
 	}
 	e.table([]string{"ID", "STATE", "SUBJECT", "TENANT", "SERVER", "ITEM", "SENT", "EXPIRES IN", "ARGUMENTS"}, rows)
 	return nil
+}
+
+// stateOfApproval returns the state of an approval, with the number of people who have given it
+// and what it covers, if that is more than a call.
+func stateOfApproval(a control.Approval) string {
+	state := a.State
+	if a.Count > 1 && state == "waiting" {
+		state += fmt.Sprintf(", %d of %d", len(a.Given), a.Count)
+	}
+	if a.Covers != "call" {
+		state += ", for the " + a.Covers
+	}
+	return state
 }
 
 // mostListed bounds the arguments in a row of the list.

@@ -129,6 +129,9 @@ func (p *Pending) Answered(who Person) bool {
 func (p *Pending) mayAnswer(who Person, approve bool, rules *policy.Policy) (key string, err error) {
 	c, four := p.Call, &p.Call.Terms.Four
 	local := who.Principal.Same(authn.Local())
+	if approve && !local && rules != nil && rules.Bars(&who.Principal) {
+		return "", fault.New(fault.ApprovalRefused, "the policy denies you everything, and so this")
+	}
 	key = personKey(who.Principal)
 	if four.Approvers == nil {
 		if !who.Operator {

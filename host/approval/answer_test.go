@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/authn"
@@ -206,4 +207,55 @@ func TestManagedApprovers(t *testing.T) {
 	if may, _ := both.MayApprove(&p, call.Terms.Rule); !may {
 		t.Error("an approver of both policies is refused")
 	}
+}
+
+// TestBarredApprovers: a person to whom the policy denies everything approves nothing.
+func TestBarredApprovers(t *testing.T) {
+	rule := policy.Rule{Effect: policy.Confirms, At: "f:1:1", Approval: policy.Approval{Valid: time.Minute, Covers: policy.CoversCall, Four: policy.FourEyes{Approvers: []policy.Holder{{Kind: "group", Name: "leads"}}}}}
+	eve := policy.Holder{Kind: "subject", Name: "eve"}
+	for name, c := range map[string]struct {
+		deny policy.Rule
+		bars bool
+	}{
+		"everything":            {policy.Rule{Effect: policy.Denies, Holder: eve, At: "f:2:1"}, true},
+		"one server":            {policy.Rule{Effect: policy.Denies, Holder: eve, At: "f:2:1", Servers: []string{"bank"}}, false},
+		"all that write":        {policy.Rule{Effect: policy.Denies, Holder: eve, At: "f:2:1", Access: policy.Write}, false},
+		"everything, to others": {policy.Rule{Effect: policy.Denies, Holder: policy.Holder{Kind: "subject", Name: "mallory"}, At: "f:2:1"}, false},
+		"everything, to all":    {policy.Rule{Effect: policy.Denies, At: "f:2:1"}, false},
+	} {
+		rules := policy.New(map[string]policy.Server{"bank": {}}, policy.Rules{Given: true, Members: []policy.Membership{{Holder: eve}, {Holder: policy.Holder{Kind: "subject", Name: "mallory"}}}, Rules: []policy.Rule{rule, c.deny}})
+		who := person("eve", "leads")
+		if got := rules.Bars(&who.Principal); got != c.bars {
+			t.Errorf("%s: bars %t", name, got)
+		}
+		_, call := underRule(t, rule.Approval.Four)
+		p := &Pending{ID: "x", Call: call}
+		if err := p.MayApprove(who, rules); (err != nil) != c.bars {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestShorterValid: an approval ends earlier when the rule in effect says so.
+func TestShorterValid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rules, call := underRule(t, policy.FourEyes{})
+		call.Terms.Valid, call.Terms.Covers = time.Hour, policy.CoversTool
+		s := NewStore()
+		_ = s.Confirm(t.Context(), call)
+		if _, err := s.Answer(waitingID(s), answerOf("bob", true), rules); err != nil {
+			t.Fatal(err)
+		}
+		shorter := *call
+		shorter.Terms.Valid = 4 * time.Second
+		time.Sleep(3 * time.Second)
+		if ok, _ := s.Use(&shorter); !ok {
+			t.Error("it ended early")
+		}
+		time.Sleep(2 * time.Second)
+		if ok, _ := s.Use(&shorter); ok {
+			t.Error("it did not end")
+		}
+		s.Close()
+	})
 }

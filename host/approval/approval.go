@@ -30,6 +30,7 @@ type Call struct {
 	Others    []byte // the other members of the params, as an object; nil if there are none
 	Terms     policy.Approval
 	Rule      string // the rule that asks, with its place
+	RuleName  string // its name, if it has one
 	Client    string // the client's name, as it says
 	// Waits is called when the call begins to wait for a person; nil: it is not told.
 	Waits func(id string) `json:"-"`

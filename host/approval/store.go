@@ -109,6 +109,7 @@ func (s *Store) Revoke(id string, who Person, rules *policy.Policy) (*Pending, e
 // Use implements [Gate].
 func (s *Store) Use(c *Call) (ok bool, err error) {
 	s.mu.Lock()
+	s.renew(c)
 	s.forget()
 	ok, err = s.use(s.byKey[c.Key()], c)
 	s.mu.Unlock()
@@ -116,6 +117,25 @@ func (s *Store) Use(c *Call) (ok bool, err error) {
 		s.flush()
 	}
 	return ok, err
+}
+
+// renew gives the entry of a call the times of the rule in effect: a reload may have made them
+// shorter since it was added or answered. The caller holds mu.
+func (s *Store) renew(c *Call) {
+	k := c.Key()
+	p := s.byKey[k]
+	if p == nil || c.Terms.Valid >= p.Call.Terms.Valid {
+		return
+	}
+	from := p.Since
+	if n := len(p.Given); n > 0 && p.State != Waiting {
+		from = p.Given[n-1].At
+	}
+	p.Call.Terms.Valid = c.Terms.Valid
+	if ends := from.Add(c.Terms.Valid); ends.Before(p.Expires) {
+		p.Expires = ends
+	}
+	s.keep(k, p)
 }
 
 // flush waits until the disk has what was changed.
@@ -170,7 +190,8 @@ func (s *Store) Confirm(ctx context.Context, c *Call) error {
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
-			return fault.Because(fault.CallCanceled, ctx.Err(), "the call was given up while it waited for an approval")
+			return fault.Because(fault.CallCanceled, ctx.Err(), "the call was given up while it waited for the approval %s", p.ID).
+				WithHint("send the same request again; what was approved stays approved")
 		}
 		timer.Stop()
 	}
@@ -182,6 +203,7 @@ func (s *Store) Confirm(ctx context.Context, c *Call) error {
 func (s *Store) look(c *Call, turn *int) (_ *Pending, changed <-chan struct{}, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.renew(c)
 	s.forget()
 	k := c.Key()
 	p := s.byKey[k]

@@ -187,8 +187,10 @@ type Event struct {
 
 	Plugin string
 	By     string // the person or process that did it
-	Detail string
-	Count  int
+	// Approval is the id of the approval that was given, denied, revoked or expired.
+	Approval string
+	Detail   string
+	Count    int
 }
 
 // SetArguments sets the arguments of a use with their digest and size. It keeps a

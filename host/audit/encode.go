@@ -74,6 +74,7 @@ func appendContent(dst []byte, e *Event, hide func(string) string) []byte {
 	c.payload("result", e.Result)
 	c.free("plugin", e.Plugin, maxText)
 	c.free("by", e.By, maxText)
+	c.plain("approval", e.Approval)
 	c.free("detail", e.Detail, maxItem)
 	c.number("count", e.Count)
 	return append(c.b, '}')

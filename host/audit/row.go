@@ -54,10 +54,11 @@ type Row struct {
 	ResultSize   int             `json:"result_size,omitempty"`
 	Result       json.RawMessage `json:"result,omitempty"`
 
-	Plugin string `json:"plugin,omitempty"`
-	By     string `json:"by,omitempty"`
-	Detail string `json:"detail,omitempty"`
-	Count  int    `json:"count,omitempty"`
+	Plugin   string `json:"plugin,omitempty"`
+	By       string `json:"by,omitempty"`
+	Approval string `json:"approval,omitempty"`
+	Detail   string `json:"detail,omitempty"`
+	Count    int    `json:"count,omitempty"`
 }
 
 // keys returns the keys that a row with this content has.

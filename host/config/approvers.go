@@ -126,7 +126,7 @@ func (l *loader) checkApproversOf(r blockReader, all []vouch, console *Console) 
 				continue
 			}
 			if can := vouchers(all, h.Kind, h.Name); len(can) > 1 && h.Issuer == "" {
-				one.errorAt(one.head, fmt.Sprintf(`write issuer = %s in the block; issuer = "*" says that all are meant`, can[0]),
+				one.errorAt(one.head, issuerHint,
 					"the %s %q may approve, and each of %s can name it", h.Kind, h.Name, strings.Join(can, ", "))
 			}
 		}
@@ -138,6 +138,10 @@ func (l *loader) checkApproversOf(r blockReader, all []vouch, console *Console) 
 		r.warnAt(r.body.Attributes["separate_groups"].NameRange, "write claims { groups = ... } in an auth block of gateway.http", "no credential has groups, so nothing can be approved")
 	}
 }
+
+// issuerHint says what a block lacks whose people several issuers can name. It proposes none of
+// them: only the person who writes the block knows which one is meant.
+const issuerHint = `write issuer = "..." in the block, with the one that is meant; issuer = "*" says that all are`
 
 // vouchers returns the issuers that can make a client a holder of a kind and name, quoted.
 func vouchers(all []vouch, kind, name string) (can []string) {

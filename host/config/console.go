@@ -176,7 +176,7 @@ func (r blockReader) checkConsoleIssuers(c *Console, gateway HTTP) {
 		}
 		can := vouchers(all, h.Kind, h.Name)
 		if len(can) > 1 {
-			r.errorAt(r.head, fmt.Sprintf(`write admin { %ss = [%q] issuer = %s }, or viewer; issuer = "*" says that all are meant`, h.Kind, h.Name, can[0]),
+			r.errorAt(r.head, fmt.Sprintf(`write admin { %ss = [%q] issuer = "..." }, or viewer, with the one that is meant; issuer = "*" says that all are`, h.Kind, h.Name),
 				"the console admits the %s %q, and each of %s can name it", h.Kind, h.Name, strings.Join(can, ", "))
 			return
 		}

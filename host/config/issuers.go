@@ -1,7 +1,6 @@
 package config
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -83,8 +82,8 @@ func (l *loader) checkIssuers(blocks []*hclsyntax.Block, h HTTP) {
 			}
 			can := vouchers(all, b.Type, b.Labels[0])
 			if len(can) > 1 {
-				r.errorAt(b.LabelRanges[0], fmt.Sprintf(`write issuer = %s in the block; issuer = "*" says that all are meant`, can[0]),
-					"the %s gives rights, and each of %s can name it", b.Type, strings.Join(can, ", "))
+				r.errorAt(b.LabelRanges[0], issuerHint,
+					"the %s %q gives rights, and each of %s can name it", b.Type, b.Labels[0], strings.Join(can, ", "))
 			}
 		}
 	}

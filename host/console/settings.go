@@ -18,6 +18,8 @@ type Settings struct {
 	// Approver reports whether the policy names a principal as an approver, who sees the calls
 	// that they may answer; nil: it names none.
 	Approver func(authn.Principal) bool
+	// Barred reports whether the policy denies a principal everything; nil: there is none.
+	Barred func(authn.Principal) bool
 	// Auth authenticates people with credentials. Nil: only the one-time link signs in.
 	Auth authn.Authenticator
 	// Address is the address of the listener.
@@ -60,6 +62,8 @@ func (a *active) roleOf(p authn.Principal) role {
 	named := func(h policy.Holder) bool { return h.NamedBy(&p) }
 	switch {
 	case p.Method == "" || p.Method == authn.Anonymous().Method || p.Method == authn.Local().Method:
+		return outsider
+	case a.Barred != nil && a.Barred(p):
 		return outsider
 	case slices.ContainsFunc(a.Admins, named):
 		return admin

@@ -9,6 +9,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/era"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/seal"
 )
 
@@ -57,6 +58,36 @@ func (p *pipeline) awaitApproval(ctx context.Context, r *request) (question []by
 	return nil, err
 }
 
+// redecide asks the policy in effect about a call that may have waited for a person while the
+// configuration was read again: it may deny now what it asked about then, or ask for more.
+func (r *request) redecide() error {
+	now := r.gw.generations.current()
+	if now == r.generation {
+		return nil
+	}
+	q := r.query(r.item)
+	if r.method == mcp.MethodCallTool {
+		q.Args = r.arguments()
+	}
+	d := now.Policy.Decide(&q)
+	switch {
+	case d.Verdict == policy.Deny:
+		r.rule, r.ruleName, r.decision, r.denied, r.policyDigest = d.Because(), d.Name, d.Verdict.String(), true, now.Policy.Digest()
+		if now.Policy.Explains() {
+			return r.refusal(d)
+		}
+		return r.notFound()
+	case d.Approval() != nil:
+		before, after := r.approvalCall(), r.approvalCall()
+		after.Terms = *d.Approval()
+		if before.Key() != after.Key() {
+			return fault.In(r.item.Server, fault.New(fault.ApprovalRequired, "the rule that asks about %s %q has changed while it waited", r.item.Kind, clip(r.requested)).
+				WithHint("send the same request again, which then waits under the new rule"))
+		}
+	}
+	return nil
+}
+
 // reportApproval tells a client that wants progress that its call waits for a person.
 func (r *request) reportApproval(id string) {
 	if !r.takeProgress() {
@@ -99,7 +130,7 @@ func (r *request) approvalCall() *approval.Call {
 		arguments = mcp.Member(r.params, "arguments")
 	}
 	return &approval.Call{
-		Principal: r.principal, Item: r.item, Arguments: arguments, Others: r.otherMembers(), Terms: *r.approval, Rule: r.rule, Client: r.Client(),
+		Principal: r.principal, Item: r.item, Arguments: arguments, Others: r.otherMembers(), Terms: *r.approval, Rule: r.rule, RuleName: r.ruleName, Client: r.Client(),
 	}
 }
 

@@ -130,6 +130,9 @@ func (p *pipeline) confirm(next handler) handler {
 			if question != nil || err != nil {
 				return response{result: question}, err
 			}
+			if err := r.redecide(); err != nil {
+				return response{}, err
+			}
 			if r.tool != nil {
 				if err := r.checkPin(ctx); err != nil { // it may have changed while it waited
 					return response{}, err

@@ -173,6 +173,22 @@ func (p *Policy) IsApprover(who *authn.Principal) bool {
 	return false
 }
 
+// Bars reports whether a deny rule without any condition takes a principal out: one that is
+// about everything, in the block of a role, a subject or a group.
+func (p *Policy) Bars(who *authn.Principal) bool {
+	for _, one := range append([]*Policy{p}, p.above...) {
+		var held holderSet
+		one.members.of(who, &held)
+		if slices.ContainsFunc(one.rules, func(r *rule) bool {
+			return r.Effect == Denies && r.holder >= 0 && held.has(r.holder) && r.When == nil && r.Access == Ambiguous &&
+				r.Servers == nil && r.Tools == nil && r.Resources == nil && r.Prompts == nil
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
 // approves reports whether a rule names a principal. Its roles are those that this policy
 // gives: another one cannot add approvers.
 func (p *Policy) approves(who *authn.Principal, r *rule) bool {
