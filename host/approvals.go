@@ -49,16 +49,23 @@ func (d Approvals) Answer(id string, answer approval.Answer) (*control.Approval,
 	if err != nil {
 		return nil, err
 	}
-	done := d.approvalOf(p, nil)
+	done := d.approvalOf(p, d.refusalOf(p, answer.Person))
 	d.app.noteAnswer(p)
 	d.app.opts.Log.Info("a call was "+answeredWord(p), "id", id, "server", done.Server, "item", done.Item, "subject", done.Subject, "tenant", done.Tenant, "by", answer.Person.Name)
 	return &done, nil
 }
 
+// refusalOf returns why a person could not have approved an entry before they answered it.
+func (d Approvals) refusalOf(p *approval.Pending, who approval.Person) error {
+	before := *p
+	before.Given = nil
+	return before.MayApprove(who, d.rules())
+}
+
 // answeredWord says what came of an answer.
 func answeredWord(p *approval.Pending) string {
 	if p.State == approval.Waiting {
-		return fmt.Sprintf("approved by %d of %d people", len(p.Given), p.Call.Terms.Four.Count())
+		return fmt.Sprintf("approved by %d of %d people", len(p.Given), p.Call.Terms.Count())
 	}
 	return string(p.State)
 }
@@ -69,7 +76,7 @@ func (d Approvals) Revoke(id string, who approval.Person) (*control.Approval, er
 	if err != nil {
 		return nil, err
 	}
-	done := d.approvalOf(p, nil)
+	done := d.approvalOf(p, d.refusalOf(p, who))
 	d.app.noteAnswer(p)
 	d.app.opts.Log.Info("an approval was revoked", "id", id, "server", done.Server, "item", done.Item, "subject", done.Subject, "tenant", done.Tenant, "by", who.Name)
 	return &done, nil
@@ -83,7 +90,7 @@ func (d Approvals) approvalOf(p *approval.Pending, refusal error) control.Approv
 		ID: p.ID, State: string(p.State), Since: p.Since, Expires: p.Expires, Times: p.Times, By: p.By,
 		Subject: c.Principal.Subject, Tenant: c.Principal.Tenant, Method: c.Principal.Method, Issuer: c.Principal.Issuer, Client: c.Client,
 		Server: c.Item.Server, Kind: string(c.Item.Kind), Item: c.Item.Name, Covers: string(c.Terms.Covers), Rule: c.Rule,
-		Needs: c.Terms.Four.String(), Count: c.Terms.Four.Count(), Reason: c.Terms.Four.Reason,
+		Needs: c.Terms.Needs(), Count: c.Terms.Count(), Reason: c.Terms.AsksReason(),
 	}
 	for _, g := range p.Given {
 		one.Given = append(one.Given, control.Given{By: g.By, Reason: g.Reason, At: g.At})
@@ -125,7 +132,7 @@ func (a *App) noteAnswer(p *approval.Pending) {
 	case approval.Expired:
 		e.Outcome, e.Detail, e.By, last = audit.ApprovalDenied, "expired", "", approval.Given{}
 	default:
-		if count := c.Terms.Four.Count(); count > 1 {
+		if count := c.Terms.Count(); count > 1 {
 			e.Detail = fmt.Sprintf("given, %d of %d", len(p.Given), count)
 		}
 	}

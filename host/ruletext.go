@@ -98,7 +98,7 @@ func approvalInWords(a *policy.Approval) string {
 		by = "another person, or by yours at the terminal of junctor call"
 	}
 	text := fmt.Sprintf("by %s, waits %s, valid %s, covers the %s", by, a.Wait, a.Valid, a.Covers)
-	if needs := a.Four.String(); needs != "" {
+	if needs := a.Needs(); needs != "" {
 		text += ", needs " + needs
 	}
 	return text

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/approval"
@@ -196,9 +197,20 @@ func (s *thisInstance) Approvals() []control.Approval {
 func personAtSocket(a control.Answering) approval.Person {
 	who := approval.Person{Principal: authn.Local(), Name: localOperator, Operator: true, Relayed: a.By}
 	if a.By != "" {
-		who.Name = a.By + ", through " + localOperator
+		who.Name = quotedBy(a.By) + ", through " + localOperator
 	}
 	return who
+}
+
+// quotedBy returns the name of a person in quotes, if it could be read as more than a name.
+func quotedBy(name string) string {
+	plain := func(r rune) bool {
+		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(" ._@-+/:", r)
+	}
+	if strings.ContainsFunc(name, func(r rune) bool { return !plain(r) }) {
+		return strconv.Quote(name)
+	}
+	return name
 }
 
 // Answer implements control.Process.

@@ -1,7 +1,6 @@
 package approval
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -39,12 +38,13 @@ func ValidReason(text string) bool {
 	return len(text) <= MostReason && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-// A Given is the approval of one person.
+// A Given is the answer of one person.
 type Given struct {
-	By     string // for records
-	Key    string // identifies the person
-	Reason string
-	At     time.Time
+	By       string // for records
+	Who      authn.Principal
+	Operator bool
+	Reason   string
+	At       time.Time
 }
 
 // Answer approves or denies the call with an id. A call that needs several people goes on
@@ -62,16 +62,19 @@ func (s *Store) Answer(id string, a Answer, rules *policy.Policy) (*Pending, err
 	case !ValidReason(a.Reason):
 		return nil, fault.New(fault.Usage, "a reason is at most %d bytes of printable text", MostReason)
 	}
-	who, err := p.mayAnswer(a.Person, a.Approve, rules)
+	given, err := p.give(a, rules)
 	if err != nil {
 		return nil, err
 	}
-	if !a.Approve {
-		s.decide(p, Denied, a.Person.Name)
-		p.Given = []Given{{a.Person.Name, who, a.Reason, time.Now()}}
-	} else if err := p.give(who, a); err != nil {
-		return nil, err
-	} else if len(p.Given) >= p.Call.Terms.Four.Count() {
+	if a.Approve {
+		p.Given = append(slices.Clone(p.Given), given)
+	} else {
+		p.Given = []Given{given}
+	}
+	switch {
+	case !a.Approve:
+		s.decide(p, Denied, given.By)
+	case len(p.open(rules)) == 0:
 		var names []string
 		for _, g := range p.Given {
 			names = append(names, g.By)
@@ -84,7 +87,6 @@ func (s *Store) Answer(id string, a Answer, rules *policy.Policy) (*Pending, err
 	}
 	s.keep(p.Call.Key(), p)
 	copied := *p
-	copied.Given = slices.Clone(p.Given)
 	return &copied, nil
 }
 
@@ -93,82 +95,151 @@ func (s *Store) decide(p *Pending, state State, by string) {
 	p.By, p.State, p.Expires = by, state, time.Now().Add(p.Call.Terms.Valid)
 }
 
-// give adds the approval of one person.
-func (p *Pending) give(who string, a Answer) error {
-	four := &p.Call.Terms.Four
-	switch {
-	case slices.ContainsFunc(p.Given, func(g Given) bool { return g.Key == who }):
-		return fault.New(fault.ApprovalRefused, "you have approved %q already; it needs %d people", p.ID, four.Count())
-	case !four.MeetsReason(a.Reason) && four.Pattern != "":
-		return fault.New(fault.ApprovalRefused, "%q needs a reason in which %q finds something", p.ID, four.Pattern).WithHint("%s", reasonHint)
-	case !four.MeetsReason(a.Reason):
-		return fault.New(fault.ApprovalRefused, "%q needs a reason", p.ID).WithHint("%s", reasonHint)
+// MayApprove returns nil if a person may approve the call, apart from the reason.
+func (p *Pending) MayApprove(who Person, rules *policy.Policy) error {
+	_, err := p.give(Answer{Person: who, Approve: true, Reason: anyReason}, rules)
+	return err
+}
+
+// anyReason stands for a reason that meets every requirement.
+const anyReason = "\x00"
+
+// Answered reports whether a person has answered the call.
+func (p *Pending) Answered(who Person) bool {
+	return slices.ContainsFunc(p.Given, func(g Given) bool { return g.Who.Same(who.Principal) })
+}
+
+// mayRevoke returns nil if a person may take an approval of the call back.
+func (p *Pending) mayRevoke(who Person, rules *policy.Policy) error {
+	_, err := p.give(Answer{Person: who}, rules)
+	return err
+}
+
+// give returns the answer of a person, or why it does not count. A name that a program gives
+// is tried first, and then the user who runs that program.
+func (p *Pending) give(a Answer, rules *policy.Policy) (g Given, err error) {
+	g = Given{By: a.Person.Name, Who: a.Person.Principal, Operator: a.Person.Operator, Reason: a.Reason, At: time.Now()}
+	if a.Person.Relayed != "" {
+		relayed := g
+		relayed.Who, relayed.Operator = authn.Principal{Subject: a.Person.Relayed, Method: policy.Relayed}, false
+		why := p.admit(relayed, a.Approve, rules)
+		if why == nil {
+			return relayed, nil
+		}
+		if err = p.admit(g, a.Approve, rules); err != nil && p.names(relayed, rules) {
+			err = why
+		}
+		return g, err
 	}
-	p.Given = append(slices.Clone(p.Given), Given{a.Person.Name, who, a.Reason, time.Now()})
-	return nil
+	return g, p.admit(g, a.Approve, rules)
+}
+
+// names reports whether a requirement names a person as an approver.
+func (p *Pending) names(g Given, rules *policy.Policy) bool {
+	return slices.ContainsFunc(p.Call.Terms.Requirements(), func(r policy.Requirement) bool {
+		may, _ := rules.MayApprove(&g.Who, r.Rule)
+		return r.Four.Approvers != nil && may
+	})
+}
+
+// admit returns nil if an answer counts: operators may deny everything, and an approval must
+// meet a requirement that is still open.
+func (p *Pending) admit(g Given, approve bool, rules *policy.Policy) error {
+	if !approve {
+		if g.Operator {
+			return nil
+		}
+		for _, r := range p.Call.Terms.Requirements() {
+			if p.isApprover(g, r, rules) == nil {
+				return nil
+			}
+		}
+		return p.isApprover(g, p.Call.Terms.Requirements()[0], rules)
+	}
+	if slices.ContainsFunc(p.Given, func(o Given) bool { return samePerson(o.Who, g.Who) }) {
+		return fault.New(fault.ApprovalRefused, "you have approved %q already; it needs %d people", p.ID, p.Call.Terms.Count())
+	}
+	var first error
+	for _, r := range p.open(rules) {
+		err := p.meets(g, r, rules)
+		if err == nil {
+			return nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// open returns the requirements that the answers so far do not meet under the rules in effect:
+// a person who is no approver any more does not count.
+func (p *Pending) open(rules *policy.Policy) (left []policy.Requirement) {
+	for _, r := range p.Call.Terms.Requirements() {
+		n := 0
+		for _, g := range p.Given {
+			if p.meets(g, r, rules) == nil {
+				n++
+			}
+		}
+		if n < r.Four.Count() {
+			left = append(left, r)
+		}
+	}
+	return left
+}
+
+// meets returns nil if an approval counts for a requirement.
+func (p *Pending) meets(g Given, r policy.Requirement, rules *policy.Policy) error {
+	if err := p.isApprover(g, r, rules); err != nil {
+		return err
+	}
+	if err := p.Call.isApart(&g.Who, &r.Four); err != nil {
+		return err
+	}
+	switch four := &r.Four; {
+	case g.Reason == anyReason || four.MeetsReason(g.Reason):
+		return nil
+	case four.Pattern != "":
+		return fault.New(fault.ApprovalRefused, "%q needs a reason in which %q finds something", p.ID, four.Pattern).WithHint("%s", reasonHint)
+	}
+	return fault.New(fault.ApprovalRefused, "%q needs a reason", p.ID).WithHint("%s", reasonHint)
 }
 
 const reasonHint = `say why, such as with junctor approvals approve ID --reason "CHG-1234: the cause"`
 
-// MayApprove returns nil if a person may approve the call, apart from the reason.
-func (p *Pending) MayApprove(who Person, rules *policy.Policy) error {
-	key, err := p.mayAnswer(who, true, rules)
-	if err == nil && slices.ContainsFunc(p.Given, func(g Given) bool { return g.Key == key }) {
-		return fault.New(fault.ApprovalRefused, "you have approved it already")
+// isApprover returns nil if a person may approve under a rule at all.
+func (p *Pending) isApprover(g Given, r policy.Requirement, rules *policy.Policy) error {
+	if !g.Who.Same(authn.Local()) && rules != nil && rules.Bars(&g.Who) {
+		return fault.New(fault.ApprovalRefused, "the policy denies you everything, and so this")
 	}
-	return err
+	if r.Four.Approvers == nil {
+		if g.Operator {
+			return nil
+		}
+		return fault.New(fault.ApprovalRefused, "the user who runs Junctor and the admins of the console answer %q", p.ID)
+	}
+	switch may, found := rules.MayApprove(&g.Who, r.Rule); {
+	case may:
+		return nil
+	case !found:
+		return fault.New(fault.ApprovalRefused, "the rule that asks about %q has changed", p.ID).WithHint("the client sends the same call again, which then waits under the new rule")
+	}
+	return fault.New(fault.ApprovalRefused, "you are no approver of %q, which needs %s", p.ID, p.Call.Terms.Needs())
 }
 
-// Answered reports whether a person has answered the call.
-func (p *Pending) Answered(who Person) bool {
-	return slices.ContainsFunc(p.Given, func(g Given) bool { return g.Key == personKey(who.Principal) })
+// samePerson reports whether two principals are one person, who may have several credentials.
+// Of a person whom a program names only the subject is known.
+func samePerson(a, b authn.Principal) bool {
+	return a.Subject == b.Subject && (a.Tenant == b.Tenant || a.Method == policy.Relayed || b.Method == policy.Relayed)
 }
-
-// mayAnswer returns what identifies a person who may approve or deny the call. Only an
-// approver may approve it; operators may deny it, too.
-func (p *Pending) mayAnswer(who Person, approve bool, rules *policy.Policy) (key string, err error) {
-	c, four := p.Call, &p.Call.Terms.Four
-	local := who.Principal.Same(authn.Local())
-	if approve && !local && rules != nil && rules.Bars(&who.Principal) {
-		return "", fault.New(fault.ApprovalRefused, "the policy denies you everything, and so this")
-	}
-	key = personKey(who.Principal)
-	if four.Approvers == nil {
-		if !who.Operator {
-			return "", fault.New(fault.ApprovalRefused, "the user who runs Junctor and the admins of the console answer %q", p.ID)
-		}
-	} else {
-		relayed := authn.Principal{Subject: who.Relayed, Method: policy.Relayed}
-		may, found := rules.MayApprove(&who.Principal, c.Terms.Rule)
-		if !may && who.Relayed != "" {
-			if may, _ = rules.MayApprove(&relayed, c.Terms.Rule); may {
-				who.Principal, key, local = relayed, personKey(relayed), false
-			}
-		}
-		switch {
-		case may || !approve && who.Operator:
-		case !found:
-			return "", fault.New(fault.ApprovalRefused, "the rule that asks about %q has changed", p.ID).WithHint("the client sends the same call again, which then waits under the new rule")
-		default:
-			return "", fault.New(fault.ApprovalRefused, "you are no approver of %q, which needs %s", p.ID, four)
-		}
-	}
-	if !approve {
-		return key, nil
-	}
-	return key, c.isApart(&who.Principal, local)
-}
-
-// personKey identifies a person, who may have several credentials.
-func personKey(p authn.Principal) string { return fmt.Sprintf("%q %q", p.Tenant, p.Subject) }
 
 // isApart returns nil if a principal is another person than the caller, and of another team
 // where the rule says so. The local user may approve what a program of theirs asks for.
-func (c *Call) isApart(who *authn.Principal, local bool) error {
-	if !local && who.Subject == c.Principal.Subject && (who.Tenant == c.Principal.Tenant || who.Method == policy.Relayed) {
+func (c *Call) isApart(who *authn.Principal, four *policy.FourEyes) error {
+	if !who.Same(authn.Local()) && samePerson(*who, c.Principal) {
 		return fault.New(fault.ApprovalRefused, "you sent this call yourself; another person has to approve it")
 	}
-	four := &c.Terms.Four
 	if four.Apart == nil {
 		return nil
 	}
@@ -185,6 +256,19 @@ func (c *Call) isApart(who *authn.Principal, local bool) error {
 		}
 	}
 	return nil
+}
+
+// stillApart reports whether a caller, whose groups may have changed, is of another team than
+// those who approved.
+func (p *Pending) stillApart(c *Call) bool {
+	for _, r := range p.Call.Terms.Requirements() {
+		for _, g := range p.Given {
+			if r.Four.Apart != nil && p.Call.isApart(&g.Who, &r.Four) == nil && c.isApart(&g.Who, &r.Four) != nil {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // because returns the reason of a denial, after a colon.

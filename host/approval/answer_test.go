@@ -113,6 +113,17 @@ func TestFourEyes(t *testing.T) {
 		"a relay cannot name those of credentials": {
 			four: policy.FourEyes{Approvers: []policy.Holder{{Kind: "subject", Name: "carol"}, {Kind: "subject", Name: "dave", Issuer: policy.AnyIssuer}}}, answers: []said{{local("carol"), "", "no approver"}, {local("dave"), "", "no approver"}}, state: Waiting,
 		},
+		"one person in the console and through a relay": {
+			four:    policy.FourEyes{Approvers: []policy.Holder{{Kind: "group", Name: "leads"}, {Kind: "subject", Name: "bob", Issuer: policy.Relayed}}, More: 1},
+			answers: []said{{person("bob", "leads"), "", ""}, {local("bob"), "", "already"}}, state: Waiting,
+		},
+		"the local user and a relay": {
+			four:    policy.FourEyes{Approvers: []policy.Holder{{Kind: "subject", Name: "local"}, {Kind: "subject", Name: "carol", Issuer: policy.Relayed}}, More: 1},
+			answers: []said{{local("carol"), "", ""}, {local(""), "", ""}}, state: Approved,
+		},
+		"a pattern that finds something in nothing": {
+			four: policy.FourEyes{Reason: true, Pattern: "(CHG)?"}, answers: []said{{local(""), "", "finds something"}, {local(""), "x", ""}}, state: Approved,
+		},
 		"teams": {
 			four: policy.FourEyes{Apart: []string{"team-*"}},
 			answers: []said{{operator("root"), "", "your team is not known"}, {local(""), "", "your team is not known"},
@@ -258,4 +269,81 @@ func TestShorterValid(t *testing.T) {
 		}
 		s.Close()
 	})
+}
+
+// TestLayersAskTogether: what rules of two layers ask for must both be met, so that no layer
+// replaces the approvers of another one.
+func TestLayersAskTogether(t *testing.T) {
+	of := func(four policy.FourEyes, covers policy.Coverage, valid time.Duration) policy.Rules {
+		return policy.Rules{Given: true, Rules: []policy.Rule{{Effect: policy.Confirms, At: "f:1:1", Approval: policy.Approval{Valid: valid, Covers: covers, Four: four}}}}
+	}
+	security := of(policy.FourEyes{Approvers: []policy.Holder{{Kind: "group", Name: "security"}}}, policy.CoversCall, time.Minute)
+	looser := of(policy.FourEyes{Approvers: []policy.Holder{{Kind: "subject", Name: "local"}}, Reason: true}, policy.CoversServer, time.Hour)
+	servers := map[string]policy.Server{"bank": {}}
+	for name, rules := range map[string]*policy.Policy{
+		"managed": policy.New(servers, looser).UnderManaged(security),
+		"above":   policy.New(servers, looser).Under(security),
+		"below":   policy.New(servers, security).Under(looser),
+	} {
+		caller := person("alice").Principal
+		item := policy.Item{Server: "bank", Kind: policy.Tool, Name: "pay"}
+		d := rules.Decide(&policy.Query{Principal: &caller, Item: item, Args: []byte(`{}`)})
+		call := &Call{Principal: caller, Item: item, Arguments: []byte(`{}`), Terms: *d.Approval(), Rule: d.Rule}
+		if call.Terms.Covers != policy.CoversCall || call.Terms.Valid != time.Minute {
+			t.Errorf("%s: %+v", name, call.Terms)
+		}
+		s := NewStore()
+		_ = s.Confirm(t.Context(), call)
+		id := waitingID(s)
+		if _, err := s.Answer(id, Answer{Person: local(""), Approve: true}, rules); err == nil {
+			t.Errorf("%s: no reason is needed", name)
+		}
+		if p, err := s.Answer(id, Answer{Person: local(""), Approve: true, Reason: "x"}, rules); err != nil || p.State != Waiting {
+			t.Fatalf("%s: one layer is enough: %+v, %v", name, p, err)
+		}
+		if _, err := s.Answer(id, Answer{Person: person("eve"), Approve: true, Reason: "x"}, rules); err == nil {
+			t.Errorf("%s: anybody approves", name)
+		}
+		if p, err := s.Answer(id, Answer{Person: person("sue", "security"), Approve: true}, rules); err != nil || p.State != Approved {
+			t.Errorf("%s: both have approved: %+v, %v", name, p, err)
+		}
+	}
+}
+
+// TestFormerApprovers: a person who is no approver any more when the last one answers does not
+// count, and neither does one of whose team the caller has become.
+func TestFormerApprovers(t *testing.T) {
+	four := policy.FourEyes{Approvers: []policy.Holder{{Kind: "role", Name: "lead"}}, More: 1}
+	member := func(subjects ...string) (all []policy.Membership) {
+		for _, s := range subjects {
+			all = append(all, policy.Membership{Holder: policy.Holder{Kind: "subject", Name: s}, Roles: []string{"lead"}})
+		}
+		return all
+	}
+	before, call := underRule(t, four, member("bob", "carol", "dave")...)
+	after, _ := underRule(t, four, member("carol", "dave")...)
+	s := NewStore()
+	_ = s.Confirm(t.Context(), call)
+	for i, c := range []struct {
+		who   string
+		rules *policy.Policy
+		state State
+	}{{"bob", before, Waiting}, {"carol", after, Waiting}, {"dave", after, Approved}} {
+		if p, err := s.Answer(waitingID(s), Answer{Person: person(c.who), Approve: true}, c.rules); err != nil || p.State != c.state {
+			t.Fatalf("answer %d: %+v, %v", i+1, p, err)
+		}
+	}
+
+	rules, apart := underRule(t, policy.FourEyes{Apart: []string{"team-*"}})
+	s = NewStore()
+	_ = s.Confirm(t.Context(), apart)
+	bob := Person{Principal: person("bob", "team-b").Principal, Operator: true}
+	if _, err := s.Answer(waitingID(s), Answer{Person: bob, Approve: true}, rules); err != nil {
+		t.Fatal(err)
+	}
+	moved := *apart
+	moved.Principal.Groups = []string{"team-b"}
+	if ok, _ := s.Use(&moved); ok {
+		t.Error("the caller is of the approver's team")
+	}
 }

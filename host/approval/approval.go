@@ -87,7 +87,7 @@ func (c *Call) Key() Key {
 	} else {
 		h.Write([]byte(c.Terms.Rule))
 	}
-	if who := c.Terms.Four.Print(); who != "" { // what one operator approved is not what two have to
+	if who := c.Terms.Print(); who != "" { // what one operator approved is not what two have to
 		h.Write([]byte("\x00" + who + "\x00" + c.Terms.Rule))
 	}
 	return Key(h.Sum(nil))

@@ -95,7 +95,7 @@ func (s *Store) Revoke(id string, who Person, rules *policy.Policy) (*Pending, e
 	case p.State != Approved:
 		return nil, fault.New(fault.ApprovalUnknown, "%q is %s, and not approved", id, p.State).WithHint("a call that waits is denied with junctor approvals deny %s", id)
 	}
-	if _, err := p.mayAnswer(who, false, rules); err != nil {
+	if err := p.mayRevoke(who, rules); err != nil {
 		return nil, err
 	}
 	delete(s.byKey, p.Call.Key())
@@ -150,6 +150,9 @@ func (s *Store) flush() {
 func (s *Store) use(p *Pending, c *Call) (ok bool, err error) {
 	switch {
 	case p == nil:
+	case p.State == Approved && !p.stillApart(c):
+		delete(s.byKey, c.Key())
+		s.keep(c.Key(), nil)
 	case p.State == Approved:
 		if c.Terms.Covers == policy.CoversCall {
 			p.State = Used
@@ -413,8 +416,8 @@ func requiredError(p *Pending) error {
 	valid := p.Call.Terms.Valid
 	f := fault.New(fault.ApprovalRequired, "%s %q needs an approval, which waits under the id %s", p.Call.Item.Kind, p.Call.Item.Name, p.ID).
 		WithHint("ask the operator of the gateway to run: junctor approvals approve %s; then send the same request again within %s", p.ID, short(valid))
-	if four := &p.Call.Terms.Four; !four.IsZero() {
-		f = f.WithHint("it needs %s; the id is %s; send the same request again within %s", four, p.ID, short(valid))
+	if needs := p.Call.Terms.Needs(); needs != "" {
+		f = f.WithHint("it needs %s; the id is %s; send the same request again within %s", needs, p.ID, short(valid))
 	}
 	f.Err = &required{p.ID}
 	return fault.In(p.Call.Item.Server, f)

@@ -1,8 +1,10 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 
@@ -37,7 +39,7 @@ func readFourEyes(r blockReader, byClient bool) policy.FourEyes {
 	f := policy.FourEyes{More: r.integer("count", 1, 1, mostApprovals) - 1, Apart: r.namePatterns("separate_groups"), Reason: r.boolean("require_reason", false)}
 	if text, a, set := r.publicString("reason_pattern"); set {
 		f.Reason, f.Pattern = true, text
-		_, err := regexp.Compile(text)
+		err := checkReasonPattern(text)
 		switch {
 		case text == "" || len(text) > mostReasonPattern || strings.ContainsFunc(text, unprintable):
 			r.errorAt(a.Expr.Range(), `write one such as "CHG-[0-9]+"`, "a pattern is 1 to %d bytes of text without control characters", mostReasonPattern)
@@ -49,16 +51,61 @@ func readFourEyes(r blockReader, byClient bool) policy.FourEyes {
 		if b.Type == "approver" {
 			one := r.nested(b)
 			one.check(approverForm)
-			f.Approvers = append(f.Approvers, peopleIn(one, "subject", "group", "role")...)
+			f.Approvers = append(append([]policy.Holder{}, f.Approvers...), approversIn(one)...) // not nil: operators are not meant
 		}
 	}
 	if byClient && !f.IsZero() {
 		r.errorAt(r.valueAt("by", r.head), "remove by, or count, approver, separate_groups, require_reason and reason_pattern", `with by = "client" the person at the client answers, and nobody else can be asked for`)
 	}
-	if subjects := slices.DeleteFunc(slices.Clone(f.Approvers), func(h policy.Holder) bool { return h.Kind != "subject" }); f.Approvers != nil && len(subjects) == len(f.Approvers) && len(subjects) < f.Count() {
-		r.errorAt(r.valueAt("count", r.head), "name more approvers, or write a smaller count", "%d people must approve, and the approver blocks name %d", f.Count(), len(subjects))
+	people := map[policy.Holder]bool{}
+	for _, h := range f.Approvers {
+		people[policy.Holder{Kind: h.Kind, Name: h.Name, Tenant: h.Tenant}] = true
+	}
+	open := slices.ContainsFunc(f.Approvers, func(h policy.Holder) bool { return h.Kind != "subject" })
+	if len(people) > 0 && !open && len(people) < f.Count() {
+		r.errorAt(r.valueAt("count", r.head), "name more approvers, or write a smaller count", "%d people must approve, and the approver blocks name %d", f.Count(), len(people))
+	}
+	if f.Apart != nil && f.Approvers != nil && !slices.ContainsFunc(f.Approvers, func(h policy.Holder) bool { return h.Issuer != policy.Relayed && !h.IsLocal() }) {
+		r.errorAt(r.valueAt("separate_groups", r.head), "name approvers who sign in to the console, or remove it", "nobody can approve: the groups of the user who runs Junctor, and of names from a relay, are not known")
 	}
 	return f
+}
+
+// approversIn reads an approver block.
+func approversIn(r blockReader) []policy.Holder {
+	all := peopleIn(r, "subject", "group", "role")
+	if len(all) == 0 && (r.isSet("subjects") || r.isSet("groups") || r.isSet("roles")) {
+		r.errorAt(r.head, "name people, or remove the block", "the block names nobody, so nobody could approve")
+	}
+	if issuer, _, _ := r.publicString("issuer"); issuer == policy.Relayed {
+		for _, name := range []string{"groups", "roles", "tenant"} {
+			if r.isSet(name) {
+				r.errorAt(r.valueAt(name, r.head), "name them in subjects", `%q is not known of a person whom a program names with by`, name)
+			}
+		}
+	}
+	return all
+}
+
+// mostPatternSize bounds the instructions of a pattern, which is tried while answers wait.
+const mostPatternSize = 2000
+
+// checkReasonPattern returns what is wrong with a pattern.
+func checkReasonPattern(text string) error {
+	tree, err := syntax.Parse(text, syntax.Perl)
+	if err != nil {
+		return err
+	}
+	program, err := syntax.Compile(tree.Simplify())
+	switch {
+	case err != nil:
+		return err
+	case len(program.Inst) > mostPatternSize:
+		return errors.New("it is too large")
+	case regexp.MustCompile(text).MatchString(""):
+		return errors.New("it also finds something in no text")
+	}
+	return nil
 }
 
 // peopleIn reads a block that names people: a list for each kind of names, for one tenant and
@@ -84,10 +131,10 @@ func peopleIn(r blockReader, kinds ...string) (all []policy.Holder) {
 
 // checkApprovers reports approver blocks whose people could be those of several issuers, and
 // rules whose approvers have no way to answer.
-func (l *loader) checkApprovers(blocks []*hclsyntax.Block, h HTTP, console *Console) {
+func (l *loader) checkApprovers(blocks []*hclsyntax.Block, rules policy.Rules, h HTTP, console *Console) {
 	for _, b := range blocks[:min(1, len(blocks))] {
 		for _, confirm := range confirmBlocks(b) {
-			l.checkApproversOf(l.openBlock(confirm, ""), vouches(h), console)
+			l.checkApproversOf(l.openBlock(confirm, ""), rules, vouches(h), console)
 		}
 	}
 }
@@ -112,7 +159,7 @@ func asksApprovals(l *loader) bool {
 	})
 }
 
-func (l *loader) checkApproversOf(r blockReader, all []vouch, console *Console) {
+func (l *loader) checkApproversOf(r blockReader, rules policy.Rules, all []vouch, console *Console) {
 	named, local := 0, 0
 	for _, b := range r.body.Blocks {
 		if b.Type != "approver" {
@@ -125,13 +172,22 @@ func (l *loader) checkApproversOf(r blockReader, all []vouch, console *Console) 
 				local++
 				continue
 			}
-			if can := vouchers(all, h.Kind, h.Name); len(can) > 1 && h.Issuer == "" {
+			can := vouchers(all, h.Kind, h.Name)
+			if h.Kind == "role" {
+				can = roleVouchers(all, rules, h.Name)
+			}
+			switch {
+			case h.Kind == "role" && len(can) == 0 && len(all) > 0:
+				one.warnAt(one.head, "give the role in a subject or group block, or write claims { roles = ... } in an auth block", "nobody has the role %q", h.Name)
+			case len(can) > 1 && h.Issuer == "":
 				one.errorAt(one.head, issuerHint,
 					"the %s %q may approve, and each of %s can name it", h.Kind, h.Name, strings.Join(can, ", "))
 			}
 		}
 	}
 	switch {
+	case named == 0 && r.isSet("count") && r.integer("count", 1, 1, mostApprovals) > 1 && (console == nil || len(all) == 0):
+		r.warnAt(r.head, "write a console block with admins, and auth blocks in gateway.http, or name approvers", "there is one operator only, the user who runs Junctor, and several must approve")
 	case named > 0 && local == 0 && (console == nil || len(all) == 0):
 		r.warnAt(r.head, "write a console block, and auth blocks in gateway.http, or name the subject \"local\"", "none of its approvers can answer: people answer in the console, where they sign in with their credentials")
 	case r.isSet("separate_groups") && !slices.ContainsFunc(all, func(v vouch) bool { return v.groups }):
@@ -142,6 +198,23 @@ func (l *loader) checkApproversOf(r blockReader, all []vouch, console *Console) 
 // issuerHint says what a block lacks whose people several issuers can name. It proposes none of
 // them: only the person who writes the block knows which one is meant.
 const issuerHint = `write issuer = "..." in the block, with the one that is meant; issuer = "*" says that all are`
+
+// roleVouchers returns the issuers that can give a client a role, quoted: by a claim, or because
+// the policy gives the role to a subject or a group that they can name.
+func roleVouchers(all []vouch, rules policy.Rules, role string) []string {
+	can := vouchers(all, "role", role)
+	for _, m := range rules.Members {
+		switch {
+		case !slices.Contains(m.Roles, role):
+		case m.Holder.Issuer != "" && m.Holder.Issuer != policy.AnyIssuer:
+			can = append(can, fmt.Sprintf("%q", m.Holder.Issuer))
+		default:
+			can = append(can, vouchers(all, m.Holder.Kind, m.Holder.Name)...)
+		}
+	}
+	slices.Sort(can)
+	return slices.Compact(can)
+}
 
 // vouchers returns the issuers that can make a client a holder of a kind and name, quoted.
 func vouchers(all []vouch, kind, name string) (can []string) {

@@ -222,11 +222,11 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 		l.inScope(layer, func() {
 			l.checkPolicy(layer.top["policy"], rules[i], drafts)
 			l.checkIssuers(layer.top["policy"], gateway.HTTP)
-			l.checkApprovers(layer.top["policy"], gateway.HTTP, console)
+			l.checkApprovers(layer.top["policy"], rules[i], gateway.HTTP, console)
 		})
 	}
 	l.checkIssuers(l.managedBlocks("policy"), gateway.HTTP)
-	l.checkApprovers(l.managedBlocks("policy"), gateway.HTTP, console)
+	l.checkApprovers(l.managedBlocks("policy"), forced, gateway.HTTP, console)
 	kept := store.finish()
 	var tests []PolicyTest
 	l.inScope(l.layers[0], func() { tests = l.policyTests(l.top["test"], namesOf(drafts), rules[0].Zone) })

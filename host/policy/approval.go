@@ -25,6 +25,73 @@ type Approval struct {
 	// Rule identifies the rule, wherever it stands: an approval for a tool or a server is
 	// not one under another rule.
 	Rule string `json:"-"`
+	// Also is what rules of other layers of the configuration ask for beside Four.
+	Also []Requirement `json:",omitempty"`
+}
+
+// A Requirement is who must approve under one rule.
+type Requirement struct {
+	Four FourEyes
+	Rule string // see Approval
+}
+
+// Requirements returns who must approve; all of it must be met.
+func (a *Approval) Requirements() []Requirement {
+	return append([]Requirement{{a.Four, a.Rule}}, a.Also...)
+}
+
+// Needs returns the requirements in words; "" if one operator is enough.
+func (a *Approval) Needs() string {
+	var all []string
+	for _, r := range a.Requirements() {
+		if text := r.Four.String(); text != "" {
+			all = append(all, text)
+		}
+	}
+	return strings.Join(all, "; and ")
+}
+
+// Count returns how many people must approve at least.
+func (a *Approval) Count() int {
+	most := 0
+	for _, r := range a.Requirements() {
+		most = max(most, r.Four.Count())
+	}
+	return most
+}
+
+// AsksReason reports whether an approver must say why.
+func (a *Approval) AsksReason() bool {
+	return slices.ContainsFunc(a.Requirements(), func(r Requirement) bool { return r.Four.Reason })
+}
+
+// Print returns a text that is equal for equal requirements, and "" if one operator is enough.
+func (a *Approval) Print() string {
+	text := a.Four.Print()
+	for _, r := range a.Also {
+		text += "\x00" + r.Four.Print() + "\x00" + r.Rule
+	}
+	return text
+}
+
+// both returns the approval that meets what two layers ask for: each one's people, the
+// narrower coverage, and the shorter time.
+func both(a, b *Approval) *Approval {
+	if a.stricterThan(b) > 0 {
+		a, b = b, a
+	}
+	of := *a
+	of.ByClient, of.AtTerminal = a.ByClient && b.ByClient, a.AtTerminal && b.AtTerminal
+	of.Valid = min(a.Valid, b.Valid)
+	order := []Coverage{CoversCall, CoversTool, CoversServer}
+	of.Covers = order[min(slices.Index(order, a.Covers), slices.Index(order, b.Covers))]
+	of.Also = slices.Clone(a.Also)
+	for _, r := range b.Requirements() {
+		if !r.Four.IsZero() {
+			of.Also = append(of.Also, r)
+		}
+	}
+	return &of
 }
 
 // FourEyes says who must approve a use, and what they must say. The zero value asks for one
@@ -95,7 +162,7 @@ func (f *FourEyes) Print() string {
 
 // MeetsReason reports whether a text is a reason that the requirements accept.
 func (f *FourEyes) MeetsReason(text string) bool {
-	if f.Pattern == "" {
+	if f.Pattern == "" || strings.TrimSpace(text) == "" {
 		return !f.Reason || strings.TrimSpace(text) != ""
 	}
 	found, err := regexp.MatchString(f.Pattern, text)

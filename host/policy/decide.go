@@ -21,8 +21,13 @@ func stricter(a, b Decision) Decision {
 	switch {
 	case rank[b.Verdict] < rank[a.Verdict], a.Verdict == Allow:
 		return b
-	case a.Verdict == Confirm && b.Verdict == Confirm && b.approval.stricterThan(a.approval) < 0:
-		return b
+	case a.Verdict == Confirm && b.Verdict == Confirm:
+		d := a
+		if b.approval.stricterThan(a.approval) < 0 {
+			d = b
+		}
+		d.approval = both(a.approval, b.approval)
+		return d
 	}
 	return a
 }

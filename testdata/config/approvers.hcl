@@ -77,4 +77,68 @@ policy {
       groups = ["leads"]
     }
   }
+  confirm {
+    tools = ["h"]
+    approver {
+      subjects = []
+      issuer   = "https://login.example.com"
+    }
+  }
+  confirm {
+    tools = ["i"]
+    count = 2
+    approver {
+      subjects = ["bob"]
+      issuer   = "https://login.example.com"
+    }
+    approver {
+      subjects = ["bob"]
+      issuer   = "https://login.partner.example"
+    }
+  }
+  confirm {
+    tools           = ["j"]
+    separate_groups = ["team-*"]
+    approver {
+      subjects = ["carol"]
+      groups   = ["leads"]
+      tenant   = "default"
+      issuer   = "relay"
+    }
+  }
+  confirm {
+    tools          = ["k"]
+    reason_pattern = "(CHG-[0-9]+)?"
+  }
+  confirm {
+    tools          = ["l"]
+    reason_pattern = "^(.?){999}(.?){999}(.?){999}$"
+  }
+  confirm {
+    tools = ["m"]
+    count = 2
+  }
+  confirm {
+    tools = ["n"]
+    approver {
+      roles = ["lead"]
+    }
+  }
+  confirm {
+    tools = ["o"]
+    approver {
+      roles  = ["nobody"]
+      issuer = "https://login.example.com"
+    }
+  }
+  role "lead" {
+  }
+  group "ours" {
+    issuer = "https://login.example.com"
+    roles  = ["lead"]
+  }
+  group "theirs" {
+    issuer = "https://login.partner.example"
+    roles  = ["lead"]
+  }
 }
