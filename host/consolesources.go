@@ -213,18 +213,5 @@ func (s *consoleService) Begin(ctx context.Context, server string) (string, erro
 	g.pages.mu.Lock()
 	p := g.pageIn(s.ctx, &s.work, c, Tenant(c, authn.Local()))
 	g.pages.mu.Unlock()
-	limit := time.NewTimer(loginPageWait)
-	defer limit.Stop()
-	select {
-	case <-p.shown:
-	case <-limit.C:
-	case <-ctx.Done():
-	}
-	switch page := p.address(); {
-	case page != "" && !p.ended():
-		return page, nil
-	case p.ended() && p.err != nil:
-		return "", fault.New(fault.LoginFailed, "the login to %s failed: %s", server, p.err).WithHint("run junctor login %s in a terminal", server)
-	}
-	return "", fault.New(fault.LoginFailed, "the login to %s shows no page that a browser can open here", server).WithHint("run junctor login %s in a terminal", server)
+	return p.awaitAddress(ctx, server)
 }

@@ -44,8 +44,10 @@ type loginPage struct {
 	url   string        // valid once shown is closed; empty: no page
 	done  chan struct{} // closed when the login has ended
 	err   error         // why the login failed; valid once done is closed
-	pause time.Duration // the pause after the previous failed login; once done is closed, after this one
-	again time.Time     // earliest time of the next login; valid once done is closed
+	// account is the one of the login, if the provider names it; valid once done is closed.
+	account string
+	pause   time.Duration // the pause after the previous failed login; once done is closed, after this one
+	again   time.Time     // earliest time of the next login; valid once done is closed
 }
 
 // successor returns a new login after p, which may be nil.
@@ -219,6 +221,7 @@ func (g *generation) runLogin(ctx context.Context, s *config.Server, tenant stri
 	if err == nil {
 		g.Gateway.Retry(s.Name)
 	}
+	p.account = account
 	p.end(err)
 	switch log := g.opts.Log.With("server", s.Name, "tenant", tenant); {
 	case err == nil:

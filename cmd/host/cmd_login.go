@@ -28,26 +28,65 @@ func (e *env) loginVerb() *cobra.Command {
 		Long: `Log in to a server, as its auth block says, and store the credentials in the key ring or an encrypted file.
 
 The page to log in on opens in the browser. Without one, and with --no-browser, NO_BROWSER or CI set, its address
-is printed: open it anywhere, and paste the address that it leads to in the end.`,
+is printed: open it anywhere, and paste the address that it leads to in the end.
+
+With --instance, the running process logs in, with the configuration and the store of secrets that it has open. The
+address of the page is printed: open it on the machine of the process.`,
 		Example: `  junctor login github
   junctor login github --no-browser
   junctor login github --scope repo --scope gist`,
 		Args:              takes("SERVER"),
 		ValidArgsFunction: e.completes(completeLogin),
-		RunE:              func(cmd *cobra.Command, args []string) error { return e.login(cmd.Context(), args[0], o) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.instance != "" {
+				return loginThrough(cmd.Context(), e, o.instance, args[0])
+			}
+			return e.login(cmd.Context(), args[0], o)
+		},
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVar(&o.scopes, "scope", nil, "ask for this `SCOPE` as well; may be repeated")
 	flags.BoolVar(&o.noBrowser, "no-browser", false, "print the page's address instead of opening it")
 	flags.StringVar(&o.ports, "callback-port", "", "`PORT` of 127.0.0.1 for the end of the login: one, a range a-b, or 0 for any (default 8085-8099, or "+portsVariable+")")
 	tenantFlag(cmd, &o.tenant)
+	e.instanceFlag(cmd, &o.instance)
+	for _, other := range []string{"scope", "no-browser", "callback-port", "tenant"} {
+		cmd.MarkFlagsMutuallyExclusive("instance", other)
+	}
 	return cmd
+}
+
+// loginThrough makes a running process log in to a server.
+func loginThrough(ctx context.Context, e *env, instance, server string) error {
+	process, err := e.oneInstance(ctx, instance)
+	if err != nil {
+		return err
+	}
+	if err := knowsAll(process.Status, []string{server}, false); err != nil {
+		return err
+	}
+	done, err := process.Login(ctx, server, func(page string) {
+		fmt.Fprintf(safeWriter{e.stderr}, "Open this address on the machine of the process:\n\n  %s\n\nWaiting for the end of the login.\n", page)
+	})
+	if err != nil {
+		return err
+	}
+	if e.machine() {
+		return e.printJSON(done)
+	}
+	as := ""
+	if done.Account != "" {
+		as = " as " + done.Account
+	}
+	e.printf("process %s is logged in to %s%s\n", done.Instance, done.Server, as)
+	return nil
 }
 
 type loginOptions struct {
 	scopes        []string
 	noBrowser     bool
 	ports, tenant string
+	instance      string
 }
 
 // tenantFlag adds --tenant, for servers whose credentials are not shared.

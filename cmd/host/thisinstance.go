@@ -158,6 +158,24 @@ func (s *thisInstance) Connect(ctx context.Context, server string) (*control.Res
 	return s.changed(ctx, server, begun), nil
 }
 
+// BeginLogin implements control.Loginer.
+func (s *thisInstance) BeginLogin(ctx context.Context, server string) (*control.LoginPage, *control.Failure) {
+	page, err := host.BeginLogin(ctx, s.app, server)
+	if err != nil {
+		return nil, &control.Failure{Error: errorOf(err)}
+	}
+	return &control.LoginPage{Instance: strconv.Itoa(os.Getpid()), Server: server, URL: page}, nil
+}
+
+// AwaitLogin implements control.Loginer.
+func (s *thisInstance) AwaitLogin(ctx context.Context, server string) (*control.LoginDone, *control.Failure) {
+	account, err := host.AwaitLogin(ctx, s.app, server)
+	if err != nil {
+		return nil, &control.Failure{Error: errorOf(err)}
+	}
+	return &control.LoginDone{Instance: strconv.Itoa(os.Getpid()), Server: server, Account: account}, nil
+}
+
 // changed describes a server after a change that began at a time.
 func (s *thisInstance) changed(ctx context.Context, server string, begun time.Time) *control.Restarted {
 	done := &control.Restarted{Instance: strconv.Itoa(os.Getpid()), Server: server, Took: time.Since(begun).Milliseconds()}

@@ -12,7 +12,7 @@
 // line, with follow=true also those to come; with kind=calls, which needs follow=true, it
 // returns the beginnings and ends of calls from then on. Streams end with the process; at most 8 are
 // followed at a time, and the next gets status 503. POST /v1/servers/NAME/restart, /connect or
-// /disconnect returns a [Restarted], and PUT /v1/log-level with a [LogLevel] returns the same, or both a [Failure]
+// /disconnect returns a [Restarted], POST /v1/servers/NAME/login a [LoginPage] and GET the same a [LoginDone] at the end of the login, and PUT /v1/log-level with a [LogLevel] returns the same, or both a [Failure]
 // with status 422. A wrong query or body gets a [Failure] with status 400.
 //
 // Fields are only added to version 1. The socket belongs to the user alone. A peer is
@@ -38,6 +38,7 @@ import (
 // A Process answers the requests on a control socket. Its methods may be called
 // concurrently.
 type Process interface {
+	Loginer
 	Operator
 	Recorder
 	Status(ctx context.Context) *Status

@@ -82,6 +82,15 @@ func (*fixed) Connect(_ context.Context, server string) (*Restarted, *Failure) {
 	return &Restarted{Server: server + " on"}, nil
 }
 
+func (*fixed) BeginLogin(_ context.Context, server string) (*LoginPage, *Failure) {
+	return &LoginPage{Server: server, URL: "http://127.0.0.1/login"}, nil
+}
+
+func (*fixed) AwaitLogin(_ context.Context, server string) (*LoginDone, *Failure) {
+	time.Sleep(loginTime)
+	return &LoginDone{Server: server, Account: "ann"}, nil
+}
+
 func (p *fixed) Restart(_ context.Context, server string) (*Restarted, *Failure) {
 	if p.failure != nil {
 		return nil, p.failure

@@ -115,6 +115,7 @@ func handler(ctx, open context.Context, p Process) http.Handler {
 	mux.HandleFunc("GET /v1/logs", lines.logs)
 	mux.HandleFunc("GET /v1/events", lines.events)
 	handleServers(ctx, mux, p)
+	handleLogins(ctx, mux, p)
 	mux.HandleFunc("PUT /v1/log-level", func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 		if err != nil {

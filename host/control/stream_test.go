@@ -135,6 +135,20 @@ func TestOperatorAnswers(t *testing.T) {
 	}
 }
 
+// loginTime is the time that a person needs for a login.
+const loginTime = 200 * time.Millisecond
+
+// TestLoginOutlivesReadTimeout waits for a login for longer than the timeout for requests.
+func TestLoginOutlivesReadTimeout(t *testing.T) {
+	i, _ := serve(t, newRecording(), loginTime/4)
+	i.Name = "77"
+	shown := ""
+	done, err := i.Login(t.Context(), "a b", func(page string) { shown = page })
+	if err != nil || done.Account != "ann" || done.Server != "a b" || done.Instance != "77" || shown != "http://127.0.0.1/login" {
+		t.Errorf("%+v, %q, %v", done, shown, err)
+	}
+}
+
 // TestFollowedStreamOutlivesReadTimeout follows events for several times the timeout for
 // requests, until the process stops. The event of the end arrives.
 func TestFollowedStreamOutlivesReadTimeout(t *testing.T) {
