@@ -76,7 +76,7 @@ audit {
 }
 
 // TestWaitingCallIsDecidedAgain reloads while a call waits for its approval: what the new
-// policy denies is not called, whoever approves it, and a stricter rule asks again.
+// policy denies is not called although it is approved, and a stricter rule asks again.
 func TestWaitingCallIsDecidedAgain(t *testing.T) {
 	t.Parallel()
 	const confirm = "  confirm {\n    tools = [\"*\"]\n    wait = \"1m\"\n%s  }\n"
