@@ -47,12 +47,25 @@ func (d Approvals) IsApprover(p authn.Principal) bool { return d.rules().IsAppro
 func (d Approvals) Answer(id string, answer approval.Answer) (*control.Approval, error) {
 	p, err := d.app.approvals.Answer(id, answer, d.rules())
 	if err != nil {
+		d.noteRefused(id, answer.Person, err)
 		return nil, err
 	}
 	done := d.approvalOf(p, d.refusalOf(p, answer.Person))
 	d.app.noteAnswer(p)
 	d.app.opts.Log.Info("a call was "+answeredWord(p), "id", id, "server", done.Server, "item", done.Item, "subject", done.Subject, "tenant", done.Tenant, "by", answer.Person.Name)
 	return &done, nil
+}
+
+// noteRefused records that a person was refused who wanted to approve or deny a call.
+func (d Approvals) noteRefused(id string, who approval.Person, err error) {
+	for _, p := range d.app.approvals.All() {
+		if p.ID == id && fault.Is(err, fault.ApprovalRefused) {
+			e := approvalEvent(&p)
+			f := fault.As(err)
+			e.Outcome, e.Detail, e.By, e.Code, e.Message = audit.ApprovalDenied, "answer refused", who.Name, string(f.Code), f.Message
+			d.app.audit.Note(e)
+		}
+	}
 }
 
 // refusalOf returns why a person could not have approved an entry before they answered it.
@@ -114,11 +127,8 @@ func (d Approvals) approvalOf(p *approval.Pending, refusal error) control.Approv
 // noteAnswer records that a person approved or denied a call, or took that back, or that it
 // was not answered in time.
 func (a *App) noteAnswer(p *approval.Pending) {
-	c := p.Call
-	e := &audit.Event{
-		Kind: audit.Approval, Outcome: audit.OK, Detail: "given", By: p.By, Rule: policy.Recorded(c.Rule), RuleName: c.RuleName, Approval: p.ID, Client: c.Client, Server: c.Item.Server, ItemKind: string(c.Item.Kind), Item: c.Item.Name,
-		Tenant: c.Principal.Tenant, Subject: c.Principal.Subject, Issuer: c.Principal.Issuer, Proof: c.Principal.Method,
-	}
+	c, e := p.Call, approvalEvent(p)
+	e.SetArguments(c.Arguments)
 	var last approval.Given
 	if n := len(p.Given); n > 0 {
 		last = p.Given[n-1]
@@ -139,6 +149,14 @@ func (a *App) noteAnswer(p *approval.Pending) {
 	if last.Reason != "" {
 		e.Detail += ": " + last.Reason
 	}
-	e.SetArguments(c.Arguments)
 	a.audit.Note(e)
+}
+
+// approvalEvent returns the event of an entry that was approved.
+func approvalEvent(p *approval.Pending) *audit.Event {
+	c := p.Call
+	return &audit.Event{
+		Kind: audit.Approval, Outcome: audit.OK, Detail: "given", By: p.By, Rule: policy.Recorded(c.Rule), RuleName: c.RuleName, Approval: p.ID, Client: c.Client, Server: c.Item.Server, ItemKind: string(c.Item.Kind), Item: c.Item.Name,
+		Tenant: c.Principal.Tenant, Subject: c.Principal.Subject, Issuer: c.Principal.Issuer, Proof: c.Principal.Method,
+	}
 }

@@ -68,7 +68,7 @@ audit {
 	}
 	s.awaitExit() // all rows are written
 	out, errs, _ := s.junctor("audit", "search", "--json")
-	for _, want := range []string{`"detail": "given, 1 of 2: CHG-1"`, `"detail": "given, 2 of 2: CHG-2"`, `"by": "dave, through the user who runs junctor"`, `"detail": "denied: not on a Saturday"`} {
+	for _, want := range []string{`"detail": "given, 1 of 2: CHG-1"`, `"detail": "given, 2 of 2: CHG-2"`, `"by": "dave, through the user who runs junctor"`, `"detail": "denied: not on a Saturday"`, `"detail": "answer refused"`, `"by": "eve, through the user who runs junctor"`} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no row has %s: %s%s", want, out, errs)
 		}

@@ -124,9 +124,19 @@ func (e *env) auditFile(ctx context.Context, file string) (string, error) {
 	if file != "" {
 		return file, nil
 	}
-	app, err := e.load(ctx)
+	app, diags, err := e.tryLoad(ctx, false)
 	if err != nil {
 		return "", err
+	}
+	if app == nil { // such as in a shell without the variables of the service
+		if served := servedAuditFile(ctx, e); served != "" {
+			e.remark("the configuration cannot be read here, so this is the log of the process that serves it: %s", served)
+			return served, nil
+		}
+	}
+	e.tellDiagnostics(app, diags)
+	if app == nil {
+		return "", reported(diags.Err())
 	}
 	path := app.AuditFile()
 	if path == "" {
@@ -134,6 +144,19 @@ func (e *env) auditFile(ctx context.Context, file string) (string, error) {
 			WithHint("write audit { } in it, or name a log with --file")
 	}
 	return path, nil
+}
+
+// servedAuditFile returns the path of the log of the one process that serves this
+// configuration; "" if there is none, or if Junctor started it, which could name another file.
+func servedAuditFile(ctx context.Context, e *env) string {
+	found, _, err := e.findInstances(ctx, "")
+	if err != nil || len(found) != 1 || found[0].Status.Audit == nil {
+		return ""
+	}
+	if _, err := found[0].Approvals(ctx); err != nil { // asks trusted processes only
+		return ""
+	}
+	return found[0].Status.Audit.File
 }
 
 // openAudit opens the log for reading.
