@@ -72,9 +72,9 @@ not exist; at a terminal you are asked.`,
 	}
 	x.into.add(cmd)
 	f := cmd.Flags()
-	f.StringVar(&x.scope, "scope", "", "a `SCOPE`, whose configuration: user, which is --user, or project, that of the project that this directory is in")
+	f.StringVar(&x.scope, "scope", "", "a `SCOPE`, whose configuration: user, which is --user; project, that of the project that this directory is in; or local, your own for that project alone")
 	cmd.MarkFlagsMutuallyExclusive("scope", "user", "here")
-	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions([]string{string(clientconfig.User), string(clientconfig.Project)}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions([]string{string(clientconfig.User), string(clientconfig.Project), scopeLocal}, cobra.ShellCompDirectiveNoFileComp))
 	f.StringArrayVar(&x.env, "env", nil, "`NAME=VALUE`, or NAME to pass on: a variable of the program; can be repeated")
 	f.StringArrayVar(&x.headers, "header", nil, "a `HEADER` for a URL, as \"NAME: VALUE\"; can be repeated")
 	f.StringVar(&x.dir, "cwd", "", "working `DIRECTORY` of the program")

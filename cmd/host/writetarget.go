@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,9 +18,13 @@ import (
 // A writeTarget says which configuration a verb changes. Without a choice it is the one that
 // is used here: that of the directory, or else the user's own.
 type writeTarget struct {
-	user bool // the user's own
-	here bool // junctor.hcl in this directory
+	user bool   // the user's own
+	here bool   // junctor.hcl in this directory
+	file string // the user's own for one project; "": for all
 }
+
+// scopeLocal is the scope of one user in one project.
+const scopeLocal = "local"
 
 func (w *writeTarget) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&w.user, "user", false, "change the user's own configuration, which is used in every directory")
@@ -36,15 +41,21 @@ func (w *writeTarget) choose(scope string, lookup func(string) (string, bool)) e
 	case string(clientconfig.Project):
 		at, err := config.Find("", lookup)
 		w.here = err != nil || !at.Found // else the project has one, here or above
+	case scopeLocal:
+		at, err := config.Find("", lookup)
+		if err != nil || !at.Found {
+			return fault.New(fault.Usage, "there is no project with a %s here", config.FoundName).WithHint("write --scope user, or --scope project to begin one")
+		}
+		w.user, w.file = true, config.PrivatePath(at.Path, lookup)
 	default:
-		return fault.New(fault.Usage, "--scope %q is not a scope", scope).WithHint("write user or project")
+		return fault.New(fault.Usage, "--scope %q is not a scope", scope).WithHint("write user, project or local")
 	}
 	return nil
 }
 
 // own returns the path of the user's own configuration.
 func (w writeTarget) own(e *env) (string, error) {
-	path := config.OwnPath(e.lookup)
+	path := cmp.Or(w.file, config.OwnPath(e.lookup))
 	if path == "" {
 		return "", fault.New(fault.Usage, "this user has no home directory for a configuration").WithHint("name a file with --config")
 	}

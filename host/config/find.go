@@ -128,7 +128,8 @@ func FindLayers(explicit []string, lookup func(string) (string, bool)) (Location
 
 // Find returns the configuration to load: explicit if it is not empty, else
 // $JUNCTOR_CONFIG, else the text in $JUNCTOR_CONFIG_INLINE, else the junctor.hcl of this
-// directory or the nearest one above (see projectFile), above the user's own file, else that file. A nil lookup is [os.LookupEnv].
+// directory or the nearest one above (see projectFile), above the user's own files for the project
+// and for everything, else the latter. A nil lookup is [os.LookupEnv].
 //
 // Its error is a [*fault.Error] of code [fault.ConfigMissing], or [fault.Usage] if both
 // variables are set.
@@ -159,10 +160,15 @@ func Find(explicit string, lookup func(string) (string, bool)) (Location, error)
 	switch {
 	case project != "" && isOwn(project, own):
 		return Location{Path: project, Own: true}, nil
-	case project != "" && hasOwn:
-		return Location{Path: project, Found: true, Under: []Location{{Path: own, Own: true}}}, nil
 	case project != "":
-		return Location{Path: project, Found: true}, nil
+		at := Location{Path: project, Found: true}
+		if private := PrivatePath(project, lookup); private != "" && present(private) {
+			at.Under = append(at.Under, Location{Path: private, Own: true})
+		}
+		if hasOwn {
+			at.Under = append(at.Under, Location{Path: own, Own: true})
+		}
+		return at, nil
 	case hasOwn:
 		return Location{Path: own, Own: true}, nil
 	}

@@ -1,8 +1,12 @@
 package config
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
+	"unicode"
 
 	"github.com/junctor-mcp/junctor/host/ownership"
 )
@@ -36,6 +40,25 @@ func projectFile(lookup func(string) (string, bool)) string {
 		return path
 	}
 	return ""
+}
+
+// PrivatePath returns the path of the configuration that a user has for a project alone, beside
+// the user's own one, where no repository has it. file is that of the
+// project. The result is "" without a home directory.
+func PrivatePath(file string, lookup func(string) (string, bool)) string {
+	own := userFile(lookup)
+	dir, err := canonical(filepath.Dir(file))
+	if own == "" || err != nil {
+		return ""
+	}
+	name := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._-", r) {
+			return r
+		}
+		return '_'
+	}, filepath.Base(dir))
+	sum := sha256.Sum256([]byte(dir))
+	return filepath.Join(filepath.Dir(own), "projects", fmt.Sprintf("%s-%x.hcl", name, sum[:6]))
 }
 
 // isHome reports whether a directory is the home directory.
