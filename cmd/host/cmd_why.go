@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -141,6 +142,8 @@ type whyJSON struct {
 	Because  string              `json:"because"` // the rule, and the condition that failed
 	Rules    []policy.RuleResult `json:"rules"`
 	Changes  []string            `json:"changes"`
+	Needs    string              `json:"needs,omitempty"`   // who must approve, if not one operator
+	Unknown  string              `json:"unknown,omitempty"` // what is not known of the subject
 }
 
 func (e *env) why(ctx context.Context, subject, name string, words []string, o whyOptions) error {
@@ -165,6 +168,10 @@ func (e *env) why(ctx context.Context, subject, name string, words []string, o w
 		Subject: who.Subject, Tenant: who.Tenant, Roles: list(x.Roles), Server: item.Server, Kind: item.Kind, Item: item.Name,
 		Decision: x.Decision.Verdict.String(), Rule: x.Decision.Rule, Because: x.Decision.Because(), Rules: list(x.Rules), Changes: []string{},
 	}
+	out.Unknown = unknownOf(app, who, o.principalFlags)
+	if needed := x.Decision.Approval(); needed != nil {
+		out.Needs = needed.Needs()
+	}
 	if tool != nil {
 		out.Access, out.Reasons = tool.Class.Kind.String(), tool.Class.Reasons
 	}
@@ -184,6 +191,16 @@ func (e *env) why(ctx context.Context, subject, name string, words []string, o w
 		err = reported(fault.New(fault.Denied, "denied"))
 	}
 	return err
+}
+
+// unknownOf says what the credential of a subject could add to its rights, and was not given.
+func unknownOf(app *host.App, who authn.Principal, f principalFlags) string {
+	p := app.Config().Policy
+	asks := len(p.Roles) > 0 || slices.ContainsFunc(p.Members, func(m policy.Membership) bool { return m.Holder.Kind == "group" })
+	if who.Method != "" || len(f.groups)+len(f.roles) > 0 || !asks {
+		return ""
+	}
+	return "the groups and roles of its credential are not known here; give them with --group, --role and --issuer"
 }
 
 // whyItem returns the item that why is about, with the arguments of a call.
@@ -225,6 +242,12 @@ func (e *env) whyItem(ctx context.Context, app *host.App, name string, words []s
 func (e *env) printWhy(w whyJSON) {
 	e.printFields("%s: %s %s of server %s for %s\n", strings.ToUpper(w.Decision), w.Kind, w.Item, w.Server, w.Subject)
 	e.printFields("because %s\n", w.Because)
+	if w.Needs != "" {
+		e.printFields("needs %s\n", w.Needs)
+	}
+	if w.Unknown != "" {
+		e.printFields("note: %s\n", w.Unknown)
+	}
 	if w.Access != "" {
 		e.printFields("access: %s (%s)\n", w.Access, strings.Join(w.Reasons, ", "))
 	}
