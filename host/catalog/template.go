@@ -52,7 +52,11 @@ func (t *Template) respell(uri *spellings) (string, bool) {
 	if t.match == nil || len(uri.normal) > 3*maxURI {
 		return "", false
 	}
-	return t.match.respell(uri)
+	own, ok := t.match.respell(uri)
+	if len(own) > maxURI { // with its escapes
+		return "", false
+	}
+	return own, ok
 }
 
 // spellings holds forms of a URI that is compared with templates.
