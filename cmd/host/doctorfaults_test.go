@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -296,11 +297,31 @@ func (s *sickbed) exported(part, by string) string {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		s.Fatalf("%v: %s", err, out)
 	}
+	s.awaitLists()
 	text, err := os.ReadFile(s.in("p/.mcp.json"))
 	if err != nil || !strings.Contains(string(text), part) {
 		s.Fatalf("%v: no %q in %s", err, part, text)
 	}
 	return strings.Replace(string(text), part, by, 1)
+}
+
+// awaitLists waits for the process that export starts to read lists: it writes to directories
+// that the test removes.
+func (s *sickbed) awaitLists() {
+	s.Helper()
+	reads := func() bool {
+		all, _ := filepath.Glob("/proc/[0-9]*")
+		return slices.ContainsFunc(all, func(process string) bool {
+			words, _ := os.ReadFile(filepath.Join(process, "cmdline"))
+			variables, _ := os.ReadFile(filepath.Join(process, "environ"))
+			return bytes.Contains(words, []byte(finishListsName)) && bytes.Contains(variables, []byte(s.site.dir))
+		})
+	}
+	for deadline := time.Now().Add(time.Minute); reads(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			s.Fatal("the lists are still read")
+		}
+	}
 }
 
 // starts configures a server with a command.
