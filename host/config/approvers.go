@@ -134,7 +134,7 @@ func peopleIn(r blockReader, kinds ...string) (all []policy.Holder) {
 func (l *loader) checkApprovers(blocks []*hclsyntax.Block, rules policy.Rules, h HTTP, console *Console) {
 	for _, b := range blocks[:min(1, len(blocks))] {
 		for _, confirm := range confirmBlocks(b) {
-			l.checkApproversOf(l.openBlock(confirm, ""), rules, vouches(h), console)
+			l.checkApproversOf(l.openBlock(confirm, ""), rules, h, console)
 		}
 	}
 }
@@ -159,29 +159,30 @@ func asksApprovals(l *loader) bool {
 	})
 }
 
-func (l *loader) checkApproversOf(r blockReader, rules policy.Rules, all []vouch, console *Console) {
+func (l *loader) checkApproversOf(r blockReader, rules policy.Rules, h HTTP, console *Console) {
+	all := vouches(h)
 	named, local := 0, 0
 	for _, b := range r.body.Blocks {
 		if b.Type != "approver" {
 			continue
 		}
 		one := r.nested(b)
-		for _, h := range peopleIn(one, "subject", "group", "role") { // what it reports once more is dropped
+		for _, who := range peopleIn(one, "subject", "group", "role") { // what it reports once more is dropped
 			named++
-			if h.IsLocal() || h.Issuer == policy.Relayed {
+			if who.IsLocal() || who.Issuer == policy.Relayed {
 				local++
 				continue
 			}
-			can := vouchers(all, h.Kind, h.Name)
-			if h.Kind == "role" {
-				can = roleVouchers(all, rules, h.Name)
+			can := vouchers(all, who.Kind, who.Name)
+			if who.Kind == "role" {
+				can = roleVouchers(h, rules, who.Name)
 			}
 			switch {
-			case h.Kind == "role" && len(can) == 0 && len(all) > 0:
-				one.warnAt(one.head, "give the role in a subject or group block, or write claims { roles = ... } in an auth block", "nobody has the role %q", h.Name)
-			case len(can) > 1 && h.Issuer == "":
+			case who.Kind == "role" && len(can) == 0 && len(all) > 0:
+				one.warnAt(one.head, "give the role in a subject or group block, or write claims { roles = ... } in an auth block", "nobody has the role %q", who.Name)
+			case len(can) > 1 && who.Issuer == "":
 				one.errorAt(one.head, issuerHint,
-					"the %s %q may approve, and each of %s can name it", h.Kind, h.Name, strings.Join(can, ", "))
+					"the %s %q may approve, and each of %s can name it", who.Kind, who.Name, strings.Join(can, ", "))
 			}
 		}
 	}
@@ -199,10 +200,26 @@ func (l *loader) checkApproversOf(r blockReader, rules policy.Rules, all []vouch
 // them: only the person who writes the block knows which one is meant.
 const issuerHint = `write issuer = "..." in the block, with the one that is meant; issuer = "*" says that all are`
 
-// roleVouchers returns the issuers that can give a client a role, quoted: by a claim, or because
-// the policy gives the role to a subject or a group that they can name.
-func roleVouchers(all []vouch, rules policy.Rules, role string) []string {
+// roleVouchers returns the issuers that can give a client a role, quoted: by a claim, because
+// their auth block gives it, or because the policy gives it to a subject or a group that they
+// can name.
+func roleVouchers(h HTTP, rules policy.Rules, role string) []string {
+	all := vouches(h)
 	can := vouchers(all, "role", role)
+	for _, a := range h.Auth {
+		var given []string
+		switch s := a.Settings.(type) {
+		case StaticToken:
+			given = s.Roles
+		case ClientCertificate:
+			given = s.Names.Roles
+		case ForwardedUser:
+			given = s.Names.Roles
+		}
+		if slices.Contains(given, role) {
+			can = append(can, fmt.Sprintf("%q", a.Kind))
+		}
+	}
 	for _, m := range rules.Members {
 		switch {
 		case !slices.Contains(m.Roles, role):
