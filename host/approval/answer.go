@@ -172,8 +172,8 @@ func (p *Pending) admit(g Given, approve bool, rules *policy.Policy) error {
 	return first
 }
 
-// open returns the requirements that the answers so far do not meet under the rules in effect:
-// a person who is no approver any more does not count.
+// open returns the requirements that the answers so far do not meet under the rules in effect.
+// An answer of a former approver does not count.
 func (p *Pending) open(rules *policy.Policy) (left []policy.Requirement) {
 	for _, r := range p.Call.Terms.Requirements() {
 		n := 0

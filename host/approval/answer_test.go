@@ -22,7 +22,7 @@ func answerOf(name string, approve bool) Answer {
 	return Answer{Person: operator(name), Approve: approve}
 }
 
-// person returns a person with groups who is no operator.
+// person returns a member of groups, without the rights of an operator.
 func person(name string, groups ...string) Person {
 	return Person{Principal: authn.Principal{Subject: name, Tenant: "corp", Method: "jwt", Issuer: "https://ours", Groups: groups}, Name: name}
 }
@@ -310,8 +310,8 @@ func TestLayersAskTogether(t *testing.T) {
 	}
 }
 
-// TestFormerApprovers: a person who is no approver any more when the last one answers does not
-// count, and neither does one of whose team the caller has become.
+// TestFormerApprovers: the last answer counts only those who are approvers by then, and an
+// approval ends when the caller joins the approver's team.
 func TestFormerApprovers(t *testing.T) {
 	four := policy.FourEyes{Approvers: []policy.Holder{{Kind: "role", Name: "lead"}}, More: 1}
 	member := func(subjects ...string) (all []policy.Membership) {

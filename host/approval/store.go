@@ -131,7 +131,9 @@ func (s *Store) renew(c *Call) {
 	if n := len(p.Given); n > 0 && p.State != Waiting {
 		from = p.Given[n-1].At
 	}
-	p.Call.Terms.Valid = c.Terms.Valid
+	shorter := *p.Call // the entry's call is read without the lock
+	shorter.Terms.Valid = c.Terms.Valid
+	p.Call = &shorter
 	if ends := from.Add(c.Terms.Valid); ends.Before(p.Expires) {
 		p.Expires = ends
 	}

@@ -218,15 +218,7 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 	}
 	l.disableUnmanaged(drafts, servers, own)
 	l.unusedDefaults(drafts)
-	for i, layer := range l.layers {
-		l.inScope(layer, func() {
-			l.checkPolicy(layer.top["policy"], rules[i], drafts)
-			l.checkIssuers(layer.top["policy"], gateway.HTTP)
-			l.checkApprovers(layer.top["policy"], rules[i], gateway.HTTP, console)
-		})
-	}
-	l.checkIssuers(l.managedBlocks("policy"), gateway.HTTP)
-	l.checkApprovers(l.managedBlocks("policy"), forced, gateway.HTTP, console)
+	checkPolicies(l, rules, forced, gateway.HTTP, console, drafts)
 	kept := store.finish()
 	var tests []PolicyTest
 	l.inScope(l.layers[0], func() { tests = l.policyTests(l.top["test"], namesOf(drafts), rules[0].Zone) })
@@ -249,6 +241,20 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 		}
 	}
 	return c, ds
+}
+
+// checkPolicies checks the policies of the layers and the managed one, forced, against the rest
+// of the configuration.
+func checkPolicies(l *loader, rules []policy.Rules, forced policy.Rules, h HTTP, console *Console, drafts []*draft) {
+	for i, layer := range l.layers {
+		l.inScope(layer, func() {
+			l.checkPolicy(layer.top["policy"], rules[i], drafts)
+			l.checkIssuers(layer.top["policy"], h)
+			l.checkApprovers(layer.top["policy"], rules[i], h, console)
+		})
+	}
+	l.checkIssuers(l.managedBlocks("policy"), h)
+	l.checkApprovers(l.managedBlocks("policy"), forced, h, console)
 }
 
 // warnOfInputs makes warnings of the reports of env() and file() that failed, and returns whether
