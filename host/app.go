@@ -61,6 +61,9 @@ type Options struct {
 	// StartNothing takes the manifests of plugins from the cache only.
 	StartNothing bool
 
+	// AbsentInputs is set for a command that answers from what is known; see config.Options.
+	AbsentInputs bool
+
 	// Password prompts for the password of the encrypted file of secrets, twice if
 	// confirm is true. It is nil without a terminal.
 	Password func(ctx context.Context, confirm bool) ([]byte, error)

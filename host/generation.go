@@ -104,7 +104,7 @@ func (a *App) read(ctx context.Context, content *config.Content) (*generation, c
 		g.number = before.number + 1
 	}
 	cfg, diags := config.Load(ctx, config.Options{
-		Path: a.opts.Config.Path, Text: a.opts.Config.Text, Content: content, Lookup: a.opts.Lookup, Describe: g.describeOrReport, All: a.opts.AllPlugins, NoListener: a.opts.NoListener, NoNotices: a.opts.OneShot && a.opts.NoListener, Managed: a.opts.Managed,
+		Path: a.opts.Config.Path, Text: a.opts.Config.Text, Content: content, Lookup: a.opts.Lookup, Describe: g.describeOrReport, All: a.opts.AllPlugins, NoListener: a.opts.NoListener, NoNotices: a.opts.OneShot && a.opts.NoListener, AbsentInputs: a.opts.AbsentInputs, Managed: a.opts.Managed,
 		Pasted: pastedServers,
 		Under:  a.opts.Config.UnderPaths(),
 	})

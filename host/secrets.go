@@ -60,7 +60,7 @@ func (g *generation) openSecretsFor(o Options) *Secrets {
 		spec.Env = append(spec.Env[:len(spec.Env):len(spec.Env)], keyringEnv...)
 	}
 	vault := g.Supervisor.Vault(plugin.StoreRequest{
-		Spec: spec, Component: store.Component, Settings: store.Settings, Dir: storeDir(o, store.Plugin),
+		Spec: spec, Component: store.Component, Settings: store.Settings, Dir: storeDir(o, store.Plugin), Lacks: g.Config.AbsentInput(&store.Block),
 		Place: func(path string) string { return store.PositionOf(path).String() },
 	})
 	return secretsIn(o, vault, "secret store \""+store.Kind+"\"", config.SecretFile{}, false, true)

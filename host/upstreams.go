@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"path/filepath"
+	"strings"
 
 	"github.com/junctor-mcp/junctor/host/cache"
 	"github.com/junctor-mcp/junctor/host/catalog"
@@ -22,8 +23,8 @@ import (
 // catalogServer returns the catalog entry of a server block with its upstream.
 func (g *generation) catalogServer(s *config.Server, u *upstream.Upstream) *catalog.Server {
 	of := &catalog.Server{
-		Managed: s.Managed,
-		Name:    s.Name, Prefix: s.Prefix, Views: viewsOf(s.Views), Patterns: patternsOf(s.Tools), Upstream: u, Key: g.cacheKey(s),
+		Managed: s.Managed, Public: publicKey(g.Config, s),
+		Name: s.Name, Prefix: s.Prefix, Views: viewsOf(s.Views), Patterns: patternsOf(s.Tools), Upstream: u, Key: g.cacheKey(s),
 		Describe: catalog.Describe(s.Describe), HideBadSchema: s.BadSchema == "hide", Pins: g.pins.Of(s),
 	}
 	switch g.plugin(s.Transport.Plugin).Source {
@@ -43,6 +44,11 @@ func (g *generation) catalogServer(s *config.Server, u *upstream.Upstream) *cata
 // plugin's program, and for a server with secrets with those of the user: another key may
 // be that of another account, whose items and instructions differ.
 func (g *generation) cacheKey(s *config.Server) string {
+	if g.opts.AbsentInputs && g.Config.AbsentInput(&s.Transport, s.Auth) != nil {
+		if key := catalog.LastKey(g.opts.Dirs.Cache, publicKey(g.Config, s)); key != "" {
+			return key
+		}
+	}
 	digest := g.manifests[g.plugin(s.Transport.Plugin).Use].Digest
 	key := s.Fingerprint[:32] + "-" + digest[:min(16, len(digest))]
 	if g.secrets != nil && g.needsSecrets(s) {
@@ -50,6 +56,12 @@ func (g *generation) cacheKey(s *config.Server) string {
 		key += "-" + hex.EncodeToString(sum[:4])
 	}
 	return key
+}
+
+// publicKey identifies a server of a configuration by what may be known without its secrets.
+func publicKey(c *config.Config, s *config.Server) string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{c.Path, s.Name, s.Protocol, publicFingerprint(c, s)}, "\x00")))
+	return hex.EncodeToString(sum[:16])
 }
 
 // newUpstream creates the upstream of a server for a tenant. Messages of the server go

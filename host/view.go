@@ -12,6 +12,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/plan"
 	"github.com/junctor-mcp/junctor/host/policy"
@@ -32,7 +33,7 @@ func (g *generation) view(ctx context.Context) *plan.View {
 		names = append(names, p.name)
 	}
 	v := plan.New(g.viewServers(), names, ruleTexts(g.Config)) // before the items: a server that is known now has its items then
-	v.Blocks = g.viewBlocks()
+	v.Blocks, v.Unread = g.viewBlocks(), g.Config.Unread
 	places := g.shortPlaces()
 	for i, it := range g.viewItems() {
 		if i%256 == 0 && ctx.Err() != nil {
@@ -68,18 +69,26 @@ func (g *generation) viewServers() (all []plan.Server) {
 		if s.Enabled {
 			one.Lists = g.listsKnown(s.Name)
 			one.Settings = map[string]string{}
-			connection := map[string]json.RawMessage{}
 			for name, value := range g.Config.PublicSettings(s) {
 				one.Settings[name] = plan.DigestOf(value)
-				if block, _, _ := strings.Cut(name, "."); block == "transport" || block == "auth" {
-					connection[name] = value
-				}
 			}
-			one.Fingerprint = plan.DigestOf(sortedJSON(connection))
+			one.Fingerprint = publicFingerprint(g.Config, s)
 		}
 		all = append(all, one)
 	}
 	return all
+}
+
+// publicFingerprint returns a digest of the settings of the transport and the auth provider
+// of a server, without secrets.
+func publicFingerprint(c *config.Config, s *config.Server) string {
+	connection := map[string]json.RawMessage{}
+	for name, value := range c.PublicSettings(s) {
+		if block, _, _ := strings.Cut(name, "."); block == "transport" || block == "auth" {
+			connection[name] = value
+		}
+	}
+	return plan.DigestOf(sortedJSON(connection))
 }
 
 // viewBlocks returns digests of the settings of the blocks about the whole process.

@@ -124,7 +124,7 @@ func (e *env) auditFile(ctx context.Context, file string) (string, error) {
 	if file != "" {
 		return file, nil
 	}
-	app, diags, err := e.tryLoad(ctx, false)
+	app, diags, err := e.tryLoad(ctx, loadOptions{known: true})
 	if err != nil {
 		return "", err
 	}

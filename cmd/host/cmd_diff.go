@@ -99,8 +99,7 @@ func (d difference) name() string { return d.Server + "/" + d.Tool }
 // loadPinned loads the configuration for a verb about pins. It returns the names of the servers
 // that args name, as SERVER or SERVER/TOOL, or of all servers with pins.
 func (e *env) loadPinned(ctx context.Context, args []string) (*host.App, []string, error) {
-	e.reviewing = true
-	app, diags, err := e.tryLoad(ctx, true)
+	app, diags, err := e.tryLoad(ctx, loadOptions{allPlugins: true, reviewing: true})
 	if err != nil {
 		return nil, nil, err
 	}

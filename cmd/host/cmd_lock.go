@@ -146,8 +146,7 @@ func (e *env) askNew(ctx context.Context, all []difference, yes bool) error {
 
 // lockPlugins loads the configuration with accepted programs, and records their versions.
 func (e *env) lockPlugins(ctx context.Context) error {
-	e.reviewing = true
-	app, diags, err := e.tryLoad(ctx, true)
+	app, diags, err := e.tryLoad(ctx, loadOptions{allPlugins: true, reviewing: true})
 	if err != nil {
 		return err
 	}

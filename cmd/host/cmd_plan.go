@@ -53,7 +53,7 @@ The lists are those that servers sent last. Servers that were not asked yet are 
 }
 
 func (e *env) plan(ctx context.Context, o planOptions) error {
-	app, err := e.load(ctx)
+	app, err := e.loadFor(ctx, loadOptions{known: true})
 	if err != nil {
 		return err
 	}
@@ -110,8 +110,9 @@ func (e *env) viewOfProcess(ctx context.Context, a control.Answer) (*plan.View, 
 // most important reason.
 func (e *env) viewOf(ctx context.Context, app *host.App, connect bool) (v *plan.View, failed, err error) {
 	var unknown []*config.Server
+	lacking := serversLacking(app, app.Config().Servers)
 	for _, s := range app.Config().Servers {
-		if _, known := app.Catalog.Known(s.Name); s.Enabled && !known {
+		if _, known := app.Catalog.Known(s.Name); s.Enabled && !known && lacking[s.Name] == nil {
 			unknown = append(unknown, s)
 		}
 	}
@@ -211,7 +212,7 @@ func (e *env) planReload(ctx context.Context, a control.Answer, o reloadOptions)
 		return nil, err
 	}
 	content := e.contentDigest(at) // before it is read
-	app, err := e.load(ctx)
+	app, err := e.loadFor(ctx, loadOptions{known: true})
 	if err != nil {
 		return nil, err
 	}

@@ -99,7 +99,7 @@ func (e *env) plugins(ctx context.Context) ([]pluginJSON, error) {
 	e.unusable = func(p config.Plugin, err error) {
 		found[p.Name] = unusable(p.Name, p.Source, p.At.String(), err)
 	}
-	app, diags, err := e.tryLoad(ctx, true)
+	app, diags, err := e.tryLoad(ctx, loadOptions{allPlugins: true})
 	switch {
 	case fault.Is(err, fault.ConfigMissing):
 	case err != nil:

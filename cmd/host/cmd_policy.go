@@ -18,7 +18,7 @@ import (
 
 func (e *env) policyVerb() *cobra.Command {
 	cmd := &cobra.Command{Use: "policy", Short: "Show what the policy means", Args: takesVerb, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	f := listFlags{need: toolLists}
+	f := listFlags{need: toolLists, needs: loadOptions{known: true}}
 	classified := &cobra.Command{
 		Use:   "classify [SERVER…]",
 		Short: "Show which tools read and which write, and why",
@@ -30,7 +30,7 @@ the words of the name do. A tool that is ambiguous counts as one that writes.`,
 		RunE:              func(cmd *cobra.Command, args []string) error { return e.lists(cmd.Context(), args, f, e.printClasses) },
 	}
 	f.add(e, classified)
-	var g listFlags
+	g := listFlags{needs: loadOptions{known: true}}
 	var subjects []string
 	table := &cobra.Command{
 		Use:   "table [SERVER…]",
@@ -177,7 +177,7 @@ type testJSON struct {
 }
 
 func (e *env) testPolicy(ctx context.Context, strict bool) error {
-	app, err := e.load(ctx)
+	app, err := e.loadFor(ctx, loadOptions{known: true})
 	if err != nil {
 		return err
 	}

@@ -110,7 +110,7 @@ func (e *env) loadOther(ctx context.Context, path string) (*host.App, error) {
 		}
 		e.config, e.layers = path, []string{path}
 	}
-	return e.load(ctx)
+	return e.loadFor(ctx, loadOptions{known: true})
 }
 
 // replayed compares the recorded decisions with those of the policy of app.

@@ -87,7 +87,7 @@ func (e *env) configuredPlugins(ctx context.Context) ([]config.Plugin, map[strin
 	case err != nil:
 		return nil, nil, err
 	}
-	app, _, err := e.loadAt(ctx, at, content, true)
+	app, _, err := e.loadAt(ctx, at, content, loadOptions{allPlugins: true})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -58,7 +58,7 @@ standard input, without its last line break. It is no argument, because every us
 // secrets opens the secret store of the configuration, or the default one without a
 // configuration.
 func (e *env) secrets(ctx context.Context) (*host.Secrets, error) {
-	app, err := e.loadAny(ctx, false)
+	app, err := e.loadAny(ctx, loadOptions{})
 	if err != nil {
 		return nil, err
 	}

@@ -89,7 +89,7 @@ func (e *env) serve(ctx context.Context, watch bool) error {
 		ctx, stop = signal.NotifyContext(ctx, syscall.SIGHUP)
 		defer stop()
 	}
-	s, err := e.prepare(ctx, "stdio", nil)
+	s, err := e.prepare(ctx, "stdio", loadOptions{}, nil)
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,6 @@ func (e *env) serve(ctx context.Context, watch bool) error {
 }
 
 func (e *env) serveHTTP(ctx context.Context, address string, watch bool) error {
-	e.listening = true
 	hangups := catchHangup() // before servers with required = true are connected, which takes long
 	settings := func(c *config.Config, loaded config.Diagnostics) (config.HTTP, config.Diagnostics) {
 		h := c.Gateway.HTTP
@@ -133,7 +132,7 @@ func (e *env) serveHTTP(ctx context.Context, address string, watch bool) error {
 		}
 		return h, loaded
 	}
-	s, err := e.prepare(ctx, transportOf(e), func(c *config.Config, loaded config.Diagnostics) config.Diagnostics {
+	s, err := e.prepare(ctx, transportOf(e), loadOptions{listening: true}, func(c *config.Config, loaded config.Diagnostics) config.Diagnostics {
 		_, all := settings(c, loaded)
 		return all
 	})
@@ -190,12 +189,12 @@ func stdioClient(e *env) *host.StdioClient {
 
 // prepare loads the configuration to serve and opens the control socket. look, if not nil,
 // replaces the diagnostics.
-func (e *env) prepare(ctx context.Context, transport string, look func(*config.Config, config.Diagnostics) config.Diagnostics) (*thisInstance, error) {
+func (e *env) prepare(ctx context.Context, transport string, needs loadOptions, look func(*config.Config, config.Diagnostics) config.Diagnostics) (*thisInstance, error) {
 	started := time.Now()
 	signal.Ignore(syscall.SIGPIPE) // a write to a client that has left returns an error instead
 	var stale sync.WaitGroup
 	stale.Go(process.EndStale) // plugins and servers of a host that was killed
-	app, diags, err := e.tryLoad(ctx, false)
+	app, diags, err := e.tryLoad(ctx, needs)
 	stale.Wait() // before a server starts, which may need their resources
 	if err != nil {
 		return nil, err

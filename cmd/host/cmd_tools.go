@@ -24,7 +24,8 @@ type listFlags struct {
 	tools   bool // wait until the lists of tools are complete
 	cost    bool // show the costs of tools in tokens
 
-	need []upstream.ListKind // lists that the verb shows, and waits for; nil: all
+	needs loadOptions
+	need  []upstream.ListKind // lists that the verb shows, and waits for; nil: all
 }
 
 // The lists that verbs need.
@@ -45,7 +46,7 @@ func (f *listFlags) add(e *env, cmd *cobra.Command) {
 // was named, if it was to be asked again, or if nothing can be shown. An incomplete list
 // always decides it.
 func (e *env) lists(ctx context.Context, args []string, f listFlags, show func(app *host.App, of func(server string) bool) error) error {
-	app, err := e.load(ctx)
+	app, err := e.loadFor(ctx, f.needs)
 	if err != nil {
 		return err
 	}
@@ -63,7 +64,11 @@ func (e *env) lists(ctx context.Context, args []string, f listFlags, show func(a
 	if len(args) == 0 && !f.refresh {
 		silent = app.Catalog.Silent(namesOf(servers))
 	}
-	asked := slices.DeleteFunc(namesOf(servers), func(name string) bool { _, is := silent[name]; return is })
+	lacking := serversLacking(app, servers)
+	asked := slices.DeleteFunc(namesOf(servers), func(name string) bool {
+		_, is := silent[name]
+		return is || lacking[name] != nil
+	})
 	shown := showWaiting(app, asked, wait)
 	failed := ask(ctx, how, f.need, asked)
 	shown()
@@ -73,6 +78,7 @@ func (e *env) lists(ctx context.Context, args []string, f listFlags, show func(a
 	}
 	wait.stop()
 	addSilent(failed, silent)
+	addLacking(app, failed, lacking)
 	of := func(server string) bool { return slices.Contains(namesOf(servers), server) }
 	if ctx.Err() != nil {
 		return e.listsSoFar(ctx, app, asked, func() error { return show(app, of) })

@@ -39,7 +39,6 @@ type validation struct {
 }
 
 func (e *env) validate(ctx context.Context, deep bool) error {
-	e.listening = true
 	at, content, diags, err := e.locate(ctx, false)
 	switch {
 	case fault.Is(err, fault.ConfigUntrusted):
@@ -49,7 +48,7 @@ func (e *env) validate(ctx context.Context, deep bool) error {
 	}
 	var app *host.App
 	if !diags.HasErrors() {
-		if app, diags, err = e.loadAt(ctx, at, content, true); err != nil {
+		if app, diags, err = e.loadAt(ctx, at, content, loadOptions{allPlugins: true, listening: true}); err != nil {
 			return err
 		}
 	}

@@ -147,7 +147,7 @@ type whyJSON struct {
 }
 
 func (e *env) why(ctx context.Context, subject, name string, words []string, o whyOptions) error {
-	app, err := e.load(ctx)
+	app, err := e.loadFor(ctx, loadOptions{known: true})
 	if err != nil {
 		return err
 	}
@@ -228,7 +228,11 @@ func (e *env) whyItem(ctx context.Context, app *host.App, name string, words []s
 			}
 			return item, nil, nil, err
 		}
-		e.warn(fmt.Sprintf("server %q lists no tool %q, so only its name is known", server, own), "")
+		if _, known := app.Catalog.Known(server); known {
+			e.warn(fmt.Sprintf("server %q lists no tool %q, so only its name is known", server, own), "")
+		} else {
+			e.warn(fmt.Sprintf("the lists of server %q are not known, so only the name of the tool is", server), "")
+		}
 		tool = unlisted
 	}
 	if len(words) > 0 {

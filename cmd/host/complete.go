@@ -42,7 +42,7 @@ func (e *env) loadKnown(ctx context.Context) *host.App {
 	if err != nil || diags.HasErrors() {
 		return nil
 	}
-	app, _, err := e.loadAt(ctx, at, content, false)
+	app, _, err := e.loadAt(ctx, at, content, loadOptions{})
 	if err != nil {
 		return nil
 	}

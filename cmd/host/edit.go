@@ -140,7 +140,7 @@ func (e *env) edited(ctx context.Context, path string) (*host.App, error) {
 		e.remark("%s is not trusted yet: run junctor trust", path)
 		return nil, nil
 	}
-	app, diags, err := e.loadAt(ctx, at, nil, false)
+	app, diags, err := e.loadAt(ctx, at, nil, loadOptions{})
 	if err != nil {
 		return nil, err
 	}

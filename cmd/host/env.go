@@ -40,14 +40,12 @@ type env struct {
 	json       bool
 	text       bool
 	serving    bool          // ask no questions
-	listening  bool          // the verb needs the http block of the gateway
 	withStdio  bool          // see host.Options
 	unasked    bool          // answer no question of a server
 	completing bool          // a shell completes a word: start nothing and ask nothing
 	config     string        // the path of the strongest layer that --config names; empty: none is named
 	layers     []string      // all paths of --config, the strongest last
 	direct     directOptions // a server that the command line describes
-	reviewing  bool          // the verb shows tools that are not pinned yet, and pins none by itself
 	foreign    bool          // what the verb writes comes from a file that the user may not have written
 	loaded     string        // contentDigest of the configuration that serve has loaded
 	logFlag    string
@@ -127,7 +125,7 @@ var managedPath = managed.Path()
 // options returns the options of the host.
 func (e *env) options() host.Options {
 	o := host.Options{
-		Version: version, Log: e.log, Conceal: e.conceal, Dirs: e.dirs, Lookup: e.lookup, Orphans: process.EndAdopted, Unusable: e.unusable, OneShot: !e.serving, NoListener: !e.listening, WithStdio: e.withStdio,
+		Version: version, Log: e.log, Conceal: e.conceal, Dirs: e.dirs, Lookup: e.lookup, Orphans: process.EndAdopted, Unusable: e.unusable, OneShot: !e.serving, WithStdio: e.withStdio,
 		Roots: e.roots, Managed: managedPath, Stdout: e.stdout, Stderr: e.stderr,
 	}
 	if !e.serving {
@@ -140,9 +138,22 @@ func (e *env) options() host.Options {
 	return o
 }
 
+// loadOptions say what a verb needs of the configuration.
+type loadOptions struct {
+	allPlugins bool // also the manifests of plugins that no server uses
+	listening  bool // the http block of the gateway
+	reviewing  bool // tools that are not pinned yet; the verb pins none by itself
+	// known is set by verbs that answer from what is known of servers and start none unless
+	// asked to. An input of the configuration that is not there is a warning.
+	known bool
+}
+
 // load finds and loads the configuration. Warnings go to standard error.
-func (e *env) load(ctx context.Context) (*host.App, error) {
-	app, diags, err := e.tryLoad(ctx, false)
+func (e *env) load(ctx context.Context) (*host.App, error) { return e.loadFor(ctx, loadOptions{}) }
+
+// loadFor is load for a verb with needs of its own.
+func (e *env) loadFor(ctx context.Context, needs loadOptions) (*host.App, error) {
+	app, diags, err := e.tryLoad(ctx, needs)
 	if err != nil {
 		return nil, err
 	}
@@ -155,8 +166,8 @@ func (e *env) load(ctx context.Context) (*host.App, error) {
 
 // loadAny is load for verbs that also work without a configuration. It returns nil without
 // one.
-func (e *env) loadAny(ctx context.Context, all bool) (*host.App, error) {
-	app, diags, err := e.tryLoad(ctx, all)
+func (e *env) loadAny(ctx context.Context, needs loadOptions) (*host.App, error) {
+	app, diags, err := e.tryLoad(ctx, needs)
 	switch {
 	case fault.Is(err, fault.ConfigMissing):
 		return nil, nil
@@ -171,16 +182,16 @@ func (e *env) loadAny(ctx context.Context, all bool) (*host.App, error) {
 
 // tryLoad is load for callers that print the diagnostics. It asks the user to trust a
 // configuration that was found.
-func (e *env) tryLoad(ctx context.Context, all bool) (*host.App, config.Diagnostics, error) {
+func (e *env) tryLoad(ctx context.Context, needs loadOptions) (*host.App, config.Diagnostics, error) {
 	at, content, diags, err := e.locate(ctx, true)
 	if err != nil || diags.HasErrors() {
 		return nil, diags, err
 	}
-	return e.loadAt(ctx, at, content, all)
+	return e.loadAt(ctx, at, content, needs)
 }
 
 // loadAt loads the configuration at a location. content is the trusted content, or nil.
-func (e *env) loadAt(ctx context.Context, at config.Location, content *config.Content, all bool) (*host.App, config.Diagnostics, error) {
+func (e *env) loadAt(ctx context.Context, at config.Location, content *config.Content, needs loadOptions) (*host.App, config.Diagnostics, error) {
 	if err := e.findDirs(); err != nil {
 		return nil, nil, err
 	}
@@ -191,8 +202,8 @@ func (e *env) loadAt(ctx context.Context, at config.Location, content *config.Co
 		}
 	}
 	o := e.options()
-	o.Config, o.Content, o.AllPlugins, o.StartNothing = at, content, all, e.completing
-	o.KeepTrust, o.HoldNewTools = e.keepTrust(at), e.reviewing
+	o.Config, o.Content, o.StartNothing, o.KeepTrust = at, content, e.completing, e.keepTrust(at)
+	o.AllPlugins, o.NoListener, o.HoldNewTools, o.AbsentInputs = needs.allPlugins, !needs.listening, needs.reviewing, needs.known
 	if e.serving {
 		e.loaded = e.contentDigest(at) // before the configuration is read: later changes are noticed
 	}

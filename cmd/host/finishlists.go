@@ -77,7 +77,7 @@ func finishListsVerb(e *env) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), finishLimit)
 			defer cancel()
-			app, diags, err := e.tryLoad(ctx, false)
+			app, diags, err := e.tryLoad(ctx, loadOptions{})
 			if err != nil || diags.HasErrors() {
 				return nil // the next serve says why
 			}

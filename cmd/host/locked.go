@@ -23,7 +23,7 @@ func warnLocked(ctx context.Context, e *env) {
 		if err != nil || diags.HasErrors() {
 			return
 		}
-		if app, _, err = e.loadAt(ctx, at, content, false); err != nil || app == nil {
+		if app, _, err = e.loadAt(ctx, at, content, loadOptions{}); err != nil || app == nil {
 			return
 		}
 	}

@@ -70,7 +70,6 @@ func (p *patient) ask(ctx context.Context) {
 // load loads the configuration, without asking the user for anything.
 func (p *patient) load(ctx context.Context) {
 	e := p.e
-	e.listening = true
 	at, content, diags, err := e.locate(ctx, false)
 	if p.diags, p.err = diags, err; err != nil || diags.HasErrors() {
 		return

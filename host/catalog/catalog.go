@@ -38,6 +38,9 @@ type Server struct {
 	// Key identifies the server's lists on disk. It changes with everything that may
 	// change the lists: settings, plugin, and the plugin's program.
 	Key string
+	// Public identifies the server by what may be known of it without its secrets. A process
+	// that has not its inputs finds the Key of its last lists by it; see LastKey.
+	Public string
 	// Offer is the fixed client capabilities for this server; nil means those of
 	// Catalog.Offer.
 	Offer []byte

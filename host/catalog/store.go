@@ -43,6 +43,17 @@ func storeName(key string, o offer) string { return filepath.Join("catalogs", ke
 // lastName returns the file name of a server's last lists, whatever the offer was.
 func lastName(key string) string { return filepath.Join("catalogs", key+"-last.json") }
 
+// publicName returns the name of the file that has the key of a server's lists, by what may be
+// known of its settings without secrets.
+func publicName(public string) string { return filepath.Join("catalogs", "public-"+public) }
+
+// LastKey returns the key of the lists that a server with these public settings sent last;
+// empty: there are none. See [Server].Public.
+func LastKey(dir cache.Dir, public string) string {
+	key, _ := dir.Read(publicName(public))
+	return string(key)
+}
+
 // Drop removes the lists on disk of the server with a key, for all offers.
 func Drop(dir cache.Dir, key string) {
 	for _, name := range dir.Names("catalogs") {
@@ -104,6 +115,9 @@ func (c *Catalog) save(s *Server, l *lists) {
 	}
 	c.dir.Write(storeName(s.Key, l.offer), text)
 	c.dir.Write(lastName(s.Key), text)
+	if s.Public != "" && LastKey(c.dir, s.Public) != s.Key {
+		c.dir.Write(publicName(s.Public), []byte(s.Key))
+	}
 }
 
 // encode returns the lists of a server as a file. It does not use a JSON encoder, which

@@ -49,6 +49,9 @@ func (r blockReader) rawValue(name string) (v cty.Value, a *hclsyntax.Attribute,
 // rejectKeyring reports a placeholder of keyring() in a value that the host needs
 // when it reads the configuration. It returns whether there is one.
 func (r blockReader) rejectKeyring(a *hclsyntax.Attribute, v cty.Value) bool {
+	if r.rejectAbsent(a, v) {
+		return true
+	}
 	steps, found := r.keyring.find(v)
 	if found {
 		r.errorAt(locate(a.Expr, steps), "keyring() is for settings of transports and auth that are secret, such as env and headers, and for tokens",

@@ -29,6 +29,10 @@ type Config struct {
 	Policies []policy.Rules `json:",omitempty"` // of the weaker layers; the strictest of all counts
 	Shadowed []Shadowed     `json:",omitempty"` // blocks that stronger layers replace
 
+	// Unread names the blocks about the whole process that are not read as a whole, because an
+	// input is absent; see Options.AbsentInputs.
+	Unread []string `json:",omitempty"`
+
 	Locks map[string]*Lock `json:"-"` // the lock files, by path
 
 	// SecretStore keeps the stored secrets; nil: the default store of the machine.

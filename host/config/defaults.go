@@ -71,7 +71,7 @@ func (r blockReader) noStoredSecrets(name string) {
 	if !set {
 		return
 	}
-	if steps, found := r.keyring.find(v); found {
+	if steps, found := r.keyring.find(v); found && r.keyring.absentInValue(v) == nil {
 		r.errorAt(locate(a.Expr, steps), "write it into the server that needs it",
 			"a secret of keyring() is for one server, so %q of defaults cannot hold it", name)
 	}

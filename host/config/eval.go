@@ -40,6 +40,11 @@ func (l *loader) eval(in string, e hclsyntax.Expression) (cty.Value, bool) {
 		}
 		return cty.NilVal, false
 	}
+	if diags.HasErrors() && l.AbsentInputs {
+		if v, ok := l.withoutInputs(in, e, diags); ok {
+			return v, true
+		}
+	}
 	for _, d := range diags {
 		l.problem(hclProblem(in, d))
 	}

@@ -125,10 +125,10 @@ func (l *loader) envFunc() function.Function {
 			case len(args) == 2:
 				return args[1], nil
 			}
-			return cty.NilVal, &callError{
+			return l.absent(&callError{
 				message: fmt.Sprintf("the environment variable %q is not set", name),
 				hint:    fmt.Sprintf("set it, or give a fallback: env(%q, \"...\")", name),
-			}
+			})
 		},
 	})
 }
@@ -157,7 +157,7 @@ func (l *loader) fileFunc(dir string) function.Function {
 				if strings.HasPrefix(args[0].AsString(), "~/") {
 					hint = `only a shell knows "~": write file("${env("HOME")}/...")`
 				}
-				return cty.NilVal, &callError{message: fmt.Sprintf("cannot read the file %q: %v", args[0].AsString(), err), hint: hint}
+				return l.absent(&callError{message: fmt.Sprintf("cannot read the file %q: %v", args[0].AsString(), err), hint: hint})
 			}
 			return l.sensitiveValue(strings.TrimRight(string(text), "\r\n")), nil
 		},

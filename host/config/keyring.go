@@ -24,6 +24,8 @@ type keyring struct {
 	nonce string
 	uses  []SecretUse
 	seen  map[hcl.Range]bool
+
+	absent []*callError // the absent inputs that have placeholders; see absent.go
 }
 
 // A SecretUse is one call of keyring("NAME") in the configuration.
@@ -62,8 +64,8 @@ func (k *keyring) next(text string) (before, name, after string, found bool) {
 	return before, name, after, true
 }
 
-// inUse reports whether the configuration calls keyring().
-func (k *keyring) inUse() bool { return k != nil && len(k.uses) > 0 }
+// inUse reports whether there are placeholders.
+func (k *keyring) inUse() bool { return k != nil && len(k.uses)+len(k.absent) > 0 }
 
 // find returns the path of the first text with a placeholder in a value.
 func (k *keyring) find(v cty.Value) (steps []step, found bool) {

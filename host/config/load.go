@@ -46,6 +46,10 @@ type Options struct {
 	// the notify block that fail, and Config.Notify is nil.
 	NoNotices bool
 
+	// AbsentInputs is set by callers that answer from what is known of servers. Load then warns
+	// of env() and file() that fail, and a connection that needs the value fails.
+	AbsentInputs bool
+
 	// Pasted converts the JSON configuration of an MCP client, which was pasted into a file,
 	// into HCL without secrets; "" if it cannot. Load shows the result in a hint. Nil: the
 	// hint says how to convert it.
@@ -127,9 +131,11 @@ type loader struct {
 	named       []string // absolute paths in attributes of the host's blocks
 	keyring     keyring
 
+	deferring   bool         // env() and file() return placeholders; see absent.go
 	inspections []inspection // of placeholders, by the expression being evaluated
 	functions   map[string]function.Function
 	shadowed    []Shadowed
+	unread      []string // see Config.Unread
 
 	locks         map[string]*Lock // by path
 	plugins       map[string]*plugin
@@ -188,15 +194,13 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 		l.hasPolicy, l.rolesUsed = l.hasPolicy || r.Given, append(l.rolesUsed, r.Roles...)
 	}
 	var gateway Gateway // before servers: messages of their plugins may repeat its tokens
-	l.inScope(l.strongest("gateway"), func() { gateway = l.gateway(l.top["gateway"]); gateway.Layer = l.layer })
+	l.readWhole("gateway", l.AbsentInputs, func() { gateway = l.gateway(l.top["gateway"]); gateway.Layer = l.layer })
 	var telemetry Telemetry
-	l.inScope(l.strongest("telemetry"), func() { telemetry = l.telemetry(l.top["telemetry"], gateway.HTTP) })
+	l.readWhole("telemetry", l.AbsentInputs, func() { telemetry = l.telemetry(l.top["telemetry"], gateway.HTTP) })
 	var console *Console
-	l.inScope(l.strongest("console"), func() { console = l.console(l.top["console"], gateway.HTTP, telemetry.Metrics) })
+	l.readWhole("console", l.AbsentInputs, func() { console = l.console(l.top["console"], gateway.HTTP, telemetry.Metrics) })
 	var notices *Notify
-	beforeNotify := len(l.problems)
-	l.inScope(l.strongest("notify"), func() { notices = l.notify(l.top["notify"]) })
-	if l.NoNotices && warnOfInputs(l.problems[beforeNotify:]) {
+	if !l.readWhole("notify", l.AbsentInputs || l.NoNotices, func() { notices = l.notify(l.top["notify"]) }) {
 		notices = nil
 	}
 	for _, layer := range l.layers {
@@ -222,7 +226,8 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 	kept := store.finish()
 	var tests []PolicyTest
 	l.inScope(l.layers[0], func() { tests = l.policyTests(l.top["test"], namesOf(drafts), rules[0].Zone) })
-	audit := l.audit()
+	var audit Audit
+	l.readWhole("audit", l.AbsentInputs, func() { audit = l.audit() })
 	ds := l.diagnostics()
 	if ds.HasErrors() || l.Static {
 		return nil, ds
@@ -234,7 +239,7 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 	}
 	c.Console = console
 	c.Gateway, c.Telemetry, c.Policy = gateway, telemetry, confirmedTools(rules[0], c.Servers)
-	c.Notify = notices
+	c.Notify, c.Unread = notices, l.unread
 	for _, weaker := range rules[1:] {
 		if weaker.Given {
 			c.Policies = append(c.Policies, weaker)
@@ -255,6 +260,19 @@ func checkPolicies(l *loader, rules []policy.Rules, forced policy.Rules, h HTTP,
 	}
 	l.checkIssuers(l.managedBlocks("policy"), h)
 	l.checkApprovers(l.managedBlocks("policy"), forced, h, console)
+}
+
+// readWhole calls read in the scope of the layer whose block of a kind counts. With partly it
+// only warns of env() and file() that fail, and notes that the block is not read as a whole; it
+// returns whether it is.
+func (l *loader) readWhole(block string, partly bool, read func()) bool {
+	before := len(l.problems)
+	l.inScope(l.strongest(block), read)
+	if partly && warnOfInputs(l.problems[before:]) {
+		l.unread = append(l.unread, block)
+		return false
+	}
+	return true
 }
 
 // warnOfInputs makes warnings of the reports of env() and file() that failed, and returns whether

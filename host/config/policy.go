@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -272,7 +273,7 @@ func (l *loader) checkPolicy(blocks []*hclsyntax.Block, p policy.Rules, drafts [
 	for _, b := range blocks[:min(1, len(blocks))] {
 		_ = hclsyntax.VisitAll(b.Body, func(n hclsyntax.Node) hcl.Diagnostics {
 			if rule, ok := n.(*hclsyntax.Block); ok && ruleBlocks[rule.Type].many {
-				l.openBlock(rule, titleOf(b)).checkServers(names)
+				l.openBlock(rule, titleOf(b)).checkNames(names, drafts)
 			}
 			return nil
 		})
@@ -309,13 +310,28 @@ func grantsLocal(p policy.Rules, r policy.Rule) bool {
 		(r.Holder == policy.Holder{} || r.Holder.IsLocal() || r.Holder.Kind == "role" && slices.ContainsFunc(p.Members, mine))
 }
 
-func (r blockReader) checkServers(names []string) {
+// checkNames warns of names in a rule that cannot be meant: servers that are not there, and
+// tools with the name or the prefix of a server in front, as other places write them.
+func (r blockReader) checkNames(names []string, drafts []*draft) {
 	if len(r.problems) > 0 && slices.ContainsFunc(r.problems, func(p problem) bool { return p.severity != Warning }) {
 		return // the attribute may be wrong; it was reported
 	}
 	for _, e := range r.publicStrings("servers") {
 		if !slices.ContainsFunc(names, func(name string) bool { return Pattern{Glob: e.text}.Match(name) }) {
 			r.warnAt(e.at, didYouMean(e.text, names), "no server matches %q", e.text)
+		}
+	}
+	for _, e := range r.publicStrings("tools") {
+		for _, d := range drafts {
+			tool, named := strings.CutPrefix(e.text, d.Name+"/")
+			if !named && d.Prefix != "" {
+				tool, named = strings.CutPrefix(e.text, d.Prefix+"__")
+			}
+			if named && tool != "" {
+				r.warnAt(e.at, fmt.Sprintf("write servers = [%q] and tools = [%q]", d.Name, tool),
+					"a rule has the name that the server gives its tool, and %q has the server in front", e.text)
+				break
+			}
 		}
 	}
 }

@@ -47,7 +47,7 @@ func (c *Config) SecretsIn(settings string) []string {
 		if !found {
 			return names
 		}
-		if !slices.Contains(names, name) {
+		if k := c.keyring; k.absentInput(name) == nil && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 		settings = after
@@ -102,6 +102,9 @@ func (k *keyring) substitute(text string, lookup func(string) (string, error), q
 
 // read looks up one secret.
 func (k *keyring) read(name string, lookup func(string) (string, error)) (string, error) {
+	if e := k.absentInput(name); e != nil {
+		return "", e.fault()
+	}
 	secret, err := lookup(name)
 	switch {
 	case err != nil:

@@ -94,7 +94,7 @@ func (d *storeDraft) finish() *SecretStore {
 	if !ok {
 		return nil
 	}
-	if d.keyring.contains(string(b.Settings)) {
+	if d.keyring.absentIn(string(b.Settings)) == nil && d.keyring.contains(string(b.Settings)) {
 		d.errorAt(d.head, `use env("NAME") or file("path")`, "a secret store cannot be opened with a secret of keyring(), which it keeps itself")
 	}
 	return &SecretStore{Block: b}

@@ -83,7 +83,9 @@ func (r blockReader) settingAt(a sdk.Attribute, attr *hclsyntax.Attribute, want 
 	if !ok {
 		return cty.NilVal, false
 	}
-	r.checkConstraints(a, attr, v)
+	if r.keyring.absentInValue(v) == nil {
+		r.checkConstraints(a, attr, v)
+	}
 	return v, true
 }
 
@@ -99,6 +101,8 @@ func (r blockReader) allowsKeyring(a sdk.Attribute, attr *hclsyntax.Attribute, v
 		return !r.rejectKeyring(attr, v)
 	case a.Sensitive, want.IsMapType() && !want.ElementType().IsListType():
 		return true
+	case r.keyring.absentInValue(v) != nil:
+		return want != cty.Number && want != cty.Bool || !r.rejectAbsent(attr, v)
 	}
 	r.errorAt(locate(attr.Expr, steps), "use it in a setting that is sensitive, such as env or headers",
 		"%q is no setting for secrets, so it cannot come from keyring()", a.Name)

@@ -15,7 +15,7 @@ func Diff(before, after *View) *Changes {
 	}
 	c.diffServers(before, after)
 	if before.Blocks != nil && after.Blocks != nil {
-		c.diffBlocks(before.Blocks, after.Blocks)
+		c.diffBlocks(before.Blocks, after.Blocks, slices.Concat(before.Unread, after.Unread))
 	}
 	c.diffRules(before.Rules, after.Rules)
 	pairs := comparablePairs(before, after, c.NotAsked)
@@ -102,9 +102,12 @@ func (c *Changes) diffServer(a, b *Server) {
 	}
 }
 
-// diffBlocks compares the blocks about the whole process.
-func (c *Changes) diffBlocks(before, after map[string]map[string]string) {
+// diffBlocks compares the blocks about the whole process but for those that were not read.
+func (c *Changes) diffBlocks(before, after map[string]map[string]string, unread []string) {
 	for _, block := range keysOf(before, after) {
+		if slices.Contains(unread, block) {
+			continue
+		}
 		a, in := before[block]
 		b, out := after[block]
 		one := BlockChange{Block: block, Change: Changed}

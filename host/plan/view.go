@@ -43,9 +43,11 @@ type View struct {
 	Servers []Server `json:"servers"`
 	// Blocks has the settings of blocks about the whole process: the digest by block and
 	// name. It is nil in a file of an earlier version, and is not compared then.
-	Blocks     map[string]map[string]string `json:"blocks"`
-	Principals []string                     `json:"principals"`
-	Rules      []string                     `json:"rules"` // of the policy, in words and without places
+	Blocks map[string]map[string]string `json:"blocks"`
+	// Unread names blocks that could not be read as a whole, and are not compared.
+	Unread     []string `json:"unread,omitempty"`
+	Principals []string `json:"principals"`
+	Rules      []string `json:"rules"` // of the policy, in words and without places
 	// Decisions holds the decisions about items by Item.Decided: many items share them.
 	Decisions map[string]Decisions `json:"decisions"`
 	Items     []Item               `json:"items"`

@@ -23,6 +23,8 @@ type StoreRequest struct {
 	// Timeout limits each operation, including a start; 0 means 3 s. The process is
 	// killed after it, because a key ring can block before its program has begun.
 	Timeout time.Duration
+	// Lacks is why the settings are not complete. Each operation fails with it if it is not nil.
+	Lacks error
 	// Place returns the position of a setting in the configuration, given its path
 	// in an error. It may be nil.
 	Place func(path string) string
@@ -36,6 +38,7 @@ const vaultTime = 3 * time.Second
 type Vault struct {
 	component
 	timeout time.Duration
+	lacks   error                    // see StoreRequest
 	place   func(path string) string // see StoreRequest
 }
 
@@ -47,7 +50,7 @@ func (s *Supervisor) Vault(r StoreRequest) *Vault {
 	r.Spec.Start = timeout
 	v := &Vault{component{
 		sup: s, spec: r.Spec, what: fmt.Sprintf("secret store %q", r.Component), limit: timeout, fatal: true,
-	}, timeout, r.Place}
+	}, timeout, r.Lacks, r.Place}
 	v.life, v.end = context.WithCancel(context.Background())
 	v.start = func(ctx context.Context, l *link, handle, _ string) error {
 		return l.wire.StoreOpen(ctx, wire.StoreOpenArgs{Component: r.Component, Handle: handle, Settings: r.Settings, Dir: r.Dir})
@@ -89,6 +92,9 @@ func (v *Vault) Keys(ctx context.Context) (keys []string, err error) {
 // ask calls f with the vault in the plugin and kills the plugin if it times out. No
 // error contains the value.
 func (v *Vault) ask(outer context.Context, value []byte, f func(context.Context, *wire.RemoteVault) error) error {
+	if v.lacks != nil {
+		return v.lacks
+	}
 	ctx, cancel := context.WithTimeout(outer, v.timeout)
 	defer cancel()
 	err := v.use(ctx, func(ctx context.Context, l *link, handle string) error {

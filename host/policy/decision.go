@@ -68,10 +68,11 @@ func (d Decision) Lists() bool { return d.Verdict != Deny }
 // before it is approved. For any other decision Permit returns a fault that cites the rule.
 func (d Decision) Permit() (Permit, error) {
 	if !d.Allows() && d.Verdict != Confirm {
-		return Permit{}, &fault.Error{
-			Code: fault.Denied, Server: d.item.Server, Message: fmt.Sprintf("%s %q is not allowed: %s", d.item.Kind, d.item.Name, d.Because()),
-			Hint: "junctor why shows every rule about it",
+		message := fmt.Sprintf("%s %q is not allowed: %s", d.item.Kind, d.item.Name, d.Because())
+		if d.Reason != "" {
+			message += "; " + d.Reason
 		}
+		return Permit{}, &fault.Error{Code: fault.Denied, Server: d.item.Server, Message: message, Hint: "junctor why shows every rule about it"}
 	}
 	return Permit{&grant{item: d.item, principal: d.principal, args: d.args, unapproved: d.approval != nil}}, nil
 }

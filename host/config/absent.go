@@ -1,0 +1,126 @@
+package config
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+)
+
+// With Options.AbsentInputs, env() and file() return a placeholder for an input that is not
+// there, like that of a stored secret: it may be passed on and not inspected, and a connection
+// that needs it fails.
+
+// absentPrefix begins the name in a placeholder of an absent input. No secret has such a name.
+const absentPrefix = "!"
+
+// absent is the result of env() or file() for an input that is not there: an error, or a
+// placeholder while l.deferring is set.
+func (l *loader) absent(e *callError) (cty.Value, error) {
+	if !l.deferring {
+		return cty.NilVal, e
+	}
+	l.keyring.absent = append(l.keyring.absent, e)
+	return cty.StringVal(l.keyring.placeholder(absentPrefix + strconv.Itoa(len(l.keyring.absent)-1))).Mark(sensitive), nil
+}
+
+// withoutInputs evaluates an expression again that failed for the want of inputs, with
+// placeholders in their place, and warns of each. It returns false if the expression needs
+// more than to pass them on.
+func (l *loader) withoutInputs(in string, e hclsyntax.Expression, failed hcl.Diagnostics) (cty.Value, bool) {
+	for _, d := range failed {
+		if p := hclProblem(in, d); d.Severity == hcl.DiagError && !p.input {
+			return cty.NilVal, false
+		}
+	}
+	l.deferring = true
+	v, diags := valueOf(e, l.context(e.Range().Filename, l.localValues))
+	l.deferring = false
+	inspected := len(l.inspections) > 0
+	l.inspections = nil
+	if diags.HasErrors() || inspected {
+		return cty.NilVal, false
+	}
+	before := len(l.problems)
+	for _, d := range failed {
+		l.problem(hclProblem(in, d))
+	}
+	l.reportInputs(in, e)
+	for i := range l.problems[before:] {
+		p := &l.problems[before+i]
+		p.severity, p.hint = Warning, "a server that needs it is not started here; its lists are those that it sent last"
+	}
+	return v, true
+}
+
+// absentInput returns the input that a placeholder stands for; nil for a stored secret.
+func (k *keyring) absentInput(name string) *callError {
+	number, found := strings.CutPrefix(name, absentPrefix)
+	i, err := strconv.Atoi(number)
+	if !found || err != nil || i < 0 || i >= len(k.absent) {
+		return nil
+	}
+	return k.absent[i]
+}
+
+// absentIn returns the first absent input that a text needs, or nil.
+func (k *keyring) absentIn(text string) *callError {
+	for {
+		_, name, after, found := k.next(text)
+		if !found {
+			return nil
+		}
+		if e := k.absentInput(name); e != nil {
+			return e
+		}
+		text = after
+	}
+}
+
+// absentInValue is absentIn for all texts in a value.
+func (k *keyring) absentInValue(v cty.Value) (missing *callError) {
+	if len(k.absent) == 0 {
+		return nil
+	}
+	v, _ = v.UnmarkDeep()
+	_ = cty.Walk(v, func(_ cty.Path, v cty.Value) (bool, error) {
+		if missing == nil {
+			missing = k.absentIn(stringOf(v))
+		}
+		return missing == nil, nil
+	})
+	return missing
+}
+
+// rejectAbsent reports an absent input in a value that the host needs when it reads the
+// configuration. It returns whether there is one.
+func (r blockReader) rejectAbsent(a *hclsyntax.Attribute, v cty.Value) bool {
+	e := r.keyring.absentInValue(v)
+	if e != nil {
+		r.problem(problem{in: r.in, at: a.Expr.Range(), summary: fmt.Sprintf("%s, and %q is needed here", e.message, a.Name), hint: e.hint, input: true})
+	}
+	return e != nil
+}
+
+// AbsentInput returns an error if one of several blocks needs an input that was not there when
+// the configuration was read; see [Options].AbsentInputs. Blocks may be nil.
+func (c *Config) AbsentInput(blocks ...*Block) error {
+	for _, b := range blocks {
+		if b == nil {
+			continue
+		}
+		if e := c.keyring.absentIn(string(b.Settings)); e != nil {
+			return e.fault()
+		}
+	}
+	return nil
+}
+
+func (e *callError) fault() *fault.Error {
+	return fault.New(fault.ConfigInvalid, "%s", e.message).WithHint("%s", e.hint)
+}
