@@ -61,8 +61,8 @@ benchdiff: build ## the CPU of calls compared with the commit before, or with BA
 	@./testdata/benchdiff.sh $(BASE)
 
 .PHONY: soak
-soak: build ## the full numbers: serial, without -race, best of three
-	@./testdata/soak.sh
+soak: build ## the full numbers: serial, without -race, best of three; PARTS="bench fuzz" runs some
+	@./testdata/soak.sh $(PARTS)
 
 .PHONY: lint
 lint: ## formatting, vet, cross-builds

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/loopback"
@@ -136,7 +137,7 @@ func unreachable(u, proxy *url.URL, err error) Finding {
 		f.Remedy = fmt.Sprintf("check HTTPS_PROXY and HTTP_PROXY, or run `export NO_PROXY=\"$NO_PROXY,%s\"` if the host is reached directly", u.Hostname())
 	case errors.Is(err, context.DeadlineExceeded):
 		f.Message = fmt.Sprintf("%s did not answer within %s", u.Host, CheckTime)
-	case strings.Contains(err.Error(), "refused"):
+	case errors.Is(err, syscall.ECONNREFUSED):
 		f.Message = fmt.Sprintf("nothing listens at %s", u.Host)
 		f.Remedy = "start the server, or correct the host and the port in url"
 	}
