@@ -22,7 +22,7 @@ type foreignName struct {
 // foreignNames lists foreign names by the type of the block that they are written in.
 // Top-level names have the type "". The first entry that matches wins.
 //
-// To add a habit, add a line here and a fixture in testdata/config/habits.
+// To add a habit, add a line here and a fixture in testdata/config/habits.txtar.
 var foreignNames = map[string][]foreignName{
 	"": {
 		{names: "mcpServers mcp servers server contextServers",

@@ -29,7 +29,7 @@ const (
 
 // foreignSyntaxes lists notations of other languages. The first entry that matches wins.
 //
-// To add a habit, add an entry here and a fixture in testdata/config/habits.
+// To add a habit, add an entry here and a fixture in testdata/config/habits.txtar.
 var foreignSyntaxes = []foreignSyntax{
 	{of: needsDefinition, found: tokens(hclsyntax.TokenIdent, hclsyntax.TokenColon, hclsyntax.TokenNewline), whole: true,
 		summary: "this looks like YAML, and a configuration is written in HCL", hint: blockExample},

@@ -27,7 +27,7 @@ func TestGolden(t *testing.T) {
 	}
 	refused := 0
 	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), ".hcl") || e.IsDir() && e.Name() != "plugins" && e.Name() != "habits" {
+		if strings.HasSuffix(e.Name(), ".hcl") || e.IsDir() && e.Name() != "plugins" {
 			fixtures = append(fixtures, e.Name())
 			if !strings.HasPrefix(e.Name(), "ok-") {
 				refused++

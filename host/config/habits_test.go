@@ -8,23 +8,32 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
 )
 
 // leastHabits is the number of habits from other programs that have a fixture.
 const leastHabits = 45
 
-// TestHabitsGetHintsThatSayWhatToWrite loads a fixture for each mistake that users of
-// other MCP clients make. Each begins with lines "# says: REGEXP", and each REGEXP must
-// match a hint. A new golden file can therefore not lose the hint.
+// habitsFile has a fixture for each mistake that users of other MCP clients make.
+var habitsFile = filepath.Join("..", "..", "testdata", "config", "habits.txtar")
+
+// TestHabitsGetHintsThatSayWhatToWrite loads the fixtures. Each begins with lines
+// "# says: REGEXP", and each REGEXP must match a hint. A new golden text can therefore not
+// lose the hint.
 func TestHabitsGetHintsThatSayWhatToWrite(t *testing.T) {
-	t.Chdir(filepath.Join("..", "..", "testdata", "config", "habits"))
-	fixtures, err := filepath.Glob("*.hcl")
-	if err != nil || len(fixtures) < leastHabits {
-		t.Fatalf("%d fixtures (%v), want %d or more", len(fixtures), err, leastHabits)
+	archive, err := txtar.ParseFile(habitsFile)
+	if err != nil || len(archive.Files) < 2*leastHabits {
+		t.Fatalf("%v, or fewer than %d fixtures", err, leastHabits)
 	}
-	for _, path := range fixtures {
-		t.Run(path, func(t *testing.T) {
-			_, ds := Load(context.Background(), Options{Path: path, Lookup: fakeLookup, Describe: fakeDescribe})
+	for i := 0; i+1 < len(archive.Files); i += 2 {
+		fixture, golden := &archive.Files[i], &archive.Files[i+1]
+		name := strings.TrimSuffix(fixture.Name, ".hcl")
+		if name == fixture.Name || golden.Name != name+".golden" {
+			t.Fatalf("%s is followed by %s", fixture.Name, golden.Name)
+		}
+		t.Run(name, func(t *testing.T) {
+			_, ds := Load(context.Background(), Options{Path: fixture.Name, Text: fixture.Data, Lookup: fakeLookup, Describe: fakeDescribe})
 			var hints []string
 			for _, d := range ds {
 				hints = append(hints, d.Hint)
@@ -32,7 +41,7 @@ func TestHabitsGetHintsThatSayWhatToWrite(t *testing.T) {
 					t.Errorf("no hint for: %s", d.Summary)
 				}
 			}
-			for _, says := range saysOf(t, path) {
+			for _, says := range saysOf(t, fixture) {
 				if !slices.ContainsFunc(hints, says.MatchString) {
 					t.Errorf("no hint matches %s:\n%s", says, strings.Join(hints, "\n"))
 				}
@@ -41,18 +50,23 @@ func TestHabitsGetHintsThatSayWhatToWrite(t *testing.T) {
 			if strings.Contains(got, "hunter2") {
 				t.Errorf("the diagnostics repeat a secret:\n%s", got)
 			}
-			golden(t, strings.TrimSuffix(path, ".hcl")+".golden", got)
+			if *update {
+				golden.Data = []byte(got)
+			} else if got != string(golden.Data) {
+				t.Errorf("the diagnostics differ; got:\n%s\nwant:\n%s", got, golden.Data)
+			}
 		})
+	}
+	if *update {
+		if err := os.WriteFile(habitsFile, txtar.Format(archive), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
 // saysOf returns the expressions at the head of a fixture.
-func saysOf(t *testing.T, path string) (all []*regexp.Regexp) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(text)) {
+func saysOf(t *testing.T, fixture *txtar.File) (all []*regexp.Regexp) {
+	for line := range strings.Lines(string(fixture.Data)) {
 		expr, ok := strings.CutPrefix(strings.TrimSpace(line), "# says: ")
 		if !ok {
 			break
@@ -60,7 +74,7 @@ func saysOf(t *testing.T, path string) (all []*regexp.Regexp) {
 		all = append(all, regexp.MustCompile(expr))
 	}
 	if len(all) == 0 {
-		t.Fatalf("%s does not begin with # says: REGEXP", path)
+		t.Fatalf("%s does not begin with # says: REGEXP", fixture.Name)
 	}
 	return all
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/rogpeppe/go-internal/txtar"
 )
 
 // A describer records the described plugins.
@@ -146,8 +147,14 @@ func TestDiagnosticsHaveNoControlCharacters(t *testing.T) {
 // the environment. It skips texts that compute for long: evaluation is not bounded.
 func FuzzLoad(f *testing.F) {
 	paths, _ := filepath.Glob(filepath.Join("..", "..", "testdata", "config", "*.hcl"))
-	habits, _ := filepath.Glob(filepath.Join("..", "..", "testdata", "config", "habits", "*.hcl"))
-	for _, path := range append(paths, habits...) {
+	habits, err := txtar.ParseFile(habitsFile)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, one := range habits.Files {
+		f.Add(one.Data)
+	}
+	for _, path := range paths {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			f.Fatal(err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/rogpeppe/go-internal/txtar"
 )
 
 func TestScan(t *testing.T) {
@@ -100,8 +101,14 @@ func (d *depth) Exit(hclsyntax.Node) hcl.Diagnostics {
 // FuzzScan parses every text that Scan accepts.
 func FuzzScan(f *testing.F) {
 	paths, _ := filepath.Glob(filepath.Join("..", "..", "testdata", "config", "*.hcl"))
-	habits, _ := filepath.Glob(filepath.Join("..", "..", "testdata", "config", "habits", "*.hcl"))
-	for _, path := range append(paths, habits...) {
+	habits, err := txtar.ParseFile(filepath.Join("..", "..", "testdata", "config", "habits.txtar"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, one := range habits.Files {
+		f.Add(one.Data, 1)
+	}
+	for _, path := range paths {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			f.Fatal(err)

@@ -1,7 +1,0 @@
-# says: write args = \["\.\.\.", "\.\.\."\]
-server "github" {
-  transport "stdio" {
-    command = ["npx"]
-    args    = "-y @modelcontextprotocol/server-github"
-  }
-}

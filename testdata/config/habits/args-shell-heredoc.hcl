@@ -1,9 +1,0 @@
-# says: \$\$\{ is a literal \$\{
-server "a" {
-  transport "stdio" {
-    command = ["sh", "-c", <<EOT
-      echo ${NAME:-y}
-    EOT
-    ]
-  }
-}

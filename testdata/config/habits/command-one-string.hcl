@@ -1,6 +1,0 @@
-# says: write command = \["npx", "-y", "@modelcontextprotocol/server-github"\]
-server "github" {
-  transport "stdio" {
-    command = "npx -y @modelcontextprotocol/server-github"
-  }
-}

@@ -1,6 +1,0 @@
-# says: write .*env\("HOME"\)
-server "a" {
-  transport "stdio" {
-    command = ["sh", "-c", "ls ${HOME}"]
-  }
-}

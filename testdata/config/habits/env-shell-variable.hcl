@@ -1,7 +1,0 @@
-# says: write env\("GITHUB_TOKEN"\), without quotes
-server "github" {
-  transport "stdio" {
-    command = ["npx", "-y", "@modelcontextprotocol/server-github"]
-    env = { GITHUB_TOKEN = "$GITHUB_TOKEN" }
-  }
-}

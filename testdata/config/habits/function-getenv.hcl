@@ -1,6 +1,0 @@
-# says: write env\("NAME"\)
-server "linear" {
-  transport "http" {
-    url = getenv("LINEAR_URL")
-  }
-}

@@ -1,4 +1,0 @@
-# says: write http \{ listen = "127\.0\.0\.1:7575" \}
-gateway {
-  listen = "127.0.0.1:8080"
-}

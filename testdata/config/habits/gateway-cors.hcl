@@ -1,6 +1,0 @@
-# says: write origins = \["https://
-gateway {
-  http {
-    cors = ["https://app.example.com"]
-  }
-}

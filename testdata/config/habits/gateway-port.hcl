@@ -1,6 +1,0 @@
-# says: write listen = "127\.0\.0\.1:7575"
-gateway {
-  http {
-    port = 8080
-  }
-}

@@ -1,6 +1,0 @@
-# says: write timeouts \{ body = "30s" \}
-gateway {
-  http {
-    timeout = 30
-  }
-}

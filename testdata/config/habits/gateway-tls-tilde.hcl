@@ -1,9 +1,0 @@
-# says: write the whole path
-gateway {
-  http {
-    tls {
-      cert = "~/cert.pem"
-      key  = "/etc/key.pem"
-    }
-  }
-}

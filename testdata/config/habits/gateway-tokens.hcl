@@ -1,6 +1,0 @@
-# says: write auth "static_token" \{ token = env\("NAME"\) \}
-gateway {
-  http {
-    tokens = ["hunter2"]
-  }
-}

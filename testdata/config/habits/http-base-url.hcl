@@ -1,6 +1,0 @@
-# says: write url = "https://
-server "linear" {
-  transport "http" {
-    baseUrl = "https://mcp.linear.app/mcp"
-  }
-}

@@ -1,6 +1,0 @@
-# says: write url = "https://
-server "linear" {
-  transport "http" {
-    httpUrl = "https://mcp.linear.app/mcp"
-  }
-}

@@ -1,6 +1,0 @@
-# says: write url = "https://
-server "linear" {
-  transport "http" {
-    serverUrl = "https://mcp.linear.app/mcp"
-  }
-}

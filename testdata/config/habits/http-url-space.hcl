@@ -1,6 +1,0 @@
-# says: remove it: url
-server "a" {
-  transport "http" {
-    url = " https://h.example/mcp"
-  }
-}

@@ -1,2 +1,0 @@
-# says: write listen = "127\.0\.0\.1:7575" in gateway \{ http
-listen = "127.0.0.1:8080"

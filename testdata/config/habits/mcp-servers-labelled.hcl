@@ -1,4 +1,0 @@
-# says: write a block server "NAME" for each.*`junctor import FILE`
-mcp_servers "github" {
-  command = "npx"
-}

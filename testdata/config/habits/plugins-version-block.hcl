@@ -1,4 +1,0 @@
-# says: write required = \{ NAME = \{ source
-plugins {
-  acme = { source = "./plugins" }
-}

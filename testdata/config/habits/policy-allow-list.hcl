@@ -1,4 +1,0 @@
-# says: write a block: allow \{ tools = 
-policy {
-  allow = ["*"]
-}

@@ -1,7 +1,0 @@
-# says: remove it: the block says it, as allow \{
-policy {
-  default = "deny"
-  allow {
-    effect  = "allow"
-  }
-}

@@ -1,4 +1,0 @@
-# says: write a block role "NAME" for each
-policy {
-  roles = {}
-}

@@ -1,4 +1,0 @@
-# says: write a block for each rule: allow \{
-policy {
-  rules = []
-}

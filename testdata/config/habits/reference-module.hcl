@@ -1,6 +1,0 @@
-# says: write the value, or local\.NAME
-server "linear" {
-  transport "http" {
-    url = module.network.url
-  }
-}

@@ -1,4 +1,0 @@
-# says: write a block server "NAME" for each
-server = {
-  github = { command = "npx" }
-}

@@ -1,7 +1,0 @@
-# says: write for_each = \[
-server "github" {
-  transport "stdio" {
-    command = ["npx", "-y", "@modelcontextprotocol/server-github"]
-  }
-  count = 2
-}

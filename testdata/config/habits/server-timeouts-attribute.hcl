@@ -1,7 +1,0 @@
-# says: write timeouts \{ \.\.\. \}, without an equals sign
-server "github" {
-  transport "stdio" {
-    command = ["npx", "-y", "@modelcontextprotocol/server-github"]
-  }
-  timeouts = { call = "30s" }
-}

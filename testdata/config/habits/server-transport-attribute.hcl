@@ -1,5 +1,0 @@
-# says: write transport "stdio" \{ \.\.\. \}.*without an equals sign
-server "github" {
-  transport = "stdio"
-  command   = ["npx", "-y", "@modelcontextprotocol/server-github"]
-}

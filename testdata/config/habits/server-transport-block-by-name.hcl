@@ -1,6 +1,0 @@
-# says: write transport "stdio" \{
-server "github" {
-  stdio {
-    command = ["npx", "-y", "@modelcontextprotocol/server-github"]
-  }
-}

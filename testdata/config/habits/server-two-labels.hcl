@@ -1,4 +1,0 @@
-# says: write server "NAME" \{
-server "github" "stdio" {
-  command = ["npx", "-y", "@modelcontextprotocol/server-github"]
-}

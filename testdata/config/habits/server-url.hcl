@@ -1,4 +1,0 @@
-# says: write transport "http" \{ url = 
-server "linear" {
-  url = "https://mcp.linear.app/mcp"
-}

@@ -1,4 +1,0 @@
-# says: write it in the managed configuration
-servers {
-  exclusive = true
-}

@@ -1,7 +1,0 @@
-# says: remove it: the label of the transport says it
-server "github" {
-  transport "stdio" {
-    command = ["npx", "-y", "@modelcontextprotocol/server-github"]
-    type = "stdio"
-  }
-}

@@ -1,7 +1,0 @@
-# says: write transport "http" \{ url = 
-server "github" {
-  transport "stdio" {
-    command = ["npx", "-y", "@modelcontextprotocol/server-github"]
-    url = "https://api.githubcopilot.com/mcp/"
-  }
-}

@@ -1,6 +1,0 @@
-# says: write "\.\.\.", or a heredoc
-server "linear" {
-  transport "http" {
-    url = `https://mcp.linear.app/mcp`
-  }
-}

@@ -1,6 +1,0 @@
-# says: write NAME = VALUE
-server "linear" {
-  transport "http" {
-    "url": "https://mcp.linear.app/mcp"
-  }
-}

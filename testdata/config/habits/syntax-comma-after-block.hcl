@@ -1,6 +1,0 @@
-# says: remove the comma
-server "linear" {
-  transport "http" {
-    url = "https://mcp.linear.app/mcp"
-  },
-}

@@ -1,6 +1,0 @@
-# says: write TYPE "NAME" \{
-server "linear" = {
-  transport "http" {
-    url = "https://mcp.linear.app/mcp"
-  }
-}

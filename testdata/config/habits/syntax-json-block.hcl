@@ -1,4 +1,0 @@
-# says: write NAME = VALUE
-server "github" {
-  "transport": "stdio",
-}

@@ -1,6 +1,0 @@
-# says: write an ordinary space
-server "a" {
-  transport "stdio" {
-    command = ["x"]
-  }
-}

@@ -1,6 +1,0 @@
-# says: write \"\.\.\.\" in place of '
-server "linear" {
-  transport "http" {
-    url = 'https://mcp.linear.app/mcp'
-  }
-}

@@ -1,3 +1,0 @@
-# says: write a block server "NAME"
-[mcp_servers.github]
-command = "npx"

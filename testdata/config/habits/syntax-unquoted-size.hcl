@@ -1,4 +1,0 @@
-# says: "16MiB" for a size
-gateway {
-  max_memory = 512MiB
-}

@@ -1,6 +1,0 @@
-# says: write "\.\.\." around the text
-server "linear" {
-  transport "http" {
-    url = https://mcp.linear.app/mcp
-  }
-}

@@ -1,7 +1,0 @@
-# says: write text in quotes
-server "linear" {
-  transport "http" {
-    url = "https://mcp.linear.app/mcp"
-  }
-  share = global
-}

@@ -1,3 +1,0 @@
-# says: write a block server "NAME"
-- name: github
-  command: npx

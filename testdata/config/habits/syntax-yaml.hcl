@@ -1,4 +1,0 @@
-# says: write a block server "NAME"
-servers:
-  github:
-    command: npx

@@ -1,9 +1,0 @@
-# says: write allow = \["\.\.\."\], a list
-server "github" {
-  transport "stdio" {
-    command = ["npx", "-y", "@modelcontextprotocol/server-github"]
-  }
-  tools {
-    allow = "read_*"
-  }
-}

@@ -1,2 +1,0 @@
-# says: with --config
-include = ["servers/*.hcl"]

@@ -1,4 +1,0 @@
-# says: write plugins \{ required = 
-provider "oauth" {
-  scopes = ["read"]
-}

@@ -1,2 +1,0 @@
-# says: in defaults \{
-timeout = 30

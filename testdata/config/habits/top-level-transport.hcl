@@ -1,4 +1,0 @@
-# says: write it in a server block
-transport "http" {
-  url = "https://mcp.linear.app/mcp"
-}

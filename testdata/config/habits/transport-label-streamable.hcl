@@ -1,6 +1,0 @@
-# says: write transport "http" \{
-server "linear" {
-  transport "streamable-http" {
-    url = "https://mcp.linear.app/mcp"
-  }
-}

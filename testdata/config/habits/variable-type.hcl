@@ -1,5 +1,0 @@
-# says: remove it: the default says
-variable "host" {
-  type    = string
-  default = "mcp.linear.app"
-}
