@@ -13,6 +13,8 @@ GOTEST ?= go test
 # So many packages are tested at a time: most tests wait for others. The scripts
 # of cmd/host take minutes on a busy machine.
 TESTS := -p $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) -timeout 25m
+# The SDK and its bridge to the MCP SDK are modules of their own; see go.work.
+PACKAGES := ./... ./sdk/...
 CROSS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
 .PHONY: help
@@ -35,9 +37,8 @@ demo: build ## build everything and show it at work on the demo server
 .PHONY: test
 test: ## all tests; those that need node or python3 run where these are, the end says what was left out
 	@rm -f .cache/interop/skipped
-	$(GOTEST) $(TESTS) ./...
+	$(GOTEST) $(TESTS) $(PACKAGES)
 	cd testdata/thirdparty && go test ./...
-	cd sdk/mcpconn && go test ./...
 	@test ! -f .cache/interop/skipped || cat .cache/interop/skipped # go test itself is silent about it
 
 .PHONY: conformance
@@ -46,7 +47,7 @@ conformance: ## the official conformance suite, with Junctor as the client and a
 
 .PHONY: race
 race: ## the tests under the race detector, but for those that mostly start programs or do one thing at a time
-	$(GOTEST) $(TESTS) -race -short $$(go list ./... | grep -v '/cmd/host$$\|/host/\(bundle\|clientconfig\|clientimport\|config\|hcltext\|interoptest\|plan\)$$\|/plugins/\(cli\|keyring\|sse$$\|stdio$$\)\|/\(launch\|ndjson\|plugintest\)$$')
+	$(GOTEST) $(TESTS) -race -short $$(go list $(PACKAGES) | grep -v '/cmd/host$$\|/host/\(bundle\|clientconfig\|clientimport\|config\|hcltext\|interoptest\|plan\)$$\|/plugins/\(cli\|keyring\|sse$$\|stdio$$\)\|/\(launch\|ndjson\|plugintest\)$$')
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME
@@ -67,7 +68,7 @@ soak: build ## the full numbers: serial, without -race, best of three; PARTS="be
 .PHONY: lint
 lint: ## formatting, vet, cross-builds
 	@test -z "$$(gofmt -l cmd host plugins sdk testdata)" || { gofmt -l cmd host plugins sdk testdata; echo "run gofmt"; exit 1; }
-	go vet ./... $(TESTPROGRAMS)
+	go vet $(PACKAGES) $(TESTPROGRAMS)
 	@set -e; for to in $(CROSS); do \
 		test $$to = "$$(go env GOHOSTOS)/$$(go env GOHOSTARCH)" && continue; echo "build $$to"; \
 		GOOS=$${to%/*} GOARCH=$${to#*/} go build -gcflags='all=-N -l' ./cmd/... ./plugins/...; done # without optimising it takes half the time

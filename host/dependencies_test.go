@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/junctor-mcp/junctor/sdk"
 )
 
 // TestDependenciesAreDocumented compares docs/dependencies.md with go.mod, and
@@ -42,21 +44,52 @@ func TestDependenciesAreDocumented(t *testing.T) {
 	}
 }
 
-// directModules lists what go.mod requires directly.
+// directModules lists what go.mod and that of the SDK require directly, but for our own
+// modules.
 func directModules(t *testing.T) []string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "go.mod"))
+	var modules []string
+	for _, dir := range []string{"..", filepath.Join("..", "sdk")} {
+		for _, m := range requirements(t, filepath.Join(dir, "go.mod")) {
+			if !strings.HasPrefix(m[1]+"/", module) && !slices.Contains(modules, m[1]) {
+				modules = append(modules, m[1])
+			}
+		}
+	}
+	if len(modules) < 20 {
+		t.Fatalf("only %q are found", modules)
+	}
+	return modules
+}
+
+// requirements returns the lines of a go.mod that require a module directly: the line, the
+// module and its version.
+func requirements(t *testing.T, path string) [][]string {
+	t.Helper()
+	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var modules []string
-	for _, m := range regexp.MustCompile(`(?m)^\t(\S+) v\S+$`).FindAllStringSubmatch(string(text), -1) {
-		modules = append(modules, m[1])
+	return regexp.MustCompile(`(?m)^(?:\t|require )([^\s(]+) (v\S+)$`).FindAllStringSubmatch(string(text), -1)
+}
+
+// TestModulesRequireThisSDK compares the version of the SDK that our modules require with
+// the one of its source.
+func TestModulesRequireThisSDK(t *testing.T) {
+	for _, name := range []string{"go.mod", "sdk/mcpconn/go.mod", "testdata/thirdparty/go.mod"} {
+		found := false
+		for _, m := range requirements(t, filepath.Join("..", filepath.FromSlash(name))) {
+			if m[1] != module+"sdk" {
+				continue
+			}
+			if found = true; m[2] != "v"+sdk.Version {
+				t.Errorf("%s requires the SDK %s, and sdk.Version is %s", name, m[2], sdk.Version)
+			}
+		}
+		if !found {
+			t.Errorf("%s does not require the SDK", name)
+		}
 	}
-	if len(modules) < 20 {
-		t.Fatalf("only %q are found in go.mod", modules)
-	}
-	return modules
 }
 
 // documentedModules returns the last column of the table by module, and

@@ -19,9 +19,9 @@ if ! "$tool" -version 2>/dev/null | grep -qF "govulncheck@$VERSION"; then
 fi
 
 status=0
-for module in . sdk/mcpconn testdata/thirdparty; do
+for module in . sdk sdk/mcpconn testdata/thirdparty; do
 	found=0
-	(cd "$module" && "$tool" ${GOVULNDB:+-db "$GOVULNDB"} ./...) >"$said" 2>&1 || found=$?
+	(cd "$module" && GOWORK=off "$tool" ${GOVULNDB:+-db "$GOVULNDB"} ./...) >"$said" 2>&1 || found=$?
 	cat "$said"
 	if [ $found -ne 0 ] && grep -q 'fetching vulnerabilities' "$said"; then
 		echo "audit: the vulnerability database cannot be reached; nothing was checked" >&2

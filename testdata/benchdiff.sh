@@ -10,7 +10,7 @@ if ! git rev-parse --quiet --verify "$commit^{commit}" >/dev/null 2>&1; then
 	echo "benchdiff: there is no commit $commit here, so nothing was compared"
 	exit
 fi
-if git diff --quiet "$commit" -- cmd host plugins sdk go.mod go.sum; then
+if git diff --quiet "$commit" -- cmd host plugins sdk go.mod go.sum go.work; then
 	echo "benchdiff: no program differs from $commit, so nothing was compared"
 	exit
 fi

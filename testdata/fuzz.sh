@@ -15,7 +15,7 @@ built=$(mktemp -d)
 trap 'rm -rf "$built"' EXIT
 export FUZZTIME guide corpus built
 
-go list -f '{{.ImportPath}} {{.Dir}}' ./... | while read -r package dir; do
+go list -f '{{.ImportPath}} {{.Dir}}' ./... ./sdk/... | while read -r package dir; do
 	if grep -qs '^func Fuzz' "$dir"/*_test.go; then echo "$package $dir"; fi
 done | xargs -n 2 -P "$(getconf _NPROCESSORS_ONLN)" sh -c '
 	program=$(mktemp "$built/XXXXXX")

@@ -85,7 +85,7 @@ part() {
 	systems)
 		echo "==> what CI leaves out: the other systems, and the race detector where programs are started"
 		make lint
-		go test -race -short -timeout 40m $(go list ./... | grep -v '/interoptest$')
+		go test -race -short -timeout 40m $(go list ./... ./sdk/... | grep -v '/interoptest$')
 		;;
 	bench)
 		echo "==> benchmarks"

@@ -67,7 +67,7 @@ func outsideModule(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
-	run(t, dir, "go", "mod", "edit", "-module=example.org/acme", "-replace=github.com/junctor-mcp/junctor="+here)
+	run(t, dir, "go", "mod", "edit", "-module=example.org/acme", "-replace=github.com/junctor-mcp/junctor/sdk="+filepath.Join(here, "sdk"))
 	return dir
 }
 

@@ -3,7 +3,7 @@ module github.com/junctor-mcp/junctor/sdk/mcpconn
 go 1.26.0
 
 require (
-	github.com/junctor-mcp/junctor v0.0.0
+	github.com/junctor-mcp/junctor/sdk v0.3.0
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 )
 
@@ -22,4 +22,4 @@ require (
 	golang.org/x/time v0.16.0 // indirect
 )
 
-replace github.com/junctor-mcp/junctor => ../..
+replace github.com/junctor-mcp/junctor/sdk => ..

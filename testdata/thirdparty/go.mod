@@ -2,7 +2,7 @@ module example.org/acme-junctor
 
 go 1.26.0
 
-require github.com/junctor-mcp/junctor v0.0.0
+require github.com/junctor-mcp/junctor/sdk v0.3.0
 
 require (
 	github.com/fatih/color v1.13.0 // indirect
@@ -21,4 +21,4 @@ require (
 	google.golang.org/protobuf v1.36.12 // indirect
 )
 
-replace github.com/junctor-mcp/junctor => ../..
+replace github.com/junctor-mcp/junctor/sdk => ../../sdk
