@@ -1,0 +1,52 @@
+package audit
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// fullRow returns the row of an event that has every field, and its content.
+func fullRow(t *testing.T) (*Row, []byte) {
+	t.Helper()
+	e := sample(1)
+	e.Time = time.Date(2026, 11, 1, 10, 0, 0, 120_000_000, time.UTC)
+	e.Roles, e.Groups, e.Rounds, e.Duration = []string{"dev", "<ops>"}, []string{"a\tb"}, 2, 1234567*time.Nanosecond
+	e.RuleName, e.Policy, e.Confidence, e.Hidden = "nights", "b1946ac9", 0.75, 3
+	e.Outcome, e.Code, e.Message, e.RetryAfter = Denied, "policy.denied", "not <now> \u2028 & never", 1500*time.Millisecond
+	e.Result, e.Plugin, e.By, e.Approval, e.Detail, e.Count = []byte(`{"text":"<b>"}`), "stdio", "carol", "a-1", "\xff further", 7
+	content := appendContent(nil, &e, strings.ToUpper)
+	row, err := parseRow(4711, make([]byte, 32), content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &row, content
+}
+
+// TestCSVHasEveryField exports a row with every field: each has a column of its own and a value.
+func TestCSVHasEveryField(t *testing.T) {
+	row, _ := fullRow(t)
+	lines, err := csv.NewReader(strings.NewReader(exported(t, "csv", *row))).ReadAll()
+	if err != nil || len(lines) != 2 {
+		t.Fatal(lines, err)
+	}
+	text, err := json.Marshal(row)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(text, &members); err != nil {
+		t.Fatal(err)
+	}
+	for name := range members {
+		if i := slices.Index(lines[0], name); i < 0 || lines[1][i] == "" {
+			t.Errorf("no column has %s", name)
+		}
+	}
+	if len(members) != len(lines[0]) {
+		t.Errorf("%d columns of %d fields", len(lines[0]), len(members))
+	}
+}
