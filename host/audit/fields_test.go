@@ -3,11 +3,16 @@ package audit
 import (
 	"encoding/csv"
 	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 )
+
+var update = flag.Bool("update", false, "write the golden file instead of comparing it")
 
 // fullRow returns the row of an event that has every field, and its content.
 func fullRow(t *testing.T) (*Row, []byte) {
@@ -24,6 +29,42 @@ func fullRow(t *testing.T) (*Row, []byte) {
 		t.Fatal(err)
 	}
 	return &row, content
+}
+
+// TestBytesOfRows compares every form of a row with that of earlier versions. Hashes and the
+// programs of users depend on them.
+func TestBytesOfRows(t *testing.T) {
+	row, content := fullRow(t)
+	text, err := json.Marshal(row)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bare := Row{Seq: 1, Kind: Request}
+	b := string(appendLine(nil, row.Seq, hash{}.next(row.Seq, content), content)) + string(text) + "\n"
+	for _, format := range Formats {
+		b += exported(t, format, *row, bare)
+	}
+	for _, kind := range Kinds {
+		row.Kind = kind
+		b += exported(t, "ocsf", *row)
+	}
+	long := strings.Repeat("é", maxItem)
+	b += string(appendContent(nil, &Event{Arguments: make([]byte, maxPayload+1), Message: long, Detail: long, Roles: slices.Repeat([]string{long}, 2), Groups: slices.Repeat([]string{"g"}, 2*maxList)}, nil)) + "\n"
+	path := filepath.Join("testdata", "rows.golden")
+	if *update {
+		if err := os.WriteFile(path, []byte(b), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, line := range strings.Split(string(want), "\n") {
+		if lines := strings.Split(b, "\n"); i >= len(lines) || lines[i] != line {
+			t.Fatalf("line %d is\n%s\nwant\n%s", i+1, slices.Concat(lines, make([]string, i+1))[i], line)
+		}
+	}
 }
 
 // TestCSVHasEveryField exports a row with every field: each has a column of its own and a value.
