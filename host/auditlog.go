@@ -212,7 +212,7 @@ func (a *App) noteTools(c catalog.ToolsChange) {
 
 // noteRestart records that an operator restarted a server. err is that of the new connection.
 func (a *App) noteRestart(begun time.Time, server, by string, err error) {
-	e := &audit.Event{Kind: audit.Restart, Time: begun, Duration: time.Since(begun), Server: server, By: by, Outcome: audit.OK}
+	e := &audit.Event{Kind: audit.Restart, Time: begun, DurationMS: audit.Milliseconds(time.Since(begun)), Server: server, By: by, Outcome: audit.OK}
 	if err != nil {
 		f := fault.As(err)
 		e.Outcome, e.Code, e.Message = audit.Failed, string(f.Code), f.Message
@@ -269,7 +269,7 @@ const mostAuthorities = 1 << 20
 
 // noteLogin records a login or a logout.
 func (a *App) noteLogin(kind audit.Kind, begun time.Time, server, tenant, account string, err error) {
-	e := &audit.Event{Kind: kind, Time: begun, Duration: time.Since(begun), Server: server, Tenant: tenant, Outcome: audit.OK}
+	e := &audit.Event{Kind: kind, Time: begun, DurationMS: audit.Milliseconds(time.Since(begun)), Server: server, Tenant: tenant, Outcome: audit.OK}
 	if account != "" {
 		e.Detail = "as " + account
 	}

@@ -144,7 +144,7 @@ func errDisconnected(s *config.Server) error {
 
 // noteConnection records that an operator has connected or disconnected a server.
 func noteConnection(a *App, kind audit.Kind, begun time.Time, server, by string, err error) {
-	e := &audit.Event{Kind: kind, Time: begun, Duration: time.Since(begun), Server: server, By: by, Outcome: audit.OK}
+	e := &audit.Event{Kind: kind, Time: begun, DurationMS: audit.Milliseconds(time.Since(begun)), Server: server, By: by, Outcome: audit.OK}
 	if err != nil {
 		f := fault.As(err)
 		e.Outcome, e.Code, e.Message = audit.Failed, string(f.Code), f.Message

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -55,25 +54,10 @@ func (e *env) printRows(all []audit.Row) {
 
 // printRow prints everything about a row.
 func (e *env) printRow(r *audit.Row) {
-	b, err := json.Marshal(r)
-	if err != nil {
-		panic(err) // rows were read from JSON
-	}
-	var fields map[string]json.RawMessage
-	_ = json.Unmarshal(b, &fields)
-	names := []string{}
-	for _, name := range auditFields {
-		if _, ok := fields[name]; ok {
-			names = append(names, name)
+	for _, f := range audit.Fields() {
+		if text := f.Text(r); text != "" {
+			e.printf("%-17s  %s\n", f.Label(), oneCellOr(text, f.Payload))
 		}
-	}
-	for _, name := range names {
-		text := string(fields[name])
-		var plain string
-		if json.Unmarshal(fields[name], &plain) == nil {
-			text = plain
-		}
-		e.printf("%-16s  %s\n", strings.ReplaceAll(name, "_", " "), oneCellOr(text, name == "arguments" || name == "result"))
 	}
 }
 
@@ -84,14 +68,6 @@ func oneCellOr(text string, whole bool) string {
 		return text
 	}
 	return ansi.Truncate(text, 2*withoutWidth, "…")
-}
-
-// auditFields lists the fields of a row in the order of show.
-var auditFields = []string{
-	"seq", "time", "kind", "outcome", "code", "message", "detail", "by", "count", "plugin",
-	"subject", "tenant", "issuer", "proof", "roles", "groups", "client", "transport", "address", "session", "request_id", "trace_id",
-	"server", "item_kind", "item", "method", "rounds", "access", "access_source", "access_confidence", "hidden", "decision", "rule", "rule_name", "policy", "approval",
-	"arguments_digest", "arguments_size", "arguments", "duration_ms", "retry_after_ms", "result_size", "result", "hash",
 }
 
 // followEvery is the interval at which new rows are read.

@@ -16,9 +16,9 @@ func (f *file) append(entries []entry, hide func(string) string) (c chain, err e
 		}
 		var b []byte
 		for i := range entries {
-			e := &entries[i].Event
-			b = appendContent(b[:0], e, hide)
-			if err := f.insert(&c, e, b, hide); err != nil {
+			r := entries[i].row(hide)
+			b = r.appendContent(b[:0])
+			if err := f.insert(&c, r.keys(), b); err != nil {
 				return fmt.Errorf("row %d: %w", c.last, err)
 			}
 		}
@@ -32,14 +32,13 @@ func (f *file) append(entries []entry, hide func(string) string) (c chain, err e
 	return c, err
 }
 
-func (f *file) insert(c *chain, e *Event, content []byte, hide func(string) string) error {
+func (f *file) insert(c *chain, k keys, content []byte) error {
 	c.last++
 	c.head = c.head.next(c.last, content)
 	if _, err := f.insertContent.Exec(c.last, c.head[:], content); err != nil {
 		return err
 	}
 	f.copies.add(c.last, c.head, content)
-	k := keysOf(e, hide)
 	if _, err := f.insertEvent.Exec(c.last, k.time, k.kind, k.server, k.item, k.tenant, k.subject, k.method, k.outcome, k.request); err != nil {
 		return err
 	}
@@ -72,13 +71,9 @@ type keys struct {
 	kind, server, item, tenant, subject, method, outcome, request string
 }
 
-// keysOf returns the keys of an event, with the same texts as its content.
-func keysOf(e *Event, hide func(string) string) keys {
-	free := func(text string, most int) string { return tidy(text, most, hide) }
-	return keys{
-		e.Time.UnixMicro(), string(e.Kind), e.Server, free(e.Item, maxItem), free(e.Tenant, maxText), free(e.Subject, maxText), free(e.Method, maxText),
-		string(e.Outcome), free(e.RequestID, maxText),
-	}
+// keys returns the keys of a row.
+func (r *Row) keys() keys {
+	return keys{r.Time.UnixMicro(), string(r.Kind), r.Server, r.Item, r.Tenant, r.Subject, r.Method, string(r.Outcome), r.RequestID}
 }
 
 // found returns the values that blocks are found by. The ids of requests are not among

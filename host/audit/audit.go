@@ -14,10 +14,8 @@ package audit
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"maps"
 	"slices"
-	"time"
 )
 
 // A Recorder records events. Its methods may be called concurrently.
@@ -139,65 +137,4 @@ func (o Outcome) Failed() bool { return o != OK && o != "" }
 // Denied reports whether the policy or a person did not allow the use.
 func (o Outcome) Denied() bool {
 	return o == Denied || o == ApprovalRequired || o == ApprovalDenied
-}
-
-// An Event is one row of the record. Empty fields are not stored.
-type Event struct {
-	Kind     Kind
-	Time     time.Time     // when it began
-	Duration time.Duration // from then to the end
-
-	RequestID string // X-Request-Id, or made by the gateway
-	TraceID   string
-	Session   string // a digest of the session's id
-	Transport string // "http", "stdio" or "cli"
-	Address   string // of the client
-	Client    string // name and version of the client, as it says
-
-	Tenant, Subject, Issuer string
-	Proof                   string // how the client authenticated
-	Roles, Groups           []string
-
-	Server   string
-	ItemKind string // "tool", "resource", "template" or "prompt"
-	Item     string // the server's own name of it, or the name of the client if there is none
-	Method   string
-	Rounds   int // requests of a call that asked its client something; 0: one
-
-	Arguments     []byte // JSON; stored only if the settings say so
-	ArgumentsSize int
-	Digest        [sha256.Size]byte // of the arguments
-
-	Decision     string // of the policy
-	Rule         string // that decided, with its place
-	RuleName     string // its name, if it has one
-	Policy       string // a digest of the policy
-	Access       string // "read", "write" or "ambiguous"
-	AccessSource string
-	// Confidence is how sure the classification is, from 0 to 1; 0: there is none.
-	Confidence float64
-	Hidden     int // items that the policy left out of a list
-
-	Outcome    Outcome
-	Code       string // of the fault
-	Message    string
-	Result     []byte // JSON; stored only if the settings say so
-	ResultSize int
-	RetryAfter time.Duration // that the client was told to wait
-
-	Plugin string
-	By     string // the person or process that did it
-	// Approval is the id of the approval that was given, denied, revoked or expired.
-	Approval string
-	Detail   string
-	Count    int
-}
-
-// SetArguments sets the arguments of a use with their digest and size. It keeps a
-// reference to them.
-func (e *Event) SetArguments(arguments []byte) {
-	if arguments == nil {
-		return
-	}
-	e.Arguments, e.ArgumentsSize, e.Digest = arguments, len(arguments), sha256.Sum256(arguments)
 }

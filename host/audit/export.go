@@ -1,10 +1,14 @@
 package audit
 
 import (
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"io"
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/junctor-mcp/junctor/host/visible"
 )
@@ -35,11 +39,11 @@ func (x *Exporter) Write(r *Row) error {
 	case "csv":
 		if !x.begun {
 			x.begun = true
-			if err := x.csv.Write(csvHeader); err != nil {
+			if err := x.csv.Write(cells(func(f *Field) string { return f.Name })); err != nil {
 				return err
 			}
 		}
-		return x.csv.Write(csvRow(r))
+		return x.csv.Write(cells(func(f *Field) string { return inert(cmp.Or(f.Text(r), f.zero)) }))
 	case "ocsf":
 		return x.json.Encode(ocsfOf(r, x.version))
 	}
@@ -51,3 +55,26 @@ func (x *Exporter) Flush() error {
 	x.csv.Flush()
 	return x.csv.Error()
 }
+
+// cells returns one cell for each column, in their order.
+func cells(of func(*Field) string) []string {
+	all := make([]string, len(fields()))
+	for _, f := range fields() {
+		all[f.column-1] = of(f)
+	}
+	return all
+}
+
+// inert returns a text that a spreadsheet does not take for a formula, and a terminal not for
+// commands.
+func inert(text string) string {
+	text = visible.Text(text)
+	if first, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(text, unicode.IsSpace)); strings.ContainsRune(formulas, first) {
+		return "'" + text
+	}
+	return text
+}
+
+// formulas has the characters that a formula begins with, also in the wide forms of East Asian
+// keyboards.
+const formulas = "=+-@|%\uff1d\uff0b\uff0d\uff20"

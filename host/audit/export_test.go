@@ -61,7 +61,7 @@ func TestCSVIsInert(t *testing.T) {
 		"=1+1": "'=1+1", "+1": "'+1", "-1": "'-1", "@SUM(1)": "'@SUM(1)", "\t=1": "'\t=1", "\n=1": "'\n=1", "  =1": "'  =1", "＝1": "'＝1", "|cmd": "'|cmd", "%0": "'%0",
 		"\x1b]0;x\a": `\u001b]0;x\u0007`, "\r=1": `\u000d=1`, "\u009b2J": `\u009b2J`, "a\u202eb": `a\u202eb`, "\u200b=1": `\u200b=1`, "\U000e0041": `\udb40\udc41`, "\x7f": `\u007f`,
 	} {
-		lines, err := csv.NewReader(strings.NewReader(exported(t, "csv", Row{Message: text}))).ReadAll()
+		lines, err := csv.NewReader(strings.NewReader(exported(t, "csv", Row{Event: Event{Message: text}}))).ReadAll()
 		if err != nil || lines[1][28] != want {
 			t.Errorf("%q is %q, want %q, %v", text, lines[1][28], want, err)
 		}
@@ -72,7 +72,7 @@ func TestCSVIsInert(t *testing.T) {
 func TestExportKnowsEveryKind(t *testing.T) {
 	for _, kind := range Kinds {
 		var o map[string]any
-		if err := json.Unmarshal([]byte(exported(t, "ocsf", Row{Kind: kind, Time: time.Now()})), &o); err != nil || o["class_uid"] == nil || o["type_uid"].(float64) != o["class_uid"].(float64)*100+o["activity_id"].(float64) {
+		if err := json.Unmarshal([]byte(exported(t, "ocsf", Row{Event: Event{Kind: kind, Time: time.Now()}})), &o); err != nil || o["class_uid"] == nil || o["type_uid"].(float64) != o["class_uid"].(float64)*100+o["activity_id"].(float64) {
 			t.Errorf("%s: %v, %v", kind, o, err)
 		}
 	}
@@ -134,13 +134,14 @@ func FuzzContent(f *testing.F) {
 	f.Fuzz(func(t *testing.T, client, item string, n int) {
 		e := sample(1)
 		e.Client, e.Item, e.ResultSize, e.Arguments = client, item, n, nil
-		b := appendContent(nil, &e, nil)
+		written := e.row(nil)
+		b := written.appendContent(nil)
 		var r Row
 		if err := json.Unmarshal(b, &r); err != nil || bytes.ContainsAny(b, "\n\r") || r.ResultSize != n {
 			t.Errorf("%q, %v", b, err)
 		}
-		if r.keys() != keysOf(&e, nil) {
-			t.Errorf("the keys of %q are %+v, want %+v", b, r.keys(), keysOf(&e, nil))
+		if r.keys() != written.keys() {
+			t.Errorf("the keys of %q are %+v, want %+v", b, r.keys(), written.keys())
 		}
 	})
 }

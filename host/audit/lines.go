@@ -19,7 +19,7 @@ func (l *lines) append(entries []entry, hide func(string) string) (chain, error)
 	var b, row []byte
 	c := l.chain
 	for i := range entries {
-		row = appendContent(row[:0], &entries[i].Event, hide)
+		row = entries[i].row(hide).appendContent(row[:0])
 		c.last++
 		c.head = c.head.next(c.last, row)
 		b = appendLine(b, c.last, c.head, row)

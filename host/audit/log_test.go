@@ -214,7 +214,7 @@ func TestRefusedClientsCannotFillTheLog(t *testing.T) {
 			case e.Count == 0:
 				own++
 			default:
-				if counted += e.Count; e.Outcome != Denied || e.Duration > 2*refusedEvery || e.Detail == "" {
+				if counted += e.Count; e.Outcome != Denied || e.DurationMS > Milliseconds(2*refusedEvery) || e.Detail == "" {
 					t.Errorf("%+v", e)
 				}
 			}

@@ -105,8 +105,10 @@ func ocsfRest(r *Row) object {
 	}
 	o := object{}
 	_ = json.Unmarshal(b, &o)
-	for _, mapped := range []string{"seq", "time", "subject", "tenant", "client", "session", "issuer", "request_id", "server", "item_kind", "item", "method", "duration_ms", "code", "message", "address"} {
-		delete(o, mapped)
+	for _, f := range fields() {
+		if f.OCSF != "" {
+			delete(o, f.Name)
+		}
 	}
 	return o
 }

@@ -47,7 +47,7 @@ func (r *refused) take(now time.Time, all bool) *Event {
 		return nil
 	}
 	e := &Event{
-		Kind: AuthFailure, Time: r.since, Duration: now.Sub(r.since), Outcome: Denied, Count: r.count,
+		Kind: AuthFailure, Time: r.since, DurationMS: Milliseconds(now.Sub(r.since)), Outcome: Denied, Count: r.count,
 		Detail: fmt.Sprintf("more than %d attempts a second have no rows of their own", refusedPerSecond),
 	}
 	r.count = 0

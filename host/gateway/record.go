@@ -52,7 +52,7 @@ func (c *record) end(r *request, resp response, err error) {
 	r.describe(e)
 	r.describeOutcome(e, resp, err)
 	c.unfinished.resume(r, e)
-	e.Duration = time.Since(e.Time)
+	e.DurationMS = audit.Milliseconds(time.Since(e.Time))
 	if state, ok := r.suspends(resp, err); ok && c.unfinished.add(r, state, e) {
 		return
 	}
@@ -105,7 +105,7 @@ func (r *request) describe(e *audit.Event) {
 	}
 	if r.tool != nil {
 		e.Access, e.AccessSource = r.tool.Class.Kind.String(), string(r.tool.Class.Source)
-		e.Confidence = r.tool.Class.Confidence
+		e.AccessConfidence = r.tool.Class.Confidence
 	} else if r.item != (policy.Item{}) && r.item.Kind != policy.Tool {
 		e.Access = policy.Read.String()
 	}
@@ -158,7 +158,7 @@ func (r *request) describeOutcome(e *audit.Event, resp response, err error) {
 	if err != nil {
 		e.Outcome, e.Code, e.Message = r.outcomeOf(err)
 		if f, ok := errors.AsType[*fault.Error](err); ok {
-			e.RetryAfter = f.RetryAfter
+			e.RetryAfterMS = int(f.RetryAfter.Milliseconds())
 		}
 		return
 	}

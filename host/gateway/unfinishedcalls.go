@@ -151,6 +151,6 @@ func (u *unfinishedCalls) stop() {
 }
 
 func (u *unfinishedCalls) give(e *audit.Event, o audit.Outcome, code fault.Code, message string) {
-	e.Outcome, e.Code, e.Message, e.Duration = o, string(code), message, time.Since(e.Time)
+	e.Outcome, e.Code, e.Message, e.DurationMS = o, string(code), message, audit.Milliseconds(time.Since(e.Time))
 	u.to.End(e)
 }
