@@ -3,10 +3,8 @@ package host
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"net"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -48,32 +46,19 @@ func (a consoleAudit) Search(ctx context.Context, f console.AuditFilter) (page c
 	return page, err
 }
 
+// columns are the fields that the table of the page shows. The others are details.
+var columns = []string{"seq", "time", "subject", "tenant", "server", "item", "outcome", "code", "rule", "duration_ms"}
+
 // consoleRow returns a row for the page.
 func consoleRow(r audit.Row) console.AuditRow {
 	row := console.AuditRow{
-		Seq: r.Seq, Time: r.Time, What: whatOf(r), Subject: r.Subject, Tenant: r.Tenant, Client: r.Client, Server: cmp.Or(r.Server, r.Plugin), Item: r.Item,
+		Seq: r.Seq, Time: r.Time, What: whatOf(r), Subject: r.Subject, Tenant: r.Tenant, Server: cmp.Or(r.Server, r.Plugin), Item: r.Item,
 		Outcome: string(r.Outcome), Code: r.Code, Message: cmp.Or(r.Message, r.Detail), Rule: r.Rule, Duration: time.Duration(r.DurationMS * float64(time.Millisecond)),
 	}
-	number := func(n int) string {
-		if n == 0 {
-			return ""
-		}
-		return strconv.Itoa(n)
-	}
-	access := r.Access
-	if r.AccessSource != "" {
-		access = fmt.Sprintf("%s (%s)", r.Access, r.AccessSource)
-	}
-	for _, d := range []console.Detail{
-		{Name: "Message", Value: r.Message}, {Name: "Detail", Value: r.Detail}, {Name: "Kind of event", Value: string(r.Kind)}, {Name: "Kind of item", Value: r.ItemKind},
-		{Name: "Decision", Value: r.Decision}, {Name: "Access", Value: access}, {Name: "By", Value: r.By}, {Name: "Plugin", Value: r.Plugin},
-		{Name: "Arguments", Value: string(r.Arguments)}, {Name: "Digest of the arguments", Value: r.ArgumentsDigest}, {Name: "Bytes of arguments", Value: number(r.ArgumentsSize)},
-		{Name: "Result", Value: string(r.Result)}, {Name: "Bytes of the result", Value: number(r.ResultSize)}, {Name: "Rounds", Value: number(r.Rounds)}, {Name: "Count", Value: number(r.Count)},
-		{Name: "Request", Value: r.RequestID}, {Name: "Trace", Value: r.TraceID}, {Name: "Session", Value: r.Session}, {Name: "Transport", Value: r.Transport},
-		{Name: "Address", Value: r.Address}, {Name: "Proof", Value: r.Proof}, {Name: "Issuer", Value: r.Issuer}, {Name: "Hash", Value: r.Hash},
-	} {
-		if d.Value = strings.TrimSpace(d.Value); d.Value != "" {
-			row.Details = append(row.Details, d)
+	for _, f := range audit.Fields() {
+		if text := strings.TrimSpace(f.Text(&r)); text != "" && !slices.Contains(columns, f.Name) {
+			label := f.Label()
+			row.Details = append(row.Details, console.Detail{Name: strings.ToUpper(label[:1]) + label[1:], Value: text})
 		}
 	}
 	return row

@@ -304,7 +304,7 @@ func TestHostileTextsAreEscaped(t *testing.T) {
 	f.pending = []control.Approval{{ID: "abcdef", State: "waiting", Subject: attack, Tenant: attack, Method: attack, Client: attack, Server: attack, Kind: "tool", Item: attack, Arguments: attack, Rule: attack}, {ID: "b", State: "used", Subject: attack, Item: attack, Server: attack, By: attack}}
 	f.logins = []Login{{Server: attack, Kind: attack, State: "failed", Reason: attack, Account: attack, Stored: attack, Failed: attack}, {Server: "b", State: "ready", Page: "javascript:alert(1)"}}
 	f.programs = []Program{{Plugin: attack, Source: attack, Version: attack, Path: attack, SHA256: attack, Lockable: true, Pin: attack + attack, OnDisk: attack + attack, Problem: attack}}
-	f.rows = []AuditRow{{What: attack, Message: attack, Subject: attack, Tenant: attack, Client: attack, Server: attack, Item: attack, Outcome: attack, Code: attack, Rule: attack, Details: []Detail{{attack, attack}}}}
+	f.rows = []AuditRow{{What: attack, Message: attack, Subject: attack, Tenant: attack, Server: attack, Item: attack, Outcome: attack, Code: attack, Rule: attack, Details: []Detail{{attack, attack}}}}
 	f.result = attackResult()
 	f.configured = Configured{Files: []string{attack}, Servers: []ConfiguredServer{{Name: attack, Why: attack, At: attack, Replaces: []string{attack}}}, Blocks: []Detail{{attack, attack}}}
 	hostile := catalog.Item{Server: attack, Name: attack, Exposed: attack, Title: attack, Description: attack, Raw: []byte(`{"mimeType":` + string(jsonText(attack)) + `}`)}

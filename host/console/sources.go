@@ -280,7 +280,6 @@ type AuditRow struct {
 	What     string // the method of a request, or the kind of another event
 	Subject  string
 	Tenant   string
-	Client   string
 	Server   string
 	Item     string
 	Outcome  string // "ok", or what went wrong
