@@ -80,6 +80,7 @@ audit: ## known vulnerabilities in what is linked; needs the vulnerability datab
 .PHONY: docs
 docs: ## write the reference pages from the code
 	go test ./cmd/host -run TestDocs -update
+	go test ./host/audit -run TestFieldsPage -update
 	go test ./host -run TestDeviations -update
 
 .PHONY: install
