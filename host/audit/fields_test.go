@@ -7,6 +7,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -24,6 +25,21 @@ func fullRow(t *testing.T) (*Row, []byte) {
 	e.RuleName, e.Policy, e.AccessConfidence, e.Hidden = "nights", "b1946ac9", 0.75, 3
 	e.Outcome, e.Code, e.Message, e.RetryAfterMS = Denied, "policy.denied", "not <now> \u2028 & never", 1500
 	e.Result, e.Plugin, e.By, e.Approval, e.Detail, e.Count = []byte(`{"text":"<b>"}`), "stdio", "carol", "a-1", "\xff further", 7
+	for _, f := range fields()[outside:] { // those that are newer than this test
+		switch v := reflect.ValueOf(&e).Elem().Field(f.index[1]); {
+		case !f.empty(v):
+		case f.kind == text:
+			v.SetString(f.Name)
+		case f.kind == list:
+			v.Set(reflect.ValueOf([]string{f.Name}))
+		case f.kind == payload:
+			v.SetBytes([]byte("{}"))
+		case v.CanInt():
+			v.SetInt(1)
+		case v.CanFloat():
+			v.SetFloat(1)
+		}
+	}
 	content := e.row(strings.ToUpper).appendContent(nil)
 	row, err := parseRow(4711, make([]byte, 32), content)
 	if err != nil {
