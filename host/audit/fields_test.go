@@ -49,7 +49,7 @@ func fullRow(t *testing.T) (*Row, []byte) {
 }
 
 // TestBytesOfRows compares every form of a row with that of earlier versions. Hashes and the
-// programs of users depend on them.
+// programs of users depend on them. Only a new field is a reason for -update.
 func TestBytesOfRows(t *testing.T) {
 	row, content := fullRow(t)
 	text, err := json.Marshal(row)
