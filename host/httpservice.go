@@ -152,12 +152,11 @@ func (s *httpService) stop() {
 	s.app.http = nil
 	s.app.serving.Store(nil)
 	s.app.reloading.Unlock()
-	s.server.Shutdown(s.listener)
+	s.server.Shutdown(s.listener, func() { _ = s.socket.Close() })
 	if s.endStdio != nil {
 		s.endStdio()
 	}
 	s.app.approvals.Close()
-	_ = s.socket.Close()
 	if s.endPages != nil {
 		s.endPages()
 	}

@@ -339,7 +339,7 @@ func (srv *Server) serveUntil(ctx context.Context, l net.Listener, secure *TLS) 
 	case err = <-srv.failed:
 	case <-ctx.Done():
 	}
-	srv.Shutdown(x)
+	srv.Shutdown(x, func() {})
 	if ctx.Err() != nil {
 		return nil
 	}

@@ -21,14 +21,15 @@ func (srv *Server) Failed() <-chan error { return srv.failed }
 
 // Shutdown closes the server, whose last listener is l. First it is not ready for the
 // ready delay, and still serves. Then it accepts no new requests, ends all streams and waits
-// for requests in flight.
-func (srv *Server) Shutdown(l *Listener) {
+// for requests in flight. leave closes the address before that: a connection that nothing
+// accepts any longer would wait for the end of the process.
+func (srv *Server) Shutdown(l *Listener, leave func()) {
 	close(srv.leaving)
 	if delay := srv.active.Load().ReadyDelay; delay > 0 {
 		srv.log.Info("shutting down: not ready any longer, and requests are still served", "ready_delay", delay.String())
 		time.Sleep(delay) // a second signal ends the process
 	}
-	srv.drain(l)
+	srv.drain(l, leave)
 	if err := srv.sessions.Close(); err != nil { // ends all sessions and their requests
 		srv.log.Error("closing the session store", "error", err)
 	}
@@ -43,8 +44,9 @@ func (srv *Server) Shutdown(l *Listener) {
 // drain stops accepting requests and waits for requests in flight. Meanwhile
 // each response closes its connection, so that no client sends a request into a
 // closed one. Requests that take longer than the drain time get an error.
-func (srv *Server) drain(l *Listener) {
+func (srv *Server) drain(l *Listener, leave func()) {
 	close(srv.draining)
+	leave()
 	_ = l.conns.Close()
 	limit := srv.active.Load().Drain
 	srv.log.Info("shutting down: new requests are refused", "in_flight", srv.inFlight.Used(), "drain_timeout", limit.String())

@@ -3,12 +3,17 @@
 package httpserver
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"regexp"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
+	"time"
 )
 
 // TestDrainTimeoutEndsCallsWithAnError checks that calls that take longer than
@@ -40,5 +45,40 @@ func TestDrainTimeoutEndsCallsWithAnError(t *testing.T) {
 		if !regexp.MustCompile(`"@message":"` + want + `".*"in_flight":2\b`).MatchString(said) {
 			t.Errorf("the log does not say %q with the number\n%s", want, said)
 		}
+	}
+}
+
+// TestDrainRefusesNewConnections checks that an address refuses connections while earlier
+// requests end. One that waited for nothing until the process has ended would be a request
+// that hangs.
+func TestDrainRefusesNewConnections(t *testing.T) {
+	t.Parallel()
+	gateway := "gateway {\n  http {\n    timeouts {\n      drain = \"4s\"\n    }\n  }\n}\n"
+	s := startHTTP(t, t.TempDir(), gateway+serverBlocks(t, "", "late 20000"), "127.0.0.1:0")
+	call, header := modernCall(1, "a__bad", `{}`)
+	answer, err := s.newClient(t).request(t.Context(), http.MethodPost, call, header...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	begun := time.Now()
+	var closing sync.WaitGroup
+	closing.Go(s.close)
+	defer closing.Wait()
+	for {
+		c, err := net.DialTimeout("tcp", s.address, time.Second)
+		if errors.Is(err, syscall.ECONNREFUSED) {
+			break
+		}
+		if err == nil {
+			_ = c.Close()
+		}
+		if time.Since(begun) > 3*time.Second {
+			t.Fatalf("a connection during the drain: %v", err)
+		}
+		time.Sleep(10 * time.Millisecond) // until the process has read the signal
+	}
+	if text, _ := io.ReadAll(answer.Body); !strings.Contains(string(text), `"id":1,"error"`) || time.Since(begun) < 3*time.Second {
+		t.Errorf("the call in progress did not get its time, but %s: %s", time.Since(begun), text)
 	}
 }
