@@ -141,6 +141,7 @@ func Start(c Command) (*Process, error) {
 			limited = c.Limits.set(p.proc.Pid)
 			if !p.free {
 				_ = markDescendant(p.proc.Pid) // without it, the environment is the mark
+				_ = yieldMemory(p.proc.Pid)    // a sandbox may have no /proc
 				p.group = newGroup(p.proc)
 			}
 			tracked[p.proc.Pid] = p
