@@ -60,8 +60,26 @@ func (g *generation) namedPrincipals() []NamedPrincipal {
 		for _, m := range rules.Members {
 			add(m.Holder, memberOf(m.Holder))
 		}
-		for _, role := range rules.Roles {
-			add(policy.Holder{Kind: "role", Name: role}, authn.Principal{Tenant: authn.DefaultTenant, Roles: []string{role}})
+		for _, h := range roleHolders(rules) {
+			add(h, memberOf(h))
+		}
+	}
+	return all
+}
+
+// roleHolders returns the roles of a policy: those of one issuer or tenant as its rules name
+// them, and others by their name alone.
+func roleHolders(rules policy.Rules) (all []policy.Holder) {
+	narrowed := map[string]bool{}
+	for _, r := range rules.Rules {
+		if h := r.Holder; h.Kind == "role" && h != (policy.Holder{Kind: "role", Name: h.Name}) {
+			narrowed[h.Name] = true
+			all = append(all, h)
+		}
+	}
+	for _, name := range rules.Roles {
+		if !narrowed[name] {
+			all = append(all, policy.Holder{Kind: "role", Name: name})
 		}
 	}
 	return all
@@ -73,12 +91,21 @@ func policiesOf(c *config.Config) []policy.Rules {
 	return slices.Concat([]policy.Rules{c.Policy}, c.Policies, []policy.Rules{c.Managed.Policy})
 }
 
-// memberOf returns a principal that is a subject or a member of a group.
+// memberOf returns a principal that is a subject, or has a group or a role.
 func memberOf(h policy.Holder) authn.Principal {
-	who := authn.Principal{Tenant: cmp.Or(h.Tenant, authn.DefaultTenant), Issuer: h.Issuer}
-	if h.Kind == "group" {
+	who := authn.Principal{Tenant: cmp.Or(h.Tenant, authn.DefaultTenant)}
+	switch method, vouched := h.Credential(); {
+	case vouched:
+		who.Issuer = h.Issuer
+	default:
+		who.Method = method
+	}
+	switch h.Kind {
+	case "group":
 		who.Groups = []string{h.Name}
-	} else {
+	case "role":
+		who.Roles = []string{h.Name}
+	default:
 		who.Subject = h.Name
 	}
 	return who

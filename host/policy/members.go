@@ -162,11 +162,20 @@ func (h Holder) admits(p *authn.Principal) bool {
 	if h.Tenant != "" && h.Tenant != p.Tenant {
 		return false
 	}
-	switch h.Issuer {
-	case "", AnyIssuer:
-		return true
-	case "static_token", "certificate", "forwarded", Relayed:
-		return p.Issuer == "" && p.Method == h.Issuer
+	if method, vouched := h.Credential(); !vouched {
+		return method == "" || p.Issuer == "" && p.Method == method
 	}
 	return p.Issuer == h.Issuer
+}
+
+// Credential reports whether the issuer of tokens that Issuer names vouches for the holder. If
+// not, it returns the kind of its credential, which is empty for any.
+func (h Holder) Credential() (method string, vouched bool) {
+	switch h.Issuer {
+	case "", AnyIssuer:
+		return "", false
+	case "static_token", "certificate", "forwarded", Relayed:
+		return h.Issuer, false
+	}
+	return "", true
 }
