@@ -98,6 +98,9 @@ func (t *TLS) current() *loadedTLS {
 		return loaded
 	}
 	renewed, err := t.files.load()
+	if err == nil {
+		err = usableNow(leafOf(renewed), leafOf(loaded), t.files.Cert)
+	}
 	if err != nil {
 		t.log.Error("reloading the certificate failed: the previous one stays in use", "error", err)
 		renewed = loaded
@@ -108,6 +111,17 @@ func (t *TLS) current() *loadedTLS {
 	defer t.mu.Unlock()
 	t.loaded, t.stamp, t.failure = renewed, stamp, err
 	return renewed
+}
+
+// usableNow returns an error if a certificate that is not valid now would take the place of
+// one that is.
+func usableNow(renewed, before *x509.Certificate, file string) error {
+	now := time.Now()
+	valid := func(c *x509.Certificate) bool { return !now.Before(c.NotBefore) && !now.After(c.NotAfter) }
+	if valid(renewed) || !valid(before) {
+		return nil
+	}
+	return fmt.Errorf("the certificate %s is valid from %s to %s, which is not now", file, renewed.NotBefore.Format(time.DateTime), renewed.NotAfter.Format(time.DateTime))
 }
 
 // load reads the files.

@@ -179,6 +179,26 @@ func TestTLS(t *testing.T) {
 	}
 }
 
+// TestCertificateThatIsNotValidReplacesNone lists which certificates take the place of one.
+func TestCertificateThatIsNotValidReplacesNone(t *testing.T) {
+	lasts := func(from, to time.Duration) *x509.Certificate {
+		return &x509.Certificate{NotBefore: time.Now().Add(from), NotAfter: time.Now().Add(to)}
+	}
+	valid, ended, later := lasts(-time.Hour, time.Hour), lasts(-2*time.Hour, -time.Hour), lasts(time.Hour, 2*time.Hour)
+	for name, c := range map[string]struct {
+		renewed, before *x509.Certificate
+		used            bool
+	}{
+		"a valid one for a valid one": {valid, valid, true}, "a valid one for one that has ended": {valid, ended, true},
+		"an ended one for a valid one": {ended, valid, false}, "one of later for a valid one": {later, valid, false},
+		"an ended one for an ended one": {ended, ended, true}, "one of later for an ended one": {later, ended, true},
+	} {
+		if err := usableNow(c.renewed, c.before, "a.pem"); (err == nil) != c.used {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // TestHTTP2StreamsAreIndependent has many requests wait on one HTTP/2
 // connection. A client that does not read an answer does not stay in flight.
 func TestHTTP2StreamsAreIndependent(t *testing.T) {
