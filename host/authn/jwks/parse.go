@@ -99,7 +99,7 @@ func parseKey(raw jsontext.Value) (_ Key, err error) {
 			return Key{}, fmt.Errorf("an RSA key has %d bits; at least %d are needed", public.N.BitLen(), leastRSA)
 		}
 	case *ecdsa.PublicKey:
-		if !public.Curve.IsOnCurve(public.X, public.Y) {
+		if _, err := public.ECDH(); err != nil {
 			return Key{}, errors.New("a key is no point of its curve")
 		}
 	case ed25519.PublicKey:
