@@ -10,7 +10,7 @@ import (
 )
 
 // The functions below expect JSON that has passed the scan and validate nothing.
-// The reading functions also accept broken input without a panic, because IDOf
+// The reading functions also accept broken input without a panic, because Glance
 // passes them incomplete messages.
 
 // Members yields the members of an object: unescaped names and verbatim values.

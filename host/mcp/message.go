@@ -114,12 +114,6 @@ func LastID(suffix []byte) ID {
 // of any string, so the name before the colon is a member of the message itself.
 var lastID = regexp.MustCompile(`[{,]\s*"id"\s*:\s*(-?[0-9]+|"[^"\\]*")\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?}\s*$`)
 
-// IDOf returns the id in the beginning of a truncated or broken message, or nil.
-func IDOf(prefix []byte) ID {
-	id, _ := Glance(prefix)
-	return id
-}
-
 // RequestEnvelope returns the bytes before and after the params of a request. Set
 // params to false if the request has no params.
 func RequestEnvelope(id []byte, method string, params bool) (head, tail []byte) {

@@ -19,7 +19,7 @@ import (
 //
 // Arguments reports only impossible keys and values that cannot be typed; use
 // [Schema.Check] to validate the result. It returns no arguments if there are
-// problems. A schema that does not pass [Vet] is ignored.
+// problems. A schema with a [VetError] is ignored.
 func Arguments(inputSchema []byte, words []string) (json.RawMessage, []Problem) {
 	d, err := vet(inputSchema)
 	if err != nil {

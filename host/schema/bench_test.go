@@ -40,7 +40,7 @@ func BenchmarkVet(b *testing.B) {
 	raw := []byte(toolSchema(50))
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := Vet(raw); err != nil {
+		if err := vetError(raw); err != nil {
 			b.Fatal(err)
 		}
 	}

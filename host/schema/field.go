@@ -37,7 +37,7 @@ type Field struct {
 }
 
 // Fields returns the fields of a form for an object schema, in document order. It returns
-// none if the schema does not pass [Vet].
+// none if the schema has a [VetError].
 func Fields(inputSchema []byte) (all []Field) {
 	d, err := vet(inputSchema)
 	if err != nil {

@@ -18,7 +18,7 @@ type Property struct {
 }
 
 // Properties returns the top-level properties of an object schema in document order. It
-// returns none if the schema does not pass [Vet].
+// returns none if the schema has a [VetError].
 func Properties(inputSchema []byte) []Property {
 	d, err := vet(inputSchema)
 	if err != nil {

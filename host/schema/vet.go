@@ -38,15 +38,10 @@ func (e *VetError) Error() string {
 	return at + " " + e.Message
 }
 
-// Vet validates a schema before it is compiled. It takes linear time, bounds its
+// vet validates a schema before it is compiled. It takes linear time, bounds its
 // recursion and never panics. Errors are *VetError.
 //
 // A schema that passes is safe to compile; [Compile] checks its meaning.
-func Vet(raw []byte) error {
-	_, err := vet(raw)
-	return err
-}
-
 func vet(raw []byte) (*document, error) {
 	doc, err := vetExceptDangling(raw)
 	if err == nil && len(doc.dangling) > 0 {
