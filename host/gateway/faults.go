@@ -39,15 +39,15 @@ func local(p authn.Principal) bool { return p.Method == authn.Local().Method }
 // withoutDetails returns a fault for a client over HTTP, and the id of the complete fault in
 // the log. The id is empty if nothing was removed or the log has the fault anyway. request
 // is the id of the request.
-func (f *failures) withoutDetails(err error, method, request string) (_ error, id string) {
+func (f *failures) withoutDetails(err error, method, request string) (id string, _ error) {
 	e := fault.As(err)
 	if clientFaults[e.Code] {
-		return err, ""
+		return "", err
 	}
 	told := &fault.Error{Code: e.Code, Server: e.Server, RetryAfter: e.RetryAfter, Message: explanation(e.Code)}
 	if e.Code == fault.UpstreamLogin {
 		told.Hint = e.Hint // the command to run
-		return told, ""
+		return "", told
 	}
 	id, first := f.id(e)
 	if first {
@@ -58,7 +58,7 @@ func (f *failures) withoutDetails(err error, method, request string) (_ error, i
 		told.Message = fmt.Sprintf("the request was not sent: %s; try again in %s", told.Message, max(time.Second, e.RetryAfter.Round(time.Second)))
 	}
 	told.Message += "; the log of junctor says why, under " + id
-	return told, id
+	return id, told
 }
 
 // The limits of the output that a message repeats.
@@ -144,7 +144,7 @@ func (r *request) fault(err error) *rpcError {
 		e.cause = err
 		return e
 	}
-	told, id := r.gw.failures.withoutDetails(err, r.method, r.requestID)
+	id, told := r.gw.failures.withoutDetails(err, r.method, r.requestID)
 	e := faultError(told, r.modern)
 	if id != "" {
 		e.raw = mcp.SetPath(e.raw, []string{"data", "id"}, mcp.AppendText(nil, id))

@@ -196,8 +196,8 @@ func (f *Failed) Error() string { return f.Err.Error() }
 
 // Unanswered returns the request's id and error. delivered is false if the server
 // cannot have received the request. ends is true if the connection ends.
-func (f *Failed) Unanswered() (id []byte, err error, delivered, ends bool) {
-	return f.ID, f.Err, f.Delivered, f.Ends
+func (f *Failed) Unanswered() (id []byte, delivered, ends bool, err error) {
+	return f.ID, f.Delivered, f.Ends, f.Err
 }
 
 // Dropped reports a message from the server that was not delivered. The connection

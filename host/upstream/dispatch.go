@@ -98,7 +98,7 @@ func (c *conn) handleCut(cut Cut) {
 // handleUnanswered fails one request. If the connection ends because of it, no new
 // request starts on it.
 func (c *conn) handleUnanswered(u Unanswered) {
-	id, err, delivered, ends := u.Unanswered()
+	id, delivered, ends, err := u.Unanswered()
 	if ends {
 		c.mu.Lock()
 		c.closed = true

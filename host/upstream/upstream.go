@@ -50,7 +50,7 @@ type Admitter interface {
 // request, and whether the link ends.
 type Unanswered interface {
 	error
-	Unanswered() (id []byte, err error, delivered, ends bool)
+	Unanswered() (id []byte, delivered, ends bool, err error)
 }
 
 // A Watcher is a Link that needs the number of unanswered requests. It may call

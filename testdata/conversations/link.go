@@ -88,8 +88,8 @@ type Failed struct {
 func (f *Failed) Error() string { return f.Err.Error() }
 
 // Unanswered returns the fields, for the host.
-func (f *Failed) Unanswered() (id []byte, err error, delivered, ends bool) {
-	return []byte(f.ID), f.Err, f.Delivered, f.Ends
+func (f *Failed) Unanswered() (id []byte, delivered, ends bool, err error) {
+	return []byte(f.ID), f.Delivered, f.Ends, f.Err
 }
 
 // Mute makes the server stop or resume reading.
