@@ -45,7 +45,7 @@ type every struct {
 	Must  must   `hcl:"must,block" doc:"What must stand."`
 	Peers []peer `hcl:"peer,block" doc:"Others."`
 
-	unexported string
+	unexported string //lint:ignore U1000 fields without a tag are no settings
 }
 
 type retry struct {

@@ -46,7 +46,7 @@ type step struct {
 }
 
 var (
-	sections  = regexp.MustCompile("(?ms)^## (\\S+)\\n(.*?)(?:^## |\\z)")
+	sections  = regexp.MustCompile(`(?ms)^## (\S+)\n(.*?)(?:^## |\z)`)
 	hclBlocks = regexp.MustCompile("(?s)```hcl\n(.*?)```")
 	consoles  = regexp.MustCompile("(?s)```console\n(.*?)```")
 )

@@ -177,7 +177,7 @@ func (f formField) typed(text string) (value []byte, problem string) {
 	case f.kind == "string":
 		return mcp.AppendText(nil, text), ""
 	}
-	if !json.Valid([]byte(text)) || strings.IndexAny(text[:1], "-0123456789") < 0 {
+	if !json.Valid([]byte(text)) || !strings.ContainsAny(text[:1], "-0123456789") {
 		return nil, "that is not a number"
 	}
 	return []byte(text), ""

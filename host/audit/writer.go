@@ -51,8 +51,7 @@ type writer struct {
 	forward Forwarder          // nil: rows are not forwarded
 	logged  chain              // the head in the last log line
 	said    time.Time          // of that line
-	pruned  time.Time
-	bound   time.Time // of the last warning that the sink is too large
+	bound   time.Time          // of the last warning that the sink is too large
 }
 
 const (

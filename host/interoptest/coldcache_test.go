@@ -127,13 +127,12 @@ func TestInterruptedInstallation(t *testing.T) {
 						}
 						return npx(t, "it", cache, "server-everything")
 					}
-					begun := time.Now()
 					var ended time.Duration
 					// npm removes its lock when it is ended, but not in the first milliseconds
 					// after it made the lock. So a lock may be left once.
 					for try := 1; try == 1 || try <= 3 && len(npmLocks(t, cache)) > 0; try++ {
 						cache = t.TempDir()
-						begun = time.Now()
+						begun := time.Now()
 						interruptInstallation(t, again(), how, moment)
 						ended = time.Since(begun)
 					}
@@ -142,7 +141,7 @@ func TestInterruptedInstallation(t *testing.T) {
 					}
 
 					s := newWorkspace(t, again())
-					begun = time.Now()
+					begun := time.Now()
 					s.runWithin(installTimeout, "", "status").exits(0)
 					t.Logf("interrupted after %s, ended after %s, next start took %s (limit %s)",
 						moment, ended.Round(time.Millisecond), time.Since(begun).Round(100*time.Millisecond), installTimeout)

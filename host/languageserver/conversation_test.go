@@ -87,9 +87,12 @@ func open(t *testing.T, o Options) *session {
 	return s
 }
 
+// framed returns a message with its header.
+func framed(text string) string { return fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(text), text) }
+
 func (s *session) send(text string) {
 	s.t.Helper()
-	if _, err := fmt.Fprintf(s.in, "Content-Length: %d\r\n\r\n%s", len(text), text); err != nil {
+	if _, err := fmt.Fprint(s.in, framed(text)); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -170,7 +173,7 @@ func equalJSON(t *testing.T, a, b string) bool {
 func TestHugeMessagesAreAnswered(t *testing.T) {
 	s := open(t, Options{Describe: describeStdio})
 	huge := bytes.Repeat([]byte(" "), maxMessage+1)
-	go s.send(string(huge))
+	go func() { _, _ = fmt.Fprint(s.in, framed(string(huge))) }()
 	if got := s.receive(); !strings.Contains(got, `"code":-32600`) || !strings.Contains(got, "the most is") {
 		t.Error(got)
 	}

@@ -56,14 +56,6 @@ func (c *caller) start(ctx context.Context) {
 	})
 }
 
-// startAll makes so many calls at once, in an order that is the same each time.
-func (c *caller) startAll(ctx context.Context, n int) {
-	for range n {
-		c.start(ctx)
-		synctest.Wait()
-	}
-}
-
 // steadily makes calls at a rate, until it has made n or ctx ends.
 func (c *caller) steadily(ctx context.Context, n, perSecond int) {
 	for range n {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"time"
 
 	"golang.org/x/term"
 
@@ -197,6 +196,3 @@ func (e *lineEditor) erase(n int) {
 		}
 	}
 }
-
-// pollInterval is the time between two checks whether a read was cancelled.
-const pollInterval = 50 * time.Millisecond

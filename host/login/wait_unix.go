@@ -7,9 +7,13 @@ import (
 	"errors"
 	"io"
 	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
+
+// pollInterval is the time between two checks whether a read was cancelled.
+const pollInterval = 50 * time.Millisecond
 
 // A waiter reads from a file only when input is available, so that no goroutine blocks in
 // a read.

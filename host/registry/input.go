@@ -99,7 +99,7 @@ func literal(text string) error {
 	case len(text) > mostText:
 		return fmt.Errorf("a value has more than %d KiB", mostText>>10)
 	case strings.Contains(text, "${input:"):
-		return fmt.Errorf("a value contains ${input:")
+		return fmt.Errorf("a value contains the reference ${input:…}")
 	}
 	return nil
 }

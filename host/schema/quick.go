@@ -179,7 +179,7 @@ func (q *quick) text(raw []byte) bool {
 
 func (q *quick) number(raw []byte) bool {
 	const safe = 18 // maximum length, with a sign, that fits an int64
-	whole := bytes.IndexAny(raw, ".eE") < 0
+	whole := !bytes.ContainsAny(raw, ".eE")
 	switch {
 	case q.enum != nil || !whole && !calculable(string(raw)):
 		return false

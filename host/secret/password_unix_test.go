@@ -43,12 +43,12 @@ func TestPasswordDescriptor(t *testing.T) {
 	} {
 		clear(descriptors.readers)
 		fd := pipe(t, c.text, c.end)
-		password := Passwords(PasswordOptions{FD: fd})
+		Passwords(PasswordOptions{FD: fd})
 		if flags, _, _ := syscall.Syscall(syscall.SYS_FCNTL, uintptr(fd), syscall.F_GETFD, 0); flags&syscall.FD_CLOEXEC == 0 {
 			t.Errorf("%s: programs that are started get the descriptor", name)
 		}
 		for range 3 { // it can be read only once
-			password = Passwords(PasswordOptions{FD: fd})
+			password := Passwords(PasswordOptions{FD: fd})
 			got, err := password(t.Context(), false)
 			if string(got) != c.want || (c.want == "") != fault.Is(err, fault.SecretLocked) {
 				t.Errorf("%s: %q, %v", name, got, err)

@@ -127,7 +127,7 @@ func (s *server) begin(id json.RawMessage, method string, params members) {
 		s.mu.Unlock()
 		return
 	}
-	if key := string(r.id); len(s.requests) >= maxPending || s.requests[key] != nil {
+	if len(s.requests) >= maxPending || s.requests[string(r.id)] != nil {
 		s.mu.Unlock()
 		s.push(failure(r.id, internalError, "too many concurrent requests, or a request with this ID is still pending"))
 		return

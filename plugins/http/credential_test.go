@@ -340,7 +340,7 @@ func TestLeavingProvider(t *testing.T) {
 }
 
 // slow is a host whose auth provider does not answer.
-type slow struct{ none }
+type slow struct{}
 
 func (slow) Authorize(ctx context.Context, _ sdk.AuthRequest) (sdk.Credential, error) {
 	<-ctx.Done()

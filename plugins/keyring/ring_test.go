@@ -167,6 +167,7 @@ func (forgetful) Set(keyring.Item) error { return nil }
 // A latched key ring returns the library's error for a locked collection.
 type latched struct{ keyring.Keyring }
 
+//lint:ignore ST1005 the library's text
 var errLatched = errors.New("Cannot create an item in a locked collection")
 
 func (latched) Set(keyring.Item) error           { return errLatched }

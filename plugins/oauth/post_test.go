@@ -97,7 +97,7 @@ func TestSecretInBody(t *testing.T) {
 		"unauthorized_client":            {refusal: refuse(401, "unauthorized_client"), methods: "basic", want: "client_forgotten"},
 		"no code":                        {refusal: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }, methods: "basic", want: "http_status"},
 		"a code of another type":         {refusal: plugintest.Reply(401, map[string]any{"error": []string{"invalid_client"}}), methods: "basic", want: "http_status"},
-		"a redirect":                     {refusal: func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/token", 307) }, methods: "basic", want: "redirect_refused"},
+		"a redirect":                     {refusal: http.RedirectHandler("/token", http.StatusTemporaryRedirect).ServeHTTP, methods: "basic", want: "redirect_refused"},
 		"every method is refused":        {all: true, methods: "basic post", want: "client_forgotten"},
 		"every method, by hand":          {settings: configured + `}`, all: true, methods: "basic post", want: "client_refused"},
 		"without a secret":               {settings: `{"client_id":"me"}`, all: true, methods: "", want: "client_refused"},

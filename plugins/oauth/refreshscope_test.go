@@ -22,8 +22,7 @@ func (v *vendor) refreshes() (all []string) {
 func (v *vendor) refuseRefreshes(t testing.TB, code, description string, refuse func(scope string) bool) {
 	t.Helper()
 	n := 0
-	var usual http.HandlerFunc
-	usual = func(w http.ResponseWriter, r *http.Request) {
+	usual := func(w http.ResponseWriter, r *http.Request) {
 		if r.FormValue("grant_type") == "refresh_token" && refuse(r.FormValue("scope")) {
 			answer(w, http.StatusBadRequest, map[string]any{"error": code, "error_description": description})
 			return

@@ -3,7 +3,6 @@ package httpconn
 import (
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/netip"
 	"sync"
@@ -93,7 +92,7 @@ func (l *limiter) Accept() (net.Conn, error) {
 		}
 		if full && l.unavailable != nil {
 			_ = conn.SetWriteDeadline(time.Now().Add(time.Second)) // the empty send buffer takes it at once
-			_, _ = io.WriteString(conn, string(l.unavailable))
+			_, _ = conn.Write(l.unavailable)
 		}
 		_ = conn.Close()
 	}

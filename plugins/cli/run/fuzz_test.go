@@ -110,8 +110,7 @@ func drawBlock(t *rapid.T) tool.Block {
 // drawArguments draws arguments, mostly of the right types.
 func drawArguments(t *rapid.T, tl *tool.Tool) map[string]any {
 	args := map[string]any{}
-	var one func(p *tool.Parameter) any
-	one = func(p *tool.Parameter) any {
+	one := func(p *tool.Parameter) any {
 		if p.Value.Optional && rapid.Bool().Draw(t, "bare") {
 			return rapid.Bool().Draw(t, "yes")
 		}

@@ -123,7 +123,7 @@ func TestDiscoveryReads(t *testing.T) {
 		_ = http.NewResponseController(w).Flush()
 		<-end
 	})
-	mux.HandleFunc("/away", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "https://evil.example/secret", 307) })
+	mux.Handle("/away", http.RedirectHandler("https://evil.example/secret", http.StatusTemporaryRedirect))
 	mux.HandleFunc("/cookie", func(w http.ResponseWriter, r *http.Request) {
 		http.SetCookie(w, &http.Cookie{Name: "a", Value: "b"})
 		if len(r.Cookies()) > 0 || r.Header.Get("Accept-Encoding") != "" {
