@@ -28,7 +28,7 @@ type configMask struct {
 
 const (
 	maxObtainedSecrets = 2048 // tokens, two of each credential; the oldest have expired
-	maxEncodedSecrets  = 128  // of the newest tokens are masked in base64 and URLs too
+	maxEncodedSecrets  = 128  // of the newest tokens are masked in base64 too
 	minSecretLength    = 6    // bytes; shorter secrets would match ordinary words
 )
 

@@ -2,13 +2,9 @@ package config
 
 import (
 	"cmp"
-	"encoding/base64"
-	"encoding/json"
-	"net/url"
+	"hash/maphash"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
 )
 
 const (
@@ -17,20 +13,11 @@ const (
 
 	minEncoded = 6   // bytes of the part of a secret that is masked in base64; shorter ones occur by chance
 	maxEncoded = 256 // bytes of a secret that is masked in base64
+
+	// maxEscaped is how often a text is unescaped in the search for secrets. A page that shows
+	// a result as JSON adds one to the three that the result itself may have.
+	maxEscaped = 4
 )
-
-// inBase64 marks base64 with a secret, until all of the base64 is masked.
-const inBase64 = "\x00base64\x00"
-
-// A Scrubber masks secrets in texts. A nil Scrubber changes nothing.
-type Scrubber struct {
-	replacer *strings.Replacer
-	begin    map[string][]string // the forms of the secrets by their first minCut bytes
-	mask     map[string]string   // what replaces a form
-	longest  int                 // bytes of the longest form, at most maxCut
-
-	long func() *strings.Replacer // of the secrets with at least longSecret bytes
-}
 
 // A text may have been cut within a secret. The beginning of a secret at the end of a text is
 // masked too, if it has at least minCut bytes and at most maxCut.
@@ -39,13 +26,17 @@ const (
 	maxCut = 1024
 )
 
+// A Scrubber masks secrets in texts. A nil Scrubber changes nothing.
+type Scrubber struct{ forms *secretForms }
+
 // scrub masks the secrets in a text.
 func scrub(text string, secrets []string) string { return NewScrubber(secrets).Replace(text) }
 
-// NewScrubber returns a Scrubber for secrets. It masks them as they are, in the notation of Go
-// and JSON strings, in URLs, and within base64 such as that of HTTP's basic authentication. It
-// masks the longest secret first, because one may be a prefix of another. It masks the plain
-// secrets only as they are and in quotes, which takes a tenth of the memory.
+// NewScrubber returns a Scrubber for secrets. It masks them as they are, with the escapes of
+// JSON, Go, URLs and HTML, which may be nested up to maxEscaped times, and within base64 such as
+// that of HTTP's basic authentication. It masks the longest secret first, because one may be a
+// prefix of another. It does not look for the plain secrets in base64, which saves most of the
+// memory.
 func NewScrubber(secrets []string, plain ...string) *Scrubber {
 	isPlain := map[string]bool{}
 	for _, w := range plain {
@@ -63,52 +54,58 @@ func NewScrubber(secrets []string, plain ...string) *Scrubber {
 		}
 	}
 	longest := slices.SortedFunc(slices.Values(secrets), func(a, b string) int { return cmp.Compare(len(b), len(a)) })
-	s := &Scrubber{begin: map[string][]string{}, mask: map[string]string{}}
-	var pairs []string
-	ofLong := 0 // pairs
-	add := func(form, mask string) {
-		if s.mask[form] != "" {
-			return
-		}
-		pairs = append(pairs, form, mask)
-		s.mask[form] = mask
-		if len(form) > minCut {
-			s.begin[form[:minCut]] = append(s.begin[form[:minCut]], form)
-			s.longest = max(s.longest, min(len(form), maxCut))
-		}
-	}
+	var forms []secretForm
 	for _, w := range longest {
 		if len(w) <= tooShort {
 			break
 		}
-		add(w, masked)
+		long := len(w) >= longSecret
+		forms = append(forms, secretForm{text: w, long: long})
+		if strings.Contains(w, " ") { // as the query of a URL has it, when its other escapes are removed
+			forms = append(forms, secretForm{text: strings.ReplaceAll(w, " ", "+"), long: long})
+		}
 		if isPlain[w] {
 			for _, form := range quotedForms(w) {
-				add(form, masked)
+				forms = append(forms, secretForm{text: form, long: long})
 			}
-		} else {
-			for _, form := range escapedForms(w) {
-				add(form, masked)
-			}
-			for _, form := range base64Forms(w) {
-				add(form, inBase64)
-			}
+			continue
 		}
-		if len(w) >= longSecret {
-			ofLong = len(pairs)
+		for _, form := range escapedForms(w) {
+			forms = append(forms, secretForm{text: form, long: long})
+		}
+		for _, form := range base64Forms(w) {
+			forms = append(forms, secretForm{text: form, base64: true, long: long})
 		}
 	}
-	s.long = sync.OnceValue(func() *strings.Replacer { return strings.NewReplacer(pairs[:ofLong]...) })
-	s.replacer = strings.NewReplacer(pairs...)
-	return s
+	return &Scrubber{newSecretForms(forms)}
 }
 
-// Replace returns a text without the secrets.
+// Replace returns a text without the secrets. Its time is at most that of some dozen searches
+// of the text, and that of one if the text has no escapes.
 func (s *Scrubber) Replace(text string) string {
 	if s == nil {
 		return text
 	}
-	return maskBase64(s.maskCut(s.replacer.Replace(text)))
+	x := scrubbing{forms: s.forms}
+	x.search(layer{text: text}, 0)
+	if len(x.found) == 0 {
+		return text
+	}
+	slices.SortFunc(x.found, func(a, b span) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to)) })
+	var b strings.Builder
+	done, end := 0, -1 // what is written of the text, and the end of the mask that is open
+	for _, one := range x.found {
+		if one.from < end { // it overlaps with the one before
+			end = max(end, one.to)
+			done = end
+			continue
+		}
+		b.WriteString(text[done:one.from])
+		b.WriteString(masked)
+		done, end = one.to, one.to
+	}
+	b.WriteString(text[done:])
+	return b.String()
 }
 
 // longSecret is the least length, in bytes, of a secret that Finds looks for. A shorter one may
@@ -117,105 +114,84 @@ const longSecret = 16
 
 // Finds reports whether a text has a long secret.
 func (s *Scrubber) Finds(text string) bool {
-	return s != nil && s.long().Replace(text) != text
+	if s == nil || !s.forms.long {
+		return false
+	}
+	x := scrubbing{forms: s.forms, long: true}
+	x.search(layer{text: text}, 0)
+	return len(x.found) > 0
 }
 
-// maskCut masks the beginning of a secret at the end of a text.
-func (s *Scrubber) maskCut(text string) string {
-	whole := strings.TrimRight(text, " .…")
-	for i := max(0, len(whole)-s.longest); i+minCut <= len(whole); i++ {
-		for _, form := range s.begin[whole[i:i+minCut]] {
-			if strings.HasPrefix(form, whole[i:]) {
-				return whole[:i] + s.mask[form] + text[len(whole):]
-			}
+// A scrubbing is one search of a text.
+type scrubbing struct {
+	forms *secretForms
+	long  bool   // look for long secrets, and only until the first is found
+	found []span // in the text; they may overlap
+	seed  maphash.Seed
+	seen  map[uint64]bool // the digests of the layers that were searched
+}
+
+// A span is a part of a text.
+type span struct{ from, to int }
+
+// search looks for secrets in a layer, and in it with fewer escapes. escaped is how many were
+// removed.
+func (x *scrubbing) search(l layer, escaped int) {
+	x.searchLayer(l)
+	if escaped == maxEscaped {
+		return
+	}
+	for _, e := range escapes {
+		if x.long && len(x.found) > 0 {
+			return
+		}
+		if next, ok := l.unescape(e); ok && x.isNew(next.text) {
+			x.search(next, escaped+1)
 		}
 	}
-	return text
 }
 
-// escapedForms returns the notations of a secret with escapes that differ from the secret.
-func escapedForms(secret string) (all []string) {
-	forms := []string{secret, url.QueryEscape(secret), url.PathEscape(secret), strings.ReplaceAll(url.QueryEscape(secret), "+", "%20")}
-	forms = append(forms, (&url.URL{Path: secret}).EscapedPath(), url.UserPassword("", secret).String()[1:])
-	for _, one := range slices.Clone(forms) { // some programs write the digits in lower case
-		forms = append(forms, lowerEscapes(one))
+// isNew reports whether a layer has another text than those before: the order in which
+// different escapes are removed seldom matters.
+func (x *scrubbing) isNew(text string) bool {
+	if x.seen == nil {
+		x.seed, x.seen = maphash.MakeSeed(), map[uint64]bool{}
 	}
-	for range 2 { // a text with JSON may be quoted once more
-		for _, one := range slices.Clone(forms) {
-			forms = append(forms, quotedForms(one)...)
-		}
-		slices.Sort(forms)
-		forms = slices.Compact(forms)
-	}
-	return slices.DeleteFunc(forms, func(one string) bool { return one == secret })
+	sum := maphash.String(x.seed, text)
+	known := x.seen[sum]
+	x.seen[sum] = true
+	return !known
 }
 
-// quotedForms returns a text as Go and JSON write it in quotes, with slashes as they are and
-// escaped, as PHP does.
-func quotedForms(text string) (all []string) {
-	inGo := strconv.Quote(text)
-	all = append(all, inGo[1:len(inGo)-1])
-	if inJSON, err := json.Marshal(text); err == nil {
-		all = append(all, string(inJSON[1:len(inJSON)-1]))
-	}
-	if strings.Contains(text, "/") {
-		for _, one := range slices.Clone(all) {
-			all = append(all, strings.ReplaceAll(one, "/", `\/`))
-		}
-	}
-	return all
-}
-
-// lowerEscapes returns a text of a URL with the digits of its escapes in lower case.
-func lowerEscapes(text string) string {
-	b := []byte(text)
-	for i := 0; i+2 < len(b); i++ {
-		if b[i] == '%' {
-			copy(b[i:], strings.ToLower(text[i:i+3]))
-		}
-	}
-	return string(b)
-}
-
-// base64Forms returns the base64 of a secret, as it is part of the base64 of a longer text:
-// three alignments, without the characters that depend on the text around it.
-func base64Forms(secret string) (all []string) {
-	if len(secret) > maxEncoded {
-		return nil
-	}
-	for skip := range 3 {
-		whole := len(secret) - skip
-		if whole -= whole % 3; whole < minEncoded {
+// searchLayer adds the secrets in the text of a layer.
+func (x *scrubbing) searchLayer(l layer) {
+	text, last := l.text, 0
+	for i := 0; i+leastForm <= len(text); i++ {
+		n, form := x.forms.at(text, i, x.long)
+		if form == nil {
 			continue
 		}
-		for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
-			if one := encoding.EncodeToString([]byte(secret[skip : skip+whole])); !slices.Contains(all, one) {
-				all = append(all, one)
-			}
+		found := span{i, i + n}
+		if form.base64 {
+			found = aroundBase64(text, found, last)
 		}
+		x.add(l, found)
+		if x.long {
+			return
+		}
+		last = found.to
+		i = last - 1
 	}
-	return all
+	if x.long {
+		return
+	}
+	if cut, form := x.forms.cut(text); form != nil {
+		if form.base64 {
+			cut = aroundBase64(text, cut, last)
+		}
+		x.add(l, cut)
+	}
 }
 
-// maskBase64 masks the base64 around each part that is marked: its first and last characters
-// have bits of the secret.
-func maskBase64(text string) string {
-	before, rest, found := strings.Cut(text, inBase64)
-	if !found {
-		return text
-	}
-	var b strings.Builder
-	for found {
-		b.WriteString(strings.TrimRightFunc(before, isBase64))
-		b.WriteString(masked)
-		before, rest, found = strings.Cut(strings.TrimLeft(strings.TrimLeftFunc(rest, isBase64), "="), inBase64)
-		for found && before == "" { // one run of base64 with several secrets
-			before, rest, found = strings.Cut(strings.TrimLeft(strings.TrimLeftFunc(rest, isBase64), "="), inBase64)
-		}
-	}
-	return b.String() + before
-}
-
-func isBase64(r rune) bool {
-	return r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || strings.ContainsRune("+/-_", r)
-}
+// add adds a part of a layer, as a part of the text.
+func (x *scrubbing) add(l layer, found span) { x.found = append(x.found, l.origin(found)) }

@@ -4,9 +4,14 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"html"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // TestScrubberMasksEncodedSecrets: programs print a secret as a part of a URL, of a header or
@@ -115,18 +120,127 @@ func TestScrubberMasksPlainSecrets(t *testing.T) {
 	}
 }
 
+// jsonString returns a text as a string of JSON.
+func jsonString(text string) string {
+	quoted, err := json.Marshal(text)
+	if err != nil {
+		panic(err)
+	}
+	return string(quoted)
+}
+
+// asciiString returns a text as a string of JSON in which no character but letters and digits is
+// as it is.
+func asciiString(text string) string {
+	var b strings.Builder
+	for _, unit := range utf16.Encode([]rune(text)) {
+		if unit < 'z' && unit >= '0' && unit != '\\' {
+			b.WriteByte(byte(unit))
+		} else {
+			fmt.Fprintf(&b, `\u%04X`, unit)
+		}
+	}
+	return `"` + b.String() + `"`
+}
+
+// TestScrubberMasksSecretsThatWereEscapedSeveralTimes nests the notations of escapes: a result has
+// JSON in JSON text, a page has JSON in HTML, and a link has JSON in a URL.
+func TestScrubberMasksSecretsThatWereEscapedSeveralTimes(t *testing.T) {
+	inSlashes := func(text string) string { return strings.ReplaceAll(jsonString(text), "/", `\/`) }
+	inPython := func(text string) string {
+		return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\x1f", `\x1f`).Replace(text) + "'"
+	}
+	in64 := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
+	notations := map[string]func(string) string{
+		"JSON": jsonString, "ASCII": asciiString, "slashes": inSlashes, "Go": strconv.Quote, "Python": inPython,
+		"query": url.QueryEscape, "path": url.PathEscape, "HTML": html.EscapeString,
+		"decimal HTML": func(text string) string {
+			return strings.NewReplacer(`"`, "&#34;", "<", "&#60;", "&", "&#x26;").Replace(text)
+		},
+	}
+	for _, secret := range []string{`a"b…<c>&d/e`, "it's a \"pass\\word\" \U0001F511", `x\n%41+&amp;"y"`, "tab\tand\x1funit", `"{\"k\":\"v/1\"}"`} {
+		hide := NewScrubber([]string{secret})
+		older := NewScrubber(nil, secret)
+		check := func(how, text string) {
+			for _, s := range []*Scrubber{hide, older} {
+				if got := s.Replace("before " + text + " after"); !strings.Contains(got, masked) || strings.Contains(got, secret) || !strings.HasPrefix(got, "before ") || !strings.HasSuffix(got, " after") {
+					t.Errorf("%s of %s: %s became %s", how, secret, text, got)
+				}
+			}
+		}
+		for first, one := range notations {
+			check(first, one(secret))
+			for second, two := range notations {
+				check(second+" of "+first, two("{"+one(secret)+"}"))
+				for third, three := range notations {
+					check(third+" of "+second+" of "+first, three("["+two("{"+one(secret)+"}")+"]"))
+				}
+			}
+			if got := hide.Replace("key=" + one(in64("ada:"+secret)) + ";"); !strings.Contains(got, masked) {
+				t.Errorf("%s of base64 of %s became %s", first, secret, got)
+			}
+		}
+		check("JSON, four times", jsonString(jsonString(jsonString(jsonString(secret)))))
+	}
+}
+
+// TestScrubberKeepsTheTextAroundSecrets: the text around a secret stays as it was written, and so
+// does a text that is not the secret.
+func TestScrubberKeepsTheTextAroundSecrets(t *testing.T) {
+	hide := NewScrubber([]string{`a"b/c<d>`, "secret-value-1"})
+	for text, want := range map[string]string{
+		`{"text":"{\"key\":\"a\\\"b/c<d>\",\"n\":\"\\u0041\"}"}`:         `{"text":"{\"key\":\"***\",\"n\":\"\\u0041\"}"}`,
+		`"a\"b\/c\u003cd\u003E and a\"b\/c\u003cd"`:                      `"*** and a\"b\/c\u003cd"`,
+		`C:\temp\secret-value-1\new`:                                     `C:\temp\***\new`,
+		`x&lt;a&quot;b/c&lt;d&gt;&lt;y`:                                  `x&lt;***&lt;y`,
+		`?k=a%22b%2Fc%3Cd%3E&l=%41`:                                      `?k=***&l=%41`,
+		`secret-value-1secret-value-1`:                                   `******`,
+		`a%2bb, a%22b%2F, a&quot;b/c, 100%, R&D; \q \u12 %zz &nosuch; \`: `a%2bb, a%22b%2F, a&quot;b/c, 100%, R&D; \q \u12 %zz &nosuch; \`,
+		`%a%22b/c%3Cd%3E0 and \\a\\"b/c<d>`:                              `%***0 and \\***`,
+		`cut within: secret-value\u002d…`:                                `cut within: ***…`,
+		`cut within: secret-value\u00…`:                                  `cut within: ***…`,
+		`cut within: secret-value%2 …`:                                   `cut within: *** …`,
+		`cut within: secret-value&#4`:                                    `cut within: ***`,
+		`cut too early: secret-\u00`:                                     `cut too early: secret-\u00`,
+	} {
+		if got := hide.Replace(text); got != want {
+			t.Errorf("%s became %s, want %s", text, got, want)
+		}
+	}
+}
+
+// TestScrubberTakesBoundedTime searches texts that are made to be slow, of a size in which a
+// search with quadratic time takes minutes.
+func TestScrubberTakesBoundedTime(t *testing.T) {
+	const size = 1 << 20
+	secrets := []string{strings.Repeat("a", 300)}
+	for n := range 500 {
+		secrets = append(secrets, fmt.Sprintf("eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCJ9.%04d\"", n))
+	}
+	hide := NewScrubber(secrets)
+	for _, unit := range []string{`\`, `%25`, `&amp;`, `\u005c`, `\\%25&amp;`, "eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCJ9.", strings.Repeat("a", 299) + "b", base64.StdEncoding.EncodeToString([]byte(secrets[1])) + "/"} {
+		text := strings.Repeat(unit, size/len(unit))
+		begun := time.Now()
+		got := hide.Replace(text)
+		if took := time.Since(begun); took > 20*time.Second {
+			t.Errorf("%.40s: %s", unit, took)
+		}
+		t.Logf("%.20s: %d bytes, %s", unit, len(got), time.Since(begun))
+	}
+}
+
 // FuzzScrubber: a text with a secret has none afterwards, and a text without stays.
 func FuzzScrubber(f *testing.F) {
 	f.Add("a-secret-value", "before ", " after")
 	f.Add("new\nline and more", "\x00base64\x00", "")
 	f.Add("====++++////", "AAAA", "====")
 	f.Fuzz(func(t *testing.T, secret, before, after string) {
-		if len(secret) < minCut || len(secret) > 200 || strings.Contains(masked, secret) || strings.Contains(inBase64, secret) {
+		if len(secret) < minCut || len(secret) > 200 || strings.Contains(masked, secret) {
 			t.Skip()
 		}
 		s := NewScrubber([]string{secret})
-		for _, text := range []string{before + secret + after, before + url.QueryEscape(secret) + after} {
-			if got := s.Replace(text); !strings.Contains(got, masked) {
+		for _, text := range []string{before + secret + after, before + url.QueryEscape(secret) + after, jsonString(jsonString(before + secret + after))} {
+			if got := s.Replace(text); utf8.ValidString(secret) && !strings.Contains(got, masked) || strings.Contains(got, secret) && !strings.Contains(before+masked+after, secret) {
 				t.Errorf("%q is left in %q", secret, got)
 			}
 		}
