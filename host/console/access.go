@@ -89,8 +89,8 @@ func (q *request) showAccessView(w http.ResponseWriter, status int, v accessView
 
 // decide explains the decision about a form. wrong says what the form lacks.
 func (q *request) decide(v *accessView) (d *decided, wrong string) {
-	t, ok := q.sources.Tools.Find(v.Tool)
-	if !ok {
+	t, err := q.toolOf(v.Tool)
+	if err != nil {
 		return nil, "There is no tool with this name. The page Tools lists them."
 	}
 	who, wrong := q.described(v)

@@ -20,9 +20,10 @@ const (
 // An itemView is the content of the page of a resource, a template or a prompt.
 type itemView struct {
 	itemRow
-	URI    string // in the form of a template
-	Fields []argumentField
-	Tried  *tried
+	URI     string // in the form of a template
+	Fields  []argumentField
+	unknown bool // URI lacks what the page masks
+	Tried   *tried
 }
 
 // An argumentField is the field of an argument of a prompt.
@@ -45,7 +46,7 @@ func (v itemView) Noun() string {
 func (q *request) itemOf(sent url.Values) (*itemView, error) {
 	all := rowsOfItems(q.sources.Items.Items())
 	i := slices.IndexFunc(all, func(one itemRow) bool {
-		return one.Kind == sent.Get("kind") && one.Server == sent.Get("server") && one.Exposed == sent.Get("name")
+		return one.Kind == sent.Get("kind") && one.Server == sent.Get("server") && q.views.names.means(sent.Get("name"), one.Exposed)
 	})
 	if i < 0 {
 		return nil, errNoPage
@@ -53,6 +54,11 @@ func (q *request) itemOf(sent url.Values) (*itemView, error) {
 	v := &itemView{itemRow: all[i], URI: all[i].Exposed}
 	if v.Kind == "template" && sent.Has("uri") {
 		v.URI = cutBytes(strings.TrimSpace(sent.Get("uri")), maxURI)
+		if whole, ok := q.views.names.unmasked(v.URI, v.Exposed); ok {
+			v.URI = whole
+		} else {
+			v.unknown = true
+		}
 	}
 	for n, a := range v.Arguments[:min(len(v.Arguments), maxPromptFields)] {
 		id := fmt.Sprint("arg", n)
@@ -79,6 +85,9 @@ func (q *request) showItemView(w http.ResponseWriter, status int, v *itemView) {
 
 // missing returns why the form of an item cannot be sent, or "".
 func (v *itemView) missing() string {
+	if v.unknown {
+		return "The template has a secret, which this page masks: keep the mask once where it is. If it cannot be kept, read the resource with junctor read."
+	}
 	if v.Kind == "template" && strings.ContainsAny(v.URI, "{}") {
 		return "The URI has braces: put a value in place of each name in braces."
 	}

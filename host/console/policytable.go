@@ -66,8 +66,8 @@ func showPolicy(w http.ResponseWriter, r *http.Request, q *request) error {
 func (q *request) cell(t *catalog.Tool, p *NamedPrincipal) policyCell {
 	d := q.sources.Policy.Decide(&p.Who, t)
 	c := policyCell{Who: p.Name, Verdict: d.Verdict.String(), Rule: d.Rule}
-	link := "access" + accessQuery(t, &p.Who)
-	if q.hide(t.Exposed) == t.Exposed && q.hide(link) == link {
+	link := "access" + accessQuery(q.views.names.of(t.Exposed), &p.Who)
+	if q.hide(link) == link {
 		c.Link = link
 	}
 	return c
@@ -75,7 +75,7 @@ func (q *request) cell(t *catalog.Tool, p *NamedPrincipal) policyCell {
 
 // accessQuery returns the query of the form that explains the decision about a tool for a
 // principal.
-func accessQuery(t *catalog.Tool, who *authn.Principal) string {
+func accessQuery(tool string, who *authn.Principal) string {
 	tenant := who.Tenant
 	if tenant == authn.DefaultTenant {
 		tenant = ""
@@ -84,5 +84,5 @@ func accessQuery(t *catalog.Tool, who *authn.Principal) string {
 	if who.Method != "" { // the form knows those of a static token
 		roles = ""
 	}
-	return query("tool", t.Exposed, "subject", who.Subject, "tenant", tenant, "issuer", who.Issuer, "roles", roles, "groups", strings.Join(who.Groups, ","))
+	return query("tool", tool, "subject", who.Subject, "tenant", tenant, "issuer", who.Issuer, "roles", roles, "groups", strings.Join(who.Groups, ","))
 }

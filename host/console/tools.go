@@ -127,13 +127,19 @@ func (v toolView) Hints() string {
 	return cmp.Or(strings.Join(all, ", "), "nothing")
 }
 
-// toolOf returns the tool that a request names.
+// toolOf returns the tool that a request names, as [references] do.
 func (q *request) toolOf(name string) (*catalog.Tool, error) {
-	t, ok := q.sources.Tools.Find(name)
-	if !ok {
-		return nil, errNoPage
+	if t, ok := q.sources.Tools.Find(name); ok {
+		return t, nil
 	}
-	return t, nil
+	if isDigest(name) {
+		for _, t := range q.sources.Tools.List() {
+			if q.views.names.means(name, t.Exposed) {
+				return t, nil
+			}
+		}
+	}
+	return nil, errNoPage
 }
 
 func showTool(w http.ResponseWriter, r *http.Request, q *request) error {

@@ -19,11 +19,12 @@ var pageFiles embed.FS
 type views struct {
 	all   map[string]*template.Template // by name
 	texts texts
+	names *references
 }
 
 // newViews parses the pages. hide masks secrets in texts of servers.
 func newViews(hide func(string) string) *views {
-	v := &views{all: map[string]*template.Template{}, texts: texts{hide}}
+	v := &views{all: map[string]*template.Template{}, texts: texts{hide}, names: newReferences(texts{hide})}
 	layout := template.Must(template.New("layout.html").Funcs(v.functions()).ParseFS(pageFiles, "pages/layout.html"))
 	names, err := fs.Glob(pageFiles, "pages/*.html")
 	if err != nil {
@@ -45,7 +46,7 @@ func (v *views) functions() template.FuncMap {
 		"duration": shortDuration, "number": numberOf, "bytes": sizeOf,
 		"ago": ago, "in": in, "clock": clock, "machine": machineTime,
 		"stylePath": func() string { return stylePath }, "scriptPath": func() string { return scriptPath }, "iconPath": func() string { return iconPath },
-		"query": v.query, "secret": func(s string) bool { return v.texts.hide(s) != s }, "short": short, "percent": percent, "plural": plural, "covers": coversText,
+		"query": v.query, "reference": v.names.of, "secret": func(s string) bool { return v.texts.hide(s) != s }, "short": short, "percent": percent, "plural": plural, "covers": coversText,
 	}
 }
 
