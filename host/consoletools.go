@@ -9,6 +9,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/console"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/gateway"
+	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/sendqueue"
 )
@@ -64,8 +65,30 @@ func askFor(ctx context.Context, a *App, c console.Caller, server, method string
 		return console.Result{}, fault.Because(fault.CallArguments, err, "the arguments cannot be sent")
 	}
 	answer := a.Gateway.Answer(ctx, gateway.Client{Principal: c.Principal, Out: silent{}}, m, gateway.Exchange{Out: silent{}, Address: c.Address})
-	defer answer.Message.Hold.Release()
-	return resultOf(server, slices.Concat(answer.Message.Head, answer.Message.Body, answer.Message.Tail))
+	return heldResult(a.messages, c.Principal.Owner(), server, &answer.Message)
+}
+
+// resultCopies is how often the memory of a page has a result: as it came, as JSON that is
+// masked and indented, as the parts that are shown, and as HTML.
+const resultCopies = 4
+
+// heldResult reads an answer, whose memory it gives back. The memory of the page with the result
+// counts as that of other answers until the result's Hold is released.
+func heldResult(memory *limit.Memory, owner limit.Owner, server string, m *sendqueue.Message) (r console.Result, err error) {
+	defer m.Hold.Release()
+	size := len(m.Head) + len(m.Body) + len(m.Tail)
+	var held *limit.Hold
+	if size > limit.Small { // the number of calls at a time bounds smaller ones
+		if held, err = memory.HoldFor(owner, resultCopies*size); err != nil {
+			return r, fault.In(server, gateway.DroppedAnswer(err))
+		}
+	}
+	if r, err = resultOf(server, slices.Concat(m.Head, m.Body, m.Tail)); err != nil {
+		held.Release()
+		return r, err
+	}
+	r.Hold = held
+	return r, nil
 }
 
 // resultOf reads the response to a request.
@@ -85,7 +108,7 @@ func resultOf(server string, response []byte) (console.Result, error) {
 // silent is the stream of a request whose progress is not shown.
 type silent struct{}
 
-func (silent) Send(context.Context, sendqueue.Message) error { return nil }
-func (silent) TrySend(m sendqueue.Message) bool              { m.Hold.Release(); return true }
-func (silent) Push(m sendqueue.Message) error                { m.Hold.Release(); return nil }
-func (silent) WaitForSpace(context.Context) error            { return nil }
+func (silent) Send(_ context.Context, m sendqueue.Message) error { m.Hold.Release(); return nil }
+func (silent) TrySend(m sendqueue.Message) bool                  { m.Hold.Release(); return true }
+func (silent) Push(m sendqueue.Message) error                    { m.Hold.Release(); return nil }
+func (silent) WaitForSpace(context.Context) error                { return nil }

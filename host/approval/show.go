@@ -28,14 +28,20 @@ func Show(arguments []byte, hide func(string) string) string {
 		return "arguments that are not valid"
 	}
 	text := b.String()
-	if hide != nil {
+	left := max(len(text)-maxShown-longestSecret, 0) // bytes that are not looked at
+	if text = text[:len(text)-left]; hide != nil {
 		text = hide(text)
 	}
-	if len(text) > maxShown {
-		text = strings.ToValidUTF8(text[:maxShown], "") + fmt.Sprintf("\n… and %d bytes more", len(text)-maxShown)
+	if len(text)+left > maxShown {
+		shown := min(len(text), maxShown)
+		text = strings.ToValidUTF8(text[:shown], "") + fmt.Sprintf("\n… and %d bytes more", len(text)-shown+left)
 	}
 	return Visible(text)
 }
+
+// longestSecret is the length in bytes of a secret that is masked at the end of a text that
+// is cut.
+const longestSecret = 16 << 10
 
 // unescape returns JSON without the escapes that its strings do not need: a person cannot
 // read "\u0072\u006d", and hide does not find a secret in it. Strings that are no valid text

@@ -122,6 +122,7 @@ func readItem(w http.ResponseWriter, r *http.Request, q *request) error {
 	if err != nil {
 		return err
 	}
+	defer v.Tried.hold.Release()
 	q.showItemView(w, http.StatusOK, v)
 	return nil
 }

@@ -11,7 +11,10 @@ import (
 	"image/jpeg"
 	"image/png"
 	"strings"
+	"sync/atomic"
 	"testing"
+
+	"github.com/junctor-mcp/junctor/host/limit"
 )
 
 // media returns images and sounds by their types.
@@ -120,6 +123,39 @@ func TestResultsAreReadable(t *testing.T) {
 		for _, w := range c.want {
 			if !strings.Contains(text, w) || strings.Contains(text, c.not) || policy != contentPolicy {
 				t.Errorf("%s does not show %q, or shows %q\n%.6000s", name, w, c.not, text[strings.Index(text, "outcome"):])
+			}
+		}
+	}
+}
+
+// TestResultsHoldMemoryUntilTheirPageIsWritten: the memory of a result is held while its page is
+// made, and given back also if the page has nothing of it.
+func TestResultsHoldMemoryUntilTheirPageIsWritten(t *testing.T) {
+	for name, result := range map[string]string{"a result": `{"content":[{"type":"text","text":"the-result"}]}`, "no JSON": "the-result"} {
+		for page, form := range map[string][]string{
+			"tool": {"tool", "files__read", "arguments", "{}"}, "item": {"kind", "resource", "server", "files", "name", "file:///srv/plan.md"},
+		} {
+			memory := limit.NewMemory(1 << 20)
+			held, err := memory.Hold(1000)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f := newFake()
+			f.result = Result{JSON: []byte(result), Hold: held}
+			var seen atomic.Int64 // bytes that are held while the page shows a text of the result
+			b := newSite(t, f, func(o *Options) {
+				o.Hide = func(text string) string {
+					if strings.Contains(text, "the-result") {
+						seen.Store(memory.Used())
+					}
+					return text
+				}
+			}).browser(t).signInByLink()
+			if _, text := b.post(page, form...); len(text) == 0 {
+				t.Error("no page")
+			}
+			if name == "a result" && seen.Load() != 1000 || memory.Used() != 0 {
+				t.Errorf("%s, %s: %d bytes while the page is made, %d after it", page, name, seen.Load(), memory.Used())
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/event"
+	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/logbuffer"
 	"github.com/junctor-mcp/junctor/host/pins"
 	"github.com/junctor-mcp/junctor/host/policy"
@@ -109,7 +110,8 @@ type Caller struct {
 // A Result is the result of such a request.
 type Result struct {
 	JSON   []byte
-	Failed bool // the tool says so
+	Failed bool        // the tool says so
+	Hold   *limit.Hold // memory of the result and its page; released when the page is written
 }
 
 // A Policy explains its decisions.

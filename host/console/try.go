@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/limit"
 )
 
 const (
@@ -24,6 +25,7 @@ type tried struct {
 	Hint   string
 	Result *shownResult // nil: there is none
 	Took   time.Duration
+	hold   *limit.Hold // memory of the result and its page
 }
 
 // argumentsOf reads the arguments of a form. why is not empty if they are no JSON object.
@@ -103,12 +105,13 @@ func tryTool(w http.ResponseWriter, r *http.Request, q *request) error {
 	if err != nil {
 		return err
 	}
+	defer v.Tried.hold.Release()
 	q.showToolView(w, http.StatusOK, v)
 	return nil
 }
 
-// try makes a request to a server, which may take long, and returns the outcome. The error
-// means that too many such requests run.
+// try makes a request to a server, which may take long, and returns the outcome. The caller
+// releases its hold when the page is written. The error means that too many such requests run.
 func (q *request) try(w http.ResponseWriter, r *http.Request, request func(context.Context) (Result, error)) (*tried, error) {
 	select {
 	case q.trying <- struct{}{}:
@@ -129,6 +132,7 @@ func (q *request) try(w http.ResponseWriter, r *http.Request, request func(conte
 		t.Failed, t.Error, t.Hint = true, f.Message, f.Hint
 		return t, nil
 	}
+	t.hold = result.Hold
 	t.Failed, t.Result = result.Failed, q.shown(result.JSON)
 	return t, nil
 }

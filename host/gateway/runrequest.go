@@ -73,10 +73,16 @@ func (r *request) finish(resp response, err error) *Answer {
 func (r *request) account(size int) error {
 	held, err := r.gw.opts.Budget.HoldFor(r.principal.Owner(), size)
 	if err != nil {
-		return fault.Because(fault.GatewayOverloaded, err, "the answer was dropped").WithHint("try again later")
+		return DroppedAnswer(err)
 	}
 	r.hold = held
 	return nil
+}
+
+// DroppedAnswer returns the error of a request whose answer has no memory. why is an error of
+// [limit.Memory].
+func DroppedAnswer(why error) *fault.Error {
+	return fault.Because(fault.GatewayOverloaded, why, "the answer was dropped").WithHint("try again later")
 }
 
 // answer makes the answer of a request that has ended. It is empty when the client
