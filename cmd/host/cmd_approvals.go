@@ -54,10 +54,10 @@ func (e *env) answerVerb(verb string, instance *string) *cobra.Command {
 		Use: verb + " ID", Short: strings.ToUpper(verb[:1]) + verb[1:] + about, Args: takes("ID"), ValidArgsFunction: e.completesApprovals(instance),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !control.ValidBy(answer.By) {
-				return fault.New(fault.Usage, "--by is at most %d bytes of printable text", control.MostBy)
+				return fault.New(fault.Usage, "--by is at most %d bytes of printable text with a letter or a digit", control.MostBy)
 			}
 			if !approval.ValidReason(answer.Reason) {
-				return fault.New(fault.Usage, "--reason is at most %d bytes of printable text", approval.MostReason)
+				return fault.New(fault.Usage, "--reason is at most %d bytes of printable text with a letter or a digit", approval.MostReason)
 			}
 			return e.answerApproval(cmd.Context(), *instance, args[0], answer)
 		},

@@ -9,6 +9,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/host/visible"
 )
 
 // A Person answers calls.
@@ -33,9 +34,10 @@ type Answer struct {
 // MostReason bounds a reason, in bytes.
 const MostReason = 300
 
-// ValidReason reports whether a text can be a reason.
+// ValidReason reports whether a text can be a reason: "" for none, or a text with a letter or a
+// digit that people see.
 func ValidReason(text string) bool {
-	return len(text) <= MostReason && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
+	return text == "" || len(text) <= MostReason && visible.HasLetter(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
 // A Given is the answer of one person.
@@ -60,7 +62,7 @@ func (s *Store) Answer(id string, a Answer, rules *policy.Policy) (*Pending, err
 	case p.State != Waiting:
 		return nil, fault.New(fault.ApprovalUnknown, "%q was %s already", id, p.State)
 	case !ValidReason(a.Reason):
-		return nil, fault.New(fault.Usage, "a reason is at most %d bytes of printable text", MostReason)
+		return nil, fault.New(fault.Usage, "a reason is at most %d bytes of printable text with a letter or a digit", MostReason)
 	}
 	given, err := p.give(a, rules)
 	if err != nil {

@@ -135,7 +135,8 @@ func TestFourEyes(t *testing.T) {
 		"a caller without a team": {
 			four: policy.FourEyes{Apart: []string{"squad-*"}}, answers: []said{{Person{Principal: person("bob", "squad-b").Principal, Operator: true}, "", "not known whose team"}}, state: Waiting,
 		},
-		"a reason": {four: policy.FourEyes{Reason: true}, answers: []said{{local(""), "", "needs a reason"}, {local(""), "  ", "needs a reason"}, {local(""), "a\nb", "printable"}, {local(""), strings.Repeat("x", 301), "at most 300"}, {local(""), "because", ""}}, state: Approved},
+		"a blank reason that nothing asks for": {answers: []said{{local(""), "\uffa0", "a letter or a digit"}, {local(""), "...", "a letter or a digit"}, {local(""), "", ""}}, state: Approved},
+		"a reason":                             {four: policy.FourEyes{Reason: true}, answers: []said{{local(""), "", "needs a reason"}, {local(""), "  ", "a letter or a digit"}, {local(""), "\u3164", "a letter or a digit"}, {local(""), "\u2800\u0301 -", "a letter or a digit"}, {local(""), "a\nb", "printable"}, {local(""), strings.Repeat("x", 301), "at most 300"}, {local(""), "because", ""}}, state: Approved},
 		"a ticket": {
 			four:    policy.FourEyes{Reason: true, Pattern: `\bCHG-[0-9]+`},
 			answers: []said{{local(""), "", "finds something"}, {local(""), "CHG-", "finds something"}, {local(""), "see CHG-17", ""}}, state: Approved,

@@ -10,6 +10,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/secretname"
+	"github.com/junctor-mcp/junctor/host/visible"
 )
 
 // maxShown bounds the arguments that a person is shown, in bytes. Those of a call that can
@@ -132,7 +133,7 @@ func Visible(text string) string {
 	var b strings.Builder
 	for _, r := range text {
 		switch {
-		case r == '\n' || r == ' ' || unicode.IsPrint(r) && !unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
+		case r == '\n' || r == ' ' || unicode.IsPrint(r) && !visible.Hidden(r) && !unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
 			b.WriteRune(r)
 		case r > 0xffff:
 			fmt.Fprintf(&b, `\U%08x`, r)

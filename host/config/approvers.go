@@ -22,7 +22,7 @@ var (
 	fourEyesEntries = []entry{
 		{name: "count", values: integers(1, mostApprovals), unset: "`1`", doc: "How many people must approve. One is the person who runs Junctor, whatever names a program gives with `by`, but for names of the issuer `relay`."},
 		{name: "separate_groups", values: textLists("a list of globs"), unset: "none", doc: "Groups that are teams, such as `[\"team-*\"]`. An approver is in a team, and in none of those of the caller."},
-		{name: "require_reason", values: booleans, unset: "`false`", doc: "An approver must say why, for the audit log."},
+		{name: "require_reason", values: booleans, unset: "`false`", doc: "An approver must say why, for the audit log: at most 300 bytes with a letter or a digit that people see."},
 		{name: "reason_pattern", values: texts("a regular expression (RE2)"), unset: "none", doc: "What the reason must contain, such as `CHG-[0-9]+` for a ticket. It implies `require_reason`."},
 	}
 	approverForm = form{entries: []entry{

@@ -32,6 +32,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/logbuffer"
 	"github.com/junctor-mcp/junctor/host/plan"
 	"github.com/junctor-mcp/junctor/host/usage"
+	"github.com/junctor-mcp/junctor/host/visible"
 	"github.com/junctor-mcp/junctor/sdk/sandbox"
 )
 
@@ -63,7 +64,7 @@ type Answering struct {
 	// By is the person for whom the user of the process answers, as a chat relay knows
 	// them; empty: the user.
 	By string `json:"by,omitempty"`
-	// Reason says why: at most 300 bytes of printable text.
+	// Reason says why: at most 300 bytes of printable text with a letter or a digit.
 	Reason string `json:"reason,omitempty"`
 }
 
@@ -73,9 +74,10 @@ var AnswerVerbs = []string{"approve", "deny", "revoke"}
 // MostBy bounds the name of a person, in bytes.
 const MostBy = 128
 
-// ValidBy reports whether a text can be the name of a person in an [Answering].
+// ValidBy reports whether a text can be the name of a person in an [Answering]: "" for none, or a
+// text with a letter or a digit that people see.
 func ValidBy(by string) bool {
-	return len(by) <= MostBy && !strings.ContainsFunc(by, func(r rune) bool { return !unicode.IsPrint(r) })
+	return by == "" || len(by) <= MostBy && visible.HasLetter(by) && !strings.ContainsFunc(by, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
 // A ConsoleLink is the answer to POST /v1/console/link.

@@ -195,7 +195,7 @@ func readAnswering(w http.ResponseWriter, r *http.Request) (a Answering, err err
 		err = json.Unmarshal(body, &a)
 	}
 	if err != nil || !ValidBy(a.By) {
-		return a, fault.New(fault.Usage, "the body is not an object with a name in by, of at most %d bytes of printable text, and a text in reason", MostBy).
+		return a, fault.New(fault.Usage, "the body is not an object with a name in by, of at most %d bytes of printable text with a letter or a digit, and a text in reason", MostBy).
 			WithHint(`send {"by": "carol", "reason": "CHG-1234"}, either of them, or nothing`)
 	}
 	return a, nil

@@ -124,3 +124,15 @@ func TestOneViewIsMadeAtATime(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestValidByRefusesNamesThatSayNothing: a name in a record must be seen.
+func TestValidByRefusesNamesThatSayNothing(t *testing.T) {
+	for by, want := range map[string]bool{
+		"": true, "carol": true, "王": true, "7": true, strings.Repeat("x", MostBy): true,
+		" ": false, "\u3164": false, "\u2800": false, "\u0301": false, "…": false, "a\nb": false, "a\u200bb": false, strings.Repeat("x", MostBy+1): false,
+	} {
+		if got := ValidBy(by); got != want {
+			t.Errorf("%q: %v", by, got)
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/condition"
+	"github.com/junctor-mcp/junctor/host/visible"
 )
 
 // An Approval says how a use is confirmed.
@@ -160,10 +161,11 @@ func (f *FourEyes) Print() string {
 	return fmt.Sprintf("%q %d %q %t %q", names, f.More, slices.Sorted(slices.Values(f.Apart)), f.Reason, f.Pattern)
 }
 
-// MeetsReason reports whether a text is a reason that the requirements accept.
+// MeetsReason reports whether a text is a reason that the requirements accept. Where they ask for
+// one, it has a letter or a digit that people see.
 func (f *FourEyes) MeetsReason(text string) bool {
-	if f.Pattern == "" || strings.TrimSpace(text) == "" {
-		return !f.Reason || strings.TrimSpace(text) != ""
+	if f.Pattern == "" || !visible.HasLetter(text) {
+		return !f.Reason || visible.HasLetter(text)
 	}
 	found, err := regexp.MatchString(f.Pattern, text)
 	return err == nil && found

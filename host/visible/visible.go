@@ -110,3 +110,15 @@ func (w writer) Write(text []byte) (int, error) {
 	}
 	return len(text), nil
 }
+
+// HasLetter reports whether a text has a letter or a digit that people see. A text without one,
+// such as of spaces, marks, fillers or punctuation, says nothing.
+func HasLetter(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool {
+		return (unicode.IsLetter(r) || unicode.IsNumber(r)) && !Hidden(r) && !blank(r)
+	})
+}
+
+// blank reports whether a character that fonts do not ignore is nothing but space: the empty
+// pattern of Braille and the blanks of the Egyptian hieroglyphs.
+func blank(r rune) bool { return r == 0x2800 || r == 0x13441 || r == 0x13442 }

@@ -92,3 +92,24 @@ func FuzzJSON(f *testing.F) {
 		}
 	})
 }
+
+// TestHasLetterFindsWhatPeopleSee: a letter or a digit that people see is enough.
+func TestHasLetterFindsWhatPeopleSee(t *testing.T) {
+	for _, text := range []string{"a", "7", " x ", "é", "e\u0301\u0301\u0301", "ß", "原因", "причина", "سبب", "कारण", "한", "ᄀ", "②", "½", "Ⅳ", "(ok)", "\u3164a", "\U0001D7D8"} {
+		if !HasLetter(text) {
+			t.Errorf("%q has no letter", text)
+		}
+	}
+	for name, text := range map[string]string{
+		"nothing": "", "spaces": " \t\n", "other spaces": "\u00a0\u2003\u3000\u1680", "Hangul filler": "\u3164", "choseong filler": "\u115f", "jungseong filler": "\u1160",
+		"halfwidth filler": "\uffa0", "all fillers": "\u115f\u1160 \u3164\uffa0", "blank of Braille": "\u2800", "blanks of hieroglyphs": "\U00013441\U00013442",
+		"zero width": "\u200b\u200c\u200d\u2060\ufeff", "direction": "\u202e\u2066\u2069\u200f", "soft hyphen": "\u00ad", "tags": "\U000e0041\U000e0062",
+		"variation selectors": "\ufe0f\U000e0101", "a mark alone": "\u0301", "marks alone": "\u0301\u0488\u20dd", "a spacing mark alone": "\u0903", "inherent vowels": "\u17b4\u17b5",
+		"grapheme joiner": "\u034f", "punctuation": "...-!?", "symbols": "+=$", "an emoji": "\U0001F44D", "not UTF-8": "\xff\xfe", "replacement": "\ufffd", "control": "\x00\x1b\x7f\u0085",
+		"private use": "\ue000", "not assigned": "\U0003fffd\u0378", "musical null": "\U0001d159",
+	} {
+		if HasLetter(text) {
+			t.Errorf("%s: %q has a letter", name, text)
+		}
+	}
+}
