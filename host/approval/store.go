@@ -417,9 +417,9 @@ func WaitingID(err error) string {
 func requiredError(p *Pending) error {
 	valid := p.Call.Terms.Valid
 	f := fault.New(fault.ApprovalRequired, "%s %q needs an approval, which waits under the id %s", p.Call.Item.Kind, p.Call.Item.Name, p.ID).
-		WithHint("ask the operator of the gateway to run: junctor approvals approve %s; then send the same request again within %s", p.ID, short(valid))
+		WithHint("ask the operator of the gateway to approve it in the console or with `junctor approvals approve`; then send the same request again within %s", short(valid))
 	if needs := p.Call.Terms.Needs(); needs != "" {
-		f = f.WithHint("it needs %s; the id is %s; send the same request again within %s", needs, p.ID, short(valid))
+		f = f.WithHint("it needs %s; send the same request again within %s", needs, short(valid))
 	}
 	f.Err = &required{p.ID}
 	return fault.In(p.Call.Item.Server, f)

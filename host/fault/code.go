@@ -205,8 +205,8 @@ var Codes = map[Code]Entry{
 	LoginFailed: {ExitCredentials, "The login failed; the previous credential is kept.", "The message names the reason. Run `junctor login SERVER` again."},
 
 	CallTimeout:     {ExitTimeout, "The call timed out; the server was told to cancel it.", "Raise the setting that the hint names: `timeouts { call }` of the server, `timeout` in `limits`, `request_timeout` of the gateway, or `--timeout`."},
-	LimitRate:       {ExitUnreachable, "A tenant calls a tool, or a client any tools, more often than `limits` in the `gateway` block allows. The call was not sent. `limit` in the data of the error says whose limit it was.", "Wait for `retry_after_ms`, or raise `rate` or `burst`."},
-	LimitConcurrent: {ExitUnreachable, "As many calls of a tool by a tenant, or of any tools by a client, are in progress as `limits` in the `gateway` block allows, and none ended within `wait`. The call was not sent. `limit` in the data of the error says whose limit it was.", "Wait for `retry_after_ms`, or raise `concurrent` or `wait`."},
+	LimitRate:       {ExitUnreachable, "A tenant calls a tool, or a client any tools, more often than `limits` in the `gateway` block allows. The call was not sent. `limit` in the data of the error says whose limit it was.", "Wait for `retry_after_ms`. The operator of the gateway can raise `rate` or `burst` in the block that the log names."},
+	LimitConcurrent: {ExitUnreachable, "As many calls of a tool by a tenant, or of any tools by a client, are in progress as `limits` in the `gateway` block allows, and none ended within `wait`. The call was not sent. `limit` in the data of the error says whose limit it was.", "Wait for `retry_after_ms`. The operator of the gateway can raise `concurrent` or `wait` in the block that the log names."},
 
 	CallCanceled:  {ExitInterrupted, "The call was cancelled.", "Nothing."},
 	CallArguments: {ExitUsage, "The arguments do not match the tool's schema; the server was not called.", "Each line names an argument. `junctor inspect TOOL` shows the schema."},

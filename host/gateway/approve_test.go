@@ -74,6 +74,9 @@ func TestApprovalByOperator(t *testing.T) {
 			if id == nil || !strings.Contains(got, `"code":-32001`) || !strings.Contains(got, `"reason":"approval_required"`) {
 				t.Fatal(got)
 			}
+			if message := regexp.MustCompile(`"message":"((?:[^"\\]|\\.)*)"`).FindStringSubmatch(got); message == nil || strings.Count(message[1], id[1]) != 1 {
+				t.Errorf("the message does not have the id once: %s", got)
+			}
 			if !strings.Contains(got, `"approval":"`+id[1]+`"`) {
 				t.Errorf("the data of the error has no id: %s", got)
 			}

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -10,17 +9,19 @@ import (
 	"github.com/junctor-mcp/junctor/host/limit"
 )
 
-// limitError returns an error of the limiter as the client of a tool call gets it.
+// limitError returns an error of the limiter as the client of a tool call gets it. A client cannot
+// change the limit, so the hint says when to try again; the limiter's warning in the log names the
+// block of the limit.
 func (r *request) limitError(err error) error {
 	if e, ok := errors.AsType[*limit.RateError](err); ok {
-		f := fault.New(fault.LimitRate, "rate limit reached: %s", e).WithHint("try again after retry_after_ms, or raise rate in %s", limitBlock(e.Block))
-		f.Server, f.RetryAfter = r.item.Server, roundUp(e.RetryAfter)
+		f := fault.New(fault.LimitRate, "rate limit reached: %s", e)
+		f.Server, f.RetryAfter, f.Hint = r.item.Server, roundUp(e.RetryAfter), tryAgain(e.RetryAfter)
 		f.Data = map[string]any{"limit": e.Scope}
 		return f
 	}
 	if e, ok := errors.AsType[*limit.BusyError](err); ok {
-		f := fault.New(fault.LimitConcurrent, "concurrency limit reached: %s", e).WithHint("try again after retry_after_ms, or raise concurrent or wait in %s", limitBlock(e.Block))
-		f.Server, f.RetryAfter = r.item.Server, roundUp(e.RetryAfter)
+		f := fault.New(fault.LimitConcurrent, "concurrency limit reached: %s", e)
+		f.Server, f.RetryAfter, f.Hint = r.item.Server, roundUp(e.RetryAfter), tryAgain(e.RetryAfter)
 		f.Data = map[string]any{"limit": e.Scope, "max_in_flight": e.Max, "queue_wait_ms_exceeded": e.Waited.Milliseconds()}
 		return f
 	}
@@ -30,8 +31,13 @@ func (r *request) limitError(err error) error {
 	return fault.Because(fault.CallCanceled, err, "the call was cancelled while it waited for others")
 }
 
-// limitBlock returns the block of a limit for a hint.
-func limitBlock(block string) string { return cmp.Or(block, "limits") }
+// tryAgain returns the hint of a call that may succeed after a time.
+func tryAgain(after time.Duration) string {
+	if after = roundUp(after); after > 0 {
+		return "try again in " + after.String()
+	}
+	return "try again later"
+}
 
 // limitScope returns whose limit of calls refused a request; empty: no limit did.
 func limitScope(err error) limit.Scope {

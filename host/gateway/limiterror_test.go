@@ -35,7 +35,7 @@ func TestToolCallsAreLimited(t *testing.T) {
 		want map[string][]string // by era
 	}{
 		"rate": {limit.ToolRule{Match: everyTool, Rate: 1, Burst: 1}, 0, map[string][]string{
-			"":     {`"code":-32099`, `"reason":"rate_limited"`, `"retry_after_ms":1000`, `"code":"limit.rate"`},
+			"":     {`"code":-32099`, `"reason":"rate_limited"`, `"retry_after_ms":1000`, `"code":"limit.rate"`, `(try again in 1s)"`},
 			modern: {`"code":-31010`, `"reason":"rate_limited"`, `"retry_after_ms":1000`},
 		}},
 		"concurrency": {limit.ToolRule{Match: everyTool, Concurrent: 1, Wait: 5 * time.Second}, 5 * time.Second, map[string][]string{

@@ -252,13 +252,13 @@ func (b *bucket) refuseLoudest(now time.Time) {
 // refusal returns the error of a call that does not begin.
 func (b *bucket) refusal(m *member, waited time.Duration, now time.Time) error {
 	if b.tokens != nil && (b.bounds.Concurrent == 0 || b.tokens.TokensAt(now) < b.needs(m, now)-rounding) {
-		e := &RateError{Scope: b.scope, Block: b.bounds.Block, Rate: b.bounds.Rate, RetryAfter: max(b.tokenDelay(m, now), time.Millisecond)}
+		e := &RateError{Scope: b.scope, Rate: b.bounds.Rate, RetryAfter: max(b.tokenDelay(m, now), time.Millisecond)}
 		if b.tokens.TokensAt(now) >= 1 {
 			e.Scope = ShareScope
 		}
 		return e
 	}
-	e := &BusyError{Scope: b.scope, Block: b.bounds.Block, Max: b.bounds.Concurrent, Waited: waited, RetryAfter: leastEstimate}
+	e := &BusyError{Scope: b.scope, Max: b.bounds.Concurrent, Waited: waited, RetryAfter: leastEstimate}
 	if b.bounds.Concurrent > b.running {
 		e.Scope = ShareScope
 	}

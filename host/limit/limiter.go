@@ -44,7 +44,6 @@ const (
 // A RateError means that a tenant calls a tool too often, or a principal any tools.
 type RateError struct {
 	Scope      Scope
-	Block      string  // of the configuration that sets the limit; empty: not known
 	Rate       float64 // calls per second that are allowed
 	RetryAfter time.Duration
 }
@@ -63,7 +62,6 @@ func (e *RateError) Error() string {
 // many of a principal.
 type BusyError struct {
 	Scope      Scope
-	Block      string        // of the configuration that sets the limit; empty: not known
 	Max        int           // calls at a time that are allowed
 	Waited     time.Duration // that the call has waited
 	RetryAfter time.Duration // an estimate

@@ -282,7 +282,7 @@ func (t *Tools) warn(b *bucket, key bucketKey, now time.Time) {
 	if key.scope == PrincipalScope {
 		about = []any{"principal", key.principal}
 	}
-	t.log.Warn("a limit of calls is nearly used up", append(about, "used", use, "rate", b.bounds.Rate, "concurrent", b.bounds.Concurrent)...)
+	t.log.Warn("a limit of calls is nearly used up", append(about, "used", use, "rate", b.bounds.Rate, "concurrent", b.bounds.Concurrent, "block", b.bounds.Block)...)
 }
 
 // A ToolUse describes the use of the limits of one tool by one tenant.
