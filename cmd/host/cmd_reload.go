@@ -73,7 +73,7 @@ type reloads struct {
 }
 
 type failedReload struct {
-	Instance string `json:"instance"`
+	Instance string `json:"instance,omitempty"`
 	control.Failure
 }
 

@@ -109,7 +109,7 @@ type Recorder interface {
 
 // A Restarted is a server that was restarted, connected or disconnected.
 type Restarted struct {
-	Instance string `json:"instance"`
+	Instance string `json:"instance,omitempty"`
 	Server   string `json:"server"`
 	Took     int64  `json:"took_ms"`
 	PID      int    `json:"pid,omitempty"` // of its process
@@ -125,7 +125,7 @@ type LogLevel struct {
 
 // An Approval is a use of an item that the policy wants to be approved.
 type Approval struct {
-	Instance string    `json:"instance"`
+	Instance string    `json:"instance,omitempty"`
 	ID       string    `json:"id"`
 	State    string    `json:"state"` // waiting, approved, denied or used
 	Since    time.Time `json:"since"`
@@ -168,7 +168,7 @@ type Approvals struct {
 
 // A Status describes a running process.
 type Status struct {
-	Instance  string    `json:"instance"` // names the process for --instance; see [Instance]
+	Instance  string    `json:"instance,omitempty"` // names the process for --instance; see [Instance]
 	PID       int       `json:"pid"`
 	Version   string    `json:"version"`
 	Started   time.Time `json:"started"`
@@ -422,7 +422,7 @@ type Session struct {
 
 // A Reloaded says what a reload changed.
 type Reloaded struct {
-	Instance   string   `json:"instance"`
+	Instance   string   `json:"instance,omitempty"`
 	Generation int      `json:"generation"`
 	Added      []string `json:"added"`
 	Changed    []string `json:"changed"`

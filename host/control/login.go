@@ -19,14 +19,14 @@ type Loginer interface {
 
 // A LoginPage is the page of a login, for a browser on the machine of the process.
 type LoginPage struct {
-	Instance string `json:"instance"`
+	Instance string `json:"instance,omitempty"`
 	Server   string `json:"server"`
 	URL      string `json:"url"`
 }
 
 // A LoginDone is a login that succeeded.
 type LoginDone struct {
-	Instance string `json:"instance"`
+	Instance string `json:"instance,omitempty"`
 	Server   string `json:"server"`
 	Account  string `json:"account,omitempty"` // if the provider says so
 }

@@ -17,7 +17,7 @@ const (
 
 // A Frame is what the table shows at one moment.
 type Frame struct {
-	Instance string  `json:"instance"`
+	Instance string  `json:"instance,omitempty"`
 	Version  string  `json:"version"`
 	Serves   string  `json:"serves"` // transport, and the address of HTTP
 	Uptime   int64   `json:"uptime_s"`
