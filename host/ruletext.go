@@ -70,7 +70,7 @@ func ruleInWords(r policy.Rule) string {
 		parts = append(parts, "access "+r.Access.String())
 	}
 	if r.Effect == policy.Confirms {
-		parts = append(parts, approvalInWords(&r.Approval))
+		parts = append(parts, ApprovalInWords(&r.Approval))
 		if r.Tightens {
 			parts = append(parts, "grants nothing")
 		}
@@ -85,8 +85,8 @@ func ruleInWords(r policy.Rule) string {
 	return text + ": " + strings.Join(parts, "; ")
 }
 
-// approvalInWords says how a use is confirmed; "" without an approval.
-func approvalInWords(a *policy.Approval) string {
+// ApprovalInWords says how a use is confirmed, and by whom; "" without an approval.
+func ApprovalInWords(a *policy.Approval) string {
 	if a == nil {
 		return ""
 	}

@@ -189,7 +189,7 @@ func (g *generation) decisionsOn(it *viewItem, who []viewPrincipal, places *stri
 	for i := range who {
 		q.Principal, q.AnyRequest = &who[i].who, who[i].who.Method != authn.Local().Method
 		d := g.inGateway.Policy.List(&q)
-		all[who[i].name] = plan.Decision{Decision: d.Verdict.String(), Rule: places.Replace(d.Rule), Approval: approvalInWords(d.Approval())}
+		all[who[i].name] = plan.Decision{Decision: d.Verdict.String(), Rule: places.Replace(d.Rule), Approval: ApprovalInWords(d.Approval())}
 	}
 	return all
 }

@@ -142,8 +142,9 @@ type whyJSON struct {
 	Because  string              `json:"because"` // the rule, and the condition that failed
 	Rules    []policy.RuleResult `json:"rules"`
 	Changes  []string            `json:"changes"`
-	Needs    string              `json:"needs,omitempty"`   // who must approve, if not one operator
-	Unknown  string              `json:"unknown,omitempty"` // what is not known of the subject
+	Approval string              `json:"approval,omitempty"` // how the use is confirmed, as in plan
+	Needs    string              `json:"needs,omitempty"`    // who must approve, if not one operator
+	Unknown  string              `json:"unknown,omitempty"`  // what is not known of the subject
 }
 
 func (e *env) why(ctx context.Context, subject, name string, words []string, o whyOptions) error {
@@ -170,7 +171,7 @@ func (e *env) why(ctx context.Context, subject, name string, words []string, o w
 	}
 	out.Unknown = unknownOf(app, who, o.principalFlags)
 	if needed := x.Decision.Approval(); needed != nil {
-		out.Needs = needed.Needs()
+		out.Approval, out.Needs = host.ApprovalInWords(needed), needed.Needs()
 	}
 	if tool != nil {
 		out.Access, out.Reasons = tool.Class.Kind.String(), tool.Class.Reasons
@@ -248,6 +249,9 @@ func (e *env) printWhy(w whyJSON) {
 	e.printFields("because %s\n", w.Because)
 	if w.Needs != "" {
 		e.printFields("needs %s\n", w.Needs)
+	}
+	if w.Approval != "" {
+		e.printFields("approval: %s\n", w.Approval)
 	}
 	if w.Unknown != "" {
 		e.printFields("note: %s\n", w.Unknown)

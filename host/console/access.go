@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -36,6 +37,7 @@ type decided struct {
 	List    bool // about a list, not about a call with arguments
 	Verdict string
 	policy.Explanation
+	Needs   string // who must approve; empty: nothing is asked
 	Changes []string
 }
 
@@ -108,6 +110,12 @@ func (q *request) decide(v *accessView) (d *decided, wrong string) {
 		return nil, fault.As(err).Message + "."
 	}
 	d = &decided{Who: who, Tool: t, List: args == nil, Verdict: x.Decision.Verdict.String(), Explanation: x}
+	if needed := x.Decision.Approval(); needed != nil {
+		d.Needs = cmp.Or(needed.Needs(), "an operator")
+		if needed.ByClient {
+			d.Needs = "the person at the client"
+		}
+	}
 	if d.Decision.Verdict != policy.Allow {
 		for _, r := range d.Rules {
 			if change := r.Change(); change != "" && (r.Effect != "deny" || d.Decision.Verdict == policy.Depends) {

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -44,7 +45,7 @@ func (p *pipeline) awaitApproval(ctx context.Context, r *request) (question []by
 	if r.local != nil {
 		return nil, r.notAsked()
 	}
-	p.audit.note(r, audit.Approval, "", "", "asked of an operator")
+	p.audit.note(r, audit.Approval, "", "", "asked of "+cmp.Or(r.approval.Needs(), "an operator"))
 	c.Waits = r.reportApproval
 	err = p.opts.Approval.Confirm(ctx, c)
 	if fault.Is(err, fault.GatewayOverloaded) {
