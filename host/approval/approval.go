@@ -34,6 +34,16 @@ type Call struct {
 	Client    string // the client's name, as it says
 	// Waits is called when the call begins to wait for a person; nil: it is not told.
 	Waits func(id string) `json:"-"`
+	// Finds is called with the id of the approval that the call uses, waits for or was denied
+	// under, maybe several times; nil: it is not told. It must neither wait nor call the gate.
+	Finds func(id string) `json:"-"`
+}
+
+// found tells a call the id of its approval.
+func (c *Call) found(p *Pending) {
+	if c.Finds != nil {
+		c.Finds(p.ID)
+	}
 }
 
 // A Gate decides whether a call may proceed. Its methods may be called

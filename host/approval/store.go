@@ -156,12 +156,14 @@ func (s *Store) use(p *Pending, c *Call) (ok bool, err error) {
 		delete(s.byKey, c.Key())
 		s.keep(c.Key(), nil)
 	case p.State == Approved:
+		c.found(p)
 		if c.Terms.Covers == policy.CoversCall {
 			p.State = Used
 			s.keep(c.Key(), p)
 		}
 		return true, nil
 	case p.State == Denied:
+		c.found(p)
 		return false, fault.In(c.Item.Server, fault.New(fault.ApprovalDenied, "%s %q was not approved%s", c.Item.Kind, c.Item.Name, because(p)).
 			WithHint("do not send it again; ask the person who denied it"))
 	}
@@ -226,6 +228,7 @@ func (s *Store) look(c *Call, turn *int) (_ *Pending, changed <-chan struct{}, e
 		s.tell(p)
 		s.keep(k, p)
 	}
+	c.found(p)
 	if *turn == 0 || p.Times == 0 {
 		p.Times++
 		*turn = p.Times
@@ -245,7 +248,7 @@ func (s *Store) add(k Key, c *Call) (*Pending, error) {
 		return nil, fault.In(c.Item.Server, fault.New(fault.ApprovalDenied, "the arguments have more than %d KiB, which no person can judge", maxKept>>10))
 	}
 	kept := *c
-	kept.Waits = nil
+	kept.Waits, kept.Finds = nil, nil
 	kept.Arguments, kept.Others = slices.Clone(c.Arguments), slices.Clone(c.Others)
 	now := time.Now()
 	p := &Pending{ID: s.newID(), Call: &kept, Since: now, Expires: now.Add(c.Terms.Valid), State: Waiting}
@@ -353,6 +356,7 @@ func (s *Store) Approve(c *Call) {
 			return
 		}
 	}
+	c.found(p)
 	p.By, p.State, p.Expires = "the client", Approved, time.Now().Add(c.Terms.Valid)
 	if c.Terms.Covers == policy.CoversCall {
 		p.State = Used

@@ -78,7 +78,7 @@ type Event struct {
 
 	Plugin   string `json:"plugin,omitempty" mask:"short" about:"event" csv:"30" doc:"of other events: the plugin"`
 	By       string `json:"by,omitempty" mask:"short" about:"event" csv:"31" doc:"of other events: the person or process that approved or restarted"`
-	Approval string `json:"approval,omitempty" about:"event" csv:"40" doc:"the id of the approval that was given, denied, revoked or expired"`
+	Approval string `json:"approval,omitempty" about:"event" csv:"40" doc:"the id of the approval that a request used, waited for or was denied under, and of the row 'approval' that says in 'by' who gave or denied it"`
 	Detail   string `json:"detail,omitempty" mask:"long" about:"event" csv:"32" doc:"of other events: further text"`
 	Count    int    `json:"count,omitempty" about:"event" csv:"33" doc:"the number of missing rows, or of refused clients without rows of their own"`
 }

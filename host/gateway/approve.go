@@ -132,6 +132,7 @@ func (r *request) approvalCall() *approval.Call {
 	}
 	return &approval.Call{
 		Principal: r.principal, Item: r.item, Arguments: arguments, Others: r.otherMembers(), Terms: *r.approval, Rule: r.rule, RuleName: r.ruleName, Client: r.Client(),
+		Finds: func(id string) { r.approvalID = id },
 	}
 }
 

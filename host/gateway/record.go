@@ -93,7 +93,7 @@ func (r *request) describe(e *audit.Event) {
 			e.Session = r.session.contextLabel()
 		}
 	}
-	e.Hidden = r.hidden
+	e.Hidden, e.Approval = r.hidden, r.approvalID
 	e.Decision, e.Rule, e.RuleName, e.Policy = r.decision, policy.Recorded(r.rule), r.ruleName, r.policyDigest
 	e.Server = cmp.Or(r.item.Server, r.failing)
 	if e.Server == "" {

@@ -39,18 +39,19 @@ type request struct {
 	caps    []byte // client capabilities of a modern request
 	level   string // minimum level of log messages that a modern request asks for; empty: none
 
-	item      policy.Item      // set by resolve; zero: the request is about none
-	tool      *catalog.Tool    // the item, if it is a tool
-	prompt    *catalog.Prompt  // the item, if it is a prompt
-	resource  catalog.Location // the item, if it is a resource
-	failing   string           // set by resolve; the server that the item belongs to by its name, whose lists could not be read or whose tool is held back
-	requested string           // the name or URI that the client used for the item
-	given     []byte           // the arguments of a tool call as the client wrote them
-	task      string           // the id of the task that the request is about
-	permit    policy.Permit    // set by authorize
-	approval  *policy.Approval // set by authorize; nil: the request needs none
-	decision  string           // set by authorize
-	rule      string           // set by authorize; that decided
+	item       policy.Item      // set by resolve; zero: the request is about none
+	tool       *catalog.Tool    // the item, if it is a tool
+	prompt     *catalog.Prompt  // the item, if it is a prompt
+	resource   catalog.Location // the item, if it is a resource
+	failing    string           // set by resolve; the server that the item belongs to by its name, whose lists could not be read or whose tool is held back
+	requested  string           // the name or URI that the client used for the item
+	given      []byte           // the arguments of a tool call as the client wrote them
+	task       string           // the id of the task that the request is about
+	permit     policy.Permit    // set by authorize
+	approval   *policy.Approval // set by authorize; nil: the request needs none
+	approvalID string           // set by confirm; empty: nothing waits or was used
+	decision   string           // set by authorize
+	rule       string           // set by authorize; that decided
 
 	ruleName, policyDigest string         // set by authorize
 	denied                 bool           // set by authorize; the error may hide it

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"sync"
 	"sync/atomic"
@@ -101,6 +102,7 @@ func (u *unfinishedCalls) resume(r *request, e *audit.Event) {
 		return
 	}
 	e.Time, e.RequestID, e.TraceID, e.Rounds = first.Time, first.RequestID, first.TraceID, first.Rounds+1
+	e.Approval = cmp.Or(e.Approval, first.Approval)
 	if e.Decision == "" {
 		e.Decision, e.Rule = first.Decision, first.Rule
 	}
