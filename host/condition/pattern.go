@@ -21,8 +21,9 @@ const (
 // A pattern is the compiled regular expression of a call of matches. It matches a whole
 // text, and its dot matches every character.
 type pattern struct {
-	regexp *regexp.Regexp
-	size   int // of its program
+	regexp  *regexp.Regexp
+	program *syntax.Prog
+	size    int // of its program
 }
 
 // compilePattern compiles the pattern of matches. why says why it cannot be compiled.
@@ -57,7 +58,7 @@ func (c *Call) compilePattern() (_ *pattern, why string) {
 	if err != nil {
 		return nil, "the pattern is wrong"
 	}
-	return &pattern{compiled, len(program.Inst)}, ""
+	return &pattern{compiled, program, len(program.Inst)}, ""
 }
 
 // match reports whether the pattern matches a whole text.

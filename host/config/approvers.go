@@ -10,6 +10,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/junctor-mcp/junctor/host/condition"
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
@@ -39,12 +40,14 @@ func readFourEyes(r blockReader, byClient bool) policy.FourEyes {
 	f := policy.FourEyes{More: r.integer("count", 1, 1, mostApprovals) - 1, Apart: r.namePatterns("separate_groups"), Reason: r.boolean("require_reason", false)}
 	if text, a, set := r.publicString("reason_pattern"); set {
 		f.Reason, f.Pattern = true, text
-		err := checkReasonPattern(text)
+		finds, err := checkReasonPattern(text)
 		switch {
 		case text == "" || len(text) > mostReasonPattern || strings.ContainsFunc(text, unprintable):
 			r.errorAt(a.Expr.Range(), `write one such as "CHG-[0-9]+"`, "a pattern is 1 to %d bytes of text without control characters", mostReasonPattern)
 		case err != nil:
 			r.errorAt(a.Expr.Range(), `write one such as "CHG-[0-9]+", in the syntax of RE2`, "the pattern is not valid: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+		case !finds:
+			r.warnAt(a.Expr.Range(), `write one such as "CHG-[0-9]+"`, "the pattern finds nothing in any reason, so nothing can be approved")
 		}
 	}
 	for _, b := range r.body.Blocks {
@@ -90,22 +93,23 @@ func approversIn(r blockReader) []policy.Holder {
 // mostPatternSize bounds the instructions of a pattern, which is tried while answers wait.
 const mostPatternSize = 2000
 
-// checkReasonPattern returns what is wrong with a pattern.
-func checkReasonPattern(text string) error {
+// checkReasonPattern returns what is wrong with a pattern, and whether there is a text in which it
+// finds something.
+func checkReasonPattern(text string) (finds bool, err error) {
 	tree, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
-		return err
+		return false, err
 	}
 	program, err := syntax.Compile(tree.Simplify())
 	switch {
 	case err != nil:
-		return err
+		return false, err
 	case len(program.Inst) > mostPatternSize:
-		return errors.New("it is too large")
+		return false, errors.New("it is too large")
 	case regexp.MustCompile(text).MatchString(""):
-		return errors.New("it also finds something in no text")
+		return false, errors.New("it also finds something in no text")
 	}
-	return nil
+	return condition.Satisfiable(program, ""), nil
 }
 
 // peopleIn reads a block that names people: a list for each kind of names, for one tenant and

@@ -94,6 +94,7 @@ func (c converter) convert(e hclsyntax.Expression) (condition.Expression, bool) 
 		if why := b.CheckConstants(); why != "" {
 			return c.refuse(e.SrcRange, "", "%s", why)
 		}
+		c.warnOfNever(b, e.SrcRange)
 		return c.checked(b, e.LHS.Range(), e.RHS.Range())
 	case *hclsyntax.ConditionalExpr:
 		test, ok1 := c.convert(e.Condition)
@@ -307,7 +308,15 @@ func (c converter) call(e *hclsyntax.FunctionCallExpr) (condition.Expression, bo
 	if i, why := call.CheckConstants(); why != "" {
 		return c.refuse(places[i], "write "+usage, "%s", why)
 	}
+	c.warnOfNever(call, e.Range())
 	return call.Folded(), true
+}
+
+// warnOfNever warns of a call or a comparison that is true for no text.
+func (c converter) warnOfNever(e condition.Expression, at hcl.Range) {
+	if why := condition.Never(e); why != "" {
+		c.warnAt(at, "correct or remove it: it gives the same for every text", "%s", why)
+	}
 }
 
 // checked returns an expression whose operands have types that it can work with. places are
