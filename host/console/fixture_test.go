@@ -176,6 +176,10 @@ func (f *fake) Explain(u Use) (x policy.Explanation, err error) {
 		p := policy.New(map[string]policy.Server{u.Tool.Server: {}}, policy.Rules{Given: true, Rules: []policy.Rule{{Effect: policy.Denies, When: when, At: "junctor.hcl:3:1"}}})
 		return p.Explain(&policy.Query{Principal: &u.Who, Item: policy.Item{Server: u.Tool.Server, Kind: policy.Tool, Name: u.Tool.Name}, Args: u.Args}, false), nil
 	}
+	if need, ok := needs[u.Who.Subject]; ok {
+		p := policy.New(map[string]policy.Server{u.Tool.Server: {}}, policy.Rules{Given: true, Rules: []policy.Rule{{Effect: policy.Confirms, Approval: need, At: "junctor.hcl:3:1"}}})
+		return p.Explain(&policy.Query{Principal: &u.Who, Item: policy.Item{Server: u.Tool.Server, Kind: policy.Tool, Name: u.Tool.Name}, Args: u.Args}, false), nil
+	}
 	return policy.Explanation{
 		Decision: policy.Decision{Verdict: policy.Deny, Rule: "deny at junctor.hcl:3:1"},
 		Roles:    []policy.HeldRole{{Role: "known", From: "credential", Known: true}},

@@ -19,6 +19,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/logbuffer"
 	"github.com/junctor-mcp/junctor/host/pins"
+	"github.com/junctor-mcp/junctor/host/policy"
 )
 
 func listenAddress(t *testing.T) net.Addr {
@@ -206,6 +207,27 @@ func TestConditionThatFails(t *testing.T) {
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("not on the page: %s\n%s", want, text)
+		}
+	}
+}
+
+// needs are what the calls of some subjects need.
+var needs = map[string]policy.Approval{
+	"asking an operator":  {Covers: policy.CoversCall},
+	"asking the client":   {Covers: policy.CoversCall, ByClient: true},
+	"asking the approver": {Covers: policy.CoversCall, Four: policy.FourEyes{Approvers: []policy.Holder{{Kind: "group", Name: "leads"}}}},
+}
+
+// TestDecisionsNameTheApprovers: the page of a decision says who must approve.
+func TestDecisionsNameTheApprovers(t *testing.T) {
+	b := newSite(t, newFake(), nil).browser(t).signInByLink()
+	for subject, want := range map[string]string{
+		"asking an operator": "Must approve: <bdi>an operator</bdi>", "asking the client": "Must approve: <bdi>the person at the client</bdi>",
+		"asking the approver": "Must approve: <bdi>1 of group &#34;leads&#34;</bdi>", "alice": "",
+	} {
+		_, text := b.post("access", "subject", subject, "tool", "files__read", "arguments", "{}")
+		if !strings.Contains(text, want) || want == "" && strings.Contains(text, "Must approve") {
+			t.Errorf("%s: no %q in\n%s", subject, want, text)
 		}
 	}
 }

@@ -87,6 +87,27 @@ func TestRequestsNameTheirApproval(t *testing.T) {
 	}
 }
 
+// TestWaitingCallsNameTheirApprovers: the row of a call that begins to wait says whom it waits for.
+func TestWaitingCallsNameTheirApprovers(t *testing.T) {
+	for want, four := range map[string]policy.FourEyes{
+		"asked of an operator": {}, "asked of 2 operators": {More: 1}, `asked of 1 of group "leads"`: {Approvers: []policy.Holder{{Kind: "group", Name: "leads"}}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			a := newApprovalFixture(t, "2025-11-25", policy.Approval{Valid: time.Minute, Covers: policy.CoversCall, Four: four})
+			defer a.end()
+			alice := a.visitor("alice", "one")
+			defer alice.hangUp()
+			alice.greet(t, "{}")
+			alice.asks(legacyCallOfX, 1, 1)
+			a.recorded.mu.Lock()
+			defer a.recorded.mu.Unlock()
+			if !slices.ContainsFunc(a.recorded.notes, func(e audit.Event) bool { return e.Kind == audit.Approval && e.Detail == want }) {
+				t.Errorf("no row %q: %+v", want, a.recorded.notes)
+			}
+		})
+	}
+}
+
 // TestContinuedCallsNameTheirApproval: a call whose server asks its client something has one row,
 // with the approval that the first request used.
 func TestContinuedCallsNameTheirApproval(t *testing.T) {
