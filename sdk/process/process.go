@@ -117,14 +117,7 @@ func Start(c Command) (*Process, error) {
 		mark: fmt.Sprintf("%d.%d.%d", os.Getpid(), time.Now().UnixNano(), marks.Add(1)),
 		done: make(chan struct{}), free: c.Release,
 	}
-	attr := &os.ProcAttr{Dir: c.Dir, Files: files, Sys: attributes(c.Soft), Env: append([]string(nil), c.Env...)}
-	if c.Release {
-		attr.Sys, p.mark = releasedAttributes(), releasedMark
-		released.Store(true)
-	} else {
-		attr.Env = withRun(attr.Env)
-	}
-	attr.Env = append(attr.Env, MarkVariable+"="+p.mark)
+	attr := p.attributes(c, files)
 	path := c.Path
 	if c.File != nil {
 		path = openedPath(c.File, path)
@@ -161,6 +154,19 @@ func Start(c Command) (*Process, error) {
 	}
 	go p.wait()
 	return p, nil
+}
+
+// attributes returns how the system starts the process, and sets its mark.
+func (p *Process) attributes(c Command, files []*os.File) *os.ProcAttr {
+	attr := &os.ProcAttr{Dir: c.Dir, Files: files, Sys: attributes(c.Soft), Env: append([]string(nil), c.Env...)}
+	if c.Release {
+		attr.Sys, p.mark = releasedAttributes(), releasedMark
+		released.Store(true)
+	} else {
+		attr.Env = withRun(attr.Env)
+	}
+	attr.Env = append(attr.Env, MarkVariable+"="+p.mark)
+	return attr
 }
 
 // wait waits for the end of the process and of everything that it left, then
