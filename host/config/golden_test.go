@@ -8,6 +8,8 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,7 +48,7 @@ func TestGolden(t *testing.T) {
 			if c != nil {
 				decodeAll(t, c)
 			}
-			golden(t, strings.TrimSuffix(path, ".hcl")+".golden", rendered(ds)+dump(t, c))
+			golden(t, strings.TrimSuffix(path, ".hcl")+".golden", rendered(ds)+dump(t, path, c))
 		})
 	}
 }
@@ -68,9 +70,10 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// dump encodes a Config without values that differ between machines. Of a server it
-// encodes the fields that differ from the defaults.
-func dump(t *testing.T, c *Config) string {
+// dump encodes what a fixture is about: of the Config the blocks that the fixture has, without
+// what is as in defaultConfig, places, and what differs between machines. A fixture that has
+// other blocks is not about its servers and plugins.
+func dump(t *testing.T, path string, c *Config) string {
 	if c == nil {
 		return ""
 	}
@@ -86,9 +89,8 @@ func dump(t *testing.T, c *Config) string {
 	}
 	all := struct {
 		*Config
-		Servers     []map[string]json.RawMessage
-		SecretStore any      `json:",omitempty"`
-		Gateway     *Gateway `json:",omitempty"` // nil without an http block; TestGatewayDefaults checks that
+		Servers     []server
+		SecretStore any `json:",omitempty"`
 	}{Config: c}
 	if k := c.SecretStore; k != nil {
 		all.SecretStore = struct {
@@ -96,32 +98,24 @@ func dump(t *testing.T, c *Config) string {
 			File *SecretFile `json:",omitempty"`
 		}{block{k.Block, k.Settings, k.Shown}, k.File}
 	}
-	if c.Gateway.HTTP.Given || c.Gateway.Limits.PerTool != nil || c.Gateway.Limits.Tools != nil {
-		all.Gateway = &c.Gateway
-	}
-	usual := *loadGood(t, "server \"a\" {\n  transport \"stdio\" {\n    command = [\"x\"]\n  }\n}\n").Servers[0]
-	usual.Name, usual.Prefix, usual.At = "", "?", Position{}
 	for _, s := range c.Servers {
-		one, without := server{Server: s}, server{Server: &Server{Enabled: true}}
-		if s.Enabled {
-			without.Server = &usual
-			one.Transport = block{s.Transport, s.Transport.Settings, s.Transport.Shown}
-			if s.Auth != nil {
-				one.Auth = block{*s.Auth, s.Auth.Settings, s.Auth.Shown}
-			}
-			if len(s.Fingerprint) != 64 {
-				t.Errorf("server %s: fingerprint %q", s.Name, s.Fingerprint)
-			}
+		one := server{Server: s, Transport: block{s.Transport, s.Transport.Settings, s.Transport.Shown}}
+		if s.Auth != nil {
+			one.Auth = block{*s.Auth, s.Auth.Settings, s.Auth.Shown}
 		}
-		fields, defaults := fieldsOf(t, one), fieldsOf(t, without)
-		maps.DeleteFunc(fields, func(name string, value json.RawMessage) bool { return bytes.Equal(value, defaults[name]) })
-		all.Servers = append(all.Servers, fields)
+		if s.Enabled && len(s.Fingerprint) != 64 {
+			t.Errorf("server %s: fingerprint %q", s.Name, s.Fingerprint)
+		}
+		all.Servers = append(all.Servers, one)
 	}
+	fields := valueOfJSON(t, all).(map[string]any)
+	maps.DeleteFunc(fields, func(name string, _ any) bool { return !isAbout(t, path, name) })
+	shown := different(fields, defaultConfig(t))
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(all); err != nil {
+	if err := enc.Encode(shown); err != nil {
 		t.Fatal(err)
 	}
 	here, err := os.Getwd()
@@ -131,18 +125,110 @@ func dump(t *testing.T, c *Config) string {
 	return strings.NewReplacer(c.keyring.nonce, "$NONCE", here, "$HERE", filepath.Dir(here), "$UP").Replace(b.String())
 }
 
-// fieldsOf returns the fields of a struct in JSON.
-func fieldsOf(t *testing.T, v any) (fields map[string]json.RawMessage) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+// parts are the fields of a Config that only fixtures with certain blocks are about.
+var parts = map[string]string{"Plugins": "plugins plugin", "Gateway": "gateway", "Path": "-", "Files": "module"}
+
+// isAbout reports whether a fixture is about a field of a Config.
+func isAbout(t *testing.T, path, field string) bool {
+	has := func(kinds string) bool {
+		return slices.ContainsFunc(strings.Fields(kinds), func(kind string) bool { return slices.Contains(blocksIn(t, path), kind) })
+	}
+	if field == "Servers" {
+		return !has("gateway console telemetry policy test audit notify secret_store")
+	}
+	kinds, limited := parts[field]
+	return !limited || has(kinds)
+}
+
+// blocksIn returns the kinds of the blocks at the beginning of lines of a fixture.
+func blocksIn(t *testing.T, path string) (kinds []string) {
+	names := []string{path}
+	if more, _ := filepath.Glob(filepath.Join(path, "*.hcl")); len(more) > 0 {
+		names = more
+	}
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			if kind, _, _ := strings.Cut(line, " "); kind != "" && kind[0] >= 'a' && kind[0] <= 'z' {
+				kinds = append(kinds, kind)
+			}
+		}
+	}
+	return kinds
+}
+
+// defaultConfig returns the JSON form of a configuration with a server and an empty http block.
+func defaultConfig(t *testing.T) map[string]any {
+	c := *loadGood(t, "server \"a\" {\n  transport \"stdio\" {\n    command = [\"x\"]\n  }\n}\ngateway {\n  http {\n  }\n}\n")
+	s := c.Servers[0]
+	s.Name, s.Prefix, s.At, s.Transport, s.Fingerprint = "", "?", Position{}, Block{}, ""
+	all := valueOfJSON(t, c).(map[string]any)
+	all["Servers"] = valueOfJSON(t, s)
+	return all
+}
+
+// valueOfJSON returns a value as JSON has it.
+func valueOfJSON(t *testing.T, v any) (all any) {
+	text, err := json.Marshal(v)
+	if err == nil {
+		d := json.NewDecoder(bytes.NewReader(text))
+		d.UseNumber() // large ones stay as they are
+		err = d.Decode(&all)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal(b.Bytes(), &fields); err != nil {
-		t.Fatal(err)
+	return all
+}
+
+// different returns a value without what is empty or as in usual, and without places. usual is
+// that of each element of a list.
+func different(v, usual any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		left := map[string]any{}
+		of, _ := usual.(map[string]any)
+		for name, member := range v {
+			if name == "At" || reflect.DeepEqual(member, of[name]) && of != nil {
+				continue
+			}
+			if one := different(member, of[name]); one != nil {
+				left[name] = one
+			} else if _, known := of[name]; known && !isEmpty(of[name]) {
+				left[name] = nil // another value is usual
+			}
+		}
+		if len(left) > 0 {
+			return left
+		}
+		return nil
+	case []any:
+		var all []any
+		for _, e := range v {
+			all = append(all, different(e, usual))
+		}
+		if len(all) > 0 {
+			return all
+		}
+		return nil
 	}
-	return fields
+	if isEmpty(v) {
+		return nil
+	}
+	return v
+}
+
+func isEmpty(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		return len(v) == 0
+	case []any:
+		return len(v) == 0
+	}
+	return v == nil || v == "" || v == false || v == json.Number("0")
 }
 
 // decodeAll checks that plugins can decode their settings.
