@@ -96,7 +96,7 @@ func (b *backend) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		sum := sha256.New()
 		n, _ := io.Copy(sum, r.Body)
-		for _, name := range []string{"Origin", "Authorization", "Mcp-Session-Id", "Mcp-Protocol-Version", "Last-Event-Id"} {
+		for _, name := range []string{"Origin", "Authorization", "Mcp-Session-Id", "Mcp-Protocol-Version", "Last-Event-Id", "X-Forwarded-For"} {
 			w.Header().Set("Saw-"+name, r.Header.Get(name))
 		}
 		w.Header().Set("Saw-Host", r.Host)
@@ -167,7 +167,7 @@ func (f front) stream(t *testing.T, b *backend) {
 func (f front) post(t *testing.T) {
 	want := map[string]string{"Origin": "https://app.example.com", "Authorization": "Bearer t", "Mcp-Session-Id": "s-0",
 		"Mcp-Protocol-Version": "2025-11-25", "Last-Event-Id": "7"}
-	var header []string
+	header := []string{"X-Forwarded-For", "10.1.2.3"} // an address of the client's choice
 	for name, value := range want {
 		header = append(header, name, value)
 	}
@@ -175,6 +175,9 @@ func (f front) post(t *testing.T) {
 	body, err := io.ReadAll(resp.Body)
 	if err != nil || resp.StatusCode != http.StatusAccepted || !strings.HasPrefix(string(body), `{"bytes":5,`) || resp.Header.Get("Mcp-Session-Id") != "s-1" {
 		t.Errorf("%s, %v, %v: %s", resp.Status, resp.Header, err, body)
+	}
+	if from := resp.Header.Get("Saw-X-Forwarded-For"); from == "" || strings.Contains(from, header[1]) {
+		t.Errorf("the client may choose its address: %q", from)
 	}
 	want["Host"], want["Proto"] = "mcp.example.com", "HTTP/1.1"
 	for name, value := range want {
