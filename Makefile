@@ -65,10 +65,25 @@ benchdiff: build ## the CPU of calls compared with the commit before, or with BA
 soak: build ## the full numbers: serial, without -race, best of three; PARTS="bench fuzz" runs some
 	@./testdata/soak.sh $(PARTS)
 
+# The tools of lint are built when their versions change.
+STATICCHECK := .cache/bin/staticcheck-v0.8.2
+DEADCODE := .cache/bin/deadcode-v0.52.0
+
+$(STATICCHECK):
+	GOBIN='$(CURDIR)/.cache/bin' GOFLAGS= go install honnef.co/go/tools/cmd/staticcheck@v0.8.2
+	@mv .cache/bin/staticcheck $@
+
+$(DEADCODE):
+	GOBIN='$(CURDIR)/.cache/bin' GOFLAGS= go install golang.org/x/tools/cmd/deadcode@v0.52.0
+	@mv .cache/bin/deadcode $@
+
 .PHONY: lint
-lint: ## formatting, vet, cross-builds
+lint: $(STATICCHECK) $(DEADCODE) ## formatting, vet, staticcheck, unused functions, cross-builds
 	@test -z "$$(gofmt -l cmd host plugins sdk testdata)" || { gofmt -l cmd host plugins sdk testdata; echo "run gofmt"; exit 1; }
 	go vet $(PACKAGES) $(TESTPROGRAMS)
+	$(STATICCHECK) $(PACKAGES) $(TESTPROGRAMS)
+	$(DEADCODE) ./cmd/host ./plugins/internal/launcher $(addprefix ./plugins/,$(PLUGINS)) >.cache/deadcode
+	@! grep -v '^sdk/[a-z_]*\.go' .cache/deadcode # what only plugins of others use
 	@set -e; for to in $(CROSS); do \
 		test $$to = "$$(go env GOHOSTOS)/$$(go env GOHOSTARCH)" && continue; echo "build $$to"; \
 		GOOS=$${to%/*} GOARCH=$${to#*/} go build -gcflags='all=-N -l' ./cmd/... ./plugins/...; done # without optimising it takes half the time
