@@ -23,6 +23,7 @@ import (
 type terminalClient struct {
 	e           *env
 	interactive bool
+	unasked     bool // the verb answers no questions
 
 	turn chan struct{} // holds one token; its holder asks
 	gone bool          // the user wants no more questions; guarded by turn
@@ -33,11 +34,11 @@ type terminalClient struct {
 
 var _ gateway.LocalClient = (*terminalClient)(nil)
 
-func newTerminalClient(e *env) *terminalClient {
-	a := &terminalClient{e: e, turn: make(chan struct{}, 1), told: map[string]bool{}}
+func newTerminalClient(e *env, n loadOptions) *terminalClient {
+	a := &terminalClient{e: e, unasked: n.unasked, turn: make(chan struct{}, 1), told: map[string]bool{}}
 	a.turn <- struct{}{}
 	// Completions need the same capabilities as verbs at a terminal.
-	a.interactive = e.completing || !e.unasked && e.canAsk()
+	a.interactive = n.completing || !n.unasked && e.canAsk()
 	return a
 }
 
@@ -55,10 +56,10 @@ func (a *terminalClient) Absent() string {
 	switch {
 	case control.StartedByJunctor(os.Getpid()):
 		return "junctor started the program that runs this command"
-	case a.e.unasked:
+	case a.unasked:
 		return "this command asks no questions"
 	}
-	return noQuestions(a.e)
+	return a.e.noQuestions()
 }
 
 // Refused prints that a question of a server was declined, and why, once for each server

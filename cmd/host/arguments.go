@@ -90,15 +90,6 @@ func typed(input []byte, words []string) ([]byte, error) {
 	return args, nil
 }
 
-// problemLines returns one line for each problem.
-func problemLines(problems []schema.Problem) string {
-	var b strings.Builder
-	for _, p := range problems {
-		b.WriteString("\n" + strings.TrimSpace(p.Path+" "+p.Message))
-	}
-	return b.String()
-}
-
 func needsArguments(input []byte) bool {
 	for _, p := range schema.Properties(input) {
 		if p.Required {

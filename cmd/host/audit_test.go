@@ -3,9 +3,8 @@ package main
 import (
 	"database/sql"
 	"fmt"
-	"os"
-
 	_ "modernc.org/sqlite"
+	"os"
 )
 
 // alter changes what the second row of an audit log says, as a user with SQL can. It gives

@@ -164,7 +164,7 @@ func (e *env) addLogin(ctx context.Context, s clientconfig.Server, into writeTar
 	}
 	s.OAuth = &clientconfig.OAuth{}
 	got := clientimport.Convert(clientconfig.Content{Servers: []clientconfig.Server{s}}, e.surroundings(target.Path, nil))
-	if _, err := e.writeEdited(ctx, target, configedit.Append(text, got.HCL)); err != nil {
+	if _, err := e.writeEdited(ctx, target, configedit.Append(text, got.HCL), false); err != nil {
 		return err
 	}
 	e.remark(`%s wants a login, so its block has auth "oauth"; run junctor login %s`, s.Name, s.Name)
@@ -184,7 +184,7 @@ func checkNew(name, path string, taken []string) error {
 
 // putAndShow writes the block of one new server, stores its secrets and shows its tools.
 func (e *env) putAndShow(ctx context.Context, got clientimport.Result, target *clientconfig.File, name string, later bool, wantsLogin func() error) error {
-	if err := e.putImport(ctx, &got, target); err != nil || e.json {
+	if err := e.putImport(ctx, &got, target, false); err != nil || e.json {
 		return err
 	}
 	e.remarkImport(got)
@@ -221,7 +221,7 @@ func (e *env) removeServer(ctx context.Context, name string, from writeTarget) e
 	if err != nil {
 		return err
 	}
-	backup, err := e.writeEdited(ctx, target, text)
+	backup, err := e.writeEdited(ctx, target, text, false)
 	if err != nil {
 		return err
 	}

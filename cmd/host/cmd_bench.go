@@ -31,10 +31,11 @@ type benchOptions struct {
 	duration    time.Duration
 	arguments   string
 	yes         bool
+	needs       loadOptions
 }
 
 func (e *env) benchVerb() *cobra.Command {
-	var o benchOptions
+	o := benchOptions{needs: loadOptions{unasked: true}} // a question would stop the clock
 	cmd := &cobra.Command{
 		Use:   "bench TOOL [key=value…]",
 		Short: "Call a tool again and again, and measure",
@@ -53,7 +54,7 @@ At most %d calls, %d a second, %d at a time and %s in all.`, bench.MostCalls, be
   junctor bench --url http://127.0.0.1:7575/mcp demo__add a=1 b=2 --rps 200 --concurrency 20 --yes
   junctor bench --command 'npx -y @modelcontextprotocol/server-everything' echo --args '{"message": "x"}' --yes`,
 		Args:              takesMore("TOOL"),
-		ValidArgsFunction: e.completes(completeCall),
+		ValidArgsFunction: e.completesFor(&o.needs, completeCall),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("args") && len(args) > 1 {
 				return fault.New(fault.Usage, "--args and %q are both arguments of the tool", args[1]).WithHint("leave one of them out")
@@ -67,7 +68,7 @@ At most %d calls, %d a second, %d at a time and %s in all.`, bench.MostCalls, be
 	f.DurationVar(&o.duration, "duration", 10*time.Second, "a `DURATION`: how long to call")
 	f.StringVar(&o.arguments, "args", "{}", "the arguments as a `JSON` object, instead of key=value")
 	f.BoolVarP(&o.yes, "yes", "y", false, "also call a tool that may change something")
-	e.directFlags(cmd)
+	directFlags(cmd, &o.needs.direct)
 	return cmd
 }
 
@@ -92,8 +93,7 @@ func (e *env) bench(ctx context.Context, name string, words []string, o benchOpt
 	if err != nil {
 		return err
 	}
-	e.unasked = true // a question would stop the clock
-	app, err := e.load(ctx)
+	app, err := e.loadFor(ctx, o.needs)
 	if err != nil {
 		return err
 	}

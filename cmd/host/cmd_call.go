@@ -24,6 +24,7 @@ type callOptions struct {
 	timed   bool // --timeout was given
 	full    bool
 	output  string
+	needs   loadOptions
 }
 
 func (e *env) callVerb() *cobra.Command {
@@ -55,7 +56,7 @@ its page. Ctrl-D cancels. Without a terminal, and under CI, such a question is d
   junctor call --command 'npx -y @modelcontextprotocol/server-everything' echo message=hi
   junctor call --url https://mcp.example.com/mcp --header 'Authorization: Bearer …' search query=x`,
 		Args:              takesMore("TOOL"),
-		ValidArgsFunction: e.completes(completeCall),
+		ValidArgsFunction: e.completesFor(&o.needs, completeCall),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.timed = cmd.Flags().Changed("timeout")
 			return e.call(cmd.Context(), args[0], args[1:], o)
@@ -64,8 +65,8 @@ its page. Ctrl-D cancels. Without a terminal, and under CI, such a question is d
 	cmd.Flags().DurationVar(&o.timeout, "timeout", 0, "a `DURATION`: how long the call may take, and the reading of its arguments; the server's own setting if not given")
 	cmd.Flags().StringVarP(&o.output, "output", "o", "", "write what the tool returns to this `FILE` instead: its image, sound or other bytes, or its text")
 	cmd.Flags().BoolVar(&o.full, "full", false, "print the whole result on a terminal, however long")
-	e.rootFlag(cmd, "")
-	e.directFlags(cmd)
+	rootFlag(cmd, &o.needs.roots, "")
+	directFlags(cmd, &o.needs.direct)
 	return cmd
 }
 
@@ -76,7 +77,7 @@ func (e *env) call(ctx context.Context, name string, words []string, o callOptio
 	if err := checkOutput(o.output); err != nil {
 		return err
 	}
-	app, err := e.load(ctx)
+	app, err := e.loadFor(ctx, o.needs)
 	if err != nil {
 		return err
 	}

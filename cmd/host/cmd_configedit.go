@@ -56,7 +56,7 @@ func editConfig(ctx context.Context, e *env, into writeTarget) error {
 	}
 	var backup string
 	if err == nil {
-		backup, err = e.writeEdited(ctx, target, text)
+		backup, err = e.writeEdited(ctx, target, text, false)
 	}
 	if err != nil {
 		if now, failed := os.ReadFile(copied); failed == nil && bytes.Equal(now, before) {

@@ -153,7 +153,7 @@ func (e *env) install(x exportOptions, c *clientconfig.Client, t clientconfig.Ta
 	}
 	if x.dryRun {
 		shown := safe(string(changes(f, text)))
-		if coloured(e, e.outTTY) {
+		if e.coloured(e.outTTY) {
 			shown = paintDiff(shown)
 		}
 		_, err := io.WriteString(e.stdout, shown)
@@ -238,17 +238,4 @@ func (e *env) reportExport(c *clientconfig.Client, t clientconfig.Target, f *cli
 		return
 	}
 	fmt.Fprintf(e.stderr, format+"\n", args...)
-}
-
-// remark prints a note about the result.
-func (e *env) remark(format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	if e.remarks.quiet {
-		return
-	}
-	if e.json {
-		e.printStderrJSON("note", map[string]string{"message": text})
-		return
-	}
-	fmt.Fprintf(e.stderr, "note: %s\n", oneText(text))
 }

@@ -42,7 +42,7 @@ func (e *env) format(ctx context.Context, args []string, check bool) error {
 	}
 	found := false // the user did not name the file
 	if len(args) == 0 {
-		at, err := config.Find(e.config, e.lookup)
+		at, err := config.Find(e.strongest(), e.lookup)
 		if err != nil {
 			return err
 		}

@@ -30,6 +30,7 @@ type importOptions struct {
 	only               []string
 	write, replace, ok bool // --write, --replace, --yes
 	into               writeTarget
+	foreign            bool // the user may not have written the file
 
 	prepare func() error // runs before anything is written; may be nil
 }
@@ -102,7 +103,7 @@ func (e *env) importServers(ctx context.Context, x importOptions, from string) e
 		return err
 	}
 	x.into.user = x.into.user || startsOwn(e, x)
-	e.foreign = isForeign(x, from, e.get)
+	x.foreign = isForeign(x, from, e.get)
 	switch {
 	case isBundle(from):
 		return e.importBundle(ctx, x, from)
@@ -163,8 +164,8 @@ func (e *env) putConverted(ctx context.Context, x importOptions, convert func(in
 		if err := checkRefused(ctx, e, target, configedit.Append(target.Text, got.Blocks())); err != nil {
 			return got, err // before the question, and before servers are disabled
 		}
-		if e.foreign {
-			if err := e.reviewForeign(ctx, x.ok, &got, target); err != nil {
+		if x.foreign {
+			if x.foreign, err = e.reviewForeign(ctx, x.ok, &got, target); err != nil {
 				return got, err
 			}
 		}
@@ -174,7 +175,7 @@ func (e *env) putConverted(ctx context.Context, x importOptions, convert func(in
 			}
 		}
 	}
-	if err := e.putImport(ctx, &got, target); err != nil {
+	if err := e.putImport(ctx, &got, target, x.foreign); err != nil {
 		return got, err
 	}
 	if !e.json {
@@ -363,8 +364,8 @@ func (e *env) importTarget(w writeTarget) (*clientconfig.File, []string, error) 
 
 // targetFile opens the configuration that a verb changes. Its text may be invalid.
 func targetFile(e *env, w writeTarget) (*clientconfig.File, error) {
-	path, found := config.FoundName, w.here || e.config == "" && !w.user
-	at, err := config.Find(e.config, e.lookup)
+	path, found := config.FoundName, w.here || e.strongest() == "" && !w.user
+	at, err := config.Find(e.strongest(), e.lookup)
 	switch {
 	case err == nil && at.Text != nil:
 		return nil, fault.New(fault.Usage, "the configuration is in %s and not in a file", config.InlineVariable).WithHint("unset it, or name a file with --config")
@@ -375,8 +376,8 @@ func targetFile(e *env, w writeTarget) (*clientconfig.File, error) {
 	case w.here:
 	case err == nil:
 		path, found = at.Path, at.Found
-	case e.config != "":
-		path = e.config
+	case e.strongest() != "":
+		path = e.strongest()
 	case e.get("JUNCTOR_CONFIG") != "" && fault.Is(err, fault.ConfigMissing):
 		path, found = e.get("JUNCTOR_CONFIG"), false
 	case !fault.Is(err, fault.ConfigMissing):
@@ -398,9 +399,9 @@ func targetFile(e *env, w writeTarget) (*clientconfig.File, error) {
 
 // putImport prints the blocks, or writes them to the end of target and stores their secrets.
 // got.Secrets keeps those that were not stored.
-func (e *env) putImport(ctx context.Context, got *clientimport.Result, target *clientconfig.File) error {
+func (e *env) putImport(ctx context.Context, got *clientimport.Result, target *clientconfig.File, foreign bool) error {
 	if target != nil && len(got.Servers)+len(got.Policy) > 0 {
-		backup, err := e.writeEdited(ctx, target, configedit.Append(target.Text, got.Blocks()))
+		backup, err := e.writeEdited(ctx, target, configedit.Append(target.Text, got.Blocks()), foreign)
 		if err != nil {
 			return err
 		}

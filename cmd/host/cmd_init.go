@@ -53,7 +53,7 @@ func (e *env) begins(ctx context.Context, x *initOptions) error {
 	if err != nil {
 		return err
 	}
-	target, err := chooseConfig(path, x.here && e.config == "")
+	target, err := chooseConfig(path, x.here && e.strongest() == "")
 	if err != nil {
 		return exportFault(err)
 	}
@@ -89,7 +89,7 @@ func (e *env) begins(ctx context.Context, x *initOptions) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fault.Because(fault.Usage, err, "the directory of the configuration cannot be made")
 	}
-	if _, err := e.writeEdited(ctx, target, text); err != nil {
+	if _, err := e.writeEdited(ctx, target, text, false); err != nil {
 		return err
 	}
 	got.Secrets = e.storeImported(ctx, path, got.Secrets)
@@ -126,8 +126,8 @@ func (e *env) firstPath(here bool) (string, error) {
 	switch {
 	case e.get(config.InlineVariable) != "":
 		return "", fault.New(fault.Usage, "%s has the configuration", config.InlineVariable).WithHint("unset it")
-	case e.config != "":
-		return filepath.Abs(e.config)
+	case e.strongest() != "":
+		return filepath.Abs(e.strongest())
 	case here:
 		return filepath.Abs(config.FoundName)
 	case e.get("JUNCTOR_CONFIG") != "":

@@ -16,6 +16,7 @@ import (
 )
 
 func (e *env) inspectVerb() *cobra.Command {
+	var needs loadOptions
 	cmd := &cobra.Command{
 		Use:   "inspect TOOL|SERVER|URL",
 		Short: "Show a tool's names, arguments, schema and rules, or what a server offers",
@@ -24,22 +25,22 @@ which tools, resources and prompts it has. A URL, and --command and --url withou
 configuration has.`,
 		Example:           "  junctor inspect github__create_issue\n  junctor inspect github\n  junctor inspect https://mcp.example.com/mcp\n  junctor inspect --command 'npx -y some-server'",
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: e.completes(completeTool),
+		ValidArgsFunction: e.completesFor(&needs, completeTool),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := ""
 			if len(args) > 0 {
 				name = args[0]
 			}
-			if strings.Contains(name, "://") && !e.direct.given() {
-				name, e.direct.url = "", name
+			if strings.Contains(name, "://") && !needs.direct.given() {
+				name, needs.direct.url = "", name
 			}
-			if name == "" && !e.direct.given() {
+			if name == "" && !needs.direct.given() {
 				return takes("TOOL")(cmd, args)
 			}
-			return e.inspect(cmd.Context(), name)
+			return e.inspect(cmd.Context(), name, needs)
 		},
 	}
-	e.directFlags(cmd)
+	directFlags(cmd, &needs.direct)
 	return cmd
 }
 
@@ -67,8 +68,8 @@ type inspection struct {
 	OutputSchema  json.RawMessage `json:"outputSchema,omitempty"`
 }
 
-func (e *env) inspect(ctx context.Context, name string) error {
-	app, err := e.load(ctx)
+func (e *env) inspect(ctx context.Context, name string, needs loadOptions) error {
+	app, err := e.loadFor(ctx, needs)
 	if err != nil {
 		return err
 	}
@@ -167,8 +168,4 @@ func (e *env) printInspection(in inspection, call string) {
 			e.printf("\n%s\n  %s\n", s.name, pretty.String())
 		}
 	}
-}
-
-func indent(s string) string {
-	return "  " + strings.ReplaceAll(strings.TrimSpace(s), "\n", "\n  ")
 }

@@ -212,6 +212,3 @@ func quotedIfNeeded(text string) string {
 	}
 	return flat(text)
 }
-
-// flat returns a text without line breaks, which a server must not add to the log.
-func flat(text string) string { return strings.Join(strings.Fields(safe(text)), " ") }

@@ -47,9 +47,9 @@ func (e *env) lsp(ctx context.Context) error {
 			o.Own = own
 		}
 	}
-	if info, err := os.Stat(e.config); err == nil && info.IsDir() {
-		if o.Directory, err = filepath.Abs(e.config); err != nil {
-			return fault.Because(fault.Usage, err, "%s cannot be used", e.config)
+	if info, err := os.Stat(e.strongest()); err == nil && info.IsDir() {
+		if o.Directory, err = filepath.Abs(e.strongest()); err != nil {
+			return fault.Because(fault.Usage, err, "%s cannot be used", e.strongest())
 		}
 	}
 	err = languageserver.Serve(ctx, e.stdin, e.stdout, o)

@@ -207,7 +207,7 @@ func (e *env) planReload(ctx context.Context, a control.Answer, o reloadOptions)
 	} else if !matches(a.Status) {
 		return nil, fault.New(fault.Usage, "process %s serves another configuration, so its reload cannot be planned here", a.Name).WithHint("take --config %s", a.Status.Generation.Path)
 	}
-	at, _, _, err := e.locate(ctx, true)
+	at, _, _, err := e.locate(ctx, loadOptions{}, true)
 	if err != nil {
 		return nil, err
 	}

@@ -96,10 +96,10 @@ func (e *env) pluginList(ctx context.Context) error {
 // plugin that cannot be described is listed with its error.
 func (e *env) plugins(ctx context.Context) ([]pluginJSON, error) {
 	found := map[string]pluginJSON{}
-	e.unusable = func(p config.Plugin, err error) {
+	needs := loadOptions{allPlugins: true, unusable: func(p config.Plugin, err error) {
 		found[p.Name] = unusable(p.Name, p.Source, p.At.String(), err)
-	}
-	app, diags, err := e.tryLoad(ctx, loadOptions{allPlugins: true})
+	}}
+	app, diags, err := e.tryLoad(ctx, needs)
 	switch {
 	case fault.Is(err, fault.ConfigMissing):
 	case err != nil:
@@ -171,7 +171,7 @@ func (e *env) supervisor() (*plugin.Supervisor, error) {
 	if err := e.findDirs(); err != nil {
 		return nil, err
 	}
-	sup := host.NewSupervisor(e.options())
+	sup := host.NewSupervisor(e.options(loadOptions{}))
 	e.sup = sup
 	return sup, nil
 }

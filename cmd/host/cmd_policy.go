@@ -26,7 +26,7 @@ func (e *env) policyVerb() *cobra.Command {
 
 Nothing that a server says about its own tool makes it read. Patterns in tools { read, write } decide; without one,
 the words of the name do. A tool that is ambiguous counts as one that writes.`,
-		ValidArgsFunction: e.completes(completeServers),
+		ValidArgsFunction: e.completesFor(&f.needs, completeServers),
 		RunE:              func(cmd *cobra.Command, args []string) error { return e.lists(cmd.Context(), args, f, e.printClasses) },
 	}
 	f.add(e, classified)
@@ -37,7 +37,7 @@ the words of the name do. A tool that is ambiguous counts as one that writes.`,
 		Short: "Show who may use which tool",
 		Long: `Show who may use which tool: a column for each subject and role of the policy, for each static token and for the
 command line. "depends" means that the arguments decide; junctor why explains a cell.`,
-		ValidArgsFunction: e.completes(completeServers),
+		ValidArgsFunction: e.completesFor(&g.needs, completeServers),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return e.lists(cmd.Context(), args, g, func(app *host.App, of func(string) bool) error { return e.printTable(app, of, subjects) })
 		},

@@ -20,7 +20,7 @@ func (e *env) promptsVerb() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "prompts [SERVER…]",
 		Short:             "List prompts",
-		ValidArgsFunction: e.completes(completeServers),
+		ValidArgsFunction: e.completesFor(&f.needs, completeServers),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return foreignArgument(cmd, args, e.prompts(cmd.Context(), args, f))
 		},
@@ -70,6 +70,7 @@ func (e *env) printPrompts(app *host.App, of func(server string) bool) error {
 }
 
 func (e *env) promptVerb() *cobra.Command {
+	var needs loadOptions
 	var full bool
 	cmd := &cobra.Command{
 		Use:   "prompt PROMPT [value|key=value…]",
@@ -79,18 +80,18 @@ name for it. The arguments of a prompt are texts; key:=JSON is accepted as for c
 A word without = is the value of the next argument in the prompt's own order that no key=value names.`,
 		Example:           "  junctor prompt review/summary main.go short\n  junctor prompt review/summary style=short main.go",
 		Args:              takesMore("PROMPT"),
-		ValidArgsFunction: e.completes(completePrompt),
+		ValidArgsFunction: e.completesFor(&needs, completePrompt),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return e.prompt(cmd.Context(), args[0], args[1:], full)
+			return e.prompt(cmd.Context(), args[0], args[1:], full, needs)
 		},
 	}
 	cmd.Flags().BoolVar(&full, "full", false, "print all of it on a terminal, however long")
-	e.rootFlag(cmd, "")
+	rootFlag(cmd, &needs.roots, "")
 	return cmd
 }
 
-func (e *env) prompt(ctx context.Context, name string, words []string, full bool) error {
-	app, err := e.load(ctx)
+func (e *env) prompt(ctx context.Context, name string, words []string, full bool, needs loadOptions) error {
+	app, err := e.loadFor(ctx, needs)
 	if err != nil {
 		return err
 	}

@@ -84,7 +84,7 @@ func (e *env) reload(ctx context.Context, o reloadOptions) error {
 	if o.instance == "" {
 		// A person at a terminal is asked to trust a configuration that has changed: the
 		// process that serves cannot ask.
-		if _, _, _, err := e.locate(ctx, true); fault.Is(err, fault.ConfigMissing) {
+		if _, _, _, err := e.locate(ctx, loadOptions{}, true); fault.Is(err, fault.ConfigMissing) {
 			return e.chooseInstance(ctx, err)
 		} else if err != nil {
 			return err

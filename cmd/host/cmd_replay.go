@@ -106,9 +106,9 @@ func (e *env) loadOther(ctx context.Context, path string) (*host.App, error) {
 	case path != "":
 		if e.app != nil {
 			e.app.Stop()
-			e.app = nil
+			e.use(nil)
 		}
-		e.config, e.layers = path, []string{path}
+		return e.loadFor(ctx, loadOptions{known: true, paths: []string{path}})
 	}
 	return e.loadFor(ctx, loadOptions{known: true})
 }

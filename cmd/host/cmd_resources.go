@@ -20,7 +20,7 @@ func (e *env) resourcesVerb() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "resources [SERVER…]",
 		Short:             "List resources and resource templates",
-		ValidArgsFunction: e.completes(completeServers),
+		ValidArgsFunction: e.completesFor(&f.needs, completeServers),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return foreignArgument(cmd, args, e.resources(cmd.Context(), args, f))
 		},
@@ -80,6 +80,7 @@ func (e *env) printResources(app *host.App, of func(server string) bool) error {
 }
 
 func (e *env) readVerb() *cobra.Command {
+	var needs loadOptions
 	var output string
 	var full bool
 	cmd := &cobra.Command{
@@ -88,20 +89,22 @@ func (e *env) readVerb() *cobra.Command {
 		Long: `Read a resource and print it. URI is one that "junctor resources" lists, one that a template there can make,
 or SERVER/URI, or @SERVER:URI, when it is to be asked of one server.`,
 		Args:              takes("URI"),
-		ValidArgsFunction: e.completes(completeResource),
-		RunE:              func(cmd *cobra.Command, args []string) error { return e.read(cmd.Context(), args[0], output, full) },
+		ValidArgsFunction: e.completesFor(&needs, completeResource),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return e.read(cmd.Context(), args[0], output, full, needs)
+		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "write the contents to this `FILE` instead")
 	cmd.Flags().BoolVar(&full, "full", false, "print all of it on a terminal, however long")
-	e.rootFlag(cmd, "")
+	rootFlag(cmd, &needs.roots, "")
 	return cmd
 }
 
-func (e *env) read(ctx context.Context, word, output string, full bool) error {
+func (e *env) read(ctx context.Context, word, output string, full bool, needs loadOptions) error {
 	if err := checkOutput(output); err != nil {
 		return err
 	}
-	app, err := e.load(ctx)
+	app, err := e.loadFor(ctx, needs)
 	if err != nil {
 		return err
 	}

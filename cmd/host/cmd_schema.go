@@ -77,9 +77,9 @@ func describeBundled(ctx context.Context, sup *plugin.Supervisor, dirs []string,
 // validate.
 func (e *env) configuredPlugins(ctx context.Context) ([]config.Plugin, map[string]sdk.Manifest, error) {
 	manifests := map[string]sdk.Manifest{}
-	at, content, diags, err := e.locate(ctx, false)
+	at, content, diags, err := e.locate(ctx, loadOptions{}, false)
 	switch {
-	case fault.Is(err, fault.ConfigMissing) && e.config == "":
+	case fault.Is(err, fault.ConfigMissing) && e.strongest() == "":
 		return nil, manifests, nil
 	case fault.Is(err, fault.ConfigUntrusted), diags.HasErrors():
 		e.warn("the schema does not have the plugins of the configuration, which cannot be loaded", "run `junctor validate`")

@@ -76,7 +76,7 @@ func (e *env) ownSecrets() (*host.Secrets, error) {
 	if err := process.Adopt(); err != nil {
 		e.log.Warn("processes that plugins leave behind will not be ended", "error", err)
 	}
-	o := e.options()
+	o := e.options(loadOptions{})
 	sup := host.NewSupervisor(o)
 	e.sup = sup
 	return host.NewSecrets(o, sup), nil

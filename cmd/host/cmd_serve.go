@@ -26,6 +26,7 @@ const whereConfigured = "configured"
 func (e *env) serveVerb() *cobra.Command {
 	var address string
 	var watch, stdio bool
+	needs := loadOptions{serving: true}
 	cmd := &cobra.Command{
 		Use:   "serve [--http[=ADDRESS] [--stdio]] [--watch]",
 		Short: "Offer everything to MCP clients: one on standard input and output, or many over HTTP",
@@ -61,17 +62,17 @@ another address. A configuration with an error changes nothing, and the log says
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("http") {
-				e.withStdio = stdio
-				return e.serveHTTP(cmd.Context(), address, watch)
+				needs.listening, needs.withStdio = true, stdio
+				return e.serveHTTP(cmd.Context(), address, watch, needs)
 			}
-			return e.serve(cmd.Context(), watch)
+			return e.serve(cmd.Context(), watch, needs)
 		},
 	}
 	cmd.Flags().StringVar(&address, "http", "", "serve over HTTP, at this `ADDRESS` or where the configuration says")
 	cmd.Flags().Lookup("http").NoOptDefVal = whereConfigured
 	cmd.Flags().BoolVar(&stdio, "stdio", false, "with --http, serve the client on standard input and output too")
 	cmd.Flags().BoolVar(&watch, "watch", false, "reload the configuration when its files change")
-	e.rootFlag(cmd, " and their client has none")
+	rootFlag(cmd, &needs.roots, " and their client has none")
 	return cmd
 }
 
@@ -83,13 +84,13 @@ func withHost(address string) string {
 	return address
 }
 
-func (e *env) serve(ctx context.Context, watch bool) error {
+func (e *env) serve(ctx context.Context, watch bool, needs loadOptions) error {
 	if !signal.Ignored(syscall.SIGHUP) { // nohup makes a process ignore it
 		var stop context.CancelFunc
 		ctx, stop = signal.NotifyContext(ctx, syscall.SIGHUP)
 		defer stop()
 	}
-	s, err := e.prepare(ctx, "stdio", loadOptions{}, nil)
+	s, err := e.prepare(ctx, "stdio", needs, nil)
 	if err != nil {
 		return err
 	}
@@ -120,7 +121,7 @@ func (e *env) serve(ctx context.Context, watch bool) error {
 	return nil
 }
 
-func (e *env) serveHTTP(ctx context.Context, address string, watch bool) error {
+func (e *env) serveHTTP(ctx context.Context, address string, watch bool, needs loadOptions) error {
 	hangups := catchHangup() // before servers with required = true are connected, which takes long
 	settings := func(c *config.Config, loaded config.Diagnostics) (config.HTTP, config.Diagnostics) {
 		h := c.Gateway.HTTP
@@ -132,7 +133,7 @@ func (e *env) serveHTTP(ctx context.Context, address string, watch bool) error {
 		}
 		return h, loaded
 	}
-	s, err := e.prepare(ctx, transportOf(e), loadOptions{listening: true}, func(c *config.Config, loaded config.Diagnostics) config.Diagnostics {
+	s, err := e.prepare(ctx, transportOf(needs), needs, func(c *config.Config, loaded config.Diagnostics) config.Diagnostics {
 		_, all := settings(c, loaded)
 		return all
 	})
@@ -152,7 +153,7 @@ func (e *env) serveHTTP(ctx context.Context, address string, watch bool) error {
 	}
 	defer stop()
 	app := s.app
-	if err := app.OpenAudit(e.withStdio); err != nil {
+	if err := app.OpenAudit(needs.withStdio); err != nil {
 		return err
 	}
 	return app.ServeHTTP(ctx, settings, func(at net.Addr, h config.HTTP) {
@@ -160,12 +161,12 @@ func (e *env) serveHTTP(ctx context.Context, address string, watch bool) error {
 		app.AnnounceProcess(event.ProcessStarted)
 		said := append([]any{"address", at.String()}, endpointAttrs(at, h)...)
 		e.log.Info("serving over HTTP", append(said, "servers", len(app.Upstreams()), "version", version)...)
-	}, stdioClient(e))
+	}, stdioClient(e, needs))
 }
 
 // transportOf returns the transports of clients of a process that serves over HTTP.
-func transportOf(e *env) string {
-	if e.withStdio {
+func transportOf(n loadOptions) string {
+	if n.withStdio {
 		return "http+stdio"
 	}
 	return "http"
@@ -173,8 +174,8 @@ func transportOf(e *env) string {
 
 // stdioClient returns the client on standard input and output of a process that serves over
 // HTTP, or nil if it has none.
-func stdioClient(e *env) *host.StdioClient {
-	if !e.withStdio {
+func stdioClient(e *env, n loadOptions) *host.StdioClient {
+	if !n.withStdio {
 		return nil
 	}
 	e.log.Info("serving on standard input and output, too")
@@ -194,7 +195,7 @@ func (e *env) prepare(ctx context.Context, transport string, needs loadOptions, 
 	signal.Ignore(syscall.SIGPIPE) // a write to a client that has left returns an error instead
 	var stale sync.WaitGroup
 	stale.Go(process.EndStale) // plugins and servers of a host that was killed
-	app, diags, err := e.tryLoad(ctx, needs)
+	app, diags, read, err := e.loadServed(ctx, needs)
 	stale.Wait() // before a server starts, which may need their resources
 	if err != nil {
 		return nil, err
@@ -207,7 +208,7 @@ func (e *env) prepare(ctx context.Context, transport string, needs loadOptions, 
 		return nil, reported(diags.Err())
 	}
 	app.LimitMemory()
-	s := &thisInstance{e: e, app: app, transport: transport, started: started}
+	s := &thisInstance{e: e, app: app, transport: transport, started: started, read: read}
 	app.ReportStatus(s.Status)
 	s.stopControl = s.startControl(ctx)
 	if err := app.ConnectRequired(ctx); err != nil {
@@ -224,6 +225,18 @@ func (e *env) prepare(ctx context.Context, transport string, needs loadOptions, 
 		os.Exit(fault.ExitInterrupted)
 	})
 	return s, nil
+}
+
+// loadServed is tryLoad. It also returns the digest of the content from before it was read, so
+// that later changes are noticed.
+func (e *env) loadServed(ctx context.Context, needs loadOptions) (app *host.App, diags config.Diagnostics, read string, err error) {
+	at, content, diags, err := e.locate(ctx, needs, true)
+	if err != nil || diags.HasErrors() {
+		return nil, diags, "", err
+	}
+	read = e.contentDigest(at)
+	app, diags, err = e.loadAt(ctx, at, content, needs)
+	return app, diags, read, err
 }
 
 // endpointAttrs returns log attributes with the URL for clients. An unspecified address is replaced

@@ -36,8 +36,8 @@ var (
 )
 
 func (f *listFlags) add(e *env, cmd *cobra.Command) {
-	e.rootFlag(cmd, "")
-	e.directFlags(cmd)
+	rootFlag(cmd, &f.needs.roots, "")
+	directFlags(cmd, &f.needs.direct)
 	cmd.Flags().BoolVar(&f.refresh, "refresh", false, "ask the servers instead of using cached lists")
 }
 
@@ -165,7 +165,7 @@ func (e *env) toolsVerb() *cobra.Command {
 			"not started.\n\n" +
 			"With --cost, list instead about how many tokens of a model's context each tool takes with its name,\n" +
 			"description and input schema, and the sums of the servers.",
-		ValidArgsFunction: e.completes(completeServers),
+		ValidArgsFunction: e.completesFor(&f.needs, completeServers),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return foreignArgument(cmd, args, e.tools(cmd.Context(), args, f))
 		},

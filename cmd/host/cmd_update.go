@@ -73,7 +73,7 @@ func (e *env) update(ctx context.Context, names []string, f *registryFlags, chec
 		}
 	}
 	if len(changed) > 0 && !check {
-		backup, err := e.writeEdited(ctx, target, text)
+		backup, err := e.writeEdited(ctx, target, text, false)
 		if err != nil {
 			return err
 		}

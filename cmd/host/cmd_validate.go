@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -39,7 +38,7 @@ type validation struct {
 }
 
 func (e *env) validate(ctx context.Context, deep bool) error {
-	at, content, diags, err := e.locate(ctx, false)
+	at, content, diags, err := e.locate(ctx, loadOptions{}, false)
 	switch {
 	case fault.Is(err, fault.ConfigUntrusted):
 		return e.validateSyntax(diags, err)
@@ -97,19 +96,6 @@ func validationOf(app *host.App, diags config.Diagnostics) validation {
 	return v
 }
 
-// tellDiagnostics prints diagnostics for other verbs than validate: with --json as one line
-// in the form of validate.
-func (e *env) tellDiagnostics(app *host.App, diags config.Diagnostics) {
-	diags = worthTelling(&e.remarks, diags)
-	switch {
-	case len(diags) == 0:
-	case e.json:
-		e.printStderrLine(validationOf(app, diags))
-	default:
-		diags.Render(safeWriter{e.stderr})
-	}
-}
-
 func (e *env) printValidation(v validation, diags config.Diagnostics, failed map[string]error) error {
 	if e.machine() {
 		return e.printJSON(v)
@@ -148,11 +134,4 @@ func diagnosticOf(d config.Diagnostic) diagnosticJSON {
 		Severity: d.Severity.String(), Summary: d.Summary, Detail: d.Detail, Hint: d.Hint, Output: d.Output, In: d.In, File: d.At.File,
 		Start: pointJSON{d.At.Line, d.At.Column}, End: pointJSON{d.End.Line, d.End.Column}, Code: d.Code,
 	}
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -208,10 +208,7 @@ func (e *env) draft(ctx context.Context, w wrapOptions, command []string) (*host
 	if err := checkRefused(ctx, e, &clientconfig.File{Path: file}, text); err != nil {
 		return nil, nil, err
 	}
-	config, layers := e.config, e.layers
-	e.config, e.layers = file, []string{file}
-	app, err := e.load(ctx)
-	e.config, e.layers = config, layers
+	app, err := e.loadFor(ctx, loadOptions{paths: []string{file}})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -276,7 +273,7 @@ func asJSON(v any) json.RawMessage {
 
 // writeWrapped adds the block of a wrapped program to the configuration.
 func (e *env) writeWrapped(ctx context.Context, name string, text []byte, into writeTarget) error {
-	if e.config == "" && e.get("JUNCTOR_CONFIG") == "" && !into.user {
+	if e.strongest() == "" && e.get("JUNCTOR_CONFIG") == "" && !into.user {
 		into.here = true
 	}
 	target, taken, err := e.importTarget(into)
@@ -286,7 +283,7 @@ func (e *env) writeWrapped(ctx context.Context, name string, text []byte, into w
 	if err := checkNew(name, target.Path, taken); err != nil {
 		return err
 	}
-	backup, err := e.writeEdited(ctx, target, configedit.Append(target.Text, text))
+	backup, err := e.writeEdited(ctx, target, configedit.Append(target.Text, text), false)
 	if err != nil {
 		return err
 	}

@@ -35,9 +35,9 @@ var changeColours = map[byte]string{'+': green, '-': red, '~': yellow}
 
 // coloured reports whether to write colours to a stream: it is a terminal that has them, and
 // the user wants them.
-func coloured(e *env, terminal bool) bool {
-	kind := e.get("TERM")
-	return terminal && e.get("NO_COLOR") == "" && kind != "" && kind != "dumb"
+func (t *Terminal) coloured(tty bool) bool {
+	kind := t.get("TERM")
+	return tty && t.get("NO_COLOR") == "" && kind != "" && kind != "dumb"
 }
 
 // paint returns a text in a colour. It must be safe to print.
@@ -81,12 +81,12 @@ func paintChange(line string) string {
 }
 
 // printChange prints a line that may begin with a sign of a change, after an indent.
-func printChange(e *env, indent, line string) {
+func (t *Terminal) printChange(indent, line string) {
 	line = safe(line)
-	if coloured(e, e.outTTY) {
+	if t.coloured(t.outTTY) {
 		line = paintChange(line)
 	}
-	_, _ = e.stdout.Write([]byte(indent + line + "\n"))
+	_, _ = t.stdout.Write([]byte(indent + line + "\n"))
 }
 
 // paintDiff paints the lines of a unified diff.

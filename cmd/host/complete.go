@@ -20,10 +20,12 @@ type completer func(app *host.App, before []string, typed string) (words []cobra
 
 // completes converts a completer into a cobra.CompletionFunc. The shell adds no space if
 // more of the word follows.
-func (e *env) completes(c completer) cobra.CompletionFunc {
+func (e *env) completes(c completer) cobra.CompletionFunc { return e.completesFor(new(loadOptions), c) }
+
+// completesFor is completes for a verb whose flags decide what is loaded.
+func (e *env) completesFor(needs *loadOptions, c completer) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, before []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		e.completing = true
-		app := e.loadKnown(cmd.Context())
+		app := e.loadKnown(cmd.Context(), *needs)
 		if app == nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -37,12 +39,13 @@ func (e *env) completes(c completer) cobra.CompletionFunc {
 
 // loadKnown loads the configuration if that needs neither a question nor a plugin's program.
 // It returns nil if the configuration is not trusted or a plugin is not described yet.
-func (e *env) loadKnown(ctx context.Context) *host.App {
-	at, content, diags, err := e.locate(ctx, false)
+func (e *env) loadKnown(ctx context.Context, needs loadOptions) *host.App {
+	needs.completing = true
+	at, content, diags, err := e.locate(ctx, needs, false)
 	if err != nil || diags.HasErrors() {
 		return nil
 	}
-	app, _, err := e.loadAt(ctx, at, content, loadOptions{})
+	app, _, err := e.loadAt(ctx, at, content, needs)
 	if err != nil {
 		return nil
 	}

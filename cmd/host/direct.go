@@ -24,12 +24,12 @@ type directOptions struct {
 const directName = "direct"
 
 // directFlags adds the flags to a verb.
-func (e *env) directFlags(cmd *cobra.Command) {
+func directFlags(cmd *cobra.Command, d *directOptions) {
 	f := cmd.Flags()
-	f.StringVar(&e.direct.command, "command", "", "use the server that this `COMMAND` line starts, without any configuration; quotes and \\ as in a shell")
-	f.StringVar(&e.direct.url, "url", "", "use the server at this `URL`, without any configuration")
-	f.StringArrayVar(&e.direct.server.env, "env", nil, "`NAME=VALUE`, or NAME to pass on: a variable for --command; can be repeated")
-	f.StringArrayVar(&e.direct.server.headers, "header", nil, "a `HEADER` for --url, as \"NAME: VALUE\"; can be repeated")
+	f.StringVar(&d.command, "command", "", "use the server that this `COMMAND` line starts, without any configuration; quotes and \\ as in a shell")
+	f.StringVar(&d.url, "url", "", "use the server at this `URL`, without any configuration")
+	f.StringArrayVar(&d.server.env, "env", nil, "`NAME=VALUE`, or NAME to pass on: a variable for --command; can be repeated")
+	f.StringArrayVar(&d.server.headers, "header", nil, "a `HEADER` for --url, as \"NAME: VALUE\"; can be repeated")
 }
 
 // given reports whether the command line describes a server.

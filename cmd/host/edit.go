@@ -25,9 +25,9 @@ import (
 )
 
 // writeEdited writes a configuration that a verb has edited, with a backup. The user made
-// the change, so trust in the file stays, and a new file is trusted, unless it comes from a
-// file of others. It refuses new servers that the managed configuration does not allow.
-func (e *env) writeEdited(ctx context.Context, f *clientconfig.File, text []byte) (backup string, err error) {
+// the change, so trust in the file stays, and a new file is trusted, unless the change is
+// foreign: from a file that the user may not have written. It refuses new servers that the managed configuration does not allow.
+func (e *env) writeEdited(ctx context.Context, f *clientconfig.File, text []byte, foreign bool) (backup string, err error) {
 	if _, err := configedit.Servers(text, f.Path); err != nil {
 		return "", fault.Because(fault.Internal, err, "nothing was written, because the new text is not valid").WithHint("please report this, with the command")
 	}
@@ -40,7 +40,7 @@ func (e *env) writeEdited(ctx context.Context, f *clientconfig.File, text []byte
 	if err != nil {
 		return "", exportFault(err)
 	}
-	if filepath.Base(f.Path) != config.FoundName || f.Text != nil && before == nil || e.foreign {
+	if filepath.Base(f.Path) != config.FoundName || f.Text != nil && before == nil || foreign {
 		return backup, nil // the next use asks, where trust is needed
 	}
 	after, _, err := e.review(at)
@@ -253,7 +253,7 @@ func dropServer(ctx context.Context, e *env, path, name string) error {
 		if err := os.Remove(target.Path); err != nil {
 			return fault.Because(fault.Usage, err, "the empty configuration cannot be removed")
 		}
-	} else if _, err := e.writeEdited(ctx, target, text); err != nil {
+	} else if _, err := e.writeEdited(ctx, target, text, false); err != nil {
 		return err
 	}
 	e.remark("%s was not kept in %s", name, target.Path)
@@ -262,7 +262,7 @@ func dropServer(ctx context.Context, e *env, path, name string) error {
 
 // ownOrTrusted reports whether a configuration may be used without asking.
 func (e *env) ownOrTrusted(path string) bool {
-	if at, err := config.Find(path, e.lookup); err == nil && at.Own || e.config != "" || e.get("JUNCTOR_CONFIG") != "" {
+	if at, err := config.Find(path, e.lookup); err == nil && at.Own || e.strongest() != "" || e.get("JUNCTOR_CONFIG") != "" {
 		return true
 	}
 	return e.trustedReview(config.Location{Path: path, Found: true}) != nil

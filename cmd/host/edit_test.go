@@ -25,7 +25,7 @@ func TestTrustStaysOnlyForTheLockFileOfJunctor(t *testing.T) {
 			home, dir := t.TempDir(), t.TempDir()
 			// With a runtime directory this process would look like a junctor that started the programs of
 			// other tests.
-			e := &env{stderr: os.Stderr, dirs: host.Dirs{Data: home, Run: home}, lookup: func(name string) (string, bool) { return home, name == "JUNCTOR_HOME" }}
+			e := &env{Terminal: &Terminal{stderr: os.Stderr, lookup: func(name string) (string, bool) { return home, name == "JUNCTOR_HOME" }}, dirs: host.Dirs{Data: home, Run: home}}
 			at := config.Location{Path: filepath.Join(dir, config.FoundName), Found: true}
 			put := func(name, text string) {
 				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {

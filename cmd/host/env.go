@@ -4,52 +4,27 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/logbuffer"
-	"github.com/junctor-mcp/junctor/host/login"
 	"github.com/junctor-mcp/junctor/host/managed"
 	"github.com/junctor-mcp/junctor/sdk/process"
 )
 
 // An env is the state that the verbs share: the streams, the global flags, and the app once
-// it is loaded. Standard output carries only results.
+// it is loaded.
 type env struct {
-	stdin          *os.File
-	stdout         *output
-	stderr         io.Writer
-	outTTY, errTTY bool
-	lookup         func(string) (string, bool)
+	*Terminal
 
-	interrupted atomic.Bool // a question for the password was interrupted
-
-	screen *screen         // what stderr writes to
-	keys   *login.Terminal // what the user types; nil: not asked yet. The holder of the screen's turn uses it.
-	roots  []string        // directories to report as roots
-
-	json       bool
-	text       bool
-	serving    bool          // ask no questions
-	withStdio  bool          // see host.Options
-	unasked    bool          // answer no question of a server
-	completing bool          // a shell completes a word: start nothing and ask nothing
-	config     string        // the path of the strongest layer that --config names; empty: none is named
-	layers     []string      // all paths of --config, the strongest last
-	direct     directOptions // a server that the command line describes
-	foreign    bool          // what the verb writes comes from a file that the user may not have written
-	loaded     string        // contentDigest of the configuration that serve has loaded
-	logFlag    string
-	remarks    remarks
+	layers  []string // the paths of --config, the strongest last
+	logFlag string
 
 	log    hclog.Logger
 	logs   *logQueue  // nil: the log is written at once
@@ -60,24 +35,23 @@ type env struct {
 	app     *host.App
 	sup     stopper // if there is no app
 
-	noted    func()                           // stops the notes about slow starts; may be nil
-	unusable func(p config.Plugin, err error) // see host.Options; may be nil
+	noted func() // stops the notes about slow starts; may be nil
+}
+
+// strongest returns the strongest path of --config, or "" without the flag.
+func (e *env) strongest() string { return last(e.layers) }
+
+// last returns the last of some paths, or "" if there are none.
+func last(paths []string) string {
+	if len(paths) == 0 {
+		return ""
+	}
+	return paths[len(paths)-1]
 }
 
 type stopper interface{ Stop(grace time.Duration) }
 
-func newEnv() *env {
-	terminal := newScreen(os.Stderr)
-	e := &env{
-		stdin: os.Stdin, stdout: &output{file: os.Stdout}, stderr: terminal, screen: terminal, lookup: os.LookupEnv,
-		outTTY: isTerminal(os.Stdout), errTTY: isTerminal(os.Stderr),
-	}
-	e.log = hclog.NewNullLogger()
-	terminal.colours = coloured(e, e.errTTY)
-	return e
-}
-
-func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+func newEnv() *env { return &env{Terminal: newTerminal(), log: hclog.NewNullLogger()} }
 
 // run runs one command line and returns the exit status.
 func (e *env) run(ctx context.Context, args []string) int {
@@ -94,21 +68,6 @@ func (e *env) run(ctx context.Context, args []string) int {
 	return e.fail(err)
 }
 
-// machine reports whether to print JSON.
-func (e *env) machine() bool { return e.json || !e.outTTY && !e.text }
-
-// get returns an environment variable, or "".
-func (e *env) get(name string) string {
-	v, _ := e.lookup(name)
-	return v
-}
-
-// isSet reports whether an environment variable is set.
-func (e *env) isSet(name string) bool {
-	_, ok := e.lookup(name)
-	return ok
-}
-
 // findDirs sets dirs on the first call.
 func (e *env) findDirs() error {
 	if e.dirs.Run != "" {
@@ -123,13 +82,28 @@ func (e *env) findDirs() error {
 var managedPath = managed.Path()
 
 // options returns the options of the host.
-func (e *env) options() host.Options {
+func (e *env) options(n loadOptions) host.Options {
 	o := host.Options{
-		Version: version, Log: e.log, Conceal: e.conceal, Dirs: e.dirs, Lookup: e.lookup, Orphans: process.EndAdopted, Unusable: e.unusable, OneShot: !e.serving, WithStdio: e.withStdio,
-		Roots: e.roots, Managed: managedPath, Stdout: e.stdout, Stderr: e.stderr,
+		Version:      version,
+		Log:          e.log,
+		Conceal:      e.conceal,
+		Dirs:         e.dirs,
+		Lookup:       e.lookup,
+		Orphans:      process.EndAdopted,
+		Unusable:     n.unusable,
+		OneShot:      !n.serving,
+		WithStdio:    n.withStdio,
+		Managed:      managedPath,
+		Stdout:       e.stdout,
+		Stderr:       e.stderr,
+		StartNothing: n.completing,
+		AllPlugins:   n.allPlugins,
+		NoListener:   !n.listening,
+		HoldNewTools: n.reviewing,
+		AbsentInputs: n.known,
 	}
-	if !e.serving {
-		o.Local = newTerminalClient(e)
+	if !n.serving {
+		o.Local = newTerminalClient(e, n)
 		o.Warn = e.warn
 		if isTerminal(e.stdin) {
 			o.Password = e.password
@@ -146,6 +120,16 @@ type loadOptions struct {
 	// known is set by verbs that answer from what is known of servers and start none unless
 	// asked to. An input of the configuration that is not there is a warning.
 	known bool
+
+	paths      []string      // load these instead of the layers of --config, the strongest last
+	direct     directOptions // load the server that the command line describes, if it does
+	roots      []string      // directories to report to servers as roots
+	serving    bool          // ask no questions
+	withStdio  bool          // see host.Options
+	unasked    bool          // answer no question of a server
+	completing bool          // a shell completes a word: start nothing and ask nothing
+
+	unusable func(p config.Plugin, err error) // see host.Options; may be nil
 }
 
 // load finds and loads the configuration. Warnings go to standard error.
@@ -183,7 +167,7 @@ func (e *env) loadAny(ctx context.Context, needs loadOptions) (*host.App, error)
 // tryLoad is load for callers that print the diagnostics. It asks the user to trust a
 // configuration that was found.
 func (e *env) tryLoad(ctx context.Context, needs loadOptions) (*host.App, config.Diagnostics, error) {
-	at, content, diags, err := e.locate(ctx, true)
+	at, content, diags, err := e.locate(ctx, needs, true)
 	if err != nil || diags.HasErrors() {
 		return nil, diags, err
 	}
@@ -195,24 +179,32 @@ func (e *env) loadAt(ctx context.Context, at config.Location, content *config.Co
 	if err := e.findDirs(); err != nil {
 		return nil, nil, err
 	}
-	e.remarks.begin(e, at.Path)
-	if !e.completing {
+	roots, err := absoluteRoots(needs)
+	if err != nil {
+		return nil, nil, err
+	}
+	e.rememberRemarks(at.Path, needs)
+	if !needs.completing {
 		if err := process.Adopt(); err != nil {
 			e.log.Warn("processes that plugins leave behind will not be ended", "error", err)
 		}
 	}
-	o := e.options()
-	o.Config, o.Content, o.StartNothing, o.KeepTrust = at, content, e.completing, e.keepTrust(at)
-	o.AllPlugins, o.NoListener, o.HoldNewTools, o.AbsentInputs = needs.allPlugins, !needs.listening, needs.reviewing, needs.known
-	if e.serving {
-		e.loaded = e.contentDigest(at) // before the configuration is read: later changes are noticed
-	}
+	o := e.options(needs)
+	o.Config, o.Content, o.Roots, o.KeepTrust = at, content, roots, e.keepTrust(at)
 	app, diags := host.Load(ctx, o)
-	e.app = app
-	if app != nil && !e.serving {
+	e.use(app)
+	if app != nil && !needs.serving {
 		e.noted = e.noteStarts(app)
 	}
 	return app, diags, nil
+}
+
+// use makes app the one that this process ends, and whose secrets are masked. It may be nil.
+func (e *env) use(app *host.App) {
+	e.app, e.mask = app, nil
+	if app != nil {
+		e.mask = app.Hide
+	}
 }
 
 // leave ends everything that this process started.
@@ -240,7 +232,7 @@ const leaveTime = 400 * time.Millisecond
 
 // begin runs junctor without a verb: the help, or how to write a configuration.
 func (e *env) begin(cmd *cobra.Command) error {
-	if _, err := config.Find(e.config, e.lookup); err == nil {
+	if _, err := config.Find(e.strongest(), e.lookup); err == nil {
 		return cmd.Help()
 	}
 	_, err := io.WriteString(e.stdout, strings.TrimLeft(beginning, "\n"))

@@ -34,7 +34,7 @@ func (e *env) target(ctx context.Context, x exportOptions, c *clientconfig.Clien
 		if x.tokenGiven {
 			return t, nil
 		}
-		if _, err := config.Find(e.config, e.lookup); err != nil {
+		if _, err := config.Find(e.strongest(), e.lookup); err != nil {
 			return t, nil // a gateway without a local configuration; its tokens are unknown
 		}
 	}

@@ -2,8 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -68,16 +66,4 @@ func (e *env) recordExport(scope, path, client string, t clientconfig.Target) {
 	if err != nil {
 		e.log.Warn("the export was not recorded for junctor doctor", "error", err)
 	}
-}
-
-// replaceFile replaces a file of the user at once.
-func replaceFile(path string, text []byte) error {
-	temp := path + ".new"
-	if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if err := os.WriteFile(temp, text, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(temp, path)
 }

@@ -29,7 +29,7 @@ func TestErrorPrintsCausesOnce(t *testing.T) {
 	} {
 		for _, asJSON := range []bool{false, true} {
 			var stderr bytes.Buffer
-			e := &env{stderr: &stderr, json: asJSON}
+			e := &env{Terminal: &Terminal{stderr: &stderr, json: asJSON}}
 			e.fail(c.err)
 			want := "error: " + c.want + "\n"
 			if asJSON {
@@ -50,7 +50,7 @@ func TestWarnings(t *testing.T) {
 		true:  `{"valid":true,"servers":0,"diagnostics":[{"severity":"warning","summary":"old",`,
 	} {
 		var stderr bytes.Buffer
-		e := &env{stderr: &stderr, json: asJSON}
+		e := &env{Terminal: &Terminal{stderr: &stderr, json: asJSON}}
 		e.tellDiagnostics(nil, nil)
 		if stderr.Len() > 0 {
 			t.Error(stderr.String())

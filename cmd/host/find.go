@@ -215,14 +215,6 @@ func unknown(ctx context.Context, app *host.App, kind, word string, names func()
 	return withSuggestion(fault.New(fault.NameUnknown, "there is no %s %q", kind, word), best, hint)
 }
 
-// withSuggestion sets a hint that begins with a suggestion.
-func withSuggestion(f *fault.Error, best, hint string) error {
-	if best != "" {
-		hint = "did you mean " + best + "? " + hint
-	}
-	return f.WithHint("%s", hint)
-}
-
 // nearestItem returns the name that is most similar to a mistyped one. Names are compared
 // with and without their prefix, and as SERVER/NAME.
 func nearestItem(word string, names []string) string {

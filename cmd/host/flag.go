@@ -5,13 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/junctor-mcp/junctor/host/fault"
-	"github.com/junctor-mcp/junctor/host/lazyregexp"
 	"github.com/junctor-mcp/junctor/host/suggest"
 )
 
@@ -94,56 +92,49 @@ func nearestFlag(cmd *cobra.Command, err error) string {
 	return ""
 }
 
-// exclusiveFlags matches what Cobra says about flags that exclude each other.
-var exclusiveFlags = lazyregexp.New(`^if any flags in the group \[[^\]]*\] are set none of the others can be; \[([^\]]*)\] were all set$`)
-
-// plainFlagText puts an error of Cobra into the words of the other errors.
-func plainFlagText(text string) string {
-	set := exclusiveFlags.FindStringSubmatch(text)
-	if set == nil {
-		return text
-	}
-	return "--" + strings.Join(strings.Fields(set[1]), " and --") + " exclude each other"
-}
-
 // rootFlag adds --root.
-func (e *env) rootFlag(cmd *cobra.Command, about string) {
-	cmd.Flags().StringArrayVar(&e.roots, "root", nil, "a `DIRECTORY` that servers are told of when they ask for roots"+about+"; may be repeated")
+func rootFlag(cmd *cobra.Command, roots *[]string, about string) {
+	cmd.Flags().StringArrayVar(roots, "root", nil, "a `DIRECTORY` that servers are told of when they ask for roots"+about+"; may be repeated")
 	_ = cmd.MarkFlagDirname("root")
 }
 
-// findRoots makes the roots absolute. It fails if one is not an existing directory.
-func (e *env) findRoots() error {
-	for i, path := range e.roots {
+// absoluteRoots returns the roots as absolute paths. It fails if one is not an existing
+// directory.
+func absoluteRoots(n loadOptions) (roots []string, err error) {
+	if n.completing {
+		return n.roots, nil
+	}
+	for _, path := range n.roots {
 		info, err := os.Stat(path)
 		if err == nil && !info.IsDir() {
-			return fault.New(fault.Usage, "--root %s is not a directory", path).WithHint("name the directory of the file")
+			return nil, fault.New(fault.Usage, "--root %s is not a directory", path).WithHint("name the directory of the file")
 		}
 		if err == nil {
-			e.roots[i], err = filepath.Abs(path)
+			path, err = filepath.Abs(path)
 		}
 		if err != nil {
-			return fault.New(fault.Usage, "--root: %s", err).WithHint("name a directory that exists")
+			return nil, fault.New(fault.Usage, "--root: %s", err).WithHint("name a directory that exists")
 		}
+		roots = append(roots, path)
 	}
-	return nil
+	return roots, nil
 }
 
 // A layerFlag is the value of --config, which may be given several times.
-type layerFlag struct{ e *env }
+type layerFlag struct{ layers *[]string }
 
 func (f *layerFlag) Set(path string) error {
-	if path != f.e.config || len(f.e.layers) == 0 {
-		f.e.config, f.e.layers = path, append(f.e.layers, path)
+	if len(*f.layers) == 0 || path != last(*f.layers) {
+		*f.layers = append(*f.layers, path)
 	}
 	return nil
 }
 
 func (f *layerFlag) String() string {
-	if f.e == nil {
+	if f.layers == nil {
 		return ""
 	}
-	return f.e.config
+	return last(*f.layers)
 }
 
 func (f *layerFlag) Type() string { return "stringArray" }
@@ -152,11 +143,11 @@ func (f *layerFlag) Type() string { return "stringArray" }
 func (f *layerFlag) Append(path string) error { return f.Set(path) }
 
 func (f *layerFlag) Replace(paths []string) error {
-	f.e.config, f.e.layers = "", nil
+	*f.layers = nil
 	for _, path := range paths {
 		_ = f.Set(path)
 	}
 	return nil
 }
 
-func (f *layerFlag) GetSlice() []string { return f.e.layers }
+func (f *layerFlag) GetSlice() []string { return *f.layers }

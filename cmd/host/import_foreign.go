@@ -50,10 +50,10 @@ func isBelow(path, dir string) bool {
 
 // reviewForeign shows what blocks from a foreign file add to a configuration, and asks whether
 // to add them. Without a terminal, and without --yes, it disables the servers and keeps no
-// secrets for them.
-func (e *env) reviewForeign(ctx context.Context, yes bool, got *clientimport.Result, target *clientconfig.File) error {
+// secrets for them. It reports whether the change is foreign still: the user has not read it.
+func (e *env) reviewForeign(ctx context.Context, yes bool, got *clientimport.Result, target *clientconfig.File) (foreign bool, err error) {
 	if err := e.showAdditions(target, got.Blocks()); err != nil {
-		return err
+		return true, err
 	}
 	if !yes && e.canAsk() {
 		agreed, err := e.askYes(ctx, "Add this to "+safe(target.Path)+"?")
@@ -61,28 +61,26 @@ func (e *env) reviewForeign(ctx context.Context, yes bool, got *clientimport.Res
 			err = fault.New(fault.Usage, "nothing was added")
 		}
 		if err != nil {
-			return err
+			return true, err
 		}
 		yes = true
 	}
 	if yes {
-		e.foreign = false // the user has read what the blocks do
-		return nil
+		return false, nil
 	}
 	if got.Policy != nil {
-		return fault.New(fault.Usage, "the file says who may use its servers, and there is no terminal for the question; nothing was written").
+		return true, fault.New(fault.Usage, "the file says who may use its servers, and there is no terminal for the question; nothing was written").
 			WithHint("if it is what you want, repeat the command with --yes")
 	}
-	var err error
 	if got.HCL, err = configedit.Disable(got.HCL); err != nil {
-		return fault.Because(fault.Internal, err, "nothing was written").WithHint("please report this, with the command")
+		return true, fault.Because(fault.Internal, err, "nothing was written").WithHint("please report this, with the command")
 	}
 	for i := range got.Secrets {
 		got.Secrets[i].Value = "" // the user stores those of servers that are to run
 	}
 	got.Notes = append(got.Notes, fmt.Sprintf("another person may have written the file and there is no terminal for the question, so %s may not run: read the new blocks in %s, then remove enabled = false",
 		strings.Join(got.Servers, ", "), target.Path))
-	return nil
+	return true, nil
 }
 
 // showAdditions prints the items that blocks add to the review of a configuration.

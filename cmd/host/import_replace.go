@@ -42,8 +42,8 @@ func startsOwn(e *env, x importOptions) bool {
 	if !x.replace || x.into.here || x.scope != string(clientconfig.User) {
 		return false
 	}
-	_, err := config.Find(e.config, e.lookup)
-	return e.config == "" && e.get("JUNCTOR_CONFIG") == "" && fault.Is(err, fault.ConfigMissing) && config.OwnPath(e.lookup) != ""
+	_, err := config.Find(e.strongest(), e.lookup)
+	return e.strongest() == "" && e.get("JUNCTOR_CONFIG") == "" && fault.Is(err, fault.ConfigMissing) && config.OwnPath(e.lookup) != ""
 }
 
 // A replacement says which entries of a client Junctor can take the place of.

@@ -26,27 +26,6 @@ const (
 	optionalWait = 300 * time.Millisecond
 )
 
-// interruptible calls read and returns early with the cause when ctx ends. Reads of standard
-// input and opening a named pipe cannot be interrupted, so the goroutine may stay until the
-// process ends.
-func interruptible(ctx context.Context, read func() ([]byte, error)) ([]byte, error) {
-	type outcome struct {
-		b   []byte
-		err error
-	}
-	done := make(chan outcome, 1)
-	go func() {
-		b, err := read()
-		done <- outcome{b, err}
-	}()
-	select {
-	case o := <-done:
-		return o.b, o.err
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-}
-
 // readStdin reads arguments from standard input.
 func (e *env) readStdin(ctx context.Context) ([]byte, error) {
 	if isTerminal(e.stdin) {

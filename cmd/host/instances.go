@@ -94,8 +94,8 @@ func findInstance(ctx context.Context, all []*control.Instance, name string) ([]
 // matchesConfig returns a function that reports whether a process uses the configuration
 // of this verb. Every process does if there is no configuration.
 func (e *env) matchesConfig() (func(*control.Status) bool, error) {
-	at, err := config.Find(e.config, e.lookup)
-	if fault.Is(err, fault.ConfigMissing) && e.config == "" {
+	at, err := config.Find(e.strongest(), e.lookup)
+	if fault.Is(err, fault.ConfigMissing) && e.strongest() == "" {
 		return func(*control.Status) bool { return true }, nil
 	}
 	if err != nil {

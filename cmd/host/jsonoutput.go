@@ -12,13 +12,13 @@ import (
 // values are the same.
 
 // printJSON prints one document, indented.
-func (e *env) printJSON(v any) error { return e.encodeJSON(v, "  ") }
+func (t *Terminal) printJSON(v any) error { return t.encodeJSON(v, "  ") }
 
 // printLine prints a value as one line of JSON.
-func (e *env) printLine(v any) error { return e.encodeJSON(v, "") }
+func (t *Terminal) printLine(v any) error { return t.encodeJSON(v, "") }
 
-func (e *env) encodeJSON(v any, indent string) error {
-	enc := json.NewEncoder(visible.Writer(e.stdout))
+func (t *Terminal) encodeJSON(v any, indent string) error {
+	enc := json.NewEncoder(visible.Writer(t.stdout))
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", indent)
 	return enc.Encode(v)
@@ -26,16 +26,16 @@ func (e *env) encodeJSON(v any, indent string) error {
 
 // printRawJSON prints a document that is JSON already, such as the result of a server. Its
 // numbers and white space stay as they are.
-func (e *env) printRawJSON(text []byte) error {
-	_, err := e.stdout.Write(append(visible.JSON(bytes.TrimSpace(text)), '\n'))
+func (t *Terminal) printRawJSON(text []byte) error {
+	_, err := t.stdout.Write(append(visible.JSON(bytes.TrimSpace(text)), '\n'))
 	return err
 }
 
 // printStderrLine prints a value as one line of JSON on standard error.
-func (e *env) printStderrLine(v any) {
+func (t *Terminal) printStderrLine(v any) {
 	b, err := json.Marshal(v)
 	if err != nil {
 		b = []byte(`{"error":{"code":"internal"}}`)
 	}
-	_, _ = e.stderr.Write(append(visible.JSON(b), '\n'))
+	_, _ = t.stderr.Write(append(visible.JSON(b), '\n'))
 }

@@ -19,7 +19,7 @@ const lockedHint = "run `junctor secret unlock`: it keeps the password in a file
 func warnLocked(ctx context.Context, e *env) {
 	app := e.app
 	if app == nil {
-		at, content, diags, err := e.locate(ctx, false)
+		at, content, diags, err := e.locate(ctx, loadOptions{}, false)
 		if err != nil || diags.HasErrors() {
 			return
 		}

@@ -70,18 +70,18 @@ func (p *patient) ask(ctx context.Context) {
 // load loads the configuration, without asking the user for anything.
 func (p *patient) load(ctx context.Context) {
 	e := p.e
-	at, content, diags, err := e.locate(ctx, false)
+	at, content, diags, err := e.locate(ctx, loadOptions{}, false)
 	if p.diags, p.err = diags, err; err != nil || diags.HasErrors() {
 		return
 	}
 	if err := process.Adopt(); err != nil {
 		e.log.Warn("processes that plugins leave behind will not be ended", "error", err)
 	}
-	o := e.options()
-	o.Config, o.Content, o.AllPlugins, o.Password = at, content, true, nil
+	o := e.options(loadOptions{allPlugins: true, listening: true})
+	o.Config, o.Content, o.Password = at, content, nil
 	o.Warn = func(string, string) {} // the checks find it
 	p.app, p.diags = host.Load(ctx, o)
-	e.app = p.app
+	e.use(p.app)
 }
 
 // checks returns all checks that can be made.

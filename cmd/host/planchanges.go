@@ -44,7 +44,7 @@ func (e *env) printPart(title string, lines []string) {
 	}
 	e.printf("%s:\n", oneCell(title))
 	for _, line := range lines[:min(len(lines), planShown)] {
-		printChange(e, "  ", strings.Join(strings.Fields(safe(line)), " "))
+		e.printChange("  ", strings.Join(strings.Fields(safe(line)), " "))
 	}
 	if more := len(lines) - planShown; more > 0 {
 		e.printf("  … and %d more; --json has all of them\n", more)

@@ -26,7 +26,7 @@ type changedProgram struct {
 // the configuration is not loaded. The problem of a program that cannot be read is told when it
 // is.
 func (e *env) changedPrograms(ctx context.Context) (all []changedProgram, err error) {
-	at, _, diags, err := e.locate(ctx, true)
+	at, _, diags, err := e.locate(ctx, loadOptions{}, true)
 	switch {
 	case err != nil:
 		return nil, err

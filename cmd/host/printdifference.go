@@ -112,7 +112,7 @@ func (e *env) printDifference(d difference) {
 func (e *env) printMember(m catalog.MemberChange) {
 	e.printf("  %s\n", memberName(m.Name))
 	for _, line := range memberLines(m) {
-		printChange(e, "    ", withEscapes(line))
+		e.printChange("    ", withEscapes(line))
 	}
 	if m.Cut {
 		e.printf("    The value is long. Only the part around the first difference is shown; the rest may differ too.\n")

@@ -202,48 +202,6 @@ func serves(st *control.Status) string {
 	return st.Transport
 }
 
-// number returns a number as text, and "-" for zero.
-func number(n int) string {
-	if n == 0 {
-		return "-"
-	}
-	return strconv.Itoa(n)
-}
-
-func since(t time.Time) string { return duration(time.Since(t)) }
-
-// duration returns a duration with two units at most, such as "3h12m".
-func duration(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return d.Round(time.Second).String()
-	case d < time.Hour:
-		return fmt.Sprintf("%dm%ds", d/time.Minute, d%time.Minute/time.Second)
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%dh%dm", d/time.Hour, d%time.Hour/time.Minute)
-	}
-	return fmt.Sprintf("%dd%dh", d/(24*time.Hour), d%(24*time.Hour)/time.Hour)
-}
-
-// bytesOf returns a size in MiB or KiB, and "-" for zero.
-func bytesOf(n uint64) string {
-	if n == 0 {
-		return "-"
-	}
-	return sizeOf(n)
-}
-
-// sizeOf returns a size in MiB, KiB or bytes.
-func sizeOf(n uint64) string {
-	switch {
-	case n < 1<<10:
-		return fmt.Sprintf("%d bytes", n)
-	case n < 1<<20:
-		return fmt.Sprintf("%d KiB", n>>10)
-	}
-	return fmt.Sprintf("%d MiB", n>>20)
-}
-
 // sessionsText returns the number of sessions, with those that wait for their clients.
 func sessionsText(s control.Sessions) string {
 	if s.Stored == 0 {

@@ -13,18 +13,18 @@ import (
 
 // ask calls question with the terminal's keys, while nothing else is shown. Keys that were typed
 // ahead are kept for the next question. Ctrl-C interrupts the verb.
-func (e *env) ask(ctx context.Context, question func(keys *login.Terminal) error) error {
-	out, release, err := e.screen.ask(ctx)
+func (t *Terminal) ask(ctx context.Context, question func(keys *login.Terminal) error) error {
+	out, release, err := t.screen.ask(ctx)
 	if err != nil {
 		return err
 	}
 	defer release()
-	if e.keys == nil {
-		if e.keys, err = login.New(login.Options{In: e.stdin, Out: safeWriter{out}, Lookup: e.lookup}); err != nil {
+	if t.keys == nil {
+		if t.keys, err = login.New(login.Options{In: t.stdin, Out: safeWriter{out}, Lookup: t.lookup}); err != nil {
 			return err
 		}
 	}
-	err = question(e.keys)
+	err = question(t.keys)
 	if f, ok := errors.AsType[*sdk.Error](err); ok && f.Code == sdk.Canceled {
 		return fault.New(fault.Interrupted, "interrupted")
 	}
@@ -32,21 +32,21 @@ func (e *env) ask(ctx context.Context, question func(keys *login.Terminal) error
 }
 
 // noQuestions says why no question can be asked at a terminal, or "".
-func noQuestions(e *env) string {
+func (t *Terminal) noQuestions() string {
 	switch {
-	case login.CI(e.lookup):
+	case login.CI(t.lookup):
 		return "CI is set"
-	case !isTerminal(e.stdin):
+	case !isTerminal(t.stdin):
 		return "there is no terminal on standard input"
-	case !e.errTTY:
+	case !t.errTTY:
 		return "there is no terminal on standard error"
 	}
 	return ""
 }
 
 // askValue asks for a value. A secret one is not echoed.
-func (e *env) askValue(ctx context.Context, label string, secret bool) (value string, err error) {
-	err = e.ask(ctx, func(keys *login.Terminal) error {
+func (t *Terminal) askValue(ctx context.Context, label string, secret bool) (value string, err error) {
+	err = t.ask(ctx, func(keys *login.Terminal) error {
 		answers, err := keys.Prompt(ctx, sdk.Prompt{Fields: []sdk.PromptField{{Name: "value", Label: label, Secret: secret}}})
 		value = answers["value"]
 		return err
@@ -56,17 +56,17 @@ func (e *env) askValue(ctx context.Context, label string, secret bool) (value st
 
 // askYes asks a question and reports whether the answer is yes. The end of the input is no
 // answer, so it is a no.
-func (e *env) askYes(ctx context.Context, question string) (bool, error) {
-	return e.askWord(ctx, question+" [y/N] ", false)
+func (t *Terminal) askYes(ctx context.Context, question string) (bool, error) {
+	return t.askWord(ctx, question+" [y/N] ", false)
 }
 
 // askNo is askYes for a question that an empty line answers with yes.
-func (e *env) askNo(ctx context.Context, question string) (bool, error) {
-	return e.askWord(ctx, question+" [Y/n] ", true)
+func (t *Terminal) askNo(ctx context.Context, question string) (bool, error) {
+	return t.askWord(ctx, question+" [Y/n] ", true)
 }
 
-func (e *env) askWord(ctx context.Context, prompt string, unsaid bool) (yes bool, err error) {
-	err = e.ask(ctx, func(keys *login.Terminal) error {
+func (t *Terminal) askWord(ctx context.Context, prompt string, unsaid bool) (yes bool, err error) {
+	err = t.ask(ctx, func(keys *login.Terminal) error {
 		line, err := keys.Line(ctx, prompt)
 		switch word := strings.ToLower(strings.TrimSpace(line)); {
 		case errors.Is(err, io.EOF):
@@ -85,28 +85,31 @@ func (e *env) askWord(ctx context.Context, prompt string, unsaid bool) (yes bool
 
 // password asks for the password of the encrypted file, twice for a new one; an
 // empty answer lets Junctor make that one. After an interrupt it does not ask again for the next server.
-func (e *env) password(ctx context.Context, fresh bool) ([]byte, error) {
-	if e.interrupted.Load() {
+func (t *Terminal) password(ctx context.Context, fresh bool) ([]byte, error) {
+	if t.interrupted.Load() {
 		return nil, fault.New(fault.Interrupted, "interrupted")
 	}
-	password, err := e.askPassword(ctx, fresh)
+	password, err := t.askPassword(ctx, fresh)
 	if fault.Is(err, fault.Interrupted) {
-		e.interrupted.Store(true)
+		t.interrupted.Store(true)
 	}
 	return []byte(password), err
 }
 
-func (e *env) askPassword(ctx context.Context, fresh bool) (string, error) {
+func (t *Terminal) askPassword(ctx context.Context, fresh bool) (string, error) {
 	if !fresh {
-		return e.askValue(ctx, "Password of the encrypted file of secrets", true)
+		return t.askValue(ctx, "Password of the encrypted file of secrets", true)
 	}
-	first, err := e.askValue(ctx, "New password for the encrypted file of secrets (Enter: Junctor makes one and keeps it in a file that only you can read, for clients that start it)", true)
+	first, err := t.askValue(ctx, "New password for the encrypted file of secrets (Enter: Junctor makes one and keeps it in a file that only you can read, for clients that start it)", true)
 	if err != nil || first == "" {
 		return "", err
 	}
-	second, err := e.askValue(ctx, "The same again", true)
+	second, err := t.askValue(ctx, "The same again", true)
 	if err == nil && first != second {
 		err = fault.New(fault.Usage, "the two passwords differ; nothing was written").WithHint("run the command again")
 	}
 	return first, err
 }
+
+// canAsk reports whether questions can be asked at a terminal.
+func (t *Terminal) canAsk() bool { return t.noQuestions() == "" }

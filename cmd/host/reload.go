@@ -71,7 +71,7 @@ func (s *thisInstance) watchConfig(ctx context.Context) (stop func(), err error)
 			s.e.log.Warn("changes of the configuration are noticed by polling only", "directory", dir, "every", watchPoll, "error", err)
 		}
 	}
-	w := &configWatch{thisInstance: s, files: files, known: s.e.loaded}
+	w := &configWatch{thisInstance: s, files: files, known: s.read}
 	ctx, cancel := context.WithCancel(ctx)
 	var work sync.WaitGroup
 	work.Go(func() { w.run(ctx) })

@@ -4,13 +4,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
-
-	"github.com/junctor-mcp/junctor/host/config"
 )
 
 const (
@@ -80,24 +79,14 @@ func (r *remarks) keep() {
 	}
 }
 
-// begin makes remarks about a configuration be remembered, if a person reads them on a terminal.
-func (r *remarks) begin(e *env, configuration string) {
-	r.of = configuration
-	if path, err := filepath.Abs(configuration); err == nil {
-		r.of = path
+// replaceFile replaces a file of the user at once.
+func replaceFile(path string, text []byte) error {
+	temp := path + ".new"
+	if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
-	if e.errTTY && !e.json && !e.serving && e.dirs.Cache != "" {
-		r.path = filepath.Join(string(e.dirs.Cache), "remarks.json")
+	if err := os.WriteFile(temp, text, 0o600); err != nil {
+		return err
 	}
-}
-
-// worthTelling returns the diagnostics that are printed: all errors, and the warnings that
-// are not remembered.
-func worthTelling(r *remarks, diags config.Diagnostics) (told config.Diagnostics) {
-	for _, d := range diags {
-		if d.Severity == config.Error || r.repeats(strings.Join([]string{d.At.String(), d.In, d.Summary, d.Detail, d.Hint}, "\x00")) {
-			told = append(told, d)
-		}
-	}
-	return told
+	return os.Rename(temp, path)
 }

@@ -19,14 +19,9 @@ func (e *env) root() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return e.begin(cmd) },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Name() == cobra.ShellCompRequestCmd {
-				e.completing = true
 				return nil // a shell does not show a log
 			}
-			e.serving = cmd.Name() == "serve"
-			if err := e.findRoots(); err != nil {
-				return err
-			}
-			return e.startLog(e.serving)
+			return e.startLog(cmd.Name() == "serve")
 		},
 	}
 	root.SetOut(e.stdout)
@@ -41,7 +36,7 @@ func (e *env) root() *cobra.Command {
 	flags.BoolVar(&e.text, "text", false, "print for people, as on a terminal")
 	root.MarkFlagsMutuallyExclusive("json", "text")
 	flags.BoolVarP(&e.remarks.quiet, "quiet", "q", false, "print no notes and no warnings")
-	flags.VarP(&layerFlag{e}, "config", "c", "configuration: a `PATH` of a file, or of a directory of *.hcl files; repeat it for layers, the strongest last")
+	flags.VarP(&layerFlag{&e.layers}, "config", "c", "configuration: a `PATH` of a file, or of a directory of *.hcl files; repeat it for layers, the strongest last")
 	flags.StringVar(&e.logFlag, "log", "", "`LEVEL` of the log on standard error: "+strings.Join(host.HostLevels, ", ")+"; info for serve, off for the others if not given")
 	_ = root.RegisterFlagCompletionFunc("log", cobra.FixedCompletions(host.HostLevels, cobra.ShellCompDirectiveNoFileComp))
 	root.AddGroup(&cobra.Group{ID: "use", Title: "Use:"}, &cobra.Group{ID: "serve", Title: "Serve:"},

@@ -28,27 +28,27 @@ func onTerminal(name string) (string, bool) {
 }
 
 // testScreen returns the state of a verb at a terminal, and what the terminal got.
-func testScreen() (*env, *strings.Builder) {
+func testScreen() (*Terminal, *strings.Builder) {
 	var terminal strings.Builder
 	s := newScreen(&terminal)
-	return &env{stderr: s, screen: s, errTTY: true, lookup: onTerminal}, &terminal
+	return &Terminal{stderr: s, screen: s, errTTY: true, lookup: onTerminal}, &terminal
 }
 
 // TestNothingIsShownDuringQuestions checks that the spinner and the messages wait while a
 // question is open, and what is on the terminal then and after it.
 func TestNothingIsShownDuringQuestions(t *testing.T) {
 	for name, c := range map[string]struct {
-		during       func(e *env)
+		during       func(e *Terminal)
 		shown, after string
 	}{
-		"a spinner":      {func(e *env) {}, "Password: ", ""},
-		"a note":         {func(e *env) { e.note("x", "npx may be installing it") }, "Password: ", "note: server \"x\": npx may be installing it\n"},
-		"a warning":      {func(e *env) { e.warn("slow", "") }, "Password: ", "warning: slow\n"},
-		"several":        {func(e *env) { e.warn("one", ""); e.warn("two", "") }, "Password: ", "warning: one\nwarning: two\n"},
-		"a short flood":  {func(e *env) { flood(e, 2) }, "Password: ", strings.Repeat("x", 2*maxHeld/4)},
-		"a long flood":   {func(e *env) { flood(e, 6) }, "Password: ", strings.Repeat("x", maxHeld) + "2 messages during the question were too long to be kept\n"},
-		"a new spinner":  {func(e *env) { w := e.spin("another"); time.Sleep(time.Minute); w.stop() }, "Password: ", ""},
-		"another prompt": {func(e *env) { e.brief() }, "Password: ", ""},
+		"a spinner":      {func(e *Terminal) {}, "Password: ", ""},
+		"a note":         {func(e *Terminal) { e.note("x", "npx may be installing it") }, "Password: ", "note: server \"x\": npx may be installing it\n"},
+		"a warning":      {func(e *Terminal) { e.warn("slow", "") }, "Password: ", "warning: slow\n"},
+		"several":        {func(e *Terminal) { e.warn("one", ""); e.warn("two", "") }, "Password: ", "warning: one\nwarning: two\n"},
+		"a short flood":  {func(e *Terminal) { flood(e, 2) }, "Password: ", strings.Repeat("x", 2*maxHeld/4)},
+		"a long flood":   {func(e *Terminal) { flood(e, 6) }, "Password: ", strings.Repeat("x", maxHeld) + "2 messages during the question were too long to be kept\n"},
+		"a new spinner":  {func(e *Terminal) { w := e.spin("another"); time.Sleep(time.Minute); w.stop() }, "Password: ", ""},
+		"another prompt": {func(e *Terminal) { e.brief() }, "Password: ", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -79,14 +79,14 @@ func TestNothingIsShownDuringQuestions(t *testing.T) {
 	}
 }
 
-func flood(e *env, n int) {
+func flood(e *Terminal, n int) {
 	for range n {
 		fmt.Fprint(e.stderr, strings.Repeat("x", maxHeld/4))
 	}
 }
 
 // brief asks another question for a second. The one that is open stays.
-func (e *env) brief() {
+func (e *Terminal) brief() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	if _, _, err := e.screen.ask(ctx); !errors.Is(err, context.DeadlineExceeded) {

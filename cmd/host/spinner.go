@@ -30,9 +30,9 @@ type spinner struct {
 }
 
 // spin starts a spinner. It shows nothing without a terminal, on a dumb one, and with CI set.
-func (e *env) spin(text string) *spinner {
-	s := &spinner{screen: e.screen, end: make(chan struct{}), what: text, text: text}
-	if e.errTTY && e.get("TERM") != "dumb" && !login.CI(e.lookup) {
+func (t *Terminal) spin(text string) *spinner {
+	s := &spinner{screen: t.screen, end: make(chan struct{}), what: text, text: text}
+	if t.errTTY && t.get("TERM") != "dumb" && !login.CI(t.lookup) {
 		s.seen = true
 		s.done.Go(s.run)
 	}

@@ -16,23 +16,23 @@ const (
 )
 
 // printf prints text for people.
-func (e *env) printf(format string, args ...any) {
-	fmt.Fprint(e.stdout, safe(fmt.Sprintf(format, args...)))
+func (t *Terminal) printf(format string, args ...any) {
+	fmt.Fprint(t.stdout, safe(fmt.Sprintf(format, args...)))
 }
 
 // printFields is printf for texts of servers and clients in a line: none of them begins a line
 // of its own.
-func (e *env) printFields(format string, args ...any) {
+func (t *Terminal) printFields(format string, args ...any) {
 	for i, arg := range args {
 		if text, ok := arg.(string); ok {
 			args[i] = flat(text)
 		}
 	}
-	e.printf(format, args...)
+	t.printf(format, args...)
 }
 
 // table prints rows in columns. The last column gets the remaining width.
-func (e *env) table(header []string, rows [][]string) {
+func (t *Terminal) table(header []string, rows [][]string) {
 	if len(rows) == 0 {
 		return
 	}
@@ -43,12 +43,12 @@ func (e *env) table(header []string, rows [][]string) {
 			widths[i] = max(widths[i], ansi.StringWidth(oneCell(cell)))
 		}
 	}
-	left := e.width()
+	left := t.width()
 	for _, w := range widths[:last] {
 		left -= w + columnGap
 	}
 	var b strings.Builder
-	paints := coloured(e, e.outTTY)
+	paints := t.coloured(t.outTTY)
 	for at, row := range append([][]string{header}, rows...) {
 		for i, cell := range row {
 			if i == last {
@@ -65,7 +65,7 @@ func (e *env) table(header []string, rows [][]string) {
 		}
 		b.WriteString("\n")
 	}
-	_, _ = io.WriteString(e.stdout, b.String())
+	_, _ = io.WriteString(t.stdout, b.String())
 }
 
 // widestCell limits the columns but the last.
@@ -78,8 +78,8 @@ func oneCell(text string) string {
 }
 
 // width returns the number of columns of the terminal.
-func (e *env) width() int {
-	if w, _, err := term.GetSize(int(e.stdout.file.Fd())); err == nil && w > 0 {
+func (t *Terminal) width() int {
+	if w, _, err := term.GetSize(int(t.stdout.file.Fd())); err == nil && w > 0 {
 		return max(w, narrowest)
 	}
 	return withoutWidth

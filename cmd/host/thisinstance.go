@@ -30,6 +30,7 @@ type thisInstance struct {
 	app       *host.App
 	transport string // see control.Status
 	started   time.Time
+	read      string // contentDigest of the configuration that was loaded
 
 	stopControl func()    // closes the control socket
 	ending      sync.Once // see stopping
@@ -255,9 +256,6 @@ func (s *thisInstance) ConsoleLink() (*control.ConsoleLink, *control.Failure) {
 	return link, nil
 }
 
-// list returns a slice that is not null in JSON.
-func list[T any](all []T) []T { return append([]T{}, all...) }
-
 func diagnosticsJSON(diags config.Diagnostics) (all []json.RawMessage) {
 	for _, d := range diags {
 		if text, err := json.Marshal(diagnosticOf(d)); err == nil {
@@ -300,7 +298,7 @@ func (s *thisInstance) reload(ctx context.Context, by string) (*host.Reloaded, c
 // it needs trust. Another configuration that has become the first one to be found is not
 // read: it would get the secrets of the one in effect.
 func (s *thisInstance) trusted(ctx context.Context) (*config.Content, config.Diagnostics, error) {
-	return s.e.trusted(ctx, s.app.Location(), false)
+	return s.e.trusted(ctx, s.app.Location(), loadOptions{}, false)
 }
 
 // setFailed records whether the last reload failed.

@@ -40,7 +40,7 @@ func (e *env) review(at config.Location) (*trust.Review, config.Diagnostics, err
 // returns nil for a configuration that was named, which needs no trust. Otherwise it asks at
 // a terminal, unless may is false, and fails without one. The diagnostics say why the text
 // cannot be read.
-func (e *env) trusted(ctx context.Context, at config.Location, may bool) (*config.Content, config.Diagnostics, error) {
+func (e *env) trusted(ctx context.Context, at config.Location, n loadOptions, may bool) (*config.Content, config.Diagnostics, error) {
 	if !at.Found {
 		return nil, nil, nil
 	}
@@ -48,7 +48,7 @@ func (e *env) trusted(ctx context.Context, at config.Location, may bool) (*confi
 	if err != nil {
 		return nil, nil, err
 	}
-	if e.completing && known == nil && e.get(trustVariable) == "" {
+	if n.completing && known == nil && e.get(trustVariable) == "" {
 		return nil, nil, fault.New(fault.ConfigUntrusted, "%s is not trusted", at.Path) // completion does not hash programs after each key
 	}
 	r, diags, err := e.review(at)
@@ -60,7 +60,7 @@ func (e *env) trusted(ctx context.Context, at config.Location, may bool) (*confi
 		return r.Content, nil, nil
 	}
 	if r.SameSettings(known) {
-		if e.completing {
+		if n.completing {
 			return r.Content, nil, nil
 		}
 		return r.Content, nil, store.Put(r.Record(time.Now()))
@@ -87,9 +87,6 @@ func (e *env) known(at config.Location) (trust.Store, *trust.Record, error) {
 	known, err := store.Get(path)
 	return store, known, err
 }
-
-// canAsk reports whether questions can be asked at a terminal.
-func (e *env) canAsk() bool { return noQuestions(e) == "" }
 
 // untrusted returns the error for a configuration that is not trusted.
 func (e *env) untrusted(r *trust.Review, known *trust.Record) error {
@@ -216,13 +213,18 @@ func (e *env) showChange(w safeWriter, r *trust.Review, known *trust.Record) {
 
 // locate finds the configuration of a verb, and its content if it needs trust. Diagnostics
 // without content say why it cannot be read.
-func (e *env) locate(ctx context.Context, may bool) (config.Location, *config.Content, config.Diagnostics, error) {
-	if e.direct.given() {
-		at, err := e.direct.location(e.config)
+func (e *env) locate(ctx context.Context, n loadOptions, may bool) (config.Location, *config.Content, config.Diagnostics, error) {
+	layers := e.layers
+	if len(n.paths) > 0 {
+		layers = n.paths
+	}
+	if n.direct.given() {
+		e.naming = &n.direct
+		at, err := n.direct.location(last(layers))
 		return at, nil, nil, err
 	}
-	at, err := config.FindLayers(e.layers, e.lookup)
-	if fault.Is(err, fault.ConfigMissing) && e.config == "" {
+	at, err := config.FindLayers(layers, e.lookup)
+	if fault.Is(err, fault.ConfigMissing) && len(layers) == 0 {
 		if _, managedErr := os.Lstat(managedPath); managedErr == nil { // the administrator's is enough
 			return config.Location{Path: managedPath}, nil, nil, nil
 		}
@@ -230,10 +232,10 @@ func (e *env) locate(ctx context.Context, may bool) (config.Location, *config.Co
 	if err != nil {
 		return at, nil, nil, err
 	}
-	if diags, err := e.askAgain(ctx, &at, may); err != nil || diags.HasErrors() {
+	if diags, err := e.askAgain(ctx, &at, n, may); err != nil || diags.HasErrors() {
 		return at, nil, diags, err
 	}
-	content, diags, err := e.trusted(ctx, at, may)
+	content, diags, err := e.trusted(ctx, at, n, may)
 	return at, content, diags, err
 }
 
@@ -242,7 +244,7 @@ func (e *env) locate(ctx context.Context, may bool) (config.Location, *config.Co
 // file, because Junctor asks again. at becomes one that has to be trusted. A file with another
 // name, such as a link or that of its directory, and a weaker layer are only compared with what
 // was trusted.
-func (e *env) askAgain(ctx context.Context, at *config.Location, may bool) (config.Diagnostics, error) {
+func (e *env) askAgain(ctx context.Context, at *config.Location, n loadOptions, may bool) (config.Diagnostics, error) {
 	store, err := e.trustStore()
 	if err != nil {
 		return nil, nil // there are no records
@@ -271,7 +273,7 @@ func (e *env) askAgain(ctx context.Context, at *config.Location, may bool) (conf
 					return nil, fault.New(fault.ConfigUntrusted, "%s leads to %s, and the configuration that was trusted there was another one", r.Path, real).
 						WithHint("a directory on the way to it became a link; remove the link, or name the configuration by the other path")
 				}
-				if _, diags, err := e.trusted(ctx, known, may); err != nil || diags.HasErrors() {
+				if _, diags, err := e.trusted(ctx, known, n, may); err != nil || diags.HasErrors() {
 					return diags, err
 				}
 			}

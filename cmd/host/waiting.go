@@ -50,7 +50,7 @@ func unread(app *host.App, servers []string) []string {
 // error names the servers that are missing.
 func (e *env) listsSoFar(ctx context.Context, app *host.App, servers []string, show func() error) error {
 	silent := unread(app, servers)
-	if len(silent) == 0 || e.completing {
+	if len(silent) == 0 {
 		return ctx.Err()
 	}
 	if !e.machine() && len(silent) < len(servers) {
