@@ -108,7 +108,9 @@ var allowed = map[string]string{
 	"host/interoptest": "", // tests only
 
 	"host":     "host/* sdk sdk/memory sdk/ndjson sdk/process sdk/sandbox",
-	"cmd/host": "host host/* sdk sdk/process sdk/sandbox sdk/wire",
+	"cmd/host": "host host/* cmd/host/* sdk sdk/process sdk/sandbox sdk/wire",
+
+	"cmd/host/terminal": "host/fault host/login host/visible sdk",
 	"plugins":  "sdk sdk/ndjson sdk/process sdk/sandbox sdk/serve sdk/stdio plugins/internal/*",
 
 	"plugins/internal/buffer":         "",

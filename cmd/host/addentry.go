@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/clientimport"
 	"github.com/junctor-mcp/junctor/host/configedit"
@@ -38,9 +39,9 @@ func (e *env) findEntry(ctx context.Context, name string, f *registryFlags) (reg
 		version = "latest"
 	}
 	for _, c := range clients {
-		wait := e.spin("asking " + c.URL())
+		wait := e.Spin("asking " + c.URL())
 		got, stored, failed := c.Version(ctx, name, version)
-		wait.stop()
+		wait.Stop()
 		if failed == nil {
 			e.remarkStored(c, stored)
 			return got, nil
@@ -67,7 +68,7 @@ func (e *env) addEntry(ctx context.Context, args []string, x *entryOptions, late
 	case "deleted":
 		return fault.New(fault.RegistryEntry, "%s %s was deleted from the registry: %s", found.Name, found.Version, found.Message)
 	case "deprecated":
-		e.warn(strings.TrimSuffix(fmt.Sprintf("%s %s is deprecated: %s", found.Name, found.Version, found.Message), ": "), "")
+		e.Warn(strings.TrimSuffix(fmt.Sprintf("%s %s is deprecated: %s", found.Name, found.Version, found.Message), ": "), "")
 	}
 	name := clientimport.Label(found.Short())
 	if len(args) == 2 {
@@ -81,7 +82,7 @@ func (e *env) addEntry(ctx context.Context, args []string, x *entryOptions, late
 	if err != nil {
 		return err
 	}
-	got := clientimport.ConvertEntry(server.Server, server.Inputs, found.Name+"@"+found.Version, e.isSet)
+	got := clientimport.ConvertEntry(server.Server, server.Inputs, found.Name+"@"+found.Version, e.IsSet)
 	got.Notes = append(got.Notes, server.Notes...)
 	for i, s := range got.Secrets {
 		got.Secrets[i].Value = secrets[strings.TrimPrefix(s.Where, "inputs.")]
@@ -113,7 +114,7 @@ func (e *env) serverOf(ctx context.Context, found registry.Entry, name string, x
 	used := map[string]bool{}
 	request := registry.Request{Name: name, Option: option, Given: given}
 	var failed error
-	if e.canAsk() {
+	if e.CanAsk() {
 		request.Ask = func(q registry.Question) (string, bool) {
 			value, err := e.askInput(ctx, q)
 			if err != nil {
@@ -163,13 +164,13 @@ func chooseOption(found registry.Entry, remote bool) (registry.Option, error) {
 // askInput asks for a value at the terminal. An empty answer leaves it out.
 func (e *env) askInput(ctx context.Context, q registry.Question) (string, error) {
 	label := q.ID
-	if about := strings.Join(strings.Fields(safe(q.Description)), " "); about != "" {
+	if about := strings.Join(strings.Fields(terminal.Safe(q.Description)), " "); about != "" {
 		label += " (" + short(about) + ")"
 	}
 	if len(q.Choices) > 0 {
 		label += ", one of " + strings.Join(q.Choices, ", ")
 	}
-	return e.askValue(ctx, label, q.Secret)
+	return e.AskValue(ctx, label, q.Secret)
 }
 
 // agreeToAdd shows what the entry comes to, and asks whether to add and start it.
@@ -177,14 +178,14 @@ func (e *env) agreeToAdd(ctx context.Context, found registry.Entry, got clientim
 	if yes {
 		return nil
 	}
-	_, _ = fmt.Fprintf(safeWriter{e.stderr}, "%s %s: %s\n\n%s\n", found.Name, found.Version, strings.Join(strings.Fields(found.Description), " "), got.HCL)
+	_, _ = fmt.Fprintf(terminal.SafeWriter(e.Stderr), "%s %s: %s\n\n%s\n", found.Name, found.Version, strings.Join(strings.Fields(found.Description), " "), got.HCL)
 	if err := e.showAdditions(target, got.Blocks()); err != nil {
 		return err
 	}
-	if !e.canAsk() {
+	if !e.CanAsk() {
 		return fault.New(fault.Usage, "the server comes from a registry, so nothing was added without an answer").WithHint("if the block above is what you want, repeat the command with --yes")
 	}
-	agreed, err := e.askYes(ctx, "Add and start it?")
+	agreed, err := e.AskYes(ctx, "Add and start it?")
 	if err != nil {
 		return err
 	}

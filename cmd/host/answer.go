@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/gateway"
@@ -38,7 +39,7 @@ func newTerminalClient(e *env, n loadOptions) *terminalClient {
 	a := &terminalClient{e: e, unasked: n.unasked, turn: make(chan struct{}, 1), told: map[string]bool{}}
 	a.turn <- struct{}{}
 	// Completions need the same capabilities as verbs at a terminal.
-	a.interactive = n.completing || !n.unasked && e.canAsk()
+	a.interactive = n.completing || !n.unasked && e.CanAsk()
 	return a
 }
 
@@ -59,7 +60,7 @@ func (a *terminalClient) Absent() string {
 	case a.unasked:
 		return "this command asks no questions"
 	}
-	return a.e.noQuestions()
+	return a.e.NoQuestions()
 }
 
 // Refused prints that a question of a server was declined, and why, once for each server
@@ -75,7 +76,7 @@ func (a *terminalClient) Refused(server, method, why string) {
 	if method == mcp.MethodElicit && !a.interactive {
 		why = "there is no terminal"
 	}
-	a.e.note(server, fmt.Sprintf("its request %.64q was declined: %.200s", method, why))
+	a.e.Note(server, fmt.Sprintf("its request %.64q was declined: %.200s", method, why))
 }
 
 // errDeclined is the user's no, and errGone the end of the questions.
@@ -95,12 +96,12 @@ func (a *terminalClient) Answer(ctx context.Context, server, method string, para
 	if a.gone {
 		return []byte(`{"action":"cancel"}`), nil
 	}
-	out, release, err := a.e.screen.ask(ctx)
+	out, release, err := a.e.Screen.Ask(ctx)
 	if err != nil {
 		return nil, mcp.ErrorObject(mcp.CodeInternal, "the user did not answer", map[string]string{"reason": "timeout"})
 	}
 	defer release()
-	t, err := a.terminal(server, safeWriter{out})
+	t, err := a.terminal(server, terminal.SafeWriter(out))
 	if err != nil {
 		return nil, mcp.ErrorObject(mcp.CodeInternal, "the user cannot be asked", nil)
 	}
@@ -134,14 +135,14 @@ func (a *terminalClient) terminal(server string, out io.Writer) (*questioner, er
 			local = address == "" || host.OnLoopback(address)
 		}
 	}
-	p, err := login.New(login.Options{In: a.e.stdin, Out: out, Server: server, Loopback: local, Lookup: a.e.lookup})
+	p, err := login.New(login.Options{In: a.e.Stdin, Out: out, Server: server, Loopback: local, Lookup: a.e.Lookup})
 	if err != nil {
 		return nil, err
 	}
-	if a.e.keys == nil {
-		a.e.keys = p
+	if a.e.Keys == nil {
+		a.e.Keys = p
 	}
-	return &questioner{server: server, out: out, line: a.e.keys.Line, open: p.OpenURL, local: local}, nil
+	return &questioner{server: server, out: out, line: a.e.Keys.Line, open: p.OpenURL, local: local}, nil
 }
 
 // A questioner asks the user one question of a server.
@@ -163,11 +164,11 @@ const (
 
 // serverText returns a server's text, shortened and indented.
 func serverText(text string, most int) string {
-	text = strings.TrimSpace(safe(text))
+	text = strings.TrimSpace(terminal.Safe(text))
 	if r := []rune(text); len(r) > most {
 		text = string(r[:most]) + " …"
 	}
-	return oneText(text)
+	return terminal.OneText(text)
 }
 
 // short returns a server's text on one line.

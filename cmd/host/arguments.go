@@ -75,7 +75,7 @@ const quotesHint = `write the object in single quotes, '{"NAME": "VALUE"}', or w
 func (e *env) unlisted(t *catalog.Tool, args []byte) {
 	for _, p := range schema.Unlisted(t.Input, args) {
 		if !slices.Contains(t.Pinned(), p.Path) { // a pinned argument makes the call fail
-			e.warn(t.Exposed+": "+p.String(), "it is sent anyway, because the tool's schema allows other arguments")
+			e.Warn(t.Exposed+": "+p.String(), "it is sent anyway, because the tool's schema allows other arguments")
 		}
 	}
 }

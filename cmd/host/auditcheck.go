@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/audit"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
@@ -51,9 +52,9 @@ func (e *env) auditVerify(ctx context.Context, file string, heads []string, key 
 	if err != nil {
 		return err
 	}
-	wait := e.spin("checking the rows")
+	wait := e.Spin("checking the rows")
 	all, err := audit.VerifyAll(ctx, path, heads)
-	wait.stop()
+	wait.Stop()
 	if err != nil {
 		return err
 	}
@@ -66,22 +67,22 @@ func (e *env) auditVerify(ctx context.Context, file string, heads []string, key 
 			cells = append(cells, []string{strconv.FormatInt(one.Seq, 10), strings.ToUpper(one.Problem), one.Detail})
 		}
 	}
-	if e.machine() {
-		err = e.printJSON(all)
+	if e.Machine() {
+		err = e.PrintJSON(all)
 	} else {
 		for _, r := range all {
-			e.printf("%s: %s, %d to %d, head %s\n", r.File, count(int(r.Rows), "row"), r.First, r.Last, r.Head)
+			e.Printf("%s: %s, %d to %d, head %s\n", r.File, terminal.Count(int(r.Rows), "row"), r.First, r.Last, r.Head)
 		}
-		e.table([]string{"ROW", "PROBLEM", "DETAIL"}, cells)
+		e.Table([]string{"ROW", "PROBLEM", "DETAIL"}, cells)
 	}
 	switch {
 	case err != nil:
 		return err
 	case found > 0:
-		return fault.New(fault.AuditAltered, "the audit log has %s; the first is at row %s", count(found, "defect"), firstDefect(all)).
+		return fault.New(fault.AuditAltered, "the audit log has %s; the first is at row %s", terminal.Count(found, "defect"), firstDefect(all)).
 			WithHint("compare it with a copy of the file, and with the heads in the log of junctor serve")
-	case !e.machine():
-		e.printf("every row is unchanged\n")
+	case !e.Machine():
+		e.Printf("every row is unchanged\n")
 	}
 	return nil
 }
@@ -137,7 +138,7 @@ func addFormat(cmd *cobra.Command, format *string, unset string) {
 
 // newExporter returns an exporter to standard output.
 func newExporter(e *env, format string) (*audit.Exporter, error) {
-	x, ok := audit.NewExporter(e.stdout, format, version)
+	x, ok := audit.NewExporter(e.Stdout, format, version)
 	if !ok {
 		return nil, fault.New(fault.Usage, "--format: there is no %q", format).WithHint("write one of %s", strings.Join(audit.Formats, ", "))
 	}
@@ -164,7 +165,7 @@ func (e *env) auditExport(ctx context.Context, f auditFlags, format string) erro
 		return failed == nil
 	})
 	if failed = errors.Join(failed, x.Flush()); failed != nil {
-		return writeFault("standard output", failed)
+		return terminal.WriteFault("standard output", failed)
 	}
 	return err
 }

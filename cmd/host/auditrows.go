@@ -11,6 +11,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/audit"
 	"github.com/junctor-mcp/junctor/host/policy"
 )
@@ -36,9 +37,9 @@ func auditCells(r *audit.Row) []string {
 	case r.Count > 0 && r.Kind == audit.AuthFailure:
 		why = fmt.Sprintf("%d more: %s", r.Count, r.Detail)
 	case r.Count > 0:
-		why = fmt.Sprintf("%s missing: %s", count(r.Count, "event"), r.Detail)
+		why = fmt.Sprintf("%s missing: %s", terminal.Count(r.Count, "event"), r.Detail)
 	case r.Hidden > 0 && why == "":
-		why = fmt.Sprintf("the policy hides %s", count(r.Hidden, "item"))
+		why = fmt.Sprintf("the policy hides %s", terminal.Count(r.Hidden, "item"))
 	}
 	return []string{strconv.FormatInt(r.Seq, 10), r.Time.Local().Format(time.DateTime), r.Subject, what, cmp.Or(r.Server, r.Plugin), r.Item, string(r.Outcome), ms, why}
 }
@@ -49,25 +50,25 @@ func (e *env) printRows(all []audit.Row) {
 	for i := range all {
 		cells = append(cells, auditCells(&all[i]))
 	}
-	e.table(auditHeader, cells)
+	e.Table(auditHeader, cells)
 }
 
 // printRow prints everything about a row.
 func (e *env) printRow(r *audit.Row) {
 	for _, f := range audit.Fields() {
 		if text := f.Text(r); text != "" {
-			e.printf("%-17s  %s\n", f.Label(), oneCellOr(text, f.Payload))
+			e.Printf("%-17s  %s\n", f.Label(), oneCellOr(text, f.Payload))
 		}
 	}
 }
 
 // oneCellOr returns a text for one line, or the whole text.
 func oneCellOr(text string, whole bool) string {
-	text = strings.Join(strings.Fields(safe(text)), " ")
+	text = strings.Join(strings.Fields(terminal.Safe(text)), " ")
 	if whole {
 		return text
 	}
-	return ansi.Truncate(text, 2*withoutWidth, "…")
+	return ansi.Truncate(text, 2*terminal.WithoutWidth, "…")
 }
 
 // followEvery is the interval at which new rows are read.
@@ -113,8 +114,8 @@ func (e *env) auditTail(ctx context.Context, f auditFlags, t tailFlags) error {
 	}
 	all = slices.DeleteFunc(all, func(row audit.Row) bool { return row.Seq > last })
 	switch {
-	case !t.follow && x == nil && e.machine():
-		return e.printJSON(all)
+	case !t.follow && x == nil && e.Machine():
+		return e.PrintJSON(all)
 	case !t.follow && x == nil:
 		e.printRows(all)
 		return nil
@@ -142,7 +143,7 @@ type tailPrinter struct {
 
 // newTailPrinter returns a printer. It prints the header of columns.
 func newTailPrinter(e *env, x *audit.Exporter) tailPrinter {
-	if x == nil && !e.machine() {
+	if x == nil && !e.Machine() {
 		printCells(e, auditHeader)
 	}
 	return tailPrinter{e, x}
@@ -152,23 +153,23 @@ func (p tailPrinter) row(r *audit.Row) error {
 	switch {
 	case p.x != nil:
 		if err := p.x.Write(r); err != nil {
-			return writeFault("standard output", err)
+			return terminal.WriteFault("standard output", err)
 		}
-	case p.e.machine():
-		return p.e.printLine(r)
+	case p.e.Machine():
+		return p.e.PrintLine(r)
 	default:
 		printCells(p.e, auditCells(r))
 	}
-	return p.e.stdout.err
+	return p.e.Stdout.Err
 }
 
 func (p tailPrinter) flush() error {
 	if p.x != nil {
 		if err := p.x.Flush(); err != nil {
-			return writeFault("standard output", err)
+			return terminal.WriteFault("standard output", err)
 		}
 	}
-	return p.e.stdout.err
+	return p.e.Stdout.Err
 }
 
 // followRows prints the rows after the last one, until ctx ends.
@@ -216,8 +217,8 @@ var followWidths = []int{8, 19, 14, 14, 14, 24, 17, 7}
 func printCells(e *env, cells []string) {
 	var b strings.Builder
 	for i, width := range followWidths {
-		cell := ansi.Truncate(oneCell(cells[i]), width, "…")
-		b.WriteString(cell + strings.Repeat(" ", width-ansi.StringWidth(cell)+columnGap))
+		cell := ansi.Truncate(terminal.OneCell(cells[i]), width, "…")
+		b.WriteString(cell + strings.Repeat(" ", width-ansi.StringWidth(cell)+terminal.ColumnGap))
 	}
-	e.printf("%s\n", strings.TrimRight(b.String()+oneCell(cells[len(cells)-1]), " "))
+	e.Printf("%s\n", strings.TrimRight(b.String()+terminal.OneCell(cells[len(cells)-1]), " "))
 }

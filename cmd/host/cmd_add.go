@@ -56,7 +56,7 @@ not exist; at a terminal you are asked.`,
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := x.into.choose(x.scope, e.lookup); err != nil {
+			if err := x.into.choose(x.scope, e.Lookup); err != nil {
 				return err
 			}
 			if isEntry(args, cmd.ArgsLenAtDash()) {
@@ -167,7 +167,7 @@ func (e *env) addLogin(ctx context.Context, s clientconfig.Server, into writeTar
 	if _, err := e.writeEdited(ctx, target, configedit.Append(text, got.HCL), false); err != nil {
 		return err
 	}
-	e.remark(`%s wants a login, so its block has auth "oauth"; run junctor login %s`, s.Name, s.Name)
+	e.Remark(`%s wants a login, so its block has auth "oauth"; run junctor login %s`, s.Name, s.Name)
 	return nil
 }
 
@@ -184,14 +184,14 @@ func checkNew(name, path string, taken []string) error {
 
 // putAndShow writes the block of one new server, stores its secrets and shows its tools.
 func (e *env) putAndShow(ctx context.Context, got clientimport.Result, target *clientconfig.File, name string, later bool, wantsLogin func() error) error {
-	if err := e.putImport(ctx, &got, target, false); err != nil || e.json {
+	if err := e.putImport(ctx, &got, target, false); err != nil || e.JSON {
 		return err
 	}
 	e.remarkImport(got)
 	if !later && len(got.Secrets) == 0 {
 		return e.showAdded(ctx, target.Path, name, wantsLogin)
 	}
-	e.remark("junctor tools %s shows what it offers", name)
+	e.Remark("junctor tools %s shows what it offers", name)
 	return nil
 }
 
@@ -225,9 +225,9 @@ func (e *env) removeServer(ctx context.Context, name string, from writeTarget) e
 	if err != nil {
 		return err
 	}
-	if e.json {
-		return e.printJSON(map[string]string{"removed": name, "file": target.Path, "backup": backup})
+	if e.JSON {
+		return e.PrintJSON(map[string]string{"removed": name, "file": target.Path, "backup": backup})
 	}
-	e.remark("%s was removed from %s; the file as it was: %s", name, target.Path, backup)
+	e.Remark("%s was removed from %s; the file as it was: %s", name, target.Path, backup)
 	return nil
 }

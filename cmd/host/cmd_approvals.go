@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/approval"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -100,7 +101,7 @@ func (e *env) allApprovals(ctx context.Context, instance string) (all []control.
 	for _, process := range found {
 		some, err := process.Approvals(ctx)
 		if control.IsStarted(err) && instance == "" {
-			e.warn(fmt.Sprintf("process %s is not asked: Junctor started it", process.Name), "") // as a server of another one
+			e.Warn(fmt.Sprintf("process %s is not asked: Junctor started it", process.Name), "") // as a server of another one
 			continue
 		}
 		if err != nil {
@@ -116,18 +117,18 @@ func (e *env) listApprovals(ctx context.Context, instance string) error {
 	if err != nil {
 		return err
 	}
-	if e.machine() {
-		return e.printJSON(list(all))
+	if e.Machine() {
+		return e.PrintJSON(terminal.List(all))
 	}
 	var rows [][]string
 	for _, a := range all {
-		rows = append(rows, []string{a.ID, stateOfApproval(a), a.Subject, a.Tenant, a.Server, a.Item, since(a.Since) + " ago", duration(time.Until(a.Expires)), shortArguments(a.Arguments)})
+		rows = append(rows, []string{a.ID, stateOfApproval(a), a.Subject, a.Tenant, a.Server, a.Item, terminal.Since(a.Since) + " ago", terminal.Duration(time.Until(a.Expires)), shortArguments(a.Arguments)})
 	}
 	if len(rows) == 0 {
-		e.printf("nothing waits for an approval\n")
+		e.Printf("nothing waits for an approval\n")
 		return nil
 	}
-	e.table([]string{"ID", "STATE", "SUBJECT", "TENANT", "SERVER", "ITEM", "SENT", "EXPIRES IN", "ARGUMENTS"}, rows)
+	e.Table([]string{"ID", "STATE", "SUBJECT", "TENANT", "SERVER", "ITEM", "SENT", "EXPIRES IN", "ARGUMENTS"}, rows)
 	return nil
 }
 
@@ -176,44 +177,44 @@ func (e *env) showApproval(ctx context.Context, instance, id string) error {
 	if err != nil {
 		return err
 	}
-	if e.machine() {
-		return e.printJSON(a)
+	if e.Machine() {
+		return e.PrintJSON(a)
 	}
 	e.printApproval(a)
 	return nil
 }
 
 func (e *env) printApproval(a control.Approval) {
-	e.printFields("%s %s of server %s\n\n", a.Kind, a.Item, a.Server)
-	e.printFields("state    %s\n", a.State)
-	e.printFields("subject  %s, tenant %s, by %s\n", a.Subject, a.Tenant, a.Method)
+	e.PrintFields("%s %s of server %s\n\n", a.Kind, a.Item, a.Server)
+	e.PrintFields("state    %s\n", a.State)
+	e.PrintFields("subject  %s, tenant %s, by %s\n", a.Subject, a.Tenant, a.Method)
 	if a.Client != "" {
-		e.printFields("client   %s (unverified)\n", a.Client)
+		e.PrintFields("client   %s (unverified)\n", a.Client)
 	}
-	e.printFields("sent     %s ago, %s\n", since(a.Since), timesOf(a.Times))
-	e.printFields("expires  in %s\n", duration(time.Until(a.Expires)))
-	e.printFields("rule     %s\n", a.Rule)
+	e.PrintFields("sent     %s ago, %s\n", terminal.Since(a.Since), timesOf(a.Times))
+	e.PrintFields("expires  in %s\n", terminal.Duration(time.Until(a.Expires)))
+	e.PrintFields("rule     %s\n", a.Rule)
 	if a.Covers != "call" {
-		e.printFields("covers   everything of the %s until it expires\n", a.Covers)
+		e.PrintFields("covers   everything of the %s until it expires\n", a.Covers)
 	}
 	if a.Needs != "" {
-		e.printFields("needs    %s\n", a.Needs)
+		e.PrintFields("needs    %s\n", a.Needs)
 	}
 	for _, g := range a.Given {
 		text := g.By
 		if g.Reason != "" {
 			text += ": " + g.Reason
 		}
-		e.printFields("answer   %s\n", text)
+		e.PrintFields("answer   %s\n", text)
 	}
 	if a.Refusal != "" && a.State == "waiting" {
-		e.printFields("note     %s\n", a.Refusal)
+		e.PrintFields("note     %s\n", a.Refusal)
 	}
 	if a.Hidden {
-		e.printf("\nThe arguments are shown to those who may approve the call: the audit log does not store them.\n")
+		e.Printf("\nThe arguments are shown to those who may approve the call: the audit log does not store them.\n")
 	}
 	if a.Arguments != "" {
-		e.printf("\n%s\n", indent(a.Arguments))
+		e.Printf("\n%s\n", terminal.Indent(a.Arguments))
 	}
 }
 
@@ -226,14 +227,14 @@ func (e *env) answerApproval(ctx context.Context, instance, id string, answer co
 	if err != nil {
 		return err
 	}
-	if e.machine() {
-		return e.printJSON(done)
+	if e.Machine() {
+		return e.PrintJSON(done)
 	}
 	state := done.State
 	if state == "waiting" {
 		state = fmt.Sprintf("approved by %d of %d people", len(done.Given), done.Count)
 	}
-	e.printFields("%s: %s %s of server %s for %s\n", state, done.Kind, done.Item, done.Server, done.Subject)
+	e.PrintFields("%s: %s %s of server %s for %s\n", state, done.Kind, done.Item, done.Server, done.Subject)
 	return nil
 }
 

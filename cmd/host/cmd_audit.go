@@ -11,6 +11,7 @@ import (
 	"github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/audit"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/suggest"
@@ -130,13 +131,13 @@ func (e *env) auditFile(ctx context.Context, file string) (string, error) {
 	}
 	if app == nil { // such as in a shell without the variables of the service
 		if served := servedAuditFile(ctx, e); served != "" {
-			e.remark("the configuration cannot be read here, so this is the log of the process that serves it: %s", served)
+			e.Remark("the configuration cannot be read here, so this is the log of the process that serves it: %s", served)
 			return served, nil
 		}
 	}
 	e.tellDiagnostics(app, diags)
 	if app == nil {
-		return "", reported(diags.Err())
+		return "", terminal.Reported(diags.Err())
 	}
 	path := app.AuditFile()
 	if path == "" {
@@ -244,16 +245,16 @@ func (e *env) auditSearch(ctx context.Context, f auditFlags) error {
 	if err != nil {
 		return err
 	}
-	if e.machine() {
-		return e.printJSON(all)
+	if e.Machine() {
+		return e.PrintJSON(all)
 	}
 	if len(all) == 0 {
-		e.printf("%s\n", f.nothing())
+		e.Printf("%s\n", f.nothing())
 		return nil
 	}
 	e.printRows(all)
 	if len(all) == filter.Limit {
-		e.printf("%s, the newest; --limit 0 shows all\n", count(len(all), "row"))
+		e.Printf("%s, the newest; --limit 0 shows all\n", terminal.Count(len(all), "row"))
 	}
 	return nil
 }
@@ -281,10 +282,10 @@ func (e *env) auditShow(ctx context.Context, file, name string) error {
 		if n == maxSameID {
 			many += " or more"
 		}
-		e.warn(fmt.Sprintf("%s rows have this request id, which clients choose; this is the first", many), "run `junctor audit search --limit 0 --request "+shellquote.Join(name)+"`")
+		e.Warn(fmt.Sprintf("%s rows have this request id, which clients choose; this is the first", many), "run `junctor audit search --limit 0 --request "+shellquote.Join(name)+"`")
 	}
-	if e.machine() {
-		return e.printJSON(found[0])
+	if e.Machine() {
+		return e.PrintJSON(found[0])
 	}
 	e.printRow(&found[0])
 	return nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/config"
@@ -68,28 +69,28 @@ func (e *env) authStatus(ctx context.Context, names []string, tenant string) err
 	for _, one := range list {
 		first = cmp.Or(first, one.err)
 	}
-	if e.machine() {
-		if err := e.printJSON(list); err != nil {
+	if e.Machine() {
+		if err := e.PrintJSON(list); err != nil {
 			return err
 		}
-		return reported(first)
+		return terminal.Reported(first)
 	}
 	if len(list) == 0 {
-		e.printf("no server has an auth block\n")
+		e.Printf("no server has an auth block\n")
 		return nil
 	}
 	e.authTable(list)
 	if store, why := app.Secrets().Found(); why != "" {
-		e.printf("\nsecrets are stored in %s: %s\n", store, why)
+		e.Printf("\nsecrets are stored in %s: %s\n", store, why)
 	} else if store != "" {
-		e.printf("\nsecrets are stored in %s\n", store)
+		e.Printf("\nsecrets are stored in %s\n", store)
 	}
 	for _, a := range list {
 		if a.err != nil {
-			e.printFault("error", a.err)
+			e.PrintFault("error", a.err)
 		}
 	}
-	return reported(first)
+	return terminal.Reported(first)
 }
 
 // authTable prints a table, with a column of tenants if there are any.
@@ -107,7 +108,7 @@ func (e *env) authTable(list []*authJSON) {
 		}
 		rows = append(rows, row)
 	}
-	e.table(head, rows)
+	e.Table(head, rows)
 }
 
 // authServers returns the named servers, or all that have credentials.
@@ -142,7 +143,7 @@ func authOf(ctx context.Context, app *host.App, s *config.Server, tenant string)
 	one := &authJSON{Server: s.Name, Provider: s.Auth.Kind, Tenant: tenant, State: "unknown", At: s.Auth.At.String()}
 	state, err := app.AuthState(ctx, s, tenant)
 	if err != nil {
-		one.State, one.err, one.Error = "failed", err, errorOf(err).Masked(app.Hide)
+		one.State, one.err, one.Error = "failed", err, terminal.ErrorOf(err).Masked(app.Hide)
 		if fault.Is(err, fault.PluginUnresponsive) {
 			one.State = "no answer"
 		}

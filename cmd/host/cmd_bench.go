@@ -97,9 +97,9 @@ func (e *env) bench(ctx context.Context, name string, words []string, o benchOpt
 	if err != nil {
 		return err
 	}
-	wait := e.spin("asking for the tool")
+	wait := e.Spin("asking for the tool")
 	t, err := e.findTool(ctx, app, name)
-	wait.stop()
+	wait.Stop()
 	if err != nil {
 		return err
 	}
@@ -145,9 +145,9 @@ func (e *env) measure(ctx context.Context, app *host.App, t *catalog.Tool, args 
 		}
 		return nil
 	}
-	wait := e.spin("calling " + t.Exposed)
+	wait := e.Spin("calling " + t.Exposed)
 	if err := call(ctx); err != nil && !isAnswer(err) {
-		wait.stop()
+		wait.Stop()
 		return err // no call would arrive
 	}
 	before := e.usedCPU(ctx, app, t)
@@ -158,7 +158,7 @@ func (e *env) measure(ctx context.Context, app *host.App, t *catalog.Tool, args 
 		return ""
 	}})
 	used := e.usedCPU(context.WithoutCancel(ctx), app, t)
-	wait.stop()
+	wait.Stop()
 	for i := range used {
 		used[i].subtract(before, result.Took)
 	}
@@ -229,21 +229,21 @@ type benchJSON struct {
 }
 
 func (e *env) printBench(t *catalog.Tool, r bench.Result, used []cpuUse) error {
-	if e.machine() {
+	if e.Machine() {
 		ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-		return e.printJSON(benchJSON{
+		return e.PrintJSON(benchJSON{
 			Tool: t.Exposed, Calls: r.Calls, Seconds: r.Took.Seconds(), Rate: r.PerSecond(), Failed: r.Failed(), Errors: r.Errors, CPU: used,
 			Latency: map[string]float64{"p50": ms(r.Latency.P50), "p95": ms(r.Latency.P95), "p99": ms(r.Latency.P99), "max": ms(r.Latency.Max)},
 		})
 	}
-	e.printf("calls    %d in %.1f s, %.1f a second\n", r.Calls, r.Took.Seconds(), r.PerSecond())
-	e.printf("latency  p50 %s, p95 %s, p99 %s, max %s\n", latency(r.Latency.P50), latency(r.Latency.P95), latency(r.Latency.P99), latency(r.Latency.Max))
-	e.printf("errors   %s\n", errorCounts(r.Errors))
+	e.Printf("calls    %d in %.1f s, %.1f a second\n", r.Calls, r.Took.Seconds(), r.PerSecond())
+	e.Printf("latency  p50 %s, p95 %s, p99 %s, max %s\n", latency(r.Latency.P50), latency(r.Latency.P95), latency(r.Latency.P99), latency(r.Latency.Max))
+	e.Printf("errors   %s\n", errorCounts(r.Errors))
 	var parts []string
 	for _, u := range used {
 		parts = append(parts, fmt.Sprintf("%s %.2f s (%.0f %%)", u.Process, u.Seconds, u.Percent))
 	}
-	e.printf("cpu      %s\n", strings.Join(parts, ", "))
+	e.Printf("cpu      %s\n", strings.Join(parts, ", "))
 	return nil
 }
 

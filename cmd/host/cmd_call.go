@@ -81,9 +81,9 @@ func (e *env) call(ctx context.Context, name string, words []string, o callOptio
 	if err != nil {
 		return err
 	}
-	wait := e.spin("asking for the tool")
+	wait := e.Spin("asking for the tool")
 	t, err := e.findTool(ctx, app, name)
-	wait.stop()
+	wait.Stop()
 	if err != nil {
 		return e.separatedTool(app, name, words, err)
 	}
@@ -160,21 +160,21 @@ func (e *env) callTool(ctx context.Context, app *host.App, t *catalog.Tool, args
 	if err != nil {
 		return nil, fault.New(fault.Usage, "the arguments are not JSON")
 	}
-	wait := e.spin("calling " + t.Exposed)
+	wait := e.Spin("calling " + t.Exposed)
 	var notes []string
 	defer func() {
-		wait.stop() // before other output
+		wait.Stop() // before other output
 		for _, text := range notes {
-			e.note(t.Server, text)
+			e.Note(t.Server, text)
 		}
 	}()
 	call := gateway.LocalCall{
 		Method: mcp.MethodCallTool, Params: params, Tool: t, Timeout: o.timeout,
 		Warn: func(text string) { notes = append(notes, text) },
 	}
-	if e.errTTY {
+	if e.ErrTTY {
 		call.Params = mcp.SetPath(params, []string{"_meta", "progressToken"}, []byte("0"))
-		call.Progress = wait.progress
+		call.Progress = wait.Progress
 	}
 	return app.Gateway.CallLocally(ctx, call)
 }
@@ -192,7 +192,7 @@ func (e *env) answered(server string, reply *upstream.Reply) error {
 	message, _ := mcp.TextMember(rpcError, "message")
 	message = fmt.Sprintf("the server answered with error %s: %s", mcp.Member(rpcError, "code"), message)
 	data := mcp.Member(rpcError, "data")
-	if !e.json {
+	if !e.JSON {
 		message, data = errorByField(message, data)
 	}
 	if data != nil && string(data) != "null" && string(data) != `""` {

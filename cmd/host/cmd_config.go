@@ -65,26 +65,26 @@ func (e *env) layerName(l config.Location) string {
 		return "project"
 	case len(e.layers) > 0:
 		return "--config"
-	case e.get("JUNCTOR_CONFIG") != "":
+	case e.Get("JUNCTOR_CONFIG") != "":
 		return "JUNCTOR_CONFIG"
 	}
 	return "user"
 }
 
 func (e *env) configPath() error {
-	at, err := config.FindLayers(e.layers, e.lookup)
+	at, err := config.FindLayers(e.layers, e.Lookup)
 	if err != nil {
 		return err
 	}
 	layers := e.layersOf(at)
-	if e.machine() {
-		return e.printJSON(layers)
+	if e.Machine() {
+		return e.PrintJSON(layers)
 	}
 	var rows [][]string
 	for _, l := range layers {
 		rows = append(rows, []string{l.Layer, l.Path})
 	}
-	e.table([]string{"LAYER", "PATH"}, rows)
+	e.Table([]string{"LAYER", "PATH"}, rows)
 	return nil
 }
 
@@ -130,12 +130,12 @@ func (e *env) configExplain(ctx context.Context, args []string) error {
 		}
 		x.Settings = append(x.Settings, set)
 	}
-	if e.machine() {
-		return e.printJSON(x)
+	if e.Machine() {
+		return e.PrintJSON(x)
 	}
-	e.printf("server %q of %s, at %s\n", x.Server, x.Layer, x.At)
+	e.Printf("server %q of %s, at %s\n", x.Server, x.Layer, x.At)
 	for _, at := range x.Replaces {
-		e.printf("replaces the block at %s\n", at)
+		e.Printf("replaces the block at %s\n", at)
 	}
 	var rows [][]string
 	for _, one := range x.Settings {
@@ -148,8 +148,8 @@ func (e *env) configExplain(ctx context.Context, args []string) error {
 		}
 		rows = append(rows, []string{one.Setting, from, one.Value})
 	}
-	e.printf("\n")
-	e.table([]string{"SETTING", "FROM", "VALUE"}, rows)
+	e.Printf("\n")
+	e.Table([]string{"SETTING", "FROM", "VALUE"}, rows)
 	return nil
 }
 
@@ -176,8 +176,8 @@ func (e *env) explainServers(app *host.App) error {
 	for _, s := range app.Config().Servers {
 		all = append(all, e.explained(app, s))
 	}
-	if e.machine() {
-		return e.printJSON(map[string]any{"layers": e.layersOf(app.Location()), "servers": all})
+	if e.Machine() {
+		return e.PrintJSON(map[string]any{"layers": e.layersOf(app.Location()), "servers": all})
 	}
 	var rows [][]string
 	for _, x := range all {
@@ -190,6 +190,6 @@ func (e *env) explainServers(app *host.App) error {
 		}
 		rows = append(rows, []string{x.Server, state, x.Layer, fmt.Sprint(len(x.Replaces)), x.At})
 	}
-	e.table([]string{"SERVER", "STATE", "LAYER", "REPLACES", "AT"}, rows)
+	e.Table([]string{"SERVER", "STATE", "LAYER", "REPLACES", "AT"}, rows)
 	return nil
 }

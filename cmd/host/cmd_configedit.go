@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -51,7 +52,7 @@ func editConfig(ctx context.Context, e *env, into writeTarget) error {
 	}
 	text, err := editedText(ctx, e, target, copied)
 	if err == nil && bytes.Equal(text, before) {
-		e.remark("%s was not changed", target.Path)
+		e.Remark("%s was not changed", target.Path)
 		return os.RemoveAll(dir)
 	}
 	var backup string
@@ -63,12 +64,12 @@ func editConfig(ctx context.Context, e *env, into writeTarget) error {
 			_ = os.RemoveAll(dir)
 			return err
 		}
-		e.remark("%s was not changed; your text is in %s", target.Path, copied)
+		e.Remark("%s was not changed; your text is in %s", target.Path, copied)
 		return err
 	}
-	e.remark("wrote %s", target.Path)
+	e.Remark("wrote %s", target.Path)
 	if backup != "" {
-		e.remark("the file as it was: %s", backup)
+		e.Remark("the file as it was: %s", backup)
 	}
 	return os.RemoveAll(dir)
 }
@@ -88,19 +89,19 @@ func editedText(ctx context.Context, e *env, target *clientconfig.File, copied s
 			return nil, err
 		}
 		if len(diags) > 0 {
-			diags.Render(safeWriter{e.stderr})
+			diags.Render(terminal.SafeWriter(e.Stderr))
 		}
 		if !diags.HasErrors() {
 			return text, nil
 		}
 		again := false
-		if e.canAsk() {
-			if again, err = e.askYes(ctx, "Edit it again?"); err != nil {
+		if e.CanAsk() {
+			if again, err = e.AskYes(ctx, "Edit it again?"); err != nil {
 				return nil, err
 			}
 		}
 		if !again {
-			return nil, reported(diags.Err())
+			return nil, terminal.Reported(diags.Err())
 		}
 	}
 }
@@ -112,7 +113,7 @@ func checkEdited(ctx context.Context, e *env, path string, text []byte) (config.
 	if err != nil {
 		return nil, err
 	}
-	known := &knownPlugins{sup: sup, dirs: plugin.Dirs(e.lookup), known: map[pluginKey]knownPlugin{}}
+	known := &knownPlugins{sup: sup, dirs: plugin.Dirs(e.Lookup), known: map[pluginKey]knownPlugin{}}
 	_, diags := config.Load(ctx, config.Options{Path: path, Texts: map[string][]byte{path: text}, Static: true, NoListener: true,
 		Managed: managedPath, Describe: known.describe})
 	return diags, nil
@@ -120,11 +121,11 @@ func checkEdited(ctx context.Context, e *env, path string, text []byte) (config.
 
 // runEditor runs the user's editor on a file, in the foreground of the terminal.
 func runEditor(e *env, path string) error {
-	editor := cmp.Or(e.get("VISUAL"), e.get("EDITOR"), "vi")
+	editor := cmp.Or(e.Get("VISUAL"), e.Get("EDITOR"), "vi")
 	words := []string{"/bin/sh", "-c", editor + ` "$@"`, "sh", path} // an editor may have arguments, and quotes around them
 	if runtime.GOOS == "windows" {
-		editor = cmp.Or(e.get("VISUAL"), e.get("EDITOR"), "notepad")
-		words = []string{cmp.Or(e.get("COMSPEC"), "cmd.exe"), "/c", editor, path}
+		editor = cmp.Or(e.Get("VISUAL"), e.Get("EDITOR"), "notepad")
+		words = []string{cmp.Or(e.Get("COMSPEC"), "cmd.exe"), "/c", editor, path}
 	}
 	// package process would start it in a process group of its own, which may not read from the terminal.
 	child, err := os.StartProcess(words[0], words, &os.ProcAttr{Env: os.Environ(), Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}})

@@ -57,15 +57,15 @@ func switchServer(ctx context.Context, e *env, instance, server, doing, done str
 	if err := knowsAll(process.Status, []string{server}, false); err != nil {
 		return err
 	}
-	wait := e.spin(doing + " " + server)
+	wait := e.Spin(doing + " " + server)
 	result, err := do(process.Instance, ctx, server)
-	wait.stop()
+	wait.Stop()
 	if err != nil {
 		return err
 	}
-	if e.machine() {
-		return e.printJSON(result)
+	if e.Machine() {
+		return e.PrintJSON(result)
 	}
-	e.printf("%s %s, after %s\n", result.Server, done, (time.Duration(result.Took) * time.Millisecond).Round(10*time.Millisecond))
+	e.Printf("%s %s, after %s\n", result.Server, done, (time.Duration(result.Took) * time.Millisecond).Round(10*time.Millisecond))
 	return nil
 }

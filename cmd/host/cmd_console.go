@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/login"
@@ -49,14 +50,14 @@ func (e *env) openConsole(ctx context.Context, instance string, noBrowser bool) 
 	if err != nil {
 		return err
 	}
-	if e.machine() {
-		return e.printJSON(link)
+	if e.Machine() {
+		return e.PrintJSON(link)
 	}
 	intro := "The console of process " + one.Name + "."
 	if link.Expires != nil {
 		intro = fmt.Sprintf("%s The link works once, within %d minutes.", intro, int(time.Until(*link.Expires).Round(time.Minute)/time.Minute))
 	}
-	page, err := login.New(login.Options{Out: safeWriter{e.stdout}, Server: "process " + one.Name, Loopback: true, NoBrowser: noBrowser, Lookup: e.lookup})
+	page, err := login.New(login.Options{Out: terminal.SafeWriter(e.Stdout), Server: "process " + one.Name, Loopback: true, NoBrowser: noBrowser, Lookup: e.Lookup})
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -71,7 +72,7 @@ func (e *env) diff(ctx context.Context, args []string, exitCode bool) error {
 	if exitCode && len(all) > 0 && c.failed == nil {
 		return fault.New(fault.ToolHeld, "%s from the lock file", differing(len(all))).WithHint("%s", acceptHint(all))
 	}
-	return reported(c.failed)
+	return terminal.Reported(c.failed)
 }
 
 // knows fails if args name a tool that a server has neither now nor in the lock file.
@@ -105,7 +106,7 @@ func (e *env) loadPinned(ctx context.Context, args []string) (*host.App, []strin
 	}
 	e.tellDiagnostics(app, diags)
 	if app == nil {
-		return nil, nil, reported(diags.Err())
+		return nil, nil, terminal.Reported(diags.Err())
 	}
 	var names []string
 	for _, arg := range args {
@@ -147,10 +148,10 @@ type comparison struct {
 
 // comparePins asks servers for their tools and compares them with the pins.
 func (e *env) comparePins(ctx context.Context, app *host.App, names []string) (*comparison, error) {
-	wait := e.spin("asking the servers")
+	wait := e.Spin("asking the servers")
 	why := ask(ctx, app.Catalog.RefreshLists, toolLists, names)
 	left := e.finishTools(ctx, app, names, wait)
-	wait.stop()
+	wait.Stop()
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/doctor"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
@@ -51,19 +52,19 @@ type doctorJSON struct {
 }
 
 func (e *env) doctor(ctx context.Context, f doctorFlags) error {
-	if f.report == toStdout && e.outTTY {
+	if f.report == toStdout && e.OutTTY {
 		return fault.New(fault.Usage, "the support bundle is a zip archive, and standard output is a terminal").WithHint("write it to a file or a pipe: junctor doctor --report - > junctor.zip")
 	}
-	wait := e.spin("checking")
+	wait := e.Spin("checking")
 	p := e.examine(ctx)
 	checks := p.checks()
 	found := append(p.found, doctor.Run(ctx, checks)...)
 	for i := range found {
 		f := &found[i]
-		f.Message, f.Remedy, f.Ask = e.hide(f.Message), e.hide(f.Remedy), e.hide(f.Ask)
+		f.Message, f.Remedy, f.Ask = e.Hide(f.Message), e.Hide(f.Remedy), e.Hide(f.Ask)
 	}
 	doctor.Sort(found)
-	wait.stop()
+	wait.Stop()
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -84,7 +85,7 @@ func (e *env) doctor(ctx context.Context, f doctorFlags) error {
 		}
 	}
 	if doctor.HasErrors(found) {
-		return reported(fault.New(fault.DoctorErrors, "junctor doctor found errors"))
+		return terminal.Reported(fault.New(fault.DoctorErrors, "junctor doctor found errors"))
 	}
 	return nil
 }
@@ -97,10 +98,10 @@ func (e *env) mend(ctx context.Context, found []doctor.Finding) error {
 			continue
 		}
 		if f.Ask != "" {
-			if !e.canAsk() {
+			if !e.CanAsk() {
 				continue // the remedy is printed
 			}
-			yes, err := e.askYes(ctx, safe(f.Message+". "+f.Ask))
+			yes, err := e.AskYes(ctx, terminal.Safe(f.Message+". "+f.Ask))
 			if err != nil {
 				return err
 			}
@@ -110,7 +111,7 @@ func (e *env) mend(ctx context.Context, found []doctor.Finding) error {
 		}
 		done, err := f.Mend(ctx)
 		if err != nil {
-			e.warn(fmt.Sprintf("%s was not fixed: %s", f.Message, err), f.Remedy)
+			e.Warn(fmt.Sprintf("%s was not fixed: %s", f.Message, err), f.Remedy)
 			continue
 		}
 		f.Mended = done
@@ -119,8 +120,8 @@ func (e *env) mend(ctx context.Context, found []doctor.Finding) error {
 }
 
 func (e *env) printFindings(found []doctor.Finding, checks int) error {
-	if e.machine() {
-		return e.printJSON(doctorJSON{OK: !doctor.HasErrors(found), Checks: checks, Findings: list(found)})
+	if e.Machine() {
+		return e.PrintJSON(doctorJSON{OK: !doctor.HasErrors(found), Checks: checks, Findings: terminal.List(found)})
 	}
 	errors, warnings := 0, 0
 	for _, f := range found {
@@ -128,26 +129,26 @@ func (e *env) printFindings(found []doctor.Finding, checks int) error {
 		if f.Server != "" && !strings.Contains(f.Message, f.Server) {
 			where = fmt.Sprintf("server %q: ", f.Server)
 		}
-		e.printf("%s [%s] %s%s\n", f.Severity, f.Check, where, oneText(f.Message))
+		e.Printf("%s [%s] %s%s\n", f.Severity, f.Check, where, terminal.OneText(f.Message))
 		if f.At != "" {
-			e.printf("  at %s\n", oneText(f.At))
+			e.Printf("  at %s\n", terminal.OneText(f.At))
 		}
 		switch {
 		case f.Mended != "":
-			e.printf("  done: %s\n", oneText(f.Mended))
+			e.Printf("  done: %s\n", terminal.OneText(f.Mended))
 			continue
 		case f.Severity == doctor.Error:
 			errors++
 		default:
 			warnings++
 		}
-		e.printf("  fix: %s\n", oneText(f.Remedy))
+		e.Printf("  fix: %s\n", terminal.OneText(f.Remedy))
 	}
 	if len(found) == 0 {
-		e.printf("nothing is wrong: %s; no server was started, which junctor status --connect does\n", count(checks, "check"))
+		e.Printf("nothing is wrong: %s; no server was started, which junctor status --connect does\n", terminal.Count(checks, "check"))
 		return nil
 	}
-	e.printf("\n%s, %s\n", count(errors, "error"), count(warnings, "warning"))
+	e.Printf("\n%s, %s\n", terminal.Count(errors, "error"), terminal.Count(warnings, "warning"))
 	return nil
 }
 
@@ -161,7 +162,7 @@ func (e *env) writeReport(ctx context.Context, path string, p *patient, found []
 	if isSupportBundle(path) {
 		inside, err = writeBundle(ctx, out, p, found, checks)
 	} else {
-		err = doctor.Report(safeWriter{out}, p.facts(), found, checks, p.mask())
+		err = doctor.Report(terminal.SafeWriter(out), p.facts(), found, checks, p.mask())
 	}
 	if closing := out.Close(); err == nil {
 		err = closing
@@ -170,9 +171,9 @@ func (e *env) writeReport(ctx context.Context, path string, p *patient, found []
 		return fault.Because(fault.Output, err, "writing the report")
 	}
 	if inside != nil {
-		e.remark("the report is in %s; read it before you send it. It has %s", path, strings.Join(inside, ", "))
+		e.Remark("the report is in %s; read it before you send it. It has %s", path, strings.Join(inside, ", "))
 		return nil
 	}
-	e.remark("the report is in %s; read it before you send it", path)
+	e.Remark("the report is in %s; read it before you send it", path)
 	return nil
 }

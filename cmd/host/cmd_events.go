@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/event"
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -63,14 +64,14 @@ func (e *env) showEvents(ctx context.Context, instance, kind string, follow bool
 
 func (e *env) printEventLine(line control.EventLine) error {
 	switch {
-	case e.machine():
-		return e.printLine(line)
+	case e.Machine():
+		return e.PrintLine(line)
 	case line.Missed > 0:
-		fmt.Fprintf(e.stderr, "note: %s dropped before they were read\n", count(int(line.Missed), "event"))
+		fmt.Fprintf(e.Stderr, "note: %s dropped before they were read\n", terminal.Count(int(line.Missed), "event"))
 	case line.Event != nil:
-		e.printf("%s\n", eventText(line.Event))
+		e.Printf("%s\n", eventText(line.Event))
 	}
-	return e.stdout.err
+	return e.Stdout.Err
 }
 
 // eventText returns an event as one line for people.
@@ -78,7 +79,7 @@ func eventText(ev *event.Event) string {
 	parts := []string{ev.Time.Local().Format("15:04:05.000"), fmt.Sprintf("%-18s", ev.Type)}
 	add := func(format, value string) {
 		if value != "" {
-			parts = append(parts, fmt.Sprintf(format, flat(value)))
+			parts = append(parts, fmt.Sprintf(format, terminal.Flat(value)))
 		}
 	}
 	add("%s", ev.Server)
@@ -102,7 +103,7 @@ func eventText(ev *event.Event) string {
 		add(list.what+" %s", strings.Join(list.names, ", "))
 	}
 	if s := ev.Start; s != nil {
-		add("%s", fmt.Sprintf("%d ready, %d failed, %d without a login, %d not started, %s", s.Ready, s.Failed, s.NeedsAuth, s.NotStarted, count(s.Tools, "tool")))
+		add("%s", fmt.Sprintf("%d ready, %d failed, %d without a login, %d not started, %s", s.Ready, s.Failed, s.NeedsAuth, s.NotStarted, terminal.Count(s.Tools, "tool")))
 	}
 	add("%s", ev.Outcome)
 	if ev.Duration > 0 {
@@ -110,7 +111,7 @@ func eventText(ev *event.Event) string {
 	}
 	add("%s", ev.Error)
 	if ev.Omitted > 0 {
-		parts = append(parts, fmt.Sprintf("(before it, %s of sessions left out)", count(ev.Omitted, "event")))
+		parts = append(parts, fmt.Sprintf("(before it, %s of sessions left out)", terminal.Count(ev.Omitted, "event")))
 	}
 	return strings.Join(parts, " ")
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/suggest"
@@ -106,30 +107,30 @@ func (e *env) export(ctx context.Context, x exportOptions, client string) error 
 		return exportFault(err)
 	}
 	if !x.write && !x.dryRun {
-		if _, err := e.stdout.Write(fragment); err != nil {
+		if _, err := e.Stdout.Write(fragment); err != nil {
 			return err
 		}
 	} else if err := e.install(x, c, t); err != nil {
 		return exportFault(err)
 	}
 	if x.remote && t.Token != "" && overNetwork(t.URL) {
-		e.remark("%s sends the token unencrypted to %s: use https", c.Title, t.URL)
+		e.Remark("%s sends the token unencrypted to %s: use https", c.Title, t.URL)
 	}
 	switch {
 	case t.Local() && c.Desktop && !t.Has("PATH"):
-		e.remark("%s gives programs the PATH of the desktop: if Junctor does not find npx, uvx or the like there, repeat the command with --env PATH, which writes the PATH of this shell into the entry", c.Title)
+		e.Remark("%s gives programs the PATH of the desktop: if Junctor does not find npx, uvx or the like there, repeat the command with --env PATH, which writes the PATH of this shell into the entry", c.Title)
 	case t.Local() || t.Token == "":
 	case c.Asks():
-		e.remark("%s asks for the token when it first connects", c.Title)
+		e.Remark("%s asks for the token when it first connects", c.Title)
 	default:
-		e.remark("%s reads the token from %s: set it where %s starts", c.Title, t.Token, c.Title)
+		e.Remark("%s reads the token from %s: set it where %s starts", c.Title, t.Token, c.Title)
 	}
 	return nil
 }
 
 // install adds the entry to the client's file, or shows the change.
 func (e *env) install(x exportOptions, c *clientconfig.Client, t clientconfig.Target) error {
-	paths, err := clientPaths(c, clientconfig.Scope(x.scope), e.get)
+	paths, err := clientPaths(c, clientconfig.Scope(x.scope), e.Get)
 	if err != nil {
 		return err
 	}
@@ -148,15 +149,15 @@ func (e *env) install(x exportOptions, c *clientconfig.Client, t clientconfig.Ta
 	}
 	if f.Text != nil && string(text) == string(f.Text) {
 		e.recordExport(x.scope, f.Path, c.Name, t)
-		e.reportExport(c, t, f, "", false, "%s has this entry already", safe(f.Path))
+		e.reportExport(c, t, f, "", false, "%s has this entry already", terminal.Safe(f.Path))
 		return nil
 	}
 	if x.dryRun {
-		shown := safe(string(changes(f, text)))
-		if e.coloured(e.outTTY) {
-			shown = paintDiff(shown)
+		shown := terminal.Safe(string(changes(f, text)))
+		if e.Coloured(e.OutTTY) {
+			shown = terminal.PaintDiff(shown)
 		}
-		_, err := io.WriteString(e.stdout, shown)
+		_, err := io.WriteString(e.Stdout, shown)
 		return err
 	}
 	backup, err := f.Write(text, time.Now())
@@ -166,9 +167,9 @@ func (e *env) install(x exportOptions, c *clientconfig.Client, t clientconfig.Ta
 	e.recordExport(x.scope, f.Path, c.Name, t)
 	readListsFor(e, t)
 	if backup == "" {
-		e.reportExport(c, t, f, "", true, "%s is new, with the entry %s", safe(f.Path), t.Name)
+		e.reportExport(c, t, f, "", true, "%s is new, with the entry %s", terminal.Safe(f.Path), t.Name)
 	} else {
-		e.reportExport(c, t, f, backup, true, "%s has the entry %s now; as it was: %s", safe(f.Path), t.Name, safe(backup))
+		e.reportExport(c, t, f, backup, true, "%s has the entry %s now; as it was: %s", terminal.Safe(f.Path), t.Name, terminal.Safe(backup))
 	}
 	noteTwice(e, x, c, t, text)
 	return nil
@@ -229,13 +230,13 @@ func exportFault(err error) error {
 
 // reportExport reports what was done to a file.
 func (e *env) reportExport(c *clientconfig.Client, t clientconfig.Target, f *clientconfig.File, backup string, written bool, format string, args ...any) {
-	if e.json {
+	if e.JSON {
 		done := map[string]any{"client": c.Name, "file": f.Path, "name": t.Name, "written": written}
 		if backup != "" {
 			done["backup"] = backup
 		}
-		e.printStderrJSON("export", done)
+		e.PrintStderrJSON("export", done)
 		return
 	}
-	fmt.Fprintf(e.stderr, format+"\n", args...)
+	fmt.Fprintf(e.Stderr, format+"\n", args...)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/configedit"
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -42,7 +43,7 @@ func (e *env) format(ctx context.Context, args []string, check bool) error {
 	}
 	found := false // the user did not name the file
 	if len(args) == 0 {
-		at, err := config.Find(e.strongest(), e.lookup)
+		at, err := config.Find(e.strongest(), e.Lookup)
 		if err != nil {
 			return err
 		}
@@ -77,11 +78,11 @@ func (e *env) format(ctx context.Context, args []string, check bool) error {
 
 // printFormatted prints the names of files.
 func (e *env) printFormatted(changed []string) error {
-	if e.json {
-		return e.printJSON(changed)
+	if e.JSON {
+		return e.PrintJSON(changed)
 	}
 	for _, path := range changed {
-		e.printf("%s\n", path)
+		e.Printf("%s\n", path)
 	}
 	return nil
 }
@@ -142,7 +143,7 @@ func formatFile(path string, check, found bool) (bool, error) {
 
 // formatInput formats standard input to standard output.
 func (e *env) formatInput(ctx context.Context, check bool) error {
-	text, err := interruptible(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(e.stdin, mostFormatted+1)) })
+	text, err := terminal.Interruptible(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(e.Stdin, mostFormatted+1)) })
 	if err != nil {
 		return err
 	}
@@ -160,6 +161,6 @@ func (e *env) formatInput(ctx context.Context, check bool) error {
 		}
 		return unformatted(check, changed)
 	}
-	_, err = e.stdout.Write(after)
+	_, err = e.Stdout.Write(after)
 	return err
 }

@@ -75,10 +75,10 @@ func (e *env) reportHealth(of string, err error) error {
 	if err != nil {
 		return unhealthy("the gateway is not ready: %v", err)
 	}
-	if e.machine() {
-		return e.printJSON(map[string]bool{"ready": true})
+	if e.Machine() {
+		return e.PrintJSON(map[string]bool{"ready": true})
 	}
-	e.printf("ready: %s\n", of)
+	e.Printf("ready: %s\n", of)
 	return nil
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/clientimport"
 	"github.com/junctor-mcp/junctor/host/config"
@@ -103,7 +104,7 @@ func (e *env) importServers(ctx context.Context, x importOptions, from string) e
 		return err
 	}
 	x.into.user = x.into.user || startsOwn(e, x)
-	x.foreign = isForeign(x, from, e.get)
+	x.foreign = isForeign(x, from, e.Get)
 	switch {
 	case isBundle(from):
 		return e.importBundle(ctx, x, from)
@@ -117,7 +118,7 @@ func (e *env) importServers(ctx context.Context, x importOptions, from string) e
 	if isRegistryEntry(from, text) {
 		return e.importEntry(ctx, x, text, path)
 	}
-	file, err := clientFile(text, path, clientconfig.Find(from), clientconfig.Scope(x.scope), e.get)
+	file, err := clientFile(text, path, clientconfig.Find(from), clientconfig.Scope(x.scope), e.Get)
 	if err != nil {
 		return err
 	}
@@ -178,7 +179,7 @@ func (e *env) putConverted(ctx context.Context, x importOptions, convert func(in
 	if err := e.putImport(ctx, &got, target, x.foreign); err != nil {
 		return got, err
 	}
-	if !e.json {
+	if !e.JSON {
 		e.remarkImport(got)
 	}
 	return got, nil
@@ -261,10 +262,10 @@ const standardInput = "standard input"
 // readImport reads the file of a client, by its name or its path.
 func (e *env) readImport(ctx context.Context, x importOptions, from string) (text []byte, path string, err error) {
 	if from == "-" {
-		text, err = interruptible(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(e.stdin, mostImport+1)) })
+		text, err = terminal.Interruptible(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(e.Stdin, mostImport+1)) })
 		path = standardInput
 	} else {
-		if path, err = importPath(x, from, e.get); err != nil {
+		if path, err = importPath(x, from, e.Get); err != nil {
 			return nil, "", err
 		}
 		text, err = readRegular(path)
@@ -315,7 +316,7 @@ func (e *env) surroundings(into string, taken []string) clientimport.Environment
 	if into != "" {
 		into = filepath.Dir(into)
 	}
-	return clientimport.Environment{Taken: taken, IsSet: e.isSet, IsFile: isFileOfUser, Into: into}
+	return clientimport.Environment{Taken: taken, IsSet: e.IsSet, IsFile: isFileOfUser, Into: into}
 }
 
 // isFileOfUser reports whether a path is that of a regular file. ~/ is the home directory.
@@ -365,7 +366,7 @@ func (e *env) importTarget(w writeTarget) (*clientconfig.File, []string, error) 
 // targetFile opens the configuration that a verb changes. Its text may be invalid.
 func targetFile(e *env, w writeTarget) (*clientconfig.File, error) {
 	path, found := config.FoundName, w.here || e.strongest() == "" && !w.user
-	at, err := config.Find(e.strongest(), e.lookup)
+	at, err := config.Find(e.strongest(), e.Lookup)
 	switch {
 	case err == nil && at.Text != nil:
 		return nil, fault.New(fault.Usage, "the configuration is in %s and not in a file", config.InlineVariable).WithHint("unset it, or name a file with --config")
@@ -378,8 +379,8 @@ func targetFile(e *env, w writeTarget) (*clientconfig.File, error) {
 		path, found = at.Path, at.Found
 	case e.strongest() != "":
 		path = e.strongest()
-	case e.get("JUNCTOR_CONFIG") != "" && fault.Is(err, fault.ConfigMissing):
-		path, found = e.get("JUNCTOR_CONFIG"), false
+	case e.Get("JUNCTOR_CONFIG") != "" && fault.Is(err, fault.ConfigMissing):
+		path, found = e.Get("JUNCTOR_CONFIG"), false
 	case !fault.Is(err, fault.ConfigMissing):
 		return nil, err
 	}
@@ -405,21 +406,21 @@ func (e *env) putImport(ctx context.Context, got *clientimport.Result, target *c
 		if err != nil {
 			return err
 		}
-		e.remark("%s: added to %s", strings.Join(added(*got), ", "), target.Path)
+		e.Remark("%s: added to %s", strings.Join(added(*got), ", "), target.Path)
 		if backup != "" {
-			e.remark("the file as it was: %s", backup)
+			e.Remark("the file as it was: %s", backup)
 		}
 		got.Secrets = e.storeImported(ctx, target.Path, got.Secrets)
 	}
 	switch {
-	case e.json:
+	case e.JSON:
 		secrets := make([]map[string]any, 0, len(got.Secrets))
 		for _, s := range got.Secrets {
 			secrets = append(secrets, map[string]any{"name": s.Name, "variable": s.Variable, "server": s.Server, "from": s.Where})
 		}
-		return e.printJSON(map[string]any{"hcl": string(got.Blocks()), "servers": append([]string{}, got.Servers...), "secrets": secrets, "notes": append([]string{}, got.Notes...)})
+		return e.PrintJSON(map[string]any{"hcl": string(got.Blocks()), "servers": append([]string{}, got.Servers...), "secrets": secrets, "notes": append([]string{}, got.Notes...)})
 	case target == nil:
-		_, err := e.stdout.Write(got.Blocks())
+		_, err := e.Stdout.Write(got.Blocks())
 		return err
 	}
 	return nil
@@ -428,17 +429,17 @@ func (e *env) putImport(ctx context.Context, got *clientimport.Result, target *c
 // remarkImport says what was left out, and what to do next.
 func (e *env) remarkImport(got clientimport.Result) {
 	for _, n := range got.Notes {
-		e.remark("%s", n)
+		e.Remark("%s", n)
 	}
 	for _, s := range got.Secrets {
 		if s.Variable != "" {
-			e.remark("%s: %s is a secret and was left out; set the variable %s where junctor starts", s.Server, s.Where, s.Variable)
+			e.Remark("%s: %s is a secret and was left out; set the variable %s where junctor starts", s.Server, s.Where, s.Variable)
 			continue
 		}
-		e.remark("%s: %s is a secret and was left out; store it: junctor secret set %s", s.Server, s.Where, s.Name)
+		e.Remark("%s: %s is a secret and was left out; store it: junctor secret set %s", s.Server, s.Where, s.Name)
 	}
 	if len(got.Servers) == 0 && got.Policy == nil {
-		e.remark("nothing was added")
+		e.Remark("nothing was added")
 	}
 }
 

@@ -68,7 +68,7 @@ func (e *env) begins(ctx context.Context, x *initOptions) error {
 	next := "junctor add NAME -- COMMAND, junctor tools, and junctor export CLIENT to give it to a client"
 	for _, c := range found {
 		use := len(x.from) > 0
-		if !use && e.canAsk() {
+		if !use && e.CanAsk() {
 			if use, err = e.agreeToImport(ctx, c); err != nil {
 				return err
 			}
@@ -78,7 +78,7 @@ func (e *env) begins(ctx context.Context, x *initOptions) error {
 			next = nextFor(c.client)
 			all.Access, all.Permissions = cmp.Or(all.Access, c.file.Access), cmp.Or(all.Permissions, c.file.Permissions)
 		} else {
-			e.remark("%s has %s: junctor import %s --write adds them", c.client.Title, c.count(), c.client.Name)
+			e.Remark("%s has %s: junctor import %s --write adds them", c.client.Title, c.count(), c.client.Name)
 		}
 	}
 	got := clientimport.Convert(all, e.surroundings(path, nil))
@@ -93,23 +93,23 @@ func (e *env) begins(ctx context.Context, x *initOptions) error {
 		return err
 	}
 	got.Secrets = e.storeImported(ctx, path, got.Secrets)
-	if e.interrupted.Load() { // without the secrets the servers are of little use, and a second init would find the file
+	if e.Interrupted.Load() { // without the secrets the servers are of little use, and a second init would find the file
 		if err := os.Remove(path); err != nil {
 			return fault.Because(fault.Interrupted, err, "interrupted, and %s stays", path)
 		}
 		return fault.New(fault.Interrupted, "interrupted: nothing was written").WithHint("run the command again")
 	}
-	if e.json {
-		return e.printJSON(map[string]any{"file": path, "servers": append([]string{}, got.Servers...)})
+	if e.JSON {
+		return e.PrintJSON(map[string]any{"file": path, "servers": append([]string{}, got.Servers...)})
 	}
-	e.remark("wrote %s", path)
+	e.Remark("wrote %s", path)
 	if len(all.Servers) > 0 {
 		e.remarkImport(got)
 	}
 	if e.app != nil {
 		warnLocked(ctx, e)
 	}
-	e.remark("next: %s", next)
+	e.Remark("next: %s", next)
 	return nil
 }
 
@@ -124,16 +124,16 @@ func nextFor(c *clientconfig.Client) string {
 // firstPath returns where the first configuration goes.
 func (e *env) firstPath(here bool) (string, error) {
 	switch {
-	case e.get(config.InlineVariable) != "":
+	case e.Get(config.InlineVariable) != "":
 		return "", fault.New(fault.Usage, "%s has the configuration", config.InlineVariable).WithHint("unset it")
 	case e.strongest() != "":
 		return filepath.Abs(e.strongest())
 	case here:
 		return filepath.Abs(config.FoundName)
-	case e.get("JUNCTOR_CONFIG") != "":
-		return filepath.Abs(e.get("JUNCTOR_CONFIG"))
+	case e.Get("JUNCTOR_CONFIG") != "":
+		return filepath.Abs(e.Get("JUNCTOR_CONFIG"))
 	}
-	if path := config.OwnPath(e.lookup); path != "" {
+	if path := config.OwnPath(e.Lookup); path != "" {
 		return path, nil
 	}
 	return "", fault.New(fault.Usage, "the directory of your configuration is not known").WithHint("set HOME, or add --here")
@@ -171,7 +171,7 @@ func (e *env) serversOfClients(names []string) (all []clientServers, err error) 
 			return nil, err
 		case fault.Is(err, fault.ImportFile) && !errors.Is(err, errNoServers) && !errors.Is(err, fs.ErrNotExist):
 			f := fault.As(err)
-			e.warn(strings.TrimSpace("the file of "+c.Title+" is not read: "+f.Message+" "+placeIn(f.At)), "mend it, then run `junctor import "+c.Name+" --write`")
+			e.Warn(strings.TrimSpace("the file of "+c.Title+" is not read: "+f.Message+" "+placeIn(f.At)), "mend it, then run `junctor import "+c.Name+" --write`")
 		}
 	}
 	return all, nil
@@ -202,7 +202,7 @@ func clientsNamed(names []string) (all []*clientconfig.Client, err error) {
 
 // serversOf reads the file of one client.
 func (e *env) serversOf(c *clientconfig.Client) (clientServers, error) {
-	path, err := importPath(importOptions{scope: string(clientconfig.User)}, c.Name, e.get)
+	path, err := importPath(importOptions{scope: string(clientconfig.User)}, c.Name, e.Get)
 	if err != nil {
 		return clientServers{}, err
 	}
@@ -210,7 +210,7 @@ func (e *env) serversOf(c *clientconfig.Client) (clientServers, error) {
 	if err != nil {
 		return clientServers{}, fault.Because(fault.ImportFile, err, "the file of %s cannot be read", c.Title)
 	}
-	file, err := clientFile(text, path, c, clientconfig.User, e.get)
+	file, err := clientFile(text, path, c, clientconfig.User, e.Get)
 	if err == nil && len(file.Servers) > 0 && len(clientimport.Others(file.Servers)) == 0 {
 		none := fault.New(fault.ImportFile, "the only server in %s is Junctor itself", path).WithHint("omit --from %s", c.Name)
 		none.Err = errNoServers
@@ -230,5 +230,5 @@ func (e *env) serversOf(c *clientconfig.Client) (clientServers, error) {
 // agreeToImport asks whether to import the servers of a client. An empty answer is yes: a
 // server runs only when it is used.
 func (e *env) agreeToImport(ctx context.Context, c clientServers) (bool, error) {
-	return e.askNo(ctx, fmt.Sprintf("Import %s of %s?", c.count(), c.client.Title))
+	return e.AskNo(ctx, fmt.Sprintf("Import %s of %s?", c.count(), c.client.Title))
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
@@ -79,15 +80,15 @@ func (e *env) inspect(ctx context.Context, name string, needs loadOptions) error
 	if _, isServer := app.Upstreams()[name]; isServer {
 		return e.inspectServer(ctx, app, name)
 	}
-	wait := e.spin("asking the server")
+	wait := e.Spin("asking the server")
 	t, err := e.findTool(ctx, app, name)
-	wait.stop()
+	wait.Stop()
 	if err != nil {
 		return err
 	}
 	in := e.inspection(app, t)
-	if e.machine() {
-		return e.printJSON(in)
+	if e.Machine() {
+		return e.PrintJSON(in)
 	}
 	e.printInspection(in, callLine(t))
 	return nil
@@ -116,32 +117,32 @@ func (e *env) inspection(app *host.App, t *catalog.Tool) inspection {
 }
 
 func (e *env) printInspection(in inspection, call string) {
-	e.printFields("%s\n", in.Name)
+	e.PrintFields("%s\n", in.Name)
 	if in.Description != "" {
-		e.printf("\n%s\n", indent(in.Description))
+		e.Printf("\n%s\n", terminal.Indent(in.Description))
 	}
-	e.printFields("\nserver   %s, at %s\n", in.Server, in.At)
-	e.printFields("tool     %s\n", in.Tool)
+	e.PrintFields("\nserver   %s, at %s\n", in.Server, in.At)
+	e.PrintFields("tool     %s\n", in.Tool)
 	if in.View != "" {
-		e.printFields("view     at %s\n", in.View)
+		e.PrintFields("view     at %s\n", in.View)
 	}
 	if len(in.Pinned) > 0 {
-		e.printFields("pinned   %s\n", strings.Join(in.Pinned, ", "))
+		e.PrintFields("pinned   %s\n", strings.Join(in.Pinned, ", "))
 	}
-	e.printFields("access   %s: %s\n", in.Access, strings.Join(in.AccessBecause, ", "))
+	e.PrintFields("access   %s: %s\n", in.Access, strings.Join(in.AccessBecause, ", "))
 	rule := in.Rule
 	if rule == policy.NoRule {
 		rule = "by default, as " + rule
 	}
-	e.printFields("%-8s %s\n", in.Decision, rule)
+	e.PrintFields("%-8s %s\n", in.Decision, rule)
 	if in.Unchecked != "" {
-		e.printFields("checked  no: %s\n", in.Unchecked)
+		e.PrintFields("checked  no: %s\n", in.Unchecked)
 	}
 	if in.BadInput != "" {
-		e.printFields("input    replaced by one that takes any object\n")
+		e.PrintFields("input    replaced by one that takes any object\n")
 	}
 	if in.BadOutput != "" {
-		e.printFields("output   removed: %s\n", in.BadOutput)
+		e.PrintFields("output   removed: %s\n", in.BadOutput)
 	}
 	var rows [][]string
 	for _, p := range schema.Properties(in.InputSchema) {
@@ -155,17 +156,17 @@ func (e *env) printInspection(in inspection, call string) {
 		rows = append(rows, []string{p.Name, p.Type, need, p.Description})
 	}
 	if len(rows) > 0 {
-		e.printf("\n")
-		e.table([]string{"ARGUMENT", "TYPE", "", "DESCRIPTION"}, rows)
+		e.Printf("\n")
+		e.Table([]string{"ARGUMENT", "TYPE", "", "DESCRIPTION"}, rows)
 	}
-	e.printFields("\ncall     %s\n", call)
+	e.PrintFields("\ncall     %s\n", call)
 	for _, s := range []struct {
 		name string
 		raw  []byte
 	}{{"input schema", in.InputSchema}, {"output schema", in.OutputSchema}} {
 		var pretty bytes.Buffer
 		if s.raw != nil && json.Indent(&pretty, s.raw, "  ", "  ") == nil {
-			e.printf("\n%s\n  %s\n", s.name, pretty.String())
+			e.Printf("\n%s\n  %s\n", s.name, pretty.String())
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -92,7 +93,7 @@ func (e *env) lock(ctx context.Context, args []string, o lockOptions) error {
 			return err
 		}
 		for _, name := range forgotten {
-			e.remark("the configuration has no server %s any more, so its pins were forgotten", name)
+			e.Remark("the configuration has no server %s any more, so its pins were forgotten", name)
 		}
 	}
 	return e.lockAll(ctx, app, c, plugins)
@@ -132,14 +133,14 @@ const mostDefinitions = 20
 // askNew shows the new tools at a terminal, and asks whether to pin them.
 func (e *env) askNew(ctx context.Context, all []difference, yes bool) error {
 	added := slices.DeleteFunc(slices.Clone(all), func(d difference) bool { return d.kind() != toolNew })
-	if len(added) == 0 || yes || e.machine() || !e.canAsk() {
+	if len(added) == 0 || yes || e.Machine() || !e.CanAsk() {
 		return nil
 	}
 	for _, d := range added[:min(len(added), mostDefinitions)] {
 		e.printDifference(d)
 	}
 	if more := len(added) - mostDefinitions; more > 0 {
-		e.printf("… and %d more; `junctor diff` shows them\n", more)
+		e.Printf("… and %d more; `junctor diff` shows them\n", more)
 	}
 	return e.askAcceptance(ctx)
 }
@@ -151,8 +152,8 @@ func (e *env) lockPlugins(ctx context.Context) error {
 		return err
 	}
 	if app == nil {
-		diags.Render(safeWriter{e.stderr})
-		return reported(diags.Err())
+		diags.Render(terminal.SafeWriter(e.Stderr))
+		return terminal.Reported(diags.Err())
 	}
 	plugins, err := app.LockPlugins(localOperator)
 	if err != nil {
@@ -204,38 +205,38 @@ func (e *env) lockAll(ctx context.Context, app *host.App, c *comparison, plugins
 		e.tellReload(ctx)
 	}
 	if len(held) > 0 && c.failed == nil {
-		return fault.New(fault.ToolHeld, "%s held back because of other definitions: %s", count(len(held), "tool")+" stayed", shortened(held)).
+		return fault.New(fault.ToolHeld, "%s held back because of other definitions: %s", terminal.Count(len(held), "tool")+" stayed", shortened(held)).
 			WithHint("run `junctor diff`, then `junctor lock --accept %s`", shellquote.Join(held[0]))
 	}
-	return reported(c.failed)
+	return terminal.Reported(c.failed)
 }
 
 // printLocked prints what was pinned.
 func (e *env) printLocked(list []lockedJSON, plugins []host.LockedPlugin) error {
-	if e.machine() {
+	if e.Machine() {
 		for _, p := range plugins {
 			list = append(list, lockedJSON{Plugin: p.Name, Version: p.Version, SHA256: p.SHA256})
 		}
 		if list == nil {
 			list = []lockedJSON{}
 		}
-		return e.printJSON(list)
+		return e.PrintJSON(list)
 	}
 	for _, p := range plugins {
-		e.printf("%s: pinned version %s, sha256 %s\n", oneCell(pluginPrefix+p.Name), oneCell(p.Version), p.SHA256)
+		e.Printf("%s: pinned version %s, sha256 %s\n", terminal.OneCell(pluginPrefix+p.Name), terminal.OneCell(p.Version), p.SHA256)
 	}
 	for _, one := range list {
 		var parts []string
 		if n := len(one.Accepted); n > 0 {
-			parts = append(parts, count(n, "new tool")+": "+shortened(one.Accepted))
+			parts = append(parts, terminal.Count(n, "new tool")+": "+shortened(one.Accepted))
 		}
 		if n := len(one.Forgotten); n > 0 {
-			parts = append(parts, count(n, "tool")+" forgotten: "+shortened(one.Forgotten))
+			parts = append(parts, terminal.Count(n, "tool")+" forgotten: "+shortened(one.Forgotten))
 		}
 		if len(parts) == 0 {
 			parts = append(parts, "nothing new")
 		}
-		e.printf("%s: %s\n", oneCell(one.Server), oneCell(strings.Join(parts, "; ")))
+		e.Printf("%s: %s\n", terminal.OneCell(one.Server), terminal.OneCell(strings.Join(parts, "; ")))
 	}
 	return nil
 }
@@ -251,7 +252,7 @@ func (e *env) accept(ctx context.Context, o lockOptions) error {
 	case err != nil:
 		return err
 	case c.failed != nil:
-		return reported(c.failed)
+		return terminal.Reported(c.failed)
 	}
 	all := slices.DeleteFunc(chosen(c.all, o.accept), func(d difference) bool { return d.kind() == toolGone })
 	for _, arg := range o.accept {
@@ -277,11 +278,11 @@ func (e *env) accept(ctx context.Context, o lockOptions) error {
 		}
 		list = append(list, one)
 	}
-	if e.machine() {
-		err = e.printJSON(list)
+	if e.Machine() {
+		err = e.PrintJSON(list)
 	} else {
 		for _, one := range list {
-			e.printf("%s: accepted %s\n", oneCell(one.Server), oneCell(shortened(one.Accepted)))
+			e.Printf("%s: accepted %s\n", terminal.OneCell(one.Server), terminal.OneCell(shortened(one.Accepted)))
 		}
 	}
 	e.tellReload(ctx)
@@ -291,13 +292,13 @@ func (e *env) accept(ctx context.Context, o lockOptions) error {
 // tellReload says how running processes get the new pins.
 func (e *env) tellReload(ctx context.Context) {
 	if found, _, err := e.findInstances(ctx, ""); err == nil && len(found) > 0 {
-		e.remark("run junctor reload: a running process still uses the pins before")
+		e.Remark("run junctor reload: a running process still uses the pins before")
 	}
 }
 
 // askAccept shows definitions and asks whether to accept them.
 func (e *env) askAccept(ctx context.Context, all []difference, yes bool) error {
-	if yes || e.machine() || !e.canAsk() {
+	if yes || e.Machine() || !e.CanAsk() {
 		return nil
 	}
 	for _, d := range all {
@@ -308,7 +309,7 @@ func (e *env) askAccept(ctx context.Context, all []difference, yes bool) error {
 
 // askAcceptance asks whether to accept what was shown.
 func (e *env) askAcceptance(ctx context.Context) error {
-	ok, err := e.askYes(ctx, "Accept?")
+	ok, err := e.AskYes(ctx, "Accept?")
 	if err == nil && !ok {
 		err = fault.New(fault.Interrupted, "nothing was accepted: the answer was not yes")
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/config"
@@ -66,19 +67,19 @@ func loginThrough(ctx context.Context, e *env, instance, server string) error {
 		return err
 	}
 	done, err := process.Login(ctx, server, func(page string) {
-		fmt.Fprintf(safeWriter{e.stderr}, "Open this address on the machine of the process:\n\n  %s\n\nWaiting for the end of the login.\n", page)
+		fmt.Fprintf(terminal.SafeWriter(e.Stderr), "Open this address on the machine of the process:\n\n  %s\n\nWaiting for the end of the login.\n", page)
 	})
 	if err != nil {
 		return err
 	}
-	if e.machine() {
-		return e.printJSON(done)
+	if e.Machine() {
+		return e.PrintJSON(done)
 	}
 	as := ""
 	if done.Account != "" {
 		as = " as " + done.Account
 	}
-	e.printf("process %s is logged in to %s%s\n", done.Instance, done.Server, as)
+	e.Printf("process %s is logged in to %s%s\n", done.Instance, done.Server, as)
 	return nil
 }
 
@@ -100,17 +101,17 @@ func (e *env) login(ctx context.Context, name string, o loginOptions) error {
 	if err != nil {
 		return err
 	}
-	for _, ports := range []string{e.get(portsVariable), host.RegisteredPort(s)} {
+	for _, ports := range []string{e.Get(portsVariable), host.RegisteredPort(s)} {
 		if o.ports == "" {
 			o.ports = ports
 		}
 	}
-	out := safeWriter{e.stderr}
+	out := terminal.SafeWriter(e.Stderr)
 	if hint, ok := login.HintFor(host.Address(s)); ok {
-		e.note(s.Name, hint.String())
+		e.Note(s.Name, hint.String())
 	}
 	p, err := login.New(login.Options{
-		In: e.stdin, Out: out, Server: s.Name, Loopback: host.OnLoopback(host.Address(s)), NoBrowser: o.noBrowser, Ports: o.ports, Lookup: e.lookup,
+		In: e.Stdin, Out: out, Server: s.Name, Loopback: host.OnLoopback(host.Address(s)), NoBrowser: o.noBrowser, Ports: o.ports, Lookup: e.Lookup,
 	})
 	if err != nil {
 		return fault.Because(fault.Usage, err, "the port of the callback").WithHint("write --callback-port 8085, 8085-8099 or 0")
@@ -119,14 +120,14 @@ func (e *env) login(ctx context.Context, name string, o loginOptions) error {
 	if err != nil {
 		return nothingToLogIn(err, s)
 	}
-	if e.machine() {
-		return e.printJSON(map[string]string{"server": s.Name, "account": account, "stored": app.Secrets().Where()})
+	if e.Machine() {
+		return e.PrintJSON(map[string]string{"server": s.Name, "account": account, "stored": app.Secrets().Where()})
 	}
 	as := ""
 	if account != "" {
 		as = " as " + account
 	}
-	e.printf("logged in to %s%s; stored in %s\n", s.Name, as, app.Secrets().Where())
+	e.Printf("logged in to %s%s; stored in %s\n", s.Name, as, app.Secrets().Where())
 	return nil
 }
 
@@ -144,10 +145,10 @@ func (e *env) logoutVerb() *cobra.Command {
 			if err := app.Logout(cmd.Context(), s, tenant); err != nil {
 				return nothingToLogIn(err, s)
 			}
-			if e.machine() {
-				return e.printJSON(map[string]string{"server": s.Name})
+			if e.Machine() {
+				return e.PrintJSON(map[string]string{"server": s.Name})
 			}
-			e.printf("logged out of %s\n", s.Name)
+			e.Printf("logged out of %s\n", s.Name)
 			return nil
 		},
 	}

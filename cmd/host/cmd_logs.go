@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -113,7 +114,7 @@ func (e *env) followed(ctx context.Context, process control.Answer, follow bool,
 		return err
 	}
 	if ctx.Err() == nil {
-		fmt.Fprintf(e.stderr, "note: process %s has ended\n", process.Name)
+		fmt.Fprintf(e.Stderr, "note: process %s has ended\n", process.Name)
 	}
 	return nil
 }
@@ -154,29 +155,29 @@ func (e *env) setLogLevels(ctx context.Context, process control.Answer, servers 
 	if f.follow {
 		return nil // standard output is for the records
 	}
-	if e.machine() {
-		return e.printJSON(done)
+	if e.Machine() {
+		return e.PrintJSON(done)
 	}
 	for _, l := range done {
 		if l.Server == "" {
-			e.printf("process %s logs at level %s until it ends\n", l.Instance, l.Level)
+			e.Printf("process %s logs at level %s until it ends\n", l.Instance, l.Level)
 			continue
 		}
-		e.printf("process %s logs the messages of %s from level %s on, until it ends\n", l.Instance, l.Server, l.Level)
+		e.Printf("process %s logs the messages of %s from level %s on, until it ends\n", l.Instance, l.Server, l.Level)
 	}
 	return nil
 }
 
 func (e *env) printLogLine(line control.LogLine) error {
 	switch {
-	case e.machine():
-		return e.printLine(line)
+	case e.Machine():
+		return e.PrintLine(line)
 	case line.Missed > 0:
-		fmt.Fprintf(e.stderr, "note: %s dropped before they were read\n", count(int(line.Missed), "record"))
+		fmt.Fprintf(e.Stderr, "note: %s dropped before they were read\n", terminal.Count(int(line.Missed), "record"))
 	case line.Record != nil:
-		e.printf("%s\n", recordText(line.Record))
+		e.Printf("%s\n", recordText(line.Record))
 	}
-	return e.stdout.err
+	return e.Stdout.Err
 }
 
 // recordText returns a record for people: one line, with the lines of long texts below it.
@@ -188,16 +189,16 @@ func recordText(r *logbuffer.Record) string {
 	}
 	fmt.Fprintf(&b, "%s %-5s ", r.Time.Local().Format("15:04:05.000"), strings.ToUpper(r.Level))
 	if about != "" {
-		b.WriteString(oneCell(about) + ": ")
+		b.WriteString(terminal.OneCell(about) + ": ")
 	}
-	b.WriteString(flat(r.Message))
+	b.WriteString(terminal.Flat(r.Message))
 	for _, name := range r.Names() {
 		switch text := logbuffer.Text(r.Fields[name]); {
 		case text == "": // it does not apply
 		case strings.Contains(text, "\n"):
-			below.WriteString("\n  " + flat(name) + ":\n" + indent(strings.TrimRight(text, "\n")))
+			below.WriteString("\n  " + terminal.Flat(name) + ":\n" + terminal.Indent(strings.TrimRight(text, "\n")))
 		default:
-			b.WriteString(" " + flat(name) + "=" + quotedIfNeeded(text))
+			b.WriteString(" " + terminal.Flat(name) + "=" + quotedIfNeeded(text))
 		}
 	}
 	return b.String() + below.String()
@@ -208,7 +209,7 @@ func recordText(r *logbuffer.Record) string {
 func quotedIfNeeded(text string) string {
 	quoted := strings.HasPrefix(text, `"`) && json.Valid([]byte(text))
 	if strings.ContainsAny(text, " \"\t=") && !quoted && !strings.HasPrefix(text, "[") {
-		return fmt.Sprintf("%q", flat(text))
+		return fmt.Sprintf("%q", terminal.Flat(text))
 	}
-	return flat(text)
+	return terminal.Flat(text)
 }

@@ -41,8 +41,8 @@ func (e *env) lsp(ctx context.Context) error {
 		return err
 	}
 	o := languageserver.Options{Version: version, Log: e.log.Named("lsp"), Managed: managedPath,
-		Describe: (&knownPlugins{sup: sup, dirs: plugin.Dirs(e.lookup), known: map[pluginKey]knownPlugin{}}).describe}
-	if own := config.OwnPath(e.lookup); filepath.IsAbs(own) {
+		Describe: (&knownPlugins{sup: sup, dirs: plugin.Dirs(e.Lookup), known: map[pluginKey]knownPlugin{}}).describe}
+	if own := config.OwnPath(e.Lookup); filepath.IsAbs(own) {
 		if _, err := os.Stat(own); err == nil {
 			o.Own = own
 		}
@@ -52,7 +52,7 @@ func (e *env) lsp(ctx context.Context) error {
 			return fault.Because(fault.Usage, err, "%s cannot be used", e.strongest())
 		}
 	}
-	err = languageserver.Serve(ctx, e.stdin, e.stdout, o)
+	err = languageserver.Serve(ctx, e.Stdin, e.Stdout, o)
 	if err == nil || ctx.Err() != nil {
 		return err
 	}

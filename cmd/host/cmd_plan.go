@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/control"
@@ -73,7 +74,7 @@ func (e *env) plan(ctx context.Context, o planOptions) error {
 		err = e.printPlan(plan.Diff(before, after), o)
 	}
 	if err == nil {
-		err = reported(failed)
+		err = terminal.Reported(failed)
 	}
 	return err
 }
@@ -88,7 +89,7 @@ func (e *env) planBase(ctx context.Context, o planOptions) (*plan.View, error) {
 	case err != nil:
 		return nil, err
 	case len(found) == 0 && len(failed) > 0:
-		return nil, reported(failed[0]) // it may be one that serves this configuration
+		return nil, terminal.Reported(failed[0]) // it may be one that serves this configuration
 	case len(found) == 0:
 		return nil, fault.New(fault.PlanBase, "no running process serves this configuration, so there is nothing to compare it with").
 			WithHint("start `junctor serve`, choose a process with --instance, or write a file with `junctor plan --out FILE` and compare with --against FILE")
@@ -100,8 +101,8 @@ func (e *env) planBase(ctx context.Context, o planOptions) (*plan.View, error) {
 
 // viewOfProcess returns the view of a running process.
 func (e *env) viewOfProcess(ctx context.Context, a control.Answer) (*plan.View, error) {
-	wait := e.spin("asking the running process")
-	defer wait.stop()
+	wait := e.Spin("asking the running process")
+	defer wait.Stop()
 	return a.View(ctx)
 }
 
@@ -117,10 +118,10 @@ func (e *env) viewOf(ctx context.Context, app *host.App, connect bool) (v *plan.
 		}
 	}
 	if connect && len(unknown) > 0 {
-		wait := e.spin("asking the servers")
+		wait := e.Spin("asking the servers")
 		why := ask(ctx, app.Catalog.EnsureLists, nil, namesOf(unknown))
 		left := e.finishTools(ctx, app, namesOf(unknown), wait)
-		wait.stop()
+		wait.Stop()
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()
 		}
@@ -137,7 +138,7 @@ func (e *env) viewOf(ctx context.Context, app *host.App, connect bool) (v *plan.
 
 // readView reads a file of plan --out.
 func readView(ctx context.Context, path string) (*plan.View, error) {
-	text, err := interruptible(ctx, func() ([]byte, error) {
+	text, err := terminal.Interruptible(ctx, func() ([]byte, error) {
 		f, err := os.Open(path)
 		if err != nil {
 			return nil, err
@@ -161,26 +162,26 @@ func readView(ctx context.Context, path string) (*plan.View, error) {
 // writeView writes a file for plan --against.
 func (e *env) writeView(v *plan.View, o planOptions) error {
 	if o.out == "-" {
-		return e.printRawJSON(v.Encode())
+		return e.PrintRawJSON(v.Encode())
 	}
 	if err := os.WriteFile(o.out, v.Encode(), 0o644); err != nil {
 		return fault.Because(fault.PlanFile, err, "the view was not written to %s", o.out).WithHint("name a file in a directory that you may write to")
 	}
 	for _, s := range v.Servers {
 		if s.Lists == plan.Unknown {
-			e.note(s.Name, "it was not asked yet, so its items are not in "+o.out+"; run `junctor plan --connect --out "+o.out+"`")
+			e.Note(s.Name, "it was not asked yet, so its items are not in "+o.out+"; run `junctor plan --connect --out "+o.out+"`")
 		}
 	}
 	if v.LeftOut > 0 {
-		e.warn(fmt.Sprintf("%s does not have the last %s: a view has at most %d items, %d decisions and %d MiB", o.out, count(v.LeftOut, "item"), plan.MaxItems, plan.MaxCells, plan.MaxBytes>>20), "")
+		e.Warn(fmt.Sprintf("%s does not have the last %s: a view has at most %d items, %d decisions and %d MiB", o.out, terminal.Count(v.LeftOut, "item"), plan.MaxItems, plan.MaxCells, plan.MaxBytes>>20), "")
 	}
 	return nil
 }
 
 // printPlan prints changes as JSON or for a person. With --exit-code changes are an error.
 func (e *env) printPlan(c *plan.Changes, o planOptions) error {
-	if e.machine() {
-		if err := e.printJSON(planJSON{Differs: !c.Empty(), Changes: c}); err != nil {
+	if e.Machine() {
+		if err := e.PrintJSON(planJSON{Differs: !c.Empty(), Changes: c}); err != nil {
 			return err
 		}
 	} else {
@@ -226,16 +227,16 @@ func (e *env) planReload(ctx context.Context, a control.Answer, o reloadOptions)
 	}
 	c := plan.Diff(before, after)
 	planned := &planJSON{Differs: !c.Empty(), Changes: c}
-	if !e.machine() {
+	if !e.Machine() {
 		e.printChanges(c)
 	}
 	warnOfTests(e, app)
 	if same := c.Empty() && c.LeftOut == 0; !o.yes && !same {
-		if e.machine() || !e.canAsk() {
+		if e.Machine() || !e.CanAsk() {
 			return nil, fault.New(fault.Usage, "reload --plan asks before it reloads, and there is no terminal to ask at").
 				WithHint("take --yes to reload without a question, or run `junctor plan` to see the changes only")
 		}
-		yes, err := e.askYes(ctx, "Reload process "+a.Name+"?")
+		yes, err := e.AskYes(ctx, "Reload process "+a.Name+"?")
 		if err != nil {
 			return nil, err
 		}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -72,8 +73,8 @@ func (e *env) pluginList(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if e.machine() {
-		return e.printJSON(known)
+	if e.Machine() {
+		return e.PrintJSON(known)
 	}
 	var rows [][]string
 	for _, p := range known {
@@ -83,10 +84,10 @@ func (e *env) pluginList(ctx context.Context) error {
 		}
 		rows = append(rows, []string{p.Name, p.Version, strings.Join(slices.Concat(p.Transports, p.Auths, p.SecretStores), ", "), p.Source, p.SHA256[:12]})
 	}
-	e.table([]string{"PLUGIN", "VERSION", "OFFERS", "SOURCE", "SHA256"}, rows)
+	e.Table([]string{"PLUGIN", "VERSION", "OFFERS", "SOURCE", "SHA256"}, rows)
 	for _, p := range known {
 		if p.err != nil {
-			e.printFault("error", p.err)
+			e.PrintFault("error", p.err)
 		}
 	}
 	return nil
@@ -105,8 +106,8 @@ func (e *env) plugins(ctx context.Context) ([]pluginJSON, error) {
 	case err != nil:
 		return nil, err
 	case app == nil && len(found) == 0: // the errors are not about plugins
-		diags.Render(safeWriter{e.stderr})
-		return nil, reported(diags.Err())
+		diags.Render(terminal.SafeWriter(e.Stderr))
+		return nil, terminal.Reported(diags.Err())
 	}
 	if app != nil {
 		for _, p := range app.Config().Plugins {
@@ -119,7 +120,7 @@ func (e *env) plugins(ctx context.Context) ([]pluginJSON, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, dir := range plugin.Dirs(e.lookup) {
+	for _, dir := range plugin.Dirs(e.Lookup) {
 		paths, err := filepath.Glob(filepath.Join(dir, plugin.FilePrefix+"*"))
 		if err != nil {
 			continue
@@ -160,7 +161,7 @@ func unusable(name, source, at string, err error) pluginJSON {
 	if f.At == "" {
 		f.At = at
 	}
-	return pluginJSON{Name: name, Source: source, At: at, Error: errorOf(&f), err: &f}
+	return pluginJSON{Name: name, Source: source, At: at, Error: terminal.ErrorOf(&f), err: &f}
 }
 
 // supervisor returns the app's supervisor, or one without a configuration.
@@ -189,21 +190,21 @@ func (e *env) pluginDescribe(ctx context.Context, word string) error {
 	if err != nil {
 		return err
 	}
-	if e.machine() {
-		return e.printJSON(struct {
+	if e.Machine() {
+		return e.PrintJSON(struct {
 			sdk.Manifest
 			Path   string `json:"path"`
 			SHA256 string `json:"sha256"`
 		}{m, path, digest})
 	}
-	e.printf("%s %s\n%s\n\n  program    %s\n  sha256     %s\n  protocols  %v, SDK %s\n", m.Name, m.Version, indent(m.Description), path, digest, m.Protocols, m.SDK)
+	e.Printf("%s %s\n%s\n\n  program    %s\n  sha256     %s\n  protocols  %v, SDK %s\n", m.Name, m.Version, terminal.Indent(m.Description), path, digest, m.Protocols, m.SDK)
 	for _, offer := range []struct {
 		kind string
 		all  map[string]sdk.Schema
 	}{{"transport", m.Transports}, {"auth", m.Auths}, {"secret_store", m.SecretStores}} {
 		for _, name := range slices.Sorted(maps.Keys(offer.all)) {
 			s := offer.all[name]
-			e.printf("\n%s %q\n", offer.kind, name)
+			e.Printf("\n%s %q\n", offer.kind, name)
 			e.printSchema(&s, "  ")
 		}
 	}
@@ -246,14 +247,14 @@ func (e *env) printSchema(s *sdk.Schema, margin string) {
 		if a.Sensitive {
 			about = append(about, "sensitive")
 		}
-		e.printf("%s%s  %s  %s\n%s    %s\n", margin, a.Name, typeName(a.Type), strings.Join(about, ", "), margin, a.Description)
+		e.Printf("%s%s  %s  %s\n%s    %s\n", margin, a.Name, typeName(a.Type), strings.Join(about, ", "), margin, a.Description)
 	}
 	for _, b := range s.Blocks {
 		label := ""
 		if b.Label != "" {
 			label = " \"" + strings.ToUpper(b.Label) + "\""
 		}
-		e.printf("%s%s%s { }\n%s    %s\n", margin, b.Name, label, margin, b.Schema.Description)
+		e.Printf("%s%s%s { }\n%s    %s\n", margin, b.Name, label, margin, b.Schema.Description)
 		e.printSchema(&b.Schema, margin+"    ")
 	}
 }
@@ -305,14 +306,14 @@ func (e *env) pluginLogs(name string, n int) error {
 		return fault.New(fault.PluginNotFound, "plugin %q has logged nothing so far", name).WithHint("run `junctor plugin list` to see the names")
 	}
 	for _, line := range lines[max(0, len(lines)-n):] {
-		if e.machine() {
-			err := e.printRawJSON([]byte(line))
+		if e.Machine() {
+			err := e.PrintRawJSON([]byte(line))
 			if err != nil {
 				return err
 			}
 			continue
 		}
-		fmt.Fprintln(e.stdout, readableLog(line))
+		fmt.Fprintln(e.Stdout, readableLog(line))
 	}
 	return nil
 }
@@ -324,7 +325,7 @@ const longestLogLine = 1 << 20
 func readableLog(line string) string {
 	var fields map[string]any
 	if json.Unmarshal([]byte(line), &fields) != nil {
-		return safe(line)
+		return terminal.Safe(line)
 	}
 	text := func(name string) string { s, _ := fields[name].(string); return s }
 	var b strings.Builder
@@ -337,7 +338,7 @@ func readableLog(line string) string {
 			fmt.Fprintf(&b, " %s=%v", k, fields[k])
 		}
 	}
-	return safe(b.String())
+	return terminal.Safe(b.String())
 }
 
 // compactJSON returns JSON without white space.

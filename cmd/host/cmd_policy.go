@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
@@ -73,10 +74,10 @@ func (e *env) printClasses(app *host.App, of func(server string) bool) error {
 		}
 		rows = append(rows, []string{t.Server, app.Hide(t.Name), access, fmt.Sprintf("%.2f", c.Confidence), string(c.Source), strings.Join(c.Reasons, ", ")})
 	}
-	if e.machine() {
-		return e.printJSON(all)
+	if e.Machine() {
+		return e.PrintJSON(all)
 	}
-	e.table([]string{"SERVER", "TOOL", "ACCESS", "CONFIDENCE", "SOURCE", "REASONS"}, rows)
+	e.Table([]string{"SERVER", "TOOL", "ACCESS", "CONFIDENCE", "SOURCE", "REASONS"}, rows)
 	return nil
 }
 
@@ -134,8 +135,8 @@ func (e *env) printTable(app *host.App, of func(server string) bool, only []stri
 			table.columns[i].cells = append(table.columns[i].cells, d.Verdict.String())
 		}
 	}
-	if e.machine() {
-		return e.printJSON(cells)
+	if e.Machine() {
+		return e.PrintJSON(cells)
 	}
 	table.print(e)
 	return nil
@@ -191,30 +192,30 @@ func (e *env) testPolicy(ctx context.Context, strict bool) error {
 		}
 	}
 	switch {
-	case e.machine():
-		if err := e.printJSON(all); err != nil {
+	case e.Machine():
+		if err := e.PrintJSON(all); err != nil {
 			return err
 		}
 	}
-	if !e.machine() {
+	if !e.Machine() {
 		for _, t := range all {
 			if !t.Passed {
 				got := "is " + t.Got
 				if t.Got == policy.Depends.String() {
 					got = "depends on the arguments, which the test does not give"
 				}
-				e.printFields("FAIL %s at %s: %s %s, not %s: %s\n", t.Test, t.At, t.Item, got, t.Expect, t.Rule)
+				e.PrintFields("FAIL %s at %s: %s %s, not %s: %s\n", t.Test, t.At, t.Item, got, t.Expect, t.Rule)
 			}
 		}
 		if len(all) > 0 {
-			e.printf("%d passed, %d failed\n", len(all)-failed, failed)
+			e.Printf("%d passed, %d failed\n", len(all)-failed, failed)
 		}
 	}
 	switch {
 	case len(all) == 0:
 		return fault.New(fault.TestFailed, "the configuration has no test blocks").WithHint("docs/permissions.md shows one")
 	case strict && len(warned) > 0 && failed == 0:
-		return fault.New(fault.TestFailed, "%s about the test blocks", count(len(warned), "warning")).WithHint("correct the names; without --strict warnings do not fail")
+		return fault.New(fault.TestFailed, "%s about the test blocks", terminal.Count(len(warned), "warning")).WithHint("correct the names; without --strict warnings do not fail")
 	}
 	if failed > 0 {
 		return fault.New(fault.TestFailed, "%d of %d tested uses are not decided as expected", failed, len(all)).WithHint("junctor why explains a decision")

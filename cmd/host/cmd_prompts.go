@@ -62,10 +62,10 @@ func (e *env) printPrompts(app *host.App, of func(server string) bool) error {
 		}
 		rows = append(rows, []string{p.Exposed, p.Server, strings.Join(words, " "), described(&p.Item)})
 	}
-	if e.machine() {
-		return e.printJSON(list)
+	if e.Machine() {
+		return e.PrintJSON(list)
 	}
-	e.table([]string{"PROMPT", "SERVER", "ARGUMENTS", "DESCRIPTION"}, rows)
+	e.Table([]string{"PROMPT", "SERVER", "ARGUMENTS", "DESCRIPTION"}, rows)
 	return nil
 }
 
@@ -95,8 +95,8 @@ func (e *env) prompt(ctx context.Context, name string, words []string, full bool
 	if err != nil {
 		return err
 	}
-	wait := e.spin("asking for the prompt")
-	defer wait.stop()
+	wait := e.Spin("asking for the prompt")
+	defer wait.Stop()
 	p, err := e.findPrompt(ctx, app, name)
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func (e *env) prompt(ctx context.Context, name string, words []string, full bool
 		return err
 	}
 	reply, err := app.Gateway.CallLocally(ctx, gateway.LocalCall{Method: mcp.MethodGetPrompt, Params: params, Prompt: p})
-	wait.stop()
+	wait.Stop()
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
@@ -96,7 +97,7 @@ func (e *env) reload(ctx context.Context, o reloadOptions) error {
 	}
 	switch {
 	case len(found) == 0 && len(failed) > 0:
-		return reported(failed[0]) // it may be one that serves this configuration
+		return terminal.Reported(failed[0]) // it may be one that serves this configuration
 	case len(found) == 0:
 		return fault.New(fault.ProcessMissing, "no running process serves this configuration").
 			WithHint("start one with `junctor serve`; it reads the configuration then")
@@ -110,14 +111,14 @@ func (e *env) reload(ctx context.Context, o reloadOptions) error {
 			return err
 		}
 	}
-	wait := e.spin("reloading")
+	wait := e.Spin("reloading")
 	done, first := reloadAll(ctx, found)
-	wait.stop()
+	wait.Stop()
 	done.Plan = planned
 	if err := e.printReloads(done); err != nil {
 		return err
 	}
-	return reported(first)
+	return terminal.Reported(first)
 }
 
 // reloadAll reloads processes at the same time, and returns the error of the first one in
@@ -138,7 +139,7 @@ func reloadAll(ctx context.Context, found []control.Answer) (done reloads, first
 		case ok:
 			done.Failed = append(done.Failed, failedReload{a.Name, refused.Failure})
 		default:
-			done.Failed = append(done.Failed, failedReload{a.Name, control.Failure{Error: errorOf(err)}})
+			done.Failed = append(done.Failed, failedReload{a.Name, control.Failure{Error: terminal.ErrorOf(err)}})
 		}
 		if first == nil {
 			first = err
@@ -150,14 +151,14 @@ func reloadAll(ctx context.Context, found []control.Answer) (done reloads, first
 // printReloads prints the results as JSON or for a person. With --json the failures are
 // on standard output only.
 func (e *env) printReloads(done reloads) error {
-	if e.machine() {
-		if err := e.printJSON(done); err != nil {
+	if e.Machine() {
+		if err := e.PrintJSON(done); err != nil {
 			return err
 		}
 	} else {
 		e.printReloaded(done)
 	}
-	if !e.json {
+	if !e.JSON {
 		e.printReloadFailures(done)
 	}
 	return nil
@@ -165,22 +166,22 @@ func (e *env) printReloads(done reloads) error {
 
 func (e *env) printReloaded(done reloads) {
 	for _, r := range done.Reloaded {
-		fmt.Fprint(safeWriter{e.stderr}, r.Text)
-		e.printf("process %s uses generation %d of the configuration: %s\n", r.Instance, r.Generation, changesOf(r))
+		fmt.Fprint(terminal.SafeWriter(e.Stderr), r.Text)
+		e.Printf("process %s uses generation %d of the configuration: %s\n", r.Instance, r.Generation, changesOf(r))
 		for _, p := range r.Restart {
-			e.warn(p.Setting+": "+p.Effect, "")
+			e.Warn(p.Setting+": "+p.Effect, "")
 		}
 	}
 }
 
 func (e *env) printReloadFailures(done reloads) {
 	for _, f := range done.Failed {
-		fmt.Fprint(safeWriter{e.stderr}, f.Text)
+		fmt.Fprint(terminal.SafeWriter(e.Stderr), f.Text)
 		if f.Text == "" {
-			e.printFault("error", f.Error.Fault())
+			e.PrintFault("error", f.Error.Fault())
 		}
 		if f.Error.Code != fault.ProcessUnreachable {
-			fmt.Fprintf(e.stderr, "process %s was not reloaded; the configuration before stays in effect\n", f.Instance)
+			fmt.Fprintf(e.Stderr, "process %s was not reloaded; the configuration before stays in effect\n", f.Instance)
 		}
 	}
 }

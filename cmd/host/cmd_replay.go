@@ -90,8 +90,8 @@ func (e *env) replay(ctx context.Context, f auditFlags, with string) error {
 	if err != nil {
 		return err
 	}
-	if e.machine() {
-		return e.printJSON(report)
+	if e.Machine() {
+		return e.PrintJSON(report)
 	}
 	e.printReplay(report)
 	return nil
@@ -199,10 +199,10 @@ func (e *env) printReplay(r *replayReport) {
 		}
 		cells = append(cells, []string{fmt.Sprint(d.Uses), subject, d.Server, d.Item, d.Recorded, d.Now, d.Rule})
 	}
-	e.table([]string{"USES", "SUBJECT", "SERVER", "ITEM", "WAS", "WOULD BE", "BECAUSE"}, cells)
+	e.Table([]string{"USES", "SUBJECT", "SERVER", "ITEM", "WAS", "WOULD BE", "BECAUSE"}, cells)
 	different := r.Uses - r.Same - r.Undecided
-	e.printf("%d of %d recorded uses would be decided otherwise\n", different, r.Uses)
+	e.Printf("%d of %d recorded uses would be decided otherwise\n", different, r.Uses)
 	if r.Undecided > 0 {
-		e.printf("%d cannot be decided: they depend on arguments, of which the log has digests only; arguments = \"full\" in the audit block stores them\n", r.Undecided)
+		e.Printf("%d cannot be decided: they depend on arguments, of which the log has digests only; arguments = \"full\" in the audit block stores them\n", r.Undecided)
 	}
 }

@@ -64,8 +64,8 @@ func (e *env) printResources(app *host.App, of func(server string) bool) error {
 	for _, t := range snapshot.Templates {
 		add(&t.Item, policy.Template)
 	}
-	if e.machine() {
-		return e.printJSON(list)
+	if e.Machine() {
+		return e.PrintJSON(list)
 	}
 	var rows [][]string
 	for _, r := range list {
@@ -75,7 +75,7 @@ func (e *env) printResources(app *host.App, of func(server string) bool) error {
 		}
 		rows = append(rows, []string{r.URI + r.Template, r.Server, r.MIME, about})
 	}
-	e.table([]string{"RESOURCE", "SERVER", "TYPE", "DESCRIPTION"}, rows)
+	e.Table([]string{"RESOURCE", "SERVER", "TYPE", "DESCRIPTION"}, rows)
 	return nil
 }
 
@@ -108,8 +108,8 @@ func (e *env) read(ctx context.Context, word, output string, full bool, needs lo
 	if err != nil {
 		return err
 	}
-	wait := e.spin("reading")
-	defer wait.stop()
+	wait := e.Spin("reading")
+	defer wait.Stop()
 	server, uri, named, err := splitResource(app, word)
 	at, _ := app.Catalog.Snapshot().Listed(catalog.Location{Server: server, URI: uri})
 	if err == nil && !named {
@@ -126,7 +126,7 @@ func (e *env) read(ctx context.Context, word, output string, full bool, needs lo
 		return err
 	}
 	reply, err := app.Gateway.CallLocally(ctx, gateway.LocalCall{Method: mcp.MethodReadResource, Params: params, Resource: at})
-	wait.stop()
+	wait.Stop()
 	if err != nil {
 		return err
 	}

@@ -41,20 +41,20 @@ func (e *env) restart(ctx context.Context, instance, server string) error {
 	if err := knowsAll(process.Status, []string{server}, false); err != nil {
 		return err
 	}
-	wait := e.spin("restarting " + server)
+	wait := e.Spin("restarting " + server)
 	done, err := process.Restart(ctx, server)
-	wait.stop()
+	wait.Stop()
 	if err != nil {
 		return err
 	}
-	if e.machine() {
-		return e.printJSON(done)
+	if e.Machine() {
+		return e.PrintJSON(done)
 	}
 	took := (time.Duration(done.Took) * time.Millisecond).Round(10 * time.Millisecond)
 	if done.PID == 0 {
-		e.printf("%s is connected again, after %s\n", done.Server, took)
+		e.Printf("%s is connected again, after %s\n", done.Server, took)
 		return nil
 	}
-	e.printf("%s runs again as process %d, after %s\n", done.Server, done.PID, took)
+	e.Printf("%s runs again as process %d, after %s\n", done.Server, done.PID, took)
 	return nil
 }

@@ -38,14 +38,14 @@ func (e *env) schema(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	dirs := plugin.Dirs(e.lookup)
+	dirs := plugin.Dirs(e.Lookup)
 	for _, name := range config.Bundled() {
 		if _, known := manifests[name]; known {
 			continue
 		}
 		m, err := describeBundled(ctx, sup, dirs, name)
 		if err != nil {
-			e.warn("the schema does not have the settings of "+name+": "+err.Error(), fault.As(err).Hint)
+			e.Warn("the schema does not have the settings of "+name+": "+err.Error(), fault.As(err).Hint)
 			continue
 		}
 		manifests[name] = m
@@ -55,7 +55,7 @@ func (e *env) schema(ctx context.Context) error {
 			manifests[p.Name] = m
 		}
 	}
-	return e.printRawJSON(config.Schema(manifests))
+	return e.PrintRawJSON(config.Schema(manifests))
 }
 
 // describeBundled returns the manifest of a bundled plugin. Its program belongs to Junctor, so
@@ -82,7 +82,7 @@ func (e *env) configuredPlugins(ctx context.Context) ([]config.Plugin, map[strin
 	case fault.Is(err, fault.ConfigMissing) && e.strongest() == "":
 		return nil, manifests, nil
 	case fault.Is(err, fault.ConfigUntrusted), diags.HasErrors():
-		e.warn("the schema does not have the plugins of the configuration, which cannot be loaded", "run `junctor validate`")
+		e.Warn("the schema does not have the plugins of the configuration, which cannot be loaded", "run `junctor validate`")
 		return nil, manifests, nil
 	case err != nil:
 		return nil, nil, err
@@ -92,7 +92,7 @@ func (e *env) configuredPlugins(ctx context.Context) ([]config.Plugin, map[strin
 		return nil, nil, err
 	}
 	if app == nil {
-		e.warn("the schema does not have the plugins of the configuration, which cannot be loaded", "run `junctor validate`")
+		e.Warn("the schema does not have the plugins of the configuration, which cannot be loaded", "run `junctor validate`")
 		return nil, manifests, nil
 	}
 	for _, p := range app.Config().Plugins {

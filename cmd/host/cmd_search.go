@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/registry"
 )
@@ -32,7 +33,7 @@ func (f *registryFlags) add(cmd *cobra.Command) {
 func (e *env) registries(f *registryFlags) (all []*registry.Client, err error) {
 	urls := f.urls
 	if len(urls) == 0 {
-		urls = strings.Fields(e.get(registryVariable))
+		urls = strings.Fields(e.Get(registryVariable))
 	}
 	if len(urls) == 0 {
 		urls = []string{registry.Official}
@@ -88,15 +89,15 @@ func (e *env) search(ctx context.Context, text string, f *registryFlags) error {
 	found, seen := []entryJSON{}, map[string]bool{}
 	var failed error
 	for _, c := range clients {
-		wait := e.spin("asking " + c.URL())
+		wait := e.Spin("asking " + c.URL())
 		got, err := c.Search(ctx, text)
-		wait.stop()
+		wait.Stop()
 		if err != nil {
 			failed = err
 			if ctx.Err() != nil || len(clients) == 1 {
 				return err
 			}
-			e.tell(err)
+			e.Tell(err)
 			continue
 		}
 		e.remarkStored(c, got.Stored)
@@ -108,10 +109,10 @@ func (e *env) search(ctx context.Context, text string, f *registryFlags) error {
 		}
 	}
 	if len(found) == 0 && failed != nil {
-		return reported(failed)
+		return terminal.Reported(failed)
 	}
-	if e.machine() {
-		return e.printJSON(found)
+	if e.Machine() {
+		return e.PrintJSON(found)
 	}
 	var rows [][]string
 	for _, one := range found {
@@ -121,9 +122,9 @@ func (e *env) search(ctx context.Context, text string, f *registryFlags) error {
 		}
 		rows = append(rows, []string{one.Name, one.Version, strings.Join(strings.Fields(description), " ")})
 	}
-	e.table([]string{"NAME", "VERSION", "DESCRIPTION"}, rows)
+	e.Table([]string{"NAME", "VERSION", "DESCRIPTION"}, rows)
 	if len(rows) == 0 {
-		e.remark("no server was found")
+		e.Remark("no server was found")
 	}
 	return nil
 }
@@ -131,6 +132,6 @@ func (e *env) search(ctx context.Context, text string, f *registryFlags) error {
 // remarkStored says that a registry was not asked now.
 func (e *env) remarkStored(c *registry.Client, at time.Time) {
 	if !at.IsZero() {
-		e.remark("%s was not asked; this is its answer of %s", c.URL(), at.Local().Format(time.DateTime))
+		e.Remark("%s was not asked; this is its answer of %s", c.URL(), at.Local().Format(time.DateTime))
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/secret"
@@ -102,20 +103,20 @@ func (e *env) secretSet(ctx context.Context, name string) error {
 	if err := s.User().Set(ctx, name, value); err != nil {
 		return err
 	}
-	if e.machine() {
-		return e.printJSON(map[string]string{"name": name, "stored": s.Where()})
+	if e.Machine() {
+		return e.PrintJSON(map[string]string{"name": name, "stored": s.Where()})
 	}
-	e.printf("stored %s in %s\n", name, s.Where())
+	e.Printf("stored %s in %s\n", name, s.Where())
 	return nil
 }
 
 // readSecret reads a secret from the terminal or from standard input.
 func (e *env) readSecret(ctx context.Context, name string) ([]byte, error) {
-	if isTerminal(e.stdin) {
-		text, err := e.askValue(ctx, "Secret "+name, true)
+	if terminal.IsTerminal(e.Stdin) {
+		text, err := e.AskValue(ctx, "Secret "+name, true)
 		return []byte(text), err
 	}
-	value, err := interruptible(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(e.stdin, secret.MostValue+2)) })
+	value, err := terminal.Interruptible(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(e.Stdin, secret.MostValue+2)) })
 	if err != nil {
 		return nil, fault.Because(fault.Usage, err, "reading the secret from standard input")
 	}
@@ -134,13 +135,13 @@ func (e *env) secretGet(ctx context.Context, name string) error {
 	}
 	defer clear(value)
 	switch {
-	case e.json:
-		return e.printJSON(map[string]string{"name": name, "value": string(value)})
-	case e.outTTY:
-		e.printf("%s\n", value)
+	case e.JSON:
+		return e.PrintJSON(map[string]string{"name": name, "value": string(value)})
+	case e.OutTTY:
+		e.Printf("%s\n", value)
 		return nil
 	}
-	_, err = e.stdout.Write(value) // exactly the value, for a program at the other end of a pipe
+	_, err = e.Stdout.Write(value) // exactly the value, for a program at the other end of a pipe
 	return err
 }
 
@@ -153,14 +154,14 @@ func (e *env) secretList(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if e.machine() {
-		return e.printJSON(map[string]any{"names": append([]string{}, names...), "stored": s.Where()})
+	if e.Machine() {
+		return e.PrintJSON(map[string]any{"names": append([]string{}, names...), "stored": s.Where()})
 	}
 	if len(names) == 0 {
-		fmt.Fprintln(e.stderr, safe("no secrets in "+s.Where()))
+		fmt.Fprintln(e.Stderr, terminal.Safe("no secrets in "+s.Where()))
 	}
 	for _, name := range names {
-		e.printf("%s\n", name)
+		e.Printf("%s\n", name)
 	}
 	return nil
 }
@@ -173,10 +174,10 @@ func (e *env) secretRemove(ctx context.Context, name string) error {
 	if err := s.User().Remove(ctx, name); err != nil {
 		return err
 	}
-	if e.machine() {
-		return e.printJSON(map[string]string{"name": name})
+	if e.Machine() {
+		return e.PrintJSON(map[string]string{"name": name})
 	}
-	e.printf("removed %s\n", name)
+	e.Printf("removed %s\n", name)
 	return nil
 }
 
@@ -232,11 +233,11 @@ func (e *env) secretGrant(ctx context.Context, name string, servers []string) er
 			names = append(names, r.Server)
 		}
 	}
-	if e.machine() {
-		return e.printJSON(map[string]any{"name": name, "servers": names})
+	if e.Machine() {
+		return e.PrintJSON(map[string]any{"name": name, "servers": names})
 	}
 	for _, s := range names {
-		e.printf("granted %s to %s\n", name, s)
+		e.Printf("granted %s to %s\n", name, s)
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/event"
@@ -112,7 +113,7 @@ func (e *env) serve(ctx context.Context, watch bool, needs loadOptions) error {
 	app.AnnounceProcess(event.ProcessStarted)
 	begun := time.Now()
 	e.log.Info("serving on standard input and output", "servers", len(app.Upstreams()), "version", version)
-	if err := app.ServeStdio(ctx, e.stdin, e.stdout.file); err != nil {
+	if err := app.ServeStdio(ctx, e.Stdin, e.Stdout.File); err != nil {
 		e.log.Warn("the client disconnected", "error", err)
 	}
 	if leftEarly(ctx, begun) {
@@ -179,7 +180,7 @@ func stdioClient(e *env, n loadOptions) *host.StdioClient {
 		return nil
 	}
 	e.log.Info("serving on standard input and output, too")
-	return &host.StdioClient{In: e.stdin, Out: e.stdout.file, Ended: func(err error) {
+	return &host.StdioClient{In: e.Stdin, Out: e.Stdout.File, Ended: func(err error) {
 		if err != nil {
 			e.log.Warn("the client on standard input disconnected", "error", err)
 			return
@@ -205,7 +206,7 @@ func (e *env) prepare(ctx context.Context, transport string, needs loadOptions, 
 	}
 	e.tellDiagnostics(app, diags)
 	if diags.HasErrors() {
-		return nil, reported(diags.Err())
+		return nil, terminal.Reported(diags.Err())
 	}
 	app.LimitMemory()
 	s := &thisInstance{e: e, app: app, transport: transport, started: started, read: read}

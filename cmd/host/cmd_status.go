@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/control"
@@ -78,16 +79,16 @@ func (e *env) status(ctx context.Context, args []string, f statusFlags) error {
 	if f.offline {
 		return e.printServers(app.ServerStatuses(ctx, servers))
 	}
-	if !f.connect && !e.machine() {
-		e.remark("no running process answered for this configuration; connecting from here")
+	if !f.connect && !e.Machine() {
+		e.Remark("no running process answered for this configuration; connecting from here")
 	}
 	return e.printServers(e.connectAll(ctx, app, servers))
 }
 
 // connectAll connects to servers at the same time and returns their statuses.
 func (e *env) connectAll(ctx context.Context, app *host.App, servers []*config.Server) []*control.Server {
-	wait := e.spin("connecting")
-	defer wait.stop()
+	wait := e.Spin("connecting")
+	defer wait.Stop()
 	took, errs := make([]time.Duration, len(servers)), make([]error, len(servers))
 	var wg sync.WaitGroup
 	for i, s := range servers {
@@ -100,7 +101,7 @@ func (e *env) connectAll(ctx context.Context, app *host.App, servers []*config.S
 	for i, st := range list {
 		st.Latency = took[i].Milliseconds()
 		if errs[i] != nil {
-			st.OK, st.Error = false, errorOf(errs[i]).Masked(app.Hide)
+			st.OK, st.Error = false, terminal.ErrorOf(errs[i]).Masked(app.Hide)
 		}
 	}
 	return list
@@ -128,11 +129,11 @@ func failureOf(list []*control.Server) error {
 }
 
 func (e *env) printServers(list []*control.Server) error {
-	if e.machine() {
-		if err := e.printJSON(statusJSON{Processes: []*control.Status{}, Servers: list}); err != nil {
+	if e.Machine() {
+		if err := e.PrintJSON(statusJSON{Processes: []*control.Status{}, Servers: list}); err != nil {
 			return err
 		}
-		return reported(failureOf(list))
+		return terminal.Reported(failureOf(list))
 	}
 	var rows [][]string
 	for _, st := range list {
@@ -142,9 +143,9 @@ func (e *env) printServers(list []*control.Server) error {
 		}
 		rows = append(rows, []string{st.Server, st.StateText(), st.Transport, st.Plugin, st.Revision, took, offers(st)})
 	}
-	e.table([]string{"SERVER", "STATE", "TRANSPORT", "PLUGIN", "REVISION", "TOOK", "OFFERS"}, rows)
+	e.Table([]string{"SERVER", "STATE", "TRANSPORT", "PLUGIN", "REVISION", "TOOK", "OFFERS"}, rows)
 	e.printRemarks(list)
-	return reported(failureOf(list))
+	return terminal.Reported(failureOf(list))
 }
 
 // notesShown is the number of notes about one server that printRemarks prints.
@@ -155,29 +156,29 @@ func (e *env) printRemarks(list []*control.Server) {
 	for _, st := range list {
 		if len(list) == 1 { // asked for by name
 			for _, use := range st.Tenants {
-				e.note(st.Server, tenantText(use))
+				e.Note(st.Server, tenantText(use))
 			}
 		}
 		for _, n := range st.Notes[:min(len(st.Notes), notesShown)] {
-			e.note(st.Server, n)
+			e.Note(st.Server, n)
 		}
 		if more := len(st.Notes) - notesShown; more > 0 {
-			e.note(st.Server, fmt.Sprintf("%d more; `junctor status --json` has all of them", more))
+			e.Note(st.Server, fmt.Sprintf("%d more; `junctor status --json` has all of them", more))
 		}
 		if st.Error != nil {
-			e.printFault("error", fault.In(st.Server, st.Error.Fault()))
+			e.PrintFault("error", fault.In(st.Server, st.Error.Fault()))
 		}
 	}
 }
 
 // tenantText describes what a server has for one tenant.
 func tenantText(use control.TenantUse) string {
-	text := fmt.Sprintf("tenant %s: %s, %s", use.Tenant, use.State, count(use.Connections, "connection"))
+	text := fmt.Sprintf("tenant %s: %s, %s", use.Tenant, use.State, terminal.Count(use.Connections, "connection"))
 	for i, pid := range use.PIDs {
 		text += [2]string{", pid ", " "}[min(i, 1)] + strconv.Itoa(pid)
 	}
 	if use.Memory > 0 {
-		text += ", " + sizeOf(use.Memory)
+		text += ", " + terminal.SizeOf(use.Memory)
 	}
 	if use.Error != nil {
 		text += ": " + use.Error.Message
@@ -195,7 +196,7 @@ func offers(st *control.Server) string {
 		what string
 	}{{*st.Tools, "tool"}, {*st.Resources, "resource"}, {*st.Prompts, "prompt"}} {
 		if p.n > 0 {
-			parts = append(parts, count(p.n, p.what))
+			parts = append(parts, terminal.Count(p.n, p.what))
 		}
 		if p.what == "tool" && st.HeldTools > 0 {
 			parts = append(parts, fmt.Sprintf("%d held back", st.HeldTools))

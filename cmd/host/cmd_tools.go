@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
@@ -55,7 +56,7 @@ func (e *env) lists(ctx context.Context, args []string, f listFlags, show func(a
 	if err != nil {
 		return err
 	}
-	wait := e.spin("asking the servers")
+	wait := e.Spin("asking the servers")
 	how := app.Catalog.EnsureLists
 	if f.refresh {
 		how = app.Catalog.RefreshLists
@@ -76,7 +77,7 @@ func (e *env) lists(ctx context.Context, args []string, f listFlags, show func(a
 	if f.tools {
 		left = e.finishTools(ctx, app, asked, wait)
 	}
-	wait.stop()
+	wait.Stop()
 	addSilent(failed, silent)
 	addLacking(app, failed, lacking)
 	of := func(server string) bool { return slices.Contains(namesOf(servers), server) }
@@ -88,7 +89,7 @@ func (e *env) lists(ctx context.Context, args []string, f listFlags, show func(a
 	}
 	decisive, some := e.tellFailed(app, servers, failed)
 	if decisive != nil && !some {
-		return reported(decisive)
+		return terminal.Reported(decisive)
 	}
 	e.notes(app, of, f)
 	if cut := e.tellUnfinished(app, left); cut != nil {
@@ -96,12 +97,12 @@ func (e *env) lists(ctx context.Context, args []string, f listFlags, show func(a
 	}
 	// An empty list would look like a result.
 	if fault.Is(decisive, fault.ListUnknown) && len(servers) == 1 {
-		return reported(decisive)
+		return terminal.Reported(decisive)
 	}
 	if err := show(app, of); err != nil {
 		return err
 	}
-	return reported(decisive)
+	return terminal.Reported(decisive)
 }
 
 // tellUnfinished prints which lists of tools are incomplete. It returns the error that
@@ -112,7 +113,7 @@ func (e *env) tellUnfinished(app *host.App, servers []string) (decisive error) {
 		if err == nil {
 			continue
 		}
-		e.tell(err)
+		e.Tell(err)
 		if decisive == nil || fault.Is(err, fault.ListUnknown) && !fault.Is(decisive, fault.ListUnknown) {
 			decisive = err
 		}
@@ -131,9 +132,9 @@ func (e *env) tellFailed(app *host.App, servers []*config.Server, failed map[str
 		if err == nil {
 			continue
 		}
-		e.tell(err)
+		e.Tell(err)
 		if known {
-			e.note(s.Name, "its lists are those of "+since.Local().Format(time.DateTime))
+			e.Note(s.Name, "its lists are those of "+since.Local().Format(time.DateTime))
 		}
 		if decisive == nil || s.Required && !required {
 			decisive, required = err, s.Required
@@ -147,11 +148,11 @@ func (e *env) notes(app *host.App, of func(server string) bool, f listFlags) {
 	for _, n := range app.Catalog.Snapshot().Notes {
 		switch {
 		case n.Resources && f.tools:
-		case !of(n.Server) || !n.Held && !e.remarks.repeats(n.Server+"\n"+n.String()): // what is held back is news
+		case !of(n.Server) || !n.Held && !e.Remarks.Repeats(n.Server+"\n"+n.String()): // what is held back is news
 		case n.At != "":
 			e.warnSetting(n)
 		default:
-			e.note(n.Server, n.String())
+			e.Note(n.Server, n.String())
 		}
 	}
 }
@@ -202,18 +203,18 @@ func (e *env) tools(ctx context.Context, args []string, f listFlags) error {
 }
 
 func (e *env) printTools(tools []*catalog.Tool) error {
-	if e.machine() {
+	if e.Machine() {
 		list := []toolJSON{}
 		for _, t := range tools {
 			list = append(list, toolJSON{t.Exposed, t.Server, t.Name, t.Title, t.Description, t.Input, t.Output})
 		}
-		return e.printJSON(list)
+		return e.PrintJSON(list)
 	}
 	var rows [][]string
 	for _, t := range tools {
 		rows = append(rows, []string{t.Exposed, t.Server, described(&t.Item)})
 	}
-	e.table([]string{"TOOL", "SERVER", "DESCRIPTION"}, rows)
+	e.Table([]string{"TOOL", "SERVER", "DESCRIPTION"}, rows)
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/top"
@@ -50,20 +51,20 @@ func (e *env) top(ctx context.Context, instance string, once bool) error {
 		return e.topOnce(ctx, process)
 	}
 	return top.Run(ctx, top.Options{
-		Source: process.Instance, Operator: process.Instance, Clean: safe, Record: recordText, Plain: e.get("NO_COLOR") != "",
-	}, tea.WithInput(e.stdin), tea.WithOutput(e.stdout.file))
+		Source: process.Instance, Operator: process.Instance, Clean: terminal.Safe, Record: recordText, Plain: e.Get("NO_COLOR") != "",
+	}, tea.WithInput(e.Stdin), tea.WithOutput(e.Stdout.File))
 }
 
 // canDraw returns an error if the table cannot be drawn again and again.
 func (e *env) canDraw() error {
 	const hint = "run `junctor top --once`, or `junctor status`"
 	switch {
-	case e.json:
+	case e.JSON:
 		return fault.New(fault.Usage, "--json prints one table").WithHint("run `junctor top --once --json`")
-	case !e.outTTY || !isTerminal(e.stdin):
+	case !e.OutTTY || !terminal.IsTerminal(e.Stdin):
 		return fault.New(fault.Usage, "junctor top needs a terminal for its keys and its table").WithHint(hint)
-	case e.get("TERM") == "dumb" || e.get("TERM") == "":
-		return fault.New(fault.Usage, "junctor top cannot draw on this terminal: TERM is %q", e.get("TERM")).WithHint(hint)
+	case e.Get("TERM") == "dumb" || e.Get("TERM") == "":
+		return fault.New(fault.Usage, "junctor top cannot draw on this terminal: TERM is %q", e.Get("TERM")).WithHint(hint)
 	}
 	return nil
 }
@@ -85,9 +86,9 @@ func (e *env) topOnce(ctx context.Context, process control.Answer) error {
 	}
 	now.Instance = process.Name
 	f := top.Measure(process.Status, now, time.Since(begun))
-	if e.machine() {
-		return e.printJSON(f)
+	if e.Machine() {
+		return e.PrintJSON(f)
 	}
-	_, err = e.stdout.Write([]byte(f.Text(e.width(), safe)))
+	_, err = e.Stdout.Write([]byte(f.Text(e.Width(), terminal.Safe)))
 	return err
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/trust"
@@ -32,7 +33,7 @@ it. In CI, JUNCTOR_TRUST=PATH:SHA256 trusts one content of one configuration; --
 			path := "."
 			if len(args) > 0 {
 				path = args[0]
-			} else if at, err := config.Find("", e.lookup); err == nil && at.Found {
+			} else if at, err := config.Find("", e.Lookup); err == nil && at.Found {
 				path = at.Path // also one of a directory above
 			}
 			switch {
@@ -87,8 +88,8 @@ func (e *env) trustOne(ctx context.Context, path string, yes bool) error {
 		return err
 	}
 	if r == nil {
-		diags.Render(safeWriter{e.stderr})
-		return reported(diags.Err())
+		diags.Render(terminal.SafeWriter(e.Stderr))
+		return terminal.Reported(diags.Err())
 	}
 	store, known, err := e.known(at)
 	if err != nil {
@@ -101,7 +102,7 @@ func (e *env) trustOne(ctx context.Context, path string, yes bool) error {
 	case r.SameSettings(known):
 	case yes:
 		e.showReview(r, known)
-	case e.canAsk():
+	case e.CanAsk():
 		err = e.askTrust(ctx, r, known)
 	default:
 		e.showReview(r, known)
@@ -117,10 +118,10 @@ func (e *env) trustOne(ctx context.Context, path string, yes bool) error {
 }
 
 func (e *env) printTrust(r *trust.Review, what string) error {
-	if e.machine() {
-		return e.printJSON(trustJSON{Path: r.Path, SHA256: r.Digest, Trusted: true, Items: r.Items()})
+	if e.Machine() {
+		return e.PrintJSON(trustJSON{Path: r.Path, SHA256: r.Digest, Trusted: true, Items: r.Items()})
 	}
-	e.printf("%s %s\nin CI: %s=%s:%s\n", r.Path, what, trustVariable, r.Path, r.Digest)
+	e.Printf("%s %s\nin CI: %s=%s:%s\n", r.Path, what, trustVariable, r.Path, r.Digest)
 	return nil
 }
 
@@ -142,10 +143,10 @@ func (e *env) trustRevoke(path string) error {
 		return err
 	case !was:
 		return fault.New(fault.Usage, "%s was not trusted", canonical).WithHint("`junctor trust --list` lists the trusted ones")
-	case e.machine():
-		return e.printJSON(trustJSON{Path: canonical})
+	case e.Machine():
+		return e.PrintJSON(trustJSON{Path: canonical})
 	}
-	e.printf("%s is no longer trusted\n", canonical)
+	e.Printf("%s is no longer trusted\n", canonical)
 	return nil
 }
 
@@ -162,17 +163,17 @@ func (e *env) trustList() error {
 	for _, r := range records {
 		list = append(list, trustJSON{Path: r.Path, SHA256: r.Digest, Trusted: true, Since: &r.At, State: e.trustState(r)})
 	}
-	if e.machine() {
-		return e.printJSON(list)
+	if e.Machine() {
+		return e.PrintJSON(list)
 	}
 	var rows [][]string
 	for _, t := range list {
 		rows = append(rows, []string{t.State, t.Since.Local().Format(time.DateTime), t.Path})
 	}
 	if len(rows) == 0 {
-		e.printf("no configuration is trusted\n")
+		e.Printf("no configuration is trusted\n")
 	}
-	e.table([]string{"STATE", "SINCE", "PATH"}, rows)
+	e.Table([]string{"STATE", "SINCE", "PATH"}, rows)
 	return nil
 }
 

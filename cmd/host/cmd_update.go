@@ -77,21 +77,21 @@ func (e *env) update(ctx context.Context, names []string, f *registryFlags, chec
 		if err != nil {
 			return err
 		}
-		defer e.remark("the file as it was: %s", backup)
+		defer e.Remark("the file as it was: %s", backup)
 		e.grantUpdated(ctx, target.Path, changed)
 	}
-	if e.machine() {
-		err = e.printJSON(changed)
+	if e.Machine() {
+		err = e.PrintJSON(changed)
 	} else {
 		for _, c := range changed {
-			e.printf("%s: %s %s → %s\n", c.Server, c.Entry, c.From, c.To)
+			e.Printf("%s: %s %s → %s\n", c.Server, c.Entry, c.From, c.To)
 		}
 	}
 	switch {
 	case err != nil:
 		return err
 	case len(changed) == 0:
-		e.remark("%s", "nothing to update")
+		e.Remark("%s", "nothing to update")
 	case check:
 		return fault.New(fault.Outdated, "%d of the servers have a newer version in the registry", len(changed)).WithHint("run `junctor update`")
 	}
@@ -124,7 +124,7 @@ func (e *env) grantUpdated(ctx context.Context, path string, changed []updateJSO
 		}
 	}
 	if err != nil {
-		e.warn("the secrets of the updated servers were not granted again: "+err.Error(), "run `junctor secret grant NAME`")
+		e.Warn("the secrets of the updated servers were not granted again: "+err.Error(), "run `junctor secret grant NAME`")
 	}
 }
 
@@ -161,7 +161,7 @@ func (e *env) updateServer(ctx context.Context, target *clientconfig.File, text 
 		return nil, nil, err
 	}
 	for _, note := range registry.InputChanges(was, is) {
-		e.remark("%s: %s", name, note)
+		e.Remark("%s: %s", name, note)
 	}
 	return after, &updateJSON{name, entry, version, now.Version}, nil
 }

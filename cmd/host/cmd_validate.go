@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -60,7 +61,7 @@ func (e *env) validate(ctx context.Context, deep bool) error {
 	v, result := validationOf(app, diags), diags.Err()
 	for _, name := range slices.Sorted(maps.Keys(failed)) {
 		result = failed[name]
-		v.Errors = append(v.Errors, errorOf(result))
+		v.Errors = append(v.Errors, terminal.ErrorOf(result))
 	}
 	v.Valid = result == nil
 	if err := e.printValidation(v, diags, failed); err != nil {
@@ -70,7 +71,7 @@ func (e *env) validate(ctx context.Context, deep bool) error {
 		e.warnNoServers(app)
 		e.costNotes(app)
 	}
-	return reported(result)
+	return terminal.Reported(result)
 }
 
 // validateSyntax reports on a configuration that is not trusted and was only parsed.
@@ -78,11 +79,11 @@ func (e *env) validateSyntax(diags config.Diagnostics, untrusted error) error {
 	untrusted = hinted(untrusted, fault.ConfigUntrusted, "its syntax is valid; names, settings and plugins are checked once it is trusted: read it, then run `junctor trust`")
 	v := validationOf(nil, diags)
 	v.Valid = false
-	v.Errors = []*fault.Document{errorOf(untrusted)}
+	v.Errors = []*fault.Document{terminal.ErrorOf(untrusted)}
 	if err := e.printValidation(v, diags, map[string]error{"": untrusted}); err != nil {
 		return err
 	}
-	return reported(untrusted)
+	return terminal.Reported(untrusted)
 }
 
 func validationOf(app *host.App, diags config.Diagnostics) validation {
@@ -97,15 +98,15 @@ func validationOf(app *host.App, diags config.Diagnostics) validation {
 }
 
 func (e *env) printValidation(v validation, diags config.Diagnostics, failed map[string]error) error {
-	if e.machine() {
-		return e.printJSON(v)
+	if e.Machine() {
+		return e.PrintJSON(v)
 	}
-	diags.Render(safeWriter{e.stderr})
+	diags.Render(terminal.SafeWriter(e.Stderr))
 	for _, name := range slices.Sorted(maps.Keys(failed)) {
-		e.printFault("error", failed[name])
+		e.PrintFault("error", failed[name])
 	}
 	if v.Valid {
-		e.printf("%s is valid: %s\n", v.Path, count(v.Servers, "server"))
+		e.Printf("%s is valid: %s\n", v.Path, terminal.Count(v.Servers, "server"))
 	}
 	return nil
 }

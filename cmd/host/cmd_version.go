@@ -17,13 +17,13 @@ func (e *env) versionVerb() *cobra.Command {
 		Args:              takes(),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(*cobra.Command, []string) error {
-			if e.machine() {
-				return e.printJSON(map[string]any{
+			if e.Machine() {
+				return e.PrintJSON(map[string]any{
 					"version": version, "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
 					"protocol_revisions": mcp.Revisions, "plugin_protocols": wire.Majors(),
 				})
 			}
-			e.printf("junctor %s (%s, %s/%s)\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			e.Printf("junctor %s (%s, %s/%s)\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return nil
 		},
 	}

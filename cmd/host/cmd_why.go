@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
@@ -166,8 +167,8 @@ func (e *env) why(ctx context.Context, subject, name string, words []string, o w
 	}
 	x := app.Explain(q, tool, args)
 	out := whyJSON{
-		Subject: who.Subject, Tenant: who.Tenant, Roles: list(x.Roles), Server: item.Server, Kind: item.Kind, Item: item.Name,
-		Decision: x.Decision.Verdict.String(), Rule: x.Decision.Rule, Because: x.Decision.Because(), Rules: list(x.Rules), Changes: []string{},
+		Subject: who.Subject, Tenant: who.Tenant, Roles: terminal.List(x.Roles), Server: item.Server, Kind: item.Kind, Item: item.Name,
+		Decision: x.Decision.Verdict.String(), Rule: x.Decision.Rule, Because: x.Decision.Because(), Rules: terminal.List(x.Rules), Changes: []string{},
 	}
 	out.Unknown = unknownOf(app, who, o.principalFlags)
 	if needed := x.Decision.Approval(); needed != nil {
@@ -183,13 +184,13 @@ func (e *env) why(ctx context.Context, subject, name string, words []string, o w
 			}
 		}
 	}
-	if e.machine() {
-		err = e.printJSON(out)
+	if e.Machine() {
+		err = e.PrintJSON(out)
 	} else {
 		e.printWhy(out)
 	}
 	if err == nil && x.Decision.Verdict == policy.Deny {
-		err = reported(fault.New(fault.Denied, "denied"))
+		err = terminal.Reported(fault.New(fault.Denied, "denied"))
 	}
 	return err
 }
@@ -216,9 +217,9 @@ func (e *env) whyItem(ctx context.Context, app *host.App, name string, words []s
 		}
 		return policy.Item{Server: name, Kind: kind, Name: words[0]}, nil, nil, nil
 	}
-	wait := e.spin("asking for the tool")
+	wait := e.Spin("asking for the tool")
 	tool, err = e.findTool(ctx, app, name)
-	wait.stop()
+	wait.Stop()
 	if err != nil {
 		server, own, both := strings.Cut(name, "/")
 		unlisted, configured := app.Unlisted(server, own)
@@ -230,9 +231,9 @@ func (e *env) whyItem(ctx context.Context, app *host.App, name string, words []s
 			return item, nil, nil, err
 		}
 		if _, known := app.Catalog.Known(server); known {
-			e.warn(fmt.Sprintf("server %q lists no tool %q, so only its name is known", server, own), "")
+			e.Warn(fmt.Sprintf("server %q lists no tool %q, so only its name is known", server, own), "")
 		} else {
-			e.warn(fmt.Sprintf("the lists of server %q are not known, so only the name of the tool is", server), "")
+			e.Warn(fmt.Sprintf("the lists of server %q are not known, so only the name of the tool is", server), "")
 		}
 		tool = unlisted
 	}
@@ -245,19 +246,19 @@ func (e *env) whyItem(ctx context.Context, app *host.App, name string, words []s
 }
 
 func (e *env) printWhy(w whyJSON) {
-	e.printFields("%s: %s %s of server %s for %s\n", strings.ToUpper(w.Decision), w.Kind, w.Item, w.Server, w.Subject)
-	e.printFields("because %s\n", w.Because)
+	e.PrintFields("%s: %s %s of server %s for %s\n", strings.ToUpper(w.Decision), w.Kind, w.Item, w.Server, w.Subject)
+	e.PrintFields("because %s\n", w.Because)
 	if w.Needs != "" {
-		e.printFields("needs %s\n", w.Needs)
+		e.PrintFields("needs %s\n", w.Needs)
 	}
 	if w.Approval != "" {
-		e.printFields("approval: %s\n", w.Approval)
+		e.PrintFields("approval: %s\n", w.Approval)
 	}
 	if w.Unknown != "" {
-		e.printFields("note: %s\n", w.Unknown)
+		e.PrintFields("note: %s\n", w.Unknown)
 	}
 	if w.Access != "" {
-		e.printFields("access: %s (%s)\n", w.Access, strings.Join(w.Reasons, ", "))
+		e.PrintFields("access: %s (%s)\n", w.Access, strings.Join(w.Reasons, ", "))
 	}
 	var roles []string
 	for _, r := range w.Roles {
@@ -268,7 +269,7 @@ func (e *env) printWhy(w whyJSON) {
 		roles = append(roles, text+")")
 	}
 	if len(roles) > 0 {
-		e.printFields("roles: %s\n", strings.Join(roles, ", "))
+		e.PrintFields("roles: %s\n", strings.Join(roles, ", "))
 	}
 	var rows [][]string
 	for _, r := range w.Rules {
@@ -286,13 +287,13 @@ func (e *env) printWhy(w whyJSON) {
 		rows = append(rows, []string{r.Rule, mark, why})
 	}
 	if len(rows) > 0 {
-		e.printf("\n")
-		e.table([]string{"RULE", "MATCHES", "WHY"}, rows)
+		e.Printf("\n")
+		e.Table([]string{"RULE", "MATCHES", "WHY"}, rows)
 	}
 	for i, c := range w.Changes {
 		if i == 0 {
-			e.printf("\n")
+			e.Printf("\n")
 		}
-		e.printf("%s\n", c)
+		e.Printf("%s\n", c)
 	}
 }

@@ -129,8 +129,8 @@ func (e *env) wrap(ctx context.Context, w wrapOptions, command []string) error {
 			return err
 		}
 	}
-	if e.json {
-		return errors.Join(e.printJSON(p), triedError(p.Name, failed))
+	if e.JSON {
+		return errors.Join(e.PrintJSON(p), triedError(p.Name, failed))
 	}
 	settings, err := w.callSettings()
 	if err != nil {
@@ -144,13 +144,13 @@ func (e *env) wrap(ctx context.Context, w wrapOptions, command []string) error {
 	if w.write && len(p.Tools) > 0 && p.Failure == "" {
 		err = e.writeWrapped(ctx, server.Name, text, w.into)
 	} else {
-		_, err = e.stdout.Write(text)
+		_, err = e.Stdout.Write(text)
 	}
 	if err != nil {
 		return err
 	}
 	if why := p.Costly(); why != "" {
-		e.warn(why, "write fewer with --only, or with a lower --common; delete what should not be offered")
+		e.Warn(why, "write fewer with --only, or with a lower --common; delete what should not be offered")
 	}
 	if len(p.Tools) == 0 {
 		return fault.New(fault.UpstreamUnsupported, "no command of %s was understood", command[0]).
@@ -249,8 +249,8 @@ func labelOf(program string) string {
 
 // explore asks the plugin for the description of a program until it is complete.
 func (e *env) explore(ctx context.Context, app *host.App, s *config.Server, settings []byte) (p cliconfig.Program, err error) {
-	wait := e.spin("looking at " + s.Name)
-	defer wait.stop()
+	wait := e.Spin("looking at " + s.Name)
+	defer wait.Stop()
 	err = app.Ask(ctx, s, settings, mcp.MethodListTools, cliconfig.Question, func(result []byte) (done bool, err error) {
 		p, done, err = cliconfig.Read(result)
 		return done, err
@@ -273,7 +273,7 @@ func asJSON(v any) json.RawMessage {
 
 // writeWrapped adds the block of a wrapped program to the configuration.
 func (e *env) writeWrapped(ctx context.Context, name string, text []byte, into writeTarget) error {
-	if e.strongest() == "" && e.get("JUNCTOR_CONFIG") == "" && !into.user {
+	if e.strongest() == "" && e.Get("JUNCTOR_CONFIG") == "" && !into.user {
 		into.here = true
 	}
 	target, taken, err := e.importTarget(into)
@@ -287,9 +287,9 @@ func (e *env) writeWrapped(ctx context.Context, name string, text []byte, into w
 	if err != nil {
 		return err
 	}
-	e.remark("%s: added to %s", name, target.Path)
+	e.Remark("%s: added to %s", name, target.Path)
 	if backup != "" {
-		e.remark("the file as it was: %s", backup)
+		e.Remark("the file as it was: %s", backup)
 	}
 	return nil
 }

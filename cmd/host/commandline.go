@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/gateway"
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
@@ -16,8 +17,8 @@ func (e *env) fail(err error) int {
 		return fault.ExitDone
 	}
 	err = commandLine(err)
-	if !errors.Is(err, errReported) {
-		e.tell(err)
+	if !errors.Is(err, terminal.ErrReported) {
+		e.Tell(err)
 	}
 	return fault.Exit(err)
 }
@@ -28,7 +29,7 @@ func commandLine(err error) error {
 		return fault.New(fault.CallArguments, "%s%s", bad.Error(), problemLines(bad.Problems)).
 			WithHint("run `junctor inspect %s` to see the schema; the server was not called", bad.Tool)
 	}
-	if _, ok := errors.AsType[*fault.Error](err); ok || errors.Is(err, errReported) {
+	if _, ok := errors.AsType[*fault.Error](err); ok || errors.Is(err, terminal.ErrReported) {
 		return err
 	}
 	// The remaining errors come from the parser of the command line.
@@ -39,7 +40,7 @@ func commandLine(err error) error {
 // user typed.
 func hinted(err error, code fault.Code, hint string) error {
 	err = commandLine(err)
-	f := faultOf(err)
+	f := terminal.FaultOf(err)
 	if f.Code != code {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
@@ -55,10 +56,10 @@ func (e *env) loadKnown(ctx context.Context, needs loadOptions) *host.App {
 // offer adds a word unless it has characters with a meaning to a shell or a terminal, since
 // servers choose many of the words.
 func offer(words []cobra.Completion, word, about string) []cobra.Completion {
-	if word == "" || safe(word) != word || strings.ContainsAny(word, "\n\t") {
+	if word == "" || terminal.Safe(word) != word || strings.ContainsAny(word, "\n\t") {
 		return words
 	}
-	return append(words, cobra.CompletionWithDesc(word, oneLine(about, 60)))
+	return append(words, cobra.CompletionWithDesc(word, terminal.OneLine(about, 60)))
 }
 
 // completeCall completes a tool and its arguments.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/catalog"
 )
@@ -55,7 +56,7 @@ func (e *env) costNotes(app *host.App) {
 	}
 	for _, s := range app.Config().Servers {
 		if text := catalog.CostNote(byServer[s.Name]); text != "" {
-			e.note(s.Name, text)
+			e.Note(s.Name, text)
 		}
 	}
 }
@@ -63,24 +64,24 @@ func (e *env) costNotes(app *host.App) {
 // printCost prints the cost of each tool, of each server, and the sum.
 func (e *env) printCost(tools []*catalog.Tool) error {
 	all := costOf(tools)
-	if e.machine() {
-		return e.printJSON(all)
+	if e.Machine() {
+		return e.PrintJSON(all)
 	}
 	var rows [][]string
 	for _, t := range all.Tools {
 		rows = append(rows, []string{strconv.Itoa(t.Tokens), t.Server, t.Name})
 	}
-	e.table([]string{"TOKENS", "SERVER", "TOOL"}, rows)
+	e.Table([]string{"TOKENS", "SERVER", "TOOL"}, rows)
 	rows = nil
 	for _, s := range all.Servers {
-		rows = append(rows, []string{strconv.Itoa(s.Tokens), s.Server, count(s.Tools, "tool")})
+		rows = append(rows, []string{strconv.Itoa(s.Tokens), s.Server, terminal.Count(s.Tools, "tool")})
 	}
 	if len(all.Servers) > 1 {
-		rows = append(rows, []string{strconv.Itoa(all.Tokens), "all", count(len(all.Tools), "tool")})
+		rows = append(rows, []string{strconv.Itoa(all.Tokens), "all", terminal.Count(len(all.Tools), "tool")})
 	}
 	if len(rows) > 0 {
-		e.printf("\n")
+		e.Printf("\n")
 	}
-	e.table([]string{"TOKENS", "SERVER", "TOOLS"}, rows)
+	e.Table([]string{"TOKENS", "SERVER", "TOOLS"}, rows)
 	return nil
 }

@@ -55,18 +55,18 @@ func (d *directOptions) title() string {
 	return "the server at " + shown.String()
 }
 
-// titled puts the title of the server in the place of its name in a message. d is the server of
+// Titled puts the title of the server in the place of its name in a message. d is the server of
 // the command line, if there is one.
-func (d *directOptions) titled(text string) string {
+func (d *directOptions) Titled(text string) string {
 	if name := fmt.Sprintf("server %q", directName); d.given() && strings.Contains(text, name) {
 		return strings.ReplaceAll(text, name, d.title())
 	}
 	return text
 }
 
-// located gives a fault the place of the server on the command line: a line of its
+// Located gives a fault the place of the server on the command line: a line of its
 // configuration says nothing.
-func (d *directOptions) located(f *fault.Error) {
+func (d *directOptions) Located(f *fault.Error) {
 	if d.given() && f.Server == directName {
 		f.At = "--command"
 		if d.url != "" {

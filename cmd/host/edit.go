@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
@@ -48,7 +49,7 @@ func (e *env) writeEdited(ctx context.Context, f *clientconfig.File, text []byte
 		return backup, nil // the next use asks
 	}
 	if err := e.trustAgain(after); err != nil {
-		e.warn("the edited configuration is not trusted: "+err.Error(), "run `junctor trust`")
+		e.Warn("the edited configuration is not trusted: "+err.Error(), "run `junctor trust`")
 	}
 	return backup, nil
 }
@@ -132,12 +133,12 @@ func (e *env) edited(ctx context.Context, path string) (*host.App, error) {
 	if e.app != nil {
 		return e.app, nil
 	}
-	at, err := config.Find(path, e.lookup)
+	at, err := config.Find(path, e.Lookup)
 	if err != nil {
 		return nil, err
 	}
 	if filepath.Base(path) == config.FoundName && !e.ownOrTrusted(path) {
-		e.remark("%s is not trusted yet: run junctor trust", path)
+		e.Remark("%s is not trusted yet: run junctor trust", path)
 		return nil, nil
 	}
 	app, diags, err := e.loadAt(ctx, at, nil, loadOptions{})
@@ -146,7 +147,7 @@ func (e *env) edited(ctx context.Context, path string) (*host.App, error) {
 	}
 	e.tellDiagnostics(app, diags)
 	if app == nil {
-		return nil, reported(diags.Err())
+		return nil, terminal.Reported(diags.Err())
 	}
 	return app, nil
 }
@@ -172,21 +173,21 @@ func (e *env) storeImported(ctx context.Context, path string, all []clientimport
 					continue
 				}
 			}
-			e.warn(fmt.Sprintf("there is a secret %s already, which stays", s.Name), "")
+			e.Warn(fmt.Sprintf("there is a secret %s already, which stays", s.Name), "")
 		default:
 			// Grant first: without the secret a grant has no effect.
 			if err = user.Grant(ctx, s.Name, e.firstRecipients(s.Name)...); err == nil {
 				err = user.Set(ctx, s.Name, []byte(s.Value))
 			}
 			if err == nil {
-				e.remark("%s: %s was stored as the secret %s in %s", s.Server, s.Where, s.Name, app.Secrets().Where())
+				e.Remark("%s: %s was stored as the secret %s in %s", s.Server, s.Where, s.Name, app.Secrets().Where())
 				continue
 			}
 		}
 		left = append(left, s)
 	}
 	if err != nil {
-		e.warn("secrets were not stored: "+err.Error(), fault.As(err).Hint)
+		e.Warn("secrets were not stored: "+err.Error(), fault.As(err).Hint)
 	}
 	return left
 }
@@ -198,19 +199,19 @@ func (e *env) showAdded(ctx context.Context, path, name string, wantsLogin func(
 	if err != nil || app == nil {
 		return err
 	}
-	wait := e.spin("asking " + name)
+	wait := e.Spin("asking " + name)
 	err = app.Catalog.Refresh(ctx, name)[name]
-	wait.stop()
+	wait.Stop()
 	if err != nil {
 		if ctx.Err() != nil {
-			e.remark("the block stays; junctor remove %s removes it", name)
+			e.Remark("the block stays; junctor remove %s removes it", name)
 			return err
 		}
 		if fault.Is(err, fault.UpstreamAuth) && wantsLogin != nil {
 			return wantsLogin()
 		}
-		e.tell(err)
-		return reported(errors.Join(err, e.keepFailed(ctx, path, name, err)))
+		e.Tell(err)
+		return terminal.Reported(errors.Join(err, e.keepFailed(ctx, path, name, err)))
 	}
 	var tools []*catalog.Tool
 	for _, t := range app.Catalog.Snapshot().Tools {
@@ -218,7 +219,7 @@ func (e *env) showAdded(ctx context.Context, path, name string, wantsLogin func(
 			tools = append(tools, t)
 		}
 	}
-	e.remark("%s", addedTools(name, tools))
+	e.Remark("%s", addedTools(name, tools))
 	return nil
 }
 
@@ -226,14 +227,14 @@ func (e *env) showAdded(ctx context.Context, path, name string, wantsLogin func(
 // does not exist is of no use; of another one a setting may be missing, so a person is asked.
 func (e *env) keepFailed(ctx context.Context, path, name string, failed error) error {
 	keep := !fault.Is(failed, fault.UpstreamCommandNotFound)
-	if keep && e.canAsk() {
+	if keep && e.CanAsk() {
 		var err error
-		if keep, err = e.askNo(ctx, "Keep the block of "+name+"?"); err != nil {
+		if keep, err = e.AskNo(ctx, "Keep the block of "+name+"?"); err != nil {
 			return err
 		}
 	}
 	if keep {
-		e.remark("the block stays; junctor remove %s removes it", name)
+		e.Remark("the block stays; junctor remove %s removes it", name)
 		return nil
 	}
 	return dropServer(ctx, e, path, name)
@@ -256,13 +257,13 @@ func dropServer(ctx context.Context, e *env, path, name string) error {
 	} else if _, err := e.writeEdited(ctx, target, text, false); err != nil {
 		return err
 	}
-	e.remark("%s was not kept in %s", name, target.Path)
+	e.Remark("%s was not kept in %s", name, target.Path)
 	return nil
 }
 
 // ownOrTrusted reports whether a configuration may be used without asking.
 func (e *env) ownOrTrusted(path string) bool {
-	if at, err := config.Find(path, e.lookup); err == nil && at.Own || e.strongest() != "" || e.get("JUNCTOR_CONFIG") != "" {
+	if at, err := config.Find(path, e.Lookup); err == nil && at.Own || e.strongest() != "" || e.Get("JUNCTOR_CONFIG") != "" {
 		return true
 	}
 	return e.trustedReview(config.Location{Path: path, Found: true}) != nil
@@ -273,7 +274,7 @@ func addedTools(server string, tools []*catalog.Tool) string {
 	if len(tools) == 0 {
 		return server + " has no tools"
 	}
-	lines := []string{fmt.Sprintf("%s has %s:", server, count(len(tools), "tool"))}
+	lines := []string{fmt.Sprintf("%s has %s:", server, terminal.Count(len(tools), "tool"))}
 	for _, t := range tools[:min(len(tools), mostShown)] {
 		lines = append(lines, t.Exposed)
 	}

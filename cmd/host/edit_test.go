@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/config"
 )
@@ -25,7 +26,7 @@ func TestTrustStaysOnlyForTheLockFileOfJunctor(t *testing.T) {
 			home, dir := t.TempDir(), t.TempDir()
 			// With a runtime directory this process would look like a junctor that started the programs of
 			// other tests.
-			e := &env{Terminal: &Terminal{stderr: os.Stderr, lookup: func(name string) (string, bool) { return home, name == "JUNCTOR_HOME" }}, dirs: host.Dirs{Data: home, Run: home}}
+			e := &env{Terminal: &terminal.Terminal{Stderr: os.Stderr, Lookup: func(name string) (string, bool) { return home, name == "JUNCTOR_HOME" }}, dirs: host.Dirs{Data: home, Run: home}}
 			at := config.Location{Path: filepath.Join(dir, config.FoundName), Found: true}
 			put := func(name, text string) {
 				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {

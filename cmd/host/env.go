@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -21,7 +22,7 @@ import (
 // An env is the state that the verbs share: the streams, the global flags, and the app once
 // it is loaded.
 type env struct {
-	*Terminal
+	*terminal.Terminal
 
 	layers  []string // the paths of --config, the strongest last
 	logFlag string
@@ -51,16 +52,16 @@ func last(paths []string) string {
 
 type stopper interface{ Stop(grace time.Duration) }
 
-func newEnv() *env { return &env{Terminal: newTerminal(), log: hclog.NewNullLogger()} }
+func newEnv() *env { return &env{Terminal: terminal.New(), log: hclog.NewNullLogger()} }
 
 // run runs one command line and returns the exit status.
 func (e *env) run(ctx context.Context, args []string) int {
 	root := withCompletion(e.root())
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
-	lost := e.stdout.fault()
+	lost := e.Stdout.Fault()
 	switch {
-	case ctx.Err() != nil && err != nil && !errors.Is(err, errReported) && !fault.Is(err, fault.Interrupted):
+	case ctx.Err() != nil && err != nil && !errors.Is(err, terminal.ErrReported) && !fault.Is(err, fault.Interrupted):
 		err = fault.New(fault.Interrupted, "interrupted")
 	case lost != nil:
 		err = lost
@@ -74,7 +75,7 @@ func (e *env) findDirs() error {
 		return nil
 	}
 	var err error
-	e.dirs, err = host.FindDirs(e.lookup)
+	e.dirs, err = host.FindDirs(e.Lookup)
 	return err
 }
 
@@ -88,14 +89,14 @@ func (e *env) options(n loadOptions) host.Options {
 		Log:          e.log,
 		Conceal:      e.conceal,
 		Dirs:         e.dirs,
-		Lookup:       e.lookup,
+		Lookup:       e.Lookup,
 		Orphans:      process.EndAdopted,
 		Unusable:     n.unusable,
 		OneShot:      !n.serving,
 		WithStdio:    n.withStdio,
 		Managed:      managedPath,
-		Stdout:       e.stdout,
-		Stderr:       e.stderr,
+		Stdout:       e.Stdout,
+		Stderr:       e.Stderr,
 		StartNothing: n.completing,
 		AllPlugins:   n.allPlugins,
 		NoListener:   !n.listening,
@@ -104,9 +105,9 @@ func (e *env) options(n loadOptions) host.Options {
 	}
 	if !n.serving {
 		o.Local = newTerminalClient(e, n)
-		o.Warn = e.warn
-		if isTerminal(e.stdin) {
-			o.Password = e.password
+		o.Warn = e.Warn
+		if terminal.IsTerminal(e.Stdin) {
+			o.Password = e.Password
 		}
 	}
 	return o
@@ -143,7 +144,7 @@ func (e *env) loadFor(ctx context.Context, needs loadOptions) (*host.App, error)
 	}
 	e.tellDiagnostics(app, diags)
 	if app == nil {
-		return nil, reported(diags.Err())
+		return nil, terminal.Reported(diags.Err())
 	}
 	return app, nil
 }
@@ -158,8 +159,8 @@ func (e *env) loadAny(ctx context.Context, needs loadOptions) (*host.App, error)
 	case err != nil:
 		return nil, err
 	case app == nil:
-		worthTelling(&e.remarks, diags).Render(safeWriter{e.stderr})
-		return nil, reported(diags.Err())
+		worthTelling(&e.Remarks, diags).Render(terminal.SafeWriter(e.Stderr))
+		return nil, terminal.Reported(diags.Err())
 	}
 	return app, nil
 }
@@ -201,9 +202,9 @@ func (e *env) loadAt(ctx context.Context, at config.Location, content *config.Co
 
 // use makes app the one that this process ends, and whose secrets are masked. It may be nil.
 func (e *env) use(app *host.App) {
-	e.app, e.mask = app, nil
+	e.app, e.Mask = app, nil
 	if app != nil {
-		e.mask = app.Hide
+		e.Mask = app.Hide
 	}
 }
 
@@ -232,10 +233,10 @@ const leaveTime = 400 * time.Millisecond
 
 // begin runs junctor without a verb: the help, or how to write a configuration.
 func (e *env) begin(cmd *cobra.Command) error {
-	if _, err := config.Find(e.strongest(), e.lookup); err == nil {
+	if _, err := config.Find(e.strongest(), e.Lookup); err == nil {
 		return cmd.Help()
 	}
-	_, err := io.WriteString(e.stdout, strings.TrimLeft(beginning, "\n"))
+	_, err := io.WriteString(e.Stdout, strings.TrimLeft(beginning, "\n"))
 	return err
 }
 

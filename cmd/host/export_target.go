@@ -34,7 +34,7 @@ func (e *env) target(ctx context.Context, x exportOptions, c *clientconfig.Clien
 		if x.tokenGiven {
 			return t, nil
 		}
-		if _, err := config.Find(e.strongest(), e.lookup); err != nil {
+		if _, err := config.Find(e.strongest(), e.Lookup); err != nil {
 			return t, nil // a gateway without a local configuration; its tokens are unknown
 		}
 	}
@@ -50,7 +50,7 @@ func (e *env) target(ctx context.Context, x exportOptions, c *clientconfig.Clien
 	case !x.remote && !h.Given:
 		return e.stdioTarget(ctx, x)
 	case !x.remote && !c.Remote(t.Token != ""):
-		e.remark("%s takes no token from an environment variable, so it starts its own junctor", c.Title)
+		e.Remark("%s takes no token from an environment variable, so it starts its own junctor", c.Title)
 		return e.stdioTarget(ctx, x)
 	case t.URL == "":
 		t.URL, err = e.listenURL(h)
@@ -61,7 +61,7 @@ func (e *env) target(ctx context.Context, x exportOptions, c *clientconfig.Clien
 // stdioTarget returns the target that starts junctor serve.
 func (e *env) stdioTarget(ctx context.Context, x exportOptions) (clientconfig.Target, error) {
 	t := clientconfig.Target{Name: x.name}
-	at, err := config.FindLayers(e.layers, e.lookup)
+	at, err := config.FindLayers(e.layers, e.Lookup)
 	if err != nil {
 		return t, err
 	}
@@ -122,7 +122,7 @@ func noteTwice(e *env, x exportOptions, c *clientconfig.Client, t clientconfig.T
 	if x.scope != string(clientconfig.User) {
 		scope = " --scope " + x.scope
 	}
-	e.remark("%s has entries of its own for %s, which Junctor has too, so it starts them twice: junctor import %s%s --write --replace removes them", c.Title, strings.Join(twice, ", "), c.Name, scope)
+	e.Remark("%s has entries of its own for %s, which Junctor has too, so it starts them twice: junctor import %s%s --write --replace removes them", c.Title, strings.Join(twice, ", "), c.Name, scope)
 }
 
 // variablesOf returns the variables of --env. A name without a value has that of this
@@ -131,7 +131,7 @@ func variablesOf(e *env, given []string) (all []clientconfig.Variable, err error
 	for _, word := range given {
 		name, value, set := strings.Cut(word, "=")
 		if !set {
-			if value, set = e.lookup(name); !set {
+			if value, set = e.Lookup(name); !set {
 				return nil, fault.New(fault.Usage, "the variable %q is not set", name).WithHint("set it, or write --env NAME=VALUE")
 			}
 		}
@@ -192,7 +192,7 @@ func (e *env) listenURL(h config.HTTP) (string, error) {
 		if len(h.Hosts) > 0 {
 			host = h.Hosts[0]
 		} else {
-			e.remark("the gateway listens on every address of this machine; --http=URL names the one that clients elsewhere use")
+			e.Remark("the gateway listens on every address of this machine; --http=URL names the one that clients elsewhere use")
 		}
 	}
 	scheme := "http"
@@ -200,7 +200,7 @@ func (e *env) listenURL(h config.HTTP) (string, error) {
 		scheme = "https"
 	}
 	if h.Plaintext && h.TLS == nil {
-		e.remark("a proxy in front of the gateway provides TLS; --http=URL names its address")
+		e.Remark("a proxy in front of the gateway provides TLS; --http=URL names its address")
 	}
 	if _, _, err := net.SplitHostPort(host); err != nil { // an entry of hosts may have a port
 		host = net.JoinHostPort(strings.Trim(host, "[]"), port)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/clientconfig"
 )
 
@@ -61,7 +62,7 @@ func (e *env) recordExport(scope, path, client string, t clientconfig.Target) {
 		err = os.MkdirAll(e.dirs.Data, 0o700)
 	}
 	if err == nil {
-		err = replaceFile(e.exportsFile(), text)
+		err = terminal.ReplaceFile(e.exportsFile(), text)
 	}
 	if err != nil {
 		e.log.Warn("the export was not recorded for junctor doctor", "error", err)

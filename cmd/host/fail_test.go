@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
@@ -29,7 +30,7 @@ func TestErrorPrintsCausesOnce(t *testing.T) {
 	} {
 		for _, asJSON := range []bool{false, true} {
 			var stderr bytes.Buffer
-			e := &env{Terminal: &Terminal{stderr: &stderr, json: asJSON}}
+			e := &env{Terminal: &terminal.Terminal{Stderr: &stderr, JSON: asJSON}}
 			e.fail(c.err)
 			want := "error: " + c.want + "\n"
 			if asJSON {
@@ -50,7 +51,7 @@ func TestWarnings(t *testing.T) {
 		true:  `{"valid":true,"servers":0,"diagnostics":[{"severity":"warning","summary":"old",`,
 	} {
 		var stderr bytes.Buffer
-		e := &env{Terminal: &Terminal{stderr: &stderr, json: asJSON}}
+		e := &env{Terminal: &terminal.Terminal{Stderr: &stderr, JSON: asJSON}}
 		e.tellDiagnostics(nil, nil)
 		if stderr.Len() > 0 {
 			t.Error(stderr.String())

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/schema"
@@ -45,7 +46,7 @@ func (q *questioner) form(ctx context.Context, params []byte) (content []byte, e
 	if len(fields) == 0 {
 		return []byte("{}"), q.agree(ctx, "Accept? [y/n/c] ", "")
 	}
-	if err := q.agree(ctx, fmt.Sprintf("Answer %s? [Y/n/c] ", count(len(fields), "question")), "y"); err != nil {
+	if err := q.agree(ctx, fmt.Sprintf("Answer %s? [Y/n/c] ", terminal.Count(len(fields), "question")), "y"); err != nil {
 		return nil, err
 	}
 	content = []byte("{}")
@@ -83,7 +84,7 @@ func (q *questioner) ask(ctx context.Context, f formField) ([]byte, error) {
 		if problem == "" {
 			return value, nil
 		}
-		q.printf("%s\n", oneText(problem))
+		q.printf("%s\n", terminal.OneText(problem))
 	}
 }
 

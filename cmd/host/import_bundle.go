@@ -53,11 +53,11 @@ func (e *env) importBundle(ctx context.Context, x importOptions, path string) er
 			if err := b.Unpack(dir); err != nil {
 				return bad(err)
 			}
-			e.remark("unpacked into %s", dir)
+			e.Remark("unpacked into %s", dir)
 			return nil
 		}
 	} else if server.Problem == "" {
-		e.remark("--write unpacks it into %s", dir)
+		e.Remark("--write unpacks it into %s", dir)
 	}
 	return e.putContent(ctx, x, clientconfig.Content{Servers: []clientconfig.Server{server}, Inputs: inputs}, path)
 }

@@ -68,7 +68,7 @@ func (e *env) importEntry(ctx context.Context, x importOptions, text []byte, pat
 		if err := checkNew(name, into, taken); err != nil {
 			return clientimport.Result{}, err
 		}
-		return clientimport.ConvertEntry(server.Server, server.Inputs, found.Name+"@"+found.Version, e.isSet), nil
+		return clientimport.ConvertEntry(server.Server, server.Inputs, found.Name+"@"+found.Version, e.IsSet), nil
 	})
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/clientimport"
 	"github.com/junctor-mcp/junctor/host/configedit"
@@ -55,8 +56,8 @@ func (e *env) reviewForeign(ctx context.Context, yes bool, got *clientimport.Res
 	if err := e.showAdditions(target, got.Blocks()); err != nil {
 		return true, err
 	}
-	if !yes && e.canAsk() {
-		agreed, err := e.askYes(ctx, "Add this to "+safe(target.Path)+"?")
+	if !yes && e.CanAsk() {
+		agreed, err := e.AskYes(ctx, "Add this to "+terminal.Safe(target.Path)+"?")
 		if err == nil && !agreed {
 			err = fault.New(fault.Usage, "nothing was added")
 		}
@@ -85,11 +86,11 @@ func (e *env) reviewForeign(ctx context.Context, yes bool, got *clientimport.Res
 
 // showAdditions prints the items that blocks add to the review of a configuration.
 func (e *env) showAdditions(target *clientconfig.File, blocks []byte) error {
-	items, diags := trust.Added(target.Path, target.Text, configedit.Append(target.Text, blocks), e.lookup)
+	items, diags := trust.Added(target.Path, target.Text, configedit.Append(target.Text, blocks), e.Lookup)
 	if diags.HasErrors() {
 		return fault.Because(fault.ConfigInvalid, diags.Err(), "nothing was written").WithHint("run `junctor validate`")
 	}
-	w := safeWriter{e.stderr}
+	w := terminal.SafeWriter(e.Stderr)
 	_, _ = fmt.Fprintf(w, "Another person may have written this. With your rights it would:\n\n")
 	for _, item := range items {
 		_, _ = fmt.Fprintf(w, "  %s\n", item)

@@ -27,11 +27,11 @@ func (e *env) listClients() error {
 			}
 		}
 	}
-	if e.machine() {
-		return e.printJSON(found)
+	if e.Machine() {
+		return e.PrintJSON(found)
 	}
 	if len(found) == 0 {
-		e.remark("no client has a file on this machine; junctor import FILE takes any other file")
+		e.Remark("no client has a file on this machine; junctor import FILE takes any other file")
 		return nil
 	}
 	var rows [][]string
@@ -42,16 +42,16 @@ func (e *env) listClients() error {
 		}
 		rows = append(rows, []string{one.Client, servers, one.Scope, one.File})
 	}
-	e.table([]string{"CLIENT", "SERVERS", "SCOPE", "FILE"}, rows)
+	e.Table([]string{"CLIENT", "SERVERS", "SCOPE", "FILE"}, rows)
 	return nil
 }
 
 // findClient reads the file of a client, if there is one.
 func (e *env) findClient(c *clientconfig.Client, scope clientconfig.Scope) (one foundClient, ok bool) {
-	if c.Places(scope, clientconfig.Home{Lookup: e.get}) == nil {
+	if c.Places(scope, clientconfig.Home{Lookup: e.Get}) == nil {
 		return one, false
 	}
-	path, err := importPath(importOptions{scope: string(scope)}, c.Name, e.get)
+	path, err := importPath(importOptions{scope: string(scope)}, c.Name, e.Get)
 	if err != nil || !fileExists(path) {
 		return one, false
 	}
@@ -59,7 +59,7 @@ func (e *env) findClient(c *clientconfig.Client, scope clientconfig.Scope) (one 
 	text, err := readRegular(path)
 	var file clientconfig.Content
 	if err == nil {
-		file, err = clientFile(text, path, c, scope, e.get)
+		file, err = clientFile(text, path, c, scope, e.Get)
 	}
 	if scope == clientconfig.Local && len(file.Servers) == 0 {
 		return one, false

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/clientimport"
 	"github.com/junctor-mcp/junctor/host/config"
@@ -30,7 +31,7 @@ func (e *env) checkReplace(x importOptions, from string) error {
 		return fault.New(fault.Usage, "--replace does not change servers of the scope local").WithHint("omit --replace, and run `claude mcp remove NAME --scope local` for each")
 	case c.ReadOnly():
 		return fault.New(fault.Usage, "the file of %s is only read", c.Title).WithHint("omit --replace, and add junctor serve to it by hand")
-	case !x.ok && !e.canAsk():
+	case !x.ok && !e.CanAsk():
 		return fault.New(fault.Usage, "--replace changes the file of %s, and there is no terminal for the question", c.Title).WithHint("add --yes")
 	}
 	return nil
@@ -42,8 +43,8 @@ func startsOwn(e *env, x importOptions) bool {
 	if !x.replace || x.into.here || x.scope != string(clientconfig.User) {
 		return false
 	}
-	_, err := config.Find(e.strongest(), e.lookup)
-	return e.strongest() == "" && e.get("JUNCTOR_CONFIG") == "" && fault.Is(err, fault.ConfigMissing) && config.OwnPath(e.lookup) != ""
+	_, err := config.Find(e.strongest(), e.Lookup)
+	return e.strongest() == "" && e.Get("JUNCTOR_CONFIG") == "" && fault.Is(err, fault.ConfigMissing) && config.OwnPath(e.Lookup) != ""
 }
 
 // A replacement says which entries of a client Junctor can take the place of.
@@ -97,7 +98,7 @@ func storedSecrets(ctx context.Context, e *env) func(clientimport.Secret) bool {
 		value, err := user.Get(ctx, s.Name)
 		if err != nil && !fault.Is(err, fault.SecretUnknown) && !told {
 			told = true
-			e.warn("whether secrets are stored cannot be told: "+err.Error(), fault.As(err).Hint)
+			e.Warn("whether secrets are stored cannot be told: "+err.Error(), fault.As(err).Hint)
 		}
 		return err == nil && string(value) == s.Value
 	}
@@ -106,10 +107,10 @@ func storedSecrets(ctx context.Context, e *env) func(clientimport.Secret) bool {
 // replaceEntries puts one entry for Junctor in the place of those that were imported.
 func (e *env) replaceEntries(ctx context.Context, x importOptions, c *clientconfig.Client, r replacement) error {
 	for _, name := range r.stay {
-		e.remark("%s: the entry in the file of %s stays, because it may have the only copy of a secret", name, c.Title)
+		e.Remark("%s: the entry in the file of %s stays, because it may have the only copy of a secret", name, c.Title)
 	}
 	if len(r.names) == 0 {
-		e.remark("nothing in the file of %s was replaced", c.Title)
+		e.Remark("nothing in the file of %s was replaced", c.Title)
 		return nil
 	}
 	if agreed, err := e.agreeToReplace(ctx, x, c, r.names); err != nil || !agreed {
@@ -119,7 +120,7 @@ func (e *env) replaceEntries(ctx context.Context, x importOptions, c *clientconf
 	if err != nil {
 		return err
 	}
-	paths, err := clientPaths(c, clientconfig.Scope(x.scope), e.get)
+	paths, err := clientPaths(c, clientconfig.Scope(x.scope), e.Get)
 	if err != nil {
 		return err
 	}
@@ -143,7 +144,7 @@ func (e *env) replaceEntries(ctx context.Context, x importOptions, c *clientconf
 		return exportFault(err)
 	}
 	readListsFor(e, t)
-	e.reportExport(c, t, f, backup, true, "%s has %s in the place of %s now; as it was: %s", safe(f.Path), t.Name, safe(strings.Join(r.names, ", ")), safe(backup))
+	e.reportExport(c, t, f, backup, true, "%s has %s in the place of %s now; as it was: %s", terminal.Safe(f.Path), t.Name, terminal.Safe(strings.Join(r.names, ", ")), terminal.Safe(backup))
 	return nil
 }
 
@@ -152,5 +153,5 @@ func (e *env) agreeToReplace(ctx context.Context, x importOptions, c *clientconf
 	if x.ok {
 		return true, nil
 	}
-	return e.askYes(ctx, fmt.Sprintf("Replace %s of %s by Junctor?", strings.Join(names, ", "), c.Title))
+	return e.AskYes(ctx, fmt.Sprintf("Replace %s of %s by Junctor?", strings.Join(names, ", "), c.Title))
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
@@ -28,18 +29,18 @@ const (
 
 // readStdin reads arguments from standard input.
 func (e *env) readStdin(ctx context.Context) ([]byte, error) {
-	if isTerminal(e.stdin) {
-		fmt.Fprintln(e.stderr, "reading arguments from standard input")
+	if terminal.IsTerminal(e.Stdin) {
+		fmt.Fprintln(e.Stderr, "reading arguments from standard input")
 	}
-	return readObject(ctx, "standard input", func() (io.ReadCloser, error) { return io.NopCloser(e.stdin), nil })
+	return readObject(ctx, "standard input", func() (io.ReadCloser, error) { return io.NopCloser(e.Stdin), nil })
 }
 
 // readText reads all of standard input as a text.
 func (e *env) readText(ctx context.Context) (string, error) {
-	if isTerminal(e.stdin) {
-		fmt.Fprintln(e.stderr, "reading the tool's standard input from standard input")
+	if terminal.IsTerminal(e.Stdin) {
+		fmt.Fprintln(e.Stderr, "reading the tool's standard input from standard input")
 	}
-	b, err := interruptible(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(e.stdin, maxArguments+1)) })
+	b, err := terminal.Interruptible(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(e.Stdin, maxArguments+1)) })
 	switch {
 	case ctx.Err() != nil:
 		return "", context.Cause(ctx)
@@ -59,15 +60,15 @@ var errSilent = fmt.Errorf("nothing came on standard input within %s", inputWait
 // pipedArguments reads arguments from standard input if that is a file or a pipe, although the
 // command line does not mention it.
 func (e *env) pipedArguments(ctx context.Context, wait time.Duration) ([]byte, error) {
-	info, err := e.stdin.Stat()
+	info, err := e.Stdin.Stat()
 	if err != nil || info.Mode()&os.ModeCharDevice != 0 || e.readBefore(info) {
 		return []byte("{}"), nil
 	}
 	brief, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	first, err := interruptible(brief, func() ([]byte, error) {
+	first, err := terminal.Interruptible(brief, func() ([]byte, error) {
 		b := make([]byte, 1)
-		n, err := e.stdin.Read(b)
+		n, err := e.Stdin.Read(b)
 		return b[:n], err
 	})
 	switch {
@@ -79,7 +80,7 @@ func (e *env) pipedArguments(ctx context.Context, wait time.Duration) ([]byte, e
 		return []byte("{}"), nil
 	}
 	return readObject(ctx, "standard input", func() (io.ReadCloser, error) {
-		return io.NopCloser(io.MultiReader(bytes.NewReader(first), e.stdin)), nil
+		return io.NopCloser(io.MultiReader(bytes.NewReader(first), e.Stdin)), nil
 	})
 }
 
@@ -89,13 +90,13 @@ func (e *env) readBefore(info os.FileInfo) bool {
 	if !info.Mode().IsRegular() {
 		return false
 	}
-	at, err := e.stdin.Seek(0, io.SeekCurrent)
+	at, err := e.Stdin.Seek(0, io.SeekCurrent)
 	return err == nil && at > 0
 }
 
 // readObject opens a source and reads one JSON object.
 func readObject(ctx context.Context, from string, open func() (io.ReadCloser, error)) ([]byte, error) {
-	b, err := interruptible(ctx, func() ([]byte, error) {
+	b, err := terminal.Interruptible(ctx, func() ([]byte, error) {
 		r, err := open()
 		if err != nil {
 			return nil, err

@@ -53,8 +53,8 @@ func (e *env) inspectServer(ctx context.Context, app *host.App, name string) err
 			in.Prompts = append(in.Prompts, inspectedItem{Name: p.Exposed, Description: p.Description})
 		}
 	}
-	if e.machine() {
-		return e.printJSON(in)
+	if e.Machine() {
+		return e.PrintJSON(in)
 	}
 	e.printServerInspection(in)
 	return nil
@@ -63,18 +63,18 @@ func (e *env) inspectServer(ctx context.Context, app *host.App, name string) err
 func (e *env) printServerInspection(in serverInspection) {
 	var about struct{ Name, Title, Version string }
 	_ = json.Unmarshal(in.ServerInfo, &about) // as the server says; fields of other types stay empty
-	e.printFields("%s %s\n", about.Name, about.Version)
+	e.PrintFields("%s %s\n", about.Name, about.Version)
 	if about.Title != "" {
-		e.printFields("%s\n", about.Title)
+		e.PrintFields("%s\n", about.Title)
 	}
-	e.printFields("\nprotocol   %s\ntransport  %s\nconnected  in %d ms\n", in.Revision, in.Transport, in.Latency)
+	e.PrintFields("\nprotocol   %s\ntransport  %s\nconnected  in %d ms\n", in.Revision, in.Transport, in.Latency)
 	for _, n := range in.Notes {
-		e.printFields("note       %s\n", n)
+		e.PrintFields("note       %s\n", n)
 	}
 	if in.Instructions != "" {
-		e.printf("\nINSTRUCTIONS\n")
+		e.Printf("\nINSTRUCTIONS\n")
 		for line := range strings.Lines(in.Instructions) {
-			e.printFields("  %s\n", line)
+			e.PrintFields("  %s\n", line)
 		}
 	}
 	tables := []struct {
@@ -87,8 +87,8 @@ func (e *env) printServerInspection(in serverInspection) {
 			rows = append(rows, []string{it.Name, it.Access, it.Description})
 		}
 		if len(rows) > 0 {
-			e.printf("\n")
-			e.table([]string{t.header, "", "DESCRIPTION"}, rows)
+			e.Printf("\n")
+			e.Table([]string{t.header, "", "DESCRIPTION"}, rows)
 		}
 	}
 }

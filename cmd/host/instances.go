@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -46,7 +47,7 @@ func (e *env) findInstances(ctx context.Context, instance string) (found []contr
 	}
 	found, failed = control.StatusOfAll(ctx, all)
 	for _, err := range failed {
-		e.warn(err.Error(), fault.As(err).Hint)
+		e.Warn(err.Error(), fault.As(err).Hint)
 	}
 	return slices.DeleteFunc(found, func(a control.Answer) bool { return !matches(a.Status) }), failed, nil
 }
@@ -59,7 +60,7 @@ func (e *env) oneInstance(ctx context.Context, instance string) (control.Answer,
 	case err != nil:
 		return control.Answer{}, err
 	case len(found) == 0 && len(failed) > 0:
-		return control.Answer{}, reported(failed[0])
+		return control.Answer{}, terminal.Reported(failed[0])
 	case len(found) == 0:
 		return control.Answer{}, fault.New(fault.ProcessMissing, "no running process serves this configuration").
 			WithHint("start one with `junctor serve`; one that serves another file is named with --config FILE, or with --instance, as `junctor status` lists them")
@@ -94,7 +95,7 @@ func findInstance(ctx context.Context, all []*control.Instance, name string) ([]
 // matchesConfig returns a function that reports whether a process uses the configuration
 // of this verb. Every process does if there is no configuration.
 func (e *env) matchesConfig() (func(*control.Status) bool, error) {
-	at, err := config.Find(e.strongest(), e.lookup)
+	at, err := config.Find(e.strongest(), e.Lookup)
 	if fault.Is(err, fault.ConfigMissing) && e.strongest() == "" {
 		return func(*control.Status) bool { return true }, nil
 	}

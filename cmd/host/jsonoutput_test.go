@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,8 +13,8 @@ import (
 )
 
 // otherWriters lists the calls outside jsonoutput.go that encode JSON or write to standard
-// output, by file, with the reason why the text needs no escapes. printJSON, printLine,
-// printRawJSON and printStderrLine are for all other JSON, and printf for other text.
+// output, by file, with the reason why the text needs no escapes. PrintJSON, PrintLine,
+// PrintRawJSON and PrintStderrLine are for all other JSON, and Printf for other text.
 var otherWriters = map[string]string{
 	"auditrows.go json.Marshal":             "to read its members again",
 	"cmd_bench.go json.Marshal":             "params for a server",
@@ -28,12 +29,12 @@ var otherWriters = map[string]string{
 	"printdifference.go json.MarshalIndent": "passes through safe",
 	"result.go fmt.Fprintln":                "passes through safe",
 	"cmd_plugin.go fmt.Fprintln":            "readableLog passes it through safe",
-	"remarks.go json.Marshal":               "a file that only Junctor reads",
-	"table.go fmt.Fprint":                   "passes through safe",
-	"table.go io.WriteString":               "each cell passes through safe",
+	"terminal/remarks.go json.Marshal":      "a file that only Junctor reads",
+	"terminal/table.go fmt.Fprint":          "passes through safe",
+	"terminal/table.go io.WriteString":      "each cell passes through safe",
 	"cmd_export.go io.WriteString":          "passes through safe",
 	"cmd_top.go stdout.Write":               "passes through safe",
-	"colour.go stdout.Write":                "passes through safe",
+	"terminal/colour.go stdout.Write":       "passes through safe",
 	"cmd_export.go stdout.Write":            "the user's own settings, in the client's format",
 	"cmd_fmt.go stdout.Write":               "the user's own file",
 	"cmd_import.go stdout.Write":            "HCL of the importer",
@@ -45,19 +46,16 @@ var otherWriters = map[string]string{
 // TestAllJSONIsPrintedWithEscapes checks that no verb prints JSON past the encoder that
 // escapes hidden characters.
 func TestAllJSONIsPrintedWithEscapes(t *testing.T) {
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
 	used := map[string]bool{}
-	for _, name := range files {
-		if strings.HasSuffix(name, "_test.go") || name == "jsonoutput.go" {
-			continue
+	err := filepath.WalkDir(".", func(name string, _ fs.DirEntry, err error) error {
+		name = filepath.ToSlash(name)
+		if err != nil || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || name == "terminal/jsonoutput.go" {
+			return err
 		}
 		set := token.NewFileSet()
 		file, err := parser.ParseFile(set, name, nil, 0)
 		if err != nil {
-			t.Fatal(err)
+			return err
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
 			call, ok := n.(*ast.CallExpr)
@@ -66,10 +64,14 @@ func TestAllJSONIsPrintedWithEscapes(t *testing.T) {
 			}
 			key := name + " " + writerCalled(call)
 			if used[key] = true; !strings.HasSuffix(key, " ") && otherWriters[key] == "" {
-				t.Errorf("%s calls %s: use a function of jsonoutput.go", set.Position(call.Pos()), writerCalled(call))
+				t.Errorf("%s calls %s: use a function of terminal/jsonoutput.go", set.Position(call.Pos()), writerCalled(call))
 			}
 			return true
 		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	for key := range otherWriters {
 		if !used[key] {
@@ -85,17 +87,17 @@ func writerCalled(call *ast.CallExpr) string {
 	if !ok {
 		return ""
 	}
-	name := fmt.Sprintf("%s.%s", lastName(f.X), f.Sel.Name)
+	name := fmt.Sprintf("%s.%s", strings.Replace(lastName(f.X), "Stdout", "stdout", 1), f.Sel.Name)
 	switch {
 	case slices.Contains([]string{"json.NewEncoder", "json.Marshal", "json.MarshalIndent", "json.MarshalWrite", "stdout.Write", "stdout.WriteString"}, name):
 		return name
-	case slices.Contains([]string{"fmt.Fprint", "fmt.Fprintf", "fmt.Fprintln", "io.WriteString", "io.Copy"}, name) && lastName(call.Args[0]) == "stdout":
+	case slices.Contains([]string{"fmt.Fprint", "fmt.Fprintf", "fmt.Fprintln", "io.WriteString", "io.Copy"}, name) && strings.EqualFold(lastName(call.Args[0]), "stdout"):
 		return name
 	}
 	return ""
 }
 
-// lastName returns the name at the end of an expression such as e.stdout.
+// lastName returns the name at the end of an expression such as t.Stdout.
 func lastName(x ast.Expr) string {
 	switch x := x.(type) {
 	case *ast.Ident:

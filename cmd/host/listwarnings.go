@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -33,18 +34,18 @@ func (e *env) listsWithWarnings(app *host.App, servers []*config.Server, f listF
 	e.notes(app, func(server string) bool { return slices.Contains(namesOf(servers), server) }, f)
 	cut := e.tellUnfinished(app, left)
 	if fault.Is(cut, fault.ListUnknown) && len(servers) == 1 { // an empty list would look like a result
-		return reported(cut)
+		return terminal.Reported(cut)
 	}
 	if err := show(); err != nil {
 		return err
 	}
 	for _, s := range servers {
 		if err := failed[s.Name]; err != nil {
-			e.warnFault(err)
+			e.WarnFault(err)
 			if since, known := app.Catalog.Known(s.Name); known {
-				e.note(s.Name, "its lists are those of "+since.Local().Format(time.DateTime))
+				e.Note(s.Name, "its lists are those of "+since.Local().Format(time.DateTime))
 			}
 		}
 	}
-	return reported(cut)
+	return terminal.Reported(cut)
 }

@@ -29,13 +29,13 @@ func warnLocked(ctx context.Context, e *env) {
 	}
 	err := host.UnattendedSecrets(ctx, app)
 	if fault.Is(err, fault.SecretLocked) {
-		e.warn("the junctor that a client starts cannot ask for the password of the encrypted file of secrets, so servers with secrets fail there", lockedHint)
+		e.Warn("the junctor that a client starts cannot ask for the password of the encrypted file of secrets, so servers with secrets fail there", lockedHint)
 	}
 }
 
 // noteHome says that the Junctor of a client needs the directory of this one.
 func noteHome(e *env) {
-	if home := e.get(homeVariable); home != "" {
-		e.remark("the client must have %s=%s too, which --env %s writes: without it the Junctor that it starts has other secrets, logins and trusted configurations", homeVariable, home, homeVariable)
+	if home := e.Get(homeVariable); home != "" {
+		e.Remark("the client must have %s=%s too, which --env %s writes: without it the Junctor that it starts has other secrets, logins and trusted configurations", homeVariable, home, homeVariable)
 	}
 }

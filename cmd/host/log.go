@@ -13,6 +13,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/logbuffer"
@@ -23,7 +24,7 @@ import (
 func (e *env) logLevel(fallback hclog.Level) (hclog.Level, error) {
 	name, from := e.logFlag, "--log"
 	if name == "" {
-		name, from = e.get("JUNCTOR_LOG"), "the variable JUNCTOR_LOG"
+		name, from = e.Get("JUNCTOR_LOG"), "the variable JUNCTOR_LOG"
 	}
 	if name == "" {
 		return fallback, nil
@@ -41,7 +42,7 @@ func (e *env) logLevel(fallback hclog.Level) (hclog.Level, error) {
 // verbs log on request only, since their errors say what failed. A plugin's own log file
 // has its stack after a panic.
 func (e *env) startLog(serves bool) error {
-	fallback, out := hclog.Off, e.stderr
+	fallback, out := hclog.Off, e.Stderr
 	if serves {
 		fallback = hclog.Info
 	}
@@ -53,11 +54,11 @@ func (e *env) startLog(serves bool) error {
 		e.logs = newLogQueue(out)
 		out = e.logs
 	}
-	asJSON := e.get("JUNCTOR_LOG_FORMAT") == "json"
+	asJSON := e.Get("JUNCTOR_LOG_FORMAT") == "json"
 	if asJSON {
 		out = visible.Writer(out)
 	} else {
-		out = safeWriter{out}
+		out = terminal.SafeWriter(out)
 	}
 	e.masked = newMaskedLog(hclog.LoggerOptions{Name: "junctor", Level: level, Output: out, JSONFormat: asJSON})
 	if serves {

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/config"
@@ -91,7 +92,7 @@ func (p *patient) checks() []doctor.Check {
 	checks := []doctor.Check{
 		doctor.Configuration(p.diags, p.err),
 		doctor.Trust(p.trusted),
-		doctor.Proxies(e.lookup),
+		doctor.Proxies(e.Lookup),
 		doctor.Processes(p.running, p.failed, version),
 		doctor.Clients(p.exports(), os.Environ()),
 	}
@@ -323,7 +324,7 @@ func (p *patient) facts() []doctor.Fact {
 		kinds[s.Transport.Kind]++
 	}
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
-		all = append(all, doctor.Fact{Name: "servers", Value: count(kinds[kind], kind+" server")})
+		all = append(all, doctor.Fact{Name: "servers", Value: terminal.Count(kinds[kind], kind+" server")})
 	}
 	for _, c := range p.app.Config().Plugins {
 		if d, ok := p.app.Described(c); ok {
@@ -340,7 +341,7 @@ func (p *patient) mask() doctor.Mask {
 	if me, err := user.Current(); err == nil {
 		m.Users = append(m.Users, me.Username, me.Name)
 	}
-	m.Users = append(m.Users, p.e.get("USER"), p.e.get("SUDO_USER"))
+	m.Users = append(m.Users, p.e.Get("USER"), p.e.Get("SUDO_USER"))
 	if name, err := os.Hostname(); err == nil {
 		m.Hosts = append(m.Hosts, name)
 	}

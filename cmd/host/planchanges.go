@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/plan"
 )
@@ -23,17 +24,17 @@ func (e *env) printChanges(c *plan.Changes) {
 		e.printPart(p.Principal, decisionLines(p))
 	}
 	if len(c.Rules) > 0 && len(c.Decisions) == 0 {
-		e.printf("decisions: none about a known item changes\n")
+		e.Printf("decisions: none about a known item changes\n")
 	}
 	e.printPart("lists", listLines(c.Lists))
 	for _, n := range c.NotAsked {
-		e.printf("not compared: the items of server %s, %s\n", n.Server, whyNotCompared(n))
+		e.Printf("not compared: the items of server %s, %s\n", n.Server, whyNotCompared(n))
 	}
 	if c.LeftOut > 0 {
-		e.printf("not compared: the last %s, because a view has at most %d items, %d decisions and %d MiB\n", count(c.LeftOut, "item"), plan.MaxItems, plan.MaxCells, plan.MaxBytes>>20)
+		e.Printf("not compared: the last %s, because a view has at most %d items, %d decisions and %d MiB\n", terminal.Count(c.LeftOut, "item"), plan.MaxItems, plan.MaxCells, plan.MaxBytes>>20)
 	}
 	if c.Empty() {
-		e.printf("no differences\n")
+		e.Printf("no differences\n")
 	}
 }
 
@@ -42,12 +43,12 @@ func (e *env) printPart(title string, lines []string) {
 	if len(lines) == 0 {
 		return
 	}
-	e.printf("%s:\n", oneCell(title))
+	e.Printf("%s:\n", terminal.OneCell(title))
 	for _, line := range lines[:min(len(lines), planShown)] {
-		e.printChange("  ", strings.Join(strings.Fields(safe(line)), " "))
+		e.PrintChange("  ", strings.Join(strings.Fields(terminal.Safe(line)), " "))
 	}
 	if more := len(lines) - planShown; more > 0 {
-		e.printf("  … and %d more; --json has all of them\n", more)
+		e.Printf("  … and %d more; --json has all of them\n", more)
 	}
 }
 
@@ -222,6 +223,6 @@ func warnOfTests(e *env, app *host.App) {
 		}
 	}
 	if failed > 0 {
-		e.warn(fmt.Sprintf("%d of %d tested uses of the new configuration are not decided as expected", failed, len(all)), "run `junctor test` to see them")
+		e.Warn(fmt.Sprintf("%d of %d tested uses of the new configuration are not decided as expected", failed, len(all)), "run `junctor test` to see them")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -31,8 +32,8 @@ func (e *env) changedPrograms(ctx context.Context) (all []changedProgram, err er
 	case err != nil:
 		return nil, err
 	case diags.HasErrors():
-		diags.Render(safeWriter{e.stderr})
-		return nil, reported(diags.Err())
+		diags.Render(terminal.SafeWriter(e.Stderr))
+		return nil, terminal.Reported(diags.Err())
 	case at.Text != nil:
 		return nil, nil
 	}
@@ -82,22 +83,22 @@ type programJSON struct {
 // printPrograms prints programs that changed. The tools are not compared then, because plugins
 // with another program do not run.
 func (e *env) printPrograms(all []changedProgram) error {
-	if e.machine() {
+	if e.Machine() {
 		list := []programJSON{}
 		for _, p := range all {
 			list = append(list, programJSON{p.Plugin, toolChanged, p.Path, p.version, p.pinned, p.SHA256})
 		}
-		return e.printJSON(list)
+		return e.PrintJSON(list)
 	}
 	for _, p := range all {
-		e.printf("%s: changed\n", oneCell(pluginPrefix+p.Plugin))
-		e.printf("  %s\n    - sha256 %s", safe(p.Path), p.pinned)
+		e.Printf("%s: changed\n", terminal.OneCell(pluginPrefix+p.Plugin))
+		e.Printf("  %s\n    - sha256 %s", terminal.Safe(p.Path), p.pinned)
 		if p.version != "" {
-			e.printf(" (version %s)", oneCell(p.version))
+			e.Printf(" (version %s)", terminal.OneCell(p.version))
 		}
-		e.printf("\n    + sha256 %s\n", p.SHA256)
+		e.Printf("\n    + sha256 %s\n", p.SHA256)
 	}
-	e.remark("the program of a plugin changed, so the tools of servers were not compared; run `junctor lock --accept %s%s` if you replaced it intentionally", pluginPrefix, all[0].Plugin)
+	e.Remark("the program of a plugin changed, so the tools of servers were not compared; run `junctor lock --accept %s%s` if you replaced it intentionally", pluginPrefix, all[0].Plugin)
 	return nil
 }
 
@@ -113,7 +114,7 @@ func (e *env) acceptPrograms(ctx context.Context, names []string, yes bool) erro
 		}
 	}
 	all = slices.DeleteFunc(all, func(p changedProgram) bool { return !slices.Contains(names, p.Plugin) })
-	if !yes && !e.machine() && e.canAsk() {
+	if !yes && !e.Machine() && e.CanAsk() {
 		if err := e.printPrograms(all); err != nil {
 			return err
 		}
@@ -126,11 +127,11 @@ func (e *env) acceptPrograms(ctx context.Context, names []string, yes bool) erro
 			return err
 		}
 	}
-	if e.machine() {
+	if e.Machine() {
 		return nil // the plugins are in the list of what was locked
 	}
 	for _, p := range all {
-		e.printf("%s: accepted sha256 %s\n", oneCell(pluginPrefix+p.Plugin), p.SHA256)
+		e.Printf("%s: accepted sha256 %s\n", terminal.OneCell(pluginPrefix+p.Plugin), p.SHA256)
 	}
 	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 )
 
 // A decisionTable is the table of junctor policy table: rows of tools, and a column of
@@ -57,7 +59,7 @@ func (t *decisionTable) parts(width int) (all []tablePart) {
 		for _, row := range t.tools {
 			widest = max(widest, ansi.StringWidth(row[i]))
 		}
-		fixed += widest + columnGap
+		fixed += widest + terminal.ColumnGap
 	}
 	whole := fixed
 	for _, c := range t.columns {
@@ -97,7 +99,7 @@ func (c *decisionColumn) width(ofAll bool) int {
 	for _, cell := range c.cells {
 		widest = max(widest, ansi.StringWidth(cell))
 	}
-	return widest + columnGap
+	return widest + terminal.ColumnGap
 }
 
 // mostHeader bounds the header of a column.
@@ -120,13 +122,13 @@ func (c *decisionColumn) header(ofAll bool) string {
 // print prints the table: as a whole, or in parts with headings, and with the names of
 // principals who share a column.
 func (t *decisionTable) print(e *env) {
-	parts := t.parts(e.width())
+	parts := t.parts(e.Width())
 	for i, part := range parts {
 		if part.kind != "" {
 			if i > 0 {
-				e.printf("\n")
+				e.Printf("\n")
 			}
-			e.printf("%ss:\n", part.kind)
+			e.Printf("%ss:\n", part.kind)
 		}
 		header := slices.Clone(toolHeader)
 		var rows [][]string
@@ -140,10 +142,10 @@ func (t *decisionTable) print(e *env) {
 		for _, c := range part.columns {
 			header = append(header, c.header(part.kind == ""))
 		}
-		e.table(header, rows)
+		e.Table(header, rows)
 		for _, c := range part.columns {
 			if len(c.names) > 1 {
-				e.printFields("%s: %s\n", c.header(false), strings.Join(c.names, ", "))
+				e.PrintFields("%s: %s\n", c.header(false), strings.Join(c.names, ", "))
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/kballard/go-shellquote"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/catalog"
 )
 
@@ -35,7 +36,7 @@ type memberJSON struct {
 
 // printDifferences prints differences as JSON or for a person.
 func (e *env) printDifferences(all []difference) error {
-	if e.machine() {
+	if e.Machine() {
 		list := []differenceJSON{}
 		for _, d := range all {
 			one := differenceJSON{Server: d.Server, Tool: d.Tool, Change: d.kind(), Accepted: d.Pinned, Now: d.Digest, Unknown: d.Unknown, More: d.More}
@@ -44,16 +45,16 @@ func (e *env) printDifferences(all []difference) error {
 			}
 			list = append(list, one)
 		}
-		return e.printJSON(list)
+		return e.PrintJSON(list)
 	}
 	for _, d := range all {
 		e.printDifference(d)
 	}
 	if len(all) == 0 {
-		e.printf("no differences\n")
+		e.Printf("no differences\n")
 		return nil
 	}
-	e.remark("%s", acceptHint(all))
+	e.Remark("%s", acceptHint(all))
 	return nil
 }
 
@@ -90,40 +91,40 @@ func valueOf(text []byte) (v any) {
 func (e *env) printDifference(d difference) {
 	switch d.kind() {
 	case toolGone:
-		e.printf("%s: the server has it no longer\n", oneCell(d.name()))
+		e.Printf("%s: the server has it no longer\n", terminal.OneCell(d.name()))
 		return
 	case toolNew:
-		e.printf("%s: new\n", oneCell(d.name()))
+		e.Printf("%s: new\n", terminal.OneCell(d.name()))
 	default:
-		e.printf("%s: changed\n", oneCell(d.name()))
+		e.Printf("%s: changed\n", terminal.OneCell(d.name()))
 	}
 	if d.Unknown {
-		e.printf("  The accepted definition was not kept on this machine. This is the one of now:\n")
+		e.Printf("  The accepted definition was not kept on this machine. This is the one of now:\n")
 	}
 	for _, m := range d.Members {
 		e.printMember(m)
 	}
 	if d.More > 0 {
-		e.printf("  and %d further parts, which are not shown\n", d.More)
+		e.Printf("  and %d further parts, which are not shown\n", d.More)
 	}
 }
 
 // printMember prints the lines of a member that differ.
 func (e *env) printMember(m catalog.MemberChange) {
-	e.printf("  %s\n", memberName(m.Name))
+	e.Printf("  %s\n", memberName(m.Name))
 	for _, line := range memberLines(m) {
-		e.printChange("    ", withEscapes(line))
+		e.PrintChange("    ", withEscapes(line))
 	}
 	if m.Cut {
-		e.printf("    The value is long. Only the part around the first difference is shown; the rest may differ too.\n")
+		e.Printf("    The value is long. Only the part around the first difference is shown; the rest may differ too.\n")
 	}
 }
 
 // memberName returns the name of a member as one line. A name with characters that people do not
 // see, or with line breaks, is in quotes.
 func memberName(name string) string {
-	if oneCell(name) != name || withEscapes(name) != name {
-		return ansi.Truncate(strconv.QuoteToASCII(name), widestCell, "…")
+	if terminal.OneCell(name) != name || withEscapes(name) != name {
+		return ansi.Truncate(strconv.QuoteToASCII(name), terminal.WidestCell, "…")
 	}
 	return name
 }
@@ -147,7 +148,7 @@ func memberLines(m catalog.MemberChange) []string {
 
 // withEscapes escapes a line with characters that people do not see: models read them.
 func withEscapes(line string) string {
-	if safe(line) != line || catalog.Visible(line) != line {
+	if terminal.Safe(line) != line || catalog.Visible(line) != line {
 		return strings.Trim(strconv.QuoteToASCII(line), `"`)
 	}
 	return line

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/suggest"
@@ -28,8 +29,8 @@ func (e *env) printProcesses(found []control.Answer, names []string) error {
 	switch {
 	case len(all) == 0:
 		return missing
-	case e.machine():
-		if err := e.printJSON(statusJSON{Processes: all}); err != nil {
+	case e.Machine():
+		if err := e.PrintJSON(statusJSON{Processes: all}); err != nil {
 			return err
 		}
 	case len(all) == 1:
@@ -37,7 +38,7 @@ func (e *env) printProcesses(found []control.Answer, names []string) error {
 	default:
 		e.printProcessTable(all)
 	}
-	return reported(failureOf(servers))
+	return terminal.Reported(failureOf(servers))
 }
 
 // selectServers leaves the named servers in a status, or all if there are no names.
@@ -59,36 +60,36 @@ func selectServers(st *control.Status, names []string) error {
 }
 
 func (e *env) printProcess(st *control.Status) {
-	e.printf("process %s: junctor %s, running for %s, serves %s, %s\n", st.Instance, st.Version, duration(time.Duration(st.Uptime)*time.Second), serves(st), bytesOf(st.Memory.Resident))
-	e.printf("configuration: generation %d, read %s ago from %s\n", st.Generation.Number, since(st.Generation.Loaded), st.Generation.Path)
+	e.Printf("process %s: junctor %s, running for %s, serves %s, %s\n", st.Instance, st.Version, terminal.Duration(time.Duration(st.Uptime)*time.Second), serves(st), terminal.BytesOf(st.Memory.Resident))
+	e.Printf("configuration: generation %d, read %s ago from %s\n", st.Generation.Number, terminal.Since(st.Generation.Loaded), st.Generation.Path)
 	if st.Console != "" {
-		e.printf("console: %s\n", st.Console)
+		e.Printf("console: %s\n", st.Console)
 	}
-	e.printf("sessions: %s; messages in memory: %s of %s\n", sessionsText(st.Sessions), sizeOf(uint64(st.Memory.Messages)), bytesOf(uint64(st.Memory.MaxMessages)))
+	e.Printf("sessions: %s; messages in memory: %s of %s\n", sessionsText(st.Sessions), terminal.SizeOf(uint64(st.Memory.Messages)), terminal.BytesOf(uint64(st.Memory.MaxMessages)))
 	e.printAudit(st.Audit)
 	if slices.ContainsFunc(st.Servers, func(s *control.Server) bool { return s.Transport == cliTransport }) {
-		e.printf("sandbox of wrapped programs: %s\n", st.Sandbox)
+		e.Printf("sandbox of wrapped programs: %s\n", st.Sandbox)
 	}
-	e.printf("\n")
+	e.Printf("\n")
 	var rows [][]string
 	for _, s := range st.Servers {
 		used := "-"
 		if s.LastUsed != nil {
-			used = since(*s.LastUsed) + " ago"
+			used = terminal.Since(*s.LastUsed) + " ago"
 		}
 		rows = append(rows, []string{
-			s.Server, s.StateText(), s.Transport, s.Revision, number(s.PID), number(s.Connections), strconv.FormatUint(s.Calls, 10), strconv.FormatUint(s.Errors, 10),
-			number(s.InFlight), used, offers(s),
+			s.Server, s.StateText(), s.Transport, s.Revision, terminal.Number(s.PID), terminal.Number(s.Connections), strconv.FormatUint(s.Calls, 10), strconv.FormatUint(s.Errors, 10),
+			terminal.Number(s.InFlight), used, offers(s),
 		})
 	}
-	e.table([]string{"SERVER", "STATE", "TRANSPORT", "REVISION", "PID", "CONNECTIONS", "CALLS", "ERRORS", "IN FLIGHT", "LAST USED", "OFFERS"}, rows)
+	e.Table([]string{"SERVER", "STATE", "TRANSPORT", "REVISION", "PID", "CONNECTIONS", "CALLS", "ERRORS", "IN FLIGHT", "LAST USED", "OFFERS"}, rows)
 	e.printPlugins(st.Plugins)
 	e.printSessions(st.Sessions)
 	e.printClientUses(st.Clients)
 	e.printLimits(st.Limits)
 	if f := st.Generation.Failed; f != nil {
-		e.printf("\nThe last reload failed %s ago; the configuration before stays in effect.\n", since(f.At))
-		e.printFault("error", f.Error.Fault())
+		e.Printf("\nThe last reload failed %s ago; the configuration before stays in effect.\n", terminal.Since(f.At))
+		e.PrintFault("error", f.Error.Fault())
 	}
 	e.printRemarks(st.Servers)
 }
@@ -98,7 +99,7 @@ func (e *env) printAudit(a *control.Audit) {
 	if a == nil {
 		return
 	}
-	line := "audit log: " + safe(cmp.Or(a.File, "lines of the process"))
+	line := "audit log: " + terminal.Safe(cmp.Or(a.File, "lines of the process"))
 	if a.Failing {
 		line += ", which cannot be written"
 	}
@@ -111,7 +112,7 @@ func (e *env) printAudit(a *control.Audit) {
 	if a.Dropped > 0 {
 		line += fmt.Sprintf("; events that are missing: %d", a.Dropped)
 	}
-	e.printf("%s\n", line)
+	e.Printf("%s\n", line)
 }
 
 func (e *env) printPlugins(all []control.Plugin) {
@@ -121,12 +122,12 @@ func (e *env) printPlugins(all []control.Plugin) {
 		if p.Servers != "" {
 			name += " for " + p.Servers
 		}
-		rows = append(rows, []string{name, p.Version, p.State, number(p.PID), bytesOf(p.Memory), number(p.Connections), number(p.Restarts)})
+		rows = append(rows, []string{name, p.Version, p.State, terminal.Number(p.PID), terminal.BytesOf(p.Memory), terminal.Number(p.Connections), terminal.Number(p.Restarts)})
 	}
 	if len(rows) > 0 {
-		e.printf("\n")
+		e.Printf("\n")
 	}
-	e.table([]string{"PLUGIN", "VERSION", "STATE", "PID", "MEMORY", "CONNECTIONS", "RESTARTS"}, rows)
+	e.Table([]string{"PLUGIN", "VERSION", "STATE", "PID", "MEMORY", "CONNECTIONS", "RESTARTS"}, rows)
 }
 
 func (e *env) printSessions(s control.Sessions) {
@@ -136,14 +137,14 @@ func (e *env) printSessions(s control.Sessions) {
 		if one.Tenant != "" {
 			who += " of " + one.Tenant
 		}
-		rows = append(rows, []string{one.Client, who, one.Revision, since(one.Since), number(one.InFlight), number(one.Subscriptions)})
+		rows = append(rows, []string{one.Client, who, one.Revision, terminal.Since(one.Since), terminal.Number(one.InFlight), terminal.Number(one.Subscriptions)})
 	}
 	if len(rows) > 0 {
-		e.printf("\n")
+		e.Printf("\n")
 	}
-	e.table([]string{"CLIENT", "PRINCIPAL", "REVISION", "CONNECTED FOR", "IN FLIGHT", "SUBSCRIPTIONS"}, rows)
+	e.Table([]string{"CLIENT", "PRINCIPAL", "REVISION", "CONNECTED FOR", "IN FLIGHT", "SUBSCRIPTIONS"}, rows)
 	if more := s.Count - len(s.List); more > 0 {
-		e.printf("and %s\n", count(more, "more session"))
+		e.Printf("and %s\n", terminal.Count(more, "more session"))
 	}
 }
 
@@ -155,15 +156,15 @@ func (e *env) printClientUses(all []control.ClientUse) {
 	var rows [][]string
 	for _, u := range all[:min(len(all), shownClients)] {
 		rows = append(rows, []string{
-			u.Tenant, u.Subject, u.Method, number(int(u.Requests)), number(int(u.Streams)), number(int(u.Sessions)), number(int(u.Connections)), bytesOf(uint64(u.Memory)),
+			u.Tenant, u.Subject, u.Method, terminal.Number(int(u.Requests)), terminal.Number(int(u.Streams)), terminal.Number(int(u.Sessions)), terminal.Number(int(u.Connections)), terminal.BytesOf(uint64(u.Memory)),
 		})
 	}
 	if len(rows) > 0 {
-		e.printf("\n")
+		e.Printf("\n")
 	}
-	e.table([]string{"TENANT", "SUBJECT", "METHOD", "REQUESTS", "STREAMS", "SESSIONS", "CONNECTIONS", "MESSAGES"}, rows)
+	e.Table([]string{"TENANT", "SUBJECT", "METHOD", "REQUESTS", "STREAMS", "SESSIONS", "CONNECTIONS", "MESSAGES"}, rows)
 	if len(all) > shownClients {
-		e.printf("and more; `junctor status --json` has up to %d\n", control.MaxClients)
+		e.Printf("and more; `junctor status --json` has up to %d\n", control.MaxClients)
 	}
 }
 
@@ -171,12 +172,12 @@ func (e *env) printClientUses(all []control.ClientUse) {
 func (e *env) printLimits(all []control.ToolUse) {
 	var rows [][]string
 	for _, u := range all {
-		rows = append(rows, []string{u.Tenant, u.Server, u.Tool, fmt.Sprintf("%.0f %%", 100*u.Used), number(u.Running), number(u.Waiting)})
+		rows = append(rows, []string{u.Tenant, u.Server, u.Tool, fmt.Sprintf("%.0f %%", 100*u.Used), terminal.Number(u.Running), terminal.Number(u.Waiting)})
 	}
 	if len(rows) > 0 {
-		e.printf("\n")
+		e.Printf("\n")
 	}
-	e.table([]string{"TENANT", "SERVER", "TOOL", "LIMIT USED", "RUNNING", "WAITING"}, rows)
+	e.Table([]string{"TENANT", "SERVER", "TOOL", "LIMIT USED", "RUNNING", "WAITING"}, rows)
 }
 
 func (e *env) printProcessTable(all []*control.Status) {
@@ -187,12 +188,12 @@ func (e *env) printProcessTable(all []*control.Status) {
 			states[s.State]++
 		}
 		rows = append(rows, []string{
-			st.Instance, st.Version, duration(time.Duration(st.Uptime) * time.Second), serves(st), strconv.Itoa(st.Generation.Number),
-			fmt.Sprintf("%d of %d ready", states["ready"], len(st.Servers)), strconv.Itoa(st.Sessions.Count), bytesOf(st.Memory.Resident), st.Generation.Path,
+			st.Instance, st.Version, terminal.Duration(time.Duration(st.Uptime) * time.Second), serves(st), strconv.Itoa(st.Generation.Number),
+			fmt.Sprintf("%d of %d ready", states["ready"], len(st.Servers)), strconv.Itoa(st.Sessions.Count), terminal.BytesOf(st.Memory.Resident), st.Generation.Path,
 		})
 	}
-	e.table([]string{"INSTANCE", "VERSION", "UPTIME", "SERVES", "GENERATION", "SERVERS", "SESSIONS", "MEMORY", "CONFIGURATION"}, rows)
-	fmt.Fprint(e.stderr, "note: choose one with --instance\n")
+	e.Table([]string{"INSTANCE", "VERSION", "UPTIME", "SERVES", "GENERATION", "SERVERS", "SESSIONS", "MEMORY", "CONFIGURATION"}, rows)
+	fmt.Fprint(e.Stderr, "note: choose one with --instance\n")
 }
 
 func serves(st *control.Status) string {

@@ -14,11 +14,11 @@ import (
 // checkRefused fails if the new text of a configuration has servers that the managed configuration
 // would not let be used. Servers that were in the file before, and refused before, do not count.
 func checkRefused(ctx context.Context, e *env, f *clientconfig.File, text []byte) error {
-	refused := config.Refused(ctx, f.Path, text, managedPath, e.lookup)
+	refused := config.Refused(ctx, f.Path, text, managedPath, e.Lookup)
 	if len(refused) == 0 {
 		return nil
 	}
-	for name := range config.Refused(ctx, f.Path, f.Text, managedPath, e.lookup) {
+	for name := range config.Refused(ctx, f.Path, f.Text, managedPath, e.Lookup) {
 		delete(refused, name)
 	}
 	names := slices.Sorted(maps.Keys(refused))
@@ -39,6 +39,6 @@ func usable(ctx context.Context, e *env, into writeTarget, names []string) []str
 	if err != nil {
 		return names
 	}
-	refused := config.Refused(ctx, target.Path, target.Text, managedPath, e.lookup)
+	refused := config.Refused(ctx, target.Path, target.Text, managedPath, e.Lookup)
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return refused[name] != "" })
 }

@@ -149,7 +149,7 @@ func watchedDirs(c *config.Config) []string {
 func (e *env) contentDigest(at config.Location) string {
 	var all []string
 	for _, path := range append([]string{at.Path}, at.UnderPaths()...) {
-		all = append(all, config.Digest(path, e.lookup))
+		all = append(all, config.Digest(path, e.Lookup))
 	}
 	return strings.Join(all, " ")
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/tokencount"
 )
@@ -25,9 +26,9 @@ type printOptions struct {
 // printResult prints the result of a call, a read or a prompt: unchanged for programs, as
 // text for people.
 func (e *env) printResult(result []byte, how printOptions) error {
-	if e.machine() {
+	if e.Machine() {
 		e.warnSize(len(result))
-		return e.printRawJSON(result)
+		return e.PrintRawJSON(result)
 	}
 	advice := ""
 	if how.saves {
@@ -37,13 +38,13 @@ func (e *env) printResult(result []byte, how printOptions) error {
 	if !how.full {
 		text = e.cut(text)
 	}
-	_, err := fmt.Fprintln(e.stdout, safe(strings.TrimRight(text, "\n")))
+	_, err := fmt.Fprintln(e.Stdout, terminal.Safe(strings.TrimRight(text, "\n")))
 	return err
 }
 
 func (e *env) warnSize(n int) {
-	if about := tokencount.Estimate(n); about > warnTokens && e.errTTY {
-		e.warn(fmt.Sprintf("the result has about %d tokens", about), "")
+	if about := tokencount.Estimate(n); about > warnTokens && e.ErrTTY {
+		e.Warn(fmt.Sprintf("the result has about %d tokens", about), "")
 	}
 }
 
@@ -51,9 +52,9 @@ func (e *env) warnSize(n int) {
 func (e *env) cut(text string) string {
 	about := tokencount.Estimate(len(text))
 	if about > warnTokens {
-		e.warn(fmt.Sprintf("the result has about %d tokens", about), "")
+		e.Warn(fmt.Sprintf("the result has about %d tokens", about), "")
 	}
-	if about <= cutTokens || !e.outTTY {
+	if about <= cutTokens || !e.OutTTY {
 		return text
 	}
 	shown := tokencount.Bytes(cutTokens)
@@ -99,15 +100,15 @@ func contentText(c []byte, advice string) string {
 	case "image", "audio":
 		mime, _ := mcp.TextMember(c, "mimeType")
 		data, _ := mcp.TextMember(c, "data")
-		return fmt.Sprintf("[%s: %s, %d bytes%s]", kind, flat(mime), decodedLen(data), advice)
+		return fmt.Sprintf("[%s: %s, %d bytes%s]", kind, terminal.Flat(mime), decodedLen(data), advice)
 	case "resource":
 		return resourceText(mcp.Member(c, "resource"), advice)
 	case "resource_link":
 		uri, _ := mcp.TextMember(c, "uri")
 		name, _ := mcp.TextMember(c, "name")
-		return fmt.Sprintf("[resource: %s %s]", flat(name), flat(uri))
+		return fmt.Sprintf("[resource: %s %s]", terminal.Flat(name), terminal.Flat(uri))
 	default:
-		return fmt.Sprintf("[%s: %s]", flat(kind), flat(string(c)))
+		return fmt.Sprintf("[%s: %s]", terminal.Flat(kind), terminal.Flat(string(c)))
 	}
 }
 
@@ -119,7 +120,7 @@ func resourceText(c []byte, advice string) string {
 	uri, _ := mcp.TextMember(c, "uri")
 	mime, _ := mcp.TextMember(c, "mimeType")
 	blob, _ := mcp.TextMember(c, "blob")
-	return fmt.Sprintf("[binary: %s %s, %d bytes%s]", flat(uri), flat(mime), decodedLen(blob), advice)
+	return fmt.Sprintf("[binary: %s %s, %d bytes%s]", terminal.Flat(uri), terminal.Flat(mime), decodedLen(blob), advice)
 }
 
 // decodedLen returns the length of decoded base64.

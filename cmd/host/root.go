@@ -24,18 +24,18 @@ func (e *env) root() *cobra.Command {
 			return e.startLog(cmd.Name() == "serve")
 		},
 	}
-	root.SetOut(e.stdout)
-	root.SetErr(e.stderr)
+	root.SetOut(e.Stdout)
+	root.SetErr(e.Stderr)
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.SetFlagErrorFunc(flagFault)
 	root.SetHelpCommand(helpVerb())
 	root.SetVersionTemplate("junctor {{.Version}}\n")
 	root.Flags().Bool("version", false, "print the version")
 	flags := root.PersistentFlags()
-	flags.BoolVar(&e.json, "json", false, "print JSON, as when the output is not a terminal")
-	flags.BoolVar(&e.text, "text", false, "print for people, as on a terminal")
+	flags.BoolVar(&e.JSON, "json", false, "print JSON, as when the output is not a terminal")
+	flags.BoolVar(&e.Text, "text", false, "print for people, as on a terminal")
 	root.MarkFlagsMutuallyExclusive("json", "text")
-	flags.BoolVarP(&e.remarks.quiet, "quiet", "q", false, "print no notes and no warnings")
+	flags.BoolVarP(&e.Remarks.Quiet, "quiet", "q", false, "print no notes and no warnings")
 	flags.VarP(&layerFlag{&e.layers}, "config", "c", "configuration: a `PATH` of a file, or of a directory of *.hcl files; repeat it for layers, the strongest last")
 	flags.StringVar(&e.logFlag, "log", "", "`LEVEL` of the log on standard error: "+strings.Join(host.HostLevels, ", ")+"; info for serve, off for the others if not given")
 	_ = root.RegisterFlagCompletionFunc("log", cobra.FixedCompletions(host.HostLevels, cobra.ShellCompDirectiveNoFileComp))

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
@@ -25,7 +26,7 @@ func (e *env) save(result []byte, path string, full bool) error {
 	content, rest, err := savable(result)
 	if err == nil {
 		if werr := os.WriteFile(path, content, 0o644); werr != nil {
-			err = writeFault(path, werr)
+			err = terminal.WriteFault(path, werr)
 		}
 	}
 	if err != nil {
@@ -35,9 +36,9 @@ func (e *env) save(result []byte, path string, full bool) error {
 		return err
 	}
 	for _, said := range rest {
-		fmt.Fprintln(e.stderr, safe(said))
+		fmt.Fprintln(e.Stderr, terminal.Safe(said))
 	}
-	e.remark("%s in %s", count(len(content), "byte"), path)
+	e.Remark("%s in %s", terminal.Count(len(content), "byte"), path)
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
@@ -29,10 +30,10 @@ func secretUnlock(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	if e.machine() {
-		return e.printJSON(map[string]string{"password": path, "stored": s.Where()})
+	if e.Machine() {
+		return e.PrintJSON(map[string]string{"password": path, "stored": s.Where()})
 	}
-	e.printf("the password of %s is kept in %s\n", s.Where(), path)
+	e.Printf("the password of %s is kept in %s\n", s.Where(), path)
 	return nil
 }
 
@@ -57,11 +58,11 @@ func secretLock(ctx context.Context, e *env, yes bool) error {
 	if path == "" {
 		return fault.New(fault.Usage, "no password is kept").WithHint("`junctor secret unlock` keeps one")
 	}
-	if !yes && !isTerminal(e.stdin) {
+	if !yes && !terminal.IsTerminal(e.Stdin) {
 		return fault.New(fault.Usage, "there is no terminal for the question").WithHint("copy the password from %s if you do not know it, then repeat the command with --yes", path)
 	}
 	if !yes {
-		sure, err := e.askYes(ctx, "Remove "+path+"? Without a copy of a password that Junctor made, the secrets are lost.")
+		sure, err := e.AskYes(ctx, "Remove "+path+"? Without a copy of a password that Junctor made, the secrets are lost.")
 		if err != nil {
 			return err
 		}
@@ -72,9 +73,9 @@ func secretLock(ctx context.Context, e *env, yes bool) error {
 	if err := s.ForgetPassword(); err != nil {
 		return err
 	}
-	if e.machine() {
-		return e.printJSON(map[string]string{"removed": path})
+	if e.Machine() {
+		return e.PrintJSON(map[string]string{"removed": path})
 	}
-	e.printf("removed %s\n", path)
+	e.Printf("removed %s\n", path)
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
@@ -54,7 +55,7 @@ func (e *env) noteStart(server string, s upstream.StartStatus) {
 	}
 	text += fmt.Sprintf(" (%s of at most %s)", s.Taken.Round(time.Second), s.Allowed.Round(time.Second))
 	if s.Line != "" {
-		text += ": " + oneLine(s.Line, 80)
+		text += ": " + terminal.OneLine(s.Line, 80)
 	}
-	e.note(server, text)
+	e.Note(server, text)
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/doctor"
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -33,13 +34,13 @@ const toStdout = "-"
 
 // bundleToStdout writes a support bundle to standard output. It ends like doctor does without it.
 func (e *env) bundleToStdout(ctx context.Context, p *patient, found []doctor.Finding, checks int) error {
-	inside, err := writeBundle(ctx, e.stdout, p, found, checks)
+	inside, err := writeBundle(ctx, e.Stdout, p, found, checks)
 	if err != nil {
-		return writeFault("standard output", err)
+		return terminal.WriteFault("standard output", err)
 	}
-	e.remark("the report has %s; read it before you send it", strings.Join(inside, ", "))
+	e.Remark("the report has %s; read it before you send it", strings.Join(inside, ", "))
 	if doctor.HasErrors(found) {
-		return reported(fault.New(fault.DoctorErrors, "junctor doctor found errors"))
+		return terminal.Reported(fault.New(fault.DoctorErrors, "junctor doctor found errors"))
 	}
 	return nil
 }
@@ -60,7 +61,7 @@ func (b *supportBundle) add(name, text string) {
 	}
 	lines := strings.Split(strings.ToValidUTF8(text, "?"), "\n")
 	for i := range lines {
-		lines[i] = safe(b.mask.Text(lines[i]))
+		lines[i] = terminal.Safe(b.mask.Text(lines[i]))
 	}
 	masked := strings.Join(lines, "\n")
 	if len(masked) > bundlePart {

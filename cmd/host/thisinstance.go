@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/approval"
 	"github.com/junctor-mcp/junctor/host/authn"
@@ -114,11 +115,11 @@ func (s *thisInstance) reloadBy(ctx context.Context, by string) (*control.Reload
 	}
 	said := diagnosticsJSON(diags)
 	if err != nil {
-		return nil, &control.Failure{Error: errorOf(err), Diagnostics: said, Text: text.String()}
+		return nil, &control.Failure{Error: terminal.ErrorOf(err), Diagnostics: said, Text: text.String()}
 	}
 	return &control.Reloaded{
-		Instance: strconv.Itoa(os.Getpid()), Generation: changed.Generation, Added: list(changed.Added), Changed: list(changed.Changed),
-		Removed: list(changed.Removed), Restart: list(changed.Pending), Warnings: said, Text: text.String(),
+		Instance: strconv.Itoa(os.Getpid()), Generation: changed.Generation, Added: terminal.List(changed.Added), Changed: terminal.List(changed.Changed),
+		Removed: terminal.List(changed.Removed), Restart: terminal.List(changed.Pending), Warnings: said, Text: text.String(),
 	}, nil
 }
 
@@ -136,7 +137,7 @@ const localOperator = "the user who runs junctor"
 func (s *thisInstance) Restart(ctx context.Context, server string) (*control.Restarted, *control.Failure) {
 	begun := time.Now()
 	if err := s.app.Restart(ctx, server, localOperator); err != nil {
-		return nil, &control.Failure{Error: errorOf(err)}
+		return nil, &control.Failure{Error: terminal.ErrorOf(err)}
 	}
 	return s.changed(ctx, server, begun), nil
 }
@@ -145,7 +146,7 @@ func (s *thisInstance) Restart(ctx context.Context, server string) (*control.Res
 func (s *thisInstance) Disconnect(server string) (*control.Restarted, *control.Failure) {
 	begun := time.Now()
 	if err := host.Disconnect(s.app, server, localOperator); err != nil {
-		return nil, &control.Failure{Error: errorOf(err)}
+		return nil, &control.Failure{Error: terminal.ErrorOf(err)}
 	}
 	return &control.Restarted{Instance: strconv.Itoa(os.Getpid()), Server: server, Took: time.Since(begun).Milliseconds()}, nil
 }
@@ -154,7 +155,7 @@ func (s *thisInstance) Disconnect(server string) (*control.Restarted, *control.F
 func (s *thisInstance) Connect(ctx context.Context, server string) (*control.Restarted, *control.Failure) {
 	begun := time.Now()
 	if err := host.Connect(ctx, s.app, server, localOperator); err != nil {
-		return nil, &control.Failure{Error: errorOf(err)}
+		return nil, &control.Failure{Error: terminal.ErrorOf(err)}
 	}
 	return s.changed(ctx, server, begun), nil
 }
@@ -163,7 +164,7 @@ func (s *thisInstance) Connect(ctx context.Context, server string) (*control.Res
 func (s *thisInstance) BeginLogin(ctx context.Context, server string) (*control.LoginPage, *control.Failure) {
 	page, err := host.BeginLogin(ctx, s.app, server)
 	if err != nil {
-		return nil, &control.Failure{Error: errorOf(err)}
+		return nil, &control.Failure{Error: terminal.ErrorOf(err)}
 	}
 	return &control.LoginPage{Instance: strconv.Itoa(os.Getpid()), Server: server, URL: page}, nil
 }
@@ -172,7 +173,7 @@ func (s *thisInstance) BeginLogin(ctx context.Context, server string) (*control.
 func (s *thisInstance) AwaitLogin(ctx context.Context, server string) (*control.LoginDone, *control.Failure) {
 	account, err := host.AwaitLogin(ctx, s.app, server)
 	if err != nil {
-		return nil, &control.Failure{Error: errorOf(err)}
+		return nil, &control.Failure{Error: terminal.ErrorOf(err)}
 	}
 	return &control.LoginDone{Instance: strconv.Itoa(os.Getpid()), Server: server, Account: account}, nil
 }
@@ -191,7 +192,7 @@ func (s *thisInstance) changed(ctx context.Context, server string, begun time.Ti
 // SetLogLevel implements control.Operator.
 func (s *thisInstance) SetLogLevel(l control.LogLevel) (*control.LogLevel, *control.Failure) {
 	if err := s.app.SetLogLevel(l.Server, l.Level); err != nil {
-		return nil, &control.Failure{Error: errorOf(err)}
+		return nil, &control.Failure{Error: terminal.ErrorOf(err)}
 	}
 	s.e.log.Info("the level of the log is another one until the process ends", "level", l.Level, "of", cmp.Or(l.Server, "the process"))
 	l.Instance = strconv.Itoa(os.Getpid())
@@ -242,7 +243,7 @@ func (s *thisInstance) Answer(id string, a control.Answering) (*control.Approval
 		done, err = s.app.Approvals().Answer(id, approval.Answer{Person: who, Approve: a.Verb == "approve", Reason: a.Reason})
 	}
 	if err != nil {
-		return nil, &control.Failure{Error: errorOf(err)}
+		return nil, &control.Failure{Error: terminal.ErrorOf(err)}
 	}
 	return done, nil
 }
@@ -251,7 +252,7 @@ func (s *thisInstance) Answer(id string, a control.Answering) (*control.Approval
 func (s *thisInstance) ConsoleLink() (*control.ConsoleLink, *control.Failure) {
 	link, err := s.app.ConsoleLink()
 	if err != nil {
-		return nil, &control.Failure{Error: errorOf(err)}
+		return nil, &control.Failure{Error: terminal.ErrorOf(err)}
 	}
 	return link, nil
 }
@@ -281,7 +282,7 @@ func (s *thisInstance) reload(ctx context.Context, by string) (*host.Reloaded, c
 	if err != nil {
 		f := fault.As(err)
 		s.app.AnnounceReload(nil, err)
-		s.setFailed(&control.FailedReload{At: time.Now(), Error: errorOf(err)})
+		s.setFailed(&control.FailedReload{At: time.Now(), Error: terminal.ErrorOf(err)})
 		s.e.log.Error("the configuration was not reloaded; the one before stays in effect", "error", err, "at", f.At, "hint", f.Hint)
 		return nil, diags, err
 	}

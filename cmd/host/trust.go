@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/configedit"
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -32,8 +34,8 @@ func (e *env) trustStore() (trust.Store, error) {
 
 // review reads a configuration without evaluating it or starting anything.
 func (e *env) review(at config.Location) (*trust.Review, config.Diagnostics, error) {
-	dirs := plugin.Dirs(e.lookup)
-	return trust.Read(at, e.lookup, func(p config.Plugin) (string, error) { return plugin.Find(p.Source, p.Use, dirs) })
+	dirs := plugin.Dirs(e.Lookup)
+	return trust.Read(at, e.Lookup, func(p config.Plugin) (string, error) { return plugin.Find(p.Source, p.Use, dirs) })
 }
 
 // trusted returns the content of a configuration that was found and that the user trusts. It
@@ -48,7 +50,7 @@ func (e *env) trusted(ctx context.Context, at config.Location, n loadOptions, ma
 	if err != nil {
 		return nil, nil, err
 	}
-	if n.completing && known == nil && e.get(trustVariable) == "" {
+	if n.completing && known == nil && e.Get(trustVariable) == "" {
 		return nil, nil, fault.New(fault.ConfigUntrusted, "%s is not trusted", at.Path) // completion does not hash programs after each key
 	}
 	r, diags, err := e.review(at)
@@ -56,7 +58,7 @@ func (e *env) trusted(ctx context.Context, at config.Location, n loadOptions, ma
 		return nil, diags, err
 	}
 	r.Content.Named = at.Named
-	if r.Trusted(known, e.get(trustVariable)) {
+	if r.Trusted(known, e.Get(trustVariable)) {
 		return r.Content, nil, nil
 	}
 	if r.SameSettings(known) {
@@ -65,7 +67,7 @@ func (e *env) trusted(ctx context.Context, at config.Location, n loadOptions, ma
 		}
 		return r.Content, nil, store.Put(r.Record(time.Now()))
 	}
-	if !may || !e.canAsk() {
+	if !may || !e.CanAsk() {
 		return nil, diags, e.untrusted(r, known)
 	}
 	if err := e.askTrust(ctx, r, known); err != nil {
@@ -97,7 +99,7 @@ func (e *env) untrusted(r *trust.Review, known *trust.Record) error {
 	if known != nil {
 		text = "%s has changed since it was trusted"
 	}
-	if e.get(trustVariable) != "" {
+	if e.Get(trustVariable) != "" {
 		text += "; " + trustVariable + " names another path or digest"
 		return fault.New(fault.ConfigUntrusted, text, r.Path).WithHint("read it; `junctor trust --json` prints the value of %s for it", trustVariable)
 	}
@@ -108,7 +110,7 @@ func (e *env) untrusted(r *trust.Review, known *trust.Record) error {
 // askTrust shows what a configuration would do and asks whether to trust it.
 func (e *env) askTrust(ctx context.Context, r *trust.Review, known *trust.Record) error {
 	e.showReview(r, known)
-	yes, err := e.askYes(ctx, "Trust this configuration?")
+	yes, err := e.AskYes(ctx, "Trust this configuration?")
 	if err == nil && !yes {
 		err = e.untrusted(r, known)
 	}
@@ -117,7 +119,7 @@ func (e *env) askTrust(ctx context.Context, r *trust.Review, known *trust.Record
 
 // showReview prints the effects of a configuration, or their changes since it was trusted.
 func (e *env) showReview(r *trust.Review, known *trust.Record) {
-	w := safeWriter{e.stderr}
+	w := terminal.SafeWriter(e.Stderr)
 	if known == nil {
 		fmt.Fprintf(w, "%s is not trusted yet. With your rights it would:\n\n", r.Path)
 		for _, item := range r.Items() {
@@ -155,7 +157,7 @@ func (e *env) replacedBlocks(r *trust.Review) []string {
 
 // inBoth returns the names that both a reviewed configuration and the user's own one have.
 func (e *env) inBoth(r *trust.Review, namesOf func(text []byte, path string) ([]string, error)) (names []string) {
-	path := config.OwnPath(e.lookup)
+	path := config.OwnPath(e.Lookup)
 	own, err := os.ReadFile(path)
 	if err != nil || path == r.Path {
 		return nil
@@ -193,7 +195,7 @@ func countByKind(items []string) string {
 	return strings.Join(counts, ", ")
 }
 
-func (e *env) showChange(w safeWriter, r *trust.Review, known *trust.Record) {
+func (e *env) showChange(w io.Writer, r *trust.Review, known *trust.Record) {
 	c := r.Since(known)
 	fmt.Fprintf(w, "%s has changed since it was trusted on %s.\n", r.Path, known.At.Local().Format(time.DateTime))
 	if len(c.Files) > 0 {
@@ -219,11 +221,11 @@ func (e *env) locate(ctx context.Context, n loadOptions, may bool) (config.Locat
 		layers = n.paths
 	}
 	if n.direct.given() {
-		e.naming = &n.direct
+		e.Naming = &n.direct
 		at, err := n.direct.location(last(layers))
 		return at, nil, nil, err
 	}
-	at, err := config.FindLayers(layers, e.lookup)
+	at, err := config.FindLayers(layers, e.Lookup)
 	if fault.Is(err, fault.ConfigMissing) && len(layers) == 0 {
 		if _, managedErr := os.Lstat(managedPath); managedErr == nil { // the administrator's is enough
 			return config.Location{Path: managedPath}, nil, nil, nil

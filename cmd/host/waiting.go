@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
@@ -17,8 +18,8 @@ const waitingEvery = 500 * time.Millisecond
 
 // showWaiting shows in the spinner which of several servers have not answered, until stop is
 // called.
-func showWaiting(app *host.App, servers []string, wait *spinner) (stop func()) {
-	if len(servers) < 2 || !wait.seen {
+func showWaiting(app *host.App, servers []string, wait *terminal.Spinner) (stop func()) {
+	if len(servers) < 2 || !wait.Seen {
 		return func() {}
 	}
 	end := make(chan struct{})
@@ -30,7 +31,7 @@ func showWaiting(app *host.App, servers []string, wait *spinner) (stop func()) {
 			select {
 			case <-tick.C:
 				if silent := unread(app, servers); len(silent) > 0 {
-					wait.show(fmt.Sprintf("%d of %d servers have answered, waiting for %s", len(servers)-len(silent), len(servers), strings.Join(silent, ", ")))
+					wait.Show(fmt.Sprintf("%d of %d servers have answered, waiting for %s", len(servers)-len(silent), len(servers), strings.Join(silent, ", ")))
 				}
 			case <-end:
 				return
@@ -53,7 +54,7 @@ func (e *env) listsSoFar(ctx context.Context, app *host.App, servers []string, s
 	if len(silent) == 0 {
 		return ctx.Err()
 	}
-	if !e.machine() && len(silent) < len(servers) {
+	if !e.Machine() && len(silent) < len(servers) {
 		if err := show(); err != nil {
 			return err
 		}

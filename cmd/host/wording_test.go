@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/control"
 )
 
@@ -19,7 +20,7 @@ func TestApprovalReadsAsASentence(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e.stdout = &output{file: file}
+		e.Stdout = &terminal.Output{File: file}
 		e.printApproval(control.Approval{Client: "fastmcp 4.2.3", Since: time.Now(), Times: times, Covers: "call"})
 		_ = file.Close()
 		text, err := os.ReadFile(out)

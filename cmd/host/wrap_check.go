@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/cliconfig"
 	"github.com/junctor-mcp/junctor/host/config"
@@ -42,13 +43,13 @@ func (e *env) wrapCheck(ctx context.Context, names []string) error {
 			all = append(all, c)
 		}
 	}
-	if e.machine() {
-		err = e.printJSON(all)
+	if e.Machine() {
+		err = e.PrintJSON(all)
 	} else {
 		e.printChecked(all)
 	}
 	if err == nil && broken > 0 {
-		return fault.New(fault.WrapChanged, "the programs no longer support what %s uses", count(broken, "tool block")).
+		return fault.New(fault.WrapChanged, "the programs no longer support what %s uses", terminal.Count(broken, "tool block")).
 			WithHint("run `junctor wrap PROGRAM` to print the current tool blocks")
 	}
 	return err
@@ -196,10 +197,10 @@ func (e *env) compare(ctx context.Context, app *host.App, s *config.Server, g *t
 func (e *env) printChecked(all []checked) {
 	for _, c := range all {
 		if len(c.Changes) == 0 {
-			e.printf("%s: nothing has changed\n", c.Server)
+			e.Printf("%s: nothing has changed\n", c.Server)
 		}
 		for _, change := range c.Changes {
-			e.printf("%s: %s: tool %q: %s\n", c.Server, change.Kind, change.Tool, change.What)
+			e.Printf("%s: %s: tool %q: %s\n", c.Server, change.Kind, change.Tool, change.What)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/cliconfig"
 	"github.com/junctor-mcp/junctor/host/config"
@@ -50,7 +51,7 @@ func (e *env) tryTools(ctx context.Context, app *host.App, s *config.Server, p *
 		}
 		if t.Tried.Failed() {
 			failed++
-			e.note(s.Name, "tool "+t.Name+" fails: "+t.Tried.Said)
+			e.Note(s.Name, "tool "+t.Name+" fails: "+t.Tried.Said)
 		}
 	}
 	return failed, nil
@@ -64,8 +65,8 @@ var aboutDiscovery = map[string]bool{
 
 // tryTool calls a tool. It fails if the tool could not be called.
 func (e *env) tryTool(ctx context.Context, app *host.App, s *config.Server, settings []byte, t *cliconfig.Tool, arguments json.RawMessage) (trial cliconfig.Trial, err error) {
-	wait := e.spin("trying " + t.Name)
-	defer wait.stop()
+	wait := e.Spin("trying " + t.Name)
+	defer wait.Stop()
 	params := asJSON(map[string]any{"name": t.Name, "arguments": arguments})
 	err = app.Ask(ctx, s, settings, mcp.MethodCallTool, params, func(result []byte) (bool, error) {
 		trial = cliconfig.NewTrial(result)
@@ -82,7 +83,7 @@ func triedError(program string, failed int) error {
 	if failed == 0 {
 		return nil
 	}
-	return fault.New(fault.WrapTried, "%s of %s did not work", count(failed, "tool"), program).
+	return fault.New(fault.WrapTried, "%s of %s did not work", terminal.Count(failed, "tool"), program).
 		WithHint("see the comments behind \"tried\"; a tool that needs more than harmless arguments may still be right")
 }
 

@@ -55,7 +55,7 @@ func (w *writeTarget) choose(scope string, lookup func(string) (string, bool)) e
 
 // own returns the path of the user's own configuration.
 func (w writeTarget) own(e *env) (string, error) {
-	path := cmp.Or(w.file, config.OwnPath(e.lookup))
+	path := cmp.Or(w.file, config.OwnPath(e.Lookup))
 	if path == "" {
 		return "", fault.New(fault.Usage, "this user has no home directory for a configuration").WithHint("name a file with --config")
 	}
@@ -69,6 +69,6 @@ func noteRelative(e *env, path string, s clientconfig.Server) {
 	}
 	here, err := os.Getwd()
 	if err == nil && filepath.Dir(path) != here && (s.Dir == "" || relative(s.Dir)) && slices.ContainsFunc(slices.Concat(s.Command, []string{s.Dir}), relative) {
-		e.warn(fmt.Sprintf("relative paths of %s begin at %s and not here", s.Name, filepath.Dir(path)), "write full paths, or add it with --here")
+		e.Warn(fmt.Sprintf("relative paths of %s begin at %s and not here", s.Name, filepath.Dir(path)), "write full paths, or add it with --here")
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"bytes"
@@ -33,11 +33,11 @@ var stateColumns = map[string]bool{"STATE": true, "OUTCOME": true}
 // changeColours are the colours of lines that say what is new, gone and different.
 var changeColours = map[byte]string{'+': green, '-': red, '~': yellow}
 
-// coloured reports whether to write colours to a stream: it is a terminal that has them, and
+// Coloured reports whether to write colours to a stream: it is a terminal that has them, and
 // the user wants them.
-func (t *Terminal) coloured(tty bool) bool {
-	kind := t.get("TERM")
-	return tty && t.get("NO_COLOR") == "" && kind != "" && kind != "dumb"
+func (t *Terminal) Coloured(tty bool) bool {
+	kind := t.Get("TERM")
+	return tty && t.Get("NO_COLOR") == "" && kind != "" && kind != "dumb"
 }
 
 // paint returns a text in a colour. It must be safe to print.
@@ -80,17 +80,17 @@ func paintChange(line string) string {
 	return paint(text, changeColours[text[0]]) + line[len(text):]
 }
 
-// printChange prints a line that may begin with a sign of a change, after an indent.
-func (t *Terminal) printChange(indent, line string) {
-	line = safe(line)
-	if t.coloured(t.outTTY) {
+// PrintChange prints a line that may begin with a sign of a change, after an indent.
+func (t *Terminal) PrintChange(indent, line string) {
+	line = Safe(line)
+	if t.Coloured(t.OutTTY) {
 		line = paintChange(line)
 	}
-	_, _ = t.stdout.Write([]byte(indent + line + "\n"))
+	_, _ = t.Stdout.Write([]byte(indent + line + "\n"))
 }
 
-// paintDiff paints the lines of a unified diff.
-func paintDiff(text string) string {
+// PaintDiff paints the lines of a unified diff.
+func PaintDiff(text string) string {
 	var out strings.Builder
 	for line := range strings.Lines(text) {
 		body := strings.TrimRight(line, "\n")

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"crypto/sha256"
@@ -18,25 +18,25 @@ const (
 	remarkTime    = 30 * 24 * time.Hour
 )
 
-// remarks decides which notes and warnings are printed. A remark about a configuration or a
+// Remarks decides which notes and warnings are printed. A remark about a configuration or a
 // list is the same each time, so a person at a terminal sees it once in 30 days; validate,
 // doctor and status repeat it.
-type remarks struct {
-	quiet bool                 // print none
-	path  string               // of the file with those that were printed; empty: none is remembered
-	of    string               // path of the configuration that they are about
+type Remarks struct {
+	Quiet bool                 // print none
+	Path  string               // of the file with those that were printed; empty: none is remembered
+	Of    string               // path of the configuration that they are about
 	shown map[string]time.Time // by digest; nil: not read yet
 }
 
-// repeats reports whether to print a remark that would be the same the next time.
-func (r *remarks) repeats(text string) bool {
-	if r.quiet || r.path == "" {
-		return !r.quiet
+// Repeats reports whether to print a remark that would be the same the next time.
+func (r *Remarks) Repeats(text string) bool {
+	if r.Quiet || r.Path == "" {
+		return !r.Quiet
 	}
 	if r.shown == nil {
-		r.shown = readRemarks(r.path)
+		r.shown = readRemarks(r.Path)
 	}
-	sum := sha256.Sum256([]byte(r.of + "\x00" + text))
+	sum := sha256.Sum256([]byte(r.Of + "\x00" + text))
 	key := hex.EncodeToString(sum[:12])
 	if at, ok := r.shown[key]; ok && time.Since(at) < remarkTime && time.Since(at) >= 0 {
 		return false
@@ -61,7 +61,7 @@ func readRemarks(path string) map[string]time.Time {
 }
 
 // keep writes the file, without the oldest remarks. If that fails, remarks are repeated.
-func (r *remarks) keep() {
+func (r *Remarks) keep() {
 	keys := make([]string, 0, len(r.shown))
 	for key := range r.shown {
 		keys = append(keys, key)
@@ -72,15 +72,15 @@ func (r *remarks) keep() {
 	}
 	text, err := json.Marshal(r.shown)
 	if err == nil {
-		err = os.MkdirAll(filepath.Dir(r.path), 0o700)
+		err = os.MkdirAll(filepath.Dir(r.Path), 0o700)
 	}
 	if err == nil {
-		_ = replaceFile(r.path, text)
+		_ = ReplaceFile(r.Path, text)
 	}
 }
 
-// replaceFile replaces a file of the user at once.
-func replaceFile(path string, text []byte) error {
+// ReplaceFile replaces a file of the user at once.
+func ReplaceFile(path string, text []byte) error {
 	temp := path + ".new"
 	if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

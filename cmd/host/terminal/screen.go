@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"bytes"
@@ -85,9 +85,9 @@ func (s *screen) rest() {
 	s.clear()
 }
 
-// ask begins a question, after the one that is open. The question is written to the returned
+// Ask begins a question, after the one that is open. The question is written to the returned
 // writer. The caller calls release after the answer.
-func (s *screen) ask(ctx context.Context) (question io.Writer, release func(), err error) {
+func (s *screen) Ask(ctx context.Context) (question io.Writer, release func(), err error) {
 	select {
 	case <-s.turn:
 	case <-ctx.Done():

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"io"
@@ -8,10 +8,10 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// safe makes untrusted text safe for a terminal. It removes escape sequences, control
+// Safe makes untrusted text safe for a terminal. It removes escape sequences, control
 // characters except line breaks and tabs, and characters that hide or reorder others. All
 // text output passes through it. JSON does not: see jsonoutput.go.
-func safe(s string) string {
+func Safe(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if strings.IndexFunc(s, suspicious) < 0 {
 		return s
@@ -39,19 +39,21 @@ func suspicious(r rune) bool {
 	return unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r)
 }
 
-// A safeWriter applies safe to each write.
+// SafeWriter returns a writer that applies Safe to each write.
+func SafeWriter(w io.Writer) io.Writer { return safeWriter{w} }
+
 type safeWriter struct{ w io.Writer }
 
 func (s safeWriter) Write(b []byte) (int, error) {
-	if _, err := io.WriteString(s.w, safe(string(b))); err != nil {
+	if _, err := io.WriteString(s.w, Safe(string(b))); err != nil {
 		return 0, err
 	}
 	return len(b), nil
 }
 
-// oneLine shortens text to its first line and a width in columns.
-func oneLine(s string, width int) string {
-	s, rest, _ := strings.Cut(strings.TrimSpace(safe(s)), "\n")
+// OneLine shortens text to its first line and a width in columns.
+func OneLine(s string, width int) string {
+	s, rest, _ := strings.Cut(strings.TrimSpace(Safe(s)), "\n")
 	if strings.TrimSpace(rest) != "" {
 		s += " …"
 	}

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"context"
@@ -31,7 +31,7 @@ func onTerminal(name string) (string, bool) {
 func testScreen() (*Terminal, *strings.Builder) {
 	var terminal strings.Builder
 	s := newScreen(&terminal)
-	return &Terminal{stderr: s, screen: s, errTTY: true, lookup: onTerminal}, &terminal
+	return &Terminal{Stderr: s, Screen: s, ErrTTY: true, Lookup: onTerminal}, &terminal
 }
 
 // TestNothingIsShownDuringQuestions checks that the spinner and the messages wait while a
@@ -42,23 +42,23 @@ func TestNothingIsShownDuringQuestions(t *testing.T) {
 		shown, after string
 	}{
 		"a spinner":      {func(e *Terminal) {}, "Password: ", ""},
-		"a note":         {func(e *Terminal) { e.note("x", "npx may be installing it") }, "Password: ", "note: server \"x\": npx may be installing it\n"},
-		"a warning":      {func(e *Terminal) { e.warn("slow", "") }, "Password: ", "warning: slow\n"},
-		"several":        {func(e *Terminal) { e.warn("one", ""); e.warn("two", "") }, "Password: ", "warning: one\nwarning: two\n"},
+		"a note":         {func(e *Terminal) { e.Note("x", "npx may be installing it") }, "Password: ", "note: server \"x\": npx may be installing it\n"},
+		"a warning":      {func(e *Terminal) { e.Warn("slow", "") }, "Password: ", "warning: slow\n"},
+		"several":        {func(e *Terminal) { e.Warn("one", ""); e.Warn("two", "") }, "Password: ", "warning: one\nwarning: two\n"},
 		"a short flood":  {func(e *Terminal) { flood(e, 2) }, "Password: ", strings.Repeat("x", 2*maxHeld/4)},
 		"a long flood":   {func(e *Terminal) { flood(e, 6) }, "Password: ", strings.Repeat("x", maxHeld) + "2 messages during the question were too long to be kept\n"},
-		"a new spinner":  {func(e *Terminal) { w := e.spin("another"); time.Sleep(time.Minute); w.stop() }, "Password: ", ""},
+		"a new spinner":  {func(e *Terminal) { w := e.Spin("another"); time.Sleep(time.Minute); w.Stop() }, "Password: ", ""},
 		"another prompt": {func(e *Terminal) { e.brief() }, "Password: ", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				e, terminal := testScreen()
-				wait := e.spin("asking the servers")
+				wait := e.Spin("asking the servers")
 				time.Sleep(10 * time.Second)
 				if got := onScreen(terminal.String()); !strings.HasSuffix(got, " asking the servers") {
 					t.Fatalf("before the question: %q", got)
 				}
-				out, release, err := e.screen.ask(t.Context())
+				out, release, err := e.Screen.Ask(t.Context())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -69,7 +69,7 @@ func TestNothingIsShownDuringQuestions(t *testing.T) {
 					t.Errorf("during the question: %q", got)
 				}
 				fmt.Fprint(out, "\n")
-				wait.stop()
+				wait.Stop()
 				release()
 				if got := onScreen(terminal.String()); got != c.shown+"\n"+c.after {
 					t.Errorf("after it: %q", got)
@@ -81,7 +81,7 @@ func TestNothingIsShownDuringQuestions(t *testing.T) {
 
 func flood(e *Terminal, n int) {
 	for range n {
-		fmt.Fprint(e.stderr, strings.Repeat("x", maxHeld/4))
+		fmt.Fprint(e.Stderr, strings.Repeat("x", maxHeld/4))
 	}
 }
 
@@ -89,7 +89,7 @@ func flood(e *Terminal, n int) {
 func (e *Terminal) brief() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	if _, _, err := e.screen.ask(ctx); !errors.Is(err, context.DeadlineExceeded) {
+	if _, _, err := e.Screen.Ask(ctx); !errors.Is(err, context.DeadlineExceeded) {
 		panic(err)
 	}
 }
@@ -99,15 +99,15 @@ func (e *Terminal) brief() {
 func TestMessagesReplaceTheSpinner(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, terminal := testScreen()
-		wait := e.spin("asking the servers")
+		wait := e.Spin("asking the servers")
 		time.Sleep(10 * time.Second)
-		e.note("x", "it is starting")
+		e.Note("x", "it is starting")
 		time.Sleep(time.Second)
 		got := onScreen(terminal.String())
 		if line, rest, _ := strings.Cut(got, "\n"); line != `note: server "x": it is starting` || !strings.HasSuffix(rest, " asking the servers") {
 			t.Errorf("shown: %q", got)
 		}
-		wait.stop()
+		wait.Stop()
 		if got := onScreen(terminal.String()); got != "note: server \"x\": it is starting\n" {
 			t.Errorf("after the spinner: %q", got)
 		}
@@ -123,12 +123,12 @@ func TestQuestionsNeedAFreeTerminal(t *testing.T) {
 	}
 	defer pipe.Close()
 	defer w.Close()
-	e.stdin = pipe
+	e.Stdin = pipe
 	for name, ask := range map[string]func() error{
-		"value":    func() error { _, err := e.askValue(t.Context(), "Name", false); return err },
-		"yes":      func() error { _, err := e.askYes(t.Context(), "Add it?"); return err },
-		"no":       func() error { _, err := e.askNo(t.Context(), "Add it?"); return err },
-		"password": func() error { _, err := e.password(t.Context(), true); return err },
+		"value":    func() error { _, err := e.AskValue(t.Context(), "Name", false); return err },
+		"yes":      func() error { _, err := e.AskYes(t.Context(), "Add it?"); return err },
+		"no":       func() error { _, err := e.AskNo(t.Context(), "Add it?"); return err },
+		"password": func() error { _, err := e.Password(t.Context(), true); return err },
 	} {
 		if err := ask(); err == nil || !strings.Contains(err.Error(), "there is no terminal") {
 			t.Errorf("%s: %v", name, err)

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"context"
@@ -14,38 +14,38 @@ import (
 // ask calls question with the terminal's keys, while nothing else is shown. Keys that were typed
 // ahead are kept for the next question. Ctrl-C interrupts the verb.
 func (t *Terminal) ask(ctx context.Context, question func(keys *login.Terminal) error) error {
-	out, release, err := t.screen.ask(ctx)
+	out, release, err := t.Screen.Ask(ctx)
 	if err != nil {
 		return err
 	}
 	defer release()
-	if t.keys == nil {
-		if t.keys, err = login.New(login.Options{In: t.stdin, Out: safeWriter{out}, Lookup: t.lookup}); err != nil {
+	if t.Keys == nil {
+		if t.Keys, err = login.New(login.Options{In: t.Stdin, Out: SafeWriter(out), Lookup: t.Lookup}); err != nil {
 			return err
 		}
 	}
-	err = question(t.keys)
+	err = question(t.Keys)
 	if f, ok := errors.AsType[*sdk.Error](err); ok && f.Code == sdk.Canceled {
 		return fault.New(fault.Interrupted, "interrupted")
 	}
 	return err
 }
 
-// noQuestions says why no question can be asked at a terminal, or "".
-func (t *Terminal) noQuestions() string {
+// NoQuestions says why no question can be asked at a terminal, or "".
+func (t *Terminal) NoQuestions() string {
 	switch {
-	case login.CI(t.lookup):
+	case login.CI(t.Lookup):
 		return "CI is set"
-	case !isTerminal(t.stdin):
+	case !IsTerminal(t.Stdin):
 		return "there is no terminal on standard input"
-	case !t.errTTY:
+	case !t.ErrTTY:
 		return "there is no terminal on standard error"
 	}
 	return ""
 }
 
-// askValue asks for a value. A secret one is not echoed.
-func (t *Terminal) askValue(ctx context.Context, label string, secret bool) (value string, err error) {
+// AskValue asks for a value. A secret one is not echoed.
+func (t *Terminal) AskValue(ctx context.Context, label string, secret bool) (value string, err error) {
 	err = t.ask(ctx, func(keys *login.Terminal) error {
 		answers, err := keys.Prompt(ctx, sdk.Prompt{Fields: []sdk.PromptField{{Name: "value", Label: label, Secret: secret}}})
 		value = answers["value"]
@@ -54,14 +54,14 @@ func (t *Terminal) askValue(ctx context.Context, label string, secret bool) (val
 	return value, err
 }
 
-// askYes asks a question and reports whether the answer is yes. The end of the input is no
+// AskYes asks a question and reports whether the answer is yes. The end of the input is no
 // answer, so it is a no.
-func (t *Terminal) askYes(ctx context.Context, question string) (bool, error) {
+func (t *Terminal) AskYes(ctx context.Context, question string) (bool, error) {
 	return t.askWord(ctx, question+" [y/N] ", false)
 }
 
-// askNo is askYes for a question that an empty line answers with yes.
-func (t *Terminal) askNo(ctx context.Context, question string) (bool, error) {
+// AskNo is AskYes for a question that an empty line answers with yes.
+func (t *Terminal) AskNo(ctx context.Context, question string) (bool, error) {
 	return t.askWord(ctx, question+" [Y/n] ", true)
 }
 
@@ -83,33 +83,33 @@ func (t *Terminal) askWord(ctx context.Context, prompt string, unsaid bool) (yes
 	return yes, err
 }
 
-// password asks for the password of the encrypted file, twice for a new one; an
+// Password asks for the password of the encrypted file, twice for a new one; an
 // empty answer lets Junctor make that one. After an interrupt it does not ask again for the next server.
-func (t *Terminal) password(ctx context.Context, fresh bool) ([]byte, error) {
-	if t.interrupted.Load() {
+func (t *Terminal) Password(ctx context.Context, fresh bool) ([]byte, error) {
+	if t.Interrupted.Load() {
 		return nil, fault.New(fault.Interrupted, "interrupted")
 	}
 	password, err := t.askPassword(ctx, fresh)
 	if fault.Is(err, fault.Interrupted) {
-		t.interrupted.Store(true)
+		t.Interrupted.Store(true)
 	}
 	return []byte(password), err
 }
 
 func (t *Terminal) askPassword(ctx context.Context, fresh bool) (string, error) {
 	if !fresh {
-		return t.askValue(ctx, "Password of the encrypted file of secrets", true)
+		return t.AskValue(ctx, "Password of the encrypted file of secrets", true)
 	}
-	first, err := t.askValue(ctx, "New password for the encrypted file of secrets (Enter: Junctor makes one and keeps it in a file that only you can read, for clients that start it)", true)
+	first, err := t.AskValue(ctx, "New password for the encrypted file of secrets (Enter: Junctor makes one and keeps it in a file that only you can read, for clients that start it)", true)
 	if err != nil || first == "" {
 		return "", err
 	}
-	second, err := t.askValue(ctx, "The same again", true)
+	second, err := t.AskValue(ctx, "The same again", true)
 	if err == nil && first != second {
 		err = fault.New(fault.Usage, "the two passwords differ; nothing was written").WithHint("run the command again")
 	}
 	return first, err
 }
 
-// canAsk reports whether questions can be asked at a terminal.
-func (t *Terminal) canAsk() bool { return t.noQuestions() == "" }
+// CanAsk reports whether questions can be asked at a terminal.
+func (t *Terminal) CanAsk() bool { return t.NoQuestions() == "" }

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import "testing"
 
@@ -12,8 +12,8 @@ func TestProgressOfCalls(t *testing.T) {
 		`{"progress":"x"}`:                             "calling a__b",
 		`[]`:                                           "calling a__b",
 	} {
-		s := &spinner{what: "calling a__b", text: "calling a__b"}
-		s.progress([]byte(params))
+		s := &Spinner{what: "calling a__b", text: "calling a__b"}
+		s.Progress([]byte(params))
 		if s.text != want {
 			t.Errorf("%s: %q, want %q", params, s.text, want)
 		}

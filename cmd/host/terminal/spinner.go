@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"encoding/json"
@@ -15,39 +15,39 @@ const (
 	spinWidth = 76
 )
 
-// A spinner shows on a terminal that an operation takes long, and its progress if the server
+// A Spinner shows on a terminal that an operation takes long, and its progress if the server
 // reports it. It writes to standard error and removes itself.
-type spinner struct {
+type Spinner struct {
 	screen *screen
 	end    chan struct{}
 	done   sync.WaitGroup
 	once   sync.Once
-	seen   bool   // it is shown
+	Seen   bool   // it is shown
 	what   string // the operation
 
 	mu   sync.Mutex
 	text string // guarded by mu
 }
 
-// spin starts a spinner. It shows nothing without a terminal, on a dumb one, and with CI set.
-func (t *Terminal) spin(text string) *spinner {
-	s := &spinner{screen: t.screen, end: make(chan struct{}), what: text, text: text}
-	if t.errTTY && t.get("TERM") != "dumb" && !login.CI(t.lookup) {
-		s.seen = true
+// Spin starts a spinner. It shows nothing without a terminal, on a dumb one, and with CI set.
+func (t *Terminal) Spin(text string) *Spinner {
+	s := &Spinner{screen: t.Screen, end: make(chan struct{}), what: text, text: text}
+	if t.ErrTTY && t.Get("TERM") != "dumb" && !login.CI(t.Lookup) {
+		s.Seen = true
 		s.done.Go(s.run)
 	}
 	return s
 }
 
-// show replaces the text. It returns false if the spinner is not shown.
-func (s *spinner) show(text string) bool {
+// Show replaces the text. It returns false if the spinner is not shown.
+func (s *Spinner) Show(text string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.text = oneLine(text, spinWidth)
-	return s.seen
+	s.text = OneLine(text, spinWidth)
+	return s.Seen
 }
 
-func (s *spinner) run() {
+func (s *Spinner) run() {
 	select {
 	case <-s.end:
 		return
@@ -69,8 +69,8 @@ func (s *spinner) run() {
 	}
 }
 
-// progress shows a progress notification.
-func (s *spinner) progress(params []byte) {
+// Progress shows a progress notification.
+func (s *Spinner) Progress(params []byte) {
 	var p struct {
 		Progress float64 `json:"progress"`
 		Total    float64 `json:"total"`
@@ -86,11 +86,11 @@ func (s *spinner) progress(params []byte) {
 	if p.Message != "" {
 		text += ", " + p.Message
 	}
-	s.show(text)
+	s.Show(text)
 }
 
-// stop removes the spinner. It may be called several times.
-func (s *spinner) stop() {
+// Stop removes the spinner. It may be called several times.
+func (s *Spinner) Stop() {
 	s.once.Do(func() { close(s.end) })
 	s.done.Wait()
 }

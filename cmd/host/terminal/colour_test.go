@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"strings"
@@ -52,8 +52,8 @@ func TestColoursNeedATerminal(t *testing.T) {
 		{true, map[string]string{"TERM": ""}, false},
 		{true, nil, false},
 	} {
-		e := &Terminal{lookup: func(name string) (string, bool) { v, ok := c.env[name]; return v, ok }}
-		if got := e.coloured(c.terminal); got != c.want {
+		e := &Terminal{Lookup: func(name string) (string, bool) { v, ok := c.env[name]; return v, ok }}
+		if got := e.Coloured(c.terminal); got != c.want {
 			t.Errorf("terminal %t, %v: %t", c.terminal, c.env, got)
 		}
 	}
