@@ -29,8 +29,8 @@ func isEntry(args []string, dash int) bool {
 }
 
 // findEntry asks the registries for a version of a server: NAME or NAME@VERSION.
-func (e *env) findEntry(ctx context.Context, name string, f *registryFlags) (registry.Entry, error) {
-	clients, err := e.registries(f)
+func findEntry(ctx context.Context, inv *env, name string, f *registryFlags) (registry.Entry, error) {
+	clients, err := registries(inv, f)
 	if err != nil {
 		return registry.Entry{}, err
 	}
@@ -39,11 +39,11 @@ func (e *env) findEntry(ctx context.Context, name string, f *registryFlags) (reg
 		version = "latest"
 	}
 	for _, c := range clients {
-		wait := e.Spin("asking " + c.URL())
+		wait := inv.Spin("asking " + c.URL())
 		got, stored, failed := c.Version(ctx, name, version)
 		wait.Stop()
 		if failed == nil {
-			e.remarkStored(c, stored)
+			remarkStored(inv, c, stored)
 			return got, nil
 		}
 		err = failed
@@ -55,12 +55,12 @@ func (e *env) findEntry(ctx context.Context, name string, f *registryFlags) (reg
 }
 
 // addEntry adds the entry of a registry to the configuration. args are NAME ENTRY or ENTRY.
-func (e *env) addEntry(ctx context.Context, args []string, x *entryOptions, later bool) error {
-	target, taken, err := e.importTarget(x.into)
+func addEntry(ctx context.Context, inv *env, args []string, x *entryOptions, later bool) error {
+	target, taken, err := importTarget(inv, x.into)
 	if err != nil {
 		return err
 	}
-	found, err := e.findEntry(ctx, args[len(args)-1], &x.registryFlags)
+	found, err := findEntry(ctx, inv, args[len(args)-1], &x.registryFlags)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (e *env) addEntry(ctx context.Context, args []string, x *entryOptions, late
 	case "deleted":
 		return fault.New(fault.RegistryEntry, "%s %s was deleted from the registry: %s", found.Name, found.Version, found.Message)
 	case "deprecated":
-		e.Warn(strings.TrimSuffix(fmt.Sprintf("%s %s is deprecated: %s", found.Name, found.Version, found.Message), ": "), "")
+		inv.Warn(strings.TrimSuffix(fmt.Sprintf("%s %s is deprecated: %s", found.Name, found.Version, found.Message), ": "), "")
 	}
 	name := clientimport.Label(found.Short())
 	if len(args) == 2 {
@@ -78,27 +78,27 @@ func (e *env) addEntry(ctx context.Context, args []string, x *entryOptions, late
 		return err
 	}
 	secrets := map[string]string{}
-	server, err := e.serverOf(ctx, found, name, x, secrets)
+	server, err := serverOf(ctx, inv, found, name, x, secrets)
 	if err != nil {
 		return err
 	}
-	got := clientimport.ConvertEntry(server.Server, server.Inputs, found.Name+"@"+found.Version, e.IsSet)
+	got := clientimport.ConvertEntry(server.Server, server.Inputs, found.Name+"@"+found.Version, inv.IsSet)
 	got.Notes = append(got.Notes, server.Notes...)
 	for i, s := range got.Secrets {
 		got.Secrets[i].Value = secrets[strings.TrimPrefix(s.Where, "inputs.")]
 	}
-	if err := checkRefused(ctx, e, target, configedit.Append(target.Text, got.Blocks())); err != nil {
+	if err := checkRefused(ctx, inv, target, configedit.Append(target.Text, got.Blocks())); err != nil {
 		return err
 	}
-	if err := e.agreeToAdd(ctx, found, got, target, x.yes); err != nil {
+	if err := agreeToAdd(ctx, inv, found, got, target, x.yes); err != nil {
 		return err
 	}
-	return e.putAndShow(ctx, got, target, name, later, nil)
+	return putAndShow(ctx, inv, got, target, name, later, nil)
 }
 
 // serverOf makes a server of an entry, and asks for what it needs at a terminal. Answers that
 // are secrets are added to secrets by their input.
-func (e *env) serverOf(ctx context.Context, found registry.Entry, name string, x *entryOptions, secrets map[string]string) (registry.Server, error) {
+func serverOf(ctx context.Context, inv *env, found registry.Entry, name string, x *entryOptions, secrets map[string]string) (registry.Server, error) {
 	option, err := chooseOption(found, x.remote)
 	if err != nil {
 		return registry.Server{}, err
@@ -114,9 +114,9 @@ func (e *env) serverOf(ctx context.Context, found registry.Entry, name string, x
 	used := map[string]bool{}
 	request := registry.Request{Name: name, Option: option, Given: given}
 	var failed error
-	if e.CanAsk() {
+	if inv.CanAsk() {
 		request.Ask = func(q registry.Question) (string, bool) {
-			value, err := e.askInput(ctx, q)
+			value, err := askInput(ctx, inv, q)
 			if err != nil {
 				failed = err
 			}
@@ -162,7 +162,7 @@ func chooseOption(found registry.Entry, remote bool) (registry.Option, error) {
 }
 
 // askInput asks for a value at the terminal. An empty answer leaves it out.
-func (e *env) askInput(ctx context.Context, q registry.Question) (string, error) {
+func askInput(ctx context.Context, inv *env, q registry.Question) (string, error) {
 	label := q.ID
 	if about := strings.Join(strings.Fields(terminal.Safe(q.Description)), " "); about != "" {
 		label += " (" + short(about) + ")"
@@ -170,22 +170,22 @@ func (e *env) askInput(ctx context.Context, q registry.Question) (string, error)
 	if len(q.Choices) > 0 {
 		label += ", one of " + strings.Join(q.Choices, ", ")
 	}
-	return e.AskValue(ctx, label, q.Secret)
+	return inv.AskValue(ctx, label, q.Secret)
 }
 
 // agreeToAdd shows what the entry comes to, and asks whether to add and start it.
-func (e *env) agreeToAdd(ctx context.Context, found registry.Entry, got clientimport.Result, target *clientconfig.File, yes bool) error {
+func agreeToAdd(ctx context.Context, inv *env, found registry.Entry, got clientimport.Result, target *clientconfig.File, yes bool) error {
 	if yes {
 		return nil
 	}
-	_, _ = fmt.Fprintf(terminal.SafeWriter(e.Stderr), "%s %s: %s\n\n%s\n", found.Name, found.Version, strings.Join(strings.Fields(found.Description), " "), got.HCL)
-	if err := e.showAdditions(target, got.Blocks()); err != nil {
+	_, _ = fmt.Fprintf(terminal.SafeWriter(inv.Stderr), "%s %s: %s\n\n%s\n", found.Name, found.Version, strings.Join(strings.Fields(found.Description), " "), got.HCL)
+	if err := showAdditions(inv, target, got.Blocks()); err != nil {
 		return err
 	}
-	if !e.CanAsk() {
+	if !inv.CanAsk() {
 		return fault.New(fault.Usage, "the server comes from a registry, so nothing was added without an answer").WithHint("if the block above is what you want, repeat the command with --yes")
 	}
-	agreed, err := e.AskYes(ctx, "Add and start it?")
+	agreed, err := inv.AskYes(ctx, "Add and start it?")
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ import (
 // asked one after the other. Without a terminal it declares no capabilities and reports
 // each question that it declines.
 type terminalClient struct {
-	e           *env
+	inv         *env
 	interactive bool
 	unasked     bool // the verb answers no questions
 
@@ -35,11 +35,11 @@ type terminalClient struct {
 
 var _ gateway.LocalClient = (*terminalClient)(nil)
 
-func newTerminalClient(e *env, n loadOptions) *terminalClient {
-	a := &terminalClient{e: e, unasked: n.unasked, turn: make(chan struct{}, 1), told: map[string]bool{}}
+func newTerminalClient(inv *env, n loadOptions) *terminalClient {
+	a := &terminalClient{inv: inv, unasked: n.unasked, turn: make(chan struct{}, 1), told: map[string]bool{}}
 	a.turn <- struct{}{}
 	// Completions need the same capabilities as verbs at a terminal.
-	a.interactive = n.completing || !n.unasked && e.CanAsk()
+	a.interactive = n.completing || !n.unasked && inv.CanAsk()
 	return a
 }
 
@@ -60,7 +60,7 @@ func (a *terminalClient) Absent() string {
 	case a.unasked:
 		return "this command asks no questions"
 	}
-	return a.e.NoQuestions()
+	return a.inv.NoQuestions()
 }
 
 // Refused prints that a question of a server was declined, and why, once for each server
@@ -76,7 +76,7 @@ func (a *terminalClient) Refused(server, method, why string) {
 	if method == mcp.MethodElicit && !a.interactive {
 		why = "there is no terminal"
 	}
-	a.e.Note(server, fmt.Sprintf("its request %.64q was declined: %.200s", method, why))
+	a.inv.Note(server, fmt.Sprintf("its request %.64q was declined: %.200s", method, why))
 }
 
 // errDeclined is the user's no, and errGone the end of the questions.
@@ -96,7 +96,7 @@ func (a *terminalClient) Answer(ctx context.Context, server, method string, para
 	if a.gone {
 		return []byte(`{"action":"cancel"}`), nil
 	}
-	out, release, err := a.e.Screen.Ask(ctx)
+	out, release, err := a.inv.Screen.Ask(ctx)
 	if err != nil {
 		return nil, mcp.ErrorObject(mcp.CodeInternal, "the user did not answer", map[string]string{"reason": "timeout"})
 	}
@@ -129,20 +129,20 @@ func (a *terminalClient) Answer(ctx context.Context, server, method string, para
 // terminal returns a questioner for one question of a server.
 func (a *terminalClient) terminal(server string, out io.Writer) (*questioner, error) {
 	local := false
-	for _, s := range a.e.app.Config().Servers {
+	for _, s := range a.inv.app.Config().Servers {
 		if s.Name == server {
 			address := host.Address(s)
 			local = address == "" || host.OnLoopback(address)
 		}
 	}
-	p, err := login.New(login.Options{In: a.e.Stdin, Out: out, Server: server, Loopback: local, Lookup: a.e.Lookup})
+	p, err := login.New(login.Options{In: a.inv.Stdin, Out: out, Server: server, Loopback: local, Lookup: a.inv.Lookup})
 	if err != nil {
 		return nil, err
 	}
-	if a.e.Keys == nil {
-		a.e.Keys = p
+	if a.inv.Keys == nil {
+		a.inv.Keys = p
 	}
-	return &questioner{server: server, out: out, line: a.e.Keys.Line, open: p.OpenURL, local: local}, nil
+	return &questioner{server: server, out: out, line: a.inv.Keys.Line, open: p.OpenURL, local: local}, nil
 }
 
 // A questioner asks the user one question of a server.

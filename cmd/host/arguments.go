@@ -17,12 +17,12 @@ import (
 
 // arguments builds the arguments of a call from the words of the command line. It fails
 // with errSilent if standard input is a file or a pipe and nothing comes from it in time.
-func (e *env) arguments(ctx context.Context, input []byte, words []string) ([]byte, error) {
+func arguments(ctx context.Context, inv *env, input []byte, words []string) ([]byte, error) {
 	switch {
 	case len(words) == 0 && needsArguments(input):
-		return e.pipedArguments(ctx, inputWait)
+		return pipedArguments(ctx, inv, inputWait)
 	case len(words) == 0 && len(schema.Properties(input)) > 0:
-		args, err := e.pipedArguments(ctx, optionalWait)
+		args, err := pipedArguments(ctx, inv, optionalWait)
 		if errors.Is(err, errSilent) {
 			return []byte("{}"), nil
 		}
@@ -35,7 +35,7 @@ func (e *env) arguments(ctx context.Context, input []byte, words []string) ([]by
 		return nil, fault.New(fault.Usage, "the shell took the JSON apart into %d words", len(words)).WithHint("%s", quotesHint)
 	case len(words) > 1:
 	case words[0] == "-", words[0] == "@-":
-		return e.readStdin(ctx)
+		return readStdin(ctx, inv)
 	case strings.HasPrefix(words[0], "@"):
 		path := words[0][1:]
 		return readObject(ctx, path, func() (io.ReadCloser, error) { return os.Open(path) })
@@ -57,7 +57,7 @@ func (e *env) arguments(ctx context.Context, input []byte, words []string) ([]by
 	if err != nil {
 		return nil, err
 	}
-	text, err := e.readText(ctx)
+	text, err := readText(ctx, inv)
 	return mcp.SetMember(args, stdinProperty, mcp.AppendText(nil, text)), err
 }
 
@@ -72,10 +72,10 @@ const (
 const quotesHint = `write the object in single quotes, '{"NAME": "VALUE"}', or write NAME=VALUE`
 
 // unlisted warns of arguments that are not in the tool's schema, which allows them.
-func (e *env) unlisted(t *catalog.Tool, args []byte) {
+func unlisted(inv *env, t *catalog.Tool, args []byte) {
 	for _, p := range schema.Unlisted(t.Input, args) {
 		if !slices.Contains(t.Pinned(), p.Path) { // a pinned argument makes the call fail
-			e.Warn(t.Exposed+": "+p.String(), "it is sent anyway, because the tool's schema allows other arguments")
+			inv.Warn(t.Exposed+": "+p.String(), "it is sent anyway, because the tool's schema allows other arguments")
 		}
 	}
 }

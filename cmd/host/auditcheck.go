@@ -14,7 +14,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-func (e *env) auditVerifyVerb() *cobra.Command {
+func auditVerifyVerb(inv *env) *cobra.Command {
 	var f auditFlags
 	var heads []string
 	var key string
@@ -30,7 +30,7 @@ which has to be kept elsewhere. --public-key compares it with the heads that sig
 		Example: `  junctor audit verify
   junctor audit verify --head 4711:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08`,
 		Args: takes(), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, _ []string) error { return e.auditVerify(cmd.Context(), f.file, heads, key) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return auditVerify(cmd.Context(), inv, f.file, heads, key) },
 	}
 	f.addFile(cmd)
 	cmd.Flags().StringArrayVar(&heads, "head", nil, "a `ROW:HASH` that the log must have; repeat it for several")
@@ -38,13 +38,13 @@ which has to be kept elsewhere. --public-key compares it with the heads that sig
 	return cmd
 }
 
-func (e *env) auditVerify(ctx context.Context, file string, heads []string, key string) error {
+func auditVerify(ctx context.Context, inv *env, file string, heads []string, key string) error {
 	for _, text := range heads {
 		if _, _, ok := audit.ParseHead(text); !ok {
 			return fault.New(fault.Usage, "--head: %q is not of the form ROW:HASH", text).WithHint("copy the value of head= from the log of junctor serve")
 		}
 	}
-	path, err := e.auditFile(ctx, file)
+	path, err := auditFile(ctx, inv, file)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (e *env) auditVerify(ctx context.Context, file string, heads []string, key 
 	if err != nil {
 		return err
 	}
-	wait := e.Spin("checking the rows")
+	wait := inv.Spin("checking the rows")
 	all, err := audit.VerifyAll(ctx, path, heads)
 	wait.Stop()
 	if err != nil {
@@ -67,13 +67,13 @@ func (e *env) auditVerify(ctx context.Context, file string, heads []string, key 
 			cells = append(cells, []string{strconv.FormatInt(one.Seq, 10), strings.ToUpper(one.Problem), one.Detail})
 		}
 	}
-	if e.Machine() {
-		err = e.PrintJSON(all)
+	if inv.Machine() {
+		err = inv.PrintJSON(all)
 	} else {
 		for _, r := range all {
-			e.Printf("%s: %s, %d to %d, head %s\n", r.File, terminal.Count(int(r.Rows), "row"), r.First, r.Last, r.Head)
+			inv.Printf("%s: %s, %d to %d, head %s\n", r.File, terminal.Count(int(r.Rows), "row"), r.First, r.Last, r.Head)
 		}
-		e.Table([]string{"ROW", "PROBLEM", "DETAIL"}, cells)
+		inv.Table([]string{"ROW", "PROBLEM", "DETAIL"}, cells)
 	}
 	switch {
 	case err != nil:
@@ -81,8 +81,8 @@ func (e *env) auditVerify(ctx context.Context, file string, heads []string, key 
 	case found > 0:
 		return fault.New(fault.AuditAltered, "the audit log has %s; the first is at row %s", terminal.Count(found, "defect"), firstDefect(all)).
 			WithHint("compare it with a copy of the file, and with the heads in the log of junctor serve")
-	case !e.Machine():
-		e.Printf("every row is unchanged\n")
+	case !inv.Machine():
+		inv.Printf("every row is unchanged\n")
 	}
 	return nil
 }
@@ -110,7 +110,7 @@ func firstDefect(all []*audit.Report) string {
 	return ""
 }
 
-func (e *env) auditExportVerb() *cobra.Command {
+func auditExportVerb(inv *env) *cobra.Command {
 	var f auditFlags
 	var format string
 	cmd := &cobra.Command{
@@ -123,7 +123,7 @@ after the last row of an earlier export.`,
   junctor audit export --format ocsf --since 1d
   junctor audit export --after 4711`,
 		Args: takes(), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, _ []string) error { return e.auditExport(cmd.Context(), f, format) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return auditExport(cmd.Context(), inv, f, format) },
 	}
 	f.add(cmd, 0)
 	addFormat(cmd, &format, audit.Formats[0])
@@ -137,24 +137,24 @@ func addFormat(cmd *cobra.Command, format *string, unset string) {
 }
 
 // newExporter returns an exporter to standard output.
-func newExporter(e *env, format string) (*audit.Exporter, error) {
-	x, ok := audit.NewExporter(e.Stdout, format, version)
+func newExporter(inv *env, format string) (*audit.Exporter, error) {
+	x, ok := audit.NewExporter(inv.Stdout, format, inv.version)
 	if !ok {
 		return nil, fault.New(fault.Usage, "--format: there is no %q", format).WithHint("write one of %s", strings.Join(audit.Formats, ", "))
 	}
 	return x, nil
 }
 
-func (e *env) auditExport(ctx context.Context, f auditFlags, format string) error {
+func auditExport(ctx context.Context, inv *env, f auditFlags, format string) error {
 	filter, err := f.filter(time.Now())
 	if err != nil {
 		return err
 	}
-	x, err := newExporter(e, format)
+	x, err := newExporter(inv, format)
 	if err != nil {
 		return err
 	}
-	r, err := e.openAudit(ctx, f.file)
+	r, err := openAudit(ctx, inv, f.file)
 	if err != nil {
 		return err
 	}

@@ -45,19 +45,19 @@ func auditCells(r *audit.Row) []string {
 }
 
 // printRows prints rows in a table.
-func (e *env) printRows(all []audit.Row) {
+func printRows(inv *env, all []audit.Row) {
 	var cells [][]string
 	for i := range all {
 		cells = append(cells, auditCells(&all[i]))
 	}
-	e.Table(auditHeader, cells)
+	inv.Table(auditHeader, cells)
 }
 
 // printRow prints everything about a row.
-func (e *env) printRow(r *audit.Row) {
+func printRow(inv *env, r *audit.Row) {
 	for _, f := range audit.Fields() {
 		if text := f.Text(r); text != "" {
-			e.Printf("%-17s  %s\n", f.Label(), oneCellOr(text, f.Payload))
+			inv.Printf("%-17s  %s\n", f.Label(), oneCellOr(text, f.Payload))
 		}
 	}
 }
@@ -82,24 +82,24 @@ type tailFlags struct {
 
 // auditTail prints the last rows, the newest one at the end, and with follow those that are
 // added.
-func (e *env) auditTail(ctx context.Context, f auditFlags, t tailFlags) error {
+func auditTail(ctx context.Context, inv *env, f auditFlags, t tailFlags) error {
 	filter, err := f.filter(time.Now())
 	if err != nil {
 		return err
 	}
 	var x *audit.Exporter
 	if t.format != "" {
-		if x, err = newExporter(e, t.format); err != nil {
+		if x, err = newExporter(inv, t.format); err != nil {
 			return err
 		}
 	}
-	r, err := e.openAudit(ctx, f.file)
+	r, err := openAudit(ctx, inv, f.file)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
 	if t.cursor && t.follow && filter.Limit == 0 {
-		return followRows(ctx, r, filter, filter.After, newTailPrinter(e, x))
+		return followRows(ctx, r, filter, filter.After, newTailPrinter(inv, x))
 	}
 	last, err := r.Last() // before the rows are read: what follows is new
 	if err != nil {
@@ -114,13 +114,13 @@ func (e *env) auditTail(ctx context.Context, f auditFlags, t tailFlags) error {
 	}
 	all = slices.DeleteFunc(all, func(row audit.Row) bool { return row.Seq > last })
 	switch {
-	case !t.follow && x == nil && e.Machine():
-		return e.PrintJSON(all)
+	case !t.follow && x == nil && inv.Machine():
+		return inv.PrintJSON(all)
 	case !t.follow && x == nil:
-		e.printRows(all)
+		printRows(inv, all)
 		return nil
 	}
-	p := newTailPrinter(e, x)
+	p := newTailPrinter(inv, x)
 	for i := range all {
 		if err := p.row(&all[i]); err != nil {
 			return err
@@ -137,16 +137,16 @@ func (e *env) auditTail(ctx context.Context, f auditFlags, t tailFlags) error {
 
 // A tailPrinter prints rows as they come: as lines of columns, as JSON or in a format.
 type tailPrinter struct {
-	e *env
-	x *audit.Exporter // nil: columns or JSON
+	inv *env
+	x   *audit.Exporter // nil: columns or JSON
 }
 
 // newTailPrinter returns a printer. It prints the header of columns.
-func newTailPrinter(e *env, x *audit.Exporter) tailPrinter {
-	if x == nil && !e.Machine() {
-		printCells(e, auditHeader)
+func newTailPrinter(inv *env, x *audit.Exporter) tailPrinter {
+	if x == nil && !inv.Machine() {
+		printCells(inv, auditHeader)
 	}
-	return tailPrinter{e, x}
+	return tailPrinter{inv, x}
 }
 
 func (p tailPrinter) row(r *audit.Row) error {
@@ -155,12 +155,12 @@ func (p tailPrinter) row(r *audit.Row) error {
 		if err := p.x.Write(r); err != nil {
 			return terminal.WriteFault("standard output", err)
 		}
-	case p.e.Machine():
-		return p.e.PrintLine(r)
+	case p.inv.Machine():
+		return p.inv.PrintLine(r)
 	default:
-		printCells(p.e, auditCells(r))
+		printCells(p.inv, auditCells(r))
 	}
-	return p.e.Stdout.Err
+	return p.inv.Stdout.Err
 }
 
 func (p tailPrinter) flush() error {
@@ -169,7 +169,7 @@ func (p tailPrinter) flush() error {
 			return terminal.WriteFault("standard output", err)
 		}
 	}
-	return p.e.Stdout.Err
+	return p.inv.Stdout.Err
 }
 
 // followRows prints the rows after the last one, until ctx ends.
@@ -214,11 +214,11 @@ func followRows(ctx context.Context, r *audit.Reader, filter audit.Filter, last 
 var followWidths = []int{8, 19, 14, 14, 14, 24, 17, 7}
 
 // printCells prints a line of columns with fixed widths.
-func printCells(e *env, cells []string) {
+func printCells(inv *env, cells []string) {
 	var b strings.Builder
 	for i, width := range followWidths {
 		cell := ansi.Truncate(terminal.OneCell(cells[i]), width, "…")
 		b.WriteString(cell + strings.Repeat(" ", width-ansi.StringWidth(cell)+terminal.ColumnGap))
 	}
-	e.Printf("%s\n", strings.TrimRight(b.String()+terminal.OneCell(cells[len(cells)-1]), " "))
+	inv.Printf("%s\n", strings.TrimRight(b.String()+terminal.OneCell(cells[len(cells)-1]), " "))
 }

@@ -37,13 +37,13 @@ func TestFollowShowsEachRowOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer read.Close()
-	e := newEnv()
-	e.Stdout, e.JSON = &terminal.Output{File: write}, true
+	inv := newEnv(version, managedPath)
+	inv.Stdout, inv.JSON = &terminal.Output{File: write}, true
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
 		defer write.Close()
-		ended <- e.auditTail(ctx, auditFlags{file: path, limit: 20}, tailFlags{follow: true})
+		ended <- auditTail(ctx, inv, auditFlags{file: path, limit: 20}, tailFlags{follow: true})
 	}()
 	go record(after)
 	s := bufio.NewScanner(read)

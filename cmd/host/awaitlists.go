@@ -68,10 +68,10 @@ func unfinished(app *host.App, servers []string) []string {
 
 // finishTools is awaitLists for verbs that list tools. It shows the progress in the spinner, or
 // as notes without a terminal.
-func (e *env) finishTools(ctx context.Context, app *host.App, servers []string, wait *terminal.Spinner) []string {
+func finishTools(ctx context.Context, inv *env, app *host.App, servers []string, wait *terminal.Spinner) []string {
 	return awaitLists(ctx, app, servers, nil, func(server string, u *upstream.Unfinished) {
 		if text := progressOf(u); !wait.Show(server + ": " + text) {
-			e.Note(server, text)
+			inv.Note(server, text)
 		}
 	})
 }

@@ -22,14 +22,14 @@ func backupPath(data, path string) string {
 }
 
 // writeConfig replaces a configuration and returns the path of a backup; "" for a new file.
-func writeConfig(e *env, f *clientconfig.File, text []byte) (backup string, err error) {
+func writeConfig(inv *env, f *clientconfig.File, text []byte) (backup string, err error) {
 	if f.Text == nil {
 		return "", f.Replace(text)
 	}
-	if err := e.findDirs(); err != nil {
+	if err := inv.findDirs(); err != nil {
 		return "", err
 	}
-	backup = backupPath(e.dirs.Data, f.Path)
+	backup = backupPath(inv.dirs.Data, f.Path)
 	if backup == "" {
 		return f.Write(text, time.Now())
 	}

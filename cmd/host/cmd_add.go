@@ -17,15 +17,13 @@ import (
 
 // addOptions holds the flags of add.
 type addOptions struct {
-	env, headers []string
-	dir          string
-	sse          bool
-	later        bool // do not ask the new server
-	into         writeTarget
-	scope        string
+	serverFlags
+	later bool // do not ask the new server
+	into  writeTarget
+	scope string
 }
 
-func (e *env) addVerb() *cobra.Command {
+func addVerb(inv *env) *cobra.Command {
 	var x addOptions
 	var entry entryOptions
 	cmd := &cobra.Command{
@@ -56,18 +54,18 @@ not exist; at a terminal you are asked.`,
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := x.into.choose(x.scope, e.Lookup); err != nil {
+			if err := x.into.choose(x.scope, inv.Lookup); err != nil {
 				return err
 			}
 			if isEntry(args, cmd.ArgsLenAtDash()) {
 				entry.into = x.into
-				return e.addEntry(cmd.Context(), args, &entry, x.later)
+				return addEntry(cmd.Context(), inv, args, &entry, x.later)
 			}
 			s, err := x.server(args, cmd.ArgsLenAtDash())
 			if err != nil {
 				return err
 			}
-			return e.addServer(cmd.Context(), s, x.later, x.into)
+			return addServer(cmd.Context(), inv, s, x.later, x.into)
 		},
 	}
 	x.into.add(cmd)
@@ -87,74 +85,31 @@ not exist; at a terminal you are asked.`,
 	return cmd
 }
 
-// server returns the server that the arguments name. dash is how many precede --, or -1.
-func (x *addOptions) server(args []string, dash int) (clientconfig.Server, error) {
-	s := clientconfig.Server{Name: args[0], Dir: x.dir, SSE: x.sse}
-	switch remote := strings.Contains(args[1], "://"); {
-	case dash == 1:
-		s.Command = args[1:]
-	case dash >= 0 || len(args) > 2 || !remote:
-		program := "COMMAND"
-		if plainWord.MatchString(args[1]) {
-			program = args[1]
-		}
-		return s, fault.New(fault.Usage, "%q is not a URL", args[1]).WithHint("write a program behind --: `junctor add %s -- %s ARGUMENT...`", args[0], program)
-	default:
-		s.URL = args[1]
-	}
-	if s.URL == "" && (len(x.headers) > 0 || x.sse) || s.URL != "" && (len(x.env) > 0 || x.dir != "") {
-		return s, fault.New(fault.Usage, "--header and --sse are for a URL, --env and --cwd for a program").WithHint("omit the other ones")
-	}
-	for _, text := range x.env {
-		name, value, given := strings.Cut(text, "=")
-		if !given {
-			s.PassEnv = append(s.PassEnv, name)
-			continue
-		}
-		set(&s.Env, name, value)
-	}
-	for _, text := range x.headers {
-		name, value, given := strings.Cut(text, ":")
-		if !given {
-			return s, fault.New(fault.Usage, "--header %q has no colon", name).WithHint(`write --header "NAME: VALUE"`)
-		}
-		set(&s.Headers, strings.TrimSpace(name), strings.TrimSpace(value))
-	}
-	return s, nil
-}
-
-func set(in *map[string]string, name, value string) {
-	if *in == nil {
-		*in = map[string]string{}
-	}
-	(*in)[name] = value
-}
-
 // addServer adds one server to the configuration, and shows its tools.
-func (e *env) addServer(ctx context.Context, s clientconfig.Server, later bool, into writeTarget) error {
-	target, taken, err := e.importTarget(into)
+func addServer(ctx context.Context, inv *env, s clientconfig.Server, later bool, into writeTarget) error {
+	target, taken, err := importTarget(inv, into)
 	if err != nil {
 		return err
 	}
 	if err := checkNew(s.Name, target.Path, taken); err != nil {
 		return err
 	}
-	got := clientimport.Convert(clientconfig.Content{Servers: []clientconfig.Server{s}}, e.surroundings(target.Path, taken))
+	got := clientimport.Convert(clientconfig.Content{Servers: []clientconfig.Server{s}}, surroundings(inv, target.Path, taken))
 	var wantsLogin func() error
 	if s.URL != "" && len(s.Headers) == 0 {
-		wantsLogin = func() error { return e.addLogin(ctx, s, into) }
+		wantsLogin = func() error { return addLogin(ctx, inv, s, into) }
 	}
-	if err := e.putAndShow(ctx, got, target, s.Name, later, wantsLogin); err != nil {
+	if err := putAndShow(ctx, inv, got, target, s.Name, later, wantsLogin); err != nil {
 		return err
 	}
-	noteState(e, s.Name, s.Command)
-	noteRelative(e, target.Path, s)
+	noteState(inv, s.Name, s.Command)
+	noteRelative(inv, target.Path, s)
 	return nil
 }
 
 // addLogin gives the block of a new server an auth block.
-func (e *env) addLogin(ctx context.Context, s clientconfig.Server, into writeTarget) error {
-	target, _, err := e.importTarget(into)
+func addLogin(ctx context.Context, inv *env, s clientconfig.Server, into writeTarget) error {
+	target, _, err := importTarget(inv, into)
 	if err != nil {
 		return err
 	}
@@ -163,11 +118,11 @@ func (e *env) addLogin(ctx context.Context, s clientconfig.Server, into writeTar
 		return err
 	}
 	s.OAuth = &clientconfig.OAuth{}
-	got := clientimport.Convert(clientconfig.Content{Servers: []clientconfig.Server{s}}, e.surroundings(target.Path, nil))
-	if _, err := e.writeEdited(ctx, target, configedit.Append(text, got.HCL), false); err != nil {
+	got := clientimport.Convert(clientconfig.Content{Servers: []clientconfig.Server{s}}, surroundings(inv, target.Path, nil))
+	if _, err := writeEdited(ctx, inv, target, configedit.Append(text, got.HCL), false); err != nil {
 		return err
 	}
-	e.Remark(`%s wants a login, so its block has auth "oauth"; run junctor login %s`, s.Name, s.Name)
+	inv.Remark(`%s wants a login, so its block has auth "oauth"; run junctor login %s`, s.Name, s.Name)
 	return nil
 }
 
@@ -183,33 +138,33 @@ func checkNew(name, path string, taken []string) error {
 }
 
 // putAndShow writes the block of one new server, stores its secrets and shows its tools.
-func (e *env) putAndShow(ctx context.Context, got clientimport.Result, target *clientconfig.File, name string, later bool, wantsLogin func() error) error {
-	if err := e.putImport(ctx, &got, target, false); err != nil || e.JSON {
+func putAndShow(ctx context.Context, inv *env, got clientimport.Result, target *clientconfig.File, name string, later bool, wantsLogin func() error) error {
+	if err := putImport(ctx, inv, &got, target, false); err != nil || inv.JSON {
 		return err
 	}
-	e.remarkImport(got)
+	remarkImport(inv, got)
 	if !later && len(got.Secrets) == 0 {
-		return e.showAdded(ctx, target.Path, name, wantsLogin)
+		return showAdded(ctx, inv, target.Path, name, wantsLogin)
 	}
-	e.Remark("junctor tools %s shows what it offers", name)
+	inv.Remark("junctor tools %s shows what it offers", name)
 	return nil
 }
 
-func (e *env) removeVerb() *cobra.Command {
+func removeVerb(inv *env) *cobra.Command {
 	var from writeTarget
 	cmd := &cobra.Command{
 		Use: "remove NAME", Short: "Remove a server from the configuration", Args: takes("NAME"),
 		Long: `Remove a server block from the configuration. Comments and all else in the file stay as they are, and the file as it was
 is kept in Junctor's data directory until the next change. Secrets and logins of the server stay too: see "junctor secret remove" and "junctor logout".`,
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, args []string) error { return e.removeServer(cmd.Context(), args[0], from) },
+		RunE:              func(cmd *cobra.Command, args []string) error { return removeServer(cmd.Context(), inv, args[0], from) },
 	}
 	from.add(cmd)
 	return cmd
 }
 
-func (e *env) removeServer(ctx context.Context, name string, from writeTarget) error {
-	target, have, err := e.importTarget(from)
+func removeServer(ctx context.Context, inv *env, name string, from writeTarget) error {
+	target, have, err := importTarget(inv, from)
 	if err != nil {
 		return err
 	}
@@ -221,13 +176,13 @@ func (e *env) removeServer(ctx context.Context, name string, from writeTarget) e
 	if err != nil {
 		return err
 	}
-	backup, err := e.writeEdited(ctx, target, text, false)
+	backup, err := writeEdited(ctx, inv, target, text, false)
 	if err != nil {
 		return err
 	}
-	if e.JSON {
-		return e.PrintJSON(map[string]string{"removed": name, "file": target.Path, "backup": backup})
+	if inv.JSON {
+		return inv.PrintJSON(map[string]string{"removed": name, "file": target.Path, "backup": backup})
 	}
-	e.Remark("%s was removed from %s; the file as it was: %s", name, target.Path, backup)
+	inv.Remark("%s was removed from %s; the file as it was: %s", name, target.Path, backup)
 	return nil
 }

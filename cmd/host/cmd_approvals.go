@@ -15,7 +15,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-func (e *env) approvalsVerb() *cobra.Command {
+func approvalsVerb(inv *env) *cobra.Command {
 	var instance string
 	cmd := &cobra.Command{
 		Use:   "approvals",
@@ -26,33 +26,35 @@ A call that needs an approval fails with an id. Once the id is approved, the cli
 it goes through. An approval is for the same client and the same arguments, and can be used once, unless the
 confirm block in the policy says otherwise.`,
 		Args: takesVerb,
-		RunE: func(cmd *cobra.Command, _ []string) error { return e.listApprovals(cmd.Context(), instance) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return listApprovals(cmd.Context(), inv, instance) },
 	}
 	list := &cobra.Command{
 		Use: "list", Short: "List what waits, and what was answered", Args: takes(), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, _ []string) error { return e.listApprovals(cmd.Context(), instance) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return listApprovals(cmd.Context(), inv, instance) },
 	}
 	show := &cobra.Command{
-		Use: "show ID", Short: "Show a call with its arguments", Args: takes("ID"), ValidArgsFunction: e.completesApprovals(&instance),
-		RunE: func(cmd *cobra.Command, args []string) error { return e.showApproval(cmd.Context(), instance, args[0]) },
+		Use: "show ID", Short: "Show a call with its arguments", Args: takes("ID"), ValidArgsFunction: completesApprovals(inv, &instance),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return showApproval(cmd.Context(), inv, instance, args[0])
+		},
 	}
-	for _, c := range []*cobra.Command{list, show, e.answerVerb("approve", &instance), e.answerVerb("deny", &instance), e.answerVerb("revoke", &instance)} {
-		e.instanceFlag(c, &instance)
+	for _, c := range []*cobra.Command{list, show, answerVerb(inv, "approve", &instance), answerVerb(inv, "deny", &instance), answerVerb(inv, "revoke", &instance)} {
+		instanceFlag(inv, c, &instance)
 		cmd.AddCommand(c)
 	}
-	e.instanceFlag(cmd, &instance)
+	instanceFlag(inv, cmd, &instance)
 	return cmd
 }
 
 // answerVerb returns the verb approve, deny or revoke.
-func (e *env) answerVerb(verb string, instance *string) *cobra.Command {
+func answerVerb(inv *env, verb string, instance *string) *cobra.Command {
 	answer := control.Answering{Verb: verb}
 	about := " a call"
 	if verb == "revoke" {
 		about = " an approval that is not used up"
 	}
 	cmd := &cobra.Command{
-		Use: verb + " ID", Short: strings.ToUpper(verb[:1]) + verb[1:] + about, Args: takes("ID"), ValidArgsFunction: e.completesApprovals(instance),
+		Use: verb + " ID", Short: strings.ToUpper(verb[:1]) + verb[1:] + about, Args: takes("ID"), ValidArgsFunction: completesApprovals(inv, instance),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !control.ValidBy(answer.By) {
 				return fault.New(fault.Usage, "--by is at most %d bytes of printable text with a letter or a digit", control.MostBy)
@@ -60,7 +62,7 @@ func (e *env) answerVerb(verb string, instance *string) *cobra.Command {
 			if !approval.ValidReason(answer.Reason) {
 				return fault.New(fault.Usage, "--reason is at most %d bytes of printable text with a letter or a digit", approval.MostReason)
 			}
-			return e.answerApproval(cmd.Context(), *instance, args[0], answer)
+			return answerApproval(cmd.Context(), inv, *instance, args[0], answer)
 		},
 	}
 	cmd.Flags().StringVar(&answer.By, "by", "", "the `PERSON` for whom you answer, for the audit log; you if not given")
@@ -71,10 +73,10 @@ func (e *env) answerVerb(verb string, instance *string) *cobra.Command {
 }
 
 // completesApprovals completes the ids that wait.
-func (e *env) completesApprovals(instance *string) cobra.CompletionFunc {
+func completesApprovals(inv *env, instance *string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) (ids []string, _ cobra.ShellCompDirective) {
 		if len(args) == 0 {
-			all, _, _ := e.allApprovals(cmd.Context(), *instance)
+			all, _, _ := allApprovals(cmd.Context(), inv, *instance)
 			for _, a := range all {
 				if a.State == "waiting" {
 					ids = append(ids, a.ID+"\t"+a.Subject+": "+a.Server+"/"+a.Item)
@@ -86,8 +88,8 @@ func (e *env) completesApprovals(instance *string) cobra.CompletionFunc {
 }
 
 // allApprovals asks the processes that serve this configuration.
-func (e *env) allApprovals(ctx context.Context, instance string) (all []control.Approval, from []control.Answer, err error) {
-	found, failed, err := e.findInstances(ctx, instance)
+func allApprovals(ctx context.Context, inv *env, instance string) (all []control.Approval, from []control.Answer, err error) {
+	found, failed, err := findInstances(ctx, inv, instance)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -101,7 +103,7 @@ func (e *env) allApprovals(ctx context.Context, instance string) (all []control.
 	for _, process := range found {
 		some, err := process.Approvals(ctx)
 		if control.IsStarted(err) && instance == "" {
-			e.Warn(fmt.Sprintf("process %s is not asked: Junctor started it", process.Name), "") // as a server of another one
+			inv.Warn(fmt.Sprintf("process %s is not asked: Junctor started it", process.Name), "") // as a server of another one
 			continue
 		}
 		if err != nil {
@@ -112,23 +114,23 @@ func (e *env) allApprovals(ctx context.Context, instance string) (all []control.
 	return all, found, nil
 }
 
-func (e *env) listApprovals(ctx context.Context, instance string) error {
-	all, _, err := e.allApprovals(ctx, instance)
+func listApprovals(ctx context.Context, inv *env, instance string) error {
+	all, _, err := allApprovals(ctx, inv, instance)
 	if err != nil {
 		return err
 	}
-	if e.Machine() {
-		return e.PrintJSON(terminal.List(all))
+	if inv.Machine() {
+		return inv.PrintJSON(terminal.List(all))
 	}
 	var rows [][]string
 	for _, a := range all {
 		rows = append(rows, []string{a.ID, stateOfApproval(a), a.Subject, a.Tenant, a.Server, a.Item, terminal.Since(a.Since) + " ago", terminal.Duration(time.Until(a.Expires)), shortArguments(a.Arguments)})
 	}
 	if len(rows) == 0 {
-		e.Printf("nothing waits for an approval\n")
+		inv.Printf("nothing waits for an approval\n")
 		return nil
 	}
-	e.Table([]string{"ID", "STATE", "SUBJECT", "TENANT", "SERVER", "ITEM", "SENT", "EXPIRES IN", "ARGUMENTS"}, rows)
+	inv.Table([]string{"ID", "STATE", "SUBJECT", "TENANT", "SERVER", "ITEM", "SENT", "EXPIRES IN", "ARGUMENTS"}, rows)
 	return nil
 }
 
@@ -159,8 +161,8 @@ func shortArguments(shown string) string {
 }
 
 // findApproval returns the approval with an id and the process that has it.
-func (e *env) findApproval(ctx context.Context, instance, id string) (control.Approval, control.Answer, error) {
-	all, from, err := e.allApprovals(ctx, instance)
+func findApproval(ctx context.Context, inv *env, instance, id string) (control.Approval, control.Answer, error) {
+	all, from, err := allApprovals(ctx, inv, instance)
 	if err != nil {
 		return control.Approval{}, control.Answer{}, err
 	}
@@ -172,54 +174,54 @@ func (e *env) findApproval(ctx context.Context, instance, id string) (control.Ap
 	return all[i], from[at], nil
 }
 
-func (e *env) showApproval(ctx context.Context, instance, id string) error {
-	a, _, err := e.findApproval(ctx, instance, id)
+func showApproval(ctx context.Context, inv *env, instance, id string) error {
+	a, _, err := findApproval(ctx, inv, instance, id)
 	if err != nil {
 		return err
 	}
-	if e.Machine() {
-		return e.PrintJSON(a)
+	if inv.Machine() {
+		return inv.PrintJSON(a)
 	}
-	e.printApproval(a)
+	printApproval(inv, a)
 	return nil
 }
 
-func (e *env) printApproval(a control.Approval) {
-	e.PrintFields("%s %s of server %s\n\n", a.Kind, a.Item, a.Server)
-	e.PrintFields("state    %s\n", a.State)
-	e.PrintFields("subject  %s, tenant %s, by %s\n", a.Subject, a.Tenant, a.Method)
+func printApproval(inv *env, a control.Approval) {
+	inv.PrintFields("%s %s of server %s\n\n", a.Kind, a.Item, a.Server)
+	inv.PrintFields("state    %s\n", a.State)
+	inv.PrintFields("subject  %s, tenant %s, by %s\n", a.Subject, a.Tenant, a.Method)
 	if a.Client != "" {
-		e.PrintFields("client   %s (unverified)\n", a.Client)
+		inv.PrintFields("client   %s (unverified)\n", a.Client)
 	}
-	e.PrintFields("sent     %s ago, %s\n", terminal.Since(a.Since), timesOf(a.Times))
-	e.PrintFields("expires  in %s\n", terminal.Duration(time.Until(a.Expires)))
-	e.PrintFields("rule     %s\n", a.Rule)
+	inv.PrintFields("sent     %s ago, %s\n", terminal.Since(a.Since), timesOf(a.Times))
+	inv.PrintFields("expires  in %s\n", terminal.Duration(time.Until(a.Expires)))
+	inv.PrintFields("rule     %s\n", a.Rule)
 	if a.Covers != "call" {
-		e.PrintFields("covers   everything of the %s until it expires\n", a.Covers)
+		inv.PrintFields("covers   everything of the %s until it expires\n", a.Covers)
 	}
 	if a.Needs != "" {
-		e.PrintFields("needs    %s\n", a.Needs)
+		inv.PrintFields("needs    %s\n", a.Needs)
 	}
 	for _, g := range a.Given {
 		text := g.By
 		if g.Reason != "" {
 			text += ": " + g.Reason
 		}
-		e.PrintFields("answer   %s\n", text)
+		inv.PrintFields("answer   %s\n", text)
 	}
 	if a.Refusal != "" && a.State == "waiting" {
-		e.PrintFields("note     %s\n", a.Refusal)
+		inv.PrintFields("note     %s\n", a.Refusal)
 	}
 	if a.Hidden {
-		e.Printf("\nThe arguments are shown to those who may approve the call: the audit log does not store them.\n")
+		inv.Printf("\nThe arguments are shown to those who may approve the call: the audit log does not store them.\n")
 	}
 	if a.Arguments != "" {
-		e.Printf("\n%s\n", terminal.Indent(a.Arguments))
+		inv.Printf("\n%s\n", terminal.Indent(a.Arguments))
 	}
 }
 
-func (e *env) answerApproval(ctx context.Context, instance, id string, answer control.Answering) error {
-	_, process, err := e.findApproval(ctx, instance, id)
+func answerApproval(ctx context.Context, inv *env, instance, id string, answer control.Answering) error {
+	_, process, err := findApproval(ctx, inv, instance, id)
 	if err != nil {
 		return err
 	}
@@ -227,14 +229,14 @@ func (e *env) answerApproval(ctx context.Context, instance, id string, answer co
 	if err != nil {
 		return err
 	}
-	if e.Machine() {
-		return e.PrintJSON(done)
+	if inv.Machine() {
+		return inv.PrintJSON(done)
 	}
 	state := done.State
 	if state == "waiting" {
 		state = fmt.Sprintf("approved by %d of %d people", len(done.Given), done.Count)
 	}
-	e.PrintFields("%s: %s %s of server %s for %s\n", state, done.Kind, done.Item, done.Server, done.Subject)
+	inv.PrintFields("%s: %s %s of server %s for %s\n", state, done.Kind, done.Item, done.Server, done.Subject)
 	return nil
 }
 

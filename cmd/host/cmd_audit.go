@@ -17,7 +17,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/suggest"
 )
 
-func (e *env) auditVerb() *cobra.Command {
+func auditVerb(inv *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "audit",
 		Short: "Show, check and export the audit log",
@@ -27,7 +27,7 @@ the log.`,
 		Args: takesVerb,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(e.auditTailVerb(), e.auditSearchVerb(), e.auditShowVerb(), e.auditVerifyVerb(), e.auditExportVerb())
+	cmd.AddCommand(auditTailVerb(inv), auditSearchVerb(inv), auditShowVerb(inv), auditVerifyVerb(inv), auditExportVerb(inv))
 	return cmd
 }
 
@@ -121,21 +121,21 @@ func (f *auditFlags) filter(now time.Time) (audit.Filter, error) {
 }
 
 // auditFile returns the path of the log.
-func (e *env) auditFile(ctx context.Context, file string) (string, error) {
+func auditFile(ctx context.Context, inv *env, file string) (string, error) {
 	if file != "" {
 		return file, nil
 	}
-	app, diags, err := e.tryLoad(ctx, loadOptions{known: true})
+	app, diags, err := inv.tryLoad(ctx, loadOptions{known: true})
 	if err != nil {
 		return "", err
 	}
 	if app == nil { // such as in a shell without the variables of the service
-		if served := servedAuditFile(ctx, e); served != "" {
-			e.Remark("the configuration cannot be read here, so this is the log of the process that serves it: %s", served)
+		if served := servedAuditFile(ctx, inv); served != "" {
+			inv.Remark("the configuration cannot be read here, so this is the log of the process that serves it: %s", served)
 			return served, nil
 		}
 	}
-	e.tellDiagnostics(app, diags)
+	inv.tellDiagnostics(app, diags)
 	if app == nil {
 		return "", terminal.Reported(diags.Err())
 	}
@@ -149,8 +149,8 @@ func (e *env) auditFile(ctx context.Context, file string) (string, error) {
 
 // servedAuditFile returns the path of the log of the one process that serves this
 // configuration; "" if there is none, or if Junctor started it, which could name another file.
-func servedAuditFile(ctx context.Context, e *env) string {
-	found, _, err := e.findInstances(ctx, "")
+func servedAuditFile(ctx context.Context, inv *env) string {
+	found, _, err := findInstances(ctx, inv, "")
 	if err != nil || len(found) != 1 || found[0].Status.Audit == nil {
 		return ""
 	}
@@ -161,15 +161,15 @@ func servedAuditFile(ctx context.Context, e *env) string {
 }
 
 // openAudit opens the log for reading.
-func (e *env) openAudit(ctx context.Context, file string) (*audit.Reader, error) {
-	path, err := e.auditFile(ctx, file)
+func openAudit(ctx context.Context, inv *env, file string) (*audit.Reader, error) {
+	path, err := auditFile(ctx, inv, file)
 	if err != nil {
 		return nil, err
 	}
 	return audit.OpenReader(path)
 }
 
-func (e *env) auditTailVerb() *cobra.Command {
+func auditTailVerb(inv *env) *cobra.Command {
 	var f auditFlags
 	var t tailFlags
 	cmd := &cobra.Command{
@@ -188,7 +188,7 @@ the oldest ones first: a program that keeps the number of the last row that it r
 					f.limit = 0
 				}
 			}
-			return e.auditTail(cmd.Context(), f, t)
+			return auditTail(cmd.Context(), inv, f, t)
 		},
 	}
 	f.add(cmd, 20)
@@ -197,7 +197,7 @@ the oldest ones first: a program that keeps the number of the last row that it r
 	return cmd
 }
 
-func (e *env) auditSearchVerb() *cobra.Command {
+func auditSearchVerb(inv *env) *cobra.Command {
 	var f auditFlags
 	cmd := &cobra.Command{
 		Use:   "search",
@@ -206,19 +206,19 @@ func (e *env) auditSearchVerb() *cobra.Command {
   junctor audit search --denied --limit 0 --json
   junctor audit search --tool 'delete_*' --method tools/call`,
 		Args: takes(), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, _ []string) error { return e.auditSearch(cmd.Context(), f) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return auditSearch(cmd.Context(), inv, f) },
 	}
 	f.add(cmd, 50)
 	return cmd
 }
 
-func (e *env) auditShowVerb() *cobra.Command {
+func auditShowVerb(inv *env) *cobra.Command {
 	var f auditFlags
 	cmd := &cobra.Command{
 		Use:   "show ROW",
 		Short: "Show everything about one row, by its number or the id of the request",
 		Args:  takes("ROW"), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, args []string) error { return e.auditShow(cmd.Context(), f.file, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return auditShow(cmd.Context(), inv, f.file, args[0]) },
 	}
 	f.addFile(cmd)
 	return cmd
@@ -231,12 +231,12 @@ func rows(ctx context.Context, r *audit.Reader, f audit.Filter, newestFirst bool
 	return all, err
 }
 
-func (e *env) auditSearch(ctx context.Context, f auditFlags) error {
+func auditSearch(ctx context.Context, inv *env, f auditFlags) error {
 	filter, err := f.filter(time.Now())
 	if err != nil {
 		return err
 	}
-	r, err := e.openAudit(ctx, f.file)
+	r, err := openAudit(ctx, inv, f.file)
 	if err != nil {
 		return err
 	}
@@ -245,22 +245,22 @@ func (e *env) auditSearch(ctx context.Context, f auditFlags) error {
 	if err != nil {
 		return err
 	}
-	if e.Machine() {
-		return e.PrintJSON(all)
+	if inv.Machine() {
+		return inv.PrintJSON(all)
 	}
 	if len(all) == 0 {
-		e.Printf("%s\n", f.nothing())
+		inv.Printf("%s\n", f.nothing())
 		return nil
 	}
-	e.printRows(all)
+	printRows(inv, all)
 	if len(all) == filter.Limit {
-		e.Printf("%s, the newest; --limit 0 shows all\n", terminal.Count(len(all), "row"))
+		inv.Printf("%s, the newest; --limit 0 shows all\n", terminal.Count(len(all), "row"))
 	}
 	return nil
 }
 
-func (e *env) auditShow(ctx context.Context, file, name string) error {
-	r, err := e.openAudit(ctx, file)
+func auditShow(ctx context.Context, inv *env, file, name string) error {
+	r, err := openAudit(ctx, inv, file)
 	if err != nil {
 		return err
 	}
@@ -282,12 +282,12 @@ func (e *env) auditShow(ctx context.Context, file, name string) error {
 		if n == maxSameID {
 			many += " or more"
 		}
-		e.Warn(fmt.Sprintf("%s rows have this request id, which clients choose; this is the first", many), "run `junctor audit search --limit 0 --request "+shellquote.Join(name)+"`")
+		inv.Warn(fmt.Sprintf("%s rows have this request id, which clients choose; this is the first", many), "run `junctor audit search --limit 0 --request "+shellquote.Join(name)+"`")
 	}
-	if e.Machine() {
-		return e.PrintJSON(found[0])
+	if inv.Machine() {
+		return inv.PrintJSON(found[0])
 	}
-	e.printRow(&found[0])
+	printRow(inv, &found[0])
 	return nil
 }
 

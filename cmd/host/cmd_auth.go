@@ -17,7 +17,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-func (e *env) authVerb() *cobra.Command {
+func authVerb(inv *env) *cobra.Command {
 	verb := &cobra.Command{Use: "auth", Short: "Show the credentials of servers", Args: takesVerb,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	var tenant string
@@ -26,8 +26,8 @@ func (e *env) authVerb() *cobra.Command {
 		Short: "Show who is logged in, for what and for how long, without reaching any server",
 		Long: `Show, of each server with an auth block (none named: of all that are enabled), whether there are credentials,
 whose they are, which scopes they have, when they expire and where they are kept. No server is reached.`,
-		ValidArgsFunction: e.completes(completeLogin),
-		RunE:              func(cmd *cobra.Command, args []string) error { return e.authStatus(cmd.Context(), args, tenant) },
+		ValidArgsFunction: inv.completes(completeLogin),
+		RunE:              func(cmd *cobra.Command, args []string) error { return authStatus(cmd.Context(), inv, args, tenant) },
 	}
 	tenantFlag(status, &tenant)
 	verb.AddCommand(status)
@@ -51,8 +51,8 @@ type authJSON struct {
 	err error
 }
 
-func (e *env) authStatus(ctx context.Context, names []string, tenant string) error {
-	app, servers, err := e.authServers(ctx, names, tenant)
+func authStatus(ctx context.Context, inv *env, names []string, tenant string) error {
+	app, servers, err := authServers(ctx, inv, names, tenant)
 	if err != nil {
 		return err
 	}
@@ -69,32 +69,32 @@ func (e *env) authStatus(ctx context.Context, names []string, tenant string) err
 	for _, one := range list {
 		first = cmp.Or(first, one.err)
 	}
-	if e.Machine() {
-		if err := e.PrintJSON(list); err != nil {
+	if inv.Machine() {
+		if err := inv.PrintJSON(list); err != nil {
 			return err
 		}
 		return terminal.Reported(first)
 	}
 	if len(list) == 0 {
-		e.Printf("no server has an auth block\n")
+		inv.Printf("no server has an auth block\n")
 		return nil
 	}
-	e.authTable(list)
+	authTable(inv, list)
 	if store, why := app.Secrets().Found(); why != "" {
-		e.Printf("\nsecrets are stored in %s: %s\n", store, why)
+		inv.Printf("\nsecrets are stored in %s: %s\n", store, why)
 	} else if store != "" {
-		e.Printf("\nsecrets are stored in %s\n", store)
+		inv.Printf("\nsecrets are stored in %s\n", store)
 	}
 	for _, a := range list {
 		if a.err != nil {
-			e.PrintFault("error", a.err)
+			inv.PrintFault("error", a.err)
 		}
 	}
 	return terminal.Reported(first)
 }
 
 // authTable prints a table, with a column of tenants if there are any.
-func (e *env) authTable(list []*authJSON) {
+func authTable(inv *env, list []*authJSON) {
 	head := []string{"SERVER", "PROVIDER", "STATE", "ACCOUNT", "SCOPES", "EXPIRES", "STORED IN"}
 	shared := !slices.ContainsFunc(list, func(a *authJSON) bool { return a.Tenant != "" })
 	if !shared {
@@ -108,12 +108,12 @@ func (e *env) authTable(list []*authJSON) {
 		}
 		rows = append(rows, row)
 	}
-	e.Table(head, rows)
+	inv.Table(head, rows)
 }
 
 // authServers returns the named servers, or all that have credentials.
-func (e *env) authServers(ctx context.Context, names []string, tenant string) (*host.App, []*config.Server, error) {
-	app, err := e.load(ctx)
+func authServers(ctx context.Context, inv *env, names []string, tenant string) (*host.App, []*config.Server, error) {
+	app, err := inv.load(ctx, loadOptions{})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -34,7 +34,7 @@ type benchOptions struct {
 	needs       loadOptions
 }
 
-func (e *env) benchVerb() *cobra.Command {
+func benchVerb(inv *env) *cobra.Command {
 	o := benchOptions{needs: loadOptions{unasked: true}} // a question would stop the clock
 	cmd := &cobra.Command{
 		Use:   "bench TOOL [key=value…]",
@@ -54,12 +54,12 @@ At most %d calls, %d a second, %d at a time and %s in all.`, bench.MostCalls, be
   junctor bench --url http://127.0.0.1:7575/mcp demo__add a=1 b=2 --rps 200 --concurrency 20 --yes
   junctor bench --command 'npx -y @modelcontextprotocol/server-everything' echo --args '{"message": "x"}' --yes`,
 		Args:              takesMore("TOOL"),
-		ValidArgsFunction: e.completesFor(&o.needs, completeCall),
+		ValidArgsFunction: inv.completesFor(&o.needs, completeCall),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("args") && len(args) > 1 {
 				return fault.New(fault.Usage, "--args and %q are both arguments of the tool", args[1]).WithHint("leave one of them out")
 			}
-			return e.bench(cmd.Context(), args[0], args[1:], o)
+			return runBench(cmd.Context(), inv, args[0], args[1:], o)
 		},
 	}
 	f := cmd.Flags()
@@ -85,7 +85,7 @@ func (o benchOptions) check() error {
 	return nil
 }
 
-func (e *env) bench(ctx context.Context, name string, words []string, o benchOptions) error {
+func runBench(ctx context.Context, inv *env, name string, words []string, o benchOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
@@ -93,18 +93,18 @@ func (e *env) bench(ctx context.Context, name string, words []string, o benchOpt
 	if err != nil {
 		return err
 	}
-	app, err := e.loadFor(ctx, o.needs)
+	app, err := inv.load(ctx, o.needs)
 	if err != nil {
 		return err
 	}
-	wait := e.Spin("asking for the tool")
-	t, err := e.findTool(ctx, app, name)
+	wait := inv.Spin("asking for the tool")
+	t, err := findTool(ctx, inv, app, name)
 	wait.Stop()
 	if err != nil {
 		return err
 	}
 	if len(words) > 0 {
-		if args, err = e.arguments(ctx, t.Input, words); err != nil {
+		if args, err = arguments(ctx, inv, t.Input, words); err != nil {
 			return err
 		}
 	}
@@ -112,7 +112,7 @@ func (e *env) bench(ctx context.Context, name string, words []string, o benchOpt
 		return fault.New(fault.Usage, "the tool %s is not known to only read, and bench would call it many times", t.Exposed).
 			WithHint("add --yes if that is meant, or write the tool into tools { read = [...] } or tools { idempotent = [...] } of the server block")
 	}
-	return e.measure(ctx, app, t, args, o)
+	return measure(ctx, inv, app, t, args, o)
 }
 
 // idempotent reports whether the configuration says that a tool may be repeated.
@@ -126,7 +126,7 @@ func idempotent(app *host.App, t *catalog.Tool) bool {
 
 // measure calls the tool once, so that the start of the server does not count, and then
 // again and again.
-func (e *env) measure(ctx context.Context, app *host.App, t *catalog.Tool, args []byte, o benchOptions) error {
+func measure(ctx context.Context, inv *env, app *host.App, t *catalog.Tool, args []byte, o benchOptions) error {
 	params, err := json.Marshal(map[string]any{"name": t.Exposed, "arguments": json.RawMessage(args)})
 	if err != nil {
 		return fault.New(fault.Usage, "the arguments are not JSON")
@@ -137,7 +137,7 @@ func (e *env) measure(ctx context.Context, app *host.App, t *catalog.Tool, args 
 			return err
 		}
 		defer reply.Release()
-		if err := e.answered(t.Server, reply); err != nil {
+		if err := answered(inv, t.Server, reply); err != nil {
 			return err
 		}
 		if string(mcp.Member(reply.Result, "isError")) == "true" {
@@ -145,19 +145,19 @@ func (e *env) measure(ctx context.Context, app *host.App, t *catalog.Tool, args 
 		}
 		return nil
 	}
-	wait := e.Spin("calling " + t.Exposed)
+	wait := inv.Spin("calling " + t.Exposed)
 	if err := call(ctx); err != nil && !isAnswer(err) {
 		wait.Stop()
 		return err // no call would arrive
 	}
-	before := e.usedCPU(ctx, app, t)
+	before := usedCPU(ctx, inv, app, t)
 	result := bench.Run(ctx, bench.Options{Rate: o.rate, Concurrency: o.concurrency, Duration: o.duration, Call: func(ctx context.Context) string {
 		if err := call(ctx); err != nil {
 			return string(fault.As(commandLine(err)).Code)
 		}
 		return ""
 	}})
-	used := e.usedCPU(context.WithoutCancel(ctx), app, t)
+	used := usedCPU(context.WithoutCancel(ctx), inv, app, t)
 	wait.Stop()
 	for i := range used {
 		used[i].subtract(before, result.Took)
@@ -165,7 +165,7 @@ func (e *env) measure(ctx context.Context, app *host.App, t *catalog.Tool, args 
 	if result.Calls == 0 {
 		return fault.New(fault.CallTimeout, "no call of %s ended within %s", t.Exposed, o.duration).WithHint("raise --duration")
 	}
-	return e.printBench(t, result, used)
+	return printBench(inv, t, result, used)
 }
 
 // isAnswer reports whether an error is an answer of the server.
@@ -197,7 +197,7 @@ func (u *cpuUse) subtract(before []cpuUse, took time.Duration) {
 
 // usedCPU returns the computing times of this process, the plugins and the server of a tool
 // with its descendants.
-func (e *env) usedCPU(ctx context.Context, app *host.App, t *catalog.Tool) []cpuUse {
+func usedCPU(ctx context.Context, inv *env, app *host.App, t *catalog.Tool) []cpuUse {
 	var all []cpuUse
 	add := func(name string, pid int, used float64) {
 		if pid > 0 {
@@ -228,22 +228,22 @@ type benchJSON struct {
 	CPU     []cpuUse           `json:"cpu"`
 }
 
-func (e *env) printBench(t *catalog.Tool, r bench.Result, used []cpuUse) error {
-	if e.Machine() {
+func printBench(inv *env, t *catalog.Tool, r bench.Result, used []cpuUse) error {
+	if inv.Machine() {
 		ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-		return e.PrintJSON(benchJSON{
+		return inv.PrintJSON(benchJSON{
 			Tool: t.Exposed, Calls: r.Calls, Seconds: r.Took.Seconds(), Rate: r.PerSecond(), Failed: r.Failed(), Errors: r.Errors, CPU: used,
 			Latency: map[string]float64{"p50": ms(r.Latency.P50), "p95": ms(r.Latency.P95), "p99": ms(r.Latency.P99), "max": ms(r.Latency.Max)},
 		})
 	}
-	e.Printf("calls    %d in %.1f s, %.1f a second\n", r.Calls, r.Took.Seconds(), r.PerSecond())
-	e.Printf("latency  p50 %s, p95 %s, p99 %s, max %s\n", latency(r.Latency.P50), latency(r.Latency.P95), latency(r.Latency.P99), latency(r.Latency.Max))
-	e.Printf("errors   %s\n", errorCounts(r.Errors))
+	inv.Printf("calls    %d in %.1f s, %.1f a second\n", r.Calls, r.Took.Seconds(), r.PerSecond())
+	inv.Printf("latency  p50 %s, p95 %s, p99 %s, max %s\n", latency(r.Latency.P50), latency(r.Latency.P95), latency(r.Latency.P99), latency(r.Latency.Max))
+	inv.Printf("errors   %s\n", errorCounts(r.Errors))
 	var parts []string
 	for _, u := range used {
 		parts = append(parts, fmt.Sprintf("%s %.2f s (%.0f %%)", u.Process, u.Seconds, u.Percent))
 	}
-	e.Printf("cpu      %s\n", strings.Join(parts, ", "))
+	inv.Printf("cpu      %s\n", strings.Join(parts, ", "))
 	return nil
 }
 

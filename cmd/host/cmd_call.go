@@ -14,7 +14,6 @@ import (
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/gateway"
-	"github.com/junctor-mcp/junctor/host/lazyregexp"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
@@ -27,7 +26,7 @@ type callOptions struct {
 	needs   loadOptions
 }
 
-func (e *env) callVerb() *cobra.Command {
+func callVerb(inv *env) *cobra.Command {
 	var o callOptions
 	cmd := &cobra.Command{
 		Use:   "call TOOL [ARGUMENTS]",
@@ -56,10 +55,10 @@ its page. Ctrl-D cancels. Without a terminal, and under CI, such a question is d
   junctor call --command 'npx -y @modelcontextprotocol/server-everything' echo message=hi
   junctor call --url https://mcp.example.com/mcp --header 'Authorization: Bearer …' search query=x`,
 		Args:              takesMore("TOOL"),
-		ValidArgsFunction: e.completesFor(&o.needs, completeCall),
+		ValidArgsFunction: inv.completesFor(&o.needs, completeCall),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.timed = cmd.Flags().Changed("timeout")
-			return e.call(cmd.Context(), args[0], args[1:], o)
+			return call(cmd.Context(), inv, args[0], args[1:], o)
 		},
 	}
 	cmd.Flags().DurationVar(&o.timeout, "timeout", 0, "a `DURATION`: how long the call may take, and the reading of its arguments; the server's own setting if not given")
@@ -70,26 +69,26 @@ its page. Ctrl-D cancels. Without a terminal, and under CI, such a question is d
 	return cmd
 }
 
-func (e *env) call(ctx context.Context, name string, words []string, o callOptions) error {
+func call(ctx context.Context, inv *env, name string, words []string, o callOptions) error {
 	if o.timed && o.timeout <= 0 {
 		return fault.New(fault.Usage, "the timeout %s is not positive", o.timeout).WithHint("--timeout is a duration such as 30s or 2m")
 	}
 	if err := checkOutput(o.output); err != nil {
 		return err
 	}
-	app, err := e.loadFor(ctx, o.needs)
+	app, err := inv.load(ctx, o.needs)
 	if err != nil {
 		return err
 	}
-	wait := e.Spin("asking for the tool")
-	t, err := e.findTool(ctx, app, name)
+	wait := inv.Spin("asking for the tool")
+	t, err := findTool(ctx, inv, app, name)
 	wait.Stop()
 	if err != nil {
-		return e.separatedTool(app, name, words, err)
+		return separatedTool(inv, app, name, words, err)
 	}
 	reading, cancel := o.bounded(ctx)
 	defer cancel()
-	args, err := e.arguments(reading, t.Input, words)
+	args, err := arguments(reading, inv, t.Input, words)
 	silent := errors.Is(err, errSilent)
 	if silent {
 		args, err = []byte("{}"), nil
@@ -97,8 +96,8 @@ func (e *env) call(ctx context.Context, name string, words []string, o callOptio
 	if err != nil {
 		return err
 	}
-	e.unlisted(t, args)
-	reply, err := e.callTool(ctx, app, t, args, o)
+	unlisted(inv, t, args)
+	reply, err := callTool(ctx, inv, app, t, args, o)
 	switch {
 	case err != nil && silent:
 		return hinted(err, fault.CallArguments, errSilent.Error()+"; - waits for it")
@@ -107,32 +106,29 @@ func (e *env) call(ctx context.Context, name string, words []string, o callOptio
 	case err != nil:
 		return err
 	}
-	return e.printCall(t, reply, o)
+	return printCall(inv, t, reply, o)
 }
 
 // separatedTool replaces the hint of an error about an unknown tool, if the words are
 // SERVER TOOL in place of SERVER/TOOL.
-func (e *env) separatedTool(app *host.App, name string, words []string, err error) error {
+func separatedTool(inv *env, app *host.App, name string, words []string, err error) error {
 	if _, wrong := serverNamed(app, name); wrong != nil || len(words) == 0 || !plainWord.MatchString(words[0]) {
 		return err
 	}
 	return hinted(err, fault.NameUnknown, "run `junctor call "+name+"/"+words[0]+"`")
 }
 
-// plainWord matches a word that is no argument of a call.
-var plainWord = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
-
 // printCall prints or saves the result of a tool. It prints a result with isError and
 // returns an error for it.
-func (e *env) printCall(t *catalog.Tool, reply *upstream.Reply, o callOptions) error {
-	if err := e.answered(t.Server, reply); err != nil {
+func printCall(inv *env, t *catalog.Tool, reply *upstream.Reply, o callOptions) error {
+	if err := answered(inv, t.Server, reply); err != nil {
 		return err
 	}
 	failed := string(mcp.Member(reply.Result, "isError")) == "true"
 	if o.output != "" && !failed {
-		return e.save(reply.Result, o.output, o.full)
+		return save(inv, reply.Result, o.output, o.full)
 	}
-	if err := e.printResult(reply.Result, printOptions{full: o.full, saves: !failed}); err != nil {
+	if err := printResult(inv, reply.Result, printOptions{full: o.full, saves: !failed}); err != nil {
 		return err
 	}
 	if failed {
@@ -155,24 +151,24 @@ func (o callOptions) bounded(ctx context.Context) (context.Context, context.Canc
 }
 
 // callTool calls a tool and shows its progress on a terminal.
-func (e *env) callTool(ctx context.Context, app *host.App, t *catalog.Tool, args []byte, o callOptions) (*upstream.Reply, error) {
+func callTool(ctx context.Context, inv *env, app *host.App, t *catalog.Tool, args []byte, o callOptions) (*upstream.Reply, error) {
 	params, err := json.Marshal(map[string]any{"name": t.Exposed, "arguments": json.RawMessage(args)})
 	if err != nil {
 		return nil, fault.New(fault.Usage, "the arguments are not JSON")
 	}
-	wait := e.Spin("calling " + t.Exposed)
+	wait := inv.Spin("calling " + t.Exposed)
 	var notes []string
 	defer func() {
 		wait.Stop() // before other output
 		for _, text := range notes {
-			e.Note(t.Server, text)
+			inv.Note(t.Server, text)
 		}
 	}()
 	call := gateway.LocalCall{
 		Method: mcp.MethodCallTool, Params: params, Tool: t, Timeout: o.timeout,
 		Warn: func(text string) { notes = append(notes, text) },
 	}
-	if e.ErrTTY {
+	if inv.ErrTTY {
 		call.Params = mcp.SetPath(params, []string{"_meta", "progressToken"}, []byte("0"))
 		call.Progress = wait.Progress
 	}
@@ -180,7 +176,7 @@ func (e *env) callTool(ctx context.Context, app *host.App, t *catalog.Tool, args
 }
 
 // answered returns the fault for a reply that is not a result.
-func (e *env) answered(server string, reply *upstream.Reply) error {
+func answered(inv *env, server string, reply *upstream.Reply) error {
 	if kind, _ := mcp.TextMember(reply.Result, "resultType"); kind == "input_required" {
 		return fault.In(server, fault.New(fault.CallInput, "the server requires input from the user that the command line cannot ask for").
 			WithHint("use a client of protocol revision %s with junctor serve", mcp.Revision20260728))
@@ -192,7 +188,7 @@ func (e *env) answered(server string, reply *upstream.Reply) error {
 	message, _ := mcp.TextMember(rpcError, "message")
 	message = fmt.Sprintf("the server answered with error %s: %s", mcp.Member(rpcError, "code"), message)
 	data := mcp.Member(rpcError, "data")
-	if !e.JSON {
+	if !inv.JSON {
 		message, data = errorByField(message, data)
 	}
 	if data != nil && string(data) != "null" && string(data) != `""` {

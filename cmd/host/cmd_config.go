@@ -11,22 +11,22 @@ import (
 	"github.com/junctor-mcp/junctor/host/config"
 )
 
-func (e *env) configVerb() *cobra.Command {
+func configVerb(inv *env) *cobra.Command {
 	cmd := &cobra.Command{Use: "config", Short: "Show where the configuration comes from, and edit it", Args: takesVerb,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	cmd.AddCommand(e.configEditVerb(),
+	cmd.AddCommand(configEditVerb(inv),
 		&cobra.Command{
 			Use: "path", Short: "Print the files of the configuration, the strongest layer first", Args: takes(),
 			ValidArgsFunction: cobra.NoFileCompletions,
-			RunE:              func(cmd *cobra.Command, _ []string) error { return e.configPath() },
+			RunE:              func(cmd *cobra.Command, _ []string) error { return configPath(inv) },
 		},
 		&cobra.Command{
 			Use: "explain [SERVER]", Short: "Show where each server and each of its settings comes from",
 			Long: `Show the servers with the layer that each comes from and the blocks that it replaces, or all settings of one server
 with their values and places. Values of env(), file() and keyring() are not shown.`,
 			Example: "  junctor config explain\n  junctor config explain github",
-			Args:    cobra.MaximumNArgs(1), ValidArgsFunction: e.completes(completeServers),
-			RunE: func(cmd *cobra.Command, args []string) error { return e.configExplain(cmd.Context(), args) },
+			Args:    cobra.MaximumNArgs(1), ValidArgsFunction: inv.completes(completeServers),
+			RunE: func(cmd *cobra.Command, args []string) error { return configExplain(cmd.Context(), inv, args) },
 		},
 	)
 	return cmd
@@ -40,51 +40,51 @@ type layerJSON struct {
 
 // layersOf returns the layers of a configuration, the strongest first, with that of the
 // administrator above all.
-func (e *env) layersOf(at config.Location) (all []layerJSON) {
-	if managedPath != at.Path && fileExists(managedPath) {
-		all = append(all, layerJSON{managedPath, "managed"})
+func layersOf(inv *env, at config.Location) (all []layerJSON) {
+	if inv.managed != at.Path && fileExists(inv.managed) {
+		all = append(all, layerJSON{inv.managed, "managed"})
 	}
 	for _, l := range append([]config.Location{at}, at.Under...) {
 		path := l.Path
 		if abs, err := filepath.Abs(path); err == nil && l.Text == nil {
 			path = abs
 		}
-		all = append(all, layerJSON{path, e.layerName(l)})
+		all = append(all, layerJSON{path, layerName(inv, l)})
 	}
 	return all
 }
 
 // layerName says how a layer was chosen.
-func (e *env) layerName(l config.Location) string {
+func layerName(inv *env, l config.Location) string {
 	switch {
-	case l.Path == managedPath:
+	case l.Path == inv.managed:
 		return "managed"
 	case l.Text != nil:
 		return config.InlineVariable
 	case l.Found:
 		return "project"
-	case len(e.layers) > 0:
+	case len(inv.layers) > 0:
 		return "--config"
-	case e.Get("JUNCTOR_CONFIG") != "":
+	case inv.Get("JUNCTOR_CONFIG") != "":
 		return "JUNCTOR_CONFIG"
 	}
 	return "user"
 }
 
-func (e *env) configPath() error {
-	at, err := config.FindLayers(e.layers, e.Lookup)
+func configPath(inv *env) error {
+	at, err := config.FindLayers(inv.layers, inv.Lookup)
 	if err != nil {
 		return err
 	}
-	layers := e.layersOf(at)
-	if e.Machine() {
-		return e.PrintJSON(layers)
+	layers := layersOf(inv, at)
+	if inv.Machine() {
+		return inv.PrintJSON(layers)
 	}
 	var rows [][]string
 	for _, l := range layers {
 		rows = append(rows, []string{l.Layer, l.Path})
 	}
-	e.Table([]string{"LAYER", "PATH"}, rows)
+	inv.Table([]string{"LAYER", "PATH"}, rows)
 	return nil
 }
 
@@ -107,19 +107,19 @@ type settingJSON struct {
 	At      string `json:"at,omitempty"`
 }
 
-func (e *env) configExplain(ctx context.Context, args []string) error {
-	app, err := e.load(ctx)
+func configExplain(ctx context.Context, inv *env, args []string) error {
+	app, err := inv.load(ctx, loadOptions{})
 	if err != nil {
 		return err
 	}
 	if len(args) == 0 {
-		return e.explainServers(app)
+		return explainServers(inv, app)
 	}
 	s, err := serverNamed(app, args[0])
 	if s == nil { // a disabled one has a block, too
 		return err
 	}
-	x := e.explained(app, s)
+	x := explained(inv, app, s)
 	for _, one := range s.Settings() {
 		set := settingJSON{Setting: one.Name, Value: one.Value, From: "default"}
 		if one.At != (config.Position{}) {
@@ -130,12 +130,12 @@ func (e *env) configExplain(ctx context.Context, args []string) error {
 		}
 		x.Settings = append(x.Settings, set)
 	}
-	if e.Machine() {
-		return e.PrintJSON(x)
+	if inv.Machine() {
+		return inv.PrintJSON(x)
 	}
-	e.Printf("server %q of %s, at %s\n", x.Server, x.Layer, x.At)
+	inv.Printf("server %q of %s, at %s\n", x.Server, x.Layer, x.At)
 	for _, at := range x.Replaces {
-		e.Printf("replaces the block at %s\n", at)
+		inv.Printf("replaces the block at %s\n", at)
 	}
 	var rows [][]string
 	for _, one := range x.Settings {
@@ -148,19 +148,19 @@ func (e *env) configExplain(ctx context.Context, args []string) error {
 		}
 		rows = append(rows, []string{one.Setting, from, one.Value})
 	}
-	e.Printf("\n")
-	e.Table([]string{"SETTING", "FROM", "VALUE"}, rows)
+	inv.Printf("\n")
+	inv.Table([]string{"SETTING", "FROM", "VALUE"}, rows)
 	return nil
 }
 
-func (e *env) explained(app *host.App, s *config.Server) explainedJSON {
+func explained(inv *env, app *host.App, s *config.Server) explainedJSON {
 	x := explainedJSON{Server: s.Name, Enabled: s.Enabled, Blocked: s.Blocked, At: s.At.String(), Replaces: []string{}}
 	at := app.Location()
 	if s.Layer > 0 {
 		at = at.Under[s.Layer-1]
 	}
-	x.Layer = e.layerName(at)
-	if s.At.File == managedPath {
+	x.Layer = layerName(inv, at)
+	if s.At.File == inv.managed {
 		x.Layer = "managed"
 	}
 	for _, o := range app.Config().Shadowed {
@@ -171,13 +171,13 @@ func (e *env) explained(app *host.App, s *config.Server) explainedJSON {
 	return x
 }
 
-func (e *env) explainServers(app *host.App) error {
+func explainServers(inv *env, app *host.App) error {
 	all := []explainedJSON{}
 	for _, s := range app.Config().Servers {
-		all = append(all, e.explained(app, s))
+		all = append(all, explained(inv, app, s))
 	}
-	if e.Machine() {
-		return e.PrintJSON(map[string]any{"layers": e.layersOf(app.Location()), "servers": all})
+	if inv.Machine() {
+		return inv.PrintJSON(map[string]any{"layers": layersOf(inv, app.Location()), "servers": all})
 	}
 	var rows [][]string
 	for _, x := range all {
@@ -190,6 +190,6 @@ func (e *env) explainServers(app *host.App) error {
 		}
 		rows = append(rows, []string{x.Server, state, x.Layer, fmt.Sprint(len(x.Replaces)), x.At})
 	}
-	e.Table([]string{"SERVER", "STATE", "LAYER", "REPLACES", "AT"}, rows)
+	inv.Table([]string{"SERVER", "STATE", "LAYER", "REPLACES", "AT"}, rows)
 	return nil
 }

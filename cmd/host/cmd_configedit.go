@@ -18,7 +18,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/plugin"
 )
 
-func (e *env) configEditVerb() *cobra.Command {
+func configEditVerb(inv *env) *cobra.Command {
 	var into writeTarget
 	cmd := &cobra.Command{
 		Use: "edit", Short: "Edit the configuration, and write it only if it is valid", Args: takes(),
@@ -26,15 +26,15 @@ func (e *env) configEditVerb() *cobra.Command {
 they are shown, and at a terminal you are asked whether to edit it again; otherwise it is written. A text that is not
 written stays in a file, which the error names. The file as it was is kept in Junctor's data directory until the next change.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return editConfig(cmd.Context(), e, into) },
+		RunE:              func(cmd *cobra.Command, _ []string) error { return editConfig(cmd.Context(), inv, into) },
 	}
 	into.add(cmd)
 	return cmd
 }
 
 // editConfig lets the user edit a copy of the configuration until it is valid.
-func editConfig(ctx context.Context, e *env, into writeTarget) error {
-	target, err := targetFile(e, into)
+func editConfig(ctx context.Context, inv *env, into writeTarget) error {
+	target, err := targetFile(inv, into)
 	if err != nil {
 		return err
 	}
@@ -50,53 +50,53 @@ func editConfig(ctx context.Context, e *env, into writeTarget) error {
 	if err := os.WriteFile(copied, before, 0o600); err != nil {
 		return fault.Because(fault.Usage, err, "the copy cannot be written")
 	}
-	text, err := editedText(ctx, e, target, copied)
+	text, err := editedText(ctx, inv, target, copied)
 	if err == nil && bytes.Equal(text, before) {
-		e.Remark("%s was not changed", target.Path)
+		inv.Remark("%s was not changed", target.Path)
 		return os.RemoveAll(dir)
 	}
 	var backup string
 	if err == nil {
-		backup, err = e.writeEdited(ctx, target, text, false)
+		backup, err = writeEdited(ctx, inv, target, text, false)
 	}
 	if err != nil {
 		if now, failed := os.ReadFile(copied); failed == nil && bytes.Equal(now, before) {
 			_ = os.RemoveAll(dir)
 			return err
 		}
-		e.Remark("%s was not changed; your text is in %s", target.Path, copied)
+		inv.Remark("%s was not changed; your text is in %s", target.Path, copied)
 		return err
 	}
-	e.Remark("wrote %s", target.Path)
+	inv.Remark("wrote %s", target.Path)
 	if backup != "" {
-		e.Remark("the file as it was: %s", backup)
+		inv.Remark("the file as it was: %s", backup)
 	}
 	return os.RemoveAll(dir)
 }
 
 // editedText runs the editor until the copy is valid or the user gives up.
-func editedText(ctx context.Context, e *env, target *clientconfig.File, copied string) ([]byte, error) {
+func editedText(ctx context.Context, inv *env, target *clientconfig.File, copied string) ([]byte, error) {
 	for {
-		if err := runEditor(e, copied); err != nil {
+		if err := runEditor(inv, copied); err != nil {
 			return nil, err
 		}
 		text, err := os.ReadFile(copied)
 		if err != nil {
 			return nil, fault.Because(fault.Usage, err, "the copy cannot be read")
 		}
-		diags, err := checkEdited(ctx, e, target.Path, text)
+		diags, err := checkEdited(ctx, inv, target.Path, text)
 		if err != nil {
 			return nil, err
 		}
 		if len(diags) > 0 {
-			diags.Render(terminal.SafeWriter(e.Stderr))
+			diags.Render(terminal.SafeWriter(inv.Stderr))
 		}
 		if !diags.HasErrors() {
 			return text, nil
 		}
 		again := false
-		if e.CanAsk() {
-			if again, err = e.AskYes(ctx, "Edit it again?"); err != nil {
+		if inv.CanAsk() {
+			if again, err = inv.AskYes(ctx, "Edit it again?"); err != nil {
 				return nil, err
 			}
 		}
@@ -108,24 +108,24 @@ func editedText(ctx context.Context, e *env, target *clientconfig.File, copied s
 
 // checkEdited checks a text as an editor does: it evaluates only literals and starts no program but
 // the bundled plugins.
-func checkEdited(ctx context.Context, e *env, path string, text []byte) (config.Diagnostics, error) {
-	sup, err := e.supervisor()
+func checkEdited(ctx context.Context, inv *env, path string, text []byte) (config.Diagnostics, error) {
+	sup, err := inv.supervisor()
 	if err != nil {
 		return nil, err
 	}
-	known := &knownPlugins{sup: sup, dirs: plugin.Dirs(e.Lookup), known: map[pluginKey]knownPlugin{}}
+	known := &knownPlugins{sup: sup, dirs: plugin.Dirs(inv.Lookup), known: map[pluginKey]knownPlugin{}}
 	_, diags := config.Load(ctx, config.Options{Path: path, Texts: map[string][]byte{path: text}, Static: true, NoListener: true,
-		Managed: managedPath, Describe: known.describe})
+		Managed: inv.managed, Describe: known.describe})
 	return diags, nil
 }
 
 // runEditor runs the user's editor on a file, in the foreground of the terminal.
-func runEditor(e *env, path string) error {
-	editor := cmp.Or(e.Get("VISUAL"), e.Get("EDITOR"), "vi")
+func runEditor(inv *env, path string) error {
+	editor := cmp.Or(inv.Get("VISUAL"), inv.Get("EDITOR"), "vi")
 	words := []string{"/bin/sh", "-c", editor + ` "$@"`, "sh", path} // an editor may have arguments, and quotes around them
 	if runtime.GOOS == "windows" {
-		editor = cmp.Or(e.Get("VISUAL"), e.Get("EDITOR"), "notepad")
-		words = []string{cmp.Or(e.Get("COMSPEC"), "cmd.exe"), "/c", editor, path}
+		editor = cmp.Or(inv.Get("VISUAL"), inv.Get("EDITOR"), "notepad")
+		words = []string{cmp.Or(inv.Get("COMSPEC"), "cmd.exe"), "/c", editor, path}
 	}
 	// package process would start it in a process group of its own, which may not read from the terminal.
 	child, err := os.StartProcess(words[0], words, &os.ProcAttr{Env: os.Environ(), Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}})

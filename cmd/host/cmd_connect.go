@@ -9,7 +9,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/control"
 )
 
-func (e *env) disconnectVerb() *cobra.Command {
+func disconnectVerb(inv *env) *cobra.Command {
 	var instance string
 	cmd := &cobra.Command{
 		Use:   "disconnect SERVER",
@@ -21,16 +21,16 @@ The server stays disconnected, also over a reload, until junctor connect SERVER 
 a server for good, write enabled = false in its block.`,
 		Example:           `  junctor disconnect github`,
 		Args:              takes("SERVER"),
-		ValidArgsFunction: e.completes(completeServer),
+		ValidArgsFunction: inv.completes(completeServer),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return switchServer(cmd.Context(), e, instance, args[0], "disconnecting", "is disconnected", (*control.Instance).Disconnect)
+			return switchServer(cmd.Context(), inv, instance, args[0], "disconnecting", "is disconnected", (*control.Instance).Disconnect)
 		},
 	}
-	e.instanceFlag(cmd, &instance)
+	instanceFlag(inv, cmd, &instance)
 	return cmd
 }
 
-func (e *env) connectVerb() *cobra.Command {
+func connectVerb(inv *env) *cobra.Command {
 	var instance string
 	cmd := &cobra.Command{
 		Use:   "connect SERVER",
@@ -39,33 +39,33 @@ func (e *env) connectVerb() *cobra.Command {
 junctor disconnect did. Clients are told if the lists change. The exit status is that of the connection.`,
 		Example:           `  junctor connect github`,
 		Args:              takes("SERVER"),
-		ValidArgsFunction: e.completes(completeServer),
+		ValidArgsFunction: inv.completes(completeServer),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return switchServer(cmd.Context(), e, instance, args[0], "connecting", "is connected", (*control.Instance).Connect)
+			return switchServer(cmd.Context(), inv, instance, args[0], "connecting", "is connected", (*control.Instance).Connect)
 		},
 	}
-	e.instanceFlag(cmd, &instance)
+	instanceFlag(inv, cmd, &instance)
 	return cmd
 }
 
 // switchServer asks a running process to connect or disconnect a server, and says that it is done.
-func switchServer(ctx context.Context, e *env, instance, server, doing, done string, do func(*control.Instance, context.Context, string) (*control.Restarted, error)) error {
-	process, err := e.oneInstance(ctx, instance)
+func switchServer(ctx context.Context, inv *env, instance, server, doing, done string, do func(*control.Instance, context.Context, string) (*control.Restarted, error)) error {
+	process, err := oneInstance(ctx, inv, instance)
 	if err != nil {
 		return err
 	}
 	if err := knowsAll(process.Status, []string{server}, false); err != nil {
 		return err
 	}
-	wait := e.Spin(doing + " " + server)
+	wait := inv.Spin(doing + " " + server)
 	result, err := do(process.Instance, ctx, server)
 	wait.Stop()
 	if err != nil {
 		return err
 	}
-	if e.Machine() {
-		return e.PrintJSON(result)
+	if inv.Machine() {
+		return inv.PrintJSON(result)
 	}
-	e.Printf("%s %s, after %s\n", result.Server, done, (time.Duration(result.Took) * time.Millisecond).Round(10*time.Millisecond))
+	inv.Printf("%s %s, after %s\n", result.Server, done, (time.Duration(result.Took) * time.Millisecond).Round(10*time.Millisecond))
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/login"
 )
 
-func (e *env) consoleVerb() *cobra.Command {
+func consoleVerb(inv *env) *cobra.Command {
 	var instance string
 	var noBrowser bool
 	cmd := &cobra.Command{
@@ -30,15 +30,17 @@ token of the gateway.`,
   junctor console --no-browser`,
 		Args:              takes(),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return e.openConsole(cmd.Context(), instance, noBrowser) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return showConsole(cmd.Context(), inv, instance, noBrowser)
+		},
 	}
-	e.instanceFlag(cmd, &instance)
+	instanceFlag(inv, cmd, &instance)
 	cmd.Flags().BoolVar(&noBrowser, "no-browser", false, "only print the link")
 	return cmd
 }
 
-func (e *env) openConsole(ctx context.Context, instance string, noBrowser bool) error {
-	found, failed, err := e.findInstances(ctx, instance)
+func showConsole(ctx context.Context, inv *env, instance string, noBrowser bool) error {
+	found, failed, err := findInstances(ctx, inv, instance)
 	if err != nil {
 		return err
 	}
@@ -50,14 +52,14 @@ func (e *env) openConsole(ctx context.Context, instance string, noBrowser bool) 
 	if err != nil {
 		return err
 	}
-	if e.Machine() {
-		return e.PrintJSON(link)
+	if inv.Machine() {
+		return inv.PrintJSON(link)
 	}
 	intro := "The console of process " + one.Name + "."
 	if link.Expires != nil {
 		intro = fmt.Sprintf("%s The link works once, within %d minutes.", intro, int(time.Until(*link.Expires).Round(time.Minute)/time.Minute))
 	}
-	page, err := login.New(login.Options{Out: terminal.SafeWriter(e.Stdout), Server: "process " + one.Name, Loopback: true, NoBrowser: noBrowser, Lookup: e.Lookup})
+	page, err := login.New(login.Options{Out: terminal.SafeWriter(inv.Stdout), Server: "process " + one.Name, Loopback: true, NoBrowser: noBrowser, Lookup: inv.Lookup})
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/suggest"
 )
 
-func (e *env) diffVerb() *cobra.Command {
+func diffVerb(inv *env) *cobra.Command {
 	var exitCode bool
 	cmd := &cobra.Command{
 		Use:   "diff [SERVER|SERVER/TOOL…]",
@@ -27,16 +27,16 @@ server has no longer. Only servers with definitions = "first_use" or "locked" ha
 
 junctor lock --accept SERVER/TOOL accepts a definition.`,
 		Example:           "  junctor diff\n  junctor diff github/create_issue\n  junctor diff --exit-code",
-		ValidArgsFunction: e.completes(completeServers),
-		RunE:              func(cmd *cobra.Command, args []string) error { return e.diff(cmd.Context(), args, exitCode) },
+		ValidArgsFunction: inv.completes(completeServers),
+		RunE:              func(cmd *cobra.Command, args []string) error { return runDiff(cmd.Context(), inv, args, exitCode) },
 	}
 	cmd.Flags().BoolVar(&exitCode, "exit-code", false, "end with status 5 if there are differences")
 	return cmd
 }
 
-func (e *env) diff(ctx context.Context, args []string, exitCode bool) error {
+func runDiff(ctx context.Context, inv *env, args []string, exitCode bool) error {
 	plugins, args := pluginsIn(args)
-	programs, err := e.changedPrograms(ctx)
+	programs, err := changedPrograms(ctx, inv)
 	if err != nil {
 		return err
 	}
@@ -44,19 +44,19 @@ func (e *env) diff(ctx context.Context, args []string, exitCode bool) error {
 		programs = slices.DeleteFunc(programs, func(p changedProgram) bool { return !slices.Contains(plugins, p.Plugin) })
 	}
 	if len(programs) > 0 {
-		if err = e.printPrograms(programs); err == nil && exitCode {
+		if err = printPrograms(inv, programs); err == nil && exitCode {
 			err = fault.New(fault.ToolHeld, "the programs of plugins differ from the lock file").WithHint("run `junctor lock --accept %s%s` if you replaced it intentionally", pluginPrefix, programs[0].Plugin)
 		}
 		return err
 	}
-	app, names, err := e.loadPinned(ctx, args)
+	app, names, err := loadPinned(ctx, inv, args)
 	if err != nil {
 		return err
 	}
 	if len(plugins) > 0 && len(args) == 0 {
 		names = nil
 	}
-	c, err := e.comparePins(ctx, app, names)
+	c, err := comparePins(ctx, inv, app, names)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (e *env) diff(ctx context.Context, args []string, exitCode bool) error {
 	}
 	all := chosen(c.all, args)
 	if len(all) > 0 || c.failed == nil {
-		if err := e.printDifferences(all); err != nil {
+		if err := printDifferences(inv, all); err != nil {
 			return err
 		}
 	}
@@ -99,12 +99,12 @@ func (d difference) name() string { return d.Server + "/" + d.Tool }
 
 // loadPinned loads the configuration for a verb about pins. It returns the names of the servers
 // that args name, as SERVER or SERVER/TOOL, or of all servers with pins.
-func (e *env) loadPinned(ctx context.Context, args []string) (*host.App, []string, error) {
-	app, diags, err := e.tryLoad(ctx, loadOptions{allPlugins: true, reviewing: true})
+func loadPinned(ctx context.Context, inv *env, args []string) (*host.App, []string, error) {
+	app, diags, err := inv.tryLoad(ctx, loadOptions{allPlugins: true, reviewing: true})
 	if err != nil {
 		return nil, nil, err
 	}
-	e.tellDiagnostics(app, diags)
+	inv.tellDiagnostics(app, diags)
 	if app == nil {
 		return nil, nil, terminal.Reported(diags.Err())
 	}
@@ -147,10 +147,10 @@ type comparison struct {
 }
 
 // comparePins asks servers for their tools and compares them with the pins.
-func (e *env) comparePins(ctx context.Context, app *host.App, names []string) (*comparison, error) {
-	wait := e.Spin("asking the servers")
+func comparePins(ctx context.Context, inv *env, app *host.App, names []string) (*comparison, error) {
+	wait := inv.Spin("asking the servers")
 	why := ask(ctx, app.Catalog.RefreshLists, toolLists, names)
-	left := e.finishTools(ctx, app, names, wait)
+	left := finishTools(ctx, inv, app, names, wait)
 	wait.Stop()
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -166,8 +166,8 @@ func (e *env) comparePins(ctx context.Context, app *host.App, names []string) (*
 			why[s.Name] = err
 		}
 	}
-	c.failed, _ = e.tellFailed(app, servers, why)
-	if cut := e.tellUnfinished(app, left); c.failed == nil {
+	c.failed, _ = tellFailed(inv, app, servers, why)
+	if cut := tellUnfinished(inv, app, left); c.failed == nil {
 		c.failed = cut
 	}
 	for _, name := range names {

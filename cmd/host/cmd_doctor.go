@@ -19,7 +19,7 @@ type doctorFlags struct {
 	report string
 }
 
-func (e *env) doctorVerb() *cobra.Command {
+func doctorVerb(inv *env) *cobra.Command {
 	var f doctorFlags
 	cmd := &cobra.Command{
 		Use:   "doctor",
@@ -37,7 +37,7 @@ The exit status is 1 if there is an error.`,
 		Example:           "  junctor doctor\n  junctor doctor --fix\n  junctor doctor --report junctor.txt\n  junctor doctor --report junctor.zip\n  junctor doctor --report - | ssh ADMIN@HOST 'cat > junctor.zip'",
 		Args:              takes(),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return e.doctor(cmd.Context(), f) },
+		RunE:              func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), inv, f) },
 	}
 	cmd.Flags().BoolVar(&f.fix, "fix", false, "correct what is safe to correct")
 	cmd.Flags().StringVar(&f.report, "report", "", "write the findings to a `FILE` for an issue, without secrets and without names of users and machines; a FILE.zip also has the structure of the configuration, and status, log, events and metrics of the running processes; - writes that to standard output, in place of the findings")
@@ -51,17 +51,17 @@ type doctorJSON struct {
 	Findings []doctor.Finding `json:"findings"`
 }
 
-func (e *env) doctor(ctx context.Context, f doctorFlags) error {
-	if f.report == toStdout && e.OutTTY {
+func runDoctor(ctx context.Context, inv *env, f doctorFlags) error {
+	if f.report == toStdout && inv.OutTTY {
 		return fault.New(fault.Usage, "the support bundle is a zip archive, and standard output is a terminal").WithHint("write it to a file or a pipe: junctor doctor --report - > junctor.zip")
 	}
-	wait := e.Spin("checking")
-	p := e.examine(ctx)
+	wait := inv.Spin("checking")
+	p := examine(ctx, inv)
 	checks := p.checks()
 	found := append(p.found, doctor.Run(ctx, checks)...)
 	for i := range found {
 		f := &found[i]
-		f.Message, f.Remedy, f.Ask = e.Hide(f.Message), e.Hide(f.Remedy), e.Hide(f.Ask)
+		f.Message, f.Remedy, f.Ask = inv.Hide(f.Message), inv.Hide(f.Remedy), inv.Hide(f.Ask)
 	}
 	doctor.Sort(found)
 	wait.Stop()
@@ -69,18 +69,18 @@ func (e *env) doctor(ctx context.Context, f doctorFlags) error {
 		return ctx.Err()
 	}
 	if f.fix {
-		if err := e.mend(ctx, found); err != nil {
+		if err := mend(ctx, inv, found); err != nil {
 			return err
 		}
 	}
 	if f.report == toStdout {
-		return e.bundleToStdout(ctx, p, found, len(checks))
+		return bundleToStdout(ctx, inv, p, found, len(checks))
 	}
-	if err := e.printFindings(found, len(checks)); err != nil {
+	if err := printFindings(inv, found, len(checks)); err != nil {
 		return err
 	}
 	if f.report != "" {
-		if err := e.writeReport(ctx, f.report, p, found, len(checks)); err != nil {
+		if err := writeReport(ctx, inv, f.report, p, found, len(checks)); err != nil {
 			return err
 		}
 	}
@@ -91,17 +91,17 @@ func (e *env) doctor(ctx context.Context, f doctorFlags) error {
 }
 
 // mend corrects what --fix may correct, and records what was done.
-func (e *env) mend(ctx context.Context, found []doctor.Finding) error {
+func mend(ctx context.Context, inv *env, found []doctor.Finding) error {
 	for i := range found {
 		f := &found[i]
 		if f.Mend == nil {
 			continue
 		}
 		if f.Ask != "" {
-			if !e.CanAsk() {
+			if !inv.CanAsk() {
 				continue // the remedy is printed
 			}
-			yes, err := e.AskYes(ctx, terminal.Safe(f.Message+". "+f.Ask))
+			yes, err := inv.AskYes(ctx, terminal.Safe(f.Message+". "+f.Ask))
 			if err != nil {
 				return err
 			}
@@ -111,7 +111,7 @@ func (e *env) mend(ctx context.Context, found []doctor.Finding) error {
 		}
 		done, err := f.Mend(ctx)
 		if err != nil {
-			e.Warn(fmt.Sprintf("%s was not fixed: %s", f.Message, err), f.Remedy)
+			inv.Warn(fmt.Sprintf("%s was not fixed: %s", f.Message, err), f.Remedy)
 			continue
 		}
 		f.Mended = done
@@ -119,9 +119,9 @@ func (e *env) mend(ctx context.Context, found []doctor.Finding) error {
 	return nil
 }
 
-func (e *env) printFindings(found []doctor.Finding, checks int) error {
-	if e.Machine() {
-		return e.PrintJSON(doctorJSON{OK: !doctor.HasErrors(found), Checks: checks, Findings: terminal.List(found)})
+func printFindings(inv *env, found []doctor.Finding, checks int) error {
+	if inv.Machine() {
+		return inv.PrintJSON(doctorJSON{OK: !doctor.HasErrors(found), Checks: checks, Findings: terminal.List(found)})
 	}
 	errors, warnings := 0, 0
 	for _, f := range found {
@@ -129,31 +129,31 @@ func (e *env) printFindings(found []doctor.Finding, checks int) error {
 		if f.Server != "" && !strings.Contains(f.Message, f.Server) {
 			where = fmt.Sprintf("server %q: ", f.Server)
 		}
-		e.Printf("%s [%s] %s%s\n", f.Severity, f.Check, where, terminal.OneText(f.Message))
+		inv.Printf("%s [%s] %s%s\n", f.Severity, f.Check, where, terminal.OneText(f.Message))
 		if f.At != "" {
-			e.Printf("  at %s\n", terminal.OneText(f.At))
+			inv.Printf("  at %s\n", terminal.OneText(f.At))
 		}
 		switch {
 		case f.Mended != "":
-			e.Printf("  done: %s\n", terminal.OneText(f.Mended))
+			inv.Printf("  done: %s\n", terminal.OneText(f.Mended))
 			continue
 		case f.Severity == doctor.Error:
 			errors++
 		default:
 			warnings++
 		}
-		e.Printf("  fix: %s\n", terminal.OneText(f.Remedy))
+		inv.Printf("  fix: %s\n", terminal.OneText(f.Remedy))
 	}
 	if len(found) == 0 {
-		e.Printf("nothing is wrong: %s; no server was started, which junctor status --connect does\n", terminal.Count(checks, "check"))
+		inv.Printf("nothing is wrong: %s; no server was started, which junctor status --connect does\n", terminal.Count(checks, "check"))
 		return nil
 	}
-	e.Printf("\n%s, %s\n", terminal.Count(errors, "error"), terminal.Count(warnings, "warning"))
+	inv.Printf("\n%s, %s\n", terminal.Count(errors, "error"), terminal.Count(warnings, "warning"))
 	return nil
 }
 
 // writeReport writes the report. An existing file is not replaced.
-func (e *env) writeReport(ctx context.Context, path string, p *patient, found []doctor.Finding, checks int) error {
+func writeReport(ctx context.Context, inv *env, path string, p *patient, found []doctor.Finding, checks int) error {
 	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return fault.New(fault.Usage, "the report cannot be written: %s", err).WithHint("name a file that does not exist yet")
@@ -171,9 +171,9 @@ func (e *env) writeReport(ctx context.Context, path string, p *patient, found []
 		return fault.Because(fault.Output, err, "writing the report")
 	}
 	if inside != nil {
-		e.Remark("the report is in %s; read it before you send it. It has %s", path, strings.Join(inside, ", "))
+		inv.Remark("the report is in %s; read it before you send it. It has %s", path, strings.Join(inside, ", "))
 		return nil
 	}
-	e.Remark("the report is in %s; read it before you send it", path)
+	inv.Remark("the report is in %s; read it before you send it", path)
 	return nil
 }

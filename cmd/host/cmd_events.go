@@ -14,7 +14,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-func (e *env) eventsVerb() *cobra.Command {
+func eventsVerb(inv *env) *cobra.Command {
 	var instance, kind string
 	var follow bool
 	cmd := &cobra.Command{
@@ -34,44 +34,46 @@ a line.`,
   junctor events -f --json | jq 'select(.type == "server.failed")'`,
 		Args:              takes(),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return e.showEvents(cmd.Context(), instance, kind, follow) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return showEvents(cmd.Context(), inv, instance, kind, follow)
+		},
 	}
-	e.instanceFlag(cmd, &instance)
+	instanceFlag(inv, cmd, &instance)
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "print the events to come too")
 	cmd.Flags().StringVar(&kind, "kind", "", "print events of this `KIND`: calls")
 	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions([]string{"calls"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
-func (e *env) showEvents(ctx context.Context, instance, kind string, follow bool) error {
+func showEvents(ctx context.Context, inv *env, instance, kind string, follow bool) error {
 	switch {
 	case kind != "" && kind != "calls":
 		return fault.New(fault.Usage, "--kind: %q is not a kind of events", kind).WithHint("write --kind calls, or leave it out for all other events")
 	case kind != "" && !follow:
 		return fault.New(fault.Usage, "events of calls can only be followed").WithHint("add --follow; `junctor audit` has earlier calls")
 	}
-	process, err := e.oneInstance(ctx, instance)
+	process, err := oneInstance(ctx, inv, instance)
 	if err != nil {
 		return err
 	}
 	if kind != "" {
-		err = process.CallsOf(ctx, e.printEventLine)
+		err = process.CallsOf(ctx, func(line control.EventLine) error { return printEventLine(inv, line) })
 	} else {
-		err = process.EventsOf(ctx, follow, e.printEventLine)
+		err = process.EventsOf(ctx, follow, func(line control.EventLine) error { return printEventLine(inv, line) })
 	}
-	return e.followed(ctx, process, follow, err)
+	return followed(ctx, inv, process, follow, err)
 }
 
-func (e *env) printEventLine(line control.EventLine) error {
+func printEventLine(inv *env, line control.EventLine) error {
 	switch {
-	case e.Machine():
-		return e.PrintLine(line)
+	case inv.Machine():
+		return inv.PrintLine(line)
 	case line.Missed > 0:
-		fmt.Fprintf(e.Stderr, "note: %s dropped before they were read\n", terminal.Count(int(line.Missed), "event"))
+		fmt.Fprintf(inv.Stderr, "note: %s dropped before they were read\n", terminal.Count(int(line.Missed), "event"))
 	case line.Event != nil:
-		e.Printf("%s\n", eventText(line.Event))
+		inv.Printf("%s\n", eventText(line.Event))
 	}
-	return e.Stdout.Err
+	return inv.Stdout.Err
 }
 
 // eventText returns an event as one line for people.

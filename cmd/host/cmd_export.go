@@ -32,7 +32,7 @@ type exportOptions struct {
 	write, dryRun bool
 }
 
-func (e *env) exportVerb() *cobra.Command {
+func exportVerb(inv *env) *cobra.Command {
 	var x exportOptions
 	cmd := &cobra.Command{
 		Use:   "export CLIENT",
@@ -72,7 +72,7 @@ configuration reads with env(). The value is then in the client's file, so a sec
 			if !x.write && !x.dryRun && cmd.Flags().Changed("scope") {
 				return fault.New(fault.Usage, "--scope has no effect without --write or --dry-run").WithHint("add --write or --dry-run")
 			}
-			return e.export(cmd.Context(), x, args[0])
+			return export(cmd.Context(), inv, x, args[0])
 		},
 	}
 	f := cmd.Flags()
@@ -92,13 +92,13 @@ configuration reads with env(). The value is then in the client's file, so a sec
 }
 
 // export prints or installs the configuration of a client.
-func (e *env) export(ctx context.Context, x exportOptions, client string) error {
+func export(ctx context.Context, inv *env, x exportOptions, client string) error {
 	c := clientconfig.Find(client)
 	if c == nil {
 		return withSuggestion(fault.New(fault.Usage, "there is no client %q", client), suggest.Nearest(client, clientconfig.Names(clientconfig.Written())),
 			"clients are "+strings.Join(clientconfig.Names(clientconfig.Written()), ", "))
 	}
-	t, err := e.target(ctx, x, c)
+	t, err := target(ctx, inv, x, c)
 	if err != nil {
 		return err
 	}
@@ -107,30 +107,30 @@ func (e *env) export(ctx context.Context, x exportOptions, client string) error 
 		return exportFault(err)
 	}
 	if !x.write && !x.dryRun {
-		if _, err := e.Stdout.Write(fragment); err != nil {
+		if _, err := inv.Stdout.Write(fragment); err != nil {
 			return err
 		}
-	} else if err := e.install(x, c, t); err != nil {
+	} else if err := install(inv, x, c, t); err != nil {
 		return exportFault(err)
 	}
 	if x.remote && t.Token != "" && overNetwork(t.URL) {
-		e.Remark("%s sends the token unencrypted to %s: use https", c.Title, t.URL)
+		inv.Remark("%s sends the token unencrypted to %s: use https", c.Title, t.URL)
 	}
 	switch {
 	case t.Local() && c.Desktop && !t.Has("PATH"):
-		e.Remark("%s gives programs the PATH of the desktop: if Junctor does not find npx, uvx or the like there, repeat the command with --env PATH, which writes the PATH of this shell into the entry", c.Title)
+		inv.Remark("%s gives programs the PATH of the desktop: if Junctor does not find npx, uvx or the like there, repeat the command with --env PATH, which writes the PATH of this shell into the entry", c.Title)
 	case t.Local() || t.Token == "":
 	case c.Asks():
-		e.Remark("%s asks for the token when it first connects", c.Title)
+		inv.Remark("%s asks for the token when it first connects", c.Title)
 	default:
-		e.Remark("%s reads the token from %s: set it where %s starts", c.Title, t.Token, c.Title)
+		inv.Remark("%s reads the token from %s: set it where %s starts", c.Title, t.Token, c.Title)
 	}
 	return nil
 }
 
 // install adds the entry to the client's file, or shows the change.
-func (e *env) install(x exportOptions, c *clientconfig.Client, t clientconfig.Target) error {
-	paths, err := clientPaths(c, clientconfig.Scope(x.scope), e.Get)
+func install(inv *env, x exportOptions, c *clientconfig.Client, t clientconfig.Target) error {
+	paths, err := clientPaths(c, clientconfig.Scope(x.scope), inv.Get)
 	if err != nil {
 		return err
 	}
@@ -148,30 +148,30 @@ func (e *env) install(x exportOptions, c *clientconfig.Client, t clientconfig.Ta
 		return err
 	}
 	if f.Text != nil && string(text) == string(f.Text) {
-		e.recordExport(x.scope, f.Path, c.Name, t)
-		e.reportExport(c, t, f, "", false, "%s has this entry already", terminal.Safe(f.Path))
+		recordExport(inv, x.scope, f.Path, c.Name, t)
+		reportExport(inv, c, t, f, "", false, "%s has this entry already", terminal.Safe(f.Path))
 		return nil
 	}
 	if x.dryRun {
 		shown := terminal.Safe(string(changes(f, text)))
-		if e.Coloured(e.OutTTY) {
+		if inv.Coloured(inv.OutTTY) {
 			shown = terminal.PaintDiff(shown)
 		}
-		_, err := io.WriteString(e.Stdout, shown)
+		_, err := io.WriteString(inv.Stdout, shown)
 		return err
 	}
 	backup, err := f.Write(text, time.Now())
 	if err != nil {
 		return err
 	}
-	e.recordExport(x.scope, f.Path, c.Name, t)
-	readListsFor(e, t)
+	recordExport(inv, x.scope, f.Path, c.Name, t)
+	readListsFor(inv, t)
 	if backup == "" {
-		e.reportExport(c, t, f, "", true, "%s is new, with the entry %s", terminal.Safe(f.Path), t.Name)
+		reportExport(inv, c, t, f, "", true, "%s is new, with the entry %s", terminal.Safe(f.Path), t.Name)
 	} else {
-		e.reportExport(c, t, f, backup, true, "%s has the entry %s now; as it was: %s", terminal.Safe(f.Path), t.Name, terminal.Safe(backup))
+		reportExport(inv, c, t, f, backup, true, "%s has the entry %s now; as it was: %s", terminal.Safe(f.Path), t.Name, terminal.Safe(backup))
 	}
-	noteTwice(e, x, c, t, text)
+	noteTwice(inv, x, c, t, text)
 	return nil
 }
 
@@ -229,14 +229,14 @@ func exportFault(err error) error {
 }
 
 // reportExport reports what was done to a file.
-func (e *env) reportExport(c *clientconfig.Client, t clientconfig.Target, f *clientconfig.File, backup string, written bool, format string, args ...any) {
-	if e.JSON {
+func reportExport(inv *env, c *clientconfig.Client, t clientconfig.Target, f *clientconfig.File, backup string, written bool, format string, args ...any) {
+	if inv.JSON {
 		done := map[string]any{"client": c.Name, "file": f.Path, "name": t.Name, "written": written}
 		if backup != "" {
 			done["backup"] = backup
 		}
-		e.PrintStderrJSON("export", done)
+		inv.PrintStderrJSON("export", done)
 		return
 	}
-	fmt.Fprintf(e.Stderr, format+"\n", args...)
+	fmt.Fprintf(inv.Stderr, format+"\n", args...)
 }

@@ -20,7 +20,7 @@ import (
 // mostFormatted bounds the length of standard input for fmt, in bytes.
 const mostFormatted = 1 << 20
 
-func (e *env) fmtVerb() *cobra.Command {
+func fmtVerb(inv *env) *cobra.Command {
 	var check bool
 	cmd := &cobra.Command{
 		Use:   "fmt [PATH… | -]",
@@ -31,19 +31,19 @@ between words change. The files that change are printed.
 PATH is a file, or a directory whose *.hcl files are formatted; the configuration in use if not given. - formats standard
 input to standard output.`,
 		Example: "  junctor fmt\n  junctor fmt --check examples\n  junctor fmt - < junctor.hcl",
-		RunE:    func(cmd *cobra.Command, args []string) error { return e.format(cmd.Context(), args, check) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return format(cmd.Context(), inv, args, check) },
 	}
 	cmd.Flags().BoolVar(&check, "check", false, "change nothing; end with status 1 if a file would change")
 	return cmd
 }
 
-func (e *env) format(ctx context.Context, args []string, check bool) error {
+func format(ctx context.Context, inv *env, args []string, check bool) error {
 	if len(args) == 1 && args[0] == "-" {
-		return e.formatInput(ctx, check)
+		return formatInput(ctx, inv, check)
 	}
 	found := false // the user did not name the file
 	if len(args) == 0 {
-		at, err := config.Find(e.strongest(), e.Lookup)
+		at, err := config.Find(inv.strongest(), inv.Lookup)
 		if err != nil {
 			return err
 		}
@@ -70,19 +70,19 @@ func (e *env) format(ctx context.Context, args []string, check bool) error {
 			changed = append(changed, path)
 		}
 	}
-	if err := e.printFormatted(changed); err != nil {
+	if err := printFormatted(inv, changed); err != nil {
 		return err
 	}
 	return unformatted(check, len(changed))
 }
 
 // printFormatted prints the names of files.
-func (e *env) printFormatted(changed []string) error {
-	if e.JSON {
-		return e.PrintJSON(changed)
+func printFormatted(inv *env, changed []string) error {
+	if inv.JSON {
+		return inv.PrintJSON(changed)
 	}
 	for _, path := range changed {
-		e.Printf("%s\n", path)
+		inv.Printf("%s\n", path)
 	}
 	return nil
 }
@@ -142,8 +142,8 @@ func formatFile(path string, check, found bool) (bool, error) {
 }
 
 // formatInput formats standard input to standard output.
-func (e *env) formatInput(ctx context.Context, check bool) error {
-	text, err := terminal.Interruptible(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(e.Stdin, mostFormatted+1)) })
+func formatInput(ctx context.Context, inv *env, check bool) error {
+	text, err := terminal.Interruptible(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(inv.Stdin, mostFormatted+1)) })
 	if err != nil {
 		return err
 	}
@@ -161,6 +161,6 @@ func (e *env) formatInput(ctx context.Context, check bool) error {
 		}
 		return unformatted(check, changed)
 	}
-	_, err = e.Stdout.Write(after)
+	_, err = inv.Stdout.Write(after)
 	return err
 }

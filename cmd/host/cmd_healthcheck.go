@@ -23,7 +23,7 @@ const healthWait = 2 * time.Second
 // readyPath is the path that says whether a gateway accepts requests.
 const readyPath = "/readyz"
 
-func (e *env) healthcheckVerb() *cobra.Command {
+func healthcheckVerb(inv *env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "healthcheck [URL]",
 		Short: "Ask whether a running junctor serve accepts requests",
@@ -38,16 +38,16 @@ the process itself says where it listens.`,
 			ctx, cancel := context.WithTimeout(cmd.Context(), healthWait)
 			defer cancel()
 			if len(args) == 1 {
-				return e.reportHealth(args[0], askHealth(ctx, args[0]))
+				return reportHealth(inv, args[0], askHealth(ctx, args[0]))
 			}
-			return checkProcesses(ctx, e)
+			return checkProcesses(ctx, inv)
 		},
 	}
 }
 
 // checkProcesses asks all processes that serve the configuration.
-func checkProcesses(ctx context.Context, e *env) error {
-	found, _, err := e.findInstances(ctx, "")
+func checkProcesses(ctx context.Context, inv *env) error {
+	found, _, err := findInstances(ctx, inv, "")
 	if err != nil {
 		return unhealthy("the gateway is not ready: %v", err)
 	}
@@ -67,18 +67,18 @@ func checkProcesses(ctx context.Context, e *env) error {
 			return unhealthy("the gateway is not ready: process %s: %v", a.Name, err)
 		}
 	}
-	return e.reportHealth("process "+strings.Join(names, ", "), nil)
+	return reportHealth(inv, "process "+strings.Join(names, ", "), nil)
 }
 
 // reportHealth prints that a gateway is ready, or returns why it is not.
-func (e *env) reportHealth(of string, err error) error {
+func reportHealth(inv *env, of string, err error) error {
 	if err != nil {
 		return unhealthy("the gateway is not ready: %v", err)
 	}
-	if e.Machine() {
-		return e.PrintJSON(map[string]bool{"ready": true})
+	if inv.Machine() {
+		return inv.PrintJSON(map[string]bool{"ready": true})
 	}
-	e.Printf("ready: %s\n", of)
+	inv.Printf("ready: %s\n", of)
 	return nil
 }
 

@@ -36,7 +36,7 @@ type importOptions struct {
 	prepare func() error // runs before anything is written; may be nil
 }
 
-func (e *env) importVerb() *cobra.Command {
+func importVerb(inv *env) *cobra.Command {
 	var x importOptions
 	cmd := &cobra.Command{
 		Use:   "import [CLIENT|FILE|-]",
@@ -82,9 +82,9 @@ CLIENT" writes. Comments stay, and the file as it was is kept beside it.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return e.listClients()
+				return listClients(inv)
 			}
-			return e.importServers(cmd.Context(), x, args[0])
+			return importServers(cmd.Context(), inv, x, args[0])
 		},
 	}
 	f := cmd.Flags()
@@ -99,57 +99,57 @@ CLIENT" writes. Comments stay, and the file as it was is kept beside it.`,
 }
 
 // importServers prints the servers of a client's file, or adds them to the configuration.
-func (e *env) importServers(ctx context.Context, x importOptions, from string) error {
-	if err := e.checkReplace(x, from); err != nil {
+func importServers(ctx context.Context, inv *env, x importOptions, from string) error {
+	if err := checkReplace(inv, x, from); err != nil {
 		return err
 	}
-	x.into.user = x.into.user || startsOwn(e, x)
-	x.foreign = isForeign(x, from, e.Get)
+	x.into.user = x.into.user || startsOwn(inv, x)
+	x.foreign = isForeign(x, from, inv.Get)
 	switch {
 	case isBundle(from):
-		return e.importBundle(ctx, x, from)
+		return importBundle(ctx, inv, x, from)
 	case isManifest(from):
-		return e.importManifest(ctx, x, from)
+		return importManifest(ctx, inv, x, from)
 	}
-	text, path, err := e.readImport(ctx, x, from)
+	text, path, err := readImport(ctx, inv, x, from)
 	if err != nil {
 		return err
 	}
 	if isRegistryEntry(from, text) {
-		return e.importEntry(ctx, x, text, path)
+		return importEntry(ctx, inv, x, text, path)
 	}
-	file, err := clientFile(text, path, clientconfig.Find(from), clientconfig.Scope(x.scope), e.Get)
+	file, err := clientFile(text, path, clientconfig.Find(from), clientconfig.Scope(x.scope), inv.Get)
 	if err != nil {
 		return err
 	}
 	if file.Servers, err = onlyServers(file.Servers, x.only); err != nil {
 		return err
 	}
-	return e.putContent(ctx, x, file, from)
+	return putContent(ctx, inv, x, file, from)
 }
 
 // putContent prints what a file says as a configuration, or adds it to the configuration.
-func (e *env) putContent(ctx context.Context, x importOptions, file clientconfig.Content, from string) error {
+func putContent(ctx context.Context, inv *env, x importOptions, file clientconfig.Content, from string) error {
 	var had []string
-	got, err := e.putConverted(ctx, x, func(into string, taken []string) (clientimport.Result, error) {
+	got, err := putConverted(ctx, inv, x, func(into string, taken []string) (clientimport.Result, error) {
 		had = taken
-		return clientimport.Convert(file, e.surroundings(into, taken)), nil
+		return clientimport.Convert(file, surroundings(inv, into, taken)), nil
 	})
 	if err != nil || !x.replace {
 		return err
 	}
-	return e.replaceEntries(ctx, x, clientconfig.Find(from), replaceable(file, got, usable(ctx, e, x.into, had), storedSecrets(ctx, e)))
+	return replaceEntries(ctx, inv, x, clientconfig.Find(from), replaceable(file, got, usable(ctx, inv, x.into, had), storedSecrets(ctx, inv)))
 }
 
 // putConverted converts servers for the configuration at a path, which is empty if they are
 // printed, and whose servers are taken. It prints the result, or adds it to the configuration.
-func (e *env) putConverted(ctx context.Context, x importOptions, convert func(into string, taken []string) (clientimport.Result, error)) (clientimport.Result, error) {
+func putConverted(ctx context.Context, inv *env, x importOptions, convert func(into string, taken []string) (clientimport.Result, error)) (clientimport.Result, error) {
 	var target *clientconfig.File
 	var taken []string
 	into := ""
 	if x.write {
 		var err error
-		if target, taken, err = e.importTarget(x.into); err != nil {
+		if target, taken, err = importTarget(inv, x.into); err != nil {
 			return clientimport.Result{}, err
 		}
 		into = target.Path
@@ -162,11 +162,11 @@ func (e *env) putConverted(ctx context.Context, x importOptions, convert func(in
 		if err := checkPolicy(got, target); err != nil {
 			return got, err
 		}
-		if err := checkRefused(ctx, e, target, configedit.Append(target.Text, got.Blocks())); err != nil {
+		if err := checkRefused(ctx, inv, target, configedit.Append(target.Text, got.Blocks())); err != nil {
 			return got, err // before the question, and before servers are disabled
 		}
 		if x.foreign {
-			if x.foreign, err = e.reviewForeign(ctx, x.ok, &got, target); err != nil {
+			if x.foreign, err = reviewForeign(ctx, inv, x.ok, &got, target); err != nil {
 				return got, err
 			}
 		}
@@ -176,11 +176,11 @@ func (e *env) putConverted(ctx context.Context, x importOptions, convert func(in
 			}
 		}
 	}
-	if err := e.putImport(ctx, &got, target, x.foreign); err != nil {
+	if err := putImport(ctx, inv, &got, target, x.foreign); err != nil {
 		return got, err
 	}
-	if !e.JSON {
-		e.remarkImport(got)
+	if !inv.JSON {
+		remarkImport(inv, got)
 	}
 	return got, nil
 }
@@ -260,12 +260,12 @@ func onlyServers(all []clientconfig.Server, names []string) (some []clientconfig
 const standardInput = "standard input"
 
 // readImport reads the file of a client, by its name or its path.
-func (e *env) readImport(ctx context.Context, x importOptions, from string) (text []byte, path string, err error) {
+func readImport(ctx context.Context, inv *env, x importOptions, from string) (text []byte, path string, err error) {
 	if from == "-" {
-		text, err = terminal.Interruptible(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(e.Stdin, mostImport+1)) })
+		text, err = terminal.Interruptible(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(inv.Stdin, mostImport+1)) })
 		path = standardInput
 	} else {
-		if path, err = importPath(x, from, e.Get); err != nil {
+		if path, err = importPath(x, from, inv.Get); err != nil {
 			return nil, "", err
 		}
 		text, err = readRegular(path)
@@ -312,11 +312,11 @@ func importPath(x importOptions, from string, get func(string) string) (string, 
 
 // surroundings returns what a conversion may know. into is the path of the configuration, and
 // empty if it is not known.
-func (e *env) surroundings(into string, taken []string) clientimport.Environment {
+func surroundings(inv *env, into string, taken []string) clientimport.Environment {
 	if into != "" {
 		into = filepath.Dir(into)
 	}
-	return clientimport.Environment{Taken: taken, IsSet: e.IsSet, IsFile: isFileOfUser, Into: into}
+	return clientimport.Environment{Taken: taken, IsSet: inv.IsSet, IsFile: isFileOfUser, Into: into}
 }
 
 // isFileOfUser reports whether a path is that of a regular file. ~/ is the home directory.
@@ -351,8 +351,8 @@ func readRegular(path string) ([]byte, error) {
 
 // importTarget opens the configuration that --write adds to, and returns the names of its
 // servers.
-func (e *env) importTarget(w writeTarget) (*clientconfig.File, []string, error) {
-	f, err := targetFile(e, w)
+func importTarget(inv *env, w writeTarget) (*clientconfig.File, []string, error) {
+	f, err := targetFile(inv, w)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -364,23 +364,23 @@ func (e *env) importTarget(w writeTarget) (*clientconfig.File, []string, error) 
 }
 
 // targetFile opens the configuration that a verb changes. Its text may be invalid.
-func targetFile(e *env, w writeTarget) (*clientconfig.File, error) {
-	path, found := config.FoundName, w.here || e.strongest() == "" && !w.user
-	at, err := config.Find(e.strongest(), e.Lookup)
+func targetFile(inv *env, w writeTarget) (*clientconfig.File, error) {
+	path, found := config.FoundName, w.here || inv.strongest() == "" && !w.user
+	at, err := config.Find(inv.strongest(), inv.Lookup)
 	switch {
 	case err == nil && at.Text != nil:
 		return nil, fault.New(fault.Usage, "the configuration is in %s and not in a file", config.InlineVariable).WithHint("unset it, or name a file with --config")
 	case w.user:
-		if path, err = w.own(e); err != nil {
+		if path, err = w.own(inv); err != nil {
 			return nil, err
 		}
 	case w.here:
 	case err == nil:
 		path, found = at.Path, at.Found
-	case e.strongest() != "":
-		path = e.strongest()
-	case e.Get("JUNCTOR_CONFIG") != "" && fault.Is(err, fault.ConfigMissing):
-		path, found = e.Get("JUNCTOR_CONFIG"), false
+	case inv.strongest() != "":
+		path = inv.strongest()
+	case inv.Get("JUNCTOR_CONFIG") != "" && fault.Is(err, fault.ConfigMissing):
+		path, found = inv.Get("JUNCTOR_CONFIG"), false
 	case !fault.Is(err, fault.ConfigMissing):
 		return nil, err
 	}
@@ -400,46 +400,46 @@ func targetFile(e *env, w writeTarget) (*clientconfig.File, error) {
 
 // putImport prints the blocks, or writes them to the end of target and stores their secrets.
 // got.Secrets keeps those that were not stored.
-func (e *env) putImport(ctx context.Context, got *clientimport.Result, target *clientconfig.File, foreign bool) error {
+func putImport(ctx context.Context, inv *env, got *clientimport.Result, target *clientconfig.File, foreign bool) error {
 	if target != nil && len(got.Servers)+len(got.Policy) > 0 {
-		backup, err := e.writeEdited(ctx, target, configedit.Append(target.Text, got.Blocks()), foreign)
+		backup, err := writeEdited(ctx, inv, target, configedit.Append(target.Text, got.Blocks()), foreign)
 		if err != nil {
 			return err
 		}
-		e.Remark("%s: added to %s", strings.Join(added(*got), ", "), target.Path)
+		inv.Remark("%s: added to %s", strings.Join(added(*got), ", "), target.Path)
 		if backup != "" {
-			e.Remark("the file as it was: %s", backup)
+			inv.Remark("the file as it was: %s", backup)
 		}
-		got.Secrets = e.storeImported(ctx, target.Path, got.Secrets)
+		got.Secrets = storeImported(ctx, inv, target.Path, got.Secrets)
 	}
 	switch {
-	case e.JSON:
+	case inv.JSON:
 		secrets := make([]map[string]any, 0, len(got.Secrets))
 		for _, s := range got.Secrets {
 			secrets = append(secrets, map[string]any{"name": s.Name, "variable": s.Variable, "server": s.Server, "from": s.Where})
 		}
-		return e.PrintJSON(map[string]any{"hcl": string(got.Blocks()), "servers": append([]string{}, got.Servers...), "secrets": secrets, "notes": append([]string{}, got.Notes...)})
+		return inv.PrintJSON(map[string]any{"hcl": string(got.Blocks()), "servers": append([]string{}, got.Servers...), "secrets": secrets, "notes": append([]string{}, got.Notes...)})
 	case target == nil:
-		_, err := e.Stdout.Write(got.Blocks())
+		_, err := inv.Stdout.Write(got.Blocks())
 		return err
 	}
 	return nil
 }
 
 // remarkImport says what was left out, and what to do next.
-func (e *env) remarkImport(got clientimport.Result) {
+func remarkImport(inv *env, got clientimport.Result) {
 	for _, n := range got.Notes {
-		e.Remark("%s", n)
+		inv.Remark("%s", n)
 	}
 	for _, s := range got.Secrets {
 		if s.Variable != "" {
-			e.Remark("%s: %s is a secret and was left out; set the variable %s where junctor starts", s.Server, s.Where, s.Variable)
+			inv.Remark("%s: %s is a secret and was left out; set the variable %s where junctor starts", s.Server, s.Where, s.Variable)
 			continue
 		}
-		e.Remark("%s: %s is a secret and was left out; store it: junctor secret set %s", s.Server, s.Where, s.Name)
+		inv.Remark("%s: %s is a secret and was left out; store it: junctor secret set %s", s.Server, s.Where, s.Name)
 	}
 	if len(got.Servers) == 0 && got.Policy == nil {
-		e.Remark("nothing was added")
+		inv.Remark("nothing was added")
 	}
 }
 

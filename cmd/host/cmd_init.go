@@ -25,7 +25,7 @@ type initOptions struct {
 	from []string // clients
 }
 
-func (e *env) initVerb() *cobra.Command {
+func initVerb(inv *env) *cobra.Command {
 	var x initOptions
 	cmd := &cobra.Command{
 		Use:   "init",
@@ -35,7 +35,7 @@ this machine have servers, and imports those of --from CLIENT, or at a terminal 
 "junctor import --write" does. The files of the clients are not changed: "junctor export CLIENT" does that.`,
 		Example: "  junctor init\n  junctor init --from claude-desktop --from cursor",
 		Args:    takes(), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, _ []string) error { return e.begins(cmd.Context(), &x) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return begins(cmd.Context(), inv, &x) },
 	}
 	cmd.Flags().BoolVar(&x.here, "here", false, "write junctor.hcl in the current directory")
 	cmd.Flags().StringArrayVar(&x.from, "from", nil, "import the servers of this `CLIENT`; repeat it for several")
@@ -48,19 +48,19 @@ const firstLines = `# Servers of Junctor. "junctor add" adds one, "junctor valid
 `
 
 // begins writes the first configuration.
-func (e *env) begins(ctx context.Context, x *initOptions) error {
-	path, err := e.firstPath(x.here)
+func begins(ctx context.Context, inv *env, x *initOptions) error {
+	path, err := firstPath(inv, x.here)
 	if err != nil {
 		return err
 	}
-	target, err := chooseConfig(path, x.here && e.strongest() == "")
+	target, err := chooseConfig(path, x.here && inv.strongest() == "")
 	if err != nil {
 		return exportFault(err)
 	}
 	if target.Text != nil {
 		return fault.New(fault.Usage, "%s exists already", path).WithHint("junctor import CLIENT --write and junctor add add servers to it")
 	}
-	found, err := e.serversOfClients(x.from)
+	found, err := serversOfClients(inv, x.from)
 	if err != nil {
 		return err
 	}
@@ -68,8 +68,8 @@ func (e *env) begins(ctx context.Context, x *initOptions) error {
 	next := "junctor add NAME -- COMMAND, junctor tools, and junctor export CLIENT to give it to a client"
 	for _, c := range found {
 		use := len(x.from) > 0
-		if !use && e.CanAsk() {
-			if use, err = e.agreeToImport(ctx, c); err != nil {
+		if !use && inv.CanAsk() {
+			if use, err = agreeToImport(ctx, inv, c); err != nil {
 				return err
 			}
 		}
@@ -78,10 +78,10 @@ func (e *env) begins(ctx context.Context, x *initOptions) error {
 			next = nextFor(c.client)
 			all.Access, all.Permissions = cmp.Or(all.Access, c.file.Access), cmp.Or(all.Permissions, c.file.Permissions)
 		} else {
-			e.Remark("%s has %s: junctor import %s --write adds them", c.client.Title, c.count(), c.client.Name)
+			inv.Remark("%s has %s: junctor import %s --write adds them", c.client.Title, c.count(), c.client.Name)
 		}
 	}
-	got := clientimport.Convert(all, e.surroundings(path, nil))
+	got := clientimport.Convert(all, surroundings(inv, path, nil))
 	text := []byte(firstLines)
 	if len(got.Servers) > 0 {
 		text = append(append(text, '\n'), got.Blocks()...)
@@ -89,27 +89,27 @@ func (e *env) begins(ctx context.Context, x *initOptions) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fault.Because(fault.Usage, err, "the directory of the configuration cannot be made")
 	}
-	if _, err := e.writeEdited(ctx, target, text, false); err != nil {
+	if _, err := writeEdited(ctx, inv, target, text, false); err != nil {
 		return err
 	}
-	got.Secrets = e.storeImported(ctx, path, got.Secrets)
-	if e.Interrupted.Load() { // without the secrets the servers are of little use, and a second init would find the file
+	got.Secrets = storeImported(ctx, inv, path, got.Secrets)
+	if inv.Interrupted.Load() { // without the secrets the servers are of little use, and a second init would find the file
 		if err := os.Remove(path); err != nil {
 			return fault.Because(fault.Interrupted, err, "interrupted, and %s stays", path)
 		}
 		return fault.New(fault.Interrupted, "interrupted: nothing was written").WithHint("run the command again")
 	}
-	if e.JSON {
-		return e.PrintJSON(map[string]any{"file": path, "servers": append([]string{}, got.Servers...)})
+	if inv.JSON {
+		return inv.PrintJSON(map[string]any{"file": path, "servers": append([]string{}, got.Servers...)})
 	}
-	e.Remark("wrote %s", path)
+	inv.Remark("wrote %s", path)
 	if len(all.Servers) > 0 {
-		e.remarkImport(got)
+		remarkImport(inv, got)
 	}
-	if e.app != nil {
-		warnLocked(ctx, e)
+	if inv.app != nil {
+		warnLocked(ctx, inv)
 	}
-	e.Remark("next: %s", next)
+	inv.Remark("next: %s", next)
 	return nil
 }
 
@@ -122,18 +122,18 @@ func nextFor(c *clientconfig.Client) string {
 }
 
 // firstPath returns where the first configuration goes.
-func (e *env) firstPath(here bool) (string, error) {
+func firstPath(inv *env, here bool) (string, error) {
 	switch {
-	case e.Get(config.InlineVariable) != "":
+	case inv.Get(config.InlineVariable) != "":
 		return "", fault.New(fault.Usage, "%s has the configuration", config.InlineVariable).WithHint("unset it")
-	case e.strongest() != "":
-		return filepath.Abs(e.strongest())
+	case inv.strongest() != "":
+		return filepath.Abs(inv.strongest())
 	case here:
 		return filepath.Abs(config.FoundName)
-	case e.Get("JUNCTOR_CONFIG") != "":
-		return filepath.Abs(e.Get("JUNCTOR_CONFIG"))
+	case inv.Get("JUNCTOR_CONFIG") != "":
+		return filepath.Abs(inv.Get("JUNCTOR_CONFIG"))
 	}
-	if path := config.OwnPath(e.Lookup); path != "" {
+	if path := config.OwnPath(inv.Lookup); path != "" {
 		return path, nil
 	}
 	return "", fault.New(fault.Usage, "the directory of your configuration is not known").WithHint("set HOME, or add --here")
@@ -155,7 +155,7 @@ func (c clientServers) count() string {
 
 // serversOfClients reads the files of the clients with these names, in their order, or of all
 // clients that have one.
-func (e *env) serversOfClients(names []string) (all []clientServers, err error) {
+func serversOfClients(inv *env, names []string) (all []clientServers, err error) {
 	clients := clientconfig.Clients
 	if len(names) > 0 {
 		if clients, err = clientsNamed(names); err != nil {
@@ -163,7 +163,7 @@ func (e *env) serversOfClients(names []string) (all []clientServers, err error) 
 		}
 	}
 	for _, c := range clients {
-		got, err := e.serversOf(c)
+		got, err := serversOf(inv, c)
 		switch {
 		case err == nil:
 			all = append(all, got)
@@ -171,7 +171,7 @@ func (e *env) serversOfClients(names []string) (all []clientServers, err error) 
 			return nil, err
 		case fault.Is(err, fault.ImportFile) && !errors.Is(err, errNoServers) && !errors.Is(err, fs.ErrNotExist):
 			f := fault.As(err)
-			e.Warn(strings.TrimSpace("the file of "+c.Title+" is not read: "+f.Message+" "+placeIn(f.At)), "mend it, then run `junctor import "+c.Name+" --write`")
+			inv.Warn(strings.TrimSpace("the file of "+c.Title+" is not read: "+f.Message+" "+placeIn(f.At)), "mend it, then run `junctor import "+c.Name+" --write`")
 		}
 	}
 	return all, nil
@@ -201,8 +201,8 @@ func clientsNamed(names []string) (all []*clientconfig.Client, err error) {
 }
 
 // serversOf reads the file of one client.
-func (e *env) serversOf(c *clientconfig.Client) (clientServers, error) {
-	path, err := importPath(importOptions{scope: string(clientconfig.User)}, c.Name, e.Get)
+func serversOf(inv *env, c *clientconfig.Client) (clientServers, error) {
+	path, err := importPath(importOptions{scope: string(clientconfig.User)}, c.Name, inv.Get)
 	if err != nil {
 		return clientServers{}, err
 	}
@@ -210,7 +210,7 @@ func (e *env) serversOf(c *clientconfig.Client) (clientServers, error) {
 	if err != nil {
 		return clientServers{}, fault.Because(fault.ImportFile, err, "the file of %s cannot be read", c.Title)
 	}
-	file, err := clientFile(text, path, c, clientconfig.User, e.Get)
+	file, err := clientFile(text, path, c, clientconfig.User, inv.Get)
 	if err == nil && len(file.Servers) > 0 && len(clientimport.Others(file.Servers)) == 0 {
 		none := fault.New(fault.ImportFile, "the only server in %s is Junctor itself", path).WithHint("omit --from %s", c.Name)
 		none.Err = errNoServers
@@ -229,6 +229,6 @@ func (e *env) serversOf(c *clientconfig.Client) (clientServers, error) {
 
 // agreeToImport asks whether to import the servers of a client. An empty answer is yes: a
 // server runs only when it is used.
-func (e *env) agreeToImport(ctx context.Context, c clientServers) (bool, error) {
-	return e.AskNo(ctx, fmt.Sprintf("Import %s of %s?", c.count(), c.client.Title))
+func agreeToImport(ctx context.Context, inv *env, c clientServers) (bool, error) {
+	return inv.AskNo(ctx, fmt.Sprintf("Import %s of %s?", c.count(), c.client.Title))
 }

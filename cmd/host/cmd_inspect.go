@@ -16,7 +16,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/schema"
 )
 
-func (e *env) inspectVerb() *cobra.Command {
+func inspectVerb(inv *env) *cobra.Command {
 	var needs loadOptions
 	cmd := &cobra.Command{
 		Use:   "inspect TOOL|SERVER|URL",
@@ -26,7 +26,7 @@ which tools, resources and prompts it has. A URL, and --command and --url withou
 configuration has.`,
 		Example:           "  junctor inspect github__create_issue\n  junctor inspect github\n  junctor inspect https://mcp.example.com/mcp\n  junctor inspect --command 'npx -y some-server'",
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: e.completesFor(&needs, completeTool),
+		ValidArgsFunction: inv.completesFor(&needs, completeTool),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := ""
 			if len(args) > 0 {
@@ -38,7 +38,7 @@ configuration has.`,
 			if name == "" && !needs.direct.given() {
 				return takes("TOOL")(cmd, args)
 			}
-			return e.inspect(cmd.Context(), name, needs)
+			return inspect(cmd.Context(), inv, name, needs)
 		},
 	}
 	directFlags(cmd, &needs.direct)
@@ -69,32 +69,32 @@ type inspection struct {
 	OutputSchema  json.RawMessage `json:"outputSchema,omitempty"`
 }
 
-func (e *env) inspect(ctx context.Context, name string, needs loadOptions) error {
-	app, err := e.loadFor(ctx, needs)
+func inspect(ctx context.Context, inv *env, name string, needs loadOptions) error {
+	app, err := inv.load(ctx, needs)
 	if err != nil {
 		return err
 	}
 	if name == "" {
-		return e.inspectServer(ctx, app, directName)
+		return inspectServer(ctx, inv, app, directName)
 	}
 	if _, isServer := app.Upstreams()[name]; isServer {
-		return e.inspectServer(ctx, app, name)
+		return inspectServer(ctx, inv, app, name)
 	}
-	wait := e.Spin("asking the server")
-	t, err := e.findTool(ctx, app, name)
+	wait := inv.Spin("asking the server")
+	t, err := findTool(ctx, inv, app, name)
 	wait.Stop()
 	if err != nil {
 		return err
 	}
-	in := e.inspection(app, t)
-	if e.Machine() {
-		return e.PrintJSON(in)
+	in := inspectionOf(inv, app, t)
+	if inv.Machine() {
+		return inv.PrintJSON(in)
 	}
-	e.printInspection(in, callLine(t))
+	printInspection(inv, in, callLine(t))
 	return nil
 }
 
-func (e *env) inspection(app *host.App, t *catalog.Tool) inspection {
+func inspectionOf(inv *env, app *host.App, t *catalog.Tool) inspection {
 	d := decisionOn(app, authn.Local(), t)
 	in := inspection{
 		Name: t.Exposed, Server: t.Server, Tool: t.Name, Title: t.Title, Description: t.Description,
@@ -116,33 +116,33 @@ func (e *env) inspection(app *host.App, t *catalog.Tool) inspection {
 	return in
 }
 
-func (e *env) printInspection(in inspection, call string) {
-	e.PrintFields("%s\n", in.Name)
+func printInspection(inv *env, in inspection, call string) {
+	inv.PrintFields("%s\n", in.Name)
 	if in.Description != "" {
-		e.Printf("\n%s\n", terminal.Indent(in.Description))
+		inv.Printf("\n%s\n", terminal.Indent(in.Description))
 	}
-	e.PrintFields("\nserver   %s, at %s\n", in.Server, in.At)
-	e.PrintFields("tool     %s\n", in.Tool)
+	inv.PrintFields("\nserver   %s, at %s\n", in.Server, in.At)
+	inv.PrintFields("tool     %s\n", in.Tool)
 	if in.View != "" {
-		e.PrintFields("view     at %s\n", in.View)
+		inv.PrintFields("view     at %s\n", in.View)
 	}
 	if len(in.Pinned) > 0 {
-		e.PrintFields("pinned   %s\n", strings.Join(in.Pinned, ", "))
+		inv.PrintFields("pinned   %s\n", strings.Join(in.Pinned, ", "))
 	}
-	e.PrintFields("access   %s: %s\n", in.Access, strings.Join(in.AccessBecause, ", "))
+	inv.PrintFields("access   %s: %s\n", in.Access, strings.Join(in.AccessBecause, ", "))
 	rule := in.Rule
 	if rule == policy.NoRule {
 		rule = "by default, as " + rule
 	}
-	e.PrintFields("%-8s %s\n", in.Decision, rule)
+	inv.PrintFields("%-8s %s\n", in.Decision, rule)
 	if in.Unchecked != "" {
-		e.PrintFields("checked  no: %s\n", in.Unchecked)
+		inv.PrintFields("checked  no: %s\n", in.Unchecked)
 	}
 	if in.BadInput != "" {
-		e.PrintFields("input    replaced by one that takes any object\n")
+		inv.PrintFields("input    replaced by one that takes any object\n")
 	}
 	if in.BadOutput != "" {
-		e.PrintFields("output   removed: %s\n", in.BadOutput)
+		inv.PrintFields("output   removed: %s\n", in.BadOutput)
 	}
 	var rows [][]string
 	for _, p := range schema.Properties(in.InputSchema) {
@@ -156,17 +156,17 @@ func (e *env) printInspection(in inspection, call string) {
 		rows = append(rows, []string{p.Name, p.Type, need, p.Description})
 	}
 	if len(rows) > 0 {
-		e.Printf("\n")
-		e.Table([]string{"ARGUMENT", "TYPE", "", "DESCRIPTION"}, rows)
+		inv.Printf("\n")
+		inv.Table([]string{"ARGUMENT", "TYPE", "", "DESCRIPTION"}, rows)
 	}
-	e.PrintFields("\ncall     %s\n", call)
+	inv.PrintFields("\ncall     %s\n", call)
 	for _, s := range []struct {
 		name string
 		raw  []byte
 	}{{"input schema", in.InputSchema}, {"output schema", in.OutputSchema}} {
 		var pretty bytes.Buffer
 		if s.raw != nil && json.Indent(&pretty, s.raw, "  ", "  ") == nil {
-			e.Printf("\n%s\n  %s\n", s.name, pretty.String())
+			inv.Printf("\n%s\n  %s\n", s.name, pretty.String())
 		}
 	}
 }

@@ -20,7 +20,7 @@ type lockOptions struct {
 	check, yes bool
 }
 
-func (e *env) lockVerb() *cobra.Command {
+func lockVerb(inv *env) *cobra.Command {
 	var o lockOptions
 	cmd := &cobra.Command{
 		Use:   "lock [SERVER…]",
@@ -34,8 +34,8 @@ with another program does not start until --accept plugin.NAME accepts it.
 --check changes nothing and fails if anything differs, for CI. A running junctor serve uses the new pins after
 junctor reload.`,
 		Example:           "  junctor lock\n  junctor lock --accept github/create_issue\n  junctor lock --check",
-		ValidArgsFunction: e.completes(completeServers),
-		RunE:              func(cmd *cobra.Command, args []string) error { return e.lock(cmd.Context(), args, o) },
+		ValidArgsFunction: inv.completes(completeServers),
+		RunE:              func(cmd *cobra.Command, args []string) error { return lock(cmd.Context(), inv, args, o) },
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&o.accept, "accept", nil, "accept the definition that `SERVER/TOOL` has now, all of a SERVER, or the program of plugin.NAME")
@@ -45,31 +45,31 @@ junctor reload.`,
 	return cmd
 }
 
-func (e *env) lock(ctx context.Context, args []string, o lockOptions) error {
+func lock(ctx context.Context, inv *env, args []string, o lockOptions) error {
 	switch {
 	case o.check:
-		return e.checkLock(ctx, args)
+		return checkLock(ctx, inv, args)
 	case len(o.accept) > 0 && len(args) > 0:
 		return fault.New(fault.Usage, "lock takes servers, or --accept, and not both").WithHint("run `junctor lock --accept %s`", shellquote.Join(o.accept[0]))
 	case len(o.accept) > 0:
 		plugins, tools := pluginsIn(o.accept)
 		if len(plugins) > 0 {
-			if err := e.acceptPrograms(ctx, plugins, o.yes); err != nil {
+			if err := acceptPrograms(ctx, inv, plugins, o.yes); err != nil {
 				return err
 			}
 			if len(tools) == 0 {
-				return e.lockPlugins(ctx)
+				return lockPlugins(ctx, inv)
 			}
 		}
 		o.accept = tools
-		return e.accept(ctx, o)
+		return accept(ctx, inv, o)
 	}
 	for _, arg := range args {
 		if server, tool, named := strings.Cut(arg, "/"); named {
 			return fault.New(fault.Usage, "lock pins all tools of a server").WithHint("run `junctor lock --accept %s` for one tool, or `junctor lock %s`", shellquote.Join(server+"/"+tool), server)
 		}
 	}
-	app, names, err := e.loadPinned(ctx, args)
+	app, names, err := loadPinned(ctx, inv, args)
 	if err != nil {
 		return err
 	}
@@ -80,11 +80,11 @@ func (e *env) lock(ctx context.Context, args []string, o lockOptions) error {
 	if err := nothingPinned(app, names); err != nil {
 		return err
 	}
-	c, err := e.comparePins(ctx, app, names)
+	c, err := comparePins(ctx, inv, app, names)
 	if err != nil {
 		return err
 	}
-	if err := e.askNew(ctx, c.all, o.yes); err != nil {
+	if err := askNew(ctx, inv, c.all, o.yes); err != nil {
 		return err
 	}
 	if len(args) == 0 {
@@ -93,10 +93,10 @@ func (e *env) lock(ctx context.Context, args []string, o lockOptions) error {
 			return err
 		}
 		for _, name := range forgotten {
-			e.Remark("the configuration has no server %s any more, so its pins were forgotten", name)
+			inv.Remark("the configuration has no server %s any more, so its pins were forgotten", name)
 		}
 	}
-	return e.lockAll(ctx, app, c, plugins)
+	return lockAll(ctx, inv, app, c, plugins)
 }
 
 // nothingPinned is the error for a configuration in which the lock file decides nothing.
@@ -109,14 +109,14 @@ func nothingPinned(app *host.App, names []string) error {
 }
 
 // checkLock is diff for CI: what the lock file could pin and does not is a difference too.
-func (e *env) checkLock(ctx context.Context, args []string) error {
-	if err := e.diff(ctx, args, true); err != nil || len(args) > 0 {
+func checkLock(ctx context.Context, inv *env, args []string) error {
+	if err := runDiff(ctx, inv, args, true); err != nil || len(args) > 0 {
 		return err
 	}
-	if err := nothingPinned(e.app, pinnedServers(e.app)); err != nil {
+	if err := nothingPinned(inv.app, pinnedServers(inv.app)); err != nil {
 		return err
 	}
-	plugins, servers := e.app.Loose()
+	plugins, servers := inv.app.Loose()
 	if len(plugins) > 0 {
 		return fault.New(fault.ToolHeld, "the programs of plugins are not pinned: %s", shortened(plugins)).WithHint("run `junctor lock`, or write sha256 in plugins { required }")
 	}
@@ -131,35 +131,35 @@ func (e *env) checkLock(ctx context.Context, args []string) error {
 const mostDefinitions = 20
 
 // askNew shows the new tools at a terminal, and asks whether to pin them.
-func (e *env) askNew(ctx context.Context, all []difference, yes bool) error {
+func askNew(ctx context.Context, inv *env, all []difference, yes bool) error {
 	added := slices.DeleteFunc(slices.Clone(all), func(d difference) bool { return d.kind() != toolNew })
-	if len(added) == 0 || yes || e.Machine() || !e.CanAsk() {
+	if len(added) == 0 || yes || inv.Machine() || !inv.CanAsk() {
 		return nil
 	}
 	for _, d := range added[:min(len(added), mostDefinitions)] {
-		e.printDifference(d)
+		printDifference(inv, d)
 	}
 	if more := len(added) - mostDefinitions; more > 0 {
-		e.Printf("… and %d more; `junctor diff` shows them\n", more)
+		inv.Printf("… and %d more; `junctor diff` shows them\n", more)
 	}
-	return e.askAcceptance(ctx)
+	return askAcceptance(ctx, inv)
 }
 
 // lockPlugins loads the configuration with accepted programs, and records their versions.
-func (e *env) lockPlugins(ctx context.Context) error {
-	app, diags, err := e.tryLoad(ctx, loadOptions{allPlugins: true, reviewing: true})
+func lockPlugins(ctx context.Context, inv *env) error {
+	app, diags, err := inv.tryLoad(ctx, loadOptions{allPlugins: true, reviewing: true})
 	if err != nil {
 		return err
 	}
 	if app == nil {
-		diags.Render(terminal.SafeWriter(e.Stderr))
+		diags.Render(terminal.SafeWriter(inv.Stderr))
 		return terminal.Reported(diags.Err())
 	}
 	plugins, err := app.LockPlugins(localOperator)
 	if err != nil {
 		return err
 	}
-	return e.printLocked(nil, plugins)
+	return printLocked(inv, nil, plugins)
 }
 
 // lockedJSON is the JSON form of what lock did to one server, or to one plugin.
@@ -174,7 +174,7 @@ type lockedJSON struct {
 }
 
 // lockAll pins what is new, forgets what is gone and prints both. Changed tools are an error.
-func (e *env) lockAll(ctx context.Context, app *host.App, c *comparison, plugins []host.LockedPlugin) error {
+func lockAll(ctx context.Context, inv *env, app *host.App, c *comparison, plugins []host.LockedPlugin) error {
 	list := []lockedJSON{}
 	var held []string
 	for _, name := range c.asked {
@@ -198,11 +198,11 @@ func (e *env) lockAll(ctx context.Context, app *host.App, c *comparison, plugins
 		}
 		list = append(list, one)
 	}
-	if err := e.printLocked(list, plugins); err != nil {
+	if err := printLocked(inv, list, plugins); err != nil {
 		return err
 	}
 	if len(c.all) > len(held) {
-		e.tellReload(ctx)
+		tellReload(ctx, inv)
 	}
 	if len(held) > 0 && c.failed == nil {
 		return fault.New(fault.ToolHeld, "%s held back because of other definitions: %s", terminal.Count(len(held), "tool")+" stayed", shortened(held)).
@@ -212,18 +212,18 @@ func (e *env) lockAll(ctx context.Context, app *host.App, c *comparison, plugins
 }
 
 // printLocked prints what was pinned.
-func (e *env) printLocked(list []lockedJSON, plugins []host.LockedPlugin) error {
-	if e.Machine() {
+func printLocked(inv *env, list []lockedJSON, plugins []host.LockedPlugin) error {
+	if inv.Machine() {
 		for _, p := range plugins {
 			list = append(list, lockedJSON{Plugin: p.Name, Version: p.Version, SHA256: p.SHA256})
 		}
 		if list == nil {
 			list = []lockedJSON{}
 		}
-		return e.PrintJSON(list)
+		return inv.PrintJSON(list)
 	}
 	for _, p := range plugins {
-		e.Printf("%s: pinned version %s, sha256 %s\n", terminal.OneCell(pluginPrefix+p.Name), terminal.OneCell(p.Version), p.SHA256)
+		inv.Printf("%s: pinned version %s, sha256 %s\n", terminal.OneCell(pluginPrefix+p.Name), terminal.OneCell(p.Version), p.SHA256)
 	}
 	for _, one := range list {
 		var parts []string
@@ -236,18 +236,18 @@ func (e *env) printLocked(list []lockedJSON, plugins []host.LockedPlugin) error 
 		if len(parts) == 0 {
 			parts = append(parts, "nothing new")
 		}
-		e.Printf("%s: %s\n", terminal.OneCell(one.Server), terminal.OneCell(strings.Join(parts, "; ")))
+		inv.Printf("%s: %s\n", terminal.OneCell(one.Server), terminal.OneCell(strings.Join(parts, "; ")))
 	}
 	return nil
 }
 
 // accept accepts definitions that differ, after a question at a terminal.
-func (e *env) accept(ctx context.Context, o lockOptions) error {
-	app, names, err := e.loadPinned(ctx, o.accept)
+func accept(ctx context.Context, inv *env, o lockOptions) error {
+	app, names, err := loadPinned(ctx, inv, o.accept)
 	if err != nil {
 		return err
 	}
-	c, err := e.comparePins(ctx, app, names)
+	c, err := comparePins(ctx, inv, app, names)
 	switch {
 	case err != nil:
 		return err
@@ -260,7 +260,7 @@ func (e *env) accept(ctx context.Context, o lockOptions) error {
 			return fault.New(fault.NameUnknown, "%s has nothing to accept", arg).WithHint("`junctor diff` lists the tools that differ")
 		}
 	}
-	if err := e.askAccept(ctx, all, o.yes); err != nil {
+	if err := askAccept(ctx, inv, all, o.yes); err != nil {
 		return err
 	}
 	list := []lockedJSON{}
@@ -278,38 +278,38 @@ func (e *env) accept(ctx context.Context, o lockOptions) error {
 		}
 		list = append(list, one)
 	}
-	if e.Machine() {
-		err = e.PrintJSON(list)
+	if inv.Machine() {
+		err = inv.PrintJSON(list)
 	} else {
 		for _, one := range list {
-			e.Printf("%s: accepted %s\n", terminal.OneCell(one.Server), terminal.OneCell(shortened(one.Accepted)))
+			inv.Printf("%s: accepted %s\n", terminal.OneCell(one.Server), terminal.OneCell(shortened(one.Accepted)))
 		}
 	}
-	e.tellReload(ctx)
+	tellReload(ctx, inv)
 	return err
 }
 
 // tellReload says how running processes get the new pins.
-func (e *env) tellReload(ctx context.Context) {
-	if found, _, err := e.findInstances(ctx, ""); err == nil && len(found) > 0 {
-		e.Remark("run junctor reload: a running process still uses the pins before")
+func tellReload(ctx context.Context, inv *env) {
+	if found, _, err := findInstances(ctx, inv, ""); err == nil && len(found) > 0 {
+		inv.Remark("run junctor reload: a running process still uses the pins before")
 	}
 }
 
 // askAccept shows definitions and asks whether to accept them.
-func (e *env) askAccept(ctx context.Context, all []difference, yes bool) error {
-	if yes || e.Machine() || !e.CanAsk() {
+func askAccept(ctx context.Context, inv *env, all []difference, yes bool) error {
+	if yes || inv.Machine() || !inv.CanAsk() {
 		return nil
 	}
 	for _, d := range all {
-		e.printDifference(d)
+		printDifference(inv, d)
 	}
-	return e.askAcceptance(ctx)
+	return askAcceptance(ctx, inv)
 }
 
 // askAcceptance asks whether to accept what was shown.
-func (e *env) askAcceptance(ctx context.Context) error {
-	ok, err := e.AskYes(ctx, "Accept?")
+func askAcceptance(ctx context.Context, inv *env) error {
+	ok, err := inv.AskYes(ctx, "Accept?")
 	if err == nil && !ok {
 		err = fault.New(fault.Interrupted, "nothing was accepted: the answer was not yes")
 	}

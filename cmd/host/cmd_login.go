@@ -21,7 +21,7 @@ import (
 // portsVariable is the variable for the ports of the callback.
 const portsVariable = "JUNCTOR_CALLBACK_PORTS"
 
-func (e *env) loginVerb() *cobra.Command {
+func loginVerb(inv *env) *cobra.Command {
 	var o loginOptions
 	cmd := &cobra.Command{
 		Use:   "login SERVER",
@@ -37,12 +37,12 @@ address of the page is printed: open it on the machine of the process.`,
   junctor login github --no-browser
   junctor login github --scope repo --scope gist`,
 		Args:              takes("SERVER"),
-		ValidArgsFunction: e.completes(completeLogin),
+		ValidArgsFunction: inv.completes(completeLogin),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.instance != "" {
-				return loginThrough(cmd.Context(), e, o.instance, args[0])
+				return loginThrough(cmd.Context(), inv, o.instance, args[0])
 			}
-			return e.login(cmd.Context(), args[0], o)
+			return runLogin(cmd.Context(), inv, args[0], o)
 		},
 	}
 	flags := cmd.Flags()
@@ -50,7 +50,7 @@ address of the page is printed: open it on the machine of the process.`,
 	flags.BoolVar(&o.noBrowser, "no-browser", false, "print the page's address instead of opening it")
 	flags.StringVar(&o.ports, "callback-port", "", "`PORT` of 127.0.0.1 for the end of the login: one, a range a-b, or 0 for any (default 8085-8099, or "+portsVariable+")")
 	tenantFlag(cmd, &o.tenant)
-	e.instanceFlag(cmd, &o.instance)
+	instanceFlag(inv, cmd, &o.instance)
 	for _, other := range []string{"scope", "no-browser", "callback-port", "tenant"} {
 		cmd.MarkFlagsMutuallyExclusive("instance", other)
 	}
@@ -58,8 +58,8 @@ address of the page is printed: open it on the machine of the process.`,
 }
 
 // loginThrough makes a running process log in to a server.
-func loginThrough(ctx context.Context, e *env, instance, server string) error {
-	process, err := e.oneInstance(ctx, instance)
+func loginThrough(ctx context.Context, inv *env, instance, server string) error {
+	process, err := oneInstance(ctx, inv, instance)
 	if err != nil {
 		return err
 	}
@@ -67,19 +67,19 @@ func loginThrough(ctx context.Context, e *env, instance, server string) error {
 		return err
 	}
 	done, err := process.Login(ctx, server, func(page string) {
-		fmt.Fprintf(terminal.SafeWriter(e.Stderr), "Open this address on the machine of the process:\n\n  %s\n\nWaiting for the end of the login.\n", page)
+		fmt.Fprintf(terminal.SafeWriter(inv.Stderr), "Open this address on the machine of the process:\n\n  %s\n\nWaiting for the end of the login.\n", page)
 	})
 	if err != nil {
 		return err
 	}
-	if e.Machine() {
-		return e.PrintJSON(done)
+	if inv.Machine() {
+		return inv.PrintJSON(done)
 	}
 	as := ""
 	if done.Account != "" {
 		as = " as " + done.Account
 	}
-	e.Printf("process %s is logged in to %s%s\n", done.Instance, done.Server, as)
+	inv.Printf("process %s is logged in to %s%s\n", done.Instance, done.Server, as)
 	return nil
 }
 
@@ -96,22 +96,22 @@ func tenantFlag(cmd *cobra.Command, tenant *string) {
 	_ = cmd.RegisterFlagCompletionFunc("tenant", cobra.NoFileCompletions)
 }
 
-func (e *env) login(ctx context.Context, name string, o loginOptions) error {
-	app, s, tenant, err := e.authServer(ctx, name, o.tenant)
+func runLogin(ctx context.Context, inv *env, name string, o loginOptions) error {
+	app, s, tenant, err := authServer(ctx, inv, name, o.tenant)
 	if err != nil {
 		return err
 	}
-	for _, ports := range []string{e.Get(portsVariable), host.RegisteredPort(s)} {
+	for _, ports := range []string{inv.Get(portsVariable), host.RegisteredPort(s)} {
 		if o.ports == "" {
 			o.ports = ports
 		}
 	}
-	out := terminal.SafeWriter(e.Stderr)
+	out := terminal.SafeWriter(inv.Stderr)
 	if hint, ok := login.HintFor(host.Address(s)); ok {
-		e.Note(s.Name, hint.String())
+		inv.Note(s.Name, hint.String())
 	}
 	p, err := login.New(login.Options{
-		In: e.Stdin, Out: out, Server: s.Name, Loopback: host.OnLoopback(host.Address(s)), NoBrowser: o.noBrowser, Ports: o.ports, Lookup: e.Lookup,
+		In: inv.Stdin, Out: out, Server: s.Name, Loopback: host.OnLoopback(host.Address(s)), NoBrowser: o.noBrowser, Ports: o.ports, Lookup: inv.Lookup,
 	})
 	if err != nil {
 		return fault.Because(fault.Usage, err, "the port of the callback").WithHint("write --callback-port 8085, 8085-8099 or 0")
@@ -120,35 +120,35 @@ func (e *env) login(ctx context.Context, name string, o loginOptions) error {
 	if err != nil {
 		return nothingToLogIn(err, s)
 	}
-	if e.Machine() {
-		return e.PrintJSON(map[string]string{"server": s.Name, "account": account, "stored": app.Secrets().Where()})
+	if inv.Machine() {
+		return inv.PrintJSON(map[string]string{"server": s.Name, "account": account, "stored": app.Secrets().Where()})
 	}
 	as := ""
 	if account != "" {
 		as = " as " + account
 	}
-	e.Printf("logged in to %s%s; stored in %s\n", s.Name, as, app.Secrets().Where())
+	inv.Printf("logged in to %s%s; stored in %s\n", s.Name, as, app.Secrets().Where())
 	return nil
 }
 
-func (e *env) logoutVerb() *cobra.Command {
+func logoutVerb(inv *env) *cobra.Command {
 	var tenant string
 	cmd := &cobra.Command{
 		Use:   "logout SERVER",
 		Short: "Delete the credentials of a login, and revoke them if the server supports it",
-		Args:  takes("SERVER"), ValidArgsFunction: e.completes(completeLogin),
+		Args:  takes("SERVER"), ValidArgsFunction: inv.completes(completeLogin),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			app, s, tenant, err := e.authServer(cmd.Context(), args[0], tenant)
+			app, s, tenant, err := authServer(cmd.Context(), inv, args[0], tenant)
 			if err != nil {
 				return err
 			}
 			if err := app.Logout(cmd.Context(), s, tenant); err != nil {
 				return nothingToLogIn(err, s)
 			}
-			if e.Machine() {
-				return e.PrintJSON(map[string]string{"server": s.Name})
+			if inv.Machine() {
+				return inv.PrintJSON(map[string]string{"server": s.Name})
 			}
-			e.Printf("logged out of %s\n", s.Name)
+			inv.Printf("logged out of %s\n", s.Name)
 			return nil
 		},
 	}
@@ -157,8 +157,8 @@ func (e *env) logoutVerb() *cobra.Command {
 }
 
 // authServer returns the app, a server with an auth block, and the tenant to act for.
-func (e *env) authServer(ctx context.Context, name, tenant string) (*host.App, *config.Server, string, error) {
-	app, err := e.load(ctx)
+func authServer(ctx context.Context, inv *env, name, tenant string) (*host.App, *config.Server, string, error) {
+	app, err := inv.load(ctx, loadOptions{})
 	if err != nil {
 		return nil, nil, "", err
 	}

@@ -28,7 +28,7 @@ type logsFlags struct {
 // recordLevels are the levels of records, as in the flag --level.
 var recordLevels = []string{"error", "warn", "info", "debug", "trace"}
 
-func (e *env) logsVerb() *cobra.Command {
+func logsVerb(inv *env) *cobra.Command {
 	var f logsFlags
 	cmd := &cobra.Command{
 		Use:   "logs [SERVER…]",
@@ -45,10 +45,10 @@ messages of these servers, which Junctor then asks for. The attribute log_level 
   junctor logs github --level warn --since 10m
   junctor logs --json | jq .message
   junctor logs github --set-level debug -f`,
-		ValidArgsFunction: e.completes(completeServers),
-		RunE:              func(cmd *cobra.Command, args []string) error { return e.showLogs(cmd.Context(), args, f) },
+		ValidArgsFunction: inv.completes(completeServers),
+		RunE:              func(cmd *cobra.Command, args []string) error { return showLogs(cmd.Context(), inv, args, f) },
 	}
-	e.instanceFlag(cmd, &f.instance)
+	instanceFlag(inv, cmd, &f.instance)
 	flags := cmd.Flags()
 	flags.BoolVarP(&f.follow, "follow", "f", false, "print the records to come too")
 	flags.StringVar(&f.level, "level", "", "leave out records below this `LEVEL`: "+strings.Join(recordLevels, ", "))
@@ -86,12 +86,12 @@ func parseSince(text string) (time.Time, error) {
 	return at, nil
 }
 
-func (e *env) showLogs(ctx context.Context, names []string, f logsFlags) error {
+func showLogs(ctx context.Context, inv *env, names []string, f logsFlags) error {
 	q, err := f.query(names)
 	if err != nil {
 		return err
 	}
-	process, err := e.oneInstance(ctx, f.instance)
+	process, err := oneInstance(ctx, inv, f.instance)
 	if err != nil {
 		return err
 	}
@@ -99,22 +99,22 @@ func (e *env) showLogs(ctx context.Context, names []string, f logsFlags) error {
 		return err
 	}
 	if f.setLevel != "" {
-		if err := e.setLogLevels(ctx, process, names, f); err != nil || !f.follow {
+		if err := setLogLevels(ctx, inv, process, names, f); err != nil || !f.follow {
 			return err
 		}
 	}
-	err = process.Logs(ctx, q, func(line control.LogLine) error { return e.printLogLine(line) })
-	return e.followed(ctx, process, f.follow, err)
+	err = process.Logs(ctx, q, func(line control.LogLine) error { return printLogLine(inv, line) })
+	return followed(ctx, inv, process, f.follow, err)
 }
 
 // followed returns the error of a stream that was printed. The end of the process, and an
 // interrupt, end it well.
-func (e *env) followed(ctx context.Context, process control.Answer, follow bool, err error) error {
+func followed(ctx context.Context, inv *env, process control.Answer, follow bool, err error) error {
 	if !follow || err != nil && ctx.Err() == nil {
 		return err
 	}
 	if ctx.Err() == nil {
-		fmt.Fprintf(e.Stderr, "note: process %s has ended\n", process.Name)
+		fmt.Fprintf(inv.Stderr, "note: process %s has ended\n", process.Name)
 	}
 	return nil
 }
@@ -140,7 +140,7 @@ func knowsAll(st *control.Status, names []string, plugins bool) error {
 }
 
 // setLogLevels changes the level of the process, or those of servers.
-func (e *env) setLogLevels(ctx context.Context, process control.Answer, servers []string, f logsFlags) error {
+func setLogLevels(ctx context.Context, inv *env, process control.Answer, servers []string, f logsFlags) error {
 	if len(servers) == 0 {
 		servers = []string{""}
 	}
@@ -155,29 +155,29 @@ func (e *env) setLogLevels(ctx context.Context, process control.Answer, servers 
 	if f.follow {
 		return nil // standard output is for the records
 	}
-	if e.Machine() {
-		return e.PrintJSON(done)
+	if inv.Machine() {
+		return inv.PrintJSON(done)
 	}
 	for _, l := range done {
 		if l.Server == "" {
-			e.Printf("process %s logs at level %s until it ends\n", l.Instance, l.Level)
+			inv.Printf("process %s logs at level %s until it ends\n", l.Instance, l.Level)
 			continue
 		}
-		e.Printf("process %s logs the messages of %s from level %s on, until it ends\n", l.Instance, l.Server, l.Level)
+		inv.Printf("process %s logs the messages of %s from level %s on, until it ends\n", l.Instance, l.Server, l.Level)
 	}
 	return nil
 }
 
-func (e *env) printLogLine(line control.LogLine) error {
+func printLogLine(inv *env, line control.LogLine) error {
 	switch {
-	case e.Machine():
-		return e.PrintLine(line)
+	case inv.Machine():
+		return inv.PrintLine(line)
 	case line.Missed > 0:
-		fmt.Fprintf(e.Stderr, "note: %s dropped before they were read\n", terminal.Count(int(line.Missed), "record"))
+		fmt.Fprintf(inv.Stderr, "note: %s dropped before they were read\n", terminal.Count(int(line.Missed), "record"))
 	case line.Record != nil:
-		e.Printf("%s\n", recordText(line.Record))
+		inv.Printf("%s\n", recordText(line.Record))
 	}
-	return e.Stdout.Err
+	return inv.Stdout.Err
 }
 
 // recordText returns a record for people: one line, with the lines of long texts below it.

@@ -17,7 +17,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-func (e *env) lspVerb() *cobra.Command {
+func lspVerb(inv *env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "lsp",
 		Short: "Serve the Language Server Protocol to an editor",
@@ -31,28 +31,28 @@ started but the bundled plugins, which are asked to describe themselves. Other p
 has described them.`,
 		Args:              takes(),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return e.lsp(cmd.Context()) },
+		RunE:              func(cmd *cobra.Command, _ []string) error { return lsp(cmd.Context(), inv) },
 	}
 }
 
-func (e *env) lsp(ctx context.Context) error {
-	sup, err := e.supervisor()
+func lsp(ctx context.Context, inv *env) error {
+	sup, err := inv.supervisor()
 	if err != nil {
 		return err
 	}
-	o := languageserver.Options{Version: version, Log: e.log.Named("lsp"), Managed: managedPath,
-		Describe: (&knownPlugins{sup: sup, dirs: plugin.Dirs(e.Lookup), known: map[pluginKey]knownPlugin{}}).describe}
-	if own := config.OwnPath(e.Lookup); filepath.IsAbs(own) {
+	o := languageserver.Options{Version: inv.version, Log: inv.log.Named("lsp"), Managed: inv.managed,
+		Describe: (&knownPlugins{sup: sup, dirs: plugin.Dirs(inv.Lookup), known: map[pluginKey]knownPlugin{}}).describe}
+	if own := config.OwnPath(inv.Lookup); filepath.IsAbs(own) {
 		if _, err := os.Stat(own); err == nil {
 			o.Own = own
 		}
 	}
-	if info, err := os.Stat(e.strongest()); err == nil && info.IsDir() {
-		if o.Directory, err = filepath.Abs(e.strongest()); err != nil {
-			return fault.Because(fault.Usage, err, "%s cannot be used", e.strongest())
+	if info, err := os.Stat(inv.strongest()); err == nil && info.IsDir() {
+		if o.Directory, err = filepath.Abs(inv.strongest()); err != nil {
+			return fault.Because(fault.Usage, err, "%s cannot be used", inv.strongest())
 		}
 	}
-	err = languageserver.Serve(ctx, e.Stdin, e.Stdout, o)
+	err = languageserver.Serve(ctx, inv.Stdin, inv.Stdout, o)
 	if err == nil || ctx.Err() != nil {
 		return err
 	}

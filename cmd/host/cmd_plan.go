@@ -22,7 +22,7 @@ type planOptions struct {
 	connect, exitCode      bool
 }
 
-func (e *env) planVerb() *cobra.Command {
+func planVerb(inv *env) *cobra.Command {
 	var o planOptions
 	cmd := &cobra.Command{
 		Use:   "plan",
@@ -40,9 +40,9 @@ The lists are those that servers sent last. Servers that were not asked yet are 
   junctor plan --against junctor.view.json --exit-code`,
 		Args:              takes(),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return e.plan(cmd.Context(), o) },
+		RunE:              func(cmd *cobra.Command, _ []string) error { return runPlan(cmd.Context(), inv, o) },
 	}
-	e.instanceFlag(cmd, &o.instance)
+	instanceFlag(inv, cmd, &o.instance)
 	flags := cmd.Flags()
 	flags.StringVar(&o.against, "against", "", "compare with this `FILE`, which --out has written")
 	flags.StringVar(&o.out, "out", "", "compare nothing; write a `FILE` for --against, - for standard output")
@@ -53,25 +53,25 @@ The lists are those that servers sent last. Servers that were not asked yet are 
 	return cmd
 }
 
-func (e *env) plan(ctx context.Context, o planOptions) error {
-	app, err := e.loadFor(ctx, loadOptions{known: true})
+func runPlan(ctx context.Context, inv *env, o planOptions) error {
+	app, err := inv.load(ctx, loadOptions{known: true})
 	if err != nil {
 		return err
 	}
 	var before *plan.View
 	if o.out == "" {
-		if before, err = e.planBase(ctx, o); err != nil {
+		if before, err = planBase(ctx, inv, o); err != nil {
 			return err
 		}
 	}
-	after, failed, err := e.viewOf(ctx, app, o.connect)
+	after, failed, err := viewOf(ctx, inv, app, o.connect)
 	switch {
 	case err != nil:
 		return err
 	case o.out != "":
-		err = e.writeView(after, o)
+		err = writeView(inv, after, o)
 	default:
-		err = e.printPlan(plan.Diff(before, after), o)
+		err = printPlan(inv, plan.Diff(before, after), o)
 	}
 	if err == nil {
 		err = terminal.Reported(failed)
@@ -80,11 +80,11 @@ func (e *env) plan(ctx context.Context, o planOptions) error {
 }
 
 // planBase returns the view to compare with: that of a file or of a running process.
-func (e *env) planBase(ctx context.Context, o planOptions) (*plan.View, error) {
+func planBase(ctx context.Context, inv *env, o planOptions) (*plan.View, error) {
 	if o.against != "" {
 		return readView(ctx, o.against)
 	}
-	found, failed, err := e.findInstances(ctx, o.instance)
+	found, failed, err := findInstances(ctx, inv, o.instance)
 	switch {
 	case err != nil:
 		return nil, err
@@ -96,12 +96,12 @@ func (e *env) planBase(ctx context.Context, o planOptions) (*plan.View, error) {
 	case len(found) > 1:
 		return nil, fault.New(fault.ProcessAmbiguous, "%d running processes serve this configuration", len(found)).WithHint("%s", instancesHint(found))
 	}
-	return e.viewOfProcess(ctx, found[0])
+	return viewOfProcess(ctx, inv, found[0])
 }
 
 // viewOfProcess returns the view of a running process.
-func (e *env) viewOfProcess(ctx context.Context, a control.Answer) (*plan.View, error) {
-	wait := e.Spin("asking the running process")
+func viewOfProcess(ctx context.Context, inv *env, a control.Answer) (*plan.View, error) {
+	wait := inv.Spin("asking the running process")
 	defer wait.Stop()
 	return a.View(ctx)
 }
@@ -109,7 +109,7 @@ func (e *env) viewOfProcess(ctx context.Context, a control.Answer) (*plan.View, 
 // viewOf returns the view of the configuration that was loaded. With connect it asks the
 // servers whose lists are not known first, and prints why it cannot ask some; failed is the
 // most important reason.
-func (e *env) viewOf(ctx context.Context, app *host.App, connect bool) (v *plan.View, failed, err error) {
+func viewOf(ctx context.Context, inv *env, app *host.App, connect bool) (v *plan.View, failed, err error) {
 	var unknown []*config.Server
 	lacking := serversLacking(app, app.Config().Servers)
 	for _, s := range app.Config().Servers {
@@ -118,15 +118,15 @@ func (e *env) viewOf(ctx context.Context, app *host.App, connect bool) (v *plan.
 		}
 	}
 	if connect && len(unknown) > 0 {
-		wait := e.Spin("asking the servers")
+		wait := inv.Spin("asking the servers")
 		why := ask(ctx, app.Catalog.EnsureLists, nil, namesOf(unknown))
-		left := e.finishTools(ctx, app, namesOf(unknown), wait)
+		left := finishTools(ctx, inv, app, namesOf(unknown), wait)
 		wait.Stop()
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()
 		}
-		failed, _ = e.tellFailed(app, unknown, why)
-		if cut := e.tellUnfinished(app, left); failed == nil {
+		failed, _ = tellFailed(inv, app, unknown, why)
+		if cut := tellUnfinished(inv, app, left); failed == nil {
 			failed = cut
 		}
 	}
@@ -160,32 +160,32 @@ func readView(ctx context.Context, path string) (*plan.View, error) {
 }
 
 // writeView writes a file for plan --against.
-func (e *env) writeView(v *plan.View, o planOptions) error {
+func writeView(inv *env, v *plan.View, o planOptions) error {
 	if o.out == "-" {
-		return e.PrintRawJSON(v.Encode())
+		return inv.PrintRawJSON(v.Encode())
 	}
 	if err := os.WriteFile(o.out, v.Encode(), 0o644); err != nil {
 		return fault.Because(fault.PlanFile, err, "the view was not written to %s", o.out).WithHint("name a file in a directory that you may write to")
 	}
 	for _, s := range v.Servers {
 		if s.Lists == plan.Unknown {
-			e.Note(s.Name, "it was not asked yet, so its items are not in "+o.out+"; run `junctor plan --connect --out "+o.out+"`")
+			inv.Note(s.Name, "it was not asked yet, so its items are not in "+o.out+"; run `junctor plan --connect --out "+o.out+"`")
 		}
 	}
 	if v.LeftOut > 0 {
-		e.Warn(fmt.Sprintf("%s does not have the last %s: a view has at most %d items, %d decisions and %d MiB", o.out, terminal.Count(v.LeftOut, "item"), plan.MaxItems, plan.MaxCells, plan.MaxBytes>>20), "")
+		inv.Warn(fmt.Sprintf("%s does not have the last %s: a view has at most %d items, %d decisions and %d MiB", o.out, terminal.Count(v.LeftOut, "item"), plan.MaxItems, plan.MaxCells, plan.MaxBytes>>20), "")
 	}
 	return nil
 }
 
 // printPlan prints changes as JSON or for a person. With --exit-code changes are an error.
-func (e *env) printPlan(c *plan.Changes, o planOptions) error {
-	if e.Machine() {
-		if err := e.PrintJSON(planJSON{Differs: !c.Empty(), Changes: c}); err != nil {
+func printPlan(inv *env, c *plan.Changes, o planOptions) error {
+	if inv.Machine() {
+		if err := inv.PrintJSON(planJSON{Differs: !c.Empty(), Changes: c}); err != nil {
 			return err
 		}
 	} else {
-		e.printChanges(c)
+		printChanges(inv, c)
 	}
 	if o.exitCode && !c.Empty() {
 		return fault.New(fault.PlanDiffers, "the configuration differs").WithHint("read the plan; if the differences are wanted, write the file again with `junctor plan --out FILE`")
@@ -202,41 +202,41 @@ type planJSON struct {
 // planReload prints the plan of a reload of a process and asks whether to do it, if anything
 // differs. With --json it returns the plan, which is printed with the result. A configuration
 // that changes meanwhile is not the one of the plan, so it is an error.
-func (e *env) planReload(ctx context.Context, a control.Answer, o reloadOptions) (*planJSON, error) {
-	if matches, err := e.matchesConfig(); err != nil {
+func planReload(ctx context.Context, inv *env, a control.Answer, o reloadOptions) (*planJSON, error) {
+	if matches, err := matchesConfig(inv); err != nil {
 		return nil, err
 	} else if !matches(a.Status) {
 		return nil, fault.New(fault.Usage, "process %s serves another configuration, so its reload cannot be planned here", a.Name).WithHint("take --config %s", a.Status.Generation.Path)
 	}
-	at, _, _, err := e.locate(ctx, loadOptions{}, true)
+	at, _, _, err := inv.locate(ctx, loadOptions{}, true)
 	if err != nil {
 		return nil, err
 	}
-	content := e.contentDigest(at) // before it is read
-	app, err := e.loadFor(ctx, loadOptions{known: true})
+	content := inv.contentDigest(at) // before it is read
+	app, err := inv.load(ctx, loadOptions{known: true})
 	if err != nil {
 		return nil, err
 	}
-	before, err := e.viewOfProcess(ctx, a)
+	before, err := viewOfProcess(ctx, inv, a)
 	if err != nil {
 		return nil, err
 	}
-	after, _, err := e.viewOf(ctx, app, o.connect) // servers that failed are printed, and a reload does not need them
+	after, _, err := viewOf(ctx, inv, app, o.connect) // servers that failed are printed, and a reload does not need them
 	if err != nil {
 		return nil, err
 	}
 	c := plan.Diff(before, after)
 	planned := &planJSON{Differs: !c.Empty(), Changes: c}
-	if !e.Machine() {
-		e.printChanges(c)
+	if !inv.Machine() {
+		printChanges(inv, c)
 	}
-	warnOfTests(e, app)
+	warnOfTests(inv, app)
 	if same := c.Empty() && c.LeftOut == 0; !o.yes && !same {
-		if e.Machine() || !e.CanAsk() {
+		if inv.Machine() || !inv.CanAsk() {
 			return nil, fault.New(fault.Usage, "reload --plan asks before it reloads, and there is no terminal to ask at").
 				WithHint("take --yes to reload without a question, or run `junctor plan` to see the changes only")
 		}
-		yes, err := e.AskYes(ctx, "Reload process "+a.Name+"?")
+		yes, err := inv.AskYes(ctx, "Reload process "+a.Name+"?")
 		if err != nil {
 			return nil, err
 		}
@@ -244,7 +244,7 @@ func (e *env) planReload(ctx context.Context, a control.Answer, o reloadOptions)
 			return nil, fault.New(fault.Interrupted, "nothing was reloaded: the answer was not yes")
 		}
 	}
-	if e.contentDigest(at) != content {
+	if inv.contentDigest(at) != content {
 		return nil, fault.New(fault.ConfigInvalid, "the configuration has changed since the plan was made; nothing was reloaded").WithHint("run `junctor reload --plan` again")
 	}
 	return planned, nil

@@ -26,24 +26,24 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-func (e *env) pluginVerb() *cobra.Command {
+func pluginVerb(inv *env) *cobra.Command {
 	verb := &cobra.Command{Use: "plugin", Short: "List and describe plugins, and show their logs", Args: takesVerb,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	lines := 100
 	logs := &cobra.Command{
 		Use: "logs NAME", Short: "Show what a plugin logged, and what its servers printed on standard error", Args: takes("NAME"),
-		ValidArgsFunction: e.completes(completePlugin),
-		RunE:              func(_ *cobra.Command, args []string) error { return e.pluginLogs(args[0], lines) },
+		ValidArgsFunction: inv.completes(completePlugin),
+		RunE:              func(_ *cobra.Command, args []string) error { return pluginLogs(inv, args[0], lines) },
 	}
 	logs.Flags().IntVarP(&lines, "lines", "n", lines, "a `NUMBER`: how many lines at most")
 	verb.AddCommand(
 		&cobra.Command{
 			Use: "list", Short: "List the plugins of the configuration, and the bundled ones", Args: takes(),
-			RunE: func(cmd *cobra.Command, _ []string) error { return e.pluginList(cmd.Context()) },
+			RunE: func(cmd *cobra.Command, _ []string) error { return pluginList(cmd.Context(), inv) },
 		},
 		&cobra.Command{
 			Use: "describe NAME|PATH", Short: "Show what a plugin offers and the settings it takes", Args: takes("NAME|PATH"),
-			RunE: func(cmd *cobra.Command, args []string) error { return e.pluginDescribe(cmd.Context(), args[0]) },
+			RunE: func(cmd *cobra.Command, args []string) error { return pluginDescribe(cmd.Context(), inv, args[0]) },
 		},
 		logs,
 	)
@@ -68,13 +68,13 @@ type pluginJSON struct {
 	err error
 }
 
-func (e *env) pluginList(ctx context.Context) error {
-	known, err := e.plugins(ctx)
+func pluginList(ctx context.Context, inv *env) error {
+	known, err := plugins(ctx, inv)
 	if err != nil {
 		return err
 	}
-	if e.Machine() {
-		return e.PrintJSON(known)
+	if inv.Machine() {
+		return inv.PrintJSON(known)
 	}
 	var rows [][]string
 	for _, p := range known {
@@ -84,10 +84,10 @@ func (e *env) pluginList(ctx context.Context) error {
 		}
 		rows = append(rows, []string{p.Name, p.Version, strings.Join(slices.Concat(p.Transports, p.Auths, p.SecretStores), ", "), p.Source, p.SHA256[:12]})
 	}
-	e.Table([]string{"PLUGIN", "VERSION", "OFFERS", "SOURCE", "SHA256"}, rows)
+	inv.Table([]string{"PLUGIN", "VERSION", "OFFERS", "SOURCE", "SHA256"}, rows)
 	for _, p := range known {
 		if p.err != nil {
-			e.PrintFault("error", p.err)
+			inv.PrintFault("error", p.err)
 		}
 	}
 	return nil
@@ -95,18 +95,18 @@ func (e *env) pluginList(ctx context.Context) error {
 
 // plugins returns the plugins of the configuration, if there is one, and the bundled ones. A
 // plugin that cannot be described is listed with its error.
-func (e *env) plugins(ctx context.Context) ([]pluginJSON, error) {
+func plugins(ctx context.Context, inv *env) ([]pluginJSON, error) {
 	found := map[string]pluginJSON{}
 	needs := loadOptions{allPlugins: true, unusable: func(p config.Plugin, err error) {
 		found[p.Name] = unusable(p.Name, p.Source, p.At.String(), err)
 	}}
-	app, diags, err := e.tryLoad(ctx, needs)
+	app, diags, err := inv.tryLoad(ctx, needs)
 	switch {
 	case fault.Is(err, fault.ConfigMissing):
 	case err != nil:
 		return nil, err
 	case app == nil && len(found) == 0: // the errors are not about plugins
-		diags.Render(terminal.SafeWriter(e.Stderr))
+		diags.Render(terminal.SafeWriter(inv.Stderr))
 		return nil, terminal.Reported(diags.Err())
 	}
 	if app != nil {
@@ -116,11 +116,11 @@ func (e *env) plugins(ctx context.Context) ([]pluginJSON, error) {
 			}
 		}
 	}
-	sup, err := e.supervisor()
+	sup, err := inv.supervisor()
 	if err != nil {
 		return nil, err
 	}
-	for _, dir := range plugin.Dirs(e.Lookup) {
+	for _, dir := range plugin.Dirs(inv.Lookup) {
 		paths, err := filepath.Glob(filepath.Join(dir, plugin.FilePrefix+"*"))
 		if err != nil {
 			continue
@@ -164,25 +164,12 @@ func unusable(name, source, at string, err error) pluginJSON {
 	return pluginJSON{Name: name, Source: source, At: at, Error: terminal.ErrorOf(&f), err: &f}
 }
 
-// supervisor returns the app's supervisor, or one without a configuration.
-func (e *env) supervisor() (*plugin.Supervisor, error) {
-	if e.app != nil {
-		return e.app.Supervisor, nil
-	}
-	if err := e.findDirs(); err != nil {
-		return nil, err
-	}
-	sup := host.NewSupervisor(e.options(loadOptions{}))
-	e.sup = sup
-	return sup, nil
-}
-
-func (e *env) pluginDescribe(ctx context.Context, word string) error {
-	path, err := e.pluginPath(ctx, word)
+func pluginDescribe(ctx context.Context, inv *env, word string) error {
+	path, err := pluginPath(ctx, inv, word)
 	if err != nil {
 		return err
 	}
-	sup, err := e.supervisor()
+	sup, err := inv.supervisor()
 	if err != nil {
 		return err
 	}
@@ -190,22 +177,22 @@ func (e *env) pluginDescribe(ctx context.Context, word string) error {
 	if err != nil {
 		return err
 	}
-	if e.Machine() {
-		return e.PrintJSON(struct {
+	if inv.Machine() {
+		return inv.PrintJSON(struct {
 			sdk.Manifest
 			Path   string `json:"path"`
 			SHA256 string `json:"sha256"`
 		}{m, path, digest})
 	}
-	e.Printf("%s %s\n%s\n\n  program    %s\n  sha256     %s\n  protocols  %v, SDK %s\n", m.Name, m.Version, terminal.Indent(m.Description), path, digest, m.Protocols, m.SDK)
+	inv.Printf("%s %s\n%s\n\n  program    %s\n  sha256     %s\n  protocols  %v, SDK %s\n", m.Name, m.Version, terminal.Indent(m.Description), path, digest, m.Protocols, m.SDK)
 	for _, offer := range []struct {
 		kind string
 		all  map[string]sdk.Schema
 	}{{"transport", m.Transports}, {"auth", m.Auths}, {"secret_store", m.SecretStores}} {
 		for _, name := range slices.Sorted(maps.Keys(offer.all)) {
 			s := offer.all[name]
-			e.Printf("\n%s %q\n", offer.kind, name)
-			e.printSchema(&s, "  ")
+			inv.Printf("\n%s %q\n", offer.kind, name)
+			printSchema(inv, &s, "  ")
 		}
 	}
 	return nil
@@ -213,11 +200,11 @@ func (e *env) pluginDescribe(ctx context.Context, word string) error {
 
 // pluginPath finds the program of a plugin by its name in the configuration, by the name of
 // a bundled plugin, or by its path.
-func (e *env) pluginPath(ctx context.Context, word string) (string, error) {
+func pluginPath(ctx context.Context, inv *env, word string) (string, error) {
 	if strings.ContainsRune(word, filepath.Separator) {
 		return plugin.Find(word, filepath.Base(word), nil)
 	}
-	known, err := e.plugins(ctx)
+	known, err := plugins(ctx, inv)
 	if err != nil {
 		return "", err
 	}
@@ -232,7 +219,7 @@ func (e *env) pluginPath(ctx context.Context, word string) (string, error) {
 }
 
 // printSchema prints the settings of a block.
-func (e *env) printSchema(s *sdk.Schema, margin string) {
+func printSchema(inv *env, s *sdk.Schema, margin string) {
 	for _, a := range s.Attributes {
 		var about []string
 		switch {
@@ -247,15 +234,15 @@ func (e *env) printSchema(s *sdk.Schema, margin string) {
 		if a.Sensitive {
 			about = append(about, "sensitive")
 		}
-		e.Printf("%s%s  %s  %s\n%s    %s\n", margin, a.Name, typeName(a.Type), strings.Join(about, ", "), margin, a.Description)
+		inv.Printf("%s%s  %s  %s\n%s    %s\n", margin, a.Name, typeName(a.Type), strings.Join(about, ", "), margin, a.Description)
 	}
 	for _, b := range s.Blocks {
 		label := ""
 		if b.Label != "" {
 			label = " \"" + strings.ToUpper(b.Label) + "\""
 		}
-		e.Printf("%s%s%s { }\n%s    %s\n", margin, b.Name, label, margin, b.Schema.Description)
-		e.printSchema(&b.Schema, margin+"    ")
+		inv.Printf("%s%s%s { }\n%s    %s\n", margin, b.Name, label, margin, b.Schema.Description)
+		printSchema(inv, &b.Schema, margin+"    ")
 	}
 }
 
@@ -273,14 +260,14 @@ func typeName(raw json.RawMessage) string {
 }
 
 // pluginLogs prints the last lines of a plugin's log.
-func (e *env) pluginLogs(name string, n int) error {
+func pluginLogs(inv *env, name string, n int) error {
 	if n < 0 {
 		return fault.New(fault.Usage, "the number of lines, %d, is less than 0", n).WithHint("write 0 or more lines")
 	}
-	if err := e.findDirs(); err != nil {
+	if err := inv.findDirs(); err != nil {
 		return err
 	}
-	path := plugin.LogFile(e.dirs.Logs(), name)
+	path := plugin.LogFile(inv.dirs.Logs(), name)
 	var lines []string
 	for _, p := range []string{path + ".1", path} {
 		f, err := os.Open(p)
@@ -306,14 +293,14 @@ func (e *env) pluginLogs(name string, n int) error {
 		return fault.New(fault.PluginNotFound, "plugin %q has logged nothing so far", name).WithHint("run `junctor plugin list` to see the names")
 	}
 	for _, line := range lines[max(0, len(lines)-n):] {
-		if e.Machine() {
-			err := e.PrintRawJSON([]byte(line))
+		if inv.Machine() {
+			err := inv.PrintRawJSON([]byte(line))
 			if err != nil {
 				return err
 			}
 			continue
 		}
-		fmt.Fprintln(e.Stdout, readableLog(line))
+		fmt.Fprintln(inv.Stdout, readableLog(line))
 	}
 	return nil
 }

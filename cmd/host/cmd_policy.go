@@ -17,7 +17,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
-func (e *env) policyVerb() *cobra.Command {
+func policyVerb(inv *env) *cobra.Command {
 	cmd := &cobra.Command{Use: "policy", Short: "Show what the policy means", Args: takesVerb, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	f := listFlags{need: toolLists, needs: loadOptions{known: true}}
 	classified := &cobra.Command{
@@ -27,10 +27,12 @@ func (e *env) policyVerb() *cobra.Command {
 
 Nothing that a server says about its own tool makes it read. Patterns in tools { read, write } decide; without one,
 the words of the name do. A tool that is ambiguous counts as one that writes.`,
-		ValidArgsFunction: e.completesFor(&f.needs, completeServers),
-		RunE:              func(cmd *cobra.Command, args []string) error { return e.lists(cmd.Context(), args, f, e.printClasses) },
+		ValidArgsFunction: inv.completesFor(&f.needs, completeServers),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return lists(cmd.Context(), inv, args, f, func(app *host.App, of func(string) bool) error { return printClasses(inv, app, of) })
+		},
 	}
-	f.add(e, classified)
+	f.add(inv, classified)
 	g := listFlags{needs: loadOptions{known: true}}
 	var subjects []string
 	table := &cobra.Command{
@@ -38,14 +40,14 @@ the words of the name do. A tool that is ambiguous counts as one that writes.`,
 		Short: "Show who may use which tool",
 		Long: `Show who may use which tool: a column for each subject and role of the policy, for each static token and for the
 command line. "depends" means that the arguments decide; junctor why explains a cell.`,
-		ValidArgsFunction: e.completesFor(&g.needs, completeServers),
+		ValidArgsFunction: inv.completesFor(&g.needs, completeServers),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return e.lists(cmd.Context(), args, g, func(app *host.App, of func(string) bool) error { return e.printTable(app, of, subjects) })
+			return lists(cmd.Context(), inv, args, g, func(app *host.App, of func(string) bool) error { return printTable(inv, app, of, subjects) })
 		},
 	}
-	g.add(e, table)
+	g.add(inv, table)
 	table.Flags().StringArrayVar(&subjects, "subject", nil, "only the columns of this `SUBJECT` or role; repeat it for several")
-	cmd.AddCommand(classified, table, e.replayVerb())
+	cmd.AddCommand(classified, table, replayVerb(inv))
 	return cmd
 }
 
@@ -59,7 +61,7 @@ type classJSON struct {
 	Reasons    []string `json:"reasons"`
 }
 
-func (e *env) printClasses(app *host.App, of func(server string) bool) error {
+func printClasses(inv *env, app *host.App, of func(server string) bool) error {
 	all := []classJSON{}
 	var rows [][]string
 	for _, t := range app.Catalog.Snapshot().Tools {
@@ -74,10 +76,10 @@ func (e *env) printClasses(app *host.App, of func(server string) bool) error {
 		}
 		rows = append(rows, []string{t.Server, app.Hide(t.Name), access, fmt.Sprintf("%.2f", c.Confidence), string(c.Source), strings.Join(c.Reasons, ", ")})
 	}
-	if e.Machine() {
-		return e.PrintJSON(all)
+	if inv.Machine() {
+		return inv.PrintJSON(all)
 	}
-	e.Table([]string{"SERVER", "TOOL", "ACCESS", "CONFIDENCE", "SOURCE", "REASONS"}, rows)
+	inv.Table([]string{"SERVER", "TOOL", "ACCESS", "CONFIDENCE", "SOURCE", "REASONS"}, rows)
 	return nil
 }
 
@@ -105,7 +107,7 @@ type tableJSON struct {
 	Rule     string `json:"rule"`
 }
 
-func (e *env) printTable(app *host.App, of func(server string) bool, only []string) error {
+func printTable(inv *env, app *host.App, of func(server string) bool, only []string) error {
 	shown := columns(app)
 	if len(only) > 0 {
 		shown = slices.DeleteFunc(shown, func(c column) bool {
@@ -135,10 +137,10 @@ func (e *env) printTable(app *host.App, of func(server string) bool, only []stri
 			table.columns[i].cells = append(table.columns[i].cells, d.Verdict.String())
 		}
 	}
-	if e.Machine() {
-		return e.PrintJSON(cells)
+	if inv.Machine() {
+		return inv.PrintJSON(cells)
 	}
-	table.print(e)
+	table.print(inv)
 	return nil
 }
 
@@ -148,7 +150,7 @@ func decisionOn(app *host.App, who authn.Principal, t *catalog.Tool) policy.Deci
 	return app.Explain(q, t, nil).Decision
 }
 
-func (e *env) testVerb() *cobra.Command {
+func testVerb(inv *env) *cobra.Command {
 	var policyOnly, strict bool
 	cmd := &cobra.Command{
 		Use:   "test",
@@ -159,7 +161,7 @@ classified by its name and the configuration.
 With --strict, as for CI, a warning fails too: a role, a tool or an argument that is not known. The tools of a server are
 known once it was asked: run junctor tools first.`,
 		Args: takes(), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, _ []string) error { return e.testPolicy(cmd.Context(), strict) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return testPolicy(cmd.Context(), inv, strict) },
 	}
 	cmd.Flags().BoolVar(&strict, "strict", false, "fail for a warning, too")
 	cmd.Flags().BoolVar(&policyOnly, "policy", false, "run the tests of the policy; there are no others yet")
@@ -177,13 +179,13 @@ type testJSON struct {
 	Passed bool   `json:"passed"`
 }
 
-func (e *env) testPolicy(ctx context.Context, strict bool) error {
-	app, err := e.loadFor(ctx, loadOptions{known: true})
+func testPolicy(ctx context.Context, inv *env, strict bool) error {
+	app, err := inv.load(ctx, loadOptions{known: true})
 	if err != nil {
 		return err
 	}
 	warned := app.TestDiagnostics()
-	e.tellDiagnostics(app, warned)
+	inv.tellDiagnostics(app, warned)
 	all, failed := []testJSON{}, 0
 	for _, r := range app.TestPolicy() {
 		all = append(all, testJSON{r.Test.Name, r.Use.At.String(), r.Use.Item.String(), r.Use.Expect, r.Got, r.Rule, r.Passed})
@@ -192,23 +194,23 @@ func (e *env) testPolicy(ctx context.Context, strict bool) error {
 		}
 	}
 	switch {
-	case e.Machine():
-		if err := e.PrintJSON(all); err != nil {
+	case inv.Machine():
+		if err := inv.PrintJSON(all); err != nil {
 			return err
 		}
 	}
-	if !e.Machine() {
+	if !inv.Machine() {
 		for _, t := range all {
 			if !t.Passed {
 				got := "is " + t.Got
 				if t.Got == policy.Depends.String() {
 					got = "depends on the arguments, which the test does not give"
 				}
-				e.PrintFields("FAIL %s at %s: %s %s, not %s: %s\n", t.Test, t.At, t.Item, got, t.Expect, t.Rule)
+				inv.PrintFields("FAIL %s at %s: %s %s, not %s: %s\n", t.Test, t.At, t.Item, got, t.Expect, t.Rule)
 			}
 		}
 		if len(all) > 0 {
-			e.Printf("%d passed, %d failed\n", len(all)-failed, failed)
+			inv.Printf("%d passed, %d failed\n", len(all)-failed, failed)
 		}
 	}
 	switch {

@@ -15,17 +15,17 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
-func (e *env) promptsVerb() *cobra.Command {
+func promptsVerb(inv *env) *cobra.Command {
 	var f listFlags
 	cmd := &cobra.Command{
 		Use:               "prompts [SERVER…]",
 		Short:             "List prompts",
-		ValidArgsFunction: e.completesFor(&f.needs, completeServers),
+		ValidArgsFunction: inv.completesFor(&f.needs, completeServers),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return foreignArgument(cmd, args, e.prompts(cmd.Context(), args, f))
+			return foreignArgument(cmd, args, prompts(cmd.Context(), inv, args, f))
 		},
 	}
-	f.add(e, cmd)
+	f.add(inv, cmd)
 	return cmd
 }
 
@@ -39,12 +39,12 @@ type promptJSON struct {
 	Arguments   []catalog.Argument `json:"arguments,omitempty"`
 }
 
-func (e *env) prompts(ctx context.Context, args []string, f listFlags) error {
+func prompts(ctx context.Context, inv *env, args []string, f listFlags) error {
 	f.need = promptLists
-	return e.lists(ctx, args, f, e.printPrompts)
+	return lists(ctx, inv, args, f, func(app *host.App, of func(string) bool) error { return printPrompts(inv, app, of) })
 }
 
-func (e *env) printPrompts(app *host.App, of func(server string) bool) error {
+func printPrompts(inv *env, app *host.App, of func(server string) bool) error {
 	list := []promptJSON{}
 	var rows [][]string
 	for _, p := range app.Catalog.Snapshot().Prompts {
@@ -62,14 +62,14 @@ func (e *env) printPrompts(app *host.App, of func(server string) bool) error {
 		}
 		rows = append(rows, []string{p.Exposed, p.Server, strings.Join(words, " "), described(&p.Item)})
 	}
-	if e.Machine() {
-		return e.PrintJSON(list)
+	if inv.Machine() {
+		return inv.PrintJSON(list)
 	}
-	e.Table([]string{"PROMPT", "SERVER", "ARGUMENTS", "DESCRIPTION"}, rows)
+	inv.Table([]string{"PROMPT", "SERVER", "ARGUMENTS", "DESCRIPTION"}, rows)
 	return nil
 }
 
-func (e *env) promptVerb() *cobra.Command {
+func promptVerb(inv *env) *cobra.Command {
 	var needs loadOptions
 	var full bool
 	cmd := &cobra.Command{
@@ -80,9 +80,9 @@ name for it. The arguments of a prompt are texts; key:=JSON is accepted as for c
 A word without = is the value of the next argument in the prompt's own order that no key=value names.`,
 		Example:           "  junctor prompt review/summary main.go short\n  junctor prompt review/summary style=short main.go",
 		Args:              takesMore("PROMPT"),
-		ValidArgsFunction: e.completesFor(&needs, completePrompt),
+		ValidArgsFunction: inv.completesFor(&needs, completePrompt),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return e.prompt(cmd.Context(), args[0], args[1:], full, needs)
+			return prompt(cmd.Context(), inv, args[0], args[1:], full, needs)
 		},
 	}
 	cmd.Flags().BoolVar(&full, "full", false, "print all of it on a terminal, however long")
@@ -90,14 +90,14 @@ A word without = is the value of the next argument in the prompt's own order tha
 	return cmd
 }
 
-func (e *env) prompt(ctx context.Context, name string, words []string, full bool, needs loadOptions) error {
-	app, err := e.loadFor(ctx, needs)
+func prompt(ctx context.Context, inv *env, name string, words []string, full bool, needs loadOptions) error {
+	app, err := inv.load(ctx, needs)
 	if err != nil {
 		return err
 	}
-	wait := e.Spin("asking for the prompt")
+	wait := inv.Spin("asking for the prompt")
 	defer wait.Stop()
-	p, err := e.findPrompt(ctx, app, name)
+	p, err := findPrompt(ctx, inv, app, name)
 	if err != nil {
 		return err
 	}
@@ -114,8 +114,8 @@ func (e *env) prompt(ctx context.Context, name string, words []string, full bool
 	if err != nil {
 		return err
 	}
-	if err := e.answered(p.Server, reply); err != nil {
+	if err := answered(inv, p.Server, reply); err != nil {
 		return err
 	}
-	return e.printResult(reply.Result, printOptions{full: full})
+	return printResult(inv, reply.Result, printOptions{full: full})
 }

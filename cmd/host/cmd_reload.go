@@ -14,7 +14,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-func (e *env) reloadVerb() *cobra.Command {
+func reloadVerb(inv *env) *cobra.Command {
 	var o reloadOptions
 	cmd := &cobra.Command{
 		Use:   "reload",
@@ -34,9 +34,9 @@ terminal, or with --yes. It does not ask where nothing differs.`,
   junctor reload --instance 4711`,
 		Args:              takes(),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return e.reload(cmd.Context(), o) },
+		RunE:              func(cmd *cobra.Command, _ []string) error { return reload(cmd.Context(), inv, o) },
 	}
-	e.instanceFlag(cmd, &o.instance)
+	instanceFlag(inv, cmd, &o.instance)
 	flags := cmd.Flags()
 	flags.BoolVar(&o.all, "all", false, "reload every process that serves this configuration")
 	flags.BoolVar(&o.plan, "plan", false, "show what changes for clients, and ask before the reload")
@@ -55,11 +55,11 @@ type reloadOptions struct {
 
 // chooseInstance returns the error for a reload without a configuration: that of a person
 // in another directory must not reach every process.
-func (e *env) chooseInstance(ctx context.Context, missing error) error {
-	if err := e.findDirs(); err != nil {
+func chooseInstance(ctx context.Context, inv *env, missing error) error {
+	if err := inv.findDirs(); err != nil {
 		return err
 	}
-	answered, _ := control.StatusOfAll(ctx, control.Find(e.dirs.Runs))
+	answered, _ := control.StatusOfAll(ctx, control.Find(inv.dirs.Runs))
 	if len(answered) == 0 {
 		return missing
 	}
@@ -78,20 +78,20 @@ type failedReload struct {
 	control.Failure
 }
 
-func (e *env) reload(ctx context.Context, o reloadOptions) error {
+func reload(ctx context.Context, inv *env, o reloadOptions) error {
 	if (o.yes || o.connect) && !o.plan {
 		return fault.New(fault.Usage, "--yes and --connect are for reload --plan").WithHint("write `junctor reload --plan`, or leave them out")
 	}
 	if o.instance == "" {
 		// A person at a terminal is asked to trust a configuration that has changed: the
 		// process that serves cannot ask.
-		if _, _, _, err := e.locate(ctx, loadOptions{}, true); fault.Is(err, fault.ConfigMissing) {
-			return e.chooseInstance(ctx, err)
+		if _, _, _, err := inv.locate(ctx, loadOptions{}, true); fault.Is(err, fault.ConfigMissing) {
+			return chooseInstance(ctx, inv, err)
 		} else if err != nil {
 			return err
 		}
 	}
-	found, failed, err := e.findInstances(ctx, o.instance)
+	found, failed, err := findInstances(ctx, inv, o.instance)
 	if err != nil {
 		return err
 	}
@@ -107,15 +107,15 @@ func (e *env) reload(ctx context.Context, o reloadOptions) error {
 	}
 	var planned *planJSON
 	if o.plan {
-		if planned, err = e.planReload(ctx, found[0], o); err != nil {
+		if planned, err = planReload(ctx, inv, found[0], o); err != nil {
 			return err
 		}
 	}
-	wait := e.Spin("reloading")
+	wait := inv.Spin("reloading")
 	done, first := reloadAll(ctx, found)
 	wait.Stop()
 	done.Plan = planned
-	if err := e.printReloads(done); err != nil {
+	if err := printReloads(inv, done); err != nil {
 		return err
 	}
 	return terminal.Reported(first)
@@ -150,38 +150,38 @@ func reloadAll(ctx context.Context, found []control.Answer) (done reloads, first
 
 // printReloads prints the results as JSON or for a person. With --json the failures are
 // on standard output only.
-func (e *env) printReloads(done reloads) error {
-	if e.Machine() {
-		if err := e.PrintJSON(done); err != nil {
+func printReloads(inv *env, done reloads) error {
+	if inv.Machine() {
+		if err := inv.PrintJSON(done); err != nil {
 			return err
 		}
 	} else {
-		e.printReloaded(done)
+		printReloaded(inv, done)
 	}
-	if !e.JSON {
-		e.printReloadFailures(done)
+	if !inv.JSON {
+		printReloadFailures(inv, done)
 	}
 	return nil
 }
 
-func (e *env) printReloaded(done reloads) {
+func printReloaded(inv *env, done reloads) {
 	for _, r := range done.Reloaded {
-		fmt.Fprint(terminal.SafeWriter(e.Stderr), r.Text)
-		e.Printf("process %s uses generation %d of the configuration: %s\n", r.Instance, r.Generation, changesOf(r))
+		fmt.Fprint(terminal.SafeWriter(inv.Stderr), r.Text)
+		inv.Printf("process %s uses generation %d of the configuration: %s\n", r.Instance, r.Generation, changesOf(r))
 		for _, p := range r.Restart {
-			e.Warn(p.Setting+": "+p.Effect, "")
+			inv.Warn(p.Setting+": "+p.Effect, "")
 		}
 	}
 }
 
-func (e *env) printReloadFailures(done reloads) {
+func printReloadFailures(inv *env, done reloads) {
 	for _, f := range done.Failed {
-		fmt.Fprint(terminal.SafeWriter(e.Stderr), f.Text)
+		fmt.Fprint(terminal.SafeWriter(inv.Stderr), f.Text)
 		if f.Text == "" {
-			e.PrintFault("error", f.Error.Fault())
+			inv.PrintFault("error", f.Error.Fault())
 		}
 		if f.Error.Code != fault.ProcessUnreachable {
-			fmt.Fprintf(e.Stderr, "process %s was not reloaded; the configuration before stays in effect\n", f.Instance)
+			fmt.Fprintf(inv.Stderr, "process %s was not reloaded; the configuration before stays in effect\n", f.Instance)
 		}
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
-func (e *env) replayVerb() *cobra.Command {
+func replayVerb(inv *env) *cobra.Command {
 	var f auditFlags
 	var with string
 	cmd := &cobra.Command{
@@ -33,7 +33,7 @@ be decided are counted. Claims and scopes of tokens are not recorded, so conditi
 		Example: `  junctor policy replay --since 7d --with new.hcl
   junctor policy replay --since 30d --with new.hcl --subject alice`,
 		Args: takes(), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, _ []string) error { return e.replay(cmd.Context(), f, with) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return replay(cmd.Context(), inv, f, with) },
 	}
 	f.add(cmd, 0)
 	cmd.Flags().StringVar(&with, "with", "", "the configuration with the other policy: a `FILE`, or a directory of *.hcl files")
@@ -67,17 +67,17 @@ type replayReport struct {
 	Differences []replayJSON `json:"differences"`
 }
 
-func (e *env) replay(ctx context.Context, f auditFlags, with string) error {
+func replay(ctx context.Context, inv *env, f auditFlags, with string) error {
 	filter, err := f.filter(time.Now())
 	if err != nil {
 		return err
 	}
 	filter.Kind = audit.Request
-	path, err := e.auditFile(ctx, f.file)
+	path, err := auditFile(ctx, inv, f.file)
 	if err != nil {
 		return err
 	}
-	app, err := e.loadOther(ctx, with)
+	app, err := loadOther(ctx, inv, with)
 	if err != nil {
 		return err
 	}
@@ -90,27 +90,27 @@ func (e *env) replay(ctx context.Context, f auditFlags, with string) error {
 	if err != nil {
 		return err
 	}
-	if e.Machine() {
-		return e.PrintJSON(report)
+	if inv.Machine() {
+		return inv.PrintJSON(report)
 	}
-	e.printReplay(report)
+	printReplay(inv, report)
 	return nil
 }
 
 // loadOther loads another configuration than that of the command line. It returns that of
 // the command line if path is empty.
-func (e *env) loadOther(ctx context.Context, path string) (*host.App, error) {
+func loadOther(ctx context.Context, inv *env, path string) (*host.App, error) {
 	switch {
-	case path == "" && e.app != nil:
-		return e.app, nil
+	case path == "" && inv.app != nil:
+		return inv.app, nil
 	case path != "":
-		if e.app != nil {
-			e.app.Stop()
-			e.use(nil)
+		if inv.app != nil {
+			inv.app.Stop()
+			inv.use(nil)
 		}
-		return e.loadFor(ctx, loadOptions{known: true, paths: []string{path}})
+		return inv.load(ctx, loadOptions{known: true, paths: []string{path}})
 	}
-	return e.loadFor(ctx, loadOptions{known: true})
+	return inv.load(ctx, loadOptions{known: true})
 }
 
 // replayed compares the recorded decisions with those of the policy of app.
@@ -190,7 +190,7 @@ func accessOf(text string) classify.Kind {
 	return classify.Ambiguous
 }
 
-func (e *env) printReplay(r *replayReport) {
+func printReplay(inv *env, r *replayReport) {
 	var cells [][]string
 	for _, d := range r.Differences {
 		subject := d.Subject
@@ -199,10 +199,10 @@ func (e *env) printReplay(r *replayReport) {
 		}
 		cells = append(cells, []string{fmt.Sprint(d.Uses), subject, d.Server, d.Item, d.Recorded, d.Now, d.Rule})
 	}
-	e.Table([]string{"USES", "SUBJECT", "SERVER", "ITEM", "WAS", "WOULD BE", "BECAUSE"}, cells)
+	inv.Table([]string{"USES", "SUBJECT", "SERVER", "ITEM", "WAS", "WOULD BE", "BECAUSE"}, cells)
 	different := r.Uses - r.Same - r.Undecided
-	e.Printf("%d of %d recorded uses would be decided otherwise\n", different, r.Uses)
+	inv.Printf("%d of %d recorded uses would be decided otherwise\n", different, r.Uses)
 	if r.Undecided > 0 {
-		e.Printf("%d cannot be decided: they depend on arguments, of which the log has digests only; arguments = \"full\" in the audit block stores them\n", r.Undecided)
+		inv.Printf("%d cannot be decided: they depend on arguments, of which the log has digests only; arguments = \"full\" in the audit block stores them\n", r.Undecided)
 	}
 }

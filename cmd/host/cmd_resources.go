@@ -15,17 +15,17 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
-func (e *env) resourcesVerb() *cobra.Command {
+func resourcesVerb(inv *env) *cobra.Command {
 	var f listFlags
 	cmd := &cobra.Command{
 		Use:               "resources [SERVER…]",
 		Short:             "List resources and resource templates",
-		ValidArgsFunction: e.completesFor(&f.needs, completeServers),
+		ValidArgsFunction: inv.completesFor(&f.needs, completeServers),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return foreignArgument(cmd, args, e.resources(cmd.Context(), args, f))
+			return foreignArgument(cmd, args, listResources(cmd.Context(), inv, args, f))
 		},
 	}
-	f.add(e, cmd)
+	f.add(inv, cmd)
 	return cmd
 }
 
@@ -39,12 +39,12 @@ type resourceJSON struct {
 	MIME        string `json:"mimeType,omitempty"`
 }
 
-func (e *env) resources(ctx context.Context, args []string, f listFlags) error {
+func listResources(ctx context.Context, inv *env, args []string, f listFlags) error {
 	f.need = resourceLists
-	return e.lists(ctx, args, f, e.printResources)
+	return lists(ctx, inv, args, f, func(app *host.App, of func(string) bool) error { return printResources(inv, app, of) })
 }
 
-func (e *env) printResources(app *host.App, of func(server string) bool) error {
+func printResources(inv *env, app *host.App, of func(server string) bool) error {
 	list := []resourceJSON{}
 	add := func(it *catalog.Item, kind policy.Kind) {
 		if !of(it.Server) || !app.Gateway.Visible(authn.Local(), kind, it.Server, it.Name) {
@@ -64,8 +64,8 @@ func (e *env) printResources(app *host.App, of func(server string) bool) error {
 	for _, t := range snapshot.Templates {
 		add(&t.Item, policy.Template)
 	}
-	if e.Machine() {
-		return e.PrintJSON(list)
+	if inv.Machine() {
+		return inv.PrintJSON(list)
 	}
 	var rows [][]string
 	for _, r := range list {
@@ -75,11 +75,11 @@ func (e *env) printResources(app *host.App, of func(server string) bool) error {
 		}
 		rows = append(rows, []string{r.URI + r.Template, r.Server, r.MIME, about})
 	}
-	e.Table([]string{"RESOURCE", "SERVER", "TYPE", "DESCRIPTION"}, rows)
+	inv.Table([]string{"RESOURCE", "SERVER", "TYPE", "DESCRIPTION"}, rows)
 	return nil
 }
 
-func (e *env) readVerb() *cobra.Command {
+func readVerb(inv *env) *cobra.Command {
 	var needs loadOptions
 	var output string
 	var full bool
@@ -89,9 +89,9 @@ func (e *env) readVerb() *cobra.Command {
 		Long: `Read a resource and print it. URI is one that "junctor resources" lists, one that a template there can make,
 or SERVER/URI, or @SERVER:URI, when it is to be asked of one server.`,
 		Args:              takes("URI"),
-		ValidArgsFunction: e.completesFor(&needs, completeResource),
+		ValidArgsFunction: inv.completesFor(&needs, completeResource),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return e.read(cmd.Context(), args[0], output, full, needs)
+			return read(cmd.Context(), inv, args[0], output, full, needs)
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "write the contents to this `FILE` instead")
@@ -100,15 +100,15 @@ or SERVER/URI, or @SERVER:URI, when it is to be asked of one server.`,
 	return cmd
 }
 
-func (e *env) read(ctx context.Context, word, output string, full bool, needs loadOptions) error {
+func read(ctx context.Context, inv *env, word, output string, full bool, needs loadOptions) error {
 	if err := checkOutput(output); err != nil {
 		return err
 	}
-	app, err := e.loadFor(ctx, needs)
+	app, err := inv.load(ctx, needs)
 	if err != nil {
 		return err
 	}
-	wait := e.Spin("reading")
+	wait := inv.Spin("reading")
 	defer wait.Stop()
 	server, uri, named, err := splitResource(app, word)
 	at, _ := app.Catalog.Snapshot().Listed(catalog.Location{Server: server, URI: uri})
@@ -130,11 +130,11 @@ func (e *env) read(ctx context.Context, word, output string, full bool, needs lo
 	if err != nil {
 		return err
 	}
-	if err := e.answered(at.Server, reply); err != nil {
+	if err := answered(inv, at.Server, reply); err != nil {
 		return err
 	}
 	if output != "" {
-		return e.save(reply.Result, output, full)
+		return save(inv, reply.Result, output, full)
 	}
-	return e.printResult(reply.Result, printOptions{full: full, saves: true})
+	return printResult(inv, reply.Result, printOptions{full: full, saves: true})
 }

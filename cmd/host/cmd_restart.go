@@ -9,7 +9,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-func (e *env) restartVerb() *cobra.Command {
+func restartVerb(inv *env) *cobra.Command {
 	var instance string
 	cmd := &cobra.Command{
 		Use:   "restart SERVER",
@@ -26,35 +26,35 @@ The exit status is that of the new connection. To use a changed configuration, r
 			}
 			return takes("SERVER")(cmd, args)
 		},
-		ValidArgsFunction: e.completes(completeServer),
-		RunE:              func(cmd *cobra.Command, args []string) error { return e.restart(cmd.Context(), instance, args[0]) },
+		ValidArgsFunction: inv.completes(completeServer),
+		RunE:              func(cmd *cobra.Command, args []string) error { return restart(cmd.Context(), inv, instance, args[0]) },
 	}
-	e.instanceFlag(cmd, &instance)
+	instanceFlag(inv, cmd, &instance)
 	return cmd
 }
 
-func (e *env) restart(ctx context.Context, instance, server string) error {
-	process, err := e.oneInstance(ctx, instance)
+func restart(ctx context.Context, inv *env, instance, server string) error {
+	process, err := oneInstance(ctx, inv, instance)
 	if err != nil {
 		return err
 	}
 	if err := knowsAll(process.Status, []string{server}, false); err != nil {
 		return err
 	}
-	wait := e.Spin("restarting " + server)
+	wait := inv.Spin("restarting " + server)
 	done, err := process.Restart(ctx, server)
 	wait.Stop()
 	if err != nil {
 		return err
 	}
-	if e.Machine() {
-		return e.PrintJSON(done)
+	if inv.Machine() {
+		return inv.PrintJSON(done)
 	}
 	took := (time.Duration(done.Took) * time.Millisecond).Round(10 * time.Millisecond)
 	if done.PID == 0 {
-		e.Printf("%s is connected again, after %s\n", done.Server, took)
+		inv.Printf("%s is connected again, after %s\n", done.Server, took)
 		return nil
 	}
-	e.Printf("%s runs again as process %d, after %s\n", done.Server, done.PID, took)
+	inv.Printf("%s runs again as process %d, after %s\n", done.Server, done.PID, took)
 	return nil
 }

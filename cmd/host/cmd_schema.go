@@ -11,7 +11,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-func (e *env) schemaVerb() *cobra.Command {
+func schemaVerb(inv *env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema",
 		Short: "Print a JSON Schema of the configuration language",
@@ -25,27 +25,27 @@ loaded.`,
 		Example:           "  junctor schema > junctor.schema.json",
 		Args:              takes(),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return e.schema(cmd.Context()) },
+		RunE:              func(cmd *cobra.Command, _ []string) error { return runSchema(cmd.Context(), inv) },
 	}
 }
 
-func (e *env) schema(ctx context.Context) error {
-	plugins, manifests, err := e.configuredPlugins(ctx)
+func runSchema(ctx context.Context, inv *env) error {
+	plugins, manifests, err := configuredPlugins(ctx, inv)
 	if err != nil {
 		return err
 	}
-	sup, err := e.supervisor()
+	sup, err := inv.supervisor()
 	if err != nil {
 		return err
 	}
-	dirs := plugin.Dirs(e.Lookup)
+	dirs := plugin.Dirs(inv.Lookup)
 	for _, name := range config.Bundled() {
 		if _, known := manifests[name]; known {
 			continue
 		}
 		m, err := describeBundled(ctx, sup, dirs, name)
 		if err != nil {
-			e.Warn("the schema does not have the settings of "+name+": "+err.Error(), fault.As(err).Hint)
+			inv.Warn("the schema does not have the settings of "+name+": "+err.Error(), fault.As(err).Hint)
 			continue
 		}
 		manifests[name] = m
@@ -55,7 +55,7 @@ func (e *env) schema(ctx context.Context) error {
 			manifests[p.Name] = m
 		}
 	}
-	return e.PrintRawJSON(config.Schema(manifests))
+	return inv.PrintRawJSON(config.Schema(manifests))
 }
 
 // describeBundled returns the manifest of a bundled plugin. Its program belongs to Junctor, so
@@ -75,24 +75,24 @@ func describeBundled(ctx context.Context, sup *plugin.Supervisor, dirs []string,
 // configuredPlugins returns the plugins of the configuration, and the manifests of their
 // programs by Plugin.Use. A configuration that cannot be loaded has none: its mistakes are for
 // validate.
-func (e *env) configuredPlugins(ctx context.Context) ([]config.Plugin, map[string]sdk.Manifest, error) {
+func configuredPlugins(ctx context.Context, inv *env) ([]config.Plugin, map[string]sdk.Manifest, error) {
 	manifests := map[string]sdk.Manifest{}
-	at, content, diags, err := e.locate(ctx, loadOptions{}, false)
+	at, content, diags, err := inv.locate(ctx, loadOptions{}, false)
 	switch {
-	case fault.Is(err, fault.ConfigMissing) && e.strongest() == "":
+	case fault.Is(err, fault.ConfigMissing) && inv.strongest() == "":
 		return nil, manifests, nil
 	case fault.Is(err, fault.ConfigUntrusted), diags.HasErrors():
-		e.Warn("the schema does not have the plugins of the configuration, which cannot be loaded", "run `junctor validate`")
+		inv.Warn("the schema does not have the plugins of the configuration, which cannot be loaded", "run `junctor validate`")
 		return nil, manifests, nil
 	case err != nil:
 		return nil, nil, err
 	}
-	app, _, err := e.loadAt(ctx, at, content, loadOptions{allPlugins: true})
+	app, _, err := inv.loadAt(ctx, at, content, loadOptions{allPlugins: true})
 	if err != nil {
 		return nil, nil, err
 	}
 	if app == nil {
-		e.Warn("the schema does not have the plugins of the configuration, which cannot be loaded", "run `junctor validate`")
+		inv.Warn("the schema does not have the plugins of the configuration, which cannot be loaded", "run `junctor validate`")
 		return nil, manifests, nil
 	}
 	for _, p := range app.Config().Plugins {

@@ -30,10 +30,10 @@ func (f *registryFlags) add(cmd *cobra.Command) {
 }
 
 // registries returns the registries to ask, in their order.
-func (e *env) registries(f *registryFlags) (all []*registry.Client, err error) {
+func registries(inv *env, f *registryFlags) (all []*registry.Client, err error) {
 	urls := f.urls
 	if len(urls) == 0 {
-		urls = strings.Fields(e.Get(registryVariable))
+		urls = strings.Fields(inv.Get(registryVariable))
 	}
 	if len(urls) == 0 {
 		urls = []string{registry.Official}
@@ -41,11 +41,11 @@ func (e *env) registries(f *registryFlags) (all []*registry.Client, err error) {
 	if len(urls) > mostRegistries {
 		return nil, fault.New(fault.Usage, "%d registries are too many", len(urls)).WithHint("name at most %d", mostRegistries)
 	}
-	if err := e.findDirs(); err != nil {
+	if err := inv.findDirs(); err != nil {
 		return nil, err
 	}
 	for _, u := range urls {
-		c, err := registry.NewClient(u, e.dirs.Cache, f.offline)
+		c, err := registry.NewClient(u, inv.dirs.Cache, f.offline)
 		if err != nil {
 			return nil, err
 		}
@@ -54,7 +54,7 @@ func (e *env) registries(f *registryFlags) (all []*registry.Client, err error) {
 	return all, nil
 }
 
-func (e *env) searchVerb() *cobra.Command {
+func searchVerb(inv *env) *cobra.Command {
 	var f registryFlags
 	cmd := &cobra.Command{
 		Use:   "search TEXT",
@@ -65,7 +65,7 @@ Answers are kept: --offline, and a registry that cannot be reached, use them.`,
 		Example:           "  junctor search github\n  junctor search --registry https://registry.example.com weather",
 		Args:              takes("TEXT"),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, args []string) error { return e.search(cmd.Context(), args[0], &f) },
+		RunE:              func(cmd *cobra.Command, args []string) error { return search(cmd.Context(), inv, args[0], &f) },
 	}
 	f.add(cmd)
 	return cmd
@@ -81,15 +81,15 @@ type entryJSON struct {
 	Registry    string `json:"registry"`
 }
 
-func (e *env) search(ctx context.Context, text string, f *registryFlags) error {
-	clients, err := e.registries(f)
+func search(ctx context.Context, inv *env, text string, f *registryFlags) error {
+	clients, err := registries(inv, f)
 	if err != nil {
 		return err
 	}
 	found, seen := []entryJSON{}, map[string]bool{}
 	var failed error
 	for _, c := range clients {
-		wait := e.Spin("asking " + c.URL())
+		wait := inv.Spin("asking " + c.URL())
 		got, err := c.Search(ctx, text)
 		wait.Stop()
 		if err != nil {
@@ -97,10 +97,10 @@ func (e *env) search(ctx context.Context, text string, f *registryFlags) error {
 			if ctx.Err() != nil || len(clients) == 1 {
 				return err
 			}
-			e.Tell(err)
+			inv.Tell(err)
 			continue
 		}
-		e.remarkStored(c, got.Stored)
+		remarkStored(inv, c, got.Stored)
 		for _, one := range got.Entries {
 			if !seen[one.Name] {
 				seen[one.Name] = true
@@ -111,8 +111,8 @@ func (e *env) search(ctx context.Context, text string, f *registryFlags) error {
 	if len(found) == 0 && failed != nil {
 		return terminal.Reported(failed)
 	}
-	if e.Machine() {
-		return e.PrintJSON(found)
+	if inv.Machine() {
+		return inv.PrintJSON(found)
 	}
 	var rows [][]string
 	for _, one := range found {
@@ -122,16 +122,16 @@ func (e *env) search(ctx context.Context, text string, f *registryFlags) error {
 		}
 		rows = append(rows, []string{one.Name, one.Version, strings.Join(strings.Fields(description), " ")})
 	}
-	e.Table([]string{"NAME", "VERSION", "DESCRIPTION"}, rows)
+	inv.Table([]string{"NAME", "VERSION", "DESCRIPTION"}, rows)
 	if len(rows) == 0 {
-		e.Remark("no server was found")
+		inv.Remark("no server was found")
 	}
 	return nil
 }
 
 // remarkStored says that a registry was not asked now.
-func (e *env) remarkStored(c *registry.Client, at time.Time) {
+func remarkStored(inv *env, c *registry.Client, at time.Time) {
 	if !at.IsZero() {
-		e.Remark("%s was not asked; this is its answer of %s", c.URL(), at.Local().Format(time.DateTime))
+		inv.Remark("%s was not asked; this is its answer of %s", c.URL(), at.Local().Format(time.DateTime))
 	}
 }

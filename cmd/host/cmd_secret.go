@@ -17,7 +17,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/process"
 )
 
-func (e *env) secretVerb() *cobra.Command {
+func secretVerb(inv *env) *cobra.Command {
 	verb := &cobra.Command{
 		Use: "secret", Short: "Store secrets that the configuration names with keyring()", Args: takesVerb,
 		Long: `Store secrets in the key ring of this machine or, without one, in an encrypted file, for
@@ -35,60 +35,58 @@ needs "junctor secret grant".`,
 standard input, without its last line break. It is no argument, because every user of the machine could see it there.`,
 			Example:           "  junctor secret set github\n  pass show github | junctor secret set github",
 			ValidArgsFunction: cobra.NoFileCompletions,
-			RunE:              func(cmd *cobra.Command, args []string) error { return e.secretSet(cmd.Context(), args[0]) },
+			RunE:              func(cmd *cobra.Command, args []string) error { return secretSet(cmd.Context(), inv, args[0]) },
 		},
-		e.secretGrantVerb(),
+		secretGrantVerb(inv),
 		&cobra.Command{
 			Use: "get NAME", Short: "Print a secret", Args: takes("NAME"), ValidArgsFunction: cobra.NoFileCompletions,
-			RunE: func(cmd *cobra.Command, args []string) error { return e.secretGet(cmd.Context(), args[0]) },
+			RunE: func(cmd *cobra.Command, args []string) error { return secretGet(cmd.Context(), inv, args[0]) },
 		},
 		&cobra.Command{
 			Use: "list", Short: "List the names of the secrets", Args: takes(),
-			RunE: func(cmd *cobra.Command, _ []string) error { return e.secretList(cmd.Context()) },
+			RunE: func(cmd *cobra.Command, _ []string) error { return secretList(cmd.Context(), inv) },
 		},
 		&cobra.Command{
 			Use: "remove NAME", Short: "Remove a secret", Args: takes("NAME"), ValidArgsFunction: cobra.NoFileCompletions,
-			RunE: func(cmd *cobra.Command, args []string) error { return e.secretRemove(cmd.Context(), args[0]) },
+			RunE: func(cmd *cobra.Command, args []string) error { return secretRemove(cmd.Context(), inv, args[0]) },
 		},
-		e.secretUnlockVerb(),
-		e.secretLockVerb(),
+		secretUnlockVerb(inv),
+		secretLockVerb(inv),
 	)
 	return verb
 }
 
 // secrets opens the secret store of the configuration, or the default one without a
 // configuration.
-func (e *env) secrets(ctx context.Context) (*host.Secrets, error) {
-	app, err := e.loadAny(ctx, loadOptions{})
+func secrets(ctx context.Context, inv *env) (*host.Secrets, error) {
+	app, err := inv.loadAny(ctx, loadOptions{})
 	if err != nil {
 		return nil, err
 	}
 	if app != nil {
 		return app.Secrets(), nil
 	}
-	return e.ownSecrets()
+	return ownSecrets(inv)
 }
 
 // ownSecrets opens the default secret store.
-func (e *env) ownSecrets() (*host.Secrets, error) {
-	if err := e.findDirs(); err != nil {
+func ownSecrets(inv *env) (*host.Secrets, error) {
+	if err := process.Adopt(); err != nil {
+		inv.log.Warn("processes that plugins leave behind will not be ended", "error", err)
+	}
+	sup, err := inv.supervisor()
+	if err != nil {
 		return nil, err
 	}
-	if err := process.Adopt(); err != nil {
-		e.log.Warn("processes that plugins leave behind will not be ended", "error", err)
-	}
-	o := e.options(loadOptions{})
-	sup := host.NewSupervisor(o)
-	e.sup = sup
-	return host.NewSecrets(o, sup), nil
+	return host.NewSecrets(inv.options(loadOptions{}), sup), nil
 }
 
-func (e *env) secretSet(ctx context.Context, name string) error {
-	s, err := e.secrets(ctx)
+func secretSet(ctx context.Context, inv *env, name string) error {
+	s, err := secrets(ctx, inv)
 	if err != nil {
 		return err
 	}
-	value, err := e.readSecret(ctx, name)
+	value, err := readSecret(ctx, inv, name)
 	if err != nil {
 		return err
 	}
@@ -97,26 +95,26 @@ func (e *env) secretSet(ctx context.Context, name string) error {
 		return fault.New(fault.Usage, "the secret %q is empty", name).WithHint("to delete it run `junctor secret remove %s`", name)
 	}
 	// Grant first: without the secret a grant has no effect.
-	if err := s.User().Grant(ctx, name, e.firstRecipients(name)...); err != nil {
+	if err := s.User().Grant(ctx, name, firstRecipients(inv, name)...); err != nil {
 		return err
 	}
 	if err := s.User().Set(ctx, name, value); err != nil {
 		return err
 	}
-	if e.Machine() {
-		return e.PrintJSON(map[string]string{"name": name, "stored": s.Where()})
+	if inv.Machine() {
+		return inv.PrintJSON(map[string]string{"name": name, "stored": s.Where()})
 	}
-	e.Printf("stored %s in %s\n", name, s.Where())
+	inv.Printf("stored %s in %s\n", name, s.Where())
 	return nil
 }
 
 // readSecret reads a secret from the terminal or from standard input.
-func (e *env) readSecret(ctx context.Context, name string) ([]byte, error) {
-	if terminal.IsTerminal(e.Stdin) {
-		text, err := e.AskValue(ctx, "Secret "+name, true)
+func readSecret(ctx context.Context, inv *env, name string) ([]byte, error) {
+	if terminal.IsTerminal(inv.Stdin) {
+		text, err := inv.AskValue(ctx, "Secret "+name, true)
 		return []byte(text), err
 	}
-	value, err := terminal.Interruptible(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(e.Stdin, secret.MostValue+2)) })
+	value, err := terminal.Interruptible(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(inv.Stdin, secret.MostValue+2)) })
 	if err != nil {
 		return nil, fault.Because(fault.Usage, err, "reading the secret from standard input")
 	}
@@ -124,8 +122,8 @@ func (e *env) readSecret(ctx context.Context, name string) ([]byte, error) {
 	return bytes.TrimSuffix(value, []byte("\r")), nil
 }
 
-func (e *env) secretGet(ctx context.Context, name string) error {
-	s, err := e.secrets(ctx)
+func secretGet(ctx context.Context, inv *env, name string) error {
+	s, err := secrets(ctx, inv)
 	if err != nil {
 		return err
 	}
@@ -135,18 +133,18 @@ func (e *env) secretGet(ctx context.Context, name string) error {
 	}
 	defer clear(value)
 	switch {
-	case e.JSON:
-		return e.PrintJSON(map[string]string{"name": name, "value": string(value)})
-	case e.OutTTY:
-		e.Printf("%s\n", value)
+	case inv.JSON:
+		return inv.PrintJSON(map[string]string{"name": name, "value": string(value)})
+	case inv.OutTTY:
+		inv.Printf("%s\n", value)
 		return nil
 	}
-	_, err = e.Stdout.Write(value) // exactly the value, for a program at the other end of a pipe
+	_, err = inv.Stdout.Write(value) // exactly the value, for a program at the other end of a pipe
 	return err
 }
 
-func (e *env) secretList(ctx context.Context) error {
-	s, err := e.secrets(ctx)
+func secretList(ctx context.Context, inv *env) error {
+	s, err := secrets(ctx, inv)
 	if err != nil {
 		return err
 	}
@@ -154,34 +152,34 @@ func (e *env) secretList(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if e.Machine() {
-		return e.PrintJSON(map[string]any{"names": append([]string{}, names...), "stored": s.Where()})
+	if inv.Machine() {
+		return inv.PrintJSON(map[string]any{"names": append([]string{}, names...), "stored": s.Where()})
 	}
 	if len(names) == 0 {
-		fmt.Fprintln(e.Stderr, terminal.Safe("no secrets in "+s.Where()))
+		fmt.Fprintln(inv.Stderr, terminal.Safe("no secrets in "+s.Where()))
 	}
 	for _, name := range names {
-		e.Printf("%s\n", name)
+		inv.Printf("%s\n", name)
 	}
 	return nil
 }
 
-func (e *env) secretRemove(ctx context.Context, name string) error {
-	s, err := e.secrets(ctx)
+func secretRemove(ctx context.Context, inv *env, name string) error {
+	s, err := secrets(ctx, inv)
 	if err != nil {
 		return err
 	}
 	if err := s.User().Remove(ctx, name); err != nil {
 		return err
 	}
-	if e.Machine() {
-		return e.PrintJSON(map[string]string{"name": name})
+	if inv.Machine() {
+		return inv.PrintJSON(map[string]string{"name": name})
 	}
-	e.Printf("removed %s\n", name)
+	inv.Printf("removed %s\n", name)
 	return nil
 }
 
-func (e *env) secretGrantVerb() *cobra.Command {
+func secretGrantVerb(inv *env) *cobra.Command {
 	var servers []string
 	cmd := &cobra.Command{
 		Use: "grant NAME", Short: "Let servers of the configuration have a secret", Args: takes("NAME"),
@@ -190,15 +188,17 @@ these arguments, or at this host. It is needed for another configuration than th
 after a server's command or host has changed.`,
 		Example:           "  junctor secret grant github\n  junctor secret grant github --server issues",
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, args []string) error { return e.secretGrant(cmd.Context(), args[0], servers) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return secretGrant(cmd.Context(), inv, args[0], servers)
+		},
 	}
 	cmd.Flags().StringArrayVar(&servers, "server", nil, "a `SERVER` that may have it; repeatable; all that use it if not given")
-	_ = cmd.RegisterFlagCompletionFunc("server", e.completes(completeServers))
+	_ = cmd.RegisterFlagCompletionFunc("server", inv.completes(completeServers))
 	return cmd
 }
 
-func (e *env) secretGrant(ctx context.Context, name string, servers []string) error {
-	app, err := e.load(ctx)
+func secretGrant(ctx context.Context, inv *env, name string, servers []string) error {
+	app, err := inv.load(ctx, loadOptions{})
 	if err != nil {
 		return err
 	}
@@ -233,23 +233,23 @@ func (e *env) secretGrant(ctx context.Context, name string, servers []string) er
 			names = append(names, r.Server)
 		}
 	}
-	if e.Machine() {
-		return e.PrintJSON(map[string]any{"name": name, "servers": names})
+	if inv.Machine() {
+		return inv.PrintJSON(map[string]any{"name": name, "servers": names})
 	}
 	for _, s := range names {
-		e.Printf("granted %s to %s\n", name, s)
+		inv.Printf("granted %s to %s\n", name, s)
 	}
 	return nil
 }
 
 // firstRecipients returns the recipients of a new secret: the servers of the configuration
 // that use it, or a pending grant for the first ones that will.
-func (e *env) firstRecipients(name string) []secret.Recipient {
-	if e.app == nil {
+func firstRecipients(inv *env, name string) []secret.Recipient {
+	if inv.app == nil {
 		return []secret.Recipient{secret.Pending("")}
 	}
-	if all := e.app.Recipients(name); len(all) > 0 {
+	if all := inv.app.Recipients(name); len(all) > 0 {
 		return all
 	}
-	return []secret.Recipient{secret.Pending(e.app.ConfigID())}
+	return []secret.Recipient{secret.Pending(inv.app.ConfigID())}
 }

@@ -24,7 +24,7 @@ import (
 // whereConfigured is the value of --http without an address, also in the help.
 const whereConfigured = "configured"
 
-func (e *env) serveVerb() *cobra.Command {
+func serveVerb(inv *env) *cobra.Command {
 	var address string
 	var watch, stdio bool
 	needs := loadOptions{serving: true}
@@ -64,9 +64,9 @@ another address. A configuration with an error changes nothing, and the log says
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("http") {
 				needs.listening, needs.withStdio = true, stdio
-				return e.serveHTTP(cmd.Context(), address, watch, needs)
+				return serveHTTP(cmd.Context(), inv, address, watch, needs)
 			}
-			return e.serve(cmd.Context(), watch, needs)
+			return serve(cmd.Context(), inv, watch, needs)
 		},
 	}
 	cmd.Flags().StringVar(&address, "http", "", "serve over HTTP, at this `ADDRESS` or where the configuration says")
@@ -85,13 +85,13 @@ func withHost(address string) string {
 	return address
 }
 
-func (e *env) serve(ctx context.Context, watch bool, needs loadOptions) error {
+func serve(ctx context.Context, inv *env, watch bool, needs loadOptions) error {
 	if !signal.Ignored(syscall.SIGHUP) { // nohup makes a process ignore it
 		var stop context.CancelFunc
 		ctx, stop = signal.NotifyContext(ctx, syscall.SIGHUP)
 		defer stop()
 	}
-	s, err := e.prepare(ctx, "stdio", needs, nil)
+	s, err := prepare(ctx, inv, "stdio", needs, nil)
 	if err != nil {
 		return err
 	}
@@ -112,17 +112,17 @@ func (e *env) serve(ctx context.Context, watch bool, needs loadOptions) error {
 	}
 	app.AnnounceProcess(event.ProcessStarted)
 	begun := time.Now()
-	e.log.Info("serving on standard input and output", "servers", len(app.Upstreams()), "version", version)
-	if err := app.ServeStdio(ctx, e.Stdin, e.Stdout.File); err != nil {
-		e.log.Warn("the client disconnected", "error", err)
+	inv.log.Info("serving on standard input and output", "servers", len(app.Upstreams()), "version", inv.version)
+	if err := app.ServeStdio(ctx, inv.Stdin, inv.Stdout.File); err != nil {
+		inv.log.Warn("the client disconnected", "error", err)
 	}
 	if leftEarly(ctx, begun) {
-		finishLists(e, app)
+		finishLists(inv, app)
 	}
 	return nil
 }
 
-func (e *env) serveHTTP(ctx context.Context, address string, watch bool, needs loadOptions) error {
+func serveHTTP(ctx context.Context, inv *env, address string, watch bool, needs loadOptions) error {
 	hangups := catchHangup() // before servers with required = true are connected, which takes long
 	settings := func(c *config.Config, loaded config.Diagnostics) (config.HTTP, config.Diagnostics) {
 		h := c.Gateway.HTTP
@@ -134,7 +134,7 @@ func (e *env) serveHTTP(ctx context.Context, address string, watch bool, needs l
 		}
 		return h, loaded
 	}
-	s, err := e.prepare(ctx, transportOf(needs), needs, func(c *config.Config, loaded config.Diagnostics) config.Diagnostics {
+	s, err := prepare(ctx, inv, transportOf(needs), needs, func(c *config.Config, loaded config.Diagnostics) config.Diagnostics {
 		_, all := settings(c, loaded)
 		return all
 	})
@@ -161,8 +161,8 @@ func (e *env) serveHTTP(ctx context.Context, address string, watch bool, needs l
 		s.serveAt(at.String())
 		app.AnnounceProcess(event.ProcessStarted)
 		said := append([]any{"address", at.String()}, endpointAttrs(at, h)...)
-		e.log.Info("serving over HTTP", append(said, "servers", len(app.Upstreams()), "version", version)...)
-	}, stdioClient(e, needs))
+		inv.log.Info("serving over HTTP", append(said, "servers", len(app.Upstreams()), "version", inv.version)...)
+	}, stdioClient(inv, needs))
 }
 
 // transportOf returns the transports of clients of a process that serves over HTTP.
@@ -175,28 +175,28 @@ func transportOf(n loadOptions) string {
 
 // stdioClient returns the client on standard input and output of a process that serves over
 // HTTP, or nil if it has none.
-func stdioClient(e *env, n loadOptions) *host.StdioClient {
+func stdioClient(inv *env, n loadOptions) *host.StdioClient {
 	if !n.withStdio {
 		return nil
 	}
-	e.log.Info("serving on standard input and output, too")
-	return &host.StdioClient{In: e.Stdin, Out: e.Stdout.File, Ended: func(err error) {
+	inv.log.Info("serving on standard input and output, too")
+	return &host.StdioClient{In: inv.Stdin, Out: inv.Stdout.File, Ended: func(err error) {
 		if err != nil {
-			e.log.Warn("the client on standard input disconnected", "error", err)
+			inv.log.Warn("the client on standard input disconnected", "error", err)
 			return
 		}
-		e.log.Info("the client on standard input has left; other clients are served over HTTP until SIGTERM")
+		inv.log.Info("the client on standard input has left; other clients are served over HTTP until SIGTERM")
 	}}
 }
 
 // prepare loads the configuration to serve and opens the control socket. look, if not nil,
 // replaces the diagnostics.
-func (e *env) prepare(ctx context.Context, transport string, needs loadOptions, look func(*config.Config, config.Diagnostics) config.Diagnostics) (*thisInstance, error) {
+func prepare(ctx context.Context, inv *env, transport string, needs loadOptions, look func(*config.Config, config.Diagnostics) config.Diagnostics) (*thisInstance, error) {
 	started := time.Now()
 	signal.Ignore(syscall.SIGPIPE) // a write to a client that has left returns an error instead
 	var stale sync.WaitGroup
 	stale.Go(process.EndStale) // plugins and servers of a host that was killed
-	app, diags, read, err := e.loadServed(ctx, needs)
+	app, diags, read, err := loadServed(ctx, inv, needs)
 	stale.Wait() // before a server starts, which may need their resources
 	if err != nil {
 		return nil, err
@@ -204,12 +204,12 @@ func (e *env) prepare(ctx context.Context, transport string, needs loadOptions, 
 	if app != nil && look != nil {
 		diags = look(app.Config(), diags)
 	}
-	e.tellDiagnostics(app, diags)
+	inv.tellDiagnostics(app, diags)
 	if diags.HasErrors() {
 		return nil, terminal.Reported(diags.Err())
 	}
 	app.LimitMemory()
-	s := &thisInstance{e: e, app: app, transport: transport, started: started, read: read}
+	s := &thisInstance{inv: inv, app: app, transport: transport, started: started, read: read}
 	app.ReportStatus(s.Status)
 	s.stopControl = s.startControl(ctx)
 	if err := app.ConnectRequired(ctx); err != nil {
@@ -222,7 +222,7 @@ func (e *env) prepare(ctx context.Context, transport string, needs loadOptions, 
 		signal.Notify(again, os.Interrupt, syscall.SIGTERM)
 		<-again
 		process.EndAll(leaveTime)
-		e.dirs.Clean()
+		inv.dirs.Clean()
 		os.Exit(fault.ExitInterrupted)
 	})
 	return s, nil
@@ -230,13 +230,13 @@ func (e *env) prepare(ctx context.Context, transport string, needs loadOptions, 
 
 // loadServed is tryLoad. It also returns the digest of the content from before it was read, so
 // that later changes are noticed.
-func (e *env) loadServed(ctx context.Context, needs loadOptions) (app *host.App, diags config.Diagnostics, read string, err error) {
-	at, content, diags, err := e.locate(ctx, needs, true)
+func loadServed(ctx context.Context, inv *env, needs loadOptions) (app *host.App, diags config.Diagnostics, read string, err error) {
+	at, content, diags, err := inv.locate(ctx, needs, true)
 	if err != nil || diags.HasErrors() {
 		return nil, diags, "", err
 	}
-	read = e.contentDigest(at)
-	app, diags, err = e.loadAt(ctx, at, content, needs)
+	read = inv.contentDigest(at)
+	app, diags, err = inv.loadAt(ctx, at, content, needs)
 	return app, diags, read, err
 }
 

@@ -23,7 +23,7 @@ type statusFlags struct {
 	instance         string
 }
 
-func (e *env) statusVerb() *cobra.Command {
+func statusVerb(inv *env) *cobra.Command {
 	var f statusFlags
 	cmd := &cobra.Command{
 		Use:   "status [SERVER…]",
@@ -38,10 +38,10 @@ The exit status is 3, or 6 for a timeout, when a server cannot be reached.`,
 		Example: `  junctor status
   junctor status --connect github
   junctor status --instance 4711 --json`,
-		ValidArgsFunction: e.completes(completeServers),
-		RunE:              func(cmd *cobra.Command, args []string) error { return e.status(cmd.Context(), args, f) },
+		ValidArgsFunction: inv.completes(completeServers),
+		RunE:              func(cmd *cobra.Command, args []string) error { return showStatus(cmd.Context(), inv, args, f) },
 	}
-	e.instanceFlag(cmd, &f.instance)
+	instanceFlag(inv, cmd, &f.instance)
 	cmd.Flags().BoolVar(&f.connect, "connect", false, "connect to the servers from here, also if a process serves them")
 	cmd.Flags().BoolVar(&f.offline, "offline", false, "show what is known without connecting to anything")
 	cmd.MarkFlagsMutuallyExclusive("instance", "connect", "offline")
@@ -55,21 +55,21 @@ type statusJSON struct {
 	Servers []*control.Server `json:"servers,omitempty"`
 }
 
-func (e *env) status(ctx context.Context, args []string, f statusFlags) error {
+func showStatus(ctx context.Context, inv *env, args []string, f statusFlags) error {
 	if !f.connect && !f.offline {
-		found, _, err := e.findInstances(ctx, f.instance)
+		found, _, err := findInstances(ctx, inv, f.instance)
 		if err != nil {
 			return err
 		}
 		if len(found) > 0 {
-			return e.printProcesses(found, args)
+			return printProcesses(inv, found, args)
 		}
 	}
-	app, err := e.load(ctx)
+	app, err := inv.load(ctx, loadOptions{})
 	if err != nil {
 		return err
 	}
-	e.warnNoServers(app)
+	inv.warnNoServers(app)
 	servers := app.Config().Servers
 	if len(args) > 0 {
 		if servers, err = wanted(app, args); err != nil {
@@ -77,17 +77,17 @@ func (e *env) status(ctx context.Context, args []string, f statusFlags) error {
 		}
 	}
 	if f.offline {
-		return e.printServers(app.ServerStatuses(ctx, servers))
+		return printServers(inv, app.ServerStatuses(ctx, servers))
 	}
-	if !f.connect && !e.Machine() {
-		e.Remark("no running process answered for this configuration; connecting from here")
+	if !f.connect && !inv.Machine() {
+		inv.Remark("no running process answered for this configuration; connecting from here")
 	}
-	return e.printServers(e.connectAll(ctx, app, servers))
+	return printServers(inv, connectAll(ctx, inv, app, servers))
 }
 
 // connectAll connects to servers at the same time and returns their statuses.
-func (e *env) connectAll(ctx context.Context, app *host.App, servers []*config.Server) []*control.Server {
-	wait := e.Spin("connecting")
+func connectAll(ctx context.Context, inv *env, app *host.App, servers []*config.Server) []*control.Server {
+	wait := inv.Spin("connecting")
 	defer wait.Stop()
 	took, errs := make([]time.Duration, len(servers)), make([]error, len(servers))
 	var wg sync.WaitGroup
@@ -128,9 +128,9 @@ func failureOf(list []*control.Server) error {
 	return nil
 }
 
-func (e *env) printServers(list []*control.Server) error {
-	if e.Machine() {
-		if err := e.PrintJSON(statusJSON{Processes: []*control.Status{}, Servers: list}); err != nil {
+func printServers(inv *env, list []*control.Server) error {
+	if inv.Machine() {
+		if err := inv.PrintJSON(statusJSON{Processes: []*control.Status{}, Servers: list}); err != nil {
 			return err
 		}
 		return terminal.Reported(failureOf(list))
@@ -143,8 +143,8 @@ func (e *env) printServers(list []*control.Server) error {
 		}
 		rows = append(rows, []string{st.Server, st.StateText(), st.Transport, st.Plugin, st.Revision, took, offers(st)})
 	}
-	e.Table([]string{"SERVER", "STATE", "TRANSPORT", "PLUGIN", "REVISION", "TOOK", "OFFERS"}, rows)
-	e.printRemarks(list)
+	inv.Table([]string{"SERVER", "STATE", "TRANSPORT", "PLUGIN", "REVISION", "TOOK", "OFFERS"}, rows)
+	printRemarks(inv, list)
 	return terminal.Reported(failureOf(list))
 }
 
@@ -152,21 +152,21 @@ func (e *env) printServers(list []*control.Server) error {
 const notesShown = 5
 
 // printRemarks prints the notes and errors of servers.
-func (e *env) printRemarks(list []*control.Server) {
+func printRemarks(inv *env, list []*control.Server) {
 	for _, st := range list {
 		if len(list) == 1 { // asked for by name
 			for _, use := range st.Tenants {
-				e.Note(st.Server, tenantText(use))
+				inv.Note(st.Server, tenantText(use))
 			}
 		}
 		for _, n := range st.Notes[:min(len(st.Notes), notesShown)] {
-			e.Note(st.Server, n)
+			inv.Note(st.Server, n)
 		}
 		if more := len(st.Notes) - notesShown; more > 0 {
-			e.Note(st.Server, fmt.Sprintf("%d more; `junctor status --json` has all of them", more))
+			inv.Note(st.Server, fmt.Sprintf("%d more; `junctor status --json` has all of them", more))
 		}
 		if st.Error != nil {
-			e.PrintFault("error", fault.In(st.Server, st.Error.Fault()))
+			inv.PrintFault("error", fault.In(st.Server, st.Error.Fault()))
 		}
 	}
 }

@@ -36,7 +36,7 @@ var (
 	resourceLists = []upstream.ListKind{upstream.Resources, upstream.Templates}
 )
 
-func (f *listFlags) add(e *env, cmd *cobra.Command) {
+func (f *listFlags) add(inv *env, cmd *cobra.Command) {
 	rootFlag(cmd, &f.needs.roots, "")
 	directFlags(cmd, &f.needs.direct)
 	cmd.Flags().BoolVar(&f.refresh, "refresh", false, "ask the servers instead of using cached lists")
@@ -46,17 +46,17 @@ func (f *listFlags) add(e *env, cmd *cobra.Command) {
 // whether a server is wanted. The error of a server decides the exit status if the server
 // was named, if it was to be asked again, or if nothing can be shown. An incomplete list
 // always decides it.
-func (e *env) lists(ctx context.Context, args []string, f listFlags, show func(app *host.App, of func(server string) bool) error) error {
-	app, err := e.loadFor(ctx, f.needs)
+func lists(ctx context.Context, inv *env, args []string, f listFlags, show func(app *host.App, of func(server string) bool) error) error {
+	app, err := inv.load(ctx, f.needs)
 	if err != nil {
 		return err
 	}
-	e.warnNoServers(app)
+	inv.warnNoServers(app)
 	servers, err := wanted(app, args)
 	if err != nil {
 		return err
 	}
-	wait := e.Spin("asking the servers")
+	wait := inv.Spin("asking the servers")
 	how := app.Catalog.EnsureLists
 	if f.refresh {
 		how = app.Catalog.RefreshLists
@@ -75,24 +75,24 @@ func (e *env) lists(ctx context.Context, args []string, f listFlags, show func(a
 	shown()
 	var left []string
 	if f.tools {
-		left = e.finishTools(ctx, app, asked, wait)
+		left = finishTools(ctx, inv, app, asked, wait)
 	}
 	wait.Stop()
 	addSilent(failed, silent)
 	addLacking(app, failed, lacking)
 	of := func(server string) bool { return slices.Contains(namesOf(servers), server) }
 	if ctx.Err() != nil {
-		return e.listsSoFar(ctx, app, asked, func() error { return show(app, of) })
+		return listsSoFar(ctx, inv, app, asked, func() error { return show(app, of) })
 	}
 	if len(args) == 0 && !f.refresh && anyKnown(app, servers) {
-		return e.listsWithWarnings(app, servers, f, failed, left, func() error { return show(app, of) })
+		return listsWithWarnings(inv, app, servers, f, failed, left, func() error { return show(app, of) })
 	}
-	decisive, some := e.tellFailed(app, servers, failed)
+	decisive, some := tellFailed(inv, app, servers, failed)
 	if decisive != nil && !some {
 		return terminal.Reported(decisive)
 	}
-	e.notes(app, of, f)
-	if cut := e.tellUnfinished(app, left); cut != nil {
+	notes(inv, app, of, f)
+	if cut := tellUnfinished(inv, app, left); cut != nil {
 		decisive = cut
 	}
 	// An empty list would look like a result.
@@ -107,13 +107,13 @@ func (e *env) lists(ctx context.Context, args []string, f listFlags, show func(a
 
 // tellUnfinished prints which lists of tools are incomplete. It returns the error that
 // decides the exit status, preferably one of a server whose list is unknown.
-func (e *env) tellUnfinished(app *host.App, servers []string) (decisive error) {
+func tellUnfinished(inv *env, app *host.App, servers []string) (decisive error) {
 	for _, name := range servers {
 		err := unfinishedError(app, name)
 		if err == nil {
 			continue
 		}
-		e.Tell(err)
+		inv.Tell(err)
 		if decisive == nil || fault.Is(err, fault.ListUnknown) && !fault.Is(decisive, fault.ListUnknown) {
 			decisive = err
 		}
@@ -123,7 +123,7 @@ func (e *env) tellUnfinished(app *host.App, servers []string) (decisive error) {
 
 // tellFailed prints why servers failed. It returns the most important error and whether the
 // list of any server is known.
-func (e *env) tellFailed(app *host.App, servers []*config.Server, failed map[string]error) (decisive error, some bool) {
+func tellFailed(inv *env, app *host.App, servers []*config.Server, failed map[string]error) (decisive error, some bool) {
 	required := false
 	for _, s := range servers {
 		since, known := app.Catalog.Known(s.Name)
@@ -132,9 +132,9 @@ func (e *env) tellFailed(app *host.App, servers []*config.Server, failed map[str
 		if err == nil {
 			continue
 		}
-		e.Tell(err)
+		inv.Tell(err)
 		if known {
-			e.Note(s.Name, "its lists are those of "+since.Local().Format(time.DateTime))
+			inv.Note(s.Name, "its lists are those of "+since.Local().Format(time.DateTime))
 		}
 		if decisive == nil || s.Required && !required {
 			decisive, required = err, s.Required
@@ -144,20 +144,20 @@ func (e *env) tellFailed(app *host.App, servers []*config.Server, failed map[str
 }
 
 // notes prints the notes about the lists that a verb shows.
-func (e *env) notes(app *host.App, of func(server string) bool, f listFlags) {
+func notes(inv *env, app *host.App, of func(server string) bool, f listFlags) {
 	for _, n := range app.Catalog.Snapshot().Notes {
 		switch {
 		case n.Resources && f.tools:
-		case !of(n.Server) || !n.Held && !e.Remarks.Repeats(n.Server+"\n"+n.String()): // what is held back is news
+		case !of(n.Server) || !n.Held && !inv.Remarks.Repeats(n.Server+"\n"+n.String()): // what is held back is news
 		case n.At != "":
-			e.warnSetting(n)
+			inv.warnSetting(n)
 		default:
-			e.Note(n.Server, n.String())
+			inv.Note(n.Server, n.String())
 		}
 	}
 }
 
-func (e *env) toolsVerb() *cobra.Command {
+func toolsVerb(inv *env) *cobra.Command {
 	f := listFlags{tools: true, need: toolLists}
 	cmd := &cobra.Command{
 		Use:   "tools [SERVER…]",
@@ -166,12 +166,12 @@ func (e *env) toolsVerb() *cobra.Command {
 			"not started.\n\n" +
 			"With --cost, list instead about how many tokens of a model's context each tool takes with its name,\n" +
 			"description and input schema, and the sums of the servers.",
-		ValidArgsFunction: e.completesFor(&f.needs, completeServers),
+		ValidArgsFunction: inv.completesFor(&f.needs, completeServers),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return foreignArgument(cmd, args, e.tools(cmd.Context(), args, f))
+			return foreignArgument(cmd, args, tools(cmd.Context(), inv, args, f))
 		},
 	}
-	f.add(e, cmd)
+	f.add(inv, cmd)
 	cmd.Flags().BoolVar(&f.cost, "cost", false, "show how many tokens each tool and each server takes")
 	return cmd
 }
@@ -187,8 +187,8 @@ type toolJSON struct {
 	OutputSchema json.RawMessage `json:"outputSchema,omitempty"`
 }
 
-func (e *env) tools(ctx context.Context, args []string, f listFlags) error {
-	return e.lists(ctx, args, f, func(app *host.App, of func(server string) bool) error {
+func tools(ctx context.Context, inv *env, args []string, f listFlags) error {
+	return lists(ctx, inv, args, f, func(app *host.App, of func(server string) bool) error {
 		var tools []*catalog.Tool
 		for _, t := range app.Catalog.Snapshot().Tools {
 			if of(t.Server) && app.Gateway.Visible(authn.Local(), policy.Tool, t.Server, t.Name) {
@@ -196,25 +196,25 @@ func (e *env) tools(ctx context.Context, args []string, f listFlags) error {
 			}
 		}
 		if f.cost {
-			return e.printCost(tools)
+			return printCost(inv, tools)
 		}
-		return e.printTools(tools)
+		return printTools(inv, tools)
 	})
 }
 
-func (e *env) printTools(tools []*catalog.Tool) error {
-	if e.Machine() {
+func printTools(inv *env, tools []*catalog.Tool) error {
+	if inv.Machine() {
 		list := []toolJSON{}
 		for _, t := range tools {
 			list = append(list, toolJSON{t.Exposed, t.Server, t.Name, t.Title, t.Description, t.Input, t.Output})
 		}
-		return e.PrintJSON(list)
+		return inv.PrintJSON(list)
 	}
 	var rows [][]string
 	for _, t := range tools {
 		rows = append(rows, []string{t.Exposed, t.Server, described(&t.Item)})
 	}
-	e.Table([]string{"TOOL", "SERVER", "DESCRIPTION"}, rows)
+	inv.Table([]string{"TOOL", "SERVER", "DESCRIPTION"}, rows)
 	return nil
 }
 

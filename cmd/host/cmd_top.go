@@ -13,7 +13,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/top"
 )
 
-func (e *env) topVerb() *cobra.Command {
+func topVerb(inv *env) *cobra.Command {
 	var instance string
 	var once bool
 	cmd := &cobra.Command{
@@ -30,41 +30,41 @@ With --once, print one table, or JSON, measured over one second.`,
   junctor top --once --json | jq '.servers[] | {server, calls_per_s}'`,
 		Args:              takes(),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return e.top(cmd.Context(), instance, once) },
+		RunE:              func(cmd *cobra.Command, _ []string) error { return runTop(cmd.Context(), inv, instance, once) },
 	}
-	e.instanceFlag(cmd, &instance)
+	instanceFlag(inv, cmd, &instance)
 	cmd.Flags().BoolVar(&once, "once", false, "print one table, or JSON, and end")
 	return cmd
 }
 
-func (e *env) top(ctx context.Context, instance string, once bool) error {
+func runTop(ctx context.Context, inv *env, instance string, once bool) error {
 	if !once {
-		if err := e.canDraw(); err != nil {
+		if err := canDraw(inv); err != nil {
 			return err
 		}
 	}
-	process, err := e.oneInstance(ctx, instance)
+	process, err := oneInstance(ctx, inv, instance)
 	if err != nil {
 		return err
 	}
 	if once {
-		return e.topOnce(ctx, process)
+		return topOnce(ctx, inv, process)
 	}
 	return top.Run(ctx, top.Options{
-		Source: process.Instance, Operator: process.Instance, Clean: terminal.Safe, Record: recordText, Plain: e.Get("NO_COLOR") != "",
-	}, tea.WithInput(e.Stdin), tea.WithOutput(e.Stdout.File))
+		Source: process.Instance, Operator: process.Instance, Clean: terminal.Safe, Record: recordText, Plain: inv.Get("NO_COLOR") != "",
+	}, tea.WithInput(inv.Stdin), tea.WithOutput(inv.Stdout.File))
 }
 
 // canDraw returns an error if the table cannot be drawn again and again.
-func (e *env) canDraw() error {
+func canDraw(inv *env) error {
 	const hint = "run `junctor top --once`, or `junctor status`"
 	switch {
-	case e.JSON:
+	case inv.JSON:
 		return fault.New(fault.Usage, "--json prints one table").WithHint("run `junctor top --once --json`")
-	case !e.OutTTY || !terminal.IsTerminal(e.Stdin):
+	case !inv.OutTTY || !terminal.IsTerminal(inv.Stdin):
 		return fault.New(fault.Usage, "junctor top needs a terminal for its keys and its table").WithHint(hint)
-	case e.Get("TERM") == "dumb" || e.Get("TERM") == "":
-		return fault.New(fault.Usage, "junctor top cannot draw on this terminal: TERM is %q", e.Get("TERM")).WithHint(hint)
+	case inv.Get("TERM") == "dumb" || inv.Get("TERM") == "":
+		return fault.New(fault.Usage, "junctor top cannot draw on this terminal: TERM is %q", inv.Get("TERM")).WithHint(hint)
 	}
 	return nil
 }
@@ -73,7 +73,7 @@ func (e *env) canDraw() error {
 const onceFor = time.Second
 
 // topOnce prints one table.
-func (e *env) topOnce(ctx context.Context, process control.Answer) error {
+func topOnce(ctx context.Context, inv *env, process control.Answer) error {
 	begun := time.Now()
 	select {
 	case <-time.After(onceFor):
@@ -86,9 +86,9 @@ func (e *env) topOnce(ctx context.Context, process control.Answer) error {
 	}
 	now.Instance = process.Name
 	f := top.Measure(process.Status, now, time.Since(begun))
-	if e.Machine() {
-		return e.PrintJSON(f)
+	if inv.Machine() {
+		return inv.PrintJSON(f)
 	}
-	_, err = e.Stdout.Write([]byte(f.Text(e.Width(), terminal.Safe)))
+	_, err = inv.Stdout.Write([]byte(f.Text(inv.Width(), terminal.Safe)))
 	return err
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/trust"
 )
 
-func (e *env) trustVerb() *cobra.Command {
+func trustVerb(inv *env) *cobra.Command {
 	var list, revoke, yes bool
 	cmd := &cobra.Command{
 		Use:   "trust [PATH]",
@@ -33,16 +33,16 @@ it. In CI, JUNCTOR_TRUST=PATH:SHA256 trusts one content of one configuration; --
 			path := "."
 			if len(args) > 0 {
 				path = args[0]
-			} else if at, err := config.Find("", e.Lookup); err == nil && at.Found {
+			} else if at, err := config.Find("", inv.Lookup); err == nil && at.Found {
 				path = at.Path // also one of a directory above
 			}
 			switch {
 			case list:
-				return e.trustList()
+				return trustList(inv)
 			case revoke:
-				return e.trustRevoke(path)
+				return trustRevoke(inv, path)
 			}
-			return e.trustOne(cmd.Context(), path, yes)
+			return trustOne(cmd.Context(), inv, path, yes)
 		},
 	}
 	f := cmd.Flags()
@@ -78,34 +78,34 @@ type trustJSON struct {
 	Items   []string   `json:"items,omitempty"`
 }
 
-func (e *env) trustOne(ctx context.Context, path string, yes bool) error {
+func trustOne(ctx context.Context, inv *env, path string, yes bool) error {
 	at := configurationAt(path)
 	if !fileExists(at.Path) {
 		return fault.New(fault.ConfigMissing, "there is no configuration at %s", at.Path).WithHint("junctor trust takes a file, or a directory with %s", config.FoundName)
 	}
-	r, diags, err := e.review(at)
+	r, diags, err := inv.review(at)
 	if err != nil {
 		return err
 	}
 	if r == nil {
-		diags.Render(terminal.SafeWriter(e.Stderr))
+		diags.Render(terminal.SafeWriter(inv.Stderr))
 		return terminal.Reported(diags.Err())
 	}
-	store, known, err := e.known(at)
+	store, known, err := inv.known(at)
 	if err != nil {
 		return err
 	}
 	if known != nil && known.Digest == r.Digest {
-		return e.printTrust(r, "was trusted already")
+		return printTrust(inv, r, "was trusted already")
 	}
 	switch {
 	case r.SameSettings(known):
 	case yes:
-		e.showReview(r, known)
-	case e.CanAsk():
-		err = e.askTrust(ctx, r, known)
+		showReview(inv, r, known)
+	case inv.CanAsk():
+		err = askTrust(ctx, inv, r, known)
 	default:
-		e.showReview(r, known)
+		showReview(inv, r, known)
 		err = fault.New(fault.Usage, "there is no terminal for the question").WithHint("read the configuration, then run `junctor trust --yes`")
 	}
 	if err != nil {
@@ -114,18 +114,18 @@ func (e *env) trustOne(ctx context.Context, path string, yes bool) error {
 	if err := store.Put(r.Record(time.Now())); err != nil {
 		return err
 	}
-	return e.printTrust(r, "is trusted")
+	return printTrust(inv, r, "is trusted")
 }
 
-func (e *env) printTrust(r *trust.Review, what string) error {
-	if e.Machine() {
-		return e.PrintJSON(trustJSON{Path: r.Path, SHA256: r.Digest, Trusted: true, Items: r.Items()})
+func printTrust(inv *env, r *trust.Review, what string) error {
+	if inv.Machine() {
+		return inv.PrintJSON(trustJSON{Path: r.Path, SHA256: r.Digest, Trusted: true, Items: r.Items()})
 	}
-	e.Printf("%s %s\nin CI: %s=%s:%s\n", r.Path, what, trustVariable, r.Path, r.Digest)
+	inv.Printf("%s %s\nin CI: %s=%s:%s\n", r.Path, what, trustVariable, r.Path, r.Digest)
 	return nil
 }
 
-func (e *env) trustRevoke(path string) error {
+func trustRevoke(inv *env, path string) error {
 	at := configurationAt(path)
 	canonical, err := at.Canonical()
 	if err != nil { // the file may not exist any more
@@ -133,7 +133,7 @@ func (e *env) trustRevoke(path string) error {
 			return err
 		}
 	}
-	store, err := e.trustStore()
+	store, err := inv.trustStore()
 	if err != nil {
 		return err
 	}
@@ -143,15 +143,15 @@ func (e *env) trustRevoke(path string) error {
 		return err
 	case !was:
 		return fault.New(fault.Usage, "%s was not trusted", canonical).WithHint("`junctor trust --list` lists the trusted ones")
-	case e.Machine():
-		return e.PrintJSON(trustJSON{Path: canonical})
+	case inv.Machine():
+		return inv.PrintJSON(trustJSON{Path: canonical})
 	}
-	e.Printf("%s is no longer trusted\n", canonical)
+	inv.Printf("%s is no longer trusted\n", canonical)
 	return nil
 }
 
-func (e *env) trustList() error {
-	store, err := e.trustStore()
+func trustList(inv *env) error {
+	store, err := inv.trustStore()
 	if err != nil {
 		return err
 	}
@@ -161,28 +161,28 @@ func (e *env) trustList() error {
 	}
 	list := []trustJSON{}
 	for _, r := range records {
-		list = append(list, trustJSON{Path: r.Path, SHA256: r.Digest, Trusted: true, Since: &r.At, State: e.trustState(r)})
+		list = append(list, trustJSON{Path: r.Path, SHA256: r.Digest, Trusted: true, Since: &r.At, State: trustState(inv, r)})
 	}
-	if e.Machine() {
-		return e.PrintJSON(list)
+	if inv.Machine() {
+		return inv.PrintJSON(list)
 	}
 	var rows [][]string
 	for _, t := range list {
 		rows = append(rows, []string{t.State, t.Since.Local().Format(time.DateTime), t.Path})
 	}
 	if len(rows) == 0 {
-		e.Printf("no configuration is trusted\n")
+		inv.Printf("no configuration is trusted\n")
 	}
-	e.Table([]string{"STATE", "SINCE", "PATH"}, rows)
+	inv.Table([]string{"STATE", "SINCE", "PATH"}, rows)
 	return nil
 }
 
 // trustState returns the state of a trusted configuration.
-func (e *env) trustState(r trust.Record) string {
+func trustState(inv *env, r trust.Record) string {
 	if !fileExists(r.Path) {
 		return "gone"
 	}
-	now, _, err := e.review(config.Location{Path: r.Path, Found: true})
+	now, _, err := inv.review(config.Location{Path: r.Path, Found: true})
 	if err != nil || now == nil || now.Digest != r.Digest {
 		return "changed"
 	}

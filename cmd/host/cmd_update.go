@@ -15,7 +15,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/secret"
 )
 
-func (e *env) updateVerb() *cobra.Command {
+func updateVerb(inv *env) *cobra.Command {
 	var f registryFlags
 	var check bool
 	cmd := &cobra.Command{
@@ -26,7 +26,9 @@ the URL. All else in their blocks stays as it is, and notes say which inputs the
 The file as it was is kept in Junctor's data directory until the next change.`,
 		Example:           "  junctor update\n  junctor update --check",
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, args []string) error { return e.update(cmd.Context(), args, &f, check) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return updateServers(cmd.Context(), inv, args, &f, check)
+		},
 	}
 	f.add(cmd)
 	cmd.Flags().BoolVar(&check, "check", false, "change nothing; end with status 1 if there is a newer version")
@@ -41,8 +43,8 @@ type updateJSON struct {
 	To     string `json:"to"`
 }
 
-func (e *env) update(ctx context.Context, names []string, f *registryFlags, check bool) error {
-	target, have, err := e.importTarget(writeTarget{})
+func updateServers(ctx context.Context, inv *env, names []string, f *registryFlags, check bool) error {
+	target, have, err := importTarget(inv, writeTarget{})
 	if err != nil {
 		return err
 	}
@@ -64,7 +66,7 @@ func (e *env) update(ctx context.Context, names []string, f *registryFlags, chec
 	}
 	text, changed := target.Text, []updateJSON{}
 	for _, name := range names {
-		after, one, err := e.updateServer(ctx, target, text, name, registered[name], f)
+		after, one, err := updateServer(ctx, inv, target, text, name, registered[name], f)
 		if err != nil {
 			return err
 		}
@@ -73,25 +75,25 @@ func (e *env) update(ctx context.Context, names []string, f *registryFlags, chec
 		}
 	}
 	if len(changed) > 0 && !check {
-		backup, err := e.writeEdited(ctx, target, text, false)
+		backup, err := writeEdited(ctx, inv, target, text, false)
 		if err != nil {
 			return err
 		}
-		defer e.Remark("the file as it was: %s", backup)
-		e.grantUpdated(ctx, target.Path, changed)
+		defer inv.Remark("the file as it was: %s", backup)
+		grantUpdated(ctx, inv, target.Path, changed)
 	}
-	if e.Machine() {
-		err = e.PrintJSON(changed)
+	if inv.Machine() {
+		err = inv.PrintJSON(changed)
 	} else {
 		for _, c := range changed {
-			e.Printf("%s: %s %s → %s\n", c.Server, c.Entry, c.From, c.To)
+			inv.Printf("%s: %s %s → %s\n", c.Server, c.Entry, c.From, c.To)
 		}
 	}
 	switch {
 	case err != nil:
 		return err
 	case len(changed) == 0:
-		e.Remark("%s", "nothing to update")
+		inv.Remark("%s", "nothing to update")
 	case check:
 		return fault.New(fault.Outdated, "%d of the servers have a newer version in the registry", len(changed)).WithHint("run `junctor update`")
 	}
@@ -100,8 +102,8 @@ func (e *env) update(ctx context.Context, names []string, f *registryFlags, chec
 
 // grantUpdated grants the secrets of updated servers to their new commands and addresses: a
 // grant is for the ones before. It warns if it cannot.
-func (e *env) grantUpdated(ctx context.Context, path string, changed []updateJSON) {
-	app, err := e.edited(ctx, path)
+func grantUpdated(ctx context.Context, inv *env, path string, changed []updateJSON) {
+	app, err := edited(ctx, inv, path)
 	if err != nil || app == nil {
 		return // the next use says why
 	}
@@ -124,22 +126,22 @@ func (e *env) grantUpdated(ctx context.Context, path string, changed []updateJSO
 		}
 	}
 	if err != nil {
-		e.Warn("the secrets of the updated servers were not granted again: "+err.Error(), "run `junctor secret grant NAME`")
+		inv.Warn("the secrets of the updated servers were not granted again: "+err.Error(), "run `junctor secret grant NAME`")
 	}
 }
 
 // updateServer returns the text with the latest version of one server, or nil if it has it.
-func (e *env) updateServer(ctx context.Context, target *clientconfig.File, text []byte, name, origin string, f *registryFlags) ([]byte, *updateJSON, error) {
+func updateServer(ctx context.Context, inv *env, target *clientconfig.File, text []byte, name, origin string, f *registryFlags) ([]byte, *updateJSON, error) {
 	at := strings.LastIndexByte(origin, '@')
 	if at <= 0 {
 		return nil, nil, fault.New(fault.Usage, "server %q: registry = %q is not NAME@VERSION", name, origin)
 	}
 	entry, version := origin[:at], origin[at+1:]
-	now, err := e.findEntry(ctx, entry, f)
+	now, err := findEntry(ctx, inv, entry, f)
 	if err != nil || now.Version == version {
 		return nil, nil, err
 	}
-	before, err := e.findEntry(ctx, origin, f)
+	before, err := findEntry(ctx, inv, origin, f)
 	if fault.Is(err, fault.RegistryUnknown) {
 		return nil, nil, fault.New(fault.RegistryUnknown, "the registry no longer has %s, so the block of server %q cannot be compared with version %s", origin, name, now.Version).
 			WithHint("run `junctor remove %s` and `junctor add %s %s`, or write the new version into the block", name, name, entry)
@@ -161,7 +163,7 @@ func (e *env) updateServer(ctx context.Context, target *clientconfig.File, text 
 		return nil, nil, err
 	}
 	for _, note := range registry.InputChanges(was, is) {
-		e.Remark("%s: %s", name, note)
+		inv.Remark("%s: %s", name, note)
 	}
 	return after, &updateJSON{name, entry, version, now.Version}, nil
 }

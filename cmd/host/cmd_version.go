@@ -9,7 +9,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/wire"
 )
 
-func (e *env) versionVerb() *cobra.Command {
+func versionVerb(inv *env) *cobra.Command {
 	return &cobra.Command{
 		Use:               "version",
 		Short:             "Print the version, and what it speaks",
@@ -17,13 +17,13 @@ func (e *env) versionVerb() *cobra.Command {
 		Args:              takes(),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(*cobra.Command, []string) error {
-			if e.Machine() {
-				return e.PrintJSON(map[string]any{
-					"version": version, "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
+			if inv.Machine() {
+				return inv.PrintJSON(map[string]any{
+					"version": inv.version, "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
 					"protocol_revisions": mcp.Revisions, "plugin_protocols": wire.Majors(),
 				})
 			}
-			e.Printf("junctor %s (%s, %s/%s)\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			inv.Printf("junctor %s (%s, %s/%s)\n", inv.version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return nil
 		},
 	}

@@ -58,7 +58,7 @@ func (f *principalFlags) principal(app *host.App, subject string) (authn.Princip
 	return p, nil
 }
 
-func (e *env) whyVerb() *cobra.Command {
+func whyVerb(inv *env) *cobra.Command {
 	var o whyOptions
 	cmd := &cobra.Command{
 		Use:   "why [SUBJECT] TOOL [key=value…]",
@@ -77,7 +77,7 @@ is left out.`,
 		Args: takesMore("TOOL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			args = withSubject(args, o.resource || o.prompt)
-			return e.why(cmd.Context(), args[0], args[1], args[2:], o)
+			return why(cmd.Context(), inv, args[0], args[1], args[2:], o)
 		},
 	}
 	o.add(cmd)
@@ -148,8 +148,8 @@ type whyJSON struct {
 	Unknown  string              `json:"unknown,omitempty"`  // what is not known of the subject
 }
 
-func (e *env) why(ctx context.Context, subject, name string, words []string, o whyOptions) error {
-	app, err := e.loadFor(ctx, loadOptions{known: true})
+func why(ctx context.Context, inv *env, subject, name string, words []string, o whyOptions) error {
+	app, err := inv.load(ctx, loadOptions{known: true})
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (e *env) why(ctx context.Context, subject, name string, words []string, o w
 	if err != nil {
 		return err
 	}
-	item, tool, args, err := e.whyItem(ctx, app, name, words, o)
+	item, tool, args, err := whyItem(ctx, inv, app, name, words, o)
 	if err != nil {
 		return err
 	}
@@ -184,10 +184,10 @@ func (e *env) why(ctx context.Context, subject, name string, words []string, o w
 			}
 		}
 	}
-	if e.Machine() {
-		err = e.PrintJSON(out)
+	if inv.Machine() {
+		err = inv.PrintJSON(out)
 	} else {
-		e.printWhy(out)
+		printWhy(inv, out)
 	}
 	if err == nil && x.Decision.Verdict == policy.Deny {
 		err = terminal.Reported(fault.New(fault.Denied, "denied"))
@@ -206,7 +206,7 @@ func unknownOf(app *host.App, who authn.Principal, f principalFlags) string {
 }
 
 // whyItem returns the item that why is about, with the arguments of a call.
-func (e *env) whyItem(ctx context.Context, app *host.App, name string, words []string, o whyOptions) (item policy.Item, tool *catalog.Tool, args []byte, err error) {
+func whyItem(ctx context.Context, inv *env, app *host.App, name string, words []string, o whyOptions) (item policy.Item, tool *catalog.Tool, args []byte, err error) {
 	if o.resource || o.prompt {
 		kind := policy.Resource
 		if o.prompt {
@@ -217,8 +217,8 @@ func (e *env) whyItem(ctx context.Context, app *host.App, name string, words []s
 		}
 		return policy.Item{Server: name, Kind: kind, Name: words[0]}, nil, nil, nil
 	}
-	wait := e.Spin("asking for the tool")
-	tool, err = e.findTool(ctx, app, name)
+	wait := inv.Spin("asking for the tool")
+	tool, err = findTool(ctx, inv, app, name)
 	wait.Stop()
 	if err != nil {
 		server, own, both := strings.Cut(name, "/")
@@ -231,34 +231,34 @@ func (e *env) whyItem(ctx context.Context, app *host.App, name string, words []s
 			return item, nil, nil, err
 		}
 		if _, known := app.Catalog.Known(server); known {
-			e.Warn(fmt.Sprintf("server %q lists no tool %q, so only its name is known", server, own), "")
+			inv.Warn(fmt.Sprintf("server %q lists no tool %q, so only its name is known", server, own), "")
 		} else {
-			e.Warn(fmt.Sprintf("the lists of server %q are not known, so only the name of the tool is", server), "")
+			inv.Warn(fmt.Sprintf("the lists of server %q are not known, so only the name of the tool is", server), "")
 		}
 		tool = unlisted
 	}
 	if len(words) > 0 {
-		if args, err = e.arguments(ctx, tool.Input, words); err != nil {
+		if args, err = arguments(ctx, inv, tool.Input, words); err != nil {
 			return item, nil, nil, err
 		}
 	}
 	return policy.Item{Server: tool.Server, Kind: policy.Tool, Name: tool.Name}, tool, args, nil
 }
 
-func (e *env) printWhy(w whyJSON) {
-	e.PrintFields("%s: %s %s of server %s for %s\n", strings.ToUpper(w.Decision), w.Kind, w.Item, w.Server, w.Subject)
-	e.PrintFields("because %s\n", w.Because)
+func printWhy(inv *env, w whyJSON) {
+	inv.PrintFields("%s: %s %s of server %s for %s\n", strings.ToUpper(w.Decision), w.Kind, w.Item, w.Server, w.Subject)
+	inv.PrintFields("because %s\n", w.Because)
 	if w.Needs != "" {
-		e.PrintFields("needs %s\n", w.Needs)
+		inv.PrintFields("needs %s\n", w.Needs)
 	}
 	if w.Approval != "" {
-		e.PrintFields("approval: %s\n", w.Approval)
+		inv.PrintFields("approval: %s\n", w.Approval)
 	}
 	if w.Unknown != "" {
-		e.PrintFields("note: %s\n", w.Unknown)
+		inv.PrintFields("note: %s\n", w.Unknown)
 	}
 	if w.Access != "" {
-		e.PrintFields("access: %s (%s)\n", w.Access, strings.Join(w.Reasons, ", "))
+		inv.PrintFields("access: %s (%s)\n", w.Access, strings.Join(w.Reasons, ", "))
 	}
 	var roles []string
 	for _, r := range w.Roles {
@@ -269,7 +269,7 @@ func (e *env) printWhy(w whyJSON) {
 		roles = append(roles, text+")")
 	}
 	if len(roles) > 0 {
-		e.PrintFields("roles: %s\n", strings.Join(roles, ", "))
+		inv.PrintFields("roles: %s\n", strings.Join(roles, ", "))
 	}
 	var rows [][]string
 	for _, r := range w.Rules {
@@ -287,13 +287,13 @@ func (e *env) printWhy(w whyJSON) {
 		rows = append(rows, []string{r.Rule, mark, why})
 	}
 	if len(rows) > 0 {
-		e.Printf("\n")
-		e.Table([]string{"RULE", "MATCHES", "WHY"}, rows)
+		inv.Printf("\n")
+		inv.Table([]string{"RULE", "MATCHES", "WHY"}, rows)
 	}
 	for i, c := range w.Changes {
 		if i == 0 {
-			e.Printf("\n")
+			inv.Printf("\n")
 		}
-		e.Printf("%s\n", c)
+		inv.Printf("%s\n", c)
 	}
 }

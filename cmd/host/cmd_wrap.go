@@ -39,7 +39,7 @@ type wrapOptions struct {
 	into                             writeTarget
 }
 
-func (e *env) wrapVerb() *cobra.Command {
+func wrapVerb(inv *env) *cobra.Command {
 	w := wrapOptions{}
 	cmd := &cobra.Command{
 		Use:   "wrap PROGRAM [ARGUMENT…] | wrap --check [SERVER…]",
@@ -74,12 +74,12 @@ exit status is 1 when a block asks for something that is gone.`,
 				if err := flagsFirst(args); err != nil {
 					return err
 				}
-				return e.wrapCheck(cmd.Context(), args)
+				return wrapCheck(cmd.Context(), inv, args)
 			}
 			if err := takesMore("PROGRAM")(cmd, args); err != nil {
 				return err
 			}
-			return e.wrap(cmd.Context(), w, args)
+			return wrap(cmd.Context(), inv, w, args)
 		},
 	}
 	f := cmd.Flags()
@@ -103,7 +103,7 @@ exit status is 1 when a block asks for something that is gone.`,
 }
 
 // wrap inspects a program and prints it as HCL.
-func (e *env) wrap(ctx context.Context, w wrapOptions, command []string) error {
+func wrap(ctx context.Context, inv *env, w wrapOptions, command []string) error {
 	switch {
 	case w.common < commonUnset:
 		return fault.New(fault.Usage, "--common %d is less than -1", w.common).WithHint("write --common 0 for all options")
@@ -114,43 +114,43 @@ func (e *env) wrap(ctx context.Context, w wrapOptions, command []string) error {
 		return fault.New(fault.Usage, "--name %q cannot be the label of a server", w.name).
 			WithHint("use letters, digits, - and _, starting with a letter, at most %d", labelMost)
 	}
-	app, server, err := e.draft(ctx, w, command)
+	app, server, err := draft(ctx, inv, w, command)
 	if err != nil {
 		return err
 	}
-	p, err := e.explore(ctx, app, server, server.Transport.Settings)
+	p, err := explore(ctx, inv, app, server, server.Transport.Settings)
 	if err != nil {
 		return withoutPlace(err)
 	}
 	p.Sandbox = cliconfig.SandboxLines(command, sandbox.Probe())
 	failed := 0
 	if w.try {
-		if failed, err = e.tryTools(ctx, app, server, &p); err != nil {
+		if failed, err = tryTools(ctx, inv, app, server, &p); err != nil {
 			return err
 		}
 	}
-	if e.JSON {
-		return errors.Join(e.PrintJSON(p), triedError(p.Name, failed))
+	if inv.JSON {
+		return errors.Join(inv.PrintJSON(p), triedError(p.Name, failed))
 	}
 	settings, err := w.callSettings()
 	if err != nil {
 		return err
 	}
 	settings["command"], settings["sandbox"] = asJSON(command), cliconfig.Sandbox(command)
-	text, err := cliconfig.Server(server.Name, cliTransport, e.cliSchema(app, server), settings, &p)
+	text, err := cliconfig.Server(server.Name, cliTransport, cliSchema(inv, app, server), settings, &p)
 	if err != nil {
 		return err
 	}
 	if w.write && len(p.Tools) > 0 && p.Failure == "" {
-		err = e.writeWrapped(ctx, server.Name, text, w.into)
+		err = writeWrapped(ctx, inv, server.Name, text, w.into)
 	} else {
-		_, err = e.Stdout.Write(text)
+		_, err = inv.Stdout.Write(text)
 	}
 	if err != nil {
 		return err
 	}
 	if why := p.Costly(); why != "" {
-		e.Warn(why, "write fewer with --only, or with a lower --common; delete what should not be offered")
+		inv.Warn(why, "write fewer with --only, or with a lower --common; delete what should not be offered")
 	}
 	if len(p.Tools) == 0 {
 		return fault.New(fault.UpstreamUnsupported, "no command of %s was understood", command[0]).
@@ -165,7 +165,7 @@ func (e *env) wrap(ctx context.Context, w wrapOptions, command []string) error {
 
 // draft loads a temporary configuration with one server for the program, as found from the
 // current directory.
-func (e *env) draft(ctx context.Context, w wrapOptions, command []string) (*host.App, *config.Server, error) {
+func draft(ctx context.Context, inv *env, w wrapOptions, command []string) (*host.App, *config.Server, error) {
 	name := w.name
 	if name == "" {
 		name = labelOf(command[0])
@@ -174,7 +174,7 @@ func (e *env) draft(ctx context.Context, w wrapOptions, command []string) (*host
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := e.findDirs(); err != nil {
+	if err := inv.findDirs(); err != nil {
 		return nil, nil, err
 	}
 	settings, err := w.callSettings()
@@ -201,14 +201,14 @@ func (e *env) draft(ctx context.Context, w wrapOptions, command []string) (*host
 	if err != nil {
 		return nil, nil, err
 	}
-	file := filepath.Join(e.dirs.Run, "wrap.hcl")
+	file := filepath.Join(inv.dirs.Run, "wrap.hcl")
 	if err := os.WriteFile(file, text, 0o600); err != nil {
 		return nil, nil, err
 	}
-	if err := checkRefused(ctx, e, &clientconfig.File{Path: file}, text); err != nil {
+	if err := checkRefused(ctx, inv, &clientconfig.File{Path: file}, text); err != nil {
 		return nil, nil, err
 	}
-	app, err := e.loadFor(ctx, loadOptions{paths: []string{file}})
+	app, err := inv.load(ctx, loadOptions{paths: []string{file}})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -248,8 +248,8 @@ func labelOf(program string) string {
 }
 
 // explore asks the plugin for the description of a program until it is complete.
-func (e *env) explore(ctx context.Context, app *host.App, s *config.Server, settings []byte) (p cliconfig.Program, err error) {
-	wait := e.Spin("looking at " + s.Name)
+func explore(ctx context.Context, inv *env, app *host.App, s *config.Server, settings []byte) (p cliconfig.Program, err error) {
+	wait := inv.Spin("looking at " + s.Name)
 	defer wait.Stop()
 	err = app.Ask(ctx, s, settings, mcp.MethodListTools, cliconfig.Question, func(result []byte) (done bool, err error) {
 		p, done, err = cliconfig.Read(result)
@@ -259,7 +259,7 @@ func (e *env) explore(ctx context.Context, app *host.App, s *config.Server, sett
 }
 
 // cliSchema returns the schema of the transport cli.
-func (e *env) cliSchema(app *host.App, s *config.Server) sdk.Schema {
+func cliSchema(inv *env, app *host.App, s *config.Server) sdk.Schema {
 	return app.Manifest(s).Transports[s.Transport.Component]
 }
 
@@ -272,24 +272,24 @@ func asJSON(v any) json.RawMessage {
 }
 
 // writeWrapped adds the block of a wrapped program to the configuration.
-func (e *env) writeWrapped(ctx context.Context, name string, text []byte, into writeTarget) error {
-	if e.strongest() == "" && e.Get("JUNCTOR_CONFIG") == "" && !into.user {
+func writeWrapped(ctx context.Context, inv *env, name string, text []byte, into writeTarget) error {
+	if inv.strongest() == "" && inv.Get("JUNCTOR_CONFIG") == "" && !into.user {
 		into.here = true
 	}
-	target, taken, err := e.importTarget(into)
+	target, taken, err := importTarget(inv, into)
 	if err != nil {
 		return err
 	}
 	if err := checkNew(name, target.Path, taken); err != nil {
 		return err
 	}
-	backup, err := e.writeEdited(ctx, target, configedit.Append(target.Text, text), false)
+	backup, err := writeEdited(ctx, inv, target, configedit.Append(target.Text, text), false)
 	if err != nil {
 		return err
 	}
-	e.Remark("%s: added to %s", name, target.Path)
+	inv.Remark("%s: added to %s", name, target.Path)
 	if backup != "" {
-		e.Remark("the file as it was: %s", backup)
+		inv.Remark("the file as it was: %s", backup)
 	}
 	return nil
 }

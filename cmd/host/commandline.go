@@ -11,18 +11,6 @@ import (
 	"github.com/junctor-mcp/junctor/host/schema"
 )
 
-// fail prints an error and returns the exit status.
-func (e *env) fail(err error) int {
-	if err == nil {
-		return fault.ExitDone
-	}
-	err = commandLine(err)
-	if !errors.Is(err, terminal.ErrReported) {
-		e.Tell(err)
-	}
-	return fault.Exit(err)
-}
-
 // commandLine converts other errors into faults.
 func commandLine(err error) error {
 	if bad, ok := errors.AsType[*gateway.BadArguments](err); ok {

@@ -49,29 +49,29 @@ func costOf(tools []*catalog.Tool) listCost {
 }
 
 // costNotes warns about servers whose known tools need many tokens.
-func (e *env) costNotes(app *host.App) {
+func costNotes(inv *env, app *host.App) {
 	byServer := map[string][]*catalog.Tool{}
 	for _, t := range app.Catalog.Snapshot().Tools {
 		byServer[t.Server] = append(byServer[t.Server], t)
 	}
 	for _, s := range app.Config().Servers {
 		if text := catalog.CostNote(byServer[s.Name]); text != "" {
-			e.Note(s.Name, text)
+			inv.Note(s.Name, text)
 		}
 	}
 }
 
 // printCost prints the cost of each tool, of each server, and the sum.
-func (e *env) printCost(tools []*catalog.Tool) error {
+func printCost(inv *env, tools []*catalog.Tool) error {
 	all := costOf(tools)
-	if e.Machine() {
-		return e.PrintJSON(all)
+	if inv.Machine() {
+		return inv.PrintJSON(all)
 	}
 	var rows [][]string
 	for _, t := range all.Tools {
 		rows = append(rows, []string{strconv.Itoa(t.Tokens), t.Server, t.Name})
 	}
-	e.Table([]string{"TOKENS", "SERVER", "TOOL"}, rows)
+	inv.Table([]string{"TOKENS", "SERVER", "TOOL"}, rows)
 	rows = nil
 	for _, s := range all.Servers {
 		rows = append(rows, []string{strconv.Itoa(s.Tokens), s.Server, terminal.Count(s.Tools, "tool")})
@@ -80,8 +80,8 @@ func (e *env) printCost(tools []*catalog.Tool) error {
 		rows = append(rows, []string{strconv.Itoa(all.Tokens), "all", terminal.Count(len(all.Tools), "tool")})
 	}
 	if len(rows) > 0 {
-		e.Printf("\n")
+		inv.Printf("\n")
 	}
-	e.Table([]string{"TOKENS", "SERVER", "TOOLS"}, rows)
+	inv.Table([]string{"TOKENS", "SERVER", "TOOLS"}, rows)
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 // directOptions are the flags for a server that no configuration has.
 type directOptions struct {
 	command, url string
-	server       addOptions
+	server       serverFlags
 }
 
 // directName is the name of the server.

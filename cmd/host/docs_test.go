@@ -59,7 +59,7 @@ func page(t *testing.T, name, want string) {
 func cliPage() string {
 	var b strings.Builder
 	b.WriteString(generated + "\n# Command line\n\nStandard output carries only what was asked for: tables and text on a terminal, JSON when it is piped or with\n`--json`. Everything else goes to standard error. The JSON only grows. Text of a result above 100000 bytes is cut\non a terminal only, and `--full` shows all of it there.\n")
-	root := newEnv().root()
+	root := root(newEnv(version, managedPath))
 	b.WriteString("\n## Flags of every verb\n")
 	flags(&b, root.PersistentFlags())
 	for _, group := range root.Groups() {

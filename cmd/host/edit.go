@@ -28,93 +28,39 @@ import (
 // writeEdited writes a configuration that a verb has edited, with a backup. The user made
 // the change, so trust in the file stays, and a new file is trusted, unless the change is
 // foreign: from a file that the user may not have written. It refuses new servers that the managed configuration does not allow.
-func (e *env) writeEdited(ctx context.Context, f *clientconfig.File, text []byte, foreign bool) (backup string, err error) {
+func writeEdited(ctx context.Context, inv *env, f *clientconfig.File, text []byte, foreign bool) (backup string, err error) {
 	if _, err := configedit.Servers(text, f.Path); err != nil {
 		return "", fault.Because(fault.Internal, err, "nothing was written, because the new text is not valid").WithHint("please report this, with the command")
 	}
-	if err := checkRefused(ctx, e, f, text); err != nil {
+	if err := checkRefused(ctx, inv, f, text); err != nil {
 		return "", err
 	}
 	at := config.Location{Path: f.Path, Found: true}
-	before := e.trustedReview(at)
-	backup, err = writeConfig(e, f, text)
+	before := trustedReview(inv, at)
+	backup, err = writeConfig(inv, f, text)
 	if err != nil {
 		return "", exportFault(err)
 	}
 	if filepath.Base(f.Path) != config.FoundName || f.Text != nil && before == nil || foreign {
 		return backup, nil // the next use asks, where trust is needed
 	}
-	after, _, err := e.review(at)
+	after, _, err := inv.review(at)
 	if err != nil || after == nil || !bytes.Equal(after.Content.Text(f.Path), text) || !onlyFileChanged(before, after) {
 		return backup, nil // the next use asks
 	}
-	if err := e.trustAgain(after); err != nil {
-		e.Warn("the edited configuration is not trusted: "+err.Error(), "run `junctor trust`")
+	if err := trustAgain(inv, after); err != nil {
+		inv.Warn("the edited configuration is not trusted: "+err.Error(), "run `junctor trust`")
 	}
 	return backup, nil
 }
 
-// trustAgain records the trust in a configuration that Junctor itself changed.
-func (e *env) trustAgain(r *trust.Review) error {
-	store, err := e.trustStore()
-	if err != nil || store.Dir == "" {
-		return err
-	}
-	return store.Put(r.Record(time.Now()))
-}
-
 // pinOptions returns the options of a store of pins for a configuration that is not loaded.
-func (e *env) pinOptions(at config.Location) pins.Options {
-	o := pins.Options{Log: e.log, Cache: e.dirs.Cache, KeepTrust: e.keepTrust(at)}
-	if e.dirs.Data != "" {
-		o.Locks = filepath.Join(e.dirs.Data, "locks")
+func pinOptions(inv *env, at config.Location) pins.Options {
+	o := pins.Options{Log: inv.log, Cache: inv.dirs.Cache, KeepTrust: inv.keepTrust(at)}
+	if inv.dirs.Data != "" {
+		o.Locks = filepath.Join(inv.dirs.Data, "locks")
 	}
 	return o
-}
-
-// keepTrust returns a function that calls write, which changes the lock file beside a
-// configuration. Trust in the configuration stays if nothing else changes meanwhile. write returns
-// the digests of the lock file that it read and wrote: a review takes time, and another program
-// may change the file before or after.
-func (e *env) keepTrust(at config.Location) func(write func() (read, written string, err error)) error {
-	return func(write func() (read, written string, err error)) error {
-		var before *trust.Review
-		if at.Found {
-			before = e.trustedReview(at)
-		}
-		read, written, err := write()
-		if err != nil || before == nil {
-			return err
-		}
-		after, _, err := e.review(at)
-		if err != nil || after == nil || after.Digest == before.Digest {
-			return nil // the next use asks
-		}
-		record := before.Record(time.Time{})
-		if changed := after.Since(&record).Files; !slices.Equal(before.Programs, after.Programs) || !slices.Equal(changed, []string{config.LockName}) {
-			return nil
-		}
-		if before.Content.LockSHA256() != read || after.Content.LockSHA256() != written {
-			return nil
-		}
-		if err := e.trustAgain(after); err != nil {
-			e.log.Warn("the configuration is not trusted after a change of its lock file", "error", err, "hint", "run `junctor trust`")
-		}
-		return nil
-	}
-}
-
-// trustedReview returns the review of a configuration that the user trusts, else nil.
-func (e *env) trustedReview(at config.Location) *trust.Review {
-	_, known, err := e.known(at)
-	if err != nil || known == nil {
-		return nil
-	}
-	r, _, err := e.review(at)
-	if err != nil || r == nil || !r.Trusted(known, "") && !r.SameSettings(known) {
-		return nil
-	}
-	return r
 }
 
 // onlyFileChanged reports whether nothing but the configuration itself differs between two
@@ -129,23 +75,23 @@ func onlyFileChanged(before, after *trust.Review) bool {
 
 // edited loads a configuration after an edit, once. It returns nil, and says why, if the
 // configuration cannot be used without asking.
-func (e *env) edited(ctx context.Context, path string) (*host.App, error) {
-	if e.app != nil {
-		return e.app, nil
+func edited(ctx context.Context, inv *env, path string) (*host.App, error) {
+	if inv.app != nil {
+		return inv.app, nil
 	}
-	at, err := config.Find(path, e.Lookup)
+	at, err := config.Find(path, inv.Lookup)
 	if err != nil {
 		return nil, err
 	}
-	if filepath.Base(path) == config.FoundName && !e.ownOrTrusted(path) {
-		e.Remark("%s is not trusted yet: run junctor trust", path)
+	if filepath.Base(path) == config.FoundName && !ownOrTrusted(inv, path) {
+		inv.Remark("%s is not trusted yet: run junctor trust", path)
 		return nil, nil
 	}
-	app, diags, err := e.loadAt(ctx, at, nil, loadOptions{})
+	app, diags, err := inv.loadAt(ctx, at, nil, loadOptions{})
 	if err != nil {
 		return nil, err
 	}
-	e.tellDiagnostics(app, diags)
+	inv.tellDiagnostics(app, diags)
 	if app == nil {
 		return nil, terminal.Reported(diags.Err())
 	}
@@ -154,11 +100,11 @@ func (e *env) edited(ctx context.Context, path string) (*host.App, error) {
 
 // storeImported stores the values that were left out of new blocks, and grants them to their
 // servers. It returns the secrets that were not stored: the user sets those.
-func (e *env) storeImported(ctx context.Context, path string, all []clientimport.Secret) (left []clientimport.Secret) {
+func storeImported(ctx context.Context, inv *env, path string, all []clientimport.Secret) (left []clientimport.Secret) {
 	if !slices.ContainsFunc(all, func(s clientimport.Secret) bool { return s.Name != "" && s.Value != "" }) {
 		return all
 	}
-	app, err := e.edited(ctx, path)
+	app, err := edited(ctx, inv, path)
 	if err != nil || app == nil {
 		return all
 	}
@@ -169,49 +115,49 @@ func (e *env) storeImported(ctx context.Context, path string, all []clientimport
 		case err != nil || s.Name == "" || s.Value == "":
 		case slices.Contains(have, s.Name):
 			if value, failed := user.Get(ctx, s.Name); failed == nil && string(value) == s.Value {
-				if err = user.Grant(ctx, s.Name, e.firstRecipients(s.Name)...); err == nil {
+				if err = user.Grant(ctx, s.Name, firstRecipients(inv, s.Name)...); err == nil {
 					continue
 				}
 			}
-			e.Warn(fmt.Sprintf("there is a secret %s already, which stays", s.Name), "")
+			inv.Warn(fmt.Sprintf("there is a secret %s already, which stays", s.Name), "")
 		default:
 			// Grant first: without the secret a grant has no effect.
-			if err = user.Grant(ctx, s.Name, e.firstRecipients(s.Name)...); err == nil {
+			if err = user.Grant(ctx, s.Name, firstRecipients(inv, s.Name)...); err == nil {
 				err = user.Set(ctx, s.Name, []byte(s.Value))
 			}
 			if err == nil {
-				e.Remark("%s: %s was stored as the secret %s in %s", s.Server, s.Where, s.Name, app.Secrets().Where())
+				inv.Remark("%s: %s was stored as the secret %s in %s", s.Server, s.Where, s.Name, app.Secrets().Where())
 				continue
 			}
 		}
 		left = append(left, s)
 	}
 	if err != nil {
-		e.Warn("secrets were not stored: "+err.Error(), fault.As(err).Hint)
+		inv.Warn("secrets were not stored: "+err.Error(), fault.As(err).Hint)
 	}
 	return left
 }
 
 // showAdded asks a new server for its tools and shows their names. The verb has the status
 // of a failure. If the server wants credentials, showAdded calls wantsLogin, which may be nil.
-func (e *env) showAdded(ctx context.Context, path, name string, wantsLogin func() error) error {
-	app, err := e.edited(ctx, path)
+func showAdded(ctx context.Context, inv *env, path, name string, wantsLogin func() error) error {
+	app, err := edited(ctx, inv, path)
 	if err != nil || app == nil {
 		return err
 	}
-	wait := e.Spin("asking " + name)
+	wait := inv.Spin("asking " + name)
 	err = app.Catalog.Refresh(ctx, name)[name]
 	wait.Stop()
 	if err != nil {
 		if ctx.Err() != nil {
-			e.Remark("the block stays; junctor remove %s removes it", name)
+			inv.Remark("the block stays; junctor remove %s removes it", name)
 			return err
 		}
 		if fault.Is(err, fault.UpstreamAuth) && wantsLogin != nil {
 			return wantsLogin()
 		}
-		e.Tell(err)
-		return terminal.Reported(errors.Join(err, e.keepFailed(ctx, path, name, err)))
+		inv.Tell(err)
+		return terminal.Reported(errors.Join(err, keepFailed(ctx, inv, path, name, err)))
 	}
 	var tools []*catalog.Tool
 	for _, t := range app.Catalog.Snapshot().Tools {
@@ -219,29 +165,29 @@ func (e *env) showAdded(ctx context.Context, path, name string, wantsLogin func(
 			tools = append(tools, t)
 		}
 	}
-	e.Remark("%s", addedTools(name, tools))
+	inv.Remark("%s", addedTools(name, tools))
 	return nil
 }
 
 // keepFailed decides whether the block of a new server that failed stays. One whose program
 // does not exist is of no use; of another one a setting may be missing, so a person is asked.
-func (e *env) keepFailed(ctx context.Context, path, name string, failed error) error {
+func keepFailed(ctx context.Context, inv *env, path, name string, failed error) error {
 	keep := !fault.Is(failed, fault.UpstreamCommandNotFound)
-	if keep && e.CanAsk() {
+	if keep && inv.CanAsk() {
 		var err error
-		if keep, err = e.AskNo(ctx, "Keep the block of "+name+"?"); err != nil {
+		if keep, err = inv.AskNo(ctx, "Keep the block of "+name+"?"); err != nil {
 			return err
 		}
 	}
 	if keep {
-		e.Remark("the block stays; junctor remove %s removes it", name)
+		inv.Remark("the block stays; junctor remove %s removes it", name)
 		return nil
 	}
-	return dropServer(ctx, e, path, name)
+	return dropServer(ctx, inv, path, name)
 }
 
 // dropServer removes the block that was added just now.
-func dropServer(ctx context.Context, e *env, path, name string) error {
+func dropServer(ctx context.Context, inv *env, path, name string) error {
 	target, err := chooseConfig(path, false)
 	if err != nil {
 		return exportFault(err)
@@ -254,19 +200,19 @@ func dropServer(ctx context.Context, e *env, path, name string) error {
 		if err := os.Remove(target.Path); err != nil {
 			return fault.Because(fault.Usage, err, "the empty configuration cannot be removed")
 		}
-	} else if _, err := e.writeEdited(ctx, target, text, false); err != nil {
+	} else if _, err := writeEdited(ctx, inv, target, text, false); err != nil {
 		return err
 	}
-	e.Remark("%s was not kept in %s", name, target.Path)
+	inv.Remark("%s was not kept in %s", name, target.Path)
 	return nil
 }
 
 // ownOrTrusted reports whether a configuration may be used without asking.
-func (e *env) ownOrTrusted(path string) bool {
-	if at, err := config.Find(path, e.Lookup); err == nil && at.Own || e.strongest() != "" || e.Get("JUNCTOR_CONFIG") != "" {
+func ownOrTrusted(inv *env, path string) bool {
+	if at, err := config.Find(path, inv.Lookup); err == nil && at.Own || inv.strongest() != "" || inv.Get("JUNCTOR_CONFIG") != "" {
 		return true
 	}
-	return e.trustedReview(config.Location{Path: path, Found: true}) != nil
+	return trustedReview(inv, config.Location{Path: path, Found: true}) != nil
 }
 
 // addedTools lists the tools of a new server, one a line, and says how to call one.

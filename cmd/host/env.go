@@ -2,20 +2,15 @@ package main
 
 import (
 	"context"
-	"errors"
-	"io"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
-	"github.com/spf13/cobra"
 
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/logbuffer"
-	"github.com/junctor-mcp/junctor/host/managed"
 	"github.com/junctor-mcp/junctor/sdk/process"
 )
 
@@ -23,6 +18,9 @@ import (
 // it is loaded.
 type env struct {
 	*terminal.Terminal
+
+	version string
+	managed string // path of the managed configuration
 
 	layers  []string // the paths of --config, the strongest last
 	logFlag string
@@ -40,7 +38,7 @@ type env struct {
 }
 
 // strongest returns the strongest path of --config, or "" without the flag.
-func (e *env) strongest() string { return last(e.layers) }
+func (inv *env) strongest() string { return last(inv.layers) }
 
 // last returns the last of some paths, or "" if there are none.
 func last(paths []string) string {
@@ -52,51 +50,37 @@ func last(paths []string) string {
 
 type stopper interface{ Stop(grace time.Duration) }
 
-func newEnv() *env { return &env{Terminal: terminal.New(), log: hclog.NewNullLogger()} }
-
-// run runs one command line and returns the exit status.
-func (e *env) run(ctx context.Context, args []string) int {
-	root := withCompletion(e.root())
-	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
-	lost := e.Stdout.Fault()
-	switch {
-	case ctx.Err() != nil && err != nil && !errors.Is(err, terminal.ErrReported) && !fault.Is(err, fault.Interrupted):
-		err = fault.New(fault.Interrupted, "interrupted")
-	case lost != nil:
-		err = lost
-	}
-	return e.fail(err)
+// newEnv returns the state of a process of this version, with the managed configuration at a
+// path.
+func newEnv(version, managed string) *env {
+	return &env{Terminal: terminal.New(), version: version, managed: managed, log: hclog.NewNullLogger()}
 }
 
 // findDirs sets dirs on the first call.
-func (e *env) findDirs() error {
-	if e.dirs.Run != "" {
+func (inv *env) findDirs() error {
+	if inv.dirs.Run != "" {
 		return nil
 	}
 	var err error
-	e.dirs, err = host.FindDirs(e.Lookup)
+	inv.dirs, err = host.FindDirs(inv.Lookup)
 	return err
 }
 
-// managedPath is the file with the managed configuration. Nothing changes it but tests.
-var managedPath = managed.Path()
-
 // options returns the options of the host.
-func (e *env) options(n loadOptions) host.Options {
+func (inv *env) options(n loadOptions) host.Options {
 	o := host.Options{
-		Version:      version,
-		Log:          e.log,
-		Conceal:      e.conceal,
-		Dirs:         e.dirs,
-		Lookup:       e.Lookup,
+		Version:      inv.version,
+		Log:          inv.log,
+		Conceal:      inv.conceal,
+		Dirs:         inv.dirs,
+		Lookup:       inv.Lookup,
 		Orphans:      process.EndAdopted,
 		Unusable:     n.unusable,
 		OneShot:      !n.serving,
 		WithStdio:    n.withStdio,
-		Managed:      managedPath,
-		Stdout:       e.Stdout,
-		Stderr:       e.Stderr,
+		Managed:      inv.managed,
+		Stdout:       inv.Stdout,
+		Stderr:       inv.Stderr,
 		StartNothing: n.completing,
 		AllPlugins:   n.allPlugins,
 		NoListener:   !n.listening,
@@ -104,10 +88,10 @@ func (e *env) options(n loadOptions) host.Options {
 		AbsentInputs: n.known,
 	}
 	if !n.serving {
-		o.Local = newTerminalClient(e, n)
-		o.Warn = e.Warn
-		if terminal.IsTerminal(e.Stdin) {
-			o.Password = e.Password
+		o.Local = newTerminalClient(inv, n)
+		o.Warn = inv.Warn
+		if terminal.IsTerminal(inv.Stdin) {
+			o.Password = inv.Password
 		}
 	}
 	return o
@@ -134,15 +118,12 @@ type loadOptions struct {
 }
 
 // load finds and loads the configuration. Warnings go to standard error.
-func (e *env) load(ctx context.Context) (*host.App, error) { return e.loadFor(ctx, loadOptions{}) }
-
-// loadFor is load for a verb with needs of its own.
-func (e *env) loadFor(ctx context.Context, needs loadOptions) (*host.App, error) {
-	app, diags, err := e.tryLoad(ctx, needs)
+func (inv *env) load(ctx context.Context, needs loadOptions) (*host.App, error) {
+	app, diags, err := inv.tryLoad(ctx, needs)
 	if err != nil {
 		return nil, err
 	}
-	e.tellDiagnostics(app, diags)
+	inv.tellDiagnostics(app, diags)
 	if app == nil {
 		return nil, terminal.Reported(diags.Err())
 	}
@@ -151,15 +132,15 @@ func (e *env) loadFor(ctx context.Context, needs loadOptions) (*host.App, error)
 
 // loadAny is load for verbs that also work without a configuration. It returns nil without
 // one.
-func (e *env) loadAny(ctx context.Context, needs loadOptions) (*host.App, error) {
-	app, diags, err := e.tryLoad(ctx, needs)
+func (inv *env) loadAny(ctx context.Context, needs loadOptions) (*host.App, error) {
+	app, diags, err := inv.tryLoad(ctx, needs)
 	switch {
 	case fault.Is(err, fault.ConfigMissing):
 		return nil, nil
 	case err != nil:
 		return nil, err
 	case app == nil:
-		worthTelling(&e.Remarks, diags).Render(terminal.SafeWriter(e.Stderr))
+		worthTelling(&inv.Remarks, diags).Render(terminal.SafeWriter(inv.Stderr))
 		return nil, terminal.Reported(diags.Err())
 	}
 	return app, nil
@@ -167,113 +148,76 @@ func (e *env) loadAny(ctx context.Context, needs loadOptions) (*host.App, error)
 
 // tryLoad is load for callers that print the diagnostics. It asks the user to trust a
 // configuration that was found.
-func (e *env) tryLoad(ctx context.Context, needs loadOptions) (*host.App, config.Diagnostics, error) {
-	at, content, diags, err := e.locate(ctx, needs, true)
+func (inv *env) tryLoad(ctx context.Context, needs loadOptions) (*host.App, config.Diagnostics, error) {
+	at, content, diags, err := inv.locate(ctx, needs, true)
 	if err != nil || diags.HasErrors() {
 		return nil, diags, err
 	}
-	return e.loadAt(ctx, at, content, needs)
+	return inv.loadAt(ctx, at, content, needs)
 }
 
 // loadAt loads the configuration at a location. content is the trusted content, or nil.
-func (e *env) loadAt(ctx context.Context, at config.Location, content *config.Content, needs loadOptions) (*host.App, config.Diagnostics, error) {
-	if err := e.findDirs(); err != nil {
+func (inv *env) loadAt(ctx context.Context, at config.Location, content *config.Content, needs loadOptions) (*host.App, config.Diagnostics, error) {
+	if err := inv.findDirs(); err != nil {
 		return nil, nil, err
 	}
 	roots, err := absoluteRoots(needs)
 	if err != nil {
 		return nil, nil, err
 	}
-	e.rememberRemarks(at.Path, needs)
+	rememberRemarks(inv, at.Path, needs)
 	if !needs.completing {
 		if err := process.Adopt(); err != nil {
-			e.log.Warn("processes that plugins leave behind will not be ended", "error", err)
+			inv.log.Warn("processes that plugins leave behind will not be ended", "error", err)
 		}
 	}
-	o := e.options(needs)
-	o.Config, o.Content, o.Roots, o.KeepTrust = at, content, roots, e.keepTrust(at)
+	o := inv.options(needs)
+	o.Config, o.Content, o.Roots, o.KeepTrust = at, content, roots, inv.keepTrust(at)
 	app, diags := host.Load(ctx, o)
-	e.use(app)
+	inv.use(app)
 	if app != nil && !needs.serving {
-		e.noted = e.noteStarts(app)
+		inv.noted = noteStarts(inv, app)
 	}
 	return app, diags, nil
 }
 
 // use makes app the one that this process ends, and whose secrets are masked. It may be nil.
-func (e *env) use(app *host.App) {
-	e.app, e.Mask = app, nil
+func (inv *env) use(app *host.App) {
+	inv.app, inv.Mask = app, nil
 	if app != nil {
-		e.Mask = app.Hide
+		inv.Mask = app.Hide
 	}
 }
 
 // leave ends everything that this process started.
-func (e *env) leave() {
-	if e.noted != nil {
-		e.noted()
+func (inv *env) leave() {
+	if inv.noted != nil {
+		inv.noted()
 	}
-	if e.app != nil {
-		e.app.Stop()
+	if inv.app != nil {
+		inv.app.Stop()
 	}
-	if e.sup != nil {
-		e.sup.Stop(time.Second)
+	if inv.sup != nil {
+		inv.sup.Stop(time.Second)
 	}
 	process.EndAll(leaveTime)
-	if e.dirs.Run != "" {
-		e.dirs.Clean()
+	if inv.dirs.Run != "" {
+		inv.dirs.Clean()
 	}
-	if e.logs != nil {
-		e.logs.close(leaveTime)
+	if inv.logs != nil {
+		inv.logs.close(leaveTime)
 	}
 }
 
 // leaveTime is how long leave waits for programs that ignore the request to end.
 const leaveTime = 400 * time.Millisecond
 
-// begin runs junctor without a verb: the help, or how to write a configuration.
-func (e *env) begin(cmd *cobra.Command) error {
-	if _, err := config.Find(e.strongest(), e.Lookup); err == nil {
-		return cmd.Help()
-	}
-	_, err := io.WriteString(e.Stdout, strings.TrimLeft(beginning, "\n"))
-	return err
-}
-
-const beginning = `
-Junctor has no configuration yet. There are three ways to begin:
-
-  junctor add NAME -- COMMAND      add a server: a program, a URL, or a name of the registry
-  junctor add fs -- npx -y @modelcontextprotocol/server-filesystem .
-  junctor search WORD              find servers in the registry
-
-  junctor init                     take over the servers of Claude, Cursor, VS Code and other clients
-  junctor import CLIENT            show what that would be for one client
-
-  Or write junctor.hcl in this directory:
-
-  server "files" {
-    transport "stdio" {
-      command = ["npx", "-y", "@modelcontextprotocol/server-filesystem", "."]
-    }
-  }
-
-Then:
-
-  junctor validate                 check it
-  junctor tools                    see what the servers offer
-  junctor call TOOL k=v            use it
-  junctor export CLIENT --write    give it all to a client
-
-junctor help lists all verbs.
-`
-
 // conceal sets the function that replaces secrets in the log.
-func (e *env) conceal(hide func(string) string) {
-	if e.masked != nil {
-		e.masked.mask(hide)
+func (inv *env) conceal(hide func(string) string) {
+	if inv.masked != nil {
+		inv.masked.mask(hide)
 	}
-	if e.records != nil {
-		e.records.Conceal(hide)
+	if inv.records != nil {
+		inv.records.Conceal(hide)
 	}
 }

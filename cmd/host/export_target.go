@@ -21,9 +21,9 @@ import (
 const mcpPath = "/mcp"
 
 // target returns the target of a client. It loads the configuration only if needed.
-func (e *env) target(ctx context.Context, x exportOptions, c *clientconfig.Client) (clientconfig.Target, error) {
+func target(ctx context.Context, inv *env, x exportOptions, c *clientconfig.Client) (clientconfig.Target, error) {
 	if x.stdio || !x.remote && !c.Remote(false) {
-		return e.stdioTarget(ctx, x)
+		return stdioTarget(ctx, inv, x)
 	}
 	t := clientconfig.Target{Name: x.name, Token: x.token}
 	var err error
@@ -34,11 +34,11 @@ func (e *env) target(ctx context.Context, x exportOptions, c *clientconfig.Clien
 		if x.tokenGiven {
 			return t, nil
 		}
-		if _, err := config.Find(e.strongest(), e.Lookup); err != nil {
+		if _, err := config.Find(inv.strongest(), inv.Lookup); err != nil {
 			return t, nil // a gateway without a local configuration; its tokens are unknown
 		}
 	}
-	app, err := e.load(ctx)
+	app, err := inv.load(ctx, loadOptions{})
 	if err != nil {
 		return t, err
 	}
@@ -48,20 +48,20 @@ func (e *env) target(ctx context.Context, x exportOptions, c *clientconfig.Clien
 	}
 	switch {
 	case !x.remote && !h.Given:
-		return e.stdioTarget(ctx, x)
+		return stdioTarget(ctx, inv, x)
 	case !x.remote && !c.Remote(t.Token != ""):
-		e.Remark("%s takes no token from an environment variable, so it starts its own junctor", c.Title)
-		return e.stdioTarget(ctx, x)
+		inv.Remark("%s takes no token from an environment variable, so it starts its own junctor", c.Title)
+		return stdioTarget(ctx, inv, x)
 	case t.URL == "":
-		t.URL, err = e.listenURL(h)
+		t.URL, err = listenURL(inv, h)
 	}
 	return t, err
 }
 
 // stdioTarget returns the target that starts junctor serve.
-func (e *env) stdioTarget(ctx context.Context, x exportOptions) (clientconfig.Target, error) {
+func stdioTarget(ctx context.Context, inv *env, x exportOptions) (clientconfig.Target, error) {
 	t := clientconfig.Target{Name: x.name}
-	at, err := config.FindLayers(e.layers, e.Lookup)
+	at, err := config.FindLayers(inv.layers, inv.Lookup)
 	if err != nil {
 		return t, err
 	}
@@ -80,18 +80,18 @@ func (e *env) stdioTarget(ctx context.Context, x exportOptions) (clientconfig.Ta
 		}
 		t.Command = append(t.Command, "--config", path)
 	}
-	if t.Env, err = variablesOf(e, x.env); err != nil {
+	if t.Env, err = variablesOf(inv, x.env); err != nil {
 		return t, err
 	}
-	warnLocked(ctx, e)
+	warnLocked(ctx, inv)
 	if !t.Has(homeVariable) {
-		noteHome(e)
+		noteHome(inv)
 	}
 	return t, nil
 }
 
 // noteTwice names the servers that a client starts itself and through Junctor.
-func noteTwice(e *env, x exportOptions, c *clientconfig.Client, t clientconfig.Target, text []byte) {
+func noteTwice(inv *env, x exportOptions, c *clientconfig.Client, t clientconfig.Target, text []byte) {
 	file, err := clientconfig.ReadContent(text, c)
 	if err != nil || !t.Local() {
 		return
@@ -122,16 +122,16 @@ func noteTwice(e *env, x exportOptions, c *clientconfig.Client, t clientconfig.T
 	if x.scope != string(clientconfig.User) {
 		scope = " --scope " + x.scope
 	}
-	e.Remark("%s has entries of its own for %s, which Junctor has too, so it starts them twice: junctor import %s%s --write --replace removes them", c.Title, strings.Join(twice, ", "), c.Name, scope)
+	inv.Remark("%s has entries of its own for %s, which Junctor has too, so it starts them twice: junctor import %s%s --write --replace removes them", c.Title, strings.Join(twice, ", "), c.Name, scope)
 }
 
 // variablesOf returns the variables of --env. A name without a value has that of this
 // shell.
-func variablesOf(e *env, given []string) (all []clientconfig.Variable, err error) {
+func variablesOf(inv *env, given []string) (all []clientconfig.Variable, err error) {
 	for _, word := range given {
 		name, value, set := strings.Cut(word, "=")
 		if !set {
-			if value, set = e.Lookup(name); !set {
+			if value, set = inv.Lookup(name); !set {
 				return nil, fault.New(fault.Usage, "the variable %q is not set", name).WithHint("set it, or write --env NAME=VALUE")
 			}
 		}
@@ -178,7 +178,7 @@ func overNetwork(address string) bool {
 }
 
 // listenURL returns the URL of the configured listener.
-func (e *env) listenURL(h config.HTTP) (string, error) {
+func listenURL(inv *env, h config.HTTP) (string, error) {
 	host, port, err := net.SplitHostPort(h.Listen)
 	if err != nil || strings.HasPrefix(h.Listen, "unix:") {
 		return "", fault.New(fault.Usage, "the gateway listens on %s, where this client cannot reach it", h.Listen).
@@ -192,7 +192,7 @@ func (e *env) listenURL(h config.HTTP) (string, error) {
 		if len(h.Hosts) > 0 {
 			host = h.Hosts[0]
 		} else {
-			e.Remark("the gateway listens on every address of this machine; --http=URL names the one that clients elsewhere use")
+			inv.Remark("the gateway listens on every address of this machine; --http=URL names the one that clients elsewhere use")
 		}
 	}
 	scheme := "http"
@@ -200,7 +200,7 @@ func (e *env) listenURL(h config.HTTP) (string, error) {
 		scheme = "https"
 	}
 	if h.Plaintext && h.TLS == nil {
-		e.Remark("a proxy in front of the gateway provides TLS; --http=URL names its address")
+		inv.Remark("a proxy in front of the gateway provides TLS; --http=URL names its address")
 	}
 	if _, _, err := net.SplitHostPort(host); err != nil { // an entry of hosts may have a port
 		host = net.JoinHostPort(strings.Trim(host, "[]"), port)

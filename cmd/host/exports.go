@@ -28,16 +28,16 @@ const (
 )
 
 // exportsFile returns the path of the records, or "" without a data directory.
-func (e *env) exportsFile() string {
-	if e.dirs.Data == "" {
+func exportsFile(inv *env) string {
+	if inv.dirs.Data == "" {
 		return ""
 	}
-	return filepath.Join(e.dirs.Data, "exports.json")
+	return filepath.Join(inv.dirs.Data, "exports.json")
 }
 
 // exports returns the records. A damaged file has none.
-func (e *env) exports() (all []exportRecord) {
-	path := e.exportsFile()
+func exports(inv *env) (all []exportRecord) {
+	path := exportsFile(inv)
 	if info, err := os.Stat(path); path == "" || err != nil || info.Size() > maxExportFile {
 		return nil
 	}
@@ -50,21 +50,21 @@ func (e *env) exports() (all []exportRecord) {
 
 // recordExport remembers an entry. Without a data directory nothing is remembered, and the
 // export has succeeded nevertheless.
-func (e *env) recordExport(scope, path, client string, t clientconfig.Target) {
-	if e.findDirs() != nil || e.exportsFile() == "" {
+func recordExport(inv *env, scope, path, client string, t clientconfig.Target) {
+	if inv.findDirs() != nil || exportsFile(inv) == "" {
 		return
 	}
 	one := exportRecord{Client: client, Path: path, Scope: scope, Name: t.Name, Command: t.Command, URL: t.URL, Token: t.Token}
-	all := slices.DeleteFunc(e.exports(), func(o exportRecord) bool { return o.Path == path && o.Name == t.Name })
+	all := slices.DeleteFunc(exports(inv), func(o exportRecord) bool { return o.Path == path && o.Name == t.Name })
 	all = append(all, one)
 	text, err := json.MarshalIndent(all[max(0, len(all)-maxExports):], "", "  ")
 	if err == nil {
-		err = os.MkdirAll(e.dirs.Data, 0o700)
+		err = os.MkdirAll(inv.dirs.Data, 0o700)
 	}
 	if err == nil {
-		err = terminal.ReplaceFile(e.exportsFile(), text)
+		err = terminal.ReplaceFile(exportsFile(inv), text)
 	}
 	if err != nil {
-		e.log.Warn("the export was not recorded for junctor doctor", "error", err)
+		inv.log.Warn("the export was not recorded for junctor doctor", "error", err)
 	}
 }

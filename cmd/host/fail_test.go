@@ -30,8 +30,8 @@ func TestErrorPrintsCausesOnce(t *testing.T) {
 	} {
 		for _, asJSON := range []bool{false, true} {
 			var stderr bytes.Buffer
-			e := &env{Terminal: &terminal.Terminal{Stderr: &stderr, JSON: asJSON}}
-			e.fail(c.err)
+			inv := &env{Terminal: &terminal.Terminal{Stderr: &stderr, JSON: asJSON}}
+			inv.fail(c.err)
 			want := "error: " + c.want + "\n"
 			if asJSON {
 				want = `"message":"` + c.want + `"`
@@ -51,12 +51,12 @@ func TestWarnings(t *testing.T) {
 		true:  `{"valid":true,"servers":0,"diagnostics":[{"severity":"warning","summary":"old",`,
 	} {
 		var stderr bytes.Buffer
-		e := &env{Terminal: &terminal.Terminal{Stderr: &stderr, JSON: asJSON}}
-		e.tellDiagnostics(nil, nil)
+		inv := &env{Terminal: &terminal.Terminal{Stderr: &stderr, JSON: asJSON}}
+		inv.tellDiagnostics(nil, nil)
 		if stderr.Len() > 0 {
 			t.Error(stderr.String())
 		}
-		if e.tellDiagnostics(nil, diags); !strings.HasPrefix(stderr.String(), want) || asJSON && strings.Count(stderr.String(), "\n") != 1 {
+		if inv.tellDiagnostics(nil, diags); !strings.HasPrefix(stderr.String(), want) || asJSON && strings.Count(stderr.String(), "\n") != 1 {
 			t.Error(stderr.String())
 		}
 	}

@@ -141,7 +141,7 @@ func enabled(app *host.App, server string) error {
 }
 
 // findTool finds a tool by the name that the user typed.
-func (e *env) findTool(ctx context.Context, app *host.App, word string) (*catalog.Tool, error) {
+func findTool(ctx context.Context, inv *env, app *host.App, word string) (*catalog.Tool, error) {
 	t, err := find(ctx, app, word, toolLists, func(s *catalog.Snapshot, server, name string) (*catalog.Tool, bool) {
 		if server != "" {
 			return s.OwnTool(server, name)
@@ -178,7 +178,7 @@ func omitted(app *host.App, word string) error {
 }
 
 // findPrompt finds a prompt by the name that the user typed.
-func (e *env) findPrompt(ctx context.Context, app *host.App, word string) (*catalog.Prompt, error) {
+func findPrompt(ctx context.Context, inv *env, app *host.App, word string) (*catalog.Prompt, error) {
 	p, err := find(ctx, app, word, promptLists, func(s *catalog.Snapshot, server, name string) (*catalog.Prompt, bool) {
 		if server != "" {
 			return s.OwnPrompt(server, name)

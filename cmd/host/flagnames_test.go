@@ -23,5 +23,5 @@ func TestValuesOfFlagsHaveNames(t *testing.T) {
 			check(verb)
 		}
 	}
-	check(withCompletion(newEnv().root()))
+	check(withCompletion(root(newEnv(version, managedPath))))
 }

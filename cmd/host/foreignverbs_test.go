@@ -10,7 +10,7 @@ var verbInHint = regexp.MustCompile("`junctor ([^`]*)`")
 
 // TestHintsForForeignVerbsNameVerbs checks that each hint names verbs that exist.
 func TestHintsForForeignVerbsNameVerbs(t *testing.T) {
-	root := newEnv().root()
+	root := root(newEnv(version, managedPath))
 	hints := map[string]string{}
 	for words, hint := range foreignVerbs {
 		hints[words] = hint

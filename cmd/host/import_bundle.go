@@ -20,7 +20,7 @@ func isBundle(path string) bool {
 
 // importBundle prints the server of a bundle, or unpacks it and adds its server to the
 // configuration.
-func (e *env) importBundle(ctx context.Context, x importOptions, path string) error {
+func importBundle(ctx context.Context, inv *env, x importOptions, path string) error {
 	bad := func(err error) error {
 		return fault.Because(fault.ImportFile, err, "%s cannot be imported", path).WithHint("get the bundle again from its publisher, and check that you may read it")
 	}
@@ -40,24 +40,24 @@ func (e *env) importBundle(ctx context.Context, x importOptions, path string) er
 	if err != nil {
 		return bad(err)
 	}
-	if err := e.findDirs(); err != nil {
+	if err := inv.findDirs(); err != nil {
 		return err
 	}
-	if e.dirs.Data == "" {
+	if inv.dirs.Data == "" {
 		return fault.New(fault.Usage, "the data directory of Junctor is not known").WithHint("set HOME or JUNCTOR_HOME")
 	}
-	dir := filepath.Join(e.dirs.Data, "bundles", b.Directory())
+	dir := filepath.Join(inv.dirs.Data, "bundles", b.Directory())
 	server, inputs := b.Server(dir, runtime.GOOS)
 	if x.write && server.Problem == "" {
 		x.prepare = func() error {
 			if err := b.Unpack(dir); err != nil {
 				return bad(err)
 			}
-			e.Remark("unpacked into %s", dir)
+			inv.Remark("unpacked into %s", dir)
 			return nil
 		}
 	} else if server.Problem == "" {
-		e.Remark("--write unpacks it into %s", dir)
+		inv.Remark("--write unpacks it into %s", dir)
 	}
-	return e.putContent(ctx, x, clientconfig.Content{Servers: []clientconfig.Server{server}, Inputs: inputs}, path)
+	return putContent(ctx, inv, x, clientconfig.Content{Servers: []clientconfig.Server{server}, Inputs: inputs}, path)
 }

@@ -19,7 +19,7 @@ func isManifest(path string) bool { return filepath.Base(path) == "manifest.json
 
 // importManifest prints the server of an unpacked bundle, or adds it to the configuration. The
 // bundle stays where it is.
-func (e *env) importManifest(ctx context.Context, x importOptions, path string) error {
+func importManifest(ctx context.Context, inv *env, x importOptions, path string) error {
 	text, err := readRegular(path)
 	var b *bundle.Bundle
 	if err == nil {
@@ -33,7 +33,7 @@ func (e *env) importManifest(ctx context.Context, x importOptions, path string) 
 		return fault.Because(fault.ImportFile, err, "%s cannot be imported", path).WithHint("give the manifest.json of an unpacked bundle, or the .mcpb file")
 	}
 	server, inputs := b.Server(dir, runtime.GOOS)
-	return e.putContent(ctx, x, clientconfig.Content{Servers: []clientconfig.Server{server}, Inputs: inputs}, path)
+	return putContent(ctx, inv, x, clientconfig.Content{Servers: []clientconfig.Server{server}, Inputs: inputs}, path)
 }
 
 // isRegistryEntry reports whether a file is an entry of a registry, by its name and content.
@@ -49,7 +49,7 @@ func isRegistryEntry(path string, text []byte) bool {
 }
 
 // importEntry prints the server of a server.json, or adds it to the configuration.
-func (e *env) importEntry(ctx context.Context, x importOptions, text []byte, path string) error {
+func importEntry(ctx context.Context, inv *env, x importOptions, text []byte, path string) error {
 	found, err := registry.ReadEntry(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))
 	if err != nil {
 		return fault.Because(fault.ImportFile, err, "%s is not an entry of a registry", path).WithHint("give a server.json, or run `junctor add NAME` for an entry that is published")
@@ -64,11 +64,11 @@ func (e *env) importEntry(ctx context.Context, x importOptions, text []byte, pat
 		return err
 	}
 	server.Server.Notes = append(server.Server.Notes, server.Notes...)
-	_, err = e.putConverted(ctx, x, func(into string, taken []string) (clientimport.Result, error) {
+	_, err = putConverted(ctx, inv, x, func(into string, taken []string) (clientimport.Result, error) {
 		if err := checkNew(name, into, taken); err != nil {
 			return clientimport.Result{}, err
 		}
-		return clientimport.ConvertEntry(server.Server, server.Inputs, found.Name+"@"+found.Version, e.IsSet), nil
+		return clientimport.ConvertEntry(server.Server, server.Inputs, found.Name+"@"+found.Version, inv.IsSet), nil
 	})
 	return err
 }

@@ -52,12 +52,12 @@ func isBelow(path, dir string) bool {
 // reviewForeign shows what blocks from a foreign file add to a configuration, and asks whether
 // to add them. Without a terminal, and without --yes, it disables the servers and keeps no
 // secrets for them. It reports whether the change is foreign still: the user has not read it.
-func (e *env) reviewForeign(ctx context.Context, yes bool, got *clientimport.Result, target *clientconfig.File) (foreign bool, err error) {
-	if err := e.showAdditions(target, got.Blocks()); err != nil {
+func reviewForeign(ctx context.Context, inv *env, yes bool, got *clientimport.Result, target *clientconfig.File) (foreign bool, err error) {
+	if err := showAdditions(inv, target, got.Blocks()); err != nil {
 		return true, err
 	}
-	if !yes && e.CanAsk() {
-		agreed, err := e.AskYes(ctx, "Add this to "+terminal.Safe(target.Path)+"?")
+	if !yes && inv.CanAsk() {
+		agreed, err := inv.AskYes(ctx, "Add this to "+terminal.Safe(target.Path)+"?")
 		if err == nil && !agreed {
 			err = fault.New(fault.Usage, "nothing was added")
 		}
@@ -85,12 +85,12 @@ func (e *env) reviewForeign(ctx context.Context, yes bool, got *clientimport.Res
 }
 
 // showAdditions prints the items that blocks add to the review of a configuration.
-func (e *env) showAdditions(target *clientconfig.File, blocks []byte) error {
-	items, diags := trust.Added(target.Path, target.Text, configedit.Append(target.Text, blocks), e.Lookup)
+func showAdditions(inv *env, target *clientconfig.File, blocks []byte) error {
+	items, diags := trust.Added(target.Path, target.Text, configedit.Append(target.Text, blocks), inv.Lookup)
 	if diags.HasErrors() {
 		return fault.Because(fault.ConfigInvalid, diags.Err(), "nothing was written").WithHint("run `junctor validate`")
 	}
-	w := terminal.SafeWriter(e.Stderr)
+	w := terminal.SafeWriter(inv.Stderr)
 	_, _ = fmt.Fprintf(w, "Another person may have written this. With your rights it would:\n\n")
 	for _, item := range items {
 		_, _ = fmt.Fprintf(w, "  %s\n", item)

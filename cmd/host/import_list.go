@@ -18,20 +18,20 @@ type foundClient struct {
 }
 
 // listClients prints the files of clients on this machine and in this directory.
-func (e *env) listClients() error {
+func listClients(inv *env) error {
 	found := []foundClient{}
 	for _, scope := range []clientconfig.Scope{clientconfig.User, clientconfig.Project, clientconfig.Local} {
 		for _, c := range clientconfig.Clients {
-			if one, ok := e.findClient(c, scope); ok {
+			if one, ok := findClient(inv, c, scope); ok {
 				found = append(found, one)
 			}
 		}
 	}
-	if e.Machine() {
-		return e.PrintJSON(found)
+	if inv.Machine() {
+		return inv.PrintJSON(found)
 	}
 	if len(found) == 0 {
-		e.Remark("no client has a file on this machine; junctor import FILE takes any other file")
+		inv.Remark("no client has a file on this machine; junctor import FILE takes any other file")
 		return nil
 	}
 	var rows [][]string
@@ -42,16 +42,16 @@ func (e *env) listClients() error {
 		}
 		rows = append(rows, []string{one.Client, servers, one.Scope, one.File})
 	}
-	e.Table([]string{"CLIENT", "SERVERS", "SCOPE", "FILE"}, rows)
+	inv.Table([]string{"CLIENT", "SERVERS", "SCOPE", "FILE"}, rows)
 	return nil
 }
 
 // findClient reads the file of a client, if there is one.
-func (e *env) findClient(c *clientconfig.Client, scope clientconfig.Scope) (one foundClient, ok bool) {
-	if c.Places(scope, clientconfig.Home{Lookup: e.Get}) == nil {
+func findClient(inv *env, c *clientconfig.Client, scope clientconfig.Scope) (one foundClient, ok bool) {
+	if c.Places(scope, clientconfig.Home{Lookup: inv.Get}) == nil {
 		return one, false
 	}
-	path, err := importPath(importOptions{scope: string(scope)}, c.Name, e.Get)
+	path, err := importPath(importOptions{scope: string(scope)}, c.Name, inv.Get)
 	if err != nil || !fileExists(path) {
 		return one, false
 	}
@@ -59,7 +59,7 @@ func (e *env) findClient(c *clientconfig.Client, scope clientconfig.Scope) (one 
 	text, err := readRegular(path)
 	var file clientconfig.Content
 	if err == nil {
-		file, err = clientFile(text, path, c, scope, e.Get)
+		file, err = clientFile(text, path, c, scope, inv.Get)
 	}
 	if scope == clientconfig.Local && len(file.Servers) == 0 {
 		return one, false

@@ -17,7 +17,7 @@ import (
 )
 
 // checkReplace refuses --replace where nothing can be replaced.
-func (e *env) checkReplace(x importOptions, from string) error {
+func checkReplace(inv *env, x importOptions, from string) error {
 	if !x.replace {
 		return nil
 	}
@@ -31,7 +31,7 @@ func (e *env) checkReplace(x importOptions, from string) error {
 		return fault.New(fault.Usage, "--replace does not change servers of the scope local").WithHint("omit --replace, and run `claude mcp remove NAME --scope local` for each")
 	case c.ReadOnly():
 		return fault.New(fault.Usage, "the file of %s is only read", c.Title).WithHint("omit --replace, and add junctor serve to it by hand")
-	case !x.ok && !e.CanAsk():
+	case !x.ok && !inv.CanAsk():
 		return fault.New(fault.Usage, "--replace changes the file of %s, and there is no terminal for the question", c.Title).WithHint("add --yes")
 	}
 	return nil
@@ -39,12 +39,12 @@ func (e *env) checkReplace(x importOptions, from string) error {
 
 // startsOwn reports whether the servers begin the user's own configuration: the client is
 // used in every directory, and there is no configuration that could take them.
-func startsOwn(e *env, x importOptions) bool {
+func startsOwn(inv *env, x importOptions) bool {
 	if !x.replace || x.into.here || x.scope != string(clientconfig.User) {
 		return false
 	}
-	_, err := config.Find(e.strongest(), e.Lookup)
-	return e.strongest() == "" && e.Get("JUNCTOR_CONFIG") == "" && fault.Is(err, fault.ConfigMissing) && config.OwnPath(e.Lookup) != ""
+	_, err := config.Find(inv.strongest(), inv.Lookup)
+	return inv.strongest() == "" && inv.Get("JUNCTOR_CONFIG") == "" && fault.Is(err, fault.ConfigMissing) && config.OwnPath(inv.Lookup) != ""
 }
 
 // A replacement says which entries of a client Junctor can take the place of.
@@ -81,13 +81,13 @@ func replaceable(file clientconfig.Content, got clientimport.Result, taken []str
 
 // storedSecrets returns a function that reports whether a secret with this value is stored
 // under its name.
-func storedSecrets(ctx context.Context, e *env) func(clientimport.Secret) bool {
+func storedSecrets(ctx context.Context, inv *env) func(clientimport.Secret) bool {
 	var user *secret.User
 	var failed error
 	told := false
 	return func(s clientimport.Secret) bool {
 		if user == nil && failed == nil {
-			all, err := e.secrets(ctx)
+			all, err := secrets(ctx, inv)
 			if failed = err; err == nil {
 				user = all.User()
 			}
@@ -98,29 +98,29 @@ func storedSecrets(ctx context.Context, e *env) func(clientimport.Secret) bool {
 		value, err := user.Get(ctx, s.Name)
 		if err != nil && !fault.Is(err, fault.SecretUnknown) && !told {
 			told = true
-			e.Warn("whether secrets are stored cannot be told: "+err.Error(), fault.As(err).Hint)
+			inv.Warn("whether secrets are stored cannot be told: "+err.Error(), fault.As(err).Hint)
 		}
 		return err == nil && string(value) == s.Value
 	}
 }
 
 // replaceEntries puts one entry for Junctor in the place of those that were imported.
-func (e *env) replaceEntries(ctx context.Context, x importOptions, c *clientconfig.Client, r replacement) error {
+func replaceEntries(ctx context.Context, inv *env, x importOptions, c *clientconfig.Client, r replacement) error {
 	for _, name := range r.stay {
-		e.Remark("%s: the entry in the file of %s stays, because it may have the only copy of a secret", name, c.Title)
+		inv.Remark("%s: the entry in the file of %s stays, because it may have the only copy of a secret", name, c.Title)
 	}
 	if len(r.names) == 0 {
-		e.Remark("nothing in the file of %s was replaced", c.Title)
+		inv.Remark("nothing in the file of %s was replaced", c.Title)
 		return nil
 	}
-	if agreed, err := e.agreeToReplace(ctx, x, c, r.names); err != nil || !agreed {
+	if agreed, err := agreeToReplace(ctx, inv, x, c, r.names); err != nil || !agreed {
 		return err
 	}
-	t, err := e.target(ctx, exportOptions{name: "junctor"}, c)
+	t, err := target(ctx, inv, exportOptions{name: "junctor"}, c)
 	if err != nil {
 		return err
 	}
-	paths, err := clientPaths(c, clientconfig.Scope(x.scope), e.Get)
+	paths, err := clientPaths(c, clientconfig.Scope(x.scope), inv.Get)
 	if err != nil {
 		return err
 	}
@@ -143,15 +143,15 @@ func (e *env) replaceEntries(ctx context.Context, x importOptions, c *clientconf
 	if err != nil {
 		return exportFault(err)
 	}
-	readListsFor(e, t)
-	e.reportExport(c, t, f, backup, true, "%s has %s in the place of %s now; as it was: %s", terminal.Safe(f.Path), t.Name, terminal.Safe(strings.Join(r.names, ", ")), terminal.Safe(backup))
+	readListsFor(inv, t)
+	reportExport(inv, c, t, f, backup, true, "%s has %s in the place of %s now; as it was: %s", terminal.Safe(f.Path), t.Name, terminal.Safe(strings.Join(r.names, ", ")), terminal.Safe(backup))
 	return nil
 }
 
 // agreeToReplace asks whether to change the client's file.
-func (e *env) agreeToReplace(ctx context.Context, x importOptions, c *clientconfig.Client, names []string) (bool, error) {
+func agreeToReplace(ctx context.Context, inv *env, x importOptions, c *clientconfig.Client, names []string) (bool, error) {
 	if x.ok {
 		return true, nil
 	}
-	return e.AskYes(ctx, fmt.Sprintf("Replace %s of %s by Junctor?", strings.Join(names, ", "), c.Title))
+	return inv.AskYes(ctx, fmt.Sprintf("Replace %s of %s by Junctor?", strings.Join(names, ", "), c.Title))
 }

@@ -28,19 +28,19 @@ const (
 )
 
 // readStdin reads arguments from standard input.
-func (e *env) readStdin(ctx context.Context) ([]byte, error) {
-	if terminal.IsTerminal(e.Stdin) {
-		fmt.Fprintln(e.Stderr, "reading arguments from standard input")
+func readStdin(ctx context.Context, inv *env) ([]byte, error) {
+	if terminal.IsTerminal(inv.Stdin) {
+		fmt.Fprintln(inv.Stderr, "reading arguments from standard input")
 	}
-	return readObject(ctx, "standard input", func() (io.ReadCloser, error) { return io.NopCloser(e.Stdin), nil })
+	return readObject(ctx, "standard input", func() (io.ReadCloser, error) { return io.NopCloser(inv.Stdin), nil })
 }
 
 // readText reads all of standard input as a text.
-func (e *env) readText(ctx context.Context) (string, error) {
-	if terminal.IsTerminal(e.Stdin) {
-		fmt.Fprintln(e.Stderr, "reading the tool's standard input from standard input")
+func readText(ctx context.Context, inv *env) (string, error) {
+	if terminal.IsTerminal(inv.Stdin) {
+		fmt.Fprintln(inv.Stderr, "reading the tool's standard input from standard input")
 	}
-	b, err := terminal.Interruptible(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(e.Stdin, maxArguments+1)) })
+	b, err := terminal.Interruptible(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(inv.Stdin, maxArguments+1)) })
 	switch {
 	case ctx.Err() != nil:
 		return "", context.Cause(ctx)
@@ -59,16 +59,16 @@ var errSilent = fmt.Errorf("nothing came on standard input within %s", inputWait
 
 // pipedArguments reads arguments from standard input if that is a file or a pipe, although the
 // command line does not mention it.
-func (e *env) pipedArguments(ctx context.Context, wait time.Duration) ([]byte, error) {
-	info, err := e.Stdin.Stat()
-	if err != nil || info.Mode()&os.ModeCharDevice != 0 || e.readBefore(info) {
+func pipedArguments(ctx context.Context, inv *env, wait time.Duration) ([]byte, error) {
+	info, err := inv.Stdin.Stat()
+	if err != nil || info.Mode()&os.ModeCharDevice != 0 || readBefore(inv, info) {
 		return []byte("{}"), nil
 	}
 	brief, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	first, err := terminal.Interruptible(brief, func() ([]byte, error) {
 		b := make([]byte, 1)
-		n, err := e.Stdin.Read(b)
+		n, err := inv.Stdin.Read(b)
 		return b[:n], err
 	})
 	switch {
@@ -80,17 +80,17 @@ func (e *env) pipedArguments(ctx context.Context, wait time.Duration) ([]byte, e
 		return []byte("{}"), nil
 	}
 	return readObject(ctx, "standard input", func() (io.ReadCloser, error) {
-		return io.NopCloser(io.MultiReader(bytes.NewReader(first), e.Stdin)), nil
+		return io.NopCloser(io.MultiReader(bytes.NewReader(first), inv.Stdin)), nil
 	})
 }
 
 // readBefore reports whether standard input is a file that another program has read in part,
 // such as a shell that calls a tool for each line. The rest belongs to that program.
-func (e *env) readBefore(info os.FileInfo) bool {
+func readBefore(inv *env, info os.FileInfo) bool {
 	if !info.Mode().IsRegular() {
 		return false
 	}
-	at, err := e.Stdin.Seek(0, io.SeekCurrent)
+	at, err := inv.Stdin.Seek(0, io.SeekCurrent)
 	return err == nil && at > 0
 }
 

@@ -27,12 +27,12 @@ type inspectedItem struct {
 }
 
 // inspectServer connects to a server, and shows what it says about itself and what it offers.
-func (e *env) inspectServer(ctx context.Context, app *host.App, name string) error {
+func inspectServer(ctx context.Context, inv *env, app *host.App, name string) error {
 	servers, err := wanted(app, []string{name})
 	if err != nil {
 		return err
 	}
-	in := serverInspection{Server: e.connectAll(ctx, app, servers)[0], Tools: []inspectedItem{}, Resources: []inspectedItem{}, Prompts: []inspectedItem{}}
+	in := serverInspection{Server: connectAll(ctx, inv, app, servers)[0], Tools: []inspectedItem{}, Resources: []inspectedItem{}, Prompts: []inspectedItem{}}
 	if in.Error != nil {
 		return in.Error.Fault()
 	}
@@ -53,28 +53,28 @@ func (e *env) inspectServer(ctx context.Context, app *host.App, name string) err
 			in.Prompts = append(in.Prompts, inspectedItem{Name: p.Exposed, Description: p.Description})
 		}
 	}
-	if e.Machine() {
-		return e.PrintJSON(in)
+	if inv.Machine() {
+		return inv.PrintJSON(in)
 	}
-	e.printServerInspection(in)
+	printServerInspection(inv, in)
 	return nil
 }
 
-func (e *env) printServerInspection(in serverInspection) {
+func printServerInspection(inv *env, in serverInspection) {
 	var about struct{ Name, Title, Version string }
 	_ = json.Unmarshal(in.ServerInfo, &about) // as the server says; fields of other types stay empty
-	e.PrintFields("%s %s\n", about.Name, about.Version)
+	inv.PrintFields("%s %s\n", about.Name, about.Version)
 	if about.Title != "" {
-		e.PrintFields("%s\n", about.Title)
+		inv.PrintFields("%s\n", about.Title)
 	}
-	e.PrintFields("\nprotocol   %s\ntransport  %s\nconnected  in %d ms\n", in.Revision, in.Transport, in.Latency)
+	inv.PrintFields("\nprotocol   %s\ntransport  %s\nconnected  in %d ms\n", in.Revision, in.Transport, in.Latency)
 	for _, n := range in.Notes {
-		e.PrintFields("note       %s\n", n)
+		inv.PrintFields("note       %s\n", n)
 	}
 	if in.Instructions != "" {
-		e.Printf("\nINSTRUCTIONS\n")
+		inv.Printf("\nINSTRUCTIONS\n")
 		for line := range strings.Lines(in.Instructions) {
-			e.PrintFields("  %s\n", line)
+			inv.PrintFields("  %s\n", line)
 		}
 	}
 	tables := []struct {
@@ -87,8 +87,8 @@ func (e *env) printServerInspection(in serverInspection) {
 			rows = append(rows, []string{it.Name, it.Access, it.Description})
 		}
 		if len(rows) > 0 {
-			e.Printf("\n")
-			e.Table([]string{t.header, "", "DESCRIPTION"}, rows)
+			inv.Printf("\n")
+			inv.Table([]string{t.header, "", "DESCRIPTION"}, rows)
 		}
 	}
 }

@@ -16,12 +16,12 @@ import (
 )
 
 // instanceFlag adds the flag that chooses a running process.
-func (e *env) instanceFlag(cmd *cobra.Command, name *string) {
+func instanceFlag(inv *env, cmd *cobra.Command, name *string) {
 	cmd.Flags().StringVar(name, "instance", "", "ask the running process with this `PID`, whatever its configuration")
 	_ = cmd.RegisterFlagCompletionFunc("instance", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		var names []string
-		if e.findDirs() == nil {
-			for _, i := range control.Find(e.dirs.Runs) {
+		if inv.findDirs() == nil {
+			for _, i := range control.Find(inv.dirs.Runs) {
 				names = append(names, i.Name)
 			}
 		}
@@ -32,30 +32,30 @@ func (e *env) instanceFlag(cmd *cobra.Command, name *string) {
 // findInstances returns the processes that use the configuration of this verb: all processes if
 // there is none. With an instance it returns that process. Processes that do not answer
 // are reported, and returned as failed.
-func (e *env) findInstances(ctx context.Context, instance string) (found []control.Answer, failed []error, err error) {
-	if err := e.findDirs(); err != nil {
+func findInstances(ctx context.Context, inv *env, instance string) (found []control.Answer, failed []error, err error) {
+	if err := inv.findDirs(); err != nil {
 		return nil, nil, err
 	}
-	all := control.Find(e.dirs.Runs)
+	all := control.Find(inv.dirs.Runs)
 	if instance != "" {
 		found, err = findInstance(ctx, all, instance)
 		return found, nil, err
 	}
-	matches, err := e.matchesConfig()
+	matches, err := matchesConfig(inv)
 	if err != nil {
 		return nil, nil, err
 	}
 	found, failed = control.StatusOfAll(ctx, all)
 	for _, err := range failed {
-		e.Warn(err.Error(), fault.As(err).Hint)
+		inv.Warn(err.Error(), fault.As(err).Hint)
 	}
 	return slices.DeleteFunc(found, func(a control.Answer) bool { return !matches(a.Status) }), failed, nil
 }
 
 // oneInstance returns the only process that uses the configuration of this verb, or the one
 // with the name instance.
-func (e *env) oneInstance(ctx context.Context, instance string) (control.Answer, error) {
-	found, failed, err := e.findInstances(ctx, instance)
+func oneInstance(ctx context.Context, inv *env, instance string) (control.Answer, error) {
+	found, failed, err := findInstances(ctx, inv, instance)
 	switch {
 	case err != nil:
 		return control.Answer{}, err
@@ -94,9 +94,9 @@ func findInstance(ctx context.Context, all []*control.Instance, name string) ([]
 
 // matchesConfig returns a function that reports whether a process uses the configuration
 // of this verb. Every process does if there is no configuration.
-func (e *env) matchesConfig() (func(*control.Status) bool, error) {
-	at, err := config.Find(e.strongest(), e.Lookup)
-	if fault.Is(err, fault.ConfigMissing) && e.strongest() == "" {
+func matchesConfig(inv *env) (func(*control.Status) bool, error) {
+	at, err := config.Find(inv.strongest(), inv.Lookup)
+	if fault.Is(err, fault.ConfigMissing) && inv.strongest() == "" {
 		return func(*control.Status) bool { return true }, nil
 	}
 	if err != nil {

@@ -18,8 +18,8 @@ func keepsState(command []string) bool {
 }
 
 // noteState says how a server keeps what it has between calls.
-func noteState(e *env, name string, command []string) {
+func noteState(inv *env, name string, command []string) {
 	if keepsState(command) {
-		e.Remark("%s may keep a page or a session between calls, and is closed after some minutes without one: write idle = \"never\" in its block to keep it", name)
+		inv.Remark("%s may keep a page or a session between calls, and is closed after some minutes without one: write idle = \"never\" in its block to keep it", name)
 	}
 }

@@ -30,9 +30,9 @@ func anyKnown(app *host.App, servers []*config.Server) bool {
 
 // listsWithWarnings shows the lists of all servers. One that failed costs a warning below
 // them, because the others can be used. Only an incomplete list decides the exit status.
-func (e *env) listsWithWarnings(app *host.App, servers []*config.Server, f listFlags, failed map[string]error, left []string, show func() error) error {
-	e.notes(app, func(server string) bool { return slices.Contains(namesOf(servers), server) }, f)
-	cut := e.tellUnfinished(app, left)
+func listsWithWarnings(inv *env, app *host.App, servers []*config.Server, f listFlags, failed map[string]error, left []string, show func() error) error {
+	notes(inv, app, func(server string) bool { return slices.Contains(namesOf(servers), server) }, f)
+	cut := tellUnfinished(inv, app, left)
 	if fault.Is(cut, fault.ListUnknown) && len(servers) == 1 { // an empty list would look like a result
 		return terminal.Reported(cut)
 	}
@@ -41,9 +41,9 @@ func (e *env) listsWithWarnings(app *host.App, servers []*config.Server, f listF
 	}
 	for _, s := range servers {
 		if err := failed[s.Name]; err != nil {
-			e.WarnFault(err)
+			inv.WarnFault(err)
 			if since, known := app.Catalog.Known(s.Name); known {
-				e.Note(s.Name, "its lists are those of "+since.Local().Format(time.DateTime))
+				inv.Note(s.Name, "its lists are those of "+since.Local().Format(time.DateTime))
 			}
 		}
 	}

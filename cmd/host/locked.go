@@ -16,26 +16,26 @@ const lockedHint = "run `junctor secret unlock`: it keeps the password in a file
 // warnLocked warns if the Junctor that a client starts could not open the secrets of its
 // servers, because it runs without a terminal. A configuration that cannot be loaded without
 // a question is not looked at.
-func warnLocked(ctx context.Context, e *env) {
-	app := e.app
+func warnLocked(ctx context.Context, inv *env) {
+	app := inv.app
 	if app == nil {
-		at, content, diags, err := e.locate(ctx, loadOptions{}, false)
+		at, content, diags, err := inv.locate(ctx, loadOptions{}, false)
 		if err != nil || diags.HasErrors() {
 			return
 		}
-		if app, _, err = e.loadAt(ctx, at, content, loadOptions{}); err != nil || app == nil {
+		if app, _, err = inv.loadAt(ctx, at, content, loadOptions{}); err != nil || app == nil {
 			return
 		}
 	}
 	err := host.UnattendedSecrets(ctx, app)
 	if fault.Is(err, fault.SecretLocked) {
-		e.Warn("the junctor that a client starts cannot ask for the password of the encrypted file of secrets, so servers with secrets fail there", lockedHint)
+		inv.Warn("the junctor that a client starts cannot ask for the password of the encrypted file of secrets, so servers with secrets fail there", lockedHint)
 	}
 }
 
 // noteHome says that the Junctor of a client needs the directory of this one.
-func noteHome(e *env) {
-	if home := e.Get(homeVariable); home != "" {
-		e.Remark("the client must have %s=%s too, which --env %s writes: without it the Junctor that it starts has other secrets, logins and trusted configurations", homeVariable, home, homeVariable)
+func noteHome(inv *env) {
+	if home := inv.Get(homeVariable); home != "" {
+		inv.Remark("the client must have %s=%s too, which --env %s writes: without it the Junctor that it starts has other secrets, logins and trusted configurations", homeVariable, home, homeVariable)
 	}
 }

@@ -21,10 +21,10 @@ import (
 )
 
 // logLevel returns the level of --log or JUNCTOR_LOG.
-func (e *env) logLevel(fallback hclog.Level) (hclog.Level, error) {
-	name, from := e.logFlag, "--log"
+func (inv *env) logLevel(fallback hclog.Level) (hclog.Level, error) {
+	name, from := inv.logFlag, "--log"
 	if name == "" {
-		name, from = e.Get("JUNCTOR_LOG"), "the variable JUNCTOR_LOG"
+		name, from = inv.Get("JUNCTOR_LOG"), "the variable JUNCTOR_LOG"
 	}
 	if name == "" {
 		return fallback, nil
@@ -41,31 +41,31 @@ func (e *env) logLevel(fallback hclog.Level) (hclog.Level, error) {
 // below go-plugin, into the log. Servers log more by default and through a queue. Other
 // verbs log on request only, since their errors say what failed. A plugin's own log file
 // has its stack after a panic.
-func (e *env) startLog(serves bool) error {
-	fallback, out := hclog.Off, e.Stderr
+func (inv *env) startLog(serves bool) error {
+	fallback, out := hclog.Off, inv.Stderr
 	if serves {
 		fallback = hclog.Info
 	}
-	level, err := e.logLevel(fallback)
+	level, err := inv.logLevel(fallback)
 	if err != nil {
 		return err
 	}
 	if serves {
-		e.logs = newLogQueue(out)
-		out = e.logs
+		inv.logs = newLogQueue(out)
+		out = inv.logs
 	}
-	asJSON := e.Get("JUNCTOR_LOG_FORMAT") == "json"
+	asJSON := inv.Get("JUNCTOR_LOG_FORMAT") == "json"
 	if asJSON {
 		out = visible.Writer(out)
 	} else {
 		out = terminal.SafeWriter(out)
 	}
-	e.masked = newMaskedLog(hclog.LoggerOptions{Name: "junctor", Level: level, Output: out, JSONFormat: asJSON})
+	inv.masked = newMaskedLog(hclog.LoggerOptions{Name: "junctor", Level: level, Output: out, JSONFormat: asJSON})
 	if serves {
-		e.records = logbuffer.Attach(e.masked.log)
+		inv.records = logbuffer.Attach(inv.masked.log)
 	}
-	e.log = e.masked.log
-	redirectLogs(e.log)
+	inv.log = inv.masked.log
+	redirectLogs(inv.log)
 	return nil
 }
 

@@ -9,19 +9,24 @@ import (
 	"runtime"
 	"runtime/debug"
 	"syscall"
+
+	"github.com/junctor-mcp/junctor/host/managed"
 )
 
 // version is overridden by the build.
 var version = "0.1.0-dev"
+
+// managedPath is the file with the managed configuration. Nothing changes it but tests.
+var managedPath = managed.Path()
 
 func main() {
 	tuneRuntime()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process without cleaning up
-	e := newEnv()
-	status := e.run(ctx, os.Args[1:])
-	e.leave()
+	inv := newEnv(version, managedPath)
+	status := inv.run(ctx, os.Args[1:])
+	inv.leave()
 	os.Exit(status)
 }
 

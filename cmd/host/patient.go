@@ -33,7 +33,7 @@ const loadTime = 2500 * time.Millisecond
 
 // A patient is what doctor examines.
 type patient struct {
-	e       *env
+	inv     *env
 	app     *host.App // nil: the configuration cannot be loaded
 	diags   config.Diagnostics
 	err     error // why there are neither app nor diags
@@ -43,9 +43,9 @@ type patient struct {
 }
 
 // examine reads the configuration, unless it is not trusted, and asks the running processes.
-func (e *env) examine(ctx context.Context) *patient {
-	p := &patient{e: e}
-	if err := e.findDirs(); err != nil {
+func examine(ctx context.Context, inv *env) *patient {
+	p := &patient{inv: inv}
+	if err := inv.findDirs(); err != nil {
 		f := fault.As(err)
 		p.found = append(p.found, doctor.Finding{Check: "directories", Severity: doctor.Error, Message: f.Message, Remedy: f.Hint})
 		return p
@@ -61,7 +61,7 @@ func (e *env) examine(ctx context.Context) *patient {
 
 // ask asks the running processes of this user.
 func (p *patient) ask(ctx context.Context) {
-	answers, failed := control.StatusOfAll(ctx, control.Find(p.e.dirs.Runs))
+	answers, failed := control.StatusOfAll(ctx, control.Find(p.inv.dirs.Runs))
 	for _, a := range answers {
 		p.running = append(p.running, a.Status)
 	}
@@ -70,30 +70,30 @@ func (p *patient) ask(ctx context.Context) {
 
 // load loads the configuration, without asking the user for anything.
 func (p *patient) load(ctx context.Context) {
-	e := p.e
-	at, content, diags, err := e.locate(ctx, loadOptions{}, false)
+	inv := p.inv
+	at, content, diags, err := inv.locate(ctx, loadOptions{}, false)
 	if p.diags, p.err = diags, err; err != nil || diags.HasErrors() {
 		return
 	}
 	if err := process.Adopt(); err != nil {
-		e.log.Warn("processes that plugins leave behind will not be ended", "error", err)
+		inv.log.Warn("processes that plugins leave behind will not be ended", "error", err)
 	}
-	o := e.options(loadOptions{allPlugins: true, listening: true})
+	o := inv.options(loadOptions{allPlugins: true, listening: true})
 	o.Config, o.Content, o.Password = at, content, nil
 	o.Warn = func(string, string) {} // the checks find it
 	p.app, p.diags = host.Load(ctx, o)
-	e.use(p.app)
+	inv.use(p.app)
 }
 
 // checks returns all checks that can be made.
 func (p *patient) checks() []doctor.Check {
-	e := p.e
-	d := e.dirs
+	inv := p.inv
+	d := inv.dirs
 	checks := []doctor.Check{
 		doctor.Configuration(p.diags, p.err),
 		doctor.Trust(p.trusted),
-		doctor.Proxies(e.Lookup),
-		doctor.Processes(p.running, p.failed, version),
+		doctor.Proxies(inv.Lookup),
+		doctor.Processes(p.running, p.failed, p.inv.version),
 		doctor.Clients(p.exports(), os.Environ()),
 	}
 	if d.Run != "" {
@@ -124,8 +124,8 @@ func (p *patient) checks() []doctor.Check {
 
 // trusted lists the configurations that are trusted.
 func (p *patient) trusted() (all []doctor.Trusted, err error) {
-	store, err := p.e.trustStore()
-	if err != nil || !isDirectory(p.e.dirs.Data) {
+	store, err := p.inv.trustStore()
+	if err != nil || !isDirectory(p.inv.dirs.Data) {
 		return nil, err
 	}
 	records, err := store.List()
@@ -146,7 +146,7 @@ func isDirectory(path string) bool {
 
 // private lists Junctor's files and directories that only the user may access.
 func (p *patient) private() []string {
-	data := p.e.dirs.Data
+	data := p.inv.dirs.Data
 	if data == "" {
 		return nil
 	}
@@ -341,7 +341,7 @@ func (p *patient) mask() doctor.Mask {
 	if me, err := user.Current(); err == nil {
 		m.Users = append(m.Users, me.Username, me.Name)
 	}
-	m.Users = append(m.Users, p.e.Get("USER"), p.e.Get("SUDO_USER"))
+	m.Users = append(m.Users, p.inv.Get("USER"), p.inv.Get("SUDO_USER"))
 	if name, err := os.Hostname(); err == nil {
 		m.Hosts = append(m.Hosts, name)
 	}

@@ -16,7 +16,7 @@ import (
 
 // exports lists the entries that junctor export wrote.
 func (p *patient) exports() (all []doctor.Export) {
-	for _, r := range p.e.exports() {
+	for _, r := range exports(p.inv) {
 		c := clientconfig.Find(r.Client)
 		if c == nil {
 			continue
@@ -31,14 +31,14 @@ func (p *patient) exports() (all []doctor.Export) {
 		if r.URL != "" {
 			again += " --http=" + shellquote.Join(r.URL)
 		}
-		all = append(all, doctor.Export{Client: c.Name, Title: c.Title, Path: r.Path, Entry: r.Name, Again: again, Write: p.e.exportAgain(c, r)})
+		all = append(all, doctor.Export{Client: c.Name, Title: c.Title, Path: r.Path, Entry: r.Name, Again: again, Write: exportAgain(p.inv, c, r)})
 	}
 	return all
 }
 
 // exportAgain returns a function that writes an entry again, with this program in place of the
 // one that wrote it; nil if its configuration is gone.
-func (e *env) exportAgain(c *clientconfig.Client, r exportRecord) func(context.Context) (string, error) {
+func exportAgain(inv *env, c *clientconfig.Client, r exportRecord) func(context.Context) (string, error) {
 	t := clientconfig.Target{Name: r.Name, Command: slices.Clone(r.Command), URL: r.URL, Token: r.Token}
 	for i, arg := range t.Command[:max(0, len(t.Command)-1)] {
 		if arg == "--config" && !fileExists(t.Command[i+1]) {
@@ -67,7 +67,7 @@ func (e *env) exportAgain(c *clientconfig.Client, r exportRecord) func(context.C
 		if _, err := f.Write(text, time.Now()); err != nil {
 			return "", err
 		}
-		e.recordExport(r.Scope, r.Path, r.Client, t)
+		recordExport(inv, r.Scope, r.Path, r.Client, t)
 		return "wrote the entry " + r.Name + " into " + r.Path, nil
 	}
 }

@@ -14,41 +14,41 @@ import (
 const planShown = 50
 
 // printChanges prints the changes for a person, one part after the other.
-func (e *env) printChanges(c *plan.Changes) {
-	e.printPart("servers", serverLines(c.Servers))
-	e.printPart("blocks", blockLines(c.Blocks))
-	e.printPart("items", itemLines(c.Items))
-	e.printPart("rules", ruleLines(c.Rules))
-	e.printPart("principals", principalLines(c.Decisions))
+func printChanges(inv *env, c *plan.Changes) {
+	printPart(inv, "servers", serverLines(c.Servers))
+	printPart(inv, "blocks", blockLines(c.Blocks))
+	printPart(inv, "items", itemLines(c.Items))
+	printPart(inv, "rules", ruleLines(c.Rules))
+	printPart(inv, "principals", principalLines(c.Decisions))
 	for _, p := range c.Decisions {
-		e.printPart(p.Principal, decisionLines(p))
+		printPart(inv, p.Principal, decisionLines(p))
 	}
 	if len(c.Rules) > 0 && len(c.Decisions) == 0 {
-		e.Printf("decisions: none about a known item changes\n")
+		inv.Printf("decisions: none about a known item changes\n")
 	}
-	e.printPart("lists", listLines(c.Lists))
+	printPart(inv, "lists", listLines(c.Lists))
 	for _, n := range c.NotAsked {
-		e.Printf("not compared: the items of server %s, %s\n", n.Server, whyNotCompared(n))
+		inv.Printf("not compared: the items of server %s, %s\n", n.Server, whyNotCompared(n))
 	}
 	if c.LeftOut > 0 {
-		e.Printf("not compared: the last %s, because a view has at most %d items, %d decisions and %d MiB\n", terminal.Count(c.LeftOut, "item"), plan.MaxItems, plan.MaxCells, plan.MaxBytes>>20)
+		inv.Printf("not compared: the last %s, because a view has at most %d items, %d decisions and %d MiB\n", terminal.Count(c.LeftOut, "item"), plan.MaxItems, plan.MaxCells, plan.MaxBytes>>20)
 	}
 	if c.Empty() {
-		e.Printf("no differences\n")
+		inv.Printf("no differences\n")
 	}
 }
 
 // printPart prints a title and the first lines below it. A title without lines is left out.
-func (e *env) printPart(title string, lines []string) {
+func printPart(inv *env, title string, lines []string) {
 	if len(lines) == 0 {
 		return
 	}
-	e.Printf("%s:\n", terminal.OneCell(title))
+	inv.Printf("%s:\n", terminal.OneCell(title))
 	for _, line := range lines[:min(len(lines), planShown)] {
-		e.PrintChange("  ", strings.Join(strings.Fields(terminal.Safe(line)), " "))
+		inv.PrintChange("  ", strings.Join(strings.Fields(terminal.Safe(line)), " "))
 	}
 	if more := len(lines) - planShown; more > 0 {
-		e.Printf("  … and %d more; --json has all of them\n", more)
+		inv.Printf("  … and %d more; --json has all of them\n", more)
 	}
 }
 
@@ -215,7 +215,7 @@ func whyNotCompared(n plan.NotAsked) string {
 }
 
 // warnOfTests warns if a configuration is not as its own test blocks expect.
-func warnOfTests(e *env, app *host.App) {
+func warnOfTests(inv *env, app *host.App) {
 	all, failed := app.TestPolicy(), 0
 	for _, r := range all {
 		if !r.Passed {
@@ -223,6 +223,6 @@ func warnOfTests(e *env, app *host.App) {
 		}
 	}
 	if failed > 0 {
-		e.Warn(fmt.Sprintf("%d of %d tested uses of the new configuration are not decided as expected", failed, len(all)), "run `junctor test` to see them")
+		inv.Warn(fmt.Sprintf("%d of %d tested uses of the new configuration are not decided as expected", failed, len(all)), "run `junctor test` to see them")
 	}
 }

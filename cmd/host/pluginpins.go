@@ -26,13 +26,13 @@ type changedProgram struct {
 // changedPrograms compares the programs of plugins with the lock files. It runs none of them:
 // the configuration is not loaded. The problem of a program that cannot be read is told when it
 // is.
-func (e *env) changedPrograms(ctx context.Context) (all []changedProgram, err error) {
-	at, _, diags, err := e.locate(ctx, loadOptions{}, true)
+func changedPrograms(ctx context.Context, inv *env) (all []changedProgram, err error) {
+	at, _, diags, err := inv.locate(ctx, loadOptions{}, true)
 	switch {
 	case err != nil:
 		return nil, err
 	case diags.HasErrors():
-		diags.Render(terminal.SafeWriter(e.Stderr))
+		diags.Render(terminal.SafeWriter(inv.Stderr))
 		return nil, terminal.Reported(diags.Err())
 	case at.Text != nil:
 		return nil, nil
@@ -43,7 +43,7 @@ func (e *env) changedPrograms(ctx context.Context) (all []changedProgram, err er
 		if len(lock.Plugins) == 0 {
 			continue
 		}
-		r, _, err := e.review(layer)
+		r, _, err := inv.review(layer)
 		if err != nil || r == nil {
 			continue // as above
 		}
@@ -82,29 +82,29 @@ type programJSON struct {
 
 // printPrograms prints programs that changed. The tools are not compared then, because plugins
 // with another program do not run.
-func (e *env) printPrograms(all []changedProgram) error {
-	if e.Machine() {
+func printPrograms(inv *env, all []changedProgram) error {
+	if inv.Machine() {
 		list := []programJSON{}
 		for _, p := range all {
 			list = append(list, programJSON{p.Plugin, toolChanged, p.Path, p.version, p.pinned, p.SHA256})
 		}
-		return e.PrintJSON(list)
+		return inv.PrintJSON(list)
 	}
 	for _, p := range all {
-		e.Printf("%s: changed\n", terminal.OneCell(pluginPrefix+p.Plugin))
-		e.Printf("  %s\n    - sha256 %s", terminal.Safe(p.Path), p.pinned)
+		inv.Printf("%s: changed\n", terminal.OneCell(pluginPrefix+p.Plugin))
+		inv.Printf("  %s\n    - sha256 %s", terminal.Safe(p.Path), p.pinned)
 		if p.version != "" {
-			e.Printf(" (version %s)", terminal.OneCell(p.version))
+			inv.Printf(" (version %s)", terminal.OneCell(p.version))
 		}
-		e.Printf("\n    + sha256 %s\n", p.SHA256)
+		inv.Printf("\n    + sha256 %s\n", p.SHA256)
 	}
-	e.Remark("the program of a plugin changed, so the tools of servers were not compared; run `junctor lock --accept %s%s` if you replaced it intentionally", pluginPrefix, all[0].Plugin)
+	inv.Remark("the program of a plugin changed, so the tools of servers were not compared; run `junctor lock --accept %s%s` if you replaced it intentionally", pluginPrefix, all[0].Plugin)
 	return nil
 }
 
 // acceptPrograms accepts the programs of plugins.
-func (e *env) acceptPrograms(ctx context.Context, names []string, yes bool) error {
-	all, err := e.changedPrograms(ctx)
+func acceptPrograms(ctx context.Context, inv *env, names []string, yes bool) error {
+	all, err := changedPrograms(ctx, inv)
 	if err != nil {
 		return err
 	}
@@ -114,24 +114,24 @@ func (e *env) acceptPrograms(ctx context.Context, names []string, yes bool) erro
 		}
 	}
 	all = slices.DeleteFunc(all, func(p changedProgram) bool { return !slices.Contains(names, p.Plugin) })
-	if !yes && !e.Machine() && e.CanAsk() {
-		if err := e.printPrograms(all); err != nil {
+	if !yes && !inv.Machine() && inv.CanAsk() {
+		if err := printPrograms(inv, all); err != nil {
 			return err
 		}
-		if err := e.askAcceptance(ctx); err != nil {
+		if err := askAcceptance(ctx, inv); err != nil {
 			return err
 		}
 	}
 	for _, p := range all {
-		if err := host.AcceptPlugin(e.pinOptions(p.at), p.lock, p.Plugin, p.SHA256); err != nil {
+		if err := host.AcceptPlugin(pinOptions(inv, p.at), p.lock, p.Plugin, p.SHA256); err != nil {
 			return err
 		}
 	}
-	if e.Machine() {
+	if inv.Machine() {
 		return nil // the plugins are in the list of what was locked
 	}
 	for _, p := range all {
-		e.Printf("%s: accepted sha256 %s\n", terminal.OneCell(pluginPrefix+p.Plugin), p.SHA256)
+		inv.Printf("%s: accepted sha256 %s\n", terminal.OneCell(pluginPrefix+p.Plugin), p.SHA256)
 	}
 	return nil
 }

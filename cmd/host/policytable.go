@@ -121,14 +121,14 @@ func (c *decisionColumn) header(ofAll bool) string {
 
 // print prints the table: as a whole, or in parts with headings, and with the names of
 // principals who share a column.
-func (t *decisionTable) print(e *env) {
-	parts := t.parts(e.Width())
+func (t *decisionTable) print(inv *env) {
+	parts := t.parts(inv.Width())
 	for i, part := range parts {
 		if part.kind != "" {
 			if i > 0 {
-				e.Printf("\n")
+				inv.Printf("\n")
 			}
-			e.Printf("%ss:\n", part.kind)
+			inv.Printf("%ss:\n", part.kind)
 		}
 		header := slices.Clone(toolHeader)
 		var rows [][]string
@@ -142,10 +142,10 @@ func (t *decisionTable) print(e *env) {
 		for _, c := range part.columns {
 			header = append(header, c.header(part.kind == ""))
 		}
-		e.Table(header, rows)
+		inv.Table(header, rows)
 		for _, c := range part.columns {
 			if len(c.names) > 1 {
-				e.PrintFields("%s: %s\n", c.header(false), strings.Join(c.names, ", "))
+				inv.PrintFields("%s: %s\n", c.header(false), strings.Join(c.names, ", "))
 			}
 		}
 	}

@@ -35,8 +35,8 @@ type memberJSON struct {
 }
 
 // printDifferences prints differences as JSON or for a person.
-func (e *env) printDifferences(all []difference) error {
-	if e.Machine() {
+func printDifferences(inv *env, all []difference) error {
+	if inv.Machine() {
 		list := []differenceJSON{}
 		for _, d := range all {
 			one := differenceJSON{Server: d.Server, Tool: d.Tool, Change: d.kind(), Accepted: d.Pinned, Now: d.Digest, Unknown: d.Unknown, More: d.More}
@@ -45,16 +45,16 @@ func (e *env) printDifferences(all []difference) error {
 			}
 			list = append(list, one)
 		}
-		return e.PrintJSON(list)
+		return inv.PrintJSON(list)
 	}
 	for _, d := range all {
-		e.printDifference(d)
+		printDifference(inv, d)
 	}
 	if len(all) == 0 {
-		e.Printf("no differences\n")
+		inv.Printf("no differences\n")
 		return nil
 	}
-	e.Remark("%s", acceptHint(all))
+	inv.Remark("%s", acceptHint(all))
 	return nil
 }
 
@@ -88,35 +88,35 @@ func valueOf(text []byte) (v any) {
 }
 
 // printDifference prints one difference for a person.
-func (e *env) printDifference(d difference) {
+func printDifference(inv *env, d difference) {
 	switch d.kind() {
 	case toolGone:
-		e.Printf("%s: the server has it no longer\n", terminal.OneCell(d.name()))
+		inv.Printf("%s: the server has it no longer\n", terminal.OneCell(d.name()))
 		return
 	case toolNew:
-		e.Printf("%s: new\n", terminal.OneCell(d.name()))
+		inv.Printf("%s: new\n", terminal.OneCell(d.name()))
 	default:
-		e.Printf("%s: changed\n", terminal.OneCell(d.name()))
+		inv.Printf("%s: changed\n", terminal.OneCell(d.name()))
 	}
 	if d.Unknown {
-		e.Printf("  The accepted definition was not kept on this machine. This is the one of now:\n")
+		inv.Printf("  The accepted definition was not kept on this machine. This is the one of now:\n")
 	}
 	for _, m := range d.Members {
-		e.printMember(m)
+		printMember(inv, m)
 	}
 	if d.More > 0 {
-		e.Printf("  and %d further parts, which are not shown\n", d.More)
+		inv.Printf("  and %d further parts, which are not shown\n", d.More)
 	}
 }
 
 // printMember prints the lines of a member that differ.
-func (e *env) printMember(m catalog.MemberChange) {
-	e.Printf("  %s\n", memberName(m.Name))
+func printMember(inv *env, m catalog.MemberChange) {
+	inv.Printf("  %s\n", memberName(m.Name))
 	for _, line := range memberLines(m) {
-		e.PrintChange("    ", withEscapes(line))
+		inv.PrintChange("    ", withEscapes(line))
 	}
 	if m.Cut {
-		e.Printf("    The value is long. Only the part around the first difference is shown; the rest may differ too.\n")
+		inv.Printf("    The value is long. Only the part around the first difference is shown; the rest may differ too.\n")
 	}
 }
 

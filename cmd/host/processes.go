@@ -15,7 +15,7 @@ import (
 
 // printProcesses prints the statuses of running processes: everything about a single one,
 // else a line for each. names selects servers.
-func (e *env) printProcesses(found []control.Answer, names []string) error {
+func printProcesses(inv *env, found []control.Answer, names []string) error {
 	var all []*control.Status
 	var servers []*control.Server
 	var missing error
@@ -29,14 +29,14 @@ func (e *env) printProcesses(found []control.Answer, names []string) error {
 	switch {
 	case len(all) == 0:
 		return missing
-	case e.Machine():
-		if err := e.PrintJSON(statusJSON{Processes: all}); err != nil {
+	case inv.Machine():
+		if err := inv.PrintJSON(statusJSON{Processes: all}); err != nil {
 			return err
 		}
 	case len(all) == 1:
-		e.printProcess(all[0])
+		printProcess(inv, all[0])
 	default:
-		e.printProcessTable(all)
+		printProcessTable(inv, all)
 	}
 	return terminal.Reported(failureOf(servers))
 }
@@ -59,18 +59,18 @@ func selectServers(st *control.Status, names []string) error {
 	return nil
 }
 
-func (e *env) printProcess(st *control.Status) {
-	e.Printf("process %s: junctor %s, running for %s, serves %s, %s\n", st.Instance, st.Version, terminal.Duration(time.Duration(st.Uptime)*time.Second), serves(st), terminal.BytesOf(st.Memory.Resident))
-	e.Printf("configuration: generation %d, read %s ago from %s\n", st.Generation.Number, terminal.Since(st.Generation.Loaded), st.Generation.Path)
+func printProcess(inv *env, st *control.Status) {
+	inv.Printf("process %s: junctor %s, running for %s, serves %s, %s\n", st.Instance, st.Version, terminal.Duration(time.Duration(st.Uptime)*time.Second), serves(st), terminal.BytesOf(st.Memory.Resident))
+	inv.Printf("configuration: generation %d, read %s ago from %s\n", st.Generation.Number, terminal.Since(st.Generation.Loaded), st.Generation.Path)
 	if st.Console != "" {
-		e.Printf("console: %s\n", st.Console)
+		inv.Printf("console: %s\n", st.Console)
 	}
-	e.Printf("sessions: %s; messages in memory: %s of %s\n", sessionsText(st.Sessions), terminal.SizeOf(uint64(st.Memory.Messages)), terminal.BytesOf(uint64(st.Memory.MaxMessages)))
-	e.printAudit(st.Audit)
+	inv.Printf("sessions: %s; messages in memory: %s of %s\n", sessionsText(st.Sessions), terminal.SizeOf(uint64(st.Memory.Messages)), terminal.BytesOf(uint64(st.Memory.MaxMessages)))
+	printAudit(inv, st.Audit)
 	if slices.ContainsFunc(st.Servers, func(s *control.Server) bool { return s.Transport == cliTransport }) {
-		e.Printf("sandbox of wrapped programs: %s\n", st.Sandbox)
+		inv.Printf("sandbox of wrapped programs: %s\n", st.Sandbox)
 	}
-	e.Printf("\n")
+	inv.Printf("\n")
 	var rows [][]string
 	for _, s := range st.Servers {
 		used := "-"
@@ -82,20 +82,20 @@ func (e *env) printProcess(st *control.Status) {
 			terminal.Number(s.InFlight), used, offers(s),
 		})
 	}
-	e.Table([]string{"SERVER", "STATE", "TRANSPORT", "REVISION", "PID", "CONNECTIONS", "CALLS", "ERRORS", "IN FLIGHT", "LAST USED", "OFFERS"}, rows)
-	e.printPlugins(st.Plugins)
-	e.printSessions(st.Sessions)
-	e.printClientUses(st.Clients)
-	e.printLimits(st.Limits)
+	inv.Table([]string{"SERVER", "STATE", "TRANSPORT", "REVISION", "PID", "CONNECTIONS", "CALLS", "ERRORS", "IN FLIGHT", "LAST USED", "OFFERS"}, rows)
+	printPlugins(inv, st.Plugins)
+	printSessions(inv, st.Sessions)
+	printClientUses(inv, st.Clients)
+	printLimits(inv, st.Limits)
 	if f := st.Generation.Failed; f != nil {
-		e.Printf("\nThe last reload failed %s ago; the configuration before stays in effect.\n", terminal.Since(f.At))
-		e.PrintFault("error", f.Error.Fault())
+		inv.Printf("\nThe last reload failed %s ago; the configuration before stays in effect.\n", terminal.Since(f.At))
+		inv.PrintFault("error", f.Error.Fault())
 	}
-	e.printRemarks(st.Servers)
+	printRemarks(inv, st.Servers)
 }
 
 // printAudit prints the state of the audit log, if there is one.
-func (e *env) printAudit(a *control.Audit) {
+func printAudit(inv *env, a *control.Audit) {
 	if a == nil {
 		return
 	}
@@ -112,10 +112,10 @@ func (e *env) printAudit(a *control.Audit) {
 	if a.Dropped > 0 {
 		line += fmt.Sprintf("; events that are missing: %d", a.Dropped)
 	}
-	e.Printf("%s\n", line)
+	inv.Printf("%s\n", line)
 }
 
-func (e *env) printPlugins(all []control.Plugin) {
+func printPlugins(inv *env, all []control.Plugin) {
 	var rows [][]string
 	for _, p := range all {
 		name := p.Plugin
@@ -125,12 +125,12 @@ func (e *env) printPlugins(all []control.Plugin) {
 		rows = append(rows, []string{name, p.Version, p.State, terminal.Number(p.PID), terminal.BytesOf(p.Memory), terminal.Number(p.Connections), terminal.Number(p.Restarts)})
 	}
 	if len(rows) > 0 {
-		e.Printf("\n")
+		inv.Printf("\n")
 	}
-	e.Table([]string{"PLUGIN", "VERSION", "STATE", "PID", "MEMORY", "CONNECTIONS", "RESTARTS"}, rows)
+	inv.Table([]string{"PLUGIN", "VERSION", "STATE", "PID", "MEMORY", "CONNECTIONS", "RESTARTS"}, rows)
 }
 
-func (e *env) printSessions(s control.Sessions) {
+func printSessions(inv *env, s control.Sessions) {
 	var rows [][]string
 	for _, one := range s.List {
 		who := one.Subject
@@ -140,11 +140,11 @@ func (e *env) printSessions(s control.Sessions) {
 		rows = append(rows, []string{one.Client, who, one.Revision, terminal.Since(one.Since), terminal.Number(one.InFlight), terminal.Number(one.Subscriptions)})
 	}
 	if len(rows) > 0 {
-		e.Printf("\n")
+		inv.Printf("\n")
 	}
-	e.Table([]string{"CLIENT", "PRINCIPAL", "REVISION", "CONNECTED FOR", "IN FLIGHT", "SUBSCRIPTIONS"}, rows)
+	inv.Table([]string{"CLIENT", "PRINCIPAL", "REVISION", "CONNECTED FOR", "IN FLIGHT", "SUBSCRIPTIONS"}, rows)
 	if more := s.Count - len(s.List); more > 0 {
-		e.Printf("and %s\n", terminal.Count(more, "more session"))
+		inv.Printf("and %s\n", terminal.Count(more, "more session"))
 	}
 }
 
@@ -152,7 +152,7 @@ func (e *env) printSessions(s control.Sessions) {
 const shownClients = 20
 
 // printClientUses prints what principals use of the limits that clients share.
-func (e *env) printClientUses(all []control.ClientUse) {
+func printClientUses(inv *env, all []control.ClientUse) {
 	var rows [][]string
 	for _, u := range all[:min(len(all), shownClients)] {
 		rows = append(rows, []string{
@@ -160,27 +160,27 @@ func (e *env) printClientUses(all []control.ClientUse) {
 		})
 	}
 	if len(rows) > 0 {
-		e.Printf("\n")
+		inv.Printf("\n")
 	}
-	e.Table([]string{"TENANT", "SUBJECT", "METHOD", "REQUESTS", "STREAMS", "SESSIONS", "CONNECTIONS", "MESSAGES"}, rows)
+	inv.Table([]string{"TENANT", "SUBJECT", "METHOD", "REQUESTS", "STREAMS", "SESSIONS", "CONNECTIONS", "MESSAGES"}, rows)
 	if len(all) > shownClients {
-		e.Printf("and more; `junctor status --json` has up to %d\n", control.MaxClients)
+		inv.Printf("and more; `junctor status --json` has up to %d\n", control.MaxClients)
 	}
 }
 
 // printLimits prints the tenants and tools whose limits of calls are in use.
-func (e *env) printLimits(all []control.ToolUse) {
+func printLimits(inv *env, all []control.ToolUse) {
 	var rows [][]string
 	for _, u := range all {
 		rows = append(rows, []string{u.Tenant, u.Server, u.Tool, fmt.Sprintf("%.0f %%", 100*u.Used), terminal.Number(u.Running), terminal.Number(u.Waiting)})
 	}
 	if len(rows) > 0 {
-		e.Printf("\n")
+		inv.Printf("\n")
 	}
-	e.Table([]string{"TENANT", "SERVER", "TOOL", "LIMIT USED", "RUNNING", "WAITING"}, rows)
+	inv.Table([]string{"TENANT", "SERVER", "TOOL", "LIMIT USED", "RUNNING", "WAITING"}, rows)
 }
 
-func (e *env) printProcessTable(all []*control.Status) {
+func printProcessTable(inv *env, all []*control.Status) {
 	var rows [][]string
 	for _, st := range all {
 		states := map[string]int{}
@@ -192,8 +192,8 @@ func (e *env) printProcessTable(all []*control.Status) {
 			fmt.Sprintf("%d of %d ready", states["ready"], len(st.Servers)), strconv.Itoa(st.Sessions.Count), terminal.BytesOf(st.Memory.Resident), st.Generation.Path,
 		})
 	}
-	e.Table([]string{"INSTANCE", "VERSION", "UPTIME", "SERVES", "GENERATION", "SERVERS", "SESSIONS", "MEMORY", "CONFIGURATION"}, rows)
-	fmt.Fprint(e.Stderr, "note: choose one with --instance\n")
+	inv.Table([]string{"INSTANCE", "VERSION", "UPTIME", "SERVES", "GENERATION", "SERVERS", "SESSIONS", "MEMORY", "CONFIGURATION"}, rows)
+	fmt.Fprint(inv.Stderr, "note: choose one with --instance\n")
 }
 
 func serves(st *control.Status) string {

@@ -13,12 +13,12 @@ import (
 
 // checkRefused fails if the new text of a configuration has servers that the managed configuration
 // would not let be used. Servers that were in the file before, and refused before, do not count.
-func checkRefused(ctx context.Context, e *env, f *clientconfig.File, text []byte) error {
-	refused := config.Refused(ctx, f.Path, text, managedPath, e.Lookup)
+func checkRefused(ctx context.Context, inv *env, f *clientconfig.File, text []byte) error {
+	refused := config.Refused(ctx, f.Path, text, inv.managed, inv.Lookup)
 	if len(refused) == 0 {
 		return nil
 	}
-	for name := range config.Refused(ctx, f.Path, f.Text, managedPath, e.Lookup) {
+	for name := range config.Refused(ctx, f.Path, f.Text, inv.managed, inv.Lookup) {
 		delete(refused, name)
 	}
 	names := slices.Sorted(maps.Keys(refused))
@@ -34,11 +34,11 @@ func checkRefused(ctx context.Context, e *env, f *clientconfig.File, text []byte
 }
 
 // usable returns the servers of a configuration that the managed configuration lets be used.
-func usable(ctx context.Context, e *env, into writeTarget, names []string) []string {
-	target, _, err := e.importTarget(into)
+func usable(ctx context.Context, inv *env, into writeTarget, names []string) []string {
+	target, _, err := importTarget(inv, into)
 	if err != nil {
 		return names
 	}
-	refused := config.Refused(ctx, target.Path, target.Text, managedPath, e.Lookup)
+	refused := config.Refused(ctx, target.Path, target.Text, inv.managed, inv.Lookup)
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return refused[name] != "" })
 }

@@ -7,7 +7,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -68,7 +67,7 @@ func (s *thisInstance) watchConfig(ctx context.Context) (stop func(), err error)
 	}
 	for _, dir := range watchedDirs(s.app.Config()) {
 		if err := files.Add(dir); err != nil {
-			s.e.log.Warn("changes of the configuration are noticed by polling only", "directory", dir, "every", watchPoll, "error", err)
+			s.inv.log.Warn("changes of the configuration are noticed by polling only", "directory", dir, "every", watchPoll, "error", err)
 		}
 	}
 	w := &configWatch{thisInstance: s, files: files, known: s.read}
@@ -95,7 +94,7 @@ func (w *configWatch) run(ctx context.Context) {
 		case <-w.files.Events:
 			debounce.Reset(watchDebounce)
 		case err := <-w.files.Errors:
-			w.e.log.Debug("watching the configuration", "error", err)
+			w.inv.log.Debug("watching the configuration", "error", err)
 		case <-debounce.C:
 			w.check(ctx)
 		case <-poll.C:
@@ -107,7 +106,7 @@ func (w *configWatch) run(ctx context.Context) {
 // check reloads the configuration if its content differs from the content that was tried
 // last, or if that content has become trusted.
 func (w *configWatch) check(ctx context.Context) {
-	now := w.e.contentDigest(w.app.Location())
+	now := w.inv.contentDigest(w.app.Location())
 	if now == w.known && !(w.untrusted && w.isTrusted(ctx)) {
 		return
 	}
@@ -142,14 +141,4 @@ func watchedDirs(c *config.Config) []string {
 		dirs[dir] = true
 	}
 	return slices.Sorted(maps.Keys(dirs))
-}
-
-// contentDigest returns a text that changes with the content of the configuration at a
-// location, with its layers.
-func (e *env) contentDigest(at config.Location) string {
-	var all []string
-	for _, path := range append([]string{at.Path}, at.UnderPaths()...) {
-		all = append(all, config.Digest(path, e.Lookup))
-	}
-	return strings.Join(all, " ")
 }

@@ -25,10 +25,10 @@ type printOptions struct {
 
 // printResult prints the result of a call, a read or a prompt: unchanged for programs, as
 // text for people.
-func (e *env) printResult(result []byte, how printOptions) error {
-	if e.Machine() {
-		e.warnSize(len(result))
-		return e.PrintRawJSON(result)
+func printResult(inv *env, result []byte, how printOptions) error {
+	if inv.Machine() {
+		warnSize(inv, len(result))
+		return inv.PrintRawJSON(result)
 	}
 	advice := ""
 	if how.saves {
@@ -36,25 +36,25 @@ func (e *env) printResult(result []byte, how printOptions) error {
 	}
 	text := resultText(result, advice)
 	if !how.full {
-		text = e.cut(text)
+		text = cut(inv, text)
 	}
-	_, err := fmt.Fprintln(e.Stdout, terminal.Safe(strings.TrimRight(text, "\n")))
+	_, err := fmt.Fprintln(inv.Stdout, terminal.Safe(strings.TrimRight(text, "\n")))
 	return err
 }
 
-func (e *env) warnSize(n int) {
-	if about := tokencount.Estimate(n); about > warnTokens && e.ErrTTY {
-		e.Warn(fmt.Sprintf("the result has about %d tokens", about), "")
+func warnSize(inv *env, n int) {
+	if about := tokencount.Estimate(n); about > warnTokens && inv.ErrTTY {
+		inv.Warn(fmt.Sprintf("the result has about %d tokens", about), "")
 	}
 }
 
 // cut shortens long text on a terminal. It warns about it everywhere.
-func (e *env) cut(text string) string {
+func cut(inv *env, text string) string {
 	about := tokencount.Estimate(len(text))
 	if about > warnTokens {
-		e.Warn(fmt.Sprintf("the result has about %d tokens", about), "")
+		inv.Warn(fmt.Sprintf("the result has about %d tokens", about), "")
 	}
-	if about <= cutTokens || !e.OutTTY {
+	if about <= cutTokens || !inv.OutTTY {
 		return text
 	}
 	shown := tokencount.Bytes(cutTokens)

@@ -22,7 +22,7 @@ type block struct {
 // save writes a result to a file: its only binary part, such as an image, or all of its text.
 // The other parts go to standard error. If one file is not enough it prints the result
 // before the error, because a second call could have side effects.
-func (e *env) save(result []byte, path string, full bool) error {
+func save(inv *env, result []byte, path string, full bool) error {
 	content, rest, err := savable(result)
 	if err == nil {
 		if werr := os.WriteFile(path, content, 0o644); werr != nil {
@@ -30,15 +30,15 @@ func (e *env) save(result []byte, path string, full bool) error {
 		}
 	}
 	if err != nil {
-		if perr := e.printResult(result, printOptions{full: full}); perr != nil {
+		if perr := printResult(inv, result, printOptions{full: full}); perr != nil {
 			return perr
 		}
 		return err
 	}
 	for _, said := range rest {
-		fmt.Fprintln(e.Stderr, terminal.Safe(said))
+		fmt.Fprintln(inv.Stderr, terminal.Safe(said))
 	}
-	e.Remark("%s in %s", terminal.Count(len(content), "byte"), path)
+	inv.Remark("%s in %s", terminal.Count(len(content), "byte"), path)
 	return nil
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-func (e *env) secretUnlockVerb() *cobra.Command {
+func secretUnlockVerb(inv *env) *cobra.Command {
 	return &cobra.Command{
 		Use: "unlock", Short: "Keep the password of the encrypted file for processes without a terminal", Args: takes(),
 		Long: `Keep the password of the encrypted file in a file that only you can read, so that the junctor that a client or a
@@ -17,12 +17,12 @@ service starts can read secrets without a terminal. Without an encrypted file a 
 is asked. Then the secrets are as safe as your files are: a program that runs as you, and a backup of both files, can read
 them. "junctor secret lock" removes the kept password.`,
 		Example: "  junctor secret unlock",
-		RunE:    func(cmd *cobra.Command, _ []string) error { return secretUnlock(cmd.Context(), e) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return secretUnlock(cmd.Context(), inv) },
 	}
 }
 
-func secretUnlock(ctx context.Context, e *env) error {
-	s, err := e.secrets(ctx)
+func secretUnlock(ctx context.Context, inv *env) error {
+	s, err := secrets(ctx, inv)
 	if err != nil {
 		return err
 	}
@@ -30,27 +30,27 @@ func secretUnlock(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	if e.Machine() {
-		return e.PrintJSON(map[string]string{"password": path, "stored": s.Where()})
+	if inv.Machine() {
+		return inv.PrintJSON(map[string]string{"password": path, "stored": s.Where()})
 	}
-	e.Printf("the password of %s is kept in %s\n", s.Where(), path)
+	inv.Printf("the password of %s is kept in %s\n", s.Where(), path)
 	return nil
 }
 
-func (e *env) secretLockVerb() *cobra.Command {
+func secretLockVerb(inv *env) *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use: "lock", Short: "Remove the kept password of the encrypted file", Args: takes(),
 		Long: `Remove the password that "junctor secret unlock", or an empty answer to the question for a new password, kept. From
 then on it has to be typed. It asks first, because the secrets are lost if Junctor made the password and you have no copy.`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return secretLock(cmd.Context(), e, yes) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return secretLock(cmd.Context(), inv, yes) },
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "remove it without asking")
 	return cmd
 }
 
-func secretLock(ctx context.Context, e *env, yes bool) error {
-	s, err := e.secrets(ctx)
+func secretLock(ctx context.Context, inv *env, yes bool) error {
+	s, err := secrets(ctx, inv)
 	if err != nil {
 		return err
 	}
@@ -58,11 +58,11 @@ func secretLock(ctx context.Context, e *env, yes bool) error {
 	if path == "" {
 		return fault.New(fault.Usage, "no password is kept").WithHint("`junctor secret unlock` keeps one")
 	}
-	if !yes && !terminal.IsTerminal(e.Stdin) {
+	if !yes && !terminal.IsTerminal(inv.Stdin) {
 		return fault.New(fault.Usage, "there is no terminal for the question").WithHint("copy the password from %s if you do not know it, then repeat the command with --yes", path)
 	}
 	if !yes {
-		sure, err := e.AskYes(ctx, "Remove "+path+"? Without a copy of a password that Junctor made, the secrets are lost.")
+		sure, err := inv.AskYes(ctx, "Remove "+path+"? Without a copy of a password that Junctor made, the secrets are lost.")
 		if err != nil {
 			return err
 		}
@@ -73,9 +73,9 @@ func secretLock(ctx context.Context, e *env, yes bool) error {
 	if err := s.ForgetPassword(); err != nil {
 		return err
 	}
-	if e.Machine() {
-		return e.PrintJSON(map[string]string{"removed": path})
+	if inv.Machine() {
+		return inv.PrintJSON(map[string]string{"removed": path})
 	}
-	e.Printf("removed %s\n", path)
+	inv.Printf("removed %s\n", path)
 	return nil
 }

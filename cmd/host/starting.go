@@ -18,7 +18,7 @@ const (
 
 // noteStarts prints notes about servers that take long to start, with possible reasons, until
 // stop is called.
-func (e *env) noteStarts(app *host.App) (stop func()) {
+func noteStarts(inv *env, app *host.App) (stop func()) {
 	end := make(chan struct{})
 	var work sync.WaitGroup
 	work.Go(func() {
@@ -39,7 +39,7 @@ func (e *env) noteStarts(app *host.App) (stop func()) {
 					delete(noted, name)
 				case !again && taken >= startNoteAfter, again && taken >= last+startNoteEvery:
 					noted[name] = taken
-					e.noteStart(name, s.Start)
+					noteStart(inv, name, s.Start)
 				}
 			}
 		}
@@ -48,7 +48,7 @@ func (e *env) noteStarts(app *host.App) (stop func()) {
 }
 
 // noteStart prints a note about one start.
-func (e *env) noteStart(server string, s upstream.StartStatus) {
+func noteStart(inv *env, server string, s upstream.StartStatus) {
 	text := "it is starting"
 	if s.Launcher != "" {
 		text = s.Launcher + " may be installing it"
@@ -57,5 +57,5 @@ func (e *env) noteStart(server string, s upstream.StartStatus) {
 	if s.Line != "" {
 		text += ": " + terminal.OneLine(s.Line, 80)
 	}
-	e.Note(server, text)
+	inv.Note(server, text)
 }

@@ -33,12 +33,12 @@ func isSupportBundle(path string) bool { return strings.HasSuffix(strings.ToLowe
 const toStdout = "-"
 
 // bundleToStdout writes a support bundle to standard output. It ends like doctor does without it.
-func (e *env) bundleToStdout(ctx context.Context, p *patient, found []doctor.Finding, checks int) error {
-	inside, err := writeBundle(ctx, e.Stdout, p, found, checks)
+func bundleToStdout(ctx context.Context, inv *env, p *patient, found []doctor.Finding, checks int) error {
+	inside, err := writeBundle(ctx, inv.Stdout, p, found, checks)
 	if err != nil {
 		return terminal.WriteFault("standard output", err)
 	}
-	e.Remark("the report has %s; read it before you send it", strings.Join(inside, ", "))
+	inv.Remark("the report has %s; read it before you send it", strings.Join(inside, ", "))
 	if doctor.HasErrors(found) {
 		return terminal.Reported(fault.New(fault.DoctorErrors, "junctor doctor found errors"))
 	}
@@ -96,8 +96,8 @@ func writeBundle(ctx context.Context, w io.Writer, p *patient, found []doctor.Fi
 			b.add("metrics.txt", metricsOf(ctx, m.Listen))
 		}
 	}
-	if p.e.dirs.Run != "" {
-		answers, _ := control.StatusOfAll(ctx, control.Find(p.e.dirs.Runs))
+	if p.inv.dirs.Run != "" {
+		answers, _ := control.StatusOfAll(ctx, control.Find(p.inv.dirs.Runs))
 		for _, a := range answers[:min(len(answers), bundleProcesses)] {
 			addProcess(ctx, b, a)
 		}

@@ -22,43 +22,43 @@ import (
 const trustVariable = "JUNCTOR_TRUST"
 
 // trustStore returns the store of trusted configurations.
-func (e *env) trustStore() (trust.Store, error) {
-	if err := e.findDirs(); err != nil {
+func (inv *env) trustStore() (trust.Store, error) {
+	if err := inv.findDirs(); err != nil {
 		return trust.Store{}, err
 	}
-	if e.dirs.Data == "" {
+	if inv.dirs.Data == "" {
 		return trust.Store{}, nil
 	}
-	return trust.Store{Dir: filepath.Join(e.dirs.Data, "trust")}, nil
+	return trust.Store{Dir: filepath.Join(inv.dirs.Data, "trust")}, nil
 }
 
 // review reads a configuration without evaluating it or starting anything.
-func (e *env) review(at config.Location) (*trust.Review, config.Diagnostics, error) {
-	dirs := plugin.Dirs(e.Lookup)
-	return trust.Read(at, e.Lookup, func(p config.Plugin) (string, error) { return plugin.Find(p.Source, p.Use, dirs) })
+func (inv *env) review(at config.Location) (*trust.Review, config.Diagnostics, error) {
+	dirs := plugin.Dirs(inv.Lookup)
+	return trust.Read(at, inv.Lookup, func(p config.Plugin) (string, error) { return plugin.Find(p.Source, p.Use, dirs) })
 }
 
 // trusted returns the content of a configuration that was found and that the user trusts. It
 // returns nil for a configuration that was named, which needs no trust. Otherwise it asks at
 // a terminal, unless may is false, and fails without one. The diagnostics say why the text
 // cannot be read.
-func (e *env) trusted(ctx context.Context, at config.Location, n loadOptions, may bool) (*config.Content, config.Diagnostics, error) {
+func (inv *env) trusted(ctx context.Context, at config.Location, n loadOptions, may bool) (*config.Content, config.Diagnostics, error) {
 	if !at.Found {
 		return nil, nil, nil
 	}
-	store, known, err := e.known(at)
+	store, known, err := inv.known(at)
 	if err != nil {
 		return nil, nil, err
 	}
-	if n.completing && known == nil && e.Get(trustVariable) == "" {
+	if n.completing && known == nil && inv.Get(trustVariable) == "" {
 		return nil, nil, fault.New(fault.ConfigUntrusted, "%s is not trusted", at.Path) // completion does not hash programs after each key
 	}
-	r, diags, err := e.review(at)
+	r, diags, err := inv.review(at)
 	if err != nil || r == nil {
 		return nil, diags, err
 	}
 	r.Content.Named = at.Named
-	if r.Trusted(known, e.Get(trustVariable)) {
+	if r.Trusted(known, inv.Get(trustVariable)) {
 		return r.Content, nil, nil
 	}
 	if r.SameSettings(known) {
@@ -67,18 +67,18 @@ func (e *env) trusted(ctx context.Context, at config.Location, n loadOptions, ma
 		}
 		return r.Content, nil, store.Put(r.Record(time.Now()))
 	}
-	if !may || !e.CanAsk() {
-		return nil, diags, e.untrusted(r, known)
+	if !may || !inv.CanAsk() {
+		return nil, diags, untrusted(inv, r, known)
 	}
-	if err := e.askTrust(ctx, r, known); err != nil {
+	if err := askTrust(ctx, inv, r, known); err != nil {
 		return nil, nil, err
 	}
 	return r.Content, nil, store.Put(r.Record(time.Now()))
 }
 
 // known returns the store of trusted configurations and the record for a location, or nil.
-func (e *env) known(at config.Location) (trust.Store, *trust.Record, error) {
-	store, err := e.trustStore()
+func (inv *env) known(at config.Location) (trust.Store, *trust.Record, error) {
+	store, err := inv.trustStore()
 	if err != nil {
 		return store, nil, err
 	}
@@ -91,7 +91,7 @@ func (e *env) known(at config.Location) (trust.Store, *trust.Record, error) {
 }
 
 // untrusted returns the error for a configuration that is not trusted.
-func (e *env) untrusted(r *trust.Review, known *trust.Record) error {
+func untrusted(inv *env, r *trust.Review, known *trust.Record) error {
 	text := "%s was found in the current directory and is not trusted"
 	if here, err := os.Getwd(); err == nil && !sameDirectory(here, filepath.Dir(r.Path)) {
 		text = "%s was found in a directory above and is not trusted"
@@ -99,7 +99,7 @@ func (e *env) untrusted(r *trust.Review, known *trust.Record) error {
 	if known != nil {
 		text = "%s has changed since it was trusted"
 	}
-	if e.Get(trustVariable) != "" {
+	if inv.Get(trustVariable) != "" {
 		text += "; " + trustVariable + " names another path or digest"
 		return fault.New(fault.ConfigUntrusted, text, r.Path).WithHint("read it; `junctor trust --json` prints the value of %s for it", trustVariable)
 	}
@@ -108,30 +108,30 @@ func (e *env) untrusted(r *trust.Review, known *trust.Record) error {
 }
 
 // askTrust shows what a configuration would do and asks whether to trust it.
-func (e *env) askTrust(ctx context.Context, r *trust.Review, known *trust.Record) error {
-	e.showReview(r, known)
-	yes, err := e.AskYes(ctx, "Trust this configuration?")
+func askTrust(ctx context.Context, inv *env, r *trust.Review, known *trust.Record) error {
+	showReview(inv, r, known)
+	yes, err := inv.AskYes(ctx, "Trust this configuration?")
 	if err == nil && !yes {
-		err = e.untrusted(r, known)
+		err = untrusted(inv, r, known)
 	}
 	return err
 }
 
 // showReview prints the effects of a configuration, or their changes since it was trusted.
-func (e *env) showReview(r *trust.Review, known *trust.Record) {
-	w := terminal.SafeWriter(e.Stderr)
+func showReview(inv *env, r *trust.Review, known *trust.Record) {
+	w := terminal.SafeWriter(inv.Stderr)
 	if known == nil {
 		fmt.Fprintf(w, "%s is not trusted yet. With your rights it would:\n\n", r.Path)
 		for _, item := range r.Items() {
 			fmt.Fprintf(w, "  %s\n", item)
 		}
 	} else {
-		e.showChange(w, r, known)
+		showChange(inv, w, r, known)
 	}
-	if names := e.replacedServers(r); len(names) > 0 {
+	if names := replacedServers(inv, r); len(names) > 0 {
 		fmt.Fprintf(w, "\nIt replaces servers of your own configuration, with their rules about tools: %s.\n", shortened(names))
 	}
-	if names := e.replacedBlocks(r); len(names) > 0 {
+	if names := replacedBlocks(inv, r); len(names) > 0 {
 		fmt.Fprintf(w, "\nIts blocks take the place of those in your own configuration: %s.\n", strings.Join(names, ", "))
 	}
 	fmt.Fprintf(w, "\nIn all: %s.\nScripts and packages that these programs run are not shown.\n", countByKind(r.Items()))
@@ -144,20 +144,20 @@ func (e *env) showReview(r *trust.Review, known *trust.Record) {
 
 // replacedServers returns the servers of the user's own configuration that a reviewed one
 // replaces.
-func (e *env) replacedServers(r *trust.Review) []string { return e.inBoth(r, configedit.Servers) }
+func replacedServers(inv *env, r *trust.Review) []string { return inBoth(inv, r, configedit.Servers) }
 
 // strongestCounts lists the types of blocks of which that of the strongest layer counts.
 var strongestCounts = []string{"console", "gateway", "notify", "telemetry"}
 
 // replacedBlocks returns the types of the blocks in the user's own configuration that those of a
 // reviewed one replace.
-func (e *env) replacedBlocks(r *trust.Review) []string {
-	return slices.DeleteFunc(e.inBoth(r, configedit.Types), func(name string) bool { return !slices.Contains(strongestCounts, name) })
+func replacedBlocks(inv *env, r *trust.Review) []string {
+	return slices.DeleteFunc(inBoth(inv, r, configedit.Types), func(name string) bool { return !slices.Contains(strongestCounts, name) })
 }
 
 // inBoth returns the names that both a reviewed configuration and the user's own one have.
-func (e *env) inBoth(r *trust.Review, namesOf func(text []byte, path string) ([]string, error)) (names []string) {
-	path := config.OwnPath(e.Lookup)
+func inBoth(inv *env, r *trust.Review, namesOf func(text []byte, path string) ([]string, error)) (names []string) {
+	path := config.OwnPath(inv.Lookup)
 	own, err := os.ReadFile(path)
 	if err != nil || path == r.Path {
 		return nil
@@ -195,7 +195,7 @@ func countByKind(items []string) string {
 	return strings.Join(counts, ", ")
 }
 
-func (e *env) showChange(w io.Writer, r *trust.Review, known *trust.Record) {
+func showChange(inv *env, w io.Writer, r *trust.Review, known *trust.Record) {
 	c := r.Since(known)
 	fmt.Fprintf(w, "%s has changed since it was trusted on %s.\n", r.Path, known.At.Local().Format(time.DateTime))
 	if len(c.Files) > 0 {
@@ -215,29 +215,29 @@ func (e *env) showChange(w io.Writer, r *trust.Review, known *trust.Record) {
 
 // locate finds the configuration of a verb, and its content if it needs trust. Diagnostics
 // without content say why it cannot be read.
-func (e *env) locate(ctx context.Context, n loadOptions, may bool) (config.Location, *config.Content, config.Diagnostics, error) {
-	layers := e.layers
+func (inv *env) locate(ctx context.Context, n loadOptions, may bool) (config.Location, *config.Content, config.Diagnostics, error) {
+	layers := inv.layers
 	if len(n.paths) > 0 {
 		layers = n.paths
 	}
 	if n.direct.given() {
-		e.Naming = &n.direct
+		inv.Naming = &n.direct
 		at, err := n.direct.location(last(layers))
 		return at, nil, nil, err
 	}
-	at, err := config.FindLayers(layers, e.Lookup)
+	at, err := config.FindLayers(layers, inv.Lookup)
 	if fault.Is(err, fault.ConfigMissing) && len(layers) == 0 {
-		if _, managedErr := os.Lstat(managedPath); managedErr == nil { // the administrator's is enough
-			return config.Location{Path: managedPath}, nil, nil, nil
+		if _, managedErr := os.Lstat(inv.managed); managedErr == nil { // the administrator's is enough
+			return config.Location{Path: inv.managed}, nil, nil, nil
 		}
 	}
 	if err != nil {
 		return at, nil, nil, err
 	}
-	if diags, err := e.askAgain(ctx, &at, n, may); err != nil || diags.HasErrors() {
+	if diags, err := inv.askAgain(ctx, &at, n, may); err != nil || diags.HasErrors() {
 		return at, nil, diags, err
 	}
-	content, diags, err := e.trusted(ctx, at, n, may)
+	content, diags, err := inv.trusted(ctx, at, n, may)
 	return at, content, diags, err
 }
 
@@ -246,8 +246,8 @@ func (e *env) locate(ctx context.Context, n loadOptions, may bool) (config.Locat
 // file, because Junctor asks again. at becomes one that has to be trusted. A file with another
 // name, such as a link or that of its directory, and a weaker layer are only compared with what
 // was trusted.
-func (e *env) askAgain(ctx context.Context, at *config.Location, n loadOptions, may bool) (config.Diagnostics, error) {
-	store, err := e.trustStore()
+func (inv *env) askAgain(ctx context.Context, at *config.Location, n loadOptions, may bool) (config.Diagnostics, error) {
+	store, err := inv.trustStore()
 	if err != nil {
 		return nil, nil // there are no records
 	}
@@ -275,7 +275,7 @@ func (e *env) askAgain(ctx context.Context, at *config.Location, n loadOptions, 
 					return nil, fault.New(fault.ConfigUntrusted, "%s leads to %s, and the configuration that was trusted there was another one", r.Path, real).
 						WithHint("a directory on the way to it became a link; remove the link, or name the configuration by the other path")
 				}
-				if _, diags, err := e.trusted(ctx, known, n, may); err != nil || diags.HasErrors() {
+				if _, diags, err := inv.trusted(ctx, known, n, may); err != nil || diags.HasErrors() {
 					return diags, err
 				}
 			}

@@ -49,12 +49,12 @@ func unread(app *host.App, servers []string) []string {
 
 // listsSoFar prints the lists that are known when the user interrupts a verb, for people. The
 // error names the servers that are missing.
-func (e *env) listsSoFar(ctx context.Context, app *host.App, servers []string, show func() error) error {
+func listsSoFar(ctx context.Context, inv *env, app *host.App, servers []string, show func() error) error {
 	silent := unread(app, servers)
 	if len(silent) == 0 {
 		return ctx.Err()
 	}
-	if !e.Machine() && len(silent) < len(servers) {
+	if !inv.Machine() && len(silent) < len(servers) {
 		if err := show(); err != nil {
 			return err
 		}

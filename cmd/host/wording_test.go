@@ -15,13 +15,13 @@ import (
 // that a client gives itself.
 func TestApprovalReadsAsASentence(t *testing.T) {
 	for times, want := range map[int]string{1: "sent     0s ago, once\n", 2: "sent     0s ago, 2 times\n"} {
-		e, out := newEnv(), filepath.Join(t.TempDir(), "out")
+		inv, out := newEnv(version, managedPath), filepath.Join(t.TempDir(), "out")
 		file, err := os.Create(out)
 		if err != nil {
 			t.Fatal(err)
 		}
-		e.Stdout = &terminal.Output{File: file}
-		e.printApproval(control.Approval{Client: "fastmcp 4.2.3", Since: time.Now(), Times: times, Covers: "call"})
+		inv.Stdout = &terminal.Output{File: file}
+		printApproval(inv, control.Approval{Client: "fastmcp 4.2.3", Since: time.Now(), Times: times, Covers: "call"})
 		_ = file.Close()
 		text, err := os.ReadFile(out)
 		if err != nil {

@@ -23,8 +23,8 @@ type checked struct {
 }
 
 // wrapCheck compares tool blocks with their programs.
-func (e *env) wrapCheck(ctx context.Context, names []string) error {
-	app, err := e.load(ctx)
+func wrapCheck(ctx context.Context, inv *env, names []string) error {
+	app, err := inv.load(ctx, loadOptions{})
 	if err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func (e *env) wrapCheck(ctx context.Context, names []string) error {
 	all, broken := []checked{}, 0
 	for _, s := range servers {
 		for _, group := range groupTools(toolBlocks(s)) {
-			c, err := e.compare(ctx, app, s, group)
+			c, err := compare(ctx, inv, app, s, group)
 			if err != nil {
 				return err
 			}
@@ -43,10 +43,10 @@ func (e *env) wrapCheck(ctx context.Context, names []string) error {
 			all = append(all, c)
 		}
 	}
-	if e.Machine() {
-		err = e.PrintJSON(all)
+	if inv.Machine() {
+		err = inv.PrintJSON(all)
 	} else {
-		e.printChecked(all)
+		printChecked(inv, all)
 	}
 	if err == nil && broken > 0 {
 		return fault.New(fault.WrapChanged, "the programs no longer support what %s uses", terminal.Count(broken, "tool block")).
@@ -165,7 +165,7 @@ func (g *toolGroup) settings(transport []byte) (map[string]json.RawMessage, erro
 }
 
 // compare inspects the program of tool blocks of a server and compares them.
-func (e *env) compare(ctx context.Context, app *host.App, s *config.Server, g *toolGroup) (checked, error) {
+func compare(ctx context.Context, inv *env, app *host.App, s *config.Server, g *toolGroup) (checked, error) {
 	blocks := g.blocks
 	settings, err := g.settings(s.Transport.Settings)
 	if err != nil {
@@ -179,10 +179,10 @@ func (e *env) compare(ctx context.Context, app *host.App, s *config.Server, g *t
 	if !all {
 		settings["only"] = asJSON(first)
 	}
-	p, err := e.explore(ctx, app, s, asJSON(settings))
+	p, err := explore(ctx, inv, app, s, asJSON(settings))
 	if err != nil && !all { // one missing command should not hide the others
 		delete(settings, "only")
-		p, err = e.explore(ctx, app, s, asJSON(settings))
+		p, err = explore(ctx, inv, app, s, asJSON(settings))
 	}
 	if err != nil {
 		return checked{}, err
@@ -194,13 +194,13 @@ func (e *env) compare(ctx context.Context, app *host.App, s *config.Server, g *t
 	return checked{Server: s.Name, Program: p.Name, Version: p.Version, Changes: changes}, err
 }
 
-func (e *env) printChecked(all []checked) {
+func printChecked(inv *env, all []checked) {
 	for _, c := range all {
 		if len(c.Changes) == 0 {
-			e.Printf("%s: nothing has changed\n", c.Server)
+			inv.Printf("%s: nothing has changed\n", c.Server)
 		}
 		for _, change := range c.Changes {
-			e.Printf("%s: %s: tool %q: %s\n", c.Server, change.Kind, change.Tool, change.What)
+			inv.Printf("%s: %s: tool %q: %s\n", c.Server, change.Kind, change.Tool, change.What)
 		}
 	}
 }

@@ -18,7 +18,7 @@ import (
 
 // tryTools runs each read-only tool once with harmless arguments and records the results in
 // p. It returns the number of tools that did not work.
-func (e *env) tryTools(ctx context.Context, app *host.App, s *config.Server, p *cliconfig.Program) (failed int, err error) {
+func tryTools(ctx context.Context, inv *env, app *host.App, s *config.Server, p *cliconfig.Program) (failed int, err error) {
 	settings := map[string]json.RawMessage{}
 	if err := json.Unmarshal(s.Transport.Settings, &settings); err != nil {
 		return 0, err
@@ -35,7 +35,7 @@ func (e *env) tryTools(ctx context.Context, app *host.App, s *config.Server, p *
 		}
 		settings["tool"] = asJSON([]json.RawMessage{t.Block})
 		for n, arguments := range t.Harmless(here) {
-			trial, err := e.tryTool(ctx, app, s, asJSON(settings), t, arguments)
+			trial, err := tryTool(ctx, inv, app, s, asJSON(settings), t, arguments)
 			switch {
 			case ctx.Err() != nil:
 				return failed, ctx.Err()
@@ -51,7 +51,7 @@ func (e *env) tryTools(ctx context.Context, app *host.App, s *config.Server, p *
 		}
 		if t.Tried.Failed() {
 			failed++
-			e.Note(s.Name, "tool "+t.Name+" fails: "+t.Tried.Said)
+			inv.Note(s.Name, "tool "+t.Name+" fails: "+t.Tried.Said)
 		}
 	}
 	return failed, nil
@@ -64,8 +64,8 @@ var aboutDiscovery = map[string]bool{
 }
 
 // tryTool calls a tool. It fails if the tool could not be called.
-func (e *env) tryTool(ctx context.Context, app *host.App, s *config.Server, settings []byte, t *cliconfig.Tool, arguments json.RawMessage) (trial cliconfig.Trial, err error) {
-	wait := e.Spin("trying " + t.Name)
+func tryTool(ctx context.Context, inv *env, app *host.App, s *config.Server, settings []byte, t *cliconfig.Tool, arguments json.RawMessage) (trial cliconfig.Trial, err error) {
+	wait := inv.Spin("trying " + t.Name)
 	defer wait.Stop()
 	params := asJSON(map[string]any{"name": t.Name, "arguments": arguments})
 	err = app.Ask(ctx, s, settings, mcp.MethodCallTool, params, func(result []byte) (bool, error) {

@@ -54,8 +54,8 @@ func (w *writeTarget) choose(scope string, lookup func(string) (string, bool)) e
 }
 
 // own returns the path of the user's own configuration.
-func (w writeTarget) own(e *env) (string, error) {
-	path := cmp.Or(w.file, config.OwnPath(e.Lookup))
+func (w writeTarget) own(inv *env) (string, error) {
+	path := cmp.Or(w.file, config.OwnPath(inv.Lookup))
 	if path == "" {
 		return "", fault.New(fault.Usage, "this user has no home directory for a configuration").WithHint("name a file with --config")
 	}
@@ -63,12 +63,12 @@ func (w writeTarget) own(e *env) (string, error) {
 }
 
 // noteRelative says where relative paths of a new server begin, if that is not here.
-func noteRelative(e *env, path string, s clientconfig.Server) {
+func noteRelative(inv *env, path string, s clientconfig.Server) {
 	relative := func(word string) bool {
 		return word == "." || word == ".." || strings.HasPrefix(word, "./") || strings.HasPrefix(word, "../")
 	}
 	here, err := os.Getwd()
 	if err == nil && filepath.Dir(path) != here && (s.Dir == "" || relative(s.Dir)) && slices.ContainsFunc(slices.Concat(s.Command, []string{s.Dir}), relative) {
-		e.Warn(fmt.Sprintf("relative paths of %s begin at %s and not here", s.Name, filepath.Dir(path)), "write full paths, or add it with --here")
+		inv.Warn(fmt.Sprintf("relative paths of %s begin at %s and not here", s.Name, filepath.Dir(path)), "write full paths, or add it with --here")
 	}
 }

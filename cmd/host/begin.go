@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
+	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/fault"
+)
+
+// run runs one command line and returns the exit status.
+func (inv *env) run(ctx context.Context, args []string) int {
+	root := withCompletion(root(inv))
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	lost := inv.Stdout.Fault()
+	switch {
+	case ctx.Err() != nil && err != nil && !errors.Is(err, terminal.ErrReported) && !fault.Is(err, fault.Interrupted):
+		err = fault.New(fault.Interrupted, "interrupted")
+	case lost != nil:
+		err = lost
+	}
+	return inv.fail(err)
+}
+
+// fail prints an error and returns the exit status.
+func (inv *env) fail(err error) int {
+	if err == nil {
+		return fault.ExitDone
+	}
+	err = commandLine(err)
+	if !errors.Is(err, terminal.ErrReported) {
+		inv.Tell(err)
+	}
+	return fault.Exit(err)
+}
+
+// begin runs junctor without a verb: the help, or how to write a configuration.
+func begin(inv *env, cmd *cobra.Command) error {
+	if _, err := config.Find(inv.strongest(), inv.Lookup); err == nil {
+		return cmd.Help()
+	}
+	_, err := io.WriteString(inv.Stdout, strings.TrimLeft(beginning, "\n"))
+	return err
+}
+
+const beginning = `
+Junctor has no configuration yet. There are three ways to begin:
+
+  junctor add NAME -- COMMAND      add a server: a program, a URL, or a name of the registry
+  junctor add fs -- npx -y @modelcontextprotocol/server-filesystem .
+  junctor search WORD              find servers in the registry
+
+  junctor init                     take over the servers of Claude, Cursor, VS Code and other clients
+  junctor import CLIENT            show what that would be for one client
+
+  Or write junctor.hcl in this directory:
+
+  server "files" {
+    transport "stdio" {
+      command = ["npx", "-y", "@modelcontextprotocol/server-filesystem", "."]
+    }
+  }
+
+Then:
+
+  junctor validate                 check it
+  junctor tools                    see what the servers offer
+  junctor call TOOL k=v            use it
+  junctor export CLIENT --write    give it all to a client
+
+junctor help lists all verbs.
+`

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
+	"github.com/junctor-mcp/junctor/host"
+	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/fault"
+)
+
+// validation is the JSON form of validate.
+type validation struct {
+	Valid       bool              `json:"valid"`
+	Path        string            `json:"path,omitempty"`
+	Servers     int               `json:"servers"`
+	Diagnostics []diagnosticJSON  `json:"diagnostics"`
+	Errors      []*fault.Document `json:"errors,omitempty"`
+}
+
+func validationOf(app *host.App, diags config.Diagnostics) validation {
+	v := validation{Valid: diags.Err() == nil, Diagnostics: []diagnosticJSON{}}
+	if app != nil {
+		v.Path, v.Servers = app.Config().Path, len(app.Config().Servers)
+	}
+	for _, d := range diags {
+		v.Diagnostics = append(v.Diagnostics, diagnosticOf(d))
+	}
+	return v
+}
+
+// diagnosticJSON is the JSON form of a diagnostic, for example for editors.
+type diagnosticJSON struct {
+	Severity string     `json:"severity"`
+	Summary  string     `json:"summary"`
+	Detail   string     `json:"detail,omitempty"`
+	Hint     string     `json:"hint,omitempty"`
+	Output   []string   `json:"output,omitempty"`
+	In       string     `json:"in,omitempty"`
+	File     string     `json:"file"`
+	Start    pointJSON  `json:"start"`
+	End      pointJSON  `json:"end"`
+	Code     fault.Code `json:"code,omitempty"`
+}
+
+type pointJSON struct {
+	Line   int `json:"line"`
+	Column int `json:"column"`
+}
+
+func diagnosticOf(d config.Diagnostic) diagnosticJSON {
+	return diagnosticJSON{
+		Severity: d.Severity.String(), Summary: d.Summary, Detail: d.Detail, Hint: d.Hint, Output: d.Output, In: d.In, File: d.At.File,
+		Start: pointJSON{d.At.Line, d.At.Column}, End: pointJSON{d.End.Line, d.End.Column}, Code: d.Code,
+	}
+}
+
+// tellDiagnostics prints diagnostics for other verbs than validate: with --json as one line
+// in the form of validate.
+func (inv *env) tellDiagnostics(app *host.App, diags config.Diagnostics) {
+	diags = worthTelling(&inv.Remarks, diags)
+	switch {
+	case len(diags) == 0:
+	case inv.JSON:
+		inv.PrintStderrLine(validationOf(app, diags))
+	default:
+		diags.Render(terminal.SafeWriter(inv.Stderr))
+	}
+}
+
+// worthTelling returns the diagnostics that are printed: all errors, and the warnings that
+// are not remembered.
+func worthTelling(r *terminal.Remarks, diags config.Diagnostics) (told config.Diagnostics) {
+	for _, d := range diags {
+		if d.Severity == config.Error || r.Repeats(strings.Join([]string{d.At.String(), d.In, d.Summary, d.Detail, d.Hint}, "\x00")) {
+			told = append(told, d)
+		}
+	}
+	return told
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/trust"
+)
+
+// trustAgain records the trust in a configuration that Junctor itself changed.
+func trustAgain(inv *env, r *trust.Review) error {
+	store, err := inv.trustStore()
+	if err != nil || store.Dir == "" {
+		return err
+	}
+	return store.Put(r.Record(time.Now()))
+}
+
+// keepTrust returns a function that calls write, which changes the lock file beside a
+// configuration. Trust in the configuration stays if nothing else changes meanwhile. write returns
+// the digests of the lock file that it read and wrote: a review takes time, and another program
+// may change the file before or after.
+func (inv *env) keepTrust(at config.Location) func(write func() (read, written string, err error)) error {
+	return func(write func() (read, written string, err error)) error {
+		var before *trust.Review
+		if at.Found {
+			before = trustedReview(inv, at)
+		}
+		read, written, err := write()
+		if err != nil || before == nil {
+			return err
+		}
+		after, _, err := inv.review(at)
+		if err != nil || after == nil || after.Digest == before.Digest {
+			return nil // the next use asks
+		}
+		record := before.Record(time.Time{})
+		if changed := after.Since(&record).Files; !slices.Equal(before.Programs, after.Programs) || !slices.Equal(changed, []string{config.LockName}) {
+			return nil
+		}
+		if before.Content.LockSHA256() != read || after.Content.LockSHA256() != written {
+			return nil
+		}
+		if err := trustAgain(inv, after); err != nil {
+			inv.log.Warn("the configuration is not trusted after a change of its lock file", "error", err, "hint", "run `junctor trust`")
+		}
+		return nil
+	}
+}
+
+// trustedReview returns the review of a configuration that the user trusts, else nil.
+func trustedReview(inv *env, at config.Location) *trust.Review {
+	_, known, err := inv.known(at)
+	if err != nil || known == nil {
+		return nil
+	}
+	r, _, err := inv.review(at)
+	if err != nil || r == nil || !r.Trusted(known, "") && !r.SameSettings(known) {
+		return nil
+	}
+	return r
+}
+
+// contentDigest returns a text that changes with the content of the configuration at a
+// location, with its layers.
+func (inv *env) contentDigest(at config.Location) string {
+	var all []string
+	for _, path := range append([]string{at.Path}, at.UnderPaths()...) {
+		all = append(all, config.Digest(path, inv.Lookup))
+	}
+	return strings.Join(all, " ")
+}

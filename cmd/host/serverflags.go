@@ -1,0 +1,62 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/junctor-mcp/junctor/host/clientconfig"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/lazyregexp"
+)
+
+// serverFlags are the flags that describe a server, beside its URL or command.
+type serverFlags struct {
+	env, headers []string
+	dir          string
+	sse          bool
+}
+
+// server returns the server that the arguments name. dash is how many precede --, or -1.
+func (x *serverFlags) server(args []string, dash int) (clientconfig.Server, error) {
+	s := clientconfig.Server{Name: args[0], Dir: x.dir, SSE: x.sse}
+	switch remote := strings.Contains(args[1], "://"); {
+	case dash == 1:
+		s.Command = args[1:]
+	case dash >= 0 || len(args) > 2 || !remote:
+		program := "COMMAND"
+		if plainWord.MatchString(args[1]) {
+			program = args[1]
+		}
+		return s, fault.New(fault.Usage, "%q is not a URL", args[1]).WithHint("write a program behind --: `junctor add %s -- %s ARGUMENT...`", args[0], program)
+	default:
+		s.URL = args[1]
+	}
+	if s.URL == "" && (len(x.headers) > 0 || x.sse) || s.URL != "" && (len(x.env) > 0 || x.dir != "") {
+		return s, fault.New(fault.Usage, "--header and --sse are for a URL, --env and --cwd for a program").WithHint("omit the other ones")
+	}
+	for _, text := range x.env {
+		name, value, given := strings.Cut(text, "=")
+		if !given {
+			s.PassEnv = append(s.PassEnv, name)
+			continue
+		}
+		set(&s.Env, name, value)
+	}
+	for _, text := range x.headers {
+		name, value, given := strings.Cut(text, ":")
+		if !given {
+			return s, fault.New(fault.Usage, "--header %q has no colon", name).WithHint(`write --header "NAME: VALUE"`)
+		}
+		set(&s.Headers, strings.TrimSpace(name), strings.TrimSpace(value))
+	}
+	return s, nil
+}
+
+func set(in *map[string]string, name, value string) {
+	if *in == nil {
+		*in = map[string]string{}
+	}
+	(*in)[name] = value
+}
+
+// plainWord matches a word that is no argument of a call.
+var plainWord = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
