@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/clientimport"
@@ -29,7 +30,7 @@ func isEntry(args []string, dash int) bool {
 }
 
 // findEntry asks the registries for a version of a server: NAME or NAME@VERSION.
-func findEntry(ctx context.Context, inv *env, name string, f *registryFlags) (registry.Entry, error) {
+func findEntry(ctx context.Context, inv *invocation.Invocation, name string, f *registryFlags) (registry.Entry, error) {
 	clients, err := registries(inv, f)
 	if err != nil {
 		return registry.Entry{}, err
@@ -55,7 +56,7 @@ func findEntry(ctx context.Context, inv *env, name string, f *registryFlags) (re
 }
 
 // addEntry adds the entry of a registry to the configuration. args are NAME ENTRY or ENTRY.
-func addEntry(ctx context.Context, inv *env, args []string, x *entryOptions, later bool) error {
+func addEntry(ctx context.Context, inv *invocation.Invocation, args []string, x *entryOptions, later bool) error {
 	target, taken, err := importTarget(inv, x.into)
 	if err != nil {
 		return err
@@ -98,7 +99,7 @@ func addEntry(ctx context.Context, inv *env, args []string, x *entryOptions, lat
 
 // serverOf makes a server of an entry, and asks for what it needs at a terminal. Answers that
 // are secrets are added to secrets by their input.
-func serverOf(ctx context.Context, inv *env, found registry.Entry, name string, x *entryOptions, secrets map[string]string) (registry.Server, error) {
+func serverOf(ctx context.Context, inv *invocation.Invocation, found registry.Entry, name string, x *entryOptions, secrets map[string]string) (registry.Server, error) {
 	option, err := chooseOption(found, x.remote)
 	if err != nil {
 		return registry.Server{}, err
@@ -162,10 +163,10 @@ func chooseOption(found registry.Entry, remote bool) (registry.Option, error) {
 }
 
 // askInput asks for a value at the terminal. An empty answer leaves it out.
-func askInput(ctx context.Context, inv *env, q registry.Question) (string, error) {
+func askInput(ctx context.Context, inv *invocation.Invocation, q registry.Question) (string, error) {
 	label := q.ID
 	if about := strings.Join(strings.Fields(terminal.Safe(q.Description)), " "); about != "" {
-		label += " (" + short(about) + ")"
+		label += " (" + invocation.Short(about) + ")"
 	}
 	if len(q.Choices) > 0 {
 		label += ", one of " + strings.Join(q.Choices, ", ")
@@ -174,7 +175,7 @@ func askInput(ctx context.Context, inv *env, q registry.Question) (string, error
 }
 
 // agreeToAdd shows what the entry comes to, and asks whether to add and start it.
-func agreeToAdd(ctx context.Context, inv *env, found registry.Entry, got clientimport.Result, target *clientconfig.File, yes bool) error {
+func agreeToAdd(ctx context.Context, inv *invocation.Invocation, found registry.Entry, got clientimport.Result, target *clientconfig.File, yes bool) error {
 	if yes {
 		return nil
 	}

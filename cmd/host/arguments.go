@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
+	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
@@ -17,7 +19,7 @@ import (
 
 // arguments builds the arguments of a call from the words of the command line. It fails
 // with errSilent if standard input is a file or a pipe and nothing comes from it in time.
-func arguments(ctx context.Context, inv *env, input []byte, words []string) ([]byte, error) {
+func arguments(ctx context.Context, inv *invocation.Invocation, input []byte, words []string) ([]byte, error) {
 	switch {
 	case len(words) == 0 && needsArguments(input):
 		return pipedArguments(ctx, inv, inputWait)
@@ -42,7 +44,7 @@ func arguments(ctx context.Context, inv *env, input []byte, words []string) ([]b
 	case strings.HasPrefix(strings.TrimSpace(words[0]), "{"):
 		raw, err := object([]byte(words[0]), "the command line")
 		if err != nil && !strings.Contains(words[0], `"`) {
-			return nil, hinted(err, fault.Usage, "the shell may have removed the quotes: "+quotesHint)
+			return nil, verb.Hinted(err, fault.Usage, "the shell may have removed the quotes: "+quotesHint)
 		}
 		return raw, err
 	}
@@ -72,7 +74,7 @@ const (
 const quotesHint = `write the object in single quotes, '{"NAME": "VALUE"}', or write NAME=VALUE`
 
 // unlisted warns of arguments that are not in the tool's schema, which allows them.
-func unlisted(inv *env, t *catalog.Tool, args []byte) {
+func unlisted(inv *invocation.Invocation, t *catalog.Tool, args []byte) {
 	for _, p := range schema.Unlisted(t.Input, args) {
 		if !slices.Contains(t.Pinned(), p.Path) { // a pinned argument makes the call fail
 			inv.Warn(t.Exposed+": "+p.String(), "it is sent anyway, because the tool's schema allows other arguments")
@@ -84,7 +86,7 @@ func unlisted(inv *env, t *catalog.Tool, args []byte) {
 func typed(input []byte, words []string) ([]byte, error) {
 	args, problems := schema.Arguments(input, words)
 	if len(problems) > 0 {
-		return nil, fault.New(fault.CallArguments, "the arguments do not fit%s", problemLines(problems)).
+		return nil, fault.New(fault.CallArguments, "the arguments do not fit%s", verb.ProblemLines(problems)).
 			WithHint("write key=value, key:=JSON, or one JSON object")
 	}
 	return args, nil
@@ -111,7 +113,7 @@ func promptArguments(declared []catalog.Argument, words []string) (map[string]st
 	}
 	raw, problems := schema.Arguments(promptSchema, words)
 	if len(problems) > 0 {
-		return nil, fault.New(fault.CallArguments, "the arguments do not fit%s", problemLines(problems)).
+		return nil, fault.New(fault.CallArguments, "the arguments do not fit%s", verb.ProblemLines(problems)).
 			WithHint("write key=value once for each argument; key:=JSON gives the text of the JSON")
 	}
 	var values map[string]json.RawMessage

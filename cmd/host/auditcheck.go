@@ -9,12 +9,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
+	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host/audit"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-func auditVerifyVerb(inv *env) *cobra.Command {
+func auditVerifyVerb(inv *invocation.Invocation) *cobra.Command {
 	var f auditFlags
 	var heads []string
 	var key string
@@ -29,7 +31,7 @@ the head of the chain, once an hour and when the process starts and ends. --head
 which has to be kept elsewhere. --public-key compares it with the heads that sign_key in the audit block signed.`,
 		Example: `  junctor audit verify
   junctor audit verify --head 4711:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08`,
-		Args: takes(), ValidArgsFunction: cobra.NoFileCompletions,
+		Args: verb.Takes(), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error { return auditVerify(cmd.Context(), inv, f.file, heads, key) },
 	}
 	f.addFile(cmd)
@@ -38,7 +40,7 @@ which has to be kept elsewhere. --public-key compares it with the heads that sig
 	return cmd
 }
 
-func auditVerify(ctx context.Context, inv *env, file string, heads []string, key string) error {
+func auditVerify(ctx context.Context, inv *invocation.Invocation, file string, heads []string, key string) error {
 	for _, text := range heads {
 		if _, _, ok := audit.ParseHead(text); !ok {
 			return fault.New(fault.Usage, "--head: %q is not of the form ROW:HASH", text).WithHint("copy the value of head= from the log of junctor serve")
@@ -110,7 +112,7 @@ func firstDefect(all []*audit.Report) string {
 	return ""
 }
 
-func auditExportVerb(inv *env) *cobra.Command {
+func auditExportVerb(inv *invocation.Invocation) *cobra.Command {
 	var f auditFlags
 	var format string
 	cmd := &cobra.Command{
@@ -122,7 +124,7 @@ after the last row of an earlier export.`,
 		Example: `  junctor audit export --since 2026-11-01 --until 2026-12-01 --format csv > november.csv
   junctor audit export --format ocsf --since 1d
   junctor audit export --after 4711`,
-		Args: takes(), ValidArgsFunction: cobra.NoFileCompletions,
+		Args: verb.Takes(), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error { return auditExport(cmd.Context(), inv, f, format) },
 	}
 	f.add(cmd, 0)
@@ -137,15 +139,15 @@ func addFormat(cmd *cobra.Command, format *string, unset string) {
 }
 
 // newExporter returns an exporter to standard output.
-func newExporter(inv *env, format string) (*audit.Exporter, error) {
-	x, ok := audit.NewExporter(inv.Stdout, format, inv.version)
+func newExporter(inv *invocation.Invocation, format string) (*audit.Exporter, error) {
+	x, ok := audit.NewExporter(inv.Stdout, format, inv.Version)
 	if !ok {
 		return nil, fault.New(fault.Usage, "--format: there is no %q", format).WithHint("write one of %s", strings.Join(audit.Formats, ", "))
 	}
 	return x, nil
 }
 
-func auditExport(ctx context.Context, inv *env, f auditFlags, format string) error {
+func auditExport(ctx context.Context, inv *invocation.Invocation, f auditFlags, format string) error {
 	filter, err := f.filter(time.Now())
 	if err != nil {
 		return err

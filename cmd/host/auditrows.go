@@ -11,6 +11,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/audit"
 	"github.com/junctor-mcp/junctor/host/policy"
@@ -45,7 +46,7 @@ func auditCells(r *audit.Row) []string {
 }
 
 // printRows prints rows in a table.
-func printRows(inv *env, all []audit.Row) {
+func printRows(inv *invocation.Invocation, all []audit.Row) {
 	var cells [][]string
 	for i := range all {
 		cells = append(cells, auditCells(&all[i]))
@@ -54,7 +55,7 @@ func printRows(inv *env, all []audit.Row) {
 }
 
 // printRow prints everything about a row.
-func printRow(inv *env, r *audit.Row) {
+func printRow(inv *invocation.Invocation, r *audit.Row) {
 	for _, f := range audit.Fields() {
 		if text := f.Text(r); text != "" {
 			inv.Printf("%-17s  %s\n", f.Label(), oneCellOr(text, f.Payload))
@@ -82,7 +83,7 @@ type tailFlags struct {
 
 // auditTail prints the last rows, the newest one at the end, and with follow those that are
 // added.
-func auditTail(ctx context.Context, inv *env, f auditFlags, t tailFlags) error {
+func auditTail(ctx context.Context, inv *invocation.Invocation, f auditFlags, t tailFlags) error {
 	filter, err := f.filter(time.Now())
 	if err != nil {
 		return err
@@ -137,12 +138,12 @@ func auditTail(ctx context.Context, inv *env, f auditFlags, t tailFlags) error {
 
 // A tailPrinter prints rows as they come: as lines of columns, as JSON or in a format.
 type tailPrinter struct {
-	inv *env
+	inv *invocation.Invocation
 	x   *audit.Exporter // nil: columns or JSON
 }
 
 // newTailPrinter returns a printer. It prints the header of columns.
-func newTailPrinter(inv *env, x *audit.Exporter) tailPrinter {
+func newTailPrinter(inv *invocation.Invocation, x *audit.Exporter) tailPrinter {
 	if x == nil && !inv.Machine() {
 		printCells(inv, auditHeader)
 	}
@@ -214,7 +215,7 @@ func followRows(ctx context.Context, r *audit.Reader, filter audit.Filter, last 
 var followWidths = []int{8, 19, 14, 14, 14, 24, 17, 7}
 
 // printCells prints a line of columns with fixed widths.
-func printCells(inv *env, cells []string) {
+func printCells(inv *invocation.Invocation, cells []string) {
 	var b strings.Builder
 	for i, width := range followWidths {
 		cell := ansi.Truncate(terminal.OneCell(cells[i]), width, "…")

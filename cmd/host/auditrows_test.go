@@ -10,6 +10,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/audit"
 )
@@ -37,7 +38,7 @@ func TestFollowShowsEachRowOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer read.Close()
-	inv := newEnv(version, managedPath)
+	inv := invocation.New(version, managedPath)
 	inv.Stdout, inv.JSON = &terminal.Output{File: write}, true
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/catalog"
@@ -68,7 +69,7 @@ func unfinished(app *host.App, servers []string) []string {
 
 // finishTools is awaitLists for verbs that list tools. It shows the progress in the spinner, or
 // as notes without a terminal.
-func finishTools(ctx context.Context, inv *env, app *host.App, servers []string, wait *terminal.Spinner) []string {
+func finishTools(ctx context.Context, inv *invocation.Invocation, app *host.App, servers []string, wait *terminal.Spinner) []string {
 	return awaitLists(ctx, app, servers, nil, func(server string, u *upstream.Unfinished) {
 		if text := progressOf(u); !wait.Show(server + ": " + text) {
 			inv.Note(server, text)

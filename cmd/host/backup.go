@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/host/clientconfig"
 )
 
@@ -22,14 +23,14 @@ func backupPath(data, path string) string {
 }
 
 // writeConfig replaces a configuration and returns the path of a backup; "" for a new file.
-func writeConfig(inv *env, f *clientconfig.File, text []byte) (backup string, err error) {
+func writeConfig(inv *invocation.Invocation, f *clientconfig.File, text []byte) (backup string, err error) {
 	if f.Text == nil {
 		return "", f.Replace(text)
 	}
-	if err := inv.findDirs(); err != nil {
+	if err := inv.FindDirs(); err != nil {
 		return "", err
 	}
-	backup = backupPath(inv.dirs.Data, f.Path)
+	backup = backupPath(inv.Dirs.Data, f.Path)
 	if backup == "" {
 		return f.Write(text, time.Now())
 	}

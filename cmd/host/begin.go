@@ -8,13 +8,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
+	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// run runs one command line and returns the exit status.
-func (inv *env) run(ctx context.Context, args []string) int {
+// execute runs one command line and returns the exit status.
+func execute(ctx context.Context, inv *invocation.Invocation, args []string) int {
 	root := withCompletion(root(inv))
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
@@ -25,15 +27,15 @@ func (inv *env) run(ctx context.Context, args []string) int {
 	case lost != nil:
 		err = lost
 	}
-	return inv.fail(err)
+	return fail(inv, err)
 }
 
 // fail prints an error and returns the exit status.
-func (inv *env) fail(err error) int {
+func fail(inv *invocation.Invocation, err error) int {
 	if err == nil {
 		return fault.ExitDone
 	}
-	err = commandLine(err)
+	err = verb.CommandLine(err)
 	if !errors.Is(err, terminal.ErrReported) {
 		inv.Tell(err)
 	}
@@ -41,8 +43,8 @@ func (inv *env) fail(err error) int {
 }
 
 // begin runs junctor without a verb: the help, or how to write a configuration.
-func begin(inv *env, cmd *cobra.Command) error {
-	if _, err := config.Find(inv.strongest(), inv.Lookup); err == nil {
+func begin(inv *invocation.Invocation, cmd *cobra.Command) error {
+	if _, err := config.Find(inv.ConfigPath(), inv.Lookup); err == nil {
 		return cmd.Help()
 	}
 	_, err := io.WriteString(inv.Stdout, strings.TrimLeft(beginning, "\n"))

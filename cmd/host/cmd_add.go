@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
+	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/clientimport"
 	"github.com/junctor-mcp/junctor/host/configedit"
@@ -17,13 +19,13 @@ import (
 
 // addOptions holds the flags of add.
 type addOptions struct {
-	serverFlags
+	invocation.ServerFlags
 	later bool // do not ask the new server
 	into  writeTarget
 	scope string
 }
 
-func addVerb(inv *env) *cobra.Command {
+func addVerb(inv *invocation.Invocation) *cobra.Command {
 	var x addOptions
 	var entry entryOptions
 	cmd := &cobra.Command{
@@ -61,7 +63,7 @@ not exist; at a terminal you are asked.`,
 				entry.into = x.into
 				return addEntry(cmd.Context(), inv, args, &entry, x.later)
 			}
-			s, err := x.server(args, cmd.ArgsLenAtDash())
+			s, err := x.Server(args, cmd.ArgsLenAtDash())
 			if err != nil {
 				return err
 			}
@@ -73,20 +75,20 @@ not exist; at a terminal you are asked.`,
 	f.StringVar(&x.scope, "scope", "", "a `SCOPE`, whose configuration: user, which is --user; project, that of the project that this directory is in; or local, your own for that project alone")
 	cmd.MarkFlagsMutuallyExclusive("scope", "user", "here")
 	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions([]string{string(clientconfig.User), string(clientconfig.Project), scopeLocal}, cobra.ShellCompDirectiveNoFileComp))
-	f.StringArrayVar(&x.env, "env", nil, "`NAME=VALUE`, or NAME to pass on: a variable of the program; can be repeated")
-	f.StringArrayVar(&x.headers, "header", nil, "a `HEADER` for a URL, as \"NAME: VALUE\"; can be repeated")
-	f.StringVar(&x.dir, "cwd", "", "working `DIRECTORY` of the program")
+	f.StringArrayVar(&x.Env, "env", nil, "`NAME=VALUE`, or NAME to pass on: a variable of the program; can be repeated")
+	f.StringArrayVar(&x.Headers, "header", nil, "a `HEADER` for a URL, as \"NAME: VALUE\"; can be repeated")
+	f.StringVar(&x.Dir, "cwd", "", "working `DIRECTORY` of the program")
 	entry.registryFlags.add(cmd)
 	f.BoolVar(&x.later, "no-start", false, "do not start or ask the server")
 	f.StringArrayVar(&entry.inputs, "input", nil, "`NAME=VALUE`: an input of an entry in a registry; can be repeated")
 	f.BoolVar(&entry.remote, "remote", false, "use the remote of an entry, and not its package")
 	f.BoolVarP(&entry.yes, "yes", "y", false, "add an entry of a registry without asking")
-	f.BoolVar(&x.sse, "sse", false, "the URL is of the older HTTP transport with server-sent events")
+	f.BoolVar(&x.Sse, "sse", false, "the URL is of the older HTTP transport with server-sent events")
 	return cmd
 }
 
 // addServer adds one server to the configuration, and shows its tools.
-func addServer(ctx context.Context, inv *env, s clientconfig.Server, later bool, into writeTarget) error {
+func addServer(ctx context.Context, inv *invocation.Invocation, s clientconfig.Server, later bool, into writeTarget) error {
 	target, taken, err := importTarget(inv, into)
 	if err != nil {
 		return err
@@ -108,7 +110,7 @@ func addServer(ctx context.Context, inv *env, s clientconfig.Server, later bool,
 }
 
 // addLogin gives the block of a new server an auth block.
-func addLogin(ctx context.Context, inv *env, s clientconfig.Server, into writeTarget) error {
+func addLogin(ctx context.Context, inv *invocation.Invocation, s clientconfig.Server, into writeTarget) error {
 	target, _, err := importTarget(inv, into)
 	if err != nil {
 		return err
@@ -138,7 +140,7 @@ func checkNew(name, path string, taken []string) error {
 }
 
 // putAndShow writes the block of one new server, stores its secrets and shows its tools.
-func putAndShow(ctx context.Context, inv *env, got clientimport.Result, target *clientconfig.File, name string, later bool, wantsLogin func() error) error {
+func putAndShow(ctx context.Context, inv *invocation.Invocation, got clientimport.Result, target *clientconfig.File, name string, later bool, wantsLogin func() error) error {
 	if err := putImport(ctx, inv, &got, target, false); err != nil || inv.JSON {
 		return err
 	}
@@ -150,10 +152,10 @@ func putAndShow(ctx context.Context, inv *env, got clientimport.Result, target *
 	return nil
 }
 
-func removeVerb(inv *env) *cobra.Command {
+func removeVerb(inv *invocation.Invocation) *cobra.Command {
 	var from writeTarget
 	cmd := &cobra.Command{
-		Use: "remove NAME", Short: "Remove a server from the configuration", Args: takes("NAME"),
+		Use: "remove NAME", Short: "Remove a server from the configuration", Args: verb.Takes("NAME"),
 		Long: `Remove a server block from the configuration. Comments and all else in the file stay as they are, and the file as it was
 is kept in Junctor's data directory until the next change. Secrets and logins of the server stay too: see "junctor secret remove" and "junctor logout".`,
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -163,14 +165,14 @@ is kept in Junctor's data directory until the next change. Secrets and logins of
 	return cmd
 }
 
-func removeServer(ctx context.Context, inv *env, name string, from writeTarget) error {
+func removeServer(ctx context.Context, inv *invocation.Invocation, name string, from writeTarget) error {
 	target, have, err := importTarget(inv, from)
 	if err != nil {
 		return err
 	}
 	text, err := configedit.Remove(target.Text, target.Path, name)
 	if errors.Is(err, configedit.ErrNoServer) {
-		return withSuggestion(fault.New(fault.Usage, "%s has no server %q", target.Path, name), suggest.Nearest(name, have),
+		return verb.WithSuggestion(fault.New(fault.Usage, "%s has no server %q", target.Path, name), suggest.Nearest(name, have),
 			"its servers are "+strings.Join(have, ", "))
 	}
 	if err != nil {

@@ -9,13 +9,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
+	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host/approval"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-func approvalsVerb(inv *env) *cobra.Command {
+func approvalsVerb(inv *invocation.Invocation) *cobra.Command {
 	var instance string
 	cmd := &cobra.Command{
 		Use:   "approvals",
@@ -25,15 +27,15 @@ func approvalsVerb(inv *env) *cobra.Command {
 A call that needs an approval fails with an id. Once the id is approved, the client sends the same call again, and
 it goes through. An approval is for the same client and the same arguments, and can be used once, unless the
 confirm block in the policy says otherwise.`,
-		Args: takesVerb,
+		Args: verb.TakesVerb,
 		RunE: func(cmd *cobra.Command, _ []string) error { return listApprovals(cmd.Context(), inv, instance) },
 	}
 	list := &cobra.Command{
-		Use: "list", Short: "List what waits, and what was answered", Args: takes(), ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "list", Short: "List what waits, and what was answered", Args: verb.Takes(), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error { return listApprovals(cmd.Context(), inv, instance) },
 	}
 	show := &cobra.Command{
-		Use: "show ID", Short: "Show a call with its arguments", Args: takes("ID"), ValidArgsFunction: completesApprovals(inv, &instance),
+		Use: "show ID", Short: "Show a call with its arguments", Args: verb.Takes("ID"), ValidArgsFunction: completesApprovals(inv, &instance),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return showApproval(cmd.Context(), inv, instance, args[0])
 		},
@@ -47,14 +49,14 @@ confirm block in the policy says otherwise.`,
 }
 
 // answerVerb returns the verb approve, deny or revoke.
-func answerVerb(inv *env, verb string, instance *string) *cobra.Command {
-	answer := control.Answering{Verb: verb}
+func answerVerb(inv *invocation.Invocation, word string, instance *string) *cobra.Command {
+	answer := control.Answering{Verb: word}
 	about := " a call"
-	if verb == "revoke" {
+	if word == "revoke" {
 		about = " an approval that is not used up"
 	}
 	cmd := &cobra.Command{
-		Use: verb + " ID", Short: strings.ToUpper(verb[:1]) + verb[1:] + about, Args: takes("ID"), ValidArgsFunction: completesApprovals(inv, instance),
+		Use: word + " ID", Short: strings.ToUpper(word[:1]) + word[1:] + about, Args: verb.Takes("ID"), ValidArgsFunction: completesApprovals(inv, instance),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !control.ValidBy(answer.By) {
 				return fault.New(fault.Usage, "--by is at most %d bytes of printable text with a letter or a digit", control.MostBy)
@@ -66,14 +68,14 @@ func answerVerb(inv *env, verb string, instance *string) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&answer.By, "by", "", "the `PERSON` for whom you answer, for the audit log; you if not given")
-	if verb != "revoke" {
+	if word != "revoke" {
 		cmd.Flags().StringVar(&answer.Reason, "reason", "", "a `TEXT` that says why, such as a ticket; the audit log has it, and a client whose call is denied")
 	}
 	return cmd
 }
 
 // completesApprovals completes the ids that wait.
-func completesApprovals(inv *env, instance *string) cobra.CompletionFunc {
+func completesApprovals(inv *invocation.Invocation, instance *string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) (ids []string, _ cobra.ShellCompDirective) {
 		if len(args) == 0 {
 			all, _, _ := allApprovals(cmd.Context(), inv, *instance)
@@ -88,7 +90,7 @@ func completesApprovals(inv *env, instance *string) cobra.CompletionFunc {
 }
 
 // allApprovals asks the processes that serve this configuration.
-func allApprovals(ctx context.Context, inv *env, instance string) (all []control.Approval, from []control.Answer, err error) {
+func allApprovals(ctx context.Context, inv *invocation.Invocation, instance string) (all []control.Approval, from []control.Answer, err error) {
 	found, failed, err := findInstances(ctx, inv, instance)
 	if err != nil {
 		return nil, nil, err
@@ -114,7 +116,7 @@ func allApprovals(ctx context.Context, inv *env, instance string) (all []control
 	return all, found, nil
 }
 
-func listApprovals(ctx context.Context, inv *env, instance string) error {
+func listApprovals(ctx context.Context, inv *invocation.Invocation, instance string) error {
 	all, _, err := allApprovals(ctx, inv, instance)
 	if err != nil {
 		return err
@@ -161,7 +163,7 @@ func shortArguments(shown string) string {
 }
 
 // findApproval returns the approval with an id and the process that has it.
-func findApproval(ctx context.Context, inv *env, instance, id string) (control.Approval, control.Answer, error) {
+func findApproval(ctx context.Context, inv *invocation.Invocation, instance, id string) (control.Approval, control.Answer, error) {
 	all, from, err := allApprovals(ctx, inv, instance)
 	if err != nil {
 		return control.Approval{}, control.Answer{}, err
@@ -174,7 +176,7 @@ func findApproval(ctx context.Context, inv *env, instance, id string) (control.A
 	return all[i], from[at], nil
 }
 
-func showApproval(ctx context.Context, inv *env, instance, id string) error {
+func showApproval(ctx context.Context, inv *invocation.Invocation, instance, id string) error {
 	a, _, err := findApproval(ctx, inv, instance, id)
 	if err != nil {
 		return err
@@ -186,7 +188,7 @@ func showApproval(ctx context.Context, inv *env, instance, id string) error {
 	return nil
 }
 
-func printApproval(inv *env, a control.Approval) {
+func printApproval(inv *invocation.Invocation, a control.Approval) {
 	inv.PrintFields("%s %s of server %s\n\n", a.Kind, a.Item, a.Server)
 	inv.PrintFields("state    %s\n", a.State)
 	inv.PrintFields("subject  %s, tenant %s, by %s\n", a.Subject, a.Tenant, a.Method)
@@ -220,7 +222,7 @@ func printApproval(inv *env, a control.Approval) {
 	}
 }
 
-func answerApproval(ctx context.Context, inv *env, instance, id string, answer control.Answering) error {
+func answerApproval(ctx context.Context, inv *invocation.Invocation, instance, id string, answer control.Answering) error {
 	_, process, err := findApproval(ctx, inv, instance, id)
 	if err != nil {
 		return err

@@ -11,20 +11,22 @@ import (
 	"github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
+	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host/audit"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/suggest"
 )
 
-func auditVerb(inv *env) *cobra.Command {
+func auditVerb(inv *invocation.Invocation) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "audit",
 		Short: "Show, check and export the audit log",
 		Long: `Show, check and export the audit log: one row for each request of a client with its outcome, and for logins,
 approvals, reloads, failed authentication and the processes of plugins. An audit block in the configuration starts
 the log.`,
-		Args: takesVerb,
+		Args: verb.TakesVerb,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(auditTailVerb(inv), auditSearchVerb(inv), auditShowVerb(inv), auditVerifyVerb(inv), auditExportVerb(inv))
@@ -107,7 +109,7 @@ func (f *auditFlags) filter(now time.Time) (audit.Filter, error) {
 		known []string
 	}{"kind": {f.kind, texts(audit.Kinds)}, "outcome": {f.outcome, texts(audit.Outcomes)}} {
 		if check.given != "" && !slices.Contains(check.known, check.given) {
-			return filter, withSuggestion(fault.New(fault.Usage, "--%s: there is no %q", flag, check.given), suggest.Nearest(check.given, check.known),
+			return filter, verb.WithSuggestion(fault.New(fault.Usage, "--%s: there is no %q", flag, check.given), suggest.Nearest(check.given, check.known),
 				"write one of "+strings.Join(check.known, ", "))
 		}
 	}
@@ -121,11 +123,11 @@ func (f *auditFlags) filter(now time.Time) (audit.Filter, error) {
 }
 
 // auditFile returns the path of the log.
-func auditFile(ctx context.Context, inv *env, file string) (string, error) {
+func auditFile(ctx context.Context, inv *invocation.Invocation, file string) (string, error) {
 	if file != "" {
 		return file, nil
 	}
-	app, diags, err := inv.tryLoad(ctx, loadOptions{known: true})
+	app, diags, err := inv.TryLoad(ctx, invocation.Needs{Known: true})
 	if err != nil {
 		return "", err
 	}
@@ -135,7 +137,7 @@ func auditFile(ctx context.Context, inv *env, file string) (string, error) {
 			return served, nil
 		}
 	}
-	inv.tellDiagnostics(app, diags)
+	inv.TellDiagnostics(app, diags)
 	if app == nil {
 		return "", terminal.Reported(diags.Err())
 	}
@@ -149,7 +151,7 @@ func auditFile(ctx context.Context, inv *env, file string) (string, error) {
 
 // servedAuditFile returns the path of the log of the one process that serves this
 // configuration; "" if there is none, or if Junctor started it, which could name another file.
-func servedAuditFile(ctx context.Context, inv *env) string {
+func servedAuditFile(ctx context.Context, inv *invocation.Invocation) string {
 	found, _, err := findInstances(ctx, inv, "")
 	if err != nil || len(found) != 1 || found[0].Status.Audit == nil {
 		return ""
@@ -161,7 +163,7 @@ func servedAuditFile(ctx context.Context, inv *env) string {
 }
 
 // openAudit opens the log for reading.
-func openAudit(ctx context.Context, inv *env, file string) (*audit.Reader, error) {
+func openAudit(ctx context.Context, inv *invocation.Invocation, file string) (*audit.Reader, error) {
 	path, err := auditFile(ctx, inv, file)
 	if err != nil {
 		return nil, err
@@ -169,7 +171,7 @@ func openAudit(ctx context.Context, inv *env, file string) (*audit.Reader, error
 	return audit.OpenReader(path)
 }
 
-func auditTailVerb(inv *env) *cobra.Command {
+func auditTailVerb(inv *invocation.Invocation) *cobra.Command {
 	var f auditFlags
 	var t tailFlags
 	cmd := &cobra.Command{
@@ -180,7 +182,7 @@ the oldest ones first: a program that keeps the number of the last row that it r
 		Example: `  junctor audit tail -f
   junctor audit tail --errors --since 1h
   junctor audit tail -f --format ocsf --after 4711`,
-		Args: takes(), ValidArgsFunction: cobra.NoFileCompletions,
+		Args: verb.Takes(), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("after") {
 				t.cursor = true
@@ -197,7 +199,7 @@ the oldest ones first: a program that keeps the number of the last row that it r
 	return cmd
 }
 
-func auditSearchVerb(inv *env) *cobra.Command {
+func auditSearchVerb(inv *invocation.Invocation) *cobra.Command {
 	var f auditFlags
 	cmd := &cobra.Command{
 		Use:   "search",
@@ -205,19 +207,19 @@ func auditSearchVerb(inv *env) *cobra.Command {
 		Example: `  junctor audit search --since 30d --subject alice --server github
   junctor audit search --denied --limit 0 --json
   junctor audit search --tool 'delete_*' --method tools/call`,
-		Args: takes(), ValidArgsFunction: cobra.NoFileCompletions,
+		Args: verb.Takes(), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error { return auditSearch(cmd.Context(), inv, f) },
 	}
 	f.add(cmd, 50)
 	return cmd
 }
 
-func auditShowVerb(inv *env) *cobra.Command {
+func auditShowVerb(inv *invocation.Invocation) *cobra.Command {
 	var f auditFlags
 	cmd := &cobra.Command{
 		Use:   "show ROW",
 		Short: "Show everything about one row, by its number or the id of the request",
-		Args:  takes("ROW"), ValidArgsFunction: cobra.NoFileCompletions,
+		Args:  verb.Takes("ROW"), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error { return auditShow(cmd.Context(), inv, f.file, args[0]) },
 	}
 	f.addFile(cmd)
@@ -231,7 +233,7 @@ func rows(ctx context.Context, r *audit.Reader, f audit.Filter, newestFirst bool
 	return all, err
 }
 
-func auditSearch(ctx context.Context, inv *env, f auditFlags) error {
+func auditSearch(ctx context.Context, inv *invocation.Invocation, f auditFlags) error {
 	filter, err := f.filter(time.Now())
 	if err != nil {
 		return err
@@ -259,7 +261,7 @@ func auditSearch(ctx context.Context, inv *env, f auditFlags) error {
 	return nil
 }
 
-func auditShow(ctx context.Context, inv *env, file, name string) error {
+func auditShow(ctx context.Context, inv *invocation.Invocation, file, name string) error {
 	r, err := openAudit(ctx, inv, file)
 	if err != nil {
 		return err

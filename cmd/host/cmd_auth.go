@@ -10,15 +10,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
+	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-func authVerb(inv *env) *cobra.Command {
-	verb := &cobra.Command{Use: "auth", Short: "Show the credentials of servers", Args: takesVerb,
+func authVerb(inv *invocation.Invocation) *cobra.Command {
+	verb := &cobra.Command{Use: "auth", Short: "Show the credentials of servers", Args: verb.TakesVerb,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	var tenant string
 	status := &cobra.Command{
@@ -26,7 +28,7 @@ func authVerb(inv *env) *cobra.Command {
 		Short: "Show who is logged in, for what and for how long, without reaching any server",
 		Long: `Show, of each server with an auth block (none named: of all that are enabled), whether there are credentials,
 whose they are, which scopes they have, when they expire and where they are kept. No server is reached.`,
-		ValidArgsFunction: inv.completes(completeLogin),
+		ValidArgsFunction: inv.Completes(completeLogin),
 		RunE:              func(cmd *cobra.Command, args []string) error { return authStatus(cmd.Context(), inv, args, tenant) },
 	}
 	tenantFlag(status, &tenant)
@@ -51,7 +53,7 @@ type authJSON struct {
 	err error
 }
 
-func authStatus(ctx context.Context, inv *env, names []string, tenant string) error {
+func authStatus(ctx context.Context, inv *invocation.Invocation, names []string, tenant string) error {
 	app, servers, err := authServers(ctx, inv, names, tenant)
 	if err != nil {
 		return err
@@ -94,7 +96,7 @@ func authStatus(ctx context.Context, inv *env, names []string, tenant string) er
 }
 
 // authTable prints a table, with a column of tenants if there are any.
-func authTable(inv *env, list []*authJSON) {
+func authTable(inv *invocation.Invocation, list []*authJSON) {
 	head := []string{"SERVER", "PROVIDER", "STATE", "ACCOUNT", "SCOPES", "EXPIRES", "STORED IN"}
 	shared := !slices.ContainsFunc(list, func(a *authJSON) bool { return a.Tenant != "" })
 	if !shared {
@@ -112,8 +114,8 @@ func authTable(inv *env, list []*authJSON) {
 }
 
 // authServers returns the named servers, or all that have credentials.
-func authServers(ctx context.Context, inv *env, names []string, tenant string) (*host.App, []*config.Server, error) {
-	app, err := inv.load(ctx, loadOptions{})
+func authServers(ctx context.Context, inv *invocation.Invocation, names []string, tenant string) (*host.App, []*config.Server, error) {
+	app, err := inv.Load(ctx, invocation.Needs{})
 	if err != nil {
 		return nil, nil, err
 	}

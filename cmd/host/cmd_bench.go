@@ -13,6 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
+	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/bench"
 	"github.com/junctor-mcp/junctor/host/catalog"
@@ -31,11 +33,11 @@ type benchOptions struct {
 	duration    time.Duration
 	arguments   string
 	yes         bool
-	needs       loadOptions
+	needs       invocation.Needs
 }
 
-func benchVerb(inv *env) *cobra.Command {
-	o := benchOptions{needs: loadOptions{unasked: true}} // a question would stop the clock
+func benchVerb(inv *invocation.Invocation) *cobra.Command {
+	o := benchOptions{needs: invocation.Needs{Unasked: true}} // a question would stop the clock
 	cmd := &cobra.Command{
 		Use:   "bench TOOL [key=value…]",
 		Short: "Call a tool again and again, and measure",
@@ -53,8 +55,8 @@ At most %d calls, %d a second, %d at a time and %s in all.`, bench.MostCalls, be
 		Example: `  junctor bench files__list_directory path=.
   junctor bench --url http://127.0.0.1:7575/mcp demo__add a=1 b=2 --rps 200 --concurrency 20 --yes
   junctor bench --command 'npx -y @modelcontextprotocol/server-everything' echo --args '{"message": "x"}' --yes`,
-		Args:              takesMore("TOOL"),
-		ValidArgsFunction: inv.completesFor(&o.needs, completeCall),
+		Args:              verb.TakesMore("TOOL"),
+		ValidArgsFunction: inv.CompletesFor(&o.needs, completeCall),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("args") && len(args) > 1 {
 				return fault.New(fault.Usage, "--args and %q are both arguments of the tool", args[1]).WithHint("leave one of them out")
@@ -68,7 +70,7 @@ At most %d calls, %d a second, %d at a time and %s in all.`, bench.MostCalls, be
 	f.DurationVar(&o.duration, "duration", 10*time.Second, "a `DURATION`: how long to call")
 	f.StringVar(&o.arguments, "args", "{}", "the arguments as a `JSON` object, instead of key=value")
 	f.BoolVarP(&o.yes, "yes", "y", false, "also call a tool that may change something")
-	directFlags(cmd, &o.needs.direct)
+	invocation.DirectFlags(cmd, &o.needs.Direct)
 	return cmd
 }
 
@@ -85,7 +87,7 @@ func (o benchOptions) check() error {
 	return nil
 }
 
-func runBench(ctx context.Context, inv *env, name string, words []string, o benchOptions) error {
+func runBench(ctx context.Context, inv *invocation.Invocation, name string, words []string, o benchOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
@@ -93,7 +95,7 @@ func runBench(ctx context.Context, inv *env, name string, words []string, o benc
 	if err != nil {
 		return err
 	}
-	app, err := inv.load(ctx, o.needs)
+	app, err := inv.Load(ctx, o.needs)
 	if err != nil {
 		return err
 	}
@@ -126,7 +128,7 @@ func idempotent(app *host.App, t *catalog.Tool) bool {
 
 // measure calls the tool once, so that the start of the server does not count, and then
 // again and again.
-func measure(ctx context.Context, inv *env, app *host.App, t *catalog.Tool, args []byte, o benchOptions) error {
+func measure(ctx context.Context, inv *invocation.Invocation, app *host.App, t *catalog.Tool, args []byte, o benchOptions) error {
 	params, err := json.Marshal(map[string]any{"name": t.Exposed, "arguments": json.RawMessage(args)})
 	if err != nil {
 		return fault.New(fault.Usage, "the arguments are not JSON")
@@ -153,7 +155,7 @@ func measure(ctx context.Context, inv *env, app *host.App, t *catalog.Tool, args
 	before := usedCPU(ctx, inv, app, t)
 	result := bench.Run(ctx, bench.Options{Rate: o.rate, Concurrency: o.concurrency, Duration: o.duration, Call: func(ctx context.Context) string {
 		if err := call(ctx); err != nil {
-			return string(fault.As(commandLine(err)).Code)
+			return string(fault.As(verb.CommandLine(err)).Code)
 		}
 		return ""
 	}})
@@ -170,7 +172,7 @@ func measure(ctx context.Context, inv *env, app *host.App, t *catalog.Tool, args
 
 // isAnswer reports whether an error is an answer of the server.
 func isAnswer(err error) bool {
-	code := fault.As(commandLine(err)).Code
+	code := fault.As(verb.CommandLine(err)).Code
 	return code == fault.CallToolError || code == fault.UpstreamError
 }
 
@@ -197,7 +199,7 @@ func (u *cpuUse) subtract(before []cpuUse, took time.Duration) {
 
 // usedCPU returns the computing times of this process, the plugins and the server of a tool
 // with its descendants.
-func usedCPU(ctx context.Context, inv *env, app *host.App, t *catalog.Tool) []cpuUse {
+func usedCPU(ctx context.Context, inv *invocation.Invocation, app *host.App, t *catalog.Tool) []cpuUse {
 	var all []cpuUse
 	add := func(name string, pid int, used float64) {
 		if pid > 0 {
@@ -228,7 +230,7 @@ type benchJSON struct {
 	CPU     []cpuUse           `json:"cpu"`
 }
 
-func printBench(inv *env, t *catalog.Tool, r bench.Result, used []cpuUse) error {
+func printBench(inv *invocation.Invocation, t *catalog.Tool, r bench.Result, used []cpuUse) error {
 	if inv.Machine() {
 		ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 		return inv.PrintJSON(benchJSON{

@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
+	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -23,10 +25,10 @@ type callOptions struct {
 	timed   bool // --timeout was given
 	full    bool
 	output  string
-	needs   loadOptions
+	needs   invocation.Needs
 }
 
-func callVerb(inv *env) *cobra.Command {
+func callVerb(inv *invocation.Invocation) *cobra.Command {
 	var o callOptions
 	cmd := &cobra.Command{
 		Use:   "call TOOL [ARGUMENTS]",
@@ -54,8 +56,8 @@ its page. Ctrl-D cancels. Without a terminal, and under CI, such a question is d
   junctor call files/read_text_file path=README.md
   junctor call --command 'npx -y @modelcontextprotocol/server-everything' echo message=hi
   junctor call --url https://mcp.example.com/mcp --header 'Authorization: Bearer …' search query=x`,
-		Args:              takesMore("TOOL"),
-		ValidArgsFunction: inv.completesFor(&o.needs, completeCall),
+		Args:              verb.TakesMore("TOOL"),
+		ValidArgsFunction: inv.CompletesFor(&o.needs, completeCall),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.timed = cmd.Flags().Changed("timeout")
 			return call(cmd.Context(), inv, args[0], args[1:], o)
@@ -64,19 +66,19 @@ its page. Ctrl-D cancels. Without a terminal, and under CI, such a question is d
 	cmd.Flags().DurationVar(&o.timeout, "timeout", 0, "a `DURATION`: how long the call may take, and the reading of its arguments; the server's own setting if not given")
 	cmd.Flags().StringVarP(&o.output, "output", "o", "", "write what the tool returns to this `FILE` instead: its image, sound or other bytes, or its text")
 	cmd.Flags().BoolVar(&o.full, "full", false, "print the whole result on a terminal, however long")
-	rootFlag(cmd, &o.needs.roots, "")
-	directFlags(cmd, &o.needs.direct)
+	invocation.RootFlag(cmd, &o.needs.Roots, "")
+	invocation.DirectFlags(cmd, &o.needs.Direct)
 	return cmd
 }
 
-func call(ctx context.Context, inv *env, name string, words []string, o callOptions) error {
+func call(ctx context.Context, inv *invocation.Invocation, name string, words []string, o callOptions) error {
 	if o.timed && o.timeout <= 0 {
 		return fault.New(fault.Usage, "the timeout %s is not positive", o.timeout).WithHint("--timeout is a duration such as 30s or 2m")
 	}
 	if err := checkOutput(o.output); err != nil {
 		return err
 	}
-	app, err := inv.load(ctx, o.needs)
+	app, err := inv.Load(ctx, o.needs)
 	if err != nil {
 		return err
 	}
@@ -100,9 +102,9 @@ func call(ctx context.Context, inv *env, name string, words []string, o callOpti
 	reply, err := callTool(ctx, inv, app, t, args, o)
 	switch {
 	case err != nil && silent:
-		return hinted(err, fault.CallArguments, errSilent.Error()+"; - waits for it")
+		return verb.Hinted(err, fault.CallArguments, errSilent.Error()+"; - waits for it")
 	case err != nil && o.timed:
-		return hinted(err, fault.CallTimeout, "raise --timeout")
+		return verb.Hinted(err, fault.CallTimeout, "raise --timeout")
 	case err != nil:
 		return err
 	}
@@ -111,16 +113,16 @@ func call(ctx context.Context, inv *env, name string, words []string, o callOpti
 
 // separatedTool replaces the hint of an error about an unknown tool, if the words are
 // SERVER TOOL in place of SERVER/TOOL.
-func separatedTool(inv *env, app *host.App, name string, words []string, err error) error {
-	if _, wrong := serverNamed(app, name); wrong != nil || len(words) == 0 || !plainWord.MatchString(words[0]) {
+func separatedTool(inv *invocation.Invocation, app *host.App, name string, words []string, err error) error {
+	if _, wrong := serverNamed(app, name); wrong != nil || len(words) == 0 || !invocation.PlainWord.MatchString(words[0]) {
 		return err
 	}
-	return hinted(err, fault.NameUnknown, "run `junctor call "+name+"/"+words[0]+"`")
+	return verb.Hinted(err, fault.NameUnknown, "run `junctor call "+name+"/"+words[0]+"`")
 }
 
 // printCall prints or saves the result of a tool. It prints a result with isError and
 // returns an error for it.
-func printCall(inv *env, t *catalog.Tool, reply *upstream.Reply, o callOptions) error {
+func printCall(inv *invocation.Invocation, t *catalog.Tool, reply *upstream.Reply, o callOptions) error {
 	if err := answered(inv, t.Server, reply); err != nil {
 		return err
 	}
@@ -151,7 +153,7 @@ func (o callOptions) bounded(ctx context.Context) (context.Context, context.Canc
 }
 
 // callTool calls a tool and shows its progress on a terminal.
-func callTool(ctx context.Context, inv *env, app *host.App, t *catalog.Tool, args []byte, o callOptions) (*upstream.Reply, error) {
+func callTool(ctx context.Context, inv *invocation.Invocation, app *host.App, t *catalog.Tool, args []byte, o callOptions) (*upstream.Reply, error) {
 	params, err := json.Marshal(map[string]any{"name": t.Exposed, "arguments": json.RawMessage(args)})
 	if err != nil {
 		return nil, fault.New(fault.Usage, "the arguments are not JSON")
@@ -176,7 +178,7 @@ func callTool(ctx context.Context, inv *env, app *host.App, t *catalog.Tool, arg
 }
 
 // answered returns the fault for a reply that is not a result.
-func answered(inv *env, server string, reply *upstream.Reply) error {
+func answered(inv *invocation.Invocation, server string, reply *upstream.Reply) error {
 	if kind, _ := mcp.TextMember(reply.Result, "resultType"); kind == "input_required" {
 		return fault.In(server, fault.New(fault.CallInput, "the server requires input from the user that the command line cannot ask for").
 			WithHint("use a client of protocol revision %s with junctor serve", mcp.Revision20260728))

@@ -7,16 +7,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
+	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/config"
 )
 
-func configVerb(inv *env) *cobra.Command {
-	cmd := &cobra.Command{Use: "config", Short: "Show where the configuration comes from, and edit it", Args: takesVerb,
+func configVerb(inv *invocation.Invocation) *cobra.Command {
+	cmd := &cobra.Command{Use: "config", Short: "Show where the configuration comes from, and edit it", Args: verb.TakesVerb,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	cmd.AddCommand(configEditVerb(inv),
 		&cobra.Command{
-			Use: "path", Short: "Print the files of the configuration, the strongest layer first", Args: takes(),
+			Use: "path", Short: "Print the files of the configuration, the strongest layer first", Args: verb.Takes(),
 			ValidArgsFunction: cobra.NoFileCompletions,
 			RunE:              func(cmd *cobra.Command, _ []string) error { return configPath(inv) },
 		},
@@ -25,7 +27,7 @@ func configVerb(inv *env) *cobra.Command {
 			Long: `Show the servers with the layer that each comes from and the blocks that it replaces, or all settings of one server
 with their values and places. Values of env(), file() and keyring() are not shown.`,
 			Example: "  junctor config explain\n  junctor config explain github",
-			Args:    cobra.MaximumNArgs(1), ValidArgsFunction: inv.completes(completeServers),
+			Args:    cobra.MaximumNArgs(1), ValidArgsFunction: inv.Completes(completeServers),
 			RunE: func(cmd *cobra.Command, args []string) error { return configExplain(cmd.Context(), inv, args) },
 		},
 	)
@@ -38,11 +40,11 @@ type layerJSON struct {
 	Layer string `json:"layer"`
 }
 
-// layersOf returns the layers of a configuration, the strongest first, with that of the
+// layersOf returns the layers of a configuration, the Strongest first, with that of the
 // administrator above all.
-func layersOf(inv *env, at config.Location) (all []layerJSON) {
-	if inv.managed != at.Path && fileExists(inv.managed) {
-		all = append(all, layerJSON{inv.managed, "managed"})
+func layersOf(inv *invocation.Invocation, at config.Location) (all []layerJSON) {
+	if inv.Managed != at.Path && fileExists(inv.Managed) {
+		all = append(all, layerJSON{inv.Managed, "managed"})
 	}
 	for _, l := range append([]config.Location{at}, at.Under...) {
 		path := l.Path
@@ -55,15 +57,15 @@ func layersOf(inv *env, at config.Location) (all []layerJSON) {
 }
 
 // layerName says how a layer was chosen.
-func layerName(inv *env, l config.Location) string {
+func layerName(inv *invocation.Invocation, l config.Location) string {
 	switch {
-	case l.Path == inv.managed:
+	case l.Path == inv.Managed:
 		return "managed"
 	case l.Text != nil:
 		return config.InlineVariable
 	case l.Found:
 		return "project"
-	case len(inv.layers) > 0:
+	case len(inv.Layers) > 0:
 		return "--config"
 	case inv.Get("JUNCTOR_CONFIG") != "":
 		return "JUNCTOR_CONFIG"
@@ -71,8 +73,8 @@ func layerName(inv *env, l config.Location) string {
 	return "user"
 }
 
-func configPath(inv *env) error {
-	at, err := config.FindLayers(inv.layers, inv.Lookup)
+func configPath(inv *invocation.Invocation) error {
+	at, err := config.FindLayers(inv.Layers, inv.Lookup)
 	if err != nil {
 		return err
 	}
@@ -107,8 +109,8 @@ type settingJSON struct {
 	At      string `json:"at,omitempty"`
 }
 
-func configExplain(ctx context.Context, inv *env, args []string) error {
-	app, err := inv.load(ctx, loadOptions{})
+func configExplain(ctx context.Context, inv *invocation.Invocation, args []string) error {
+	app, err := inv.Load(ctx, invocation.Needs{})
 	if err != nil {
 		return err
 	}
@@ -153,14 +155,14 @@ func configExplain(ctx context.Context, inv *env, args []string) error {
 	return nil
 }
 
-func explained(inv *env, app *host.App, s *config.Server) explainedJSON {
+func explained(inv *invocation.Invocation, app *host.App, s *config.Server) explainedJSON {
 	x := explainedJSON{Server: s.Name, Enabled: s.Enabled, Blocked: s.Blocked, At: s.At.String(), Replaces: []string{}}
 	at := app.Location()
 	if s.Layer > 0 {
 		at = at.Under[s.Layer-1]
 	}
 	x.Layer = layerName(inv, at)
-	if s.At.File == inv.managed {
+	if s.At.File == inv.Managed {
 		x.Layer = "managed"
 	}
 	for _, o := range app.Config().Shadowed {
@@ -171,7 +173,7 @@ func explained(inv *env, app *host.App, s *config.Server) explainedJSON {
 	return x
 }
 
-func explainServers(inv *env, app *host.App) error {
+func explainServers(inv *invocation.Invocation, app *host.App) error {
 	all := []explainedJSON{}
 	for _, s := range app.Config().Servers {
 		all = append(all, explained(inv, app, s))

@@ -11,17 +11,19 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
+	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/plugin"
 )
 
-func configEditVerb(inv *env) *cobra.Command {
+func configEditVerb(inv *invocation.Invocation) *cobra.Command {
 	var into writeTarget
 	cmd := &cobra.Command{
-		Use: "edit", Short: "Edit the configuration, and write it only if it is valid", Args: takes(),
+		Use: "edit", Short: "Edit the configuration, and write it only if it is valid", Args: verb.Takes(),
 		Long: `Open a copy of the configuration in $VISUAL, $EDITOR or vi. When the editor ends, the copy is checked. If it has errors,
 they are shown, and at a terminal you are asked whether to edit it again; otherwise it is written. A text that is not
 written stays in a file, which the error names. The file as it was is kept in Junctor's data directory until the next change.`,
@@ -33,7 +35,7 @@ written stays in a file, which the error names. The file as it was is kept in Ju
 }
 
 // editConfig lets the user edit a copy of the configuration until it is valid.
-func editConfig(ctx context.Context, inv *env, into writeTarget) error {
+func editConfig(ctx context.Context, inv *invocation.Invocation, into writeTarget) error {
 	target, err := targetFile(inv, into)
 	if err != nil {
 		return err
@@ -75,7 +77,7 @@ func editConfig(ctx context.Context, inv *env, into writeTarget) error {
 }
 
 // editedText runs the editor until the copy is valid or the user gives up.
-func editedText(ctx context.Context, inv *env, target *clientconfig.File, copied string) ([]byte, error) {
+func editedText(ctx context.Context, inv *invocation.Invocation, target *clientconfig.File, copied string) ([]byte, error) {
 	for {
 		if err := runEditor(inv, copied); err != nil {
 			return nil, err
@@ -108,19 +110,19 @@ func editedText(ctx context.Context, inv *env, target *clientconfig.File, copied
 
 // checkEdited checks a text as an editor does: it evaluates only literals and starts no program but
 // the bundled plugins.
-func checkEdited(ctx context.Context, inv *env, path string, text []byte) (config.Diagnostics, error) {
-	sup, err := inv.supervisor()
+func checkEdited(ctx context.Context, inv *invocation.Invocation, path string, text []byte) (config.Diagnostics, error) {
+	sup, err := inv.Supervisor()
 	if err != nil {
 		return nil, err
 	}
 	known := &knownPlugins{sup: sup, dirs: plugin.Dirs(inv.Lookup), known: map[pluginKey]knownPlugin{}}
 	_, diags := config.Load(ctx, config.Options{Path: path, Texts: map[string][]byte{path: text}, Static: true, NoListener: true,
-		Managed: inv.managed, Describe: known.describe})
+		Managed: inv.Managed, Describe: known.describe})
 	return diags, nil
 }
 
 // runEditor runs the user's editor on a file, in the foreground of the terminal.
-func runEditor(inv *env, path string) error {
+func runEditor(inv *invocation.Invocation, path string) error {
 	editor := cmp.Or(inv.Get("VISUAL"), inv.Get("EDITOR"), "vi")
 	words := []string{"/bin/sh", "-c", editor + ` "$@"`, "sh", path} // an editor may have arguments, and quotes around them
 	if runtime.GOOS == "windows" {

@@ -6,10 +6,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
+	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host/control"
 )
 
-func disconnectVerb(inv *env) *cobra.Command {
+func disconnectVerb(inv *invocation.Invocation) *cobra.Command {
 	var instance string
 	cmd := &cobra.Command{
 		Use:   "disconnect SERVER",
@@ -20,8 +22,8 @@ Clients are told that the lists have changed. Calls in progress may end; later o
 The server stays disconnected, also over a reload, until junctor connect SERVER or the end of the process. To remove
 a server for good, write enabled = false in its block.`,
 		Example:           `  junctor disconnect github`,
-		Args:              takes("SERVER"),
-		ValidArgsFunction: inv.completes(completeServer),
+		Args:              verb.Takes("SERVER"),
+		ValidArgsFunction: inv.Completes(completeServer),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return switchServer(cmd.Context(), inv, instance, args[0], "disconnecting", "is disconnected", (*control.Instance).Disconnect)
 		},
@@ -30,7 +32,7 @@ a server for good, write enabled = false in its block.`,
 	return cmd
 }
 
-func connectVerb(inv *env) *cobra.Command {
+func connectVerb(inv *invocation.Invocation) *cobra.Command {
 	var instance string
 	cmd := &cobra.Command{
 		Use:   "connect SERVER",
@@ -38,8 +40,8 @@ func connectVerb(inv *env) *cobra.Command {
 		Long: `Tell the process that serves this configuration to connect to a server now, and not at the first call. It ends what
 junctor disconnect did. Clients are told if the lists change. The exit status is that of the connection.`,
 		Example:           `  junctor connect github`,
-		Args:              takes("SERVER"),
-		ValidArgsFunction: inv.completes(completeServer),
+		Args:              verb.Takes("SERVER"),
+		ValidArgsFunction: inv.Completes(completeServer),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return switchServer(cmd.Context(), inv, instance, args[0], "connecting", "is connected", (*control.Instance).Connect)
 		},
@@ -49,7 +51,7 @@ junctor disconnect did. Clients are told if the lists change. The exit status is
 }
 
 // switchServer asks a running process to connect or disconnect a server, and says that it is done.
-func switchServer(ctx context.Context, inv *env, instance, server, doing, done string, do func(*control.Instance, context.Context, string) (*control.Restarted, error)) error {
+func switchServer(ctx context.Context, inv *invocation.Invocation, instance, server, doing, done string, do func(*control.Instance, context.Context, string) (*control.Restarted, error)) error {
 	process, err := oneInstance(ctx, inv, instance)
 	if err != nil {
 		return err

@@ -8,13 +8,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
+	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/login"
 )
 
-func consoleVerb(inv *env) *cobra.Command {
+func consoleVerb(inv *invocation.Invocation) *cobra.Command {
 	var instance string
 	var noBrowser bool
 	cmd := &cobra.Command{
@@ -28,7 +30,7 @@ only. If other machines reach the console there is no such link: the address is 
 token of the gateway.`,
 		Example: `  junctor console
   junctor console --no-browser`,
-		Args:              takes(),
+		Args:              verb.Takes(),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return showConsole(cmd.Context(), inv, instance, noBrowser)
@@ -39,7 +41,7 @@ token of the gateway.`,
 	return cmd
 }
 
-func showConsole(ctx context.Context, inv *env, instance string, noBrowser bool) error {
+func showConsole(ctx context.Context, inv *invocation.Invocation, instance string, noBrowser bool) error {
 	found, failed, err := findInstances(ctx, inv, instance)
 	if err != nil {
 		return err

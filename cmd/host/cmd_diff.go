@@ -8,7 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
+	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -16,7 +18,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/suggest"
 )
 
-func diffVerb(inv *env) *cobra.Command {
+func diffVerb(inv *invocation.Invocation) *cobra.Command {
 	var exitCode bool
 	cmd := &cobra.Command{
 		Use:   "diff [SERVER|SERVER/TOOL…]",
@@ -27,14 +29,14 @@ server has no longer. Only servers with definitions = "first_use" or "locked" ha
 
 junctor lock --accept SERVER/TOOL accepts a definition.`,
 		Example:           "  junctor diff\n  junctor diff github/create_issue\n  junctor diff --exit-code",
-		ValidArgsFunction: inv.completes(completeServers),
+		ValidArgsFunction: inv.Completes(completeServers),
 		RunE:              func(cmd *cobra.Command, args []string) error { return runDiff(cmd.Context(), inv, args, exitCode) },
 	}
 	cmd.Flags().BoolVar(&exitCode, "exit-code", false, "end with status 5 if there are differences")
 	return cmd
 }
 
-func runDiff(ctx context.Context, inv *env, args []string, exitCode bool) error {
+func runDiff(ctx context.Context, inv *invocation.Invocation, args []string, exitCode bool) error {
 	plugins, args := pluginsIn(args)
 	programs, err := changedPrograms(ctx, inv)
 	if err != nil {
@@ -83,7 +85,7 @@ func (c *comparison) knows(app *host.App, args []string) error {
 			continue
 		}
 		if definitions := app.Catalog.Definitions(server); definitions[tool] == nil {
-			return withSuggestion(fault.New(fault.NameUnknown, "server %q has no tool %q", server, tool), suggest.Nearest(tool, slices.Sorted(maps.Keys(definitions))), "run `junctor tools "+server+"` to list its tools")
+			return verb.WithSuggestion(fault.New(fault.NameUnknown, "server %q has no tool %q", server, tool), suggest.Nearest(tool, slices.Sorted(maps.Keys(definitions))), "run `junctor tools "+server+"` to list its tools")
 		}
 	}
 	return nil
@@ -99,12 +101,12 @@ func (d difference) name() string { return d.Server + "/" + d.Tool }
 
 // loadPinned loads the configuration for a verb about pins. It returns the names of the servers
 // that args name, as SERVER or SERVER/TOOL, or of all servers with pins.
-func loadPinned(ctx context.Context, inv *env, args []string) (*host.App, []string, error) {
-	app, diags, err := inv.tryLoad(ctx, loadOptions{allPlugins: true, reviewing: true})
+func loadPinned(ctx context.Context, inv *invocation.Invocation, args []string) (*host.App, []string, error) {
+	app, diags, err := inv.TryLoad(ctx, invocation.Needs{AllPlugins: true, Reviewing: true})
 	if err != nil {
 		return nil, nil, err
 	}
-	inv.tellDiagnostics(app, diags)
+	inv.TellDiagnostics(app, diags)
 	if app == nil {
 		return nil, nil, terminal.Reported(diags.Err())
 	}
@@ -147,7 +149,7 @@ type comparison struct {
 }
 
 // comparePins asks servers for their tools and compares them with the pins.
-func comparePins(ctx context.Context, inv *env, app *host.App, names []string) (*comparison, error) {
+func comparePins(ctx context.Context, inv *invocation.Invocation, app *host.App, names []string) (*comparison, error) {
 	wait := inv.Spin("asking the servers")
 	why := ask(ctx, app.Catalog.RefreshLists, toolLists, names)
 	left := finishTools(ctx, inv, app, names, wait)

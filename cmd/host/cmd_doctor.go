@@ -8,7 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
+	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host/doctor"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
@@ -19,7 +21,7 @@ type doctorFlags struct {
 	report string
 }
 
-func doctorVerb(inv *env) *cobra.Command {
+func doctorVerb(inv *invocation.Invocation) *cobra.Command {
 	var f doctorFlags
 	cmd := &cobra.Command{
 		Use:   "doctor",
@@ -35,7 +37,7 @@ processes that have ended. Where it ends a process or writes into the file of a 
 
 The exit status is 1 if there is an error.`,
 		Example:           "  junctor doctor\n  junctor doctor --fix\n  junctor doctor --report junctor.txt\n  junctor doctor --report junctor.zip\n  junctor doctor --report - | ssh ADMIN@HOST 'cat > junctor.zip'",
-		Args:              takes(),
+		Args:              verb.Takes(),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), inv, f) },
 	}
@@ -51,7 +53,7 @@ type doctorJSON struct {
 	Findings []doctor.Finding `json:"findings"`
 }
 
-func runDoctor(ctx context.Context, inv *env, f doctorFlags) error {
+func runDoctor(ctx context.Context, inv *invocation.Invocation, f doctorFlags) error {
 	if f.report == toStdout && inv.OutTTY {
 		return fault.New(fault.Usage, "the support bundle is a zip archive, and standard output is a terminal").WithHint("write it to a file or a pipe: junctor doctor --report - > junctor.zip")
 	}
@@ -91,7 +93,7 @@ func runDoctor(ctx context.Context, inv *env, f doctorFlags) error {
 }
 
 // mend corrects what --fix may correct, and records what was done.
-func mend(ctx context.Context, inv *env, found []doctor.Finding) error {
+func mend(ctx context.Context, inv *invocation.Invocation, found []doctor.Finding) error {
 	for i := range found {
 		f := &found[i]
 		if f.Mend == nil {
@@ -119,7 +121,7 @@ func mend(ctx context.Context, inv *env, found []doctor.Finding) error {
 	return nil
 }
 
-func printFindings(inv *env, found []doctor.Finding, checks int) error {
+func printFindings(inv *invocation.Invocation, found []doctor.Finding, checks int) error {
 	if inv.Machine() {
 		return inv.PrintJSON(doctorJSON{OK: !doctor.HasErrors(found), Checks: checks, Findings: terminal.List(found)})
 	}
@@ -153,7 +155,7 @@ func printFindings(inv *env, found []doctor.Finding, checks int) error {
 }
 
 // writeReport writes the report. An existing file is not replaced.
-func writeReport(ctx context.Context, inv *env, path string, p *patient, found []doctor.Finding, checks int) error {
+func writeReport(ctx context.Context, inv *invocation.Invocation, path string, p *patient, found []doctor.Finding, checks int) error {
 	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return fault.New(fault.Usage, "the report cannot be written: %s", err).WithHint("name a file that does not exist yet")

@@ -8,13 +8,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
+	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/event"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-func eventsVerb(inv *env) *cobra.Command {
+func eventsVerb(inv *invocation.Invocation) *cobra.Command {
 	var instance, kind string
 	var follow bool
 	cmd := &cobra.Command{
@@ -32,7 +34,7 @@ a line.`,
 		Example: `  junctor events -f
   junctor events -f --kind calls
   junctor events -f --json | jq 'select(.type == "server.failed")'`,
-		Args:              takes(),
+		Args:              verb.Takes(),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return showEvents(cmd.Context(), inv, instance, kind, follow)
@@ -45,7 +47,7 @@ a line.`,
 	return cmd
 }
 
-func showEvents(ctx context.Context, inv *env, instance, kind string, follow bool) error {
+func showEvents(ctx context.Context, inv *invocation.Invocation, instance, kind string, follow bool) error {
 	switch {
 	case kind != "" && kind != "calls":
 		return fault.New(fault.Usage, "--kind: %q is not a kind of events", kind).WithHint("write --kind calls, or leave it out for all other events")
@@ -64,7 +66,7 @@ func showEvents(ctx context.Context, inv *env, instance, kind string, follow boo
 	return followed(ctx, inv, process, follow, err)
 }
 
-func printEventLine(inv *env, line control.EventLine) error {
+func printEventLine(inv *invocation.Invocation, line control.EventLine) error {
 	switch {
 	case inv.Machine():
 		return inv.PrintLine(line)

@@ -15,7 +15,9 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
+	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/suggest"
@@ -32,7 +34,7 @@ type exportOptions struct {
 	write, dryRun bool
 }
 
-func exportVerb(inv *env) *cobra.Command {
+func exportVerb(inv *invocation.Invocation) *cobra.Command {
 	var x exportOptions
 	cmd := &cobra.Command{
 		Use:   "export CLIENT",
@@ -52,7 +54,7 @@ configuration reads with env(). The value is then in the client's file, so a sec
 		Example: `  junctor export claude-code
   junctor export cursor --write --scope project
   junctor export codex --http=https://mcp.example.com/mcp --token-env MCP_TOKEN --dry-run`,
-		Args: takes("CLIENT"),
+		Args: verb.Takes("CLIENT"),
 		ValidArgsFunction: func(_ *cobra.Command, before []string, _ string) (words []cobra.Completion, _ cobra.ShellCompDirective) {
 			if len(before) == 0 {
 				for _, c := range clientconfig.Written() {
@@ -92,10 +94,10 @@ configuration reads with env(). The value is then in the client's file, so a sec
 }
 
 // export prints or installs the configuration of a client.
-func export(ctx context.Context, inv *env, x exportOptions, client string) error {
+func export(ctx context.Context, inv *invocation.Invocation, x exportOptions, client string) error {
 	c := clientconfig.Find(client)
 	if c == nil {
-		return withSuggestion(fault.New(fault.Usage, "there is no client %q", client), suggest.Nearest(client, clientconfig.Names(clientconfig.Written())),
+		return verb.WithSuggestion(fault.New(fault.Usage, "there is no client %q", client), suggest.Nearest(client, clientconfig.Names(clientconfig.Written())),
 			"clients are "+strings.Join(clientconfig.Names(clientconfig.Written()), ", "))
 	}
 	t, err := target(ctx, inv, x, c)
@@ -129,7 +131,7 @@ func export(ctx context.Context, inv *env, x exportOptions, client string) error
 }
 
 // install adds the entry to the client's file, or shows the change.
-func install(inv *env, x exportOptions, c *clientconfig.Client, t clientconfig.Target) error {
+func install(inv *invocation.Invocation, x exportOptions, c *clientconfig.Client, t clientconfig.Target) error {
 	paths, err := clientPaths(c, clientconfig.Scope(x.scope), inv.Get)
 	if err != nil {
 		return err
@@ -178,7 +180,7 @@ func install(inv *env, x exportOptions, c *clientconfig.Client, t clientconfig.T
 // clientPaths returns the paths of a client's file.
 func clientPaths(c *clientconfig.Client, scope clientconfig.Scope, get func(string) string) ([]string, error) {
 	if !slices.Contains(clientconfig.ReadScopes, string(scope)) {
-		return nil, withSuggestion(fault.New(fault.Usage, "there is no scope %q", scope), suggest.Nearest(string(scope), clientconfig.ReadScopes),
+		return nil, verb.WithSuggestion(fault.New(fault.Usage, "there is no scope %q", scope), suggest.Nearest(string(scope), clientconfig.ReadScopes),
 			"scopes are "+strings.Join(clientconfig.Scopes, " and ")+"; import reads the scope local of Claude Code, too")
 	}
 	h := clientconfig.Home{OS: runtime.GOOS, Lookup: get}
@@ -229,7 +231,7 @@ func exportFault(err error) error {
 }
 
 // reportExport reports what was done to a file.
-func reportExport(inv *env, c *clientconfig.Client, t clientconfig.Target, f *clientconfig.File, backup string, written bool, format string, args ...any) {
+func reportExport(inv *invocation.Invocation, c *clientconfig.Client, t clientconfig.Target, f *clientconfig.File, backup string, written bool, format string, args ...any) {
 	if inv.JSON {
 		done := map[string]any{"client": c.Name, "file": f.Path, "name": t.Name, "written": written}
 		if backup != "" {

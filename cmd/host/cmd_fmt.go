@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/configedit"
@@ -20,7 +21,7 @@ import (
 // mostFormatted bounds the length of standard input for fmt, in bytes.
 const mostFormatted = 1 << 20
 
-func fmtVerb(inv *env) *cobra.Command {
+func fmtVerb(inv *invocation.Invocation) *cobra.Command {
 	var check bool
 	cmd := &cobra.Command{
 		Use:   "fmt [PATH… | -]",
@@ -37,13 +38,13 @@ input to standard output.`,
 	return cmd
 }
 
-func format(ctx context.Context, inv *env, args []string, check bool) error {
+func format(ctx context.Context, inv *invocation.Invocation, args []string, check bool) error {
 	if len(args) == 1 && args[0] == "-" {
 		return formatInput(ctx, inv, check)
 	}
 	found := false // the user did not name the file
 	if len(args) == 0 {
-		at, err := config.Find(inv.strongest(), inv.Lookup)
+		at, err := config.Find(inv.ConfigPath(), inv.Lookup)
 		if err != nil {
 			return err
 		}
@@ -77,7 +78,7 @@ func format(ctx context.Context, inv *env, args []string, check bool) error {
 }
 
 // printFormatted prints the names of files.
-func printFormatted(inv *env, changed []string) error {
+func printFormatted(inv *invocation.Invocation, changed []string) error {
 	if inv.JSON {
 		return inv.PrintJSON(changed)
 	}
@@ -142,7 +143,7 @@ func formatFile(path string, check, found bool) (bool, error) {
 }
 
 // formatInput formats standard input to standard output.
-func formatInput(ctx context.Context, inv *env, check bool) error {
+func formatInput(ctx context.Context, inv *invocation.Invocation, check bool) error {
 	text, err := terminal.Interruptible(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(inv.Stdin, mostFormatted+1)) })
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
@@ -23,7 +24,7 @@ const healthWait = 2 * time.Second
 // readyPath is the path that says whether a gateway accepts requests.
 const readyPath = "/readyz"
 
-func healthcheckVerb(inv *env) *cobra.Command {
+func healthcheckVerb(inv *invocation.Invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "healthcheck [URL]",
 		Short: "Ask whether a running junctor serve accepts requests",
@@ -46,7 +47,7 @@ the process itself says where it listens.`,
 }
 
 // checkProcesses asks all processes that serve the configuration.
-func checkProcesses(ctx context.Context, inv *env) error {
+func checkProcesses(ctx context.Context, inv *invocation.Invocation) error {
 	found, _, err := findInstances(ctx, inv, "")
 	if err != nil {
 		return unhealthy("the gateway is not ready: %v", err)
@@ -71,7 +72,7 @@ func checkProcesses(ctx context.Context, inv *env) error {
 }
 
 // reportHealth prints that a gateway is ready, or returns why it is not.
-func reportHealth(inv *env, of string, err error) error {
+func reportHealth(inv *invocation.Invocation, of string, err error) error {
 	if err != nil {
 		return unhealthy("the gateway is not ready: %v", err)
 	}

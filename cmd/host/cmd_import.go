@@ -14,7 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
+	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/clientimport"
 	"github.com/junctor-mcp/junctor/host/config"
@@ -36,7 +38,7 @@ type importOptions struct {
 	prepare func() error // runs before anything is written; may be nil
 }
 
-func importVerb(inv *env) *cobra.Command {
+func importVerb(inv *invocation.Invocation) *cobra.Command {
 	var x importOptions
 	cmd := &cobra.Command{
 		Use:   "import [CLIENT|FILE|-]",
@@ -70,7 +72,7 @@ CLIENT" writes. Comments stay, and the file as it was is kept beside it.`,
 			if len(args) == 0 && !x.write && !x.replace && len(x.only) == 0 {
 				return nil // the list of clients
 			}
-			return takes("CLIENT|FILE|-")(cmd, args)
+			return verb.Takes("CLIENT|FILE|-")(cmd, args)
 		},
 		ValidArgsFunction: func(_ *cobra.Command, before []string, _ string) (words []cobra.Completion, _ cobra.ShellCompDirective) {
 			if len(before) == 0 {
@@ -99,7 +101,7 @@ CLIENT" writes. Comments stay, and the file as it was is kept beside it.`,
 }
 
 // importServers prints the servers of a client's file, or adds them to the configuration.
-func importServers(ctx context.Context, inv *env, x importOptions, from string) error {
+func importServers(ctx context.Context, inv *invocation.Invocation, x importOptions, from string) error {
 	if err := checkReplace(inv, x, from); err != nil {
 		return err
 	}
@@ -129,7 +131,7 @@ func importServers(ctx context.Context, inv *env, x importOptions, from string) 
 }
 
 // putContent prints what a file says as a configuration, or adds it to the configuration.
-func putContent(ctx context.Context, inv *env, x importOptions, file clientconfig.Content, from string) error {
+func putContent(ctx context.Context, inv *invocation.Invocation, x importOptions, file clientconfig.Content, from string) error {
 	var had []string
 	got, err := putConverted(ctx, inv, x, func(into string, taken []string) (clientimport.Result, error) {
 		had = taken
@@ -143,7 +145,7 @@ func putContent(ctx context.Context, inv *env, x importOptions, file clientconfi
 
 // putConverted converts servers for the configuration at a path, which is empty if they are
 // printed, and whose servers are taken. It prints the result, or adds it to the configuration.
-func putConverted(ctx context.Context, inv *env, x importOptions, convert func(into string, taken []string) (clientimport.Result, error)) (clientimport.Result, error) {
+func putConverted(ctx context.Context, inv *invocation.Invocation, x importOptions, convert func(into string, taken []string) (clientimport.Result, error)) (clientimport.Result, error) {
 	var target *clientconfig.File
 	var taken []string
 	into := ""
@@ -202,7 +204,7 @@ func readScope(text []byte, path string, c *clientconfig.Client, scope clientcon
 	if err == nil && file.Servers == nil {
 		hint := "no directory has some; omit --scope"
 		if len(dirs) > 0 {
-			hint = "run the command in one of " + shortened(dirs)
+			hint = "run the command in one of " + terminal.Shortened(dirs)
 		}
 		return file, fault.New(fault.Usage, "%s has no servers of the scope local for %s", path, here).WithHint("%s", hint)
 	}
@@ -250,7 +252,7 @@ func onlyServers(all []clientconfig.Server, names []string) (some []clientconfig
 	}
 	for _, name := range names {
 		if !slices.Contains(have, name) {
-			return nil, withSuggestion(fault.New(fault.Usage, "the file has no server %q", name), suggest.Nearest(name, have), "its servers are "+shortened(have))
+			return nil, verb.WithSuggestion(fault.New(fault.Usage, "the file has no server %q", name), suggest.Nearest(name, have), "its servers are "+terminal.Shortened(have))
 		}
 	}
 	return some, nil
@@ -260,7 +262,7 @@ func onlyServers(all []clientconfig.Server, names []string) (some []clientconfig
 const standardInput = "standard input"
 
 // readImport reads the file of a client, by its name or its path.
-func readImport(ctx context.Context, inv *env, x importOptions, from string) (text []byte, path string, err error) {
+func readImport(ctx context.Context, inv *invocation.Invocation, x importOptions, from string) (text []byte, path string, err error) {
 	if from == "-" {
 		text, err = terminal.Interruptible(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(inv.Stdin, mostImport+1)) })
 		path = standardInput
@@ -312,7 +314,7 @@ func importPath(x importOptions, from string, get func(string) string) (string, 
 
 // surroundings returns what a conversion may know. into is the path of the configuration, and
 // empty if it is not known.
-func surroundings(inv *env, into string, taken []string) clientimport.Environment {
+func surroundings(inv *invocation.Invocation, into string, taken []string) clientimport.Environment {
 	if into != "" {
 		into = filepath.Dir(into)
 	}
@@ -351,7 +353,7 @@ func readRegular(path string) ([]byte, error) {
 
 // importTarget opens the configuration that --write adds to, and returns the names of its
 // servers.
-func importTarget(inv *env, w writeTarget) (*clientconfig.File, []string, error) {
+func importTarget(inv *invocation.Invocation, w writeTarget) (*clientconfig.File, []string, error) {
 	f, err := targetFile(inv, w)
 	if err != nil {
 		return nil, nil, err
@@ -364,9 +366,9 @@ func importTarget(inv *env, w writeTarget) (*clientconfig.File, []string, error)
 }
 
 // targetFile opens the configuration that a verb changes. Its text may be invalid.
-func targetFile(inv *env, w writeTarget) (*clientconfig.File, error) {
-	path, found := config.FoundName, w.here || inv.strongest() == "" && !w.user
-	at, err := config.Find(inv.strongest(), inv.Lookup)
+func targetFile(inv *invocation.Invocation, w writeTarget) (*clientconfig.File, error) {
+	path, found := config.FoundName, w.here || inv.ConfigPath() == "" && !w.user
+	at, err := config.Find(inv.ConfigPath(), inv.Lookup)
 	switch {
 	case err == nil && at.Text != nil:
 		return nil, fault.New(fault.Usage, "the configuration is in %s and not in a file", config.InlineVariable).WithHint("unset it, or name a file with --config")
@@ -377,8 +379,8 @@ func targetFile(inv *env, w writeTarget) (*clientconfig.File, error) {
 	case w.here:
 	case err == nil:
 		path, found = at.Path, at.Found
-	case inv.strongest() != "":
-		path = inv.strongest()
+	case inv.ConfigPath() != "":
+		path = inv.ConfigPath()
 	case inv.Get("JUNCTOR_CONFIG") != "" && fault.Is(err, fault.ConfigMissing):
 		path, found = inv.Get("JUNCTOR_CONFIG"), false
 	case !fault.Is(err, fault.ConfigMissing):
@@ -400,7 +402,7 @@ func targetFile(inv *env, w writeTarget) (*clientconfig.File, error) {
 
 // putImport prints the blocks, or writes them to the end of target and stores their secrets.
 // got.Secrets keeps those that were not stored.
-func putImport(ctx context.Context, inv *env, got *clientimport.Result, target *clientconfig.File, foreign bool) error {
+func putImport(ctx context.Context, inv *invocation.Invocation, got *clientimport.Result, target *clientconfig.File, foreign bool) error {
 	if target != nil && len(got.Servers)+len(got.Policy) > 0 {
 		backup, err := writeEdited(ctx, inv, target, configedit.Append(target.Text, got.Blocks()), foreign)
 		if err != nil {
@@ -427,7 +429,7 @@ func putImport(ctx context.Context, inv *env, got *clientimport.Result, target *
 }
 
 // remarkImport says what was left out, and what to do next.
-func remarkImport(inv *env, got clientimport.Result) {
+func remarkImport(inv *invocation.Invocation, got clientimport.Result) {
 	for _, n := range got.Notes {
 		inv.Remark("%s", n)
 	}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
+	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/clientimport"
 	"github.com/junctor-mcp/junctor/host/config"
@@ -25,7 +27,7 @@ type initOptions struct {
 	from []string // clients
 }
 
-func initVerb(inv *env) *cobra.Command {
+func initVerb(inv *invocation.Invocation) *cobra.Command {
 	var x initOptions
 	cmd := &cobra.Command{
 		Use:   "init",
@@ -34,7 +36,7 @@ func initVerb(inv *env) *cobra.Command {
 this machine have servers, and imports those of --from CLIENT, or at a terminal those that you agree to. Secrets are stored, as
 "junctor import --write" does. The files of the clients are not changed: "junctor export CLIENT" does that.`,
 		Example: "  junctor init\n  junctor init --from claude-desktop --from cursor",
-		Args:    takes(), ValidArgsFunction: cobra.NoFileCompletions,
+		Args:    verb.Takes(), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error { return begins(cmd.Context(), inv, &x) },
 	}
 	cmd.Flags().BoolVar(&x.here, "here", false, "write junctor.hcl in the current directory")
@@ -48,12 +50,12 @@ const firstLines = `# Servers of Junctor. "junctor add" adds one, "junctor valid
 `
 
 // begins writes the first configuration.
-func begins(ctx context.Context, inv *env, x *initOptions) error {
+func begins(ctx context.Context, inv *invocation.Invocation, x *initOptions) error {
 	path, err := firstPath(inv, x.here)
 	if err != nil {
 		return err
 	}
-	target, err := chooseConfig(path, x.here && inv.strongest() == "")
+	target, err := chooseConfig(path, x.here && inv.ConfigPath() == "")
 	if err != nil {
 		return exportFault(err)
 	}
@@ -106,7 +108,7 @@ func begins(ctx context.Context, inv *env, x *initOptions) error {
 	if len(all.Servers) > 0 {
 		remarkImport(inv, got)
 	}
-	if inv.app != nil {
+	if inv.App != nil {
 		warnLocked(ctx, inv)
 	}
 	inv.Remark("next: %s", next)
@@ -122,12 +124,12 @@ func nextFor(c *clientconfig.Client) string {
 }
 
 // firstPath returns where the first configuration goes.
-func firstPath(inv *env, here bool) (string, error) {
+func firstPath(inv *invocation.Invocation, here bool) (string, error) {
 	switch {
 	case inv.Get(config.InlineVariable) != "":
 		return "", fault.New(fault.Usage, "%s has the configuration", config.InlineVariable).WithHint("unset it")
-	case inv.strongest() != "":
-		return filepath.Abs(inv.strongest())
+	case inv.ConfigPath() != "":
+		return filepath.Abs(inv.ConfigPath())
 	case here:
 		return filepath.Abs(config.FoundName)
 	case inv.Get("JUNCTOR_CONFIG") != "":
@@ -155,7 +157,7 @@ func (c clientServers) count() string {
 
 // serversOfClients reads the files of the clients with these names, in their order, or of all
 // clients that have one.
-func serversOfClients(inv *env, names []string) (all []clientServers, err error) {
+func serversOfClients(inv *invocation.Invocation, names []string) (all []clientServers, err error) {
 	clients := clientconfig.Clients
 	if len(names) > 0 {
 		if clients, err = clientsNamed(names); err != nil {
@@ -193,7 +195,7 @@ func clientsNamed(names []string) (all []*clientconfig.Client, err error) {
 		c := clientconfig.Find(name)
 		if c == nil {
 			names := clientconfig.Names(clientconfig.Clients)
-			return nil, withSuggestion(fault.New(fault.Usage, "there is no client %q", name), suggest.Nearest(name, names), "one of "+strings.Join(names, ", "))
+			return nil, verb.WithSuggestion(fault.New(fault.Usage, "there is no client %q", name), suggest.Nearest(name, names), "one of "+strings.Join(names, ", "))
 		}
 		all = append(all, c)
 	}
@@ -201,7 +203,7 @@ func clientsNamed(names []string) (all []*clientconfig.Client, err error) {
 }
 
 // serversOf reads the file of one client.
-func serversOf(inv *env, c *clientconfig.Client) (clientServers, error) {
+func serversOf(inv *invocation.Invocation, c *clientconfig.Client) (clientServers, error) {
 	path, err := importPath(importOptions{scope: string(clientconfig.User)}, c.Name, inv.Get)
 	if err != nil {
 		return clientServers{}, err
@@ -229,6 +231,6 @@ func serversOf(inv *env, c *clientconfig.Client) (clientServers, error) {
 
 // agreeToImport asks whether to import the servers of a client. An empty answer is yes: a
 // server runs only when it is used.
-func agreeToImport(ctx context.Context, inv *env, c clientServers) (bool, error) {
+func agreeToImport(ctx context.Context, inv *invocation.Invocation, c clientServers) (bool, error) {
 	return inv.AskNo(ctx, fmt.Sprintf("Import %s of %s?", c.count(), c.client.Title))
 }

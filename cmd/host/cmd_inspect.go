@@ -8,7 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
+	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
@@ -16,8 +18,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/schema"
 )
 
-func inspectVerb(inv *env) *cobra.Command {
-	var needs loadOptions
+func inspectVerb(inv *invocation.Invocation) *cobra.Command {
+	var needs invocation.Needs
 	cmd := &cobra.Command{
 		Use:   "inspect TOOL|SERVER|URL",
 		Short: "Show a tool's names, arguments, schema and rules, or what a server offers",
@@ -26,22 +28,22 @@ which tools, resources and prompts it has. A URL, and --command and --url withou
 configuration has.`,
 		Example:           "  junctor inspect github__create_issue\n  junctor inspect github\n  junctor inspect https://mcp.example.com/mcp\n  junctor inspect --command 'npx -y some-server'",
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: inv.completesFor(&needs, completeTool),
+		ValidArgsFunction: inv.CompletesFor(&needs, completeTool),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := ""
 			if len(args) > 0 {
 				name = args[0]
 			}
-			if strings.Contains(name, "://") && !needs.direct.given() {
-				name, needs.direct.url = "", name
+			if strings.Contains(name, "://") && !needs.Direct.Given() {
+				name, needs.Direct.URL = "", name
 			}
-			if name == "" && !needs.direct.given() {
-				return takes("TOOL")(cmd, args)
+			if name == "" && !needs.Direct.Given() {
+				return verb.Takes("TOOL")(cmd, args)
 			}
 			return inspect(cmd.Context(), inv, name, needs)
 		},
 	}
-	directFlags(cmd, &needs.direct)
+	invocation.DirectFlags(cmd, &needs.Direct)
 	return cmd
 }
 
@@ -69,13 +71,13 @@ type inspection struct {
 	OutputSchema  json.RawMessage `json:"outputSchema,omitempty"`
 }
 
-func inspect(ctx context.Context, inv *env, name string, needs loadOptions) error {
-	app, err := inv.load(ctx, needs)
+func inspect(ctx context.Context, inv *invocation.Invocation, name string, needs invocation.Needs) error {
+	app, err := inv.Load(ctx, needs)
 	if err != nil {
 		return err
 	}
 	if name == "" {
-		return inspectServer(ctx, inv, app, directName)
+		return inspectServer(ctx, inv, app, invocation.DirectName)
 	}
 	if _, isServer := app.Upstreams()[name]; isServer {
 		return inspectServer(ctx, inv, app, name)
@@ -94,7 +96,7 @@ func inspect(ctx context.Context, inv *env, name string, needs loadOptions) erro
 	return nil
 }
 
-func inspectionOf(inv *env, app *host.App, t *catalog.Tool) inspection {
+func inspectionOf(inv *invocation.Invocation, app *host.App, t *catalog.Tool) inspection {
 	d := decisionOn(app, authn.Local(), t)
 	in := inspection{
 		Name: t.Exposed, Server: t.Server, Tool: t.Name, Title: t.Title, Description: t.Description,
@@ -116,7 +118,7 @@ func inspectionOf(inv *env, app *host.App, t *catalog.Tool) inspection {
 	return in
 }
 
-func printInspection(inv *env, in inspection, call string) {
+func printInspection(inv *invocation.Invocation, in inspection, call string) {
 	inv.PrintFields("%s\n", in.Name)
 	if in.Description != "" {
 		inv.Printf("\n%s\n", terminal.Indent(in.Description))

@@ -8,6 +8,7 @@ import (
 	"github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/config"
@@ -20,7 +21,7 @@ type lockOptions struct {
 	check, yes bool
 }
 
-func lockVerb(inv *env) *cobra.Command {
+func lockVerb(inv *invocation.Invocation) *cobra.Command {
 	var o lockOptions
 	cmd := &cobra.Command{
 		Use:   "lock [SERVER…]",
@@ -34,7 +35,7 @@ with another program does not start until --accept plugin.NAME accepts it.
 --check changes nothing and fails if anything differs, for CI. A running junctor serve uses the new pins after
 junctor reload.`,
 		Example:           "  junctor lock\n  junctor lock --accept github/create_issue\n  junctor lock --check",
-		ValidArgsFunction: inv.completes(completeServers),
+		ValidArgsFunction: inv.Completes(completeServers),
 		RunE:              func(cmd *cobra.Command, args []string) error { return lock(cmd.Context(), inv, args, o) },
 	}
 	f := cmd.Flags()
@@ -45,7 +46,7 @@ junctor reload.`,
 	return cmd
 }
 
-func lock(ctx context.Context, inv *env, args []string, o lockOptions) error {
+func lock(ctx context.Context, inv *invocation.Invocation, args []string, o lockOptions) error {
 	switch {
 	case o.check:
 		return checkLock(ctx, inv, args)
@@ -109,19 +110,19 @@ func nothingPinned(app *host.App, names []string) error {
 }
 
 // checkLock is diff for CI: what the lock file could pin and does not is a difference too.
-func checkLock(ctx context.Context, inv *env, args []string) error {
+func checkLock(ctx context.Context, inv *invocation.Invocation, args []string) error {
 	if err := runDiff(ctx, inv, args, true); err != nil || len(args) > 0 {
 		return err
 	}
-	if err := nothingPinned(inv.app, pinnedServers(inv.app)); err != nil {
+	if err := nothingPinned(inv.App, pinnedServers(inv.App)); err != nil {
 		return err
 	}
-	plugins, servers := inv.app.Loose()
+	plugins, servers := inv.App.Loose()
 	if len(plugins) > 0 {
-		return fault.New(fault.ToolHeld, "the programs of plugins are not pinned: %s", shortened(plugins)).WithHint("run `junctor lock`, or write sha256 in plugins { required }")
+		return fault.New(fault.ToolHeld, "the programs of plugins are not pinned: %s", terminal.Shortened(plugins)).WithHint("run `junctor lock`, or write sha256 in plugins { required }")
 	}
 	if len(servers) > 0 {
-		return fault.New(fault.ToolHeld, "the lock file has pins of servers that the configuration does not pin: %s", shortened(servers)).
+		return fault.New(fault.ToolHeld, "the lock file has pins of servers that the configuration does not pin: %s", terminal.Shortened(servers)).
 			WithHint("set definitions = \"locked\" for them, or run `junctor lock` to forget servers that are gone")
 	}
 	return nil
@@ -131,7 +132,7 @@ func checkLock(ctx context.Context, inv *env, args []string) error {
 const mostDefinitions = 20
 
 // askNew shows the new tools at a terminal, and asks whether to pin them.
-func askNew(ctx context.Context, inv *env, all []difference, yes bool) error {
+func askNew(ctx context.Context, inv *invocation.Invocation, all []difference, yes bool) error {
 	added := slices.DeleteFunc(slices.Clone(all), func(d difference) bool { return d.kind() != toolNew })
 	if len(added) == 0 || yes || inv.Machine() || !inv.CanAsk() {
 		return nil
@@ -146,8 +147,8 @@ func askNew(ctx context.Context, inv *env, all []difference, yes bool) error {
 }
 
 // lockPlugins loads the configuration with accepted programs, and records their versions.
-func lockPlugins(ctx context.Context, inv *env) error {
-	app, diags, err := inv.tryLoad(ctx, loadOptions{allPlugins: true, reviewing: true})
+func lockPlugins(ctx context.Context, inv *invocation.Invocation) error {
+	app, diags, err := inv.TryLoad(ctx, invocation.Needs{AllPlugins: true, Reviewing: true})
 	if err != nil {
 		return err
 	}
@@ -174,7 +175,7 @@ type lockedJSON struct {
 }
 
 // lockAll pins what is new, forgets what is gone and prints both. Changed tools are an error.
-func lockAll(ctx context.Context, inv *env, app *host.App, c *comparison, plugins []host.LockedPlugin) error {
+func lockAll(ctx context.Context, inv *invocation.Invocation, app *host.App, c *comparison, plugins []host.LockedPlugin) error {
 	list := []lockedJSON{}
 	var held []string
 	for _, name := range c.asked {
@@ -205,14 +206,14 @@ func lockAll(ctx context.Context, inv *env, app *host.App, c *comparison, plugin
 		tellReload(ctx, inv)
 	}
 	if len(held) > 0 && c.failed == nil {
-		return fault.New(fault.ToolHeld, "%s held back because of other definitions: %s", terminal.Count(len(held), "tool")+" stayed", shortened(held)).
+		return fault.New(fault.ToolHeld, "%s held back because of other definitions: %s", terminal.Count(len(held), "tool")+" stayed", terminal.Shortened(held)).
 			WithHint("run `junctor diff`, then `junctor lock --accept %s`", shellquote.Join(held[0]))
 	}
 	return terminal.Reported(c.failed)
 }
 
 // printLocked prints what was pinned.
-func printLocked(inv *env, list []lockedJSON, plugins []host.LockedPlugin) error {
+func printLocked(inv *invocation.Invocation, list []lockedJSON, plugins []host.LockedPlugin) error {
 	if inv.Machine() {
 		for _, p := range plugins {
 			list = append(list, lockedJSON{Plugin: p.Name, Version: p.Version, SHA256: p.SHA256})
@@ -228,10 +229,10 @@ func printLocked(inv *env, list []lockedJSON, plugins []host.LockedPlugin) error
 	for _, one := range list {
 		var parts []string
 		if n := len(one.Accepted); n > 0 {
-			parts = append(parts, terminal.Count(n, "new tool")+": "+shortened(one.Accepted))
+			parts = append(parts, terminal.Count(n, "new tool")+": "+terminal.Shortened(one.Accepted))
 		}
 		if n := len(one.Forgotten); n > 0 {
-			parts = append(parts, terminal.Count(n, "tool")+" forgotten: "+shortened(one.Forgotten))
+			parts = append(parts, terminal.Count(n, "tool")+" forgotten: "+terminal.Shortened(one.Forgotten))
 		}
 		if len(parts) == 0 {
 			parts = append(parts, "nothing new")
@@ -242,7 +243,7 @@ func printLocked(inv *env, list []lockedJSON, plugins []host.LockedPlugin) error
 }
 
 // accept accepts definitions that differ, after a question at a terminal.
-func accept(ctx context.Context, inv *env, o lockOptions) error {
+func accept(ctx context.Context, inv *invocation.Invocation, o lockOptions) error {
 	app, names, err := loadPinned(ctx, inv, o.accept)
 	if err != nil {
 		return err
@@ -282,7 +283,7 @@ func accept(ctx context.Context, inv *env, o lockOptions) error {
 		err = inv.PrintJSON(list)
 	} else {
 		for _, one := range list {
-			inv.Printf("%s: accepted %s\n", terminal.OneCell(one.Server), terminal.OneCell(shortened(one.Accepted)))
+			inv.Printf("%s: accepted %s\n", terminal.OneCell(one.Server), terminal.OneCell(terminal.Shortened(one.Accepted)))
 		}
 	}
 	tellReload(ctx, inv)
@@ -290,14 +291,14 @@ func accept(ctx context.Context, inv *env, o lockOptions) error {
 }
 
 // tellReload says how running processes get the new pins.
-func tellReload(ctx context.Context, inv *env) {
+func tellReload(ctx context.Context, inv *invocation.Invocation) {
 	if found, _, err := findInstances(ctx, inv, ""); err == nil && len(found) > 0 {
 		inv.Remark("run junctor reload: a running process still uses the pins before")
 	}
 }
 
 // askAccept shows definitions and asks whether to accept them.
-func askAccept(ctx context.Context, inv *env, all []difference, yes bool) error {
+func askAccept(ctx context.Context, inv *invocation.Invocation, all []difference, yes bool) error {
 	if yes || inv.Machine() || !inv.CanAsk() {
 		return nil
 	}
@@ -308,7 +309,7 @@ func askAccept(ctx context.Context, inv *env, all []difference, yes bool) error 
 }
 
 // askAcceptance asks whether to accept what was shown.
-func askAcceptance(ctx context.Context, inv *env) error {
+func askAcceptance(ctx context.Context, inv *invocation.Invocation) error {
 	ok, err := inv.AskYes(ctx, "Accept?")
 	if err == nil && !ok {
 		err = fault.New(fault.Interrupted, "nothing was accepted: the answer was not yes")

@@ -9,7 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
+	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/config"
@@ -21,7 +23,7 @@ import (
 // portsVariable is the variable for the ports of the callback.
 const portsVariable = "JUNCTOR_CALLBACK_PORTS"
 
-func loginVerb(inv *env) *cobra.Command {
+func loginVerb(inv *invocation.Invocation) *cobra.Command {
 	var o loginOptions
 	cmd := &cobra.Command{
 		Use:   "login SERVER",
@@ -36,8 +38,8 @@ address of the page is printed: open it on the machine of the process.`,
 		Example: `  junctor login github
   junctor login github --no-browser
   junctor login github --scope repo --scope gist`,
-		Args:              takes("SERVER"),
-		ValidArgsFunction: inv.completes(completeLogin),
+		Args:              verb.Takes("SERVER"),
+		ValidArgsFunction: inv.Completes(completeLogin),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.instance != "" {
 				return loginThrough(cmd.Context(), inv, o.instance, args[0])
@@ -58,7 +60,7 @@ address of the page is printed: open it on the machine of the process.`,
 }
 
 // loginThrough makes a running process log in to a server.
-func loginThrough(ctx context.Context, inv *env, instance, server string) error {
+func loginThrough(ctx context.Context, inv *invocation.Invocation, instance, server string) error {
 	process, err := oneInstance(ctx, inv, instance)
 	if err != nil {
 		return err
@@ -96,7 +98,7 @@ func tenantFlag(cmd *cobra.Command, tenant *string) {
 	_ = cmd.RegisterFlagCompletionFunc("tenant", cobra.NoFileCompletions)
 }
 
-func runLogin(ctx context.Context, inv *env, name string, o loginOptions) error {
+func runLogin(ctx context.Context, inv *invocation.Invocation, name string, o loginOptions) error {
 	app, s, tenant, err := authServer(ctx, inv, name, o.tenant)
 	if err != nil {
 		return err
@@ -131,12 +133,12 @@ func runLogin(ctx context.Context, inv *env, name string, o loginOptions) error 
 	return nil
 }
 
-func logoutVerb(inv *env) *cobra.Command {
+func logoutVerb(inv *invocation.Invocation) *cobra.Command {
 	var tenant string
 	cmd := &cobra.Command{
 		Use:   "logout SERVER",
 		Short: "Delete the credentials of a login, and revoke them if the server supports it",
-		Args:  takes("SERVER"), ValidArgsFunction: inv.completes(completeLogin),
+		Args:  verb.Takes("SERVER"), ValidArgsFunction: inv.Completes(completeLogin),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			app, s, tenant, err := authServer(cmd.Context(), inv, args[0], tenant)
 			if err != nil {
@@ -157,8 +159,8 @@ func logoutVerb(inv *env) *cobra.Command {
 }
 
 // authServer returns the app, a server with an auth block, and the tenant to act for.
-func authServer(ctx context.Context, inv *env, name, tenant string) (*host.App, *config.Server, string, error) {
-	app, err := inv.load(ctx, loadOptions{})
+func authServer(ctx context.Context, inv *invocation.Invocation, name, tenant string) (*host.App, *config.Server, string, error) {
+	app, err := inv.Load(ctx, invocation.Needs{})
 	if err != nil {
 		return nil, nil, "", err
 	}
@@ -232,7 +234,7 @@ func completeLogin(app *host.App, before []string, _ string) (words []cobra.Comp
 	}
 	for _, s := range app.Config().Servers {
 		if s.Enabled && s.Auth != nil {
-			words = offer(words, s.Name, s.Auth.Kind)
+			words = invocation.Offer(words, s.Name, s.Auth.Kind)
 		}
 	}
 	return words, false

@@ -10,7 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
+	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -28,7 +30,7 @@ type logsFlags struct {
 // recordLevels are the levels of records, as in the flag --level.
 var recordLevels = []string{"error", "warn", "info", "debug", "trace"}
 
-func logsVerb(inv *env) *cobra.Command {
+func logsVerb(inv *invocation.Invocation) *cobra.Command {
 	var f logsFlags
 	cmd := &cobra.Command{
 		Use:   "logs [SERVER…]",
@@ -45,7 +47,7 @@ messages of these servers, which Junctor then asks for. The attribute log_level 
   junctor logs github --level warn --since 10m
   junctor logs --json | jq .message
   junctor logs github --set-level debug -f`,
-		ValidArgsFunction: inv.completes(completeServers),
+		ValidArgsFunction: inv.Completes(completeServers),
 		RunE:              func(cmd *cobra.Command, args []string) error { return showLogs(cmd.Context(), inv, args, f) },
 	}
 	instanceFlag(inv, cmd, &f.instance)
@@ -63,7 +65,7 @@ messages of these servers, which Junctor then asks for. The attribute log_level 
 func (f logsFlags) query(names []string) (q control.LogQuery, err error) {
 	q = control.LogQuery{Follow: f.follow, Level: strings.ToLower(f.level), Servers: names}
 	if q.Level != "" && !slices.Contains(recordLevels, q.Level) {
-		return q, withSuggestion(fault.New(fault.Usage, "--level: %q is not a level of the log", f.level), suggest.Nearest(q.Level, recordLevels), "the levels are "+strings.Join(recordLevels, ", "))
+		return q, verb.WithSuggestion(fault.New(fault.Usage, "--level: %q is not a level of the log", f.level), suggest.Nearest(q.Level, recordLevels), "the levels are "+strings.Join(recordLevels, ", "))
 	}
 	if q.Since, err = parseSince(f.since); err != nil {
 		return q, err
@@ -86,7 +88,7 @@ func parseSince(text string) (time.Time, error) {
 	return at, nil
 }
 
-func showLogs(ctx context.Context, inv *env, names []string, f logsFlags) error {
+func showLogs(ctx context.Context, inv *invocation.Invocation, names []string, f logsFlags) error {
 	q, err := f.query(names)
 	if err != nil {
 		return err
@@ -109,7 +111,7 @@ func showLogs(ctx context.Context, inv *env, names []string, f logsFlags) error 
 
 // followed returns the error of a stream that was printed. The end of the process, and an
 // interrupt, end it well.
-func followed(ctx context.Context, inv *env, process control.Answer, follow bool, err error) error {
+func followed(ctx context.Context, inv *invocation.Invocation, process control.Answer, follow bool, err error) error {
 	if !follow || err != nil && ctx.Err() == nil {
 		return err
 	}
@@ -133,14 +135,14 @@ func knowsAll(st *control.Status, names []string, plugins bool) error {
 	}
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return withSuggestion(fault.New(fault.UpstreamUnknown, "process %s has no server %q", st.Instance, name), suggest.Nearest(name, known), "junctor status lists them")
+			return verb.WithSuggestion(fault.New(fault.UpstreamUnknown, "process %s has no server %q", st.Instance, name), suggest.Nearest(name, known), "junctor status lists them")
 		}
 	}
 	return nil
 }
 
 // setLogLevels changes the level of the process, or those of servers.
-func setLogLevels(ctx context.Context, inv *env, process control.Answer, servers []string, f logsFlags) error {
+func setLogLevels(ctx context.Context, inv *invocation.Invocation, process control.Answer, servers []string, f logsFlags) error {
 	if len(servers) == 0 {
 		servers = []string{""}
 	}
@@ -168,7 +170,7 @@ func setLogLevels(ctx context.Context, inv *env, process control.Answer, servers
 	return nil
 }
 
-func printLogLine(inv *env, line control.LogLine) error {
+func printLogLine(inv *invocation.Invocation, line control.LogLine) error {
 	switch {
 	case inv.Machine():
 		return inv.PrintLine(line)

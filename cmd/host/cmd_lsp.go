@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
+	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/languageserver"
@@ -17,7 +19,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-func lspVerb(inv *env) *cobra.Command {
+func lspVerb(inv *invocation.Invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "lsp",
 		Short: "Serve the Language Server Protocol to an editor",
@@ -29,27 +31,27 @@ Each file is a configuration of its own. The files of a directory that --config 
 Texts need not be trusted: nothing but literals is evaluated, no variable, file or secret is read, and no program is
 started but the bundled plugins, which are asked to describe themselves. Other plugins are known once junctor validate
 has described them.`,
-		Args:              takes(),
+		Args:              verb.Takes(),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return lsp(cmd.Context(), inv) },
 	}
 }
 
-func lsp(ctx context.Context, inv *env) error {
-	sup, err := inv.supervisor()
+func lsp(ctx context.Context, inv *invocation.Invocation) error {
+	sup, err := inv.Supervisor()
 	if err != nil {
 		return err
 	}
-	o := languageserver.Options{Version: inv.version, Log: inv.log.Named("lsp"), Managed: inv.managed,
+	o := languageserver.Options{Version: inv.Version, Log: inv.Log.Named("lsp"), Managed: inv.Managed,
 		Describe: (&knownPlugins{sup: sup, dirs: plugin.Dirs(inv.Lookup), known: map[pluginKey]knownPlugin{}}).describe}
 	if own := config.OwnPath(inv.Lookup); filepath.IsAbs(own) {
 		if _, err := os.Stat(own); err == nil {
 			o.Own = own
 		}
 	}
-	if info, err := os.Stat(inv.strongest()); err == nil && info.IsDir() {
-		if o.Directory, err = filepath.Abs(inv.strongest()); err != nil {
-			return fault.Because(fault.Usage, err, "%s cannot be used", inv.strongest())
+	if info, err := os.Stat(inv.ConfigPath()); err == nil && info.IsDir() {
+		if o.Directory, err = filepath.Abs(inv.ConfigPath()); err != nil {
+			return fault.Because(fault.Usage, err, "%s cannot be used", inv.ConfigPath())
 		}
 	}
 	err = languageserver.Serve(ctx, inv.Stdin, inv.Stdout, o)

@@ -8,7 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
+	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/control"
@@ -22,7 +24,7 @@ type planOptions struct {
 	connect, exitCode      bool
 }
 
-func planVerb(inv *env) *cobra.Command {
+func planVerb(inv *invocation.Invocation) *cobra.Command {
 	var o planOptions
 	cmd := &cobra.Command{
 		Use:   "plan",
@@ -38,7 +40,7 @@ The lists are those that servers sent last. Servers that were not asked yet are 
 		Example: `  junctor plan
   junctor plan --out junctor.view.json
   junctor plan --against junctor.view.json --exit-code`,
-		Args:              takes(),
+		Args:              verb.Takes(),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return runPlan(cmd.Context(), inv, o) },
 	}
@@ -53,8 +55,8 @@ The lists are those that servers sent last. Servers that were not asked yet are 
 	return cmd
 }
 
-func runPlan(ctx context.Context, inv *env, o planOptions) error {
-	app, err := inv.load(ctx, loadOptions{known: true})
+func runPlan(ctx context.Context, inv *invocation.Invocation, o planOptions) error {
+	app, err := inv.Load(ctx, invocation.Needs{Known: true})
 	if err != nil {
 		return err
 	}
@@ -80,7 +82,7 @@ func runPlan(ctx context.Context, inv *env, o planOptions) error {
 }
 
 // planBase returns the view to compare with: that of a file or of a running process.
-func planBase(ctx context.Context, inv *env, o planOptions) (*plan.View, error) {
+func planBase(ctx context.Context, inv *invocation.Invocation, o planOptions) (*plan.View, error) {
 	if o.against != "" {
 		return readView(ctx, o.against)
 	}
@@ -100,7 +102,7 @@ func planBase(ctx context.Context, inv *env, o planOptions) (*plan.View, error) 
 }
 
 // viewOfProcess returns the view of a running process.
-func viewOfProcess(ctx context.Context, inv *env, a control.Answer) (*plan.View, error) {
+func viewOfProcess(ctx context.Context, inv *invocation.Invocation, a control.Answer) (*plan.View, error) {
 	wait := inv.Spin("asking the running process")
 	defer wait.Stop()
 	return a.View(ctx)
@@ -109,7 +111,7 @@ func viewOfProcess(ctx context.Context, inv *env, a control.Answer) (*plan.View,
 // viewOf returns the view of the configuration that was loaded. With connect it asks the
 // servers whose lists are not known first, and prints why it cannot ask some; failed is the
 // most important reason.
-func viewOf(ctx context.Context, inv *env, app *host.App, connect bool) (v *plan.View, failed, err error) {
+func viewOf(ctx context.Context, inv *invocation.Invocation, app *host.App, connect bool) (v *plan.View, failed, err error) {
 	var unknown []*config.Server
 	lacking := serversLacking(app, app.Config().Servers)
 	for _, s := range app.Config().Servers {
@@ -160,7 +162,7 @@ func readView(ctx context.Context, path string) (*plan.View, error) {
 }
 
 // writeView writes a file for plan --against.
-func writeView(inv *env, v *plan.View, o planOptions) error {
+func writeView(inv *invocation.Invocation, v *plan.View, o planOptions) error {
 	if o.out == "-" {
 		return inv.PrintRawJSON(v.Encode())
 	}
@@ -179,7 +181,7 @@ func writeView(inv *env, v *plan.View, o planOptions) error {
 }
 
 // printPlan prints changes as JSON or for a person. With --exit-code changes are an error.
-func printPlan(inv *env, c *plan.Changes, o planOptions) error {
+func printPlan(inv *invocation.Invocation, c *plan.Changes, o planOptions) error {
 	if inv.Machine() {
 		if err := inv.PrintJSON(planJSON{Differs: !c.Empty(), Changes: c}); err != nil {
 			return err
@@ -202,18 +204,18 @@ type planJSON struct {
 // planReload prints the plan of a reload of a process and asks whether to do it, if anything
 // differs. With --json it returns the plan, which is printed with the result. A configuration
 // that changes meanwhile is not the one of the plan, so it is an error.
-func planReload(ctx context.Context, inv *env, a control.Answer, o reloadOptions) (*planJSON, error) {
+func planReload(ctx context.Context, inv *invocation.Invocation, a control.Answer, o reloadOptions) (*planJSON, error) {
 	if matches, err := matchesConfig(inv); err != nil {
 		return nil, err
 	} else if !matches(a.Status) {
 		return nil, fault.New(fault.Usage, "process %s serves another configuration, so its reload cannot be planned here", a.Name).WithHint("take --config %s", a.Status.Generation.Path)
 	}
-	at, _, _, err := inv.locate(ctx, loadOptions{}, true)
+	at, _, _, err := inv.Locate(ctx, invocation.Needs{}, true)
 	if err != nil {
 		return nil, err
 	}
-	content := inv.contentDigest(at) // before it is read
-	app, err := inv.load(ctx, loadOptions{known: true})
+	content := inv.ContentDigest(at) // before it is read
+	app, err := inv.Load(ctx, invocation.Needs{Known: true})
 	if err != nil {
 		return nil, err
 	}
@@ -244,7 +246,7 @@ func planReload(ctx context.Context, inv *env, a control.Answer, o reloadOptions
 			return nil, fault.New(fault.Interrupted, "nothing was reloaded: the answer was not yes")
 		}
 	}
-	if inv.contentDigest(at) != content {
+	if inv.ContentDigest(at) != content {
 		return nil, fault.New(fault.ConfigInvalid, "the configuration has changed since the plan was made; nothing was reloaded").WithHint("run `junctor reload --plan` again")
 	}
 	return planned, nil

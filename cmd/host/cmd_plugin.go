@@ -17,7 +17,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
+	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -26,28 +28,28 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-func pluginVerb(inv *env) *cobra.Command {
-	verb := &cobra.Command{Use: "plugin", Short: "List and describe plugins, and show their logs", Args: takesVerb,
+func pluginVerb(inv *invocation.Invocation) *cobra.Command {
+	group := &cobra.Command{Use: "plugin", Short: "List and describe plugins, and show their logs", Args: verb.TakesVerb,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	lines := 100
 	logs := &cobra.Command{
-		Use: "logs NAME", Short: "Show what a plugin logged, and what its servers printed on standard error", Args: takes("NAME"),
-		ValidArgsFunction: inv.completes(completePlugin),
+		Use: "logs NAME", Short: "Show what a plugin logged, and what its servers printed on standard error", Args: verb.Takes("NAME"),
+		ValidArgsFunction: inv.Completes(completePlugin),
 		RunE:              func(_ *cobra.Command, args []string) error { return pluginLogs(inv, args[0], lines) },
 	}
 	logs.Flags().IntVarP(&lines, "lines", "n", lines, "a `NUMBER`: how many lines at most")
-	verb.AddCommand(
+	group.AddCommand(
 		&cobra.Command{
-			Use: "list", Short: "List the plugins of the configuration, and the bundled ones", Args: takes(),
+			Use: "list", Short: "List the plugins of the configuration, and the bundled ones", Args: verb.Takes(),
 			RunE: func(cmd *cobra.Command, _ []string) error { return pluginList(cmd.Context(), inv) },
 		},
 		&cobra.Command{
-			Use: "describe NAME|PATH", Short: "Show what a plugin offers and the settings it takes", Args: takes("NAME|PATH"),
+			Use: "describe NAME|PATH", Short: "Show what a plugin offers and the settings it takes", Args: verb.Takes("NAME|PATH"),
 			RunE: func(cmd *cobra.Command, args []string) error { return pluginDescribe(cmd.Context(), inv, args[0]) },
 		},
 		logs,
 	)
-	return verb
+	return group
 }
 
 // pluginJSON is the JSON form of a plugin.
@@ -68,7 +70,7 @@ type pluginJSON struct {
 	err error
 }
 
-func pluginList(ctx context.Context, inv *env) error {
+func pluginList(ctx context.Context, inv *invocation.Invocation) error {
 	known, err := plugins(ctx, inv)
 	if err != nil {
 		return err
@@ -95,12 +97,12 @@ func pluginList(ctx context.Context, inv *env) error {
 
 // plugins returns the plugins of the configuration, if there is one, and the bundled ones. A
 // plugin that cannot be described is listed with its error.
-func plugins(ctx context.Context, inv *env) ([]pluginJSON, error) {
+func plugins(ctx context.Context, inv *invocation.Invocation) ([]pluginJSON, error) {
 	found := map[string]pluginJSON{}
-	needs := loadOptions{allPlugins: true, unusable: func(p config.Plugin, err error) {
+	needs := invocation.Needs{AllPlugins: true, Unusable: func(p config.Plugin, err error) {
 		found[p.Name] = unusable(p.Name, p.Source, p.At.String(), err)
 	}}
-	app, diags, err := inv.tryLoad(ctx, needs)
+	app, diags, err := inv.TryLoad(ctx, needs)
 	switch {
 	case fault.Is(err, fault.ConfigMissing):
 	case err != nil:
@@ -116,7 +118,7 @@ func plugins(ctx context.Context, inv *env) ([]pluginJSON, error) {
 			}
 		}
 	}
-	sup, err := inv.supervisor()
+	sup, err := inv.Supervisor()
 	if err != nil {
 		return nil, err
 	}
@@ -164,12 +166,12 @@ func unusable(name, source, at string, err error) pluginJSON {
 	return pluginJSON{Name: name, Source: source, At: at, Error: terminal.ErrorOf(&f), err: &f}
 }
 
-func pluginDescribe(ctx context.Context, inv *env, word string) error {
+func pluginDescribe(ctx context.Context, inv *invocation.Invocation, word string) error {
 	path, err := pluginPath(ctx, inv, word)
 	if err != nil {
 		return err
 	}
-	sup, err := inv.supervisor()
+	sup, err := inv.Supervisor()
 	if err != nil {
 		return err
 	}
@@ -200,7 +202,7 @@ func pluginDescribe(ctx context.Context, inv *env, word string) error {
 
 // pluginPath finds the program of a plugin by its name in the configuration, by the name of
 // a bundled plugin, or by its path.
-func pluginPath(ctx context.Context, inv *env, word string) (string, error) {
+func pluginPath(ctx context.Context, inv *invocation.Invocation, word string) (string, error) {
 	if strings.ContainsRune(word, filepath.Separator) {
 		return plugin.Find(word, filepath.Base(word), nil)
 	}
@@ -215,11 +217,11 @@ func pluginPath(ctx context.Context, inv *env, word string) (string, error) {
 		}
 		names = append(names, p.Name)
 	}
-	return "", withSuggestion(fault.New(fault.PluginNotFound, "there is no plugin %q", word), suggest.Nearest(word, names), "run `junctor plugin list` to list the plugins")
+	return "", verb.WithSuggestion(fault.New(fault.PluginNotFound, "there is no plugin %q", word), suggest.Nearest(word, names), "run `junctor plugin list` to list the plugins")
 }
 
 // printSchema prints the settings of a block.
-func printSchema(inv *env, s *sdk.Schema, margin string) {
+func printSchema(inv *invocation.Invocation, s *sdk.Schema, margin string) {
 	for _, a := range s.Attributes {
 		var about []string
 		switch {
@@ -260,14 +262,14 @@ func typeName(raw json.RawMessage) string {
 }
 
 // pluginLogs prints the last lines of a plugin's log.
-func pluginLogs(inv *env, name string, n int) error {
+func pluginLogs(inv *invocation.Invocation, name string, n int) error {
 	if n < 0 {
 		return fault.New(fault.Usage, "the number of lines, %d, is less than 0", n).WithHint("write 0 or more lines")
 	}
-	if err := inv.findDirs(); err != nil {
+	if err := inv.FindDirs(); err != nil {
 		return err
 	}
-	path := plugin.LogFile(inv.dirs.Logs(), name)
+	path := plugin.LogFile(inv.Dirs.Logs(), name)
 	var lines []string
 	for _, p := range []string{path + ".1", path} {
 		f, err := os.Open(p)

@@ -8,7 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
+	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
@@ -17,9 +19,9 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
-func policyVerb(inv *env) *cobra.Command {
-	cmd := &cobra.Command{Use: "policy", Short: "Show what the policy means", Args: takesVerb, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	f := listFlags{need: toolLists, needs: loadOptions{known: true}}
+func policyVerb(inv *invocation.Invocation) *cobra.Command {
+	cmd := &cobra.Command{Use: "policy", Short: "Show what the policy means", Args: verb.TakesVerb, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	f := listFlags{need: toolLists, needs: invocation.Needs{Known: true}}
 	classified := &cobra.Command{
 		Use:   "classify [SERVER…]",
 		Short: "Show which tools read and which write, and why",
@@ -27,20 +29,20 @@ func policyVerb(inv *env) *cobra.Command {
 
 Nothing that a server says about its own tool makes it read. Patterns in tools { read, write } decide; without one,
 the words of the name do. A tool that is ambiguous counts as one that writes.`,
-		ValidArgsFunction: inv.completesFor(&f.needs, completeServers),
+		ValidArgsFunction: inv.CompletesFor(&f.needs, completeServers),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return lists(cmd.Context(), inv, args, f, func(app *host.App, of func(string) bool) error { return printClasses(inv, app, of) })
 		},
 	}
 	f.add(inv, classified)
-	g := listFlags{needs: loadOptions{known: true}}
+	g := listFlags{needs: invocation.Needs{Known: true}}
 	var subjects []string
 	table := &cobra.Command{
 		Use:   "table [SERVER…]",
 		Short: "Show who may use which tool",
 		Long: `Show who may use which tool: a column for each subject and role of the policy, for each static token and for the
 command line. "depends" means that the arguments decide; junctor why explains a cell.`,
-		ValidArgsFunction: inv.completesFor(&g.needs, completeServers),
+		ValidArgsFunction: inv.CompletesFor(&g.needs, completeServers),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return lists(cmd.Context(), inv, args, g, func(app *host.App, of func(string) bool) error { return printTable(inv, app, of, subjects) })
 		},
@@ -61,7 +63,7 @@ type classJSON struct {
 	Reasons    []string `json:"reasons"`
 }
 
-func printClasses(inv *env, app *host.App, of func(server string) bool) error {
+func printClasses(inv *invocation.Invocation, app *host.App, of func(server string) bool) error {
 	all := []classJSON{}
 	var rows [][]string
 	for _, t := range app.Catalog.Snapshot().Tools {
@@ -107,7 +109,7 @@ type tableJSON struct {
 	Rule     string `json:"rule"`
 }
 
-func printTable(inv *env, app *host.App, of func(server string) bool, only []string) error {
+func printTable(inv *invocation.Invocation, app *host.App, of func(server string) bool, only []string) error {
 	shown := columns(app)
 	if len(only) > 0 {
 		shown = slices.DeleteFunc(shown, func(c column) bool {
@@ -150,7 +152,7 @@ func decisionOn(app *host.App, who authn.Principal, t *catalog.Tool) policy.Deci
 	return app.Explain(q, t, nil).Decision
 }
 
-func testVerb(inv *env) *cobra.Command {
+func testVerb(inv *invocation.Invocation) *cobra.Command {
 	var policyOnly, strict bool
 	cmd := &cobra.Command{
 		Use:   "test",
@@ -160,7 +162,7 @@ classified by its name and the configuration.
 
 With --strict, as for CI, a warning fails too: a role, a tool or an argument that is not known. The tools of a server are
 known once it was asked: run junctor tools first.`,
-		Args: takes(), ValidArgsFunction: cobra.NoFileCompletions,
+		Args: verb.Takes(), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error { return testPolicy(cmd.Context(), inv, strict) },
 	}
 	cmd.Flags().BoolVar(&strict, "strict", false, "fail for a warning, too")
@@ -179,13 +181,13 @@ type testJSON struct {
 	Passed bool   `json:"passed"`
 }
 
-func testPolicy(ctx context.Context, inv *env, strict bool) error {
-	app, err := inv.load(ctx, loadOptions{known: true})
+func testPolicy(ctx context.Context, inv *invocation.Invocation, strict bool) error {
+	app, err := inv.Load(ctx, invocation.Needs{Known: true})
 	if err != nil {
 		return err
 	}
 	warned := app.TestDiagnostics()
-	inv.tellDiagnostics(app, warned)
+	inv.TellDiagnostics(app, warned)
 	all, failed := []testJSON{}, 0
 	for _, r := range app.TestPolicy() {
 		all = append(all, testJSON{r.Test.Name, r.Use.At.String(), r.Use.Item.String(), r.Use.Expect, r.Got, r.Rule, r.Passed})

@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
+	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
@@ -15,14 +17,14 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
-func promptsVerb(inv *env) *cobra.Command {
+func promptsVerb(inv *invocation.Invocation) *cobra.Command {
 	var f listFlags
 	cmd := &cobra.Command{
 		Use:               "prompts [SERVER…]",
 		Short:             "List prompts",
-		ValidArgsFunction: inv.completesFor(&f.needs, completeServers),
+		ValidArgsFunction: inv.CompletesFor(&f.needs, completeServers),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return foreignArgument(cmd, args, prompts(cmd.Context(), inv, args, f))
+			return verb.ForeignArgument(cmd, args, prompts(cmd.Context(), inv, args, f))
 		},
 	}
 	f.add(inv, cmd)
@@ -39,12 +41,12 @@ type promptJSON struct {
 	Arguments   []catalog.Argument `json:"arguments,omitempty"`
 }
 
-func prompts(ctx context.Context, inv *env, args []string, f listFlags) error {
+func prompts(ctx context.Context, inv *invocation.Invocation, args []string, f listFlags) error {
 	f.need = promptLists
 	return lists(ctx, inv, args, f, func(app *host.App, of func(string) bool) error { return printPrompts(inv, app, of) })
 }
 
-func printPrompts(inv *env, app *host.App, of func(server string) bool) error {
+func printPrompts(inv *invocation.Invocation, app *host.App, of func(server string) bool) error {
 	list := []promptJSON{}
 	var rows [][]string
 	for _, p := range app.Catalog.Snapshot().Prompts {
@@ -69,8 +71,8 @@ func printPrompts(inv *env, app *host.App, of func(server string) bool) error {
 	return nil
 }
 
-func promptVerb(inv *env) *cobra.Command {
-	var needs loadOptions
+func promptVerb(inv *invocation.Invocation) *cobra.Command {
+	var needs invocation.Needs
 	var full bool
 	cmd := &cobra.Command{
 		Use:   "prompt PROMPT [value|key=value…]",
@@ -79,19 +81,19 @@ func promptVerb(inv *env) *cobra.Command {
 name for it. The arguments of a prompt are texts; key:=JSON is accepted as for call, and gives the text of the JSON.
 A word without = is the value of the next argument in the prompt's own order that no key=value names.`,
 		Example:           "  junctor prompt review/summary main.go short\n  junctor prompt review/summary style=short main.go",
-		Args:              takesMore("PROMPT"),
-		ValidArgsFunction: inv.completesFor(&needs, completePrompt),
+		Args:              verb.TakesMore("PROMPT"),
+		ValidArgsFunction: inv.CompletesFor(&needs, completePrompt),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return prompt(cmd.Context(), inv, args[0], args[1:], full, needs)
 		},
 	}
 	cmd.Flags().BoolVar(&full, "full", false, "print all of it on a terminal, however long")
-	rootFlag(cmd, &needs.roots, "")
+	invocation.RootFlag(cmd, &needs.Roots, "")
 	return cmd
 }
 
-func prompt(ctx context.Context, inv *env, name string, words []string, full bool, needs loadOptions) error {
-	app, err := inv.load(ctx, needs)
+func prompt(ctx context.Context, inv *invocation.Invocation, name string, words []string, full bool, needs invocation.Needs) error {
+	app, err := inv.Load(ctx, needs)
 	if err != nil {
 		return err
 	}

@@ -9,12 +9,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
+	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-func reloadVerb(inv *env) *cobra.Command {
+func reloadVerb(inv *invocation.Invocation) *cobra.Command {
 	var o reloadOptions
 	cmd := &cobra.Command{
 		Use:   "reload",
@@ -32,7 +34,7 @@ terminal, or with --yes. It does not ask where nothing differs.`,
   junctor reload --plan
   junctor reload --all
   junctor reload --instance 4711`,
-		Args:              takes(),
+		Args:              verb.Takes(),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return reload(cmd.Context(), inv, o) },
 	}
@@ -55,11 +57,11 @@ type reloadOptions struct {
 
 // chooseInstance returns the error for a reload without a configuration: that of a person
 // in another directory must not reach every process.
-func chooseInstance(ctx context.Context, inv *env, missing error) error {
-	if err := inv.findDirs(); err != nil {
+func chooseInstance(ctx context.Context, inv *invocation.Invocation, missing error) error {
+	if err := inv.FindDirs(); err != nil {
 		return err
 	}
-	answered, _ := control.StatusOfAll(ctx, control.Find(inv.dirs.Runs))
+	answered, _ := control.StatusOfAll(ctx, control.Find(inv.Dirs.Runs))
 	if len(answered) == 0 {
 		return missing
 	}
@@ -78,14 +80,14 @@ type failedReload struct {
 	control.Failure
 }
 
-func reload(ctx context.Context, inv *env, o reloadOptions) error {
+func reload(ctx context.Context, inv *invocation.Invocation, o reloadOptions) error {
 	if (o.yes || o.connect) && !o.plan {
 		return fault.New(fault.Usage, "--yes and --connect are for reload --plan").WithHint("write `junctor reload --plan`, or leave them out")
 	}
 	if o.instance == "" {
 		// A person at a terminal is asked to trust a configuration that has changed: the
 		// process that serves cannot ask.
-		if _, _, _, err := inv.locate(ctx, loadOptions{}, true); fault.Is(err, fault.ConfigMissing) {
+		if _, _, _, err := inv.Locate(ctx, invocation.Needs{}, true); fault.Is(err, fault.ConfigMissing) {
 			return chooseInstance(ctx, inv, err)
 		} else if err != nil {
 			return err
@@ -150,7 +152,7 @@ func reloadAll(ctx context.Context, found []control.Answer) (done reloads, first
 
 // printReloads prints the results as JSON or for a person. With --json the failures are
 // on standard output only.
-func printReloads(inv *env, done reloads) error {
+func printReloads(inv *invocation.Invocation, done reloads) error {
 	if inv.Machine() {
 		if err := inv.PrintJSON(done); err != nil {
 			return err
@@ -164,7 +166,7 @@ func printReloads(inv *env, done reloads) error {
 	return nil
 }
 
-func printReloaded(inv *env, done reloads) {
+func printReloaded(inv *invocation.Invocation, done reloads) {
 	for _, r := range done.Reloaded {
 		fmt.Fprint(terminal.SafeWriter(inv.Stderr), r.Text)
 		inv.Printf("process %s uses generation %d of the configuration: %s\n", r.Instance, r.Generation, changesOf(r))
@@ -174,7 +176,7 @@ func printReloaded(inv *env, done reloads) {
 	}
 }
 
-func printReloadFailures(inv *env, done reloads) {
+func printReloadFailures(inv *invocation.Invocation, done reloads) {
 	for _, f := range done.Failed {
 		fmt.Fprint(terminal.SafeWriter(inv.Stderr), f.Text)
 		if f.Text == "" {

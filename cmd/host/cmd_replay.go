@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
+	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/audit"
 	"github.com/junctor-mcp/junctor/host/authn"
@@ -18,7 +20,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
-func replayVerb(inv *env) *cobra.Command {
+func replayVerb(inv *invocation.Invocation) *cobra.Command {
 	var f auditFlags
 	var with string
 	cmd := &cobra.Command{
@@ -32,7 +34,7 @@ Conditions about arguments can only be decided where the log has the arguments (
 be decided are counted. Claims and scopes of tokens are not recorded, so conditions about them see none.`,
 		Example: `  junctor policy replay --since 7d --with new.hcl
   junctor policy replay --since 30d --with new.hcl --subject alice`,
-		Args: takes(), ValidArgsFunction: cobra.NoFileCompletions,
+		Args: verb.Takes(), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error { return replay(cmd.Context(), inv, f, with) },
 	}
 	f.add(cmd, 0)
@@ -67,7 +69,7 @@ type replayReport struct {
 	Differences []replayJSON `json:"differences"`
 }
 
-func replay(ctx context.Context, inv *env, f auditFlags, with string) error {
+func replay(ctx context.Context, inv *invocation.Invocation, f auditFlags, with string) error {
 	filter, err := f.filter(time.Now())
 	if err != nil {
 		return err
@@ -99,18 +101,18 @@ func replay(ctx context.Context, inv *env, f auditFlags, with string) error {
 
 // loadOther loads another configuration than that of the command line. It returns that of
 // the command line if path is empty.
-func loadOther(ctx context.Context, inv *env, path string) (*host.App, error) {
+func loadOther(ctx context.Context, inv *invocation.Invocation, path string) (*host.App, error) {
 	switch {
-	case path == "" && inv.app != nil:
-		return inv.app, nil
+	case path == "" && inv.App != nil:
+		return inv.App, nil
 	case path != "":
-		if inv.app != nil {
-			inv.app.Stop()
-			inv.use(nil)
+		if inv.App != nil {
+			inv.App.Stop()
+			inv.Use(nil)
 		}
-		return inv.load(ctx, loadOptions{known: true, paths: []string{path}})
+		return inv.Load(ctx, invocation.Needs{Known: true, Paths: []string{path}})
 	}
-	return inv.load(ctx, loadOptions{known: true})
+	return inv.Load(ctx, invocation.Needs{Known: true})
 }
 
 // replayed compares the recorded decisions with those of the policy of app.
@@ -190,7 +192,7 @@ func accessOf(text string) classify.Kind {
 	return classify.Ambiguous
 }
 
-func printReplay(inv *env, r *replayReport) {
+func printReplay(inv *invocation.Invocation, r *replayReport) {
 	var cells [][]string
 	for _, d := range r.Differences {
 		subject := d.Subject

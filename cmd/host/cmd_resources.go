@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
+	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
@@ -15,14 +17,14 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
-func resourcesVerb(inv *env) *cobra.Command {
+func resourcesVerb(inv *invocation.Invocation) *cobra.Command {
 	var f listFlags
 	cmd := &cobra.Command{
 		Use:               "resources [SERVER…]",
 		Short:             "List resources and resource templates",
-		ValidArgsFunction: inv.completesFor(&f.needs, completeServers),
+		ValidArgsFunction: inv.CompletesFor(&f.needs, completeServers),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return foreignArgument(cmd, args, listResources(cmd.Context(), inv, args, f))
+			return verb.ForeignArgument(cmd, args, listResources(cmd.Context(), inv, args, f))
 		},
 	}
 	f.add(inv, cmd)
@@ -39,12 +41,12 @@ type resourceJSON struct {
 	MIME        string `json:"mimeType,omitempty"`
 }
 
-func listResources(ctx context.Context, inv *env, args []string, f listFlags) error {
+func listResources(ctx context.Context, inv *invocation.Invocation, args []string, f listFlags) error {
 	f.need = resourceLists
 	return lists(ctx, inv, args, f, func(app *host.App, of func(string) bool) error { return printResources(inv, app, of) })
 }
 
-func printResources(inv *env, app *host.App, of func(server string) bool) error {
+func printResources(inv *invocation.Invocation, app *host.App, of func(server string) bool) error {
 	list := []resourceJSON{}
 	add := func(it *catalog.Item, kind policy.Kind) {
 		if !of(it.Server) || !app.Gateway.Visible(authn.Local(), kind, it.Server, it.Name) {
@@ -79,8 +81,8 @@ func printResources(inv *env, app *host.App, of func(server string) bool) error 
 	return nil
 }
 
-func readVerb(inv *env) *cobra.Command {
-	var needs loadOptions
+func readVerb(inv *invocation.Invocation) *cobra.Command {
+	var needs invocation.Needs
 	var output string
 	var full bool
 	cmd := &cobra.Command{
@@ -88,23 +90,23 @@ func readVerb(inv *env) *cobra.Command {
 		Short: "Read a resource",
 		Long: `Read a resource and print it. URI is one that "junctor resources" lists, one that a template there can make,
 or SERVER/URI, or @SERVER:URI, when it is to be asked of one server.`,
-		Args:              takes("URI"),
-		ValidArgsFunction: inv.completesFor(&needs, completeResource),
+		Args:              verb.Takes("URI"),
+		ValidArgsFunction: inv.CompletesFor(&needs, completeResource),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return read(cmd.Context(), inv, args[0], output, full, needs)
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "write the contents to this `FILE` instead")
 	cmd.Flags().BoolVar(&full, "full", false, "print all of it on a terminal, however long")
-	rootFlag(cmd, &needs.roots, "")
+	invocation.RootFlag(cmd, &needs.Roots, "")
 	return cmd
 }
 
-func read(ctx context.Context, inv *env, word, output string, full bool, needs loadOptions) error {
+func read(ctx context.Context, inv *invocation.Invocation, word, output string, full bool, needs invocation.Needs) error {
 	if err := checkOutput(output); err != nil {
 		return err
 	}
-	app, err := inv.load(ctx, needs)
+	app, err := inv.Load(ctx, needs)
 	if err != nil {
 		return err
 	}

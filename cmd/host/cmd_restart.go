@@ -6,10 +6,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
+	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-func restartVerb(inv *env) *cobra.Command {
+func restartVerb(inv *invocation.Invocation) *cobra.Command {
 	var instance string
 	cmd := &cobra.Command{
 		Use:   "restart SERVER",
@@ -24,16 +26,16 @@ The exit status is that of the new connection. To use a changed configuration, r
 			if len(args) == 0 {
 				return fault.New(fault.Usage, "SERVER is missing after junctor restart").WithHint("name a server that `junctor status` lists; `junctor reload` reads the configuration again")
 			}
-			return takes("SERVER")(cmd, args)
+			return verb.Takes("SERVER")(cmd, args)
 		},
-		ValidArgsFunction: inv.completes(completeServer),
+		ValidArgsFunction: inv.Completes(completeServer),
 		RunE:              func(cmd *cobra.Command, args []string) error { return restart(cmd.Context(), inv, instance, args[0]) },
 	}
 	instanceFlag(inv, cmd, &instance)
 	return cmd
 }
 
-func restart(ctx context.Context, inv *env, instance, server string) error {
+func restart(ctx context.Context, inv *invocation.Invocation, instance, server string) error {
 	process, err := oneInstance(ctx, inv, instance)
 	if err != nil {
 		return err

@@ -5,13 +5,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
+	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/plugin"
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-func schemaVerb(inv *env) *cobra.Command {
+func schemaVerb(inv *invocation.Invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema",
 		Short: "Print a JSON Schema of the configuration language",
@@ -23,18 +25,18 @@ language from junctor lsp.
 The settings of the bundled plugins are in it, and those of the plugins of the configuration, if there is one that can be
 loaded.`,
 		Example:           "  junctor schema > junctor.schema.json",
-		Args:              takes(),
+		Args:              verb.Takes(),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return runSchema(cmd.Context(), inv) },
 	}
 }
 
-func runSchema(ctx context.Context, inv *env) error {
+func runSchema(ctx context.Context, inv *invocation.Invocation) error {
 	plugins, manifests, err := configuredPlugins(ctx, inv)
 	if err != nil {
 		return err
 	}
-	sup, err := inv.supervisor()
+	sup, err := inv.Supervisor()
 	if err != nil {
 		return err
 	}
@@ -75,11 +77,11 @@ func describeBundled(ctx context.Context, sup *plugin.Supervisor, dirs []string,
 // configuredPlugins returns the plugins of the configuration, and the manifests of their
 // programs by Plugin.Use. A configuration that cannot be loaded has none: its mistakes are for
 // validate.
-func configuredPlugins(ctx context.Context, inv *env) ([]config.Plugin, map[string]sdk.Manifest, error) {
+func configuredPlugins(ctx context.Context, inv *invocation.Invocation) ([]config.Plugin, map[string]sdk.Manifest, error) {
 	manifests := map[string]sdk.Manifest{}
-	at, content, diags, err := inv.locate(ctx, loadOptions{}, false)
+	at, content, diags, err := inv.Locate(ctx, invocation.Needs{}, false)
 	switch {
-	case fault.Is(err, fault.ConfigMissing) && inv.strongest() == "":
+	case fault.Is(err, fault.ConfigMissing) && inv.ConfigPath() == "":
 		return nil, manifests, nil
 	case fault.Is(err, fault.ConfigUntrusted), diags.HasErrors():
 		inv.Warn("the schema does not have the plugins of the configuration, which cannot be loaded", "run `junctor validate`")
@@ -87,7 +89,7 @@ func configuredPlugins(ctx context.Context, inv *env) ([]config.Plugin, map[stri
 	case err != nil:
 		return nil, nil, err
 	}
-	app, _, err := inv.loadAt(ctx, at, content, loadOptions{allPlugins: true})
+	app, _, err := inv.LoadAt(ctx, at, content, invocation.Needs{AllPlugins: true})
 	if err != nil {
 		return nil, nil, err
 	}

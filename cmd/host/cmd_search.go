@@ -7,7 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
+	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/registry"
 )
@@ -30,7 +32,7 @@ func (f *registryFlags) add(cmd *cobra.Command) {
 }
 
 // registries returns the registries to ask, in their order.
-func registries(inv *env, f *registryFlags) (all []*registry.Client, err error) {
+func registries(inv *invocation.Invocation, f *registryFlags) (all []*registry.Client, err error) {
 	urls := f.urls
 	if len(urls) == 0 {
 		urls = strings.Fields(inv.Get(registryVariable))
@@ -41,11 +43,11 @@ func registries(inv *env, f *registryFlags) (all []*registry.Client, err error) 
 	if len(urls) > mostRegistries {
 		return nil, fault.New(fault.Usage, "%d registries are too many", len(urls)).WithHint("name at most %d", mostRegistries)
 	}
-	if err := inv.findDirs(); err != nil {
+	if err := inv.FindDirs(); err != nil {
 		return nil, err
 	}
 	for _, u := range urls {
-		c, err := registry.NewClient(u, inv.dirs.Cache, f.offline)
+		c, err := registry.NewClient(u, inv.Dirs.Cache, f.offline)
 		if err != nil {
 			return nil, err
 		}
@@ -54,7 +56,7 @@ func registries(inv *env, f *registryFlags) (all []*registry.Client, err error) 
 	return all, nil
 }
 
-func searchVerb(inv *env) *cobra.Command {
+func searchVerb(inv *invocation.Invocation) *cobra.Command {
 	var f registryFlags
 	cmd := &cobra.Command{
 		Use:   "search TEXT",
@@ -63,7 +65,7 @@ func searchVerb(inv *env) *cobra.Command {
 
 Answers are kept: --offline, and a registry that cannot be reached, use them.`,
 		Example:           "  junctor search github\n  junctor search --registry https://registry.example.com weather",
-		Args:              takes("TEXT"),
+		Args:              verb.Takes("TEXT"),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, args []string) error { return search(cmd.Context(), inv, args[0], &f) },
 	}
@@ -81,7 +83,7 @@ type entryJSON struct {
 	Registry    string `json:"registry"`
 }
 
-func search(ctx context.Context, inv *env, text string, f *registryFlags) error {
+func search(ctx context.Context, inv *invocation.Invocation, text string, f *registryFlags) error {
 	clients, err := registries(inv, f)
 	if err != nil {
 		return err
@@ -130,7 +132,7 @@ func search(ctx context.Context, inv *env, text string, f *registryFlags) error 
 }
 
 // remarkStored says that a registry was not asked now.
-func remarkStored(inv *env, c *registry.Client, at time.Time) {
+func remarkStored(inv *invocation.Invocation, c *registry.Client, at time.Time) {
 	if !at.IsZero() {
 		inv.Remark("%s was not asked; this is its answer of %s", c.URL(), at.Local().Format(time.DateTime))
 	}

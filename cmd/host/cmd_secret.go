@@ -10,16 +10,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
+	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/secret"
 	"github.com/junctor-mcp/junctor/sdk/process"
 )
 
-func secretVerb(inv *env) *cobra.Command {
-	verb := &cobra.Command{
-		Use: "secret", Short: "Store secrets that the configuration names with keyring()", Args: takesVerb,
+func secretVerb(inv *invocation.Invocation) *cobra.Command {
+	group := &cobra.Command{
+		Use: "secret", Short: "Store secrets that the configuration names with keyring()", Args: verb.TakesVerb,
 		Long: `Store secrets in the key ring of this machine or, without one, in an encrypted file, for
 keyring("NAME") in the configuration. The credentials of auth providers are stored there too and are not listed.
 
@@ -28,9 +30,9 @@ it is set, each with the program and arguments, or the host, that it has then. A
 needs "junctor secret grant".`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	verb.AddCommand(
+	group.AddCommand(
 		&cobra.Command{
-			Use: "set NAME", Short: "Store a secret: typed at a prompt, or all of standard input", Args: takes("NAME"),
+			Use: "set NAME", Short: "Store a secret: typed at a prompt, or all of standard input", Args: verb.Takes("NAME"),
 			Long: `Store a secret, in place of one of the same name. It is typed at a prompt, without being shown, or read from
 standard input, without its last line break. It is no argument, because every user of the machine could see it there.`,
 			Example:           "  junctor secret set github\n  pass show github | junctor secret set github",
@@ -39,27 +41,27 @@ standard input, without its last line break. It is no argument, because every us
 		},
 		secretGrantVerb(inv),
 		&cobra.Command{
-			Use: "get NAME", Short: "Print a secret", Args: takes("NAME"), ValidArgsFunction: cobra.NoFileCompletions,
+			Use: "get NAME", Short: "Print a secret", Args: verb.Takes("NAME"), ValidArgsFunction: cobra.NoFileCompletions,
 			RunE: func(cmd *cobra.Command, args []string) error { return secretGet(cmd.Context(), inv, args[0]) },
 		},
 		&cobra.Command{
-			Use: "list", Short: "List the names of the secrets", Args: takes(),
+			Use: "list", Short: "List the names of the secrets", Args: verb.Takes(),
 			RunE: func(cmd *cobra.Command, _ []string) error { return secretList(cmd.Context(), inv) },
 		},
 		&cobra.Command{
-			Use: "remove NAME", Short: "Remove a secret", Args: takes("NAME"), ValidArgsFunction: cobra.NoFileCompletions,
+			Use: "remove NAME", Short: "Remove a secret", Args: verb.Takes("NAME"), ValidArgsFunction: cobra.NoFileCompletions,
 			RunE: func(cmd *cobra.Command, args []string) error { return secretRemove(cmd.Context(), inv, args[0]) },
 		},
 		secretUnlockVerb(inv),
 		secretLockVerb(inv),
 	)
-	return verb
+	return group
 }
 
 // secrets opens the secret store of the configuration, or the default one without a
 // configuration.
-func secrets(ctx context.Context, inv *env) (*host.Secrets, error) {
-	app, err := inv.loadAny(ctx, loadOptions{})
+func secrets(ctx context.Context, inv *invocation.Invocation) (*host.Secrets, error) {
+	app, err := inv.LoadAny(ctx, invocation.Needs{})
 	if err != nil {
 		return nil, err
 	}
@@ -70,18 +72,18 @@ func secrets(ctx context.Context, inv *env) (*host.Secrets, error) {
 }
 
 // ownSecrets opens the default secret store.
-func ownSecrets(inv *env) (*host.Secrets, error) {
+func ownSecrets(inv *invocation.Invocation) (*host.Secrets, error) {
 	if err := process.Adopt(); err != nil {
-		inv.log.Warn("processes that plugins leave behind will not be ended", "error", err)
+		inv.Log.Warn("processes that plugins leave behind will not be ended", "error", err)
 	}
-	sup, err := inv.supervisor()
+	sup, err := inv.Supervisor()
 	if err != nil {
 		return nil, err
 	}
-	return host.NewSecrets(inv.options(loadOptions{}), sup), nil
+	return host.NewSecrets(inv.Options(invocation.Needs{}), sup), nil
 }
 
-func secretSet(ctx context.Context, inv *env, name string) error {
+func secretSet(ctx context.Context, inv *invocation.Invocation, name string) error {
 	s, err := secrets(ctx, inv)
 	if err != nil {
 		return err
@@ -109,7 +111,7 @@ func secretSet(ctx context.Context, inv *env, name string) error {
 }
 
 // readSecret reads a secret from the terminal or from standard input.
-func readSecret(ctx context.Context, inv *env, name string) ([]byte, error) {
+func readSecret(ctx context.Context, inv *invocation.Invocation, name string) ([]byte, error) {
 	if terminal.IsTerminal(inv.Stdin) {
 		text, err := inv.AskValue(ctx, "Secret "+name, true)
 		return []byte(text), err
@@ -122,7 +124,7 @@ func readSecret(ctx context.Context, inv *env, name string) ([]byte, error) {
 	return bytes.TrimSuffix(value, []byte("\r")), nil
 }
 
-func secretGet(ctx context.Context, inv *env, name string) error {
+func secretGet(ctx context.Context, inv *invocation.Invocation, name string) error {
 	s, err := secrets(ctx, inv)
 	if err != nil {
 		return err
@@ -143,7 +145,7 @@ func secretGet(ctx context.Context, inv *env, name string) error {
 	return err
 }
 
-func secretList(ctx context.Context, inv *env) error {
+func secretList(ctx context.Context, inv *invocation.Invocation) error {
 	s, err := secrets(ctx, inv)
 	if err != nil {
 		return err
@@ -164,7 +166,7 @@ func secretList(ctx context.Context, inv *env) error {
 	return nil
 }
 
-func secretRemove(ctx context.Context, inv *env, name string) error {
+func secretRemove(ctx context.Context, inv *invocation.Invocation, name string) error {
 	s, err := secrets(ctx, inv)
 	if err != nil {
 		return err
@@ -179,10 +181,10 @@ func secretRemove(ctx context.Context, inv *env, name string) error {
 	return nil
 }
 
-func secretGrantVerb(inv *env) *cobra.Command {
+func secretGrantVerb(inv *invocation.Invocation) *cobra.Command {
 	var servers []string
 	cmd := &cobra.Command{
-		Use: "grant NAME", Short: "Let servers of the configuration have a secret", Args: takes("NAME"),
+		Use: "grant NAME", Short: "Let servers of the configuration have a secret", Args: verb.Takes("NAME"),
 		Long: `Let the servers of the configuration that use a secret have it, as they are reached now: with this program and
 these arguments, or at this host. It is needed for another configuration than the one for which the secret was set, and
 after a server's command or host has changed.`,
@@ -193,12 +195,12 @@ after a server's command or host has changed.`,
 		},
 	}
 	cmd.Flags().StringArrayVar(&servers, "server", nil, "a `SERVER` that may have it; repeatable; all that use it if not given")
-	_ = cmd.RegisterFlagCompletionFunc("server", inv.completes(completeServers))
+	_ = cmd.RegisterFlagCompletionFunc("server", inv.Completes(completeServers))
 	return cmd
 }
 
-func secretGrant(ctx context.Context, inv *env, name string, servers []string) error {
-	app, err := inv.load(ctx, loadOptions{})
+func secretGrant(ctx context.Context, inv *invocation.Invocation, name string, servers []string) error {
+	app, err := inv.Load(ctx, invocation.Needs{})
 	if err != nil {
 		return err
 	}
@@ -244,12 +246,12 @@ func secretGrant(ctx context.Context, inv *env, name string, servers []string) e
 
 // firstRecipients returns the recipients of a new secret: the servers of the configuration
 // that use it, or a pending grant for the first ones that will.
-func firstRecipients(inv *env, name string) []secret.Recipient {
-	if inv.app == nil {
+func firstRecipients(inv *invocation.Invocation, name string) []secret.Recipient {
+	if inv.App == nil {
 		return []secret.Recipient{secret.Pending("")}
 	}
-	if all := inv.app.Recipients(name); len(all) > 0 {
+	if all := inv.App.Recipients(name); len(all) > 0 {
 		return all
 	}
-	return []secret.Recipient{secret.Pending(inv.app.ConfigID())}
+	return []secret.Recipient{secret.Pending(inv.App.ConfigID())}
 }

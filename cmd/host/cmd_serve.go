@@ -13,7 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
+	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/event"
@@ -24,10 +26,10 @@ import (
 // whereConfigured is the value of --http without an address, also in the help.
 const whereConfigured = "configured"
 
-func serveVerb(inv *env) *cobra.Command {
+func serveVerb(inv *invocation.Invocation) *cobra.Command {
 	var address string
 	var watch, stdio bool
-	needs := loadOptions{serving: true}
+	needs := invocation.Needs{Serving: true}
 	cmd := &cobra.Command{
 		Use:   "serve [--http[=ADDRESS] [--stdio]] [--watch]",
 		Short: "Offer everything to MCP clients: one on standard input and output, or many over HTTP",
@@ -58,12 +60,12 @@ another address. A configuration with an error changes nothing, and the log says
 			if len(args) == 1 && address == whereConfigured {
 				return fault.New(fault.Usage, "%q is separated from --http by a space", args[0]).WithHint("write --http=%s", withHost(args[0]))
 			}
-			return takes()(cmd, args)
+			return verb.Takes()(cmd, args)
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("http") {
-				needs.listening, needs.withStdio = true, stdio
+				needs.Listening, needs.WithStdio = true, stdio
 				return serveHTTP(cmd.Context(), inv, address, watch, needs)
 			}
 			return serve(cmd.Context(), inv, watch, needs)
@@ -73,7 +75,7 @@ another address. A configuration with an error changes nothing, and the log says
 	cmd.Flags().Lookup("http").NoOptDefVal = whereConfigured
 	cmd.Flags().BoolVar(&stdio, "stdio", false, "with --http, serve the client on standard input and output too")
 	cmd.Flags().BoolVar(&watch, "watch", false, "reload the configuration when its files change")
-	rootFlag(cmd, &needs.roots, " and their client has none")
+	invocation.RootFlag(cmd, &needs.Roots, " and their client has none")
 	return cmd
 }
 
@@ -85,7 +87,7 @@ func withHost(address string) string {
 	return address
 }
 
-func serve(ctx context.Context, inv *env, watch bool, needs loadOptions) error {
+func serve(ctx context.Context, inv *invocation.Invocation, watch bool, needs invocation.Needs) error {
 	if !signal.Ignored(syscall.SIGHUP) { // nohup makes a process ignore it
 		var stop context.CancelFunc
 		ctx, stop = signal.NotifyContext(ctx, syscall.SIGHUP)
@@ -112,9 +114,9 @@ func serve(ctx context.Context, inv *env, watch bool, needs loadOptions) error {
 	}
 	app.AnnounceProcess(event.ProcessStarted)
 	begun := time.Now()
-	inv.log.Info("serving on standard input and output", "servers", len(app.Upstreams()), "version", inv.version)
+	inv.Log.Info("serving on standard input and output", "servers", len(app.Upstreams()), "version", inv.Version)
 	if err := app.ServeStdio(ctx, inv.Stdin, inv.Stdout.File); err != nil {
-		inv.log.Warn("the client disconnected", "error", err)
+		inv.Log.Warn("the client disconnected", "error", err)
 	}
 	if leftEarly(ctx, begun) {
 		finishLists(inv, app)
@@ -122,7 +124,7 @@ func serve(ctx context.Context, inv *env, watch bool, needs loadOptions) error {
 	return nil
 }
 
-func serveHTTP(ctx context.Context, inv *env, address string, watch bool, needs loadOptions) error {
+func serveHTTP(ctx context.Context, inv *invocation.Invocation, address string, watch bool, needs invocation.Needs) error {
 	hangups := catchHangup() // before servers with required = true are connected, which takes long
 	settings := func(c *config.Config, loaded config.Diagnostics) (config.HTTP, config.Diagnostics) {
 		h := c.Gateway.HTTP
@@ -154,20 +156,20 @@ func serveHTTP(ctx context.Context, inv *env, address string, watch bool, needs 
 	}
 	defer stop()
 	app := s.app
-	if err := app.OpenAudit(needs.withStdio); err != nil {
+	if err := app.OpenAudit(needs.WithStdio); err != nil {
 		return err
 	}
 	return app.ServeHTTP(ctx, settings, func(at net.Addr, h config.HTTP) {
 		s.serveAt(at.String())
 		app.AnnounceProcess(event.ProcessStarted)
 		said := append([]any{"address", at.String()}, endpointAttrs(at, h)...)
-		inv.log.Info("serving over HTTP", append(said, "servers", len(app.Upstreams()), "version", inv.version)...)
+		inv.Log.Info("serving over HTTP", append(said, "servers", len(app.Upstreams()), "version", inv.Version)...)
 	}, stdioClient(inv, needs))
 }
 
 // transportOf returns the transports of clients of a process that serves over HTTP.
-func transportOf(n loadOptions) string {
-	if n.withStdio {
+func transportOf(n invocation.Needs) string {
+	if n.WithStdio {
 		return "http+stdio"
 	}
 	return "http"
@@ -175,23 +177,23 @@ func transportOf(n loadOptions) string {
 
 // stdioClient returns the client on standard input and output of a process that serves over
 // HTTP, or nil if it has none.
-func stdioClient(inv *env, n loadOptions) *host.StdioClient {
-	if !n.withStdio {
+func stdioClient(inv *invocation.Invocation, n invocation.Needs) *host.StdioClient {
+	if !n.WithStdio {
 		return nil
 	}
-	inv.log.Info("serving on standard input and output, too")
+	inv.Log.Info("serving on standard input and output, too")
 	return &host.StdioClient{In: inv.Stdin, Out: inv.Stdout.File, Ended: func(err error) {
 		if err != nil {
-			inv.log.Warn("the client on standard input disconnected", "error", err)
+			inv.Log.Warn("the client on standard input disconnected", "error", err)
 			return
 		}
-		inv.log.Info("the client on standard input has left; other clients are served over HTTP until SIGTERM")
+		inv.Log.Info("the client on standard input has left; other clients are served over HTTP until SIGTERM")
 	}}
 }
 
 // prepare loads the configuration to serve and opens the control socket. look, if not nil,
 // replaces the diagnostics.
-func prepare(ctx context.Context, inv *env, transport string, needs loadOptions, look func(*config.Config, config.Diagnostics) config.Diagnostics) (*thisInstance, error) {
+func prepare(ctx context.Context, inv *invocation.Invocation, transport string, needs invocation.Needs, look func(*config.Config, config.Diagnostics) config.Diagnostics) (*thisInstance, error) {
 	started := time.Now()
 	signal.Ignore(syscall.SIGPIPE) // a write to a client that has left returns an error instead
 	var stale sync.WaitGroup
@@ -204,7 +206,7 @@ func prepare(ctx context.Context, inv *env, transport string, needs loadOptions,
 	if app != nil && look != nil {
 		diags = look(app.Config(), diags)
 	}
-	inv.tellDiagnostics(app, diags)
+	inv.TellDiagnostics(app, diags)
 	if diags.HasErrors() {
 		return nil, terminal.Reported(diags.Err())
 	}
@@ -221,22 +223,22 @@ func prepare(ctx context.Context, inv *env, transport string, needs loadOptions,
 		again := make(chan os.Signal, 1)
 		signal.Notify(again, os.Interrupt, syscall.SIGTERM)
 		<-again
-		process.EndAll(leaveTime)
-		inv.dirs.Clean()
+		process.EndAll(invocation.LeaveTime)
+		inv.Dirs.Clean()
 		os.Exit(fault.ExitInterrupted)
 	})
 	return s, nil
 }
 
-// loadServed is tryLoad. It also returns the digest of the content from before it was read, so
+// loadServed is TryLoad. It also returns the digest of the content from before it was read, so
 // that later changes are noticed.
-func loadServed(ctx context.Context, inv *env, needs loadOptions) (app *host.App, diags config.Diagnostics, read string, err error) {
-	at, content, diags, err := inv.locate(ctx, needs, true)
+func loadServed(ctx context.Context, inv *invocation.Invocation, needs invocation.Needs) (app *host.App, diags config.Diagnostics, read string, err error) {
+	at, content, diags, err := inv.Locate(ctx, needs, true)
 	if err != nil || diags.HasErrors() {
 		return nil, diags, "", err
 	}
-	read = inv.contentDigest(at)
-	app, diags, err = inv.loadAt(ctx, at, content, needs)
+	read = inv.ContentDigest(at)
+	app, diags, err = inv.LoadAt(ctx, at, content, needs)
 	return app, diags, read, err
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/config"
@@ -23,7 +24,7 @@ type statusFlags struct {
 	instance         string
 }
 
-func statusVerb(inv *env) *cobra.Command {
+func statusVerb(inv *invocation.Invocation) *cobra.Command {
 	var f statusFlags
 	cmd := &cobra.Command{
 		Use:   "status [SERVER…]",
@@ -38,7 +39,7 @@ The exit status is 3, or 6 for a timeout, when a server cannot be reached.`,
 		Example: `  junctor status
   junctor status --connect github
   junctor status --instance 4711 --json`,
-		ValidArgsFunction: inv.completes(completeServers),
+		ValidArgsFunction: inv.Completes(completeServers),
 		RunE:              func(cmd *cobra.Command, args []string) error { return showStatus(cmd.Context(), inv, args, f) },
 	}
 	instanceFlag(inv, cmd, &f.instance)
@@ -55,7 +56,7 @@ type statusJSON struct {
 	Servers []*control.Server `json:"servers,omitempty"`
 }
 
-func showStatus(ctx context.Context, inv *env, args []string, f statusFlags) error {
+func showStatus(ctx context.Context, inv *invocation.Invocation, args []string, f statusFlags) error {
 	if !f.connect && !f.offline {
 		found, _, err := findInstances(ctx, inv, f.instance)
 		if err != nil {
@@ -65,11 +66,11 @@ func showStatus(ctx context.Context, inv *env, args []string, f statusFlags) err
 			return printProcesses(inv, found, args)
 		}
 	}
-	app, err := inv.load(ctx, loadOptions{})
+	app, err := inv.Load(ctx, invocation.Needs{})
 	if err != nil {
 		return err
 	}
-	inv.warnNoServers(app)
+	inv.WarnNoServers(app)
 	servers := app.Config().Servers
 	if len(args) > 0 {
 		if servers, err = wanted(app, args); err != nil {
@@ -86,7 +87,7 @@ func showStatus(ctx context.Context, inv *env, args []string, f statusFlags) err
 }
 
 // connectAll connects to servers at the same time and returns their statuses.
-func connectAll(ctx context.Context, inv *env, app *host.App, servers []*config.Server) []*control.Server {
+func connectAll(ctx context.Context, inv *invocation.Invocation, app *host.App, servers []*config.Server) []*control.Server {
 	wait := inv.Spin("connecting")
 	defer wait.Stop()
 	took, errs := make([]time.Duration, len(servers)), make([]error, len(servers))
@@ -128,7 +129,7 @@ func failureOf(list []*control.Server) error {
 	return nil
 }
 
-func printServers(inv *env, list []*control.Server) error {
+func printServers(inv *invocation.Invocation, list []*control.Server) error {
 	if inv.Machine() {
 		if err := inv.PrintJSON(statusJSON{Processes: []*control.Status{}, Servers: list}); err != nil {
 			return err
@@ -152,7 +153,7 @@ func printServers(inv *env, list []*control.Server) error {
 const notesShown = 5
 
 // printRemarks prints the notes and errors of servers.
-func printRemarks(inv *env, list []*control.Server) {
+func printRemarks(inv *invocation.Invocation, list []*control.Server) {
 	for _, st := range list {
 		if len(list) == 1 { // asked for by name
 			for _, use := range st.Tenants {

@@ -9,7 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
+	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
@@ -25,7 +27,7 @@ type listFlags struct {
 	tools   bool // wait until the lists of tools are complete
 	cost    bool // show the costs of tools in tokens
 
-	needs loadOptions
+	needs invocation.Needs
 	need  []upstream.ListKind // lists that the verb shows, and waits for; nil: all
 }
 
@@ -36,9 +38,9 @@ var (
 	resourceLists = []upstream.ListKind{upstream.Resources, upstream.Templates}
 )
 
-func (f *listFlags) add(inv *env, cmd *cobra.Command) {
-	rootFlag(cmd, &f.needs.roots, "")
-	directFlags(cmd, &f.needs.direct)
+func (f *listFlags) add(inv *invocation.Invocation, cmd *cobra.Command) {
+	invocation.RootFlag(cmd, &f.needs.Roots, "")
+	invocation.DirectFlags(cmd, &f.needs.Direct)
 	cmd.Flags().BoolVar(&f.refresh, "refresh", false, "ask the servers instead of using cached lists")
 }
 
@@ -46,12 +48,12 @@ func (f *listFlags) add(inv *env, cmd *cobra.Command) {
 // whether a server is wanted. The error of a server decides the exit status if the server
 // was named, if it was to be asked again, or if nothing can be shown. An incomplete list
 // always decides it.
-func lists(ctx context.Context, inv *env, args []string, f listFlags, show func(app *host.App, of func(server string) bool) error) error {
-	app, err := inv.load(ctx, f.needs)
+func lists(ctx context.Context, inv *invocation.Invocation, args []string, f listFlags, show func(app *host.App, of func(server string) bool) error) error {
+	app, err := inv.Load(ctx, f.needs)
 	if err != nil {
 		return err
 	}
-	inv.warnNoServers(app)
+	inv.WarnNoServers(app)
 	servers, err := wanted(app, args)
 	if err != nil {
 		return err
@@ -107,7 +109,7 @@ func lists(ctx context.Context, inv *env, args []string, f listFlags, show func(
 
 // tellUnfinished prints which lists of tools are incomplete. It returns the error that
 // decides the exit status, preferably one of a server whose list is unknown.
-func tellUnfinished(inv *env, app *host.App, servers []string) (decisive error) {
+func tellUnfinished(inv *invocation.Invocation, app *host.App, servers []string) (decisive error) {
 	for _, name := range servers {
 		err := unfinishedError(app, name)
 		if err == nil {
@@ -123,7 +125,7 @@ func tellUnfinished(inv *env, app *host.App, servers []string) (decisive error) 
 
 // tellFailed prints why servers failed. It returns the most important error and whether the
 // list of any server is known.
-func tellFailed(inv *env, app *host.App, servers []*config.Server, failed map[string]error) (decisive error, some bool) {
+func tellFailed(inv *invocation.Invocation, app *host.App, servers []*config.Server, failed map[string]error) (decisive error, some bool) {
 	required := false
 	for _, s := range servers {
 		since, known := app.Catalog.Known(s.Name)
@@ -144,20 +146,20 @@ func tellFailed(inv *env, app *host.App, servers []*config.Server, failed map[st
 }
 
 // notes prints the notes about the lists that a verb shows.
-func notes(inv *env, app *host.App, of func(server string) bool, f listFlags) {
+func notes(inv *invocation.Invocation, app *host.App, of func(server string) bool, f listFlags) {
 	for _, n := range app.Catalog.Snapshot().Notes {
 		switch {
 		case n.Resources && f.tools:
 		case !of(n.Server) || !n.Held && !inv.Remarks.Repeats(n.Server+"\n"+n.String()): // what is held back is news
 		case n.At != "":
-			inv.warnSetting(n)
+			inv.WarnSetting(n)
 		default:
 			inv.Note(n.Server, n.String())
 		}
 	}
 }
 
-func toolsVerb(inv *env) *cobra.Command {
+func toolsVerb(inv *invocation.Invocation) *cobra.Command {
 	f := listFlags{tools: true, need: toolLists}
 	cmd := &cobra.Command{
 		Use:   "tools [SERVER…]",
@@ -166,9 +168,9 @@ func toolsVerb(inv *env) *cobra.Command {
 			"not started.\n\n" +
 			"With --cost, list instead about how many tokens of a model's context each tool takes with its name,\n" +
 			"description and input schema, and the sums of the servers.",
-		ValidArgsFunction: inv.completesFor(&f.needs, completeServers),
+		ValidArgsFunction: inv.CompletesFor(&f.needs, completeServers),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return foreignArgument(cmd, args, tools(cmd.Context(), inv, args, f))
+			return verb.ForeignArgument(cmd, args, tools(cmd.Context(), inv, args, f))
 		},
 	}
 	f.add(inv, cmd)
@@ -187,7 +189,7 @@ type toolJSON struct {
 	OutputSchema json.RawMessage `json:"outputSchema,omitempty"`
 }
 
-func tools(ctx context.Context, inv *env, args []string, f listFlags) error {
+func tools(ctx context.Context, inv *invocation.Invocation, args []string, f listFlags) error {
 	return lists(ctx, inv, args, f, func(app *host.App, of func(server string) bool) error {
 		var tools []*catalog.Tool
 		for _, t := range app.Catalog.Snapshot().Tools {
@@ -202,7 +204,7 @@ func tools(ctx context.Context, inv *env, args []string, f listFlags) error {
 	})
 }
 
-func printTools(inv *env, tools []*catalog.Tool) error {
+func printTools(inv *invocation.Invocation, tools []*catalog.Tool) error {
 	if inv.Machine() {
 		list := []toolJSON{}
 		for _, t := range tools {

@@ -7,13 +7,15 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
+	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/top"
 )
 
-func topVerb(inv *env) *cobra.Command {
+func topVerb(inv *invocation.Invocation) *cobra.Command {
 	var instance string
 	var once bool
 	cmd := &cobra.Command{
@@ -28,7 +30,7 @@ an approval, q quits.
 With --once, print one table, or JSON, measured over one second.`,
 		Example: `  junctor top
   junctor top --once --json | jq '.servers[] | {server, calls_per_s}'`,
-		Args:              takes(),
+		Args:              verb.Takes(),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return runTop(cmd.Context(), inv, instance, once) },
 	}
@@ -37,7 +39,7 @@ With --once, print one table, or JSON, measured over one second.`,
 	return cmd
 }
 
-func runTop(ctx context.Context, inv *env, instance string, once bool) error {
+func runTop(ctx context.Context, inv *invocation.Invocation, instance string, once bool) error {
 	if !once {
 		if err := canDraw(inv); err != nil {
 			return err
@@ -56,7 +58,7 @@ func runTop(ctx context.Context, inv *env, instance string, once bool) error {
 }
 
 // canDraw returns an error if the table cannot be drawn again and again.
-func canDraw(inv *env) error {
+func canDraw(inv *invocation.Invocation) error {
 	const hint = "run `junctor top --once`, or `junctor status`"
 	switch {
 	case inv.JSON:
@@ -73,7 +75,7 @@ func canDraw(inv *env) error {
 const onceFor = time.Second
 
 // topOnce prints one table.
-func topOnce(ctx context.Context, inv *env, process control.Answer) error {
+func topOnce(ctx context.Context, inv *invocation.Invocation, process control.Answer) error {
 	begun := time.Now()
 	select {
 	case <-time.After(onceFor):

@@ -8,13 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/trust"
 )
 
-func trustVerb(inv *env) *cobra.Command {
+func trustVerb(inv *invocation.Invocation) *cobra.Command {
 	var list, revoke, yes bool
 	cmd := &cobra.Command{
 		Use:   "trust [PATH]",
@@ -78,12 +79,12 @@ type trustJSON struct {
 	Items   []string   `json:"items,omitempty"`
 }
 
-func trustOne(ctx context.Context, inv *env, path string, yes bool) error {
+func trustOne(ctx context.Context, inv *invocation.Invocation, path string, yes bool) error {
 	at := configurationAt(path)
 	if !fileExists(at.Path) {
 		return fault.New(fault.ConfigMissing, "there is no configuration at %s", at.Path).WithHint("junctor trust takes a file, or a directory with %s", config.FoundName)
 	}
-	r, diags, err := inv.review(at)
+	r, diags, err := inv.Review(at)
 	if err != nil {
 		return err
 	}
@@ -91,7 +92,7 @@ func trustOne(ctx context.Context, inv *env, path string, yes bool) error {
 		diags.Render(terminal.SafeWriter(inv.Stderr))
 		return terminal.Reported(diags.Err())
 	}
-	store, known, err := inv.known(at)
+	store, known, err := inv.Known(at)
 	if err != nil {
 		return err
 	}
@@ -101,11 +102,11 @@ func trustOne(ctx context.Context, inv *env, path string, yes bool) error {
 	switch {
 	case r.SameSettings(known):
 	case yes:
-		showReview(inv, r, known)
+		invocation.ShowReview(inv, r, known)
 	case inv.CanAsk():
-		err = askTrust(ctx, inv, r, known)
+		err = invocation.AskTrust(ctx, inv, r, known)
 	default:
-		showReview(inv, r, known)
+		invocation.ShowReview(inv, r, known)
 		err = fault.New(fault.Usage, "there is no terminal for the question").WithHint("read the configuration, then run `junctor trust --yes`")
 	}
 	if err != nil {
@@ -117,15 +118,15 @@ func trustOne(ctx context.Context, inv *env, path string, yes bool) error {
 	return printTrust(inv, r, "is trusted")
 }
 
-func printTrust(inv *env, r *trust.Review, what string) error {
+func printTrust(inv *invocation.Invocation, r *trust.Review, what string) error {
 	if inv.Machine() {
 		return inv.PrintJSON(trustJSON{Path: r.Path, SHA256: r.Digest, Trusted: true, Items: r.Items()})
 	}
-	inv.Printf("%s %s\nin CI: %s=%s:%s\n", r.Path, what, trustVariable, r.Path, r.Digest)
+	inv.Printf("%s %s\nin CI: %s=%s:%s\n", r.Path, what, invocation.TrustVariable, r.Path, r.Digest)
 	return nil
 }
 
-func trustRevoke(inv *env, path string) error {
+func trustRevoke(inv *invocation.Invocation, path string) error {
 	at := configurationAt(path)
 	canonical, err := at.Canonical()
 	if err != nil { // the file may not exist any more
@@ -133,7 +134,7 @@ func trustRevoke(inv *env, path string) error {
 			return err
 		}
 	}
-	store, err := inv.trustStore()
+	store, err := inv.TrustStore()
 	if err != nil {
 		return err
 	}
@@ -150,8 +151,8 @@ func trustRevoke(inv *env, path string) error {
 	return nil
 }
 
-func trustList(inv *env) error {
-	store, err := inv.trustStore()
+func trustList(inv *invocation.Invocation) error {
+	store, err := inv.TrustStore()
 	if err != nil {
 		return err
 	}
@@ -178,11 +179,11 @@ func trustList(inv *env) error {
 }
 
 // trustState returns the state of a trusted configuration.
-func trustState(inv *env, r trust.Record) string {
+func trustState(inv *invocation.Invocation, r trust.Record) string {
 	if !fileExists(r.Path) {
 		return "gone"
 	}
-	now, _, err := inv.review(config.Location{Path: r.Path, Found: true})
+	now, _, err := inv.Review(config.Location{Path: r.Path, Found: true})
 	if err != nil || now == nil || now.Digest != r.Digest {
 		return "changed"
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/configedit"
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -15,7 +16,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/secret"
 )
 
-func updateVerb(inv *env) *cobra.Command {
+func updateVerb(inv *invocation.Invocation) *cobra.Command {
 	var f registryFlags
 	var check bool
 	cmd := &cobra.Command{
@@ -43,7 +44,7 @@ type updateJSON struct {
 	To     string `json:"to"`
 }
 
-func updateServers(ctx context.Context, inv *env, names []string, f *registryFlags, check bool) error {
+func updateServers(ctx context.Context, inv *invocation.Invocation, names []string, f *registryFlags, check bool) error {
 	target, have, err := importTarget(inv, writeTarget{})
 	if err != nil {
 		return err
@@ -102,7 +103,7 @@ func updateServers(ctx context.Context, inv *env, names []string, f *registryFla
 
 // grantUpdated grants the secrets of updated servers to their new commands and addresses: a
 // grant is for the ones before. It warns if it cannot.
-func grantUpdated(ctx context.Context, inv *env, path string, changed []updateJSON) {
+func grantUpdated(ctx context.Context, inv *invocation.Invocation, path string, changed []updateJSON) {
 	app, err := edited(ctx, inv, path)
 	if err != nil || app == nil {
 		return // the next use says why
@@ -131,7 +132,7 @@ func grantUpdated(ctx context.Context, inv *env, path string, changed []updateJS
 }
 
 // updateServer returns the text with the latest version of one server, or nil if it has it.
-func updateServer(ctx context.Context, inv *env, target *clientconfig.File, text []byte, name, origin string, f *registryFlags) ([]byte, *updateJSON, error) {
+func updateServer(ctx context.Context, inv *invocation.Invocation, target *clientconfig.File, text []byte, name, origin string, f *registryFlags) ([]byte, *updateJSON, error) {
 	at := strings.LastIndexByte(origin, '@')
 	if at <= 0 {
 		return nil, nil, fault.New(fault.Usage, "server %q: registry = %q is not NAME@VERSION", name, origin)

@@ -7,13 +7,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
+	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-func validateVerb(inv *env) *cobra.Command {
+func validateVerb(inv *invocation.Invocation) *cobra.Command {
 	var deep bool
 	cmd := &cobra.Command{
 		Use:   "validate",
@@ -21,7 +23,7 @@ func validateVerb(inv *env) *cobra.Command {
 		Long: `Read the configuration and report everything that is wrong with it, each with its place. No server and no
 plugin is started, but for plugins that were never seen before, which are asked to describe themselves. Of a
 configuration that was found in the current directory and is not trusted, only the syntax is checked.`,
-		Args:              takes(),
+		Args:              verb.Takes(),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return validate(cmd.Context(), inv, deep) },
 	}
@@ -29,8 +31,8 @@ configuration that was found in the current directory and is not trusted, only t
 	return cmd
 }
 
-func validate(ctx context.Context, inv *env, deep bool) error {
-	at, content, diags, err := inv.locate(ctx, loadOptions{}, false)
+func validate(ctx context.Context, inv *invocation.Invocation, deep bool) error {
+	at, content, diags, err := inv.Locate(ctx, invocation.Needs{}, false)
 	switch {
 	case fault.Is(err, fault.ConfigUntrusted):
 		return validateSyntax(inv, diags, err)
@@ -39,7 +41,7 @@ func validate(ctx context.Context, inv *env, deep bool) error {
 	}
 	var app *host.App
 	if !diags.HasErrors() {
-		if app, diags, err = inv.loadAt(ctx, at, content, loadOptions{allPlugins: true, listening: true}); err != nil {
+		if app, diags, err = inv.LoadAt(ctx, at, content, invocation.Needs{AllPlugins: true, Listening: true}); err != nil {
 			return err
 		}
 	}
@@ -49,7 +51,7 @@ func validate(ctx context.Context, inv *env, deep bool) error {
 		refused, failed = app.ValidateSettings(ctx)
 		diags = append(append(diags, refused...), app.CatalogDiagnostics()...)
 	}
-	v, result := validationOf(app, diags), diags.Err()
+	v, result := invocation.ValidationOf(app, diags), diags.Err()
 	for _, name := range slices.Sorted(maps.Keys(failed)) {
 		result = failed[name]
 		v.Errors = append(v.Errors, terminal.ErrorOf(result))
@@ -59,16 +61,16 @@ func validate(ctx context.Context, inv *env, deep bool) error {
 		return err
 	}
 	if app != nil {
-		inv.warnNoServers(app)
+		inv.WarnNoServers(app)
 		costNotes(inv, app)
 	}
 	return terminal.Reported(result)
 }
 
 // validateSyntax reports on a configuration that is not trusted and was only parsed.
-func validateSyntax(inv *env, diags config.Diagnostics, untrusted error) error {
-	untrusted = hinted(untrusted, fault.ConfigUntrusted, "its syntax is valid; names, settings and plugins are checked once it is trusted: read it, then run `junctor trust`")
-	v := validationOf(nil, diags)
+func validateSyntax(inv *invocation.Invocation, diags config.Diagnostics, untrusted error) error {
+	untrusted = verb.Hinted(untrusted, fault.ConfigUntrusted, "its syntax is valid; names, settings and plugins are checked once it is trusted: read it, then run `junctor trust`")
+	v := invocation.ValidationOf(nil, diags)
 	v.Valid = false
 	v.Errors = []*fault.Document{terminal.ErrorOf(untrusted)}
 	if err := printValidation(inv, v, diags, map[string]error{"": untrusted}); err != nil {
@@ -77,7 +79,7 @@ func validateSyntax(inv *env, diags config.Diagnostics, untrusted error) error {
 	return terminal.Reported(untrusted)
 }
 
-func printValidation(inv *env, v validation, diags config.Diagnostics, failed map[string]error) error {
+func printValidation(inv *invocation.Invocation, v invocation.Validation, diags config.Diagnostics, failed map[string]error) error {
 	if inv.Machine() {
 		return inv.PrintJSON(v)
 	}

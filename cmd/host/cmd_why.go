@@ -10,7 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
+	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
@@ -58,7 +60,7 @@ func (f *principalFlags) principal(app *host.App, subject string) (authn.Princip
 	return p, nil
 }
 
-func whyVerb(inv *env) *cobra.Command {
+func whyVerb(inv *invocation.Invocation) *cobra.Command {
 	var o whyOptions
 	cmd := &cobra.Command{
 		Use:   "why [SUBJECT] TOOL [key=value…]",
@@ -74,7 +76,7 @@ is left out.`,
   junctor why alice github/create_issue repo=acme/site
   junctor why bob github/delete_repo --role dev
   junctor why carol --resource files file:///srv/plan.md`,
-		Args: takesMore("TOOL"),
+		Args: verb.TakesMore("TOOL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			args = withSubject(args, o.resource || o.prompt)
 			return why(cmd.Context(), inv, args[0], args[1], args[2:], o)
@@ -148,8 +150,8 @@ type whyJSON struct {
 	Unknown  string              `json:"unknown,omitempty"`  // what is not known of the subject
 }
 
-func why(ctx context.Context, inv *env, subject, name string, words []string, o whyOptions) error {
-	app, err := inv.load(ctx, loadOptions{known: true})
+func why(ctx context.Context, inv *invocation.Invocation, subject, name string, words []string, o whyOptions) error {
+	app, err := inv.Load(ctx, invocation.Needs{Known: true})
 	if err != nil {
 		return err
 	}
@@ -206,7 +208,7 @@ func unknownOf(app *host.App, who authn.Principal, f principalFlags) string {
 }
 
 // whyItem returns the item that why is about, with the arguments of a call.
-func whyItem(ctx context.Context, inv *env, app *host.App, name string, words []string, o whyOptions) (item policy.Item, tool *catalog.Tool, args []byte, err error) {
+func whyItem(ctx context.Context, inv *invocation.Invocation, app *host.App, name string, words []string, o whyOptions) (item policy.Item, tool *catalog.Tool, args []byte, err error) {
 	if o.resource || o.prompt {
 		kind := policy.Resource
 		if o.prompt {
@@ -245,7 +247,7 @@ func whyItem(ctx context.Context, inv *env, app *host.App, name string, words []
 	return policy.Item{Server: tool.Server, Kind: policy.Tool, Name: tool.Name}, tool, args, nil
 }
 
-func printWhy(inv *env, w whyJSON) {
+func printWhy(inv *invocation.Invocation, w whyJSON) {
 	inv.PrintFields("%s: %s %s of server %s for %s\n", strings.ToUpper(w.Decision), w.Kind, w.Item, w.Server, w.Subject)
 	inv.PrintFields("because %s\n", w.Because)
 	if w.Needs != "" {

@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
+	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/cliconfig"
 	"github.com/junctor-mcp/junctor/host/clientconfig"
@@ -39,7 +41,7 @@ type wrapOptions struct {
 	into                             writeTarget
 }
 
-func wrapVerb(inv *env) *cobra.Command {
+func wrapVerb(inv *invocation.Invocation) *cobra.Command {
 	w := wrapOptions{}
 	cmd := &cobra.Command{
 		Use:   "wrap PROGRAM [ARGUMENT…] | wrap --check [SERVER…]",
@@ -76,7 +78,7 @@ exit status is 1 when a block asks for something that is gone.`,
 				}
 				return wrapCheck(cmd.Context(), inv, args)
 			}
-			if err := takesMore("PROGRAM")(cmd, args); err != nil {
+			if err := verb.TakesMore("PROGRAM")(cmd, args); err != nil {
 				return err
 			}
 			return wrap(cmd.Context(), inv, w, args)
@@ -103,7 +105,7 @@ exit status is 1 when a block asks for something that is gone.`,
 }
 
 // wrap inspects a program and prints it as HCL.
-func wrap(ctx context.Context, inv *env, w wrapOptions, command []string) error {
+func wrap(ctx context.Context, inv *invocation.Invocation, w wrapOptions, command []string) error {
 	switch {
 	case w.common < commonUnset:
 		return fault.New(fault.Usage, "--common %d is less than -1", w.common).WithHint("write --common 0 for all options")
@@ -165,7 +167,7 @@ func wrap(ctx context.Context, inv *env, w wrapOptions, command []string) error 
 
 // draft loads a temporary configuration with one server for the program, as found from the
 // current directory.
-func draft(ctx context.Context, inv *env, w wrapOptions, command []string) (*host.App, *config.Server, error) {
+func draft(ctx context.Context, inv *invocation.Invocation, w wrapOptions, command []string) (*host.App, *config.Server, error) {
 	name := w.name
 	if name == "" {
 		name = labelOf(command[0])
@@ -174,7 +176,7 @@ func draft(ctx context.Context, inv *env, w wrapOptions, command []string) (*hos
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := inv.findDirs(); err != nil {
+	if err := inv.FindDirs(); err != nil {
 		return nil, nil, err
 	}
 	settings, err := w.callSettings()
@@ -201,14 +203,14 @@ func draft(ctx context.Context, inv *env, w wrapOptions, command []string) (*hos
 	if err != nil {
 		return nil, nil, err
 	}
-	file := filepath.Join(inv.dirs.Run, "wrap.hcl")
+	file := filepath.Join(inv.Dirs.Run, "wrap.hcl")
 	if err := os.WriteFile(file, text, 0o600); err != nil {
 		return nil, nil, err
 	}
 	if err := checkRefused(ctx, inv, &clientconfig.File{Path: file}, text); err != nil {
 		return nil, nil, err
 	}
-	app, err := inv.load(ctx, loadOptions{paths: []string{file}})
+	app, err := inv.Load(ctx, invocation.Needs{Paths: []string{file}})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -248,7 +250,7 @@ func labelOf(program string) string {
 }
 
 // explore asks the plugin for the description of a program until it is complete.
-func explore(ctx context.Context, inv *env, app *host.App, s *config.Server, settings []byte) (p cliconfig.Program, err error) {
+func explore(ctx context.Context, inv *invocation.Invocation, app *host.App, s *config.Server, settings []byte) (p cliconfig.Program, err error) {
 	wait := inv.Spin("looking at " + s.Name)
 	defer wait.Stop()
 	err = app.Ask(ctx, s, settings, mcp.MethodListTools, cliconfig.Question, func(result []byte) (done bool, err error) {
@@ -259,7 +261,7 @@ func explore(ctx context.Context, inv *env, app *host.App, s *config.Server, set
 }
 
 // cliSchema returns the schema of the transport cli.
-func cliSchema(inv *env, app *host.App, s *config.Server) sdk.Schema {
+func cliSchema(inv *invocation.Invocation, app *host.App, s *config.Server) sdk.Schema {
 	return app.Manifest(s).Transports[s.Transport.Component]
 }
 
@@ -272,8 +274,8 @@ func asJSON(v any) json.RawMessage {
 }
 
 // writeWrapped adds the block of a wrapped program to the configuration.
-func writeWrapped(ctx context.Context, inv *env, name string, text []byte, into writeTarget) error {
-	if inv.strongest() == "" && inv.Get("JUNCTOR_CONFIG") == "" && !into.user {
+func writeWrapped(ctx context.Context, inv *invocation.Invocation, name string, text []byte, into writeTarget) error {
+	if inv.ConfigPath() == "" && inv.Get("JUNCTOR_CONFIG") == "" && !into.user {
 		into.here = true
 	}
 	target, taken, err := importTarget(inv, into)

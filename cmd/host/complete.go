@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
@@ -36,7 +37,7 @@ func completeTool(app *host.App, before []string, typed string) (words []cobra.C
 	}
 	for _, t := range app.Catalog.Snapshot().Tools {
 		if app.Gateway.Visible(authn.Local(), policy.Tool, t.Server, t.Name) {
-			words = offer(words, typedName(&t.Item, typed), described(&t.Item))
+			words = invocation.Offer(words, typedName(&t.Item, typed), described(&t.Item))
 		}
 	}
 	return words, false
@@ -57,10 +58,10 @@ func completeArguments(properties []schema.Property, before []string, typed stri
 	for _, p := range properties {
 		switch {
 		case !valued && (strings.HasSuffix(p.Type, "[]") || !given(before, p.Name)):
-			words = offer(words, p.Name+"=", p.Description)
+			words = invocation.Offer(words, p.Name+"=", p.Description)
 		case valued && strings.TrimSuffix(key, ":") == p.Name:
 			for _, v := range values(p, strings.HasSuffix(key, ":")) {
-				words = offer(words, key+"="+v, "")
+				words = invocation.Offer(words, key+"="+v, "")
 			}
 		}
 	}
@@ -102,7 +103,7 @@ func completePrompt(app *host.App, before []string, typed string) (words []cobra
 	}
 	for _, p := range app.Catalog.Snapshot().Prompts {
 		if app.Gateway.Visible(authn.Local(), policy.Prompt, p.Server, p.Name) {
-			words = offer(words, typedName(&p.Item, typed), described(&p.Item))
+			words = invocation.Offer(words, typedName(&p.Item, typed), described(&p.Item))
 		}
 	}
 	return words, false
@@ -126,7 +127,7 @@ func completeResource(app *host.App, before []string, typed string) (words []cob
 			if strings.HasPrefix(typed, "@") {
 				word = "@" + r.Server + ":" + r.Name
 			}
-			words = offer(words, word, described(r))
+			words = invocation.Offer(words, word, described(r))
 		}
 	}
 	return words, false
@@ -136,7 +137,7 @@ func completeResource(app *host.App, before []string, typed string) (words []cob
 func completeServers(app *host.App, before []string, _ string) (words []cobra.Completion, _ bool) {
 	for _, s := range app.Config().Servers {
 		if !slices.Contains(before, s.Name) {
-			words = offer(words, s.Name, "")
+			words = invocation.Offer(words, s.Name, "")
 		}
 	}
 	return words, false
@@ -156,7 +157,7 @@ func completePlugin(app *host.App, before []string, _ string) (words []cobra.Com
 		return nil, false
 	}
 	for _, p := range app.Config().Plugins {
-		words = offer(words, p.Name, p.Source)
+		words = invocation.Offer(words, p.Name, p.Source)
 	}
 	return words, false
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/catalog"
@@ -49,7 +50,7 @@ func costOf(tools []*catalog.Tool) listCost {
 }
 
 // costNotes warns about servers whose known tools need many tokens.
-func costNotes(inv *env, app *host.App) {
+func costNotes(inv *invocation.Invocation, app *host.App) {
 	byServer := map[string][]*catalog.Tool{}
 	for _, t := range app.Catalog.Snapshot().Tools {
 		byServer[t.Server] = append(byServer[t.Server], t)
@@ -62,7 +63,7 @@ func costNotes(inv *env, app *host.App) {
 }
 
 // printCost prints the cost of each tool, of each server, and the sum.
-func printCost(inv *env, tools []*catalog.Tool) error {
+func printCost(inv *invocation.Invocation, tools []*catalog.Tool) error {
 	all := costOf(tools)
 	if inv.Machine() {
 		return inv.PrintJSON(all)

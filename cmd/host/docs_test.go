@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/sdk"
 )
@@ -59,14 +60,14 @@ func page(t *testing.T, name, want string) {
 func cliPage() string {
 	var b strings.Builder
 	b.WriteString(generated + "\n# Command line\n\nStandard output carries only what was asked for: tables and text on a terminal, JSON when it is piped or with\n`--json`. Everything else goes to standard error. The JSON only grows. Text of a result above 100000 bytes is cut\non a terminal only, and `--full` shows all of it there.\n")
-	root := root(newEnv(version, managedPath))
+	root := root(invocation.New(version, managedPath))
 	b.WriteString("\n## Flags of every verb\n")
 	flags(&b, root.PersistentFlags())
 	for _, group := range root.Groups() {
 		fmt.Fprintf(&b, "\n## %s\n", strings.TrimSuffix(group.Title, ":"))
 		for _, c := range root.Commands() {
 			if c.GroupID == group.ID {
-				verb(&b, c)
+				verbPage(&b, c)
 			}
 		}
 	}
@@ -93,7 +94,7 @@ func cliPage() string {
 	return b.String()
 }
 
-func verb(b *strings.Builder, c *cobra.Command) {
+func verbPage(b *strings.Builder, c *cobra.Command) {
 	var own strings.Builder
 	flags(&own, c.LocalNonPersistentFlags())
 	use := strings.TrimPrefix(c.UseLine(), "junctor ")
@@ -109,7 +110,7 @@ func verb(b *strings.Builder, c *cobra.Command) {
 	}
 	b.WriteString(own.String())
 	for _, sub := range c.Commands() {
-		verb(b, sub)
+		verbPage(b, sub)
 	}
 }
 

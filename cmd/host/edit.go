@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/authn"
@@ -28,7 +29,7 @@ import (
 // writeEdited writes a configuration that a verb has edited, with a backup. The user made
 // the change, so trust in the file stays, and a new file is trusted, unless the change is
 // foreign: from a file that the user may not have written. It refuses new servers that the managed configuration does not allow.
-func writeEdited(ctx context.Context, inv *env, f *clientconfig.File, text []byte, foreign bool) (backup string, err error) {
+func writeEdited(ctx context.Context, inv *invocation.Invocation, f *clientconfig.File, text []byte, foreign bool) (backup string, err error) {
 	if _, err := configedit.Servers(text, f.Path); err != nil {
 		return "", fault.Because(fault.Internal, err, "nothing was written, because the new text is not valid").WithHint("please report this, with the command")
 	}
@@ -36,7 +37,7 @@ func writeEdited(ctx context.Context, inv *env, f *clientconfig.File, text []byt
 		return "", err
 	}
 	at := config.Location{Path: f.Path, Found: true}
-	before := trustedReview(inv, at)
+	before := invocation.TrustedReview(inv, at)
 	backup, err = writeConfig(inv, f, text)
 	if err != nil {
 		return "", exportFault(err)
@@ -44,21 +45,21 @@ func writeEdited(ctx context.Context, inv *env, f *clientconfig.File, text []byt
 	if filepath.Base(f.Path) != config.FoundName || f.Text != nil && before == nil || foreign {
 		return backup, nil // the next use asks, where trust is needed
 	}
-	after, _, err := inv.review(at)
+	after, _, err := inv.Review(at)
 	if err != nil || after == nil || !bytes.Equal(after.Content.Text(f.Path), text) || !onlyFileChanged(before, after) {
 		return backup, nil // the next use asks
 	}
-	if err := trustAgain(inv, after); err != nil {
+	if err := invocation.TrustAgain(inv, after); err != nil {
 		inv.Warn("the edited configuration is not trusted: "+err.Error(), "run `junctor trust`")
 	}
 	return backup, nil
 }
 
 // pinOptions returns the options of a store of pins for a configuration that is not loaded.
-func pinOptions(inv *env, at config.Location) pins.Options {
-	o := pins.Options{Log: inv.log, Cache: inv.dirs.Cache, KeepTrust: inv.keepTrust(at)}
-	if inv.dirs.Data != "" {
-		o.Locks = filepath.Join(inv.dirs.Data, "locks")
+func pinOptions(inv *invocation.Invocation, at config.Location) pins.Options {
+	o := pins.Options{Log: inv.Log, Cache: inv.Dirs.Cache, KeepTrust: inv.KeepTrust(at)}
+	if inv.Dirs.Data != "" {
+		o.Locks = filepath.Join(inv.Dirs.Data, "locks")
 	}
 	return o
 }
@@ -75,9 +76,9 @@ func onlyFileChanged(before, after *trust.Review) bool {
 
 // edited loads a configuration after an edit, once. It returns nil, and says why, if the
 // configuration cannot be used without asking.
-func edited(ctx context.Context, inv *env, path string) (*host.App, error) {
-	if inv.app != nil {
-		return inv.app, nil
+func edited(ctx context.Context, inv *invocation.Invocation, path string) (*host.App, error) {
+	if inv.App != nil {
+		return inv.App, nil
 	}
 	at, err := config.Find(path, inv.Lookup)
 	if err != nil {
@@ -87,11 +88,11 @@ func edited(ctx context.Context, inv *env, path string) (*host.App, error) {
 		inv.Remark("%s is not trusted yet: run junctor trust", path)
 		return nil, nil
 	}
-	app, diags, err := inv.loadAt(ctx, at, nil, loadOptions{})
+	app, diags, err := inv.LoadAt(ctx, at, nil, invocation.Needs{})
 	if err != nil {
 		return nil, err
 	}
-	inv.tellDiagnostics(app, diags)
+	inv.TellDiagnostics(app, diags)
 	if app == nil {
 		return nil, terminal.Reported(diags.Err())
 	}
@@ -100,7 +101,7 @@ func edited(ctx context.Context, inv *env, path string) (*host.App, error) {
 
 // storeImported stores the values that were left out of new blocks, and grants them to their
 // servers. It returns the secrets that were not stored: the user sets those.
-func storeImported(ctx context.Context, inv *env, path string, all []clientimport.Secret) (left []clientimport.Secret) {
+func storeImported(ctx context.Context, inv *invocation.Invocation, path string, all []clientimport.Secret) (left []clientimport.Secret) {
 	if !slices.ContainsFunc(all, func(s clientimport.Secret) bool { return s.Name != "" && s.Value != "" }) {
 		return all
 	}
@@ -140,7 +141,7 @@ func storeImported(ctx context.Context, inv *env, path string, all []clientimpor
 
 // showAdded asks a new server for its tools and shows their names. The verb has the status
 // of a failure. If the server wants credentials, showAdded calls wantsLogin, which may be nil.
-func showAdded(ctx context.Context, inv *env, path, name string, wantsLogin func() error) error {
+func showAdded(ctx context.Context, inv *invocation.Invocation, path, name string, wantsLogin func() error) error {
 	app, err := edited(ctx, inv, path)
 	if err != nil || app == nil {
 		return err
@@ -171,7 +172,7 @@ func showAdded(ctx context.Context, inv *env, path, name string, wantsLogin func
 
 // keepFailed decides whether the block of a new server that failed stays. One whose program
 // does not exist is of no use; of another one a setting may be missing, so a person is asked.
-func keepFailed(ctx context.Context, inv *env, path, name string, failed error) error {
+func keepFailed(ctx context.Context, inv *invocation.Invocation, path, name string, failed error) error {
 	keep := !fault.Is(failed, fault.UpstreamCommandNotFound)
 	if keep && inv.CanAsk() {
 		var err error
@@ -187,7 +188,7 @@ func keepFailed(ctx context.Context, inv *env, path, name string, failed error) 
 }
 
 // dropServer removes the block that was added just now.
-func dropServer(ctx context.Context, inv *env, path, name string) error {
+func dropServer(ctx context.Context, inv *invocation.Invocation, path, name string) error {
 	target, err := chooseConfig(path, false)
 	if err != nil {
 		return exportFault(err)
@@ -208,11 +209,11 @@ func dropServer(ctx context.Context, inv *env, path, name string) error {
 }
 
 // ownOrTrusted reports whether a configuration may be used without asking.
-func ownOrTrusted(inv *env, path string) bool {
-	if at, err := config.Find(path, inv.Lookup); err == nil && at.Own || inv.strongest() != "" || inv.Get("JUNCTOR_CONFIG") != "" {
+func ownOrTrusted(inv *invocation.Invocation, path string) bool {
+	if at, err := config.Find(path, inv.Lookup); err == nil && at.Own || inv.ConfigPath() != "" || inv.Get("JUNCTOR_CONFIG") != "" {
 		return true
 	}
-	return trustedReview(inv, config.Location{Path: path, Found: true}) != nil
+	return invocation.TrustedReview(inv, config.Location{Path: path, Found: true}) != nil
 }
 
 // addedTools lists the tools of a new server, one a line, and says how to call one.
@@ -221,22 +222,11 @@ func addedTools(server string, tools []*catalog.Tool) string {
 		return server + " has no tools"
 	}
 	lines := []string{fmt.Sprintf("%s has %s:", server, terminal.Count(len(tools), "tool"))}
-	for _, t := range tools[:min(len(tools), mostShown)] {
+	for _, t := range tools[:min(len(tools), terminal.MostShown)] {
 		lines = append(lines, t.Exposed)
 	}
-	if len(tools) > mostShown {
-		lines = append(lines, fmt.Sprintf("… and %d more: junctor tools %s", len(tools)-mostShown, server))
+	if len(tools) > terminal.MostShown {
+		lines = append(lines, fmt.Sprintf("… and %d more: junctor tools %s", len(tools)-terminal.MostShown, server))
 	}
 	return strings.Join(append(lines, "next: "+firstCall(tools)), "\n")
-}
-
-// mostShown bounds the names in a note.
-const mostShown = 20
-
-// shortened joins the first names of a list.
-func shortened(names []string) string {
-	if len(names) > mostShown {
-		names = append(slices.Clone(names[:mostShown]), "…")
-	}
-	return strings.Join(names, ", ")
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/clientimport"
 	"github.com/junctor-mcp/junctor/host/config"
@@ -21,7 +22,7 @@ import (
 const mcpPath = "/mcp"
 
 // target returns the target of a client. It loads the configuration only if needed.
-func target(ctx context.Context, inv *env, x exportOptions, c *clientconfig.Client) (clientconfig.Target, error) {
+func target(ctx context.Context, inv *invocation.Invocation, x exportOptions, c *clientconfig.Client) (clientconfig.Target, error) {
 	if x.stdio || !x.remote && !c.Remote(false) {
 		return stdioTarget(ctx, inv, x)
 	}
@@ -34,11 +35,11 @@ func target(ctx context.Context, inv *env, x exportOptions, c *clientconfig.Clie
 		if x.tokenGiven {
 			return t, nil
 		}
-		if _, err := config.Find(inv.strongest(), inv.Lookup); err != nil {
+		if _, err := config.Find(inv.ConfigPath(), inv.Lookup); err != nil {
 			return t, nil // a gateway without a local configuration; its tokens are unknown
 		}
 	}
-	app, err := inv.load(ctx, loadOptions{})
+	app, err := inv.Load(ctx, invocation.Needs{})
 	if err != nil {
 		return t, err
 	}
@@ -59,9 +60,9 @@ func target(ctx context.Context, inv *env, x exportOptions, c *clientconfig.Clie
 }
 
 // stdioTarget returns the target that starts junctor serve.
-func stdioTarget(ctx context.Context, inv *env, x exportOptions) (clientconfig.Target, error) {
+func stdioTarget(ctx context.Context, inv *invocation.Invocation, x exportOptions) (clientconfig.Target, error) {
 	t := clientconfig.Target{Name: x.name}
-	at, err := config.FindLayers(inv.layers, inv.Lookup)
+	at, err := config.FindLayers(inv.Layers, inv.Lookup)
 	if err != nil {
 		return t, err
 	}
@@ -91,7 +92,7 @@ func stdioTarget(ctx context.Context, inv *env, x exportOptions) (clientconfig.T
 }
 
 // noteTwice names the servers that a client starts itself and through Junctor.
-func noteTwice(inv *env, x exportOptions, c *clientconfig.Client, t clientconfig.Target, text []byte) {
+func noteTwice(inv *invocation.Invocation, x exportOptions, c *clientconfig.Client, t clientconfig.Target, text []byte) {
 	file, err := clientconfig.ReadContent(text, c)
 	if err != nil || !t.Local() {
 		return
@@ -125,9 +126,9 @@ func noteTwice(inv *env, x exportOptions, c *clientconfig.Client, t clientconfig
 	inv.Remark("%s has entries of its own for %s, which Junctor has too, so it starts them twice: junctor import %s%s --write --replace removes them", c.Title, strings.Join(twice, ", "), c.Name, scope)
 }
 
-// variablesOf returns the variables of --env. A name without a value has that of this
+// variablesOf returns the variables of --Env. A name without a value has that of this
 // shell.
-func variablesOf(inv *env, given []string) (all []clientconfig.Variable, err error) {
+func variablesOf(inv *invocation.Invocation, given []string) (all []clientconfig.Variable, err error) {
 	for _, word := range given {
 		name, value, set := strings.Cut(word, "=")
 		if !set {
@@ -178,7 +179,7 @@ func overNetwork(address string) bool {
 }
 
 // listenURL returns the URL of the configured listener.
-func listenURL(inv *env, h config.HTTP) (string, error) {
+func listenURL(inv *invocation.Invocation, h config.HTTP) (string, error) {
 	host, port, err := net.SplitHostPort(h.Listen)
 	if err != nil || strings.HasPrefix(h.Listen, "unix:") {
 		return "", fault.New(fault.Usage, "the gateway listens on %s, where this client cannot reach it", h.Listen).

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/clientconfig"
 )
@@ -28,15 +29,15 @@ const (
 )
 
 // exportsFile returns the path of the records, or "" without a data directory.
-func exportsFile(inv *env) string {
-	if inv.dirs.Data == "" {
+func exportsFile(inv *invocation.Invocation) string {
+	if inv.Dirs.Data == "" {
 		return ""
 	}
-	return filepath.Join(inv.dirs.Data, "exports.json")
+	return filepath.Join(inv.Dirs.Data, "exports.json")
 }
 
 // exports returns the records. A damaged file has none.
-func exports(inv *env) (all []exportRecord) {
+func exports(inv *invocation.Invocation) (all []exportRecord) {
 	path := exportsFile(inv)
 	if info, err := os.Stat(path); path == "" || err != nil || info.Size() > maxExportFile {
 		return nil
@@ -50,8 +51,8 @@ func exports(inv *env) (all []exportRecord) {
 
 // recordExport remembers an entry. Without a data directory nothing is remembered, and the
 // export has succeeded nevertheless.
-func recordExport(inv *env, scope, path, client string, t clientconfig.Target) {
-	if inv.findDirs() != nil || exportsFile(inv) == "" {
+func recordExport(inv *invocation.Invocation, scope, path, client string, t clientconfig.Target) {
+	if inv.FindDirs() != nil || exportsFile(inv) == "" {
 		return
 	}
 	one := exportRecord{Client: client, Path: path, Scope: scope, Name: t.Name, Command: t.Command, URL: t.URL, Token: t.Token}
@@ -59,12 +60,12 @@ func recordExport(inv *env, scope, path, client string, t clientconfig.Target) {
 	all = append(all, one)
 	text, err := json.MarshalIndent(all[max(0, len(all)-maxExports):], "", "  ")
 	if err == nil {
-		err = os.MkdirAll(inv.dirs.Data, 0o700)
+		err = os.MkdirAll(inv.Dirs.Data, 0o700)
 	}
 	if err == nil {
 		err = terminal.ReplaceFile(exportsFile(inv), text)
 	}
 	if err != nil {
-		inv.log.Warn("the export was not recorded for junctor doctor", "error", err)
+		inv.Log.Warn("the export was not recorded for junctor doctor", "error", err)
 	}
 }

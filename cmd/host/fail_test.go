@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -30,8 +31,8 @@ func TestErrorPrintsCausesOnce(t *testing.T) {
 	} {
 		for _, asJSON := range []bool{false, true} {
 			var stderr bytes.Buffer
-			inv := &env{Terminal: &terminal.Terminal{Stderr: &stderr, JSON: asJSON}}
-			inv.fail(c.err)
+			inv := &invocation.Invocation{Terminal: &terminal.Terminal{Stderr: &stderr, JSON: asJSON}}
+			fail(inv, c.err)
 			want := "error: " + c.want + "\n"
 			if asJSON {
 				want = `"message":"` + c.want + `"`
@@ -51,12 +52,12 @@ func TestWarnings(t *testing.T) {
 		true:  `{"valid":true,"servers":0,"diagnostics":[{"severity":"warning","summary":"old",`,
 	} {
 		var stderr bytes.Buffer
-		inv := &env{Terminal: &terminal.Terminal{Stderr: &stderr, JSON: asJSON}}
-		inv.tellDiagnostics(nil, nil)
+		inv := &invocation.Invocation{Terminal: &terminal.Terminal{Stderr: &stderr, JSON: asJSON}}
+		inv.TellDiagnostics(nil, nil)
 		if stderr.Len() > 0 {
 			t.Error(stderr.String())
 		}
-		if inv.tellDiagnostics(nil, diags); !strings.HasPrefix(stderr.String(), want) || asJSON && strings.Count(stderr.String(), "\n") != 1 {
+		if inv.TellDiagnostics(nil, diags); !strings.HasPrefix(stderr.String(), want) || asJSON && strings.Count(stderr.String(), "\n") != 1 {
 			t.Error(stderr.String())
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
+	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/config"
@@ -141,7 +143,7 @@ func enabled(app *host.App, server string) error {
 }
 
 // findTool finds a tool by the name that the user typed.
-func findTool(ctx context.Context, inv *env, app *host.App, word string) (*catalog.Tool, error) {
+func findTool(ctx context.Context, inv *invocation.Invocation, app *host.App, word string) (*catalog.Tool, error) {
 	t, err := find(ctx, app, word, toolLists, func(s *catalog.Snapshot, server, name string) (*catalog.Tool, bool) {
 		if server != "" {
 			return s.OwnTool(server, name)
@@ -178,7 +180,7 @@ func omitted(app *host.App, word string) error {
 }
 
 // findPrompt finds a prompt by the name that the user typed.
-func findPrompt(ctx context.Context, inv *env, app *host.App, word string) (*catalog.Prompt, error) {
+func findPrompt(ctx context.Context, inv *invocation.Invocation, app *host.App, word string) (*catalog.Prompt, error) {
 	p, err := find(ctx, app, word, promptLists, func(s *catalog.Snapshot, server, name string) (*catalog.Prompt, bool) {
 		if server != "" {
 			return s.OwnPrompt(server, name)
@@ -212,7 +214,7 @@ func unknown(ctx context.Context, app *host.App, kind, word string, names func()
 			hint += "; these servers could not be asked: " + strings.Join(slices.Sorted(maps.Keys(failed)), ", ")
 		}
 	}
-	return withSuggestion(fault.New(fault.NameUnknown, "there is no %s %q", kind, word), best, hint)
+	return verb.WithSuggestion(fault.New(fault.NameUnknown, "there is no %s %q", kind, word), best, hint)
 }
 
 // nearestItem returns the name that is most similar to a mistyped one. Names are compared
@@ -246,7 +248,7 @@ func serverNamed(app *host.App, name string) (*config.Server, error) {
 		}
 		names = append(names, s.Name)
 	}
-	return nil, withSuggestion(fault.New(fault.UpstreamUnknown, "there is no server %q", name), suggest.Nearest(name, names), "run `junctor status` to list the servers")
+	return nil, verb.WithSuggestion(fault.New(fault.UpstreamUnknown, "there is no server %q", name), suggest.Nearest(name, names), "run `junctor status` to list the servers")
 }
 
 // wanted returns the named servers, or all enabled ones.

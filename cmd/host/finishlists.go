@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/filelock"
@@ -37,12 +38,12 @@ func leftEarly(ctx context.Context, begun time.Time) bool {
 // finishLists starts a process that reads the lists which this one could not read before its
 // client left, so that the client finds them next time. Some clients leave after a few
 // seconds, and a server that is installed first takes longer.
-func finishLists(inv *env, app *host.App) {
-	if !app.Catalog.Pending() || inv.dirs.Cache == "" {
+func finishLists(inv *invocation.Invocation, app *host.App) {
+	if !app.Catalog.Pending() || inv.Dirs.Cache == "" {
 		return
 	}
 	var layers []string
-	for _, layer := range inv.layers {
+	for _, layer := range inv.Layers {
 		layers = append(layers, "--config", layer)
 	}
 	readListsAlone(inv, layers)
@@ -50,7 +51,7 @@ func finishLists(inv *env, app *host.App) {
 
 // readListsFor reads the lists for a client that has a new entry, so that it need not wait
 // for servers that are installed first.
-func readListsFor(inv *env, t clientconfig.Target) {
+func readListsFor(inv *invocation.Invocation, t clientconfig.Target) {
 	if t.Local() && len(t.Command) > 2 {
 		readListsAlone(inv, t.Command[2:])
 	}
@@ -58,33 +59,33 @@ func readListsFor(inv *env, t clientconfig.Target) {
 
 // readListsAlone starts the process for the configuration that the flags name. It goes on when
 // this one has ended.
-func readListsAlone(inv *env, flags []string) {
+func readListsAlone(inv *invocation.Invocation, flags []string) {
 	program, err := os.Executable()
 	if err != nil {
 		return
 	}
 	_, err = process.Start(process.Command{Path: program, Args: append([]string{program, finishListsName}, flags...), Env: os.Environ(), Release: true})
 	if err != nil {
-		inv.log.Debug("the lists of servers are not read to the end", "error", err)
+		inv.Log.Debug("the lists of servers are not read to the end", "error", err)
 	}
 }
 
 // finishListsVerb reads the lists of which nothing is known. It asks for nothing and prints
 // nothing: serve starts it when its client has left.
-func finishListsVerb(inv *env) *cobra.Command {
+func finishListsVerb(inv *invocation.Invocation) *cobra.Command {
 	return &cobra.Command{
 		Use: finishListsName, Hidden: true, Args: cobra.NoArgs, Short: "Read the lists of servers that are not known yet",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), finishLimit)
 			defer cancel()
-			app, diags, err := inv.tryLoad(ctx, loadOptions{})
+			app, diags, err := inv.TryLoad(ctx, invocation.Needs{})
 			if err != nil || diags.HasErrors() {
 				return nil // the next serve says why
 			}
-			if inv.dirs.Cache == "" {
+			if inv.Dirs.Cache == "" {
 				return nil
 			}
-			release, err := lockFinish(ctx, filepath.Join(string(inv.dirs.Cache), "catalogs"), app.Config().Path)
+			release, err := lockFinish(ctx, filepath.Join(string(inv.Dirs.Cache), "catalogs"), app.Config().Path)
 			if err != nil {
 				return nil // another process reads them
 			}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 )
 
 // TestValuesOfFlagsHaveNames: the help names the value of each flag in capitals, such as
@@ -23,5 +25,5 @@ func TestValuesOfFlagsHaveNames(t *testing.T) {
 			check(verb)
 		}
 	}
-	check(withCompletion(root(newEnv(version, managedPath))))
+	check(withCompletion(root(invocation.New(version, managedPath))))
 }

@@ -4,21 +4,24 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
+	"github.com/junctor-mcp/junctor/cmd/host/verb"
 )
 
 var verbInHint = regexp.MustCompile("`junctor ([^`]*)`")
 
 // TestHintsForForeignVerbsNameVerbs checks that each hint names verbs that exist.
 func TestHintsForForeignVerbsNameVerbs(t *testing.T) {
-	root := root(newEnv(version, managedPath))
+	root := root(invocation.New(version, managedPath))
 	hints := map[string]string{}
-	for words, hint := range foreignVerbs {
+	for words, hint := range verb.ForeignVerbs {
 		hints[words] = hint
-		if foreignVerb(words, "x") != hint {
-			t.Errorf("%q has another hint with an argument: %s", words, foreignVerb(words, "x"))
+		if verb.ForeignVerb(words, "x") != hint {
+			t.Errorf("%q has another hint with an argument: %s", words, verb.ForeignVerb(words, "x"))
 		}
 	}
-	for verb, flags := range foreignFlags {
+	for verb, flags := range verb.ForeignFlags {
 		if cmd, _, err := root.Find(strings.Fields(verb)); err != nil || verb != "" && cmd == root {
 			t.Errorf("there is no verb %q", verb)
 		}
@@ -39,7 +42,7 @@ func TestHintsForForeignVerbsNameVerbs(t *testing.T) {
 // TestForeignVerbLeavesOthersAlone checks words that have no hint.
 func TestForeignVerbLeavesOthersAlone(t *testing.T) {
 	for _, words := range []string{"", "runs", "mcpadd", "calls", "tools x", "auth", "RUN", "serve", strings.Repeat("run", 1000)} {
-		if hint := foreignVerb(words); hint != "" {
+		if hint := verb.ForeignVerb(words); hint != "" {
 			t.Errorf("%.20q: %s", words, hint)
 		}
 	}

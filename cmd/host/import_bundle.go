@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/host/bundle"
 	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -20,7 +21,7 @@ func isBundle(path string) bool {
 
 // importBundle prints the server of a bundle, or unpacks it and adds its server to the
 // configuration.
-func importBundle(ctx context.Context, inv *env, x importOptions, path string) error {
+func importBundle(ctx context.Context, inv *invocation.Invocation, x importOptions, path string) error {
 	bad := func(err error) error {
 		return fault.Because(fault.ImportFile, err, "%s cannot be imported", path).WithHint("get the bundle again from its publisher, and check that you may read it")
 	}
@@ -40,13 +41,13 @@ func importBundle(ctx context.Context, inv *env, x importOptions, path string) e
 	if err != nil {
 		return bad(err)
 	}
-	if err := inv.findDirs(); err != nil {
+	if err := inv.FindDirs(); err != nil {
 		return err
 	}
-	if inv.dirs.Data == "" {
+	if inv.Dirs.Data == "" {
 		return fault.New(fault.Usage, "the data directory of Junctor is not known").WithHint("set HOME or JUNCTOR_HOME")
 	}
-	dir := filepath.Join(inv.dirs.Data, "bundles", b.Directory())
+	dir := filepath.Join(inv.Dirs.Data, "bundles", b.Directory())
 	server, inputs := b.Server(dir, runtime.GOOS)
 	if x.write && server.Problem == "" {
 		x.prepare = func() error {

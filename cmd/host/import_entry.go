@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/host/bundle"
 	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/clientimport"
@@ -19,7 +20,7 @@ func isManifest(path string) bool { return filepath.Base(path) == "manifest.json
 
 // importManifest prints the server of an unpacked bundle, or adds it to the configuration. The
 // bundle stays where it is.
-func importManifest(ctx context.Context, inv *env, x importOptions, path string) error {
+func importManifest(ctx context.Context, inv *invocation.Invocation, x importOptions, path string) error {
 	text, err := readRegular(path)
 	var b *bundle.Bundle
 	if err == nil {
@@ -49,7 +50,7 @@ func isRegistryEntry(path string, text []byte) bool {
 }
 
 // importEntry prints the server of a server.json, or adds it to the configuration.
-func importEntry(ctx context.Context, inv *env, x importOptions, text []byte, path string) error {
+func importEntry(ctx context.Context, inv *invocation.Invocation, x importOptions, text []byte, path string) error {
 	found, err := registry.ReadEntry(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))
 	if err != nil {
 		return fault.Because(fault.ImportFile, err, "%s is not an entry of a registry", path).WithHint("give a server.json, or run `junctor add NAME` for an entry that is published")

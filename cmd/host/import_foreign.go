@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/clientimport"
@@ -52,7 +53,7 @@ func isBelow(path, dir string) bool {
 // reviewForeign shows what blocks from a foreign file add to a configuration, and asks whether
 // to add them. Without a terminal, and without --yes, it disables the servers and keeps no
 // secrets for them. It reports whether the change is foreign still: the user has not read it.
-func reviewForeign(ctx context.Context, inv *env, yes bool, got *clientimport.Result, target *clientconfig.File) (foreign bool, err error) {
+func reviewForeign(ctx context.Context, inv *invocation.Invocation, yes bool, got *clientimport.Result, target *clientconfig.File) (foreign bool, err error) {
 	if err := showAdditions(inv, target, got.Blocks()); err != nil {
 		return true, err
 	}
@@ -85,7 +86,7 @@ func reviewForeign(ctx context.Context, inv *env, yes bool, got *clientimport.Re
 }
 
 // showAdditions prints the items that blocks add to the review of a configuration.
-func showAdditions(inv *env, target *clientconfig.File, blocks []byte) error {
+func showAdditions(inv *invocation.Invocation, target *clientconfig.File, blocks []byte) error {
 	items, diags := trust.Added(target.Path, target.Text, configedit.Append(target.Text, blocks), inv.Lookup)
 	if diags.HasErrors() {
 		return fault.Because(fault.ConfigInvalid, diags.Err(), "nothing was written").WithHint("run `junctor validate`")
@@ -98,6 +99,6 @@ func showAdditions(inv *env, target *clientconfig.File, blocks []byte) error {
 	if len(items) == 0 {
 		_, _ = io.WriteString(w, "  do nothing that a review shows\n")
 	}
-	_, _ = fmt.Fprintf(w, "\nIn all: %s.\nScripts and packages that these programs run are not shown.\n", countByKind(items))
+	_, _ = fmt.Fprintf(w, "\nIn all: %s.\nScripts and packages that these programs run are not shown.\n", invocation.CountByKind(items))
 	return nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"strconv"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/clientimport"
 )
@@ -18,7 +19,7 @@ type foundClient struct {
 }
 
 // listClients prints the files of clients on this machine and in this directory.
-func listClients(inv *env) error {
+func listClients(inv *invocation.Invocation) error {
 	found := []foundClient{}
 	for _, scope := range []clientconfig.Scope{clientconfig.User, clientconfig.Project, clientconfig.Local} {
 		for _, c := range clientconfig.Clients {
@@ -47,7 +48,7 @@ func listClients(inv *env) error {
 }
 
 // findClient reads the file of a client, if there is one.
-func findClient(inv *env, c *clientconfig.Client, scope clientconfig.Scope) (one foundClient, ok bool) {
+func findClient(inv *invocation.Invocation, c *clientconfig.Client, scope clientconfig.Scope) (one foundClient, ok bool) {
 	if c.Places(scope, clientconfig.Home{Lookup: inv.Get}) == nil {
 		return one, false
 	}

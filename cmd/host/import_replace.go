@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/clientimport"
@@ -17,7 +18,7 @@ import (
 )
 
 // checkReplace refuses --replace where nothing can be replaced.
-func checkReplace(inv *env, x importOptions, from string) error {
+func checkReplace(inv *invocation.Invocation, x importOptions, from string) error {
 	if !x.replace {
 		return nil
 	}
@@ -39,12 +40,12 @@ func checkReplace(inv *env, x importOptions, from string) error {
 
 // startsOwn reports whether the servers begin the user's own configuration: the client is
 // used in every directory, and there is no configuration that could take them.
-func startsOwn(inv *env, x importOptions) bool {
+func startsOwn(inv *invocation.Invocation, x importOptions) bool {
 	if !x.replace || x.into.here || x.scope != string(clientconfig.User) {
 		return false
 	}
-	_, err := config.Find(inv.strongest(), inv.Lookup)
-	return inv.strongest() == "" && inv.Get("JUNCTOR_CONFIG") == "" && fault.Is(err, fault.ConfigMissing) && config.OwnPath(inv.Lookup) != ""
+	_, err := config.Find(inv.ConfigPath(), inv.Lookup)
+	return inv.ConfigPath() == "" && inv.Get("JUNCTOR_CONFIG") == "" && fault.Is(err, fault.ConfigMissing) && config.OwnPath(inv.Lookup) != ""
 }
 
 // A replacement says which entries of a client Junctor can take the place of.
@@ -81,7 +82,7 @@ func replaceable(file clientconfig.Content, got clientimport.Result, taken []str
 
 // storedSecrets returns a function that reports whether a secret with this value is stored
 // under its name.
-func storedSecrets(ctx context.Context, inv *env) func(clientimport.Secret) bool {
+func storedSecrets(ctx context.Context, inv *invocation.Invocation) func(clientimport.Secret) bool {
 	var user *secret.User
 	var failed error
 	told := false
@@ -105,7 +106,7 @@ func storedSecrets(ctx context.Context, inv *env) func(clientimport.Secret) bool
 }
 
 // replaceEntries puts one entry for Junctor in the place of those that were imported.
-func replaceEntries(ctx context.Context, inv *env, x importOptions, c *clientconfig.Client, r replacement) error {
+func replaceEntries(ctx context.Context, inv *invocation.Invocation, x importOptions, c *clientconfig.Client, r replacement) error {
 	for _, name := range r.stay {
 		inv.Remark("%s: the entry in the file of %s stays, because it may have the only copy of a secret", name, c.Title)
 	}
@@ -149,7 +150,7 @@ func replaceEntries(ctx context.Context, inv *env, x importOptions, c *clientcon
 }
 
 // agreeToReplace asks whether to change the client's file.
-func agreeToReplace(ctx context.Context, inv *env, x importOptions, c *clientconfig.Client, names []string) (bool, error) {
+func agreeToReplace(ctx context.Context, inv *invocation.Invocation, x importOptions, c *clientconfig.Client, names []string) (bool, error) {
 	if x.ok {
 		return true, nil
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
@@ -28,7 +29,7 @@ const (
 )
 
 // readStdin reads arguments from standard input.
-func readStdin(ctx context.Context, inv *env) ([]byte, error) {
+func readStdin(ctx context.Context, inv *invocation.Invocation) ([]byte, error) {
 	if terminal.IsTerminal(inv.Stdin) {
 		fmt.Fprintln(inv.Stderr, "reading arguments from standard input")
 	}
@@ -36,7 +37,7 @@ func readStdin(ctx context.Context, inv *env) ([]byte, error) {
 }
 
 // readText reads all of standard input as a text.
-func readText(ctx context.Context, inv *env) (string, error) {
+func readText(ctx context.Context, inv *invocation.Invocation) (string, error) {
 	if terminal.IsTerminal(inv.Stdin) {
 		fmt.Fprintln(inv.Stderr, "reading the tool's standard input from standard input")
 	}
@@ -59,7 +60,7 @@ var errSilent = fmt.Errorf("nothing came on standard input within %s", inputWait
 
 // pipedArguments reads arguments from standard input if that is a file or a pipe, although the
 // command line does not mention it.
-func pipedArguments(ctx context.Context, inv *env, wait time.Duration) ([]byte, error) {
+func pipedArguments(ctx context.Context, inv *invocation.Invocation, wait time.Duration) ([]byte, error) {
 	info, err := inv.Stdin.Stat()
 	if err != nil || info.Mode()&os.ModeCharDevice != 0 || readBefore(inv, info) {
 		return []byte("{}"), nil
@@ -86,7 +87,7 @@ func pipedArguments(ctx context.Context, inv *env, wait time.Duration) ([]byte, 
 
 // readBefore reports whether standard input is a file that another program has read in part,
 // such as a shell that calls a tool for each line. The rest belongs to that program.
-func readBefore(inv *env, info os.FileInfo) bool {
+func readBefore(inv *invocation.Invocation, info os.FileInfo) bool {
 	if !info.Mode().IsRegular() {
 		return false
 	}

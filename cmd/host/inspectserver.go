@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/control"
 )
@@ -27,7 +28,7 @@ type inspectedItem struct {
 }
 
 // inspectServer connects to a server, and shows what it says about itself and what it offers.
-func inspectServer(ctx context.Context, inv *env, app *host.App, name string) error {
+func inspectServer(ctx context.Context, inv *invocation.Invocation, app *host.App, name string) error {
 	servers, err := wanted(app, []string{name})
 	if err != nil {
 		return err
@@ -60,7 +61,7 @@ func inspectServer(ctx context.Context, inv *env, app *host.App, name string) er
 	return nil
 }
 
-func printServerInspection(inv *env, in serverInspection) {
+func printServerInspection(inv *invocation.Invocation, in serverInspection) {
 	var about struct{ Name, Title, Version string }
 	_ = json.Unmarshal(in.ServerInfo, &about) // as the server says; fields of other types stay empty
 	inv.PrintFields("%s %s\n", about.Name, about.Version)

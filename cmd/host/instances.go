@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/control"
@@ -16,12 +17,12 @@ import (
 )
 
 // instanceFlag adds the flag that chooses a running process.
-func instanceFlag(inv *env, cmd *cobra.Command, name *string) {
+func instanceFlag(inv *invocation.Invocation, cmd *cobra.Command, name *string) {
 	cmd.Flags().StringVar(name, "instance", "", "ask the running process with this `PID`, whatever its configuration")
 	_ = cmd.RegisterFlagCompletionFunc("instance", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		var names []string
-		if inv.findDirs() == nil {
-			for _, i := range control.Find(inv.dirs.Runs) {
+		if inv.FindDirs() == nil {
+			for _, i := range control.Find(inv.Dirs.Runs) {
 				names = append(names, i.Name)
 			}
 		}
@@ -32,11 +33,11 @@ func instanceFlag(inv *env, cmd *cobra.Command, name *string) {
 // findInstances returns the processes that use the configuration of this verb: all processes if
 // there is none. With an instance it returns that process. Processes that do not answer
 // are reported, and returned as failed.
-func findInstances(ctx context.Context, inv *env, instance string) (found []control.Answer, failed []error, err error) {
-	if err := inv.findDirs(); err != nil {
+func findInstances(ctx context.Context, inv *invocation.Invocation, instance string) (found []control.Answer, failed []error, err error) {
+	if err := inv.FindDirs(); err != nil {
 		return nil, nil, err
 	}
-	all := control.Find(inv.dirs.Runs)
+	all := control.Find(inv.Dirs.Runs)
 	if instance != "" {
 		found, err = findInstance(ctx, all, instance)
 		return found, nil, err
@@ -54,7 +55,7 @@ func findInstances(ctx context.Context, inv *env, instance string) (found []cont
 
 // oneInstance returns the only process that uses the configuration of this verb, or the one
 // with the name instance.
-func oneInstance(ctx context.Context, inv *env, instance string) (control.Answer, error) {
+func oneInstance(ctx context.Context, inv *invocation.Invocation, instance string) (control.Answer, error) {
 	found, failed, err := findInstances(ctx, inv, instance)
 	switch {
 	case err != nil:
@@ -94,9 +95,9 @@ func findInstance(ctx context.Context, all []*control.Instance, name string) ([]
 
 // matchesConfig returns a function that reports whether a process uses the configuration
 // of this verb. Every process does if there is no configuration.
-func matchesConfig(inv *env) (func(*control.Status) bool, error) {
-	at, err := config.Find(inv.strongest(), inv.Lookup)
-	if fault.Is(err, fault.ConfigMissing) && inv.strongest() == "" {
+func matchesConfig(inv *invocation.Invocation) (func(*control.Status) bool, error) {
+	at, err := config.Find(inv.ConfigPath(), inv.Lookup)
+	if fault.Is(err, fault.ConfigMissing) && inv.ConfigPath() == "" {
 		return func(*control.Status) bool { return true }, nil
 	}
 	if err != nil {

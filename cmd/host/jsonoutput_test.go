@@ -21,7 +21,7 @@ var otherWriters = map[string]string{
 	"cmd_call.go json.Marshal":              "params for a server",
 	"cmd_prompts.go json.Marshal":           "params for a server",
 	"cmd_resources.go json.Marshal":         "params for a server",
-	"form.go json.Marshal":                  "the answer for a server",
+	"invocation/form.go json.Marshal":       "the answer for a server",
 	"exports.go json.MarshalIndent":         "a file of Junctor's own",
 	"support.go json.MarshalIndent":         "a file in the bundle, whose texts are masked",
 	"thisinstance.go json.Marshal":          "printed by the process that asked",
@@ -40,7 +40,7 @@ var otherWriters = map[string]string{
 	"cmd_import.go stdout.Write":            "HCL of the importer",
 	"cmd_wrap.go stdout.Write":              "HCL of the generator",
 	"cmd_secret.go stdout.Write":            "exactly the value, for a pipe",
-	"env.go io.WriteString":                 "the beginning of a file that Junctor wrote",
+	"begin.go io.WriteString":               "the beginning of a file that Junctor wrote",
 }
 
 // TestAllJSONIsPrintedWithEscapes checks that no verb prints JSON past the encoder that

@@ -3,6 +3,8 @@ package main
 import (
 	"slices"
 	"strings"
+
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 )
 
 // stateWords are parts of the names of programs that keep a browser, a shell or a session
@@ -18,7 +20,7 @@ func keepsState(command []string) bool {
 }
 
 // noteState says how a server keeps what it has between calls.
-func noteState(inv *env, name string, command []string) {
+func noteState(inv *invocation.Invocation, name string, command []string) {
 	if keepsState(command) {
 		inv.Remark("%s may keep a page or a session between calls, and is closed after some minutes without one: write idle = \"never\" in its block to keep it", name)
 	}

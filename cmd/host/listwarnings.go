@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/config"
@@ -30,7 +31,7 @@ func anyKnown(app *host.App, servers []*config.Server) bool {
 
 // listsWithWarnings shows the lists of all servers. One that failed costs a warning below
 // them, because the others can be used. Only an incomplete list decides the exit status.
-func listsWithWarnings(inv *env, app *host.App, servers []*config.Server, f listFlags, failed map[string]error, left []string, show func() error) error {
+func listsWithWarnings(inv *invocation.Invocation, app *host.App, servers []*config.Server, f listFlags, failed map[string]error, left []string, show func() error) error {
 	notes(inv, app, func(server string) bool { return slices.Contains(namesOf(servers), server) }, f)
 	cut := tellUnfinished(inv, app, left)
 	if fault.Is(cut, fault.ListUnknown) && len(servers) == 1 { // an empty list would look like a result

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
@@ -16,14 +17,14 @@ const lockedHint = "run `junctor secret unlock`: it keeps the password in a file
 // warnLocked warns if the Junctor that a client starts could not open the secrets of its
 // servers, because it runs without a terminal. A configuration that cannot be loaded without
 // a question is not looked at.
-func warnLocked(ctx context.Context, inv *env) {
-	app := inv.app
+func warnLocked(ctx context.Context, inv *invocation.Invocation) {
+	app := inv.App
 	if app == nil {
-		at, content, diags, err := inv.locate(ctx, loadOptions{}, false)
+		at, content, diags, err := inv.Locate(ctx, invocation.Needs{}, false)
 		if err != nil || diags.HasErrors() {
 			return
 		}
-		if app, _, err = inv.loadAt(ctx, at, content, loadOptions{}); err != nil || app == nil {
+		if app, _, err = inv.LoadAt(ctx, at, content, invocation.Needs{}); err != nil || app == nil {
 			return
 		}
 	}
@@ -34,7 +35,7 @@ func warnLocked(ctx context.Context, inv *env) {
 }
 
 // noteHome says that the Junctor of a client needs the directory of this one.
-func noteHome(inv *env) {
+func noteHome(inv *invocation.Invocation) {
 	if home := inv.Get(homeVariable); home != "" {
 		inv.Remark("the client must have %s=%s too, which --env %s writes: without it the Junctor that it starts has other secrets, logins and trusted configurations", homeVariable, home, homeVariable)
 	}

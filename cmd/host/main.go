@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"syscall"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/host/managed"
 )
 
@@ -24,9 +25,9 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process without cleaning up
-	inv := newEnv(version, managedPath)
-	status := inv.run(ctx, os.Args[1:])
-	inv.leave()
+	inv := invocation.New(version, managedPath)
+	status := execute(ctx, inv, os.Args[1:])
+	inv.Leave()
 	os.Exit(status)
 }
 

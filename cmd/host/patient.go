@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/authn"
@@ -33,7 +34,7 @@ const loadTime = 2500 * time.Millisecond
 
 // A patient is what doctor examines.
 type patient struct {
-	inv     *env
+	inv     *invocation.Invocation
 	app     *host.App // nil: the configuration cannot be loaded
 	diags   config.Diagnostics
 	err     error // why there are neither app nor diags
@@ -43,9 +44,9 @@ type patient struct {
 }
 
 // examine reads the configuration, unless it is not trusted, and asks the running processes.
-func examine(ctx context.Context, inv *env) *patient {
+func examine(ctx context.Context, inv *invocation.Invocation) *patient {
 	p := &patient{inv: inv}
-	if err := inv.findDirs(); err != nil {
+	if err := inv.FindDirs(); err != nil {
 		f := fault.As(err)
 		p.found = append(p.found, doctor.Finding{Check: "directories", Severity: doctor.Error, Message: f.Message, Remedy: f.Hint})
 		return p
@@ -61,7 +62,7 @@ func examine(ctx context.Context, inv *env) *patient {
 
 // ask asks the running processes of this user.
 func (p *patient) ask(ctx context.Context) {
-	answers, failed := control.StatusOfAll(ctx, control.Find(p.inv.dirs.Runs))
+	answers, failed := control.StatusOfAll(ctx, control.Find(p.inv.Dirs.Runs))
 	for _, a := range answers {
 		p.running = append(p.running, a.Status)
 	}
@@ -71,29 +72,29 @@ func (p *patient) ask(ctx context.Context) {
 // load loads the configuration, without asking the user for anything.
 func (p *patient) load(ctx context.Context) {
 	inv := p.inv
-	at, content, diags, err := inv.locate(ctx, loadOptions{}, false)
+	at, content, diags, err := inv.Locate(ctx, invocation.Needs{}, false)
 	if p.diags, p.err = diags, err; err != nil || diags.HasErrors() {
 		return
 	}
 	if err := process.Adopt(); err != nil {
-		inv.log.Warn("processes that plugins leave behind will not be ended", "error", err)
+		inv.Log.Warn("processes that plugins leave behind will not be ended", "error", err)
 	}
-	o := inv.options(loadOptions{allPlugins: true, listening: true})
+	o := inv.Options(invocation.Needs{AllPlugins: true, Listening: true})
 	o.Config, o.Content, o.Password = at, content, nil
 	o.Warn = func(string, string) {} // the checks find it
 	p.app, p.diags = host.Load(ctx, o)
-	inv.use(p.app)
+	inv.Use(p.app)
 }
 
 // checks returns all checks that can be made.
 func (p *patient) checks() []doctor.Check {
 	inv := p.inv
-	d := inv.dirs
+	d := inv.Dirs
 	checks := []doctor.Check{
 		doctor.Configuration(p.diags, p.err),
 		doctor.Trust(p.trusted),
 		doctor.Proxies(inv.Lookup),
-		doctor.Processes(p.running, p.failed, p.inv.version),
+		doctor.Processes(p.running, p.failed, p.inv.Version),
 		doctor.Clients(p.exports(), os.Environ()),
 	}
 	if d.Run != "" {
@@ -124,8 +125,8 @@ func (p *patient) checks() []doctor.Check {
 
 // trusted lists the configurations that are trusted.
 func (p *patient) trusted() (all []doctor.Trusted, err error) {
-	store, err := p.inv.trustStore()
-	if err != nil || !isDirectory(p.inv.dirs.Data) {
+	store, err := p.inv.TrustStore()
+	if err != nil || !isDirectory(p.inv.Dirs.Data) {
 		return nil, err
 	}
 	records, err := store.List()
@@ -146,7 +147,7 @@ func isDirectory(path string) bool {
 
 // private lists Junctor's files and directories that only the user may access.
 func (p *patient) private() []string {
-	data := p.inv.dirs.Data
+	data := p.inv.Dirs.Data
 	if data == "" {
 		return nil
 	}

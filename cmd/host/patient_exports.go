@@ -9,6 +9,7 @@ import (
 
 	"github.com/kballard/go-shellquote"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/doctor"
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -38,7 +39,7 @@ func (p *patient) exports() (all []doctor.Export) {
 
 // exportAgain returns a function that writes an entry again, with this program in place of the
 // one that wrote it; nil if its configuration is gone.
-func exportAgain(inv *env, c *clientconfig.Client, r exportRecord) func(context.Context) (string, error) {
+func exportAgain(inv *invocation.Invocation, c *clientconfig.Client, r exportRecord) func(context.Context) (string, error) {
 	t := clientconfig.Target{Name: r.Name, Command: slices.Clone(r.Command), URL: r.URL, Token: r.Token}
 	for i, arg := range t.Command[:max(0, len(t.Command)-1)] {
 		if arg == "--config" && !fileExists(t.Command[i+1]) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/plan"
@@ -14,7 +15,7 @@ import (
 const planShown = 50
 
 // printChanges prints the changes for a person, one part after the other.
-func printChanges(inv *env, c *plan.Changes) {
+func printChanges(inv *invocation.Invocation, c *plan.Changes) {
 	printPart(inv, "servers", serverLines(c.Servers))
 	printPart(inv, "blocks", blockLines(c.Blocks))
 	printPart(inv, "items", itemLines(c.Items))
@@ -39,7 +40,7 @@ func printChanges(inv *env, c *plan.Changes) {
 }
 
 // printPart prints a title and the first lines below it. A title without lines is left out.
-func printPart(inv *env, title string, lines []string) {
+func printPart(inv *invocation.Invocation, title string, lines []string) {
 	if len(lines) == 0 {
 		return
 	}
@@ -215,7 +216,7 @@ func whyNotCompared(n plan.NotAsked) string {
 }
 
 // warnOfTests warns if a configuration is not as its own test blocks expect.
-func warnOfTests(inv *env, app *host.App) {
+func warnOfTests(inv *invocation.Invocation, app *host.App) {
 	all, failed := app.TestPolicy(), 0
 	for _, r := range all {
 		if !r.Passed {

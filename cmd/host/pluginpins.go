@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/config"
@@ -26,8 +27,8 @@ type changedProgram struct {
 // changedPrograms compares the programs of plugins with the lock files. It runs none of them:
 // the configuration is not loaded. The problem of a program that cannot be read is told when it
 // is.
-func changedPrograms(ctx context.Context, inv *env) (all []changedProgram, err error) {
-	at, _, diags, err := inv.locate(ctx, loadOptions{}, true)
+func changedPrograms(ctx context.Context, inv *invocation.Invocation) (all []changedProgram, err error) {
+	at, _, diags, err := inv.Locate(ctx, invocation.Needs{}, true)
 	switch {
 	case err != nil:
 		return nil, err
@@ -43,7 +44,7 @@ func changedPrograms(ctx context.Context, inv *env) (all []changedProgram, err e
 		if len(lock.Plugins) == 0 {
 			continue
 		}
-		r, _, err := inv.review(layer)
+		r, _, err := inv.Review(layer)
 		if err != nil || r == nil {
 			continue // as above
 		}
@@ -82,7 +83,7 @@ type programJSON struct {
 
 // printPrograms prints programs that changed. The tools are not compared then, because plugins
 // with another program do not run.
-func printPrograms(inv *env, all []changedProgram) error {
+func printPrograms(inv *invocation.Invocation, all []changedProgram) error {
 	if inv.Machine() {
 		list := []programJSON{}
 		for _, p := range all {
@@ -103,7 +104,7 @@ func printPrograms(inv *env, all []changedProgram) error {
 }
 
 // acceptPrograms accepts the programs of plugins.
-func acceptPrograms(ctx context.Context, inv *env, names []string, yes bool) error {
+func acceptPrograms(ctx context.Context, inv *invocation.Invocation, names []string, yes bool) error {
 	all, err := changedPrograms(ctx, inv)
 	if err != nil {
 		return err

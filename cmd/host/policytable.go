@@ -7,6 +7,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 )
 
@@ -121,7 +122,7 @@ func (c *decisionColumn) header(ofAll bool) string {
 
 // print prints the table: as a whole, or in parts with headings, and with the names of
 // principals who share a column.
-func (t *decisionTable) print(inv *env) {
+func (t *decisionTable) print(inv *invocation.Invocation) {
 	parts := t.parts(inv.Width())
 	for i, part := range parts {
 		if part.kind != "" {

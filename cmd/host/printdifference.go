@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/kballard/go-shellquote"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/catalog"
 )
@@ -35,7 +36,7 @@ type memberJSON struct {
 }
 
 // printDifferences prints differences as JSON or for a person.
-func printDifferences(inv *env, all []difference) error {
+func printDifferences(inv *invocation.Invocation, all []difference) error {
 	if inv.Machine() {
 		list := []differenceJSON{}
 		for _, d := range all {
@@ -88,7 +89,7 @@ func valueOf(text []byte) (v any) {
 }
 
 // printDifference prints one difference for a person.
-func printDifference(inv *env, d difference) {
+func printDifference(inv *invocation.Invocation, d difference) {
 	switch d.kind() {
 	case toolGone:
 		inv.Printf("%s: the server has it no longer\n", terminal.OneCell(d.name()))
@@ -110,7 +111,7 @@ func printDifference(inv *env, d difference) {
 }
 
 // printMember prints the lines of a member that differ.
-func printMember(inv *env, m catalog.MemberChange) {
+func printMember(inv *invocation.Invocation, m catalog.MemberChange) {
 	inv.Printf("  %s\n", memberName(m.Name))
 	for _, line := range memberLines(m) {
 		inv.PrintChange("    ", withEscapes(line))

@@ -7,7 +7,9 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
+	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/suggest"
@@ -15,7 +17,7 @@ import (
 
 // printProcesses prints the statuses of running processes: everything about a single one,
 // else a line for each. names selects servers.
-func printProcesses(inv *env, found []control.Answer, names []string) error {
+func printProcesses(inv *invocation.Invocation, found []control.Answer, names []string) error {
 	var all []*control.Status
 	var servers []*control.Server
 	var missing error
@@ -52,14 +54,14 @@ func selectServers(st *control.Status, names []string) error {
 	}
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return withSuggestion(fault.New(fault.UpstreamUnknown, "process %s has no server %q", st.Instance, name), suggest.Nearest(name, known), "junctor status lists them")
+			return verb.WithSuggestion(fault.New(fault.UpstreamUnknown, "process %s has no server %q", st.Instance, name), suggest.Nearest(name, known), "junctor status lists them")
 		}
 	}
 	st.Servers = slices.DeleteFunc(st.Servers, func(s *control.Server) bool { return !slices.Contains(names, s.Server) })
 	return nil
 }
 
-func printProcess(inv *env, st *control.Status) {
+func printProcess(inv *invocation.Invocation, st *control.Status) {
 	inv.Printf("process %s: junctor %s, running for %s, serves %s, %s\n", st.Instance, st.Version, terminal.Duration(time.Duration(st.Uptime)*time.Second), serves(st), terminal.BytesOf(st.Memory.Resident))
 	inv.Printf("configuration: generation %d, read %s ago from %s\n", st.Generation.Number, terminal.Since(st.Generation.Loaded), st.Generation.Path)
 	if st.Console != "" {
@@ -95,7 +97,7 @@ func printProcess(inv *env, st *control.Status) {
 }
 
 // printAudit prints the state of the audit log, if there is one.
-func printAudit(inv *env, a *control.Audit) {
+func printAudit(inv *invocation.Invocation, a *control.Audit) {
 	if a == nil {
 		return
 	}
@@ -115,7 +117,7 @@ func printAudit(inv *env, a *control.Audit) {
 	inv.Printf("%s\n", line)
 }
 
-func printPlugins(inv *env, all []control.Plugin) {
+func printPlugins(inv *invocation.Invocation, all []control.Plugin) {
 	var rows [][]string
 	for _, p := range all {
 		name := p.Plugin
@@ -130,7 +132,7 @@ func printPlugins(inv *env, all []control.Plugin) {
 	inv.Table([]string{"PLUGIN", "VERSION", "STATE", "PID", "MEMORY", "CONNECTIONS", "RESTARTS"}, rows)
 }
 
-func printSessions(inv *env, s control.Sessions) {
+func printSessions(inv *invocation.Invocation, s control.Sessions) {
 	var rows [][]string
 	for _, one := range s.List {
 		who := one.Subject
@@ -152,7 +154,7 @@ func printSessions(inv *env, s control.Sessions) {
 const shownClients = 20
 
 // printClientUses prints what principals use of the limits that clients share.
-func printClientUses(inv *env, all []control.ClientUse) {
+func printClientUses(inv *invocation.Invocation, all []control.ClientUse) {
 	var rows [][]string
 	for _, u := range all[:min(len(all), shownClients)] {
 		rows = append(rows, []string{
@@ -169,7 +171,7 @@ func printClientUses(inv *env, all []control.ClientUse) {
 }
 
 // printLimits prints the tenants and tools whose limits of calls are in use.
-func printLimits(inv *env, all []control.ToolUse) {
+func printLimits(inv *invocation.Invocation, all []control.ToolUse) {
 	var rows [][]string
 	for _, u := range all {
 		rows = append(rows, []string{u.Tenant, u.Server, u.Tool, fmt.Sprintf("%.0f %%", 100*u.Used), terminal.Number(u.Running), terminal.Number(u.Waiting)})
@@ -180,7 +182,7 @@ func printLimits(inv *env, all []control.ToolUse) {
 	inv.Table([]string{"TENANT", "SERVER", "TOOL", "LIMIT USED", "RUNNING", "WAITING"}, rows)
 }
 
-func printProcessTable(inv *env, all []*control.Status) {
+func printProcessTable(inv *invocation.Invocation, all []*control.Status) {
 	var rows [][]string
 	for _, st := range all {
 		states := map[string]int{}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -13,12 +14,12 @@ import (
 
 // checkRefused fails if the new text of a configuration has servers that the managed configuration
 // would not let be used. Servers that were in the file before, and refused before, do not count.
-func checkRefused(ctx context.Context, inv *env, f *clientconfig.File, text []byte) error {
-	refused := config.Refused(ctx, f.Path, text, inv.managed, inv.Lookup)
+func checkRefused(ctx context.Context, inv *invocation.Invocation, f *clientconfig.File, text []byte) error {
+	refused := config.Refused(ctx, f.Path, text, inv.Managed, inv.Lookup)
 	if len(refused) == 0 {
 		return nil
 	}
-	for name := range config.Refused(ctx, f.Path, f.Text, inv.managed, inv.Lookup) {
+	for name := range config.Refused(ctx, f.Path, f.Text, inv.Managed, inv.Lookup) {
 		delete(refused, name)
 	}
 	names := slices.Sorted(maps.Keys(refused))
@@ -34,11 +35,11 @@ func checkRefused(ctx context.Context, inv *env, f *clientconfig.File, text []by
 }
 
 // usable returns the servers of a configuration that the managed configuration lets be used.
-func usable(ctx context.Context, inv *env, into writeTarget, names []string) []string {
+func usable(ctx context.Context, inv *invocation.Invocation, into writeTarget, names []string) []string {
 	target, _, err := importTarget(inv, into)
 	if err != nil {
 		return names
 	}
-	refused := config.Refused(ctx, target.Path, target.Text, inv.managed, inv.Lookup)
+	refused := config.Refused(ctx, target.Path, target.Text, inv.Managed, inv.Lookup)
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return refused[name] != "" })
 }

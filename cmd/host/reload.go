@@ -54,7 +54,7 @@ func (s *thisInstance) reloadOnHangup(ctx context.Context, hangups chan os.Signa
 type configWatch struct {
 	*thisInstance
 	files     *fsnotify.Watcher
-	known     string // contentDigest of the content that was tried last
+	known     string // ContentDigest of the content that was tried last
 	untrusted bool   // that content was not trusted
 }
 
@@ -67,7 +67,7 @@ func (s *thisInstance) watchConfig(ctx context.Context) (stop func(), err error)
 	}
 	for _, dir := range watchedDirs(s.app.Config()) {
 		if err := files.Add(dir); err != nil {
-			s.inv.log.Warn("changes of the configuration are noticed by polling only", "directory", dir, "every", watchPoll, "error", err)
+			s.inv.Log.Warn("changes of the configuration are noticed by polling only", "directory", dir, "every", watchPoll, "error", err)
 		}
 	}
 	w := &configWatch{thisInstance: s, files: files, known: s.read}
@@ -94,7 +94,7 @@ func (w *configWatch) run(ctx context.Context) {
 		case <-w.files.Events:
 			debounce.Reset(watchDebounce)
 		case err := <-w.files.Errors:
-			w.inv.log.Debug("watching the configuration", "error", err)
+			w.inv.Log.Debug("watching the configuration", "error", err)
 		case <-debounce.C:
 			w.check(ctx)
 		case <-poll.C:
@@ -106,7 +106,7 @@ func (w *configWatch) run(ctx context.Context) {
 // check reloads the configuration if its content differs from the content that was tried
 // last, or if that content has become trusted.
 func (w *configWatch) check(ctx context.Context) {
-	now := w.inv.contentDigest(w.app.Location())
+	now := w.inv.ContentDigest(w.app.Location())
 	if now == w.known && !(w.untrusted && w.isTrusted(ctx)) {
 		return
 	}

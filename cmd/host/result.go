@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/tokencount"
@@ -25,7 +26,7 @@ type printOptions struct {
 
 // printResult prints the result of a call, a read or a prompt: unchanged for programs, as
 // text for people.
-func printResult(inv *env, result []byte, how printOptions) error {
+func printResult(inv *invocation.Invocation, result []byte, how printOptions) error {
 	if inv.Machine() {
 		warnSize(inv, len(result))
 		return inv.PrintRawJSON(result)
@@ -42,14 +43,14 @@ func printResult(inv *env, result []byte, how printOptions) error {
 	return err
 }
 
-func warnSize(inv *env, n int) {
+func warnSize(inv *invocation.Invocation, n int) {
 	if about := tokencount.Estimate(n); about > warnTokens && inv.ErrTTY {
 		inv.Warn(fmt.Sprintf("the result has about %d tokens", about), "")
 	}
 }
 
 // cut shortens long text on a terminal. It warns about it everywhere.
-func cut(inv *env, text string) string {
+func cut(inv *invocation.Invocation, text string) string {
 	about := tokencount.Estimate(len(text))
 	if about > warnTokens {
 		inv.Warn(fmt.Sprintf("the result has about %d tokens", about), "")

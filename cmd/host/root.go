@@ -5,30 +5,32 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
+	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host"
 )
 
 // root returns the command with all verbs.
-func root(inv *env) *cobra.Command {
+func root(inv *invocation.Invocation) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "junctor",
 		Short: "Joins any MCP client to any MCP server",
 		Long: "Junctor reads HCL files with server blocks, reaches those MCP servers through plugins, and offers all\n" +
 			"their tools, resources and prompts on the command line and as one MCP server.",
-		SilenceErrors: true, SilenceUsage: true, Args: takesVerb, Version: inv.version,
+		SilenceErrors: true, SilenceUsage: true, Args: verb.TakesVerb, Version: inv.Version,
 		RunE: func(cmd *cobra.Command, _ []string) error { return begin(inv, cmd) },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Name() == cobra.ShellCompRequestCmd {
 				return nil // a shell does not show a log
 			}
-			return inv.startLog(cmd.Name() == "serve")
+			return inv.StartLog(cmd.Name() == "serve")
 		},
 	}
 	root.SetOut(inv.Stdout)
 	root.SetErr(inv.Stderr)
 	root.CompletionOptions.HiddenDefaultCmd = false
-	root.SetFlagErrorFunc(flagFault)
-	root.SetHelpCommand(helpVerb())
+	root.SetFlagErrorFunc(verb.FlagFault)
+	root.SetHelpCommand(verb.HelpVerb())
 	root.SetVersionTemplate("junctor {{.Version}}\n")
 	root.Flags().Bool("version", false, "print the version")
 	flags := root.PersistentFlags()
@@ -36,8 +38,8 @@ func root(inv *env) *cobra.Command {
 	flags.BoolVar(&inv.Text, "text", false, "print for people, as on a terminal")
 	root.MarkFlagsMutuallyExclusive("json", "text")
 	flags.BoolVarP(&inv.Remarks.Quiet, "quiet", "q", false, "print no notes and no warnings")
-	flags.VarP(&layerFlag{&inv.layers}, "config", "c", "configuration: a `PATH` of a file, or of a directory of *.hcl files; repeat it for layers, the strongest last")
-	flags.StringVar(&inv.logFlag, "log", "", "`LEVEL` of the log on standard error: "+strings.Join(host.HostLevels, ", ")+"; info for serve, off for the others if not given")
+	flags.VarP(&invocation.LayerFlag{Layers: &inv.Layers}, "config", "c", "configuration: a `PATH` of a file, or of a directory of *.hcl files; repeat it for layers, the strongest last")
+	flags.StringVar(&inv.LogFlag, "log", "", "`LEVEL` of the log on standard error: "+strings.Join(host.HostLevels, ", ")+"; info for serve, off for the others if not given")
 	_ = root.RegisterFlagCompletionFunc("log", cobra.FixedCompletions(host.HostLevels, cobra.ShellCompDirectiveNoFileComp))
 	root.AddGroup(&cobra.Group{ID: "use", Title: "Use:"}, &cobra.Group{ID: "serve", Title: "Serve:"},
 		&cobra.Group{ID: "configure", Title: "Configure:"}, &cobra.Group{ID: "permissions", Title: "Permissions:"}, &cobra.Group{ID: "credentials", Title: "Credentials:"}, &cobra.Group{ID: "plugins", Title: "Plugins:"}, &cobra.Group{ID: "operate", Title: "Operate:"})
@@ -60,6 +62,6 @@ func root(inv *env) *cobra.Command {
 	}
 	root.AddCommand(finishListsVerb(inv))
 	root.SetCompletionCommandGroupID("operate")
-	singleValues(root)
+	verb.SingleValues(root)
 	return root
 }

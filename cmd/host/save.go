@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
@@ -22,7 +23,7 @@ type block struct {
 // save writes a result to a file: its only binary part, such as an image, or all of its text.
 // The other parts go to standard error. If one file is not enough it prints the result
 // before the error, because a second call could have side effects.
-func save(inv *env, result []byte, path string, full bool) error {
+func save(inv *invocation.Invocation, result []byte, path string, full bool) error {
 	content, rest, err := savable(result)
 	if err == nil {
 		if werr := os.WriteFile(path, content, 0o644); werr != nil {

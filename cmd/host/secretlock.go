@@ -5,13 +5,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
+	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-func secretUnlockVerb(inv *env) *cobra.Command {
+func secretUnlockVerb(inv *invocation.Invocation) *cobra.Command {
 	return &cobra.Command{
-		Use: "unlock", Short: "Keep the password of the encrypted file for processes without a terminal", Args: takes(),
+		Use: "unlock", Short: "Keep the password of the encrypted file for processes without a terminal", Args: verb.Takes(),
 		Long: `Keep the password of the encrypted file in a file that only you can read, so that the junctor that a client or a
 service starts can read secrets without a terminal. Without an encrypted file a password is generated and no question
 is asked. Then the secrets are as safe as your files are: a program that runs as you, and a backup of both files, can read
@@ -21,7 +23,7 @@ them. "junctor secret lock" removes the kept password.`,
 	}
 }
 
-func secretUnlock(ctx context.Context, inv *env) error {
+func secretUnlock(ctx context.Context, inv *invocation.Invocation) error {
 	s, err := secrets(ctx, inv)
 	if err != nil {
 		return err
@@ -37,10 +39,10 @@ func secretUnlock(ctx context.Context, inv *env) error {
 	return nil
 }
 
-func secretLockVerb(inv *env) *cobra.Command {
+func secretLockVerb(inv *invocation.Invocation) *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
-		Use: "lock", Short: "Remove the kept password of the encrypted file", Args: takes(),
+		Use: "lock", Short: "Remove the kept password of the encrypted file", Args: verb.Takes(),
 		Long: `Remove the password that "junctor secret unlock", or an empty answer to the question for a new password, kept. From
 then on it has to be typed. It asks first, because the secrets are lost if Junctor made the password and you have no copy.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return secretLock(cmd.Context(), inv, yes) },
@@ -49,7 +51,7 @@ then on it has to be typed. It asks first, because the secrets are lost if Junct
 	return cmd
 }
 
-func secretLock(ctx context.Context, inv *env, yes bool) error {
+func secretLock(ctx context.Context, inv *invocation.Invocation, yes bool) error {
 	s, err := secrets(ctx, inv)
 	if err != nil {
 		return err

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/junctor-mcp/junctor/cmd/host/verb"
 )
 
 // A shellScript describes the completion script of one shell and the line in it that
@@ -160,9 +162,9 @@ func withCompletion(root *cobra.Command) *cobra.Command {
 		if c.Name() != "completion" {
 			continue
 		}
-		c.Args = takesVerb
+		c.Args = verb.TakesVerb
 		c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-		singleValues(c)
+		verb.SingleValues(c)
 		for _, shell := range c.Commands() {
 			script, known := shellScripts[shell.Name()]
 			if !known {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/doctor"
@@ -33,7 +34,7 @@ func isSupportBundle(path string) bool { return strings.HasSuffix(strings.ToLowe
 const toStdout = "-"
 
 // bundleToStdout writes a support bundle to standard output. It ends like doctor does without it.
-func bundleToStdout(ctx context.Context, inv *env, p *patient, found []doctor.Finding, checks int) error {
+func bundleToStdout(ctx context.Context, inv *invocation.Invocation, p *patient, found []doctor.Finding, checks int) error {
 	inside, err := writeBundle(ctx, inv.Stdout, p, found, checks)
 	if err != nil {
 		return terminal.WriteFault("standard output", err)
@@ -96,8 +97,8 @@ func writeBundle(ctx context.Context, w io.Writer, p *patient, found []doctor.Fi
 			b.add("metrics.txt", metricsOf(ctx, m.Listen))
 		}
 	}
-	if p.inv.dirs.Run != "" {
-		answers, _ := control.StatusOfAll(ctx, control.Find(p.inv.dirs.Runs))
+	if p.inv.Dirs.Run != "" {
+		answers, _ := control.StatusOfAll(ctx, control.Find(p.inv.Dirs.Runs))
 		for _, a := range answers[:min(len(answers), bundleProcesses)] {
 			addProcess(ctx, b, a)
 		}

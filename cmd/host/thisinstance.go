@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/approval"
@@ -27,11 +28,11 @@ import (
 // thisInstance is this process while it runs the verb serve. It answers on the control socket.
 // Its methods may be called concurrently.
 type thisInstance struct {
-	inv       *env
+	inv       *invocation.Invocation
 	app       *host.App
 	transport string // see control.Status
 	started   time.Time
-	read      string // contentDigest of the configuration that was loaded
+	read      string // ContentDigest of the configuration that was loaded
 
 	stopControl func()    // closes the control socket
 	ending      sync.Once // see stopping
@@ -49,12 +50,12 @@ type thisInstance struct {
 // startControl opens the control socket. Without one the process serves nevertheless. The
 // reloads of other processes end when ctx does.
 func (s *thisInstance) startControl(ctx context.Context) (stop func()) {
-	closeSocket, err := control.Serve(ctx, s.inv.dirs.Run, s.inv.dirs.Runs, s, s.inv.log)
+	closeSocket, err := control.Serve(ctx, s.inv.Dirs.Run, s.inv.Dirs.Runs, s, s.inv.Log)
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):
-		s.inv.log.Debug("this system has no control sockets; status and reload cannot ask this process")
+		s.inv.Log.Debug("this system has no control sockets; status and reload cannot ask this process")
 	case err != nil:
-		s.inv.log.Warn("status and reload cannot ask this process: there is no control socket", "error", err)
+		s.inv.Log.Warn("status and reload cannot ask this process: there is no control socket", "error", err)
 	default:
 		forget := context.AfterFunc(ctx, s.stopping)
 		return func() {
@@ -70,12 +71,12 @@ func (s *thisInstance) startControl(ctx context.Context) (stop func()) {
 // process of the configuration may serve it. A client on standard input reads the log, so the
 // log has no link that signs in then.
 func (s *thisInstance) serveConsole(ctx context.Context, optional bool) (stop func(), err error) {
-	return s.app.ServeConsole(ctx, host.ConsoleOptions{Optional: optional, Records: s.inv.records, Reload: s.reloadBy, Listening: func(address, link string) {
+	return s.app.ServeConsole(ctx, host.ConsoleOptions{Optional: optional, Records: s.inv.Records, Reload: s.reloadBy, Listening: func(address, link string) {
 		if link != "" && s.transport == "http" {
-			s.inv.log.Info("the console is served; the link works once, within five minutes", "address", address, "link", link)
+			s.inv.Log.Info("the console is served; the link works once, within five minutes", "address", address, "link", link)
 			return
 		}
-		s.inv.log.Info("the console is served", "address", address)
+		s.inv.Log.Info("the console is served", "address", address)
 	}})
 }
 
@@ -90,7 +91,7 @@ func (s *thisInstance) serveAt(address string) {
 func (s *thisInstance) Status(ctx context.Context) *control.Status {
 	st := s.app.Status(ctx)
 	st.PID, st.Instance = os.Getpid(), strconv.Itoa(os.Getpid())
-	st.Version, st.Transport, st.Started, st.Uptime = s.inv.version, s.transport, s.started, int64(time.Since(s.started).Seconds())
+	st.Version, st.Transport, st.Started, st.Uptime = s.inv.Version, s.transport, s.started, int64(time.Since(s.started).Seconds())
 	st.Directory, _ = os.Getwd() // empty if it is gone
 	use := control.UseOf(st.PID)
 	st.Memory.Resident, st.Memory.CPU = use.Memory, use.CPU
@@ -124,7 +125,7 @@ func (s *thisInstance) reloadBy(ctx context.Context, by string) (*control.Reload
 }
 
 // Records implements control.Recorder.
-func (s *thisInstance) Records() *logbuffer.Buffer { return s.inv.records }
+func (s *thisInstance) Records() *logbuffer.Buffer { return s.inv.Records }
 
 // Events implements control.Recorder.
 func (s *thisInstance) Events() *event.Stream { return s.app.Events() }
@@ -194,7 +195,7 @@ func (s *thisInstance) SetLogLevel(l control.LogLevel) (*control.LogLevel, *cont
 	if err := s.app.SetLogLevel(l.Server, l.Level); err != nil {
 		return nil, &control.Failure{Error: terminal.ErrorOf(err)}
 	}
-	s.inv.log.Info("the level of the log is another one until the process ends", "level", l.Level, "of", cmp.Or(l.Server, "the process"))
+	s.inv.Log.Info("the level of the log is another one until the process ends", "level", l.Level, "of", cmp.Or(l.Server, "the process"))
 	l.Instance = strconv.Itoa(os.Getpid())
 	return &l, nil
 }
@@ -259,7 +260,7 @@ func (s *thisInstance) ConsoleLink() (*control.ConsoleLink, *control.Failure) {
 
 func diagnosticsJSON(diags config.Diagnostics) (all []json.RawMessage) {
 	for _, d := range diags {
-		if text, err := json.Marshal(diagnosticOf(d)); err == nil {
+		if text, err := json.Marshal(invocation.DiagnosticOf(d)); err == nil {
 			all = append(all, text)
 		}
 	}
@@ -283,14 +284,14 @@ func (s *thisInstance) reload(ctx context.Context, by string) (*host.Reloaded, c
 		f := fault.As(err)
 		s.app.AnnounceReload(nil, err)
 		s.setFailed(&control.FailedReload{At: time.Now(), Error: terminal.ErrorOf(err)})
-		s.inv.log.Error("the configuration was not reloaded; the one before stays in effect", "error", err, "at", f.At, "hint", f.Hint)
+		s.inv.Log.Error("the configuration was not reloaded; the one before stays in effect", "error", err, "at", f.At, "hint", f.Hint)
 		return nil, diags, err
 	}
 	s.setFailed(nil)
 	s.app.AnnounceReload(changed, nil)
 	s.logChanges(changed)
 	for _, d := range diags {
-		s.inv.log.Warn(d.Summary, "at", d.At, "hint", d.Hint)
+		s.inv.Log.Warn(d.Summary, "at", d.At, "hint", d.Hint)
 	}
 	return changed, diags, nil
 }
@@ -299,7 +300,7 @@ func (s *thisInstance) reload(ctx context.Context, by string) (*host.Reloaded, c
 // it needs trust. Another configuration that has become the first one to be found is not
 // read: it would get the secrets of the one in effect.
 func (s *thisInstance) trusted(ctx context.Context) (*config.Content, config.Diagnostics, error) {
-	return s.inv.trusted(ctx, s.app.Location(), loadOptions{}, false)
+	return s.inv.Trusted(ctx, s.app.Location(), invocation.Needs{}, false)
 }
 
 // setFailed records whether the last reload failed.
@@ -317,8 +318,8 @@ func (s *thisInstance) setFailed(f *control.FailedReload) {
 
 // logChanges logs what a reload changed.
 func (s *thisInstance) logChanges(r *host.Reloaded) {
-	s.inv.log.Info("reloaded the configuration", "generation", r.Generation, "added", r.Added, "changed", r.Changed, "removed", r.Removed)
+	s.inv.Log.Info("reloaded the configuration", "generation", r.Generation, "added", r.Added, "changed", r.Changed, "removed", r.Removed)
 	for _, p := range r.Pending {
-		s.inv.log.Warn("a setting takes effect after a restart only", "setting", p.Setting, "effect", p.Effect)
+		s.inv.Log.Warn("a setting takes effect after a restart only", "setting", p.Setting, "effect", p.Effect)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -49,7 +50,7 @@ func unread(app *host.App, servers []string) []string {
 
 // listsSoFar prints the lists that are known when the user interrupts a verb, for people. The
 // error names the servers that are missing.
-func listsSoFar(ctx context.Context, inv *env, app *host.App, servers []string, show func() error) error {
+func listsSoFar(ctx context.Context, inv *invocation.Invocation, app *host.App, servers []string, show func() error) error {
 	silent := unread(app, servers)
 	if len(silent) == 0 {
 		return ctx.Err()

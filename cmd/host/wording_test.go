@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/control"
 )
@@ -15,7 +16,7 @@ import (
 // that a client gives itself.
 func TestApprovalReadsAsASentence(t *testing.T) {
 	for times, want := range map[int]string{1: "sent     0s ago, once\n", 2: "sent     0s ago, 2 times\n"} {
-		inv, out := newEnv(version, managedPath), filepath.Join(t.TempDir(), "out")
+		inv, out := invocation.New(version, managedPath), filepath.Join(t.TempDir(), "out")
 		file, err := os.Create(out)
 		if err != nil {
 			t.Fatal(err)

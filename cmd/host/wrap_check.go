@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/cliconfig"
@@ -23,8 +24,8 @@ type checked struct {
 }
 
 // wrapCheck compares tool blocks with their programs.
-func wrapCheck(ctx context.Context, inv *env, names []string) error {
-	app, err := inv.load(ctx, loadOptions{})
+func wrapCheck(ctx context.Context, inv *invocation.Invocation, names []string) error {
+	app, err := inv.Load(ctx, invocation.Needs{})
 	if err != nil {
 		return err
 	}
@@ -165,7 +166,7 @@ func (g *toolGroup) settings(transport []byte) (map[string]json.RawMessage, erro
 }
 
 // compare inspects the program of tool blocks of a server and compares them.
-func compare(ctx context.Context, inv *env, app *host.App, s *config.Server, g *toolGroup) (checked, error) {
+func compare(ctx context.Context, inv *invocation.Invocation, app *host.App, s *config.Server, g *toolGroup) (checked, error) {
 	blocks := g.blocks
 	settings, err := g.settings(s.Transport.Settings)
 	if err != nil {
@@ -194,7 +195,7 @@ func compare(ctx context.Context, inv *env, app *host.App, s *config.Server, g *
 	return checked{Server: s.Name, Program: p.Name, Version: p.Version, Changes: changes}, err
 }
 
-func printChecked(inv *env, all []checked) {
+func printChecked(inv *invocation.Invocation, all []checked) {
 	for _, c := range all {
 		if len(c.Changes) == 0 {
 			inv.Printf("%s: nothing has changed\n", c.Server)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/cliconfig"
@@ -18,7 +19,7 @@ import (
 
 // tryTools runs each read-only tool once with harmless arguments and records the results in
 // p. It returns the number of tools that did not work.
-func tryTools(ctx context.Context, inv *env, app *host.App, s *config.Server, p *cliconfig.Program) (failed int, err error) {
+func tryTools(ctx context.Context, inv *invocation.Invocation, app *host.App, s *config.Server, p *cliconfig.Program) (failed int, err error) {
 	settings := map[string]json.RawMessage{}
 	if err := json.Unmarshal(s.Transport.Settings, &settings); err != nil {
 		return 0, err
@@ -64,7 +65,7 @@ var aboutDiscovery = map[string]bool{
 }
 
 // tryTool calls a tool. It fails if the tool could not be called.
-func tryTool(ctx context.Context, inv *env, app *host.App, s *config.Server, settings []byte, t *cliconfig.Tool, arguments json.RawMessage) (trial cliconfig.Trial, err error) {
+func tryTool(ctx context.Context, inv *invocation.Invocation, app *host.App, s *config.Server, settings []byte, t *cliconfig.Tool, arguments json.RawMessage) (trial cliconfig.Trial, err error) {
 	wait := inv.Spin("trying " + t.Name)
 	defer wait.Stop()
 	params := asJSON(map[string]any{"name": t.Name, "arguments": arguments})

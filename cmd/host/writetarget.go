@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -54,7 +55,7 @@ func (w *writeTarget) choose(scope string, lookup func(string) (string, bool)) e
 }
 
 // own returns the path of the user's own configuration.
-func (w writeTarget) own(inv *env) (string, error) {
+func (w writeTarget) own(inv *invocation.Invocation) (string, error) {
 	path := cmp.Or(w.file, config.OwnPath(inv.Lookup))
 	if path == "" {
 		return "", fault.New(fault.Usage, "this user has no home directory for a configuration").WithHint("name a file with --config")
@@ -63,7 +64,7 @@ func (w writeTarget) own(inv *env) (string, error) {
 }
 
 // noteRelative says where relative paths of a new server begin, if that is not here.
-func noteRelative(inv *env, path string, s clientconfig.Server) {
+func noteRelative(inv *invocation.Invocation, path string, s clientconfig.Server) {
 	relative := func(word string) bool {
 		return word == "." || word == ".." || strings.HasPrefix(word, "./") || strings.HasPrefix(word, "../")
 	}

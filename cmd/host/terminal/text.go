@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -70,4 +71,15 @@ func SizeOf(n uint64) string {
 // server can then not pass for a hint or a place.
 func OneText(text string) string {
 	return strings.ReplaceAll(Safe(text), "\n", "\n      ")
+}
+
+// MostShown bounds the names in a note.
+const MostShown = 20
+
+// Shortened joins the first names of a list.
+func Shortened(names []string) string {
+	if len(names) > MostShown {
+		names = append(slices.Clone(names[:MostShown]), "…")
+	}
+	return strings.Join(names, ", ")
 }

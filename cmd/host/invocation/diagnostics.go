@@ -1,4 +1,4 @@
-package main
+package invocation
 
 import (
 	"strings"
@@ -9,8 +9,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// validation is the JSON form of validate.
-type validation struct {
+// Validation is the JSON form of validate.
+type Validation struct {
 	Valid       bool              `json:"valid"`
 	Path        string            `json:"path,omitempty"`
 	Servers     int               `json:"servers"`
@@ -18,13 +18,13 @@ type validation struct {
 	Errors      []*fault.Document `json:"errors,omitempty"`
 }
 
-func validationOf(app *host.App, diags config.Diagnostics) validation {
-	v := validation{Valid: diags.Err() == nil, Diagnostics: []diagnosticJSON{}}
+func ValidationOf(app *host.App, diags config.Diagnostics) Validation {
+	v := Validation{Valid: diags.Err() == nil, Diagnostics: []diagnosticJSON{}}
 	if app != nil {
 		v.Path, v.Servers = app.Config().Path, len(app.Config().Servers)
 	}
 	for _, d := range diags {
-		v.Diagnostics = append(v.Diagnostics, diagnosticOf(d))
+		v.Diagnostics = append(v.Diagnostics, DiagnosticOf(d))
 	}
 	return v
 }
@@ -48,21 +48,21 @@ type pointJSON struct {
 	Column int `json:"column"`
 }
 
-func diagnosticOf(d config.Diagnostic) diagnosticJSON {
+func DiagnosticOf(d config.Diagnostic) diagnosticJSON {
 	return diagnosticJSON{
 		Severity: d.Severity.String(), Summary: d.Summary, Detail: d.Detail, Hint: d.Hint, Output: d.Output, In: d.In, File: d.At.File,
 		Start: pointJSON{d.At.Line, d.At.Column}, End: pointJSON{d.End.Line, d.End.Column}, Code: d.Code,
 	}
 }
 
-// tellDiagnostics prints diagnostics for other verbs than validate: with --json as one line
+// TellDiagnostics prints diagnostics for other verbs than validate: with --json as one line
 // in the form of validate.
-func (inv *env) tellDiagnostics(app *host.App, diags config.Diagnostics) {
+func (inv *Invocation) TellDiagnostics(app *host.App, diags config.Diagnostics) {
 	diags = worthTelling(&inv.Remarks, diags)
 	switch {
 	case len(diags) == 0:
 	case inv.JSON:
-		inv.PrintStderrLine(validationOf(app, diags))
+		inv.PrintStderrLine(ValidationOf(app, diags))
 	default:
 		diags.Render(terminal.SafeWriter(inv.Stderr))
 	}

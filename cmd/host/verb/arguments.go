@@ -1,4 +1,6 @@
-package main
+// Package verb has what all verbs need of the command line: the number of arguments, flags that
+// are given once, and hints for words of other programs. The packages in it have the verbs.
+package verb
 
 import (
 	"cmp"
@@ -10,10 +12,10 @@ import (
 	"github.com/junctor-mcp/junctor/host/suggest"
 )
 
-// takes returns a check that a verb has exactly these arguments.
-func takes(needs ...string) cobra.PositionalArgs {
+// Takes returns a check that a verb has exactly these arguments.
+func Takes(needs ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if err := takesMore(needs...)(cmd, args); err != nil || len(args) == len(needs) {
+		if err := TakesMore(needs...)(cmd, args); err != nil || len(args) == len(needs) {
 			return err
 		}
 		extra := args[len(needs)]
@@ -21,8 +23,8 @@ func takes(needs ...string) cobra.PositionalArgs {
 	}
 }
 
-// takesMore returns a check that a verb has at least these arguments.
-func takesMore(needs ...string) cobra.PositionalArgs {
+// TakesMore returns a check that a verb has at least these arguments.
+func TakesMore(needs ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) >= len(needs) {
 			return nil
@@ -31,8 +33,8 @@ func takesMore(needs ...string) cobra.PositionalArgs {
 	}
 }
 
-// takesVerb returns an error for any argument, since Cobra would have found a valid verb.
-func takesVerb(cmd *cobra.Command, args []string) error {
+// TakesVerb returns an error for any argument, since Cobra would have found a valid verb.
+func TakesVerb(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
@@ -43,10 +45,10 @@ func takesVerb(cmd *cobra.Command, args []string) error {
 		}
 	}
 	f := fault.New(fault.Usage, "unknown command %q", strings.TrimSpace(pathOf(cmd)+" "+args[0]))
-	if hint := foreignVerb(append([]string{pathOf(cmd)}, args...)...); hint != "" {
+	if hint := ForeignVerb(append([]string{pathOf(cmd)}, args...)...); hint != "" {
 		return f.WithHint("%s", hint)
 	}
-	return withSuggestion(f, suggest.Nearest(args[0], names), helpOn(cmd)+" to list the commands")
+	return WithSuggestion(f, suggest.Nearest(args[0], names), helpOn(cmd)+" to list the commands")
 }
 
 // pathOf returns the words of a command after the program's name.
@@ -60,8 +62,8 @@ func helpOn(cmd *cobra.Command) string {
 	return "run `" + strings.TrimSpace("junctor help "+pathOf(cmd)) + "`"
 }
 
-// helpVerb returns the verb help. In contrast to Cobra's it fails for an unknown verb.
-func helpVerb() *cobra.Command {
+// HelpVerb returns the verb help. In contrast to Cobra's it fails for an unknown verb.
+func HelpVerb() *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [VERB]",
 		Short:   "Explain a verb",
@@ -86,7 +88,7 @@ func helpVerb() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := takesVerb(about, rest); err != nil {
+			if err := TakesVerb(about, rest); err != nil {
 				return err
 			}
 			about.InitDefaultHelpFlag()

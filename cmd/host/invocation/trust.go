@@ -1,4 +1,4 @@
-package main
+package invocation
 
 import (
 	"context"
@@ -18,47 +18,47 @@ import (
 	"github.com/junctor-mcp/junctor/host/trust"
 )
 
-// trustVariable names the variable that trusts configurations in CI: PATH:SHA256 pairs.
-const trustVariable = "JUNCTOR_TRUST"
+// TrustVariable names the variable that trusts configurations in CI: PATH:SHA256 pairs.
+const TrustVariable = "JUNCTOR_TRUST"
 
-// trustStore returns the store of trusted configurations.
-func (inv *env) trustStore() (trust.Store, error) {
-	if err := inv.findDirs(); err != nil {
+// TrustStore returns the store of trusted configurations.
+func (inv *Invocation) TrustStore() (trust.Store, error) {
+	if err := inv.FindDirs(); err != nil {
 		return trust.Store{}, err
 	}
-	if inv.dirs.Data == "" {
+	if inv.Dirs.Data == "" {
 		return trust.Store{}, nil
 	}
-	return trust.Store{Dir: filepath.Join(inv.dirs.Data, "trust")}, nil
+	return trust.Store{Dir: filepath.Join(inv.Dirs.Data, "trust")}, nil
 }
 
-// review reads a configuration without evaluating it or starting anything.
-func (inv *env) review(at config.Location) (*trust.Review, config.Diagnostics, error) {
+// Review reads a configuration without evaluating it or starting anything.
+func (inv *Invocation) Review(at config.Location) (*trust.Review, config.Diagnostics, error) {
 	dirs := plugin.Dirs(inv.Lookup)
 	return trust.Read(at, inv.Lookup, func(p config.Plugin) (string, error) { return plugin.Find(p.Source, p.Use, dirs) })
 }
 
-// trusted returns the content of a configuration that was found and that the user trusts. It
+// Trusted returns the content of a configuration that was found and that the user trusts. It
 // returns nil for a configuration that was named, which needs no trust. Otherwise it asks at
 // a terminal, unless may is false, and fails without one. The diagnostics say why the text
 // cannot be read.
-func (inv *env) trusted(ctx context.Context, at config.Location, n loadOptions, may bool) (*config.Content, config.Diagnostics, error) {
+func (inv *Invocation) Trusted(ctx context.Context, at config.Location, n Needs, may bool) (*config.Content, config.Diagnostics, error) {
 	if !at.Found {
 		return nil, nil, nil
 	}
-	store, known, err := inv.known(at)
+	store, known, err := inv.Known(at)
 	if err != nil {
 		return nil, nil, err
 	}
-	if n.completing && known == nil && inv.Get(trustVariable) == "" {
+	if n.completing && known == nil && inv.Get(TrustVariable) == "" {
 		return nil, nil, fault.New(fault.ConfigUntrusted, "%s is not trusted", at.Path) // completion does not hash programs after each key
 	}
-	r, diags, err := inv.review(at)
+	r, diags, err := inv.Review(at)
 	if err != nil || r == nil {
 		return nil, diags, err
 	}
 	r.Content.Named = at.Named
-	if r.Trusted(known, inv.Get(trustVariable)) {
+	if r.Trusted(known, inv.Get(TrustVariable)) {
 		return r.Content, nil, nil
 	}
 	if r.SameSettings(known) {
@@ -70,15 +70,15 @@ func (inv *env) trusted(ctx context.Context, at config.Location, n loadOptions, 
 	if !may || !inv.CanAsk() {
 		return nil, diags, untrusted(inv, r, known)
 	}
-	if err := askTrust(ctx, inv, r, known); err != nil {
+	if err := AskTrust(ctx, inv, r, known); err != nil {
 		return nil, nil, err
 	}
 	return r.Content, nil, store.Put(r.Record(time.Now()))
 }
 
-// known returns the store of trusted configurations and the record for a location, or nil.
-func (inv *env) known(at config.Location) (trust.Store, *trust.Record, error) {
-	store, err := inv.trustStore()
+// Known returns the store of trusted configurations and the record for a location, or nil.
+func (inv *Invocation) Known(at config.Location) (trust.Store, *trust.Record, error) {
+	store, err := inv.TrustStore()
 	if err != nil {
 		return store, nil, err
 	}
@@ -91,7 +91,7 @@ func (inv *env) known(at config.Location) (trust.Store, *trust.Record, error) {
 }
 
 // untrusted returns the error for a configuration that is not trusted.
-func untrusted(inv *env, r *trust.Review, known *trust.Record) error {
+func untrusted(inv *Invocation, r *trust.Review, known *trust.Record) error {
 	text := "%s was found in the current directory and is not trusted"
 	if here, err := os.Getwd(); err == nil && !sameDirectory(here, filepath.Dir(r.Path)) {
 		text = "%s was found in a directory above and is not trusted"
@@ -99,17 +99,17 @@ func untrusted(inv *env, r *trust.Review, known *trust.Record) error {
 	if known != nil {
 		text = "%s has changed since it was trusted"
 	}
-	if inv.Get(trustVariable) != "" {
-		text += "; " + trustVariable + " names another path or digest"
-		return fault.New(fault.ConfigUntrusted, text, r.Path).WithHint("read it; `junctor trust --json` prints the value of %s for it", trustVariable)
+	if inv.Get(TrustVariable) != "" {
+		text += "; " + TrustVariable + " names another path or digest"
+		return fault.New(fault.ConfigUntrusted, text, r.Path).WithHint("read it; `junctor trust --json` prints the value of %s for it", TrustVariable)
 	}
 	return fault.New(fault.ConfigUntrusted, text, r.Path).
 		WithHint("nothing in it was run or looked up; read it, then run `junctor trust`")
 }
 
-// askTrust shows what a configuration would do and asks whether to trust it.
-func askTrust(ctx context.Context, inv *env, r *trust.Review, known *trust.Record) error {
-	showReview(inv, r, known)
+// AskTrust shows what a configuration would do and asks whether to trust it.
+func AskTrust(ctx context.Context, inv *Invocation, r *trust.Review, known *trust.Record) error {
+	ShowReview(inv, r, known)
 	yes, err := inv.AskYes(ctx, "Trust this configuration?")
 	if err == nil && !yes {
 		err = untrusted(inv, r, known)
@@ -117,8 +117,8 @@ func askTrust(ctx context.Context, inv *env, r *trust.Review, known *trust.Recor
 	return err
 }
 
-// showReview prints the effects of a configuration, or their changes since it was trusted.
-func showReview(inv *env, r *trust.Review, known *trust.Record) {
+// ShowReview prints the effects of a configuration, or their changes since it was trusted.
+func ShowReview(inv *Invocation, r *trust.Review, known *trust.Record) {
 	w := terminal.SafeWriter(inv.Stderr)
 	if known == nil {
 		fmt.Fprintf(w, "%s is not trusted yet. With your rights it would:\n\n", r.Path)
@@ -129,12 +129,12 @@ func showReview(inv *env, r *trust.Review, known *trust.Record) {
 		showChange(inv, w, r, known)
 	}
 	if names := replacedServers(inv, r); len(names) > 0 {
-		fmt.Fprintf(w, "\nIt replaces servers of your own configuration, with their rules about tools: %s.\n", shortened(names))
+		fmt.Fprintf(w, "\nIt replaces servers of your own configuration, with their rules about tools: %s.\n", terminal.Shortened(names))
 	}
 	if names := replacedBlocks(inv, r); len(names) > 0 {
 		fmt.Fprintf(w, "\nIts blocks take the place of those in your own configuration: %s.\n", strings.Join(names, ", "))
 	}
-	fmt.Fprintf(w, "\nIn all: %s.\nScripts and packages that these programs run are not shown.\n", countByKind(r.Items()))
+	fmt.Fprintf(w, "\nIn all: %s.\nScripts and packages that these programs run are not shown.\n", CountByKind(r.Items()))
 	for _, p := range r.Programs {
 		if p.Problem != "" {
 			fmt.Fprintf(w, "The plugin %s cannot be used: %s\n", p.Plugin, p.Problem)
@@ -144,19 +144,21 @@ func showReview(inv *env, r *trust.Review, known *trust.Record) {
 
 // replacedServers returns the servers of the user's own configuration that a reviewed one
 // replaces.
-func replacedServers(inv *env, r *trust.Review) []string { return inBoth(inv, r, configedit.Servers) }
+func replacedServers(inv *Invocation, r *trust.Review) []string {
+	return inBoth(inv, r, configedit.Servers)
+}
 
-// strongestCounts lists the types of blocks of which that of the strongest layer counts.
+// strongestCounts lists the types of blocks of which that of the Strongest layer counts.
 var strongestCounts = []string{"console", "gateway", "notify", "telemetry"}
 
 // replacedBlocks returns the types of the blocks in the user's own configuration that those of a
 // reviewed one replace.
-func replacedBlocks(inv *env, r *trust.Review) []string {
+func replacedBlocks(inv *Invocation, r *trust.Review) []string {
 	return slices.DeleteFunc(inBoth(inv, r, configedit.Types), func(name string) bool { return !slices.Contains(strongestCounts, name) })
 }
 
 // inBoth returns the names that both a reviewed configuration and the user's own one have.
-func inBoth(inv *env, r *trust.Review, namesOf func(text []byte, path string) ([]string, error)) (names []string) {
+func inBoth(inv *Invocation, r *trust.Review, namesOf func(text []byte, path string) ([]string, error)) (names []string) {
 	path := config.OwnPath(inv.Lookup)
 	own, err := os.ReadFile(path)
 	if err != nil || path == r.Path {
@@ -178,9 +180,9 @@ func inBoth(inv *env, r *trust.Review, namesOf func(text []byte, path string) ([
 	return names
 }
 
-// countByKind counts the items of an outline by their first word. The summary shows all kinds even if
+// CountByKind counts the items of an outline by their first word. The summary shows all kinds even if
 // the list is longer than the screen.
-func countByKind(items []string) string {
+func CountByKind(items []string) string {
 	var kinds, counts []string
 	count := map[string]int{}
 	for _, item := range items {
@@ -195,7 +197,7 @@ func countByKind(items []string) string {
 	return strings.Join(counts, ", ")
 }
 
-func showChange(inv *env, w io.Writer, r *trust.Review, known *trust.Record) {
+func showChange(inv *Invocation, w io.Writer, r *trust.Review, known *trust.Record) {
 	c := r.Since(known)
 	fmt.Fprintf(w, "%s has changed since it was trusted on %s.\n", r.Path, known.At.Local().Format(time.DateTime))
 	if len(c.Files) > 0 {
@@ -213,22 +215,22 @@ func showChange(inv *env, w io.Writer, r *trust.Review, known *trust.Record) {
 	}
 }
 
-// locate finds the configuration of a verb, and its content if it needs trust. Diagnostics
+// Locate finds the configuration of a verb, and its content if it needs trust. Diagnostics
 // without content say why it cannot be read.
-func (inv *env) locate(ctx context.Context, n loadOptions, may bool) (config.Location, *config.Content, config.Diagnostics, error) {
-	layers := inv.layers
-	if len(n.paths) > 0 {
-		layers = n.paths
+func (inv *Invocation) Locate(ctx context.Context, n Needs, may bool) (config.Location, *config.Content, config.Diagnostics, error) {
+	layers := inv.Layers
+	if len(n.Paths) > 0 {
+		layers = n.Paths
 	}
-	if n.direct.given() {
-		inv.Naming = &n.direct
-		at, err := n.direct.location(last(layers))
+	if n.Direct.Given() {
+		inv.Naming = &n.Direct
+		at, err := n.Direct.location(last(layers))
 		return at, nil, nil, err
 	}
 	at, err := config.FindLayers(layers, inv.Lookup)
 	if fault.Is(err, fault.ConfigMissing) && len(layers) == 0 {
-		if _, managedErr := os.Lstat(inv.managed); managedErr == nil { // the administrator's is enough
-			return config.Location{Path: inv.managed}, nil, nil, nil
+		if _, managedErr := os.Lstat(inv.Managed); managedErr == nil { // the administrator's is enough
+			return config.Location{Path: inv.Managed}, nil, nil, nil
 		}
 	}
 	if err != nil {
@@ -237,7 +239,7 @@ func (inv *env) locate(ctx context.Context, n loadOptions, may bool) (config.Loc
 	if diags, err := inv.askAgain(ctx, &at, n, may); err != nil || diags.HasErrors() {
 		return at, nil, diags, err
 	}
-	content, diags, err := inv.trusted(ctx, at, n, may)
+	content, diags, err := inv.Trusted(ctx, at, n, may)
 	return at, content, diags, err
 }
 
@@ -246,8 +248,8 @@ func (inv *env) locate(ctx context.Context, n loadOptions, may bool) (config.Loc
 // file, because Junctor asks again. at becomes one that has to be trusted. A file with another
 // name, such as a link or that of its directory, and a weaker layer are only compared with what
 // was trusted.
-func (inv *env) askAgain(ctx context.Context, at *config.Location, n loadOptions, may bool) (config.Diagnostics, error) {
-	store, err := inv.trustStore()
+func (inv *Invocation) askAgain(ctx context.Context, at *config.Location, n Needs, may bool) (config.Diagnostics, error) {
+	store, err := inv.TrustStore()
 	if err != nil {
 		return nil, nil // there are no records
 	}
@@ -275,7 +277,7 @@ func (inv *env) askAgain(ctx context.Context, at *config.Location, n loadOptions
 					return nil, fault.New(fault.ConfigUntrusted, "%s leads to %s, and the configuration that was trusted there was another one", r.Path, real).
 						WithHint("a directory on the way to it became a link; remove the link, or name the configuration by the other path")
 				}
-				if _, diags, err := inv.trusted(ctx, known, n, may); err != nil || diags.HasErrors() {
+				if _, diags, err := inv.Trusted(ctx, known, n, may); err != nil || diags.HasErrors() {
 					return diags, err
 				}
 			}

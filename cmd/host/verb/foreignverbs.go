@@ -1,4 +1,4 @@
-package main
+package verb
 
 import (
 	"errors"
@@ -11,9 +11,9 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// foreignVerbs are verbs that other programs have, with their first words, and what to
+// ForeignVerbs are verbs that other programs have, with their first words, and what to
 // write. A verb that exists is not looked up.
-var foreignVerbs = map[string]string{
+var ForeignVerbs = map[string]string{
 	"run": serveHint, "start": serveHint, "up": serveHint, "gateway": serveHint, "server": serveHint, "server start": serveHint, "daemon": serveHint,
 	"mcp serve": serveHint, "mcp start": serveHint, "proxy": serveHint,
 
@@ -64,33 +64,33 @@ const (
 	editHint    = "edit junctor.hcl, and run `junctor validate`"
 )
 
-// foreignVerb returns the hint for the words of an unknown verb, or "".
-func foreignVerb(words ...string) string {
+// ForeignVerb returns the hint for the words of an unknown verb, or "".
+func ForeignVerb(words ...string) string {
 	all := strings.Fields(strings.Join(words, " "))
 	for n := min(2, len(all)); n > 0; n-- {
-		if hint := foreignVerbs[strings.Join(all[:n], " ")]; hint != "" {
+		if hint := ForeignVerbs[strings.Join(all[:n], " ")]; hint != "" {
 			return hint
 		}
 	}
 	return ""
 }
 
-// foreignArgument replaces the hint of an error about a server that is not configured, if
+// ForeignArgument replaces the hint of an error about a server that is not configured, if
 // the name is a verb of other programs.
-func foreignArgument(cmd *cobra.Command, args []string, err error) error {
+func ForeignArgument(cmd *cobra.Command, args []string, err error) error {
 	if err == nil || len(args) == 0 || fault.As(err).Code != fault.UpstreamUnknown {
 		return err
 	}
-	hint, ok := foreignVerbs[cmd.Name()+" "+args[0]]
+	hint, ok := ForeignVerbs[cmd.Name()+" "+args[0]]
 	if !ok {
 		return err
 	}
-	return hinted(err, fault.UpstreamUnknown, hint)
+	return Hinted(err, fault.UpstreamUnknown, hint)
 }
 
-// foreignFlags are flags that other programs have, by the verb, with what to write. "" is
+// ForeignFlags are flags that other programs have, by the verb, with what to write. "" is
 // every verb, and the flag "*" is every other flag of the verb.
-var foreignFlags = map[string]map[string]string{
+var ForeignFlags = map[string]map[string]string{
 	"serve": {
 		"port": addressHint, "p": addressHint, "host": addressHint, "bind": addressHint, "address": addressHint, "listen": addressHint,
 		"transport": "write --http for HTTP; without it, junctor serves standard input and output", "stdio": "remove it: without --http, junctor serves standard input and output",
@@ -131,11 +131,11 @@ func foreignFlag(verb string, err error) string {
 	}
 	name := unknown.GetSpecifiedName()
 	for _, of := range []string{verb, ""} {
-		if hint := foreignFlags[of][name]; hint != "" {
+		if hint := ForeignFlags[of][name]; hint != "" {
 			return hint
 		}
 	}
-	return foreignFlags[verb]["*"]
+	return ForeignFlags[verb]["*"]
 }
 
 // fileArgument returns a hint for a configuration that is named without --config, or "".

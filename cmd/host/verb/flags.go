@@ -1,4 +1,4 @@
-package main
+package verb
 
 import (
 	"errors"
@@ -34,8 +34,8 @@ func (v *singleValue) Set(text string) error {
 	return v.Value.Set(text)
 }
 
-// singleValues makes all flags of a command and its subcommands single values, except lists.
-func singleValues(cmd *cobra.Command) {
+// SingleValues makes all flags of a command and its subcommands single values, except lists.
+func SingleValues(cmd *cobra.Command) {
 	once := func(f *pflag.Flag) {
 		_, list := f.Value.(pflag.SliceValue)
 		_, done := f.Value.(*singleValue)
@@ -50,18 +50,18 @@ func singleValues(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(once)
 	cmd.PersistentFlags().VisitAll(once)
 	for _, verb := range cmd.Commands() {
-		singleValues(verb)
+		SingleValues(verb)
 	}
 }
 
-// flagFault converts an error of the flag parser into a fault.
-func flagFault(cmd *cobra.Command, err error) error {
+// FlagFault converts an error of the flag parser into a fault.
+func FlagFault(cmd *cobra.Command, err error) error {
 	if twice, ok := errors.AsType[*errTwice](err); ok {
 		return fault.New(fault.Usage, "%s", twice).WithHint("keep one of them")
 	}
 	if cmd.HasSubCommands() {
 		// Cobra reads flags before it looks at the verb: junctor mcp add --scope user.
-		if unknown := takesVerb(cmd, cmd.Flags().Args()); unknown != nil {
+		if unknown := TakesVerb(cmd, cmd.Flags().Args()); unknown != nil {
 			return unknown
 		}
 	}
@@ -69,7 +69,7 @@ func flagFault(cmd *cobra.Command, err error) error {
 	if hint := foreignFlag(pathOf(cmd), err); hint != "" {
 		return f.WithHint("%s", hint)
 	}
-	return withSuggestion(f, nearestFlag(cmd, err), helpOn(cmd))
+	return WithSuggestion(f, nearestFlag(cmd, err), helpOn(cmd))
 }
 
 // nearestFlag returns the flag that an unknown one may be, or "".

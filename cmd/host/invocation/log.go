@@ -1,4 +1,4 @@
-package main
+package invocation
 
 import (
 	"bufio"
@@ -21,8 +21,8 @@ import (
 )
 
 // logLevel returns the level of --log or JUNCTOR_LOG.
-func (inv *env) logLevel(fallback hclog.Level) (hclog.Level, error) {
-	name, from := inv.logFlag, "--log"
+func (inv *Invocation) logLevel(fallback hclog.Level) (hclog.Level, error) {
+	name, from := inv.LogFlag, "--log"
 	if name == "" {
 		name, from = inv.Get("JUNCTOR_LOG"), "the variable JUNCTOR_LOG"
 	}
@@ -37,11 +37,11 @@ func (inv *env) logLevel(fallback hclog.Level) (hclog.Level, error) {
 	return level, nil
 }
 
-// startLog creates the logger. It also redirects other writes to standard error, by libraries
+// StartLog creates the logger. It also redirects other writes to standard error, by libraries
 // below go-plugin, into the log. Servers log more by default and through a queue. Other
 // verbs log on request only, since their errors say what failed. A plugin's own log file
 // has its stack after a panic.
-func (inv *env) startLog(serves bool) error {
+func (inv *Invocation) StartLog(serves bool) error {
 	fallback, out := hclog.Off, inv.Stderr
 	if serves {
 		fallback = hclog.Info
@@ -62,10 +62,10 @@ func (inv *env) startLog(serves bool) error {
 	}
 	inv.masked = newMaskedLog(hclog.LoggerOptions{Name: "junctor", Level: level, Output: out, JSONFormat: asJSON})
 	if serves {
-		inv.records = logbuffer.Attach(inv.masked.log)
+		inv.Records = logbuffer.Attach(inv.masked.log)
 	}
-	inv.log = inv.masked.log
-	redirectLogs(inv.log)
+	inv.Log = inv.masked.log
+	redirectLogs(inv.Log)
 	return nil
 }
 

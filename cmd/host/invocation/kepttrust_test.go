@@ -1,4 +1,4 @@
-package main
+package invocation
 
 import (
 	"os"
@@ -26,7 +26,7 @@ func TestTrustStaysOnlyForTheLockFileOfJunctor(t *testing.T) {
 			home, dir := t.TempDir(), t.TempDir()
 			// With a runtime directory this process would look like a junctor that started the programs of
 			// other tests.
-			inv := &env{Terminal: &terminal.Terminal{Stderr: os.Stderr, Lookup: func(name string) (string, bool) { return home, name == "JUNCTOR_HOME" }}, dirs: host.Dirs{Data: home, Run: home}}
+			inv := &Invocation{Terminal: &terminal.Terminal{Stderr: os.Stderr, Lookup: func(name string) (string, bool) { return home, name == "JUNCTOR_HOME" }}, Dirs: host.Dirs{Data: home, Run: home}}
 			at := config.Location{Path: filepath.Join(dir, config.FoundName), Found: true}
 			put := func(name, text string) {
 				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
@@ -34,18 +34,18 @@ func TestTrustStaysOnlyForTheLockFileOfJunctor(t *testing.T) {
 				}
 			}
 			put(config.FoundName, "defaults {\n  idle = \"1m\"\n}\n")
-			r, diags, err := inv.review(at)
+			r, diags, err := inv.Review(at)
 			if err != nil || r == nil {
 				t.Fatal(diags, err)
 			}
-			if err := trustAgain(inv, r); err != nil {
+			if err := TrustAgain(inv, r); err != nil {
 				t.Fatal(err)
 			}
 			digest := func() string {
 				lock, _ := config.ReadLock(filepath.Join(dir, config.LockName))
 				return lock.SHA256
 			}
-			err = inv.keepTrust(at)(func() (read, written string, err error) {
+			err = inv.KeepTrust(at)(func() (read, written string, err error) {
 				if c.before != "" {
 					put(config.LockName, c.before)
 				}
@@ -60,7 +60,7 @@ func TestTrustStaysOnlyForTheLockFileOfJunctor(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := trustedReview(inv, at) != nil; got != c.want {
+			if got := TrustedReview(inv, at) != nil; got != c.want {
 				t.Errorf("trusted: %t", got)
 			}
 		})

@@ -1,4 +1,4 @@
-package main
+package invocation
 
 import (
 	"strings"
@@ -8,32 +8,32 @@ import (
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
-// serverFlags are the flags that describe a server, beside its URL or command.
-type serverFlags struct {
-	env, headers []string
-	dir          string
-	sse          bool
+// ServerFlags are the flags that describe a server, beside its URL or command.
+type ServerFlags struct {
+	Env, Headers []string
+	Dir          string
+	Sse          bool
 }
 
-// server returns the server that the arguments name. dash is how many precede --, or -1.
-func (x *serverFlags) server(args []string, dash int) (clientconfig.Server, error) {
-	s := clientconfig.Server{Name: args[0], Dir: x.dir, SSE: x.sse}
+// Server returns the server that the arguments name. dash is how many precede --, or -1.
+func (x *ServerFlags) Server(args []string, dash int) (clientconfig.Server, error) {
+	s := clientconfig.Server{Name: args[0], Dir: x.Dir, SSE: x.Sse}
 	switch remote := strings.Contains(args[1], "://"); {
 	case dash == 1:
 		s.Command = args[1:]
 	case dash >= 0 || len(args) > 2 || !remote:
 		program := "COMMAND"
-		if plainWord.MatchString(args[1]) {
+		if PlainWord.MatchString(args[1]) {
 			program = args[1]
 		}
 		return s, fault.New(fault.Usage, "%q is not a URL", args[1]).WithHint("write a program behind --: `junctor add %s -- %s ARGUMENT...`", args[0], program)
 	default:
 		s.URL = args[1]
 	}
-	if s.URL == "" && (len(x.headers) > 0 || x.sse) || s.URL != "" && (len(x.env) > 0 || x.dir != "") {
+	if s.URL == "" && (len(x.Headers) > 0 || x.Sse) || s.URL != "" && (len(x.Env) > 0 || x.Dir != "") {
 		return s, fault.New(fault.Usage, "--header and --sse are for a URL, --env and --cwd for a program").WithHint("omit the other ones")
 	}
-	for _, text := range x.env {
+	for _, text := range x.Env {
 		name, value, given := strings.Cut(text, "=")
 		if !given {
 			s.PassEnv = append(s.PassEnv, name)
@@ -41,7 +41,7 @@ func (x *serverFlags) server(args []string, dash int) (clientconfig.Server, erro
 		}
 		set(&s.Env, name, value)
 	}
-	for _, text := range x.headers {
+	for _, text := range x.Headers {
 		name, value, given := strings.Cut(text, ":")
 		if !given {
 			return s, fault.New(fault.Usage, "--header %q has no colon", name).WithHint(`write --header "NAME: VALUE"`)
@@ -58,5 +58,5 @@ func set(in *map[string]string, name, value string) {
 	(*in)[name] = value
 }
 
-// plainWord matches a word that is no argument of a call.
-var plainWord = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
+// PlainWord matches a word that is no argument of a call.
+var PlainWord = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)

@@ -1,4 +1,4 @@
-package main
+package invocation
 
 import (
 	"fmt"
@@ -14,40 +14,40 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// directOptions are the flags for a server that no configuration has.
-type directOptions struct {
-	command, url string
-	server       serverFlags
+// Direct are the flags for a server that no configuration has.
+type Direct struct {
+	command, URL string
+	server       ServerFlags
 }
 
-// directName is the name of the server.
-const directName = "direct"
+// DirectName is the name of the server.
+const DirectName = "direct"
 
-// directFlags adds the flags to a verb.
-func directFlags(cmd *cobra.Command, d *directOptions) {
+// DirectFlags adds the flags to a verb.
+func DirectFlags(cmd *cobra.Command, d *Direct) {
 	f := cmd.Flags()
 	f.StringVar(&d.command, "command", "", "use the server that this `COMMAND` line starts, without any configuration; quotes and \\ as in a shell")
-	f.StringVar(&d.url, "url", "", "use the server at this `URL`, without any configuration")
-	f.StringArrayVar(&d.server.env, "env", nil, "`NAME=VALUE`, or NAME to pass on: a variable for --command; can be repeated")
-	f.StringArrayVar(&d.server.headers, "header", nil, "a `HEADER` for --url, as \"NAME: VALUE\"; can be repeated")
+	f.StringVar(&d.URL, "url", "", "use the server at this `URL`, without any configuration")
+	f.StringArrayVar(&d.server.Env, "env", nil, "`NAME=VALUE`, or NAME to pass on: a variable for --command; can be repeated")
+	f.StringArrayVar(&d.server.Headers, "header", nil, "a `HEADER` for --url, as \"NAME: VALUE\"; can be repeated")
 }
 
-// given reports whether the command line describes a server.
-func (d *directOptions) given() bool {
-	return d.command != "" || d.url != "" || len(d.server.env) > 0 || len(d.server.headers) > 0
+// Given reports whether the command line describes a server.
+func (d *Direct) Given() bool {
+	return d.command != "" || d.URL != "" || len(d.server.Env) > 0 || len(d.server.Headers) > 0
 }
 
 // title returns how messages call the server: by its URL without parts that may be secret, or by
 // its program.
-func (d *directOptions) title() string {
-	if d.url == "" {
+func (d *Direct) title() string {
+	if d.URL == "" {
 		program, err := shellquote.Split(d.command)
 		if err != nil || len(program) == 0 {
 			return "the server of --command"
 		}
 		return "the server " + filepath.Base(program[0])
 	}
-	u, err := url.Parse(d.url)
+	u, err := url.Parse(d.URL)
 	if err != nil {
 		return "the server of --url"
 	}
@@ -57,8 +57,8 @@ func (d *directOptions) title() string {
 
 // Titled puts the title of the server in the place of its name in a message. d is the server of
 // the command line, if there is one.
-func (d *directOptions) Titled(text string) string {
-	if name := fmt.Sprintf("server %q", directName); d.given() && strings.Contains(text, name) {
+func (d *Direct) Titled(text string) string {
+	if name := fmt.Sprintf("server %q", DirectName); d.Given() && strings.Contains(text, name) {
 		return strings.ReplaceAll(text, name, d.title())
 	}
 	return text
@@ -66,10 +66,10 @@ func (d *directOptions) Titled(text string) string {
 
 // Located gives a fault the place of the server on the command line: a line of its
 // configuration says nothing.
-func (d *directOptions) Located(f *fault.Error) {
-	if d.given() && f.Server == directName {
+func (d *Direct) Located(f *fault.Error) {
+	if d.Given() && f.Server == DirectName {
 		f.At = "--command"
-		if d.url != "" {
+		if d.URL != "" {
 			f.At = "--url"
 		}
 		if f.Code == fault.UpstreamAuth { // there is no block that could have an auth block
@@ -79,12 +79,12 @@ func (d *directOptions) Located(f *fault.Error) {
 }
 
 // location returns a configuration with the server. file is the value of --config.
-func (d *directOptions) location(file string) (config.Location, error) {
+func (d *Direct) location(file string) (config.Location, error) {
 	at := config.Location{Path: "--command"}
-	words := []string{directName}
+	words := []string{DirectName}
 	dash := -1
 	switch {
-	case d.command != "" && d.url != "":
+	case d.command != "" && d.URL != "":
 		return at, fault.New(fault.Usage, "--command and --url are two servers").WithHint("omit one of them")
 	case file != "":
 		return at, fault.New(fault.Usage, "--config and a server on the command line are two configurations").WithHint("omit one of them")
@@ -94,15 +94,15 @@ func (d *directOptions) location(file string) (config.Location, error) {
 			return at, fault.New(fault.Usage, "--command %q is not a command line", d.command).WithHint(`write --command 'PROGRAM ARGUMENT...', with spaces inside of an argument in quotes`)
 		}
 		words, dash = append(words, program...), 1
-	case d.url != "":
-		at.Path, words = "--url", append(words, d.url)
+	case d.URL != "":
+		at.Path, words = "--url", append(words, d.URL)
 	default:
 		return at, fault.New(fault.Usage, "--env and --header are for --command and --url")
 	}
-	if dash < 0 && !strings.Contains(d.url, "://") {
-		return at, fault.New(fault.Usage, "--url %q is not a URL", d.url).WithHint("write --url https://HOST/PATH")
+	if dash < 0 && !strings.Contains(d.URL, "://") {
+		return at, fault.New(fault.Usage, "--url %q is not a URL", d.URL).WithHint("write --url https://HOST/PATH")
 	}
-	s, err := d.server.server(words, dash)
+	s, err := d.server.Server(words, dash)
 	if err != nil {
 		return at, err
 	}

@@ -1,4 +1,4 @@
-package main
+package invocation
 
 import (
 	"context"
@@ -39,7 +39,7 @@ func (q *questioner) form(ctx context.Context, params []byte) (content []byte, e
 	q.printf("server %q asks: %s\n", q.server, serverText(message, messageShown))
 	for _, f := range fields {
 		if f.secret() {
-			q.printf("It asks for %q. Forms must not ask for secrets, so it was declined.\n", short(f.called()))
+			q.printf("It asks for %q. Forms must not ask for secrets, so it was declined.\n", Short(f.called()))
 			return nil, errDeclined
 		}
 	}
@@ -66,12 +66,12 @@ func (q *questioner) form(ctx context.Context, params []byte) (content []byte, e
 // property is left out.
 func (q *questioner) ask(ctx context.Context, f formField) ([]byte, error) {
 	if f.about != "" {
-		q.printf("%s\n", short(f.about))
+		q.printf("%s\n", Short(f.about))
 	}
 	for i, c := range f.choices {
-		text := short(c.value)
+		text := Short(c.value)
 		if c.title != "" && c.title != c.value {
-			text += "  " + short(c.title)
+			text += "  " + Short(c.title)
 		}
 		q.printf("  %d  %s\n", i+1, text)
 	}
@@ -97,7 +97,7 @@ func (f formField) called() string {
 
 // prompt returns the prompt for the answer.
 func (f formField) prompt() string {
-	text := short(f.called())
+	text := Short(f.called())
 	switch {
 	case f.kind == "array":
 		text += " (numbers, with commas between)"
@@ -114,7 +114,7 @@ func (f formField) prompt() string {
 	}
 	switch {
 	case f.unset != nil:
-		text += " [" + short(string(f.unset)) + "]"
+		text += " [" + Short(string(f.unset)) + "]"
 	case !f.required:
 		text += " [nothing]"
 	}

@@ -1,4 +1,4 @@
-package main
+package verb
 
 import (
 	"errors"
@@ -11,10 +11,10 @@ import (
 	"github.com/junctor-mcp/junctor/host/schema"
 )
 
-// commandLine converts other errors into faults.
-func commandLine(err error) error {
+// CommandLine converts other errors into faults.
+func CommandLine(err error) error {
 	if bad, ok := errors.AsType[*gateway.BadArguments](err); ok {
-		return fault.New(fault.CallArguments, "%s%s", bad.Error(), problemLines(bad.Problems)).
+		return fault.New(fault.CallArguments, "%s%s", bad.Error(), ProblemLines(bad.Problems)).
 			WithHint("run `junctor inspect %s` to see the schema; the server was not called", bad.Tool)
 	}
 	if _, ok := errors.AsType[*fault.Error](err); ok || errors.Is(err, terminal.ErrReported) {
@@ -24,10 +24,10 @@ func commandLine(err error) error {
 	return fault.New(fault.Usage, "%s", plainFlagText(strings.TrimSpace(err.Error()))).WithHint("run `junctor help`")
 }
 
-// hinted replaces the hint of an error with this code, because only the verb knows what the
+// Hinted replaces the hint of an error with this code, because only the verb knows what the
 // user typed.
-func hinted(err error, code fault.Code, hint string) error {
-	err = commandLine(err)
+func Hinted(err error, code fault.Code, hint string) error {
+	err = CommandLine(err)
 	f := terminal.FaultOf(err)
 	if f.Code != code {
 		return err
@@ -36,8 +36,8 @@ func hinted(err error, code fault.Code, hint string) error {
 	return copied.WithHint("%s", hint)
 }
 
-// problemLines returns one line for each problem.
-func problemLines(problems []schema.Problem) string {
+// ProblemLines returns one line for each problem.
+func ProblemLines(problems []schema.Problem) string {
 	var b strings.Builder
 	for _, p := range problems {
 		b.WriteString("\n" + strings.TrimSpace(p.Path+" "+p.Message))
@@ -57,8 +57,8 @@ func plainFlagText(text string) string {
 	return "--" + strings.Join(strings.Fields(set[1]), " and --") + " exclude each other"
 }
 
-// withSuggestion sets a hint that begins with a suggestion.
-func withSuggestion(f *fault.Error, best, hint string) error {
+// WithSuggestion sets a hint that begins with a suggestion.
+func WithSuggestion(f *fault.Error, best, hint string) error {
 	if best != "" {
 		hint = "did you mean " + best + "? " + hint
 	}

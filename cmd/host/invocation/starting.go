@@ -1,4 +1,4 @@
-package main
+package invocation
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ const (
 
 // noteStarts prints notes about servers that take long to start, with possible reasons, until
 // stop is called.
-func noteStarts(inv *env, app *host.App) (stop func()) {
+func noteStarts(inv *Invocation, app *host.App) (stop func()) {
 	end := make(chan struct{})
 	var work sync.WaitGroup
 	work.Go(func() {
@@ -48,7 +48,7 @@ func noteStarts(inv *env, app *host.App) (stop func()) {
 }
 
 // noteStart prints a note about one start.
-func noteStart(inv *env, server string, s upstream.StartStatus) {
+func noteStart(inv *Invocation, server string, s upstream.StartStatus) {
 	text := "it is starting"
 	if s.Launcher != "" {
 		text = s.Launcher + " may be installing it"

@@ -1,4 +1,4 @@
-package main
+package invocation
 
 import (
 	"os"
@@ -11,11 +11,11 @@ import (
 
 // absoluteRoots returns the roots as absolute paths. It fails if one is not an existing
 // directory.
-func absoluteRoots(n loadOptions) (roots []string, err error) {
+func absoluteRoots(n Needs) (roots []string, err error) {
 	if n.completing {
-		return n.roots, nil
+		return n.Roots, nil
 	}
-	for _, path := range n.roots {
+	for _, path := range n.Roots {
 		info, err := os.Stat(path)
 		if err == nil && !info.IsDir() {
 			return nil, fault.New(fault.Usage, "--root %s is not a directory", path).WithHint("name the directory of the file")
@@ -31,40 +31,40 @@ func absoluteRoots(n loadOptions) (roots []string, err error) {
 	return roots, nil
 }
 
-// A layerFlag is the value of --config, which may be given several times.
-type layerFlag struct{ layers *[]string }
+// A LayerFlag is the value of --config, which may be given several times.
+type LayerFlag struct{ Layers *[]string }
 
-func (f *layerFlag) Set(path string) error {
-	if len(*f.layers) == 0 || path != last(*f.layers) {
-		*f.layers = append(*f.layers, path)
+func (f *LayerFlag) Set(path string) error {
+	if len(*f.Layers) == 0 || path != last(*f.Layers) {
+		*f.Layers = append(*f.Layers, path)
 	}
 	return nil
 }
 
-func (f *layerFlag) String() string {
-	if f.layers == nil {
+func (f *LayerFlag) String() string {
+	if f.Layers == nil {
 		return ""
 	}
-	return last(*f.layers)
+	return last(*f.Layers)
 }
 
-func (f *layerFlag) Type() string { return "stringArray" }
+func (f *LayerFlag) Type() string { return "stringArray" }
 
 // Append, Replace and GetSlice implement [pflag.SliceValue].
-func (f *layerFlag) Append(path string) error { return f.Set(path) }
+func (f *LayerFlag) Append(path string) error { return f.Set(path) }
 
-func (f *layerFlag) Replace(paths []string) error {
-	*f.layers = nil
+func (f *LayerFlag) Replace(paths []string) error {
+	*f.Layers = nil
 	for _, path := range paths {
 		_ = f.Set(path)
 	}
 	return nil
 }
 
-func (f *layerFlag) GetSlice() []string { return *f.layers }
+func (f *LayerFlag) GetSlice() []string { return *f.Layers }
 
-// rootFlag adds --root.
-func rootFlag(cmd *cobra.Command, roots *[]string, about string) {
+// RootFlag adds --root.
+func RootFlag(cmd *cobra.Command, roots *[]string, about string) {
 	cmd.Flags().StringArrayVar(roots, "root", nil, "a `DIRECTORY` that servers are told of when they ask for roots"+about+"; may be repeated")
 	_ = cmd.MarkFlagDirname("root")
 }

@@ -1,4 +1,4 @@
-package main
+package invocation
 
 import (
 	"slices"
@@ -9,30 +9,30 @@ import (
 	"github.com/junctor-mcp/junctor/host/trust"
 )
 
-// trustAgain records the trust in a configuration that Junctor itself changed.
-func trustAgain(inv *env, r *trust.Review) error {
-	store, err := inv.trustStore()
+// TrustAgain records the trust in a configuration that Junctor itself changed.
+func TrustAgain(inv *Invocation, r *trust.Review) error {
+	store, err := inv.TrustStore()
 	if err != nil || store.Dir == "" {
 		return err
 	}
 	return store.Put(r.Record(time.Now()))
 }
 
-// keepTrust returns a function that calls write, which changes the lock file beside a
+// KeepTrust returns a function that calls write, which changes the lock file beside a
 // configuration. Trust in the configuration stays if nothing else changes meanwhile. write returns
 // the digests of the lock file that it read and wrote: a review takes time, and another program
 // may change the file before or after.
-func (inv *env) keepTrust(at config.Location) func(write func() (read, written string, err error)) error {
+func (inv *Invocation) KeepTrust(at config.Location) func(write func() (read, written string, err error)) error {
 	return func(write func() (read, written string, err error)) error {
 		var before *trust.Review
 		if at.Found {
-			before = trustedReview(inv, at)
+			before = TrustedReview(inv, at)
 		}
 		read, written, err := write()
 		if err != nil || before == nil {
 			return err
 		}
-		after, _, err := inv.review(at)
+		after, _, err := inv.Review(at)
 		if err != nil || after == nil || after.Digest == before.Digest {
 			return nil // the next use asks
 		}
@@ -43,29 +43,29 @@ func (inv *env) keepTrust(at config.Location) func(write func() (read, written s
 		if before.Content.LockSHA256() != read || after.Content.LockSHA256() != written {
 			return nil
 		}
-		if err := trustAgain(inv, after); err != nil {
-			inv.log.Warn("the configuration is not trusted after a change of its lock file", "error", err, "hint", "run `junctor trust`")
+		if err := TrustAgain(inv, after); err != nil {
+			inv.Log.Warn("the configuration is not trusted after a change of its lock file", "error", err, "hint", "run `junctor trust`")
 		}
 		return nil
 	}
 }
 
-// trustedReview returns the review of a configuration that the user trusts, else nil.
-func trustedReview(inv *env, at config.Location) *trust.Review {
-	_, known, err := inv.known(at)
+// TrustedReview returns the review of a configuration that the user trusts, else nil.
+func TrustedReview(inv *Invocation, at config.Location) *trust.Review {
+	_, known, err := inv.Known(at)
 	if err != nil || known == nil {
 		return nil
 	}
-	r, _, err := inv.review(at)
+	r, _, err := inv.Review(at)
 	if err != nil || r == nil || !r.Trusted(known, "") && !r.SameSettings(known) {
 		return nil
 	}
 	return r
 }
 
-// contentDigest returns a text that changes with the content of the configuration at a
+// ContentDigest returns a text that changes with the content of the configuration at a
 // location, with its layers.
-func (inv *env) contentDigest(at config.Location) string {
+func (inv *Invocation) ContentDigest(at config.Location) string {
 	var all []string
 	for _, path := range append([]string{at.Path}, at.UnderPaths()...) {
 		all = append(all, config.Digest(path, inv.Lookup))

@@ -1,4 +1,4 @@
-package main
+package invocation
 
 import (
 	"context"
@@ -14,14 +14,14 @@ import (
 // data and starts no program. more means that no space should follow.
 type completer func(app *host.App, before []string, typed string) (words []cobra.Completion, more bool)
 
-// completes converts a completer into a cobra.CompletionFunc. The shell adds no space if
+// Completes converts a completer into a cobra.CompletionFunc. The shell adds no space if
 // more of the word follows.
-func (inv *env) completes(c completer) cobra.CompletionFunc {
-	return inv.completesFor(new(loadOptions), c)
+func (inv *Invocation) Completes(c completer) cobra.CompletionFunc {
+	return inv.CompletesFor(new(Needs), c)
 }
 
-// completesFor is completes for a verb whose flags decide what is loaded.
-func (inv *env) completesFor(needs *loadOptions, c completer) cobra.CompletionFunc {
+// CompletesFor is completes for a verb whose flags decide what is loaded.
+func (inv *Invocation) CompletesFor(needs *Needs, c completer) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, before []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		app := inv.loadKnown(cmd.Context(), *needs)
 		if app == nil {
@@ -37,22 +37,22 @@ func (inv *env) completesFor(needs *loadOptions, c completer) cobra.CompletionFu
 
 // loadKnown loads the configuration if that needs neither a question nor a plugin's program.
 // It returns nil if the configuration is not trusted or a plugin is not described yet.
-func (inv *env) loadKnown(ctx context.Context, needs loadOptions) *host.App {
+func (inv *Invocation) loadKnown(ctx context.Context, needs Needs) *host.App {
 	needs.completing = true
-	at, content, diags, err := inv.locate(ctx, needs, false)
+	at, content, diags, err := inv.Locate(ctx, needs, false)
 	if err != nil || diags.HasErrors() {
 		return nil
 	}
-	app, _, err := inv.loadAt(ctx, at, content, needs)
+	app, _, err := inv.LoadAt(ctx, at, content, needs)
 	if err != nil {
 		return nil
 	}
 	return app
 }
 
-// offer adds a word unless it has characters with a meaning to a shell or a terminal, since
+// Offer adds a word unless it has characters with a meaning to a shell or a terminal, since
 // servers choose many of the words.
-func offer(words []cobra.Completion, word, about string) []cobra.Completion {
+func Offer(words []cobra.Completion, word, about string) []cobra.Completion {
 	if word == "" || terminal.Safe(word) != word || strings.ContainsAny(word, "\n\t") {
 		return words
 	}

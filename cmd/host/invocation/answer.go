@@ -1,4 +1,4 @@
-package main
+package invocation
 
 import (
 	"context"
@@ -22,7 +22,7 @@ import (
 // asked one after the other. Without a terminal it declares no capabilities and reports
 // each question that it declines.
 type terminalClient struct {
-	inv         *env
+	inv         *Invocation
 	interactive bool
 	unasked     bool // the verb answers no questions
 
@@ -35,11 +35,11 @@ type terminalClient struct {
 
 var _ gateway.LocalClient = (*terminalClient)(nil)
 
-func newTerminalClient(inv *env, n loadOptions) *terminalClient {
-	a := &terminalClient{inv: inv, unasked: n.unasked, turn: make(chan struct{}, 1), told: map[string]bool{}}
+func newTerminalClient(inv *Invocation, n Needs) *terminalClient {
+	a := &terminalClient{inv: inv, unasked: n.Unasked, turn: make(chan struct{}, 1), told: map[string]bool{}}
 	a.turn <- struct{}{}
 	// Completions need the same capabilities as verbs at a terminal.
-	a.interactive = n.completing || !n.unasked && inv.CanAsk()
+	a.interactive = n.completing || !n.Unasked && inv.CanAsk()
 	return a
 }
 
@@ -129,7 +129,7 @@ func (a *terminalClient) Answer(ctx context.Context, server, method string, para
 // terminal returns a questioner for one question of a server.
 func (a *terminalClient) terminal(server string, out io.Writer) (*questioner, error) {
 	local := false
-	for _, s := range a.inv.app.Config().Servers {
+	for _, s := range a.inv.App.Config().Servers {
 		if s.Name == server {
 			address := host.Address(s)
 			local = address == "" || host.OnLoopback(address)
@@ -171,8 +171,8 @@ func serverText(text string, most int) string {
 	return terminal.OneText(text)
 }
 
-// short returns a server's text on one line.
-func short(text string) string {
+// Short returns a server's text on one line.
+func Short(text string) string {
 	return strings.Join(strings.Fields(serverText(text, labelShown)), " ")
 }
 

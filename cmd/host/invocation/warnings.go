@@ -1,4 +1,4 @@
-package main
+package invocation
 
 import (
 	"fmt"
@@ -11,8 +11,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/config"
 )
 
-// warnSetting prints a setting of a server that does not fit the server.
-func (inv *env) warnSetting(n catalog.Note) {
+// WarnSetting prints a setting of a server that does not fit the server.
+func (inv *Invocation) WarnSetting(n catalog.Note) {
 	if inv.Remarks.Quiet {
 		return
 	}
@@ -27,8 +27,8 @@ func (inv *env) warnSetting(n catalog.Note) {
 	}
 }
 
-// warnNoServers warns that a configuration has no server that can be used.
-func (inv *env) warnNoServers(app *host.App) {
+// WarnNoServers warns that a configuration has no server that can be used.
+func (inv *Invocation) WarnNoServers(app *host.App) {
 	servers := app.Config().Servers
 	switch {
 	case len(servers) == 0:
@@ -44,12 +44,12 @@ func (inv *env) warnNoServers(app *host.App) {
 
 // rememberRemarks makes remarks about a configuration be remembered, if a person reads them on
 // a terminal.
-func rememberRemarks(inv *env, configuration string, n loadOptions) {
+func rememberRemarks(inv *Invocation, configuration string, n Needs) {
 	inv.Remarks.Of = configuration
 	if path, err := filepath.Abs(configuration); err == nil {
 		inv.Remarks.Of = path
 	}
-	if inv.ErrTTY && !inv.JSON && !n.serving && inv.dirs.Cache != "" {
-		inv.Remarks.Path = filepath.Join(string(inv.dirs.Cache), "remarks.json")
+	if inv.ErrTTY && !inv.JSON && !n.Serving && inv.Dirs.Cache != "" {
+		inv.Remarks.Path = filepath.Join(string(inv.Dirs.Cache), "remarks.json")
 	}
 }
