@@ -13,6 +13,10 @@ import (
 
 const module = "github.com/junctor-mcp/junctor/"
 
+// verbImports are what the packages of verbs may import: never one another.
+const verbImports = "cmd/host/arguments cmd/host/auditlog cmd/host/changes cmd/host/clientfiles cmd/host/invocation " +
+	"cmd/host/items cmd/host/processes cmd/host/results cmd/host/terminal cmd/host/verb host host/* sdk sdk/process sdk/sandbox sdk/wire"
+
 // allowed is the whole architecture: which of our packages each dir may
 // import. A new dir or a new edge is a design decision; make it here.
 var allowed = map[string]string{
@@ -110,10 +114,21 @@ var allowed = map[string]string{
 	"host":     "host/* sdk sdk/memory sdk/ndjson sdk/process sdk/sandbox",
 	"cmd/host": "host host/* cmd/host/* sdk sdk/process sdk/sandbox sdk/wire",
 
-	"cmd/host/terminal":   "host/fault host/login host/visible sdk",
-	"cmd/host/invocation": "cmd/host/terminal host host/* sdk sdk/process",
-	"cmd/host/verb":       "cmd/host/terminal host/fault host/gateway host/lazyregexp host/schema host/suggest",
-	"plugins":             "sdk sdk/ndjson sdk/process sdk/sandbox sdk/serve sdk/stdio plugins/internal/*",
+	"cmd/host/terminal":    "host/fault host/login host/visible sdk",
+	"cmd/host/invocation":  "cmd/host/terminal host host/* sdk sdk/process",
+	"cmd/host/verb":        "cmd/host/terminal host/fault host/gateway host/lazyregexp host/schema host/suggest",
+	"cmd/host/items":       "cmd/host/invocation cmd/host/terminal cmd/host/verb host host/*",
+	"cmd/host/arguments":   "cmd/host/invocation cmd/host/terminal cmd/host/verb host/catalog host/fault host/mcp host/schema",
+	"cmd/host/results":     "cmd/host/invocation cmd/host/terminal host/fault host/lazyregexp host/mcp host/tokencount host/upstream",
+	"cmd/host/processes":   "cmd/host/invocation cmd/host/terminal cmd/host/verb host/config host/control host/fault host/suggest",
+	"cmd/host/auditlog":    "cmd/host/invocation cmd/host/processes cmd/host/terminal cmd/host/verb host/audit host/fault host/suggest",
+	"cmd/host/changes":     "cmd/host/invocation cmd/host/items cmd/host/processes cmd/host/terminal host host/config host/control host/fault host/plan",
+	"cmd/host/clientfiles": "cmd/host/invocation cmd/host/terminal host/clientconfig host/fault",
+
+	"cmd/host/verb/permissions": verbImports,
+	"cmd/host/verb/operate":     verbImports,
+
+	"plugins": "sdk sdk/ndjson sdk/process sdk/sandbox sdk/serve sdk/stdio plugins/internal/*",
 
 	"plugins/internal/buffer":         "",
 	"plugins/internal/sse":            "plugins/internal/buffer",
@@ -140,8 +155,8 @@ var homes = map[string]string{
 	"golang.org/x/oauth2":                      "plugins/oauth",
 	"github.com/santhosh-tekuri/jsonschema/v6": "host/schema",
 	"go.lsp.dev/jsonrpc2":                      "host/languageserver",
-	"github.com/spf13/cobra":                   "cmd/host cmd/host/invocation cmd/host/verb",
-	"charm.land/bubbletea/v2":                  "cmd/host host/top",
+	"github.com/spf13/cobra":                   "cmd/host cmd/host/invocation cmd/host/verb cmd/host/items cmd/host/processes cmd/host/auditlog cmd/host/verb/permissions cmd/host/verb/operate",
+	"charm.land/bubbletea/v2":                  "cmd/host/verb/operate host/top",
 	"charm.land/lipgloss/v2":                   "host/top",
 	"github.com/agext/levenshtein":             "host/suggest plugins/internal/editdistance",
 	"github.com/go-json-experiment/json":       "host/approval host/authn host/authn/jwks host/mcp host/schema host/upstream plugins/internal/jsonrpc plugins/oauth",
@@ -149,7 +164,7 @@ var homes = map[string]string{
 	"github.com/landlock-lsm/go-landlock":      "sdk/sandbox/launch",
 	"github.com/elastic/go-seccomp-bpf":        "sdk/sandbox/launch",
 	"code.dny.dev/ssrf":                        "plugins/internal/httpclient host/notify",
-	"github.com/kballard/go-shellquote":        "cmd/host cmd/host/invocation",
+	"github.com/kballard/go-shellquote":        "cmd/host cmd/host/invocation cmd/host/verb/operate",
 	"github.com/pelletier/go-toml/v2":          "host/clientconfig",
 	"go.yaml.in/yaml/v3":                       "host/clientconfig",
 	"github.com/google/renameio/v2":            "host/clientconfig host/pins host/seal host/trust",

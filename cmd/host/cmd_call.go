@@ -5,12 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/arguments"
 	"github.com/junctor-mcp/junctor/cmd/host/invocation"
+	"github.com/junctor-mcp/junctor/cmd/host/items"
+	"github.com/junctor-mcp/junctor/cmd/host/results"
 	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/catalog"
@@ -57,7 +59,7 @@ its page. Ctrl-D cancels. Without a terminal, and under CI, such a question is d
   junctor call --command 'npx -y @modelcontextprotocol/server-everything' echo message=hi
   junctor call --url https://mcp.example.com/mcp --header 'Authorization: Bearer …' search query=x`,
 		Args:              verb.TakesMore("TOOL"),
-		ValidArgsFunction: inv.CompletesFor(&o.needs, completeCall),
+		ValidArgsFunction: inv.CompletesFor(&o.needs, items.CompleteCall),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.timed = cmd.Flags().Changed("timeout")
 			return call(cmd.Context(), inv, args[0], args[1:], o)
@@ -75,7 +77,7 @@ func call(ctx context.Context, inv *invocation.Invocation, name string, words []
 	if o.timed && o.timeout <= 0 {
 		return fault.New(fault.Usage, "the timeout %s is not positive", o.timeout).WithHint("--timeout is a duration such as 30s or 2m")
 	}
-	if err := checkOutput(o.output); err != nil {
+	if err := results.CheckOutput(o.output); err != nil {
 		return err
 	}
 	app, err := inv.Load(ctx, o.needs)
@@ -83,26 +85,26 @@ func call(ctx context.Context, inv *invocation.Invocation, name string, words []
 		return err
 	}
 	wait := inv.Spin("asking for the tool")
-	t, err := findTool(ctx, inv, app, name)
+	t, err := items.FindTool(ctx, inv, app, name)
 	wait.Stop()
 	if err != nil {
 		return separatedTool(inv, app, name, words, err)
 	}
 	reading, cancel := o.bounded(ctx)
 	defer cancel()
-	args, err := arguments(reading, inv, t.Input, words)
-	silent := errors.Is(err, errSilent)
+	args, err := arguments.Read(reading, inv, t.Input, words)
+	silent := errors.Is(err, arguments.ErrSilent)
 	if silent {
 		args, err = []byte("{}"), nil
 	}
 	if err != nil {
 		return err
 	}
-	unlisted(inv, t, args)
+	arguments.Unlisted(inv, t, args)
 	reply, err := callTool(ctx, inv, app, t, args, o)
 	switch {
 	case err != nil && silent:
-		return verb.Hinted(err, fault.CallArguments, errSilent.Error()+"; - waits for it")
+		return verb.Hinted(err, fault.CallArguments, arguments.ErrSilent.Error()+"; - waits for it")
 	case err != nil && o.timed:
 		return verb.Hinted(err, fault.CallTimeout, "raise --timeout")
 	case err != nil:
@@ -114,7 +116,7 @@ func call(ctx context.Context, inv *invocation.Invocation, name string, words []
 // separatedTool replaces the hint of an error about an unknown tool, if the words are
 // SERVER TOOL in place of SERVER/TOOL.
 func separatedTool(inv *invocation.Invocation, app *host.App, name string, words []string, err error) error {
-	if _, wrong := serverNamed(app, name); wrong != nil || len(words) == 0 || !invocation.PlainWord.MatchString(words[0]) {
+	if _, wrong := items.ServerNamed(app, name); wrong != nil || len(words) == 0 || !invocation.PlainWord.MatchString(words[0]) {
 		return err
 	}
 	return verb.Hinted(err, fault.NameUnknown, "run `junctor call "+name+"/"+words[0]+"`")
@@ -123,20 +125,20 @@ func separatedTool(inv *invocation.Invocation, app *host.App, name string, words
 // printCall prints or saves the result of a tool. It prints a result with isError and
 // returns an error for it.
 func printCall(inv *invocation.Invocation, t *catalog.Tool, reply *upstream.Reply, o callOptions) error {
-	if err := answered(inv, t.Server, reply); err != nil {
+	if err := results.Answered(inv, t.Server, reply); err != nil {
 		return err
 	}
 	failed := string(mcp.Member(reply.Result, "isError")) == "true"
 	if o.output != "" && !failed {
-		return save(inv, reply.Result, o.output, o.full)
+		return results.Save(inv, reply.Result, o.output, o.full)
 	}
-	if err := printResult(inv, reply.Result, printOptions{full: o.full, saves: !failed}); err != nil {
+	if err := results.Print(inv, reply.Result, results.Options{Full: o.full, Saves: !failed}); err != nil {
 		return err
 	}
 	if failed {
 		f := &fault.Error{Code: fault.CallToolError, Server: t.Server, Message: "the tool " + t.Exposed + " reported an error"}
-		if bytes.Contains(reply.Result, []byte("except with "+stdinProperty)) {
-			f.Hint = pipedStdin + " passes on what is piped into junctor"
+		if bytes.Contains(reply.Result, []byte("except with "+arguments.StdinProperty)) {
+			f.Hint = arguments.PipedStdin + " passes on what is piped into junctor"
 		}
 		return f
 	}
@@ -175,26 +177,4 @@ func callTool(ctx context.Context, inv *invocation.Invocation, app *host.App, t 
 		call.Progress = wait.Progress
 	}
 	return app.Gateway.CallLocally(ctx, call)
-}
-
-// answered returns the fault for a reply that is not a result.
-func answered(inv *invocation.Invocation, server string, reply *upstream.Reply) error {
-	if kind, _ := mcp.TextMember(reply.Result, "resultType"); kind == "input_required" {
-		return fault.In(server, fault.New(fault.CallInput, "the server requires input from the user that the command line cannot ask for").
-			WithHint("use a client of protocol revision %s with junctor serve", mcp.Revision20260728))
-	}
-	rpcError := reply.Error
-	if rpcError == nil {
-		return nil
-	}
-	message, _ := mcp.TextMember(rpcError, "message")
-	message = fmt.Sprintf("the server answered with error %s: %s", mcp.Member(rpcError, "code"), message)
-	data := mcp.Member(rpcError, "data")
-	if !inv.JSON {
-		message, data = errorByField(message, data)
-	}
-	if data != nil && string(data) != "null" && string(data) != `""` {
-		message += "\ndata: " + string(data)
-	}
-	return &fault.Error{Code: fault.UpstreamError, Message: message, Server: server}
 }

@@ -7,7 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/clientfiles"
 	"github.com/junctor-mcp/junctor/cmd/host/invocation"
+	"github.com/junctor-mcp/junctor/cmd/host/items"
 	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/config"
@@ -27,7 +29,7 @@ func configVerb(inv *invocation.Invocation) *cobra.Command {
 			Long: `Show the servers with the layer that each comes from and the blocks that it replaces, or all settings of one server
 with their values and places. Values of env(), file() and keyring() are not shown.`,
 			Example: "  junctor config explain\n  junctor config explain github",
-			Args:    cobra.MaximumNArgs(1), ValidArgsFunction: inv.Completes(completeServers),
+			Args:    cobra.MaximumNArgs(1), ValidArgsFunction: inv.Completes(items.CompleteServers),
 			RunE: func(cmd *cobra.Command, args []string) error { return configExplain(cmd.Context(), inv, args) },
 		},
 	)
@@ -43,7 +45,7 @@ type layerJSON struct {
 // layersOf returns the layers of a configuration, the Strongest first, with that of the
 // administrator above all.
 func layersOf(inv *invocation.Invocation, at config.Location) (all []layerJSON) {
-	if inv.Managed != at.Path && fileExists(inv.Managed) {
+	if inv.Managed != at.Path && clientfiles.FileExists(inv.Managed) {
 		all = append(all, layerJSON{inv.Managed, "managed"})
 	}
 	for _, l := range append([]config.Location{at}, at.Under...) {
@@ -117,7 +119,7 @@ func configExplain(ctx context.Context, inv *invocation.Invocation, args []strin
 	if len(args) == 0 {
 		return explainServers(inv, app)
 	}
-	s, err := serverNamed(app, args[0])
+	s, err := items.ServerNamed(app, args[0])
 	if s == nil { // a disabled one has a block, too
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/junctor-mcp/junctor/cmd/host/invocation"
+	"github.com/junctor-mcp/junctor/cmd/host/items"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host"
@@ -29,7 +30,7 @@ server has no longer. Only servers with definitions = "first_use" or "locked" ha
 
 junctor lock --accept SERVER/TOOL accepts a definition.`,
 		Example:           "  junctor diff\n  junctor diff github/create_issue\n  junctor diff --exit-code",
-		ValidArgsFunction: inv.Completes(completeServers),
+		ValidArgsFunction: inv.Completes(items.CompleteServers),
 		RunE:              func(cmd *cobra.Command, args []string) error { return runDiff(cmd.Context(), inv, args, exitCode) },
 	}
 	cmd.Flags().BoolVar(&exitCode, "exit-code", false, "end with status 5 if there are differences")
@@ -113,7 +114,7 @@ func loadPinned(ctx context.Context, inv *invocation.Invocation, args []string) 
 	var names []string
 	for _, arg := range args {
 		server, _, _ := strings.Cut(arg, "/")
-		s, err := serverNamed(app, server)
+		s, err := items.ServerNamed(app, server)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -151,8 +152,8 @@ type comparison struct {
 // comparePins asks servers for their tools and compares them with the pins.
 func comparePins(ctx context.Context, inv *invocation.Invocation, app *host.App, names []string) (*comparison, error) {
 	wait := inv.Spin("asking the servers")
-	why := ask(ctx, app.Catalog.RefreshLists, toolLists, names)
-	left := finishTools(ctx, inv, app, names, wait)
+	why := items.Ask(ctx, app.Catalog.RefreshLists, items.ToolLists, names)
+	left := items.FinishTools(ctx, inv, app, names, wait)
 	wait.Stop()
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -168,8 +169,8 @@ func comparePins(ctx context.Context, inv *invocation.Invocation, app *host.App,
 			why[s.Name] = err
 		}
 	}
-	c.failed, _ = tellFailed(inv, app, servers, why)
-	if cut := tellUnfinished(inv, app, left); c.failed == nil {
+	c.failed, _ = items.TellFailed(inv, app, servers, why)
+	if cut := items.TellUnfinished(inv, app, left); c.failed == nil {
 		c.failed = cut
 	}
 	for _, name := range names {

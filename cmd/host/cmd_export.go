@@ -15,6 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/clientfiles"
 	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/cmd/host/verb"
@@ -106,14 +107,14 @@ func export(ctx context.Context, inv *invocation.Invocation, x exportOptions, cl
 	}
 	fragment, err := c.Fragment(t)
 	if err != nil {
-		return exportFault(err)
+		return clientfiles.Fault(err)
 	}
 	if !x.write && !x.dryRun {
 		if _, err := inv.Stdout.Write(fragment); err != nil {
 			return err
 		}
 	} else if err := install(inv, x, c, t); err != nil {
-		return exportFault(err)
+		return clientfiles.Fault(err)
 	}
 	if x.remote && t.Token != "" && overNetwork(t.URL) {
 		inv.Remark("%s sends the token unencrypted to %s: use https", c.Title, t.URL)
@@ -136,7 +137,7 @@ func install(inv *invocation.Invocation, x exportOptions, c *clientconfig.Client
 	if err != nil {
 		return err
 	}
-	f, err := chooseIn(clientconfig.Scope(x.scope), paths)
+	f, err := clientfiles.InScope(clientconfig.Scope(x.scope), paths)
 	if err != nil {
 		return err
 	}
@@ -150,12 +151,12 @@ func install(inv *invocation.Invocation, x exportOptions, c *clientconfig.Client
 		return err
 	}
 	if f.Text != nil && string(text) == string(f.Text) {
-		recordExport(inv, x.scope, f.Path, c.Name, t)
+		clientfiles.Record(inv, x.scope, f.Path, c.Name, t)
 		reportExport(inv, c, t, f, "", false, "%s has this entry already", terminal.Safe(f.Path))
 		return nil
 	}
 	if x.dryRun {
-		shown := terminal.Safe(string(changes(f, text)))
+		shown := terminal.Safe(string(changesOfFile(f, text)))
 		if inv.Coloured(inv.OutTTY) {
 			shown = terminal.PaintDiff(shown)
 		}
@@ -166,7 +167,7 @@ func install(inv *invocation.Invocation, x exportOptions, c *clientconfig.Client
 	if err != nil {
 		return err
 	}
-	recordExport(inv, x.scope, f.Path, c.Name, t)
+	clientfiles.Record(inv, x.scope, f.Path, c.Name, t)
 	readListsFor(inv, t)
 	if backup == "" {
 		reportExport(inv, c, t, f, "", true, "%s is new, with the entry %s", terminal.Safe(f.Path), t.Name)
@@ -207,9 +208,9 @@ func clientPaths(c *clientconfig.Client, scope clientconfig.Scope, get func(stri
 	return paths, nil
 }
 
-// changes returns the added and removed lines. It omits the other lines of the file, which
+// changesOfFile returns the added and removed lines. It omits the other lines of the file, which
 // may contain secrets.
-func changes(f *clientconfig.File, text []byte) []byte {
+func changesOfFile(f *clientconfig.File, text []byte) []byte {
 	var shown strings.Builder
 	for line := range strings.Lines(string(diff.Diff(f.Path, f.Text, f.Path, text))) {
 		if !strings.HasPrefix(line, " ") && !strings.HasPrefix(line, "diff ") {
@@ -217,17 +218,6 @@ func changes(f *clientconfig.File, text []byte) []byte {
 		}
 	}
 	return []byte(shown.String())
-}
-
-// exportFault converts errors of the package clientconfig into faults.
-func exportFault(err error) error {
-	if bad, ok := errors.AsType[*clientconfig.UnfitError](err); ok {
-		return fault.New(fault.Usage, "%s", bad.What).WithHint("%s", bad.Hint)
-	}
-	if bad, ok := errors.AsType[*clientconfig.FileError](err); ok {
-		return &fault.Error{Code: fault.ExportFile, Message: bad.What, At: bad.Path, Hint: bad.Hint}
-	}
-	return err
 }
 
 // reportExport reports what was done to a file.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/clientfiles"
 	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/config"
@@ -125,9 +126,9 @@ func formattable(path string) ([]string, error) {
 // formatFile formats a file, unless check is true, and reports whether it differs. found is
 // true for a file that the user did not name.
 func formatFile(path string, check, found bool) (bool, error) {
-	f, err := chooseConfig(path, found)
+	f, err := clientfiles.Configuration(path, found)
 	if err != nil {
-		return false, exportFault(err)
+		return false, clientfiles.Fault(err)
 	}
 	text, err := configedit.Format(f.Text, path)
 	if err != nil {
@@ -137,7 +138,7 @@ func formatFile(path string, check, found bool) (bool, error) {
 		return !bytes.Equal(text, f.Text), nil
 	}
 	if err := f.Replace(text); err != nil {
-		return false, exportFault(err)
+		return false, clientfiles.Fault(err)
 	}
 	return true, nil
 }

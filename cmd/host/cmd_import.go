@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/clientfiles"
 	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/cmd/host/verb"
@@ -393,9 +394,9 @@ func targetFile(inv *invocation.Invocation, w writeTarget) (*clientconfig.File, 
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return nil, fault.New(fault.Usage, "the configuration %s is a directory", path).WithHint("omit --write and redirect the output to a file in it")
 	}
-	f, err := chooseConfig(path, found)
+	f, err := clientfiles.Configuration(path, found)
 	if err != nil {
-		return nil, exportFault(err)
+		return nil, clientfiles.Fault(err)
 	}
 	return f, nil
 }

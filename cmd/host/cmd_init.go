@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/clientfiles"
 	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host/clientconfig"
@@ -55,9 +56,9 @@ func begins(ctx context.Context, inv *invocation.Invocation, x *initOptions) err
 	if err != nil {
 		return err
 	}
-	target, err := chooseConfig(path, x.here && inv.ConfigPath() == "")
+	target, err := clientfiles.Configuration(path, x.here && inv.ConfigPath() == "")
 	if err != nil {
-		return exportFault(err)
+		return clientfiles.Fault(err)
 	}
 	if target.Text != nil {
 		return fault.New(fault.Usage, "%s exists already", path).WithHint("junctor import CLIENT --write and junctor add add servers to it")

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/junctor-mcp/junctor/cmd/host/invocation"
+	"github.com/junctor-mcp/junctor/cmd/host/items"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host"
@@ -28,7 +29,7 @@ which tools, resources and prompts it has. A URL, and --command and --url withou
 configuration has.`,
 		Example:           "  junctor inspect github__create_issue\n  junctor inspect github\n  junctor inspect https://mcp.example.com/mcp\n  junctor inspect --command 'npx -y some-server'",
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: inv.CompletesFor(&needs, completeTool),
+		ValidArgsFunction: inv.CompletesFor(&needs, items.CompleteTool),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := ""
 			if len(args) > 0 {
@@ -83,7 +84,7 @@ func inspect(ctx context.Context, inv *invocation.Invocation, name string, needs
 		return inspectServer(ctx, inv, app, name)
 	}
 	wait := inv.Spin("asking the server")
-	t, err := findTool(ctx, inv, app, name)
+	t, err := items.FindTool(ctx, inv, app, name)
 	wait.Stop()
 	if err != nil {
 		return err
@@ -97,7 +98,7 @@ func inspect(ctx context.Context, inv *invocation.Invocation, name string, needs
 }
 
 func inspectionOf(inv *invocation.Invocation, app *host.App, t *catalog.Tool) inspection {
-	d := decisionOn(app, authn.Local(), t)
+	d := items.DecisionOn(app, authn.Local(), t)
 	in := inspection{
 		Name: t.Exposed, Server: t.Server, Tool: t.Name, Title: t.Title, Description: t.Description,
 		View: t.View(), Pinned: t.Pinned(), Allowed: d.Lists(), Decision: d.Verdict.String(), Rule: d.Rule, SaysReadOnly: t.ReadOnly,

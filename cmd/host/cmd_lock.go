@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/junctor-mcp/junctor/cmd/host/invocation"
+	"github.com/junctor-mcp/junctor/cmd/host/items"
+	"github.com/junctor-mcp/junctor/cmd/host/processes"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/config"
@@ -35,7 +37,7 @@ with another program does not start until --accept plugin.NAME accepts it.
 --check changes nothing and fails if anything differs, for CI. A running junctor serve uses the new pins after
 junctor reload.`,
 		Example:           "  junctor lock\n  junctor lock --accept github/create_issue\n  junctor lock --check",
-		ValidArgsFunction: inv.Completes(completeServers),
+		ValidArgsFunction: inv.Completes(items.CompleteServers),
 		RunE:              func(cmd *cobra.Command, args []string) error { return lock(cmd.Context(), inv, args, o) },
 	}
 	f := cmd.Flags()
@@ -292,7 +294,7 @@ func accept(ctx context.Context, inv *invocation.Invocation, o lockOptions) erro
 
 // tellReload says how running processes get the new pins.
 func tellReload(ctx context.Context, inv *invocation.Invocation) {
-	if found, _, err := findInstances(ctx, inv, ""); err == nil && len(found) > 0 {
+	if found, _, err := processes.Find(ctx, inv, ""); err == nil && len(found) > 0 {
 		inv.Remark("run junctor reload: a running process still uses the pins before")
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/junctor-mcp/junctor/cmd/host/invocation"
+	"github.com/junctor-mcp/junctor/cmd/host/items"
+	"github.com/junctor-mcp/junctor/cmd/host/processes"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host"
@@ -52,7 +54,7 @@ address of the page is printed: open it on the machine of the process.`,
 	flags.BoolVar(&o.noBrowser, "no-browser", false, "print the page's address instead of opening it")
 	flags.StringVar(&o.ports, "callback-port", "", "`PORT` of 127.0.0.1 for the end of the login: one, a range a-b, or 0 for any (default 8085-8099, or "+portsVariable+")")
 	tenantFlag(cmd, &o.tenant)
-	instanceFlag(inv, cmd, &o.instance)
+	processes.Flag(inv, cmd, &o.instance)
 	for _, other := range []string{"scope", "no-browser", "callback-port", "tenant"} {
 		cmd.MarkFlagsMutuallyExclusive("instance", other)
 	}
@@ -61,11 +63,11 @@ address of the page is printed: open it on the machine of the process.`,
 
 // loginThrough makes a running process log in to a server.
 func loginThrough(ctx context.Context, inv *invocation.Invocation, instance, server string) error {
-	process, err := oneInstance(ctx, inv, instance)
+	process, err := processes.One(ctx, inv, instance)
 	if err != nil {
 		return err
 	}
-	if err := knowsAll(process.Status, []string{server}, false); err != nil {
+	if err := processes.KnowsAll(process.Status, []string{server}, false); err != nil {
 		return err
 	}
 	done, err := process.Login(ctx, server, func(page string) {
@@ -170,9 +172,9 @@ func authServer(ctx context.Context, inv *invocation.Invocation, name, tenant st
 
 // authServerOf is authServer for a loaded configuration.
 func authServerOf(app *host.App, name, tenant string) (*config.Server, string, error) {
-	s, err := serverNamed(app, name)
+	s, err := items.ServerNamed(app, name)
 	if err == nil {
-		err = enabled(app, name)
+		err = items.Enabled(app, name)
 	}
 	switch {
 	case err != nil:

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/junctor-mcp/junctor/cmd/host/invocation"
+	"github.com/junctor-mcp/junctor/cmd/host/items"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host"
@@ -34,7 +35,7 @@ func pluginVerb(inv *invocation.Invocation) *cobra.Command {
 	lines := 100
 	logs := &cobra.Command{
 		Use: "logs NAME", Short: "Show what a plugin logged, and what its servers printed on standard error", Args: verb.Takes("NAME"),
-		ValidArgsFunction: inv.Completes(completePlugin),
+		ValidArgsFunction: inv.Completes(items.CompletePlugin),
 		RunE:              func(_ *cobra.Command, args []string) error { return pluginLogs(inv, args[0], lines) },
 	}
 	logs.Flags().IntVarP(&lines, "lines", "n", lines, "a `NUMBER`: how many lines at most")

@@ -7,7 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/arguments"
 	"github.com/junctor-mcp/junctor/cmd/host/invocation"
+	"github.com/junctor-mcp/junctor/cmd/host/items"
+	"github.com/junctor-mcp/junctor/cmd/host/results"
 	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/authn"
@@ -18,16 +21,16 @@ import (
 )
 
 func promptsVerb(inv *invocation.Invocation) *cobra.Command {
-	var f listFlags
+	var f items.Flags
 	cmd := &cobra.Command{
 		Use:               "prompts [SERVER…]",
 		Short:             "List prompts",
-		ValidArgsFunction: inv.CompletesFor(&f.needs, completeServers),
+		ValidArgsFunction: inv.CompletesFor(&f.Needs, items.CompleteServers),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return verb.ForeignArgument(cmd, args, prompts(cmd.Context(), inv, args, f))
 		},
 	}
-	f.add(inv, cmd)
+	f.Add(inv, cmd)
 	return cmd
 }
 
@@ -41,9 +44,9 @@ type promptJSON struct {
 	Arguments   []catalog.Argument `json:"arguments,omitempty"`
 }
 
-func prompts(ctx context.Context, inv *invocation.Invocation, args []string, f listFlags) error {
-	f.need = promptLists
-	return lists(ctx, inv, args, f, func(app *host.App, of func(string) bool) error { return printPrompts(inv, app, of) })
+func prompts(ctx context.Context, inv *invocation.Invocation, args []string, f items.Flags) error {
+	f.Need = items.PromptLists
+	return items.Lists(ctx, inv, args, f, func(app *host.App, of func(string) bool) error { return printPrompts(inv, app, of) })
 }
 
 func printPrompts(inv *invocation.Invocation, app *host.App, of func(server string) bool) error {
@@ -62,7 +65,7 @@ func printPrompts(inv *invocation.Invocation, app *host.App, of func(server stri
 			}
 			words = append(words, word)
 		}
-		rows = append(rows, []string{p.Exposed, p.Server, strings.Join(words, " "), described(&p.Item)})
+		rows = append(rows, []string{p.Exposed, p.Server, strings.Join(words, " "), items.Described(&p.Item)})
 	}
 	if inv.Machine() {
 		return inv.PrintJSON(list)
@@ -82,7 +85,7 @@ name for it. The arguments of a prompt are texts; key:=JSON is accepted as for c
 A word without = is the value of the next argument in the prompt's own order that no key=value names.`,
 		Example:           "  junctor prompt review/summary main.go short\n  junctor prompt review/summary style=short main.go",
 		Args:              verb.TakesMore("PROMPT"),
-		ValidArgsFunction: inv.CompletesFor(&needs, completePrompt),
+		ValidArgsFunction: inv.CompletesFor(&needs, items.CompletePrompt),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return prompt(cmd.Context(), inv, args[0], args[1:], full, needs)
 		},
@@ -99,11 +102,11 @@ func prompt(ctx context.Context, inv *invocation.Invocation, name string, words 
 	}
 	wait := inv.Spin("asking for the prompt")
 	defer wait.Stop()
-	p, err := findPrompt(ctx, inv, app, name)
+	p, err := items.FindPrompt(ctx, inv, app, name)
 	if err != nil {
 		return err
 	}
-	values, err := promptArguments(p.Arguments, words)
+	values, err := arguments.OfPrompt(p.Arguments, words)
 	if err != nil {
 		return err
 	}
@@ -116,8 +119,8 @@ func prompt(ctx context.Context, inv *invocation.Invocation, name string, words 
 	if err != nil {
 		return err
 	}
-	if err := answered(inv, p.Server, reply); err != nil {
+	if err := results.Answered(inv, p.Server, reply); err != nil {
 		return err
 	}
-	return printResult(inv, reply.Result, printOptions{full: full})
+	return results.Print(inv, reply.Result, results.Options{Full: full})
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/junctor-mcp/junctor/cmd/host/invocation"
+	"github.com/junctor-mcp/junctor/cmd/host/items"
+	"github.com/junctor-mcp/junctor/cmd/host/results"
 	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/authn"
@@ -18,16 +20,16 @@ import (
 )
 
 func resourcesVerb(inv *invocation.Invocation) *cobra.Command {
-	var f listFlags
+	var f items.Flags
 	cmd := &cobra.Command{
 		Use:               "resources [SERVER…]",
 		Short:             "List resources and resource templates",
-		ValidArgsFunction: inv.CompletesFor(&f.needs, completeServers),
+		ValidArgsFunction: inv.CompletesFor(&f.Needs, items.CompleteServers),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return verb.ForeignArgument(cmd, args, listResources(cmd.Context(), inv, args, f))
 		},
 	}
-	f.add(inv, cmd)
+	f.Add(inv, cmd)
 	return cmd
 }
 
@@ -41,9 +43,9 @@ type resourceJSON struct {
 	MIME        string `json:"mimeType,omitempty"`
 }
 
-func listResources(ctx context.Context, inv *invocation.Invocation, args []string, f listFlags) error {
-	f.need = resourceLists
-	return lists(ctx, inv, args, f, func(app *host.App, of func(string) bool) error { return printResources(inv, app, of) })
+func listResources(ctx context.Context, inv *invocation.Invocation, args []string, f items.Flags) error {
+	f.Need = items.ResourceLists
+	return items.Lists(ctx, inv, args, f, func(app *host.App, of func(string) bool) error { return printResources(inv, app, of) })
 }
 
 func printResources(inv *invocation.Invocation, app *host.App, of func(server string) bool) error {
@@ -91,7 +93,7 @@ func readVerb(inv *invocation.Invocation) *cobra.Command {
 		Long: `Read a resource and print it. URI is one that "junctor resources" lists, one that a template there can make,
 or SERVER/URI, or @SERVER:URI, when it is to be asked of one server.`,
 		Args:              verb.Takes("URI"),
-		ValidArgsFunction: inv.CompletesFor(&needs, completeResource),
+		ValidArgsFunction: inv.CompletesFor(&needs, items.CompleteResource),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return read(cmd.Context(), inv, args[0], output, full, needs)
 		},
@@ -103,7 +105,7 @@ or SERVER/URI, or @SERVER:URI, when it is to be asked of one server.`,
 }
 
 func read(ctx context.Context, inv *invocation.Invocation, word, output string, full bool, needs invocation.Needs) error {
-	if err := checkOutput(output); err != nil {
+	if err := results.CheckOutput(output); err != nil {
 		return err
 	}
 	app, err := inv.Load(ctx, needs)
@@ -112,7 +114,7 @@ func read(ctx context.Context, inv *invocation.Invocation, word, output string, 
 	}
 	wait := inv.Spin("reading")
 	defer wait.Stop()
-	server, uri, named, err := splitResource(app, word)
+	server, uri, named, err := items.SplitResource(app, word)
 	at, _ := app.Catalog.Snapshot().Listed(catalog.Location{Server: server, URI: uri})
 	if err == nil && !named {
 		at, err = app.Gateway.Locate(ctx, authn.Local(), uri)
@@ -132,11 +134,11 @@ func read(ctx context.Context, inv *invocation.Invocation, word, output string, 
 	if err != nil {
 		return err
 	}
-	if err := answered(inv, at.Server, reply); err != nil {
+	if err := results.Answered(inv, at.Server, reply); err != nil {
 		return err
 	}
 	if output != "" {
-		return save(inv, reply.Result, output, full)
+		return results.Save(inv, reply.Result, output, full)
 	}
-	return printResult(inv, reply.Result, printOptions{full: full, saves: true})
+	return results.Print(inv, reply.Result, results.Options{Full: full, Saves: true})
 }

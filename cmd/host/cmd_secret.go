@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/junctor-mcp/junctor/cmd/host/invocation"
+	"github.com/junctor-mcp/junctor/cmd/host/items"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host"
@@ -195,7 +196,7 @@ after a server's command or host has changed.`,
 		},
 	}
 	cmd.Flags().StringArrayVar(&servers, "server", nil, "a `SERVER` that may have it; repeatable; all that use it if not given")
-	_ = cmd.RegisterFlagCompletionFunc("server", inv.Completes(completeServers))
+	_ = cmd.RegisterFlagCompletionFunc("server", inv.Completes(items.CompleteServers))
 	return cmd
 }
 
@@ -208,7 +209,7 @@ func secretGrant(ctx context.Context, inv *invocation.Invocation, name string, s
 		return err
 	}
 	for _, s := range servers {
-		if _, err := serverNamed(app, s); err != nil {
+		if _, err := items.ServerNamed(app, s); err != nil {
 			return err
 		}
 	}

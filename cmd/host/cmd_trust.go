@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/clientfiles"
 	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/config"
@@ -57,16 +58,11 @@ it. In CI, JUNCTOR_TRUST=PATH:SHA256 trusts one content of one configuration; --
 // configurationAt returns the configuration at a path, which may be its directory.
 func configurationAt(path string) config.Location {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		if inside := filepath.Join(path, config.FoundName); fileExists(inside) {
+		if inside := filepath.Join(path, config.FoundName); clientfiles.FileExists(inside) {
 			path = inside
 		}
 	}
 	return config.Location{Path: path, Found: true}
-}
-
-func fileExists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // trustJSON is the JSON form of a configuration and its trust.
@@ -81,7 +77,7 @@ type trustJSON struct {
 
 func trustOne(ctx context.Context, inv *invocation.Invocation, path string, yes bool) error {
 	at := configurationAt(path)
-	if !fileExists(at.Path) {
+	if !clientfiles.FileExists(at.Path) {
 		return fault.New(fault.ConfigMissing, "there is no configuration at %s", at.Path).WithHint("junctor trust takes a file, or a directory with %s", config.FoundName)
 	}
 	r, diags, err := inv.Review(at)
@@ -180,7 +176,7 @@ func trustList(inv *invocation.Invocation) error {
 
 // trustState returns the state of a trusted configuration.
 func trustState(inv *invocation.Invocation, r trust.Record) string {
-	if !fileExists(r.Path) {
+	if !clientfiles.FileExists(r.Path) {
 		return "gone"
 	}
 	now, _, err := inv.Review(config.Location{Path: r.Path, Found: true})

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/junctor-mcp/junctor/cmd/host/invocation"
+	"github.com/junctor-mcp/junctor/cmd/host/items"
 	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/cliconfig"
@@ -23,9 +24,6 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/sandbox"
 )
-
-// cliTransport is the transport for programs.
-const cliTransport = "cli"
 
 // commonUnset leaves the attribute common of the plugin at its default.
 const commonUnset = -1
@@ -139,7 +137,7 @@ func wrap(ctx context.Context, inv *invocation.Invocation, w wrapOptions, comman
 		return err
 	}
 	settings["command"], settings["sandbox"] = asJSON(command), cliconfig.Sandbox(command)
-	text, err := cliconfig.Server(server.Name, cliTransport, cliSchema(inv, app, server), settings, &p)
+	text, err := cliconfig.Server(server.Name, items.CliTransport, cliSchema(inv, app, server), settings, &p)
 	if err != nil {
 		return err
 	}
@@ -199,7 +197,7 @@ func draft(ctx context.Context, inv *invocation.Invocation, w wrapOptions, comma
 	}
 	settings["sandbox"] = cliconfig.Sandbox(command)
 	schema.Blocks = []sdk.Block{{Name: "sandbox", Schema: sdk.Schema{Attributes: []sdk.Attribute{{Name: "network"}, {Name: "unix_sockets"}}}}}
-	text, err := cliconfig.Server(name, cliTransport, schema, settings, nil)
+	text, err := cliconfig.Server(name, items.CliTransport, schema, settings, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -214,7 +212,7 @@ func draft(ctx context.Context, inv *invocation.Invocation, w wrapOptions, comma
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := serverNamed(app, name) // the managed configuration may have servers, too
+	s, err := items.ServerNamed(app, name) // the managed configuration may have servers, too
 	return app, s, err
 }
 

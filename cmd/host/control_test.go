@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/junctor-mcp/junctor/cmd/host/verb/operate"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
@@ -41,7 +42,7 @@ func (s *reloadSite) junctor(args ...string) (stdout, stderr string, status int)
 func (s *reloadSite) statuses(args ...string) []*control.Status {
 	s.t.Helper()
 	out, errs, _ := s.junctor(append([]string{"status", "--json"}, args...)...)
-	var v statusJSON
+	var v operate.StatusJSON
 	if err := json.Unmarshal([]byte(out), &v); err != nil {
 		s.t.Fatalf("%v: %s%s", err, out, errs)
 	}
@@ -158,7 +159,7 @@ func TestReloadVerb(t *testing.T) {
 	s := startReloadSite(t)
 	s.write("", false)
 	out, errs, status := s.junctor("reload", "--json")
-	var done reloads
+	var done operate.Reloads
 	if err := json.Unmarshal([]byte(out), &done); err != nil || status != 0 || len(done.Reloaded) != 1 || fmt.Sprint(done.Reloaded[0].Removed) != "[other]" ||
 		done.Reloaded[0].Generation != 2 {
 		t.Fatalf("status %d, %v: %s%s", status, err, out, errs)
@@ -242,7 +243,7 @@ func TestSeveralProcesses(t *testing.T) {
 	}
 	s.write("", false)
 	out, errs, status := s.junctor("reload", "--all", "--json")
-	var done reloads
+	var done operate.Reloads
 	if err := json.Unmarshal([]byte(out), &done); err != nil || status != 0 || len(done.Reloaded) != 2 {
 		t.Errorf("status %d, %v: %s%s", status, err, out, errs)
 	}

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/junctor-mcp/junctor/cmd/host/clientfiles"
+	"github.com/junctor-mcp/junctor/cmd/host/verb/operate"
 	"github.com/junctor-mcp/junctor/host/doctor"
 )
 
@@ -80,7 +82,7 @@ func (s *sickbed) must(args ...string) string {
 }
 
 // doctor runs junctor doctor.
-func (s *sickbed) doctor(flags ...string) (v doctorJSON, status int) {
+func (s *sickbed) doctor(flags ...string) (v operate.DoctorJSON, status int) {
 	s.Helper()
 	cmd := s.command(append([]string{"doctor", "--json"}, flags...)...)
 	var errs strings.Builder
@@ -210,7 +212,7 @@ func TestDoctorEvaluatesNothingUntrusted(t *testing.T) {
 	if v, status := s.doctor("--fix"); status != 1 || len(v.Findings) != 1 || v.Findings[0].Check != "trust" {
 		t.Errorf("%d, %+v", status, v)
 	}
-	if fileExists(s.in("ran")) {
+	if clientfiles.FileExists(s.in("ran")) {
 		t.Error("a program of an untrusted configuration ran")
 	}
 }

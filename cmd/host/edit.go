@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/junctor-mcp/junctor/cmd/host/clientfiles"
 	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
@@ -40,7 +41,7 @@ func writeEdited(ctx context.Context, inv *invocation.Invocation, f *clientconfi
 	before := invocation.TrustedReview(inv, at)
 	backup, err = writeConfig(inv, f, text)
 	if err != nil {
-		return "", exportFault(err)
+		return "", clientfiles.Fault(err)
 	}
 	if filepath.Base(f.Path) != config.FoundName || f.Text != nil && before == nil || foreign {
 		return backup, nil // the next use asks, where trust is needed
@@ -189,9 +190,9 @@ func keepFailed(ctx context.Context, inv *invocation.Invocation, path, name stri
 
 // dropServer removes the block that was added just now.
 func dropServer(ctx context.Context, inv *invocation.Invocation, path, name string) error {
-	target, err := chooseConfig(path, false)
+	target, err := clientfiles.Configuration(path, false)
 	if err != nil {
-		return exportFault(err)
+		return clientfiles.Fault(err)
 	}
 	text, err := configedit.Remove(target.Text, target.Path, name)
 	if err != nil {

@@ -21,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/junctor-mcp/junctor/cmd/host/verb/operate"
 	"github.com/junctor-mcp/junctor/host/doctor"
 )
 
@@ -144,7 +145,7 @@ func TestGatewayWarnsBeforeClientsAreLost(t *testing.T) {
 		}
 	}
 	out, _ := s.command("doctor", "--json", "--config", s.path).Output()
-	var v doctorJSON
+	var v operate.DoctorJSON
 	if err := json.Unmarshal(out, &v); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/junctor-mcp/junctor/cmd/host/invocation"
+	"github.com/junctor-mcp/junctor/cmd/host/items"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/filelock"
@@ -92,7 +93,7 @@ func finishListsVerb(inv *invocation.Invocation) *cobra.Command {
 			defer release()
 			if names := app.Catalog.Unread(); len(names) > 0 {
 				app.Catalog.Ensure(ctx, names...)
-				awaitLists(ctx, app, names, nil, nil)
+				items.AwaitLists(ctx, app, names, nil, nil)
 			}
 			return nil
 		},

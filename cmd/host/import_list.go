@@ -3,6 +3,7 @@ package main
 import (
 	"strconv"
 
+	"github.com/junctor-mcp/junctor/cmd/host/clientfiles"
 	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/clientimport"
@@ -53,7 +54,7 @@ func findClient(inv *invocation.Invocation, c *clientconfig.Client, scope client
 		return one, false
 	}
 	path, err := importPath(importOptions{scope: string(scope)}, c.Name, inv.Get)
-	if err != nil || !fileExists(path) {
+	if err != nil || !clientfiles.FileExists(path) {
 		return one, false
 	}
 	one = foundClient{Client: c.Name, Title: c.Title, Scope: string(scope), File: path}

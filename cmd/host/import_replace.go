@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/junctor-mcp/junctor/cmd/host/clientfiles"
 	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/clientconfig"
@@ -125,9 +126,9 @@ func replaceEntries(ctx context.Context, inv *invocation.Invocation, x importOpt
 	if err != nil {
 		return err
 	}
-	f, err := chooseIn(clientconfig.Scope(x.scope), paths)
+	f, err := clientfiles.InScope(clientconfig.Scope(x.scope), paths)
 	if err != nil {
-		return exportFault(err)
+		return clientfiles.Fault(err)
 	}
 	text, err := c.Remove(f.Text, r.names)
 	if err == nil {
@@ -138,11 +139,11 @@ func replaceEntries(ctx context.Context, inv *invocation.Invocation, x importOpt
 			Hint: "the servers were imported, and the file of the client was not changed; edit it by hand, as junctor export " + c.Name + " shows"}
 	}
 	if err != nil {
-		return exportFault(err)
+		return clientfiles.Fault(err)
 	}
 	backup, err := f.Write(text, time.Now())
 	if err != nil {
-		return exportFault(err)
+		return clientfiles.Fault(err)
 	}
 	readListsFor(inv, t)
 	reportExport(inv, c, t, f, backup, true, "%s has %s in the place of %s now; as it was: %s", terminal.Safe(f.Path), t.Name, terminal.Safe(strings.Join(r.names, ", ")), terminal.Safe(backup))

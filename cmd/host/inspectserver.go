@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/junctor-mcp/junctor/cmd/host/invocation"
+	"github.com/junctor-mcp/junctor/cmd/host/items"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/control"
 )
@@ -29,11 +30,11 @@ type inspectedItem struct {
 
 // inspectServer connects to a server, and shows what it says about itself and what it offers.
 func inspectServer(ctx context.Context, inv *invocation.Invocation, app *host.App, name string) error {
-	servers, err := wanted(app, []string{name})
+	servers, err := items.Wanted(app, []string{name})
 	if err != nil {
 		return err
 	}
-	in := serverInspection{Server: connectAll(ctx, inv, app, servers)[0], Tools: []inspectedItem{}, Resources: []inspectedItem{}, Prompts: []inspectedItem{}}
+	in := serverInspection{Server: items.ConnectAll(ctx, inv, app, servers)[0], Tools: []inspectedItem{}, Resources: []inspectedItem{}, Prompts: []inspectedItem{}}
 	if in.Error != nil {
 		return in.Error.Fault()
 	}

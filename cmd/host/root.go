@@ -7,6 +7,8 @@ import (
 
 	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/verb"
+	"github.com/junctor-mcp/junctor/cmd/host/verb/operate"
+	"github.com/junctor-mcp/junctor/cmd/host/verb/permissions"
 	"github.com/junctor-mcp/junctor/host"
 )
 
@@ -50,10 +52,10 @@ func root(inv *invocation.Invocation) *cobra.Command {
 		{"use", []*cobra.Command{callVerb(inv), toolsVerb(inv), inspectVerb(inv), resourcesVerb(inv), readVerb(inv), promptsVerb(inv), promptVerb(inv)}},
 		{"serve", []*cobra.Command{serveVerb(inv)}},
 		{"configure", []*cobra.Command{validateVerb(inv), planVerb(inv), diffVerb(inv), lockVerb(inv), schemaVerb(inv), lspVerb(inv), trustVerb(inv), wrapVerb(inv), initVerb(inv), addVerb(inv), removeVerb(inv), searchVerb(inv), updateVerb(inv), configVerb(inv), fmtVerb(inv), importVerb(inv), exportVerb(inv)}},
-		{"permissions", []*cobra.Command{whyVerb(inv), policyVerb(inv), testVerb(inv), approvalsVerb(inv)}},
+		{"permissions", []*cobra.Command{permissions.Why(inv), permissions.Policy(inv), permissions.Test(inv), permissions.Approvals(inv)}},
 		{"credentials", []*cobra.Command{loginVerb(inv), logoutVerb(inv), authVerb(inv), secretVerb(inv)}},
 		{"plugins", []*cobra.Command{pluginVerb(inv)}},
-		{"operate", []*cobra.Command{statusVerb(inv), healthcheckVerb(inv), topVerb(inv), logsVerb(inv), eventsVerb(inv), auditVerb(inv), consoleVerb(inv), restartVerb(inv), connectVerb(inv), disconnectVerb(inv), reloadVerb(inv), doctorVerb(inv), benchVerb(inv), versionVerb(inv)}},
+		{"operate", []*cobra.Command{operate.Status(inv), operate.Healthcheck(inv), operate.Top(inv), operate.Logs(inv), operate.Events(inv), operate.Audit(inv), operate.Console(inv), operate.Restart(inv), operate.Connect(inv), operate.Disconnect(inv), operate.Reload(inv), operate.Doctor(inv), operate.Bench(inv), operate.Version(inv)}},
 	} {
 		for _, v := range group.verbs {
 			v.GroupID = group.id

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/junctor-mcp/junctor/cmd/host/invocation"
+	"github.com/junctor-mcp/junctor/cmd/host/items"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/cliconfig"
@@ -89,7 +90,7 @@ func brokenTools(changes []cliconfig.Change) int {
 func wrapped(app *host.App, names []string) ([]*config.Server, error) {
 	var found []*config.Server
 	for _, s := range app.Config().Servers {
-		if s.Enabled && s.Transport.Component == cliTransport && len(toolBlocks(s)) > 0 && (len(names) == 0 || slices.Contains(names, s.Name)) {
+		if s.Enabled && s.Transport.Component == items.CliTransport && len(toolBlocks(s)) > 0 && (len(names) == 0 || slices.Contains(names, s.Name)) {
 			found = append(found, s)
 		}
 	}
@@ -97,7 +98,7 @@ func wrapped(app *host.App, names []string) ([]*config.Server, error) {
 		if slices.ContainsFunc(found, func(s *config.Server) bool { return s.Name == name }) {
 			continue
 		}
-		s, err := serverNamed(app, name)
+		s, err := items.ServerNamed(app, name)
 		if err != nil {
 			return nil, err
 		}

@@ -1,0 +1,163 @@
+package items
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
+	"github.com/junctor-mcp/junctor/cmd/host/terminal"
+	"github.com/junctor-mcp/junctor/host"
+	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/upstream"
+)
+
+// Flags are the flags of verbs that list items.
+type Flags struct {
+	refresh bool
+	Tools   bool // wait until the lists of tools are complete
+	Cost    bool // show the costs of tools in tokens
+
+	Needs invocation.Needs
+	Need  []upstream.ListKind // lists that the verb shows, and waits for; nil: all
+}
+
+// The lists that verbs need.
+var (
+	ToolLists     = []upstream.ListKind{upstream.Tools}
+	PromptLists   = []upstream.ListKind{upstream.Prompts}
+	ResourceLists = []upstream.ListKind{upstream.Resources, upstream.Templates}
+)
+
+func (f *Flags) Add(inv *invocation.Invocation, cmd *cobra.Command) {
+	invocation.RootFlag(cmd, &f.Needs.Roots, "")
+	invocation.DirectFlags(cmd, &f.Needs.Direct)
+	cmd.Flags().BoolVar(&f.refresh, "refresh", false, "ask the servers instead of using cached lists")
+}
+
+// Lists fetches the lists of the wanted servers, reports errors and calls show. of reports
+// whether a server is wanted. The error of a server decides the exit status if the server
+// was named, if it was to be asked again, or if nothing can be shown. An incomplete list
+// always decides it.
+func Lists(ctx context.Context, inv *invocation.Invocation, args []string, f Flags, show func(app *host.App, of func(server string) bool) error) error {
+	app, err := inv.Load(ctx, f.Needs)
+	if err != nil {
+		return err
+	}
+	inv.WarnNoServers(app)
+	servers, err := Wanted(app, args)
+	if err != nil {
+		return err
+	}
+	wait := inv.Spin("asking the servers")
+	how := app.Catalog.EnsureLists
+	if f.refresh {
+		how = app.Catalog.RefreshLists
+	}
+	silent := map[string]time.Time{}
+	if len(args) == 0 && !f.refresh {
+		silent = app.Catalog.Silent(NamesOf(servers))
+	}
+	lacking := ServersLacking(app, servers)
+	asked := slices.DeleteFunc(NamesOf(servers), func(name string) bool {
+		_, is := silent[name]
+		return is || lacking[name] != nil
+	})
+	shown := showWaiting(app, asked, wait)
+	failed := Ask(ctx, how, f.Need, asked)
+	shown()
+	var left []string
+	if f.Tools {
+		left = FinishTools(ctx, inv, app, asked, wait)
+	}
+	wait.Stop()
+	addSilent(failed, silent)
+	addLacking(app, failed, lacking)
+	of := func(server string) bool { return slices.Contains(NamesOf(servers), server) }
+	if ctx.Err() != nil {
+		return listsSoFar(ctx, inv, app, asked, func() error { return show(app, of) })
+	}
+	if len(args) == 0 && !f.refresh && anyKnown(app, servers) {
+		return listsWithWarnings(inv, app, servers, f, failed, left, func() error { return show(app, of) })
+	}
+	decisive, some := TellFailed(inv, app, servers, failed)
+	if decisive != nil && !some {
+		return terminal.Reported(decisive)
+	}
+	notes(inv, app, of, f)
+	if cut := TellUnfinished(inv, app, left); cut != nil {
+		decisive = cut
+	}
+	// An empty list would look like a result.
+	if fault.Is(decisive, fault.ListUnknown) && len(servers) == 1 {
+		return terminal.Reported(decisive)
+	}
+	if err := show(app, of); err != nil {
+		return err
+	}
+	return terminal.Reported(decisive)
+}
+
+// TellUnfinished prints which lists of tools are incomplete. It returns the error that
+// decides the exit status, preferably one of a server whose list is unknown.
+func TellUnfinished(inv *invocation.Invocation, app *host.App, servers []string) (decisive error) {
+	for _, name := range servers {
+		err := unfinishedError(app, name)
+		if err == nil {
+			continue
+		}
+		inv.Tell(err)
+		if decisive == nil || fault.Is(err, fault.ListUnknown) && !fault.Is(decisive, fault.ListUnknown) {
+			decisive = err
+		}
+	}
+	return decisive
+}
+
+// TellFailed prints why servers failed. It returns the most important error and whether the
+// list of any server is known.
+func TellFailed(inv *invocation.Invocation, app *host.App, servers []*config.Server, failed map[string]error) (decisive error, some bool) {
+	required := false
+	for _, s := range servers {
+		since, known := app.Catalog.Known(s.Name)
+		some = some || known
+		err := failed[s.Name]
+		if err == nil {
+			continue
+		}
+		inv.Tell(err)
+		if known {
+			inv.Note(s.Name, "its lists are those of "+since.Local().Format(time.DateTime))
+		}
+		if decisive == nil || s.Required && !required {
+			decisive, required = err, s.Required
+		}
+	}
+	return decisive, some
+}
+
+// notes prints the notes about the lists that a verb shows.
+func notes(inv *invocation.Invocation, app *host.App, of func(server string) bool, f Flags) {
+	for _, n := range app.Catalog.Snapshot().Notes {
+		switch {
+		case n.Resources && f.Tools:
+		case !of(n.Server) || !n.Held && !inv.Remarks.Repeats(n.Server+"\n"+n.String()): // what is held back is news
+		case n.At != "":
+			inv.WarnSetting(n)
+		default:
+			inv.Note(n.Server, n.String())
+		}
+	}
+}
+
+func Described(it *catalog.Item) string {
+	if strings.TrimSpace(it.Description) == "" {
+		return it.Title
+	}
+	return it.Description
+}

@@ -1,0 +1,75 @@
+package operate
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/junctor-mcp/junctor/cmd/host/invocation"
+	"github.com/junctor-mcp/junctor/cmd/host/items"
+	"github.com/junctor-mcp/junctor/cmd/host/processes"
+	"github.com/junctor-mcp/junctor/cmd/host/verb"
+	"github.com/junctor-mcp/junctor/host/control"
+)
+
+func Disconnect(inv *invocation.Invocation) *cobra.Command {
+	var instance string
+	cmd := &cobra.Command{
+		Use:   "disconnect SERVER",
+		Short: "Disconnect a server of a running junctor serve, until it is connected again",
+		Long: `Tell the process that serves this configuration to leave a server out of its lists and to close its connections.
+Clients are told that the lists have changed. Calls in progress may end; later ones fail with upstream.disconnected.
+
+The server stays disconnected, also over a reload, until junctor connect SERVER or the end of the process. To remove
+a server for good, write enabled = false in its block.`,
+		Example:           `  junctor disconnect github`,
+		Args:              verb.Takes("SERVER"),
+		ValidArgsFunction: inv.Completes(items.CompleteServer),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return switchServer(cmd.Context(), inv, instance, args[0], "disconnecting", "is disconnected", (*control.Instance).Disconnect)
+		},
+	}
+	processes.Flag(inv, cmd, &instance)
+	return cmd
+}
+
+func Connect(inv *invocation.Invocation) *cobra.Command {
+	var instance string
+	cmd := &cobra.Command{
+		Use:   "connect SERVER",
+		Short: "Connect a server of a running junctor serve, also one that was disconnected",
+		Long: `Tell the process that serves this configuration to connect to a server now, and not at the first call. It ends what
+junctor disconnect did. Clients are told if the lists change. The exit status is that of the connection.`,
+		Example:           `  junctor connect github`,
+		Args:              verb.Takes("SERVER"),
+		ValidArgsFunction: inv.Completes(items.CompleteServer),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return switchServer(cmd.Context(), inv, instance, args[0], "connecting", "is connected", (*control.Instance).Connect)
+		},
+	}
+	processes.Flag(inv, cmd, &instance)
+	return cmd
+}
+
+// switchServer asks a running process to connect or disconnect a server, and says that it is done.
+func switchServer(ctx context.Context, inv *invocation.Invocation, instance, server, doing, done string, do func(*control.Instance, context.Context, string) (*control.Restarted, error)) error {
+	process, err := processes.One(ctx, inv, instance)
+	if err != nil {
+		return err
+	}
+	if err := processes.KnowsAll(process.Status, []string{server}, false); err != nil {
+		return err
+	}
+	wait := inv.Spin(doing + " " + server)
+	result, err := do(process.Instance, ctx, server)
+	wait.Stop()
+	if err != nil {
+		return err
+	}
+	if inv.Machine() {
+		return inv.PrintJSON(result)
+	}
+	inv.Printf("%s %s, after %s\n", result.Server, done, (time.Duration(result.Took) * time.Millisecond).Round(10*time.Millisecond))
+	return nil
+}
