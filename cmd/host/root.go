@@ -12,6 +12,75 @@ import (
 	"github.com/junctor-mcp/junctor/host"
 )
 
+// groups are the verbs, in the order of the help.
+var groups = []struct {
+	id, title string
+	verbs     []func(*invocation.Invocation) *cobra.Command
+}{
+	{"use", "Use:", []func(*invocation.Invocation) *cobra.Command{
+		callVerb,
+		toolsVerb,
+		inspectVerb,
+		resourcesVerb,
+		readVerb,
+		promptsVerb,
+		promptVerb,
+	}},
+	{"serve", "Serve:", []func(*invocation.Invocation) *cobra.Command{
+		serveVerb,
+	}},
+	{"configure", "Configure:", []func(*invocation.Invocation) *cobra.Command{
+		validateVerb,
+		planVerb,
+		diffVerb,
+		lockVerb,
+		schemaVerb,
+		lspVerb,
+		trustVerb,
+		wrapVerb,
+		initVerb,
+		addVerb,
+		removeVerb,
+		searchVerb,
+		updateVerb,
+		configVerb,
+		fmtVerb,
+		importVerb,
+		exportVerb,
+	}},
+	{"permissions", "Permissions:", []func(*invocation.Invocation) *cobra.Command{
+		permissions.Why,
+		permissions.Policy,
+		permissions.Test,
+		permissions.Approvals,
+	}},
+	{"credentials", "Credentials:", []func(*invocation.Invocation) *cobra.Command{
+		loginVerb,
+		logoutVerb,
+		authVerb,
+		secretVerb,
+	}},
+	{"plugins", "Plugins:", []func(*invocation.Invocation) *cobra.Command{
+		pluginVerb,
+	}},
+	{"operate", "Operate:", []func(*invocation.Invocation) *cobra.Command{
+		operate.Status,
+		operate.Healthcheck,
+		operate.Top,
+		operate.Logs,
+		operate.Events,
+		operate.Audit,
+		operate.Console,
+		operate.Restart,
+		operate.Connect,
+		operate.Disconnect,
+		operate.Reload,
+		operate.Doctor,
+		operate.Bench,
+		operate.Version,
+	}},
+}
+
 // root returns the command with all verbs.
 func root(inv *invocation.Invocation) *cobra.Command {
 	root := &cobra.Command{
@@ -43,23 +112,12 @@ func root(inv *invocation.Invocation) *cobra.Command {
 	flags.VarP(&invocation.LayerFlag{Layers: &inv.Layers}, "config", "c", "configuration: a `PATH` of a file, or of a directory of *.hcl files; repeat it for layers, the strongest last")
 	flags.StringVar(&inv.LogFlag, "log", "", "`LEVEL` of the log on standard error: "+strings.Join(host.HostLevels, ", ")+"; info for serve, off for the others if not given")
 	_ = root.RegisterFlagCompletionFunc("log", cobra.FixedCompletions(host.HostLevels, cobra.ShellCompDirectiveNoFileComp))
-	root.AddGroup(&cobra.Group{ID: "use", Title: "Use:"}, &cobra.Group{ID: "serve", Title: "Serve:"},
-		&cobra.Group{ID: "configure", Title: "Configure:"}, &cobra.Group{ID: "permissions", Title: "Permissions:"}, &cobra.Group{ID: "credentials", Title: "Credentials:"}, &cobra.Group{ID: "plugins", Title: "Plugins:"}, &cobra.Group{ID: "operate", Title: "Operate:"})
-	for _, group := range []struct {
-		id    string
-		verbs []*cobra.Command
-	}{
-		{"use", []*cobra.Command{callVerb(inv), toolsVerb(inv), inspectVerb(inv), resourcesVerb(inv), readVerb(inv), promptsVerb(inv), promptVerb(inv)}},
-		{"serve", []*cobra.Command{serveVerb(inv)}},
-		{"configure", []*cobra.Command{validateVerb(inv), planVerb(inv), diffVerb(inv), lockVerb(inv), schemaVerb(inv), lspVerb(inv), trustVerb(inv), wrapVerb(inv), initVerb(inv), addVerb(inv), removeVerb(inv), searchVerb(inv), updateVerb(inv), configVerb(inv), fmtVerb(inv), importVerb(inv), exportVerb(inv)}},
-		{"permissions", []*cobra.Command{permissions.Why(inv), permissions.Policy(inv), permissions.Test(inv), permissions.Approvals(inv)}},
-		{"credentials", []*cobra.Command{loginVerb(inv), logoutVerb(inv), authVerb(inv), secretVerb(inv)}},
-		{"plugins", []*cobra.Command{pluginVerb(inv)}},
-		{"operate", []*cobra.Command{operate.Status(inv), operate.Healthcheck(inv), operate.Top(inv), operate.Logs(inv), operate.Events(inv), operate.Audit(inv), operate.Console(inv), operate.Restart(inv), operate.Connect(inv), operate.Disconnect(inv), operate.Reload(inv), operate.Doctor(inv), operate.Bench(inv), operate.Version(inv)}},
-	} {
-		for _, v := range group.verbs {
-			v.GroupID = group.id
-			root.AddCommand(v)
+	for _, group := range groups {
+		root.AddGroup(&cobra.Group{ID: group.id, Title: group.title})
+		for _, newVerb := range group.verbs {
+			cmd := newVerb(inv)
+			cmd.GroupID = group.id
+			root.AddCommand(cmd)
 		}
 	}
 	root.AddCommand(finishListsVerb(inv))

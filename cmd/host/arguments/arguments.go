@@ -19,7 +19,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/schema"
 )
 
-// Read builds the Read of a call from the words of the command line. It fails
+// Read builds the arguments of a call from the words of the command line. It fails
 // with ErrSilent if standard input is a file or a pipe and nothing comes from it in time.
 func Read(ctx context.Context, inv *invocation.Invocation, input []byte, words []string) ([]byte, error) {
 	switch {
@@ -75,7 +75,7 @@ const (
 // quotesHint is the hint for JSON that a shell has changed.
 const quotesHint = `write the object in single quotes, '{"NAME": "VALUE"}', or write NAME=VALUE`
 
-// Unlisted warns of Read that are not in the tool's schema, which allows them.
+// Unlisted warns of arguments that are not in the tool's schema, which allows them.
 func Unlisted(inv *invocation.Invocation, t *catalog.Tool, args []byte) {
 	for _, p := range schema.Unlisted(t.Input, args) {
 		if !slices.Contains(t.Pinned(), p.Path) { // a pinned argument makes the call fail
@@ -84,7 +84,7 @@ func Unlisted(inv *invocation.Invocation, t *catalog.Tool, args []byte) {
 	}
 }
 
-// typed converts words into Read of the types in a schema.
+// typed converts words into arguments of the types in a schema.
 func typed(input []byte, words []string) ([]byte, error) {
 	args, problems := schema.Arguments(input, words)
 	if len(problems) > 0 {
@@ -103,11 +103,11 @@ func needsArguments(input []byte) bool {
 	return false
 }
 
-// promptSchema is the schema of prompt Read: strings.
+// promptSchema is the schema of prompt arguments: strings.
 var promptSchema = []byte(`{"type":"object","additionalProperties":{"type":"string"}}`)
 
-// OfPrompt builds the Read of a prompt from the words of the command line. A
-// JSON value other than a string becomes its JSON text. declared are the Read of the prompt.
+// OfPrompt builds the arguments of a prompt from the words of the command line. A
+// JSON value other than a string becomes its JSON text. declared are the arguments of the prompt.
 func OfPrompt(declared []catalog.Argument, words []string) (map[string]string, error) {
 	args, words, err := positional(declared, words)
 	if err != nil {

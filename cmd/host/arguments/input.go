@@ -19,16 +19,16 @@ import (
 
 const (
 	maxArguments = 16 << 20
-	// inputWait is how long a call without Read waits for standard input, if
+	// inputWait is how long a call without arguments waits for standard input, if
 	// the tool needs some. It suits a pipeline whose first program starts slowly.
 	// Under a supervisor with a silent open pipe the call fails after it.
 	inputWait = 3 * time.Second
-	// optionalWait is the same for tools without required Read, for which
+	// optionalWait is the same for tools without required arguments, for which
 	// input is unlikely.
 	optionalWait = 300 * time.Millisecond
 )
 
-// readStdin reads Read from standard input.
+// readStdin reads arguments from standard input.
 func readStdin(ctx context.Context, inv *invocation.Invocation) ([]byte, error) {
 	if terminal.IsTerminal(inv.Stdin) {
 		fmt.Fprintln(inv.Stderr, "reading arguments from standard input")
@@ -58,7 +58,7 @@ func readText(ctx context.Context, inv *invocation.Invocation) (string, error) {
 // ErrSilent is the error for a standard input without data.
 var ErrSilent = fmt.Errorf("nothing came on standard input within %s", inputWait)
 
-// pipedArguments reads Read from standard input if that is a file or a pipe, although the
+// pipedArguments reads arguments from standard input if that is a file or a pipe, although the
 // command line does not mention it.
 func pipedArguments(ctx context.Context, inv *invocation.Invocation, wait time.Duration) ([]byte, error) {
 	info, err := inv.Stdin.Stat()

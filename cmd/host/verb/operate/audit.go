@@ -17,6 +17,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
+// Audit returns the verb audit.
 func Audit(inv *invocation.Invocation) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "audit",
@@ -31,9 +32,15 @@ the log.`,
 	return cmd
 }
 
+// tailOptions are the flags of audit tail.
+type tailOptions struct {
+	inv *invocation.Invocation
+	auditlog.Flags
+	tailFlags
+}
+
 func auditTailVerb(inv *invocation.Invocation) *cobra.Command {
-	var f auditlog.Flags
-	var t tailFlags
+	o := &tailOptions{inv: inv}
 	cmd := &cobra.Command{
 		Use:   "tail",
 		Short: "Show the last rows, and with -f the next ones as they come",
@@ -45,22 +52,28 @@ the oldest ones first: a program that keeps the number of the last row that it r
 		Args: verb.Takes(), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("after") {
-				t.cursor = true
+				o.cursor = true
 				if !cmd.Flags().Changed("limit") {
-					f.Limit = 0
+					o.Limit = 0
 				}
 			}
-			return auditTail(cmd.Context(), inv, f, t)
+			return o.run(cmd.Context())
 		},
 	}
-	f.Add(cmd, 20)
-	cmd.Flags().BoolVarP(&t.follow, "follow", "f", false, "show further rows until interrupted, each once")
-	addFormat(cmd, &t.format, "")
+	o.Add(cmd, 20)
+	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "show further rows until interrupted, each once")
+	addFormat(cmd, &o.format, "")
 	return cmd
 }
 
+// searchOptions are the flags of audit search.
+type searchOptions struct {
+	inv *invocation.Invocation
+	auditlog.Flags
+}
+
 func auditSearchVerb(inv *invocation.Invocation) *cobra.Command {
-	var f auditlog.Flags
+	o := &searchOptions{inv: inv}
 	cmd := &cobra.Command{
 		Use:   "search",
 		Short: "Find rows, the newest ones first",
@@ -68,21 +81,31 @@ func auditSearchVerb(inv *invocation.Invocation) *cobra.Command {
   junctor audit search --denied --limit 0 --json
   junctor audit search --tool 'delete_*' --method tools/call`,
 		Args: verb.Takes(), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, _ []string) error { return auditSearch(cmd.Context(), inv, f) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
-	f.Add(cmd, 50)
+	o.Add(cmd, 50)
 	return cmd
 }
 
+// showOptions are the argument and the flag of audit show.
+type showOptions struct {
+	inv *invocation.Invocation
+	row string // its number, or the id of its request
+	auditlog.Flags
+}
+
 func auditShowVerb(inv *invocation.Invocation) *cobra.Command {
-	var f auditlog.Flags
+	o := &showOptions{inv: inv}
 	cmd := &cobra.Command{
 		Use:   "show ROW",
 		Short: "Show everything about one row, by its number or the id of the request",
 		Args:  verb.Takes("ROW"), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, args []string) error { return auditShow(cmd.Context(), inv, f.File, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.row = args[0]
+			return o.run(cmd.Context())
+		},
 	}
-	f.AddFile(cmd)
+	o.AddFile(cmd)
 	return cmd
 }
 
@@ -93,12 +116,13 @@ func rows(ctx context.Context, r *audit.Reader, f audit.Filter, newestFirst bool
 	return all, err
 }
 
-func auditSearch(ctx context.Context, inv *invocation.Invocation, f auditlog.Flags) error {
-	filter, err := f.Filter(time.Now())
+func (o *searchOptions) run(ctx context.Context) error {
+	inv := o.inv
+	filter, err := o.Filter(time.Now())
 	if err != nil {
 		return err
 	}
-	r, err := auditlog.Open(ctx, inv, f.File)
+	r, err := auditlog.Open(ctx, inv, o.File)
 	if err != nil {
 		return err
 	}
@@ -111,7 +135,7 @@ func auditSearch(ctx context.Context, inv *invocation.Invocation, f auditlog.Fla
 		return inv.PrintJSON(all)
 	}
 	if len(all) == 0 {
-		inv.Printf("%s\n", f.Nothing())
+		inv.Printf("%s\n", o.Nothing())
 		return nil
 	}
 	printRows(inv, all)
@@ -121,14 +145,15 @@ func auditSearch(ctx context.Context, inv *invocation.Invocation, f auditlog.Fla
 	return nil
 }
 
-func auditShow(ctx context.Context, inv *invocation.Invocation, file, name string) error {
-	r, err := auditlog.Open(ctx, inv, file)
+func (o *showOptions) run(ctx context.Context) error {
+	inv := o.inv
+	r, err := auditlog.Open(ctx, inv, o.File)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	filter := audit.Filter{Request: name, Limit: maxSameID}
-	seq, numberErr := strconv.ParseInt(name, 10, 64)
+	filter := audit.Filter{Request: o.row, Limit: maxSameID}
+	seq, numberErr := strconv.ParseInt(o.row, 10, 64)
 	if numberErr == nil && seq > 0 {
 		filter = audit.Filter{After: seq - 1, Limit: 1}
 	}
@@ -137,14 +162,14 @@ func auditShow(ctx context.Context, inv *invocation.Invocation, file, name strin
 		return err
 	}
 	if len(found) == 0 || filter.Request == "" && found[0].Seq != seq {
-		return fault.New(fault.AuditUnknown, "the audit log has no row and no request %q", name).WithHint("junctor audit search lists rows; the first ones may have been removed after the retention")
+		return fault.New(fault.AuditUnknown, "the audit log has no row and no request %q", o.row).WithHint("junctor audit search lists rows; the first ones may have been removed after the retention")
 	}
 	if n := len(found); n > 1 {
 		many := strconv.Itoa(n)
 		if n == maxSameID {
 			many += " or more"
 		}
-		inv.Warn(fmt.Sprintf("%s rows have this request id, which clients choose; this is the first", many), "run `junctor audit search --limit 0 --request "+shellquote.Join(name)+"`")
+		inv.Warn(fmt.Sprintf("%s rows have this request id, which clients choose; this is the first", many), "run `junctor audit search --limit 0 --request "+shellquote.Join(o.row)+"`")
 	}
 	if inv.Machine() {
 		return inv.PrintJSON(found[0])

@@ -17,10 +17,16 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
+// verifyOptions are the flags of audit verify.
+type verifyOptions struct {
+	inv *invocation.Invocation
+	auditlog.Flags
+	heads []string // ROW:HASH
+	key   string   // path of a public key
+}
+
 func auditVerifyVerb(inv *invocation.Invocation) *cobra.Command {
-	var f auditlog.Flags
-	var heads []string
-	var key string
+	o := &verifyOptions{inv: inv}
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "Check that no row was altered, removed, reordered or added",
@@ -33,25 +39,26 @@ which has to be kept elsewhere. --public-key compares it with the heads that sig
 		Example: `  junctor audit verify
   junctor audit verify --head 4711:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08`,
 		Args: verb.Takes(), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, _ []string) error { return auditVerify(cmd.Context(), inv, f.File, heads, key) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
-	f.AddFile(cmd)
-	cmd.Flags().StringArrayVar(&heads, "head", nil, "a `ROW:HASH` that the log must have; repeat it for several")
-	cmd.Flags().StringVar(&key, "public-key", "", "check the signed heads with the key in `FILE` (ed25519, PEM)")
+	o.AddFile(cmd)
+	cmd.Flags().StringArrayVar(&o.heads, "head", nil, "a `ROW:HASH` that the log must have; repeat it for several")
+	cmd.Flags().StringVar(&o.key, "public-key", "", "check the signed heads with the key in `FILE` (ed25519, PEM)")
 	return cmd
 }
 
-func auditVerify(ctx context.Context, inv *invocation.Invocation, file string, heads []string, key string) error {
-	for _, text := range heads {
+func (o *verifyOptions) run(ctx context.Context) error {
+	inv := o.inv
+	for _, text := range o.heads {
 		if _, _, ok := audit.ParseHead(text); !ok {
 			return fault.New(fault.Usage, "--head: %q is not of the form ROW:HASH", text).WithHint("copy the value of head= from the log of junctor serve")
 		}
 	}
-	path, err := auditlog.File(ctx, inv, file)
+	path, err := auditlog.File(ctx, inv, o.File)
 	if err != nil {
 		return err
 	}
-	heads, bad, err := withSigned(path, heads, key)
+	heads, bad, err := withSigned(path, o.heads, o.key)
 	if err != nil {
 		return err
 	}
@@ -113,9 +120,15 @@ func firstDefect(all []*audit.Report) string {
 	return ""
 }
 
+// exportOptions are the flags of audit export.
+type exportOptions struct {
+	inv *invocation.Invocation
+	auditlog.Flags
+	format string
+}
+
 func auditExportVerb(inv *invocation.Invocation) *cobra.Command {
-	var f auditlog.Flags
-	var format string
+	o := &exportOptions{inv: inv}
 	cmd := &cobra.Command{
 		Use:   "export",
 		Short: "Write rows for other programs, the oldest ones first",
@@ -126,10 +139,10 @@ after the last row of an earlier export.`,
   junctor audit export --format ocsf --since 1d
   junctor audit export --after 4711`,
 		Args: verb.Takes(), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, _ []string) error { return auditExport(cmd.Context(), inv, f, format) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
-	f.Add(cmd, 0)
-	addFormat(cmd, &format, audit.Formats[0])
+	o.Add(cmd, 0)
+	addFormat(cmd, &o.format, audit.Formats[0])
 	return cmd
 }
 
@@ -148,16 +161,17 @@ func newExporter(inv *invocation.Invocation, format string) (*audit.Exporter, er
 	return x, nil
 }
 
-func auditExport(ctx context.Context, inv *invocation.Invocation, f auditlog.Flags, format string) error {
-	filter, err := f.Filter(time.Now())
+func (o *exportOptions) run(ctx context.Context) error {
+	inv := o.inv
+	filter, err := o.Filter(time.Now())
 	if err != nil {
 		return err
 	}
-	x, err := newExporter(inv, format)
+	x, err := newExporter(inv, o.format)
 	if err != nil {
 		return err
 	}
-	r, err := auditlog.Open(ctx, inv, f.File)
+	r, err := auditlog.Open(ctx, inv, o.File)
 	if err != nil {
 		return err
 	}

@@ -84,41 +84,42 @@ type tailFlags struct {
 
 // auditTail prints the last rows, the newest one at the end, and with follow those that are
 // added.
-func auditTail(ctx context.Context, inv *invocation.Invocation, f auditlog.Flags, t tailFlags) error {
-	filter, err := f.Filter(time.Now())
+func (o *tailOptions) run(ctx context.Context) error {
+	inv := o.inv
+	filter, err := o.Filter(time.Now())
 	if err != nil {
 		return err
 	}
 	var x *audit.Exporter
-	if t.format != "" {
-		if x, err = newExporter(inv, t.format); err != nil {
+	if o.format != "" {
+		if x, err = newExporter(inv, o.format); err != nil {
 			return err
 		}
 	}
-	r, err := auditlog.Open(ctx, inv, f.File)
+	r, err := auditlog.Open(ctx, inv, o.File)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	if t.cursor && t.follow && filter.Limit == 0 {
+	if o.cursor && o.follow && filter.Limit == 0 {
 		return followRows(ctx, r, filter, filter.After, newTailPrinter(inv, x))
 	}
 	last, err := r.Last() // before the rows are read: what follows is new
 	if err != nil {
 		return err
 	}
-	all, err := rows(ctx, r, filter, !t.cursor)
+	all, err := rows(ctx, r, filter, !o.cursor)
 	if err != nil {
 		return err
 	}
-	if !t.cursor {
+	if !o.cursor {
 		slices.Reverse(all)
 	}
 	all = slices.DeleteFunc(all, func(row audit.Row) bool { return row.Seq > last })
 	switch {
-	case !t.follow && x == nil && inv.Machine():
+	case !o.follow && x == nil && inv.Machine():
 		return inv.PrintJSON(all)
-	case !t.follow && x == nil:
+	case !o.follow && x == nil:
 		printRows(inv, all)
 		return nil
 	}
@@ -128,10 +129,10 @@ func auditTail(ctx context.Context, inv *invocation.Invocation, f auditlog.Flags
 			return err
 		}
 	}
-	if !t.follow {
+	if !o.follow {
 		return p.flush()
 	}
-	if n := len(all); t.cursor && n == filter.Limit && n > 0 {
+	if n := len(all); o.cursor && n == filter.Limit && n > 0 {
 		last = all[n-1].Seq // the limit may have left out rows after it
 	}
 	return followRows(ctx, r, filter, last, p)

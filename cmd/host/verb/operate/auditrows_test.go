@@ -45,7 +45,8 @@ func TestFollowShowsEachRowOnce(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() {
 		defer write.Close()
-		ended <- auditTail(ctx, inv, auditlog.Flags{File: path, Limit: 20}, tailFlags{follow: true})
+		o := tailOptions{inv: inv, Flags: auditlog.Flags{File: path, Limit: 20}, tailFlags: tailFlags{follow: true}}
+		ended <- o.run(ctx)
 	}()
 	go record(after)
 	s := bufio.NewScanner(read)

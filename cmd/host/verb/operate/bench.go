@@ -31,6 +31,9 @@ import (
 
 // benchOptions are the flags of bench.
 type benchOptions struct {
+	inv         *invocation.Invocation
+	tool        string
+	words       []string // arguments of the tool
 	rate        float64
 	concurrency int
 	duration    time.Duration
@@ -39,8 +42,9 @@ type benchOptions struct {
 	needs       invocation.Needs
 }
 
+// Bench returns the verb bench.
 func Bench(inv *invocation.Invocation) *cobra.Command {
-	o := benchOptions{needs: invocation.Needs{Unasked: true}} // a question would stop the clock
+	o := &benchOptions{inv: inv, needs: invocation.Needs{Unasked: true}} // a question would stop the clock
 	cmd := &cobra.Command{
 		Use:   "bench TOOL [key=value…]",
 		Short: "Call a tool again and again, and measure",
@@ -64,7 +68,8 @@ At most %d calls, %d a second, %d at a time and %s in all.`, bench.MostCalls, be
 			if cmd.Flags().Changed("args") && len(args) > 1 {
 				return fault.New(fault.Usage, "--args and %q are both arguments of the tool", args[1]).WithHint("leave one of them out")
 			}
-			return runBench(cmd.Context(), inv, args[0], args[1:], o)
+			o.tool, o.words = args[0], args[1:]
+			return o.run(cmd.Context())
 		},
 	}
 	f := cmd.Flags()
@@ -78,7 +83,7 @@ At most %d calls, %d a second, %d at a time and %s in all.`, bench.MostCalls, be
 }
 
 // check checks the flags.
-func (o benchOptions) check() error {
+func (o *benchOptions) check() error {
 	switch {
 	case o.rate < 0 || o.rate > bench.MostRate:
 		return fault.New(fault.Usage, "--rps %g is not between 0 and %d", o.rate, bench.MostRate)
@@ -90,7 +95,8 @@ func (o benchOptions) check() error {
 	return nil
 }
 
-func runBench(ctx context.Context, inv *invocation.Invocation, name string, words []string, o benchOptions) error {
+func (o *benchOptions) run(ctx context.Context) error {
+	inv := o.inv
 	if err := o.check(); err != nil {
 		return err
 	}
@@ -103,13 +109,13 @@ func runBench(ctx context.Context, inv *invocation.Invocation, name string, word
 		return err
 	}
 	wait := inv.Spin("asking for the tool")
-	t, err := items.FindTool(ctx, inv, app, name)
+	t, err := items.FindTool(ctx, inv, app, o.tool)
 	wait.Stop()
 	if err != nil {
 		return err
 	}
-	if len(words) > 0 {
-		if args, err = arguments.Read(ctx, inv, t.Input, words); err != nil {
+	if len(o.words) > 0 {
+		if args, err = arguments.Read(ctx, inv, t.Input, o.words); err != nil {
 			return err
 		}
 	}
@@ -131,7 +137,7 @@ func idempotent(app *host.App, t *catalog.Tool) bool {
 
 // measure calls the tool once, so that the start of the server does not count, and then
 // again and again.
-func measure(ctx context.Context, inv *invocation.Invocation, app *host.App, t *catalog.Tool, args []byte, o benchOptions) error {
+func measure(ctx context.Context, inv *invocation.Invocation, app *host.App, t *catalog.Tool, args []byte, o *benchOptions) error {
 	params, err := json.Marshal(map[string]any{"name": t.Exposed, "arguments": json.RawMessage(args)})
 	if err != nil {
 		return fault.New(fault.Usage, "the arguments are not JSON")

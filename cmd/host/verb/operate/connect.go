@@ -13,8 +13,17 @@ import (
 	"github.com/junctor-mcp/junctor/host/control"
 )
 
+// switchOptions are the argument and the flag of connect and disconnect.
+type switchOptions struct {
+	inv              *invocation.Invocation
+	server, instance string
+	doing, done      string
+	do               func(i *control.Instance, ctx context.Context, server string) (*control.Restarted, error)
+}
+
+// Disconnect returns the verb disconnect.
 func Disconnect(inv *invocation.Invocation) *cobra.Command {
-	var instance string
+	o := &switchOptions{inv: inv, doing: "disconnecting", done: "is disconnected", do: (*control.Instance).Disconnect}
 	cmd := &cobra.Command{
 		Use:   "disconnect SERVER",
 		Short: "Disconnect a server of a running junctor serve, until it is connected again",
@@ -27,15 +36,17 @@ a server for good, write enabled = false in its block.`,
 		Args:              verb.Takes("SERVER"),
 		ValidArgsFunction: inv.Completes(items.CompleteServer),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return switchServer(cmd.Context(), inv, instance, args[0], "disconnecting", "is disconnected", (*control.Instance).Disconnect)
+			o.server = args[0]
+			return o.run(cmd.Context())
 		},
 	}
-	processes.Flag(inv, cmd, &instance)
+	processes.Flag(inv, cmd, &o.instance)
 	return cmd
 }
 
+// Connect returns the verb connect.
 func Connect(inv *invocation.Invocation) *cobra.Command {
-	var instance string
+	o := &switchOptions{inv: inv, doing: "connecting", done: "is connected", do: (*control.Instance).Connect}
 	cmd := &cobra.Command{
 		Use:   "connect SERVER",
 		Short: "Connect a server of a running junctor serve, also one that was disconnected",
@@ -45,24 +56,26 @@ junctor disconnect did. Clients are told if the lists change. The exit status is
 		Args:              verb.Takes("SERVER"),
 		ValidArgsFunction: inv.Completes(items.CompleteServer),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return switchServer(cmd.Context(), inv, instance, args[0], "connecting", "is connected", (*control.Instance).Connect)
+			o.server = args[0]
+			return o.run(cmd.Context())
 		},
 	}
-	processes.Flag(inv, cmd, &instance)
+	processes.Flag(inv, cmd, &o.instance)
 	return cmd
 }
 
-// switchServer asks a running process to connect or disconnect a server, and says that it is done.
-func switchServer(ctx context.Context, inv *invocation.Invocation, instance, server, doing, done string, do func(*control.Instance, context.Context, string) (*control.Restarted, error)) error {
-	process, err := processes.One(ctx, inv, instance)
+// run asks a running process to connect or disconnect a server, and says that it is done.
+func (o *switchOptions) run(ctx context.Context) error {
+	inv := o.inv
+	process, err := processes.One(ctx, inv, o.instance)
 	if err != nil {
 		return err
 	}
-	if err := processes.KnowsAll(process.Status, []string{server}, false); err != nil {
+	if err := processes.KnowsAll(process.Status, []string{o.server}, false); err != nil {
 		return err
 	}
-	wait := inv.Spin(doing + " " + server)
-	result, err := do(process.Instance, ctx, server)
+	wait := inv.Spin(o.doing + " " + o.server)
+	result, err := o.do(process.Instance, ctx, o.server)
 	wait.Stop()
 	if err != nil {
 		return err
@@ -70,6 +83,6 @@ func switchServer(ctx context.Context, inv *invocation.Invocation, instance, ser
 	if inv.Machine() {
 		return inv.PrintJSON(result)
 	}
-	inv.Printf("%s %s, after %s\n", result.Server, done, (time.Duration(result.Took) * time.Millisecond).Round(10*time.Millisecond))
+	inv.Printf("%s %s, after %s\n", result.Server, o.done, (time.Duration(result.Took) * time.Millisecond).Round(10*time.Millisecond))
 	return nil
 }

@@ -17,9 +17,16 @@ import (
 	"github.com/junctor-mcp/junctor/host/login"
 )
 
+// consoleOptions are the flags of console.
+type consoleOptions struct {
+	inv       *invocation.Invocation
+	instance  string
+	noBrowser bool
+}
+
+// Console returns the verb console.
 func Console(inv *invocation.Invocation) *cobra.Command {
-	var instance string
-	var noBrowser bool
+	o := &consoleOptions{inv: inv}
 	cmd := &cobra.Command{
 		Use:   "console",
 		Short: "Open the web console of a running junctor serve",
@@ -33,17 +40,16 @@ token of the gateway.`,
   junctor console --no-browser`,
 		Args:              verb.Takes(),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return showConsole(cmd.Context(), inv, instance, noBrowser)
-		},
+		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
-	processes.Flag(inv, cmd, &instance)
-	cmd.Flags().BoolVar(&noBrowser, "no-browser", false, "only print the link")
+	processes.Flag(inv, cmd, &o.instance)
+	cmd.Flags().BoolVar(&o.noBrowser, "no-browser", false, "only print the link")
 	return cmd
 }
 
-func showConsole(ctx context.Context, inv *invocation.Invocation, instance string, noBrowser bool) error {
-	found, failed, err := processes.Find(ctx, inv, instance)
+func (o *consoleOptions) run(ctx context.Context) error {
+	inv := o.inv
+	found, failed, err := processes.Find(ctx, inv, o.instance)
 	if err != nil {
 		return err
 	}
@@ -62,7 +68,7 @@ func showConsole(ctx context.Context, inv *invocation.Invocation, instance strin
 	if link.Expires != nil {
 		intro = fmt.Sprintf("%s The link works once, within %d minutes.", intro, int(time.Until(*link.Expires).Round(time.Minute)/time.Minute))
 	}
-	page, err := login.New(login.Options{Out: terminal.SafeWriter(inv.Stdout), Server: "process " + one.Name, Loopback: true, NoBrowser: noBrowser, Lookup: inv.Lookup})
+	page, err := login.New(login.Options{Out: terminal.SafeWriter(inv.Stdout), Server: "process " + one.Name, Loopback: true, NoBrowser: o.noBrowser, Lookup: inv.Lookup})
 	if err != nil {
 		return err
 	}

@@ -15,14 +15,16 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// doctorFlags are the flags of doctor.
-type doctorFlags struct {
+// doctorOptions are the flags of doctor.
+type doctorOptions struct {
+	inv    *invocation.Invocation
 	fix    bool
 	report string
 }
 
+// Doctor returns the verb doctor.
 func Doctor(inv *invocation.Invocation) *cobra.Command {
-	var f doctorFlags
+	o := &doctorOptions{inv: inv}
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Find what keeps Junctor and its servers from working, and how to fix it",
@@ -39,10 +41,10 @@ The exit status is 1 if there is an error.`,
 		Example:           "  junctor doctor\n  junctor doctor --fix\n  junctor doctor --report junctor.txt\n  junctor doctor --report junctor.zip\n  junctor doctor --report - | ssh ADMIN@HOST 'cat > junctor.zip'",
 		Args:              verb.Takes(),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), inv, f) },
+		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
-	cmd.Flags().BoolVar(&f.fix, "fix", false, "correct what is safe to correct")
-	cmd.Flags().StringVar(&f.report, "report", "", "write the findings to a `FILE` for an issue, without secrets and without names of users and machines; a FILE.zip also has the structure of the configuration, and status, log, events and metrics of the running processes; - writes that to standard output, in place of the findings")
+	cmd.Flags().BoolVar(&o.fix, "fix", false, "correct what is safe to correct")
+	cmd.Flags().StringVar(&o.report, "report", "", "write the findings to a `FILE` for an issue, without secrets and without names of users and machines; a FILE.zip also has the structure of the configuration, and status, log, events and metrics of the running processes; - writes that to standard output, in place of the findings")
 	return cmd
 }
 
@@ -53,8 +55,9 @@ type DoctorJSON struct {
 	Findings []doctor.Finding `json:"findings"`
 }
 
-func runDoctor(ctx context.Context, inv *invocation.Invocation, f doctorFlags) error {
-	if f.report == toStdout && inv.OutTTY {
+func (o *doctorOptions) run(ctx context.Context) error {
+	inv := o.inv
+	if o.report == toStdout && inv.OutTTY {
 		return fault.New(fault.Usage, "the support bundle is a zip archive, and standard output is a terminal").WithHint("write it to a file or a pipe: junctor doctor --report - > junctor.zip")
 	}
 	wait := inv.Spin("checking")
@@ -70,19 +73,19 @@ func runDoctor(ctx context.Context, inv *invocation.Invocation, f doctorFlags) e
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if f.fix {
+	if o.fix {
 		if err := mend(ctx, inv, found); err != nil {
 			return err
 		}
 	}
-	if f.report == toStdout {
+	if o.report == toStdout {
 		return bundleToStdout(ctx, inv, p, found, len(checks))
 	}
 	if err := printFindings(inv, found, len(checks)); err != nil {
 		return err
 	}
-	if f.report != "" {
-		if err := writeReport(ctx, inv, f.report, p, found, len(checks)); err != nil {
+	if o.report != "" {
+		if err := writeReport(ctx, inv, o.report, p, found, len(checks)); err != nil {
 			return err
 		}
 	}

@@ -17,9 +17,16 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
+// eventsOptions are the flags of events.
+type eventsOptions struct {
+	inv            *invocation.Invocation
+	instance, kind string
+	follow         bool
+}
+
+// Events returns the verb events.
 func Events(inv *invocation.Invocation) *cobra.Command {
-	var instance, kind string
-	var follow bool
+	o := &eventsOptions{inv: inv}
 	cmd := &cobra.Command{
 		Use:   "events",
 		Short: "Show what happens in a running junctor serve",
@@ -37,34 +44,33 @@ a line.`,
   junctor events -f --json | jq 'select(.type == "server.failed")'`,
 		Args:              verb.Takes(),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return showEvents(cmd.Context(), inv, instance, kind, follow)
-		},
+		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
-	processes.Flag(inv, cmd, &instance)
-	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "print the events to come too")
-	cmd.Flags().StringVar(&kind, "kind", "", "print events of this `KIND`: calls")
+	processes.Flag(inv, cmd, &o.instance)
+	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "print the events to come too")
+	cmd.Flags().StringVar(&o.kind, "kind", "", "print events of this `KIND`: calls")
 	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions([]string{"calls"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
-func showEvents(ctx context.Context, inv *invocation.Invocation, instance, kind string, follow bool) error {
+func (o *eventsOptions) run(ctx context.Context) error {
+	inv := o.inv
 	switch {
-	case kind != "" && kind != "calls":
-		return fault.New(fault.Usage, "--kind: %q is not a kind of events", kind).WithHint("write --kind calls, or leave it out for all other events")
-	case kind != "" && !follow:
+	case o.kind != "" && o.kind != "calls":
+		return fault.New(fault.Usage, "--kind: %q is not a kind of events", o.kind).WithHint("write --kind calls, or leave it out for all other events")
+	case o.kind != "" && !o.follow:
 		return fault.New(fault.Usage, "events of calls can only be followed").WithHint("add --follow; `junctor audit` has earlier calls")
 	}
-	process, err := processes.One(ctx, inv, instance)
+	process, err := processes.One(ctx, inv, o.instance)
 	if err != nil {
 		return err
 	}
-	if kind != "" {
+	if o.kind != "" {
 		err = process.CallsOf(ctx, func(line control.EventLine) error { return printEventLine(inv, line) })
 	} else {
-		err = process.EventsOf(ctx, follow, func(line control.EventLine) error { return printEventLine(inv, line) })
+		err = process.EventsOf(ctx, o.follow, func(line control.EventLine) error { return printEventLine(inv, line) })
 	}
-	return followed(ctx, inv, process, follow, err)
+	return followed(ctx, inv, process, o.follow, err)
 }
 
 func printEventLine(inv *invocation.Invocation, line control.EventLine) error {

@@ -25,7 +25,16 @@ const healthWait = 2 * time.Second
 // readyPath is the path that says whether a gateway accepts requests.
 const readyPath = "/readyz"
 
+// healthcheckOptions are the arguments of healthcheck.
+type healthcheckOptions struct {
+	inv   *invocation.Invocation
+	given bool // a URL is given; else the running processes are asked
+	url   string
+}
+
+// Healthcheck returns the verb healthcheck.
 func Healthcheck(inv *invocation.Invocation) *cobra.Command {
+	o := &healthcheckOptions{inv: inv}
 	return &cobra.Command{
 		Use:   "healthcheck [URL]",
 		Short: "Ask whether a running junctor serve accepts requests",
@@ -37,14 +46,19 @@ the process itself says where it listens.`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx, cancel := context.WithTimeout(cmd.Context(), healthWait)
-			defer cancel()
-			if len(args) == 1 {
-				return reportHealth(inv, args[0], askHealth(ctx, args[0]))
-			}
-			return checkProcesses(ctx, inv)
+			o.given, o.url = len(args) == 1, strings.Join(args, "")
+			return o.run(cmd.Context())
 		},
 	}
+}
+
+func (o *healthcheckOptions) run(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, healthWait)
+	defer cancel()
+	if o.given {
+		return reportHealth(o.inv, o.url, askHealth(ctx, o.url))
+	}
+	return checkProcesses(ctx, o.inv)
 }
 
 // checkProcesses asks all processes that serve the configuration.

@@ -23,8 +23,10 @@ import (
 	"github.com/junctor-mcp/junctor/host/suggest"
 )
 
-// logsFlags are the flags of logs.
-type logsFlags struct {
+// logsOptions are the arguments and flags of logs.
+type logsOptions struct {
+	inv                              *invocation.Invocation
+	names                            []string // of servers and plugins
 	follow                           bool
 	level, since, setLevel, instance string
 }
@@ -32,8 +34,9 @@ type logsFlags struct {
 // recordLevels are the levels of records, as in the flag --level.
 var recordLevels = []string{"error", "warn", "info", "debug", "trace"}
 
+// Logs returns the verb logs.
 func Logs(inv *invocation.Invocation) *cobra.Command {
-	var f logsFlags
+	o := &logsOptions{inv: inv}
 	cmd := &cobra.Command{
 		Use:   "logs [SERVER…]",
 		Short: "Show the log of a running junctor serve",
@@ -50,26 +53,29 @@ messages of these servers, which Junctor then asks for. The attribute log_level 
   junctor logs --json | jq .message
   junctor logs github --set-level debug -f`,
 		ValidArgsFunction: inv.Completes(items.CompleteServers),
-		RunE:              func(cmd *cobra.Command, args []string) error { return showLogs(cmd.Context(), inv, args, f) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.names = args
+			return o.run(cmd.Context())
+		},
 	}
-	processes.Flag(inv, cmd, &f.instance)
+	processes.Flag(inv, cmd, &o.instance)
 	flags := cmd.Flags()
-	flags.BoolVarP(&f.follow, "follow", "f", false, "print the records to come too")
-	flags.StringVar(&f.level, "level", "", "leave out records below this `LEVEL`: "+strings.Join(recordLevels, ", "))
-	flags.StringVar(&f.since, "since", "", "leave out records before this `TIME`: a duration such as 10m, or a time such as 2026-11-25T17:00:00Z")
-	flags.StringVar(&f.setLevel, "set-level", "", "change the `LEVEL` of the log until the process ends: "+strings.Join(host.HostLevels, ", ")+"; for messages of servers: "+strings.Join(mcp.Levels, ", "))
+	flags.BoolVarP(&o.follow, "follow", "f", false, "print the records to come too")
+	flags.StringVar(&o.level, "level", "", "leave out records below this `LEVEL`: "+strings.Join(recordLevels, ", "))
+	flags.StringVar(&o.since, "since", "", "leave out records before this `TIME`: a duration such as 10m, or a time such as 2026-11-25T17:00:00Z")
+	flags.StringVar(&o.setLevel, "set-level", "", "change the `LEVEL` of the log until the process ends: "+strings.Join(host.HostLevels, ", ")+"; for messages of servers: "+strings.Join(mcp.Levels, ", "))
 	_ = cmd.RegisterFlagCompletionFunc("level", cobra.FixedCompletions(recordLevels, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("set-level", cobra.FixedCompletions(host.HostLevels, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
 // query returns what the flags select.
-func (f logsFlags) query(names []string) (q control.LogQuery, err error) {
-	q = control.LogQuery{Follow: f.follow, Level: strings.ToLower(f.level), Servers: names}
+func (o *logsOptions) query() (q control.LogQuery, err error) {
+	q = control.LogQuery{Follow: o.follow, Level: strings.ToLower(o.level), Servers: o.names}
 	if q.Level != "" && !slices.Contains(recordLevels, q.Level) {
-		return q, verb.WithSuggestion(fault.New(fault.Usage, "--level: %q is not a level of the log", f.level), suggest.Nearest(q.Level, recordLevels), "the levels are "+strings.Join(recordLevels, ", "))
+		return q, verb.WithSuggestion(fault.New(fault.Usage, "--level: %q is not a level of the log", o.level), suggest.Nearest(q.Level, recordLevels), "the levels are "+strings.Join(recordLevels, ", "))
 	}
-	if q.Since, err = parseSince(f.since); err != nil {
+	if q.Since, err = parseSince(o.since); err != nil {
 		return q, err
 	}
 	return q, nil
@@ -90,25 +96,26 @@ func parseSince(text string) (time.Time, error) {
 	return at, nil
 }
 
-func showLogs(ctx context.Context, inv *invocation.Invocation, names []string, f logsFlags) error {
-	q, err := f.query(names)
+func (o *logsOptions) run(ctx context.Context) error {
+	inv := o.inv
+	q, err := o.query()
 	if err != nil {
 		return err
 	}
-	process, err := processes.One(ctx, inv, f.instance)
+	process, err := processes.One(ctx, inv, o.instance)
 	if err != nil {
 		return err
 	}
-	if err := processes.KnowsAll(process.Status, names, f.setLevel == ""); err != nil {
+	if err := processes.KnowsAll(process.Status, o.names, o.setLevel == ""); err != nil {
 		return err
 	}
-	if f.setLevel != "" {
-		if err := setLogLevels(ctx, inv, process, names, f); err != nil || !f.follow {
+	if o.setLevel != "" {
+		if err := o.setLevels(ctx, process); err != nil || !o.follow {
 			return err
 		}
 	}
 	err = process.Logs(ctx, q, func(line control.LogLine) error { return printLogLine(inv, line) })
-	return followed(ctx, inv, process, f.follow, err)
+	return followed(ctx, inv, process, o.follow, err)
 }
 
 // followed returns the error of a stream that was printed. The end of the process, and an
@@ -123,20 +130,21 @@ func followed(ctx context.Context, inv *invocation.Invocation, process control.A
 	return nil
 }
 
-// setLogLevels changes the level of the process, or those of servers.
-func setLogLevels(ctx context.Context, inv *invocation.Invocation, process control.Answer, servers []string, f logsFlags) error {
+// setLevels changes the level of the process, or those of servers.
+func (o *logsOptions) setLevels(ctx context.Context, process control.Answer) error {
+	inv, servers := o.inv, o.names
 	if len(servers) == 0 {
 		servers = []string{""}
 	}
 	done := []*control.LogLevel{}
 	for _, s := range servers {
-		set, err := process.SetLogLevel(ctx, control.LogLevel{Level: f.setLevel, Server: s})
+		set, err := process.SetLogLevel(ctx, control.LogLevel{Level: o.setLevel, Server: s})
 		if err != nil {
 			return err
 		}
 		done = append(done, set)
 	}
-	if f.follow {
+	if o.follow {
 		return nil // standard output is for the records
 	}
 	if inv.Machine() {

@@ -18,8 +18,9 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
+// Reload returns the verb reload.
 func Reload(inv *invocation.Invocation) *cobra.Command {
-	var o reloadOptions
+	o := &reloadOptions{inv: inv}
 	cmd := &cobra.Command{
 		Use:   "reload",
 		Short: "Make a running junctor serve read its configuration again",
@@ -38,7 +39,7 @@ terminal, or with --yes. It does not ask where nothing differs.`,
   junctor reload --instance 4711`,
 		Args:              verb.Takes(),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return reload(cmd.Context(), inv, o) },
+		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
 	processes.Flag(inv, cmd, &o.instance)
 	flags := cmd.Flags()
@@ -53,6 +54,7 @@ terminal, or with --yes. It does not ask where nothing differs.`,
 
 // reloadOptions are the flags of reload.
 type reloadOptions struct {
+	inv                     *invocation.Invocation
 	instance                string
 	all, plan, yes, connect bool
 }
@@ -82,7 +84,8 @@ type failedReload struct {
 	control.Failure
 }
 
-func reload(ctx context.Context, inv *invocation.Invocation, o reloadOptions) error {
+func (o *reloadOptions) run(ctx context.Context) error {
+	inv := o.inv
 	if (o.yes || o.connect) && !o.plan {
 		return fault.New(fault.Usage, "--yes and --connect are for reload --plan").WithHint("write `junctor reload --plan`, or leave them out")
 	}

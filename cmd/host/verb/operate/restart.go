@@ -13,8 +13,15 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
+// restartOptions are the argument and the flag of restart.
+type restartOptions struct {
+	inv              *invocation.Invocation
+	server, instance string
+}
+
+// Restart returns the verb restart.
 func Restart(inv *invocation.Invocation) *cobra.Command {
-	var instance string
+	o := &restartOptions{inv: inv}
 	cmd := &cobra.Command{
 		Use:   "restart SERVER",
 		Short: "Restart a server of a running junctor serve",
@@ -31,22 +38,26 @@ The exit status is that of the new connection. To use a changed configuration, r
 			return verb.Takes("SERVER")(cmd, args)
 		},
 		ValidArgsFunction: inv.Completes(items.CompleteServer),
-		RunE:              func(cmd *cobra.Command, args []string) error { return restart(cmd.Context(), inv, instance, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.server = args[0]
+			return o.run(cmd.Context())
+		},
 	}
-	processes.Flag(inv, cmd, &instance)
+	processes.Flag(inv, cmd, &o.instance)
 	return cmd
 }
 
-func restart(ctx context.Context, inv *invocation.Invocation, instance, server string) error {
-	process, err := processes.One(ctx, inv, instance)
+func (o *restartOptions) run(ctx context.Context) error {
+	inv := o.inv
+	process, err := processes.One(ctx, inv, o.instance)
 	if err != nil {
 		return err
 	}
-	if err := processes.KnowsAll(process.Status, []string{server}, false); err != nil {
+	if err := processes.KnowsAll(process.Status, []string{o.server}, false); err != nil {
 		return err
 	}
-	wait := inv.Spin("restarting " + server)
-	done, err := process.Restart(ctx, server)
+	wait := inv.Spin("restarting " + o.server)
+	done, err := process.Restart(ctx, o.server)
 	wait.Stop()
 	if err != nil {
 		return err

@@ -18,14 +18,17 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// statusFlags are the flags of status.
-type statusFlags struct {
+// statusOptions are the arguments and flags of status.
+type statusOptions struct {
+	inv              *invocation.Invocation
+	servers          []string
 	offline, connect bool
 	instance         string
 }
 
+// Status returns the verb status.
 func Status(inv *invocation.Invocation) *cobra.Command {
-	var f statusFlags
+	o := &statusOptions{inv: inv}
 	cmd := &cobra.Command{
 		Use:   "status [SERVER…]",
 		Short: "Show how a running junctor serve and its servers are",
@@ -40,11 +43,14 @@ The exit status is 3, or 6 for a timeout, when a server cannot be reached.`,
   junctor status --connect github
   junctor status --instance 4711 --json`,
 		ValidArgsFunction: inv.Completes(items.CompleteServers),
-		RunE:              func(cmd *cobra.Command, args []string) error { return showStatus(cmd.Context(), inv, args, f) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.servers = args
+			return o.run(cmd.Context())
+		},
 	}
-	processes.Flag(inv, cmd, &f.instance)
-	cmd.Flags().BoolVar(&f.connect, "connect", false, "connect to the servers from here, also if a process serves them")
-	cmd.Flags().BoolVar(&f.offline, "offline", false, "show what is known without connecting to anything")
+	processes.Flag(inv, cmd, &o.instance)
+	cmd.Flags().BoolVar(&o.connect, "connect", false, "connect to the servers from here, also if a process serves them")
+	cmd.Flags().BoolVar(&o.offline, "offline", false, "show what is known without connecting to anything")
 	cmd.MarkFlagsMutuallyExclusive("instance", "connect", "offline")
 	return cmd
 }
@@ -56,14 +62,15 @@ type StatusJSON struct {
 	Servers []*control.Server `json:"servers,omitempty"`
 }
 
-func showStatus(ctx context.Context, inv *invocation.Invocation, args []string, f statusFlags) error {
-	if !f.connect && !f.offline {
-		found, _, err := processes.Find(ctx, inv, f.instance)
+func (o *statusOptions) run(ctx context.Context) error {
+	inv := o.inv
+	if !o.connect && !o.offline {
+		found, _, err := processes.Find(ctx, inv, o.instance)
 		if err != nil {
 			return err
 		}
 		if len(found) > 0 {
-			return printProcesses(inv, found, args)
+			return printProcesses(inv, found, o.servers)
 		}
 	}
 	app, err := inv.Load(ctx, invocation.Needs{})
@@ -72,15 +79,15 @@ func showStatus(ctx context.Context, inv *invocation.Invocation, args []string, 
 	}
 	inv.WarnNoServers(app)
 	servers := app.Config().Servers
-	if len(args) > 0 {
-		if servers, err = items.Wanted(app, args); err != nil {
+	if len(o.servers) > 0 {
+		if servers, err = items.Wanted(app, o.servers); err != nil {
 			return err
 		}
 	}
-	if f.offline {
+	if o.offline {
 		return printServers(inv, app.ServerStatuses(ctx, servers))
 	}
-	if !f.connect && !inv.Machine() {
+	if !o.connect && !inv.Machine() {
 		inv.Remark("no running process answered for this configuration; connecting from here")
 	}
 	return printServers(inv, items.ConnectAll(ctx, inv, app, servers))

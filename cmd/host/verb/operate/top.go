@@ -16,9 +16,16 @@ import (
 	"github.com/junctor-mcp/junctor/host/top"
 )
 
+// topOptions are the flags of top.
+type topOptions struct {
+	inv      *invocation.Invocation
+	instance string
+	once     bool // print one table
+}
+
+// Top returns the verb top.
 func Top(inv *invocation.Invocation) *cobra.Command {
-	var instance string
-	var once bool
+	o := &topOptions{inv: inv}
 	cmd := &cobra.Command{
 		Use:   "top",
 		Short: "Watch a running junctor serve in the terminal",
@@ -33,24 +40,25 @@ With --once, print one table, or JSON, measured over one second.`,
   junctor top --once --json | jq '.servers[] | {server, calls_per_s}'`,
 		Args:              verb.Takes(),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return runTop(cmd.Context(), inv, instance, once) },
+		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
-	processes.Flag(inv, cmd, &instance)
-	cmd.Flags().BoolVar(&once, "once", false, "print one table, or JSON, and end")
+	processes.Flag(inv, cmd, &o.instance)
+	cmd.Flags().BoolVar(&o.once, "once", false, "print one table, or JSON, and end")
 	return cmd
 }
 
-func runTop(ctx context.Context, inv *invocation.Invocation, instance string, once bool) error {
-	if !once {
+func (o *topOptions) run(ctx context.Context) error {
+	inv := o.inv
+	if !o.once {
 		if err := canDraw(inv); err != nil {
 			return err
 		}
 	}
-	process, err := processes.One(ctx, inv, instance)
+	process, err := processes.One(ctx, inv, o.instance)
 	if err != nil {
 		return err
 	}
-	if once {
+	if o.once {
 		return topOnce(ctx, inv, process)
 	}
 	return top.Run(ctx, top.Options{

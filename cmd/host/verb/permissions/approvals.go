@@ -18,8 +18,15 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
+// approvalsOptions are the flags of approvals and of the verbs below it.
+type approvalsOptions struct {
+	inv      *invocation.Invocation
+	instance string
+}
+
+// Approvals returns the verb approvals.
 func Approvals(inv *invocation.Invocation) *cobra.Command {
-	var instance string
+	o := &approvalsOptions{inv: inv}
 	cmd := &cobra.Command{
 		Use:   "approvals",
 		Short: "Show and answer what waits for your approval",
@@ -29,35 +36,35 @@ A call that needs an approval fails with an id. Once the id is approved, the cli
 it goes through. An approval is for the same client and the same arguments, and can be used once, unless the
 confirm block in the policy says otherwise.`,
 		Args: verb.TakesVerb,
-		RunE: func(cmd *cobra.Command, _ []string) error { return listApprovals(cmd.Context(), inv, instance) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
 	list := &cobra.Command{
 		Use: "list", Short: "List what waits, and what was answered", Args: verb.Takes(), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, _ []string) error { return listApprovals(cmd.Context(), inv, instance) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
 	show := &cobra.Command{
-		Use: "show ID", Short: "Show a call with its arguments", Args: verb.Takes("ID"), ValidArgsFunction: completesApprovals(inv, &instance),
+		Use: "show ID", Short: "Show a call with its arguments", Args: verb.Takes("ID"), ValidArgsFunction: o.completes,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return showApproval(cmd.Context(), inv, instance, args[0])
+			return o.show(cmd.Context(), args[0])
 		},
 	}
-	for _, c := range []*cobra.Command{list, show, answerVerb(inv, "approve", &instance), answerVerb(inv, "deny", &instance), answerVerb(inv, "revoke", &instance)} {
-		processes.Flag(inv, c, &instance)
+	for _, c := range []*cobra.Command{list, show, o.answerVerb("approve"), o.answerVerb("deny"), o.answerVerb("revoke")} {
+		processes.Flag(inv, c, &o.instance)
 		cmd.AddCommand(c)
 	}
-	processes.Flag(inv, cmd, &instance)
+	processes.Flag(inv, cmd, &o.instance)
 	return cmd
 }
 
 // answerVerb returns the verb approve, deny or revoke.
-func answerVerb(inv *invocation.Invocation, word string, instance *string) *cobra.Command {
+func (o *approvalsOptions) answerVerb(word string) *cobra.Command {
 	answer := control.Answering{Verb: word}
 	about := " a call"
 	if word == "revoke" {
 		about = " an approval that is not used up"
 	}
 	cmd := &cobra.Command{
-		Use: word + " ID", Short: strings.ToUpper(word[:1]) + word[1:] + about, Args: verb.Takes("ID"), ValidArgsFunction: completesApprovals(inv, instance),
+		Use: word + " ID", Short: strings.ToUpper(word[:1]) + word[1:] + about, Args: verb.Takes("ID"), ValidArgsFunction: o.completes,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !control.ValidBy(answer.By) {
 				return fault.New(fault.Usage, "--by is at most %d bytes of printable text with a letter or a digit", control.MostBy)
@@ -65,7 +72,7 @@ func answerVerb(inv *invocation.Invocation, word string, instance *string) *cobr
 			if !approval.ValidReason(answer.Reason) {
 				return fault.New(fault.Usage, "--reason is at most %d bytes of printable text with a letter or a digit", approval.MostReason)
 			}
-			return answerApproval(cmd.Context(), inv, *instance, args[0], answer)
+			return o.answer(cmd.Context(), args[0], answer)
 		},
 	}
 	cmd.Flags().StringVar(&answer.By, "by", "", "the `PERSON` for whom you answer, for the audit log; you if not given")
@@ -75,24 +82,22 @@ func answerVerb(inv *invocation.Invocation, word string, instance *string) *cobr
 	return cmd
 }
 
-// completesApprovals completes the ids that wait.
-func completesApprovals(inv *invocation.Invocation, instance *string) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, _ string) (ids []string, _ cobra.ShellCompDirective) {
-		if len(args) == 0 {
-			all, _, _ := allApprovals(cmd.Context(), inv, *instance)
-			for _, a := range all {
-				if a.State == "waiting" {
-					ids = append(ids, a.ID+"\t"+a.Subject+": "+a.Server+"/"+a.Item)
-				}
+// completes completes the ids that wait.
+func (o *approvalsOptions) completes(cmd *cobra.Command, args []string, _ string) (ids []string, _ cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		all, _, _ := o.all(cmd.Context())
+		for _, a := range all {
+			if a.State == "waiting" {
+				ids = append(ids, a.ID+"\t"+a.Subject+": "+a.Server+"/"+a.Item)
 			}
 		}
-		return ids, cobra.ShellCompDirectiveNoFileComp
 	}
+	return ids, cobra.ShellCompDirectiveNoFileComp
 }
 
-// allApprovals asks the processes that serve this configuration.
-func allApprovals(ctx context.Context, inv *invocation.Invocation, instance string) (all []control.Approval, from []control.Answer, err error) {
-	found, failed, err := processes.Find(ctx, inv, instance)
+// all asks the processes that serve this configuration.
+func (o *approvalsOptions) all(ctx context.Context) (all []control.Approval, from []control.Answer, err error) {
+	found, failed, err := processes.Find(ctx, o.inv, o.instance)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -105,8 +110,8 @@ func allApprovals(ctx context.Context, inv *invocation.Invocation, instance stri
 	}
 	for _, process := range found {
 		some, err := process.Approvals(ctx)
-		if control.IsStarted(err) && instance == "" {
-			inv.Warn(fmt.Sprintf("process %s is not asked: Junctor started it", process.Name), "") // as a server of another one
+		if control.IsStarted(err) && o.instance == "" {
+			o.inv.Warn(fmt.Sprintf("process %s is not asked: Junctor started it", process.Name), "") // as a server of another one
 			continue
 		}
 		if err != nil {
@@ -117,23 +122,23 @@ func allApprovals(ctx context.Context, inv *invocation.Invocation, instance stri
 	return all, found, nil
 }
 
-func listApprovals(ctx context.Context, inv *invocation.Invocation, instance string) error {
-	all, _, err := allApprovals(ctx, inv, instance)
+func (o *approvalsOptions) run(ctx context.Context) error {
+	all, _, err := o.all(ctx)
 	if err != nil {
 		return err
 	}
-	if inv.Machine() {
-		return inv.PrintJSON(terminal.List(all))
+	if o.inv.Machine() {
+		return o.inv.PrintJSON(terminal.List(all))
 	}
 	var rows [][]string
 	for _, a := range all {
 		rows = append(rows, []string{a.ID, stateOfApproval(a), a.Subject, a.Tenant, a.Server, a.Item, terminal.Since(a.Since) + " ago", terminal.Duration(time.Until(a.Expires)), shortArguments(a.Arguments)})
 	}
 	if len(rows) == 0 {
-		inv.Printf("nothing waits for an approval\n")
+		o.inv.Printf("nothing waits for an approval\n")
 		return nil
 	}
-	inv.Table([]string{"ID", "STATE", "SUBJECT", "TENANT", "SERVER", "ITEM", "SENT", "EXPIRES IN", "ARGUMENTS"}, rows)
+	o.inv.Table([]string{"ID", "STATE", "SUBJECT", "TENANT", "SERVER", "ITEM", "SENT", "EXPIRES IN", "ARGUMENTS"}, rows)
 	return nil
 }
 
@@ -163,9 +168,9 @@ func shortArguments(shown string) string {
 	return line
 }
 
-// findApproval returns the approval with an id and the process that has it.
-func findApproval(ctx context.Context, inv *invocation.Invocation, instance, id string) (control.Approval, control.Answer, error) {
-	all, from, err := allApprovals(ctx, inv, instance)
+// find returns the approval with an id and the process that has it.
+func (o *approvalsOptions) find(ctx context.Context, id string) (control.Approval, control.Answer, error) {
+	all, from, err := o.all(ctx)
 	if err != nil {
 		return control.Approval{}, control.Answer{}, err
 	}
@@ -177,15 +182,15 @@ func findApproval(ctx context.Context, inv *invocation.Invocation, instance, id 
 	return all[i], from[at], nil
 }
 
-func showApproval(ctx context.Context, inv *invocation.Invocation, instance, id string) error {
-	a, _, err := findApproval(ctx, inv, instance, id)
+func (o *approvalsOptions) show(ctx context.Context, id string) error {
+	a, _, err := o.find(ctx, id)
 	if err != nil {
 		return err
 	}
-	if inv.Machine() {
-		return inv.PrintJSON(a)
+	if o.inv.Machine() {
+		return o.inv.PrintJSON(a)
 	}
-	printApproval(inv, a)
+	printApproval(o.inv, a)
 	return nil
 }
 
@@ -223,8 +228,8 @@ func printApproval(inv *invocation.Invocation, a control.Approval) {
 	}
 }
 
-func answerApproval(ctx context.Context, inv *invocation.Invocation, instance, id string, answer control.Answering) error {
-	_, process, err := findApproval(ctx, inv, instance, id)
+func (o *approvalsOptions) answer(ctx context.Context, id string, answer control.Answering) error {
+	_, process, err := o.find(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -232,14 +237,14 @@ func answerApproval(ctx context.Context, inv *invocation.Invocation, instance, i
 	if err != nil {
 		return err
 	}
-	if inv.Machine() {
-		return inv.PrintJSON(done)
+	if o.inv.Machine() {
+		return o.inv.PrintJSON(done)
 	}
 	state := done.State
 	if state == "waiting" {
 		state = fmt.Sprintf("approved by %d of %d people", len(done.Given), done.Count)
 	}
-	inv.PrintFields("%s: %s %s of server %s for %s\n", state, done.Kind, done.Item, done.Server, done.Subject)
+	o.inv.PrintFields("%s: %s %s of server %s for %s\n", state, done.Kind, done.Item, done.Server, done.Subject)
 	return nil
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
+// Policy returns the verb policy.
 func Policy(inv *invocation.Invocation) *cobra.Command {
 	cmd := &cobra.Command{Use: "policy", Short: "Show what the policy means", Args: verb.TakesVerb, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	f := items.Flags{Need: items.ToolLists, Needs: invocation.Needs{Known: true}}
@@ -146,8 +147,16 @@ func printTable(inv *invocation.Invocation, app *host.App, of func(server string
 	return nil
 }
 
+// testOptions are the flags of test.
+type testOptions struct {
+	inv    *invocation.Invocation
+	strict bool // fail for a warning, too
+}
+
+// Test returns the verb test.
 func Test(inv *invocation.Invocation) *cobra.Command {
-	var policyOnly, strict bool
+	o := &testOptions{inv: inv}
+	var policyOnly bool
 	cmd := &cobra.Command{
 		Use:   "test",
 		Short: "Run the test blocks of the configuration",
@@ -157,9 +166,9 @@ classified by its name and the configuration.
 With --strict, as for CI, a warning fails too: a role, a tool or an argument that is not known. The tools of a server are
 known once it was asked: run junctor tools first.`,
 		Args: verb.Takes(), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, _ []string) error { return testPolicy(cmd.Context(), inv, strict) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
-	cmd.Flags().BoolVar(&strict, "strict", false, "fail for a warning, too")
+	cmd.Flags().BoolVar(&o.strict, "strict", false, "fail for a warning, too")
 	cmd.Flags().BoolVar(&policyOnly, "policy", false, "run the tests of the policy; there are no others yet")
 	return cmd
 }
@@ -175,7 +184,8 @@ type testJSON struct {
 	Passed bool   `json:"passed"`
 }
 
-func testPolicy(ctx context.Context, inv *invocation.Invocation, strict bool) error {
+func (o *testOptions) run(ctx context.Context) error {
+	inv := o.inv
 	app, err := inv.Load(ctx, invocation.Needs{Known: true})
 	if err != nil {
 		return err
@@ -212,7 +222,7 @@ func testPolicy(ctx context.Context, inv *invocation.Invocation, strict bool) er
 	switch {
 	case len(all) == 0:
 		return fault.New(fault.TestFailed, "the configuration has no test blocks").WithHint("docs/permissions.md shows one")
-	case strict && len(warned) > 0 && failed == 0:
+	case o.strict && len(warned) > 0 && failed == 0:
 		return fault.New(fault.TestFailed, "%s about the test blocks", terminal.Count(len(warned), "warning")).WithHint("correct the names; without --strict warnings do not fail")
 	}
 	if failed > 0 {

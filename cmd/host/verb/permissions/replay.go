@@ -21,9 +21,15 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
+// replayOptions are the flags of policy replay.
+type replayOptions struct {
+	inv *invocation.Invocation
+	auditlog.Flags
+	with string // path of the other configuration
+}
+
 func replayVerb(inv *invocation.Invocation) *cobra.Command {
-	var f auditlog.Flags
-	var with string
+	o := &replayOptions{inv: inv}
 	cmd := &cobra.Command{
 		Use:   "replay --since TIME [--with FILE]",
 		Short: "Show which recorded uses another policy would decide otherwise",
@@ -36,10 +42,10 @@ be decided are counted. Claims and scopes of tokens are not recorded, so conditi
 		Example: `  junctor policy replay --since 7d --with new.hcl
   junctor policy replay --since 30d --with new.hcl --subject alice`,
 		Args: verb.Takes(), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, _ []string) error { return replay(cmd.Context(), inv, f, with) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
-	f.Add(cmd, 0)
-	cmd.Flags().StringVar(&with, "with", "", "the configuration with the other policy: a `FILE`, or a directory of *.hcl files")
+	o.Add(cmd, 0)
+	cmd.Flags().StringVar(&o.with, "with", "", "the configuration with the other policy: a `FILE`, or a directory of *.hcl files")
 	return cmd
 }
 
@@ -70,17 +76,18 @@ type replayReport struct {
 	Differences []replayJSON `json:"differences"`
 }
 
-func replay(ctx context.Context, inv *invocation.Invocation, f auditlog.Flags, with string) error {
-	filter, err := f.Filter(time.Now())
+func (o *replayOptions) run(ctx context.Context) error {
+	inv := o.inv
+	filter, err := o.Filter(time.Now())
 	if err != nil {
 		return err
 	}
 	filter.Kind = audit.Request
-	path, err := auditlog.File(ctx, inv, f.File)
+	path, err := auditlog.File(ctx, inv, o.File)
 	if err != nil {
 		return err
 	}
-	app, err := loadOther(ctx, inv, with)
+	app, err := loadOther(ctx, inv, o.with)
 	if err != nil {
 		return err
 	}

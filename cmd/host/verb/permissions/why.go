@@ -25,8 +25,11 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
-// whyOptions are the flags of why.
+// whyOptions are the arguments and flags of why.
 type whyOptions struct {
+	inv           *invocation.Invocation
+	subject, item string
+	words         []string // arguments, or what follows the item
 	principalFlags
 	resource, prompt      bool
 	address, client, time string // of the request
@@ -64,8 +67,9 @@ func (f *principalFlags) principal(app *host.App, subject string) (authn.Princip
 	return p, nil
 }
 
+// Why returns the verb why.
 func Why(inv *invocation.Invocation) *cobra.Command {
-	var o whyOptions
+	o := &whyOptions{inv: inv}
 	cmd := &cobra.Command{
 		Use:   "why [SUBJECT] TOOL [key=value…]",
 		Short: "Explain what the policy decides about a use",
@@ -83,7 +87,8 @@ is left out.`,
 		Args: verb.TakesMore("TOOL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			args = withSubject(args, o.resource || o.prompt)
-			return why(cmd.Context(), inv, args[0], args[1], args[2:], o)
+			o.subject, o.item, o.words = args[0], args[1], args[2:]
+			return o.run(cmd.Context())
 		},
 	}
 	o.add(cmd)
@@ -97,7 +102,7 @@ is left out.`,
 }
 
 // withSubject puts the local user before the words of why where they name no subject: a tool
-// alone or with its Read, or a server and an item.
+// alone or with its arguments, or a server and an item.
 func withSubject(words []string, ofItem bool) []string {
 	given := len(words) > 1 && !isArgument(words[1])
 	if ofItem {
@@ -154,16 +159,17 @@ type whyJSON struct {
 	Unknown  string              `json:"unknown,omitempty"`  // what is not known of the subject
 }
 
-func why(ctx context.Context, inv *invocation.Invocation, subject, name string, words []string, o whyOptions) error {
+func (o *whyOptions) run(ctx context.Context) error {
+	inv := o.inv
 	app, err := inv.Load(ctx, invocation.Needs{Known: true})
 	if err != nil {
 		return err
 	}
-	who, err := o.principal(app, subject)
+	who, err := o.principal(app, o.subject)
 	if err != nil {
 		return err
 	}
-	item, tool, args, err := whyItem(ctx, inv, app, name, words, o)
+	item, tool, args, err := whyItem(ctx, inv, app, o.item, o.words, o)
 	if err != nil {
 		return err
 	}
@@ -211,8 +217,8 @@ func unknownOf(app *host.App, who authn.Principal, f principalFlags) string {
 	return "the groups and roles of its credential are not known here; give them with --group, --role and --issuer"
 }
 
-// whyItem returns the item that why is about, with the Read of a call.
-func whyItem(ctx context.Context, inv *invocation.Invocation, app *host.App, name string, words []string, o whyOptions) (item policy.Item, tool *catalog.Tool, args []byte, err error) {
+// whyItem returns the item that why is about, with the arguments of a call.
+func whyItem(ctx context.Context, inv *invocation.Invocation, app *host.App, name string, words []string, o *whyOptions) (item policy.Item, tool *catalog.Tool, args []byte, err error) {
 	if o.resource || o.prompt {
 		kind := policy.Resource
 		if o.prompt {
