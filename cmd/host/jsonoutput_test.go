@@ -16,7 +16,6 @@ import (
 // output, by file, with the reason why the text needs no escapes. PrintJSON, PrintLine,
 // PrintRawJSON and PrintStderrLine are for all other JSON, and Printf for other text.
 var otherWriters = map[string]string{
-	"verb/operate/auditrows.go json.Marshal":     "to read its members again",
 	"verb/operate/bench.go json.Marshal":         "params for a server",
 	"cmd_call.go json.Marshal":                   "params for a server",
 	"cmd_prompts.go json.Marshal":                "params for a server",
