@@ -81,6 +81,7 @@ var allowed = map[string]string{
 	"host/telemetry":             "host/control host/gateway host/limit host/loopback host/mcp host/outcome host/tracing",
 	"host/telemetry/otlptest":    "", // tests only
 	"host/console":               "host/approval host/authn host/catalog host/control host/event host/fault host/httpserver/origin host/limit host/logbuffer host/loopback host/mcp host/pins host/policy host/schema host/usage host/visible",
+	"host/console/consoletest":   "host/truncate",
 	"host/connpool":              "host/authn host/fault host/limit host/upstream",
 	"host/event":                 "host/authn host/feed",
 	"host/feed":                  "",

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/junctor-mcp/junctor/host/console/consoletest"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
@@ -85,7 +86,7 @@ func TestConsoleFollowsTheConfiguration(t *testing.T) {
 	for _, address := range []string{logged[1], link()} {
 		status, at, text := load(t, newBrowser(t), address)
 		if status != http.StatusOK || !strings.HasSuffix(at.Path, "/servers") || !strings.Contains(text, "steady") {
-			t.Errorf("%s: %d %s\n%s", address, status, at, text)
+			t.Errorf("%s: %d %s\n%s", address, status, at, consoletest.Said(text))
 		}
 		if status, _, _ := load(t, newBrowser(t), address); status != http.StatusForbidden {
 			t.Errorf("%s works twice: %d", address, status)
@@ -108,7 +109,7 @@ func TestConsoleFollowsTheConfiguration(t *testing.T) {
 	}
 	page.Host = "127.0.0.1:" + second
 	if status, _, text := load(t, browser, page.String()); status != http.StatusOK {
-		t.Errorf("at the next address: %d\n%s", status, text)
+		t.Errorf("at the next address: %d\n%s", status, consoletest.Said(text))
 	}
 	reload(demoServers("0", false))
 	if status, _, _ := load(t, browser, page.String()); status != 0 {
@@ -253,7 +254,7 @@ func (p *consolePage) awaits(name, want string) string {
 			return text
 		}
 		if time.Now().After(until) {
-			p.t.Fatalf("%s does not show %q\n%s", name, want, text)
+			p.t.Fatalf("%s does not show %q\n%s", name, want, consoletest.Said(text))
 		}
 	}
 }
@@ -312,6 +313,6 @@ func TestConsoleShowsTheAuditLog(t *testing.T) {
 		t.Errorf("%d rows on %d pages", rows, pages)
 	}
 	if _, _, text := load(t, browser, strings.TrimSuffix(page.String(), "servers")+"audit?show=failures"); strings.Contains(text, "steady") {
-		t.Errorf("calls without errors are shown as errors:\n%s", text)
+		t.Errorf("calls without errors are shown as errors:\n%s", consoletest.Said(text))
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/junctor-mcp/junctor/host/console/consoletest"
 )
 
 // TestConsoleAcceptsTools accepts a changed tool in the console. The digest that was shown
@@ -85,16 +87,16 @@ server "menu" {
 	}
 	digest := changeTo("Sleeps longer.")
 	if text := page.send("accept", url.Values{"server": {"menu"}, "tool": {"sleep"}, "digest": {before}}); !strings.Contains(text, "changed again since it was shown") || !strings.Contains(text, digest) {
-		t.Errorf("the digest before:\n%s", text)
+		t.Errorf("the digest before:\n%s", consoletest.Said(text))
 	}
 	if text := page.send("accept", url.Values{"server": {"menu"}, "tool": {"delete_all"}, "digest": {digest}}); !strings.Contains(text, "is not held back") {
-		t.Errorf("a tool that is not held back:\n%s", text)
+		t.Errorf("a tool that is not held back:\n%s", consoletest.Said(text))
 	}
 	if now := locked(); now != first || !strings.Contains(call(), "-31013") {
 		t.Errorf("refused forms changed something:\n%s", now)
 	}
 	if text := page.send("accept", url.Values{"server": {"menu"}, "tool": {"sleep"}, "digest": {digest}}); !strings.Contains(text, "Accepted: tool sleep of menu.") || strings.Contains(text, "Held back") {
-		t.Errorf("the digest that is shown:\n%s", text)
+		t.Errorf("the digest that is shown:\n%s", consoletest.Said(text))
 	}
 	if now := locked(); !strings.Contains(now, digest) || strings.Contains(first, digest) {
 		t.Errorf("the lock file has not %s:\n%s", digest, now)
@@ -103,9 +105,9 @@ server "menu" {
 		t.Errorf("the accepted tool: %s", got)
 	}
 	page.awaits("tools", "Sleeps longer.")
-	row := regexp.MustCompile(`<span class="state ok">ok</span>[^\n]*\n[^\n]*\n[^\n]*\n[^\n]*accepted sleep<[^\n]*the user of this machine, in the console<`)
+	row := regexp.MustCompile(`<span class="state ok">ok</span>[^\n]*\n[^\n]*\n[^\n]*\n[^\n]*the user of this machine, in the console<[^\n]*accepted sleep<`)
 	if rows := page.awaits("audit?what=tool_change", "accepted sleep"); !row.MatchString(rows) || strings.Count(rows, `class="state failed"`) != 2 {
-		t.Errorf("the audit log does not name the person:\n%s", rows)
+		t.Errorf("the audit log does not name the person:\n%s", consoletest.Said(rows))
 	}
 	if _, errs, status := s.junctor("lock", "--check"); status != 0 {
 		t.Errorf("lock --check: %d %s", status, errs)

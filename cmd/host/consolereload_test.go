@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/junctor-mcp/junctor/host/console/consoletest"
 )
 
 // TestConsoleReloads reloads from the page of the configuration: one with another server, a
@@ -24,7 +26,7 @@ func TestConsoleReloads(t *testing.T) {
 		t.Helper()
 		for _, w := range want {
 			if !strings.Contains(text, w) {
-				t.Errorf("%s: the page does not say %q\n%s", name, w, text)
+				t.Errorf("%s: the page does not say %q\n%s", name, w, consoletest.Said(text))
 			}
 		}
 	}

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/junctor-mcp/junctor/host/console/consoletest"
 )
 
 const consoleSecret = "a secret of the identity provider, 32 bytes or more"
@@ -143,7 +145,7 @@ func TestConsoleSignIns(t *testing.T) {
 	} {
 		status, text := s.openConsole(ours, address, c.visitor)
 		if status != c.status || !strings.Contains(text, c.shows) || (c.status != http.StatusOK || c.shows == "Sign in") && strings.Contains(text, "steady") {
-			t.Errorf("%s: %d, want %d and %q:\n%.2000s", name, status, c.status, c.shows, text)
+			t.Errorf("%s: %d, want %d and %q:\n%s", name, status, c.status, c.shows, consoletest.Said(text))
 		}
 	}
 	if status, _ := s.openConsole(ours, "http://127.0.0.1:"+port+"/", consoleVisitor{}); status == http.StatusOK {

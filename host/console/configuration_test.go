@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/junctor-mcp/junctor/host/console/consoletest"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
@@ -29,7 +30,7 @@ func TestReloadShowsItsOutcome(t *testing.T) {
 		resp, text := b.post("configuration")
 		for _, w := range c.want {
 			if resp.StatusCode != c.status || !strings.Contains(text, w) {
-				t.Errorf("%s: %s, not %q\n%s", name, resp.Status, w, text)
+				t.Errorf("%s: %s, not %q\n%s", name, resp.Status, w, consoletest.Said(text))
 			}
 		}
 	}
@@ -55,7 +56,7 @@ func TestReloadThatRemovesTheAdminShowsNothing(t *testing.T) {
 	}}
 	resp, text := alice.do(http.MethodPost, alice.base+"configuration", map[string][]string{"csrf": {token}}, nil)
 	if resp.StatusCode != http.StatusUnauthorized || strings.Contains(text, "junctor.hcl") {
-		t.Errorf("%s\n%s", resp.Status, text)
+		t.Errorf("%s\n%s", resp.Status, consoletest.Said(text))
 	}
 }
 

@@ -24,6 +24,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/condition"
+	"github.com/junctor-mcp/junctor/host/console/consoletest"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/event"
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -481,7 +482,7 @@ func (b *browser) csrf() string {
 	_, text := b.get("approvals")
 	m := csrfField.FindStringSubmatch(text)
 	if m == nil {
-		b.t.Fatalf("a page without a form:\n%s", text)
+		b.t.Fatalf("a page without a form:\n%s", consoletest.Said(text))
 	}
 	return m[1]
 }
@@ -500,7 +501,7 @@ func (b *browser) post(page string, pairs ...string) (*http.Response, string) {
 func (b *browser) signIn(token string) *browser {
 	b.t.Helper()
 	if resp, text := b.do(http.MethodPost, "/login", url.Values{"token": {token}}, nil); resp.StatusCode != http.StatusSeeOther {
-		b.t.Fatalf("%s: %s\n%s", token, resp.Status, text)
+		b.t.Fatalf("%s: %s\n%s", token, resp.Status, consoletest.Said(text))
 	}
 	return b
 }
@@ -513,7 +514,7 @@ func (b *browser) signInByLink() *browser {
 		b.t.Fatal("there is no link")
 	}
 	if resp, text := b.do(http.MethodGet, path, nil, nil); resp.StatusCode != http.StatusSeeOther {
-		b.t.Fatalf("%s: %s\n%s", path, resp.Status, text)
+		b.t.Fatalf("%s: %s\n%s", path, resp.Status, consoletest.Said(text))
 	}
 	return b
 }

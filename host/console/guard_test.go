@@ -14,6 +14,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/junctor-mcp/junctor/host/console/consoletest"
 	"github.com/junctor-mcp/junctor/host/limit"
 )
 
@@ -88,7 +89,7 @@ func TestRequestsOfOtherPagesAreRefused(t *testing.T) {
 		"null of the page": header("Origin", "null", "Sec-Fetch-Site", "same-origin"),
 	} {
 		if resp, text := b.do("POST", b.base+"restart", form(), change); resp.StatusCode != http.StatusSeeOther {
-			t.Errorf("%s: %s\n%s", name, resp.Status, text)
+			t.Errorf("%s: %s\n%s", name, resp.Status, consoletest.Said(text))
 		}
 	}
 	if did := s.done(); !slices.Equal(did, slices.Repeat([]string{"restart files by the user of this machine, in the console"}, 3)) {
@@ -131,7 +132,7 @@ func TestFormsOfOtherSessionsAreRefused(t *testing.T) {
 		"the form as a link":     {nil, func(r *http.Request) { r.Method, r.URL.RawQuery = "GET", "csrf="+token+"&server=files" }, 405},
 	} {
 		if resp, text := b.do("POST", b.base+"restart", c.form, c.change); resp.StatusCode != c.status {
-			t.Errorf("%s: %s\n%s", name, resp.Status, text)
+			t.Errorf("%s: %s\n%s", name, resp.Status, consoletest.Said(text))
 		}
 	}
 	if did := s.done(); len(did) > 0 {
@@ -145,7 +146,7 @@ func TestApproversSeeTheirCalls(t *testing.T) {
 	s := newSite(t, newFake(), nil)
 	dora := s.browser(t).signIn("token-of-dora")
 	if status, text := dora.get("approvals"); status != http.StatusOK || !strings.Contains(text, "abcdef") || !strings.Contains(text, `value="approve"`) || strings.Contains(text, `href="audit"`) {
-		t.Errorf("%d\n%s", status, text)
+		t.Errorf("%d\n%s", status, consoletest.Said(text))
 	}
 	for name, p := range pages {
 		if name == "approvals" || name == "sign-out" {
@@ -214,7 +215,7 @@ func TestViewersSeeAndAdminsAct(t *testing.T) {
 	}
 	for _, a := range actions {
 		if resp, text := admin.post(a[0], a[1:]...); resp.StatusCode != http.StatusSeeOther && resp.StatusCode != http.StatusOK {
-			t.Errorf("%s as an admin: %s\n%s", a[0], resp.Status, text)
+			t.Errorf("%s as an admin: %s\n%s", a[0], resp.Status, consoletest.Said(text))
 		}
 	}
 	want := []string{"restart files by alice, in the console", `call files__read {"path":"/srv"} as alice at 127.0.0.1`, "read file:///srv/plan.md of files as alice at 127.0.0.1", "approve abcdef true by alice, in the console", "login github", "accept write digest of write of files by alice, in the console", "reload by alice, in the console"}
@@ -223,7 +224,7 @@ func TestViewersSeeAndAdminsAct(t *testing.T) {
 	}
 	// A viewer may ask what the policy decides.
 	if resp, text := viewer.post("access", "subject", "carol", "tool", "files__read", "roles", "dev, ops", "groups", "g"); resp.StatusCode != http.StatusOK || !strings.Contains(text, "deny at junctor.hcl:3:1") {
-		t.Errorf("%s\n%s", resp.Status, text)
+		t.Errorf("%s\n%s", resp.Status, consoletest.Said(text))
 	}
 	if did := s.done(); did[len(did)-1] != "explain files__read for carol [known dev ops] [g] " {
 		t.Errorf("%q", did)

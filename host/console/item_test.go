@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/junctor-mcp/junctor/host/console/consoletest"
 )
 
 // TestItemsAreRead reads a resource, one of a template, and gets a prompt.
@@ -32,7 +34,7 @@ func TestItemsAreRead(t *testing.T) {
 			}
 			for _, want := range c.shows {
 				if !strings.Contains(text, want) {
-					t.Errorf("no %q in:\n%s", want, text)
+					t.Errorf("no %q in:\n%s", want, consoletest.Said(text))
 				}
 			}
 		})
@@ -57,7 +59,7 @@ func TestItemsAreNotRead(t *testing.T) {
 			f := newFake()
 			resp, text := newSite(t, f, nil).browser(t).signInByLink().post("item", c.form...)
 			if resp.StatusCode != c.status || !strings.Contains(text, c.shows) {
-				t.Errorf("%s, want %d and %q in:\n%s", resp.Status, c.status, c.shows, text)
+				t.Errorf("%s, want %d and %q in:\n%s", resp.Status, c.status, c.shows, consoletest.Said(text))
 			}
 			if did := f.done(); len(did) > 0 {
 				t.Errorf("did %q", did)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/junctor-mcp/junctor/host/console/consoletest"
 	"github.com/junctor-mcp/junctor/host/logbuffer"
 )
 
@@ -19,7 +20,7 @@ func TestLogHasNoOneTimeLinks(t *testing.T) {
 	b := s.browser(t).signIn("token-of-bob")
 	for page, found := range map[string]string{"log": "4 of 4", "log?q=open": "2 of 2", "log?q=" + secret[:8]: "No record"} {
 		if _, text := b.get(page); strings.Contains(text, secret) || !strings.Contains(text, found) {
-			t.Errorf("%s:\n%s", page, text)
+			t.Errorf("%s:\n%s", page, consoletest.Said(text))
 		}
 	}
 	for in, want := range map[string]string{

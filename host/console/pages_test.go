@@ -14,6 +14,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/console/consoletest"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/event"
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -80,7 +81,7 @@ func TestPagesShowTheProcess(t *testing.T) {
 		status, text := b.get(page)
 		for _, w := range want {
 			if status != http.StatusOK || !strings.Contains(text, w) {
-				t.Errorf("%s (%d) does not show %q\n%s", page, status, w, text)
+				t.Errorf("%s (%d) does not show %q\n%s", page, status, w, consoletest.Said(text))
 			}
 		}
 	}
@@ -167,7 +168,7 @@ func TestActionsThatFail(t *testing.T) {
 		}
 		_, text := b.get(c.page)
 		if !strings.Contains(text, c.want) || !strings.Contains(text, `role="alert"`) {
-			t.Errorf("%s:\n%s", name, text)
+			t.Errorf("%s:\n%s", name, consoletest.Said(text))
 		}
 		if _, text := b.get(c.page); strings.Contains(text, `role="alert"`) {
 			t.Errorf("%s: the message stays", name)
@@ -181,7 +182,7 @@ func TestActionsThatFail(t *testing.T) {
 		{"access", "subject", strings.Repeat("a", 300), "tool", "files__read"},
 	} {
 		if resp, text := b.post(form[0], form[1:]...); resp.StatusCode != http.StatusUnprocessableEntity {
-			t.Errorf("%q: %s\n%s", form, resp.Status, text)
+			t.Errorf("%q: %s\n%s", form, resp.Status, consoletest.Said(text))
 		}
 	}
 	if resp, _ := b.post("tool", "tool", "unknown", "arguments", "{}"); resp.StatusCode != http.StatusNotFound {
@@ -206,7 +207,7 @@ func TestConditionThatFails(t *testing.T) {
 		"<bdi>failed: args.x is null, and startswith needs a text, so it matches</bdi>",
 	} {
 		if !strings.Contains(text, want) {
-			t.Errorf("not on the page: %s\n%s", want, text)
+			t.Errorf("not on the page: %s\n%s", want, consoletest.Said(text))
 		}
 	}
 }
@@ -227,7 +228,7 @@ func TestDecisionsNameTheApprovers(t *testing.T) {
 	} {
 		_, text := b.post("access", "subject", subject, "tool", "files__read", "arguments", "{}")
 		if !strings.Contains(text, want) || want == "" && strings.Contains(text, "Must approve") {
-			t.Errorf("%s: no %q in\n%s", subject, want, text)
+			t.Errorf("%s: no %q in\n%s", subject, want, consoletest.Said(text))
 		}
 	}
 }
@@ -406,7 +407,7 @@ func TestSecretsAreMasked(t *testing.T) {
 	b := s.browser(t).signInByLink()
 	for _, page := range []string{"servers", "server?name=files", "server?name=github", "tools", "tool?name=files__read", "approvals", "logins", "audit", "log", "events", "policy", "configuration", "items"} {
 		if _, text := b.get(page); strings.Contains(text, secret) || !strings.Contains(text, "***") {
-			t.Errorf("%s:\n%s", page, text)
+			t.Errorf("%s:\n%s", page, consoletest.Said(text))
 		}
 	}
 	if _, text := b.post("tool", "tool", "files__read", "arguments", "{}"); strings.Contains(text, secret) {
@@ -423,7 +424,7 @@ func TestPanicsFailOneRequest(t *testing.T) {
 	s := newSite(t, f, func(o *Options) { o.Sources.Policy = panicking{} })
 	b := s.browser(t).signInByLink()
 	if resp, text := b.post("access", "subject", "a", "tool", "files__read"); resp.StatusCode != http.StatusInternalServerError || strings.Contains(text, "goroutine") {
-		t.Errorf("%s\n%s", resp.Status, text)
+		t.Errorf("%s\n%s", resp.Status, consoletest.Said(text))
 	}
 	if status, _ := b.get("servers"); status != http.StatusOK {
 		t.Errorf("%d", status)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/console/consoletest"
 	"github.com/junctor-mcp/junctor/host/pins"
 )
 
@@ -51,10 +52,10 @@ func TestHeldToolsAreShown(t *testing.T) {
 			t.Errorf("%s and the digests:\n%s", token, section)
 		}
 		if _, text := b.get("servers"); !strings.Contains(text, `href="server?name=files#held">3 held back</a>`) {
-			t.Errorf("the page of all servers does not count:\n%s", text)
+			t.Errorf("the page of all servers does not count:\n%s", consoletest.Said(text))
 		}
 		if _, text := b.get("server?name=github"); strings.Contains(text, "Held back") || !strings.Contains(text, "<code><bdi>any</bdi></code>") {
-			t.Errorf("a server whose tools may change:\n%s", text)
+			t.Errorf("a server whose tools may change:\n%s", consoletest.Said(text))
 		}
 	}
 }
@@ -67,7 +68,7 @@ func TestAcceptingTools(t *testing.T) {
 	b, viewer := s.browser(t).signIn("token-of-alice"), s.browser(t).signIn("token-of-bob")
 	seen := []string{"server", "files", "tool", "write", "digest", "digest of write"}
 	if resp, text := viewer.post("accept", seen...); resp.StatusCode != http.StatusForbidden {
-		t.Errorf("a viewer: %s\n%s", resp.Status, text)
+		t.Errorf("a viewer: %s\n%s", resp.Status, consoletest.Said(text))
 	}
 	form := url.Values{"server": {"files"}, "tool": {"write"}, "digest": {"digest of write"}}
 	for name, token := range map[string]string{"no token": "", "another token": viewer.csrf()} {
@@ -75,7 +76,7 @@ func TestAcceptingTools(t *testing.T) {
 			form.Set("csrf", token)
 		}
 		if resp, text := b.do(http.MethodPost, b.base+"accept", form, nil); resp.StatusCode != http.StatusForbidden {
-			t.Errorf("%s: %s\n%s", name, resp.Status, text)
+			t.Errorf("%s: %s\n%s", name, resp.Status, consoletest.Said(text))
 		}
 	}
 	if status, _ := b.get("accept?server=files&tool=write&digest=digest+of+write"); status != http.StatusMethodNotAllowed {
@@ -89,7 +90,7 @@ func TestAcceptingTools(t *testing.T) {
 		form.Set("server", "files")
 		form.Set("csrf", token)
 		if resp, text := b.do(http.MethodPost, b.base+"accept", form, nil); resp.StatusCode != http.StatusForbidden {
-			t.Errorf("%s: %s\n%s", name, resp.Status, text)
+			t.Errorf("%s: %s\n%s", name, resp.Status, consoletest.Said(text))
 		}
 	}
 	for name, form := range map[string][]string{
@@ -98,7 +99,7 @@ func TestAcceptingTools(t *testing.T) {
 	} {
 		resp, _ := b.post("accept", form...)
 		if _, text := b.do(http.MethodGet, resp.Header.Get("Location"), nil, nil); !strings.Contains(text, "changed again") || !strings.Contains(text, `role="alert"`) {
-			t.Errorf("%s: %s\n%s", name, resp.Status, text)
+			t.Errorf("%s: %s\n%s", name, resp.Status, consoletest.Said(text))
 		}
 	}
 	if did := s.done(); len(did) > 0 {
@@ -106,11 +107,11 @@ func TestAcceptingTools(t *testing.T) {
 	}
 	resp, _ := b.post("accept", seen...)
 	if _, text := b.do(http.MethodGet, resp.Header.Get("Location"), nil, nil); !strings.Contains(text, "Accepted: tool write of files.") || strings.Contains(text, "digest of write") || !strings.Contains(text, "digest of drop") {
-		t.Errorf("%s\n%s", resp.Status, text)
+		t.Errorf("%s\n%s", resp.Status, consoletest.Said(text))
 	}
 	all := url.Values{"csrf": {token}, "server": {"files"}, "tool": {"drop", "read"}, "digest": {"digest of drop", "digest of read"}}
 	if resp, text := b.do(http.MethodPost, b.base+"accept", all, nil); resp.StatusCode != http.StatusSeeOther {
-		t.Errorf("all: %s\n%s", resp.Status, text)
+		t.Errorf("all: %s\n%s", resp.Status, consoletest.Said(text))
 	}
 	if _, text := b.get("server?name=files"); !strings.Contains(text, "Accepted: 2 tools of files.") || strings.Contains(text, `action="accept"`) {
 		t.Error(text)
@@ -145,7 +146,7 @@ func TestHeldToolsOfAPageAreBounded(t *testing.T) {
 			form["tool"], form["digest"] = append(form["tool"], d.Tool), append(form["digest"], d.Digest)
 		}
 		if resp, text := b.do(http.MethodPost, b.base+"accept", form, nil); resp.StatusCode != http.StatusSeeOther || len(f.done()) != c.shown {
-			t.Errorf("%s: %s\n%s", name, resp.Status, text)
+			t.Errorf("%s: %s\n%s", name, resp.Status, consoletest.Said(text))
 		}
 		f.did = nil
 	}
@@ -159,13 +160,13 @@ func TestAcceptingPrograms(t *testing.T) {
 	s := newSite(t, f, nil)
 	b, viewer := s.browser(t).signIn("token-of-alice"), s.browser(t).signIn("token-of-bob")
 	if _, text := viewer.get("plugins"); !strings.Contains(text, "The file has") || !strings.Contains(text, is) || strings.Contains(text, `value="`+is+`"`) {
-		t.Errorf("as a viewer:\n%s", text)
+		t.Errorf("as a viewer:\n%s", consoletest.Said(text))
 	}
 	if _, text := b.get("plugins"); !strings.Contains(text, `aria-label="Accept the program of acme"`) || strings.Contains(text, "program of stdio") {
-		t.Errorf("as an admin:\n%s", text)
+		t.Errorf("as an admin:\n%s", consoletest.Said(text))
 	}
 	if resp, text := viewer.post("plugins", "plugin", "acme", "digest", is); resp.StatusCode != http.StatusForbidden {
-		t.Errorf("a viewer: %s\n%s", resp.Status, text)
+		t.Errorf("a viewer: %s\n%s", resp.Status, consoletest.Said(text))
 	}
 	if resp, _ := b.post("plugins", "plugin", "acme"); resp.StatusCode != http.StatusForbidden {
 		t.Errorf("no digest: %s", resp.Status)
@@ -173,7 +174,7 @@ func TestAcceptingPrograms(t *testing.T) {
 	for _, form := range [][]string{{"plugin", "acme", "digest", was}, {"plugin", "stdio", "digest", is}} {
 		resp, _ := b.post("plugins", form...)
 		if _, text := b.do(http.MethodGet, resp.Header.Get("Location"), nil, nil); !strings.Contains(text, "changed again") {
-			t.Errorf("%q: %s", form, text)
+			t.Errorf("%q: %s", form, consoletest.Said(text))
 		}
 	}
 	if did := s.done(); len(did) > 0 {
@@ -181,7 +182,7 @@ func TestAcceptingPrograms(t *testing.T) {
 	}
 	resp, _ := b.post("plugins", "plugin", "acme", "digest", is)
 	if _, text := b.do(http.MethodGet, resp.Header.Get("Location"), nil, nil); !strings.Contains(text, "Accepted: the program of acme.") || strings.Contains(text, `value="`+is+`"`) {
-		t.Errorf("%s\n%s", resp.Status, text)
+		t.Errorf("%s\n%s", resp.Status, consoletest.Said(text))
 	}
 	if did := s.done(); !slices.Equal(did, []string{"accept program acme " + is + " by alice, in the console"}) {
 		t.Errorf("done: %q", did)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/console/consoletest"
 )
 
 const canary = "canary-0123456789"
@@ -24,7 +25,7 @@ func linkTo(t *testing.T, page, beginning string) string {
 	t.Helper()
 	found := regexp.MustCompile(`href="(` + regexp.QuoteMeta(html.EscapeString(beginning)) + `[^"]*)"`).FindStringSubmatch(page)
 	if found == nil {
-		t.Fatalf("no link %s in:\n%s", beginning, page)
+		t.Fatalf("no link %s in:\n%s", beginning, consoletest.Said(page))
 	}
 	return html.UnescapeString(found[1])
 }
@@ -34,7 +35,7 @@ func field(t *testing.T, page, name string) string {
 	t.Helper()
 	found := regexp.MustCompile(`name="` + name + `" value="([^"]*)"`).FindStringSubmatch(page)
 	if found == nil {
-		t.Fatalf("no field %s in:\n%s", name, page)
+		t.Fatalf("no field %s in:\n%s", name, consoletest.Said(page))
 	}
 	return html.UnescapeString(found[1])
 }
@@ -57,7 +58,7 @@ func TestToolsWithOddNamesHavePages(t *testing.T) {
 				_, text := b.get(list)
 				status, page := b.get(linkTo(t, text, "tool?name=masked"))
 				if status != http.StatusOK || !strings.Contains(page, "It is the one.") || strings.Contains(page, canary) || strings.Contains(text, canary) {
-					t.Fatalf("%s: %d\n%s", list, status, page)
+					t.Fatalf("%s: %d\n%s", list, status, consoletest.Said(page))
 				}
 				status, access := b.get(linkTo(t, page, "access?tool=masked"))
 				if status != http.StatusOK || strings.Contains(access, canary) {
@@ -87,10 +88,10 @@ func TestItemsWithOddNamesHavePages(t *testing.T) {
 				_, text := b.get("items?kind=" + kind)
 				status, page := b.get(linkTo(t, text, "item?kind="+kind+"&name=masked"))
 				if status != http.StatusOK || !strings.Contains(page, "It is the one.") || strings.Contains(page, canary) || strings.Contains(text, canary) {
-					t.Fatalf("%s: %d\n%s", kind, status, page)
+					t.Fatalf("%s: %d\n%s", kind, status, consoletest.Said(page))
 				}
 				if resp, page := b.post("item", "kind", kind, "server", "files", "name", field(t, page, "name")); resp.StatusCode != http.StatusOK || strings.Contains(page, canary) {
-					t.Errorf("%s: %s\n%s", kind, resp.Status, page)
+					t.Errorf("%s: %s\n%s", kind, resp.Status, consoletest.Said(page))
 				}
 			}
 			if did := f.done(); !slices.Equal(did, []string{"read " + item.Exposed + " of files as local at 127.0.0.1", "read " + item.Exposed + " of files as local at 127.0.0.1", "get " + item.Exposed + " map[] as local at 127.0.0.1"}) {
@@ -126,7 +127,7 @@ func TestTemplatesKeepTheirSecret(t *testing.T) {
 				want = []string{"read " + c.read + " of files as local at 127.0.0.1"}
 			}
 			if did := f.done(); !slices.Equal(did, want) || (resp.StatusCode == http.StatusOK) != (c.read != "") || strings.Contains(text, canary) {
-				t.Errorf("%s, did %q\n%s", resp.Status, did, text)
+				t.Errorf("%s, did %q\n%s", resp.Status, did, consoletest.Said(text))
 			}
 		})
 	}
@@ -144,7 +145,7 @@ func TestReferencesOfOthersLeadNowhere(t *testing.T) {
 	}
 	for _, name := range []string{"masked:", "masked:***", "***", other.of(canary), other.of(canary)[len("masked:"):]} {
 		if status, text := b.get("tool" + query("name", name)); status != http.StatusNotFound || strings.Contains(text, canary) {
-			t.Errorf("%s: %d\n%s", name, status, text)
+			t.Errorf("%s: %d\n%s", name, status, consoletest.Said(text))
 		}
 		if status, _ := b.get("item" + query("kind", "resource", "server", "files", "name", name)); status != http.StatusNotFound {
 			t.Errorf("%s: %d", name, status)

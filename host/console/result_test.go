@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/junctor-mcp/junctor/host/console/consoletest"
 	"github.com/junctor-mcp/junctor/host/limit"
 )
 
@@ -55,7 +56,7 @@ func TestResultsHaveImagesAndSounds(t *testing.T) {
 				want = `<audio controls preload="none" src="data:` + kind + ";base64,"
 			}
 			if !strings.Contains(text, want) || policy != mediaPolicy || strings.Contains(text, "data:text") || strings.Contains(text, "data:image/svg") {
-				t.Errorf("%s in %s: %s\n%s", kind, block, policy, text)
+				t.Errorf("%s in %s: %s\n%s", kind, block, policy, consoletest.Said(text))
 			}
 		}
 	}
@@ -86,7 +87,7 @@ func TestResultsShowNoOtherData(t *testing.T) {
 	} {
 		text, policy := resultPage(t, `{"content":[{"type":"image","mimeType":"image/png","data":"`+c.data+`"}]}`)
 		if !strings.Contains(text, c.want) || strings.Contains(text, "<img") || policy != contentPolicy || len(text) > 256<<10 {
-			t.Errorf("%s: %s, %d bytes\n%.4000s", name, policy, len(text), text)
+			t.Errorf("%s: %s, %d bytes\n%s", name, policy, len(text), consoletest.Said(text))
 		}
 	}
 	one := `{"type":"image","data":"` + base64.StdEncoding.EncodeToString(append(bytes.Clone(m["image/png"]), make([]byte, maxMedia/2)...)) + `"}`

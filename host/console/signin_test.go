@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/console/consoletest"
 )
 
 // TestSignInRefusals tries credentials that give no session.
@@ -29,7 +30,7 @@ func TestSignInRefusals(t *testing.T) {
 	} {
 		resp, text := s.browser(t).do(http.MethodPost, "/login", url.Values{"token": {c.token}}, nil)
 		if resp.StatusCode != c.status || len(resp.Cookies()) > 0 || c.token != "" && strings.Contains(text, c.token) {
-			t.Errorf("%s: %s %v\n%s", name, resp.Status, resp.Cookies(), text)
+			t.Errorf("%s: %s %v\n%s", name, resp.Status, resp.Cookies(), consoletest.Said(text))
 		}
 	}
 	for name, value := range map[string]string{"wrong": "Bearer x", "no role": "Bearer token-of-carol", "another scheme": "Digest x"} {
@@ -83,7 +84,7 @@ func TestLinksWorkOnce(t *testing.T) {
 		}
 	}
 	if resp, text := s.browser(t).do(http.MethodGet, path, nil, nil); resp.StatusCode != http.StatusSeeOther {
-		t.Fatalf("%s\n%s", resp.Status, text)
+		t.Fatalf("%s\n%s", resp.Status, consoletest.Said(text))
 	}
 	if resp, _ := s.browser(t).do(http.MethodGet, path, nil, nil); resp.StatusCode != http.StatusForbidden {
 		t.Errorf("again: %s", resp.Status)
@@ -244,7 +245,7 @@ func TestSignInWithoutAuth(t *testing.T) {
 	}
 	resp, text := s.browser(t).do(http.MethodGet, "/", nil, func(r *http.Request) { r.Header.Set("Authorization", "Bearer token-of-alice") })
 	if resp.StatusCode != http.StatusOK || strings.Contains(text, "<form") || !strings.Contains(text, "junctor console") {
-		t.Errorf("%s\n%s", resp.Status, text)
+		t.Errorf("%s\n%s", resp.Status, consoletest.Said(text))
 	}
 }
 
@@ -262,7 +263,7 @@ func TestUnavailableAuth(t *testing.T) {
 	})
 	resp, text := s.browser(t).do(http.MethodPost, "/login", url.Values{"token": {"x"}}, nil)
 	if resp.StatusCode != http.StatusServiceUnavailable || strings.Contains(text, "issuer") {
-		t.Errorf("%s\n%s", resp.Status, text)
+		t.Errorf("%s\n%s", resp.Status, consoletest.Said(text))
 	}
 }
 

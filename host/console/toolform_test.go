@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/console/consoletest"
 )
 
 // formSchema has an argument of each kind.
@@ -97,7 +98,7 @@ func TestFormLeavesOutDefaults(t *testing.T) {
 	s, b := newForm(t, `{"type":"object","properties":{"name":{"type":"string"},"scale":{"type":"string","default":"css"}},"required":["name","scale"]}`)
 	_, text := b.post("tool", "tool", "files__read", "fields", formOf(s.tools[0]).Digest, "arg0", "x", "arg1", "")
 	if did := s.done(); len(did) == 0 || did[len(did)-1] != `call files__read {"name":"x"} as alice at 127.0.0.1` {
-		t.Errorf("%q\n%s", did, text)
+		t.Errorf("%q\n%s", did, consoletest.Said(text))
 	}
 }
 
@@ -137,7 +138,7 @@ func TestFormRefusesWrongTexts(t *testing.T) {
 			t.Errorf("%s: %s, %s", name, resp.Status, tag)
 		}
 		if !strings.Contains(text, `id="`+c.id+`-error"><bdi>`+c.message) || !strings.Contains(text, `role="alert"><p>1 argument to correct:`) || !strings.Contains(text, `<a href="#`+c.id+`">`) {
-			t.Errorf("%s does not say %q\n%s", name, c.message, text)
+			t.Errorf("%s does not say %q\n%s", name, c.message, consoletest.Said(text))
 		}
 		if c.id != "arg0" && !strings.Contains(text, "\n/srv</textarea>") {
 			t.Errorf("%s: the texts are lost", name)
@@ -149,7 +150,7 @@ func TestFormRefusesWrongTexts(t *testing.T) {
 		"nothing at all":  {"fields", digest},
 	} {
 		if resp, text := b.post("tool", append([]string{"tool", "files__read"}, fields...)...); resp.StatusCode != http.StatusUnprocessableEntity {
-			t.Errorf("%s: %s\n%s", name, resp.Status, text)
+			t.Errorf("%s: %s\n%s", name, resp.Status, consoletest.Said(text))
 		}
 	}
 	if did := s.done(); len(did) > 0 {
@@ -176,7 +177,7 @@ func TestFormsOfOddSchemas(t *testing.T) {
 		_, b := newForm(t, input)
 		status, text := b.get("tool?name=files__read")
 		if i := slices.IndexFunc(want, func(w string) bool { return !strings.Contains(text, w) }); status != http.StatusOK || i >= 0 || strings.Contains(text, `for="arg64"`) || len(text) > 1<<20 {
-			t.Errorf("%.60s: %d\n%.9000s", input, status, text)
+			t.Errorf("%.60s: %d\n%s", input, status, consoletest.Said(text))
 		}
 	}
 }

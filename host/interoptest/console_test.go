@@ -14,6 +14,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/junctor-mcp/junctor/host/console/consoletest"
 )
 
 const (
@@ -240,7 +242,7 @@ func (b *tab) heldTask(menu string) {
 	b.click(`button[aria-label="Accept read"]`)
 	b.shows(".flash", "Accepted: tool read of pinned.")
 	if found, text := b.text(`section[aria-labelledby="held"]`); found {
-		b.t.Errorf("the accepted tool is still held back:\n%s", text)
+		b.t.Errorf("the accepted tool is still held back:\n%s", consoletest.Said(text))
 	}
 	b.follow("Tools")
 	b.shows("table", changed)
@@ -354,7 +356,7 @@ func (b *tab) loginTask(c *consoleSite) {
 	b.capture("logins-begun")
 	page := result(b, chromedp.AttributeValue(chromedp.CSS("td.act a"), "href")).Value
 	if !strings.HasPrefix(page, "http://127.0.0.1:") || !strings.Contains(page, "/authorize?") {
-		b.t.Fatalf("the page is %s", page)
+		b.t.Fatalf("the page is %s", consoletest.Said(page))
 	}
 	if resp, err := http.Get(page); err != nil { // logs in, and returns to Junctor
 		b.t.Fatal(err)

@@ -21,6 +21,8 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"github.com/junctor-mcp/junctor/host/console/consoletest"
 )
 
 // A tab is a tab of a headless Chromium.
@@ -114,7 +116,7 @@ func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	defer cancel()
 	if err := chromedp.Do(ctx, actions...); err != nil {
 		_, text := b.text("body")
-		b.t.Fatalf("at %s: %v\n%s", b.address(), err, text)
+		b.t.Fatalf("at %s: %v\n%s", b.address(), err, consoletest.Said(text))
 	}
 }
 
