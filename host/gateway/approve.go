@@ -16,43 +16,46 @@ import (
 
 // awaitApproval returns nil when a request may proceed that the policy wants to be
 // confirmed. It returns a result if a modern client is to ask its person first.
-func (p *pipeline) awaitApproval(ctx context.Context, r *request) (question []byte, err error) {
-	c := r.approvalCall()
-	continues := r.carried != nil && r.carried.Kind == stateOfServer
-	if continues && r.carried.approved == c.Key() {
+func (p *pipeline) awaitApproval(ctx context.Context, u *use) (question []byte, err error) {
+	c := approvalCall(u)
+	continues := u.carried != nil && u.carried.Kind == stateOfServer
+	if continues && u.carried.approved == c.Key() {
 		return nil, nil // the server of a call that was approved has asked its client something
 	}
 	if ok, err := p.opts.Approval.Use(c); ok || err != nil {
 		return nil, err
 	}
-	if r.asksPerson() && !continues {
-		answer, question, err := r.askForApproval(ctx, c.Key())
+	if asksPerson(u) && !continues {
+		answer, question, err := askForApproval(ctx, u, c.Key())
 		switch {
 		case err != nil:
 			return nil, err
 		case question != nil:
-			p.audit.note(r, audit.Approval, "", "", "asked at the client")
+			p.audit.note(u, audit.Approval, "", "", "asked at the client")
 			return question, nil
 		case answer == acceptedApproval:
 			p.opts.Approval.Approve(c)
-			p.audit.note(r, audit.Approval, audit.OK, "the client", "given")
+			p.audit.note(u, audit.Approval, audit.OK, "the client", "given")
 			return nil, nil
 		case answer == declinedApproval:
-			p.audit.note(r, audit.Approval, audit.ApprovalDenied, "the client", "denied")
-			return nil, fault.In(r.item.Server, fault.New(fault.ApprovalDenied, "%s %q was not approved", r.item.Kind, clip(r.requested)))
+			p.audit.note(u, audit.Approval, audit.ApprovalDenied, "the client", "denied")
+			return nil, fault.In(
+				u.item.Server,
+				fault.New(fault.ApprovalDenied, "%s %q was not approved", u.item.Kind, clip(u.requested)),
+			)
 		}
 	}
-	if r.local != nil {
-		return nil, r.notAsked()
+	if u.local != nil {
+		return nil, approvalMissing(u)
 	}
-	p.audit.note(r, audit.Approval, "", "", "asked of "+cmp.Or(r.approval.Needs(), "an operator"))
-	c.Waits = r.reportApproval
+	p.audit.note(u, audit.Approval, "", "", "asked of "+cmp.Or(u.approval.Needs(), "an operator"))
+	c.Waits = func(id string) { reportApproval(u, id) }
 	err = p.opts.Approval.Confirm(ctx, c)
 	if fault.Is(err, fault.GatewayOverloaded) {
-		return nil, faultError(err, r.modern) // the client learns which limit it is
+		return nil, faultError(err, u.modern) // the client learns which limit it is
 	}
 	if id := approval.WaitingID(err); id != "" {
-		e := r.fault(err)
+		e := u.fault(err)
 		e.raw = mcp.SetPath(e.raw, []string{"data", "approval"}, mcp.AppendText(nil, id))
 		return nil, e
 	}
@@ -61,28 +64,32 @@ func (p *pipeline) awaitApproval(ctx context.Context, r *request) (question []by
 
 // redecide asks the policy in effect about a call that may have waited for a person while the
 // configuration was read again: it may deny now what it asked about then, or ask for more.
-func (r *request) redecide() error {
-	now := r.gw.generations.current()
-	if now == r.generation {
+func redecide(u *use) error {
+	now := u.gw.generations.current()
+	if now == u.generation {
 		return nil
 	}
-	q := r.query(r.item)
-	if r.method == mcp.MethodCallTool {
-		q.Args = r.arguments()
+	q := u.query(u.item)
+	if u.method == mcp.MethodCallTool {
+		q.Args = u.arguments()
 	}
 	d := now.Policy.Decide(&q)
 	switch {
 	case d.Verdict == policy.Deny:
-		r.rule, r.ruleName, r.decision, r.denied, r.policyDigest = d.Because(), d.Name, d.Verdict.String(), true, now.Policy.Digest()
+		u.rule, u.ruleName, u.decision, u.denied = d.Because(), d.Name, d.Verdict.String(), true
+		u.policyDigest = now.Policy.Digest()
 		if now.Policy.Explains() {
-			return r.refusal(d)
+			return u.refusal(d)
 		}
-		return r.notFound()
+		return u.notFound()
 	case d.Approval() != nil:
-		before, after := r.approvalCall(), r.approvalCall()
+		before, after := approvalCall(u), approvalCall(u)
 		after.Terms = *d.Approval()
 		if before.Key() != after.Key() {
-			return fault.In(r.item.Server, fault.New(fault.ApprovalRequired, "the rule that asks about %s %q has changed while it waited", r.item.Kind, clip(r.requested)).
+			return fault.In(u.item.Server, fault.New(
+				fault.ApprovalRequired, "the rule that asks about %s %q has changed while it waited", u.item.Kind,
+				clip(u.requested),
+			).
 				WithHint("send the same request again, which then waits under the new rule"))
 		}
 	}
@@ -90,27 +97,27 @@ func (r *request) redecide() error {
 }
 
 // reportApproval tells a client that wants progress that its call waits for a person.
-func (r *request) reportApproval(id string) {
-	if !r.takeProgress() {
+func reportApproval(u *use, id string) {
+	if !u.takeProgress() {
 		return
 	}
 	text := mcp.AppendText(nil, fmt.Sprintf("waits for the approval of another person, under the id %s", id))
-	r.startReports++
-	r.progress.report(fmt.Appendf(nil, `{"progress":%g,"message":%s}`, float64(r.startReports)*startProgress, text))
+	u.startReports++
+	u.progress.report(fmt.Appendf(nil, `{"progress":%g,"message":%s}`, float64(u.startReports)*startProgress, text))
 }
 
 // asksPerson reports whether the person who makes the request may approve it.
-func (r *request) asksPerson() bool {
-	return r.approval.ByClient || r.approval.AtTerminal && r.local != nil
+func asksPerson(u *use) bool {
+	return u.approval.ByClient || u.approval.AtTerminal && u.local != nil
 }
 
-// notAsked returns the error of a single command whose person was not asked.
-func (r *request) notAsked() error {
-	why := r.gw.local.absent()
-	_, whole := r.approvalQuestion()
+// approvalMissing returns the error of a single command whose person was not asked.
+func approvalMissing(u *use) error {
+	why := u.gw.local.absent()
+	_, whole := approvalQuestion(u)
 	hint := "run the command yourself at a terminal"
 	switch {
-	case !r.asksPerson():
+	case !asksPerson(u):
 		why, hint = "another person has to give it, for whom a single command does not wait", ""
 	case !whole:
 		why, hint = fmt.Sprintf("its arguments have more than %d KiB, which are too many to show", mostAsked>>10), ""
@@ -120,26 +127,35 @@ func (r *request) notAsked() error {
 	if hint != "" {
 		hint += ", or "
 	}
-	return fault.In(r.item.Server, fault.New(fault.ApprovalRequired, "%s %q needs an approval: %s", r.item.Kind, clip(r.requested), why).
-		WithHint("%scall it through junctor serve; junctor approvals then shows the call (%s)", hint, r.rule))
+	return fault.In(u.item.Server, fault.New(
+		fault.ApprovalRequired, "%s %q needs an approval: %s", u.item.Kind, clip(u.requested), why,
+	).
+		WithHint("%scall it through junctor serve; junctor approvals then shows the call (%s)", hint, u.rule))
 }
 
 // approvalCall describes the request to a person.
-func (r *request) approvalCall() *approval.Call {
-	arguments := r.arguments()
-	if r.method == mcp.MethodGetPrompt {
-		arguments = mcp.Member(r.params, "arguments")
+func approvalCall(u *use) *approval.Call {
+	arguments := u.arguments()
+	if u.method == mcp.MethodGetPrompt {
+		arguments = mcp.Member(u.params, "arguments")
 	}
 	return &approval.Call{
-		Principal: r.principal, Item: r.item, Arguments: arguments, Others: r.otherMembers(), Terms: *r.approval, Rule: r.rule, RuleName: r.ruleName, Client: r.Client(),
-		Finds: func(id string) { r.approvalID = id },
+		Principal: u.principal,
+		Item:      u.item,
+		Arguments: arguments,
+		Others:    otherMembers(u),
+		Terms:     *u.approval,
+		Rule:      u.rule,
+		RuleName:  u.ruleName,
+		Client:    u.Client(),
+		Finds:     func(id string) { u.approvalID = id },
 	}
 }
 
 // otherMembers returns what the params have beside the item, its arguments and what belongs to
 // the protocol, or nil. The server gets it, so an approval is for it, too.
-func (r *request) otherMembers() (others []byte) {
-	for name, value := range mcp.Members(r.params) {
+func otherMembers(u *use) (others []byte) {
+	for name, value := range mcp.Members(u.params) {
 		switch name {
 		case "name", "uri", "arguments", "_meta", "requestState", "inputResponses":
 		default:
@@ -161,32 +177,33 @@ const (
 // askForApproval asks the person at the client: at the terminal, with a request to a
 // legacy client, or with the result question for a modern client, which sends the
 // request again with the answer. key says what the approval is for.
-func (r *request) askForApproval(ctx context.Context, key approval.Key) (_ approvalAnswer, question []byte, err error) {
-	params, whole := r.approvalQuestion()
+func askForApproval(ctx context.Context, u *use, key approval.Key) (_ approvalAnswer, question []byte, err error) {
+	params, whole := approvalQuestion(u)
 	switch {
 	case !whole:
 		return notAsked, nil, nil // an approval must be for what is not shown
-	case r.local != nil:
-		if r.gw.local.absent() != "" || checkQuestion(r.gw.local.client.Capabilities(), mcp.MethodElicit, params) != nil {
+	case u.local != nil:
+		if u.gw.local.absent() != "" ||
+			checkQuestion(u.gw.local.client.Capabilities(), mcp.MethodElicit, params) != nil {
 			return notAsked, nil, nil
 		}
-		result, _ := r.gw.local.client.Answer(ctx, "", mcp.MethodElicit, params)
+		result, _ := u.gw.local.client.Answer(ctx, "", mcp.MethodElicit, params)
 		return approvalOf(result), nil, nil
-	case !r.modern:
-		if checkQuestion(r.session.capabilities(), mcp.MethodElicit, params) != nil {
+	case !u.modern:
+		if checkQuestion(u.session.capabilities(), mcp.MethodElicit, params) != nil {
 			return notAsked, nil, nil
 		}
-		result, _ := r.session.askClient(ctx, r.out, r.generation.upstream(r.item.Server), mcp.MethodElicit, params)
+		result, _ := u.session.askClient(ctx, u.out, u.generation.upstream(u.item.Server), mcp.MethodElicit, params)
 		return approvalOf(result), nil, nil
-	case checkQuestion(r.caps, mcp.MethodElicit, params) != nil:
+	case checkQuestion(u.caps, mcp.MethodElicit, params) != nil:
 		return notAsked, nil, nil
 	}
-	if c := r.carried; c != nil && c.Kind == stateOfApproval && c.approved == key {
+	if c := u.carried; c != nil && c.Kind == stateOfApproval && c.approved == key {
 		answer := approvalOf(c.answer)
 		c.sent.Store(answer == declinedApproval) // no is the end of it
 		return answer, nil, nil
 	}
-	state, err := r.seal(stateOfApproval, seal.NewID(), key[:])
+	state, err := u.seal(stateOfApproval, seal.NewID(), key[:])
 	request := mcp.SetMember([]byte(`{"method":"elicitation/create"}`), "params", params)
 	questions := mcp.SetMember(nil, approvalKey, request)
 	return notAsked, mcp.SetMember(era.InputRequired(questions), "requestState", mcp.AppendText(nil, state)), err
@@ -206,24 +223,27 @@ func approvalOf(result []byte) approvalAnswer {
 // approvalQuestion returns the params of the elicitation. They show the arguments that
 // the client sent, and not those that the configuration adds. whole is false if they are too
 // long to be shown.
-func (r *request) approvalQuestion() (params []byte, whole bool) {
-	text := fmt.Sprintf("Junctor asks for your approval.\n\n%s %s of server %s", r.item.Kind, approval.Visible(r.requested), approval.Visible(r.item.Server))
+func approvalQuestion(u *use) (params []byte, whole bool) {
+	text := fmt.Sprintf(
+		"Junctor asks for your approval.\n\n%s %s of server %s", u.item.Kind, approval.Visible(u.requested),
+		approval.Visible(u.item.Server),
+	)
 	shown := ""
-	switch r.method {
+	switch u.method {
 	case mcp.MethodCallTool:
-		shown = "\n" + approval.Show(r.given, nil)
+		shown = "\n" + approval.Show(u.given, nil)
 	case mcp.MethodGetPrompt:
-		shown = "\n" + approval.Show(mcp.Member(r.params, "arguments"), nil)
+		shown = "\n" + approval.Show(mcp.Member(u.params, "arguments"), nil)
 	}
-	if others := r.otherMembers(); others != nil {
+	if others := otherMembers(u); others != nil {
 		shown += "\nbeside its arguments: " + approval.Show(others, nil)
 	}
 	text += shown
 	switch {
-	case r.approval.Covers == "tool":
-		text += fmt.Sprintf("\n\nYour approval is for all calls of this tool during %s.", r.approval.Valid)
-	case r.approval.Covers == "server":
-		text += fmt.Sprintf("\n\nYour approval is for everything of this server during %s.", r.approval.Valid)
+	case u.approval.Covers == "tool":
+		text += fmt.Sprintf("\n\nYour approval is for all calls of this tool during %s.", u.approval.Valid)
+	case u.approval.Covers == "server":
+		text += fmt.Sprintf("\n\nYour approval is for everything of this server during %s.", u.approval.Valid)
 	}
 	return mcp.SetMember([]byte(`{"requestedSchema":{"type":"object","properties":{}}}`), "message", mcp.AppendText(nil, text)), len(shown) <= mostAsked
 }

@@ -19,23 +19,23 @@ import (
 // authorize asks the policy about the item of a request. A request that continues
 // a suspended call keeps the decision about the call.
 func (p *pipeline) authorize(next handler) handler {
-	return func(ctx context.Context, r *request) (response, error) {
-		if r.item == (policy.Item{}) {
-			return next(ctx, r)
+	return func(ctx context.Context, u *use) (response, error) {
+		if u.item == (policy.Item{}) {
+			return next(ctx, u)
 		}
-		if r.resumed != nil {
-			if r.revoked() {
-				r.denied = true
-				r.resumed.abandon(errRevoked)
-				r.resumed = nil
-				return response{}, r.notFound()
+		if u.resumed != nil {
+			if u.revoked() {
+				u.denied = true
+				u.resumed.abandon(errRevoked)
+				u.resumed = nil
+				return response{}, u.notFound()
 			}
-			return next(ctx, r)
+			return next(ctx, u)
 		}
-		if err := r.decideTraced(); err != nil {
+		if err := u.decideTraced(); err != nil {
 			return response{}, err
 		}
-		return next(ctx, r)
+		return next(ctx, u)
 	}
 }
 
@@ -43,17 +43,17 @@ var errRevoked = fault.New(fault.Refused, "the policy does not allow this call a
 
 // revoked reports whether the policy in effect denies a call that was allowed when it began.
 // A call that was approved stays approved.
-func (r *request) revoked() bool {
-	q := r.query(r.item)
-	q.Args = r.arguments()
-	return r.generation.Policy.Decide(&q).Verdict == policy.Deny
+func (u *use) revoked() bool {
+	q := u.query(u.item)
+	q.Args = u.arguments()
+	return u.generation.Policy.Decide(&q).Verdict == policy.Deny
 }
 
 // decideTraced is decide with a span.
-func (r *request) decideTraced() error {
-	asks := r.part("policy")
-	err := r.decide()
-	asks.Set("junctor.policy.rule", r.rule)
+func (u *use) decideTraced() error {
+	asks := u.part("policy")
+	err := u.decide()
+	asks.Set("junctor.policy.rule", u.rule)
 	asks.End(outcome.Of(err))
 	return err
 }
@@ -61,32 +61,39 @@ func (r *request) decideTraced() error {
 // decide asks the policy, once a request. For clients of the gateway an item that is
 // denied does not exist, unless the policy explains. A client that sees a tool in its
 // list is told that its arguments are denied.
-func (r *request) decide() (err error) {
-	q := r.query(r.item)
-	q.Continues = r.task != ""
-	if r.method == mcp.MethodCallTool {
-		q.Args = r.arguments()
+func (u *use) decide() (err error) {
+	q := u.query(u.item)
+	q.Continues = u.task != ""
+	if u.method == mcp.MethodCallTool {
+		q.Args = u.arguments()
 	}
-	d := r.generation.Policy.Decide(&q)
-	r.permit, err = d.Permit()
-	r.approval, r.rule, r.decision, r.denied = d.Approval(), d.Because(), d.Verdict.String(), err != nil
-	r.ruleName = d.Name
-	if r.generation.Policy.Restricts() {
-		r.policyDigest = r.generation.Policy.Digest()
+	d := u.generation.Policy.Decide(&q)
+	u.permit, err = d.Permit()
+	u.approval, u.rule, u.decision, u.denied = d.Approval(), d.Because(), d.Verdict.String(), err != nil
+	u.ruleName = d.Name
+	if u.generation.Policy.Restricts() {
+		u.policyDigest = u.generation.Policy.Digest()
 	}
 	switch {
-	case err == nil || r.local != nil:
+	case err == nil || u.local != nil:
 		return err
 	}
-	r.gw.opts.Log.Debug("the policy denies a request", "method", r.method, "subject", r.principal.Subject, "tenant", r.principal.Tenant,
-		"server", r.item.Server, "item", clip(r.item.Name), "because", r.rule)
+	u.gw.opts.Log.Debug("the policy denies a request", "method", u.method,
+		"subject", u.principal.Subject, "tenant", u.principal.Tenant,
+		"server", u.item.Server, "item", clip(u.item.Name), "because", u.rule)
 	switch {
-	case r.method == mcp.MethodCallTool && r.generation.lists(&r.principal, r, r.item, r.tool):
-		return fault.In(r.item.Server, fault.New(fault.Refused, "tool %q may not be called with these arguments%s%s", r.requested, r.allowedArguments(), r.reasonOf(d)))
-	case r.generation.Policy.Explains():
-		return r.refusal(d)
+	case u.method == mcp.MethodCallTool && u.generation.lists(&u.principal, u, u.item, u.tool):
+		return fault.In(
+			u.item.Server,
+			fault.New(
+				fault.Refused, "tool %q may not be called with these arguments%s%s", u.requested, u.allowedArguments(),
+				u.reasonOf(d),
+			),
+		)
+	case u.generation.Policy.Explains():
+		return u.refusal(d)
 	}
-	return r.notFound()
+	return u.notFound()
 }
 
 // mostShown bounds the values of an argument in an error.
@@ -94,15 +101,15 @@ const mostShown = 10
 
 // allowedArguments says what every allowed call of the tool has and this one does not, as the
 // schema in the list of the client does.
-func (r *request) allowedArguments() string {
-	if r.tool == nil {
+func (u *use) allowedArguments() string {
+	if u.tool == nil {
 		return ""
 	}
-	q := r.query(r.item)
-	q.Args = r.tool.Fixed()
-	constraints, _ := r.generation.Policy.Narrow(&q)
+	q := u.query(u.item)
+	q.Args = u.tool.Fixed()
+	constraints, _ := u.generation.Policy.Narrow(&q)
 	var all []string
-	sent := r.arguments()
+	sent := u.arguments()
 	for _, c := range constraints {
 		if value := mcp.Member(sent, c.Argument); value != nil && c.AllowsJSON(value) {
 			continue
@@ -128,8 +135,8 @@ func (r *request) allowedArguments() string {
 }
 
 // reasonOf returns the reason of the rule that denies, for clients that are told.
-func (r *request) reasonOf(d policy.Decision) string {
-	if d.Reason == "" || !r.generation.Policy.Explains() {
+func (u *use) reasonOf(d policy.Decision) string {
+	if d.Reason == "" || !u.generation.Policy.Explains() {
 		return ""
 	}
 	return "; " + d.Reason
@@ -137,7 +144,7 @@ func (r *request) reasonOf(d policy.Decision) string {
 
 // refusal returns the error of a denied request for a client that is told so. It has no
 // place in the configuration.
-func (r *request) refusal(d policy.Decision) error {
+func (u *use) refusal(d policy.Decision) error {
 	why := "no rule allows it"
 	if d.Holder != (policy.Holder{}) {
 		why = fmt.Sprintf("a rule for %s denies it", d.Holder)
@@ -145,21 +152,23 @@ func (r *request) refusal(d policy.Decision) error {
 	if d.Reason != "" {
 		why = d.Reason
 	}
-	return fault.In(r.item.Server, fault.New(fault.Refused, "%s %q is not allowed: %s", r.item.Kind, clip(r.requested), why))
+	return fault.In(
+		u.item.Server, fault.New(fault.Refused, "%s %q is not allowed: %s", u.item.Kind, clip(u.requested), why),
+	)
 }
 
 // query returns the question to the policy about an item, without arguments.
-func (r *request) query(item policy.Item) policy.Query {
-	q := policy.Query{Principal: &r.principal, Item: item, Request: r}
-	q.Access, q.Unconfigured = r.gw.accessOf(item, r.tool)
+func (u *use) query(item policy.Item) policy.Query {
+	q := policy.Query{Principal: &u.principal, Item: item, Request: u.pendingRequest}
+	q.Access, q.Unconfigured = u.gw.accessOf(item, u.tool)
 	return q
 }
 
 // Address implements [condition.Request].
-func (r *request) Address() string { return r.address }
+func (r *pendingRequest) Address() string { return r.address }
 
 // Client implements [condition.Request].
-func (r *request) Client() string { return r.contextPart("client") }
+func (r *pendingRequest) Client() string { return r.contextPart("client") }
 
 // accessOf returns the access of a tool, and that without what users say of it in their
 // configuration. tool is its definition if the caller has it.
@@ -205,9 +214,16 @@ func (n *Generation) list(who *authn.Principal, from condition.Request, item pol
 
 // narrowed returns the definition of a tool for the principal: its schema asks for what the
 // policy asks of the arguments, as far as a schema can say it.
-func (r *request) narrowed(t *catalog.Tool) []byte {
-	q := policy.Query{Principal: &r.principal, Item: r.itemOf(t), Access: t.Class.Kind, Unconfigured: t.Unconfigured, Args: t.Fixed(), Request: r}
-	constraints, _ := r.generation.Policy.Narrow(&q)
+func narrowed(u *use, t *catalog.Tool) []byte {
+	q := policy.Query{
+		Principal:    &u.principal,
+		Item:         itemOf(u, t),
+		Access:       t.Class.Kind,
+		Unconfigured: t.Unconfigured,
+		Args:         t.Fixed(),
+		Request:      u,
+	}
+	constraints, _ := u.generation.Policy.Narrow(&q)
 	var all []schema.Restriction
 	for _, c := range constraints {
 		one := schema.Restriction{Name: c.Argument, Prefix: c.Prefix}
@@ -228,7 +244,7 @@ func (r *request) narrowed(t *catalog.Tool) []byte {
 	return mcp.SetMember(t.Raw, "inputSchema", schema.Narrow(t.Input, all))
 }
 
-func (r *request) itemOf(t *catalog.Tool) policy.Item {
+func itemOf(u *use, t *catalog.Tool) policy.Item {
 	return policy.Item{Server: t.Server, Kind: policy.Tool, Name: t.Name}
 }
 

@@ -79,8 +79,8 @@ func BenchmarkStages(b *testing.B) {
 		if refused != nil {
 			b.Fatal(refused)
 		}
-		r.route.serve = func(context.Context, *request) (response, error) { return answer, nil }
-		if _, err := serve(b.Context(), r); err != nil {
+		r.route.serve = func(context.Context, *use) (response, error) { return answer, nil }
+		if _, err := serve(b.Context(), newUse(r)); err != nil {
 			b.Fatal(err)
 		}
 		r.leaveGeneration()
@@ -100,7 +100,7 @@ func BenchmarkRecord(b *testing.B) {
 				to = &events{}
 			}
 			c := newRecord(to)
-			h := (&pipeline{audit: c}).record(func(context.Context, *request) (response, error) {
+			h := (&pipeline{audit: c}).record(func(context.Context, *use) (response, error) {
 				return response{result: []byte(`{"content":[]}`)}, nil
 			})
 			m, err := mcp.Parse([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__t","arguments":{"query":"is:open label:bug","repo":"acme/site","per_page":30},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`))
@@ -112,9 +112,10 @@ func BenchmarkRecord(b *testing.B) {
 				b.Fatal(refused)
 			}
 			defer r.leaveGeneration()
+			u := newUse(r)
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := h(b.Context(), r); err != nil {
+				if _, err := h(b.Context(), u); err != nil {
 					b.Fatal(err)
 				}
 			}

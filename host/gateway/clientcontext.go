@@ -14,8 +14,8 @@ const metaContext = "junctor/context"
 
 // withContext returns the params of a request with what its server is told about the
 // client. It removes what the client itself wrote there.
-func (r *request) withContext(params []byte) []byte {
-	told := r.generation.Servers[r.item.Server].Context
+func (u *use) withContext(params []byte) []byte {
+	told := u.generation.Servers[u.item.Server].Context
 	if len(told) == 0 {
 		meta := mcp.Member(params, "_meta")
 		if mcp.Member(meta, metaContext) == nil {
@@ -25,7 +25,7 @@ func (r *request) withContext(params []byte) []byte {
 	}
 	object := []byte("{}")
 	for _, part := range told {
-		if text := r.contextPart(part); text != "" {
+		if text := u.contextPart(part); text != "" {
 			object = mcp.SetMember(object, part, mcp.AppendText(nil, text))
 		}
 	}
@@ -33,7 +33,7 @@ func (r *request) withContext(params []byte) []byte {
 }
 
 // contextPart returns one part of the context, or "" if it is not known.
-func (r *request) contextPart(part string) string {
+func (r *pendingRequest) contextPart(part string) string {
 	switch part {
 	case "subject":
 		return r.principal.Subject

@@ -2,8 +2,10 @@ package gateway
 
 import (
 	"context"
+	"time"
 
 	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/era"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
@@ -21,6 +23,25 @@ type LocalClient interface {
 	Absent() string
 	// Refused reports a question that was declined, and why.
 	Refused(server, method, why string)
+}
+
+// A LocalCall is a request of the command line. The item is known already.
+type LocalCall struct {
+	Method string
+	Params []byte // with the item under its exposed name
+
+	// One of these is what the call is about.
+	Tool     *catalog.Tool
+	Prompt   *catalog.Prompt
+	Resource catalog.Location
+
+	Timeout  time.Duration       // 0: the server's own
+	Progress func(params []byte) // called with progress notifications; nil asks for none; must not wait
+	// Warn is called with a defect of a tool that can be used all the same; nil: the
+	// log has it.
+	Warn func(text string)
+	// Limited is set for a call that the limits of tools apply to, as to those of clients.
+	Limited bool
 }
 
 // A localAnswerer answers questions of servers without a client of the gateway.
@@ -88,25 +109,34 @@ func (g *Gateway) OfferLocal() {
 // CallLocally sends a request of the command line through the stages to its
 // server. The error is a [*BadArguments] or a fault.
 func (g *Gateway) CallLocally(ctx context.Context, c LocalCall) (*upstream.Reply, error) {
-	r := &request{
-		gw: g, generation: g.generations.enter(), route: routes[c.Method], principal: authn.Local(), method: c.Method, params: c.Params, local: &c, cancel: func(error) {},
+	r := &pendingRequest{
+		request: request{
+			gw:         g,
+			generation: g.generations.enter(),
+			route:      routes[c.Method],
+			principal:  authn.Local(),
+			method:     c.Method,
+			params:     c.Params,
+			local:      &c,
+		},
+		cancel: func(error) {},
 	}
 	defer r.leaveGeneration()
-	resp, err := g.serve(ctx, r)
+	resp, err := g.serve(ctx, newUse(r))
 	return resp.reply, err
 }
 
 // relayLocal sends the request, and again with the answers of the person at the
 // terminal, until there is a result.
-func (r *request) relayLocal(ctx context.Context) (response, error) {
-	g, server := r.gw, r.item.Server
-	up, call := r.generation.upstream(server), r.call()
+func (u *use) relayLocal(ctx context.Context) (response, error) {
+	g, server := u.gw, u.item.Server
+	c := newCall(u, u.generation.upstream(server))
 	for round := 1; ; round++ {
-		reply, err := r.send(ctx, up, call)
+		reply, err := c.send(ctx)
 		if err != nil || g.local.client == nil {
 			return response{reply: reply}, err
 		}
-		again, params := false, call.Params
+		again, params := false, c.sent.Params
 		switch {
 		case asksForInput(reply) && round > maxRounds:
 			err = tooManyRounds(server)
@@ -123,7 +153,7 @@ func (r *request) relayLocal(ctx context.Context) (response, error) {
 		if err != nil {
 			return response{}, err
 		}
-		call.Params = params
+		c.sent.Params = params
 	}
 }
 

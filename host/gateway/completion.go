@@ -11,82 +11,84 @@ import (
 
 // resolveReference finds the prompt, the resource or the template whose argument
 // is to be completed.
-func resolveReference(ctx context.Context, r *request) error {
-	kind, _ := mcp.TextMember(r.params, "ref", "type")
+func resolveReference(ctx context.Context, u *use) error {
+	kind, _ := mcp.TextMember(u.params, "ref", "type")
 	switch kind {
 	case "ref/prompt":
-		r.requested, _ = mcp.TextMember(r.params, "ref", "name")
-		p, err := r.gw.finder.prompt(ctx, r, r.requested)
+		u.requested, _ = mcp.TextMember(u.params, "ref", "name")
+		p, err := u.gw.finder.prompt(ctx, u, u.requested)
 		if err != nil {
 			return err
 		}
-		r.item = policy.Item{Server: p.Server, Kind: policy.Prompt, Name: p.Name}
-		r.setReference("name")
+		u.item = policy.Item{Server: p.Server, Kind: policy.Prompt, Name: p.Name}
+		setReference(u, "name")
 		return nil
 	case "ref/resource":
-		return r.resolveResourceReference(ctx)
+		return resolveResourceReference(ctx, u)
 	}
 	return &rpcError{code: mcp.CodeInvalidParams, message: "ref needs a type: ref/prompt or ref/resource"}
 }
 
 // resolveResourceReference finds a template by its own text or a resource by its
 // URI.
-func (r *request) resolveResourceReference(ctx context.Context) error {
-	g := r.gw
-	r.requested, _ = mcp.TextMember(r.params, "ref", "uri")
+func resolveResourceReference(ctx context.Context, u *use) error {
+	g := u.gw
+	u.requested, _ = mcp.TextMember(u.params, "ref", "uri")
 	g.finder.ensure(ctx, lookUpTime, resourceLists, nil)
-	if t, ok := g.catalog.Snapshot().Template(r.requested); ok {
-		r.item = policy.Item{Server: t.Server, Kind: policy.Template, Name: t.Name}
+	if t, ok := g.catalog.Snapshot().Template(u.requested); ok {
+		u.item = policy.Item{Server: t.Server, Kind: policy.Template, Name: t.Name}
 	} else {
-		at, err := g.finder.locate(ctx, r.generation, r.principal, r.requested)
+		at, err := g.finder.locate(ctx, u.generation, u.principal, u.requested)
 		if err != nil {
 			return err
 		}
-		r.item = policy.Item{Server: at.Server, Kind: policy.Resource, Name: at.URI}
+		u.item = policy.Item{Server: at.Server, Kind: policy.Resource, Name: at.URI}
 	}
-	r.setReference("uri")
+	setReference(u, "uri")
 	return nil
 }
 
 // setReference puts the server's own name of the item into the reference.
-func (r *request) setReference(member string) {
-	if r.item.Name != r.requested {
-		r.params = mcp.SetPath(r.params, []string{"ref", member}, mcp.AppendText(nil, r.item.Name))
+func setReference(u *use, member string) {
+	if u.item.Name != u.requested {
+		u.params = mcp.SetPath(u.params, []string{"ref", member}, mcp.AppendText(nil, u.item.Name))
 	}
 }
 
 // complete asks the server of the item. A server without the capability has no
 // completions.
-func complete(ctx context.Context, r *request) (response, error) {
-	up, release, err := r.completionUpstream(r.item.Server)
+func complete(ctx context.Context, u *use) (response, error) {
+	up, release, err := u.completionUpstream(u.item.Server)
 	if err != nil {
 		return response{}, err
 	}
-	reply, err := r.askCompletion(ctx, up)
+	reply, err := u.askCompletion(ctx, up)
 	release(err == nil)
 	if reply == nil && err == nil {
-		return response{result: r.emptyCompletion()}, nil
+		return response{result: emptyCompletion(u)}, nil
 	}
-	return r.convert(reply, err)
+	return newCall(u, up).convert(reply, err)
 }
 
 // askCompletion returns the reply of a server, or nil if it has no completions.
-func (r *request) askCompletion(ctx context.Context, up *upstream.Upstream) (*upstream.Reply, error) {
+func (u *use) askCompletion(ctx context.Context, up *upstream.Upstream) (*upstream.Reply, error) {
 	if err := up.Connect(ctx); err != nil {
 		return nil, err
 	}
 	if !up.Status().Capable("completions") && up.Status().Revision >= mcp.Revision20250326 {
 		return nil, nil
 	}
-	r.setServer(r.item.Server)
-	r.requestLogs(ctx)
-	return r.send(ctx, up, r.call())
+	u.setServer(u.item.Server)
+	u.requestLogs(ctx)
+	return newCall(u, up).send(ctx)
 }
 
 // completionUpstream returns the connection for a completion, and a function that ends
 // the use. A modern request has one for itself where share = "session": other connections
 // have the credentials of another principal.
-func (r *request) completionUpstream(server string) (_ *upstream.Upstream, release func(answered bool), _ error) {
+func (r *pendingRequest) completionUpstream(server string) (
+	_ *upstream.Upstream, release func(answered bool), _ error,
+) {
 	if !r.modern || r.generation.Servers[server].Share != PerSession {
 		c, err := r.upstreamFor(server)
 		return c.Upstream, func(bool) { c.done() }, err
@@ -101,8 +103,8 @@ func (r *request) completionUpstream(server string) (_ *upstream.Upstream, relea
 	return c.Upstream, func(answered bool) { r.gw.conns.Release(c, answered) }, nil
 }
 
-func (r *request) emptyCompletion() []byte {
-	if r.modern {
+func emptyCompletion(u *use) []byte {
+	if u.modern {
 		return []byte(`{"completion":{"values":[],"total":0,"hasMore":false},"resultType":"complete"}`)
 	}
 	return []byte(`{"completion":{"values":[],"total":0,"hasMore":false}}`)

@@ -36,7 +36,7 @@ func (n *Generation) sharedConnection(server string) connection {
 
 // upstreamFor returns the connection to a server that is meant for the client of a
 // request. Where each session has its own, the request has to be one of a session.
-func (r *request) upstreamFor(server string) (connection, error) {
+func (r *pendingRequest) upstreamFor(server string) (connection, error) {
 	g := r.gw
 	var c *connpool.Conn[*serverPeer]
 	var err error

@@ -26,11 +26,13 @@ func (d Disconnected) own(exposed string) (name string, ok bool) {
 
 // disconnectedServer returns the error of an item of a server that is disconnected, for
 // clients that could use it otherwise; nil: it is not one.
-func disconnectedServer(r *request, kind policy.Kind, exposed string) error {
-	for server, d := range r.generation.Disconnected {
+func disconnectedServer(u *use, kind policy.Kind, exposed string) error {
+	for server, d := range u.generation.Disconnected {
 		name, ok := d.own(exposed)
-		if ok && (r.local != nil || r.generation.lists(&r.principal, r, policy.Item{Server: server, Kind: kind, Name: name}, nil)) {
-			r.failing = server
+		if ok &&
+			(u.local != nil ||
+				u.generation.lists(&u.principal, u, policy.Item{Server: server, Kind: kind, Name: name}, nil)) {
+			u.failing = server
 			return fault.In(server, fault.New(fault.UpstreamDisconnected, "an operator has disconnected the server").
 				WithHint("ask the operator of the gateway to run `junctor connect %s`", server))
 		}

@@ -130,7 +130,7 @@ func (f *failures) id(err *fault.Error) (id string, first bool) {
 
 // fault converts an error of the host for this client. A denied item looks as if it did
 // not exist.
-func (r *request) fault(err error) *rpcError {
+func (r *pendingRequest) fault(err error) *rpcError {
 	if fault.Is(err, fault.Denied) {
 		err = fault.New(fault.NameUnknown, "unknown name")
 	}

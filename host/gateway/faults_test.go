@@ -73,7 +73,7 @@ func TestRemoteClientsGetNoLocalText(t *testing.T) {
 // answered, is not left out.
 func TestRemoteClientsGetTheirOwnMistakes(t *testing.T) {
 	g := New(Options{Log: hclog.NewNullLogger()})
-	r := &request{gw: g}
+	r := &pendingRequest{request: request{gw: g}}
 	for code := range fault.Codes {
 		got := string(r.fault(fault.In("a", fault.New(code, "the words"))).object())
 		if kept := strings.Contains(got, "the words"); kept != clientFaults[code] && code != fault.Denied {

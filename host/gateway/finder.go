@@ -61,10 +61,12 @@ func (f *finder) logUnknownLists(ctx context.Context, failed map[string]error) (
 
 // lookUpName asks the servers that an unknown name could belong to: their lists may
 // have come from disk.
-func (f *finder) lookUpName(ctx context.Context, r *request, exposed string, need []upstream.ListKind, found func(*catalog.Snapshot) bool) {
+func (f *finder) lookUpName(
+	ctx context.Context, u *use, exposed string, need []upstream.ListKind, found func(*catalog.Snapshot) bool,
+) {
 	if server, ok := f.catalog.UnknownByPrefix(exposed, need); ok {
 		// It is meant, and may take as long to start as it is allowed to.
-		arrived := r.gw.opts.Usage.Wait(server)
+		arrived := u.gw.opts.Usage.Wait(server)
 		err := f.catalog.EnsureForCall(ctx, need, server)
 		arrived()
 		if err != nil {
@@ -87,19 +89,22 @@ func (f *finder) lookUpName(ctx context.Context, r *request, exposed string, nee
 
 // tool returns the tool that clients call by a name. Its error for an unknown
 // name is that of the server which the name belongs to, if that could not start.
-func (f *finder) tool(ctx context.Context, r *request, exposed string) (*catalog.Tool, error) {
+func (f *finder) tool(ctx context.Context, u *use, exposed string) (*catalog.Tool, error) {
 	t, ok := f.catalog.Snapshot().Tool(exposed)
 	if !ok {
 		if why, held := f.heldTool(exposed); held && f.catalog.Fresh(why.Server) {
-			return nil, f.held(r, exposed)
+			return nil, f.held(u, exposed)
 		}
 		// It may belong to a server that was not asked yet. A name without a
 		// prefix could also be that of a server further up, so all are waited for.
-		f.lookUpName(ctx, r, exposed, toolLists, func(s *catalog.Snapshot) bool { t, ok := s.Tool(exposed); return ok && t.Name != exposed })
+		f.lookUpName(
+			ctx, u, exposed, toolLists,
+			func(s *catalog.Snapshot) bool { t, ok := s.Tool(exposed); return ok && t.Name != exposed },
+		)
 		t, ok = f.catalog.Snapshot().Tool(exposed)
 	}
 	if !ok {
-		return nil, f.held(r, exposed)
+		return nil, f.held(u, exposed)
 	}
 	return t, nil
 }
@@ -112,15 +117,15 @@ func (f *finder) heldTool(exposed string) (why catalog.Note, held bool) {
 
 // held is the fault of a tool that is held back, for clients that could use it otherwise, and
 // that of an unknown name for all others.
-func (f *finder) held(r *request, exposed string) error {
+func (f *finder) held(u *use, exposed string) error {
 	why, held := f.heldTool(exposed)
 	item := policy.Item{Server: why.Server, Kind: policy.Tool, Name: why.Tool}
-	if !held || !r.generation.lists(&r.principal, r, item, nil) {
-		return f.unknown(r, policy.Tool, exposed)
+	if !held || !u.generation.lists(&u.principal, u, item, nil) {
+		return f.unknown(u, policy.Tool, exposed)
 	}
-	r.failing = why.Server
+	u.failing = why.Server
 	hint := "ask the operator of the gateway to look at `junctor diff " + why.Server + "`"
-	if r.local != nil || r.principal.Method == authn.Local().Method {
+	if u.local != nil || u.principal.Method == authn.Local().Method {
 		hint = why.Hint
 	}
 	return fault.In(why.Server, fault.New(fault.ToolHeld, "%s", why.Text).WithHint("%s", hint))
@@ -129,18 +134,19 @@ func (f *finder) held(r *request, exposed string) error {
 // unknown is the fault of a name that no server offers. Where the prefix names a server that
 // could not start or list its items, it is the fault of that, for clients that may use an item
 // of this name there.
-func (f *finder) unknown(r *request, kind policy.Kind, exposed string) error {
-	if err := disconnectedServer(r, kind, exposed); err != nil {
+func (f *finder) unknown(u *use, kind policy.Kind, exposed string) error {
+	if err := disconnectedServer(u, kind, exposed); err != nil {
 		return err
 	}
 	need := toolLists
 	if kind == policy.Prompt {
 		need = promptLists
 	}
-	if server, why := f.failure(r, exposed, need); why != nil {
+	if server, why := f.failure(u, exposed, need); why != nil {
 		_, name, _ := strings.Cut(exposed, "__")
-		if r.local != nil || r.generation.lists(&r.principal, r, policy.Item{Server: server, Kind: kind, Name: name}, nil) {
-			r.failing = server
+		if u.local != nil ||
+			u.generation.lists(&u.principal, u, policy.Item{Server: server, Kind: kind, Name: name}, nil) {
+			u.failing = server
 			return fault.In(server, why)
 		}
 	}
@@ -149,9 +155,9 @@ func (f *finder) unknown(r *request, kind policy.Kind, exposed string) error {
 
 // failure returns the server that a name belongs to by its prefix, and why the server could
 // not start, or could not list its items.
-func (f *finder) failure(r *request, exposed string, need []upstream.ListKind) (server string, why error) {
+func (f *finder) failure(u *use, exposed string, need []upstream.ListKind) (server string, why error) {
 	if server, ok := f.catalog.UnknownByPrefix(exposed, need); ok {
-		if u := r.generation.upstream(server); u != nil && u.Status().Err != nil {
+		if u := u.generation.upstream(server); u != nil && u.Status().Err != nil {
 			return server, u.Status().Err
 		}
 	}
@@ -159,14 +165,17 @@ func (f *finder) failure(r *request, exposed string, need []upstream.ListKind) (
 }
 
 // prompt is tool for prompts.
-func (f *finder) prompt(ctx context.Context, r *request, exposed string) (*catalog.Prompt, error) {
+func (f *finder) prompt(ctx context.Context, u *use, exposed string) (*catalog.Prompt, error) {
 	p, ok := f.catalog.Snapshot().Prompt(exposed)
 	if !ok {
-		f.lookUpName(ctx, r, exposed, promptLists, func(s *catalog.Snapshot) bool { p, ok := s.Prompt(exposed); return ok && p.Name != exposed })
+		f.lookUpName(
+			ctx, u, exposed, promptLists,
+			func(s *catalog.Snapshot) bool { p, ok := s.Prompt(exposed); return ok && p.Name != exposed },
+		)
 		p, ok = f.catalog.Snapshot().Prompt(exposed)
 	}
 	if !ok {
-		return nil, f.unknown(r, policy.Prompt, exposed)
+		return nil, f.unknown(u, policy.Prompt, exposed)
 	}
 	return p, nil
 }

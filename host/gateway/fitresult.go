@@ -12,13 +12,13 @@ import (
 
 // fitResult corrects the result of a server to what the revision of the client allows. It
 // does not look at a result that the scan found to be plain, which is nearly every one.
-func (r *request) fitResult(reply *upstream.Reply) error {
-	if blocks := shape.Blocks(r.method); blocks != "" && reply.Names.Plain(blocks) {
+func (c *call) fitResult(reply *upstream.Reply) error {
+	if blocks := shape.Blocks(c.method); blocks != "" && reply.Names.Plain(blocks) {
 		return nil
 	}
-	fitted, err := shape.Result(r.method, reply.Result, r.receiver(), r.item.Name)
+	fitted, err := shape.Result(c.method, reply.Result, c.receiver(), c.item.Name)
 	if err != nil {
-		return fault.In(r.item.Server, fault.Because(fault.UpstreamBadMessage, err, "the result was invalid").
+		return fault.In(c.item.Server, fault.Because(fault.UpstreamBadMessage, err, "the result was invalid").
 			WithHint("update the server, or report this to its author"))
 	}
 	if sameBytes(fitted, reply.Result) {
@@ -29,7 +29,7 @@ func (r *request) fitResult(reply *upstream.Reply) error {
 }
 
 // receiver returns the revision that a result is corrected for.
-func (r *request) receiver() mcp.Revision {
+func (r *pendingRequest) receiver() mcp.Revision {
 	if r.modern || r.local != nil {
 		return mcp.Revision20260728
 	}

@@ -86,7 +86,7 @@ func (g *generations) poolServer(server string) (connpool.Server, bool) {
 }
 
 // leaveGeneration ends the use of the request's generation. Further calls do nothing.
-func (r *request) leaveGeneration() {
+func (r *pendingRequest) leaveGeneration() {
 	if !r.left {
 		r.left = true
 		r.generation.requests.Add(-1)

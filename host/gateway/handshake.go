@@ -23,9 +23,9 @@ func serverInfo(name, version string) string {
 }
 
 // initialize begins a legacy session.
-func initialize(r *request) ([]byte, error) {
-	s := r.session
-	asked, ok := mcp.TextMember(r.params, "protocolVersion")
+func initialize(u *use) ([]byte, error) {
+	s := u.session
+	asked, ok := mcp.TextMember(u.params, "protocolVersion")
 	if !ok {
 		return nil, &rpcError{code: mcp.CodeInvalidParams, message: "initialize needs a protocolVersion"}
 	}
@@ -33,7 +33,7 @@ func initialize(r *request) ([]byte, error) {
 	if !revision.Known() || revision.Modern() {
 		revision = mcp.LatestLegacy
 	}
-	caps := mcp.WithoutDeepNulls(mcp.Member(r.params, "capabilities"))
+	caps := mcp.WithoutDeepNulls(mcp.Member(u.params, "capabilities"))
 	if len(caps) == 0 || caps[0] != '{' {
 		caps = []byte("{}")
 	}
@@ -42,7 +42,7 @@ func initialize(r *request) ([]byte, error) {
 	}
 	s.mu.Lock()
 	changed := !bytes.Equal(s.caps, caps)
-	s.revision, s.caps, s.program = revision, bytes.Clone(caps), programOf(r.params)
+	s.revision, s.caps, s.program = revision, bytes.Clone(caps), programOf(u.params)
 	s.mu.Unlock()
 	if changed {
 		for _, c := range s.gw.conns.Of(s) {
@@ -53,27 +53,30 @@ func initialize(r *request) ([]byte, error) {
 	s.noteOpened()
 	if changed && s.client.Sole && len(serverFacingCapabilities(caps)) > len("{}") {
 		// Old servers that were connected before were offered less.
-		for _, server := range r.generation.Servers {
+		for _, server := range u.generation.Servers {
 			if u := server.Upstream; server.Share != PerSession && !u.Status().Revision.Modern() {
 				u.Drop()
 			}
 		}
 		s.gw.catalog.Offer(s.gw.shared.offer())
 	}
-	offered, instructions := r.initializeResult()
-	result := fmt.Appendf(nil, `{"protocolVersion":%q,"capabilities":%s,"serverInfo":%s}`, revision, offered, serverInfo(r.generation.Name, s.gw.opts.Version))
+	offered, instructions := initializeResult(u)
+	result := fmt.Appendf(
+		nil, `{"protocolVersion":%q,"capabilities":%s,"serverInfo":%s}`, revision, offered,
+		serverInfo(u.generation.Name, s.gw.opts.Version),
+	)
 	return withInstructions(result, instructions), nil
 }
 
 // discover answers server/discover.
-func discover(r *request) ([]byte, error) {
+func discover(u *use) ([]byte, error) {
 	versions, err := json.Marshal(mcp.Revisions)
 	if err != nil {
 		return nil, err
 	}
-	offered, instructions := r.initializeResult()
+	offered, instructions := initializeResult(u)
 	result := fmt.Appendf(nil, `{"resultType":"complete","supportedVersions":%s,"capabilities":%s,"ttlMs":%d,"cacheScope":"private","_meta":{%q:%s}}`,
-		versions, offered, listTTL.Milliseconds(), mcp.MetaServerInfo, serverInfo(r.generation.Name, r.gw.opts.Version))
+		versions, offered, listTTL.Milliseconds(), mcp.MetaServerInfo, serverInfo(u.generation.Name, u.gw.opts.Version))
 	return withInstructions(result, instructions), nil
 }
 
@@ -85,16 +88,16 @@ func withInstructions(result []byte, instructions string) []byte {
 	return mcp.SetMember(result, "instructions", mcp.AppendText(nil, instructions))
 }
 
-func ping(*request) ([]byte, error) { return []byte("{}"), nil }
+func ping(*use) ([]byte, error) { return []byte("{}"), nil }
 
 // setLevel sets the minimum severity of log messages for a legacy client. Connected
 // servers get the level now, others when they connect.
-func setLevel(r *request) ([]byte, error) {
-	level, _ := mcp.TextMember(r.params, "level")
+func setLevel(u *use) ([]byte, error) {
+	level, _ := mcp.TextMember(u.params, "level")
 	if !slices.Contains(mcp.Levels, level) {
 		return nil, &rpcError{code: mcp.CodeInvalidParams, message: fmt.Sprintf("%q is not a log level; those are %v", clip(level), mcp.Levels)}
 	}
-	s := r.session
+	s := u.session
 	s.mu.Lock()
 	s.level = level
 	s.mu.Unlock()

@@ -15,13 +15,13 @@ type requestsInFlight struct {
 	work sync.WaitGroup // requests that add has admitted, until done
 
 	mu      sync.Mutex
-	byID    map[string]*request // guarded by mu; by id as it was written
-	refused bool                // guarded by mu; see refuse
+	byID    map[string]*pendingRequest // guarded by mu; by id as it was written
+	refused bool                       // guarded by mu; see refuse
 }
 
 // add admits a request, or says why not. The caller calls work.Done when its answer was
 // sent.
-func (f *requestsInFlight) add(r *request) *rpcError {
+func (f *requestsInFlight) add(r *pendingRequest) *rpcError {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
@@ -33,7 +33,7 @@ func (f *requestsInFlight) add(r *request) *rpcError {
 		return faultError(fault.New(fault.GatewayOverloaded, "request limit reached: %d requests of this client are in flight", maxInFlight), r.modern)
 	}
 	if f.byID == nil {
-		f.byID = map[string]*request{}
+		f.byID = map[string]*pendingRequest{}
 	}
 	f.byID[string(r.id)] = r
 	f.work.Add(1)
@@ -42,7 +42,7 @@ func (f *requestsInFlight) add(r *request) *rpcError {
 
 // remove removes a request that has ended. It reports whether its client cancelled it or
 // its session ended before.
-func (f *requestsInFlight) remove(r *request) (cancelled, stopped bool) {
+func (f *requestsInFlight) remove(r *pendingRequest) (cancelled, stopped bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.byID, string(r.id))
@@ -74,7 +74,7 @@ func (f *requestsInFlight) cancel(id mcp.ID) {
 }
 
 // find returns a request that matches, or nil.
-func (f *requestsInFlight) find(matches func(*request) bool) *request {
+func (f *requestsInFlight) find(matches func(*pendingRequest) bool) *pendingRequest {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, r := range f.byID {

@@ -81,8 +81,8 @@ func (d *serverDescriptions) all() map[string]serverDescription {
 // servers, and the instructions of all servers. If several servers have an extension, the
 // settings of the first one count. Servers without an item that the principal may see are
 // left out.
-func (r *request) initializeResult() (caps []byte, instructions string) {
-	g := r.gw
+func initializeResult(u *use) (caps []byte, instructions string) {
+	g := u.gw
 	said := g.descriptions.all()
 	for name, s := range g.catalog.Said() { // of servers that do not run
 		if _, known := said[name]; !known {
@@ -93,7 +93,7 @@ func (r *request) initializeResult() (caps []byte, instructions string) {
 	if len(said) == 0 {
 		return []byte(capabilities), ""
 	}
-	used := r.visibleServers()
+	used := visibleServers(u)
 	extensions := map[string][]byte{}
 	var text strings.Builder
 	servers := g.catalog.Servers()
@@ -103,7 +103,7 @@ func (r *request) initializeResult() (caps []byte, instructions string) {
 			continue
 		}
 		for name, settings := range mcp.Members(i.extensions) {
-			crosses := name != mcp.ExtensionTasks || r.modern && i.modern
+			crosses := name != mcp.ExtensionTasks || u.modern && i.modern
 			if _, have := extensions[name]; !have && crosses && len(settings) > 0 && settings[0] == '{' {
 				extensions[name] = settings
 			}
@@ -133,14 +133,15 @@ func (r *request) initializeResult() (caps []byte, instructions string) {
 var heading = lazyregexp.New(`(?m)^([ \t]*)#`)
 
 // visibleServers returns the servers with at least one item that the principal may see.
-func (r *request) visibleServers() map[string]bool {
+func visibleServers(u *use) map[string]bool {
 	used := map[string]bool{}
 	look := func(kind policy.Kind, server, name string, tool *catalog.Tool) {
-		if !used[server] && r.generation.lists(&r.principal, r, policy.Item{Server: server, Kind: kind, Name: name}, tool) {
+		if !used[server] &&
+			u.generation.lists(&u.principal, u, policy.Item{Server: server, Kind: kind, Name: name}, tool) {
 			used[server] = true
 		}
 	}
-	s := r.gw.catalog.Snapshot()
+	s := u.gw.catalog.Snapshot()
 	for _, i := range s.Tools {
 		look(policy.Tool, i.Server, i.Name, i)
 	}

@@ -12,17 +12,19 @@ import (
 // limitError returns an error of the limiter as the client of a tool call gets it. A client cannot
 // change the limit, so the hint says when to try again; the limiter's warning in the log names the
 // block of the limit.
-func (r *request) limitError(err error) error {
+func limitError(u *use, err error) error {
 	if e, ok := errors.AsType[*limit.RateError](err); ok {
 		f := fault.New(fault.LimitRate, "rate limit reached: %s", e)
-		f.Server, f.RetryAfter, f.Hint = r.item.Server, roundUp(e.RetryAfter), tryAgain(e.RetryAfter)
+		f.Server, f.RetryAfter, f.Hint = u.item.Server, roundUp(e.RetryAfter), tryAgain(e.RetryAfter)
 		f.Data = map[string]any{"limit": e.Scope}
 		return f
 	}
 	if e, ok := errors.AsType[*limit.BusyError](err); ok {
 		f := fault.New(fault.LimitConcurrent, "concurrency limit reached: %s", e)
-		f.Server, f.RetryAfter, f.Hint = r.item.Server, roundUp(e.RetryAfter), tryAgain(e.RetryAfter)
-		f.Data = map[string]any{"limit": e.Scope, "max_in_flight": e.Max, "queue_wait_ms_exceeded": e.Waited.Milliseconds()}
+		f.Server, f.RetryAfter, f.Hint = u.item.Server, roundUp(e.RetryAfter), tryAgain(e.RetryAfter)
+		f.Data = map[string]any{
+			"limit": e.Scope, "max_in_flight": e.Max, "queue_wait_ms_exceeded": e.Waited.Milliseconds(),
+		}
 		return f
 	}
 	if errors.Is(err, context.DeadlineExceeded) {

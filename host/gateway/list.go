@@ -28,34 +28,48 @@ const (
 	firstListTime = 3 * time.Second
 )
 
-func listTools(ctx context.Context, r *request) (response, error) {
-	snapshot, partial := r.awaitLists(ctx, upstream.Tools, toolLists)
-	if r.session != nil && mcp.Member(r.params, "cursor") == nil { // further pages may be of a later snapshot
-		r.session.shown.list(snapshot.Removals)
+func listTools(ctx context.Context, u *use) (response, error) {
+	snapshot, partial := awaitLists(ctx, u, upstream.Tools, toolLists)
+	if u.session != nil && mcp.Member(u.params, "cursor") == nil { // further pages may be of a later snapshot
+		u.session.shown.list(snapshot.Removals)
 	}
-	return list(r, partial, "tools", policy.Tool, len(snapshot.Tools), func(i int) (*catalog.Item, *catalog.Tool) { return &snapshot.Tools[i].Item, snapshot.Tools[i] })
+	return list(
+		u, partial, "tools", policy.Tool, len(snapshot.Tools),
+		func(i int) (*catalog.Item, *catalog.Tool) { return &snapshot.Tools[i].Item, snapshot.Tools[i] },
+	)
 }
 
-func listPrompts(ctx context.Context, r *request) (response, error) {
-	snapshot, partial := r.awaitLists(ctx, upstream.Prompts, promptLists)
-	return list(r, partial, "prompts", policy.Prompt, len(snapshot.Prompts), func(i int) (*catalog.Item, *catalog.Tool) { return &snapshot.Prompts[i].Item, nil })
+func listPrompts(ctx context.Context, u *use) (response, error) {
+	snapshot, partial := awaitLists(ctx, u, upstream.Prompts, promptLists)
+	return list(
+		u, partial, "prompts", policy.Prompt, len(snapshot.Prompts),
+		func(i int) (*catalog.Item, *catalog.Tool) { return &snapshot.Prompts[i].Item, nil },
+	)
 }
 
-func listResources(ctx context.Context, r *request) (response, error) {
-	snapshot, partial := r.awaitLists(ctx, upstream.Resources, resourceLists)
-	return list(r, partial, "resources", policy.Resource, len(snapshot.Resources), func(i int) (*catalog.Item, *catalog.Tool) { return snapshot.Resources[i], nil })
+func listResources(ctx context.Context, u *use) (response, error) {
+	snapshot, partial := awaitLists(ctx, u, upstream.Resources, resourceLists)
+	return list(
+		u, partial, "resources", policy.Resource, len(snapshot.Resources),
+		func(i int) (*catalog.Item, *catalog.Tool) { return snapshot.Resources[i], nil },
+	)
 }
 
-func listTemplates(ctx context.Context, r *request) (response, error) {
-	snapshot, partial := r.awaitLists(ctx, upstream.Templates, resourceLists)
-	return list(r, partial, "resourceTemplates", policy.Template, len(snapshot.Templates), func(i int) (*catalog.Item, *catalog.Tool) { return &snapshot.Templates[i].Item, nil })
+func listTemplates(ctx context.Context, u *use) (response, error) {
+	snapshot, partial := awaitLists(ctx, u, upstream.Templates, resourceLists)
+	return list(
+		u, partial, "resourceTemplates", policy.Template, len(snapshot.Templates),
+		func(i int) (*catalog.Item, *catalog.Tool) { return &snapshot.Templates[i].Item, nil },
+	)
 }
 
 // awaitLists waits for lists that are not known yet, for a client that asks for a kind of them.
 // It reports whether some are still to come.
-func (r *request) awaitLists(ctx context.Context, asked upstream.ListKind, need []upstream.ListKind) (_ *catalog.Snapshot, partial bool) {
-	g := r.gw
-	first := r.session.listedFirst()
+func awaitLists(
+	ctx context.Context, u *use, asked upstream.ListKind, need []upstream.ListKind,
+) (_ *catalog.Snapshot, partial bool) {
+	g := u.gw
+	first := u.session.listedFirst()
 	soon, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()
 	failed := g.catalog.AwaitLists(ctx, soon, need, func(since time.Time) time.Time {
@@ -66,8 +80,9 @@ func (r *request) awaitLists(ctx context.Context, asked upstream.ListKind, need 
 	})
 	snapshot := g.catalog.Snapshot()
 	// Further pages may be of a later snapshot, and another policy may hide other items of this one.
-	if r.session != nil && mcp.Member(r.params, "cursor") == nil && r.generation == g.generations.current() && ctx.Err() == nil {
-		r.session.sent.add(asked, snapshot)
+	if u.session != nil && mcp.Member(u.params, "cursor") == nil && u.generation == g.generations.current() &&
+		ctx.Err() == nil {
+		u.session.sent.add(asked, snapshot)
 	}
 	return snapshot, len(g.finder.logUnknownLists(ctx, failed)) > 0
 }
@@ -87,8 +102,10 @@ func (s *Session) listedFirst() time.Time {
 }
 
 // list composes one page of what the client may see.
-func list(r *request, partial bool, member string, kind policy.Kind, n int, at func(int) (*catalog.Item, *catalog.Tool)) (response, error) {
-	start, ok := cursorOf(r.params)
+func list(
+	u *use, partial bool, member string, kind policy.Kind, n int, at func(int) (*catalog.Item, *catalog.Tool),
+) (response, error) {
+	start, ok := cursorOf(u.params)
 	if !ok || start > n {
 		return response{}, &rpcError{code: mcp.CodeInvalidParams, message: "the cursor is not one of this list"}
 	}
@@ -97,16 +114,16 @@ func list(r *request, partial bool, member string, kind policy.Kind, n int, at f
 	next := n
 	for i := start; i < n; i++ {
 		item, tool := at(i)
-		d := r.generation.list(&r.principal, r, policy.Item{Server: item.Server, Kind: kind, Name: item.Name}, tool)
+		d := u.generation.list(&u.principal, u, policy.Item{Server: item.Server, Kind: kind, Name: item.Name}, tool)
 		if !d.Lists() {
-			r.hidden++
+			u.hidden++
 			continue
 		}
 		raw := item.Raw
 		if d.Verdict == policy.Depends {
-			raw = r.narrowed(tool)
+			raw = narrowed(u, tool)
 		}
-		if tool != nil && !r.modern {
+		if tool != nil && !u.modern {
 			raw = tool.ForLegacy(raw)
 		}
 		if len(page) > empty {
@@ -122,7 +139,7 @@ func list(r *request, partial bool, member string, kind policy.Kind, n int, at f
 	if next < n {
 		page = fmt.Appendf(page, `,"nextCursor":%q`, cursor(next))
 	}
-	if r.modern {
+	if u.modern {
 		ttl := listTTL
 		if partial {
 			ttl = 0

@@ -21,32 +21,43 @@ var filters = map[string]string{
 
 // listenRequest answers a listen request. It sends the acknowledgement with the accepted
 // subscriptions, then notifications, and a result when the session ends.
-func listenRequest(ctx context.Context, r *request) (response, error) {
-	r.openSession(ctx)
-	asked := mcp.Member(r.params, "notifications")
-	if mcp.Member(asked, "taskIds") != nil && !r.knowsTasks() {
+func listenRequest(ctx context.Context, u *use) (response, error) {
+	u.openSession(ctx)
+	asked := mcp.Member(u.params, "notifications")
+	if mcp.Member(asked, "taskIds") != nil && !u.knowsTasks() {
 		return response{}, noTasks("taskIds")
 	}
 	methods, agreed := listChanges(asked)
 	uris, tasks := uniqueTexts(mcp.Member(asked, "resourceSubscriptions"), subscription.Canonical), uniqueTexts(mcp.Member(asked, "taskIds"), strings.Clone)
-	l, err := r.session.subs.Listen(r.id, r.out, methods, len(uris)+len(tasks))
+	l, err := u.session.subs.Listen(u.id, u.out, methods, len(uris)+len(tasks))
 	if err != nil {
 		return response{}, tooManySubscriptions()
 	}
 	defer l.Close()
-	agreed = withTexts(agreed, "resourceSubscriptions", l.Subscribe(uris, func(uri string) (subscription.Subscription, error) { return r.listenTo(ctx, uri) }))
+	agreed = withTexts(
+		agreed, "resourceSubscriptions",
+		l.Subscribe(uris, func(uri string) (subscription.Subscription, error) { return listenTo(ctx, u, uri) }),
+	)
 	if len(tasks) > 0 {
-		r.gw.sessions.add(r.session) // statuses may arrive before the acknowledgement
-		agreed = withTexts(agreed, "taskIds", l.Follow(tasks, func(id string, record func(subscription.Subscription)) error { return r.follow(ctx, id, record) }))
+		u.gw.sessions.add(u.session) // statuses may arrive before the acknowledgement
+		agreed = withTexts(
+			agreed, "taskIds",
+			l.Follow(
+				tasks,
+				func(id string, record func(subscription.Subscription)) error { return follow(ctx, u, id, record) },
+			),
+		)
 	}
-	r.acknowledge(l, agreed)
-	if r.generation != r.gw.generations.current() { // the policy may have changed since
-		r.session.dropDenied()
+	acknowledge(u, l, agreed)
+	if u.generation != u.gw.generations.current() { // the policy may have changed since
+		u.session.dropDenied()
 	}
-	r.leaveGeneration() // it may listen for days
+	u.leaveGeneration() // it may listen for days
 	select {
 	case <-l.Ended():
-		return response{result: mcp.SetPath([]byte(`{"resultType":"complete"}`), []string{"_meta", mcp.MetaSubscription}, r.id)}, nil
+		return response{result: mcp.SetPath(
+			[]byte(`{"resultType":"complete"}`), []string{"_meta", mcp.MetaSubscription}, u.id,
+		)}, nil
 	case <-ctx.Done():
 		return response{}, nil
 	}
@@ -66,27 +77,27 @@ func listChanges(asked []byte) (methods []string, agreed []byte) {
 }
 
 // acknowledge acknowledges a listen request. Nothing is sent for it before.
-func (r *request) acknowledge(l *subscription.Listen, agreed []byte) {
-	r.gw.sessions.add(r.session)
-	r.noteListening()
-	if r.gw.Ending() {
-		r.session.subs.EndListens()
+func acknowledge(u *use, l *subscription.Listen, agreed []byte) {
+	u.gw.sessions.add(u.session)
+	u.noteListening()
+	if u.gw.Ending() {
+		u.session.subs.EndListens()
 	}
-	l.Acknowledge(agreed, r.gw.generations.version)
+	l.Acknowledge(agreed, u.gw.generations.version)
 }
 
 // listenTo subscribes to one of the resources of a listen request, if the policy allows
 // the resource.
-func (r *request) listenTo(ctx context.Context, uri string) (sub subscription.Subscription, err error) {
+func listenTo(ctx context.Context, u *use, uri string) (sub subscription.Subscription, err error) {
 	if len(uri) > maxURI {
 		return sub, errURITooLong()
 	}
-	at, err := r.gw.finder.locate(ctx, r.generation, r.principal, uri)
+	at, err := u.gw.finder.locate(ctx, u.generation, u.principal, uri)
 	if err != nil {
 		return sub, err
 	}
-	q := r.query(policy.Item{Server: at.Server, Kind: policy.Resource, Name: at.URI})
-	d := r.generation.Policy.Decide(&q)
+	q := u.query(policy.Item{Server: at.Server, Kind: policy.Resource, Name: at.URI})
+	d := u.generation.Policy.Decide(&q)
 	if d.Approval() != nil {
 		return sub, fault.New(fault.ApprovalRequired, "resource %q needs an approval, so it cannot be part of a listen request", clip(uri))
 	}
@@ -94,16 +105,17 @@ func (r *request) listenTo(ctx context.Context, uri string) (sub subscription.Su
 	if err != nil {
 		return sub, err
 	}
-	return r.subscribeTo(ctx, at, permit, uri)
+	return subscribeTo(ctx, u, at, permit, uri)
 }
 
 // follow subscribes to one of the tasks of a listen request.
-func (r *request) follow(ctx context.Context, id string, record func(subscription.Subscription)) error {
-	t, permit, ok := r.permitTask(id)
-	if !ok || r.generation.Servers[t.server].Share == PerSession { // the connection that made it is another request's by now
+func follow(ctx context.Context, u *use, id string, record func(subscription.Subscription)) error {
+	t, permit, ok := permitTask(u, id)
+	// the connection that made it is another request's by now
+	if !ok || u.generation.Servers[t.server].Share == PerSession {
 		return fault.New(fault.UpstreamUnsupported, "the task cannot be listened to")
 	}
-	up, err := r.upstreamFor(t.server)
+	up, err := u.upstreamFor(t.server)
 	if err != nil {
 		return err
 	}

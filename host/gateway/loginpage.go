@@ -26,20 +26,20 @@ type Page struct {
 // offerLogin asks the client to send its user to a login page if a request fails only
 // because of a missing login. It repeats the request after a successful login.
 func (p *pipeline) offerLogin(next handler) handler {
-	return func(ctx context.Context, r *request) (response, error) {
-		if !r.route.login || r.local != nil {
-			return next(ctx, r)
+	return func(ctx context.Context, u *use) (response, error) {
+		if !u.route.login || u.local != nil {
+			return next(ctx, u)
 		}
-		answers := r.loginAnswers()
-		params := r.params
-		resp, err := next(ctx, r)
-		if err == nil || !fault.Is(err, fault.UpstreamLogin) || !r.opensPages() {
+		answers := u.loginAnswers()
+		params := u.params
+		resp, err := next(ctx, u)
+		if err == nil || !fault.Is(err, fault.UpstreamLogin) || !u.opensPages() {
 			return resp, err
 		}
-		resp, again, err := p.askToLogIn(ctx, r, answers, err)
+		resp, again, err := p.askToLogIn(ctx, u, answers, err)
 		if again {
-			r.params, r.item = params, policy.Item{} // resolve begins again with what the client sent
-			return next(ctx, r)
+			u.params, u.item = params, policy.Item{} // resolve begins again with what the client sent
+			return next(ctx, u)
 		}
 		return resp, err
 	}
@@ -48,14 +48,16 @@ func (p *pipeline) offerLogin(next handler) handler {
 // askToLogIn returns the question or the error that sends the user to the login page.
 // If the user has been there, it waits for the end of the login; again says that it
 // was a success. missing is the fault of the request.
-func (p *pipeline) askToLogIn(ctx context.Context, r *request, answers []byte, missing error) (resp response, again bool, err error) {
+func (p *pipeline) askToLogIn(
+	ctx context.Context, u *use, answers []byte, missing error,
+) (resp response, again bool, err error) {
 	f := fault.As(missing)
-	page, ok := p.opts.Login(ctx, f.Server, r.principal)
+	page, ok := p.opts.Login(ctx, f.Server, u.principal)
 	if !ok {
 		return response{}, false, missing
 	}
-	if !r.modern {
-		r.session.notifyLoginEnd(page)
+	if !u.modern {
+		u.session.notifyLoginEnd(page)
 		return response{}, false, loginRequired(f, page)
 	}
 	switch answer := mcp.Member(answers, loginPrefix+page.ID); {
@@ -78,9 +80,9 @@ const loginPrefix = "junctor.login."
 
 // loginAnswers removes the answers to the gateway's own questions from a request and
 // returns them.
-func (r *request) loginAnswers() (ours []byte) {
-	all := mcp.Member(r.params, "inputResponses")
-	if !r.modern || len(all) == 0 || all[0] != '{' {
+func (u *use) loginAnswers() (ours []byte) {
+	all := mcp.Member(u.params, "inputResponses")
+	if !u.modern || len(all) == 0 || all[0] != '{' {
 		return nil
 	}
 	theirs := []byte("{}")
@@ -94,9 +96,9 @@ func (r *request) loginAnswers() (ours []byte) {
 	switch {
 	case ours == nil:
 	case mcp.Empty(theirs):
-		r.params = mcp.DeleteMember(r.params, "inputResponses")
+		u.params = mcp.DeleteMember(u.params, "inputResponses")
 	default:
-		r.params = mcp.SetMember(r.params, "inputResponses", theirs)
+		u.params = mcp.SetMember(u.params, "inputResponses", theirs)
 	}
 	return ours
 }
@@ -108,7 +110,7 @@ func accepted(answer []byte) bool {
 
 // opensPages reports whether the client has the capability of URL elicitation. Only the
 // last legacy revision has it.
-func (r *request) opensPages() bool {
+func (r *pendingRequest) opensPages() bool {
 	if r.gw.opts.Login == nil {
 		return false
 	}

@@ -52,7 +52,7 @@ func (p *serverPeer) fitLogMessage(params []byte) (fitted []byte, ok bool) {
 // request is not relayed once the connection serves several principals.
 func (p *serverPeer) onLogMessage(about any, params []byte) {
 	p.logMessage(params)
-	if r, ok := about.(*request); ok {
+	if r, ok := about.(*pendingRequest); ok {
 		if r.session != nil {
 			r.session.forwardLog(p, r, params)
 		}
@@ -102,7 +102,7 @@ func (p *serverPeer) logMessage(params []byte) {
 // message is about. If the server names no request, it uses the stream of one that the
 // server answers, or that of the session. A client that shares the connection with others
 // gets a message without a request only if the client set a level.
-func (s *Session) forwardLog(p *serverPeer, about *request, params []byte) {
+func (s *Session) forwardLog(p *serverPeer, about *pendingRequest, params []byte) {
 	s.mu.Lock()
 	level, legacy := s.level, s.revision != ""
 	s.mu.Unlock()
@@ -111,7 +111,7 @@ func (s *Session) forwardLog(p *serverPeer, about *request, params []byte) {
 		level = defaultLevel // an operator may have asked for more
 	}
 	wants := legacy && (level == "" || atLeast(params, level))
-	r := s.inFlight.find(func(r *request) bool {
+	r := s.inFlight.find(func(r *pendingRequest) bool {
 		if about != nil && r != about || r.serverName() != p.server {
 			return false
 		}

@@ -17,13 +17,13 @@ const maxValidatedOutput = 1 << 20
 // knownOutput returns the output schema that the client may compare results of the tool
 // with, or nil. The command line does not compare, and legacy clients know only schemas of
 // objects.
-func (r *request) knownOutput() []byte {
-	t := r.tool
+func (c *call) knownOutput() []byte {
+	t := c.tool
 	switch {
-	case r.local != nil:
-	case t.Output != nil && (r.modern || mcp.Member(t.ForLegacy(t.Raw), "outputSchema") != nil):
+	case c.local != nil:
+	case t.Output != nil && (c.modern || mcp.Member(t.ForLegacy(t.Raw), "outputSchema") != nil):
 		return t.Output
-	case t.Output == nil && t.Removed != nil && r.mayKnow(t.Removed) && (r.modern || t.Removed.LegacyKnew()):
+	case t.Output == nil && t.Removed != nil && c.mayKnow(t.Removed) && (c.modern || t.Removed.LegacyKnew()):
 		return t.Removed.Schema
 	}
 	return nil
@@ -33,7 +33,7 @@ func (r *request) knownOutput() []byte {
 // its list. Nothing is known of the client of a stateless request. It may use a list for
 // listTTL, so it may have the schema that long. Junctor then assumes that the client has
 // listed the tools again: results that stay errors would harm the clients that have.
-func (r *request) mayKnow(removed *catalog.Removal) bool {
+func (r *pendingRequest) mayKnow(removed *catalog.Removal) bool {
 	if s := r.session; s != nil && !s.stateless {
 		return s.shown.mayKnow(removed)
 	}

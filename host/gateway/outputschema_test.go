@@ -71,7 +71,7 @@ func TestMayKnowRemovedSchema(t *testing.T) {
 		{"stateless, long ago", nil, listTTL, false},
 		{"listens without a session, long ago", &Session{stateless: true}, listTTL, false},
 	} {
-		r := &request{session: c.s}
+		r := &pendingRequest{session: c.s}
 		if got := r.mayKnow(&catalog.Removal{Number: 5, At: time.Now().Add(-c.ago)}); got != c.want {
 			t.Errorf("%s: %t", c.name, got)
 		}

@@ -144,7 +144,7 @@ func (c questionChecker) refusePage(server string, err error) error {
 
 // checkPages says which error takes the place of a reply that would send the user
 // to an address that is refused; nil when it may pass.
-func (r *request) checkPages(reply *upstream.Reply) error {
+func (c *call) checkPages(reply *upstream.Reply) error {
 	var err error
 	switch {
 	case reply.Error != nil && string(mcp.Member(reply.Error, "code")) == fmt.Sprint(mcp.CodeURLElicitation):
@@ -155,8 +155,8 @@ func (r *request) checkPages(reply *upstream.Reply) error {
 	if err == nil {
 		return nil
 	}
-	server := r.serverName()
-	return r.gw.questions.refusePage(server, err)
+	server := c.serverName()
+	return c.gw.questions.refusePage(server, err)
 }
 
 // checkURLElicitation is checkElicitation for the pages of an error that asks for visits.

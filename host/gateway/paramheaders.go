@@ -10,13 +10,13 @@ import (
 // checkParamHeaders compares the headers of a modern request over HTTP with the
 // arguments that they repeat (2026-07-28, streamable HTTP, "Custom Headers from
 // Tool Parameters"). A proxy may have decided by the headers.
-func (r *request) checkParamHeaders() error {
-	if r.header == nil {
+func (u *use) checkParamHeaders() error {
+	if u.header == nil {
 		return nil
 	}
-	for _, h := range r.tool.Headers {
-		sent := r.header[h.Name]
-		value := mcp.Member(r.given, h.Path...)
+	for _, h := range u.tool.Headers {
+		sent := u.header[h.Name]
+		value := mcp.Member(u.given, h.Path...)
 		missing := value == nil || string(value) == "null"
 		switch {
 		case len(sent) > 1:

@@ -18,29 +18,31 @@ const maxRounds = 10
 
 // answerQuestions asks the client what a result asks for and returns the params of the
 // request with its answers.
-func (r *request) answerQuestions(ctx context.Context, up *upstream.Upstream, result []byte) (params []byte, err error) {
+func (u *use) answerQuestions(ctx context.Context, up *upstream.Upstream, result []byte) (params []byte, err error) {
 	asked, answers, n := mcp.Member(result, "inputRequests"), []byte("{}"), 0
 	for range mcp.Members(asked) {
 		if n++; n > era.MaxQuestions {
-			return nil, tooManyQuestions(r.item.Server)
+			return nil, tooManyQuestions(u.item.Server)
 		}
 	}
 	for key, question := range mcp.Members(asked) {
 		method, _ := mcp.TextMember(question, "method")
-		resume := r.clock.pause()
-		answer, err := r.session.askClient(ctx, r.out, up, method, era.QuestionToLegacy(method, mcp.Member(question, "params")))
+		resume := u.clock.pause()
+		answer, err := u.session.askClient(
+			ctx, u.out, up, method, era.QuestionToLegacy(method, mcp.Member(question, "params")),
+		)
 		resume()
 		if err != nil && ctx.Err() != nil { // the client does not wait for the result
 			return nil, context.Cause(ctx)
 		}
 		if err != nil {
 			if answer = declined(method, err); answer == nil {
-				return nil, noAnswerError(r.item.Server, method, err)
+				return nil, noAnswerError(u.item.Server, method, err)
 			}
 		}
 		answers = mcp.SetMember(answers, key, answer)
 	}
-	return era.WithAnswers(r.params, answers, result), nil
+	return era.WithAnswers(u.params, answers, result), nil
 }
 
 // declined is the answer to a question that the client was asked and did not

@@ -24,99 +24,99 @@ func newRecord(to audit.Recorder) *record { return &record{to, newUnfinishedCall
 
 // begin notes the time at which a request begins. Its error refuses the request, which is
 // recorded then.
-func (c *record) begin(r *request) (err error) {
-	if r.renewal { // the client did not send it
+func (c *record) begin(u *use) (err error) {
+	if u.renewal { // the client did not send it
 		return nil
 	}
-	if r.recording, err = c.to.Begin(); !r.recording {
+	if u.recording, err = c.to.Begin(); !u.recording {
 		return err
 	}
-	r.begun = time.Now()
-	if c.unfinished.any() && r.modern {
+	u.begun = time.Now()
+	if c.unfinished.any() && u.modern {
 		var given bool
-		r.state, given = mcp.TextMember(r.params, "requestState")
-		r.continues = given || mcp.Member(r.params, "inputResponses") != nil
+		u.state, given = mcp.TextMember(u.params, "requestState")
+		u.continues = given || mcp.Member(u.params, "inputResponses") != nil
 	}
 	if err != nil {
-		c.end(r, response{}, err)
+		c.end(u, response{}, err)
 	}
 	return err
 }
 
 // end records how a request ended.
-func (c *record) end(r *request, resp response, err error) {
-	if !r.recording {
+func (c *record) end(u *use, resp response, err error) {
+	if !u.recording {
 		return
 	}
-	e := &audit.Event{Kind: audit.Request, Time: r.begun}
-	r.describe(e)
-	r.describeOutcome(e, resp, err)
-	c.unfinished.resume(r, e)
+	e := &audit.Event{Kind: audit.Request, Time: u.begun}
+	u.describe(e)
+	u.describeOutcome(e, resp, err)
+	c.unfinished.resume(u, e)
 	e.DurationMS = audit.Milliseconds(time.Since(e.Time))
-	if state, ok := r.suspends(resp, err); ok && c.unfinished.add(r, state, e) {
+	if state, ok := u.suspends(resp, err); ok && c.unfinished.add(u, state, e) {
 		return
 	}
 	c.to.End(e)
 }
 
 // refuse records a request that reached no stage.
-func (c *record) refuse(r *request, refused *rpcError) {
-	if c.begin(r) == nil {
-		c.end(r, response{}, refused)
+func (c *record) refuse(r *pendingRequest, refused *rpcError) {
+	if u := newUse(r); c.begin(u) == nil {
+		c.end(u, response{}, refused)
 	}
 }
 
 // note records an event about a request that is not the request itself.
-func (c *record) note(r *request, kind audit.Kind, outcome audit.Outcome, by, detail string) {
+func (c *record) note(u *use, kind audit.Kind, outcome audit.Outcome, by, detail string) {
 	e := &audit.Event{Kind: kind, Time: time.Now(), By: by, Detail: detail, Outcome: outcome}
-	r.describe(e)
+	u.describe(e)
 	e.Outcome, e.Arguments = outcome, nil
 	c.to.Note(e)
 }
 
 // describe sets what is known of a request.
-func (r *request) describe(e *audit.Event) {
-	p := &r.principal
+func (u *use) describe(e *audit.Event) {
+	p := &u.principal
 	e.Tenant, e.Subject, e.Issuer, e.Proof = p.Tenant, p.Subject, p.Issuer, p.Method
 	e.Roles, e.Groups = p.Roles, p.Groups
-	e.RequestID, e.TraceID, e.Address, e.Client, e.Method = r.auditID(), r.traceID(), r.address, r.Client(), r.method
+	e.RequestID, e.TraceID, e.Address, e.Client, e.Method = u.auditID(), u.traceID(), u.address, u.Client(), u.method
 	switch {
-	case r.local != nil:
+	case u.local != nil:
 		e.Transport = "cli"
-	case local(r.principal):
+	case local(u.principal):
 		e.Transport = "stdio"
 	default:
 		e.Transport = "http"
 	}
-	if r.session != nil && !r.session.stateless {
-		if e.Session = r.session.client.Session; e.Session == "" {
-			e.Session = r.session.contextLabel()
+	if u.session != nil && !u.session.stateless {
+		if e.Session = u.session.client.Session; e.Session == "" {
+			e.Session = u.session.contextLabel()
 		}
 	}
-	e.Hidden, e.Approval = r.hidden, r.approvalID
-	e.Decision, e.Rule, e.RuleName, e.Policy = r.decision, policy.Recorded(r.rule), r.ruleName, r.policyDigest
-	e.Server = cmp.Or(r.item.Server, r.failing)
+	e.Hidden, e.Approval = u.hidden, u.approvalID
+	e.Decision, e.Rule, e.RuleName, e.Policy = u.decision, policy.Recorded(u.rule), u.ruleName, u.policyDigest
+	e.Server = cmp.Or(u.item.Server, u.failing)
 	if e.Server == "" {
-		e.Server = r.serverName()
+		e.Server = u.serverName()
 	}
-	e.ItemKind, e.Item = string(r.item.Kind), r.item.Name
-	if r.item == (policy.Item{}) {
-		e.Item = r.namedItem()
+	e.ItemKind, e.Item = string(u.item.Kind), u.item.Name
+	if u.item == (policy.Item{}) {
+		e.Item = u.namedItem()
 	}
-	if r.tool != nil {
-		e.Access, e.AccessSource = r.tool.Class.Kind.String(), string(r.tool.Class.Source)
-		e.AccessConfidence = r.tool.Class.Confidence
-	} else if r.item != (policy.Item{}) && r.item.Kind != policy.Tool {
+	if u.tool != nil {
+		e.Access, e.AccessSource = u.tool.Class.Kind.String(), string(u.tool.Class.Source)
+		e.AccessConfidence = u.tool.Class.Confidence
+	} else if u.item != (policy.Item{}) && u.item.Kind != policy.Tool {
 		e.Access = policy.Read.String()
 	}
-	switch r.method {
+	switch u.method {
 	case mcp.MethodCallTool, mcp.MethodGetPrompt:
-		e.SetArguments(mcp.Member(r.params, "arguments"))
+		e.SetArguments(mcp.Member(u.params, "arguments"))
 	}
 }
 
 // auditID returns the id of the request, and makes one for a client that sends none.
-func (r *request) auditID() string {
+func (r *pendingRequest) auditID() string {
 	if r.requestID == "" {
 		r.requestID = rand.Text()
 	}
@@ -124,7 +124,7 @@ func (r *request) auditID() string {
 }
 
 // traceID returns the trace of the request: that of its span, or else of the client.
-func (r *request) traceID() string {
+func (r *pendingRequest) traceID() string {
 	if r.span != nil {
 		if id := r.span.Context().TraceID(); id != "" {
 			return id
@@ -137,32 +137,32 @@ func (r *request) traceID() string {
 }
 
 // namedItem returns the item that a request names and that was not found.
-func (r *request) namedItem() string {
-	switch r.method {
+func (u *use) namedItem() string {
+	switch u.method {
 	case mcp.MethodCallTool, mcp.MethodGetPrompt:
-		name, _ := mcp.TextMember(r.params, "name")
+		name, _ := mcp.TextMember(u.params, "name")
 		return name
 	case mcp.MethodReadResource, mcp.MethodSubscribe, mcp.MethodUnsubscribe:
-		uri, _ := mcp.TextMember(r.params, "uri")
+		uri, _ := mcp.TextMember(u.params, "uri")
 		return uri
 	}
 	return ""
 }
 
 // describeOutcome sets how a request ended.
-func (r *request) describeOutcome(e *audit.Event, resp response, err error) {
+func (u *use) describeOutcome(e *audit.Event, resp response, err error) {
 	if bad, ok := errors.AsType[*BadArguments](err); ok {
 		e.Outcome, e.Code, e.Message = audit.Invalid, string(fault.CallArguments), bad.Error()
 		return
 	}
 	if err != nil {
-		e.Outcome, e.Code, e.Message = r.outcomeOf(err)
+		e.Outcome, e.Code, e.Message = u.outcomeOf(err)
 		if f, ok := errors.AsType[*fault.Error](err); ok {
 			e.RetryAfterMS = int(f.RetryAfter.Milliseconds())
 		}
 		return
 	}
-	result, names, rpcErr := resp.result, r.names, []byte(nil)
+	result, names, rpcErr := resp.result, resp.names, []byte(nil)
 	if resp.reply != nil {
 		result, names, rpcErr = resp.reply.Result, resp.reply.Names, resp.reply.Error
 	}
@@ -172,7 +172,8 @@ func (r *request) describeOutcome(e *audit.Event, resp response, err error) {
 		return
 	}
 	e.Outcome, e.ResultSize, e.Result = audit.OK, len(result), result
-	if r.method == mcp.MethodCallTool && (len(result) <= smallResult || names.Maybe("isError")) && string(mcp.Member(result, "isError")) == "true" {
+	if u.method == mcp.MethodCallTool && (len(result) <= smallResult || names.Maybe("isError")) &&
+		string(mcp.Member(result, "isError")) == "true" {
 		e.Outcome, e.Code = audit.ToolError, string(fault.CallToolError)
 	}
 }
@@ -196,13 +197,13 @@ var outcomes = map[fault.Code]audit.Outcome{
 
 // outcomeOf returns the outcome of a request that ended with an error. A denied item looks
 // to clients as if it did not exist; the record says that it was denied.
-func (r *request) outcomeOf(err error) (o audit.Outcome, code, message string) {
+func (u *use) outcomeOf(err error) (o audit.Outcome, code, message string) {
 	if f, ok := errors.AsType[*fault.Error](err); ok {
 		o, ok = outcomes[f.Code]
 		switch {
 		case err == errPanicked:
 			o = audit.Panicked
-		case r.denied && f.Code == fault.NameUnknown:
+		case u.denied && f.Code == fault.NameUnknown:
 			return audit.Denied, string(fault.Denied), f.Message
 		case !ok:
 			o = audit.Failed
@@ -211,7 +212,7 @@ func (r *request) outcomeOf(err error) (o audit.Outcome, code, message string) {
 	}
 	e, ok := errors.AsType[*rpcError](err)
 	switch {
-	case r.denied:
+	case u.denied:
 		return audit.Denied, string(fault.Denied), err.Error()
 	case errors.Is(err, context.Canceled):
 		return audit.Cancelled, string(fault.CallCanceled), err.Error()

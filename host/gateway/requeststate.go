@@ -44,39 +44,39 @@ type carriedState struct {
 // openState opens the state of a request that continues another one. If the server does not
 // get the request, the client may come back with the same state.
 func (p *pipeline) openState(next handler) handler {
-	return func(ctx context.Context, r *request) (response, error) {
-		if !r.carries {
-			return next(ctx, r)
+	return func(ctx context.Context, u *use) (response, error) {
+		if !u.carries {
+			return next(ctx, u)
 		}
-		if err := p.carry(ctx, r); err != nil {
-			if denied := r.decideTraced(); denied != nil {
+		if err := p.carry(ctx, u); err != nil {
+			if denied := u.decideTraced(); denied != nil {
 				return response{}, denied // such an item does not exist, whatever the state
 			}
 			return response{}, err
 		}
-		defer p.returnState(ctx, r)
-		return next(ctx, r)
+		defer p.returnState(ctx, u)
+		return next(ctx, u)
 	}
 }
 
 // carry opens the state of a request, and puts that of a modern server into the params. It
 // refuses every state that the gateway did not seal for this request, and a second use.
-func (p *pipeline) carry(ctx context.Context, r *request) error {
-	raw := mcp.Member(r.params, "requestState")
+func (p *pipeline) carry(ctx context.Context, u *use) error {
+	raw := mcp.Member(u.params, "requestState")
 	if string(raw) == "null" {
-		r.params = mcp.DeleteMember(r.params, "requestState")
+		u.params = mcp.DeleteMember(u.params, "requestState")
 		return nil
 	}
 	state, ok := mcp.Text(raw)
-	if !ok || !r.modern {
+	if !ok || !u.modern {
 		return refusedState(seal.ErrInvalid)
 	}
-	note, err := p.states.Open(state, r.stateBinding(r.item.Server))
+	note, err := p.states.Open(state, u.stateBinding(u.item.Server))
 	if err != nil {
 		return refusedState(err)
 	}
 	if note.Kind == stateOfCall {
-		if r.resumed = p.suspended.take(note.ID); r.resumed == nil {
+		if u.resumed = p.suspended.take(note.ID); u.resumed == nil {
 			return refusedState(seal.ErrUsed)
 		}
 		return nil
@@ -87,29 +87,29 @@ func (p *pipeline) carry(ctx context.Context, r *request) error {
 	case err != nil:
 		return fault.Because(fault.GatewayOverloaded, err, "the requestState cannot be checked, and nothing was sent").WithHint("try again later")
 	}
-	r.carried = &carriedState{Note: note, approved: approval.Key(note.Data[:len(approval.Key{})])}
-	r.takeCarried(note.Data[len(approval.Key{}):])
+	u.carried = &carriedState{Note: note, approved: approval.Key(note.Data[:len(approval.Key{})])}
+	u.takeCarried(note.Data[len(approval.Key{}):])
 	return nil
 }
 
 // takeCarried changes the params as the state asks for: the server gets its own state, and
 // nothing of a question that the gateway asked. state is that of a modern server; empty: it
 // gave none.
-func (r *request) takeCarried(state []byte) {
+func (u *use) takeCarried(state []byte) {
 	switch {
-	case r.carried.Kind == stateOfApproval:
-		r.carried.answer = mcp.Member(r.params, "inputResponses", approvalKey)
-		r.params = mcp.DeleteMember(mcp.DeleteMember(r.params, "requestState"), "inputResponses")
+	case u.carried.Kind == stateOfApproval:
+		u.carried.answer = mcp.Member(u.params, "inputResponses", approvalKey)
+		u.params = mcp.DeleteMember(mcp.DeleteMember(u.params, "requestState"), "inputResponses")
 	case len(state) == 0:
-		r.params = mcp.DeleteMember(r.params, "requestState")
+		u.params = mcp.DeleteMember(u.params, "requestState")
 	default:
-		r.params = mcp.SetMember(r.params, "requestState", state)
+		u.params = mcp.SetMember(u.params, "requestState", state)
 	}
 }
 
 // returnState makes a state valid again if the server did not get the request.
-func (p *pipeline) returnState(ctx context.Context, r *request) {
-	c := r.carried
+func (p *pipeline) returnState(ctx context.Context, u *use) {
+	c := u.carried
 	if c == nil || c.sent.Load() {
 		return
 	}
@@ -120,8 +120,8 @@ func (p *pipeline) returnState(ctx context.Context, r *request) {
 
 // useState is called before the server gets the request. It connects first, so that a server
 // that cannot be reached uses up no state.
-func (r *request) useState(ctx context.Context, up *upstream.Upstream) error {
-	c := r.carried
+func (u *use) useState(ctx context.Context, up *upstream.Upstream) error {
+	c := u.carried
 	if c == nil {
 		return nil
 	}
@@ -136,9 +136,9 @@ func (r *request) useState(ctx context.Context, up *upstream.Upstream) error {
 }
 
 // unusedState is called for a request that the server refused to look at.
-func (r *request) unusedState() {
-	if r.carried != nil {
-		r.carried.sent.Store(false)
+func (u *use) unusedState() {
+	if u.carried != nil {
+		u.carried.sent.Store(false)
 	}
 }
 
@@ -152,29 +152,31 @@ func refusedState(why error) error {
 }
 
 // seal returns a new state of a kind for the client.
-func (r *request) seal(kind byte, id seal.ID, data ...[]byte) (state string, err error) {
+func (u *use) seal(kind byte, id seal.ID, data ...[]byte) (state string, err error) {
 	n := seal.Note{ID: id, Kind: kind, Expires: time.Now().Add(stateTime)}
 	for _, part := range data {
 		n.Data = append(n.Data, part...)
 	}
-	return r.gw.states.Seal(n, r.stateBinding(r.item.Server))
+	return u.gw.states.Seal(n, u.stateBinding(u.item.Server))
 }
 
 // sealServerState returns the result of a modern server for a modern client, with a state that
 // holds that of the server. A request that was approved always gets a state, so that it
 // continues without another approval.
-func (r *request) sealServerState(result []byte) ([]byte, error) {
+func (c *call) sealServerState(result []byte) ([]byte, error) {
 	state := mcp.Member(result, "requestState")
-	if state == nil && r.approval == nil || !era.IsInputRequired(result) {
+	if state == nil && c.approval == nil || !era.IsInputRequired(result) {
 		return result, nil
 	}
 	var approved approval.Key
-	if r.approval != nil {
-		approved = r.approvalCall().Key()
+	if c.approval != nil {
+		approved = approvalCall(c.use).Key()
 	}
-	token, err := r.seal(stateOfServer, seal.NewID(), approved[:], state)
+	token, err := c.seal(stateOfServer, seal.NewID(), approved[:], state)
 	if err != nil {
-		return nil, fault.In(r.item.Server, fault.New(fault.UpstreamBadMessage, "the requestState of the server is too large: %s", err))
+		return nil, fault.In(
+			c.item.Server, fault.New(fault.UpstreamBadMessage, "the requestState of the server is too large: %s", err),
+		)
 	}
 	return mcp.SetMember(result, "requestState", mcp.AppendText(nil, token)), nil
 }
@@ -182,14 +184,14 @@ func (r *request) sealServerState(result []byte) ([]byte, error) {
 // stateBinding returns what a state is about: the principal, the server, the method, and
 // everything in the params that says what is called. Params that differ in the order of their
 // members only have the same.
-func (r *request) stateBinding(server string) []byte {
-	asked := r.params
+func (u *use) stateBinding(server string) []byte {
+	asked := u.params
 	for _, name := range []string{"inputResponses", "requestState", "_meta"} {
 		asked = mcp.DeleteMember(asked, name)
 	}
 	digest := sha256.Sum256(mcp.Canonical(asked)) // a client may write the same in another order
-	b := append([]byte(r.principal.Key()), 0)
+	b := append([]byte(u.principal.Key()), 0)
 	b = append(append(b, server...), 0)
-	b = append(append(b, r.method...), 0)
+	b = append(append(b, u.method...), 0)
 	return append(b, digest[:]...)
 }

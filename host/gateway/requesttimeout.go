@@ -28,15 +28,15 @@ type requestClock struct {
 // bound limits the time of a request. Streams of listen requests last, and a command has a
 // timeout of its own.
 func (p *pipeline) bound(next handler) handler {
-	return func(ctx context.Context, r *request) (response, error) {
-		limit := r.generation.RequestTimeout
-		if limit == 0 || r.local != nil || r.method == mcp.MethodListen {
-			return next(ctx, r)
+	return func(ctx context.Context, u *use) (response, error) {
+		limit := u.generation.RequestTimeout
+		if limit == 0 || u.local != nil || u.method == mcp.MethodListen {
+			return next(ctx, u)
 		}
-		ctx, r.clock = startClock(ctx, limit)
-		defer r.clock.stop()
-		resp, err := next(ctx, r)
-		return resp, r.clock.explain(err, r)
+		ctx, u.clock = startClock(ctx, limit)
+		defer u.clock.stop()
+		resp, err := next(ctx, u)
+		return resp, u.clock.explain(err, u)
 	}
 }
 
@@ -92,20 +92,22 @@ func (c *requestClock) stop() {
 }
 
 // explain returns the error of a request that the clock has ended, and any other error as it is.
-func (c *requestClock) explain(err error, r *request) error {
+func (c *requestClock) explain(err error, u *use) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err == nil || !c.over {
 		return err
 	}
-	return &fault.Error{Code: fault.CallTimeout, Message: fmt.Sprintf("%s did not finish within %s", r.method, c.limit), Server: cmp.Or(r.item.Server, r.serverName()),
+	return &fault.Error{Code: fault.CallTimeout, Message: fmt.Sprintf(
+		"%s did not finish within %s", u.method, c.limit,
+	), Server: cmp.Or(u.item.Server, u.serverName()),
 		Hint: "raise request_timeout in the gateway block", Timeout: c.limit}
 }
 
 // pauseFor pauses the clock of the request that a message of a server is about; nil: it is
 // about none that is known.
 func pauseFor(about any) (resume func()) {
-	if r, ok := about.(*request); ok && r != nil {
+	if r, ok := about.(*pendingRequest); ok && r != nil {
 		return r.clock.pause()
 	}
 	return func() {}

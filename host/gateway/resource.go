@@ -23,42 +23,42 @@ func (n *Generation) unlistedResource(uri string) error {
 }
 
 // resolveResource finds the resource that a client reads or subscribes to.
-func resolveResource(ctx context.Context, r *request) error {
-	if r.local != nil {
-		r.setResource(r.local.Resource)
+func resolveResource(ctx context.Context, u *use) error {
+	if u.local != nil {
+		u.setResource(u.local.Resource)
 		return nil
 	}
-	uri, ok := mcp.TextMember(r.params, "uri")
+	uri, ok := mcp.TextMember(u.params, "uri")
 	switch {
 	case !ok:
-		return &rpcError{code: mcp.CodeInvalidParams, message: r.method + " needs a uri"}
-	case r.method == mcp.MethodSubscribe && len(uri) > maxURI:
+		return &rpcError{code: mcp.CodeInvalidParams, message: u.method + " needs a uri"}
+	case u.method == mcp.MethodSubscribe && len(uri) > maxURI:
 		return errURITooLong()
 	}
-	at, err := r.gw.finder.locate(ctx, r.generation, r.principal, uri)
+	at, err := u.gw.finder.locate(ctx, u.generation, u.principal, uri)
 	if err != nil {
-		return r.noResource(uri, err)
+		return noResource(u, uri, err)
 	}
-	r.setResource(at)
+	u.setResource(at)
 	return nil
 }
 
 // setResource sets the item, and puts the server's own URI into the params.
-func (r *request) setResource(at catalog.Location) {
-	r.resource, r.item = at, policy.Item{Server: at.Server, Kind: policy.Resource, Name: at.URI}
-	if r.requested, _ = mcp.TextMember(r.params, "uri"); r.requested != at.URI {
-		r.params = mcp.SetMember(r.params, "uri", mcp.AppendText(nil, at.URI))
+func (u *use) setResource(at catalog.Location) {
+	u.resource, u.item = at, policy.Item{Server: at.Server, Kind: policy.Resource, Name: at.URI}
+	if u.requested, _ = mcp.TextMember(u.params, "uri"); u.requested != at.URI {
+		u.params = mcp.SetMember(u.params, "uri", mcp.AppendText(nil, at.URI))
 	}
 }
 
 // noResource returns the error of a resource that cannot be located. For an
 // unknown one it has the URI as data, and a code of its own in the legacy era.
-func (r *request) noResource(uri string, err error) error {
+func noResource(u *use, uri string, err error) error {
 	if !fault.Is(err, fault.NameUnknown) {
 		return err
 	}
 	code := mcp.CodeResourceNotFound
-	if r.modern {
+	if u.modern {
 		code = mcp.CodeInvalidParams
 	}
 	if len(uri) > maxURI {

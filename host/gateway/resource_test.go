@@ -121,8 +121,8 @@ func TestHostileResults(t *testing.T) {
 		`{"messages":[{"content":[{"type":"resource_link","uri":"a:b"}]},7]}`, `["resource_link"]`, `7`, `{"content":[` + strings.Repeat(`{"type":"resource_link","uri":"x"},`, 9999) + `{}]}`,
 	} {
 		for _, method := range []string{mcp.MethodCallTool, mcp.MethodGetPrompt, mcp.MethodReadResource, mcp.MethodGetTask, "other"} {
-			r := &request{gw: g, principal: s.Principal(), method: method, server: "a"}
-			r.gw.links.record(r, []byte(result))
+			r := &pendingRequest{request: request{gw: g, principal: s.Principal(), method: method}, server: "a"}
+			g.links.record(newUse(r), []byte(result))
 		}
 	}
 	if mine, ok := g.links.of.of.Get(s.Principal().Key()); !ok || mine.Len() > 2 {

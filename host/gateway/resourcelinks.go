@@ -76,25 +76,25 @@ func (l *resourceLinks) at(principal string, at catalog.Location) (catalog.Locat
 }
 
 // record takes note of the resources that the result of a request names.
-func (l *resourceLinks) record(r *request, result []byte) {
+func (l *resourceLinks) record(u *use, result []byte) {
 	var principal, server string // of no use for most results
 	n := 0
-	for uri := range namedResources(r, result) {
+	for uri := range namedResources(u, result) {
 		if n++; n > linksOne {
 			return
 		}
 		if n == 1 {
-			principal, server = r.principal.Key(), r.serverName()
+			principal, server = u.principal.Key(), u.serverName()
 		}
 		l.add(principal, server, uri)
 	}
 }
 
 // namedResources returns the URI of each part of a result; empty for a part without one.
-func namedResources(r *request, result []byte) iter.Seq[string] {
-	switch r.method {
+func namedResources(u *use, result []byte) iter.Seq[string] {
+	switch u.method {
 	case mcp.MethodReadResource:
-		asked, _ := mcp.TextMember(r.params, "uri")
+		asked, _ := mcp.TextMember(u.params, "uri")
 		return contentURIs(result, asked)
 	case mcp.MethodCallTool, mcp.MethodGetPrompt:
 		return linkURIs(result)

@@ -10,10 +10,10 @@ import (
 type route struct {
 	// resolve finds the item that a request is about, and sets item.
 	// nil: requests of the method are about none.
-	resolve func(ctx context.Context, r *request) error
+	resolve func(ctx context.Context, u *use) error
 	// validate compares a permitted request with the item's definition; nil: there
 	// is nothing to compare.
-	validate func(ctx context.Context, r *request) error
+	validate func(ctx context.Context, u *use) error
 	// serve does what the request asks for.
 	serve handler
 
@@ -52,9 +52,9 @@ func init() { // routes refer to each other
 }
 
 // answered makes a handler of what the gateway answers by itself, without waiting.
-func answered(answer func(*request) ([]byte, error)) handler {
-	return func(_ context.Context, r *request) (response, error) {
-		result, err := answer(r)
+func answered(answer func(*use) ([]byte, error)) handler {
+	return func(_ context.Context, u *use) (response, error) {
+		result, err := answer(u)
 		return response{result: result}, err
 	}
 }

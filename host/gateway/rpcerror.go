@@ -55,7 +55,7 @@ func faultError(err error, modern bool) *rpcError {
 }
 
 // rpcError returns an error of a stage as this client gets it.
-func (r *request) rpcError(err error) *rpcError {
+func (r *pendingRequest) rpcError(err error) *rpcError {
 	if e, ok := errors.AsType[*rpcError](err); ok {
 		return e
 	}

@@ -13,13 +13,27 @@ import (
 
 // newRequest makes a request of a message, or says what is wrong with the message.
 // s is nil for a stateless request.
-func (g *Gateway) newRequest(p authn.Principal, s *Session, m *mcp.Message, x Exchange) (*request, *rpcError) {
-	r := &request{gw: g, generation: g.generations.enter(), session: s, principal: p, out: x.Out, header: x.Header, address: x.Address, id: append(mcp.ID(nil), m.ID...), method: m.Method, params: m.Params,
-		requestID: x.RequestID, named: x.Named}
+func (g *Gateway) newRequest(p authn.Principal, s *Session, m *mcp.Message, x Exchange) (*pendingRequest, *rpcError) {
+	r := &pendingRequest{
+		request: request{
+			gw:         g,
+			generation: g.generations.enter(),
+			principal:  p,
+			id:         append(mcp.ID(nil), m.ID...),
+			method:     m.Method,
+			params:     m.Params,
+			out:        x.Out,
+			header:     x.Header,
+			address:    x.Address,
+			named:      x.Named,
+		},
+		session:   s,
+		requestID: x.RequestID,
+	}
 	if s != nil && r.address == "" {
 		r.address = s.client.Address
 	}
-	if err := r.checkMethod(x.Trace); err != nil {
+	if err := r.checkMethod(s, x.Trace); err != nil {
 		g.audit.refuse(r, err)
 		r.leaveGeneration()
 		return nil, err
@@ -28,9 +42,9 @@ func (g *Gateway) newRequest(p authn.Principal, s *Session, m *mcp.Message, x Ex
 }
 
 // checkMethod sets the era and the route of a request, and checks the names in its params.
-// header is the trace context in the headers.
-func (r *request) checkMethod(header tracing.Context) *rpcError {
-	if err := r.setEra(header); err != nil {
+// s is the session of the request, or nil, and header the trace context in the headers.
+func (r *request) checkMethod(s *Session, header tracing.Context) *rpcError {
+	if err := r.setEra(s, header); err != nil {
 		err.refused = true
 		return err
 	}
@@ -46,37 +60,36 @@ func (r *request) checkMethod(header tracing.Context) *rpcError {
 
 // run sends a request through the stages and makes the answer, which holds the
 // memory that it takes.
-func (r *request) run(ctx context.Context) *Answer {
+func (r *pendingRequest) run(ctx context.Context) *Answer {
 	defer r.cancel(nil)
 	defer r.leaveGeneration()
-	resp, err := r.gw.serve(ctx, r)
+	resp, err := r.gw.serve(ctx, newUse(r))
 	return r.finish(resp, err)
 }
 
 // finish makes the answer of the outcome.
-func (r *request) finish(resp response, err error) *Answer {
+func (r *pendingRequest) finish(resp response, err error) *Answer {
 	if bad, ok := errors.AsType[*BadArguments](err); ok {
 		resp, err = response{result: bad.result(r.modern)}, nil
 	}
-	if err == nil && r.hold == nil && len(resp.result) > limit.Small { // the gateway made the result, and its memory
-		err = r.account(len(resp.result))
+	if err == nil && resp.hold == nil && len(resp.result) > limit.Small { // the gateway made the result, and its memory
+		resp.hold, err = r.account(len(resp.result))
 	}
-	a := r.answer(resp.result, err)
+	a := r.answer(resp, err)
 	if a.Empty() {
-		r.hold.Release()
+		resp.hold.Release()
 	}
-	a.Message.Hold = r.hold
+	a.Message.Hold = resp.hold
 	return a
 }
 
 // account reserves the memory of an answer that the gateway made itself.
-func (r *request) account(size int) error {
+func (r *pendingRequest) account(size int) (*limit.Hold, error) {
 	held, err := r.gw.opts.Budget.HoldFor(r.principal.Owner(), size)
 	if err != nil {
-		return DroppedAnswer(err)
+		return nil, DroppedAnswer(err)
 	}
-	r.hold = held
-	return nil
+	return held, nil
 }
 
 // DroppedAnswer returns the error of a request whose answer has no memory. why is an error of
@@ -87,7 +100,7 @@ func DroppedAnswer(why error) *fault.Error {
 
 // answer makes the answer of a request that has ended. It is empty when the client
 // gets none: after a modern cancellation nothing more is sent.
-func (r *request) answer(value []byte, err error) *Answer {
+func (r *pendingRequest) answer(resp response, err error) *Answer {
 	var cancelled, stopped bool
 	if r.session != nil {
 		cancelled, stopped = r.session.inFlight.remove(r)
@@ -105,8 +118,8 @@ func (r *request) answer(value []byte, err error) *Answer {
 		return errorAnswer(r.id, faultError(fault.New(fault.CallCanceled, "junctor is shutting down"), r.modern))
 	case err != nil:
 		return errorAnswer(r.id, r.rpcError(err))
-	case value == nil:
+	case resp.result == nil:
 		return &Answer{}
 	}
-	return resultAnswer(r.id, r.leading, value)
+	return resultAnswer(r.id, resp.leading, resp.result)
 }

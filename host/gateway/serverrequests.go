@@ -113,10 +113,10 @@ func (s *Session) capabilities() []byte {
 // streamFor returns the stream for a message of a server: that of the request that the
 // message is about, of a request that the server answers, or of the session.
 func (s *Session) streamFor(about any, server string) Stream {
-	if r, ok := about.(*request); ok && r.session == s {
+	if r, ok := about.(*pendingRequest); ok && r.session == s {
 		return r.out
 	}
-	if r := s.inFlight.find(func(r *request) bool { return r.serverName() == server }); r != nil {
+	if r := s.inFlight.find(func(r *pendingRequest) bool { return r.serverName() == server }); r != nil {
 		return r.out
 	}
 	return s.client.Out

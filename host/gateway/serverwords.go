@@ -10,7 +10,7 @@ import (
 
 // serverWords returns the result of a server without what only Junctor says, and without
 // what the era of the server does not have: clients would act on it.
-func (r *request) serverWords(reply *upstream.Reply) []byte {
+func (c *call) serverWords(reply *upstream.Reply) []byte {
 	result, names := reply.Result, reply.Names
 	if names.MayHaveOwnMeta() {
 		result = mcp.WithoutOwnMeta(result)
@@ -21,10 +21,10 @@ func (r *request) serverWords(reply *upstream.Reply) []byte {
 	if names.Maybe("requestState") && !era.IsInputRequired(result) {
 		result = mcp.DeleteMember(result, "requestState")
 	}
-	if r.modern && names.Maybe("inputRequests") {
+	if c.modern && names.Maybe("inputRequests") {
 		result = withServerKeys(result)
 	}
-	if r.method == mcp.MethodGetTask && names.Maybe("error") {
+	if c.method == mcp.MethodGetTask && names.Maybe("error") {
 		result = withServerError(result)
 	}
 	return result

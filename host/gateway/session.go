@@ -104,7 +104,7 @@ func (g *Gateway) Answer(ctx context.Context, c Client, m *mcp.Message, x Exchan
 
 // openSession makes a session for a stateless request that gets notifications until it
 // ends. Notifications are sent by session. closeSession ends the session.
-func (r *request) openSession(ctx context.Context) {
+func (r *pendingRequest) openSession(ctx context.Context) {
 	if r.session != nil {
 		return
 	}
@@ -115,7 +115,7 @@ func (r *request) openSession(ctx context.Context) {
 }
 
 // closeSession ends the session of a stateless request, if openSession made one.
-func (r *request) closeSession() {
+func (r *pendingRequest) closeSession() {
 	if s := r.session; s != nil {
 		s.inFlight.work.Done()
 		s.end()
@@ -209,7 +209,7 @@ func (s *Session) rejectUnparsable(id mcp.ID, shape mcp.Shape, rpcError []byte) 
 
 // begin takes a request of the session in, or says why not. The caller calls
 // inFlight.work.Done when the answer was sent.
-func (s *Session) begin(m *mcp.Message, x Exchange) (*request, context.Context, *rpcError) {
+func (s *Session) begin(m *mcp.Message, x Exchange) (*pendingRequest, context.Context, *rpcError) {
 	who := s.principal.Load()
 	if x.Principal != nil {
 		who = x.Principal

@@ -3,7 +3,7 @@ package gateway
 import "github.com/junctor-mcp/junctor/host/event"
 
 // noteListening records that a modern client listens.
-func (r *request) noteListening() {
+func (r *pendingRequest) noteListening() {
 	s, program := r.session, r.Client()
 	s.mu.Lock()
 	if s.program == "" {

@@ -20,7 +20,7 @@ import (
 
 // A handler serves a request. Its error is an [*rpcError], a [*BadArguments] or a
 // fault.
-type handler func(ctx context.Context, r *request) (response, error)
+type handler func(ctx context.Context, u *use) (response, error)
 
 // A stage wraps the next handler with one step in the processing of a request.
 type stage func(next handler) handler
@@ -57,7 +57,7 @@ func (p *pipeline) stages() []stage {
 
 // handler returns the stages with the dispatch to a route behind them.
 func (p *pipeline) handler() handler {
-	h := handler(func(ctx context.Context, r *request) (response, error) { return r.route.serve(ctx, r) })
+	h := handler(func(ctx context.Context, u *use) (response, error) { return u.route.serve(ctx, u) })
 	for _, s := range slices.Backward(p.stages()) {
 		h = s(h)
 	}
@@ -65,9 +65,9 @@ func (p *pipeline) handler() handler {
 }
 
 func (p *pipeline) recoverPanic(next handler) handler {
-	return func(ctx context.Context, r *request) (resp response, err error) {
-		defer fault.Recover(&err, p.opts.Log, "", "serving "+r.method)
-		return next(ctx, r)
+	return func(ctx context.Context, u *use) (resp response, err error) {
+		defer fault.Recover(&err, p.opts.Log, "", "serving "+u.method)
+		return next(ctx, u)
 	}
 }
 
@@ -75,107 +75,116 @@ func (p *pipeline) recoverPanic(next handler) handler {
 var errPanicked = fault.Because(fault.Internal, fault.ErrPanic, "the request ended")
 
 func (p *pipeline) record(next handler) handler {
-	return func(ctx context.Context, r *request) (resp response, err error) {
-		if err := p.audit.begin(r); err != nil {
+	return func(ctx context.Context, u *use) (resp response, err error) {
+		if err := p.audit.begin(u); err != nil {
 			return response{}, err
 		}
-		defer func() { p.audit.end(r, resp, err) }()
+		defer func() { p.audit.end(u, resp, err) }()
 		err = errPanicked // until next returns
-		return next(ctx, r)
+		return next(ctx, u)
 	}
 }
 
 func (p *pipeline) resolve(next handler) handler {
-	return func(ctx context.Context, r *request) (response, error) {
-		if r.route.resolve != nil {
+	return func(ctx context.Context, u *use) (response, error) {
+		if u.route.resolve != nil {
 			begun := time.Now()
-			if err := r.route.resolve(ctx, r); err != nil {
-				if r.failing != "" {
-					p.opts.Usage.Failed(r.failing, begun)
+			if err := u.route.resolve(ctx, u); err != nil {
+				if u.failing != "" {
+					p.opts.Usage.Failed(u.failing, begun)
 				}
 				return response{}, err
 			}
 		}
-		return next(ctx, r)
+		return next(ctx, u)
 	}
 }
 
 // arguments returns the arguments of a tool call as the server gets them; nil for
 // any other request.
-func (r *request) arguments() []byte {
-	if r.method != mcp.MethodCallTool {
+func (u *use) arguments() []byte {
+	if u.method != mcp.MethodCallTool {
 		return nil
 	}
-	return mcp.Member(r.params, "arguments")
+	return mcp.Member(u.params, "arguments")
 }
 
 func (p *pipeline) validate(next handler) handler {
-	return func(ctx context.Context, r *request) (response, error) {
-		if r.route.validate != nil && r.resumed == nil {
-			if err := r.route.validate(ctx, r); err != nil {
+	return func(ctx context.Context, u *use) (response, error) {
+		if u.route.validate != nil && u.resumed == nil {
+			if err := u.route.validate(ctx, u); err != nil {
 				return response{}, err
 			}
 		}
-		return next(ctx, r)
+		return next(ctx, u)
 	}
 }
 
 func (p *pipeline) confirm(next handler) handler {
-	return func(ctx context.Context, r *request) (response, error) {
-		if r.approval != nil && r.resumed == nil {
-			waits, resume := r.part("approval"), r.clock.pause()
-			question, err := p.awaitApproval(ctx, r)
+	return func(ctx context.Context, u *use) (response, error) {
+		if u.approval != nil && u.resumed == nil {
+			waits, resume := u.part("approval"), u.clock.pause()
+			question, err := p.awaitApproval(ctx, u)
 			resume()
 			waits.End(outcome.Of(err))
 			if question != nil || err != nil {
 				return response{result: question}, err
 			}
-			if err := r.redecide(); err != nil {
+			if err := redecide(u); err != nil {
 				return response{}, err
 			}
-			if r.tool != nil {
-				if err := r.checkPin(ctx); err != nil { // it may have changed while it waited
+			if u.tool != nil {
+				if err := u.checkPin(ctx); err != nil { // it may have changed while it waited
 					return response{}, err
 				}
 			}
-			r.permit = r.permit.Approved()
+			u.permit = u.permit.Approved()
 		}
-		return next(ctx, r)
+		return next(ctx, u)
 	}
 }
 
 func (p *pipeline) limit(next handler) handler {
-	return func(ctx context.Context, r *request) (response, error) {
-		if r.item == (policy.Item{}) || r.resumed != nil {
-			return next(ctx, r)
+	return func(ctx context.Context, u *use) (response, error) {
+		if u.item == (policy.Item{}) || u.resumed != nil {
+			return next(ctx, u)
 		}
-		if err := p.acquire(ctx, r); err != nil {
+		if err := p.acquire(ctx, u); err != nil {
 			return response{}, err
 		}
-		defer func() { r.keepPlace()() }()
-		return next(ctx, r)
+		defer func() { u.keepPlace()() }()
+		return next(ctx, u)
 	}
 }
 
-func (p *pipeline) acquire(ctx context.Context, r *request) (err error) {
-	limited := !local(r.principal) || r.local != nil && r.local.Limited
-	if r.method != mcp.MethodCallTool || !limited {
+func (p *pipeline) acquire(ctx context.Context, u *use) (err error) {
+	limited := !local(u.principal) || u.local != nil && u.local.Limited
+	if u.method != mcp.MethodCallTool || !limited {
 		return nil
 	}
-	waits := r.part("limits")
+	waits := u.part("limits")
 	defer func() { waits.End(outcome.Of(err)) }()
-	r.leave, err = p.opts.Limit.Acquire(ctx, limit.Call{Tenant: r.principal.Tenant, Principal: r.principal.Key(), Roles: r.principal.Roles, Server: r.item.Server, Tool: r.item.Name})
+	u.leave, err = p.opts.Limit.Acquire(
+		ctx,
+		limit.Call{
+			Tenant:    u.principal.Tenant,
+			Principal: u.principal.Key(),
+			Roles:     u.principal.Roles,
+			Server:    u.item.Server,
+			Tool:      u.item.Name,
+		},
+	)
 	if err != nil {
-		r.limitedBy = limitScope(err)
-		return r.limitError(err)
+		u.limitedBy = limitScope(err)
+		return limitError(u, err)
 	}
 	return nil
 }
 
 // keepPlace returns what gives back the place of a call under the limits of its tool.
 // The place is the caller's then: a suspended call keeps it until it ends.
-func (r *request) keepPlace() (leave func()) {
-	leave, r.leave = r.leave, nil
+func (u *use) keepPlace() (leave func()) {
+	leave, u.leave = u.leave, nil
 	if leave == nil {
 		return func() {}
 	}
@@ -183,13 +192,13 @@ func (r *request) keepPlace() (leave func()) {
 }
 
 func (p *pipeline) count(next handler) handler {
-	return func(ctx context.Context, r *request) (resp response, err error) {
-		if r.item == (policy.Item{}) || r.resumed != nil {
-			return next(ctx, r)
+	return func(ctx context.Context, u *use) (resp response, err error) {
+		if u.item == (policy.Item{}) || u.resumed != nil {
+			return next(ctx, u)
 		}
-		end := p.opts.Usage.Begin(r.item.Server)
-		defer func() { end(r.outcome(resp, err) != outcome.OK) }()
+		end := p.opts.Usage.Begin(u.item.Server)
+		defer func() { end(u.outcome(resp, err) != outcome.OK) }()
 		err = errPanicked // until next returns
-		return next(ctx, r)
+		return next(ctx, u)
 	}
 }

@@ -47,8 +47,10 @@ func (o *recorded) take() []audit.Event {
 func TestPanicEndsRequestInAuditAndStatus(t *testing.T) {
 	var kept recorded
 	p := &pipeline{opts: Options{Log: hclog.NewNullLogger(), Usage: &usage.Counter{}}, audit: newRecord(&kept)}
-	h := p.recoverPanic(p.record(p.count(func(context.Context, *request) (response, error) { panic("injected") })))
-	if _, err := h(t.Context(), &request{method: "tools/call", item: policy.Item{Server: "a", Name: "t"}}); !fault.Is(err, fault.Internal) {
+	h := p.recoverPanic(p.record(p.count(func(context.Context, *use) (response, error) { panic("injected") })))
+	u := newUse(&pendingRequest{request: request{method: "tools/call"}})
+	u.item = policy.Item{Server: "a", Name: "t"}
+	if _, err := h(t.Context(), u); !fault.Is(err, fault.Internal) {
 		t.Errorf("the error is %v", err)
 	}
 	if got := p.opts.Usage.Of("a"); got.InFlight != 0 || got.Errors != 1 {

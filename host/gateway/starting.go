@@ -21,7 +21,7 @@ const (
 
 // takeProgress makes the progress of the request go to its client. It reports
 // whether the client asked for that.
-func (r *request) takeProgress() bool {
+func (r *pendingRequest) takeProgress() bool {
 	token := progressToken(r.params)
 	if token == nil {
 		return false
@@ -40,7 +40,7 @@ func (r *request) takeProgress() bool {
 
 // reportStart tells a client that wants progress how the start of a server goes
 // on, until stop is called. It does nothing for a server that is ready.
-func (r *request) reportStart(up *upstream.Upstream) (stop func()) {
+func (r *pendingRequest) reportStart(up *upstream.Upstream) (stop func()) {
 	if !r.takeProgress() || up.Status().State == upstream.Ready {
 		return func() {}
 	}
@@ -79,7 +79,7 @@ func startText(server string, s upstream.StartStatus) string {
 
 // reportStartOf is reportStart for the server that a name belongs to by its
 // prefix, when nothing is known of what that server has.
-func (r *request) reportStartOf(exposed string) (stop func()) {
+func (r *pendingRequest) reportStartOf(exposed string) (stop func()) {
 	g := r.gw
 	server, ok := g.catalog.UnknownByPrefix(exposed, toolLists)
 	if !ok || r.generation.upstream(server) == nil {

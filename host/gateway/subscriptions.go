@@ -15,15 +15,15 @@ import (
 const maxURI = 8 << 10
 
 // subscribe subscribes a legacy client to a resource.
-func subscribe(ctx context.Context, r *request) (response, error) {
-	s := r.session
+func subscribe(ctx context.Context, u *use) (response, error) {
+	s := u.session
 	add := s.subs.Subscribe
-	if r.renewal {
+	if u.renewal {
 		add = s.subs.Resubscribe
 	}
 	var sub subscription.Subscription
-	changed, err := add(r.requested, func() (_ subscription.Subscription, err error) {
-		sub, err = r.subscribeTo(ctx, r.resource, r.permit, r.requested)
+	changed, err := add(u.requested, func() (_ subscription.Subscription, err error) {
+		sub, err = subscribeTo(ctx, u, u.resource, u.permit, u.requested)
 		return sub, err
 	})
 	if errors.Is(err, subscription.ErrTooMany) {
@@ -38,15 +38,17 @@ func subscribe(ctx context.Context, r *request) (response, error) {
 	if changed && sub.Version != s.gw.generations.version(sub.Server) { // replaced while the request subscribed
 		s.serverReplaced(sub.Server)
 	}
-	if changed && r.generation != s.gw.generations.current() { // the policy may have changed meanwhile
+	if changed && u.generation != s.gw.generations.current() { // the policy may have changed meanwhile
 		s.dropDenied()
 	}
 	return response{result: []byte("{}")}, nil
 }
 
 // subscribeTo subscribes to a resource at its server.
-func (r *request) subscribeTo(ctx context.Context, at catalog.Location, permit policy.Permit, uri string) (sub subscription.Subscription, err error) {
-	up, err := r.upstreamFor(at.Server)
+func subscribeTo(
+	ctx context.Context, u *use, at catalog.Location, permit policy.Permit, uri string,
+) (sub subscription.Subscription, err error) {
+	up, err := u.upstreamFor(at.Server)
 	if err != nil {
 		return sub, err
 	}
@@ -66,10 +68,10 @@ func tooManySubscriptions() error {
 }
 
 // unsubscribe ends a subscription of a legacy client, made or still to be renewed.
-func unsubscribe(r *request) ([]byte, error) {
-	uri, _ := mcp.TextMember(r.params, "uri")
-	if r.session.subs.Unsubscribe(uri) {
-		r.session.stateChanged()
+func unsubscribe(u *use) ([]byte, error) {
+	uri, _ := mcp.TextMember(u.params, "uri")
+	if u.session.subs.Unsubscribe(uri) {
+		u.session.stateChanged()
 	}
 	return []byte("{}"), nil
 }
@@ -102,12 +104,20 @@ func (s *Session) renewLater(uris []string) {
 
 // renewOne makes one subscription again.
 func (s *Session) renewOne(ctx context.Context, uri string) error {
-	r := &request{
-		gw: s.gw, generation: s.gw.generations.enter(), session: s, principal: s.Principal(), route: routes[mcp.MethodSubscribe], method: mcp.MethodSubscribe,
-		params: mcp.SetMember(nil, "uri", mcp.AppendText(nil, uri)), renewal: true,
+	r := &pendingRequest{
+		request: request{
+			gw:         s.gw,
+			generation: s.gw.generations.enter(),
+			principal:  s.Principal(),
+			route:      routes[mcp.MethodSubscribe],
+			method:     mcp.MethodSubscribe,
+			params:     mcp.SetMember(nil, "uri", mcp.AppendText(nil, uri)),
+			renewal:    true,
+		},
+		session: s,
 	}
 	defer r.leaveGeneration()
-	_, err := s.gw.serve(ctx, r)
+	_, err := s.gw.serve(ctx, newUse(r))
 	if err != nil {
 		s.gw.opts.Log.Warn("a subscription was not renewed", "uri", clip(uri), "error", err)
 	}

@@ -37,7 +37,7 @@ type suspendedCall struct {
 	leave  func()          // gives back the call's place under the limits of its tool
 
 	mu         sync.Mutex
-	current    *request             // guarded by mu; the client's, that waits; nil: none does
+	current    *pendingRequest      // guarded by mu; the client's, that waits; nil: none does
 	unanswered map[string]*question // guarded by mu; what was not answered yet, by key
 	count      int                  // guarded by mu; of questions so far
 }
@@ -52,21 +52,21 @@ type question struct {
 
 // relayExclusive sends the request over a connection that it has for itself, or
 // continues what an earlier request began.
-func (r *request) relayExclusive(ctx context.Context) (response, error) {
-	g, server := r.gw, r.item.Server
-	if c := r.resumed; c != nil {
-		r.setServer(server)
-		r.takeProgress()
-		r.requestLogs(ctx)
-		c.takeAnswers(r)
-		return c.await(ctx, r)
+func (u *use) relayExclusive(ctx context.Context) (response, error) {
+	g, server := u.gw, u.item.Server
+	if c := u.resumed; c != nil {
+		u.setServer(server)
+		u.takeProgress()
+		u.requestLogs(ctx)
+		c.takeAnswers(u)
+		return c.await(ctx, u)
 	}
-	held, err := r.reserveParams()
+	held, err := u.reserveParams()
 	if err != nil {
 		return response{}, err
 	}
-	call := r.call()
-	conn, err := r.acquireExclusive(server)
+	call := newCall(u, nil)
+	conn, err := u.acquireExclusive(server)
 	if err != nil {
 		held.Release()
 		return response{}, fault.In(server, err)
@@ -74,32 +74,33 @@ func (r *request) relayExclusive(ctx context.Context) (response, error) {
 	callCtx, cancel := context.WithCancelCause(context.Background())
 	c := &suspendedCall{
 		gw: g, server: server, conn: conn, cancel: cancel, done: make(chan struct{}), asked: make(chan struct{}, 1),
-		leave: r.keepPlace(), current: r, unanswered: map[string]*question{},
+		leave: u.keepPlace(), current: u.pendingRequest, unanswered: map[string]*question{},
 	}
 	conn.Peer.setCall(c)
-	r.setServer(server)
-	r.requestLogs(ctx)
-	if call.Progress != nil {
-		call.Progress = c.forwardProgress
+	u.setServer(server)
+	u.requestLogs(ctx)
+	call.upstream = conn.Upstream
+	if call.sent.Progress != nil {
+		call.sent.Progress = c.forwardProgress
 	}
-	if level := r.gw.levels.withLog(conn.Upstream.Name(), r.level); level != "" {
+	if level := u.gw.levels.withLog(conn.Upstream.Name(), u.level); level != "" {
 		conn.Upstream.SetLevel(level)
 	}
 	g.work.Go(func() {
 		defer close(c.done)
 		defer held.Release()
-		defer fault.Recover(&c.err, g.opts.Log, server, "serving "+r.method)
-		c.reply, c.err = r.send(callCtx, conn.Upstream, call)
+		defer fault.Recover(&c.err, g.opts.Log, server, "serving "+u.method)
+		c.reply, c.err = call.send(callCtx)
 	})
-	return c.await(ctx, r)
+	return c.await(ctx, u)
 }
 
 // reserveParams reserves the memory of a request that may wait for its client to come back.
-func (r *request) reserveParams() (*limit.Hold, error) {
-	if len(r.params) <= limit.Small {
+func (u *use) reserveParams() (*limit.Hold, error) {
+	if len(u.params) <= limit.Small {
 		return nil, nil // MaxSuspended bounds the memory of small requests
 	}
-	held, err := r.gw.opts.Budget.HoldFor(r.principal.Owner(), len(r.params))
+	held, err := u.gw.opts.Budget.HoldFor(u.principal.Owner(), len(u.params))
 	if err != nil {
 		return nil, fault.Because(fault.GatewayOverloaded, err, "the request was not sent").WithHint("try again later")
 	}
@@ -107,19 +108,19 @@ func (r *request) reserveParams() (*limit.Hold, error) {
 }
 
 // await waits until there is a result for a request, or something to ask its client.
-func (c *suspendedCall) await(ctx context.Context, r *request) (response, error) {
+func (c *suspendedCall) await(ctx context.Context, u *use) (response, error) {
 	for open := false; !open; {
 		select {
 		case <-c.done:
-			return c.finish(r)
+			return c.finish(u)
 		case <-c.asked:
 			open = c.hasUnanswered()
 		case <-ctx.Done():
 			c.abandon(context.Cause(ctx))
-			return response{}, fault.Because(fault.CallCanceled, ctx.Err(), "%s was given up", r.method)
+			return response{}, fault.Because(fault.CallCanceled, ctx.Err(), "%s was given up", u.method)
 		}
 	}
-	state, err := c.gw.suspended.add(c, r)
+	state, err := c.gw.suspended.add(c, u)
 	if err != nil {
 		c.abandon(err)
 		return response{}, err
@@ -143,10 +144,10 @@ func (c *suspendedCall) hasUnanswered() bool {
 }
 
 // finish releases the connection and converts the reply.
-func (c *suspendedCall) finish(r *request) (response, error) {
+func (c *suspendedCall) finish(u *use) (response, error) {
 	c.cancel(nil)
 	c.release(c.err == nil)
-	return r.convert(c.reply, c.err)
+	return newCall(u, c.conn.Upstream).convert(c.reply, c.err)
 }
 
 // abandon cancels the call at the server and closes the connection.
@@ -221,9 +222,9 @@ func (c *suspendedCall) inputRequired(state string) []byte {
 
 // takeAnswers delivers the client's answers to their questions. Those that it left
 // out are asked again.
-func (c *suspendedCall) takeAnswers(r *request) {
-	answers := mcp.Member(r.params, "inputResponses")
-	c.setRequest(r)
+func (c *suspendedCall) takeAnswers(u *use) {
+	answers := mcp.Member(u.params, "inputResponses")
+	c.setRequest(u.pendingRequest)
 	c.mu.Lock()
 	for key, q := range c.unanswered {
 		if answer := mcp.Member(answers, key); len(answer) > 0 && answer[0] == '{' {
@@ -253,13 +254,13 @@ func (c *suspendedCall) forwardLog(params []byte) {
 }
 
 // setRequest sets the client's request that waits; nil: none does.
-func (c *suspendedCall) setRequest(r *request) {
+func (c *suspendedCall) setRequest(r *pendingRequest) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.current = r
 }
 
-func (c *suspendedCall) currentRequest() *request {
+func (c *suspendedCall) currentRequest() *pendingRequest {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.current

@@ -45,12 +45,12 @@ func newSuspendedCalls() *suspendedCalls {
 // setShares sets the shares of tenants and principals.
 func (s *suspendedCalls) setShares(shares limit.Shares) { s.quota.Resize(MaxSuspended, shares) }
 
-// add keeps a call until its client comes back with the state. r is the request that
+// add keeps a call until its client comes back with the state. u is the use of the request that
 // ends with the question.
-func (s *suspendedCalls) add(c *suspendedCall, r *request) (state string, err error) {
-	p := &suspension{call: c, owner: r.principal.Owner()}
+func (s *suspendedCalls) add(c *suspendedCall, u *use) (state string, err error) {
+	p := &suspension{call: c, owner: u.principal.Owner()}
 	id := seal.NewID()
-	if state, err = r.seal(stateOfCall, id); err != nil {
+	if state, err = u.seal(stateOfCall, id); err != nil {
 		return "", err
 	}
 	s.mu.Lock()
@@ -59,7 +59,7 @@ func (s *suspendedCalls) add(c *suspendedCall, r *request) (state string, err er
 		return "", errStopping
 	}
 	if err := s.quota.Acquire(p.owner, 1); err != nil {
-		return "", faultError(suspendedError(err), r.modern)
+		return "", faultError(suspendedError(err), u.modern)
 	}
 	c.setRequest(nil)
 	s.calls[id] = p

@@ -331,8 +331,8 @@ func TestSuspendedCallExpires(t *testing.T) {
 // for, and what is written otherwise but says the same.
 func TestAbout(t *testing.T) {
 	made := func(subject, server, method, params string) string {
-		r := &request{principal: authn.Principal{Subject: subject}, method: method, params: []byte(params)}
-		return string(r.stateBinding(server))
+		r := request{principal: authn.Principal{Subject: subject}, method: method, params: []byte(params)}
+		return string(newUse(&pendingRequest{request: r}).stateBinding(server))
 	}
 	first := made("alice", "a", "tools/call", `{"name":"t","arguments":{"x":1,"y":2}}`)
 	for _, same := range []string{

@@ -52,19 +52,19 @@ func (t *tasks) find(principal, id string) (task, bool) {
 
 // recordTask takes note of a task that a call was answered with. A client that did
 // not say that it knows tasks has no use for one.
-func (r *request) recordTask(reply *upstream.Reply) error {
-	if !r.knowsTasks() || reply.Error != nil || !reply.Revision.Modern() {
+func (c *call) recordTask(reply *upstream.Reply) error {
+	if !c.knowsTasks() || reply.Error != nil || !reply.Revision.Modern() {
 		return nil
 	}
 	if kind, _ := mcp.TextMember(reply.Result, "resultType"); kind != "task" {
 		return nil
 	}
-	t := r.item
+	t := c.item
 	id, ok := mcp.TextMember(reply.Result, "taskId")
 	if !ok || len(id) > maxTaskID {
 		return fault.In(t.Server, fault.New(fault.UpstreamBadMessage, "the server answered with a task that has no usable taskId"))
 	}
-	if !r.gw.tasks.add(r.principal.Key(), id, task{t.Server, t.Name}) {
+	if !c.gw.tasks.add(c.principal.Key(), id, task{t.Server, t.Name}) {
 		return fault.In(t.Server, fault.New(fault.UpstreamBadMessage, "the server answered with a task whose taskId is that of another server's"))
 	}
 	return nil
@@ -84,19 +84,19 @@ func noTasks(what string) *rpcError {
 }
 
 // resolveTask finds the tool that began a task of the client.
-func resolveTask(_ context.Context, r *request) error {
-	if !r.knowsTasks() {
-		return noTasks(r.method)
+func resolveTask(_ context.Context, u *use) error {
+	if !u.knowsTasks() {
+		return noTasks(u.method)
 	}
-	id, ok := mcp.TextMember(r.params, "taskId")
+	id, ok := mcp.TextMember(u.params, "taskId")
 	if !ok {
-		return &rpcError{code: mcp.CodeInvalidParams, message: r.method + " needs a taskId"}
+		return &rpcError{code: mcp.CodeInvalidParams, message: u.method + " needs a taskId"}
 	}
-	t, ok := r.gw.tasks.find(r.principal.Key(), id)
+	t, ok := u.gw.tasks.find(u.principal.Key(), id)
 	if !ok {
 		return unknownTask()
 	}
-	r.task, r.item = id, policy.Item{Server: t.server, Kind: policy.Tool, Name: t.tool}
+	u.task, u.item = id, policy.Item{Server: t.server, Kind: policy.Tool, Name: t.tool}
 	return nil
 }
 
@@ -106,12 +106,12 @@ func unknownTask() error {
 
 // permitTask finds a task of the client, with the permit for the tool that began
 // it. A client that may no longer call the tool has no such task.
-func (r *request) permitTask(id string) (t task, permit policy.Permit, ok bool) {
-	if t, ok = r.gw.tasks.find(r.principal.Key(), id); !ok {
+func permitTask(u *use, id string) (t task, permit policy.Permit, ok bool) {
+	if t, ok = u.gw.tasks.find(u.principal.Key(), id); !ok {
 		return t, permit, false
 	}
-	q := r.query(policy.Item{Server: t.server, Kind: policy.Tool, Name: t.tool})
+	q := u.query(policy.Item{Server: t.server, Kind: policy.Tool, Name: t.tool})
 	q.Continues = true
-	permit, err := r.generation.Policy.Decide(&q).Permit()
+	permit, err := u.generation.Policy.Decide(&q).Permit()
 	return t, permit, err == nil
 }

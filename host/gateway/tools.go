@@ -11,37 +11,37 @@ import (
 
 // resolveTool finds the tool that a client calls, and makes the params that its
 // server gets.
-func resolveTool(ctx context.Context, r *request) error {
-	if r.local != nil {
-		r.setTool(r.local.Tool)
+func resolveTool(ctx context.Context, u *use) error {
+	if u.local != nil {
+		u.setTool(u.local.Tool)
 		return nil
 	}
-	name, ok := mcp.TextMember(r.params, "name")
+	name, ok := mcp.TextMember(u.params, "name")
 	if !ok {
 		return &rpcError{code: mcp.CodeInvalidParams, message: "tools/call needs a name"}
 	}
-	defer r.reportStartOf(name)()
-	t, err := r.gw.finder.tool(ctx, r, name)
+	defer u.reportStartOf(name)()
+	t, err := u.gw.finder.tool(ctx, u, name)
 	if err != nil {
 		return err
 	}
-	r.setTool(t)
+	u.setTool(t)
 	return nil
 }
 
 // setTool sets the item, and puts the server's own name, pins and defaults into
 // the params: everything after resolve sees what the server gets.
-func (r *request) setTool(t *catalog.Tool) {
-	r.tool, r.item = t, policy.Item{Server: t.Server, Kind: policy.Tool, Name: t.Name}
-	if r.observation != nil {
-		r.observation.Found(t.Exposed)
+func (u *use) setTool(t *catalog.Tool) {
+	u.tool, u.item = t, policy.Item{Server: t.Server, Kind: policy.Tool, Name: t.Name}
+	if u.observation != nil {
+		u.observation.Found(t.Exposed)
 	}
-	r.requested, r.given = t.Exposed, mcp.Member(r.params, "arguments")
+	u.requested, u.given = t.Exposed, mcp.Member(u.params, "arguments")
 	if t.Exposed != t.Name {
-		r.params = mcp.SetMember(r.params, "name", mcp.AppendText(nil, t.Name))
+		u.params = mcp.SetMember(u.params, "name", mcp.AppendText(nil, t.Name))
 	}
-	if sent := t.Arguments(r.given); !sameBytes(sent, r.given) {
-		r.params = mcp.SetMember(r.params, "arguments", sent)
+	if sent := t.Arguments(u.given); !sameBytes(sent, u.given) {
+		u.params = mcp.SetMember(u.params, "arguments", sent)
 	}
 }
 
@@ -52,60 +52,61 @@ func sameBytes(a, b []byte) bool {
 
 // notFound returns the error that a client gets for an item that it may not use:
 // the same as for one that does not exist.
-func (r *request) notFound() error {
+func (u *use) notFound() error {
 	switch {
-	case r.task != "":
+	case u.task != "":
 		return unknownTask()
-	case r.item.Kind == policy.Tool:
-		return r.gw.finder.unknown(r, policy.Tool, r.requested)
-	case r.item.Kind == policy.Prompt:
-		return r.gw.finder.unknown(r, policy.Prompt, r.requested)
-	case r.method == mcp.MethodComplete:
-		return r.generation.unlistedResource(r.requested)
+	case u.item.Kind == policy.Tool:
+		return u.gw.finder.unknown(u, policy.Tool, u.requested)
+	case u.item.Kind == policy.Prompt:
+		return u.gw.finder.unknown(u, policy.Prompt, u.requested)
+	case u.method == mcp.MethodComplete:
+		return u.generation.unlistedResource(u.requested)
 	}
-	return r.noResource(r.requested, r.generation.unlistedResource(r.requested))
+	return noResource(u, u.requested, u.generation.unlistedResource(u.requested))
 }
 
 // validateCall compares the tool with its pin, a call with the headers that repeat its
 // arguments, and the arguments with the tool's schema.
-func validateCall(ctx context.Context, r *request) error {
-	if err := r.checkPin(ctx); err != nil {
+func validateCall(ctx context.Context, u *use) error {
+	if err := u.checkPin(ctx); err != nil {
 		return err
 	}
-	if err := r.checkParamHeaders(); err != nil {
+	if err := u.checkParamHeaders(); err != nil {
 		return err
 	}
-	if problems := r.validateArguments(ctx); len(problems) > 0 {
-		return &BadArguments{Tool: r.tool.Exposed, Problems: problems}
+	if problems := u.validateArguments(ctx); len(problems) > 0 {
+		return &BadArguments{Tool: u.tool.Exposed, Problems: problems}
 	}
 	return nil
 }
 
 // checkPin refuses the call of a tool that is held back once the server is asked for its tools.
-func (r *request) checkPin(ctx context.Context) error {
-	g, t := r.gw, r.tool
-	of := r.generation.Servers[t.Server]
+func (u *use) checkPin(ctx context.Context) error {
+	g, t := u.gw, u.tool
+	of := u.generation.Servers[t.Server]
 	if !of.Pinned {
 		return nil
 	}
-	pinned, err := g.catalog.EnsurePinned(ctx, t.Server, r.local != nil || of.Share != PerTenant && of.Share != PerSession)
+	pinned, err := g.catalog.EnsurePinned(ctx, t.Server, u.local != nil || of.Share != PerTenant &&
+		of.Share != PerSession)
 	if !pinned || err != nil {
 		return err
 	}
 	now, ok := g.catalog.Snapshot().OwnTool(t.Server, t.Name)
 	if !ok {
-		return g.finder.held(r, r.requested)
+		return g.finder.held(u, u.requested)
 	}
-	r.tool = now
+	u.tool = now
 	return nil
 }
 
 // validateArguments compares the arguments that the client gave with the schema
 // that it was shown. Lists that came from disk may be old: before arguments are
 // refused because of one, the server is asked again.
-func (r *request) validateArguments(ctx context.Context) []schema.Problem {
-	g, t := r.gw, r.tool
-	problems := g.tools.arguments(r.tool, r.given, r.warner())
+func (u *use) validateArguments(ctx context.Context) []schema.Problem {
+	g, t := u.gw, u.tool
+	problems := g.tools.arguments(u.tool, u.given, u.warner())
 	if len(problems) == 0 || g.catalog.Fresh(t.Server) {
 		return problems
 	}
@@ -116,14 +117,14 @@ func (r *request) validateArguments(ctx context.Context) []schema.Problem {
 	if !ok {
 		return problems
 	}
-	r.tool = now
-	return g.tools.arguments(r.tool, r.given, r.warner())
+	u.tool = now
+	return g.tools.arguments(u.tool, u.given, u.warner())
 }
 
 // warner returns the function that is told of a tool's defects; nil: the log is.
-func (r *request) warner() func(text string) {
-	if r.local == nil {
+func (u *use) warner() func(text string) {
+	if u.local == nil {
 		return nil
 	}
-	return r.local.Warn
+	return u.local.Warn
 }

@@ -17,19 +17,19 @@ import (
 // trace tells the observer about a request and its end. Without an observer it costs one
 // load of a pointer.
 func (p *pipeline) trace(next handler) handler {
-	return func(ctx context.Context, r *request) (response, error) {
-		observation := r.observe()
+	return func(ctx context.Context, u *use) (response, error) {
+		observation := u.observe()
 		if observation == nil {
-			return next(ctx, r)
+			return next(ctx, u)
 		}
-		resp, err := next(tracing.With(ctx, r.span), r)
-		r.observed(observation, resp, err)
+		resp, err := next(tracing.With(ctx, u.span), u)
+		u.observed(observation, resp, err)
 		return resp, err
 	}
 }
 
 // observe begins the observation of a request. It returns nil without an observer.
-func (r *request) observe() Observation {
+func (r *pendingRequest) observe() Observation {
 	observer := r.gw.observer.Load()
 	if observer == nil {
 		return nil
@@ -50,28 +50,35 @@ func (r *request) observe() Observation {
 }
 
 // observed ends the observation of a request.
-func (r *request) observed(o Observation, resp response, err error) {
-	e := Ending{Outcome: r.outcome(resp, err), Code: errorCode(err), Server: cmp.Or(r.item.Server, r.failing), Limit: r.limitedBy}
+func (u *use) observed(o Observation, resp response, err error) {
+	e := Ending{
+		Outcome: u.outcome(resp, err),
+		Code:    errorCode(err),
+		Server:  cmp.Or(u.item.Server, u.failing),
+		Limit:   u.limitedBy,
+	}
 	e.ToolSaid = err == nil && e.Outcome == outcome.Error
 	switch {
-	case r.tool != nil:
-		e.Tool = r.tool.Exposed
-	case r.prompt != nil:
-		e.Prompt = r.prompt.Exposed
+	case u.tool != nil:
+		e.Tool = u.tool.Exposed
+	case u.prompt != nil:
+		e.Prompt = u.prompt.Exposed
 	}
-	if err != nil && r.item == (policy.Item{}) && (r.method == mcp.MethodReadResource || r.method == mcp.MethodSubscribe) {
-		r.gw.count(UnlistedURI, "", e.Outcome)
+	if err != nil && u.item == (policy.Item{}) &&
+		(u.method == mcp.MethodReadResource || u.method == mcp.MethodSubscribe) {
+		u.gw.count(UnlistedURI, "", e.Outcome)
 	}
 	o.End(e)
 }
 
 // outcome classifies the end of a request. A result of a tool that reports an error is an
 // error, and so is a result that says which arguments are wrong.
-func (r *request) outcome(resp response, err error) outcome.Outcome {
+func (u *use) outcome(resp response, err error) outcome.Outcome {
 	switch {
-	case err != nil && r.denied:
+	case err != nil && u.denied:
 		return outcome.Denied
-	case err == nil && r.method == mcp.MethodCallTool && r.names.Maybe("isError") && string(mcp.Member(resp.result, "isError")) == "true":
+	case err == nil && u.method == mcp.MethodCallTool && resp.names.Maybe("isError") &&
+		string(mcp.Member(resp.result, "isError")) == "true":
 		return outcome.Error
 	}
 	return outcome.Of(err)
@@ -108,7 +115,7 @@ func codeOf(object []byte) string {
 
 // revision returns the revision of the protocol that the client of a request uses; empty
 // before the handshake.
-func (r *request) revision() string {
+func (r *pendingRequest) revision() string {
 	switch {
 	case r.modern:
 		version, _ := mcp.TextMember(r.params, "_meta", mcp.MetaVersion)
@@ -122,7 +129,7 @@ func (r *request) revision() string {
 }
 
 // part begins a part of the request's span.
-func (r *request) part(name string) tracing.Span {
+func (r *pendingRequest) part(name string) tracing.Span {
 	if r.span == nil {
 		return tracing.Untraced
 	}
@@ -131,32 +138,32 @@ func (r *request) part(name string) tracing.Span {
 
 // beginAsk begins the span of a call to a server. The returned call tells the server of
 // it.
-func (r *request) beginAsk(ctx context.Context, call *upstream.Call) (context.Context, *upstream.Call, tracing.Span) {
+func (c *call) beginAsk(ctx context.Context) (context.Context, *upstream.Call, tracing.Span) {
 	span := tracing.Untraced
-	if r.span != nil {
-		span = r.span.Ask(r.askName())
-		span.Set("mcp.method.name", r.method)
-		span.Set("junctor.server", r.item.Server)
-		if r.tool != nil {
+	if c.span != nil {
+		span = c.span.Ask(c.askName())
+		span.Set("mcp.method.name", c.method)
+		span.Set("junctor.server", c.item.Server)
+		if c.tool != nil {
 			span.Set("gen_ai.operation.name", "execute_tool")
-			span.Set("gen_ai.tool.name", r.tool.Name)
+			span.Set("gen_ai.tool.name", c.tool.Name)
 		}
 		ctx = tracing.With(ctx, span)
 	}
-	params := r.withTrace(call.Params, span.Context())
-	if !sameBytes(params, call.Params) {
-		traced := *call
-		traced.Params, call = params, &traced
+	sent := &c.sent
+	if params := c.withTrace(sent.Params, span.Context()); !sameBytes(params, sent.Params) {
+		traced := *sent
+		traced.Params, sent = params, &traced
 	}
-	return ctx, call, span
+	return ctx, sent, span
 }
 
 // askName is the name of the span of a call to a server.
-func (r *request) askName() string {
-	if r.tool != nil {
-		return r.method + " " + r.tool.Name
+func (c *call) askName() string {
+	if c.tool != nil {
+		return c.method + " " + c.tool.Name
 	}
-	return r.method
+	return c.method
 }
 
 // endAsk ends the span of a call to a server.

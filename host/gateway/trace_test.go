@@ -198,13 +198,13 @@ func TestPanicsAreObserved(t *testing.T) {
 		serve handler
 		want  outcome.Outcome
 	}{
-		"a panic": {func(context.Context, *request) (response, error) { panic("oh") }, outcome.Panicked},
-		"an internal error": {func(context.Context, *request) (response, error) {
+		"a panic": {func(context.Context, *use) (response, error) { panic("oh") }, outcome.Panicked},
+		"an internal error": {func(context.Context, *use) (response, error) {
 			return response{}, &rpcError{code: mcp.CodeInternal}
 		}, outcome.Error},
 	} {
-		r := &request{gw: d.Gateway, generation: d.generations.current(), method: mcp.MethodPing, principal: authn.Local(), route: route{serve: c.serve}}
-		if _, err := d.serve(t.Context(), r); err == nil {
+		r := request{gw: d.Gateway, generation: d.generations.current(), method: mcp.MethodPing, principal: authn.Local(), route: route{serve: c.serve}}
+		if _, err := d.serve(t.Context(), newUse(&pendingRequest{request: r})); err == nil {
 			t.Errorf("%s: no error", what)
 		}
 		if got := s.outcomes(); !sameOutcomes(got, []outcome.Outcome{c.want}) || s.inFlight != 0 {
@@ -317,14 +317,14 @@ func TestNoObserverCostsNothing(t *testing.T) {
 	defer d.end()
 	p := &pipeline{opts: d.opts, suspended: d.suspended, states: d.states}
 	answer := response{result: []byte(`{}`)}
-	inner := handler(func(context.Context, *request) (response, error) { return answer, nil })
-	traced, r := p.trace(inner), &request{gw: d.Gateway, generation: d.generations.current()}
+	inner := handler(func(context.Context, *use) (response, error) { return answer, nil })
+	traced, u := p.trace(inner), newUse(&pendingRequest{request: request{gw: d.Gateway, generation: d.generations.current()}})
 	ctx, params := t.Context(), []byte(`{"name":"t","arguments":{},"_meta":{"progressToken":1}}`)
 	if n := testing.AllocsPerRun(1000, func() {
-		_, _ = traced(ctx, r)
+		_, _ = traced(ctx, u)
 		_ = readTrace(params, tracing.Context{})
-		_ = r.withTrace(params, tracing.Context{})
-		r.part("x").End(outcome.OK)
+		_ = u.withTrace(params, tracing.Context{})
+		u.part("x").End(outcome.OK)
 		d.count(Progress, "", outcome.OK)
 		d.Refused("", outcome.Overloaded)
 	}); n != 0 {

@@ -54,19 +54,19 @@ func mayTrace(meta []byte) bool {
 // withTrace returns the params of a request with what its server learns about the trace:
 // the span own, or else the span of the client, and the id of the request if the client
 // named one or the request is observed. It removes what is malformed.
-func (r *request) withTrace(params []byte, own tracing.Context) []byte {
+func (u *use) withTrace(params []byte, own tracing.Context) []byte {
 	told, id := own, ""
-	if told.Zero() && r.inbound != nil {
-		told = r.inbound.parent
+	if told.Zero() && u.inbound != nil {
+		told = u.inbound.parent
 	}
-	if r.named || r.span != nil {
-		id = r.requestID
+	if u.named || u.span != nil {
+		id = u.requestID
 	}
-	untraced := r.generation.Servers[r.item.Server].Untraced
+	untraced := u.generation.Servers[u.item.Server].Untraced
 	if untraced {
 		told, id = tracing.Context{}, ""
 	}
-	given := r.inbound != nil && r.inbound.meta
+	given := u.inbound != nil && u.inbound.meta
 	if !given && told.Zero() && id == "" {
 		return params
 	}

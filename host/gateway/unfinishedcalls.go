@@ -55,8 +55,8 @@ func (u *unfinishedCalls) any() bool { return u.count.Load() > 0 }
 
 // suspends reports whether the result of a request asks its client something, and returns
 // the state that continues the call.
-func (r *request) suspends(resp response, err error) (state string, ok bool) {
-	if !r.modern || err != nil || len(resp.result) > mostQuestion || !era.IsInputRequired(resp.result) {
+func (u *use) suspends(resp response, err error) (state string, ok bool) {
+	if !u.modern || err != nil || len(resp.result) > mostQuestion || !era.IsInputRequired(resp.result) {
 		return "", false
 	}
 	state, _ = mcp.TextMember(resp.result, "requestState")
@@ -64,14 +64,14 @@ func (r *request) suspends(resp response, err error) (state string, ok bool) {
 }
 
 // callKey returns the key of the call of a request, with a state.
-func (r *request) callKey(state string) callKey {
-	return sha256.Sum256(append(r.stateBinding(r.item.Server), state...))
+func (u *use) callKey(state string) callKey {
+	return sha256.Sum256(append(u.stateBinding(u.item.Server), state...))
 }
 
 // add keeps the event of a call until a request continues it. It returns false if there are
 // too many calls.
-func (u *unfinishedCalls) add(r *request, state string, e *audit.Event) bool {
-	key := r.callKey(state)
+func (u *unfinishedCalls) add(by *use, state string, e *audit.Event) bool {
+	key := by.callKey(state)
 	e.Result, e.ResultSize, e.Outcome = nil, 0, ""
 	e.Rounds = max(e.Rounds, 1)
 	e.Arguments = bytes.Clone(e.Arguments)
@@ -93,11 +93,11 @@ func (u *unfinishedCalls) add(r *request, state string, e *audit.Event) bool {
 
 // resume merges the event of a request that continues a call with those before: the call
 // began with the first one.
-func (u *unfinishedCalls) resume(r *request, e *audit.Event) {
-	if !r.continues {
+func (u *unfinishedCalls) resume(by *use, e *audit.Event) {
+	if !by.continues {
 		return
 	}
-	first := u.take(r.callKey(r.state))
+	first := u.take(by.callKey(by.state))
 	if first == nil {
 		return
 	}

@@ -1,0 +1,81 @@
+package gateway
+
+import (
+	"cmp"
+
+	"github.com/junctor-mcp/junctor/host/limit"
+	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/upstream"
+)
+
+// A call is the use of an item while its server works.
+type call struct {
+	*use
+	upstream *upstream.Upstream
+	sent     upstream.Call // as the server gets it
+}
+
+// A response is the outcome of a request that did not fail. An error may come with the memory
+// that it holds.
+type response struct {
+	result  []byte          // for a client of the gateway; nil: nothing is sent
+	leading []byte          // members that precede those of the result, each with its comma
+	names   mcp.Names       // of the members of the server's result; zero: unknown
+	hold    *limit.Hold     // memory of the answer
+	reply   *upstream.Reply // for the command line: what the server answered
+}
+
+// newCall returns the call of a use over a connection.
+func newCall(u *use, up *upstream.Upstream) *call {
+	return &call{use: u, upstream: up, sent: sentCall(u)}
+}
+
+// sentCall returns the request of a use as its server gets it.
+func sentCall(u *use) upstream.Call {
+	c := upstream.Call{
+		Method:    u.method,
+		Params:    u.withContext(u.params),
+		Permit:    u.permit,
+		Principal: u.principal,
+		About:     u.pendingRequest,
+		Repeat:    u.mayRepeat(),
+		AsTask:    u.tool != nil && u.tool.AsTask && u.method == mcp.MethodCallTool,
+	}
+	switch {
+	case u.local != nil:
+		c.Timeout.Limit, c.Progress = u.local.Timeout, u.local.Progress
+		if u.gw.local.client != nil {
+			c.Capabilities = u.gw.local.capabilities()
+		}
+		return c
+	case u.takeProgress():
+		c.Progress = u.progress.report
+	}
+	if limit := u.generation.Servers[u.item.Server].Timeout; limit != nil && u.method == mcp.MethodCallTool {
+		c.Timeout = limit(u.item.Name, u.principal)
+	}
+	// A legacy client stated its capabilities at initialize and set the level for
+	// its session; a modern server is told both with each request.
+	if u.session != nil && !u.modern {
+		u.session.mu.Lock()
+		c.Level, c.Capabilities = u.session.level, u.session.caps
+		u.session.mu.Unlock()
+	}
+	if level, asked := u.gw.levels.setBy(u.item.Server); asked && lowerLevel(level, cmp.Or(c.Level, u.level)) {
+		c.Level = level
+	}
+	return c
+}
+
+// mayRepeat reports whether the request may be sent again after the connection
+// ended before the answer.
+func (u *use) mayRepeat() bool {
+	switch u.method {
+	case mcp.MethodCallTool:
+		repeat := u.generation.Servers[u.item.Server].Repeat
+		return repeat != nil && repeat(u.item.Name)
+	case mcp.MethodUpdateTask, mcp.MethodCancelTask:
+		return false
+	}
+	return true
+}
