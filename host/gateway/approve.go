@@ -11,7 +11,6 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/policy"
-	"github.com/junctor-mcp/junctor/host/seal"
 )
 
 // awaitApproval returns nil when a request may proceed that the policy wants to be
@@ -203,7 +202,7 @@ func askForApproval(ctx context.Context, u *use, key approval.Key) (_ approvalAn
 		c.sent.Store(answer == declinedApproval) // no is the end of it
 		return answer, nil, nil
 	}
-	state, err := u.seal(stateOfApproval, seal.NewID(), key[:])
+	state, err := u.seal(stateOfApproval, key[:])
 	request := mcp.SetMember([]byte(`{"method":"elicitation/create"}`), "params", params)
 	questions := mcp.SetMember(nil, approvalKey, request)
 	return notAsked, mcp.SetMember(era.InputRequired(questions), "requestState", mcp.AppendText(nil, state)), err

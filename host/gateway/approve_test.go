@@ -32,7 +32,7 @@ func newApprovalFixtureOf(t *testing.T, f *fake, terms policy.Approval) *approva
 	opts := a.opts
 	opts.Approval = a.store
 	a.opts, a.audit = opts, newRecord(&a.recorded)
-	a.serve = (&pipeline{opts, a.suspended, a.states, a.audit}).handler()
+	a.serve = (&pipeline{opts, a.suspended, a.states, a.audit}).serve
 	a.warm(t)
 	a.setPolicy(policy.New(map[string]policy.Server{"a": {}}, policy.Rules{
 		Given: true, Default: policy.Allows, Rules: []policy.Rule{{Effect: policy.Confirms, Tools: []string{"x"}, Approval: terms, At: "f:1:1"}},

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,37 +15,12 @@ import (
 	"github.com/junctor-mcp/junctor/host/schema"
 )
 
-// authorize asks the policy about the item of a request. A request that continues
-// a suspended call keeps the decision about the call.
-func (p *pipeline) authorize(next handler) handler {
-	return func(ctx context.Context, u *use) (response, error) {
-		if u.item == (policy.Item{}) {
-			return next(ctx, u)
-		}
-		if u.resumed != nil {
-			if u.revoked() {
-				u.denied = true
-				u.resumed.abandon(errRevoked)
-				u.resumed = nil
-				return response{}, u.notFound()
-			}
-			return next(ctx, u)
-		}
-		if err := u.decideTraced(); err != nil {
-			return response{}, err
-		}
-		return next(ctx, u)
+// authorize asks the policy about the item of a request.
+func authorize(u *use) error {
+	if u.item == (policy.Item{}) {
+		return nil
 	}
-}
-
-var errRevoked = fault.New(fault.Refused, "the policy does not allow this call any more")
-
-// revoked reports whether the policy in effect denies a call that was allowed when it began.
-// A call that was approved stays approved.
-func (u *use) revoked() bool {
-	q := u.query(u.item)
-	q.Args = u.arguments()
-	return u.generation.Policy.Decide(&q).Verdict == policy.Deny
+	return u.decideTraced()
 }
 
 // decideTraced is decide with a span.

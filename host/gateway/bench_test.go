@@ -62,7 +62,6 @@ func BenchmarkStages(b *testing.B) {
 	limits.SetRules([]limit.ToolRule{{Match: func(string, string) bool { return true }, Rate: 1e9, Burst: 1 << 30, Concurrent: 10}})
 	p := &pipeline{d.opts, d.suspended, d.states, d.audit}
 	p.opts.Limit = limits
-	serve := p.handler()
 	http := &http.Request{Header: http.Header{"Authorization": {"Bearer " + strings.Repeat("t", 32)}}}
 	m, err := mcp.Parse([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__t","arguments":{},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`))
 	if err != nil {
@@ -80,7 +79,7 @@ func BenchmarkStages(b *testing.B) {
 			b.Fatal(refused)
 		}
 		r.route.serve = func(context.Context, *use) (response, error) { return answer, nil }
-		if _, err := serve(b.Context(), newUse(r)); err != nil {
+		if _, err := p.serve(b.Context(), newUse(r)); err != nil {
 			b.Fatal(err)
 		}
 		r.leaveGeneration()
@@ -100,9 +99,7 @@ func BenchmarkRecord(b *testing.B) {
 				to = &events{}
 			}
 			c := newRecord(to)
-			h := (&pipeline{audit: c}).record(func(context.Context, *use) (response, error) {
-				return response{result: []byte(`{"content":[]}`)}, nil
-			})
+			answer := response{result: []byte(`{"content":[]}`)}
 			m, err := mcp.Parse([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__t","arguments":{"query":"is:open label:bug","repo":"acme/site","per_page":30},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`))
 			if err != nil {
 				b.Fatal(err)
@@ -115,9 +112,10 @@ func BenchmarkRecord(b *testing.B) {
 			u := newUse(r)
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := h(b.Context(), u); err != nil {
+				if err := c.begin(u); err != nil {
 					b.Fatal(err)
 				}
+				c.end(u, answer, nil)
 			}
 		})
 	}

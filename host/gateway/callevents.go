@@ -1,29 +1,38 @@
 package gateway
 
 import (
-	"context"
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/event"
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
-// announce records the beginning and the end of calls of items while a program follows them.
-// Otherwise it costs one load of a pointer.
-func (p *pipeline) announce(next handler) handler {
-	return func(ctx context.Context, u *use) (response, error) {
-		if !p.opts.Events.CallsFollowed() || !isCall(u) {
-			return next(ctx, u)
-		}
-		begun := time.Now()
-		e := callEvent(u)
-		p.opts.Events.AddCall(e)
-		resp, err := next(ctx, u)
-		e.Type, e.Outcome, e.Code = event.CallEnded, string(u.outcome(resp, err)), errorCode(err)
-		e.Duration = float64(time.Since(begun).Microseconds()) / 1000
-		p.opts.Events.AddCall(e)
-		return resp, err
+// A callAnnouncement is a call whose beginning was recorded, and whose end will be.
+type callAnnouncement struct {
+	events *event.Stream
+	event  event.Event
+	begun  time.Time
+}
+
+// announce records the beginning of a call of an item while a program follows calls.
+// Otherwise it returns nil, and costs one load of a pointer.
+func (p *pipeline) announce(u *use) *callAnnouncement {
+	if !p.opts.Events.CallsFollowed() || !isCall(u) {
+		return nil
 	}
+	a := &callAnnouncement{p.opts.Events, callEvent(u), time.Now()}
+	a.events.AddCall(a.event)
+	return a
+}
+
+// end records the end of a call; a may be nil.
+func (a *callAnnouncement) end(u *use, resp response, err error) {
+	if a == nil {
+		return
+	}
+	a.event.Type, a.event.Outcome, a.event.Code = event.CallEnded, string(u.outcome(resp, err)), errorCode(err)
+	a.event.Duration = float64(time.Since(a.begun).Microseconds()) / 1000
+	a.events.AddCall(a.event)
 }
 
 // isCall reports whether a request uses an item of a server.

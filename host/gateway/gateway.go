@@ -156,7 +156,7 @@ func New(o Options) *Gateway {
 	g.shared = sharedPeers{gw: g, byServer: map[string]*serverPeer{}}
 	g.levels = logLevels{gw: g, byTenant: map[string]string{}}
 	g.conns = connpool.New[*serverPeer, *exclusivePeer](g.generations.poolServer)
-	g.serve = (&pipeline{o, g.suspended, o.States, g.audit}).handler()
+	g.serve = (&pipeline{o, g.suspended, o.States, g.audit}).serve
 	if g.catalog != nil {
 		g.catalog.OnChange(g.ListsChanged)
 	}

@@ -23,26 +23,25 @@ type Page struct {
 	Wait func(ctx context.Context) error
 }
 
-// offerLogin asks the client to send its user to a login page if a request fails only
-// because of a missing login. It repeats the request after a successful login.
-func (p *pipeline) offerLogin(next handler) handler {
-	return func(ctx context.Context, u *use) (response, error) {
-		if !u.route.login || u.local != nil {
-			return next(ctx, u)
-		}
-		answers := u.loginAnswers()
-		params := u.params
-		resp, err := next(ctx, u)
-		if err == nil || !fault.Is(err, fault.UpstreamLogin) || !u.opensPages() {
-			return resp, err
-		}
-		resp, again, err := p.askToLogIn(ctx, u, answers, err)
-		if again {
-			u.params, u.item = params, policy.Item{} // resolve begins again with what the client sent
-			return next(ctx, u)
-		}
+// offerLogin dispatches a request. If it fails only because of a missing login, offerLogin asks
+// the client to send its user to a login page, and dispatches again after a successful login.
+func (p *pipeline) offerLogin(ctx context.Context, u *use) (response, error) {
+	if !u.route.login || u.local != nil {
+		return p.dispatch(ctx, u)
+	}
+	answers := u.loginAnswers()
+	params := u.params
+	resp, err := p.dispatch(ctx, u)
+	if err == nil || !fault.Is(err, fault.UpstreamLogin) || !u.opensPages() {
 		return resp, err
 	}
+	resp.hold.Release()
+	resp, again, err := p.askToLogIn(ctx, u, answers, err)
+	if again {
+		u.params, u.item = params, policy.Item{} // resolve begins again with what the client sent
+		return p.dispatch(ctx, u)
+	}
+	return resp, err
 }
 
 // askToLogIn returns the question or the error that sends the user to the login page.

@@ -22,7 +22,7 @@ import (
 // recordIn makes a fixture record its requests.
 func (d *fixture) recordIn(kept *recorded) {
 	d.audit = newRecord(kept)
-	d.serve = (&pipeline{d.opts, d.suspended, d.states, d.audit}).handler()
+	d.serve = (&pipeline{d.opts, d.suspended, d.states, d.audit}).serve
 }
 
 // answering is a server whose tool answers with what its argument "say" names.

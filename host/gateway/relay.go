@@ -19,7 +19,7 @@ func relay(ctx context.Context, u *use) (response, error) {
 	switch {
 	case u.local != nil:
 		return u.relayLocal(ctx)
-	case u.resumed != nil, u.modern && u.generation.Servers[u.item.Server].Share == PerSession:
+	case u.modern && u.generation.Servers[u.item.Server].Share == PerSession:
 		return u.relayExclusive(ctx)
 	}
 	return u.relayShared(ctx)

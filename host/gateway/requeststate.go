@@ -43,20 +43,24 @@ type carriedState struct {
 
 // openState opens the state of a request that continues another one. If the server does not
 // get the request, the client may come back with the same state.
-func (p *pipeline) openState(next handler) handler {
-	return func(ctx context.Context, u *use) (response, error) {
-		if !u.carries {
-			return next(ctx, u)
-		}
-		if err := p.carry(ctx, u); err != nil {
-			if denied := u.decideTraced(); denied != nil {
-				return response{}, denied // such an item does not exist, whatever the state
-			}
-			return response{}, err
-		}
-		defer p.returnState(ctx, u)
-		return next(ctx, u)
+func (p *pipeline) openState(ctx context.Context, u *use) error {
+	if !u.carries {
+		return nil
 	}
+	err := p.carry(ctx, u)
+	if err != nil {
+		return u.unlessDenied(err)
+	}
+	return nil
+}
+
+// unlessDenied returns the error of a state. For an item that is denied it returns the error of the
+// policy: such an item does not exist, whatever the state.
+func (u *use) unlessDenied(err error) error {
+	if denied := u.decideTraced(); denied != nil {
+		return denied
+	}
+	return err
 }
 
 // carry opens the state of a request, and puts that of a modern server into the params. It
@@ -71,15 +75,9 @@ func (p *pipeline) carry(ctx context.Context, u *use) error {
 	if !ok || !u.modern {
 		return refusedState(seal.ErrInvalid)
 	}
-	note, err := p.states.Open(state, u.stateBinding(u.item.Server))
+	note, err := p.states.Open(state, u.bindState())
 	if err != nil {
 		return refusedState(err)
-	}
-	if note.Kind == stateOfCall {
-		if u.resumed = p.suspended.take(note.ID); u.resumed == nil {
-			return refusedState(seal.ErrUsed)
-		}
-		return nil
 	}
 	switch err := p.states.Use(ctx, note); {
 	case errors.Is(err, seal.ErrUsed):
@@ -152,12 +150,33 @@ func refusedState(why error) error {
 }
 
 // seal returns a new state of a kind for the client.
-func (u *use) seal(kind byte, id seal.ID, data ...[]byte) (state string, err error) {
-	n := seal.Note{ID: id, Kind: kind, Expires: time.Now().Add(stateTime)}
+func (u *use) seal(kind byte, data ...[]byte) (state string, err error) {
+	n := seal.Note{ID: seal.NewID(), Kind: kind, Expires: time.Now().Add(stateTime)}
 	for _, part := range data {
 		n.Data = append(n.Data, part...)
 	}
-	return u.gw.states.Seal(n, u.stateBinding(u.item.Server))
+	return u.gw.states.Seal(n, u.bindState())
+}
+
+// sealCall returns the state with which the client continues a suspended call. It is bound to what
+// the client sent: it is opened before anything else is known of a request.
+func (u *use) sealCall(id seal.ID) (state string, err error) {
+	n := seal.Note{ID: id, Kind: stateOfCall, Expires: time.Now().Add(stateTime)}
+	return u.gw.states.Seal(n, u.stateBinding("", u.request.params))
+}
+
+// continues returns the id of the suspended call that a request continues; ok is false for any
+// other request.
+func (p *pipeline) continues(u *use) (id seal.ID, ok bool) {
+	if !u.carries || !u.modern {
+		return id, false
+	}
+	state, ok := mcp.TextMember(u.params, "requestState")
+	if !ok {
+		return id, false
+	}
+	note, err := p.states.Open(state, u.stateBinding("", u.request.params))
+	return note.ID, err == nil && note.Kind == stateOfCall
 }
 
 // sealServerState returns the result of a modern server for a modern client, with a state that
@@ -172,7 +191,7 @@ func (c *call) sealServerState(result []byte) ([]byte, error) {
 	if c.approval != nil {
 		approved = approvalCall(c.use).Key()
 	}
-	token, err := c.seal(stateOfServer, seal.NewID(), approved[:], state)
+	token, err := c.seal(stateOfServer, approved[:], state)
 	if err != nil {
 		return nil, fault.In(
 			c.item.Server, fault.New(fault.UpstreamBadMessage, "the requestState of the server is too large: %s", err),
@@ -181,17 +200,20 @@ func (c *call) sealServerState(result []byte) ([]byte, error) {
 	return mcp.SetMember(result, "requestState", mcp.AppendText(nil, token)), nil
 }
 
-// stateBinding returns what a state is about: the principal, the server, the method, and
-// everything in the params that says what is called. Params that differ in the order of their
-// members only have the same.
-func (u *use) stateBinding(server string) []byte {
-	asked := u.params
+// bindState returns what a state of the gateway, or of a modern server, is about: the
+// principal, the server, the method, and everything in the params for the server that says
+// what is called.
+func (u *use) bindState() []byte { return u.stateBinding(u.item.Server, u.params) }
+
+// stateBinding returns what a state is about. Params that differ in the order of their members
+// only have the same. The server is empty for a state of a suspended call, which has one server.
+func (r *request) stateBinding(server string, params []byte) []byte {
 	for _, name := range []string{"inputResponses", "requestState", "_meta"} {
-		asked = mcp.DeleteMember(asked, name)
+		params = mcp.DeleteMember(params, name)
 	}
-	digest := sha256.Sum256(mcp.Canonical(asked)) // a client may write the same in another order
-	b := append([]byte(u.principal.Key()), 0)
+	digest := sha256.Sum256(mcp.Canonical(params)) // a client may write the same in another order
+	b := append([]byte(r.principal.Key()), 0)
 	b = append(append(b, server...), 0)
-	b = append(append(b, u.method...), 0)
+	b = append(append(b, r.method...), 0)
 	return append(b, digest[:]...)
 }

@@ -233,8 +233,8 @@ func TestUnsentStatesStayValid(t *testing.T) {
 		want   string
 	}{
 		"the rate limit": {func(d *fixture, f *fake) func() {
-			d.serve = (&pipeline{withLimit(d.opts, fullLimiter{}), d.suspended, d.states, d.audit}).handler()
-			return func() { d.serve = (&pipeline{d.opts, d.suspended, d.states, d.audit}).handler() }
+			d.serve = (&pipeline{withLimit(d.opts, fullLimiter{}), d.suspended, d.states, d.audit}).serve
+			return func() { d.serve = (&pipeline{d.opts, d.suspended, d.states, d.audit}).serve }
 		}, "rate_limited"},
 		"the policy": {func(d *fixture, f *fake) func() {
 			before := d.generations.current().Policy
@@ -381,7 +381,7 @@ func TestStatesOutliveTheProcess(t *testing.T) {
 		d.warm(t)
 		if states != nil {
 			d.states = states
-			d.serve = (&pipeline{d.opts, d.suspended, states, d.audit}).handler()
+			d.serve = (&pipeline{d.opts, d.suspended, states, d.audit}).serve
 		}
 		c := d.visitor("alice", "one")
 		t.Cleanup(c.hangUp)
@@ -415,7 +415,7 @@ func TestUncheckedStatesAreNotSent(t *testing.T) {
 	d.warm(t)
 	broken := &brokenUses{Memory: seal.NewMemory()}
 	d.states = seal.New([]seal.Key{seal.NewKey()}, "", broken)
-	d.serve = (&pipeline{d.opts, d.suspended, d.states, d.audit}).handler()
+	d.serve = (&pipeline{d.opts, d.suspended, d.states, d.audit}).serve
 	alice := d.visitor("alice", "one")
 	defer alice.hangUp()
 	state := stateOf(d.ask(alice, payment(1000, "", "")))

@@ -25,19 +25,14 @@ type requestClock struct {
 	over   bool          // guarded by mu; the time has passed
 }
 
-// bound limits the time of a request. Streams of listen requests last, and a command has a
-// timeout of its own.
-func (p *pipeline) bound(next handler) handler {
-	return func(ctx context.Context, u *use) (response, error) {
-		limit := u.generation.RequestTimeout
-		if limit == 0 || u.local != nil || u.method == mcp.MethodListen {
-			return next(ctx, u)
-		}
-		ctx, u.clock = startClock(ctx, limit)
-		defer u.clock.stop()
-		resp, err := next(ctx, u)
-		return resp, u.clock.explain(err, u)
+// startClock starts the clock of a request, and returns the context that ends with it. Streams
+// of listen requests last, and a command has a timeout of its own.
+func (p *pipeline) startClock(ctx context.Context, r *pendingRequest) (context.Context, *requestClock) {
+	limit := r.generation.RequestTimeout
+	if limit == 0 || r.local != nil || r.method == mcp.MethodListen {
+		return ctx, nil
 	}
+	return startClock(ctx, limit)
 }
 
 // startClock returns a context that ends when the clock does.
@@ -85,6 +80,9 @@ func (c *requestClock) resume() {
 
 // stop ends the clock with its request.
 func (c *requestClock) stop() {
+	if c == nil {
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.timer.Stop()
@@ -93,6 +91,9 @@ func (c *requestClock) stop() {
 
 // explain returns the error of a request that the clock has ended, and any other error as it is.
 func (c *requestClock) explain(err error, u *use) error {
+	if c == nil {
+		return err
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err == nil || !c.over {

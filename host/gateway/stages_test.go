@@ -8,7 +8,9 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/junctor-mcp/junctor/host/audit"
+	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/usage"
 )
@@ -46,14 +48,18 @@ func (o *recorded) take() []audit.Event {
 
 func TestPanicEndsRequestInAuditAndStatus(t *testing.T) {
 	var kept recorded
-	p := &pipeline{opts: Options{Log: hclog.NewNullLogger(), Usage: &usage.Counter{}}, audit: newRecord(&kept)}
-	h := p.recoverPanic(p.record(p.count(func(context.Context, *use) (response, error) { panic("injected") })))
-	u := newUse(&pendingRequest{request: request{method: "tools/call"}})
-	u.item = policy.Item{Server: "a", Name: "t"}
-	if _, err := h(t.Context(), u); !fault.Is(err, fault.Internal) {
+	counter := &usage.Counter{}
+	g := New(Options{Log: hclog.NewNullLogger(), Usage: counter, Audit: &kept})
+	n := &Generation{Policy: policy.New(map[string]policy.Server{"a": {}}, policy.Rules{})}
+	item := policy.Item{Server: "a", Kind: policy.Prompt, Name: "t"}
+	r := request{gw: g, generation: n, method: mcp.MethodGetPrompt, principal: authn.Local(), route: route{
+		resolve: func(_ context.Context, u *use) error { u.item = item; return nil },
+		serve:   func(context.Context, *use) (response, error) { panic("injected") },
+	}}
+	if _, err := g.serve(t.Context(), newUse(&pendingRequest{request: r})); !fault.Is(err, fault.Internal) {
 		t.Errorf("the error is %v", err)
 	}
-	if got := p.opts.Usage.Of("a"); got.InFlight != 0 || got.Errors != 1 {
+	if got := counter.Of("a"); got.InFlight != 0 || got.Errors != 1 {
 		t.Errorf("%d requests are in flight, %d failed", got.InFlight, got.Errors)
 	}
 	if all := kept.take(); len(all) != 1 || all[0].Outcome != audit.Panicked || all[0].Server != "a" || all[0].Item != "t" {

@@ -14,6 +14,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/host/seal"
 	"github.com/junctor-mcp/junctor/host/subscription"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
@@ -27,7 +29,7 @@ const gatherTime = 5 * time.Millisecond
 // question. The client sends it again with its answers, and the call continues.
 type suspendedCall struct {
 	gw     *Gateway
-	server string
+	use    *use // with which the call began
 	conn   *connpool.Exclusive[*exclusivePeer]
 	cancel context.CancelCauseFunc
 	done   chan struct{}   // closed when the server has answered
@@ -50,17 +52,9 @@ type question struct {
 	answer chan []byte // takes one result
 }
 
-// relayExclusive sends the request over a connection that it has for itself, or
-// continues what an earlier request began.
+// relayExclusive sends the request over a connection that it has for itself.
 func (u *use) relayExclusive(ctx context.Context) (response, error) {
 	g, server := u.gw, u.item.Server
-	if c := u.resumed; c != nil {
-		u.setServer(server)
-		u.takeProgress()
-		u.requestLogs(ctx)
-		c.takeAnswers(u)
-		return c.await(ctx, u)
-	}
 	held, err := u.reserveParams()
 	if err != nil {
 		return response{}, err
@@ -73,7 +67,7 @@ func (u *use) relayExclusive(ctx context.Context) (response, error) {
 	}
 	callCtx, cancel := context.WithCancelCause(context.Background())
 	c := &suspendedCall{
-		gw: g, server: server, conn: conn, cancel: cancel, done: make(chan struct{}), asked: make(chan struct{}, 1),
+		gw: g, use: u, conn: conn, cancel: cancel, done: make(chan struct{}), asked: make(chan struct{}, 1),
 		leave: u.keepPlace(), current: u.pendingRequest, unanswered: map[string]*question{},
 	}
 	conn.Peer.setCall(c)
@@ -93,6 +87,47 @@ func (u *use) relayExclusive(ctx context.Context) (response, error) {
 		c.reply, c.err = call.send(callCtx)
 	})
 	return c.await(ctx, u)
+}
+
+// resume goes on with a suspended call for the request that brings the answers of its client. The
+// call keeps its place under the limits, its connection and its permit. It ends if the policy in
+// effect denies it.
+func (p *pipeline) resume(ctx context.Context, u *use, id seal.ID) (resp response, err error) {
+	if err := p.resolve(ctx, u); err != nil { // the tool may be held back by now
+		return response{}, err
+	}
+	c := p.suspended.take(id)
+	if c == nil {
+		return response{}, u.unlessDenied(refusedState(seal.ErrUsed))
+	}
+	if c.use.item != u.item {
+		c.abandon(errRevoked)
+		return response{}, u.unlessDenied(refusedState(seal.ErrInvalid))
+	}
+	announced := p.announce(u)
+	defer func() { announced.end(u, resp, err) }()
+	err = errPanicked // until there is an outcome
+	if u.revoked() {
+		u.denied = true
+		c.abandon(errRevoked)
+		return response{}, u.notFound()
+	}
+	u.setServer(u.item.Server)
+	u.takeProgress()
+	u.requestLogs(ctx)
+	c.setRequest(u.pendingRequest)
+	c.takeAnswers(mcp.Member(answersForServer(u.params), "inputResponses"))
+	return c.await(ctx, u)
+}
+
+var errRevoked = fault.New(fault.Refused, "the policy does not allow this call any more")
+
+// revoked reports whether the policy in effect denies a call that was allowed when it began.
+// A call that was approved stays approved.
+func (u *use) revoked() bool {
+	q := u.query(u.item)
+	q.Args = u.arguments()
+	return u.generation.Policy.Decide(&q).Verdict == policy.Deny
 }
 
 // reserveParams reserves the memory of a request that may wait for its client to come back.
@@ -147,7 +182,7 @@ func (c *suspendedCall) hasUnanswered() bool {
 func (c *suspendedCall) finish(u *use) (response, error) {
 	c.cancel(nil)
 	c.release(c.err == nil)
-	return newCall(u, c.conn.Upstream).convert(c.reply, c.err)
+	return (&call{use: u, upstream: c.conn.Upstream}).convert(c.reply, c.err)
 }
 
 // abandon cancels the call at the server and closes the connection.
@@ -222,9 +257,7 @@ func (c *suspendedCall) inputRequired(state string) []byte {
 
 // takeAnswers delivers the client's answers to their questions. Those that it left
 // out are asked again.
-func (c *suspendedCall) takeAnswers(u *use) {
-	answers := mcp.Member(u.params, "inputResponses")
-	c.setRequest(u.pendingRequest)
+func (c *suspendedCall) takeAnswers(answers []byte) {
 	c.mu.Lock()
 	for key, q := range c.unanswered {
 		if answer := mcp.Member(answers, key); len(answer) > 0 && answer[0] == '{' {

@@ -50,7 +50,7 @@ func (s *suspendedCalls) setShares(shares limit.Shares) { s.quota.Resize(MaxSusp
 func (s *suspendedCalls) add(c *suspendedCall, u *use) (state string, err error) {
 	p := &suspension{call: c, owner: u.principal.Owner()}
 	id := seal.NewID()
-	if state, err = u.seal(stateOfCall, id); err != nil {
+	if state, err = u.sealCall(id); err != nil {
 		return "", err
 	}
 	s.mu.Lock()

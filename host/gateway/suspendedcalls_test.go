@@ -332,7 +332,7 @@ func TestSuspendedCallExpires(t *testing.T) {
 func TestAbout(t *testing.T) {
 	made := func(subject, server, method, params string) string {
 		r := request{principal: authn.Principal{Subject: subject}, method: method, params: []byte(params)}
-		return string(newUse(&pendingRequest{request: r}).stateBinding(server))
+		return string(r.stateBinding(server, r.params))
 	}
 	first := made("alice", "a", "tools/call", `{"name":"t","arguments":{"x":1,"y":2}}`)
 	for _, same := range []string{

@@ -45,6 +45,15 @@ func (u *use) setTool(t *catalog.Tool) {
 	}
 }
 
+// arguments returns the arguments of a tool call as the server gets them; nil for
+// any other request.
+func (u *use) arguments() []byte {
+	if u.method != mcp.MethodCallTool {
+		return nil
+	}
+	return mcp.Member(u.params, "arguments")
+}
+
 // sameBytes reports whether a and b are the same slice in memory.
 func sameBytes(a, b []byte) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])

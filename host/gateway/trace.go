@@ -14,25 +14,12 @@ import (
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// trace tells the observer about a request and its end. Without an observer it costs one
-// load of a pointer.
-func (p *pipeline) trace(next handler) handler {
-	return func(ctx context.Context, u *use) (response, error) {
-		observation := u.observe()
-		if observation == nil {
-			return next(ctx, u)
-		}
-		resp, err := next(tracing.With(ctx, u.span), u)
-		u.observed(observation, resp, err)
-		return resp, err
-	}
-}
-
-// observe begins the observation of a request. It returns nil without an observer.
-func (r *pendingRequest) observe() Observation {
+// observe begins the observation of a request. It returns nil without an observer. That costs
+// one load of a pointer.
+func (r *pendingRequest) observe(ctx context.Context) (context.Context, Observation) {
 	observer := r.gw.observer.Load()
 	if observer == nil {
-		return nil
+		return ctx, nil
 	}
 	if r.requestID == "" {
 		r.requestID = tracing.NewRequestID()
@@ -46,11 +33,14 @@ func (r *pendingRequest) observe() Observation {
 	}
 	o := (*observer).Begin(b)
 	r.span, r.observation = o.Span(), o
-	return o
+	return tracing.With(ctx, r.span), o
 }
 
-// observed ends the observation of a request.
+// observed ends the observation of a request; o is nil without an observer.
 func (u *use) observed(o Observation, resp response, err error) {
+	if o == nil {
+		return
+	}
 	e := Ending{
 		Outcome: u.outcome(resp, err),
 		Code:    errorCode(err),

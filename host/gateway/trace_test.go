@@ -315,13 +315,12 @@ func TestSpansOfACall(t *testing.T) {
 func TestNoObserverCostsNothing(t *testing.T) {
 	d := newFixture(simple("a"))
 	defer d.end()
-	p := &pipeline{opts: d.opts, suspended: d.suspended, states: d.states}
 	answer := response{result: []byte(`{}`)}
-	inner := handler(func(context.Context, *use) (response, error) { return answer, nil })
-	traced, u := p.trace(inner), newUse(&pendingRequest{request: request{gw: d.Gateway, generation: d.generations.current()}})
+	u := newUse(&pendingRequest{request: request{gw: d.Gateway, generation: d.generations.current()}})
 	ctx, params := t.Context(), []byte(`{"name":"t","arguments":{},"_meta":{"progressToken":1}}`)
 	if n := testing.AllocsPerRun(1000, func() {
-		_, _ = traced(ctx, u)
+		_, observation := u.observe(ctx)
+		u.observed(observation, answer, nil)
 		_ = readTrace(params, tracing.Context{})
 		_ = u.withTrace(params, tracing.Context{})
 		u.part("x").End(outcome.OK)

@@ -65,7 +65,7 @@ func (u *use) suspends(resp response, err error) (state string, ok bool) {
 
 // callKey returns the key of the call of a request, with a state.
 func (u *use) callKey(state string) callKey {
-	return sha256.Sum256(append(u.stateBinding(u.item.Server), state...))
+	return sha256.Sum256(append(u.stateBinding("", u.request.params), state...))
 }
 
 // add keeps the event of a call until a request continues it. It returns false if there are

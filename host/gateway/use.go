@@ -33,10 +33,9 @@ type use struct {
 	denied       bool             // set by authorize; the error may hide it
 	hidden       int              // set by list; items that the policy left out
 
-	limitedBy limit.Scope    // whose limit of calls refused the request; empty: none did
-	leave     func()         // gives back the call's place under the limits of its tool; nil: it has none
-	carried   *carriedState  // set by openState: the state, unless it is that of a suspended call
-	resumed   *suspendedCall // set by openState: the suspended call that the request continues
+	limitedBy limit.Scope   // whose limit of calls refused the request; empty: none did
+	leave     func()        // gives back the call's place under the limits of its tool; nil: it has none
+	carried   *carriedState // set by openState
 }
 
 // newUse returns the use that a request makes of an item. It is not known yet of which one.
