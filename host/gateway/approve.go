@@ -44,14 +44,14 @@ func (p *pipeline) awaitApproval(ctx context.Context, u *use) (question []byte, 
 			)
 		}
 	}
-	if u.local != nil {
+	if u.client.era() == era.Both {
 		return nil, approvalMissing(u)
 	}
 	p.audit.note(u, audit.Approval, "", "", "asked of "+cmp.Or(u.approval.Needs(), "an operator"))
 	c.Waits = func(id string) { reportApproval(u, id) }
 	err = p.opts.Approval.Confirm(ctx, c)
 	if fault.Is(err, fault.GatewayOverloaded) {
-		return nil, faultError(err, u.modern) // the client learns which limit it is
+		return nil, faultError(err, u.modern()) // the client learns which limit it is
 	}
 	if id := approval.WaitingID(err); id != "" {
 		e := u.fault(err)
@@ -107,12 +107,12 @@ func reportApproval(u *use, id string) {
 
 // asksPerson reports whether the person who makes the request may approve it.
 func asksPerson(u *use) bool {
-	return u.approval.ByClient || u.approval.AtTerminal && u.local != nil
+	return u.approval.ByClient || u.approval.AtTerminal && u.client.era() == era.Both
 }
 
 // approvalMissing returns the error of a single command whose person was not asked.
 func approvalMissing(u *use) error {
-	why := u.gw.local.absent()
+	why := u.client.absent()
 	_, whole := approvalQuestion(u)
 	hint := "run the command yourself at a terminal"
 	switch {
@@ -174,31 +174,31 @@ const (
 )
 
 // askForApproval asks the person at the client: at the terminal, with a request to a
-// legacy client, or with the result question for a modern client, which sends the
+// legacy client, or with a result for a modern client, which sends the
 // request again with the answer. key says what the approval is for.
-func askForApproval(ctx context.Context, u *use, key approval.Key) (_ approvalAnswer, question []byte, err error) {
+func askForApproval(
+	ctx context.Context, u *use, key approval.Key,
+) (answer approvalAnswer, result []byte, err error) {
 	params, whole := approvalQuestion(u)
-	switch {
-	case !whole:
+	if !whole || u.client.absent() != "" || checkQuestion(u.client.capabilities(), mcp.MethodElicit, params) != nil {
 		return notAsked, nil, nil // an approval must be for what is not shown
-	case u.local != nil:
-		if u.gw.local.absent() != "" ||
-			checkQuestion(u.gw.local.client.Capabilities(), mcp.MethodElicit, params) != nil {
-			return notAsked, nil, nil
-		}
-		result, _ := u.gw.local.client.Answer(ctx, "", mcp.MethodElicit, params)
-		return approvalOf(result), nil, nil
-	case !u.modern:
-		if checkQuestion(u.session.capabilities(), mcp.MethodElicit, params) != nil {
-			return notAsked, nil, nil
-		}
-		result, _ := u.session.askClient(ctx, u.out, u.generation.upstream(u.item.Server), mcp.MethodElicit, params)
-		return approvalOf(result), nil, nil
-	case checkQuestion(u.caps, mcp.MethodElicit, params) != nil:
-		return notAsked, nil, nil
 	}
+	if u.modern() {
+		return askWithResult(u, key, params)
+	}
+	result, _ = u.client.ask(ctx, question{
+		upstream: u.generation.upstream(u.item.Server),
+		method:   mcp.MethodElicit,
+		params:   params,
+		to:       u.out,
+	})
+	return approvalOf(result), nil, nil
+}
+
+// askWithResult is askForApproval for a modern client.
+func askWithResult(u *use, key approval.Key, params []byte) (answer approvalAnswer, result []byte, err error) {
 	if c := u.carried; c != nil && c.Kind == stateOfApproval && c.approved == key {
-		answer := approvalOf(c.answer)
+		answer = approvalOf(c.answer)
 		c.sent.Store(answer == declinedApproval) // no is the end of it
 		return answer, nil, nil
 	}

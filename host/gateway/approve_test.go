@@ -44,7 +44,7 @@ func newApprovalFixtureOf(t *testing.T, f *fake, terms policy.Approval) *approva
 func (a *approvalFixture) calls() int { return a.server.Count("tools/call") }
 
 // asks sends a message and returns everything that the client gets.
-func (c *client) asks(format string, args ...any) string {
+func (c *testClient) asks(format string, args ...any) string {
 	c.say(format, args...)
 	synctest.Wait()
 	time.Sleep(time.Second)

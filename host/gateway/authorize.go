@@ -49,7 +49,7 @@ func (u *use) decide() (err error) {
 		u.policyDigest = u.generation.Policy.Digest()
 	}
 	switch {
-	case err == nil || u.local != nil:
+	case err == nil || u.seesAll:
 		return err
 	}
 	u.gw.opts.Log.Debug("the policy denies a request", "method", u.method,
@@ -142,7 +142,7 @@ func (u *use) query(item policy.Item) policy.Query {
 func (r *pendingRequest) Address() string { return r.address }
 
 // Client implements [condition.Request].
-func (r *pendingRequest) Client() string { return r.contextPart("client") }
+func (r *pendingRequest) Client() string { return r.client.program() }
 
 // accessOf returns the access of a tool, and that without what users say of it in their
 // configuration. tool is its definition if the caller has it.

@@ -147,7 +147,7 @@ func TestDeniedRequestsReachNoServer(t *testing.T) {
 }
 
 // drain forgets what the client was sent.
-func (c *client) drain() (all []string) {
+func (c *testClient) drain() (all []string) {
 	for {
 		select {
 		case m := <-c.Sent:

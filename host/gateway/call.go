@@ -3,6 +3,7 @@ package gateway
 import (
 	"cmp"
 
+	"github.com/junctor-mcp/junctor/host/era"
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/upstream"
@@ -27,12 +28,7 @@ type response struct {
 
 // newCall returns the call of a use over a connection.
 func newCall(u *use, up *upstream.Upstream) *call {
-	return &call{use: u, upstream: up, sent: sentCall(u)}
-}
-
-// sentCall returns the request of a use as its server gets it.
-func sentCall(u *use) upstream.Call {
-	c := upstream.Call{
+	c := &call{use: u, upstream: up, sent: upstream.Call{
 		Method:    u.method,
 		Params:    u.withContext(u.params),
 		Permit:    u.permit,
@@ -40,29 +36,19 @@ func sentCall(u *use) upstream.Call {
 		About:     u.pendingRequest,
 		Repeat:    u.mayRepeat(),
 		AsTask:    u.tool != nil && u.tool.AsTask && u.method == mcp.MethodCallTool,
-	}
-	switch {
-	case u.local != nil:
-		c.Timeout.Limit, c.Progress = u.local.Timeout, u.local.Progress
-		if u.gw.local.client != nil {
-			c.Capabilities = u.gw.local.capabilities()
-		}
+	}}
+	u.client.describe(&c.sent)
+	if u.client.era() == era.Both {
 		return c
-	case u.takeProgress():
-		c.Progress = u.progress.report
+	}
+	if u.takeProgress() {
+		c.sent.Progress = u.progress.report
 	}
 	if limit := u.generation.Servers[u.item.Server].Timeout; limit != nil && u.method == mcp.MethodCallTool {
-		c.Timeout = limit(u.item.Name, u.principal)
+		c.sent.Timeout = limit(u.item.Name, u.principal)
 	}
-	// A legacy client stated its capabilities at initialize and set the level for
-	// its session; a modern server is told both with each request.
-	if u.session != nil && !u.modern {
-		u.session.mu.Lock()
-		c.Level, c.Capabilities = u.session.level, u.session.caps
-		u.session.mu.Unlock()
-	}
-	if level, asked := u.gw.levels.setBy(u.item.Server); asked && lowerLevel(level, cmp.Or(c.Level, u.level)) {
-		c.Level = level
+	if level, asked := u.gw.levels.setBy(u.item.Server); asked && lowerLevel(level, cmp.Or(c.sent.Level, u.level)) {
+		c.sent.Level = level
 	}
 	return c
 }

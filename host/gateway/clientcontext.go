@@ -2,10 +2,8 @@ package gateway
 
 import (
 	"crypto/rand"
-	"strings"
 
 	"github.com/junctor-mcp/junctor/host/mcp"
-	"github.com/junctor-mcp/junctor/host/truncate"
 )
 
 // metaContext is the name in _meta under which servers learn about the client of a
@@ -48,17 +46,7 @@ func (r *pendingRequest) contextPart(part string) string {
 			return r.session.contextLabel()
 		}
 	case "client":
-		if r.modern {
-			info := mcp.Member(r.params, "_meta", mcp.MetaClientInfo)
-			name, _ := mcp.TextMember(info, "name")
-			version, _ := mcp.TextMember(info, "version")
-			return truncate.Runes(strings.TrimSpace(name+" "+version), maxProgram)
-		}
-		if r.session != nil {
-			r.session.mu.Lock()
-			defer r.session.mu.Unlock()
-			return r.session.program
-		}
+		return r.client.program()
 	}
 	return ""
 }

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 
 	"github.com/junctor-mcp/junctor/host/mcp"
+	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
 // TestContextReachesServers checks what a server is told, in both eras, and that a client
@@ -76,4 +77,44 @@ func TestContextNamesTheSession(t *testing.T) {
 			t.Errorf("%q", names)
 		}
 	})
+}
+
+// TestContextStaysAfterQuestions checks that a server which asks a legacy client something learns
+// the same about the client when the call goes on, and nothing that the client wrote itself.
+func TestContextStaysAfterQuestions(t *testing.T) {
+	for _, context := range [][]string{nil, {"subject"}} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFake("a", "2026-07-28")
+			f.Capabilities = `{"tools":{}}`
+			f.Set(mcp.MethodListTools, `{"name":"t"}`)
+			usual := f.Answer
+			var told []string
+			f.Answer = func(l *conversation.Link, m conversation.Message) string {
+				if m.Method != mcp.MethodCallTool {
+					return usual(l, m)
+				}
+				told = append(told, string(mcp.Member([]byte(m.Text), "params", "_meta", metaContext)))
+				if len(told) == 2 {
+					return conversation.Result(m, `{"resultType":"complete","content":[]}`)
+				}
+				return conversation.Result(m, `{"resultType":"input_required","inputRequests":{"q":{"method":"elicitation/create","params":{"message":"?"}}}}`)
+			}
+			d := newFixture(f)
+			defer d.end()
+			d.warm(t)
+			server := d.generations.current().Servers["a"]
+			server.Context = context
+			d.generations.current().Servers["a"] = server
+			alice := d.visitor("alice", "one")
+			defer alice.hangUp()
+			alice.greet(t, `{"elicitation":{}}`)
+			alice.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__t","_meta":{"junctor/context":{"subject":"root"}}}}`)
+			synctest.Wait()
+			alice.say(`{"jsonrpc":"2.0","id":1,"result":{"action":"accept","content":{}}}`)
+			synctest.Wait()
+			if len(told) != 2 || told[0] != told[1] || strings.Contains(told[1], "root") {
+				t.Errorf("with the context %q the server learns %q", context, told)
+			}
+		})
+	}
 }

@@ -6,8 +6,6 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
-	"github.com/junctor-mcp/junctor/host/era"
-	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
@@ -44,26 +42,39 @@ type LocalCall struct {
 	Limited bool
 }
 
+// resolve sets the item, which the command knows already.
+func (c *LocalCall) resolve(_ context.Context, u *use) error {
+	switch {
+	case c.Tool != nil:
+		u.setTool(c.Tool)
+	case c.Prompt != nil:
+		u.setPrompt(c.Prompt)
+	default:
+		u.setResource(c.Resource)
+	}
+	return nil
+}
+
 // A localAnswerer answers questions of servers without a client of the gateway.
 type localAnswerer struct {
-	client    LocalClient // nil: there is none
+	user      LocalClient // nil: there is none
 	roots     []byte      // the result of roots/list for clients without roots; nil: none
 	questions questionChecker
 }
 
 // absent says why no person of the command line can approve a call, or "".
 func (a *localAnswerer) absent() string {
-	if a.client == nil {
+	if a.user == nil {
 		return "there is no terminal"
 	}
-	return a.client.Absent()
+	return a.user.Absent()
 }
 
 // capabilities are those of the command line, with the configured roots.
 func (a *localAnswerer) capabilities() []byte {
 	caps := []byte("{}")
-	if a.client != nil {
-		caps = a.client.Capabilities()
+	if a.user != nil {
+		caps = a.user.Capabilities()
 	}
 	return a.withRoots(caps)
 }
@@ -83,20 +94,23 @@ func (a *localAnswerer) givesRoots(caps []byte, method string) bool {
 	return method == mcp.MethodRoots && a.roots != nil && mcp.Member(caps, "roots") == nil
 }
 
-// answer answers what a server asks the command line.
-func (a *localAnswerer) answer(ctx context.Context, server, method string, params []byte) (result, rpcErr []byte) {
-	caps := a.client.Capabilities()
-	if a.givesRoots(caps, method) {
-		return a.roots, nil
+// answer puts a question to the user of the command line. A question of the gateway may wait
+// for as long as the user needs.
+func (a *localAnswerer) answer(ctx context.Context, q question) (result, rpcErr []byte) {
+	result, rpcErr, settled := a.settle(a.user.Capabilities(), q)
+	if rpcErr != nil {
+		why, _ := mcp.TextMember(rpcErr, "message")
+		a.user.Refused(q.server, q.method, why)
 	}
-	if err := a.questions.check(server, caps, method, params); err != nil {
-		why, _ := mcp.TextMember(err, "message")
-		a.client.Refused(server, method, why)
-		return nil, err
+	if settled {
+		return result, rpcErr
 	}
-	ctx, cancel := context.WithTimeout(ctx, AskTime)
-	defer cancel()
-	return a.client.Answer(ctx, server, method, params)
+	if q.server != "" {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, AskTime)
+		defer cancel()
+	}
+	return a.user.Answer(ctx, q.server, q.method, q.params)
 }
 
 // OfferLocal tells the catalog what servers are offered before any client came.
@@ -109,96 +123,25 @@ func (g *Gateway) OfferLocal() {
 // CallLocally sends a request of the command line through the stages to its
 // server. The error is a [*BadArguments] or a fault.
 func (g *Gateway) CallLocally(ctx context.Context, c LocalCall) (*upstream.Reply, error) {
+	how := routes[c.Method]
+	how.resolve, how.login = c.resolve, false
 	r := &pendingRequest{
 		request: request{
 			gw:         g,
 			generation: g.generations.enter(),
-			route:      routes[c.Method],
+			route:      how,
 			principal:  authn.Local(),
+			client:     &terminal{g.local, &c},
 			method:     c.Method,
 			params:     c.Params,
-			local:      &c,
+			transport:  "cli",
+			seesAll:    true,
+			limited:    c.Limited,
+			warn:       c.Warn,
 		},
 		cancel: func(error) {},
 	}
 	defer r.leaveGeneration()
 	resp, err := g.serve(ctx, newUse(r))
 	return resp.reply, err
-}
-
-// relayLocal sends the request, and again with the answers of the person at the
-// terminal, until there is a result.
-func (u *use) relayLocal(ctx context.Context) (response, error) {
-	g, server := u.gw, u.item.Server
-	c := newCall(u, u.generation.upstream(server))
-	for round := 1; ; round++ {
-		reply, err := c.send(ctx)
-		if err != nil || g.local.client == nil {
-			return response{reply: reply}, err
-		}
-		again, params := false, c.sent.Params
-		switch {
-		case asksForInput(reply) && round > maxRounds:
-			err = tooManyRounds(server)
-		case asksForInput(reply):
-			again = true
-			params, err = g.local.answerAll(ctx, server, params, reply.Result)
-		case asksForVisits(reply) && round <= maxRounds:
-			again = g.local.visitedAllPages(ctx, server, reply.Error)
-		}
-		if err == nil && !again {
-			return response{reply: reply}, nil
-		}
-		reply.Release()
-		if err != nil {
-			return response{}, err
-		}
-		c.sent.Params = params
-	}
-}
-
-// asksForVisits reports whether a reply of a legacy server is an error that asks the user
-// to visit pages before the call is made again.
-func asksForVisits(reply *upstream.Reply) bool {
-	return !reply.Revision.Modern() && reply.Error != nil && era.IsURLElicitation(reply.Error)
-}
-
-// answerAll answers everything that a result of a modern server asks for, and
-// returns the params of the request that goes on.
-func (a *localAnswerer) answerAll(ctx context.Context, server string, params, result []byte) ([]byte, error) {
-	answers, n := []byte("{}"), 0
-	for key, question := range mcp.Members(mcp.Member(result, "inputRequests")) {
-		if n++; n > era.MaxQuestions {
-			return nil, tooManyQuestions(server)
-		}
-		method, _ := mcp.TextMember(question, "method")
-		answer, rpcErr := a.answer(ctx, server, method, mcp.Member(question, "params"))
-		if rpcErr != nil {
-			if answer = declined(method, rpcErr); answer == nil {
-				why, _ := mcp.TextMember(rpcErr, "message")
-				return nil, fault.In(server, fault.New(fault.CallInput, "the server wants an answer to %s first: %s", clip(method), clip(why)).
-					WithHint("run the command on a terminal, or use a client that can answer %q", clip(method)))
-			}
-		}
-		answers = mcp.SetMember(answers, key, answer)
-	}
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	return era.WithAnswers(params, answers, result), nil
-}
-
-// visitedAllPages reports whether the user went to every page that an error names.
-func (a *localAnswerer) visitedAllPages(ctx context.Context, server string, rpcErr []byte) bool {
-	n := 0
-	for page := range mcp.Elements(mcp.Member(rpcErr, "data", "elicitations")) {
-		if n++; n > era.MaxQuestions || page[0] != '{' {
-			return false
-		}
-		answer, err := a.answer(ctx, server, mcp.MethodElicit, page)
-		if action, _ := mcp.TextMember(answer, "action"); err != nil || action != "accept" {
-			return false
-		}
-	}
-	return n > 0
 }

@@ -67,7 +67,7 @@ func TestLocalCallReleasesQuestions(t *testing.T) {
 		f := asking("a", times)
 		d := newFixture(f)
 		d.warm(t)
-		d.local.client = obligingUser{}
+		d.local.user = obligingUser{}
 		u := upstream.New(upstream.Options{
 			Name: "a", Peer: d.Peer("a"), Revisions: remembered{mcp.Revision(f.Revision)}, Log: hclog.NewNullLogger(), Version: "1",
 			Start: f.start, Call: f.call, Budget: d.Budget(),

@@ -62,25 +62,26 @@ func complete(ctx context.Context, u *use) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	reply, err := u.askCompletion(ctx, up)
+	c := newCall(u, up)
+	reply, err := c.askCompletion(ctx)
 	release(err == nil)
 	if reply == nil && err == nil {
 		return response{result: emptyCompletion(u)}, nil
 	}
-	return newCall(u, up).convert(reply, err)
+	return c.convert(reply, err)
 }
 
 // askCompletion returns the reply of a server, or nil if it has no completions.
-func (u *use) askCompletion(ctx context.Context, up *upstream.Upstream) (*upstream.Reply, error) {
-	if err := up.Connect(ctx); err != nil {
+func (c *call) askCompletion(ctx context.Context) (*upstream.Reply, error) {
+	if err := c.upstream.Connect(ctx); err != nil {
 		return nil, err
 	}
-	if !up.Status().Capable("completions") && up.Status().Revision >= mcp.Revision20250326 {
+	if s := c.upstream.Status(); !s.Capable("completions") && s.Revision >= mcp.Revision20250326 {
 		return nil, nil
 	}
-	u.setServer(u.item.Server)
-	u.requestLogs(ctx)
-	return newCall(u, up).send(ctx)
+	c.setServer(c.item.Server)
+	c.requestLogs(ctx)
+	return c.send(ctx)
 }
 
 // completionUpstream returns the connection for a completion, and a function that ends
@@ -89,7 +90,7 @@ func (u *use) askCompletion(ctx context.Context, up *upstream.Upstream) (*upstre
 func (r *pendingRequest) completionUpstream(server string) (
 	_ *upstream.Upstream, release func(answered bool), _ error,
 ) {
-	if !r.modern || r.generation.Servers[server].Share != PerSession {
+	if !r.modern() || r.share(server) != PerSession {
 		c, err := r.upstreamFor(server)
 		return c.Upstream, func(bool) { c.done() }, err
 	}
@@ -104,7 +105,7 @@ func (r *pendingRequest) completionUpstream(server string) (
 }
 
 func emptyCompletion(u *use) []byte {
-	if u.modern {
+	if u.modern() {
 		return []byte(`{"completion":{"values":[],"total":0,"hasMore":false},"resultType":"complete"}`)
 	}
 	return []byte(`{"completion":{"values":[],"total":0,"hasMore":false}}`)

@@ -3,6 +3,7 @@ package gateway
 import (
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/connpool"
+	"github.com/junctor-mcp/junctor/host/era"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/upstream"
@@ -34,13 +35,22 @@ func (n *Generation) sharedConnection(server string) connection {
 	return connection{u, u, func() {}}
 }
 
+// share selects the clients that share the connection for a request. The command line uses the
+// one that lists come from.
+func (r *request) share(server string) Share {
+	if r.client.era() == era.Both {
+		return Shared
+	}
+	return r.generation.Servers[server].Share
+}
+
 // upstreamFor returns the connection to a server that is meant for the client of a
 // request. Where each session has its own, the request has to be one of a session.
 func (r *pendingRequest) upstreamFor(server string) (connection, error) {
 	g := r.gw
 	var c *connpool.Conn[*serverPeer]
 	var err error
-	switch r.generation.Servers[server].Share {
+	switch r.share(server) {
 	case PerTenant:
 		tenant := r.principal.Tenant
 		c, err = g.conns.Get(server, tenantOwner(tenant), authn.Principal{Tenant: tenant}, &serverPeer{gw: g, server: server, tenant: tenant})

@@ -30,7 +30,7 @@ func disconnectedServer(u *use, kind policy.Kind, exposed string) error {
 	for server, d := range u.generation.Disconnected {
 		name, ok := d.own(exposed)
 		if ok &&
-			(u.local != nil ||
+			(u.seesAll ||
 				u.generation.lists(&u.principal, u, policy.Item{Server: server, Kind: kind, Name: name}, nil)) {
 			u.failing = server
 			return fault.In(server, fault.New(fault.UpstreamDisconnected, "an operator has disconnected the server").

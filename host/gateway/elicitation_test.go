@@ -64,7 +64,7 @@ func askName(l *conversation.Link, m conversation.Message) string {
 const askCalls = 6
 
 func (d *fixture) modernQuestions(t *testing.T, name string) {
-	c := &client{Session: d.session(t.Context(), Client{Principal: authn.Principal{Subject: name[:len(name)-1]}})} // some share a principal
+	c := &testClient{Session: d.session(t.Context(), Client{Principal: authn.Principal{Subject: name[:len(name)-1]}})} // some share a principal
 	for i := range askCalls {
 		who := fmt.Sprintf("%s call %d", name, i)
 		form := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__t","arguments":{"who":%q},%s"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"sampling":{}}}}}`

@@ -23,7 +23,7 @@ type exclusivePeer struct {
 
 // acquireExclusive takes a connection for the request.
 func (r *pendingRequest) acquireExclusive(server string) (*connpool.Exclusive[*exclusivePeer], error) {
-	caps := serverFacingCapabilities(r.caps)
+	caps := serverFacingCapabilities(r.client.capabilities())
 	peer := &exclusivePeer{serverPeer: serverPeer{gw: r.gw, server: server, exclusive: true}, caps: caps}
 	return r.gw.conns.Acquire(server, r.principal, caps, peer)
 }
@@ -51,17 +51,14 @@ func (p *exclusivePeer) Capabilities() []byte { return p.gw.local.withRoots(p.ca
 // ServerRequest asks the client whose call uses the connection.
 func (p *exclusivePeer) ServerRequest(ctx context.Context, _ *upstream.Upstream, _ any, method string, params []byte) (result, rpcErr []byte) {
 	defer func() { p.gw.countQuestion(method, rpcErr) }()
-	if p.gw.local.givesRoots(p.caps, method) {
-		return p.gw.local.roots, nil
+	q := question{server: p.server, method: method, params: params}
+	if c := p.currentCall(); c != nil {
+		return c.use.client.ask(ctx, q)
 	}
-	if err := p.gw.questions.check(p.server, p.caps, method, params); err != nil {
-		return nil, err
+	if result, rpcErr, settled := p.gw.local.settle(p.caps, q); settled {
+		return result, rpcErr
 	}
-	c := p.currentCall()
-	if c == nil {
-		return nil, noClient(method)
-	}
-	return c.ask(ctx, method, params)
+	return nil, noClient(method)
 }
 
 // ServerNotification relays a notification to the client whose call or completion uses the

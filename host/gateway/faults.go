@@ -137,7 +137,7 @@ func (r *pendingRequest) fault(err error) *rpcError {
 	if local(r.principal) {
 		f := *fault.As(withLastWords(err))
 		f.Message, f.Hint = r.gw.opts.Hide(f.Message), r.gw.opts.Hide(f.Hint) // a server may repeat its key in an error
-		e := faultError(&f, r.modern)
+		e := faultError(&f, r.modern())
 		if f.At != "" {
 			e.raw = mcp.SetPath(e.raw, []string{"data", "at"}, mcp.AppendText(nil, f.At))
 		}
@@ -145,7 +145,7 @@ func (r *pendingRequest) fault(err error) *rpcError {
 		return e
 	}
 	id, told := r.gw.failures.withoutDetails(err, r.method, r.requestID)
-	e := faultError(told, r.modern)
+	e := faultError(told, r.modern())
 	if id != "" {
 		e.raw = mcp.SetPath(e.raw, []string{"data", "id"}, mcp.AppendText(nil, id))
 	}

@@ -28,7 +28,7 @@ func TestRemoteClientsGetNoLocalText(t *testing.T) {
 			l.End(nil)
 		}
 		time.Sleep(time.Second)
-		ask := func(c *client, id int, era string) string {
+		ask := func(c *testClient, id int, era string) string {
 			c.say(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"a__t"%s}}`, id, era)
 			time.Sleep(time.Second)
 			return strings.Join(c.drain(), "\n")
@@ -73,7 +73,7 @@ func TestRemoteClientsGetNoLocalText(t *testing.T) {
 // answered, is not left out.
 func TestRemoteClientsGetTheirOwnMistakes(t *testing.T) {
 	g := New(Options{Log: hclog.NewNullLogger()})
-	r := &pendingRequest{request: request{gw: g}}
+	r := &pendingRequest{request: request{gw: g, client: &modernClient{}}}
 	for code := range fault.Codes {
 		got := string(r.fault(fault.In("a", fault.New(code, "the words"))).object())
 		if kept := strings.Contains(got, "the words"); kept != clientFaults[code] && code != fault.Denied {

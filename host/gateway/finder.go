@@ -7,7 +7,6 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/policy"
@@ -125,7 +124,7 @@ func (f *finder) held(u *use, exposed string) error {
 	}
 	u.failing = why.Server
 	hint := "ask the operator of the gateway to look at `junctor diff " + why.Server + "`"
-	if u.local != nil || u.principal.Method == authn.Local().Method {
+	if local(u.principal) {
 		hint = why.Hint
 	}
 	return fault.In(why.Server, fault.New(fault.ToolHeld, "%s", why.Text).WithHint("%s", hint))
@@ -144,7 +143,7 @@ func (f *finder) unknown(u *use, kind policy.Kind, exposed string) error {
 	}
 	if server, why := f.failure(u, exposed, need); why != nil {
 		_, name, _ := strings.Cut(exposed, "__")
-		if u.local != nil ||
+		if u.seesAll ||
 			u.generation.lists(&u.principal, u, policy.Item{Server: server, Kind: kind, Name: name}, nil) {
 			u.failing = server
 			return fault.In(server, why)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/era"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/shape"
@@ -30,10 +31,10 @@ func (c *call) fitResult(reply *upstream.Reply) error {
 
 // receiver returns the revision that a result is corrected for.
 func (r *pendingRequest) receiver() mcp.Revision {
-	if r.modern || r.local != nil {
-		return mcp.Revision20260728
+	if r.client.era() == era.Legacy {
+		return cmp.Or(r.client.Revision(), mcp.LatestLegacy)
 	}
-	return cmp.Or(mcp.Revision(r.revision()), mcp.LatestLegacy)
+	return mcp.Revision20260728
 }
 
 // withVisibleMessage returns an error for a client without the escape sequences and the

@@ -204,48 +204,48 @@ func (d *fixture) end() {
 	}
 }
 
-// A client is the other end of a session. Sent holds what it was sent.
-type client struct {
+// A testClient is the other end of a session. Sent holds what it was sent.
+type testClient struct {
 	*Session
 	Sent chan string
 	box  *sendqueue.Queue
 }
 
 // Write and Flush make it the sink of its own send queue.
-func (c *client) Write(parts ...[]byte) error {
+func (c *testClient) Write(parts ...[]byte) error {
 	c.Sent <- string(bytes.Join(parts, nil))
 	return nil
 }
 
-func (c *client) Flush() error { return nil }
+func (c *testClient) Flush() error { return nil }
 
 // client is the only client of a gateway on stdio.
-func (d *fixture) client() *client {
+func (d *fixture) client() *testClient {
 	c := newClient()
 	c.Session = d.Open(Client{Principal: authn.Local(), Out: c.box, Sole: true})
 	return c
 }
 
 // visitor is one of many clients over HTTP.
-func (d *fixture) visitor(subject, tenant string) *client {
+func (d *fixture) visitor(subject, tenant string) *testClient {
 	c := newClient()
 	c.Session = d.Open(Client{Principal: authn.Principal{Subject: subject, Tenant: tenant, Method: "test"}, Out: c.box})
 	return c
 }
 
-func newClient() *client {
-	c := &client{Sent: make(chan string, 1<<16)}
+func newClient() *testClient {
+	c := &testClient{Sent: make(chan string, 1<<16)}
 	c.box = sendqueue.New(c, 1<<20, nil)
 	return c
 }
 
 // say sends the gateway a message.
-func (c *client) say(format string, args ...any) {
+func (c *testClient) say(format string, args ...any) {
 	c.Handle([]byte(expand(fmt.Sprintf(format, args...))))
 }
 
 // hangUp ends the session.
-func (c *client) hangUp() {
+func (c *testClient) hangUp() {
 	c.Close(context.Background(), 0)
 	_ = c.box.Close()
 }
@@ -260,7 +260,7 @@ func expand(text string) string {
 }
 
 // greet begins a legacy session of a client with these capabilities.
-func (c *client) greet(t testing.TB, caps string) {
+func (c *testClient) greet(t testing.TB, caps string) {
 	t.Helper()
 	c.say(`{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":%s,"clientInfo":{"name":"t","version":"1"}}}`, caps)
 	c.say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)

@@ -42,7 +42,7 @@ func initialize(u *use) ([]byte, error) {
 	}
 	s.mu.Lock()
 	changed := !bytes.Equal(s.caps, caps)
-	s.revision, s.caps, s.program = revision, bytes.Clone(caps), programOf(u.params)
+	s.revision, s.caps, s.info = revision, bytes.Clone(caps), programOf(u.params)
 	s.mu.Unlock()
 	if changed {
 		for _, c := range s.gw.conns.Of(s) {
@@ -110,7 +110,7 @@ func setLevel(u *use) ([]byte, error) {
 }
 
 // rootsChanged notifies the servers that can request the client's roots.
-func (s *Session) rootsChanged() {
+func rootsChanged(s *Session) {
 	if s.gw.sessions.soleClient() == s { // servers were not offered the roots of others
 		for _, server := range s.gw.generations.current().Servers {
 			server.Upstream.Notify(mcp.NoteRootsChanged, nil)

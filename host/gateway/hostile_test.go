@@ -40,7 +40,7 @@ func TestLargeNews(t *testing.T) {
 	defer d.end()
 	d.warm(t)
 	const clients, size = 64, 4 << 20
-	var all []*client
+	var all []*testClient
 	for range clients {
 		c := d.visitor("x", "")
 		defer c.hangUp()

@@ -26,11 +26,16 @@ func (f *requestsInFlight) add(r *pendingRequest) *rpcError {
 	defer f.mu.Unlock()
 	switch {
 	case f.refused:
-		return faultError(errStopping, r.modern)
+		return faultError(errStopping, r.modern())
 	case f.byID[string(r.id)] != nil:
 		return &rpcError{code: mcp.CodeInvalidRequest, message: "a request with this id is being answered", refused: true}
 	case len(f.byID) >= maxInFlight:
-		return faultError(fault.New(fault.GatewayOverloaded, "request limit reached: %d requests of this client are in flight", maxInFlight), r.modern)
+		return faultError(
+			fault.New(
+				fault.GatewayOverloaded, "request limit reached: %d requests of this client are in flight", maxInFlight,
+			),
+			r.modern(),
+		)
 	}
 	if f.byID == nil {
 		f.byID = map[string]*pendingRequest{}
@@ -67,7 +72,7 @@ func (f *requestsInFlight) cancel(id mcp.ID) {
 	if !known {
 		return
 	}
-	if r.modern {
+	if r.modern() {
 		r.progress.discard()
 	}
 	r.cancel(nil)

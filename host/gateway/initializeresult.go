@@ -103,7 +103,7 @@ func initializeResult(u *use) (caps []byte, instructions string) {
 			continue
 		}
 		for name, settings := range mcp.Members(i.extensions) {
-			crosses := name != mcp.ExtensionTasks || u.modern && i.modern
+			crosses := name != mcp.ExtensionTasks || u.modern() && i.modern
 			if _, have := extensions[name]; !have && crosses && len(settings) > 0 && settings[0] == '{' {
 				extensions[name] = settings
 			}

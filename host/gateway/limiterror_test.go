@@ -24,7 +24,7 @@ func everyTool(string, string) bool { return true }
 // Another tenant, other methods and the local user are not limited.
 func TestToolCallsAreLimited(t *testing.T) {
 	const modern = `,"_meta":{$M}`
-	call := func(c *client, id int, era string) string {
+	call := func(c *testClient, id int, era string) string {
 		c.say(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"a__t"%s}}`, id, era)
 		synctest.Wait()
 		return strings.Join(c.drain(), "\n")
@@ -51,11 +51,11 @@ func TestToolCallsAreLimited(t *testing.T) {
 					defer d.end()
 					d.warm(t)
 					alice, bob, local := d.visitor("alice", "one"), d.visitor("bob", "two"), d.client()
-					for _, c := range []*client{alice, bob, local} {
+					for _, c := range []*testClient{alice, bob, local} {
 						defer c.hangUp()
 						c.greet(t, "{}")
 					}
-					for id, c := range []*client{alice, bob, local, local} {
+					for id, c := range []*testClient{alice, bob, local, local} {
 						if got := call(c, id, era); got != "" {
 							t.Fatalf("the first call: %s", got)
 						}

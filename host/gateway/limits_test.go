@@ -191,13 +191,13 @@ func TestPages(t *testing.T) {
 
 // A blockedWriter is a client that does not read before it is told to.
 type blockedWriter struct {
-	client
+	testClient
 	open chan struct{}
 }
 
 func (w *blockedWriter) Write(parts ...[]byte) error {
 	<-w.open
-	return w.client.Write(parts...)
+	return w.testClient.Write(parts...)
 }
 
 // TestSlowClient: a client that does not read holds up only itself, and
@@ -208,7 +208,7 @@ func TestSlowClient(t *testing.T) {
 		d := newFixture(f)
 		defer d.end()
 		d.warm(t)
-		w := &blockedWriter{client: client{Sent: make(chan string, 1<<16)}, open: make(chan struct{})}
+		w := &blockedWriter{testClient: testClient{Sent: make(chan string, 1<<16)}, open: make(chan struct{})}
 		w.box = sendqueue.New(w, 10_000, nil)
 		w.Session = d.Open(Client{Principal: authn.Local(), Out: w.box, Sole: true})
 		handled := make(chan int, 10_000)

@@ -123,7 +123,7 @@ func list(
 		if d.Verdict == policy.Depends {
 			raw = narrowed(u, tool)
 		}
-		if tool != nil && !u.modern {
+		if tool != nil && !u.modern() {
 			raw = tool.ForLegacy(raw)
 		}
 		if len(page) > empty {
@@ -139,7 +139,7 @@ func list(
 	if next < n {
 		page = fmt.Appendf(page, `,"nextCursor":%q`, cursor(next))
 	}
-	if u.modern {
+	if u.modern() {
 		ttl := listTTL
 		if partial {
 			ttl = 0

@@ -26,7 +26,7 @@ type Page struct {
 // offerLogin dispatches a request. If it fails only because of a missing login, offerLogin asks
 // the client to send its user to a login page, and dispatches again after a successful login.
 func (p *pipeline) offerLogin(ctx context.Context, u *use) (response, error) {
-	if !u.route.login || u.local != nil {
+	if !u.route.login {
 		return p.dispatch(ctx, u)
 	}
 	answers := u.loginAnswers()
@@ -55,8 +55,8 @@ func (p *pipeline) askToLogIn(
 	if !ok {
 		return response{}, false, missing
 	}
-	if !u.modern {
-		u.session.notifyLoginEnd(page)
+	if !u.modern() {
+		notifyLoginEnd(u.session, page)
 		return response{}, false, loginRequired(f, page)
 	}
 	switch answer := mcp.Member(answers, loginPrefix+page.ID); {
@@ -81,7 +81,7 @@ const loginPrefix = "junctor.login."
 // returns them.
 func (u *use) loginAnswers() (ours []byte) {
 	all := mcp.Member(u.params, "inputResponses")
-	if !u.modern || len(all) == 0 || all[0] != '{' {
+	if !u.modern() || len(all) == 0 || all[0] != '{' {
 		return nil
 	}
 	theirs := []byte("{}")
@@ -113,15 +113,10 @@ func (r *pendingRequest) opensPages() bool {
 	if r.gw.opts.Login == nil {
 		return false
 	}
-	caps := r.caps
-	if !r.modern {
-		r.session.mu.Lock()
-		defer r.session.mu.Unlock()
-		if caps = r.session.caps; r.session.revision != mcp.Revision20251125 {
-			return false
-		}
+	if !r.modern() && r.client.Revision() != mcp.Revision20251125 {
+		return false
 	}
-	return mcp.Member(caps, "elicitation", "url") != nil
+	return mcp.Member(r.client.capabilities(), "elicitation", "url") != nil
 }
 
 // elicitation returns the params of the question to open the page. Its text names the
@@ -155,7 +150,7 @@ func loginRequired(f *fault.Error, page Page) error {
 }
 
 // notifyLoginEnd notifies a legacy client once when the login has succeeded.
-func (s *Session) notifyLoginEnd(page Page) {
+func notifyLoginEnd(s *Session, page Page) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closing || s.pages[page.ID] {

@@ -54,7 +54,7 @@ func (p *serverPeer) onLogMessage(about any, params []byte) {
 	p.logMessage(params)
 	if r, ok := about.(*pendingRequest); ok {
 		if r.session != nil {
-			r.session.forwardLog(p, r, params)
+			forwardLog(r.session, p, r, params)
 		}
 		return
 	}
@@ -64,7 +64,7 @@ func (p *serverPeer) onLogMessage(about any, params []byte) {
 	if recipients := p.recipients(mcp.NoteMessage, params); !p.callers.serves(recipients) {
 		for _, s := range recipients {
 			if who := s.Principal(); p.gw.generations.current().concerns(&who, p.server, p.gw.catalog.Snapshot()) {
-				s.forwardLog(p, nil, params)
+				forwardLog(s, p, nil, params)
 			}
 		}
 	}
@@ -102,7 +102,7 @@ func (p *serverPeer) logMessage(params []byte) {
 // message is about. If the server names no request, it uses the stream of one that the
 // server answers, or that of the session. A client that shares the connection with others
 // gets a message without a request only if the client set a level.
-func (s *Session) forwardLog(p *serverPeer, about *pendingRequest, params []byte) {
+func forwardLog(s *Session, p *serverPeer, about *pendingRequest, params []byte) {
 	s.mu.Lock()
 	level, legacy := s.level, s.revision != ""
 	s.mu.Unlock()
@@ -115,7 +115,7 @@ func (s *Session) forwardLog(p *serverPeer, about *pendingRequest, params []byte
 		if about != nil && r != about || r.serverName() != p.server {
 			return false
 		}
-		return r.modern && r.level != "" && atLeast(params, r.level) || !r.modern && wants && (mine || about != nil)
+		return r.modern() && r.level != "" && atLeast(params, r.level) || !r.modern() && wants && (mine || about != nil)
 	})
 	switch {
 	case r != nil:

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/era"
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
@@ -20,10 +21,10 @@ const maxValidatedOutput = 1 << 20
 func (c *call) knownOutput() []byte {
 	t := c.tool
 	switch {
-	case c.local != nil:
-	case t.Output != nil && (c.modern || mcp.Member(t.ForLegacy(t.Raw), "outputSchema") != nil):
+	case c.client.era() == era.Both:
+	case t.Output != nil && (c.modern() || mcp.Member(t.ForLegacy(t.Raw), "outputSchema") != nil):
 		return t.Output
-	case t.Output == nil && t.Removed != nil && c.mayKnow(t.Removed) && (c.modern || t.Removed.LegacyKnew()):
+	case t.Output == nil && t.Removed != nil && c.mayKnow(t.Removed) && (c.modern() || t.Removed.LegacyKnew()):
 		return t.Removed.Schema
 	}
 	return nil

@@ -27,7 +27,7 @@ func slowToStart(name string, takes time.Duration) *fake {
 }
 
 // listing asks for the tools and returns the answer, and how long it took.
-func (c *client) listing(era string) (answer string, took time.Duration) {
+func (c *testClient) listing(era string) (answer string, took time.Duration) {
 	begun := time.Now()
 	params := "{}"
 	if era == "modern" {

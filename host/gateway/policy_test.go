@@ -172,14 +172,14 @@ func TestPolicyAboutArguments(t *testing.T) {
 		d.warm(t)
 		d.setPolicy(onlyAlice(false, argumentIs("repo", "acme")))
 		alice, bob := d.visitor("alice", "one"), d.visitor("bob", "one")
-		for _, c := range []*client{alice, bob} {
+		for _, c := range []*testClient{alice, bob} {
 			defer c.hangUp()
 			c.greet(t, "{}")
 		}
 		if got := alice.asks(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`); !strings.Contains(got, `"inputSchema":{"type":"object","properties":{"repo":{"const":"acme"}},"required":["repo"]}`) {
 			t.Error(got)
 		}
-		call := func(c *client, arguments string) string {
+		call := func(c *testClient, arguments string) string {
 			return c.asks(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"a__x"%s}}`, arguments)
 		}
 		for _, arguments := range []string{``, `,"arguments":{}`, `,"arguments":{"repo":"other"}`, `,"arguments":{"repo":"acme","Repo":"other"}`, `,"arguments":{"repo":["acme"]}`} {
@@ -223,7 +223,7 @@ func TestNewPolicyEndsSubscriptions(t *testing.T) {
 		defer d.end()
 		d.warm(t)
 		legacy, modern := d.visitor("alice", "one"), d.visitor("alice", "one")
-		for _, c := range []*client{legacy, modern} {
+		for _, c := range []*testClient{legacy, modern} {
 			defer c.hangUp()
 			c.greet(t, "{}")
 		}
@@ -247,7 +247,7 @@ func TestNewPolicyEndsSubscriptions(t *testing.T) {
 		f.Link().Say(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"r:1"}}`)
 		synctest.Wait()
 		time.Sleep(time.Second)
-		for _, c := range []*client{legacy, modern} {
+		for _, c := range []*testClient{legacy, modern} {
 			if got := strings.Join(c.drain(), "\n"); strings.Contains(got, "resources/updated") {
 				t.Errorf("an update of a denied resource: %s", got)
 			}

@@ -11,7 +11,7 @@ import (
 // A post is one request over HTTP, with a stream of its own on which the answer
 // is the last message.
 type post struct {
-	*client
+	*testClient
 	drop context.CancelFunc
 	done chan struct{}
 
@@ -21,12 +21,12 @@ type post struct {
 
 // post makes a request over HTTP: a modern one stands for itself, one without
 // _meta is of the client's session.
-func (d *fixture) post(of *client, text string) *post {
+func (d *fixture) post(of *testClient, text string) *post {
 	m, err := mcp.Parse([]byte(expand(text)))
 	if err != nil {
 		panic(err)
 	}
-	p := &post{client: newClient(), done: make(chan struct{})}
+	p := &post{testClient: newClient(), done: make(chan struct{})}
 	var ctx context.Context
 	ctx, p.drop = context.WithCancel(context.Background())
 	x := Exchange{Out: p.box}

@@ -11,10 +11,6 @@ import (
 )
 
 func resolvePrompt(ctx context.Context, u *use) error {
-	if u.local != nil {
-		u.setPrompt(u.local.Prompt)
-		return nil
-	}
 	name, ok := mcp.TextMember(u.params, "name")
 	if !ok {
 		return &rpcError{code: mcp.CodeInvalidParams, message: "prompts/get needs a name"}

@@ -32,7 +32,7 @@ func (c *record) begin(u *use) (err error) {
 		return err
 	}
 	u.begun = time.Now()
-	if c.unfinished.any() && u.modern {
+	if c.unfinished.any() && u.modern() {
 		var given bool
 		u.state, given = mcp.TextMember(u.params, "requestState")
 		u.continues = given || mcp.Member(u.params, "inputResponses") != nil
@@ -80,14 +80,7 @@ func (u *use) describe(e *audit.Event) {
 	e.Tenant, e.Subject, e.Issuer, e.Proof = p.Tenant, p.Subject, p.Issuer, p.Method
 	e.Roles, e.Groups = p.Roles, p.Groups
 	e.RequestID, e.TraceID, e.Address, e.Client, e.Method = u.auditID(), u.traceID(), u.address, u.Client(), u.method
-	switch {
-	case u.local != nil:
-		e.Transport = "cli"
-	case local(u.principal):
-		e.Transport = "stdio"
-	default:
-		e.Transport = "http"
-	}
+	e.Transport = u.transport
 	if u.session != nil && !u.session.stateless {
 		if e.Session = u.session.client.Session; e.Session == "" {
 			e.Session = u.session.contextLabel()

@@ -142,19 +142,19 @@ func (busyLimiter) Acquire(context.Context, limit.Call) (func(), error) {
 func TestCallThatAsksIsOneEvent(t *testing.T) {
 	const answered = `"inputResponses":{"q1":{"roots":[1]}},"requestState":%q,`
 	for name, c := range map[string]struct {
-		then    func(d *fixture, of *client, state string)
+		then    func(d *fixture, of *testClient, state string)
 		outcome audit.Outcome
 		rounds  int
 	}{
-		"answered": {func(d *fixture, of *client, state string) {
+		"answered": {func(d *fixture, of *testClient, state string) {
 			d.ask(of, fmt.Sprintf(rooted, "a__t", fmt.Sprintf(answered, state)))
 		}, audit.OK, 2},
-		"asked again": {func(d *fixture, of *client, state string) {
+		"asked again": {func(d *fixture, of *testClient, state string) {
 			state = stateOf(d.ask(of, fmt.Sprintf(rooted, "a__t", fmt.Sprintf(`"inputResponses":{},"requestState":%q,`, state))))
 			d.ask(of, fmt.Sprintf(rooted, "a__t", fmt.Sprintf(answered, state)))
 		}, audit.OK, 3},
-		"given up": {func(*fixture, *client, string) { time.Sleep(time.Hour) }, audit.Timeout, 1},
-		"stopped":  {func(d *fixture, _ *client, _ string) { d.end() }, audit.Cancelled, 1},
+		"given up": {func(*fixture, *testClient, string) { time.Sleep(time.Hour) }, audit.Timeout, 1},
+		"stopped":  {func(d *fixture, _ *testClient, _ string) { d.end() }, audit.Cancelled, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -194,8 +194,8 @@ func TestStateOfServerJoinsRequests(t *testing.T) {
 		alice, bob := d.visitor("alice", "one"), d.visitor("bob", "one")
 		defer alice.hangUp()
 		defer bob.hangUp()
-		states := map[*client]string{}
-		for _, c := range []*client{alice, bob} {
+		states := map[*testClient]string{}
+		for _, c := range []*testClient{alice, bob} {
 			states[c] = stateOf(d.ask(c, payment(1000, "", "")))
 		}
 		if all := kept.take(); len(all) != 0 {

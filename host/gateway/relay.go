@@ -10,48 +10,38 @@ import (
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// relay sends a request to the server of its item, over the connection that is
-// meant for its client, and answers what the server asks on the way.
+// relay sends a request to the server of its item, over the connection that is meant for its
+// client, and again with the answers of the client to what the server asks.
 func relay(ctx context.Context, u *use) (response, error) {
-	if u.modern {
+	if u.modern() {
 		u.params = answersForServer(u.params)
+		if u.share(u.item.Server) == PerSession {
+			return relayExclusive(ctx, u)
+		}
 	}
-	switch {
-	case u.local != nil:
-		return u.relayLocal(ctx)
-	case u.modern && u.generation.Servers[u.item.Server].Share == PerSession:
-		return u.relayExclusive(ctx)
-	}
-	return u.relayShared(ctx)
-}
-
-// relayShared uses a connection that outlives the request. When a modern server
-// asks a legacy client, the client is asked and the request is sent again.
-func (u *use) relayShared(ctx context.Context) (response, error) {
 	conn, err := u.upstreamFor(u.item.Server)
 	if err != nil {
 		return response{}, err
 	}
 	defer conn.done()
-	up := conn.Upstream
-	defer u.reportStart(up)()
+	defer u.reportStart(conn.Upstream)()
 	u.setServer(u.item.Server)
 	u.requestLogs(ctx)
-	c := newCall(u, up)
+	c := newCall(u, conn.Upstream)
 	for round := 1; ; round++ {
 		reply, err := c.send(ctx)
-		if err != nil || u.modern || !asksForInput(reply) {
+		if err != nil {
 			return c.convert(reply, err)
 		}
-		if round > maxRounds {
-			reply.Release()
-			return response{}, tooManyRounds(u.item.Server)
+		params, err := c.answers(ctx, reply, round)
+		if params == nil && err == nil {
+			return c.convert(reply, nil)
 		}
-		c.sent.Params, err = u.answerQuestions(ctx, up, reply.Result)
 		reply.Release()
 		if err != nil {
 			return response{}, err
 		}
+		c.sent.Params = params
 	}
 }
 
@@ -79,7 +69,7 @@ func (c *call) inspect(reply *upstream.Reply) error {
 	unfit := ""
 	if c.method == mcp.MethodCallTool {
 		known = c.knownOutput()
-		unfit = c.gw.tools.output(c.tool, known, c.warner(), reply.Result)
+		unfit = c.gw.tools.output(c.tool, known, c.warn, reply.Result)
 	}
 	if err := c.fitResult(reply); err != nil {
 		return err
@@ -104,7 +94,10 @@ func (c *call) convert(reply *upstream.Reply, err error) (resp response, _ error
 	if reply != nil {
 		resp.names, resp.hold = reply.Names, reply.Hold
 	}
-	if err != nil {
+	switch {
+	case c.client.era() == era.Both:
+		return response{reply: reply}, err
+	case err != nil:
 		return resp, err
 	}
 	if err := c.checkPages(reply); err != nil {
@@ -118,15 +111,15 @@ func (c *call) convert(reply *upstream.Reply, err error) (resp response, _ error
 		c.gw.links.record(c.use, reply.Result)
 	}
 	switch {
-	case c.modern && reply.Revision.Modern() && (c.approval != nil || reply.Names.Maybe("requestState")):
+	case c.modern() && reply.Revision.Modern() && (c.approval != nil || reply.Names.Maybe("requestState")):
 		resp.result, err = c.sealServerState(reply.Result)
 		return resp, err
-	case c.modern == reply.Revision.Modern():
+	case c.modern() == reply.Revision.Modern():
 		resp.result = reply.Result
 		return resp, nil
 	case reply.Result[0] != '{':
 		return resp, fault.New(fault.UpstreamBadMessage, "the server's result is not an object")
-	case c.modern:
+	case c.modern():
 		resp.leading, resp.result = era.ToModern(c.method, reply.Result, reply.Names)
 		return resp, nil
 	}
@@ -147,7 +140,7 @@ func (c *call) convert(reply *upstream.Reply, err error) (resp response, _ error
 func (c *call) convertError(reply *upstream.Reply) (result []byte, err error) {
 	rpcErr := mcp.ServerError(reply.Error)
 	switch {
-	case !c.modern:
+	case !c.modern():
 		c.rememberPendingURLs(rpcErr)
 		return nil, &rpcError{raw: rpcErr}
 	case reply.Revision.Modern():
@@ -156,7 +149,7 @@ func (c *call) convertError(reply *upstream.Reply) (result []byte, err error) {
 		return nil, &rpcError{raw: era.ErrorToModern(rpcErr)}
 	}
 	message, _ := mcp.TextMember(rpcErr, "message")
-	if mcp.Member(c.caps, "elicitation", "url") == nil {
+	if mcp.Member(c.client.capabilities(), "elicitation", "url") == nil {
 		return nil, &rpcError{code: mcp.CodeMissingCapability, message: message,
 			data: map[string]any{"requiredCapabilities": map[string]any{"elicitation": map[string]any{"url": struct{}{}}}}}
 	}
@@ -168,9 +161,4 @@ func (c *call) convertError(reply *upstream.Reply) (result []byte, err error) {
 		}
 	}
 	return result, nil
-}
-
-// asksForInput reports whether a reply asks for something before there is a result.
-func asksForInput(reply *upstream.Reply) bool {
-	return reply.Error == nil && reply.Revision.Modern() && era.IsInputRequired(reply.Result)
 }

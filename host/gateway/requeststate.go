@@ -72,7 +72,7 @@ func (p *pipeline) carry(ctx context.Context, u *use) error {
 		return nil
 	}
 	state, ok := mcp.Text(raw)
-	if !ok || !u.modern {
+	if !ok || !u.modern() {
 		return refusedState(seal.ErrInvalid)
 	}
 	note, err := p.states.Open(state, u.bindState())
@@ -168,7 +168,7 @@ func (u *use) sealCall(id seal.ID) (state string, err error) {
 // continues returns the id of the suspended call that a request continues; ok is false for any
 // other request.
 func (p *pipeline) continues(u *use) (id seal.ID, ok bool) {
-	if !u.carries || !u.modern {
+	if !u.carries || !u.modern() {
 		return id, false
 	}
 	state, ok := mcp.TextMember(u.params, "requestState")

@@ -68,7 +68,7 @@ func TestStatesAreBound(t *testing.T) {
 				defer d.end()
 				d.warm(t)
 				alice, bob, namesake := d.visitor("alice", "one"), d.visitor("bob", "one"), d.visitor("alice", "two")
-				for _, c := range []*client{alice, bob, namesake} {
+				for _, c := range []*testClient{alice, bob, namesake} {
 					defer c.hangUp()
 				}
 				state := stateOf(d.ask(alice, payment(1000, "", "")))
@@ -110,7 +110,7 @@ func TestStatesAreBound(t *testing.T) {
 }
 
 // greeted returns a client with a legacy session.
-func greeted(t *testing.T, d *fixture, subject string) *client {
+func greeted(t *testing.T, d *fixture, subject string) *testClient {
 	c := d.visitor(subject, "one")
 	t.Cleanup(func() { _ = c.box.Close() })
 	c.greet(t, "{}")
@@ -374,7 +374,7 @@ func TestStatesOutliveTheProcess(t *testing.T) {
 		t.Cleanup(func() { _ = s.Close() })
 		return s
 	}
-	open := func(states *seal.Codec) (*fixture, *fake, *client) {
+	open := func(states *seal.Codec) (*fixture, *fake, *testClient) {
 		f := trusting("a")
 		d := newFixture(f)
 		t.Cleanup(d.end)

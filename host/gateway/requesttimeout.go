@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/fault"
-	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
 // A requestClock measures the request timeout of the gateway. It is paused while a person is
@@ -25,18 +24,11 @@ type requestClock struct {
 	over   bool          // guarded by mu; the time has passed
 }
 
-// startClock starts the clock of a request, and returns the context that ends with it. Streams
-// of listen requests last, and a command has a timeout of its own.
-func (p *pipeline) startClock(ctx context.Context, r *pendingRequest) (context.Context, *requestClock) {
-	limit := r.generation.RequestTimeout
-	if limit == 0 || r.local != nil || r.method == mcp.MethodListen {
+// startClock returns a context that ends when the clock does. The clock is nil without a limit.
+func startClock(ctx context.Context, limit time.Duration) (context.Context, *requestClock) {
+	if limit == 0 {
 		return ctx, nil
 	}
-	return startClock(ctx, limit)
-}
-
-// startClock returns a context that ends when the clock does.
-func startClock(ctx context.Context, limit time.Duration) (context.Context, *requestClock) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	c := &requestClock{limit: limit, cancel: cancel, end: time.Now().Add(limit)}
 	c.mu.Lock()

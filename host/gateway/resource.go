@@ -24,10 +24,6 @@ func (n *Generation) unlistedResource(uri string) error {
 
 // resolveResource finds the resource that a client reads or subscribes to.
 func resolveResource(ctx context.Context, u *use) error {
-	if u.local != nil {
-		u.setResource(u.local.Resource)
-		return nil
-	}
 	uri, ok := mcp.TextMember(u.params, "uri")
 	switch {
 	case !ok:
@@ -58,7 +54,7 @@ func noResource(u *use, uri string, err error) error {
 		return err
 	}
 	code := mcp.CodeResourceNotFound
-	if u.modern {
+	if u.modern() {
 		code = mcp.CodeInvalidParams
 	}
 	if len(uri) > maxURI {

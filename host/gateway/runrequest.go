@@ -19,16 +19,21 @@ func (g *Gateway) newRequest(p authn.Principal, s *Session, m *mcp.Message, x Ex
 			gw:         g,
 			generation: g.generations.enter(),
 			principal:  p,
-			id:         append(mcp.ID(nil), m.ID...),
+			id:         m.ID,
 			method:     m.Method,
 			params:     m.Params,
 			out:        x.Out,
 			header:     x.Header,
 			address:    x.Address,
 			named:      x.Named,
+			transport:  transportOf(p),
+			limited:    !local(p),
 		},
 		session:   s,
 		requestID: x.RequestID,
+	}
+	if r.method != mcp.MethodListen { // whose stream lasts
+		r.time = r.generation.RequestTimeout
 	}
 	if s != nil && r.address == "" {
 		r.address = s.client.Address
@@ -41,15 +46,23 @@ func (g *Gateway) newRequest(p authn.Principal, s *Session, m *mcp.Message, x Ex
 	return r, nil
 }
 
-// checkMethod sets the era and the route of a request, and checks the names in its params.
+// transportOf returns the transport of a client of the gateway, as the audit log names it.
+func transportOf(p authn.Principal) string {
+	if local(p) {
+		return "stdio"
+	}
+	return "http"
+}
+
+// checkMethod sets the client and the route of a request, and checks the names in its params.
 // s is the session of the request, or nil, and header the trace context in the headers.
 func (r *request) checkMethod(s *Session, header tracing.Context) *rpcError {
-	if err := r.setEra(s, header); err != nil {
+	if err := r.setClient(s, header); err != nil {
 		err.refused = true
 		return err
 	}
 	var known bool
-	if r.route, known = routes[r.method]; !known || r.route.legacy && r.modern || r.route.modern && !r.modern {
+	if r.route, known = routes[r.method]; !known || r.route.legacy && r.modern() || r.route.modern && !r.modern() {
 		return r.noMethod(known)
 	}
 	if r.route.resolve == nil { // the server does not get the params
@@ -70,7 +83,7 @@ func (r *pendingRequest) run(ctx context.Context) *Answer {
 // finish makes the answer of the outcome.
 func (r *pendingRequest) finish(resp response, err error) *Answer {
 	if bad, ok := errors.AsType[*BadArguments](err); ok {
-		resp, err = response{result: bad.result(r.modern)}, nil
+		resp, err = response{result: bad.result(r.modern())}, nil
 	}
 	if err == nil && resp.hold == nil && len(resp.result) > limit.Small { // the gateway made the result, and its memory
 		resp.hold, err = r.account(len(resp.result))
@@ -107,7 +120,7 @@ func (r *pendingRequest) answer(resp response, err error) *Answer {
 	}
 	r.progress.end()
 	switch {
-	case cancelled && r.modern:
+	case cancelled && r.modern():
 		return &Answer{}
 	case cancelled:
 		a := errorAnswer(r.id, &rpcError{code: mcp.CodeCancelled, message: "the request was cancelled",
@@ -115,7 +128,7 @@ func (r *pendingRequest) answer(resp response, err error) *Answer {
 		a.Cancelled = true
 		return a
 	case err != nil && stopped:
-		return errorAnswer(r.id, faultError(fault.New(fault.CallCanceled, "junctor is shutting down"), r.modern))
+		return errorAnswer(r.id, faultError(fault.New(fault.CallCanceled, "junctor is shutting down"), r.modern()))
 	case err != nil:
 		return errorAnswer(r.id, r.rpcError(err))
 	case resp.result == nil:

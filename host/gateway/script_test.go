@@ -75,13 +75,13 @@ type scenario struct {
 	cold    bool
 	limits  *limit.Tools // nil: none
 	fixture *fixture
-	clients map[string]*client
+	clients map[string]*testClient
 	posts   map[string]*post
 	states  map[string]string // what $S and its like stand for
 }
 
 func play(t *testing.T, steps []conversation.Step) {
-	s := &scenario{t: t, lists: map[string]map[string][]string{}, clients: map[string]*client{}, posts: map[string]*post{}, states: map[string]string{}}
+	s := &scenario{t: t, lists: map[string]map[string][]string{}, clients: map[string]*testClient{}, posts: map[string]*post{}, states: map[string]string{}}
 	for len(steps) > 0 && s.setUp(steps[0]) {
 		steps = steps[1:]
 	}

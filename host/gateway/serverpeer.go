@@ -129,16 +129,18 @@ func (p *serverPeer) answer(ctx context.Context, u *upstream.Upstream, about any
 	if p.shared {
 		s = p.gw.sessions.soleClient()
 	}
+	q := question{server: p.server, upstream: u, method: method, params: params}
 	switch {
-	case s == nil && p.gw.local.client != nil:
-		return p.gw.local.answer(ctx, p.server, method, params)
-	case p.gw.local.givesRoots(s.capabilities(), method):
+	case s == nil && p.gw.local.user != nil:
+		return p.gw.local.answer(ctx, q)
+	case s == nil && p.gw.local.givesRoots(nil, method):
 		return p.gw.local.roots, nil
 	case s == nil:
 		return nil, p.noSoleClient(method)
 	}
 	defer pauseFor(about)()
-	return s.askClient(ctx, s.streamFor(about, p.server), u, method, params)
+	q.to = streamFor(s, about, p.server)
+	return s.ask(ctx, q)
 }
 
 // noSoleClient is the error of a question on a connection that clients share, when

@@ -11,7 +11,6 @@ import (
 	"github.com/junctor-mcp/junctor/host/schema"
 	"github.com/junctor-mcp/junctor/host/sendqueue"
 	"github.com/junctor-mcp/junctor/host/subscription"
-	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
 // AskTime limits the wait for a client, and for the person behind it, to answer a
@@ -99,20 +98,9 @@ func noClient(method string) (rpcErr []byte) {
 	return mcp.ErrorObject(mcp.CodeMethodNotFound, "there is no client that could answer "+clip(method), map[string]string{"reason": "no_client"})
 }
 
-// capabilities returns the capabilities of the client of a legacy session, or nil
-// without a session.
-func (s *Session) capabilities() []byte {
-	if s == nil {
-		return nil
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.caps
-}
-
 // streamFor returns the stream for a message of a server: that of the request that the
 // message is about, of a request that the server answers, or of the session.
-func (s *Session) streamFor(about any, server string) Stream {
+func streamFor(s *Session, about any, server string) Stream {
 	if r, ok := about.(*pendingRequest); ok && r.session == s {
 		return r.out
 	}
@@ -122,30 +110,31 @@ func (s *Session) streamFor(about any, server string) Stream {
 	return s.client.Out
 }
 
-// askClient sends a request of a server to a legacy client, on the stream that it belongs
-// to, and returns the client's response.
-func (s *Session) askClient(ctx context.Context, to Stream, u *upstream.Upstream, method string, params []byte) (result, rpcErr []byte) {
-	if err := s.gw.questions.check(u.Name(), s.capabilities(), method, params); err != nil {
-		return nil, err
+// ask sends a question to a legacy client, on the stream that it belongs to, and returns the
+// client's response.
+func (s *Session) ask(ctx context.Context, q question) (result, rpcErr []byte) {
+	if result, rpcErr, settled := s.gw.local.settle(s.capabilities(), q); settled {
+		return result, rpcErr
 	}
+	method, params, to := q.method, q.params, q.to
 	ctx, cancel := context.WithTimeout(ctx, askTime(method))
 	defer cancel()
-	q := &pendingQuestion{answer: make(chan *mcp.Message, 1), token: progressToken(params), server: u}
-	id := s.questions.add(q)
+	pending := &pendingQuestion{answer: make(chan *mcp.Message, 1), token: progressToken(params), server: q.upstream}
+	id := s.questions.add(pending)
 	defer s.questions.remove(id)
-	defer s.gw.clientWaits.begin(u)()
+	defer s.gw.clientWaits.begin(q.upstream)()
 	text := strconv.AppendUint(nil, id, 10)
-	if q.token != nil {
+	if pending.token != nil {
 		params = mcp.SetPath(params, []string{"_meta", "progressToken"}, text)
 	}
 	if method == mcp.MethodElicit {
-		s.pendingURLs.remember(u.Name(), params)
+		s.pendingURLs.remember(q.server, params)
 	}
 	if err := to.Send(ctx, sendqueue.Text(mcp.AppendRequest(nil, text, method, params))); err != nil {
 		return nil, mcp.ErrorObject(mcp.CodeInternal, "the client cannot be asked", nil)
 	}
 	select {
-	case m := <-q.answer:
+	case m := <-pending.answer:
 		return withoutNullAnswer(m)
 	case <-s.ctx.Done():
 		return nil, mcp.ErrorObject(mcp.CodeInternal, "the client has gone", nil)

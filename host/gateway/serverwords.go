@@ -21,7 +21,7 @@ func (c *call) serverWords(reply *upstream.Reply) []byte {
 	if names.Maybe("requestState") && !era.IsInputRequired(result) {
 		result = mcp.DeleteMember(result, "requestState")
 	}
-	if c.modern && names.Maybe("inputRequests") {
+	if c.modern() && names.Maybe("inputRequests") {
 		result = withServerKeys(result)
 	}
 	if c.method == mcp.MethodGetTask && names.Maybe("error") {

@@ -49,7 +49,7 @@ type Session struct {
 	mu       sync.Mutex
 	listed   time.Time    // guarded by mu; when the client first asked for a list
 	revision mcp.Revision // guarded by mu; of a legacy session; empty: none
-	program  string       // guarded by mu; name and version of the client, as it says; empty: unknown
+	info     string       // guarded by mu; name and version of the client, as it says; empty: unknown
 	label    string       // guarded by mu; names the session to servers; empty: no server was told
 	caps     []byte       // guarded by mu; capabilities of the legacy client
 	level    string       // guarded by mu; of log messages; empty: all
@@ -237,7 +237,7 @@ func (s *Session) handleNotification(m *mcp.Message) {
 	case mcp.NoteProgress:
 		s.questions.forwardProgress(m.Params)
 	case mcp.NoteRootsChanged:
-		s.rootsChanged()
+		rootsChanged(s)
 	}
 }
 

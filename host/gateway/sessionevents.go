@@ -6,8 +6,8 @@ import "github.com/junctor-mcp/junctor/host/event"
 func (r *pendingRequest) noteListening() {
 	s, program := r.session, r.Client()
 	s.mu.Lock()
-	if s.program == "" {
-		s.program = program
+	if s.info == "" {
+		s.info = program
 	}
 	s.mu.Unlock()
 	s.noteOpened()
@@ -37,8 +37,5 @@ func (s *Session) noteClosed() {
 }
 
 func (s *Session) note(t event.Type) {
-	s.mu.Lock()
-	program := s.program
-	s.mu.Unlock()
-	s.gw.opts.Events.Add(event.Event{Type: t, Principal: event.By(s.Principal()), Client: program})
+	s.gw.opts.Events.Add(event.Event{Type: t, Principal: event.By(s.Principal()), Client: s.program()})
 }

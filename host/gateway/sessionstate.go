@@ -35,6 +35,9 @@ func (s *Session) State() []byte {
 
 // Revision returns the negotiated revision; it is empty before the handshake.
 func (s *Session) Revision() mcp.Revision {
+	if s == nil {
+		return ""
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.revision

@@ -68,7 +68,7 @@ func library(name string, n int) *fake {
 	return f
 }
 
-func (d *fixture) resumed(k *keeper, state []byte) *client {
+func (d *fixture) resumed(k *keeper, state []byte) *testClient {
 	c := newClient()
 	c.Session = d.Resume(Client{Principal: authn.Anonymous(), Out: c.box, Changed: k.keep}, state)
 	return c

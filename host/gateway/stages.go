@@ -51,7 +51,7 @@ func (p *pipeline) serve(ctx context.Context, u *use) (resp response, err error)
 // dispatch goes on with the suspended call that a request continues, or attempts a new request.
 // Both have the time of a request.
 func (p *pipeline) dispatch(ctx context.Context, u *use) (resp response, err error) {
-	ctx, u.clock = p.startClock(ctx, u.pendingRequest)
+	ctx, u.clock = startClock(ctx, u.time)
 	defer u.clock.stop()
 	if id, ok := p.continues(u); ok {
 		resp, err = p.resume(ctx, u, id)
@@ -156,8 +156,7 @@ func (p *pipeline) count(u *use) (end func(failed bool)) {
 
 // limit waits for a place under the limits of the tool that a request calls.
 func (p *pipeline) limit(ctx context.Context, u *use) (err error) {
-	limited := !local(u.principal) || u.local != nil && u.local.Limited
-	if u.method != mcp.MethodCallTool || !limited {
+	if u.method != mcp.MethodCallTool || !u.limited {
 		return nil
 	}
 	waits := u.part("limits")

@@ -52,7 +52,7 @@ func TestPanicEndsRequestInAuditAndStatus(t *testing.T) {
 	g := New(Options{Log: hclog.NewNullLogger(), Usage: counter, Audit: &kept})
 	n := &Generation{Policy: policy.New(map[string]policy.Server{"a": {}}, policy.Rules{})}
 	item := policy.Item{Server: "a", Kind: policy.Prompt, Name: "t"}
-	r := request{gw: g, generation: n, method: mcp.MethodGetPrompt, principal: authn.Local(), route: route{
+	r := request{gw: g, generation: n, client: &modernClient{}, method: mcp.MethodGetPrompt, principal: authn.Local(), route: route{
 		resolve: func(_ context.Context, u *use) error { u.item = item; return nil },
 		serve:   func(context.Context, *use) (response, error) { panic("injected") },
 	}}

@@ -27,7 +27,7 @@ func (g *Gateway) Sessions() []SessionStatus {
 	for _, s := range g.sessions.all() {
 		s.mu.Lock()
 		list = append(list, SessionStatus{
-			Program: s.program, Principal: *s.principal.Load(), Revision: s.revision, Since: s.since,
+			Program: s.info, Principal: *s.principal.Load(), Revision: s.revision, Since: s.since,
 			InFlight: s.inFlight.count(), Subscriptions: s.subs.Count(),
 		})
 		s.mu.Unlock()

@@ -109,6 +109,8 @@ func (s *Session) renewOne(ctx context.Context, uri string) error {
 			gw:         s.gw,
 			generation: s.gw.generations.enter(),
 			principal:  s.Principal(),
+			client:     s,
+			transport:  transportOf(s.Principal()),
 			route:      routes[mcp.MethodSubscribe],
 			method:     mcp.MethodSubscribe,
 			params:     mcp.SetMember(nil, "uri", mcp.AppendText(nil, uri)),

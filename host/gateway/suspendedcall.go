@@ -39,13 +39,13 @@ type suspendedCall struct {
 	leave  func()          // gives back the call's place under the limits of its tool
 
 	mu         sync.Mutex
-	current    *pendingRequest      // guarded by mu; the client's, that waits; nil: none does
-	unanswered map[string]*question // guarded by mu; what was not answered yet, by key
-	count      int                  // guarded by mu; of questions so far
+	current    *pendingRequest          // guarded by mu; the client's, that waits; nil: none does
+	unanswered map[string]*openQuestion // guarded by mu; what was not answered yet, by key
+	count      int                      // guarded by mu; of questions so far
 }
 
-// A question is a request of the server to the client.
-type question struct {
+// An openQuestion is a question of the server that the client has not answered.
+type openQuestion struct {
 	number int // in the order of the call
 	method string
 	params []byte
@@ -53,7 +53,7 @@ type question struct {
 }
 
 // relayExclusive sends the request over a connection that it has for itself.
-func (u *use) relayExclusive(ctx context.Context) (response, error) {
+func relayExclusive(ctx context.Context, u *use) (response, error) {
 	g, server := u.gw, u.item.Server
 	held, err := u.reserveParams()
 	if err != nil {
@@ -68,8 +68,9 @@ func (u *use) relayExclusive(ctx context.Context) (response, error) {
 	callCtx, cancel := context.WithCancelCause(context.Background())
 	c := &suspendedCall{
 		gw: g, use: u, conn: conn, cancel: cancel, done: make(chan struct{}), asked: make(chan struct{}, 1),
-		leave: u.keepPlace(), current: u.pendingRequest, unanswered: map[string]*question{},
+		leave: u.keepPlace(), current: u.pendingRequest, unanswered: map[string]*openQuestion{},
 	}
+	u.exchange.call = c
 	conn.Peer.setCall(c)
 	u.setServer(server)
 	u.requestLogs(ctx)
@@ -202,7 +203,7 @@ func (c *suspendedCall) release(reusable bool) {
 
 // ask adds a question for the client and waits for the answer.
 func (c *suspendedCall) ask(ctx context.Context, method string, params []byte) (result, rpcErr []byte) {
-	q := &question{method: method, params: params, answer: make(chan []byte, 1)}
+	q := &openQuestion{method: method, params: params, answer: make(chan []byte, 1)}
 	c.mu.Lock()
 	if len(c.unanswered) >= era.MaxQuestions {
 		c.mu.Unlock()

@@ -59,7 +59,7 @@ func (s *suspendedCalls) add(c *suspendedCall, u *use) (state string, err error)
 		return "", errStopping
 	}
 	if err := s.quota.Acquire(p.owner, 1); err != nil {
-		return "", faultError(suspendedError(err), u.modern)
+		return "", faultError(suspendedError(err), u.modern())
 	}
 	c.setRequest(nil)
 	s.calls[id] = p

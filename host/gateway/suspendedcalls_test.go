@@ -39,7 +39,7 @@ func curious(name string) *fake {
 const rooted = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,%s"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"roots":{},"sampling":{}}}}}`
 
 // ask makes a request over HTTP and returns its answer.
-func (d *fixture) ask(of *client, text string) string {
+func (d *fixture) ask(of *testClient, text string) string {
 	p := d.post(of, text)
 	<-p.done
 	select {
@@ -68,7 +68,7 @@ func TestSuspendedCallsAreLimited(t *testing.T) {
 		defer d.end()
 		d.warm(t)
 		var states []string
-		call := func(c *client, server int) string {
+		call := func(c *testClient, server int) string {
 			answer := d.ask(c, fmt.Sprintf(rooted, fmt.Sprintf("s%d__t", server), ""))
 			if state := stateOf(answer); state != "" {
 				states = append(states, state)
@@ -76,7 +76,7 @@ func TestSuspendedCallsAreLimited(t *testing.T) {
 			}
 			return answer
 		}
-		var clients []*client
+		var clients []*testClient
 		for i := range MaxSuspended/MaxSuspendedPerPrincipal + 1 {
 			c := d.visitor(fmt.Sprint(i), "")
 			defer c.hangUp()
@@ -176,10 +176,10 @@ func TestLinesOfOne(t *testing.T) {
 		const share = 100
 		d.SetShares(Shares{PerServer: limit.DefaultConnections, Connections: limit.Shares{Principal: share}})
 		d.warm(t)
-		call := func(c *client) string {
+		call := func(c *testClient) string {
 			return d.ask(c, `{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"name":"a__t"}}`)
 		}
-		var greedy []*client
+		var greedy []*testClient
 		for range share + 1 {
 			c := d.visitor("greedy", "")
 			defer c.hangUp()
@@ -227,7 +227,7 @@ func TestLinesSpare(t *testing.T) {
 			d := newFixture(f)
 			defer d.end()
 			d.warm(t)
-			call := func(c *client, method, params string) string {
+			call := func(c *testClient, method, params string) string {
 				p := d.post(c, fmt.Sprintf(`{"jsonrpc":"2.0","id":"x","method":%q,"params":{%s}}`, method, params))
 				<-p.done
 				var answer string
@@ -236,7 +236,7 @@ func TestLinesSpare(t *testing.T) {
 				}
 				return answer
 			}
-			var all []*client
+			var all []*testClient
 			for i := range limit.DefaultConnections + 3 {
 				c := d.visitor(fmt.Sprint(i), fmt.Sprint(i))
 				defer c.hangUp()

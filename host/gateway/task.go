@@ -74,7 +74,7 @@ func (c *call) recordTask(reply *upstream.Reply) error {
 const maxTaskID = 1024
 
 func (r *request) knowsTasks() bool {
-	return r.modern && mcp.Member(r.caps, "extensions", mcp.ExtensionTasks) != nil
+	return r.modern() && mcp.Member(r.client.capabilities(), "extensions", mcp.ExtensionTasks) != nil
 }
 
 // noTasks is the error of a client that did not say that it knows tasks.

@@ -12,10 +12,6 @@ import (
 // resolveTool finds the tool that a client calls, and makes the params that its
 // server gets.
 func resolveTool(ctx context.Context, u *use) error {
-	if u.local != nil {
-		u.setTool(u.local.Tool)
-		return nil
-	}
 	name, ok := mcp.TextMember(u.params, "name")
 	if !ok {
 		return &rpcError{code: mcp.CodeInvalidParams, message: "tools/call needs a name"}
@@ -93,12 +89,11 @@ func validateCall(ctx context.Context, u *use) error {
 // checkPin refuses the call of a tool that is held back once the server is asked for its tools.
 func (u *use) checkPin(ctx context.Context) error {
 	g, t := u.gw, u.tool
-	of := u.generation.Servers[t.Server]
-	if !of.Pinned {
+	if !u.generation.Servers[t.Server].Pinned {
 		return nil
 	}
-	pinned, err := g.catalog.EnsurePinned(ctx, t.Server, u.local != nil || of.Share != PerTenant &&
-		of.Share != PerSession)
+	share := u.share(t.Server)
+	pinned, err := g.catalog.EnsurePinned(ctx, t.Server, share != PerTenant && share != PerSession)
 	if !pinned || err != nil {
 		return err
 	}
@@ -115,7 +110,7 @@ func (u *use) checkPin(ctx context.Context) error {
 // refused because of one, the server is asked again.
 func (u *use) validateArguments(ctx context.Context) []schema.Problem {
 	g, t := u.gw, u.tool
-	problems := g.tools.arguments(u.tool, u.given, u.warner())
+	problems := g.tools.arguments(u.tool, u.given, u.warn)
 	if len(problems) == 0 || g.catalog.Fresh(t.Server) {
 		return problems
 	}
@@ -127,13 +122,5 @@ func (u *use) validateArguments(ctx context.Context) []schema.Problem {
 		return problems
 	}
 	u.tool = now
-	return g.tools.arguments(u.tool, u.given, u.warner())
-}
-
-// warner returns the function that is told of a tool's defects; nil: the log is.
-func (u *use) warner() func(text string) {
-	if u.local == nil {
-		return nil
-	}
-	return u.local.Warn
+	return g.tools.arguments(u.tool, u.given, u.warn)
 }

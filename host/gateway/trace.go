@@ -25,8 +25,13 @@ func (r *pendingRequest) observe(ctx context.Context) (context.Context, Observat
 		r.requestID = tracing.NewRequestID()
 	}
 	b := Beginning{
-		Method: r.method, Tenant: r.principal.Tenant, Session: r.contextPart("session"), Revision: r.revision(), RequestID: r.requestID,
-		Address: r.address, Lasting: r.method == mcp.MethodListen,
+		Method:    r.method,
+		Tenant:    r.principal.Tenant,
+		Session:   r.contextPart("session"),
+		Revision:  string(r.client.Revision()),
+		RequestID: r.requestID,
+		Address:   r.address,
+		Lasting:   r.method == mcp.MethodListen,
 	}
 	if r.inbound != nil {
 		b.Parent, b.Link = r.inbound.parent, r.inbound.link
@@ -101,21 +106,6 @@ func codeOf(object []byte) string {
 		return "invalid"
 	}
 	return strconv.FormatInt(n, 10)
-}
-
-// revision returns the revision of the protocol that the client of a request uses; empty
-// before the handshake.
-func (r *pendingRequest) revision() string {
-	switch {
-	case r.modern:
-		version, _ := mcp.TextMember(r.params, "_meta", mcp.MetaVersion)
-		return version
-	case r.session == nil:
-		return ""
-	}
-	r.session.mu.Lock()
-	defer r.session.mu.Unlock()
-	return string(r.session.revision)
 }
 
 // part begins a part of the request's span.

@@ -203,7 +203,7 @@ func TestPanicsAreObserved(t *testing.T) {
 			return response{}, &rpcError{code: mcp.CodeInternal}
 		}, outcome.Error},
 	} {
-		r := request{gw: d.Gateway, generation: d.generations.current(), method: mcp.MethodPing, principal: authn.Local(), route: route{serve: c.serve}}
+		r := request{gw: d.Gateway, client: &modernClient{}, generation: d.generations.current(), method: mcp.MethodPing, principal: authn.Local(), route: route{serve: c.serve}}
 		if _, err := d.serve(t.Context(), newUse(&pendingRequest{request: r})); err == nil {
 			t.Errorf("%s: no error", what)
 		}
@@ -316,7 +316,7 @@ func TestNoObserverCostsNothing(t *testing.T) {
 	d := newFixture(simple("a"))
 	defer d.end()
 	answer := response{result: []byte(`{}`)}
-	u := newUse(&pendingRequest{request: request{gw: d.Gateway, generation: d.generations.current()}})
+	u := newUse(&pendingRequest{request: request{gw: d.Gateway, client: &modernClient{}, generation: d.generations.current()}})
 	ctx, params := t.Context(), []byte(`{"name":"t","arguments":{},"_meta":{"progressToken":1}}`)
 	if n := testing.AllocsPerRun(1000, func() {
 		_, observation := u.observe(ctx)

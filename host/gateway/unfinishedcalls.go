@@ -56,7 +56,7 @@ func (u *unfinishedCalls) any() bool { return u.count.Load() > 0 }
 // suspends reports whether the result of a request asks its client something, and returns
 // the state that continues the call.
 func (u *use) suspends(resp response, err error) (state string, ok bool) {
-	if !u.modern || err != nil || len(resp.result) > mostQuestion || !era.IsInputRequired(resp.result) {
+	if !u.modern() || err != nil || len(resp.result) > mostQuestion || !era.IsInputRequired(resp.result) {
 		return "", false
 	}
 	state, _ = mcp.TextMember(resp.result, "requestState")
