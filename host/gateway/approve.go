@@ -54,7 +54,7 @@ func (p *pipeline) awaitApproval(ctx context.Context, u *use) (question []byte, 
 		return nil, faultError(err, u.modern()) // the client learns which limit it is
 	}
 	if id := approval.WaitingID(err); id != "" {
-		e := u.fault(err)
+		e := clientError(u.pendingRequest, err)
 		e.raw = mcp.SetPath(e.raw, []string{"data", "approval"}, mcp.AppendText(nil, id))
 		return nil, e
 	}
@@ -78,7 +78,7 @@ func redecide(u *use) error {
 		u.rule, u.ruleName, u.decision, u.denied = d.Because(), d.Name, d.Verdict.String(), true
 		u.policyDigest = now.Policy.Digest()
 		if now.Policy.Explains() {
-			return u.refusal(d)
+			return refusal(u, d)
 		}
 		return u.notFound()
 	case d.Approval() != nil:

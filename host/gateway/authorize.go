@@ -20,11 +20,11 @@ func authorize(u *use) error {
 	if u.item == (policy.Item{}) {
 		return nil
 	}
-	return u.decideTraced()
+	return decideTraced(u)
 }
 
 // decideTraced is decide with a span.
-func (u *use) decideTraced() error {
+func decideTraced(u *use) error {
 	asks := u.part("policy")
 	err := u.decide()
 	asks.Set("junctor.policy.rule", u.rule)
@@ -60,12 +60,12 @@ func (u *use) decide() (err error) {
 		return fault.In(
 			u.item.Server,
 			fault.New(
-				fault.Refused, "tool %q may not be called with these arguments%s%s", u.requested, u.allowedArguments(),
-				u.reasonOf(d),
+				fault.Refused, "tool %q may not be called with these arguments%s%s", u.requested, allowedArguments(u),
+				reasonOf(u, d),
 			),
 		)
 	case u.generation.Policy.Explains():
-		return u.refusal(d)
+		return refusal(u, d)
 	}
 	return u.notFound()
 }
@@ -75,7 +75,7 @@ const mostShown = 10
 
 // allowedArguments says what every allowed call of the tool has and this one does not, as the
 // schema in the list of the client does.
-func (u *use) allowedArguments() string {
+func allowedArguments(u *use) string {
 	if u.tool == nil {
 		return ""
 	}
@@ -109,7 +109,7 @@ func (u *use) allowedArguments() string {
 }
 
 // reasonOf returns the reason of the rule that denies, for clients that are told.
-func (u *use) reasonOf(d policy.Decision) string {
+func reasonOf(u *use, d policy.Decision) string {
 	if d.Reason == "" || !u.generation.Policy.Explains() {
 		return ""
 	}
@@ -118,7 +118,7 @@ func (u *use) reasonOf(d policy.Decision) string {
 
 // refusal returns the error of a denied request for a client that is told so. It has no
 // place in the configuration.
-func (u *use) refusal(d policy.Decision) error {
+func refusal(u *use, d policy.Decision) error {
 	why := "no rule allows it"
 	if d.Holder != (policy.Holder{}) {
 		why = fmt.Sprintf("a rule for %s denies it", d.Holder)

@@ -30,11 +30,11 @@ type response struct {
 func newCall(u *use, up *upstream.Upstream) *call {
 	c := &call{use: u, upstream: up, sent: upstream.Call{
 		Method:    u.method,
-		Params:    u.withContext(u.params),
+		Params:    withClientContext(u, u.params),
 		Permit:    u.permit,
 		Principal: u.principal,
 		About:     u.pendingRequest,
-		Repeat:    u.mayRepeat(),
+		Repeat:    mayRepeat(u),
 		AsTask:    u.tool != nil && u.tool.AsTask && u.method == mcp.MethodCallTool,
 	}}
 	u.client.describe(&c.sent)
@@ -55,7 +55,7 @@ func newCall(u *use, up *upstream.Upstream) *call {
 
 // mayRepeat reports whether the request may be sent again after the connection
 // ended before the answer.
-func (u *use) mayRepeat() bool {
+func mayRepeat(u *use) bool {
 	switch u.method {
 	case mcp.MethodCallTool:
 		repeat := u.generation.Servers[u.item.Server].Repeat

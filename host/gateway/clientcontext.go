@@ -10,9 +10,9 @@ import (
 // request. A client cannot set it.
 const metaContext = "junctor/context"
 
-// withContext returns the params of a request with what its server is told about the
+// withClientContext returns the params of a request with what its server is told about the
 // client. It removes what the client itself wrote there.
-func (u *use) withContext(params []byte) []byte {
+func withClientContext(u *use, params []byte) []byte {
 	told := u.generation.Servers[u.item.Server].Context
 	if len(told) == 0 {
 		meta := mcp.Member(params, "_meta")

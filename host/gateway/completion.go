@@ -58,7 +58,7 @@ func setReference(u *use, member string) {
 // complete asks the server of the item. A server without the capability has no
 // completions.
 func complete(ctx context.Context, u *use) (response, error) {
-	up, release, err := u.completionUpstream(u.item.Server)
+	up, release, err := completionUpstream(u.pendingRequest, u.item.Server)
 	if err != nil {
 		return response{}, err
 	}
@@ -87,14 +87,14 @@ func (c *call) askCompletion(ctx context.Context) (*upstream.Reply, error) {
 // completionUpstream returns the connection for a completion, and a function that ends
 // the use. A modern request has one for itself where share = "session": other connections
 // have the credentials of another principal.
-func (r *pendingRequest) completionUpstream(server string) (
+func completionUpstream(r *pendingRequest, server string) (
 	_ *upstream.Upstream, release func(answered bool), _ error,
 ) {
 	if !r.modern() || r.share(server) != PerSession {
 		c, err := r.upstreamFor(server)
 		return c.Upstream, func(bool) { c.done() }, err
 	}
-	c, err := r.acquireExclusive(server)
+	c, err := acquireExclusive(r, server)
 	if err != nil {
 		return nil, nil, fault.In(server, err)
 	}

@@ -22,7 +22,7 @@ type exclusivePeer struct {
 }
 
 // acquireExclusive takes a connection for the request.
-func (r *pendingRequest) acquireExclusive(server string) (*connpool.Exclusive[*exclusivePeer], error) {
+func acquireExclusive(r *pendingRequest, server string) (*connpool.Exclusive[*exclusivePeer], error) {
 	caps := serverFacingCapabilities(r.client.capabilities())
 	peer := &exclusivePeer{serverPeer: serverPeer{gw: r.gw, server: server, exclusive: true}, caps: caps}
 	return r.gw.conns.Acquire(server, r.principal, caps, peer)

@@ -128,9 +128,9 @@ func (f *failures) id(err *fault.Error) (id string, first bool) {
 	return id, true
 }
 
-// fault converts an error of the host for this client. A denied item looks as if it did
+// clientError converts an error of the host for this client. A denied item looks as if it did
 // not exist.
-func (r *pendingRequest) fault(err error) *rpcError {
+func clientError(r *pendingRequest, err error) *rpcError {
 	if fault.Is(err, fault.Denied) {
 		err = fault.New(fault.NameUnknown, "unknown name")
 	}

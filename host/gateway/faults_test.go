@@ -75,7 +75,7 @@ func TestRemoteClientsGetTheirOwnMistakes(t *testing.T) {
 	g := New(Options{Log: hclog.NewNullLogger()})
 	r := &pendingRequest{request: request{gw: g, client: &modernClient{}}}
 	for code := range fault.Codes {
-		got := string(r.fault(fault.In("a", fault.New(code, "the words"))).object())
+		got := string(clientError(r, fault.In("a", fault.New(code, "the words"))).object())
 		if kept := strings.Contains(got, "the words"); kept != clientFaults[code] && code != fault.Denied {
 			t.Errorf("%s: %s", code, got)
 		}

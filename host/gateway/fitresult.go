@@ -13,11 +13,11 @@ import (
 
 // fitResult corrects the result of a server to what the revision of the client allows. It
 // does not look at a result that the scan found to be plain, which is nearly every one.
-func (c *call) fitResult(reply *upstream.Reply) error {
+func fitResult(c *call, reply *upstream.Reply) error {
 	if blocks := shape.Blocks(c.method); blocks != "" && reply.Names.Plain(blocks) {
 		return nil
 	}
-	fitted, err := shape.Result(c.method, reply.Result, c.receiver(), c.item.Name)
+	fitted, err := shape.Result(c.method, reply.Result, receiver(c.pendingRequest), c.item.Name)
 	if err != nil {
 		return fault.In(c.item.Server, fault.Because(fault.UpstreamBadMessage, err, "the result was invalid").
 			WithHint("update the server, or report this to its author"))
@@ -30,7 +30,7 @@ func (c *call) fitResult(reply *upstream.Reply) error {
 }
 
 // receiver returns the revision that a result is corrected for.
-func (r *pendingRequest) receiver() mcp.Revision {
+func receiver(r *pendingRequest) mcp.Revision {
 	if r.client.era() == era.Legacy {
 		return cmp.Or(r.client.Revision(), mcp.LatestLegacy)
 	}

@@ -79,7 +79,7 @@ func listChanges(asked []byte) (methods []string, agreed []byte) {
 // acknowledge acknowledges a listen request. Nothing is sent for it before.
 func acknowledge(u *use, l *subscription.Listen, agreed []byte) {
 	u.gw.sessions.add(u.session)
-	u.noteListening()
+	noteListening(u.pendingRequest)
 	if u.gw.Ending() {
 		u.session.subs.EndListens()
 	}

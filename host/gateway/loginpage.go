@@ -29,10 +29,10 @@ func (p *pipeline) offerLogin(ctx context.Context, u *use) (response, error) {
 	if !u.route.login {
 		return p.dispatch(ctx, u)
 	}
-	answers := u.loginAnswers()
+	answers := loginAnswers(u)
 	params := u.params
 	resp, err := p.dispatch(ctx, u)
-	if err == nil || !fault.Is(err, fault.UpstreamLogin) || !u.opensPages() {
+	if err == nil || !fault.Is(err, fault.UpstreamLogin) || !opensPages(u.pendingRequest) {
 		return resp, err
 	}
 	resp.hold.Release()
@@ -79,7 +79,7 @@ const loginPrefix = "junctor.login."
 
 // loginAnswers removes the answers to the gateway's own questions from a request and
 // returns them.
-func (u *use) loginAnswers() (ours []byte) {
+func loginAnswers(u *use) (ours []byte) {
 	all := mcp.Member(u.params, "inputResponses")
 	if !u.modern() || len(all) == 0 || all[0] != '{' {
 		return nil
@@ -109,7 +109,7 @@ func accepted(answer []byte) bool {
 
 // opensPages reports whether the client has the capability of URL elicitation. Only the
 // last legacy revision has it.
-func (r *pendingRequest) opensPages() bool {
+func opensPages(r *pendingRequest) bool {
 	if r.gw.opts.Login == nil {
 		return false
 	}

@@ -24,7 +24,7 @@ var nestedNames = map[string][]string{
 // checkMemberNames refuses a request whose server could read another name than the
 // gateway: one that differs from a name of the protocol only in the case of its letters. It
 // also notes whether there is a requestState.
-func (r *request) checkMemberNames() *rpcError {
+func checkMemberNames(r *request) *rpcError {
 	for name, value := range mcp.Members(r.params) {
 		if known, wrong := caseVariant(name, paramNames); wrong {
 			return wrongCase(name, known)

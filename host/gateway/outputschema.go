@@ -18,13 +18,14 @@ const maxValidatedOutput = 1 << 20
 // knownOutput returns the output schema that the client may compare results of the tool
 // with, or nil. The command line does not compare, and legacy clients know only schemas of
 // objects.
-func (c *call) knownOutput() []byte {
+func knownOutput(c *call) []byte {
 	t := c.tool
 	switch {
 	case c.client.era() == era.Both:
 	case t.Output != nil && (c.modern() || mcp.Member(t.ForLegacy(t.Raw), "outputSchema") != nil):
 		return t.Output
-	case t.Output == nil && t.Removed != nil && c.mayKnow(t.Removed) && (c.modern() || t.Removed.LegacyKnew()):
+	case t.Output == nil && t.Removed != nil && mayKnow(c.pendingRequest, t.Removed) &&
+		(c.modern() || t.Removed.LegacyKnew()):
 		return t.Removed.Schema
 	}
 	return nil
@@ -34,7 +35,7 @@ func (c *call) knownOutput() []byte {
 // its list. Nothing is known of the client of a stateless request. It may use a list for
 // listTTL, so it may have the schema that long. Junctor then assumes that the client has
 // listed the tools again: results that stay errors would harm the clients that have.
-func (r *pendingRequest) mayKnow(removed *catalog.Removal) bool {
+func mayKnow(r *pendingRequest, removed *catalog.Removal) bool {
 	if s := r.session; s != nil && !s.stateless {
 		return s.shown.mayKnow(removed)
 	}

@@ -72,7 +72,7 @@ func TestMayKnowRemovedSchema(t *testing.T) {
 		{"listens without a session, long ago", &Session{stateless: true}, listTTL, false},
 	} {
 		r := &pendingRequest{session: c.s}
-		if got := r.mayKnow(&catalog.Removal{Number: 5, At: time.Now().Add(-c.ago)}); got != c.want {
+		if got := mayKnow(r, &catalog.Removal{Number: 5, At: time.Now().Add(-c.ago)}); got != c.want {
 			t.Errorf("%s: %t", c.name, got)
 		}
 	}

@@ -144,7 +144,7 @@ func (c questionChecker) refusePage(server string, err error) error {
 
 // checkPages says which error takes the place of a reply that would send the user
 // to an address that is refused; nil when it may pass.
-func (c *call) checkPages(reply *upstream.Reply) error {
+func checkPages(c *call, reply *upstream.Reply) error {
 	var err error
 	switch {
 	case reply.Error != nil && string(mcp.Member(reply.Error, "code")) == fmt.Sprint(mcp.CodeURLElicitation):

@@ -10,7 +10,7 @@ import (
 // checkParamHeaders compares the headers of a modern request over HTTP with the
 // arguments that they repeat (2026-07-28, streamable HTTP, "Custom Headers from
 // Tool Parameters"). A proxy may have decided by the headers.
-func (u *use) checkParamHeaders() error {
+func checkParamHeaders(u *use) error {
 	if u.header == nil {
 		return nil
 	}

@@ -55,7 +55,7 @@ func (p *pendingURLs) take(server, id string) bool {
 }
 
 // rememberPendingURLs takes note of the pages in an error that the client is about to get.
-func (r *pendingRequest) rememberPendingURLs(rpcErr []byte) {
+func rememberPendingURLs(r *pendingRequest, rpcErr []byte) {
 	if string(mcp.Member(rpcErr, "code")) != fmt.Sprint(mcp.CodeURLElicitation) {
 		return
 	}

@@ -15,7 +15,7 @@ func resolvePrompt(ctx context.Context, u *use) error {
 	if !ok {
 		return &rpcError{code: mcp.CodeInvalidParams, message: "prompts/get needs a name"}
 	}
-	defer u.reportStartOf(name)()
+	defer reportStartOf(u.pendingRequest, name)()
 	p, err := u.gw.finder.prompt(ctx, u, name)
 	if err != nil {
 		return err

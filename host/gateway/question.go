@@ -50,7 +50,7 @@ func (c *call) answers(ctx context.Context, reply *upstream.Reply, round int) (p
 		return nil, tooManyRounds(c.item.Server)
 	case asksForInput(reply):
 		return c.answerAll(ctx, reply.Result)
-	case c.client.era() == era.Both && asksForVisits(reply) && round <= maxRounds && c.visitedAll(ctx, reply.Error):
+	case c.client.era() == era.Both && asksForVisits(reply) && round <= maxRounds && visitedAll(ctx, c, reply.Error):
 		return c.sent.Params, nil
 	}
 	return nil, nil
@@ -84,7 +84,7 @@ func (c *call) answerAll(ctx context.Context, result []byte) (params []byte, err
 		}
 		if rpcErr != nil {
 			if answer = declined(method, rpcErr); answer == nil {
-				return nil, c.noAnswer(method, rpcErr)
+				return nil, noAnswer(c, method, rpcErr)
 			}
 		}
 		answers = mcp.SetMember(answers, key, answer)
@@ -110,7 +110,7 @@ func (c *call) put(ctx context.Context, method string, params []byte) (result, r
 }
 
 // visitedAll reports whether the user went to every page that an error names.
-func (c *call) visitedAll(ctx context.Context, rpcErr []byte) bool {
+func visitedAll(ctx context.Context, c *call, rpcErr []byte) bool {
 	n := 0
 	for page := range mcp.Elements(mcp.Member(rpcErr, "data", "elicitations")) {
 		if n++; n > era.MaxQuestions || page[0] != '{' {
@@ -135,7 +135,7 @@ func declined(method string, err []byte) []byte {
 
 // noAnswer is the error of a request whose server needs an answer that the client
 // does not give.
-func (c *call) noAnswer(method string, rpcErr []byte) error {
+func noAnswer(c *call, method string, rpcErr []byte) error {
 	why, _ := mcp.TextMember(rpcErr, "message")
 	text := "the server wants an answer to %s, which the client did not give: %s"
 	hint := "use a client that can answer %q"

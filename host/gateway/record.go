@@ -49,11 +49,11 @@ func (c *record) end(u *use, resp response, err error) {
 		return
 	}
 	e := &audit.Event{Kind: audit.Request, Time: u.begun}
-	u.describe(e)
-	u.describeOutcome(e, resp, err)
+	describeUse(u, e)
+	describeOutcome(u, e, resp, err)
 	c.unfinished.resume(u, e)
 	e.DurationMS = audit.Milliseconds(time.Since(e.Time))
-	if state, ok := u.suspends(resp, err); ok && c.unfinished.add(u, state, e) {
+	if state, ok := suspends(u, resp, err); ok && c.unfinished.add(u, state, e) {
 		return
 	}
 	c.to.End(e)
@@ -69,13 +69,13 @@ func (c *record) refuse(r *pendingRequest, refused *rpcError) {
 // note records an event about a request that is not the request itself.
 func (c *record) note(u *use, kind audit.Kind, outcome audit.Outcome, by, detail string) {
 	e := &audit.Event{Kind: kind, Time: time.Now(), By: by, Detail: detail, Outcome: outcome}
-	u.describe(e)
+	describeUse(u, e)
 	e.Outcome, e.Arguments = outcome, nil
 	c.to.Note(e)
 }
 
-// describe sets what is known of a request.
-func (u *use) describe(e *audit.Event) {
+// describeUse sets what is known of a request.
+func describeUse(u *use, e *audit.Event) {
 	p := &u.principal
 	e.Tenant, e.Subject, e.Issuer, e.Proof = p.Tenant, p.Subject, p.Issuer, p.Method
 	e.Roles, e.Groups = p.Roles, p.Groups
@@ -94,7 +94,7 @@ func (u *use) describe(e *audit.Event) {
 	}
 	e.ItemKind, e.Item = string(u.item.Kind), u.item.Name
 	if u.item == (policy.Item{}) {
-		e.Item = u.namedItem()
+		e.Item = namedItem(u)
 	}
 	if u.tool != nil {
 		e.Access, e.AccessSource = u.tool.Class.Kind.String(), string(u.tool.Class.Source)
@@ -130,7 +130,7 @@ func (r *pendingRequest) traceID() string {
 }
 
 // namedItem returns the item that a request names and that was not found.
-func (u *use) namedItem() string {
+func namedItem(u *use) string {
 	switch u.method {
 	case mcp.MethodCallTool, mcp.MethodGetPrompt:
 		name, _ := mcp.TextMember(u.params, "name")
@@ -143,13 +143,13 @@ func (u *use) namedItem() string {
 }
 
 // describeOutcome sets how a request ended.
-func (u *use) describeOutcome(e *audit.Event, resp response, err error) {
+func describeOutcome(u *use, e *audit.Event, resp response, err error) {
 	if bad, ok := errors.AsType[*BadArguments](err); ok {
 		e.Outcome, e.Code, e.Message = audit.Invalid, string(fault.CallArguments), bad.Error()
 		return
 	}
 	if err != nil {
-		e.Outcome, e.Code, e.Message = u.outcomeOf(err)
+		e.Outcome, e.Code, e.Message = outcomeOf(u, err)
 		if f, ok := errors.AsType[*fault.Error](err); ok {
 			e.RetryAfterMS = int(f.RetryAfter.Milliseconds())
 		}
@@ -190,7 +190,7 @@ var outcomes = map[fault.Code]audit.Outcome{
 
 // outcomeOf returns the outcome of a request that ended with an error. A denied item looks
 // to clients as if it did not exist; the record says that it was denied.
-func (u *use) outcomeOf(err error) (o audit.Outcome, code, message string) {
+func outcomeOf(u *use, err error) (o audit.Outcome, code, message string) {
 	if f, ok := errors.AsType[*fault.Error](err); ok {
 		o, ok = outcomes[f.Code]
 		switch {

@@ -261,7 +261,7 @@ func TestErrorsHaveOutcomes(t *testing.T) {
 		{fault.New(fault.UpstreamLogin, "x"), audit.LoginRequired}, {fault.In("a", fault.New(fault.GatewayOverloaded, "x")), audit.Overloaded},
 		{&rpcError{code: -32602, message: "x"}, audit.Invalid}, {faultError(fault.New(fault.CallTimeout, "x"), true), audit.Timeout},
 	} {
-		if got, _, _ := u.outcomeOf(c.err); got != c.want {
+		if got, _, _ := outcomeOf(u, c.err); got != c.want {
 			t.Errorf("%v: %s, want %s", c.err, got, c.want)
 		}
 	}

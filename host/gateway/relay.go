@@ -47,13 +47,13 @@ func relay(ctx context.Context, u *use) (response, error) {
 
 // send sends the request over the connection and looks at a result.
 func (c *call) send(ctx context.Context) (*upstream.Reply, error) {
-	if err := c.useState(ctx, c.upstream); err != nil {
+	if err := useState(ctx, c.use, c.upstream); err != nil {
 		return nil, err
 	}
-	ctx, sent, span := c.beginAsk(ctx)
+	ctx, sent, span := beginAsk(ctx, c)
 	reply, err := c.upstream.Call(ctx, sent)
 	if fault.Is(err, fault.UpstreamLogin) {
-		c.unusedState()
+		unusedState(c.use)
 	}
 	if err == nil && reply.Error == nil {
 		err = c.inspect(reply)
@@ -64,14 +64,14 @@ func (c *call) send(ctx context.Context) (*upstream.Reply, error) {
 
 // inspect looks at the result of a server, as the server made it.
 func (c *call) inspect(reply *upstream.Reply) error {
-	reply.Result = c.serverWords(reply)
+	reply.Result = serverWords(c, reply)
 	var known []byte
 	unfit := ""
 	if c.method == mcp.MethodCallTool {
-		known = c.knownOutput()
+		known = knownOutput(c)
 		unfit = c.gw.tools.output(c.tool, known, c.warn, reply.Result)
 	}
-	if err := c.fitResult(reply); err != nil {
+	if err := fitResult(c, reply); err != nil {
 		return err
 	}
 	switch c.method {
@@ -79,7 +79,7 @@ func (c *call) inspect(reply *upstream.Reply) error {
 		if known != nil {
 			reply.Result = c.gw.tools.readable(c.tool, known, reply.Result, unfit)
 		}
-		return c.recordTask(reply)
+		return recordTask(c, reply)
 	case mcp.MethodReadResource:
 		if c.requested != c.item.Name {
 			reply.Result = withRequestedURI(reply.Result, c.resource, c.requested)
@@ -100,11 +100,11 @@ func (c *call) convert(reply *upstream.Reply, err error) (resp response, _ error
 	case err != nil:
 		return resp, err
 	}
-	if err := c.checkPages(reply); err != nil {
+	if err := checkPages(c, reply); err != nil {
 		return resp, err
 	}
 	if reply.Error != nil {
-		resp.result, err = c.convertError(reply)
+		resp.result, err = convertError(c, reply)
 		return resp, err
 	}
 	if reply.Names.MayLink() || c.method == mcp.MethodReadResource {
@@ -112,7 +112,7 @@ func (c *call) convert(reply *upstream.Reply, err error) (resp response, _ error
 	}
 	switch {
 	case c.modern() && reply.Revision.Modern() && (c.approval != nil || reply.Names.Maybe("requestState")):
-		resp.result, err = c.sealServerState(reply.Result)
+		resp.result, err = sealServerState(c, reply.Result)
 		return resp, err
 	case c.modern() == reply.Revision.Modern():
 		resp.result = reply.Result
@@ -137,11 +137,11 @@ func (c *call) convert(reply *upstream.Reply, err error) (resp response, _ error
 
 // convertError returns the result or the error of an error of a server. A modern client is asked to send its user
 // to the pages that a legacy server names in an error.
-func (c *call) convertError(reply *upstream.Reply) (result []byte, err error) {
+func convertError(c *call, reply *upstream.Reply) (result []byte, err error) {
 	rpcErr := mcp.ServerError(reply.Error)
 	switch {
 	case !c.modern():
-		c.rememberPendingURLs(rpcErr)
+		rememberPendingURLs(c.pendingRequest, rpcErr)
 		return nil, &rpcError{raw: rpcErr}
 	case reply.Revision.Modern():
 		return nil, &rpcError{raw: rpcErr}

@@ -45,7 +45,7 @@ func (r *request) modern() bool { return r.client.era() == era.Modern }
 
 // setClient finds out which era a request is of: it says so in _meta, or there was a handshake.
 // s is the session of the request, or nil.
-func (r *request) setClient(s *Session, header tracing.Context) *rpcError {
+func setClient(r *request, s *Session, header tracing.Context) *rpcError {
 	r.client = s
 	meta := mcp.Member(r.params, "_meta")
 	r.inbound = readTrace(meta, header)

@@ -49,15 +49,15 @@ func (p *pipeline) openState(ctx context.Context, u *use) error {
 	}
 	err := p.carry(ctx, u)
 	if err != nil {
-		return u.unlessDenied(err)
+		return unlessDenied(u, err)
 	}
 	return nil
 }
 
 // unlessDenied returns the error of a state. For an item that is denied it returns the error of the
 // policy: such an item does not exist, whatever the state.
-func (u *use) unlessDenied(err error) error {
-	if denied := u.decideTraced(); denied != nil {
+func unlessDenied(u *use, err error) error {
+	if denied := decideTraced(u); denied != nil {
 		return denied
 	}
 	return err
@@ -86,14 +86,14 @@ func (p *pipeline) carry(ctx context.Context, u *use) error {
 		return fault.Because(fault.GatewayOverloaded, err, "the requestState cannot be checked, and nothing was sent").WithHint("try again later")
 	}
 	u.carried = &carriedState{Note: note, approved: approval.Key(note.Data[:len(approval.Key{})])}
-	u.takeCarried(note.Data[len(approval.Key{}):])
+	takeCarried(u, note.Data[len(approval.Key{}):])
 	return nil
 }
 
 // takeCarried changes the params as the state asks for: the server gets its own state, and
 // nothing of a question that the gateway asked. state is that of a modern server; empty: it
 // gave none.
-func (u *use) takeCarried(state []byte) {
+func takeCarried(u *use, state []byte) {
 	switch {
 	case u.carried.Kind == stateOfApproval:
 		u.carried.answer = mcp.Member(u.params, "inputResponses", approvalKey)
@@ -118,7 +118,7 @@ func (p *pipeline) returnState(ctx context.Context, u *use) {
 
 // useState is called before the server gets the request. It connects first, so that a server
 // that cannot be reached uses up no state.
-func (u *use) useState(ctx context.Context, up *upstream.Upstream) error {
+func useState(ctx context.Context, u *use, up *upstream.Upstream) error {
 	c := u.carried
 	if c == nil {
 		return nil
@@ -134,7 +134,7 @@ func (u *use) useState(ctx context.Context, up *upstream.Upstream) error {
 }
 
 // unusedState is called for a request that the server refused to look at.
-func (u *use) unusedState() {
+func unusedState(u *use) {
 	if u.carried != nil {
 		u.carried.sent.Store(false)
 	}
@@ -182,7 +182,7 @@ func (p *pipeline) continues(u *use) (id seal.ID, ok bool) {
 // sealServerState returns the result of a modern server for a modern client, with a state that
 // holds that of the server. A request that was approved always gets a state, so that it
 // continues without another approval.
-func (c *call) sealServerState(result []byte) ([]byte, error) {
+func sealServerState(c *call, result []byte) ([]byte, error) {
 	state := mcp.Member(result, "requestState")
 	if state == nil && c.approval == nil || !era.IsInputRequired(result) {
 		return result, nil

@@ -54,16 +54,16 @@ func faultError(err error, modern bool) *rpcError {
 	return &rpcError{raw: mcp.FaultError(err, modern), cause: err}
 }
 
-// rpcError returns an error of a stage as this client gets it.
-func (r *pendingRequest) rpcError(err error) *rpcError {
+// asRPCError returns an error of a stage as this client gets it.
+func asRPCError(r *pendingRequest, err error) *rpcError {
 	if e, ok := errors.AsType[*rpcError](err); ok {
 		return e
 	}
-	return r.fault(err)
+	return clientError(r, err)
 }
 
 // noMethod is the error of a method that does not exist, or not in this era.
-func (r *request) noMethod(known bool) *rpcError {
+func noMethod(r *request, known bool) *rpcError {
 	message := "method not found: " + clip(r.method)
 	switch {
 	case known && r.route.legacy:

@@ -38,7 +38,7 @@ func (g *Gateway) newRequest(p authn.Principal, s *Session, m *mcp.Message, x Ex
 	if s != nil && r.address == "" {
 		r.address = s.client.Address
 	}
-	if err := r.checkMethod(s, x.Trace); err != nil {
+	if err := checkMethod(&r.request, s, x.Trace); err != nil {
 		g.audit.refuse(r, err)
 		r.leaveGeneration()
 		return nil, err
@@ -56,19 +56,19 @@ func transportOf(p authn.Principal) string {
 
 // checkMethod sets the client and the route of a request, and checks the names in its params.
 // s is the session of the request, or nil, and header the trace context in the headers.
-func (r *request) checkMethod(s *Session, header tracing.Context) *rpcError {
-	if err := r.setClient(s, header); err != nil {
+func checkMethod(r *request, s *Session, header tracing.Context) *rpcError {
+	if err := setClient(r, s, header); err != nil {
 		err.refused = true
 		return err
 	}
 	var known bool
 	if r.route, known = routes[r.method]; !known || r.route.legacy && r.modern() || r.route.modern && !r.modern() {
-		return r.noMethod(known)
+		return noMethod(r, known)
 	}
 	if r.route.resolve == nil { // the server does not get the params
 		return nil
 	}
-	return r.checkMemberNames()
+	return checkMemberNames(r)
 }
 
 // run sends a request through the stages and makes the answer, which holds the
@@ -77,18 +77,18 @@ func (r *pendingRequest) run(ctx context.Context) *Answer {
 	defer r.cancel(nil)
 	defer r.leaveGeneration()
 	resp, err := r.gw.serve(ctx, newUse(r))
-	return r.finish(resp, err)
+	return finalAnswer(r, resp, err)
 }
 
-// finish makes the answer of the outcome.
-func (r *pendingRequest) finish(resp response, err error) *Answer {
+// finalAnswer makes the answer of the outcome.
+func finalAnswer(r *pendingRequest, resp response, err error) *Answer {
 	if bad, ok := errors.AsType[*BadArguments](err); ok {
 		resp, err = response{result: bad.result(r.modern())}, nil
 	}
 	if err == nil && resp.hold == nil && len(resp.result) > limit.Small { // the gateway made the result, and its memory
-		resp.hold, err = r.account(len(resp.result))
+		resp.hold, err = account(r, len(resp.result))
 	}
-	a := r.answer(resp, err)
+	a := answerOf(r, resp, err)
 	if a.Empty() {
 		resp.hold.Release()
 	}
@@ -97,7 +97,7 @@ func (r *pendingRequest) finish(resp response, err error) *Answer {
 }
 
 // account reserves the memory of an answer that the gateway made itself.
-func (r *pendingRequest) account(size int) (*limit.Hold, error) {
+func account(r *pendingRequest, size int) (*limit.Hold, error) {
 	held, err := r.gw.opts.Budget.HoldFor(r.principal.Owner(), size)
 	if err != nil {
 		return nil, DroppedAnswer(err)
@@ -111,9 +111,9 @@ func DroppedAnswer(why error) *fault.Error {
 	return fault.Because(fault.GatewayOverloaded, why, "the answer was dropped").WithHint("try again later")
 }
 
-// answer makes the answer of a request that has ended. It is empty when the client
+// answerOf makes the answer of a request that has ended. It is empty when the client
 // gets none: after a modern cancellation nothing more is sent.
-func (r *pendingRequest) answer(resp response, err error) *Answer {
+func answerOf(r *pendingRequest, resp response, err error) *Answer {
 	var cancelled, stopped bool
 	if r.session != nil {
 		cancelled, stopped = r.session.inFlight.remove(r)
@@ -130,7 +130,7 @@ func (r *pendingRequest) answer(resp response, err error) *Answer {
 	case err != nil && stopped:
 		return errorAnswer(r.id, faultError(fault.New(fault.CallCanceled, "junctor is shutting down"), r.modern()))
 	case err != nil:
-		return errorAnswer(r.id, r.rpcError(err))
+		return errorAnswer(r.id, asRPCError(r, err))
 	case resp.result == nil:
 		return &Answer{}
 	}

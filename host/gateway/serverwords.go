@@ -10,7 +10,7 @@ import (
 
 // serverWords returns the result of a server without what only Junctor says, and without
 // what the era of the server does not have: clients would act on it.
-func (c *call) serverWords(reply *upstream.Reply) []byte {
+func serverWords(c *call, reply *upstream.Reply) []byte {
 	result, names := reply.Result, reply.Names
 	if names.MayHaveOwnMeta() {
 		result = mcp.WithoutOwnMeta(result)

@@ -3,7 +3,7 @@ package gateway
 import "github.com/junctor-mcp/junctor/host/event"
 
 // noteListening records that a modern client listens.
-func (r *pendingRequest) noteListening() {
+func noteListening(r *pendingRequest) {
 	s, program := r.session, r.Client()
 	s.mu.Lock()
 	if s.info == "" {

@@ -37,8 +37,8 @@ var errPanicked = fault.Because(fault.Internal, fault.ErrPanic, "the request end
 // serve takes a request through the stages that learn of every end: trace, recover and record.
 // A panic fails this request only.
 func (p *pipeline) serve(ctx context.Context, u *use) (resp response, err error) {
-	ctx, observation := u.observe(ctx) // metrics and the span of the request
-	defer func() { u.observed(observation, resp, err) }()
+	ctx, observation := observe(ctx, u.pendingRequest) // metrics and the span of the request
+	defer func() { observed(u, observation, resp, err) }()
 	defer fault.Recover(&err, p.opts.Log, "", "serving "+u.method)
 	if err := p.audit.begin(u); err != nil { // audit, of refusals as well
 		return response{}, err
@@ -138,7 +138,7 @@ func (p *pipeline) confirm(ctx context.Context, u *use) (question []byte, err er
 		return nil, err
 	}
 	if u.tool != nil {
-		if err := u.checkPin(ctx); err != nil { // it may have changed while it waited
+		if err := checkPin(ctx, u); err != nil { // it may have changed while it waited
 			return nil, err
 		}
 	}

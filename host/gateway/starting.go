@@ -79,7 +79,7 @@ func startText(server string, s upstream.StartStatus) string {
 
 // reportStartOf is reportStart for the server that a name belongs to by its
 // prefix, when nothing is known of what that server has.
-func (r *pendingRequest) reportStartOf(exposed string) (stop func()) {
+func reportStartOf(r *pendingRequest, exposed string) (stop func()) {
 	g := r.gw
 	server, ok := g.catalog.UnknownByPrefix(exposed, toolLists)
 	if !ok || r.generation.upstream(server) == nil {

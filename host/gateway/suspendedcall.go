@@ -55,12 +55,12 @@ type openQuestion struct {
 // relayExclusive sends the request over a connection that it has for itself.
 func relayExclusive(ctx context.Context, u *use) (response, error) {
 	g, server := u.gw, u.item.Server
-	held, err := u.reserveParams()
+	held, err := reserveParams(u)
 	if err != nil {
 		return response{}, err
 	}
 	call := newCall(u, nil)
-	conn, err := u.acquireExclusive(server)
+	conn, err := acquireExclusive(u.pendingRequest, server)
 	if err != nil {
 		held.Release()
 		return response{}, fault.In(server, err)
@@ -99,16 +99,16 @@ func (p *pipeline) resume(ctx context.Context, u *use, id seal.ID) (resp respons
 	}
 	c := p.suspended.take(id)
 	if c == nil {
-		return response{}, u.unlessDenied(refusedState(seal.ErrUsed))
+		return response{}, unlessDenied(u, refusedState(seal.ErrUsed))
 	}
 	if c.use.item != u.item {
 		c.abandon(errRevoked)
-		return response{}, u.unlessDenied(refusedState(seal.ErrInvalid))
+		return response{}, unlessDenied(u, refusedState(seal.ErrInvalid))
 	}
 	announced := p.announce(u)
 	defer func() { announced.end(u, resp, err) }()
 	err = errPanicked // until there is an outcome
-	if u.revoked() {
+	if revoked(u) {
 		u.denied = true
 		c.abandon(errRevoked)
 		return response{}, u.notFound()
@@ -125,14 +125,14 @@ var errRevoked = fault.New(fault.Refused, "the policy does not allow this call a
 
 // revoked reports whether the policy in effect denies a call that was allowed when it began.
 // A call that was approved stays approved.
-func (u *use) revoked() bool {
+func revoked(u *use) bool {
 	q := u.query(u.item)
 	q.Args = u.arguments()
 	return u.generation.Policy.Decide(&q).Verdict == policy.Deny
 }
 
 // reserveParams reserves the memory of a request that may wait for its client to come back.
-func (u *use) reserveParams() (*limit.Hold, error) {
+func reserveParams(u *use) (*limit.Hold, error) {
 	if len(u.params) <= limit.Small {
 		return nil, nil // MaxSuspended bounds the memory of small requests
 	}

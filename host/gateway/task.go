@@ -52,7 +52,7 @@ func (t *tasks) find(principal, id string) (task, bool) {
 
 // recordTask takes note of a task that a call was answered with. A client that did
 // not say that it knows tasks has no use for one.
-func (c *call) recordTask(reply *upstream.Reply) error {
+func recordTask(c *call, reply *upstream.Reply) error {
 	if !c.knowsTasks() || reply.Error != nil || !reply.Revision.Modern() {
 		return nil
 	}

@@ -16,7 +16,7 @@ func resolveTool(ctx context.Context, u *use) error {
 	if !ok {
 		return &rpcError{code: mcp.CodeInvalidParams, message: "tools/call needs a name"}
 	}
-	defer u.reportStartOf(name)()
+	defer reportStartOf(u.pendingRequest, name)()
 	t, err := u.gw.finder.tool(ctx, u, name)
 	if err != nil {
 		return err
@@ -74,20 +74,20 @@ func (u *use) notFound() error {
 // validateCall compares the tool with its pin, a call with the headers that repeat its
 // arguments, and the arguments with the tool's schema.
 func validateCall(ctx context.Context, u *use) error {
-	if err := u.checkPin(ctx); err != nil {
+	if err := checkPin(ctx, u); err != nil {
 		return err
 	}
-	if err := u.checkParamHeaders(); err != nil {
+	if err := checkParamHeaders(u); err != nil {
 		return err
 	}
-	if problems := u.validateArguments(ctx); len(problems) > 0 {
+	if problems := validateArguments(ctx, u); len(problems) > 0 {
 		return &BadArguments{Tool: u.tool.Exposed, Problems: problems}
 	}
 	return nil
 }
 
 // checkPin refuses the call of a tool that is held back once the server is asked for its tools.
-func (u *use) checkPin(ctx context.Context) error {
+func checkPin(ctx context.Context, u *use) error {
 	g, t := u.gw, u.tool
 	if !u.generation.Servers[t.Server].Pinned {
 		return nil
@@ -108,7 +108,7 @@ func (u *use) checkPin(ctx context.Context) error {
 // validateArguments compares the arguments that the client gave with the schema
 // that it was shown. Lists that came from disk may be old: before arguments are
 // refused because of one, the server is asked again.
-func (u *use) validateArguments(ctx context.Context) []schema.Problem {
+func validateArguments(ctx context.Context, u *use) []schema.Problem {
 	g, t := u.gw, u.tool
 	problems := g.tools.arguments(u.tool, u.given, u.warn)
 	if len(problems) == 0 || g.catalog.Fresh(t.Server) {

@@ -16,7 +16,7 @@ import (
 
 // observe begins the observation of a request. It returns nil without an observer. That costs
 // one load of a pointer.
-func (r *pendingRequest) observe(ctx context.Context) (context.Context, Observation) {
+func observe(ctx context.Context, r *pendingRequest) (context.Context, Observation) {
 	observer := r.gw.observer.Load()
 	if observer == nil {
 		return ctx, nil
@@ -42,7 +42,7 @@ func (r *pendingRequest) observe(ctx context.Context) (context.Context, Observat
 }
 
 // observed ends the observation of a request; o is nil without an observer.
-func (u *use) observed(o Observation, resp response, err error) {
+func observed(u *use, o Observation, resp response, err error) {
 	if o == nil {
 		return
 	}
@@ -118,10 +118,10 @@ func (r *pendingRequest) part(name string) tracing.Span {
 
 // beginAsk begins the span of a call to a server. The returned call tells the server of
 // it.
-func (c *call) beginAsk(ctx context.Context) (context.Context, *upstream.Call, tracing.Span) {
+func beginAsk(ctx context.Context, c *call) (context.Context, *upstream.Call, tracing.Span) {
 	span := tracing.Untraced
 	if c.span != nil {
-		span = c.span.Ask(c.askName())
+		span = c.span.Ask(spanName(c))
 		span.Set("mcp.method.name", c.method)
 		span.Set("junctor.server", c.item.Server)
 		if c.tool != nil {
@@ -131,15 +131,15 @@ func (c *call) beginAsk(ctx context.Context) (context.Context, *upstream.Call, t
 		ctx = tracing.With(ctx, span)
 	}
 	sent := &c.sent
-	if params := c.withTrace(sent.Params, span.Context()); !sameBytes(params, sent.Params) {
+	if params := withTrace(c.use, sent.Params, span.Context()); !sameBytes(params, sent.Params) {
 		traced := *sent
 		traced.Params, sent = params, &traced
 	}
 	return ctx, sent, span
 }
 
-// askName is the name of the span of a call to a server.
-func (c *call) askName() string {
+// spanName is the name of the span of a call to a server.
+func spanName(c *call) string {
 	if c.tool != nil {
 		return c.method + " " + c.tool.Name
 	}

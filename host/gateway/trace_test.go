@@ -319,10 +319,10 @@ func TestNoObserverCostsNothing(t *testing.T) {
 	u := newUse(&pendingRequest{request: request{gw: d.Gateway, client: &modernClient{}, generation: d.generations.current()}})
 	ctx, params := t.Context(), []byte(`{"name":"t","arguments":{},"_meta":{"progressToken":1}}`)
 	if n := testing.AllocsPerRun(1000, func() {
-		_, observation := u.observe(ctx)
-		u.observed(observation, answer, nil)
+		_, observation := observe(ctx, u.pendingRequest)
+		observed(u, observation, answer, nil)
 		_ = readTrace(params, tracing.Context{})
-		_ = u.withTrace(params, tracing.Context{})
+		_ = withTrace(u, params, tracing.Context{})
 		u.part("x").End(outcome.OK)
 		d.count(Progress, "", outcome.OK)
 		d.Refused("", outcome.Overloaded)

@@ -54,7 +54,7 @@ func mayTrace(meta []byte) bool {
 // withTrace returns the params of a request with what its server learns about the trace:
 // the span own, or else the span of the client, and the id of the request if the client
 // named one or the request is observed. It removes what is malformed.
-func (u *use) withTrace(params []byte, own tracing.Context) []byte {
+func withTrace(u *use, params []byte, own tracing.Context) []byte {
 	told, id := own, ""
 	if told.Zero() && u.inbound != nil {
 		told = u.inbound.parent

@@ -55,7 +55,7 @@ func (u *unfinishedCalls) any() bool { return u.count.Load() > 0 }
 
 // suspends reports whether the result of a request asks its client something, and returns
 // the state that continues the call.
-func (u *use) suspends(resp response, err error) (state string, ok bool) {
+func suspends(u *use, resp response, err error) (state string, ok bool) {
 	if !u.modern() || err != nil || len(resp.result) > mostQuestion || !era.IsInputRequired(resp.result) {
 		return "", false
 	}
@@ -63,15 +63,15 @@ func (u *use) suspends(resp response, err error) (state string, ok bool) {
 	return state, true
 }
 
-// callKey returns the key of the call of a request, with a state.
-func (u *use) callKey(state string) callKey {
+// keyOfCall returns the key of the call of a request, with a state.
+func keyOfCall(u *use, state string) callKey {
 	return sha256.Sum256(append(u.stateBinding("", u.request.params), state...))
 }
 
 // add keeps the event of a call until a request continues it. It returns false if there are
 // too many calls.
 func (u *unfinishedCalls) add(by *use, state string, e *audit.Event) bool {
-	key := by.callKey(state)
+	key := keyOfCall(by, state)
 	e.Result, e.ResultSize, e.Outcome = nil, 0, ""
 	e.Rounds = max(e.Rounds, 1)
 	e.Arguments = bytes.Clone(e.Arguments)
@@ -97,7 +97,7 @@ func (u *unfinishedCalls) resume(by *use, e *audit.Event) {
 	if !by.continues {
 		return
 	}
-	first := u.take(by.callKey(by.state))
+	first := u.take(keyOfCall(by, by.state))
 	if first == nil {
 		return
 	}
