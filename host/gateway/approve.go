@@ -9,13 +9,14 @@ import (
 	"github.com/junctor-mcp/junctor/host/audit"
 	"github.com/junctor-mcp/junctor/host/era"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/gateway/question"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
 // awaitApproval returns nil when a request may proceed that the policy wants to be
 // confirmed. It returns a result if a modern client is to ask its person first.
-func (p *pipeline) awaitApproval(ctx context.Context, u *use) (question []byte, err error) {
+func (p *pipeline) awaitApproval(ctx context.Context, u *use) (result []byte, err error) {
 	c := approvalCall(u)
 	continues := u.carried != nil && u.carried.Kind == stateOfServer
 	if continues && u.carried.approved == c.Key() {
@@ -25,13 +26,13 @@ func (p *pipeline) awaitApproval(ctx context.Context, u *use) (question []byte, 
 		return nil, err
 	}
 	if asksPerson(u) && !continues {
-		answer, question, err := askForApproval(ctx, u, c.Key())
+		answer, result, err := askForApproval(ctx, u, c.Key())
 		switch {
 		case err != nil:
 			return nil, err
-		case question != nil:
+		case result != nil:
 			p.audit.note(u, audit.Approval, "", "", "asked at the client")
-			return question, nil
+			return result, nil
 		case answer == acceptedApproval:
 			p.opts.Approval.Approve(c)
 			p.audit.note(u, audit.Approval, audit.OK, "the client", "given")
@@ -180,13 +181,13 @@ func askForApproval(
 	ctx context.Context, u *use, key approval.Key,
 ) (answer approvalAnswer, result []byte, err error) {
 	params, whole := approvalQuestion(u)
-	if !whole || u.client.absent() != "" || checkQuestion(u.client.capabilities(), mcp.MethodElicit, params) != nil {
+	if !whole || u.client.absent() != "" || question.Check(u.client.capabilities(), mcp.MethodElicit, params) != nil {
 		return notAsked, nil, nil // an approval must be for what is not shown
 	}
 	if u.modern() {
 		return askWithResult(u, key, params)
 	}
-	result, _ = u.client.ask(ctx, question{
+	result, _ = u.client.ask(ctx, clientQuestion{
 		upstream: u.generation.upstream(u.item.Server),
 		method:   mcp.MethodElicit,
 		params:   params,

@@ -23,7 +23,7 @@ type client interface {
 	// absent says why there is no person at the client, or "".
 	absent() string
 	// ask asks a question and returns the answer, or an error of JSON-RPC.
-	ask(ctx context.Context, q question) (result, rpcErr []byte)
+	ask(ctx context.Context, q clientQuestion) (result, rpcErr []byte)
 	// describe sets what the server of a call is told about the client.
 	describe(c *upstream.Call)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/gateway/question"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
@@ -57,9 +58,8 @@ func (c *LocalCall) resolve(_ context.Context, u *use) error {
 
 // A localAnswerer answers questions of servers without a client of the gateway.
 type localAnswerer struct {
-	user      LocalClient // nil: there is none
-	roots     []byte      // the result of roots/list for clients without roots; nil: none
-	questions questionChecker
+	user   LocalClient // nil: there is none
+	filter question.Filter
 }
 
 // absent says why no person of the command line can approve a call, or "".
@@ -76,27 +76,12 @@ func (a *localAnswerer) capabilities() []byte {
 	if a.user != nil {
 		caps = a.user.Capabilities()
 	}
-	return a.withRoots(caps)
-}
-
-// withRoots adds to the capabilities of a client that it has roots, when it has
-// none itself and the gateway was given some.
-func (a *localAnswerer) withRoots(caps []byte) []byte {
-	if a.roots == nil || mcp.Member(caps, "roots") != nil {
-		return caps
-	}
-	return mcp.SetMember(caps, "roots", []byte("{}"))
-}
-
-// givesRoots reports whether the gateway answers a question for roots in place
-// of a client with these capabilities.
-func (a *localAnswerer) givesRoots(caps []byte, method string) bool {
-	return method == mcp.MethodRoots && a.roots != nil && mcp.Member(caps, "roots") == nil
+	return a.filter.Offer(caps)
 }
 
 // answer puts a question to the user of the command line. A question of the gateway may wait
 // for as long as the user needs.
-func (a *localAnswerer) answer(ctx context.Context, q question) (result, rpcErr []byte) {
+func (a *localAnswerer) answer(ctx context.Context, q clientQuestion) (result, rpcErr []byte) {
 	result, rpcErr, settled := a.settle(a.user.Capabilities(), q)
 	if rpcErr != nil {
 		why, _ := mcp.TextMember(rpcErr, "message")

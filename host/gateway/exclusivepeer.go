@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/junctor-mcp/junctor/host/connpool"
+	"github.com/junctor-mcp/junctor/host/gateway/question"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
@@ -23,7 +24,7 @@ type exclusivePeer struct {
 
 // acquireExclusive takes a connection for the request.
 func acquireExclusive(r *pendingRequest, server string) (*connpool.Exclusive[*exclusivePeer], error) {
-	caps := serverFacingCapabilities(r.client.capabilities())
+	caps := question.ServerFacing(r.client.capabilities())
 	peer := &exclusivePeer{serverPeer: serverPeer{gw: r.gw, server: server, exclusive: true}, caps: caps}
 	return r.gw.conns.Acquire(server, r.principal, caps, peer)
 }
@@ -46,19 +47,19 @@ func (p *exclusivePeer) currentCall() *suspendedCall {
 }
 
 // Capabilities returns the capabilities of the client that uses the connection.
-func (p *exclusivePeer) Capabilities() []byte { return p.gw.local.withRoots(p.caps) }
+func (p *exclusivePeer) Capabilities() []byte { return p.gw.local.filter.Offer(p.caps) }
 
 // ServerRequest asks the client whose call uses the connection.
 func (p *exclusivePeer) ServerRequest(ctx context.Context, _ *upstream.Upstream, _ any, method string, params []byte) (result, rpcErr []byte) {
 	defer func() { p.gw.countQuestion(method, rpcErr) }()
-	q := question{server: p.server, method: method, params: params}
+	q := clientQuestion{server: p.server, method: method, params: params}
 	if c := p.currentCall(); c != nil {
 		return c.use.client.ask(ctx, q)
 	}
 	if result, rpcErr, settled := p.gw.local.settle(p.caps, q); settled {
 		return result, rpcErr
 	}
-	return nil, noClient(method)
+	return nil, question.NoClient(method)
 }
 
 // ServerNotification relays a notification to the client whose call or completion uses the

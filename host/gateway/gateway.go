@@ -13,6 +13,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/connpool"
 	"github.com/junctor-mcp/junctor/host/event"
+	"github.com/junctor-mcp/junctor/host/gateway/question"
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/schema"
@@ -95,7 +96,6 @@ type Gateway struct {
 	catalog   *catalog.Catalog
 	finder    *finder
 	tools     *toolValidator
-	questions questionChecker
 	local     *localAnswerer
 	warnings  *warnings
 	failures  failures
@@ -146,13 +146,13 @@ func New(o Options) *Gateway {
 		o.Hide = func(text string) string { return text }
 	}
 	g := &Gateway{
-		opts: o, serverLog: o.Lines, catalog: o.Catalog, questions: questionChecker{o.Log}, warnings: newWarnings(o.Log), failures: failures{log: o.Log},
+		opts: o, serverLog: o.Lines, catalog: o.Catalog, warnings: newWarnings(o.Log), failures: failures{log: o.Log},
 		suspended: newSuspendedCalls(), states: o.States, audit: newRecord(o.Audit), tasks: newTasks(), links: newLinks(),
 	}
 	g.finder = &finder{o.Catalog, g.links, g.warnings, o.Log}
 	g.tools = &toolValidator{schema.NewCache(schemasKept), g.warnings, g.serverLog, g.catalog.RemoveOutputSchema}
 	g.descriptions.inEffect = g.generations.version
-	g.local = &localAnswerer{o.Local, o.Roots, g.questions}
+	g.local = &localAnswerer{o.Local, question.Filter{Log: o.Log, Roots: o.Roots}}
 	g.shared = sharedPeers{gw: g, byServer: map[string]*serverPeer{}}
 	g.levels = logLevels{gw: g, byTenant: map[string]string{}}
 	g.conns = connpool.New[*serverPeer, *exclusivePeer](g.generations.poolServer)

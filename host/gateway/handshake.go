@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/junctor-mcp/junctor/host/gateway/question"
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
@@ -51,7 +52,7 @@ func initialize(u *use) ([]byte, error) {
 	}
 	s.stateChanged()
 	s.noteOpened()
-	if changed && s.client.Sole && len(serverFacingCapabilities(caps)) > len("{}") {
+	if changed && s.client.Sole && len(question.ServerFacing(caps)) > len("{}") {
 		// Old servers that were connected before were offered less.
 		for _, server := range u.generation.Servers {
 			if u := server.Upstream; server.Share != PerSession && !u.Status().Revision.Modern() {

@@ -153,17 +153,17 @@ func loginRequired(f *fault.Error, page Page) error {
 func notifyLoginEnd(s *Session, page Page) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closing || s.pages[page.ID] {
+	if s.closing || s.logins[page.ID] {
 		return
 	}
-	if s.pages == nil {
-		s.pages = map[string]bool{}
+	if s.logins == nil {
+		s.logins = map[string]bool{}
 	}
-	s.pages[page.ID] = true
+	s.logins[page.ID] = true
 	s.gw.work.Go(func() { // a session that ends does not wait for it
 		err := page.Wait(s.ctx)
 		s.mu.Lock()
-		delete(s.pages, page.ID)
+		delete(s.logins, page.ID)
 		s.mu.Unlock()
 		if err == nil {
 			s.notify(mcp.NoteElicitDone, mcp.SetMember(nil, "elicitationId", mcp.AppendText(nil, page.ID)))

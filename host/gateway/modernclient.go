@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/junctor-mcp/junctor/host/era"
+	"github.com/junctor-mcp/junctor/host/gateway/question"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/truncate"
 	"github.com/junctor-mcp/junctor/host/upstream"
@@ -36,9 +37,9 @@ func (*modernClient) absent() string { return "" }
 
 // ask asks the client with the result of its request, and gets the answer with another one. Only a
 // call with a connection of its own can wait for that.
-func (m *modernClient) ask(ctx context.Context, q question) (result, rpcErr []byte) {
+func (m *modernClient) ask(ctx context.Context, q clientQuestion) (result, rpcErr []byte) {
 	if m.call == nil {
-		return nil, noClient(q.method)
+		return nil, question.NoClient(q.method)
 	}
 	if result, rpcErr, settled := m.call.gw.local.settle(m.caps, q); settled {
 		return result, rpcErr

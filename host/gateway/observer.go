@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"github.com/junctor-mcp/junctor/host/gateway/question"
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/outcome"
 	"github.com/junctor-mcp/junctor/host/tracing"
@@ -84,7 +85,7 @@ func (g *Gateway) count(e Event, label string, o outcome.Outcome) {
 // countQuestion counts what a server asked. The label of methods that are not relayed is
 // empty.
 func (g *Gateway) countQuestion(method string, rpcErr []byte) {
-	if _, known := relayedMethods[method]; !known {
+	if !question.Relayed(method) {
 		method = ""
 	}
 	o := outcome.OK

@@ -3,9 +3,11 @@ package gateway
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/junctor-mcp/junctor/host/era"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/gateway/question"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
@@ -161,4 +163,21 @@ func convertError(c *call, reply *upstream.Reply) (result []byte, err error) {
 		}
 	}
 	return result, nil
+}
+
+// checkPages says which error takes the place of a reply that would send the user
+// to an address that is refused; nil when it may pass.
+func checkPages(c *call, reply *upstream.Reply) error {
+	var err error
+	switch {
+	case reply.Error != nil && string(mcp.Member(reply.Error, "code")) == fmt.Sprint(mcp.CodeURLElicitation):
+		err = question.CheckError(reply.Error)
+	case reply.Error == nil && reply.Names.Maybe("inputRequests"):
+		err = question.CheckResult(reply.Result)
+	}
+	if err == nil {
+		return nil
+	}
+	server := c.serverName()
+	return c.gw.local.filter.RefusePage(server, err)
 }

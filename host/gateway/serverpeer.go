@@ -8,6 +8,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/connpool"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/gateway/question"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
@@ -111,7 +112,7 @@ func (p *serverPeer) Capabilities() []byte {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return p.gw.local.withRoots(serverFacingCapabilities(s.caps))
+	return p.gw.local.filter.Offer(question.ServerFacing(s.caps))
 }
 
 // ServerRequest answers what a server asks.
@@ -122,19 +123,19 @@ func (p *serverPeer) ServerRequest(ctx context.Context, u *upstream.Upstream, ab
 
 // answer answers what a server asks.
 func (p *serverPeer) answer(ctx context.Context, u *upstream.Upstream, about any, method string, params []byte) (result, rpcErr []byte) {
-	if _, known := relayedMethods[method]; !known {
+	if !question.Relayed(method) {
 		return nil, mcp.ErrorObject(mcp.CodeMethodNotFound, "method not found: "+clip(method), nil)
 	}
 	s := p.session
 	if p.shared {
 		s = p.gw.sessions.soleClient()
 	}
-	q := question{server: p.server, upstream: u, method: method, params: params}
+	q := clientQuestion{server: p.server, upstream: u, method: method, params: params}
 	switch {
 	case s == nil && p.gw.local.user != nil:
 		return p.gw.local.answer(ctx, q)
-	case s == nil && p.gw.local.givesRoots(nil, method):
-		return p.gw.local.roots, nil
+	case s == nil && p.gw.local.filter.GivesRoots(nil, method):
+		return p.gw.local.filter.Roots, nil
 	case s == nil:
 		return nil, p.noSoleClient(method)
 	}
@@ -148,7 +149,7 @@ func (p *serverPeer) answer(ctx context.Context, u *upstream.Upstream, about any
 func (p *serverPeer) noSoleClient(method string) (rpcErr []byte) {
 	share := p.gw.generations.current().Servers[p.server].Share
 	if share == PerSession {
-		return noClient(method)
+		return question.NoClient(method)
 	}
 	if share == "" {
 		share = Shared

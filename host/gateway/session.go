@@ -11,6 +11,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/connpool"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/gateway/question"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/sendqueue"
 	"github.com/junctor-mcp/junctor/host/subscription"
@@ -36,12 +37,12 @@ type Session struct {
 	saving       sync.Mutex     // serialises calls of Changed; never held together with mu
 	saved        []byte         // guarded by saving; the last state that Changed received
 
-	subs        *subscription.Set
-	sent        sentLists
-	inFlight    requestsInFlight
-	workers     *workers // answer the requests that Accept takes
-	questions   pendingQuestions
-	pendingURLs pendingURLs
+	subs      *subscription.Set
+	sent      sentLists
+	inFlight  requestsInFlight
+	workers   *workers // answer the requests that Accept takes
+	questions question.Pending
+	pages     question.Pages // that servers sent the user to
 
 	stateless bool // it belongs to one request over HTTP; see openSession
 	since     time.Time
@@ -58,7 +59,7 @@ type Session struct {
 
 	noted   bool            // guarded by mu; see noteOpened
 	closing bool            // guarded by mu
-	pages   map[string]bool // guarded by mu; ids of logins whose end is reported to the legacy client
+	logins  map[string]bool // guarded by mu; ids of logins whose end is reported to the legacy client
 }
 
 // Open begins a session.
@@ -183,7 +184,7 @@ func (s *Session) Answer(m *mcp.Message, x Exchange) *Answer {
 // Take takes a notification or an answer from the client. It does not wait.
 func (s *Session) Take(m *mcp.Message) {
 	if m.IsResponse() {
-		s.questions.deliver(m)
+		s.questions.Deliver(m)
 		return
 	}
 	s.handleNotification(m)
@@ -201,7 +202,7 @@ func (s *Session) TooLong(prefix []byte, reason string) {
 // answer; it fails the question that it would have answered.
 func (s *Session) rejectUnparsable(id mcp.ID, shape mcp.Shape, rpcError []byte) {
 	if shape == mcp.ShapeResponse {
-		s.questions.deliver(&mcp.Message{ID: id, Error: rpcError})
+		s.questions.Deliver(&mcp.Message{ID: id, Error: rpcError})
 		return
 	}
 	_ = s.client.Out.Push(sendqueue.Text(mcp.AppendError(nil, id, rpcError)))
@@ -235,7 +236,7 @@ func (s *Session) handleNotification(m *mcp.Message) {
 	case mcp.NoteCancelled:
 		s.inFlight.cancel(mcp.Member(m.Params, "requestId"))
 	case mcp.NoteProgress:
-		s.questions.forwardProgress(m.Params)
+		s.questions.ForwardProgress(m.Params)
 	case mcp.NoteRootsChanged:
 		rootsChanged(s)
 	}

@@ -28,7 +28,7 @@ func (t *terminal) capabilities() []byte {
 	return t.user.Capabilities()
 }
 
-func (t *terminal) ask(ctx context.Context, q question) (result, rpcErr []byte) {
+func (t *terminal) ask(ctx context.Context, q clientQuestion) (result, rpcErr []byte) {
 	return t.answer(ctx, q)
 }
 

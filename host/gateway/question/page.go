@@ -1,4 +1,4 @@
-package gateway
+package question
 
 import (
 	"errors"
@@ -7,13 +7,10 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/hashicorp/go-hclog"
 	"golang.org/x/net/idna"
 
-	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/loopback"
 	"github.com/junctor-mcp/junctor/host/mcp"
-	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
 // A server may ask to send the user to a page. Clients show the address to a
@@ -118,49 +115,8 @@ func checkElicitation(params []byte) error {
 	return checkPageURL(address)
 }
 
-// A questionChecker decides which questions of servers clients get.
-type questionChecker struct{ log hclog.Logger }
-
-// check says why a question of a server may not be put to a client of these
-// capabilities; nil when it may.
-func (c questionChecker) check(server string, caps []byte, method string, params []byte) (rpcErr []byte) {
-	if rpcErr = checkQuestion(caps, method, params); rpcErr != nil || method != mcp.MethodElicit {
-		return rpcErr
-	}
-	if err := checkElicitation(params); err != nil {
-		_ = c.refusePage(server, err)
-		return mcp.ErrorObject(mcp.CodeInvalidParams, "url: "+err.Error(), map[string]string{"reason": "url_refused"})
-	}
-	return nil
-}
-
-// refusePage writes to the log that a server asked to send a user to an address
-// that is refused, and returns what the client of the request is told.
-func (c questionChecker) refusePage(server string, err error) error {
-	c.log.Warn("a server asked to send the user to an address that is refused", "server", server, "error", err)
-	return fault.In(server, fault.New(fault.CallInput, "the server asked to send the user to an address that is refused: %s", err).
-		WithHint("tell the server's author: pages are https, without a user name, on a host in ASCII"))
-}
-
-// checkPages says which error takes the place of a reply that would send the user
-// to an address that is refused; nil when it may pass.
-func checkPages(c *call, reply *upstream.Reply) error {
-	var err error
-	switch {
-	case reply.Error != nil && string(mcp.Member(reply.Error, "code")) == fmt.Sprint(mcp.CodeURLElicitation):
-		err = checkURLElicitation(reply.Error)
-	case reply.Error == nil && reply.Names.Maybe("inputRequests"):
-		err = checkInputRequests(reply.Result)
-	}
-	if err == nil {
-		return nil
-	}
-	server := c.serverName()
-	return c.gw.questions.refusePage(server, err)
-}
-
-// checkURLElicitation is checkElicitation for the pages of an error that asks for visits.
-func checkURLElicitation(rpcErr []byte) error {
+// CheckError is checkElicitation for the pages of an error that asks for visits.
+func CheckError(rpcErr []byte) error {
 	for page := range mcp.Elements(mcp.Member(rpcErr, "data", "elicitations")) {
 		if err := checkElicitation(page); err != nil {
 			return err
@@ -169,8 +125,8 @@ func checkURLElicitation(rpcErr []byte) error {
 	return nil
 }
 
-// checkInputRequests is checkElicitation for the questions of a result.
-func checkInputRequests(result []byte) error {
+// CheckResult is checkElicitation for the questions of a result.
+func CheckResult(result []byte) error {
 	for _, question := range mcp.Members(mcp.Member(result, "inputRequests")) {
 		if method, _ := mcp.TextMember(question, "method"); method != mcp.MethodElicit {
 			continue

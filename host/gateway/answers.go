@@ -5,12 +5,13 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/era"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/gateway/question"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// A question is a request to a client: of a server, or of the gateway for an approval.
-type question struct {
+// A clientQuestion is a request to a client: of a server, or of the gateway for an approval.
+type clientQuestion struct {
 	server   string // that asks; empty: the gateway
 	upstream *upstream.Upstream
 	method   string
@@ -20,12 +21,8 @@ type question struct {
 
 // settle answers a question that no client with these capabilities gets: with the configured
 // roots, or with an error.
-func (a *localAnswerer) settle(caps []byte, q question) (result, rpcErr []byte, settled bool) {
-	if a.givesRoots(caps, q.method) {
-		return a.roots, nil, true
-	}
-	rpcErr = a.questions.check(q.server, caps, q.method, q.params)
-	return nil, rpcErr, rpcErr != nil
+func (a *localAnswerer) settle(caps []byte, q clientQuestion) (result, rpcErr []byte, settled bool) {
+	return a.filter.Settle(q.server, caps, q.method, q.params)
 }
 
 // A modern server that needs input ends the request with a result that asks for it
@@ -83,7 +80,7 @@ func (c *call) answerAll(ctx context.Context, result []byte) (params []byte, err
 			return nil, context.Cause(ctx)
 		}
 		if rpcErr != nil {
-			if answer = declined(method, rpcErr); answer == nil {
+			if answer = question.Declined(method, rpcErr); answer == nil {
 				return nil, noAnswer(c, method, rpcErr)
 			}
 		}
@@ -100,7 +97,7 @@ func (c *call) put(ctx context.Context, method string, params []byte) (result, r
 		params = era.QuestionToLegacy(method, params)
 	}
 	defer c.clock.pause()()
-	return c.client.ask(ctx, question{
+	return c.client.ask(ctx, clientQuestion{
 		server:   c.item.Server,
 		upstream: c.upstream,
 		method:   method,
@@ -122,15 +119,6 @@ func visitedAll(ctx context.Context, c *call, rpcErr []byte) bool {
 		}
 	}
 	return n > 0
-}
-
-// declined is the answer to a question that the client was asked and did not
-// answer; nil where the protocol has none.
-func declined(method string, err []byte) []byte {
-	if reason, _ := mcp.TextMember(err, "data", "reason"); method != mcp.MethodElicit || reason == noCapability {
-		return nil
-	}
-	return []byte(`{"action":"cancel"}`)
 }
 
 // noAnswer is the error of a request whose server needs an answer that the client
