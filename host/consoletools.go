@@ -64,7 +64,8 @@ func askFor(ctx context.Context, a *App, c console.Caller, server, method string
 	if err != nil {
 		return console.Result{}, fault.Because(fault.CallArguments, err, "the arguments cannot be sent")
 	}
-	answer := a.Gateway.Answer(ctx, gateway.Client{Principal: c.Principal, Out: silent{}}, m, gateway.Exchange{Out: silent{}, Address: c.Address})
+	x := gateway.Exchange{Out: silent{}, Principal: &c.Principal, Address: c.Address}
+	answer := a.Gateway.Answer(ctx, m, x)
 	return heldResult(a.messages, c.Principal.Owner(), server, &answer.Message)
 }
 

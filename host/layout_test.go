@@ -103,7 +103,7 @@ var allowed = map[string]string{
 	"host/registry/registrytest": "", // tests only
 	"host/registry":              "host/cache host/clientconfig host/fault host/lazyregexp host/loopback host/neterror",
 	"host/login":                 "host/loopback host/truncate sdk sdk/process",
-	"host/httpserver":            "host/audit host/fault host/gateway host/authn host/limit host/httpserver/http1 host/httpserver/httpconn host/httpserver/origin host/mcp host/regularfile host/sendqueue host/sessionstore sdk/ndjson host/outcome host/tracing",
+	"host/httpserver":            "host/audit host/era host/fault host/gateway host/authn host/limit host/httpserver/http1 host/httpserver/httpconn host/httpserver/origin host/mcp host/regularfile host/sendqueue host/sessionstore sdk/ndjson host/outcome host/tracing",
 
 	"host/stdioserver": "host/authn host/gateway host/sendqueue sdk/ndjson",
 

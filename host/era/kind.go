@@ -1,5 +1,7 @@
 package era
 
+import "github.com/junctor-mcp/junctor/host/mcp"
+
 // An Era is what a client can read: the messages of one era, or of both.
 type Era int
 
@@ -9,3 +11,18 @@ const (
 	Legacy
 	Modern
 )
+
+// Of returns the era of a message. A message is modern if its _meta or the version in a header says
+// so; header is empty without one. But initialize always begins a legacy session.
+func Of(m *mcp.Message, header mcp.Revision) Era {
+	if m.Method == mcp.MethodInitialize && mcp.Member(m.Params, "protocolVersion") != nil {
+		return Legacy
+	}
+	if header.Modern() {
+		return Modern
+	}
+	if _, said := mcp.TextMember(m.Params, "_meta", mcp.MetaVersion); said {
+		return Modern
+	}
+	return Legacy
+}

@@ -1,19 +1,28 @@
 // Package gateway is the MCP server that clients see: one server that has
 // everything the upstreams have.
 //
-// Every request, over HTTP, over standard input or from the command line, passes
-// the stages in stages.go: it is recorded, resolved to an item of a server,
-// authorized, validated, confirmed, limited and counted, and then served by its route
-// (routes.go). A login that is missing is offered on the way (loginpage.go). A stage or a route knows nothing of the transport.
+// A request (request.go) is what a client sent; it does not change. Until it is answered it is a
+// pendingRequest (pendingrequest.go). The stages make a use of it (use.go): which item, with which
+// arguments and which permit. While the server of the item works, there is a call (call.go).
 //
-// Both eras of the protocol may be used on one connection. A request with a
-// protocol version in _meta is modern and stateless; initialize begins a legacy
-// session, whose state is a [Session].
+// Every request, over HTTP, over standard input or from the command line, passes the stages in
+// stages.go: it is recorded, resolved to an item of a server, authorized, validated, confirmed,
+// counted and limited, and then served by its route (routes.go). A login that is missing is offered
+// on the way (loginpage.go). A request that continues a suspended call goes on with that call
+// (suspendedcall.go). A stage or a route knows nothing of the transport.
 //
-// The gateway is also the peer of every upstream (serverpeer.go). It relays the
-// notifications and requests of a server to the client that they belong to, and refuses
+// A client (client.go) is a legacy session, a modern exchange or the terminal. Both eras of the
+// protocol may be used on one connection. A request with a protocol version in _meta is modern and
+// stateless; initialize begins a legacy session, whose state is a [Session].
+//
+// Relaying begins in relay.go. If the server asks the client something, answers.go and the package
+// question decide who answers. The gateway is also the peer of every upstream (serverpeer.go). It
+// relays the notifications and requests of a server to the client that they belong to, and refuses
 // requests for which there is no such client (notify.go, serverrequests.go).
 //
 // The connections that not all clients share are in a pool of package connpool. What a
 // client subscribed to is in a set of package subscription.
+//
+// To follow one call, read in this order: exchange.go, session.go, runrequest.go, stages.go,
+// tools.go, authorize.go, relay.go, call.go, answers.go.
 package gateway

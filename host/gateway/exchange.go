@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/era"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/sendqueue"
 	"github.com/junctor-mcp/junctor/host/tracing"
@@ -44,12 +45,16 @@ type Client struct {
 // An Exchange holds the headers of one request, and takes its answer and the
 // messages that belong to it.
 type Exchange struct {
+	// Out takes the messages; nil: the stream of the session does.
 	Out Stream
+	// Era is the era of the request. [era.Both] leaves it to [era.Of].
+	Era era.Era
 	// Header holds the headers of a modern request over HTTP, which repeat some
 	// of its arguments; nil where there are none.
 	Header map[string][]string
 	// Principal is that of this request's credential: the session's, with the roles of the
-	// moment. Requests of one session may have different ones at a time. Nil: the session's.
+	// moment. Requests of one session may have different ones at a time. Nil: the session's. A
+	// request without a session must have one.
 	Principal *authn.Principal
 	// Address is the address of the client without a port, "local" over a unix socket, or
 	// "unknown". It is empty for a client on standard input.

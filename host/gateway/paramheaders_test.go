@@ -56,7 +56,8 @@ func TestHeaders(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				got := d.Answer(t.Context(), Client{Principal: authn.Local()}, m, Exchange{Header: header})
+				who := authn.Local()
+				got := d.Answer(t.Context(), m, Exchange{Header: header, Principal: &who})
 				text := string(got.Message.Head) // a server that was called does not answer here
 				if c.wrong == "" && got.Code == mcp.CodeHeaderMismatch || c.wrong != "" && (got.Code != mcp.CodeHeaderMismatch || !got.Refused || !strings.Contains(text, c.wrong)) {
 					t.Errorf("code %d: %s", got.Code, text)

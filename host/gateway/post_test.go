@@ -35,7 +35,9 @@ func (d *fixture) post(of *testClient, text string) *post {
 		defer p.box.Close()
 		var a *Answer
 		if _, modern := mcp.TextMember(m.Params, "_meta", mcp.MetaVersion); modern {
-			a = d.Answer(ctx, Client{Principal: of.Principal(), Out: p.box}, m, x)
+			who := of.Principal()
+			x.Principal = &who
+			a = d.Answer(ctx, m, x)
 		} else {
 			a = of.Answer(m, x)
 		}

@@ -43,14 +43,14 @@ type request struct {
 // modern reports whether the request is of the modern era.
 func (r *request) modern() bool { return r.client.era() == era.Modern }
 
-// setClient finds out which era a request is of: it says so in _meta, or there was a handshake.
-// s is the session of the request, or nil.
-func setClient(r *request, s *Session, header tracing.Context) *rpcError {
+// setClient sets the client of a request: what a modern one says in _meta, or the session of the
+// handshake. s is the session of the request, or nil, and of the era that was decided.
+func setClient(r *request, s *Session, of era.Era, header tracing.Context) *rpcError {
 	r.client = s
 	meta := mcp.Member(r.params, "_meta")
 	r.inbound = readTrace(meta, header)
 	version, said := mcp.TextMember(meta, mcp.MetaVersion)
-	if !said || r.method == mcp.MethodInitialize && mcp.Member(r.params, "protocolVersion") != nil {
+	if of == era.Legacy || !said {
 		if !s.legacy() && r.method != mcp.MethodInitialize && r.method != mcp.MethodPing {
 			return &rpcError{code: mcp.CodeInvalidParams, message: fmt.Sprintf(
 				"say who asks: either initialize first, or put %s and %s into _meta",

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/era"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
@@ -32,13 +33,16 @@ func (g *Gateway) newRequest(p authn.Principal, s *Session, m *mcp.Message, x Ex
 		session:   s,
 		requestID: x.RequestID,
 	}
+	if x.Era == era.Both {
+		x.Era = era.Of(m, "")
+	}
 	if r.method != mcp.MethodListen { // whose stream lasts
 		r.time = r.generation.RequestTimeout
 	}
 	if s != nil && r.address == "" {
 		r.address = s.client.Address
 	}
-	if err := checkMethod(&r.request, s, x.Trace); err != nil {
+	if err := checkMethod(&r.request, s, x.Era, x.Trace); err != nil {
 		g.audit.refuse(r, err)
 		r.leaveGeneration()
 		return nil, err
@@ -55,9 +59,10 @@ func transportOf(p authn.Principal) string {
 }
 
 // checkMethod sets the client and the route of a request, and checks the names in its params.
-// s is the session of the request, or nil, and header the trace context in the headers.
-func checkMethod(r *request, s *Session, header tracing.Context) *rpcError {
-	if err := setClient(r, s, header); err != nil {
+// s is the session of the request, or nil, of the era that was decided, and header the trace context
+// in the headers.
+func checkMethod(r *request, s *Session, of era.Era, header tracing.Context) *rpcError {
+	if err := setClient(r, s, of, header); err != nil {
 		err.refused = true
 		return err
 	}

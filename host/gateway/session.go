@@ -93,8 +93,8 @@ func (s *Session) UpdatePrincipal(p authn.Principal) {
 // Answer answers one modern request over HTTP. It returns when there is nothing
 // more to send; when ctx ends, the request is cancelled. No session is made unless
 // the request listens or asks for log messages.
-func (g *Gateway) Answer(ctx context.Context, c Client, m *mcp.Message, x Exchange) *Answer {
-	r, refused := g.newRequest(c.Principal, nil, m, x)
+func (g *Gateway) Answer(ctx context.Context, m *mcp.Message, x Exchange) *Answer {
+	r, refused := g.newRequest(*x.Principal, nil, m, x)
 	if refused != nil {
 		return errorAnswer(m.ID, refused)
 	}
@@ -143,15 +143,14 @@ func (s *Session) Handle(raw []byte) {
 // nothing is done about the message any longer.
 func (s *Session) Accept(m *mcp.Message, done func()) { s.AcceptAs(Exchange{}, m, done) }
 
-// AcceptAs is Accept for a message with a credential or an id of its own; see [Exchange]. It
-// ignores x.Out.
+// AcceptAs is Accept for a message with a credential or an id of its own; see [Exchange]. x.Out
+// must be nil.
 func (s *Session) AcceptAs(x Exchange, m *mcp.Message, done func()) {
 	if !m.IsRequest() {
 		s.Take(m)
 		done()
 		return
 	}
-	x.Out = s.client.Out
 	r, ctx, refused := s.begin(m, x)
 	if refused != nil {
 		s.push(errorAnswer(m.ID, refused))
@@ -211,6 +210,9 @@ func (s *Session) rejectUnparsable(id mcp.ID, shape mcp.Shape, rpcError []byte) 
 // begin takes a request of the session in, or says why not. The caller calls
 // inFlight.work.Done when the answer was sent.
 func (s *Session) begin(m *mcp.Message, x Exchange) (*pendingRequest, context.Context, *rpcError) {
+	if x.Out == nil {
+		x.Out = s.client.Out
+	}
 	who := s.principal.Load()
 	if x.Principal != nil {
 		who = x.Principal

@@ -34,17 +34,17 @@ type pipeline struct {
 // errPanicked is the outcome of a request that a panic ended.
 var errPanicked = fault.Because(fault.Internal, fault.ErrPanic, "the request ended")
 
-// serve takes a request through the stages that learn of every end: trace, recover and record.
+// serve takes a request through the stages that learn of every end: recover, trace and record.
 // A panic fails this request only.
 func (p *pipeline) serve(ctx context.Context, u *use) (resp response, err error) {
+	defer fault.Recover(&err, p.opts.Log, "", "serving "+u.method)
+	err = errPanicked                                  // until there is an outcome
 	ctx, observation := observe(ctx, u.pendingRequest) // metrics and the span of the request
 	defer func() { observed(u, observation, resp, err) }()
-	defer fault.Recover(&err, p.opts.Log, "", "serving "+u.method)
 	if err := p.audit.begin(u); err != nil { // audit, of refusals as well
 		return response{}, err
 	}
 	defer func() { p.audit.end(u, resp, err) }()
-	err = errPanicked // until there is an outcome
 	return p.offerLogin(ctx, u)
 }
 

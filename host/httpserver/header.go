@@ -11,19 +11,6 @@ import (
 // read them (2026-07-28, streamable HTTP, "Request Metadata"). The gateway
 // checks that both agree, because a proxy may have decided by the headers.
 
-// modern reports whether a message comes from a modern client, by its header or
-// by its _meta.
-func modern(h http.Header, m *mcp.Message) bool {
-	if m.Method == mcp.MethodInitialize && mcp.Member(m.Params, "protocolVersion") != nil {
-		return false // initialize always begins a session
-	}
-	if v := mcp.Revision(h.Get("Mcp-Protocol-Version")); v.Modern() {
-		return true
-	}
-	_, said := mcp.TextMember(m.Params, "_meta", mcp.MetaVersion)
-	return said
-}
-
 // knownVersion reports whether the version header of a legacy client is absent
 // or names a supported version.
 func knownVersion(h http.Header) bool {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/era"
 	"github.com/junctor-mcp/junctor/host/gateway"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/sendqueue"
@@ -31,7 +32,7 @@ func (srv *Server) post(w http.ResponseWriter, r *http.Request, p authn.Principa
 	if !ok {
 		return
 	}
-	if modern(r.Header, m) {
+	if era.Of(m, mcp.Revision(r.Header.Get("Mcp-Protocol-Version"))) == era.Modern {
 		if m.Method == mcp.MethodListen && m.IsRequest() {
 			// It ends with the client's connection. Until then it counts like a
 			// session of a legacy client.
@@ -66,12 +67,12 @@ func (srv *Server) postModern(w http.ResponseWriter, r *http.Request, p authn.Pr
 		ctx, done = srv.register(&clientStream{request: r, principal: p, listens: true}, settings)
 	}
 	defer done()
-	about := correlated(w, r, gateway.Exchange{Header: r.Header, Address: clientAddress(r, settings)}) // before a stream writes headers
+	about := gateway.Exchange{Era: era.Modern, Header: r.Header, Principal: &p, Address: clientAddress(r, settings)}
+	about = correlated(w, r, about) // before a stream writes headers
 	x := srv.exchange(w, r, settings, takes, newSSEStream)
+	defer x.abandon()
 	about.Out = x
-	a := x.answer(m, func() *gateway.Answer {
-		return srv.gateway.Answer(ctx, gateway.Client{Principal: p, Out: x}, m, about)
-	})
+	a := srv.gateway.Answer(ctx, m, about)
 	defer a.Message.Hold.Release()
 	if a.Empty() && streamEndOf(ctx) != nil {
 		a.Message = sendqueue.Text(mcp.AppendResult(nil, m.ID, mcp.SetPath([]byte(`{"resultType":"complete"}`), []string{"_meta", mcp.MetaSubscription}, m.ID)))
@@ -113,10 +114,12 @@ func (srv *Server) postLegacy(w http.ResponseWriter, r *http.Request, p authn.Pr
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	about := correlated(w, r, gateway.Exchange{Principal: &p, Address: clientAddress(r, settings)}) // before a stream writes headers
+	about := gateway.Exchange{Era: era.Legacy, Principal: &p, Address: clientAddress(r, settings)}
+	about = correlated(w, r, about) // before a stream writes headers
 	x := srv.exchange(w, r, settings, takes, func(x *exchange) streamer { return newResumableStream(x, s, m.ID) })
+	defer x.abandon()
 	about.Out = x
-	a := x.answer(m, func() *gateway.Answer { return c.Answer(m, about) })
+	a := c.Answer(m, about)
 	defer a.Message.Hold.Release()
 	x.finish(a, legacyStatus(a))
 }
@@ -142,7 +145,8 @@ func (srv *Server) initialize(w http.ResponseWriter, r *http.Request, p authn.Pr
 	}
 	c := s.Client.(*sessionClient)
 	c.UpdatePrincipal(p)
-	a := c.Answer(m, correlated(w, r, gateway.Exchange{Out: closedStream{}, Address: clientAddress(r, settings)}))
+	about := gateway.Exchange{Era: era.Legacy, Out: closedStream{}, Address: clientAddress(r, settings)}
+	a := c.Answer(m, correlated(w, r, about))
 	if a.Code != 0 || a.Empty() {
 		s.End(sessionRefused)
 	} else {

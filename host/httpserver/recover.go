@@ -4,14 +4,12 @@ import (
 	"net/http"
 	"runtime/debug"
 
-	"github.com/junctor-mcp/junctor/host/fault"
-	"github.com/junctor-mcp/junctor/host/gateway"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/sendqueue"
 )
 
-// A panic fails one request, and its client gets an error. Deferred calls release
-// the limits that the request holds.
+// A panic fails one request, and its client gets an error. The gateway answers a request that
+// panics there. Deferred calls release the limits that the request holds.
 
 // errPanic is the answer to a request whose handler panicked.
 var errPanic = &httpError{code: mcp.CodeInternal, message: "internal error in junctor: the log has the details", reason: "internal"}
@@ -33,17 +31,19 @@ func (srv *Server) recoverPanic(w http.ResponseWriter, r *http.Request) {
 	writeError(w, r, http.StatusInternalServerError, errPanic)
 }
 
-// answer calls do. A panic in do becomes an error answer, which a client can
-// also get when it resumes the stream.
-func (x *exchange) answer(m *mcp.Message, do func() *gateway.Answer) (a *gateway.Answer) {
-	defer func() {
-		if p := recover(); p != nil {
-			x.server.logPanic(p)
-			err := fault.New(fault.Internal, "%s", errPanic.message)
-			a = &gateway.Answer{Message: sendqueue.Text(mcp.AppendError(nil, m.ID, mcp.FaultError(err, modern(x.r.Header, m)))), Code: mcp.CodeInternal}
-		}
-	}()
-	return do()
+// abandon ends an exchange that a panic has left without an answer. Defer it; it does nothing after
+// finish.
+func (x *exchange) abandon() {
+	if x.takes.stream {
+		x.server.slow.End(x)
+	}
+	x.mu.Lock()
+	stream, over := x.stream, x.over
+	x.over = true
+	x.mu.Unlock()
+	if stream != nil && !over {
+		x.end(stream, sendqueue.Message{})
+	}
 }
 
 func (srv *Server) logPanic(p any) {

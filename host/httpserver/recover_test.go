@@ -15,6 +15,11 @@ type panickingAuthenticator struct{}
 
 func (panickingAuthenticator) Authenticate(*http.Request) (authn.Principal, error) { panic("oops") }
 
+// A panickingObserver panics with each request.
+type panickingObserver struct{ gateway.Observer }
+
+func (panickingObserver) Begin(gateway.Beginning) gateway.Observation { panic("oops") }
+
 // holdsNothing reports whether no request, body or byte is counted.
 func (h *fixture) holdsNothing() bool {
 	return h.inFlight.Used() == 0 && h.memory.Used() == h.sessions.Kept() && h.listening.Used() == 0 && h.slow.Len() == 0
@@ -49,16 +54,26 @@ func TestPanicCostsOneRequest(t *testing.T) {
 		},
 		"modern": {
 			func() func() { g := h.Server.gateway; h.Server.gateway = nil; return func() { h.Server.gateway = g } },
-			func() (int, string, http.Header, error) { return modern.post(message, header...) }, 200, `"id":7,`,
+			func() (int, string, http.Header, error) { return modern.post(message, header...) }, 500, `"reason":"internal"`,
 		},
 		"modern, on a stream": {
 			func() func() { g := h.Server.gateway; h.Server.gateway = nil; return func() { h.Server.gateway = g } },
 			func() (int, string, http.Header, error) {
 				return modern.post(message, append([]string{"Accept", "text/event-stream"}, header...)...)
-			}, 200, `"id":7,`,
+			}, 500, `"reason":"internal"`,
 		},
 		"legacy, on a stream": {
 			func() func() { c.Session = broken; return func() { c.Session = whole } },
+			func() (int, string, http.Header, error) {
+				return legacy.post(legacyCall(7, "a__echo", `{}`), "Accept", "text/event-stream")
+			}, 500, `"reason":"internal"`,
+		},
+		"in the gateway, modern": {
+			func() func() { h.gateway.Observe(panickingObserver{}); return func() { h.gateway.Observe(nil) } },
+			func() (int, string, http.Header, error) { return modern.post(message, header...) }, 200, `"id":7,`,
+		},
+		"in the gateway, legacy and on a stream": {
+			func() func() { h.gateway.Observe(panickingObserver{}); return func() { h.gateway.Observe(nil) } },
 			func() (int, string, http.Header, error) {
 				return legacy.post(legacyCall(7, "a__echo", `{}`), "Accept", "text/event-stream")
 			}, 200, `"id":7,`,
@@ -92,6 +107,9 @@ func TestPanicCostsOneRequest(t *testing.T) {
 	}
 	if n := strings.Count(h.log.String(), "panic in a request handler"); n != 5 {
 		t.Errorf("the log reports %d panics", n)
+	}
+	if n := strings.Count(h.log.String(), "recovered from a panic"); n != 2 {
+		t.Errorf("the log reports %d panics of the gateway", n)
 	}
 	s.End(sessionstore.ReasonClosed)
 }

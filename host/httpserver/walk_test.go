@@ -21,7 +21,7 @@ const (
 	architecturePage = "../../docs/architecture.md"
 	walkBegin        = "<!-- walk: written by go test ./host/httpserver -run Walk -update -->\n```\n"
 	walkEnd          = "```\n<!-- end -->"
-	maxHops          = 40
+	maxHops          = 22
 )
 
 // TestWalkOfOneCall lists the functions that one tools/call of a modern client
