@@ -12,6 +12,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/console"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/host/policy/check"
 )
 
 // consolePolicy explains the policy of an App.
@@ -19,7 +20,7 @@ type consolePolicy struct{ *App }
 
 // Principal implements [console.Policy].
 func (p consolePolicy) Principal(subject, tenant string) authn.Principal {
-	return p.PrincipalNamed(subject, tenant)
+	return check.PrincipalNamed(p.Config(), subject, tenant)
 }
 
 // Explain implements [console.Policy].
@@ -63,7 +64,7 @@ func (r describedRequest) Knows(member string) bool {
 
 // Named implements [console.Policy].
 func (p consolePolicy) Named() (all []console.NamedPrincipal) {
-	for _, one := range p.NamedPrincipals() {
+	for _, one := range check.NamedPrincipals(p.Config()) {
 		all = append(all, console.NamedPrincipal{Name: strings.TrimPrefix(one.String(), "subject "), Who: one.Who})
 	}
 	return all

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/plan"
+	"github.com/junctor-mcp/junctor/host/plan/capture"
 	"github.com/junctor-mcp/junctor/host/secret"
 	"github.com/junctor-mcp/junctor/host/upstream"
 	"github.com/junctor-mcp/junctor/sdk"
@@ -72,9 +74,18 @@ func (a *App) AuthState(ctx context.Context, s *config.Server, tenant string) (A
 	return a.current.Load().authState(ctx, s, tenant)
 }
 
-// CatalogDiagnostics reports settings about tools that do not match the known lists of
-// the servers. It sends no request.
-func (a *App) CatalogDiagnostics() config.Diagnostics { return a.current.Load().catalogDiagnostics() }
+// View returns what clients see of the configuration in effect. It contacts no server: the
+// lists are those of the catalog. It returns nil if ctx ends first.
+func (a *App) View(ctx context.Context) *plan.View {
+	g := a.current.Load()
+	return capture.View(ctx, &capture.Source{
+		Config:  g.Config,
+		Catalog: a.Catalog,
+		Policy:  g.inGateway.Policy,
+		Serves:  func(server string) bool { return g.upstreams[server] != nil },
+		Hide:    a.redactor.hide,
+	})
+}
 
 // Hide masks the secrets of the configuration, and those obtained later, in a text.
 func (a *App) Hide(text string) string { return a.redactor.hide(text) }

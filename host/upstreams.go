@@ -15,6 +15,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/gateway"
 	"github.com/junctor-mcp/junctor/host/launcher"
 	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/plan/capture"
 	"github.com/junctor-mcp/junctor/host/plugin"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/upstream"
@@ -60,7 +61,7 @@ func (g *generation) cacheKey(s *config.Server) string {
 
 // publicKey identifies a server of a configuration by what may be known without its secrets.
 func publicKey(c *config.Config, s *config.Server) string {
-	sum := sha256.Sum256([]byte(strings.Join([]string{c.Path, s.Name, s.Protocol, publicFingerprint(c, s)}, "\x00")))
+	sum := sha256.Sum256([]byte(strings.Join([]string{c.Path, s.Name, s.Protocol, capture.Fingerprint(c, s)}, "\x00")))
 	return hex.EncodeToString(sum[:16])
 }
 

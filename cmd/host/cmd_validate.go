@@ -13,6 +13,7 @@ import (
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/policy/check"
 )
 
 func validateVerb(inv *invocation.Invocation) *cobra.Command {
@@ -49,7 +50,7 @@ func validate(ctx context.Context, inv *invocation.Invocation, deep bool) error 
 	if app != nil && deep {
 		var refused config.Diagnostics
 		refused, failed = app.ValidateSettings(ctx)
-		diags = append(append(diags, refused...), app.CatalogDiagnostics()...)
+		diags = append(append(diags, refused...), check.Lists(app.Config(), app.Catalog)...)
 	}
 	v, result := invocation.ValidationOf(app, diags), diags.Err()
 	for _, name := range slices.Sorted(maps.Keys(failed)) {

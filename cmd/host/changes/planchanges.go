@@ -9,6 +9,7 @@ import (
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/plan"
+	"github.com/junctor-mcp/junctor/host/policy/check"
 )
 
 // planShown is the number of lines of one part of a plan that are printed for people.
@@ -217,7 +218,7 @@ func whyNotCompared(n plan.NotAsked) string {
 
 // warnOfTests warns if a configuration is not as its own test blocks expect.
 func warnOfTests(inv *invocation.Invocation, app *host.App) {
-	all, failed := app.TestPolicy(), 0
+	all, failed := check.RunTests(app.Config(), app), 0
 	for _, r := range all {
 		if !r.Passed {
 			failed++

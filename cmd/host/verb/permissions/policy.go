@@ -17,6 +17,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/classify"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/host/policy/check"
 )
 
 // Policy returns the verb policy.
@@ -94,7 +95,7 @@ type column struct {
 
 // columns returns the principals that the configuration names.
 func columns(app *host.App) (all []column) {
-	for _, p := range app.NamedPrincipals() {
+	for _, p := range check.NamedPrincipals(app.Config()) {
 		all = append(all, column{strings.TrimPrefix(p.String(), "subject "), p.Who})
 	}
 	return all
@@ -190,10 +191,10 @@ func (o *testOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	warned := app.TestDiagnostics()
+	warned := check.Tests(app.Config(), app.Catalog)
 	inv.TellDiagnostics(app, warned)
 	all, failed := []testJSON{}, 0
-	for _, r := range app.TestPolicy() {
+	for _, r := range check.RunTests(app.Config(), app) {
 		all = append(all, testJSON{r.Test.Name, r.Use.At.String(), r.Use.Item.String(), r.Use.Expect, r.Got, r.Rule, r.Passed})
 		if !r.Passed {
 			failed++

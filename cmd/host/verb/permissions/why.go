@@ -23,6 +23,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/host/policy/check"
 )
 
 // whyOptions are the arguments and flags of why.
@@ -53,7 +54,7 @@ func (f *principalFlags) add(cmd *cobra.Command) {
 
 // principal returns the principal with a subject. "local" is the command line.
 func (f *principalFlags) principal(app *host.App, subject string) (authn.Principal, error) {
-	p := app.PrincipalNamed(subject, f.tenant)
+	p := check.PrincipalNamed(app.Config(), subject, f.tenant)
 	if p.Method == "" {
 		p.Issuer = f.issuer
 	}
@@ -184,7 +185,7 @@ func (o *whyOptions) run(ctx context.Context) error {
 	}
 	out.Unknown = unknownOf(app, who, o.principalFlags)
 	if needed := x.Decision.Approval(); needed != nil {
-		out.Approval, out.Needs = host.ApprovalInWords(needed), needed.Needs()
+		out.Approval, out.Needs = needed.InWords(), needed.Needs()
 	}
 	if tool != nil {
 		out.Access, out.Reasons = tool.Class.Kind.String(), tool.Class.Reasons

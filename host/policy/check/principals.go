@@ -1,4 +1,4 @@
-package host
+package check
 
 import (
 	"cmp"
@@ -21,26 +21,18 @@ func (p NamedPrincipal) String() string {
 	if p.Holder == (policy.Holder{}) {
 		return authn.Local().Subject
 	}
-	text := p.Holder.Kind + " " + p.Holder.Name
-	if p.Holder.Tenant != "" {
-		text += " of tenant " + p.Holder.Tenant
-	}
-	if p.Holder.Issuer != "" {
-		text += " of issuer " + p.Holder.Issuer
-	}
-	return text
+	return p.Holder.InWords()
 }
 
 // NamedPrincipals returns the principals that the configuration names: the command line,
-// the subjects of static tokens, and the subjects, groups and roles of the policies. A subject that is named twice for one tenant and issuer is there once.
-func (a *App) NamedPrincipals() []NamedPrincipal { return a.current.Load().namedPrincipals() }
-
-func (g *generation) namedPrincipals() []NamedPrincipal {
+// the subjects of static tokens, and the subjects, groups and roles of the policies. A subject that
+// is named twice for one tenant and issuer is there once.
+func NamedPrincipals(c *config.Config) []NamedPrincipal {
 	all := []NamedPrincipal{{Who: authn.Local()}}
 	index := func(h policy.Holder) int {
 		return slices.IndexFunc(all, func(p NamedPrincipal) bool { return p.Holder == h })
 	}
-	for _, p := range g.staticPrincipals() {
+	for _, p := range staticPrincipals(c) {
 		h := policy.Holder{Kind: "subject", Name: p.Subject}
 		if p.Tenant != authn.DefaultTenant {
 			h.Tenant = p.Tenant
@@ -56,7 +48,7 @@ func (g *generation) namedPrincipals() []NamedPrincipal {
 			all = append(all, NamedPrincipal{h, who})
 		}
 	}
-	for _, rules := range policiesOf(g.Config) {
+	for _, rules := range policiesOf(c) {
 		for _, m := range rules.Members {
 			add(m.Holder, memberOf(m.Holder))
 		}
@@ -114,5 +106,41 @@ func memberOf(h policy.Holder) authn.Principal {
 // isLocal reports whether a subject of the policy is the command line.
 func isLocal(h policy.Holder) bool {
 	local := authn.Local()
-	return h.Kind == "subject" && h.Name == local.Subject && (h.Tenant == "" || h.Tenant == local.Tenant) && h.Issuer == ""
+	if h.Kind != "subject" || h.Name != local.Subject || h.Issuer != "" {
+		return false
+	}
+	return h.Tenant == "" || h.Tenant == local.Tenant
+}
+
+// PrincipalNamed returns the principal with a subject, as far as a configuration knows
+// it: "local" is the command line, and a static token has a tenant and roles.
+func PrincipalNamed(c *config.Config, subject, tenant string) authn.Principal {
+	p := authn.Principal{Subject: subject, Tenant: authn.DefaultTenant}
+	if subject == authn.Local().Subject {
+		p = authn.Local()
+	}
+	for _, known := range staticPrincipals(c) {
+		if known.Subject == subject && (tenant == "" || tenant == known.Tenant) {
+			p = known
+		}
+	}
+	if tenant != "" {
+		p.Tenant = tenant
+	}
+	return p
+}
+
+// staticPrincipals returns the principals of the static tokens.
+func staticPrincipals(c *config.Config) (all []authn.Principal) {
+	for _, auth := range c.Gateway.HTTP.Auth {
+		if t, ok := auth.Settings.(config.StaticToken); ok {
+			all = append(all, authn.Principal{
+				Subject: t.Subject,
+				Tenant:  t.Tenant,
+				Method:  "static_token",
+				Roles:   slices.Clone(t.Roles),
+			})
+		}
+	}
+	return all
 }

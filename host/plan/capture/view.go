@@ -1,4 +1,5 @@
-package host
+// Package capture makes the view of a configuration in effect, as package plan compares it.
+package capture
 
 import (
 	"bytes"
@@ -16,26 +17,35 @@ import (
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/plan"
 	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/host/policy/check"
 	"github.com/junctor-mcp/junctor/host/tokencount"
 )
 
 // everyone names the principal of a view that has no name, no role and no group.
 const everyone = "everyone"
 
-// View returns what clients see of the configuration in effect. It contacts no server: the
-// lists are those of the catalog. It returns nil if ctx ends first.
-func (a *App) View(ctx context.Context) *plan.View { return a.current.Load().view(ctx) }
+// A Source is a configuration in effect, and what is known of its servers.
+type Source struct {
+	Config  *config.Config
+	Catalog *catalog.Catalog
+	Policy  *policy.Policy
+	Serves  func(server string) bool // false: its items are those of another configuration
+	Hide    func(text string) string // masks secrets
+}
 
-func (g *generation) view(ctx context.Context) *plan.View {
-	who := g.viewPrincipals()
+// View returns what clients see of a configuration. It contacts no server: the lists are
+// those of the catalog. It returns nil if ctx ends first.
+func View(ctx context.Context, from *Source) *plan.View {
+	who := from.viewPrincipals()
 	var names []string
 	for _, p := range who {
 		names = append(names, p.name)
 	}
-	v := plan.New(g.viewServers(), names, ruleTexts(g.Config)) // before the items: a server that is known now has its items then
-	v.Blocks, v.Unread = g.viewBlocks(), g.Config.Unread
-	places := g.shortPlaces()
-	for i, it := range g.viewItems() {
+	// before the items: a server that is known now has its items then
+	v := plan.New(from.viewServers(), names, ruleTexts(from.Config))
+	v.Blocks, v.Unread = from.viewBlocks(), from.Config.Unread
+	places := from.shortPlaces()
+	for i, it := range from.viewItems() {
 		if i%256 == 0 && ctx.Err() != nil {
 			return nil
 		}
@@ -43,7 +53,7 @@ func (g *generation) view(ctx context.Context) *plan.View {
 			v.LeftOut++
 			continue
 		}
-		v.Add(it.entry(g.redactor.hide), g.decisionsOn(&it, who, places))
+		v.Add(it.entry(from.Hide), from.decisionsOn(&it, who, places))
 	}
 	return v
 }
@@ -54,34 +64,34 @@ type viewPrincipal struct {
 	who  authn.Principal
 }
 
-func (g *generation) viewPrincipals() []viewPrincipal {
+func (from *Source) viewPrincipals() []viewPrincipal {
 	all := []viewPrincipal{{everyone, authn.Principal{Tenant: authn.DefaultTenant}}}
-	for _, p := range g.namedPrincipals() {
+	for _, p := range check.NamedPrincipals(from.Config) {
 		all = append(all, viewPrincipal{p.String(), p.Who})
 	}
 	return all
 }
 
 // viewServers returns the server blocks with digests of their settings.
-func (g *generation) viewServers() (all []plan.Server) {
-	for _, s := range g.Config.Servers {
+func (from *Source) viewServers() (all []plan.Server) {
+	for _, s := range from.Config.Servers {
 		one := plan.Server{Name: s.Name, Enabled: s.Enabled, Blocked: s.Blocked}
 		if s.Enabled {
-			one.Lists = g.listsKnown(s.Name)
+			one.Lists = from.listsKnown(s.Name)
 			one.Settings = map[string]string{}
-			for name, value := range g.Config.PublicSettings(s) {
+			for name, value := range from.Config.PublicSettings(s) {
 				one.Settings[name] = plan.DigestOf(value)
 			}
-			one.Fingerprint = publicFingerprint(g.Config, s)
+			one.Fingerprint = Fingerprint(from.Config, s)
 		}
 		all = append(all, one)
 	}
 	return all
 }
 
-// publicFingerprint returns a digest of the settings of the transport and the auth provider
+// Fingerprint returns a digest of the settings of the transport and the auth provider
 // of a server, without secrets.
-func publicFingerprint(c *config.Config, s *config.Server) string {
+func Fingerprint(c *config.Config, s *config.Server) string {
 	connection := map[string]json.RawMessage{}
 	for name, value := range c.PublicSettings(s) {
 		if block, _, _ := strings.Cut(name, "."); block == "transport" || block == "auth" {
@@ -91,10 +101,26 @@ func publicFingerprint(c *config.Config, s *config.Server) string {
 	return plan.DigestOf(sortedJSON(connection))
 }
 
+// ruleTexts returns the policies in words, without places: rules that have only moved have
+// equal texts.
+func ruleTexts(c *config.Config) (all []string) {
+	add := func(prefix string, rules policy.Rules) {
+		for _, text := range rules.InWords() {
+			all = append(all, prefix+text)
+		}
+	}
+	add("", c.Policy)
+	for i, layer := range c.Policies {
+		add(fmt.Sprintf("layer %d: ", i+1), layer)
+	}
+	add("managed: ", c.Managed.Policy)
+	return all
+}
+
 // viewBlocks returns digests of the settings of the blocks about the whole process.
-func (g *generation) viewBlocks() map[string]map[string]string {
+func (from *Source) viewBlocks() map[string]map[string]string {
 	all := map[string]map[string]string{}
-	for block, settings := range g.Config.PublicBlocks() {
+	for block, settings := range from.Config.PublicBlocks() {
 		all[block] = map[string]string{}
 		for name, value := range settings {
 			all[block][name] = plan.DigestOf(value)
@@ -104,11 +130,11 @@ func (g *generation) viewBlocks() map[string]map[string]string {
 }
 
 // listsKnown says what is known of the lists of a server; see plan.Server.
-func (a *App) listsKnown(server string) string {
-	switch _, known := a.Catalog.Known(server); {
+func (from *Source) listsKnown(server string) string {
+	switch _, known := from.Catalog.Known(server); {
 	case !known:
 		return plan.Unknown
-	case a.Catalog.Unfinished(server) != nil:
+	case from.Catalog.Unfinished(server) != nil:
 		return plan.Partial
 	}
 	return plan.Known
@@ -125,16 +151,21 @@ type viewItem struct {
 }
 
 // viewItems returns the items of the enabled servers, sorted and without duplicates.
-func (g *generation) viewItems() (all []viewItem) {
+func (from *Source) viewItems() (all []viewItem) {
 	defaults := map[policy.Item]bool{}
-	for _, s := range g.Config.Servers {
+	for _, s := range from.Config.Servers {
 		for _, v := range s.Views {
 			defaults[policy.Item{Server: s.Name, Kind: policy.Tool, Name: v.Tool}] = len(v.Default) > 0
 		}
 	}
-	s := g.Catalog.Snapshot()
+	s := from.Catalog.Snapshot()
 	for _, t := range s.Tools {
-		all = append(all, viewItem{Item: &t.Item, kind: policy.Tool, tool: t, defaults: defaults[policy.Item{Server: t.Server, Kind: policy.Tool, Name: t.Name}]})
+		all = append(all, viewItem{
+			Item:     &t.Item,
+			kind:     policy.Tool,
+			tool:     t,
+			defaults: defaults[policy.Item{Server: t.Server, Kind: policy.Tool, Name: t.Name}],
+		})
 	}
 	for _, r := range s.Resources {
 		all = append(all, viewItem{Item: r, kind: policy.Resource})
@@ -145,7 +176,7 @@ func (g *generation) viewItems() (all []viewItem) {
 	for _, p := range s.Prompts {
 		all = append(all, viewItem{Item: &p.Item, kind: policy.Prompt, arguments: mcp.Member(p.Raw, "arguments")})
 	}
-	all = slices.DeleteFunc(all, func(it viewItem) bool { return g.upstreams[it.Server] == nil }) // of another generation
+	all = slices.DeleteFunc(all, func(it viewItem) bool { return !from.Serves(it.Server) }) // of another generation
 	compare := func(a, b viewItem) int { return plan.CompareItems(a.key(), b.key()) }
 	slices.SortStableFunc(all, compare)
 	return slices.CompactFunc(all, func(a, b viewItem) bool { return compare(a, b) == 0 })
@@ -174,13 +205,15 @@ func (it *viewItem) entry(hide func(string) string) plan.Item {
 	if id == "" {
 		id = "name"
 	}
-	e.Description, e.Schema, e.Entry = plan.DigestOf([]byte(it.Description)), plan.DigestOf(input), plan.DigestOf(mcp.SetMember(raw, id, []byte(`""`)))
+	e.Description = plan.DigestOf([]byte(it.Description))
+	e.Schema = plan.DigestOf(input)
+	e.Entry = plan.DigestOf(mcp.SetMember(raw, id, []byte(`""`)))
 	return e
 }
 
 // decisionsOn returns the decisions of the policy about an item in a list: those that
 // junctor why explains without arguments. places shortens the places of rules.
-func (g *generation) decisionsOn(it *viewItem, who []viewPrincipal, places *strings.Replacer) plan.Decisions {
+func (from *Source) decisionsOn(it *viewItem, who []viewPrincipal, places *strings.Replacer) plan.Decisions {
 	all := plan.Decisions{}
 	q := policy.Query{Item: policy.Item{Server: it.Server, Kind: it.kind, Name: it.Name}}
 	if it.tool != nil {
@@ -188,8 +221,12 @@ func (g *generation) decisionsOn(it *viewItem, who []viewPrincipal, places *stri
 	}
 	for i := range who {
 		q.Principal, q.AnyRequest = &who[i].who, who[i].who.Method != authn.Local().Method
-		d := g.inGateway.Policy.List(&q)
-		all[who[i].name] = plan.Decision{Decision: d.Verdict.String(), Rule: places.Replace(d.Rule), Approval: ApprovalInWords(d.Approval())}
+		d := from.Policy.List(&q)
+		all[who[i].name] = plan.Decision{
+			Decision: d.Verdict.String(),
+			Rule:     places.Replace(d.Rule),
+			Approval: d.Approval().InWords(),
+		}
 	}
 	return all
 }
@@ -197,9 +234,9 @@ func (g *generation) decisionsOn(it *viewItem, who []viewPrincipal, places *stri
 // shortPlaces returns a replacer that removes the directory of the configuration from
 // places, and replaces that of a weaker layer by its number. Places are then the same from
 // wherever the configuration is read.
-func (g *generation) shortPlaces() *strings.Replacer {
+func (from *Source) shortPlaces() *strings.Replacer {
 	var pairs []string
-	for i, path := range append([]string{g.Config.Path}, g.Config.Under...) {
+	for i, path := range append([]string{from.Config.Path}, from.Config.Under...) {
 		dir := path
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 			dir = filepath.Dir(dir)
@@ -209,7 +246,9 @@ func (g *generation) shortPlaces() *strings.Replacer {
 			short = fmt.Sprintf("layer %d: ", i)
 		}
 		if dir != "." {
-			pairs = append(pairs, " "+strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator), " "+short)
+			pairs = append(
+				pairs, " "+strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator), " "+short,
+			)
 		}
 	}
 	return strings.NewReplacer(pairs...)

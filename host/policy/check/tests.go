@@ -1,4 +1,4 @@
-package host
+package check
 
 import (
 	"encoding/json"
@@ -7,32 +7,31 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/schema"
 	"github.com/junctor-mcp/junctor/host/suggest"
 )
 
-// TestDiagnostics reports names in the test blocks that are not known. Such a test passes
-// or fails for another reason than its author thinks.
-func (a *App) TestDiagnostics() config.Diagnostics { return a.current.Load().testDiagnostics() }
-
-func (g *generation) testDiagnostics() (all config.Diagnostics) {
-	roles := slices.Concat(g.Config.Policy.Roles, g.Config.Managed.Policy.Roles)
+// Tests reports names in the test blocks that are not known. Such a test passes or fails for
+// another reason than its author thinks.
+func Tests(c *config.Config, in *catalog.Catalog) (all config.Diagnostics) {
+	roles := slices.Concat(c.Policy.Roles, c.Managed.Policy.Roles)
 	var groups []string
-	for _, rules := range append([]policy.Rules{g.Config.Policy, g.Config.Managed.Policy}, g.Config.Policies...) {
+	for _, rules := range append([]policy.Rules{c.Policy, c.Managed.Policy}, c.Policies...) {
 		for _, m := range rules.Members {
 			if m.Holder.Kind == "group" {
 				groups = append(groups, m.Holder.Name)
 			}
 		}
 	}
-	for _, auth := range g.Config.Gateway.HTTP.Auth {
+	for _, auth := range c.Gateway.HTTP.Auth {
 		if t, static := auth.Settings.(config.StaticToken); static {
 			roles = append(roles, t.Roles...)
 		}
 	}
-	for _, t := range g.Config.Tests {
+	for _, t := range c.Tests {
 		for _, role := range t.Principal.Roles {
 			if !slices.Contains(roles, role) {
 				all = append(all, testWarning(t.At, nearest(role, roles, ""), "the policy has no role %q", role))
@@ -45,7 +44,7 @@ func (g *generation) testDiagnostics() (all config.Diagnostics) {
 		}
 		for _, u := range t.Uses {
 			if u.Item.Kind == policy.Tool {
-				all = append(all, g.testedCall(u)...)
+				all = append(all, testedCall(u, in)...)
 			}
 		}
 	}
@@ -54,14 +53,14 @@ func (g *generation) testDiagnostics() (all config.Diagnostics) {
 
 // testedCall reports a call of a tool that the server does not have, and arguments that the
 // tool does not have.
-func (g *generation) testedCall(u config.TestedUse) (all config.Diagnostics) {
-	if slices.Contains(g.Catalog.Unknown(""), u.Item.Server) {
+func testedCall(u config.TestedUse, in *catalog.Catalog) (all config.Diagnostics) {
+	if slices.Contains(in.Unknown(""), u.Item.Server) {
 		return nil
 	}
-	tool, known := g.Catalog.Snapshot().OwnTool(u.Item.Server, u.Item.Name)
+	tool, known := in.Snapshot().OwnTool(u.Item.Server, u.Item.Name)
 	if !known {
 		var names []string
-		for _, t := range g.Catalog.Snapshot().Tools {
+		for _, t := range in.Snapshot().Tools {
 			if t.Server == u.Item.Server {
 				names = append(names, t.Name)
 			}
@@ -69,7 +68,15 @@ func (g *generation) testedCall(u config.TestedUse) (all config.Diagnostics) {
 		if len(names) == 0 {
 			return nil // the server is not configured or has no tools: the decision says so
 		}
-		return config.Diagnostics{testWarning(u.At, nearest(u.Item.Name, names, "a test has the server's own name of a tool"), "server %q lists no tool %q", u.Item.Server, u.Item.Name)}
+		return config.Diagnostics{
+			testWarning(
+				u.At,
+				nearest(u.Item.Name, names, "a test has the server's own name of a tool"),
+				"server %q lists no tool %q",
+				u.Item.Server,
+				u.Item.Name,
+			),
+		}
 	}
 	var given map[string]json.RawMessage
 	var names []string
@@ -81,7 +88,16 @@ func (g *generation) testedCall(u config.TestedUse) (all config.Diagnostics) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if !slices.Contains(names, name) {
-			all = append(all, testWarning(u.At, nearest(name, names, "its arguments are "+strings.Join(names, ", ")), "tool %q lists no argument %q", u.Item.Name, name))
+			all = append(
+				all,
+				testWarning(
+					u.At,
+					nearest(name, names, "its arguments are "+strings.Join(names, ", ")),
+					"tool %q lists no argument %q",
+					u.Item.Name,
+					name,
+				),
+			)
 		}
 	}
 	return all
@@ -96,5 +112,12 @@ func nearest(name string, known []string, otherwise string) string {
 }
 
 func testWarning(at config.Position, hint, format string, args ...any) config.Diagnostic {
-	return config.Diagnostic{Severity: config.Warning, Summary: fmt.Sprintf(format, args...), Hint: hint, In: "test", At: at, End: at}
+	return config.Diagnostic{
+		Severity: config.Warning,
+		Summary:  fmt.Sprintf(format, args...),
+		Hint:     hint,
+		In:       "test",
+		At:       at,
+		End:      at,
+	}
 }

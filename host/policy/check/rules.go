@@ -1,4 +1,4 @@
-package host
+package check
 
 import (
 	"fmt"
@@ -15,32 +15,43 @@ import (
 	"github.com/junctor-mcp/junctor/host/suggest"
 )
 
-// policyDiagnostics reports names of tools that match none of the known ones, rules about
+// rules reports names of tools that match none of the known ones, rules about
 // no tool, conditions that cannot work for any tool that their rule is about, and holders
 // that no client can be.
-func (g *generation) policyDiagnostics() (all config.Diagnostics) {
-	tools := g.Catalog.Snapshot().Tools
+func rules(c *config.Config, in *catalog.Catalog) (all config.Diagnostics) {
+	tools := in.Snapshot().Tools
 	unchecked := map[string]bool{}
-	for _, rules := range append([]policy.Rules{g.Config.Managed.Policy, g.Config.Policy}, g.Config.Policies...) {
-		for _, r := range rules.Rules {
-			if missing := g.listsMissing(r); len(missing) > 0 {
-				for _, server := range missing {
-					if (r.Tools != nil || r.When != nil) && !unchecked[server] {
-						unchecked[server] = true
-						all = append(all, policyWarning(r.At, "run `junctor tools "+server+"` first", "the tools of server %q are not known yet, so this rule and others were not checked against them", server))
-					}
-				}
+	for _, part := range append([]policy.Rules{c.Managed.Policy, c.Policy}, c.Policies...) {
+		for _, r := range part.Rules {
+			if missing := listsMissing(r, in); len(missing) > 0 {
+				all = append(all, uncheckedRule(r, missing, unchecked)...)
 				continue
 			}
-			about := toolsOf(r, rules.Strict, tools)
+			about := toolsOf(r, part.Strict, tools)
 			all = append(all, ruleDiagnostics(r, about, tools)...)
 			if len(about) > 0 && r.When != nil {
 				all = append(all, conditionDiagnostics(r.When, about)...)
 			}
 		}
 	}
-	all = append(all, g.holderDiagnostics()...)
-	return append(all, g.testDiagnostics()...)
+	all = append(all, holderDiagnostics(c)...)
+	return append(all, Tests(c, in)...)
+}
+
+// uncheckedRule reports the servers whose tools a rule was not checked against, each once.
+func uncheckedRule(r policy.Rule, missing []string, reported map[string]bool) (all config.Diagnostics) {
+	if r.Tools == nil && r.When == nil {
+		return nil
+	}
+	for _, server := range missing {
+		if !reported[server] {
+			reported[server] = true
+			all = append(all, policyWarning(r.At, "run `junctor tools "+server+"` first",
+				"the tools of server %q are not known yet, so this rule and others were not checked against them",
+				server))
+		}
+	}
+	return all
 }
 
 // ruleDiagnostics reports the names in a rule that match no known tool, or else that its
@@ -66,17 +77,20 @@ func ruleDiagnostics(r policy.Rule, about, tools []*catalog.Tool) (all config.Di
 		all = append(all, policyWarning(r.At, hint, "none of the known tools is called %q", glob))
 	}
 	if len(all) == 0 && len(about) == 0 && r.Resources == nil && r.Prompts == nil {
-		all = append(all, policyWarning(r.At, "junctor policy classify says why; tools { read = [...] } in the server block says which tools read",
-			"the rule is about none of the known tools, because of its access"))
+		all = append(all, policyWarning(
+			r.At,
+			"junctor policy classify says why; tools { read = [...] } in the server block says which tools read",
+			"the rule is about none of the known tools, because of its access",
+		))
 	}
 	return all
 }
 
 // holderDiagnostics reports subjects, groups and roles of the policy that no client can be,
 // if all credentials are static tokens.
-func (g *generation) holderDiagnostics() (all config.Diagnostics) {
+func holderDiagnostics(c *config.Config) (all config.Diagnostics) {
 	subjects, roles := []string{authn.Local().Subject}, []string{}
-	for _, auth := range g.Config.Gateway.HTTP.Auth {
+	for _, auth := range c.Gateway.HTTP.Auth {
 		t, static := auth.Settings.(config.StaticToken)
 		if !static {
 			return nil
@@ -86,11 +100,16 @@ func (g *generation) holderDiagnostics() (all config.Diagnostics) {
 	if len(subjects) == 1 {
 		return nil // clients may be anyone
 	}
-	for _, m := range g.Config.Policy.Members {
+	for _, m := range c.Policy.Members {
 		roles = append(roles, m.Roles...)
 		switch {
 		case m.Holder.Kind == "group":
-			all = append(all, policyWarning(m.At, "only auth \"jwt\" and the like give groups", "no client is in the group %q, because a static token has no groups", m.Holder.Name))
+			all = append(all, policyWarning(
+				m.At,
+				"only auth \"jwt\" and the like give groups",
+				"no client is in the group %q, because a static token has no groups",
+				m.Holder.Name,
+			))
 		case !slices.Contains(subjects, m.Holder.Name):
 			hint := "tokens are for " + strings.Join(subjects[1:], ", ")
 			if near := suggest.Nearest(m.Holder.Name, subjects); near != "" {
@@ -100,10 +119,12 @@ func (g *generation) holderDiagnostics() (all config.Diagnostics) {
 		}
 	}
 	reported := map[string]bool{}
-	for _, r := range g.Config.Policy.Rules {
+	for _, r := range c.Policy.Rules {
 		if name := r.Holder.Name; r.Holder.Kind == "role" && !slices.Contains(roles, name) && !reported[name] {
 			reported[name] = true
-			all = append(all, policyWarning(r.At, "give it to a token, or to a subject block", "no client has the role %q", name))
+			all = append(all, policyWarning(
+				r.At, "give it to a token, or to a subject block", "no client has the role %q", name,
+			))
 		}
 	}
 	return all
@@ -119,8 +140,8 @@ func toolsOf(r policy.Rule, strict bool, tools []*catalog.Tool) (about []*catalo
 }
 
 // listsMissing returns the servers that the rule is about and whose tools are not known.
-func (g *generation) listsMissing(r policy.Rule) (missing []string) {
-	for _, server := range g.Catalog.Unknown("") {
+func listsMissing(r policy.Rule, in *catalog.Catalog) (missing []string) {
+	for _, server := range in.Unknown("") {
 		if r.Servers == nil || matchesAny(r.Servers, server) {
 			missing = append(missing, server)
 		}
@@ -160,7 +181,9 @@ func conditionDiagnostics(c *condition.Condition, tools []*catalog.Tool) (all co
 			if near := suggest.Nearest(m.Argument, check.names); near != "" {
 				hint = fmt.Sprintf("did you mean args.%s?", near)
 			}
-			all = append(all, policyWarning(m.At, hint, "no tool that the rule is about has the argument %q, so it is always null", m.Argument))
+			all = append(all, policyWarning(
+				m.At, hint, "no tool that the rule is about has the argument %q, so it is always null", m.Argument,
+			))
 		}
 	}
 	return all

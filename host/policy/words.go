@@ -1,34 +1,30 @@
-package host
+package policy
 
 import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/junctor-mcp/junctor/host/config"
-	"github.com/junctor-mcp/junctor/host/policy"
 )
 
-// ruleTexts returns the policies in words, without places: rules that have only moved have
-// equal texts.
-func ruleTexts(c *config.Config) (all []string) {
-	all = rulesInWords("", c.Policy)
-	for i, layer := range c.Policies {
-		all = append(all, rulesInWords(fmt.Sprintf("layer %d: ", i+1), layer)...)
+// InWords returns the name of a holder for people, such as "role intern" or "subject ada of
+// tenant acme".
+func (h Holder) InWords() string {
+	text := h.Kind + " " + h.Name
+	if h.Tenant != "" {
+		text += " of tenant " + h.Tenant
 	}
-	return append(all, rulesInWords("managed: ", c.Managed.Policy)...)
+	if h.Issuer != "" {
+		text += " of issuer " + h.Issuer
+	}
+	return text
 }
 
-// rulesInWords returns the texts of a policy. prefix says which one it is.
-func rulesInWords(prefix string, r policy.Rules) (all []string) {
+// InWords returns the texts of a policy, without places: rules that have only moved have
+// equal texts.
+func (r Rules) InWords() (all []string) {
 	if !r.Given {
 		return nil
 	}
-	defer func() {
-		for i := range all {
-			all[i] = prefix + all[i]
-		}
-	}()
 	if all = append(all, "default "+r.Default.String()); r.Explain {
 		all = append(all, "mode explain")
 	}
@@ -41,20 +37,20 @@ func rulesInWords(prefix string, r policy.Rules) (all []string) {
 	for _, m := range r.Members {
 		if len(m.Roles) > 0 {
 			roles := slices.Sorted(slices.Values(m.Roles))
-			all = append(all, fmt.Sprintf("roles of %s: %s", NamedPrincipal{Holder: m.Holder}, strings.Join(roles, ", ")))
+			all = append(all, fmt.Sprintf("roles of %s: %s", m.Holder.InWords(), strings.Join(roles, ", ")))
 		}
 	}
 	for _, one := range r.Rules {
-		all = append(all, ruleInWords(one))
+		all = append(all, one.InWords())
 	}
 	return all
 }
 
-// ruleInWords returns a rule without its place.
-func ruleInWords(r policy.Rule) string {
+// InWords returns a rule without its place.
+func (r Rule) InWords() string {
 	holder := "everyone"
-	if r.Holder != (policy.Holder{}) {
-		holder = NamedPrincipal{Holder: r.Holder}.String()
+	if r.Holder != (Holder{}) {
+		holder = r.Holder.InWords()
 	}
 	var parts []string
 	list := func(name string, globs []string) {
@@ -66,11 +62,11 @@ func ruleInWords(r policy.Rule) string {
 	list("tools", r.Tools)
 	list("resources", r.Resources)
 	list("prompts", r.Prompts)
-	if r.Access != policy.Ambiguous {
+	if r.Access != Ambiguous {
 		parts = append(parts, "access "+r.Access.String())
 	}
-	if r.Effect == policy.Confirms {
-		parts = append(parts, ApprovalInWords(&r.Approval))
+	if r.Effect == Confirms {
+		parts = append(parts, r.Approval.InWords())
 		if r.Tightens {
 			parts = append(parts, "grants nothing")
 		}
@@ -85,8 +81,8 @@ func ruleInWords(r policy.Rule) string {
 	return text + ": " + strings.Join(parts, "; ")
 }
 
-// ApprovalInWords says how a use is confirmed, and by whom; "" without an approval.
-func ApprovalInWords(a *policy.Approval) string {
+// InWords says how a use is confirmed; "" without an approval.
+func (a *Approval) InWords() string {
 	if a == nil {
 		return ""
 	}

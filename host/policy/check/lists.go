@@ -1,0 +1,45 @@
+// Package check compares a configuration with the lists of its servers and with the clients
+// that can authenticate: names that match nothing, conditions that cannot work, and the test
+// blocks of the policy. It sends no request.
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/fault"
+)
+
+// Lists reports settings about tools that do not match the known lists of the servers.
+func Lists(c *config.Config, in *catalog.Catalog) config.Diagnostics {
+	places := c.ToolPlaces()
+	var ds config.Diagnostics
+	for _, n := range in.Snapshot().Notes {
+		at, ok := places[n.At]
+		if !ok {
+			continue
+		}
+		d := config.Diagnostic{
+			Severity: config.Warning,
+			Summary:  n.Text,
+			Hint:     n.Hint,
+			In:       fmt.Sprintf("server %q", n.Server),
+			At:       at,
+			End:      at,
+		}
+		if n.Refused {
+			d.Severity, d.Code = config.Error, fault.ConfigInvalid
+		}
+		ds = append(ds, d)
+	}
+	ds = append(ds, rules(c, in)...)
+	slices.SortStableFunc(ds, func(x, y config.Diagnostic) int {
+		return cmp.Or(
+			cmp.Compare(x.At.File, y.At.File), cmp.Compare(x.At.Line, y.At.Line), cmp.Compare(x.At.Column, y.At.Column),
+		)
+	})
+	return ds[:min(len(ds), config.MaxDiagnostics)]
+}
