@@ -100,6 +100,7 @@ type App struct {
 	usage       usage.Counter
 	toolLimits  *limit.Tools
 	pins        *pins.Store
+	locks       *pins.Lockfiles
 	approvals   *approval.Store // nil for a command that exits after one answer
 	events      *event.Stream   // nil for a command that exits after one answer
 	states      *seal.Codec
@@ -212,6 +213,7 @@ func Load(ctx context.Context, o Options) (*App, config.Diagnostics) {
 	})
 	a.Catalog.OnListFailed(func(server, method string, err error) { noteServerFailure(a.audit, server, "", method, err) })
 	a.pins = a.newPins()
+	a.locks = a.newLockfiles()
 	g.build(nil)
 	a.apply(g)
 	a.Gateway.OfferLocal()

@@ -91,7 +91,7 @@ func (s *consoleService) Pinned(server string) (p console.Pinned) {
 		return p
 	}
 	if p.Definitions = servers[i].Definitions; servers[i].Lock != "" {
-		p.Differences, _, _ = s.app.Differences(server)
+		p.Differences, _, _ = s.app.locks.Differences(server)
 	}
 	if s.app.Catalog.Unfinished(server) != nil { // a tool that seems gone may still be discovered
 		p.Differences = slices.DeleteFunc(p.Differences, func(d pins.Difference) bool { return d.Digest == "" })
@@ -112,12 +112,12 @@ func (s *consoleService) Held() map[string]int {
 
 // AcceptTools implements [console.Pins].
 func (s *consoleService) AcceptTools(server string, digests map[string]string, by string) error {
-	return s.app.AcceptTools(server, digests, by)
+	return s.app.locks.AcceptTools(server, digests, by)
 }
 
 // AcceptProgram implements [console.Programs].
 func (s *consoleService) AcceptProgram(plugin, digest, by string) error {
-	return s.app.AcceptProgram(plugin, digest, by)
+	return s.app.locks.AcceptProgram(plugin, digest, by)
 }
 
 // Programs implements [console.Programs].
@@ -131,7 +131,7 @@ func (s *consoleService) Programs() (all []console.Program) {
 		if p.Lock != "" && p.Use == p.Name {
 			one.Lockable, one.Pin = true, s.app.pins.Program(p.Lock, p.Name)
 			one.Pinned = one.Pin != ""
-			digest, err := s.app.ProgramOnDisk(p)
+			digest, err := s.app.locks.ProgramOnDisk(p)
 			if one.OnDisk = digest; err != nil {
 				one.Problem = s.app.redactor.hide(err.Error())
 			}

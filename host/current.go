@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/pins"
 	"github.com/junctor-mcp/junctor/host/plan"
 	"github.com/junctor-mcp/junctor/host/plan/capture"
 	"github.com/junctor-mcp/junctor/host/secret"
@@ -86,6 +87,9 @@ func (a *App) View(ctx context.Context) *plan.View {
 		Hide:    a.redactor.hide,
 	})
 }
+
+// Locks returns the lock files of the configuration.
+func (a *App) Locks() *pins.Lockfiles { return a.locks }
 
 // Hide masks the secrets of the configuration, and those obtained later, in a text.
 func (a *App) Hide(text string) string { return a.redactor.hide(text) }

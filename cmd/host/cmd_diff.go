@@ -178,7 +178,7 @@ func comparePins(ctx context.Context, inv *invocation.Invocation, app *host.App,
 			continue // its lists may be old
 		}
 		c.asked = append(c.asked, name)
-		found, _, err := app.Differences(name)
+		found, _, err := app.Locks().Differences(name)
 		if err != nil {
 			return nil, err
 		}

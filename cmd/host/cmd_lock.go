@@ -15,6 +15,7 @@ import (
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/pins"
 )
 
 // lockOptions are the flags of lock.
@@ -76,7 +77,7 @@ func lock(ctx context.Context, inv *invocation.Invocation, args []string, o lock
 	if err != nil {
 		return err
 	}
-	plugins, err := app.LockPlugins(localOperator)
+	plugins, err := app.Locks().LockPlugins(localOperator)
 	if err != nil {
 		return err
 	}
@@ -91,7 +92,7 @@ func lock(ctx context.Context, inv *invocation.Invocation, args []string, o lock
 		return err
 	}
 	if len(args) == 0 {
-		forgotten, err := app.ForgetServers()
+		forgotten, err := app.Locks().ForgetServers()
 		if err != nil {
 			return err
 		}
@@ -119,7 +120,7 @@ func checkLock(ctx context.Context, inv *invocation.Invocation, args []string) e
 	if err := nothingPinned(inv.App, pinnedServers(inv.App)); err != nil {
 		return err
 	}
-	plugins, servers := inv.App.Loose()
+	plugins, servers := inv.App.Locks().Loose()
 	if len(plugins) > 0 {
 		return fault.New(fault.ToolHeld, "the programs of plugins are not pinned: %s", terminal.Shortened(plugins)).WithHint("run `junctor lock`, or write sha256 in plugins { required }")
 	}
@@ -158,7 +159,7 @@ func lockPlugins(ctx context.Context, inv *invocation.Invocation) error {
 		diags.Render(terminal.SafeWriter(inv.Stderr))
 		return terminal.Reported(diags.Err())
 	}
-	plugins, err := app.LockPlugins(localOperator)
+	plugins, err := app.Locks().LockPlugins(localOperator)
 	if err != nil {
 		return err
 	}
@@ -177,7 +178,7 @@ type lockedJSON struct {
 }
 
 // lockAll pins what is new, forgets what is gone and prints both. Changed tools are an error.
-func lockAll(ctx context.Context, inv *invocation.Invocation, app *host.App, c *comparison, plugins []host.LockedPlugin) error {
+func lockAll(ctx context.Context, inv *invocation.Invocation, app *host.App, c *comparison, plugins []pins.LockedPlugin) error {
 	list := []lockedJSON{}
 	var held []string
 	for _, name := range c.asked {
@@ -196,7 +197,7 @@ func lockAll(ctx context.Context, inv *invocation.Invocation, app *host.App, c *
 				held = append(held, d.name())
 			}
 		}
-		if err := app.LockTools(name, digests, one.Forgotten, localOperator); err != nil {
+		if err := app.Locks().LockTools(name, digests, one.Forgotten, localOperator); err != nil {
 			return err
 		}
 		list = append(list, one)
@@ -215,7 +216,7 @@ func lockAll(ctx context.Context, inv *invocation.Invocation, app *host.App, c *
 }
 
 // printLocked prints what was pinned.
-func printLocked(inv *invocation.Invocation, list []lockedJSON, plugins []host.LockedPlugin) error {
+func printLocked(inv *invocation.Invocation, list []lockedJSON, plugins []pins.LockedPlugin) error {
 	if inv.Machine() {
 		for _, p := range plugins {
 			list = append(list, lockedJSON{Plugin: p.Name, Version: p.Version, SHA256: p.SHA256})
@@ -276,7 +277,7 @@ func accept(ctx context.Context, inv *invocation.Invocation, o lockOptions) erro
 				one.Accepted = append(one.Accepted, d.Tool)
 			}
 		}
-		if err := app.AcceptTools(name, digests, localOperator); err != nil {
+		if err := app.Locks().AcceptTools(name, digests, localOperator); err != nil {
 			return err
 		}
 		list = append(list, one)

@@ -7,9 +7,9 @@ import (
 
 	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
-	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/pins"
 	"github.com/junctor-mcp/junctor/host/trust"
 )
 
@@ -124,7 +124,7 @@ func acceptPrograms(ctx context.Context, inv *invocation.Invocation, names []str
 		}
 	}
 	for _, p := range all {
-		if err := host.AcceptPlugin(pinOptions(inv, p.at), p.lock, p.Plugin, p.SHA256); err != nil {
+		if err := pins.New(pinOptions(inv, p.at)).LockProgram(p.lock, p.Plugin, "", p.SHA256); err != nil {
 			return err
 		}
 	}
