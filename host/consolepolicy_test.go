@@ -8,6 +8,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/console"
+	"github.com/junctor-mcp/junctor/host/console/source"
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
@@ -56,6 +57,8 @@ func TestConsoleExplainsRequestsThatArePartlyKnown(t *testing.T) {
 `); err != nil {
 		t.Fatal(err)
 	}
+	var all console.Sources
+	(&source.Process{Config: a.Config, Gateway: a.Gateway}).Fill(&all)
 	tool, _ := a.Unlisted("steady", "sleep")
 	local := authn.Local()
 	for name, c := range map[string]struct {
@@ -84,7 +87,7 @@ func TestConsoleExplainsRequestsThatArePartlyKnown(t *testing.T) {
 	} {
 		u := c.use
 		u.Tool, u.Args, u.Who.Roles = tool, []byte("{}"), []string{c.role}
-		x, err := consolePolicy{a.App}.Explain(u)
+		x, err := all.Policy.Explain(u)
 		if err != nil || x.Decision.Verdict != c.want {
 			t.Errorf("%s: %s because %s, %v, want %s", name, x.Decision.Verdict, x.Decision.Rule, err, c.want)
 		}
@@ -94,7 +97,7 @@ func TestConsoleExplainsRequestsThatArePartlyKnown(t *testing.T) {
 	}
 	for _, u := range []console.Use{{Address: "nowhere"}, {Address: "10.0.0.0/8"}, {Time: "noon"}, {Time: "2026-13-01T00:00"}} {
 		u.Tool = tool
-		if _, err := (consolePolicy{a.App}).Explain(u); err == nil {
+		if _, err := all.Policy.Explain(u); err == nil {
 			t.Errorf("%+v is accepted", u)
 		}
 	}

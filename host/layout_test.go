@@ -84,6 +84,7 @@ var allowed = map[string]string{
 	"host/telemetry/otlptest":    "", // tests only
 	"host/console":               "host/approval host/authn host/catalog host/control host/event host/fault host/httpserver/origin host/limit host/logbuffer host/loopback host/mcp host/pins host/policy host/schema host/usage host/visible",
 	"host/console/consoletest":   "host/truncate",
+	"host/console/source":        "host/audit host/authn host/catalog host/config host/console host/control host/event host/fault host/feed host/gateway host/limit host/logbuffer host/mcp host/pins host/policy host/policy/check host/sendqueue host/upstream host/usage",
 	"host/connpool":              "host/authn host/fault host/limit host/upstream",
 	"host/event":                 "host/authn host/feed",
 	"host/feed":                  "",

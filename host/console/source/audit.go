@@ -1,9 +1,8 @@
-package host
+package source
 
 import (
 	"cmp"
 	"context"
-	"net"
 	"slices"
 	"strings"
 	"time"
@@ -12,11 +11,11 @@ import (
 	"github.com/junctor-mcp/junctor/host/console"
 )
 
-// consoleAudit searches the audit log of an App.
-type consoleAudit struct{ *App }
+// auditLog searches the audit log of a process.
+type auditLog struct{ *Process }
 
 // Search implements [console.Audit].
-func (a consoleAudit) Search(ctx context.Context, f console.AuditFilter) (page console.AuditPage, err error) {
+func (a auditLog) Search(ctx context.Context, f console.AuditFilter) (page console.AuditPage, err error) {
 	file := a.AuditFile()
 	if file == "" {
 		return page, console.ErrAuditOff
@@ -40,7 +39,7 @@ func (a consoleAudit) Search(ctx context.Context, f console.AuditFilter) (page c
 			page.More = true
 			return false
 		}
-		page.Rows = append(page.Rows, consoleRow(row))
+		page.Rows = append(page.Rows, rowOf(row))
 		return true
 	})
 	return page, err
@@ -49,11 +48,21 @@ func (a consoleAudit) Search(ctx context.Context, f console.AuditFilter) (page c
 // columns are the fields that the table of the page shows. The others are details.
 var columns = []string{"seq", "time", "subject", "tenant", "server", "item", "outcome", "code", "rule", "duration_ms"}
 
-// consoleRow returns a row for the page.
-func consoleRow(r audit.Row) console.AuditRow {
+// rowOf returns a row for the page.
+func rowOf(r audit.Row) console.AuditRow {
 	row := console.AuditRow{
-		Seq: r.Seq, Time: r.Time, What: whatOf(r), Subject: r.Subject, Tenant: r.Tenant, Server: cmp.Or(r.Server, r.Plugin), Item: r.Item,
-		Outcome: string(r.Outcome), Code: r.Code, Message: cmp.Or(r.Message, r.Detail), Rule: r.Rule, Duration: time.Duration(r.DurationMS * float64(time.Millisecond)),
+		Seq:      r.Seq,
+		Time:     r.Time,
+		What:     whatOf(r),
+		Subject:  r.Subject,
+		Tenant:   r.Tenant,
+		Server:   cmp.Or(r.Server, r.Plugin),
+		Item:     r.Item,
+		Outcome:  string(r.Outcome),
+		Code:     r.Code,
+		Message:  cmp.Or(r.Message, r.Detail),
+		Rule:     r.Rule,
+		Duration: time.Duration(r.DurationMS * float64(time.Millisecond)),
 	}
 	for _, f := range audit.Fields() {
 		if text := strings.TrimSpace(f.Text(&r)); text != "" && !slices.Contains(columns, f.Name) {
@@ -70,13 +79,4 @@ func whatOf(r audit.Row) string {
 		return cmp.Or(r.Method, string(r.Kind))
 	}
 	return strings.ReplaceAll(string(r.Kind), "_", " ")
-}
-
-// noteRefused records a sign-in to the console that was refused.
-func (s *consoleService) noteRefused(remote, why string) {
-	address, _, err := net.SplitHostPort(remote)
-	if err != nil {
-		address = remote
-	}
-	s.app.audit.Note(&audit.Event{Kind: audit.AuthFailure, Time: time.Now(), Transport: "http", Address: address, Outcome: audit.Denied, Message: why, Detail: "sign-in to the console"})
 }

@@ -1,4 +1,4 @@
-package host
+package source
 
 import (
 	"context"
@@ -12,9 +12,12 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
+// configuration shows the configuration in effect.
+type configuration struct{ *Process }
+
 // Configured implements [console.Configuration].
-func (s *consoleService) Configured() (all console.Configured) {
-	c := s.app.Config()
+func (s configuration) Configured() (all console.Configured) {
+	c := s.Config()
 	for _, path := range slices.Concat(c.Files, c.Under) {
 		if abs, err := filepath.Abs(path); err == nil {
 			path = abs
@@ -24,7 +27,12 @@ func (s *consoleService) Configured() (all console.Configured) {
 		}
 	}
 	for _, server := range c.Servers {
-		one := console.ConfiguredServer{Name: server.Name, State: "enabled", Why: server.Blocked, At: server.At.String()}
+		one := console.ConfiguredServer{
+			Name:  server.Name,
+			State: "enabled",
+			Why:   server.Blocked,
+			At:    server.At.String(),
+		}
 		switch {
 		case server.Blocked != "":
 			one.State = "blocked"
@@ -50,8 +58,8 @@ func (s *consoleService) Configured() (all console.Configured) {
 }
 
 // Settings implements [console.Configuration].
-func (s *consoleService) Settings(server string) (all []console.Setting) {
-	servers := s.app.Config().Servers
+func (s configuration) Settings(server string) (all []console.Setting) {
+	servers := s.Config().Servers
 	i := slices.IndexFunc(servers, func(c *config.Server) bool { return c.Name == server })
 	if i < 0 {
 		return nil
@@ -71,16 +79,18 @@ func (s *consoleService) Settings(server string) (all []console.Setting) {
 
 // Reload implements [console.Configuration]. A reload that moves the console ends the request
 // that asked for it, so it goes on without the request.
-func (s *consoleService) Reload(ctx context.Context, by string) (*control.Reloaded, *control.Failure) {
-	if s.ConsoleOptions.Reload == nil {
-		return nil, &control.Failure{Error: fault.New(fault.Usage, "this process cannot reload its configuration").Document()}
+func (s configuration) Reload(ctx context.Context, by string) (*control.Reloaded, *control.Failure) {
+	if s.Process.Reload == nil {
+		return nil, &control.Failure{
+			Error: fault.New(fault.Usage, "this process cannot reload its configuration").Document(),
+		}
 	}
 	var changed *control.Reloaded
 	var failed *control.Failure
 	done := make(chan struct{})
-	s.work.Go(func() {
+	s.Go(func(ctx context.Context) {
 		defer close(done)
-		changed, failed = s.ConsoleOptions.Reload(s.ctx, by)
+		changed, failed = s.Process.Reload(ctx, by)
 	})
 	ctx, cancel := context.WithTimeout(ctx, console.ReloadTime)
 	defer cancel()

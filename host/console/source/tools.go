@@ -1,4 +1,4 @@
-package host
+package source
 
 import (
 	"context"
@@ -14,47 +14,64 @@ import (
 	"github.com/junctor-mcp/junctor/host/sendqueue"
 )
 
-// consoleTools are the tools of an App.
-type consoleTools struct{ *App }
+// tools are the tools of a process.
+type tools struct{ *Process }
 
 // List implements [console.Tools].
-func (a consoleTools) List() []*catalog.Tool { return a.Catalog.Snapshot().Tools }
+func (a tools) List() []*catalog.Tool { return a.Catalog.Snapshot().Tools }
 
 // Find implements [console.Tools].
-func (a consoleTools) Find(exposed string) (*catalog.Tool, bool) {
+func (a tools) Find(exposed string) (*catalog.Tool, bool) {
 	return a.Catalog.Snapshot().Tool(exposed)
 }
 
 // Call implements [console.Tools].
-func (a consoleTools) Call(ctx context.Context, c console.Caller, t *catalog.Tool, args []byte) (console.Result, error) {
-	return askFor(ctx, a.App, c, t.Server, mcp.MethodCallTool, map[string]any{"name": t.Exposed, "arguments": json.RawMessage(args)})
+func (a tools) Call(ctx context.Context, c console.Caller, t *catalog.Tool, args []byte) (console.Result, error) {
+	return askFor(ctx, a.Process, c, t.Server, mcp.MethodCallTool, map[string]any{
+		"name":      t.Exposed,
+		"arguments": json.RawMessage(args),
+	})
 }
 
-// consoleItems are the resources and prompts of an App.
-type consoleItems struct{ *App }
+// items are the resources and prompts of a process.
+type items struct{ *Process }
 
 // Items implements [console.ItemSource].
-func (a consoleItems) Items() console.Items {
+func (a items) Items() console.Items {
 	s := a.Catalog.Snapshot()
 	return console.Items{Resources: s.Resources, Templates: s.Templates, Prompts: s.Prompts}
 }
 
 // Read implements [console.ItemSource].
-func (a consoleItems) Read(ctx context.Context, c console.Caller, server, uri string) (console.Result, error) {
-	return askFor(ctx, a.App, c, server, mcp.MethodReadResource, map[string]any{"uri": uri})
+func (a items) Read(ctx context.Context, c console.Caller, server, uri string) (console.Result, error) {
+	return askFor(ctx, a.Process, c, server, mcp.MethodReadResource, map[string]any{"uri": uri})
 }
 
 // Prompt implements [console.ItemSource].
-func (a consoleItems) Prompt(ctx context.Context, c console.Caller, p *catalog.Prompt, args map[string]string) (console.Result, error) {
-	return askFor(ctx, a.App, c, p.Server, mcp.MethodGetPrompt, map[string]any{"name": p.Exposed, "arguments": args})
+func (a items) Prompt(
+	ctx context.Context,
+	c console.Caller,
+	p *catalog.Prompt,
+	args map[string]string,
+) (console.Result, error) {
+	return askFor(ctx, a.Process, c, p.Server, mcp.MethodGetPrompt, map[string]any{
+		"name":      p.Exposed,
+		"arguments": args,
+	})
 }
 
 // askFor makes a request that passes all stages of the gateway, as one of a client with the
 // principal does. server is the server whose item it is about.
-func askFor(ctx context.Context, a *App, c console.Caller, server, method string, params map[string]any) (console.Result, error) {
+func askFor(
+	ctx context.Context,
+	a *Process,
+	c console.Caller,
+	server, method string,
+	params map[string]any,
+) (console.Result, error) {
 	params["_meta"] = map[string]any{
 		mcp.MetaVersion: mcp.Revision20260728, mcp.MetaClientCaps: struct{}{},
-		mcp.MetaClientInfo: map[string]string{"name": "junctor-console", "version": a.opts.Version},
+		mcp.MetaClientInfo: map[string]string{"name": "junctor-console", "version": a.Version},
 	}
 	text, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
 	if err != nil {
@@ -66,7 +83,7 @@ func askFor(ctx context.Context, a *App, c console.Caller, server, method string
 	}
 	x := gateway.Exchange{Out: silent{}, Principal: &c.Principal, Address: c.Address}
 	answer := a.Gateway.Answer(ctx, m, x)
-	return heldResult(a.messages, c.Principal.Owner(), server, &answer.Message)
+	return heldResult(a.Messages, c.Principal.Owner(), server, &answer.Message)
 }
 
 // resultCopies is how often the memory of a page has a result: as it came, as JSON that is
@@ -75,7 +92,12 @@ const resultCopies = 4
 
 // heldResult reads an answer, whose memory it gives back. The memory of the page with the result
 // counts as that of other answers until the result's Hold is released.
-func heldResult(memory *limit.Memory, owner limit.Owner, server string, m *sendqueue.Message) (r console.Result, err error) {
+func heldResult(
+	memory *limit.Memory,
+	owner limit.Owner,
+	server string,
+	m *sendqueue.Message,
+) (r console.Result, err error) {
 	defer m.Hold.Release()
 	size := len(m.Head) + len(m.Body) + len(m.Tail)
 	var held *limit.Hold
@@ -101,7 +123,9 @@ func resultOf(server string, response []byte) (console.Result, error) {
 	}
 	result := mcp.Member(response, "result")
 	if kind, _ := mcp.TextMember(result, "resultType"); kind == "input_required" {
-		return console.Result{}, fault.In(server, fault.New(fault.CallInput, "the server asks its client something, which the console cannot answer"))
+		return console.Result{}, fault.In(server, fault.New(
+			fault.CallInput, "the server asks its client something, which the console cannot answer",
+		))
 	}
 	return console.Result{JSON: result, Failed: string(mcp.Member(result, "isError")) == "true"}, nil
 }

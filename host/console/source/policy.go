@@ -1,4 +1,4 @@
-package host
+package source
 
 import (
 	"cmp"
@@ -15,16 +15,16 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy/check"
 )
 
-// consolePolicy explains the policy of an App.
-type consolePolicy struct{ *App }
+// rules explain the policy in effect.
+type rules struct{ *Process }
 
 // Principal implements [console.Policy].
-func (p consolePolicy) Principal(subject, tenant string) authn.Principal {
+func (p rules) Principal(subject, tenant string) authn.Principal {
 	return check.PrincipalNamed(p.Config(), subject, tenant)
 }
 
 // Explain implements [console.Policy].
-func (p consolePolicy) Explain(u console.Use) (x policy.Explanation, err error) {
+func (p rules) Explain(u console.Use) (x policy.Explanation, err error) {
 	q := policy.Query{Principal: &u.Who, Item: policy.Item{Server: u.Tool.Server, Kind: policy.Tool, Name: u.Tool.Name}}
 	if _, err := netip.ParseAddr(u.Address); u.Address != "" && err != nil {
 		return x, fault.New(fault.Usage, "the address is no address such as 10.0.0.7")
@@ -34,8 +34,13 @@ func (p consolePolicy) Explain(u console.Use) (x policy.Explanation, err error) 
 			return x, fault.New(fault.Usage, "the time: %s", err)
 		}
 	}
-	q.Request = describedRequest{address: u.Address, client: u.Client, time: q.Time, local: u.Who.Method == authn.Local().Method}
-	return p.App.Explain(q, u.Tool, u.Args), nil
+	q.Request = describedRequest{
+		address: u.Address,
+		client:  u.Client,
+		time:    q.Time,
+		local:   u.Who.Method == authn.Local().Method,
+	}
+	return p.Gateway.Explain(q, u.Tool, u.Args), nil
 }
 
 // A describedRequest is a request that a person describes. Of the command line all is known.
@@ -63,7 +68,7 @@ func (r describedRequest) Knows(member string) bool {
 }
 
 // Named implements [console.Policy].
-func (p consolePolicy) Named() (all []console.NamedPrincipal) {
+func (p rules) Named() (all []console.NamedPrincipal) {
 	for _, one := range check.NamedPrincipals(p.Config()) {
 		all = append(all, console.NamedPrincipal{Name: strings.TrimPrefix(one.String(), "subject "), Who: one.Who})
 	}
@@ -71,8 +76,8 @@ func (p consolePolicy) Named() (all []console.NamedPrincipal) {
 }
 
 // Decide implements [console.Policy].
-func (p consolePolicy) Decide(who *authn.Principal, t *catalog.Tool) policy.Decision {
+func (p rules) Decide(who *authn.Principal, t *catalog.Tool) policy.Decision {
 	q := policy.Query{Principal: who, Item: policy.Item{Server: t.Server, Kind: policy.Tool, Name: t.Name}}
 	q.AnyRequest = who.Method != authn.Local().Method // the command line is here, and its time is now
-	return p.App.Explain(q, t, nil).Decision
+	return p.Gateway.Explain(q, t, nil).Decision
 }

@@ -1,4 +1,4 @@
-package host
+package source
 
 import (
 	"slices"
@@ -8,19 +8,19 @@ import (
 	"github.com/junctor-mcp/junctor/host/logbuffer"
 )
 
-// consoleJournal reads the log and the events of the process for the console.
-type consoleJournal struct{ *consoleService }
+// journal reads the log and the events of a process.
+type journal struct{ *Process }
 
 // Records implements [console.Journal].
-func (j consoleJournal) Records() []*logbuffer.Record {
-	if j.ConsoleOptions.Records == nil {
+func (j journal) Records() []*logbuffer.Record {
+	if j.Process.Records == nil {
 		return nil
 	}
-	return newest(j.ConsoleOptions.Records.Read())
+	return newest(j.Process.Records.Read())
 }
 
 // Events implements [console.Journal].
-func (j consoleJournal) Events() []event.Event { return newest(j.app.events.Read()) }
+func (j journal) Events() []event.Event { return newest(j.Process.Events.Read()) }
 
 // newest returns the entries that a feed keeps, the latest first.
 func newest[T any](r *feed.Reader[T]) (all []T) {
