@@ -48,7 +48,7 @@ func TestReloadNoticesEveryAttribute(t *testing.T) {
 			return // not exported, and shown to people only
 		}
 		before, after := &config.Server{Name: "a"}, &config.Server{Name: "a"}
-		change(t, path, reflect.ValueOf(after).Elem().FieldByIndex(index))
+		alter(t, path, reflect.ValueOf(after).Elem().FieldByIndex(index))
 		if got := g.connectionInput(before) != g.connectionInput(after); got != (want == inConnection || want == inBoth) {
 			t.Errorf("%s: new connections: %v", path, got)
 		}
@@ -78,8 +78,8 @@ func eachField(of reflect.Type, prefix string, index []int, do func(path string,
 	}
 }
 
-// change gives a field another value.
-func change(t *testing.T, path string, v reflect.Value) {
+// alter gives a field another value.
+func alter(t *testing.T, path string, v reflect.Value) {
 	t.Helper()
 	var to any
 	switch v.Interface().(type) {

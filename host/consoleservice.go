@@ -129,18 +129,8 @@ type consoleChange struct {
 	listener *consoleListener // nil: that of the service stays
 }
 
-// prepareConsole prepares the console for a generation. It returns nil unless
-// ServeConsole was called.
-func (a *App) prepareConsole(ctx context.Context, next *generation) (*consoleChange, error) {
-	if a.console == nil {
-		return nil, nil
-	}
-	return a.console.prepare(ctx, next)
-}
-
-// prepare opens everything that the console of a generation needs. The caller discards or
-// applies the change.
-func (s *consoleService) prepare(ctx context.Context, g *generation) (*consoleChange, error) {
+// prepare implements [part]. It opens everything that the console of a generation needs.
+func (s *consoleService) prepare(ctx context.Context, g *generation) (change, error) {
 	c := &consoleChange{service: s, next: g.Config.Console}
 	if c.next == nil {
 		return c, nil
@@ -200,16 +190,13 @@ func (s *consoleService) listen(ctx context.Context, c *config.Console) (*consol
 
 // discard closes what prepare has opened.
 func (c *consoleChange) discard() {
-	if c != nil && c.listener != nil && !c.listener.shares {
+	if c.listener != nil && !c.listener.shares {
 		_ = c.listener.socket.Close()
 	}
 }
 
-// apply makes the change. Nil changes nothing.
+// apply makes the change.
 func (c *consoleChange) apply() {
-	if c == nil {
-		return
-	}
 	s := c.service
 	s.config = c.next
 	switch {

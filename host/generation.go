@@ -35,6 +35,7 @@ type generation struct {
 	mask      *configMask          // of its secrets
 	manifests map[string]Described // by plugin
 	secrets   *Secrets             // those of the generation before, if the store is the same
+	http      config.HTTP          // of the listener for clients, as the command line chose it; set by Reload
 
 	servers   []*catalog.Server
 	inGateway gateway.Generation

@@ -85,7 +85,7 @@ func (s *httpService) start(ctx context.Context) error {
 	if diags.HasErrors() {
 		return diags.Err() // of a configuration that was reloaded meanwhile
 	}
-	next, err := s.prepare(ctx, g, h)
+	next, err := s.open(ctx, g, h)
 	if err != nil {
 		return err
 	}
@@ -169,9 +169,10 @@ func (s *httpService) drainTime() time.Duration {
 	return s.http.Timeouts.Drain
 }
 
-// pending returns the settings in effect that take full effect after a restart only.
+// pending returns the settings in effect that take full effect after a restart only. Nil has none.
 func (s *httpService) pending() (all []control.Pending) {
 	switch {
+	case s == nil:
 	case s.http.Sessions.Store != s.store && s.app.sessionFile(s.http) != s.file:
 		all = append(all, control.Pending{Setting: "gateway.http.sessions.store", Effect: "the sessions stay in " + sessionPlaces[s.store] + " until a restart"})
 	case s.app.sessionFile(s.http) != s.file:
@@ -216,9 +217,14 @@ type httpChange struct {
 	secure   *httpserver.TLS    // nil: no TLS
 }
 
-// prepare loads and opens everything that h needs, for a generation. The caller discards
-// or applies the change.
-func (s *httpService) prepare(ctx context.Context, g *generation, h config.HTTP) (*httpChange, error) {
+// prepare implements [part].
+func (s *httpService) prepare(ctx context.Context, next *generation) (change, error) {
+	return s.open(ctx, next, next.http)
+}
+
+// open loads and opens everything that h needs, for a generation. The caller discards or
+// applies the change.
+func (s *httpService) open(ctx context.Context, g *generation, h config.HTTP) (*httpChange, error) {
 	c := &httpChange{service: s, next: h}
 	auth, err := g.authenticator(ctx, h, s.keys)
 	if err != nil {
@@ -297,7 +303,7 @@ func filesOf(t *config.TLS) []string {
 
 // discard closes what prepare has opened.
 func (c *httpChange) discard() {
-	if c != nil && c.socket != nil {
+	if c.socket != nil {
 		_ = c.socket.Close()
 	}
 }

@@ -32,7 +32,11 @@ type Reloaded struct {
 // when their calls have ended, at the latest after the call timeout and the time that the
 // calls wait for a person. by says in the audit log who asked for the reload. Reload may be called
 // concurrently; one runs at a time.
-func (a *App) Reload(ctx context.Context, content *config.Content, by string) (changes *Reloaded, diags config.Diagnostics, err error) {
+func (a *App) Reload(
+	ctx context.Context,
+	content *config.Content,
+	by string,
+) (changes *Reloaded, diags config.Diagnostics, err error) {
 	a.reloading.Lock()
 	defer a.reloading.Unlock()
 	if a.stopped || ctx.Err() != nil {
@@ -54,16 +58,20 @@ func (a *App) Reload(ctx context.Context, content *config.Content, by string) (c
 }
 
 // refuse returns an error for a configuration that looks unfinished: an editor may have
-// truncated the file and not written it yet. h is the configuration of the HTTP
-// listener, if there is one.
-func (a *App) refuse(before, next *generation, h config.HTTP) error {
+// truncated the file and not written it yet.
+func (a *App) refuse(before, next *generation) error {
 	if len(before.Config.Servers) > 0 && len(next.Config.Servers) == 0 && !next.Config.Gateway.HTTP.Given {
 		return fault.New(fault.ConfigInvalid, "the configuration has neither servers nor gateway.http any longer").
 			WithHint("restore it, or restart `junctor serve` if no server is to be offered")
 	}
-	if a.http != nil && authenticates(a.http.http) && !authenticates(h) {
-		return &fault.Error{Code: fault.ConfigInvalid, At: h.At.String(), Message: "the configuration does not authenticate clients any longer",
-			Hint: "restore auth or tls { client_ca } in gateway { http { } }, or restart `junctor serve` if everybody is to be let in"}
+	if a.http != nil && authenticates(a.http.http) && !authenticates(next.http) {
+		return &fault.Error{
+			Code:    fault.ConfigInvalid,
+			At:      next.http.At.String(),
+			Message: "the configuration does not authenticate clients any longer",
+			Hint: "restore auth or tls { client_ca } in gateway { http { } }, " +
+				"or restart `junctor serve` if everybody is to be let in",
+		}
 	}
 	return nil
 }
@@ -78,67 +86,27 @@ func errShutdown() error { return fault.New(fault.UpstreamStopped, "junctor is s
 // replace makes the next generation the one in effect. diags are those of its
 // configuration. If it returns no changes, nothing changed, and what the generation had
 // opened is closed.
-func (a *App) replace(ctx context.Context, next *generation, diags config.Diagnostics) (*Reloaded, config.Diagnostics, error) {
-	var h config.HTTP
+func (a *App) replace(
+	ctx context.Context,
+	next *generation,
+	diags config.Diagnostics,
+) (*Reloaded, config.Diagnostics, error) {
 	if a.http != nil {
-		if h, diags = a.http.settings(next.Config, diags); diags.HasErrors() {
+		if next.http, diags = a.http.settings(next.Config, diags); diags.HasErrors() {
 			return nil, diags, nil
 		}
 	}
-	before := a.current.Load()
-	if err := a.refuse(before, next, h); err != nil {
+	before, known := a.current.Load(), a.http.pending()
+	if err := a.refuse(before, next); err != nil {
 		return nil, diags, err
 	}
-	if err := next.openChangedSecrets(ctx, before); err != nil {
+	if err := replaceWith(ctx, a.parts(), next); err != nil {
 		return nil, diags, err
-	}
-	next.build(before)
-	change, err := a.prepareHTTP(ctx, next, h)
-	var metrics *metricsChange
-	if err == nil {
-		metrics, err = a.prepareMetrics(ctx, next)
-	}
-	var pages *consoleChange
-	if err == nil {
-		pages, err = a.prepareConsole(ctx, next)
-	}
-	if err == nil {
-		err = next.connectRequired(ctx, before)
-	}
-	if err == nil {
-		err = next.setAudit() // it changes something, and is the last that can fail
-	}
-	if err != nil {
-		change.discard()
-		metrics.discard()
-		pages.discard()
-		next.closeUnused(before)
-		return nil, diags, err
-	}
-	a.apply(next)
-	if now, then := next.Config.Gateway, before.Config.Gateway; now.MaxMemory != then.MaxMemory || now.MemorySet != then.MemorySet {
-		a.messages.Resize(messageMemory(next.Config))
-		a.LimitMemory()
 	}
 	changes := next.changes(before)
-	if change != nil {
-		known := a.http.pending()
-		change.apply()
-		changes.Pending = newPending(a.http.pending(), known)
-	}
-	metrics.apply()
-	pages.apply()
+	changes.Pending = newPending(a.http.pending(), known)
 	a.closeReplaced(before, next)
 	return changes, diags, nil
-}
-
-// prepareHTTP prepares the HTTP service for a generation. It returns nil if clients are
-// not served over HTTP.
-func (a *App) prepareHTTP(ctx context.Context, next *generation, h config.HTTP) (*httpChange, error) {
-	if a.http == nil {
-		return nil, nil
-	}
-	return a.http.prepare(ctx, next, h)
 }
 
 // closeReplaced closes the upstreams and the secret store of a generation that the next
@@ -189,21 +157,6 @@ func (g *generation) connectRequired(ctx context.Context, before *generation) er
 		}
 	}
 	return nil
-}
-
-// closeUnused closes the upstreams and the secret store that the generation before does
-// not have.
-func (g *generation) closeUnused(before *generation) {
-	var work sync.WaitGroup
-	for name, u := range g.upstreams {
-		if before.upstreams[name] != u {
-			work.Go(u.Close)
-		}
-	}
-	work.Wait()
-	if g.secrets != before.secrets {
-		g.secrets.Close()
-	}
 }
 
 func (g *generation) callTimeout(server string) time.Duration {

@@ -33,7 +33,7 @@ func (a *App) startTelemetry(ctx context.Context, optional bool) (stop func(), e
 	a.reloading.Lock()
 	defer a.reloading.Unlock()
 	s := &telemetryService{app: a, optional: optional}
-	change, err := s.prepare(ctx, a.current.Load().Config.Telemetry)
+	change, err := s.prepare(ctx, a.current.Load())
 	if err != nil {
 		return nil, err
 	}
@@ -85,10 +85,10 @@ type metricsChange struct {
 	socket  *httpserver.Socket // nil: that of the service stays, or nothing listens
 }
 
-// prepare opens the listener that a configuration asks for. The caller discards or applies
-// the change. If the metrics are optional, an address that is in use is a warning.
-func (s *telemetryService) prepare(ctx context.Context, t config.Telemetry) (*metricsChange, error) {
-	c, err := s.open(ctx, t)
+// prepare implements [part]. It opens the listener that a configuration asks for. If the
+// metrics are optional, an address that is in use is a warning.
+func (s *telemetryService) prepare(ctx context.Context, next *generation) (change, error) {
+	c, err := s.open(ctx, next.Config.Telemetry)
 	if err == nil || !s.optional {
 		return c, err
 	}
@@ -116,16 +116,13 @@ func (s *telemetryService) open(ctx context.Context, t config.Telemetry) (*metri
 
 // discard closes what prepare has opened.
 func (c *metricsChange) discard() {
-	if c != nil && c.socket != nil {
+	if c.socket != nil {
 		_ = c.socket.Close()
 	}
 }
 
 // apply makes the change, and observes the gateway if something is served or exported.
 func (c *metricsChange) apply() {
-	if c == nil {
-		return
-	}
 	s := c.service
 	if s.server != nil && c.listen != s.listen {
 		s.server.Close()
@@ -143,15 +140,6 @@ func (c *metricsChange) apply() {
 		return
 	}
 	s.app.Gateway.Observe(nil)
-}
-
-// prepareMetrics prepares the listener of metrics for a generation. It returns nil if
-// clients are not served.
-func (a *App) prepareMetrics(ctx context.Context, next *generation) (*metricsChange, error) {
-	if a.telemetry == nil {
-		return nil, nil
-	}
-	return a.telemetry.prepare(ctx, next.Config.Telemetry)
 }
 
 // hostOf returns the host of an address.
