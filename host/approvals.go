@@ -25,10 +25,10 @@ func (d Approvals) Bars(p authn.Principal) bool { return d.rules().Bars(&p) }
 // see it: those who are neither operators nor viewers get what they may answer.
 func (d Approvals) Calls(who approval.Person, viewer bool) []control.Approval {
 	all := []control.Approval{}
-	if d.app.approvals == nil {
+	if d.app.process.approvals == nil {
 		return all
 	}
-	for _, p := range d.app.approvals.All() {
+	for _, p := range d.app.process.approvals.All() {
 		refusal := p.MayApprove(who, d.rules())
 		if refusal == nil || viewer || who.Operator || p.Answered(who) {
 			all = append(all, d.approvalOf(&p, refusal))
@@ -45,25 +45,43 @@ func (d Approvals) IsApprover(p authn.Principal) bool { return d.rules().IsAppro
 
 // Answer approves or denies what waits under an id.
 func (d Approvals) Answer(id string, answer approval.Answer) (*control.Approval, error) {
-	p, err := d.app.approvals.Answer(id, answer, d.rules())
+	p, err := d.app.process.approvals.Answer(id, answer, d.rules())
 	if err != nil {
 		d.noteRefused(id, answer.Person, err)
 		return nil, err
 	}
 	done := d.approvalOf(p, d.refusalOf(p, answer.Person))
-	d.app.noteAnswer(p)
-	d.app.opts.Log.Info("a call was "+answeredWord(p), "id", id, "server", done.Server, "item", done.Item, "subject", done.Subject, "tenant", done.Tenant, "by", answer.Person.Name)
+	d.app.process.record.noteAnswer(p)
+	d.app.process.opts.Log.Info(
+		"a call was "+answeredWord(p),
+		"id",
+		id,
+		"server",
+		done.Server,
+		"item",
+		done.Item,
+		"subject",
+		done.Subject,
+		"tenant",
+		done.Tenant,
+		"by",
+		answer.Person.Name,
+	)
 	return &done, nil
 }
 
 // noteRefused records that a person was refused who wanted to approve or deny a call.
 func (d Approvals) noteRefused(id string, who approval.Person, err error) {
-	for _, p := range d.app.approvals.All() {
+	for _, p := range d.app.process.approvals.All() {
 		if p.ID == id && fault.Is(err, fault.ApprovalRefused) {
 			e := approvalEvent(&p)
 			f := fault.As(err)
-			e.Outcome, e.Detail, e.By, e.Code, e.Message = audit.ApprovalDenied, "answer refused", who.Name, string(f.Code), f.Message
-			d.app.audit.Note(e)
+			e.Outcome = audit.ApprovalDenied
+			e.Detail = "answer refused"
+			e.By = who.Name
+			e.Code = string(f.Code)
+			e.Message = f.Message
+			d.app.process.audit.Note(e)
 		}
 	}
 }
@@ -85,13 +103,27 @@ func answeredWord(p *approval.Pending) string {
 
 // Revoke takes back an approval.
 func (d Approvals) Revoke(id string, who approval.Person) (*control.Approval, error) {
-	p, err := d.app.approvals.Revoke(id, who, d.rules())
+	p, err := d.app.process.approvals.Revoke(id, who, d.rules())
 	if err != nil {
 		return nil, err
 	}
 	done := d.approvalOf(p, d.refusalOf(p, who))
-	d.app.noteAnswer(p)
-	d.app.opts.Log.Info("an approval was revoked", "id", id, "server", done.Server, "item", done.Item, "subject", done.Subject, "tenant", done.Tenant, "by", who.Name)
+	d.app.process.record.noteAnswer(p)
+	d.app.process.opts.Log.Info(
+		"an approval was revoked",
+		"id",
+		id,
+		"server",
+		done.Server,
+		"item",
+		done.Item,
+		"subject",
+		done.Subject,
+		"tenant",
+		done.Tenant,
+		"by",
+		who.Name,
+	)
 	return &done, nil
 }
 
@@ -100,10 +132,25 @@ func (d Approvals) Revoke(id string, who approval.Person) (*control.Approval, er
 func (d Approvals) approvalOf(p *approval.Pending, refusal error) control.Approval {
 	c := p.Call
 	one := control.Approval{
-		ID: p.ID, State: string(p.State), Since: p.Since, Expires: p.Expires, Times: p.Times, By: p.By,
-		Subject: c.Principal.Subject, Tenant: c.Principal.Tenant, Method: c.Principal.Method, Issuer: c.Principal.Issuer, Client: c.Client,
-		Server: c.Item.Server, Kind: string(c.Item.Kind), Item: c.Item.Name, Covers: string(c.Terms.Covers), Rule: c.Rule,
-		Needs: c.Terms.Needs(), Count: c.Terms.Count(), Reason: c.Terms.AsksReason(),
+		ID:      p.ID,
+		State:   string(p.State),
+		Since:   p.Since,
+		Expires: p.Expires,
+		Times:   p.Times,
+		By:      p.By,
+		Subject: c.Principal.Subject,
+		Tenant:  c.Principal.Tenant,
+		Method:  c.Principal.Method,
+		Issuer:  c.Principal.Issuer,
+		Client:  c.Client,
+		Server:  c.Item.Server,
+		Kind:    string(c.Item.Kind),
+		Item:    c.Item.Name,
+		Covers:  string(c.Terms.Covers),
+		Rule:    c.Rule,
+		Needs:   c.Terms.Needs(),
+		Count:   c.Terms.Count(),
+		Reason:  c.Terms.AsksReason(),
 	}
 	for _, g := range p.Given {
 		one.Given = append(one.Given, control.Given{By: g.By, Reason: g.Reason, At: g.At})
@@ -111,52 +158,17 @@ func (d Approvals) approvalOf(p *approval.Pending, refusal error) control.Approv
 	if refusal != nil {
 		one.Refusal = fault.As(refusal).Message
 	}
-	if hides := redacts(d.app.Config().Audit.Redact); refusal != nil && hides != nil && hides(c.Item.Server, c.Item.Name) {
+	if hides := redacts(
+		d.app.Config().Audit.Redact,
+	); refusal != nil && hides != nil && hides(c.Item.Server, c.Item.Name) {
 		one.Hidden = c.Item.Kind == policy.Tool || c.Others != nil
 		return one
 	}
 	if c.Item.Kind == policy.Tool {
-		one.Arguments = approval.Show(c.Arguments, d.app.redactor.hide)
+		one.Arguments = approval.Show(c.Arguments, d.app.process.redactor.hide)
 	}
 	if c.Others != nil {
-		one.Arguments += "\nbeside its arguments: " + approval.Show(c.Others, d.app.redactor.hide)
+		one.Arguments += "\nbeside its arguments: " + approval.Show(c.Others, d.app.process.redactor.hide)
 	}
 	return one
-}
-
-// noteAnswer records that a person approved or denied a call, or took that back, or that it
-// was not answered in time.
-func (a *App) noteAnswer(p *approval.Pending) {
-	c, e := p.Call, approvalEvent(p)
-	e.SetArguments(c.Arguments)
-	var last approval.Given
-	if n := len(p.Given); n > 0 {
-		last = p.Given[n-1]
-		e.By = last.By
-	}
-	switch p.State {
-	case approval.Denied:
-		e.Outcome, e.Detail = audit.ApprovalDenied, "denied"
-	case approval.Revoked:
-		e.Outcome, e.Detail = audit.ApprovalDenied, "revoked"
-	case approval.Expired:
-		e.Outcome, e.Detail, e.By, last = audit.ApprovalDenied, "expired", "", approval.Given{}
-	default:
-		if count := c.Terms.Count(); count > 1 {
-			e.Detail = fmt.Sprintf("given, %d of %d", len(p.Given), count)
-		}
-	}
-	if last.Reason != "" {
-		e.Detail += ": " + last.Reason
-	}
-	a.audit.Note(e)
-}
-
-// approvalEvent returns the event of an entry that was approved.
-func approvalEvent(p *approval.Pending) *audit.Event {
-	c := p.Call
-	return &audit.Event{
-		Kind: audit.Approval, Outcome: audit.OK, Detail: "given", By: p.By, Rule: policy.Recorded(c.Rule), RuleName: c.RuleName, Approval: p.ID, Client: c.Client, Server: c.Item.Server, ItemKind: string(c.Item.Kind), Item: c.Item.Name,
-		Tenant: c.Principal.Tenant, Subject: c.Principal.Subject, Issuer: c.Principal.Issuer, Proof: c.Principal.Method,
-	}
 }

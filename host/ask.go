@@ -11,12 +11,25 @@ import (
 )
 
 // ask is App.Ask for one generation.
-func (g *generation) ask(ctx context.Context, s *config.Server, settings []byte, method string, params []byte, answer func(result []byte) (done bool, err error)) error {
-	u := upstream.New(g.withStart(s, upstream.Options{
-		Name: s.Name, Peer: g.Gateway.Peer(s.Name), Revisions: cachedRevision{}, Log: g.opts.Log, Version: g.opts.Version,
-		Call: s.Timeouts.Call, Shutdown: s.Timeouts.Shutdown, MaxMessage: s.MaxMessage,
+func (c connector) ask(
+	ctx context.Context,
+	s *config.Server,
+	settings []byte,
+	method string,
+	params []byte,
+	answer func(result []byte) (done bool, err error),
+) error {
+	u := upstream.New(c.withStart(s, upstream.Options{
+		Name:       s.Name,
+		Peer:       c.p.Gateway.Peer(s.Name),
+		Revisions:  cachedRevision{},
+		Log:        c.g.opts.Log,
+		Version:    c.g.opts.Version,
+		Call:       s.Timeouts.Call,
+		Shutdown:   s.Timeouts.Shutdown,
+		MaxMessage: s.MaxMessage,
 		Open: func(ctx context.Context) (upstream.Link, error) {
-			return g.openLink(ctx, s, settings, Tenant(s, authn.Local()))
+			return c.openLink(ctx, s, settings, Tenant(s, authn.Local()))
 		},
 	}))
 	defer u.Close()

@@ -35,7 +35,7 @@ var noticed = map[string]string{
 // TestReloadNoticesEveryAttribute: a new attribute of a server block takes effect in a
 // reload, or the table says why not.
 func TestReloadNoticesEveryAttribute(t *testing.T) {
-	g := &generation{App: &App{}, Config: &config.Config{}}
+	g := &generation{opts: &Options{}, Config: &config.Config{}}
 	seen := map[string]bool{}
 	eachField(reflect.TypeFor[config.Server](), "", nil, func(path string, index []int) {
 		seen[path] = true

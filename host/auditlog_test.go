@@ -82,7 +82,7 @@ func TestAuditRecordsOtherEvents(t *testing.T) {
 			Principal: authn.Principal{Subject: "alice", Tenant: "one"}, Item: policy.Item{Server: "other", Kind: policy.Tool, Name: "add"},
 			Arguments: fmt.Appendf(nil, `{"a":%d}`, i), Terms: policy.Approval{Valid: time.Minute, Covers: policy.CoversCall}, Rule: "confirm at f.hcl:1:1",
 		}
-		if err := a.approvals.Confirm(t.Context(), c); !fault.Is(err, fault.ApprovalRequired) {
+		if err := a.process.approvals.Confirm(t.Context(), c); !fault.Is(err, fault.ApprovalRequired) {
 			t.Fatal(err)
 		}
 		if _, err := a.Approvals().Answer(a.Approvals().Calls(carol, true)[0].ID, approval.Answer{Person: carol, Approve: approve}); err != nil {
@@ -140,7 +140,7 @@ func TestReloadChangesAudit(t *testing.T) {
 	if err := a.audited(t, ""); err != nil {
 		t.Fatal(err)
 	}
-	if recording, _ := a.audit.Begin(); recording {
+	if recording, _ := a.process.audit.Begin(); recording {
 		t.Error("the block is gone, and requests are recorded")
 	}
 	for file, want := range map[string]int{"one.db": 1, "two.db": 4} {

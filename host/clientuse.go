@@ -10,7 +10,7 @@ import (
 )
 
 // clientUses returns what principals use of the limits that clients share.
-func (a *App) clientUses() []control.ClientUse {
+func (r report) clientUses() []control.ClientUse {
 	uses := map[limit.Owner]*control.ClientUse{}
 	of := func(o limit.Owner) *control.ClientUse {
 		if uses[o] == nil {
@@ -24,13 +24,13 @@ func (a *App) clientUses() []control.ClientUse {
 			*field(of(u.Owner)) += u.Units
 		}
 	}
-	if server := a.serving.Load(); server != nil {
+	if server := r.a.serving.Load(); server != nil {
 		requests, streams, sessions := server.Uses()
 		count(requests, func(u *control.ClientUse) *int64 { return &u.Requests })
 		count(streams, func(u *control.ClientUse) *int64 { return &u.Streams })
 		count(sessions, func(u *control.ClientUse) *int64 { return &u.Sessions })
 	}
-	memory, connections := a.Gateway.Uses()
+	memory, connections := r.a.Gateway.Uses()
 	count(memory, func(u *control.ClientUse) *int64 { return &u.Memory })
 	count(connections, func(u *control.ClientUse) *int64 { return &u.Connections })
 	list := make([]control.ClientUse, 0, len(uses))
@@ -38,8 +38,12 @@ func (a *App) clientUses() []control.ClientUse {
 		list = append(list, *u)
 	}
 	slices.SortFunc(list, func(x, y control.ClientUse) int {
-		return cmp.Or(cmp.Compare(y.Requests, x.Requests), cmp.Compare(y.Sessions+y.Streams, x.Sessions+x.Streams), cmp.Compare(y.Memory, x.Memory),
-			cmp.Compare(x.Tenant, y.Tenant), cmp.Compare(x.Subject, y.Subject))
+		return cmp.Or(
+			cmp.Compare(y.Requests, x.Requests),
+			cmp.Compare(y.Sessions+y.Streams, x.Sessions+x.Streams),
+			cmp.Compare(y.Memory, x.Memory),
+			cmp.Compare(x.Tenant, y.Tenant), cmp.Compare(x.Subject, y.Subject),
+		)
 	})
 	return list[:min(len(list), control.MaxClients)]
 }

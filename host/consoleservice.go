@@ -79,7 +79,13 @@ func (a *App) ServeConsole(ctx context.Context, o ConsoleOptions) (stop func(), 
 	a.reloading.Lock()
 	defer a.reloading.Unlock()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	s := &consoleService{ConsoleOptions: o, app: a, ctx: ctx, started: time.Now(), keys: jwks.NewPool(a.opts.Log)}
+	s := &consoleService{
+		ConsoleOptions: o,
+		app:            a,
+		ctx:            ctx,
+		started:        time.Now(),
+		keys:           jwks.NewPool(a.process.opts.Log),
+	}
 	c, err := s.prepare(ctx, a.current.Load())
 	if err != nil {
 		cancel()
@@ -104,7 +110,9 @@ func (a *App) ServeConsole(ctx context.Context, o ConsoleOptions) (stop func(), 
 func (a *App) ConsoleLink() (*control.ConsoleLink, error) {
 	at := a.shown.Load()
 	if at == nil {
-		return nil, fault.New(fault.ConsoleOff, "the console is off").WithHint("write console { } in the configuration, and run `junctor reload`")
+		return nil, fault.New(fault.ConsoleOff, "the console is off").WithHint(
+			"write console { } in the configuration, and run `junctor reload`",
+		)
 	}
 	if path, end, ok := at.server.Link(); ok {
 		return &control.ConsoleLink{URL: at.url + path, Expires: &end}, nil
@@ -113,8 +121,8 @@ func (a *App) ConsoleLink() (*control.ConsoleLink, error) {
 }
 
 // consoleURL returns the address of the console, or "" if it is off.
-func (a *App) consoleURL() string {
-	if at := a.shown.Load(); at != nil {
+func (r report) consoleURL() string {
+	if at := r.a.shown.Load(); at != nil {
 		return at.url + "/"
 	}
 	return ""
@@ -137,7 +145,7 @@ func (s *consoleService) prepare(ctx context.Context, g *generation) (change, er
 	}
 	err := c.open(ctx, g)
 	if err != nil && s.Optional {
-		s.app.opts.Log.Warn("the console is off in this process", "error", err)
+		s.app.process.opts.Log.Warn("the console is off in this process", "error", err)
 		return &consoleChange{service: s}, nil
 	}
 	return c, err
@@ -154,7 +162,14 @@ func (c *consoleChange) open(ctx context.Context, g *generation) error {
 		return err
 	}
 	c.sources = keySources(clients)
-	c.settings = console.Settings{Admins: c.next.Admins, Viewers: c.next.Viewers, Approver: s.app.Approvals().IsApprover, Barred: s.app.Approvals().Bars, Auth: auth, Hosts: c.next.Hosts}
+	c.settings = console.Settings{
+		Admins:   c.next.Admins,
+		Viewers:  c.next.Viewers,
+		Approver: s.app.Approvals().IsApprover,
+		Barred:   s.app.Approvals().Bars,
+		Auth:     auth,
+		Hosts:    c.next.Hosts,
+	}
 	if s.at.serves(c.next) {
 		c.settings.Address = s.at.socket.Addr()
 		return nil
@@ -168,10 +183,10 @@ func (c *consoleChange) open(ctx context.Context, g *generation) error {
 
 // listen opens the listener for a console block.
 func (s *consoleService) listen(ctx context.Context, c *config.Console) (*consoleListener, error) {
-	l := &consoleListener{config: c, log: s.app.opts.Log}
+	l := &consoleListener{config: c, log: s.app.process.opts.Log}
 	var err error
 	if c.TLS != nil {
-		if l.secure, err = newTLS(c.TLS, s.app.opts.Log); err != nil {
+		if l.secure, err = newTLS(c.TLS, s.app.process.opts.Log); err != nil {
 			return nil, err
 		}
 	}
@@ -181,8 +196,12 @@ func (s *consoleService) listen(ctx context.Context, c *config.Console) (*consol
 	}
 	if l.socket, err = httpserver.Listen(ctx, c.Listen, 0); err != nil {
 		return nil, &fault.Error{
-			Code: fault.ListenAddress, At: c.At.String(), Message: "the console cannot listen: " + err.Error(), Err: err,
-			Hint: "end the process that uses the address, if there is one, or choose another address with listen in the console block",
+			Code:    fault.ListenAddress,
+			At:      c.At.String(),
+			Message: "the console cannot listen: " + err.Error(),
+			Err:     err,
+			Hint: "end the process that uses the address, if there is one, " +
+				"or choose another address with listen in the console block",
 		}
 	}
 	return l, nil
@@ -207,8 +226,13 @@ func (c *consoleChange) apply() {
 		return
 	case s.server == nil:
 		s.server = console.New(console.Options{
-			Sources: s.sources(), Settings: c.settings, Log: s.app.opts.Log, Hide: s.app.redactor.hide, Version: s.app.opts.Version,
-			Foreign: otherUser, Refused: s.noteRefused,
+			Sources:  s.sources(),
+			Settings: c.settings,
+			Log:      s.app.process.opts.Log,
+			Hide:     s.app.process.redactor.hide,
+			Version:  s.app.process.opts.Version,
+			Foreign:  otherUser,
+			Refused:  s.noteRefused,
 		})
 		s.work.Go(func() { s.server.Run(s.ctx) })
 	default:
@@ -220,7 +244,13 @@ func (c *consoleChange) apply() {
 		c.replace()
 	}
 	s.at.config = c.next
-	at := &consoleAt{server: s.server, url: s.at.url(), local: clientsAreLocal(s.at.socket.Addr(), c.next.Hosts), secure: s.at.secure, keys: s.keys}
+	at := &consoleAt{
+		server: s.server,
+		url:    s.at.url(),
+		local:  clientsAreLocal(s.at.socket.Addr(), c.next.Hosts),
+		secure: s.at.secure,
+		keys:   s.keys,
+	}
 	s.app.shown.Store(at)
 	if !moved {
 		return
@@ -275,8 +305,15 @@ func (l *consoleListener) serve(server *console.Server) {
 		secure = l.secure.Config()
 	}
 	l.conns = httpconn.Listen(l.socket.Turn(), httpconn.Options{
-		TLS: secure, Log: l.log,
-		Limits:     httpconn.Limits{Header: consoleHeaderTime, Body: consoleBodyTime, Idle: consoleIdleTime, Send: consoleSendTime, PerAddress: consoleConnections},
+		TLS: secure,
+		Log: l.log,
+		Limits: httpconn.Limits{
+			Header:     consoleHeaderTime,
+			Body:       consoleBodyTime,
+			Idle:       consoleIdleTime,
+			Send:       consoleSendTime,
+			PerAddress: consoleConnections,
+		},
 		AddressKey: consoleAddress,
 	})
 	l.http = &http.Server{

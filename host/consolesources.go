@@ -21,20 +21,20 @@ import (
 func (s *consoleService) sources() (all console.Sources) {
 	a := s.app
 	process := &source.Process{
-		Version:   a.opts.Version,
-		Log:       a.opts.Log,
-		Hide:      a.redactor.hide,
+		Version:   a.process.opts.Version,
+		Log:       a.process.opts.Log,
+		Hide:      a.process.redactor.hide,
 		Catalog:   a.Catalog,
 		Gateway:   a.Gateway,
-		Usage:     &a.usage,
+		Usage:     &a.process.usage,
 		Locks:     a.locks,
-		Messages:  a.messages,
+		Messages:  a.process.messages,
 		Records:   s.Records,
-		Events:    a.events,
+		Events:    a.process.events,
 		Config:    a.Config,
 		Upstreams: a.Upstreams,
 		Enabled: func(server string) error {
-			_, err := a.enabledServer(server)
+			_, err := a.current.Load().enabledServer(server)
 			return err
 		},
 		Restart:   a.Restart,
@@ -53,7 +53,7 @@ func (s *consoleService) Status(ctx context.Context) *control.Status {
 		return s.app.status(ctx)
 	}
 	st := s.app.Status(ctx)
-	st.PID, st.Version, st.Started = os.Getpid(), s.app.opts.Version, s.started
+	st.PID, st.Version, st.Started = os.Getpid(), s.app.process.opts.Version, s.started
 	st.Memory.Resident = control.UseOf(st.PID).Memory
 	return st
 }
@@ -72,17 +72,17 @@ func (s *consoleService) Logins(ctx context.Context) []console.Login {
 	all := make([]console.Login, len(servers))
 	var work sync.WaitGroup
 	for i, c := range servers {
-		work.Go(func() { all[i] = g.consoleLogin(ctx, c) })
+		work.Go(func() { all[i] = connector{s.app.process, g}.consoleLogin(ctx, c) })
 	}
 	work.Wait()
 	return all
 }
 
 // consoleLogin describes the login of the local user to a server.
-func (g *generation) consoleLogin(ctx context.Context, c *config.Server) console.Login {
-	tenant := Tenant(c, authn.Local())
-	l := console.Login{Server: c.Name, Kind: c.Auth.Kind, State: "unknown"}
-	if now, err := g.authState(ctx, c, tenant); err != nil {
+func (c connector) consoleLogin(ctx context.Context, s *config.Server) console.Login {
+	tenant := Tenant(s, authn.Local())
+	l := console.Login{Server: s.Name, Kind: s.Auth.Kind, State: "unknown"}
+	if now, err := c.authState(ctx, s, tenant); err != nil {
 		l.State, l.Reason = "failed", fault.As(err).Message
 	} else {
 		l.State, l.Account, l.Expires, l.Stored = now.State, now.Account, now.Expires, now.Stored
@@ -90,10 +90,7 @@ func (g *generation) consoleLogin(ctx context.Context, c *config.Server) console
 			l.State, l.Reason = b.Kind, b.Reason
 		}
 	}
-	g.pages.mu.Lock()
-	p := g.pages.all[[2]string{c.Name, tenant}]
-	g.pages.mu.Unlock()
-	switch {
+	switch p := c.p.pages.at(s.Name, tenant); {
 	case p == nil:
 	case !p.ended():
 		l.Page = p.address()
@@ -126,15 +123,13 @@ func (s *consoleService) Begin(ctx context.Context, server string) (string, erro
 		).WithHint("look at the logins again")
 	}
 	c := g.Config.Servers[i]
-	remote, _ := s.app.opts.Lookup("SSH_CONNECTION")
+	remote, _ := s.app.process.opts.Lookup("SSH_CONNECTION")
 	if at := s.app.shown.Load(); at == nil || remote != "" || !at.local {
 		return "", fault.New(
 			fault.LoginFailed, "the login returns to the machine of Junctor, which this browser is not on",
 		).WithHint("run junctor login %s there", server)
 	}
-	g.pages.mu.Lock()
-	p := g.pageIn(s.ctx, &s.work, c, Tenant(c, authn.Local()))
-	g.pages.mu.Unlock()
+	p := s.app.process.pages.begin(s.ctx, &s.work, connector{s.app.process, g}, c)
 	return p.awaitAddress(ctx, server)
 }
 
@@ -144,7 +139,7 @@ func (s *consoleService) noteRefused(remote, why string) {
 	if err != nil {
 		address = remote
 	}
-	s.app.audit.Note(&audit.Event{
+	s.app.process.audit.Note(&audit.Event{
 		Kind:      audit.AuthFailure,
 		Time:      time.Now(),
 		Transport: "http",

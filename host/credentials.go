@@ -48,19 +48,30 @@ func proof(p authn.Principal) string {
 
 // hostFunctions returns the host functions that a transport may call for a server and
 // tenant: none if the server has no auth block.
-func (g *generation) hostFunctions(s *config.Server, tenant string) sdk.Host {
+func (c connector) hostFunctions(s *config.Server, tenant string) sdk.Host {
 	if s.Auth == nil {
 		return sdk.Host{}
 	}
-	key := g.credentialKey(s, tenant)
-	return sdk.Host{Credentials: authErrors{watchedCredentials{notices: g.notices, server: s.Name, tenant: tenant, Credentials: g.credentials.Credentials(key, func() (*credential.Broker, func()) {
-		owner := g.owner(s, tenant)
-		auth := g.authorizer(s, tenant, sdk.Host{Secrets: g.secrets.Scope(owner)})
-		return credential.New(credential.Options{
-			Server: s.Name, Tenant: tenant, Auth: auth, Lock: g.secretsLock(owner),
-			Changed: func() string { return g.credentialVersion(s, owner) }, Conceal: g.redactor.add, Log: g.opts.Log.With("server", s.Name),
-		}), auth.Close
-	})}}}
+	key := c.g.credentialKey(s, tenant)
+	return sdk.Host{
+		Credentials: authErrors{
+			watchedCredentials{
+				notices: c.p.notices,
+				server:  s.Name,
+				tenant:  tenant,
+				Credentials: c.p.credentials.Credentials(key, func() (*credential.Broker, func()) {
+					owner := c.g.owner(s, tenant)
+					auth := c.authorizer(s, tenant, sdk.Host{Secrets: c.g.secrets.Scope(owner)})
+					return credential.New(credential.Options{
+						Server: s.Name, Tenant: tenant, Auth: auth, Lock: c.g.opts.Dirs.secretsLock(owner),
+						Changed: func() string {
+							return c.g.credentialVersion(s, owner)
+						}, Conceal: c.p.redactor.add, Log: c.g.opts.Log.With("server", s.Name),
+					}), auth.Close
+				}),
+			},
+		},
+	}
 }
 
 // authDelay returns the error for a start of a server that waits for its auth provider
@@ -73,8 +84,11 @@ func (g *generation) authDelay(s *config.Server, since time.Time) *fault.Error {
 	command := commandOf(s.Auth.Settings)
 	if len(command) == 0 {
 		return &fault.Error{
-			Message: fmt.Sprintf("auth %q has not returned a credential for %s", s.Auth.Kind, took), At: s.Auth.At.String(),
-			Hint: fmt.Sprintf("run `junctor login %s` if a login is missing, or raise timeouts { start } in the server block", s.Name),
+			Message: fmt.Sprintf("auth %q has not returned a credential for %s", s.Auth.Kind, took),
+			At:      s.Auth.At.String(),
+			Hint: fmt.Sprintf(
+				"run `junctor login %s` if a login is missing, or raise timeouts { start } in the server block", s.Name,
+			),
 		}
 	}
 	limit := "its timeout"
@@ -82,9 +96,18 @@ func (g *generation) authDelay(s *config.Server, since time.Time) *fault.Error {
 		limit += " of " + text
 	}
 	return &fault.Error{
-		Message: fmt.Sprintf("the program %q of auth %q has run for %s without printing a credential", filepath.Base(command[0]), s.Auth.Kind, took),
-		At:      s.Auth.PositionOf("command").String(),
-		Hint:    fmt.Sprintf("run the program by hand; lower %s in the auth block, or raise timeouts { start } above it if it needs that long", limit),
+		Message: fmt.Sprintf(
+			"the program %q of auth %q has run for %s without printing a credential",
+			filepath.Base(command[0]),
+			s.Auth.Kind,
+			took,
+		),
+		At: s.Auth.PositionOf("command").String(),
+		Hint: fmt.Sprintf(
+			"run the program by hand; lower %s in the auth block, "+
+				"or raise timeouts { start } above it if it needs that long",
+			limit,
+		),
 	}
 }
 
@@ -143,13 +166,19 @@ func settingPlace(s *config.Server, path string) string {
 
 // authorizer returns an authorizer for a server. The plugin may call the granted
 // host functions.
-func (g *generation) authorizer(s *config.Server, tenant string, granted sdk.Host) *plugin.Authorizer {
-	return g.Supervisor.Authorizer(plugin.AuthRequest{
-		Spec: g.pluginSpec(s.Auth.Plugin, s.Name), Component: s.Auth.Component, Server: s.Name, URL: Address(s), Tenant: tenant, Dir: s.Auth.Dir,
+func (c connector) authorizer(s *config.Server, tenant string, granted sdk.Host) *plugin.Authorizer {
+	return c.p.Supervisor.Authorizer(plugin.AuthRequest{
+		Spec:      c.g.pluginSpec(s.Auth.Plugin, s.Name),
+		Component: s.Auth.Component,
+		Server:    s.Name,
+		URL:       Address(s),
+		Tenant:    tenant,
+		Dir:       s.Auth.Dir,
 		Settings: func(ctx context.Context) ([]byte, error) {
-			return g.resolveSecrets(ctx, s.Auth.Settings, g.authRecipient(s))
+			return c.g.resolveSecrets(ctx, s.Auth.Settings, c.g.authRecipient(s))
 		},
-		Grant: granted, Env: g.variables(s.Auth.EnvNames),
+		Grant: granted,
+		Env:   c.g.opts.variables(s.Auth.EnvNames),
 	})
 }
 
@@ -157,14 +186,18 @@ func (g *generation) authorizer(s *config.Server, tenant string, granted sdk.Hos
 // another configuration, plugin or server address have another owner.
 func (g *generation) owner(s *config.Server, tenant string) secret.Owner {
 	return secret.Owner{
-		Config: g.layerID(s.Layer), Plugin: g.component(s.Auth), Server: s.Name, Resource: g.serverDestination(s) + " " + Address(s), Tenant: tenant,
+		Config:   g.opts.layerID(s.Layer),
+		Plugin:   g.component(s.Auth),
+		Server:   s.Name,
+		Resource: g.serverDestination(s) + " " + Address(s),
+		Tenant:   tenant,
 	}
 }
 
 // secretsLock returns a function that locks an owner's secrets against other processes. It
 // returns nil without a data directory.
-func (a *App) secretsLock(o secret.Owner) func(context.Context) (func(), error) {
-	if a.opts.Dirs.Data == "" {
+func (d Dirs) secretsLock(o secret.Owner) func(context.Context) (func(), error) {
+	if d.Data == "" {
 		return nil
 	}
 	text, err := json.Marshal(o)
@@ -172,7 +205,7 @@ func (a *App) secretsLock(o secret.Owner) func(context.Context) (func(), error) 
 		panic(err) // impossible: strings can be encoded
 	}
 	sum := sha256.Sum256(text)
-	return credential.LockFile(filepath.Join(a.opts.Dirs.Data, "locks", hex.EncodeToString(sum[:12])))
+	return credential.LockFile(filepath.Join(d.Data, "locks", hex.EncodeToString(sum[:12])))
 }
 
 // Address returns the URL in the settings of a server's transport, or "".
@@ -185,10 +218,10 @@ func Address(s *config.Server) string {
 }
 
 // variables returns the environment variables that settings name, as NAME=value.
-func (a *App) variables(names []string) []string {
+func (o *Options) variables(names []string) []string {
 	var env []string
 	for _, name := range names {
-		if v, ok := a.opts.Lookup(name); ok {
+		if v, ok := o.Lookup(name); ok {
 			env = append(env, name+"="+v)
 		}
 	}

@@ -14,8 +14,11 @@ import (
 
 // The methods of this file use the generation in effect.
 
+// connector returns what makes the connections of the generation in effect.
+func (a *App) connector() connector { return connector{a.process, a.current.Load()} }
+
 // Location returns the location of the configuration, which stays the same.
-func (a *App) Location() config.Location { return a.opts.Config }
+func (a *App) Location() config.Location { return a.process.opts.Config }
 
 // Config returns the configuration. It must not be changed.
 func (a *App) Config() *config.Config { return a.current.Load().Config }
@@ -29,7 +32,7 @@ func (a *App) Upstreams() map[string]*upstream.Upstream { return a.current.Load(
 
 // ConnectRequired connects the servers with required = true.
 func (a *App) ConnectRequired(ctx context.Context) error {
-	return a.current.Load().connectRequired(ctx, &generation{})
+	return a.connector().connectRequired(ctx, &generation{})
 }
 
 // Described returns the description of a plugin of the configuration.
@@ -44,8 +47,15 @@ func (a *App) Manifest(s *config.Server) sdk.Manifest { return a.current.Load().
 // Ask opens a separate connection to a server with the given settings in place of the
 // configured ones. It repeats one request until answer returns done or an error, and
 // closes the connection.
-func (a *App) Ask(ctx context.Context, s *config.Server, settings []byte, method string, params []byte, answer func(result []byte) (done bool, err error)) error {
-	return a.current.Load().ask(ctx, s, settings, method, params, answer)
+func (a *App) Ask(
+	ctx context.Context,
+	s *config.Server,
+	settings []byte,
+	method string,
+	params []byte,
+	answer func(result []byte) (done bool, err error),
+) error {
+	return a.connector().ask(ctx, s, settings, method, params, answer)
 }
 
 // ValidateSettings asks the plugins to check the settings of every enabled server and
@@ -53,26 +63,32 @@ func (a *App) Ask(ctx context.Context, s *config.Server, settings []byte, method
 // no servers. Rejected settings become diagnostics. failed holds, by server, why a
 // plugin could not be asked, and under "secret_store" that of the store.
 func (a *App) ValidateSettings(ctx context.Context) (rejected config.Diagnostics, failed map[string]error) {
-	return a.current.Load().validateSettings(ctx)
+	return a.connector().validateSettings(ctx)
 }
 
 // Login guides a person through a login to a server for a tenant. It requests the given
 // scopes in addition to the configured ones. It returns the account that the person
 // logged in to.
-func (a *App) Login(ctx context.Context, s *config.Server, tenant string, p sdk.Person, scopes []string) (account string, err error) {
-	return a.current.Load().login(ctx, s, tenant, p, scopes)
+func (a *App) Login(
+	ctx context.Context,
+	s *config.Server,
+	tenant string,
+	p sdk.Person,
+	scopes []string,
+) (account string, err error) {
+	return a.connector().login(ctx, s, tenant, p, scopes)
 }
 
 // Logout discards the credentials of a login. The provider also revokes them at the
 // authorization server if it can.
 func (a *App) Logout(ctx context.Context, s *config.Server, tenant string) error {
-	return a.current.Load().logout(ctx, s, tenant)
+	return a.connector().logout(ctx, s, tenant)
 }
 
 // AuthState returns the login state that the auth provider reports. It connects to no
 // server.
 func (a *App) AuthState(ctx context.Context, s *config.Server, tenant string) (AuthState, error) {
-	return a.current.Load().authState(ctx, s, tenant)
+	return a.connector().authState(ctx, s, tenant)
 }
 
 // View returns what clients see of the configuration in effect. It contacts no server: the
@@ -84,7 +100,7 @@ func (a *App) View(ctx context.Context) *plan.View {
 		Catalog: a.Catalog,
 		Policy:  g.inGateway.Policy,
 		Serves:  func(server string) bool { return g.upstreams[server] != nil },
-		Hide:    a.redactor.hide,
+		Hide:    a.process.redactor.hide,
 	})
 }
 
@@ -92,7 +108,7 @@ func (a *App) View(ctx context.Context) *plan.View {
 func (a *App) Locks() *pins.Lockfiles { return a.locks }
 
 // Hide masks the secrets of the configuration, and those obtained later, in a text.
-func (a *App) Hide(text string) string { return a.redactor.hide(text) }
+func (a *App) Hide(text string) string { return a.process.redactor.hide(text) }
 
 // Recipients lists the recipients that the configuration names for a secret.
 func (a *App) Recipients(name string) []secret.Recipient { return a.current.Load().recipients(name) }

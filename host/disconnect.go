@@ -33,19 +33,16 @@ func Disconnect(a *App, server, by string) (err error) {
 	case g.disconnected[server] != nil:
 		return nil
 	}
-	s, err := a.enabledServer(server)
+	s, err := a.current.Load().enabledServer(server)
 	if err != nil {
 		return err
 	}
-	set := maps.Clone(a.disconnected)
-	if set == nil {
-		set = map[string]*disconnection{}
-	}
+	set := maps.Clone(g.disconnected)
 	set[s.Name] = &disconnection{since: begun, names: namesOf(a, s.Name)}
 	setDisconnected(a, set)
-	a.opts.Log.Info("disconnected a server, as an operator asks", "server", s.Name)
-	noteConnection(a, audit.Disconnect, begun, s.Name, by, nil)
-	a.events.Add(event.Event{Type: event.ServerDisconnected, Server: s.Name})
+	a.process.opts.Log.Info("disconnected a server, as an operator asks", "server", s.Name)
+	a.process.record.noteConnection(audit.Disconnect, begun, s.Name, by, nil)
+	a.process.events.Add(event.Event{Type: event.ServerDisconnected, Server: s.Name})
 	return nil
 }
 
@@ -56,7 +53,7 @@ func Connect(ctx context.Context, a *App, server, by string) (err error) {
 	if err := endDisconnection(a, server); err != nil {
 		return err
 	}
-	s, err := a.enabledServer(server)
+	s, err := a.current.Load().enabledServer(server)
 	if err != nil {
 		return err
 	}
@@ -64,12 +61,12 @@ func Connect(ctx context.Context, a *App, server, by string) (err error) {
 	if u == nil { // a reload has removed it
 		return errShutdown()
 	}
-	a.opts.Log.Info("connecting a server, as an operator asks", "server", s.Name)
+	a.process.opts.Log.Info("connecting a server, as an operator asks", "server", s.Name)
 	if err = u.Connect(ctx); err == nil && u.Status().State == upstream.Ready {
 		err = a.Catalog.Refresh(ctx, s.Name)[s.Name]
 	}
-	noteConnection(a, audit.Connect, begun, s.Name, by, err)
-	a.events.Add(a.withError(event.Event{Type: event.ServerConnected, Server: s.Name}, err))
+	a.process.record.noteConnection(audit.Connect, begun, s.Name, by, err)
+	a.process.events.Add(a.process.record.withError(event.Event{Type: event.ServerConnected, Server: s.Name}, err))
 	return err
 }
 
@@ -80,10 +77,10 @@ func endDisconnection(a *App, server string) error {
 	switch {
 	case a.stopped:
 		return errShutdown()
-	case a.disconnected[server] == nil:
+	case a.current.Load().disconnected[server] == nil:
 		return nil
 	}
-	set := maps.Clone(a.disconnected)
+	set := maps.Clone(a.current.Load().disconnected)
 	delete(set, server)
 	setDisconnected(a, set)
 	return nil
@@ -92,26 +89,21 @@ func endDisconnection(a *App, server string) error {
 // setDisconnected makes a generation of the same configuration the one in effect, without the
 // servers of a set. The caller holds reloading.
 func setDisconnected(a *App, set map[string]*disconnection) {
-	a.disconnected = set
 	before := a.current.Load()
 	next := &generation{
-		App: a, Config: before.Config, number: before.number, loaded: before.loaded, reviewed: before.reviewed, mask: before.mask,
-		manifests: before.manifests, secrets: before.secrets,
+		opts:      before.opts,
+		Config:    before.Config,
+		number:    before.number,
+		loaded:    before.loaded,
+		reviewed:  before.reviewed,
+		mask:      before.mask,
+		manifests: before.manifests,
+		secrets:   before.secrets,
+		http:      before.http,
 	}
-	next.build(before)
+	connector{a.process, next}.build(before, set)
 	a.apply(next)
-	a.closeReplaced(before, next)
-}
-
-// keepDisconnected forgets the servers that a generation does not have.
-func keepDisconnected(a *App, g *generation) {
-	set := map[string]*disconnection{}
-	for _, s := range g.Config.Servers {
-		if d := a.disconnected[s.Name]; d != nil && s.Enabled {
-			set[s.Name] = d
-		}
-	}
-	a.disconnected = set
+	closeReplaced(a, before, next)
 }
 
 // namesOf returns the names by which clients know the tools and prompts of a server, with the
@@ -139,15 +131,11 @@ func disconnectedFor(s *config.Server, d *disconnection) gateway.Disconnected {
 
 // errDisconnected is the error of what needs a server that is disconnected.
 func errDisconnected(s *config.Server) error {
-	return &fault.Error{Code: fault.UpstreamDisconnected, Message: "an operator has disconnected the server", Server: s.Name, At: s.At.String(), Hint: "run `junctor connect " + s.Name + "`"}
-}
-
-// noteConnection records that an operator has connected or disconnected a server.
-func noteConnection(a *App, kind audit.Kind, begun time.Time, server, by string, err error) {
-	e := &audit.Event{Kind: kind, Time: begun, DurationMS: audit.Milliseconds(time.Since(begun)), Server: server, By: by, Outcome: audit.OK}
-	if err != nil {
-		f := fault.As(err)
-		e.Outcome, e.Code, e.Message = audit.Failed, string(f.Code), f.Message
+	return &fault.Error{
+		Code:    fault.UpstreamDisconnected,
+		Message: "an operator has disconnected the server",
+		Server:  s.Name,
+		At:      s.At.String(),
+		Hint:    "run `junctor connect " + s.Name + "`",
 	}
-	a.audit.Note(e)
 }

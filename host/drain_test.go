@@ -38,7 +38,7 @@ func (fixedRevision) Remember(mcp.Revision)    {}
 // A drainFixture is a call of a client that has just been asked for a user's answer, and
 // whose server is being replaced.
 type drainFixture struct {
-	app     *App
+	process *Process
 	before  *generation // of the call
 	client  *gateway.Session
 	sent    sent
@@ -77,17 +77,17 @@ func askingServer(revision mcp.Revision) *conversation.Server {
 func newDrainFixture(t *testing.T, revision mcp.Revision) *drainFixture {
 	server, log := askingServer(revision), hclog.NewNullLogger()
 	c := catalog.New(nil, "", log, nil)
-	a := &App{Gateway: gateway.New(gateway.Options{Version: "1", Catalog: c, Log: log})}
+	a := &Process{Gateway: gateway.New(gateway.Options{Version: "1", Catalog: c, Log: log})}
 	u := upstream.New(upstream.Options{
 		Name: "a", Peer: a.Gateway.Peer("a"), Revisions: fixedRevision(revision), Log: log, Start: time.Second, Call: drainTimeout,
 		Open: func(context.Context) (upstream.Link, error) { return server.Open(), nil },
 	})
-	before, rules := &generation{App: a}, policy.New(map[string]policy.Server{"a": {}}, policy.Rules{})
+	before, rules := &generation{}, policy.New(map[string]policy.Server{"a": {}}, policy.Rules{})
 	before.inGateway.Policy, before.inGateway.Servers = rules, map[string]gateway.Server{"a": {Upstream: u}}
 	a.Gateway.Apply(&before.inGateway)
 	c.SetServers([]*catalog.Server{{Name: "a", Prefix: "a", Upstream: u}})
 
-	d := &drainFixture{app: a, before: before, sent: make(sent, 100), drained: make(chan time.Duration, 1)}
+	d := &drainFixture{process: a, before: before, sent: make(sent, 100), drained: make(chan time.Duration, 1)}
 	queue := sendqueue.New(d.sent, 1<<20, nil)
 	d.client = a.Gateway.Open(gateway.Client{Principal: authn.Local(), Out: queue, Sole: true})
 	t.Cleanup(func() {
@@ -164,7 +164,7 @@ func TestSecretStoreWaitsForRequests(t *testing.T) {
 			d := newDrainFixture(t, mcp.Revision20251125)
 			waited := make(chan time.Duration, 1)
 			go func() {
-				d.app.awaitRequests(d.before, limit)
+				d.process.awaitRequests(d.before, limit)
 				waited <- time.Since(d.begun)
 			}()
 			time.Sleep(2 * drainTimeout)

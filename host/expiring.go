@@ -35,7 +35,13 @@ func certificatesOf(listener string, h httpserver.CertificateHealth) []control.C
 	}
 	all := []control.Certificate{{Listener: listener, Kind: "cert", File: h.Cert, Ends: h.Ends, Error: why}}
 	if h.ClientCA != "" {
-		all = append(all, control.Certificate{Listener: listener, Kind: "client_ca", File: h.ClientCA, Ends: h.ClientCAEnds, Error: why})
+		all = append(all, control.Certificate{
+			Listener: listener,
+			Kind:     "client_ca",
+			File:     h.ClientCA,
+			Ends:     h.ClientCAEnds,
+			Error:    why,
+		})
 	}
 	return all
 }
@@ -52,9 +58,9 @@ func issuerStatuses(a *App) (all []control.Issuer) {
 			continue
 		}
 		for _, h := range pool.Health() {
-			one := control.Issuer{Source: a.redactor.hide(h.Source), Usable: h.Usable, Read: known(h.Read)}
+			one := control.Issuer{Source: a.process.redactor.hide(h.Source), Usable: h.Usable, Read: known(h.Read)}
 			if h.Err != nil {
-				one.Error = a.redactor.hide(h.Err.Error())
+				one.Error = a.process.redactor.hide(h.Err.Error())
 			}
 			if !slices.ContainsFunc(all, func(o control.Issuer) bool { return o.Source == one.Source }) {
 				all = append(all, one)

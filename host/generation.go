@@ -1,7 +1,6 @@
 package host
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -13,21 +12,19 @@ import (
 	"sync"
 	"time"
 
-	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/credential"
 	"github.com/junctor-mcp/junctor/host/gateway"
 	"github.com/junctor-mcp/junctor/host/plugin"
-	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// A generation is everything that one read of the configuration decides. It is
-// immutable after build, and reuses the upstreams of the servers that have not
-// changed since the generation before.
+// A generation is everything that one read of the configuration decides. It is immutable
+// once it is in effect, and reuses the upstreams of the servers that have not changed since
+// the generation before. It knows nothing of the process; see connector.
 type generation struct {
-	*App
+	opts      *Options // of the process
 	Config    *config.Config
 	number    int                  // 1 for the first one
 	loaded    time.Time            // when the configuration was read
@@ -60,7 +57,9 @@ func (g *generation) ownFiles() files {
 		}
 		for _, p := range g.Config.Plugins {
 			if filepath.IsAbs(p.Source) { // not a bundled one: a program, or the directory with it
-				g.files.protected = append(g.files.protected, p.Source, filepath.Join(p.Source, plugin.FilePrefix+p.Use))
+				g.files.protected = append(g.files.protected, p.Source, filepath.Join(
+					p.Source, plugin.FilePrefix+p.Use,
+				))
 			}
 		}
 		for _, described := range g.manifests {
@@ -69,8 +68,8 @@ func (g *generation) ownFiles() files {
 		if program, err := os.Executable(); err == nil {
 			g.files.protected = append(g.files.protected, program)
 		}
-		g.files.private = append(g.files.private, g.variableFiles(passwordVariables)...)
-		g.files.protected = append(g.files.protected, g.variableFiles(authorityVariables)...)
+		g.files.private = append(g.files.private, g.opts.variableFiles(passwordVariables)...)
+		g.files.protected = append(g.files.protected, g.opts.variableFiles(authorityVariables)...)
 		slices.Sort(g.files.private)
 		slices.Sort(g.files.protected)
 	})
@@ -81,13 +80,19 @@ var (
 	// passwordVariables are the environment variables that name files with secrets.
 	passwordVariables = []string{"JUNCTOR_SECRETS_PASSWORD_FILE"}
 	// authorityVariables are those that name certificates which Junctor and plugins trust.
-	authorityVariables = []string{"SSL_CERT_FILE", "SSL_CERT_DIR", "OTEL_EXPORTER_OTLP_CERTIFICATE", "OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE", "OTEL_EXPORTER_OTLP_CLIENT_KEY"}
+	authorityVariables = []string{
+		"SSL_CERT_FILE",
+		"SSL_CERT_DIR",
+		"OTEL_EXPORTER_OTLP_CERTIFICATE",
+		"OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE",
+		"OTEL_EXPORTER_OTLP_CLIENT_KEY",
+	}
 )
 
-// variableFiles returns the files that environment variables of Junctor name.
-func (a *App) variableFiles(names []string) (all []string) {
+// variableFiles returns the files that environment variables name.
+func (o *Options) variableFiles(names []string) (all []string) {
 	for _, name := range names {
-		value, _ := a.opts.Lookup(name)
+		value, _ := o.Lookup(name)
 		for _, path := range filepath.SplitList(value) {
 			if path, err := filepath.Abs(path); err == nil {
 				all = append(all, path)
@@ -95,78 +100,6 @@ func (a *App) variableFiles(names []string) (all []string) {
 		}
 	}
 	return all
-}
-
-// read reads the configuration. The generation is nil exactly when a diagnostic is an
-// error.
-func (a *App) read(ctx context.Context, content *config.Content) (*generation, config.Diagnostics) {
-	g := &generation{App: a, number: 1, loaded: time.Now(), reviewed: content != nil, manifests: map[string]Described{}}
-	if before := a.current.Load(); before != nil {
-		g.number = before.number + 1
-	}
-	cfg, diags := config.Load(ctx, config.Options{
-		Path: a.opts.Config.Path, Text: a.opts.Config.Text, Content: content, Lookup: a.opts.Lookup, Describe: g.describeOrReport, All: a.opts.AllPlugins, NoListener: a.opts.NoListener, NoNotices: a.opts.OneShot && a.opts.NoListener, AbsentInputs: a.opts.AbsentInputs, Managed: a.opts.Managed,
-		Pasted: pastedServers,
-		Under:  a.opts.Config.UnderPaths(),
-	})
-	if cfg == nil {
-		return nil, diags
-	}
-	g.Config = cfg
-	g.mask = a.redactor.use(cfg.Conceal, cfg.HasSecret) // before anything is started with its secrets
-	return g, diags
-}
-
-// build makes the upstreams, and describes the servers to the gateway and the
-// catalog. before is the generation in effect; nil for the first one.
-func (g *generation) build(before *generation) {
-	g.upstreams, g.inputs = map[string]*upstream.Upstream{}, map[string]string{}
-	offers := map[string]policy.Server{}
-	g.inGateway.Servers = map[string]gateway.Server{}
-	keepDisconnected(g.App, g)
-	g.disconnected, g.inGateway.Disconnected = g.App.disconnected, map[string]gateway.Disconnected{}
-	g.servers = []*catalog.Server{}
-	for _, s := range g.Config.Servers {
-		if !s.Enabled {
-			continue
-		}
-		offers[s.Name] = policy.Server{Allow: offeredBy(s.Tools.Allow), Deny: offeredBy(s.Tools.Deny)}
-		if d := g.disconnected[s.Name]; d != nil {
-			g.inGateway.Disconnected[s.Name] = disconnectedFor(s, d)
-			continue
-		}
-		input := g.connectionInput(s)
-		var u *upstream.Upstream
-		if before != nil && before.inputs[s.Name] == input {
-			u = before.upstreams[s.Name]
-		} else {
-			u = g.newUpstream(s, g.Gateway.Peer(s.Name), Tenant(s, authn.Local()))
-		}
-		g.upstreams[s.Name], g.inputs[s.Name] = u, input
-		g.servers = append(g.servers, g.catalogServerOnce(before, s, u))
-		g.inGateway.Servers[s.Name] = gateway.Server{
-			Upstream: u, Repeat: repeatable(s.Tools), Share: gateway.Share(s.Share), Unlisted: s.Resources.Unlisted, Timeout: g.toolTimeout(s.Name), Context: s.Context, Level: g.logLevel(s), Untraced: s.Trace == "off", Pinned: s.Lock != "",
-			Open: func(peer upstream.Peer, p authn.Principal) *upstream.Upstream {
-				return g.newUpstream(s, peer, Tenant(s, p))
-			},
-		}
-	}
-	g.inGateway.Name, g.inGateway.RequestTimeout = g.Config.Gateway.Name, g.Config.Gateway.RequestTimeout
-	g.inGateway.Policy = policy.New(offers, g.Config.Policy).Under(g.Config.Policies...).UnderManaged(g.Config.Managed.Policy)
-}
-
-// catalogServerOnce returns the catalog's description of a server. It is the same
-// value as before if nothing in it has changed, so that the lists stay parsed.
-func (g *generation) catalogServerOnce(before *generation, s *config.Server, u *upstream.Upstream) *catalog.Server {
-	if before == nil {
-		return g.catalogServer(s, u)
-	}
-	i := slices.IndexFunc(before.servers, func(o *catalog.Server) bool { return o.Name == s.Name && o.Upstream == u })
-	j := slices.IndexFunc(before.Config.Servers, func(o *config.Server) bool { return o.Name == s.Name })
-	if i >= 0 && j >= 0 && sameView(before.Config.Servers[j], s) {
-		return before.servers[i]
-	}
-	return g.catalogServer(s, u)
 }
 
 // sameView reports whether clients see the items of one server in the same way with two
@@ -180,8 +113,24 @@ func sameView(x, y *config.Server) bool {
 		Patterns                           [][]string
 	}
 	of := func(s *config.Server) offer {
-		o := offer{Prefix: s.Prefix, Describe: s.Describe, BadSchema: s.BadSchema, Share: s.Share, Definitions: s.Definitions, Lock: s.Lock, Managed: s.Managed, Views: s.Views}
-		for _, list := range [][]config.Pattern{s.Tools.Allow, s.Tools.Deny, s.Tools.Read, s.Tools.Write, s.Tools.Idempotent, s.Tools.Confirm} {
+		o := offer{
+			Prefix:      s.Prefix,
+			Describe:    s.Describe,
+			BadSchema:   s.BadSchema,
+			Share:       s.Share,
+			Definitions: s.Definitions,
+			Lock:        s.Lock,
+			Managed:     s.Managed,
+			Views:       s.Views,
+		}
+		for _, list := range [][]config.Pattern{
+			s.Tools.Allow,
+			s.Tools.Deny,
+			s.Tools.Read,
+			s.Tools.Write,
+			s.Tools.Idempotent,
+			s.Tools.Confirm,
+		} {
 			var globs []string
 			for _, p := range list {
 				globs = append(globs, p.Glob+" "+p.At.String())
@@ -199,7 +148,13 @@ func (g *generation) connectionInput(s *config.Server) string {
 	var auth any
 	if s.Auth != nil {
 		plugins = append(plugins, g.plugin(s.Auth.Plugin))
-		auth = []any{s.Auth.Plugin, s.Auth.Component, string(g.Config.Unresolved(s.Auth.Settings)), s.Auth.Dir, g.variables(s.Auth.EnvNames)}
+		auth = []any{
+			s.Auth.Plugin,
+			s.Auth.Component,
+			string(g.Config.Unresolved(s.Auth.Settings)),
+			s.Auth.Dir,
+			g.opts.variables(s.Auth.EnvNames),
+		}
 	}
 	var programs []string
 	for _, p := range plugins {
@@ -215,8 +170,22 @@ func (g *generation) connectionInput(s *config.Server) string {
 		kept = [][]string{own.private, own.protected, own.changeable}
 	}
 	text, err := json.Marshal([]any{
-		kept, s.Fingerprint, s.Transport.Plugin, s.Transport.Component, string(g.Config.Unresolved(s.Transport.Settings)), s.Transport.Dir, g.variables(s.Transport.EnvNames),
-		auth, programs, store, s.Protocol, s.Share, s.Timeouts, s.Idle, s.MaxMessage, s.Layer,
+		kept,
+		s.Fingerprint,
+		s.Transport.Plugin,
+		s.Transport.Component,
+		string(g.Config.Unresolved(s.Transport.Settings)),
+		s.Transport.Dir,
+		g.opts.variables(s.Transport.EnvNames),
+		auth,
+		programs,
+		store,
+		s.Protocol,
+		s.Share,
+		s.Timeouts,
+		s.Idle,
+		s.MaxMessage,
+		s.Layer,
 	})
 	if err != nil {
 		panic(err) // texts and numbers
@@ -234,19 +203,4 @@ func (g *generation) program(p config.Plugin) []string {
 // credentialKey returns the key of the broker for a server and a tenant.
 func (g *generation) credentialKey(s *config.Server, tenant string) credential.Key {
 	return credential.Key{Server: s.Name, Tenant: tenant, Version: g.inputs[s.Name]}
-}
-
-// apply makes a generation the one in effect.
-func (a *App) apply(g *generation) {
-	a.current.Store(g)
-	a.toolLimits.SetRules(toolRules(g.Config.Gateway, g.opts.WithStdio))
-	a.toolLimits.SetPrincipal(principalBounds(g.Config.Gateway.Limits.PrincipalCalls))
-	g.setNotices()
-	a.Gateway.Apply(&g.inGateway)
-	repinned := a.pins.Apply(g.Config)
-	a.Catalog.SetServers(g.servers)
-	for _, name := range repinned {
-		a.Catalog.Recheck(name)
-	}
-	a.usage.Keep(func(server string) bool { return g.upstreams[server] != nil || g.disconnected[server] != nil })
 }

@@ -46,14 +46,25 @@ type httpService struct {
 // ServeHTTP calls listening with each address before it accepts the first client there. It
 // also serves the client on standard input, stdio, unless that is nil; the end of this client
 // does not end ServeHTTP.
-func (a *App) ServeHTTP(ctx context.Context, settings ChooseHTTP, listening func(net.Addr, config.HTTP), stdio *StdioClient) error {
+func (a *App) ServeHTTP(
+	ctx context.Context,
+	settings ChooseHTTP,
+	listening func(net.Addr, config.HTTP),
+	stdio *StdioClient,
+) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := &httpService{app: a, ctx: ctx, settings: settings, listening: listening, keys: jwks.NewPool(a.opts.Log)}
+	s := &httpService{
+		app:       a,
+		ctx:       ctx,
+		settings:  settings,
+		listening: listening,
+		keys:      jwks.NewPool(a.process.opts.Log),
+	}
 	defer s.keys.Close()
 	a.clientKeys.Store(s.keys)
 	defer a.clientKeys.Store(nil)
-	stop, err := a.startTelemetry(ctx, false)
+	stop, err := startTelemetry(ctx, a, false)
 	if err != nil {
 		return err
 	}
@@ -61,7 +72,7 @@ func (a *App) ServeHTTP(ctx context.Context, settings ChooseHTTP, listening func
 	if err := s.start(ctx); err != nil {
 		return err
 	}
-	end, endLogins := a.runInBackground(), a.logins.run(a)
+	end, endLogins := runInBackground(a), a.logins.run(a)
 	if stdio != nil {
 		s.endStdio = stdio.serve(ctx, a, s.drainTime)
 	}
@@ -95,11 +106,11 @@ func (s *httpService) start(ctx context.Context) error {
 	}
 	if err != nil {
 		next.discard()
-		s.app.approvals.Close()
+		s.app.process.approvals.Close()
 		return err
 	}
 	s.app.Gateway.SetShares(next.shares)
-	s.app.approvals.SetShare(approvalShare(h, s.app.opts.WithStdio))
+	s.app.process.approvals.SetShare(approvalShare(h, s.app.process.opts.WithStdio))
 	next.accept()
 	s.app.http = s
 	s.app.serving.Store(s.server)
@@ -109,8 +120,14 @@ func (s *httpService) start(ctx context.Context) error {
 // openServer opens the server with its session store. If the file cannot be used, the
 // sessions are in memory, unless the configuration requires the file.
 func (s *httpService) openServer(h config.HTTP, settings httpserver.Settings) (err error) {
-	s.store, s.file = h.Sessions.Store, s.app.sessionFile(h)
-	o := httpserver.Options{Gateway: s.app.Gateway, Log: s.app.opts.Log, SessionFile: s.file, Audit: s.app.auditHealth, Settings: settings}
+	s.store, s.file = h.Sessions.Store, s.app.process.opts.Dirs.sessionFile(h)
+	o := httpserver.Options{
+		Gateway:     s.app.Gateway,
+		Log:         s.app.process.opts.Log,
+		SessionFile: s.file,
+		Audit:       s.app.process.auditHealth,
+		Settings:    settings,
+	}
 	s.server, err = httpserver.New(o)
 	if err == nil || s.file == "" {
 		return err
@@ -118,7 +135,8 @@ func (s *httpService) openServer(h config.HTTP, settings httpserver.Settings) (e
 	if h.Sessions.Required {
 		return &fault.Error{Code: fault.ListenStore, At: h.At.String(), Message: err.Error(), Err: err, Hint: storeHint}
 	}
-	s.app.opts.Log.Warn("sessions are kept in memory until a restart, which ends them", "error", err, "hint", storeHint+`; store = "memory" says that it is meant`)
+	s.app.process.opts.Log.Warn("sessions are kept in memory until a restart, which ends them",
+		"error", err, "hint", storeHint+`; store = "memory" says that it is meant`)
 	s.store, s.file, o.SessionFile = "memory", "", ""
 	s.server, err = httpserver.New(o)
 	return err
@@ -126,24 +144,29 @@ func (s *httpService) openServer(h config.HTTP, settings httpserver.Settings) (e
 
 // keepApprovals reads and keeps approvals in a file beside that of the sessions.
 func (s *httpService) keepApprovals(h config.HTTP) error {
-	file := s.app.sessionFile(h)
-	if file == "" || s.app.approvals == nil {
+	file := s.app.process.opts.Dirs.sessionFile(h)
+	if file == "" || s.app.process.approvals == nil {
 		return nil
 	}
 	dir, name := filepath.Split(file)
-	err := s.app.approvals.Keep(filepath.Join(filepath.Dir(filepath.Clean(dir)), "approvals", name), s.app.opts.Log)
+	err := s.app.process.approvals.Keep(
+		filepath.Join(filepath.Dir(filepath.Clean(dir)), "approvals", name), s.app.process.opts.Log,
+	)
 	switch {
 	case err == nil:
 		return nil
 	case h.Sessions.Required:
 		return &fault.Error{Code: fault.ListenStore, At: h.At.String(), Message: err.Error(), Err: err, Hint: storeHint}
 	}
-	s.app.opts.Log.Warn("approvals are kept in memory until a restart, which loses them", "error", err, "hint", storeHint)
+	s.app.process.opts.Log.Warn(
+		"approvals are kept in memory until a restart, which loses them", "error", err, "hint", storeHint,
+	)
 	return nil
 }
 
 // storeHint is the hint for a file of the state that cannot be used.
-const storeHint = "end the process that uses the file, if there is one, and see that the data directory can be written and has space"
+const storeHint = "end the process that uses the file, if there is one, " +
+	"and see that the data directory can be written and has space"
 
 // stop closes the login pages, the server and the socket. A reload does not change the
 // service any longer.
@@ -156,7 +179,7 @@ func (s *httpService) stop() {
 	if s.endStdio != nil {
 		s.endStdio()
 	}
-	s.app.approvals.Close()
+	s.app.process.approvals.Close()
 	if s.endPages != nil {
 		s.endPages()
 	}
@@ -173,10 +196,16 @@ func (s *httpService) drainTime() time.Duration {
 func (s *httpService) pending() (all []control.Pending) {
 	switch {
 	case s == nil:
-	case s.http.Sessions.Store != s.store && s.app.sessionFile(s.http) != s.file:
-		all = append(all, control.Pending{Setting: "gateway.http.sessions.store", Effect: "the sessions stay in " + sessionPlaces[s.store] + " until a restart"})
-	case s.app.sessionFile(s.http) != s.file:
-		all = append(all, control.Pending{Setting: "gateway.http.listen", Effect: "the sessions stay in the file of the address before; a restart begins another file"})
+	case s.http.Sessions.Store != s.store && s.app.process.opts.Dirs.sessionFile(s.http) != s.file:
+		all = append(all, control.Pending{
+			Setting: "gateway.http.sessions.store",
+			Effect:  "the sessions stay in " + sessionPlaces[s.store] + " until a restart",
+		})
+	case s.app.process.opts.Dirs.sessionFile(s.http) != s.file:
+		all = append(all, control.Pending{
+			Setting: "gateway.http.listen",
+			Effect:  "the sessions stay in the file of the address before; a restart begins another file",
+		})
 	}
 	return all
 }
@@ -199,7 +228,7 @@ func (s *httpService) offerPages() {
 	local := clientsAreLocal(s.socket.Addr(), s.http.Hosts)
 	switch {
 	case local && s.endPages == nil:
-		s.endPages = s.app.offerPages(s.ctx)
+		s.endPages = s.app.process.pages.offer(s.ctx, s.app.process.opts.Lookup)
 	case !local && s.endPages != nil:
 		s.endPages()
 		s.endPages = nil
@@ -240,8 +269,12 @@ func (s *httpService) open(ctx context.Context, g *generation, h config.HTTP) (*
 	}
 	if c.socket, err = httpserver.Listen(ctx, h.Listen, h.SocketMode); err != nil {
 		return nil, &fault.Error{
-			Code: fault.ListenAddress, At: h.At.String(), Message: "cannot listen: " + err.Error(), Err: err,
-			Hint: "end the process that uses the address, if there is one, or choose another address with listen or --http",
+			Code:    fault.ListenAddress,
+			At:      h.At.String(),
+			Message: "cannot listen: " + err.Error(),
+			Err:     err,
+			Hint: "end the process that uses the address, if there is one, " +
+				"or choose another address with listen or --http",
 		}
 	}
 	return c, nil
@@ -256,15 +289,26 @@ func (s *httpService) certificates(h config.HTTP) (*httpserver.TLS, error) {
 	case s.secure != nil && slices.Equal(filesOf(h.TLS), filesOf(s.http.TLS)):
 		return s.secure, nil
 	}
-	return newTLS(h.TLS, s.app.opts.Log)
+	return newTLS(h.TLS, s.app.process.opts.Log)
 }
 
 // newTLS reads the files of a listener with TLS.
 func newTLS(t *config.TLS, log hclog.Logger) (*httpserver.TLS, error) {
-	secure, err := httpserver.NewTLS(httpserver.Certificates{Cert: t.Cert, Key: t.Key, ClientCA: t.ClientCA, Optional: t.Optional}, log)
+	secure, err := httpserver.NewTLS(httpserver.Certificates{
+		Cert:     t.Cert,
+		Key:      t.Key,
+		ClientCA: t.ClientCA,
+		Optional: t.Optional,
+	}, log)
 	if err != nil {
-		return nil, &fault.Error{Code: fault.ListenTLS, At: t.At.String(), Message: err.Error(), Err: err,
-			Hint: "cert and key have to be files in PEM that belong together, and that this user can read; client_ca likewise, with certificates"}
+		return nil, &fault.Error{
+			Code:    fault.ListenTLS,
+			At:      t.At.String(),
+			Message: err.Error(),
+			Err:     err,
+			Hint: "cert and key have to be files in PEM that belong together, and that this user can read; " +
+				"client_ca likewise, with certificates",
+		}
 	}
 	return secure, nil
 }
@@ -290,7 +334,9 @@ func (g *generation) checkGatewayFiles() map[string]error {
 		}
 		keys := jwks.NewPool(g.opts.Log)
 		if err := keys.Set(source).Prepare(); err != nil {
-			failed["gateway keys "+source.String()] = fault.Because(fault.ConfigInvalid, err, "the keys of an issuer cannot be read")
+			failed["gateway keys "+source.String()] = fault.Because(
+				fault.ConfigInvalid, err, "the keys of an issuer cannot be read",
+			)
 		}
 		keys.Close()
 	}
@@ -321,7 +367,7 @@ func (c *httpChange) apply() {
 	}
 	s.server.Apply(c.settings)
 	s.app.Gateway.SetShares(c.shares)
-	s.app.approvals.SetShare(approvalShare(c.next, s.app.opts.WithStdio))
+	s.app.process.approvals.SetShare(approvalShare(c.next, s.app.process.opts.WithStdio))
 	s.keys.Keep(keySources(c.next))
 	if moves {
 		c.accept()
@@ -329,7 +375,7 @@ func (c *httpChange) apply() {
 	}
 	if c.next.SocketMode != s.http.SocketMode {
 		if err := s.socket.SetMode(c.next.SocketMode); err != nil {
-			s.app.opts.Log.Error("the mode of the socket was not changed", "error", err)
+			s.app.process.opts.Log.Error("the mode of the socket was not changed", "error", err)
 		}
 	}
 	s.http, s.secure = c.next, c.secure

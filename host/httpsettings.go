@@ -25,12 +25,30 @@ const (
 // httpSettings returns what a reload can change.
 func httpSettings(h config.HTTP, limits config.Limits, auth authn.Authenticator) httpserver.Settings {
 	s := httpserver.Settings{
-		Auth: auth, Shares: httpShares(h, limits),
-		URL: h.URL, Issuers: issuers(h),
-		Origins: h.Origins, Hosts: h.Hosts, Proxies: h.Proxies, MaxBody: h.MaxBody, MaxInFlight: h.MaxInFlight, LegacySSE: h.LegacySSE,
-		PerAddress: httpserver.Rate{PerSecond: defaultRate, Burst: defaultBurst}, Connections: defaultConnections,
-		Header: h.Timeouts.Header, Body: h.Timeouts.Body, Send: h.Timeouts.Send, Keepalive: h.Timeouts.Keepalive, Drain: h.Timeouts.Drain, ReadyDelay: h.Timeouts.ReadyDelay,
-		Sessions: sessionstore.Limits{Max: h.Sessions.Max, Idle: h.Sessions.Idle, Life: h.Sessions.Life, Events: h.Sessions.Events},
+		Auth:        auth,
+		Shares:      httpShares(h, limits),
+		URL:         h.URL,
+		Issuers:     issuers(h),
+		Origins:     h.Origins,
+		Hosts:       h.Hosts,
+		Proxies:     h.Proxies,
+		MaxBody:     h.MaxBody,
+		MaxInFlight: h.MaxInFlight,
+		LegacySSE:   h.LegacySSE,
+		PerAddress:  httpserver.Rate{PerSecond: defaultRate, Burst: defaultBurst},
+		Connections: defaultConnections,
+		Header:      h.Timeouts.Header,
+		Body:        h.Timeouts.Body,
+		Send:        h.Timeouts.Send,
+		Keepalive:   h.Timeouts.Keepalive,
+		Drain:       h.Timeouts.Drain,
+		ReadyDelay:  h.Timeouts.ReadyDelay,
+		Sessions: sessionstore.Limits{
+			Max:    h.Sessions.Max,
+			Idle:   h.Sessions.Idle,
+			Life:   h.Sessions.Life,
+			Events: h.Sessions.Events,
+		},
 	}
 	if h.PerIP != nil {
 		s.PerAddress, s.Loopback = httpserver.Rate{PerSecond: h.PerIP.Rate, Burst: h.PerIP.Burst}, true
@@ -41,13 +59,13 @@ func httpSettings(h config.HTTP, limits config.Limits, auth authn.Authenticator)
 
 // sessionFile returns the file of the sessions for a gateway that starts with a
 // configuration; empty: they are kept in memory.
-func (a *App) sessionFile(h config.HTTP) string {
+func (d Dirs) sessionFile(h config.HTTP) string {
 	_, port, err := net.SplitHostPort(h.Listen)
-	if h.Sessions.Store != "sqlite" || a.opts.Dirs.Data == "" || err == nil && port == "0" {
+	if h.Sessions.Store != "sqlite" || d.Data == "" || err == nil && port == "0" {
 		return ""
 	}
 	sum := sha256.Sum256([]byte(h.Listen)) // two gateways cannot share a file
-	return filepath.Join(a.opts.Dirs.Data, "sessions", hex.EncodeToString(sum[:8])+".sqlite")
+	return filepath.Join(d.Data, "sessions", hex.EncodeToString(sum[:8])+".sqlite")
 }
 
 // keySources returns the sources of the keys of token issuers.
@@ -84,7 +102,11 @@ func issuers(h config.HTTP) (all []string) {
 // authenticator returns the authenticator of clients, or nil without authentication.
 func (g *generation) authenticator(ctx context.Context, h config.HTTP, keys *jwks.Pool) (authn.Authenticator, error) {
 	var all []authn.Authenticator
-	build := config.AuthBuild{Config: g.Config, Lookup: g.secretLookup(ctx, g.recipient(g.Config.Gateway.Layer, gatewayRecipient)), Keys: keys}
+	build := config.AuthBuild{
+		Config: g.Config,
+		Lookup: g.secretLookup(ctx, g.opts.recipient(g.Config.Gateway.Layer, gatewayRecipient)),
+		Keys:   keys,
+	}
 	for _, auth := range h.Auth {
 		one, err := auth.Settings.Authenticator(build)
 		if err != nil {

@@ -36,22 +36,33 @@ func LoginTime(s *config.Server) time.Duration {
 }
 
 // login is App.Login for one generation.
-func (g *generation) login(ctx context.Context, s *config.Server, tenant string, p sdk.Person, scopes []string) (account string, err error) {
+func (c connector) login(
+	ctx context.Context,
+	s *config.Server,
+	tenant string,
+	p sdk.Person,
+	scopes []string,
+) (account string, err error) {
 	limit := LoginTime(s)
 	ctx, cancel := context.WithTimeoutCause(ctx, limit+providerTime, errLoginTimeout)
 	defer cancel()
-	ended := g.announceLogin(s.Name, tenant)
+	ended := c.p.record.announceLogin(s.Name, tenant)
 	defer func() { ended(err) }()
 	begun := time.Now()
-	defer func() { g.noteLogin(audit.Login, begun, s.Name, tenant, account, err) }()
-	err = g.withLoginer(s, tenant, p, func(auth sdk.Loginer) error {
+	defer func() { c.p.record.noteLogin(audit.Login, begun, s.Name, tenant, account, err) }()
+	err = c.withLoginer(s, tenant, p, func(auth sdk.Loginer) error {
 		var err error
 		account, err = auth.Login(ctx, scopes)
 		return err
 	})
-	g.dropLists(s, err)
+	c.dropLists(s, err)
 	if err != nil && context.Cause(ctx) == errLoginTimeout {
-		return "", g.locateAuth(s, fault.New(fault.LoginFailed, "the login was not completed within %s", limit).WithHint("run the login again"))
+		return "", c.g.locateAuth(
+			s,
+			fault.New(
+				fault.LoginFailed, "the login was not completed within %s", limit,
+			).WithHint("run the login again"),
+		)
 	}
 	return account, err
 }
@@ -60,42 +71,50 @@ func (g *generation) login(ctx context.Context, s *config.Server, tenant string,
 var errLoginTimeout = errors.New("the login takes too long")
 
 // logout is App.Logout for one generation.
-func (g *generation) logout(ctx context.Context, s *config.Server, tenant string) (err error) {
+func (c connector) logout(ctx context.Context, s *config.Server, tenant string) (err error) {
 	begun := time.Now()
-	defer func() { g.noteLogin(audit.Logout, begun, s.Name, tenant, "", err) }()
+	defer func() { c.p.record.noteLogin(audit.Logout, begun, s.Name, tenant, "", err) }()
 	if s.Auth != nil {
-		if lock := g.secretsLock(g.owner(s, tenant)); lock != nil { // a refresh in another process would store them again
+		// a refresh in another process would store them again
+		if lock := c.g.opts.Dirs.secretsLock(c.g.owner(s, tenant)); lock != nil {
 			release, err := lock(ctx)
 			if err != nil {
-				return fault.In(s.Name, fault.Because(fault.LoginFailed, err, "another process is busy with the credentials").WithHint("try again in a moment"))
+				return fault.In(
+					s.Name,
+					fault.Because(
+						fault.LoginFailed, err, "another process is busy with the credentials",
+					).WithHint("try again in a moment"),
+				)
 			}
 			defer release()
 		}
 	}
-	err = g.withLoginer(s, tenant, nil, func(auth sdk.Loginer) error { return auth.Logout(ctx) })
-	g.dropLists(s, err)
+	err = c.withLoginer(s, tenant, nil, func(auth sdk.Loginer) error { return auth.Logout(ctx) })
+	c.dropLists(s, err)
 	return err
 }
 
 // dropLists removes the lists on disk of a server after a login or logout that did not fail:
 // those of another account may differ.
-func (g *generation) dropLists(s *config.Server, failed error) {
+func (c connector) dropLists(s *config.Server, failed error) {
 	if failed == nil {
-		catalog.Drop(g.opts.Dirs.Cache, g.cacheKey(s))
+		catalog.Drop(c.g.opts.Dirs.Cache, c.g.cacheKey(s))
 	}
 }
 
 // withLoginer calls f with an authorizer that may ask the person p.
-func (g *generation) withLoginer(s *config.Server, tenant string, p sdk.Person, f func(sdk.Loginer) error) error {
+func (c connector) withLoginer(s *config.Server, tenant string, p sdk.Person, f func(sdk.Loginer) error) error {
 	if s.Auth == nil {
-		return fault.In(s.Name, fault.New(fault.Usage, "the server has no auth block, so there is nothing to log in to"))
+		return fault.In(s.Name, fault.New(
+			fault.Usage, "the server has no auth block, so there is nothing to log in to",
+		))
 	}
-	auth := g.authorizer(s, tenant, sdk.Host{Secrets: g.secrets.Scope(g.owner(s, tenant)), Person: p})
+	auth := c.authorizer(s, tenant, sdk.Host{Secrets: c.g.secrets.Scope(c.g.owner(s, tenant)), Person: p})
 	defer auth.Close()
 	if err := f(auth); err != nil {
-		return g.locateAuth(s, notLoggedIn(err))
+		return c.g.locateAuth(s, notLoggedIn(err))
 	}
-	g.credentials.Forget(g.credentialKey(s, tenant))
+	c.p.credentials.Forget(c.g.credentialKey(s, tenant))
 	return nil
 }
 
@@ -103,7 +122,9 @@ func (g *generation) withLoginer(s *config.Server, tenant string, p sdk.Person, 
 // keeps errors about the settings, the plugin and the secret store.
 func notLoggedIn(err error) error {
 	e, ok := errors.AsType[*sdk.Error](err)
-	if !ok || e.Code == sdk.Invalid || e.Code == sdk.Internal || e.Code == sdk.Panicked || strings.HasPrefix(string(fault.As(err).Code), "secret.") {
+	if !ok || e.Code == sdk.Invalid || e.Code == sdk.Internal || e.Code == sdk.Panicked || strings.HasPrefix(
+		string(fault.As(err).Code), "secret.",
+	) {
 		return err
 	}
 	f := *fault.As(err)
@@ -121,28 +142,28 @@ type AuthState struct {
 }
 
 // authState is App.AuthState for one generation.
-func (g *generation) authState(ctx context.Context, s *config.Server, tenant string) (AuthState, error) {
+func (c connector) authState(ctx context.Context, s *config.Server, tenant string) (AuthState, error) {
 	// Questions for a password come before the time of the provider begins.
-	if _, err := g.resolveSecrets(ctx, s.Auth.Settings, g.authRecipient(s)); err != nil {
-		return AuthState{}, g.locateAuth(s, err)
+	if _, err := c.g.resolveSecrets(ctx, s.Auth.Settings, c.g.authRecipient(s)); err != nil {
+		return AuthState{}, c.g.locateAuth(s, err)
 	}
 	within, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	late := time.AfterFunc(statusTime, func() { cancel(context.DeadlineExceeded) })
 	defer late.Stop()
-	looked := &secretsRecorder{Secrets: g.secrets.Scope(g.owner(s, tenant)), clock: late}
-	auth := g.authorizer(s, tenant, sdk.Host{Secrets: looked})
+	looked := &secretsRecorder{Secrets: c.g.secrets.Scope(c.g.owner(s, tenant)), clock: late}
+	auth := c.authorizer(s, tenant, sdk.Host{Secrets: looked})
 	defer auth.Close()
 	status, err := auth.Status(within)
 	if err != nil && ctx.Err() == nil && context.Cause(within) == context.DeadlineExceeded {
 		err = unanswered(s.Auth.Plugin, statusTime)
 	}
 	if err != nil {
-		return AuthState{}, g.locateAuth(s, err)
+		return AuthState{}, c.g.locateAuth(s, err)
 	}
-	state := AuthState{AuthStatus: status, Broker: g.credentials.State(g.credentialKey(s, tenant))}
+	state := AuthState{AuthStatus: status, Broker: c.p.credentials.State(c.g.credentialKey(s, tenant))}
 	if looked.found.Load() {
-		state.Stored = g.secrets.Where()
+		state.Stored = c.g.secrets.Where()
 	}
 	return state, nil
 }

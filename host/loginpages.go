@@ -21,9 +21,10 @@ import (
 )
 
 const (
-	loginPageWait      = 15 * time.Second // for the address of a page; without it clients get the command to run
-	loginRetryPause    = time.Minute      // after a failed login, before the next one begins; doubled each time
-	maxLoginRetryPause = time.Hour        // the longest pause; an unattended client must not register OAuth clients all day
+	loginPageWait   = 15 * time.Second // for the address of a page; without it clients get the command to run
+	loginRetryPause = time.Minute      // after a failed login, before the next one begins; doubled each time
+	// the longest pause; an unattended client must not register OAuth clients all day
+	maxLoginRetryPause = time.Hour
 )
 
 // loginPages holds the logins that clients send their users to, at most one for
@@ -107,29 +108,36 @@ func (p *loginPage) ended() bool {
 // replaceable reports whether another login may begin.
 func (p *loginPage) replaceable() bool { return p.ended() && !time.Now().Before(p.again) }
 
-// offerPages lets clients send their users to login pages until ctx ends, if the
-// browser's redirect reaches this machine. end waits for the logins in progress.
-func (a *App) offerPages(ctx context.Context) (end func()) {
+// offer lets clients send their users to login pages until ctx ends, if the browser's redirect
+// reaches this machine. end waits for the logins in progress. lookup finds the variables of
+// the environment.
+func (pages *loginPages) offer(ctx context.Context, lookup func(string) (string, bool)) (end func()) {
 	for _, name := range []string{"SSH_CONNECTION", "NO_BROWSER"} {
-		if v, _ := a.opts.Lookup(name); v != "" {
+		if v, _ := lookup(name); v != "" {
 			return func() {}
 		}
 	}
-	if login.CI(a.opts.Lookup) {
+	if login.CI(lookup) {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	p := &a.pages
-	p.mu.Lock()
-	p.enabled, p.ctx = true, ctx
-	p.mu.Unlock()
+	pages.mu.Lock()
+	pages.enabled, pages.ctx = true, ctx
+	pages.mu.Unlock()
 	return func() {
-		p.mu.Lock()
-		p.enabled = false
-		p.mu.Unlock()
+		pages.mu.Lock()
+		pages.enabled = false
+		pages.mu.Unlock()
 		cancel()
-		p.work.Wait()
+		pages.work.Wait()
 	}
+}
+
+// at returns the last login at a server for a tenant, or nil.
+func (pages *loginPages) at(server, tenant string) *loginPage {
+	pages.mu.Lock()
+	defer pages.mu.Unlock()
+	return pages.all[[2]string{server, tenant}]
 }
 
 // clientsAreLocal reports whether clients of an HTTP gateway are on this machine: it
@@ -144,16 +152,15 @@ func clientsAreLocal(at net.Addr, hosts []string) bool {
 	})
 }
 
-// findLoginPage returns the page on which a principal's user logs in to a server. It
+// loginPage returns the page on which a principal's user logs in to a server. It
 // begins a login if none is in progress.
-func (a *App) findLoginPage(ctx context.Context, server string, who authn.Principal) (gateway.Page, bool) {
-	g := a.current.Load()
-	servers := g.Config.Servers
+func (c connector) loginPage(ctx context.Context, server string, who authn.Principal) (gateway.Page, bool) {
+	servers := c.g.Config.Servers
 	i := slices.IndexFunc(servers, func(s *config.Server) bool { return s.Name == server })
 	if i < 0 || !mayLogIn(servers[i], who) {
 		return gateway.Page{}, false
 	}
-	p := g.loginPageFor(servers[i], who)
+	p := c.p.pages.offered(c, servers[i], who)
 	if p == nil {
 		return gateway.Page{}, false
 	}
@@ -180,50 +187,71 @@ func mayLogIn(s *config.Server, who authn.Principal) bool {
 	return s.Auth != nil && (own || who.Method == "local" || who.Method == "none")
 }
 
-// loginPageFor returns the login in progress at a server of the generation, or begins
-// one; nil if pages are disabled.
-func (g *generation) loginPageFor(s *config.Server, who authn.Principal) *loginPage {
-	g.pages.mu.Lock()
-	defer g.pages.mu.Unlock()
-	if !g.pages.enabled {
+// offered returns the login in progress at a server of a generation, or begins one; nil if
+// pages are disabled.
+func (pages *loginPages) offered(by connector, s *config.Server, who authn.Principal) *loginPage {
+	pages.mu.Lock()
+	defer pages.mu.Unlock()
+	if !pages.enabled {
 		return nil
 	}
-	return g.pageIn(g.pages.ctx, &g.pages.work, s, Tenant(s, who))
+	return pages.join(pages.ctx, &pages.work, by, s, Tenant(s, who))
 }
 
-// pageIn returns the login in progress at a server, or begins one that ends with ctx, as a
-// part of work. The caller holds pages.mu.
-func (g *generation) pageIn(ctx context.Context, work *sync.WaitGroup, s *config.Server, tenant string) *loginPage {
+// begin returns the login in progress at a server, or begins one that ends with ctx, as a part
+// of work.
+func (pages *loginPages) begin(
+	ctx context.Context,
+	work *sync.WaitGroup,
+	by connector,
+	s *config.Server,
+) *loginPage {
+	pages.mu.Lock()
+	defer pages.mu.Unlock()
+	return pages.join(ctx, work, by, s, Tenant(s, authn.Local()))
+}
+
+// join is begin for a tenant. The caller holds mu.
+func (pages *loginPages) join(
+	ctx context.Context,
+	work *sync.WaitGroup,
+	by connector,
+	s *config.Server,
+	tenant string,
+) *loginPage {
 	key := [2]string{s.Name, tenant}
-	before := g.pages.all[key]
+	before := pages.all[key]
 	if before != nil && !before.replaceable() {
 		return before
 	}
-	if g.pages.all == nil {
-		g.pages.all = map[[2]string]*loginPage{}
+	if pages.all == nil {
+		pages.all = map[[2]string]*loginPage{}
 	}
 	p := before.successor()
-	g.pages.all[key] = p
-	work.Go(func() { g.runLogin(ctx, s, tenant, p) })
+	pages.all[key] = p
+	work.Go(func() { by.runLogin(ctx, s, tenant, p) })
 	return p
 }
 
 // runLogin runs a login at a server of the generation, with the person behind a client.
-func (g *generation) runLogin(ctx context.Context, s *config.Server, tenant string, p *loginPage) {
-	ports, _ := g.opts.Lookup("JUNCTOR_CALLBACK_PORTS")
+func (c connector) runLogin(ctx context.Context, s *config.Server, tenant string, p *loginPage) {
+	ports, _ := c.g.opts.Lookup("JUNCTOR_CALLBACK_PORTS")
 	behind, err := login.NewClient(login.Options{
-		Server: s.Name, Loopback: OnLoopback(Address(s)), Ports: cmp.Or(ports, RegisteredPort(s)), Lookup: g.opts.Lookup,
+		Server:   s.Name,
+		Loopback: OnLoopback(Address(s)),
+		Ports:    cmp.Or(ports, RegisteredPort(s)),
+		Lookup:   c.g.opts.Lookup,
 	}, p.show)
 	account := ""
 	if err == nil {
-		account, err = g.login(ctx, s, tenant, behind, nil)
+		account, err = c.login(ctx, s, tenant, behind, nil)
 	}
 	if err == nil {
-		g.Gateway.Retry(s.Name)
+		c.p.Gateway.Retry(s.Name)
 	}
 	p.account = account
 	p.end(err)
-	switch log := g.opts.Log.With("server", s.Name, "tenant", tenant); {
+	switch log := c.g.opts.Log.With("server", s.Name, "tenant", tenant); {
 	case err == nil:
 		log.Info("logged in, on a page that a client has shown", "account", account)
 	case p.url == "":

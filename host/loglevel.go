@@ -31,10 +31,10 @@ func (a *App) SetLogLevel(server, level string) error {
 		if !slices.Contains(HostLevels, level) {
 			return unknownLevel(level, HostLevels)
 		}
-		a.opts.Log.SetLevel(hclog.LevelFromString(level))
+		a.process.opts.Log.SetLevel(hclog.LevelFromString(level))
 		return nil
 	}
-	if _, err := a.enabledServer(server); err != nil {
+	if _, err := a.current.Load().enabledServer(server); err != nil {
 		return err
 	}
 	if !slices.Contains(mcp.Levels, level) {
@@ -57,14 +57,18 @@ func unknownLevel(level string, known []string) error {
 	return f.WithHint("%s", hint)
 }
 
-// enabledServer returns a server of the configuration in effect.
-func (a *App) enabledServer(name string) (*config.Server, error) {
+// enabledServer returns a server of the configuration that can be used.
+func (g *generation) enabledServer(name string) (*config.Server, error) {
 	var names []string
-	g := a.current.Load()
 	for _, s := range g.Config.Servers {
 		switch {
 		case s.Name == name && !s.Enabled:
-			return nil, &fault.Error{Code: fault.UpstreamDisabled, Message: "the server is disabled", Server: name, At: s.At.String()}
+			return nil, &fault.Error{
+				Code:    fault.UpstreamDisabled,
+				Message: "the server is disabled",
+				Server:  name,
+				At:      s.At.String(),
+			}
 		case s.Name == name && g.disconnected[name] != nil:
 			return nil, errDisconnected(s)
 		case s.Name == name:

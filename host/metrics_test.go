@@ -19,7 +19,7 @@ func TestOptionalMetricsOfAReload(t *testing.T) {
 	for _, optional := range []bool{true, false} {
 		a := loadApp(t)
 		defer a.Stop()
-		stop, err := a.startTelemetry(t.Context(), optional)
+		stop, err := startTelemetry(t.Context(), a.App, optional)
 		if err != nil {
 			t.Fatal(err)
 		}

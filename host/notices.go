@@ -16,42 +16,65 @@ import (
 // notifyRecipient is the recipient of the secret of the notify block.
 const notifyRecipient = "notify"
 
-// setNotices makes the notify block of a generation the one in effect.
-func (g *generation) setNotices() {
+// noticeSettings returns the settings of the notify block of a generation, and a key that
+// changes with them. The settings are nil without a block.
+func noticeSettings(g *generation) (_ *notify.Settings, key string) {
 	c := g.Config.Notify
 	if c == nil {
-		g.notices.Set(nil, "")
-		return
+		return nil, ""
 	}
-	key, err := json.Marshal([]any{c.Webhook, c.Events, c.AllowPrivate, c.Layer, string(g.Config.Unresolved([]byte(c.Secret))), g.storeInput()})
+	text, err := json.Marshal([]any{
+		c.Webhook,
+		c.Events,
+		c.AllowPrivate,
+		c.Layer,
+		string(g.Config.Unresolved([]byte(c.Secret))),
+		g.storeInput(),
+	})
 	if err != nil {
 		panic(err) // impossible: texts and numbers
 	}
-	s := &notify.Settings{Webhook: c.Webhook, AllowPrivate: c.AllowPrivate, Version: g.opts.Version, Secret: func(ctx context.Context) (string, error) {
-		return g.Config.ResolveNotify(g.secretLookup(ctx, g.notifyRecipient()))
-	}}
+	s := &notify.Settings{
+		Webhook:      c.Webhook,
+		AllowPrivate: c.AllowPrivate,
+		Version:      g.opts.Version,
+		Secret: func(ctx context.Context) (string, error) {
+			return g.Config.ResolveNotify(g.secretLookup(ctx, g.notifyRecipient()))
+		},
+	}
 	for _, e := range c.Events {
 		s.Events = append(s.Events, notify.Event(e))
 	}
-	g.notices.Set(s, string(key))
+	return s, string(text)
 }
 
 // notifyRecipient returns the recipient of the secret of the notify block. Another webhook is
 // another one.
 func (g *generation) notifyRecipient() secret.Recipient {
-	return g.recipient(g.Config.Notify.Layer, notifyRecipient, g.Config.Notify.Origin)
+	return g.opts.recipient(g.Config.Notify.Layer, notifyRecipient, g.Config.Notify.Origin)
 }
 
 // notice sends the notice about an event, if there is one.
-func (a *App) notice(e event.Event) {
-	one := notify.Notice{Server: e.Server, Plugin: e.Plugin, Code: e.Code, Kind: e.Kind, Item: e.Item, Rule: e.Rule, Added: e.Added, Removed: e.Removed, Changed: e.Changed, Held: e.Held}
+func (p *Process) notice(e event.Event) {
+	one := notify.Notice{
+		Server:  e.Server,
+		Plugin:  e.Plugin,
+		Code:    e.Code,
+		Kind:    e.Kind,
+		Item:    e.Item,
+		Rule:    e.Rule,
+		Added:   e.Added,
+		Removed: e.Removed,
+		Changed: e.Changed,
+		Held:    e.Held,
+	}
 	if e.Principal != nil {
 		one.Tenant, one.Subject = e.Principal.Tenant, e.Principal.Subject
 	}
 	switch e.Type {
 	case event.ServerReady:
 		for _, over := range []notify.Event{notify.ServerDown, notify.Quarantine, notify.LoginFailed} {
-			a.notices.Recovered(over, e.Server, one.Tenant)
+			p.notices.Recovered(over, e.Server, one.Tenant)
 		}
 		return
 	case event.ServerFailed:
@@ -69,16 +92,16 @@ func (a *App) notice(e event.Event) {
 	default:
 		return
 	}
-	a.notices.Send(one)
+	p.notices.Send(one)
 }
 
 // noticeStatus returns the counters of notices, or nil without a notify block.
-func (a *App) noticeStatus() *control.Notices {
-	s, ok := a.notices.Status()
+func (r report) noticeStatus() *control.Notices {
+	s, ok := r.a.process.notices.Status()
 	if !ok {
 		return nil
 	}
-	return &control.Notices{Queued: s.Queued, Sent: s.Sent, Lost: s.Lost, Error: a.redactor.hide(s.Error)}
+	return &control.Notices{Queued: s.Queued, Sent: s.Sent, Lost: s.Lost, Error: r.a.process.redactor.hide(s.Error)}
 }
 
 // A watchedCredentials sends notices about credentials that only a person can renew.
@@ -95,7 +118,12 @@ func (c watchedCredentials) Authorize(ctx context.Context, r sdk.AuthRequest) (s
 	case err == nil:
 		c.notices.Recovered(notify.LoginFailed, c.server, c.tenant)
 	case needsPerson(err):
-		c.notices.Send(notify.Notice{Event: notify.LoginFailed, Server: c.server, Tenant: c.tenant, Code: string(fault.UpstreamLogin)})
+		c.notices.Send(notify.Notice{
+			Event:  notify.LoginFailed,
+			Server: c.server,
+			Tenant: c.tenant,
+			Code:   string(fault.UpstreamLogin),
+		})
 	}
 	return cred, err
 }

@@ -17,10 +17,7 @@ func BeginLogin(ctx context.Context, a *App, server string) (address string, err
 	if err != nil {
 		return "", err
 	}
-	g := a.current.Load()
-	g.pages.mu.Lock()
-	p := g.pageIn(ctx, &a.closing, s, Tenant(s, authn.Local()))
-	g.pages.mu.Unlock()
+	p := a.process.pages.begin(ctx, &a.closing, a.connector(), s)
 	return p.awaitAddress(ctx, server)
 }
 
@@ -30,9 +27,7 @@ func AwaitLogin(ctx context.Context, a *App, server string) (account string, err
 	if err != nil {
 		return "", err
 	}
-	a.pages.mu.Lock()
-	p := a.pages.all[[2]string{s.Name, Tenant(s, authn.Local())}]
-	a.pages.mu.Unlock()
+	p := a.process.pages.at(s.Name, Tenant(s, authn.Local()))
 	if p == nil {
 		return "", fault.New(fault.Usage, "no login to %s has begun", server).WithHint("run junctor login %s", server)
 	}
@@ -42,16 +37,20 @@ func AwaitLogin(ctx context.Context, a *App, server string) (account string, err
 		return "", fault.Because(fault.Interrupted, ctx.Err(), "the wait for the login ended")
 	}
 	if p.err != nil {
-		return "", fault.New(fault.LoginFailed, "the login to %s failed: %s", server, p.err).WithHint("run junctor login %s in a terminal", server)
+		return "", fault.New(
+			fault.LoginFailed, "the login to %s failed: %s", server, p.err,
+		).WithHint("run junctor login %s in a terminal", server)
 	}
 	return p.account, nil
 }
 
 // loginServer returns an enabled server with an auth block.
 func loginServer(a *App, server string) (*config.Server, error) {
-	s, err := a.enabledServer(server)
+	s, err := a.current.Load().enabledServer(server)
 	if err == nil && s.Auth == nil {
-		err = fault.New(fault.Usage, "server %q has no auth block, so there is nothing to log in to", server).WithHint("junctor auth status lists the servers with logins")
+		err = fault.New(
+			fault.Usage, "server %q has no auth block, so there is nothing to log in to", server,
+		).WithHint("junctor auth status lists the servers with logins")
 	}
 	return s, err
 }
@@ -70,7 +69,11 @@ func (p *loginPage) awaitAddress(ctx context.Context, server string) (string, er
 	case page != "" && !p.ended():
 		return page, nil
 	case p.ended() && p.err != nil:
-		return "", fault.New(fault.LoginFailed, "the login to %s failed: %s", server, p.err).WithHint("run junctor login %s in a terminal", server)
+		return "", fault.New(
+			fault.LoginFailed, "the login to %s failed: %s", server, p.err,
+		).WithHint("run junctor login %s in a terminal", server)
 	}
-	return "", fault.New(fault.LoginFailed, "the login to %s shows no page that a browser can open here", server).WithHint("run junctor login %s in a terminal", server)
+	return "", fault.New(
+		fault.LoginFailed, "the login to %s shows no page that a browser can open here", server,
+	).WithHint("run junctor login %s in a terminal", server)
 }

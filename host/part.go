@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"sync"
+
+	"github.com/junctor-mcp/junctor/host/fault"
 )
 
 // A part of the process follows the configuration. Each reload asks all parts to prepare
@@ -21,10 +23,10 @@ type change interface {
 	discard() // closes what was prepared
 }
 
-// parts returns the parts in the order in which they prepare and apply. Later parts may use
+// partsOf returns the parts in the order in which they prepare and apply. Later parts may use
 // what earlier ones have prepared. Whatever takes longest to prepare comes last, and the
 // audit log at the end, because it cannot discard its change.
-func (a *App) parts() []part {
+func partsOf(a *App) []part {
 	all := []part{secretsPart{a}, serversPart{a}, memoryPart{a}}
 	if a.http != nil {
 		all = append(all, a.http)
@@ -64,14 +66,22 @@ type secretsPart struct{ app *App }
 
 // prepare takes over the secrets of the generation before, or opens another store.
 func (p secretsPart) prepare(ctx context.Context, next *generation) (change, error) {
-	before := p.app.current.Load()
-	if err := next.openChangedSecrets(ctx, before); err != nil {
-		return nil, err
-	}
-	if next.secrets == before.secrets {
+	if before := p.app.current.Load(); next.storeInput() == before.storeInput() {
+		next.secrets = before.secrets
 		return nil, nil
 	}
-	return openedSecrets{next.secrets}, nil
+	opened := connector{p.app.process, next}.openSecrets(*next.opts)
+	err := opened.Check(ctx)
+	if err == nil {
+		next.secrets = opened
+		return openedSecrets{opened}, nil
+	}
+	opened.Close()
+	f := *fault.As(err)
+	if s := next.Config.SecretStore; s != nil && f.At == "" {
+		f.At = s.At.String()
+	}
+	return nil, &f
 }
 
 // openedSecrets are in effect with their generation.
@@ -86,7 +96,7 @@ type serversPart struct{ app *App }
 // prepare makes the upstreams of new and changed servers, which connect to nothing yet.
 func (p serversPart) prepare(_ context.Context, next *generation) (change, error) {
 	before := p.app.current.Load()
-	next.build(before)
+	connector{p.app.process, next}.build(before, before.disconnected)
 	return builtServers{p.app, before, next}, nil
 }
 
@@ -127,7 +137,7 @@ type memoryLimit struct {
 }
 
 func (c memoryLimit) apply() {
-	c.app.messages.Resize(c.messages)
+	c.app.process.messages.Resize(c.messages)
 	c.app.LimitMemory()
 }
 
@@ -138,12 +148,29 @@ type requiredPart struct{ app *App }
 
 // prepare connects those that are new or changed. Their upstreams are discarded with the others.
 func (p requiredPart) prepare(ctx context.Context, next *generation) (change, error) {
-	return nil, next.connectRequired(ctx, p.app.current.Load())
+	return nil, connector{p.app.process, next}.connectRequired(ctx, p.app.current.Load())
 }
 
 // auditPart is the audit log. Its settings change while they are prepared.
 type auditPart struct{ app *App }
 
-func (auditPart) prepare(_ context.Context, next *generation) (change, error) {
-	return nil, next.setAudit()
+func (p auditPart) prepare(_ context.Context, next *generation) (change, error) {
+	return nil, setAudit(p.app, next)
+}
+
+// apply makes a generation the one in effect.
+func (a *App) apply(g *generation) {
+	a.current.Store(g)
+	a.process.toolLimits.SetRules(toolRules(g.Config.Gateway, a.process.opts.WithStdio))
+	a.process.toolLimits.SetPrincipal(principalBounds(g.Config.Gateway.Limits.PrincipalCalls))
+	a.process.notices.Set(noticeSettings(g))
+	a.Gateway.Apply(&g.inGateway)
+	repinned := a.process.pins.Apply(g.Config)
+	a.Catalog.SetServers(g.servers)
+	for _, name := range repinned {
+		a.Catalog.Recheck(name)
+	}
+	a.process.usage.Keep(func(server string) bool {
+		return g.upstreams[server] != nil || g.disconnected[server] != nil
+	})
 }

@@ -20,11 +20,11 @@ const gatewayRecipient = "gateway"
 // ConfigID identifies the strongest layer of the configuration in grants of secrets. It is
 // the canonical path, or "" for the user's own configuration. A reload reads the same
 // location.
-func (a *App) ConfigID() string { return a.layerID(0) }
+func (a *App) ConfigID() string { return a.process.opts.layerID(0) }
 
 // layerID is ConfigID for a layer of the configuration; see config.Server.
-func (a *App) layerID(layer int) string {
-	at := a.opts.Config
+func (o *Options) layerID(layer int) string {
+	at := o.Config
 	if layer > 0 {
 		at = at.Under[layer-1]
 	}
@@ -40,18 +40,18 @@ func (a *App) layerID(layer int) string {
 
 // transportRecipient returns the recipient of the secrets in a transport block.
 func (g *generation) transportRecipient(s *config.Server) secret.Recipient {
-	return g.recipient(s.Layer, s.Name, g.serverDestination(s))
+	return g.opts.recipient(s.Layer, s.Name, g.serverDestination(s))
 }
 
 // authRecipient returns the recipient of the secrets in an auth block: the provider,
 // with the programs and addresses in the block, for the server that it serves.
 func (g *generation) authRecipient(s *config.Server) secret.Recipient {
-	return g.recipient(s.Layer, s.Name, g.serverDestination(s), g.destination(s.Auth))
+	return g.opts.recipient(s.Layer, s.Name, g.serverDestination(s), g.destination(s.Auth))
 }
 
-func (a *App) recipient(layer int, server string, to ...string) secret.Recipient {
+func (o *Options) recipient(layer int, server string, to ...string) secret.Recipient {
 	sum := sha256.Sum256([]byte(strings.Join(to, "\x00")))
-	return secret.Recipient{Config: a.layerID(layer), Server: server, To: hex.EncodeToString(sum[:16])}
+	return secret.Recipient{Config: o.layerID(layer), Server: server, To: hex.EncodeToString(sum[:16])}
 }
 
 // component identifies the component of a block by the source of its plugin. The
@@ -89,7 +89,11 @@ func (g *generation) destination(b *config.Block) string {
 			panic(err) // impossible: strings can be encoded
 		}
 		to = append([]string{string(line), settings.Cwd}, codeVariables(settings.Env)...)
-		to = append(to, toolPrograms(b, config.ToolCommand{Command: slices.Concat(settings.Command, settings.Args), Cwd: settings.Cwd, Env: settings.Env})...)
+		to = append(to, toolPrograms(b, config.ToolCommand{
+			Command: slices.Concat(settings.Command, settings.Args),
+			Cwd:     settings.Cwd,
+			Env:     settings.Env,
+		})...)
 	} else {
 		to = []string{origin(settings.URL), origin(settings.Issuer), string(settings.TLS)}
 	}
@@ -161,7 +165,7 @@ func (g *generation) recipients(name string) []secret.Recipient {
 		add(n.Secret, g.notifyRecipient())
 	}
 	for _, auth := range g.Config.Gateway.HTTP.Auth {
-		add(auth.Settings.SecretText(), g.recipient(g.Config.Gateway.Layer, gatewayRecipient))
+		add(auth.Settings.SecretText(), g.opts.recipient(g.Config.Gateway.Layer, gatewayRecipient))
 	}
 	return all
 }

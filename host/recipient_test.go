@@ -9,7 +9,7 @@ import (
 // TestRecipientDependsOnDestination: whatever decides where a secret goes makes
 // another recipient, and nothing else does.
 func TestRecipientDependsOnDestination(t *testing.T) {
-	a := &generation{App: &App{}, Config: &config.Config{Plugins: []config.Plugin{
+	a := &generation{opts: &Options{}, Config: &config.Config{Plugins: []config.Plugin{
 		{Name: "stdio", Source: "builtin/stdio"}, {Name: "http", Source: "builtin/http"}, {Name: "command", Source: "builtin/command"},
 		{Name: "oauth", Source: "builtin/oauth"}, {Name: "cli", Source: "builtin/cli"}, {Name: "acme", Source: "/opt/acme"},
 	}}}

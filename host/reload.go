@@ -42,14 +42,14 @@ func (a *App) Reload(
 	if a.stopped || ctx.Err() != nil {
 		return nil, nil, errShutdown()
 	}
-	defer func() { a.noteReload(by, changes, diags, err) }()
-	next, diags := a.read(ctx, content)
+	defer func() { a.process.record.noteReload(by, changes, diags, err) }()
+	next, diags := a.process.read(ctx, content, a.current.Load().number+1)
 	if next == nil {
 		return nil, diags, nil
 	}
-	changes, diags, err = a.replace(ctx, next, diags)
+	changes, diags, err = replace(ctx, a, next, diags)
 	if changes == nil {
-		a.redactor.drop(next.mask)
+		a.process.redactor.drop(next.mask)
 		if err != nil && ctx.Err() != nil {
 			err = errShutdown()
 		}
@@ -59,7 +59,7 @@ func (a *App) Reload(
 
 // refuse returns an error for a configuration that looks unfinished: an editor may have
 // truncated the file and not written it yet.
-func (a *App) refuse(before, next *generation) error {
+func refuse(a *App, before, next *generation) error {
 	if len(before.Config.Servers) > 0 && len(next.Config.Servers) == 0 && !next.Config.Gateway.HTTP.Given {
 		return fault.New(fault.ConfigInvalid, "the configuration has neither servers nor gateway.http any longer").
 			WithHint("restore it, or restart `junctor serve` if no server is to be offered")
@@ -86,8 +86,9 @@ func errShutdown() error { return fault.New(fault.UpstreamStopped, "junctor is s
 // replace makes the next generation the one in effect. diags are those of its
 // configuration. If it returns no changes, nothing changed, and what the generation had
 // opened is closed.
-func (a *App) replace(
+func replace(
 	ctx context.Context,
+	a *App,
 	next *generation,
 	diags config.Diagnostics,
 ) (*Reloaded, config.Diagnostics, error) {
@@ -97,21 +98,21 @@ func (a *App) replace(
 		}
 	}
 	before, known := a.current.Load(), a.http.pending()
-	if err := a.refuse(before, next); err != nil {
+	if err := refuse(a, before, next); err != nil {
 		return nil, diags, err
 	}
-	if err := replaceWith(ctx, a.parts(), next); err != nil {
+	if err := replaceWith(ctx, partsOf(a), next); err != nil {
 		return nil, diags, err
 	}
 	changes := next.changes(before)
 	changes.Pending = newPending(a.http.pending(), known)
-	a.closeReplaced(before, next)
+	closeReplaced(a, before, next)
 	return changes, diags, nil
 }
 
 // closeReplaced closes the upstreams and the secret store of a generation that the next
 // one does not have, when they are not used any longer.
-func (a *App) closeReplaced(before, next *generation) {
+func closeReplaced(a *App, before, next *generation) {
 	var upstreams sync.WaitGroup
 	longest := time.Duration(0)
 	for name, u := range before.upstreams {
@@ -119,19 +120,19 @@ func (a *App) closeReplaced(before, next *generation) {
 			timeout := before.callTimeout(name)
 			longest = max(longest, timeout)
 			upstreams.Go(func() {
-				a.drain(before, u, timeout)
-				a.credentials.CloseOtherVersions(name, a.current.Load().inputs[name])
+				a.process.drain(before, u, timeout)
+				a.process.credentials.CloseOtherVersions(name, a.current.Load().inputs[name])
 			})
 		}
 	}
 	a.closing.Go(func() {
 		upstreams.Wait()
 		if before.secrets != next.secrets {
-			a.awaitRequests(before, longest+gateway.AskTime)
+			a.process.awaitRequests(before, longest+gateway.AskTime)
 			before.secrets.Close()
 		}
 		if before.mask != next.mask {
-			a.redactor.retire(before.mask)
+			a.process.redactor.retire(before.mask)
 		}
 	})
 }
@@ -139,26 +140,13 @@ func (a *App) closeReplaced(before, next *generation) {
 // awaitRequests waits until no request of a generation is in flight, at most for a
 // time. Connections of tenants and sessions that were replaced are closed with their
 // last request.
-func (a *App) awaitRequests(of *generation, limit time.Duration) {
-	for end := time.Now().Add(limit); of.inGateway.InUse() && time.Now().Before(end) && !a.Gateway.Ending(); {
+func (p *Process) awaitRequests(of *generation, limit time.Duration) {
+	for end := time.Now().Add(limit); of.inGateway.InUse() && time.Now().Before(end) && !p.Gateway.Ending(); {
 		time.Sleep(drainEvery)
 	}
 }
 
-// connectRequired connects the required servers that are new or changed.
-func (g *generation) connectRequired(ctx context.Context, before *generation) error {
-	for _, s := range g.Config.Servers {
-		u := g.upstreams[s.Name]
-		if !s.Enabled || !s.Required || u == nil || u == before.upstreams[s.Name] {
-			continue
-		}
-		if err := u.Connect(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
+// callTimeout returns the call timeout of a server.
 func (g *generation) callTimeout(server string) time.Duration {
 	for _, s := range g.Config.Servers {
 		if s.Name == server {
@@ -175,13 +163,13 @@ const drainEvery = 20 * time.Millisecond
 // drain closes an upstream of an earlier generation when no request uses it, at the
 // latest after timeout. Time in which the server waits for the answer of a client does
 // not count, up to gateway.AskTime in total.
-func (a *App) drain(of *generation, u *upstream.Upstream, timeout time.Duration) {
+func (p *Process) drain(of *generation, u *upstream.Upstream, timeout time.Duration) {
 	end := time.Now().Add(timeout)
 	latest := end.Add(gateway.AskTime)
-	for (of.inGateway.InUse() || u.Busy()) && time.Now().Before(end) && !a.Gateway.Ending() {
+	for (of.inGateway.InUse() || u.Busy()) && time.Now().Before(end) && !p.Gateway.Ending() {
 		begun := time.Now()
 		time.Sleep(drainEvery)
-		if a.Gateway.WaitsForClient(u) && end.Before(latest) {
+		if p.Gateway.WaitsForClient(u) && end.Before(latest) {
 			end = end.Add(time.Since(begun))
 		}
 	}

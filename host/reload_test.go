@@ -141,7 +141,7 @@ func TestReloadClosesBrokersOfChangedServers(t *testing.T) {
 	ended := map[string]chan struct{}{"steady": make(chan struct{}), "other": make(chan struct{})}
 	for server, end := range ended {
 		key := credential.Key{Server: server, Version: a.current.Load().inputs[server]}
-		_, err := a.credentials.Credentials(key, func() (*credential.Broker, func()) {
+		_, err := a.process.credentials.Credentials(key, func() (*credential.Broker, func()) {
 			return credential.New(credential.Options{Server: server, Auth: constantCredentials{}}), func() { close(end) }
 		}).Authorize(t.Context(), sdk.AuthRequest{})
 		if err != nil {

@@ -12,20 +12,20 @@ import (
 // Calls in progress fail. It ends the wait after earlier failures. The error is the one of
 // the new connection. by is the operator, for the audit log.
 func (a *App) Restart(ctx context.Context, server, by string) (err error) {
-	s, err := a.enabledServer(server)
+	s, err := a.current.Load().enabledServer(server)
 	if err != nil {
 		return err
 	}
 	begun := time.Now()
-	defer func() { a.noteRestart(begun, s.Name, by, err) }()
-	a.opts.Log.Info("restarting a server, as an operator asks", "server", s.Name)
+	defer func() { a.process.record.noteRestart(begun, s.Name, by, err) }()
+	a.process.opts.Log.Info("restarting a server, as an operator asks", "server", s.Name)
 	u := a.Gateway.Restart(s.Name)
 	if u == nil { // removed by a reload
-		_, err := a.enabledServer(server)
+		_, err := a.current.Load().enabledServer(server)
 		return err
 	}
 	err = u.Connect(ctx)
-	a.events.Add(a.withError(event.Event{Type: event.ServerRestarted, Server: s.Name}, err))
+	a.process.events.Add(a.process.record.withError(event.Event{Type: event.ServerRestarted, Server: s.Name}, err))
 	if err == nil && u.Status().State == upstream.Ready {
 		err = a.Catalog.Refresh(ctx, s.Name)[s.Name]
 	}

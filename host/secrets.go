@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 
 	"github.com/junctor-mcp/junctor/host/config"
-	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/plugin"
 	"github.com/junctor-mcp/junctor/host/secret"
 )
@@ -15,12 +14,20 @@ import (
 const keyringPlugin = "keyring"
 
 // keyringEnv lists the environment variables that lead the plugin to a key ring.
-var keyringEnv = []string{"DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "GNUPGHOME", "PASSWORD_STORE_DIR", "PASSWORD_STORE_GPG_OPTS"}
+var keyringEnv = []string{
+	"DBUS_SESSION_BUS_ADDRESS",
+	"XDG_RUNTIME_DIR",
+	"GNUPGHOME",
+	"PASSWORD_STORE_DIR",
+	"PASSWORD_STORE_GPG_OPTS",
+}
 
 // Secrets holds the stored secrets of the user.
 type Secrets struct {
 	*secret.Keeper
 	vault *plugin.Vault // the store of a plugin; may be nil
+	// reveal is called with each secret that a configuration uses, so that all output masks it.
+	reveal func(secret string)
 }
 
 // Close closes the plugin's store, if there is one.
@@ -36,32 +43,43 @@ func NewSecrets(o Options, sup *plugin.Supervisor) *Secrets {
 	var vault *plugin.Vault
 	if path, err := plugin.Find("builtin/"+keyringPlugin, keyringPlugin, plugin.Dirs(o.Lookup)); err == nil {
 		vault = sup.Vault(plugin.StoreRequest{
-			Spec: plugin.Spec{Name: keyringPlugin, Path: path, Env: keyringEnv}, Component: keyringPlugin, Settings: []byte("{}"),
-			Dir: storeDir(o, keyringPlugin),
+			Spec:      plugin.Spec{Name: keyringPlugin, Path: path, Env: keyringEnv},
+			Component: keyringPlugin,
+			Settings:  []byte("{}"),
+			Dir:       storeDir(o, keyringPlugin),
 		})
 	}
 	return secretsIn(o, vault, "the key ring", config.SecretFile{PasswordFD: -1}, vault == nil, false)
 }
 
-// openSecrets returns the secrets in the store of the configuration.
-func (g *generation) openSecrets() *Secrets { return g.openSecretsFor(g.opts) }
+// openSecrets returns the secrets in the store of the configuration. o has the sources of
+// the password.
+func (c connector) openSecrets(o Options) *Secrets {
+	s := c.openStore(o)
+	s.reveal = c.p.redactor.keep
+	return s
+}
 
-// openSecretsFor is openSecrets with other sources of the password.
-func (g *generation) openSecretsFor(o Options) *Secrets {
-	store := g.Config.SecretStore
+// openStore returns the secrets in the store of the configuration.
+func (c connector) openStore(o Options) *Secrets {
+	store := c.g.Config.SecretStore
 	switch {
 	case store == nil:
-		return NewSecrets(o, g.Supervisor)
+		return NewSecrets(o, c.p.Supervisor)
 	case store.File != nil:
 		return secretsIn(o, nil, "", *store.File, true, true)
 	}
-	spec := g.pluginSpec(store.Plugin, "")
-	if g.plugin(store.Plugin).Source == "builtin/"+keyringPlugin {
+	spec := c.g.pluginSpec(store.Plugin, "")
+	if c.g.plugin(store.Plugin).Source == "builtin/"+keyringPlugin {
 		spec.Env = append(spec.Env[:len(spec.Env):len(spec.Env)], keyringEnv...)
 	}
-	vault := g.Supervisor.Vault(plugin.StoreRequest{
-		Spec: spec, Component: store.Component, Settings: store.Settings, Dir: storeDir(o, store.Plugin), Lacks: g.Config.AbsentInput(&store.Block),
-		Place: func(path string) string { return store.PositionOf(path).String() },
+	vault := c.p.Supervisor.Vault(plugin.StoreRequest{
+		Spec:      spec,
+		Component: store.Component,
+		Settings:  store.Settings,
+		Dir:       storeDir(o, store.Plugin),
+		Lacks:     c.g.Config.AbsentInput(&store.Block),
+		Place:     func(path string) string { return store.PositionOf(path).String() },
 	})
 	return secretsIn(o, vault, "secret store \""+store.Kind+"\"", config.SecretFile{}, false, true)
 }
@@ -76,31 +94,18 @@ func (g *generation) storeInput() string {
 	if s.File == nil {
 		program = g.program(g.plugin(s.Plugin))
 	}
-	text, err := json.Marshal([]any{s.Kind, s.Plugin, s.Component, string(g.Config.Unresolved(s.Settings)), s.File, program})
+	text, err := json.Marshal([]any{
+		s.Kind,
+		s.Plugin,
+		s.Component,
+		string(g.Config.Unresolved(s.Settings)),
+		s.File,
+		program,
+	})
 	if err != nil {
 		panic(err) // texts and numbers
 	}
 	return string(text)
-}
-
-// openChangedSecrets takes over the secrets of the generation before, or opens another
-// store. The error is that of the new store, which is not open then.
-func (g *generation) openChangedSecrets(ctx context.Context, before *generation) error {
-	if g.storeInput() == before.storeInput() {
-		g.secrets = before.secrets
-		return nil
-	}
-	g.secrets = g.openSecrets()
-	err := g.secrets.Check(ctx)
-	if err == nil {
-		return nil
-	}
-	g.secrets.Close()
-	f := *fault.As(err)
-	if s := g.Config.SecretStore; s != nil && f.At == "" {
-		f.At = s.At.String()
-	}
-	return &f
 }
 
 // secretsIn returns the secrets in a plugin's vault, in an encrypted file, or in the
@@ -118,18 +123,31 @@ func secretsIn(o Options, vault *plugin.Vault, name string, f config.SecretFile,
 		options.Stores = append(options.Stores, secret.Named{Name: name, Store: vault})
 	}
 	if path := secretFile(o, f); path != "" && (fileOnly || !strict) {
-		options.Stores = append(options.Stores, secret.Named{Name: "the encrypted file " + path, Store: encryptedFile(o, f, path, warn)})
+		options.Stores = append(options.Stores, secret.Named{
+			Name:  "the encrypted file " + path,
+			Store: encryptedFile(o, f, path, warn),
+		})
 	}
-	return &Secrets{Keeper: secret.New(options), vault: vault}
+	return &Secrets{Keeper: secret.New(options), vault: vault, reveal: func(string) {}}
 }
 
 // encryptedFile returns the store in a file.
 func encryptedFile(o Options, f config.SecretFile, path string, warn func(msg, hint string)) *secret.File {
-	password := secret.PasswordOptions{File: f.PasswordFile, FD: max(f.PasswordFD, 0), Lookup: o.Lookup, Prompt: o.Password}
+	password := secret.PasswordOptions{
+		File:   f.PasswordFile,
+		FD:     max(f.PasswordFD, 0),
+		Lookup: o.Lookup,
+		Prompt: o.Password,
+	}
 	if f.PasswordFile == "" && f.PasswordFD <= 0 && o.Dirs.Data != "" {
 		password.Kept = secret.KeptPath(filepath.Dir(secretFile(o, config.SecretFile{})), path)
 	}
-	return secret.OpenFile(secret.FileOptions{Path: path, Warn: warn, Kept: password.Kept, Password: secret.Passwords(password)})
+	return secret.OpenFile(secret.FileOptions{
+		Path:     path,
+		Warn:     warn,
+		Kept:     password.Kept,
+		Password: secret.Passwords(password),
+	})
 }
 
 // secretFile returns the path of the encrypted file, or "" without a data directory.
@@ -150,15 +168,15 @@ func storeDir(o Options, name string) string {
 // unlockFor returns a function that asks the person at the terminal for the password of the
 // secrets that a server needs, before the server starts; nil if it needs none or there is no
 // terminal.
-func (g *generation) unlockFor(s *config.Server) func(context.Context) error {
-	if g.opts.Password == nil || !g.needsSecrets(s) {
+func (c connector) unlockFor(s *config.Server) func(context.Context) error {
+	if c.g.opts.Password == nil || !c.g.needsSecrets(s) {
 		return nil
 	}
 	return func(ctx context.Context) error {
-		if g.authNeedsSecrets(s) {
-			_ = g.secrets.Check(ctx) // the provider reports what it misses
+		if c.g.authNeedsSecrets(s) {
+			_ = c.g.secrets.Check(ctx) // the provider reports what it misses
 		}
-		if _, err := g.resolveSecrets(ctx, s.Transport.Settings, g.transportRecipient(s)); err != nil {
+		if _, err := c.g.resolveSecrets(ctx, s.Transport.Settings, c.g.transportRecipient(s)); err != nil {
 			return locate(s, err)
 		}
 		return nil
@@ -173,7 +191,7 @@ func (g *generation) secretLookup(ctx context.Context, r secret.Recipient) func(
 		if err != nil {
 			return "", err
 		}
-		g.redactor.keep(string(value))
+		g.secrets.reveal(string(value))
 		return string(value), nil
 	}
 }

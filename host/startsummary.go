@@ -30,7 +30,11 @@ func announceStart(ctx context.Context, a *App, begun time.Time) {
 		}
 	}
 	s := startCounts(a)
-	a.events.Add(event.Event{Type: event.StartFinished, Start: &s, Duration: float64(quiet.Sub(begun).Milliseconds())})
+	a.process.events.Add(event.Event{
+		Type:     event.StartFinished,
+		Start:    &s,
+		Duration: float64(quiet.Sub(begun).Milliseconds()),
+	})
 }
 
 // isStarting reports whether a connection to a server is being made.

@@ -21,14 +21,19 @@ func openStates(o Options) (*seal.Codec, error) {
 	dir := filepath.Join(o.Dirs.Data, "state")
 	keys, uses, err := seal.OpenDir(dir)
 	if unwritable, ok := errors.AsType[*seal.UnwritableError](err); ok {
-		o.Log.Warn("calls that wait for their clients do not outlive this process, because the key of their states is kept in memory", "error", unwritable)
+		o.Log.Warn("calls that wait for their clients do not outlive this process, "+
+			"because the key of their states is kept in memory", "error", unwritable)
 		return inMemory(), nil
 	}
 	if unsafe, ok := errors.AsType[*seal.UnsafeError](err); ok {
-		return nil, fault.New(fault.StateKey, "the key of request states is not used: %s", unsafe).WithHint("run `%s %s`", unsafe.Command, unsafe.Path)
+		return nil, fault.New(
+			fault.StateKey, "the key of request states is not used: %s", unsafe,
+		).WithHint("run `%s %s`", unsafe.Command, unsafe.Path)
 	}
 	if err != nil {
-		return nil, fault.New(fault.StateKey, "the key of request states is not used: %s", err).WithHint("see that %s can be read", dir)
+		return nil, fault.New(
+			fault.StateKey, "the key of request states is not used: %s", err,
+		).WithHint("see that %s can be read", dir)
 	}
 	return seal.New(keys, scopeOf(o.Config), uses), nil
 }
@@ -49,7 +54,7 @@ func scopeOf(at config.Location) string {
 }
 
 // statesDiagnostic returns the diagnostic of a key that cannot be used.
-func statesDiagnostic(err error) config.Diagnostic {
+func statesDiagnostic(err error) *config.Diagnostic {
 	f := fault.As(err)
-	return config.Diagnostic{Severity: config.Error, Summary: f.Message, Hint: f.Hint, Code: f.Code}
+	return &config.Diagnostic{Severity: config.Error, Summary: f.Message, Hint: f.Hint, Code: f.Code}
 }

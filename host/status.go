@@ -25,26 +25,42 @@ const needsAuth = "needs_auth"
 // Status returns what the process knows about itself. It contacts no server. The
 // fields that describe how the process was started are left to the caller.
 func (a *App) Status(ctx context.Context) *control.Status {
-	g := a.current.Load()
+	return report{a, a.current.Load()}.status(ctx)
+}
+
+// A report describes the process and a generation for the status.
+type report struct {
+	a *App
+	g *generation
+}
+
+func (r report) status(ctx context.Context) *control.Status {
+	a, g := r.a, r.g
 	path, err := filepath.Abs(g.Config.Path)
 	if err != nil {
 		path = g.Config.Path
 	}
 	return &control.Status{
-		Console:    a.consoleURL(),
-		Memory:     control.Memory{Messages: a.messages.Used(), MaxMessages: a.messages.Most()},
-		Generation: control.Generation{Number: g.number, Loaded: g.loaded, Path: path, Files: g.Config.Files, Policy: g.policyDigest()},
-		Servers:    g.serverStatuses(ctx, g.Config.Servers),
-		Plugins:    a.pluginStatuses(),
-		Sessions:   a.sessionStatuses(),
-		Limits:     a.limitStatuses(),
-		Clients:    a.clientUses(),
-		Waiting:    a.approvals.Waiting(),
-		LogLevel:   a.opts.Log.GetLevel().String(),
-		Audit:      a.auditStatus(),
-		Activity:   a.activity(),
-		Sandbox:    sandbox.Probe(),
-		Notices:    a.noticeStatus(),
+		Console: r.consoleURL(),
+		Memory:  control.Memory{Messages: a.process.messages.Used(), MaxMessages: a.process.messages.Most()},
+		Generation: control.Generation{
+			Number: g.number,
+			Loaded: g.loaded,
+			Path:   path,
+			Files:  g.Config.Files,
+			Policy: g.policyDigest(),
+		},
+		Servers:  r.serverStatuses(ctx, g.Config.Servers),
+		Plugins:  r.pluginStatuses(),
+		Sessions: r.sessionStatuses(),
+		Limits:   r.limitStatuses(),
+		Clients:  r.clientUses(),
+		Waiting:  a.process.approvals.Waiting(),
+		LogLevel: a.process.opts.Log.GetLevel().String(),
+		Audit:    r.auditStatus(),
+		Activity: r.activity(),
+		Sandbox:  sandbox.Probe(),
+		Notices:  r.noticeStatus(),
 
 		Certificates: certificateStatuses(a),
 		Issuers:      issuerStatuses(a),
@@ -54,10 +70,10 @@ func (a *App) Status(ctx context.Context) *control.Status {
 }
 
 // activity returns the numbers that the App knows. The caller knows of reloads.
-func (a *App) activity() (now control.Activity) {
-	now.Suspended = a.Gateway.SuspendedCalls()
-	now.SchemaHits, now.SchemaMisses = a.Gateway.SchemaCache()
-	if server := a.serving.Load(); server != nil {
+func (r report) activity() (now control.Activity) {
+	now.Suspended = r.a.Gateway.SuspendedCalls()
+	now.SchemaHits, now.SchemaMisses = r.a.Gateway.SchemaCache()
+	if server := r.a.serving.Load(); server != nil {
 		now.Streams = server.Streams()
 	}
 	return now
@@ -66,9 +82,9 @@ func (a *App) activity() (now control.Activity) {
 // shownLimits is the number of limits in a status.
 const shownLimits = 20
 
-func (a *App) limitStatuses() (all []control.ToolUse) {
-	for _, u := range a.toolLimits.Busiest(shownLimits) {
-		u.Tool = a.redactor.hide(u.Tool)
+func (r report) limitStatuses() (all []control.ToolUse) {
+	for _, u := range r.a.process.toolLimits.Busiest(shownLimits) {
+		u.Tool = r.a.process.redactor.hide(u.Tool)
 		all = append(all, control.ToolUse(u))
 	}
 	return all
@@ -77,34 +93,43 @@ func (a *App) limitStatuses() (all []control.ToolUse) {
 // ServerStatuses describes servers of the configuration in effect, in the given order.
 // It asks their plugins, but contacts no server.
 func (a *App) ServerStatuses(ctx context.Context, servers []*config.Server) []*control.Server {
-	return a.current.Load().serverStatuses(ctx, servers)
+	return report{a, a.current.Load()}.serverStatuses(ctx, servers)
 }
 
-func (g *generation) serverStatuses(ctx context.Context, servers []*config.Server) []*control.Server {
+func (r report) serverStatuses(ctx context.Context, servers []*config.Server) []*control.Server {
 	list := make([]*control.Server, len(servers))
 	processes := sync.OnceValue(control.Processes)
 	var work sync.WaitGroup
 	for i, s := range servers {
-		work.Go(func() { list[i] = g.serverStatus(ctx, s, processes) })
+		work.Go(func() { list[i] = r.serverStatus(ctx, s, processes) })
 	}
 	work.Wait()
 	return list
 }
 
-func (g *generation) serverStatus(ctx context.Context, s *config.Server, processes func() control.Tree) *control.Server {
+func (r report) serverStatus(ctx context.Context, s *config.Server, processes func() control.Tree) *control.Server {
 	st := &control.Server{Server: s.Name, At: s.At.String(), State: "disabled", OK: true, Required: s.Required}
-	u := g.upstreams[s.Name]
-	if d := g.disconnected[s.Name]; d != nil {
-		total := g.usage.Of(s.Name)
-		st.State, st.Transport, st.Settings, st.Calls, st.Errors, st.LastUsed = control.Disconnected, s.Transport.Kind, s.Transport.Shown, total.Requests, total.Errors, known(total.Last)
-		st.Notes = append(st.Notes, fmt.Sprintf("disconnected by an operator at %s; `junctor connect %s` connects it", d.since.Format(time.DateTime), s.Name))
+	u := r.g.upstreams[s.Name]
+	if d := r.g.disconnected[s.Name]; d != nil {
+		total := r.a.process.usage.Of(s.Name)
+		st.State = control.Disconnected
+		st.Transport = s.Transport.Kind
+		st.Settings = s.Transport.Shown
+		st.Calls = total.Requests
+		st.Errors = total.Errors
+		st.LastUsed = known(total.Last)
+		st.Notes = append(st.Notes, fmt.Sprintf(
+			"disconnected by an operator at %s; `junctor connect %s` connects it",
+			d.since.Format(time.DateTime),
+			s.Name,
+		))
 		return st
 	}
 	if u == nil {
 		return st
 	}
 	st.Transport, st.Settings = s.Transport.Kind, s.Transport.Shown
-	if d, ok := g.manifests[g.plugin(s.Transport.Plugin).Use]; ok {
+	if d, ok := r.g.manifests[r.g.plugin(s.Transport.Plugin).Use]; ok {
 		st.Plugin = d.Manifest.Name + " " + d.Manifest.Version
 	}
 	now := u.Status()
@@ -112,12 +137,12 @@ func (g *generation) serverStatus(ctx context.Context, s *config.Server, process
 	if now.Link != nil {
 		st.Connections = 1
 	}
-	own := g.Gateway.OwnConnections(s.Name)
+	own := r.a.Gateway.OwnConnections(s.Name)
 	if own > 0 && now.State != upstream.Failed { // the connection that all clients share may never be used
 		st.State = string(upstream.Ready)
 	}
 	st.Connections += own
-	total := g.usage.Of(s.Name)
+	total := r.a.process.usage.Of(s.Name)
 	st.Calls, st.Errors, st.InFlight, st.LastUsed = total.Requests, total.Errors, total.InFlight, known(total.Last)
 	st.P50, st.P99 = milliseconds(total.Durations.Quantile(0.5)), milliseconds(total.Durations.Quantile(0.99))
 	st.Durations = total.Durations
@@ -127,17 +152,17 @@ func (g *generation) serverStatus(ctx context.Context, s *config.Server, process
 			st.State = control.NotStarted
 		}
 	}
-	st.LogLevel = g.Gateway.ServerLevel(s.Name)
+	st.LogLevel = r.a.Gateway.ServerLevel(s.Name)
 	addLink(ctx, st, now.Link, processes)
-	addTenants(st, tenantUses(ctx, g.Gateway.Opens(s.Name), processes), g.redactor.hide)
-	g.addCounts(st)
-	g.conceal(st)
+	addTenants(st, tenantUses(ctx, r.a.Gateway.Opens(s.Name), processes), r.a.process.redactor.hide)
+	r.addCounts(st)
+	r.conceal(st)
 	return st
 }
 
 // conceal masks secrets in the texts of a status that a server chose, or that quote it.
-func (g *generation) conceal(st *control.Server) {
-	hide := g.redactor.hide
+func (r report) conceal(st *control.Server) {
+	hide := r.a.process.redactor.hide
 	if st.ServerInfo != nil {
 		st.ServerInfo = approval.Mask(st.ServerInfo, hide)
 	}
@@ -173,7 +198,12 @@ func stepOf(s upstream.StartStatus) string {
 	case s.Queued:
 		return "waiting for other servers to start"
 	case s.Launcher != "":
-		return fmt.Sprintf("started with %s, which may be installing it, for %s of at most %s", s.Launcher, s.Taken.Round(time.Second), s.Allowed.Round(time.Second))
+		return fmt.Sprintf(
+			"started with %s, which may be installing it, for %s of at most %s",
+			s.Launcher,
+			s.Taken.Round(time.Second),
+			s.Allowed.Round(time.Second),
+		)
 	}
 	return fmt.Sprintf("started, for %s of at most %s", s.Taken.Round(time.Second), s.Allowed.Round(time.Second))
 }
@@ -200,13 +230,13 @@ func addLink(ctx context.Context, st *control.Server, link upstream.Link, proces
 }
 
 // addCounts adds the numbers of items in the catalog.
-func (a *App) addCounts(st *control.Server) {
-	since, known := a.Catalog.Known(st.Server)
+func (r report) addCounts(st *control.Server) {
+	since, known := r.a.Catalog.Known(st.Server)
 	if !known {
 		return
 	}
 	var tools, resources, prompts int
-	snapshot := a.Catalog.Snapshot()
+	snapshot := r.a.Catalog.Snapshot()
 	for _, t := range snapshot.Tools {
 		if t.Server == st.Server {
 			tools++
@@ -223,7 +253,7 @@ func (a *App) addCounts(st *control.Server) {
 		}
 	}
 	st.Tools, st.Resources, st.Prompts, st.Listed = &tools, &resources, &prompts, &since
-	held, _ := a.Catalog.Held(st.Server)
+	held, _ := r.a.Catalog.Held(st.Server)
 	st.HeldTools = len(held)
 	for _, n := range snapshot.Notes {
 		if n.Server == st.Server {
@@ -232,32 +262,45 @@ func (a *App) addCounts(st *control.Server) {
 	}
 }
 
-func (a *App) pluginStatuses() []control.Plugin {
+func (r report) pluginStatuses() []control.Plugin {
 	list := []control.Plugin{}
-	for _, p := range a.Supervisor.Status() {
+	for _, p := range r.a.Supervisor.Status() {
 		use := control.UseOf(p.PID)
 		st := control.Plugin{
-			Plugin: p.Name, Servers: p.Alone, Version: p.Version, State: string(p.State), PID: p.PID, Memory: use.Memory, CPU: use.CPU,
-			Connections: p.Connections, Restarts: max(0, p.Starts-1), Retry: known(p.Retry),
+			Plugin:      p.Name,
+			Servers:     p.Alone,
+			Version:     p.Version,
+			State:       string(p.State),
+			PID:         p.PID,
+			Memory:      use.Memory,
+			CPU:         use.CPU,
+			Connections: p.Connections,
+			Restarts:    max(0, p.Starts-1),
+			Retry:       known(p.Retry),
 		}
 		if p.Err != nil {
-			st.Error = fault.As(p.Err).Document().Masked(a.redactor.hide)
+			st.Error = fault.As(p.Err).Document().Masked(r.a.process.redactor.hide)
 		}
 		list = append(list, st)
 	}
 	return list
 }
 
-func (a *App) sessionStatuses() control.Sessions {
-	all := a.Gateway.Sessions()
+func (r report) sessionStatuses() control.Sessions {
+	all := r.a.Gateway.Sessions()
 	s := control.Sessions{Count: len(all), List: []control.Session{}}
-	if server := a.serving.Load(); server != nil {
+	if server := r.a.serving.Load(); server != nil {
 		s.Stored = server.StoredSessions()
 	}
 	for _, one := range all[:min(len(all), control.MaxSessions)] {
 		s.List = append(s.List, control.Session{
-			Client: a.redactor.hide(one.Program), Subject: one.Principal.Subject, Tenant: one.Principal.Tenant, Revision: string(one.Revision),
-			Since: one.Since, InFlight: one.InFlight, Subscriptions: one.Subscriptions,
+			Client:        r.a.process.redactor.hide(one.Program),
+			Subject:       one.Principal.Subject,
+			Tenant:        one.Principal.Tenant,
+			Revision:      string(one.Revision),
+			Since:         one.Since,
+			InFlight:      one.InFlight,
+			Subscriptions: one.Subscriptions,
 		})
 	}
 	return s

@@ -10,13 +10,13 @@ import (
 
 // ServeStdio serves one client over in and out, until in or ctx ends.
 func (a *App) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	defer a.offerPages(ctx)()
-	stop, err := a.startTelemetry(ctx, true)
+	defer a.process.pages.offer(ctx, a.process.opts.Lookup)()
+	stop, err := startTelemetry(ctx, a, true)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	defer a.runInBackground()()
+	defer runInBackground(a)()
 	return stdioserver.Serve(ctx, a.Gateway, in, out, stdioserver.Options{})
 }
 

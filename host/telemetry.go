@@ -29,7 +29,7 @@ type telemetryService struct {
 // startTelemetry begins to observe the gateway as the configuration and the environment
 // ask, until stop is called. optional is set for a process that serves one of several
 // clients of the user: it goes on if the address of the metrics is in use.
-func (a *App) startTelemetry(ctx context.Context, optional bool) (stop func(), err error) {
+func startTelemetry(ctx context.Context, a *App, optional bool) (stop func(), err error) {
 	a.reloading.Lock()
 	defer a.reloading.Unlock()
 	s := &telemetryService{app: a, optional: optional}
@@ -37,14 +37,20 @@ func (a *App) startTelemetry(ctx context.Context, optional bool) (stop func(), e
 	if err != nil {
 		return nil, err
 	}
-	asked, problem := telemetry.Asked(a.opts.Lookup)
+	asked, problem := telemetry.Asked(a.process.opts.Lookup)
 	if problem != nil {
-		a.opts.Log.Warn("telemetry is not exported as the environment asks", "error", problem, "hint", "set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf")
+		a.process.opts.Log.Warn(
+			"telemetry is not exported as the environment asks",
+			"error",
+			problem,
+			"hint",
+			"set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf",
+		)
 	}
 	if asked {
 		s.create()
 		if s.endExport, err = s.telemetry.Export(ctx); err != nil {
-			a.opts.Log.Warn(err.Error(), "hint", "check the variables OTEL_EXPORTER_OTLP_*")
+			a.process.opts.Log.Warn(err.Error(), "hint", "check the variables OTEL_EXPORTER_OTLP_*")
 		}
 	}
 	change.apply()
@@ -60,7 +66,13 @@ func (s *telemetryService) create() {
 		if status == nil {
 			status = a.Status
 		}
-		s.telemetry = telemetry.New(telemetry.Options{Version: a.opts.Version, Log: a.opts.Log, Status: status, Hide: a.redactor.hide, Lookup: a.opts.Lookup})
+		s.telemetry = telemetry.New(telemetry.Options{
+			Version: a.process.opts.Version,
+			Log:     a.process.opts.Log,
+			Status:  status,
+			Hide:    a.process.redactor.hide,
+			Lookup:  a.process.opts.Lookup,
+		})
 	}
 }
 
@@ -92,7 +104,7 @@ func (s *telemetryService) prepare(ctx context.Context, next *generation) (chang
 	if err == nil || !s.optional {
 		return c, err
 	}
-	s.app.opts.Log.Warn("metrics are not served", "error", err, "hint", fault.As(err).Hint)
+	s.app.process.opts.Log.Warn("metrics are not served", "error", err, "hint", fault.As(err).Hint)
 	return &metricsChange{service: s}, nil
 }
 
@@ -107,8 +119,12 @@ func (s *telemetryService) open(ctx context.Context, t config.Telemetry) (*metri
 	var err error
 	if c.socket, err = httpserver.Listen(ctx, c.listen, metricsSocketMode); err != nil {
 		return nil, &fault.Error{
-			Code: fault.ListenAddress, At: t.Metrics.At.String(), Message: "cannot listen for metrics: " + err.Error(), Err: err,
-			Hint: "end the process that uses the address, if there is one, or choose another address with listen in telemetry { metrics { } }",
+			Code:    fault.ListenAddress,
+			At:      t.Metrics.At.String(),
+			Message: "cannot listen for metrics: " + err.Error(),
+			Err:     err,
+			Hint: "end the process that uses the address, if there is one, " +
+				"or choose another address with listen in telemetry { metrics { } }",
 		}
 	}
 	return c, nil
@@ -133,7 +149,7 @@ func (c *metricsChange) apply() {
 		s.create()
 		address := c.socket.Addr()
 		s.server = s.telemetry.Serve(c.socket, address.Network() != "unix" && loopback.Is(hostOf(address)))
-		s.app.opts.Log.Info("serving metrics", "address", address.String())
+		s.app.process.opts.Log.Info("serving metrics", "address", address.String())
 	}
 	if s.server != nil || s.endExport != nil {
 		s.app.Gateway.Observe(s.telemetry)

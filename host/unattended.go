@@ -22,7 +22,7 @@ func UnattendedSecrets(ctx context.Context, a *App) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, unattendedTime)
 	defer cancel()
-	o := g.opts
+	o := *g.opts
 	o.Password, o.Warn = nil, func(string, string) {}
 	o.Lookup = func(name string) (string, bool) {
 		if slices.Contains(secret.PasswordVariables, name) {
@@ -30,7 +30,7 @@ func UnattendedSecrets(ctx context.Context, a *App) error {
 		}
 		return g.opts.Lookup(name)
 	}
-	s := g.openSecretsFor(o)
+	s := a.connector().openSecrets(o)
 	defer s.Close()
 	return s.Check(ctx)
 }

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -11,35 +10,11 @@ import (
 	"github.com/junctor-mcp/junctor/host/cache"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/config"
-	"github.com/junctor-mcp/junctor/host/fault"
-	"github.com/junctor-mcp/junctor/host/gateway"
-	"github.com/junctor-mcp/junctor/host/launcher"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/plan/capture"
 	"github.com/junctor-mcp/junctor/host/plugin"
 	"github.com/junctor-mcp/junctor/host/policy"
-	"github.com/junctor-mcp/junctor/host/upstream"
 )
-
-// catalogServer returns the catalog entry of a server block with its upstream.
-func (g *generation) catalogServer(s *config.Server, u *upstream.Upstream) *catalog.Server {
-	of := &catalog.Server{
-		Managed: s.Managed, Public: publicKey(g.Config, s),
-		Name: s.Name, Prefix: s.Prefix, Views: viewsOf(s.Views), Patterns: patternsOf(s.Tools), Upstream: u, Key: g.cacheKey(s),
-		Describe: catalog.Describe(s.Describe), HideBadSchema: s.BadSchema == "hide", Pins: g.pins.Of(s),
-	}
-	switch g.plugin(s.Transport.Plugin).Source {
-	case "builtin/http", "builtin/sse":
-		of.Remote = true
-	}
-	if g.plugin(s.Transport.Plugin).Source == "builtin/cli" {
-		of.Access = s.Transport.At.String()
-	}
-	if s.Share == string(gateway.PerSession) {
-		of.Offer = []byte(gateway.AllCapabilities)
-	}
-	return of
-}
 
 // cacheKey returns the cache key of a server. It changes with the server's fingerprint, the
 // plugin's program, and for a server with secrets with those of the user: another key may
@@ -63,48 +38,6 @@ func (g *generation) cacheKey(s *config.Server) string {
 func publicKey(c *config.Config, s *config.Server) string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{c.Path, s.Name, s.Protocol, capture.Fingerprint(c, s)}, "\x00")))
 	return hex.EncodeToString(sum[:16])
-}
-
-// newUpstream creates the upstream of a server for a tenant. Messages of the server go
-// to peer.
-func (g *generation) newUpstream(s *config.Server, peer upstream.Peer, tenant string) *upstream.Upstream {
-	revision := mcp.Revision(s.Protocol)
-	if s.Protocol == "auto" {
-		revision = ""
-	}
-	var changed func() string
-	var delay func() *fault.Error
-	if s.Auth != nil {
-		owner := g.owner(s, tenant)
-		changed = func() string { return g.credentialVersion(s, owner) }
-		delay = func() *fault.Error { return g.authDelay(s, g.credentials.State(g.credentialKey(s, tenant)).Asked) }
-	}
-	return upstream.New(g.withStart(s, upstream.Options{
-		Name: s.Name, Peer: peer, Place: func(path string) string { return settingPlace(s, path) }, Observe: g.announceServer(s.Name, tenant), Changed: changed, Delay: delay, Revisions: cachedRevision{g.opts.Dirs.Cache, filepath.Join("revisions", g.cacheKey(s))},
-		Log: g.opts.Log, Version: g.opts.Version, Revision: revision,
-		Call: s.Timeouts.Call, Shutdown: g.shutdown(s), Extends: s.Timeouts.Extends,
-		MaxMessage: s.MaxMessage, Budget: g.messages, Lines: g.serverLog,
-		Idle: upstream.Idle{Adaptive: s.Idle.Adaptive, After: s.Idle.After},
-		Open: func(ctx context.Context) (upstream.Link, error) {
-			return g.openLink(ctx, s, s.Transport.Settings, tenant)
-		},
-	}))
-}
-
-// openLink opens a link to a server with the given settings.
-func (g *generation) openLink(ctx context.Context, s *config.Server, settings []byte, tenant string) (upstream.Link, error) {
-	settings, err := g.resolveSecrets(ctx, settings, g.transportRecipient(s))
-	if err != nil {
-		return nil, locate(s, err)
-	}
-	r := g.openRequest(s)
-	r.Settings, r.Tenant, r.Grant = settings, tenant, g.hostFunctions(s, tenant)
-	r.Place = func(path string) string { return settingPlace(s, path) }
-	c, err := g.Supervisor.Open(ctx, r)
-	if err != nil {
-		return nil, locate(s, err)
-	}
-	return c, nil
 }
 
 // plugin returns the plugin with a local name. A plugin without a declaration runs the
@@ -132,8 +65,16 @@ func (g *generation) pluginSpec(name, server string) plugin.Spec {
 func (g *generation) openRequest(s *config.Server) plugin.Request {
 	own := g.ownFiles()
 	r := plugin.Request{
-		Spec: g.pluginSpec(s.Transport.Plugin, s.Name), Component: s.Transport.Component, Server: s.Name, Settings: s.Transport.Settings, Dir: s.Transport.Dir,
-		MaxMessage: s.MaxMessage, Env: g.variables(s.Transport.EnvNames), Private: own.private, Protected: own.protected, Changeable: own.changeable,
+		Spec:       g.pluginSpec(s.Transport.Plugin, s.Name),
+		Component:  s.Transport.Component,
+		Server:     s.Name,
+		Settings:   s.Transport.Settings,
+		Dir:        s.Transport.Dir,
+		MaxMessage: s.MaxMessage,
+		Env:        g.opts.variables(s.Transport.EnvNames),
+		Private:    own.private,
+		Protected:  own.protected,
+		Changeable: own.changeable,
 	}
 	if g.opts.Dirs.Cache != "" {
 		r.Cache = filepath.Join(string(g.opts.Dirs.Cache), "plugins", s.Transport.Plugin)
@@ -178,7 +119,14 @@ func patternsOf(t config.Tools) []catalog.Pattern {
 	for _, list := range []struct {
 		name     string
 		patterns []config.Pattern
-	}{{"allow", t.Allow}, {"deny", t.Deny}, {"read", t.Read}, {"write", t.Write}, {"idempotent", t.Idempotent}, {"confirm", t.Confirm}} {
+	}{
+		{"allow", t.Allow},
+		{"deny", t.Deny},
+		{"read", t.Read},
+		{"write", t.Write},
+		{"idempotent", t.Idempotent},
+		{"confirm", t.Confirm},
+	} {
 		for _, p := range list.patterns {
 			all = append(all, catalog.Pattern{List: list.name, Glob: p.Glob, Match: p.Match, At: p.At.String()})
 		}
@@ -219,22 +167,6 @@ func (r cachedRevision) Remember(v mcp.Revision) {
 	if r.Revision() != v {
 		r.dir.Write(r.name, []byte(v))
 	}
-}
-
-// withStart adds the options for starting a server to the options of its upstream.
-func (g *generation) withStart(s *config.Server, o upstream.Options) upstream.Options {
-	o.Start, o.Install = s.Timeouts.Start, s.Timeouts.Install
-	o.Prepare = g.unlockFor(s)
-	command := commandOf(s.Transport.Settings)
-	if len(command) == 0 {
-		return o // the server is remote
-	}
-	o.Starts, o.Program = g.starts, true
-	if name := launcher.Of(command); name != "" {
-		o.Launcher = name
-		o.Diagnose = func(stderr []string) (meaning, hint string) { return launcher.Diagnose(name, stderr) }
-	}
-	return o
 }
 
 // commandOf returns the command line in the settings of a transport, or nil. The

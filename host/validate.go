@@ -20,24 +20,24 @@ func (g *generation) manifest(s *config.Server) sdk.Manifest {
 }
 
 // validateSettings is App.ValidateSettings for one generation.
-func (g *generation) validateSettings(ctx context.Context) (refused config.Diagnostics, failed map[string]error) {
+func (c connector) validateSettings(ctx context.Context) (refused config.Diagnostics, failed map[string]error) {
 	failed = map[string]error{}
 	check := func(name, kind string, b *config.Block, s *config.Server) {
-		to := g.recipient(0, name)
+		to := c.g.opts.recipient(0, name)
 		switch kind {
 		case "transport":
-			to = g.transportRecipient(s)
+			to = c.g.transportRecipient(s)
 		case "auth":
-			to = g.authRecipient(s)
+			to = c.g.authRecipient(s)
 		}
-		err := g.validateBlock(ctx, kind, b, s.Name, to)
+		err := c.validateBlock(ctx, kind, b, s.Name, to)
 		if complaints := plugin.SettingErrors(err); len(complaints) > 0 {
 			refused = append(refused, b.SettingsDiagnostics(complaints)...)
 		} else if err != nil {
 			failed[name] = locateIn(s, b, err)
 		}
 	}
-	for _, s := range g.Config.Servers {
+	for _, s := range c.g.Config.Servers {
 		if !s.Enabled {
 			continue
 		}
@@ -46,10 +46,10 @@ func (g *generation) validateSettings(ctx context.Context) (refused config.Diagn
 			check(s.Name, "auth", s.Auth, s)
 		}
 	}
-	if store := g.Config.SecretStore; store != nil && store.File == nil {
+	if store := c.g.Config.SecretStore; store != nil && store.File == nil {
 		check("secret_store", "secret_store", &store.Block, &config.Server{At: store.At})
 	}
-	maps.Copy(failed, g.checkGatewayFiles())
+	maps.Copy(failed, c.g.checkGatewayFiles())
 	return refused, failed
 }
 
@@ -58,14 +58,20 @@ func (g *generation) validateSettings(ctx context.Context) (refused config.Diagn
 const validateTime = 10 * time.Second
 
 // validateBlock lets a plugin validate the settings of a block.
-func (g *generation) validateBlock(ctx context.Context, kind string, b *config.Block, server string, to secret.Recipient) error {
-	settings, err := g.resolveSecrets(ctx, b.Settings, to)
+func (c connector) validateBlock(
+	ctx context.Context,
+	kind string,
+	b *config.Block,
+	server string,
+	to secret.Recipient,
+) error {
+	settings, err := c.g.resolveSecrets(ctx, b.Settings, to)
 	if err != nil {
 		return err
 	}
 	within, cancel := context.WithTimeout(ctx, validateTime)
 	defer cancel()
-	err = g.Supervisor.Validate(within, g.pluginSpec(b.Plugin, server), kind, b.Component, settings)
+	err = c.p.Supervisor.Validate(within, c.g.pluginSpec(b.Plugin, server), kind, b.Component, settings)
 	if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) && fault.As(err).Code == fault.Internal {
 		return unanswered(b.Plugin, validateTime)
 	}

@@ -18,13 +18,13 @@ const watchEvery = 2 * time.Second
 
 // runInBackground reports the end of the start, watches logins, renews credentials and releases unused memory until
 // end is called. end waits for all of them.
-func (a *App) runInBackground() (end func()) {
+func runInBackground(a *App) (end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var work sync.WaitGroup
 	begun := a.current.Load().loaded
 	work.Go(func() { announceStart(ctx, a, begun) })
-	work.Go(func() { a.watchLogins(ctx) })
-	work.Go(func() { a.credentials.Attend(ctx) })
+	work.Go(func() { watchLogins(ctx, a) })
+	work.Go(func() { a.process.credentials.Attend(ctx) })
 	work.Go(func() { memory.ReleaseWhenIdle(ctx) })
 	a.Catalog.RefreshRemote()
 	return func() {
@@ -35,7 +35,7 @@ func (a *App) runInBackground() (end func()) {
 
 // watchLogins reconnects servers after a login, until ctx ends. Clients do not know
 // the tools of such a server, so none of them would call it.
-func (a *App) watchLogins(ctx context.Context) {
+func watchLogins(ctx context.Context, a *App) {
 	var seen map[credential.Key]string
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
@@ -43,10 +43,10 @@ func (a *App) watchLogins(ctx context.Context) {
 	defer work.Wait()
 	for {
 		now := map[credential.Key]string{}
-		current := a.current.Load()
-		for _, s := range current.Config.Servers {
+		current := a.connector()
+		for _, s := range current.g.Config.Servers {
 			if s.Enabled && s.Auth != nil && current.credentialsChanged(s, seen, now) {
-				work.Go(func() { a.reconnect(ctx, s) })
+				work.Go(func() { reconnect(ctx, a, s) })
 			}
 		}
 		seen = now
@@ -60,12 +60,12 @@ func (a *App) watchLogins(ctx context.Context) {
 
 // credentialsChanged reports whether credentials of a server have changed since the
 // last check, for a tenant without working credentials. It records them in now.
-func (g *generation) credentialsChanged(s *config.Server, seen, now map[credential.Key]string) (news bool) {
-	for _, tenant := range g.tenants(s) {
-		key := g.credentialKey(s, tenant)
-		now[key] = g.credentialVersion(s, g.owner(s, tenant))
+func (c connector) credentialsChanged(s *config.Server, seen, now map[credential.Key]string) (news bool) {
+	for _, tenant := range c.tenants(s) {
+		key := c.g.credentialKey(s, tenant)
+		now[key] = c.g.credentialVersion(s, c.g.owner(s, tenant))
 		before, known := seen[key]
-		if known && now[key] != before && g.credentials.State(key).Kind != "ready" {
+		if known && now[key] != before && c.p.credentials.State(key).Kind != "ready" {
 			news = true
 		}
 	}
@@ -74,10 +74,10 @@ func (g *generation) credentialsChanged(s *config.Server, seen, now map[credenti
 
 // tenants returns the tenants that use a server: that of the local user, with whose
 // credentials lists are requested, and those of the clients that have called it.
-func (g *generation) tenants(s *config.Server) []string {
+func (c connector) tenants(s *config.Server) []string {
 	own := Tenant(s, authn.Local())
 	all := []string{own}
-	for _, tenant := range g.credentials.Tenants(s.Name) {
+	for _, tenant := range c.p.credentials.Tenants(s.Name) {
 		if tenant != own {
 			all = append(all, tenant)
 		}
@@ -87,10 +87,12 @@ func (g *generation) tenants(s *config.Server) []string {
 
 // reconnect connects a server whose credentials have changed. Clients are notified
 // if its lists change.
-func (a *App) reconnect(ctx context.Context, s *config.Server) {
-	a.opts.Log.Info("credentials have changed; connecting again", "server", s.Name)
+func reconnect(ctx context.Context, a *App, s *config.Server) {
+	a.process.opts.Log.Info("credentials have changed; connecting again", "server", s.Name)
 	a.Gateway.Retry(s.Name)
-	if err := a.Catalog.Refresh(ctx, s.Name)[s.Name]; err != nil && ctx.Err() == nil && !fault.Is(err, fault.UpstreamLogin) {
-		a.opts.Log.Warn("the server is still not connected", "server", s.Name, "error", err)
+	if err := a.Catalog.Refresh(ctx, s.Name)[s.Name]; err != nil && ctx.Err() == nil && !fault.Is(
+		err, fault.UpstreamLogin,
+	) {
+		a.process.opts.Log.Warn("the server is still not connected", "server", s.Name, "error", err)
 	}
 }

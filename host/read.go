@@ -1,0 +1,88 @@
+package host
+
+import (
+	"context"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/plugin"
+	"github.com/junctor-mcp/junctor/sdk"
+)
+
+// read reads the configuration. The generation is nil exactly when a diagnostic is an
+// error. It gets a number.
+func (p *Process) read(ctx context.Context, content *config.Content, number int) (*generation, config.Diagnostics) {
+	o := p.opts
+	g := &generation{
+		opts:      o,
+		number:    number,
+		loaded:    time.Now(),
+		reviewed:  content != nil,
+		manifests: map[string]Described{},
+	}
+	cfg, diags := config.Load(ctx, config.Options{
+		Path:    o.Config.Path,
+		Text:    o.Config.Text,
+		Content: content,
+		Lookup:  o.Lookup,
+		Describe: func(ctx context.Context, of config.Plugin) (sdk.Manifest, error) {
+			d, err := p.describe(ctx, of)
+			if err != nil {
+				if o.Unusable != nil {
+					o.Unusable(of, err)
+				}
+				return sdk.Manifest{}, err
+			}
+			g.manifests[of.Use] = d
+			return d.Manifest, nil
+		},
+		All:          o.AllPlugins,
+		NoListener:   o.NoListener,
+		NoNotices:    o.OneShot && o.NoListener,
+		AbsentInputs: o.AbsentInputs,
+		Managed:      o.Managed,
+		Pasted:       pastedServers,
+		Under:        o.Config.UnderPaths(),
+	})
+	if cfg == nil {
+		return nil, diags
+	}
+	g.Config = cfg
+	g.mask = p.redactor.use(cfg.Conceal, cfg.HasSecret) // before anything is started with its secrets
+	return g, diags
+}
+
+// describe finds a plugin's program and asks it for its manifest.
+func (p *Process) describe(ctx context.Context, of config.Plugin) (Described, error) {
+	path, err := plugin.Find(of.Source, of.Use, plugin.Dirs(p.opts.Lookup))
+	if err != nil {
+		return Described{}, err
+	}
+	d := Described{Path: path}
+	switch {
+	case p.opts.StartNothing:
+		d.Manifest, d.Digest, err = p.Supervisor.DescribeCached(path, of.SHA256)
+	case p.opts.AllPlugins: // the digests are shown
+		d.Manifest, d.Digest, err = p.Supervisor.Describe(ctx, path, of.SHA256)
+	default:
+		d.Manifest, d.Digest, err = p.Supervisor.DescribeUnverified(ctx, path, of.SHA256)
+	}
+	if err == nil {
+		err = plugin.Check(d.Manifest, of.Source, of.Use, path)
+	}
+	if of.Locked && fault.Is(err, fault.PluginChecksum) {
+		err = p.lockedProgram(of, path, err)
+	}
+	return d, err
+}
+
+// lockedProgram says what to do about a program that differs from the lock file.
+func (p *Process) lockedProgram(of config.Plugin, path string, err error) error {
+	if now, _ := p.Supervisor.Digest(path); now == of.SHA256 { // it was accepted since the start
+		return fault.New(
+			fault.PluginChecksum, "the program of plugin %q was replaced while junctor was running", of.Name,
+		).WithHint("start junctor again to use the program that was accepted")
+	}
+	return fault.As(err).WithHint("%s", config.PluginHint(of.Name))
+}
