@@ -5,10 +5,7 @@ import (
 	"net"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"time"
-
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/junctor-mcp/junctor/host/authn/jwks"
 	"github.com/junctor-mcp/junctor/host/config"
@@ -37,9 +34,8 @@ type httpService struct {
 	endStdio func()      // waits for the client on standard input; nil: there is none
 	http     config.HTTP // in effect
 	listener *httpserver.Listener
-	socket   *httpserver.Socket
-	secure   *httpserver.TLS // nil: no TLS
-	endPages func()          // ends the login pages; nil: there are none
+	at       *endpoint
+	endPages func() // ends the login pages; nil: there are none
 }
 
 // ServeHTTP serves the gateway over HTTP until ctx ends. A reload asks settings again.
@@ -175,7 +171,7 @@ func (s *httpService) stop() {
 	s.app.http = nil
 	s.app.serving.Store(nil)
 	s.app.reloading.Unlock()
-	s.server.Shutdown(s.listener, func() { _ = s.socket.Close() })
+	s.server.Shutdown(s.listener, func() { _ = s.at.socket.Close() })
 	if s.endStdio != nil {
 		s.endStdio()
 	}
@@ -225,7 +221,7 @@ func newPending(now, before []control.Pending) (added []control.Pending) {
 
 // offerPages offers login pages if clients are on this machine, and else ends them.
 func (s *httpService) offerPages() {
-	local := clientsAreLocal(s.socket.Addr(), s.http.Hosts)
+	local := clientsAreLocal(s.at.socket.Addr(), s.http.Hosts)
 	switch {
 	case local && s.endPages == nil:
 		s.endPages = s.app.process.pages.offer(s.ctx, s.app.process.opts.Lookup)
@@ -242,8 +238,7 @@ type httpChange struct {
 	next     config.HTTP
 	settings httpserver.Settings
 	shares   gateway.Shares
-	socket   *httpserver.Socket // nil: that of the service stays
-	secure   *httpserver.TLS    // nil: no TLS
+	at       *endpoint
 }
 
 // prepare implements [part].
@@ -261,56 +256,18 @@ func (s *httpService) open(ctx context.Context, g *generation, h config.HTTP) (*
 	}
 	c.settings, c.shares = httpSettings(h, g.Config.Gateway.Limits, auth), gatewayShares(h, g.Config, g.opts.WithStdio)
 	c.settings.Keys, c.settings.OnlyKeys = usableKeys(h, s.keys)
-	if c.secure, err = s.certificates(h); err != nil {
+	c.at, err = s.at.successor(ctx, listenBlock{
+		address: h.Listen,
+		mode:    h.SocketMode,
+		tls:     h.TLS,
+		at:      h.At,
+		failure: "cannot listen",
+		setting: "listen or --http",
+	}, s.app.process.opts.Log)
+	if err != nil {
 		return nil, err
 	}
-	if s.socket != nil && s.http.Listen == h.Listen {
-		return c, nil
-	}
-	if c.socket, err = httpserver.Listen(ctx, h.Listen, h.SocketMode); err != nil {
-		return nil, &fault.Error{
-			Code:    fault.ListenAddress,
-			At:      h.At.String(),
-			Message: "cannot listen: " + err.Error(),
-			Err:     err,
-			Hint: "end the process that uses the address, if there is one, " +
-				"or choose another address with listen or --http",
-		}
-	}
 	return c, nil
-}
-
-// certificates returns the certificates of a listener, or nil without TLS. They are those
-// of the service if the files are the same.
-func (s *httpService) certificates(h config.HTTP) (*httpserver.TLS, error) {
-	switch {
-	case h.TLS == nil:
-		return nil, nil
-	case s.secure != nil && slices.Equal(filesOf(h.TLS), filesOf(s.http.TLS)):
-		return s.secure, nil
-	}
-	return newTLS(h.TLS, s.app.process.opts.Log)
-}
-
-// newTLS reads the files of a listener with TLS.
-func newTLS(t *config.TLS, log hclog.Logger) (*httpserver.TLS, error) {
-	secure, err := httpserver.NewTLS(httpserver.Certificates{
-		Cert:     t.Cert,
-		Key:      t.Key,
-		ClientCA: t.ClientCA,
-		Optional: t.Optional,
-	}, log)
-	if err != nil {
-		return nil, &fault.Error{
-			Code:    fault.ListenTLS,
-			At:      t.At.String(),
-			Message: err.Error(),
-			Err:     err,
-			Hint: "cert and key have to be files in PEM that belong together, and that this user can read; " +
-				"client_ca likewise, with certificates",
-		}
-	}
-	return secure, nil
 }
 
 // checkGatewayFiles reads the files that the gateway needs on this machine: certificates,
@@ -343,27 +300,19 @@ func (g *generation) checkGatewayFiles() map[string]error {
 	return failed
 }
 
-func filesOf(t *config.TLS) []string {
-	return []string{t.Cert, t.Key, t.ClientCA, strconv.FormatBool(t.Optional)}
-}
-
 // discard closes what prepare has opened.
-func (c *httpChange) discard() {
-	if c.socket != nil {
-		_ = c.socket.Close()
-	}
-}
+func (c *httpChange) discard() { c.at.discard() }
 
 // apply makes the change. A listener whose address or TLS changes is retired before the
 // settings change, so that its clients stay under the rules for its address.
 func (c *httpChange) apply() {
 	s := c.service
-	moves := c.socket != nil || (c.secure == nil) != (s.secure == nil)
+	moves := !c.at.shared || (c.at.secure == nil) != (s.at.secure == nil)
 	switch {
 	case moves:
 		s.listener.Retire()
-	case c.secure != nil:
-		s.listener.SetTLS(c.secure)
+	case c.at.secure != nil:
+		s.listener.SetTLS(c.at.secure)
 	}
 	s.server.Apply(c.settings)
 	s.app.Gateway.SetShares(c.shares)
@@ -374,27 +323,24 @@ func (c *httpChange) apply() {
 		return
 	}
 	if c.next.SocketMode != s.http.SocketMode {
-		if err := s.socket.SetMode(c.next.SocketMode); err != nil {
+		if err := s.at.socket.SetMode(c.next.SocketMode); err != nil {
 			s.app.process.opts.Log.Error("the mode of the socket was not changed", "error", err)
 		}
 	}
-	s.http, s.secure = c.next, c.secure
+	s.http, s.at = c.next, c.at
 	s.offerPages()
 }
 
-// accept begins to accept clients at the socket of the change. A socket that it replaces
+// accept begins to accept clients at the endpoint of the change. A socket that it replaces
 // is closed.
 func (c *httpChange) accept() {
 	s := c.service
-	replaced := s.socket
-	if c.socket != nil {
-		s.socket = c.socket
-	}
-	s.http, s.secure = c.next, c.secure
+	replaced := s.at
+	s.http, s.at = c.next, c.at
 	s.offerPages()
-	s.listening(s.socket.Addr(), s.http)
-	s.listener = s.server.Start(s.socket.Turn(), s.secure)
-	if replaced != nil && replaced != s.socket {
-		_ = replaced.Close()
+	s.listening(s.at.socket.Addr(), s.http)
+	s.listener = s.server.Start(s.at.socket.Turn(), s.at.secure)
+	if replaced != nil && !c.at.shared {
+		_ = replaced.socket.Close()
 	}
 }

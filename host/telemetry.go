@@ -117,17 +117,14 @@ func (s *telemetryService) open(ctx context.Context, t config.Telemetry) (*metri
 		return c, nil
 	}
 	var err error
-	if c.socket, err = httpserver.Listen(ctx, c.listen, metricsSocketMode); err != nil {
-		return nil, &fault.Error{
-			Code:    fault.ListenAddress,
-			At:      t.Metrics.At.String(),
-			Message: "cannot listen for metrics: " + err.Error(),
-			Err:     err,
-			Hint: "end the process that uses the address, if there is one, " +
-				"or choose another address with listen in telemetry { metrics { } }",
-		}
-	}
-	return c, nil
+	c.socket, err = listenBlock{
+		address: c.listen,
+		mode:    metricsSocketMode,
+		at:      t.Metrics.At,
+		failure: "cannot listen for metrics",
+		setting: "listen in telemetry { metrics { } }",
+	}.listen(ctx)
+	return c, err
 }
 
 // discard closes what prepare has opened.
