@@ -1,6 +1,11 @@
 // Package host builds the application from a configuration: an [App] creates the
 // parts of the other packages, connects them and stops them.
 //
+// A [Process] has the objects that live as long as the process, and ends them in reverse
+// order. A generation is what one read of the configuration decides; it is immutable and
+// knows nothing of the process. A part, such as the listener for clients, prepares what the
+// next generation needs of it: Reload applies the changes of all parts, or none.
+//
 // [Load] reads the configuration and asks the plugins in it to describe
 // themselves. It creates the supervisor of plugin processes, an upstream for each
 // server, the catalog of their items, and the gateway in front of them. It

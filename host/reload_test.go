@@ -5,6 +5,7 @@ package host
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +19,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/cache"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/credential"
+	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
@@ -201,5 +203,36 @@ func TestReloadRenewsFilesOfWrappedPrograms(t *testing.T) {
 		if renewed := a.current.Load().inputs["w"] != before; renewed != c.renewed {
 			t.Errorf("command %s, VERSION %s: renewed %v", c.command, c.value, renewed)
 		}
+	}
+}
+
+// TestFailedReloadKeepsDisconnectedServers: a configuration that removes a disconnected server
+// and cannot take effect leaves it disconnected, and it can be connected again.
+func TestFailedReloadKeepsDisconnectedServers(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = taken.Close() }()
+	a := loadApp(t)
+	defer a.Stop()
+	stop, err := startTelemetry(t.Context(), a.App, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	if err := Disconnect(a.App, "other", "a test"); err != nil {
+		t.Fatal(err)
+	}
+	text := "server \"steady\" {\n  transport \"stdio\" {\n    command = [\"./demo\"]\n  }\n}\n" +
+		fmt.Sprintf("telemetry {\n  metrics {\n    listen = %q\n  }\n}\n", taken.Addr())
+	if err := os.WriteFile(a.path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := a.Reload(t.Context(), nil, "a test"); !fault.Is(err, fault.ListenAddress) {
+		t.Fatalf("the reload: %v", err)
+	}
+	if err := Connect(t.Context(), a.App, "other", "a test"); err != nil {
+		t.Errorf("the server cannot be connected: %v", err)
 	}
 }
