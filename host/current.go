@@ -2,11 +2,14 @@ package host
 
 import (
 	"context"
+	"slices"
 
+	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/pins"
 	"github.com/junctor-mcp/junctor/host/plan"
 	"github.com/junctor-mcp/junctor/host/plan/capture"
+	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/secret"
 	"github.com/junctor-mcp/junctor/host/upstream"
 	"github.com/junctor-mcp/junctor/sdk"
@@ -112,3 +115,20 @@ func (a *App) Hide(text string) string { return a.process.redactor.hide(text) }
 
 // Recipients lists the recipients that the configuration names for a secret.
 func (a *App) Recipients(name string) []secret.Recipient { return a.current.Load().recipients(name) }
+
+// Explain returns how the policy decides about the item of a query. tool is the item if it is
+// a tool; args are the arguments as a client sends them, nil for those of a list.
+func (a *App) Explain(q policy.Query, tool *catalog.Tool, args []byte) policy.Explanation {
+	return a.Gateway.Explain(q, tool, args)
+}
+
+// Unlisted returns a tool of which only the name and the configuration are known. ok is
+// false if the server is not configured, or disabled.
+func (a *App) Unlisted(server, name string) (_ *catalog.Tool, ok bool) {
+	servers := a.current.Load().servers
+	i := slices.IndexFunc(servers, func(s *catalog.Server) bool { return s.Name == server })
+	if i < 0 {
+		return nil, false
+	}
+	return servers[i].Unlisted(name), true
+}

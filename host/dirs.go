@@ -120,7 +120,10 @@ func makeRunDir(places []runPlace) (string, error) {
 		failed = append(failed, reasonOf(at.dir, err))
 	}
 	return "", fault.New(fault.Usage, "there is no directory for sockets: %s", strings.Join(failed, "; ")).
-		WithHint("make one of these directories writable, or set TMPDIR to one that is, with a path of at most %d bytes", maxSocketPath-socketNameLength-len(prefix)-len(tempPrefix))
+		WithHint(
+			"make one of these directories writable, or set TMPDIR to one that is, with a path of at most %d bytes",
+			maxSocketPath-socketNameLength-len(prefix)-len(tempPrefix),
+		)
 }
 
 // reasonOf says why a directory cannot be used: because of an error about it, or about a path

@@ -2,7 +2,11 @@ package host
 
 import (
 	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"time"
@@ -14,6 +18,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/credential"
 	"github.com/junctor-mcp/junctor/host/event"
+	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/gateway"
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/notify"
@@ -141,4 +146,86 @@ func (p *Process) newCatalog() *catalog.Catalog {
 	})
 	c.OnListFailed(func(server, method string, err error) { noteServerFailure(p.audit, server, "", method, err) })
 	return c
+}
+
+// newPins returns the store of the digests that were accepted.
+func (p *Process) newPins() *pins.Store {
+	o := pins.Options{
+		Log:       p.opts.Log,
+		Cache:     p.opts.Dirs.Cache,
+		Secret:    p.redactor.finds,
+		KeepTrust: p.opts.KeepTrust,
+		HoldNew:   p.opts.HoldNewTools,
+	}
+	if p.opts.Dirs.Data != "" {
+		o.Locks = filepath.Join(p.opts.Dirs.Data, "locks")
+	}
+	o.Warn = p.opts.Warn
+	o.FirstUse = func(server string, tools []string) {
+		p.record.noteToolChange(server, "first use", namesText("pinned", tools), nil)
+	}
+	return pins.New(o)
+}
+
+// newLockfiles returns the lock files of the configuration in effect.
+func newLockfiles(a *App) *pins.Lockfiles {
+	return &pins.Lockfiles{
+		Store:   a.process.pins,
+		Catalog: a.Catalog,
+		Config:  a.Config,
+		Program: func(p config.Plugin) (pins.Program, bool) {
+			d, known := a.Described(p)
+			return pins.Program{Path: d.Path, Version: d.Manifest.Version, SHA256: d.Digest}, known
+		},
+		Digest: a.Supervisor.Digest,
+		Note:   a.process.record.noteLock,
+	}
+}
+
+// openStates returns the codec of what clients carry from one request to the next. Processes
+// of one configuration share the key and the uses, in the data directory. Without a directory
+// that can be written to, both are in memory, and no state outlives the process.
+func openStates(o Options) (*seal.Codec, error) {
+	if o.OneShot || o.Dirs.Data == "" {
+		return inMemory(), nil
+	}
+	dir := filepath.Join(o.Dirs.Data, "state")
+	keys, uses, err := seal.OpenDir(dir)
+	if unwritable, ok := errors.AsType[*seal.UnwritableError](err); ok {
+		o.Log.Warn("calls that wait for their clients do not outlive this process, "+
+			"because the key of their states is kept in memory", "error", unwritable)
+		return inMemory(), nil
+	}
+	if unsafe, ok := errors.AsType[*seal.UnsafeError](err); ok {
+		return nil, fault.New(
+			fault.StateKey, "the key of request states is not used: %s", unsafe,
+		).WithHint("run `%s %s`", unsafe.Command, unsafe.Path)
+	}
+	if err != nil {
+		return nil, fault.New(
+			fault.StateKey, "the key of request states is not used: %s", err,
+		).WithHint("see that %s can be read", dir)
+	}
+	return seal.New(keys, scopeOf(o.Config), uses), nil
+}
+
+func inMemory() *seal.Codec { return seal.New([]seal.Key{seal.NewKey()}, "", nil) }
+
+// scopeOf returns what tells the servers of a configuration from those of others that have the
+// same names.
+func scopeOf(at config.Location) string {
+	if len(at.Text) > 0 {
+		return fmt.Sprintf("%x", sha256.Sum256(at.Text))
+	}
+	path, err := at.Canonical()
+	if err != nil {
+		return at.Path
+	}
+	return path
+}
+
+// statesDiagnostic returns the diagnostic of a key that cannot be used.
+func statesDiagnostic(err error) *config.Diagnostic {
+	f := fault.As(err)
+	return &config.Diagnostic{Severity: config.Error, Summary: f.Message, Hint: f.Hint, Code: f.Code}
 }

@@ -2,8 +2,11 @@ package host
 
 import (
 	"context"
+	"fmt"
 	"time"
 
+	"github.com/junctor-mcp/junctor/host/clientconfig"
+	"github.com/junctor-mcp/junctor/host/clientimport"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/plugin"
@@ -85,4 +88,22 @@ func (p *Process) lockedProgram(of config.Plugin, path string, err error) error 
 		).WithHint("start junctor again to use the program that was accepted")
 	}
 	return fault.As(err).WithHint("%s", config.PluginHint(of.Name))
+}
+
+// mostPasted is the maximum number of servers that a hint shows.
+const mostPasted = 10
+
+// pastedServers converts the JSON configuration of a client into HCL without its secrets.
+func pastedServers(text []byte) string {
+	file, err := clientconfig.ReadContent(text, nil)
+	if err != nil {
+		return ""
+	}
+	more := len(file.Servers) - mostPasted
+	file.Servers = file.Servers[:min(len(file.Servers), mostPasted)]
+	blocks := string(clientimport.Convert(file, clientimport.Environment{}).Blocks())
+	if more > 0 {
+		blocks += fmt.Sprintf("\n# and %d more", more)
+	}
+	return blocks
 }

@@ -26,10 +26,30 @@ func TestResultsOfTheConsoleCountAsMessages(t *testing.T) {
 		"it fits":                {most: 8 * size, response: whole, held: true},
 		"it fits into the share": {most: 80 * size, share: 8 * size, response: whole, held: true},
 		"a small one":            {most: 1, response: `{"result":{"content":[]}}`},
-		"no memory":              {most: 8 * size, used: 5 * size, response: whole, code: fault.GatewayOverloaded, says: "the answer was dropped"},
-		"no share":               {most: 80 * size, share: 2 * size, response: whole, code: fault.GatewayOverloaded, says: "the answer was dropped"},
-		"an error":               {most: 8 * size, response: `{"error":{"code":-1,"message":"` + strings.Repeat("x", size) + `"}}`, code: fault.UpstreamError},
-		"a question":             {most: 8 * size, response: `{"result":{"resultType":"input_required","x":"` + strings.Repeat("x", size) + `"}}`, code: fault.CallInput},
+		"no memory": {
+			most:     8 * size,
+			used:     5 * size,
+			response: whole,
+			code:     fault.GatewayOverloaded,
+			says:     "the answer was dropped",
+		},
+		"no share": {
+			most:     80 * size,
+			share:    2 * size,
+			response: whole,
+			code:     fault.GatewayOverloaded,
+			says:     "the answer was dropped",
+		},
+		"an error": {
+			most:     8 * size,
+			response: `{"error":{"code":-1,"message":"` + strings.Repeat("x", size) + `"}}`,
+			code:     fault.UpstreamError,
+		},
+		"a question": {
+			most:     8 * size,
+			response: `{"result":{"resultType":"input_required","x":"` + strings.Repeat("x", size) + `"}}`,
+			code:     fault.CallInput,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			memory := limit.NewMemory(c.most)
@@ -41,8 +61,14 @@ func TestResultsOfTheConsoleCountAsMessages(t *testing.T) {
 			if c.code != fault.GatewayOverloaded {
 				answer, _ = memory.Hold(min(len(c.response), int(c.most)))
 			}
-			r, err := heldResult(memory, owner, "files", &sendqueue.Message{Head: []byte(c.response[:3]), Body: []byte(c.response[3:]), Hold: answer})
-			if used := memory.Used() - c.used; (used == int64(resultCopies*len(c.response))) != c.held || !c.held && used != 0 {
+			r, err := heldResult(memory, owner, "files", &sendqueue.Message{
+				Head: []byte(c.response[:3]),
+				Body: []byte(c.response[3:]),
+				Hold: answer,
+			})
+			if used := memory.Used() - c.used; (used == int64(
+				resultCopies*len(c.response),
+			)) != c.held || !c.held && used != 0 {
 				t.Errorf("%d bytes are held", used)
 			}
 			switch {
