@@ -50,7 +50,8 @@ var allowed = map[string]string{
 	"host/neterror":              "",
 	"host/truncate":              "",
 	"host/mcp":                   "host/fault host/truncate",
-	"host/config":                "host/authn host/authn/jwks host/condition host/fault host/forward host/limit host/loopback host/managed host/ownership host/policy host/regularfile host/secretname host/suggest sdk sdk/ndjson sdk/sandbox host/lazyregexp host/hcltext",
+	"host/config/language":       "host/fault host/lazyregexp host/suggest sdk",
+	"host/config":                "host/config/language host/authn host/authn/jwks host/condition host/fault host/forward host/limit host/loopback host/managed host/ownership host/policy host/regularfile host/secretname host/suggest sdk sdk/ndjson sdk/sandbox host/lazyregexp host/hcltext",
 	"host/visible":               "",
 	"host/schema":                "host/suggest host/truncate",
 	"host/classify":              "",
@@ -151,8 +152,8 @@ var allowed = map[string]string{
 // it. Other packages use these packages instead.
 var homes = map[string]string{
 	"github.com/hashicorp/go-plugin":           "sdk/wire sdk/serve sdk/plugintest host/plugin",
-	"github.com/hashicorp/hcl/v2":              "host/config host/cliconfig host/clientimport host/configedit host/hcltext",
-	"github.com/zclconf/go-cty":                "host/config host/cliconfig host/configedit",
+	"github.com/hashicorp/hcl/v2":              "host/config host/config/language host/cliconfig host/clientimport host/configedit host/hcltext",
+	"github.com/zclconf/go-cty":                "host/config host/config/language host/cliconfig host/configedit",
 	"github.com/99designs/keyring":             "plugins/keyring",
 	"github.com/godbus/dbus":                   "plugins/keyring",
 	"github.com/gsterjov/go-libsecret":         "plugins/keyring",

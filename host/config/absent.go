@@ -1,7 +1,6 @@
 package config
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -34,7 +33,7 @@ func (l *loader) absent(e *callError) (cty.Value, error) {
 // more than to pass them on.
 func (l *loader) withoutInputs(in string, e hclsyntax.Expression, failed hcl.Diagnostics) (cty.Value, bool) {
 	for _, d := range failed {
-		if p := hclProblem(in, d); d.Severity == hcl.DiagError && !p.input {
+		if p := hclProblem(in, d); d.Severity == hcl.DiagError && !p.Input {
 			return cty.NilVal, false
 		}
 	}
@@ -53,7 +52,7 @@ func (l *loader) withoutInputs(in string, e hclsyntax.Expression, failed hcl.Dia
 	l.reportInputs(in, e)
 	for i := range l.problems[before:] {
 		p := &l.problems[before+i]
-		p.severity, p.hint = Warning, "a server that needs it is not started here; its lists are those that it sent last"
+		p.Warning, p.Hint = true, "a server that needs it is not started here; its lists are those that it sent last"
 	}
 	return v, true
 }
@@ -95,16 +94,6 @@ func (k *keyring) absentInValue(v cty.Value) (missing *callError) {
 		return missing == nil, nil
 	})
 	return missing
-}
-
-// rejectAbsent reports an absent input in a value that the host needs when it reads the
-// configuration. It returns whether there is one.
-func (r blockReader) rejectAbsent(a *hclsyntax.Attribute, v cty.Value) bool {
-	e := r.keyring.absentInValue(v)
-	if e != nil {
-		r.problem(problem{in: r.in, at: a.Expr.Range(), summary: fmt.Sprintf("%s, and %q is needed here", e.message, a.Name), hint: e.hint, input: true})
-	}
-	return e != nil
 }
 
 // AbsentInput returns an error if one of several blocks needs an input that was not there when

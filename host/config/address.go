@@ -33,13 +33,13 @@ var (
 
 // publicURL reads the URL of the endpoint as clients see it.
 func (r blockReader) publicURL() string {
-	text, a, set := r.publicString("url")
+	text, a, set := r.Text("url")
 	if !set {
 		return ""
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || len(text) > maxShownAddress {
-		r.errorAt(a.Expr.Range(), `write the URL that clients use, such as "https://mcp.example.com/mcp"`, `"url" must begin with https:// or http:// and have a host, without a user, a query and a fragment`)
+		r.ErrorAt(a.Expr.Range(), `write the URL that clients use, such as "https://mcp.example.com/mcp"`, `"url" must begin with https:// or http:// and have a host, without a user, a query and a fragment`)
 	}
 	return text
 }
@@ -99,7 +99,7 @@ var socketModes = map[string]fs.FileMode{"0600": privateSocket, "0660": 0o660, "
 
 // socketMode reads the mode of a unix socket.
 func (r blockReader) socketMode() fs.FileMode {
-	return socketModes[r.choice("socket_mode", slices.Sorted(maps.Keys(socketModes))...)]
+	return socketModes[r.Choice("socket_mode", slices.Sorted(maps.Keys(socketModes))...)]
 }
 
 // socketClients returns the programs that can connect to a socket, for messages.

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/junctor-mcp/junctor/host/condition"
+	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
@@ -20,45 +21,45 @@ const (
 )
 
 var (
-	fourEyesEntries = []entry{
-		{name: "count", values: integers(1, mostApprovals), unset: "`1`", doc: "How many people must approve. One is the person who runs Junctor, whatever names a program gives with `by`, but for names of the issuer `relay`."},
-		{name: "separate_groups", values: textLists("a list of globs"), unset: "none", doc: "Groups that are teams, such as `[\"team-*\"]`. An approver is in a team, and in none of those of the caller."},
-		{name: "require_reason", values: booleans, unset: "`false`", doc: "An approver must say why, for the audit log: at most 300 bytes with a letter or a digit that people see."},
-		{name: "reason_pattern", values: texts("a regular expression (RE2)"), unset: "none", doc: "What the reason must contain, such as `CHG-[0-9]+` for a ticket. It implies `require_reason`."},
+	fourEyesEntries = []language.Entry{
+		{Name: "count", Values: language.Integers(1, mostApprovals), Unset: "`1`", Doc: "How many people must approve. One is the person who runs Junctor, whatever names a program gives with `by`, but for names of the issuer `relay`."},
+		{Name: "separate_groups", Values: language.TextLists("a list of globs"), Unset: "none", Doc: "Groups that are teams, such as `[\"team-*\"]`. An approver is in a team, and in none of those of the caller."},
+		{Name: "require_reason", Values: language.Booleans, Unset: "`false`", Doc: "An approver must say why, for the audit log: at most 300 bytes with a letter or a digit that people see."},
+		{Name: "reason_pattern", Values: language.Texts("a regular expression (RE2)"), Unset: "none", Doc: "What the reason must contain, such as `CHG-[0-9]+` for a ticket. It implies `require_reason`."},
 	}
-	approverForm = form{entries: []entry{
-		{name: "subjects", values: textLists("a list of subjects"), unset: "none", doc: "Subjects of people. `local` is the user who runs Junctor, with `junctor approvals` or the console's one-time link."},
-		{name: "groups", values: textLists("a list of groups"), unset: "none", doc: "Groups of people, from their credentials."},
-		{name: "roles", values: textLists("a list of roles"), unset: "none", doc: "Roles of people, from their credentials or from this policy."},
-		{name: "tenant", values: texts("a tenant"), unset: "all", doc: "Only those of this tenant."},
-		{name: "issuer", values: texts("an issuer"), unset: "all", doc: "Only those with a token of this issuer, or with another credential, by the kind of its `auth` block. Required where several issuers could name them; `\"*\"` means all of them. `\"relay\"`: people whom a program of the user who runs Junctor names with `by`, such as a chat relay; nothing else proves their names."},
+	approverForm = language.Form{Entries: []language.Entry{
+		{Name: "subjects", Values: language.TextLists("a list of subjects"), Unset: "none", Doc: "Subjects of people. `local` is the user who runs Junctor, with `junctor approvals` or the console's one-time link."},
+		{Name: "groups", Values: language.TextLists("a list of groups"), Unset: "none", Doc: "Groups of people, from their credentials."},
+		{Name: "roles", Values: language.TextLists("a list of roles"), Unset: "none", Doc: "Roles of people, from their credentials or from this policy."},
+		{Name: "tenant", Values: language.Texts("a tenant"), Unset: "all", Doc: "Only those of this tenant."},
+		{Name: "issuer", Values: language.Texts("an issuer"), Unset: "all", Doc: "Only those with a token of this issuer, or with another credential, by the kind of its `auth` block. Required where several issuers could name them; `\"*\"` means all of them. `\"relay\"`: people whom a program of the user who runs Junctor names with `by`, such as a chat relay; nothing else proves their names."},
 	}}
 )
 
 // readFourEyes reads who must approve in a confirm block.
 func readFourEyes(r blockReader, byClient bool) policy.FourEyes {
-	f := policy.FourEyes{More: r.integer("count", 1, 1, mostApprovals) - 1, Apart: r.namePatterns("separate_groups"), Reason: r.boolean("require_reason", false)}
-	if text, a, set := r.publicString("reason_pattern"); set {
+	f := policy.FourEyes{More: r.Integer("count", 1, 1, mostApprovals) - 1, Apart: r.namePatterns("separate_groups"), Reason: r.Boolean("require_reason", false)}
+	if text, a, set := r.Text("reason_pattern"); set {
 		f.Reason, f.Pattern = true, text
 		finds, err := checkReasonPattern(text)
 		switch {
 		case text == "" || len(text) > mostReasonPattern || strings.ContainsFunc(text, unprintable):
-			r.errorAt(a.Expr.Range(), `write one such as "CHG-[0-9]+"`, "a pattern is 1 to %d bytes of text without control characters", mostReasonPattern)
+			r.ErrorAt(a.Expr.Range(), `write one such as "CHG-[0-9]+"`, "a pattern is 1 to %d bytes of text without control characters", mostReasonPattern)
 		case err != nil:
-			r.errorAt(a.Expr.Range(), `write one such as "CHG-[0-9]+", in the syntax of RE2`, "the pattern is not valid: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+			r.ErrorAt(a.Expr.Range(), `write one such as "CHG-[0-9]+", in the syntax of RE2`, "the pattern is not valid: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 		case !finds:
-			r.warnAt(a.Expr.Range(), `write one such as "CHG-[0-9]+"`, "the pattern finds nothing in any reason, so nothing can be approved")
+			r.WarnAt(a.Expr.Range(), `write one such as "CHG-[0-9]+"`, "the pattern finds nothing in any reason, so nothing can be approved")
 		}
 	}
-	for _, b := range r.body.Blocks {
+	for _, b := range r.Body.Blocks {
 		if b.Type == "approver" {
 			one := r.nested(b)
-			one.check(approverForm)
+			one.Check(approverForm)
 			f.Approvers = append(append([]policy.Holder{}, f.Approvers...), approversIn(one)...) // not nil: operators are not meant
 		}
 	}
 	if byClient && !f.IsZero() {
-		r.errorAt(r.valueAt("by", r.head), "remove by, or count, approver, separate_groups, require_reason and reason_pattern", `with by = "client" the person at the client answers, and nobody else can be asked for`)
+		r.ErrorAt(r.ValueAt("by", r.Head), "remove by, or count, approver, separate_groups, require_reason and reason_pattern", `with by = "client" the person at the client answers, and nobody else can be asked for`)
 	}
 	people := map[policy.Holder]bool{}
 	for _, h := range f.Approvers {
@@ -66,10 +67,10 @@ func readFourEyes(r blockReader, byClient bool) policy.FourEyes {
 	}
 	open := slices.ContainsFunc(f.Approvers, func(h policy.Holder) bool { return h.Kind != "subject" })
 	if len(people) > 0 && !open && len(people) < f.Count() {
-		r.errorAt(r.valueAt("count", r.head), "name more approvers, or write a smaller count", "%d people must approve, and the approver blocks name %d", f.Count(), len(people))
+		r.ErrorAt(r.ValueAt("count", r.Head), "name more approvers, or write a smaller count", "%d people must approve, and the approver blocks name %d", f.Count(), len(people))
 	}
 	if f.Apart != nil && f.Approvers != nil && !slices.ContainsFunc(f.Approvers, func(h policy.Holder) bool { return h.Issuer != policy.Relayed && !h.IsLocal() }) {
-		r.errorAt(r.valueAt("separate_groups", r.head), "name approvers who sign in to the console, or remove it", "nobody can approve: the groups of the user who runs Junctor, and of names from a relay, are not known")
+		r.ErrorAt(r.ValueAt("separate_groups", r.Head), "name approvers who sign in to the console, or remove it", "nobody can approve: the groups of the user who runs Junctor, and of names from a relay, are not known")
 	}
 	return f
 }
@@ -77,13 +78,13 @@ func readFourEyes(r blockReader, byClient bool) policy.FourEyes {
 // approversIn reads an approver block.
 func approversIn(r blockReader) []policy.Holder {
 	all := peopleIn(r, "subject", "group", "role")
-	if len(all) == 0 && (r.isSet("subjects") || r.isSet("groups") || r.isSet("roles")) {
-		r.errorAt(r.head, "name people, or remove the block", "the block names nobody, so nobody could approve")
+	if len(all) == 0 && (r.IsSet("subjects") || r.IsSet("groups") || r.IsSet("roles")) {
+		r.ErrorAt(r.Head, "name people, or remove the block", "the block names nobody, so nobody could approve")
 	}
-	if issuer, _, _ := r.publicString("issuer"); issuer == policy.Relayed {
+	if issuer, _, _ := r.Text("issuer"); issuer == policy.Relayed {
 		for _, name := range []string{"groups", "roles", "tenant"} {
-			if r.isSet(name) {
-				r.errorAt(r.valueAt(name, r.head), "name them in subjects", `%q is not known of a person whom a program names with by`, name)
+			if r.IsSet(name) {
+				r.ErrorAt(r.ValueAt(name, r.Head), "name them in subjects", `%q is not known of a person whom a program names with by`, name)
 			}
 		}
 	}
@@ -116,19 +117,19 @@ func checkReasonPattern(text string) (finds bool, err error) {
 // issuer.
 func peopleIn(r blockReader, kinds ...string) (all []policy.Holder) {
 	var h policy.Holder
-	h.Tenant, _, _ = r.publicString("tenant")
-	h.Issuer, _, _ = r.publicString("issuer")
+	h.Tenant, _, _ = r.Text("tenant")
+	h.Issuer, _, _ = r.Text("issuer")
 	named := false
 	var lists []string
 	for _, kind := range kinds {
-		lists, named = append(lists, kind+"s"), named || r.isSet(kind+"s")
+		lists, named = append(lists, kind+"s"), named || r.IsSet(kind+"s")
 		for _, name := range r.subjects(kind + "s") {
 			h.Kind, h.Name = kind, name
 			all = append(all, h)
 		}
 	}
 	if !named {
-		r.errorAt(r.head, "write "+strings.Join(lists[:len(lists)-1], ", ")+" or "+lists[len(lists)-1], "the block names nobody")
+		r.ErrorAt(r.Head, "write "+strings.Join(lists[:len(lists)-1], ", ")+" or "+lists[len(lists)-1], "the block names nobody")
 	}
 	return all
 }
@@ -166,7 +167,7 @@ func asksApprovals(l *loader) bool {
 func (l *loader) checkApproversOf(r blockReader, rules policy.Rules, h HTTP, console *Console) {
 	all := vouches(h)
 	named, local := 0, 0
-	for _, b := range r.body.Blocks {
+	for _, b := range r.Body.Blocks {
 		if b.Type != "approver" {
 			continue
 		}
@@ -183,20 +184,20 @@ func (l *loader) checkApproversOf(r blockReader, rules policy.Rules, h HTTP, con
 			}
 			switch {
 			case who.Kind == "role" && len(can) == 0 && len(all) > 0:
-				one.warnAt(one.head, "give the role in a subject or group block, or write claims { roles = ... } in an auth block", "nobody has the role %q", who.Name)
+				one.WarnAt(one.Head, "give the role in a subject or group block, or write claims { roles = ... } in an auth block", "nobody has the role %q", who.Name)
 			case len(can) > 1 && who.Issuer == "":
-				one.errorAt(one.head, issuerHint,
+				one.ErrorAt(one.Head, issuerHint,
 					"the %s %q may approve, and each of %s can name it", who.Kind, who.Name, strings.Join(can, ", "))
 			}
 		}
 	}
 	switch {
-	case named == 0 && r.isSet("count") && r.integer("count", 1, 1, mostApprovals) > 1 && (console == nil || len(all) == 0):
-		r.warnAt(r.head, "write a console block with admins, and auth blocks in gateway.http, or name approvers", "there is one operator only, the user who runs Junctor, and several must approve")
+	case named == 0 && r.IsSet("count") && r.Integer("count", 1, 1, mostApprovals) > 1 && (console == nil || len(all) == 0):
+		r.WarnAt(r.Head, "write a console block with admins, and auth blocks in gateway.http, or name approvers", "there is one operator only, the user who runs Junctor, and several must approve")
 	case named > 0 && local == 0 && (console == nil || len(all) == 0):
-		r.warnAt(r.head, "write a console block, and auth blocks in gateway.http, or name the subject \"local\"", "none of its approvers can answer: people answer in the console, where they sign in with their credentials")
-	case r.isSet("separate_groups") && !slices.ContainsFunc(all, func(v vouch) bool { return v.groups }):
-		r.warnAt(r.body.Attributes["separate_groups"].NameRange, "write claims { groups = ... } in an auth block of gateway.http", "no credential has groups, so nothing can be approved")
+		r.WarnAt(r.Head, "write a console block, and auth blocks in gateway.http, or name the subject \"local\"", "none of its approvers can answer: people answer in the console, where they sign in with their credentials")
+	case r.IsSet("separate_groups") && !slices.ContainsFunc(all, func(v vouch) bool { return v.groups }):
+		r.WarnAt(r.Body.Attributes["separate_groups"].NameRange, "write claims { groups = ... } in an auth block of gateway.http", "no credential has groups, so nothing can be approved")
 	}
 }
 

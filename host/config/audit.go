@@ -1,12 +1,12 @@
 package config
 
 import (
-	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
+
+	"github.com/junctor-mcp/junctor/host/config/language"
 )
 
 // An Audit is the audit block. Without one, nothing is recorded.
@@ -33,27 +33,26 @@ type Audit struct {
 }
 
 const (
-	defaultRetention = 90 * day
+	defaultRetention = 90 * language.Day
 	leastRetention   = time.Hour
-	mostRetention    = 10 * 366 * day
+	mostRetention    = 10 * 366 * language.Day
 	leastAuditSize   = 1 << 20
-	day              = 24 * time.Hour
 )
 
 // mostAuditSize is the largest max_size: 100 GiB where an int can hold that.
 var mostAuditSize = int(min(100<<30, int64(math.MaxInt)>>20<<20))
 
-var auditForm = form{entries: append([]entry{
-	{name: "file", values: texts("a path"), unset: "`audit.db` in the data directory", doc: "The SQLite file; not in a directory of plugins, nor where other users can write."},
-	{name: "output", values: words("file", "stdout", "stderr"), unset: "`\"file\"`", doc: "`\"stdout\"` or `\"stderr\"`: JSON lines instead of a file; `\"stdout\"` only with `serve --http`."},
-	{name: "sync", values: words("normal", "full"), unset: "`\"normal\"`", doc: "`\"full\"`: a request is answered after its row is on the disk."},
-	{name: "on_full", values: words("drop", "refuse"), unset: "`\"drop\"`", doc: "`\"refuse\"`: requests that cannot be recorded get `audit.unavailable`."},
-	{name: "retention", values: texts("a duration such as `\"90d\"`, from `\"1h\"` to ten years"), unset: "`\"90d\"`", doc: "How long rows are kept; `d` is 24 hours."},
-	{name: "max_size", values: sizes(leastAuditSize, mostAuditSize), unset: "none", doc: "The size of the file; older rows move to archives."},
-	{name: "sign_key", values: texts("a path"), unset: "none", doc: "A private key (ed25519, PEM) that signs the heads of the chain."},
-	{name: "arguments", values: words("digest", "full"), unset: "`\"digest\"`", doc: "`\"full\"` stores arguments, masked."},
-	{name: "results", values: words("none", "full"), unset: "`\"none\"`", doc: "`\"full\"` stores results, masked."},
-	{name: "redact", values: textLists("a list of `\"SERVER/TOOL\"`"), unset: "none", doc: "Patterns of tools whose arguments and results are never stored. Of a call that waits for an approval, only those who may approve it see the arguments."},
+var auditForm = language.Form{Entries: append([]language.Entry{
+	{Name: "file", Values: language.Texts("a path"), Unset: "`audit.db` in the data directory", Doc: "The SQLite file; not in a directory of plugins, nor where other users can write."},
+	{Name: "output", Values: language.Words("file", "stdout", "stderr"), Unset: "`\"file\"`", Doc: "`\"stdout\"` or `\"stderr\"`: JSON lines instead of a file; `\"stdout\"` only with `serve --http`."},
+	{Name: "sync", Values: language.Words("normal", "full"), Unset: "`\"normal\"`", Doc: "`\"full\"`: a request is answered after its row is on the disk."},
+	{Name: "on_full", Values: language.Words("drop", "refuse"), Unset: "`\"drop\"`", Doc: "`\"refuse\"`: requests that cannot be recorded get `audit.unavailable`."},
+	{Name: "retention", Values: language.Texts("a duration such as `\"90d\"`, from `\"1h\"` to ten years"), Unset: "`\"90d\"`", Doc: "How long rows are kept; `d` is 24 hours."},
+	{Name: "max_size", Values: language.Sizes(leastAuditSize, mostAuditSize), Unset: "none", Doc: "The size of the file; older rows move to archives."},
+	{Name: "sign_key", Values: language.Texts("a path"), Unset: "none", Doc: "A private key (ed25519, PEM) that signs the heads of the chain."},
+	{Name: "arguments", Values: language.Words("digest", "full"), Unset: "`\"digest\"`", Doc: "`\"full\"` stores arguments, masked."},
+	{Name: "results", Values: language.Words("none", "full"), Unset: "`\"none\"`", Doc: "`\"full\"` stores results, masked."},
+	{Name: "redact", Values: language.TextLists("a list of `\"SERVER/TOOL\"`"), Unset: "none", Doc: "Patterns of tools whose arguments and results are never stored. Of a call that waits for an approval, only those who may approve it see the arguments."},
 }, forwardEntries...)}
 
 // auditLayer returns the layer whose audit block counts: the strongest one that has a block. That
@@ -68,7 +67,7 @@ func (l *loader) auditLayer() *scope {
 			continue
 		}
 		for _, b := range l.layers[0].top["audit"] {
-			l.openBlock(b, "").warnAt(b.TypeRange, "name the configuration with --config to use its audit block",
+			l.openBlock(b, "").WarnAt(b.TypeRange, "name the configuration with --config to use its audit block",
 				"the audit block of this project is not used: your own configuration decides what is recorded")
 		}
 		return own
@@ -85,11 +84,11 @@ func (l *loader) audit() (a Audit) {
 		for i, b := range blocks {
 			r := l.openBlock(b, "")
 			if i > 0 {
-				r.duplicate(b.TypeRange, blocks[0].TypeRange, "block %q", b.Type)
+				r.Duplicate(b.TypeRange, blocks[0].TypeRange, "block %q", b.Type)
 				continue
 			}
 			if a = r.auditBlock(); len(managed) > 0 {
-				r.warnAt(b.TypeRange, "remove it", "the managed configuration has an audit block, so this one is not used")
+				r.WarnAt(b.TypeRange, "remove it", "the managed configuration has an audit block, so this one is not used")
 			}
 		}
 	})
@@ -101,79 +100,40 @@ func (l *loader) audit() (a Audit) {
 }
 
 func (r blockReader) auditBlock() Audit {
-	r.check(auditForm)
+	r.Check(auditForm)
 	a := Audit{
-		Given: true, At: startOf(r.head), File: r.path("file"), Output: r.choice("output", "file", "stdout", "stderr"), Sync: r.choice("sync", "normal", "full"),
-		OnFull: r.choice("on_full", "drop", "refuse"), Retention: r.days("retention", defaultRetention, leastRetention, mostRetention),
-		MaxSize:   r.size("max_size", 0, leastAuditSize, mostAuditSize),
-		SignKey:   r.path("sign_key"),
-		Arguments: r.choice("arguments", "digest", "full"), Results: r.choice("results", "none", "full"), Redact: r.redacted(),
+		Given: true, At: startOf(r.Head), File: r.Path("file"), Output: r.Choice("output", "file", "stdout", "stderr"), Sync: r.Choice("sync", "normal", "full"),
+		OnFull: r.Choice("on_full", "drop", "refuse"), Retention: r.Days("retention", defaultRetention, leastRetention, mostRetention),
+		MaxSize:   r.Size("max_size", 0, leastAuditSize, mostAuditSize),
+		SignKey:   r.Path("sign_key"),
+		Arguments: r.Choice("arguments", "digest", "full"), Results: r.Choice("results", "none", "full"), Redact: r.redacted(),
 	}
 	a.Forward = forwardTargets(r, a.Output)
-	a.ForwardHeaders, a.ForwardCA = forwardHeaders(r, a.Forward), r.path("forward_ca")
+	a.ForwardHeaders, a.ForwardCA = forwardHeaders(r, a.Forward), r.Path("forward_ca")
 	for _, name := range []string{"file", "sync", "retention", "max_size", "sign_key"} {
-		if a.Output != "file" && r.isSet(name) {
-			r.errorAt(r.valueAt(name, r.head), `remove it, or write output = "file"`, "%q is about a file, and output is %q", name, a.Output)
+		if a.Output != "file" && r.IsSet(name) {
+			r.ErrorAt(r.ValueAt(name, r.Head), `remove it, or write output = "file"`, "%q is about a file, and output is %q", name, a.Output)
 		}
 	}
 	if len(a.Redact) > 0 && a.Arguments == "digest" && a.Results == "none" && !asksApprovals(r.loader) {
-		r.warnAt(r.valueAt("redact", r.head), `it is for arguments = "full" and results = "full"`, `"redact" has no effect, because neither arguments nor results are stored, and no confirm rule shows them`)
+		r.WarnAt(r.ValueAt("redact", r.Head), `it is for arguments = "full" and results = "full"`, `"redact" has no effect, because neither arguments nor results are stored, and no confirm rule shows them`)
 	}
 	return a
 }
 
 // redacted reads the tools whose arguments are never stored.
 func (r blockReader) redacted() (globs []string) {
-	for _, one := range r.publicStrings("redact") {
-		server, tool, both := strings.Cut(one.text, "/")
+	for _, one := range r.Texts("redact") {
+		server, tool, both := strings.Cut(one.Text, "/")
 		if !both || server == "" || tool == "" {
-			r.errorAt(one.at, `write "SERVER/TOOL", with * for any text, such as "vault/*"`, "%q is not of the form SERVER/TOOL", one.text)
+			r.ErrorAt(one.At, `write "SERVER/TOOL", with * for any text, such as "vault/*"`, "%q is not of the form SERVER/TOOL", one.Text)
 			continue
 		}
-		if slices.Contains(globs, one.text) {
-			r.errorAt(one.at, "", "%q appears twice", one.text)
+		if slices.Contains(globs, one.Text) {
+			r.ErrorAt(one.At, "", "%q appears twice", one.Text)
 			continue
 		}
-		globs = append(globs, one.text)
+		globs = append(globs, one.Text)
 	}
 	return globs
-}
-
-// days reads a duration that may have the unit d.
-func (r blockReader) days(name string, unset, least, most time.Duration) time.Duration {
-	text, a, set := r.publicString(name)
-	if !set {
-		return unset
-	}
-	d, err := parseDays(text)
-	switch {
-	case err != nil:
-		r.errorAt(a.Expr.Range(), "", `%q must be a duration such as "90d" or "12h"%s`, name, gotText(text, false))
-	case d < least || d > most:
-		r.errorAt(a.Expr.Range(), "", "%q must be at least %s and at most %s", name, daysText(least), daysText(most))
-	default:
-		return d
-	}
-	return unset
-}
-
-// parseDays parses a number of days such as "90d", or a duration of Go.
-func parseDays(text string) (time.Duration, error) {
-	number, ok := strings.CutSuffix(text, "d")
-	if !ok {
-		return time.ParseDuration(text)
-	}
-	n, err := strconv.ParseUint(number, 10, 16)
-	if strings.HasPrefix(number, "+") {
-		err = strconv.ErrSyntax
-	}
-	return time.Duration(n) * day, err
-}
-
-// daysText formats a duration as in a configuration.
-func daysText(d time.Duration) string {
-	if d%day == 0 {
-		return fmt.Sprintf("%dd", d/day)
-	}
-	return shortDuration(d)
 }

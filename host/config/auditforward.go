@@ -9,27 +9,28 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/forward"
 )
 
 // forwardEntries are the attributes of the audit block about copies.
-var forwardEntries = []entry{
-	{name: "forward", values: textLists("a list of targets"), unset: "none", private: true, doc: "Where a copy of each row goes: `\"unix:///dev/log\"`, `\"udp://HOST:PORT\"`, `\"tcp://HOST:PORT\"` or `\"tls://HOST:PORT\"` for syslog, `\"https://HOST/PATH\"`, or `\"stderr\"`. It may come from `env()` or `file()`; only schemes and hosts are printed."},
-	{name: "forward_headers", values: textMaps("a map of texts"), unset: "none", private: true, doc: "Headers of the requests to an `https` target, such as `Authorization`, with `env()` or `file()`. The targets then have one host."},
-	{name: "forward_ca", values: texts("a path"), unset: "those of the system", doc: "Certificates of authorities (PEM) for `tls` and `https` targets, in place of those of the system."},
+var forwardEntries = []language.Entry{
+	{Name: "forward", Values: language.TextLists("a list of targets"), Unset: "none", Private: true, Doc: "Where a copy of each row goes: `\"unix:///dev/log\"`, `\"udp://HOST:PORT\"`, `\"tcp://HOST:PORT\"` or `\"tls://HOST:PORT\"` for syslog, `\"https://HOST/PATH\"`, or `\"stderr\"`. It may come from `env()` or `file()`; only schemes and hosts are printed."},
+	{Name: "forward_headers", Values: language.TextMaps("a map of texts"), Unset: "none", Private: true, Doc: "Headers of the requests to an `https` target, such as `Authorization`, with `env()` or `file()`. The targets then have one host."},
+	{Name: "forward_ca", Values: language.Texts("a path"), Unset: "those of the system", Doc: "Certificates of authorities (PEM) for `tls` and `https` targets, in place of those of the system."},
 }
 
 // forwardTargets reads the targets of copies.
 func forwardTargets(r blockReader, output string) (targets []string) {
-	v, a, set := r.value("forward", cty.List(cty.String))
+	v, a, set := r.Value("forward", cty.List(cty.String))
 	if !set {
 		return nil
 	}
 	v, marks := v.UnmarkDeep()
 	for i, e := range v.AsValueSlice() {
-		at := locate(a.Expr, []step{{index: i}})
+		at := language.Locate(a.Expr, []language.Step{{Index: i}})
 		if e.IsNull() {
-			r.errorAt(at, "", "forward[%d] is null", i)
+			r.ErrorAt(at, "", "forward[%d] is null", i)
 			continue
 		}
 		text := e.AsString()
@@ -42,11 +43,11 @@ func forwardTargets(r blockReader, output string) (targets []string) {
 		}
 		switch err := forward.Check(text); {
 		case err != nil:
-			r.errorAt(at, `write a target such as "tls://logs.example.com:6514"`, "%q is not a target: %v", name, err)
+			r.ErrorAt(at, `write a target such as "tls://logs.example.com:6514"`, "%q is not a target: %v", name, err)
 		case slices.Contains(targets, text):
-			r.errorAt(at, "", "%q appears twice", name)
+			r.ErrorAt(at, "", "%q appears twice", name)
 		case text == output:
-			r.errorAt(at, "remove it", "%q is the output already", name)
+			r.ErrorAt(at, "remove it", "%q is the output already", name)
 		default:
 			targets = append(targets, text)
 		}
@@ -59,14 +60,14 @@ var ownForwardHeaders = []string{"Host", "Content-Length", "Content-Type", "Tran
 
 // forwardHeaders reads the headers for the HTTPS target. Their values are secrets.
 func forwardHeaders(r blockReader, targets []string) map[string]string {
-	v, a, set := r.value("forward_headers", cty.Map(cty.String))
+	v, a, set := r.Value("forward_headers", cty.Map(cty.String))
 	if !set {
 		return nil
 	}
 	v, marks := v.UnmarkDeep()
 	headers := map[string]string{}
 	for name, e := range v.AsValueMap() {
-		at := locate(a.Expr, []step{{name: name}})
+		at := language.Locate(a.Expr, []language.Step{{Name: name}})
 		canonical := http.CanonicalHeaderKey(name)
 		value := ""
 		if !e.IsNull() {
@@ -74,18 +75,18 @@ func forwardHeaders(r blockReader, targets []string) map[string]string {
 		}
 		switch {
 		case name == "" || strings.ContainsFunc(name, func(c rune) bool { return notInToken(c) || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, c) }):
-			r.errorAt(at, "", "%q is not the name of a header", name)
+			r.ErrorAt(at, "", "%q is not the name of a header", name)
 		case slices.Contains(ownForwardHeaders, canonical):
-			r.errorAt(at, "remove it", "Junctor sets the header %q itself", canonical)
+			r.ErrorAt(at, "remove it", "Junctor sets the header %q itself", canonical)
 		case value == "" || value != strings.TrimSpace(value) || len(value) > maxToken || strings.ContainsFunc(value, func(c rune) bool { return c != ' ' && notInToken(c) }):
-			r.errorAt(at, "", "the value of the header %q must be 1 to %d visible ASCII characters, without spaces at the ends", canonical, maxToken)
+			r.ErrorAt(at, "", "the value of the header %q must be 1 to %d visible ASCII characters, without spaces at the ends", canonical, maxToken)
 		default:
 			headers[canonical] = value
 			r.secrets = append(r.secrets, headerSecrets(value)...)
 		}
 	}
 	if len(marks) == 0 && len(headers) > 0 {
-		r.warnAt(a.Expr.Range(), `keep it in the environment, and write "Bearer ${env("JUNCTOR_AUDIT_TOKEN")}"`, "the values of forward_headers are written in the configuration file")
+		r.WarnAt(a.Expr.Range(), `keep it in the environment, and write "Bearer ${env("JUNCTOR_AUDIT_TOKEN")}"`, "the values of forward_headers are written in the configuration file")
 	}
 	checkForwardHosts(r, a, targets)
 	return headers
@@ -109,8 +110,8 @@ func checkForwardHosts(r blockReader, a *hclsyntax.Attribute, targets []string) 
 	}
 	switch {
 	case len(hosts) == 0:
-		r.errorAt(a.Expr.Range(), "add an https target to forward, or remove it", `"forward_headers" is for an https target, and "forward" has none`)
+		r.ErrorAt(a.Expr.Range(), "add an https target to forward, or remove it", `"forward_headers" is for an https target, and "forward" has none`)
 	case len(hosts) > 1:
-		r.errorAt(a.Expr.Range(), "leave one of the hosts out of forward", `"forward_headers" would be sent to several hosts: %s`, strings.Join(hosts, ", "))
+		r.ErrorAt(a.Expr.Range(), "leave one of the hosts out of forward", `"forward_headers" would be sent to several hosts: %s`, strings.Join(hosts, ", "))
 	}
 }

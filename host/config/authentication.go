@@ -8,6 +8,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/authn/jwks"
+	"github.com/junctor-mcp/junctor/host/config/language"
 )
 
 // A ClientAuth is the content of an auth block of the gateway: how it authenticates
@@ -44,7 +45,7 @@ var authKinds = map[string]func(r blockReader) ClientAuth{
 }
 
 // clientAuthForms are the forms of the auth blocks of the gateway, by kind.
-var clientAuthForms = map[string]*form{"static_token": &staticTokenForm, "jwt": &jwtForm, "certificate": &certificateForm, "forwarded": &forwardedForm}
+var clientAuthForms = map[string]*language.Form{"static_token": &staticTokenForm, "jwt": &jwtForm, "certificate": &certificateForm, "forwarded": &forwardedForm}
 
 // An Authentication is an auth block of the gateway.
 type Authentication struct {
@@ -55,7 +56,7 @@ type Authentication struct {
 
 // labelledBlocks returns the nested blocks of a type with one label.
 func (r blockReader) labelledBlocks(kind string) []*hclsyntax.Block {
-	return slices.DeleteFunc(slices.Clone(r.body.Blocks), func(b *hclsyntax.Block) bool { return b.Type != kind || len(b.Labels) != 1 })
+	return slices.DeleteFunc(slices.Clone(r.Body.Blocks), func(b *hclsyntax.Block) bool { return b.Type != kind || len(b.Labels) != 1 })
 }
 
 // authentication reads the auth blocks of the gateway. The result contains wrong
@@ -64,15 +65,15 @@ func (r blockReader) authentication() []Authentication {
 	var all []Authentication
 	for _, b := range r.labelledBlocks("auth") {
 		one := r.nested(b)
-		auth := Authentication{Kind: one.label, At: startOf(one.head)}
-		switch read, known := authKinds[one.label]; {
+		auth := Authentication{Kind: one.Label, At: startOf(one.Head)}
+		switch read, known := authKinds[one.Label]; {
 		case known:
-			one.check(*clientAuthForms[one.label])
+			one.Check(*clientAuthForms[one.Label])
 			auth.Settings = read(one)
-		case one.label == "none":
-			one.errorAt(one.labelAt, "remove the block; a loopback address needs no authentication", `there is no auth "none"`)
+		case one.Label == "none":
+			one.ErrorAt(one.LabelAt, "remove the block; a loopback address needs no authentication", `there is no auth "none"`)
 		default:
-			one.errorAt(one.labelAt, didYouMean(one.label, slices.Sorted(maps.Keys(authKinds))), "there is no kind of auth called %q", one.label)
+			one.ErrorAt(one.LabelAt, language.DidYouMean(one.Label, slices.Sorted(maps.Keys(authKinds))), "there is no kind of auth called %q", one.Label)
 		}
 		all = append(all, auth)
 	}

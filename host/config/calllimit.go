@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/limit"
 )
 
@@ -76,50 +77,50 @@ const (
 )
 
 var (
-	limitsForm = form{entries: []entry{
-		{name: "connections", values: integers(1, mostServerConnections), unset: fmt.Sprintf("`%d`", limit.DefaultConnections), doc: "Connections to one server that not all clients share, such as those of `share = \"tenant\"` and `\"session\"`. Each may be a process."},
-	}, blocks: map[string]shape{
-		"per_tool":      {inner: &perToolForm, doc: "Limits the calls of each tool by each tenant."},
-		"tool":          {labels: 1, many: true, inner: &toolCallForm, refers: refersServerTool, doc: "Other values for some tools. The label is `SERVER/TOOL`, with `*`. The first block that matches counts. What it leaves out is that of `per_tool`, or no limit. See [Limits](gateway.md#limits)."},
-		"per_tenant":    {inner: &sharesForm, doc: "What the clients of one tenant may use at one time. Without the block half, for one of several. See [Shares](gateway.md#shares)."},
-		"per_principal": {inner: &perPrincipalForm, doc: "What one principal may use at one time. Without the block half of the tenant's part, for one of several."},
+	limitsForm = language.Form{Entries: []language.Entry{
+		{Name: "connections", Values: language.Integers(1, mostServerConnections), Unset: fmt.Sprintf("`%d`", limit.DefaultConnections), Doc: "Connections to one server that not all clients share, such as those of `share = \"tenant\"` and `\"session\"`. Each may be a process."},
+	}, Blocks: map[string]language.Shape{
+		"per_tool":      {Body: &perToolForm, Doc: "Limits the calls of each tool by each tenant."},
+		"tool":          {Labels: 1, Many: true, Body: &toolCallForm, Refers: language.RefersServerTool, Doc: "Other values for some tools. The label is `SERVER/TOOL`, with `*`. The first block that matches counts. What it leaves out is that of `per_tool`, or no limit. See [Limits](gateway.md#limits)."},
+		"per_tenant":    {Body: &sharesForm, Doc: "What the clients of one tenant may use at one time. Without the block half, for one of several. See [Shares](gateway.md#shares)."},
+		"per_principal": {Body: &perPrincipalForm, Doc: "What one principal may use at one time. Without the block half of the tenant's part, for one of several."},
 	}}
-	perToolForm = form{entries: []entry{
-		{name: "rate", values: numbers(mostRate), unset: fmt.Sprintf("`%d`", defaultCallRate), doc: "Calls a second. 0 is no limit."},
-		{name: "burst", values: integers(1, 2*mostRate), unset: "twice the rate", doc: "Calls at once."},
-		{name: "concurrent", values: integers(0, mostConcurrent), unset: fmt.Sprintf("`%d`", defaultConcurrent), doc: "Calls at a time. 0 is no limit."},
-		{name: "wait", values: durations(longestCallWait), unset: codeText(shortDuration(defaultCallWait)), doc: "How long a call waits for its turn. `\"0s\"`: not at all."},
-		{name: "timeout", values: durations(longestCall), unset: "that of the server", doc: "For one call, in place of `timeouts.call` of the server."},
+	perToolForm = language.Form{Entries: []language.Entry{
+		{Name: "rate", Values: language.Numbers(mostRate), Unset: fmt.Sprintf("`%d`", defaultCallRate), Doc: "Calls a second. 0 is no limit."},
+		{Name: "burst", Values: language.Integers(1, 2*mostRate), Unset: "twice the rate", Doc: "Calls at once."},
+		{Name: "concurrent", Values: language.Integers(0, mostConcurrent), Unset: fmt.Sprintf("`%d`", defaultConcurrent), Doc: "Calls at a time. 0 is no limit."},
+		{Name: "wait", Values: language.Durations(longestCallWait), Unset: language.CodeText(language.ShortDuration(defaultCallWait)), Doc: "How long a call waits for its turn. `\"0s\"`: not at all."},
+		{Name: "timeout", Values: language.Durations(longestCall), Unset: "that of the server", Doc: "For one call, in place of `timeouts.call` of the server."},
 	}}
-	perPrincipalForm = form{entries: append([]entry{
-		{name: "rate", values: numbers(mostRate), unset: "no limit", doc: "Calls a second, of all tools together. 0 is no limit."},
-		{name: "burst", values: integers(1, 2*mostRate), unset: "twice the rate", doc: "Calls at once."},
-		{name: "concurrent", values: integers(0, mostConcurrent), unset: "no limit", doc: "Calls at a time, of all tools together. 0 is no limit, and no part of `per_tool` is kept for others either."},
-		{name: "wait", values: durations(longestCallWait), unset: codeText(shortDuration(defaultCallWait)), doc: "How long a call waits for its turn. `\"0s\"`: not at all."},
-	}, sharesForm.entries...)}
-	toolCallForm = form{entries: append([]entry{
-		{name: "roles", values: textLists("a list of roles"), unset: "all clients", doc: "The block counts for clients with one of these roles.", refers: refersRole},
-	}, inherited(perToolForm.entries, "that of `per_tool`")...)}
+	perPrincipalForm = language.Form{Entries: append([]language.Entry{
+		{Name: "rate", Values: language.Numbers(mostRate), Unset: "no limit", Doc: "Calls a second, of all tools together. 0 is no limit."},
+		{Name: "burst", Values: language.Integers(1, 2*mostRate), Unset: "twice the rate", Doc: "Calls at once."},
+		{Name: "concurrent", Values: language.Integers(0, mostConcurrent), Unset: "no limit", Doc: "Calls at a time, of all tools together. 0 is no limit, and no part of `per_tool` is kept for others either."},
+		{Name: "wait", Values: language.Durations(longestCallWait), Unset: language.CodeText(language.ShortDuration(defaultCallWait)), Doc: "How long a call waits for its turn. `\"0s\"`: not at all."},
+	}, sharesForm.Entries...)}
+	toolCallForm = language.Form{Entries: append([]language.Entry{
+		{Name: "roles", Values: language.TextLists("a list of roles"), Unset: "all clients", Doc: "The block counts for clients with one of these roles.", Refers: language.RefersRole},
+	}, language.Inherited(perToolForm.Entries, "that of `per_tool`")...)}
 )
 
 // limits reads the limits block.
 func (r blockReader) limits() (c Limits) {
-	r.check(limitsForm)
-	c.Connections = r.integer("connections", 0, 1, mostServerConnections)
+	r.Check(limitsForm)
+	c.Connections = r.Integer("connections", 0, 1, mostServerConnections)
 	c.PerTenant, _ = r.shares("per_tenant", sharesForm)
 	var principal blockReader
-	if c.PerPrincipal, principal = r.shares("per_principal", perPrincipalForm); principal.body != nil {
+	if c.PerPrincipal, principal = r.shares("per_principal", perPrincipalForm); principal.Body != nil {
 		c.PrincipalCalls = principal.principalCalls()
 	}
 	if b, found := r.block("per_tool"); found {
-		b.check(perToolForm)
+		b.Check(perToolForm)
 		limit := b.callLimit(CallLimit{Rate: defaultCallRate, Burst: 2 * defaultCallRate, Concurrent: defaultConcurrent, Wait: defaultCallWait})
 		limit.Server, limit.Tool = Pattern{Glob: "*"}, Pattern{Glob: "*"}
 		c.PerTool = &limit
 	}
 	blocks := r.labelledBlocks("tool")
 	if len(blocks) > mostCallLimits {
-		r.errorAt(blocks[mostCallLimits].TypeRange, "combine them with *", `"limits" has more than %d tool blocks`, mostCallLimits)
+		r.ErrorAt(blocks[mostCallLimits].TypeRange, "combine them with *", `"limits" has more than %d tool blocks`, mostCallLimits)
 		return c
 	}
 	for _, b := range blocks {
@@ -131,24 +132,24 @@ func (r blockReader) limits() (c Limits) {
 // toolCallLimit reads a tool block. What it does not set is that of per_tool.
 func (r blockReader) toolCallLimit(block *hclsyntax.Block, general *CallLimit) CallLimit {
 	b := r.nested(block)
-	b.check(toolCallForm)
+	b.Check(toolCallForm)
 	unset := CallLimit{Wait: defaultCallWait}
 	if general != nil {
 		unset = *general
 	}
 	limit := b.callLimit(unset)
-	server, tool, both := strings.Cut(b.label, "/")
-	if !both || server == "" || tool == "" || len(b.label) > 256 {
-		b.errorAt(b.labelAt, `write the server's label and the server's own name of the tool, such as "github/create_*" or "*/search"`, "a tool block of limits is labelled SERVER/TOOL, not %q", b.label)
+	server, tool, both := strings.Cut(b.Label, "/")
+	if !both || server == "" || tool == "" || len(b.Label) > 256 {
+		b.ErrorAt(b.LabelAt, `write the server's label and the server's own name of the tool, such as "github/create_*" or "*/search"`, "a tool block of limits is labelled SERVER/TOOL, not %q", b.Label)
 	}
-	limit.Server, limit.Tool = Pattern{Glob: server, At: startOf(b.labelAt)}, Pattern{Glob: tool, At: startOf(b.labelAt)}
-	if items := b.publicStrings("roles"); items != nil {
+	limit.Server, limit.Tool = Pattern{Glob: server, At: startOf(b.LabelAt)}, Pattern{Glob: tool, At: startOf(b.LabelAt)}
+	if items := b.Texts("roles"); items != nil {
 		limit.Roles = []string{}
 		for _, e := range items {
-			limit.Roles = append(limit.Roles, e.text)
+			limit.Roles = append(limit.Roles, e.Text)
 		}
 		if len(items) == 0 {
-			b.errorAt(b.body.Attributes["roles"].Expr.Range(), "omit the attribute for all clients", `"roles" is empty, so the block is for no client`)
+			b.ErrorAt(b.Body.Attributes["roles"].Expr.Range(), "omit the attribute for all clients", `"roles" is empty, so the block is for no client`)
 		}
 	}
 	return limit
@@ -158,7 +159,7 @@ func (r blockReader) toolCallLimit(block *hclsyntax.Block, general *CallLimit) C
 func (r blockReader) principalCalls() (c PrincipalCalls) {
 	calls := r.callLimit(CallLimit{Wait: defaultCallWait})
 	c = PrincipalCalls{Rate: calls.Rate, Burst: calls.Burst, Wait: calls.Wait}
-	if r.isSet("concurrent") {
+	if r.IsSet("concurrent") {
 		c.Concurrent = &calls.Concurrent
 	}
 	if c.Rate == 0 && calls.Concurrent == 0 {
@@ -170,27 +171,27 @@ func (r blockReader) principalCalls() (c PrincipalCalls) {
 // callLimit reads the attributes that all kinds of blocks have.
 func (r blockReader) callLimit(unset CallLimit) CallLimit {
 	c := unset
-	c.Rate = r.number("rate", unset.Rate, mostRate)
-	if r.isSet("rate") && c.Rate > 0 {
+	c.Rate = r.Number("rate", unset.Rate, mostRate)
+	if r.IsSet("rate") && c.Rate > 0 {
 		c.Burst = max(1, int(2*c.Rate))
 	}
-	c.Burst = r.integer("burst", c.Burst, 1, 2*mostRate)
-	c.Concurrent = r.integer("concurrent", unset.Concurrent, 0, mostConcurrent)
+	c.Burst = r.Integer("burst", c.Burst, 1, 2*mostRate)
+	c.Concurrent = r.Integer("concurrent", unset.Concurrent, 0, mostConcurrent)
 	if r.isZeroDuration("wait") {
 		c.Wait = 0
 	} else {
-		c.Wait = r.duration("wait", unset.Wait, longestCallWait)
+		c.Wait = r.Duration("wait", unset.Wait, longestCallWait)
 	}
-	c.Block = fmt.Sprintf("limits { %s }", r.what)
-	if d := r.duration("timeout", 0, longestCall); d > 0 {
-		c.Timeout = CallTimeout{Limit: d, Block: c.Block, At: startOf(r.valueAt("timeout", r.head))}
+	c.Block = fmt.Sprintf("limits { %s }", r.What)
+	if d := r.Duration("timeout", 0, longestCall); d > 0 {
+		c.Timeout = CallTimeout{Limit: d, Block: c.Block, At: startOf(r.ValueAt("timeout", r.Head))}
 	}
 	return c
 }
 
 // isZeroDuration reports whether an attribute is a duration of zero.
 func (r blockReader) isZeroDuration(name string) bool {
-	text, _, set := r.publicString(name)
+	text, _, set := r.Text(name)
 	d, err := time.ParseDuration(text)
 	return set && err == nil && d == 0
 }

@@ -2,6 +2,7 @@ package config
 
 import (
 	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/config/language"
 )
 
 // A ClientCertificate authenticates clients by their certificates.
@@ -21,14 +22,14 @@ func (c ClientCertificate) Clients() AuthClients { return clientsOf(c.Names) }
 // SecretText implements ClientAuth.
 func (ClientCertificate) SecretText() string { return "" }
 
-var certificateForm = form{entries: append([]entry{
-	{name: "name", values: words(authn.CommonName, authn.DNSName, authn.Email, authn.URI), unset: codeText(authn.CommonName),
-		doc: "The part of the certificate with the subject. A certificate with none or several of the kind is refused."},
+var certificateForm = language.Form{Entries: append([]language.Entry{
+	{Name: "name", Values: language.Words(authn.CommonName, authn.DNSName, authn.Email, authn.URI), Unset: language.CodeText(authn.CommonName),
+		Doc: "The part of the certificate with the subject. A certificate with none or several of the kind is refused."},
 }, namesEntries...)}
 
 // clientCertificate reads an auth "certificate" block.
 func (r blockReader) clientCertificate() ClientAuth {
-	return ClientCertificate{Part: r.choice("name", authn.CommonName, authn.DNSName, authn.Email, authn.URI), Names: r.admitNames()}
+	return ClientCertificate{Part: r.Choice("name", authn.CommonName, authn.DNSName, authn.Email, authn.URI), Names: r.admitNames()}
 }
 
 // checkCertificates reports auth "certificate" blocks of a listener that asks clients for
@@ -39,7 +40,7 @@ func (r blockReader) checkCertificates(h HTTP) {
 	}
 	for _, b := range r.labelledBlocks("auth") {
 		if b.Labels[0] == "certificate" {
-			r.errorAt(r.nested(b).head, "write tls { cert, key, client_ca } with the authority of the certificates", `auth "certificate" needs tls { client_ca }`)
+			r.ErrorAt(r.nested(b).Head, "write tls { cert, key, client_ca } with the authority of the certificates", `auth "certificate" needs tls { client_ca }`)
 		}
 	}
 }

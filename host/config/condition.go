@@ -12,6 +12,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/junctor-mcp/junctor/host/condition"
+	"github.com/junctor-mcp/junctor/host/config/language"
 )
 
 // This file converts the expression of when to a condition. Parts that use neither a
@@ -28,7 +29,7 @@ var conditionOperators = map[*hclsyntax.Operation]string{
 // condition reads an attribute that holds a condition. It returns nil if the attribute
 // is absent or wrong.
 func (r blockReader) condition(name string) *condition.Condition {
-	a := r.body.Attributes[name]
+	a := r.Body.Attributes[name]
 	if a == nil {
 		return nil
 	}
@@ -38,11 +39,11 @@ func (r blockReader) condition(name string) *condition.Condition {
 		return nil
 	}
 	if constant, ok := e.(*condition.Constant); ok && !slices.Contains([]string{"true", "false"}, string(constant.Value.JSON())) {
-		r.errorAt(a.Expr.Range(), `write it without quotes around the whole: `+name+` = args.NAME == "..."`, "%q must be a condition, and this is a constant", name)
+		r.ErrorAt(a.Expr.Range(), `write it without quotes around the whole: `+name+` = args.NAME == "..."`, "%q must be a condition, and this is a constant", name)
 		return nil
 	}
 	if wrong := condition.CheckResult(e, "a condition"); wrong != nil {
-		r.errorAt(a.Expr.Range(), "compare it: args.x == \"a\"", "%s", wrong.Why)
+		r.ErrorAt(a.Expr.Range(), "compare it: args.x == \"a\"", "%s", wrong.Why)
 		return nil
 	}
 	return condition.New(c.source(a.Expr), e)
@@ -62,7 +63,7 @@ func (c converter) source(e hclsyntax.Expression) string {
 
 // refuse reports a part that conditions do not have.
 func (c converter) refuse(at hcl.Range, hint, format string, args ...any) (condition.Expression, bool) {
-	c.errorAt(at, hint, format, args...)
+	c.ErrorAt(at, hint, format, args...)
 	return nil, false
 }
 
@@ -139,7 +140,7 @@ func isConstant(e hclsyntax.Expression) bool {
 
 // constant evaluates a part that is the same for every request.
 func (c converter) constant(e hclsyntax.Expression) (condition.Expression, bool) {
-	v, ok := c.eval(c.in, e)
+	v, ok := c.eval(c.In, e)
 	if !ok {
 		return nil, false
 	}
@@ -199,7 +200,7 @@ func (c converter) reference(e *hclsyntax.ScopeTraversalExpr) (condition.Express
 		return &condition.Variable{Name: root, Depth: v.Depth, List: v.List, Path: path}, ok
 	}
 	if !known {
-		return c.refuse(e.SrcRange, didYouMean(root, append(roots, "local", "var")), "a condition begins with args, principal, server, tool, request, local or var, not with %q", root)
+		return c.refuse(e.SrcRange, language.DidYouMean(root, append(roots, "local", "var")), "a condition begins with args, principal, server, tool, request, local or var, not with %q", root)
 	}
 	path, ok := c.path(e)
 	if !ok {
@@ -216,7 +217,7 @@ func (c converter) reference(e *hclsyntax.ScopeTraversalExpr) (condition.Express
 	case members != nil && (len(r.Path) == 0 || !slices.Contains(members, r.Path[0].Name)):
 		hint := "known here: " + quotedList(members)
 		if len(r.Path) > 0 {
-			hint = didYouMean(r.Path[0].Name, members)
+			hint = language.DidYouMean(r.Path[0].Name, members)
 		}
 		return c.refuse(e.SrcRange, hint, "%q is nothing that %s has", c.source(e), root)
 	}
@@ -235,12 +236,12 @@ func (c converter) path(e *hclsyntax.ScopeTraversalExpr) (path []condition.Step,
 		case hcl.TraverseIndex:
 			one, ok := stepOf(s.Key)
 			if !ok {
-				c.errorAt(s.SrcRange, "", "an index is a name in quotes, or a whole number from 0")
+				c.ErrorAt(s.SrcRange, "", "an index is a name in quotes, or a whole number from 0")
 				return nil, false
 			}
 			path = append(path, one)
 		default:
-			c.errorAt(step.SourceRange(), loopHint, "a condition has for only in any() and all()")
+			c.ErrorAt(step.SourceRange(), loopHint, "a condition has for only in any() and all()")
 			return nil, false
 		}
 	}
@@ -276,7 +277,7 @@ func (c converter) call(e *hclsyntax.FunctionCallExpr) (condition.Expression, bo
 	known := condition.Functions()
 	usage, ok := known[e.Name]
 	if !ok {
-		hint := didYouMean(e.Name, slices.Sorted(maps.Keys(known)))
+		hint := language.DidYouMean(e.Name, slices.Sorted(maps.Keys(known)))
 		if name, foreign := otherFunctions[e.Name]; foreign {
 			hint = "write " + known[name]
 		}
@@ -315,7 +316,7 @@ func (c converter) call(e *hclsyntax.FunctionCallExpr) (condition.Expression, bo
 // warnOfNever warns of a call or a comparison that is true for no text.
 func (c converter) warnOfNever(e condition.Expression, at hcl.Range) {
 	if why := condition.Never(e); why != "" {
-		c.warnAt(at, "correct or remove it: it gives the same for every text", "%s", why)
+		c.WarnAt(at, "correct or remove it: it gives the same for every text", "%s", why)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
@@ -28,24 +29,24 @@ const defaultConsole = "127.0.0.1:7576"
 
 const consoleHint = `write HOST:PORT, such as "127.0.0.1:7576"`
 
-var consoleForm = form{
-	entries: []entry{
-		{name: "listen", values: texts("`\"HOST:PORT\"`"), unset: codeText(defaultConsole), doc: "Where the pages are served. It cannot be the address of `gateway.http` or of `telemetry.metrics`."},
-		{name: "hosts", values: textLists("a list of hosts"), unset: "none", doc: "Further values of the `Host` header, with or without a port, such as the public name of a proxy."},
-		{name: "admins", values: textLists("a list of subjects"), unset: "none", doc: "Subjects of clients that the `auth` blocks of `gateway.http` admit. They see the pages and act."},
-		{name: "viewers", values: textLists("a list of subjects"), unset: "none", doc: "Subjects that see the pages."},
-		{name: "allow_plaintext", values: booleans, unset: "`false`", doc: "Allows a public address without `tls`, because a proxy in front has TLS."},
+var consoleForm = language.Form{
+	Entries: []language.Entry{
+		{Name: "listen", Values: language.Texts("`\"HOST:PORT\"`"), Unset: language.CodeText(defaultConsole), Doc: "Where the pages are served. It cannot be the address of `gateway.http` or of `telemetry.metrics`."},
+		{Name: "hosts", Values: language.TextLists("a list of hosts"), Unset: "none", Doc: "Further values of the `Host` header, with or without a port, such as the public name of a proxy."},
+		{Name: "admins", Values: language.TextLists("a list of subjects"), Unset: "none", Doc: "Subjects of clients that the `auth` blocks of `gateway.http` admit. They see the pages and act."},
+		{Name: "viewers", Values: language.TextLists("a list of subjects"), Unset: "none", Doc: "Subjects that see the pages."},
+		{Name: "allow_plaintext", Values: language.Booleans, Unset: "`false`", Doc: "Allows a public address without `tls`, because a proxy in front has TLS."},
 	},
-	blocks: map[string]shape{
-		"tls":    {inner: &tlsForm, doc: "TLS, and the certificates of people."},
-		"admin":  {many: true, inner: &consolePeopleForm, doc: "Further people who see the pages and act."},
-		"viewer": {many: true, inner: &consolePeopleForm, doc: "Further people who see the pages."},
+	Blocks: map[string]language.Shape{
+		"tls":    {Body: &tlsForm, Doc: "TLS, and the certificates of people."},
+		"admin":  {Many: true, Body: &consolePeopleForm, Doc: "Further people who see the pages and act."},
+		"viewer": {Many: true, Body: &consolePeopleForm, Doc: "Further people who see the pages."},
 	},
 }
 
-var consolePeopleForm = form{entries: append([]entry{
-	{name: "subjects", values: textLists("a list of subjects"), unset: "none", doc: "Subjects of clients."},
-	{name: "groups", values: textLists("a list of groups"), unset: "none", doc: "Groups of clients."},
+var consolePeopleForm = language.Form{Entries: append([]language.Entry{
+	{Name: "subjects", Values: language.TextLists("a list of subjects"), Unset: "none", Doc: "Subjects of clients."},
+	{Name: "groups", Values: language.TextLists("a list of groups"), Unset: "none", Doc: "Groups of clients."},
 }, ofEntries...)}
 
 // console reads the console block. It returns nil without one. All files of a layer
@@ -55,32 +56,32 @@ func (l *loader) console(blocks []*hclsyntax.Block, gateway HTTP, metrics *Metri
 		return nil
 	}
 	for _, b := range blocks[1:] {
-		l.openBlock(b, "").duplicate(b.TypeRange, blocks[0].TypeRange, "block %q", b.Type)
+		l.openBlock(b, "").Duplicate(b.TypeRange, blocks[0].TypeRange, "block %q", b.Type)
 	}
 	r := l.openBlock(blocks[0], "")
-	r.check(consoleForm)
+	r.Check(consoleForm)
 	c := &Console{
-		At: startOf(r.head), Listen: defaultConsole, Hosts: r.hosts(), Admins: r.consolePeople("admin"), Viewers: r.consolePeople("viewer"),
-		TLS: r.tls(), Plaintext: r.boolean("allow_plaintext", false),
+		At: startOf(r.Head), Listen: defaultConsole, Hosts: r.hosts(), Admins: r.consolePeople("admin"), Viewers: r.consolePeople("viewer"),
+		TLS: r.tls(), Plaintext: r.Boolean("allow_plaintext", false),
 	}
-	at := r.valueAt("listen", r.head)
-	if text, _, set := r.publicString("listen"); set {
-		listen, err := parseListen(text, r.byName[r.head.Filename].dir)
+	at := r.ValueAt("listen", r.Head)
+	if text, _, set := r.Text("listen"); set {
+		listen, err := parseListen(text, r.byName[r.Head.Filename].dir)
 		switch {
 		case err != nil:
-			r.errorAt(at, consoleHint, "%s %v", addressInFile(text), err)
+			r.ErrorAt(at, consoleHint, "%s %v", addressInFile(text), err)
 			return c
 		case isSocket(listen):
-			r.errorAt(at, consoleHint, "%s is a unix socket, which no browser opens", addressInFile(text))
+			r.ErrorAt(at, consoleHint, "%s is a unix socket, which no browser opens", addressInFile(text))
 			return c
 		}
 		c.Listen = listen
 	}
 	if gateway.Given && gateway.Listen == c.Listen {
-		r.errorAt(at, "choose another port", "the console and gateway.http listen at the same address, %s", c.Listen)
+		r.ErrorAt(at, "choose another port", "the console and gateway.http listen at the same address, %s", c.Listen)
 	}
 	if metrics != nil && metrics.Listen == c.Listen {
-		r.errorAt(at, "choose another port", "the console and telemetry.metrics listen at the same address, %s", c.Listen)
+		r.ErrorAt(at, "choose another port", "the console and telemetry.metrics listen at the same address, %s", c.Listen)
 	}
 	r.checkConsoleAddress(c, at, gateway)
 	r.checkConsoleSubjects(c, gateway)
@@ -92,12 +93,12 @@ func (r blockReader) consolePeople(role string) (all []policy.Holder) {
 	for _, name := range r.subjects(role + "s") {
 		all = append(all, policy.Holder{Kind: "subject", Name: name})
 	}
-	for _, b := range r.body.Blocks {
+	for _, b := range r.Body.Blocks {
 		if b.Type != role {
 			continue
 		}
 		one := r.nested(b)
-		one.check(consolePeopleForm)
+		one.Check(consolePeopleForm)
 		all = append(all, peopleIn(one, "subject", "group")...)
 	}
 	return all
@@ -105,7 +106,7 @@ func (r blockReader) consolePeople(role string) (all []policy.Holder) {
 
 // subjects reads names of clients. An empty list names none.
 func (r blockReader) subjects(attribute string) []string {
-	if items := r.publicStrings(attribute); items != nil && len(items) == 0 {
+	if items := r.Texts(attribute); items != nil && len(items) == 0 {
 		return nil
 	}
 	return r.names(attribute)
@@ -118,18 +119,18 @@ func (r blockReader) checkConsoleAddress(c *Console, at hcl.Range, gateway HTTP)
 	}
 	called := addressInFile(c.Listen)
 	if len(gateway.Auth) == 0 {
-		r.errorAt(at, authHint+", or listen on 127.0.0.1", "%s is not a loopback address, so the console needs the auth blocks of gateway.http", called)
+		r.ErrorAt(at, authHint+", or listen on 127.0.0.1", "%s is not a loopback address, so the console needs the auth blocks of gateway.http", called)
 	}
 	switch {
 	case c.TLS != nil:
 	case c.Plaintext:
-		r.warnAt(r.valueAt("allow_plaintext", r.head), "make sure that only a proxy with TLS can connect to it",
+		r.WarnAt(r.ValueAt("allow_plaintext", r.Head), "make sure that only a proxy with TLS can connect to it",
 			"%s is not a loopback address and has no TLS: tokens and pages can be read on the way", called)
 	default:
-		r.errorAt(at, "write tls { ... } in console { ... }, or allow_plaintext = true if something in front of it has TLS", "%s is not a loopback address, so it must have TLS", called)
+		r.ErrorAt(at, "write tls { ... } in console { ... }, or allow_plaintext = true if something in front of it has TLS", "%s is not a loopback address, so it must have TLS", called)
 	}
 	if len(c.Admins)+len(c.Viewers) == 0 {
-		r.errorAt(at, `write admins = ["alice"], or listen on 127.0.0.1`, "%s is not a loopback address, so the console needs admins or viewers: there is no one-time link", called)
+		r.ErrorAt(at, `write admins = ["alice"], or listen on 127.0.0.1`, "%s is not a loopback address, so the console needs admins or viewers: there is no one-time link", called)
 	}
 }
 
@@ -147,20 +148,20 @@ func (r blockReader) checkConsoleSubjects(c *Console, gateway HTTP) {
 		}
 	}
 	for _, attribute := range []string{"admins", "viewers"} {
-		for _, e := range r.publicStrings(attribute) {
-			if open || known[e.text] {
+		for _, e := range r.Texts(attribute) {
+			if open || known[e.Text] {
 				continue
 			}
 			hint := authHint
 			if len(known) > 0 {
-				hint = nearHint(e.text, slices.Sorted(maps.Keys(known)))
+				hint = language.NearHint(e.Text, slices.Sorted(maps.Keys(known)))
 			}
-			r.warnAt(e.at, hint, "no auth block of gateway.http admits %q, so it cannot sign in", e.text)
+			r.WarnAt(e.At, hint, "no auth block of gateway.http admits %q, so it cannot sign in", e.Text)
 		}
 	}
 	for _, h := range c.Viewers {
-		if slices.Contains(c.Admins, h) && r.isSet("viewers") {
-			r.warnAt(r.body.Attributes["viewers"].NameRange, "remove it from viewers", "%q is an admin already", h.Name)
+		if slices.Contains(c.Admins, h) && r.IsSet("viewers") {
+			r.WarnAt(r.Body.Attributes["viewers"].NameRange, "remove it from viewers", "%q is an admin already", h.Name)
 		}
 	}
 	r.checkConsoleIssuers(c, gateway)
@@ -176,7 +177,7 @@ func (r blockReader) checkConsoleIssuers(c *Console, gateway HTTP) {
 		}
 		can := vouchers(all, h.Kind, h.Name)
 		if len(can) > 1 {
-			r.errorAt(r.head, fmt.Sprintf(`write admin { %ss = [%q] issuer = "..." }, or viewer, with the one that is meant; issuer = "*" says that all are`, h.Kind, h.Name),
+			r.ErrorAt(r.Head, fmt.Sprintf(`write admin { %ss = [%q] issuer = "..." }, or viewer, with the one that is meant; issuer = "*" says that all are`, h.Kind, h.Name),
 				"the console admits the %s %q, and each of %s can name it", h.Kind, h.Name, strings.Join(can, ", "))
 			return
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/sdk/sandbox"
 )
 
@@ -103,7 +104,7 @@ func readContent(o Options, review bool) (*Content, Diagnostics) {
 	c := &Content{Path: path, included: map[string]include{}, links: map[string]string{}, programs: map[string]string{}, settings: map[string]string{}}
 	root, err := canonical(dir)
 	if err != nil {
-		l.problem(problem{at: hcl.Range{Filename: path}, summary: "cannot find the directory of the configuration: " + cause(err).Error()})
+		l.problem(language.Problem{At: hcl.Range{Filename: path}, Summary: "cannot find the directory of the configuration: " + cause(err).Error()})
 		return nil, l.diagnostics()
 	}
 	c.Root = root

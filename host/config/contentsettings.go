@@ -9,6 +9,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/junctor-mcp/junctor/host/config/language"
 )
 
 // Settings returns a digest like [Content.Digest] that a change of comments, of the layout and of
@@ -55,7 +57,7 @@ func harmless(body *hclsyntax.Body) (all []hcl.Range) {
 			continue
 		}
 		if a := b.Body.Attributes["idle"]; a != nil {
-			if _, ok := literal(a.Expr); ok {
+			if _, ok := language.Literal(a.Expr); ok {
 				all = append(all, a.SrcRange)
 			}
 		}
@@ -65,7 +67,7 @@ func harmless(body *hclsyntax.Body) (all []hcl.Range) {
 			}
 			literals := len(inner.Body.Blocks) == 0
 			for _, a := range inner.Body.Attributes {
-				_, ok := literal(a.Expr)
+				_, ok := language.Literal(a.Expr)
 				literals = literals && ok
 			}
 			if literals {

@@ -9,6 +9,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
+	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
@@ -18,13 +19,13 @@ import (
 
 // defaultsForm lists the attributes and blocks of the defaults block. Those of
 // servers come from serverAttributes.
-var defaultsForm = form{
-	entries: append(serverEntries("", true),
-		entry{name: "env", values: textMaps("a map of texts"), private: true,
-			doc: "Variables for every transport with this setting, each variable separately. `keyring()` is an error, because it would pass one stored secret to all servers."},
-		entry{name: "pass_env", values: textLists("a list of names"),
-			doc: "Variables of Junctor's environment, for every transport with this setting. A server's own list replaces it."}),
-	blocks: serverBlocks(true),
+var defaultsForm = language.Form{
+	Entries: append(serverEntries("", true),
+		language.Entry{Name: "env", Values: language.TextMaps("a map of texts"), Private: true,
+			Doc: "Variables for every transport with this setting, each variable separately. `keyring()` is an error, because it would pass one stored secret to all servers."},
+		language.Entry{Name: "pass_env", Values: language.TextLists("a list of names"),
+			Doc: "Variables of Junctor's environment, for every transport with this setting. A server's own list replaces it."}),
+	Blocks: serverBlocks(true),
 }
 
 // transportDefaults are the settings of plugins that the defaults block may hold.
@@ -44,11 +45,11 @@ func (l *loader) readDefaults(blocks []*hclsyntax.Block) {
 		return
 	}
 	for _, b := range blocks[1:] {
-		l.openBlock(b, "").duplicate(b.TypeRange, blocks[0].TypeRange, "block %q", b.Type)
+		l.openBlock(b, "").Duplicate(b.TypeRange, blocks[0].TypeRange, "block %q", b.Type)
 	}
 	s := l.openBlock(blocks[0], "")
 	before := len(l.problems)
-	s.check(defaultsForm)
+	s.Check(defaultsForm)
 	d := &draft{Server: &Server{Enabled: true}}
 	s.readAttributes(d, "", true)
 	s.readAttributeBlocks(d, true)
@@ -59,20 +60,20 @@ func (l *loader) readDefaults(blocks []*hclsyntax.Block) {
 	}
 	s.noStoredSecrets("env")
 	if len(l.problems) == before {
-		l.defaults = s.body
+		l.defaults = s.Body
 	}
 }
 
 // noStoredSecrets reports keyring() in an attribute. A stored secret is for one
 // server, and a default would pass it to all servers.
 func (r blockReader) noStoredSecrets(name string) {
-	a := r.body.Attributes[name]
-	v, _, set := r.rawValue(name)
+	a := r.Body.Attributes[name]
+	v, _, set := r.RawValue(name)
 	if !set {
 		return
 	}
 	if steps, found := r.keyring.find(v); found && r.keyring.absentInValue(v) == nil {
-		r.errorAt(locate(a.Expr, steps), "write it into the server that needs it",
+		r.ErrorAt(language.Locate(a.Expr, steps), "write it into the server that needs it",
 			"a secret of keyring() is for one server, so %q of defaults cannot hold it", name)
 	}
 }
@@ -125,19 +126,11 @@ func (l *loader) unusedDefaults(drafts []*draft) {
 		}
 		for _, d := range transportDefaults {
 			if attr := s.defaults.Attributes[d.Name]; attr != nil && !s.defaulted[d.Name] {
-				r := blockReader{loader: l, in: "defaults"}
-				r.warnAt(attr.NameRange, "remove it: only transports that start programs have it, such as stdio", "no server's transport has a setting %q", d.Name)
+				r := l.emptyBlock("defaults")
+				r.WarnAt(attr.NameRange, "remove it: only transports that start programs have it, such as stdio", "no server's transport has a setting %q", d.Name)
 			}
 		}
 	}
-}
-
-// attribute returns the block's own attribute or else the inherited one.
-func (r blockReader) attribute(name string) *hclsyntax.Attribute {
-	if a := r.body.Attributes[name]; a != nil {
-		return a
-	}
-	return r.fallback[name]
 }
 
 // defaultsOf returns the attributes that a nested block of a server inherits.

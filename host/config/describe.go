@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/go-version"
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/sdk"
 )
@@ -19,7 +20,7 @@ import (
 func (l *loader) describeAll(ctx context.Context, uses []pluginRef) {
 	for _, u := range uses {
 		if u.plugin != nil {
-			l.describe(ctx, u.plugin, u.blockReader)
+			l.describe(ctx, u.plugin, u.LabelAt, u.In)
 		}
 	}
 	if !l.All {
@@ -27,7 +28,7 @@ func (l *loader) describeAll(ctx context.Context, uses []pluginRef) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.plugins)) {
 		if p := l.plugins[name]; p.required {
-			l.describe(ctx, p, blockReader{loader: l, in: "plugins", labelAt: p.at})
+			l.describe(ctx, p, p.at, "plugins")
 		}
 	}
 }
@@ -35,11 +36,10 @@ func (l *loader) describeAll(ctx context.Context, uses []pluginRef) {
 // describe gets the manifest of the program that p runs, once for each program. It
 // reports a failure where the program is required or, for a bundled program, where
 // it is used.
-func (l *loader) describe(ctx context.Context, p *plugin, user blockReader) {
+func (l *loader) describe(ctx context.Context, p *plugin, at hcl.Range, in string) {
 	if _, done := l.manifests[p.Use]; done || p.Source == "" {
 		return
 	}
-	at, in := user.labelAt, user.in
 	if from := l.plugins[p.Use]; from != nil && from.required {
 		p, at, in = from, from.at, "plugins"
 	}
@@ -47,12 +47,8 @@ func (l *loader) describe(ctx context.Context, p *plugin, user blockReader) {
 	m, err := l.Describe(ctx, p.Plugin)
 	if err != nil {
 		f := fault.As(err)
-		severity := Error
-		if l.Static {
-			severity = Warning
-		}
-		l.problem(problem{severity: severity, in: in, at: at, code: f.Code, hint: f.Hint, output: f.Output,
-			summary: fmt.Sprintf("plugin %q: %s", p.Name, strings.TrimPrefix(f.Message, fmt.Sprintf("plugin %q: ", p.Name)))})
+		l.problem(language.Problem{Warning: l.Static, In: in, At: at, Code: f.Code, Hint: f.Hint, Output: f.Output,
+			Summary: fmt.Sprintf("plugin %q: %s", p.Name, strings.TrimPrefix(f.Message, fmt.Sprintf("plugin %q: ", p.Name)))})
 		return
 	}
 	if l.versionFits(p, m, at, in) {
@@ -65,8 +61,8 @@ func (l *loader) describe(ctx context.Context, p *plugin, user blockReader) {
 func (l *loader) versionFits(p *plugin, m sdk.Manifest, at hcl.Range, in string) bool {
 	have, err := version.NewSemver(m.Version)
 	if err != nil {
-		l.problem(problem{in: in, at: at, code: fault.PluginDescribe,
-			summary: fmt.Sprintf("plugin %q has the version %q, which is not a semantic version", p.Name, m.Version)})
+		l.problem(language.Problem{In: in, At: at, Code: fault.PluginDescribe,
+			Summary: fmt.Sprintf("plugin %q has the version %q, which is not a semantic version", p.Name, m.Version)})
 		return false
 	}
 	if p.Version == "" {
@@ -76,8 +72,8 @@ func (l *loader) versionFits(p *plugin, m sdk.Manifest, at hcl.Range, in string)
 	if err != nil || want.Check(have) {
 		return true // requirement reported a malformed constraint
 	}
-	l.problem(problem{in: in, at: p.versionAt, code: fault.PluginVersion,
-		summary: fmt.Sprintf("plugin %q has version %s, the configuration asks for %q", p.Name, m.Version, p.Version),
-		hint:    "install another version, or change the constraint"})
+	l.problem(language.Problem{In: in, At: p.versionAt, Code: fault.PluginVersion,
+		Summary: fmt.Sprintf("plugin %q has version %s, the configuration asks for %q", p.Name, m.Version, p.Version),
+		Hint:    "install another version, or change the constraint"})
 	return false
 }

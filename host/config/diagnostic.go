@@ -7,6 +7,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
@@ -98,24 +99,8 @@ func (ds Diagnostics) Err() error {
 	return &fault.Error{Code: fault.ConfigInvalid, Message: message, At: first.At.String(), Hint: first.Hint}
 }
 
-// A problem is a diagnostic without its snippet. The snippet is made after everything
-// is decoded, because only then it is known which literals may be shown.
-type problem struct {
-	severity Severity
-	summary  string
-	detail   string
-	hint     string
-	in       string
-	output   []string // the last lines that a plugin printed
-	at       hcl.Range
-	code     fault.Code // empty: config.invalid for an error, no code for a warning
-	address  bool       // about the address to listen at
-	input    bool       // env() or file() failed
-	quoted   bool       // texts in quotes may be values: redactQuotes masks them
-}
-
 // problem records a problem.
-func (l *loader) problem(p problem) { l.problems = append(l.problems, p) }
+func (l *loader) problem(p language.Problem) { l.problems = append(l.problems, p) }
 
 // diagnostics converts the problems to at most MaxDiagnostics diagnostics, sorted,
 // without duplicates, and with snippets.
@@ -124,17 +109,17 @@ func (l *loader) diagnostics() Diagnostics {
 	for i, s := range l.sources {
 		order[s.name] = i
 	}
-	slices.SortStableFunc(l.problems, func(a, b problem) int {
-		return cmp.Or(cmp.Compare(order[a.at.Filename], order[b.at.Filename]),
-			cmp.Compare(a.at.Start.Line, b.at.Start.Line), cmp.Compare(a.at.Start.Column, b.at.Start.Column))
+	slices.SortStableFunc(l.problems, func(a, b language.Problem) int {
+		return cmp.Or(cmp.Compare(order[a.At.Filename], order[b.At.Filename]),
+			cmp.Compare(a.At.Start.Line, b.At.Start.Line), cmp.Compare(a.At.Start.Column, b.At.Start.Column))
 	})
-	problems := slices.CompactFunc(l.problems, func(a, b problem) bool { return a.at == b.at && a.summary == b.summary })
+	problems := slices.CompactFunc(l.problems, func(a, b language.Problem) bool { return a.At == b.At && a.Summary == b.Summary })
 	var ds Diagnostics
 	for _, p := range problems[:min(len(problems), MaxDiagnostics)] {
 		ds = append(ds, l.diagnostic(p))
 	}
 	if rest := problems[len(ds):]; len(rest) > 0 {
-		ds = append(ds, moreProblems(len(rest), slices.ContainsFunc(rest, func(p problem) bool { return p.severity == Error })))
+		ds = append(ds, moreProblems(len(rest), slices.ContainsFunc(rest, func(p language.Problem) bool { return !p.Warning })))
 	}
 	return ds
 }
@@ -150,19 +135,23 @@ func moreProblems(count int, errors bool) Diagnostic {
 	return d
 }
 
-func (l *loader) diagnostic(p problem) Diagnostic {
-	d := Diagnostic{
-		Severity: p.severity, Summary: p.summary, Detail: p.detail, Hint: p.hint, In: p.in,
-		At: startOf(p.at), End: endOf(p.at), Start: p.at.Start.Byte, Stop: p.at.End.Byte, Code: cmp.Or(p.code, p.severity.code()), address: p.address,
+func (l *loader) diagnostic(p language.Problem) Diagnostic {
+	severity := Error
+	if p.Warning {
+		severity = Warning
 	}
-	s := l.byName[p.at.Filename]
-	if p.quoted {
+	d := Diagnostic{
+		Severity: severity, Summary: p.Summary, Detail: p.Detail, Hint: p.Hint, In: p.In,
+		At: startOf(p.At), End: endOf(p.At), Start: p.At.Start.Byte, Stop: p.At.End.Byte, Code: cmp.Or(p.Code, severity.code()), address: p.Address,
+	}
+	s := l.byName[p.At.Filename]
+	if p.Quoted {
 		d.Summary, d.Detail, d.Hint = l.redactQuotes(s, d.Summary), l.redactQuotes(s, d.Detail), l.redactQuotes(s, d.Hint)
 	}
-	for _, line := range p.output {
+	for _, line := range p.Output {
 		d.Output = append(d.Output, scrub(line, l.secrets))
 	}
-	d.addSnippet(s, p.at)
+	d.addSnippet(s, p.At)
 	return d
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
+	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
@@ -119,7 +120,7 @@ func (e *Editor) each(kind string, do func(s *sketch, b *sketchBlock)) {
 }
 
 // formOf returns the form of the body of a block, or nil for an unknown block.
-func (e *Editor) formOf(ctx context.Context, b *sketchBlock) *form {
+func (e *Editor) formOf(ctx context.Context, b *sketchBlock) *language.Form {
 	if b.parent == nil {
 		return &topLevelForm
 	}
@@ -127,41 +128,41 @@ func (e *Editor) formOf(ctx context.Context, b *sketchBlock) *form {
 	switch {
 	case !known:
 		return nil
-	case sh.inner != nil:
-		return sh.inner
-	case sh.kinds[b.label()] != nil:
-		return sh.kinds[b.label()]
-	case sh.role != nil:
-		if c, found := e.component(ctx, sh.role, b.label()); found {
-			return schemaForm(c.schema)
+	case sh.Body != nil:
+		return sh.Body
+	case sh.Kinds[b.label()] != nil:
+		return sh.Kinds[b.label()]
+	case sh.Role != nil:
+		if c, found := e.component(ctx, sh.Role, b.label()); found {
+			return schemaForm(c.Schema)
 		}
 	}
 	return nil
 }
 
 // shapeOf returns the shape of a block.
-func (e *Editor) shapeOf(ctx context.Context, b *sketchBlock) (shape, bool) {
+func (e *Editor) shapeOf(ctx context.Context, b *sketchBlock) (language.Shape, bool) {
 	outer := e.formOf(ctx, b.parent)
 	if outer == nil {
-		return shape{}, false
+		return language.Shape{}, false
 	}
-	sh, known := outer.blocks[b.kind.text]
+	sh, known := outer.Blocks[b.kind.text]
 	return sh, known
 }
 
 // component returns what a label names, if the plugin is described.
-func (e *Editor) component(ctx context.Context, as *role, label string) (component, bool) {
+func (e *Editor) component(ctx context.Context, as *language.Role, label string) (language.Component, bool) {
 	name, _, _ := strings.Cut(label, "/")
 	for _, c := range e.componentsFor(ctx, as, name) {
-		if c.label == label {
+		if c.Label == label {
 			return c, true
 		}
 	}
-	return component{}, false
+	return language.Component{}, false
 }
 
 // componentsFor returns the components of a plugin. It returns nothing for an unknown plugin.
-func (e *Editor) componentsFor(ctx context.Context, as *role, name string) []component {
+func (e *Editor) componentsFor(ctx context.Context, as *language.Role, name string) []language.Component {
 	p, known := e.plugins[name]
 	if !known || p.Source == "" {
 		return nil
@@ -170,29 +171,29 @@ func (e *Editor) componentsFor(ctx context.Context, as *role, name string) []com
 	if err != nil {
 		return nil
 	}
-	return componentsOf(as, map[string]sdk.Manifest{name: m})
+	return language.ComponentsOf(as, map[string]sdk.Manifest{name: m})
 }
 
 // schemaForm returns the form of a block that belongs to a plugin.
-func schemaForm(schema sdk.Schema) *form {
-	f := &form{blocks: map[string]shape{}}
+func schemaForm(schema sdk.Schema) *language.Form {
+	f := &language.Form{Blocks: map[string]language.Shape{}}
 	for _, a := range schema.Attributes {
-		e := entry{name: a.Name, doc: a.Description, required: a.Required, private: a.Sensitive}
-		e.values = valueSet{accepts: settingType(a), words: a.Enum, schema: settingSchema(a)}
+		e := language.Entry{Name: a.Name, Doc: a.Description, Required: a.Required, Private: a.Sensitive}
+		e.Values = language.Values{Accepts: settingType(a), Words: a.Enum, Schema: language.SettingSchema(a)}
 		if a.Default != nil {
-			e.unset = "`" + string(a.Default) + "`"
+			e.Unset = "`" + string(a.Default) + "`"
 		}
 		if a.Deprecated != "" {
-			e.doc += " Deprecated: " + a.Deprecated + "."
+			e.Doc += " Deprecated: " + a.Deprecated + "."
 		}
-		f.entries = append(f.entries, e)
+		f.Entries = append(f.Entries, e)
 	}
 	for _, b := range schema.Blocks {
-		sh := shape{many: b.List, doc: b.Schema.Description, inner: schemaForm(b.Schema)}
+		sh := language.Shape{Many: b.List, Doc: b.Schema.Description, Body: schemaForm(b.Schema)}
 		if b.Label != "" {
-			sh.labels = 1
+			sh.Labels = 1
 		}
-		f.blocks[b.Name] = sh
+		f.Blocks[b.Name] = sh
 	}
 	return f
 }
@@ -200,16 +201,16 @@ func schemaForm(schema sdk.Schema) *form {
 // settingType describes the values of an attribute of a plugin.
 func settingType(a sdk.Attribute) string {
 	if len(a.Enum) > 0 {
-		return codeList(a.Enum)
+		return language.CodeList(a.Enum)
 	}
 	t, err := ctyjson.UnmarshalType(a.Type)
 	switch {
 	case err != nil:
-		return anything.accepts
+		return language.Anything.Accepts
 	case a.Format != "" && (t == cty.String || t == cty.Number):
 		return strings.ReplaceAll(a.Format, "_", " ")
 	}
-	return typeName(t)
+	return language.TypeName(t)
 }
 
 // A Place is a part of a text, in byte offsets.

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/junctor-mcp/junctor/host/condition"
+	"github.com/junctor-mcp/junctor/host/config/language"
 )
 
 // A CompletionKind says what a completion is.
@@ -111,24 +112,24 @@ func (c *completer) items() {
 		return
 	}
 	to := c.wordEnd()
-	for _, e := range f.entries {
-		if set := c.at.block.attribute(e.name); set != nil && !set.name.holds(c.offset) {
+	for _, e := range f.Entries {
+		if set := c.at.block.attribute(e.Name); set != nil && !set.name.holds(c.offset) {
 			continue
 		}
-		c.all = append(c.all, Completion{Label: e.name, Kind: CompletesAttribute, Detail: plainDoc(e.values.accepts), Doc: plainDoc(e.text()),
-			Text: e.name + " = ", Snippet: e.name + " = " + valueSnippet(e.values.schema), From: from, To: to})
+		c.all = append(c.all, Completion{Label: e.Name, Kind: CompletesAttribute, Detail: language.PlainDoc(e.Values.Accepts), Doc: language.PlainDoc(e.Text()),
+			Text: e.Name + " = ", Snippet: e.Name + " = " + valueSnippet(e.Values.Schema), From: from, To: to})
 	}
-	for name, sh := range f.blocks {
+	for name, sh := range f.Blocks {
 		used := slices.ContainsFunc(c.at.block.blocks, func(b *sketchBlock) bool { return b.kind.text == name && !b.kind.holds(c.offset) })
-		if used && !sh.many {
+		if used && !sh.Many {
 			continue
 		}
 		labels, snippet := "", ""
-		for i := range sh.labels {
+		for i := range sh.Labels {
 			labels += ` ""`
 			snippet += fmt.Sprintf(` "${%d}"`, i+1)
 		}
-		c.all = append(c.all, Completion{Label: name, Kind: CompletesBlock, Detail: "block" + sh.example(), Doc: plainDoc(sh.doc),
+		c.all = append(c.all, Completion{Label: name, Kind: CompletesBlock, Detail: "block" + sh.Example(), Doc: language.PlainDoc(sh.Doc),
 			Text: name + labels + " {\n}", Snippet: name + snippet + " {\n\t$0\n}", From: from, To: to})
 	}
 }
@@ -169,31 +170,31 @@ func (c *completer) labels() {
 	sh, known := c.shapeOf(c.ctx, b)
 	switch {
 	case !known:
-	case sh.kinds != nil || sh.role != nil:
-		for _, kind := range slices.Sorted(maps.Keys(sh.kinds)) {
+	case sh.Kinds != nil || sh.Role != nil:
+		for _, kind := range slices.Sorted(maps.Keys(sh.Kinds)) {
 			c.offer(CompletesName, label.from, label.to, kind, b.kind.text, "")
 		}
-		if sh.role != nil {
-			c.components(sh.role, label)
+		if sh.Role != nil {
+			c.components(sh.Role, label)
 		}
 	case b.parent.parent == nil && b.kind.text == "plugin":
 		for _, name := range slices.Sorted(maps.Keys(c.plugins)) {
 			c.offer(CompletesName, label.from, label.to, name, "plugin", "")
 		}
-	case sh.refers != "" && c.at.label == 0:
-		c.names(sh.refers, label)
+	case sh.Refers != "" && c.at.label == 0:
+		c.names(sh.Refers, label)
 	}
 }
 
 // components offers the plugins of a role.
-func (c *completer) components(as *role, label sketchWord) {
+func (c *completer) components(as *language.Role, label sketchWord) {
 	for _, name := range slices.Sorted(maps.Keys(c.plugins)) {
 		found := c.componentsFor(c.ctx, as, name)
 		for _, one := range found {
-			c.offer(CompletesName, label.from, label.to, one.label, as.noun, one.schema.Description)
+			c.offer(CompletesName, label.from, label.to, one.Label, as.Noun, one.Schema.Description)
 		}
-		if foreign := !slices.Contains(bundled, name); len(found) == 0 && (foreign && !c.isDescribed(name) || slices.Contains(as.bundled, name)) {
-			c.offer(CompletesName, label.from, label.to, name, as.noun, "")
+		if foreign := !slices.Contains(bundled, name); len(found) == 0 && (foreign && !c.isDescribed(name) || slices.Contains(as.Bundled, name)) {
+			c.offer(CompletesName, label.from, label.to, name, as.Noun, "")
 		}
 	}
 }
@@ -215,21 +216,21 @@ func (c *completer) names(refers string, w sketchWord) {
 		if n.each {
 			text += "_*"
 		}
-		if refers == refersServerTool {
+		if refers == language.RefersServerTool {
 			text += "/*"
 		}
-		c.offer(CompletesName, w.from, w.to, text, strings.TrimSuffix(refers, refersToolSuffix), "")
+		c.offer(CompletesName, w.from, w.to, text, strings.TrimSuffix(refers, language.RefersToolSuffix), "")
 	}
 }
 
 // namesOf returns the names that an attribute or a label may refer to.
 func (e *Editor) namesOf(refers string) []sketchName {
 	switch refers {
-	case refersServer, refersServerTool:
+	case language.RefersServer, language.RefersServerTool:
 		return e.servers()
-	case refersRole:
+	case language.RefersRole:
 		return e.roles()
-	case refersPlugin:
+	case language.RefersPlugin:
 		var all []sketchName
 		for _, name := range slices.Sorted(maps.Keys(e.plugins)) {
 			all = append(all, sketchName{sketchWord: sketchWord{text: name}})
@@ -240,12 +241,12 @@ func (e *Editor) namesOf(refers string) []sketchName {
 }
 
 // entryAt returns the entry of the attribute at the place, or nil.
-func (c *completer) entryAt() *entry {
+func (c *completer) entryAt() *language.Entry {
 	f := c.formOf(c.ctx, c.at.block)
 	if f == nil {
 		return nil
 	}
-	return f.entryOf(c.at.attribute.name.text)
+	return f.Entry(c.at.attribute.name.text)
 }
 
 // expression offers values, names and functions.
@@ -256,10 +257,10 @@ func (c *completer) expression() {
 		if e == nil {
 			return
 		}
-		for _, word := range e.values.words {
-			c.offer(CompletesValue, w.from, w.to, word, plainDoc(e.values.accepts), "")
+		for _, word := range e.Values.Words {
+			c.offer(CompletesValue, w.from, w.to, word, language.PlainDoc(e.Values.Accepts), "")
 		}
-		c.names(e.refers, w)
+		c.names(e.Refers, w)
 		return
 	}
 	from, to := c.wordBefore(), c.wordEnd()
@@ -281,23 +282,23 @@ func (c *completer) expression() {
 }
 
 // bareWords offers the values of an attribute outside of a string.
-func (c *completer) bareWords(e entry, from, to int) {
+func (c *completer) bareWords(e language.Entry, from, to int) {
 	quoted := func(words []string) {
 		for _, word := range words {
-			c.offer(CompletesValue, from, to, `"`+word+`"`, plainDoc(e.values.accepts), "")
+			c.offer(CompletesValue, from, to, `"`+word+`"`, language.PlainDoc(e.Values.Accepts), "")
 		}
 	}
 	switch {
-	case e.values.schema["type"] == "boolean":
+	case e.Values.Schema["type"] == "boolean":
 		c.offer(CompletesValue, from, to, "true", "", "")
 		c.offer(CompletesValue, from, to, "false", "", "")
 	default:
-		quoted(e.values.words)
+		quoted(e.Values.Words)
 	}
-	for _, n := range c.namesOf(e.refers) {
+	for _, n := range c.namesOf(e.Refers) {
 		quoted([]string{n.text})
 	}
-	if e.name != "when" {
+	if e.Name != "when" {
 		return
 	}
 	for root := range condition.Roots {

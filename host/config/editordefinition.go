@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/junctor-mcp/junctor/host/config/language"
 )
 
 // Definition returns the places where the name at a place is defined: a local, a variable, a
@@ -30,13 +32,13 @@ func (e *Editor) defineLabel(ctx context.Context, p sketchPlace) []Place {
 	text := p.header.labels[p.label].text
 	switch {
 	case !known:
-	case sh.role != nil:
+	case sh.Role != nil:
 		name, _, _ := strings.Cut(text, "/")
 		return placesOf(e.declaredPlugins(), name)
-	case sh.refers == refersServerTool && p.label == 0:
+	case sh.Refers == language.RefersServerTool && p.label == 0:
 		server, _, _ := strings.Cut(text, "/")
 		return e.serversLike(server)
-	case sh.refers == refersServer && p.label == 0:
+	case sh.Refers == language.RefersServer && p.label == 0:
 		return e.serversLike(text)
 	case p.header.kind.text == "plugin" && p.header.parent.parent == nil:
 		return slices.DeleteFunc(placesOf(e.declaredPlugins(), text), func(at Place) bool { return at.From == p.header.labels[0].from })
@@ -73,17 +75,17 @@ func (e *Editor) defineInExpression(ctx context.Context, s *sketch, p sketchPlac
 		if f == nil {
 			return nil
 		}
-		known := f.entryOf(p.attribute.name.text)
+		known := f.Entry(p.attribute.name.text)
 		if known == nil {
 			return nil
 		}
 		text := string(s.text[w.from:w.to])
-		switch known.refers {
-		case refersServer:
+		switch known.Refers {
+		case language.RefersServer:
 			return e.serversLike(text)
-		case refersRole:
+		case language.RefersRole:
 			return placesOf(e.roles(), text)
-		case refersPlugin:
+		case language.RefersPlugin:
 			return placesOf(e.declaredPlugins(), text)
 		}
 		return nil

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/junctor-mcp/junctor/host/condition"
+	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/secretname"
 )
 
@@ -38,12 +39,12 @@ func (e *Editor) hoverHeader(ctx context.Context, p sketchPlace) (string, sketch
 		return "", p.header.kind
 	}
 	if p.label < 0 {
-		return fmt.Sprintf("**%s%s**\n\n%s", p.header.kind.text, sh.example(), plainDoc(sh.doc)), p.header.kind
+		return fmt.Sprintf("**%s%s**\n\n%s", p.header.kind.text, sh.Example(), language.PlainDoc(sh.Doc)), p.header.kind
 	}
 	label := p.header.labels[p.label]
-	if sh.role != nil {
-		if c, found := e.component(ctx, sh.role, label.text); found && c.schema.Description != "" {
-			return fmt.Sprintf("**%s** (%s)\n\n%s", label.text, sh.role.noun, c.schema.Description), label
+	if sh.Role != nil {
+		if c, found := e.component(ctx, sh.Role, label.text); found && c.Schema.Description != "" {
+			return fmt.Sprintf("**%s** (%s)\n\n%s", label.text, sh.Role.Noun, c.Schema.Description), label
 		}
 	}
 	return "", label
@@ -57,25 +58,13 @@ func (e *Editor) hoverAttribute(ctx context.Context, p sketchPlace, offset int) 
 		return "", sketchWord{}
 	}
 	name := p.block.attributes[i].name
-	if known := f.entryOf(name.text); known != nil {
-		return known.help(), name
+	if known := f.Entry(name.text); known != nil {
+		return known.Help(), name
 	}
-	if f.open != "" {
-		return fmt.Sprintf("**%s**\n\n%s", name.text, plainDoc(f.open)), name
+	if f.Open != "" {
+		return fmt.Sprintf("**%s**\n\n%s", name.text, language.PlainDoc(f.Open)), name
 	}
 	return "", name
-}
-
-// help describes an attribute in Markdown.
-func (e entry) help() string {
-	text := fmt.Sprintf("**%s**: %s", e.name, plainDoc(e.values.accepts))
-	switch {
-	case e.required:
-		text += "; required"
-	case e.unset != "":
-		text += "; default " + plainDoc(e.unset)
-	}
-	return text + "\n\n" + plainDoc(e.doc)
 }
 
 // hoverExpression describes a function, or shows the value that a name stands for.

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
 	"github.com/junctor-mcp/junctor/host/suggest"
 )
@@ -35,8 +36,8 @@ func (l *loader) eval(in string, e hclsyntax.Expression) (cty.Value, bool) {
 		// that HCL derives from it.
 		l.inspections = nil
 		for _, i := range found[:min(len(found), MaxDiagnostics)] {
-			l.problem(problem{in: in, at: i.at, hint: `use keyring() alone or in a text, without other functions: "Bearer ${keyring("NAME")}"`,
-				summary: fmt.Sprintf("a secret of keyring() is not read yet, so %s cannot use it", i.by)})
+			l.problem(language.Problem{In: in, At: i.at, Hint: `use keyring() alone or in a text, without other functions: "Bearer ${keyring("NAME")}"`,
+				Summary: fmt.Sprintf("a secret of keyring() is not read yet, so %s cannot use it", i.by)})
 		}
 		return cty.NilVal, false
 	}
@@ -53,11 +54,11 @@ func (l *loader) eval(in string, e hclsyntax.Expression) (cty.Value, bool) {
 		return cty.NilVal, false
 	}
 	if !v.IsWhollyKnown() {
-		l.problem(problem{in: in, at: e.Range(), summary: "the value is not known when the configuration is read"})
+		l.problem(language.Problem{In: in, At: e.Range(), Summary: "the value is not known when the configuration is read"})
 		return cty.NilVal, false
 	}
 	if err := checkNumbers(v); err != nil {
-		l.problem(problem{in: in, at: e.Range(), summary: err.Error()})
+		l.problem(language.Problem{In: in, At: e.Range(), Summary: err.Error()})
 		return cty.NilVal, false
 	}
 	return v, true
@@ -123,7 +124,7 @@ type vetter struct {
 // errorAt reports an error in the expression.
 func (v *vetter) errorAt(at hcl.Range, hint, format string, args ...any) {
 	v.ok = false
-	v.problem(problem{in: v.in, at: at, summary: fmt.Sprintf(format, args...), hint: hint})
+	v.problem(language.Problem{In: v.in, At: at, Summary: fmt.Sprintf(format, args...), Hint: hint})
 }
 
 // reference checks that a name in an expression is that of a local, of a variable, or of the
@@ -150,7 +151,7 @@ func (v *vetter) reference(t hcl.Traversal) {
 	}
 	known := v.locals[name]
 	if known == nil {
-		v.errorAt(t.SourceRange(), didYouMean(name, v.localNames()), "there is no local %q", name)
+		v.errorAt(t.SourceRange(), language.DidYouMean(name, v.localNames()), "there is no local %q", name)
 		return
 	}
 	if known.state == failed {
@@ -165,7 +166,7 @@ func (v *vetter) variable(t hcl.Traversal) {
 	case !ok:
 		v.errorAt(t.SourceRange(), "", "a variable is used by name, as in var.NAME")
 	case x == nil:
-		v.errorAt(t.SourceRange(), didYouMean(name, v.variableNames()), "there is no variable %q", name)
+		v.errorAt(t.SourceRange(), language.DidYouMean(name, v.variableNames()), "there is no variable %q", name)
 	case x.value == cty.NilVal:
 		v.ok = false
 	}
@@ -209,7 +210,7 @@ func (v *vetter) call(e *hclsyntax.FunctionCallExpr) {
 	if _, known := functions[e.Name]; known {
 		return
 	}
-	hint := cmp.Or(foreignFunctions[e.Name], nearHint(e.Name, functionNames))
+	hint := cmp.Or(foreignFunctions[e.Name], language.NearHint(e.Name, functionNames))
 	if functionLike(e.Name) {
 		v.errorAt(e.NameRange, hint, "there is no function %q", e.Name)
 		return
@@ -232,7 +233,7 @@ func functionLike(word string) bool {
 func (v *vetter) keys(e *hclsyntax.ObjectConsExpr) {
 	seen := map[string]bool{}
 	for _, item := range e.Items {
-		key, ok := literal(item.KeyExpr)
+		key, ok := language.Literal(item.KeyExpr)
 		if !ok {
 			continue
 		}
@@ -241,22 +242,4 @@ func (v *vetter) keys(e *hclsyntax.ObjectConsExpr) {
 		}
 		seen[key] = true
 	}
-}
-
-// literal returns the text of a key or of a string without interpolation.
-func literal(e hclsyntax.Expression) (string, bool) {
-	if key, ok := e.(*hclsyntax.ObjectConsKeyExpr); ok {
-		if !key.ForceNonLiteral {
-			if word := hcl.ExprAsKeyword(key.Wrapped); word != "" {
-				return word, true
-			}
-		}
-		e = key.Wrapped
-	}
-	t, ok := plain(e).(*hclsyntax.TemplateExpr)
-	if !ok || !t.IsStringLiteral() {
-		return "", false
-	}
-	text, _ := t.Value(nil)
-	return text.AsString(), true
 }

@@ -77,7 +77,7 @@ EOT`, `[S]`, `{ a = S }`, `{ (S) = 1 }`, `[S][0]`, `{ a = S }.a`, `{ s3cr3t-from
 func TestNumbersOutOfRange(t *testing.T) {
 	for _, text := range []string{`"${1e1000000}"`, `1 / 0`, `[{ a = 1 / 0 }]`, `1e300 * 1e300`, `jsondecode("[1e1000000]")`} {
 		v, l := evaluate(t, text)
-		if v != cty.NilVal || len(l.problems) != 1 || l.problems[0].summary != "a number is too large or too small" {
+		if v != cty.NilVal || len(l.problems) != 1 || l.problems[0].Summary != "a number is too large or too small" {
 			t.Errorf("%s: %#v, %v", text, v, l.problems)
 		}
 	}

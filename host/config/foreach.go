@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/managed"
 )
 
@@ -36,11 +37,11 @@ func (l *loader) drafts(rules managed.Rules) (all []*draft) {
 					switch {
 					case rules.Exclusive && !warned:
 						warned = true
-						r.warnAt(b.TypeRange, "ask the administrator of this machine to add what you need",
+						r.WarnAt(b.TypeRange, "ask the administrator of this machine to add what you need",
 							"only the servers of the managed configuration at %s are used, and not yours", rules.At)
 					case rules.Exclusive:
 					case slices.ContainsFunc(forced, func(o *hclsyntax.Block) bool { return labelOf(o) == s.owner+labelOf(b) }):
-						r.warnAt(b.TypeRange, "give yours another name", "the managed configuration has a server %q, so this block is not used", s.owner+labelOf(b))
+						r.WarnAt(b.TypeRange, "give yours another name", "the managed configuration has a server %q, so this block is not used", s.owner+labelOf(b))
 					default:
 						all = append(all, l.instances(b, taken)...)
 					}
@@ -56,8 +57,8 @@ func (l *loader) drafts(rules managed.Rules) (all []*draft) {
 // are taken, are left out.
 func (l *loader) instances(b *hclsyntax.Block, taken map[string]bool) []*draft {
 	r := l.openBlock(b, "")
-	if l.owner != "" && r.label != "" {
-		r = r.called(l.owner + r.label)
+	if l.owner != "" && r.Label != "" {
+		r = r.called(l.owner + r.Label)
 	}
 	if b.Body.Attributes[forEach] == nil {
 		if l.shadow(r, taken) {
@@ -65,10 +66,10 @@ func (l *loader) instances(b *hclsyntax.Block, taken map[string]bool) []*draft {
 		}
 		return []*draft{l.server(r)}
 	}
-	v, a, set := r.publicValue(forEach, cty.DynamicPseudoType)
+	v, a, set := r.PublicValue(forEach, cty.DynamicPseudoType)
 	switch {
 	case !set && r.unknown(forEach):
-		r.each = cty.ObjectVal(map[string]cty.Value{"key": cty.DynamicVal, "value": cty.DynamicVal}) // never evaluated
+		r = r.reader(r.Reader, r.home, cty.ObjectVal(map[string]cty.Value{"key": cty.DynamicVal, "value": cty.DynamicVal})) // never evaluated
 		return []*draft{l.server(r)}
 	case !set:
 		return nil
@@ -77,26 +78,26 @@ func (l *loader) instances(b *hclsyntax.Block, taken map[string]bool) []*draft {
 	keys, ok := eachKeys(v)
 	switch {
 	case !ok:
-		r.errorAt(at, `write for_each = { eu = "https://eu.example.com", us = "https://us.example.com" }, or for_each = ["eu", "us"]`, "%q must be a map or a list of texts, not %s", forEach, typeName(v.Type()))
+		r.ErrorAt(at, `write for_each = { eu = "https://eu.example.com", us = "https://us.example.com" }, or for_each = ["eu", "us"]`, "%q must be a map or a list of texts, not %s", forEach, language.TypeName(v.Type()))
 		return nil
 	case len(keys) > mostInstances:
-		r.errorAt(at, "", "%q has %d elements; the most is %d", forEach, len(keys), mostInstances)
+		r.ErrorAt(at, "", "%q has %d elements; the most is %d", forEach, len(keys), mostInstances)
 		return nil
 	}
 	if prefix := b.Body.Attributes["prefix"]; prefix != nil && len(keys) > 1 && !refersTo(prefix.Expr, "each") {
-		r.errorAt(prefix.Expr.Range(), `write prefix = each.key, or leave it out`, "all servers of the block would have the same prefix")
+		r.ErrorAt(prefix.Expr.Range(), `write prefix = each.key, or leave it out`, "all servers of the block would have the same prefix")
 		return nil
 	}
 	var drafts []*draft
 	seen := map[string]bool{}
 	for _, e := range keys {
 		if seen[e.key] {
-			r.errorAt(at, "", "%q has %q twice", forEach, e.key)
+			r.ErrorAt(at, "", "%q has %q twice", forEach, e.key)
 			continue
 		}
 		seen[e.key] = true
-		one := r.called(r.label + "_" + e.key)
-		one.each = cty.ObjectVal(map[string]cty.Value{"key": cty.StringVal(e.key), "value": e.value})
+		one := r.called(r.Label + "_" + e.key)
+		one = one.reader(one.Reader, one.home, cty.ObjectVal(map[string]cty.Value{"key": cty.StringVal(e.key), "value": e.value}))
 		if !l.shadow(one, taken) {
 			drafts = append(drafts, l.server(one))
 		}
@@ -106,18 +107,18 @@ func (l *loader) instances(b *hclsyntax.Block, taken map[string]bool) []*draft {
 
 // called returns a reader of a server block under another name than its label.
 func (r blockReader) called(name string) blockReader {
-	r.label = name
-	r.what = fmt.Sprintf("server %q", name)
-	r.in = r.what
+	r.Label = name
+	r.What = fmt.Sprintf("server %q", name)
+	r.In = r.What
 	return r
 }
 
 // shadow reports whether a stronger layer has the server, and notes the block then.
 func (l *loader) shadow(r blockReader, taken map[string]bool) bool {
-	if !taken[r.label] {
+	if !taken[r.Label] {
 		return false
 	}
-	l.shadowed = append(l.shadowed, Shadowed{Server: r.label, At: startOf(r.head)})
+	l.shadowed = append(l.shadowed, Shadowed{Server: r.Label, At: startOf(r.Head)})
 	return true
 }
 

@@ -6,8 +6,6 @@ import (
 	"sync"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
-
-	"github.com/junctor-mcp/junctor/host/suggest"
 )
 
 // A foreignName is a name that MCP clients and other programs use, in a block that does
@@ -186,11 +184,11 @@ var ruleNames = []foreignName{
 // foreignLabels are the foreign labels of transport and auth blocks, by the noun of the
 // role, with the label to write.
 var foreignLabels = map[string]map[string]string{
-	transports.noun: {
+	transports.Noun: {
 		"streamablehttp": "http", "https": "http", "remote": "http", "url": "http", "web": "http",
 		"local": "stdio", "command": "stdio", "process": "stdio", "docker": "stdio", "npx": "stdio",
 	},
-	providers.noun: {
+	providers.Noun: {
 		"token": "bearer", "statictoken": "bearer", "apikey": "bearer", "header": "bearer", "oauth2": "oauth", "oidc": "oauth",
 	},
 }
@@ -214,37 +212,16 @@ var foreignIndex = sync.OnceValue(func() map[string]map[string][]foreignName {
 	return index
 })
 
-// kind returns the type of the block.
-func (r blockReader) kind() string {
-	kind, _, _ := strings.Cut(r.what, " ")
-	return kind
-}
-
-// foreignHint returns the hint for a name that the block does not have, or otherwise.
-// known lists the names that it has.
-func (r blockReader) foreignHint(name string, known []string, otherwise string) string {
-	names := foreignIndex()[r.kind()]
-	for _, f := range names[foldName(name)] {
-		if f.needs == "" || slices.Contains(known, f.needs) {
-			return f.hint
-		}
-	}
-	if rest := names["*"]; len(rest) > 0 && suggest.Nearest(name, known) == "" {
-		return rest[0].hint
-	}
-	return otherwise
-}
-
 // replaced reports whether a foreign name, which check reports, is written in place of
 // an attribute or a block.
 func (r blockReader) replaced(name string) bool {
 	is := func(other string) bool {
-		return slices.ContainsFunc(foreignIndex()[r.kind()][foldName(other)], func(f foreignName) bool { return f.instead && f.needs == name })
+		return slices.ContainsFunc(foreignIndex()[r.Kind()][foldName(other)], func(f foreignName) bool { return f.instead && f.needs == name })
 	}
-	for other := range r.body.Attributes {
+	for other := range r.Body.Attributes {
 		if is(other) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(r.body.Blocks, func(b *hclsyntax.Block) bool { return b.Type != name && is(b.Type) })
+	return slices.ContainsFunc(r.Body.Blocks, func(b *hclsyntax.Block) bool { return b.Type != name && is(b.Type) })
 }

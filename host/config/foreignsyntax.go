@@ -166,13 +166,13 @@ func foreignOnly(all []parsedProblem) []parsedProblem {
 		case p.foreign == nil:
 		case p.foreign.whole:
 			return []parsedProblem{p}
-		case first[p.at.Start.Line] == nil:
-			first[p.at.Start.Line] = p.foreign
+		case first[p.At.Start.Line] == nil:
+			first[p.At.Start.Line] = p.foreign
 		}
 	}
 	reported := map[int]bool{}
 	return slices.DeleteFunc(all, func(p parsedProblem) bool {
-		line := p.at.Start.Line
+		line := p.At.Start.Line
 		if first[line] == nil {
 			return false
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
 	"github.com/junctor-mcp/junctor/host/secretname"
 )
@@ -49,23 +50,23 @@ func (r blockReader) foreignSettings(a *hclsyntax.Attribute, want cty.Type, sens
 		r.foreignWords(a)
 		return
 	}
-	object, ok := plain(a.Expr).(*hclsyntax.ObjectConsExpr)
+	object, ok := language.Plain(a.Expr).(*hclsyntax.ObjectConsExpr)
 	if !ok {
 		r.foreignText(a.Name, a.Expr)
-		if text, ok := literal(a.Expr); ok && !sensitive && (text == "~" || strings.HasPrefix(text, "~/")) {
-			r.warnAt(a.Expr.Range(), `write "${env("HOME")}/..."`, `only a shell knows "~": the path is used unchanged`)
+		if text, ok := language.Literal(a.Expr); ok && !sensitive && (text == "~" || strings.HasPrefix(text, "~/")) {
+			r.WarnAt(a.Expr.Range(), `write "${env("HOME")}/..."`, `only a shell knows "~": the path is used unchanged`)
 		}
 		return
 	}
 	for _, item := range object.Items {
-		key, _ := literal(item.KeyExpr)
+		key, _ := language.Literal(item.KeyExpr)
 		r.foreignText(key, item.ValueExpr)
 	}
 }
 
 // foreignText warns of a foreign text in the member or attribute name.
 func (r blockReader) foreignText(name string, e hclsyntax.Expression) {
-	text, ok := literal(e)
+	text, ok := language.Literal(e)
 	if !ok {
 		return
 	}
@@ -79,7 +80,7 @@ func (r blockReader) foreignText(name string, e hclsyntax.Expression) {
 			first = m[1]
 		}
 		hint := strings.NewReplacer("$$", "$", "$1", first).Replace(f.hint)
-		r.warnAt(e.Range(), hint, "%s", cmp.Or(f.what, "the text is passed on unchanged: nothing replaces it"))
+		r.WarnAt(e.Range(), hint, "%s", cmp.Or(f.what, "the text is passed on unchanged: nothing replaces it"))
 		return
 	}
 }
@@ -97,25 +98,25 @@ var (
 
 // foreignWords warns of lists of words that are written as for a shell.
 func (r blockReader) foreignWords(a *hclsyntax.Attribute) {
-	list, ok := plain(a.Expr).(*hclsyntax.TupleConsExpr)
+	list, ok := language.Plain(a.Expr).(*hclsyntax.TupleConsExpr)
 	if !ok {
 		return
 	}
 	var words []string
 	for _, e := range list.Exprs {
-		text, _ := literal(e)
+		text, _ := language.Literal(e)
 		words = append(words, text)
 	}
 	for i, text := range words {
 		switch first := a.Name == "command" && i == 0; {
 		case strings.Contains(text, "\x00"):
-			r.warnAt(list.Exprs[i].Range(), nulHint, "%s", nulWhat)
+			r.WarnAt(list.Exprs[i].Range(), nulHint, "%s", nulWhat)
 		case windowsTab.MatchString(text), first && strings.ContainsAny(text, "\n\r\t"):
-			r.warnAt(list.Exprs[i].Range(), backslashHint, "%s", backslashWhat)
+			r.WarnAt(list.Exprs[i].Range(), backslashHint, "%s", backslashWhat)
 		}
 	}
 	if a.Name == "command" && len(words) == 1 && commandWords.MatchString(words[0]) {
-		r.warnAt(list.Exprs[0].Range(), "write each word for itself: command = "+wordsInBrackets(words[0]), "the program's name has a space: no shell separates the words")
+		r.WarnAt(list.Exprs[0].Range(), "write each word for itself: command = "+language.WordsInBrackets(words[0]), "the program's name has a space: no shell separates the words")
 		return
 	}
 	if slices.ContainsFunc(words, func(w string) bool { return shellArgument.MatchString(w) }) || r.startsShell() {
@@ -123,40 +124,20 @@ func (r blockReader) foreignWords(a *hclsyntax.Attribute) {
 	}
 	for i, text := range words {
 		if m := shellPath.FindStringSubmatch(text); m != nil {
-			r.warnAt(list.Exprs[i].Range(), fmt.Sprintf("write ${env(%q)} in place of $%s", m[1], m[1]), "no shell fills in $%s: the text is passed on unchanged", m[1])
+			r.WarnAt(list.Exprs[i].Range(), fmt.Sprintf("write ${env(%q)} in place of $%s", m[1], m[1]), "no shell fills in $%s: the text is passed on unchanged", m[1])
 		}
 	}
 }
 
 // startsShell reports whether the command of the block starts a shell.
 func (r blockReader) startsShell() bool {
-	command := r.body.Attributes["command"]
+	command := r.Body.Attributes["command"]
 	if command == nil {
 		return false
 	}
-	list, ok := plain(command.Expr).(*hclsyntax.TupleConsExpr)
+	list, ok := language.Plain(command.Expr).(*hclsyntax.TupleConsExpr)
 	return ok && slices.ContainsFunc(list.Exprs, func(e hclsyntax.Expression) bool {
-		text, _ := literal(e)
+		text, _ := language.Literal(e)
 		return shellArgument.MatchString(text)
 	})
 }
-
-// wordsInBrackets returns a command line as a list. It leaves out the words from the first
-// one that may be a secret.
-func wordsInBrackets(line string) string {
-	var words []string
-	for i, w := range strings.Fields(line) {
-		if i == 0 && !plainProgram.MatchString(w) || i > 0 && !plainArgument.MatchString(w) {
-			words = append(words, `"..."`)
-			break
-		}
-		words = append(words, fmt.Sprintf("%q", w))
-	}
-	return "[" + strings.Join(words, ", ") + "]"
-}
-
-var (
-	plainProgram = lazyregexp.New(`^[A-Za-z0-9._/-]+$`)
-	// plainArgument matches arguments that cannot be secrets.
-	plainArgument = lazyregexp.New(`^(-[a-zA-Z]|--?[a-z][a-z-]{1,20}|run|exec|@[a-z0-9-]+/[a-z0-9._-]+)$`)
-)

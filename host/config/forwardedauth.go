@@ -10,6 +10,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/config/language"
 )
 
 // A ForwardedUser authenticates clients by the headers of a proxy.
@@ -37,12 +38,12 @@ func (f ForwardedUser) Clients() AuthClients {
 // SecretText implements ClientAuth.
 func (ForwardedUser) SecretText() string { return "" }
 
-var forwardedForm = form{entries: append([]entry{
-	{name: "from", values: textLists("a list of addresses and prefixes, or `\"unix\"`"), required: true,
-		doc: "The proxies, or `unix` for the clients of a unix socket. Headers of other peers are ignored."},
-	{name: "user", values: texts("a header"), required: true, doc: "The header with the subject, such as `X-Forwarded-User`, or with the name in a certificate."},
-	{name: "groups", values: texts("a header"), unset: "none", doc: "The header with groups, separated by commas."},
-	{name: "tenant_header", values: texts("a header"), unset: "none", doc: "The header with the tenant, in place of `tenant` and `tenants`."},
+var forwardedForm = language.Form{Entries: append([]language.Entry{
+	{Name: "from", Values: language.TextLists("a list of addresses and prefixes, or `\"unix\"`"), Required: true,
+		Doc: "The proxies, or `unix` for the clients of a unix socket. Headers of other peers are ignored."},
+	{Name: "user", Values: language.Texts("a header"), Required: true, Doc: "The header with the subject, such as `X-Forwarded-User`, or with the name in a certificate."},
+	{Name: "groups", Values: language.Texts("a header"), Unset: "none", Doc: "The header with groups, separated by commas."},
+	{Name: "tenant_header", Values: language.Texts("a header"), Unset: "none", Doc: "The header with the tenant, in place of `tenant` and `tenants`."},
 }, namesEntries...)}
 
 // fromSocket stands for the clients of a unix socket in "from".
@@ -51,30 +52,30 @@ const fromSocket = "unix"
 // forwarded reads an auth "forwarded" block.
 func (r blockReader) forwarded() ClientAuth {
 	f := ForwardedUser{User: r.headerName("user"), Groups: r.headerName("groups"), Tenant: r.headerName("tenant_header")}
-	if f.User == "" && !r.isSet("user") {
-		r.reportMissing("user", r.head)
+	if f.User == "" && !r.IsSet("user") {
+		r.ReportMissing("user", r.Head)
 	}
 	f.From, f.Unix = r.proxiesFrom()
 	f.Names = r.admitNames()
-	if f.Tenant != "" && (r.isSet("tenant") || r.isSet("tenants")) {
-		r.errorAt(r.body.Attributes["tenant_header"].NameRange, "remove one of them", `"tenant_header" excludes "tenant" and "tenants"`)
+	if f.Tenant != "" && (r.IsSet("tenant") || r.IsSet("tenants")) {
+		r.ErrorAt(r.Body.Attributes["tenant_header"].NameRange, "remove one of them", `"tenant_header" excludes "tenant" and "tenants"`)
 	}
 	return f
 }
 
 // proxiesFrom reads the addresses of proxies whose headers name users.
 func (r blockReader) proxiesFrom() (list []netip.Prefix, unix bool) {
-	items := r.publicStrings("from")
+	items := r.Texts("from")
 	if len(items) == 0 {
-		if !r.isSet("from") {
-			r.reportMissing("from", r.head)
+		if !r.IsSet("from") {
+			r.ReportMissing("from", r.Head)
 		} else if items != nil {
-			r.errorAt(r.body.Attributes["from"].Expr.Range(), "list the addresses of the proxies", `"from" is empty, so no client is admitted`)
+			r.ErrorAt(r.Body.Attributes["from"].Expr.Range(), "list the addresses of the proxies", `"from" is empty, so no client is admitted`)
 		}
 		return nil, false
 	}
 	for _, e := range items {
-		if e.text == fromSocket {
+		if e.Text == fromSocket {
 			unix = true
 			continue
 		}
@@ -83,7 +84,7 @@ func (r blockReader) proxiesFrom() (list []netip.Prefix, unix bool) {
 			continue
 		}
 		if p.Addr().IsLoopback() {
-			r.warnAt(e.at, "make sure that only the proxy runs on this machine, or let it connect over a unix socket", "every program on this machine can claim to be any user")
+			r.WarnAt(e.At, "make sure that only the proxy runs on this machine, or let it connect over a unix socket", "every program on this machine can claim to be any user")
 		}
 		list = append(list, p)
 	}
@@ -92,7 +93,7 @@ func (r blockReader) proxiesFrom() (list []netip.Prefix, unix bool) {
 
 // proxies reads the addresses of proxies whose X-Forwarded-For counts.
 func (r blockReader) proxies() (list []netip.Prefix) {
-	for _, e := range r.publicStrings("proxies") {
+	for _, e := range r.Texts("proxies") {
 		if p, ok := r.proxy("proxies", e); ok {
 			list = append(list, p)
 		}
@@ -101,15 +102,15 @@ func (r blockReader) proxies() (list []netip.Prefix) {
 }
 
 // proxy reads an address or a prefix in a list.
-func (r blockReader) proxy(attribute string, e item) (netip.Prefix, bool) {
-	p, ok := prefixOf(e.text)
+func (r blockReader) proxy(attribute string, e language.Item) (netip.Prefix, bool) {
+	p, ok := prefixOf(e.Text)
 	switch {
 	case !ok && attribute == "from":
-		r.errorAt(e.at, "", `"from" must list addresses such as "10.0.0.5", prefixes such as "10.0.0.0/28", and %q`, fromSocket)
+		r.ErrorAt(e.At, "", `"from" must list addresses such as "10.0.0.5", prefixes such as "10.0.0.0/28", and %q`, fromSocket)
 	case !ok:
-		r.errorAt(e.at, "", `%q must list addresses such as "10.0.0.5" and prefixes such as "10.0.0.0/28"`, attribute)
+		r.ErrorAt(e.At, "", `%q must list addresses such as "10.0.0.5" and prefixes such as "10.0.0.0/28"`, attribute)
 	case p.Bits() == 0:
-		r.errorAt(e.at, "list the addresses of the proxies", "every client could send the headers: %q matches all addresses", e.text)
+		r.ErrorAt(e.At, "list the addresses of the proxies", "every client could send the headers: %q matches all addresses", e.Text)
 	}
 	return p, ok && p.Bits() > 0
 }
@@ -129,17 +130,17 @@ var otherHeaders = []string{"Authorization", "Mcp-Auth-Token", "Cookie", "Host",
 
 // headerName reads the name of a header, and returns its canonical form.
 func (r blockReader) headerName(attribute string) string {
-	text, a, set := r.publicString(attribute)
+	text, a, set := r.Text(attribute)
 	if !set {
 		return ""
 	}
 	name := http.CanonicalHeaderKey(text)
 	if !httpguts.ValidHeaderFieldName(text) || len(text) > 100 {
-		r.errorAt(a.Expr.Range(), "", "%q must be the name of a header, such as \"X-Forwarded-User\"", attribute)
+		r.ErrorAt(a.Expr.Range(), "", "%q must be the name of a header, such as \"X-Forwarded-User\"", attribute)
 		return ""
 	}
 	if slices.Contains(otherHeaders, name) || strings.HasPrefix(name, "Mcp-") {
-		r.errorAt(a.Expr.Range(), "", "%q cannot be the header %s, which has another meaning", attribute, name)
+		r.ErrorAt(a.Expr.Range(), "", "%q cannot be the header %s, which has another meaning", attribute, name)
 	}
 	r.checkTwice(attribute, a.Expr.Range(), name)
 	return name
@@ -151,8 +152,8 @@ func (r blockReader) checkTwice(attribute string, at hcl.Range, name string) {
 		if other == attribute {
 			return
 		}
-		if text, _, set := r.publicString(other); set && http.CanonicalHeaderKey(text) == name {
-			r.errorAt(at, "", "%q and %q are the same header", other, attribute)
+		if text, _, set := r.Text(other); set && http.CanonicalHeaderKey(text) == name {
+			r.ErrorAt(at, "", "%q and %q are the same header", other, attribute)
 		}
 	}
 }

@@ -9,6 +9,9 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/junctor-mcp/junctor/host/config/language"
 )
 
 // A Gateway is the gateway block, or the defaults without a block.
@@ -103,75 +106,75 @@ const (
 	mostConnections = 100_000
 )
 
-var gatewayForm = form{
-	entries: []entry{
-		{name: "max_memory", values: sizes(leastMemory, mostMemory), unset: "`\"512MiB\"`, or four times the largest `max_message`",
-			doc: "Memory of the process, also on standard input and output. Half of it is [for messages](gateway.md#memory)."},
-		{name: "name", values: texts("at most 64 letters, digits, `.`, `_`, `-`"), unset: "`\"junctor\"`", doc: "The name of the server that clients see, in `serverInfo`."},
-		{name: "request_timeout", values: durations(longestRequest), unset: "none",
-			doc: "For one request of a client, of any method but `subscriptions/listen`, also on standard input and output. Longer timeouts of servers and tools do not exceed it. The time in which a person is asked does not count. See [Limits](gateway.md#limits)."},
+var gatewayForm = language.Form{
+	Entries: []language.Entry{
+		{Name: "max_memory", Values: language.Sizes(leastMemory, mostMemory), Unset: "`\"512MiB\"`, or four times the largest `max_message`",
+			Doc: "Memory of the process, also on standard input and output. Half of it is [for messages](gateway.md#memory)."},
+		{Name: "name", Values: language.Texts("at most 64 letters, digits, `.`, `_`, `-`"), Unset: "`\"junctor\"`", Doc: "The name of the server that clients see, in `serverInfo`."},
+		{Name: "request_timeout", Values: language.Durations(longestRequest), Unset: "none",
+			Doc: "For one request of a client, of any method but `subscriptions/listen`, also on standard input and output. Longer timeouts of servers and tools do not exceed it. The time in which a person is asked does not count. See [Limits](gateway.md#limits)."},
 	},
-	blocks: map[string]shape{
-		"http":   {inner: &httpForm, doc: "The listener for clients over HTTP."},
-		"limits": {inner: &limitsForm, doc: "How much clients may call and use."},
+	Blocks: map[string]language.Shape{
+		"http":   {Body: &httpForm, Doc: "The listener for clients over HTTP."},
+		"limits": {Body: &limitsForm, Doc: "How much clients may call and use."},
 	},
 }
 
-var httpForm = form{
-	entries: []entry{
-		{name: "listen", values: texts("`\"HOST:PORT\"`, `\":PORT\"` or `\"unix:PATH\"`"), unset: codeText(defaultListen),
-			doc: "`\":PORT\"` is for all addresses, `\"0.0.0.0:PORT\"` for those of IPv4. The path of a socket is relative to the file. Port 0 is any free one."},
-		{name: "url", values: texts("a URL"), unset: "from each request",
-			doc: "The endpoint as clients see it, behind a proxy: `\"https://mcp.example.com/mcp\"`. Clients of an issuer compare it."},
-		{name: "socket_mode", values: words("0600", "0660", "0666"), unset: "`\"0600\"`",
-			doc: "Who may connect to a unix socket: `0600` the user, `0660` also the group, `0666` everybody who reaches its directory. The group is the process's, or that of a directory with the set-group-ID bit."},
-		{name: "origins", values: textLists("a list of origins"), unset: "none",
-			doc: "Web pages that may send requests, besides those at the gateway's own address: exactly `scheme://host` or `scheme://host:port`; never `\"*\"`."},
-		{name: "hosts", values: textLists("a list of hosts"), unset: "none",
-			doc: "Further values of the `Host` header, with or without a port, such as the public name of a proxy."},
-		{name: "proxies", values: textLists("a list of addresses and prefixes"), unset: "none",
-			doc: "Proxies in front: `per_ip` counts the client that they name in `X-Forwarded-For`, and not their connections."},
-		{name: "max_body", values: sizes(leastBody, mostBody), unset: "`\"1MiB\"`", doc: "The size of a request."},
-		{name: "max_in_flight", values: integers(1, mostInFlight), unset: "`500`", doc: "Requests at a time."},
-		{name: "legacy_sse", values: booleans, unset: "`false`", doc: "Offers the two endpoints of 2024-11-05."},
-		{name: "allow_plaintext", values: booleans, unset: "`false`", doc: "Allows a public address without `tls`, because a proxy in front has TLS."},
+var httpForm = language.Form{
+	Entries: []language.Entry{
+		{Name: "listen", Values: language.Texts("`\"HOST:PORT\"`, `\":PORT\"` or `\"unix:PATH\"`"), Unset: language.CodeText(defaultListen),
+			Doc: "`\":PORT\"` is for all addresses, `\"0.0.0.0:PORT\"` for those of IPv4. The path of a socket is relative to the file. Port 0 is any free one."},
+		{Name: "url", Values: language.Texts("a URL"), Unset: "from each request",
+			Doc: "The endpoint as clients see it, behind a proxy: `\"https://mcp.example.com/mcp\"`. Clients of an issuer compare it."},
+		{Name: "socket_mode", Values: language.Words("0600", "0660", "0666"), Unset: "`\"0600\"`",
+			Doc: "Who may connect to a unix socket: `0600` the user, `0660` also the group, `0666` everybody who reaches its directory. The group is the process's, or that of a directory with the set-group-ID bit."},
+		{Name: "origins", Values: language.TextLists("a list of origins"), Unset: "none",
+			Doc: "Web pages that may send requests, besides those at the gateway's own address: exactly `scheme://host` or `scheme://host:port`; never `\"*\"`."},
+		{Name: "hosts", Values: language.TextLists("a list of hosts"), Unset: "none",
+			Doc: "Further values of the `Host` header, with or without a port, such as the public name of a proxy."},
+		{Name: "proxies", Values: language.TextLists("a list of addresses and prefixes"), Unset: "none",
+			Doc: "Proxies in front: `per_ip` counts the client that they name in `X-Forwarded-For`, and not their connections."},
+		{Name: "max_body", Values: language.Sizes(leastBody, mostBody), Unset: "`\"1MiB\"`", Doc: "The size of a request."},
+		{Name: "max_in_flight", Values: language.Integers(1, mostInFlight), Unset: "`500`", Doc: "Requests at a time."},
+		{Name: "legacy_sse", Values: language.Booleans, Unset: "`false`", Doc: "Offers the two endpoints of 2024-11-05."},
+		{Name: "allow_plaintext", Values: language.Booleans, Unset: "`false`", Doc: "Allows a public address without `tls`, because a proxy in front has TLS."},
 	},
-	blocks: map[string]shape{
-		"timeouts": {inner: &httpTimeoutsForm, doc: "The timeouts of the listener."},
-		"per_ip":   {inner: &perIPForm, doc: "Limits one client address. Without the block, loopback is exempt."},
-		"sessions": {inner: &sessionsForm, doc: "The sessions of clients."},
-		"tls":      {inner: &tlsForm, doc: "TLS, and the certificates of clients."},
-		"auth":     {labels: 1, many: true, kinds: clientAuthForms, doc: "Proves the identity of clients by one kind of credential. The first block that recognizes the form of a credential decides."},
+	Blocks: map[string]language.Shape{
+		"timeouts": {Body: &httpTimeoutsForm, Doc: "The timeouts of the listener."},
+		"per_ip":   {Body: &perIPForm, Doc: "Limits one client address. Without the block, loopback is exempt."},
+		"sessions": {Body: &sessionsForm, Doc: "The sessions of clients."},
+		"tls":      {Body: &tlsForm, Doc: "TLS, and the certificates of clients."},
+		"auth":     {Labels: 1, Many: true, Kinds: clientAuthForms, Doc: "Proves the identity of clients by one kind of credential. The first block that recognizes the form of a credential decides."},
 	},
 }
 
 var (
-	httpTimeoutsForm = form{entries: []entry{
-		{name: "header", values: durations(maxHTTPTimeout), unset: "`\"10s\"`", doc: "For the header of a request to arrive."},
-		{name: "body", values: durations(maxHTTPTimeout), unset: "`\"30s\"`", doc: "For the body of a request to arrive."},
-		{name: "send", values: durations(maxHTTPTimeout), unset: "`\"5s\"`", doc: "For a client to take one event."},
-		{name: "keepalive", values: durations(maxHTTPTimeout), unset: "`\"15s\"`", doc: "Between comments on a silent stream."},
-		{name: "drain", values: durations(maxHTTPTimeout), unset: "`\"10s\"`", doc: "For calls in flight at shutdown, and when a reload replaces the address."},
-		{name: "ready_delay", values: durations(maxHTTPTimeout), unset: "none", doc: "At shutdown `/readyz` fails so long before new requests are refused, so that a load balancer sends no more. A second signal ends it."},
+	httpTimeoutsForm = language.Form{Entries: []language.Entry{
+		{Name: "header", Values: language.Durations(maxHTTPTimeout), Unset: "`\"10s\"`", Doc: "For the header of a request to arrive."},
+		{Name: "body", Values: language.Durations(maxHTTPTimeout), Unset: "`\"30s\"`", Doc: "For the body of a request to arrive."},
+		{Name: "send", Values: language.Durations(maxHTTPTimeout), Unset: "`\"5s\"`", Doc: "For a client to take one event."},
+		{Name: "keepalive", Values: language.Durations(maxHTTPTimeout), Unset: "`\"15s\"`", Doc: "Between comments on a silent stream."},
+		{Name: "drain", Values: language.Durations(maxHTTPTimeout), Unset: "`\"10s\"`", Doc: "For calls in flight at shutdown, and when a reload replaces the address."},
+		{Name: "ready_delay", Values: language.Durations(maxHTTPTimeout), Unset: "none", Doc: "At shutdown `/readyz` fails so long before new requests are refused, so that a load balancer sends no more. A second signal ends it."},
 	}}
-	perIPForm = form{entries: []entry{
-		{name: "rate", values: numbers(mostRate), unset: "`60`", doc: "Requests a second. 0 is no limit."},
-		{name: "burst", values: integers(1, 2*mostRate), unset: "twice the rate", doc: "Requests at once."},
-		{name: "connections", values: integers(0, mostConnections), unset: "`256`", doc: "Open connections. 0 is no limit."},
+	perIPForm = language.Form{Entries: []language.Entry{
+		{Name: "rate", Values: language.Numbers(mostRate), Unset: "`60`", Doc: "Requests a second. 0 is no limit."},
+		{Name: "burst", Values: language.Integers(1, 2*mostRate), Unset: "twice the rate", Doc: "Requests at once."},
+		{Name: "connections", Values: language.Integers(0, mostConnections), Unset: "`256`", Doc: "Open connections. 0 is no limit."},
 	}}
-	sessionsForm = form{entries: []entry{
-		{name: "store", values: words("sqlite", "memory"), unset: "`\"sqlite\"`", doc: "`sqlite` keeps sessions and approvals over a restart, in files for the address at the start. With a random port nothing is kept."},
-		{name: "required", values: booleans, unset: "`false`", doc: "Whether the gateway refuses to start if it cannot use the files. Otherwise it starts with `memory` and a warning."},
-		{name: "max", values: integers(1, mostSessions), unset: "`1000`", doc: "Sessions at a time."},
-		{name: "idle", values: durations(maxSessionIdle), unset: "`\"300s\"`", doc: "How long a session lasts without a request."},
-		{name: "life", values: durations(maxSessionLife), unset: "`\"24h\"`", doc: "How long a session lasts in total."},
-		{name: "events", values: integers(1, mostEvents), unset: "`10000`", doc: "Events that a session keeps for a client that resumes."},
+	sessionsForm = language.Form{Entries: []language.Entry{
+		{Name: "store", Values: language.Words("sqlite", "memory"), Unset: "`\"sqlite\"`", Doc: "`sqlite` keeps sessions and approvals over a restart, in files for the address at the start. With a random port nothing is kept."},
+		{Name: "required", Values: language.Booleans, Unset: "`false`", Doc: "Whether the gateway refuses to start if it cannot use the files. Otherwise it starts with `memory` and a warning."},
+		{Name: "max", Values: language.Integers(1, mostSessions), Unset: "`1000`", Doc: "Sessions at a time."},
+		{Name: "idle", Values: language.Durations(maxSessionIdle), Unset: "`\"300s\"`", Doc: "How long a session lasts without a request."},
+		{Name: "life", Values: language.Durations(maxSessionLife), Unset: "`\"24h\"`", Doc: "How long a session lasts in total."},
+		{Name: "events", Values: language.Integers(1, mostEvents), Unset: "`10000`", Doc: "Events that a session keeps for a client that resumes."},
 	}}
-	tlsForm = form{entries: []entry{
-		{name: "cert", values: texts("a path"), required: true, doc: "The file of the certificate, relative to the file."},
-		{name: "key", values: texts("a path"), required: true, doc: "The file of the certificate's key, relative to the file."},
-		{name: "client_ca", values: texts("a path"), unset: "none", doc: "The file of the authority whose certificates clients must present."},
-		{name: "client_certificate", values: words("required", "optional"), unset: "`\"required\"`", doc: "`optional`: clients without a certificate may connect, and need another credential."},
+	tlsForm = language.Form{Entries: []language.Entry{
+		{Name: "cert", Values: language.Texts("a path"), Required: true, Doc: "The file of the certificate, relative to the file."},
+		{Name: "key", Values: language.Texts("a path"), Required: true, Doc: "The file of the certificate's key, relative to the file."},
+		{Name: "client_ca", Values: language.Texts("a path"), Unset: "none", Doc: "The file of the authority whose certificates clients must present."},
+		{Name: "client_certificate", Values: language.Words("required", "optional"), Unset: "`\"required\"`", Doc: "`optional`: clients without a certificate may connect, and need another credential."},
 	}}
 )
 
@@ -180,21 +183,21 @@ func (l *loader) gateway(blocks []*hclsyntax.Block) Gateway {
 	s := l.emptyBlock("gateway")
 	for i, b := range blocks {
 		if i > 0 {
-			l.openBlock(b, "").duplicate(b.TypeRange, blocks[0].TypeRange, "block %q", b.Type)
+			l.openBlock(b, "").Duplicate(b.TypeRange, blocks[0].TypeRange, "block %q", b.Type)
 			continue
 		}
 		s = l.openBlock(b, "")
-		s.check(gatewayForm)
+		s.Check(gatewayForm)
 	}
 	h, given := s.block("http")
 	if !given {
-		h = l.emptyBlock(s.in)
+		h = l.emptyBlock(s.In)
 	}
 	g := Gateway{}
 	g.MaxMemory, g.memoryAt = s.memory()
 	g.MemorySet = g.memoryAt.Filename != ""
 	g.Name = readGatewayName(s)
-	g.RequestTimeout, g.timeoutAt = s.duration("request_timeout", 0, longestRequest), s.valueAt("request_timeout", s.head)
+	g.RequestTimeout, g.timeoutAt = s.Duration("request_timeout", 0, longestRequest), s.ValueAt("request_timeout", s.Head)
 	g.Limits = s.blockOrEmpty("limits").limits()
 	for _, t := range g.Limits.Tools {
 		l.rolesUsed = append(l.rolesUsed, t.Roles...)
@@ -202,7 +205,7 @@ func (l *loader) gateway(blocks []*hclsyntax.Block) Gateway {
 	before := len(l.problems)
 	g.HTTP = h.http(given)
 	if l.NoListener {
-		kept := slices.DeleteFunc(l.problems[before:], func(p problem) bool { return p.input })
+		kept := slices.DeleteFunc(l.problems[before:], func(p language.Problem) bool { return p.Input })
 		l.problems = l.problems[:before+len(kept)]
 	}
 	return g
@@ -210,7 +213,7 @@ func (l *loader) gateway(blocks []*hclsyntax.Block) Gateway {
 
 // emptyBlock returns a reader of a block in which everything is unset.
 func (l *loader) emptyBlock(in string) blockReader {
-	return blockReader{loader: l, home: l.scope, in: in, body: &hclsyntax.Body{}}
+	return l.reader(language.Reader{In: in, Body: &hclsyntax.Body{}}, l.scope, cty.NilVal)
 }
 
 // blockOrEmpty returns the nested block of a kind, or an empty block.
@@ -218,23 +221,23 @@ func (r blockReader) blockOrEmpty(kind string) blockReader {
 	if b, found := r.block(kind); found {
 		return b
 	}
-	return r.emptyBlock(r.in)
+	return r.emptyBlock(r.In)
 }
 
 // http reads the http block. given is false if there is none.
 func (r blockReader) http(given bool) HTTP {
-	r.check(httpForm)
+	r.Check(httpForm)
 	h := HTTP{
-		Given: given, At: startOf(r.head), origin: httpSource{head: r.head, in: r.in},
+		Given: given, At: startOf(r.Head), origin: httpSource{head: r.Head, in: r.In},
 		SocketMode:  r.socketMode(),
 		URL:         r.publicURL(),
 		Origins:     r.origins(),
 		Hosts:       r.hosts(),
 		Proxies:     r.proxies(),
-		MaxBody:     r.size("max_body", 1<<20, leastBody, mostBody),
-		MaxInFlight: r.integer("max_in_flight", 500, 1, mostInFlight),
-		LegacySSE:   r.boolean("legacy_sse", false),
-		Plaintext:   r.boolean("allow_plaintext", false),
+		MaxBody:     r.Size("max_body", 1<<20, leastBody, mostBody),
+		MaxInFlight: r.Integer("max_in_flight", 500, 1, mostInFlight),
+		LegacySSE:   r.Boolean("legacy_sse", false),
+		Plaintext:   r.Boolean("allow_plaintext", false),
 		Timeouts:    r.blockOrEmpty("timeouts").httpTimeouts(),
 		PerIP:       r.perIP(),
 		Sessions:    r.blockOrEmpty("sessions").sessions(),
@@ -242,7 +245,7 @@ func (r blockReader) http(given bool) HTTP {
 		Auth:        r.authentication(),
 	}
 	r.checkCertificates(h)
-	h.origin.source = r.byName[r.head.Filename]
+	h.origin.source = r.byName[r.Head.Filename]
 	if listen, ok := r.listen(); ok {
 		h.Listen = listen
 		r.reportExposure(h)
@@ -252,15 +255,15 @@ func (r blockReader) http(given bool) HTTP {
 
 // httpTimeouts reads the timeouts block of an http block.
 func (r blockReader) httpTimeouts() HTTPTimeouts {
-	r.check(httpTimeoutsForm)
+	r.Check(httpTimeoutsForm)
 	return HTTPTimeouts{
-		Header:    r.duration("header", 10*time.Second, maxHTTPTimeout),
-		Body:      r.duration("body", 30*time.Second, maxHTTPTimeout),
-		Send:      r.duration("send", 5*time.Second, maxHTTPTimeout),
-		Keepalive: r.duration("keepalive", 15*time.Second, maxHTTPTimeout),
-		Drain:     r.duration("drain", 10*time.Second, maxHTTPTimeout),
+		Header:    r.Duration("header", 10*time.Second, maxHTTPTimeout),
+		Body:      r.Duration("body", 30*time.Second, maxHTTPTimeout),
+		Send:      r.Duration("send", 5*time.Second, maxHTTPTimeout),
+		Keepalive: r.Duration("keepalive", 15*time.Second, maxHTTPTimeout),
+		Drain:     r.Duration("drain", 10*time.Second, maxHTTPTimeout),
 
-		ReadyDelay: r.duration("ready_delay", 0, maxHTTPTimeout),
+		ReadyDelay: r.Duration("ready_delay", 0, maxHTTPTimeout),
 	}
 }
 
@@ -270,43 +273,34 @@ func (r blockReader) perIP() *RateLimit {
 	if !found {
 		return nil
 	}
-	b.check(perIPForm)
-	limit := &RateLimit{Rate: b.number("rate", 60, mostRate), Connections: b.integer("connections", 256, 0, mostConnections)}
+	b.Check(perIPForm)
+	limit := &RateLimit{Rate: b.Number("rate", 60, mostRate), Connections: b.Integer("connections", 256, 0, mostConnections)}
 	if limit.Rate > 0 {
 		limit.Burst = max(1, int(2*limit.Rate))
 	}
-	limit.Burst = b.integer("burst", limit.Burst, 1, 2*mostRate)
+	limit.Burst = b.Integer("burst", limit.Burst, 1, 2*mostRate)
 	return limit
 }
 
 // sessions reads the sessions block.
 func (r blockReader) sessions() SessionRules {
-	r.check(sessionsForm)
+	r.Check(sessionsForm)
 	rules := SessionRules{
-		Store:  r.choice("store", "sqlite", "memory"),
-		Max:    r.integer("max", 1000, 1, mostSessions),
-		Idle:   r.duration("idle", 300*time.Second, maxSessionIdle),
-		Life:   r.duration("life", 24*time.Hour, maxSessionLife),
-		Events: r.integer("events", 10_000, 1, mostEvents),
+		Store:  r.Choice("store", "sqlite", "memory"),
+		Max:    r.Integer("max", 1000, 1, mostSessions),
+		Idle:   r.Duration("idle", 300*time.Second, maxSessionIdle),
+		Life:   r.Duration("life", 24*time.Hour, maxSessionLife),
+		Events: r.Integer("events", 10_000, 1, mostEvents),
 	}
-	rules.Required = r.boolean("required", false)
+	rules.Required = r.Boolean("required", false)
 	if rules.Required && rules.Store == "memory" {
-		r.errorAt(r.body.Attributes["required"].NameRange, "remove one of them", `"required" is about the files of store = "sqlite"`)
+		r.ErrorAt(r.Body.Attributes["required"].NameRange, "remove one of them", `"required" is about the files of store = "sqlite"`)
 	}
 	if rules.Life < rules.Idle && !r.unknown("life") && !r.unknown("idle") {
-		r.errorAt(r.valueAt("life", r.valueAt("idle", r.head)), `"life" is how long a session lasts at most, "idle" how long without a request`,
-			`a session's "life" of %s is shorter than its "idle" of %s`, shortDuration(rules.Life), shortDuration(rules.Idle))
+		r.ErrorAt(r.ValueAt("life", r.ValueAt("idle", r.Head)), `"life" is how long a session lasts at most, "idle" how long without a request`,
+			`a session's "life" of %s is shorter than its "idle" of %s`, language.ShortDuration(rules.Life), language.ShortDuration(rules.Idle))
 	}
 	return rules
-}
-
-// valueAt returns the range of an attribute's value, or unset if the attribute is
-// absent.
-func (r blockReader) valueAt(name string, unset hcl.Range) hcl.Range {
-	if a := r.body.Attributes[name]; a != nil {
-		return a.Expr.Range()
-	}
-	return unset
 }
 
 // tls reads the tls block. It returns nil without one.
@@ -315,19 +309,19 @@ func (r blockReader) tls() *TLS {
 	if !found {
 		return nil
 	}
-	b.check(tlsForm)
-	t := &TLS{Cert: b.path("cert"), Key: b.path("key"), ClientCA: b.path("client_ca"), At: startOf(b.head)}
-	t.Optional = b.choice("client_certificate", "required", "optional") == "optional"
-	if b.isSet("client_certificate") && !b.isSet("client_ca") {
-		b.errorAt(b.body.Attributes["client_certificate"].NameRange, "add client_ca = ... to the block", `"client_certificate" needs "client_ca" beside it`)
+	b.Check(tlsForm)
+	t := &TLS{Cert: b.Path("cert"), Key: b.Path("key"), ClientCA: b.Path("client_ca"), At: startOf(b.Head)}
+	t.Optional = b.Choice("client_certificate", "required", "optional") == "optional"
+	if b.IsSet("client_certificate") && !b.IsSet("client_ca") {
+		b.ErrorAt(b.Body.Attributes["client_certificate"].NameRange, "add client_ca = ... to the block", `"client_certificate" needs "client_ca" beside it`)
 	}
 	for _, pair := range [][2]string{{"cert", "key"}, {"key", "cert"}, {"client_ca", "cert"}} {
-		if b.isSet(pair[0]) && !b.isSet(pair[1]) {
-			b.errorAt(b.body.Attributes[pair[0]].NameRange, fmt.Sprintf("add %s = ... to the block", pair[1]), "%q needs %q beside it", pair[0], pair[1])
+		if b.IsSet(pair[0]) && !b.IsSet(pair[1]) {
+			b.ErrorAt(b.Body.Attributes[pair[0]].NameRange, fmt.Sprintf("add %s = ... to the block", pair[1]), "%q needs %q beside it", pair[0], pair[1])
 		}
 	}
-	if !b.isSet("cert") && !b.isSet("key") && !b.isSet("client_ca") {
-		b.reportMissing("cert", b.head)
+	if !b.IsSet("cert") && !b.IsSet("key") && !b.IsSet("client_ca") {
+		b.ReportMissing("cert", b.Head)
 	}
 	return t
 }
@@ -344,7 +338,7 @@ const (
 
 // memory reads max_memory. set is its range, or empty for the default.
 func (r blockReader) memory() (bytes int, set hcl.Range) {
-	return r.size("max_memory", defaultMemory, leastMemory, mostMemory), r.valueAt("max_memory", hcl.Range{})
+	return r.Size("max_memory", defaultMemory, leastMemory, mostMemory), r.ValueAt("max_memory", hcl.Range{})
 }
 
 // checkMemory compares max_memory with the largest message of every server. It
@@ -357,8 +351,8 @@ func (l *loader) checkMemory(g *Gateway, drafts []*draft) {
 		case g.memoryAt.Filename == "":
 			g.MaxMemory = needed
 		default:
-			l.emptyBlock("gateway").errorAt(g.memoryAt, "a message may take a quarter of max_memory; raise it, or lower max_message in the server block",
-				`"max_memory" must be at least %s for the "max_message" of server %q, which is %s`, sizeText(needed), d.Name, sizeText(d.MaxMessage))
+			l.emptyBlock("gateway").ErrorAt(g.memoryAt, "a message may take a quarter of max_memory; raise it, or lower max_message in the server block",
+				`"max_memory" must be at least %s for the "max_message" of server %q, which is %s`, language.SizeText(needed), d.Name, language.SizeText(d.MaxMessage))
 			return
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/junctor-mcp/junctor/host/config/language"
 )
 
 // leastHabits is the number of habits from other programs that have a fixture.
@@ -82,10 +84,10 @@ func saysOf(t *testing.T, fixture *txtar.File) (all []*regexp.Regexp) {
 // TestForeignNamesFitTheirBlocks checks that no foreign name is a name of its block with
 // the same meaning, and that entries need names that the block has.
 func TestForeignNamesFitTheirBlocks(t *testing.T) {
-	forms := map[string]form{
+	forms := map[string]language.Form{
 		"": topLevelForm, "server": serverForm, "gateway": gatewayForm, "http": httpForm, "policy": policyForm, "role": roleForm,
 		"allow": ruleForm, "deny": ruleForm, "confirm": confirmForm, "variable": variableForm,
-		"tools": {entries: serverEntries("tools", false)}, "timeouts": {entries: serverEntries("timeouts", false)},
+		"tools": {Entries: serverEntries("tools", false)}, "timeouts": {Entries: serverEntries("timeouts", false)},
 	}
 	for kind, entries := range foreignNames {
 		f, known := forms[kind]
@@ -96,11 +98,11 @@ func TestForeignNamesFitTheirBlocks(t *testing.T) {
 			if e.instead && e.needs == "" {
 				t.Errorf("%s, %s: replaces nothing", kind, e.names)
 			}
-			if known && e.needs != "" && !slices.Contains(f.names(), e.needs) {
+			if known && e.needs != "" && !slices.Contains(f.Names(), e.needs) {
 				t.Errorf("%s, %s: the block has no %q", kind, e.names, e.needs)
 			}
 			for _, name := range strings.Fields(e.names) {
-				if slices.Contains(f.attributeNames(), name) {
+				if slices.Contains(f.AttributeNames(), name) {
 					t.Errorf("%s: %q is an attribute of the block", kind, name)
 				}
 			}
@@ -154,7 +156,7 @@ func TestNumbersGetUnits(t *testing.T) {
 		"5 min": `write x = "5m"`, "2 hours": `write x = "2h"`, "30sec": `write x = "30s"`, "1d": `write x = "24h"`, "30 S": `write x = "30s"`,
 		"": "", "soon": "", "12345678901234567890": "", "-1": "", "3 weeks": "", "0": "",
 	} {
-		if got := durationHint("x", text); got != want {
+		if got := language.DurationHint("x", text); got != want {
 			t.Errorf("duration %q: %s, want %s", text, got, want)
 		}
 	}
@@ -162,7 +164,7 @@ func TestNumbersGetUnits(t *testing.T) {
 		"16MB": `write x = "16MiB"`, "16 m": `write x = "16MiB"`, "512kb": `write x = "512KiB"`, "1GB": `write x = "1024MiB"`, "1048576": `write x = "1MiB" for 1048576 bytes`,
 		"": "", "16": `write x = "16MiB"`, "0MB": "", "16TB": "", "99999GB": "", "1.5MB": "",
 	} {
-		if got := sizeHint("x", text); got != want {
+		if got := language.SizeHint("x", text); got != want {
 			t.Errorf("size %q: %s, want %s", text, got, want)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/junctor-mcp/junctor/host/config/language"
 )
 
 // A diagnostic of HCL has a fixed summary, and a detail that may quote the file or
@@ -29,28 +31,25 @@ const oneLine = "a block that is written on one line holds one attribute and not
 const redefinition = "Attribute redefined"
 
 // hclProblem converts a diagnostic of HCL about a file or an expression.
-func hclProblem(in string, d *hcl.Diagnostic) problem {
-	p := problem{in: in, summary: lowerFirst(d.Summary), detail: d.Detail, quoted: true}
-	if d.Severity == hcl.DiagWarning {
-		p.severity = Warning
-	}
+func hclProblem(in string, d *hcl.Diagnostic) language.Problem {
+	p := language.Problem{Warning: d.Severity == hcl.DiagWarning, In: in, Summary: lowerFirst(d.Summary), Detail: d.Detail, Quoted: true}
 	if d.Subject != nil {
-		p.at = *d.Subject
+		p.At = *d.Subject
 	}
 	if ours, ok := replacements[d.Summary]; ok {
-		p.summary, p.detail, p.hint = ours.summary, "", ours.hint
+		p.Summary, p.Detail, p.Hint = ours.summary, "", ours.hint
 	}
 	call, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallDiagExtra](d)
 	if !ok || call.FunctionCallError() == nil {
 		return p
 	}
 	if d.Context != nil {
-		p.at = *d.Context // the whole call
+		p.At = *d.Context // the whole call
 	}
-	p.detail = ""
-	p.summary = fmt.Sprintf("%s(): %v", call.CalledFunctionName(), call.FunctionCallError())
+	p.Detail = ""
+	p.Summary = fmt.Sprintf("%s(): %v", call.CalledFunctionName(), call.FunctionCallError())
 	if e, ok := call.FunctionCallError().(*callError); ok {
-		p.summary, p.hint, p.input = e.message, e.hint, true
+		p.Summary, p.Hint, p.Input = e.message, e.hint, true
 	}
 	return p
 }
@@ -71,35 +70,35 @@ func lowerFirst(s string) string {
 
 // A parsedProblem is a problem that the parser found.
 type parsedProblem struct {
-	problem
+	language.Problem
 	whole   bool           // the body is complete enough for the rest of the load
 	foreign *foreignSyntax // nil: not of another notation
 }
 
 // parseProblem converts a diagnostic of the parser.
 func (s *source) parseProblem(d *hcl.Diagnostic) parsedProblem {
-	p := parsedProblem{problem: hclProblem("", d)}
+	p := parsedProblem{Problem: hclProblem("", d)}
 	if d.Subject == nil {
 		return p
 	}
 	around, first := s.placeOf(*d.Subject)
-	p.in = around
+	p.In = around
 	switch {
 	case d.Summary == redefinition && first != nil:
-		p.summary = fmt.Sprintf("attribute %q appears twice; the first is at %s", first.Name, startOf(first.NameRange))
-		p.detail, p.quoted = "", false
+		p.Summary = fmt.Sprintf("attribute %q appears twice; the first is at %s", first.Name, startOf(first.NameRange))
+		p.Detail, p.Quoted = "", false
 		p.whole = true // only the second attribute is missing from the body
 		return p
-	case p.summary == oneLine:
-		p.at, p.hint = s.onOneLine(p.at, p.hint)
+	case p.Summary == oneLine:
+		p.At, p.Hint = s.onOneLine(p.At, p.Hint)
 	}
 	f, i := s.foreignSyntaxAt(d)
 	if f == nil {
 		return p
 	}
-	p.foreign, p.summary, p.detail, p.hint, p.quoted = f, cmp.Or(f.summary, p.summary), "", f.hint, false
+	p.foreign, p.Summary, p.Detail, p.Hint, p.Quoted = f, cmp.Or(f.summary, p.Summary), "", f.hint, false
 	if f.hintFor != nil {
-		p.hint = f.hintFor(s, i)
+		p.Hint = f.hintFor(s, i)
 	}
 	return p
 }
@@ -120,7 +119,7 @@ func (s *source) placeOf(at hcl.Range) (around string, first *hclsyntax.Attribut
 			break
 		}
 		if b := body.Blocks[next-1]; b.Body != nil && at.End.Byte <= b.CloseBraceRange.Start.Byte {
-			around, inner = cmp.Or(around, titleOf(b)), b.Body
+			around, inner = cmp.Or(around, language.TitleOf(b)), b.Body
 		}
 	}
 	return around, body.Attributes[string(at.SliceBytes(s.text))]

@@ -5,6 +5,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/junctor-mcp/junctor/host/config/language"
 )
 
 // An input is a variable or a file that env() or file() reads. One load reports all
@@ -65,7 +67,7 @@ func (w *inputWalker) Exit(node hclsyntax.Node) hcl.Diagnostics {
 
 // read calls env() or file() with a literal name and reports its error.
 func (w *inputWalker) read(e *hclsyntax.FunctionCallExpr) {
-	if _, ok := literal(e.Args[0]); !ok {
+	if _, ok := language.Literal(e.Args[0]); !ok {
 		return
 	}
 	_, diags := valueOf(e, w.context(e.Range().Filename, w.localValues))

@@ -82,7 +82,7 @@ func (l *loader) checkIssuers(blocks []*hclsyntax.Block, h HTTP) {
 			}
 			can := vouchers(all, b.Type, b.Labels[0])
 			if len(can) > 1 {
-				r.errorAt(b.LabelRanges[0], issuerHint,
+				r.ErrorAt(b.LabelRanges[0], issuerHint,
 					"the %s %q gives rights, and each of %s can name it", b.Type, b.Labels[0], strings.Join(can, ", "))
 			}
 		}

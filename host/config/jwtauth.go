@@ -10,6 +10,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/authn/jwks"
+	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
@@ -67,29 +68,29 @@ func (j JWT) Clients() AuthClients {
 // SecretText implements ClientAuth.
 func (j JWT) SecretText() string { return j.Secret }
 
-var jwtForm = form{
-	entries: []entry{
-		{name: "issuer", values: texts("a text"), required: true,
-			doc: "The value of `iss`. Without `jwks_url`, `jwks_file` and `secret`, the URL where the metadata is found (OpenID Connect or RFC 8414)."},
-		{name: "audiences", values: textLists("a list of texts"), required: true, doc: "`aud` must have one of them."},
-		{name: "jwks_url", values: texts("a URL"), unset: "from the metadata", doc: "The URL of the keys: `https`, or `http` on this machine."},
-		{name: "jwks_file", values: texts("a path"), unset: "none", doc: "The file of the keys. It is read again when it changes."},
-		{name: "secret", values: texts("at least 32 bytes"), unset: "none", private: true, doc: "For HS256, HS384 and HS512, with `env()`, `file()` or `keyring()`."},
-		{name: "algorithms", values: wordLists(slices.Concat(authn.AsymmetricAlgorithms, authn.SymmetricAlgorithms)...), unset: "all that fit", doc: "The accepted algorithms: with a secret HS256, HS384 and HS512, else the others."},
-		{name: "ca", values: texts("a path"), unset: "those of the system", doc: "The file of the authorities for TLS of the issuer."},
-		{name: "leeway", values: durations(mostLeeway), unset: codeText(shortDuration(defaultLeeway)), doc: "For `exp`, `nbf` and `iat`."},
+var jwtForm = language.Form{
+	Entries: []language.Entry{
+		{Name: "issuer", Values: language.Texts("a text"), Required: true,
+			Doc: "The value of `iss`. Without `jwks_url`, `jwks_file` and `secret`, the URL where the metadata is found (OpenID Connect or RFC 8414)."},
+		{Name: "audiences", Values: language.TextLists("a list of texts"), Required: true, Doc: "`aud` must have one of them."},
+		{Name: "jwks_url", Values: language.Texts("a URL"), Unset: "from the metadata", Doc: "The URL of the keys: `https`, or `http` on this machine."},
+		{Name: "jwks_file", Values: language.Texts("a path"), Unset: "none", Doc: "The file of the keys. It is read again when it changes."},
+		{Name: "secret", Values: language.Texts("at least 32 bytes"), Unset: "none", Private: true, Doc: "For HS256, HS384 and HS512, with `env()`, `file()` or `keyring()`."},
+		{Name: "algorithms", Values: language.WordLists(slices.Concat(authn.AsymmetricAlgorithms, authn.SymmetricAlgorithms)...), Unset: "all that fit", Doc: "The accepted algorithms: with a secret HS256, HS384 and HS512, else the others."},
+		{Name: "ca", Values: language.Texts("a path"), Unset: "those of the system", Doc: "The file of the authorities for TLS of the issuer."},
+		{Name: "leeway", Values: language.Durations(mostLeeway), Unset: language.CodeText(language.ShortDuration(defaultLeeway)), Doc: "For `exp`, `nbf` and `iat`."},
 		tenantEntry,
-		{name: "subjects", values: textLists("a list of subjects"), unset: "all", doc: "Subjects that are admitted, for an issuer that gives tokens to people whom you do not know."},
+		{Name: "subjects", Values: language.TextLists("a list of subjects"), Unset: "all", Doc: "Subjects that are admitted, for an issuer that gives tokens to people whom you do not know."},
 	},
-	blocks: map[string]shape{"claims": {inner: &claimsForm, doc: "Names of claims. A claim is a name, or a path such as `realm_access.roles`."}},
+	Blocks: map[string]language.Shape{"claims": {Body: &claimsForm, Doc: "Names of claims. A claim is a name, or a path such as `realm_access.roles`."}},
 }
 
-var claimsForm = form{entries: []entry{
-	{name: "subject", values: texts("a claim"), unset: "`\"sub\"`", doc: "The claim with the subject: a text."},
-	{name: "tenant", values: texts("a claim"), unset: "none", doc: "The claim with the tenant. A token without a valid one is refused."},
-	{name: "groups", values: texts("a claim"), unset: "none", doc: "The claim with groups: a list, or text with spaces."},
-	{name: "roles", values: texts("a claim"), unset: "none", doc: "The claim with roles: a list, or text with spaces."},
-	{name: "scopes", values: texts("a claim"), unset: "`\"scope\"`", doc: "The claim with scopes: a list, or text with spaces."},
+var claimsForm = language.Form{Entries: []language.Entry{
+	{Name: "subject", Values: language.Texts("a claim"), Unset: "`\"sub\"`", Doc: "The claim with the subject: a text."},
+	{Name: "tenant", Values: language.Texts("a claim"), Unset: "none", Doc: "The claim with the tenant. A token without a valid one is refused."},
+	{Name: "groups", Values: language.Texts("a claim"), Unset: "none", Doc: "The claim with groups: a list, or text with spaces."},
+	{Name: "roles", Values: language.Texts("a claim"), Unset: "none", Doc: "The claim with roles: a list, or text with spaces."},
+	{Name: "scopes", Values: language.Texts("a claim"), Unset: "`\"scope\"`", Doc: "The claim with scopes: a list, or text with spaces."},
 }}
 
 const (
@@ -102,11 +103,11 @@ const (
 
 // jwt reads an auth "jwt" block.
 func (r blockReader) jwt() ClientAuth {
-	j := JWT{At: startOf(r.head), Leeway: r.duration("leeway", defaultLeeway, mostLeeway)}
+	j := JWT{At: startOf(r.Head), Leeway: r.Duration("leeway", defaultLeeway, mostLeeway)}
 	j.Issuer = r.requiredText("issuer", maxIssuer, "write the value that the claim iss of the tokens has")
 	j.Secret = r.credential("secret", "JUNCTOR_JWT_SECRET", secretProblem)
 	j.Late = r.keyring.contains(j.Secret)
-	symmetric := r.isSet("secret")
+	symmetric := r.IsSet("secret")
 	if !symmetric {
 		j.Keys = r.keySource(j.Issuer)
 	}
@@ -118,8 +119,8 @@ func (r blockReader) jwt() ClientAuth {
 	switch {
 	case j.Claims.Tenant == "":
 		j.Tenant = r.tenant()
-	case r.isSet("tenant"):
-		r.errorAt(r.body.Attributes["tenant"].NameRange, "remove one of them", `"tenant" and claims { tenant } both name the tenant`)
+	case r.IsSet("tenant"):
+		r.ErrorAt(r.Body.Attributes["tenant"].NameRange, "remove one of them", `"tenant" and claims { tenant } both name the tenant`)
 	}
 	return j
 }
@@ -135,7 +136,7 @@ func (r blockReader) rejectDuplicateIssuers(all []Authentication) {
 		}
 		if at, both := first[j.Issuer]; both {
 			one := r.nested(b)
-			r.errorAt(one.valueAt("issuer", one.head), "list all audiences in one block", "two auth blocks have the same issuer; the first is at %s", at)
+			r.ErrorAt(one.ValueAt("issuer", one.Head), "list all audiences in one block", "two auth blocks have the same issuer; the first is at %s", at)
 			continue
 		}
 		first[j.Issuer] = all[i].At
@@ -144,12 +145,12 @@ func (r blockReader) rejectDuplicateIssuers(all []Authentication) {
 
 // requiredText reads a text that must be set.
 func (r blockReader) requiredText(name string, longest int, hint string) string {
-	text, a, set := r.publicString(name)
+	text, a, set := r.Text(name)
 	switch {
 	case set && (text == "" || len(text) > longest || strings.ContainsFunc(text, unprintable)):
-		r.errorAt(a.Expr.Range(), hint, "%q must be 1 to %d bytes of text without control characters", name, longest)
-	case !set && !r.isSet(name):
-		r.reportMissing(name, r.head)
+		r.ErrorAt(a.Expr.Range(), hint, "%q must be 1 to %d bytes of text without control characters", name, longest)
+	case !set && !r.IsSet(name):
+		r.ReportMissing(name, r.Head)
 	}
 	return text
 }
@@ -159,11 +160,11 @@ func (r blockReader) onlyOne(names ...string) {
 	first := ""
 	for _, name := range names {
 		switch {
-		case !r.isSet(name):
+		case !r.IsSet(name):
 		case first == "":
 			first = name
 		default:
-			r.errorAt(r.body.Attributes[name].NameRange, "remove one of them", "%q and %q exclude each other", first, name)
+			r.ErrorAt(r.Body.Attributes[name].NameRange, "remove one of them", "%q and %q exclude each other", first, name)
 		}
 	}
 }
@@ -171,24 +172,24 @@ func (r blockReader) onlyOne(names ...string) {
 // keySource reads where the keys of an issuer are. Without jwks_url and jwks_file they
 // are where the issuer's metadata says.
 func (r blockReader) keySource(issuer string) jwks.Source {
-	s := jwks.Source{CA: r.path("ca"), File: r.path("jwks_file")}
-	if text, a, set := r.publicString("jwks_url"); set {
+	s := jwks.Source{CA: r.Path("ca"), File: r.Path("jwks_file")}
+	if text, a, set := r.Text("jwks_url"); set {
 		s.URL = text
 		r.checkKeysURL(a.Expr.Range(), "jwks_url", text, "")
 	}
 	if s.File == "" && s.URL == "" && issuer != "" {
 		s.Issuer = issuer
-		r.checkKeysURL(r.valueAt("issuer", r.head), "issuer", issuer, "write the issuer's URL, or set jwks_url or jwks_file")
+		r.checkKeysURL(r.ValueAt("issuer", r.Head), "issuer", issuer, "write the issuer's URL, or set jwks_url or jwks_file")
 	}
 	if s.File != "" && s.CA != "" {
-		r.warnAt(r.body.Attributes["ca"].NameRange, "", `"ca" has no effect on a file`)
+		r.WarnAt(r.Body.Attributes["ca"].NameRange, "", `"ca" has no effect on a file`)
 	}
 	return s
 }
 
 func (r blockReader) checkKeysURL(at hcl.Range, attribute, text, hint string) {
 	if err := jwks.CheckURL(text); err != nil {
-		r.errorAt(at, hint, "%q %v", attribute, err)
+		r.ErrorAt(at, hint, "%q %v", attribute, err)
 	}
 }
 
@@ -199,45 +200,45 @@ func (r blockReader) algorithms(symmetric bool) []string {
 	if symmetric {
 		possible, other = other, possible
 	}
-	items := r.publicStrings("algorithms")
+	items := r.Texts("algorithms")
 	if items == nil {
 		return slices.Clone(possible)
 	}
 	list := []string{}
 	for _, e := range items {
 		switch {
-		case slices.Contains(possible, e.text):
-			list = append(list, e.text)
-		case slices.Contains(other, e.text) && symmetric:
-			r.errorAt(e.at, "remove secret, or list HS256, HS384 or HS512", "the algorithm %q needs keys, and the block has a secret", e.text)
-		case slices.Contains(other, e.text):
-			r.errorAt(e.at, "list RS256, ES256 or another algorithm with public keys, or set secret", "the algorithm %q needs a secret, and the block has keys", e.text)
+		case slices.Contains(possible, e.Text):
+			list = append(list, e.Text)
+		case slices.Contains(other, e.Text) && symmetric:
+			r.ErrorAt(e.At, "remove secret, or list HS256, HS384 or HS512", "the algorithm %q needs keys, and the block has a secret", e.Text)
+		case slices.Contains(other, e.Text):
+			r.ErrorAt(e.At, "list RS256, ES256 or another algorithm with public keys, or set secret", "the algorithm %q needs a secret, and the block has keys", e.Text)
 		default:
-			r.errorAt(e.at, didYouMean(e.text, possible), "there is no algorithm %q", e.text)
+			r.ErrorAt(e.At, language.DidYouMean(e.Text, possible), "there is no algorithm %q", e.Text)
 		}
 	}
 	if len(items) == 0 {
-		r.errorAt(r.body.Attributes["algorithms"].Expr.Range(), "list the algorithms, or omit the attribute", `"algorithms" is empty, so no token is accepted`)
+		r.ErrorAt(r.Body.Attributes["algorithms"].Expr.Range(), "list the algorithms, or omit the attribute", `"algorithms" is empty, so no token is accepted`)
 	}
 	return list
 }
 
 // audiences reads the values of which a token must have one in its claim aud.
 func (r blockReader) audiences() []string {
-	items := r.publicStrings("audiences")
-	if items == nil && !r.isSet("audiences") {
-		r.reportMissing("audiences", r.head)
+	items := r.Texts("audiences")
+	if items == nil && !r.IsSet("audiences") {
+		r.ReportMissing("audiences", r.Head)
 		return nil
 	}
 	list := []string{}
 	for _, e := range items {
-		if e.text == "" || len(e.text) > maxAudience || strings.ContainsFunc(e.text, unprintable) {
-			r.errorAt(e.at, "", "an audience must be 1 to %d bytes of text without control characters", maxAudience)
+		if e.Text == "" || len(e.Text) > maxAudience || strings.ContainsFunc(e.Text, unprintable) {
+			r.ErrorAt(e.At, "", "an audience must be 1 to %d bytes of text without control characters", maxAudience)
 		}
-		list = append(list, e.text)
+		list = append(list, e.Text)
 	}
 	if items != nil && len(items) == 0 {
-		r.errorAt(r.body.Attributes["audiences"].Expr.Range(), "list the URL of this gateway, for which the tokens are issued",
+		r.ErrorAt(r.Body.Attributes["audiences"].Expr.Range(), "list the URL of this gateway, for which the tokens are issued",
 			`"audiences" is empty: tokens for every other service of the issuer would be accepted`)
 	}
 	return list
@@ -245,14 +246,14 @@ func (r blockReader) audiences() []string {
 
 // claims reads the claims block.
 func (r blockReader) claims() authn.ClaimNames {
-	r.check(claimsForm)
+	r.Check(claimsForm)
 	name := func(attribute, unset string) string {
-		text, a, set := r.publicString(attribute)
+		text, a, set := r.Text(attribute)
 		if !set {
 			return unset
 		}
 		if text == "" || len(text) > maxClaimName || strings.ContainsFunc(text, unprintable) {
-			r.errorAt(a.Expr.Range(), "", "the name of a claim must be 1 to %d bytes of text without control characters", maxClaimName)
+			r.ErrorAt(a.Expr.Range(), "", "the name of a claim must be 1 to %d bytes of text without control characters", maxClaimName)
 		}
 		return text
 	}

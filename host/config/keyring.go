@@ -12,6 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 
+	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
@@ -68,14 +69,14 @@ func (k *keyring) next(text string) (before, name, after string, found bool) {
 func (k *keyring) inUse() bool { return k != nil && len(k.uses)+len(k.absent) > 0 }
 
 // find returns the path of the first text with a placeholder in a value.
-func (k *keyring) find(v cty.Value) (steps []step, found bool) {
+func (k *keyring) find(v cty.Value) (steps []language.Step, found bool) {
 	if !k.inUse() {
 		return nil, false
 	}
 	v, _ = v.UnmarkDeep()
 	_ = cty.Walk(v, func(path cty.Path, v cty.Value) (bool, error) {
 		if !found && k.contains(stringOf(v)) {
-			steps, found = stepsOf(path), true
+			steps, found = language.StepsOf(path), true
 		}
 		return !found, nil
 	})
@@ -118,7 +119,7 @@ func (v *vetter) keyringCall(e *hclsyntax.FunctionCallExpr) {
 		v.errorAt(e.Range(), hint, "keyring() takes the name of a secret and nothing else")
 		return
 	}
-	name, ok := literal(e.Args[0])
+	name, ok := language.Literal(e.Args[0])
 	switch {
 	case !ok:
 		v.errorAt(e.Args[0].Range(), hint, "the name of a secret is written out in keyring()")

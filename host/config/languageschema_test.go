@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
@@ -83,17 +84,17 @@ func TestSchemaFitsTheMetaschema(t *testing.T) {
 
 // TestEveryAttributeIsDescribed: the forms of the language describe what they list.
 func TestEveryAttributeIsDescribed(t *testing.T) {
-	eachForm(&topLevelForm, "", map[*form]bool{}, func(path string, f *form) {
-		if undescribed := append(f.attributes, f.private...); len(undescribed) > 0 {
+	eachForm(&topLevelForm, "", map[*language.Form]bool{}, func(path string, f *language.Form) {
+		if undescribed := append(f.Attributes, f.Private...); len(undescribed) > 0 {
 			t.Errorf("%q: move %q to the entries of the form, with a description", path, undescribed)
 		}
-		for _, e := range f.entries {
-			if e.doc == "" || e.values.accepts == "" || e.values.schema == nil || e.required && e.unset != "" {
-				t.Errorf("%q: the entry of %q is incomplete", path, e.name)
+		for _, e := range f.Entries {
+			if e.Doc == "" || e.Values.Accepts == "" || e.Values.Schema == nil || e.Required && e.Unset != "" {
+				t.Errorf("%q: the entry of %q is incomplete", path, e.Name)
 			}
 		}
-		for name, b := range f.blocks {
-			if b.doc == "" || b.inner == nil && b.kinds == nil && b.role == nil || b.labels == 0 && b.inner == nil {
+		for name, b := range f.Blocks {
+			if b.Doc == "" || b.Body == nil && b.Kinds == nil && b.Role == nil || b.Labels == 0 && b.Body == nil {
 				t.Errorf("%q: the block %q has no description or no form", path, name)
 			}
 		}
@@ -101,15 +102,15 @@ func TestEveryAttributeIsDescribed(t *testing.T) {
 }
 
 // eachForm calls do for a form and the forms in it, each once.
-func eachForm(f *form, path string, seen map[*form]bool, do func(path string, f *form)) {
+func eachForm(f *language.Form, path string, seen map[*language.Form]bool, do func(path string, f *language.Form)) {
 	if f == nil || seen[f] {
 		return
 	}
 	seen[f] = true
 	do(path, f)
-	for name, b := range f.blocks {
-		eachForm(b.inner, path+"."+name, seen, do)
-		for kind, inner := range b.kinds {
+	for name, b := range f.Blocks {
+		eachForm(b.Body, path+"."+name, seen, do)
+		for kind, inner := range b.Kinds {
 			eachForm(inner, path+"."+name+"."+kind, seen, do)
 		}
 	}
@@ -257,7 +258,7 @@ func jsonExpression(e hclsyntax.Expression, text []byte) any {
 	case *hclsyntax.ObjectConsExpr:
 		object := map[string]any{}
 		for _, item := range e.Items {
-			key, _ := literal(item.KeyExpr)
+			key, _ := language.Literal(item.KeyExpr)
 			object[key] = jsonExpression(item.ValueExpr, text)
 		}
 		return object

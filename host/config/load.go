@@ -11,6 +11,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 
+	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/sdk"
@@ -95,7 +96,7 @@ func Load(ctx context.Context, o Options) (*Config, Diagnostics) {
 			}
 		}
 	case len(o.Text) > maxFile:
-		l.problem(problem{at: hcl.Range{Filename: o.Path}, summary: fmt.Sprintf("the configuration is larger than %d KiB", maxFile>>10)})
+		l.problem(language.Problem{At: hcl.Range{Filename: o.Path}, Summary: fmt.Sprintf("the configuration is larger than %d KiB", maxFile>>10)})
 	case o.Text != nil:
 		l.addSource(o.Path, o.Text)
 	case o.Path != o.Managed: // else the user has no configuration
@@ -125,7 +126,7 @@ type loader struct {
 	moduleUses  int
 	root        string // the directory that was reviewed; empty: the configuration needs no review
 	byName      map[string]*source
-	problems    []problem
+	problems    []language.Problem
 	secrets     []string // the texts that env() and file() returned, and tokens
 	included    []string // absolute paths of the files that file() has read
 	named       []string // absolute paths in attributes of the host's blocks
@@ -277,10 +278,10 @@ func (l *loader) readWhole(block string, partly bool, read func()) bool {
 
 // warnOfInputs makes warnings of the reports of env() and file() that failed, and returns whether
 // there were any.
-func warnOfInputs(problems []problem) (found bool) {
+func warnOfInputs(problems []language.Problem) (found bool) {
 	for i := range problems {
-		if p := &problems[i]; p.input {
-			p.severity, found = Warning, true
+		if p := &problems[i]; p.Input {
+			p.Warning, found = true, true
 		}
 	}
 	return found
@@ -325,26 +326,26 @@ func (l *loader) layerPolicies() (all []policy.Rules) {
 
 // topLevelForm lists the blocks of a file. "gateway", "console", "telemetry", "defaults", "audit", "notify" and
 // "secret_store" are checked to be unique in all files where they are read.
-var topLevelForm = form{
-	blocks: map[string]shape{
-		"plugins":      {many: true, inner: &pluginsForm, doc: "The plugins that are not bundled."},
-		"plugin":       {labels: 1, many: true, inner: &pluginForm, doc: "How a plugin's processes run. The label is the plugin's name."},
-		"locals":       {many: true, inner: &localsForm, doc: "Named values, for `local.NAME` in other places."},
-		"variable":     {labels: 1, many: true, inner: &variableForm, doc: "A value that the environment variable `JUNCTOR_VAR_NAME` can set, for `var.NAME` in other places."},
-		"module":       {labels: 1, many: true, inner: &moduleBlockForm, doc: "Uses a directory of servers, with values for its variables."},
-		"server":       {labels: 1, many: true, inner: &serverForm, doc: "An MCP server. The label is its name."},
-		"defaults":     {many: true, inner: &defaultsForm, doc: "Attributes for all servers. A server's own attribute wins."},
-		"gateway":      {many: true, inner: &gatewayForm, doc: "How clients reach Junctor over HTTP, and their limits."},
-		"secret_store": {labels: 1, many: true, kinds: map[string]*form{fileKind: &secretFileForm}, role: &stores, doc: "Where secrets are kept. The label is the kind: `file`, `keyring`, or a required plugin."},
-		"policy":       {many: true, inner: &policyForm, doc: "Who may use what."},
-		"telemetry":    {many: true, inner: &telemetryForm, doc: "Where metrics are served."},
-		"console":      {many: true, inner: &consoleForm, doc: "Pages for operators, in a browser."},
-		"test":         {labels: 1, many: true, inner: &testForm, doc: "What a principal may do, for `junctor test`. The label is the name of the test."},
-		"notify":       {many: true, inner: &notifyForm, doc: "Tells a webhook of approvals, outages, missing logins and changed tools."},
-		"servers":      {many: true, inner: &ownServersForm, doc: "Which servers may be used, of all layers below the managed configuration."},
-		"audit":        {many: true, inner: &auditForm, doc: "Records what clients do: one row for each request."},
+var topLevelForm = language.Form{
+	Blocks: map[string]language.Shape{
+		"plugins":      {Many: true, Body: &pluginsForm, Doc: "The plugins that are not bundled."},
+		"plugin":       {Labels: 1, Many: true, Body: &pluginForm, Doc: "How a plugin's processes run. The label is the plugin's name."},
+		"locals":       {Many: true, Body: &localsForm, Doc: "Named values, for `local.NAME` in other places."},
+		"variable":     {Labels: 1, Many: true, Body: &variableForm, Doc: "A value that the environment variable `JUNCTOR_VAR_NAME` can set, for `var.NAME` in other places."},
+		"module":       {Labels: 1, Many: true, Body: &moduleBlockForm, Doc: "Uses a directory of servers, with values for its variables."},
+		"server":       {Labels: 1, Many: true, Body: &serverForm, Doc: "An MCP server. The label is its name."},
+		"defaults":     {Many: true, Body: &defaultsForm, Doc: "Attributes for all servers. A server's own attribute wins."},
+		"gateway":      {Many: true, Body: &gatewayForm, Doc: "How clients reach Junctor over HTTP, and their limits."},
+		"secret_store": {Labels: 1, Many: true, Kinds: map[string]*language.Form{fileKind: &secretFileForm}, Role: &stores, Doc: "Where secrets are kept. The label is the kind: `file`, `keyring`, or a required plugin."},
+		"policy":       {Many: true, Body: &policyForm, Doc: "Who may use what."},
+		"telemetry":    {Many: true, Body: &telemetryForm, Doc: "Where metrics are served."},
+		"console":      {Many: true, Body: &consoleForm, Doc: "Pages for operators, in a browser."},
+		"test":         {Labels: 1, Many: true, Body: &testForm, Doc: "What a principal may do, for `junctor test`. The label is the name of the test."},
+		"notify":       {Many: true, Body: &notifyForm, Doc: "Tells a webhook of approvals, outages, missing logins and changed tools."},
+		"servers":      {Many: true, Body: &ownServersForm, Doc: "Which servers may be used, of all layers below the managed configuration."},
+		"audit":        {Many: true, Body: &auditForm, Doc: "Records what clients do: one row for each request."},
 	},
-	later: []string{"profile", "state"},
+	Later: []string{"profile", "state"},
 }
 
 // pluginRefs lists all blocks whose bodies belong to plugins.

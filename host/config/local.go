@@ -9,10 +9,12 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/junctor-mcp/junctor/host/config/language"
 )
 
 // localsForm is the form of a locals block.
-var localsForm = form{open: "A value, for `local.NAME` in other places."}
+var localsForm = language.Form{Open: "A value, for `local.NAME` in other places."}
 
 // A local is one value of a locals block.
 type local struct {
@@ -36,11 +38,11 @@ const (
 func (l *loader) collectLocals(b *hclsyntax.Block) {
 	s := l.openBlock(b, "")
 	for _, nested := range b.Body.Blocks {
-		s.errorAt(nested.TypeRange, "", "locals holds no blocks")
+		s.ErrorAt(nested.TypeRange, "", "locals holds no blocks")
 	}
 	for name, attr := range b.Body.Attributes {
 		if first := l.locals[name]; first != nil {
-			s.duplicate(attr.NameRange, first.attr.NameRange, "local %q", name)
+			s.Duplicate(attr.NameRange, first.attr.NameRange, "local %q", name)
 			continue
 		}
 		l.locals[name] = &local{name: name, attr: attr}
@@ -96,10 +98,10 @@ func (l *loader) cycle(x *local, chain []string) {
 	last := chain[len(chain)-1]
 	from := slices.Index(chain, last)
 	if from == len(chain)-1 {
-		l.problem(problem{in: "locals", at: x.attr.Expr.Range(), summary: "locals refer to each other in too long a chain"})
+		l.problem(language.Problem{In: "locals", At: x.attr.Expr.Range(), Summary: "locals refer to each other in too long a chain"})
 	} else {
-		l.problem(problem{in: "locals", at: x.attr.Expr.Range(),
-			summary: fmt.Sprintf("local %q refers to itself: %s", last, strings.Join(chain[from:], " -> "))})
+		l.problem(language.Problem{In: "locals", At: x.attr.Expr.Range(),
+			Summary: fmt.Sprintf("local %q refers to itself: %s", last, strings.Join(chain[from:], " -> "))})
 	}
 	for _, name := range chain {
 		l.locals[name].state = failed

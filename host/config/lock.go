@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/hcltext"
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
@@ -151,7 +152,7 @@ func (l *loader) readLock(path string) *Lock {
 // absent is no problem.
 func (l *loader) lockProblem(path string, err error) *Lock {
 	if !errors.Is(err, fs.ErrNotExist) {
-		l.problem(problem{at: hcl.Range{Filename: path}, summary: "cannot read the lock file: " + err.Error(), hint: lockHint})
+		l.problem(language.Problem{At: hcl.Range{Filename: path}, Summary: "cannot read the lock file: " + err.Error(), Hint: lockHint})
 	}
 	return NewLock(path)
 }
@@ -162,9 +163,9 @@ func (l *loader) setLock(d *draft) {
 		return
 	}
 	if d.Lock = l.lockPath(d.Layer, d.Managed); d.Lock == "" {
-		l.problem(problem{
-			at: d.block.head, summary: fmt.Sprintf("server %q: definitions = %q needs a lock file beside the configuration, which is not in a file", d.Name, d.Definitions),
-			hint: "write the configuration to a file and name it with --config, or remove definitions",
+		l.problem(language.Problem{
+			At: d.block.Head, Summary: fmt.Sprintf("server %q: definitions = %q needs a lock file beside the configuration, which is not in a file", d.Name, d.Definitions),
+			Hint: "write the configuration to a file and name it with --config, or remove definitions",
 		})
 	}
 }
@@ -182,7 +183,7 @@ func (l *loader) parseLock(path string, text []byte) *Lock {
 	body, diags := scanned.Parse()
 	if diags.HasErrors() {
 		for _, d := range diags {
-			l.problem(problem{at: rangeOf(d.Subject, path), summary: "lock file: " + d.Summary, hint: lockHint})
+			l.problem(language.Problem{At: rangeOf(d.Subject, path), Summary: "lock file: " + d.Summary, Hint: lockHint})
 		}
 		return r.lock
 	}
@@ -214,7 +215,7 @@ type lockReader struct {
 }
 
 func (r lockReader) refuse(at hcl.Range, format string, args ...any) {
-	r.problem(problem{at: at, summary: "lock file: " + fmt.Sprintf(format, args...), hint: lockHint})
+	r.problem(language.Problem{At: at, Summary: "lock file: " + fmt.Sprintf(format, args...), Hint: lockHint})
 }
 
 // blocks returns the blocks of the given types. Each of them has one label, and no two of a

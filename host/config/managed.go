@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/managed"
 	"github.com/junctor-mcp/junctor/host/ownership"
 	"github.com/junctor-mcp/junctor/host/policy"
@@ -22,17 +23,17 @@ import (
 // anything in it is wrong, nothing is loaded.
 
 var (
-	managedForm = form{blocks: map[string]shape{
-		"servers": {}, "server": {labels: 1, many: true}, "policy": {}, "audit": {}, "locals": {many: true}, "plugins": {many: true}, "plugin": {labels: 1, many: true},
+	managedForm = language.Form{Blocks: map[string]language.Shape{
+		"servers": {}, "server": {Labels: 1, Many: true}, "policy": {}, "audit": {}, "locals": {Many: true}, "plugins": {Many: true}, "plugin": {Labels: 1, Many: true},
 	}}
-	managedServersForm = form{attributes: []string{"exclusive", "allow", "deny"}}
-	serverRuleEntries  = valueSet{"a list of `{ name = \"…\" }`, `{ command = [\"…\"] }` or `{ url = \"…\" }`", nil,
-		map[string]any{"type": "array", "items": map[string]any{"type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": false, "properties": map[string]any{
+	managedServersForm = language.Form{Attributes: []string{"exclusive", "allow", "deny"}}
+	serverRuleEntries  = language.Values{Accepts: "a list of `{ name = \"…\" }`, `{ command = [\"…\"] }` or `{ url = \"…\" }`",
+		Schema: map[string]any{"type": "array", "items": map[string]any{"type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": false, "properties": map[string]any{
 			"name": map[string]any{"type": "string"}, "command": map[string]any{"type": "array", "items": map[string]any{"type": "string"}}, "url": map[string]any{"type": "string"},
 		}}}}
-	ownServersForm = form{entries: []entry{
-		{name: "allow", values: serverRuleEntries, unset: "all", doc: "The servers that may be used: by label, by the exact command with its arguments, or by a pattern for the URL. An empty list allows none."},
-		{name: "deny", values: serverRuleEntries, unset: "none", doc: "Servers that may not be used. It wins."},
+	ownServersForm = language.Form{Entries: []language.Entry{
+		{Name: "allow", Values: serverRuleEntries, Unset: "all", Doc: "The servers that may be used: by label, by the exact command with its arguments, or by a pattern for the URL. An empty list allows none."},
+		{Name: "deny", Values: serverRuleEntries, Unset: "none", Doc: "Servers that may not be used. It wins."},
 	}}
 )
 
@@ -45,7 +46,7 @@ func (l *loader) readManaged(path string) {
 		return
 	}
 	refuse := func(format, hint string) {
-		l.problem(problem{at: hcl.Range{Filename: path}, summary: format, hint: hint})
+		l.problem(language.Problem{At: hcl.Range{Filename: path}, Summary: format, Hint: hint})
 	}
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return
@@ -90,9 +91,9 @@ func (l *loader) managedServers(blocks []*hclsyntax.Block) (rules managed.Rules)
 		return rules
 	}
 	r := l.openBlock(blocks[0], "")
-	r.check(managedServersForm)
+	r.Check(managedServersForm)
 	rules = serverRules(r)
-	rules.Exclusive = r.boolean("exclusive", false)
+	rules.Exclusive = r.Boolean("exclusive", false)
 	return rules
 }
 
@@ -103,10 +104,10 @@ func (l *loader) ownServers() (all []managed.Rules) {
 			for i, b := range layer.top["servers"] {
 				r := l.openBlock(b, "")
 				if i > 0 {
-					r.duplicate(b.TypeRange, layer.top["servers"][0].TypeRange, "block %q", b.Type)
+					r.Duplicate(b.TypeRange, layer.top["servers"][0].TypeRange, "block %q", b.Type)
 					continue
 				}
-				r.check(ownServersForm)
+				r.Check(ownServersForm)
 				rules := serverRules(r)
 				rules.Own = true
 				all = append(all, rules)
@@ -118,7 +119,7 @@ func (l *loader) ownServers() (all []managed.Rules) {
 
 // serverRules reads what a servers block allows and denies.
 func serverRules(r blockReader) (rules managed.Rules) {
-	rules.At = startOf(r.head).String()
+	rules.At = startOf(r.Head).String()
 	rules.Allow, rules.Deny = r.managedEntries("allow"), r.managedEntries("deny")
 	return rules
 }
@@ -126,18 +127,18 @@ func serverRules(r blockReader) (rules managed.Rules) {
 // managedEntries reads a list of objects with one member each. It returns nil if the
 // attribute is not set.
 func (r blockReader) managedEntries(name string) []managed.Entry {
-	v, a, set := r.publicValue(name, cty.DynamicPseudoType)
+	v, a, set := r.PublicValue(name, cty.DynamicPseudoType)
 	if !set {
 		return nil
 	}
 	if !v.CanIterateElements() || v.Type().IsObjectType() || v.Type().IsMapType() || v.LengthInt() > maxManagedEntries {
-		r.errorAt(a.Expr.Range(), `write [{ name = "github" }, { command = ["npx", "files"] }, { url = "https://*.example.com/*" }]`, "%q must be a list of objects", name)
+		r.ErrorAt(a.Expr.Range(), `write [{ name = "github" }, { command = ["npx", "files"] }, { url = "https://*.example.com/*" }]`, "%q must be a list of objects", name)
 		return nil
 	}
 	entries := []managed.Entry{}
 	for i, one := range v.AsValueSlice() {
-		e := item{at: locate(a.Expr, []step{{index: i}})}
-		if entry, ok := r.managedEntry(name, e.at, one); ok {
+		e := language.Item{At: language.Locate(a.Expr, []language.Step{{Index: i}})}
+		if entry, ok := r.managedEntry(name, e.At, one); ok {
 			entries = append(entries, entry)
 		}
 	}
@@ -147,7 +148,7 @@ func (r blockReader) managedEntries(name string) []managed.Entry {
 func (r blockReader) managedEntry(list string, at hcl.Range, v cty.Value) (e managed.Entry, ok bool) {
 	const hint = `write one of name, command and url`
 	if v.IsNull() || !v.Type().IsObjectType() || len(v.AsValueMap()) != 1 {
-		r.errorAt(at, hint, "an entry of %q has exactly one member", list)
+		r.ErrorAt(at, hint, "an entry of %q has exactly one member", list)
 		return e, false
 	}
 	e.At = startOf(at).String()
@@ -156,23 +157,23 @@ func (r blockReader) managedEntry(list string, at hcl.Range, v cty.Value) (e man
 		if member == "command" {
 			want = cty.List(cty.String)
 		}
-		value, err := conform(value, want)
+		value, err := language.Conform(value, want)
 		switch {
 		case !slices.Contains([]string{"name", "command", "url"}, member):
-			r.errorAt(at, hint, "an entry of %q has no %q", list, member)
+			r.ErrorAt(at, hint, "an entry of %q has no %q", list, member)
 			return e, false
 		case err != nil || value.IsNull() || want == cty.String && value.AsString() == "" || want != cty.String && value.LengthInt() == 0:
-			r.errorAt(at, hint, "%q of an entry of %q must be %s", member, list, typeName(want))
+			r.ErrorAt(at, hint, "%q of an entry of %q must be %s", member, list, language.TypeName(want))
 			return e, false
 		case member == "command" && list == "allow" && leadsAnywhere(value.AsValueSlice()[0].AsString()):
-			r.errorAt(at, "write an absolute path, or a name that is looked up in PATH", "a relative path in %q is another program in each directory", list)
+			r.ErrorAt(at, "write an absolute path, or a name that is looked up in PATH", "a relative path in %q is another program in each directory", list)
 			return e, false
 		case member == "name":
 			e.Name = value.AsString()
 		case member == "url":
 			e.URL = value.AsString()
 			if _, err := managed.ParsePattern(e.URL); err != nil {
-				r.errorAt(at, "", "%v", err)
+				r.ErrorAt(at, "", "%v", err)
 				return e, false
 			}
 		default:
@@ -206,13 +207,13 @@ func (l *loader) disableUnmanaged(drafts []*draft, rules managed.Rules, own []ma
 		}
 		if why != "" {
 			d.Enabled, d.Blocked = false, why
-			d.block.warnAt(d.block.head, "ask the administrator of this machine", "server %q is not used: the managed configuration does not allow it (%s)", d.Name, why)
+			d.block.WarnAt(d.block.Head, "ask the administrator of this machine", "server %q is not used: the managed configuration does not allow it (%s)", d.Name, why)
 			continue
 		}
 		for _, of := range own {
 			if why := l.unmanaged(d.Server, of); why != "" && !d.managed {
 				d.Enabled, d.Blocked, d.BlockedByUser = false, why, true
-				d.block.warnAt(d.block.head, "change the servers block, or remove the server", "server %q is not used: it is %s", d.Name, why)
+				d.block.WarnAt(d.block.Head, "change the servers block, or remove the server", "server %q is not used: it is %s", d.Name, why)
 				break
 			}
 		}

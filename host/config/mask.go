@@ -6,6 +6,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
@@ -79,11 +80,11 @@ func (s *source) isName(i int) bool {
 // blockWords are the types of blocks.
 var blockWords = sync.OnceValue(func() map[string]bool {
 	words := map[string]bool{}
-	for _, f := range []form{topLevelForm, serverForm, gatewayForm, httpForm} {
-		for name := range f.blocks {
+	for _, f := range []language.Form{topLevelForm, serverForm, gatewayForm, httpForm} {
+		for name := range f.Blocks {
 			words[name] = true
 		}
-		for _, name := range f.later {
+		for _, name := range f.Later {
 			words[name] = true
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/junctor-mcp/junctor/host/config/language"
 )
 
 // A module is a directory of HCL files with variables and servers. A module block uses
@@ -21,15 +23,15 @@ const (
 )
 
 // moduleForm lists the blocks of a file of a module.
-var moduleForm = form{blocks: map[string]shape{
-	"variable": topLevelForm.blocks["variable"], "locals": topLevelForm.blocks["locals"], "server": topLevelForm.blocks["server"],
-	"module": topLevelForm.blocks["module"], "defaults": topLevelForm.blocks["defaults"],
+var moduleForm = language.Form{Blocks: map[string]language.Shape{
+	"variable": topLevelForm.Blocks["variable"], "locals": topLevelForm.Blocks["locals"], "server": topLevelForm.Blocks["server"],
+	"module": topLevelForm.Blocks["module"], "defaults": topLevelForm.Blocks["defaults"],
 }}
 
 // moduleBlockForm lists the attributes of a module block.
-var moduleBlockForm = form{
-	entries: []entry{{name: "source", values: texts("a path"), required: true, doc: "The directory of the module, relative to the file. Nothing is downloaded."}},
-	open:    "The value of a variable of the module.",
+var moduleBlockForm = language.Form{
+	Entries: []language.Entry{{Name: "source", Values: language.Texts("a path"), Required: true, Doc: "The directory of the module, relative to the file. Nothing is downloaded."}},
+	Open:    "The value of a variable of the module.",
 }
 
 // An argument is the value that a module block has for a variable.
@@ -57,9 +59,9 @@ func (l *loader) readModules(sources []*source, within []string) bool {
 			at := b.Body.Attributes["source"].Expr.Range()
 			switch {
 			case slices.Contains(within, dir):
-				l.problem(problem{in: titleOf(b), at: at, summary: "the module uses itself"})
+				l.problem(language.Problem{In: language.TitleOf(b), At: at, Summary: "the module uses itself"})
 			case len(within) >= deepestModule:
-				l.problem(problem{in: titleOf(b), at: at, summary: fmt.Sprintf("modules use each other more than %d deep", deepestModule)})
+				l.problem(language.Problem{In: language.TitleOf(b), At: at, Summary: fmt.Sprintf("modules use each other more than %d deep", deepestModule)})
 			default:
 				files := l.readModule(s, b, dir)
 				l.moduleFiles[dir] = files
@@ -76,11 +78,11 @@ func (l *loader) moduleDirectory(s *source, b *hclsyntax.Block) (dir string, ok 
 	const hint = `write source = "./modules/NAME"`
 	a := b.Body.Attributes["source"]
 	if a == nil {
-		l.problem(problem{in: titleOf(b), at: b.TypeRange, hint: hint, summary: "a module has a source"})
+		l.problem(language.Problem{In: language.TitleOf(b), At: b.TypeRange, Hint: hint, Summary: "a module has a source"})
 		return "", false
 	}
 	fail := func(hint, summary string) (string, bool) {
-		l.problem(problem{in: titleOf(b), at: a.Expr.Range(), hint: hint, summary: summary})
+		l.problem(language.Problem{In: language.TitleOf(b), At: a.Expr.Range(), Hint: hint, Summary: summary})
 		return "", false
 	}
 	text, literal := literalText(a.Expr)
@@ -130,13 +132,13 @@ func (l *loader) readModule(s *source, b *hclsyntax.Block, dir string) []*source
 		err = fmt.Errorf("%s is not a directory", filepath.Base(dir))
 	}
 	if err != nil {
-		l.problem(problem{in: titleOf(b), at: b.Body.Attributes["source"].Expr.Range(), hint: "a module is a directory of *.hcl files", summary: "cannot read the module: " + err.Error()})
+		l.problem(language.Problem{In: language.TitleOf(b), At: b.Body.Attributes["source"].Expr.Range(), Hint: "a module is a directory of *.hcl files", Summary: "cannot read the module: " + err.Error()})
 		return nil
 	}
 	for _, name := range names {
 		if real, err := canonical(name); l.reviewed(s) && err == nil && !(&Content{Root: l.root}).holds(real) {
-			l.problem(problem{in: titleOf(b), at: b.Body.Attributes["source"].Expr.Range(), hint: "copy the file there, or name the configuration with --config",
-				summary: fmt.Sprintf("%s of the module is a link out of the directory of the configuration, so it cannot be reviewed", filepath.Base(name))})
+			l.problem(language.Problem{In: language.TitleOf(b), At: b.Body.Attributes["source"].Expr.Range(), Hint: "copy the file there, or name the configuration with --config",
+				Summary: fmt.Sprintf("%s of the module is a link out of the directory of the configuration, so it cannot be reviewed", filepath.Base(name))})
 			return nil
 		}
 	}
@@ -151,20 +153,20 @@ func (l *loader) module(b *hclsyntax.Block) {
 		return // reported
 	}
 	for _, inner := range b.Body.Blocks {
-		r.errorAt(inner.TypeRange, fmt.Sprintf("write %s = ..., with an equals sign", inner.Type), "a module block has no blocks, only values for the variables of the module")
+		r.ErrorAt(inner.TypeRange, fmt.Sprintf("write %s = ..., with an equals sign", inner.Type), "a module block has no blocks, only values for the variables of the module")
 	}
-	if !labelRule.MatchString(r.label) {
-		r.errorAt(r.labelAt, "", "module name %q: use %s", r.label, labelWords)
+	if !labelRule.MatchString(r.Label) {
+		r.ErrorAt(r.LabelAt, "", "module name %q: use %s", r.Label, labelWords)
 		return
 	}
 	for _, m := range l.scope.modules {
-		if m.owner == l.owner+r.label+"_" {
-			r.errorAt(r.labelAt, "give one of them another name", "module %q appears twice", r.label)
+		if m.owner == l.owner+r.Label+"_" {
+			r.ErrorAt(r.LabelAt, "give one of them another name", "module %q appears twice", r.Label)
 			return
 		}
 	}
 	if l.moduleUses++; l.moduleUses > mostModules {
-		r.errorAt(r.head, "", "a configuration uses at most %d modules", mostModules)
+		r.ErrorAt(r.Head, "", "a configuration uses at most %d modules", mostModules)
 		return
 	}
 	source := l.byName[b.TypeRange.Filename]
@@ -174,7 +176,7 @@ func (l *loader) module(b *hclsyntax.Block) {
 		return // reported when the modules were read
 	}
 	inner := newScope(l.layer)
-	inner.owner, inner.sources, inner.given = l.owner+r.label+"_", files, map[string]argument{}
+	inner.owner, inner.sources, inner.given = l.owner+r.Label+"_", files, map[string]argument{}
 	inner.within = append(slices.Clone(l.scope.within), dir)
 	for _, name := range slices.Sorted(maps.Keys(b.Body.Attributes)) {
 		a := b.Body.Attributes[name]
@@ -182,7 +184,7 @@ func (l *loader) module(b *hclsyntax.Block) {
 		if name == "source" {
 			continue
 		}
-		v, ok := r.eval(r.in, a.Expr)
+		v, ok := r.eval(r.In, a.Expr)
 		if !ok {
 			v = cty.NilVal
 		}
@@ -193,7 +195,7 @@ func (l *loader) module(b *hclsyntax.Block) {
 	for name, given := range inner.given {
 		if inner.variables[name] == nil {
 			known := slices.Sorted(maps.Keys(inner.variables))
-			r.errorAt(given.at, didYouMean(name, known), "the module has no variable %q", name)
+			r.ErrorAt(given.at, language.DidYouMean(name, known), "the module has no variable %q", name)
 		}
 	}
 	l.inScope(inner, func() { l.readDefaults(inner.top["defaults"]) })

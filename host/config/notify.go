@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/loopback"
 )
@@ -33,11 +34,11 @@ func (n Notify) String() string { return "notices to " + n.Origin }
 // GoString is String.
 func (n Notify) GoString() string { return n.String() }
 
-var notifyForm = form{entries: []entry{
-	{name: "webhook", values: texts("a URL"), required: true, private: true, doc: "The URL of the receiver: `https`, or `http` on this machine. It may come from `env()` or `file()`; only its origin is printed."},
-	{name: "secret", values: texts("at least 16 bytes"), required: true, private: true, doc: "The key of the signatures, with `keyring()`, `env()` or `file()`."},
-	{name: "events", values: wordLists(NotifyEvents...), unset: "all", doc: "The events to send."},
-	{name: "allow_private", values: booleans, unset: "`false`", doc: "Lets the name of the host lead to an address that is not public."},
+var notifyForm = language.Form{Entries: []language.Entry{
+	{Name: "webhook", Values: language.Texts("a URL"), Required: true, Private: true, Doc: "The URL of the receiver: `https`, or `http` on this machine. It may come from `env()` or `file()`; only its origin is printed."},
+	{Name: "secret", Values: language.Texts("at least 16 bytes"), Required: true, Private: true, Doc: "The key of the signatures, with `keyring()`, `env()` or `file()`."},
+	{Name: "events", Values: language.WordLists(NotifyEvents...), Unset: "all", Doc: "The events to send."},
+	{Name: "allow_private", Values: language.Booleans, Unset: "`false`", Doc: "Lets the name of the host lead to an address that is not public."},
 }}
 
 const (
@@ -52,17 +53,17 @@ func (l *loader) notify(blocks []*hclsyntax.Block) *Notify {
 		return nil
 	}
 	for _, b := range blocks[1:] {
-		l.openBlock(b, "").duplicate(b.TypeRange, blocks[0].TypeRange, "block %q", b.Type)
+		l.openBlock(b, "").Duplicate(b.TypeRange, blocks[0].TypeRange, "block %q", b.Type)
 	}
 	r := l.openBlock(blocks[0], "")
-	r.check(notifyForm)
-	n := &Notify{At: startOf(r.head), Layer: l.layer, AllowPrivate: r.boolean("allow_private", false)}
+	r.Check(notifyForm)
+	n := &Notify{At: startOf(r.Head), Layer: l.layer, AllowPrivate: r.Boolean("allow_private", false)}
 	n.Webhook, n.Origin = r.webhook()
-	if r.isSet("secret") {
+	if r.IsSet("secret") {
 		n.Secret = r.credential("secret", "JUNCTOR_NOTIFY_SECRET", notifySecretProblem)
 		n.Late = r.keyring.contains(n.Secret)
 	} else {
-		r.reportMissing("secret", r.head)
+		r.ReportMissing("secret", r.Head)
 	}
 	n.Events = r.notifyEvents()
 	return n
@@ -70,10 +71,10 @@ func (l *loader) notify(blocks []*hclsyntax.Block) *Notify {
 
 // webhook reads the URL of the webhook and returns it with its origin.
 func (r blockReader) webhook() (address, origin string) {
-	v, a, set := r.value("webhook", cty.String)
+	v, a, set := r.Value("webhook", cty.String)
 	if !set {
-		if !r.isSet("webhook") {
-			r.reportMissing("webhook", r.head)
+		if !r.IsSet("webhook") {
+			r.ReportMissing("webhook", r.Head)
 		}
 		return "", ""
 	}
@@ -85,11 +86,11 @@ func (r blockReader) webhook() (address, origin string) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil || u.Fragment != "" || len(text) > maxWebhook:
-		r.errorAt(a.Expr.Range(), `write the URL of the receiver, such as "https://alerts.example.com/junctor"`,
+		r.ErrorAt(a.Expr.Range(), `write the URL of the receiver, such as "https://alerts.example.com/junctor"`,
 			`"webhook" must begin with https:// and have a host, without a user and a fragment, in at most %d bytes`, maxWebhook)
 		return "", ""
 	case u.Scheme == "http" && !loopback.Is(u.Hostname()):
-		r.errorAt(a.Expr.Range(), "use https://", `"webhook" may begin with http:// only for a receiver on this machine`)
+		r.ErrorAt(a.Expr.Range(), "use https://", `"webhook" may begin with http:// only for a receiver on this machine`)
 		return "", ""
 	}
 	return text, u.Scheme + "://" + u.Host
@@ -97,22 +98,22 @@ func (r blockReader) webhook() (address, origin string) {
 
 // notifyEvents reads the events. Without the attribute it returns all of them.
 func (r blockReader) notifyEvents() []string {
-	items := r.publicStrings("events")
+	items := r.Texts("events")
 	if items == nil {
 		return slices.Clone(NotifyEvents)
 	}
 	if len(items) == 0 {
-		r.errorAt(r.body.Attributes["events"].Expr.Range(), "name an event, or remove the block", `"events" is empty`)
+		r.ErrorAt(r.Body.Attributes["events"].Expr.Range(), "name an event, or remove the block", `"events" is empty`)
 	}
 	events := []string{}
 	for _, e := range items {
 		switch {
-		case !slices.Contains(NotifyEvents, e.text):
-			r.errorAt(e.at, didYouMean(e.text, NotifyEvents), "there is no event %q", e.text)
-		case slices.Contains(events, e.text):
-			r.errorAt(e.at, "remove one of them", "the event %q is listed twice", e.text)
+		case !slices.Contains(NotifyEvents, e.Text):
+			r.ErrorAt(e.At, language.DidYouMean(e.Text, NotifyEvents), "there is no event %q", e.Text)
+		case slices.Contains(events, e.Text):
+			r.ErrorAt(e.At, "remove one of them", "the event %q is listed twice", e.Text)
 		default:
-			events = append(events, e.text)
+			events = append(events, e.Text)
 		}
 	}
 	return events

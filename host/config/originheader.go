@@ -15,11 +15,11 @@ import (
 // other one by default; see docs/decisions/0025-no-pages-by-default.md.
 func (r blockReader) origins() []string {
 	var list []string
-	for _, e := range r.publicStrings("origins") {
-		if why, hint := originProblem(e.text); why != "" {
-			r.errorAt(e.at, hint, "an origin %s", why)
+	for _, e := range r.Texts("origins") {
+		if why, hint := originProblem(e.Text); why != "" {
+			r.ErrorAt(e.At, hint, "an origin %s", why)
 		}
-		list = append(list, e.text)
+		list = append(list, e.Text)
 	}
 	return list
 }
@@ -51,15 +51,15 @@ func originProblem(text string) (why, hint string) {
 // hosts reads the allowed values of the Host header.
 func (r blockReader) hosts() []string {
 	var list []string
-	for _, e := range r.publicStrings("hosts") {
-		host, port := splitPort(e.text)
+	for _, e := range r.Texts("hosts") {
+		host, port := splitPort(e.Text)
 		switch {
-		case strings.Contains(e.text, "*"):
-			r.errorAt(e.at, "list the names one by one", `a host must not contain "*": any name could be made to lead here`)
+		case strings.Contains(e.Text, "*"):
+			r.ErrorAt(e.At, "list the names one by one", `a host must not contain "*": any name could be made to lead here`)
 		case host == "" || !isBracketedHost(host) || port != "" && !isPort(port):
-			r.errorAt(e.at, `write a name or an address, such as "mcp.example.com" or "mcp.example.com:8443"`, "a host is a name or an address, perhaps with a port")
+			r.ErrorAt(e.At, `write a name or an address, such as "mcp.example.com" or "mcp.example.com:8443"`, "a host is a name or an address, perhaps with a port")
 		default:
-			list = append(list, strings.ToLower(e.text))
+			list = append(list, strings.ToLower(e.Text))
 		}
 	}
 	return list

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
 	"github.com/junctor-mcp/junctor/host/secretname"
 )
@@ -104,7 +105,7 @@ func (o *outliner) add(kind ItemKind, at hcl.Range, text string) {
 // required adds the plugins of a plugins block.
 func (o *outliner) required(b *hclsyntax.Block) {
 	for _, a := range sortedAttributes(b.Body) {
-		object, ok := plain(a.Expr).(*hclsyntax.ObjectConsExpr)
+		object, ok := language.Plain(a.Expr).(*hclsyntax.ObjectConsExpr)
 		if !ok {
 			o.add(Loads, a.Expr.Range(), "plugins computed by "+o.written(a.Expr))
 			continue
@@ -126,17 +127,17 @@ func (o *outliner) used(b *hclsyntax.Block) {
 // requiredOne adds one required plugin. The source of a plugin that is not written
 // as a literal is shown as written, and its program is not reviewed.
 func (o *outliner) requiredOne(item hclsyntax.ObjectConsItem) {
-	name, named := literal(item.KeyExpr)
-	fields, isObject := plain(item.ValueExpr).(*hclsyntax.ObjectConsExpr)
+	name, named := language.Literal(item.KeyExpr)
+	fields, isObject := language.Plain(item.ValueExpr).(*hclsyntax.ObjectConsExpr)
 	if !named || !isObject {
 		o.add(Loads, item.KeyExpr.Range(), "plugin computed by "+o.written(item.KeyExpr)+" = "+o.written(item.ValueExpr))
 		return
 	}
 	for _, field := range fields.Items {
-		if key, ok := literal(field.KeyExpr); !ok || key != "source" {
+		if key, ok := language.Literal(field.KeyExpr); !ok || key != "source" {
 			continue
 		}
-		path, ok := literal(field.ValueExpr)
+		path, ok := language.Literal(field.ValueExpr)
 		switch {
 		case !ok || isRemote(filepath.FromSlash(path), o.content.Root):
 			o.add(Loads, item.KeyExpr.Range(), "plugin "+visible(name)+" from "+o.written(field.ValueExpr))
@@ -171,7 +172,7 @@ func (o *outliner) calls(s *source) {
 
 // top outlines one top-level block.
 func (o *outliner) top(b *hclsyntax.Block) {
-	o.in, o.thirdParty, o.showsAll = visible(titleOf(b)), false, b.Type == "audit"
+	o.in, o.thirdParty, o.showsAll = visible(language.TitleOf(b)), false, b.Type == "audit"
 	switch b.Type {
 	case "plugins":
 		return
@@ -228,7 +229,7 @@ func labelOf(b *hclsyntax.Block) string { return strings.Join(b.Labels, " ") }
 func (o *outliner) isThirdParty(b *hclsyntax.Block) bool {
 	name, _, _ := strings.Cut(labelOf(b), "/")
 	if use, ok := o.uses[name]; ok {
-		if name, ok = literal(use); !ok {
+		if name, ok = language.Literal(use); !ok {
 			return true
 		}
 	}
@@ -266,7 +267,7 @@ func (o *outliner) body(body *hclsyntax.Body) {
 			o.transport = b.Body
 		}
 		if b.Type == "tool" || b.Type == "argument" {
-			o.within += visible(titleOf(b)) + ": "
+			o.within += visible(language.TitleOf(b)) + ": "
 			o.showsText = true // of which a command may be made
 		}
 		o.body(b.Body)
@@ -323,7 +324,7 @@ var weakens = []string{
 // isPath reports whether an expression is a literal that begins like a path, such as that of
 // a private key.
 func isPath(e hclsyntax.Expression) bool {
-	text, ok := literal(e)
+	text, ok := language.Literal(e)
 	return ok && pathStart.MatchString(text)
 }
 
@@ -349,7 +350,7 @@ func (o *outliner) environment(a *hclsyntax.Attribute) {
 // sounds like a secret is masked whatever it is.
 func (o *outliner) headers(a *hclsyntax.Attribute) {
 	o.each(a, "header", func(name string, value hclsyntax.Expression) string {
-		if _, isLiteral := literal(value); isLiteral && secretname.Sounds(name) {
+		if _, isLiteral := language.Literal(value); isLiteral && secretname.Sounds(name) {
 			return masked
 		}
 		return o.redactedSource(name, value)
@@ -359,13 +360,13 @@ func (o *outliner) headers(a *hclsyntax.Attribute) {
 // each adds the members of an object with their values, or the source of another expression.
 // kind is the word for one member.
 func (o *outliner) each(a *hclsyntax.Attribute, kind string, shown func(name string, value hclsyntax.Expression) string) {
-	object, ok := plain(a.Expr).(*hclsyntax.ObjectConsExpr)
+	object, ok := language.Plain(a.Expr).(*hclsyntax.ObjectConsExpr)
 	if !ok {
 		o.add(Sets, a.SrcRange, kind+"s "+o.written(a.Expr))
 		return
 	}
 	for _, item := range object.Items {
-		name, ok := literal(item.KeyExpr)
+		name, ok := language.Literal(item.KeyExpr)
 		if !ok {
 			name = o.written(item.KeyExpr)
 		}

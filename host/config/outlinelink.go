@@ -7,6 +7,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/sdk/sandbox"
 )
 
@@ -18,12 +19,12 @@ func (o *outliner) link(e hclsyntax.Expression) string { return o.links(o.source
 // value, the value counts, too.
 func (o *outliner) links(dir string, e hclsyntax.Expression) string {
 	texts := []hclsyntax.Expression{e}
-	if list, ok := plain(e).(*hclsyntax.TupleConsExpr); ok {
+	if list, ok := language.Plain(e).(*hclsyntax.TupleConsExpr); ok {
 		texts = list.Exprs
 	}
 	var notes []string
 	for _, e := range texts {
-		text, ok := literal(e)
+		text, ok := language.Literal(e)
 		if !ok {
 			continue
 		}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/junctor-mcp/junctor/host/config/language"
 )
 
 // A searchPath is the value of PATH in which a program is found by its name.
@@ -67,16 +69,16 @@ func setPath(body *hclsyntax.Body) (p searchPath) {
 	if env == nil {
 		return p
 	}
-	object, ok := plain(env.Expr).(*hclsyntax.ObjectConsExpr)
+	object, ok := language.Plain(env.Expr).(*hclsyntax.ObjectConsExpr)
 	if !ok {
 		return searchPath{set: true}
 	}
 	for _, item := range object.Items {
-		name, ok := literal(item.KeyExpr)
+		name, ok := language.Literal(item.KeyExpr)
 		if ok && !strings.EqualFold(name, "PATH") {
 			continue
 		}
-		value, known := literal(item.ValueExpr)
+		value, known := language.Literal(item.ValueExpr)
 		p = searchPath{list: value, set: true, known: known && ok && name == "PATH" && !p.set}
 	}
 	return p

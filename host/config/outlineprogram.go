@@ -7,6 +7,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/junctor-mcp/junctor/host/config/language"
 )
 
 // program returns the command line that a block would run: the path of the program,
@@ -49,7 +51,7 @@ func (o *outliner) place(cwd *hclsyntax.Attribute) (dir string, computed bool, w
 	if cwd == nil {
 		return cmp.Or(o.dir, o.source.dir), o.computedDir, ""
 	}
-	text, ok := literal(cwd.Expr)
+	text, ok := language.Literal(cwd.Expr)
 	if !ok {
 		return cmp.Or(o.dir, o.source.dir), true, ", in " + o.written(cwd.Expr)
 	}
@@ -74,18 +76,18 @@ func (o *outliner) commandLine(body *hclsyntax.Body, command *hclsyntax.Attribut
 
 // firstLiteral splits a list whose first element is a literal.
 func firstLiteral(e hclsyntax.Expression) (first string, rest []hclsyntax.Expression, ok bool) {
-	list, ok := plain(e).(*hclsyntax.TupleConsExpr)
+	list, ok := language.Plain(e).(*hclsyntax.TupleConsExpr)
 	if !ok || len(list.Exprs) == 0 {
 		return "", nil, false
 	}
-	first, ok = literal(list.Exprs[0])
+	first, ok = language.Literal(list.Exprs[0])
 	return first, list.Exprs[1:], ok
 }
 
 // arguments returns a list for output: literals as words, other expressions as
 // written.
 func (o *outliner) arguments(e hclsyntax.Expression) string {
-	if list, ok := plain(e).(*hclsyntax.TupleConsExpr); ok {
+	if list, ok := language.Plain(e).(*hclsyntax.TupleConsExpr); ok {
 		return o.list(list.Exprs)
 	}
 	return o.written(e)
@@ -94,7 +96,7 @@ func (o *outliner) arguments(e hclsyntax.Expression) string {
 func (o *outliner) list(exprs []hclsyntax.Expression) string {
 	var words []string
 	for _, e := range exprs {
-		text, ok := literal(e)
+		text, ok := language.Literal(e)
 		if !ok {
 			words = append(words, o.written(e))
 			continue

@@ -6,6 +6,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/sdk/sandbox"
 )
 
@@ -43,7 +44,7 @@ func (o *outliner) needsOf(body *hclsyntax.Body) {
 	}
 	words := []string{first}
 	for _, e := range rest {
-		word, ok := literal(e)
+		word, ok := language.Literal(e)
 		if !ok {
 			break
 		}
@@ -69,7 +70,7 @@ func (o *outliner) anywhere(body *hclsyntax.Body) {
 		if paths == nil {
 			continue
 		}
-		if value, ok := literal(paths.Expr); !ok || value != "cwd" {
+		if value, ok := language.Literal(paths.Expr); !ok || value != "cwd" {
 			o.add(Reads, paths.SrcRange, "files anywhere but private ones, by its program")
 			o.add(Writes, paths.SrcRange, "files anywhere but the system's and private ones, by its program, with tools that write")
 		}

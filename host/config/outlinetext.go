@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
 	"github.com/junctor-mcp/junctor/host/secretname"
 )
@@ -16,10 +17,10 @@ import (
 // redactedSource returns the source of an expression. It masks a literal whose name
 // sounds like a secret, unless the literal could be a path or a command.
 func (o *outliner) redactedSource(name string, e hclsyntax.Expression) string {
-	if object, is := plain(e).(*hclsyntax.ObjectConsExpr); is && o.showsText {
+	if object, is := language.Plain(e).(*hclsyntax.ObjectConsExpr); is && o.showsText {
 		return o.members(object)
 	}
-	if text, isLiteral := literal(e); isLiteral && secretname.Sounds(name) && !namesPlace(name) && !couldRun.MatchString(text) {
+	if text, isLiteral := language.Literal(e); isLiteral && secretname.Sounds(name) && !namesPlace(name) && !couldRun.MatchString(text) {
 		return masked
 	}
 	return o.written(e)
@@ -29,7 +30,7 @@ func (o *outliner) redactedSource(name string, e hclsyntax.Expression) string {
 func (o *outliner) members(object *hclsyntax.ObjectConsExpr) string {
 	var all []string
 	for _, item := range object.Items {
-		name, ok := literal(item.KeyExpr)
+		name, ok := language.Literal(item.KeyExpr)
 		if !ok {
 			name = o.written(item.KeyExpr)
 		}
@@ -47,7 +48,7 @@ var couldRun = lazyregexp.New("^[./~]|[\\s;|&$()<>{}'\"`\\\\]")
 // with a computed part is returned as written, because the part may be the end of
 // the host.
 func (o *outliner) addresses(e hclsyntax.Expression) (all []string) {
-	switch e := plain(e).(type) {
+	switch e := language.Plain(e).(type) {
 	case *hclsyntax.TupleConsExpr:
 		for _, element := range e.Exprs {
 			all = append(all, o.addresses(element)...)
@@ -59,7 +60,7 @@ func (o *outliner) addresses(e hclsyntax.Expression) (all []string) {
 		}
 		return all
 	}
-	if text, ok := literal(e); ok {
+	if text, ok := language.Literal(e); ok {
 		if u, err := url.Parse(text); err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https" || u.Scheme == "ws" || u.Scheme == "wss") {
 			all = append(all, visible(u.Scheme+"://"+u.Host))
 		}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/junctor-mcp/junctor/host/config/language"
 )
 
 // TestDocumentedBlocksLoad loads blocks of docs/configuration.md.
@@ -44,8 +46,8 @@ func TestReferencePages(t *testing.T) {
 		"console.md":    {"console": formTable(&consoleForm)},
 		"monitoring.md": {"metrics": formTable(&metricsForm)},
 		"permissions.md": {
-			"policy": formTable(&form{entries: policyForm.entries}), "rule": formTable(&ruleForm), "approver": formTable(&approverForm),
-			"confirm": formTable(&form{entries: confirmForm.entries[:len(confirmForm.entries)-len(ruleForm.entries)]}),
+			"policy": formTable(&language.Form{Entries: policyForm.Entries}), "rule": formTable(&ruleForm), "approver": formTable(&approverForm),
+			"confirm": formTable(&language.Form{Entries: confirmForm.Entries[:len(confirmForm.Entries)-len(ruleForm.Entries)]}),
 		},
 	} {
 		comparePage(t, filepath.Join("..", "..", "docs", page), tables)
@@ -86,56 +88,56 @@ func serverTable() string {
 	var b strings.Builder
 	b.WriteString(tableHead)
 	for _, a := range serverAttributes {
-		b.WriteString(row(a.path(), entry{values: a.values, unset: a.unset, doc: a.doc}))
+		b.WriteString(row(a.path(), language.Entry{Values: a.values, Unset: a.unset, Doc: a.doc}))
 	}
 	return b.String()
 }
 
 // formTable documents the attributes of a form and of the blocks in it.
-func formTable(f *form) string { return tableHead + rows(f, "", map[*form]string{}) }
+func formTable(f *language.Form) string { return tableHead + rows(f, "", map[*language.Form]string{}) }
 
 // pluginsTable documents the attributes of plugins and plugin blocks.
 func pluginsTable() string {
 	var b strings.Builder
 	b.WriteString(tableHead)
-	b.WriteString(row("required", pluginsForm.entries[0]))
+	b.WriteString(row("required", pluginsForm.Entries[0]))
 	for _, e := range requiredFields {
-		b.WriteString(row("required.NAME."+e.name, e))
+		b.WriteString(row("required.NAME."+e.Name, e))
 	}
-	return b.String() + rows(&pluginForm, "plugin.", map[*form]string{})
+	return b.String() + rows(&pluginForm, "plugin.", map[*language.Form]string{})
 }
 
-func rows(f *form, prefix string, seen map[*form]string) string {
+func rows(f *language.Form, prefix string, seen map[*language.Form]string) string {
 	var b strings.Builder
-	for _, e := range f.entries {
-		b.WriteString(row(prefix+e.name, e))
+	for _, e := range f.Entries {
+		b.WriteString(row(prefix+e.Name, e))
 	}
-	for _, name := range slices.Sorted(maps.Keys(f.blocks)) {
-		block := f.blocks[name]
+	for _, name := range slices.Sorted(maps.Keys(f.Blocks)) {
+		block := f.Blocks[name]
 		path := prefix + name
-		if block.inner == nil {
-			fmt.Fprintf(&b, "| `%s \"KIND\" { }` | block | – | %s |\n", path, block.doc)
+		if block.Body == nil {
+			fmt.Fprintf(&b, "| `%s \"KIND\" { }` | block | – | %s |\n", path, block.Doc)
 			continue
 		}
-		doc := block.doc
-		if first, both := seen[block.inner]; both {
+		doc := block.Doc
+		if first, both := seen[block.Body]; both {
 			doc += " It has the attributes of `" + first + "`."
 		}
-		fmt.Fprintf(&b, "| `%s%s { }` | block | – | %s |\n", path, block.example(), doc)
-		if seen[block.inner] == "" {
-			seen[block.inner] = path
-			b.WriteString(rows(block.inner, path+".", seen))
+		fmt.Fprintf(&b, "| `%s%s { }` | block | – | %s |\n", path, block.Example(), doc)
+		if seen[block.Body] == "" {
+			seen[block.Body] = path
+			b.WriteString(rows(block.Body, path+".", seen))
 		}
 	}
 	return b.String()
 }
 
-func row(path string, e entry) string {
-	unset := cmp.Or(e.unset, "–")
-	if e.required {
+func row(path string, e language.Entry) string {
+	unset := cmp.Or(e.Unset, "–")
+	if e.Required {
 		unset = "required"
 	}
-	return fmt.Sprintf("| `%s` | %s | %s | %s |\n", path, e.values.accepts, unset, e.doc)
+	return fmt.Sprintf("| `%s` | %s | %s | %s |\n", path, e.Values.Accepts, unset, e.Doc)
 }
 
 // defaultsTable documents which of them a defaults block may hold.
@@ -164,7 +166,7 @@ func TestServerAttributesAreDocumentedAndTested(t *testing.T) {
 			if !regexp.MustCompile(`(?m)^\s*` + a.name + `\s*=`).Match(text) {
 				t.Errorf("%s does not set %s", path, a.path())
 			}
-			if a.doc == "" || a.values.accepts == "" || a.values.schema == nil || a.unset == "" || a.inFingerprint && a.get == nil {
+			if a.doc == "" || a.values.Accepts == "" || a.values.Schema == nil || a.unset == "" || a.inFingerprint && a.get == nil {
 				t.Errorf("the entry of %s is incomplete", a.path())
 			}
 		}

@@ -6,6 +6,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/junctor-mcp/junctor/host/config/language"
 )
 
 // While the configuration is read, keyring("NAME") is a placeholder. An
@@ -37,6 +39,9 @@ type inspectedExpr struct {
 	by     string
 }
 
+// Unwrapped implements [language.Wrapper].
+func (e *inspectedExpr) Unwrapped() hclsyntax.Expression { return e.Expression }
+
 // Value evaluates the operand. It fails and records an inspection when the
 // value contains a placeholder; [loader.eval] reports the inspections.
 func (e *inspectedExpr) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
@@ -53,6 +58,9 @@ func (e *inspectedExpr) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics)
 // A markingIndex is an index expression that copies the marks of its key to the
 // result. HCL drops them for objects, so a secret could select a printed value.
 type markingIndex struct{ *hclsyntax.IndexExpr }
+
+// Unwrapped implements [language.Wrapper].
+func (e *markingIndex) Unwrapped() hclsyntax.Expression { return e.IndexExpr }
 
 // Value evaluates the index expression.
 func (e *markingIndex) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
@@ -117,7 +125,7 @@ func (l *loader) instrumentChildren(e hclsyntax.Expression) {
 		}
 	case *hclsyntax.ObjectConsKeyExpr:
 		// HCL recognizes a bare word as a literal key by the type of its node.
-		if _, bare := literal(e); !bare {
+		if _, bare := language.Literal(e); !bare {
 			e.Wrapped = l.inspected("a name", e.Wrapped)
 		}
 	case *hclsyntax.UnaryOpExpr:
@@ -155,22 +163,6 @@ func (l *loader) instrumentCall(e *hclsyntax.FunctionCallExpr) {
 			e.Args[i] = l.inspected(e.Name+"()", arg)
 		} else {
 			e.Args[i] = l.instrument(arg)
-		}
-	}
-}
-
-// plain returns e without parentheses and without the wrappers of instrument.
-func plain(e hclsyntax.Expression) hclsyntax.Expression {
-	for {
-		switch wrapper := e.(type) {
-		case *inspectedExpr:
-			e = wrapper.Expression
-		case *markingIndex:
-			e = wrapper.IndexExpr
-		case *hclsyntax.ParenthesesExpr:
-			e = wrapper.Expression
-		default:
-			return e
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
@@ -19,7 +20,7 @@ var clientMembers = []string{"mcpServers", "servers", "mcp_servers", "context_se
 // pastedJSON recognizes a file that is the JSON configuration of an MCP client, or other
 // JSON. It returns nil for other texts. The problem has no source line, which may contain
 // secrets.
-func (l *loader) pastedJSON(s *source) *problem {
+func (l *loader) pastedJSON(s *source) *language.Problem {
 	text := bytes.TrimSpace(bytes.TrimPrefix(s.text, []byte("\uFEFF")))
 	if len(text) == 0 || text[0] != '{' {
 		return nil
@@ -34,22 +35,22 @@ func (l *loader) pastedJSON(s *source) *problem {
 	} else if p := l.pastedInside(s, hcl.Range{}); p != nil {
 		return p
 	}
-	return &problem{
-		at: hcl.Range{Filename: s.name}, summary: "this is JSON, and a configuration is written in HCL",
-		hint: `write server "NAME" { transport "stdio" { command = [...] } }, each block on lines of its own`,
+	return &language.Problem{
+		At: hcl.Range{Filename: s.name}, Summary: "this is JSON, and a configuration is written in HCL",
+		Hint: `write server "NAME" { transport "stdio" { command = [...] } }, each block on lines of its own`,
 	}
 }
 
 // clientJSON returns the problem of a client's configuration. The hint has its servers as
 // HCL, if the caller of Load can convert them.
-func (l *loader) clientJSON(at hcl.Range, member, from string, text []byte) *problem {
-	p := &problem{at: at, summary: fmt.Sprintf("this is the JSON configuration of an MCP client (%s)%s, and one of Junctor is written in HCL", member, from)}
-	p.hint = "`junctor import FILE` converts such a file"
+func (l *loader) clientJSON(at hcl.Range, member, from string, text []byte) *language.Problem {
+	p := &language.Problem{At: at, Summary: fmt.Sprintf("this is the JSON configuration of an MCP client (%s)%s, and one of Junctor is written in HCL", member, from)}
+	p.Hint = "`junctor import FILE` converts such a file"
 	if l.Pasted == nil {
 		return p
 	}
 	if blocks := strings.TrimSpace(l.Pasted(text)); blocks != "" {
-		p.hint = "write in its place:\n    " + strings.ReplaceAll(blocks, "\n", "\n    ") + "\n  `junctor import FILE` converts such a file, and stores its secrets"
+		p.Hint = "write in its place:\n    " + strings.ReplaceAll(blocks, "\n", "\n    ") + "\n  `junctor import FILE` converts such a file, and stores its secrets"
 	}
 	return p
 }
@@ -59,7 +60,7 @@ var memberLine = lazyregexp.New(`(?m)^[ \t]*(\{\s*)?"(mcpServers|servers|mcp_ser
 
 // pastedInside recognizes the JSON configuration of a client between blocks, where the error
 // of a parser is. An empty range stands for any place.
-func (l *loader) pastedInside(s *source, wrong hcl.Range) *problem {
+func (l *loader) pastedInside(s *source, wrong hcl.Range) *language.Problem {
 	at := memberLine.FindStringSubmatchIndex(string(s.text))
 	if at == nil {
 		return nil
@@ -132,7 +133,7 @@ func (r blockReader) shellVariables(attr *hclsyntax.Attribute, want cty.Type, se
 		if !ok {
 			return nil
 		}
-		text, ok := literal(e)
+		text, ok := language.Literal(e)
 		found := shellVariable.FindStringSubmatch(text)
 		if !ok || found == nil {
 			return nil
@@ -147,7 +148,7 @@ func (r blockReader) shellVariables(attr *hclsyntax.Attribute, want cty.Type, se
 		} else if whole != nil {
 			hint = fmt.Sprintf("write env(%q), without quotes", whole[2])
 		}
-		r.warnAt(e.SrcRange, hint, "no shell fills in $%s: the text is sent unchanged", found[1])
+		r.WarnAt(e.SrcRange, hint, "no shell fills in $%s: the text is sent unchanged", found[1])
 		return nil
 	})
 }

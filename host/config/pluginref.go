@@ -8,27 +8,30 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// A role is one of the kinds of component that plugins offer.
-type role struct {
-	noun    string   // in messages
-	bundled []string // plugins of this role that need no declaration
-	offered func(*sdk.Manifest) map[string]sdk.Schema
-}
-
 var (
-	transports = role{"transport", []string{"stdio", "http", "sse", "cli"},
-		func(m *sdk.Manifest) map[string]sdk.Schema { return m.Transports }}
-	providers = role{"auth provider", []string{"bearer", "command", "oauth"},
-		func(m *sdk.Manifest) map[string]sdk.Schema { return m.Auths }}
-	stores = role{"secret store", []string{"keyring"},
-		func(m *sdk.Manifest) map[string]sdk.Schema { return m.SecretStores }}
+	transports = language.Role{
+		Noun:    "transport",
+		Bundled: []string{"stdio", "http", "sse", "cli"},
+		Offered: func(m *sdk.Manifest) map[string]sdk.Schema { return m.Transports },
+	}
+	providers = language.Role{
+		Noun:    "auth provider",
+		Bundled: []string{"bearer", "command", "oauth"},
+		Offered: func(m *sdk.Manifest) map[string]sdk.Schema { return m.Auths },
+	}
+	stores = language.Role{
+		Noun:    "secret store",
+		Bundled: []string{"keyring"},
+		Offered: func(m *sdk.Manifest) map[string]sdk.Schema { return m.SecretStores },
+	}
 )
 
 // bundled lists the plugins that need no declaration.
-var bundled = slices.Concat(transports.bundled, providers.bundled, stores.bundled)
+var bundled = slices.Concat(transports.Bundled, providers.Bundled, stores.Bundled)
 
 // Bundled returns the names of the plugins that need no declaration.
 func Bundled() []string { return slices.Clone(bundled) }
@@ -37,50 +40,50 @@ func Bundled() []string { return slices.Clone(bundled) }
 // once the manifest of the plugin is known.
 type pluginRef struct {
 	blockReader
-	role
+	language.Role
 	plugin    *plugin // nil: unknown or disabled, so the body is not decoded
 	component string  // the component that the label names; empty: none
 }
 
 // resolvePlugin resolves a block's label, NAME or NAME/COMPONENT, to a plugin. It
 // reports an unknown plugin.
-func (r blockReader) resolvePlugin(as role) pluginRef {
-	u := pluginRef{blockReader: r, role: as}
-	name, component, explicit := strings.Cut(r.label, "/")
+func (r blockReader) resolvePlugin(as language.Role) pluginRef {
+	u := pluginRef{blockReader: r, Role: as}
+	name, component, explicit := strings.Cut(r.Label, "/")
 	switch {
-	case r.label == "":
+	case r.Label == "":
 		return u // check reported the missing label
 	case explicit && component == "":
-		r.errorAt(r.labelAt, "write NAME, or NAME/COMPONENT", "%s names no component after the slash", r.what)
+		r.ErrorAt(r.LabelAt, "write NAME, or NAME/COMPONENT", "%s names no component after the slash", r.What)
 		return u
 	}
 	u.plugin, u.component = r.plugins[name], component
 	if u.plugin == nil && slices.Contains(bundled, name) {
 		u.plugin = &plugin{
-			Plugin: Plugin{Name: name, Use: name, Source: "builtin/" + name, Isolation: "shared", At: startOf(r.labelAt)},
-			at:     r.labelAt,
+			Plugin: Plugin{Name: name, Use: name, Source: "builtin/" + name, Isolation: "shared", At: startOf(r.LabelAt)},
+			at:     r.LabelAt,
 		}
 		r.plugins[name] = u.plugin
 	}
 	if u.plugin == nil && !r.pluginsLost {
-		r.errorAt(r.labelAt, cmp.Or(u.foreignLabel(name), nearHint(name, u.candidates()),
+		r.ErrorAt(r.LabelAt, cmp.Or(u.foreignLabel(name), language.NearHint(name, u.candidates()),
 			fmt.Sprintf(`require it: plugins { required = { %s = { source = "..." } } }`, name)), "there is no plugin %q", name)
-		r.reportBodyInputs(r.in, r.body)
+		r.reportBodyInputs(r.In, r.Body)
 	}
 	return u
 }
 
 // foreignLabel returns a hint for a label that other programs use, or "".
 func (u pluginRef) foreignLabel(name string) string {
-	if label := foreignLabels[u.noun][foldName(name)]; label != "" {
-		return fmt.Sprintf("write %s %q { ... }", u.kind(), label)
+	if label := foreignLabels[u.Noun][foldName(name)]; label != "" {
+		return fmt.Sprintf("write %s %q { ... }", u.Kind(), label)
 	}
 	return ""
 }
 
 // candidates lists the plugins for a suggestion.
 func (u pluginRef) candidates() []string {
-	names := slices.Clone(u.bundled)
+	names := slices.Clone(u.Bundled)
 	for _, name := range slices.Sorted(maps.Keys(u.plugins)) {
 		if !slices.Contains(bundled, name) {
 			names = append(names, name)
@@ -97,25 +100,25 @@ func (u pluginRef) decode() (Block, bool) {
 	}
 	m := u.manifests[u.plugin.Use]
 	if m == nil {
-		u.reportBodyInputs(u.in, u.body)
+		u.reportBodyInputs(u.In, u.Body)
 		return Block{}, false
 	}
-	offered := u.offered(m)
+	offered := u.Offered(m)
 	name, ok := u.pickComponent(slices.Sorted(maps.Keys(offered)))
 	if !ok {
 		return Block{}, false
 	}
-	if u.noun == transports.noun {
-		u.fallback = u.settingDefaults(offered[name])
+	if u.Noun == transports.Noun {
+		u.Fallback = u.settingDefaults(offered[name])
 	}
 	got := u.settings(offered[name])
 	slices.Sort(got.env)
-	source := u.byName[u.head.Filename]
+	source := u.byName[u.Head.Filename]
 	return Block{
-		Kind: u.label, Plugin: u.plugin.Name, Component: name,
+		Kind: u.Label, Plugin: u.plugin.Name, Component: name,
 		Settings: jsonOf(got.object(false)), Shown: jsonOf(got.object(true)), EnvNames: slices.Compact(got.env),
-		Dir: source.dir, At: startOf(u.head), files: absolutePaths(source.dir, got.files),
-		origin: blockSource{source: source, body: u.body, head: u.head, in: u.in, secrets: u.secrets, fallback: u.fallback, sources: u.byName},
+		Dir: source.dir, At: startOf(u.Head), files: absolutePaths(source.dir, got.files),
+		origin: blockSource{source: source, body: u.Body, head: u.Head, in: u.In, secrets: u.secrets, fallback: u.Fallback, sources: u.byName},
 	}, true
 }
 
@@ -139,7 +142,7 @@ func (u pluginRef) pickComponent(offered []string) (string, bool) {
 		if slices.Contains(offered, u.component) {
 			return u.component, true
 		}
-		u.errorAt(u.labelAt, didYouMean(u.component, offered), "plugin %q offers no %s %q", p.Name, u.noun, u.component)
+		u.ErrorAt(u.LabelAt, language.DidYouMean(u.component, offered), "plugin %q offers no %s %q", p.Name, u.Noun, u.component)
 		return "", false
 	}
 	for _, name := range []string{p.Name, p.Use} {
@@ -149,7 +152,7 @@ func (u pluginRef) pickComponent(offered []string) (string, bool) {
 	}
 	switch len(offered) {
 	case 0:
-		u.errorAt(u.labelAt, "", "plugin %q offers no %s", p.Name, u.noun)
+		u.ErrorAt(u.LabelAt, "", "plugin %q offers no %s", p.Name, u.Noun)
 		return "", false
 	case 1:
 		return offered[0], true
@@ -158,6 +161,6 @@ func (u pluginRef) pickComponent(offered []string) (string, bool) {
 	for i, name := range offered {
 		full[i] = p.Name + "/" + name
 	}
-	u.errorAt(u.labelAt, "write one of "+quoted(full), "plugin %q offers several %ss", p.Name, u.noun)
+	u.ErrorAt(u.LabelAt, "write one of "+language.Quoted(full), "plugin %q offers several %ss", p.Name, u.Noun)
 	return "", false
 }

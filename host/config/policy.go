@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
@@ -20,52 +21,52 @@ const (
 )
 
 var (
-	ruleBlocks = map[string]shape{
-		"allow":   {many: true, inner: &ruleForm, doc: "A rule that allows: about everyone, or about the holders of the block around it."},
-		"deny":    {many: true, inner: &ruleForm, doc: "A rule that denies: about everyone, or about the holders of the block around it."},
-		"confirm": {many: true, inner: &confirmForm, doc: "A rule that lets a person approve each use: about everyone, or about the holders of the block around it."},
+	ruleBlocks = map[string]language.Shape{
+		"allow":   {Many: true, Body: &ruleForm, Doc: "A rule that allows: about everyone, or about the holders of the block around it."},
+		"deny":    {Many: true, Body: &ruleForm, Doc: "A rule that denies: about everyone, or about the holders of the block around it."},
+		"confirm": {Many: true, Body: &confirmForm, Doc: "A rule that lets a person approve each use: about everyone, or about the holders of the block around it."},
 	}
-	policyForm = form{
-		entries: []entry{
-			{name: "default", values: words("deny", "allow"), unset: "`\"deny\"`", doc: "What counts for uses that no rule is about."},
-			{name: "mode", values: words("hide", "explain"), unset: "`\"hide\"`", doc: "`hide`: what is denied looks as if it did not exist; `explain`: clients are told."},
-			{name: "ambiguous", values: words("write", "deny"), unset: "`\"write\"`",
-				doc: "A tool that is neither read nor write counts as `write`, or is denied by the default and by each `deny` rule with `access`."},
-			{name: "time_zone", values: texts("a name such as `\"Europe/Berlin\"`"), unset: "the machine's", doc: "The time zone of `request.hour` and `request.weekday`."},
+	policyForm = language.Form{
+		Entries: []language.Entry{
+			{Name: "default", Values: language.Words("deny", "allow"), Unset: "`\"deny\"`", Doc: "What counts for uses that no rule is about."},
+			{Name: "mode", Values: language.Words("hide", "explain"), Unset: "`\"hide\"`", Doc: "`hide`: what is denied looks as if it did not exist; `explain`: clients are told."},
+			{Name: "ambiguous", Values: language.Words("write", "deny"), Unset: "`\"write\"`",
+				Doc: "A tool that is neither read nor write counts as `write`, or is denied by the default and by each `deny` rule with `access`."},
+			{Name: "time_zone", Values: language.Texts("a name such as `\"Europe/Berlin\"`"), Unset: "the machine's", Doc: "The time zone of `request.hour` and `request.weekday`."},
 		},
-		blocks: map[string]shape{
-			"role":    {labels: 1, many: true, inner: &roleForm, doc: "Rules for those who have the role."},
-			"subject": {labels: 1, many: true, inner: &subjectForm, doc: "Roles and rules for one subject. The command line and clients on standard input are the subject `local`."},
-			"group":   {labels: 1, many: true, inner: &groupForm, doc: "Roles and rules for those whose credential has the group."},
+		Blocks: map[string]language.Shape{
+			"role":    {Labels: 1, Many: true, Body: &roleForm, Doc: "Rules for those who have the role."},
+			"subject": {Labels: 1, Many: true, Body: &subjectForm, Doc: "Roles and rules for one subject. The command line and clients on standard input are the subject `local`."},
+			"group":   {Labels: 1, Many: true, Body: &groupForm, Doc: "Roles and rules for those whose credential has the group."},
 			"allow":   ruleBlocks["allow"], "deny": ruleBlocks["deny"], "confirm": ruleBlocks["confirm"],
 		},
 	}
-	memberEntry = entry{name: "roles", values: textLists("a list of roles"), unset: "none", doc: "Roles of this policy that the holders have.", refers: refersRole}
-	ofEntries   = []entry{
-		{name: "tenant", values: texts("a tenant"), unset: "all", doc: "Only those of this tenant."},
-		{name: "issuer", values: texts("an issuer"), unset: "all", doc: "Only those with a token of this issuer, or with another credential, by the kind of its `auth` block, such as `forwarded`. Required to give rights where several issuers could; `\"*\"` means all of them."},
+	memberEntry = language.Entry{Name: "roles", Values: language.TextLists("a list of roles"), Unset: "none", Doc: "Roles of this policy that the holders have.", Refers: language.RefersRole}
+	ofEntries   = []language.Entry{
+		{Name: "tenant", Values: language.Texts("a tenant"), Unset: "all", Doc: "Only those of this tenant."},
+		{Name: "issuer", Values: language.Texts("an issuer"), Unset: "all", Doc: "Only those with a token of this issuer, or with another credential, by the kind of its `auth` block, such as `forwarded`. Required to give rights where several issuers could; `\"*\"` means all of them."},
 	}
-	roleForm    = form{entries: ofEntries, blocks: ruleBlocks}
-	groupForm   = form{entries: append([]entry{memberEntry}, ofEntries...), blocks: ruleBlocks}
+	roleForm    = language.Form{Entries: ofEntries, Blocks: ruleBlocks}
+	groupForm   = language.Form{Entries: append([]language.Entry{memberEntry}, ofEntries...), Blocks: ruleBlocks}
 	subjectForm = groupForm
-	ruleForm    = form{entries: []entry{
-		{name: "servers", values: textLists("a list of globs"), unset: "all", doc: "Labels of servers.", refers: refersServer},
-		{name: "tools", values: textLists("a list of globs"), unset: "all, if no kind is named", doc: "The server's own names of tools."},
-		{name: "resources", values: textLists("a list of globs"), unset: "all, if no kind is named", doc: "URIs of resources."},
-		{name: "prompts", values: textLists("a list of globs"), unset: "all, if no kind is named", doc: "The server's own names of prompts."},
-		{name: "access", values: words("any", "read", "write"), unset: "`\"any\"`", doc: "Only tools that read, or only tools that write."},
-		{name: "when", values: conditions, unset: "always", doc: "A [condition](#conditions) on arguments, the principal and the request."},
-		{name: "name", values: texts("a text"), unset: "none", doc: "A name of the rule for `why`, the audit log, spans and notices. It stays when the rule moves in the file."},
-		{name: "reason", values: texts("a text"), unset: "none", doc: "What a person is told whom the rule denies something, with `mode = \"explain\"`."},
+	ruleForm    = language.Form{Entries: []language.Entry{
+		{Name: "servers", Values: language.TextLists("a list of globs"), Unset: "all", Doc: "Labels of servers.", Refers: language.RefersServer},
+		{Name: "tools", Values: language.TextLists("a list of globs"), Unset: "all, if no kind is named", Doc: "The server's own names of tools."},
+		{Name: "resources", Values: language.TextLists("a list of globs"), Unset: "all, if no kind is named", Doc: "URIs of resources."},
+		{Name: "prompts", Values: language.TextLists("a list of globs"), Unset: "all, if no kind is named", Doc: "The server's own names of prompts."},
+		{Name: "access", Values: language.Words("any", "read", "write"), Unset: "`\"any\"`", Doc: "Only tools that read, or only tools that write."},
+		{Name: "when", Values: language.Conditions, Unset: "always", Doc: "A [condition](#conditions) on arguments, the principal and the request."},
+		{Name: "name", Values: language.Texts("a text"), Unset: "none", Doc: "A name of the rule for `why`, the audit log, spans and notices. It stays when the rule moves in the file."},
+		{Name: "reason", Values: language.Texts("a text"), Unset: "none", Doc: "What a person is told whom the rule denies something, with `mode = \"explain\"`."},
 	}}
-	confirmForm = form{entries: slices.Concat([]entry{
-		{name: "by", values: words("approver", "client"), unset: "`\"approver\"`", doc: "`approver`: another person, with `junctor approvals`. `client`: the person at the client, in an elicitation or a question of `junctor call` on a terminal. A client that cannot ask falls back to `junctor approvals`."},
-		{name: "wait", values: durations(longestHold), unset: "none", doc: "How long the call waits before it fails."},
-		{name: "valid", values: durations(longestApproval), unset: codeText(shortDuration(defaultApproval)), doc: "How long an approval or a denial holds."},
-		{name: "covers", values: words("call", "tool", "server"), unset: "`\"call\"`", doc: "What one approval is for: this call once; all calls of the tool; or the whole server, until `valid` is over."},
-		{name: "grants", values: booleans, unset: "`true`", doc: "`false`: the rule asks those who may use the item anyway, and allows nothing."},
-	}, fourEyesEntries, ruleForm.entries), blocks: map[string]shape{
-		"approver": {many: true, inner: &approverForm, doc: "People who may approve, instead of the user who runs Junctor and the admins of the console. They sign in to the [console](console.md), where they see the calls that they may answer."},
+	confirmForm = language.Form{Entries: slices.Concat([]language.Entry{
+		{Name: "by", Values: language.Words("approver", "client"), Unset: "`\"approver\"`", Doc: "`approver`: another person, with `junctor approvals`. `client`: the person at the client, in an elicitation or a question of `junctor call` on a terminal. A client that cannot ask falls back to `junctor approvals`."},
+		{Name: "wait", Values: language.Durations(longestHold), Unset: "none", Doc: "How long the call waits before it fails."},
+		{Name: "valid", Values: language.Durations(longestApproval), Unset: language.CodeText(language.ShortDuration(defaultApproval)), Doc: "How long an approval or a denial holds."},
+		{Name: "covers", Values: language.Words("call", "tool", "server"), Unset: "`\"call\"`", Doc: "What one approval is for: this call once; all calls of the tool; or the whole server, until `valid` is over."},
+		{Name: "grants", Values: language.Booleans, Unset: "`true`", Doc: "`false`: the rule asks those who may use the item anyway, and allows nothing."},
+	}, fourEyesEntries, ruleForm.Entries), Blocks: map[string]language.Shape{
+		"approver": {Many: true, Body: &approverForm, Doc: "People who may approve, instead of the user who runs Junctor and the admins of the console. They sign in to the [console](console.md), where they see the calls that they may answer."},
 	}}
 )
 
@@ -77,10 +78,10 @@ func (l *loader) policy(blocks []*hclsyntax.Block, unset string) (p policy.Rules
 	for i, b := range blocks {
 		r := l.openBlock(b, "")
 		if i > 0 {
-			r.duplicate(b.TypeRange, blocks[0].TypeRange, "block %q", b.Type)
+			r.Duplicate(b.TypeRange, blocks[0].TypeRange, "block %q", b.Type)
 			continue
 		}
-		r.check(policyForm)
+		r.Check(policyForm)
 		p = r.policyRules(unset)
 	}
 	return p
@@ -89,11 +90,11 @@ func (l *loader) policy(blocks []*hclsyntax.Block, unset string) (p policy.Rules
 func (r blockReader) policyRules(unset string) policy.Rules {
 	other := map[string]string{"deny": "allow", "allow": "deny"}[unset]
 	p := policy.Rules{
-		Given: true, At: startOf(r.head).String(), Default: effects[r.choice("default", unset, other)],
-		Explain: r.choice("mode", "hide", "explain") == "explain", Strict: r.choice("ambiguous", "write", "deny") == "deny",
+		Given: true, At: startOf(r.Head).String(), Default: effects[r.Choice("default", unset, other)],
+		Explain: r.Choice("mode", "hide", "explain") == "explain", Strict: r.Choice("ambiguous", "write", "deny") == "deny",
 	}
-	if r.isSet("default") {
-		p.At = startOf(r.body.Attributes["default"].NameRange).String()
+	if r.IsSet("default") {
+		p.At = startOf(r.Body.Attributes["default"].NameRange).String()
 	}
 	p.Zone = r.zone()
 	first := map[policy.Holder]hcl.Range{}
@@ -109,34 +110,34 @@ func (r blockReader) policyRules(unset string) policy.Rules {
 			one := r.nested(b)
 			h := one.holder(kind)
 			if at, both := first[h]; both {
-				one.duplicate(one.labelAt, at, "%s %q", kind, h.Name)
+				one.Duplicate(one.LabelAt, at, "%s %q", kind, h.Name)
 				continue
 			}
-			first[h] = one.labelAt
+			first[h] = one.LabelAt
 			if kind != "role" {
-				p.Members = append(p.Members, policy.Membership{Holder: h, Roles: one.knownRoles(p.Roles), At: startOf(one.head).String()})
+				p.Members = append(p.Members, policy.Membership{Holder: h, Roles: one.knownRoles(p.Roles), At: startOf(one.Head).String()})
 			}
 			one.rulesOf(&p, h)
 		}
 	}
 	if len(first) > policy.MaxHolders {
-		r.errorAt(r.head, "give the roles with the tokens", "a policy has at most %d roles, subjects and groups", policy.MaxHolders)
+		r.ErrorAt(r.Head, "give the roles with the tokens", "a policy has at most %d roles, subjects and groups", policy.MaxHolders)
 	}
 	if len(p.Rules) > mostRules {
-		r.errorAt(r.head, "combine rules with * in their names", "a policy has at most %d rules", mostRules)
+		r.ErrorAt(r.Head, "combine rules with * in their names", "a policy has at most %d rules", mostRules)
 	}
 	return p
 }
 
 // zone reads the time zone of hour and weekday; nil: that of the machine.
 func (r blockReader) zone() *time.Location {
-	name, a, set := r.publicString("time_zone")
+	name, a, set := r.Text("time_zone")
 	if !set {
 		return nil
 	}
 	zone, err := time.LoadLocation(name)
 	if err != nil || name == "" || name == "Local" {
-		r.errorAt(a.Expr.Range(), `write a name such as "UTC" or "Europe/Berlin"`, "this machine knows no time zone %q", name)
+		r.ErrorAt(a.Expr.Range(), `write a name such as "UTC" or "Europe/Berlin"`, "this machine knows no time zone %q", name)
 		return nil
 	}
 	return zone
@@ -144,44 +145,44 @@ func (r blockReader) zone() *time.Location {
 
 // holder reads who a role, subject or group block is about.
 func (r blockReader) holder(kind string) policy.Holder {
-	r.check(*map[string]*form{"role": &roleForm, "group": &groupForm, "subject": &subjectForm}[kind])
-	h := policy.Holder{Kind: kind, Name: r.label}
-	if text, _, set := r.publicString("tenant"); set {
+	r.Check(*map[string]*language.Form{"role": &roleForm, "group": &groupForm, "subject": &subjectForm}[kind])
+	h := policy.Holder{Kind: kind, Name: r.Label}
+	if text, _, set := r.Text("tenant"); set {
 		h.Tenant = text
 	}
-	if text, _, set := r.publicString("issuer"); set {
+	if text, _, set := r.Text("issuer"); set {
 		h.Issuer = text
 	}
-	if r.label == "" || len(r.label) > maxSubject || strings.ContainsFunc(r.label, unprintable) {
-		r.errorAt(r.labelAt, "", "a %s is 1 to %d bytes of text without control characters", kind, maxSubject)
+	if r.Label == "" || len(r.Label) > maxSubject || strings.ContainsFunc(r.Label, unprintable) {
+		r.ErrorAt(r.LabelAt, "", "a %s is 1 to %d bytes of text without control characters", kind, maxSubject)
 	}
 	return h
 }
 
 // knownRoles reads the roles of a subject or a group.
 func (r blockReader) knownRoles(known []string) (roles []string) {
-	for _, e := range r.publicStrings("roles") {
-		if !slices.Contains(known, e.text) {
-			r.errorAt(e.at, didYouMean(e.text, known), "the policy has no role %q", e.text)
+	for _, e := range r.Texts("roles") {
+		if !slices.Contains(known, e.Text) {
+			r.ErrorAt(e.At, language.DidYouMean(e.Text, known), "the policy has no role %q", e.Text)
 			continue
 		}
-		roles = append(roles, e.text)
+		roles = append(roles, e.Text)
 	}
 	return roles
 }
 
 // rulesOf reads the rules in a block.
 func (r blockReader) rulesOf(p *policy.Rules, h policy.Holder) {
-	for _, b := range r.body.Blocks {
+	for _, b := range r.Body.Blocks {
 		if effect, ok := effects[b.Type]; ok {
 			one := r.nested(b)
 			rule := one.rule(effect)
 			rule.Holder = h
 			if i := slices.IndexFunc(p.Rules, func(o policy.Rule) bool { return o.Name != "" && o.Name == rule.Name }); i >= 0 {
-				one.errorAt(one.body.Attributes["name"].Expr.Range(), "choose another name", "the rule at %s has the name %q already", p.Rules[i].At, rule.Name)
+				one.ErrorAt(one.Body.Attributes["name"].Expr.Range(), "choose another name", "the rule at %s has the name %q already", p.Rules[i].At, rule.Name)
 			}
 			p.Rules = append(p.Rules, rule)
-			r.ruleHeads[rule.At] = one.head
+			r.ruleHeads[rule.At] = one.Head
 		}
 	}
 }
@@ -189,32 +190,32 @@ func (r blockReader) rulesOf(p *policy.Rules, h policy.Holder) {
 // rule reads an allow, deny or confirm block.
 func (r blockReader) rule(effect policy.Effect) policy.Rule {
 	if effect == policy.Confirms {
-		r.check(confirmForm)
+		r.Check(confirmForm)
 	} else {
-		r.check(ruleForm)
+		r.Check(ruleForm)
 	}
 	rule := policy.Rule{
-		Effect: effect, At: startOf(r.head).String(),
+		Effect: effect, At: startOf(r.Head).String(),
 		Servers: r.namePatterns("servers"), Tools: r.namePatterns("tools"), Resources: r.namePatterns("resources"), Prompts: r.namePatterns("prompts"),
 		When: r.condition("when"), Name: r.ruleText("name", mostRuleName), Reason: r.ruleText("reason", mostReason),
 	}
-	switch r.choice("access", "any", "read", "write") {
+	switch r.Choice("access", "any", "read", "write") {
 	case "read":
 		rule.Access = policy.Read
 	case "write":
 		rule.Access = policy.Write
 	}
 	if rule.When != nil && rule.When.UsesArguments() && (rule.Resources != nil || rule.Prompts != nil) {
-		r.errorAt(r.body.Attributes["when"].Expr.Range(), "only calls of tools have arguments; write a rule of its own for resources and prompts", "the condition looks at arguments, but the rule is not about tools only")
+		r.ErrorAt(r.Body.Attributes["when"].Expr.Range(), "only calls of tools have arguments; write a rule of its own for resources and prompts", "the condition looks at arguments, but the rule is not about tools only")
 	}
 	if effect == policy.Confirms {
-		rule.Tightens = !r.boolean("grants", true)
-		byClient := r.choice("by", "approver", "client") == "client"
+		rule.Tightens = !r.Boolean("grants", true)
+		byClient := r.Choice("by", "approver", "client") == "client"
 		rule.Approval = policy.Approval{
 			ByClient: byClient, Four: readFourEyes(r, byClient),
-			Valid:  r.duration("valid", defaultApproval, longestApproval),
-			Wait:   r.duration("wait", 0, longestHold),
-			Covers: policy.Coverage(r.choice("covers", "call", "tool", "server")),
+			Valid:  r.Duration("valid", defaultApproval, longestApproval),
+			Wait:   r.Duration("wait", 0, longestHold),
+			Covers: policy.Coverage(r.Choice("covers", "call", "tool", "server")),
 		}
 	}
 	return rule
@@ -227,9 +228,9 @@ const (
 
 // ruleText reads the name or the reason of a rule.
 func (r blockReader) ruleText(attribute string, most int) string {
-	text, a, set := r.publicString(attribute)
+	text, a, set := r.Text(attribute)
 	if set && (text == "" || len(text) > most || strings.ContainsFunc(text, unprintable)) {
-		r.errorAt(a.Expr.Range(), "", "the %s of a rule is 1 to %d bytes of text without control characters", attribute, most)
+		r.ErrorAt(a.Expr.Range(), "", "the %s of a rule is 1 to %d bytes of text without control characters", attribute, most)
 	}
 	return text
 }
@@ -242,10 +243,10 @@ func (r blockReader) namePatterns(name string) []string {
 	}
 	all := []string{}
 	for _, e := range items {
-		all = append(all, e.text)
+		all = append(all, e.Text)
 	}
 	if len(items) == 0 {
-		r.errorAt(r.body.Attributes[name].Expr.Range(), "omit the attribute, or write the names", "%q is empty, so the rule is about nothing", name)
+		r.ErrorAt(r.Body.Attributes[name].Expr.Range(), "omit the attribute, or write the names", "%q is empty, so the rule is about nothing", name)
 	}
 	return all
 }
@@ -259,11 +260,11 @@ func (l *loader) checkPolicy(blocks []*hclsyntax.Block, p policy.Rules, drafts [
 	for _, rule := range p.Rules {
 		l.checkEffect(blocks, p, rule)
 		if shadow := p.Shadow(rule); shadow != nil {
-			l.openBlock(blocks[0], "").warnAt(l.ruleHeads[rule.At], "remove the rule, or make the other one narrower", "the rule has no effect: %s at %s decides about all of it", shadow.Effect, shadow.At)
+			l.openBlock(blocks[0], "").WarnAt(l.ruleHeads[rule.At], "remove the rule, or make the other one narrower", "the rule has no effect: %s at %s decides about all of it", shadow.Effect, shadow.At)
 		}
 	}
 	if p.Given && p.Default == policy.Denies && !slices.ContainsFunc(p.Rules, func(r policy.Rule) bool { return grantsLocal(p, r) }) {
-		l.openBlock(blocks[0], "").warnAt(blocks[0].TypeRange, `add subject "local" { allow { } } to allow it everything`,
+		l.openBlock(blocks[0], "").WarnAt(blocks[0].TypeRange, `add subject "local" { allow { } } to allow it everything`,
 			`the policy allows the command line and clients on standard input nothing: they are the subject "local"`)
 	}
 	var names []string
@@ -272,8 +273,8 @@ func (l *loader) checkPolicy(blocks []*hclsyntax.Block, p policy.Rules, drafts [
 	}
 	for _, b := range blocks[:min(1, len(blocks))] {
 		_ = hclsyntax.VisitAll(b.Body, func(n hclsyntax.Node) hcl.Diagnostics {
-			if rule, ok := n.(*hclsyntax.Block); ok && ruleBlocks[rule.Type].many {
-				l.openBlock(rule, titleOf(b)).checkNames(names, drafts)
+			if rule, ok := n.(*hclsyntax.Block); ok && ruleBlocks[rule.Type].Many {
+				l.openBlock(rule, language.TitleOf(b)).checkNames(names, drafts)
 			}
 			return nil
 		})
@@ -285,9 +286,9 @@ func (l *loader) checkEffect(blocks []*hclsyntax.Block, p policy.Rules, rule pol
 	at := l.ruleHeads[rule.At]
 	switch {
 	case rule.Effect == policy.Allows && p.Default == policy.Allows:
-		l.openBlock(blocks[0], "").warnAt(at, `write default = "deny" in the policy, or remove the rule`, "the rule has no effect: the default allows everything that no rule denies")
+		l.openBlock(blocks[0], "").WarnAt(at, `write default = "deny" in the policy, or remove the rule`, "the rule has no effect: the default allows everything that no rule denies")
 	case rule.Effect == policy.Confirms && rule.Holder == policy.Holder{} && p.Default == policy.Denies && !l.saysGrants(blocks[0], at):
-		l.openBlock(blocks[0], "").warnAt(at, "write grants = false to ask only those who may use it anyway, or grants = true if this is meant",
+		l.openBlock(blocks[0], "").WarnAt(at, "write grants = false to ask only those who may use it anyway, or grants = true if this is meant",
 			"the rule gives to everyone, once a person agrees, what the default denies")
 	}
 }
@@ -313,23 +314,23 @@ func grantsLocal(p policy.Rules, r policy.Rule) bool {
 // checkNames warns of names in a rule that cannot be meant: servers that are not there, and
 // tools with the name or the prefix of a server in front, as other places write them.
 func (r blockReader) checkNames(names []string, drafts []*draft) {
-	if len(r.problems) > 0 && slices.ContainsFunc(r.problems, func(p problem) bool { return p.severity != Warning }) {
+	if len(r.problems) > 0 && slices.ContainsFunc(r.problems, func(p language.Problem) bool { return !p.Warning }) {
 		return // the attribute may be wrong; it was reported
 	}
-	for _, e := range r.publicStrings("servers") {
-		if !slices.ContainsFunc(names, func(name string) bool { return Pattern{Glob: e.text}.Match(name) }) {
-			r.warnAt(e.at, didYouMean(e.text, names), "no server matches %q", e.text)
+	for _, e := range r.Texts("servers") {
+		if !slices.ContainsFunc(names, func(name string) bool { return Pattern{Glob: e.Text}.Match(name) }) {
+			r.WarnAt(e.At, language.DidYouMean(e.Text, names), "no server matches %q", e.Text)
 		}
 	}
-	for _, e := range r.publicStrings("tools") {
+	for _, e := range r.Texts("tools") {
 		for _, d := range drafts {
-			tool, named := strings.CutPrefix(e.text, d.Name+"/")
+			tool, named := strings.CutPrefix(e.Text, d.Name+"/")
 			if !named && d.Prefix != "" {
-				tool, named = strings.CutPrefix(e.text, d.Prefix+"__")
+				tool, named = strings.CutPrefix(e.Text, d.Prefix+"__")
 			}
 			if named && tool != "" {
-				r.warnAt(e.at, fmt.Sprintf("write servers = [%q] and tools = [%q]", d.Name, tool),
-					"a rule has the name that the server gives its tool, and %q has the server in front", e.text)
+				r.WarnAt(e.At, fmt.Sprintf("write servers = [%q] and tools = [%q]", d.Name, tool),
+					"a rule has the name that the server gives its tool, and %q has the server in front", e.Text)
 				break
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
@@ -64,39 +65,39 @@ type TestedUse struct {
 }
 
 var (
-	testForm = form{
-		entries: []entry{
-			{name: "principal", values: membersOf(principalEntries), unset: "the command line", doc: "Who the test is about."},
-			{name: "request", values: membersOf(requestEntries), unset: "a local one, now", doc: "Where and when the uses come from."},
+	testForm = language.Form{
+		Entries: []language.Entry{
+			{Name: "principal", Values: language.MembersOf(principalEntries), Unset: "the command line", Doc: "Who the test is about."},
+			{Name: "request", Values: language.MembersOf(requestEntries), Unset: "a local one, now", Doc: "Where and when the uses come from."},
 		},
-		blocks: map[string]shape{
-			"call":   {labels: 2, many: true, inner: &callTestForm, refers: refersServer, doc: "The use of a tool. The labels are the server and the server's own name of the tool."},
-			"read":   {labels: 2, many: true, inner: &itemTestForm, refers: refersServer, doc: "The use of a resource. The labels are the server and the URI."},
-			"prompt": {labels: 2, many: true, inner: &itemTestForm, refers: refersServer, doc: "The use of a prompt. The labels are the server and the server's own name of the prompt."},
+		Blocks: map[string]language.Shape{
+			"call":   {Labels: 2, Many: true, Body: &callTestForm, Refers: language.RefersServer, Doc: "The use of a tool. The labels are the server and the server's own name of the tool."},
+			"read":   {Labels: 2, Many: true, Body: &itemTestForm, Refers: language.RefersServer, Doc: "The use of a resource. The labels are the server and the URI."},
+			"prompt": {Labels: 2, Many: true, Body: &itemTestForm, Refers: language.RefersServer, Doc: "The use of a prompt. The labels are the server and the server's own name of the prompt."},
 		},
 	}
-	callTestForm = form{entries: []entry{
-		{name: "expect", values: words("allowed", "denied", "confirm", "depends"), required: true,
-			doc: "What the policy says. `depends` is for a call without `arguments`: a condition decides."},
-		{name: "arguments", values: objects, unset: "none", private: true, doc: "The arguments of the call."},
+	callTestForm = language.Form{Entries: []language.Entry{
+		{Name: "expect", Values: language.Words("allowed", "denied", "confirm", "depends"), Required: true,
+			Doc: "What the policy says. `depends` is for a call without `arguments`: a condition decides."},
+		{Name: "arguments", Values: language.Objects, Unset: "none", Private: true, Doc: "The arguments of the call."},
 	}}
-	itemTestForm = form{entries: []entry{
-		{name: "expect", values: words("allowed", "denied", "confirm"), required: true, doc: "What the policy says."},
+	itemTestForm = language.Form{Entries: []language.Entry{
+		{Name: "expect", Values: language.Words("allowed", "denied", "confirm"), Required: true, Doc: "What the policy says."},
 	}}
-	requestEntries = []entry{
-		{name: "address", values: texts("an address"), unset: "`\"local\"`", doc: "The address."},
-		{name: "client", values: texts("a text"), doc: "The name that the client gives itself."},
-		{name: "time", values: texts("a time such as `\"2026-03-01T22:30\"`"), unset: "now", doc: "The time, in the time zone of the policy."},
+	requestEntries = []language.Entry{
+		{Name: "address", Values: language.Texts("an address"), Unset: "`\"local\"`", Doc: "The address."},
+		{Name: "client", Values: language.Texts("a text"), Doc: "The name that the client gives itself."},
+		{Name: "time", Values: language.Texts("a time such as `\"2026-03-01T22:30\"`"), Unset: "now", Doc: "The time, in the time zone of the policy."},
 	}
-	principalEntries = []entry{
-		{name: "subject", values: texts("a text"), doc: "The subject."},
-		{name: "tenant", values: texts("a tenant"), unset: codeText(authn.DefaultTenant), doc: "The tenant."},
-		{name: "issuer", values: texts("a text"), doc: "The issuer of the token."},
-		{name: "method", values: texts("a text"), doc: "The kind of credential, such as `jwt`."},
-		{name: "roles", values: textLists("a list of roles"), doc: "The roles."},
-		{name: "groups", values: textLists("a list of groups"), doc: "The groups."},
-		{name: "scopes", values: textLists("a list of scopes"), doc: "The scopes."},
-		{name: "claims", values: objects, doc: "The claims of the token."},
+	principalEntries = []language.Entry{
+		{Name: "subject", Values: language.Texts("a text"), Doc: "The subject."},
+		{Name: "tenant", Values: language.Texts("a tenant"), Unset: language.CodeText(authn.DefaultTenant), Doc: "The tenant."},
+		{Name: "issuer", Values: language.Texts("a text"), Doc: "The issuer of the token."},
+		{Name: "method", Values: language.Texts("a text"), Doc: "The kind of credential, such as `jwt`."},
+		{Name: "roles", Values: language.TextLists("a list of roles"), Doc: "The roles."},
+		{Name: "groups", Values: language.TextLists("a list of groups"), Doc: "The groups."},
+		{Name: "scopes", Values: language.TextLists("a list of scopes"), Doc: "The scopes."},
+		{Name: "claims", Values: language.Objects, Doc: "The claims of the token."},
 	}
 )
 
@@ -105,8 +106,8 @@ var (
 func (l *loader) policyTests(blocks []*hclsyntax.Block, servers []string, zone *time.Location) (all []PolicyTest) {
 	for _, b := range blocks {
 		r := l.openBlock(b, "")
-		r.check(testForm)
-		t := PolicyTest{Name: r.label, Principal: r.testedPrincipal(), At: startOf(r.head)}
+		r.Check(testForm)
+		t := PolicyTest{Name: r.Label, Principal: r.testedPrincipal(), At: startOf(r.Head)}
 		t.Request = r.testedRequest(zone)
 		for _, use := range b.Body.Blocks {
 			if len(use.Labels) == 2 {
@@ -116,7 +117,7 @@ func (l *loader) policyTests(blocks []*hclsyntax.Block, servers []string, zone *
 			}
 		}
 		if len(b.Body.Blocks) == 0 {
-			r.errorAt(r.head, `write call "SERVER" "TOOL" { expect = "denied" }`, "the test expects nothing")
+			r.ErrorAt(r.Head, `write call "SERVER" "TOOL" { expect = "denied" }`, "the test expects nothing")
 		}
 		all = append(all, t)
 	}
@@ -128,36 +129,36 @@ func (l *loader) policyTests(blocks []*hclsyntax.Block, servers []string, zone *
 func (r blockReader) checkTested(b *hclsyntax.Block, servers []string) {
 	for i, name := range b.Labels {
 		if strings.Contains(name, "*") && (i == 0 || b.Type != "read") {
-			r.errorAt(b.LabelRanges[i], "write a block for each name", "a test is about one name; * is no pattern here")
+			r.ErrorAt(b.LabelRanges[i], "write a block for each name", "a test is about one name; * is no pattern here")
 			return
 		}
 	}
 	if !slices.Contains(servers, b.Labels[0]) {
-		r.errorAt(b.LabelRanges[0], didYouMean(b.Labels[0], servers), "there is no server %q", b.Labels[0])
+		r.ErrorAt(b.LabelRanges[0], language.DidYouMean(b.Labels[0], servers), "there is no server %q", b.Labels[0])
 	}
 }
 
 // testedRequest reads where and when the uses come from.
 func (r blockReader) testedRequest(zone *time.Location) (t TestedRequest) {
-	v, a, set := r.publicValue("request", cty.DynamicPseudoType)
+	v, a, set := r.PublicValue("request", cty.DynamicPseudoType)
 	if !set {
 		return t
 	}
 	const hint = `write request = { address = "10.0.0.7", client = "cursor", time = "2026-03-01T22:30" }`
 	if !v.Type().IsObjectType() {
-		r.errorAt(a.Expr.Range(), hint, `"request" must be an object, not %s`, typeName(v.Type()))
+		r.ErrorAt(a.Expr.Range(), hint, `"request" must be an object, not %s`, language.TypeName(v.Type()))
 		return t
 	}
 	for name, value := range v.AsValueMap() {
 		at := keyRange(a.Expr, name)
 		if value.IsNull() || value.Type() != cty.String {
-			r.errorAt(at, hint, "%q must be a text", name)
+			r.ErrorAt(at, hint, "%q must be a text", name)
 			continue
 		}
 		switch text := value.AsString(); name {
 		case "address":
 			if _, err := netip.ParseAddr(text); err != nil && text != "local" {
-				r.errorAt(at, hint, "%q is no address", text)
+				r.ErrorAt(at, hint, "%q is no address", text)
 			}
 			t.From = text
 		case "client":
@@ -165,10 +166,10 @@ func (r blockReader) testedRequest(zone *time.Location) (t TestedRequest) {
 		case "time":
 			var err error
 			if t.Time, err = ParseRequestTime(text, zone); err != nil {
-				r.errorAt(at, hint, "%s", err)
+				r.ErrorAt(at, hint, "%s", err)
 			}
 		default:
-			r.errorAt(at, didYouMean(name, []string{"address", "client", "time"}), "a request has no %q", name)
+			r.ErrorAt(at, language.DidYouMean(name, []string{"address", "client", "time"}), "a request has no %q", name)
 		}
 	}
 	return t
@@ -181,12 +182,12 @@ func (r blockReader) testedPrincipal() authn.Principal {
 		"roles": cty.List(cty.String), "groups": cty.List(cty.String), "scopes": cty.List(cty.String), "claims": cty.DynamicPseudoType,
 	}
 	p := authn.Local()
-	v, a, set := r.publicValue("principal", cty.DynamicPseudoType)
+	v, a, set := r.PublicValue("principal", cty.DynamicPseudoType)
 	if !set {
 		return p
 	}
 	if !v.Type().IsObjectType() {
-		r.errorAt(a.Expr.Range(), `write principal = { subject = "alice", roles = ["dev"] }`, `"principal" must be an object, not %s`, typeName(v.Type()))
+		r.ErrorAt(a.Expr.Range(), `write principal = { subject = "alice", roles = ["dev"] }`, `"principal" must be an object, not %s`, language.TypeName(v.Type()))
 		return p
 	}
 	p = authn.Principal{Tenant: authn.DefaultTenant, Method: "test"}
@@ -194,12 +195,12 @@ func (r blockReader) testedPrincipal() authn.Principal {
 		at := keyRange(a.Expr, name)
 		want, known := members[name]
 		if !known {
-			r.errorAt(at, didYouMean(name, slices.Sorted(maps.Keys(members))), "a principal has no %q", name)
+			r.ErrorAt(at, language.DidYouMean(name, slices.Sorted(maps.Keys(members))), "a principal has no %q", name)
 			continue
 		}
-		value, err := conform(value, want)
+		value, err := language.Conform(value, want)
 		if err != nil {
-			r.errorAt(at, "", "%q must be %s", name, typeName(want))
+			r.ErrorAt(at, "", "%q must be %s", name, language.TypeName(want))
 			continue
 		}
 		setPrincipal(&p, name, value)
@@ -231,21 +232,21 @@ func setPrincipal(p *authn.Principal, name string, v cty.Value) {
 // testedUse reads a call, read or prompt block.
 func (r blockReader) testedUse(b *hclsyntax.Block) TestedUse {
 	kinds := map[string]policy.Kind{"call": policy.Tool, "read": policy.Resource, "prompt": policy.Prompt}
-	u := TestedUse{Item: policy.Item{Server: b.Labels[0], Kind: kinds[b.Type], Name: b.Labels[1]}, At: startOf(r.head)}
+	u := TestedUse{Item: policy.Item{Server: b.Labels[0], Kind: kinds[b.Type], Name: b.Labels[1]}, At: startOf(r.Head)}
 	allowed := []string{"allowed", "denied", "confirm"}
 	if b.Type == "call" {
-		r.check(callTestForm)
+		r.Check(callTestForm)
 		if arguments, _ := r.arguments("arguments"); arguments != nil {
 			u.Arguments, _ = json.Marshal(arguments) // JSON already
 		} else {
 			allowed = append(allowed, "depends")
 		}
 	} else {
-		r.check(itemTestForm)
+		r.Check(itemTestForm)
 	}
-	if !r.isSet("expect") {
-		r.reportMissing("expect", r.head)
+	if !r.IsSet("expect") {
+		r.ReportMissing("expect", r.Head)
 	}
-	u.Expect = r.choice("expect", allowed...)
+	u.Expect = r.Choice("expect", allowed...)
 	return u
 }

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/junctor-mcp/junctor/host/config/language"
 )
 
 // TestPublicBlocksHaveAllSettings compares the settings with the forms of the blocks. Of the
@@ -17,7 +19,7 @@ func TestPublicBlocksHaveAllSettings(t *testing.T) {
 	}
 	all := c.PublicBlocks()
 	for block, f := range map[string]struct {
-		form   form
+		form   language.Form
 		prefix string
 		others []string // settings without an entry
 		hidden []string // entries without a setting
@@ -26,9 +28,9 @@ func TestPublicBlocksHaveAllSettings(t *testing.T) {
 		"telemetry": {form: metricsForm, prefix: "metrics."},
 	} {
 		want := slices.Clone(f.others)
-		for _, e := range f.form.entries {
-			if !slices.Contains(f.hidden, e.name) {
-				want = append(want, f.prefix+e.name)
+		for _, e := range f.form.Entries {
+			if !slices.Contains(f.hidden, e.Name) {
+				want = append(want, f.prefix+e.Name)
 			}
 		}
 		slices.Sort(want)

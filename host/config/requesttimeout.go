@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
@@ -17,11 +18,11 @@ var gatewayName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 // readGatewayName reads the name of the gateway; empty: it has the one of Junctor.
 func readGatewayName(r blockReader) string {
-	name, a, set := r.publicString("name")
+	name, a, set := r.Text("name")
 	if !set || gatewayName.MatchString(name) {
 		return name
 	}
-	r.errorAt(a.Expr.Range(), `write a name such as "acme-tools"`, `"name" must be at most 64 letters, digits, ".", "_" and "-"%s`, gotText(name, false))
+	r.ErrorAt(a.Expr.Range(), `write a name such as "acme-tools"`, `"name" must be at most 64 letters, digits, ".", "_" and "-"%s`, language.GotText(name, false))
 	return ""
 }
 
@@ -32,7 +33,7 @@ func checkRequestTimeout(l *loader, g Gateway, drafts []*draft) {
 	}
 	var longer []string
 	add := func(of string, timeout time.Duration) {
-		if text := fmt.Sprintf("%s (%s)", of, shortDuration(timeout)); timeout > g.RequestTimeout && !slices.Contains(longer, text) {
+		if text := fmt.Sprintf("%s (%s)", of, language.ShortDuration(timeout)); timeout > g.RequestTimeout && !slices.Contains(longer, text) {
 			longer = append(longer, text)
 		}
 	}
@@ -48,6 +49,6 @@ func checkRequestTimeout(l *loader, g Gateway, drafts []*draft) {
 		}
 	}
 	if len(longer) > 0 {
-		l.emptyBlock("gateway").warnAt(g.timeoutAt, "raise request_timeout, or lower the other", `"request_timeout" of %s ends calls before %s`, shortDuration(g.RequestTimeout), strings.Join(longer, ", "))
+		l.emptyBlock("gateway").WarnAt(g.timeoutAt, "raise request_timeout, or lower the other", `"request_timeout" of %s ends calls before %s`, language.ShortDuration(g.RequestTimeout), strings.Join(longer, ", "))
 	}
 }

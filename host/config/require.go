@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
@@ -27,20 +28,20 @@ const labelWords = "letters, digits, - and _, starting with a letter, at most 64
 
 var (
 	// requiredFields are the members of an object in "required".
-	requiredFields = []entry{
-		{name: "source", values: texts("`\"builtin/NAME\"` or a path"), required: true,
-			doc: "`builtin/NAME`, a directory with `junctor-plugin-NAME`, or the program; relative to the file."},
-		{name: "version", values: texts("a version constraint"), unset: "any", doc: "The versions of the plugin that are accepted, such as `~> 1.2`."},
-		{name: "sha256", values: texts("64 hexadecimal digits"), unset: "any", doc: "The digest of the program."},
+	requiredFields = []language.Entry{
+		{Name: "source", Values: language.Texts("`\"builtin/NAME\"` or a path"), Required: true,
+			Doc: "`builtin/NAME`, a directory with `junctor-plugin-NAME`, or the program; relative to the file."},
+		{Name: "version", Values: language.Texts("a version constraint"), Unset: "any", Doc: "The versions of the plugin that are accepted, such as `~> 1.2`."},
+		{Name: "sha256", Values: language.Texts("64 hexadecimal digits"), Unset: "any", Doc: "The digest of the program."},
 	}
-	pluginsForm = form{entries: []entry{{
-		name: "required", values: objectsOf("an object of objects, by the plugin's own name", requiredFields), unset: "none",
-		doc: "The plugins that are not bundled. A key is the plugin's own name, as `junctor plugin describe` shows it.",
+	pluginsForm = language.Form{Entries: []language.Entry{{
+		Name: "required", Values: language.ObjectsOf("an object of objects, by the plugin's own name", requiredFields), Unset: "none",
+		Doc: "The plugins that are not bundled. A key is the plugin's own name, as `junctor plugin describe` shows it.",
 	}}}
-	pluginForm = form{entries: []entry{
-		{name: "isolation", values: words("shared", "server"), unset: "`\"shared\"`", doc: "`shared`: one process for all servers; `server`: one for each."},
-		{name: "env", values: textLists("a list of names"), unset: "none", doc: "Variables of Junctor's environment that the process gets."},
-		{name: "use", values: texts("the name of a plugin"), unset: "the label", doc: "In a block with another name: runs the plugin of this name as a separate process.", refers: refersPlugin},
+	pluginForm = language.Form{Entries: []language.Entry{
+		{Name: "isolation", Values: language.Words("shared", "server"), Unset: "`\"shared\"`", Doc: "`shared`: one process for all servers; `server`: one for each."},
+		{Name: "env", Values: language.TextLists("a list of names"), Unset: "none", Doc: "Variables of Junctor's environment that the process gets."},
+		{Name: "use", Values: language.Texts("the name of a plugin"), Unset: "the label", Doc: "In a block with another name: runs the plugin of this name as a separate process.", Refers: language.RefersPlugin},
 	}}
 )
 
@@ -60,14 +61,14 @@ type plugin struct {
 // requirements reads a plugins block.
 func (l *loader) requirements(b *hclsyntax.Block) {
 	s := l.openBlock(b, "")
-	s.check(pluginsForm)
-	v, a, set := s.publicValue("required", cty.DynamicPseudoType)
+	s.Check(pluginsForm)
+	v, a, set := s.PublicValue("required", cty.DynamicPseudoType)
 	if !set {
 		l.pluginsLost = l.pluginsLost || a != nil
 		return
 	}
 	if !v.Type().IsObjectType() && !v.Type().IsMapType() {
-		s.errorAt(a.Expr.Range(), `write required = { NAME = { source = "..." } }`, `"required" must be an object, not %s`, typeName(v.Type()))
+		s.ErrorAt(a.Expr.Range(), `write required = { NAME = { source = "..." } }`, `"required" must be an object, not %s`, language.TypeName(v.Type()))
 		l.pluginsLost = true
 		return
 	}
@@ -82,30 +83,30 @@ func (r blockReader) requirement(a *hclsyntax.Attribute, name string, v cty.Valu
 	at := keyRange(a.Expr, name)
 	p := &plugin{Plugin: Plugin{Name: name, Use: name, Isolation: "shared", At: startOf(at)}, at: at, required: true, lock: r.lockPath(r.home.layer, r.managed != nil && r.home == r.managed)}
 	if first := r.plugins[name]; first != nil {
-		r.duplicate(at, first.at, "plugin %q", name)
+		r.Duplicate(at, first.at, "plugin %q", name)
 		return
 	}
 	r.plugins[name] = p // also if it has a problem: it is not missing
 	if !labelRule.MatchString(name) {
-		r.errorAt(at, "", "plugin name %q: use %s", name, labelWords)
+		r.ErrorAt(at, "", "plugin name %q: use %s", name, labelWords)
 	}
 	if v.IsNull() || !v.Type().IsObjectType() {
-		r.errorAt(at, fmt.Sprintf(`write %s = { source = "..." }`, name), "plugin %q must be an object", name)
+		r.ErrorAt(at, fmt.Sprintf(`write %s = { source = "..." }`, name), "plugin %q must be an object", name)
 		return
 	}
 	words := r.requirementFields(a, name, v)
-	where := func(key string) hcl.Range { return locate(a.Expr, []step{{name: name}, {name: key}}) }
+	where := func(key string) hcl.Range { return language.Locate(a.Expr, []language.Step{{Name: name}, {Name: key}}) }
 	p.versionAt = where("version")
 	if source, ok := words["source"]; ok || !v.Type().HasAttribute("source") {
 		p.Source = r.source(source, where("source"), name)
 	}
 	p.Version, p.SHA256 = words["version"], strings.ToLower(words["sha256"])
 	if _, err := version.NewConstraint(p.Version); p.Version != "" && err != nil {
-		r.errorAt(p.versionAt, `write "1.2.3", ">= 1.2" or "~> 1.2"`, "plugin %q: the version constraint is malformed", name)
+		r.ErrorAt(p.versionAt, `write "1.2.3", ">= 1.2" or "~> 1.2"`, "plugin %q: the version constraint is malformed", name)
 		p.Version = ""
 	}
 	if pin, set := words["sha256"]; set && !sha256Rule.MatchString(pin) {
-		r.errorAt(where("sha256"), "", "plugin %q: sha256 must be 64 hexadecimal digits", name)
+		r.ErrorAt(where("sha256"), "", "plugin %q: sha256 must be 64 hexadecimal digits", name)
 		p.SHA256 = "" // else describe would report a mismatch too
 	}
 }
@@ -115,13 +116,13 @@ func (r blockReader) requirementFields(a *hclsyntax.Attribute, name string, v ct
 	known := []string{"source", "version", "sha256"}
 	words := map[string]string{}
 	for key, value := range v.AsValueMap() {
-		within := []step{{name: name}, {name: key}}
+		within := []language.Step{{Name: name}, {Name: key}}
 		switch {
 		case !slices.Contains(known, key):
-			r.errorAt(keyRange(cmp.Or(member(a.Expr, within[0]), a.Expr), key), didYouMean(key, known), "plugin %q: unknown %q", name, key)
+			r.ErrorAt(keyRange(cmp.Or(language.Member(a.Expr, within[0]), a.Expr), key), language.DidYouMean(key, known), "plugin %q: unknown %q", name, key)
 		case value.IsNull():
 		case value.Type() != cty.String:
-			r.errorAt(locate(a.Expr, within), "", "plugin %q: %q must be a string, not %s", name, key, typeName(value.Type()))
+			r.ErrorAt(language.Locate(a.Expr, within), "", "plugin %q: %q must be a string, not %s", name, key, language.TypeName(value.Type()))
 		default:
 			words[key] = value.AsString()
 		}
@@ -132,9 +133,9 @@ func (r blockReader) requirementFields(a *hclsyntax.Attribute, name string, v ct
 // keyRange returns the range of a key in an object expression, or of the expression
 // if it does not contain the key literally.
 func keyRange(e hclsyntax.Expression, name string) hcl.Range {
-	if object, ok := plain(e).(*hclsyntax.ObjectConsExpr); ok {
+	if object, ok := language.Plain(e).(*hclsyntax.ObjectConsExpr); ok {
 		for _, item := range object.Items {
-			if key, ok := literal(item.KeyExpr); ok && key == name {
+			if key, ok := language.Literal(item.KeyExpr); ok && key == name {
 				return item.KeyExpr.Range()
 			}
 		}
@@ -149,10 +150,10 @@ func (r blockReader) source(text string, at hcl.Range, name string) string {
 	path := filepath.FromSlash(text)
 	switch {
 	case text == "":
-		r.errorAt(at, hint, "plugin %q has no source", name)
+		r.ErrorAt(at, hint, "plugin %q has no source", name)
 	case strings.HasPrefix(text, "builtin/"):
 		if !builtinRule.MatchString(text) {
-			r.errorAt(at, hint, "plugin %q: the source names no bundled plugin", name)
+			r.ErrorAt(at, hint, "plugin %q: the source names no bundled plugin", name)
 			return ""
 		}
 		return text
@@ -161,7 +162,7 @@ func (r blockReader) source(text string, at hcl.Range, name string) string {
 	case text == "." || text == ".." || strings.HasPrefix(text, "./") || strings.HasPrefix(text, "../"):
 		return filepath.Join(r.byName[at.Filename].dir, path)
 	default:
-		r.errorAt(at, hint, "plugin %q: this version takes plugins from directories only", name)
+		r.ErrorAt(at, hint, "plugin %q: this version takes plugins from directories only", name)
 	}
 	return ""
 }
@@ -169,33 +170,33 @@ func (r blockReader) source(text string, at hcl.Range, name string) string {
 // pluginBlock reads a plugin block, which says how a plugin's processes are run.
 func (l *loader) pluginBlock(b *hclsyntax.Block) {
 	s := l.openBlock(b, "")
-	s.check(pluginForm)
-	name := s.label
+	s.Check(pluginForm)
+	name := s.Label
 	if !labelRule.MatchString(name) {
 		if len(b.Labels) > 0 {
-			s.errorAt(s.labelAt, "", "plugin name %q: use %s", name, labelWords)
+			s.ErrorAt(s.LabelAt, "", "plugin name %q: use %s", name, labelWords)
 		}
 		return
 	}
 	p := l.plugins[name]
 	if p != nil && p.block != (hcl.Range{}) {
-		s.duplicate(s.labelAt, p.block, "plugin %q", name)
+		s.Duplicate(s.LabelAt, p.block, "plugin %q", name)
 		return
 	}
 	if p == nil {
-		p = &plugin{Plugin: Plugin{Name: name, Use: name, At: startOf(s.head)}, at: s.labelAt}
+		p = &plugin{Plugin: Plugin{Name: name, Use: name, At: startOf(s.Head)}, at: s.LabelAt}
 		l.plugins[name] = p
 	}
-	p.block = s.labelAt
-	p.Isolation = s.choice("isolation", "shared", "server")
-	for _, e := range s.publicStrings("env") {
-		if !envRule.MatchString(e.text) {
-			s.errorAt(e.at, "", `"env" lists names of environment variables: letters, digits and _`)
+	p.block = s.LabelAt
+	p.Isolation = s.Choice("isolation", "shared", "server")
+	for _, e := range s.Texts("env") {
+		if !envRule.MatchString(e.Text) {
+			s.ErrorAt(e.At, "", `"env" lists names of environment variables: letters, digits and _`)
 			continue
 		}
-		p.Env = append(p.Env, e.text)
+		p.Env = append(p.Env, e.Text)
 	}
-	if use, a, set := s.publicString("use"); set && use != name {
+	if use, a, set := s.Text("use"); set && use != name {
 		p.Use, p.useAt = use, a.Expr.Range()
 	}
 	p.useSkipped = s.unknown("use")
@@ -215,7 +216,7 @@ func (l *loader) pinPrograms() {
 		pin := l.Content.programs[name]
 		switch {
 		case pin == "":
-			blockReader{loader: l, in: "plugins"}.errorAt(p.at, `write the source as a text in quotes, or name the configuration with --config`,
+			l.emptyBlock("plugins").ErrorAt(p.at, `write the source as a text in quotes, or name the configuration with --config`,
 				"plugin %q: its program was not reviewed when the configuration was trusted", name)
 		case p.SHA256 == "":
 			p.SHA256 = pin
@@ -224,7 +225,7 @@ func (l *loader) pinPrograms() {
 			if p.Locked {
 				hint = PluginHint(name)
 			}
-			blockReader{loader: l, in: "plugins"}.errorAt(p.at, hint,
+			l.emptyBlock("plugins").ErrorAt(p.at, hint,
 				"plugin %q: the program has sha256 %s, not %s", name, pin, p.SHA256)
 		}
 	}
@@ -234,14 +235,14 @@ func (l *loader) pinPrograms() {
 func (l *loader) resolvePrograms() {
 	for _, name := range slices.Sorted(maps.Keys(l.plugins)) {
 		p := l.plugins[name]
-		s := blockReader{loader: l, in: fmt.Sprintf("plugin %q", name)}
+		s := l.emptyBlock(fmt.Sprintf("plugin %q", name))
 		switch {
 		case p.required && p.useAt != (hcl.Range{}):
-			s.errorAt(p.useAt, "", "plugin %q has a source of its own in plugins { required }, so it cannot use another's", name)
+			s.ErrorAt(p.useAt, "", "plugin %q has a source of its own in plugins { required }, so it cannot use another's", name)
 		case p.required:
 		case p.useAt == (hcl.Range{}) && !slices.Contains(bundled, name):
 			if !l.pluginsLost && !p.useSkipped {
-				s.errorAt(p.at, `require it, or say with "use" whose program it runs`, "plugin %q is not in plugins { required }", name)
+				s.ErrorAt(p.at, `require it, or say with "use" whose program it runs`, "plugin %q is not in plugins { required }", name)
 			}
 		default:
 			l.inheritProgram(s, p)
@@ -258,7 +259,7 @@ func (l *loader) inheritProgram(s blockReader, p *plugin) {
 	case slices.Contains(bundled, p.Use):
 		p.Source = "builtin/" + p.Use
 	case !l.pluginsLost:
-		s.errorAt(p.useAt, didYouMean(p.Use, l.programs()), "there is no plugin %q to use", p.Use)
+		s.ErrorAt(p.useAt, language.DidYouMean(p.Use, l.programs()), "there is no plugin %q to use", p.Use)
 	}
 }
 

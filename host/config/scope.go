@@ -6,6 +6,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/junctor-mcp/junctor/host/config/language"
 )
 
 // A scope is a part of the configuration with names of its own: a layer, the managed
@@ -73,11 +75,11 @@ func (l *loader) everyScope() []*scope {
 
 // collect reads the top-level blocks of a scope, and evaluates its variables, locals and
 // module blocks.
-func (l *loader) collect(s *scope, f form) {
+func (l *loader) collect(s *scope, f language.Form) {
 	defer l.enter(s, cty.NilVal)()
 	s.top = map[string][]*hclsyntax.Block{}
 	for _, file := range s.sources {
-		l.openBody(file).check(f)
+		l.openBody(file).Check(f)
 		for _, b := range file.body.Blocks {
 			s.top[b.Type] = append(s.top[b.Type], b)
 		}
@@ -94,7 +96,7 @@ func (l *loader) collect(s *scope, f form) {
 
 // openBody returns a reader of the top level of a file.
 func (l *loader) openBody(s *source) blockReader {
-	return blockReader{loader: l, home: l.scope, body: s.body, head: hcl.Range{Filename: s.name}}
+	return l.reader(language.Reader{Body: s.body, Head: hcl.Range{Filename: s.name}}, l.scope, cty.NilVal)
 }
 
 // storeLayer returns the layer whose secret_store counts. That of a configuration that was found
@@ -104,7 +106,7 @@ func (l *loader) storeLayer() *scope {
 		return l.strongest("secret_store")
 	}
 	for _, b := range l.layers[0].top["secret_store"] {
-		l.openBlock(b, "").warnAt(b.TypeRange, "name the configuration with --config to use its store",
+		l.openBlock(b, "").WarnAt(b.TypeRange, "name the configuration with --config to use its store",
 			"the secret_store of this project is not used: your own configuration decides where your secrets are kept")
 	}
 	for _, s := range l.layers[1:] {

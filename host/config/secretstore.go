@@ -3,6 +3,8 @@ package config
 import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/junctor-mcp/junctor/host/config/language"
 )
 
 // A SecretStore is the secret_store block. If a configuration has one, the host
@@ -29,10 +31,10 @@ const (
 	mostFD  = 1023
 )
 
-var secretFileForm = form{entries: []entry{
-	{name: "path", values: texts("a path"), unset: "in Junctor's data directory", doc: "The encrypted file."},
-	{name: "password_file", values: texts("a path"), unset: "a terminal asks for the password", doc: "The file with the password."},
-	{name: "password_fd", values: integers(leastFD, mostFD), unset: "none", doc: "In place of `password_file`: a descriptor that was open when Junctor started."},
+var secretFileForm = language.Form{Entries: []language.Entry{
+	{Name: "path", Values: language.Texts("a path"), Unset: "in Junctor's data directory", Doc: "The encrypted file."},
+	{Name: "password_file", Values: language.Texts("a path"), Unset: "a terminal asks for the password", Doc: "The file with the password."},
+	{Name: "password_fd", Values: language.Integers(leastFD, mostFD), Unset: "none", Doc: "In place of `password_file`: a descriptor that was open when Junctor started."},
 }}
 
 // A storeDraft is a SecretStore whose block is not decoded yet.
@@ -48,10 +50,10 @@ func (l *loader) secretStore(blocks []*hclsyntax.Block) *storeDraft {
 		return nil
 	}
 	for _, b := range blocks[1:] {
-		l.openBlock(b, "").duplicate(b.TypeRange, blocks[0].TypeRange, "block %q", b.Type)
+		l.openBlock(b, "").Duplicate(b.TypeRange, blocks[0].TypeRange, "block %q", b.Type)
 	}
 	s := l.openBlock(blocks[0], "")
-	if s.label == fileKind {
+	if s.Label == fileKind {
 		return &storeDraft{pluginRef: pluginRef{blockReader: s}, file: s.secretFile()}
 	}
 	return &storeDraft{pluginRef: s.resolvePlugin(stores)}
@@ -59,10 +61,10 @@ func (l *loader) secretStore(blocks []*hclsyntax.Block) *storeDraft {
 
 // secretFile reads the block of the kind "file".
 func (r blockReader) secretFile() *SecretFile {
-	r.check(secretFileForm)
-	f := &SecretFile{Path: r.path("path"), PasswordFile: r.passwordFile(), PasswordFD: r.integer("password_fd", -1, leastFD, mostFD)}
-	if r.isSet("password_file") && r.isSet("password_fd") {
-		r.errorAt(r.body.Attributes["password_fd"].NameRange, "keep one of them", `"password_fd" cannot be set together with "password_file"`)
+	r.Check(secretFileForm)
+	f := &SecretFile{Path: r.Path("path"), PasswordFile: r.passwordFile(), PasswordFD: r.Integer("password_fd", -1, leastFD, mostFD)}
+	if r.IsSet("password_file") && r.IsSet("password_fd") {
+		r.ErrorAt(r.Body.Attributes["password_fd"].NameRange, "keep one of them", `"password_fd" cannot be set together with "password_file"`)
 	}
 	return f
 }
@@ -70,16 +72,16 @@ func (r blockReader) secretFile() *SecretFile {
 // passwordFile reads a path. Unlike other paths it may come from env(), because
 // systemd passes the directory of its credentials in a variable.
 func (r blockReader) passwordFile() string {
-	v, a, set := r.value("password_file", cty.String)
+	v, a, set := r.Value("password_file", cty.String)
 	if !set {
 		return ""
 	}
 	v, _ = v.Unmark()
 	if v.AsString() == "" {
-		r.errorAt(a.Expr.Range(), "", `"password_file" is empty`)
+		r.ErrorAt(a.Expr.Range(), "", `"password_file" is empty`)
 		return ""
 	}
-	return r.absolute(a, v.AsString())
+	return r.Absolute(a, v.AsString())
 }
 
 // finish decodes the body. It returns nil without a store.
@@ -88,14 +90,14 @@ func (d *storeDraft) finish() *SecretStore {
 	case d == nil:
 		return nil
 	case d.file != nil:
-		return &SecretStore{Block: Block{Kind: d.label, Dir: d.byName[d.head.Filename].dir, At: startOf(d.head)}, File: d.file}
+		return &SecretStore{Block: Block{Kind: d.Label, Dir: d.byName[d.Head.Filename].dir, At: startOf(d.Head)}, File: d.file}
 	}
 	b, ok := d.decode()
 	if !ok {
 		return nil
 	}
 	if d.keyring.absentIn(string(b.Settings)) == nil && d.keyring.contains(string(b.Settings)) {
-		d.errorAt(d.head, `use env("NAME") or file("path")`, "a secret store cannot be opened with a secret of keyring(), which it keeps itself")
+		d.ErrorAt(d.Head, `use env("NAME") or file("path")`, "a secret store cannot be opened with a secret of keyring(), which it keeps itself")
 	}
 	return &SecretStore{Block: b}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
@@ -37,35 +38,35 @@ type draft struct {
 	*Server
 	block     blockReader
 	prefixAt  hcl.Range
-	shareAt   hcl.Range         // empty: not set
-	globs     map[string][]item // the patterns of the tools block, by attribute
+	shareAt   hcl.Range                  // empty: not set
+	globs     map[string][]language.Item // the patterns of the tools block, by attribute
 	transport pluginRef
 	auth      *pluginRef // nil: no auth block
 	managed   bool       // of the managed configuration
 }
 
 // serverForm lists the attributes and blocks of a server block.
-var serverForm = form{
-	entries: append(serverEntries("", false), entry{name: forEach,
-		values: valueSet{"a map, or a list of texts; at most 100 elements", nil, map[string]any{"type": []string{"object", "array"}}}, unset: "one server",
-		doc: "Makes several servers of the block. See [Several servers from one block](#several-servers-from-one-block)."}),
-	blocks: func() map[string]shape {
+var serverForm = language.Form{
+	Entries: append(serverEntries("", false), language.Entry{Name: forEach,
+		Values: language.Values{Accepts: "a map, or a list of texts; at most 100 elements", Schema: map[string]any{"type": []string{"object", "array"}}}, Unset: "one server",
+		Doc: "Makes several servers of the block. See [Several servers from one block](#several-servers-from-one-block)."}),
+	Blocks: func() map[string]language.Shape {
 		blocks := serverBlocks(false)
-		blocks["transport"] = shape{labels: 1, role: &transports, doc: "How Junctor reaches the server. The label is the kind: `stdio`, `http`, `sse`, `cli`, or a required plugin."}
-		blocks["auth"] = shape{labels: 1, role: &providers, doc: "How Junctor logs in to the server. The label is the provider: `bearer`, `oauth`, `command`, or a required plugin."}
-		blocks["tool"] = shape{labels: 1, many: true, inner: &viewForm, doc: "Changes how one tool is offered. The label is the server's own name of the tool."}
+		blocks["transport"] = language.Shape{Labels: 1, Role: &transports, Doc: "How Junctor reaches the server. The label is the kind: `stdio`, `http`, `sse`, `cli`, or a required plugin."}
+		blocks["auth"] = language.Shape{Labels: 1, Role: &providers, Doc: "How Junctor logs in to the server. The label is the provider: `bearer`, `oauth`, `command`, or a required plugin."}
+		blocks["tool"] = language.Shape{Labels: 1, Many: true, Body: &viewForm, Doc: "Changes how one tool is offered. The label is the server's own name of the tool."}
 		return blocks
 	}(),
 }
 
 // server reads a server block without the bodies that belong to plugins.
 func (l *loader) server(r blockReader) *draft {
-	r.fallback = l.generalDefaults()
-	r.check(serverForm)
-	if r.label != "" && !labelRule.MatchString(r.label) {
-		r.errorAt(r.labelAt, "", "server name %q: use %s", r.label, labelWords)
+	r.Fallback = l.generalDefaults()
+	r.Check(serverForm)
+	if r.Label != "" && !labelRule.MatchString(r.Label) {
+		r.ErrorAt(r.LabelAt, "", "server name %q: use %s", r.Label, labelWords)
 	}
-	d := &draft{Server: &Server{Name: r.label, At: startOf(r.head), Layer: r.home.layer, Managed: l.managed != nil && r.home == l.managed}, block: r, prefixAt: r.labelAt, globs: map[string][]item{}}
+	d := &draft{Server: &Server{Name: r.Label, At: startOf(r.Head), Layer: r.home.layer, Managed: l.managed != nil && r.home == l.managed}, block: r, prefixAt: r.LabelAt, globs: map[string][]language.Item{}}
 	t, found := r.block("transport")
 	if r.unknown("enabled") {
 		return d // it may be disabled
@@ -81,7 +82,7 @@ func (l *loader) server(r blockReader) *draft {
 	case !d.Enabled:
 		return d
 	case !found && !r.replaced("transport"):
-		r.errorAt(r.head, `write transport "stdio" { ... }, or another kind`, "%s has no transport", r.what)
+		r.ErrorAt(r.Head, `write transport "stdio" { ... }, or another kind`, "%s has no transport", r.What)
 	}
 	if found {
 		d.transport = t.resolvePlugin(transports)
@@ -106,7 +107,7 @@ const maxPrefix = 40
 // prefix reads the prefix of exposed names. Its grammar keeps all exposed names
 // distinct, so that no exposed name has to be parsed.
 func (r blockReader) prefix(d *draft) string {
-	text, a, set := r.publicString("prefix")
+	text, a, set := r.Text("prefix")
 	if set {
 		d.prefixAt = a.Expr.Range()
 		if text == "" {
@@ -115,7 +116,7 @@ func (r blockReader) prefix(d *draft) string {
 	} else if r.unknown("prefix") {
 		return ""
 	} else {
-		text = r.label
+		text = r.Label
 	}
 	var why string
 	switch {
@@ -133,16 +134,16 @@ func (r blockReader) prefix(d *draft) string {
 	switch {
 	case why == "":
 	case set:
-		r.errorAt(d.prefixAt, "", "a prefix %s", why)
+		r.ErrorAt(d.prefixAt, "", "a prefix %s", why)
 	default:
-		r.errorAt(d.prefixAt, `set prefix = "..." in the block`, "the server's name is also its prefix, which %s", why)
+		r.ErrorAt(d.prefixAt, `set prefix = "..." in the block`, "the server's name is also its prefix, which %s", why)
 	}
 	return text
 }
 
 // idle reads "adaptive", "never" or a duration.
 func (r blockReader) idle() Idle {
-	v, a, set := r.value("idle", cty.String)
+	v, a, set := r.Value("idle", cty.String)
 	if !set {
 		return Idle{Adaptive: true}
 	}
@@ -156,9 +157,9 @@ func (r blockReader) idle() Idle {
 	d, err := time.ParseDuration(word.AsString())
 	switch {
 	case err != nil:
-		r.errorAt(a.Expr.Range(), unlessSecret(marks, durationHint("idle", word.AsString())), `"idle" must be "adaptive", "never" or a duration such as "5m"%s`, gotText(word.AsString(), len(marks) > 0))
+		r.ErrorAt(a.Expr.Range(), language.UnlessSecret(marks, language.DurationHint("idle", word.AsString())), `"idle" must be "adaptive", "never" or a duration such as "5m"%s`, language.GotText(word.AsString(), len(marks) > 0))
 	case d <= 0 || d > maxIdle:
-		r.errorAt(a.Expr.Range(), `write idle = "never" to keep connections open`, `"idle" must be more than zero and at most %s`, shortDuration(maxIdle))
+		r.ErrorAt(a.Expr.Range(), `write idle = "never" to keep connections open`, `"idle" must be more than zero and at most %s`, language.ShortDuration(maxIdle))
 	}
 	return Idle{After: d}
 }
@@ -167,9 +168,9 @@ func (r blockReader) idle() Idle {
 // block itself must be at least start; a default and an inherited value are
 // raised to start.
 func (r blockReader) install(start time.Duration) time.Duration {
-	d := r.duration("install", max(defaultInstall, start), maxInstall)
-	if own := r.body.Attributes["install"]; d < start && own != nil {
-		r.errorAt(own.Expr.Range(), "", `"install" must be at least %s, which "start" is`, shortDuration(start))
+	d := r.Duration("install", max(defaultInstall, start), maxInstall)
+	if own := r.Body.Attributes["install"]; d < start && own != nil {
+		r.ErrorAt(own.Expr.Range(), "", `"install" must be at least %s, which "start" is`, language.ShortDuration(start))
 	}
 	return max(d, start)
 }
@@ -179,7 +180,7 @@ func checkNames(l *loader, drafts []*draft) {
 	names, prefixes := map[string]*draft{}, map[string]*draft{}
 	for _, d := range drafts {
 		if first := names[d.Name]; first != nil && d.Name != "" {
-			d.block.duplicate(d.block.labelAt, first.block.labelAt, "server %q", d.Name)
+			d.block.Duplicate(d.block.LabelAt, first.block.LabelAt, "server %q", d.Name)
 			continue
 		}
 		names[d.Name] = d
@@ -187,7 +188,7 @@ func checkNames(l *loader, drafts []*draft) {
 			continue
 		}
 		if first := prefixes[d.Prefix]; first != nil {
-			d.block.errorAt(d.prefixAt, "give one of them another prefix", "prefix %q is also that of server %q, at %s",
+			d.block.ErrorAt(d.prefixAt, "give one of them another prefix", "prefix %q is also that of server %q, at %s",
 				d.Prefix, first.Name, startOf(first.prefixAt))
 			continue
 		}
@@ -220,8 +221,8 @@ func (d *draft) checkAuth() {
 	}
 	switch d.transport.plugin.Source {
 	case "builtin/stdio", "builtin/cli":
-		d.auth.errorAt(d.auth.labelAt, `remove it, and give the program what it needs in the transport: env = { NAME = keyring("NAME") }`,
-			"%s starts a program, so there are no requests to authenticate", d.transport.what)
+		d.auth.ErrorAt(d.auth.LabelAt, `remove it, and give the program what it needs in the transport: env = { NAME = keyring("NAME") }`,
+			"%s starts a program, so there are no requests to authenticate", d.transport.What)
 	case "builtin/http", "builtin/sse":
 		d.warnHeaderConflict()
 	}
@@ -234,10 +235,10 @@ func (d *draft) checkAuth() {
 // The MCP server names the authorization server then. An attacker with control of the
 // MCP server would therefore receive the secrets.
 func (d *draft) warnWithoutIssuer() {
-	set := d.auth.body.Attributes
+	set := d.auth.Body.Attributes
 	for _, name := range []string{"client_secret", "subject_token"} {
 		if a := set[name]; a != nil && set["issuer"] == nil {
-			d.auth.warnAt(a.NameRange, `write issuer = "https://..." beside it, as that authorization server calls itself`,
+			d.auth.WarnAt(a.NameRange, `write issuer = "https://..." beside it, as that authorization server calls itself`,
 				"%q is sent to any authorization server that the server names", name)
 		}
 	}
@@ -255,8 +256,8 @@ func (d *draft) warnHeaderConflict() {
 		value := strings.Fields(transport.Headers[name])
 		bare := len(value) == 0 || len(value) == 1 && strings.EqualFold(value[0], "Bearer") // from an empty variable
 		if strings.EqualFold(name, header) && !bare {
-			at := locateIn(d.transport.body, d.transport.head, []step{{name: "headers"}, {name: name}})
-			d.block.warnAt(at, "keep one of them", "the transport sets this header itself, so %s is not asked before the server refuses it", d.auth.what)
+			at := language.LocateIn(d.transport.Body, d.transport.Head, []language.Step{{Name: "headers"}, {Name: name}})
+			d.block.WarnAt(at, "keep one of them", "the transport sets this header itself, so %s is not asked before the server refuses it", d.auth.What)
 		}
 	}
 }
@@ -265,9 +266,9 @@ var originRule = lazyregexp.New(`^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+@[A-Za-z0-9][A-
 
 // origin reads the attribute registry.
 func (r blockReader) origin() string {
-	text, a, set := r.publicString("registry")
+	text, a, set := r.Text("registry")
 	if set && !originRule.MatchString(text) {
-		r.errorAt(a.Expr.Range(), `write registry = "io.github.user/server@1.2.3"`, "%q is not the name and version of an entry", "registry")
+		r.ErrorAt(a.Expr.Range(), `write registry = "io.github.user/server@1.2.3"`, "%q is not the name and version of an entry", "registry")
 	}
 	return text
 }

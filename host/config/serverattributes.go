@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/sdk/ndjson"
 )
 
@@ -95,19 +96,19 @@ var serverAttributes = []serverAttribute{
 	{name: "prefix", serverValue: serverValue{
 		read:   func(r blockReader, _ string, d *draft) { d.Prefix = r.prefix(d) },
 		get:    func(s *Server) any { return s.Prefix },
-		values: texts("letters, digits, `_`, `-`; at most 40 characters"), unset: "the label"},
+		values: language.Texts("letters, digits, `_`, `-`; at most 40 characters"), unset: "the label"},
 		doc: "Tools and prompts are offered as `PREFIX__NAME`. The prefix must not contain `__` or end in `_`. `\"\"` offers names without a prefix."},
 	{name: "protocol", serverValue: oneOf(func(s *Server) *string { return &s.Protocol }, append([]string{"auto"}, revisions...)...), inFingerprint: true,
 		doc: "The revision of MCP. `auto` finds out which revision the server speaks and remembers it."},
 	{name: "share", serverValue: serverValue{
 		read:   func(r blockReader, _ string, d *draft) { d.Share, d.shareAt = r.share() },
 		get:    func(s *Server) any { return s.Share },
-		values: words(shareGlobal, shareTenant, shareSession), unset: "`\"global\"`; `\"tenant\"` if the `auth` blocks of the gateway name several tenants"},
+		values: language.Words(shareGlobal, shareTenant, shareSession), unset: "`\"global\"`; `\"tenant\"` if the `auth` blocks of the gateway name several tenants"},
 		inDefaults: true, doc: "Which clients share a connection: all clients, those of one tenant, or none. See [Shared connections](#shared-connections)."},
 	{name: "idle", serverValue: serverValue{
 		read:   func(r blockReader, _ string, d *draft) { d.Idle = r.idle() },
 		get:    func(s *Server) any { return s.Idle },
-		values: wordsOr("`\"adaptive\"`, `\"never\"` or a duration, at most `24h`", "adaptive", "never"), unset: "`\"adaptive\"`"},
+		values: language.WordsOr("`\"adaptive\"`, `\"never\"` or a duration, at most `24h`", "adaptive", "never"), unset: "`\"adaptive\"`"},
 		inDefaults: true, doc: "When an unused connection is closed. `adaptive` waits one to five minutes, depending on use. A server that keeps something between calls, such as the page of a browser, a shell or a login in it, loses that: write `\"never\"`."},
 	{name: "required", serverValue: boolean(func(s *Server) *bool { return &s.Required }, false),
 		doc: "`junctor serve` does not start if this server cannot be reached."},
@@ -116,7 +117,7 @@ var serverAttributes = []serverAttribute{
 	{name: "registry", serverValue: serverValue{
 		read:   func(r blockReader, _ string, d *draft) { d.Registry = r.origin() },
 		get:    func(s *Server) any { return s.Registry },
-		values: texts("`\"NAME@VERSION\"`"), unset: "none"},
+		values: language.Texts("`\"NAME@VERSION\"`"), unset: "none"},
 		doc: "The entry of an MCP registry that `junctor add` made the block of. `junctor update` uses it."},
 	{name: "describe", serverValue: oneOf(func(s *Server) *string { return &s.Describe }, "full", "brief", "verbatim"),
 		inDefaults: true, doc: "How the server's descriptions reach clients. See [Descriptions](#descriptions)."},
@@ -138,7 +139,7 @@ var serverAttributes = []serverAttribute{
 	{block: "timeouts", name: "install", serverValue: serverValue{
 		read:   func(r blockReader, _ string, d *draft) { d.Timeouts.Install = r.install(d.Timeouts.Start) },
 		get:    func(s *Server) any { return s.Timeouts.Install },
-		values: durations(maxInstall), unset: codeText(shortDuration(defaultInstall))},
+		values: language.Durations(maxInstall), unset: language.CodeText(language.ShortDuration(defaultInstall))},
 		inDefaults: true, doc: "In place of `timeouts.start` if the command is a launcher that may install the server first (see [How servers start](#how-servers-start)). It is never less than `timeouts.start`."},
 	{block: "timeouts", name: "call", serverValue: duration(func(s *Server) *time.Duration { return &s.Timeouts.Call }, 60*time.Second, maxCall), inDefaults: true,
 		doc: "For one call."},
@@ -170,12 +171,12 @@ var serverAttributes = []serverAttribute{
 type serverValue struct {
 	read   func(r blockReader, name string, d *draft) // sets the field; reports what is wrong
 	get    func(s *Server) any                        // for the fingerprint and for Server.PublicSettings
-	values valueSet
+	values language.Values
 	unset  string // Markdown: the default
 }
 
 // valueOfField is a serverValue that decode reads into a field.
-func valueOfField[T any](field func(*Server) *T, values valueSet, unset string, decode func(r blockReader, name string) T) serverValue {
+func valueOfField[T any](field func(*Server) *T, values language.Values, unset string, decode func(r blockReader, name string) T) serverValue {
 	return serverValue{
 		read:   func(r blockReader, name string, d *draft) { *field(d.Server) = decode(r, name) },
 		get:    func(s *Server) any { return *field(s) },
@@ -185,26 +186,26 @@ func valueOfField[T any](field func(*Server) *T, values valueSet, unset string, 
 
 // boolean is true or false.
 func boolean(field func(*Server) *bool, unset bool) serverValue {
-	return valueOfField(field, booleans, fmt.Sprintf("`%t`", unset),
-		func(r blockReader, name string) bool { return r.boolean(name, unset) })
+	return valueOfField(field, language.Booleans, fmt.Sprintf("`%t`", unset),
+		func(r blockReader, name string) bool { return r.Boolean(name, unset) })
 }
 
 // oneOf is one of several words. The first word is the default.
 func oneOf(field func(*Server) *string, all ...string) serverValue {
-	return valueOfField(field, words(all...), codeText(all[0]),
-		func(r blockReader, name string) string { return r.choice(name, all...) })
+	return valueOfField(field, language.Words(all...), language.CodeText(all[0]),
+		func(r blockReader, name string) string { return r.Choice(name, all...) })
 }
 
 // duration is a duration of more than zero and at most longest.
 func duration(field func(*Server) *time.Duration, unset, longest time.Duration) serverValue {
-	return valueOfField(field, durations(longest), codeText(shortDuration(unset)),
-		func(r blockReader, name string) time.Duration { return r.duration(name, unset, longest) })
+	return valueOfField(field, language.Durations(longest), language.CodeText(language.ShortDuration(unset)),
+		func(r blockReader, name string) time.Duration { return r.Duration(name, unset, longest) })
 }
 
 // byteSize is a number of bytes from least to most.
 func byteSize(field func(*Server) *int, unset, least, most int) serverValue {
-	return valueOfField(field, sizes(least, most), codeText(sizeText(unset)),
-		func(r blockReader, name string) int { return r.size(name, unset, least, most) })
+	return valueOfField(field, language.Sizes(least, most), language.CodeText(language.SizeText(unset)),
+		func(r blockReader, name string) int { return r.Size(name, unset, least, most) })
 }
 
 // patternList is a list of glob patterns. It also keeps them with their ranges
@@ -216,21 +217,21 @@ func patternList(field func(*Server) *[]Pattern, unset string) serverValue {
 			*field(d.Server) = patterns(d.globs[name])
 		},
 		get:    func(s *Server) any { return globsOf(*field(s)) },
-		values: textLists("a list of globs"), unset: unset,
+		values: language.TextLists("a list of globs"), unset: unset,
 	}
 }
 
 // wordList is a list of different words.
 func wordList(field func(*Server) *[]string, unset string, words ...string) serverValue {
-	return valueOfField(field, wordLists(words...), unset, func(r blockReader, name string) (list []string) {
-		for _, e := range r.publicStrings(name) {
+	return valueOfField(field, language.WordLists(words...), unset, func(r blockReader, name string) (list []string) {
+		for _, e := range r.Texts(name) {
 			switch {
-			case !slices.Contains(words, e.text):
-				r.errorAt(e.at, nearHint(e.text, words), "%q may list %s%s", name, quoted(words), gotText(e.text, false))
-			case slices.Contains(list, e.text):
-				r.errorAt(e.at, "", "%q lists %q twice", name, e.text)
+			case !slices.Contains(words, e.Text):
+				r.ErrorAt(e.At, language.NearHint(e.Text, words), "%q may list %s%s", name, language.Quoted(words), language.GotText(e.Text, false))
+			case slices.Contains(list, e.Text):
+				r.ErrorAt(e.At, "", "%q lists %q twice", name, e.Text)
 			default:
-				list = append(list, e.text)
+				list = append(list, e.Text)
 			}
 		}
 		return list
@@ -246,11 +247,11 @@ func (a serverAttribute) path() string {
 }
 
 // serverEntries returns the entries of the attributes of a block in the order of the table.
-func serverEntries(block string, inDefaults bool) []entry {
-	var entries []entry
+func serverEntries(block string, inDefaults bool) []language.Entry {
+	var entries []language.Entry
 	for _, a := range serverAttributes {
 		if a.block == block && (a.inDefaults || !inDefaults) {
-			entries = append(entries, entry{name: a.name, values: a.values, unset: a.unset, doc: a.doc})
+			entries = append(entries, language.Entry{Name: a.name, Values: a.values, Unset: a.unset, Doc: a.doc})
 		}
 	}
 	return entries
@@ -264,10 +265,10 @@ var serverBlockDocs = map[string]string{
 }
 
 // serverBlocks returns the shapes of the blocks that hold attributes of the table.
-func serverBlocks(inDefaults bool) map[string]shape {
-	blocks := map[string]shape{}
+func serverBlocks(inDefaults bool) map[string]language.Shape {
+	blocks := map[string]language.Shape{}
 	for _, name := range attributeBlocks(inDefaults) {
-		blocks[name] = shape{doc: serverBlockDocs[name], inner: &form{entries: serverEntries(name, inDefaults)}}
+		blocks[name] = language.Shape{Doc: serverBlockDocs[name], Body: &language.Form{Entries: serverEntries(name, inDefaults)}}
 	}
 	return blocks
 }
@@ -302,8 +303,8 @@ func (r blockReader) readAttributes(d *draft, block string, inDefaults bool) {
 func (r blockReader) readAttributeBlocks(d *draft, inDefaults bool) {
 	for _, name := range attributeBlocks(inDefaults) {
 		b := r.blockOrEmpty(name)
-		b.fallback = r.defaultsOf(name)
-		b.check(form{entries: serverEntries(name, inDefaults)})
+		b.Fallback = r.defaultsOf(name)
+		b.Check(language.Form{Entries: serverEntries(name, inDefaults)})
 		b.readAttributes(d, name, inDefaults)
 	}
 }

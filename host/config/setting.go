@@ -11,6 +11,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
+	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/secretname"
 	"github.com/junctor-mcp/junctor/sdk"
@@ -21,14 +22,14 @@ import (
 func (r blockReader) setting(a sdk.Attribute) (cty.Value, bool) {
 	want, err := ctyjson.UnmarshalType(a.Type)
 	if err != nil {
-		r.problem(problem{in: r.in, at: r.head, code: fault.PluginDescribe,
-			summary: fmt.Sprintf("the plugin describes %q with an invalid type", a.Name)})
+		r.problem(language.Problem{In: r.In, At: r.Head, Code: fault.PluginDescribe,
+			Summary: fmt.Sprintf("the plugin describes %q with an invalid type", a.Name)})
 		return cty.NilVal, false
 	}
-	own, inherited := r.body.Attributes[a.Name], r.fallback[a.Name]
+	own, inherited := r.Body.Attributes[a.Name], r.Fallback[a.Name]
 	if own == nil && inherited == nil {
 		if a.Required && !r.replaced(a.Name) {
-			r.reportMissing(a.Name, r.head)
+			r.ReportMissing(a.Name, r.Head)
 		}
 		return cty.NilVal, false
 	}
@@ -54,32 +55,32 @@ func (r blockReader) setting(a sdk.Attribute) (cty.Value, bool) {
 
 // isNull reports whether an attribute is null, which means unset.
 func (r blockReader) isNull(a *hclsyntax.Attribute) bool {
-	v, ok := r.eval(r.in, a.Expr)
+	v, ok := r.eval(r.In, a.Expr)
 	return ok && v.IsNull()
 }
 
 // settingAt reads an attribute of a plugin's schema from the given place.
 func (r blockReader) settingAt(a sdk.Attribute, attr *hclsyntax.Attribute, want cty.Type) (cty.Value, bool) {
 	if a.Deprecated != "" {
-		r.problem(problem{severity: Warning, in: r.in, at: attr.NameRange, hint: a.Deprecated,
-			summary: fmt.Sprintf("%q is deprecated", a.Name)})
+		r.problem(language.Problem{Warning: true, In: r.In, At: attr.NameRange, Hint: a.Deprecated,
+			Summary: fmt.Sprintf("%q is deprecated", a.Name)})
 	}
 	r.shellVariables(attr, want, a.Sensitive) // before eval, which wraps parts of the expression
 	r.foreignSettings(attr, want, a.Sensitive)
-	v, ok := r.eval(r.in, attr.Expr)
+	v, ok := r.eval(r.In, attr.Expr)
 	if !ok {
 		return cty.NilVal, false
 	}
 	if v.IsNull() {
 		if a.Required {
-			r.errorAt(attr.Expr.Range(), "", "%q is required and cannot be null", a.Name)
+			r.ErrorAt(attr.Expr.Range(), "", "%q is required and cannot be null", a.Name)
 		}
 		return cty.NilVal, false
 	}
 	if !r.allowsKeyring(a, attr, v, want) {
 		return cty.NilVal, false
 	}
-	v, ok = r.convert(attr, v, want)
+	v, ok = r.Convert(attr, v, want)
 	if !ok {
 		return cty.NilVal, false
 	}
@@ -98,13 +99,13 @@ func (r blockReader) allowsKeyring(a sdk.Attribute, attr *hclsyntax.Attribute, v
 	case !found:
 		return true
 	case len(a.Enum) > 0, slices.Contains([]string{"duration", "integer", "env_names"}, a.Format):
-		return !r.rejectKeyring(attr, v)
+		return r.Host.Settled(r.In, attr, v)
 	case a.Sensitive, want.IsMapType() && !want.ElementType().IsListType():
 		return true
 	case r.keyring.absentInValue(v) != nil:
-		return want != cty.Number && want != cty.Bool || !r.rejectAbsent(attr, v)
+		return want != cty.Number && want != cty.Bool || !r.rejectAbsent(r.In, attr, v)
 	}
-	r.errorAt(locate(attr.Expr, steps), "use it in a setting that is sensitive, such as env or headers",
+	r.ErrorAt(language.Locate(attr.Expr, steps), "use it in a setting that is sensitive, such as env or headers",
 		"%q is no setting for secrets, so it cannot come from keyring()", a.Name)
 	return false
 }
@@ -116,10 +117,10 @@ func (r blockReader) checkConstraints(a sdk.Attribute, attr *hclsyntax.Attribute
 	v, _ = v.UnmarkDeep()
 	for _, steps := range nulls(v, nil) {
 		if marked {
-			r.errorAt(attr.Expr.Range(), "", "%q holds a null", a.Name) // without the key, which may be secret
+			r.ErrorAt(attr.Expr.Range(), "", "%q holds a null", a.Name) // without the key, which may be secret
 			break
 		}
-		r.errorAt(locate(attr.Expr, steps), "", "%s%s is null", a.Name, textOf(steps))
+		r.ErrorAt(language.Locate(attr.Expr, steps), "", "%s%s is null", a.Name, language.TextOf(steps))
 	}
 	switch {
 	case v.Type() == cty.String:
@@ -127,13 +128,13 @@ func (r blockReader) checkConstraints(a sdk.Attribute, attr *hclsyntax.Attribute
 	case v.Type() == cty.List(cty.String) && len(a.Enum) > 0:
 		for i, e := range v.AsValueSlice() {
 			if !e.IsNull() {
-				r.checkString(a, locate(attr.Expr, []step{{index: i}}), e.AsString(), secret)
+				r.checkString(a, language.Locate(attr.Expr, []language.Step{{Index: i}}), e.AsString(), secret)
 			}
 		}
 	case a.Format == "headers" && v.Type() == cty.Map(cty.String):
 		r.headers(a, attr, v, marked)
 	case v.Type() == cty.Number && a.Format == "integer" && !v.AsBigFloat().IsInt():
-		r.errorAt(attr.Expr.Range(), "", "%q must be a whole number", a.Name)
+		r.ErrorAt(attr.Expr.Range(), "", "%q must be a whole number", a.Name)
 	}
 }
 
@@ -142,37 +143,37 @@ func (r blockReader) checkString(a sdk.Attribute, at hcl.Range, text string, sec
 	if len(a.Enum) > 0 && !slices.Contains(a.Enum, text) {
 		hint := ""
 		if !secret {
-			hint = nearHint(text, a.Enum)
+			hint = language.NearHint(text, a.Enum)
 		}
-		r.errorAt(at, hint, "%q must be one of %s%s", a.Name, quoted(a.Enum), gotText(text, secret))
+		r.ErrorAt(at, hint, "%q must be one of %s%s", a.Name, language.Quoted(a.Enum), language.GotText(text, secret))
 	}
 	if a.Format == "header_name" && !headerName(text) {
-		r.errorAt(at, "", "%q must be the name of a header: letters, digits, - and few others%s", a.Name, gotText(text, secret))
+		r.ErrorAt(at, "", "%q must be the name of a header: letters, digits, - and few others%s", a.Name, language.GotText(text, secret))
 	}
 	if a.Format == "duration" {
 		if d, err := time.ParseDuration(text); err != nil || d < 0 {
 			hint := ""
 			if !secret {
-				hint = durationHint(a.Name, text)
+				hint = language.DurationHint(a.Name, text)
 			}
-			r.errorAt(at, hint, `%q must be a duration such as "30s" or "1m30s"%s`, a.Name, gotText(text, secret))
+			r.ErrorAt(at, hint, `%q must be a duration such as "30s" or "1m30s"%s`, a.Name, language.GotText(text, secret))
 		}
 	}
 }
 
 // nulls returns the paths of nulls inside lists and maps. A plugin would read them
 // as empty strings.
-func nulls(v cty.Value, within []step) [][]step {
+func nulls(v cty.Value, within []language.Step) [][]language.Step {
 	if v.IsNull() {
-		return [][]step{within}
+		return [][]language.Step{within}
 	}
 	if !v.Type().IsCollectionType() {
 		return nil
 	}
-	var all [][]step
+	var all [][]language.Step
 	for it := v.ElementIterator(); it.Next(); {
 		key, e := it.Element()
-		all = append(all, nulls(e, inside(within, stepsOf(cty.Path{cty.IndexStep{Key: key}})...))...)
+		all = append(all, nulls(e, language.Inside(within, language.StepsOf(cty.Path{cty.IndexStep{Key: key}})...))...)
 	}
 	return all
 }
@@ -185,14 +186,14 @@ func (r blockReader) headers(a sdk.Attribute, attr *hclsyntax.Attribute, v cty.V
 	for it := v.ElementIterator(); it.Next(); {
 		key, value := it.Element()
 		name := key.AsString()
-		at := locate(attr.Expr, stepsOf(cty.Path{cty.IndexStep{Key: key}}))
-		called := gotText(name, marked || a.Sensitive)
+		at := language.Locate(attr.Expr, language.StepsOf(cty.Path{cty.IndexStep{Key: key}}))
+		called := language.GotText(name, marked || a.Sensitive)
 		switch lower := strings.ToLower(name); {
 		case !headerName(name):
-			r.errorAt(at, "", "a name in %q must be the name of a header: letters, digits, - and few others%s", a.Name, called)
+			r.ErrorAt(at, "", "a name in %q must be the name of a header: letters, digits, - and few others%s", a.Name, called)
 			continue
 		case first[lower]:
-			r.errorAt(at, "keep one of them", "%q has a header twice, in different spellings", a.Name)
+			r.ErrorAt(at, "keep one of them", "%q has a header twice, in different spellings", a.Name)
 		default:
 			first[lower] = true
 		}
@@ -204,7 +205,7 @@ func (r blockReader) headers(a sdk.Attribute, attr *hclsyntax.Attribute, v cty.V
 			if strings.HasSuffix(value.AsString(), "\n") {
 				hint = "trimspace() removes the line end"
 			}
-			r.errorAt(at, hint, "a value in %q has a character that a header cannot hold: only visible ASCII, spaces and tabs", a.Name)
+			r.ErrorAt(at, hint, "a value in %q has a character that a header cannot hold: only visible ASCII, spaces and tabs", a.Name)
 		}
 	}
 }

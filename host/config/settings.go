@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
@@ -29,7 +29,7 @@ func (s settings) object(shown bool) cty.Value {
 
 // settings decodes the body of the block and reports what is wrong.
 func (r blockReader) settings(schema sdk.Schema) settings {
-	r.check(formOf(schema))
+	r.Check(formOf(schema))
 	got := settings{full: map[string]cty.Value{}, shown: map[string]cty.Value{}}
 	for _, a := range schema.Attributes {
 		if v, set := r.setting(a); set {
@@ -53,21 +53,21 @@ func (r blockReader) settings(schema sdk.Schema) settings {
 }
 
 // formOf returns the form of a block with the schema.
-func formOf(schema sdk.Schema) form {
-	f := form{blocks: map[string]shape{}}
+func formOf(schema sdk.Schema) language.Form {
+	f := language.Form{Blocks: map[string]language.Shape{}}
 	for _, a := range schema.Attributes {
 		if a.Sensitive {
-			f.private = append(f.private, a.Name)
+			f.Private = append(f.Private, a.Name)
 		} else {
-			f.attributes = append(f.attributes, a.Name)
+			f.Attributes = append(f.Attributes, a.Name)
 		}
 	}
 	for _, b := range schema.Blocks {
-		sh := shape{many: b.List}
+		sh := language.Shape{Many: b.List}
 		if b.Label != "" {
-			sh.labels = 1
+			sh.Labels = 1
 		}
-		f.blocks[b.Name] = sh
+		f.Blocks[b.Name] = sh
 	}
 	return f
 }
@@ -75,22 +75,22 @@ func formOf(schema sdk.Schema) form {
 // nestedSettings decodes the nested blocks of one kind into got.
 func (r blockReader) nestedSettings(b sdk.Block, got *settings) {
 	var full, shown []cty.Value
-	for _, block := range r.body.Blocks {
+	for _, block := range r.Body.Blocks {
 		if block.Type != b.Name {
 			continue
 		}
 		t := r.nested(block)
 		in := t.settings(b.Schema)
 		if b.Label != "" {
-			in.full[b.Label], in.shown[b.Label] = cty.StringVal(t.label), cty.StringVal(t.label)
-			r.revealLabel(t.labelAt)
+			in.full[b.Label], in.shown[b.Label] = cty.StringVal(t.Label), cty.StringVal(t.Label)
+			r.revealLabel(t.LabelAt)
 		}
 		full, shown = append(full, in.object(false)), append(shown, in.object(true))
 		got.env, got.files = append(got.env, in.env...), append(got.files, in.files...)
 	}
 	switch {
 	case len(full) == 0 && b.Need:
-		r.errorAt(r.head, fmt.Sprintf("add %s { ... } to the block", b.Name), "%s needs a block %q", r.what, b.Name)
+		r.ErrorAt(r.Head, fmt.Sprintf("add %s { ... } to the block", b.Name), "%s needs a block %q", r.What, b.Name)
 	case len(full) == 0:
 	case b.List:
 		got.full[b.Name], got.shown[b.Name] = cty.TupleVal(full), cty.TupleVal(shown)
@@ -108,17 +108,17 @@ func (r blockReader) checkRelations(schema sdk.Schema, set map[string]cty.Value)
 		if !has(a.Name) {
 			continue
 		}
-		at := r.attribute(a.Name).NameRange
+		at := r.Attribute(a.Name).NameRange
 		for _, other := range a.ConflictsWith {
 			pair := [2]string{min(a.Name, other), max(a.Name, other)}
 			if has(other) && !reported[pair] {
 				reported[pair] = true
-				r.errorAt(at, "keep one of them", "%q cannot be set together with %q", a.Name, other)
+				r.ErrorAt(at, "keep one of them", "%q cannot be set together with %q", a.Name, other)
 			}
 		}
 		for _, other := range a.RequiredWith {
-			if !has(other) && r.attribute(other) == nil {
-				r.errorAt(at, "", "%q needs %q beside it", a.Name, other)
+			if !has(other) && r.Attribute(other) == nil {
+				r.ErrorAt(at, "", "%q needs %q beside it", a.Name, other)
 			}
 		}
 	}
@@ -127,9 +127,9 @@ func (r blockReader) checkRelations(schema sdk.Schema, set map[string]cty.Value)
 // envNames checks a list of names of environment variables and returns the valid
 // names, each once.
 func (r blockReader) envNames(a sdk.Attribute, v cty.Value) []string {
-	attr := r.attribute(a.Name)
+	attr := r.Attribute(a.Name)
 	if v.ContainsMarked() {
-		r.errorAt(attr.Expr.Range(), "", "%q lists names, which cannot come from env() or file()", a.Name)
+		r.ErrorAt(attr.Expr.Range(), "", "%q lists names, which cannot come from env() or file()", a.Name)
 		return nil
 	}
 	if !v.CanIterateElements() {
@@ -140,15 +140,10 @@ func (r blockReader) envNames(a sdk.Attribute, v cty.Value) []string {
 		switch {
 		case e.Type() != cty.String || e.IsNull():
 		case !envRule.MatchString(e.AsString()):
-			r.errorAt(locate(attr.Expr, []step{{index: i}}), "", "%q lists names of environment variables: letters, digits and _", a.Name)
+			r.ErrorAt(language.Locate(attr.Expr, []language.Step{{Index: i}}), "", "%q lists names of environment variables: letters, digits and _", a.Name)
 		case !slices.Contains(names, e.AsString()):
 			names = append(names, e.AsString())
 		}
 	}
 	return names
-}
-
-// reportMissing reports a required attribute that is not set.
-func (r blockReader) reportMissing(name string, at hcl.Range) {
-	r.errorAt(at, fmt.Sprintf("add %s = ... to the block", name), "%s needs %q", r.what, name)
 }

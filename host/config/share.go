@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
+
+	"github.com/junctor-mcp/junctor/host/config/language"
 )
 
 // The values of "share". The first is the default for a single tenant.
@@ -16,10 +18,10 @@ const (
 // share reads which clients share a connection. at is empty if the attribute is
 // not set.
 func (r blockReader) share() (word string, at hcl.Range) {
-	if _, a, set := r.rawValue("share"); set {
+	if _, a, set := r.RawValue("share"); set {
 		at = a.Expr.Range() // possibly in the defaults block
 	}
-	return r.choice("share", shareGlobal, shareTenant, shareSession), at
+	return r.Choice("share", shareGlobal, shareTenant, shareSession), at
 }
 
 // shareByTenant makes "tenant" the default of "share" if the clients of the gateway
@@ -42,12 +44,12 @@ func (l *loader) shareByTenant(h HTTP, drafts []*draft) {
 			d.Share = shareTenant
 			separated = true
 		case d.Share == shareGlobal:
-			d.block.warnAt(d.shareAt, `write share = "tenant" to give each of them a connection of its own`,
+			d.block.WarnAt(d.shareAt, `write share = "tenant" to give each of them a connection of its own`,
 				"the clients of all tenants share one connection, so what the server keeps of one can reach another")
 		}
 	}
 	if separated {
-		blockReader{loader: l, in: h.origin.in}.warnAt(h.origin.head, `write share = "tenant" in the server blocks to say so, or "global" for a server that may mix tenants`,
+		l.emptyBlock(h.origin.in).WarnAt(h.origin.head, `write share = "tenant" in the server blocks to say so, or "global" for a server that may mix tenants`,
 			`"auth" %s, so each server without "share" has a connection and credentials for each tenant`, named)
 	}
 }
@@ -77,7 +79,7 @@ const listedTenants = 3
 // quotedFirst quotes the first names of a list.
 func quotedFirst(names []string) string {
 	if len(names) > listedTenants {
-		return quoted(names[:listedTenants]) + ", …"
+		return language.Quoted(names[:listedTenants]) + ", …"
 	}
-	return quoted(names)
+	return language.Quoted(names)
 }

@@ -1,6 +1,10 @@
 package config
 
-import "github.com/hashicorp/hcl/v2"
+import (
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/junctor-mcp/junctor/host/config/language"
+)
 
 // Shares are a per_tenant or a per_principal block: how much of the limits of the gateway
 // one tenant or one principal may use at one time. A nil field is not set, and zero is no
@@ -15,12 +19,12 @@ type Shares struct {
 	memoryAt hcl.Range
 }
 
-var sharesForm = form{entries: []entry{
-	{name: "requests", values: integers(0, mostInFlight), doc: "Requests in progress. 0 is no limit."},
-	{name: "streams", values: integers(0, mostSessions), doc: "Listen streams of modern clients. 0 is no limit."},
-	{name: "sessions", values: integers(0, mostSessions), doc: "Sessions. 0 is no limit."},
-	{name: "connections", values: integers(0, mostConnections), doc: "Connections to one server that not all clients share. 0 is no limit."},
-	{name: "memory", values: sizes(leastShare, mostMemory), doc: "Memory of messages."},
+var sharesForm = language.Form{Entries: []language.Entry{
+	{Name: "requests", Values: language.Integers(0, mostInFlight), Doc: "Requests in progress. 0 is no limit."},
+	{Name: "streams", Values: language.Integers(0, mostSessions), Doc: "Listen streams of modern clients. 0 is no limit."},
+	{Name: "sessions", Values: language.Integers(0, mostSessions), Doc: "Sessions. 0 is no limit."},
+	{Name: "connections", Values: language.Integers(0, mostConnections), Doc: "Connections to one server that not all clients share. 0 is no limit."},
+	{Name: "memory", Values: language.Sizes(leastShare, mostMemory), Doc: "Memory of messages."},
 }}
 
 // leastShare is the least share of the memory.
@@ -28,26 +32,26 @@ const leastShare = 1 << 20 // bytes
 
 // shares reads the shares of a block, and returns its reader; without a body there is no
 // such block.
-func (r blockReader) shares(kind string, f form) (s Shares, b blockReader) {
+func (r blockReader) shares(kind string, f language.Form) (s Shares, b blockReader) {
 	b, found := r.block(kind)
 	if !found {
 		return s, blockReader{}
 	}
-	b.check(f)
+	b.Check(f)
 	number := func(name string, most int) *int {
-		if !b.isSet(name) {
+		if !b.IsSet(name) {
 			return nil
 		}
-		n := b.integer(name, 0, 0, most)
+		n := b.Integer(name, 0, 0, most)
 		return &n
 	}
 	s.Requests = number("requests", mostInFlight)
 	s.Streams = number("streams", mostSessions)
 	s.Sessions = number("sessions", mostSessions)
 	s.Connections = number("connections", mostConnections)
-	if b.isSet("memory") {
-		if n := b.size("memory", 0, leastShare, mostMemory); n > 0 {
-			s.Memory, s.memoryAt = &n, b.valueAt("memory", b.head)
+	if b.IsSet("memory") {
+		if n := b.Size("memory", 0, leastShare, mostMemory); n > 0 {
+			s.Memory, s.memoryAt = &n, b.ValueAt("memory", b.Head)
 		}
 	}
 	return s, b
@@ -62,8 +66,8 @@ func (l *loader) checkShares(g *Gateway, drafts []*draft) {
 		}
 		for _, d := range drafts {
 			if d.MaxMessage > *s.Memory {
-				l.emptyBlock("limits").errorAt(s.memoryAt, "raise it, or lower max_message in the server block",
-					`"memory" must be at least the "max_message" of server %q, which is %s`, d.Name, sizeText(d.MaxMessage))
+				l.emptyBlock("limits").ErrorAt(s.memoryAt, "raise it, or lower max_message in the server block",
+					`"memory" must be at least the "max_message" of server %q, which is %s`, d.Name, language.SizeText(d.MaxMessage))
 				break
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/secretname"
 )
 
@@ -45,7 +46,7 @@ func (l *loader) reveal(a *hclsyntax.Attribute) {
 	_ = hclsyntax.VisitAll(a.Expr, func(node hclsyntax.Node) hcl.Diagnostics {
 		if object, ok := node.(*hclsyntax.ObjectConsExpr); ok {
 			for _, item := range object.Items {
-				if key, ok := literal(item.KeyExpr); ok && secretname.Sounds(key) {
+				if key, ok := language.Literal(item.KeyExpr); ok && secretname.Sounds(key) {
 					s.snip.hidden = append(s.snip.hidden, item.ValueExpr.Range())
 				}
 			}

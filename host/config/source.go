@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/hcltext"
 	"github.com/junctor-mcp/junctor/host/ownership"
@@ -64,7 +65,7 @@ func (l *loader) readSources(path string) {
 	}
 	names, err := filesAt(path)
 	if err != nil {
-		l.problem(problem{at: hcl.Range{Filename: path}, summary: err.Error()})
+		l.problem(language.Problem{At: hcl.Range{Filename: path}, Summary: err.Error()})
 		return
 	}
 	l.readFiles(names)
@@ -89,7 +90,7 @@ func (l *loader) readFiles(names []string) {
 			err = fmt.Errorf("the files of the configuration are larger than %d MiB together", maxTotal>>20)
 		}
 		if err != nil {
-			l.problem(problem{at: hcl.Range{Filename: name}, summary: "cannot read the file: " + err.Error()})
+			l.problem(language.Problem{At: hcl.Range{Filename: name}, Summary: "cannot read the file: " + err.Error()})
 			continue
 		}
 		total += len(text)
@@ -157,7 +158,7 @@ func (l *loader) parseSources(sources []*source) bool {
 		scanned := hcltext.Scan(s.name, s.text, hcltext.Configuration)
 		s.tokens = scanned.Tokens
 		if wrong := scanProblem(scanned); wrong != nil {
-			if p := l.pastedInside(s, wrong.at); p != nil {
+			if p := l.pastedInside(s, wrong.At); p != nil {
 				wrong = p
 			}
 			l.problem(*wrong)
@@ -178,24 +179,24 @@ func (l *loader) parseSources(sources []*source) bool {
 			found = append(found, s.parseProblem(d))
 		}
 		for _, p := range foreignOnly(found) {
-			l.problem(p.problem)
-			whole = whole && (p.whole || p.severity == Warning)
+			l.problem(p.Problem)
+			whole = whole && (p.whole || p.Warning)
 		}
 	}
 	return whole
 }
 
 // scanProblem returns the reason why a text is not parsed, or nil.
-func scanProblem(s *hcltext.Scanned) *problem {
+func scanProblem(s *hcltext.Scanned) *language.Problem {
 	if s.Problem == nil {
 		return nil
 	}
-	return &problem{at: s.Problem.At, summary: s.Problem.Summary, hint: s.Problem.Hint}
+	return &language.Problem{At: s.Problem.At, Summary: s.Problem.Summary, Hint: s.Problem.Hint}
 }
 
 // ownershipProblem returns a problem if another user could change or replace the
 // file at path, or the target of a symbolic link at path. It returns nil otherwise.
-func ownershipProblem(path string) *problem {
+func ownershipProblem(path string) *language.Problem {
 	real, err := canonical(path)
 	if err != nil {
 		return nil // readFile reports it
@@ -206,9 +207,9 @@ func ownershipProblem(path string) *problem {
 	}
 	for _, p := range places {
 		if why, command := ownership.Exposed(p); why != "" {
-			return &problem{
-				at: hcl.Range{Filename: path}, code: fault.ConfigExposed,
-				summary: fmt.Sprintf("the configuration is not used: %s %s", p, why), hint: fmt.Sprintf("run `%s %s`", command, p),
+			return &language.Problem{
+				At: hcl.Range{Filename: path}, Code: fault.ConfigExposed,
+				Summary: fmt.Sprintf("the configuration is not used: %s %s", p, why), Hint: fmt.Sprintf("run `%s %s`", command, p),
 			}
 		}
 	}

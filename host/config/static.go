@@ -53,6 +53,6 @@ func (l *loader) staticRoot() string {
 
 // unknown reports whether an attribute is set to a value that is not evaluated.
 func (r blockReader) unknown(name string) bool {
-	a := r.body.Attributes[name]
+	a := r.Body.Attributes[name]
 	return r.Static && a != nil && !isStatic(a.Expr)
 }

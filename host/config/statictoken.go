@@ -9,6 +9,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/config/language"
 )
 
 // A StaticToken authenticates clients that send the token.
@@ -44,10 +45,10 @@ func (t StaticToken) Clients() AuthClients {
 // SecretText implements ClientAuth.
 func (t StaticToken) SecretText() string { return t.Token }
 
-var staticTokenForm = form{entries: []entry{
-	{name: "token", values: texts("up to 4096 visible ASCII characters"), required: true, private: true,
-		doc: "`openssl rand -hex 32` makes a good one. A token under 16 characters, or one written in the file, is a warning."},
-	{name: "subject", values: texts("a text"), required: true, doc: "The name of the client."},
+var staticTokenForm = language.Form{Entries: []language.Entry{
+	{Name: "token", Values: language.Texts("up to 4096 visible ASCII characters"), Required: true, Private: true,
+		Doc: "`openssl rand -hex 32` makes a good one. A token under 16 characters, or one written in the file, is a warning."},
+	{Name: "subject", Values: language.Texts("a text"), Required: true, Doc: "The name of the client."},
 	tenantEntry,
 	rolesEntry,
 }}
@@ -63,13 +64,13 @@ const (
 func (r blockReader) staticToken() ClientAuth {
 	t := StaticToken{Token: r.token(), Variable: r.variable("token")}
 	t.Late = r.keyring.contains(t.Token)
-	if text, a, set := r.publicString("subject"); set {
+	if text, a, set := r.Text("subject"); set {
 		t.Subject = text
 		if text == "" || len(text) > maxSubject || strings.ContainsFunc(text, unprintable) {
-			r.errorAt(a.Expr.Range(), "name the person or program that has the token", `"subject" must be 1 to %d bytes of text without control characters`, maxSubject)
+			r.ErrorAt(a.Expr.Range(), "name the person or program that has the token", `"subject" must be 1 to %d bytes of text without control characters`, maxSubject)
 		}
-	} else if !r.isSet("subject") {
-		r.reportMissing("subject", r.head)
+	} else if !r.IsSet("subject") {
+		r.ReportMissing("subject", r.Head)
 	}
 	t.Tenant = r.tenant()
 	t.Roles = r.roles()
@@ -83,14 +84,14 @@ func unprintable(r rune) bool {
 
 // token reads the token.
 func (r blockReader) token() string {
-	if !r.isSet("token") {
-		r.reportMissing("token", r.head)
+	if !r.IsSet("token") {
+		r.ReportMissing("token", r.Head)
 		return ""
 	}
 	token := r.credential("token", "JUNCTOR_TOKEN", tokenProblem)
 	if !r.keyring.contains(token) && tokenProblem(token) == "" && len(token) < leastToken {
-		a := r.body.Attributes["token"]
-		r.warnAt(a.Expr.Range(), tokenHint, "the token%s is shorter than %d characters, so it can be guessed", sourceOfToken(a.Expr), leastToken)
+		a := r.Body.Attributes["token"]
+		r.WarnAt(a.Expr.Range(), tokenHint, "the token%s is shorter than %d characters, so it can be guessed", sourceOfToken(a.Expr), leastToken)
 	}
 	return token
 }
@@ -99,9 +100,9 @@ func (r blockReader) token() string {
 // text that contains keyring() is checked when it is complete. problem says what is wrong
 // with a text; variable is an example of where to keep it.
 func (r blockReader) credential(name, variable string, problem func(string) string) string {
-	v, a, set := r.rawValue(name)
+	v, a, set := r.RawValue(name)
 	if set {
-		v, set = r.convert(a, v, cty.String)
+		v, set = r.Convert(a, v, cty.String)
 	}
 	if !set {
 		return ""
@@ -113,10 +114,10 @@ func (r blockReader) credential(name, variable string, problem func(string) stri
 	}
 	r.secrets = append(r.secrets, text)
 	if why := problem(text); why != "" {
-		r.errorAt(a.Expr.Range(), tokenHint, "the %s%s %s", name, sourceOfToken(a.Expr), why)
+		r.ErrorAt(a.Expr.Range(), tokenHint, "the %s%s %s", name, sourceOfToken(a.Expr), why)
 	}
 	if len(marks) == 0 && text != "" {
-		r.warnAt(a.Expr.Range(), fmt.Sprintf("keep it in the environment, and write %s = env(%q)", name, variable), "the %s is written in the configuration file", name)
+		r.WarnAt(a.Expr.Range(), fmt.Sprintf("keep it in the environment, and write %s = env(%q)", name, variable), "the %s is written in the configuration file", name)
 	}
 	return text
 }
@@ -143,11 +144,11 @@ func notInToken(r rune) bool { return r <= ' ' || r > '~' }
 // sourceOfToken returns the variable or the file that an expression reads, for
 // messages, and "" for another expression.
 func sourceOfToken(e hclsyntax.Expression) string {
-	call, ok := plain(e).(*hclsyntax.FunctionCallExpr)
+	call, ok := language.Plain(e).(*hclsyntax.FunctionCallExpr)
 	if !ok || len(call.Args) == 0 {
 		return ""
 	}
-	name, ok := literal(call.Args[0])
+	name, ok := language.Literal(call.Args[0])
 	switch {
 	case ok && call.Name == "env":
 		return fmt.Sprintf(" from the environment variable %q", name)
@@ -160,15 +161,15 @@ func sourceOfToken(e hclsyntax.Expression) string {
 // variable returns the environment variable that an attribute is read from without
 // a change, and "" for another expression.
 func (r blockReader) variable(attribute string) string {
-	a, found := r.body.Attributes[attribute]
+	a, found := r.Body.Attributes[attribute]
 	if !found {
 		return ""
 	}
-	call, ok := plain(a.Expr).(*hclsyntax.FunctionCallExpr)
+	call, ok := language.Plain(a.Expr).(*hclsyntax.FunctionCallExpr)
 	if !ok || call.Name != "env" || len(call.Args) == 0 {
 		return ""
 	}
-	name, _ := literal(call.Args[0])
+	name, _ := language.Literal(call.Args[0])
 	return name
 }
 
@@ -182,7 +183,7 @@ func (r blockReader) rejectDuplicateTokens(all []Authentication) {
 		}
 		if at, both := first[t.Token]; both {
 			one := r.nested(b)
-			r.errorAt(one.valueAt("token", one.head), "give each client a token of its own", "two auth blocks have the same token; the first is at %s", at)
+			r.ErrorAt(one.ValueAt("token", one.Head), "give each client a token of its own", "two auth blocks have the same token; the first is at %s", at)
 			continue
 		}
 		first[t.Token] = all[i].At

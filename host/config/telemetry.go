@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/junctor-mcp/junctor/host/config/language"
 )
 
 // Telemetry is the telemetry block.
@@ -21,12 +23,12 @@ type Metrics struct {
 const defaultMetricsListen = "127.0.0.1:7577"
 
 var (
-	telemetryForm = form{blocks: map[string]shape{"metrics": {inner: &metricsForm, doc: "The listener for Prometheus, which answers `/metrics`. Without the block nothing listens."}}}
+	telemetryForm = language.Form{Blocks: map[string]language.Shape{"metrics": {Body: &metricsForm, Doc: "The listener for Prometheus, which answers `/metrics`. Without the block nothing listens."}}}
 
-	metricsForm = form{entries: []entry{
-		{name: "listen", values: texts("`\"HOST:PORT\"` or `\"unix:PATH\"`"), unset: codeText(defaultMetricsListen),
-			doc: "Where metrics are served. It cannot be the address of `gateway.http`. A socket belongs to the user alone."},
-		{name: "allow_remote", values: booleans, unset: "`false`", doc: "Allows an address that is not a loopback address. Nothing authenticates a scrape."},
+	metricsForm = language.Form{Entries: []language.Entry{
+		{Name: "listen", Values: language.Texts("`\"HOST:PORT\"` or `\"unix:PATH\"`"), Unset: language.CodeText(defaultMetricsListen),
+			Doc: "Where metrics are served. It cannot be the address of `gateway.http`. A socket belongs to the user alone."},
+		{Name: "allow_remote", Values: language.Booleans, Unset: "`false`", Doc: "Allows an address that is not a loopback address. Nothing authenticates a scrape."},
 	}}
 )
 
@@ -35,10 +37,10 @@ func (l *loader) telemetry(blocks []*hclsyntax.Block, gateway HTTP) (t Telemetry
 	for i, b := range blocks {
 		r := l.openBlock(b, "")
 		if i > 0 {
-			r.duplicate(b.TypeRange, blocks[0].TypeRange, "block %q", b.Type)
+			r.Duplicate(b.TypeRange, blocks[0].TypeRange, "block %q", b.Type)
 			continue
 		}
-		r.check(telemetryForm)
+		r.Check(telemetryForm)
 		if m, found := r.block("metrics"); found {
 			t.Metrics = m.metrics(gateway)
 		}
@@ -48,28 +50,28 @@ func (l *loader) telemetry(blocks []*hclsyntax.Block, gateway HTTP) (t Telemetry
 
 // metrics reads the metrics block.
 func (r blockReader) metrics(gateway HTTP) *Metrics {
-	r.check(metricsForm)
-	m := &Metrics{Listen: defaultMetricsListen, Remote: r.boolean("allow_remote", false), At: startOf(r.head)}
-	at, called := r.valueAt("listen", r.head), addressInFile(m.Listen)
-	if text, a, set := r.publicString("listen"); set {
+	r.Check(metricsForm)
+	m := &Metrics{Listen: defaultMetricsListen, Remote: r.Boolean("allow_remote", false), At: startOf(r.Head)}
+	at, called := r.ValueAt("listen", r.Head), addressInFile(m.Listen)
+	if text, a, set := r.Text("listen"); set {
 		listen, err := parseListen(text, r.byName[a.SrcRange.Filename].dir)
 		if err != nil {
-			r.errorAt(at, `write HOST:PORT, such as "127.0.0.1:7577", or unix:PATH`, "%s %v", addressInFile(text), err)
+			r.ErrorAt(at, `write HOST:PORT, such as "127.0.0.1:7577", or unix:PATH`, "%s %v", addressInFile(text), err)
 			return m
 		}
 		m.Listen, called = listen, addressInFile(text)
 	}
 	switch {
 	case gateway.Given && m.Listen == gateway.Listen:
-		r.errorAt(at, "metrics need an address of their own, which clients of the gateway cannot reach", "%s is the address of gateway.http, too", called)
+		r.ErrorAt(at, "metrics need an address of their own, which clients of the gateway cannot reach", "%s is the address of gateway.http, too", called)
 	case isLocal(m.Listen) && m.Remote:
-		r.warnAt(r.valueAt("allow_remote", at), `remove "allow_remote"`, `%s is a local address, so "allow_remote" has no effect`, called)
+		r.WarnAt(r.ValueAt("allow_remote", at), `remove "allow_remote"`, `%s is a local address, so "allow_remote" has no effect`, called)
 	case isLocal(m.Listen):
 	case m.Remote:
-		r.warnAt(at, "let only the monitoring system connect to it, with a firewall",
+		r.WarnAt(at, "let only the monitoring system connect to it, with a firewall",
 			"%s is not a loopback address: the names of tenants, servers and tools, and how they are used, can be read without authentication", called)
 	default:
-		r.errorAt(at, fmt.Sprintf("listen on %s, or write allow_remote = true if only the monitoring system can connect", defaultMetricsListen),
+		r.ErrorAt(at, fmt.Sprintf("listen on %s, or write allow_remote = true if only the monitoring system can connect", defaultMetricsListen),
 			"%s is not a loopback address, and metrics need no authentication", called)
 	}
 	return m

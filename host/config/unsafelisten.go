@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
+
+	"github.com/junctor-mcp/junctor/host/config/language"
 )
 
 // An httpSource is the place of the http block, for diagnostics after the load.
@@ -19,13 +21,13 @@ const listenHint = `write HOST:PORT, such as "127.0.0.1:7575", or unix:PATH`
 
 // listen reads the address to listen at. It returns false for a wrong address.
 func (r blockReader) listen() (string, bool) {
-	text, a, set := r.publicString("listen")
+	text, a, set := r.Text("listen")
 	if !set {
-		return defaultListen, !r.isSet("listen")
+		return defaultListen, !r.IsSet("listen")
 	}
 	listen, err := parseListen(text, r.byName[a.SrcRange.Filename].dir)
 	if err != nil {
-		r.errorAt(a.Expr.Range(), listenHintFor(text, "listen = %q"), "%s %v", addressInFile(text), err)
+		r.ErrorAt(a.Expr.Range(), listenHintFor(text, "listen = %q"), "%s %v", addressInFile(text), err)
 	}
 	return listen, err == nil
 }
@@ -104,15 +106,15 @@ func (r blockReader) reportExposure(h HTTP) {
 		return
 	}
 	called := addressInFile(h.Listen)
-	if text, _, set := r.publicString("listen"); set {
+	if text, _, set := r.Text("listen"); set {
 		called = addressInFile(text)
 	}
 	for _, o := range h.exposureProblems(called) {
-		at := r.valueAt(o.place, r.head)
+		at := r.ValueAt(o.place, r.Head)
 		if b, found := r.block(o.place); found {
-			at = b.head
+			at = b.Head
 		}
-		r.problem(problem{severity: o.severity, in: r.in, at: at, summary: o.summary, hint: o.hint, address: true})
+		r.problem(language.Problem{Warning: o.severity == Warning, In: r.In, At: at, Summary: o.summary, Hint: o.hint, Address: true})
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
+	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
@@ -18,10 +19,10 @@ import (
 // know of the user.
 const variablePrefix = "JUNCTOR_VAR_"
 
-var variableForm = form{entries: []entry{
-	{name: "default", values: anything, unset: "none", doc: "The value without an environment variable `JUNCTOR_VAR_NAME`. A number or a boolean makes the value one, too."},
-	{name: "description", values: texts("a text"), doc: "What the variable is for."},
-	{name: "sensitive", values: booleans, unset: "`false`", doc: "A value from the environment is never printed."},
+var variableForm = language.Form{Entries: []language.Entry{
+	{Name: "default", Values: language.Anything, Unset: "none", Doc: "The value without an environment variable `JUNCTOR_VAR_NAME`. A number or a boolean makes the value one, too."},
+	{Name: "description", Values: language.Texts("a text"), Doc: "What the variable is for."},
+	{Name: "sensitive", Values: language.Booleans, Unset: "`false`", Doc: "A value from the environment is never printed."},
 }}
 
 var variableRule = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
@@ -37,16 +38,16 @@ type variable struct {
 func (l *loader) readVariables(blocks []*hclsyntax.Block) {
 	for _, b := range blocks {
 		r := l.openBlock(b, "")
-		r.check(variableForm)
-		switch first := l.variables[r.label]; {
+		r.Check(variableForm)
+		switch first := l.variables[r.Label]; {
 		case len(b.Labels) == 0: // reported
 		case first != nil:
-			r.duplicate(r.labelAt, first.at, "variable %q", r.label)
-		case !variableRule.MatchString(r.label):
-			r.errorAt(r.labelAt, "", "variable name %q: use letters, digits and _, at most 64, and begin with no digit", r.label)
+			r.Duplicate(r.LabelAt, first.at, "variable %q", r.Label)
+		case !variableRule.MatchString(r.Label):
+			r.ErrorAt(r.LabelAt, "", "variable name %q: use letters, digits and _, at most 64, and begin with no digit", r.Label)
 		default:
-			x := &variable{at: r.labelAt, value: cty.NilVal}
-			l.variables[r.label] = x
+			x := &variable{at: r.LabelAt, value: cty.NilVal}
+			l.variables[r.Label] = x
 			if v, ok := r.variableValue(); ok {
 				x.value = v
 			}
@@ -65,20 +66,20 @@ func (l *loader) variableNames() []string { return slices.Sorted(maps.Keys(l.var
 
 // variableValue returns the value of one variable block.
 func (r blockReader) variableValue() (cty.Value, bool) {
-	r.publicString("description")
-	sensitive := r.boolean("sensitive", false)
+	r.Text("description")
+	sensitive := r.Boolean("sensitive", false)
 	if r.given != nil {
 		return r.moduleValue()
 	}
-	fallback, a, given := r.value("default", cty.DynamicPseudoType)
-	name := variablePrefix + r.label
+	fallback, a, given := r.Value("default", cty.DynamicPseudoType)
+	name := variablePrefix + r.Label
 	text, set := r.lookup(name)
 	switch {
 	case r.Static:
 		return cty.NilVal, false // the environment is not read
 	case !set && !given:
-		if r.body.Attributes["default"] == nil { // else it was reported
-			r.errorAt(r.head, fmt.Sprintf("set %s, or write a default", name), "variable %q has no value", r.label)
+		if r.Body.Attributes["default"] == nil { // else it was reported
+			r.ErrorAt(r.Head, fmt.Sprintf("set %s, or write a default", name), "variable %q has no value", r.Label)
 		}
 		return cty.NilVal, false
 	case !set:
@@ -93,7 +94,7 @@ func (r blockReader) variableValue() (cty.Value, bool) {
 	}
 	converted, err := convert.Convert(v, fallback.Type())
 	if err != nil || !fallback.Type().IsPrimitiveType() {
-		r.errorAt(a.Expr.Range(), "a variable of the environment can be a text, a number or a boolean", "%s cannot be the value of variable %q, whose default is %s", name, r.label, typeName(fallback.Type()))
+		r.ErrorAt(a.Expr.Range(), "a variable of the environment can be a text, a number or a boolean", "%s cannot be the value of variable %q, whose default is %s", name, r.Label, language.TypeName(fallback.Type()))
 		return cty.NilVal, false
 	}
 	return converted, true
@@ -102,8 +103,8 @@ func (r blockReader) variableValue() (cty.Value, bool) {
 // moduleValue returns the value of a variable of a module: that of the module block, or else
 // the default. An argument may have any type if there is no default.
 func (r blockReader) moduleValue() (cty.Value, bool) {
-	fallback, _, byDefault := r.value("default", cty.DynamicPseudoType)
-	v, given := r.given[r.label]
+	fallback, _, byDefault := r.Value("default", cty.DynamicPseudoType)
+	v, given := r.given[r.Label]
 	switch {
 	case given && v.value == cty.NilVal:
 		return cty.NilVal, false // reported
@@ -113,14 +114,14 @@ func (r blockReader) moduleValue() (cty.Value, bool) {
 		}
 		converted, err := convert.Convert(v.value, fallback.Type())
 		if err != nil {
-			r.errorAt(v.at, "", "variable %q of the module must be %s", r.label, typeName(fallback.Type()))
+			r.ErrorAt(v.at, "", "variable %q of the module must be %s", r.Label, language.TypeName(fallback.Type()))
 			return cty.NilVal, false
 		}
 		return converted, true
 	case byDefault:
 		return fallback, true
-	case r.body.Attributes["default"] == nil: // else it was reported
-		r.errorAt(r.head, fmt.Sprintf("write %s = ... into the module block, or a default here", r.label), "variable %q of the module has no value", r.label)
+	case r.Body.Attributes["default"] == nil: // else it was reported
+		r.ErrorAt(r.Head, fmt.Sprintf("write %s = ... into the module block, or a default here", r.Label), "variable %q of the module has no value", r.Label)
 	}
 	return cty.NilVal, false
 }

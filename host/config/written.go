@@ -21,18 +21,18 @@ type Setting struct {
 
 // note records an attribute of a server that is set.
 func (r blockReader) note(d *draft, a serverAttribute) {
-	attr := r.attribute(a.name)
+	attr := r.Attribute(a.name)
 	if attr == nil {
 		return
 	}
 	before := len(r.problems)
-	v, ok := r.eval(r.in, attr.Expr)
+	v, ok := r.eval(r.In, attr.Expr)
 	r.loader.problems = r.loader.problems[:before] // they were reported
 	if !ok || v.IsNull() {
 		return
 	}
 	d.written = append(d.written, Setting{
-		Name: a.path(), Value: settingText(v), At: startOf(attr.NameRange), Inherited: r.body.Attributes[a.name] == nil,
+		Name: a.path(), Value: settingText(v), At: startOf(attr.NameRange), Inherited: r.Body.Attributes[a.name] == nil,
 	})
 }
 

@@ -1,4 +1,4 @@
-package config
+package language
 
 import (
 	"fmt"
@@ -11,28 +11,28 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 )
 
-// convert converts an attribute's value to a type. It reports each element of a
+// Convert converts an attribute's value to a type. It reports each element of a
 // list or map that has the wrong type, at its own place.
-func (r blockReader) convert(a *hclsyntax.Attribute, v cty.Value, want cty.Type) (cty.Value, bool) {
-	wrong := typeMismatches(v, want, nil)
+func (r Reader) Convert(a *hclsyntax.Attribute, v cty.Value, want cty.Type) (cty.Value, bool) {
+	wrong := TypeMismatches(v, want, nil)
 	for _, m := range wrong {
 		name := fmt.Sprintf("%q", a.Name)
 		at := a.Expr.Range()
 		if len(m.steps) > 0 && !v.ContainsMarked() { // of a marked value, keys may be secret too
-			name, at = a.Name+textOf(m.steps), locate(a.Expr, m.steps)
+			name, at = a.Name+TextOf(m.steps), Locate(a.Expr, m.steps)
 		}
 		hint := m.hint
 		if hint == "" {
-			hint = typeHint(a.Name, m, v.ContainsMarked())
+			hint = TypeHint(a.Name, m, v.ContainsMarked())
 		}
-		r.errorAt(at, hint, "%s %s", name, m.why)
+		r.ErrorAt(at, hint, "%s %s", name, m.why)
 	}
 	if len(wrong) > 0 {
 		return cty.NilVal, false
 	}
-	fitting, err := conform(v, want)
+	fitting, err := Conform(v, want)
 	if err != nil {
-		r.errorAt(a.Expr.Range(), "", "%q must be %s", a.Name, typeName(want))
+		r.ErrorAt(a.Expr.Range(), "", "%q must be %s", a.Name, TypeName(want))
 		return cty.NilVal, false
 	}
 	return fitting, true
@@ -40,18 +40,19 @@ func (r blockReader) convert(a *hclsyntax.Attribute, v cty.Value, want cty.Type)
 
 // A typeMismatch is one element of a value that has the wrong type.
 type typeMismatch struct {
-	steps     []step
+	steps     []Step
 	why, hint string    // hint may be empty
 	got       cty.Value // unmarked; NilVal: its type is not the problem
 	want      cty.Type
 }
 
-// typeMismatches lists the elements of v that cannot be converted to want. within
+// TypeMismatches lists the elements of v that cannot be converted to want. within
 // leads from the attribute to v.
-func typeMismatches(v cty.Value, want cty.Type, within []step) []typeMismatch {
+func TypeMismatches(v cty.Value, want cty.Type, within []Step) []typeMismatch {
 	v, _ = v.Unmark()
 	got := v.Type()
-	wrong := []typeMismatch{{steps: within, why: fmt.Sprintf("must be %s, not %s", typeName(want), typeName(got)), got: v, want: want}}
+	why := fmt.Sprintf("must be %s, not %s", TypeName(want), TypeName(got))
+	wrong := []typeMismatch{{steps: within, why: why, got: v, want: want}}
 	isMap := got.IsObjectType() || got.IsMapType()
 	isList := got.IsTupleType() || got.IsListType() || got.IsSetType()
 	switch {
@@ -66,7 +67,8 @@ func typeMismatches(v cty.Value, want cty.Type, within []step) []typeMismatch {
 			if want.IsSetType() && got.IsSetType() {
 				key = cty.Zero // elements of a set have no index
 			}
-			all = append(all, typeMismatches(e, want.ElementType(), inside(within, stepsOf(cty.Path{cty.IndexStep{Key: key}})...))...)
+			path := Inside(within, StepsOf(cty.Path{cty.IndexStep{Key: key}})...)
+			all = append(all, TypeMismatches(e, want.ElementType(), path)...)
 		}
 		return all
 	case want.IsPrimitiveType() || want.IsTupleType():
@@ -77,18 +79,19 @@ func typeMismatches(v cty.Value, want cty.Type, within []step) []typeMismatch {
 	return wrong
 }
 
-// memberMismatches is typeMismatches for an object type. It also lists members
+// memberMismatches is TypeMismatches for an object type. It also lists members
 // that the type does not have; HCL's conversion would drop them.
-func memberMismatches(v cty.Value, want cty.Type, within []step) []typeMismatch {
+func memberMismatches(v cty.Value, want cty.Type, within []Step) []typeMismatch {
 	known := slices.Sorted(maps.Keys(want.AttributeTypes()))
 	members := v.AsValueMap()
 	var all []typeMismatch
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		if !want.HasAttribute(name) {
-			all = append(all, typeMismatch{steps: inside(within, step{name: name}), why: "is not known", hint: didYouMean(name, known)})
+			steps := Inside(within, Step{Name: name})
+			all = append(all, typeMismatch{steps: steps, why: "is not known", hint: DidYouMean(name, known)})
 			continue
 		}
-		all = append(all, typeMismatches(members[name], want.AttributeType(name), inside(within, step{name: name}))...)
+		all = append(all, TypeMismatches(members[name], want.AttributeType(name), Inside(within, Step{Name: name}))...)
 	}
 	for _, name := range known {
 		if _, set := members[name]; !set && !want.AttributeOptional(name) {
@@ -98,13 +101,10 @@ func memberMismatches(v cty.Value, want cty.Type, within []step) []typeMismatch 
 	return all
 }
 
-// inside appends steps to a path without changing it.
-func inside(within []step, next ...step) []step { return slices.Concat(within, next) }
-
-// conform converts a value to a type. Parts of the dynamic type stay unchanged.
+// Conform converts a value to a type. Parts of the dynamic type stay unchanged.
 // HCL's own conversion would give all members of a map(any) one type. It would
 // turn the number in { a = 1, b = "x" } into a string.
-func conform(v cty.Value, want cty.Type) (cty.Value, error) {
+func Conform(v cty.Value, want cty.Type) (cty.Value, error) {
 	if want == cty.DynamicPseudoType {
 		return v, nil
 	}
@@ -115,7 +115,7 @@ func conform(v cty.Value, want cty.Type) (cty.Value, error) {
 	members, elements := map[string]cty.Value{}, []cty.Value{}
 	for it := v.ElementIterator(); it.Next(); {
 		key, e := it.Element()
-		e, err := conform(e, want.ElementType())
+		e, err := Conform(e, want.ElementType())
 		if err != nil {
 			return cty.NilVal, err
 		}
@@ -131,9 +131,9 @@ func conform(v cty.Value, want cty.Type) (cty.Value, error) {
 	return cty.TupleVal(elements).WithMarks(marks), nil
 }
 
-// typeHint returns what to write in place of a value of a wrong type. It repeats words of
+// TypeHint returns what to write in place of a value of a wrong type. It repeats words of
 // a command that cannot be secret, and no other values.
-func typeHint(name string, m typeMismatch, secret bool) string {
+func TypeHint(name string, m typeMismatch, secret bool) string {
 	if m.got == cty.NilVal {
 		return ""
 	}
@@ -141,10 +141,13 @@ func typeHint(name string, m typeMismatch, secret bool) string {
 	if len(m.steps) == 0 {
 		set = "write " + name + " = "
 	}
-	text := stringOf(m.got)
+	text := ""
+	if m.got.Type() == cty.String && !m.got.IsNull() && m.got.IsKnown() {
+		text = m.got.AsString()
+	}
 	switch want := m.want; {
 	case want.IsListType() && name == "command" && strings.Contains(text, " ") && !secret:
-		return set + wordsInBrackets(text)
+		return set + WordsInBrackets(text)
 	case want.IsListType() && strings.Contains(text, " "):
 		return set + `["...", "..."], each word for itself`
 	case want.IsListType() && m.got.Type().IsPrimitiveType():
@@ -161,8 +164,8 @@ func typeHint(name string, m typeMismatch, secret bool) string {
 	return ""
 }
 
-// typeName returns the name of a type for messages.
-func typeName(ty cty.Type) string {
+// TypeName returns the name of a type for messages.
+func TypeName(ty cty.Type) string {
 	switch {
 	case ty == cty.String:
 		return "a string"
