@@ -54,7 +54,7 @@ func readFourEyes(r blockReader, byClient bool) policy.FourEyes {
 	for _, b := range r.Body.Blocks {
 		if b.Type == "approver" {
 			one := r.nested(b)
-			one.Check(approverForm)
+			one.Check(&approverForm)
 			f.Approvers = append(append([]policy.Holder{}, f.Approvers...), approversIn(one)...) // not nil: operators are not meant
 		}
 	}

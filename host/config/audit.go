@@ -1,7 +1,7 @@
 package config
 
 import (
-	"math"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -11,49 +11,67 @@ import (
 
 // An Audit is the audit block. Without one, nothing is recorded.
 type Audit struct {
-	Given     bool
-	Managed   bool // it is that of the managed configuration
-	At        Position
-	File      string        `json:",omitempty"` // absolute; empty: in Junctor's data directory
-	Output    string        // "file", "stdout" or "stderr"
-	Sync      string        // "normal" or "full"
-	OnFull    string        // "drop" or "refuse"
-	Retention time.Duration // of rows
-	MaxSize   int           // of the file in bytes; 0: not limited
-	SignKey   string        `json:",omitempty"` // path of the key that signs heads
-	Forward   []string      `json:"-"`          // targets of copies; a path may be a secret
-	// ForwardHeaders are those of requests to an HTTPS target, and ForwardCA is the path of the
-	// certificates for targets over TLS.
-	ForwardHeaders map[string]string `json:"-"`
-	ForwardCA      string            `json:",omitempty"`
-	Arguments      string            // "digest" or "full"
-	Results        string            // "none" or "full"
-	// Redact lists globs for SERVER/TOOL: their arguments and results are never stored.
-	Redact []string `json:",omitempty"`
+	Given   bool
+	Managed bool // it is that of the managed configuration
+	At      Position
+
+	File      string        `hcl:"file" format:"path" unset:"'audit.db' in the data directory" doc:"The SQLite file; not in a directory of plugins, nor where other users can write." json:",omitempty"`
+	Output    string        `hcl:"output" words:"file,stdout,stderr" doc:"'\"stdout\"' or '\"stderr\"': JSON lines instead of a file; '\"stdout\"' only with 'serve --http'."`
+	Sync      string        `hcl:"sync" words:"normal,full" doc:"'\"full\"': a request is answered after its row is on the disk."`
+	OnFull    string        `hcl:"on_full" words:"drop,refuse" doc:"'\"refuse\"': requests that cannot be recorded get 'audit.unavailable'."`
+	Retention time.Duration `hcl:"retention" format:"days" default:"90d" min:"1h" max:"3660d" accepts:"a duration such as '\"90d\"', from '\"1h\"' to ten years" doc:"How long rows are kept; 'd' is 24 hours."`
+	MaxSize   int           `hcl:"max_size" format:"size" unset:"none" min:"1MiB" max:"100GiB" doc:"The size of the file; older rows move to archives."`
+	SignKey   string        `hcl:"sign_key" format:"path" unset:"none" doc:"A private key (ed25519, PEM) that signs the heads of the chain." json:",omitempty"`
+	Arguments string        `hcl:"arguments" words:"digest,full" doc:"'\"full\"' stores arguments, masked."`
+	Results   string        `hcl:"results" words:"none,full" doc:"'\"full\"' stores results, masked."`
+	Redact    []string      `hcl:"redact" accepts:"a list of '\"SERVER/TOOL\"'" unset:"none" doc:"Patterns of tools whose arguments and results are never stored. Of a call that waits for an approval, only those who may approve it see the arguments." json:",omitempty"`
+
+	Forward        []string          `hcl:"forward" accepts:"a list of targets" unset:"none" secret:"true" doc:"Where a copy of each row goes: '\"unix:///dev/log\"', '\"udp://HOST:PORT\"', '\"tcp://HOST:PORT\"' or '\"tls://HOST:PORT\"' for syslog, '\"https://HOST/PATH\"', or '\"stderr\"'. It may come from 'env()' or 'file()'; only schemes and hosts are printed." json:"-"`
+	ForwardHeaders map[string]string `hcl:"forward_headers" accepts:"a map of texts" unset:"none" secret:"true" doc:"Headers of the requests to an 'https' target, such as 'Authorization', with 'env()' or 'file()'. The targets then have one host." json:"-"`
+	ForwardCA      string            `hcl:"forward_ca" format:"path" unset:"those of the system" doc:"Certificates of authorities (PEM) for 'tls' and 'https' targets, in place of those of the system." json:",omitempty"`
 }
 
-const (
-	defaultRetention = 90 * language.Day
-	leastRetention   = time.Hour
-	mostRetention    = 10 * 366 * language.Day
-	leastAuditSize   = 1 << 20
-)
+// Validate implements [language.Validator].
+func (a *Audit) Validate(r language.Reader) {
+	a.Given, a.At = true, startOf(r.Head)
+	for _, name := range []string{"file", "sync", "retention", "max_size", "sign_key"} {
+		if a.Output != "file" && r.IsSet(name) {
+			r.ErrorAt(r.ValueAt(name, r.Head), `remove it, or write output = "file"`,
+				"%q is about a file, and output is %q", name, a.Output)
+		}
+	}
+	a.checkRedact(r)
+	a.checkForward(r)
+	if a.ForwardHeaders != nil {
+		a.checkForwardHeaders(r)
+	}
+}
 
-// mostAuditSize is the largest max_size: 100 GiB where an int can hold that.
-var mostAuditSize = int(min(100<<30, int64(math.MaxInt)>>20<<20))
+// checkRedact reports what is no pattern of a tool.
+func (a *Audit) checkRedact(r language.Reader) {
+	patterns := a.Redact
+	a.Redact = nil
+	for i, text := range patterns {
+		at := r.ItemAt("redact", i)
+		server, tool, both := strings.Cut(text, "/")
+		switch {
+		case !both || server == "" || tool == "":
+			r.ErrorAt(at, `write "SERVER/TOOL", with * for any text, such as "vault/*"`,
+				"%q is not of the form SERVER/TOOL", text)
+		case slices.Contains(a.Redact, text):
+			r.ErrorAt(at, "", "%q appears twice", text)
+		default:
+			a.Redact = append(a.Redact, text)
+		}
+	}
+}
 
-var auditForm = language.Form{Entries: append([]language.Entry{
-	{Name: "file", Values: language.Texts("a path"), Unset: "`audit.db` in the data directory", Doc: "The SQLite file; not in a directory of plugins, nor where other users can write."},
-	{Name: "output", Values: language.Words("file", "stdout", "stderr"), Unset: "`\"file\"`", Doc: "`\"stdout\"` or `\"stderr\"`: JSON lines instead of a file; `\"stdout\"` only with `serve --http`."},
-	{Name: "sync", Values: language.Words("normal", "full"), Unset: "`\"normal\"`", Doc: "`\"full\"`: a request is answered after its row is on the disk."},
-	{Name: "on_full", Values: language.Words("drop", "refuse"), Unset: "`\"drop\"`", Doc: "`\"refuse\"`: requests that cannot be recorded get `audit.unavailable`."},
-	{Name: "retention", Values: language.Texts("a duration such as `\"90d\"`, from `\"1h\"` to ten years"), Unset: "`\"90d\"`", Doc: "How long rows are kept; `d` is 24 hours."},
-	{Name: "max_size", Values: language.Sizes(leastAuditSize, mostAuditSize), Unset: "none", Doc: "The size of the file; older rows move to archives."},
-	{Name: "sign_key", Values: language.Texts("a path"), Unset: "none", Doc: "A private key (ed25519, PEM) that signs the heads of the chain."},
-	{Name: "arguments", Values: language.Words("digest", "full"), Unset: "`\"digest\"`", Doc: "`\"full\"` stores arguments, masked."},
-	{Name: "results", Values: language.Words("none", "full"), Unset: "`\"none\"`", Doc: "`\"full\"` stores results, masked."},
-	{Name: "redact", Values: language.TextLists("a list of `\"SERVER/TOOL\"`"), Unset: "none", Doc: "Patterns of tools whose arguments and results are never stored. Of a call that waits for an approval, only those who may approve it see the arguments."},
-}, forwardEntries...)}
+// Public adds the targets of copies, without what may be a secret.
+func (a *Audit) Public(settings map[string]any) {
+	settings["managed"] = a.Managed
+	settings["forward"] = forwardNames(a.Forward)
+	settings["forward_headers"] = slices.Sorted(maps.Keys(a.ForwardHeaders))
+}
 
 // auditLayer returns the layer whose audit block counts: the strongest one that has a block. That
 // of a configuration that was found does not count beside one of the user: a project must not end
@@ -99,41 +117,12 @@ func (l *loader) audit() (a Audit) {
 	return a
 }
 
-func (r blockReader) auditBlock() Audit {
-	r.Check(auditForm)
-	a := Audit{
-		Given: true, At: startOf(r.Head), File: r.Path("file"), Output: r.Choice("output", "file", "stdout", "stderr"), Sync: r.Choice("sync", "normal", "full"),
-		OnFull: r.Choice("on_full", "drop", "refuse"), Retention: r.Days("retention", defaultRetention, leastRetention, mostRetention),
-		MaxSize:   r.Size("max_size", 0, leastAuditSize, mostAuditSize),
-		SignKey:   r.Path("sign_key"),
-		Arguments: r.Choice("arguments", "digest", "full"), Results: r.Choice("results", "none", "full"), Redact: r.redacted(),
-	}
-	a.Forward = forwardTargets(r, a.Output)
-	a.ForwardHeaders, a.ForwardCA = forwardHeaders(r, a.Forward), r.Path("forward_ca")
-	for _, name := range []string{"file", "sync", "retention", "max_size", "sign_key"} {
-		if a.Output != "file" && r.IsSet(name) {
-			r.ErrorAt(r.ValueAt(name, r.Head), `remove it, or write output = "file"`, "%q is about a file, and output is %q", name, a.Output)
-		}
-	}
+// auditBlock reads an audit block.
+func (r blockReader) auditBlock() (a Audit) {
+	language.Decode(r.Reader, &a)
 	if len(a.Redact) > 0 && a.Arguments == "digest" && a.Results == "none" && !asksApprovals(r.loader) {
-		r.WarnAt(r.ValueAt("redact", r.Head), `it is for arguments = "full" and results = "full"`, `"redact" has no effect, because neither arguments nor results are stored, and no confirm rule shows them`)
+		r.WarnAt(r.ValueAt("redact", r.Head), `it is for arguments = "full" and results = "full"`,
+			`"redact" has no effect, because neither arguments nor results are stored, and no confirm rule shows them`)
 	}
 	return a
-}
-
-// redacted reads the tools whose arguments are never stored.
-func (r blockReader) redacted() (globs []string) {
-	for _, one := range r.Texts("redact") {
-		server, tool, both := strings.Cut(one.Text, "/")
-		if !both || server == "" || tool == "" {
-			r.ErrorAt(one.At, `write "SERVER/TOOL", with * for any text, such as "vault/*"`, "%q is not of the form SERVER/TOOL", one.Text)
-			continue
-		}
-		if slices.Contains(globs, one.Text) {
-			r.ErrorAt(one.At, "", "%q appears twice", one.Text)
-			continue
-		}
-		globs = append(globs, one.Text)
-	}
-	return globs
 }

@@ -6,90 +6,76 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hashicorp/hcl/v2/hclsyntax"
-	"github.com/zclconf/go-cty/cty"
+	"github.com/hashicorp/hcl/v2"
 
 	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/forward"
 )
 
-// forwardEntries are the attributes of the audit block about copies.
-var forwardEntries = []language.Entry{
-	{Name: "forward", Values: language.TextLists("a list of targets"), Unset: "none", Private: true, Doc: "Where a copy of each row goes: `\"unix:///dev/log\"`, `\"udp://HOST:PORT\"`, `\"tcp://HOST:PORT\"` or `\"tls://HOST:PORT\"` for syslog, `\"https://HOST/PATH\"`, or `\"stderr\"`. It may come from `env()` or `file()`; only schemes and hosts are printed."},
-	{Name: "forward_headers", Values: language.TextMaps("a map of texts"), Unset: "none", Private: true, Doc: "Headers of the requests to an `https` target, such as `Authorization`, with `env()` or `file()`. The targets then have one host."},
-	{Name: "forward_ca", Values: language.Texts("a path"), Unset: "those of the system", Doc: "Certificates of authorities (PEM) for `tls` and `https` targets, in place of those of the system."},
-}
-
-// forwardTargets reads the targets of copies.
-func forwardTargets(r blockReader, output string) (targets []string) {
-	v, a, set := r.Value("forward", cty.List(cty.String))
-	if !set {
-		return nil
-	}
-	v, marks := v.UnmarkDeep()
-	for i, e := range v.AsValueSlice() {
-		at := language.Locate(a.Expr, []language.Step{{Index: i}})
-		if e.IsNull() {
-			r.ErrorAt(at, "", "forward[%d] is null", i)
-			continue
-		}
-		text := e.AsString()
-		name := text
-		if len(marks) > 0 {
+// checkForward reports wrong targets of copies.
+func (a *Audit) checkForward(r language.Reader) {
+	targets := a.Forward
+	a.Forward = nil
+	for i, text := range targets {
+		at, name := r.ItemAt("forward", i), text
+		if r.IsMarked("forward") {
 			name = forward.Name(text)
-			if name != text {
-				r.secrets = append(r.secrets, text)
-			}
 		}
 		switch err := forward.Check(text); {
 		case err != nil:
 			r.ErrorAt(at, `write a target such as "tls://logs.example.com:6514"`, "%q is not a target: %v", name, err)
-		case slices.Contains(targets, text):
+		case slices.Contains(a.Forward, text):
 			r.ErrorAt(at, "", "%q appears twice", name)
-		case text == output:
+		case text == a.Output:
 			r.ErrorAt(at, "remove it", "%q is the output already", name)
 		default:
-			targets = append(targets, text)
+			a.Forward = append(a.Forward, text)
 		}
 	}
-	return targets
 }
 
 // ownForwardHeaders are the headers that Junctor sets itself.
 var ownForwardHeaders = []string{"Host", "Content-Length", "Content-Type", "Transfer-Encoding", "Connection", "User-Agent"}
 
-// forwardHeaders reads the headers for the HTTPS target. Their values are secrets.
-func forwardHeaders(r blockReader, targets []string) map[string]string {
-	v, a, set := r.Value("forward_headers", cty.Map(cty.String))
-	if !set {
-		return nil
-	}
-	v, marks := v.UnmarkDeep()
-	headers := map[string]string{}
-	for name, e := range v.AsValueMap() {
-		at := language.Locate(a.Expr, []language.Step{{Name: name}})
+// checkForwardHeaders checks the headers for the HTTPS target. Their values are secrets.
+func (a *Audit) checkForwardHeaders(r language.Reader) {
+	all := a.ForwardHeaders
+	a.ForwardHeaders = map[string]string{}
+	for name, value := range all {
+		at := r.MemberAt("forward_headers", name)
 		canonical := http.CanonicalHeaderKey(name)
-		value := ""
-		if !e.IsNull() {
-			value = e.AsString()
-		}
 		switch {
-		case name == "" || strings.ContainsFunc(name, func(c rune) bool { return notInToken(c) || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, c) }):
+		case name == "" || strings.ContainsFunc(name, notInHeaderName):
 			r.ErrorAt(at, "", "%q is not the name of a header", name)
 		case slices.Contains(ownForwardHeaders, canonical):
 			r.ErrorAt(at, "remove it", "Junctor sets the header %q itself", canonical)
-		case value == "" || value != strings.TrimSpace(value) || len(value) > maxToken || strings.ContainsFunc(value, func(c rune) bool { return c != ' ' && notInToken(c) }):
-			r.ErrorAt(at, "", "the value of the header %q must be 1 to %d visible ASCII characters, without spaces at the ends", canonical, maxToken)
+		case !isHeaderValue(value):
+			r.ErrorAt(at, "", "the value of the header %q must be 1 to %d visible ASCII characters, without spaces at the ends",
+				canonical, maxToken)
 		default:
-			headers[canonical] = value
-			r.secrets = append(r.secrets, headerSecrets(value)...)
+			a.ForwardHeaders[canonical] = value
+			for _, secret := range headerSecrets(value) {
+				r.Host.Conceal(secret)
+			}
 		}
 	}
-	if len(marks) == 0 && len(headers) > 0 {
-		r.WarnAt(a.Expr.Range(), `keep it in the environment, and write "Bearer ${env("JUNCTOR_AUDIT_TOKEN")}"`, "the values of forward_headers are written in the configuration file")
+	at := r.ValueAt("forward_headers", r.Head)
+	if !r.IsMarked("forward_headers") && len(a.ForwardHeaders) > 0 {
+		r.WarnAt(at, `keep it in the environment, and write "Bearer ${env("JUNCTOR_AUDIT_TOKEN")}"`,
+			"the values of forward_headers are written in the configuration file")
 	}
-	checkForwardHosts(r, a, targets)
-	return headers
+	checkForwardHosts(r, at, a.Forward)
+}
+
+// notInHeaderName reports whether the name of a header must not contain a rune.
+func notInHeaderName(c rune) bool {
+	return notInToken(c) || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, c)
+}
+
+// isHeaderValue reports whether a text can be the value of a header.
+func isHeaderValue(text string) bool {
+	return text != "" && text == strings.TrimSpace(text) && len(text) <= maxToken &&
+		!strings.ContainsFunc(text, func(c rune) bool { return c != ' ' && notInToken(c) })
 }
 
 // headerSecrets returns a value and, without the name of the scheme before it, its credential.
@@ -101,7 +87,7 @@ func headerSecrets(value string) []string {
 }
 
 // checkForwardHosts reports headers for no host, or for several: a credential is for one.
-func checkForwardHosts(r blockReader, a *hclsyntax.Attribute, targets []string) {
+func checkForwardHosts(r language.Reader, at hcl.Range, targets []string) {
 	var hosts []string
 	for _, one := range targets {
 		if u, err := url.Parse(one); err == nil && (u.Scheme == "https" || u.Scheme == "http") && !slices.Contains(hosts, u.Host) {
@@ -110,8 +96,8 @@ func checkForwardHosts(r blockReader, a *hclsyntax.Attribute, targets []string) 
 	}
 	switch {
 	case len(hosts) == 0:
-		r.ErrorAt(a.Expr.Range(), "add an https target to forward, or remove it", `"forward_headers" is for an https target, and "forward" has none`)
+		r.ErrorAt(at, "add an https target to forward, or remove it", `"forward_headers" is for an https target, and "forward" has none`)
 	case len(hosts) > 1:
-		r.ErrorAt(a.Expr.Range(), "leave one of the hosts out of forward", `"forward_headers" would be sent to several hosts: %s`, strings.Join(hosts, ", "))
+		r.ErrorAt(at, "leave one of the hosts out of forward", `"forward_headers" would be sent to several hosts: %s`, strings.Join(hosts, ", "))
 	}
 }

@@ -68,7 +68,7 @@ func (r blockReader) authentication() []Authentication {
 		auth := Authentication{Kind: one.Label, At: startOf(one.Head)}
 		switch read, known := authKinds[one.Label]; {
 		case known:
-			one.Check(*clientAuthForms[one.Label])
+			one.Check(clientAuthForms[one.Label])
 			auth.Settings = read(one)
 		case one.Label == "none":
 			one.ErrorAt(one.LabelAt, "remove the block; a loopback address needs no authentication", `there is no auth "none"`)

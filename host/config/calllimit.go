@@ -105,15 +105,15 @@ var (
 
 // limits reads the limits block.
 func (r blockReader) limits() (c Limits) {
-	r.Check(limitsForm)
+	r.Check(&limitsForm)
 	c.Connections = r.Integer("connections", 0, 1, mostServerConnections)
-	c.PerTenant, _ = r.shares("per_tenant", sharesForm)
+	c.PerTenant, _ = r.shares("per_tenant", &sharesForm)
 	var principal blockReader
-	if c.PerPrincipal, principal = r.shares("per_principal", perPrincipalForm); principal.Body != nil {
+	if c.PerPrincipal, principal = r.shares("per_principal", &perPrincipalForm); principal.Body != nil {
 		c.PrincipalCalls = principal.principalCalls()
 	}
 	if b, found := r.block("per_tool"); found {
-		b.Check(perToolForm)
+		b.Check(&perToolForm)
 		limit := b.callLimit(CallLimit{Rate: defaultCallRate, Burst: 2 * defaultCallRate, Concurrent: defaultConcurrent, Wait: defaultCallWait})
 		limit.Server, limit.Tool = Pattern{Glob: "*"}, Pattern{Glob: "*"}
 		c.PerTool = &limit
@@ -132,7 +132,7 @@ func (r blockReader) limits() (c Limits) {
 // toolCallLimit reads a tool block. What it does not set is that of per_tool.
 func (r blockReader) toolCallLimit(block *hclsyntax.Block, general *CallLimit) CallLimit {
 	b := r.nested(block)
-	b.Check(toolCallForm)
+	b.Check(&toolCallForm)
 	unset := CallLimit{Wait: defaultCallWait}
 	if general != nil {
 		unset = *general

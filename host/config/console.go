@@ -59,7 +59,7 @@ func (l *loader) console(blocks []*hclsyntax.Block, gateway HTTP, metrics *Metri
 		l.openBlock(b, "").Duplicate(b.TypeRange, blocks[0].TypeRange, "block %q", b.Type)
 	}
 	r := l.openBlock(blocks[0], "")
-	r.Check(consoleForm)
+	r.Check(&consoleForm)
 	c := &Console{
 		At: startOf(r.Head), Listen: defaultConsole, Hosts: r.hosts(), Admins: r.consolePeople("admin"), Viewers: r.consolePeople("viewer"),
 		TLS: r.tls(), Plaintext: r.Boolean("allow_plaintext", false),
@@ -98,7 +98,7 @@ func (r blockReader) consolePeople(role string) (all []policy.Holder) {
 			continue
 		}
 		one := r.nested(b)
-		one.Check(consolePeopleForm)
+		one.Check(&consolePeopleForm)
 		all = append(all, peopleIn(one, "subject", "group")...)
 	}
 	return all

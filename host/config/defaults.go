@@ -49,7 +49,7 @@ func (l *loader) readDefaults(blocks []*hclsyntax.Block) {
 	}
 	s := l.openBlock(blocks[0], "")
 	before := len(l.problems)
-	s.Check(defaultsForm)
+	s.Check(&defaultsForm)
 	d := &draft{Server: &Server{Enabled: true}}
 	s.readAttributes(d, "", true)
 	s.readAttributeBlocks(d, true)

@@ -187,7 +187,7 @@ func (l *loader) gateway(blocks []*hclsyntax.Block) Gateway {
 			continue
 		}
 		s = l.openBlock(b, "")
-		s.Check(gatewayForm)
+		s.Check(&gatewayForm)
 	}
 	h, given := s.block("http")
 	if !given {
@@ -226,7 +226,7 @@ func (r blockReader) blockOrEmpty(kind string) blockReader {
 
 // http reads the http block. given is false if there is none.
 func (r blockReader) http(given bool) HTTP {
-	r.Check(httpForm)
+	r.Check(&httpForm)
 	h := HTTP{
 		Given: given, At: startOf(r.Head), origin: httpSource{head: r.Head, in: r.In},
 		SocketMode:  r.socketMode(),
@@ -255,7 +255,7 @@ func (r blockReader) http(given bool) HTTP {
 
 // httpTimeouts reads the timeouts block of an http block.
 func (r blockReader) httpTimeouts() HTTPTimeouts {
-	r.Check(httpTimeoutsForm)
+	r.Check(&httpTimeoutsForm)
 	return HTTPTimeouts{
 		Header:    r.Duration("header", 10*time.Second, maxHTTPTimeout),
 		Body:      r.Duration("body", 30*time.Second, maxHTTPTimeout),
@@ -273,7 +273,7 @@ func (r blockReader) perIP() *RateLimit {
 	if !found {
 		return nil
 	}
-	b.Check(perIPForm)
+	b.Check(&perIPForm)
 	limit := &RateLimit{Rate: b.Number("rate", 60, mostRate), Connections: b.Integer("connections", 256, 0, mostConnections)}
 	if limit.Rate > 0 {
 		limit.Burst = max(1, int(2*limit.Rate))
@@ -284,7 +284,7 @@ func (r blockReader) perIP() *RateLimit {
 
 // sessions reads the sessions block.
 func (r blockReader) sessions() SessionRules {
-	r.Check(sessionsForm)
+	r.Check(&sessionsForm)
 	rules := SessionRules{
 		Store:  r.Choice("store", "sqlite", "memory"),
 		Max:    r.Integer("max", 1000, 1, mostSessions),
@@ -309,7 +309,7 @@ func (r blockReader) tls() *TLS {
 	if !found {
 		return nil
 	}
-	b.Check(tlsForm)
+	b.Check(&tlsForm)
 	t := &TLS{Cert: b.Path("cert"), Key: b.Path("key"), ClientCA: b.Path("client_ca"), At: startOf(b.Head)}
 	t.Optional = b.Choice("client_certificate", "required", "optional") == "optional"
 	if b.IsSet("client_certificate") && !b.IsSet("client_ca") {

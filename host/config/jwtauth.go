@@ -246,7 +246,7 @@ func (r blockReader) audiences() []string {
 
 // claims reads the claims block.
 func (r blockReader) claims() authn.ClaimNames {
-	r.Check(claimsForm)
+	r.Check(&claimsForm)
 	name := func(attribute, unset string) string {
 		text, a, set := r.Text(attribute)
 		if !set {

@@ -12,6 +12,6 @@ import (
 // plugins are the manifests by the local names of the plugins; the bodies of their blocks are
 // described with them.
 func Schema(plugins map[string]sdk.Manifest) []byte {
-	return language.Schema(&topLevelForm, plugins, "Junctor configuration",
+	return language.Schema(topLevelForm(), plugins, "Junctor configuration",
 		"The blocks, attributes and values of a Junctor configuration, in the JSON form of HCL. Junctor reads HCL only.")
 }

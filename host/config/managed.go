@@ -73,7 +73,7 @@ func ManagedServers(path string) managed.Rules {
 	if l.readManaged(path); l.managed == nil || len(l.problems) > 0 || !l.parse() {
 		return managed.Rules{}
 	}
-	l.collect(l.managed, managedForm)
+	l.collect(l.managed, &managedForm)
 	return l.managedServers(l.managedBlocks("servers"))
 }
 
@@ -91,7 +91,7 @@ func (l *loader) managedServers(blocks []*hclsyntax.Block) (rules managed.Rules)
 		return rules
 	}
 	r := l.openBlock(blocks[0], "")
-	r.Check(managedServersForm)
+	r.Check(&managedServersForm)
 	rules = serverRules(r)
 	rules.Exclusive = r.Boolean("exclusive", false)
 	return rules
@@ -107,7 +107,7 @@ func (l *loader) ownServers() (all []managed.Rules) {
 					r.Duplicate(b.TypeRange, layer.top["servers"][0].TypeRange, "block %q", b.Type)
 					continue
 				}
-				r.Check(ownServersForm)
+				r.Check(&ownServersForm)
 				rules := serverRules(r)
 				rules.Own = true
 				all = append(all, rules)

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -23,10 +24,13 @@ const (
 )
 
 // moduleForm lists the blocks of a file of a module.
-var moduleForm = language.Form{Blocks: map[string]language.Shape{
-	"variable": topLevelForm.Blocks["variable"], "locals": topLevelForm.Blocks["locals"], "server": topLevelForm.Blocks["server"],
-	"module": topLevelForm.Blocks["module"], "defaults": topLevelForm.Blocks["defaults"],
-}}
+var moduleForm = sync.OnceValue(func() *language.Form {
+	f := &language.Form{Blocks: map[string]language.Shape{}}
+	for _, name := range []string{"variable", "locals", "server", "module", "defaults"} {
+		f.Blocks[name] = topLevelForm().Blocks[name]
+	}
+	return f
+})
 
 // moduleBlockForm lists the attributes of a module block.
 var moduleBlockForm = language.Form{
@@ -191,7 +195,7 @@ func (l *loader) module(b *hclsyntax.Block) {
 		inner.given[name] = argument{value: v, at: a.NameRange}
 	}
 	l.scope.modules = append(l.scope.modules, inner)
-	l.collect(inner, moduleForm)
+	l.collect(inner, moduleForm())
 	for name, given := range inner.given {
 		if inner.variables[name] == nil {
 			known := slices.Sorted(maps.Keys(inner.variables))

@@ -56,7 +56,7 @@ func (l *loader) notify(blocks []*hclsyntax.Block) *Notify {
 		l.openBlock(b, "").Duplicate(b.TypeRange, blocks[0].TypeRange, "block %q", b.Type)
 	}
 	r := l.openBlock(blocks[0], "")
-	r.Check(notifyForm)
+	r.Check(&notifyForm)
 	n := &Notify{At: startOf(r.Head), Layer: l.layer, AllowPrivate: r.Boolean("allow_private", false)}
 	n.Webhook, n.Origin = r.webhook()
 	if r.IsSet("secret") {

@@ -40,7 +40,7 @@ func TestReferencePages(t *testing.T) {
 	for page, tables := range map[string]map[string]string{
 		"configuration.md": {
 			"server": serverTable(), "defaults": defaultsTable(), "tool": formTable(&viewForm), "variable": formTable(&variableForm),
-			"plugins": pluginsTable(), "secret_store": formTable(&secretFileForm), "gateway": formTable(&gatewayForm), "audit": formTable(&auditForm),
+			"plugins": pluginsTable(), "secret_store": formTable(&secretFileForm), "gateway": formTable(&gatewayForm), "audit": formTable(language.FormOf[Audit]()),
 			"static_token": formTable(&staticTokenForm), "jwt": formTable(&jwtForm), "certificate": formTable(&certificateForm), "forwarded": formTable(&forwardedForm),
 		},
 		"console.md":    {"console": formTable(&consoleForm)},

@@ -81,7 +81,7 @@ func (l *loader) policy(blocks []*hclsyntax.Block, unset string) (p policy.Rules
 			r.Duplicate(b.TypeRange, blocks[0].TypeRange, "block %q", b.Type)
 			continue
 		}
-		r.Check(policyForm)
+		r.Check(&policyForm)
 		p = r.policyRules(unset)
 	}
 	return p
@@ -145,7 +145,7 @@ func (r blockReader) zone() *time.Location {
 
 // holder reads who a role, subject or group block is about.
 func (r blockReader) holder(kind string) policy.Holder {
-	r.Check(*map[string]*language.Form{"role": &roleForm, "group": &groupForm, "subject": &subjectForm}[kind])
+	r.Check(map[string]*language.Form{"role": &roleForm, "group": &groupForm, "subject": &subjectForm}[kind])
 	h := policy.Holder{Kind: kind, Name: r.Label}
 	if text, _, set := r.Text("tenant"); set {
 		h.Tenant = text
@@ -190,9 +190,9 @@ func (r blockReader) rulesOf(p *policy.Rules, h policy.Holder) {
 // rule reads an allow, deny or confirm block.
 func (r blockReader) rule(effect policy.Effect) policy.Rule {
 	if effect == policy.Confirms {
-		r.Check(confirmForm)
+		r.Check(&confirmForm)
 	} else {
-		r.Check(ruleForm)
+		r.Check(&ruleForm)
 	}
 	rule := policy.Rule{
 		Effect: effect, At: startOf(r.Head).String(),

@@ -106,7 +106,7 @@ var (
 func (l *loader) policyTests(blocks []*hclsyntax.Block, servers []string, zone *time.Location) (all []PolicyTest) {
 	for _, b := range blocks {
 		r := l.openBlock(b, "")
-		r.Check(testForm)
+		r.Check(&testForm)
 		t := PolicyTest{Name: r.Label, Principal: r.testedPrincipal(), At: startOf(r.Head)}
 		t.Request = r.testedRequest(zone)
 		for _, use := range b.Body.Blocks {
@@ -235,14 +235,14 @@ func (r blockReader) testedUse(b *hclsyntax.Block) TestedUse {
 	u := TestedUse{Item: policy.Item{Server: b.Labels[0], Kind: kinds[b.Type], Name: b.Labels[1]}, At: startOf(r.Head)}
 	allowed := []string{"allowed", "denied", "confirm"}
 	if b.Type == "call" {
-		r.Check(callTestForm)
+		r.Check(&callTestForm)
 		if arguments, _ := r.arguments("arguments"); arguments != nil {
 			u.Arguments, _ = json.Marshal(arguments) // JSON already
 		} else {
 			allowed = append(allowed, "depends")
 		}
 	} else {
-		r.Check(itemTestForm)
+		r.Check(&itemTestForm)
 	}
 	if !r.IsSet("expect") {
 		r.ReportMissing("expect", r.Head)

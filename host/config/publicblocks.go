@@ -2,11 +2,10 @@ package config
 
 import (
 	"encoding/json"
-	"maps"
 	"path/filepath"
-	"slices"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/forward"
 	"github.com/junctor-mcp/junctor/host/policy"
 )
@@ -23,17 +22,13 @@ func (c *Config) PublicBlocks() map[string]map[string]json.RawMessage {
 			all[block][name] = settingJSON(value)
 		}
 	}
-	if a := c.Audit; a.Given {
-		add("audit", map[string]any{
-			"file": portable(a.At, a.File), "output": a.Output, "sync": a.Sync, "on_full": a.OnFull, "retention": a.Retention, "max_size": a.MaxSize, "sign_key": portable(a.At, a.SignKey),
-			"forward": forwardNames(a.Forward), "forward_headers": slices.Sorted(maps.Keys(a.ForwardHeaders)), "forward_ca": portable(a.At, a.ForwardCA),
-			"arguments": a.Arguments, "results": a.Results, "redact": a.Redact, "managed": a.Managed,
-		})
+	if a := &c.Audit; a.Given {
+		add("audit", language.Public(a, a.At.portable))
 	}
 	if o := c.Console; o != nil {
 		settings := map[string]any{"listen": o.Listen, "hosts": o.Hosts, "admins": holderTexts(o.Admins), "viewers": holderTexts(o.Viewers), "allow_plaintext": o.Plaintext}
 		if t := o.TLS; t != nil {
-			settings["tls"] = []any{portable(t.At, t.Cert), portable(t.At, t.Key), portable(t.At, t.ClientCA), t.Optional}
+			settings["tls"] = []any{t.At.portable(t.Cert), t.At.portable(t.Key), t.At.portable(t.ClientCA), t.Optional}
 		}
 		add("console", settings)
 	}
@@ -68,11 +63,11 @@ func holderTexts(all []policy.Holder) (texts []string) {
 
 // portable returns a path relative to the directory of the file that has it, or the last
 // element of a path elsewhere.
-func portable(at Position, path string) string {
+func (p Position) portable(path string) string {
 	if path == "" {
 		return ""
 	}
-	dir, err := filepath.Abs(filepath.Dir(at.File))
+	dir, err := filepath.Abs(filepath.Dir(p.File))
 	if err != nil {
 		return filepath.Base(path)
 	}

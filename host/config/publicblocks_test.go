@@ -24,7 +24,7 @@ func TestPublicBlocksHaveAllSettings(t *testing.T) {
 		others []string // settings without an entry
 		hidden []string // entries without a setting
 	}{
-		"audit": {form: auditForm, others: []string{"managed"}}, "console": {form: consoleForm}, "notify": {form: notifyForm, hidden: []string{"secret"}},
+		"audit": {form: *language.FormOf[Audit](), others: []string{"managed"}}, "console": {form: consoleForm}, "notify": {form: notifyForm, hidden: []string{"secret"}},
 		"telemetry": {form: metricsForm, prefix: "metrics."},
 	} {
 		want := slices.Clone(f.others)
@@ -51,7 +51,7 @@ func TestPathsOfBlocksAreNotThoseOfTheMachine(t *testing.T) {
 		"": "", filepath.Join(dir, "audit.db"): "audit.db", filepath.Join(dir, "logs", "audit.db"): "logs/audit.db",
 		filepath.Join(dir, "..", "elsewhere", "audit.db"): "audit.db", dir + "2": filepath.Base(dir) + "2",
 	} {
-		if got := portable(at, path); got != want {
+		if got := at.portable(path); got != want {
 			t.Errorf("%s: %q, want %q", path, got, want)
 		}
 	}

@@ -61,7 +61,7 @@ type plugin struct {
 // requirements reads a plugins block.
 func (l *loader) requirements(b *hclsyntax.Block) {
 	s := l.openBlock(b, "")
-	s.Check(pluginsForm)
+	s.Check(&pluginsForm)
 	v, a, set := s.PublicValue("required", cty.DynamicPseudoType)
 	if !set {
 		l.pluginsLost = l.pluginsLost || a != nil
@@ -170,7 +170,7 @@ func (r blockReader) source(text string, at hcl.Range, name string) string {
 // pluginBlock reads a plugin block, which says how a plugin's processes are run.
 func (l *loader) pluginBlock(b *hclsyntax.Block) {
 	s := l.openBlock(b, "")
-	s.Check(pluginForm)
+	s.Check(&pluginForm)
 	name := s.Label
 	if !labelRule.MatchString(name) {
 		if len(b.Labels) > 0 {

@@ -75,7 +75,7 @@ func (l *loader) everyScope() []*scope {
 
 // collect reads the top-level blocks of a scope, and evaluates its variables, locals and
 // module blocks.
-func (l *loader) collect(s *scope, f language.Form) {
+func (l *loader) collect(s *scope, f *language.Form) {
 	defer l.enter(s, cty.NilVal)()
 	s.top = map[string][]*hclsyntax.Block{}
 	for _, file := range s.sources {

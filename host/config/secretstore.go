@@ -61,7 +61,7 @@ func (l *loader) secretStore(blocks []*hclsyntax.Block) *storeDraft {
 
 // secretFile reads the block of the kind "file".
 func (r blockReader) secretFile() *SecretFile {
-	r.Check(secretFileForm)
+	r.Check(&secretFileForm)
 	f := &SecretFile{Path: r.Path("path"), PasswordFile: r.passwordFile(), PasswordFD: r.Integer("password_fd", -1, leastFD, mostFD)}
 	if r.IsSet("password_file") && r.IsSet("password_fd") {
 		r.ErrorAt(r.Body.Attributes["password_fd"].NameRange, "keep one of them", `"password_fd" cannot be set together with "password_file"`)

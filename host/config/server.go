@@ -62,7 +62,7 @@ var serverForm = language.Form{
 // server reads a server block without the bodies that belong to plugins.
 func (l *loader) server(r blockReader) *draft {
 	r.Fallback = l.generalDefaults()
-	r.Check(serverForm)
+	r.Check(&serverForm)
 	if r.Label != "" && !labelRule.MatchString(r.Label) {
 		r.ErrorAt(r.LabelAt, "", "server name %q: use %s", r.Label, labelWords)
 	}

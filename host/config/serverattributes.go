@@ -304,7 +304,7 @@ func (r blockReader) readAttributeBlocks(d *draft, inDefaults bool) {
 	for _, name := range attributeBlocks(inDefaults) {
 		b := r.blockOrEmpty(name)
 		b.Fallback = r.defaultsOf(name)
-		b.Check(language.Form{Entries: serverEntries(name, inDefaults)})
+		b.Check(&language.Form{Entries: serverEntries(name, inDefaults)})
 		b.readAttributes(d, name, inDefaults)
 	}
 }

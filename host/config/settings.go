@@ -53,8 +53,8 @@ func (r blockReader) settings(schema sdk.Schema) settings {
 }
 
 // formOf returns the form of a block with the schema.
-func formOf(schema sdk.Schema) language.Form {
-	f := language.Form{Blocks: map[string]language.Shape{}}
+func formOf(schema sdk.Schema) *language.Form {
+	f := &language.Form{Blocks: map[string]language.Shape{}}
 	for _, a := range schema.Attributes {
 		if a.Sensitive {
 			f.Private = append(f.Private, a.Name)

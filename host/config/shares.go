@@ -32,7 +32,7 @@ const leastShare = 1 << 20 // bytes
 
 // shares reads the shares of a block, and returns its reader; without a body there is no
 // such block.
-func (r blockReader) shares(kind string, f language.Form) (s Shares, b blockReader) {
+func (r blockReader) shares(kind string, f *language.Form) (s Shares, b blockReader) {
 	b, found := r.block(kind)
 	if !found {
 		return s, blockReader{}

@@ -40,7 +40,7 @@ func (l *loader) telemetry(blocks []*hclsyntax.Block, gateway HTTP) (t Telemetry
 			r.Duplicate(b.TypeRange, blocks[0].TypeRange, "block %q", b.Type)
 			continue
 		}
-		r.Check(telemetryForm)
+		r.Check(&telemetryForm)
 		if m, found := r.block("metrics"); found {
 			t.Metrics = m.metrics(gateway)
 		}
@@ -50,7 +50,7 @@ func (l *loader) telemetry(blocks []*hclsyntax.Block, gateway HTTP) (t Telemetry
 
 // metrics reads the metrics block.
 func (r blockReader) metrics(gateway HTTP) *Metrics {
-	r.Check(metricsForm)
+	r.Check(&metricsForm)
 	m := &Metrics{Listen: defaultMetricsListen, Remote: r.Boolean("allow_remote", false), At: startOf(r.Head)}
 	at, called := r.ValueAt("listen", r.Head), addressInFile(m.Listen)
 	if text, a, set := r.Text("listen"); set {

@@ -107,7 +107,7 @@ var viewForm = language.Form{
 
 // view reads one tool block. It also returns the range of the offered name.
 func (r blockReader) view() (View, hcl.Range) {
-	r.Check(viewForm)
+	r.Check(&viewForm)
 	v := View{Tool: r.Label, At: startOf(r.Head)}
 	nameAt := r.LabelAt
 	if r.Label == "" || len(r.Label) > 256 {

@@ -38,7 +38,7 @@ type variable struct {
 func (l *loader) readVariables(blocks []*hclsyntax.Block) {
 	for _, b := range blocks {
 		r := l.openBlock(b, "")
-		r.Check(variableForm)
+		r.Check(&variableForm)
 		switch first := l.variables[r.Label]; {
 		case len(b.Labels) == 0: // reported
 		case first != nil:

@@ -289,3 +289,19 @@ func DaysText(d time.Duration) string {
 	}
 	return ShortDuration(d)
 }
+
+// words reads a list of different words.
+func (r Reader) words(name string, allowed []string) (list []string) {
+	for _, e := range r.Texts(name) {
+		switch {
+		case !slices.Contains(allowed, e.Text):
+			hint := NearHint(e.Text, allowed)
+			r.ErrorAt(e.At, hint, "%q may list %s%s", name, Quoted(allowed), GotText(e.Text, false))
+		case slices.Contains(list, e.Text):
+			r.ErrorAt(e.At, "", "%q lists %q twice", name, e.Text)
+		default:
+			list = append(list, e.Text)
+		}
+	}
+	return list
+}

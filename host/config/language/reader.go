@@ -86,7 +86,7 @@ func (r Reader) Duplicate(at, first hcl.Range, format string, args ...any) {
 
 // Check reports attributes and blocks that the form does not list, and marks the
 // attributes whose literals snippets may show. It evaluates nothing.
-func (r Reader) Check(f Form) {
+func (r Reader) Check(f *Form) {
 	for name, attr := range r.Body.Attributes {
 		shape, block := f.Blocks[name]
 		switch {
