@@ -4,12 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"net"
 	"net/netip"
-	"net/url"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -30,19 +27,6 @@ var (
 	zoneRule   = lazyregexp.New(`^[0-9A-Za-z._@:-]*$`)
 	portRule   = lazyregexp.New(`^[0-9]{1,5}$`)
 )
-
-// publicURL reads the URL of the endpoint as clients see it.
-func (r blockReader) publicURL() string {
-	text, a, set := r.Text("url")
-	if !set {
-		return ""
-	}
-	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || len(text) > maxShownAddress {
-		r.ErrorAt(a.Expr.Range(), `write the URL that clients use, such as "https://mcp.example.com/mcp"`, `"url" must begin with https:// or http:// and have a host, without a user, a query and a fragment`)
-	}
-	return text
-}
 
 // parseListen checks an address to listen at and returns it. It resolves the path of
 // a unix socket relative to dir. Its error completes a sentence about the address.
@@ -93,21 +77,12 @@ func parseSocketPath(path, dir string) (string, error) {
 // privateSocket is the mode of a socket that only the user can connect to.
 const privateSocket fs.FileMode = 0o600
 
-// socketModes are the accepted modes of a socket. Connecting needs write permission;
-// execute permission has no effect.
-var socketModes = map[string]fs.FileMode{"0600": privateSocket, "0660": 0o660, "0666": 0o666}
-
-// socketMode reads the mode of a unix socket.
-func (r blockReader) socketMode() fs.FileMode {
-	return socketModes[r.Choice("socket_mode", slices.Sorted(maps.Keys(socketModes))...)]
-}
-
 // socketClients returns the programs that can connect to a socket, for messages.
 func socketClients(mode fs.FileMode) string {
 	switch mode {
 	case privateSocket:
 		return "every program that can open it"
-	case socketModes["0660"]:
+	case 0o660:
 		return "every program of its group"
 	}
 	return "every program on this machine"

@@ -77,7 +77,7 @@ func readFourEyes(r blockReader, byClient bool) policy.FourEyes {
 
 // approversIn reads an approver block.
 func approversIn(r blockReader) []policy.Holder {
-	all := peopleIn(r, "subject", "group", "role")
+	all := peopleIn(r.Reader, "subject", "group", "role")
 	if len(all) == 0 && (r.IsSet("subjects") || r.IsSet("groups") || r.IsSet("roles")) {
 		r.ErrorAt(r.Head, "name people, or remove the block", "the block names nobody, so nobody could approve")
 	}
@@ -115,7 +115,7 @@ func checkReasonPattern(text string) (finds bool, err error) {
 
 // peopleIn reads a block that names people: a list for each kind of names, for one tenant and
 // issuer.
-func peopleIn(r blockReader, kinds ...string) (all []policy.Holder) {
+func peopleIn(r language.Reader, kinds ...string) (all []policy.Holder) {
 	var h policy.Holder
 	h.Tenant, _, _ = r.Text("tenant")
 	h.Issuer, _, _ = r.Text("issuer")
@@ -123,7 +123,7 @@ func peopleIn(r blockReader, kinds ...string) (all []policy.Holder) {
 	var lists []string
 	for _, kind := range kinds {
 		lists, named = append(lists, kind+"s"), named || r.IsSet(kind+"s")
-		for _, name := range r.subjects(kind + "s") {
+		for _, name := range subjects(r, kind+"s") {
 			h.Kind, h.Name = kind, name
 			all = append(all, h)
 		}
@@ -172,7 +172,7 @@ func (l *loader) checkApproversOf(r blockReader, rules policy.Rules, h HTTP, con
 			continue
 		}
 		one := r.nested(b)
-		for _, who := range peopleIn(one, "subject", "group", "role") { // what it reports once more is dropped
+		for _, who := range peopleIn(one.Reader, "subject", "group", "role") { // what it reports once more is dropped
 			named++
 			if who.IsLocal() || who.Issuer == policy.Relayed {
 				local++

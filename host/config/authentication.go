@@ -4,8 +4,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/hashicorp/hcl/v2/hclsyntax"
-
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/authn/jwks"
 	"github.com/junctor-mcp/junctor/host/config/language"
@@ -54,16 +52,14 @@ type Authentication struct {
 	Settings ClientAuth // nil for an unknown kind
 }
 
-// labelledBlocks returns the nested blocks of a type with one label.
-func (r blockReader) labelledBlocks(kind string) []*hclsyntax.Block {
-	return slices.DeleteFunc(slices.Clone(r.Body.Blocks), func(b *hclsyntax.Block) bool { return b.Type != kind || len(b.Labels) != 1 })
-}
+// Kinds implements [language.Kinds].
+func (*Authentication) Kinds() map[string]*language.Form { return clientAuthForms }
 
 // authentication reads the auth blocks of the gateway. The result contains wrong
 // blocks too, so that no second problem asks for authentication.
 func (r blockReader) authentication() []Authentication {
 	var all []Authentication
-	for _, b := range r.labelledBlocks("auth") {
+	for _, b := range r.Labelled("auth") {
 		one := r.nested(b)
 		auth := Authentication{Kind: one.Label, At: startOf(one.Head)}
 		switch read, known := authKinds[one.Label]; {

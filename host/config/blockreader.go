@@ -27,6 +27,20 @@ func (l *loader) reader(r language.Reader, home *scope, each cty.Value) blockRea
 	return blockReader{loader: l, Reader: r, home: home, each: each}
 }
 
+// onlyBlock returns a reader of the first of several blocks, and reports the others. found is
+// false if there are none.
+func (l *loader) onlyBlock(blocks []*hclsyntax.Block) (r blockReader, found bool) {
+	for i, b := range blocks {
+		one := l.openBlock(b, "")
+		if i > 0 {
+			one.Duplicate(b.TypeRange, blocks[0].TypeRange, "block %q", b.Type)
+			continue
+		}
+		r, found = one, true
+	}
+	return r, found
+}
+
 // nested returns a reader of a block inside this one.
 func (r blockReader) nested(b *hclsyntax.Block) blockReader {
 	return r.reader(language.NewReader(b, r.In), r.home, r.each)
@@ -39,10 +53,6 @@ func (r blockReader) eval(in string, e hclsyntax.Expression) (cty.Value, bool) {
 
 // block opens the first nested block of a kind.
 func (r blockReader) block(kind string) (blockReader, bool) {
-	for _, b := range r.Body.Blocks {
-		if b.Type == kind {
-			return r.nested(b), true
-		}
-	}
-	return blockReader{}, false
+	inner, found := r.Block(kind)
+	return blockReader{loader: r.loader, Reader: inner, home: r.home, each: r.each}, found
 }

@@ -6,10 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hashicorp/hcl/v2/hclsyntax"
-
 	"github.com/junctor-mcp/junctor/host/config/language"
-	"github.com/junctor-mcp/junctor/host/limit"
 )
 
 // Limits is the limits block. Tools and PerTool bound the calls of tools by clients of
@@ -17,32 +14,71 @@ import (
 // a call counts, and else PerTool.
 type Limits struct {
 	Tools        []CallLimit `json:",omitempty"`
-	PerTool      *CallLimit  `json:",omitempty"` // nil: no limit
-	Connections  int         `json:",omitempty"` // to one server; 0: limit.DefaultConnections
-	PerTenant    Shares      `json:",omitzero"`
+	PerTool      *CallLimit  `hcl:"per_tool,block" doc:"Limits the calls of each tool by each tenant." json:",omitempty"`                                                                                                                         // nil: no limit
+	Connections  int         `hcl:"connections" unset:"'1000'" min:"1" max:"10000" doc:"Connections to one server that not all clients share, such as those of 'share = \"tenant\"' and '\"session\"'. Each may be a process." json:",omitempty"` // 0: limit.DefaultConnections
+	PerTenant    Shares      `hcl:"per_tenant,block" doc:"What the clients of one tenant may use at one time. Without the block half, for one of several. See [Shares](gateway.md#shares)." json:",omitzero"`
 	PerPrincipal Shares      `json:",omitzero"`
 	// PrincipalCalls is part of the per_principal block.
 	PrincipalCalls PrincipalCalls `json:",omitzero"`
+
+	_ []toolLimit    `hcl:"tool,block" refers:"server and tool" doc:"Other values for some tools. The label is 'SERVER/TOOL', with '*'. The first block that matches counts. What it leaves out is that of 'per_tool', or no limit. See [Limits](gateway.md#limits)."`
+	_ principalLimit `hcl:"per_principal,block" doc:"What one principal may use at one time. Without the block half of the tenant's part, for one of several."`
 }
 
 // PrincipalCalls bound the calls of one principal, of all tools together.
 type PrincipalCalls struct {
-	Rate       float64       // calls per second; 0: no limit
-	Burst      int           // calls at once
-	Concurrent *int          `json:",omitempty"` // calls at a time; 0: no limit, and nil: it was not set
-	Wait       time.Duration // for a call to begin; 0: none
+	Rate       float64       `hcl:"rate" unset:"no limit" max:"1000000" doc:"Calls a second, of all tools together. 0 is no limit."`
+	Burst      int           `hcl:"burst" unset:"twice the rate" min:"1" max:"2000000" doc:"Calls at once."`
+	Concurrent *int          `hcl:"concurrent" unset:"no limit" min:"0" max:"10000" doc:"Calls at a time, of all tools together. 0 is no limit, and no part of 'per_tool' is kept for others either." json:",omitempty"` // nil: it was not set
+	Wait       time.Duration `hcl:"wait" default:"5s" min:"0s" max:"1m" doc:"How long a call waits for its turn. '\"0s\"': not at all."`
+}
+
+// A principalLimit is a per_principal block.
+type principalLimit struct {
+	PrincipalCalls
+	Shares
+}
+
+// Validate implements [language.Validator].
+func (l *principalLimit) Validate(r language.Reader) {
+	l.Shares.Validate(r)
+	switch c := &l.PrincipalCalls; {
+	case c.Rate == 0 && (c.Concurrent == nil || *c.Concurrent == 0):
+		c.Burst, c.Wait = 0, 0
+	case c.Burst == 0:
+		c.Burst = twice(c.Rate)
+	}
 }
 
 // A CallLimit is a per_tool block or a tool block.
 type CallLimit struct {
 	Server, Tool Pattern       // of a tool block
 	Roles        []string      `json:",omitempty"` // nil: for all clients
-	Rate         float64       // calls per second; 0: no limit
-	Burst        int           // calls at once
-	Concurrent   int           // calls at a time; 0: no limit
-	Wait         time.Duration // for a call to begin; 0: none
-	Timeout      CallTimeout   `json:",omitzero"`
-	Block        string        `json:"-"` // such as limits { per_tool }, for errors
+	Rate         float64       `hcl:"rate" default:"100" max:"1000000" doc:"Calls a second. 0 is no limit."`
+	Burst        int           `hcl:"burst" default:"200" unset:"twice the rate" min:"1" max:"2000000" doc:"Calls at once."`
+	Concurrent   int           `hcl:"concurrent" default:"10" min:"0" max:"10000" doc:"Calls at a time. 0 is no limit."`
+	Wait         time.Duration `hcl:"wait" default:"5s" min:"0s" max:"1m" doc:"How long a call waits for its turn. '\"0s\"': not at all."`
+	OneCall      time.Duration `hcl:"timeout" unset:"that of the server" max:"10m" doc:"For one call, in place of 'timeouts.call' of the server." json:"-"`
+	Timeout      CallTimeout   `json:",omitzero"` // of OneCall
+	Block        string        `json:"-"`         // such as limits { per_tool }, for errors
+}
+
+// Validate implements [language.Validator].
+func (c *CallLimit) Validate(r language.Reader) {
+	if r.IsSet("rate") && c.Rate > 0 && !r.IsSet("burst") {
+		c.Burst = twice(c.Rate)
+	}
+	c.Block = fmt.Sprintf("limits { %s }", r.What)
+	if r.IsRead("timeout") {
+		c.Timeout = CallTimeout{Limit: c.OneCall, Block: c.Block, At: startOf(r.ValueAt("timeout", r.Head))}
+	}
+}
+
+// A toolLimit is a tool block.
+type toolLimit struct {
+	Label     string   `hcl:"label,label"`
+	Roles     []string `hcl:"roles" accepts:"a list of roles" unset:"all clients" refers:"role" doc:"The block counts for clients with one of these roles."`
+	CallLimit `unset:"that of 'per_tool'"`
 }
 
 // A CallTimeout is the timeout of calls; zero: that of the server.
@@ -65,133 +101,49 @@ func (c CallLimit) Match(server, tool string) bool {
 	return c.Server.Match(server) && c.Tool.Match(tool)
 }
 
-const (
-	defaultCallRate       = 100
-	defaultConcurrent     = 10
-	defaultCallWait       = 5 * time.Second
-	mostConcurrent        = 10_000
-	mostServerConnections = 10_000
-	mostCallLimits        = 1000
-	longestCallWait       = time.Minute
-	longestCall           = 600 * time.Second
-)
+// mostCallLimits bounds the tool blocks.
+const mostCallLimits = 1000
 
-var (
-	limitsForm = language.Form{Entries: []language.Entry{
-		{Name: "connections", Values: language.Integers(1, mostServerConnections), Unset: fmt.Sprintf("`%d`", limit.DefaultConnections), Doc: "Connections to one server that not all clients share, such as those of `share = \"tenant\"` and `\"session\"`. Each may be a process."},
-	}, Blocks: map[string]language.Shape{
-		"per_tool":      {Body: &perToolForm, Doc: "Limits the calls of each tool by each tenant."},
-		"tool":          {Labels: 1, Many: true, Body: &toolCallForm, Refers: language.RefersServerTool, Doc: "Other values for some tools. The label is `SERVER/TOOL`, with `*`. The first block that matches counts. What it leaves out is that of `per_tool`, or no limit. See [Limits](gateway.md#limits)."},
-		"per_tenant":    {Body: &sharesForm, Doc: "What the clients of one tenant may use at one time. Without the block half, for one of several. See [Shares](gateway.md#shares)."},
-		"per_principal": {Body: &perPrincipalForm, Doc: "What one principal may use at one time. Without the block half of the tenant's part, for one of several."},
-	}}
-	perToolForm = language.Form{Entries: []language.Entry{
-		{Name: "rate", Values: language.Numbers(mostRate), Unset: fmt.Sprintf("`%d`", defaultCallRate), Doc: "Calls a second. 0 is no limit."},
-		{Name: "burst", Values: language.Integers(1, 2*mostRate), Unset: "twice the rate", Doc: "Calls at once."},
-		{Name: "concurrent", Values: language.Integers(0, mostConcurrent), Unset: fmt.Sprintf("`%d`", defaultConcurrent), Doc: "Calls at a time. 0 is no limit."},
-		{Name: "wait", Values: language.Durations(longestCallWait), Unset: language.CodeText(language.ShortDuration(defaultCallWait)), Doc: "How long a call waits for its turn. `\"0s\"`: not at all."},
-		{Name: "timeout", Values: language.Durations(longestCall), Unset: "that of the server", Doc: "For one call, in place of `timeouts.call` of the server."},
-	}}
-	perPrincipalForm = language.Form{Entries: append([]language.Entry{
-		{Name: "rate", Values: language.Numbers(mostRate), Unset: "no limit", Doc: "Calls a second, of all tools together. 0 is no limit."},
-		{Name: "burst", Values: language.Integers(1, 2*mostRate), Unset: "twice the rate", Doc: "Calls at once."},
-		{Name: "concurrent", Values: language.Integers(0, mostConcurrent), Unset: "no limit", Doc: "Calls at a time, of all tools together. 0 is no limit, and no part of `per_tool` is kept for others either."},
-		{Name: "wait", Values: language.Durations(longestCallWait), Unset: language.CodeText(language.ShortDuration(defaultCallWait)), Doc: "How long a call waits for its turn. `\"0s\"`: not at all."},
-	}, sharesForm.Entries...)}
-	toolCallForm = language.Form{Entries: append([]language.Entry{
-		{Name: "roles", Values: language.TextLists("a list of roles"), Unset: "all clients", Doc: "The block counts for clients with one of these roles.", Refers: language.RefersRole},
-	}, language.Inherited(perToolForm.Entries, "that of `per_tool`")...)}
-)
-
-// limits reads the limits block.
-func (r blockReader) limits() (c Limits) {
-	r.Check(&limitsForm)
-	c.Connections = r.Integer("connections", 0, 1, mostServerConnections)
-	c.PerTenant, _ = r.shares("per_tenant", &sharesForm)
-	var principal blockReader
-	if c.PerPrincipal, principal = r.shares("per_principal", &perPrincipalForm); principal.Body != nil {
-		c.PrincipalCalls = principal.principalCalls()
+// Validate implements [language.Validator]. It also reads the tool blocks, which have the values
+// of per_tool for what they do not set.
+func (l *Limits) Validate(r language.Reader) {
+	if p, found := r.Block("per_principal"); found {
+		var one principalLimit
+		language.Decode(p, &one)
+		l.PerPrincipal, l.PrincipalCalls = one.Shares, one.PrincipalCalls
 	}
-	if b, found := r.block("per_tool"); found {
-		b.Check(&perToolForm)
-		limit := b.callLimit(CallLimit{Rate: defaultCallRate, Burst: 2 * defaultCallRate, Concurrent: defaultConcurrent, Wait: defaultCallWait})
-		limit.Server, limit.Tool = Pattern{Glob: "*"}, Pattern{Glob: "*"}
-		c.PerTool = &limit
+	general := CallLimit{Wait: language.Defaults[CallLimit]().Wait}
+	if l.PerTool != nil {
+		l.PerTool.Server, l.PerTool.Tool = Pattern{Glob: "*"}, Pattern{Glob: "*"}
+		general = *l.PerTool
 	}
-	blocks := r.labelledBlocks("tool")
+	blocks := r.Labelled("tool")
 	if len(blocks) > mostCallLimits {
-		r.ErrorAt(blocks[mostCallLimits].TypeRange, "combine them with *", `"limits" has more than %d tool blocks`, mostCallLimits)
-		return c
+		r.ErrorAt(blocks[mostCallLimits].TypeRange, "combine them with *",
+			`"limits" has more than %d tool blocks`, mostCallLimits)
+		return
 	}
 	for _, b := range blocks {
-		c.Tools = append(c.Tools, r.toolCallLimit(b, c.PerTool))
+		l.Tools = append(l.Tools, readToolLimit(r.Nested(b), general))
 	}
-	return c
 }
 
-// toolCallLimit reads a tool block. What it does not set is that of per_tool.
-func (r blockReader) toolCallLimit(block *hclsyntax.Block, general *CallLimit) CallLimit {
-	b := r.nested(block)
-	b.Check(&toolCallForm)
-	unset := CallLimit{Wait: defaultCallWait}
-	if general != nil {
-		unset = *general
+// readToolLimit reads a tool block.
+func readToolLimit(r language.Reader, general CallLimit) CallLimit {
+	t := toolLimit{CallLimit: general}
+	language.Override(r, &t)
+	server, tool, both := strings.Cut(t.Label, "/")
+	if !both || server == "" || tool == "" || len(t.Label) > 256 {
+		r.ErrorAt(r.LabelAt,
+			`write the server's label and the server's own name of the tool, such as "github/create_*" or "*/search"`,
+			"a tool block of limits is labelled SERVER/TOOL, not %q", t.Label)
 	}
-	limit := b.callLimit(unset)
-	server, tool, both := strings.Cut(b.Label, "/")
-	if !both || server == "" || tool == "" || len(b.Label) > 256 {
-		b.ErrorAt(b.LabelAt, `write the server's label and the server's own name of the tool, such as "github/create_*" or "*/search"`, "a tool block of limits is labelled SERVER/TOOL, not %q", b.Label)
-	}
-	limit.Server, limit.Tool = Pattern{Glob: server, At: startOf(b.LabelAt)}, Pattern{Glob: tool, At: startOf(b.LabelAt)}
-	if items := b.Texts("roles"); items != nil {
-		limit.Roles = []string{}
-		for _, e := range items {
-			limit.Roles = append(limit.Roles, e.Text)
-		}
-		if len(items) == 0 {
-			b.ErrorAt(b.Body.Attributes["roles"].Expr.Range(), "omit the attribute for all clients", `"roles" is empty, so the block is for no client`)
-		}
+	limit := t.CallLimit
+	limit.Server, limit.Tool = Pattern{Glob: server, At: startOf(r.LabelAt)}, Pattern{Glob: tool, At: startOf(r.LabelAt)}
+	limit.Roles = t.Roles
+	if t.Roles != nil && len(t.Roles) == 0 {
+		r.ErrorAt(r.ValueAt("roles", r.Head), "omit the attribute for all clients",
+			`"roles" is empty, so the block is for no client`)
 	}
 	return limit
-}
-
-// principalCalls reads the attributes of per_principal about calls.
-func (r blockReader) principalCalls() (c PrincipalCalls) {
-	calls := r.callLimit(CallLimit{Wait: defaultCallWait})
-	c = PrincipalCalls{Rate: calls.Rate, Burst: calls.Burst, Wait: calls.Wait}
-	if r.IsSet("concurrent") {
-		c.Concurrent = &calls.Concurrent
-	}
-	if c.Rate == 0 && calls.Concurrent == 0 {
-		c.Burst, c.Wait = 0, 0
-	}
-	return c
-}
-
-// callLimit reads the attributes that all kinds of blocks have.
-func (r blockReader) callLimit(unset CallLimit) CallLimit {
-	c := unset
-	c.Rate = r.Number("rate", unset.Rate, mostRate)
-	if r.IsSet("rate") && c.Rate > 0 {
-		c.Burst = max(1, int(2*c.Rate))
-	}
-	c.Burst = r.Integer("burst", c.Burst, 1, 2*mostRate)
-	c.Concurrent = r.Integer("concurrent", unset.Concurrent, 0, mostConcurrent)
-	if r.isZeroDuration("wait") {
-		c.Wait = 0
-	} else {
-		c.Wait = r.Duration("wait", unset.Wait, longestCallWait)
-	}
-	c.Block = fmt.Sprintf("limits { %s }", r.What)
-	if d := r.Duration("timeout", 0, longestCall); d > 0 {
-		c.Timeout = CallTimeout{Limit: d, Block: c.Block, At: startOf(r.ValueAt("timeout", r.Head))}
-	}
-	return c
-}
-
-// isZeroDuration reports whether an attribute is a duration of zero.
-func (r blockReader) isZeroDuration(name string) bool {
-	text, _, set := r.Text(name)
-	d, err := time.ParseDuration(text)
-	return set && err == nil && d == 0
 }

@@ -38,7 +38,7 @@ func (r blockReader) checkCertificates(h HTTP) {
 	if h.TLS != nil && h.TLS.ClientCA != "" {
 		return
 	}
-	for _, b := range r.labelledBlocks("auth") {
+	for _, b := range r.Labelled("auth") {
 		if b.Labels[0] == "certificate" {
 			r.ErrorAt(r.nested(b).Head, "write tls { cert, key, client_ca } with the authority of the certificates", `auth "certificate" needs tls { client_ca }`)
 		}

@@ -86,7 +86,7 @@ var namesEntries = []language.Entry{
 
 // admitNames reads which names are admitted, and their tenants and roles.
 func (r blockReader) admitNames() (n authn.Names) {
-	n.Allowed = r.names("names")
+	n.Allowed = names(r.Reader, "names")
 	n.Tenants = r.tenantsByName(n.Allowed)
 	if n.Tenants == nil || r.IsSet("tenant") {
 		n.Tenant = r.tenant()
@@ -96,7 +96,7 @@ func (r blockReader) admitNames() (n authn.Names) {
 }
 
 // names reads the names that are admitted. It returns nil if the attribute is not set.
-func (r blockReader) names(attribute string) []string {
+func names(r language.Reader, attribute string) []string {
 	items := r.Texts(attribute)
 	if items == nil {
 		return nil

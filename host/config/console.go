@@ -16,54 +16,68 @@ import (
 // A Console is the console block: the pages for operators.
 type Console struct {
 	At     Position
-	Listen string   // "host:port"
-	Hosts  []string `json:",omitempty"` // allowed Host headers beyond the address itself: lower case, with or without a port
+	Listen string   `hcl:"listen" default:"127.0.0.1:7576" accepts:"'\"HOST:PORT\"'" doc:"Where the pages are served. It cannot be the address of 'gateway.http' or of 'telemetry.metrics'."`
+	Hosts  []string `hcl:"hosts" accepts:"a list of hosts" unset:"none" doc:"Further values of the 'Host' header, with or without a port, such as the public name of a proxy." json:",omitempty"` // lower case
+
 	// Admins and Viewers are subjects and groups of clients that auth blocks of the gateway
 	// admit.
-	Admins, Viewers []policy.Holder `json:",omitempty"`
-	TLS             *TLS            `json:",omitempty"` // nil: none
-	Plaintext       bool            `json:",omitempty"` // allows a public address without TLS, behind a proxy with TLS
+	Admins  consolePeople `hcl:"admins" accepts:"a list of subjects" unset:"none" doc:"Subjects of clients that the 'auth' blocks of 'gateway.http' admit. They see the pages and act." json:",omitempty"`
+	Viewers consolePeople `hcl:"viewers" accepts:"a list of subjects" unset:"none" doc:"Subjects that see the pages." json:",omitempty"`
+
+	TLS       *TLS `hcl:"tls,block" doc:"TLS, and the certificates of people." json:",omitempty"`                                           // nil: none
+	Plaintext bool `hcl:"allow_plaintext" doc:"Allows a public address without 'tls', because a proxy in front has TLS." json:",omitempty"` // behind a proxy with TLS
+
+	_ []consoleRole `hcl:"admin,block" doc:"Further people who see the pages and act."`
+	_ []consoleRole `hcl:"viewer,block" doc:"Further people who see the pages."`
 }
 
-const defaultConsole = "127.0.0.1:7576"
+// A consoleRole is an admin or a viewer block of the console.
+type consoleRole struct {
+	Subjects []string `hcl:"subjects" accepts:"a list of subjects" unset:"none" doc:"Subjects of clients."`
+	Groups   []string `hcl:"groups" accepts:"a list of groups" unset:"none" doc:"Groups of clients."`
+	ofClients
+}
+
+// consolePeople are the people with one role of the console.
+type consolePeople []policy.Holder
+
+// ReadSetting implements [language.Setting]. It also reads the blocks of the role.
+func (all *consolePeople) ReadSetting(r language.Reader, name string) {
+	for _, subject := range subjects(r, name) {
+		*all = append(*all, policy.Holder{Kind: "subject", Name: subject})
+	}
+	for _, b := range r.Body.Blocks {
+		if b.Type != strings.TrimSuffix(name, "s") {
+			continue
+		}
+		var one consoleRole
+		language.Decode(r.Nested(b), &one)
+		*all = append(*all, peopleIn(r.Nested(b), "subject", "group")...)
+	}
+}
+
+// Validate implements [language.Validator].
+func (c *Console) Validate(r language.Reader) {
+	c.At = startOf(r.Head)
+	c.Hosts = checkHosts(r, "hosts", c.Hosts)
+}
+
+// Public adds the people with roles.
+func (c *Console) Public(settings map[string]any) {
+	settings["admins"], settings["viewers"] = holderTexts(c.Admins), holderTexts(c.Viewers)
+}
 
 const consoleHint = `write HOST:PORT, such as "127.0.0.1:7576"`
-
-var consoleForm = language.Form{
-	Entries: []language.Entry{
-		{Name: "listen", Values: language.Texts("`\"HOST:PORT\"`"), Unset: language.CodeText(defaultConsole), Doc: "Where the pages are served. It cannot be the address of `gateway.http` or of `telemetry.metrics`."},
-		{Name: "hosts", Values: language.TextLists("a list of hosts"), Unset: "none", Doc: "Further values of the `Host` header, with or without a port, such as the public name of a proxy."},
-		{Name: "admins", Values: language.TextLists("a list of subjects"), Unset: "none", Doc: "Subjects of clients that the `auth` blocks of `gateway.http` admit. They see the pages and act."},
-		{Name: "viewers", Values: language.TextLists("a list of subjects"), Unset: "none", Doc: "Subjects that see the pages."},
-		{Name: "allow_plaintext", Values: language.Booleans, Unset: "`false`", Doc: "Allows a public address without `tls`, because a proxy in front has TLS."},
-	},
-	Blocks: map[string]language.Shape{
-		"tls":    {Body: &tlsForm, Doc: "TLS, and the certificates of people."},
-		"admin":  {Many: true, Body: &consolePeopleForm, Doc: "Further people who see the pages and act."},
-		"viewer": {Many: true, Body: &consolePeopleForm, Doc: "Further people who see the pages."},
-	},
-}
-
-var consolePeopleForm = language.Form{Entries: append([]language.Entry{
-	{Name: "subjects", Values: language.TextLists("a list of subjects"), Unset: "none", Doc: "Subjects of clients."},
-	{Name: "groups", Values: language.TextLists("a list of groups"), Unset: "none", Doc: "Groups of clients."},
-}, ofEntries...)}
 
 // console reads the console block. It returns nil without one. All files of a layer
 // together hold at most one.
 func (l *loader) console(blocks []*hclsyntax.Block, gateway HTTP, metrics *Metrics) *Console {
-	if len(blocks) == 0 {
+	r, found := l.onlyBlock(blocks)
+	if !found {
 		return nil
 	}
-	for _, b := range blocks[1:] {
-		l.openBlock(b, "").Duplicate(b.TypeRange, blocks[0].TypeRange, "block %q", b.Type)
-	}
-	r := l.openBlock(blocks[0], "")
-	r.Check(&consoleForm)
-	c := &Console{
-		At: startOf(r.Head), Listen: defaultConsole, Hosts: r.hosts(), Admins: r.consolePeople("admin"), Viewers: r.consolePeople("viewer"),
-		TLS: r.tls(), Plaintext: r.Boolean("allow_plaintext", false),
-	}
+	c := &Console{}
+	language.Decode(r.Reader, c)
 	at := r.ValueAt("listen", r.Head)
 	if text, _, set := r.Text("listen"); set {
 		listen, err := parseListen(text, r.byName[r.Head.Filename].dir)
@@ -88,28 +102,12 @@ func (l *loader) console(blocks []*hclsyntax.Block, gateway HTTP, metrics *Metri
 	return c
 }
 
-// consolePeople reads the list of subjects and the blocks that give a role of the console.
-func (r blockReader) consolePeople(role string) (all []policy.Holder) {
-	for _, name := range r.subjects(role + "s") {
-		all = append(all, policy.Holder{Kind: "subject", Name: name})
-	}
-	for _, b := range r.Body.Blocks {
-		if b.Type != role {
-			continue
-		}
-		one := r.nested(b)
-		one.Check(&consolePeopleForm)
-		all = append(all, peopleIn(one, "subject", "group")...)
-	}
-	return all
-}
-
 // subjects reads names of clients. An empty list names none.
-func (r blockReader) subjects(attribute string) []string {
+func subjects(r language.Reader, attribute string) []string {
 	if items := r.Texts(attribute); items != nil && len(items) == 0 {
 		return nil
 	}
-	return r.names(attribute)
+	return names(r, attribute)
 }
 
 // checkConsoleAddress reports the unsafe combinations of the address and other settings.

@@ -60,6 +60,12 @@ func (l *loader) rejectAbsent(in string, a *hclsyntax.Attribute, v cty.Value) bo
 	return e != nil
 }
 
+// IsSkipped implements [language.Host].
+func (v evaluation) IsSkipped(e hclsyntax.Expression) bool { return v.Static && !isStatic(e) }
+
+// IsLate implements [language.Host].
+func (v evaluation) IsLate(text string) bool { return v.keyring.contains(text) }
+
 // Path implements [language.Host]. A relative path starts at the directory of the file.
 // The path is one of those that no wrapped program may change; see [Config.Used].
 func (v evaluation) Path(file, path string) string {

@@ -68,7 +68,7 @@ func (l *loader) instances(b *hclsyntax.Block, taken map[string]bool) []*draft {
 	}
 	v, a, set := r.PublicValue(forEach, cty.DynamicPseudoType)
 	switch {
-	case !set && r.unknown(forEach):
+	case !set && r.IsSkipped(forEach):
 		r = r.reader(r.Reader, r.home, cty.ObjectVal(map[string]cty.Value{"key": cty.DynamicVal, "value": cty.DynamicVal})) // never evaluated
 		return []*draft{l.server(r)}
 	case !set:

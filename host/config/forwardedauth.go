@@ -79,7 +79,7 @@ func (r blockReader) proxiesFrom() (list []netip.Prefix, unix bool) {
 			unix = true
 			continue
 		}
-		p, ok := r.proxy("from", e)
+		p, ok := proxy(r.Reader, "from", e)
 		if !ok {
 			continue
 		}
@@ -91,18 +91,20 @@ func (r blockReader) proxiesFrom() (list []netip.Prefix, unix bool) {
 	return list, unix
 }
 
-// proxies reads the addresses of proxies whose X-Forwarded-For counts.
-func (r blockReader) proxies() (list []netip.Prefix) {
-	for _, e := range r.Texts("proxies") {
-		if p, ok := r.proxy("proxies", e); ok {
-			list = append(list, p)
+// prefixes are addresses of proxies.
+type prefixes []netip.Prefix
+
+// ReadSetting implements [language.Setting].
+func (l *prefixes) ReadSetting(r language.Reader, name string) {
+	for _, e := range r.Texts(name) {
+		if p, ok := proxy(r, name, e); ok {
+			*l = append(*l, p)
 		}
 	}
-	return list
 }
 
 // proxy reads an address or a prefix in a list.
-func (r blockReader) proxy(attribute string, e language.Item) (netip.Prefix, bool) {
+func proxy(r language.Reader, attribute string, e language.Item) (netip.Prefix, bool) {
 	p, ok := prefixOf(e.Text)
 	switch {
 	case !ok && attribute == "from":

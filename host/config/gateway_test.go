@@ -10,6 +10,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/limit"
 )
 
 // loadGood loads a text without errors.
@@ -87,7 +90,7 @@ gateway {
 }
 `)
 	h := c.Gateway.HTTP
-	if h.Listen != defaultListen || len(h.Origins) != 0 || h.MaxBody != 1<<20 || h.MaxInFlight != 500 ||
+	if h.Listen != "127.0.0.1:7575" || len(h.Origins) != 0 || h.MaxBody != 1<<20 || h.MaxInFlight != 500 ||
 		*h.PerIP != (RateLimit{60, 120, 256}) || h.Sessions.Store != "sqlite" || h.Auth[0].Settings.(StaticToken).Tenant != "default" {
 		t.Errorf("%+v", h)
 	}
@@ -191,5 +194,13 @@ func TestDocumentedGatewayHasTheDefaults(t *testing.T) {
 	said.Given, said.At, said.Hosts, said.Origins, said.PerIP, said.TLS, said.Auth, said.origin = false, Position{}, nil, nil, nil, nil, nil, usual.origin
 	if !reflect.DeepEqual(said, usual) {
 		t.Errorf("documented:\n%+v\nthe defaults:\n%+v", said, usual)
+	}
+}
+
+// TestConnectionsToOneServerAreDocumented compares the page with the default of package limit.
+func TestConnectionsToOneServerAreDocumented(t *testing.T) {
+	unset := language.FormOf[Limits]().Entry("connections").Unset
+	if unset != fmt.Sprintf("`%d`", limit.DefaultConnections) {
+		t.Errorf("connections: %s by default, the package says %d", unset, limit.DefaultConnections)
 	}
 }

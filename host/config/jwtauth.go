@@ -105,7 +105,7 @@ const (
 func (r blockReader) jwt() ClientAuth {
 	j := JWT{At: startOf(r.Head), Leeway: r.Duration("leeway", defaultLeeway, mostLeeway)}
 	j.Issuer = r.requiredText("issuer", maxIssuer, "write the value that the claim iss of the tokens has")
-	j.Secret = r.credential("secret", "JUNCTOR_JWT_SECRET", secretProblem)
+	j.Secret = credential(r.Reader, "secret", "JUNCTOR_JWT_SECRET", secretProblem)
 	j.Late = r.keyring.contains(j.Secret)
 	symmetric := r.IsSet("secret")
 	if !symmetric {
@@ -115,7 +115,7 @@ func (r blockReader) jwt() ClientAuth {
 	j.Algorithms = r.algorithms(symmetric)
 	j.Audiences = r.audiences()
 	j.Claims = r.blockOrEmpty("claims").claims()
-	j.Subjects = r.names("subjects")
+	j.Subjects = names(r.Reader, "subjects")
 	switch {
 	case j.Claims.Tenant == "":
 		j.Tenant = r.tenant()
@@ -129,7 +129,7 @@ func (r blockReader) jwt() ClientAuth {
 // about all of its tokens.
 func (r blockReader) rejectDuplicateIssuers(all []Authentication) {
 	first := map[string]Position{}
-	for i, b := range r.labelledBlocks("auth") {
+	for i, b := range r.Labelled("auth") {
 		j, ok := all[i].Settings.(JWT)
 		if !ok || j.Issuer == "" {
 			continue

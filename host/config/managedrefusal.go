@@ -48,7 +48,7 @@ func Refused(ctx context.Context, path string, text []byte, managedPath string, 
 
 // computed reports whether an attribute that the managed configuration compares is not known.
 func (d *draft) computed() bool {
-	return d.transport.Body != nil && (d.transport.unknown("command") || d.transport.unknown("args") || d.transport.unknown("url"))
+	return d.transport.Body != nil && (d.transport.IsSkipped("command") || d.transport.IsSkipped("args") || d.transport.IsSkipped("url"))
 }
 
 // describeManaged describes of a bundled plugin the settings that the managed configuration is

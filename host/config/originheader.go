@@ -4,25 +4,14 @@ import (
 	"net/netip"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
 // The Origin and Host headers of browsers keep web pages of other sites from using
 // a gateway on this machine. The gateway compares them as text. A value that no
-// browser sends would never match, so it is an error here.
-
-// origins reads the allowed origins. The gateway's own origin is allowed anyway, and no
-// other one by default; see docs/decisions/0025-no-pages-by-default.md.
-func (r blockReader) origins() []string {
-	var list []string
-	for _, e := range r.Texts("origins") {
-		if why, hint := originProblem(e.Text); why != "" {
-			r.ErrorAt(e.At, hint, "an origin %s", why)
-		}
-		list = append(list, e.Text)
-	}
-	return list
-}
+// browser sends would never match, so it is an error here. The gateway's own origin is allowed
+// anyway, and no other one by default; see docs/decisions/0025-no-pages-by-default.md.
 
 var schemeRule = lazyregexp.New(`^[a-z][a-z0-9+.-]*$`)
 
@@ -48,18 +37,19 @@ func originProblem(text string) (why, hint string) {
 	return "", ""
 }
 
-// hosts reads the allowed values of the Host header.
-func (r blockReader) hosts() []string {
-	var list []string
-	for _, e := range r.Texts("hosts") {
-		host, port := splitPort(e.Text)
+// checkHosts reports what cannot be in a Host header, and returns the others in lower case.
+func checkHosts(r language.Reader, name string, hosts []string) (list []string) {
+	for i, text := range hosts {
+		at := r.ItemAt(name, i)
+		host, port := splitPort(text)
 		switch {
-		case strings.Contains(e.Text, "*"):
-			r.ErrorAt(e.At, "list the names one by one", `a host must not contain "*": any name could be made to lead here`)
+		case strings.Contains(text, "*"):
+			r.ErrorAt(at, "list the names one by one", `a host must not contain "*": any name could be made to lead here`)
 		case host == "" || !isBracketedHost(host) || port != "" && !isPort(port):
-			r.ErrorAt(e.At, `write a name or an address, such as "mcp.example.com" or "mcp.example.com:8443"`, "a host is a name or an address, perhaps with a port")
+			r.ErrorAt(at, `write a name or an address, such as "mcp.example.com" or "mcp.example.com:8443"`,
+				"a host is a name or an address, perhaps with a port")
 		default:
-			list = append(list, strings.ToLower(e.Text))
+			list = append(list, strings.ToLower(text))
 		}
 	}
 	return list

@@ -199,11 +199,11 @@ func (o *outliner) top(b *hclsyntax.Block) {
 	case "audit":
 		o.add(Sets, b.TypeRange, "what is recorded about requests, and for how long")
 	case "console":
-		o.listens(b, defaultConsole)
+		o.listens(b, language.Defaults[Console]().Listen)
 	case "telemetry":
 		for _, inner := range b.Body.Blocks {
 			if inner.Type == "metrics" {
-				o.listens(inner, defaultMetricsListen)
+				o.listens(inner, language.Defaults[Metrics]().Listen)
 			}
 		}
 	case "secret_store":

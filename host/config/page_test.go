@@ -40,11 +40,11 @@ func TestReferencePages(t *testing.T) {
 	for page, tables := range map[string]map[string]string{
 		"configuration.md": {
 			"server": serverTable(), "defaults": defaultsTable(), "tool": formTable(&viewForm), "variable": formTable(&variableForm),
-			"plugins": pluginsTable(), "secret_store": formTable(&secretFileForm), "gateway": formTable(&gatewayForm), "audit": formTable(language.FormOf[Audit]()),
+			"plugins": pluginsTable(), "secret_store": formTable(language.FormOf[SecretFile]()), "gateway": formTable(language.FormOf[Gateway]()), "audit": formTable(language.FormOf[Audit]()),
 			"static_token": formTable(&staticTokenForm), "jwt": formTable(&jwtForm), "certificate": formTable(&certificateForm), "forwarded": formTable(&forwardedForm),
 		},
-		"console.md":    {"console": formTable(&consoleForm)},
-		"monitoring.md": {"metrics": formTable(&metricsForm)},
+		"console.md":    {"console": formTable(language.FormOf[Console]())},
+		"monitoring.md": {"metrics": formTable(language.FormOf[Metrics]())},
 		"permissions.md": {
 			"policy": formTable(&language.Form{Entries: policyForm.Entries}), "rule": formTable(&ruleForm), "approver": formTable(&approverForm),
 			"confirm": formTable(&language.Form{Entries: confirmForm.Entries[:len(confirmForm.Entries)-len(ruleForm.Entries)]}),

@@ -42,12 +42,8 @@ var (
 		},
 	}
 	memberEntry = language.Entry{Name: "roles", Values: language.TextLists("a list of roles"), Unset: "none", Doc: "Roles of this policy that the holders have.", Refers: language.RefersRole}
-	ofEntries   = []language.Entry{
-		{Name: "tenant", Values: language.Texts("a tenant"), Unset: "all", Doc: "Only those of this tenant."},
-		{Name: "issuer", Values: language.Texts("an issuer"), Unset: "all", Doc: "Only those with a token of this issuer, or with another credential, by the kind of its `auth` block, such as `forwarded`. Required to give rights where several issuers could; `\"*\"` means all of them."},
-	}
-	roleForm    = language.Form{Entries: ofEntries, Blocks: ruleBlocks}
-	groupForm   = language.Form{Entries: append([]language.Entry{memberEntry}, ofEntries...), Blocks: ruleBlocks}
+	roleForm    = language.Form{Entries: language.FormOf[ofClients]().Entries, Blocks: ruleBlocks}
+	groupForm   = language.Form{Entries: append([]language.Entry{memberEntry}, language.FormOf[ofClients]().Entries...), Blocks: ruleBlocks}
 	subjectForm = groupForm
 	ruleForm    = language.Form{Entries: []language.Entry{
 		{Name: "servers", Values: language.TextLists("a list of globs"), Unset: "all", Doc: "Labels of servers.", Refers: language.RefersServer},
@@ -69,6 +65,12 @@ var (
 		"approver": {Many: true, Body: &approverForm, Doc: "People who may approve, instead of the user who runs Junctor and the admins of the console. They sign in to the [console](console.md), where they see the calls that they may answer."},
 	}}
 )
+
+// ofClients are attributes of blocks that name clients.
+type ofClients struct {
+	Tenant string `hcl:"tenant" accepts:"a tenant" unset:"all" doc:"Only those of this tenant."`
+	Issuer string `hcl:"issuer" accepts:"an issuer" unset:"all" doc:"Only those with a token of this issuer, or with another credential, by the kind of its 'auth' block, such as 'forwarded'. Required to give rights where several issuers could; '\"*\"' means all of them."`
+}
 
 var effects = map[string]policy.Effect{"deny": policy.Denies, "confirm": policy.Confirms, "allow": policy.Allows}
 
@@ -98,7 +100,7 @@ func (r blockReader) policyRules(unset string) policy.Rules {
 	}
 	p.Zone = r.zone()
 	first := map[policy.Holder]hcl.Range{}
-	roles := r.labelledBlocks("role")
+	roles := r.Labelled("role")
 	for _, b := range roles {
 		if !slices.Contains(p.Roles, b.Labels[0]) {
 			p.Roles = append(p.Roles, b.Labels[0])
@@ -106,7 +108,7 @@ func (r blockReader) policyRules(unset string) policy.Rules {
 	}
 	r.rulesOf(&p, policy.Holder{})
 	for _, kind := range []string{"role", "subject", "group"} {
-		for _, b := range r.labelledBlocks(kind) {
+		for _, b := range r.Labelled(kind) {
 			one := r.nested(b)
 			h := one.holder(kind)
 			if at, both := first[h]; both {

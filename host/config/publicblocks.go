@@ -26,17 +26,13 @@ func (c *Config) PublicBlocks() map[string]map[string]json.RawMessage {
 		add("audit", language.Public(a, a.At.portable))
 	}
 	if o := c.Console; o != nil {
-		settings := map[string]any{"listen": o.Listen, "hosts": o.Hosts, "admins": holderTexts(o.Admins), "viewers": holderTexts(o.Viewers), "allow_plaintext": o.Plaintext}
-		if t := o.TLS; t != nil {
-			settings["tls"] = []any{t.At.portable(t.Cert), t.At.portable(t.Key), t.At.portable(t.ClientCA), t.Optional}
-		}
-		add("console", settings)
+		add("console", language.Public(o, o.At.portable))
 	}
 	if n := c.Notify; n != nil {
-		add("notify", map[string]any{"webhook": n.Origin, "events": n.Events, "allow_private": n.AllowPrivate})
+		add("notify", language.Public(n, n.At.portable))
 	}
 	if m := c.Telemetry.Metrics; m != nil {
-		add("telemetry", map[string]any{"metrics.listen": m.Listen, "metrics.allow_remote": m.Remote})
+		add("telemetry", language.Public(&c.Telemetry, m.At.portable))
 	}
 	return all
 }

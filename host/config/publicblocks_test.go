@@ -24,8 +24,8 @@ func TestPublicBlocksHaveAllSettings(t *testing.T) {
 		others []string // settings without an entry
 		hidden []string // entries without a setting
 	}{
-		"audit": {form: *language.FormOf[Audit](), others: []string{"managed"}}, "console": {form: consoleForm}, "notify": {form: notifyForm, hidden: []string{"secret"}},
-		"telemetry": {form: metricsForm, prefix: "metrics."},
+		"audit": {form: *language.FormOf[Audit](), others: []string{"managed"}}, "console": {form: *language.FormOf[Console]()}, "notify": {form: *language.FormOf[Notify](), hidden: []string{"secret"}},
+		"telemetry": {form: *language.FormOf[Metrics](), prefix: "metrics."},
 	} {
 		want := slices.Clone(f.others)
 		for _, e := range f.form.Entries {

@@ -10,21 +10,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
-// longestRequest bounds request_timeout.
-const longestRequest = time.Hour
-
 // gatewayName matches the names that a gateway may have.
 var gatewayName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
-
-// readGatewayName reads the name of the gateway; empty: it has the one of Junctor.
-func readGatewayName(r blockReader) string {
-	name, a, set := r.Text("name")
-	if !set || gatewayName.MatchString(name) {
-		return name
-	}
-	r.ErrorAt(a.Expr.Range(), `write a name such as "acme-tools"`, `"name" must be at most 64 letters, digits, ".", "_" and "-"%s`, language.GotText(name, false))
-	return ""
-}
 
 // checkRequestTimeout warns about timeouts of calls that request_timeout does not let pass.
 func checkRequestTimeout(l *loader, g Gateway, drafts []*draft) {

@@ -199,7 +199,7 @@ func (l *loader) pluginBlock(b *hclsyntax.Block) {
 	if use, a, set := s.Text("use"); set && use != name {
 		p.Use, p.useAt = use, a.Expr.Range()
 	}
-	p.useSkipped = s.unknown("use")
+	p.useSkipped = s.IsSkipped("use")
 }
 
 // pinPrograms sets the sha256 of every third-party plugin to that of the program

@@ -68,7 +68,7 @@ func (l *loader) server(r blockReader) *draft {
 	}
 	d := &draft{Server: &Server{Name: r.Label, At: startOf(r.Head), Layer: r.home.layer, Managed: l.managed != nil && r.home == l.managed}, block: r, prefixAt: r.LabelAt, globs: map[string][]language.Item{}}
 	t, found := r.block("transport")
-	if r.unknown("enabled") {
+	if r.IsSkipped("enabled") {
 		return d // it may be disabled
 	}
 	// A disabled server may name variables and plugins that do not exist, so the
@@ -113,7 +113,7 @@ func (r blockReader) prefix(d *draft) string {
 		if text == "" {
 			return ""
 		}
-	} else if r.unknown("prefix") {
+	} else if r.IsSkipped("prefix") {
 		return ""
 	} else {
 		text = r.Label

@@ -10,51 +10,24 @@ import (
 // one tenant or one principal may use at one time. A nil field is not set, and zero is no
 // limit.
 type Shares struct {
-	Requests    *int `json:",omitempty"` // in progress
-	Streams     *int `json:",omitempty"` // listen streams of modern clients
-	Sessions    *int `json:",omitempty"`
-	Connections *int `json:",omitempty"` // to one server, that not all clients share
-	Memory      *int `json:",omitempty"` // for messages, in bytes
+	Requests    *int `hcl:"requests" min:"0" max:"100000" doc:"Requests in progress. 0 is no limit." json:",omitempty"`
+	Streams     *int `hcl:"streams" min:"0" max:"100000" doc:"Listen streams of modern clients. 0 is no limit." json:",omitempty"`
+	Sessions    *int `hcl:"sessions" min:"0" max:"100000" doc:"Sessions. 0 is no limit." json:",omitempty"`
+	Connections *int `hcl:"connections" min:"0" max:"100000" doc:"Connections to one server that not all clients share. 0 is no limit." json:",omitempty"`
+	Memory      *int `hcl:"memory" format:"size" min:"1MiB" max:"999999MiB" doc:"Memory of messages." json:",omitempty"` // in bytes
 
 	memoryAt hcl.Range
 }
 
-var sharesForm = language.Form{Entries: []language.Entry{
-	{Name: "requests", Values: language.Integers(0, mostInFlight), Doc: "Requests in progress. 0 is no limit."},
-	{Name: "streams", Values: language.Integers(0, mostSessions), Doc: "Listen streams of modern clients. 0 is no limit."},
-	{Name: "sessions", Values: language.Integers(0, mostSessions), Doc: "Sessions. 0 is no limit."},
-	{Name: "connections", Values: language.Integers(0, mostConnections), Doc: "Connections to one server that not all clients share. 0 is no limit."},
-	{Name: "memory", Values: language.Sizes(leastShare, mostMemory), Doc: "Memory of messages."},
-}}
-
-// leastShare is the least share of the memory.
-const leastShare = 1 << 20 // bytes
-
-// shares reads the shares of a block, and returns its reader; without a body there is no
-// such block.
-func (r blockReader) shares(kind string, f *language.Form) (s Shares, b blockReader) {
-	b, found := r.block(kind)
-	if !found {
-		return s, blockReader{}
+// Validate implements [language.Validator].
+func (s *Shares) Validate(r language.Reader) {
+	if s.Memory == nil {
+		return
 	}
-	b.Check(f)
-	number := func(name string, most int) *int {
-		if !b.IsSet(name) {
-			return nil
-		}
-		n := b.Integer(name, 0, 0, most)
-		return &n
+	s.memoryAt = r.ValueAt("memory", r.Head)
+	if *s.Memory == 0 { // it is wrong
+		s.Memory = nil
 	}
-	s.Requests = number("requests", mostInFlight)
-	s.Streams = number("streams", mostSessions)
-	s.Sessions = number("sessions", mostSessions)
-	s.Connections = number("connections", mostConnections)
-	if b.IsSet("memory") {
-		if n := b.Size("memory", 0, leastShare, mostMemory); n > 0 {
-			s.Memory, s.memoryAt = &n, b.ValueAt("memory", b.Head)
-		}
-	}
-	return s, b
 }
 
 // checkShares compares the shares of the memory with the largest message of every

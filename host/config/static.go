@@ -50,9 +50,3 @@ func (l *loader) staticRoot() string {
 	}
 	return dir
 }
-
-// unknown reports whether an attribute is set to a value that is not evaluated.
-func (r blockReader) unknown(name string) bool {
-	a := r.Body.Attributes[name]
-	return r.Static && a != nil && !isStatic(a.Expr)
-}

@@ -88,7 +88,7 @@ func (r blockReader) token() string {
 		r.ReportMissing("token", r.Head)
 		return ""
 	}
-	token := r.credential("token", "JUNCTOR_TOKEN", tokenProblem)
+	token := credential(r.Reader, "token", "JUNCTOR_TOKEN", tokenProblem)
 	if !r.keyring.contains(token) && tokenProblem(token) == "" && len(token) < leastToken {
 		a := r.Body.Attributes["token"]
 		r.WarnAt(a.Expr.Range(), tokenHint, "the token%s is shorter than %d characters, so it can be guessed", sourceOfToken(a.Expr), leastToken)
@@ -99,7 +99,7 @@ func (r blockReader) token() string {
 // credential reads a token or a secret and adds it to the secrets that output masks. A
 // text that contains keyring() is checked when it is complete. problem says what is wrong
 // with a text; variable is an example of where to keep it.
-func (r blockReader) credential(name, variable string, problem func(string) string) string {
+func credential(r language.Reader, name, variable string, problem func(string) string) string {
 	v, a, set := r.RawValue(name)
 	if set {
 		v, set = r.Convert(a, v, cty.String)
@@ -109,15 +109,16 @@ func (r blockReader) credential(name, variable string, problem func(string) stri
 	}
 	v, marks := v.Unmark()
 	text := v.AsString()
-	if r.keyring.contains(text) {
+	if r.Host.IsLate(text) {
 		return text
 	}
-	r.secrets = append(r.secrets, text)
+	r.Host.Conceal(text)
 	if why := problem(text); why != "" {
 		r.ErrorAt(a.Expr.Range(), tokenHint, "the %s%s %s", name, sourceOfToken(a.Expr), why)
 	}
 	if len(marks) == 0 && text != "" {
-		r.WarnAt(a.Expr.Range(), fmt.Sprintf("keep it in the environment, and write %s = env(%q)", name, variable), "the %s is written in the configuration file", name)
+		hint := fmt.Sprintf("keep it in the environment, and write %s = env(%q)", name, variable)
+		r.WarnAt(a.Expr.Range(), hint, "the %s is written in the configuration file", name)
 	}
 	return text
 }
@@ -176,7 +177,7 @@ func (r blockReader) variable(attribute string) string {
 // rejectDuplicateTokens reports a token in two auth blocks.
 func (r blockReader) rejectDuplicateTokens(all []Authentication) {
 	first := map[string]Position{}
-	for i, b := range r.labelledBlocks("auth") {
+	for i, b := range r.Labelled("auth") {
 		t, ok := all[i].Settings.(StaticToken)
 		if !ok || t.Token == "" {
 			continue

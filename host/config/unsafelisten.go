@@ -23,7 +23,7 @@ const listenHint = `write HOST:PORT, such as "127.0.0.1:7575", or unix:PATH`
 func (r blockReader) listen() (string, bool) {
 	text, a, set := r.Text("listen")
 	if !set {
-		return defaultListen, !r.IsSet("listen")
+		return language.Defaults[HTTP]().Listen, !r.IsSet("listen")
 	}
 	listen, err := parseListen(text, r.byName[a.SrcRange.Filename].dir)
 	if err != nil {

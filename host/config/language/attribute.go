@@ -21,7 +21,13 @@ import (
 // Value evaluates an attribute and converts it to a type. It rejects keyring().
 func (r Reader) Value(name string, want cty.Type) (v cty.Value, a *hclsyntax.Attribute, set bool) {
 	v, a, set = r.RawValue(name)
-	if !set || !r.Host.Settled(r.In, a, v) {
+	if set && !r.Host.Settled(r.In, a, v) {
+		set = false
+		if r.state != nil {
+			r.state.read[name] = false
+		}
+	}
+	if !set {
 		return cty.NilVal, a, false
 	}
 	v, ok := r.Convert(a, v, want)
@@ -34,6 +40,9 @@ func (r Reader) RawValue(name string) (v cty.Value, a *hclsyntax.Attribute, set 
 	a = r.Body.Attributes[name]
 	if a != nil {
 		if v, ok := r.Host.Eval(r.In, a.Expr); !ok || !v.IsNull() {
+			if r.state != nil {
+				r.state.read[name] = ok
+			}
 			return v, a, ok
 		}
 	}
@@ -290,18 +299,15 @@ func DaysText(d time.Duration) string {
 	return ShortDuration(d)
 }
 
-// words reads a list of different words.
-func (r Reader) words(name string, allowed []string) (list []string) {
-	for _, e := range r.Texts(name) {
-		switch {
-		case !slices.Contains(allowed, e.Text):
-			hint := NearHint(e.Text, allowed)
-			r.ErrorAt(e.At, hint, "%q may list %s%s", name, Quoted(allowed), GotText(e.Text, false))
-		case slices.Contains(list, e.Text):
-			r.ErrorAt(e.At, "", "%q lists %q twice", name, e.Text)
-		default:
-			list = append(list, e.Text)
-		}
-	}
-	return list
+// isZeroDuration reports whether an attribute is a duration of zero.
+func isZeroDuration(r Reader, name string) bool {
+	text, _, set := r.Text(name)
+	d, err := time.ParseDuration(text)
+	return set && err == nil && d == 0
+}
+
+// IsSkipped reports whether an attribute is set to a value that is not evaluated.
+func (r Reader) IsSkipped(name string) bool {
+	a := r.Body.Attributes[name]
+	return a != nil && r.Host.IsSkipped(a.Expr)
 }

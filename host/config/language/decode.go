@@ -1,6 +1,7 @@
 package language
 
 import (
+	"fmt"
 	"reflect"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -8,10 +9,14 @@ import (
 
 // Decode reads a block into the struct that declares it; see [Setting] for the tags. It reports
 // unknown names and wrong values to the host of the reader.
-func Decode(r Reader, into any) { decode(r, reflect.ValueOf(into).Elem()) }
+func Decode(r Reader, into any) { decode(r, reflect.ValueOf(into).Elem(), true) }
 
-func decode(r Reader, into reflect.Value) {
+// Override is Decode for a struct that has the values of absent attributes.
+func Override(r Reader, into any) { decode(r, reflect.ValueOf(into).Elem(), false) }
+
+func decode(r Reader, into reflect.Value, defaults bool) {
 	d := declarationOf(into.Type())
+	r.state = &readState{read: map[string]bool{}}
 	r.Check(&d.form)
 	for _, f := range d.fields {
 		v := into.FieldByIndex(f.index)
@@ -21,15 +26,51 @@ func decode(r Reader, into reflect.Value) {
 		case "block":
 			r.decodeBlocks(f.name, v)
 		default:
+			if f.start != nil && defaults {
+				f.start(v)
+			}
+			before := r.state.errors
 			f.read(r, v)
-			if f.needed && !r.IsSet(f.name) {
+			if r.state.errors > before {
+				r.state.read[f.name] = false
+			}
+			if f.needed && r.Host != nil && !r.IsSet(f.name) {
 				r.ReportMissing(f.name, r.Head)
 			}
 		}
 	}
+	if r.Host == nil {
+		return
+	}
+	for _, f := range d.fields {
+		r.checkRelations(f)
+	}
 	if v, ok := into.Addr().Interface().(Validator); ok {
 		v.Validate(r)
 	}
+}
+
+// checkRelations reports attributes that conflict with another one, or lack one.
+func (r Reader) checkRelations(f field) {
+	if len(f.conflicts)+len(f.requires) == 0 || !r.IsSet(f.name) {
+		return
+	}
+	for _, other := range f.conflicts {
+		if r.IsSet(other) {
+			r.ErrorAt(r.NameAt(f.name), "keep one of them", "%q cannot be set together with %q", f.name, other)
+		}
+	}
+	for _, other := range f.requires {
+		if !r.IsSet(other) {
+			r.ErrorAt(r.NameAt(f.name), fmt.Sprintf("add %s = ... to the block", other), "%q needs %q beside it", f.name, other)
+		}
+	}
+}
+
+// Defaults returns a block in which nothing is set.
+func Defaults[T any]() (block T) {
+	decode(Reader{Body: &hclsyntax.Body{}}, reflect.ValueOf(&block).Elem(), true)
+	return block
 }
 
 // decodeBlocks reads the nested blocks of one type into a field.
@@ -44,17 +85,37 @@ func (r Reader) decodeBlocks(name string, into reflect.Value) {
 	case into.Kind() == reflect.Slice:
 		for _, b := range blocks {
 			one := reflect.New(into.Type().Elem()).Elem()
-			decode(r.Nested(b), one)
+			decode(r.Nested(b), one, true)
 			into.Set(reflect.Append(into, one))
 		}
 	case len(blocks) > 0 && into.Kind() == reflect.Pointer:
 		into.Set(reflect.New(into.Type().Elem()))
-		decode(r.Nested(blocks[0]), into.Elem())
+		decode(r.Nested(blocks[0]), into.Elem(), true)
 	case len(blocks) > 0:
-		decode(r.Nested(blocks[0]), into)
+		decode(r.Nested(blocks[0]), into, true)
 	case into.Kind() == reflect.Struct:
-		decode(Reader{Host: r.Host, In: r.In, Body: &hclsyntax.Body{}}, into)
+		decode(Reader{Host: r.Host, In: r.In, Body: &hclsyntax.Body{}}, into, true)
 	}
+}
+
+// Block opens the first nested block of a type.
+func (r Reader) Block(kind string) (inner Reader, found bool) {
+	for _, b := range r.Body.Blocks {
+		if b.Type == kind {
+			return r.Nested(b), true
+		}
+	}
+	return Reader{}, false
+}
+
+// Labelled returns the nested blocks of a type with one label.
+func (r Reader) Labelled(kind string) (blocks []*hclsyntax.Block) {
+	for _, b := range r.Body.Blocks {
+		if b.Type == kind && len(b.Labels) == 1 {
+			blocks = append(blocks, b)
+		}
+	}
+	return blocks
 }
 
 // Nested returns a reader of a block inside this one.

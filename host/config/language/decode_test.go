@@ -28,6 +28,8 @@ func (h *fakeHost) Report(p Problem) {
 }
 
 func (h *fakeHost) Settled(string, *hclsyntax.Attribute, cty.Value) bool { return true }
+func (h *fakeHost) IsSkipped(hclsyntax.Expression) bool                  { return false }
+func (h *fakeHost) IsLate(string) bool                                   { return false }
 func (h *fakeHost) Path(_, path string) string                           { return "/dir/" + path }
 func (h *fakeHost) Reveal(a *hclsyntax.Attribute)                        { h.revealed = append(h.revealed, a.Name) }
 func (h *fakeHost) Conceal(string)                                       {}
@@ -45,7 +47,8 @@ type (
 		Plan    string        `hcl:"plan" format:"path" unset:"none" doc:"A file."`
 		Meals   []string      `hcl:"meals" words:"soup,salad" unset:"all" doc:"What is served."`
 		Guests  *int          `hcl:"guests" min:"0" max:"9" doc:"How many at once."`
-		Key     string        `hcl:"key,optional" secret:"true" accepts:"a text" doc:"The key."`
+		Key     string        `hcl:"key,optional" secret:"true" accepts:"a text" conflicts:"guests" doc:"The key."`
+		Near    bool          `hcl:"distance" words:"far,near" requires:"plan" doc:"How far."`
 		private int
 
 		Oven  oven   `hcl:"oven,block" doc:"The oven."`
@@ -109,13 +112,12 @@ func TestDecodeReadsEveryKind(t *testing.T) {
 		keep = "3d"
 		plan = "p"
 		meals = ["soup"]
-		guests = 0
 		key = "k"
+		distance = "near"
 		oven { degrees = 20.5 }
 		sink "x" { deep = false }
 		shelf "a" {}
 		shelf "b" {}`)
-	none := 0
 	want := kitchen{
 		Name:    "a",
 		Doors:   4,
@@ -126,8 +128,8 @@ func TestDecodeReadsEveryKind(t *testing.T) {
 		Keep:    72 * time.Hour,
 		Plan:    "/dir/p",
 		Meals:   []string{"soup"},
-		Guests:  &none,
 		Key:     "k",
+		Near:    true,
 		Oven:    oven{20.5},
 		Sink:    &sink{"x", false},
 		Shelf:   []sink{{"a", true}, {"b", true}},
@@ -147,21 +149,23 @@ func TestDecodeReadsEveryKind(t *testing.T) {
 
 func TestDecodeReportsWrongValues(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                      `kitchen needs "name"; add name = ... to the block`,
-		"doors = 3":             "three doors are one too many",
-		"doors = 5":             `"doors" must be a whole number from 1 to 4`,
-		`size = "2MiB"`:         `"size" must be at least 1KiB and at most 1MiB`,
-		`heat = "hihg"`:         `"heat" must be one of "low", "high", not "hihg"; did you mean "high"?`,
-		`every = "2h"`:          `"every" must be at most 1h`,
-		`keep = "10d"`:          `"keep" must be at least 1d and at most 9d`,
-		`plan = ""`:             `"plan" is empty`,
-		`meals = ["x"]`:         `"meals" may list "soup", "salad", not "x"`,
-		`meals = [1]`:           `"meals" may list "soup", "salad", not "1"`,
-		"guests = 10":           `"guests" must be a whole number from 0 to 9`,
-		"oven { degrees = -1 }": `"degrees" must be a number from 0 to 300`,
-		"oven = {}":             `"oven" is a block; write oven { ... }, without an equals sign`,
-		"dors = 1":              `unknown attribute "dors"; did you mean "doors"?`,
-		"sink {}":               `a block "sink" needs a label; write sink "NAME" { ... }`,
+		"":                       `kitchen needs "name"; add name = ... to the block`,
+		"doors = 3":              "three doors are one too many",
+		"doors = 5":              `"doors" must be a whole number from 1 to 4`,
+		`size = "2MiB"`:          `"size" must be at least 1KiB and at most 1MiB`,
+		`heat = "hihg"`:          `"heat" must be one of "low", "high", not "hihg"; did you mean "high"?`,
+		`every = "2h"`:           `"every" must be at most 1h`,
+		`keep = "10d"`:           `"keep" must be at least 1d and at most 9d`,
+		`plan = ""`:              `"plan" is empty`,
+		`meals = ["x"]`:          `"meals" may list "soup", "salad", not "x"`,
+		`meals = [1]`:            `"meals" may list "soup", "salad", not "1"`,
+		"guests = 10":            `"guests" must be a whole number from 0 to 9`,
+		"oven { degrees = -1 }":  `"degrees" must be a number from 0 to 300`,
+		"oven = {}":              `"oven" is a block; write oven { ... }, without an equals sign`,
+		"dors = 1":               `unknown attribute "dors"; did you mean "doors"?`,
+		`distance = "far"`:       `"distance" needs "plan" beside it; add plan = ... to the block`,
+		"guests = 1\nkey = \"\"": `"key" cannot be set together with "guests"; keep one of them`,
+		"sink {}":                `a block "sink" needs a label; write sink "NAME" { ... }`,
 	} {
 		if text != "" {
 			text += "\nname = \"a\""

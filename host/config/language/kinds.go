@@ -14,8 +14,9 @@ import (
 // A kind is how the attribute of a field is described and read.
 type kind struct {
 	values Values
-	unset  string // Markdown
-	read   func(r Reader, into reflect.Value)
+	unset  string                             // Markdown
+	start  func(into reflect.Value)           // sets the default; nil: zero
+	read   func(r Reader, into reflect.Value) // leaves the field of an absent attribute as it is
 }
 
 var (
@@ -66,6 +67,8 @@ func (t *tags) kindOf(typ reflect.Type) kind {
 	switch typ.Kind() {
 	case reflect.Bool:
 		return t.boolean()
+	case reflect.Uint32:
+		return t.mode()
 	case reflect.Int:
 		return t.whole()
 	case reflect.Float64:
@@ -86,20 +89,27 @@ func (t *tags) kindOf(typ reflect.Type) kind {
 
 // setting is a Setting.
 func (t *tags) setting(typ reflect.Type) kind {
-	values := WordsOr("", t.words()...)
-	if typ.Kind() == reflect.Slice {
-		values = TextLists("")
+	k := kind{values: Texts("")}
+	words := list(t.Get("words"))
+	switch {
+	case typ.Kind() == reflect.Slice && len(words) > 0:
+		k.values = WordLists(words...)
+	case typ.Kind() == reflect.Slice:
+		k.values = TextLists("")
+	case len(words) > 0 && t.Get("accepts") == "":
+		k.values, k.unset = Words(words...), CodeText(words[0])
+	case len(words) > 0:
+		k.values = WordsOr("", words...)
 	}
-	return kind{values, "", func(r Reader, into reflect.Value) {
-		into.Addr().Interface().(Setting).ReadSetting(r, t.name)
-	}}
+	k.read = func(r Reader, into reflect.Value) { into.Addr().Interface().(Setting).ReadSetting(r, t.name) }
+	return k
 }
 
 // optional is a pointer: nil for an absent attribute.
 func (t *tags) optional(typ reflect.Type) kind {
 	k := t.kindOf(typ)
 	read := k.read
-	k.unset = ""
+	k.unset, k.start = "", nil
 	k.read = func(r Reader, into reflect.Value) {
 		if r.IsSet(t.name) {
 			into.Set(reflect.New(typ))
@@ -109,111 +119,167 @@ func (t *tags) optional(typ reflect.Type) kind {
 	return k
 }
 
+// boolean is true or false, or one of two words.
 func (t *tags) boolean() kind {
+	if words := list(t.Get("words")); len(words) == 2 {
+		return kind{values: Words(words...), unset: CodeText(words[0]), read: func(r Reader, into reflect.Value) {
+			into.SetBool(r.Choice(t.name, words...) == words[1])
+		}}
+	}
 	unset := t.Get("default") == "true"
-	return kind{Booleans, fmt.Sprintf("`%t`", unset), func(r Reader, into reflect.Value) {
-		into.SetBool(r.Boolean(t.name, unset))
-	}}
+	return kind{
+		values: Booleans,
+		unset:  fmt.Sprintf("`%t`", unset),
+		start:  func(into reflect.Value) { into.SetBool(unset) },
+		read:   func(r Reader, into reflect.Value) { into.SetBool(r.Boolean(t.name, into.Bool())) },
+	}
+}
+
+// integer returns a kind of whole numbers.
+func (t *tags) integer(values Values, unset int, read func(r Reader, unset int) int) kind {
+	k := kind{values: values, read: func(r Reader, into reflect.Value) { into.SetInt(int64(read(r, int(into.Int())))) }}
+	if t.has("default") {
+		k.unset, k.start = t.markdown(values), func(into reflect.Value) { into.SetInt(int64(unset)) }
+	}
+	return k
 }
 
 // whole is a whole number, or a number of bytes.
 func (t *tags) whole() kind {
 	if t.Get("format") == "size" {
 		unset, least, most := t.size("default"), t.size("min"), t.size("max")
-		return kind{Sizes(least, most), t.unset(SizeText(unset)), func(r Reader, into reflect.Value) {
-			into.SetInt(int64(r.Size(t.name, unset, least, most)))
-		}}
+		return t.integer(Sizes(least, most), unset, func(r Reader, unset int) int {
+			return r.Size(t.name, unset, least, most)
+		})
 	}
 	unset, least, most := t.number("default"), t.number("min"), t.number("max")
-	k := kind{values: Integers(least, most)}
-	if text, given := t.Lookup("default"); given {
-		k.unset = "`" + text + "`"
-	}
-	k.read = func(r Reader, into reflect.Value) { into.SetInt(int64(r.Integer(t.name, unset, least, most))) }
-	return k
+	return t.integer(Integers(least, most), unset, func(r Reader, unset int) int {
+		return r.Integer(t.name, unset, least, most)
+	})
 }
 
 // fraction is a number from 0 to max.
 func (t *tags) fraction() kind {
 	unset, most := float64(t.number("default")), float64(t.number("max"))
-	k := kind{values: Numbers(most)}
-	if text, given := t.Lookup("default"); given {
-		k.unset = "`" + text + "`"
+	k := kind{values: Numbers(most), read: func(r Reader, into reflect.Value) {
+		into.SetFloat(r.Number(t.name, into.Float(), most))
+	}}
+	if t.has("default") {
+		k.unset, k.start = t.markdown(k.values), func(into reflect.Value) { into.SetFloat(unset) }
 	}
-	k.read = func(r Reader, into reflect.Value) { into.SetFloat(r.Number(t.name, unset, most)) }
 	return k
 }
 
+// duration is a duration of at most max. With min:"0s" it may be zero.
 func (t *tags) duration() kind {
 	unset, most := t.time("default"), t.time("max")
-	return kind{Durations(most), t.unset(ShortDuration(unset)), func(r Reader, into reflect.Value) {
-		into.SetInt(int64(r.Duration(t.name, unset, most)))
-	}}
+	return t.integer(Durations(most), int(unset), func(r Reader, unset int) int {
+		if t.has("min") && isZeroDuration(r, t.name) {
+			return 0
+		}
+		return int(r.Duration(t.name, time.Duration(unset), most))
+	})
 }
 
 // days is a duration that may have the unit d.
 func (t *tags) days() kind {
 	unset, least, most := t.time("default"), t.time("min"), t.time("max")
-	return kind{Texts(""), t.unset(DaysText(unset)), func(r Reader, into reflect.Value) {
-		into.SetInt(int64(r.Days(t.name, unset, least, most)))
+	return t.integer(Texts(""), int(unset), func(r Reader, unset int) int {
+		return int(r.Days(t.name, time.Duration(unset), least, most))
+	})
+}
+
+// mode is the mode of a file, one of several words in octal.
+func (t *tags) mode() kind {
+	words := list(t.Get("words"))
+	octal := func(word string) uint64 {
+		n, err := strconv.ParseUint(word, 8, 32)
+		t.fail("words", err)
+		return n
+	}
+	for _, word := range words {
+		octal(word)
+	}
+	return kind{values: Words(words...), unset: CodeText(words[0]), read: func(r Reader, into reflect.Value) {
+		into.SetUint(octal(r.Choice(t.name, words...)))
 	}}
 }
 
 // text is one of several words, a path or another text.
 func (t *tags) text() kind {
-	if words := t.words(); len(words) > 0 {
-		return kind{Words(words...), CodeText(words[0]), func(r Reader, into reflect.Value) {
+	if words := list(t.Get("words")); len(words) > 0 {
+		return kind{values: Words(words...), unset: CodeText(words[0]), read: func(r Reader, into reflect.Value) {
 			into.SetString(r.Choice(t.name, words...))
 		}}
 	}
-	read := Reader.textOr
-	open := t.Get("secret") == "true" || t.Get("input") == "true"
-	switch {
-	case t.Get("format") == "path" && open:
-		read = Reader.inputPath
-	case t.Get("format") == "path":
-		read = Reader.pathOr
-	case open:
-		read = Reader.secretText
-	}
-	values := Texts("")
+	k := kind{values: Texts("")}
 	if t.Get("format") == "path" {
-		values = Texts("a path")
+		k.values = Texts("a path")
 	}
-	unset := t.Get("default")
-	return kind{values, t.unset(unset), func(r Reader, into reflect.Value) {
-		into.SetString(read(r, t.name, unset))
-	}}
+	read := t.textReader()
+	k.read = func(r Reader, into reflect.Value) { into.SetString(read(r, t.name, into.String())) }
+	if t.has("default") {
+		unset := t.Get("default")
+		k.unset, k.start = t.markdown(k.values), func(into reflect.Value) { into.SetString(unset) }
+	}
+	return k
+}
+
+// textReader returns what reads a text or a path.
+func (t *tags) textReader() func(r Reader, name, unset string) string {
+	path, open := t.Get("format") == "path", t.Get("secret") == "true" || t.Get("input") == "true"
+	switch {
+	case t.Get("secret") == "late":
+		return lateText
+	case path && open:
+		return inputPath
+	case path:
+		return pathOr
+	case open:
+		return secretText
+	}
+	return textOr
 }
 
 // list is a list of words, of secrets or of other texts.
 func (t *tags) list() kind {
-	words := t.words()
+	words := list(t.Get("words"))
 	switch {
 	case t.Get("secret") == "true":
-		return kind{TextLists(""), "", func(r Reader, into reflect.Value) {
-			into.Set(reflect.ValueOf(r.secretTexts(t.name)).Convert(into.Type()))
+		return kind{values: TextLists(""), read: func(r Reader, into reflect.Value) {
+			setList(into, secretTexts(r, t.name))
 		}}
 	case len(words) > 0:
-		return kind{WordLists(words...), "", func(r Reader, into reflect.Value) {
-			into.Set(reflect.ValueOf(r.words(t.name, words)).Convert(into.Type()))
+		return kind{values: WordLists(words...), read: func(r Reader, into reflect.Value) {
+			setList(into, wordList(r, t.name, words))
 		}}
 	}
-	return kind{TextLists(""), "", func(r Reader, into reflect.Value) {
-		var texts []string
-		if items := r.Texts(t.name); items != nil {
-			texts = []string{}
-			for _, e := range items {
-				texts = append(texts, e.Text)
-			}
-		}
-		into.Set(reflect.ValueOf(texts).Convert(into.Type()))
+	return kind{values: TextLists(""), read: func(r Reader, into reflect.Value) {
+		setList(into, texts(r.Texts(t.name)))
 	}}
+}
+
+// texts returns the texts of items, and nil for nil.
+func texts(items []Item) (all []string) {
+	if items != nil {
+		all = []string{}
+	}
+	for _, e := range items {
+		all = append(all, e.Text)
+	}
+	return all
+}
+
+// setList sets a field to a list that is set.
+func setList(into reflect.Value, all []string) {
+	if all != nil {
+		into.Set(reflect.ValueOf(all).Convert(into.Type()))
+	}
 }
 
 // textMap is a map of secrets by name.
 func (t *tags) textMap() kind {
-	return kind{TextMaps(""), "", func(r Reader, into reflect.Value) {
+	return kind{values: TextMaps(""), read: func(r Reader, into reflect.Value) {
 		v, _, set := r.Value(t.name, cty.Map(cty.String))
 		if !set {
 			return
@@ -230,19 +296,17 @@ func (t *tags) textMap() kind {
 	}}
 }
 
-func (t *tags) words() []string {
-	if all := t.Get("words"); all != "" {
-		return strings.Split(all, ",")
+// markdown returns the default as it is written in a configuration.
+func (t *tags) markdown(values Values) string {
+	if values.Schema["type"] == "string" {
+		return CodeText(t.Get("default"))
 	}
-	return nil
+	return "`" + t.Get("default") + "`"
 }
 
-// unset returns a default in Markdown, or "" without one.
-func (t *tags) unset(text string) string {
-	if _, given := t.Lookup("default"); !given {
-		return ""
-	}
-	return CodeText(text)
+func (t *tags) has(tag string) bool {
+	_, given := t.Lookup(tag)
+	return given
 }
 
 func (t *tags) fail(tag string, err error) {

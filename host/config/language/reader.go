@@ -26,6 +26,12 @@ type Host interface {
 	// whether there are none.
 	Settled(in string, a *hclsyntax.Attribute, v cty.Value) bool
 
+	// IsLate reports whether a part of a text is known only when a connection opens.
+	IsLate(text string) bool
+
+	// IsSkipped reports whether an expression is not evaluated, so that its value is not known.
+	IsSkipped(e hclsyntax.Expression) bool
+
 	// Path makes a path in a file of the configuration absolute.
 	Path(file, path string) string
 
@@ -52,7 +58,18 @@ type Reader struct {
 	LabelAt hcl.Range
 
 	Fallback map[string]*hclsyntax.Attribute // attributes that the block inherits
+
+	state *readState // of Decode; nil: none
 }
+
+// A readState is what Decode has read of a block so far.
+type readState struct {
+	read   map[string]bool // the attributes with a value
+	errors int
+}
+
+// IsRead reports, in Validate, whether an attribute has a value in which nothing wrong was found.
+func (r Reader) IsRead(name string) bool { return r.state != nil && r.state.read[name] }
 
 // NewReader returns a Reader of a block inside the block called in, without a host. in is
 // empty for a top-level block.
@@ -70,6 +87,9 @@ func NewReader(b *hclsyntax.Block, in string) Reader {
 
 // ErrorAt reports an error.
 func (r Reader) ErrorAt(at hcl.Range, hint, format string, args ...any) {
+	if r.state != nil {
+		r.state.errors++
+	}
 	r.Host.Report(Problem{In: r.In, At: at, Summary: fmt.Sprintf(format, args...), Hint: hint})
 }
 

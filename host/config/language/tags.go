@@ -23,12 +23,19 @@ import (
 //	words:"a,b"        allowed words; without default and unset, the first is the default
 //	min:"…" max:"…"    bounds of a number, a size or a duration
 //	format:"…"         of a text: path; of an int: size, such as "16MiB"; of a duration: days
-//	secret:"true"      the value is never printed, and may come from env() and file()
+//	secret:"true"      the value is never printed, and may come from env() and file();
+//	                   secret:"late": from keyring() too
 //	input:"true"       the value may come from env() and file()
 //	refers:"…"         what the texts name: server, role or plugin
+//	conflicts:"a,b"    attributes that exclude this one
+//	requires:"a,b"     attributes that this one requires
 //	required:"rule"    the attribute is required, and Validate reports it
 //
-// Attributes are string, bool, int, float64, time.Duration, []string, map[string]string, a
+// A bool with two words is true for the second. The words of an [fs.FileMode] are in octal. With
+// the tag unset, an embedded struct replaces those of its fields. A field called _ declares a
+// nested block that another field reads.
+//
+// Attributes are string, bool, int, float64, time.Duration, fs.FileMode, []string, map[string]string, a
 // pointer to one of them, which is nil for an absent attribute, or a [Setting]. Fields without
 // the tag hcl are not part of the language. The fields of an embedded struct are part of the
 // block around it.
@@ -38,6 +45,12 @@ type Setting interface {
 	// ReadSetting reads the attribute, and reports what is wrong with it. Of an absent attribute
 	// it sets the default.
 	ReadSetting(r Reader, name string)
+}
+
+// Kinds is a block with a label that says which attributes it has.
+type Kinds interface {
+	// Kinds returns the forms of the block by label.
+	Kinds() map[string]*Form
 }
 
 // A Validator is a block with rules beyond those of single attributes.
@@ -58,10 +71,13 @@ type field struct {
 	index  []int
 	name   string
 	option string // empty for an attribute, "block" or "label"
+	start  func(into reflect.Value)
 	read   func(r Reader, into reflect.Value)
 	needed bool // absence is reported
 	secret bool
 	path   bool
+
+	conflicts, requires []string
 }
 
 var declarations sync.Map // of *declaration or the panic's text, by reflect.Type
@@ -76,7 +92,7 @@ func declarationOf(t reflect.Type) *declaration {
 		return known.(*declaration)
 	}
 	d := &declaration{form: Form{Blocks: map[string]Shape{}}}
-	if err := d.add(t, nil); err != nil {
+	if err := d.add(t, nil, nil); err != nil {
 		panic("language: " + t.String() + ": " + err.Error())
 	}
 	known, _ := declarations.LoadOrStore(t, d)
@@ -84,14 +100,19 @@ func declarationOf(t reflect.Type) *declaration {
 }
 
 // add adds the fields of a struct. within leads to the struct.
-func (d *declaration) add(t reflect.Type, within []int) error {
+func (d *declaration) add(t reflect.Type, within []int, unset *string) error {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		index := append(append([]int(nil), within...), i)
 		tag, tagged := f.Tag.Lookup("hcl")
 		switch {
 		case !tagged && f.Anonymous && f.Type.Kind() == reflect.Struct:
-			if err := d.add(f.Type, index); err != nil {
+			inner := unset
+			if text, given := f.Tag.Lookup("unset"); given {
+				text = markdown(text)
+				inner = &text
+			}
+			if err := d.add(f.Type, index, inner); err != nil {
 				return err
 			}
 			continue
@@ -102,6 +123,9 @@ func (d *declaration) add(t reflect.Type, within []int) error {
 		one := field{index: index, name: name, option: option}
 		if err := d.addField(f, one); err != nil {
 			return fmt.Errorf("field %s: %w", f.Name, err)
+		}
+		if last := len(d.form.Entries) - 1; unset != nil && one.option != "block" {
+			d.form.Entries[last].Unset = *unset
 		}
 	}
 	return nil
@@ -116,8 +140,10 @@ func (d *declaration) addField(f reflect.StructField, one field) error {
 	case doc == "":
 		return fmt.Errorf("has no doc tag")
 	case one.option == "block":
-		d.fields = append(d.fields, one)
 		d.form.Blocks[one.name] = shapeOf(f)
+		if f.Name != "_" {
+			d.fields = append(d.fields, one)
+		}
 		return nil
 	case one.option != "" && one.option != "optional":
 		return fmt.Errorf("hcl tag option %q is not known", one.option)
@@ -129,8 +155,9 @@ func (d *declaration) addField(f reflect.StructField, one field) error {
 	_, hasDefault := f.Tag.Lookup("default")
 	required := f.Tag.Get("required")
 	absent := one.option == "" && !hasDefault && a.unset == "" && f.Type.Kind() != reflect.Pointer
-	one.secret, one.path = f.Tag.Get("secret") == "true", f.Tag.Get("format") == "path"
-	one.read, one.needed, one.option = a.read, absent && required == "", ""
+	one.secret, one.path = f.Tag.Get("secret") != "", f.Tag.Get("format") == "path"
+	one.conflicts, one.requires = list(f.Tag.Get("conflicts")), list(f.Tag.Get("requires"))
+	one.start, one.read, one.needed, one.option = a.start, a.read, absent && required == "", ""
 	d.fields = append(d.fields, one)
 	d.form.Entries = append(d.form.Entries, Entry{
 		Name:     one.name,
@@ -162,6 +189,14 @@ func markdown(text string) string {
 	return b.String()
 }
 
+// list returns the words of a tag.
+func list(tag string) []string {
+	if tag == "" {
+		return nil
+	}
+	return strings.Split(tag, ",")
+}
+
 // shapeOf returns the shape of a nested block.
 func shapeOf(f reflect.StructField) Shape {
 	t, many := f.Type, false
@@ -171,8 +206,13 @@ func shapeOf(f reflect.StructField) Shape {
 	case reflect.Slice:
 		t, many = t.Elem(), true
 	}
+	s := Shape{Many: many, Doc: markdown(f.Tag.Get("doc")), Refers: f.Tag.Get("refers")}
+	if k, ok := reflect.New(t).Interface().(Kinds); ok {
+		s.Labels, s.Kinds = 1, k.Kinds()
+		return s
+	}
 	inner := declarationOf(t)
-	s := Shape{Many: many, Doc: markdown(f.Tag.Get("doc")), Refers: f.Tag.Get("refers"), Body: &inner.form}
+	s.Body = &inner.form
 	for _, one := range inner.fields {
 		if one.option == "label" {
 			s.Labels++

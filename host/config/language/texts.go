@@ -1,12 +1,14 @@
 package language
 
 import (
+	"slices"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 )
 
 // textOr reads a string that is printed.
-func (r Reader) textOr(name, unset string) string {
+func textOr(r Reader, name, unset string) string {
 	if text, _, set := r.Text(name); set {
 		return text
 	}
@@ -14,7 +16,7 @@ func (r Reader) textOr(name, unset string) string {
 }
 
 // pathOr reads the path of a file.
-func (r Reader) pathOr(name, unset string) string {
+func pathOr(r Reader, name, unset string) string {
 	if path := r.Path(name); path != "" {
 		return path
 	}
@@ -22,7 +24,7 @@ func (r Reader) pathOr(name, unset string) string {
 }
 
 // inputPath reads the path of a file that may come from env() and file().
-func (r Reader) inputPath(name, unset string) string {
+func inputPath(r Reader, name, unset string) string {
 	v, a, set := r.Value(name, cty.String)
 	if !set {
 		return unset
@@ -36,16 +38,32 @@ func (r Reader) inputPath(name, unset string) string {
 }
 
 // secretText reads a string that may come from env() and file(). No message shows one that does.
-func (r Reader) secretText(name, unset string) string {
+func secretText(r Reader, name, unset string) string {
 	v, _, set := r.Value(name, cty.String)
 	if !set {
 		return unset
 	}
-	return r.conceal(v, false)
+	return conceal(r, v, false)
+}
+
+// lateText is secretText for a string that may come from keyring() too.
+func lateText(r Reader, name, unset string) string {
+	v, a, set := r.RawValue(name)
+	if set {
+		v, set = r.Convert(a, v, cty.String)
+	}
+	if !set {
+		return unset
+	}
+	v, _ = v.Unmark()
+	if text := v.AsString(); !r.Host.IsLate(text) {
+		r.Host.Conceal(text)
+	}
+	return v.AsString()
 }
 
 // secretTexts is secretText for a list.
-func (r Reader) secretTexts(name string) []string {
+func secretTexts(r Reader, name string) []string {
 	v, a, set := r.Value(name, cty.List(cty.String))
 	if !set {
 		return nil
@@ -57,13 +75,13 @@ func (r Reader) secretTexts(name string) []string {
 			r.ErrorAt(Locate(a.Expr, []Step{{Index: i}}), "", "%s[%d] is null", name, i)
 			continue
 		}
-		texts = append(texts, r.conceal(e, len(marks) > 0))
+		texts = append(texts, conceal(r, e, len(marks) > 0))
 	}
 	return texts
 }
 
 // conceal returns a text, which is a secret if it is marked.
-func (r Reader) conceal(v cty.Value, marked bool) string {
+func conceal(r Reader, v cty.Value, marked bool) string {
 	v, marks := v.Unmark()
 	if marked || len(marks) > 0 {
 		r.Host.Conceal(v.AsString())
@@ -90,3 +108,19 @@ func (r Reader) MemberAt(name, member string) hcl.Range {
 
 // NameAt returns the place of the name of an attribute, which is present.
 func (r Reader) NameAt(name string) hcl.Range { return r.Body.Attributes[name].NameRange }
+
+// wordList reads a list of different words.
+func wordList(r Reader, name string, allowed []string) (list []string) {
+	for _, e := range r.Texts(name) {
+		switch {
+		case !slices.Contains(allowed, e.Text):
+			hint := NearHint(e.Text, allowed)
+			r.ErrorAt(e.At, hint, "%q may list %s%s", name, Quoted(allowed), GotText(e.Text, false))
+		case slices.Contains(list, e.Text):
+			r.ErrorAt(e.At, "", "%q lists %q twice", name, e.Text)
+		default:
+			list = append(list, e.Text)
+		}
+	}
+	return list
+}
