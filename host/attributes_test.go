@@ -68,6 +68,9 @@ func TestReloadNoticesEveryAttribute(t *testing.T) {
 func eachField(of reflect.Type, prefix string, index []int, do func(path string, index []int)) {
 	for i := range of.NumField() {
 		f := of.Field(i)
+		if f.Name == "_" {
+			continue // it declares what another field has
+		}
 		path, at := prefix+f.Name, append(slices.Clone(index), i)
 		switch f.Type {
 		case reflect.TypeFor[config.Idle](), reflect.TypeFor[config.Timeouts](), reflect.TypeFor[config.Tools](), reflect.TypeFor[config.Resources]():
@@ -99,8 +102,8 @@ func alter(t *testing.T, path string, v reflect.Value) {
 		to = config.Block{Component: "changed"}
 	case *config.Block:
 		to = &config.Block{Component: "changed"}
-	case []config.Pattern:
-		to = []config.Pattern{{Glob: "changed"}}
+	case config.Patterns:
+		to = config.Patterns{{Glob: "changed"}}
 	case []config.View:
 		to = []config.View{{}}
 	default:

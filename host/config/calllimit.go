@@ -13,11 +13,13 @@ import (
 // the gateway, for each tenant and each tool alone: the first entry of Tools that matches
 // a call counts, and else PerTool.
 type Limits struct {
-	Tools        []CallLimit `json:",omitempty"`
-	PerTool      *CallLimit  `hcl:"per_tool,block" doc:"Limits the calls of each tool by each tenant." json:",omitempty"`                                                                                                                         // nil: no limit
-	Connections  int         `hcl:"connections" unset:"'1000'" min:"1" max:"10000" doc:"Connections to one server that not all clients share, such as those of 'share = \"tenant\"' and '\"session\"'. Each may be a process." json:",omitempty"` // 0: limit.DefaultConnections
-	PerTenant    Shares      `hcl:"per_tenant,block" doc:"What the clients of one tenant may use at one time. Without the block half, for one of several. See [Shares](gateway.md#shares)." json:",omitzero"`
-	PerPrincipal Shares      `json:",omitzero"`
+	Tools []CallLimit `json:",omitempty"`
+	// PerTool is nil for no limit.
+	PerTool *CallLimit `hcl:"per_tool,block" doc:"Limits the calls of each tool by each tenant." json:",omitempty"`
+	// Connections to one server; 0: limit.DefaultConnections.
+	Connections  int    `hcl:"connections" unset:"'1000'" min:"1" max:"10000" doc:"Connections to one server that not all clients share, such as those of 'share = \"tenant\"' and '\"session\"'. Each may be a process." json:",omitempty"`
+	PerTenant    Shares `hcl:"per_tenant,block" doc:"What the clients of one tenant may use at one time. Without the block half, for one of several. See [Shares](gateway.md#shares)." json:",omitzero"`
+	PerPrincipal Shares `json:",omitzero"`
 	// PrincipalCalls is part of the per_principal block.
 	PrincipalCalls PrincipalCalls `json:",omitzero"`
 
@@ -27,9 +29,10 @@ type Limits struct {
 
 // PrincipalCalls bound the calls of one principal, of all tools together.
 type PrincipalCalls struct {
-	Rate       float64       `hcl:"rate" unset:"no limit" max:"1000000" doc:"Calls a second, of all tools together. 0 is no limit."`
-	Burst      int           `hcl:"burst" unset:"twice the rate" min:"1" max:"2000000" doc:"Calls at once."`
-	Concurrent *int          `hcl:"concurrent" unset:"no limit" min:"0" max:"10000" doc:"Calls at a time, of all tools together. 0 is no limit, and no part of 'per_tool' is kept for others either." json:",omitempty"` // nil: it was not set
+	Rate  float64 `hcl:"rate" unset:"no limit" max:"1000000" doc:"Calls a second, of all tools together. 0 is no limit."`
+	Burst int     `hcl:"burst" unset:"twice the rate" min:"1" max:"2000000" doc:"Calls at once."`
+	// Concurrent is nil if it was not set.
+	Concurrent *int          `hcl:"concurrent" unset:"no limit" min:"0" max:"10000" doc:"Calls at a time, of all tools together. 0 is no limit, and no part of 'per_tool' is kept for others either." json:",omitempty"`
 	Wait       time.Duration `hcl:"wait" default:"5s" min:"0s" max:"1m" doc:"How long a call waits for its turn. '\"0s\"': not at all."`
 }
 

@@ -16,16 +16,19 @@ import (
 // A Console is the console block: the pages for operators.
 type Console struct {
 	At     Position
-	Listen string   `hcl:"listen" default:"127.0.0.1:7576" accepts:"'\"HOST:PORT\"'" doc:"Where the pages are served. It cannot be the address of 'gateway.http' or of 'telemetry.metrics'."`
-	Hosts  []string `hcl:"hosts" accepts:"a list of hosts" unset:"none" doc:"Further values of the 'Host' header, with or without a port, such as the public name of a proxy." json:",omitempty"` // lower case
+	Listen string `hcl:"listen" default:"127.0.0.1:7576" accepts:"'\"HOST:PORT\"'" doc:"Where the pages are served. It cannot be the address of 'gateway.http' or of 'telemetry.metrics'."`
+	// Hosts are in lower case.
+	Hosts []string `hcl:"hosts" accepts:"a list of hosts" unset:"none" doc:"Further values of the 'Host' header, with or without a port, such as the public name of a proxy." json:",omitempty"`
 
 	// Admins and Viewers are subjects and groups of clients that auth blocks of the gateway
 	// admit.
 	Admins  consolePeople `hcl:"admins" accepts:"a list of subjects" unset:"none" doc:"Subjects of clients that the 'auth' blocks of 'gateway.http' admit. They see the pages and act." json:",omitempty"`
 	Viewers consolePeople `hcl:"viewers" accepts:"a list of subjects" unset:"none" doc:"Subjects that see the pages." json:",omitempty"`
 
-	TLS       *TLS `hcl:"tls,block" doc:"TLS, and the certificates of people." json:",omitempty"`                                           // nil: none
-	Plaintext bool `hcl:"allow_plaintext" doc:"Allows a public address without 'tls', because a proxy in front has TLS." json:",omitempty"` // behind a proxy with TLS
+	// TLS is nil without a block.
+	TLS *TLS `hcl:"tls,block" doc:"TLS, and the certificates of people." json:",omitempty"`
+	// Plaintext is for an address behind a proxy with TLS.
+	Plaintext bool `hcl:"allow_plaintext" doc:"Allows a public address without 'tls', because a proxy in front has TLS." json:",omitempty"`
 
 	_ []consoleRole `hcl:"admin,block" doc:"Further people who see the pages and act."`
 	_ []consoleRole `hcl:"viewer,block" doc:"Further people who see the pages."`

@@ -17,16 +17,16 @@ import (
 // wins; of env, each variable wins separately. An inherited attribute keeps its
 // place: a problem with it names the line in the defaults block.
 
-// defaultsForm lists the attributes and blocks of the defaults block. Those of
-// servers come from serverAttributes.
-var defaultsForm = language.Form{
-	Entries: append(serverEntries("", true),
-		language.Entry{Name: "env", Values: language.TextMaps("a map of texts"), Private: true,
-			Doc: "Variables for every transport with this setting, each variable separately. `keyring()` is an error, because it would pass one stored secret to all servers."},
-		language.Entry{Name: "pass_env", Values: language.TextLists("a list of names"),
-			Doc: "Variables of Junctor's environment, for every transport with this setting. A server's own list replaces it."}),
-	Blocks: serverBlocks(true),
+// A defaultsBlock is the defaults block. The attributes of servers are those with in:"defaults".
+type defaultsBlock struct {
+	Server `part:"defaults"`
+
+	_ map[string]string `hcl:"env,optional" accepts:"a map of texts" secret:"true" doc:"Variables for every transport with this setting, each variable separately. 'keyring()' is an error, because it would pass one stored secret to all servers."`
+	_ []string          `hcl:"pass_env,optional" accepts:"a list of names" doc:"Variables of Junctor's environment, for every transport with this setting. A server's own list replaces it."`
 }
+
+// Validate implements [language.Validator]. The rules of servers are not those of the block.
+func (*defaultsBlock) Validate(language.Reader) {}
 
 // transportDefaults are the settings of plugins that the defaults block may hold.
 // They apply to each transport with a setting of the same name, type and format.
@@ -41,18 +41,12 @@ type fallback map[string]*hclsyntax.Attribute
 // readDefaults reads the defaults block of a scope. Its files together hold at most one. A
 // block with a problem is not used: every server would report the problem again.
 func (l *loader) readDefaults(blocks []*hclsyntax.Block) {
-	if len(blocks) == 0 {
+	s, found := l.onlyBlock(blocks)
+	if !found {
 		return
 	}
-	for _, b := range blocks[1:] {
-		l.openBlock(b, "").Duplicate(b.TypeRange, blocks[0].TypeRange, "block %q", b.Type)
-	}
-	s := l.openBlock(blocks[0], "")
 	before := len(l.problems)
-	s.Check(&defaultsForm)
-	d := &draft{Server: &Server{Enabled: true}}
-	s.readAttributes(d, "", true)
-	s.readAttributeBlocks(d, true)
+	language.Decode(s.Reader, &defaultsBlock{Server: Server{Enabled: true}})
 	for _, a := range transportDefaults {
 		if v, set := s.setting(a); set && a.Format == "env_names" {
 			s.envNames(a, v)
@@ -76,14 +70,6 @@ func (r blockReader) noStoredSecrets(name string) {
 		r.ErrorAt(language.Locate(a.Expr, steps), "write it into the server that needs it",
 			"a secret of keyring() is for one server, so %q of defaults cannot hold it", name)
 	}
-}
-
-// generalDefaults returns the attributes that a server block inherits.
-func (l *loader) generalDefaults() fallback {
-	if l.defaults == nil {
-		return nil
-	}
-	return fallback(l.defaults.Attributes)
 }
 
 // settingDefaults returns the settings that a transport with this schema inherits.
@@ -131,19 +117,6 @@ func (l *loader) unusedDefaults(drafts []*draft) {
 			}
 		}
 	}
-}
-
-// defaultsOf returns the attributes that a nested block of a server inherits.
-func (l *loader) defaultsOf(kind string) fallback {
-	if l.defaults == nil {
-		return nil
-	}
-	for _, b := range l.defaults.Blocks {
-		if b.Type == kind {
-			return fallback(b.Body.Attributes)
-		}
-	}
-	return nil
 }
 
 // mergeMaps adds the members of inherited that own does not have to own.

@@ -8,6 +8,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
+	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/secretname"
 )
 
@@ -57,9 +58,9 @@ func jsonOf(v cty.Value) []byte {
 // share and timeouts, is in connectionInput of package host.
 func (l *loader) fingerprint(d *draft) string {
 	t := l.fingerprintFields(d.transport.plugin.Plugin, d.Transport)
-	for _, a := range serverAttributes {
-		if a.inFingerprint {
-			t[a.path()] = a.get(d.Server)
+	for _, a := range language.AttributesOf[Server]("") {
+		if a.Reload == "connection" {
+			t[a.Path()] = a.Value(d.Server)
 		}
 	}
 	if d.Auth != nil {

@@ -15,8 +15,10 @@ import (
 
 // A Gateway is the gateway block, or the defaults without a block.
 type Gateway struct {
-	MaxMemory int    `hcl:"max_memory" format:"size" default:"512MiB" min:"128MiB" max:"999999MiB" unset:"'\"512MiB\"', or four times the largest 'max_message'" doc:"Memory of the process, also on standard input and output. Half of it is [for messages](gateway.md#memory)."` // in bytes
-	MemorySet bool   `json:",omitempty"`                                                                                                                                                                                                                                           // MaxMemory is configured
+	// MaxMemory is a soft limit on the memory of the process, in bytes.
+	MaxMemory int `hcl:"max_memory" format:"size" default:"512MiB" min:"128MiB" max:"999999MiB" unset:"'\"512MiB\"', or four times the largest 'max_message'" doc:"Memory of the process, also on standard input and output. Half of it is [for messages](gateway.md#memory)."`
+	// MemorySet is true if MaxMemory is configured.
+	MemorySet bool   `json:",omitempty"`
 	HTTP      HTTP   // declared below
 	Limits    Limits `hcl:"limits,block" doc:"How much clients may call and use." json:",omitzero"`
 	Layer     int    `json:",omitempty"` // as Server.Layer
@@ -32,28 +34,34 @@ type Gateway struct {
 
 // HTTP configures the listener for clients over HTTP.
 type HTTP struct {
-	Given      bool // the configuration has an http block
-	At         Position
-	Listen     string      `hcl:"listen" default:"127.0.0.1:7575" accepts:"'\"HOST:PORT\"', '\":PORT\"' or '\"unix:PATH\"'" doc:"'\":PORT\"' is for all addresses, '\"0.0.0.0:PORT\"' for those of IPv4. The path of a socket is relative to the file. Port 0 is any free one."` // a path is absolute
+	Given bool // the configuration has an http block
+	At    Position
+	// Listen is "host:port", or "unix:" and an absolute path.
+	Listen     string      `hcl:"listen" default:"127.0.0.1:7575" accepts:"'\"HOST:PORT\"', '\":PORT\"' or '\"unix:PATH\"'" doc:"'\":PORT\"' is for all addresses, '\"0.0.0.0:PORT\"' for those of IPv4. The path of a socket is relative to the file. Port 0 is any free one."`
 	URL        string      `hcl:"url" accepts:"a URL" unset:"from each request" doc:"The endpoint as clients see it, behind a proxy: '\"https://mcp.example.com/mcp\"'. Clients of an issuer compare it." json:",omitempty"`
 	SocketMode fs.FileMode `hcl:"socket_mode" words:"0600,0660,0666" doc:"Who may connect to a unix socket: '0600' the user, '0660' also the group, '0666' everybody who reaches its directory. The group is the process's, or that of a directory with the set-group-ID bit."`
 
-	Origins []string `hcl:"origins" accepts:"a list of origins" unset:"none" doc:"Web pages that may send requests, besides those at the gateway's own address: exactly 'scheme://host' or 'scheme://host:port'; never '\"*\"'."` // as browsers send them
-	Hosts   []string `hcl:"hosts" accepts:"a list of hosts" unset:"none" doc:"Further values of the 'Host' header, with or without a port, such as the public name of a proxy."`                                                  // lower case
+	// Origins are as browsers send them.
+	Origins []string `hcl:"origins" accepts:"a list of origins" unset:"none" doc:"Web pages that may send requests, besides those at the gateway's own address: exactly 'scheme://host' or 'scheme://host:port'; never '\"*\"'."`
+	// Hosts are in lower case.
+	Hosts   []string `hcl:"hosts" accepts:"a list of hosts" unset:"none" doc:"Further values of the 'Host' header, with or without a port, such as the public name of a proxy."`
 	Proxies prefixes `hcl:"proxies" accepts:"a list of addresses and prefixes" unset:"none" doc:"Proxies in front: 'per_ip' counts the client that they name in 'X-Forwarded-For', and not their connections." json:",omitempty"`
 
-	MaxBody     int  `hcl:"max_body" format:"size" default:"1MiB" min:"1KiB" max:"16MiB" doc:"The size of a request."` // in bytes
+	// MaxBody is in bytes.
+	MaxBody     int  `hcl:"max_body" format:"size" default:"1MiB" min:"1KiB" max:"16MiB" doc:"The size of a request."`
 	MaxInFlight int  `hcl:"max_in_flight" default:"500" min:"1" max:"100000" doc:"Requests at a time."`
 	LegacySSE   bool `hcl:"legacy_sse" doc:"Offers the two endpoints of 2024-11-05."`
 	Plaintext   bool `hcl:"allow_plaintext" doc:"Allows a public address without 'tls', because a proxy in front has TLS."`
 
-	Timeouts HTTPTimeouts     `hcl:"timeouts,block" doc:"The timeouts of the listener."`
-	PerIP    *RateLimit       `hcl:"per_ip,block" doc:"Limits one client address. Without the block, loopback is exempt."` // nil: the defaults, not for loopback addresses
+	Timeouts HTTPTimeouts `hcl:"timeouts,block" doc:"The timeouts of the listener."`
+	// PerIP is nil for the defaults, which are not for loopback addresses.
+	PerIP    *RateLimit       `hcl:"per_ip,block" doc:"Limits one client address. Without the block, loopback is exempt."`
 	Sessions SessionRules     `hcl:"sessions,block" doc:"The sessions of clients."`
 	TLS      *TLS             `hcl:"tls,block" doc:"TLS, and the certificates of clients."` // nil: none
 	Auth     []Authentication // declared below
 
-	_ []Authentication `hcl:"auth,block" doc:"Proves the identity of clients by one kind of credential. The first block that recognizes the form of a credential decides."` // the loader reads it
+	// The loader reads the block.
+	_ []Authentication `hcl:"auth,block" doc:"Proves the identity of clients by one kind of credential. The first block that recognizes the form of a credential decides."`
 
 	origin httpSource // for the diagnostics of WithAddress
 }

@@ -85,9 +85,9 @@ func saysOf(t *testing.T, fixture *txtar.File) (all []*regexp.Regexp) {
 // the same meaning, and that entries need names that the block has.
 func TestForeignNamesFitTheirBlocks(t *testing.T) {
 	forms := map[string]language.Form{
-		"": *topLevelForm(), "server": serverForm, "gateway": *language.FormOf[Gateway](), "http": *language.FormOf[HTTP](), "policy": policyForm, "role": roleForm,
+		"": *topLevelForm(), "server": *language.FormOf[Server](), "gateway": *language.FormOf[Gateway](), "http": *language.FormOf[HTTP](), "policy": policyForm, "role": roleForm,
 		"allow": ruleForm, "deny": ruleForm, "confirm": confirmForm, "variable": variableForm,
-		"tools": {Entries: serverEntries("tools", false)}, "timeouts": {Entries: serverEntries("timeouts", false)},
+		"tools": *language.FormOf[Tools](), "timeouts": *language.FormOf[Timeouts](),
 	}
 	for kind, entries := range foreignNames {
 		f, known := forms[kind]

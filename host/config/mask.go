@@ -80,7 +80,7 @@ func (s *source) isName(i int) bool {
 // blockWords are the types of blocks.
 var blockWords = sync.OnceValue(func() map[string]bool {
 	words := map[string]bool{}
-	for _, f := range []language.Form{*topLevelForm(), serverForm, *language.FormOf[Gateway](), *language.FormOf[HTTP]()} {
+	for _, f := range []language.Form{*topLevelForm(), *language.FormOf[Server](), *language.FormOf[Gateway](), *language.FormOf[HTTP]()} {
 		for name := range f.Blocks {
 			words[name] = true
 		}

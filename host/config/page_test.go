@@ -39,7 +39,7 @@ func TestDocumentedBlocksLoad(t *testing.T) {
 func TestReferencePages(t *testing.T) {
 	for page, tables := range map[string]map[string]string{
 		"configuration.md": {
-			"server": serverTable(), "defaults": defaultsTable(), "tool": formTable(&viewForm), "variable": formTable(&variableForm),
+			"server": serverTable(), "defaults": defaultsTable(), "tool": formTable(language.FormOf[viewBlock]()), "variable": formTable(&variableForm),
 			"plugins": pluginsTable(), "secret_store": formTable(language.FormOf[SecretFile]()), "gateway": formTable(language.FormOf[Gateway]()), "audit": formTable(language.FormOf[Audit]()),
 			"static_token": formTable(&staticTokenForm), "jwt": formTable(&jwtForm), "certificate": formTable(&certificateForm), "forwarded": formTable(&forwardedForm),
 		},
@@ -87,8 +87,8 @@ const tableHead = "| attribute | value | default | meaning |\n|---|---|---|---|\
 func serverTable() string {
 	var b strings.Builder
 	b.WriteString(tableHead)
-	for _, a := range serverAttributes {
-		b.WriteString(row(a.path(), language.Entry{Values: a.values, Unset: a.unset, Doc: a.doc}))
+	for _, a := range language.AttributesOf[Server]("") {
+		b.WriteString(row(a.Path(), a.Entry))
 	}
 	return b.String()
 }
@@ -144,10 +144,8 @@ func row(path string, e language.Entry) string {
 func defaultsTable() string {
 	var b strings.Builder
 	b.WriteString("| attribute | applies to |\n|---|---|\n")
-	for _, a := range serverAttributes {
-		if a.inDefaults {
-			fmt.Fprintf(&b, "| `%s` | every server without it |\n", a.path())
-		}
+	for _, a := range language.AttributesOf[Server]("defaults") {
+		fmt.Fprintf(&b, "| `%s` | every server without it |\n", a.Path())
 	}
 	b.WriteString("| `env` | every transport with this setting, each variable separately; `keyring()` is an error, because it would pass one stored secret to all servers |\n")
 	b.WriteString("| `pass_env` | every transport with this setting; a server's own list replaces it |\n")
@@ -162,12 +160,9 @@ func TestServerAttributesAreDocumentedAndTested(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, a := range serverAttributes {
-			if !regexp.MustCompile(`(?m)^\s*` + a.name + `\s*=`).Match(text) {
-				t.Errorf("%s does not set %s", path, a.path())
-			}
-			if a.doc == "" || a.values.Accepts == "" || a.values.Schema == nil || a.unset == "" || a.inFingerprint && a.get == nil {
-				t.Errorf("the entry of %s is incomplete", a.path())
+		for _, a := range language.AttributesOf[Server]("") {
+			if !regexp.MustCompile(`(?m)^\s*` + a.Name + `\s*=`).Match(text) {
+				t.Errorf("%s does not set %s", path, a.Path())
 			}
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
 	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/sdk"
 )
@@ -108,8 +110,10 @@ func (u pluginRef) decode() (Block, bool) {
 	if !ok {
 		return Block{}, false
 	}
+	var inherited fallback
 	if u.Noun == transports.Noun {
-		u.Fallback = u.settingDefaults(offered[name])
+		inherited = u.settingDefaults(offered[name])
+		u.Fallback = &hclsyntax.Body{Attributes: hclsyntax.Attributes(inherited)}
 	}
 	got := u.settings(offered[name])
 	slices.Sort(got.env)
@@ -118,7 +122,7 @@ func (u pluginRef) decode() (Block, bool) {
 		Kind: u.Label, Plugin: u.plugin.Name, Component: name,
 		Settings: jsonOf(got.object(false)), Shown: jsonOf(got.object(true)), EnvNames: slices.Compact(got.env),
 		Dir: source.dir, At: startOf(u.Head), files: absolutePaths(source.dir, got.files),
-		origin: blockSource{source: source, body: u.Body, head: u.Head, in: u.In, secrets: u.secrets, fallback: u.Fallback, sources: u.byName},
+		origin: blockSource{source: source, body: u.Body, head: u.Head, in: u.In, secrets: u.secrets, fallback: inherited, sources: u.byName},
 	}, true
 }
 

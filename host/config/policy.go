@@ -239,7 +239,7 @@ func (r blockReader) ruleText(attribute string, most int) string {
 
 // namePatterns reads globs. It returns nil if the attribute is not set.
 func (r blockReader) namePatterns(name string) []string {
-	items := r.globs(name)
+	items := globs(r.Reader, name)
 	if items == nil {
 		return nil
 	}

@@ -236,8 +236,9 @@ func (r blockReader) testedUse(b *hclsyntax.Block) TestedUse {
 	allowed := []string{"allowed", "denied", "confirm"}
 	if b.Type == "call" {
 		r.Check(&callTestForm)
-		if arguments, _ := r.arguments("arguments"); arguments != nil {
-			u.Arguments, _ = json.Marshal(arguments) // JSON already
+		var given arguments
+		if given.ReadSetting(r.Reader, "arguments"); given.members != nil {
+			u.Arguments, _ = json.Marshal(given.members) // JSON already
 		} else {
 			allowed = append(allowed, "depends")
 		}

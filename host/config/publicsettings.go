@@ -3,6 +3,8 @@ package config
 import (
 	"encoding/json"
 	"path/filepath"
+
+	"github.com/junctor-mcp/junctor/host/config/language"
 )
 
 // PublicSettings returns the settings of a server as JSON, by name: its attributes, such
@@ -16,8 +18,8 @@ func (c *Config) PublicSettings(s *Server) map[string]json.RawMessage {
 	if !s.Enabled {
 		return all
 	}
-	for _, a := range serverAttributes {
-		all[a.path()] = settingJSON(a.get(s))
+	for _, a := range language.AttributesOf[Server]("") {
+		all[a.Path()] = settingJSON(a.Value(s))
 	}
 	c.addBlock(all, "transport", &s.Transport)
 	if s.Auth != nil {

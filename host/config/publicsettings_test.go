@@ -94,13 +94,3 @@ func TestPublicSettingsNameTheChange(t *testing.T) {
 		}
 	}
 }
-
-// TestEveryAttributeIsPublic: an attribute without get would be left out of the settings
-// that a plan compares.
-func TestEveryAttributeIsPublic(t *testing.T) {
-	for _, a := range serverAttributes {
-		if a.get == nil {
-			t.Errorf("%s has no get", a.path())
-		}
-	}
-}

@@ -16,9 +16,12 @@ type SecretStore struct {
 // A SecretFile is an encrypted file. Without PasswordFile and PasswordFD the host
 // prompts for the password.
 type SecretFile struct {
-	Path         string `hcl:"path" format:"path" unset:"in Junctor's data directory" doc:"The encrypted file."`                                                                                       // absolute
-	PasswordFile string `hcl:"password_file" format:"path" input:"true" unset:"a terminal asks for the password" doc:"The file with the password."`                                                    // absolute; from env() for systemd, which passes the directory of its credentials in a variable
-	PasswordFD   int    `hcl:"password_fd" default:"-1" unset:"none" min:"3" max:"1023" conflicts:"password_file" doc:"In place of 'password_file': a descriptor that was open when Junctor started."` // not standard input, output and error
+	// Absolute.
+	Path string `hcl:"path" format:"path" unset:"in Junctor's data directory" doc:"The encrypted file."`
+	// Absolute; from env() for systemd, which passes the directory of its credentials in a variable.
+	PasswordFile string `hcl:"password_file" format:"path" input:"true" unset:"a terminal asks for the password" doc:"The file with the password."`
+	// Not standard input, output and error.
+	PasswordFD int `hcl:"password_fd" default:"-1" unset:"none" min:"3" max:"1023" conflicts:"password_file" doc:"In place of 'password_file': a descriptor that was open when Junctor started."`
 }
 
 // fileKind is the kind of store that the host implements without a plugin.

@@ -26,7 +26,7 @@ func (r blockReader) setting(a sdk.Attribute) (cty.Value, bool) {
 			Summary: fmt.Sprintf("the plugin describes %q with an invalid type", a.Name)})
 		return cty.NilVal, false
 	}
-	own, inherited := r.Body.Attributes[a.Name], r.Fallback[a.Name]
+	own, inherited := r.Body.Attributes[a.Name], r.Inherited(a.Name)
 	if own == nil && inherited == nil {
 		if a.Required && !r.replaced(a.Name) {
 			r.ReportMissing(a.Name, r.Head)

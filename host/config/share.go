@@ -15,15 +15,6 @@ const (
 	shareSession = "session"
 )
 
-// share reads which clients share a connection. at is empty if the attribute is
-// not set.
-func (r blockReader) share() (word string, at hcl.Range) {
-	if _, a, set := r.RawValue("share"); set {
-		at = a.Expr.Range() // possibly in the defaults block
-	}
-	return r.Choice("share", shareGlobal, shareTenant, shareSession), at
-}
-
 // shareByTenant makes "tenant" the default of "share" if the clients of the gateway
 // belong to several tenants. It warns of servers that share a connection between
 // tenants.

@@ -14,7 +14,8 @@ type Shares struct {
 	Streams     *int `hcl:"streams" min:"0" max:"100000" doc:"Listen streams of modern clients. 0 is no limit." json:",omitempty"`
 	Sessions    *int `hcl:"sessions" min:"0" max:"100000" doc:"Sessions. 0 is no limit." json:",omitempty"`
 	Connections *int `hcl:"connections" min:"0" max:"100000" doc:"Connections to one server that not all clients share. 0 is no limit." json:",omitempty"`
-	Memory      *int `hcl:"memory" format:"size" min:"1MiB" max:"999999MiB" doc:"Memory of messages." json:",omitempty"` // in bytes
+	// In bytes.
+	Memory *int `hcl:"memory" format:"size" min:"1MiB" max:"999999MiB" doc:"Memory of messages." json:",omitempty"`
 
 	memoryAt hcl.Range
 }

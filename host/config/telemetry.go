@@ -10,12 +10,14 @@ import (
 
 // Telemetry is the telemetry block.
 type Telemetry struct {
-	Metrics *Metrics `hcl:"metrics,block" doc:"The listener for Prometheus, which answers '/metrics'. Without the block nothing listens." json:",omitempty"` // nil: nothing listens
+	// Nil: nothing listens.
+	Metrics *Metrics `hcl:"metrics,block" doc:"The listener for Prometheus, which answers '/metrics'. Without the block nothing listens." json:",omitempty"`
 }
 
 // Metrics configures the listener for the metrics of the process.
 type Metrics struct {
-	Listen string `hcl:"listen" default:"127.0.0.1:7577" accepts:"'\"HOST:PORT\"' or '\"unix:PATH\"'" doc:"Where metrics are served. It cannot be the address of 'gateway.http'. A socket belongs to the user alone."` // a path is absolute
+	// A path is absolute.
+	Listen string `hcl:"listen" default:"127.0.0.1:7577" accepts:"'\"HOST:PORT\"' or '\"unix:PATH\"'" doc:"Where metrics are served. It cannot be the address of 'gateway.http'. A socket belongs to the user alone."`
 	Remote bool   `hcl:"allow_remote" doc:"Allows an address that is not a loopback address. Nothing authenticates a scrape." json:",omitempty"`
 	At     Position
 }

@@ -22,7 +22,7 @@ type Pattern struct {
 func (p Pattern) Match(name string) bool { return condition.Like(name, p.Glob) }
 
 // globs reads a list of patterns.
-func (r blockReader) globs(name string) []language.Item {
+func globs(r language.Reader, name string) []language.Item {
 	items := r.Texts(name)
 	for _, e := range items {
 		switch {
@@ -35,8 +35,8 @@ func (r blockReader) globs(name string) []language.Item {
 	return items
 }
 
-// patterns converts items. It returns nil for an attribute that is not set.
-func patterns(items []language.Item) []Pattern {
+// patternsOf converts items. It returns nil for an attribute that is not set.
+func patternsOf(items []language.Item) []Pattern {
 	if items == nil {
 		return nil
 	}
@@ -49,12 +49,12 @@ func patterns(items []language.Item) []Pattern {
 
 // exclusive reports a pattern in two lists that contradict each other. Two
 // different patterns may match the same tool: "deny" and "write" win then.
-func (r blockReader) exclusive(one, other string, globs map[string][]language.Item) {
+func exclusive(r language.Reader, one, other string) {
 	seen := map[string]hcl.Range{}
-	for _, e := range globs[one] {
+	for _, e := range r.Texts(one) {
 		seen[e.Text] = e.At
 	}
-	for _, e := range globs[other] {
+	for _, e := range r.Texts(other) {
 		if first, both := seen[e.Text]; both {
 			r.ErrorAt(e.At, "", "the pattern %q is in both %q and %q; the other is at %s", e.Text, one, other, startOf(first))
 		}
@@ -94,45 +94,56 @@ func (r blockReader) views() []View {
 	return views
 }
 
-var viewForm = language.Form{
-	Entries: []language.Entry{
-		{Name: "name", Values: language.Texts("1 to 64 letters, digits, `_`, `.` and `-`"), Unset: "the server's name", Doc: "The offered name, without the prefix."},
-		{Name: "description", Values: language.Texts("a text"), Unset: "the server's description", Doc: "Replaces the server's description."},
-		{Name: "hidden", Values: language.Booleans, Unset: "`false`", Doc: "The tool is not offered."},
-		// Arguments may be secrets.
-		{Name: "pin", Values: language.Objects, Unset: "none", Private: true, Doc: "Arguments that are always sent. Clients neither see nor set them."},
-		{Name: "default", Values: language.Objects, Unset: "none", Private: true, Doc: "Arguments that are sent when the client sends none."},
-	},
+// A viewBlock is a tool block of a server.
+type viewBlock struct {
+	Tool        string    `hcl:"tool,label"`
+	Name        string    `hcl:"name" accepts:"1 to 64 letters, digits, '_', '.' and '-'" unset:"the server's name" doc:"The offered name, without the prefix."`
+	Description *string   `hcl:"description" accepts:"a text" unset:"the server's description" doc:"Replaces the server's description."`
+	Hidden      bool      `hcl:"hidden" doc:"The tool is not offered."`
+	Pin         arguments `hcl:"pin" secret:"true" unset:"none" doc:"Arguments that are always sent. Clients neither see nor set them."`
+	Default     arguments `hcl:"default" secret:"true" unset:"none" doc:"Arguments that are sent when the client sends none."`
 }
 
-// view reads one tool block. It also returns the range of the offered name.
-func (r blockReader) view() (View, hcl.Range) {
-	r.Check(&viewForm)
-	v := View{Tool: r.Label, At: startOf(r.Head)}
-	nameAt := r.LabelAt
-	if r.Label == "" || len(r.Label) > 256 {
+// Validate implements [language.Validator].
+func (b *viewBlock) Validate(r language.Reader) {
+	if b.Tool == "" || len(b.Tool) > 256 {
 		r.ErrorAt(r.LabelAt, "", "the label is the tool's name, of 1 to 256 bytes")
 	}
-	if name, a, set := r.Text("name"); set {
-		v.Name, nameAt = name, a.Expr.Range()
-		if !toolNameRule.MatchString(name) {
-			r.ErrorAt(nameAt, "", "a tool's name is 1 to 64 letters, digits, and _ . -")
-		}
+	if r.IsRead("name") && !toolNameRule.MatchString(b.Name) {
+		r.ErrorAt(r.ValueAt("name", r.Head), "", "a tool's name is 1 to 64 letters, digits, and _ . -")
 	}
-	v.Description, _, v.HasDescription = r.Text("description")
-	v.Hidden = r.Boolean("hidden", false)
-	v.Pin, v.shownPin = r.arguments("pin")
-	v.Default, v.shownDefault = r.arguments("default")
-	v.Places = map[string]Position{}
-	r.addPlaces(v.Places, "pin", v.Pin)
-	r.addPlaces(v.Places, "default", v.Default)
-	for name := range v.Default {
-		if _, both := v.Pin[name]; both {
+	for name := range b.Default.members {
+		if _, both := b.Pin.members[name]; both {
 			at := keyRange(r.Body.Attributes["default"].Expr, name)
 			r.ErrorAt(at, "a pinned argument is always sent and needs no default", "argument %q is pinned too", name)
 		}
 	}
-	return v, nameAt
+}
+
+// view reads one tool block. It also returns the range of the offered name.
+func (r blockReader) view() (View, hcl.Range) {
+	var b viewBlock
+	language.Decode(r.Reader, &b)
+	v := View{
+		Tool:         b.Tool,
+		At:           startOf(r.Head),
+		Name:         b.Name,
+		Hidden:       b.Hidden,
+		Pin:          b.Pin.members,
+		Default:      b.Default.members,
+		Places:       map[string]Position{},
+		shownPin:     b.Pin.shown,
+		shownDefault: b.Default.shown,
+	}
+	if b.Description != nil {
+		v.Description, v.HasDescription = *b.Description, true
+	}
+	r.addPlaces(v.Places, "pin", v.Pin)
+	r.addPlaces(v.Places, "default", v.Default)
+	if b.Name == "" {
+		return v, r.LabelAt
+	}
+	return v, r.ValueAt("name", r.LabelAt)
 }
 
 // addPlaces adds the place of each member of an object of arguments.
@@ -142,22 +153,28 @@ func (r blockReader) addPlaces(places map[string]Position, name string, argument
 	}
 }
 
-// arguments reads an object with members of any type. It also returns the object as it may be
-// printed: see shownValue.
-func (r blockReader) arguments(name string) (arguments map[string]json.RawMessage, shown json.RawMessage) {
+// arguments are an object with members of any type.
+type arguments struct {
+	members map[string]json.RawMessage
+	shown   json.RawMessage // the object as it may be printed: see shownValue
+}
+
+// ReadSetting implements [language.Setting].
+func (o *arguments) ReadSetting(r language.Reader, name string) {
 	v, a, set := r.Value(name, cty.DynamicPseudoType)
 	if !set {
-		return nil, nil
+		return
 	}
 	marked := v
 	v, _ = v.UnmarkDeep()
 	if !v.Type().IsObjectType() && !v.Type().IsMapType() {
-		r.ErrorAt(a.Expr.Range(), "write "+name+" = { argument = value }", "%q must be an object, not %s", name, language.TypeName(v.Type()))
-		return nil, nil
+		r.ErrorAt(a.Expr.Range(), "write "+name+" = { argument = value }",
+			"%q must be an object, not %s", name, language.TypeName(v.Type()))
+		return
 	}
-	arguments = map[string]json.RawMessage{}
+	o.members = map[string]json.RawMessage{}
 	for key, value := range v.AsValueMap() {
-		arguments[key] = jsonOf(value)
+		o.members[key] = jsonOf(value)
 	}
-	return arguments, jsonOf(shownValue(marked, false))
+	o.shown = jsonOf(shownValue(marked, false))
 }

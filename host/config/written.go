@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/junctor-mcp/junctor/host/config/language"
 )
 
 // A Setting is one setting of a server, with where it comes from.
@@ -19,21 +21,32 @@ type Setting struct {
 	Inherited bool
 }
 
-// note records an attribute of a server that is set.
-func (r blockReader) note(d *draft, a serverAttribute) {
-	attr := r.Attribute(a.name)
-	if attr == nil {
-		return
+// note records the attributes that a server block or the defaults block sets.
+func (r blockReader) note(d *draft) {
+	for _, a := range language.AttributesOf[Server]("") {
+		inner := r.Reader
+		if a.Block != "" {
+			inner, _ = r.BlockOrEmpty(a.Block)
+		}
+		attr := inner.Attribute(a.Name)
+		if attr == nil {
+			continue
+		}
+		before := len(r.problems)
+		v, ok := r.eval(r.In, attr.Expr)
+		r.loader.problems = r.loader.problems[:before] // they were reported
+		if ok && !v.IsNull() {
+			d.written = append(d.written, Setting{
+				Name:      a.Path(),
+				Value:     settingText(v),
+				At:        startOf(attr.NameRange),
+				Inherited: inner.Body.Attributes[a.Name] == nil,
+			})
+		}
+		if !d.Enabled {
+			return
+		}
 	}
-	before := len(r.problems)
-	v, ok := r.eval(r.In, attr.Expr)
-	r.loader.problems = r.loader.problems[:before] // they were reported
-	if !ok || v.IsNull() {
-		return
-	}
-	d.written = append(d.written, Setting{
-		Name: a.path(), Value: settingText(v), At: startOf(attr.NameRange), Inherited: r.Body.Attributes[a.name] == nil,
-	})
 }
 
 func settingText(v cty.Value) string {
@@ -46,13 +59,13 @@ func settingText(v cty.Value) string {
 // Settings returns the settings of a server: its attributes in the order of the reference
 // page, then those of its transport and auth blocks.
 func (s *Server) Settings() (all []Setting) {
-	for _, a := range serverAttributes {
-		i := slices.IndexFunc(s.written, func(w Setting) bool { return w.Name == a.path() })
+	for _, a := range language.AttributesOf[Server]("") {
+		i := slices.IndexFunc(s.written, func(w Setting) bool { return w.Name == a.Path() })
 		switch {
 		case i >= 0:
 			all = append(all, s.written[i])
 		case s.Enabled:
-			all = append(all, Setting{Name: a.path(), Value: strings.ReplaceAll(a.unset, "`", "")})
+			all = append(all, Setting{Name: a.Path(), Value: strings.ReplaceAll(a.Unset, "`", "")})
 		}
 	}
 	if !s.Enabled {

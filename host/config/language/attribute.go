@@ -46,7 +46,7 @@ func (r Reader) RawValue(name string) (v cty.Value, a *hclsyntax.Attribute, set 
 			return v, a, ok
 		}
 	}
-	inherited := r.Fallback[name]
+	inherited := r.Inherited(name)
 	if inherited == nil {
 		return cty.NilVal, a, false
 	}

@@ -7,6 +7,12 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
+// A Partial is a block of which not everything is read in each case.
+type Partial interface {
+	// Done is called after each field. If it returns true, the rest is neither read nor checked.
+	Done() bool
+}
+
 // Decode reads a block into the struct that declares it; see [Setting] for the tags. It reports
 // unknown names and wrong values to the host of the reader.
 func Decode(r Reader, into any) { decode(r, reflect.ValueOf(into).Elem(), true) }
@@ -15,7 +21,8 @@ func Decode(r Reader, into any) { decode(r, reflect.ValueOf(into).Elem(), true) 
 func Override(r Reader, into any) { decode(r, reflect.ValueOf(into).Elem(), false) }
 
 func decode(r Reader, into reflect.Value, defaults bool) {
-	d := declarationOf(into.Type())
+	d := declarationOf(into.Type(), "")
+	partial, _ := into.Addr().Interface().(Partial)
 	r.state = &readState{read: map[string]bool{}}
 	r.Check(&d.form)
 	for _, f := range d.fields {
@@ -37,6 +44,9 @@ func decode(r Reader, into reflect.Value, defaults bool) {
 			if f.needed && r.Host != nil && !r.IsSet(f.name) {
 				r.ReportMissing(f.name, r.Head)
 			}
+		}
+		if partial != nil && partial.Done() {
+			return
 		}
 	}
 	if r.Host == nil {
@@ -94,7 +104,8 @@ func (r Reader) decodeBlocks(name string, into reflect.Value) {
 	case len(blocks) > 0:
 		decode(r.Nested(blocks[0]), into, true)
 	case into.Kind() == reflect.Struct:
-		decode(Reader{Host: r.Host, In: r.In, Body: &hclsyntax.Body{}}, into, true)
+		inner, _ := r.BlockOrEmpty(name)
+		decode(inner, into, true)
 	}
 }
 
@@ -122,5 +133,27 @@ func (r Reader) Labelled(kind string) (blocks []*hclsyntax.Block) {
 func (r Reader) Nested(b *hclsyntax.Block) Reader {
 	inner := NewReader(b, r.In)
 	inner.Host = r.Host
+	inner.Fallback = r.inheritedBlock(b.Type)
 	return inner
+}
+
+// BlockOrEmpty is Block, and an empty block if there is none.
+func (r Reader) BlockOrEmpty(kind string) (inner Reader, found bool) {
+	if inner, found = r.Block(kind); !found {
+		inner = Reader{Host: r.Host, In: r.In, Body: &hclsyntax.Body{}, Fallback: r.inheritedBlock(kind)}
+	}
+	return inner, found
+}
+
+// inheritedBlock returns the body of the first inherited block of a type, or nil.
+func (r Reader) inheritedBlock(kind string) *hclsyntax.Body {
+	if r.Fallback == nil {
+		return nil
+	}
+	for _, b := range r.Fallback.Blocks {
+		if b.Type == kind {
+			return b.Body
+		}
+	}
+	return nil
 }

@@ -54,6 +54,13 @@ type tags struct {
 }
 
 func (t *tags) kindOf(typ reflect.Type) kind {
+	if v, ok := reflect.New(typ).Interface().(Valued); ok {
+		k := kind{values: v.Values(), read: func(Reader, reflect.Value) {}}
+		if reflect.PointerTo(typ).Implements(settingType) {
+			k.read = t.setting(typ).read
+		}
+		return k
+	}
 	switch {
 	case reflect.PointerTo(typ).Implements(settingType):
 		return t.setting(typ)
@@ -100,6 +107,8 @@ func (t *tags) setting(typ reflect.Type) kind {
 		k.values, k.unset = Words(words...), CodeText(words[0])
 	case len(words) > 0:
 		k.values = WordsOr("", words...)
+	case typ.Kind() == reflect.Struct:
+		k.values = Objects
 	}
 	k.read = func(r Reader, into reflect.Value) { into.Addr().Interface().(Setting).ReadSetting(r, t.name) }
 	return k

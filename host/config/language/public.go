@@ -14,7 +14,7 @@ type Publisher interface {
 func Public(block any, path func(string) string) map[string]any {
 	settings := map[string]any{}
 	v := reflect.ValueOf(block).Elem()
-	for _, f := range declarationOf(v.Type()).fields {
+	for _, f := range declarationOf(v.Type(), "").fields {
 		of := v.FieldByIndex(f.index)
 		switch {
 		case f.option == "block":
@@ -30,11 +30,61 @@ func Public(block any, path func(string) string) map[string]any {
 		case f.path:
 			settings[f.name] = path(of.String())
 		default:
-			settings[f.name] = of.Interface()
+			settings[f.name] = publicValue(of)
 		}
 	}
 	if p, ok := block.(Publisher); ok {
 		p.Public(settings)
 	}
 	return settings
+}
+
+// publicValue returns the value of an attribute as it may be shown.
+func publicValue(v reflect.Value) any {
+	if p, ok := v.Interface().(interface{ Public() any }); ok {
+		return p.Public()
+	}
+	return v.Interface()
+}
+
+// An Attribute is one attribute of a block, or of a block in it.
+type Attribute struct {
+	Entry
+	Block  string // the block in it; empty: none
+	Reload string // the tag reload
+
+	index []int
+}
+
+// Path is the name of the attribute with that of its block, such as timeouts.call.
+func (a Attribute) Path() string {
+	if a.Block == "" {
+		return a.Name
+	}
+	return a.Block + "." + a.Name
+}
+
+// Value returns the value in a block as it may be shown. block points to the struct.
+func (a Attribute) Value(block any) any {
+	return publicValue(reflect.ValueOf(block).Elem().FieldByIndex(a.index))
+}
+
+// AttributesOf returns the attributes of a block and of its nested blocks that are structs, in
+// the order of the fields. With a part they are those with that word in their tag in.
+func AttributesOf[T any](part string) []Attribute { return attributes(reflect.TypeFor[T](), part) }
+
+func attributes(t reflect.Type, part string) (all []Attribute) {
+	d := declarationOf(t, part)
+	for _, f := range d.fields {
+		switch of := t.FieldByIndex(f.index).Type; {
+		case f.option == "":
+			all = append(all, Attribute{Entry: d.form.Entries[f.entry], Reload: f.reload, index: f.index})
+		case f.option == "block" && of.Kind() == reflect.Struct:
+			for _, inner := range attributes(of, part) {
+				inner.Block, inner.index = f.name, append(append([]int(nil), f.index...), inner.index...)
+				all = append(all, inner)
+			}
+		}
+	}
+	return all
 }

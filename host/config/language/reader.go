@@ -57,7 +57,7 @@ type Reader struct {
 	Label   string // the first label, or empty
 	LabelAt hcl.Range
 
-	Fallback map[string]*hclsyntax.Attribute // attributes that the block inherits
+	Fallback *hclsyntax.Body // with attributes and blocks that the block inherits; nil: none
 
 	state *readState // of Decode; nil: none
 }
@@ -196,7 +196,15 @@ func (r Reader) Attribute(name string) *hclsyntax.Attribute {
 	if a := r.Body.Attributes[name]; a != nil {
 		return a
 	}
-	return r.Fallback[name]
+	return r.Inherited(name)
+}
+
+// Inherited returns the attribute that counts for an absent one, or nil.
+func (r Reader) Inherited(name string) *hclsyntax.Attribute {
+	if r.Fallback == nil {
+		return nil
+	}
+	return r.Fallback.Attributes[name]
 }
 
 // foreign returns the hint for a name that another program has in such a block, or otherwise.

@@ -1,8 +1,10 @@
 package language
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -29,16 +31,25 @@ import (
 //	refers:"…"         what the texts name: server, role or plugin
 //	conflicts:"a,b"    attributes that exclude this one
 //	requires:"a,b"     attributes that this one requires
+//	reload:"…"         what a change does; see [Attribute]
+//	in:"…"             a part of the block that has the attribute too; see below
 //	required:"rule"    the attribute is required, and Validate reports it
 //
 // A bool with two words is true for the second. The words of an [fs.FileMode] are in octal. With
-// the tag unset, an embedded struct replaces those of its fields. A field called _ declares a
-// nested block that another field reads.
+// the tag unset, an embedded struct replaces those of its fields; with the tag part, it has only
+// the attributes with that word in their tag in. A field called _ declares an attribute or a
+// nested block that something else reads.
 //
 // Attributes are string, bool, int, float64, time.Duration, fs.FileMode, []string, map[string]string, a
 // pointer to one of them, which is nil for an absent attribute, or a [Setting]. Fields without
 // the tag hcl are not part of the language. The fields of an embedded struct are part of the
 // block around it.
+
+// A Valued attribute says itself which values it has.
+type Valued interface{ Values() Values }
+
+// A Plugged block has a label that names a component of a plugin, to which the body belongs.
+type Plugged interface{ Role() *Role }
 
 // A Setting is an attribute with a grammar of its own. A pointer to the field implements it.
 type Setting interface {
@@ -71,6 +82,8 @@ type field struct {
 	index  []int
 	name   string
 	option string // empty for an attribute, "block" or "label"
+	entry  int    // the index of the entry of an attribute
+	reload string
 	start  func(into reflect.Value)
 	read   func(r Reader, into reflect.Value)
 	needed bool // absence is reported
@@ -80,27 +93,34 @@ type field struct {
 	conflicts, requires []string
 }
 
-var declarations sync.Map // of *declaration or the panic's text, by reflect.Type
+// A declarationKey is a struct, or a part of one.
+type declarationKey struct {
+	of   reflect.Type
+	part string // empty: all of it
+}
+
+var declarations sync.Map // of *declaration, by declarationKey
 
 // FormOf returns the form of the block that a struct declares. It panics if the tags are wrong,
 // because that is a mistake in the program.
-func FormOf[T any]() *Form { return &declarationOf(reflect.TypeFor[T]()).form }
+func FormOf[T any]() *Form { return &declarationOf(reflect.TypeFor[T](), "").form }
 
 // declarationOf returns the declaration of a struct, always the same one.
-func declarationOf(t reflect.Type) *declaration {
-	if known, ok := declarations.Load(t); ok {
+func declarationOf(t reflect.Type, part string) *declaration {
+	key := declarationKey{t, part}
+	if known, ok := declarations.Load(key); ok {
 		return known.(*declaration)
 	}
 	d := &declaration{form: Form{Blocks: map[string]Shape{}}}
-	if err := d.add(t, nil, nil); err != nil {
+	if err := d.add(t, nil, nil, part); err != nil {
 		panic("language: " + t.String() + ": " + err.Error())
 	}
-	known, _ := declarations.LoadOrStore(t, d)
+	known, _ := declarations.LoadOrStore(key, d)
 	return known.(*declaration)
 }
 
 // add adds the fields of a struct. within leads to the struct.
-func (d *declaration) add(t reflect.Type, within []int, unset *string) error {
+func (d *declaration) add(t reflect.Type, within []int, unset *string, part string) error {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		index := append(append([]int(nil), within...), i)
@@ -112,7 +132,7 @@ func (d *declaration) add(t reflect.Type, within []int, unset *string) error {
 				text = markdown(text)
 				inner = &text
 			}
-			if err := d.add(f.Type, index, inner); err != nil {
+			if err := d.add(f.Type, index, inner, cmp.Or(f.Tag.Get("part"), part)); err != nil {
 				return err
 			}
 			continue
@@ -121,7 +141,10 @@ func (d *declaration) add(t reflect.Type, within []int, unset *string) error {
 		}
 		name, option, _ := strings.Cut(tag, ",")
 		one := field{index: index, name: name, option: option}
-		if err := d.addField(f, one); err != nil {
+		if part != "" && option != "block" && !slices.Contains(list(f.Tag.Get("in")), part) {
+			continue
+		}
+		if err := d.addField(f, one, part); err != nil {
 			return fmt.Errorf("field %s: %w", f.Name, err)
 		}
 		if last := len(d.form.Entries) - 1; unset != nil && one.option != "block" {
@@ -131,7 +154,7 @@ func (d *declaration) add(t reflect.Type, within []int, unset *string) error {
 	return nil
 }
 
-func (d *declaration) addField(f reflect.StructField, one field) error {
+func (d *declaration) addField(f reflect.StructField, one field, part string) error {
 	doc := markdown(f.Tag.Get("doc"))
 	switch {
 	case one.option == "label":
@@ -140,7 +163,11 @@ func (d *declaration) addField(f reflect.StructField, one field) error {
 	case doc == "":
 		return fmt.Errorf("has no doc tag")
 	case one.option == "block":
-		d.form.Blocks[one.name] = shapeOf(f)
+		shape := shapeOf(f, part)
+		if part != "" && (shape.Body == nil || len(shape.Body.Entries) == 0) {
+			return nil
+		}
+		d.form.Blocks[one.name] = shape
 		if f.Name != "_" {
 			d.fields = append(d.fields, one)
 		}
@@ -158,7 +185,10 @@ func (d *declaration) addField(f reflect.StructField, one field) error {
 	one.secret, one.path = f.Tag.Get("secret") != "", f.Tag.Get("format") == "path"
 	one.conflicts, one.requires = list(f.Tag.Get("conflicts")), list(f.Tag.Get("requires"))
 	one.start, one.read, one.needed, one.option = a.start, a.read, absent && required == "", ""
-	d.fields = append(d.fields, one)
+	one.entry, one.reload = len(d.form.Entries), f.Tag.Get("reload")
+	if f.Name != "_" {
+		d.fields = append(d.fields, one)
+	}
 	d.form.Entries = append(d.form.Entries, Entry{
 		Name:     one.name,
 		Values:   a.values,
@@ -198,7 +228,7 @@ func list(tag string) []string {
 }
 
 // shapeOf returns the shape of a nested block.
-func shapeOf(f reflect.StructField) Shape {
+func shapeOf(f reflect.StructField, part string) Shape {
 	t, many := f.Type, false
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -207,11 +237,15 @@ func shapeOf(f reflect.StructField) Shape {
 		t, many = t.Elem(), true
 	}
 	s := Shape{Many: many, Doc: markdown(f.Tag.Get("doc")), Refers: f.Tag.Get("refers")}
-	if k, ok := reflect.New(t).Interface().(Kinds); ok {
-		s.Labels, s.Kinds = 1, k.Kinds()
+	switch b := reflect.New(t).Interface().(type) {
+	case Kinds:
+		s.Labels, s.Kinds = 1, b.Kinds()
+		return s
+	case Plugged:
+		s.Labels, s.Role = 1, b.Role()
 		return s
 	}
-	inner := declarationOf(t)
+	inner := declarationOf(t, part)
 	s.Body = &inner.form
 	for _, one := range inner.fields {
 		if one.option == "label" {
