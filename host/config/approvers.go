@@ -15,46 +15,36 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
-const (
-	mostApprovals     = 10
-	mostReasonPattern = 200 // bytes
-)
+const mostReasonPattern = 200 // bytes
 
-var (
-	fourEyesEntries = []language.Entry{
-		{Name: "count", Values: language.Integers(1, mostApprovals), Unset: "`1`", Doc: "How many people must approve. One is the person who runs Junctor, whatever names a program gives with `by`, but for names of the issuer `relay`."},
-		{Name: "separate_groups", Values: language.TextLists("a list of globs"), Unset: "none", Doc: "Groups that are teams, such as `[\"team-*\"]`. An approver is in a team, and in none of those of the caller."},
-		{Name: "require_reason", Values: language.Booleans, Unset: "`false`", Doc: "An approver must say why, for the audit log: at most 300 bytes with a letter or a digit that people see."},
-		{Name: "reason_pattern", Values: language.Texts("a regular expression (RE2)"), Unset: "none", Doc: "What the reason must contain, such as `CHG-[0-9]+` for a ticket. It implies `require_reason`."},
-	}
-	approverForm = language.Form{Entries: []language.Entry{
-		{Name: "subjects", Values: language.TextLists("a list of subjects"), Unset: "none", Doc: "Subjects of people. `local` is the user who runs Junctor, with `junctor approvals` or the console's one-time link."},
-		{Name: "groups", Values: language.TextLists("a list of groups"), Unset: "none", Doc: "Groups of people, from their credentials."},
-		{Name: "roles", Values: language.TextLists("a list of roles"), Unset: "none", Doc: "Roles of people, from their credentials or from this policy."},
-		{Name: "tenant", Values: language.Texts("a tenant"), Unset: "all", Doc: "Only those of this tenant."},
-		{Name: "issuer", Values: language.Texts("an issuer"), Unset: "all", Doc: "Only those with a token of this issuer, or with another credential, by the kind of its `auth` block. Required where several issuers could name them; `\"*\"` means all of them. `\"relay\"`: people whom a program of the user who runs Junctor names with `by`, such as a chat relay; nothing else proves their names."},
-	}}
-)
+// fourEyesAttributes are the attributes of a confirm block about who must approve.
+type fourEyesAttributes struct {
+	Count   int       `hcl:"count" default:"1" min:"1" max:"10" doc:"How many people must approve. One is the person who runs Junctor, whatever names a program gives with 'by', but for names of the issuer 'relay'."`
+	Apart   nameGlobs `hcl:"separate_groups" accepts:"a list of globs" unset:"none" doc:"Groups that are teams, such as '[\"team-*\"]'. An approver is in a team, and in none of those of the caller."`
+	Say     bool      `hcl:"require_reason" doc:"An approver must say why, for the audit log: at most 300 bytes with a letter or a digit that people see."`
+	Pattern *string   `hcl:"reason_pattern" accepts:"a regular expression (RE2)" unset:"none" doc:"What the reason must contain, such as 'CHG-[0-9]+' for a ticket. It implies 'require_reason'."`
+}
 
-// readFourEyes reads who must approve in a confirm block.
-func readFourEyes(r blockReader, byClient bool) policy.FourEyes {
-	f := policy.FourEyes{More: r.Integer("count", 1, 1, mostApprovals) - 1, Apart: r.namePatterns("separate_groups"), Reason: r.Boolean("require_reason", false)}
-	if text, a, set := r.Text("reason_pattern"); set {
-		f.Reason, f.Pattern = true, text
-		finds, err := checkReasonPattern(text)
-		switch {
-		case text == "" || len(text) > mostReasonPattern || strings.ContainsFunc(text, unprintable):
-			r.ErrorAt(a.Expr.Range(), `write one such as "CHG-[0-9]+"`, "a pattern is 1 to %d bytes of text without control characters", mostReasonPattern)
-		case err != nil:
-			r.ErrorAt(a.Expr.Range(), `write one such as "CHG-[0-9]+", in the syntax of RE2`, "the pattern is not valid: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
-		case !finds:
-			r.WarnAt(a.Expr.Range(), `write one such as "CHG-[0-9]+"`, "the pattern finds nothing in any reason, so nothing can be approved")
-		}
+// An approverBlock is an approver block.
+type approverBlock struct {
+	Subjects []string `hcl:"subjects" accepts:"a list of subjects" unset:"none" doc:"Subjects of people. 'local' is the user who runs Junctor, with 'junctor approvals' or the console's one-time link."`
+	Groups   []string `hcl:"groups" accepts:"a list of groups" unset:"none" doc:"Groups of people, from their credentials."`
+	Roles    []string `hcl:"roles" accepts:"a list of roles" unset:"none" doc:"Roles of people, from their credentials or from this policy."`
+	Tenant   string   `hcl:"tenant" accepts:"a tenant" unset:"all" doc:"Only those of this tenant."`
+	Issuer   string   `hcl:"issuer" accepts:"an issuer" unset:"all" doc:"Only those with a token of this issuer, or with another credential, by the kind of its 'auth' block. Required where several issuers could name them; '\"*\"' means all of them. '\"relay\"': people whom a program of the user who runs Junctor names with 'by', such as a chat relay; nothing else proves their names."`
+}
+
+// fourEyes returns who must approve, with the approver blocks of a confirm block.
+func (b fourEyesAttributes) fourEyes(r language.Reader, byClient bool) policy.FourEyes {
+	f := policy.FourEyes{More: b.Count - 1, Apart: b.Apart, Reason: b.Say}
+	if b.Pattern != nil {
+		f.Reason, f.Pattern = true, *b.Pattern
+		checkReasonPatternAt(r, f.Pattern)
 	}
 	for _, b := range r.Body.Blocks {
 		if b.Type == "approver" {
-			one := r.nested(b)
-			one.Check(&approverForm)
+			one := r.Nested(b)
+			language.Decode(one, &approverBlock{})
 			f.Approvers = append(append([]policy.Holder{}, f.Approvers...), approversIn(one)...) // not nil: operators are not meant
 		}
 	}
@@ -76,8 +66,8 @@ func readFourEyes(r blockReader, byClient bool) policy.FourEyes {
 }
 
 // approversIn reads an approver block.
-func approversIn(r blockReader) []policy.Holder {
-	all := peopleIn(r.Reader, "subject", "group", "role")
+func approversIn(r language.Reader) []policy.Holder {
+	all := peopleIn(r, "subject", "group", "role")
 	if len(all) == 0 && (r.IsSet("subjects") || r.IsSet("groups") || r.IsSet("roles")) {
 		r.ErrorAt(r.Head, "name people, or remove the block", "the block names nobody, so nobody could approve")
 	}
@@ -89,6 +79,22 @@ func approversIn(r blockReader) []policy.Holder {
 		}
 	}
 	return all
+}
+
+// checkReasonPatternAt reports what is wrong with the pattern of a confirm block.
+func checkReasonPatternAt(r language.Reader, text string) {
+	at := r.ValueAt("reason_pattern", r.Head)
+	finds, err := checkReasonPattern(text)
+	switch {
+	case text == "" || len(text) > mostReasonPattern || strings.ContainsFunc(text, unprintable):
+		r.ErrorAt(at, `write one such as "CHG-[0-9]+"`,
+			"a pattern is 1 to %d bytes of text without control characters", mostReasonPattern)
+	case err != nil:
+		r.ErrorAt(at, `write one such as "CHG-[0-9]+", in the syntax of RE2`,
+			"the pattern is not valid: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+	case !finds:
+		r.WarnAt(at, `write one such as "CHG-[0-9]+"`, "the pattern finds nothing in any reason, so nothing can be approved")
+	}
 }
 
 // mostPatternSize bounds the instructions of a pattern, which is tried while answers wait.
@@ -191,8 +197,10 @@ func (l *loader) checkApproversOf(r blockReader, rules policy.Rules, h HTTP, con
 			}
 		}
 	}
+	var confirm confirmBlock
+	language.Decode(r.Reader, &confirm) // what it reports once more is dropped
 	switch {
-	case named == 0 && r.IsSet("count") && r.Integer("count", 1, 1, mostApprovals) > 1 && (console == nil || len(all) == 0):
+	case named == 0 && confirm.Count > 1 && (console == nil || len(all) == 0):
 		r.WarnAt(r.Head, "write a console block with admins, and auth blocks in gateway.http, or name approvers", "there is one operator only, the user who runs Junctor, and several must approve")
 	case named > 0 && local == 0 && (console == nil || len(all) == 0):
 		r.WarnAt(r.Head, "write a console block, and auth blocks in gateway.http, or name the subject \"local\"", "none of its approvers can answer: people answer in the console, where they sign in with their credentials")

@@ -339,7 +339,7 @@ var topLevelForm = sync.OnceValue(func() *language.Form {
 			"defaults":     {Many: true, Body: language.FormOf[defaultsBlock](), Doc: "Attributes for all servers. A server's own attribute wins."},
 			"gateway":      {Many: true, Body: language.FormOf[Gateway](), Doc: "How clients reach Junctor over HTTP, and their limits."},
 			"secret_store": {Labels: 1, Many: true, Kinds: map[string]*language.Form{fileKind: language.FormOf[SecretFile]()}, Role: &stores, Doc: "Where secrets are kept. The label is the kind: `file`, `keyring`, or a required plugin."},
-			"policy":       {Many: true, Body: &policyForm, Doc: "Who may use what."},
+			"policy":       {Many: true, Body: language.FormOf[policyBlock](), Doc: "Who may use what."},
 			"telemetry":    {Many: true, Body: language.FormOf[Telemetry](), Doc: "Where metrics are served."},
 			"console":      {Many: true, Body: language.FormOf[Console](), Doc: "Pages for operators, in a browser."},
 			"test":         {Labels: 1, Many: true, Body: &testForm, Doc: "What a principal may do, for `junctor test`. The label is the name of the test."},

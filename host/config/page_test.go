@@ -37,6 +37,7 @@ func TestDocumentedBlocksLoad(t *testing.T) {
 // TestReferencePages compares the tables of attributes in the reference pages with the
 // forms. With -update it writes them.
 func TestReferencePages(t *testing.T) {
+	confirm := language.FormOf[confirmBlock]().Entries
 	for page, tables := range map[string]map[string]string{
 		"configuration.md": {
 			"server": serverTable(), "defaults": defaultsTable(), "tool": formTable(language.FormOf[viewBlock]()), "variable": formTable(&variableForm),
@@ -46,8 +47,8 @@ func TestReferencePages(t *testing.T) {
 		"console.md":    {"console": formTable(language.FormOf[Console]())},
 		"monitoring.md": {"metrics": formTable(language.FormOf[Metrics]())},
 		"permissions.md": {
-			"policy": formTable(&language.Form{Entries: policyForm.Entries}), "rule": formTable(&ruleForm), "approver": formTable(&approverForm),
-			"confirm": formTable(&language.Form{Entries: confirmForm.Entries[:len(confirmForm.Entries)-len(ruleForm.Entries)]}),
+			"policy": formTable(&language.Form{Entries: language.FormOf[policyBlock]().Entries}), "rule": formTable(language.FormOf[ruleBlock]()), "approver": formTable(language.FormOf[approverBlock]()),
+			"confirm": formTable(&language.Form{Entries: confirm[:len(confirm)-len(language.FormOf[ruleBlock]().Entries)]}),
 		},
 	} {
 		comparePage(t, filepath.Join("..", "..", "docs", page), tables)

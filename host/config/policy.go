@@ -13,58 +13,125 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
-const (
-	mostRules       = 5000
-	defaultApproval = 5 * time.Minute
-	longestApproval = 24 * time.Hour
-	longestHold     = 10 * time.Minute
+const mostRules = 5000
+
+// A policyBlock is the policy block.
+type policyBlock struct {
+	Default string         `hcl:"default" words:"deny,allow" doc:"What counts for uses that no rule is about."`
+	Explain bool           `hcl:"mode" words:"hide,explain" doc:"'hide': what is denied looks as if it did not exist; 'explain': clients are told."`
+	Strict  bool           `hcl:"ambiguous" words:"write,deny" doc:"A tool that is neither read nor write counts as 'write', or is denied by the default and by each 'deny' rule with 'access'."`
+	Zone    string         `hcl:"time_zone" accepts:"a name such as '\"Europe/Berlin\"'" unset:"the machine's" doc:"The time zone of 'request.hour' and 'request.weekday'."`
+	zone    *time.Location // nil: that of the machine
+
+	_ []roleBlock    `hcl:"role,block" doc:"Rules for those who have the role."`
+	_ []subjectBlock `hcl:"subject,block" doc:"Roles and rules for one subject. The command line and clients on standard input are the subject 'local'."`
+	_ []groupBlock   `hcl:"group,block" doc:"Roles and rules for those whose credential has the group."`
+	ruleBlocks
+}
+
+// Validate implements [language.Validator].
+func (p *policyBlock) Validate(r language.Reader) {
+	if !r.IsRead("time_zone") {
+		return
+	}
+	zone, err := time.LoadLocation(p.Zone)
+	if err != nil || p.Zone == "" || p.Zone == "Local" {
+		r.ErrorAt(r.ValueAt("time_zone", r.Head), `write a name such as "UTC" or "Europe/Berlin"`,
+			"this machine knows no time zone %q", p.Zone)
+		return
+	}
+	p.zone = zone
+}
+
+// ruleBlocks are the rules in a block.
+type ruleBlocks struct {
+	_ []ruleBlock    `hcl:"allow,block" doc:"A rule that allows: about everyone, or about the holders of the block around it."`
+	_ []ruleBlock    `hcl:"deny,block" doc:"A rule that denies: about everyone, or about the holders of the block around it."`
+	_ []confirmBlock `hcl:"confirm,block" doc:"A rule that lets a person approve each use: about everyone, or about the holders of the block around it."`
+}
+
+type (
+	// A roleBlock is a role block.
+	roleBlock struct {
+		Name string `hcl:"name,label"`
+		ofClients
+		ruleBlocks
+	}
+	// members are a group or a subject.
+	members struct {
+		Name  string   `hcl:"name,label"`
+		Roles []string `hcl:"roles" accepts:"a list of roles" unset:"none" refers:"role" doc:"Roles of this policy that the holders have."`
+		ofClients
+		ruleBlocks
+	}
+	groupBlock   struct{ members }
+	subjectBlock struct{ members }
 )
 
-var (
-	ruleBlocks = map[string]language.Shape{
-		"allow":   {Many: true, Body: &ruleForm, Doc: "A rule that allows: about everyone, or about the holders of the block around it."},
-		"deny":    {Many: true, Body: &ruleForm, Doc: "A rule that denies: about everyone, or about the holders of the block around it."},
-		"confirm": {Many: true, Body: &confirmForm, Doc: "A rule that lets a person approve each use: about everyone, or about the holders of the block around it."},
+// A ruleBlock is an allow or a deny block.
+type ruleBlock struct {
+	Servers   nameGlobs     `hcl:"servers" accepts:"a list of globs" unset:"all" refers:"server" doc:"Labels of servers."`
+	Tools     nameGlobs     `hcl:"tools" accepts:"a list of globs" unset:"all, if no kind is named" doc:"The server's own names of tools."`
+	Resources nameGlobs     `hcl:"resources" accepts:"a list of globs" unset:"all, if no kind is named" doc:"URIs of resources."`
+	Prompts   nameGlobs     `hcl:"prompts" accepts:"a list of globs" unset:"all, if no kind is named" doc:"The server's own names of prompts."`
+	Access    string        `hcl:"access" words:"any,read,write" doc:"Only tools that read, or only tools that write."`
+	_         conditionText `hcl:"when" unset:"always" doc:"A [condition](#conditions) on arguments, the principal and the request."`
+	Name      string        `hcl:"name" accepts:"a text" unset:"none" doc:"A name of the rule for 'why', the audit log, spans and notices. It stays when the rule moves in the file."`
+	Reason    string        `hcl:"reason" accepts:"a text" unset:"none" doc:"What a person is told whom the rule denies something, with 'mode = \"explain\"'."`
+}
+
+// Validate implements [language.Validator].
+func (b *ruleBlock) Validate(r language.Reader) {
+	for name, most := range map[string]int{"name": mostRuleName, "reason": mostReason} {
+		text := map[string]string{"name": b.Name, "reason": b.Reason}[name]
+		if r.IsRead(name) && (text == "" || len(text) > most || strings.ContainsFunc(text, unprintable)) {
+			r.ErrorAt(r.ValueAt(name, r.Head), "",
+				"the %s of a rule is 1 to %d bytes of text without control characters", name, most)
+		}
 	}
-	policyForm = language.Form{
-		Entries: []language.Entry{
-			{Name: "default", Values: language.Words("deny", "allow"), Unset: "`\"deny\"`", Doc: "What counts for uses that no rule is about."},
-			{Name: "mode", Values: language.Words("hide", "explain"), Unset: "`\"hide\"`", Doc: "`hide`: what is denied looks as if it did not exist; `explain`: clients are told."},
-			{Name: "ambiguous", Values: language.Words("write", "deny"), Unset: "`\"write\"`",
-				Doc: "A tool that is neither read nor write counts as `write`, or is denied by the default and by each `deny` rule with `access`."},
-			{Name: "time_zone", Values: language.Texts("a name such as `\"Europe/Berlin\"`"), Unset: "the machine's", Doc: "The time zone of `request.hour` and `request.weekday`."},
-		},
-		Blocks: map[string]language.Shape{
-			"role":    {Labels: 1, Many: true, Body: &roleForm, Doc: "Rules for those who have the role."},
-			"subject": {Labels: 1, Many: true, Body: &subjectForm, Doc: "Roles and rules for one subject. The command line and clients on standard input are the subject `local`."},
-			"group":   {Labels: 1, Many: true, Body: &groupForm, Doc: "Roles and rules for those whose credential has the group."},
-			"allow":   ruleBlocks["allow"], "deny": ruleBlocks["deny"], "confirm": ruleBlocks["confirm"],
-		},
-	}
-	memberEntry = language.Entry{Name: "roles", Values: language.TextLists("a list of roles"), Unset: "none", Doc: "Roles of this policy that the holders have.", Refers: language.RefersRole}
-	roleForm    = language.Form{Entries: language.FormOf[ofClients]().Entries, Blocks: ruleBlocks}
-	groupForm   = language.Form{Entries: append([]language.Entry{memberEntry}, language.FormOf[ofClients]().Entries...), Blocks: ruleBlocks}
-	subjectForm = groupForm
-	ruleForm    = language.Form{Entries: []language.Entry{
-		{Name: "servers", Values: language.TextLists("a list of globs"), Unset: "all", Doc: "Labels of servers.", Refers: language.RefersServer},
-		{Name: "tools", Values: language.TextLists("a list of globs"), Unset: "all, if no kind is named", Doc: "The server's own names of tools."},
-		{Name: "resources", Values: language.TextLists("a list of globs"), Unset: "all, if no kind is named", Doc: "URIs of resources."},
-		{Name: "prompts", Values: language.TextLists("a list of globs"), Unset: "all, if no kind is named", Doc: "The server's own names of prompts."},
-		{Name: "access", Values: language.Words("any", "read", "write"), Unset: "`\"any\"`", Doc: "Only tools that read, or only tools that write."},
-		{Name: "when", Values: language.Conditions, Unset: "always", Doc: "A [condition](#conditions) on arguments, the principal and the request."},
-		{Name: "name", Values: language.Texts("a text"), Unset: "none", Doc: "A name of the rule for `why`, the audit log, spans and notices. It stays when the rule moves in the file."},
-		{Name: "reason", Values: language.Texts("a text"), Unset: "none", Doc: "What a person is told whom the rule denies something, with `mode = \"explain\"`."},
-	}}
-	confirmForm = language.Form{Entries: slices.Concat([]language.Entry{
-		{Name: "by", Values: language.Words("approver", "client"), Unset: "`\"approver\"`", Doc: "`approver`: another person, with `junctor approvals`. `client`: the person at the client, in an elicitation or a question of `junctor call` on a terminal. A client that cannot ask falls back to `junctor approvals`."},
-		{Name: "wait", Values: language.Durations(longestHold), Unset: "none", Doc: "How long the call waits before it fails."},
-		{Name: "valid", Values: language.Durations(longestApproval), Unset: language.CodeText(language.ShortDuration(defaultApproval)), Doc: "How long an approval or a denial holds."},
-		{Name: "covers", Values: language.Words("call", "tool", "server"), Unset: "`\"call\"`", Doc: "What one approval is for: this call once; all calls of the tool; or the whole server, until `valid` is over."},
-		{Name: "grants", Values: language.Booleans, Unset: "`true`", Doc: "`false`: the rule asks those who may use the item anyway, and allows nothing."},
-	}, fourEyesEntries, ruleForm.Entries), Blocks: map[string]language.Shape{
-		"approver": {Many: true, Body: &approverForm, Doc: "People who may approve, instead of the user who runs Junctor and the admins of the console. They sign in to the [console](console.md), where they see the calls that they may answer."},
-	}}
+}
+
+const (
+	mostRuleName = 64  // bytes
+	mostReason   = 300 // bytes
 )
+
+// A confirmBlock is a confirm block.
+type confirmBlock struct {
+	ByClient bool          `hcl:"by" words:"approver,client" doc:"'approver': another person, with 'junctor approvals'. 'client': the person at the client, in an elicitation or a question of 'junctor call' on a terminal. A client that cannot ask falls back to 'junctor approvals'."`
+	Wait     time.Duration `hcl:"wait" unset:"none" max:"10m" doc:"How long the call waits before it fails."`
+	Valid    time.Duration `hcl:"valid" default:"5m" max:"24h" doc:"How long an approval or a denial holds."`
+	Covers   string        `hcl:"covers" words:"call,tool,server" doc:"What one approval is for: this call once; all calls of the tool; or the whole server, until 'valid' is over."`
+	Grants   bool          `hcl:"grants" default:"true" doc:"'false': the rule asks those who may use the item anyway, and allows nothing."`
+	fourEyesAttributes
+	ruleBlock
+
+	_ []approverBlock `hcl:"approver,block" doc:"People who may approve, instead of the user who runs Junctor and the admins of the console. They sign in to the [console](console.md), where they see the calls that they may answer."`
+}
+
+// A conditionText is the attribute when.
+type conditionText struct{}
+
+// Values implements [language.Valued].
+func (conditionText) Values() language.Values { return language.Conditions }
+
+// nameGlobs are globs of names; nil: the attribute is not set.
+type nameGlobs []string
+
+// ReadSetting implements [language.Setting].
+func (l *nameGlobs) ReadSetting(r language.Reader, name string) {
+	items := globs(r, name)
+	if items == nil {
+		return
+	}
+	*l = nameGlobs{}
+	for _, e := range items {
+		*l = append(*l, e.Text)
+	}
+	if len(items) == 0 {
+		r.ErrorAt(r.ValueAt(name, r.Head), "omit the attribute, or write the names", "%q is empty, so the rule is about nothing", name)
+	}
+}
 
 // ofClients are attributes of blocks that name clients.
 type ofClients struct {
@@ -74,31 +141,38 @@ type ofClients struct {
 
 var effects = map[string]policy.Effect{"deny": policy.Denies, "confirm": policy.Confirms, "allow": policy.Allows}
 
+// isRule reports whether a block is a rule.
+func isRule(block string) bool {
+	_, is := effects[block]
+	return is
+}
+
 // policy reads the policy block. All files together hold at most one. unset is the default
 // of a block that does not say.
 func (l *loader) policy(blocks []*hclsyntax.Block, unset string) (p policy.Rules) {
-	for i, b := range blocks {
-		r := l.openBlock(b, "")
-		if i > 0 {
-			r.Duplicate(b.TypeRange, blocks[0].TypeRange, "block %q", b.Type)
-			continue
-		}
-		r.Check(&policyForm)
+	if r, found := l.onlyBlock(blocks); found {
 		p = r.policyRules(unset)
 	}
 	return p
 }
 
 func (r blockReader) policyRules(unset string) policy.Rules {
-	other := map[string]string{"deny": "allow", "allow": "deny"}[unset]
+	var b policyBlock
+	language.Decode(r.Reader, &b)
+	if !r.IsSet("default") {
+		b.Default = unset
+	}
 	p := policy.Rules{
-		Given: true, At: startOf(r.Head).String(), Default: effects[r.Choice("default", unset, other)],
-		Explain: r.Choice("mode", "hide", "explain") == "explain", Strict: r.Choice("ambiguous", "write", "deny") == "deny",
+		Given:   true,
+		At:      startOf(r.Head).String(),
+		Default: effects[b.Default],
+		Explain: b.Explain,
+		Strict:  b.Strict,
+		Zone:    b.zone,
 	}
 	if r.IsSet("default") {
 		p.At = startOf(r.Body.Attributes["default"].NameRange).String()
 	}
-	p.Zone = r.zone()
 	first := map[policy.Holder]hcl.Range{}
 	roles := r.Labelled("role")
 	for _, b := range roles {
@@ -117,7 +191,7 @@ func (r blockReader) policyRules(unset string) policy.Rules {
 			}
 			first[h] = one.LabelAt
 			if kind != "role" {
-				p.Members = append(p.Members, policy.Membership{Holder: h, Roles: one.knownRoles(p.Roles), At: startOf(one.Head).String()})
+				p.Members = append(p.Members, policy.Membership{Holder: h, Roles: knownRoles(one.Reader, p.Roles), At: startOf(one.Head).String()})
 			}
 			one.rulesOf(&p, h)
 		}
@@ -131,38 +205,31 @@ func (r blockReader) policyRules(unset string) policy.Rules {
 	return p
 }
 
-// zone reads the time zone of hour and weekday; nil: that of the machine.
-func (r blockReader) zone() *time.Location {
-	name, a, set := r.Text("time_zone")
-	if !set {
-		return nil
-	}
-	zone, err := time.LoadLocation(name)
-	if err != nil || name == "" || name == "Local" {
-		r.ErrorAt(a.Expr.Range(), `write a name such as "UTC" or "Europe/Berlin"`, "this machine knows no time zone %q", name)
-		return nil
-	}
-	return zone
-}
-
 // holder reads who a role, subject or group block is about.
 func (r blockReader) holder(kind string) policy.Holder {
-	r.Check(map[string]*language.Form{"role": &roleForm, "group": &groupForm, "subject": &subjectForm}[kind])
-	h := policy.Holder{Kind: kind, Name: r.Label}
-	if text, _, set := r.Text("tenant"); set {
-		h.Tenant = text
-	}
-	if text, _, set := r.Text("issuer"); set {
-		h.Issuer = text
+	var of ofClients
+	switch kind {
+	case "role":
+		var b roleBlock
+		language.Decode(r.Reader, &b)
+		of = b.ofClients
+	case "subject":
+		var b subjectBlock
+		language.Decode(r.Reader, &b)
+		of = b.ofClients
+	case "group":
+		var b groupBlock
+		language.Decode(r.Reader, &b)
+		of = b.ofClients
 	}
 	if r.Label == "" || len(r.Label) > maxSubject || strings.ContainsFunc(r.Label, unprintable) {
 		r.ErrorAt(r.LabelAt, "", "a %s is 1 to %d bytes of text without control characters", kind, maxSubject)
 	}
-	return h
+	return policy.Holder{Kind: kind, Name: r.Label, Tenant: of.Tenant, Issuer: of.Issuer}
 }
 
 // knownRoles reads the roles of a subject or a group.
-func (r blockReader) knownRoles(known []string) (roles []string) {
+func knownRoles(r language.Reader, known []string) (roles []string) {
 	for _, e := range r.Texts("roles") {
 		if !slices.Contains(known, e.Text) {
 			r.ErrorAt(e.At, language.DidYouMean(e.Text, known), "the policy has no role %q", e.Text)
@@ -191,66 +258,44 @@ func (r blockReader) rulesOf(p *policy.Rules, h policy.Holder) {
 
 // rule reads an allow, deny or confirm block.
 func (r blockReader) rule(effect policy.Effect) policy.Rule {
+	var b confirmBlock
 	if effect == policy.Confirms {
-		r.Check(&confirmForm)
+		language.Decode(r.Reader, &b)
 	} else {
-		r.Check(&ruleForm)
+		language.Decode(r.Reader, &b.ruleBlock)
 	}
 	rule := policy.Rule{
-		Effect: effect, At: startOf(r.Head).String(),
-		Servers: r.namePatterns("servers"), Tools: r.namePatterns("tools"), Resources: r.namePatterns("resources"), Prompts: r.namePatterns("prompts"),
-		When: r.condition("when"), Name: r.ruleText("name", mostRuleName), Reason: r.ruleText("reason", mostReason),
+		Effect:    effect,
+		At:        startOf(r.Head).String(),
+		Servers:   b.Servers,
+		Tools:     b.Tools,
+		Resources: b.Resources,
+		Prompts:   b.Prompts,
+		When:      r.condition("when"),
+		Name:      b.Name,
+		Reason:    b.ruleBlock.Reason,
 	}
-	switch r.Choice("access", "any", "read", "write") {
+	switch b.Access {
 	case "read":
 		rule.Access = policy.Read
 	case "write":
 		rule.Access = policy.Write
 	}
 	if rule.When != nil && rule.When.UsesArguments() && (rule.Resources != nil || rule.Prompts != nil) {
-		r.ErrorAt(r.Body.Attributes["when"].Expr.Range(), "only calls of tools have arguments; write a rule of its own for resources and prompts", "the condition looks at arguments, but the rule is not about tools only")
+		r.ErrorAt(r.ValueAt("when", r.Head), "only calls of tools have arguments; write a rule of its own for resources and prompts",
+			"the condition looks at arguments, but the rule is not about tools only")
 	}
 	if effect == policy.Confirms {
-		rule.Tightens = !r.Boolean("grants", true)
-		byClient := r.Choice("by", "approver", "client") == "client"
+		rule.Tightens = !b.Grants
 		rule.Approval = policy.Approval{
-			ByClient: byClient, Four: readFourEyes(r, byClient),
-			Valid:  r.Duration("valid", defaultApproval, longestApproval),
-			Wait:   r.Duration("wait", 0, longestHold),
-			Covers: policy.Coverage(r.Choice("covers", "call", "tool", "server")),
+			ByClient: b.ByClient,
+			Four:     b.fourEyes(r.Reader, b.ByClient),
+			Valid:    b.Valid,
+			Wait:     b.Wait,
+			Covers:   policy.Coverage(b.Covers),
 		}
 	}
 	return rule
-}
-
-const (
-	mostRuleName = 64  // bytes
-	mostReason   = 300 // bytes
-)
-
-// ruleText reads the name or the reason of a rule.
-func (r blockReader) ruleText(attribute string, most int) string {
-	text, a, set := r.Text(attribute)
-	if set && (text == "" || len(text) > most || strings.ContainsFunc(text, unprintable)) {
-		r.ErrorAt(a.Expr.Range(), "", "the %s of a rule is 1 to %d bytes of text without control characters", attribute, most)
-	}
-	return text
-}
-
-// namePatterns reads globs. It returns nil if the attribute is not set.
-func (r blockReader) namePatterns(name string) []string {
-	items := globs(r.Reader, name)
-	if items == nil {
-		return nil
-	}
-	all := []string{}
-	for _, e := range items {
-		all = append(all, e.Text)
-	}
-	if len(items) == 0 {
-		r.ErrorAt(r.Body.Attributes[name].Expr.Range(), "omit the attribute, or write the names", "%q is empty, so the rule is about nothing", name)
-	}
-	return all
 }
 
 // checkPolicy reports globs of servers that no server block has, and a policy that gives
@@ -275,7 +320,7 @@ func (l *loader) checkPolicy(blocks []*hclsyntax.Block, p policy.Rules, drafts [
 	}
 	for _, b := range blocks[:min(1, len(blocks))] {
 		_ = hclsyntax.VisitAll(b.Body, func(n hclsyntax.Node) hcl.Diagnostics {
-			if rule, ok := n.(*hclsyntax.Block); ok && ruleBlocks[rule.Type].Many {
+			if rule, ok := n.(*hclsyntax.Block); ok && isRule(rule.Type) {
 				l.openBlock(rule, language.TitleOf(b)).checkNames(names, drafts)
 			}
 			return nil
@@ -349,7 +394,7 @@ func confirmedTools(p policy.Rules, servers []*Server) policy.Rules {
 			}
 			p.Rules = append(p.Rules, policy.Rule{
 				Effect: policy.Confirms, Tightens: true, Servers: []string{s.Name}, Tools: []string{c.Glob}, At: c.At.String(),
-				Approval: policy.Approval{AtTerminal: true, Valid: defaultApproval, Covers: policy.CoversCall},
+				Approval: policy.Approval{AtTerminal: true, Valid: language.Defaults[confirmBlock]().Valid, Covers: policy.CoversCall},
 			})
 		}
 	}

@@ -22,12 +22,8 @@ type Shares struct {
 
 // Validate implements [language.Validator].
 func (s *Shares) Validate(r language.Reader) {
-	if s.Memory == nil {
-		return
-	}
-	s.memoryAt = r.ValueAt("memory", r.Head)
-	if *s.Memory == 0 { // it is wrong
-		s.Memory = nil
+	if s.Memory != nil {
+		s.memoryAt = r.ValueAt("memory", r.Head)
 	}
 }
 

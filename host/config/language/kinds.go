@@ -114,15 +114,19 @@ func (t *tags) setting(typ reflect.Type) kind {
 	return k
 }
 
-// optional is a pointer: nil for an absent attribute.
+// optional is a pointer: nil for an absent attribute, and for a wrong value.
 func (t *tags) optional(typ reflect.Type) kind {
 	k := t.kindOf(typ)
 	read := k.read
 	k.unset, k.start = "", nil
 	k.read = func(r Reader, into reflect.Value) {
-		if r.IsSet(t.name) {
-			into.Set(reflect.New(typ))
-			read(r, into.Elem())
+		if !r.IsSet(t.name) {
+			return
+		}
+		into.Set(reflect.New(typ))
+		before := r.state.errors
+		if read(r, into.Elem()); r.state.errors > before || !r.IsRead(t.name) {
+			into.SetZero()
 		}
 	}
 	return k

@@ -41,7 +41,7 @@ import (
 // nested block that something else reads.
 //
 // Attributes are string, bool, int, float64, time.Duration, fs.FileMode, []string, map[string]string, a
-// pointer to one of them, which is nil for an absent attribute, or a [Setting]. Fields without
+// pointer to one of them, which is nil for an absent attribute or a wrong value, or a [Setting]. Fields without
 // the tag hcl are not part of the language. The fields of an embedded struct are part of the
 // block around it.
 
