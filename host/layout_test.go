@@ -128,7 +128,7 @@ var allowed = map[string]string{
 	"cmd/host/results":     "cmd/host/invocation cmd/host/terminal host/fault host/lazyregexp host/mcp host/tokencount host/upstream",
 	"cmd/host/processes":   "cmd/host/invocation cmd/host/terminal cmd/host/verb host/config host/control host/fault host/suggest",
 	"cmd/host/auditlog":    "cmd/host/invocation cmd/host/processes cmd/host/terminal cmd/host/verb host/audit host/fault host/suggest",
-	"cmd/host/changes":     "cmd/host/invocation cmd/host/items cmd/host/processes cmd/host/terminal host host/config host/control host/fault host/plan",
+	"cmd/host/changes":     "cmd/host/invocation cmd/host/items cmd/host/processes cmd/host/terminal host host/config host/control host/fault host/plan host/policy/check",
 	"cmd/host/clientfiles": "cmd/host/invocation cmd/host/terminal host/clientconfig host/fault",
 
 	"cmd/host/verb/permissions": verbImports,
