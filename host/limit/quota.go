@@ -38,27 +38,41 @@ func (q *Quota) Used() int64 { return q.used.Load() }
 func (q *Quota) Uses() []Use { return q.by.all() }
 
 // Acquire takes n units for an owner. The error is ErrQuota, ErrTenantShare or
-// ErrPrincipalShare, and no unit is taken then.
+// ErrPrincipalShare, and no unit is taken then. The shares are checked first: requests that
+// they refuse do not use the total, not even for a moment.
 func (q *Quota) Acquire(o Owner, n int64) error {
-	if q.used.Add(n) > q.max.Load() {
-		q.used.Add(-n)
-		return ErrQuota
+	counted := o != (Owner{})
+	if counted {
+		if err := q.by.enter(o, n, 0, 0); err != nil {
+			return err
+		}
 	}
-	if o == (Owner{}) {
+	if q.take(n) {
 		return nil
 	}
-	err := q.by.enter(o, n, 0, 0)
-	if err != nil {
-		q.used.Add(-n)
+	if counted {
+		q.by.add(o, -n)
 	}
-	return err
+	return ErrQuota
+}
+
+// take adds n units to the total if it has them. A refused caller never raises the total.
+func (q *Quota) take(n int64) bool {
+	for {
+		used := q.used.Load()
+		if used+n > q.max.Load() {
+			return false
+		}
+		if q.used.CompareAndSwap(used, used+n) {
+			return true
+		}
+	}
 }
 
 // Count takes n units for an owner even if its shares are used up. It reports whether
 // the quota has them.
 func (q *Quota) Count(o Owner, n int64) bool {
-	if q.used.Add(n) > q.max.Load() {
-		q.used.Add(-n)
+	if !q.take(n) {
 		return false
 	}
 	if o != (Owner{}) {

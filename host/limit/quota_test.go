@@ -47,8 +47,9 @@ func TestQuotaShares(t *testing.T) {
 		{bob, 3, ErrTenantShare},
 		{bob, 2, nil},
 		{zoe, 4, nil},
-		{zoe, 1, ErrQuota},
-		{bob, 1, ErrQuota},
+		{zoe, 1, ErrPrincipalShare},
+		{bob, 1, ErrTenantShare},
+		{Owner{"other", "ann"}, 1, ErrQuota},
 		{ann, -1, nil}, // a release
 		{bob, 1, nil},
 		{Owner{"other", "ann"}, 1, ErrQuota},
@@ -145,4 +146,40 @@ func TestQuotaResize(t *testing.T) {
 	if err := q.Acquire(ann, 1); err != nil {
 		t.Errorf("one of 2 units is in use: %v", err)
 	}
+}
+
+// TestRefusedRequestsLeaveTheTotalToOthers has clients whose share is used up ask again and
+// again, while another client takes the only free unit and returns it.
+func TestRefusedRequestsLeaveTheTotalToOthers(t *testing.T) {
+	q := NewQuota(2)
+	q.Resize(2, Shares{Principal: 1})
+	if err := q.Acquire(ann, 1); err != nil {
+		t.Fatal(err)
+	}
+	stop := make(chan struct{})
+	var flood sync.WaitGroup
+	for range 4 {
+		flood.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				if err := q.Acquire(ann, 1); err != ErrPrincipalShare {
+					t.Errorf("above the share: %v", err)
+					return
+				}
+			}
+		})
+	}
+	for i := range 100_000 {
+		if err := q.Acquire(zoe, 1); err != nil {
+			t.Errorf("call %d of another client: %v", i, err)
+			break
+		}
+		q.Release(zoe, 1)
+	}
+	close(stop)
+	flood.Wait()
 }
