@@ -21,9 +21,10 @@ type decisionTable struct {
 // A decisionColumn has the decisions about one principal, or about several with the same
 // ones.
 type decisionColumn struct {
-	kind  string // "subject", "role" or "group"
-	names []string
-	cells []string // for each row
+	kind   string // "subject", "role" or "group"
+	names  []string
+	cells  []string // for each row
+	number int      // tells columns with the same shortened header apart; 0: the header is unique
 }
 
 // kinds are the sections of the table, in order.
@@ -103,17 +104,37 @@ func (c *decisionColumn) width(ofAll bool) int {
 	return widest + terminal.ColumnGap
 }
 
+// numberColumns gives a number to each column whose shortened header another column has too.
+func (t *decisionTable) numberColumns() {
+	same := map[string][]*decisionColumn{}
+	for i := range t.columns {
+		c := &t.columns[i]
+		same[c.kind+" "+c.header(true)] = append(same[c.kind+" "+c.header(true)], c)
+	}
+	for _, group := range same {
+		for i, c := range group {
+			if len(group) > 1 {
+				c.number = i + 1
+			}
+		}
+	}
+}
+
 // mostHeader bounds the header of a column.
 const mostHeader = 24
 
 // header names the principal of a column, or the first of several and how many more. A table
-// of all kinds says which kind it is.
+// of all kinds says which kind it is. A numbered header is explained below the table.
 func (c *decisionColumn) header(ofAll bool) string {
 	name := c.names[0]
 	if ofAll && c.kind != "subject" {
 		name = c.kind + " " + name
 	}
-	name = ansi.Truncate(strings.ToUpper(name), mostHeader, "…")
+	number := ""
+	if c.number > 0 {
+		number = fmt.Sprintf(" #%d", c.number)
+	}
+	name = ansi.Truncate(strings.ToUpper(name), mostHeader-len(number), "…") + number
 	if more := len(c.names) - 1; more > 0 {
 		name += fmt.Sprintf(" +%d", more)
 	}
@@ -123,6 +144,7 @@ func (c *decisionColumn) header(ofAll bool) string {
 // print prints the table: as a whole, or in parts with headings, and with the names of
 // principals who share a column.
 func (t *decisionTable) print(inv *invocation.Invocation) {
+	t.numberColumns()
 	parts := t.parts(inv.Width())
 	for i, part := range parts {
 		if part.kind != "" {
@@ -145,8 +167,8 @@ func (t *decisionTable) print(inv *invocation.Invocation) {
 		}
 		inv.Table(header, rows)
 		for _, c := range part.columns {
-			if len(c.names) > 1 {
-				inv.PrintFields("%s: %s\n", c.header(false), strings.Join(c.names, ", "))
+			if len(c.names) > 1 || c.number > 0 {
+				inv.PrintFields("%s: %s\n", c.header(part.kind == ""), strings.Join(c.names, ", "))
 			}
 		}
 	}
