@@ -49,7 +49,11 @@ func VerifyAll(ctx context.Context, path string, heads []string) ([]*Report, err
 			left = append(left, headText(chain{last: seq, head: sum}))
 		}
 	}
-	rep, err := r.Verify(ctx, left)
+	begin := int64(0)
+	if len(all) > 0 {
+		begin = all[0].First
+	}
+	rep, err := r.verify(ctx, left, begin)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/hex"
 	"encoding/json"
@@ -48,6 +49,7 @@ func ParseHead(text string) (seq int64, sum [32]byte, ok bool) {
 type verifier struct {
 	report    *Report
 	heads     map[int64]hash // that the rows must have
+	begin     int64          // sequence number of the first archived row; 0: no row is archived
 	next      int64          // sequence number of the next row
 	before    hash           // of the row before it; valid if known
 	known     bool
@@ -98,6 +100,12 @@ func (v *verifier) compare(seq int64, own hash) {
 // together with their head, nor an older copy of the file. A head before the first row proves
 // nothing: it is a finding, unless the log has a newer one.
 func (r *Reader) Verify(ctx context.Context, heads []string) (*Report, error) {
+	return r.verify(ctx, heads, 0)
+}
+
+// verify is Verify for a log whose archives begin with the row begin. Without archives begin
+// is 0.
+func (r *Reader) verify(ctx context.Context, heads []string, begin int64) (*Report, error) {
 	if err := r.file.exec("BEGIN"); err != nil { // all rows at one moment
 		return nil, r.failed(err)
 	}
@@ -107,7 +115,7 @@ func (r *Reader) Verify(ctx context.Context, heads []string) (*Report, error) {
 		return nil, r.failed(err)
 	}
 	rep := &Report{File: r.file.path, First: c.first, Last: c.last, Head: headText(c), Anchor: hex.EncodeToString(c.anchor[:]), Findings: []Finding{}}
-	v := &verifier{report: rep, next: c.first, before: c.anchor, known: true, compared: -1}
+	v := &verifier{report: rep, begin: begin, next: c.first, before: c.anchor, known: true, compared: -1}
 	v.heads, _ = parseHeads(heads)
 	if sum, given := v.heads[c.first-1]; given {
 		if sum != c.anchor {
@@ -237,7 +245,7 @@ func (v *verifier) end(c chain) {
 		case seq >= c.first:
 			v.find(seq, "removed", "the row of the given head is missing")
 		case v.compared < 0:
-			v.find(seq, "removed", fmt.Sprintf("the row of the given head is missing: the log begins with row %d; give a newer head", c.first))
+			v.find(seq, "removed", fmt.Sprintf("the row of the given head is missing: the log begins with row %d; give a newer head", cmp.Or(v.begin, c.first)))
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -233,6 +234,27 @@ func TestRotationArchivesRows(t *testing.T) {
 			}
 		})
 	}
+	t.Run("without the first archive", func(t *testing.T) {
+		for i, kept := range []string{string(before), string(text)} {
+			if err := os.WriteFile(all[i], []byte(kept), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.Remove(all[0]); err != nil {
+			t.Fatal(err)
+		}
+		reps, err := VerifyAll(t.Context(), path, []string{"1:" + strings.Repeat("0", 64)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := fmt.Sprintf("the log begins with row %d;", reps[0].First)
+		if found := reps[len(reps)-1].Findings; len(found) != 1 || !strings.Contains(found[0].Detail, want) {
+			t.Errorf("%+v, want %q", found, want)
+		}
+		if err := os.WriteFile(all[0], before, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	})
 	again := string(text) + strings.Join(lines[len(lines)-4:], "") // as after a crash
 	if err := os.WriteFile(all[1], []byte(again), 0o600); err != nil {
 		t.Fatal(err)
