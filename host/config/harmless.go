@@ -13,6 +13,8 @@ import (
 var (
 	addressText  = lazyregexp.New(`^(localhost|[0-9]{1,3}(\.[0-9]{1,3}){3}|\[[0-9a-f:]{2,39}\])?:[0-9]{1,5}$`)
 	portText     = lazyregexp.New(`^[0-9]{1,5}$`)
+	countText    = lazyregexp.New(`^[0-9]{1,5}$`)
+	memoryText   = lazyregexp.New(`^[0-9]{1,5}( ?[KMG]i?B)?$`)
 	durationText = lazyregexp.New(`^[0-9]{1,5}(ms|s|m|h|d)?$`)
 	kindText     = lazyregexp.New(`^(stdio|http|https|sse|streamable-http|streamable_http|streamableHttp|local|remote|cli|websocket|ws)$`)
 	booleanText  = lazyregexp.New(`^(true|false|yes|no|on|off)$`)
@@ -24,6 +26,10 @@ var (
 		"port": portText, "callback_port": portText,
 		"timeout": durationText, "timeout_ms": durationText, "tool_timeout_sec": durationText, "startup_timeout_sec": durationText,
 		"interval": durationText, "idle": durationText, "start": durationText, "call": durationText, "install": durationText, "ttl": durationText,
+		"wait": durationText, "drain": durationText, "ready_delay": durationText,
+		"concurrent": countText, "rate": countText, "burst": countText, "max_in_flight": countText, "connections": countText, "per_ip": countText,
+		"count": countText, "retries": countText, "max_retries": countText,
+		"max_memory": memoryText, "max_body": memoryText, "max_message": memoryText, "max_size": memoryText,
 		"type": kindText, "transport": kindText,
 		"enabled": booleanText, "enable": booleanText, "disabled": booleanText, "disable": booleanText, "required": booleanText,
 		"default": choiceText, "mode": choiceText, "share": choiceText, "isolation": choiceText, "describe": choiceText, "access": choiceText, "log_level": choiceText, "level": choiceText,

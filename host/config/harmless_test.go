@@ -14,6 +14,8 @@ var harmlessLines = []string{
 	`listen = "127.0.0.1:7575"`, `listen = ":80"`, `listen = "[::1]:7575"`, `bind = "localhost:1"`,
 	`port = 7575`, `port = "7575"`,
 	`timeout = "30s"`, `timeout = 30`, `idle = "5m"`, `interval = "500ms"`, `tool_timeout_sec = 601`,
+	`concurrent = 2`, `rate = 60`, `burst = "120"`, `max_in_flight = 500`, `connections = 256`, `count = 3`, `retries = 4`,
+	`wait = "0s"`, `drain = "5s"`, `max_memory = "512MiB"`, `max_body = "1 MB"`, `max_size = 1024`,
 	`type = "stdio"`, `transport = "streamable-http"`,
 	`enable = "yes"`, `disabled = "false"`,
 	`mode = "hide"`, `level = "debug"`,
@@ -31,6 +33,7 @@ var doubtfulLines = []string{
 	`port = 123456`, `port = 75.75`, `port = "hunter2"`, `port = "0x7575"`,
 	`timeout = "hunter2"`, `timeout = "30 hunter2"`, `timeout = "123456789"`, `timeout = "30s30s"`, `timeout = "-30s"`,
 	`type = "hunter2"`, `type = "bearer hunter2"`, `transport = "Stdio1"`, `mode = "correcthorse"`, `level = "debug hunter2"`, `enable = "correct"`,
+	`concurrent = 123456`, `rate = "hunter2"`, `burst = 1.5`, `count = "2 hunter2"`, `max_memory = "512hunter2"`, `wait = "hunter2"`, `max_size = 123456789`,
 	// URLs with a part that may be secret.
 	`url = "https://ada:hunter2@a.example/mcp"`, `url = "https://hunter2@a.example/mcp"`, `url = "https://a.example/mcp?key=hunter2"`, `url = "https://a.example/mcp#hunter2"`,
 	`url = "https://a.example/s/hunter2/mcp"`, `url = "https://a.example/correcthorse"`, `url = "https://a.example/mcp/correcthorse/sse"`, `url = "https://a.example/v100"`,
