@@ -172,7 +172,7 @@ func asksApprovals(l *loader) bool {
 
 func (l *loader) checkApproversOf(r blockReader, rules policy.Rules, h HTTP, console *Console) {
 	all := vouches(h)
-	named, local := 0, 0
+	named, local, relayed, self := 0, 0, false, false
 	for _, b := range r.Body.Blocks {
 		if b.Type != "approver" {
 			continue
@@ -182,6 +182,7 @@ func (l *loader) checkApproversOf(r blockReader, rules policy.Rules, h HTTP, con
 			named++
 			if who.IsLocal() || who.Issuer == policy.Relayed {
 				local++
+				relayed, self = relayed || who.Issuer == policy.Relayed, self || who.IsLocal()
 				continue
 			}
 			can := vouchers(all, who.Kind, who.Name)
@@ -196,6 +197,10 @@ func (l *loader) checkApproversOf(r blockReader, rules policy.Rules, h HTTP, con
 					"the %s %q may approve, and each of %s can name it", who.Kind, who.Name, strings.Join(can, ", "))
 			}
 		}
+	}
+	if relayed && self {
+		r.WarnAt(r.Head, `remove the subject "local": the program of the relay runs as that user`,
+			`the user who runs Junctor may approve, so a relay of that user can approve under any name: issuer = "relay" limits nothing`)
 	}
 	var confirm confirmBlock
 	language.Decode(r.Reader, &confirm) // what it reports once more is dropped
