@@ -42,9 +42,6 @@ var authKinds = map[string]func(r blockReader) ClientAuth{
 	"forwarded":    blockReader.forwarded,
 }
 
-// clientAuthForms are the forms of the auth blocks of the gateway, by kind.
-var clientAuthForms = map[string]*language.Form{"static_token": &staticTokenForm, "jwt": &jwtForm, "certificate": &certificateForm, "forwarded": &forwardedForm}
-
 // An Authentication is an auth block of the gateway.
 type Authentication struct {
 	Kind     string
@@ -53,7 +50,14 @@ type Authentication struct {
 }
 
 // Kinds implements [language.Kinds].
-func (*Authentication) Kinds() map[string]*language.Form { return clientAuthForms }
+func (*Authentication) Kinds() map[string]*language.Form {
+	return map[string]*language.Form{
+		"static_token": language.FormOf[tokenBlock](),
+		"jwt":          language.FormOf[jwtBlock](),
+		"certificate":  language.FormOf[certificateBlock](),
+		"forwarded":    language.FormOf[forwardedBlock](),
+	}
+}
 
 // authentication reads the auth blocks of the gateway. The result contains wrong
 // blocks too, so that no second problem asks for authentication.
@@ -64,7 +68,6 @@ func (r blockReader) authentication() []Authentication {
 		auth := Authentication{Kind: one.Label, At: startOf(one.Head)}
 		switch read, known := authKinds[one.Label]; {
 		case known:
-			one.Check(clientAuthForms[one.Label])
 			auth.Settings = read(one)
 		case one.Label == "none":
 			one.ErrorAt(one.LabelAt, "remove the block; a loopback address needs no authentication", `there is no auth "none"`)

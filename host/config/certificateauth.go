@@ -22,14 +22,17 @@ func (c ClientCertificate) Clients() AuthClients { return clientsOf(c.Names) }
 // SecretText implements ClientAuth.
 func (ClientCertificate) SecretText() string { return "" }
 
-var certificateForm = language.Form{Entries: append([]language.Entry{
-	{Name: "name", Values: language.Words(authn.CommonName, authn.DNSName, authn.Email, authn.URI), Unset: language.CodeText(authn.CommonName),
-		Doc: "The part of the certificate with the subject. A certificate with none or several of the kind is refused."},
-}, namesEntries...)}
+// A certificateBlock is an auth "certificate" block.
+type certificateBlock struct {
+	Part string `hcl:"name" words:"common_name,dns,email,uri" doc:"The part of the certificate with the subject. A certificate with none or several of the kind is refused."`
+	admittedNames
+}
 
 // clientCertificate reads an auth "certificate" block.
 func (r blockReader) clientCertificate() ClientAuth {
-	return ClientCertificate{Part: r.Choice("name", authn.CommonName, authn.DNSName, authn.Email, authn.URI), Names: r.admitNames()}
+	var b certificateBlock
+	language.Decode(r.Reader, &b)
+	return ClientCertificate{Part: b.Part, Names: r.admitNames(b.admittedNames)}
 }
 
 // checkCertificates reports auth "certificate" blocks of a listener that asks clients for

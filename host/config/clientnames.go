@@ -16,18 +16,20 @@ import (
 
 const defaultTenantHint = `omit tenant for the tenant "default"`
 
-// tenant reads the tenant of the clients of a block.
-func (r blockReader) tenant() string {
-	text, a, set := r.Text("tenant")
-	if !set {
-		return authn.DefaultTenant
-	}
-	r.checkTenant(a.Expr.Range(), "tenant", text, defaultTenantHint)
-	return text
+// roleNames are the roles of clients.
+type roleNames struct {
+	Roles []string `hcl:"roles" accepts:"a list of roles" unset:"none" refers:"role" doc:"Roles of the clients, for the [policy](permissions.md) and for 'limits { tool }'. A role that neither names is a warning."`
 }
 
-// checkTenant reports a name that no tenant can have.
-func (r blockReader) checkTenant(at hcl.Range, attribute, name, hint string) {
+// checkTenant reports a name that no tenant can have, in an attribute with one.
+func checkTenant(r language.Reader, attribute, name string) {
+	if r.IsRead(attribute) {
+		checkTenantAt(r, r.ValueAt(attribute, r.Head), attribute, name, defaultTenantHint)
+	}
+}
+
+// checkTenantAt reports a name that no tenant can have.
+func checkTenantAt(r language.Reader, at hcl.Range, attribute, name, hint string) {
 	if err := authn.CheckTenant(name); err != nil {
 		r.ErrorAt(at, hint, "%q %v", attribute, err)
 	}
@@ -37,16 +39,16 @@ func (r blockReader) checkTenant(at hcl.Range, attribute, name, hint string) {
 	}
 }
 
-// roles reads the roles of the clients of a block.
-func (r blockReader) roles() (roles []string) {
-	items := r.Texts("roles")
-	for _, e := range items {
-		r.warnRole(e.At, e.Text)
-		if e.Text == "" || len(e.Text) > maxRole || strings.ContainsFunc(e.Text, unprintable) {
-			r.ErrorAt(e.At, "", "a role must be 1 to %d bytes of text without control characters", maxRole)
+// roles checks the roles of the clients of a block, and returns the valid ones.
+func (r blockReader) roles(all []string) (roles []string) {
+	for i, role := range all {
+		at := r.ItemAt("roles", i)
+		r.warnRole(at, role)
+		if role == "" || len(role) > maxRole || strings.ContainsFunc(role, unprintable) {
+			r.ErrorAt(at, "", "a role must be 1 to %d bytes of text without control characters", maxRole)
 			continue
 		}
-		roles = append(roles, e.Text)
+		roles = append(roles, role)
 	}
 	return roles
 }
@@ -69,30 +71,58 @@ func (r blockReader) warnRolesClaim() {
 	}
 }
 
-var (
-	tenantEntry = language.Entry{Name: "tenant", Values: language.Texts("`a-z`, `0-9`, `_` and `-`, at most 64, with a letter or digit at both ends"), Unset: "`\"default\"`",
-		Doc: "The tenant of the clients. It separates clients of different owners."}
-	rolesEntry = language.Entry{Name: "roles", Values: language.TextLists("a list of roles"), Unset: "none",
-		Doc: "Roles of the clients, for the [policy](permissions.md) and for `limits { tool }`. A role that neither names is a warning.", Refers: language.RefersRole}
-)
-
-// namesEntries are the attributes that admitNames reads.
-var namesEntries = []language.Entry{
-	{Name: "names", Values: language.TextLists("a list of subjects"), Unset: "all", Doc: "The subjects that are admitted."},
-	{Name: "tenants", Values: language.TextMaps("`{ \"SUBJECT\" = \"TENANT\" }`"), Unset: "none", Doc: "The tenants of subjects. Other subjects are refused unless `tenant` is set."},
-	{Name: "tenant", Values: tenantEntry.Values, Unset: "`\"default\"`, without `tenants`", Doc: "The tenant of other subjects."},
-	rolesEntry,
+// admittedNames are the attributes about which names are admitted, and their tenants and roles.
+type admittedNames struct {
+	Names   clientNames `hcl:"names" accepts:"a list of subjects" unset:"all" doc:"The subjects that are admitted."`
+	Tenants nameTenants `hcl:"tenants" accepts:"'{ \"SUBJECT\" = \"TENANT\" }'" unset:"none" doc:"The tenants of subjects. Other subjects are refused unless 'tenant' is set."`
+	Tenant  string      `hcl:"tenant" default:"default" unset:"'\"default\"', without 'tenants'" accepts:"'a-z', '0-9', '_' and '-', at most 64, with a letter or digit at both ends" doc:"The tenant of other subjects."`
+	roleNames
 }
 
-// admitNames reads which names are admitted, and their tenants and roles.
-func (r blockReader) admitNames() (n authn.Names) {
-	n.Allowed = names(r.Reader, "names")
-	n.Tenants = r.tenantsByName(n.Allowed)
-	if n.Tenants == nil || r.IsSet("tenant") {
-		n.Tenant = r.tenant()
+// Validate implements [language.Validator].
+func (n *admittedNames) Validate(r language.Reader) {
+	checkTenant(r, "tenant", n.Tenant)
+	if n.Tenants != nil && !r.IsSet("tenant") {
+		n.Tenant = ""
 	}
-	n.Roles = r.roles()
-	return n
+	for name, tenant := range n.Tenants {
+		at := r.MemberAt("tenants", name)
+		checkTenantAt(r, at, "tenants", tenant, "")
+		if n.Names != nil && !slices.Contains(n.Names, name) {
+			r.ErrorAt(at, language.NearHint(name, n.Names), "%q has a tenant but is not in \"names\"", name)
+		}
+	}
+}
+
+// admitNames returns which names are admitted, and their tenants and roles.
+func (r blockReader) admitNames(n admittedNames) authn.Names {
+	return authn.Names{Allowed: n.Names, Tenants: n.Tenants, Tenant: n.Tenant, Roles: r.roles(n.Roles)}
+}
+
+// clientNames are names that are admitted; nil: all.
+type clientNames []string
+
+// ReadSetting implements [language.Setting].
+func (l *clientNames) ReadSetting(r language.Reader, name string) { *l = names(r, name) }
+
+// nameTenants are the tenants of names.
+type nameTenants map[string]string
+
+// ReadSetting implements [language.Setting].
+func (m *nameTenants) ReadSetting(r language.Reader, name string) {
+	v, a, set := r.PublicValue(name, cty.Map(cty.String))
+	if !set {
+		return
+	}
+	*m = nameTenants{}
+	for subject, e := range v.AsValueMap() {
+		if e.IsNull() {
+			at := language.Locate(a.Expr, []language.Step{{Name: subject}})
+			r.ErrorAt(at, "", "the tenant of %q is null", subject)
+			continue
+		}
+		(*m)[subject] = e.AsString()
+	}
 }
 
 // names reads the names that are admitted. It returns nil if the attribute is not set.
@@ -115,29 +145,6 @@ func names(r language.Reader, attribute string) []string {
 		r.ErrorAt(r.Body.Attributes[attribute].Expr.Range(), "list the names, or omit the attribute to admit every name", "%q is empty, so no client is admitted", attribute)
 	}
 	return list
-}
-
-// tenantsByName reads the tenants of names. allowed are the names that are admitted;
-// nil: all.
-func (r blockReader) tenantsByName(allowed []string) map[string]string {
-	v, a, set := r.PublicValue("tenants", cty.Map(cty.String))
-	if !set {
-		return nil
-	}
-	tenants := map[string]string{}
-	for name, e := range v.AsValueMap() {
-		at := language.Locate(a.Expr, []language.Step{{Name: name}})
-		if e.IsNull() {
-			r.ErrorAt(at, "", "the tenant of %q is null", name)
-			continue
-		}
-		tenants[name] = e.AsString()
-		r.checkTenant(at, "tenants", e.AsString(), "")
-		if allowed != nil && !slices.Contains(allowed, name) {
-			r.ErrorAt(at, language.NearHint(name, allowed), "%q has a tenant but is not in \"names\"", name)
-		}
-	}
-	return tenants
 }
 
 // clientsOf describes the clients with names.

@@ -38,57 +38,72 @@ func (f ForwardedUser) Clients() AuthClients {
 // SecretText implements ClientAuth.
 func (ForwardedUser) SecretText() string { return "" }
 
-var forwardedForm = language.Form{Entries: append([]language.Entry{
-	{Name: "from", Values: language.TextLists("a list of addresses and prefixes, or `\"unix\"`"), Required: true,
-		Doc: "The proxies, or `unix` for the clients of a unix socket. Headers of other peers are ignored."},
-	{Name: "user", Values: language.Texts("a header"), Required: true, Doc: "The header with the subject, such as `X-Forwarded-User`, or with the name in a certificate."},
-	{Name: "groups", Values: language.Texts("a header"), Unset: "none", Doc: "The header with groups, separated by commas."},
-	{Name: "tenant_header", Values: language.Texts("a header"), Unset: "none", Doc: "The header with the tenant, in place of `tenant` and `tenants`."},
-}, namesEntries...)}
+// A forwardedBlock is an auth "forwarded" block.
+type forwardedBlock struct {
+	From   proxies     `hcl:"from" doc:"The proxies, or 'unix' for the clients of a unix socket. Headers of other peers are ignored."`
+	User   proxyHeader `hcl:"user" accepts:"a header" doc:"The header with the subject, such as 'X-Forwarded-User', or with the name in a certificate."`
+	Groups proxyHeader `hcl:"groups" accepts:"a header" unset:"none" doc:"The header with groups, separated by commas."`
+	Tenant proxyHeader `hcl:"tenant_header" accepts:"a header" unset:"none" doc:"The header with the tenant, in place of 'tenant' and 'tenants'."`
+	admittedNames
+}
+
+// Validate implements [language.Validator].
+func (b *forwardedBlock) Validate(r language.Reader) {
+	b.admittedNames.Validate(r)
+	if b.Tenant != "" && (r.IsSet("tenant") || r.IsSet("tenants")) {
+		r.ErrorAt(r.NameAt("tenant_header"), "remove one of them", `"tenant_header" excludes "tenant" and "tenants"`)
+	}
+}
 
 // fromSocket stands for the clients of a unix socket in "from".
 const fromSocket = "unix"
 
 // forwarded reads an auth "forwarded" block.
 func (r blockReader) forwarded() ClientAuth {
-	f := ForwardedUser{User: r.headerName("user"), Groups: r.headerName("groups"), Tenant: r.headerName("tenant_header")}
-	if f.User == "" && !r.IsSet("user") {
-		r.ReportMissing("user", r.Head)
+	var b forwardedBlock
+	language.Decode(r.Reader, &b)
+	return ForwardedUser{
+		From:   b.From.addresses,
+		Unix:   b.From.unix,
+		User:   string(b.User),
+		Groups: string(b.Groups),
+		Tenant: string(b.Tenant),
+		Names:  r.admitNames(b.admittedNames),
 	}
-	f.From, f.Unix = r.proxiesFrom()
-	f.Names = r.admitNames()
-	if f.Tenant != "" && (r.IsSet("tenant") || r.IsSet("tenants")) {
-		r.ErrorAt(r.Body.Attributes["tenant_header"].NameRange, "remove one of them", `"tenant_header" excludes "tenant" and "tenants"`)
-	}
-	return f
 }
 
-// proxiesFrom reads the addresses of proxies whose headers name users.
-func (r blockReader) proxiesFrom() (list []netip.Prefix, unix bool) {
-	items := r.Texts("from")
-	if len(items) == 0 {
-		if !r.IsSet("from") {
-			r.ReportMissing("from", r.Head)
-		} else if items != nil {
-			r.ErrorAt(r.Body.Attributes["from"].Expr.Range(), "list the addresses of the proxies", `"from" is empty, so no client is admitted`)
-		}
-		return nil, false
+// proxies are the proxies whose headers name users.
+type proxies struct {
+	addresses []netip.Prefix
+	unix      bool // the clients of a unix socket
+}
+
+// Values implements [language.Valued].
+func (*proxies) Values() language.Values {
+	return language.TextLists("a list of addresses and prefixes, or `\"unix\"`")
+}
+
+// ReadSetting implements [language.Setting].
+func (p *proxies) ReadSetting(r language.Reader, name string) {
+	items := r.Texts(name)
+	if items != nil && len(items) == 0 {
+		r.ErrorAt(r.ValueAt(name, r.Head), "list the addresses of the proxies", "%q is empty, so no client is admitted", name)
 	}
 	for _, e := range items {
 		if e.Text == fromSocket {
-			unix = true
+			p.unix = true
 			continue
 		}
-		p, ok := proxy(r.Reader, "from", e)
+		one, ok := proxy(r, name, e)
 		if !ok {
 			continue
 		}
-		if p.Addr().IsLoopback() {
-			r.WarnAt(e.At, "make sure that only the proxy runs on this machine, or let it connect over a unix socket", "every program on this machine can claim to be any user")
+		if one.Addr().IsLoopback() {
+			r.WarnAt(e.At, "make sure that only the proxy runs on this machine, or let it connect over a unix socket",
+				"every program on this machine can claim to be any user")
 		}
-		list = append(list, p)
+		p.addresses = append(p.addresses, one)
 	}
-	return list, unix
 }
 
 // prefixes are addresses of proxies.
@@ -130,26 +145,29 @@ func prefixOf(text string) (netip.Prefix, bool) {
 // otherHeaders are headers that say something else, or that the gateway reads itself.
 var otherHeaders = []string{"Authorization", "Mcp-Auth-Token", "Cookie", "Host", "Origin", "Content-Type", "Content-Length", "Accept"}
 
-// headerName reads the name of a header, and returns its canonical form.
-func (r blockReader) headerName(attribute string) string {
+// A proxyHeader is the canonical name of a header.
+type proxyHeader string
+
+// ReadSetting implements [language.Setting].
+func (h *proxyHeader) ReadSetting(r language.Reader, attribute string) {
 	text, a, set := r.Text(attribute)
 	if !set {
-		return ""
+		return
 	}
 	name := http.CanonicalHeaderKey(text)
 	if !httpguts.ValidHeaderFieldName(text) || len(text) > 100 {
 		r.ErrorAt(a.Expr.Range(), "", "%q must be the name of a header, such as \"X-Forwarded-User\"", attribute)
-		return ""
+		return
 	}
 	if slices.Contains(otherHeaders, name) || strings.HasPrefix(name, "Mcp-") {
 		r.ErrorAt(a.Expr.Range(), "", "%q cannot be the header %s, which has another meaning", attribute, name)
 	}
-	r.checkTwice(attribute, a.Expr.Range(), name)
-	return name
+	checkTwice(r, attribute, a.Expr.Range(), name)
+	*h = proxyHeader(name)
 }
 
 // checkTwice reports two attributes with one header.
-func (r blockReader) checkTwice(attribute string, at hcl.Range, name string) {
+func checkTwice(r language.Reader, attribute string, at hcl.Range, name string) {
 	for _, other := range []string{"user", "groups", "tenant_header"} {
 		if other == attribute {
 			return

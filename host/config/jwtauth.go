@@ -68,59 +68,120 @@ func (j JWT) Clients() AuthClients {
 // SecretText implements ClientAuth.
 func (j JWT) SecretText() string { return j.Secret }
 
-var jwtForm = language.Form{
-	Entries: []language.Entry{
-		{Name: "issuer", Values: language.Texts("a text"), Required: true,
-			Doc: "The value of `iss`. Without `jwks_url`, `jwks_file` and `secret`, the URL where the metadata is found (OpenID Connect or RFC 8414)."},
-		{Name: "audiences", Values: language.TextLists("a list of texts"), Required: true, Doc: "`aud` must have one of them."},
-		{Name: "jwks_url", Values: language.Texts("a URL"), Unset: "from the metadata", Doc: "The URL of the keys: `https`, or `http` on this machine."},
-		{Name: "jwks_file", Values: language.Texts("a path"), Unset: "none", Doc: "The file of the keys. It is read again when it changes."},
-		{Name: "secret", Values: language.Texts("at least 32 bytes"), Unset: "none", Private: true, Doc: "For HS256, HS384 and HS512, with `env()`, `file()` or `keyring()`."},
-		{Name: "algorithms", Values: language.WordLists(slices.Concat(authn.AsymmetricAlgorithms, authn.SymmetricAlgorithms)...), Unset: "all that fit", Doc: "The accepted algorithms: with a secret HS256, HS384 and HS512, else the others."},
-		{Name: "ca", Values: language.Texts("a path"), Unset: "those of the system", Doc: "The file of the authorities for TLS of the issuer."},
-		{Name: "leeway", Values: language.Durations(mostLeeway), Unset: language.CodeText(language.ShortDuration(defaultLeeway)), Doc: "For `exp`, `nbf` and `iat`."},
-		tenantEntry,
-		{Name: "subjects", Values: language.TextLists("a list of subjects"), Unset: "all", Doc: "Subjects that are admitted, for an issuer that gives tokens to people whom you do not know."},
-	},
-	Blocks: map[string]language.Shape{"claims": {Body: &claimsForm, Doc: "Names of claims. A claim is a name, or a path such as `realm_access.roles`."}},
+// A jwtBlock is an auth "jwt" block.
+type jwtBlock struct {
+	Issuer     string        `hcl:"issuer" accepts:"a text" doc:"The value of 'iss'. Without 'jwks_url', 'jwks_file' and 'secret', the URL where the metadata is found (OpenID Connect or RFC 8414)."`
+	Audiences  []string      `hcl:"audiences" accepts:"a list of texts" doc:"'aud' must have one of them."`
+	KeysURL    string        `hcl:"jwks_url" accepts:"a URL" unset:"from the metadata" doc:"The URL of the keys: 'https', or 'http' on this machine."`
+	KeysFile   string        `hcl:"jwks_file" format:"path" unset:"none" doc:"The file of the keys. It is read again when it changes."`
+	Secret     string        `hcl:"secret" secret:"late" accepts:"at least 32 bytes" unset:"none" doc:"For HS256, HS384 and HS512, with 'env()', 'file()' or 'keyring()'."`
+	Algorithms algorithms    `hcl:"algorithms" unset:"all that fit" doc:"The accepted algorithms: with a secret HS256, HS384 and HS512, else the others."`
+	CA         string        `hcl:"ca" format:"path" unset:"those of the system" doc:"The file of the authorities for TLS of the issuer."`
+	Leeway     time.Duration `hcl:"leeway" default:"1m" max:"5m" doc:"For 'exp', 'nbf' and 'iat'."`
+	Tenant     string        `hcl:"tenant" default:"default" accepts:"'a-z', '0-9', '_' and '-', at most 64, with a letter or digit at both ends" doc:"The tenant of the clients. It separates clients of different owners."`
+	Subjects   clientNames   `hcl:"subjects" accepts:"a list of subjects" unset:"all" doc:"Subjects that are admitted, for an issuer that gives tokens to people whom you do not know."`
+
+	Claims claimsBlock `hcl:"claims,block" doc:"Names of claims. A claim is a name, or a path such as 'realm_access.roles'."`
 }
 
-var claimsForm = language.Form{Entries: []language.Entry{
-	{Name: "subject", Values: language.Texts("a claim"), Unset: "`\"sub\"`", Doc: "The claim with the subject: a text."},
-	{Name: "tenant", Values: language.Texts("a claim"), Unset: "none", Doc: "The claim with the tenant. A token without a valid one is refused."},
-	{Name: "groups", Values: language.Texts("a claim"), Unset: "none", Doc: "The claim with groups: a list, or text with spaces."},
-	{Name: "roles", Values: language.Texts("a claim"), Unset: "none", Doc: "The claim with roles: a list, or text with spaces."},
-	{Name: "scopes", Values: language.Texts("a claim"), Unset: "`\"scope\"`", Doc: "The claim with scopes: a list, or text with spaces."},
-}}
+// A claimsBlock is a claims block.
+type claimsBlock struct {
+	Subject string `hcl:"subject" default:"sub" accepts:"a claim" doc:"The claim with the subject: a text."`
+	Tenant  string `hcl:"tenant" accepts:"a claim" unset:"none" doc:"The claim with the tenant. A token without a valid one is refused."`
+	Groups  string `hcl:"groups" accepts:"a claim" unset:"none" doc:"The claim with groups: a list, or text with spaces."`
+	Roles   string `hcl:"roles" accepts:"a claim" unset:"none" doc:"The claim with roles: a list, or text with spaces."`
+	Scopes  string `hcl:"scopes" default:"scope" accepts:"a claim" doc:"The claim with scopes: a list, or text with spaces."`
+}
+
+// names returns the names of the claims.
+func (c claimsBlock) names() authn.ClaimNames {
+	return authn.ClaimNames{Subject: c.Subject, Tenant: c.Tenant, Roles: c.Roles, Groups: c.Groups, Scopes: c.Scopes}
+}
+
+// Validate implements [language.Validator].
+func (c *claimsBlock) Validate(r language.Reader) {
+	for name, text := range map[string]string{
+		"subject": c.Subject, "tenant": c.Tenant, "groups": c.Groups, "roles": c.Roles, "scopes": c.Scopes,
+	} {
+		if r.IsRead(name) && (text == "" || len(text) > maxClaimName || strings.ContainsFunc(text, unprintable)) {
+			r.ErrorAt(r.ValueAt(name, r.Head), "",
+				"the name of a claim must be 1 to %d bytes of text without control characters", maxClaimName)
+		}
+	}
+}
 
 const (
-	maxIssuer     = 1024 // bytes
-	maxAudience   = 1024
-	maxClaimName  = 256
-	defaultLeeway = time.Minute
-	mostLeeway    = 5 * time.Minute
+	maxIssuer    = 1024 // bytes
+	maxAudience  = 1024
+	maxClaimName = 256
 )
+
+// Validate implements [language.Validator].
+func (b *jwtBlock) Validate(r language.Reader) {
+	if r.IsRead("issuer") && (b.Issuer == "" || len(b.Issuer) > maxIssuer || strings.ContainsFunc(b.Issuer, unprintable)) {
+		r.ErrorAt(r.ValueAt("issuer", r.Head), "write the value that the claim iss of the tokens has",
+			"%q must be 1 to %d bytes of text without control characters", "issuer", maxIssuer)
+	}
+	credential(r, "secret", "JUNCTOR_JWT_SECRET", secretProblem)
+	if !r.IsSet("secret") {
+		b.checkKeys(r)
+	}
+	onlyOne(r, "jwks_url", "jwks_file", "secret")
+	b.checkAudiences(r)
+	switch {
+	case b.Claims.Tenant == "":
+		checkTenant(r, "tenant", b.Tenant)
+	case r.IsSet("tenant"):
+		r.ErrorAt(r.NameAt("tenant"), "remove one of them", `"tenant" and claims { tenant } both name the tenant`)
+	}
+}
+
+// checkKeys checks where the keys of the issuer are.
+func (b *jwtBlock) checkKeys(r language.Reader) {
+	if r.IsRead("jwks_url") {
+		checkKeysURL(r, r.ValueAt("jwks_url", r.Head), "jwks_url", b.KeysURL, "")
+	}
+	if b.KeysFile == "" && b.KeysURL == "" && b.Issuer != "" {
+		checkKeysURL(r, r.ValueAt("issuer", r.Head), "issuer", b.Issuer, "write the issuer's URL, or set jwks_url or jwks_file")
+	}
+	if b.KeysFile != "" && b.CA != "" {
+		r.WarnAt(r.NameAt("ca"), "", `"ca" has no effect on a file`)
+	}
+}
+
+// keys returns where the keys of the issuer are. Without jwks_url and jwks_file they
+// are where the issuer's metadata says.
+func (b *jwtBlock) keys() jwks.Source {
+	s := jwks.Source{CA: b.CA, File: b.KeysFile, URL: b.KeysURL}
+	if s.File == "" && s.URL == "" {
+		s.Issuer = b.Issuer
+	}
+	return s
+}
 
 // jwt reads an auth "jwt" block.
 func (r blockReader) jwt() ClientAuth {
-	j := JWT{At: startOf(r.Head), Leeway: r.Duration("leeway", defaultLeeway, mostLeeway)}
-	j.Issuer = r.requiredText("issuer", maxIssuer, "write the value that the claim iss of the tokens has")
-	j.Secret = credential(r.Reader, "secret", "JUNCTOR_JWT_SECRET", secretProblem)
-	j.Late = r.keyring.contains(j.Secret)
-	symmetric := r.IsSet("secret")
-	if !symmetric {
-		j.Keys = r.keySource(j.Issuer)
+	var b jwtBlock
+	language.Decode(r.Reader, &b)
+	j := JWT{
+		At:         startOf(r.Head),
+		Leeway:     b.Leeway,
+		Issuer:     b.Issuer,
+		Secret:     b.Secret,
+		Late:       r.keyring.contains(b.Secret),
+		Algorithms: b.Algorithms,
+		Audiences:  b.Audiences,
+		Claims:     b.Claims.names(),
+		Subjects:   b.Subjects,
 	}
-	r.onlyOne("jwks_url", "jwks_file", "secret")
-	j.Algorithms = r.algorithms(symmetric)
-	j.Audiences = r.audiences()
-	j.Claims = r.blockOrEmpty("claims").claims()
-	j.Subjects = names(r.Reader, "subjects")
-	switch {
-	case j.Claims.Tenant == "":
-		j.Tenant = r.tenant()
-	case r.IsSet("tenant"):
-		r.ErrorAt(r.Body.Attributes["tenant"].NameRange, "remove one of them", `"tenant" and claims { tenant } both name the tenant`)
+	if !r.IsSet("secret") {
+		j.Keys = b.keys()
+	}
+	if j.Claims.Tenant == "" {
+		j.Tenant = b.Tenant
+	}
+	if c, found := r.block("claims"); found && j.Claims.Roles != "" {
+		c.warnRolesClaim()
 	}
 	return j
 }
@@ -143,20 +204,8 @@ func (r blockReader) rejectDuplicateIssuers(all []Authentication) {
 	}
 }
 
-// requiredText reads a text that must be set.
-func (r blockReader) requiredText(name string, longest int, hint string) string {
-	text, a, set := r.Text(name)
-	switch {
-	case set && (text == "" || len(text) > longest || strings.ContainsFunc(text, unprintable)):
-		r.ErrorAt(a.Expr.Range(), hint, "%q must be 1 to %d bytes of text without control characters", name, longest)
-	case !set && !r.IsSet(name):
-		r.ReportMissing(name, r.Head)
-	}
-	return text
-}
-
 // onlyOne reports attributes that exclude each other.
-func (r blockReader) onlyOne(names ...string) {
+func onlyOne(r language.Reader, names ...string) {
 	first := ""
 	for _, name := range names {
 		switch {
@@ -169,101 +218,63 @@ func (r blockReader) onlyOne(names ...string) {
 	}
 }
 
-// keySource reads where the keys of an issuer are. Without jwks_url and jwks_file they
-// are where the issuer's metadata says.
-func (r blockReader) keySource(issuer string) jwks.Source {
-	s := jwks.Source{CA: r.Path("ca"), File: r.Path("jwks_file")}
-	if text, a, set := r.Text("jwks_url"); set {
-		s.URL = text
-		r.checkKeysURL(a.Expr.Range(), "jwks_url", text, "")
-	}
-	if s.File == "" && s.URL == "" && issuer != "" {
-		s.Issuer = issuer
-		r.checkKeysURL(r.ValueAt("issuer", r.Head), "issuer", issuer, "write the issuer's URL, or set jwks_url or jwks_file")
-	}
-	if s.File != "" && s.CA != "" {
-		r.WarnAt(r.Body.Attributes["ca"].NameRange, "", `"ca" has no effect on a file`)
-	}
-	return s
-}
-
-func (r blockReader) checkKeysURL(at hcl.Range, attribute, text, hint string) {
+func checkKeysURL(r language.Reader, at hcl.Range, attribute, text, hint string) {
 	if err := jwks.CheckURL(text); err != nil {
 		r.ErrorAt(at, hint, "%q %v", attribute, err)
 	}
 }
 
-// algorithms reads the accepted algorithms. A secret and keys never verify the same
+// algorithms are accepted algorithms. A secret and keys never verify the same
 // token: a public key used as a secret would let everyone sign.
-func (r blockReader) algorithms(symmetric bool) []string {
+type algorithms []string
+
+// Values implements [language.Valued].
+func (*algorithms) Values() language.Values {
+	return language.WordLists(slices.Concat(authn.AsymmetricAlgorithms, authn.SymmetricAlgorithms)...)
+}
+
+// ReadSetting implements [language.Setting].
+func (l *algorithms) ReadSetting(r language.Reader, name string) {
+	symmetric := r.IsSet("secret")
 	possible, other := authn.AsymmetricAlgorithms, authn.SymmetricAlgorithms
 	if symmetric {
 		possible, other = other, possible
 	}
-	items := r.Texts("algorithms")
+	items := r.Texts(name)
 	if items == nil {
-		return slices.Clone(possible)
+		*l = slices.Clone(possible)
+		return
 	}
-	list := []string{}
+	*l = algorithms{}
 	for _, e := range items {
 		switch {
 		case slices.Contains(possible, e.Text):
-			list = append(list, e.Text)
+			*l = append(*l, e.Text)
 		case slices.Contains(other, e.Text) && symmetric:
 			r.ErrorAt(e.At, "remove secret, or list HS256, HS384 or HS512", "the algorithm %q needs keys, and the block has a secret", e.Text)
 		case slices.Contains(other, e.Text):
-			r.ErrorAt(e.At, "list RS256, ES256 or another algorithm with public keys, or set secret", "the algorithm %q needs a secret, and the block has keys", e.Text)
+			r.ErrorAt(e.At, "list RS256, ES256 or another algorithm with public keys, or set secret",
+				"the algorithm %q needs a secret, and the block has keys", e.Text)
 		default:
 			r.ErrorAt(e.At, language.DidYouMean(e.Text, possible), "there is no algorithm %q", e.Text)
 		}
 	}
 	if len(items) == 0 {
-		r.ErrorAt(r.Body.Attributes["algorithms"].Expr.Range(), "list the algorithms, or omit the attribute", `"algorithms" is empty, so no token is accepted`)
+		r.ErrorAt(r.ValueAt(name, r.Head), "list the algorithms, or omit the attribute", "%q is empty, so no token is accepted", name)
 	}
-	return list
 }
 
-// audiences reads the values of which a token must have one in its claim aud.
-func (r blockReader) audiences() []string {
-	items := r.Texts("audiences")
-	if items == nil && !r.IsSet("audiences") {
-		r.ReportMissing("audiences", r.Head)
-		return nil
-	}
-	list := []string{}
-	for _, e := range items {
-		if e.Text == "" || len(e.Text) > maxAudience || strings.ContainsFunc(e.Text, unprintable) {
-			r.ErrorAt(e.At, "", "an audience must be 1 to %d bytes of text without control characters", maxAudience)
+// checkAudiences checks the values of which a token must have one in its claim aud.
+func (b *jwtBlock) checkAudiences(r language.Reader) {
+	for i, text := range b.Audiences {
+		if text == "" || len(text) > maxAudience || strings.ContainsFunc(text, unprintable) {
+			r.ErrorAt(r.ItemAt("audiences", i), "", "an audience must be 1 to %d bytes of text without control characters", maxAudience)
 		}
-		list = append(list, e.Text)
 	}
-	if items != nil && len(items) == 0 {
-		r.ErrorAt(r.Body.Attributes["audiences"].Expr.Range(), "list the URL of this gateway, for which the tokens are issued",
+	if r.IsRead("audiences") && len(b.Audiences) == 0 {
+		r.ErrorAt(r.ValueAt("audiences", r.Head), "list the URL of this gateway, for which the tokens are issued",
 			`"audiences" is empty: tokens for every other service of the issuer would be accepted`)
 	}
-	return list
-}
-
-// claims reads the claims block.
-func (r blockReader) claims() authn.ClaimNames {
-	r.Check(&claimsForm)
-	name := func(attribute, unset string) string {
-		text, a, set := r.Text(attribute)
-		if !set {
-			return unset
-		}
-		if text == "" || len(text) > maxClaimName || strings.ContainsFunc(text, unprintable) {
-			r.ErrorAt(a.Expr.Range(), "", "the name of a claim must be 1 to %d bytes of text without control characters", maxClaimName)
-		}
-		return text
-	}
-	c := authn.ClaimNames{
-		Subject: name("subject", "sub"), Tenant: name("tenant", ""), Roles: name("roles", ""), Groups: name("groups", ""), Scopes: name("scopes", "scope"),
-	}
-	if c.Roles != "" {
-		r.warnRolesClaim()
-	}
-	return c
 }
 
 // secretProblem returns what is wrong with a secret for tokens, or "" for a valid one.

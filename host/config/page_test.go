@@ -42,7 +42,7 @@ func TestReferencePages(t *testing.T) {
 		"configuration.md": {
 			"server": serverTable(), "defaults": defaultsTable(), "tool": formTable(language.FormOf[viewBlock]()), "variable": formTable(&variableForm),
 			"plugins": pluginsTable(), "secret_store": formTable(language.FormOf[SecretFile]()), "gateway": formTable(language.FormOf[Gateway]()), "audit": formTable(language.FormOf[Audit]()),
-			"static_token": formTable(&staticTokenForm), "jwt": formTable(&jwtForm), "certificate": formTable(&certificateForm), "forwarded": formTable(&forwardedForm),
+			"static_token": formTable(language.FormOf[tokenBlock]()), "jwt": formTable(language.FormOf[jwtBlock]()), "certificate": formTable(language.FormOf[certificateBlock]()), "forwarded": formTable(language.FormOf[forwardedBlock]()),
 		},
 		"console.md":    {"console": formTable(language.FormOf[Console]())},
 		"monitoring.md": {"metrics": formTable(language.FormOf[Metrics]())},

@@ -45,13 +45,35 @@ func (t StaticToken) Clients() AuthClients {
 // SecretText implements ClientAuth.
 func (t StaticToken) SecretText() string { return t.Token }
 
-var staticTokenForm = language.Form{Entries: []language.Entry{
-	{Name: "token", Values: language.Texts("up to 4096 visible ASCII characters"), Required: true, Private: true,
-		Doc: "`openssl rand -hex 32` makes a good one. A token under 16 characters, or one written in the file, is a warning."},
-	{Name: "subject", Values: language.Texts("a text"), Required: true, Doc: "The name of the client."},
-	tenantEntry,
-	rolesEntry,
-}}
+// A tokenBlock is an auth "static_token" block.
+type tokenBlock struct {
+	Token   string `hcl:"token" accepts:"up to 4096 visible ASCII characters" secret:"late" doc:"'openssl rand -hex 32' makes a good one. A token under 16 characters, or one written in the file, is a warning."`
+	Subject string `hcl:"subject" accepts:"a text" doc:"The name of the client."`
+	Tenant  string `hcl:"tenant" default:"default" accepts:"'a-z', '0-9', '_' and '-', at most 64, with a letter or digit at both ends" doc:"The tenant of the clients. It separates clients of different owners."`
+	roleNames
+}
+
+// Validate implements [language.Validator].
+func (b *tokenBlock) Validate(r language.Reader) {
+	if r.IsSet("token") {
+		b.checkToken(r)
+	}
+	if r.IsRead("subject") && (b.Subject == "" || len(b.Subject) > maxSubject || strings.ContainsFunc(b.Subject, unprintable)) {
+		r.ErrorAt(r.ValueAt("subject", r.Head), "name the person or program that has the token",
+			`"subject" must be 1 to %d bytes of text without control characters`, maxSubject)
+	}
+	checkTenant(r, "tenant", b.Tenant)
+}
+
+// checkToken checks the token.
+func (b *tokenBlock) checkToken(r language.Reader) {
+	token := credential(r, "token", "JUNCTOR_TOKEN", tokenProblem)
+	if !r.Host.IsLate(token) && tokenProblem(token) == "" && len(token) < leastToken {
+		a := r.Body.Attributes["token"]
+		r.WarnAt(a.Expr.Range(), tokenHint, "the token%s is shorter than %d characters, so it can be guessed",
+			sourceOfToken(a.Expr), leastToken)
+	}
+}
 
 const (
 	leastToken = 16   // bytes; a shorter token can be guessed
@@ -62,38 +84,21 @@ const (
 
 // staticToken reads an auth "static_token" block.
 func (r blockReader) staticToken() ClientAuth {
-	t := StaticToken{Token: r.token(), Variable: r.variable("token")}
-	t.Late = r.keyring.contains(t.Token)
-	if text, a, set := r.Text("subject"); set {
-		t.Subject = text
-		if text == "" || len(text) > maxSubject || strings.ContainsFunc(text, unprintable) {
-			r.ErrorAt(a.Expr.Range(), "name the person or program that has the token", `"subject" must be 1 to %d bytes of text without control characters`, maxSubject)
-		}
-	} else if !r.IsSet("subject") {
-		r.ReportMissing("subject", r.Head)
+	var b tokenBlock
+	language.Decode(r.Reader, &b)
+	return StaticToken{
+		Token:    b.Token,
+		Variable: r.variable("token"),
+		Late:     r.keyring.contains(b.Token),
+		Subject:  b.Subject,
+		Tenant:   b.Tenant,
+		Roles:    r.roles(b.Roles),
 	}
-	t.Tenant = r.tenant()
-	t.Roles = r.roles()
-	return t
 }
 
 // unprintable reports runes that break a line, or hide or reorder text.
 func unprintable(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029'
-}
-
-// token reads the token.
-func (r blockReader) token() string {
-	if !r.IsSet("token") {
-		r.ReportMissing("token", r.Head)
-		return ""
-	}
-	token := credential(r.Reader, "token", "JUNCTOR_TOKEN", tokenProblem)
-	if !r.keyring.contains(token) && tokenProblem(token) == "" && len(token) < leastToken {
-		a := r.Body.Attributes["token"]
-		r.WarnAt(a.Expr.Range(), tokenHint, "the token%s is shorter than %d characters, so it can be guessed", sourceOfToken(a.Expr), leastToken)
-	}
-	return token
 }
 
 // credential reads a token or a secret and adds it to the secrets that output masks. A

@@ -107,6 +107,8 @@ func (t *tags) setting(typ reflect.Type) kind {
 		k.values, k.unset = Words(words...), CodeText(words[0])
 	case len(words) > 0:
 		k.values = WordsOr("", words...)
+	case typ.Kind() == reflect.Map:
+		k.values = TextMaps("")
 	case typ.Kind() == reflect.Struct:
 		k.values = Objects
 	}
