@@ -22,14 +22,15 @@
 //   - Expressions: local.go and eval.go evaluate, function.go has the functions,
 //     keyring.go the placeholders of stored secrets, and passthrough.go keeps
 //     expressions from inspecting them.
-//   - Blocks: blockreader.go and attribute.go read any block, and entry.go
-//     describes attributes. require.go and describe.go read plugins;
+//   - Blocks: package language decodes a block into the struct that declares it;
+//     blockreader.go opens blocks, and evaluation.go is what the loader does for
+//     package language. require.go and describe.go read plugins;
 //     serverattributes.go, server.go, tools.go and share.go servers; defaults.go the
 //     defaults; gateway.go, address.go, originheader.go, unsafelisten.go,
 //     authentication.go and statictoken.go the gateway; secretstore.go the secret
 //     store.
-//   - Blocks of plugins: pluginref.go, settings.go, setting.go and convert.go
-//     decode them with the plugin's schema.
+//   - Blocks of plugins: pluginref.go, settings.go and setting.go decode them with
+//     the plugin's schema.
 //   - Later: resolve.go inserts stored secrets, plugindiagnostics.go reports a
 //     plugin's complaints about its settings, at their places.
 //   - Diagnostics: diagnostic.go collects them, hcldiagnostics.go converts those

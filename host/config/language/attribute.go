@@ -162,8 +162,8 @@ func (r Reader) Duration(name string, unset, longest time.Duration) time.Duratio
 // sizeRule is the grammar of a number of bytes with its unit.
 var sizeRule = lazyregexp.New(`^([1-9][0-9]{0,5}) ?(KiB|MiB)$`)
 
-// Size reads a number of bytes from least to most.
-func (r Reader) Size(name string, unset, least, most int) int {
+// size reads a number of bytes from least to most.
+func (r Reader) size(name string, unset, least, most int) int {
 	v, a, set := r.Value(name, cty.String)
 	if !set {
 		return unset
@@ -192,8 +192,8 @@ func SizeText(n int) string {
 	return fmt.Sprintf("%dKiB", n>>10)
 }
 
-// Integer reads a whole number from least to most.
-func (r Reader) Integer(name string, unset, least, most int) int {
+// integer reads a whole number from least to most.
+func (r Reader) integer(name string, unset, least, most int) int {
 	v, a, set := r.Value(name, cty.Number)
 	if !set {
 		return unset
@@ -258,8 +258,8 @@ func (r Reader) Texts(name string) []Item {
 	return items
 }
 
-// Days reads a duration that may have the unit d.
-func (r Reader) Days(name string, unset, least, most time.Duration) time.Duration {
+// days reads a duration that may have the unit d.
+func (r Reader) days(name string, unset, least, most time.Duration) time.Duration {
 	text, a, set := r.Text(name)
 	if !set {
 		return unset
@@ -269,7 +269,7 @@ func (r Reader) Days(name string, unset, least, most time.Duration) time.Duratio
 	case err != nil:
 		r.ErrorAt(a.Expr.Range(), "", `%q must be a duration such as "90d" or "12h"%s`, name, GotText(text, false))
 	case d < least || d > most:
-		r.ErrorAt(a.Expr.Range(), "", "%q must be at least %s and at most %s", name, DaysText(least), DaysText(most))
+		r.ErrorAt(a.Expr.Range(), "", "%q must be at least %s and at most %s", name, daysText(least), daysText(most))
 	default:
 		return d
 	}
@@ -291,8 +291,8 @@ func parseDays(text string) (time.Duration, error) {
 	return time.Duration(n) * Day, err
 }
 
-// DaysText formats a duration as in a configuration.
-func DaysText(d time.Duration) string {
+// daysText formats a duration as in a configuration.
+func daysText(d time.Duration) string {
 	if d%Day == 0 {
 		return fmt.Sprintf("%dd", d/Day)
 	}

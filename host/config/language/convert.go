@@ -14,7 +14,7 @@ import (
 // Convert converts an attribute's value to a type. It reports each element of a
 // list or map that has the wrong type, at its own place.
 func (r Reader) Convert(a *hclsyntax.Attribute, v cty.Value, want cty.Type) (cty.Value, bool) {
-	wrong := TypeMismatches(v, want, nil)
+	wrong := typeMismatches(v, want, nil)
 	for _, m := range wrong {
 		name := fmt.Sprintf("%q", a.Name)
 		at := a.Expr.Range()
@@ -23,7 +23,7 @@ func (r Reader) Convert(a *hclsyntax.Attribute, v cty.Value, want cty.Type) (cty
 		}
 		hint := m.hint
 		if hint == "" {
-			hint = TypeHint(a.Name, m, v.ContainsMarked())
+			hint = typeHint(a.Name, m, v.ContainsMarked())
 		}
 		r.ErrorAt(at, hint, "%s %s", name, m.why)
 	}
@@ -46,9 +46,9 @@ type typeMismatch struct {
 	want      cty.Type
 }
 
-// TypeMismatches lists the elements of v that cannot be converted to want. within
+// typeMismatches lists the elements of v that cannot be converted to want. within
 // leads from the attribute to v.
-func TypeMismatches(v cty.Value, want cty.Type, within []Step) []typeMismatch {
+func typeMismatches(v cty.Value, want cty.Type, within []Step) []typeMismatch {
 	v, _ = v.Unmark()
 	got := v.Type()
 	why := fmt.Sprintf("must be %s, not %s", TypeName(want), TypeName(got))
@@ -68,7 +68,7 @@ func TypeMismatches(v cty.Value, want cty.Type, within []Step) []typeMismatch {
 				key = cty.Zero // elements of a set have no index
 			}
 			path := Inside(within, StepsOf(cty.Path{cty.IndexStep{Key: key}})...)
-			all = append(all, TypeMismatches(e, want.ElementType(), path)...)
+			all = append(all, typeMismatches(e, want.ElementType(), path)...)
 		}
 		return all
 	case want.IsPrimitiveType() || want.IsTupleType():
@@ -79,7 +79,7 @@ func TypeMismatches(v cty.Value, want cty.Type, within []Step) []typeMismatch {
 	return wrong
 }
 
-// memberMismatches is TypeMismatches for an object type. It also lists members
+// memberMismatches is typeMismatches for an object type. It also lists members
 // that the type does not have; HCL's conversion would drop them.
 func memberMismatches(v cty.Value, want cty.Type, within []Step) []typeMismatch {
 	known := slices.Sorted(maps.Keys(want.AttributeTypes()))
@@ -91,7 +91,7 @@ func memberMismatches(v cty.Value, want cty.Type, within []Step) []typeMismatch 
 			all = append(all, typeMismatch{steps: steps, why: "is not known", hint: DidYouMean(name, known)})
 			continue
 		}
-		all = append(all, TypeMismatches(members[name], want.AttributeType(name), Inside(within, Step{Name: name}))...)
+		all = append(all, typeMismatches(members[name], want.AttributeType(name), Inside(within, Step{Name: name}))...)
 	}
 	for _, name := range known {
 		if _, set := members[name]; !set && !want.AttributeOptional(name) {
@@ -131,9 +131,9 @@ func Conform(v cty.Value, want cty.Type) (cty.Value, error) {
 	return cty.TupleVal(elements).WithMarks(marks), nil
 }
 
-// TypeHint returns what to write in place of a value of a wrong type. It repeats words of
+// typeHint returns what to write in place of a value of a wrong type. It repeats words of
 // a command that cannot be secret, and no other values.
-func TypeHint(name string, m typeMismatch, secret bool) string {
+func typeHint(name string, m typeMismatch, secret bool) string {
 	if m.got == cty.NilVal {
 		return ""
 	}

@@ -13,7 +13,7 @@ type Partial interface {
 	Done() bool
 }
 
-// Decode reads a block into the struct that declares it; see [Setting] for the tags. It reports
+// Decode reads a block into the struct that declares it. It reports
 // unknown names and wrong values to the host of the reader.
 func Decode(r Reader, into any) { decode(r, reflect.ValueOf(into).Elem(), true) }
 

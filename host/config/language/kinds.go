@@ -106,9 +106,9 @@ func (t *tags) setting(typ reflect.Type) kind {
 	case len(words) > 0 && t.Get("accepts") == "":
 		k.values, k.unset = Words(words...), CodeText(words[0])
 	case len(words) > 0:
-		k.values = WordsOr("", words...)
+		k.values = wordsOr("", words...)
 	case typ.Kind() == reflect.Map:
-		k.values = TextMaps("")
+		k.values = textMaps("")
 	case typ.Kind() == reflect.Struct:
 		k.values = Objects
 	}
@@ -163,13 +163,13 @@ func (t *tags) integer(values Values, unset int, read func(r Reader, unset int) 
 func (t *tags) whole() kind {
 	if t.Get("format") == "size" {
 		unset, least, most := t.size("default"), t.size("min"), t.size("max")
-		return t.integer(Sizes(least, most), unset, func(r Reader, unset int) int {
-			return r.Size(t.name, unset, least, most)
+		return t.integer(sizes(least, most), unset, func(r Reader, unset int) int {
+			return r.size(t.name, unset, least, most)
 		})
 	}
 	unset, least, most := t.number("default"), t.number("min"), t.number("max")
-	return t.integer(Integers(least, most), unset, func(r Reader, unset int) int {
-		return r.Integer(t.name, unset, least, most)
+	return t.integer(integers(least, most), unset, func(r Reader, unset int) int {
+		return r.integer(t.name, unset, least, most)
 	})
 }
 
@@ -188,7 +188,7 @@ func (t *tags) fraction() kind {
 // duration is a duration of at most max. With min:"0s" it may be zero.
 func (t *tags) duration() kind {
 	unset, most := t.time("default"), t.time("max")
-	return t.integer(Durations(most), int(unset), func(r Reader, unset int) int {
+	return t.integer(durations(most), int(unset), func(r Reader, unset int) int {
 		if t.has("min") && isZeroDuration(r, t.name) {
 			return 0
 		}
@@ -200,7 +200,7 @@ func (t *tags) duration() kind {
 func (t *tags) days() kind {
 	unset, least, most := t.time("default"), t.time("min"), t.time("max")
 	return t.integer(Texts(""), int(unset), func(r Reader, unset int) int {
-		return int(r.Days(t.name, time.Duration(unset), least, most))
+		return int(r.days(t.name, time.Duration(unset), least, most))
 	})
 }
 
@@ -294,7 +294,7 @@ func setList(into reflect.Value, all []string) {
 
 // textMap is a map of secrets by name.
 func (t *tags) textMap() kind {
-	return kind{values: TextMaps(""), read: func(r Reader, into reflect.Value) {
+	return kind{values: textMaps(""), read: func(r Reader, into reflect.Value) {
 		v, _, set := r.Value(t.name, cty.Map(cty.String))
 		if !set {
 			return

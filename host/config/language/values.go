@@ -2,7 +2,6 @@ package language
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 )
@@ -54,27 +53,27 @@ func Words(all ...string) Values {
 	return Values{CodeList(all), all, map[string]any{"enum": all}}
 }
 
-// WordsOr are the given words, and other texts that accepts describes.
-func WordsOr(accepts string, all ...string) Values {
+// wordsOr are the given words, and other texts that accepts describes.
+func wordsOr(accepts string, all ...string) Values {
 	return Values{accepts, all, map[string]any{"type": "string"}}
 }
 
-// Durations are durations of at most longest.
-func Durations(longest time.Duration) Values {
-	return Values{DurationUpTo(longest), nil, map[string]any{"type": "string", "pattern": DurationPattern}}
+// durations are durations of at most longest.
+func durations(longest time.Duration) Values {
+	return Values{durationUpTo(longest), nil, map[string]any{"type": "string", "pattern": DurationPattern}}
 }
 
 // DurationPattern is the grammar of time.ParseDuration for durations without a sign.
 const DurationPattern = `^([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$`
 
-// Sizes are numbers of bytes from least to most.
-func Sizes(least, most int) Values {
+// sizes are numbers of bytes from least to most.
+func sizes(least, most int) Values {
 	return Values{fmt.Sprintf("a size from `%s` to `%s`", SizeText(least), SizeText(most)), nil,
 		map[string]any{"type": "string", "pattern": `^[1-9][0-9]{0,5} ?(KiB|MiB)$`}}
 }
 
-// Integers are whole numbers from least to most.
-func Integers(least, most int) Values {
+// integers are whole numbers from least to most.
+func integers(least, most int) Values {
 	return Values{fmt.Sprintf("a whole number from %d to %d", least, most), nil,
 		map[string]any{"type": "integer", "minimum": least, "maximum": most}}
 }
@@ -96,8 +95,8 @@ func WordLists(all ...string) Values {
 		map[string]any{"type": "array", "items": orExpression(map[string]any{"enum": all})}}
 }
 
-// TextMaps are maps of texts that accepts describes in Markdown.
-func TextMaps(accepts string) Values {
+// textMaps are maps of texts that accepts describes in Markdown.
+func textMaps(accepts string) Values {
 	return Values{accepts, nil, map[string]any{"type": "object", "additionalProperties": map[string]any{"type": "string"}}}
 }
 
@@ -114,8 +113,8 @@ func MembersOf(members []Entry) Values {
 // Conditions are the expressions of when.
 var Conditions = Values{"a condition", nil, map[string]any{"type": []string{"string", "boolean"}}}
 
-// DurationUpTo describes a duration with a maximum in Markdown.
-func DurationUpTo(longest time.Duration) string {
+// durationUpTo describes a duration with a maximum in Markdown.
+func durationUpTo(longest time.Duration) string {
 	return fmt.Sprintf("a duration, at most `%s`", ShortDuration(longest))
 }
 
@@ -133,15 +132,6 @@ func CodeList(words []string) string {
 		return strings.Join(all, "")
 	}
 	return strings.Join(all[:last], ", ") + " or " + all[last]
-}
-
-// Inherited returns entries with another default.
-func Inherited(entries []Entry, unset string) []Entry {
-	entries = slices.Clone(entries)
-	for i := range entries {
-		entries[i].Unset = unset
-	}
-	return entries
 }
 
 // Help describes an attribute in Markdown.
