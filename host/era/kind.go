@@ -21,7 +21,7 @@ func Of(m *mcp.Message, header mcp.Revision) Era {
 	if header.Modern() {
 		return Modern
 	}
-	if _, said := mcp.TextMember(m.Params, "_meta", mcp.MetaVersion); said {
+	if said := mcp.Member(m.Params, "_meta", mcp.MetaVersion); len(said) > 0 && said[0] == '"' {
 		return Modern
 	}
 	return Legacy
