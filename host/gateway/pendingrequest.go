@@ -29,7 +29,7 @@ type pendingRequest struct {
 	state       string       // set by record; that continues a call
 	continues   bool         // set by record; a call of which an event waits
 
-	clock     *requestClock // set by bound; nil: no limit
+	clock     *requestClock // set by dispatch; nil: no limit
 	cancel    context.CancelCauseFunc
 	cancelled bool // guarded by the mu of requestsInFlight; by the client
 	stopped   bool // guarded by the mu of requestsInFlight; because the session ends

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -101,7 +102,7 @@ func (p *pipeline) resume(ctx context.Context, u *use, id seal.ID) (resp respons
 	if c == nil {
 		return response{}, unlessDenied(u, refusedState(seal.ErrUsed))
 	}
-	if c.use.item != u.item {
+	if !bytes.Equal(c.use.bindState(), u.bindState()) { // the name or the pins have changed
 		c.abandon(errRevoked)
 		return response{}, unlessDenied(u, refusedState(seal.ErrInvalid))
 	}

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/era"
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
@@ -403,6 +405,54 @@ func TestSuspendedCallIsRevoked(t *testing.T) {
 			got := d.ask(c, fmt.Sprintf(rooted, "a__t", fmt.Sprintf(`"inputResponses":{"q1":{}},"requestState":%q,`, state)))
 			if heard := strings.Contains(got, `"heard":{}`); heard != (denied == "other") {
 				t.Errorf("with %s denied: %s", denied, got)
+			}
+		})
+	}
+}
+
+// TestSuspendedCallKeepsItsMeaning: a call that waits for its client ends when the name of its tool
+// is that of another server, or when other arguments are pinned.
+func TestSuspendedCallKeepsItsMeaning(t *testing.T) {
+	pinned := func(value string) map[string]*catalog.View {
+		return map[string]*catalog.View{"t": {Pin: map[string]json.RawMessage{"x": json.RawMessage(value)}}}
+	}
+	for what, c := range map[string]struct {
+		prefixes map[string]string // by server, after the change
+		views    map[string]*catalog.View
+		heard    bool
+	}{
+		"nothing changes":     {map[string]string{"a": "a", "b": "b"}, pinned("1"), true},
+		"another server":      {map[string]string{"a": "b", "b": "a"}, pinned("1"), false},
+		"other pinned values": {map[string]string{"a": "a", "b": "b"}, pinned("2"), false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			a, b := curious("a"), curious("b")
+			for _, f := range []*fake{a, b} {
+				f.views = pinned("1")
+				f.Set(mcp.MethodListTools, `{"name":"t","inputSchema":{"type":"object","properties":{"x":{"type":"integer"}}}}`)
+			}
+			d := newFixture(a, b)
+			defer d.end()
+			d.warm(t)
+			client := d.visitor("c", "")
+			defer client.hangUp()
+			state := stateOf(d.ask(client, fmt.Sprintf(rooted, "a__t", "")))
+			var all []*catalog.Server
+			for _, name := range []string{"a", "b"} {
+				prefix := c.prefixes[name]
+				u := d.generations.current().Servers[name].Upstream
+				all = append(all, &catalog.Server{Name: name, Prefix: prefix, Views: c.views, Upstream: u, Key: name})
+			}
+			d.Catalog().SetServers(all)
+			got := d.ask(client, fmt.Sprintf(rooted, "a__t", fmt.Sprintf(`"inputResponses":{"q1":{}},"requestState":%q,`, state)))
+			if heard := strings.Contains(got, `"heard":{}`); heard != c.heard {
+				t.Errorf("%s: %s", what, got)
+			}
+			if !c.heard && !strings.Contains(got, "request_state") {
+				t.Errorf("%s: %s", what, got)
+			}
+			if n := d.SuspendedCalls(); n != 0 {
+				t.Errorf("%s: %d calls are suspended", what, n)
 			}
 		})
 	}
