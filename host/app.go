@@ -179,7 +179,8 @@ func (a *App) start(g *generation) *config.Diagnostic {
 	p.openServing(g.Config, func(ctx context.Context, server string, who authn.Principal) (gateway.Page, bool) {
 		return a.connector().loginPage(ctx, server, who)
 	})
-	a.Catalog, a.Gateway, a.locks = p.Catalog, p.Gateway, newLockfiles(a)
+	a.Catalog, a.Gateway = p.Catalog, p.Gateway
+	a.locks = newLockfiles(a)
 	first.build(nil, nil)
 	a.apply(g)
 	a.Gateway.OfferLocal()

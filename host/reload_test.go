@@ -236,3 +236,18 @@ func TestFailedReloadKeepsDisconnectedServers(t *testing.T) {
 		t.Errorf("the server cannot be connected: %v", err)
 	}
 }
+
+// TestLocksKnowTheCatalog: the lock files are compared with the tools that servers list.
+func TestLocksKnowTheCatalog(t *testing.T) {
+	a := viewedApp(t, `server "steady" {
+  definitions = "first_use"
+  transport "stdio" {
+    command = ["./demo"]
+  }
+}
+`)
+	differences, known, err := a.Locks().Differences("steady")
+	if err != nil || !known || len(differences) != 0 {
+		t.Errorf("%v, %v, %v", differences, known, err)
+	}
+}
