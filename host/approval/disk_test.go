@@ -36,7 +36,7 @@ func TestApprovalsOutliveAProcess(t *testing.T) {
 	}
 	s := kept(t, path)
 	waits, approved, denied, used, standing := call("w", `{"a":1}`, policy.CoversCall), call("a", `{"a":1}`, policy.CoversCall), call("d", `{}`, policy.CoversCall), call("u", `{}`, policy.CoversCall), call("s", `{}`, policy.CoversTool)
-	for _, c := range []*Call{waits, approved, denied, used, standing} {
+	for _, c := range []*Call{waits, waits, approved, denied, used, standing} {
 		if err := s.Confirm(t.Context(), c); !fault.Is(err, fault.ApprovalRequired) {
 			t.Fatal(err)
 		}
@@ -56,6 +56,15 @@ func TestApprovalsOutliveAProcess(t *testing.T) {
 	s.Close()
 
 	s = kept(t, path)
+	for _, p := range s.All() {
+		want := 1
+		if p.ID == ids["w"] {
+			want = 2
+		}
+		if p.Times != want {
+			t.Errorf("%s was sent %d times, want %d", p.Call.Principal.Subject, p.Times, want)
+		}
+	}
 	for _, c := range []struct {
 		name string
 		call *Call

@@ -226,12 +226,12 @@ func (s *Store) look(c *Call, turn *int) (_ *Pending, changed <-chan struct{}, e
 			return nil, nil, err
 		}
 		s.tell(p)
-		s.keep(k, p)
 	}
 	c.found(p)
 	if *turn == 0 || p.Times == 0 {
 		p.Times++
 		*turn = p.Times
+		s.keep(k, p)
 		if p.Times > 1 {
 			s.announce() // to the calls before
 		}
