@@ -14,8 +14,8 @@ import (
 )
 
 // Restart closes all connections to a server, which ends its processes, and connects again.
-// Calls in progress fail. It ends the wait after earlier failures. The error is the one of
-// the new connection. by is the operator, for the audit log.
+// Calls in progress fail. It ends the wait after earlier failures, also that of the plugin's
+// process. The error is the one of the new connection. by is the operator, for the audit log.
 func (a *App) Restart(ctx context.Context, server, by string) (err error) {
 	s, err := a.current.Load().enabledServer(server)
 	if err != nil {
@@ -29,12 +29,18 @@ func (a *App) Restart(ctx context.Context, server, by string) (err error) {
 		_, err := a.current.Load().enabledServer(server)
 		return err
 	}
+	endWait(a, s)
 	err = u.Connect(ctx)
 	a.process.events.Add(a.process.record.withError(event.Event{Type: event.ServerRestarted, Server: s.Name}, err))
 	if err == nil && u.Status().State == upstream.Ready {
 		err = a.Catalog.Refresh(ctx, s.Name)[s.Name]
 	}
 	return err
+}
+
+// endWait ends the backoff or quarantine of the plugin process that a server uses.
+func endWait(a *App, s *config.Server) {
+	a.Supervisor.EndWait(a.current.Load().pluginSpec(s.Transport.Plugin, s.Name), s.Name)
 }
 
 // A disconnection says that an operator has disconnected a server until the process ends, or
@@ -86,6 +92,7 @@ func Connect(ctx context.Context, a *App, server, by string) (err error) {
 		return errShutdown()
 	}
 	a.process.opts.Log.Info("connecting a server, as an operator asks", "server", s.Name)
+	endWait(a, s)
 	if err = u.Connect(ctx); err == nil && u.Status().State == upstream.Ready {
 		err = a.Catalog.Refresh(ctx, s.Name)[s.Name]
 	}

@@ -320,6 +320,37 @@ func (p *proc) crashOwner() string {
 	return p.owner
 }
 
+// endWait ends the backoff or quarantine of a process, so that the next call starts it.
+func (p *proc) endWait() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.state != Backoff && p.state != Quarantined {
+		return
+	}
+	p.crashes, p.owner, p.retry = nil, "", time.Time{}
+	p.delays.Reset()
+	p.set(Stopped)
+}
+
+// EndWait ends the backoff or quarantine of the process in which a server uses a plugin. It
+// does nothing if the crashes of the process belong to another server. An operator asks for
+// it, who has mended the cause.
+func (s *Supervisor) EndWait(spec Spec, server string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	group := 0
+	if i := s.isolated[spec.key()][server]; i != nil {
+		group = i.group
+	}
+	p := s.processes[spec.groupKey(group)]
+	if p == nil {
+		return
+	}
+	if owner := p.crashOwner(); owner == "" || owner == server {
+		p.endWait()
+	}
+}
+
 // forgiveCrashes removes the crashes of a server that cannot get its own process.
 func (p *proc) forgiveCrashes() {
 	p.mu.Lock()

@@ -156,6 +156,40 @@ func TestOnlyTheCrashingServerIsQuarantined(t *testing.T) {
 	}
 }
 
+// TestOperatorEndsQuarantine checks that a server whose process is in quarantine starts at once
+// when an operator ends the wait, and not when that of another server ends.
+func TestOperatorEndsQuarantine(t *testing.T) {
+	withTable(t, func(tb *table) {
+		connect := func() error {
+			u := &processUser{server: "a"}
+			p, l, err := tb.sup.acquire(tb.t.Context(), Spec{Name: "p"}, u)
+			if err == nil {
+				release(p, l, u)
+			}
+			return err
+		}
+		for connect() == nil {
+			tb.crash("a")
+		}
+		tb.sup.EndWait(Spec{Name: "p"}, "b")
+		if err := connect(); !fault.Is(err, fault.PluginQuarantined) {
+			t.Errorf("after the wait of another server: %v", err)
+		}
+		tb.sup.EndWait(Spec{Name: "p"}, "a")
+		if err := connect(); err != nil {
+			t.Errorf("after the wait: %v", err)
+		}
+		tb.sup.EndWait(Spec{Name: "p"}, "a") // it runs: nothing changes
+		tb.sup.EndWait(Spec{Name: "q"}, "a")
+		for range 4 {
+			tb.crash("a")
+		}
+		if err := connect(); err != nil {
+			t.Errorf("after four further crashes: %v", err)
+		}
+	})
+}
+
 // TestProcessesForSuspectsAreBounded checks that a server that crashes its process without
 // an unanswered request is isolated after a few crashes, with a bounded number of
 // processes.
