@@ -31,6 +31,7 @@ func (p *Process) newAudit() *audit.Log {
 				Log:     p.opts.Log,
 				Stderr:  p.opts.Stderr,
 				Version: p.opts.Version,
+				Counts:  &p.copies,
 			})
 		},
 		Mask: func(value []byte) []byte { return approval.Mask(value, p.redactor.hide) },
@@ -198,6 +199,9 @@ func (r report) auditStatus() *control.Audit {
 		Dropped:  s.Dropped,
 		Failing:  s.Failing,
 		Refusing: s.Refusing,
+
+		CopiesDropped: int(r.a.process.copies.Dropped.Load()),
+		CopiesFailing: int(r.a.process.copies.Failing.Load()),
 	}
 }
 

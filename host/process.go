@@ -19,6 +19,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/credential"
 	"github.com/junctor-mcp/junctor/host/event"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/forward"
 	"github.com/junctor-mcp/junctor/host/gateway"
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/notify"
@@ -49,6 +50,7 @@ type Process struct {
 	events      *event.Stream   // nil for a command that exits after one answer
 	states      *seal.Codec
 	audit       *audit.Log
+	copies      forward.Counts // of the rows that audit forwards
 	record      *recorder
 	notices     *notify.Notifier // nil for a command that exits after one answer
 

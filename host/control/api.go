@@ -245,6 +245,9 @@ type Audit struct {
 	Failing bool   `json:"failing"`        // the last attempt to write failed
 	// Refusing is whether requests are refused, because they cannot be recorded.
 	Refusing bool `json:"refusing"`
+	// CopiesDropped are the rows that targets of forward did not get, since the start.
+	CopiesDropped int `json:"copies_dropped"`
+	CopiesFailing int `json:"copies_failing"` // targets of forward whose last attempt failed
 }
 
 // Notices counts the notices of the notify block since the process started.

@@ -110,6 +110,7 @@ func ofClients(s *control.Status, add func(severity Severity, remedy, format str
 			add(Warning, "check the URL and the network of the gateway; known keys are used for 24 hours", "cannot read the keys of %s again: %s", i.Source, i.Error)
 		}
 	}
+	ofAudit(s.Audit, add)
 	if s.Waiting > 0 {
 		add(Warning, "run `junctor approvals`", "has %d calls that wait for an approval", s.Waiting)
 	}
@@ -118,6 +119,26 @@ func ofClients(s *control.Status, add func(severity Severity, remedy, format str
 	}
 	if text := refusals(s.Refused); text != "" {
 		add(Warning, "run `junctor logs --instance "+s.Instance+"`, which has the addresses; docs/monitoring.md explains the reasons", "has refused requests of clients since it started: %s", text)
+	}
+}
+
+// ofAudit reports an audit log that is not complete, and copies of it that are not.
+func ofAudit(a *control.Audit, add func(severity Severity, remedy, format string, args ...any)) {
+	if a == nil {
+		return
+	}
+	if a.Failing || a.Refusing {
+		add(Error, "make space on the disk of "+a.File+", and run `junctor audit verify`", "cannot write its audit log: %d events wait", a.Backlog)
+	}
+	if a.Dropped > 0 {
+		add(Error, "make space on the disk of the audit log; the row \"loss\" says which time is missing", "has not recorded %d events since it started", a.Dropped)
+	}
+	const remedy = "check the receivers of forward in the audit block; `junctor logs` has the error of each, and `junctor audit export --after` has the rows"
+	if a.CopiesFailing > 0 {
+		add(Error, remedy, "cannot send copies of its audit log to %d targets", a.CopiesFailing)
+	}
+	if a.CopiesDropped > 0 {
+		add(Warning, remedy, "has lost %d rows in copies of its audit log since it started", a.CopiesDropped)
 	}
 }
 

@@ -9,7 +9,9 @@ import (
 	"errors"
 	"io"
 	"math/bits"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -23,6 +25,7 @@ const (
 	firstWait   = time.Second
 	longestWait = 30 * time.Second
 	drainTime   = 2 * time.Second // at the end of the process
+	calm        = time.Minute     // without a failure, until a target without answers works again
 )
 
 // Options configure targets.
@@ -34,7 +37,15 @@ type Options struct {
 	Headers map[string]string // of requests to endpoints
 	Roots   *x509.CertPool    // of targets over TLS; nil: those of the system
 
+	Counts *Counts // of all targets; nil: nothing is counted
+
 	wait time.Duration // firstWait, except in tests
+}
+
+// Counts counts what the targets of one or several forwarders lose.
+type Counts struct {
+	Dropped atomic.Int64 // lines that were not sent, once for each target
+	Failing atomic.Int64 // targets whose last attempt failed
 }
 
 // Authorities returns the certificates in a PEM text, or nil if there are none.
@@ -72,6 +83,9 @@ func New(targets []string, o Options) *Forwarder {
 	if o.wait == 0 {
 		o.wait = firstWait
 	}
+	if o.Counts == nil {
+		o.Counts = &Counts{}
+	}
 	ctx, stop := context.WithCancel(context.Background())
 	f := &Forwarder{stop: stop, ending: make(chan struct{})}
 	for _, text := range targets {
@@ -80,7 +94,7 @@ func New(targets []string, o Options) *Forwarder {
 			o.Log.Error("a copy of the audit log is not sent", "target", Name(text), "error", err)
 			continue
 		}
-		t := &target{name: Name(text), to: to, opts: o, lines: make(chan []byte, queueLines)}
+		t := &target{name: Name(text), to: to, opts: o, silent: strings.HasPrefix(text, "udp:"), lines: make(chan []byte, queueLines)}
 		f.targets = append(f.targets, t)
 		f.done.Go(func() { t.run(ctx, f.ending) })
 	}
@@ -112,18 +126,23 @@ func (f *Forwarder) Close() {
 
 // A target is where lines go.
 type target struct {
-	name  string
-	to    sender
-	opts  Options
-	lines chan []byte
+	name   string
+	to     sender
+	opts   Options
+	silent bool // an attempt also succeeds without a receiver, and a later one fails for it
+	lines  chan []byte
 
 	mu      sync.Mutex
-	dropped int  // guarded by mu
-	failing bool // only run uses it
+	dropped int // guarded by mu
+
+	// Only run uses these.
+	failing bool
+	failed  time.Time // of the last failed attempt
 }
 
 func (t *target) run(ctx context.Context, ending <-chan struct{}) {
 	defer t.to.close()
+	defer t.setFailing(false)
 	for {
 		select {
 		case line := <-t.lines:
@@ -174,15 +193,18 @@ func (t *target) deliver(ctx context.Context, lines [][]byte, ending <-chan stru
 			}
 			continue
 		}
+		if err != nil {
+			t.failed = time.Now()
+		}
 		switch {
 		case err == nil:
-			if t.failing {
-				t.failing = false
+			if t.failing && (!t.silent || time.Since(t.failed) > calm) {
+				t.setFailing(false)
 				t.opts.Log.Info("copies of the audit log are sent again", "target", t.name)
 			}
 			return
 		case !t.failing:
-			t.failing = true
+			t.setFailing(true)
 			t.opts.Log.Error("copies of the audit log are not sent", "target", t.name, "error", err)
 		}
 		if tries >= attempts || ctx.Err() != nil || errors.Is(err, errPermanent) {
@@ -200,6 +222,17 @@ func (t *target) deliver(ctx context.Context, lines [][]byte, ending <-chan stru
 	}
 }
 
+// setFailing sets whether the target fails, and counts it.
+func (t *target) setFailing(failing bool) {
+	switch {
+	case failing && !t.failing:
+		t.opts.Counts.Failing.Add(1)
+	case !failing && t.failing:
+		t.opts.Counts.Failing.Add(-1)
+	}
+	t.failing = failing
+}
+
 func (t *target) attempt(ctx context.Context, lines [][]byte) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, attemptTime)
 	defer cancel()
@@ -209,6 +242,7 @@ func (t *target) attempt(ctx context.Context, lines [][]byte) (int, error) {
 // drop counts lines that are not sent. The log has a line when the number passes a power of
 // two.
 func (t *target) drop(n int, why string) {
+	t.opts.Counts.Dropped.Add(int64(n))
 	t.mu.Lock()
 	before := t.dropped
 	t.dropped += n

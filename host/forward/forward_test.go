@@ -2,8 +2,10 @@ package forward
 
 import (
 	"bytes"
+	"context"
 	"crypto/tls"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -15,6 +17,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -226,5 +229,62 @@ func TestCheckRefusesTargets(t *testing.T) {
 	}
 	if got := Name("https://siem.example.com/secret?key=1"); got != "https://siem.example.com" {
 		t.Error(got)
+	}
+}
+
+// A flaky sender has errors for some attempts.
+type flaky struct {
+	errs []error // of the next attempts
+	sent int
+}
+
+func (f *flaky) send(_ context.Context, lines [][]byte) (int, error) {
+	if len(f.errs) > 0 {
+		err := f.errs[0]
+		if f.errs = f.errs[1:]; err != nil {
+			return 0, err
+		}
+	}
+	f.sent += len(lines)
+	return len(lines), nil
+}
+
+func (*flaky) close() {}
+
+// TestSilentTargetsAreReportedOnce: a datagram to a receiver that is gone is sent without an
+// error, and the next one fails for it. The log has one line until a minute has passed without a failure.
+func TestSilentTargetsAreReportedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		said, counts, refused := &text{}, &Counts{}, errors.New("connection refused")
+		to := &flaky{errs: []error{nil, refused, nil, refused, nil, refused, nil}}
+		log := hclog.New(&hclog.LoggerOptions{Output: said})
+		one := &target{name: "udp://a", to: to, silent: true, opts: Options{Log: log, Counts: counts, wait: time.Second}}
+		for n := range 6 {
+			one.deliver(t.Context(), [][]byte{line(n)}, nil)
+			time.Sleep(time.Second)
+		}
+		if got := said.String(); strings.Count(got, "not sent") != 1 || strings.Contains(got, "sent again") || counts.Failing.Load() != 1 {
+			t.Errorf("%d targets fail, the log says %s", counts.Failing.Load(), got)
+		}
+		time.Sleep(calm)
+		one.deliver(t.Context(), [][]byte{line(7)}, nil)
+		if got := said.String(); strings.Count(got, "sent again") != 1 || counts.Failing.Load() != 0 || to.sent != 7 {
+			t.Errorf("%d lines, %d targets fail, the log says %s", to.sent, counts.Failing.Load(), got)
+		}
+	})
+}
+
+// TestLostLinesAreCounted: the counts have lines that a dead receiver does not get.
+func TestLostLinesAreCounted(t *testing.T) {
+	var counts Counts
+	f, said := start(t, "http://127.0.0.1:1/", Options{Counts: &counts})
+	f.Forward([][]byte{line(1), line(2)})
+	said.waitFor(t, "rows are missing")
+	if n := counts.Dropped.Load(); n < 1 || counts.Failing.Load() != 1 {
+		t.Errorf("%d lines dropped, %d targets fail", n, counts.Failing.Load())
+	}
+	f.Close()
+	if n := counts.Dropped.Load(); n != 2 || counts.Failing.Load() != 0 {
+		t.Errorf("after the end %d lines dropped, %d targets fail", n, counts.Failing.Load())
 	}
 }

@@ -48,6 +48,8 @@ var statusMetrics = []statusMetric{
 	{"junctor_audit_backlog", "Events of the audit log that are not written yet.", nil},
 	{"junctor_audit_dropped_total", "Events that were not recorded since the process started.", nil},
 	{"junctor_audit_failing", "1 if the last attempt to write the audit log failed.", nil},
+	{"junctor_audit_copies_dropped_total", "Rows that targets of forward did not get since the process started.", nil},
+	{"junctor_audit_copies_failing", "Targets of forward whose last attempt failed.", nil},
 
 	{"junctor_certificate_expiry_timestamp_seconds", "When a certificate of a listener ends: its own (cert), or the last authority of clients (client_ca).", []string{"listener", "kind"}},
 	{"junctor_certificate_last_reload_successful", "0 if the files of a certificate have changed and cannot be used: the certificate before stays in use.", []string{"listener", "kind"}},
@@ -170,6 +172,8 @@ func (s statusSample) audit(a *control.Audit) {
 		failing = 1
 	}
 	s.gauge("junctor_audit_failing", failing)
+	s.counter("junctor_audit_copies_dropped_total", uint64(max(0, a.CopiesDropped)))
+	s.gauge("junctor_audit_copies_failing", float64(a.CopiesFailing))
 }
 
 func (s statusSample) generation(g *control.Generation) {

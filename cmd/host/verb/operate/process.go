@@ -115,6 +115,12 @@ func printAudit(inv *invocation.Invocation, a *control.Audit) {
 	if a.Dropped > 0 {
 		line += fmt.Sprintf("; events that are missing: %d", a.Dropped)
 	}
+	if a.CopiesFailing > 0 {
+		line += fmt.Sprintf("; targets of forward that fail: %d", a.CopiesFailing)
+	}
+	if a.CopiesDropped > 0 {
+		line += fmt.Sprintf("; rows that are missing in copies: %d", a.CopiesDropped)
+	}
 	inv.Printf("%s\n", line)
 }
 
