@@ -133,6 +133,10 @@ func TestServers(t *testing.T) {
 	if len(found) != 1 || found[0].Severity != Error || found[0].Message != `process 7 has no connection to server "files": the server exited with status 3` || found[0].At != "junctor.hcl:3:5" || !strings.Contains(found[0].Remedy, "`junctor restart files --instance 7-1`") {
 		t.Errorf("%+v", found)
 	}
+	exited.Code = fault.PluginChecksum
+	if found := Servers([]*control.Status{own}).Run(t.Context()); len(found) != 1 || strings.Contains(found[0].Remedy, "junctor restart") || !strings.Contains(found[0].Remedy, "`kill 7`") {
+		t.Errorf("a replaced plugin: %+v", found)
+	}
 }
 
 func TestClockSkew(t *testing.T) {

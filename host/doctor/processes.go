@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/control"
+	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/sdk/process"
 )
 
@@ -62,9 +63,13 @@ func Servers(own []*control.Status) Check {
 				if s.State != "failed" || s.Error == nil {
 					continue
 				}
+				remedy := fmt.Sprintf("run `junctor status %s --instance %s` to see its last words, and `junctor restart %s --instance %s` after the correction", s.Server, p.Instance, s.Server, p.Instance)
+				if s.Error.Code == fault.PluginChecksum { // the process keeps the digest of its first start
+					remedy = fmt.Sprintf("run `kill %d`, then start `junctor serve` again, to use the new program of the plugin", p.PID)
+				}
 				found = append(found, Finding{
-					Severity: Error, Server: s.Server, Message: fmt.Sprintf("process %d has no connection to server %q: %s", p.PID, s.Server, s.Error.Message), At: s.Error.At,
-					Remedy: fmt.Sprintf("run `junctor status %s --instance %s` to see its last words, and `junctor restart %s --instance %s` after the correction", s.Server, p.Instance, s.Server, p.Instance),
+					Severity: Error, Server: s.Server, At: s.Error.At, Remedy: remedy,
+					Message: fmt.Sprintf("process %d has no connection to server %q: %s", p.PID, s.Server, s.Error.Message),
 				})
 			}
 		}
