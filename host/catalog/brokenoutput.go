@@ -78,20 +78,6 @@ func (s *Server) withoutBroken(tool string, raw []byte, r *Refused) ([]byte, *Re
 	return mcp.SetPath(mcp.DeleteMember(raw, "outputSchema"), []string{"_meta", metaOutput}, mcp.AppendText(nil, "removed: "+r.Output)), removed
 }
 
-// RemoveOutputSchema removes the output schema of a tool from the lists of clients, because
-// a result did not fit it. The tool keeps its digest. A changed schema, and the next start of
-// Junctor or of its configuration, is offered again.
-func (c *Catalog) RemoveOutputSchema(t *Tool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	s := c.server(t.Server)
-	if s == nil || !s.broken.add(t.Name, t.Output, c.removals+1) {
-		return
-	}
-	c.removals++
-	c.republish(t.Server)
-}
-
 // countRemovals sets Removals after the tools were added.
 func (s *Snapshot) countRemovals() {
 	for _, t := range s.Tools {

@@ -6,8 +6,11 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
+
+	"github.com/hashicorp/go-hclog"
 
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
@@ -40,18 +43,34 @@ const (
 	maxHeldBytes     = 64 << 10  // the same for a tool that is held back: a person decides about it
 )
 
-// Changes returns the newest changes of a server's tools, the newest first. It has at most 50:
-// since the start of the process, and those between its lists on disk and the first answer.
-func (c *Catalog) Changes(server string) []Change {
+// A ToolsChange has the names of the tools that a server added, removed or changed, and of those
+// that are held back since then.
+type ToolsChange struct {
+	Server                        string
+	Added, Removed, Changed, Held []string
+}
+
+// changes remember how the tools of servers changed, and tell it.
+type changes struct {
+	log hclog.Logger
+	// told may be nil; see Catalog.OnToolsChanged.
+	told func(ToolsChange)
+
+	mu  sync.Mutex
+	all map[string][]Change // guarded by mu; by server, the newest last
+}
+
+// of returns the changes of a server's tools, the newest first.
+func (c *changes) of(server string) []Change {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	all := slices.Clone(c.changes[server])
+	all := slices.Clone(c.all[server])
 	slices.Reverse(all)
 	return all
 }
 
-// noteChanges remembers how the tools of a server differ from those before.
-func (c *Catalog) noteChanges(change ToolsChange, was, is map[string][]byte) {
+// add remembers how the tools of a server differ from those before.
+func (c *changes) add(change ToolsChange, was, is map[string][]byte) {
 	now := time.Now()
 	var all []Change
 	for _, name := range tail(change.Added) {
@@ -66,7 +85,40 @@ func (c *Catalog) noteChanges(change ToolsChange, was, is map[string][]byte) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.changes[change.Server] = newest(append(c.changes[change.Server], all...))
+	c.all[change.Server] = newest(append(c.all[change.Server], all...))
+}
+
+// logDrift logs which tools of a server have changed, and which are held back now. A tool that
+// changes after the user allowed it deserves attention. before is nil for the first lists, and
+// wasHeld and held are the tools that were held back then and are now.
+func (c *changes) logDrift(s *Server, before, now *lists, wasHeld, held []Held) {
+	change := ToolsChange{Server: s.Name}
+	if before != nil {
+		change.Added, change.Removed, change.Changed = drift(before.Tools.Items, now.Tools.Items)
+	}
+	if len(change.Added)+len(change.Removed)+len(change.Changed) > 0 {
+		c.log.Info("the tools of a server changed", "server", s.Name,
+			"added", shortenList(change.Added), "removed", shortenList(change.Removed), "changed", shortenList(change.Changed))
+		c.add(change, byName(before.Tools.Items), byName(now.Tools.Items))
+	}
+	if !s.preliminary(&now.Tools) {
+		change.Held = newlyHeld(wasHeld, held)
+	}
+	if len(change.Added)+len(change.Removed)+len(change.Changed)+len(change.Held) > 0 {
+		c.tell(change)
+	}
+}
+
+// tell reports a change of the tools of a server, and logs which are held back.
+func (c *changes) tell(change ToolsChange) {
+	if len(change.Held) > 0 {
+		c.log.Warn("tools of a server are held back, because their definitions were not accepted",
+			"server", change.Server, "tools", shortenList(change.Held),
+			"hint", "run `junctor diff "+change.Server+"`")
+	}
+	if c.told != nil {
+		c.told(change)
+	}
 }
 
 // newest returns the last changes, within the limits.

@@ -58,21 +58,6 @@ func CostNote(tools []*Tool) string {
 	return strings.Join(parts, "; ") + "; run `junctor tools --cost` for details"
 }
 
-// warnCost logs the cost note of a server once.
-func (c *Catalog) warnCost(server string) {
-	text := CostNote(slices.DeleteFunc(slices.Clone(c.Snapshot().Tools), func(t *Tool) bool { return t.Server != server }))
-	if text == "" {
-		return
-	}
-	c.mu.Lock()
-	warned := c.warned[server]
-	c.warned[server] = true
-	c.mu.Unlock()
-	if !warned {
-		c.log.Warn("the tools of a server use many tokens", "server", server, "why", text)
-	}
-}
-
 // toolsUse begins a sentence about what all n tools of a server use.
 func toolsUse(n int) string {
 	if n == 1 {

@@ -47,11 +47,11 @@ func TestCostIsLoggedOnce(t *testing.T) {
 	log := hclog.New(&hclog.LoggerOptions{Output: &text, Level: hclog.Warn})
 	s := &Server{Name: "s", Key: "key"}
 	dir := cache.Dir(t.TempDir())
-	(&Catalog{dir: dir}).save(&Server{Key: "key"}, &lists{Tools: listing(`{"name":"big","description":"` + strings.Repeat("x", 9000) + `","inputSchema":{}}`)})
+	(&disk{dir: dir}).save(&Server{Key: "key"}, &lists{Tools: listing(`{"name":"big","description":"` + strings.Repeat("x", 9000) + `","inputSchema":{}}`)})
 	c := New([]*Server{s}, dir, log, nil)
 	defer c.Stop()
-	c.warnCost("s")
-	c.warnCost("other")
+	c.warnings.cost(c.Snapshot(), "s")
+	c.warnings.cost(c.Snapshot(), "other")
 	if got := text.String(); strings.Count(got, "use many tokens") != 1 || !strings.Contains(got, "server=s") || !strings.Contains(got, "big about 22") {
 		t.Errorf("%q", got)
 	}

@@ -4,7 +4,7 @@
 // A [Snapshot] is an immutable catalog. Readers load it from an atomic pointer and
 // never block. The catalog builds a new snapshot when a server's list arrives. It
 // fetches a list if the list is unknown (Ensure), if the server reports a change
-// (change.go), or if the list on disk is outdated (store.go). Known lists of servers
+// (changebursts.go), or if the list on disk is outdated (store.go). Known lists of servers
 // that are not running come from disk, so listing does not start these servers.
 //
 // Names are resolved only here. An exposed name depends only on the server's prefix

@@ -61,7 +61,7 @@ func TestHeadersOfTools(t *testing.T) {
 func TestEraIsStored(t *testing.T) {
 	dir := cache.Dir(t.TempDir())
 	for _, modern := range []bool{true, false} {
-		(&Catalog{dir: dir}).save(&Server{Key: "k"}, &lists{modern: modern, Tools: upstream.Listing{Items: [][]byte{[]byte(`{"name":"x"}`)}}})
+		(&disk{dir: dir}).save(&Server{Key: "k"}, &lists{modern: modern, Tools: upstream.Listing{Items: [][]byte{[]byte(`{"name":"x"}`)}}})
 		if l := load(dir, "k", offer{}); l == nil || l.modern != modern {
 			t.Errorf("saved %v, loaded %+v", modern, l)
 		}

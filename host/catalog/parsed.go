@@ -89,22 +89,3 @@ func (p *parsed) parseTemplates(s *Server, items [][]byte) {
 		p.templates = append(p.templates, outcome[*Template]{item: t, why: Note{Text: why}})
 	}
 }
-
-// warnedSchemas is the maximum number of warnings about schemas for one list.
-const warnedSchemas = 10
-
-// warnRefused logs the tools of a server with rejected schemas.
-func (c *Catalog) warnRefused(s *Server, l *lists) {
-	n := 0
-	for _, o := range l.parse(s).tools {
-		if o.item == nil || o.item.Refused.reason() == "" {
-			continue
-		}
-		if n++; n <= warnedSchemas {
-			c.log.Warn("the schema of a tool is rejected", "server", s.Name, "tool", o.item.Name, "error", o.item.Refused.reason())
-		}
-	}
-	if n > warnedSchemas {
-		c.log.Warn("more schemas of the server are rejected", "server", s.Name, "tools", n-warnedSchemas)
-	}
-}

@@ -1,12 +1,10 @@
 package catalog
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/junctor-mcp/junctor/host/mcp"
@@ -117,99 +115,6 @@ func heldNote(server string, held []Held) (Note, bool) {
 	}, true
 }
 
-// Held returns the tools of a server that are held back, sorted by name. known is false if the
-// lists of the server are not known.
-func (c *Catalog) Held(server string) (held []Held, known bool) {
-	c.mu.Lock()
-	s, l := c.server(server), c.lists[server]
-	c.mu.Unlock()
-	if s == nil || l == nil {
-		return nil, false
-	}
-	if s.Pins == nil {
-		return nil, true
-	}
-	held = slices.Clone(l.parse(s).held)
-	slices.SortStableFunc(held, func(a, b Held) int { return strings.Compare(a.Tool, b.Tool) })
-	return held, true
-}
-
-// EnsurePinned makes sure before a call that the tools of a server were compared with its pins:
-// lists may come from disk, or from a process of the server that has ended. shared reports whether
-// the call uses the connection of the catalog. pinned is false for a server without pins.
-func (c *Catalog) EnsurePinned(ctx context.Context, server string, shared bool) (pinned bool, err error) {
-	c.mu.Lock()
-	s, l := c.server(server), c.lists[server]
-	c.mu.Unlock()
-	if s == nil || s.Pins == nil {
-		return false, nil
-	}
-	if l != nil && l.fresh {
-		now := s.Upstream.Status()
-		if !shared || now.State == upstream.Ready && now.Connects == l.connection {
-			return true, nil
-		}
-	}
-	s.Upstream.Raise(upstream.ForCall)
-	return true, c.RefreshLists(ctx, toolKinds, server)[server]
-}
-
-// Definitions returns the definitions of a server's tools as the server sent them, by name.
-func (c *Catalog) Definitions(server string) map[string][]byte {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if l := c.lists[server]; l != nil {
-		return byName(l.Tools.Items)
-	}
-	return nil
-}
-
-// Recheck compares the tools of a server with its pins again, which have changed. The pins are
-// told again what the server answered: some tools may have no digest any more.
-func (c *Catalog) Recheck(server string) {
-	if held, known := c.Held(server); known {
-		c.recheck(server, held)
-	}
-}
-
-// recheck is Recheck; was are the tools that were held back before.
-func (c *Catalog) recheck(server string, was []Held) {
-	c.mu.Lock()
-	s, l := c.server(server), c.lists[server]
-	c.mu.Unlock()
-	if s == nil || l == nil {
-		return
-	}
-	if l.fresh {
-		s.tellPins(&l.Tools)
-	}
-	c.rebuild(server)
-	if held, _ := c.Held(server); !s.preliminary(&l.Tools) {
-		if names := newlyHeld(was, held); len(names) > 0 {
-			c.tellChange(ToolsChange{Server: server, Held: names})
-		}
-	}
-}
-
-// rebuild publishes the tools of a server as its pins are now.
-func (c *Catalog) rebuild(server string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.republish(server)
-}
-
-// republish parses the lists of a server again. The caller holds mu.
-func (c *Catalog) republish(server string) {
-	l := c.lists[server]
-	if l == nil || c.server(server) == nil {
-		return
-	}
-	before := c.snapshot.Load()
-	c.lists[server] = l.unparsed()
-	after := build(c.servers, c.lists)
-	c.show(after, after.changes(before))
-}
-
 // preliminary reports whether definitions in a list may change without a change of the server: a
 // wrapped program is still being inspected. What any other server says about that does not count.
 func (s *Server) preliminary(l *upstream.Listing) bool { return l.Unfinished != nil && s.Access != "" }
@@ -223,22 +128,6 @@ func (s *Server) tellPins(l *upstream.Listing) {
 	all := byName(l.Items)
 	maps.DeleteFunc(all, func(name string, _ []byte) bool { return nameProblem(name) != "" })
 	s.Pins.Seen(all)
-}
-
-// pinned reports whether the server that has the upstream of s now has pins.
-func (c *Catalog) pinned(s *Server) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	now := c.server(s.Name)
-	return now != nil && now.Upstream == s.Upstream && now.Pins != nil
-}
-
-// heldChanged reports whether other tools are held back than in later lists with the same items.
-func (l *lists) heldChanged(later *lists, s *Server) bool {
-	if l == nil || s.Pins == nil {
-		return false
-	}
-	return !slices.EqualFunc(l.parse(s).held, later.parse(s).held, func(a, b Held) bool { return a.Tool == b.Tool && a.Digest == b.Digest })
 }
 
 // newlyHeld returns the names of the tools that are held back, and were not before.

@@ -70,7 +70,7 @@ func newPinned(dir cache.Dir, server *conversation.Server, p Pins) (*fixture, *[
 	pinned := *of
 	pinned.Pins = p
 	s.Catalog.Stop()
-	s.Catalog = New([]*Server{&pinned}, dir, s.log, s.tell)
+	s.Catalog = New([]*Server{&pinned}, dir, s.refresher.log, s.tell)
 	told := &[]ToolsChange{}
 	s.OnToolsChanged(func(c ToolsChange) {
 		s.mu.Lock()

@@ -1,133 +1,72 @@
 package catalog
 
 import (
-	"bytes"
 	"context"
-	"slices"
 	"sync"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+	"golang.org/x/sync/errgroup"
+
 	"github.com/junctor-mcp/junctor/host/fault"
-	"github.com/junctor-mcp/junctor/host/mcp"
-	"github.com/junctor-mcp/junctor/host/truncate"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// lists holds all lists of one server.
-type lists struct {
-	Tools, Resources, Templates, Prompts upstream.Listing
-
-	fetched    time.Time
-	fresh      bool // fetched by this process
-	connection int  // number of the upstream's connection, if fresh
-	modern     bool // the server is modern
-	offer      offer
-	borrowed   bool // from disk, of another offer
-	missing    missing
-	said       Said
-
-	parsed parsed // see parse
+// A refresher asks servers for their lists and publishes the answers.
+type refresher struct {
+	log       hclog.Logger
+	publisher *publisher
+	disk      *disk
+	changes   *changes
 }
 
-// kinds lists all kinds of lists, with their names on disk.
-var kinds = []struct {
-	name string
-	kind upstream.ListKind
-	of   func(*lists) *upstream.Listing
-}{
-	{"tools", upstream.Tools, func(l *lists) *upstream.Listing { return &l.Tools }},
-	{"resources", upstream.Resources, func(l *lists) *upstream.Listing { return &l.Resources }},
-	{"templates", upstream.Templates, func(l *lists) *upstream.Listing { return &l.Templates }},
-	{"prompts", upstream.Prompts, func(l *lists) *upstream.Listing { return &l.Prompts }},
+// progress has functions that are called during a refresh.
+type progress struct {
+	part  func(missing) // after some lists were published
+	whole func(*lists)  // after all lists were read
 }
 
-const (
-	// diskTTL is the lifetime of a list on disk without a TTL.
-	diskTTL = 24 * time.Hour
-	// minTTL is the minimum time between refreshes, whatever the server says.
-	minTTL = 10 * time.Second
-)
-
-// stale reports whether the lists need a refresh.
-func (l *lists) stale() bool {
-	age := time.Since(l.fetched)
-	if l.borrowed || !l.fresh && (age > diskTTL || age < 0) {
-		return true
-	}
-	for _, k := range kinds {
-		list := k.of(l)
-		if list.Unfinished != nil && (!l.fresh || age > minTTL) {
-			return true
-		}
-		if (list.TTL > 0 || list.Failed != nil) && age > max(list.TTL, minTTL) {
-			return true
-		}
-	}
-	return false
-}
-
-// empty reports whether the server is still discovering its items and has none yet.
-func (l *lists) empty() bool {
-	return l.Tools.Unfinished != nil && len(l.Tools.Items)+len(l.Resources.Items)+len(l.Templates.Items)+len(l.Prompts.Items) == 0
-}
-
-// changes returns the kinds of lists that differ from before.
-func (l *lists) changes(before *lists) []upstream.ListKind {
-	if before == nil {
-		before = &lists{}
-	}
-	var changed []upstream.ListKind
-	for _, k := range kinds {
-		if !slices.EqualFunc(k.of(before).Items, k.of(l).Items, bytes.Equal) {
-			changed = append(changed, k.kind)
-		}
-	}
-	return changed
-}
-
-// degraded returns the reason why each list is incomplete, or "".
-func (l *lists) degraded() (all [4]string) {
-	for i, k := range kinds {
-		all[i] = k.of(l).Degraded
-	}
-	return all
-}
+// partTime is how long the lists of a server that have arrived wait for the others. After
+// that they are published without them: a server may never answer for a list that no
+// client asks for.
+const partTime = time.Second
 
 // refresh fetches all lists of a server and publishes them. A list that fails keeps its
 // previous items. If the connection or all lists fail, nothing changes.
-func (c *Catalog) refresh(ctx context.Context, s *Server) (err error) {
-	defer fault.Recover(&err, c.log, s.Name, "reading the lists")
+func (r *refresher) refresh(ctx context.Context, s *Server, on progress) (err error) {
+	defer fault.Recover(&err, r.log, s.Name, "reading the lists")
 	var before *lists
 	var held []Held
 	remember := sync.OnceFunc(func() { // what was known before anything is published
-		c.mu.Lock()
-		before = c.lists[s.Name]
-		c.mu.Unlock()
+		now := r.publisher.now()
+		before = now.lists[s.Name]
 		if before != nil && before.fresh && !s.preliminary(&before.Tools) { // else they were not told here
-			held, _ = c.Held(s.Name)
+			held, _ = now.held(s.Name)
 		}
 	})
-	l, err := c.fetch(ctx, s, func(l *lists) {
+	l, err := r.fetch(ctx, s, func(l *lists) {
 		remember()
-		c.publishPart(s, before, l)
+		on.part(r.publishPart(s, before, l))
 	})
 	if err != nil {
 		return err
 	}
 	remember()
-	c.reportUnread(s.Name, l)
+	on.whole(l)
 	if err := l.keepFailed(before); err != nil {
 		return err
 	}
 	l.fetched = time.Now()
 	s.tellPins(&l.Tools)
-	c.publish(s, l)
-	if s.Pins == nil && c.pinned(s) {
-		c.Recheck(s.Name) // the configuration changed meanwhile
+	r.publisher.publish(s, l)
+	now := r.publisher.now()
+	if in := now.server(s.Name); s.Pins == nil && in != nil && in.Upstream == s.Upstream && in.Pins != nil {
+		r.recheck(s.Name) // the configuration changed meanwhile
 	}
-	c.logDrift(s, before, l, held)
-	c.save(s, l)
-	c.warnCost(s.Name)
+	isHeld, _ := r.publisher.now().held(s.Name)
+	r.changes.logDrift(s, before, l, held, isHeld)
+	r.disk.save(s, l)
+	r.publisher.warnings.cost(r.publisher.snapshot.Load(), s.Name)
 	return nil
 }
 
@@ -137,16 +76,14 @@ const maxFetches = 3
 
 // fetch fetches all lists over one connection, because another connection may have
 // other capabilities. It calls part with those that have arrived; see collect.
-func (c *Catalog) fetch(ctx context.Context, s *Server, part func(*lists)) (*lists, error) {
+func (r *refresher) fetch(ctx context.Context, s *Server, part func(*lists)) (*lists, error) {
 	for n := 1; ; n++ {
 		if err := s.Upstream.Connect(ctx); err != nil {
 			return nil, err
 		}
-		c.mu.Lock()
-		l := &lists{fresh: true, offer: c.offerTo(s)}
-		c.mu.Unlock()
+		l := &lists{fresh: true, offer: r.publisher.now().offerTo(s)}
 		before := s.Upstream.Status()
-		err := c.collect(ctx, s, l, func() {
+		err := r.collect(ctx, s, l, func() {
 			if now := s.Upstream.Status(); now.Connects == before.Connects {
 				l.from(now)
 				part(l)
@@ -156,112 +93,91 @@ func (c *Catalog) fetch(ctx context.Context, s *Server, part func(*lists)) (*lis
 			return nil, err
 		}
 		after := s.Upstream.Status()
-		if before.State == upstream.Ready && after.State == upstream.Ready && before.Connects == after.Connects || n == maxFetches {
+		ready := before.State == upstream.Ready && after.State == upstream.Ready
+		if ready && before.Connects == after.Connects || n == maxFetches {
 			l.from(after)
 			return l, nil
 		}
 	}
 }
 
-// from records which connection the lists are from.
-func (l *lists) from(connected upstream.Status) {
-	l.connection = connected.Connects
-	l.said = Said{Instructions: truncate.Bytes(connected.Instructions, MaxInstructions), Extensions: mcp.Member(connected.Capabilities, "extensions"), Modern: connected.Revision.Modern()}
-	if l.modern = connected.Revision.Modern(); !l.modern {
-		l.offer.capabilities = string(connected.Offered)
+// collect fetches the lists of a server into l. It calls part when partTime has passed, and
+// then each time that a further list arrives, unless it is the last.
+func (r *refresher) collect(ctx context.Context, s *Server, l *lists, part func()) error {
+	type arrival struct {
+		kind int
+		list upstream.Listing
 	}
-}
-
-// keepFailed replaces failed lists by the previous ones. It returns an error if the server
-// returned no items at all.
-func (l *lists) keepFailed(before *lists) error {
-	var failed error
-	items := 0
-	for _, k := range kinds {
-		now := k.of(l)
-		items += len(now.Items)
-		if now.Failed == nil {
-			continue
+	g, ctx := errgroup.WithContext(ctx)
+	arrivals := make(chan arrival, len(kinds))
+	for i, k := range kinds {
+		l.missing[i] = true
+		g.Go(func() (err error) {
+			defer fault.Recover(&err, r.log, s.Name, "reading the lists")
+			list, err := s.Upstream.List(ctx, k.kind)
+			if err == nil {
+				arrivals <- arrival{i, list}
+			}
+			return err
+		})
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- g.Wait() }()
+	late := time.NewTimer(partTime)
+	defer late.Stop()
+	take := func(a arrival) { *kinds[a.kind].of(l), l.missing[a.kind] = a.list, false }
+	for waited := false; ; {
+		select {
+		case a := <-arrivals:
+			take(a)
+		case <-late.C:
+			waited = true
+		case err := <-ended:
+			for len(arrivals) > 0 {
+				take(<-arrivals)
+			}
+			return err
 		}
-		failed = now.Failed
-		if before != nil && len(k.of(before).Items) > len(now.Items) {
-			now.Items = k.of(before).Items
-		}
-	}
-	if items == 0 {
-		return failed
-	}
-	return nil
-}
-
-// logDrift logs which tools of a server have changed, and which are held back now. A tool that
-// changes after the user allowed it deserves attention. before is nil for the first lists, and
-// wasHeld are the tools that were held back then.
-func (c *Catalog) logDrift(s *Server, before, now *lists, wasHeld []Held) {
-	change := ToolsChange{Server: s.Name}
-	if before != nil {
-		change.Added, change.Removed, change.Changed = drift(before.Tools.Items, now.Tools.Items)
-	}
-	if len(change.Added)+len(change.Removed)+len(change.Changed) > 0 {
-		c.log.Info("the tools of a server changed", "server", s.Name, "added", shortenList(change.Added), "removed", shortenList(change.Removed), "changed", shortenList(change.Changed))
-		c.noteChanges(change, byName(before.Tools.Items), byName(now.Tools.Items))
-	}
-	if held, _ := c.Held(s.Name); !s.preliminary(&now.Tools) {
-		change.Held = newlyHeld(wasHeld, held)
-	}
-	if len(change.Added)+len(change.Removed)+len(change.Changed)+len(change.Held) > 0 {
-		c.tellChange(change)
-	}
-}
-
-// tellChange reports a change of the tools of a server, and logs which are held back.
-func (c *Catalog) tellChange(change ToolsChange) {
-	if len(change.Held) > 0 {
-		c.log.Warn("tools of a server are held back, because their definitions were not accepted", "server", change.Server, "tools", shortenList(change.Held),
-			"hint", "run `junctor diff "+change.Server+"`")
-	}
-	if c.toolsChanged != nil {
-		c.toolsChanged(change)
-	}
-}
-
-// drift compares two lists of tools and returns the differences, sorted by name.
-func drift(before, now [][]byte) (added, removed, changed []string) {
-	was, is := byName(before), byName(now)
-	for _, name := range sortedNames(is) {
-		switch old, there := was[name]; {
-		case !there:
-			added = append(added, name)
-		case !bytes.Equal(old, is[name]):
-			changed = append(changed, name)
+		if waited && l.missing != (missing{true, true, true, true}) && l.missing != (missing{}) {
+			part()
 		}
 	}
-	for _, name := range sortedNames(was) {
-		if _, there := is[name]; !there {
-			removed = append(removed, name)
-		}
-	}
-	return added, removed, changed
 }
 
-// byName returns tools by name. The first of several with one name is the tool.
-func byName(items [][]byte) map[string][]byte {
-	all := map[string][]byte{}
-	for _, raw := range items {
-		if name, _ := mcp.TextMember(raw, "name"); all[name] == nil {
-			all[name] = raw
+// publishPart publishes the lists that have arrived. before are the lists before the
+// refresh, which replace the missing ones. publishPart returns those.
+func (r *refresher) publishPart(s *Server, before, l *lists) missing {
+	p := l.unparsed()
+	for i, k := range kinds {
+		if p.missing[i] {
+			*k.of(p) = upstream.Listing{Failed: errUnanswered, Degraded: errUnanswered.Message}
 		}
 	}
-	return all
+	_ = p.keepFailed(before) // an empty list of tools is one too
+	p.fetched = time.Now()
+	if p.lacks(toolKinds) {
+		p.fresh = false // the tools were not compared with their pins
+	} else {
+		s.tellPins(&p.Tools)
+	}
+	r.publisher.publish(s, p)
+	if p.fresh {
+		r.disk.save(s, p)
+	}
+	return p.missing
 }
 
-// maxReported is the maximum number of names in one log line.
-const maxReported = 10
-
-// shortenList shortens a list of names for a log line.
-func shortenList(names []string) []string {
-	if len(names) > maxReported {
-		return append(slices.Clone(names[:maxReported]), "…")
+// recheck compares the tools of a server with its pins again, which have changed. The pins are
+// told again what the server answered: some tools may have no digest any more.
+func (r *refresher) recheck(server string) {
+	if held, known := r.publisher.now().held(server); known {
+		r.recheckAfter(server, held)
 	}
-	return names
+}
+
+// recheckAfter is recheck; was are the tools that were held back before.
+func (r *refresher) recheckAfter(server string, was []Held) {
+	if names := r.publisher.recheck(server, was); len(names) > 0 {
+		r.changes.tell(ToolsChange{Server: server, Held: names})
+	}
 }

@@ -45,7 +45,7 @@ func TestPanic(t *testing.T) {
 	s := newFixture("", a, b)
 	defer s.close()
 	var log strings.Builder
-	s.log = hclog.New(&hclog.LoggerOptions{Output: &log})
+	s.refresher.log = hclog.New(&hclog.LoggerOptions{Output: &log})
 	if failed := s.Ensure(t.Context()); len(failed) > 0 {
 		t.Fatal(failed)
 	}

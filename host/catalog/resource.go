@@ -156,22 +156,6 @@ func (s *Snapshot) Template(text string) (*Template, bool) {
 	return s.Templates[i], true
 }
 
-// Unknown returns the servers with unknown lists that precede another server in the
-// configuration. It covers all servers if before is empty.
-func (c *Catalog) Unknown(before string) (names []string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, s := range c.servers {
-		if s.Name == before {
-			break
-		}
-		if l := c.lists[s.Name]; l == nil || l.lacks(resourceKinds) {
-			names = append(names, s.Name)
-		}
-	}
-	return names
-}
-
 // addResources adds the resources of a server.
 func (s *Snapshot) addResources(server *Server, l *lists) {
 	for _, o := range l.parse(server).resources {

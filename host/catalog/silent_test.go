@@ -50,7 +50,7 @@ func TestSilentServers(t *testing.T) {
 			t.Errorf("silent after %s: %v", silentRest, silent)
 		}
 		f.Ensure(t.Context())
-		if _, silent := f.silence(f.Servers()[1]); silent {
+		if _, silent := f.disk.silence(f.Servers()[1]); silent {
 			t.Error("it is silent after it has answered")
 		}
 		f.close()
@@ -77,7 +77,7 @@ func TestEndedWhileWaiting(t *testing.T) {
 				f.close()
 				f = newFixture(dir, old(`{"name":"x"}`), hanging())
 				defer f.close()
-				if was, silent := f.silence(f.Servers()[1]); silent != c.silent || silent && !was.Ended {
+				if was, silent := f.disk.silence(f.Servers()[1]); silent != c.silent || silent && !was.Ended {
 					t.Errorf("%v, %v", was, silent)
 				}
 				if all := f.Silent([]string{"b"}); len(all) > 0 {
@@ -91,10 +91,10 @@ func TestEndedWhileWaiting(t *testing.T) {
 // TestInvalidSilence: a file that another program wrote has no effect.
 func TestInvalidSilence(t *testing.T) {
 	dir := cache.Dir(t.TempDir())
-	c := &Catalog{dir: dir}
+	d := &disk{dir: dir}
 	for _, text := range []string{"", "x", "{}", `{"since":"2999-01-01T00:00:00Z"}`, `{"since":7}`, `[]`} {
 		dir.Write(silentName("key"), []byte(text))
-		if was, silent := c.silence(&Server{Key: "key"}); silent {
+		if was, silent := d.silence(&Server{Key: "key"}); silent {
 			t.Errorf("%s: %v", text, was)
 		}
 	}

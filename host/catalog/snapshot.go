@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"slices"
@@ -311,4 +312,25 @@ func (s *Snapshot) Names() []string { return slices.Sorted(maps.Keys(s.tools)) }
 
 func sortedNames[V any](m map[string]V) []string {
 	return slices.SortedFunc(maps.Keys(m), strings.Compare)
+}
+
+// changes returns the kinds of lists that clients see otherwise than before.
+func (s *Snapshot) changes(before *Snapshot) (kinds []upstream.ListKind) {
+	same := func(a, b *Item) bool { return a.Server == b.Server && bytes.Equal(a.Raw, b.Raw) }
+	sameTool := func(a, b *Tool) bool { // its class decides who sees it
+		return same(&a.Item, &b.Item) && a.Class.Kind == b.Class.Kind && a.Unconfigured == b.Unconfigured
+	}
+	if !slices.EqualFunc(s.Tools, before.Tools, sameTool) {
+		kinds = append(kinds, upstream.Tools)
+	}
+	if !slices.EqualFunc(s.Resources, before.Resources, same) {
+		kinds = append(kinds, upstream.Resources)
+	}
+	if !slices.EqualFunc(s.Templates, before.Templates, func(a, b *Template) bool { return same(&a.Item, &b.Item) }) {
+		kinds = append(kinds, upstream.Templates)
+	}
+	if !slices.EqualFunc(s.Prompts, before.Prompts, func(a, b *Prompt) bool { return same(&a.Item, &b.Item) }) {
+		kinds = append(kinds, upstream.Prompts)
+	}
+	return kinds
 }

@@ -1,13 +1,13 @@
 package catalog
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/hashicorp/go-hclog"
 
 	"github.com/junctor-mcp/junctor/host/cache"
 	"github.com/junctor-mcp/junctor/host/mcp"
@@ -104,19 +104,27 @@ func read(dir cache.Dir, name string) *lists {
 	return l
 }
 
+// A disk keeps the lists of servers in files, and which servers did not get ready.
+type disk struct {
+	dir cache.Dir
+	log hclog.Logger
+	// secret may be nil; see Catalog.LeaveOut.
+	secret func(text string) bool
+}
+
 // save writes the lists of a server to disk, unless they have a secret.
-func (c *Catalog) save(s *Server, l *lists) {
+func (d *disk) save(s *Server, l *lists) {
 	text := encode(l)
-	if c.secret != nil && c.secret(string(text)) {
-		c.dir.Remove(storeName(s.Key, l.offer))
-		c.dir.Remove(lastName(s.Key))
-		c.log.Debug("the lists of a server are not kept on disk, because they have a secret", "server", s.Name)
+	if d.secret != nil && d.secret(string(text)) {
+		d.dir.Remove(storeName(s.Key, l.offer))
+		d.dir.Remove(lastName(s.Key))
+		d.log.Debug("the lists of a server are not kept on disk, because they have a secret", "server", s.Name)
 		return
 	}
-	c.dir.Write(storeName(s.Key, l.offer), text)
-	c.dir.Write(lastName(s.Key), text)
-	if s.Public != "" && LastKey(c.dir, s.Public) != s.Key {
-		c.dir.Write(publicName(s.Public), []byte(s.Key))
+	d.dir.Write(storeName(s.Key, l.offer), text)
+	d.dir.Write(lastName(s.Key), text)
+	if s.Public != "" && LastKey(d.dir, s.Public) != s.Key {
+		d.dir.Write(publicName(s.Public), []byte(s.Key))
 	}
 }
 
@@ -151,50 +159,13 @@ func encode(l *lists) []byte {
 	return append(b, '}')
 }
 
-// An offer is the client capabilities that legacy servers receive. Their lists may
-// depend on it: for example, a tool may need answers from the user.
-type offer struct {
-	number       int    // sequence number in this process
-	capabilities string // a JSON object, or "" for an empty one
-}
-
-// suffix distinguishes the files of a server's lists by offer.
-func (o offer) suffix() string {
-	if o.capabilities == "" || o.capabilities == "{}" {
-		return ""
-	}
-	sum := sha256.Sum256([]byte(o.capabilities))
-	return "-" + hex.EncodeToString(sum[:])[:hashDigits]
-}
-
-// Offer sets the client capabilities that servers receive from now on. Lists on disk for
-// these capabilities are loaded. Other lists stay in use until the servers were asked again.
-func (c *Catalog) Offer(capabilities []byte) {
-	c.mu.Lock()
-	c.offer = offer{number: c.offer.number + 1, capabilities: string(capabilities)}
-	now, servers := c.offer, c.servers
-	c.mu.Unlock()
+// loadNew reads the lists of the servers with another upstream than now.
+func (d *disk) loadNew(now *contents, servers []*Server) map[*Server]*lists {
+	loaded := map[*Server]*lists{}
 	for _, s := range servers {
-		if s.Offer != nil {
-			continue
-		}
-		if l := load(c.dir, s.Key, now); l != nil && (!l.borrowed || c.unknown(s.Name)) {
-			c.publish(s, l)
+		if old := now.server(s.Name); old == nil || old.Upstream != s.Upstream {
+			loaded[s] = load(d.dir, s.Key, now.offerTo(s))
 		}
 	}
-}
-
-// unknown reports whether no lists of a server are known.
-func (c *Catalog) unknown(server string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.lists[server] == nil
-}
-
-// offerTo returns the current capabilities for a server. The caller holds mu.
-func (c *Catalog) offerTo(s *Server) offer {
-	if s.Offer != nil {
-		return offer{capabilities: string(s.Offer)}
-	}
-	return c.offer
+	return loaded
 }

@@ -28,7 +28,7 @@ func TestStored(t *testing.T) {
 	l.Tools.Unfinished = &upstream.Unfinished{Known: 2, Total: 5, Ended: true}
 	l.Resources = listing(`{"uri":"a:b"}`)
 	dir := cache.Dir(t.TempDir())
-	(&Catalog{dir: dir}).save(&Server{Key: "key"}, l)
+	(&disk{dir: dir}).save(&Server{Key: "key"}, l)
 	got := load(dir, "key", offer{})
 	if got == nil {
 		t.Fatal("load found no file")
@@ -55,7 +55,7 @@ func TestStored(t *testing.T) {
 // TestInvalidFile checks that an invalid file is ignored.
 func TestInvalidFile(t *testing.T) {
 	dir := cache.Dir(t.TempDir())
-	(&Catalog{dir: dir}).save(&Server{Key: "key"}, &lists{fetched: time.Now(), Tools: listing(`{"name":"a"}`)})
+	(&disk{dir: dir}).save(&Server{Key: "key"}, &lists{fetched: time.Now(), Tools: listing(`{"name":"a"}`)})
 	path := filepath.Join(string(dir), storeName("key", offer{}))
 	last := filepath.Join(string(dir), lastName("key"))
 	good, err := os.ReadFile(path)
@@ -88,14 +88,14 @@ func TestInvalidFile(t *testing.T) {
 	if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o700)); err != nil {
 		t.Fatal(err)
 	}
-	(&Catalog{dir: dir}).save(&Server{Key: "key"}, &lists{})
+	(&disk{dir: dir}).save(&Server{Key: "key"}, &lists{})
 	if err := os.Remove(last); err != nil {
 		t.Fatal(err)
 	}
 	if load(dir, "key", offer{}) != nil || load("", "key", offer{}) != nil || load(cache.Dir(path+"/none"), "key", offer{}) != nil {
 		t.Error("load returned lists")
 	}
-	(&Catalog{dir: ""}).save(&Server{Key: "key"}, &lists{})
+	(&disk{dir: ""}).save(&Server{Key: "key"}, &lists{})
 }
 
 // TestFromDisk checks that a catalog starts with the lists on disk, starts no server for
@@ -180,7 +180,7 @@ func TestListsWithASecretAreNotOnDisk(t *testing.T) {
 	defer c.Stop()
 	c.LeaveOut(func(text string) bool { return strings.Contains(text, "a-secret") })
 	for _, description := range []string{"Reads.", "Reads with a-secret.", "Reads."} {
-		c.save(s, &lists{fetched: time.Now(), Tools: listing(fmt.Sprintf(`{"name":"read","description":%q}`, description))})
+		c.disk.save(s, &lists{fetched: time.Now(), Tools: listing(fmt.Sprintf(`{"name":"read","description":%q}`, description))})
 		if got, want := load(dir, "key", offer{}) != nil, !strings.Contains(description, "secret"); got != want {
 			t.Errorf("%s: on disk %v, want %v", description, got, want)
 		}

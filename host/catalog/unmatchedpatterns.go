@@ -87,26 +87,3 @@ func matchesAny(p Pattern, names []string) bool {
 	}
 	return false
 }
-
-// maxLoggedNotes is the maximum number of remembered notes.
-const maxLoggedNotes = 1000
-
-// logConfigNotes logs each note about the configuration once.
-func (c *Catalog) logConfigNotes() {
-	var fresh []Note
-	c.mu.Lock()
-	for _, n := range c.Snapshot().Notes {
-		if n.At != "" && !c.loggedNotes[n] && len(c.loggedNotes) < maxLoggedNotes {
-			c.loggedNotes[n] = true
-			fresh = append(fresh, n)
-		}
-	}
-	c.mu.Unlock()
-	for _, n := range fresh {
-		args := []any{"server", n.Server, "problem", n.Text, "at", n.At}
-		if n.Hint != "" {
-			args = append(args, "hint", n.Hint)
-		}
-		c.log.Warn("the configuration does not match a server", args...)
-	}
-}

@@ -65,7 +65,7 @@ func TestUnmatchedPatternsAreLoggedOnce(t *testing.T) {
 	c := New([]*Server{server}, cache.Dir(t.TempDir()), hclog.New(&hclog.LoggerOptions{Output: &log}), nil)
 	defer c.Stop()
 	for _, tools := range []string{`{"name":"del"}`, `{"name":"del","title":"x"}`, `{"name":"del"}`} {
-		c.publish(server, &lists{Tools: listing(tools)})
+		c.publisher.publish(server, &lists{Tools: listing(tools)})
 	}
 	if got := strings.Count(log.String(), "does not match a server"); got != 1 || !strings.Contains(log.String(), "at=f:7:11") || !strings.Contains(log.String(), `did you mean`) {
 		t.Errorf("%d lines: %s", got, log.String())

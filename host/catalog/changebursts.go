@@ -21,19 +21,19 @@ type changeBurst struct {
 	last    time.Time // the last refresh
 }
 
-// Changed records a list_changed notification of a server. It does not block.
-func (c *Catalog) Changed(server string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.stopped || c.lists[server] == nil && c.refreshing[server] == nil {
+// changed records a list_changed notification of a server. It does not block.
+func (r *refreshes) changed(server string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.stopped || r.publisher.now().lists[server] == nil && r.running[server] == nil {
 		return // the first refresh will get the new list
 	}
-	st := c.bursts[server]
+	st := r.bursts[server]
 	if st == nil {
 		st = &changeBurst{pause: debounceFirst}
-		st.timer = time.AfterFunc(time.Hour, func() { c.refreshAfterChange(server, st) })
+		st.timer = time.AfterFunc(time.Hour, func() { r.refreshAfterChange(server, st) })
 		st.timer.Stop()
-		c.bursts[server] = st
+		r.bursts[server] = st
 	}
 	if st.pending {
 		return
@@ -46,32 +46,33 @@ func (c *Catalog) Changed(server string) {
 }
 
 // refreshAfterChange refreshes a server's lists after a notification.
-func (c *Catalog) refreshAfterChange(server string, st *changeBurst) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+func (r *refreshes) refreshAfterChange(server string, st *changeBurst) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	st.pending, st.last = false, time.Now()
 	st.pause = min(2*st.pause, debounceMax)
-	s := c.server(server)
+	s := r.publisher.now().server(server)
 	switch {
-	case s == nil || c.stopped:
-	case c.refreshing[server] != nil:
+	case s == nil || r.stopped:
+	case r.running[server] != nil:
 		// The running refresh may have started before the change, so repeat it.
 		st.pending = true
 		st.timer.Reset(st.pause)
 	default:
-		c.begin(s)
+		r.begin(s)
 	}
 }
 
-// Connected records that an upstream has connected. It refreshes lists from disk or from
+// connected records that an upstream has connected. It refreshes lists from disk or from
 // an earlier connection. It ignores an upstream that is not of a server of the catalog.
-func (c *Catalog) Connected(u *upstream.Upstream) {
+func (r *refreshes) connected(u *upstream.Upstream) {
 	over := u.Status().Connects
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	s, l := c.server(u.Name()), c.lists[u.Name()]
-	if s == nil || s.Upstream != u || l == nil || l.fresh && l.connection == over { // a refresh over this connection may be done
-		return
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.publisher.now()
+	s, l := now.server(u.Name()), now.lists[u.Name()]
+	if s == nil || s.Upstream != u || l == nil || l.fresh && l.connection == over {
+		return // a refresh over this connection may be done
 	}
-	c.begin(s)
+	r.begin(s)
 }
