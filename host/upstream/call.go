@@ -315,6 +315,6 @@ func (u *Upstream) Notify(method string, params []byte) {
 	c := u.conn
 	u.mu.Unlock()
 	if c != nil && !c.revision.Modern() {
-		c.reply(mcp.AppendNotification(nil, method, params))
+		c.writer.reply(mcp.AppendNotification(nil, method, params))
 	}
 }

@@ -35,9 +35,13 @@ const (
 type conn struct {
 	up   *Upstream
 	link Link
-	out  *sendqueue.Queue
 	ctx  context.Context // canceled when the connection ends
 	end  context.CancelFunc
+
+	table      *requestTable // what is not answered
+	writer     *writer
+	dispatcher *dispatcher
+	listener   *listener
 
 	era atomic.Int32 // for the reading goroutine, which runs during the handshake
 
@@ -48,24 +52,12 @@ type conn struct {
 	instructions string
 	offered      []byte // client capabilities sent to a legacy server
 	since        time.Time
-	started      time.Time      // start of the connection attempt
-	lists        *listenRequest // list changes of a modern server
+	started      time.Time // start of the connection attempt
 
 	level    string        // guarded by the upstream's mu; the last level sent to the server
 	levelSet chan struct{} // guarded by the upstream's mu; closed when the server answered it
 
-	mu             sync.Mutex
-	last           uint64                        // guarded by mu; id of the newest request
-	noted          uint64                        // guarded by mu; see excuses
-	pending        map[uint64]*pending           // guarded by mu
-	tasks          map[uint64]*pending           // guarded by mu; requests for results of tasks, by the id of the call
-	closed         bool                          // guarded by mu
-	ending         bool                          // guarded by mu; the host is closing the connection
-	listens        map[uint64]bool               // guarded by mu; ids of open listen requests
-	serverRequests map[string]context.CancelFunc // guarded by mu; unanswered requests of the server, by id
-
-	arriving  atomic.Pointer[limit.Hold] // memory of the message being read
-	useful    atomic.Bool                // the server has answered a client's request
+	useful    atomic.Bool // the server has answered a client's request
 	ignored   atomic.Uint64
 	unmatched unmatched
 	strays    strayCount
@@ -76,115 +68,105 @@ type conn struct {
 }
 
 func newConn(u *Upstream, link Link) *conn {
-	c := &conn{
-		up: u, link: link, pending: map[uint64]*pending{}, listens: map[uint64]bool{},
-		serverRequests: map[string]context.CancelFunc{}, done: make(chan struct{}), since: time.Now(),
-	}
+	c := &conn{up: u, link: link, table: newRequestTable(), done: make(chan struct{}), since: time.Now()}
 	c.ctx, c.end = context.WithCancel(u.ctx)
-	c.out = sendqueue.New(link, sendQueueBytes, u.opts.Budget)
+	c.writer = &writer{
+		out:       sendqueue.New(link, sendQueueBytes, u.opts.Budget),
+		table:     c.table,
+		unmatched: &c.unmatched,
+		max:       u.opts.MaxMessage,
+	}
+	c.dispatcher, c.listener = &dispatcher{conn: c}, &listener{conn: c}
 	if link, ok := link.(Admitter); ok && u.opts.Budget != nil {
-		link.Admit(c.admit)
+		link.Admit(c.dispatcher.admit)
 	}
 	if w, ok := link.(Watcher); ok {
-		w.Watch(c.inFlight)
+		w.Watch(c.table.inFlight)
 	}
 	u.work.Go(c.read)
 	u.work.Go(c.watchWriter)
 	return c
 }
 
-// alive reports whether the connection accepts requests.
-func (c *conn) alive() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return !c.closed && !c.ending
-}
-
-// inFlight returns the number of unanswered requests, without listen requests.
-func (c *conn) inFlight() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return len(c.pending) - len(c.listens)
-}
-
 // read handles all messages of the server and ends the connection afterwards.
-func (c *conn) read() { c.terminate(c.readAll()) }
+func (c *conn) read() { c.terminate(c.dispatcher.readAll()) }
 
-func (c *conn) readAll() (err error) {
-	defer fault.Recover(&err, c.up.opts.Log, c.up.opts.Name, "reading from the server")
+func (d *dispatcher) readAll() (err error) {
+	defer fault.Recover(&err, d.conn.up.opts.Log, d.conn.up.opts.Name, "reading from the server")
 	for {
-		raw, err := c.link.Read()
+		raw, err := d.conn.link.Read()
 		if err != nil {
 			if cut, ok := errors.AsType[Cut](err); ok {
-				c.handleCut(cut)
+				d.handleCut(cut)
 				continue
 			}
 			if failed, ok := errors.AsType[Unanswered](err); ok {
-				c.handleUnanswered(failed)
+				d.handleUnanswered(failed)
 				continue
 			}
 			return err
 		}
-		c.handleMessage(raw)
+		d.handleMessage(raw)
 	}
 }
 
 // handleMessage handles one message. It passes the message's memory on or
 // releases it.
-func (c *conn) handleMessage(raw []byte) {
-	held := c.arriving.Swap(nil)
+func (d *dispatcher) handleMessage(raw []byte) {
+	held := d.arriving.Swap(nil)
 	m, err := mcp.Parse(raw)
 	if err != nil {
-		c.handleBroken(raw, held, err)
+		d.handleBroken(raw, held, err)
 		return
 	}
-	c.handleParsed(m, held)
+	d.handleParsed(m, held)
 }
 
 // handleBroken handles a line that is no message, for the given reason, or not exactly one.
-func (c *conn) handleBroken(raw []byte, held *limit.Hold, why error) {
+func (d *dispatcher) handleBroken(raw []byte, held *limit.Hold, why error) {
 	messages, lost := mcp.Repair(raw)
 	if len(messages) == 0 {
-		c.handleInvalid(why)
+		d.handleInvalid(why)
 	}
 	log := func(level hclog.Level, text string, args ...any) {
-		c.up.opts.Lines.Log(level, c.up.opts.Name, text, args...)
+		d.conn.up.opts.Lines.Log(level, d.conn.up.opts.Name, text, args...)
 	}
 	var parsed []*mcp.Message
 	for _, text := range messages {
 		m, err := mcp.Parse(text)
 		if err != nil {
-			c.handleInvalid(err)
+			d.handleInvalid(err)
 			continue
 		}
 		parsed = append(parsed, m)
 	}
 	if len(parsed) > 0 {
-		log(hclog.Warn, "the server sent a message that strict clients refuse; it was mended", "error", why, "messages", len(parsed))
+		log(hclog.Warn, "the server sent a message that strict clients refuse; it was mended",
+			"error", why, "messages", len(parsed))
 	}
 	for _, item := range lost {
 		log(hclog.Warn, "the server sent an item that no client could read; it is left out", "item", item)
 	}
 	if len(parsed) == 1 {
-		c.handleParsed(parsed[0], held)
+		d.handleParsed(parsed[0], held)
 		return
 	}
 	for _, m := range parsed {
-		c.handleParsed(m, nil) // each is small
+		d.handleParsed(m, nil) // each is small
 	}
 	held.Release()
 }
 
 // handleParsed handles one message and its memory.
-func (c *conn) handleParsed(m *mcp.Message, held *limit.Hold) {
+func (d *dispatcher) handleParsed(m *mcp.Message, held *limit.Hold) {
 	switch {
 	case m.IsResponse():
-		c.deliver(m, held)
+		d.deliver(m, held)
 		return
 	case m.IsNotification():
-		c.handleNotification(m)
+		d.handleNotification(m)
 	default:
-		c.handleRequest(m, held)
+		d.handleRequest(m, held)
 		return
 	}
 	held.Release()
@@ -192,46 +174,42 @@ func (c *conn) handleParsed(m *mcp.Message, held *limit.Hold) {
 
 // admit reserves memory for a message before it is read. Small messages need no
 // reservation: the limits of requests and queues bound them.
-func (c *conn) admit(size int) bool {
+func (d *dispatcher) admit(size int) bool {
 	if size <= limit.Small {
 		return true
 	}
-	held, err := c.up.opts.Budget.Hold(size)
-	c.arriving.Swap(held).Release() // memory of a message that the link never delivered
+	held, err := d.conn.up.opts.Budget.Hold(size)
+	d.arriving.Swap(held).Release() // memory of a message that the link never delivered
 	return err == nil
 }
 
 // watchWriter closes the link when writing fails, because a message may have
 // been written partially.
 func (c *conn) watchWriter() {
-	<-c.out.Done()
-	if c.out.Err() != nil {
+	<-c.writer.out.Done()
+	if c.writer.out.Err() != nil {
 		c.link.Close(0)
 	}
 }
 
 // terminate ends the connection and fails every pending call.
 func (c *conn) terminate(err error) {
-	c.mu.Lock()
-	c.closed = true
+	all, ending := c.table.drain()
 	switch {
-	case c.ending:
+	case ending:
 		err = errEnding
-	case err == io.EOF && c.out.Err() != nil:
-		err = fault.Because(fault.UpstreamExited, c.out.Err(), "writing to the server").WithHint(endedHint)
+	case err == io.EOF && c.writer.out.Err() != nil:
+		err = fault.Because(fault.UpstreamExited, c.writer.out.Err(), "writing to the server").WithHint(endedHint)
 	case err == io.EOF:
 		err = fault.New(fault.UpstreamExited, "the server ended the connection").WithHint(endedHint)
 	}
-	all := c.pending
-	c.pending = map[uint64]*pending{}
-	c.mu.Unlock()
 	for _, p := range all {
 		p.answer <- answer{err: err}
 	}
 	c.end()
 	c.up.work.Go(func() {
 		c.link.Close(0) // before the queue, which may be blocked in a write
-		_ = c.out.Close()
+		_ = c.writer.out.Close()
 		c.handlers.Wait()
 		c.err = err
 		close(c.done)
@@ -241,22 +219,16 @@ func (c *conn) terminate(err error) {
 // close ends the connection. It cancels the calls in flight with the given reason,
 // then closes the link within grace.
 func (c *conn) close(reason string, grace time.Duration) {
-	c.mu.Lock()
-	c.ending = true
-	var open []*pending
-	for _, p := range c.pending {
-		open = append(open, p)
-	}
-	c.mu.Unlock()
+	open := c.table.setEnding()
 	ctx, cancel := context.WithTimeout(context.Background(), cancelWindow)
 	defer cancel()
 	for _, p := range open {
 		if !isHandshake(p.method) {
-			c.cancel(p, reason)
+			c.writer.cancel(p, reason)
 		}
 	}
 	flushed := make(chan struct{})
-	go func() { defer close(flushed); _ = c.out.Close() }()
+	go func() { defer close(flushed); _ = c.writer.out.Close() }()
 	select {
 	case <-flushed:
 	case <-ctx.Done(): // the server does not read
@@ -268,10 +240,7 @@ func (c *conn) close(reason string, grace time.Duration) {
 // endError returns why the connection ended. It waits up to one second for the
 // reason.
 func (c *conn) endError() error {
-	c.mu.Lock()
-	ending := c.ending
-	c.mu.Unlock()
-	if ending {
+	if c.table.isEnding() {
 		return errEnding
 	}
 	select {
@@ -287,18 +256,3 @@ const endedHint = "call again to reconnect, and read the log of the server to se
 
 // errEnding is the error of calls when the host closes the connection.
 var errEnding = fault.New(fault.UpstreamStopped, "the connection was closed")
-
-// notify sends a notification.
-func (c *conn) notify(ctx context.Context, method string, params []byte) error {
-	return c.send(ctx, mcp.AppendNotification(nil, method, params))
-}
-
-// send sends a message that is not a request.
-func (c *conn) send(ctx context.Context, text []byte) error {
-	msg := sendqueue.Text(text)
-	if err := c.fits(msg); err != nil {
-		return err
-	}
-	c.sendsNoRequest()
-	return c.out.Send(ctx, msg)
-}

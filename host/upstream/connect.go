@@ -60,7 +60,7 @@ func (u *Upstream) ready(ctx context.Context) (_ *conn, err error) {
 			err := u.err
 			u.mu.Unlock()
 			return nil, err
-		case u.state == Ready && u.conn.alive():
+		case u.state == Ready && u.conn.table.alive():
 			c := u.conn
 			u.mu.Unlock()
 			return c, nil

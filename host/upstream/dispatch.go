@@ -4,28 +4,35 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
-	"github.com/junctor-mcp/junctor/host/sendqueue"
 	"github.com/junctor-mcp/junctor/host/truncate"
 )
 
+// A dispatcher reads the messages of a server and passes them to the requests and to the peer.
+// One goroutine calls its methods.
+type dispatcher struct {
+	conn     *conn
+	arriving atomic.Pointer[limit.Hold] // memory of the message being read
+}
+
 // deliver passes a response and its memory to the request.
-func (c *conn) deliver(m *mcp.Message, held *limit.Hold) {
-	p := c.takePending(m.ID)
+func (d *dispatcher) deliver(m *mcp.Message, held *limit.Hold) {
+	p := d.conn.table.takePending(m.ID)
 	if p == nil {
-		c.handleUnmatched(m)
+		d.handleUnmatched(m)
 		held.Release()
 		return
 	}
 	if held != nil { // small messages are not counted
 		if err := held.Assign(p.memoryOwner()); err != nil {
 			held.Release()
-			p.answer <- answer{err: c.overloadError(err)}
+			p.answer <- answer{err: d.overloadError(err)}
 			return
 		}
 	}
@@ -34,45 +41,27 @@ func (c *conn) deliver(m *mcp.Message, held *limit.Hold) {
 
 // overloadError returns the fault of a call whose response was dropped because of
 // the memory limit.
-func (c *conn) overloadError(why error) error {
+func (d *dispatcher) overloadError(why error) error {
 	return fault.Because(fault.GatewayOverloaded, why, "the response was dropped").
 		WithHint("read the responses in time, request less at a time, or raise max_memory in the gateway block")
-}
-
-// takePending removes and returns the request with the given id, or nil.
-func (c *conn) takePending(id mcp.ID) *pending {
-	n, ok := id.Number()
-	if !ok {
-		return nil
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	p := c.pending[n]
-	delete(c.pending, n)
-	delete(c.listens, n)
-	if p != nil {
-		c.answered(p)
-		p.cancelServerRequests()
-	}
-	return p
 }
 
 // authorHint is the hint for a server that breaks the protocol.
 const authorHint = "update the server, or report this to its author"
 
 // handleCut handles a message that the link dropped.
-func (c *conn) handleCut(cut Cut) {
+func (d *dispatcher) handleCut(cut Cut) {
 	prefix, suffix, why := cut.Cut()
 	switch why {
 	case "gap":
-		c.notifyMissed()
+		d.conn.listener.notifyMissed()
 		return
 	case "overloaded":
 		id, shape := mcp.Glance(prefix)
 		if id == nil {
 			id = mcp.LastID(suffix)
 		}
-		c.failLost(id, shape, c.overloadError(limit.ErrFull))
+		d.failLost(id, shape, d.overloadError(limit.ErrFull))
 		return
 	}
 	code := fault.UpstreamBadMessage
@@ -83,30 +72,29 @@ func (c *conn) handleCut(cut Cut) {
 	f := fault.New(code, "the response was dropped: %s", cut).WithHint(authorHint)
 	switch {
 	case code == fault.UpstreamTooLarge && id == nil && shape == mcp.ShapeUnknown:
-		f.Message = fmt.Sprintf("the server sent more than %s that are no message and begin with %.60q", sizeOf(c.up.opts.MaxMessage), prefix)
-		f.Hint = strayOf(c.up.opts.Program).hint
+		f.Message = fmt.Sprintf("the server sent more than %s that are no message and begin with %.60q",
+			sizeOf(d.conn.up.opts.MaxMessage), prefix)
+		f.Hint = strayOf(d.conn.up.opts.Program).hint
 	case why == "bad_message":
 		f.Message = fmt.Sprintf("the transport received an invalid message, which begins with %.60q", prefix)
 	case code == fault.UpstreamTooLarge:
-		f = c.oversized(f)
+		f = oversized(f, d.conn.up.opts.MaxMessage)
 	}
-	if c.failLost(id, shape, f); id == nil && shape != mcp.ShapeRequest {
-		c.failPending(c.soleRequest(), f) // the transport identified the dropped text as a message
+	if d.failLost(id, shape, f); id == nil && shape != mcp.ShapeRequest {
+		d.failPending(d.conn.table.soleRequest(), f) // the transport identified the dropped text as a message
 	}
 }
 
 // handleUnanswered fails one request. If the connection ends because of it, no new
 // request starts on it.
-func (c *conn) handleUnanswered(u Unanswered) {
+func (d *dispatcher) handleUnanswered(u Unanswered) {
 	id, delivered, ends, err := u.Unanswered()
 	if ends {
-		c.mu.Lock()
-		c.closed = true
-		c.mu.Unlock()
+		d.conn.table.close()
 	}
-	p := c.takePending(id)
+	p := d.conn.table.takePending(id)
 	if p == nil {
-		c.ignored.Add(1)
+		d.conn.ignored.Add(1)
 		return
 	}
 	if !delivered {
@@ -114,14 +102,14 @@ func (c *conn) handleUnanswered(u Unanswered) {
 	}
 	if f := fault.As(err); f.Code == fault.UpstreamTooLarge && f.Hint == "" {
 		copied := *f
-		err = c.oversized(&copied)
+		err = oversized(&copied, d.conn.up.opts.MaxMessage)
 	}
 	p.answer <- answer{err: err}
 }
 
-// oversized adds a hint with the limit for messages.
-func (c *conn) oversized(f *fault.Error) *fault.Error {
-	return f.WithHint("request less at once, or raise max_message in the server's block (now %s)", sizeOf(c.up.opts.MaxMessage))
+// oversized adds a hint with the limit for messages, in bytes.
+func oversized(f *fault.Error, most int) *fault.Error {
+	return f.WithHint("request less at once, or raise max_message in the server's block (now %s)", sizeOf(most))
 }
 
 // sizeOf formats a number of bytes in the configuration's units.
@@ -136,88 +124,90 @@ func sizeOf(n int) string {
 }
 
 // handleInvalid handles a message that is not valid.
-func (c *conn) handleInvalid(err error) {
-	c.up.opts.Lines.Log(hclog.Debug, c.up.opts.Name, "ignored a message", "error", err)
+func (d *dispatcher) handleInvalid(err error) {
+	d.conn.up.opts.Lines.Log(hclog.Debug, d.conn.up.opts.Name, "ignored a message", "error", err)
 	id, shape := mcp.ID(nil), mcp.ShapeUnknown
 	if pe, ok := errors.AsType[*mcp.ParseError](err); ok {
 		if pe.Bare && pe.ID != nil {
-			c.handleBare(pe.ID)
+			d.handleBare(pe.ID)
 			return
 		}
 		id, shape = pe.ID, pe.Shape
 	}
-	c.failLost(id, shape, fault.Because(fault.UpstreamBadMessage, err, "the response was invalid").WithHint(authorHint))
+	d.failLost(id, shape, fault.Because(fault.UpstreamBadMessage, err, "the response was invalid").WithHint(authorHint))
 }
 
 // handleBare handles an object with an id and no other member of a message. Programs log such
 // objects, also on standard output. The id may be that of a call by chance, so the call goes
 // on; its timeout names the object.
-func (c *conn) handleBare(id mcp.ID) {
-	c.ignored.Add(1)
-	c.unmatched.add("an object with the id " + truncate.Bytes(string(id), unmatchedID) + ", without result and error")
+func (d *dispatcher) handleBare(id mcp.ID) {
+	d.conn.ignored.Add(1)
+	d.conn.unmatched.add("an object with the id " + truncate.Bytes(string(id), unmatchedID) + ", without result and error")
 }
 
 // failLost fails the call whose response was lost, if its id is known. If the lost
 // message was a request of the server, failLost sends an error response.
-func (c *conn) failLost(id mcp.ID, shape mcp.Shape, err error) {
-	c.ignored.Add(1)
+func (d *dispatcher) failLost(id mcp.ID, shape mcp.Shape, err error) {
+	d.conn.ignored.Add(1)
 	if shape == mcp.ShapeRequest {
 		if id != nil {
-			c.reply(mcp.AppendError(nil, id, mcp.ErrorObject(mcp.CodeInvalidRequest, "the request could not be read", nil)))
+			rpcError := mcp.ErrorObject(mcp.CodeInvalidRequest, "the request could not be read", nil)
+			d.conn.writer.reply(mcp.AppendError(nil, id, rpcError))
 		}
 		return
 	}
-	if p := c.takePending(id); p != nil {
+	if p := d.conn.table.takePending(id); p != nil {
 		p.answer <- answer{err: err}
 		return
 	}
-	issued := c.issued(id)
-	if shape == mcp.ShapeResponse && (!issued || fault.Is(err, fault.UpstreamTooLarge)) { // one that is too large may never end
-		c.unmatched.add("one that could not be used: " + truncate.Bytes(err.Error(), unmatchedText))
+	issued := d.conn.table.issued(id)
+	tooLarge := fault.Is(err, fault.UpstreamTooLarge) // it may never end
+	if shape == mcp.ShapeResponse && (!issued || tooLarge) {
+		d.conn.unmatched.add("one that could not be used: " + truncate.Bytes(err.Error(), unmatchedText))
 	}
 	if shape == mcp.ShapeResponse && !issued {
-		c.suspect(err)
+		d.suspect(err)
 	}
 }
 
 // handleNotification delivers a notification.
-func (c *conn) handleNotification(m *mcp.Message) {
+func (d *dispatcher) handleNotification(m *mcp.Message) {
 	switch m.Method {
 	case mcp.NoteProgress:
-		if p := c.tokenOwner(m.Params); p != nil && p.progress != nil {
+		if p := d.tokenOwner(m.Params); p != nil && p.progress != nil {
 			p.progressed.Store(true)
 			p.progress(m.Params)
 			return
 		}
-		c.ignored.Add(1)
+		d.conn.ignored.Add(1)
 	case mcp.NoteCancelled:
 		// A server cancels its own request; a modern server also ends a listen request.
-		c.handleCancelled(m.Params)
+		d.handleCancelled(m.Params)
 	case mcp.NoteAcknowledged:
-		c.handleAcknowledged(m.Params)
+		d.conn.listener.handleAcknowledged(m.Params)
 	default:
 		params := m.Params
-		if c.era.Load() == modernEra {
+		if d.conn.era.Load() == modernEra {
 			params = withoutSubscription(params)
 		}
 		if m.Method == mcp.NoteTask {
-			c.up.recordTask(params)
+			d.conn.up.recordTask(params)
 		}
 		var about any
-		if p := c.pendingByID(c.related()); p != nil {
+		if p := d.conn.table.pendingByID(d.related()); p != nil {
 			about = p.about
 		}
-		c.up.opts.Peer.ServerNotification(c.up, about, m.Method, params)
+		d.conn.up.opts.Peer.ServerNotification(d.conn.up, about, m.Method, params)
 	}
 }
 
 // tokenOwner returns the call that a progress notification belongs to, or nil.
-func (c *conn) tokenOwner(params []byte) *pending {
+func (d *dispatcher) tokenOwner(params []byte) *pending {
 	token := mcp.ID(mcp.Member(params, "progressToken"))
-	if p := c.pendingByID(token); p != nil {
+	if p := d.conn.table.pendingByID(token); p != nil {
 		return p
 	}
-	return c.taskOf(token)
+	return d.conn.table.taskOf(token)
 }
 
 // withoutSubscription removes the subscription id from the params of a
@@ -236,36 +226,36 @@ func withoutSubscription(params []byte) []byte {
 
 // handleRequest answers a request of the server in a new goroutine, because a
 // person may have to answer. It holds the request's memory until then.
-func (c *conn) handleRequest(m *mcp.Message, held *limit.Hold) {
+func (d *dispatcher) handleRequest(m *mcp.Message, held *limit.Hold) {
 	id := append(mcp.ID(nil), m.ID...)
 	refuse := func(code int, reason, message string) {
 		held.Release()
-		c.ignored.Add(1)
-		c.reply(mcp.AppendError(nil, id, mcp.ErrorObject(code, message, map[string]string{"reason": reason})))
+		d.conn.ignored.Add(1)
+		d.conn.writer.reply(mcp.AppendError(nil, id, mcp.ErrorObject(code, message, map[string]string{"reason": reason})))
 	}
-	switch era := c.era.Load(); {
+	switch era := d.conn.era.Load(); {
 	case era == modernEra:
 		refuse(mcp.CodeInvalidRequest, "modern", "servers of this revision send no requests; they return input_required")
 		return
 	case m.Method == mcp.MethodPing:
 		held.Release()
-		c.reply(mcp.AppendResult(nil, id, []byte("{}")))
+		d.conn.writer.reply(mcp.AppendResult(nil, id, []byte("{}")))
 		return
-	case era != legacyEra && c.echoed(m):
+	case era != legacyEra && d.echoed(m):
 		return
 	case era != legacyEra:
 		refuse(mcp.CodeInvalidRequest, "handshake", "the handshake is not over")
 		return
-	case c.requests.Add(1) > maxServerRequests:
-		c.requests.Add(-1)
+	case d.conn.requests.Add(1) > maxServerRequests:
+		d.conn.requests.Add(-1)
 		refuse(mcp.CodeInternal, "overloaded", fmt.Sprintf("more than %d requests are waiting", maxServerRequests))
 		return
 	}
-	ctx, cancel := context.WithCancel(c.ctx)
-	related := c.pendingByID(c.related())
-	if !c.beginServerRequest(string(id), related, cancel) {
+	ctx, cancel := context.WithCancel(d.conn.ctx)
+	related := d.conn.table.pendingByID(d.related())
+	if !d.conn.table.beginServerRequest(string(id), related, cancel) {
 		cancel()
-		c.requests.Add(-1)
+		d.conn.requests.Add(-1)
 		refuse(mcp.CodeInvalidRequest, "duplicate_id", "a request with this id is being answered")
 		return
 	}
@@ -274,33 +264,33 @@ func (c *conn) handleRequest(m *mcp.Message, held *limit.Hold) {
 		about = related.about
 	}
 	method, params := m.Method, m.Params
-	c.handlers.Go(func() {
-		defer c.up.settle()
-		defer c.requests.Add(-1)
+	d.conn.handlers.Go(func() {
+		defer d.conn.up.settle()
+		defer d.conn.requests.Add(-1)
 		defer held.Release()
 		defer cancel()
 		if mcp.NeedsPerson(method) { // a person may need more time than the timeout of the call
-			defer c.pauseClocks(related)()
+			defer d.conn.table.pauseClocks(related)()
 		}
-		result, rpcError := c.askPeer(ctx, about, method, params)
-		if !c.finishServerRequest(string(id)) || ctx.Err() != nil {
+		result, rpcError := d.askPeer(ctx, about, method, params)
+		if !d.conn.table.finishServerRequest(string(id)) || ctx.Err() != nil {
 			return // cancelled: the server expects no response
 		}
 		msg := mcp.AppendResult(nil, id, result)
 		if rpcError != nil {
 			msg = mcp.AppendError(nil, id, rpcError)
 		}
-		if err := c.send(ctx, msg); fault.Is(err, fault.UpstreamTooLarge) {
-			_ = c.send(ctx, mcp.AppendError(nil, id, mcp.ErrorObject(mcp.CodeInternal, err.Error(), nil)))
+		if err := d.conn.writer.send(ctx, msg); fault.Is(err, fault.UpstreamTooLarge) {
+			_ = d.conn.writer.send(ctx, mcp.AppendError(nil, id, mcp.ErrorObject(mcp.CodeInternal, err.Error(), nil)))
 		}
 	})
 }
 
 // echoed reports whether the server has sent back a request of the host, as a program
 // does that copies its input to its output. It fails that request.
-func (c *conn) echoed(m *mcp.Message) bool {
-	p := c.pendingByID(m.ID)
-	if p == nil || p.method != m.Method || c.takePending(m.ID) != p {
+func (d *dispatcher) echoed(m *mcp.Message) bool {
+	p := d.conn.table.pendingByID(m.ID)
+	if p == nil || p.method != m.Method || d.conn.table.takePending(m.ID) != p {
 		return false
 	}
 	err := fault.New(fault.UpstreamProtocol, "the program is not an MCP server: it returned the request unchanged").
@@ -310,111 +300,34 @@ func (c *conn) echoed(m *mcp.Message) bool {
 }
 
 // askPeer passes a request to the peer. A panic becomes an error response.
-func (c *conn) askPeer(ctx context.Context, about any, method string, params []byte) (result, rpcError []byte) {
+func (d *dispatcher) askPeer(ctx context.Context, about any, method string, params []byte) (result, rpcError []byte) {
 	var panicked error
 	defer func() {
 		if panicked != nil {
 			result, rpcError = nil, mcp.ErrorObject(mcp.CodeInternal, "internal error in junctor", nil)
 		}
 	}()
-	defer fault.Recover(&panicked, c.up.opts.Log, c.up.opts.Name, "answering a request of the server")
-	return c.up.opts.Peer.ServerRequest(ctx, c.up, about, method, params)
+	defer fault.Recover(&panicked, d.conn.up.opts.Log, d.conn.up.opts.Name, "answering a request of the server")
+	return d.conn.up.opts.Peer.ServerRequest(ctx, d.conn.up, about, method, params)
 }
 
 // related returns the id of the host's request that the last message belongs to, or
 // nil if the link does not know it.
-func (c *conn) related() mcp.ID {
-	if r, ok := c.link.(Relater); ok {
+func (d *dispatcher) related() mcp.ID {
+	if r, ok := d.conn.link.(Relater); ok {
 		return r.Related()
 	}
 	return nil
 }
 
-// pendingByID returns the host's unanswered request with the given id, or nil.
-func (c *conn) pendingByID(id mcp.ID) *pending {
-	n, ok := id.Number()
-	if !ok {
-		return nil
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.pending[n]
-}
-
-// beginServerRequest registers a request of the server. It returns false if the id
-// is in use. The request is cancelled with about, the host's request that it belongs
-// to, if known.
-func (c *conn) beginServerRequest(id string, about *pending, cancel context.CancelFunc) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.serverRequests[id] != nil {
-		return false
-	}
-	c.serverRequests[id] = cancel
-	if about != nil && c.pending[about.id] == about {
-		about.serverRequests = append(about.serverRequests, cancel)
-	}
-	return true
-}
-
-// pauseClocks pauses the timeouts of the calls that a server's request may belong
-// to, until resume is called.
-func (c *conn) pauseClocks(about *pending) (resume func()) {
-	c.mu.Lock()
-	var held []*callClock
-	for _, p := range c.pending {
-		if p.clock.d > 0 && (about == nil || p == about) {
-			held = append(held, &p.clock)
-		}
-	}
-	c.mu.Unlock()
-	for _, k := range held {
-		k.pause()
-	}
-	return func() {
-		for _, k := range held {
-			k.resume()
-		}
-	}
-}
-
-// finishServerRequest removes a request of the server. It reports whether the server
-// still expects a response.
-func (c *conn) finishServerRequest(id string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	_, waits := c.serverRequests[id]
-	delete(c.serverRequests, id)
-	return waits
-}
-
 // handleCancelled handles notifications/cancelled. It cancels a request of the
 // server, or ends a listen request of a modern server.
-func (c *conn) handleCancelled(params []byte) {
-	id := mcp.Member(params, "requestId")
-	c.mu.Lock()
-	cancel := c.serverRequests[string(id)]
-	delete(c.serverRequests, string(id))
-	n, ok := mcp.ID(id).Number()
-	var p *pending
-	if ok && c.listens[n] {
-		p = c.pending[n]
-		delete(c.pending, n)
-		delete(c.listens, n)
-	}
-	c.mu.Unlock()
+func (d *dispatcher) handleCancelled(params []byte) {
+	cancel, p := d.conn.table.takeCancelled(mcp.Member(params, "requestId"))
 	if cancel != nil {
 		cancel()
 	}
 	if p != nil {
 		p.answer <- answer{reply: &Reply{}}
-	}
-}
-
-// reply sends a small message. It drops the message if the send queue is full.
-func (c *conn) reply(msg []byte) {
-	if m := sendqueue.Text(msg); c.fits(m) == nil {
-		c.sendsNoRequest()
-		c.out.TrySend(m)
 	}
 }

@@ -2,7 +2,7 @@
 //
 // An Upstream connects on first use (connect.go) and negotiates the protocol
 // revision (handshake.go). It assigns an id to every request and matches the
-// responses (pending.go, dispatch.go). It reconnects on demand. Messages keep their bytes,
+// responses (requesttable.go, dispatch.go). It reconnects on demand. Messages keep their bytes,
 // except for the id, the progress token and the members that differ by era.
 //
 // A call requires a permit, which only policy.Decide creates. Requests of the

@@ -21,24 +21,27 @@ const probeTime = 3 * time.Second
 // errRefused marks a handshake whose initialize request returned an error.
 var errRefused = errors.New("refused initialize")
 
-// handshake negotiates the protocol revision. again is true if the server ended
+// A handshake negotiates the revision of a connection.
+type handshake struct{ conn *conn }
+
+// run negotiates the protocol revision. again is true if the server ended
 // because of server/discover. It is then a legacy server, and a new connection must
 // begin with initialize.
-func (c *conn) handshake(ctx context.Context) (again bool, err error) {
-	switch pinned := c.up.opts.Revision; {
+func (h *handshake) run(ctx context.Context) (again bool, err error) {
+	switch pinned := h.conn.up.opts.Revision; {
 	case pinned.Modern():
-		return false, c.discover(ctx)
+		return false, h.discover(ctx)
 	case pinned != "":
-		return false, c.initialize(ctx, nil)
+		return false, h.initialize(ctx, nil)
 	}
-	known := c.up.opts.Revisions.Revision()
-	if !c.up.preferLegacy.Load() && (known == "" || known.Modern()) {
-		return c.probe(ctx)
+	known := h.conn.up.opts.Revisions.Revision()
+	if !h.conn.up.preferLegacy.Load() && (known == "" || known.Modern()) {
+		return h.probe(ctx)
 	}
-	if err = c.initialize(ctx, nil); err != nil {
-		c.up.preferLegacy.Store(false) // the server may not support initialize
+	if err = h.initialize(ctx, nil); err != nil {
+		h.conn.up.preferLegacy.Store(false) // the server may not support initialize
 	}
-	if errors.Is(err, errRefused) && c.discover(ctx) == nil {
+	if errors.Is(err, errRefused) && h.discover(ctx) == nil {
 		return false, nil // the remembered revision is outdated
 	}
 	return false, err
@@ -58,10 +61,10 @@ func (u *Upstream) remember(r mcp.Revision) {
 }
 
 // probe determines the era of the server and completes the handshake.
-func (c *conn) probe(ctx context.Context) (again bool, err error) {
+func (h *handshake) probe(ctx context.Context) (again bool, err error) {
 	question := &pending{method: mcp.MethodDiscover}
-	if err := c.startRequest(ctx, question, c.withMeta(nil, mcp.Revision20260728)); err != nil {
-		return ctx.Err() == nil, c.sendError(err)
+	if err := h.conn.writer.startRequest(ctx, question, h.conn.withMeta(nil, mcp.Revision20260728)); err != nil {
+		return ctx.Err() == nil, h.conn.sendError(err)
 	}
 	wait := probeTime
 	if deadline, ok := ctx.Deadline(); ok {
@@ -71,13 +74,13 @@ func (c *conn) probe(ctx context.Context) (again bool, err error) {
 	defer t.Stop()
 	select {
 	case a := <-question.answer:
-		if !c.alive() {
+		if !h.conn.table.alive() {
 			return true, nil
 		}
 		if unreachable(a.err) {
 			return false, a.err
 		}
-		if modern, err := c.negotiate(ctx, a); modern {
+		if modern, err := h.negotiate(ctx, a); modern {
 			return false, err
 		}
 		question = nil
@@ -87,7 +90,7 @@ func (c *conn) probe(ctx context.Context) (again bool, err error) {
 	case <-ctx.Done():
 		return false, noAnswer(question.method)
 	}
-	return false, c.initialize(ctx, question)
+	return false, h.initialize(ctx, question)
 }
 
 // unreachable reports whether a request failed independently of its method.
@@ -103,15 +106,15 @@ func unreachable(err error) bool {
 }
 
 // discover sends server/discover to a server that must be modern.
-func (c *conn) discover(ctx context.Context) error {
-	reply, err := c.do(ctx, &pending{method: mcp.MethodDiscover}, c.withMeta(nil, mcp.Revision20260728))
+func (h *handshake) discover(ctx context.Context) error {
+	reply, err := h.conn.do(ctx, &pending{method: mcp.MethodDiscover}, h.conn.withMeta(nil, mcp.Revision20260728))
 	if errors.Is(err, context.DeadlineExceeded) {
 		return noAnswer(mcp.MethodDiscover)
 	}
 	if err != nil {
 		return err
 	}
-	modern, err := c.negotiate(ctx, answer{reply: reply})
+	modern, err := h.negotiate(ctx, answer{reply: reply})
 	if !modern && err == nil {
 		err = errors.New("the result of server/discover has an unexpected shape")
 	}
@@ -129,7 +132,7 @@ func noAnswer(method string) error {
 // negotiate reads the response to server/discover. If the server rejects the
 // revision and lists another one that Junctor supports, negotiate repeats the request
 // with that revision.
-func (c *conn) negotiate(ctx context.Context, a answer) (modern bool, err error) {
+func (h *handshake) negotiate(ctx context.Context, a answer) (modern bool, err error) {
 	if a.err != nil {
 		return false, a.err
 	}
@@ -137,13 +140,13 @@ func (c *conn) negotiate(ctx context.Context, a answer) (modern bool, err error)
 	if reply.Error != nil {
 		versions, _ := supportedVersions(reply.Error)
 		if r := newestCommon(versions); r != "" {
-			second, err := c.do(ctx, &pending{method: mcp.MethodDiscover}, c.withMeta(nil, r))
+			second, err := h.conn.do(ctx, &pending{method: mcp.MethodDiscover}, h.conn.withMeta(nil, r))
 			if err == nil && second.Error == nil {
 				reply = second
 			}
 		}
 	}
-	return c.applyDiscover(reply)
+	return h.applyDiscover(reply)
 }
 
 // supportedVersions returns the revisions that an UnsupportedProtocolVersion error
@@ -176,7 +179,7 @@ func newestCommon(versions []string) mcp.Revision {
 
 // applyDiscover applies the response to server/discover. modern is false if the server
 // is a legacy server; err then holds the reason, if known.
-func (c *conn) applyDiscover(reply *Reply) (modern bool, err error) {
+func (h *handshake) applyDiscover(reply *Reply) (modern bool, err error) {
 	var versions []string
 	if reply.Error != nil {
 		if versions, err = supportedVersions(reply.Error); err != nil {
@@ -191,17 +194,17 @@ func (c *conn) applyDiscover(reply *Reply) (modern bool, err error) {
 		if mcp.Decode(reply.Result, &r) != nil || len(r.SupportedVersions) == 0 {
 			return false, nil
 		}
-		versions, c.capabilities, c.instructions = r.SupportedVersions, r.Capabilities, r.Instructions
-		c.serverInfo = mcp.Member(reply.Result, "_meta", mcp.MetaServerInfo)
+		versions, h.conn.capabilities, h.conn.instructions = r.SupportedVersions, r.Capabilities, r.Instructions
+		h.conn.serverInfo = mcp.Member(reply.Result, "_meta", mcp.MetaServerInfo)
 	}
 	r := newestCommon(versions)
 	if r == "" {
 		return false, fmt.Errorf("it supports only %s", strings.Join(versions, ", "))
 	}
-	c.revision = r
-	c.era.Store(modernEra)
-	c.up.remember(r)
-	c.listenToLists()
+	h.conn.revision = r
+	h.conn.era.Store(modernEra)
+	h.conn.up.remember(r)
+	h.conn.listener.listenToLists()
 	return true, nil
 }
 

@@ -62,7 +62,7 @@ func (i *idleClock) after() time.Duration {
 
 // busy reports whether the connection is in use. The caller holds mu.
 func (u *Upstream) busy() bool {
-	return u.users > 0 || u.conn.inFlight() > 0 || u.conn.requests.Load() > 0
+	return u.users > 0 || u.conn.table.inFlight() > 0 || u.conn.requests.Load() > 0
 }
 
 // Busy reports whether a call or a list uses the connection, or waits for it.

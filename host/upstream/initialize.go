@@ -14,8 +14,8 @@ import (
 // initialize performs the handshake of the revisions before 2026-07-28. late is an
 // unanswered server/discover request, or nil. If its response shows a modern server,
 // initialize completes the modern handshake instead.
-func (c *conn) initialize(ctx context.Context, late *pending) error {
-	u := c.up
+func (h *handshake) initialize(ctx context.Context, late *pending) error {
+	u := h.conn.up
 	want := u.opts.Revision
 	if want == "" {
 		want = mcp.LatestLegacy
@@ -23,42 +23,42 @@ func (c *conn) initialize(ctx context.Context, late *pending) error {
 	var question chan answer
 	if late != nil {
 		question = late.answer
-		defer c.forget(late)
+		defer h.conn.table.forget(late)
 	}
 	p := &pending{method: mcp.MethodInitialize}
-	c.offered = u.opts.Peer.Capabilities()
-	if err := c.startRequest(ctx, p, c.initializeParams(want)); err != nil {
-		return c.sendError(err)
+	h.conn.offered = u.opts.Peer.Capabilities()
+	if err := h.conn.writer.startRequest(ctx, p, h.initializeParams(want)); err != nil {
+		return h.conn.sendError(err)
 	}
-	defer c.forget(p)
+	defer h.conn.table.forget(p)
 	for {
 		select {
 		case a := <-question:
-			if modern, _ := c.negotiate(ctx, a); modern {
+			if modern, _ := h.negotiate(ctx, a); modern {
 				return nil
 			}
 			question = nil
 		case a := <-p.answer:
-			if c.lateModern(ctx, question, a) {
+			if h.lateModern(ctx, question, a) {
 				return nil
 			}
-			if r := c.otherVersion(a, want); r != "" && u.opts.Revision == "" {
-				return c.initializeAgain(ctx, r)
+			if r := h.otherVersion(a, want); r != "" && u.opts.Revision == "" {
+				return h.initializeAgain(ctx, r)
 			}
-			return c.applyInitialize(ctx, a, want)
+			return h.applyInitialize(ctx, a, want)
 		case <-ctx.Done():
 			return noAnswer(p.method)
 		}
 	}
 }
 
-func (c *conn) initializeParams(r mcp.Revision) []byte {
-	return fmt.Appendf(nil, `{"protocolVersion":%q,"capabilities":%s,"clientInfo":%s}`, r, c.offered, c.up.clientInfo())
+func (h *handshake) initializeParams(r mcp.Revision) []byte {
+	return fmt.Appendf(nil, `{"protocolVersion":%q,"capabilities":%s,"clientInfo":%s}`, r, h.conn.offered, h.conn.up.clientInfo())
 }
 
 // otherVersion returns the revision that the server wants instead of the requested one,
 // or "".
-func (c *conn) otherVersion(a answer, requested mcp.Revision) mcp.Revision {
+func (h *handshake) otherVersion(a answer, requested mcp.Revision) mcp.Revision {
 	if a.err != nil || a.reply.Error == nil {
 		return ""
 	}
@@ -79,13 +79,13 @@ const (
 
 // lateModern reports whether the server answers server/discover as a modern server,
 // before or soon after first, its response to initialize.
-func (c *conn) lateModern(ctx context.Context, question chan answer, first answer) bool {
+func (h *handshake) lateModern(ctx context.Context, question chan answer, first answer) bool {
 	if question == nil {
 		return false
 	}
 	select {
 	case a := <-question:
-		modern, _ := c.negotiate(ctx, a)
+		modern, _ := h.negotiate(ctx, a)
 		return modern
 	default:
 	}
@@ -100,7 +100,7 @@ func (c *conn) lateModern(ctx context.Context, question chan answer, first answe
 	defer wait.Stop()
 	select {
 	case a := <-question:
-		modern, _ := c.negotiate(ctx, a)
+		modern, _ := h.negotiate(ctx, a)
 		return modern
 	case <-wait.C:
 	case <-ctx.Done():
@@ -113,8 +113,8 @@ func (c *conn) lateModern(ctx context.Context, question chan answer, first answe
 const draft20241007 mcp.Revision = "2024-10-07"
 
 // applyInitialize applies the response to initialize with a revision.
-func (c *conn) applyInitialize(ctx context.Context, a answer, requested mcp.Revision) error {
-	u := c.up
+func (h *handshake) applyInitialize(ctx context.Context, a answer, requested mcp.Revision) error {
+	u := h.conn.up
 	if a.err != nil {
 		return a.err
 	}
@@ -147,10 +147,10 @@ func (c *conn) applyInitialize(ctx context.Context, a answer, requested mcp.Revi
 		return fault.New(fault.UpstreamProtocol, "the server chose revision %s, but the configuration requires %s", r.ProtocolVersion, u.opts.Revision).
 			WithHint("write protocol = %q in its block, or remove protocol", string(r.ProtocolVersion))
 	}
-	c.revision, c.capabilities, c.serverInfo, c.instructions = r.ProtocolVersion, r.Capabilities, r.ServerInfo, r.Instructions
-	c.era.Store(legacyEra)
-	if err := c.notify(ctx, mcp.NoteInitialized, nil); err != nil {
-		return c.endError()
+	h.conn.revision, h.conn.capabilities, h.conn.serverInfo, h.conn.instructions = r.ProtocolVersion, r.Capabilities, r.ServerInfo, r.Instructions
+	h.conn.era.Store(legacyEra)
+	if err := h.conn.writer.notify(ctx, mcp.NoteInitialized, nil); err != nil {
+		return h.conn.endError()
 	}
 	u.remember(r.ProtocolVersion)
 	return nil

@@ -32,30 +32,6 @@ func taskParams(params []byte, timeout time.Duration) []byte {
 	return mcp.SetPath(params, []string{"task", "ttl"}, strconv.AppendInt(nil, timeout.Milliseconds(), 10))
 }
 
-// taskOf returns the request for the result of the task that a call began, or nil. The progress
-// token of the call is that of the task, too.
-func (c *conn) taskOf(call mcp.ID) *pending {
-	n, ok := call.Number()
-	if !ok {
-		return nil
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.tasks[n]
-}
-
-// setTask makes p the request for the result of a call's task; nil: there is none.
-func (c *conn) setTask(call uint64, p *pending) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.tasks == nil {
-		c.tasks = map[uint64]*pending{}
-	}
-	if c.tasks[call] = p; p == nil {
-		delete(c.tasks, call)
-	}
-}
-
 // awaitTask returns the result of the task that a call was answered with, and the request that
 // it came with. A server may also answer the call itself. The task is cancelled if there is no
 // result.
@@ -78,8 +54,8 @@ func (u *Upstream) awaitTask(ctx context.Context, c *conn, call *Call, first *pe
 	if u.opts.Extends {
 		p.progress = p.clock.extending(call.Progress)
 	}
-	c.setTask(first.id, p)
-	defer c.setTask(first.id, nil)
+	c.table.setTask(first.id, p)
+	defer c.table.setTask(first.id, nil)
 	reply, err := c.do(ctx, p, params)
 	p.sent.Store(true) // the server has received the call
 	if err != nil && !connectionLost(err) {
@@ -92,10 +68,10 @@ func (u *Upstream) awaitTask(ctx context.Context, c *conn, call *Call, first *pe
 // the answer.
 func (c *conn) cancelTask(params []byte) {
 	p := &pending{method: mcp.MethodCancelTask}
-	if c.register(p) != nil {
+	if c.writer.register(p) != nil {
 		return // the connection is ending
 	}
-	c.pushRequest(p, params)
+	c.writer.pushRequest(p, params)
 	c.spawn("cancelling a task", func() {
 		ctx, cancel := context.WithTimeout(c.ctx, cancelTaskTime)
 		defer cancel()

@@ -53,20 +53,27 @@ type listenRequest struct {
 	taskEnded atomic.Bool     // the task has ended, so no notifications follow
 }
 
+// A listener keeps the listen requests of a connection to a modern server, and reports the
+// changes that one may have missed.
+type listener struct {
+	conn  *conn
+	lists *listenRequest // list changes; nil without any
+}
+
 // changeableLists returns the lists for which the server reports changes.
-func (c *conn) changeableLists() filter {
+func (s *listener) changeableLists() filter {
 	return filter{
-		Tools:     capable(c.capabilities, "tools", "listChanged"),
-		Prompts:   capable(c.capabilities, "prompts", "listChanged"),
-		Resources: capable(c.capabilities, "resources", "listChanged"),
+		Tools:     capable(s.conn.capabilities, "tools", "listChanged"),
+		Prompts:   capable(s.conn.capabilities, "prompts", "listChanged"),
+		Resources: capable(s.conn.capabilities, "resources", "listChanged"),
 	}
 }
 
 // notifyListsChanged delivers list_changed notifications for the lists in f.
-func (c *conn) notifyListsChanged(f filter) {
+func (s *listener) notifyListsChanged(f filter) {
 	tell := func(may bool, method string) {
 		if may {
-			c.up.opts.Peer.ServerNotification(c.up, nil, method, nil)
+			s.conn.up.opts.Peer.ServerNotification(s.conn.up, nil, method, nil)
 		}
 	}
 	tell(f.Tools, mcp.NoteToolsChanged)
@@ -75,60 +82,70 @@ func (c *conn) notifyListsChanged(f filter) {
 }
 
 // notifyResourceUpdated delivers a resource update notification.
-func (c *conn) notifyResourceUpdated(uri string) {
-	c.up.opts.Peer.ServerNotification(c.up, nil, mcp.NoteResUpdated, mcp.SetMember(nil, "uri", mcp.AppendText(nil, uri)))
+func (s *listener) notifyResourceUpdated(uri string) {
+	params := mcp.SetMember(nil, "uri", mcp.AppendText(nil, uri))
+	s.conn.up.opts.Peer.ServerNotification(s.conn.up, nil, mcp.NoteResUpdated, params)
 }
 
 // notifyMissed delivers all notifications that a legacy server may have sent during a gap
 // in the transport.
-func (c *conn) notifyMissed() {
-	if c.era.Load() != legacyEra {
+func (s *listener) notifyMissed() {
+	if s.conn.era.Load() != legacyEra {
 		return // each listen request handles its own gaps
 	}
-	c.notifyListsChanged(c.changeableLists())
-	c.up.mu.Lock()
-	topics := slices.SortedFunc(maps.Keys(c.up.subs), topic.compare)
-	c.up.mu.Unlock()
+	s.notifyListsChanged(s.changeableLists())
+	s.conn.up.mu.Lock()
+	topics := slices.SortedFunc(maps.Keys(s.conn.up.subs), topic.compare)
+	s.conn.up.mu.Unlock()
 	for _, t := range topics {
 		if t.uri != "" {
-			c.notifyResourceUpdated(t.uri)
+			s.notifyResourceUpdated(t.uri)
 		}
 	}
 }
 
 // listenToLists listens for changes of the server's lists.
-func (c *conn) listenToLists() {
-	f := c.changeableLists()
+func (s *listener) listenToLists() {
+	f := s.changeableLists()
 	if !f.Tools && !f.Prompts && !f.Resources {
 		return
 	}
-	c.lists = &listenRequest{
-		filter: f, stop: make(chan struct{}), renew: make(chan struct{}, 1), onStarted: func(error) {}, onResumed: func() { c.notifyListsChanged(f) },
+	s.lists = &listenRequest{
+		filter:    f,
+		stop:      make(chan struct{}),
+		renew:     make(chan struct{}, 1),
+		onStarted: func(error) {},
+		onResumed: func() { s.notifyListsChanged(f) },
 	}
-	c.listen(c.lists)
+	s.listen(s.lists)
 }
 
 // listenTo listens for notifications about a resource or a task.
-func (c *conn) listenTo(t topic, begun func(error)) *listenRequest {
-	l := &listenRequest{filter: filter{URIs: []string{t.uri}}, stop: make(chan struct{}), onStarted: begun, onResumed: func() { c.notifyResourceUpdated(t.uri) }}
-	if t.task != "" {
-		l.filter, l.onResumed = filter{Tasks: []string{t.task}}, func() { c.pollTask(t.task) }
-		l.onLost = func() { c.taskLost(t.task) }
+func (s *listener) listenTo(t topic, begun func(error)) *listenRequest {
+	l := &listenRequest{
+		filter:    filter{URIs: []string{t.uri}},
+		stop:      make(chan struct{}),
+		onStarted: begun,
+		onResumed: func() { s.notifyResourceUpdated(t.uri) },
 	}
-	c.listen(l)
+	if t.task != "" {
+		l.filter, l.onResumed = filter{Tasks: []string{t.task}}, func() { s.conn.pollTask(t.task) }
+		l.onLost = func() { s.conn.taskLost(t.task) }
+	}
+	s.listen(l)
 	return l
 }
 
 // listen sends a listen request and keeps it alive. It does not block.
-func (c *conn) listen(l *listenRequest) {
-	p := c.sendListen(l)
-	c.spawn("listening", func() { c.keepListening(l, p) })
+func (s *listener) listen(l *listenRequest) {
+	p := s.sendListen(l)
+	s.conn.spawn("listening", func() { s.keepListening(l, p) })
 }
 
 // sendListen sends a listen request.
-func (c *conn) sendListen(l *listenRequest) *pending {
+func (s *listener) sendListen(l *listenRequest) *pending {
 	p := &pending{method: mcp.MethodListen, acknowledged: make(chan []byte, 1)}
-	if err := c.register(p); err != nil {
+	if err := s.conn.writer.register(p); err != nil {
 		p.answer <- answer{err: errEnding}
 		return p
 	}
@@ -140,29 +157,29 @@ func (c *conn) sendListen(l *listenRequest) *pending {
 	if l.filter.Tasks != nil {
 		params = withTaskCapability(params)
 	}
-	c.pushRequest(p, c.withMeta(params, c.revision))
+	s.conn.writer.pushRequest(p, s.conn.withMeta(params, s.conn.revision))
 	return p
 }
 
 // keepListening renews a listen request whenever the server ends it.
-func (c *conn) keepListening(l *listenRequest, p *pending) {
-	err := c.awaitAcknowledgement(l, p)
+func (s *listener) keepListening(l *listenRequest, p *pending) {
+	err := s.awaitAcknowledgement(l, p)
 	l.onStarted(err)
 	listened := err == nil
 	delays := backoff.ExponentialBackOff{InitialInterval: relistenAfter, MaxInterval: relistenMax, Multiplier: 2}
-	for err == nil || c.listenRetryable(err) {
+	for err == nil || s.listenRetryable(err) {
 		begun := time.Now()
 		how := endedByServer
 		if err == nil {
-			how = c.awaitListenEnd(l, p)
+			how = s.awaitListenEnd(l, p)
 		}
 		switch how {
 		case endedByHost:
-			c.withdraw(p)
-			c.renewLists(l)
+			s.withdraw(p)
+			s.renewLists(l)
 			return
 		case endedForRenewal:
-			c.withdraw(p)
+			s.withdraw(p)
 		case endedByServer:
 			if l.taskEnded.Load() {
 				return
@@ -174,61 +191,62 @@ func (c *conn) keepListening(l *listenRequest, p *pending) {
 			case <-time.After(delays.NextBackOff()):
 			case <-l.stop:
 				return
-			case <-c.ctx.Done():
+			case <-s.conn.ctx.Done():
 				return
 			}
 		}
-		if c.ctx.Err() != nil {
+		if s.conn.ctx.Err() != nil {
 			return
 		}
-		p = c.sendListen(l)
-		if err = c.awaitAcknowledgement(l, p); err == nil {
+		p = s.sendListen(l)
+		if err = s.awaitAcknowledgement(l, p); err == nil {
 			l.onResumed()
 		}
 	}
-	c.up.opts.Log.Debug("listening failed", "server", c.up.opts.Name, "error", err)
+	s.conn.up.opts.Log.Debug("listening failed", "server", s.conn.up.opts.Name, "error", err)
 	if listened && l.onLost != nil {
 		l.onLost()
 	}
 }
 
 // listenRetryable reports whether a listen request failed for a reason that may be temporary.
-func (c *conn) listenRetryable(err error) bool {
-	return c.ctx.Err() == nil && (unreachable(err) || connectionLost(err) && !errors.Is(err, errEnding))
+func (s *listener) listenRetryable(err error) bool {
+	return s.conn.ctx.Err() == nil && (unreachable(err) || connectionLost(err) && !errors.Is(err, errEnding))
 }
 
 // awaitAcknowledgement waits until the server acknowledges a listen request. It returns an error if
 // the server rejects the request, or acknowledges an empty filter.
-func (c *conn) awaitAcknowledgement(l *listenRequest, p *pending) error {
-	ctx, cancel := context.WithTimeout(c.ctx, c.up.opts.Call)
+func (s *listener) awaitAcknowledgement(l *listenRequest, p *pending) error {
+	ctx, cancel := context.WithTimeout(s.conn.ctx, s.conn.up.opts.Call)
 	defer cancel()
 	select {
 	case params := <-p.acknowledged:
 		if agreed := mcp.Member(params, "notifications"); agreed != nil && mcp.Empty(agreed) {
-			c.withdraw(p)
+			s.withdraw(p)
 			return fault.New(fault.UpstreamUnsupported, "the server acknowledged no subscription").WithHint(subscriptionHint)
 		}
 		return nil
 	case a := <-p.answer:
 		switch {
-		case a.err != nil && c.ctx.Err() != nil:
-			return c.endError()
+		case a.err != nil && s.conn.ctx.Err() != nil:
+			return s.conn.endError()
 		case a.err != nil:
 			return a.err
 		case a.reply.Error != nil:
 			message, _ := mcp.TextMember(a.reply.Error, "message")
 			return fault.New(fault.UpstreamError, "%s: %s", p.method, message)
 		}
-		return fault.New(fault.UpstreamUnsupported, "the server ended the request to listen at once").WithHint(subscriptionHint)
+		return fault.New(fault.UpstreamUnsupported, "the server ended the request to listen at once").
+			WithHint(subscriptionHint)
 	case <-l.stop:
-		c.withdraw(p)
+		s.withdraw(p)
 		return errEnding
 	case <-ctx.Done():
-		if c.ctx.Err() != nil {
-			return c.endError()
+		if s.conn.ctx.Err() != nil {
+			return s.conn.endError()
 		}
-		c.withdraw(p)
-		return timeoutError(p.method+" was not answered", serverTimeout(c.up.opts.Call))
+		s.withdraw(p)
+		return timeoutError(p.method+" was not answered", serverTimeout(s.conn.up.opts.Call))
 	}
 }
 
@@ -240,59 +258,52 @@ const (
 )
 
 // awaitListenEnd waits for the end of a listen request.
-func (c *conn) awaitListenEnd(l *listenRequest, p *pending) int {
+func (s *listener) awaitListenEnd(l *listenRequest, p *pending) int {
 	select {
 	case <-l.stop:
 		return endedByHost
 	case <-l.renew:
 		return endedForRenewal
 	case <-p.answer:
-	case <-c.ctx.Done():
+	case <-s.conn.ctx.Done():
 	}
 	return endedByServer
 }
 
 // withdraw cancels a listen request and waits up to withdrawTime for its response.
-func (c *conn) withdraw(p *pending) {
-	c.cancel(p, "")
+func (s *listener) withdraw(p *pending) {
+	s.conn.writer.cancel(p, "")
 	if p.sent.Load() {
 		select {
 		case <-p.answer:
 		case <-time.After(withdrawTime):
-		case <-c.ctx.Done():
+		case <-s.conn.ctx.Done():
 		}
 	}
-	c.forget(p)
+	s.conn.table.forget(p)
 }
 
 // renewLists renews the listen request of the lists after another one has ended.
-func (c *conn) renewLists(after *listenRequest) {
-	if c.lists == nil || after == c.lists {
+func (s *listener) renewLists(after *listenRequest) {
+	if s.lists == nil || after == s.lists {
 		return
 	}
 	select {
-	case c.lists.renew <- struct{}{}:
+	case s.lists.renew <- struct{}{}:
 	default: // a renewal is already due
 	}
 }
 
 // handleAcknowledged handles notifications/subscriptions/acknowledged.
-func (c *conn) handleAcknowledged(params []byte) {
-	n, ok := mcp.ID(mcp.Member(params, "_meta", mcp.MetaSubscription)).Number()
-	if !ok {
-		c.ignored.Add(1)
-		return
-	}
-	c.mu.Lock()
-	p := c.pending[n]
-	c.mu.Unlock()
+func (s *listener) handleAcknowledged(params []byte) {
+	p := s.conn.table.pendingByID(mcp.ID(mcp.Member(params, "_meta", mcp.MetaSubscription)))
 	if p == nil || p.acknowledged == nil {
-		c.ignored.Add(1)
+		s.conn.ignored.Add(1)
 		return
 	}
 	select {
 	case p.acknowledged <- append([]byte(nil), params...):
 	default:
-		c.ignored.Add(1)
+		s.conn.ignored.Add(1)
 	}
 }

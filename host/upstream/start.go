@@ -157,7 +157,8 @@ func (u *Upstream) dial(clock *startClock) (c *conn, err error) {
 	if c, err = u.open(clock); err != nil {
 		return nil, err
 	}
-	again, err := c.handshake(clock)
+	h := &handshake{conn: c}
+	again, err := h.run(clock)
 	if !again {
 		return c, err
 	}
@@ -166,7 +167,7 @@ func (u *Upstream) dial(clock *startClock) (c *conn, err error) {
 	if c, err = u.open(clock); err != nil {
 		return nil, err
 	}
-	return c, c.initialize(clock, nil)
+	return c, (&handshake{conn: c}).initialize(clock, nil)
 }
 
 // open opens a link.

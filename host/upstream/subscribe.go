@@ -98,7 +98,7 @@ func (u *Upstream) subscribe(c *conn, t topic) *subscription {
 func (u *Upstream) requestUpdates(c *conn, t topic, s *subscription) {
 	s.asked = true
 	if c.revision.Modern() {
-		s.listen = c.listenTo(t, func(err error) { u.subscribed(t, s, err) })
+		s.listen = c.listener.listenTo(t, func(err error) { u.subscribed(t, s, err) })
 		return
 	}
 	p := c.ask(mcp.MethodSubscribe, "uri", t.uri)
@@ -109,11 +109,11 @@ func (u *Upstream) requestUpdates(c *conn, t topic, s *subscription) {
 // the upstream's mu, so that requests are queued in the order of the changes.
 func (c *conn) ask(method, name, value string) *pending {
 	p := &pending{method: method}
-	if err := c.register(p); err != nil {
+	if err := c.writer.register(p); err != nil {
 		p.answer <- answer{err: errEnding}
 		return p
 	}
-	c.pushRequest(p, mcp.SetMember(nil, name, mcp.AppendText(nil, value)))
+	c.writer.pushRequest(p, mcp.SetMember(nil, name, mcp.AppendText(nil, value)))
 	return p
 }
 
@@ -208,7 +208,7 @@ func (u *Upstream) awaitUnsubscribed(c *conn, t topic, p *pending) {
 		delete(u.leaving, t)
 		switch s := u.subs[t]; {
 		case s == nil || s.asked:
-		case u.conn != nil && u.conn.alive():
+		case u.conn != nil && u.conn.table.alive():
 			u.requestUpdates(u.conn, t, s)
 		default:
 			ended = s
@@ -226,7 +226,7 @@ func (u *Upstream) awaitUnsubscribed(c *conn, t topic, p *pending) {
 func (u *Upstream) resubscribe(c *conn) {
 	renewed := func(t topic, err error) {
 		switch {
-		case err != nil && c.alive():
+		case err != nil && c.table.alive():
 			u.opts.Log.Warn("a subscription was not renewed", "server", u.opts.Name, "to", t.name(), "error", err)
 			if t.task != "" {
 				c.taskLost(t.task)
@@ -248,7 +248,7 @@ func (u *Upstream) resubscribe(c *conn) {
 		s.listen = nil
 		switch {
 		case c.revision.Modern():
-			s.listen = c.listenTo(t, func(err error) { renewed(t, err) })
+			s.listen = c.listener.listenTo(t, func(err error) { renewed(t, err) })
 		case t.uri != "": // legacy servers have no tasks
 			p := c.ask(mcp.MethodSubscribe, "uri", t.uri)
 			c.spawn("subscribing again", func() { renewed(t, u.awaitAnswer(c, p)) })

@@ -33,10 +33,10 @@ func withTaskCapability(params []byte) []byte {
 // not block.
 func (c *conn) pollTask(task string) {
 	p := &pending{method: mcp.MethodGetTask}
-	if c.register(p) != nil {
+	if c.writer.register(p) != nil {
 		return // the connection is ending
 	}
-	c.pushRequest(p, c.withMeta(withTaskCapability(mcp.SetMember(nil, "taskId", mcp.AppendText(nil, task))), c.revision))
+	c.writer.pushRequest(p, c.withMeta(withTaskCapability(mcp.SetMember(nil, "taskId", mcp.AppendText(nil, task))), c.revision))
 	c.spawn("asking about a task", func() {
 		ctx, cancel := context.WithTimeout(c.ctx, c.up.opts.Call)
 		defer cancel()

@@ -123,18 +123,18 @@ func (c *conn) explainEnd(err error, p *pending) error {
 }
 
 // handleUnmatched handles a response whose id is not that of a request in flight.
-func (c *conn) handleUnmatched(m *mcp.Message) {
-	c.ignored.Add(1)
+func (d *dispatcher) handleUnmatched(m *mcp.Message) {
+	d.conn.ignored.Add(1)
 	switch {
 	case m.Error != nil && (m.ID == nil || m.ID.Null()):
-		c.handleErrorWithoutID(m.Error)
+		d.handleErrorWithoutID(m.Error)
 		return
-	case c.issued(m.ID): // a duplicate, or too late
+	case d.conn.table.issued(m.ID): // a duplicate, or too late
 		return
 	}
-	text, isNew := c.unmatched.addID(m.ID)
-	c.logUnmatched(text, isNew)
-	c.suspect(fault.New(fault.UpstreamBadMessage, "the server sent %s", text).WithHint(authorHint))
+	text, isNew := d.conn.unmatched.addID(m.ID)
+	d.logUnmatched(text, isNew)
+	d.suspect(fault.New(fault.UpstreamBadMessage, "the server sent %s", text).WithHint(authorHint))
 }
 
 // errorGrace is how long the only request in flight waits after an error without an id. The
@@ -142,12 +142,12 @@ func (c *conn) handleUnmatched(m *mcp.Message) {
 const errorGrace = 100 * time.Millisecond
 
 // answerSoon answers a request with an error, unless its own response arrives first.
-func (c *conn) answerSoon(p *pending, rpcError []byte) {
+func (d *dispatcher) answerSoon(p *pending, rpcError []byte) {
 	if !p.suspected.CompareAndSwap(false, true) {
 		return
 	}
 	time.AfterFunc(errorGrace, func() {
-		if c.take(p) {
+		if d.conn.table.take(p) {
 			p.answer <- answer{reply: &Reply{Error: rpcError}}
 		}
 	})
@@ -156,49 +156,45 @@ func (c *conn) answerSoon(p *pending, rpcError []byte) {
 // handleErrorWithoutID makes an error the answer to the only request in flight, which it is
 // about. It may also be about a notification: then the request keeps suspectGrace, or all of
 // its time if the server just does not know the method.
-func (c *conn) handleErrorWithoutID(rpcError []byte) {
-	text, isNew := c.unmatched.addError(rpcError)
-	c.logUnmatched(text, isNew)
-	p := c.soleRequest()
+func (d *dispatcher) handleErrorWithoutID(rpcError []byte) {
+	text, isNew := d.conn.unmatched.addError(rpcError)
+	d.logUnmatched(text, isNew)
+	p := d.conn.table.soleRequest()
 	switch {
 	case p == nil || !p.sent.Load():
-	case !c.excuses():
-		c.answerSoon(p, bytes.Clone(rpcError))
+	case !d.conn.table.excuses():
+		d.answerSoon(p, bytes.Clone(rpcError))
 	case !isMethodNotFound(rpcError):
-		c.suspect(fault.New(fault.UpstreamBadMessage, "the server sent %s", text).WithHint(authorHint))
+		d.suspect(fault.New(fault.UpstreamBadMessage, "the server sent %s", text).WithHint(authorHint))
 	}
 }
 
-func (c *conn) logUnmatched(text string, isNew bool) {
+func (d *dispatcher) logUnmatched(text string, isNew bool) {
 	if isNew {
-		c.up.opts.Lines.Log(hclog.Warn, c.up.opts.Name, "a message of the server matches no request", "message", text)
+		d.conn.up.opts.Lines.Log(hclog.Warn, d.conn.up.opts.Name, "a message of the server matches no request", "message", text)
 	}
-}
-
-// sendsNoRequest records that the host sends a message that gets no response.
-func (c *conn) sendsNoRequest() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.noted = c.last + 1
-}
-
-// answered records that the server has read the messages before a request. The caller
-// holds mu.
-func (c *conn) answered(p *pending) {
-	if p.id >= c.noted {
-		c.noted = 0
-	}
-}
-
-// excuses reports whether an error without an id may be about a notification: the server
-// has answered no request that was sent after the newest one.
-func (c *conn) excuses() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.noted > 0
 }
 
 func isMethodNotFound(rpcError []byte) bool {
 	var code int
 	return mcp.Decode(mcp.Member(rpcError, "code"), &code) == nil && code == mcp.CodeMethodNotFound
+}
+
+// suspectGrace is how long the only request in flight waits after a response with an
+// unknown id. The server may have sent it by mistake and may still answer.
+const suspectGrace = 5 * time.Second
+
+// suspect fails the only request in flight after suspectGrace. The response that had an
+// unknown id was probably meant for it.
+func (d *dispatcher) suspect(err error) {
+	if p := d.conn.table.soleRequest(); p != nil && p.suspected.CompareAndSwap(false, true) {
+		time.AfterFunc(suspectGrace, func() { d.failPending(p, err) })
+	}
+}
+
+// failPending fails a request unless it has been answered.
+func (d *dispatcher) failPending(p *pending, err error) {
+	if p != nil && d.conn.table.take(p) {
+		p.answer <- answer{err: err}
+	}
 }

@@ -255,7 +255,7 @@ func (u *Upstream) Status() Status {
 	if c := u.conn; c != nil {
 		s.Revision, s.ServerInfo, s.Capabilities, s.Instructions = c.revision, c.serverInfo, c.capabilities, c.instructions
 		s.Offered = c.offered
-		s.InFlight, s.Ignored, s.Link = c.inFlight(), c.ignored.Load(), c.link
+		s.InFlight, s.Ignored, s.Link = c.table.inFlight(), c.ignored.Load(), c.link
 	}
 	return s
 }

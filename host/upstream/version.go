@@ -78,10 +78,10 @@ func (v *refusedVersion) fault(requested, other mcp.Revision) error {
 
 // initializeAgain sends initialize with another revision, after the server has rejected
 // the first one. It does so once.
-func (c *conn) initializeAgain(ctx context.Context, r mcp.Revision) error {
-	reply, err := c.do(ctx, &pending{method: mcp.MethodInitialize}, c.initializeParams(r))
+func (h *handshake) initializeAgain(ctx context.Context, r mcp.Revision) error {
+	reply, err := h.conn.do(ctx, &pending{method: mcp.MethodInitialize}, h.initializeParams(r))
 	if err != nil && ctx.Err() != nil {
 		return noAnswer(mcp.MethodInitialize)
 	}
-	return c.applyInitialize(ctx, answer{reply: reply, err: err}, r)
+	return h.applyInitialize(ctx, answer{reply: reply, err: err}, r)
 }
