@@ -111,7 +111,7 @@ func (u *Upstream) call(ctx context.Context, call *Call) (*Reply, error) {
 		if !call.internal {
 			c.awaitLevel(ctx)
 		}
-		reply, sent, err := u.callOnce(ctx, c, call, timeout)
+		reply, sent, err := c.call(ctx, call, timeout)
 		u.put()
 		if err == nil {
 			return reply, nil
@@ -189,16 +189,22 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// callOnce sends the request on one connection. sent reports whether the server may
+// call sends the request on this connection. sent reports whether the server may
 // have received it.
-func (u *Upstream) callOnce(ctx context.Context, c *conn, call *Call, timeout Timeout) (r *Reply, sent bool, err error) {
+func (c *conn) call(ctx context.Context, call *Call, timeout Timeout) (r *Reply, sent bool, err error) {
 	if ctx.Err() != nil {
 		return nil, false, contextError(ctx, call.Method)
 	}
-	u.used()
-	p := &pending{method: call.Method, progress: call.Progress, about: call.About, owner: call.Principal, clock: callClock{d: timeout.Limit}}
+	c.up.used()
+	p := &pending{
+		method:   call.Method,
+		progress: call.Progress,
+		about:    call.About,
+		owner:    call.Principal,
+		clock:    callClock{d: timeout.Limit},
+	}
 	defer p.clock.stop()
-	if u.opts.Extends {
+	if c.up.opts.Extends {
 		p.progress = p.clock.extending(call.Progress)
 	}
 	params, begun := c.paramsForEra(call), time.Now()
@@ -208,7 +214,7 @@ func (u *Upstream) callOnce(ctx context.Context, c *conn, call *Call, timeout Ti
 	}
 	r, err = c.do(ctx, p, params)
 	if err == nil && task {
-		p, r, err = u.awaitTask(ctx, c, call, p, r, begun)
+		p, r, err = c.awaitTask(ctx, call, p, r, begun)
 	}
 	switch {
 	case err == nil:
@@ -219,7 +225,7 @@ func (u *Upstream) callOnce(ctx context.Context, c *conn, call *Call, timeout Ti
 		return r, true, nil
 	case err == errTimedOut && ctx.Err() == nil:
 		f := timeoutError(call.Method+" did not finish", timeout)
-		f.Hint = u.timeoutHint(p, timeout)
+		f.Hint = timeout.hintOf(p, c.up.opts.Extends)
 		return nil, p.sent.Load(), c.unmatched.explain(c.withStrayOutput(f, begun), p.unmatched)
 	case ctx.Err() != nil && (errors.Is(err, ctx.Err()) || err == errTimedOut): // both deadlines may pass at the same time
 		return nil, p.sent.Load(), c.explainEnd(contextError(ctx, call.Method), p)
@@ -245,10 +251,10 @@ func (t Timeout) hint() string {
 	return "raise " + t.Setting
 }
 
-// timeoutHint returns the hint of a call that timed out. Progress of a server that extends
-// the timeout already has reached its limit.
-func (u *Upstream) timeoutHint(p *pending, t Timeout) string {
-	if p.progressed.Load() && !u.opts.Extends && t.Setting != "" {
+// hintOf returns the hint of a call that timed out. Progress of a server that extends the
+// timeout already has reached its limit.
+func (t Timeout) hintOf(p *pending, extends bool) string {
+	if p.progressed.Load() && !extends && t.Setting != "" {
 		return "the server was sending progress: set timeouts { progress_extends = true } in its block, or raise " + strings.TrimSuffix(t.Setting, " in its block")
 	}
 	return t.hint()

@@ -53,7 +53,7 @@ func (u *Upstream) ready(ctx context.Context) (_ *conn, err error) {
 	defer func() { span.End(outcome.Of(err)) }()
 	for {
 		u.mu.Lock()
-		changed, soon := u.changed, time.Until(u.retry)
+		changed, soon := u.changed, time.Until(u.retries.next)
 		var due <-chan time.Time
 		switch {
 		case u.closed:
@@ -66,12 +66,12 @@ func (u *Upstream) ready(ctx context.Context) (_ *conn, err error) {
 			return c, nil
 		case u.state == Ready: // the connection just ended; wait for watch to record it
 		case u.state == Failed && (waited || soon > retrySoon):
-			err, stamp := u.err, u.stamp
+			err, stamp := u.err, u.retries.stamp
 			if !waited {
-				err = u.withRetryAfter(err)
+				err = u.retries.explain(err)
 			}
 			u.mu.Unlock()
-			if !waited && stamp != u.credentials() {
+			if !waited && stamp != u.opts.credentials() {
 				u.Retry()
 				continue
 			}
@@ -85,7 +85,7 @@ func (u *Upstream) ready(ctx context.Context) (_ *conn, err error) {
 			u.set(Starting)
 			ctx, span = startSpan(ctx, u.opts.Name)
 			connecting := tracing.Copy(u.ctx, ctx)
-			u.work.Go(func() { u.connect(connecting) })
+			u.work.Go(func() { (&attempt{u}).connect(connecting) })
 			waited, changed = true, u.changed
 		}
 		u.mu.Unlock()
@@ -111,17 +111,9 @@ func startSpan(ctx context.Context, server string) (context.Context, tracing.Spa
 	return tracing.With(ctx, span), span
 }
 
-// withRetryAfter returns err with the time until the next attempt. The caller
-// holds mu.
-func (u *Upstream) withRetryAfter(err error) error {
-	f := *fault.As(err)
-	f.RetryAfter = time.Until(u.retry).Round(time.Millisecond)
-	return &f
-}
-
 // failed records a failed attempt.
 func (u *Upstream) failed(err error) {
-	stamp := u.credentials()
+	stamp := u.opts.credentials()
 	u.mu.Lock()
 	if u.closed {
 		u.mu.Unlock()
@@ -129,8 +121,8 @@ func (u *Upstream) failed(err error) {
 	}
 	u.err = err
 	// A plugin in quarantine says when the next attempt is possible.
-	u.retryAfter(max(u.delays.NextBackOff(), fault.As(err).RetryAfter))
-	u.conn, u.stamp = nil, stamp
+	u.retries.after(max(u.retries.delays.NextBackOff(), fault.As(err).RetryAfter))
+	u.conn, u.retries.stamp = nil, stamp
 	u.set(Failed)
 	u.mu.Unlock()
 	u.opts.Peer.Disconnected(u, err)
@@ -139,15 +131,15 @@ func (u *Upstream) failed(err error) {
 // watch waits for the end of a connection and records it.
 func (u *Upstream) watch(c *conn) {
 	<-c.done
-	stamp := u.credentials()
+	stamp := u.opts.credentials()
 	u.mu.Lock()
 	mine := u.conn == c
 	again := false
 	if mine {
-		u.conn, u.err, u.stamp = nil, c.err, stamp
+		u.conn, u.err, u.retries.stamp = nil, c.err, stamp
 		u.idle.stop()
-		u.connectionEnded(c)
-		again = len(u.subs) > 0 && !u.closed
+		u.retries.ended(c)
+		again = len(u.subs.byTopic) > 0 && !u.closed
 		u.set(Failed)
 	}
 	u.mu.Unlock()
@@ -164,7 +156,7 @@ func (u *Upstream) watch(c *conn) {
 func (u *Upstream) reconnect() {
 	for {
 		u.mu.Lock()
-		needed, wait := len(u.subs) > 0 && !u.closed, time.Until(u.retry)
+		needed, wait := len(u.subs.byTopic) > 0 && !u.closed, time.Until(u.retries.next)
 		u.mu.Unlock()
 		if !needed {
 			return
@@ -193,11 +185,11 @@ func contextError(ctx context.Context, doing string) error {
 }
 
 // credentials returns a stamp that changes with the server's credentials.
-func (u *Upstream) credentials() string {
-	if u.opts.Changed == nil {
+func (o *Options) credentials() string {
+	if o.Changed == nil {
 		return ""
 	}
-	return u.opts.Changed()
+	return o.Changed()
 }
 
 // Retry allows the next call to connect at once, regardless of earlier failures. Use
@@ -205,12 +197,5 @@ func (u *Upstream) credentials() string {
 func (u *Upstream) Retry() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.retryNow()
-}
-
-// retryNow implements Retry. The caller holds mu.
-func (u *Upstream) retryNow() {
-	u.retry = time.Time{}
-	u.starts = starts{}
-	u.delays.Reset()
+	u.retries.reset()
 }

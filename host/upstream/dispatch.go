@@ -191,7 +191,7 @@ func (d *dispatcher) handleNotification(m *mcp.Message) {
 			params = withoutSubscription(params)
 		}
 		if m.Method == mcp.NoteTask {
-			d.conn.up.recordTask(params)
+			d.conn.up.subs.recordTask(params)
 		}
 		var about any
 		if p := d.conn.table.pendingByID(d.related()); p != nil {

@@ -52,14 +52,6 @@ func (h *handshake) run(ctx context.Context) (again bool, err error) {
 // the same era. Call it before the first connection.
 func (u *Upstream) PreferLegacy() { u.preferLegacy.Store(true) }
 
-// remember stores the revision of the server. It does nothing if the revision is
-// configured or was chosen for a client.
-func (u *Upstream) remember(r mcp.Revision) {
-	if u.opts.Revision == "" && !u.preferLegacy.Load() {
-		u.opts.Revisions.Remember(r)
-	}
-}
-
 // probe determines the era of the server and completes the handshake.
 func (h *handshake) probe(ctx context.Context) (again bool, err error) {
 	question := &pending{method: mcp.MethodDiscover}
@@ -203,7 +195,7 @@ func (h *handshake) applyDiscover(reply *Reply) (modern bool, err error) {
 	}
 	h.conn.revision = r
 	h.conn.era.Store(modernEra)
-	h.conn.up.remember(r)
+	h.remember(r)
 	h.conn.listener.listenToLists()
 	return true, nil
 }
@@ -222,14 +214,14 @@ func (c *conn) withMeta(params []byte, r mcp.Revision) []byte {
 		meta = mcp.SetMember(meta, mcp.MetaVersion, fmt.Appendf(nil, "%q", r))
 		params = mcp.SetMember(params, "_meta", meta)
 	}
-	set(mcp.MetaClientInfo, c.up.clientInfo())
+	set(mcp.MetaClientInfo, c.up.opts.clientInfo())
 	set(mcp.MetaClientCaps, []byte("{}"))
 	return params
 }
 
 // clientInfo returns the name and version of Junctor as a JSON object.
-func (u *Upstream) clientInfo() []byte {
-	return fmt.Appendf(nil, `{"name":"junctor","version":%q}`, u.opts.Version)
+func (o *Options) clientInfo() []byte {
+	return fmt.Appendf(nil, `{"name":"junctor","version":%q}`, o.Version)
 }
 
 // Capable reports whether the server has the capability at a path, such as
@@ -239,4 +231,13 @@ func (s Status) Capable(path ...string) bool { return capable(s.Capabilities, pa
 func capable(capabilities []byte, path ...string) bool {
 	v := mcp.Member(capabilities, path...)
 	return v != nil && string(v) != "false" && string(v) != "null"
+}
+
+// remember stores the revision of the server. It does nothing if the revision is
+// configured or was chosen for a client.
+func (h *handshake) remember(r mcp.Revision) {
+	u := h.conn.up
+	if u.opts.Revision == "" && !u.preferLegacy.Load() {
+		u.opts.Revisions.Remember(r)
+	}
 }

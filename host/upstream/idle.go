@@ -79,7 +79,7 @@ func (u *Upstream) settleLocked() {
 	case u.closed || u.state != Ready || u.busy():
 	case u.outdated:
 		u.drop()
-	case len(u.subs) == 0:
+	case len(u.subs.byTopic) == 0:
 		u.idle.start(u.closeIdle)
 	}
 }
@@ -96,7 +96,7 @@ func (u *Upstream) closeIdle() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.idle.stop()
-	if u.closed || u.state != Ready || u.busy() || len(u.subs) > 0 {
+	if u.closed || u.state != Ready || u.busy() || len(u.subs.byTopic) > 0 {
 		return
 	}
 	u.opts.Log.Debug("closing an idle connection", "server", u.opts.Name)
@@ -111,7 +111,7 @@ func (u *Upstream) stop(reason string) {
 
 // stopWith is stop with a function that closes the connection. The caller holds mu.
 func (u *Upstream) stopWith(closing func()) {
-	u.starts.forget(u.conn.started)
+	u.retries.starts.forget(u.conn.started)
 	u.conn = nil
 	u.idle.stop()
 	u.set(Stopped)
@@ -145,18 +145,18 @@ func (u *Upstream) Restart() {
 				<-before
 			}
 		})
-		if len(u.subs) > 0 {
+		if len(u.subs.byTopic) > 0 {
 			u.work.Go(u.reconnect)
 		}
 	}
-	u.retryNow()
+	u.retries.reset()
 }
 
 // drop closes an unused connection. The caller holds mu.
 func (u *Upstream) drop() {
 	u.outdated = false
 	u.stop("reconnecting")
-	if len(u.subs) > 0 {
+	if len(u.subs.byTopic) > 0 {
 		u.work.Go(u.reconnect)
 	}
 }

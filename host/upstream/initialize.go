@@ -53,7 +53,8 @@ func (h *handshake) initialize(ctx context.Context, late *pending) error {
 }
 
 func (h *handshake) initializeParams(r mcp.Revision) []byte {
-	return fmt.Appendf(nil, `{"protocolVersion":%q,"capabilities":%s,"clientInfo":%s}`, r, h.conn.offered, h.conn.up.clientInfo())
+	return fmt.Appendf(nil, `{"protocolVersion":%q,"capabilities":%s,"clientInfo":%s}`,
+		r, h.conn.offered, h.conn.up.opts.clientInfo())
 }
 
 // otherVersion returns the revision that the server wants instead of the requested one,
@@ -152,6 +153,6 @@ func (h *handshake) applyInitialize(ctx context.Context, a answer, requested mcp
 	if err := h.conn.writer.notify(ctx, mcp.NoteInitialized, nil); err != nil {
 		return h.conn.endError()
 	}
-	u.remember(r.ProtocolVersion)
+	h.remember(r.ProtocolVersion)
 	return nil
 }

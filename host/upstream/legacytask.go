@@ -35,7 +35,9 @@ func taskParams(params []byte, timeout time.Duration) []byte {
 // awaitTask returns the result of the task that a call was answered with, and the request that
 // it came with. A server may also answer the call itself. The task is cancelled if there is no
 // result.
-func (u *Upstream) awaitTask(ctx context.Context, c *conn, call *Call, first *pending, answered *Reply, begun time.Time) (*pending, *Reply, error) {
+func (c *conn) awaitTask(
+	ctx context.Context, call *Call, first *pending, answered *Reply, begun time.Time,
+) (*pending, *Reply, error) {
 	id, ok := mcp.TextMember(answered.Result, "task", "taskId")
 	switch {
 	case !ok:
@@ -51,7 +53,7 @@ func (u *Upstream) awaitTask(ctx context.Context, c *conn, call *Call, first *pe
 		p.clock.d = max(first.clock.d-time.Since(begun), time.Millisecond)
 	}
 	defer p.clock.stop()
-	if u.opts.Extends {
+	if c.up.opts.Extends {
 		p.progress = p.clock.extending(call.Progress)
 	}
 	c.table.setTask(first.id, p)

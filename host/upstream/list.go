@@ -67,7 +67,7 @@ func (u *Upstream) List(ctx context.Context, kind ListKind) (Listing, error) {
 	defer cancel()
 	r := pageReader{}
 	for {
-		result, err := u.page(ctx, kind, r.cursor)
+		result, err := kind.page(ctx, u, r.cursor)
 		switch {
 		case err == nil:
 		case listFault(err):
@@ -105,7 +105,7 @@ func listFault(err error) bool {
 }
 
 // page requests one page of a list.
-func (u *Upstream) page(ctx context.Context, kind ListKind, cursor []byte) ([]byte, error) {
+func (kind ListKind) page(ctx context.Context, u *Upstream, cursor []byte) ([]byte, error) {
 	var params []byte
 	if cursor != nil {
 		params = mcp.SetMember(nil, "cursor", cursor)

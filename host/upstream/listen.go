@@ -95,7 +95,7 @@ func (s *listener) notifyMissed() {
 	}
 	s.notifyListsChanged(s.changeableLists())
 	s.conn.up.mu.Lock()
-	topics := slices.SortedFunc(maps.Keys(s.conn.up.subs), topic.compare)
+	topics := slices.SortedFunc(maps.Keys(s.conn.up.subs.byTopic), topic.compare)
 	s.conn.up.mu.Unlock()
 	for _, t := range topics {
 		if t.uri != "" {

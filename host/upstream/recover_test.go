@@ -123,7 +123,7 @@ func TestSubscribeAbandoned(t *testing.T) {
 	}
 	defer u.put()
 	const uri = "test://r"
-	first := u.subscribe(c, topic{uri: uri})
+	first := u.subs.subscribe(c, topic{uri: uri})
 	<-first.ready
 	s.On(func(_ *conversation.Link, m conversation.Message) string {
 		if m.Method == mcp.MethodSubscribe {
@@ -134,7 +134,7 @@ func TestSubscribeAbandoned(t *testing.T) {
 	if err := u.Subscribe(t.Context(), permittedResource(t, uri), uri); err != nil {
 		t.Fatal(err)
 	}
-	u.abandon(topic{uri: uri}, first) // as Subscribe does when its context ends
+	u.subs.abandon(topic{uri: uri}, first) // as Subscribe does when its context ends
 	if n := u.Status().Subscriptions; n != 1 {
 		t.Errorf("%d subscriptions remain", n)
 	}

@@ -149,3 +149,25 @@ func (s *startClock) observe(c *conn) {
 		}
 	}
 }
+
+// A StartStatus describes a running start. The zero value means that there is none.
+type StartStatus struct {
+	Queued   bool          // waiting in the start queue, or for the previous process to exit
+	Launcher string        // the program that may install the server, or ""
+	Taken    time.Duration // time since the start left the queue
+	Allowed  time.Duration // current timeout of the start
+	Line     string        // last line on standard error, or ""
+}
+
+// status returns the status of the start. s is nil while the start is queued.
+func (s *startClock) status(launcher string) StartStatus {
+	if s == nil {
+		return StartStatus{Queued: true, Launcher: launcher}
+	}
+	return StartStatus{
+		Launcher: launcher,
+		Taken:    time.Since(s.begun),
+		Allowed:  s.allowed(),
+		Line:     s.lastLine(),
+	}
+}

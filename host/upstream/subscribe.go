@@ -35,31 +35,40 @@ type subscription struct {
 	listen *listenRequest
 }
 
+// subscriptions are those of an upstream. Its mu guards them, because requests are queued in the
+// order of the changes, and a subscription keeps the connection open.
+type subscriptions struct {
+	up      *Upstream
+	byTopic map[topic]*subscription // guarded by the upstream's mu
+	leaving map[topic]*pending      // guarded by the upstream's mu; requests to unsubscribe without an answer
+}
+
 // Subscribe subscribes to the changes of a resource. The permit must cover the
 // resource. Each call needs one Unsubscribe.
 func (u *Upstream) Subscribe(ctx context.Context, permit policy.Permit, uri string) error {
 	if !permit.CoversItem(policy.Item{Server: u.opts.Name, Kind: policy.Resource, Name: uri}) {
 		return fault.In(u.opts.Name, fault.New(fault.Denied, "a subscription without a permit for it"))
 	}
-	return u.subscribeTo(ctx, topic{uri: uri})
+	return u.subs.subscribeTo(ctx, topic{uri: uri})
 }
 
-func (u *Upstream) subscribeTo(ctx context.Context, t topic) error {
-	c, err := u.get(ctx, ForCall)
+func (ss *subscriptions) subscribeTo(ctx context.Context, t topic) error {
+	c, err := ss.up.get(ctx, ForCall)
 	if err != nil {
 		return err
 	}
-	defer u.put()
+	defer ss.up.put()
 	if !c.canSubscribe(t) {
-		return fault.In(u.opts.Name, fault.New(fault.UpstreamUnsupported, "the server has no subscriptions").WithHint(subscriptionHint))
+		err := fault.New(fault.UpstreamUnsupported, "the server has no subscriptions").WithHint(subscriptionHint)
+		return fault.In(ss.up.opts.Name, err)
 	}
-	s := u.subscribe(c, t)
+	s := ss.subscribe(c, t)
 	select {
 	case <-s.ready:
-		return fault.In(u.opts.Name, s.err)
+		return fault.In(ss.up.opts.Name, s.err)
 	case <-ctx.Done():
-		u.abandon(t, s)
-		return fault.In(u.opts.Name, contextError(ctx, mcp.MethodSubscribe))
+		ss.abandon(t, s)
+		return fault.In(ss.up.opts.Name, contextError(ctx, mcp.MethodSubscribe))
 	}
 }
 
@@ -73,36 +82,36 @@ func (c *conn) canSubscribe(t topic) bool {
 
 // subscribe adds a subscriber, and sends the request for the first one. The request
 // continues if that subscriber gives up.
-func (u *Upstream) subscribe(c *conn, t topic) *subscription {
-	u.mu.Lock()
-	s := u.subs[t]
+func (ss *subscriptions) subscribe(c *conn, t topic) *subscription {
+	ss.up.mu.Lock()
+	s := ss.byTopic[t]
 	first := s == nil
 	if first {
 		s = &subscription{ready: make(chan struct{})}
-		u.subs[t] = s
+		ss.byTopic[t] = s
 	}
 	s.count++
 	switch {
 	case !first:
-	case u.closed:
-		s.err = u.err
+	case ss.up.closed:
+		s.err = ss.up.err
 		close(s.ready)
-	case u.leaving[t] == nil:
-		u.requestUpdates(c, t, s)
+	case ss.leaving[t] == nil:
+		ss.requestUpdates(c, t, s)
 	}
-	u.mu.Unlock()
+	ss.up.mu.Unlock()
 	return s
 }
 
 // requestUpdates sends the request of a new subscription. The caller holds mu.
-func (u *Upstream) requestUpdates(c *conn, t topic, s *subscription) {
+func (ss *subscriptions) requestUpdates(c *conn, t topic, s *subscription) {
 	s.asked = true
 	if c.revision.Modern() {
-		s.listen = c.listener.listenTo(t, func(err error) { u.subscribed(t, s, err) })
+		s.listen = c.listener.listenTo(t, func(err error) { ss.subscribed(t, s, err) })
 		return
 	}
 	p := c.ask(mcp.MethodSubscribe, "uri", t.uri)
-	c.spawn("subscribing", func() { u.subscribed(t, s, u.awaitAnswer(c, p)) })
+	c.spawn("subscribing", func() { ss.subscribed(t, s, c.awaitAnswer(p)) })
 }
 
 // ask queues a small request with one parameter and does not block. The caller holds
@@ -117,36 +126,16 @@ func (c *conn) ask(method, name, value string) *pending {
 	return p
 }
 
-// subscribed records the response of the server. It removes a rejected
-// subscription.
-func (u *Upstream) subscribed(t topic, s *subscription, err error) {
-	if s.err = err; err != nil {
-		u.mu.Lock()
-		if u.subs[t] == s {
-			delete(u.subs, t)
-			if s.listen != nil {
-				close(s.listen.stop) // stop the renewal of the listen request
-			}
-			u.settleLocked()
-		}
-		u.mu.Unlock()
-	}
-	close(s.ready)
-}
-
-// subscriptionHint is the hint for a server without subscriptions.
-const subscriptionHint = "read the resource again to see changes"
-
 // awaitAnswer waits for the response to a request of ask.
-func (u *Upstream) awaitAnswer(c *conn, p *pending) error {
-	ctx, cancel := context.WithTimeout(c.ctx, u.opts.Call)
+func (c *conn) awaitAnswer(p *pending) error {
+	ctx, cancel := context.WithTimeout(c.ctx, c.up.opts.Call)
 	defer cancel()
 	reply, err := c.wait(ctx, p)
 	switch {
 	case err != nil && c.ctx.Err() != nil:
 		return c.endError()
 	case errors.Is(err, context.DeadlineExceeded):
-		return timeoutError(p.method+" was not answered", serverTimeout(u.opts.Call))
+		return timeoutError(p.method+" was not answered", serverTimeout(c.up.opts.Call))
 	case err != nil:
 		return err
 	case reply.Error != nil:
@@ -156,78 +145,98 @@ func (u *Upstream) awaitAnswer(c *conn, p *pending) error {
 	return nil
 }
 
-// Unsubscribe removes one subscriber of a resource. It does not wait for the server.
-func (u *Upstream) Unsubscribe(uri string) { u.unsubscribe(topic{uri: uri}) }
+// subscribed records the response of the server. It removes a rejected
+// subscription.
+func (ss *subscriptions) subscribed(t topic, s *subscription, err error) {
+	if s.err = err; err != nil {
+		ss.up.mu.Lock()
+		if ss.byTopic[t] == s {
+			delete(ss.byTopic, t)
+			if s.listen != nil {
+				close(s.listen.stop) // stop the renewal of the listen request
+			}
+			ss.up.settleLocked()
+		}
+		ss.up.mu.Unlock()
+	}
+	close(s.ready)
+}
 
-func (u *Upstream) unsubscribe(t topic) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.release(t, u.subs[t])
+// subscriptionHint is the hint for a server without subscriptions.
+const subscriptionHint = "read the resource again to see changes"
+
+// Unsubscribe removes one subscriber of a resource. It does not wait for the server.
+func (u *Upstream) Unsubscribe(uri string) { u.subs.unsubscribe(topic{uri: uri}) }
+
+func (ss *subscriptions) unsubscribe(t topic) {
+	ss.up.mu.Lock()
+	defer ss.up.mu.Unlock()
+	ss.release(t, ss.byTopic[t])
 }
 
 // abandon removes a subscriber that has stopped waiting for s. It does nothing if the
 // server has rejected s: the topic may have a new subscription.
-func (u *Upstream) abandon(t topic, s *subscription) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.subs[t] == s {
-		u.release(t, s)
+func (ss *subscriptions) abandon(t topic, s *subscription) {
+	ss.up.mu.Lock()
+	defer ss.up.mu.Unlock()
+	if ss.byTopic[t] == s {
+		ss.release(t, s)
 	}
 }
 
 // release removes one subscriber from a subscription, which may be nil. The caller
 // holds mu.
-func (u *Upstream) release(t topic, s *subscription) {
+func (ss *subscriptions) release(t topic, s *subscription) {
 	if s == nil {
 		return
 	}
 	if s.count--; s.count > 0 {
 		return
 	}
-	delete(u.subs, t)
-	c := u.conn
+	delete(ss.byTopic, t)
+	c := ss.up.conn
 	switch {
 	case s.listen != nil:
 		close(s.listen.stop)
-	case c != nil && !u.closed && t.uri != "" && s.asked:
+	case c != nil && !ss.up.closed && t.uri != "" && s.asked:
 		p := c.ask(mcp.MethodUnsubscribe, "uri", t.uri)
-		u.leaving[t] = p
-		c.spawn("unsubscribing", func() { u.awaitUnsubscribed(c, t, p) })
+		ss.leaving[t] = p
+		c.spawn("unsubscribing", func() { ss.awaitUnsubscribed(c, t, p) })
 	}
-	u.settleLocked()
+	ss.up.settleLocked()
 }
 
 // awaitUnsubscribed waits for the server's response and ignores it. Then it sends the
 // request of a subscriber that came meanwhile: servers handle requests concurrently, so
 // the request to unsubscribe could otherwise end the new subscription.
-func (u *Upstream) awaitUnsubscribed(c *conn, t topic, p *pending) {
-	_ = u.awaitAnswer(c, p)
-	u.mu.Lock()
+func (ss *subscriptions) awaitUnsubscribed(c *conn, t topic, p *pending) {
+	_ = c.awaitAnswer(p)
+	ss.up.mu.Lock()
 	var ended *subscription
-	if u.leaving[t] == p {
-		delete(u.leaving, t)
-		switch s := u.subs[t]; {
+	if ss.leaving[t] == p {
+		delete(ss.leaving, t)
+		switch s := ss.byTopic[t]; {
 		case s == nil || s.asked:
-		case u.conn != nil && u.conn.table.alive():
-			u.requestUpdates(u.conn, t, s)
+		case ss.up.conn != nil && ss.up.conn.table.alive():
+			ss.requestUpdates(ss.up.conn, t, s)
 		default:
 			ended = s
 		}
 	}
-	u.mu.Unlock()
+	ss.up.mu.Unlock()
 	if ended != nil {
-		u.subscribed(t, ended, c.endError())
+		ss.subscribed(t, ended, c.endError())
 	}
-	u.settle()
+	ss.up.settle()
 }
 
 // resubscribe renews the subscriptions on a new connection, before any other
 // request. It does not wait for the responses. A rejected subscription is only logged.
-func (u *Upstream) resubscribe(c *conn) {
+func (ss *subscriptions) resubscribe(c *conn) {
 	renewed := func(t topic, err error) {
 		switch {
 		case err != nil && c.table.alive():
-			u.opts.Log.Warn("a subscription was not renewed", "server", u.opts.Name, "to", t.name(), "error", err)
+			ss.up.opts.Log.Warn("a subscription was not renewed", "server", ss.up.opts.Name, "to", t.name(), "error", err)
 			if t.task != "" {
 				c.taskLost(t.task)
 			}
@@ -235,10 +244,10 @@ func (u *Upstream) resubscribe(c *conn) {
 			c.pollTask(t.task) // the task may have changed meanwhile
 		}
 	}
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	for _, t := range slices.SortedFunc(maps.Keys(u.subs), topic.compare) {
-		s := u.subs[t]
+	ss.up.mu.Lock()
+	defer ss.up.mu.Unlock()
+	for _, t := range slices.SortedFunc(maps.Keys(ss.byTopic), topic.compare) {
+		s := ss.byTopic[t]
 		if !s.asked {
 			continue // awaitUnsubscribed sends its request or ends it
 		}
@@ -251,7 +260,7 @@ func (u *Upstream) resubscribe(c *conn) {
 			s.listen = c.listener.listenTo(t, func(err error) { renewed(t, err) })
 		case t.uri != "": // legacy servers have no tasks
 			p := c.ask(mcp.MethodSubscribe, "uri", t.uri)
-			c.spawn("subscribing again", func() { renewed(t, u.awaitAnswer(c, p)) })
+			c.spawn("subscribing again", func() { renewed(t, c.awaitAnswer(p)) })
 		}
 	}
 }

@@ -18,11 +18,11 @@ func (u *Upstream) Follow(ctx context.Context, permit policy.Permit, task string
 	if !permit.CoversTool(u.opts.Name) {
 		return fault.In(u.opts.Name, fault.New(fault.Denied, "a task without a permit for its tool"))
 	}
-	return u.subscribeTo(ctx, topic{task: task})
+	return u.subs.subscribeTo(ctx, topic{task: task})
 }
 
 // Unfollow releases one subscription to a task. It does not wait for the server.
-func (u *Upstream) Unfollow(task string) { u.unsubscribe(topic{task: task}) }
+func (u *Upstream) Unfollow(task string) { u.subs.unsubscribe(topic{task: task}) }
 
 // withTaskCapability adds the tasks extension to the client capabilities in params.
 func withTaskCapability(params []byte) []byte {
@@ -51,7 +51,7 @@ func (c *conn) pollTask(task string) {
 			return
 		}
 		state := mcp.DeleteMember(reply.Result, "resultType")
-		if c.up.recordTask(state) { // false if a newer final state has been delivered
+		if c.up.subs.recordTask(state) { // false if a newer final state has been delivered
 			c.up.opts.Peer.ServerNotification(c.up, nil, mcp.NoteTask, state)
 		}
 	})
@@ -69,11 +69,11 @@ func (c *conn) taskLost(task string) {
 // recordTask records the final state of a task. The server may end the listen request
 // then, and it is not renewed. recordTask returns false for a state that arrives after
 // the final one.
-func (u *Upstream) recordTask(params []byte) bool {
+func (ss *subscriptions) recordTask(params []byte) bool {
 	id, _ := mcp.TextMember(params, "taskId")
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	s := u.subs[topic{task: id}]
+	ss.up.mu.Lock()
+	defer ss.up.mu.Unlock()
+	s := ss.byTopic[topic{task: id}]
 	if s == nil || s.listen == nil {
 		return true
 	}

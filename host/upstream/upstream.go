@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -150,22 +149,18 @@ type Upstream struct {
 	changed      chan struct{} // guarded by mu; closed and replaced when state changes
 	conn         *conn         // guarded by mu; valid when ready
 	err          error         // guarded by mu; why the upstream is not ready
-	retry        time.Time     // guarded by mu; earliest time of the next attempt
-	stamp        string        // guarded by mu; the stamp of Changed after the last attempt
-	delays       *backoff.ExponentialBackOff
-	starts       starts
-	priority     Priority                // guarded by mu; the highest priority among the callers
-	place        *place                  // guarded by mu; place in the start queue; nil without a start
-	clock        *startClock             // guarded by mu; clock of the current start; nil without one, or while it is queued
-	ending       chan struct{}           // guarded by mu; closed when the process of the last failed start has exited; may be nil
-	connects     int                     // guarded by mu
-	users        int                     // guarded by mu; number of callers that use or await the connection
-	closed       bool                    // guarded by mu
-	retired      bool                    // guarded by mu; see Retire
-	outdated     bool                    // guarded by mu; drop the connection when it becomes idle
-	subs         map[topic]*subscription // guarded by mu
-	leaving      map[topic]*pending      // guarded by mu; requests to unsubscribe without an answer
-	level        string                  // guarded by mu; log level; "" means the server's default
+	retries      retries       // guarded by mu
+	priority     Priority      // guarded by mu; the highest priority among the callers
+	place        *place        // guarded by mu; place in the start queue; nil without a start
+	clock        *startClock   // guarded by mu; clock of the current start; nil without one, or while it is queued
+	ending       chan struct{} // guarded by mu; closed when the process of the last failed start has exited; may be nil
+	connects     int           // guarded by mu
+	users        int           // guarded by mu; number of callers that use or await the connection
+	closed       bool          // guarded by mu
+	retired      bool          // guarded by mu; see Retire
+	outdated     bool          // guarded by mu; drop the connection when it becomes idle
+	subs         *subscriptions
+	level        string // guarded by mu; log level; "" means the server's default
 	idle         idleClock
 	preferLegacy atomic.Bool // see PreferLegacy
 }
@@ -181,14 +176,6 @@ const (
 	Failed   State = "failed" // the last attempt failed, or the connection ended
 )
 
-// Waits after a failed attempt. They keep a broken server from being started for
-// every call.
-const (
-	retryFirst = 500 * time.Millisecond
-	retryMax   = 30 * time.Second
-	retrySoon  = 100 * time.Millisecond // callers wait for an attempt this near
-)
-
 // New returns an upstream that is not connected.
 func New(o Options) *Upstream {
 	if o.MaxMessage == 0 {
@@ -198,14 +185,17 @@ func New(o Options) *Upstream {
 		o.Lines = limit.NewLines(o.Log, "server")
 	}
 	ctx, end := context.WithCancel(context.Background())
-	delays := &backoff.ExponentialBackOff{
-		InitialInterval: retryFirst, MaxInterval: retryMax, Multiplier: 2, RandomizationFactor: 0.2,
+	u := &Upstream{
+		opts:    o,
+		ctx:     ctx,
+		end:     end,
+		state:   Stopped,
+		changed: make(chan struct{}),
+		retries: newRetries(),
+		idle:    idleClock{rule: o.Idle},
 	}
-	delays.Reset()
-	return &Upstream{
-		opts: o, ctx: ctx, end: end, state: Stopped, changed: make(chan struct{}), delays: delays,
-		subs: map[topic]*subscription{}, leaving: map[topic]*pending{}, idle: idleClock{rule: o.Idle},
-	}
+	u.subs = &subscriptions{up: u, byTopic: map[topic]*subscription{}, leaving: map[topic]*pending{}}
+	return u
 }
 
 // Name returns the label of the server's block.
@@ -245,12 +235,12 @@ type Status struct {
 func (u *Upstream) Status() Status {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	s := Status{State: u.state, Connects: u.connects, Err: u.err, Subscriptions: len(u.subs)}
+	s := Status{State: u.state, Connects: u.connects, Err: u.err, Subscriptions: len(u.subs.byTopic)}
 	switch u.state {
 	case Failed:
-		s.Retry = u.retry
+		s.Retry = u.retries.next
 	case Starting:
-		s.Start = u.startStatus()
+		s.Start = u.clock.status(u.opts.Launcher)
 	}
 	if c := u.conn; c != nil {
 		s.Revision, s.ServerInfo, s.Capabilities, s.Instructions = c.revision, c.serverInfo, c.capabilities, c.instructions
