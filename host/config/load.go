@@ -331,7 +331,7 @@ var topLevelForm = sync.OnceValue(func() *language.Form {
 	return &language.Form{
 		Blocks: map[string]language.Shape{
 			"plugins":      {Many: true, Body: &pluginsForm, Doc: "The plugins that are not bundled."},
-			"plugin":       {Labels: 1, Many: true, Body: &pluginForm, Doc: "How a plugin's processes run. The label is the plugin's name."},
+			"plugin":       {Labels: 1, Many: true, Body: language.FormOf[pluginSettings](), Doc: "How a plugin's processes run. The label is the plugin's name."},
 			"locals":       {Many: true, Body: &localsForm, Doc: "Named values, for `local.NAME` in other places."},
 			"variable":     {Labels: 1, Many: true, Body: &variableForm, Doc: "A value that the environment variable `JUNCTOR_VAR_NAME` can set, for `var.NAME` in other places."},
 			"module":       {Labels: 1, Many: true, Body: &moduleBlockForm, Doc: "Uses a directory of servers, with values for its variables."},

@@ -105,7 +105,7 @@ func pluginsTable() string {
 	for _, e := range requiredFields {
 		b.WriteString(row("required.NAME."+e.Name, e))
 	}
-	return b.String() + rows(&pluginForm, "plugin.", map[*language.Form]string{})
+	return b.String() + rows(language.FormOf[pluginSettings](), "plugin.", map[*language.Form]string{})
 }
 
 func rows(f *language.Form, prefix string, seen map[*language.Form]string) string {

@@ -38,12 +38,15 @@ var (
 		Name: "required", Values: language.ObjectsOf("an object of objects, by the plugin's own name", requiredFields), Unset: "none",
 		Doc: "The plugins that are not bundled. A key is the plugin's own name, as `junctor plugin describe` shows it.",
 	}}}
-	pluginForm = language.Form{Entries: []language.Entry{
-		{Name: "isolation", Values: language.Words("shared", "server"), Unset: "`\"shared\"`", Doc: "`shared`: one process for all servers; `server`: one for each."},
-		{Name: "env", Values: language.TextLists("a list of names"), Unset: "none", Doc: "Variables of Junctor's environment that the process gets."},
-		{Name: "use", Values: language.Texts("the name of a plugin"), Unset: "the label", Doc: "In a block with another name: runs the plugin of this name as a separate process.", Refers: language.RefersPlugin},
-	}}
 )
+
+// A pluginSettings is a plugin block.
+type pluginSettings struct {
+	Name      string   `hcl:"name,label"`
+	Isolation string   `hcl:"isolation" words:"shared,server" doc:"'shared': one process for all servers; 'server': one for each."`
+	Env       []string `hcl:"env" accepts:"a list of names" unset:"none" doc:"Variables of Junctor's environment that the process gets."`
+	Use       *string  `hcl:"use" accepts:"the name of a plugin" unset:"the label" refers:"plugin" doc:"In a block with another name: runs the plugin of this name as a separate process."`
+}
 
 // A plugin is a Plugin with the ranges of its declarations.
 type plugin struct {
@@ -170,7 +173,8 @@ func (r blockReader) source(text string, at hcl.Range, name string) string {
 // pluginBlock reads a plugin block, which says how a plugin's processes are run.
 func (l *loader) pluginBlock(b *hclsyntax.Block) {
 	s := l.openBlock(b, "")
-	s.Check(&pluginForm)
+	var settings pluginSettings
+	language.Decode(s.Reader, &settings)
 	name := s.Label
 	if !labelRule.MatchString(name) {
 		if len(b.Labels) > 0 {
@@ -188,16 +192,16 @@ func (l *loader) pluginBlock(b *hclsyntax.Block) {
 		l.plugins[name] = p
 	}
 	p.block = s.LabelAt
-	p.Isolation = s.Choice("isolation", "shared", "server")
-	for _, e := range s.Texts("env") {
-		if !envRule.MatchString(e.Text) {
-			s.ErrorAt(e.At, "", `"env" lists names of environment variables: letters, digits and _`)
+	p.Isolation = settings.Isolation
+	for i, variable := range settings.Env {
+		if !envRule.MatchString(variable) {
+			s.ErrorAt(s.ItemAt("env", i), "", `"env" lists names of environment variables: letters, digits and _`)
 			continue
 		}
-		p.Env = append(p.Env, e.Text)
+		p.Env = append(p.Env, variable)
 	}
-	if use, a, set := s.Text("use"); set && use != name {
-		p.Use, p.useAt = use, a.Expr.Range()
+	if use := settings.Use; use != nil && *use != name {
+		p.Use, p.useAt = *use, s.ValueAt("use", s.Head)
 	}
 	p.useSkipped = s.IsSkipped("use")
 }
