@@ -15,7 +15,8 @@ const module = "github.com/junctor-mcp/junctor/"
 
 // verbImports are what the packages of verbs may import: never one another.
 const verbImports = "cmd/host/arguments cmd/host/auditlog cmd/host/changes cmd/host/clientfiles cmd/host/invocation " +
-	"cmd/host/items cmd/host/processes cmd/host/results cmd/host/terminal cmd/host/verb host host/* sdk sdk/process sdk/sandbox sdk/wire"
+	"cmd/host/items cmd/host/listreader cmd/host/processes cmd/host/results cmd/host/secrets cmd/host/terminal " +
+	"cmd/host/verb host host/* sdk sdk/process sdk/sandbox sdk/wire"
 
 // allowed is the whole architecture: which of our packages each dir may
 // import. A new dir or a new edge is a design decision; make it here.
@@ -124,12 +125,14 @@ var allowed = map[string]string{
 	"cmd/host/invocation":  "cmd/host/terminal host host/* sdk sdk/process",
 	"cmd/host/verb":        "cmd/host/terminal host/fault host/gateway host/lazyregexp host/schema host/suggest",
 	"cmd/host/items":       "cmd/host/invocation cmd/host/terminal cmd/host/verb host host/*",
-	"cmd/host/arguments":   "cmd/host/invocation cmd/host/terminal cmd/host/verb host/catalog host/fault host/mcp host/schema",
+	"cmd/host/arguments":   "cmd/host/invocation cmd/host/terminal cmd/host/verb host/catalog host/classify host/fault host/mcp host/schema host/secretname",
 	"cmd/host/results":     "cmd/host/invocation cmd/host/terminal host/fault host/lazyregexp host/mcp host/tokencount host/upstream",
 	"cmd/host/processes":   "cmd/host/invocation cmd/host/terminal cmd/host/verb host/config host/control host/fault host/suggest",
 	"cmd/host/auditlog":    "cmd/host/invocation cmd/host/processes cmd/host/terminal cmd/host/verb host/audit host/fault host/suggest",
 	"cmd/host/changes":     "cmd/host/invocation cmd/host/items cmd/host/processes cmd/host/terminal host host/config host/control host/fault host/plan host/policy/check",
 	"cmd/host/clientfiles": "cmd/host/invocation cmd/host/terminal host/clientconfig host/fault",
+	"cmd/host/listreader":  "cmd/host/invocation host/clientconfig sdk/process",
+	"cmd/host/secrets":     "cmd/host/invocation host host/secret sdk/process",
 
 	"cmd/host/verb/permissions": verbImports,
 	"cmd/host/verb/operate":     verbImports,
@@ -170,7 +173,7 @@ var homes = map[string]string{
 	"github.com/landlock-lsm/go-landlock":      "sdk/sandbox/launch",
 	"github.com/elastic/go-seccomp-bpf":        "sdk/sandbox/launch",
 	"code.dny.dev/ssrf":                        "plugins/internal/httpclient host/notify",
-	"github.com/kballard/go-shellquote":        "cmd/host cmd/host/invocation cmd/host/verb/operate",
+	"github.com/kballard/go-shellquote":        "cmd/host cmd/host/arguments cmd/host/invocation cmd/host/verb/operate",
 	"github.com/pelletier/go-toml/v2":          "host/clientconfig",
 	"go.yaml.in/yaml/v3":                       "host/clientconfig",
 	"github.com/google/renameio/v2":            "host/clientconfig host/pins host/seal host/trust",

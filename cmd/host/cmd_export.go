@@ -17,6 +17,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/cmd/host/clientfiles"
 	"github.com/junctor-mcp/junctor/cmd/host/invocation"
+	"github.com/junctor-mcp/junctor/cmd/host/listreader"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host/clientconfig"
@@ -168,7 +169,7 @@ func install(inv *invocation.Invocation, x exportOptions, c *clientconfig.Client
 		return err
 	}
 	clientfiles.Record(inv, x.scope, f.Path, c.Name, t)
-	readListsFor(inv, t)
+	listreader.StartFor(inv, t)
 	if backup == "" {
 		reportExport(inv, c, t, f, "", true, "%s is new, with the entry %s", terminal.Safe(f.Path), t.Name)
 	} else {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/cmd/host/arguments"
 	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/items"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
@@ -93,7 +94,7 @@ func inspect(ctx context.Context, inv *invocation.Invocation, name string, needs
 	if inv.Machine() {
 		return inv.PrintJSON(in)
 	}
-	printInspection(inv, in, callLine(t))
+	printInspection(inv, in, arguments.CallLine(t))
 	return nil
 }
 

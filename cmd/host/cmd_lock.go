@@ -14,6 +14,7 @@ import (
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/pins"
 )
@@ -77,7 +78,7 @@ func lock(ctx context.Context, inv *invocation.Invocation, args []string, o lock
 	if err != nil {
 		return err
 	}
-	plugins, err := app.Locks().LockPlugins(localOperator)
+	plugins, err := app.Locks().LockPlugins(control.LocalUser)
 	if err != nil {
 		return err
 	}
@@ -159,7 +160,7 @@ func lockPlugins(ctx context.Context, inv *invocation.Invocation) error {
 		diags.Render(terminal.SafeWriter(inv.Stderr))
 		return terminal.Reported(diags.Err())
 	}
-	plugins, err := app.Locks().LockPlugins(localOperator)
+	plugins, err := app.Locks().LockPlugins(control.LocalUser)
 	if err != nil {
 		return err
 	}
@@ -197,7 +198,7 @@ func lockAll(ctx context.Context, inv *invocation.Invocation, app *host.App, c *
 				held = append(held, d.name())
 			}
 		}
-		if err := app.Locks().LockTools(name, digests, one.Forgotten, localOperator); err != nil {
+		if err := app.Locks().LockTools(name, digests, one.Forgotten, control.LocalUser); err != nil {
 			return err
 		}
 		list = append(list, one)
@@ -277,7 +278,7 @@ func accept(ctx context.Context, inv *invocation.Invocation, o lockOptions) erro
 				one.Accepted = append(one.Accepted, d.Tool)
 			}
 		}
-		if err := app.Locks().AcceptTools(name, digests, localOperator); err != nil {
+		if err := app.Locks().AcceptTools(name, digests, control.LocalUser); err != nil {
 			return err
 		}
 		list = append(list, one)

@@ -12,12 +12,11 @@ import (
 
 	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/items"
+	"github.com/junctor-mcp/junctor/cmd/host/secrets"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/cmd/host/verb"
-	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/secret"
-	"github.com/junctor-mcp/junctor/sdk/process"
 )
 
 func secretVerb(inv *invocation.Invocation) *cobra.Command {
@@ -59,33 +58,8 @@ standard input, without its last line break. It is no argument, because every us
 	return group
 }
 
-// secrets opens the secret store of the configuration, or the default one without a
-// configuration.
-func secrets(ctx context.Context, inv *invocation.Invocation) (*host.Secrets, error) {
-	app, err := inv.LoadAny(ctx, invocation.Needs{})
-	if err != nil {
-		return nil, err
-	}
-	if app != nil {
-		return app.Secrets(), nil
-	}
-	return ownSecrets(inv)
-}
-
-// ownSecrets opens the default secret store.
-func ownSecrets(inv *invocation.Invocation) (*host.Secrets, error) {
-	if err := process.Adopt(); err != nil {
-		inv.Log.Warn("processes that plugins leave behind will not be ended", "error", err)
-	}
-	sup, err := inv.Supervisor()
-	if err != nil {
-		return nil, err
-	}
-	return host.NewSecrets(inv.Options(invocation.Needs{}), sup), nil
-}
-
 func secretSet(ctx context.Context, inv *invocation.Invocation, name string) error {
-	s, err := secrets(ctx, inv)
+	s, err := secrets.Open(ctx, inv)
 	if err != nil {
 		return err
 	}
@@ -98,7 +72,7 @@ func secretSet(ctx context.Context, inv *invocation.Invocation, name string) err
 		return fault.New(fault.Usage, "the secret %q is empty", name).WithHint("to delete it run `junctor secret remove %s`", name)
 	}
 	// Grant first: without the secret a grant has no effect.
-	if err := s.User().Grant(ctx, name, firstRecipients(inv, name)...); err != nil {
+	if err := s.User().Grant(ctx, name, secrets.FirstRecipients(inv, name)...); err != nil {
 		return err
 	}
 	if err := s.User().Set(ctx, name, value); err != nil {
@@ -126,7 +100,7 @@ func readSecret(ctx context.Context, inv *invocation.Invocation, name string) ([
 }
 
 func secretGet(ctx context.Context, inv *invocation.Invocation, name string) error {
-	s, err := secrets(ctx, inv)
+	s, err := secrets.Open(ctx, inv)
 	if err != nil {
 		return err
 	}
@@ -147,7 +121,7 @@ func secretGet(ctx context.Context, inv *invocation.Invocation, name string) err
 }
 
 func secretList(ctx context.Context, inv *invocation.Invocation) error {
-	s, err := secrets(ctx, inv)
+	s, err := secrets.Open(ctx, inv)
 	if err != nil {
 		return err
 	}
@@ -168,7 +142,7 @@ func secretList(ctx context.Context, inv *invocation.Invocation) error {
 }
 
 func secretRemove(ctx context.Context, inv *invocation.Invocation, name string) error {
-	s, err := secrets(ctx, inv)
+	s, err := secrets.Open(ctx, inv)
 	if err != nil {
 		return err
 	}
@@ -243,16 +217,4 @@ func secretGrant(ctx context.Context, inv *invocation.Invocation, name string, s
 		inv.Printf("granted %s to %s\n", name, s)
 	}
 	return nil
-}
-
-// firstRecipients returns the recipients of a new secret: the servers of the configuration
-// that use it, or a pending grant for the first ones that will.
-func firstRecipients(inv *invocation.Invocation, name string) []secret.Recipient {
-	if inv.App == nil {
-		return []secret.Recipient{secret.Pending("")}
-	}
-	if all := inv.App.Recipients(name); len(all) > 0 {
-		return all
-	}
-	return []secret.Recipient{secret.Pending(inv.App.ConfigID())}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/event"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/httpserver"
 	"github.com/junctor-mcp/junctor/sdk/process"
 )
 
@@ -249,7 +250,7 @@ func endpointAttrs(at net.Addr, h config.HTTP) []any {
 	if !ok {
 		return nil // a socket, whose path is logged already
 	}
-	endpoint := url.URL{Scheme: "http", Host: tcp.String(), Path: mcpPath}
+	endpoint := url.URL{Scheme: "http", Host: tcp.String(), Path: httpserver.EndpointPath}
 	if h.TLS != nil {
 		endpoint.Scheme = "https"
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/junctor-mcp/junctor/cmd/host/invocation"
+	"github.com/junctor-mcp/junctor/cmd/host/items"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host"
@@ -63,7 +64,7 @@ func validate(ctx context.Context, inv *invocation.Invocation, deep bool) error 
 	}
 	if app != nil {
 		inv.WarnNoServers(app)
-		costNotes(inv, app)
+		items.CostNotes(inv, app)
 	}
 	return terminal.Reported(result)
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
-	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/catalog"
 )
 
@@ -47,19 +46,6 @@ func costOf(tools []*catalog.Tool) listCost {
 	slices.SortStableFunc(all.Tools, func(a, b toolCost) int { return cmp.Or(b.Tokens-a.Tokens, cmp.Compare(a.Name, b.Name)) })
 	slices.SortFunc(all.Servers, func(a, b serverCost) int { return cmp.Or(b.Tokens-a.Tokens, cmp.Compare(a.Server, b.Server)) })
 	return all
-}
-
-// costNotes warns about servers whose known tools need many tokens.
-func costNotes(inv *invocation.Invocation, app *host.App) {
-	byServer := map[string][]*catalog.Tool{}
-	for _, t := range app.Catalog.Snapshot().Tools {
-		byServer[t.Server] = append(byServer[t.Server], t)
-	}
-	for _, s := range app.Config().Servers {
-		if text := catalog.CostNote(byServer[s.Name]); text != "" {
-			inv.Note(s.Name, text)
-		}
-	}
 }
 
 // printCost prints the cost of each tool, of each server, and the sum.

@@ -25,6 +25,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/junctor-mcp/junctor/cmd/host/listreader"
 	"github.com/junctor-mcp/junctor/host/doctor"
 	"github.com/junctor-mcp/junctor/sdk/process"
 )
@@ -314,7 +315,7 @@ func (s *sickbed) awaitLists() {
 		return slices.ContainsFunc(all, func(process string) bool {
 			words, _ := os.ReadFile(filepath.Join(process, "cmdline"))
 			variables, _ := os.ReadFile(filepath.Join(process, "environ"))
-			return bytes.Contains(words, []byte(finishListsName)) && bytes.Contains(variables, []byte(s.site.dir))
+			return bytes.Contains(words, []byte(listreader.Verb)) && bytes.Contains(variables, []byte(s.site.dir))
 		})
 	}
 	for deadline := time.Now().Add(time.Minute); reads(); time.Sleep(10 * time.Millisecond) {

@@ -11,8 +11,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/junctor-mcp/junctor/cmd/host/arguments"
 	"github.com/junctor-mcp/junctor/cmd/host/clientfiles"
 	"github.com/junctor-mcp/junctor/cmd/host/invocation"
+	"github.com/junctor-mcp/junctor/cmd/host/secrets"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/authn"
@@ -117,14 +119,14 @@ func storeImported(ctx context.Context, inv *invocation.Invocation, path string,
 		case err != nil || s.Name == "" || s.Value == "":
 		case slices.Contains(have, s.Name):
 			if value, failed := user.Get(ctx, s.Name); failed == nil && string(value) == s.Value {
-				if err = user.Grant(ctx, s.Name, firstRecipients(inv, s.Name)...); err == nil {
+				if err = user.Grant(ctx, s.Name, secrets.FirstRecipients(inv, s.Name)...); err == nil {
 					continue
 				}
 			}
 			inv.Warn(fmt.Sprintf("there is a secret %s already, which stays", s.Name), "")
 		default:
 			// Grant first: without the secret a grant has no effect.
-			if err = user.Grant(ctx, s.Name, firstRecipients(inv, s.Name)...); err == nil {
+			if err = user.Grant(ctx, s.Name, secrets.FirstRecipients(inv, s.Name)...); err == nil {
 				err = user.Set(ctx, s.Name, []byte(s.Value))
 			}
 			if err == nil {
@@ -229,5 +231,5 @@ func addedTools(server string, tools []*catalog.Tool) string {
 	if len(tools) > terminal.MostShown {
 		lines = append(lines, fmt.Sprintf("… and %d more: junctor tools %s", len(tools)-terminal.MostShown, server))
 	}
-	return strings.Join(append(lines, "next: "+firstCall(tools)), "\n")
+	return strings.Join(append(lines, "next: "+arguments.FirstCall(tools)), "\n")
 }

@@ -16,10 +16,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/configedit"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/httpserver"
 )
-
-// mcpPath is the path of the endpoint.
-const mcpPath = "/mcp"
 
 // target returns the target of a client. It loads the configuration only if needed.
 func target(ctx context.Context, inv *invocation.Invocation, x exportOptions, c *clientconfig.Client) (clientconfig.Target, error) {
@@ -163,7 +161,7 @@ func endpoint(given string) (string, error) {
 			WithHint("write --http=https://HOST[:PORT][/PATH], without a name, a password or a query")
 	}
 	if u.Path == "" || u.Path == "/" {
-		u.Path = mcpPath
+		u.Path = httpserver.EndpointPath
 	}
 	return u.String(), nil
 }
@@ -206,5 +204,5 @@ func listenURL(inv *invocation.Invocation, h config.HTTP) (string, error) {
 	if _, _, err := net.SplitHostPort(host); err != nil { // an entry of hosts may have a port
 		host = net.JoinHostPort(strings.Trim(host, "[]"), port)
 	}
-	return (&url.URL{Scheme: scheme, Host: host, Path: mcpPath}).String(), nil
+	return (&url.URL{Scheme: scheme, Host: host, Path: httpserver.EndpointPath}).String(), nil
 }

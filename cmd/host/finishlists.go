@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -12,14 +11,12 @@ import (
 
 	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/items"
+	"github.com/junctor-mcp/junctor/cmd/host/listreader"
 	"github.com/junctor-mcp/junctor/host"
-	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/filelock"
-	"github.com/junctor-mcp/junctor/sdk/process"
 )
 
 const (
-	finishListsName = "finish-lists"
 	// finishLimit bounds the time of a process that reads lists by itself. A server that is
 	// installed first takes long.
 	finishLimit = 6 * time.Minute
@@ -47,35 +44,14 @@ func finishLists(inv *invocation.Invocation, app *host.App) {
 	for _, layer := range inv.Layers {
 		layers = append(layers, "--config", layer)
 	}
-	readListsAlone(inv, layers)
-}
-
-// readListsFor reads the lists for a client that has a new entry, so that it need not wait
-// for servers that are installed first.
-func readListsFor(inv *invocation.Invocation, t clientconfig.Target) {
-	if t.Local() && len(t.Command) > 2 {
-		readListsAlone(inv, t.Command[2:])
-	}
-}
-
-// readListsAlone starts the process for the configuration that the flags name. It goes on when
-// this one has ended.
-func readListsAlone(inv *invocation.Invocation, flags []string) {
-	program, err := os.Executable()
-	if err != nil {
-		return
-	}
-	_, err = process.Start(process.Command{Path: program, Args: append([]string{program, finishListsName}, flags...), Env: os.Environ(), Release: true})
-	if err != nil {
-		inv.Log.Debug("the lists of servers are not read to the end", "error", err)
-	}
+	listreader.Start(inv, layers)
 }
 
 // finishListsVerb reads the lists of which nothing is known. It asks for nothing and prints
 // nothing: serve starts it when its client has left.
 func finishListsVerb(inv *invocation.Invocation) *cobra.Command {
 	return &cobra.Command{
-		Use: finishListsName, Hidden: true, Args: cobra.NoArgs, Short: "Read the lists of servers that are not known yet",
+		Use: listreader.Verb, Hidden: true, Args: cobra.NoArgs, Short: "Read the lists of servers that are not known yet",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), finishLimit)
 			defer cancel()

@@ -10,6 +10,8 @@ import (
 
 	"github.com/junctor-mcp/junctor/cmd/host/clientfiles"
 	"github.com/junctor-mcp/junctor/cmd/host/invocation"
+	"github.com/junctor-mcp/junctor/cmd/host/listreader"
+	"github.com/junctor-mcp/junctor/cmd/host/secrets"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/clientimport"
@@ -89,7 +91,7 @@ func storedSecrets(ctx context.Context, inv *invocation.Invocation) func(clienti
 	told := false
 	return func(s clientimport.Secret) bool {
 		if user == nil && failed == nil {
-			all, err := secrets(ctx, inv)
+			all, err := secrets.Open(ctx, inv)
 			if failed = err; err == nil {
 				user = all.User()
 			}
@@ -145,7 +147,7 @@ func replaceEntries(ctx context.Context, inv *invocation.Invocation, x importOpt
 	if err != nil {
 		return clientfiles.Fault(err)
 	}
-	readListsFor(inv, t)
+	listreader.StartFor(inv, t)
 	reportExport(inv, c, t, f, backup, true, "%s has %s in the place of %s now; as it was: %s", terminal.Safe(f.Path), t.Name, terminal.Safe(strings.Join(r.names, ", ")), terminal.Safe(backup))
 	return nil
 }

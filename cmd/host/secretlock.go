@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/junctor-mcp/junctor/cmd/host/invocation"
+	"github.com/junctor-mcp/junctor/cmd/host/secrets"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -24,7 +25,7 @@ them. "junctor secret lock" removes the kept password.`,
 }
 
 func secretUnlock(ctx context.Context, inv *invocation.Invocation) error {
-	s, err := secrets(ctx, inv)
+	s, err := secrets.Open(ctx, inv)
 	if err != nil {
 		return err
 	}
@@ -52,7 +53,7 @@ then on it has to be typed. It asks first, because the secrets are lost if Junct
 }
 
 func secretLock(ctx context.Context, inv *invocation.Invocation, yes bool) error {
-	s, err := secrets(ctx, inv)
+	s, err := secrets.Open(ctx, inv)
 	if err != nil {
 		return err
 	}

@@ -104,7 +104,7 @@ func (s *thisInstance) Status(ctx context.Context) *control.Status {
 
 // Reload implements control.Process.
 func (s *thisInstance) Reload(ctx context.Context) (*control.Reloaded, *control.Failure) {
-	return s.reloadBy(ctx, localOperator)
+	return s.reloadBy(ctx, control.LocalUser)
 }
 
 // reloadBy is Reload for a person or program called by.
@@ -130,14 +130,10 @@ func (s *thisInstance) Records() *logbuffer.Buffer { return s.inv.Records }
 // Events implements control.Recorder.
 func (s *thisInstance) Events() *event.Stream { return s.app.Events() }
 
-// localOperator is how records name a peer on the control socket, which is always of the
-// same user.
-const localOperator = "the user who runs junctor"
-
 // Restart implements control.Operator.
 func (s *thisInstance) Restart(ctx context.Context, server string) (*control.Restarted, *control.Failure) {
 	begun := time.Now()
-	if err := s.app.Restart(ctx, server, localOperator); err != nil {
+	if err := s.app.Restart(ctx, server, control.LocalUser); err != nil {
 		return nil, &control.Failure{Error: terminal.ErrorOf(err)}
 	}
 	return s.changed(ctx, server, begun), nil
@@ -146,7 +142,7 @@ func (s *thisInstance) Restart(ctx context.Context, server string) (*control.Res
 // Disconnect implements control.Operator.
 func (s *thisInstance) Disconnect(server string) (*control.Restarted, *control.Failure) {
 	begun := time.Now()
-	if err := host.Disconnect(s.app, server, localOperator); err != nil {
+	if err := host.Disconnect(s.app, server, control.LocalUser); err != nil {
 		return nil, &control.Failure{Error: terminal.ErrorOf(err)}
 	}
 	return &control.Restarted{Instance: strconv.Itoa(os.Getpid()), Server: server, Took: time.Since(begun).Milliseconds()}, nil
@@ -155,7 +151,7 @@ func (s *thisInstance) Disconnect(server string) (*control.Restarted, *control.F
 // Connect implements control.Operator.
 func (s *thisInstance) Connect(ctx context.Context, server string) (*control.Restarted, *control.Failure) {
 	begun := time.Now()
-	if err := host.Connect(ctx, s.app, server, localOperator); err != nil {
+	if err := host.Connect(ctx, s.app, server, control.LocalUser); err != nil {
 		return nil, &control.Failure{Error: terminal.ErrorOf(err)}
 	}
 	return s.changed(ctx, server, begun), nil
@@ -216,9 +212,9 @@ func (s *thisInstance) Approvals() []control.Approval {
 // personAtSocket returns who answers on the control socket: the user who runs Junctor, for
 // the person that the answer names, if it does.
 func personAtSocket(a control.Answering) approval.Person {
-	who := approval.Person{Principal: authn.Local(), Name: localOperator, Operator: true, Relayed: a.By}
+	who := approval.Person{Principal: authn.Local(), Name: control.LocalUser, Operator: true, Relayed: a.By}
 	if a.By != "" {
-		who.Name = quotedBy(a.By) + ", through " + localOperator
+		who.Name = quotedBy(a.By) + ", through " + control.LocalUser
 	}
 	return who
 }

@@ -36,6 +36,9 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/sandbox"
 )
 
+// LocalUser is how records name a peer on the socket: it is always of the user who runs Junctor.
+const LocalUser = "the user who runs junctor"
+
 // A Process answers the requests on a control socket. Its methods may be called
 // concurrently.
 type Process interface {

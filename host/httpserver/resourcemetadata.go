@@ -11,7 +11,8 @@ import (
 // path of the endpoint as clients see it may follow it.
 const metadataPath = "/.well-known/oauth-protected-resource"
 
-const endpointPath = "/mcp"
+// EndpointPath is the path of the endpoint.
+const EndpointPath = "/mcp"
 
 // resourceMetadata tells clients without credentials where to get a token (RFC 9728
 // section 2). It needs no authentication and has nothing but the configured issuers.
@@ -56,7 +57,7 @@ func (a *active) resource(r *http.Request) string {
 	if r.TLS != nil {
 		scheme = "https"
 	}
-	return scheme + "://" + r.Host + endpointPath
+	return scheme + "://" + r.Host + EndpointPath
 }
 
 // metadataURL returns the URL of the metadata of the endpoint.

@@ -101,7 +101,7 @@ func (srv *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/healthz", "/livez", "/readyz":
 		srv.health(w, r, settings)
-	case endpointPath, endpointPath + "/":
+	case EndpointPath, EndpointPath + "/":
 		srv.endpoint(w, r, settings)
 	case "/sse", "/messages":
 		if settings.LegacySSE {

@@ -7,6 +7,7 @@ import (
 	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
+	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
@@ -49,4 +50,17 @@ func listsWithWarnings(inv *invocation.Invocation, app *host.App, servers []*con
 		}
 	}
 	return terminal.Reported(cut)
+}
+
+// CostNotes warns about servers whose known tools need many tokens.
+func CostNotes(inv *invocation.Invocation, app *host.App) {
+	byServer := map[string][]*catalog.Tool{}
+	for _, t := range app.Catalog.Snapshot().Tools {
+		byServer[t.Server] = append(byServer[t.Server], t)
+	}
+	for _, s := range app.Config().Servers {
+		if text := catalog.CostNote(byServer[s.Name]); text != "" {
+			inv.Note(s.Name, text)
+		}
+	}
 }

@@ -1,4 +1,4 @@
-package main
+package arguments
 
 import (
 	"slices"
@@ -12,10 +12,10 @@ import (
 	"github.com/junctor-mcp/junctor/host/secretname"
 )
 
-// firstCall returns a command that calls the reading tool with the fewest required arguments,
+// FirstCall returns a command that calls the reading tool with the fewest required arguments,
 // else one whose arguments are to be filled in. It never proposes a command that would change
 // something as it stands.
-func firstCall(tools []*catalog.Tool) string {
+func FirstCall(tools []*catalog.Tool) string {
 	var best *catalog.Tool
 	needs := 0
 	for _, t := range tools {
@@ -33,17 +33,18 @@ func firstCall(tools []*catalog.Tool) string {
 	if best == nil {
 		return "junctor inspect " + shellquote.Join(tools[0].Exposed)
 	}
-	return callLine(best)
+	return CallLine(best)
 }
 
 // showsSecrets reports whether the result of a tool may have secrets, by its name.
 func showsSecrets(name string) bool {
 	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r == '-' || r == '_' || r == '.' })
-	return secretname.Sounds(name) || slices.ContainsFunc(words, func(word string) bool { return word == "env" || word == "environment" })
+	return secretname.Sounds(name) ||
+		slices.ContainsFunc(words, func(word string) bool { return word == "env" || word == "environment" })
 }
 
-// callLine returns a command that calls a tool, with the arguments that it requires.
-func callLine(t *catalog.Tool) string {
+// CallLine returns a command that calls a tool, with the arguments that it requires.
+func CallLine(t *catalog.Tool) string {
 	words := []string{"junctor", "call", shellquote.Join(t.Exposed)}
 	for _, p := range required(t) {
 		if len(p.Values) > 0 {

@@ -1,4 +1,4 @@
-package main
+package arguments
 
 import (
 	"testing"
@@ -29,7 +29,7 @@ func TestFirstCallProposesNoChange(t *testing.T) {
 		{[]*catalog.Tool{environment}, "junctor inspect s__get-env"},
 		{[]*catalog.Tool{tool("s__odd", classify.Ambiguous, none), tool("s__other", classify.Ambiguous, one)}, "junctor call s__other 'a b'=…"},
 	} {
-		if got := firstCall(c.tools); got != c.want {
+		if got := FirstCall(c.tools); got != c.want {
 			t.Errorf("%d tools: %q, want %q", len(c.tools), got, c.want)
 		}
 	}
