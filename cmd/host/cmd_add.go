@@ -2,32 +2,32 @@ package main
 
 import (
 	"context"
-	"errors"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/junctor-mcp/junctor/cmd/host/invocation"
-	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/clientimport"
 	"github.com/junctor-mcp/junctor/host/configedit"
 	"github.com/junctor-mcp/junctor/host/fault"
-	"github.com/junctor-mcp/junctor/host/suggest"
 )
 
-// addOptions holds the flags of add.
+// addOptions holds the arguments and flags of add.
 type addOptions struct {
+	inv *invocation.Invocation
 	invocation.ServerFlags
+	words []string
+	dash  int  // the words after it are a command; less than 0: there is none
 	later bool // do not ask the new server
 	into  writeTarget
 	scope string
+	entry entryOptions
 }
 
+// addVerb returns the verb add.
 func addVerb(inv *invocation.Invocation) *cobra.Command {
-	var x addOptions
-	var entry entryOptions
+	o := &addOptions{inv: inv}
 	cmd := &cobra.Command{
 		Use:   "add NAME URL | NAME -- COMMAND [ARGUMENT...] | [NAME] REGISTRY-NAME[@VERSION]",
 		Short: "Add a server to the configuration",
@@ -56,35 +56,47 @@ not exist; at a terminal you are asked.`,
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := x.into.choose(x.scope, inv.Lookup); err != nil {
-				return err
-			}
-			if isEntry(args, cmd.ArgsLenAtDash()) {
-				entry.into = x.into
-				return addEntry(cmd.Context(), inv, args, &entry, x.later)
-			}
-			s, err := x.Server(args, cmd.ArgsLenAtDash())
-			if err != nil {
-				return err
-			}
-			return addServer(cmd.Context(), inv, s, x.later, x.into)
+			o.words, o.dash = args, cmd.ArgsLenAtDash()
+			return o.run(cmd.Context())
 		},
 	}
-	x.into.add(cmd)
-	f := cmd.Flags()
-	f.StringVar(&x.scope, "scope", "", "a `SCOPE`, whose configuration: user, which is --user; project, that of the project that this directory is in; or local, your own for that project alone")
-	cmd.MarkFlagsMutuallyExclusive("scope", "user", "here")
-	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions([]string{string(clientconfig.User), string(clientconfig.Project), scopeLocal}, cobra.ShellCompDirectiveNoFileComp))
-	f.StringArrayVar(&x.Env, "env", nil, "`NAME=VALUE`, or NAME to pass on: a variable of the program; can be repeated")
-	f.StringArrayVar(&x.Headers, "header", nil, "a `HEADER` for a URL, as \"NAME: VALUE\"; can be repeated")
-	f.StringVar(&x.Dir, "cwd", "", "working `DIRECTORY` of the program")
-	entry.registryFlags.add(cmd)
-	f.BoolVar(&x.later, "no-start", false, "do not start or ask the server")
-	f.StringArrayVar(&entry.inputs, "input", nil, "`NAME=VALUE`: an input of an entry in a registry; can be repeated")
-	f.BoolVar(&entry.remote, "remote", false, "use the remote of an entry, and not its package")
-	f.BoolVarP(&entry.yes, "yes", "y", false, "add an entry of a registry without asking")
-	f.BoolVar(&x.Sse, "sse", false, "the URL is of the older HTTP transport with server-sent events")
+	o.flags(cmd)
 	return cmd
+}
+
+// flags adds the flags of add to a command.
+func (o *addOptions) flags(cmd *cobra.Command) {
+	o.into.add(cmd)
+	f := cmd.Flags()
+	f.StringVar(&o.scope, "scope", "", "a `SCOPE`, whose configuration: user, which is --user; project, that of the project that "+
+		"this directory is in; or local, your own for that project alone")
+	cmd.MarkFlagsMutuallyExclusive("scope", "user", "here")
+	scopes := []string{string(clientconfig.User), string(clientconfig.Project), scopeLocal}
+	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions(scopes, cobra.ShellCompDirectiveNoFileComp))
+	f.StringArrayVar(&o.Env, "env", nil, "`NAME=VALUE`, or NAME to pass on: a variable of the program; can be repeated")
+	f.StringArrayVar(&o.Headers, "header", nil, "a `HEADER` for a URL, as \"NAME: VALUE\"; can be repeated")
+	f.StringVar(&o.Dir, "cwd", "", "working `DIRECTORY` of the program")
+	o.entry.registryFlags.add(cmd)
+	f.BoolVar(&o.later, "no-start", false, "do not start or ask the server")
+	f.StringArrayVar(&o.entry.inputs, "input", nil, "`NAME=VALUE`: an input of an entry in a registry; can be repeated")
+	f.BoolVar(&o.entry.remote, "remote", false, "use the remote of an entry, and not its package")
+	f.BoolVarP(&o.entry.yes, "yes", "y", false, "add an entry of a registry without asking")
+	f.BoolVar(&o.Sse, "sse", false, "the URL is of the older HTTP transport with server-sent events")
+}
+
+func (o *addOptions) run(ctx context.Context) error {
+	if err := o.into.choose(o.scope, o.inv.Lookup); err != nil {
+		return err
+	}
+	if isEntry(o.words, o.dash) {
+		o.entry.into = o.into
+		return addEntry(ctx, o.inv, o.words, &o.entry, o.later)
+	}
+	s, err := o.Server(o.words, o.dash)
+	if err != nil {
+		return err
+	}
+	return addServer(ctx, o.inv, s, o.later, o.into)
 }
 
 // addServer adds one server to the configuration, and shows its tools.
@@ -149,42 +161,5 @@ func putAndShow(ctx context.Context, inv *invocation.Invocation, got clientimpor
 		return showAdded(ctx, inv, target.Path, name, wantsLogin)
 	}
 	inv.Remark("junctor tools %s shows what it offers", name)
-	return nil
-}
-
-func removeVerb(inv *invocation.Invocation) *cobra.Command {
-	var from writeTarget
-	cmd := &cobra.Command{
-		Use: "remove NAME", Short: "Remove a server from the configuration", Args: verb.Takes("NAME"),
-		Long: `Remove a server block from the configuration. Comments and all else in the file stay as they are, and the file as it was
-is kept in Junctor's data directory until the next change. Secrets and logins of the server stay too: see "junctor secret remove" and "junctor logout".`,
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, args []string) error { return removeServer(cmd.Context(), inv, args[0], from) },
-	}
-	from.add(cmd)
-	return cmd
-}
-
-func removeServer(ctx context.Context, inv *invocation.Invocation, name string, from writeTarget) error {
-	target, have, err := importTarget(inv, from)
-	if err != nil {
-		return err
-	}
-	text, err := configedit.Remove(target.Text, target.Path, name)
-	if errors.Is(err, configedit.ErrNoServer) {
-		return verb.WithSuggestion(fault.New(fault.Usage, "%s has no server %q", target.Path, name), suggest.Nearest(name, have),
-			"its servers are "+strings.Join(have, ", "))
-	}
-	if err != nil {
-		return err
-	}
-	backup, err := writeEdited(ctx, inv, target, text, false)
-	if err != nil {
-		return err
-	}
-	if inv.JSON {
-		return inv.PrintJSON(map[string]string{"removed": name, "file": target.Path, "backup": backup})
-	}
-	inv.Remark("%s was removed from %s; the file as it was: %s", name, target.Path, backup)
 	return nil
 }

@@ -15,7 +15,9 @@ import (
 	"github.com/junctor-mcp/junctor/host/config"
 )
 
+// configVerb returns the verb config.
 func configVerb(inv *invocation.Invocation) *cobra.Command {
+	explain := &explainOptions{inv: inv}
 	cmd := &cobra.Command{Use: "config", Short: "Show where the configuration comes from, and edit it", Args: verb.TakesVerb,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	cmd.AddCommand(configEditVerb(inv),
@@ -30,7 +32,10 @@ func configVerb(inv *invocation.Invocation) *cobra.Command {
 with their values and places. Values of env(), file() and keyring() are not shown.`,
 			Example: "  junctor config explain\n  junctor config explain github",
 			Args:    cobra.MaximumNArgs(1), ValidArgsFunction: inv.Completes(items.CompleteServers),
-			RunE: func(cmd *cobra.Command, args []string) error { return configExplain(cmd.Context(), inv, args) },
+			RunE: func(cmd *cobra.Command, args []string) error {
+				explain.servers = args
+				return explain.run(cmd.Context())
+			},
 		},
 	)
 	return cmd
@@ -111,15 +116,22 @@ type settingJSON struct {
 	At      string `json:"at,omitempty"`
 }
 
-func configExplain(ctx context.Context, inv *invocation.Invocation, args []string) error {
+// explainOptions has the argument of config explain.
+type explainOptions struct {
+	inv     *invocation.Invocation
+	servers []string // one at most; without it all
+}
+
+func (o *explainOptions) run(ctx context.Context) error {
+	inv := o.inv
 	app, err := inv.Load(ctx, invocation.Needs{})
 	if err != nil {
 		return err
 	}
-	if len(args) == 0 {
+	if len(o.servers) == 0 {
 		return explainServers(inv, app)
 	}
-	s, err := items.ServerNamed(app, args[0])
+	s, err := items.ServerNamed(app, o.servers[0])
 	if s == nil { // a disabled one has a block, too
 		return err
 	}

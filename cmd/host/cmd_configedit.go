@@ -20,23 +20,31 @@ import (
 	"github.com/junctor-mcp/junctor/host/plugin"
 )
 
+// editOptions are the flags of config edit.
+type editOptions struct {
+	inv  *invocation.Invocation
+	into writeTarget
+}
+
+// configEditVerb returns the verb config edit.
 func configEditVerb(inv *invocation.Invocation) *cobra.Command {
-	var into writeTarget
+	o := &editOptions{inv: inv}
 	cmd := &cobra.Command{
 		Use: "edit", Short: "Edit the configuration, and write it only if it is valid", Args: verb.Takes(),
 		Long: `Open a copy of the configuration in $VISUAL, $EDITOR or vi. When the editor ends, the copy is checked. If it has errors,
 they are shown, and at a terminal you are asked whether to edit it again; otherwise it is written. A text that is not
 written stays in a file, which the error names. The file as it was is kept in Junctor's data directory until the next change.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return editConfig(cmd.Context(), inv, into) },
+		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
-	into.add(cmd)
+	o.into.add(cmd)
 	return cmd
 }
 
-// editConfig lets the user edit a copy of the configuration until it is valid.
-func editConfig(ctx context.Context, inv *invocation.Invocation, into writeTarget) error {
-	target, err := targetFile(inv, into)
+// run lets the user edit a copy of the configuration until it is valid.
+func (o *editOptions) run(ctx context.Context) error {
+	inv := o.inv
+	target, err := targetFile(inv, o.into)
 	if err != nil {
 		return err
 	}

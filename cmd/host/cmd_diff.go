@@ -19,8 +19,16 @@ import (
 	"github.com/junctor-mcp/junctor/host/suggest"
 )
 
+// diffOptions are the arguments and the flag of diff.
+type diffOptions struct {
+	inv      *invocation.Invocation
+	names    []string // of servers, tools and plugins
+	exitCode bool     // differences are an error
+}
+
+// diffVerb returns the verb diff.
 func diffVerb(inv *invocation.Invocation) *cobra.Command {
-	var exitCode bool
+	o := &diffOptions{inv: inv}
 	cmd := &cobra.Command{
 		Use:   "diff [SERVER|SERVER/TOOL…]",
 		Short: "Show tools whose definition was not accepted",
@@ -31,14 +39,18 @@ server has no longer. Only servers with definitions = "first_use" or "locked" ha
 junctor lock --accept SERVER/TOOL accepts a definition.`,
 		Example:           "  junctor diff\n  junctor diff github/create_issue\n  junctor diff --exit-code",
 		ValidArgsFunction: inv.Completes(items.CompleteServers),
-		RunE:              func(cmd *cobra.Command, args []string) error { return runDiff(cmd.Context(), inv, args, exitCode) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.names = args
+			return o.run(cmd.Context())
+		},
 	}
-	cmd.Flags().BoolVar(&exitCode, "exit-code", false, "end with status 5 if there are differences")
+	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "end with status 5 if there are differences")
 	return cmd
 }
 
-func runDiff(ctx context.Context, inv *invocation.Invocation, args []string, exitCode bool) error {
-	plugins, args := pluginsIn(args)
+func (o *diffOptions) run(ctx context.Context) error {
+	inv := o.inv
+	plugins, args := pluginsIn(o.names)
 	programs, err := changedPrograms(ctx, inv)
 	if err != nil {
 		return err
@@ -47,7 +59,7 @@ func runDiff(ctx context.Context, inv *invocation.Invocation, args []string, exi
 		programs = slices.DeleteFunc(programs, func(p changedProgram) bool { return !slices.Contains(plugins, p.Plugin) })
 	}
 	if len(programs) > 0 {
-		if err = printPrograms(inv, programs); err == nil && exitCode {
+		if err = printPrograms(inv, programs); err == nil && o.exitCode {
 			err = fault.New(fault.ToolHeld, "the programs of plugins differ from the lock file").WithHint("run `junctor lock --accept %s%s` if you replaced it intentionally", pluginPrefix, programs[0].Plugin)
 		}
 		return err
@@ -72,7 +84,7 @@ func runDiff(ctx context.Context, inv *invocation.Invocation, args []string, exi
 			return err
 		}
 	}
-	if exitCode && len(all) > 0 && c.failed == nil {
+	if o.exitCode && len(all) > 0 && c.failed == nil {
 		return fault.New(fault.ToolHeld, "%s from the lock file", differing(len(all))).WithHint("%s", acceptHint(all))
 	}
 	return terminal.Reported(c.failed)

@@ -25,8 +25,10 @@ import (
 	"github.com/junctor-mcp/junctor/host/suggest"
 )
 
-// exportOptions holds the flags of export.
+// exportOptions holds the argument and the flags of export.
 type exportOptions struct {
+	inv           *invocation.Invocation
+	client        string
 	http          string
 	remote, stdio bool // --http, with an address or without, and --stdio
 	token         string
@@ -36,8 +38,9 @@ type exportOptions struct {
 	write, dryRun bool
 }
 
+// exportVerb returns the verb export.
 func exportVerb(inv *invocation.Invocation) *cobra.Command {
-	var x exportOptions
+	o := &exportOptions{inv: inv}
 	cmd := &cobra.Command{
 		Use:   "export CLIENT",
 		Short: "Print or install the configuration with which a client finds this gateway",
@@ -66,43 +69,50 @@ configuration reads with env(). The value is then in the client's file, so a sec
 			return words, cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			x.remote, x.tokenGiven = cmd.Flags().Changed("http"), cmd.Flags().Changed("token-env")
-			if clientconfig.Scope(x.scope) == clientconfig.Local {
+			o.remote, o.tokenGiven = cmd.Flags().Changed("http"), cmd.Flags().Changed("token-env")
+			if clientconfig.Scope(o.scope) == clientconfig.Local {
 				return fault.New(fault.Usage, "Junctor does not write in the scope local").WithHint("use --scope user or --scope project")
 			}
-			if x.write && x.dryRun {
+			if o.write && o.dryRun {
 				return fault.New(fault.Usage, "--write and --dry-run exclude each other").WithHint("omit --write to see the changes")
 			}
-			if !x.write && !x.dryRun && cmd.Flags().Changed("scope") {
+			if !o.write && !o.dryRun && cmd.Flags().Changed("scope") {
 				return fault.New(fault.Usage, "--scope has no effect without --write or --dry-run").WithHint("add --write or --dry-run")
 			}
-			return export(cmd.Context(), inv, x, args[0])
+			o.client = args[0]
+			return o.run(cmd.Context())
 		},
 	}
-	f := cmd.Flags()
-	f.StringVar(&x.http, "http", "", "point at an address: --http=`URL`, or --http alone for where the configuration listens")
-	f.Lookup("http").NoOptDefVal = " " // a value that users do not type
-	f.BoolVar(&x.stdio, "stdio", false, "start junctor serve, whatever the configuration says")
-	f.StringVar(&x.token, "token-env", "", "environment `VARIABLE` in which the client finds the token; the one that the configuration reads if not given")
-	f.StringArrayVar(&x.env, "env", nil, "a `VARIABLE` for the junctor that the client starts, NAME of this shell or NAME=VALUE; repeat it for several")
-	f.StringVar(&x.name, "name", "junctor", "`NAME` of the entry")
-	f.BoolVar(&x.write, "write", false, "put the entry into the client's file")
-	f.BoolVar(&x.dryRun, "dry-run", false, "show what --write would change")
-	f.StringVar(&x.scope, "scope", string(clientconfig.User), "a `SCOPE`, whose file: "+strings.Join(clientconfig.Scopes, ", "))
-	cmd.MarkFlagsMutuallyExclusive("http", "stdio")
-	cmd.MarkFlagsMutuallyExclusive("http", "env")
-	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions(clientconfig.Scopes, cobra.ShellCompDirectiveNoFileComp))
+	o.flags(cmd)
 	return cmd
 }
 
-// export prints or installs the configuration of a client.
-func export(ctx context.Context, inv *invocation.Invocation, x exportOptions, client string) error {
+// flags adds the flags of export to a command.
+func (o *exportOptions) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.http, "http", "", "point at an address: --http=`URL`, or --http alone for where the configuration listens")
+	f.Lookup("http").NoOptDefVal = " " // a value that users do not type
+	f.BoolVar(&o.stdio, "stdio", false, "start junctor serve, whatever the configuration says")
+	f.StringVar(&o.token, "token-env", "", "environment `VARIABLE` in which the client finds the token; the one that the configuration reads if not given")
+	f.StringArrayVar(&o.env, "env", nil, "a `VARIABLE` for the junctor that the client starts, NAME of this shell or NAME=VALUE; repeat it for several")
+	f.StringVar(&o.name, "name", "junctor", "`NAME` of the entry")
+	f.BoolVar(&o.write, "write", false, "put the entry into the client's file")
+	f.BoolVar(&o.dryRun, "dry-run", false, "show what --write would change")
+	f.StringVar(&o.scope, "scope", string(clientconfig.User), "a `SCOPE`, whose file: "+strings.Join(clientconfig.Scopes, ", "))
+	cmd.MarkFlagsMutuallyExclusive("http", "stdio")
+	cmd.MarkFlagsMutuallyExclusive("http", "env")
+	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions(clientconfig.Scopes, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// run prints or installs the configuration of a client.
+func (o *exportOptions) run(ctx context.Context) error {
+	inv, client := o.inv, o.client
 	c := clientconfig.Find(client)
 	if c == nil {
 		return verb.WithSuggestion(fault.New(fault.Usage, "there is no client %q", client), suggest.Nearest(client, clientconfig.Names(clientconfig.Written())),
 			"clients are "+strings.Join(clientconfig.Names(clientconfig.Written()), ", "))
 	}
-	t, err := target(ctx, inv, x, c)
+	t, err := o.target(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -110,14 +120,14 @@ func export(ctx context.Context, inv *invocation.Invocation, x exportOptions, cl
 	if err != nil {
 		return clientfiles.Fault(err)
 	}
-	if !x.write && !x.dryRun {
+	if !o.write && !o.dryRun {
 		if _, err := inv.Stdout.Write(fragment); err != nil {
 			return err
 		}
-	} else if err := install(inv, x, c, t); err != nil {
+	} else if err := o.install(c, t); err != nil {
 		return clientfiles.Fault(err)
 	}
-	if x.remote && t.Token != "" && overNetwork(t.URL) {
+	if o.remote && t.Token != "" && overNetwork(t.URL) {
 		inv.Remark("%s sends the token unencrypted to %s: use https", c.Title, t.URL)
 	}
 	switch {
@@ -133,12 +143,13 @@ func export(ctx context.Context, inv *invocation.Invocation, x exportOptions, cl
 }
 
 // install adds the entry to the client's file, or shows the change.
-func install(inv *invocation.Invocation, x exportOptions, c *clientconfig.Client, t clientconfig.Target) error {
-	paths, err := clientPaths(c, clientconfig.Scope(x.scope), inv.Get)
+func (o *exportOptions) install(c *clientconfig.Client, t clientconfig.Target) error {
+	inv := o.inv
+	paths, err := clientPaths(c, clientconfig.Scope(o.scope), inv.Get)
 	if err != nil {
 		return err
 	}
-	f, err := clientfiles.InScope(clientconfig.Scope(x.scope), paths)
+	f, err := clientfiles.InScope(clientconfig.Scope(o.scope), paths)
 	if err != nil {
 		return err
 	}
@@ -152,11 +163,11 @@ func install(inv *invocation.Invocation, x exportOptions, c *clientconfig.Client
 		return err
 	}
 	if f.Text != nil && string(text) == string(f.Text) {
-		clientfiles.Record(inv, x.scope, f.Path, c.Name, t)
+		clientfiles.Record(inv, o.scope, f.Path, c.Name, t)
 		reportExport(inv, c, t, f, "", false, "%s has this entry already", terminal.Safe(f.Path))
 		return nil
 	}
-	if x.dryRun {
+	if o.dryRun {
 		shown := terminal.Safe(string(changesOfFile(f, text)))
 		if inv.Coloured(inv.OutTTY) {
 			shown = terminal.PaintDiff(shown)
@@ -168,14 +179,14 @@ func install(inv *invocation.Invocation, x exportOptions, c *clientconfig.Client
 	if err != nil {
 		return err
 	}
-	clientfiles.Record(inv, x.scope, f.Path, c.Name, t)
+	clientfiles.Record(inv, o.scope, f.Path, c.Name, t)
 	listreader.StartFor(inv, t)
 	if backup == "" {
 		reportExport(inv, c, t, f, "", true, "%s is new, with the entry %s", terminal.Safe(f.Path), t.Name)
 	} else {
 		reportExport(inv, c, t, f, backup, true, "%s has the entry %s now; as it was: %s", terminal.Safe(f.Path), t.Name, terminal.Safe(backup))
 	}
-	noteTwice(inv, x, c, t, text)
+	o.noteTwice(c, t, text)
 	return nil
 }
 

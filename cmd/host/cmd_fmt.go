@@ -22,8 +22,16 @@ import (
 // mostFormatted bounds the length of standard input for fmt, in bytes.
 const mostFormatted = 1 << 20
 
+// fmtOptions are the arguments and the flag of fmt.
+type fmtOptions struct {
+	inv   *invocation.Invocation
+	paths []string
+	check bool // change nothing
+}
+
+// fmtVerb returns the verb fmt.
 func fmtVerb(inv *invocation.Invocation) *cobra.Command {
-	var check bool
+	o := &fmtOptions{inv: inv}
 	cmd := &cobra.Command{
 		Use:   "fmt [PATH… | -]",
 		Short: "Format configurations",
@@ -33,15 +41,19 @@ between words change. The files that change are printed.
 PATH is a file, or a directory whose *.hcl files are formatted; the configuration in use if not given. - formats standard
 input to standard output.`,
 		Example: "  junctor fmt\n  junctor fmt --check examples\n  junctor fmt - < junctor.hcl",
-		RunE:    func(cmd *cobra.Command, args []string) error { return format(cmd.Context(), inv, args, check) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.paths = args
+			return o.run(cmd.Context())
+		},
 	}
-	cmd.Flags().BoolVar(&check, "check", false, "change nothing; end with status 1 if a file would change")
+	cmd.Flags().BoolVar(&o.check, "check", false, "change nothing; end with status 1 if a file would change")
 	return cmd
 }
 
-func format(ctx context.Context, inv *invocation.Invocation, args []string, check bool) error {
+func (o *fmtOptions) run(ctx context.Context) error {
+	inv, args := o.inv, o.paths
 	if len(args) == 1 && args[0] == "-" {
-		return formatInput(ctx, inv, check)
+		return formatInput(ctx, inv, o.check)
 	}
 	found := false // the user did not name the file
 	if len(args) == 0 {
@@ -64,7 +76,7 @@ func format(ctx context.Context, inv *invocation.Invocation, args []string, chec
 	}
 	changed := []string{}
 	for _, path := range files {
-		differs, err := formatFile(path, check, found || !slices.Contains(args, path))
+		differs, err := formatFile(path, o.check, found || !slices.Contains(args, path))
 		if err != nil {
 			return err
 		}
@@ -75,7 +87,7 @@ func format(ctx context.Context, inv *invocation.Invocation, args []string, chec
 	if err := printFormatted(inv, changed); err != nil {
 		return err
 	}
-	return unformatted(check, len(changed))
+	return unformatted(o.check, len(changed))
 }
 
 // printFormatted prints the names of files.

@@ -29,7 +29,10 @@ import (
 // mostImport is the maximum size of a client's file in bytes.
 const mostImport = 8 << 20
 
+// importOptions are the argument and the flags of import.
 type importOptions struct {
+	inv                *invocation.Invocation
+	from               string // a client, a file or -
 	scope              string
 	only               []string
 	write, replace, ok bool // --write, --replace, --yes
@@ -39,8 +42,9 @@ type importOptions struct {
 	prepare func() error // runs before anything is written; may be nil
 }
 
+// importVerb returns the verb import.
 func importVerb(inv *invocation.Invocation) *cobra.Command {
-	var x importOptions
+	o := &importOptions{inv: inv}
 	cmd := &cobra.Command{
 		Use:   "import [CLIENT|FILE|-]",
 		Short: "Convert the servers of an MCP client into a configuration",
@@ -70,7 +74,7 @@ CLIENT" writes. Comments stay, and the file as it was is kept beside it.`,
   junctor import docker-mcp.yaml --only github --write
   junctor import - < mcp.json`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 && !x.write && !x.replace && len(x.only) == 0 {
+			if len(args) == 0 && !o.write && !o.replace && len(o.only) == 0 {
 				return nil // the list of clients
 			}
 			return verb.Takes("CLIENT|FILE|-")(cmd, args)
@@ -87,22 +91,29 @@ CLIENT" writes. Comments stay, and the file as it was is kept beside it.`,
 			if len(args) == 0 {
 				return listClients(inv)
 			}
-			return importServers(cmd.Context(), inv, x, args[0])
+			o.from = args[0]
+			return o.run(cmd.Context())
 		},
 	}
-	f := cmd.Flags()
-	f.BoolVar(&x.write, "write", false, "add the blocks to the configuration")
-	x.into.add(cmd)
-	f.BoolVar(&x.replace, "replace", false, "with --write: put Junctor in the place of the imported entries in the client's file")
-	f.BoolVarP(&x.ok, "yes", "y", false, "add what another person may have written, and replace, without asking")
-	f.StringArrayVar(&x.only, "only", nil, "import this `SERVER` of the file; repeat it for several")
-	f.StringVar(&x.scope, "scope", string(clientconfig.User), "a `SCOPE`, whose file of a client: "+strings.Join(clientconfig.ReadScopes, ", "))
-	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions(clientconfig.ReadScopes, cobra.ShellCompDirectiveNoFileComp))
+	o.flags(cmd)
 	return cmd
 }
 
-// importServers prints the servers of a client's file, or adds them to the configuration.
-func importServers(ctx context.Context, inv *invocation.Invocation, x importOptions, from string) error {
+// flags adds the flags of import to a command.
+func (o *importOptions) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.BoolVar(&o.write, "write", false, "add the blocks to the configuration")
+	o.into.add(cmd)
+	f.BoolVar(&o.replace, "replace", false, "with --write: put Junctor in the place of the imported entries in the client's file")
+	f.BoolVarP(&o.ok, "yes", "y", false, "add what another person may have written, and replace, without asking")
+	f.StringArrayVar(&o.only, "only", nil, "import this `SERVER` of the file; repeat it for several")
+	f.StringVar(&o.scope, "scope", string(clientconfig.User), "a `SCOPE`, whose file of a client: "+strings.Join(clientconfig.ReadScopes, ", "))
+	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions(clientconfig.ReadScopes, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// run prints the servers of a client's file, or adds them to the configuration.
+func (o *importOptions) run(ctx context.Context) error {
+	inv, from, x := o.inv, o.from, *o
 	if err := checkReplace(inv, x, from); err != nil {
 		return err
 	}

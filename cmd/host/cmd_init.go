@@ -24,12 +24,14 @@ import (
 
 // initOptions are the flags of init.
 type initOptions struct {
+	inv  *invocation.Invocation
 	here bool
 	from []string // clients
 }
 
+// initVerb returns the verb init.
 func initVerb(inv *invocation.Invocation) *cobra.Command {
-	var x initOptions
+	o := &initOptions{inv: inv}
 	cmd := &cobra.Command{
 		Use:   "init",
 		Short: "Begin a configuration, with the servers that MCP clients of this machine have",
@@ -38,10 +40,10 @@ this machine have servers, and imports those of --from CLIENT, or at a terminal 
 "junctor import --write" does. The files of the clients are not changed: "junctor export CLIENT" does that.`,
 		Example: "  junctor init\n  junctor init --from claude-desktop --from cursor",
 		Args:    verb.Takes(), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, _ []string) error { return begins(cmd.Context(), inv, &x) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
-	cmd.Flags().BoolVar(&x.here, "here", false, "write junctor.hcl in the current directory")
-	cmd.Flags().StringArrayVar(&x.from, "from", nil, "import the servers of this `CLIENT`; repeat it for several")
+	cmd.Flags().BoolVar(&o.here, "here", false, "write junctor.hcl in the current directory")
+	cmd.Flags().StringArrayVar(&o.from, "from", nil, "import the servers of this `CLIENT`; repeat it for several")
 	_ = cmd.RegisterFlagCompletionFunc("from", cobra.FixedCompletions(clientconfig.Names(clientconfig.Clients), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
@@ -50,39 +52,23 @@ this machine have servers, and imports those of --from CLIENT, or at a terminal 
 const firstLines = `# Servers of Junctor. "junctor add" adds one, "junctor validate" checks this file.
 `
 
-// begins writes the first configuration.
-func begins(ctx context.Context, inv *invocation.Invocation, x *initOptions) error {
-	path, err := firstPath(inv, x.here)
+// run writes the first configuration.
+func (o *initOptions) run(ctx context.Context) error {
+	inv := o.inv
+	path, err := firstPath(inv, o.here)
 	if err != nil {
 		return err
 	}
-	target, err := clientfiles.Configuration(path, x.here && inv.ConfigPath() == "")
+	target, err := clientfiles.Configuration(path, o.here && inv.ConfigPath() == "")
 	if err != nil {
 		return clientfiles.Fault(err)
 	}
 	if target.Text != nil {
 		return fault.New(fault.Usage, "%s exists already", path).WithHint("junctor import CLIENT --write and junctor add add servers to it")
 	}
-	found, err := serversOfClients(inv, x.from)
+	all, next, err := o.chosenServers(ctx)
 	if err != nil {
 		return err
-	}
-	var all clientconfig.Content
-	next := "junctor add NAME -- COMMAND, junctor tools, and junctor export CLIENT to give it to a client"
-	for _, c := range found {
-		use := len(x.from) > 0
-		if !use && inv.CanAsk() {
-			if use, err = agreeToImport(ctx, inv, c); err != nil {
-				return err
-			}
-		}
-		if use {
-			all.Servers, all.Inputs, all.Notes = append(all.Servers, c.file.Servers...), append(all.Inputs, c.file.Inputs...), append(all.Notes, c.file.Notes...)
-			next = nextFor(c.client)
-			all.Access, all.Permissions = cmp.Or(all.Access, c.file.Access), cmp.Or(all.Permissions, c.file.Permissions)
-		} else {
-			inv.Remark("%s has %s: junctor import %s --write adds them", c.client.Title, c.count(), c.client.Name)
-		}
 	}
 	got := clientimport.Convert(all, surroundings(inv, path, nil))
 	text := []byte(firstLines)
@@ -114,6 +100,35 @@ func begins(ctx context.Context, inv *invocation.Invocation, x *initOptions) err
 	}
 	inv.Remark("next: %s", next)
 	return nil
+}
+
+// chosenServers returns the servers of the clients that the flags name, or that the user agrees
+// to, and says what to do next.
+func (o *initOptions) chosenServers(ctx context.Context) (all clientconfig.Content, next string, err error) {
+	found, err := serversOfClients(o.inv, o.from)
+	if err != nil {
+		return all, "", err
+	}
+	next = "junctor add NAME -- COMMAND, junctor tools, and junctor export CLIENT to give it to a client"
+	for _, c := range found {
+		use := len(o.from) > 0
+		if !use && o.inv.CanAsk() {
+			if use, err = agreeToImport(ctx, o.inv, c); err != nil {
+				return all, "", err
+			}
+		}
+		if !use {
+			o.inv.Remark("%s has %s: junctor import %s --write adds them", c.client.Title, c.count(), c.client.Name)
+			continue
+		}
+		all.Servers = append(all.Servers, c.file.Servers...)
+		all.Inputs = append(all.Inputs, c.file.Inputs...)
+		all.Notes = append(all.Notes, c.file.Notes...)
+		all.Access = cmp.Or(all.Access, c.file.Access)
+		all.Permissions = cmp.Or(all.Permissions, c.file.Permissions)
+		next = nextFor(c.client)
+	}
+	return all, next, nil
 }
 
 // nextFor says how a client whose servers were imported gets Junctor in their place.

@@ -19,14 +19,17 @@ import (
 	"github.com/junctor-mcp/junctor/host/pins"
 )
 
-// lockOptions are the flags of lock.
+// lockOptions are the arguments and flags of lock.
 type lockOptions struct {
+	inv        *invocation.Invocation
+	names      []string // of servers
 	accept     []string
 	check, yes bool
 }
 
+// lockVerb returns the verb lock.
 func lockVerb(inv *invocation.Invocation) *cobra.Command {
-	var o lockOptions
+	o := &lockOptions{inv: inv}
 	cmd := &cobra.Command{
 		Use:   "lock [SERVER…]",
 		Short: "Pin the tools of servers in the lock file",
@@ -40,7 +43,10 @@ with another program does not start until --accept plugin.NAME accepts it.
 junctor reload.`,
 		Example:           "  junctor lock\n  junctor lock --accept github/create_issue\n  junctor lock --check",
 		ValidArgsFunction: inv.Completes(items.CompleteServers),
-		RunE:              func(cmd *cobra.Command, args []string) error { return lock(cmd.Context(), inv, args, o) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.names = args
+			return o.run(cmd.Context())
+		},
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&o.accept, "accept", nil, "accept the definition that `SERVER/TOOL` has now, all of a SERVER, or the program of plugin.NAME")
@@ -50,7 +56,8 @@ junctor reload.`,
 	return cmd
 }
 
-func lock(ctx context.Context, inv *invocation.Invocation, args []string, o lockOptions) error {
+func (o *lockOptions) run(ctx context.Context) error {
+	inv, args := o.inv, o.names
 	switch {
 	case o.check:
 		return checkLock(ctx, inv, args)
@@ -66,8 +73,7 @@ func lock(ctx context.Context, inv *invocation.Invocation, args []string, o lock
 				return lockPlugins(ctx, inv)
 			}
 		}
-		o.accept = tools
-		return accept(ctx, inv, o)
+		return accept(ctx, inv, tools, o.yes)
 	}
 	for _, arg := range args {
 		if server, tool, named := strings.Cut(arg, "/"); named {
@@ -115,7 +121,7 @@ func nothingPinned(app *host.App, names []string) error {
 
 // checkLock is diff for CI: what the lock file could pin and does not is a difference too.
 func checkLock(ctx context.Context, inv *invocation.Invocation, args []string) error {
-	if err := runDiff(ctx, inv, args, true); err != nil || len(args) > 0 {
+	if err := (&diffOptions{inv: inv, names: args, exitCode: true}).run(ctx); err != nil || len(args) > 0 {
 		return err
 	}
 	if err := nothingPinned(inv.App, pinnedServers(inv.App)); err != nil {
@@ -247,29 +253,29 @@ func printLocked(inv *invocation.Invocation, list []lockedJSON, plugins []pins.L
 }
 
 // accept accepts definitions that differ, after a question at a terminal.
-func accept(ctx context.Context, inv *invocation.Invocation, o lockOptions) error {
-	app, names, err := loadPinned(ctx, inv, o.accept)
+func accept(ctx context.Context, inv *invocation.Invocation, names []string, yes bool) error {
+	app, servers, err := loadPinned(ctx, inv, names)
 	if err != nil {
 		return err
 	}
-	c, err := comparePins(ctx, inv, app, names)
+	c, err := comparePins(ctx, inv, app, servers)
 	switch {
 	case err != nil:
 		return err
 	case c.failed != nil:
 		return terminal.Reported(c.failed)
 	}
-	all := slices.DeleteFunc(chosen(c.all, o.accept), func(d difference) bool { return d.kind() == toolGone })
-	for _, arg := range o.accept {
+	all := slices.DeleteFunc(chosen(c.all, names), func(d difference) bool { return d.kind() == toolGone })
+	for _, arg := range names {
 		if len(chosen(slices.Clone(all), []string{arg})) == 0 {
 			return fault.New(fault.NameUnknown, "%s has nothing to accept", arg).WithHint("`junctor diff` lists the tools that differ")
 		}
 	}
-	if err := askAccept(ctx, inv, all, o.yes); err != nil {
+	if err := askAccept(ctx, inv, all, yes); err != nil {
 		return err
 	}
 	list := []lockedJSON{}
-	for _, name := range names {
+	for _, name := range servers {
 		digests := map[string]string{}
 		one := lockedJSON{Server: name}
 		for _, d := range all {

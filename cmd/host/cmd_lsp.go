@@ -19,7 +19,12 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
+// lspOptions are what lsp reads from and prints to.
+type lspOptions struct{ inv *invocation.Invocation }
+
+// lspVerb returns the verb lsp.
 func lspVerb(inv *invocation.Invocation) *cobra.Command {
+	o := &lspOptions{inv: inv}
 	return &cobra.Command{
 		Use:   "lsp",
 		Short: "Serve the Language Server Protocol to an editor",
@@ -33,28 +38,34 @@ started but the bundled plugins, which are asked to describe themselves. Other p
 has described them.`,
 		Args:              verb.Takes(),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return lsp(cmd.Context(), inv) },
+		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
 }
 
-func lsp(ctx context.Context, inv *invocation.Invocation) error {
+func (o *lspOptions) run(ctx context.Context) error {
+	inv := o.inv
 	sup, err := inv.Supervisor()
 	if err != nil {
 		return err
 	}
-	o := languageserver.Options{Version: inv.Version, Log: inv.Log.Named("lsp"), Managed: inv.Managed,
-		Describe: (&knownPlugins{sup: sup, dirs: plugin.Dirs(inv.Lookup), known: map[pluginKey]knownPlugin{}}).describe}
+	known := &knownPlugins{sup: sup, dirs: plugin.Dirs(inv.Lookup), known: map[pluginKey]knownPlugin{}}
+	options := languageserver.Options{
+		Version:  inv.Version,
+		Log:      inv.Log.Named("lsp"),
+		Managed:  inv.Managed,
+		Describe: known.describe,
+	}
 	if own := config.OwnPath(inv.Lookup); filepath.IsAbs(own) {
 		if _, err := os.Stat(own); err == nil {
-			o.Own = own
+			options.Own = own
 		}
 	}
 	if info, err := os.Stat(inv.ConfigPath()); err == nil && info.IsDir() {
-		if o.Directory, err = filepath.Abs(inv.ConfigPath()); err != nil {
+		if options.Directory, err = filepath.Abs(inv.ConfigPath()); err != nil {
 			return fault.Because(fault.Usage, err, "%s cannot be used", inv.ConfigPath())
 		}
 	}
-	err = languageserver.Serve(ctx, inv.Stdin, inv.Stdout, o)
+	err = languageserver.Serve(ctx, inv.Stdin, inv.Stdout, options)
 	if err == nil || ctx.Err() != nil {
 		return err
 	}

@@ -19,12 +19,14 @@ import (
 
 // planOptions are the flags of plan.
 type planOptions struct {
+	inv                    *invocation.Invocation
 	instance, against, out string
 	connect, exitCode      bool
 }
 
+// planVerb returns the verb plan.
 func planVerb(inv *invocation.Invocation) *cobra.Command {
-	var o planOptions
+	o := &planOptions{inv: inv}
 	cmd := &cobra.Command{
 		Use:   "plan",
 		Short: "Show what a change of the configuration changes for clients",
@@ -41,7 +43,7 @@ The lists are those that servers sent last. Servers that were not asked yet are 
   junctor plan --against junctor.view.json --exit-code`,
 		Args:              verb.Takes(),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return runPlan(cmd.Context(), inv, o) },
+		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
 	processes.Flag(inv, cmd, &o.instance)
 	flags := cmd.Flags()
@@ -54,14 +56,15 @@ The lists are those that servers sent last. Servers that were not asked yet are 
 	return cmd
 }
 
-func runPlan(ctx context.Context, inv *invocation.Invocation, o planOptions) error {
+func (o *planOptions) run(ctx context.Context) error {
+	inv := o.inv
 	app, err := inv.Load(ctx, invocation.Needs{Known: true})
 	if err != nil {
 		return err
 	}
 	var before *plan.View
 	if o.out == "" {
-		if before, err = planBase(ctx, inv, o); err != nil {
+		if before, err = o.base(ctx); err != nil {
 			return err
 		}
 	}
@@ -70,9 +73,9 @@ func runPlan(ctx context.Context, inv *invocation.Invocation, o planOptions) err
 	case err != nil:
 		return err
 	case o.out != "":
-		err = writeView(inv, after, o)
+		err = o.writeView(after)
 	default:
-		err = printPlan(inv, plan.Diff(before, after), o)
+		err = o.print(plan.Diff(before, after))
 	}
 	if err == nil {
 		err = terminal.Reported(failed)
@@ -80,8 +83,9 @@ func runPlan(ctx context.Context, inv *invocation.Invocation, o planOptions) err
 	return err
 }
 
-// planBase returns the view to compare with: that of a file or of a running process.
-func planBase(ctx context.Context, inv *invocation.Invocation, o planOptions) (*plan.View, error) {
+// base returns the view to compare with: that of a file or of a running process.
+func (o *planOptions) base(ctx context.Context) (*plan.View, error) {
+	inv := o.inv
 	if o.against != "" {
 		return readView(ctx, o.against)
 	}
@@ -124,7 +128,8 @@ func readView(ctx context.Context, path string) (*plan.View, error) {
 }
 
 // writeView writes a file for plan --against.
-func writeView(inv *invocation.Invocation, v *plan.View, o planOptions) error {
+func (o *planOptions) writeView(v *plan.View) error {
+	inv := o.inv
 	if o.out == "-" {
 		return inv.PrintRawJSON(v.Encode())
 	}
@@ -142,8 +147,9 @@ func writeView(inv *invocation.Invocation, v *plan.View, o planOptions) error {
 	return nil
 }
 
-// printPlan prints changes as JSON or for a person. With --exit-code changes are an error.
-func printPlan(inv *invocation.Invocation, c *plan.Changes, o planOptions) error {
+// print prints changes as JSON or for a person. With --exit-code changes are an error.
+func (o *planOptions) print(c *plan.Changes) error {
+	inv := o.inv
 	if inv.Machine() {
 		if err := inv.PrintJSON(changes.Plan{Differs: !c.Empty(), Changes: c}); err != nil {
 			return err

@@ -13,7 +13,12 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
+// schemaOptions are what schema reads and prints to.
+type schemaOptions struct{ inv *invocation.Invocation }
+
+// schemaVerb returns the verb schema.
 func schemaVerb(inv *invocation.Invocation) *cobra.Command {
+	o := &schemaOptions{inv: inv}
 	return &cobra.Command{
 		Use:   "schema",
 		Short: "Print a JSON Schema of the configuration language",
@@ -27,11 +32,12 @@ loaded.`,
 		Example:           "  junctor schema > junctor.schema.json",
 		Args:              verb.Takes(),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return runSchema(cmd.Context(), inv) },
+		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
 }
 
-func runSchema(ctx context.Context, inv *invocation.Invocation) error {
+func (o *schemaOptions) run(ctx context.Context) error {
+	inv := o.inv
 	plugins, manifests, err := configuredPlugins(ctx, inv)
 	if err != nil {
 		return err

@@ -56,8 +56,16 @@ func registries(inv *invocation.Invocation, f *registryFlags) (all []*registry.C
 	return all, nil
 }
 
+// searchOptions are the argument and the flags of search.
+type searchOptions struct {
+	inv *invocation.Invocation
+	registryFlags
+	text string
+}
+
+// searchVerb returns the verb search.
 func searchVerb(inv *invocation.Invocation) *cobra.Command {
-	var f registryFlags
+	o := &searchOptions{inv: inv}
 	cmd := &cobra.Command{
 		Use:   "search TEXT",
 		Short: "Search registries for servers",
@@ -67,9 +75,12 @@ Answers are kept: --offline, and a registry that cannot be reached, use them.`,
 		Example:           "  junctor search github\n  junctor search --registry https://registry.example.com weather",
 		Args:              verb.Takes("TEXT"),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, args []string) error { return search(cmd.Context(), inv, args[0], &f) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.text = args[0]
+			return o.run(cmd.Context())
+		},
 	}
-	f.add(cmd)
+	o.add(cmd)
 	return cmd
 }
 
@@ -83,8 +94,9 @@ type entryJSON struct {
 	Registry    string `json:"registry"`
 }
 
-func search(ctx context.Context, inv *invocation.Invocation, text string, f *registryFlags) error {
-	clients, err := registries(inv, f)
+func (o *searchOptions) run(ctx context.Context) error {
+	inv := o.inv
+	clients, err := registries(inv, &o.registryFlags)
 	if err != nil {
 		return err
 	}
@@ -92,7 +104,7 @@ func search(ctx context.Context, inv *invocation.Invocation, text string, f *reg
 	var failed error
 	for _, c := range clients {
 		wait := inv.Spin("asking " + c.URL())
-		got, err := c.Search(ctx, text)
+		got, err := c.Search(ctx, o.text)
 		wait.Stop()
 		if err != nil {
 			failed = err

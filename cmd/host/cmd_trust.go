@@ -16,8 +16,16 @@ import (
 	"github.com/junctor-mcp/junctor/host/trust"
 )
 
+// trustOptions are the argument and the flags of trust.
+type trustOptions struct {
+	inv               *invocation.Invocation
+	path              string // of a configuration, or of its directory
+	list, revoke, yes bool
+}
+
+// trustVerb returns the verb trust.
 func trustVerb(inv *invocation.Invocation) *cobra.Command {
-	var list, revoke, yes bool
+	o := &trustOptions{inv: inv}
 	cmd := &cobra.Command{
 		Use:   "trust [PATH]",
 		Short: "Trust the configuration in a directory",
@@ -32,27 +40,31 @@ it. In CI, JUNCTOR_TRUST=PATH:SHA256 trusts one content of one configuration; --
 		Example: "  junctor trust\n  junctor trust --list\n  junctor trust --revoke ~/src/project",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			path := "."
+			o.path = "."
 			if len(args) > 0 {
-				path = args[0]
+				o.path = args[0]
 			} else if at, err := config.Find("", inv.Lookup); err == nil && at.Found {
-				path = at.Path // also one of a directory above
+				o.path = at.Path // also one of a directory above
 			}
-			switch {
-			case list:
-				return trustList(inv)
-			case revoke:
-				return trustRevoke(inv, path)
-			}
-			return trustOne(cmd.Context(), inv, path, yes)
+			return o.run(cmd.Context())
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&list, "list", false, "list the configurations that are trusted")
-	f.BoolVar(&revoke, "revoke", false, "stop trusting the configuration")
-	f.BoolVarP(&yes, "yes", "y", false, "trust it without asking")
+	f.BoolVar(&o.list, "list", false, "list the configurations that are trusted")
+	f.BoolVar(&o.revoke, "revoke", false, "stop trusting the configuration")
+	f.BoolVarP(&o.yes, "yes", "y", false, "trust it without asking")
 	cmd.MarkFlagsMutuallyExclusive("list", "revoke", "yes")
 	return cmd
+}
+
+func (o *trustOptions) run(ctx context.Context) error {
+	switch {
+	case o.list:
+		return trustList(o.inv)
+	case o.revoke:
+		return trustRevoke(o.inv, o.path)
+	}
+	return trustOne(ctx, o.inv, o.path, o.yes)
 }
 
 // configurationAt returns the configuration at a path, which may be its directory.

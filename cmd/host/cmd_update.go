@@ -16,9 +16,17 @@ import (
 	"github.com/junctor-mcp/junctor/host/secret"
 )
 
+// updateOptions are the arguments and flags of update.
+type updateOptions struct {
+	inv *invocation.Invocation
+	registryFlags
+	names []string // of servers; without one all
+	check bool     // change nothing
+}
+
+// updateVerb returns the verb update.
 func updateVerb(inv *invocation.Invocation) *cobra.Command {
-	var f registryFlags
-	var check bool
+	o := &updateOptions{inv: inv}
 	cmd := &cobra.Command{
 		Use:   "update [NAME…]",
 		Short: "Update servers that came from a registry",
@@ -28,11 +36,12 @@ The file as it was is kept in Junctor's data directory until the next change.`,
 		Example:           "  junctor update\n  junctor update --check",
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return updateServers(cmd.Context(), inv, args, &f, check)
+			o.names = args
+			return o.run(cmd.Context())
 		},
 	}
-	f.add(cmd)
-	cmd.Flags().BoolVar(&check, "check", false, "change nothing; end with status 1 if there is a newer version")
+	o.add(cmd)
+	cmd.Flags().BoolVar(&o.check, "check", false, "change nothing; end with status 1 if there is a newer version")
 	return cmd
 }
 
@@ -44,7 +53,8 @@ type updateJSON struct {
 	To     string `json:"to"`
 }
 
-func updateServers(ctx context.Context, inv *invocation.Invocation, names []string, f *registryFlags, check bool) error {
+func (o *updateOptions) run(ctx context.Context) error {
+	inv, names := o.inv, o.names
 	target, have, err := importTarget(inv, writeTarget{})
 	if err != nil {
 		return err
@@ -67,7 +77,7 @@ func updateServers(ctx context.Context, inv *invocation.Invocation, names []stri
 	}
 	text, changed := target.Text, []updateJSON{}
 	for _, name := range names {
-		after, one, err := updateServer(ctx, inv, target, text, name, registered[name], f)
+		after, one, err := updateServer(ctx, inv, target, text, name, registered[name], &o.registryFlags)
 		if err != nil {
 			return err
 		}
@@ -75,7 +85,7 @@ func updateServers(ctx context.Context, inv *invocation.Invocation, names []stri
 			text, changed = after, append(changed, *one)
 		}
 	}
-	if len(changed) > 0 && !check {
+	if len(changed) > 0 && !o.check {
 		backup, err := writeEdited(ctx, inv, target, text, false)
 		if err != nil {
 			return err
@@ -95,7 +105,7 @@ func updateServers(ctx context.Context, inv *invocation.Invocation, names []stri
 		return err
 	case len(changed) == 0:
 		inv.Remark("%s", "nothing to update")
-	case check:
+	case o.check:
 		return fault.New(fault.Outdated, "%d of the servers have a newer version in the registry", len(changed)).WithHint("run `junctor update`")
 	}
 	return nil

@@ -17,8 +17,15 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy/check"
 )
 
+// validateOptions has the flag of validate.
+type validateOptions struct {
+	inv  *invocation.Invocation
+	deep bool // ask the plugins
+}
+
+// validateVerb returns the verb validate.
 func validateVerb(inv *invocation.Invocation) *cobra.Command {
-	var deep bool
+	o := &validateOptions{inv: inv}
 	cmd := &cobra.Command{
 		Use:   "validate",
 		Short: "Check the configuration",
@@ -27,13 +34,15 @@ plugin is started, but for plugins that were never seen before, which are asked 
 configuration that was found in the current directory and is not trusted, only the syntax is checked.`,
 		Args:              verb.Takes(),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return validate(cmd.Context(), inv, deep) },
+		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
-	cmd.Flags().BoolVar(&deep, "deep", false, "let the plugins check the settings too, which starts them but no server, read the files of the gateway, and compare the settings of tools with the known lists")
+	cmd.Flags().BoolVar(&o.deep, "deep", false, "let the plugins check the settings too, which starts them but no server, "+
+		"read the files of the gateway, and compare the settings of tools with the known lists")
 	return cmd
 }
 
-func validate(ctx context.Context, inv *invocation.Invocation, deep bool) error {
+func (o *validateOptions) run(ctx context.Context) error {
+	inv := o.inv
 	at, content, diags, err := inv.Locate(ctx, invocation.Needs{}, false)
 	switch {
 	case fault.Is(err, fault.ConfigUntrusted):
@@ -48,7 +57,7 @@ func validate(ctx context.Context, inv *invocation.Invocation, deep bool) error 
 		}
 	}
 	var failed map[string]error
-	if app != nil && deep {
+	if app != nil && o.deep {
 		var refused config.Diagnostics
 		refused, failed = app.ValidateSettings(ctx)
 		diags = append(append(diags, refused...), check.Lists(app.Config(), app.Catalog)...)

@@ -28,8 +28,10 @@ import (
 // commonUnset leaves the attribute common of the plugin at its default.
 const commonUnset = -1
 
-// wrapOptions holds the flags of wrap.
+// wrapOptions holds the arguments and flags of wrap.
 type wrapOptions struct {
+	inv                              *invocation.Invocation
+	words                            []string // the program and its arguments; with --check the names of servers
 	name                             string
 	only, except, globals, dangerous []string
 	read, env, passEnv               []string
@@ -39,8 +41,9 @@ type wrapOptions struct {
 	into                             writeTarget
 }
 
+// wrapVerb returns the verb wrap.
 func wrapVerb(inv *invocation.Invocation) *cobra.Command {
-	w := wrapOptions{}
+	w := &wrapOptions{inv: inv}
 	cmd := &cobra.Command{
 		Use:   "wrap PROGRAM [ARGUMENT…] | wrap --check [SERVER…]",
 		Short: "Write down what a command-line program can do, as tools to review",
@@ -70,18 +73,23 @@ exit status is 1 when a block asks for something that is gone.`,
   junctor wrap --global --request-timeout --read get kubectl
   junctor wrap --check`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			check := verb.TakesMore("PROGRAM")
 			if w.check {
-				if err := flagsFirst(args); err != nil {
-					return err
-				}
-				return wrapCheck(cmd.Context(), inv, args)
+				check = func(_ *cobra.Command, args []string) error { return flagsFirst(args) }
 			}
-			if err := verb.TakesMore("PROGRAM")(cmd, args); err != nil {
+			if err := check(cmd, args); err != nil {
 				return err
 			}
-			return wrap(cmd.Context(), inv, w, args)
+			w.words = args
+			return w.run(cmd.Context())
 		},
 	}
+	w.flags(cmd)
+	return cmd
+}
+
+// flags adds the flags of wrap to a command.
+func (w *wrapOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.SetInterspersed(false) // flags after the program are arguments of the program
 	f.StringVar(&w.name, "name", "", "`NAME` of the server block; the program's name if not given")
@@ -99,11 +107,18 @@ exit status is 1 when a block asks for something that is gone.`,
 	f.IntVar(&w.common, "common", commonUnset, "a `NUMBER`: how many options a tool has at most, the most common ones; 0 is all. -1 is what discovery offers: 20, or more for a program's only tool")
 	f.StringVar(&w.describe, "describe", "brief", "an `AMOUNT`, how much the descriptions say: \"brief\" or \"full\"")
 	f.BoolVar(&w.check, "check", false, "compare the tool blocks of the configuration with their programs")
-	return cmd
 }
 
-// wrap inspects a program and prints it as HCL.
-func wrap(ctx context.Context, inv *invocation.Invocation, w wrapOptions, command []string) error {
+func (w *wrapOptions) run(ctx context.Context) error {
+	if w.check {
+		return wrapCheck(ctx, w.inv, w.words)
+	}
+	return w.describeProgram(ctx, w.words)
+}
+
+// describeProgram inspects a program and prints it as HCL.
+func (w *wrapOptions) describeProgram(ctx context.Context, command []string) error {
+	inv := w.inv
 	switch {
 	case w.common < commonUnset:
 		return fault.New(fault.Usage, "--common %d is less than -1", w.common).WithHint("write --common 0 for all options")
@@ -114,7 +129,7 @@ func wrap(ctx context.Context, inv *invocation.Invocation, w wrapOptions, comman
 		return fault.New(fault.Usage, "--name %q cannot be the label of a server", w.name).
 			WithHint("use letters, digits, - and _, starting with a letter, at most %d", labelMost)
 	}
-	app, server, err := draft(ctx, inv, w, command)
+	app, server, err := w.draft(ctx, command)
 	if err != nil {
 		return err
 	}
@@ -165,8 +180,8 @@ func wrap(ctx context.Context, inv *invocation.Invocation, w wrapOptions, comman
 
 // draft loads a temporary configuration with one server for the program, as found from the
 // current directory.
-func draft(ctx context.Context, inv *invocation.Invocation, w wrapOptions, command []string) (*host.App, *config.Server, error) {
-	name := w.name
+func (w *wrapOptions) draft(ctx context.Context, command []string) (*host.App, *config.Server, error) {
+	inv, name := w.inv, w.name
 	if name == "" {
 		name = labelOf(command[0])
 	}

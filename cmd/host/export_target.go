@@ -20,17 +20,18 @@ import (
 )
 
 // target returns the target of a client. It loads the configuration only if needed.
-func target(ctx context.Context, inv *invocation.Invocation, x exportOptions, c *clientconfig.Client) (clientconfig.Target, error) {
-	if x.stdio || !x.remote && !c.Remote(false) {
-		return stdioTarget(ctx, inv, x)
+func (o *exportOptions) target(ctx context.Context, c *clientconfig.Client) (clientconfig.Target, error) {
+	inv := o.inv
+	if o.stdio || !o.remote && !c.Remote(false) {
+		return o.stdioTarget(ctx)
 	}
-	t := clientconfig.Target{Name: x.name, Token: x.token}
+	t := clientconfig.Target{Name: o.name, Token: o.token}
 	var err error
-	if given := strings.TrimSpace(x.http); given != "" {
+	if given := strings.TrimSpace(o.http); given != "" {
 		if t.URL, err = endpoint(given); err != nil {
 			return t, err
 		}
-		if x.tokenGiven {
+		if o.tokenGiven {
 			return t, nil
 		}
 		if _, err := config.Find(inv.ConfigPath(), inv.Lookup); err != nil {
@@ -42,15 +43,15 @@ func target(ctx context.Context, inv *invocation.Invocation, x exportOptions, c 
 		return t, err
 	}
 	h := app.Config().Gateway.HTTP
-	if !x.tokenGiven {
+	if !o.tokenGiven {
 		t.Token = tokenVariable(h)
 	}
 	switch {
-	case !x.remote && !h.Given:
-		return stdioTarget(ctx, inv, x)
-	case !x.remote && !c.Remote(t.Token != ""):
+	case !o.remote && !h.Given:
+		return o.stdioTarget(ctx)
+	case !o.remote && !c.Remote(t.Token != ""):
 		inv.Remark("%s takes no token from an environment variable, so it starts its own junctor", c.Title)
-		return stdioTarget(ctx, inv, x)
+		return o.stdioTarget(ctx)
 	case t.URL == "":
 		t.URL, err = listenURL(inv, h)
 	}
@@ -58,8 +59,9 @@ func target(ctx context.Context, inv *invocation.Invocation, x exportOptions, c 
 }
 
 // stdioTarget returns the target that starts junctor serve.
-func stdioTarget(ctx context.Context, inv *invocation.Invocation, x exportOptions) (clientconfig.Target, error) {
-	t := clientconfig.Target{Name: x.name}
+func (o *exportOptions) stdioTarget(ctx context.Context) (clientconfig.Target, error) {
+	inv := o.inv
+	t := clientconfig.Target{Name: o.name}
 	at, err := config.FindLayers(inv.Layers, inv.Lookup)
 	if err != nil {
 		return t, err
@@ -79,7 +81,7 @@ func stdioTarget(ctx context.Context, inv *invocation.Invocation, x exportOption
 		}
 		t.Command = append(t.Command, "--config", path)
 	}
-	if t.Env, err = variablesOf(inv, x.env); err != nil {
+	if t.Env, err = variablesOf(inv, o.env); err != nil {
 		return t, err
 	}
 	warnLocked(ctx, inv)
@@ -90,7 +92,7 @@ func stdioTarget(ctx context.Context, inv *invocation.Invocation, x exportOption
 }
 
 // noteTwice names the servers that a client starts itself and through Junctor.
-func noteTwice(inv *invocation.Invocation, x exportOptions, c *clientconfig.Client, t clientconfig.Target, text []byte) {
+func (o *exportOptions) noteTwice(c *clientconfig.Client, t clientconfig.Target, text []byte) {
 	file, err := clientconfig.ReadContent(text, c)
 	if err != nil || !t.Local() {
 		return
@@ -118,10 +120,10 @@ func noteTwice(inv *invocation.Invocation, x exportOptions, c *clientconfig.Clie
 		return
 	}
 	scope := ""
-	if x.scope != string(clientconfig.User) {
-		scope = " --scope " + x.scope
+	if o.scope != string(clientconfig.User) {
+		scope = " --scope " + o.scope
 	}
-	inv.Remark("%s has entries of its own for %s, which Junctor has too, so it starts them twice: junctor import %s%s --write --replace removes them", c.Title, strings.Join(twice, ", "), c.Name, scope)
+	o.inv.Remark("%s has entries of its own for %s, which Junctor has too, so it starts them twice: junctor import %s%s --write --replace removes them", c.Title, strings.Join(twice, ", "), c.Name, scope)
 }
 
 // variablesOf returns the variables of --Env. A name without a value has that of this

@@ -120,7 +120,7 @@ func replaceEntries(ctx context.Context, inv *invocation.Invocation, x importOpt
 	if agreed, err := agreeToReplace(ctx, inv, x, c, r.names); err != nil || !agreed {
 		return err
 	}
-	t, err := target(ctx, inv, exportOptions{name: "junctor"}, c)
+	t, err := (&exportOptions{inv: inv, name: "junctor"}).target(ctx, c)
 	if err != nil {
 		return err
 	}
