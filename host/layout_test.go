@@ -134,6 +134,7 @@ var allowed = map[string]string{
 	"cmd/host/listreader":  "cmd/host/invocation host/clientconfig sdk/process",
 	"cmd/host/secrets":     "cmd/host/invocation host host/secret sdk/process",
 
+	"cmd/host/verb/configure":   verbImports,
 	"cmd/host/verb/permissions": verbImports,
 	"cmd/host/verb/operate":     verbImports,
 
@@ -164,7 +165,7 @@ var homes = map[string]string{
 	"golang.org/x/oauth2":                      "plugins/oauth",
 	"github.com/santhosh-tekuri/jsonschema/v6": "host/schema",
 	"go.lsp.dev/jsonrpc2":                      "host/languageserver",
-	"github.com/spf13/cobra":                   "cmd/host cmd/host/invocation cmd/host/verb cmd/host/items cmd/host/processes cmd/host/auditlog cmd/host/verb/permissions cmd/host/verb/operate",
+	"github.com/spf13/cobra":                   "cmd/host cmd/host/invocation cmd/host/verb cmd/host/items cmd/host/processes cmd/host/auditlog cmd/host/verb/configure cmd/host/verb/permissions cmd/host/verb/operate",
 	"charm.land/bubbletea/v2":                  "cmd/host/verb/operate host/top",
 	"charm.land/lipgloss/v2":                   "host/top",
 	"github.com/agext/levenshtein":             "host/suggest plugins/internal/editdistance",
@@ -173,7 +174,7 @@ var homes = map[string]string{
 	"github.com/landlock-lsm/go-landlock":      "sdk/sandbox/launch",
 	"github.com/elastic/go-seccomp-bpf":        "sdk/sandbox/launch",
 	"code.dny.dev/ssrf":                        "plugins/internal/httpclient host/notify",
-	"github.com/kballard/go-shellquote":        "cmd/host cmd/host/arguments cmd/host/invocation cmd/host/verb/operate",
+	"github.com/kballard/go-shellquote":        "cmd/host/arguments cmd/host/invocation cmd/host/verb/configure cmd/host/verb/operate",
 	"github.com/pelletier/go-toml/v2":          "host/clientconfig",
 	"go.yaml.in/yaml/v3":                       "host/clientconfig",
 	"github.com/google/renameio/v2":            "host/clientconfig host/pins host/seal host/trust",

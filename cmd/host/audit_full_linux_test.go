@@ -46,7 +46,7 @@ func newFullSite(t *testing.T, onFull string) *fullSite {
 			t.Error(err)
 		}
 	})
-	configure(t, d.path, fmt.Sprintf("%saudit {\n  file = \"disk/audit.db\"\n  sync = \"full\"\n  on_full = %q\n}\n", demoServers("", false), onFull))
+	rewriteConfig(t, d.path, fmt.Sprintf("%saudit {\n  file = \"disk/audit.db\"\n  sync = \"full\"\n  on_full = %q\n}\n", demoServers("", false), onFull))
 	return &fullSite{reloadSite: d.serveHTTP(), dir: dir}
 }
 

@@ -82,7 +82,7 @@ func newKillSite(t *testing.T, plan killPlan) *killSite {
 	s := &killSite{reloadDir: newReloadDir(t), plan: plan}
 	s.file = filepath.Join(s.site.dir, "audit.db")
 	s.left.Store(int64(plan.calls))
-	configure(t, s.path, fmt.Sprintf("%saudit {\n  file = \"audit.db\"\n  sync = %q\n}\n", demoServers("", false), plan.sync))
+	rewriteConfig(t, s.path, fmt.Sprintf("%saudit {\n  file = \"audit.db\"\n  sync = %q\n}\n", demoServers("", false), plan.sync))
 	s.trust()
 	return s
 }

@@ -61,7 +61,7 @@ func TestConsoleFollowsTheConfiguration(t *testing.T) {
 	}
 	reload := func(text string) {
 		t.Helper()
-		configure(t, s.path, text)
+		rewriteConfig(t, s.path, text)
 		s.trust()
 		if _, errs, status := s.junctor("reload"); status != 0 {
 			t.Fatal(errs)
@@ -126,7 +126,7 @@ func TestConsoleAddressInUse(t *testing.T) {
 	t.Parallel()
 	d := newReloadDir(t)
 	port := freePort(t)
-	configure(t, d.path, consoleAt(port, ""))
+	rewriteConfig(t, d.path, consoleAt(port, ""))
 	s := d.serveHTTP()
 	d.trust()
 	out, err := d.command("serve", "--http=127.0.0.1:0").CombinedOutput()
@@ -148,7 +148,7 @@ func TestConsoleAddressInUse(t *testing.T) {
 func TestConsoleLinkIsNotInTheLogOfAClient(t *testing.T) {
 	t.Parallel()
 	d := newReloadDir(t)
-	configure(t, d.path, consoleAt(freePort(t), ""))
+	rewriteConfig(t, d.path, consoleAt(freePort(t), ""))
 	d.trust()
 	serve := d.command("serve")
 	serve.Stdin = strings.NewReader("")
@@ -162,7 +162,7 @@ func TestConsoleLinkIsNotInTheLogOfAClient(t *testing.T) {
 func TestConsoleCommandForPeople(t *testing.T) {
 	t.Parallel()
 	d := newReloadDir(t)
-	configure(t, d.path, consoleAt(freePort(t), ""))
+	rewriteConfig(t, d.path, consoleAt(freePort(t), ""))
 	s := d.serveHTTP()
 	opened := s.cmd.Dir + "/opened"
 	browser := s.cmd.Dir + "/browser"
@@ -264,7 +264,7 @@ func TestConsoleKeepsLongCalls(t *testing.T) {
 	t.Parallel()
 	d := newReloadDir(t)
 	build(t, filepath.Join(d.site.dir, "odd"), "./testdata/odd")
-	configure(t, d.path, fmt.Sprintf("console {\n  listen = \"127.0.0.1:%s\"\n}\nserver \"odd\" {\n  transport \"stdio\" {\n    command = [\"./odd\"]\n  }\n}\n", freePort(t)))
+	rewriteConfig(t, d.path, fmt.Sprintf("console {\n  listen = \"127.0.0.1:%s\"\n}\nserver \"odd\" {\n  transport \"stdio\" {\n    command = [\"./odd\"]\n  }\n}\n", freePort(t)))
 	s := d.serveHTTP()
 	if out, err := d.command("tools").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -282,7 +282,7 @@ func TestConsoleKeepsLongCalls(t *testing.T) {
 func TestConsoleShowsTheAuditLog(t *testing.T) {
 	t.Parallel()
 	d := newReloadDir(t)
-	configure(t, d.path, consoleAt(freePort(t), "")+"audit {\n  sync = \"full\"\n}\n")
+	rewriteConfig(t, d.path, consoleAt(freePort(t), "")+"audit {\n  sync = \"full\"\n}\n")
 	s := d.serveHTTP()
 	client := &reloadClient{url: s.url}
 	for range 120 {

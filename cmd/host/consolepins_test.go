@@ -37,7 +37,7 @@ func TestConsoleAcceptsTools(t *testing.T) {
 		return string(text)
 	}
 	describe("Sleeps.")
-	configure(t, d.path, fmt.Sprintf(`console {
+	rewriteConfig(t, d.path, fmt.Sprintf(`console {
   listen = "127.0.0.1:%s"
 }
 audit {

@@ -18,7 +18,7 @@ func TestConsoleReloads(t *testing.T) {
 	d := newReloadDir(t)
 	port := freePort(t)
 	const log = "audit {\n  sync = \"full\"\n}\n"
-	configure(t, d.path, consoleAt(port, "")+log)
+	rewriteConfig(t, d.path, consoleAt(port, "")+log)
 	s := d.serveHTTP()
 	page := openConsole(t, s)
 	reload := func() string { return page.send("configuration", url.Values{}) }
@@ -32,11 +32,11 @@ func TestConsoleReloads(t *testing.T) {
 	}
 	expect("nothing new", reload(), "No server has changed.", ">Reloaded</h2>")
 	more := consoleAt(port, "") + log + "server \"more\" {\n  transport \"stdio\" {\n    command = [\"./demo\"]\n  }\n}\n"
-	configure(t, d.path, more)
+	rewriteConfig(t, d.path, more)
 	s.trust()
 	expect("another server", reload(), "1 server added: more")
 	page.awaits("server?name=more", "not started")
-	configure(t, d.path, more+"server \"unclosed\" {\n")
+	rewriteConfig(t, d.path, more+"server \"unclosed\" {\n")
 	s.trust()
 	expect("a wrong configuration", reload(), "The configuration in effect stays", "junctor.hcl:")
 	page.awaits("configuration", "The last reload failed")
@@ -45,7 +45,7 @@ func TestConsoleReloads(t *testing.T) {
 	page.awaits("log?level=error", "was not reloaded")
 	page.awaits("audit?what=reload", "the user of this machine, in the console")
 	next := freePort(t)
-	configure(t, d.path, strings.ReplaceAll(more, port, next))
+	rewriteConfig(t, d.path, strings.ReplaceAll(more, port, next))
 	s.trust()
 	form := url.Values{"csrf": {page.token}}
 	if resp, err := page.browser.PostForm(page.base.JoinPath("configuration").String(), form); err == nil { // the listener may close before the answer

@@ -48,7 +48,7 @@ func (s *sickbed) setenv(variables ...string) { s.site.env = append(s.site.env, 
 
 func (s *sickbed) configure(text string) {
 	s.Helper()
-	configure(s.T, s.reloadDir.path, text)
+	rewriteConfig(s.T, s.reloadDir.path, text)
 }
 
 // in returns a path in the directory.

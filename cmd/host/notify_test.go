@@ -83,7 +83,7 @@ func TestNotices(t *testing.T) {
 	}
 	list("Repeats the request")
 	write := func(webhook string) {
-		configure(t, d.path, fmt.Sprintf(`
+		rewriteConfig(t, d.path, fmt.Sprintf(`
 server "files" {
   transport "stdio" {
     command = ["canned", %q]

@@ -477,7 +477,7 @@ func TestReloadKeepsAuthentication(t *testing.T) {
 	if line := s.hangup("not reloaded", "reloaded the"); !strings.Contains(line, "does not authenticate clients any longer") || !strings.Contains(line, "junctor.hcl:") {
 		t.Error(line)
 	}
-	configure(t, s.path, "")
+	rewriteConfig(t, s.path, "")
 	if line := s.hangup("not reloaded", "reloaded the"); !strings.Contains(line, "neither servers nor gateway.http") {
 		t.Error(line)
 	}

@@ -21,7 +21,7 @@ func TestReloadedPolicyDecides(t *testing.T) {
 	t.Parallel()
 	reloads, _ := reloadRounds()
 	d := newReloadDir(t)
-	configure(t, d.path, policyOf(true))
+	rewriteConfig(t, d.path, policyOf(true))
 	s := d.serveHTTP()
 	// The reload that has answered last: a round and whether its policy allows. Odd rounds
 	// deny. While a reload goes on it is negative, and nothing is compared.
@@ -60,7 +60,7 @@ func TestReloadedPolicyDecides(t *testing.T) {
 	}
 	for n := int64(3); n < 3+2*int64(reloads); n++ {
 		round.Store(-n)
-		configure(t, d.path, policyOf(n%2 == 0))
+		rewriteConfig(t, d.path, policyOf(n%2 == 0))
 		s.hangup("reloaded the configuration")
 		round.Store(n)
 		for compared[n%2].Swap(0); compared[n%2].Load() < 3 && !t.Failed(); {

@@ -39,7 +39,7 @@ func asking(era, share, version string) string {
 func TestReloadKeepsServerOfCallThatAsks(t *testing.T) {
 	t.Parallel()
 	d := newAskingDir(t)
-	configure(t, d.path, asking("modern", "global", "1"))
+	rewriteConfig(t, d.path, asking("modern", "global", "1"))
 	d.trust()
 	s, c := d.serveStdio()
 	c.capabilities = map[string]any{"elicitation": map[string]any{}}
@@ -62,9 +62,9 @@ func TestReloadKeepsServerOfCallThatAsks(t *testing.T) {
 		}
 		return question != ""
 	})
-	configure(t, d.path, asking("modern", "global", "1")+publishers("added", "legacy", ""))
+	rewriteConfig(t, d.path, asking("modern", "global", "1")+publishers("added", "legacy", ""))
 	s.waitLog(`added=["added"]`)
-	configure(t, d.path, asking("modern", "global", "2"))
+	rewriteConfig(t, d.path, asking("modern", "global", "2"))
 	s.waitLog(`changed=["asking"]`)
 	if _, err := fmt.Fprintf(c.in, `{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{}}}`+"\n", question); err != nil {
 		t.Fatal(err)
@@ -79,7 +79,7 @@ func TestReloadKeepsServerOfCallThatAsks(t *testing.T) {
 func TestReloadKeepsSuspendedCalls(t *testing.T) {
 	t.Parallel()
 	d := newAskingDir(t)
-	configure(t, d.path, asking("legacy", "session", "1"))
+	rewriteConfig(t, d.path, asking("legacy", "session", "1"))
 	s := d.serveHTTP()
 	c := &reloadClient{url: s.url}
 	params := func() map[string]any {
@@ -112,10 +112,10 @@ func TestReloadKeepsSuspendedCalls(t *testing.T) {
 			t.Errorf("%v: %s%s", err, m.Result, m.Error)
 		}
 	}
-	configure(t, d.path, asking("legacy", "session", "1")+publishers("added", "legacy", ""))
+	rewriteConfig(t, d.path, asking("legacy", "session", "1")+publishers("added", "legacy", ""))
 	s.hangup(`added=["added"]`)
 	finish(calls[0])
-	configure(t, d.path, asking("legacy", "session", "2"))
+	rewriteConfig(t, d.path, asking("legacy", "session", "2"))
 	s.hangup(`changed=["asking"]`)
 	finish(calls[1])
 }

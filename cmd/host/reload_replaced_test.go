@@ -25,7 +25,7 @@ func TestReloadRenewsSubscriptions(t *testing.T) {
 		t.Run(era, func(t *testing.T) {
 			t.Parallel()
 			d := newReloadDir(t)
-			configure(t, d.path, publishers("news", era, "version 0"))
+			rewriteConfig(t, d.path, publishers("news", era, "version 0"))
 			d.trust()
 			if text, err := d.command("tools").CombinedOutput(); err != nil {
 				t.Fatalf("%v: %s", err, text)
@@ -37,7 +37,7 @@ func TestReloadRenewsSubscriptions(t *testing.T) {
 			listener.subscribe(t, "news://n")
 			lists.subscribe(t)
 			for n := 1; n <= rounds; n++ {
-				configure(t, d.path, publishers("news", era, fmt.Sprint("version ", n)))
+				rewriteConfig(t, d.path, publishers("news", era, fmt.Sprint("version ", n)))
 				s.hangup(reloadOutcome(false))
 				listener.await(t, fmt.Sprintf("the end of listen request %d", n), func(heard []reloadMessage) bool {
 					ends := 0
@@ -104,7 +104,7 @@ func (c *reloadClient) heardFrom(pid string) bool {
 func TestReloadFinishesCallsInFlight(t *testing.T) {
 	t.Parallel()
 	d := newReloadDir(t)
-	configure(t, d.path, publishers("steady", "legacy", "", "replaced", "legacy", "", "removed", "legacy", ""))
+	rewriteConfig(t, d.path, publishers("steady", "legacy", "", "replaced", "legacy", "", "removed", "legacy", ""))
 	s := d.serveHTTP()
 	type held struct {
 		c           *reloadClient
@@ -134,7 +134,7 @@ func TestReloadFinishesCallsInFlight(t *testing.T) {
 		}()
 		h.c.await(t, "the first progress", func(heard []reloadMessage) bool { return lastProgress(heard, h.file) == 1 })
 	}
-	configure(t, d.path, publishers("steady", "legacy", "", "replaced", "legacy", "another"))
+	rewriteConfig(t, d.path, publishers("steady", "legacy", "", "replaced", "legacy", "another"))
 	s.hangup(`changed=["replaced"] removed=["removed"]`)
 	caller := &reloadClient{url: s.url}
 	fresh, err := caller.process(map[string]any{"name": "replaced__publish"})

@@ -32,7 +32,7 @@ func TestReloadKeepsResumableStreams(t *testing.T) {
 	work.Go(func() { c.hearInPieces(t, 7) })
 	for n := 1; n <= reloads; n++ {
 		broken := n%3 == 0
-		configure(t, d.path, steadyText(fmt.Sprint(n), broken))
+		rewriteConfig(t, d.path, steadyText(fmt.Sprint(n), broken))
 		s.hangup(reloadOutcome(broken))
 		c.keepUp(t, n)
 	}
@@ -85,7 +85,7 @@ func (c *reloadClient) hearInPieces(t *testing.T, piece int) {
 func TestReloadKeepsStreamOfCallInFlight(t *testing.T) {
 	t.Parallel()
 	d := newReloadDir(t)
-	configure(t, d.path, publishers("news", "legacy", "", "other", "legacy", ""))
+	rewriteConfig(t, d.path, publishers("news", "legacy", "", "other", "legacy", ""))
 	s := d.serveHTTP()
 	c := &reloadClient{url: s.url}
 	c.initialize(t)
@@ -101,7 +101,7 @@ func TestReloadKeepsStreamOfCallInFlight(t *testing.T) {
 	if _, progress := c.logsOf(file); err != nil || progress != 1 || event == "" {
 		t.Fatalf("%v, progress %d, event %q", err, progress, event)
 	}
-	configure(t, d.path, publishers("news", "legacy", "another", "other", "legacy", ""))
+	rewriteConfig(t, d.path, publishers("news", "legacy", "another", "other", "legacy", ""))
 	s.hangup(`changed=["news"]`)
 	// Progress that comes while the stream has no reader is not repeated, so the call waits
 	// for the resumption.

@@ -53,9 +53,9 @@ func (d *reloadDir) commandOf(program string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// configure replaces the configuration at once: a process that watches the file sees
+// rewriteConfig replaces the configuration at once: a process that watches the file sees
 // either text, and never a part of one.
-func configure(t *testing.T, path, text string) {
+func rewriteConfig(t *testing.T, path, text string) {
 	t.Helper()
 	err := os.WriteFile(path+".new", []byte(text), 0o600)
 	if err == nil {
@@ -71,7 +71,7 @@ func configure(t *testing.T, path, text string) {
 // a block that is not closed.
 func (s *reloadSite) write(version string, broken bool) {
 	s.t.Helper()
-	configure(s.t, s.path, demoServers(version, broken))
+	rewriteConfig(s.t, s.path, demoServers(version, broken))
 }
 
 func demoServers(version string, broken bool) string {
@@ -166,7 +166,7 @@ func startReloadSite(t *testing.T, flags ...string) *reloadSite {
 func startReloadSiteWith(t *testing.T, variable string, flags ...string) *reloadSite {
 	t.Helper()
 	d := newReloadDir(t)
-	configure(t, d.path, demoServers("0", false))
+	rewriteConfig(t, d.path, demoServers("0", false))
 	if variable != "" {
 		d.site.env = append(d.site.env, variable)
 	}

@@ -35,14 +35,14 @@ func TestChangeDuringStartIsNoticed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := newReloadDir(t)
-			configure(t, d.path, slowStart)
+			rewriteConfig(t, d.path, slowStart)
 			if c.found {
 				d.site.env = append(d.site.env, "JUNCTOR_CONFIG=")
 			}
 			d.trust()
 			s := startProcess(t, d.command("serve", "--http=127.0.0.1:0", fmt.Sprintf("--watch=%t", c.watch)))
 			awaitFile(t, filepath.Join(d.site.dir, "begun"))
-			configure(t, d.path, slowStart+publishers("added", "legacy", ""))
+			rewriteConfig(t, d.path, slowStart+publishers("added", "legacy", ""))
 			d.trust()
 			if !c.watch {
 				if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
@@ -63,7 +63,7 @@ func TestReloadDuringFirstStart(t *testing.T) {
 	t.Parallel()
 	d := newReloadDir(t)
 	slow := strings.Replace(slowStart, "  required = true\n", "", 1)
-	configure(t, d.path, slow)
+	rewriteConfig(t, d.path, slow)
 	s := d.serveHTTP()
 	done := make(chan error, 1)
 	go func() {
@@ -71,7 +71,7 @@ func TestReloadDuringFirstStart(t *testing.T) {
 		done <- err
 	}()
 	awaitFile(t, filepath.Join(d.site.dir, "begun"))
-	configure(t, d.path, strings.Replace(slow, "''", "'changed'", 1))
+	rewriteConfig(t, d.path, strings.Replace(slow, "''", "'changed'", 1))
 	s.hangup(`changed=["slow"]`)
 	if err := os.WriteFile(filepath.Join(d.site.dir, "go"), nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -90,7 +90,7 @@ func TestShutdownEndsReload(t *testing.T) {
 			t.Parallel()
 			d := newReloadDir(t)
 			s := d.serveHTTP(fmt.Sprintf("--watch=%t", way == "watch"))
-			configure(t, d.path, strings.Replace(slowStart, "  required = true\n", "  required = true\n  timeouts {\n    start = \"9m\"\n  }\n", 1))
+			rewriteConfig(t, d.path, strings.Replace(slowStart, "  required = true\n", "  required = true\n  timeouts {\n    start = \"9m\"\n  }\n", 1))
 			asked := make(chan string, 1)
 			switch way {
 			case "verb":

@@ -62,7 +62,7 @@ func TestReloadLosesNoCallOverStdio(t *testing.T) {
 	t.Parallel()
 	reloads, calls := reloadRounds()
 	d := newReloadDir(t)
-	configure(t, d.path, demoServers("0", false))
+	rewriteConfig(t, d.path, demoServers("0", false))
 	d.trust()
 	var processes []*reloadProcess
 	var clients []*reloadClient
@@ -86,7 +86,7 @@ func TestReloadLosesNoCallOverStdio(t *testing.T) {
 	}
 	for n := 1; n <= reloads; n++ {
 		broken := n%3 == 0
-		configure(t, d.path, demoServers(fmt.Sprint(n), broken))
+		rewriteConfig(t, d.path, demoServers(fmt.Sprint(n), broken))
 		for _, s := range processes {
 			s.waitLog(reloadOutcome(broken))
 		}
@@ -135,7 +135,7 @@ func TestHangupEndsServeOverStdio(t *testing.T) {
 				t.Skip("the tests run under nohup, and so would the process")
 			}
 			d := newReloadDir(t)
-			configure(t, d.path, publishers("steady", "legacy", ""))
+			rewriteConfig(t, d.path, publishers("steady", "legacy", ""))
 			d.trust()
 			cmd := d.command("serve")
 			if nohup {

@@ -94,7 +94,7 @@ func TestReloadRefusesEmptyFile(t *testing.T) {
 	t.Parallel()
 	s := startReloadSite(t)
 	for _, text := range []string{"", "# nothing\n", "locals {\n  x = 1\n}\n"} {
-		configure(t, s.path, text)
+		rewriteConfig(t, s.path, text)
 		if line := s.hangup("not reloaded", "reloaded the"); !strings.Contains(line, "neither servers nor gateway.http") {
 			t.Errorf("%q: %s", text, line)
 		}
@@ -136,13 +136,13 @@ func TestReloadKeepsLocation(t *testing.T) {
 	if err := errors.Join(os.Remove(d.path), os.MkdirAll(filepath.Dir(own), 0o700)); err != nil {
 		t.Fatal(err)
 	}
-	configure(t, own, publishers("first", "legacy", ""))
+	rewriteConfig(t, own, publishers("first", "legacy", ""))
 	d.site.env = append(d.site.env, "JUNCTOR_CONFIG=")
 	s := startProcess(t, d.command("serve", "--http=127.0.0.1:0"))
 	s.waitLog("serving over HTTP")
-	configure(t, d.path, publishers("found", "legacy", ""))
+	rewriteConfig(t, d.path, publishers("found", "legacy", ""))
 	d.trust()
-	configure(t, own, publishers("second", "legacy", ""))
+	rewriteConfig(t, own, publishers("second", "legacy", ""))
 	if line := s.hangup("reloaded the configuration", "was not reloaded"); !strings.Contains(line, `added=["second"]`) {
 		t.Error(line)
 	}
@@ -218,7 +218,7 @@ func TestReloadOfManyServers(t *testing.T) {
 			}
 			fmt.Fprintf(&text, "server \"s%d\" {\n  transport \"stdio\" {\n    command = [\"./demo\", \"%d\"]\n  }\n}\n", i, v)
 		}
-		configure(t, s.path, text.String())
+		rewriteConfig(t, s.path, text.String())
 	}
 	write(1)
 	s.hangup("reloaded")

@@ -40,7 +40,7 @@ func steadyText(version string, broken bool) string {
 func newSteadyDir(t *testing.T) *reloadDir {
 	t.Helper()
 	d := newReloadDir(t)
-	configure(t, d.path, steadyText("0", false))
+	rewriteConfig(t, d.path, steadyText("0", false))
 	d.trust()
 	if text, err := d.command("tools").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, text)
@@ -129,7 +129,7 @@ func TestReloadLosesNoUpdate(t *testing.T) {
 	work.Go(func() { calls = publishUntil(t, &reloadClient{url: s.url}, done) })
 	for n := 1; n <= reloads; n++ {
 		broken := n%3 == 0
-		configure(t, d.path, steadyText(fmt.Sprint(n), broken))
+		rewriteConfig(t, d.path, steadyText(fmt.Sprint(n), broken))
 		s.hangup(reloadOutcome(broken))
 		clients[0].keepUp(t, n)
 	}
@@ -163,7 +163,7 @@ func TestReloadLosesNoUpdateOverStdio(t *testing.T) {
 	}
 	for n := 1; n <= reloads; n++ {
 		broken := n%3 == 0
-		configure(t, d.path, steadyText(fmt.Sprint(n), broken))
+		rewriteConfig(t, d.path, steadyText(fmt.Sprint(n), broken))
 		for _, s := range processes {
 			s.waitLog(reloadOutcome(broken))
 		}

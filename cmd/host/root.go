@@ -7,6 +7,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/verb"
+	"github.com/junctor-mcp/junctor/cmd/host/verb/configure"
 	"github.com/junctor-mcp/junctor/cmd/host/verb/operate"
 	"github.com/junctor-mcp/junctor/cmd/host/verb/permissions"
 	"github.com/junctor-mcp/junctor/host"
@@ -30,23 +31,23 @@ var groups = []struct {
 		serveVerb,
 	}},
 	{"configure", "Configure:", []func(*invocation.Invocation) *cobra.Command{
-		validateVerb,
-		planVerb,
-		diffVerb,
-		lockVerb,
-		schemaVerb,
-		lspVerb,
-		trustVerb,
-		wrapVerb,
-		initVerb,
-		addVerb,
-		removeVerb,
-		searchVerb,
-		updateVerb,
-		configVerb,
-		fmtVerb,
-		importVerb,
-		exportVerb,
+		configure.Validate,
+		configure.Plan,
+		configure.Diff,
+		configure.Lock,
+		configure.Schema,
+		configure.LSP,
+		configure.Trust,
+		configure.Wrap,
+		configure.Init,
+		configure.Add,
+		configure.Remove,
+		configure.Search,
+		configure.Update,
+		configure.Config,
+		configure.Format,
+		configure.Import,
+		configure.Export,
 	}},
 	{"permissions", "Permissions:", []func(*invocation.Invocation) *cobra.Command{
 		permissions.Why,
