@@ -50,7 +50,8 @@ not exist; at a terminal you are asked.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 2 && (len(args) == 0 || !isEntry(args, cmd.ArgsLenAtDash())) {
 				return fault.New(fault.Usage, "a name, and a URL or a command, are missing").
-					WithHint("write junctor add NAME URL, junctor add NAME -- COMMAND ARGUMENT..., or junctor add REGISTRY-NAME, which junctor search lists")
+					WithHint("write junctor add NAME URL, junctor add NAME -- COMMAND ARGUMENT..., or " +
+						"junctor add REGISTRY-NAME, which junctor search lists")
 			}
 			return nil
 		},
@@ -68,8 +69,8 @@ not exist; at a terminal you are asked.`,
 func (o *addOptions) flags(cmd *cobra.Command) {
 	o.into.add(cmd)
 	f := cmd.Flags()
-	f.StringVar(&o.scope, "scope", "", "a `SCOPE`, whose configuration: user, which is --user; project, that of the project that "+
-		"this directory is in; or local, your own for that project alone")
+	f.StringVar(&o.scope, "scope", "", "a `SCOPE`, whose configuration: user, which is --user; project, that of the "+
+		"project that this directory is in; or local, your own for that project alone")
 	cmd.MarkFlagsMutuallyExclusive("scope", "user", "here")
 	scopes := []string{string(clientconfig.User), string(clientconfig.Project), scopeLocal}
 	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions(scopes, cobra.ShellCompDirectiveNoFileComp))
@@ -100,7 +101,8 @@ func (o *addOptions) run(ctx context.Context) error {
 }
 
 // addServer adds one server to the configuration, and shows its tools.
-func addServer(ctx context.Context, inv *invocation.Invocation, s clientconfig.Server, later bool, into writeTarget) error {
+func addServer(ctx context.Context, inv *invocation.Invocation, s clientconfig.Server, later bool,
+	into writeTarget) error {
 	target, taken, err := importTarget(inv, into)
 	if err != nil {
 		return err
@@ -108,7 +110,8 @@ func addServer(ctx context.Context, inv *invocation.Invocation, s clientconfig.S
 	if err := checkNew(s.Name, target.Path, taken); err != nil {
 		return err
 	}
-	got := clientimport.Convert(clientconfig.Content{Servers: []clientconfig.Server{s}}, surroundings(inv, target.Path, taken))
+	got := clientimport.Convert(clientconfig.Content{Servers: []clientconfig.Server{s}},
+		surroundings(inv, target.Path, taken))
 	var wantsLogin func() error
 	if s.URL != "" && len(s.Headers) == 0 {
 		wantsLogin = func() error { return addLogin(ctx, inv, s, into) }
@@ -132,7 +135,8 @@ func addLogin(ctx context.Context, inv *invocation.Invocation, s clientconfig.Se
 		return err
 	}
 	s.OAuth = &clientconfig.OAuth{}
-	got := clientimport.Convert(clientconfig.Content{Servers: []clientconfig.Server{s}}, surroundings(inv, target.Path, nil))
+	got := clientimport.Convert(clientconfig.Content{Servers: []clientconfig.Server{s}},
+		surroundings(inv, target.Path, nil))
 	if _, err := writeEdited(ctx, inv, target, configedit.Append(text, got.HCL), false); err != nil {
 		return err
 	}
@@ -143,16 +147,19 @@ func addLogin(ctx context.Context, inv *invocation.Invocation, s clientconfig.Se
 // checkNew refuses the name of a new server that is taken or not valid.
 func checkNew(name, path string, taken []string) error {
 	if slices.Contains(taken, name) {
-		return fault.New(fault.Usage, "%s has a server %q already", path, name).WithHint("choose another name, or run `junctor remove %s` first", name)
+		return fault.New(fault.Usage, "%s has a server %q already", path, name).
+			WithHint("choose another name, or run `junctor remove %s` first", name)
 	}
 	if !clientimport.ValidName(name) {
-		return fault.New(fault.Usage, "%q cannot be the name of a server", name).WithHint("use letters, digits, - and _, starting with a letter, at most 40, without __ and a _ at the end")
+		return fault.New(fault.Usage, "%q cannot be the name of a server", name).
+			WithHint("use letters, digits, - and _, starting with a letter, at most 40, without __ and a _ at the end")
 	}
 	return nil
 }
 
 // putAndShow writes the block of one new server, stores its secrets and shows its tools.
-func putAndShow(ctx context.Context, inv *invocation.Invocation, got clientimport.Result, target *clientconfig.File, name string, later bool, wantsLogin func() error) error {
+func putAndShow(ctx context.Context, inv *invocation.Invocation, got clientimport.Result, target *clientconfig.File,
+	name string, later bool, wantsLogin func() error) error {
 	if err := putImport(ctx, inv, &got, target, false); err != nil || inv.JSON {
 		return err
 	}

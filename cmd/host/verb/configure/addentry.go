@@ -67,9 +67,11 @@ func addEntry(ctx context.Context, inv *invocation.Invocation, args []string, x 
 	}
 	switch found.Status {
 	case "deleted":
-		return fault.New(fault.RegistryEntry, "%s %s was deleted from the registry: %s", found.Name, found.Version, found.Message)
+		return fault.New(fault.RegistryEntry, "%s %s was deleted from the registry: %s", found.Name, found.Version,
+			found.Message)
 	case "deprecated":
-		inv.Warn(strings.TrimSuffix(fmt.Sprintf("%s %s is deprecated: %s", found.Name, found.Version, found.Message), ": "), "")
+		inv.Warn(strings.TrimSuffix(fmt.Sprintf("%s %s is deprecated: %s", found.Name, found.Version, found.Message), ": "),
+			"")
 	}
 	name := clientimport.Label(found.Short())
 	if len(args) == 2 {
@@ -99,7 +101,8 @@ func addEntry(ctx context.Context, inv *invocation.Invocation, args []string, x 
 
 // serverOf makes a server of an entry, and asks for what it needs at a terminal. Answers that
 // are secrets are added to secrets by their input.
-func serverOf(ctx context.Context, inv *invocation.Invocation, found registry.Entry, name string, x *entryOptions, secrets map[string]string) (registry.Server, error) {
+func serverOf(ctx context.Context, inv *invocation.Invocation, found registry.Entry, name string, x *entryOptions,
+	secrets map[string]string) (registry.Server, error) {
 	option, err := chooseOption(found, x.remote)
 	if err != nil {
 		return registry.Server{}, err
@@ -175,16 +178,19 @@ func askInput(ctx context.Context, inv *invocation.Invocation, q registry.Questi
 }
 
 // agreeToAdd shows what the entry comes to, and asks whether to add and start it.
-func agreeToAdd(ctx context.Context, inv *invocation.Invocation, found registry.Entry, got clientimport.Result, target *clientconfig.File, yes bool) error {
+func agreeToAdd(ctx context.Context, inv *invocation.Invocation, found registry.Entry, got clientimport.Result,
+	target *clientconfig.File, yes bool) error {
 	if yes {
 		return nil
 	}
-	_, _ = fmt.Fprintf(terminal.SafeWriter(inv.Stderr), "%s %s: %s\n\n%s\n", found.Name, found.Version, strings.Join(strings.Fields(found.Description), " "), got.HCL)
+	_, _ = fmt.Fprintf(terminal.SafeWriter(inv.Stderr), "%s %s: %s\n\n%s\n", found.Name, found.Version,
+		strings.Join(strings.Fields(found.Description), " "), got.HCL)
 	if err := showAdditions(inv, target, got.Blocks()); err != nil {
 		return err
 	}
 	if !inv.CanAsk() {
-		return fault.New(fault.Usage, "the server comes from a registry, so nothing was added without an answer").WithHint("if the block above is what you want, repeat the command with --yes")
+		return fault.New(fault.Usage, "the server comes from a registry, so nothing was added without an answer").
+			WithHint("if the block above is what you want, repeat the command with --yes")
 	}
 	agreed, err := inv.AskYes(ctx, "Add and start it?")
 	if err != nil {

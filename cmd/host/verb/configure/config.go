@@ -18,8 +18,12 @@ import (
 // Config returns the verb config.
 func Config(inv *invocation.Invocation) *cobra.Command {
 	explain := &explainOptions{inv: inv}
-	cmd := &cobra.Command{Use: "config", Short: "Show where the configuration comes from, and edit it", Args: verb.TakesVerb,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	cmd := &cobra.Command{
+		Use:   "config",
+		Short: "Show where the configuration comes from, and edit it",
+		Args:  verb.TakesVerb,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
 	cmd.AddCommand(configEditVerb(inv),
 		&cobra.Command{
 			Use: "path", Short: "Print the files of the configuration, the strongest layer first", Args: verb.Takes(),

@@ -85,7 +85,8 @@ func (o *editOptions) run(ctx context.Context) error {
 }
 
 // editedText runs the editor until the copy is valid or the user gives up.
-func editedText(ctx context.Context, inv *invocation.Invocation, target *clientconfig.File, copied string) ([]byte, error) {
+func editedText(ctx context.Context, inv *invocation.Invocation, target *clientconfig.File,
+	copied string) ([]byte, error) {
 	for {
 		if err := runEditor(inv, copied); err != nil {
 			return nil, err
@@ -118,27 +119,36 @@ func editedText(ctx context.Context, inv *invocation.Invocation, target *clientc
 
 // checkEdited checks a text as an editor does: it evaluates only literals and starts no program but
 // the bundled plugins.
-func checkEdited(ctx context.Context, inv *invocation.Invocation, path string, text []byte) (config.Diagnostics, error) {
+func checkEdited(ctx context.Context, inv *invocation.Invocation, path string,
+	text []byte) (config.Diagnostics, error) {
 	sup, err := inv.Supervisor()
 	if err != nil {
 		return nil, err
 	}
 	known := &knownPlugins{sup: sup, dirs: plugin.Dirs(inv.Lookup), known: map[pluginKey]knownPlugin{}}
-	_, diags := config.Load(ctx, config.Options{Path: path, Texts: map[string][]byte{path: text}, Static: true, NoListener: true,
-		Managed: inv.Managed, Describe: known.describe})
+	_, diags := config.Load(ctx, config.Options{
+		Path:       path,
+		Texts:      map[string][]byte{path: text},
+		Static:     true,
+		NoListener: true,
+		Managed:    inv.Managed,
+		Describe:   known.describe,
+	})
 	return diags, nil
 }
 
 // runEditor runs the user's editor on a file, in the foreground of the terminal.
 func runEditor(inv *invocation.Invocation, path string) error {
 	editor := cmp.Or(inv.Get("VISUAL"), inv.Get("EDITOR"), "vi")
-	words := []string{"/bin/sh", "-c", editor + ` "$@"`, "sh", path} // an editor may have arguments, and quotes around them
+	// An editor may have arguments, and quotes around them.
+	words := []string{"/bin/sh", "-c", editor + ` "$@"`, "sh", path}
 	if runtime.GOOS == "windows" {
 		editor = cmp.Or(inv.Get("VISUAL"), inv.Get("EDITOR"), "notepad")
 		words = []string{cmp.Or(inv.Get("COMSPEC"), "cmd.exe"), "/c", editor, path}
 	}
 	// package process would start it in a process group of its own, which may not read from the terminal.
-	child, err := os.StartProcess(words[0], words, &os.ProcAttr{Env: os.Environ(), Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}})
+	child, err := os.StartProcess(words[0], words,
+		&os.ProcAttr{Env: os.Environ(), Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}})
 	if err != nil {
 		return fault.Because(fault.Usage, err, "the editor %s cannot be started", editor)
 	}

@@ -60,7 +60,8 @@ func (o *diffOptions) run(ctx context.Context) error {
 	}
 	if len(programs) > 0 {
 		if err = printPrograms(inv, programs); err == nil && o.exitCode {
-			err = fault.New(fault.ToolHeld, "the programs of plugins differ from the lock file").WithHint("run `junctor lock --accept %s%s` if you replaced it intentionally", pluginPrefix, programs[0].Plugin)
+			err = fault.New(fault.ToolHeld, "the programs of plugins differ from the lock file").
+				WithHint("run `junctor lock --accept %s%s` if you replaced it intentionally", pluginPrefix, programs[0].Plugin)
 		}
 		return err
 	}
@@ -98,7 +99,8 @@ func (c *comparison) knows(app *host.App, args []string) error {
 			continue
 		}
 		if definitions := app.Catalog.Definitions(server); definitions[tool] == nil {
-			return verb.WithSuggestion(fault.New(fault.NameUnknown, "server %q has no tool %q", server, tool), suggest.Nearest(tool, slices.Sorted(maps.Keys(definitions))), "run `junctor tools "+server+"` to list its tools")
+			return verb.WithSuggestion(fault.New(fault.NameUnknown, "server %q has no tool %q", server, tool),
+				suggest.Nearest(tool, slices.Sorted(maps.Keys(definitions))), "run `junctor tools "+server+"` to list its tools")
 		}
 	}
 	return nil
@@ -131,8 +133,12 @@ func loadPinned(ctx context.Context, inv *invocation.Invocation, args []string) 
 			return nil, nil, err
 		}
 		if s.Lock == "" {
-			return nil, nil, &fault.Error{Code: fault.Usage, Message: "the tools of server \"" + s.Name + "\" are not pinned: it has definitions = \"any\"", At: s.At.String(),
-				Hint: `set definitions = "first_use" or "locked" in its block`}
+			return nil, nil, &fault.Error{
+				Code:    fault.Usage,
+				Message: "the tools of server \"" + s.Name + "\" are not pinned: it has definitions = \"any\"",
+				At:      s.At.String(),
+				Hint:    `set definitions = "first_use" or "locked" in its block`,
+			}
 		}
 		if !slices.Contains(names, s.Name) {
 			names = append(names, s.Name)
@@ -206,7 +212,8 @@ func chosen(all []difference, args []string) []difference {
 	if len(args) == 0 {
 		return all
 	}
-	return slices.DeleteFunc(all, func(d difference) bool { return !slices.Contains(args, d.Server) && !slices.Contains(args, d.name()) })
+	return slices.DeleteFunc(all,
+		func(d difference) bool { return !slices.Contains(args, d.Server) && !slices.Contains(args, d.name()) })
 }
 
 // The kinds of differences.

@@ -31,10 +31,13 @@ import (
 
 // writeEdited writes a configuration that a verb has edited, with a backup. The user made
 // the change, so trust in the file stays, and a new file is trusted, unless the change is
-// foreign: from a file that the user may not have written. It refuses new servers that the managed configuration does not allow.
-func writeEdited(ctx context.Context, inv *invocation.Invocation, f *clientconfig.File, text []byte, foreign bool) (backup string, err error) {
+// foreign: from a file that the user may not have written. It refuses new servers that the managed
+// configuration does not allow.
+func writeEdited(ctx context.Context, inv *invocation.Invocation, f *clientconfig.File, text []byte,
+	foreign bool) (backup string, err error) {
 	if _, err := configedit.Servers(text, f.Path); err != nil {
-		return "", fault.Because(fault.Internal, err, "nothing was written, because the new text is not valid").WithHint("please report this, with the command")
+		return "", fault.Because(fault.Internal, err, "nothing was written, because the new text is not valid").
+			WithHint("please report this, with the command")
 	}
 	if err := checkRefused(ctx, inv, f, text); err != nil {
 		return "", err
@@ -104,7 +107,8 @@ func edited(ctx context.Context, inv *invocation.Invocation, path string) (*host
 
 // storeImported stores the values that were left out of new blocks, and grants them to their
 // servers. It returns the secrets that were not stored: the user sets those.
-func storeImported(ctx context.Context, inv *invocation.Invocation, path string, all []clientimport.Secret) (left []clientimport.Secret) {
+func storeImported(ctx context.Context, inv *invocation.Invocation, path string,
+	all []clientimport.Secret) (left []clientimport.Secret) {
 	if !slices.ContainsFunc(all, func(s clientimport.Secret) bool { return s.Name != "" && s.Value != "" }) {
 		return all
 	}
@@ -213,7 +217,8 @@ func dropServer(ctx context.Context, inv *invocation.Invocation, path, name stri
 
 // ownOrTrusted reports whether a configuration may be used without asking.
 func ownOrTrusted(inv *invocation.Invocation, path string) bool {
-	if at, err := config.Find(path, inv.Lookup); err == nil && at.Own || inv.ConfigPath() != "" || inv.Get("JUNCTOR_CONFIG") != "" {
+	if at, err := config.Find(path, inv.Lookup); err == nil && at.Own || inv.ConfigPath() != "" ||
+		inv.Get("JUNCTOR_CONFIG") != "" {
 		return true
 	}
 	return invocation.TrustedReview(inv, config.Location{Path: path, Found: true}) != nil

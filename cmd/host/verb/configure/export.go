@@ -71,13 +71,16 @@ configuration reads with env(). The value is then in the client's file, so a sec
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.remote, o.tokenGiven = cmd.Flags().Changed("http"), cmd.Flags().Changed("token-env")
 			if clientconfig.Scope(o.scope) == clientconfig.Local {
-				return fault.New(fault.Usage, "Junctor does not write in the scope local").WithHint("use --scope user or --scope project")
+				return fault.New(fault.Usage, "Junctor does not write in the scope local").
+					WithHint("use --scope user or --scope project")
 			}
 			if o.write && o.dryRun {
-				return fault.New(fault.Usage, "--write and --dry-run exclude each other").WithHint("omit --write to see the changes")
+				return fault.New(fault.Usage, "--write and --dry-run exclude each other").
+					WithHint("omit --write to see the changes")
 			}
 			if !o.write && !o.dryRun && cmd.Flags().Changed("scope") {
-				return fault.New(fault.Usage, "--scope has no effect without --write or --dry-run").WithHint("add --write or --dry-run")
+				return fault.New(fault.Usage, "--scope has no effect without --write or --dry-run").
+					WithHint("add --write or --dry-run")
 			}
 			o.client = args[0]
 			return o.run(cmd.Context())
@@ -90,18 +93,23 @@ configuration reads with env(). The value is then in the client's file, so a sec
 // flags adds the flags of export to a command.
 func (o *exportOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.http, "http", "", "point at an address: --http=`URL`, or --http alone for where the configuration listens")
+	f.StringVar(&o.http, "http", "",
+		"point at an address: --http=`URL`, or --http alone for where the configuration listens")
 	f.Lookup("http").NoOptDefVal = " " // a value that users do not type
 	f.BoolVar(&o.stdio, "stdio", false, "start junctor serve, whatever the configuration says")
-	f.StringVar(&o.token, "token-env", "", "environment `VARIABLE` in which the client finds the token; the one that the configuration reads if not given")
-	f.StringArrayVar(&o.env, "env", nil, "a `VARIABLE` for the junctor that the client starts, NAME of this shell or NAME=VALUE; repeat it for several")
+	f.StringVar(&o.token, "token-env", "",
+		"environment `VARIABLE` in which the client finds the token; the one that the configuration reads if not given")
+	f.StringArrayVar(&o.env, "env", nil,
+		"a `VARIABLE` for the junctor that the client starts, NAME of this shell or NAME=VALUE; repeat it for several")
 	f.StringVar(&o.name, "name", "junctor", "`NAME` of the entry")
 	f.BoolVar(&o.write, "write", false, "put the entry into the client's file")
 	f.BoolVar(&o.dryRun, "dry-run", false, "show what --write would change")
-	f.StringVar(&o.scope, "scope", string(clientconfig.User), "a `SCOPE`, whose file: "+strings.Join(clientconfig.Scopes, ", "))
+	f.StringVar(&o.scope, "scope", string(clientconfig.User),
+		"a `SCOPE`, whose file: "+strings.Join(clientconfig.Scopes, ", "))
 	cmd.MarkFlagsMutuallyExclusive("http", "stdio")
 	cmd.MarkFlagsMutuallyExclusive("http", "env")
-	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions(clientconfig.Scopes, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("scope",
+		cobra.FixedCompletions(clientconfig.Scopes, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // run prints or installs the configuration of a client.
@@ -109,7 +117,8 @@ func (o *exportOptions) run(ctx context.Context) error {
 	inv, client := o.inv, o.client
 	c := clientconfig.Find(client)
 	if c == nil {
-		return verb.WithSuggestion(fault.New(fault.Usage, "there is no client %q", client), suggest.Nearest(client, clientconfig.Names(clientconfig.Written())),
+		return verb.WithSuggestion(fault.New(fault.Usage, "there is no client %q", client),
+			suggest.Nearest(client, clientconfig.Names(clientconfig.Written())),
 			"clients are "+strings.Join(clientconfig.Names(clientconfig.Written()), ", "))
 	}
 	t, err := o.target(ctx, c)
@@ -132,7 +141,8 @@ func (o *exportOptions) run(ctx context.Context) error {
 	}
 	switch {
 	case t.Local() && c.Desktop && !t.Has("PATH"):
-		inv.Remark("%s gives programs the PATH of the desktop: if Junctor does not find npx, uvx or the like there, repeat the command with --env PATH, which writes the PATH of this shell into the entry", c.Title)
+		inv.Remark("%s gives programs the PATH of the desktop: if Junctor does not find npx, uvx or the like there, repeat "+
+			"the command with --env PATH, which writes the PATH of this shell into the entry", c.Title)
 	case t.Local() || t.Token == "":
 	case c.Asks():
 		inv.Remark("%s asks for the token when it first connects", c.Title)
@@ -184,7 +194,8 @@ func (o *exportOptions) install(c *clientconfig.Client, t clientconfig.Target) e
 	if backup == "" {
 		reportExport(inv, c, t, f, "", true, "%s is new, with the entry %s", terminal.Safe(f.Path), t.Name)
 	} else {
-		reportExport(inv, c, t, f, backup, true, "%s has the entry %s now; as it was: %s", terminal.Safe(f.Path), t.Name, terminal.Safe(backup))
+		reportExport(inv, c, t, f, backup, true, "%s has the entry %s now; as it was: %s", terminal.Safe(f.Path),
+			t.Name, terminal.Safe(backup))
 	}
 	o.noteTwice(c, t, text)
 	return nil
@@ -193,7 +204,8 @@ func (o *exportOptions) install(c *clientconfig.Client, t clientconfig.Target) e
 // clientPaths returns the paths of a client's file.
 func clientPaths(c *clientconfig.Client, scope clientconfig.Scope, get func(string) string) ([]string, error) {
 	if !slices.Contains(clientconfig.ReadScopes, string(scope)) {
-		return nil, verb.WithSuggestion(fault.New(fault.Usage, "there is no scope %q", scope), suggest.Nearest(string(scope), clientconfig.ReadScopes),
+		return nil, verb.WithSuggestion(fault.New(fault.Usage, "there is no scope %q", scope),
+			suggest.Nearest(string(scope), clientconfig.ReadScopes),
 			"scopes are "+strings.Join(clientconfig.Scopes, " and ")+"; import reads the scope local of Claude Code, too")
 	}
 	h := clientconfig.Home{OS: runtime.GOOS, Lookup: get}
@@ -233,7 +245,8 @@ func changesOfFile(f *clientconfig.File, text []byte) []byte {
 }
 
 // reportExport reports what was done to a file.
-func reportExport(inv *invocation.Invocation, c *clientconfig.Client, t clientconfig.Target, f *clientconfig.File, backup string, written bool, format string, args ...any) {
+func reportExport(inv *invocation.Invocation, c *clientconfig.Client, t clientconfig.Target, f *clientconfig.File,
+	backup string, written bool, format string, args ...any) {
 	if inv.JSON {
 		done := map[string]any{"client": c.Name, "file": f.Path, "name": t.Name, "written": written}
 		if backup != "" {

@@ -67,7 +67,8 @@ func (o *exportOptions) stdioTarget(ctx context.Context) (clientconfig.Target, e
 		return t, err
 	}
 	if at.Text != nil {
-		return t, fault.New(fault.Usage, "the configuration is in %s, which the client does not have", config.InlineVariable).WithHint("name a file with --config")
+		return t, fault.New(fault.Usage, "the configuration is in %s, which the client does not have", config.InlineVariable).
+			WithHint("name a file with --config")
 	}
 	program, err := os.Executable()
 	if err != nil {
@@ -123,7 +124,8 @@ func (o *exportOptions) noteTwice(c *clientconfig.Client, t clientconfig.Target,
 	if o.scope != string(clientconfig.User) {
 		scope = " --scope " + o.scope
 	}
-	o.inv.Remark("%s has entries of its own for %s, which Junctor has too, so it starts them twice: junctor import %s%s --write --replace removes them", c.Title, strings.Join(twice, ", "), c.Name, scope)
+	o.inv.Remark("%s has entries of its own for %s, which Junctor has too, so it starts them twice: junctor import %s%s "+
+		"--write --replace removes them", c.Title, strings.Join(twice, ", "), c.Name, scope)
 }
 
 // variablesOf returns the variables of --env. A name without a value has that of this
@@ -158,7 +160,8 @@ func tokenVariable(h config.HTTP) string {
 // endpoint checks an address that the user typed, and adds the default path.
 func endpoint(given string) (string, error) {
 	u, err := url.Parse(given)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil ||
+		u.RawQuery != "" || u.Fragment != "" {
 		return "", fault.New(fault.Usage, "--http=%s is not the address of a gateway", given).
 			WithHint("write --http=https://HOST[:PORT][/PATH], without a name, a password or a query")
 	}
@@ -186,14 +189,16 @@ func listenURL(inv *invocation.Invocation, h config.HTTP) (string, error) {
 			WithHint("--http=URL names the address of the proxy in front of it; --stdio starts junctor serve instead")
 	}
 	if port == "0" {
-		return "", fault.New(fault.Usage, "the gateway listens on a random port").WithHint("set a port in listen, or use --http=URL")
+		return "", fault.New(fault.Usage, "the gateway listens on a random port").
+			WithHint("set a port in listen, or use --http=URL")
 	}
 	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
 		if len(h.Hosts) > 0 {
 			host = h.Hosts[0]
 		} else {
-			inv.Remark("the gateway listens on every address of this machine; --http=URL names the one that clients elsewhere use")
+			inv.Remark("the gateway listens on every address of this machine; " +
+				"--http=URL names the one that clients elsewhere use")
 		}
 	}
 	scheme := "http"

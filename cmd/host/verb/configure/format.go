@@ -62,7 +62,8 @@ func (o *fmtOptions) run(ctx context.Context) error {
 			return err
 		}
 		if at.Text != nil {
-			return fault.New(fault.Usage, "the configuration is in %s and not in a file", config.InlineVariable).WithHint("name a file")
+			return fault.New(fault.Usage, "the configuration is in %s and not in a file", config.InlineVariable).
+				WithHint("name a file")
 		}
 		args, found = []string{at.Path}, at.Found
 	}
@@ -125,7 +126,8 @@ func formattable(path string) ([]string, error) {
 	var files []string
 	for _, entry := range entries {
 		name := entry.Name()
-		if strings.HasSuffix(name, ".hcl") && !strings.HasSuffix(name, ".lock.hcl") && name[0] != '.' { // Junctor writes lock files
+		if strings.HasSuffix(name, ".hcl") && !strings.HasSuffix(name, ".lock.hcl") &&
+			name[0] != '.' { // Junctor writes lock files
 			files = append(files, filepath.Join(path, name))
 		}
 	}
@@ -157,7 +159,8 @@ func formatFile(path string, check, found bool) (bool, error) {
 
 // formatInput formats standard input to standard output.
 func formatInput(ctx context.Context, inv *invocation.Invocation, check bool) error {
-	text, err := terminal.Interruptible(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(inv.Stdin, mostFormatted+1)) })
+	text, err := terminal.Interruptible(ctx,
+		func() ([]byte, error) { return io.ReadAll(io.LimitReader(inv.Stdin, mostFormatted+1)) })
 	if err != nil {
 		return err
 	}

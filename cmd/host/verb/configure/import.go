@@ -104,11 +104,14 @@ func (o *importOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&o.write, "write", false, "add the blocks to the configuration")
 	o.into.add(cmd)
-	f.BoolVar(&o.replace, "replace", false, "with --write: put Junctor in the place of the imported entries in the client's file")
+	f.BoolVar(&o.replace, "replace", false,
+		"with --write: put Junctor in the place of the imported entries in the client's file")
 	f.BoolVarP(&o.ok, "yes", "y", false, "add what another person may have written, and replace, without asking")
 	f.StringArrayVar(&o.only, "only", nil, "import this `SERVER` of the file; repeat it for several")
-	f.StringVar(&o.scope, "scope", string(clientconfig.User), "a `SCOPE`, whose file of a client: "+strings.Join(clientconfig.ReadScopes, ", "))
-	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions(clientconfig.ReadScopes, cobra.ShellCompDirectiveNoFileComp))
+	f.StringVar(&o.scope, "scope", string(clientconfig.User),
+		"a `SCOPE`, whose file of a client: "+strings.Join(clientconfig.ReadScopes, ", "))
+	_ = cmd.RegisterFlagCompletionFunc("scope",
+		cobra.FixedCompletions(clientconfig.ReadScopes, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // run prints the servers of a client's file, or adds them to the configuration.
@@ -143,7 +146,8 @@ func (o *importOptions) run(ctx context.Context) error {
 }
 
 // putContent prints what a file says as a configuration, or adds it to the configuration.
-func putContent(ctx context.Context, inv *invocation.Invocation, x importOptions, file clientconfig.Content, from string) error {
+func putContent(ctx context.Context, inv *invocation.Invocation, x importOptions, file clientconfig.Content,
+	from string) error {
 	var had []string
 	got, err := putConverted(ctx, inv, x, func(into string, taken []string) (clientimport.Result, error) {
 		had = taken
@@ -152,12 +156,14 @@ func putContent(ctx context.Context, inv *invocation.Invocation, x importOptions
 	if err != nil || !x.replace {
 		return err
 	}
-	return replaceEntries(ctx, inv, x, clientconfig.Find(from), replaceable(file, got, usable(ctx, inv, x.into, had), storedSecrets(ctx, inv)))
+	return replaceEntries(ctx, inv, x, clientconfig.Find(from),
+		replaceable(file, got, usable(ctx, inv, x.into, had), storedSecrets(ctx, inv)))
 }
 
 // putConverted converts servers for the configuration at a path, which is empty if they are
 // printed, and whose servers are taken. It prints the result, or adds it to the configuration.
-func putConverted(ctx context.Context, inv *invocation.Invocation, x importOptions, convert func(into string, taken []string) (clientimport.Result, error)) (clientimport.Result, error) {
+func putConverted(ctx context.Context, inv *invocation.Invocation, x importOptions,
+	convert func(into string, taken []string) (clientimport.Result, error)) (clientimport.Result, error) {
 	var target *clientconfig.File
 	var taken []string
 	into := ""
@@ -201,7 +207,8 @@ func putConverted(ctx context.Context, inv *invocation.Invocation, x importOptio
 
 // readScope reads the servers of a scope in the text of a client's file. Only the scope local
 // is not that of the whole file. c is the client, or nil.
-func readScope(text []byte, path string, c *clientconfig.Client, scope clientconfig.Scope) (clientconfig.Content, error) {
+func readScope(text []byte, path string, c *clientconfig.Client,
+	scope clientconfig.Scope) (clientconfig.Content, error) {
 	if c == nil || scope != clientconfig.Local {
 		return readContent(text, path, c)
 	}
@@ -239,8 +246,15 @@ func located(file clientconfig.Content, path string, err error) (clientconfig.Co
 		if strings.Contains(bad.What, "unexpected EOF") {
 			early = "the file ends too early: a closing brace or bracket is missing"
 		}
-		hint := cmp.Or(bad.Hint, early, "give a file of one of "+strings.Join(clientconfig.Names(clientconfig.Clients), ", ")+", a catalog of Docker MCP, or an mcpServers object")
-		return file, &fault.Error{Code: fault.ImportFile, Message: bad.What, At: fmt.Sprintf("%s:%d:%d", path, bad.Line, bad.Column), Hint: hint}
+		formats := "give a file of one of " + strings.Join(clientconfig.Names(clientconfig.Clients), ", ") +
+			", a catalog of Docker MCP, or an mcpServers object"
+		hint := cmp.Or(bad.Hint, early, formats)
+		return file, &fault.Error{
+			Code:    fault.ImportFile,
+			Message: bad.What,
+			At:      fmt.Sprintf("%s:%d:%d", path, bad.Line, bad.Column),
+			Hint:    hint,
+		}
 	}
 	if dir, failed := filepath.Abs(filepath.Dir(path)); failed == nil && path != standardInput {
 		for i := range file.Servers {
@@ -264,7 +278,8 @@ func onlyServers(all []clientconfig.Server, names []string) (some []clientconfig
 	}
 	for _, name := range names {
 		if !slices.Contains(have, name) {
-			return nil, verb.WithSuggestion(fault.New(fault.Usage, "the file has no server %q", name), suggest.Nearest(name, have), "its servers are "+terminal.Shortened(have))
+			return nil, verb.WithSuggestion(fault.New(fault.Usage, "the file has no server %q", name),
+				suggest.Nearest(name, have), "its servers are "+terminal.Shortened(have))
 		}
 	}
 	return some, nil
@@ -274,9 +289,11 @@ func onlyServers(all []clientconfig.Server, names []string) (some []clientconfig
 const standardInput = "standard input"
 
 // readImport reads the file of a client, by its name or its path.
-func readImport(ctx context.Context, inv *invocation.Invocation, x importOptions, from string) (text []byte, path string, err error) {
+func readImport(ctx context.Context, inv *invocation.Invocation, x importOptions,
+	from string) (text []byte, path string, err error) {
 	if from == "-" {
-		text, err = terminal.Interruptible(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(inv.Stdin, mostImport+1)) })
+		text, err = terminal.Interruptible(ctx,
+			func() ([]byte, error) { return io.ReadAll(io.LimitReader(inv.Stdin, mostImport+1)) })
 		path = standardInput
 	} else {
 		if path, err = importPath(x, from, inv.Get); err != nil {
@@ -288,7 +305,8 @@ func readImport(ctx context.Context, inv *invocation.Invocation, x importOptions
 		err = fmt.Errorf("it is larger than %d MiB", mostImport>>20)
 	}
 	if c := clientconfig.Find(from); c != nil && errors.Is(err, fs.ErrNotExist) {
-		return nil, "", fault.New(fault.ImportFile, "%s has no configuration file at %s", c.Title, path).WithHint("%s", missingFileHint(c, x))
+		return nil, "", fault.New(fault.ImportFile, "%s has no configuration file at %s", c.Title, path).
+			WithHint("%s", missingFileHint(c, x))
 	}
 	if err != nil {
 		return nil, "", fault.Because(fault.ImportFile, err, "%s cannot be read", path).
@@ -300,7 +318,8 @@ func readImport(ctx context.Context, inv *invocation.Invocation, x importOptions
 // missingFileHint says where else the servers of a client may be.
 func missingFileHint(c *clientconfig.Client, x importOptions) string {
 	hint := "`junctor import` lists the clients that have servers here; a file elsewhere can be given by its path"
-	if x.scope == string(clientconfig.User) && c.Places(clientconfig.Project, clientconfig.Home{Lookup: func(string) string { return "" }}) != nil {
+	if x.scope == string(clientconfig.User) &&
+		c.Places(clientconfig.Project, clientconfig.Home{Lookup: func(string) string { return "" }}) != nil {
 		hint = "for the servers of a project add --scope project; " + hint
 	}
 	return hint
@@ -383,7 +402,8 @@ func targetFile(inv *invocation.Invocation, w writeTarget) (*clientconfig.File, 
 	at, err := config.Find(inv.ConfigPath(), inv.Lookup)
 	switch {
 	case err == nil && at.Text != nil:
-		return nil, fault.New(fault.Usage, "the configuration is in %s and not in a file", config.InlineVariable).WithHint("unset it, or name a file with --config")
+		return nil, fault.New(fault.Usage, "the configuration is in %s and not in a file", config.InlineVariable).
+			WithHint("unset it, or name a file with --config")
 	case w.user:
 		if path, err = w.own(inv); err != nil {
 			return nil, err
@@ -403,7 +423,8 @@ func targetFile(inv *invocation.Invocation, w writeTarget) (*clientconfig.File, 
 		return nil, err
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return nil, fault.New(fault.Usage, "the configuration %s is a directory", path).WithHint("omit --write and redirect the output to a file in it")
+		return nil, fault.New(fault.Usage, "the configuration %s is a directory", path).
+			WithHint("omit --write and redirect the output to a file in it")
 	}
 	f, err := clientfiles.Configuration(path, found)
 	if err != nil {
@@ -414,7 +435,8 @@ func targetFile(inv *invocation.Invocation, w writeTarget) (*clientconfig.File, 
 
 // putImport prints the blocks, or writes them to the end of target and stores their secrets.
 // got.Secrets keeps those that were not stored.
-func putImport(ctx context.Context, inv *invocation.Invocation, got *clientimport.Result, target *clientconfig.File, foreign bool) error {
+func putImport(ctx context.Context, inv *invocation.Invocation, got *clientimport.Result, target *clientconfig.File,
+	foreign bool) error {
 	if target != nil && len(got.Servers)+len(got.Policy) > 0 {
 		backup, err := writeEdited(ctx, inv, target, configedit.Append(target.Text, got.Blocks()), foreign)
 		if err != nil {
@@ -430,9 +452,15 @@ func putImport(ctx context.Context, inv *invocation.Invocation, got *clientimpor
 	case inv.JSON:
 		secrets := make([]map[string]any, 0, len(got.Secrets))
 		for _, s := range got.Secrets {
-			secrets = append(secrets, map[string]any{"name": s.Name, "variable": s.Variable, "server": s.Server, "from": s.Where})
+			secrets = append(secrets,
+				map[string]any{"name": s.Name, "variable": s.Variable, "server": s.Server, "from": s.Where})
 		}
-		return inv.PrintJSON(map[string]any{"hcl": string(got.Blocks()), "servers": append([]string{}, got.Servers...), "secrets": secrets, "notes": append([]string{}, got.Notes...)})
+		return inv.PrintJSON(map[string]any{
+			"hcl":     string(got.Blocks()),
+			"servers": append([]string{}, got.Servers...),
+			"secrets": secrets,
+			"notes":   append([]string{}, got.Notes...),
+		})
 	case target == nil:
 		_, err := inv.Stdout.Write(got.Blocks())
 		return err
@@ -447,7 +475,8 @@ func remarkImport(inv *invocation.Invocation, got clientimport.Result) {
 	}
 	for _, s := range got.Secrets {
 		if s.Variable != "" {
-			inv.Remark("%s: %s is a secret and was left out; set the variable %s where junctor starts", s.Server, s.Where, s.Variable)
+			inv.Remark("%s: %s is a secret and was left out; set the variable %s where junctor starts", s.Server, s.Where,
+				s.Variable)
 			continue
 		}
 		inv.Remark("%s: %s is a secret and was left out; store it: junctor secret set %s", s.Server, s.Where, s.Name)

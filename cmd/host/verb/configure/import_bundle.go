@@ -23,7 +23,8 @@ func isBundle(path string) bool {
 // configuration.
 func importBundle(ctx context.Context, inv *invocation.Invocation, x importOptions, path string) error {
 	bad := func(err error) error {
-		return fault.Because(fault.ImportFile, err, "%s cannot be imported", path).WithHint("get the bundle again from its publisher, and check that you may read it")
+		return fault.Because(fault.ImportFile, err, "%s cannot be imported", path).
+			WithHint("get the bundle again from its publisher, and check that you may read it")
 	}
 	f, err := os.Open(path)
 	if err != nil {

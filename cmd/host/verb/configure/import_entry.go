@@ -31,7 +31,8 @@ func importManifest(ctx context.Context, inv *invocation.Invocation, x importOpt
 		dir, err = filepath.Abs(filepath.Dir(path))
 	}
 	if err != nil {
-		return fault.Because(fault.ImportFile, err, "%s cannot be imported", path).WithHint("give the manifest.json of an unpacked bundle, or the .mcpb file")
+		return fault.Because(fault.ImportFile, err, "%s cannot be imported", path).
+			WithHint("give the manifest.json of an unpacked bundle, or the .mcpb file")
 	}
 	server, inputs := b.Server(dir, runtime.GOOS)
 	return putContent(ctx, inv, x, clientconfig.Content{Servers: []clientconfig.Server{server}, Inputs: inputs}, path)
@@ -53,7 +54,8 @@ func isRegistryEntry(path string, text []byte) bool {
 func importEntry(ctx context.Context, inv *invocation.Invocation, x importOptions, text []byte, path string) error {
 	found, err := registry.ReadEntry(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))
 	if err != nil {
-		return fault.Because(fault.ImportFile, err, "%s is not an entry of a registry", path).WithHint("give a server.json, or run `junctor add NAME` for an entry that is published")
+		return fault.Because(fault.ImportFile, err, "%s is not an entry of a registry", path).
+			WithHint("give a server.json, or run `junctor add NAME` for an entry that is published")
 	}
 	option, err := chooseOption(found, false)
 	if err != nil {

@@ -53,7 +53,8 @@ func isBelow(path, dir string) bool {
 // reviewForeign shows what blocks from a foreign file add to a configuration, and asks whether
 // to add them. Without a terminal, and without --yes, it disables the servers and keeps no
 // secrets for them. It reports whether the change is foreign still: the user has not read it.
-func reviewForeign(ctx context.Context, inv *invocation.Invocation, yes bool, got *clientimport.Result, target *clientconfig.File) (foreign bool, err error) {
+func reviewForeign(ctx context.Context, inv *invocation.Invocation, yes bool, got *clientimport.Result,
+	target *clientconfig.File) (foreign bool, err error) {
 	if err := showAdditions(inv, target, got.Blocks()); err != nil {
 		return true, err
 	}
@@ -71,17 +72,20 @@ func reviewForeign(ctx context.Context, inv *invocation.Invocation, yes bool, go
 		return false, nil
 	}
 	if got.Policy != nil {
-		return true, fault.New(fault.Usage, "the file says who may use its servers, and there is no terminal for the question; nothing was written").
+		return true, fault.New(fault.Usage,
+			"the file says who may use its servers, and there is no terminal for the question; nothing was written").
 			WithHint("if it is what you want, repeat the command with --yes")
 	}
 	if got.HCL, err = configedit.Disable(got.HCL); err != nil {
-		return true, fault.Because(fault.Internal, err, "nothing was written").WithHint("please report this, with the command")
+		return true, fault.Because(fault.Internal, err, "nothing was written").
+			WithHint("please report this, with the command")
 	}
 	for i := range got.Secrets {
 		got.Secrets[i].Value = "" // the user stores those of servers that are to run
 	}
-	got.Notes = append(got.Notes, fmt.Sprintf("another person may have written the file and there is no terminal for the question, so %s may not run: read the new blocks in %s, then remove enabled = false",
-		strings.Join(got.Servers, ", "), target.Path))
+	note := fmt.Sprintf("another person may have written the file and there is no terminal for the question, so %s may not "+
+		"run: read the new blocks in %s, then remove enabled = false", strings.Join(got.Servers, ", "), target.Path)
+	got.Notes = append(got.Notes, note)
 	return true, nil
 }
 
@@ -99,6 +103,7 @@ func showAdditions(inv *invocation.Invocation, target *clientconfig.File, blocks
 	if len(items) == 0 {
 		_, _ = io.WriteString(w, "  do nothing that a review shows\n")
 	}
-	_, _ = fmt.Fprintf(w, "\nIn all: %s.\nScripts and packages that these programs run are not shown.\n", invocation.CountByKind(items))
+	_, _ = fmt.Fprintf(w, "\nIn all: %s.\nScripts and packages that these programs run are not shown.\n",
+		invocation.CountByKind(items))
 	return nil
 }

@@ -49,7 +49,8 @@ func listClients(inv *invocation.Invocation) error {
 }
 
 // findClient reads the file of a client, if there is one.
-func findClient(inv *invocation.Invocation, c *clientconfig.Client, scope clientconfig.Scope) (one foundClient, ok bool) {
+func findClient(inv *invocation.Invocation, c *clientconfig.Client,
+	scope clientconfig.Scope) (one foundClient, ok bool) {
 	if c.Places(scope, clientconfig.Home{Lookup: inv.Get}) == nil {
 		return one, false
 	}

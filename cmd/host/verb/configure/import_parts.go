@@ -14,7 +14,8 @@ import (
 // clientFile reads the file of a client with what other files of the client say about its
 // servers: the settings of Claude Code, its plugins, and the extensions of Gemini CLI. c is
 // the client, or nil.
-func clientFile(text []byte, path string, c *clientconfig.Client, scope clientconfig.Scope, get func(string) string) (clientconfig.Content, error) {
+func clientFile(text []byte, path string, c *clientconfig.Client, scope clientconfig.Scope,
+	get func(string) string) (clientconfig.Content, error) {
 	file, err := readScope(text, path, c, scope)
 	if filepath.Base(path) == "plugin.json" && filepath.Base(filepath.Dir(path)) == ".claude-plugin" {
 		return ofManifest(text, path, file, err)
@@ -57,7 +58,8 @@ func restricted(servers []clientconfig.Server, dir, users string) error {
 	var settings clientconfig.ClaudeSettings
 	paths := []string{users}
 	if dir != "" {
-		paths = append(paths, filepath.Join(dir, ".claude", "settings.json"), filepath.Join(dir, ".claude", "settings.local.json"))
+		paths = append(paths, filepath.Join(dir, ".claude", "settings.json"),
+			filepath.Join(dir, ".claude", "settings.local.json"))
 	}
 	for _, path := range paths {
 		if err := readSettings(&settings, path); err != nil {
@@ -103,7 +105,11 @@ func pluginServers(own clientconfig.Home) (all []clientconfig.Server, err error)
 	for _, p := range clientconfig.ReadPlugins(text) {
 		servers, err := serversOfPlugin(p.Dir)
 		if err != nil {
-			all = append(all, clientconfig.Server{Name: p.Name, Part: p.Name, Problem: "the plugin " + p.Name + " of Claude Code has a file that cannot be read: " + err.Error()})
+			all = append(all, clientconfig.Server{
+				Name:    p.Name,
+				Part:    p.Name,
+				Problem: "the plugin " + p.Name + " of Claude Code has a file that cannot be read: " + err.Error(),
+			})
 		}
 		settings.Restrict(servers, "plugin_"+p.Name+"_")
 		for i := range servers {
@@ -161,7 +167,8 @@ func ofManifest(text []byte, path string, file clientconfig.Content, err error) 
 	_, has := clientconfig.PluginFiles(text)
 	switch {
 	case !has && bad != nil:
-		return file, fault.Because(fault.ImportFile, bad, "the plugin has servers in a file that cannot be read").WithHint("give the manifest in the directory of the installed plugin")
+		return file, fault.Because(fault.ImportFile, bad, "the plugin has servers in a file that cannot be read").
+			WithHint("give the manifest in the directory of the installed plugin")
 	case !has && len(servers) > 0:
 		err = nil
 	}
@@ -186,7 +193,11 @@ func extensionServers(dir, home string) (all []clientconfig.Server) {
 			}
 		}
 		if err != nil {
-			all = append(all, clientconfig.Server{Name: name, Part: name, Problem: "the extension " + name + " of Gemini CLI cannot be read: " + err.Error()})
+			all = append(all, clientconfig.Server{
+				Name:    name,
+				Part:    name,
+				Problem: "the extension " + name + " of Gemini CLI cannot be read: " + err.Error(),
+			})
 		}
 		for _, s := range file.Servers {
 			s.Part = name

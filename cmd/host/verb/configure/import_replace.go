@@ -30,13 +30,17 @@ func checkReplace(inv *invocation.Invocation, x importOptions, from string) erro
 	case !x.write:
 		return fault.New(fault.Usage, "--replace has no effect without --write").WithHint("add --write")
 	case c == nil:
-		return fault.New(fault.Usage, "--replace needs the name of a client").WithHint("one of %s", strings.Join(clientconfig.Names(clientconfig.Written()), ", "))
+		return fault.New(fault.Usage, "--replace needs the name of a client").
+			WithHint("one of %s", strings.Join(clientconfig.Names(clientconfig.Written()), ", "))
 	case clientconfig.Scope(x.scope) == clientconfig.Local:
-		return fault.New(fault.Usage, "--replace does not change servers of the scope local").WithHint("omit --replace, and run `claude mcp remove NAME --scope local` for each")
+		return fault.New(fault.Usage, "--replace does not change servers of the scope local").
+			WithHint("omit --replace, and run `claude mcp remove NAME --scope local` for each")
 	case c.ReadOnly():
-		return fault.New(fault.Usage, "the file of %s is only read", c.Title).WithHint("omit --replace, and add junctor serve to it by hand")
+		return fault.New(fault.Usage, "the file of %s is only read", c.Title).
+			WithHint("omit --replace, and add junctor serve to it by hand")
 	case !x.ok && !inv.CanAsk():
-		return fault.New(fault.Usage, "--replace changes the file of %s, and there is no terminal for the question", c.Title).WithHint("add --yes")
+		return fault.New(fault.Usage, "--replace changes the file of %s, and there is no terminal for the question", c.Title).
+			WithHint("add --yes")
 	}
 	return nil
 }
@@ -48,7 +52,8 @@ func startsOwn(inv *invocation.Invocation, x importOptions) bool {
 		return false
 	}
 	_, err := config.Find(inv.ConfigPath(), inv.Lookup)
-	return inv.ConfigPath() == "" && inv.Get("JUNCTOR_CONFIG") == "" && fault.Is(err, fault.ConfigMissing) && config.OwnPath(inv.Lookup) != ""
+	return inv.ConfigPath() == "" && inv.Get("JUNCTOR_CONFIG") == "" && fault.Is(err, fault.ConfigMissing) &&
+		config.OwnPath(inv.Lookup) != ""
 }
 
 // A replacement says which entries of a client Junctor can take the place of.
@@ -59,7 +64,8 @@ type replacement struct {
 
 // replaceable returns the entries that the configuration has now. An entry with a secret that
 // is not stored stays, because the file has the only copy.
-func replaceable(file clientconfig.Content, got clientimport.Result, taken []string, stored func(clientimport.Secret) bool) (r replacement) {
+func replaceable(file clientconfig.Content, got clientimport.Result, taken []string,
+	stored func(clientimport.Secret) bool) (r replacement) {
 	for _, s := range file.Servers {
 		if s.Part != "" {
 			continue // its entry is in another file
@@ -68,7 +74,8 @@ func replaceable(file clientconfig.Content, got clientimport.Result, taken []str
 		if i := slices.Index(got.From, s.Name); i >= 0 {
 			here = got.Servers[i]
 		} else if s.Problem == "" && slices.Contains(taken, s.Name) { // the configuration had it before
-			secrets = clientimport.Convert(clientconfig.Content{Servers: []clientconfig.Server{s}, Inputs: file.Inputs}, clientimport.Environment{}).Secrets
+			alone := clientconfig.Content{Servers: []clientconfig.Server{s}, Inputs: file.Inputs}
+			secrets = clientimport.Convert(alone, clientimport.Environment{}).Secrets
 		} else {
 			continue
 		}
@@ -109,7 +116,8 @@ func storedSecrets(ctx context.Context, inv *invocation.Invocation) func(clienti
 }
 
 // replaceEntries puts one entry for Junctor in the place of those that were imported.
-func replaceEntries(ctx context.Context, inv *invocation.Invocation, x importOptions, c *clientconfig.Client, r replacement) error {
+func replaceEntries(ctx context.Context, inv *invocation.Invocation, x importOptions, c *clientconfig.Client,
+	r replacement) error {
 	for _, name := range r.stay {
 		inv.Remark("%s: the entry in the file of %s stays, because it may have the only copy of a secret", name, c.Title)
 	}
@@ -137,8 +145,13 @@ func replaceEntries(ctx context.Context, inv *invocation.Invocation, x importOpt
 		text, err = c.Merge(text, t)
 	}
 	if bad, ok := errors.AsType[*clientconfig.SyntaxError](err); ok {
-		return &fault.Error{Code: fault.ExportFile, Message: bad.What, At: fmt.Sprintf("%s:%d:%d", f.Path, bad.Line, bad.Column),
-			Hint: "the servers were imported, and the file of the client was not changed; edit it by hand, as junctor export " + c.Name + " shows"}
+		return &fault.Error{
+			Code:    fault.ExportFile,
+			Message: bad.What,
+			At:      fmt.Sprintf("%s:%d:%d", f.Path, bad.Line, bad.Column),
+			Hint: "the servers were imported, and the file of the client was not changed; " +
+				"edit it by hand, as junctor export " + c.Name + " shows",
+		}
 	}
 	if err != nil {
 		return clientfiles.Fault(err)
@@ -148,12 +161,14 @@ func replaceEntries(ctx context.Context, inv *invocation.Invocation, x importOpt
 		return clientfiles.Fault(err)
 	}
 	listreader.StartFor(inv, t)
-	reportExport(inv, c, t, f, backup, true, "%s has %s in the place of %s now; as it was: %s", terminal.Safe(f.Path), t.Name, terminal.Safe(strings.Join(r.names, ", ")), terminal.Safe(backup))
+	reportExport(inv, c, t, f, backup, true, "%s has %s in the place of %s now; as it was: %s", terminal.Safe(f.Path),
+		t.Name, terminal.Safe(strings.Join(r.names, ", ")), terminal.Safe(backup))
 	return nil
 }
 
 // agreeToReplace asks whether to change the client's file.
-func agreeToReplace(ctx context.Context, inv *invocation.Invocation, x importOptions, c *clientconfig.Client, names []string) (bool, error) {
+func agreeToReplace(ctx context.Context, inv *invocation.Invocation, x importOptions, c *clientconfig.Client,
+	names []string) (bool, error) {
 	if x.ok {
 		return true, nil
 	}

@@ -44,7 +44,8 @@ this machine have servers, and imports those of --from CLIENT, or at a terminal 
 	}
 	cmd.Flags().BoolVar(&o.here, "here", false, "write junctor.hcl in the current directory")
 	cmd.Flags().StringArrayVar(&o.from, "from", nil, "import the servers of this `CLIENT`; repeat it for several")
-	_ = cmd.RegisterFlagCompletionFunc("from", cobra.FixedCompletions(clientconfig.Names(clientconfig.Clients), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("from",
+		cobra.FixedCompletions(clientconfig.Names(clientconfig.Clients), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -64,7 +65,8 @@ func (o *initOptions) run(ctx context.Context) error {
 		return clientfiles.Fault(err)
 	}
 	if target.Text != nil {
-		return fault.New(fault.Usage, "%s exists already", path).WithHint("junctor import CLIENT --write and junctor add add servers to it")
+		return fault.New(fault.Usage, "%s exists already", path).
+			WithHint("junctor import CLIENT --write and junctor add add servers to it")
 	}
 	all, next, err := o.chosenServers(ctx)
 	if err != nil {
@@ -136,7 +138,8 @@ func nextFor(c *clientconfig.Client) string {
 	if c.ReadOnly() {
 		return fmt.Sprintf("junctor tools, and put junctor serve into the file of %s in the place of its servers", c.Title)
 	}
-	return fmt.Sprintf("junctor tools, and junctor import %s --write --replace, which puts Junctor in the place of these servers in the file of %s", c.Name, c.Title)
+	return fmt.Sprintf("junctor tools, and junctor import %s --write --replace, which puts Junctor in the place of these "+
+		"servers in the file of %s", c.Name, c.Title)
 }
 
 // firstPath returns where the first configuration goes.
@@ -154,7 +157,8 @@ func firstPath(inv *invocation.Invocation, here bool) (string, error) {
 	if path := config.OwnPath(inv.Lookup); path != "" {
 		return path, nil
 	}
-	return "", fault.New(fault.Usage, "the directory of your configuration is not known").WithHint("set HOME, or add --here")
+	return "", fault.New(fault.Usage, "the directory of your configuration is not known").
+		WithHint("set HOME, or add --here")
 }
 
 // clientServers are the servers in the file of a client.
@@ -189,7 +193,8 @@ func serversOfClients(inv *invocation.Invocation, names []string) (all []clientS
 			return nil, err
 		case fault.Is(err, fault.ImportFile) && !errors.Is(err, errNoServers) && !errors.Is(err, fs.ErrNotExist):
 			f := fault.As(err)
-			inv.Warn(strings.TrimSpace("the file of "+c.Title+" is not read: "+f.Message+" "+placeIn(f.At)), "mend it, then run `junctor import "+c.Name+" --write`")
+			inv.Warn(strings.TrimSpace("the file of "+c.Title+" is not read: "+f.Message+" "+placeIn(f.At)),
+				"mend it, then run `junctor import "+c.Name+" --write`")
 		}
 	}
 	return all, nil
@@ -211,7 +216,8 @@ func clientsNamed(names []string) (all []*clientconfig.Client, err error) {
 		c := clientconfig.Find(name)
 		if c == nil {
 			names := clientconfig.Names(clientconfig.Clients)
-			return nil, verb.WithSuggestion(fault.New(fault.Usage, "there is no client %q", name), suggest.Nearest(name, names), "one of "+strings.Join(names, ", "))
+			return nil, verb.WithSuggestion(fault.New(fault.Usage, "there is no client %q", name), suggest.Nearest(name, names),
+				"one of "+strings.Join(names, ", "))
 		}
 		all = append(all, c)
 	}
@@ -230,7 +236,8 @@ func serversOf(inv *invocation.Invocation, c *clientconfig.Client) (clientServer
 	}
 	file, err := clientFile(text, path, c, clientconfig.User, inv.Get)
 	if err == nil && len(file.Servers) > 0 && len(clientimport.Others(file.Servers)) == 0 {
-		none := fault.New(fault.ImportFile, "the only server in %s is Junctor itself", path).WithHint("omit --from %s", c.Name)
+		none := fault.New(fault.ImportFile, "the only server in %s is Junctor itself", path).
+			WithHint("omit --from %s", c.Name)
 		none.Err = errNoServers
 		return clientServers{}, none
 	}

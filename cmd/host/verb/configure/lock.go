@@ -49,7 +49,8 @@ junctor reload.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&o.accept, "accept", nil, "accept the definition that `SERVER/TOOL` has now, all of a SERVER, or the program of plugin.NAME")
+	f.StringArrayVar(&o.accept, "accept", nil,
+		"accept the definition that `SERVER/TOOL` has now, all of a SERVER, or the program of plugin.NAME")
 	f.BoolVar(&o.check, "check", false, "change nothing; end with status 5 if a tool differs from the lock file")
 	f.BoolVarP(&o.yes, "yes", "y", false, "accept without a question")
 	cmd.MarkFlagsMutuallyExclusive("accept", "check")
@@ -62,7 +63,8 @@ func (o *lockOptions) run(ctx context.Context) error {
 	case o.check:
 		return checkLock(ctx, inv, args)
 	case len(o.accept) > 0 && len(args) > 0:
-		return fault.New(fault.Usage, "lock takes servers, or --accept, and not both").WithHint("run `junctor lock --accept %s`", shellquote.Join(o.accept[0]))
+		return fault.New(fault.Usage, "lock takes servers, or --accept, and not both").
+			WithHint("run `junctor lock --accept %s`", shellquote.Join(o.accept[0]))
 	case len(o.accept) > 0:
 		plugins, tools := pluginsIn(o.accept)
 		if len(plugins) > 0 {
@@ -77,7 +79,9 @@ func (o *lockOptions) run(ctx context.Context) error {
 	}
 	for _, arg := range args {
 		if server, tool, named := strings.Cut(arg, "/"); named {
-			return fault.New(fault.Usage, "lock pins all tools of a server").WithHint("run `junctor lock --accept %s` for one tool, or `junctor lock %s`", shellquote.Join(server+"/"+tool), server)
+			return fault.New(fault.Usage, "lock pins all tools of a server").
+				WithHint("run `junctor lock --accept %s` for one tool, or `junctor lock %s`",
+					shellquote.Join(server+"/"+tool), server)
 		}
 	}
 	app, names, err := loadPinned(ctx, inv, args)
@@ -129,10 +133,12 @@ func checkLock(ctx context.Context, inv *invocation.Invocation, args []string) e
 	}
 	plugins, servers := inv.App.Locks().Loose()
 	if len(plugins) > 0 {
-		return fault.New(fault.ToolHeld, "the programs of plugins are not pinned: %s", terminal.Shortened(plugins)).WithHint("run `junctor lock`, or write sha256 in plugins { required }")
+		return fault.New(fault.ToolHeld, "the programs of plugins are not pinned: %s", terminal.Shortened(plugins)).
+			WithHint("run `junctor lock`, or write sha256 in plugins { required }")
 	}
 	if len(servers) > 0 {
-		return fault.New(fault.ToolHeld, "the lock file has pins of servers that the configuration does not pin: %s", terminal.Shortened(servers)).
+		return fault.New(fault.ToolHeld, "the lock file has pins of servers that the configuration does not pin: %s",
+			terminal.Shortened(servers)).
 			WithHint("set definitions = \"locked\" for them, or run `junctor lock` to forget servers that are gone")
 	}
 	return nil
@@ -185,7 +191,8 @@ type lockedJSON struct {
 }
 
 // lockAll pins what is new, forgets what is gone and prints both. Changed tools are an error.
-func lockAll(ctx context.Context, inv *invocation.Invocation, app *host.App, c *comparison, plugins []pins.LockedPlugin) error {
+func lockAll(ctx context.Context, inv *invocation.Invocation, app *host.App, c *comparison,
+	plugins []pins.LockedPlugin) error {
 	list := []lockedJSON{}
 	var held []string
 	for _, name := range c.asked {
@@ -216,7 +223,8 @@ func lockAll(ctx context.Context, inv *invocation.Invocation, app *host.App, c *
 		tellReload(ctx, inv)
 	}
 	if len(held) > 0 && c.failed == nil {
-		return fault.New(fault.ToolHeld, "%s held back because of other definitions: %s", terminal.Count(len(held), "tool")+" stayed", terminal.Shortened(held)).
+		return fault.New(fault.ToolHeld, "%s held back because of other definitions: %s",
+			terminal.Count(len(held), "tool")+" stayed", terminal.Shortened(held)).
 			WithHint("run `junctor diff`, then `junctor lock --accept %s`", shellquote.Join(held[0]))
 	}
 	return terminal.Reported(c.failed)
@@ -234,7 +242,8 @@ func printLocked(inv *invocation.Invocation, list []lockedJSON, plugins []pins.L
 		return inv.PrintJSON(list)
 	}
 	for _, p := range plugins {
-		inv.Printf("%s: pinned version %s, sha256 %s\n", terminal.OneCell(pluginPrefix+p.Name), terminal.OneCell(p.Version), p.SHA256)
+		inv.Printf("%s: pinned version %s, sha256 %s\n", terminal.OneCell(pluginPrefix+p.Name), terminal.OneCell(p.Version),
+			p.SHA256)
 	}
 	for _, one := range list {
 		var parts []string
@@ -268,7 +277,8 @@ func accept(ctx context.Context, inv *invocation.Invocation, names []string, yes
 	all := slices.DeleteFunc(chosen(c.all, names), func(d difference) bool { return d.kind() == toolGone })
 	for _, arg := range names {
 		if len(chosen(slices.Clone(all), []string{arg})) == 0 {
-			return fault.New(fault.NameUnknown, "%s has nothing to accept", arg).WithHint("`junctor diff` lists the tools that differ")
+			return fault.New(fault.NameUnknown, "%s has nothing to accept", arg).
+				WithHint("`junctor diff` lists the tools that differ")
 		}
 	}
 	if err := askAccept(ctx, inv, all, yes); err != nil {

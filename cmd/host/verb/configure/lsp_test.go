@@ -35,7 +35,12 @@ func TestLanguageServerStartsNoPlugin(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	sup := host.NewSupervisor(host.Options{Version: "1.2.3", Log: hclog.NewNullLogger(), Lookup: os.LookupEnv, Dirs: host.Dirs{Run: t.TempDir(), Cache: cache.Dir(t.TempDir())}})
+	sup := host.NewSupervisor(host.Options{
+		Version: "1.2.3",
+		Log:     hclog.NewNullLogger(),
+		Lookup:  os.LookupEnv,
+		Dirs:    host.Dirs{Run: t.TempDir(), Cache: cache.Dir(t.TempDir())},
+	})
 	defer sup.Stop(0)
 	known := &knownPlugins{sup: sup, known: map[pluginKey]knownPlugin{}}
 	const notKnown = "there is no cached description"
@@ -45,7 +50,8 @@ func TestLanguageServerStartsNoPlugin(t *testing.T) {
 		{Name: "stdio", Use: "stdio", Source: dir},
 	} {
 		for range 2 { // the second answer is remembered
-			if _, err := known.describe(t.Context(), p); !fault.Is(err, fault.PluginDescribe) || !strings.Contains(err.Error(), notKnown) {
+			if _, err := known.describe(t.Context(), p); !fault.Is(err, fault.PluginDescribe) ||
+				!strings.Contains(err.Error(), notKnown) {
 				t.Errorf("%+v: %v", p, err)
 			}
 		}
@@ -59,7 +65,8 @@ func TestLanguageServerStartsNoPlugin(t *testing.T) {
 			t.Errorf("%+v: %v", p, err)
 		}
 	}
-	if _, _, err := sup.Describe(t.Context(), filepath.Join(dir, "junctor-plugin-evil"), ""); err == nil || strings.Contains(err.Error(), notKnown) {
+	if _, _, err := sup.Describe(t.Context(), filepath.Join(dir, "junctor-plugin-evil"), ""); err == nil ||
+		strings.Contains(err.Error(), notKnown) {
 		t.Errorf("the program cannot be run, so this test proves nothing: %v", err)
 	}
 }

@@ -96,10 +96,13 @@ func (o *planOptions) base(ctx context.Context) (*plan.View, error) {
 	case len(found) == 0 && len(failed) > 0:
 		return nil, terminal.Reported(failed[0]) // it may be one that serves this configuration
 	case len(found) == 0:
-		return nil, fault.New(fault.PlanBase, "no running process serves this configuration, so there is nothing to compare it with").
-			WithHint("start `junctor serve`, choose a process with --instance, or write a file with `junctor plan --out FILE` and compare with --against FILE")
+		return nil, fault.New(fault.PlanBase,
+			"no running process serves this configuration, so there is nothing to compare it with").
+			WithHint("start `junctor serve`, choose a process with --instance, or " +
+				"write a file with `junctor plan --out FILE` and compare with --against FILE")
 	case len(found) > 1:
-		return nil, fault.New(fault.ProcessAmbiguous, "%d running processes serve this configuration", len(found)).WithHint("%s", processes.Hint(found))
+		return nil, fault.New(fault.ProcessAmbiguous, "%d running processes serve this configuration", len(found)).
+			WithHint("%s", processes.Hint(found))
 	}
 	return changes.ViewOfProcess(ctx, inv, found[0])
 }
@@ -122,7 +125,8 @@ func readView(ctx context.Context, path string) (*plan.View, error) {
 		v, err = plan.Decode(text)
 	}
 	if err != nil {
-		return nil, fault.Because(fault.PlanFile, err, "the view in %s cannot be used", path).WithHint("write it with `junctor plan --out FILE`, from the configuration to compare with")
+		return nil, fault.Because(fault.PlanFile, err, "the view in %s cannot be used", path).
+			WithHint("write it with `junctor plan --out FILE`, from the configuration to compare with")
 	}
 	return v, nil
 }
@@ -134,15 +138,19 @@ func (o *planOptions) writeView(v *plan.View) error {
 		return inv.PrintRawJSON(v.Encode())
 	}
 	if err := os.WriteFile(o.out, v.Encode(), 0o644); err != nil {
-		return fault.Because(fault.PlanFile, err, "the view was not written to %s", o.out).WithHint("name a file in a directory that you may write to")
+		return fault.Because(fault.PlanFile, err, "the view was not written to %s", o.out).
+			WithHint("name a file in a directory that you may write to")
 	}
 	for _, s := range v.Servers {
 		if s.Lists == plan.Unknown {
-			inv.Note(s.Name, "it was not asked yet, so its items are not in "+o.out+"; run `junctor plan --connect --out "+o.out+"`")
+			inv.Note(s.Name,
+				"it was not asked yet, so its items are not in "+o.out+"; run `junctor plan --connect --out "+o.out+"`")
 		}
 	}
 	if v.LeftOut > 0 {
-		inv.Warn(fmt.Sprintf("%s does not have the last %s: a view has at most %d items, %d decisions and %d MiB", o.out, terminal.Count(v.LeftOut, "item"), plan.MaxItems, plan.MaxCells, plan.MaxBytes>>20), "")
+		why := fmt.Sprintf("%s does not have the last %s: a view has at most %d items, %d decisions and %d MiB",
+			o.out, terminal.Count(v.LeftOut, "item"), plan.MaxItems, plan.MaxCells, plan.MaxBytes>>20)
+		inv.Warn(why, "")
 	}
 	return nil
 }
@@ -158,7 +166,8 @@ func (o *planOptions) print(c *plan.Changes) error {
 		changes.Print(inv, c)
 	}
 	if o.exitCode && !c.Empty() {
-		return fault.New(fault.PlanDiffers, "the configuration differs").WithHint("read the plan; if the differences are wanted, write the file again with `junctor plan --out FILE`")
+		return fault.New(fault.PlanDiffers, "the configuration differs").
+			WithHint("read the plan; if the differences are wanted, write the file again with `junctor plan --out FILE`")
 	}
 	return nil
 }

@@ -99,7 +99,8 @@ func printPrograms(inv *invocation.Invocation, all []changedProgram) error {
 		}
 		inv.Printf("\n    + sha256 %s\n", p.SHA256)
 	}
-	inv.Remark("the program of a plugin changed, so the tools of servers were not compared; run `junctor lock --accept %s%s` if you replaced it intentionally", pluginPrefix, all[0].Plugin)
+	inv.Remark("the program of a plugin changed, so the tools of servers were not compared; run `junctor lock --accept "+
+		"%s%s` if you replaced it intentionally", pluginPrefix, all[0].Plugin)
 	return nil
 }
 
@@ -111,7 +112,8 @@ func acceptPrograms(ctx context.Context, inv *invocation.Invocation, names []str
 	}
 	for _, name := range names {
 		if !slices.ContainsFunc(all, func(p changedProgram) bool { return p.Plugin == name }) {
-			return fault.New(fault.NameUnknown, "plugin %q has nothing to accept", name).WithHint("`junctor diff` lists the plugins whose program changed")
+			return fault.New(fault.NameUnknown, "plugin %q has nothing to accept", name).
+				WithHint("`junctor diff` lists the plugins whose program changed")
 		}
 	}
 	all = slices.DeleteFunc(all, func(p changedProgram) bool { return !slices.Contains(names, p.Plugin) })

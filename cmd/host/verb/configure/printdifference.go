@@ -40,7 +40,15 @@ func printDifferences(inv *invocation.Invocation, all []difference) error {
 	if inv.Machine() {
 		list := []differenceJSON{}
 		for _, d := range all {
-			one := differenceJSON{Server: d.Server, Tool: d.Tool, Change: d.kind(), Accepted: d.Pinned, Now: d.Digest, Unknown: d.Unknown, More: d.More}
+			one := differenceJSON{
+				Server:   d.Server,
+				Tool:     d.Tool,
+				Change:   d.kind(),
+				Accepted: d.Pinned,
+				Now:      d.Digest,
+				Unknown:  d.Unknown,
+				More:     d.More,
+			}
 			for _, m := range d.Members {
 				one.Members = append(one.Members, memberJSON{m.Name, valueOf(m.Before), valueOf(m.After), m.Cut})
 			}

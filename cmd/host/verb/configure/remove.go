@@ -46,8 +46,8 @@ func (o *removeOptions) run(ctx context.Context) error {
 	}
 	text, err := configedit.Remove(target.Text, target.Path, name)
 	if errors.Is(err, configedit.ErrNoServer) {
-		return verb.WithSuggestion(fault.New(fault.Usage, "%s has no server %q", target.Path, name), suggest.Nearest(name, have),
-			"its servers are "+strings.Join(have, ", "))
+		return verb.WithSuggestion(fault.New(fault.Usage, "%s has no server %q", target.Path, name),
+			suggest.Nearest(name, have), "its servers are "+strings.Join(have, ", "))
 	}
 	if err != nil {
 		return err

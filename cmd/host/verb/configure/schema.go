@@ -83,14 +83,16 @@ func describeBundled(ctx context.Context, sup *plugin.Supervisor, dirs []string,
 // configuredPlugins returns the plugins of the configuration, and the manifests of their
 // programs by Plugin.Use. A configuration that cannot be loaded has none: its mistakes are for
 // validate.
-func configuredPlugins(ctx context.Context, inv *invocation.Invocation) ([]config.Plugin, map[string]sdk.Manifest, error) {
+func configuredPlugins(ctx context.Context,
+	inv *invocation.Invocation) ([]config.Plugin, map[string]sdk.Manifest, error) {
 	manifests := map[string]sdk.Manifest{}
 	at, content, diags, err := inv.Locate(ctx, invocation.Needs{}, false)
 	switch {
 	case fault.Is(err, fault.ConfigMissing) && inv.ConfigPath() == "":
 		return nil, manifests, nil
 	case fault.Is(err, fault.ConfigUntrusted), diags.HasErrors():
-		inv.Warn("the schema does not have the plugins of the configuration, which cannot be loaded", "run `junctor validate`")
+		inv.Warn("the schema does not have the plugins of the configuration, which cannot be loaded",
+			"run `junctor validate`")
 		return nil, manifests, nil
 	case err != nil:
 		return nil, nil, err
@@ -100,7 +102,8 @@ func configuredPlugins(ctx context.Context, inv *invocation.Invocation) ([]confi
 		return nil, nil, err
 	}
 	if app == nil {
-		inv.Warn("the schema does not have the plugins of the configuration, which cannot be loaded", "run `junctor validate`")
+		inv.Warn("the schema does not have the plugins of the configuration, which cannot be loaded",
+			"run `junctor validate`")
 		return nil, manifests, nil
 	}
 	for _, p := range app.Config().Plugins {

@@ -27,7 +27,8 @@ type registryFlags struct {
 }
 
 func (f *registryFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&f.urls, "registry", nil, "ask the registry at this `URL`; repeat it for several (default: "+registryVariable+", else the official one)")
+	cmd.Flags().StringArrayVar(&f.urls, "registry", nil, "ask the registry at this `URL`; repeat it for several "+
+		"(default: "+registryVariable+", else the official one)")
 	cmd.Flags().BoolVar(&f.offline, "offline", false, "use what registries answered before, and ask no server")
 }
 
@@ -41,7 +42,8 @@ func registries(inv *invocation.Invocation, f *registryFlags) (all []*registry.C
 		urls = []string{registry.Official}
 	}
 	if len(urls) > mostRegistries {
-		return nil, fault.New(fault.Usage, "%d registries are too many", len(urls)).WithHint("name at most %d", mostRegistries)
+		return nil, fault.New(fault.Usage, "%d registries are too many", len(urls)).
+			WithHint("name at most %d", mostRegistries)
 	}
 	if err := inv.FindDirs(); err != nil {
 		return nil, err

@@ -90,7 +90,8 @@ type trustJSON struct {
 func trustOne(ctx context.Context, inv *invocation.Invocation, path string, yes bool) error {
 	at := configurationAt(path)
 	if !clientfiles.FileExists(at.Path) {
-		return fault.New(fault.ConfigMissing, "there is no configuration at %s", at.Path).WithHint("junctor trust takes a file, or a directory with %s", config.FoundName)
+		return fault.New(fault.ConfigMissing, "there is no configuration at %s", at.Path).
+			WithHint("junctor trust takes a file, or a directory with %s", config.FoundName)
 	}
 	r, diags, err := inv.Review(at)
 	if err != nil {
@@ -115,7 +116,8 @@ func trustOne(ctx context.Context, inv *invocation.Invocation, path string, yes 
 		err = invocation.AskTrust(ctx, inv, r, known)
 	default:
 		invocation.ShowReview(inv, r, known)
-		err = fault.New(fault.Usage, "there is no terminal for the question").WithHint("read the configuration, then run `junctor trust --yes`")
+		err = fault.New(fault.Usage, "there is no terminal for the question").
+			WithHint("read the configuration, then run `junctor trust --yes`")
 	}
 	if err != nil {
 		return err
@@ -151,7 +153,8 @@ func trustRevoke(inv *invocation.Invocation, path string) error {
 	case err != nil:
 		return err
 	case !was:
-		return fault.New(fault.Usage, "%s was not trusted", canonical).WithHint("`junctor trust --list` lists the trusted ones")
+		return fault.New(fault.Usage, "%s was not trusted", canonical).
+			WithHint("`junctor trust --list` lists the trusted ones")
 	case inv.Machine():
 		return inv.PrintJSON(trustJSON{Path: canonical})
 	}

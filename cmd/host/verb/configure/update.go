@@ -68,7 +68,8 @@ func (o *updateOptions) run(ctx context.Context) error {
 			continue
 		}
 		if slices.Contains(have, name) {
-			return fault.New(fault.Usage, "server %q has no attribute registry", name).WithHint("only servers that came from a registry can be updated")
+			return fault.New(fault.Usage, "server %q has no attribute registry", name).
+				WithHint("only servers that came from a registry can be updated")
 		}
 		return fault.New(fault.Usage, "%s has no server %q", target.Path, name)
 	}
@@ -106,7 +107,8 @@ func (o *updateOptions) run(ctx context.Context) error {
 	case len(changed) == 0:
 		inv.Remark("%s", "nothing to update")
 	case o.check:
-		return fault.New(fault.Outdated, "%d of the servers have a newer version in the registry", len(changed)).WithHint("run `junctor update`")
+		return fault.New(fault.Outdated, "%d of the servers have a newer version in the registry", len(changed)).
+			WithHint("run `junctor update`")
 	}
 	return nil
 }
@@ -119,7 +121,8 @@ func grantUpdated(ctx context.Context, inv *invocation.Invocation, path string, 
 		return // the next use says why
 	}
 	updated := func(r secret.Recipient) bool {
-		return r.Config == app.ConfigID() && slices.ContainsFunc(changed, func(c updateJSON) bool { return c.Server == r.Server })
+		return r.Config == app.ConfigID() &&
+			slices.ContainsFunc(changed, func(c updateJSON) bool { return c.Server == r.Server })
 	}
 	user := app.Secrets().User()
 	names, err := user.List(ctx)
@@ -142,7 +145,8 @@ func grantUpdated(ctx context.Context, inv *invocation.Invocation, path string, 
 }
 
 // updateServer returns the text with the latest version of one server, or nil if it has it.
-func updateServer(ctx context.Context, inv *invocation.Invocation, target *clientconfig.File, text []byte, name, origin string, f *registryFlags) ([]byte, *updateJSON, error) {
+func updateServer(ctx context.Context, inv *invocation.Invocation, target *clientconfig.File, text []byte,
+	name, origin string, f *registryFlags) ([]byte, *updateJSON, error) {
 	at := strings.LastIndexByte(origin, '@')
 	if at <= 0 {
 		return nil, nil, fault.New(fault.Usage, "server %q: registry = %q is not NAME@VERSION", name, origin)
@@ -154,8 +158,10 @@ func updateServer(ctx context.Context, inv *invocation.Invocation, target *clien
 	}
 	before, err := findEntry(ctx, inv, origin, f)
 	if fault.Is(err, fault.RegistryUnknown) {
-		return nil, nil, fault.New(fault.RegistryUnknown, "the registry no longer has %s, so the block of server %q cannot be compared with version %s", origin, name, now.Version).
-			WithHint("run `junctor remove %s` and `junctor add %s %s`, or write the new version into the block", name, name, entry)
+		return nil, nil, fault.New(fault.RegistryUnknown, "the registry no longer has %s, so the block of server %q "+
+			"cannot be compared with version %s", origin, name, now.Version).
+			WithHint("run `junctor remove %s` and `junctor add %s %s`, or write the new version into the block",
+				name, name, entry)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -166,7 +172,9 @@ func updateServer(ctx context.Context, inv *invocation.Invocation, target *clien
 		return err == nil && len(found) == len(words)
 	})
 	if err != nil {
-		return nil, nil, fault.Because(fault.RegistryEntry, err, "server %q cannot be updated to %s %s", name, entry, now.Version).WithHint("remove it and add it again, or edit its block")
+		return nil, nil, fault.Because(fault.RegistryEntry, err, "server %q cannot be updated to %s %s",
+			name, entry, now.Version).
+			WithHint("remove it and add it again, or edit its block")
 	}
 	maps.Copy(with, registry.Renamed(was, is))
 	after, _, err := configedit.Replace(text, target.Path, name, with)
@@ -181,7 +189,8 @@ func updateServer(ctx context.Context, inv *invocation.Invocation, target *clien
 
 // matchingOptions returns the way in which a block uses the old version of an entry, and the
 // same way for the new one.
-func matchingOptions(before, now registry.Entry, inBlock func(map[string]string) bool) (was, is registry.Option, err error) {
+func matchingOptions(before, now registry.Entry,
+	inBlock func(map[string]string) bool) (was, is registry.Option, err error) {
 	for _, was := range before.Options() {
 		for _, is := range now.Options() {
 			if is.Problem == "" && was.SameAs(is) && inBlock(registry.Renamed(was, is)) {
@@ -189,5 +198,6 @@ func matchingOptions(before, now registry.Entry, inBlock func(map[string]string)
 			}
 		}
 	}
-	return was, is, fault.New(fault.RegistryEntry, "the block and the new version have neither a package nor the host of a URL in common")
+	return was, is, fault.New(fault.RegistryEntry,
+		"the block and the new version have neither a package nor the host of a URL in common")
 }

@@ -38,8 +38,8 @@ configuration that was found in the current directory and is not trusted, only t
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
-	cmd.Flags().BoolVar(&o.deep, "deep", false, "let the plugins check the settings too, which starts them but no server, "+
-		"read the files of the gateway, and compare the settings of tools with the known lists")
+	cmd.Flags().BoolVar(&o.deep, "deep", false, "let the plugins check the settings too, which starts them but "+
+		"no server, read the files of the gateway, and compare the settings of tools with the known lists")
 	return cmd
 }
 
@@ -82,7 +82,8 @@ func (o *validateOptions) run(ctx context.Context) error {
 
 // validateSyntax reports on a configuration that is not trusted and was only parsed.
 func validateSyntax(inv *invocation.Invocation, diags config.Diagnostics, untrusted error) error {
-	untrusted = verb.Hinted(untrusted, fault.ConfigUntrusted, "its syntax is valid; names, settings and plugins are checked once it is trusted: read it, then run `junctor trust`")
+	untrusted = verb.Hinted(untrusted, fault.ConfigUntrusted, "its syntax is valid; names, settings and plugins are "+
+		"checked once it is trusted: read it, then run `junctor trust`")
 	v := invocation.ValidationOf(nil, diags)
 	v.Valid = false
 	v.Errors = []*fault.Document{terminal.ErrorOf(untrusted)}
@@ -92,7 +93,8 @@ func validateSyntax(inv *invocation.Invocation, diags config.Diagnostics, untrus
 	return terminal.Reported(untrusted)
 }
 
-func printValidation(inv *invocation.Invocation, v invocation.Validation, diags config.Diagnostics, failed map[string]error) error {
+func printValidation(inv *invocation.Invocation, v invocation.Validation, diags config.Diagnostics,
+	failed map[string]error) error {
 	if inv.Machine() {
 		return inv.PrintJSON(v)
 	}

@@ -93,18 +93,23 @@ func (w *wrapOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.SetInterspersed(false) // flags after the program are arguments of the program
 	f.StringVar(&w.name, "name", "", "`NAME` of the server block; the program's name if not given")
-	f.StringSliceVar(&w.only, "only", nil, "a `COMMAND` to look at, with all below it, such as \"container *\"; repeatable, or with commas")
+	f.StringSliceVar(&w.only, "only", nil,
+		"a `COMMAND` to look at, with all below it, such as \"container *\"; repeatable, or with commas")
 	f.StringSliceVar(&w.except, "except", nil, "a `COMMAND` to leave out, with all below it; repeatable, or with commas")
-	f.StringSliceVar(&w.globals, "global", nil, "an `OPTION` of the whole program that its commands should offer, such as --request-timeout; repeatable, or with commas")
-	f.StringSliceVar(&w.dangerous, "dangerous", nil, "a dangerous `OPTION` or command to offer all the same, such as \"log --output\"; repeatable, or with commas")
+	f.StringSliceVar(&w.globals, "global", nil, "an `OPTION` of the whole program that its commands should offer, such "+
+		"as --request-timeout; repeatable, or with commas")
+	f.StringSliceVar(&w.dangerous, "dangerous", nil,
+		"a dangerous `OPTION` or command to offer all the same, such as \"log --output\"; repeatable, or with commas")
 	f.StringSliceVar(&w.read, "read", nil, "a `COMMAND` that only reads, with all below it; repeatable, or with commas")
-	f.StringArrayVar(&w.env, "env", nil, "an environment variable for the program, as `NAME=VALUE`; it is written down, so no secrets; repeatable")
+	f.StringArrayVar(&w.env, "env", nil,
+		"an environment variable for the program, as `NAME=VALUE`; it is written down, so no secrets; repeatable")
 	f.StringArrayVar(&w.passEnv, "pass-env", nil, "a `VARIABLE` of the environment that the program gets; repeatable")
 	f.BoolVar(&w.try, "try", false, "run each tool that only reads once, and say which fail")
 	f.BoolVar(&w.write, "write", false, "add the block to the configuration")
 	w.into.add(cmd)
 	f.IntVar(&w.depth, "depth", 3, "a `NUMBER`: how many words a command may have")
-	f.IntVar(&w.common, "common", commonUnset, "a `NUMBER`: how many options a tool has at most, the most common ones; 0 is all. -1 is what discovery offers: 20, or more for a program's only tool")
+	f.IntVar(&w.common, "common", commonUnset, "a `NUMBER`: how many options a tool has at most, the most common ones; 0 "+
+		"is all. -1 is what discovery offers: 20, or more for a program's only tool")
 	f.StringVar(&w.describe, "describe", "brief", "an `AMOUNT`, how much the descriptions say: \"brief\" or \"full\"")
 	f.BoolVar(&w.check, "check", false, "compare the tool blocks of the configuration with their programs")
 }
@@ -116,18 +121,27 @@ func (w *wrapOptions) run(ctx context.Context) error {
 	return w.describeProgram(ctx, w.words)
 }
 
-// describeProgram inspects a program and prints it as HCL.
-func (w *wrapOptions) describeProgram(ctx context.Context, command []string) error {
-	inv := w.inv
+// valid fails if the value of a flag cannot be used.
+func (w *wrapOptions) valid() error {
 	switch {
 	case w.common < commonUnset:
 		return fault.New(fault.Usage, "--common %d is less than -1", w.common).WithHint("write --common 0 for all options")
 	case w.describe != "brief" && w.describe != "full":
-		return fault.New(fault.Usage, "--describe %q is neither brief nor full", w.describe).WithHint("write --describe brief or --describe full")
+		return fault.New(fault.Usage, "--describe %q is neither brief nor full", w.describe).
+			WithHint("write --describe brief or --describe full")
 	}
 	if w.name != "" && !label.MatchString(w.name) {
 		return fault.New(fault.Usage, "--name %q cannot be the label of a server", w.name).
 			WithHint("use letters, digits, - and _, starting with a letter, at most %d", labelMost)
+	}
+	return nil
+}
+
+// describeProgram inspects a program and prints it as HCL.
+func (w *wrapOptions) describeProgram(ctx context.Context, command []string) error {
+	inv := w.inv
+	if err := w.valid(); err != nil {
+		return err
 	}
 	app, server, err := w.draft(ctx, command)
 	if err != nil {
@@ -207,11 +221,16 @@ func (w *wrapOptions) draft(ctx context.Context, command []string) (*host.App, *
 		}
 	}
 	var schema sdk.Schema
-	for _, attribute := range []string{"command", "cwd", "depth", "common", "describe", "only", "except", "globals", "read", "dangerous", "env", "pass_env"} {
+	attributes := []string{
+		"command", "cwd", "depth", "common", "describe", "only", "except", "globals", "read", "dangerous", "env", "pass_env",
+	}
+	for _, attribute := range attributes {
 		schema.Attributes = append(schema.Attributes, sdk.Attribute{Name: attribute})
 	}
 	settings["sandbox"] = cliconfig.Sandbox(command)
-	schema.Blocks = []sdk.Block{{Name: "sandbox", Schema: sdk.Schema{Attributes: []sdk.Attribute{{Name: "network"}, {Name: "unix_sockets"}}}}}
+	schema.Blocks = []sdk.Block{
+		{Name: "sandbox", Schema: sdk.Schema{Attributes: []sdk.Attribute{{Name: "network"}, {Name: "unix_sockets"}}}},
+	}
 	text, err := cliconfig.Server(name, items.CliTransport, schema, settings, nil)
 	if err != nil {
 		return nil, nil, err
@@ -263,7 +282,8 @@ func labelOf(program string) string {
 }
 
 // explore asks the plugin for the description of a program until it is complete.
-func explore(ctx context.Context, inv *invocation.Invocation, app *host.App, s *config.Server, settings []byte) (p cliconfig.Program, err error) {
+func explore(ctx context.Context, inv *invocation.Invocation, app *host.App, s *config.Server,
+	settings []byte) (p cliconfig.Program, err error) {
 	wait := inv.Spin("looking at " + s.Name)
 	defer wait.Stop()
 	err = app.Ask(ctx, s, settings, mcp.MethodListTools, cliconfig.Question, func(result []byte) (done bool, err error) {

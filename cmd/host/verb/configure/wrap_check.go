@@ -51,7 +51,8 @@ func wrapCheck(ctx context.Context, inv *invocation.Invocation, names []string) 
 		printChecked(inv, all)
 	}
 	if err == nil && broken > 0 {
-		return fault.New(fault.WrapChanged, "the programs no longer support what %s uses", terminal.Count(broken, "tool block")).
+		return fault.New(fault.WrapChanged, "the programs no longer support what %s uses",
+			terminal.Count(broken, "tool block")).
 			WithHint("run `junctor wrap PROGRAM` to print the current tool blocks")
 	}
 	return err
@@ -90,7 +91,8 @@ func brokenTools(changes []cliconfig.Change) int {
 func wrapped(app *host.App, names []string) ([]*config.Server, error) {
 	var found []*config.Server
 	for _, s := range app.Config().Servers {
-		if s.Enabled && s.Transport.Component == items.CliTransport && len(toolBlocks(s)) > 0 && (len(names) == 0 || slices.Contains(names, s.Name)) {
+		if s.Enabled && s.Transport.Component == items.CliTransport && len(toolBlocks(s)) > 0 &&
+			(len(names) == 0 || slices.Contains(names, s.Name)) {
 			found = append(found, s)
 		}
 	}
@@ -108,7 +110,8 @@ func wrapped(app *host.App, names []string) ([]*config.Server, error) {
 		return nil, f
 	}
 	if len(found) == 0 {
-		return nil, fault.New(fault.Usage, "no server of the configuration has tool blocks").WithHint("run `junctor wrap PROGRAM` to write them")
+		return nil, fault.New(fault.Usage, "no server of the configuration has tool blocks").
+			WithHint("run `junctor wrap PROGRAM` to write them")
 	}
 	return found, nil
 }
@@ -167,7 +170,8 @@ func (g *toolGroup) settings(transport []byte) (map[string]json.RawMessage, erro
 }
 
 // compare inspects the program of tool blocks of a server and compares them.
-func compare(ctx context.Context, inv *invocation.Invocation, app *host.App, s *config.Server, g *toolGroup) (checked, error) {
+func compare(ctx context.Context, inv *invocation.Invocation, app *host.App, s *config.Server,
+	g *toolGroup) (checked, error) {
 	blocks := g.blocks
 	settings, err := g.settings(s.Transport.Settings)
 	if err != nil {

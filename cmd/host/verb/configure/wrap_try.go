@@ -19,7 +19,8 @@ import (
 
 // tryTools runs each read-only tool once with harmless arguments and records the results in
 // p. It returns the number of tools that did not work.
-func tryTools(ctx context.Context, inv *invocation.Invocation, app *host.App, s *config.Server, p *cliconfig.Program) (failed int, err error) {
+func tryTools(ctx context.Context, inv *invocation.Invocation, app *host.App, s *config.Server,
+	p *cliconfig.Program) (failed int, err error) {
 	settings := map[string]json.RawMessage{}
 	if err := json.Unmarshal(s.Transport.Settings, &settings); err != nil {
 		return 0, err
@@ -65,7 +66,8 @@ var aboutDiscovery = map[string]bool{
 }
 
 // tryTool calls a tool. It fails if the tool could not be called.
-func tryTool(ctx context.Context, inv *invocation.Invocation, app *host.App, s *config.Server, settings []byte, t *cliconfig.Tool, arguments json.RawMessage) (trial cliconfig.Trial, err error) {
+func tryTool(ctx context.Context, inv *invocation.Invocation, app *host.App, s *config.Server, settings []byte,
+	t *cliconfig.Tool, arguments json.RawMessage) (trial cliconfig.Trial, err error) {
 	wait := inv.Spin("trying " + t.Name)
 	defer wait.Stop()
 	params := asJSON(map[string]any{"name": t.Name, "arguments": arguments})
@@ -96,7 +98,8 @@ func (w *wrapOptions) callSettings() (map[string]json.RawMessage, error) {
 		for _, v := range w.env {
 			name, value, ok := strings.Cut(v, "=")
 			if !ok || name == "" {
-				return nil, fault.New(fault.Usage, "--env wants NAME=VALUE").WithHint("--pass-env NAME passes on a variable that is set")
+				return nil, fault.New(fault.Usage, "--env wants NAME=VALUE").
+					WithHint("--pass-env NAME passes on a variable that is set")
 			}
 			variables[name] = value
 		}

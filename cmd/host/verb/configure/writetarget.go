@@ -29,7 +29,8 @@ const scopeLocal = "local"
 
 func (w *writeTarget) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&w.user, "user", false, "change the user's own configuration, which is used in every directory")
-	cmd.Flags().BoolVar(&w.here, "here", false, "change "+config.FoundName+" in this directory, which is created if necessary")
+	cmd.Flags().BoolVar(&w.here, "here", false,
+		"change "+config.FoundName+" in this directory, which is created if necessary")
 	cmd.MarkFlagsMutuallyExclusive("user", "here")
 }
 
@@ -45,7 +46,8 @@ func (w *writeTarget) choose(scope string, lookup func(string) (string, bool)) e
 	case scopeLocal:
 		at, err := config.Find("", lookup)
 		if err != nil || !at.Found {
-			return fault.New(fault.Usage, "there is no project with a %s here", config.FoundName).WithHint("write --scope user, or --scope project to begin one")
+			return fault.New(fault.Usage, "there is no project with a %s here", config.FoundName).
+				WithHint("write --scope user, or --scope project to begin one")
 		}
 		w.user, w.file = true, config.PrivatePath(at.Path, lookup)
 	default:
@@ -58,7 +60,8 @@ func (w *writeTarget) choose(scope string, lookup func(string) (string, bool)) e
 func (w writeTarget) own(inv *invocation.Invocation) (string, error) {
 	path := cmp.Or(w.file, config.OwnPath(inv.Lookup))
 	if path == "" {
-		return "", fault.New(fault.Usage, "this user has no home directory for a configuration").WithHint("name a file with --config")
+		return "", fault.New(fault.Usage, "this user has no home directory for a configuration").
+			WithHint("name a file with --config")
 	}
 	return path, nil
 }
@@ -69,7 +72,9 @@ func noteRelative(inv *invocation.Invocation, path string, s clientconfig.Server
 		return word == "." || word == ".." || strings.HasPrefix(word, "./") || strings.HasPrefix(word, "../")
 	}
 	here, err := os.Getwd()
-	if err == nil && filepath.Dir(path) != here && (s.Dir == "" || relative(s.Dir)) && slices.ContainsFunc(slices.Concat(s.Command, []string{s.Dir}), relative) {
-		inv.Warn(fmt.Sprintf("relative paths of %s begin at %s and not here", s.Name, filepath.Dir(path)), "write full paths, or add it with --here")
+	if err == nil && filepath.Dir(path) != here && (s.Dir == "" || relative(s.Dir)) &&
+		slices.ContainsFunc(slices.Concat(s.Command, []string{s.Dir}), relative) {
+		inv.Warn(fmt.Sprintf("relative paths of %s begin at %s and not here", s.Name, filepath.Dir(path)),
+			"write full paths, or add it with --here")
 	}
 }
