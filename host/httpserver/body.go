@@ -77,7 +77,7 @@ func (srv *Server) readBody(w http.ResponseWriter, r *http.Request, p authn.Prin
 	b.release()
 	w.Header().Set("Connection", "close")
 	if why, ok := errors.AsType[*bodyMemoryError](err); ok {
-		srv.refuse(p.Tenant, outcome.Overloaded, why.reason)
+		srv.admission.refuse(p.Tenant, outcome.Overloaded, why.reason)
 		writeRetryable(w, r, why.retryStatus(), time.Second, why.httpError)
 	} else if _, long := errors.AsType[*http.MaxBytesError](err); long {
 		writeError(w, r, http.StatusRequestEntityTooLarge, errTooLarge)

@@ -52,7 +52,7 @@ func (c Certificates) Read() (CertificateHealth, error) {
 
 // Certificates returns the state of the files of the listeners with TLS.
 func (srv *Server) Certificates() (all []CertificateHealth) {
-	for _, l := range srv.allListeners() {
+	for _, l := range srv.listeners.list() {
 		if secure := l.secure.Load(); secure != nil && l.retired.Load() == nil {
 			all = append(all, secure.Health())
 		}

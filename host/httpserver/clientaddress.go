@@ -5,22 +5,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-	"time"
 )
-
-// allowAddress counts a request against the rate of its client's address. If there were
-// too many, it returns how long to wait.
-func (srv *Server) allowAddress(r *http.Request, settings *active) (wait time.Duration, ok bool) {
-	if settings.PerAddress.PerSecond == 0 || !isProxy(r.RemoteAddr, settings.Proxies) {
-		return srv.addresses.allow(r.RemoteAddr, settings.PerAddress, settings.Loopback)
-	}
-	client, ok := forwardedFor(r.Header["X-Forwarded-For"], settings.Proxies)
-	if !ok {
-		return srv.addresses.allow(r.RemoteAddr, settings.PerAddress, settings.Loopback)
-	}
-	network, _ := clientNetwork(client, true) // a proxy names remote clients only
-	return srv.addresses.take(network, settings.PerAddress)
-}
 
 // clientAddress returns the address of a client without its port: the address that a
 // proxy names, behind one that counts. It is "unknown" if that is malformed, and "local"

@@ -27,46 +27,61 @@ type legacyClient struct {
 	out   gateway.Stream
 }
 
-func (srv *Server) legacySSEEndpoint(w http.ResponseWriter, r *http.Request, settings *active) {
+// legacySSE serves the clients over HTTP+SSE.
+type legacySSE struct {
+	server *Server
+
+	mu      sync.Mutex
+	clients map[string]*legacyClient // guarded by mu; by session id
+}
+
+// count returns the number of clients.
+func (ls *legacySSE) count() int {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	return len(ls.clients)
+}
+
+func (ls *legacySSE) serve(w http.ResponseWriter, r *http.Request, settings *active) {
 	method := http.MethodGet
 	if r.URL.Path == "/messages" {
 		method = http.MethodPost
 	}
 	setRequestID(w, r)
-	p, ok := srv.admit(w, r, settings, method)
+	p, ok := ls.server.admission.admit(w, r, settings, method)
 	switch {
 	case !ok:
 	case r.Method != method:
 		notAllowed(w, r, method)
 	case method == http.MethodGet:
-		srv.legacySSEStream(w, r, p, settings)
+		ls.stream(w, r, p, settings)
 	default:
-		srv.legacySSEMessage(w, r, p, settings)
+		ls.message(w, r, p, settings)
 	}
 }
 
-// legacySSEStream opens the stream of a new client and serves it until the
+// stream opens the stream of a new client and serves it until the
 // client disconnects, the session is too old, or the server ends.
-func (srv *Server) legacySSEStream(w http.ResponseWriter, r *http.Request, p authn.Principal, settings *active) {
+func (ls *legacySSE) stream(w http.ResponseWriter, r *http.Request, p authn.Principal, settings *active) {
 	if !acceptOf(r.Header).stream {
 		writeError(w, r, http.StatusNotAcceptable, errAcceptGet)
 		return
 	}
 	defer httpconn.MarkStream(r)()
-	stream := srv.openStream(newEventWriter(w, settings.Send), settings.Keepalive)
+	stream := ls.server.openStream(newEventWriter(w, settings.Send), settings.Keepalive)
 	defer stream.finish(sendqueue.Message{})
-	id, c, err := srv.openLegacySSE(p, clientAddress(r, settings), settings, stream)
+	id, c, err := ls.open(p, clientAddress(r, settings), settings, stream)
 	if err != nil {
-		srv.refuse(p.Tenant, outcome.Overloaded, err.reason)
+		ls.server.admission.refuse(p.Tenant, outcome.Overloaded, err.reason)
 		writeRetryable(w, r, err.retryStatus(), sessionRetryAfter, err)
 		return
 	}
-	defer srv.closeLegacySSE(id, p, settings)
+	defer ls.close(id, p, settings)
 	// The address is relative, so that it works under every name of the server.
 	_ = stream.Push(sendqueue.Text([]byte("event: endpoint\ndata: /messages?sessionId=" + id + "\n\n")))
 	life := time.NewTimer(settings.Sessions.Life)
 	defer life.Stop()
-	ctx, done := srv.register(&clientStream{request: r, principal: p}, settings)
+	ctx, done := ls.server.register(&clientStream{request: r, principal: p}, settings)
 	defer done()
 	var end *streamEnd
 	grace := time.Duration(0)
@@ -87,50 +102,53 @@ func (srv *Server) legacySSEStream(w http.ResponseWriter, r *http.Request, p aut
 	}
 }
 
-// openLegacySSE creates a client, or returns the error to send.
-func (srv *Server) openLegacySSE(p authn.Principal, address string, settings *active, out gateway.Stream) (id string, _ *legacyClient, _ *httpError) {
-	srv.mu.Lock()
-	defer srv.mu.Unlock()
-	if srv.isDraining() {
+// open creates a client, or returns the error to send.
+func (ls *legacySSE) open(
+	p authn.Principal, address string, settings *active, out gateway.Stream,
+) (id string, _ *legacyClient, _ *httpError) {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	if ls.server.isDraining() {
 		return "", nil, errStopping
 	}
 	if err := settings.sessions.acquire(p); err != nil {
 		return "", nil, err
 	}
-	c := &legacyClient{Session: srv.gateway.Open(gateway.Client{Principal: p, Address: address, Out: out}), owner: p.Key(), out: out}
+	client := gateway.Client{Principal: p, Address: address, Out: out}
+	c := &legacyClient{Session: ls.server.gateway.Open(client), owner: p.Key(), out: out}
 	id = rand.Text()
-	srv.legacyClients[id] = c
+	ls.clients[id] = c
 	return id, c, nil
 }
 
-func (srv *Server) closeLegacySSE(id string, p authn.Principal, settings *active) {
-	srv.mu.Lock()
-	defer srv.mu.Unlock()
-	delete(srv.legacyClients, id)
+func (ls *legacySSE) close(id string, p authn.Principal, settings *active) {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	delete(ls.clients, id)
 	settings.sessions.release(p)
 }
 
-// legacySSEMessage handles a message of a client. The answer is sent on the
+// message handles a message of a client. The answer is sent on the
 // client's stream.
-func (srv *Server) legacySSEMessage(w http.ResponseWriter, r *http.Request, p authn.Principal, settings *active) {
+func (ls *legacySSE) message(w http.ResponseWriter, r *http.Request, p authn.Principal, settings *active) {
 	ids := r.URL.Query()["sessionId"]
 	if len(ids) != 1 {
 		writeError(w, r, http.StatusBadRequest, errNoSession)
 		return
 	}
-	srv.mu.Lock()
-	c := srv.legacyClients[ids[0]]
-	srv.mu.Unlock()
+	ls.mu.Lock()
+	c := ls.clients[ids[0]]
+	ls.mu.Unlock()
 	if c == nil || c.owner != p.Key() {
 		writeError(w, r, http.StatusNotFound, errUnknownSession)
 		return
 	}
 	c.UpdatePrincipal(p)
-	b, ok := srv.readBody(w, r, p, settings)
+	b, ok := ls.server.readBody(w, r, p, settings)
 	if !ok {
 		return
 	}
-	if !srv.acquire(w, r, p, settings.inFlight) {
+	if !ls.server.admission.acquire(w, r, p, settings.inFlight) {
 		b.release()
 		return
 	}

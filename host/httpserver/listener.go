@@ -3,9 +3,12 @@ package httpserver
 import (
 	"context"
 	"crypto/tls"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -69,7 +72,7 @@ func (srv *Server) Start(l net.Listener, secure *TLS) *Listener {
 		x.http.IdleTimeout = idleTimeout // for HTTP/2; conns limits HTTP/1
 	}
 	x.conns.Attach(x.http)
-	srv.addListener(x)
+	srv.listeners.add(x)
 	srv.work.Go(func() { x.conns.Run(base) })
 	srv.work.Go(func() {
 		err := x.http.Serve(x.conns)
@@ -96,10 +99,10 @@ func (l *Listener) Retire() {
 	l.retired.Store(l.server.active.Load())
 	close(l.draining)
 	_ = l.conns.Close()
-	l.server.endStreams(func(s *clientStream) bool { return s.listener == l && !s.answers }, errMoved)
+	l.server.streams.end(func(s *clientStream) bool { return s.listener == l && !s.answers }, errMoved)
 	drain := l.server.active.Load().Drain
 	l.server.work.Go(func() {
-		defer l.server.removeListener(l)
+		defer l.server.listeners.remove(l)
 		if !waitQuiet(drain, func() bool { return l.requests.Load() > 0 }) {
 			l.server.log.Warn("drain timeout reached: the remaining requests to the previous address are abandoned", "in_flight", l.requests.Load())
 		}
@@ -148,25 +151,26 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-func (srv *Server) addListener(l *Listener) {
-	srv.mu.Lock()
-	defer srv.mu.Unlock()
-	srv.listeners[l] = struct{}{}
+// listenerSet are the listeners that have connections. Its methods may be called concurrently.
+type listenerSet struct {
+	mu  sync.Mutex
+	all map[*Listener]struct{} // guarded by mu
 }
 
-func (srv *Server) removeListener(l *Listener) {
-	srv.mu.Lock()
-	defer srv.mu.Unlock()
-	delete(srv.listeners, l)
+func (s *listenerSet) add(l *Listener) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all[l] = struct{}{}
 }
 
-// allListeners returns the listeners that have connections.
-func (srv *Server) allListeners() []*Listener {
-	srv.mu.Lock()
-	defer srv.mu.Unlock()
-	list := make([]*Listener, 0, len(srv.listeners))
-	for l := range srv.listeners {
-		list = append(list, l)
-	}
-	return list
+func (s *listenerSet) remove(l *Listener) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.all, l)
+}
+
+func (s *listenerSet) list() []*Listener {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Keys(s.all))
 }

@@ -24,7 +24,7 @@ func (srv *Server) post(w http.ResponseWriter, r *http.Request, p authn.Principa
 	}
 	defer b.release()
 	quota := settings.inFlight
-	if !srv.acquire(w, r, p, quota) {
+	if !srv.admission.acquire(w, r, p, quota) {
 		return
 	}
 	defer func() { quota.release(p) }()
@@ -36,7 +36,7 @@ func (srv *Server) post(w http.ResponseWriter, r *http.Request, p authn.Principa
 		if m.Method == mcp.MethodListen && m.IsRequest() {
 			// It ends with the client's connection. Until then it counts like a
 			// session of a legacy client.
-			if !srv.acquire(w, r, p, settings.listening) {
+			if !srv.admission.acquire(w, r, p, settings.listening) {
 				return
 			}
 			settings.inFlight.release(p)

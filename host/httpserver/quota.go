@@ -2,12 +2,9 @@ package httpserver
 
 import (
 	"fmt"
-	"net/http"
-	"time"
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/limit"
-	"github.com/junctor-mcp/junctor/host/outcome"
 )
 
 // A requestQuota is a quota and the errors for requests above it.
@@ -52,15 +49,4 @@ func (q requestQuota) errorFor(err error) *httpError {
 		return q.principal
 	}
 	return q.full
-}
-
-// acquire takes a unit of a quota for a request. If there is none, it answers the
-// request and reports false.
-func (srv *Server) acquire(w http.ResponseWriter, r *http.Request, p authn.Principal, q requestQuota) bool {
-	err := q.acquire(p)
-	if err != nil {
-		srv.refuse(p.Tenant, outcome.Overloaded, err.reason)
-		writeRetryable(w, r, err.retryStatus(), time.Second, err)
-	}
-	return err == nil
 }

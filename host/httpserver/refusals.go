@@ -3,8 +3,6 @@ package httpserver
 import (
 	"maps"
 	"sync"
-
-	"github.com/junctor-mcp/junctor/host/outcome"
 )
 
 // refusals counts the requests of clients that were refused before they were parsed, by
@@ -23,16 +21,15 @@ func (c *refusals) add(reason string) {
 	c.by[reason]++
 }
 
+// all returns the numbers by reason.
+func (c *refusals) all() map[string]uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return maps.Clone(c.by)
+}
+
 // Refused returns how many requests were refused since the start, by reason: because of the
 // credential, the Origin or Host header, or a limit of an address or a client.
 func (srv *Server) Refused() map[string]uint64 {
-	srv.refused.mu.Lock()
-	defer srv.refused.mu.Unlock()
-	return maps.Clone(srv.refused.by)
-}
-
-// refuse counts a request that a limit refused.
-func (srv *Server) refuse(tenant string, o outcome.Outcome, reason string) {
-	srv.refused.add(reason)
-	srv.gateway.Refused(tenant, o)
+	return srv.admission.refused.all()
 }

@@ -28,22 +28,23 @@ const unauthorizedBody = `{"jsonrpc":"2.0","error":{"code":-32001,"message":"una
 // identify returns the principal of a request. It answers a request without one: with
 // status 401, in the same time and with the same bytes for every reason, or with 503
 // while credentials cannot be checked.
-func (srv *Server) identify(w http.ResponseWriter, r *http.Request, settings *active) (authn.Principal, bool) {
+func (a *admission) identify(w http.ResponseWriter, r *http.Request, settings *active) (authn.Principal, bool) {
 	begun := time.Now()
 	p, err := authenticate(settings, r)
 	if err == nil {
 		return p, true
 	}
-	srv.requestLog.Log(hclog.Warn, "http", "refused a client", "why", err.Error(), "from", r.RemoteAddr, "request", requestID(w))
-	srv.gateway.Audit().Note(&audit.Event{
+	a.log.Log(hclog.Warn, "http", "refused a client",
+		"why", err.Error(), "from", r.RemoteAddr, "request", requestID(w))
+	a.gateway.Audit().Note(&audit.Event{
 		Kind: audit.AuthFailure, Time: begun, RequestID: requestID(w), Transport: "http", Address: clientAddress(r, settings), Outcome: audit.Denied, Message: err.Error(),
 	})
-	srv.refused.add(authn.Reason(err))
+	a.refused.add(authn.Reason(err))
 	if _, ok := errors.AsType[*authn.UnavailableError](err); ok {
 		writeRetryable(w, r, http.StatusServiceUnavailable, authRetryAfter, errAuthUnavailable)
 		return p, false
 	}
-	srv.gateway.Refused("", outcome.Unauthenticated)
+	a.gateway.Refused("", outcome.Unauthenticated)
 	select {
 	case <-time.After(time.Until(begun.Add(refusalTime))):
 	case <-r.Context().Done():

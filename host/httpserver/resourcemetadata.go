@@ -21,7 +21,7 @@ func (srv *Server) resourceMetadata(w http.ResponseWriter, r *http.Request, sett
 		writeError(w, r, http.StatusForbidden, why)
 		return
 	}
-	srv.allowOrigin(w, r, "GET, HEAD")
+	allowOrigin(w, r, "GET, HEAD")
 	switch {
 	case len(settings.Issuers) == 0:
 		writeError(w, r, http.StatusNotFound, errNotFound)
@@ -33,7 +33,7 @@ func (srv *Server) resourceMetadata(w http.ResponseWriter, r *http.Request, sett
 		notAllowed(w, r, "GET, HEAD")
 		return
 	}
-	if wait, ok := srv.allowAddress(r, settings); !ok {
+	if wait, ok := srv.admission.allowAddress(r, settings); !ok {
 		writeRetryable(w, r, http.StatusTooManyRequests, wait, errRate)
 		return
 	}

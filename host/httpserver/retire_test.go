@@ -18,7 +18,7 @@ import (
 func (h *fixture) listener(t *testing.T) *Listener {
 	t.Helper()
 	for until := time.Now().Add(testTimeout); ; time.Sleep(time.Millisecond) {
-		if list := h.allListeners(); len(list) == 1 {
+		if list := h.listeners.list(); len(list) == 1 {
 			return list[0]
 		}
 		if time.Now().After(until) {
@@ -84,7 +84,7 @@ func TestRetiredListenerAnswersRequestsInFlight(t *testing.T) {
 	if text := again.mustPost(legacyCall(2, "a__echo", `{}`)); !strings.Contains(text, `"id":2,`) {
 		t.Error(text)
 	}
-	for until := time.Now().Add(testTimeout); len(h.allListeners()) > 1; time.Sleep(time.Millisecond) {
+	for until := time.Now().Add(testTimeout); len(h.listeners.list()) > 1; time.Sleep(time.Millisecond) {
 		if time.Now().After(until) {
 			t.Fatalf("the retired listener has %d requests", retired.requests.Load())
 		}

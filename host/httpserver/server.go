@@ -13,7 +13,6 @@ import (
 	"github.com/junctor-mcp/junctor/host/gateway"
 	"github.com/junctor-mcp/junctor/host/httpserver/httpconn"
 	"github.com/junctor-mcp/junctor/host/limit"
-	"github.com/junctor-mcp/junctor/host/outcome"
 	"github.com/junctor-mcp/junctor/host/sessionstore"
 )
 
@@ -36,15 +35,16 @@ type Server struct {
 	audit     func() *AuditHealth // see Options.Audit
 	active    atomic.Pointer[active]
 	sessions  *sessionstore.Store
-	addresses *addressLimiter
+	admission *admission
+	legacySSE *legacySSE
+	listeners listenerSet // those with connections
+	streams   streamSet
 	slow      *httpconn.SlowResponses[*exchange]
 	leaving   chan struct{} // closed when the server is not ready any longer, before draining
 	draining  chan struct{} // closed when the server is about to end
 	failed    chan error    // holds the error of a listener that cannot accept clients any longer
 	work      sync.WaitGroup
 
-	requestLog   *limit.Lines // log of refused requests
-	refused      refusals
 	memory       *limit.Memory // memory for messages; nil: no limit
 	reading      atomic.Int64  // requests whose bodies are being read
 	inFlight     *limit.Quota  // see active
@@ -53,22 +53,28 @@ type Server struct {
 
 	handling sync.RWMutex // held for reading while a request is handled
 	closed   bool         // guarded by handling; requests are dropped
-
-	mu            sync.Mutex
-	listeners     map[*Listener]struct{}     // guarded by mu; those with connections
-	streams       map[*clientStream]struct{} // guarded by mu
-	legacyClients map[string]*legacyClient   // guarded by mu; clients over HTTP+SSE by session id
 }
 
 // New returns a Server for the options. Start serves clients, and Shutdown closes it.
 // The error is that of the session store.
 func New(o Options) (*Server, error) {
 	srv := &Server{
-		gateway: o.Gateway, log: o.Log, audit: o.Audit, memory: o.Gateway.Budget(), addresses: newAddressLimiter(), slow: httpconn.NewSlowResponses[*exchange](streamAfter),
-		inFlight: limit.NewQuota(0), sessionQuota: limit.NewQuota(0), listening: limit.NewQuota(0),
-		requestLog: limit.NewLines(o.Log, "listener"), leaving: make(chan struct{}), draining: make(chan struct{}), failed: make(chan error, 1),
-		listeners: map[*Listener]struct{}{}, streams: map[*clientStream]struct{}{}, legacyClients: map[string]*legacyClient{},
+		gateway:      o.Gateway,
+		log:          o.Log,
+		audit:        o.Audit,
+		memory:       o.Gateway.Budget(),
+		admission:    newAdmission(o.Gateway, o.Log),
+		listeners:    listenerSet{all: map[*Listener]struct{}{}},
+		streams:      streamSet{all: map[*clientStream]struct{}{}},
+		slow:         httpconn.NewSlowResponses[*exchange](streamAfter),
+		inFlight:     limit.NewQuota(0),
+		sessionQuota: limit.NewQuota(0),
+		listening:    limit.NewQuota(0),
+		leaving:      make(chan struct{}),
+		draining:     make(chan struct{}),
+		failed:       make(chan error, 1),
 	}
+	srv.legacySSE = &legacySSE{server: srv, clients: map[string]*legacyClient{}}
 	settings := srv.activate(o.Settings)
 	srv.active.Store(settings)
 	store, err := sessionstore.Open(sessionstore.Options{
@@ -105,7 +111,7 @@ func (srv *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		srv.endpoint(w, r, settings)
 	case "/sse", "/messages":
 		if settings.LegacySSE {
-			srv.legacySSEEndpoint(w, r, settings)
+			srv.legacySSE.serve(w, r, settings)
 			return
 		}
 		writeError(w, r, http.StatusNotFound, errNotFound)
@@ -121,7 +127,7 @@ func (srv *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // endpoint serves the endpoint of both eras.
 func (srv *Server) endpoint(w http.ResponseWriter, r *http.Request, settings *active) {
 	setRequestID(w, r)
-	p, ok := srv.admit(w, r, settings, "GET, POST, DELETE")
+	p, ok := srv.admission.admit(w, r, settings, "GET, POST, DELETE")
 	if !ok {
 		return
 	}
@@ -135,30 +141,6 @@ func (srv *Server) endpoint(w http.ResponseWriter, r *http.Request, settings *ac
 	default:
 		notAllowed(w, r, "GET, POST, DELETE")
 	}
-}
-
-// admit reports whether a request is allowed, and returns its principal. It
-// checks the origin, the rate of its address and its credentials. It answers a
-// request that is not allowed, and an OPTIONS request.
-func (srv *Server) admit(w http.ResponseWriter, r *http.Request, settings *active, methods string) (authn.Principal, bool) {
-	if why := checkOrigin(r, settings); why != nil {
-		srv.requestLog.Log(hclog.Warn, "http", "refused a request", "why", why.reason, "host", printable(r.Host), "origin", printable(r.Header.Get("Origin")), "from", r.RemoteAddr, "request", requestID(w),
-			"hint", admitHint(r, why))
-		srv.refused.add(why.reason)
-		writeError(w, r, http.StatusForbidden, why)
-		return authn.Principal{}, false
-	}
-	srv.allowOrigin(w, r, methods)
-	if r.Method == http.MethodOptions {
-		w.WriteHeader(http.StatusNoContent)
-		return authn.Principal{}, false
-	}
-	if wait, ok := srv.allowAddress(r, settings); !ok {
-		srv.refuse("", outcome.RateLimited, "address_rate")
-		writeRetryable(w, r, http.StatusTooManyRequests, wait, errRate)
-		return authn.Principal{}, false
-	}
-	return srv.identify(w, r, settings)
 }
 
 // authenticate returns the principal of a request. A certificate that the client
@@ -176,23 +158,6 @@ func authenticate(settings *active, r *http.Request) (authn.Principal, error) {
 		return authn.Anonymous(), nil
 	}
 	return auth.Authenticate(r)
-}
-
-// allowOrigin sets the CORS headers for a page of an allowed origin.
-func (srv *Server) allowOrigin(w http.ResponseWriter, r *http.Request, methods string) {
-	origin := r.Header.Get("Origin")
-	if origin == "" {
-		return
-	}
-	h := w.Header()
-	h.Set("Access-Control-Allow-Origin", origin)
-	h.Set("Access-Control-Expose-Headers", "Mcp-Session-Id, WWW-Authenticate, X-Request-Id")
-	h.Add("Vary", "Origin")
-	if r.Method == http.MethodOptions {
-		h.Set("Access-Control-Allow-Methods", methods)
-		h.Set("Access-Control-Allow-Headers", r.Header.Get("Access-Control-Request-Headers"))
-		h.Set("Access-Control-Max-Age", "600")
-	}
 }
 
 // limitTimes starts the time limit for reading the body, if there is one, and

@@ -128,7 +128,7 @@ func (srv *Server) sessionError(w http.ResponseWriter, r *http.Request, settings
 	switch {
 	case limit.IsShare(err) || errors.Is(err, limit.ErrQuota):
 		why := settings.sessions.errorFor(err)
-		srv.refuse("", outcome.Overloaded, why.reason)
+		srv.admission.refuse("", outcome.Overloaded, why.reason)
 		writeRetryable(w, r, why.retryStatus(), sessionRetryAfter, why)
 	case errors.Is(err, sessionstore.ErrClosed):
 		writeRetryable(w, r, http.StatusServiceUnavailable, settings.Drain, errStopping)

@@ -69,7 +69,7 @@ func (srv *Server) Apply(s Settings) {
 	settings := srv.activate(s)
 	srv.active.Store(settings)
 	srv.sessions.SetLimits(settings.Sessions)
-	for _, l := range srv.allListeners() {
+	for _, l := range srv.listeners.list() {
 		l.conns.SetLimits(settings.connLimits())
 	}
 	srv.endRefusedStreams(settings)

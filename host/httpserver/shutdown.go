@@ -38,7 +38,7 @@ func (srv *Server) Shutdown(l *Listener, leave func()) {
 	srv.closed = true
 	srv.handling.Unlock()
 	srv.work.Wait()
-	srv.requestLog.Close()
+	srv.admission.log.Close()
 }
 
 // drain stops accepting requests and waits for requests in flight. Meanwhile
@@ -50,7 +50,7 @@ func (srv *Server) drain(l *Listener, leave func()) {
 	_ = l.conns.Close()
 	limit := srv.active.Load().Drain
 	srv.log.Info("shutting down: new requests are refused", "in_flight", srv.inFlight.Used(), "drain_timeout", limit.String())
-	srv.endStreams(func(s *clientStream) bool { return !s.answers && !s.listens }, errShutdown)
+	srv.streams.end(func(s *clientStream) bool { return !s.answers && !s.listens }, errShutdown)
 	srv.gateway.EndListens()
 	waitQuiet(limit, srv.isBusy)
 	left := srv.inFlight.Used()
@@ -73,14 +73,13 @@ var errAbandoned = fault.New(fault.UpstreamStopped, "junctor is shutting down; t
 
 // cancelAll ends the requests of all listeners.
 func (srv *Server) cancelAll() {
-	for _, l := range srv.allListeners() {
+	for _, l := range srv.listeners.list() {
 		l.cancel(errAbandoned)
 	}
 }
 
 // isBusy reports whether a request is in progress or its body is being read.
 func (srv *Server) isBusy() bool {
-	srv.mu.Lock()
-	defer srv.mu.Unlock()
-	return srv.reading.Load() > 0 || srv.inFlight.Used() > 0 || srv.listening.Used() > 0 || len(srv.legacyClients) > 0
+	used := srv.inFlight.Used() > 0 || srv.listening.Used() > 0
+	return srv.reading.Load() > 0 || used || srv.legacySSE.count() > 0
 }

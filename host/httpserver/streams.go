@@ -3,7 +3,10 @@ package httpserver
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/authn"
@@ -25,15 +28,48 @@ func (srv *Server) StoredSessions() int { return srv.sessions.Unloaded() }
 
 // Streams returns the number of open streams for messages to clients, without those that
 // end with an answer.
-func (srv *Server) Streams() (n int) {
-	srv.mu.Lock()
-	defer srv.mu.Unlock()
-	for s := range srv.streams {
-		if !s.answers {
+func (srv *Server) Streams() int { return srv.streams.count() }
+
+// streamSet are the open streams. Its methods may be called concurrently.
+type streamSet struct {
+	mu  sync.Mutex
+	all map[*clientStream]struct{} // guarded by mu
+}
+
+func (s *streamSet) add(stream *clientStream) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all[stream] = struct{}{}
+}
+
+func (s *streamSet) remove(stream *clientStream) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.all, stream)
+}
+
+// count returns the number of streams that do not end with an answer.
+func (s *streamSet) count() (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for stream := range s.all {
+		if !stream.answers {
 			n++
 		}
 	}
 	return n
+}
+
+// end ends the streams that match.
+func (s *streamSet) end(match func(*clientStream) bool, why *streamEnd) {
+	s.mu.Lock()
+	list := slices.Collect(maps.Keys(s.all))
+	s.mu.Unlock()
+	for _, stream := range list {
+		if match(stream) {
+			stream.end(why)
+		}
+	}
 }
 
 // A streamEnd is the reason why the server ends a stream.
@@ -61,12 +97,10 @@ func streamEndOf(ctx context.Context) *streamEnd {
 func (srv *Server) register(s *clientStream, settings *active) (ctx context.Context, done func()) {
 	s.listener = listenerOf(s.request)
 	ctx, s.end = context.WithCancelCause(s.request.Context())
-	srv.mu.Lock()
-	srv.streams[s] = struct{}{}
-	srv.mu.Unlock()
+	srv.streams.add(s)
 	// The settings may have changed since the request was admitted, and the listener
 	// may have begun to drain.
-	if latest := srv.active.Load(); latest != settings && !srv.accepts(latest, s, time.Now().Add(recheckTime)) {
+	if latest := srv.active.Load(); latest != settings && !s.accepted(latest, time.Now().Add(recheckTime)) {
 		s.end(errRefused)
 	}
 	switch {
@@ -84,16 +118,14 @@ func (srv *Server) register(s *clientStream, settings *active) (ctx context.Cont
 		if expiry != nil {
 			expiry.Stop()
 		}
-		srv.mu.Lock()
-		defer srv.mu.Unlock()
-		delete(srv.streams, s)
+		srv.streams.remove(s)
 		s.end(nil)
 	}
 }
 
-// accepts reports whether the client of a stream is still the same principal. A credential
+// accepted reports whether the client of the stream is still the same principal. A credential
 // that cannot be checked until the deadline is accepted: the stream ends with it anyway.
-func (srv *Server) accepts(settings *active, s *clientStream, deadline time.Time) bool {
+func (s *clientStream) accepted(settings *active, deadline time.Time) bool {
 	ctx, cancel := context.WithDeadline(s.request.Context(), deadline)
 	defer cancel()
 	p, err := authenticate(settings, s.request.WithContext(ctx))
@@ -110,20 +142,5 @@ const recheckTime = 2 * time.Second
 // longer.
 func (srv *Server) endRefusedStreams(settings *active) {
 	deadline := time.Now().Add(recheckTime)
-	srv.endStreams(func(s *clientStream) bool { return !srv.accepts(settings, s, deadline) }, errRefused)
-}
-
-// endStreams ends the streams that match.
-func (srv *Server) endStreams(match func(*clientStream) bool, why *streamEnd) {
-	srv.mu.Lock()
-	list := make([]*clientStream, 0, len(srv.streams))
-	for s := range srv.streams {
-		list = append(list, s)
-	}
-	srv.mu.Unlock()
-	for _, s := range list {
-		if match(s) {
-			s.end(why)
-		}
-	}
+	srv.streams.end(func(s *clientStream) bool { return !s.accepted(settings, deadline) }, errRefused)
 }

@@ -40,9 +40,9 @@ func TestUnreadStreamsAreClosed(t *testing.T) {
 			says.mustPost(initializeRequest)
 			says.mustPost(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"test://r"}}`)
 			return func() bool {
-				h.mu.Lock()
-				defer h.mu.Unlock()
-				return len(h.legacyClients) > 0
+				h.legacySSE.mu.Lock()
+				defer h.legacySSE.mu.Unlock()
+				return len(h.legacySSE.clients) > 0
 			}
 		},
 	} {
@@ -112,9 +112,9 @@ func TestUnreadListenerLosesItsSubscription(t *testing.T) {
 	says.mustPost(initializeRequest)
 	says.mustPost(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"test://r"}}`)
 	subscribed := func() int { // both slow clients, beside the one that reads
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		return len(h.legacyClients) + int(h.listening.Used())
+		h.legacySSE.mu.Lock()
+		defer h.legacySSE.mu.Unlock()
+		return len(h.legacySSE.clients) + int(h.listening.Used())
 	}
 	for until := time.Now().Add(testTimeout); subscribed() < 2; time.Sleep(time.Millisecond) {
 		if time.Now().After(until) {
@@ -146,12 +146,12 @@ func TestUnreadListenerLosesItsSubscription(t *testing.T) {
 func (h *fixture) legacyID(t *testing.T) string {
 	t.Helper()
 	for until := time.Now().Add(testTimeout); time.Now().Before(until); time.Sleep(time.Millisecond) {
-		h.mu.Lock()
-		for id := range h.legacyClients {
-			h.mu.Unlock()
+		h.legacySSE.mu.Lock()
+		for id := range h.legacySSE.clients {
+			h.legacySSE.mu.Unlock()
 			return id
 		}
-		h.mu.Unlock()
+		h.legacySSE.mu.Unlock()
 	}
 	t.Fatal("no client over HTTP+SSE")
 	return ""
