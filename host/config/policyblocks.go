@@ -18,7 +18,7 @@ type policyBlock struct {
 	_ []roleBlock    `hcl:"role,block" doc:"Rules for those who have the role."`
 	_ []subjectBlock `hcl:"subject,block" doc:"Roles and rules for one subject. The command line and clients on standard input are the subject 'local'."`
 	_ []groupBlock   `hcl:"group,block" doc:"Roles and rules for those whose credential has the group."`
-	ruleBlocks
+	RuleBlocks
 }
 
 // Validate implements [language.Validator].
@@ -35,8 +35,8 @@ func (p *policyBlock) Validate(r language.Reader) {
 	p.zone = zone
 }
 
-// ruleBlocks are the rules in a block.
-type ruleBlocks struct {
+// RuleBlocks are the rules in a block. It is exported for the decoder, which reads its tags only.
+type RuleBlocks struct {
 	_ []ruleBlock    `hcl:"allow,block" doc:"A rule that allows: about everyone, or about the holders of the block around it."`
 	_ []ruleBlock    `hcl:"deny,block" doc:"A rule that denies: about everyone, or about the holders of the block around it."`
 	_ []confirmBlock `hcl:"confirm,block" doc:"A rule that lets a person approve each use: about everyone, or about the holders of the block around it."`
@@ -47,14 +47,14 @@ type (
 	roleBlock struct {
 		Name string `hcl:"name,label"`
 		ofClients
-		ruleBlocks
+		RuleBlocks
 	}
 	// members are a group or a subject.
 	members struct {
 		Name  string   `hcl:"name,label"`
 		Roles []string `hcl:"roles" accepts:"a list of roles" unset:"none" refers:"role" doc:"Roles of this policy that the holders have."`
 		ofClients
-		ruleBlocks
+		RuleBlocks
 	}
 	groupBlock   struct{ members }
 	subjectBlock struct{ members }
