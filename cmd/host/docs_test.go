@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/junctor-mcp/junctor/cmd/host/invocation"
+	"github.com/junctor-mcp/junctor/cmd/host/verb/plugins"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/sdk"
 )
@@ -207,7 +208,7 @@ func settings(b *strings.Builder, s sdk.Schema, block string) {
 		case a.Required:
 			about = append(about, "required")
 		case len(a.Default) > 0:
-			about = append(about, "default `"+compactJSON(a.Default)+"`")
+			about = append(about, "default `"+plugins.CompactJSON(a.Default)+"`")
 		}
 		if len(a.Enum) > 0 {
 			about = append(about, "one of `"+strings.Join(a.Enum, "`, `")+"`")
@@ -215,7 +216,7 @@ func settings(b *strings.Builder, s sdk.Schema, block string) {
 		if a.Sensitive {
 			about = append(about, "sensitive")
 		}
-		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", block+a.Name, typeName(a.Type), strings.Join(about, ", "), a.Description)
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", block+a.Name, plugins.TypeName(a.Type), strings.Join(about, ", "), a.Description)
 	}
 	for _, inner := range s.Blocks {
 		fmt.Fprintf(b, "\n### Block `%s`\n\n%s\n", block+inner.Name, inner.Schema.Description)

@@ -8,8 +8,10 @@ import (
 	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/cmd/host/verb/configure"
+	"github.com/junctor-mcp/junctor/cmd/host/verb/credentials"
 	"github.com/junctor-mcp/junctor/cmd/host/verb/operate"
 	"github.com/junctor-mcp/junctor/cmd/host/verb/permissions"
+	"github.com/junctor-mcp/junctor/cmd/host/verb/plugins"
 	"github.com/junctor-mcp/junctor/host"
 )
 
@@ -56,13 +58,13 @@ var groups = []struct {
 		permissions.Approvals,
 	}},
 	{"credentials", "Credentials:", []func(*invocation.Invocation) *cobra.Command{
-		loginVerb,
-		logoutVerb,
-		authVerb,
-		secretVerb,
+		credentials.Login,
+		credentials.Logout,
+		credentials.Auth,
+		credentials.Secret,
 	}},
 	{"plugins", "Plugins:", []func(*invocation.Invocation) *cobra.Command{
-		pluginVerb,
+		plugins.Plugin,
 	}},
 	{"operate", "Operate:", []func(*invocation.Invocation) *cobra.Command{
 		operate.Status,

@@ -1,4 +1,4 @@
-package main
+package credentials
 
 import (
 	"cmp"
@@ -19,19 +19,23 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-func authVerb(inv *invocation.Invocation) *cobra.Command {
+// Auth returns the verb auth.
+func Auth(inv *invocation.Invocation) *cobra.Command {
 	verb := &cobra.Command{Use: "auth", Short: "Show the credentials of servers", Args: verb.TakesVerb,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	var tenant string
+	o := &authStatusOptions{inv: inv}
 	status := &cobra.Command{
 		Use:   "status [SERVER…]",
 		Short: "Show who is logged in, for what and for how long, without reaching any server",
 		Long: `Show, of each server with an auth block (none named: of all that are enabled), whether there are credentials,
 whose they are, which scopes they have, when they expire and where they are kept. No server is reached.`,
 		ValidArgsFunction: inv.Completes(completeLogin),
-		RunE:              func(cmd *cobra.Command, args []string) error { return authStatus(cmd.Context(), inv, args, tenant) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.servers = args
+			return o.run(cmd.Context())
+		},
 	}
-	tenantFlag(status, &tenant)
+	tenantFlag(status, &o.tenant)
 	verb.AddCommand(status)
 	return verb
 }
@@ -53,15 +57,23 @@ type authJSON struct {
 	err error
 }
 
-func authStatus(ctx context.Context, inv *invocation.Invocation, names []string, tenant string) error {
-	app, servers, err := authServers(ctx, inv, names, tenant)
+// authStatusOptions are the arguments and the flag of auth status.
+type authStatusOptions struct {
+	inv     *invocation.Invocation
+	servers []string
+	tenant  string
+}
+
+func (o *authStatusOptions) run(ctx context.Context) error {
+	inv := o.inv
+	app, servers, err := authServers(ctx, inv, o.servers, o.tenant)
 	if err != nil {
 		return err
 	}
 	list := make([]*authJSON, len(servers))
 	var all sync.WaitGroup
 	for i, s := range servers {
-		all.Go(func() { list[i] = authOf(ctx, app, s, tenant) })
+		all.Go(func() { list[i] = authOf(ctx, app, s, o.tenant) })
 	}
 	all.Wait()
 	if err := ctx.Err(); err != nil {
@@ -104,7 +116,8 @@ func authTable(inv *invocation.Invocation, list []*authJSON) {
 	}
 	var rows [][]string
 	for _, a := range list {
-		row := []string{a.Server, a.Provider, a.State, dash(a.Account), dash(strings.Join(a.Scopes, " ")), expiry(a.Expires), dash(a.Stored)}
+		scopes := strings.Join(a.Scopes, " ")
+		row := []string{a.Server, a.Provider, a.State, dash(a.Account), dash(scopes), expiry(a.Expires), dash(a.Stored)}
 		if !shared {
 			row = slices.Insert(row, 1, dash(a.Tenant))
 		}
@@ -114,7 +127,9 @@ func authTable(inv *invocation.Invocation, list []*authJSON) {
 }
 
 // authServers returns the named servers, or all that have credentials.
-func authServers(ctx context.Context, inv *invocation.Invocation, names []string, tenant string) (*host.App, []*config.Server, error) {
+func authServers(ctx context.Context, inv *invocation.Invocation, names []string, tenant string) (
+	*host.App, []*config.Server, error,
+) {
 	app, err := inv.Load(ctx, invocation.Needs{})
 	if err != nil {
 		return nil, nil, err

@@ -1,4 +1,4 @@
-package main
+package credentials
 
 import (
 	"bytes"
@@ -19,7 +19,16 @@ import (
 	"github.com/junctor-mcp/junctor/host/secret"
 )
 
-func secretVerb(inv *invocation.Invocation) *cobra.Command {
+// secretOptions are the argument and the flags of the verbs of secret.
+type secretOptions struct {
+	inv     *invocation.Invocation
+	name    string
+	servers []string // of grant
+	yes     bool     // of lock: ask nothing
+}
+
+// Secret returns the verb secret.
+func Secret(inv *invocation.Invocation) *cobra.Command {
 	group := &cobra.Command{
 		Use: "secret", Short: "Store secrets that the configuration names with keyring()", Args: verb.TakesVerb,
 		Long: `Store secrets in the key ring of this machine or, without one, in an encrypted file, for
@@ -37,20 +46,32 @@ needs "junctor secret grant".`,
 standard input, without its last line break. It is no argument, because every user of the machine could see it there.`,
 			Example:           "  junctor secret set github\n  pass show github | junctor secret set github",
 			ValidArgsFunction: cobra.NoFileCompletions,
-			RunE:              func(cmd *cobra.Command, args []string) error { return secretSet(cmd.Context(), inv, args[0]) },
+			RunE: func(cmd *cobra.Command, args []string) error {
+				o := &secretOptions{inv: inv, name: args[0]}
+				return o.set(cmd.Context())
+			},
 		},
 		secretGrantVerb(inv),
 		&cobra.Command{
 			Use: "get NAME", Short: "Print a secret", Args: verb.Takes("NAME"), ValidArgsFunction: cobra.NoFileCompletions,
-			RunE: func(cmd *cobra.Command, args []string) error { return secretGet(cmd.Context(), inv, args[0]) },
+			RunE: func(cmd *cobra.Command, args []string) error {
+				o := &secretOptions{inv: inv, name: args[0]}
+				return o.get(cmd.Context())
+			},
 		},
 		&cobra.Command{
 			Use: "list", Short: "List the names of the secrets", Args: verb.Takes(),
-			RunE: func(cmd *cobra.Command, _ []string) error { return secretList(cmd.Context(), inv) },
+			RunE: func(cmd *cobra.Command, _ []string) error {
+				o := &secretOptions{inv: inv}
+				return o.list(cmd.Context())
+			},
 		},
 		&cobra.Command{
 			Use: "remove NAME", Short: "Remove a secret", Args: verb.Takes("NAME"), ValidArgsFunction: cobra.NoFileCompletions,
-			RunE: func(cmd *cobra.Command, args []string) error { return secretRemove(cmd.Context(), inv, args[0]) },
+			RunE: func(cmd *cobra.Command, args []string) error {
+				o := &secretOptions{inv: inv, name: args[0]}
+				return o.remove(cmd.Context())
+			},
 		},
 		secretUnlockVerb(inv),
 		secretLockVerb(inv),
@@ -58,7 +79,9 @@ standard input, without its last line break. It is no argument, because every us
 	return group
 }
 
-func secretSet(ctx context.Context, inv *invocation.Invocation, name string) error {
+// set stores the secret.
+func (o *secretOptions) set(ctx context.Context) error {
+	inv, name := o.inv, o.name
 	s, err := secrets.Open(ctx, inv)
 	if err != nil {
 		return err
@@ -69,7 +92,8 @@ func secretSet(ctx context.Context, inv *invocation.Invocation, name string) err
 	}
 	defer clear(value)
 	if len(value) == 0 {
-		return fault.New(fault.Usage, "the secret %q is empty", name).WithHint("to delete it run `junctor secret remove %s`", name)
+		return fault.New(fault.Usage, "the secret %q is empty", name).
+			WithHint("to delete it run `junctor secret remove %s`", name)
 	}
 	// Grant first: without the secret a grant has no effect.
 	if err := s.User().Grant(ctx, name, secrets.FirstRecipients(inv, name)...); err != nil {
@@ -91,7 +115,9 @@ func readSecret(ctx context.Context, inv *invocation.Invocation, name string) ([
 		text, err := inv.AskValue(ctx, "Secret "+name, true)
 		return []byte(text), err
 	}
-	value, err := terminal.Interruptible(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(inv.Stdin, secret.MostValue+2)) })
+	value, err := terminal.Interruptible(ctx, func() ([]byte, error) {
+		return io.ReadAll(io.LimitReader(inv.Stdin, secret.MostValue+2))
+	})
 	if err != nil {
 		return nil, fault.Because(fault.Usage, err, "reading the secret from standard input")
 	}
@@ -99,7 +125,9 @@ func readSecret(ctx context.Context, inv *invocation.Invocation, name string) ([
 	return bytes.TrimSuffix(value, []byte("\r")), nil
 }
 
-func secretGet(ctx context.Context, inv *invocation.Invocation, name string) error {
+// get prints the secret.
+func (o *secretOptions) get(ctx context.Context) error {
+	inv, name := o.inv, o.name
 	s, err := secrets.Open(ctx, inv)
 	if err != nil {
 		return err
@@ -120,7 +148,9 @@ func secretGet(ctx context.Context, inv *invocation.Invocation, name string) err
 	return err
 }
 
-func secretList(ctx context.Context, inv *invocation.Invocation) error {
+// list prints the names of all secrets.
+func (o *secretOptions) list(ctx context.Context) error {
+	inv := o.inv
 	s, err := secrets.Open(ctx, inv)
 	if err != nil {
 		return err
@@ -141,7 +171,9 @@ func secretList(ctx context.Context, inv *invocation.Invocation) error {
 	return nil
 }
 
-func secretRemove(ctx context.Context, inv *invocation.Invocation, name string) error {
+// remove removes the secret.
+func (o *secretOptions) remove(ctx context.Context) error {
+	inv, name := o.inv, o.name
 	s, err := secrets.Open(ctx, inv)
 	if err != nil {
 		return err
@@ -157,7 +189,7 @@ func secretRemove(ctx context.Context, inv *invocation.Invocation, name string) 
 }
 
 func secretGrantVerb(inv *invocation.Invocation) *cobra.Command {
-	var servers []string
+	o := &secretOptions{inv: inv}
 	cmd := &cobra.Command{
 		Use: "grant NAME", Short: "Let servers of the configuration have a secret", Args: verb.Takes("NAME"),
 		Long: `Let the servers of the configuration that use a secret have it, as they are reached now: with this program and
@@ -166,15 +198,19 @@ after a server's command or host has changed.`,
 		Example:           "  junctor secret grant github\n  junctor secret grant github --server issues",
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return secretGrant(cmd.Context(), inv, args[0], servers)
+			o.name = args[0]
+			return o.grant(cmd.Context())
 		},
 	}
-	cmd.Flags().StringArrayVar(&servers, "server", nil, "a `SERVER` that may have it; repeatable; all that use it if not given")
+	cmd.Flags().StringArrayVar(&o.servers, "server", nil,
+		"a `SERVER` that may have it; repeatable; all that use it if not given")
 	_ = cmd.RegisterFlagCompletionFunc("server", inv.Completes(items.CompleteServers))
 	return cmd
 }
 
-func secretGrant(ctx context.Context, inv *invocation.Invocation, name string, servers []string) error {
+// grant lets servers have the secret.
+func (o *secretOptions) grant(ctx context.Context) error {
+	inv, name, servers := o.inv, o.name, o.servers
 	app, err := inv.Load(ctx, invocation.Needs{})
 	if err != nil {
 		return err
@@ -194,7 +230,8 @@ func secretGrant(ctx context.Context, inv *invocation.Invocation, name string, s
 		}
 	}
 	if len(to) == 0 && len(servers) > 0 {
-		return fault.New(fault.Usage, "keyring(%q) is not used by %s in %s", name, strings.Join(servers, ", "), app.Config().Path).
+		named := strings.Join(servers, ", ")
+		return fault.New(fault.Usage, "keyring(%q) is not used by %s in %s", name, named, app.Config().Path).
 			WithHint("omit --server to grant it to every server that uses it")
 	}
 	if len(to) == 0 {

@@ -1,4 +1,4 @@
-package main
+package credentials
 
 import (
 	"context"
@@ -20,11 +20,16 @@ service starts can read secrets without a terminal. Without an encrypted file a 
 is asked. Then the secrets are as safe as your files are: a program that runs as you, and a backup of both files, can read
 them. "junctor secret lock" removes the kept password.`,
 		Example: "  junctor secret unlock",
-		RunE:    func(cmd *cobra.Command, _ []string) error { return secretUnlock(cmd.Context(), inv) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o := &secretOptions{inv: inv}
+			return o.unlock(cmd.Context())
+		},
 	}
 }
 
-func secretUnlock(ctx context.Context, inv *invocation.Invocation) error {
+// unlock keeps the password of the encrypted file.
+func (o *secretOptions) unlock(ctx context.Context) error {
+	inv := o.inv
 	s, err := secrets.Open(ctx, inv)
 	if err != nil {
 		return err
@@ -41,18 +46,20 @@ func secretUnlock(ctx context.Context, inv *invocation.Invocation) error {
 }
 
 func secretLockVerb(inv *invocation.Invocation) *cobra.Command {
-	var yes bool
+	o := &secretOptions{inv: inv}
 	cmd := &cobra.Command{
 		Use: "lock", Short: "Remove the kept password of the encrypted file", Args: verb.Takes(),
 		Long: `Remove the password that "junctor secret unlock", or an empty answer to the question for a new password, kept. From
 then on it has to be typed. It asks first, because the secrets are lost if Junctor made the password and you have no copy.`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return secretLock(cmd.Context(), inv, yes) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.lock(cmd.Context()) },
 	}
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "remove it without asking")
+	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "remove it without asking")
 	return cmd
 }
 
-func secretLock(ctx context.Context, inv *invocation.Invocation, yes bool) error {
+// lock removes the kept password.
+func (o *secretOptions) lock(ctx context.Context) error {
+	inv, yes := o.inv, o.yes
 	s, err := secrets.Open(ctx, inv)
 	if err != nil {
 		return err
@@ -62,7 +69,8 @@ func secretLock(ctx context.Context, inv *invocation.Invocation, yes bool) error
 		return fault.New(fault.Usage, "no password is kept").WithHint("`junctor secret unlock` keeps one")
 	}
 	if !yes && !terminal.IsTerminal(inv.Stdin) {
-		return fault.New(fault.Usage, "there is no terminal for the question").WithHint("copy the password from %s if you do not know it, then repeat the command with --yes", path)
+		return fault.New(fault.Usage, "there is no terminal for the question").
+			WithHint("copy the password from %s if you do not know it, then repeat the command with --yes", path)
 	}
 	if !yes {
 		sure, err := inv.AskYes(ctx, "Remove "+path+"? Without a copy of a password that Junctor made, the secrets are lost.")

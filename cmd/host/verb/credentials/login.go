@@ -1,4 +1,5 @@
-package main
+// Package credentials has the verbs of the group credentials.
+package credentials
 
 import (
 	"context"
@@ -25,8 +26,9 @@ import (
 // portsVariable is the variable for the ports of the callback.
 const portsVariable = "JUNCTOR_CALLBACK_PORTS"
 
-func loginVerb(inv *invocation.Invocation) *cobra.Command {
-	var o loginOptions
+// Login returns the verb login.
+func Login(inv *invocation.Invocation) *cobra.Command {
+	o := &loginOptions{inv: inv}
 	cmd := &cobra.Command{
 		Use:   "login SERVER",
 		Short: "Log in to a server, as its auth block says",
@@ -43,16 +45,16 @@ address of the page is printed: open it on the machine of the process.`,
 		Args:              verb.Takes("SERVER"),
 		ValidArgsFunction: inv.Completes(completeLogin),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.instance != "" {
-				return loginThrough(cmd.Context(), inv, o.instance, args[0])
-			}
-			return runLogin(cmd.Context(), inv, args[0], o)
+			o.server = args[0]
+			return o.run(cmd.Context())
 		},
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVar(&o.scopes, "scope", nil, "ask for this `SCOPE` as well; may be repeated")
 	flags.BoolVar(&o.noBrowser, "no-browser", false, "print the page's address instead of opening it")
-	flags.StringVar(&o.ports, "callback-port", "", "`PORT` of 127.0.0.1 for the end of the login: one, a range a-b, or 0 for any (default 8085-8099, or "+portsVariable+")")
+	flags.StringVar(&o.ports, "callback-port", "",
+		"`PORT` of 127.0.0.1 for the end of the login: one, a range a-b, or 0 for any "+
+			"(default 8085-8099, or "+portsVariable+")")
 	tenantFlag(cmd, &o.tenant)
 	processes.Flag(inv, cmd, &o.instance)
 	for _, other := range []string{"scope", "no-browser", "callback-port", "tenant"} {
@@ -61,9 +63,10 @@ address of the page is printed: open it on the machine of the process.`,
 	return cmd
 }
 
-// loginThrough makes a running process log in to a server.
-func loginThrough(ctx context.Context, inv *invocation.Invocation, instance, server string) error {
-	process, err := processes.One(ctx, inv, instance)
+// loginThrough makes a running process log in to the server.
+func (o *loginOptions) loginThrough(ctx context.Context) error {
+	inv, server := o.inv, o.server
+	process, err := processes.One(ctx, inv, o.instance)
 	if err != nil {
 		return err
 	}
@@ -71,7 +74,8 @@ func loginThrough(ctx context.Context, inv *invocation.Invocation, instance, ser
 		return err
 	}
 	done, err := process.Login(ctx, server, func(page string) {
-		fmt.Fprintf(terminal.SafeWriter(inv.Stderr), "Open this address on the machine of the process:\n\n  %s\n\nWaiting for the end of the login.\n", page)
+		fmt.Fprintf(terminal.SafeWriter(inv.Stderr),
+			"Open this address on the machine of the process:\n\n  %s\n\nWaiting for the end of the login.\n", page)
 	})
 	if err != nil {
 		return err
@@ -87,7 +91,10 @@ func loginThrough(ctx context.Context, inv *invocation.Invocation, instance, ser
 	return nil
 }
 
+// loginOptions are the argument and the flags of login.
 type loginOptions struct {
+	inv           *invocation.Invocation
+	server        string
 	scopes        []string
 	noBrowser     bool
 	ports, tenant string
@@ -96,12 +103,18 @@ type loginOptions struct {
 
 // tenantFlag adds --tenant, for servers whose credentials are not shared.
 func tenantFlag(cmd *cobra.Command, tenant *string) {
-	cmd.Flags().StringVar(tenant, "tenant", "", "on whose behalf: `TENANT` where the server has share = \"tenant\", TENANT/SUBJECT with \"session\" (default: your own)")
+	cmd.Flags().StringVar(tenant, "tenant", "",
+		"on whose behalf: `TENANT` where the server has share = \"tenant\", TENANT/SUBJECT with \"session\" "+
+			"(default: your own)")
 	_ = cmd.RegisterFlagCompletionFunc("tenant", cobra.NoFileCompletions)
 }
 
-func runLogin(ctx context.Context, inv *invocation.Invocation, name string, o loginOptions) error {
-	app, s, tenant, err := authServer(ctx, inv, name, o.tenant)
+func (o *loginOptions) run(ctx context.Context) error {
+	if o.instance != "" {
+		return o.loginThrough(ctx)
+	}
+	inv := o.inv
+	app, s, tenant, err := authServer(ctx, inv, o.server, o.tenant)
 	if err != nil {
 		return err
 	}
@@ -115,10 +128,17 @@ func runLogin(ctx context.Context, inv *invocation.Invocation, name string, o lo
 		inv.Note(s.Name, hint.String())
 	}
 	p, err := login.New(login.Options{
-		In: inv.Stdin, Out: out, Server: s.Name, Loopback: host.OnLoopback(host.Address(s)), NoBrowser: o.noBrowser, Ports: o.ports, Lookup: inv.Lookup,
+		In:        inv.Stdin,
+		Out:       out,
+		Server:    s.Name,
+		Loopback:  host.OnLoopback(host.Address(s)),
+		NoBrowser: o.noBrowser,
+		Ports:     o.ports,
+		Lookup:    inv.Lookup,
 	})
 	if err != nil {
-		return fault.Because(fault.Usage, err, "the port of the callback").WithHint("write --callback-port 8085, 8085-8099 or 0")
+		return fault.Because(fault.Usage, err, "the port of the callback").
+			WithHint("write --callback-port 8085, 8085-8099 or 0")
 	}
 	account, err := app.Login(ctx, s, tenant, p, o.scopes)
 	if err != nil {
@@ -135,33 +155,47 @@ func runLogin(ctx context.Context, inv *invocation.Invocation, name string, o lo
 	return nil
 }
 
-func logoutVerb(inv *invocation.Invocation) *cobra.Command {
-	var tenant string
+// Logout returns the verb logout.
+func Logout(inv *invocation.Invocation) *cobra.Command {
+	o := &logoutOptions{inv: inv}
 	cmd := &cobra.Command{
 		Use:   "logout SERVER",
 		Short: "Delete the credentials of a login, and revoke them if the server supports it",
 		Args:  verb.Takes("SERVER"), ValidArgsFunction: inv.Completes(completeLogin),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			app, s, tenant, err := authServer(cmd.Context(), inv, args[0], tenant)
-			if err != nil {
-				return err
-			}
-			if err := app.Logout(cmd.Context(), s, tenant); err != nil {
-				return nothingToLogIn(err, s)
-			}
-			if inv.Machine() {
-				return inv.PrintJSON(map[string]string{"server": s.Name})
-			}
-			inv.Printf("logged out of %s\n", s.Name)
-			return nil
+			o.server = args[0]
+			return o.run(cmd.Context())
 		},
 	}
-	tenantFlag(cmd, &tenant)
+	tenantFlag(cmd, &o.tenant)
 	return cmd
 }
 
+// logoutOptions are the argument and the flag of logout.
+type logoutOptions struct {
+	inv            *invocation.Invocation
+	server, tenant string
+}
+
+func (o *logoutOptions) run(ctx context.Context) error {
+	app, s, tenant, err := authServer(ctx, o.inv, o.server, o.tenant)
+	if err != nil {
+		return err
+	}
+	if err := app.Logout(ctx, s, tenant); err != nil {
+		return nothingToLogIn(err, s)
+	}
+	if o.inv.Machine() {
+		return o.inv.PrintJSON(map[string]string{"server": s.Name})
+	}
+	o.inv.Printf("logged out of %s\n", s.Name)
+	return nil
+}
+
 // authServer returns the app, a server with an auth block, and the tenant to act for.
-func authServer(ctx context.Context, inv *invocation.Invocation, name, tenant string) (*host.App, *config.Server, string, error) {
+func authServer(ctx context.Context, inv *invocation.Invocation, name, tenant string) (
+	*host.App, *config.Server, string, error,
+) {
 	app, err := inv.Load(ctx, invocation.Needs{})
 	if err != nil {
 		return nil, nil, "", err
@@ -181,7 +215,8 @@ func authServerOf(app *host.App, name, tenant string) (*config.Server, string, e
 		return nil, "", err
 	case s.Auth == nil && startsProgram(app, s):
 		f := fault.New(fault.Usage, "server %q is a program that junctor starts, so there is nothing to log in to", name).
-			WithHint(`give the program its credentials in the transport: env = { NAME = keyring("NAME") }, and store them with junctor secret set NAME`)
+			WithHint(`give the program its credentials in the transport: env = { NAME = keyring("NAME") }, ` +
+				`and store them with junctor secret set NAME`)
 		f.At = s.At.String()
 		return nil, "", f
 	case s.Auth == nil:
@@ -192,10 +227,12 @@ func authServerOf(app *host.App, name, tenant string) (*config.Server, string, e
 		}
 		return nil, "", f.WithHint("write auth \"oauth\" { } or auth \"bearer\" { ... } in its block")
 	case tenant != "" && s.Share == "global":
-		return nil, "", fault.New(fault.Usage, "server %q is shared by all tenants, so its credentials belong to no tenant", name).
+		return nil, "", fault.
+			New(fault.Usage, "server %q is shared by all tenants, so its credentials belong to no tenant", name).
 			WithHint(`omit --tenant, or write share = "tenant" in the server's block`)
 	case tenant != "" && s.Share == "session" && !ofPerson(tenant):
-		return nil, "", fault.New(fault.Usage, "server %q has credentials for each user, but %q names only a tenant", name, tenant).
+		return nil, "", fault.
+			New(fault.Usage, "server %q has credentials for each user, but %q names only a tenant", name, tenant).
 			WithHint("write --tenant %s/SUBJECT, as in the error that the user gets", tenant)
 	case tenant == "":
 		tenant = host.Tenant(s, authn.Local())

@@ -1,4 +1,5 @@
-package main
+// Package plugins has the verbs of the group plugins.
+package plugins
 
 import (
 	"bufio"
@@ -29,24 +30,38 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-func pluginVerb(inv *invocation.Invocation) *cobra.Command {
+// Plugin returns the verb plugin.
+func Plugin(inv *invocation.Invocation) *cobra.Command {
 	group := &cobra.Command{Use: "plugin", Short: "List and describe plugins, and show their logs", Args: verb.TakesVerb,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	lines := 100
+	o := &logsOptions{inv: inv, lines: 100}
 	logs := &cobra.Command{
-		Use: "logs NAME", Short: "Show what a plugin logged, and what its servers printed on standard error", Args: verb.Takes("NAME"),
+		Use:               "logs NAME",
+		Short:             "Show what a plugin logged, and what its servers printed on standard error",
+		Args:              verb.Takes("NAME"),
 		ValidArgsFunction: inv.Completes(items.CompletePlugin),
-		RunE:              func(_ *cobra.Command, args []string) error { return pluginLogs(inv, args[0], lines) },
+		RunE: func(_ *cobra.Command, args []string) error {
+			o.plugin = args[0]
+			return o.run()
+		},
 	}
-	logs.Flags().IntVarP(&lines, "lines", "n", lines, "a `NUMBER`: how many lines at most")
+	logs.Flags().IntVarP(&o.lines, "lines", "n", o.lines, "a `NUMBER`: how many lines at most")
 	group.AddCommand(
 		&cobra.Command{
 			Use: "list", Short: "List the plugins of the configuration, and the bundled ones", Args: verb.Takes(),
-			RunE: func(cmd *cobra.Command, _ []string) error { return pluginList(cmd.Context(), inv) },
+			RunE: func(cmd *cobra.Command, _ []string) error {
+				o := &listOptions{inv: inv}
+				return o.run(cmd.Context())
+			},
 		},
 		&cobra.Command{
-			Use: "describe NAME|PATH", Short: "Show what a plugin offers and the settings it takes", Args: verb.Takes("NAME|PATH"),
-			RunE: func(cmd *cobra.Command, args []string) error { return pluginDescribe(cmd.Context(), inv, args[0]) },
+			Use:   "describe NAME|PATH",
+			Short: "Show what a plugin offers and the settings it takes",
+			Args:  verb.Takes("NAME|PATH"),
+			RunE: func(cmd *cobra.Command, args []string) error {
+				o := &describeOptions{inv: inv, plugin: args[0]}
+				return o.run(cmd.Context())
+			},
 		},
 		logs,
 	)
@@ -71,8 +86,12 @@ type pluginJSON struct {
 	err error
 }
 
-func pluginList(ctx context.Context, inv *invocation.Invocation) error {
-	known, err := plugins(ctx, inv)
+// listOptions are what plugin list needs.
+type listOptions struct{ inv *invocation.Invocation }
+
+func (o *listOptions) run(ctx context.Context) error {
+	inv := o.inv
+	known, err := knownPlugins(ctx, inv)
 	if err != nil {
 		return err
 	}
@@ -85,7 +104,8 @@ func pluginList(ctx context.Context, inv *invocation.Invocation) error {
 			rows = append(rows, []string{p.Name, "", "cannot be used", p.Source, ""})
 			continue
 		}
-		rows = append(rows, []string{p.Name, p.Version, strings.Join(slices.Concat(p.Transports, p.Auths, p.SecretStores), ", "), p.Source, p.SHA256[:12]})
+		offers := slices.Concat(p.Transports, p.Auths, p.SecretStores)
+		rows = append(rows, []string{p.Name, p.Version, strings.Join(offers, ", "), p.Source, p.SHA256[:12]})
 	}
 	inv.Table([]string{"PLUGIN", "VERSION", "OFFERS", "SOURCE", "SHA256"}, rows)
 	for _, p := range known {
@@ -96,9 +116,9 @@ func pluginList(ctx context.Context, inv *invocation.Invocation) error {
 	return nil
 }
 
-// plugins returns the plugins of the configuration, if there is one, and the bundled ones. A
+// knownPlugins returns the plugins of the configuration, if there is one, and the bundled ones. A
 // plugin that cannot be described is listed with its error.
-func plugins(ctx context.Context, inv *invocation.Invocation) ([]pluginJSON, error) {
+func knownPlugins(ctx context.Context, inv *invocation.Invocation) ([]pluginJSON, error) {
 	found := map[string]pluginJSON{}
 	needs := invocation.Needs{AllPlugins: true, Unusable: func(p config.Plugin, err error) {
 		found[p.Name] = unusable(p.Name, p.Source, p.At.String(), err)
@@ -150,9 +170,16 @@ func plugins(ctx context.Context, inv *invocation.Invocation) ([]pluginJSON, err
 
 func listed(name, source string, d host.Described, at string) pluginJSON {
 	return pluginJSON{
-		Name: name, Version: d.Manifest.Version, Source: source, Path: d.Path, SHA256: d.Digest, Protocols: d.Manifest.Protocols,
-		Transports: slices.Sorted(maps.Keys(d.Manifest.Transports)), Auths: slices.Sorted(maps.Keys(d.Manifest.Auths)),
-		SecretStores: slices.Sorted(maps.Keys(d.Manifest.SecretStores)), At: at,
+		Name:         name,
+		Version:      d.Manifest.Version,
+		Source:       source,
+		Path:         d.Path,
+		SHA256:       d.Digest,
+		Protocols:    d.Manifest.Protocols,
+		Transports:   slices.Sorted(maps.Keys(d.Manifest.Transports)),
+		Auths:        slices.Sorted(maps.Keys(d.Manifest.Auths)),
+		SecretStores: slices.Sorted(maps.Keys(d.Manifest.SecretStores)),
+		At:           at,
 	}
 }
 
@@ -167,8 +194,15 @@ func unusable(name, source, at string, err error) pluginJSON {
 	return pluginJSON{Name: name, Source: source, At: at, Error: terminal.ErrorOf(&f), err: &f}
 }
 
-func pluginDescribe(ctx context.Context, inv *invocation.Invocation, word string) error {
-	path, err := pluginPath(ctx, inv, word)
+// describeOptions are the argument of plugin describe.
+type describeOptions struct {
+	inv    *invocation.Invocation
+	plugin string // its name, or the path of its program
+}
+
+func (o *describeOptions) run(ctx context.Context) error {
+	inv := o.inv
+	path, err := pluginPath(ctx, inv, o.plugin)
 	if err != nil {
 		return err
 	}
@@ -187,7 +221,8 @@ func pluginDescribe(ctx context.Context, inv *invocation.Invocation, word string
 			SHA256 string `json:"sha256"`
 		}{m, path, digest})
 	}
-	inv.Printf("%s %s\n%s\n\n  program    %s\n  sha256     %s\n  protocols  %v, SDK %s\n", m.Name, m.Version, terminal.Indent(m.Description), path, digest, m.Protocols, m.SDK)
+	inv.Printf("%s %s\n%s\n\n  program    %s\n  sha256     %s\n  protocols  %v, SDK %s\n",
+		m.Name, m.Version, terminal.Indent(m.Description), path, digest, m.Protocols, m.SDK)
 	for _, offer := range []struct {
 		kind string
 		all  map[string]sdk.Schema
@@ -207,7 +242,7 @@ func pluginPath(ctx context.Context, inv *invocation.Invocation, word string) (s
 	if strings.ContainsRune(word, filepath.Separator) {
 		return plugin.Find(word, filepath.Base(word), nil)
 	}
-	known, err := plugins(ctx, inv)
+	known, err := knownPlugins(ctx, inv)
 	if err != nil {
 		return "", err
 	}
@@ -218,7 +253,8 @@ func pluginPath(ctx context.Context, inv *invocation.Invocation, word string) (s
 		}
 		names = append(names, p.Name)
 	}
-	return "", verb.WithSuggestion(fault.New(fault.PluginNotFound, "there is no plugin %q", word), suggest.Nearest(word, names), "run `junctor plugin list` to list the plugins")
+	unknown := fault.New(fault.PluginNotFound, "there is no plugin %q", word)
+	return "", verb.WithSuggestion(unknown, suggest.Nearest(word, names), "run `junctor plugin list` to list the plugins")
 }
 
 // printSchema prints the settings of a block.
@@ -229,7 +265,7 @@ func printSchema(inv *invocation.Invocation, s *sdk.Schema, margin string) {
 		case a.Required:
 			about = append(about, "required")
 		case len(a.Default) > 0:
-			about = append(about, "default "+compactJSON(a.Default))
+			about = append(about, "default "+CompactJSON(a.Default))
 		}
 		if len(a.Enum) > 0 {
 			about = append(about, "one of "+strings.Join(a.Enum, ", "))
@@ -237,7 +273,8 @@ func printSchema(inv *invocation.Invocation, s *sdk.Schema, margin string) {
 		if a.Sensitive {
 			about = append(about, "sensitive")
 		}
-		inv.Printf("%s%s  %s  %s\n%s    %s\n", margin, a.Name, typeName(a.Type), strings.Join(about, ", "), margin, a.Description)
+		inv.Printf("%s%s  %s  %s\n%s    %s\n",
+			margin, a.Name, TypeName(a.Type), strings.Join(about, ", "), margin, a.Description)
 	}
 	for _, b := range s.Blocks {
 		label := ""
@@ -249,12 +286,12 @@ func printSchema(inv *invocation.Invocation, s *sdk.Schema, margin string) {
 	}
 }
 
-// typeName returns the name of a type of the configuration language. "dynamic" is the name of
+// TypeName returns the name of a type of the configuration language. "dynamic" is the name of
 // any in schemas.
-func typeName(raw json.RawMessage) string {
+func TypeName(raw json.RawMessage) string {
 	var parts []json.RawMessage
 	if json.Unmarshal(raw, &parts) == nil && len(parts) == 2 {
-		return strings.Trim(string(parts[0]), `"`) + "(" + typeName(parts[1]) + ")"
+		return strings.Trim(string(parts[0]), `"`) + "(" + TypeName(parts[1]) + ")"
 	}
 	if name := strings.Trim(string(raw), `"`); name != "dynamic" {
 		return name
@@ -262,8 +299,16 @@ func typeName(raw json.RawMessage) string {
 	return "any"
 }
 
-// pluginLogs prints the last lines of a plugin's log.
-func pluginLogs(inv *invocation.Invocation, name string, n int) error {
+// logsOptions are the argument and the flag of plugin logs.
+type logsOptions struct {
+	inv    *invocation.Invocation
+	plugin string
+	lines  int // at most
+}
+
+// run prints the last lines of a plugin's log.
+func (o *logsOptions) run() error {
+	inv, name, n := o.inv, o.plugin, o.lines
 	if n < 0 {
 		return fault.New(fault.Usage, "the number of lines, %d, is less than 0", n).WithHint("write 0 or more lines")
 	}
@@ -293,7 +338,8 @@ func pluginLogs(inv *invocation.Invocation, name string, n int) error {
 		}
 	}
 	if lines == nil {
-		return fault.New(fault.PluginNotFound, "plugin %q has logged nothing so far", name).WithHint("run `junctor plugin list` to see the names")
+		return fault.New(fault.PluginNotFound, "plugin %q has logged nothing so far", name).
+			WithHint("run `junctor plugin list` to see the names")
 	}
 	for _, line := range lines[max(0, len(lines)-n):] {
 		if inv.Machine() {
@@ -331,8 +377,8 @@ func readableLog(line string) string {
 	return terminal.Safe(b.String())
 }
 
-// compactJSON returns JSON without white space.
-func compactJSON(text json.RawMessage) string {
+// CompactJSON returns JSON without white space.
+func CompactJSON(text json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Compact(&b, text) != nil {
 		return string(text)
