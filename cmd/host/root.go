@@ -12,6 +12,7 @@ import (
 	"github.com/junctor-mcp/junctor/cmd/host/verb/operate"
 	"github.com/junctor-mcp/junctor/cmd/host/verb/permissions"
 	"github.com/junctor-mcp/junctor/cmd/host/verb/plugins"
+	"github.com/junctor-mcp/junctor/cmd/host/verb/use"
 	"github.com/junctor-mcp/junctor/host"
 )
 
@@ -21,13 +22,13 @@ var groups = []struct {
 	verbs     []func(*invocation.Invocation) *cobra.Command
 }{
 	{"use", "Use:", []func(*invocation.Invocation) *cobra.Command{
-		callVerb,
-		toolsVerb,
-		inspectVerb,
-		resourcesVerb,
-		readVerb,
-		promptsVerb,
-		promptVerb,
+		use.Call,
+		use.Tools,
+		use.Inspect,
+		use.Resources,
+		use.Read,
+		use.Prompts,
+		use.Prompt,
 	}},
 	{"serve", "Serve:", []func(*invocation.Invocation) *cobra.Command{
 		serveVerb,

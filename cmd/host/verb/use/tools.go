@@ -1,4 +1,4 @@
-package main
+package use
 
 import (
 	"context"
@@ -15,8 +15,16 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
-func toolsVerb(inv *invocation.Invocation) *cobra.Command {
-	f := items.Flags{Tools: true, Need: items.ToolLists}
+// toolsOptions are the arguments and flags of tools.
+type toolsOptions struct {
+	inv     *invocation.Invocation
+	servers []string
+	items.Flags
+}
+
+// Tools returns the verb tools.
+func Tools(inv *invocation.Invocation) *cobra.Command {
+	o := &toolsOptions{inv: inv, Flags: items.Flags{Tools: true, Need: items.ToolLists}}
 	cmd := &cobra.Command{
 		Use:   "tools [SERVER…]",
 		Short: "List tools",
@@ -24,13 +32,14 @@ func toolsVerb(inv *invocation.Invocation) *cobra.Command {
 			"not started.\n\n" +
 			"With --cost, list instead about how many tokens of a model's context each tool takes with its name,\n" +
 			"description and input schema, and the sums of the servers.",
-		ValidArgsFunction: inv.CompletesFor(&f.Needs, items.CompleteServers),
+		ValidArgsFunction: inv.CompletesFor(&o.Needs, items.CompleteServers),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return verb.ForeignArgument(cmd, args, tools(cmd.Context(), inv, args, f))
+			o.servers = args
+			return verb.ForeignArgument(cmd, args, o.run(cmd.Context()))
 		},
 	}
-	f.Add(inv, cmd)
-	cmd.Flags().BoolVar(&f.Cost, "cost", false, "show how many tokens each tool and each server takes")
+	o.Add(inv, cmd)
+	cmd.Flags().BoolVar(&o.Cost, "cost", false, "show how many tokens each tool and each server takes")
 	return cmd
 }
 
@@ -45,15 +54,16 @@ type toolJSON struct {
 	OutputSchema json.RawMessage `json:"outputSchema,omitempty"`
 }
 
-func tools(ctx context.Context, inv *invocation.Invocation, args []string, f items.Flags) error {
-	return items.Lists(ctx, inv, args, f, func(app *host.App, of func(server string) bool) error {
+func (o *toolsOptions) run(ctx context.Context) error {
+	inv := o.inv
+	return items.Lists(ctx, inv, o.servers, o.Flags, func(app *host.App, of func(server string) bool) error {
 		var tools []*catalog.Tool
 		for _, t := range app.Catalog.Snapshot().Tools {
 			if of(t.Server) && app.Gateway.Visible(authn.Local(), policy.Tool, t.Server, t.Name) {
 				tools = append(tools, t)
 			}
 		}
-		if f.Cost {
+		if o.Cost {
 			return printCost(inv, tools)
 		}
 		return printTools(inv, tools)

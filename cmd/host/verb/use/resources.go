@@ -1,4 +1,4 @@
-package main
+package use
 
 import (
 	"context"
@@ -19,17 +19,26 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
-func resourcesVerb(inv *invocation.Invocation) *cobra.Command {
-	var f items.Flags
+// resourcesOptions are the arguments and flags of resources.
+type resourcesOptions struct {
+	inv     *invocation.Invocation
+	servers []string
+	items.Flags
+}
+
+// Resources returns the verb resources.
+func Resources(inv *invocation.Invocation) *cobra.Command {
+	o := &resourcesOptions{inv: inv, Flags: items.Flags{Need: items.ResourceLists}}
 	cmd := &cobra.Command{
 		Use:               "resources [SERVER…]",
 		Short:             "List resources and resource templates",
-		ValidArgsFunction: inv.CompletesFor(&f.Needs, items.CompleteServers),
+		ValidArgsFunction: inv.CompletesFor(&o.Needs, items.CompleteServers),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return verb.ForeignArgument(cmd, args, listResources(cmd.Context(), inv, args, f))
+			o.servers = args
+			return verb.ForeignArgument(cmd, args, o.run(cmd.Context()))
 		},
 	}
-	f.Add(inv, cmd)
+	o.Add(inv, cmd)
 	return cmd
 }
 
@@ -43,9 +52,11 @@ type resourceJSON struct {
 	MIME        string `json:"mimeType,omitempty"`
 }
 
-func listResources(ctx context.Context, inv *invocation.Invocation, args []string, f items.Flags) error {
-	f.Need = items.ResourceLists
-	return items.Lists(ctx, inv, args, f, func(app *host.App, of func(string) bool) error { return printResources(inv, app, of) })
+func (o *resourcesOptions) run(ctx context.Context) error {
+	inv := o.inv
+	return items.Lists(ctx, inv, o.servers, o.Flags, func(app *host.App, of func(string) bool) error {
+		return printResources(inv, app, of)
+	})
 }
 
 func printResources(inv *invocation.Invocation, app *host.App, of func(server string) bool) error {
@@ -83,38 +94,48 @@ func printResources(inv *invocation.Invocation, app *host.App, of func(server st
 	return nil
 }
 
-func readVerb(inv *invocation.Invocation) *cobra.Command {
-	var needs invocation.Needs
-	var output string
-	var full bool
+// readOptions are the argument and flags of read.
+type readOptions struct {
+	inv    *invocation.Invocation
+	uri    string // or SERVER/URI, or @SERVER:URI
+	output string
+	full   bool
+	needs  invocation.Needs
+}
+
+// Read returns the verb read.
+func Read(inv *invocation.Invocation) *cobra.Command {
+	o := &readOptions{inv: inv}
 	cmd := &cobra.Command{
 		Use:   "read URI",
 		Short: "Read a resource",
 		Long: `Read a resource and print it. URI is one that "junctor resources" lists, one that a template there can make,
 or SERVER/URI, or @SERVER:URI, when it is to be asked of one server.`,
 		Args:              verb.Takes("URI"),
-		ValidArgsFunction: inv.CompletesFor(&needs, items.CompleteResource),
+		ValidArgsFunction: inv.CompletesFor(&o.needs, items.CompleteResource),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return read(cmd.Context(), inv, args[0], output, full, needs)
+			o.uri = args[0]
+			return o.run(cmd.Context())
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "write the contents to this `FILE` instead")
-	cmd.Flags().BoolVar(&full, "full", false, "print all of it on a terminal, however long")
-	invocation.RootFlag(cmd, &needs.Roots, "")
+	cmd.Flags().StringVarP(&o.output, "output", "o", "", "write the contents to this `FILE` instead")
+	cmd.Flags().BoolVar(&o.full, "full", false, "print all of it on a terminal, however long")
+	invocation.RootFlag(cmd, &o.needs.Roots, "")
 	return cmd
 }
 
-func read(ctx context.Context, inv *invocation.Invocation, word, output string, full bool, needs invocation.Needs) error {
-	if err := results.CheckOutput(output); err != nil {
+func (o *readOptions) run(ctx context.Context) error {
+	inv := o.inv
+	if err := results.CheckOutput(o.output); err != nil {
 		return err
 	}
-	app, err := inv.Load(ctx, needs)
+	app, err := inv.Load(ctx, o.needs)
 	if err != nil {
 		return err
 	}
 	wait := inv.Spin("reading")
 	defer wait.Stop()
-	server, uri, named, err := items.SplitResource(app, word)
+	server, uri, named, err := items.SplitResource(app, o.uri)
 	at, _ := app.Catalog.Snapshot().Listed(catalog.Location{Server: server, URI: uri})
 	if err == nil && !named {
 		at, err = app.Gateway.Locate(ctx, authn.Local(), uri)
@@ -129,7 +150,8 @@ func read(ctx context.Context, inv *invocation.Invocation, word, output string, 
 	if err != nil {
 		return err
 	}
-	reply, err := app.Gateway.CallLocally(ctx, gateway.LocalCall{Method: mcp.MethodReadResource, Params: params, Resource: at})
+	call := gateway.LocalCall{Method: mcp.MethodReadResource, Params: params, Resource: at}
+	reply, err := app.Gateway.CallLocally(ctx, call)
 	wait.Stop()
 	if err != nil {
 		return err
@@ -137,8 +159,8 @@ func read(ctx context.Context, inv *invocation.Invocation, word, output string, 
 	if err := results.Answered(inv, at.Server, reply); err != nil {
 		return err
 	}
-	if output != "" {
-		return results.Save(inv, reply.Result, output, full)
+	if o.output != "" {
+		return results.Save(inv, reply.Result, o.output, o.full)
 	}
-	return results.Print(inv, reply.Result, results.Options{Full: full, Saves: true})
+	return results.Print(inv, reply.Result, results.Options{Full: o.full, Saves: true})
 }

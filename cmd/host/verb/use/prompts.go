@@ -1,4 +1,4 @@
-package main
+package use
 
 import (
 	"context"
@@ -20,17 +20,26 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
-func promptsVerb(inv *invocation.Invocation) *cobra.Command {
-	var f items.Flags
+// promptsOptions are the arguments and flags of prompts.
+type promptsOptions struct {
+	inv     *invocation.Invocation
+	servers []string
+	items.Flags
+}
+
+// Prompts returns the verb prompts.
+func Prompts(inv *invocation.Invocation) *cobra.Command {
+	o := &promptsOptions{inv: inv, Flags: items.Flags{Need: items.PromptLists}}
 	cmd := &cobra.Command{
 		Use:               "prompts [SERVER…]",
 		Short:             "List prompts",
-		ValidArgsFunction: inv.CompletesFor(&f.Needs, items.CompleteServers),
+		ValidArgsFunction: inv.CompletesFor(&o.Needs, items.CompleteServers),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return verb.ForeignArgument(cmd, args, prompts(cmd.Context(), inv, args, f))
+			o.servers = args
+			return verb.ForeignArgument(cmd, args, o.run(cmd.Context()))
 		},
 	}
-	f.Add(inv, cmd)
+	o.Add(inv, cmd)
 	return cmd
 }
 
@@ -44,9 +53,11 @@ type promptJSON struct {
 	Arguments   []catalog.Argument `json:"arguments,omitempty"`
 }
 
-func prompts(ctx context.Context, inv *invocation.Invocation, args []string, f items.Flags) error {
-	f.Need = items.PromptLists
-	return items.Lists(ctx, inv, args, f, func(app *host.App, of func(string) bool) error { return printPrompts(inv, app, of) })
+func (o *promptsOptions) run(ctx context.Context) error {
+	inv := o.inv
+	return items.Lists(ctx, inv, o.servers, o.Flags, func(app *host.App, of func(string) bool) error {
+		return printPrompts(inv, app, of)
+	})
 }
 
 func printPrompts(inv *invocation.Invocation, app *host.App, of func(server string) bool) error {
@@ -74,39 +85,51 @@ func printPrompts(inv *invocation.Invocation, app *host.App, of func(server stri
 	return nil
 }
 
-func promptVerb(inv *invocation.Invocation) *cobra.Command {
-	var needs invocation.Needs
-	var full bool
+// promptOptions are the arguments and flags of prompt.
+type promptOptions struct {
+	inv    *invocation.Invocation
+	prompt string
+	words  []string // of its arguments
+	full   bool
+	needs  invocation.Needs
+}
+
+// Prompt returns the verb prompt.
+func Prompt(inv *invocation.Invocation) *cobra.Command {
+	o := &promptOptions{inv: inv}
 	cmd := &cobra.Command{
 		Use:   "prompt PROMPT [value|key=value…]",
 		Short: "Print the messages of a prompt",
 		Long: `Print the messages of a prompt. PROMPT is a name that "junctor prompts" lists, or SERVER/NAME with the server's own
 name for it. The arguments of a prompt are texts; key:=JSON is accepted as for call, and gives the text of the JSON.
 A word without = is the value of the next argument in the prompt's own order that no key=value names.`,
-		Example:           "  junctor prompt review/summary main.go short\n  junctor prompt review/summary style=short main.go",
+		Example: "  junctor prompt review/summary main.go short\n" +
+			"  junctor prompt review/summary style=short main.go",
 		Args:              verb.TakesMore("PROMPT"),
-		ValidArgsFunction: inv.CompletesFor(&needs, items.CompletePrompt),
+		ValidArgsFunction: inv.CompletesFor(&o.needs, items.CompletePrompt),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return prompt(cmd.Context(), inv, args[0], args[1:], full, needs)
+			o.prompt, o.words = args[0], args[1:]
+			return o.run(cmd.Context())
 		},
 	}
-	cmd.Flags().BoolVar(&full, "full", false, "print all of it on a terminal, however long")
-	invocation.RootFlag(cmd, &needs.Roots, "")
+	cmd.Flags().BoolVar(&o.full, "full", false, "print all of it on a terminal, however long")
+	invocation.RootFlag(cmd, &o.needs.Roots, "")
 	return cmd
 }
 
-func prompt(ctx context.Context, inv *invocation.Invocation, name string, words []string, full bool, needs invocation.Needs) error {
-	app, err := inv.Load(ctx, needs)
+func (o *promptOptions) run(ctx context.Context) error {
+	inv := o.inv
+	app, err := inv.Load(ctx, o.needs)
 	if err != nil {
 		return err
 	}
 	wait := inv.Spin("asking for the prompt")
 	defer wait.Stop()
-	p, err := items.FindPrompt(ctx, inv, app, name)
+	p, err := items.FindPrompt(ctx, inv, app, o.prompt)
 	if err != nil {
 		return err
 	}
-	values, err := arguments.OfPrompt(p.Arguments, words)
+	values, err := arguments.OfPrompt(p.Arguments, o.words)
 	if err != nil {
 		return err
 	}
@@ -122,5 +145,5 @@ func prompt(ctx context.Context, inv *invocation.Invocation, name string, words 
 	if err := results.Answered(inv, p.Server, reply); err != nil {
 		return err
 	}
-	return results.Print(inv, reply.Result, results.Options{Full: full})
+	return results.Print(inv, reply.Result, results.Options{Full: o.full})
 }

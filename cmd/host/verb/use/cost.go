@@ -1,4 +1,4 @@
-package main
+package use
 
 import (
 	"cmp"
@@ -43,8 +43,12 @@ func costOf(tools []*catalog.Tool) listCost {
 	for server, own := range byServer {
 		all.Servers = append(all.Servers, serverCost{server, len(own), catalog.Cost(own)})
 	}
-	slices.SortStableFunc(all.Tools, func(a, b toolCost) int { return cmp.Or(b.Tokens-a.Tokens, cmp.Compare(a.Name, b.Name)) })
-	slices.SortFunc(all.Servers, func(a, b serverCost) int { return cmp.Or(b.Tokens-a.Tokens, cmp.Compare(a.Server, b.Server)) })
+	slices.SortStableFunc(all.Tools, func(a, b toolCost) int {
+		return cmp.Or(b.Tokens-a.Tokens, cmp.Compare(a.Name, b.Name))
+	})
+	slices.SortFunc(all.Servers, func(a, b serverCost) int {
+		return cmp.Or(b.Tokens-a.Tokens, cmp.Compare(a.Server, b.Server))
+	})
 	return all
 }
 

@@ -1,4 +1,5 @@
-package main
+// Package use has the verbs of the group use.
+package use
 
 import (
 	"bytes"
@@ -22,7 +23,11 @@ import (
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
+// callOptions are the arguments and flags of call.
 type callOptions struct {
+	inv     *invocation.Invocation
+	tool    string
+	words   []string // of its arguments
 	timeout time.Duration
 	timed   bool // --timeout was given
 	full    bool
@@ -30,8 +35,9 @@ type callOptions struct {
 	needs   invocation.Needs
 }
 
-func callVerb(inv *invocation.Invocation) *cobra.Command {
-	var o callOptions
+// Call returns the verb call.
+func Call(inv *invocation.Invocation) *cobra.Command {
+	o := &callOptions{inv: inv}
 	cmd := &cobra.Command{
 		Use:   "call TOOL [ARGUMENTS]",
 		Short: "Call a tool",
@@ -62,20 +68,26 @@ its page. Ctrl-D cancels. Without a terminal, and under CI, such a question is d
 		ValidArgsFunction: inv.CompletesFor(&o.needs, items.CompleteCall),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.timed = cmd.Flags().Changed("timeout")
-			return call(cmd.Context(), inv, args[0], args[1:], o)
+			o.tool, o.words = args[0], args[1:]
+			return o.run(cmd.Context())
 		},
 	}
-	cmd.Flags().DurationVar(&o.timeout, "timeout", 0, "a `DURATION`: how long the call may take, and the reading of its arguments; the server's own setting if not given")
-	cmd.Flags().StringVarP(&o.output, "output", "o", "", "write what the tool returns to this `FILE` instead: its image, sound or other bytes, or its text")
+	cmd.Flags().DurationVar(&o.timeout, "timeout", 0,
+		"a `DURATION`: how long the call may take, and the reading of its arguments; "+
+			"the server's own setting if not given")
+	cmd.Flags().StringVarP(&o.output, "output", "o", "",
+		"write what the tool returns to this `FILE` instead: its image, sound or other bytes, or its text")
 	cmd.Flags().BoolVar(&o.full, "full", false, "print the whole result on a terminal, however long")
 	invocation.RootFlag(cmd, &o.needs.Roots, "")
 	invocation.DirectFlags(cmd, &o.needs.Direct)
 	return cmd
 }
 
-func call(ctx context.Context, inv *invocation.Invocation, name string, words []string, o callOptions) error {
+func (o *callOptions) run(ctx context.Context) error {
+	inv, name, words := o.inv, o.tool, o.words
 	if o.timed && o.timeout <= 0 {
-		return fault.New(fault.Usage, "the timeout %s is not positive", o.timeout).WithHint("--timeout is a duration such as 30s or 2m")
+		return fault.New(fault.Usage, "the timeout %s is not positive", o.timeout).
+			WithHint("--timeout is a duration such as 30s or 2m")
 	}
 	if err := results.CheckOutput(o.output); err != nil {
 		return err
@@ -101,7 +113,7 @@ func call(ctx context.Context, inv *invocation.Invocation, name string, words []
 		return err
 	}
 	arguments.Unlisted(inv, t, args)
-	reply, err := callTool(ctx, inv, app, t, args, o)
+	reply, err := o.callTool(ctx, app, t, args)
 	switch {
 	case err != nil && silent:
 		return verb.Hinted(err, fault.CallArguments, arguments.ErrSilent.Error()+"; - waits for it")
@@ -110,21 +122,23 @@ func call(ctx context.Context, inv *invocation.Invocation, name string, words []
 	case err != nil:
 		return err
 	}
-	return printCall(inv, t, reply, o)
+	return o.print(t, reply)
 }
 
 // separatedTool replaces the hint of an error about an unknown tool, if the words are
 // SERVER TOOL in place of SERVER/TOOL.
 func separatedTool(inv *invocation.Invocation, app *host.App, name string, words []string, err error) error {
-	if _, wrong := items.ServerNamed(app, name); wrong != nil || len(words) == 0 || !invocation.PlainWord.MatchString(words[0]) {
+	_, wrong := items.ServerNamed(app, name)
+	if wrong != nil || len(words) == 0 || !invocation.PlainWord.MatchString(words[0]) {
 		return err
 	}
 	return verb.Hinted(err, fault.NameUnknown, "run `junctor call "+name+"/"+words[0]+"`")
 }
 
-// printCall prints or saves the result of a tool. It prints a result with isError and
+// print prints or saves the result of a tool. It prints a result with isError and
 // returns an error for it.
-func printCall(inv *invocation.Invocation, t *catalog.Tool, reply *upstream.Reply, o callOptions) error {
+func (o *callOptions) print(t *catalog.Tool, reply *upstream.Reply) error {
+	inv := o.inv
 	if err := results.Answered(inv, t.Server, reply); err != nil {
 		return err
 	}
@@ -136,7 +150,11 @@ func printCall(inv *invocation.Invocation, t *catalog.Tool, reply *upstream.Repl
 		return err
 	}
 	if failed {
-		f := &fault.Error{Code: fault.CallToolError, Server: t.Server, Message: "the tool " + t.Exposed + " reported an error"}
+		f := &fault.Error{
+			Code:    fault.CallToolError,
+			Server:  t.Server,
+			Message: "the tool " + t.Exposed + " reported an error",
+		}
 		if bytes.Contains(reply.Result, []byte("except with "+arguments.StdinProperty)) {
 			f.Hint = arguments.PipedStdin + " passes on what is piped into junctor"
 		}
@@ -146,7 +164,7 @@ func printCall(inv *invocation.Invocation, t *catalog.Tool, reply *upstream.Repl
 }
 
 // bounded returns ctx with the timeout, for the steps before the call.
-func (o callOptions) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+func (o *callOptions) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	if !o.timed {
 		return ctx, func() {}
 	}
@@ -155,7 +173,10 @@ func (o callOptions) bounded(ctx context.Context) (context.Context, context.Canc
 }
 
 // callTool calls a tool and shows its progress on a terminal.
-func callTool(ctx context.Context, inv *invocation.Invocation, app *host.App, t *catalog.Tool, args []byte, o callOptions) (*upstream.Reply, error) {
+func (o *callOptions) callTool(
+	ctx context.Context, app *host.App, t *catalog.Tool, args []byte,
+) (*upstream.Reply, error) {
+	inv := o.inv
 	params, err := json.Marshal(map[string]any{"name": t.Exposed, "arguments": json.RawMessage(args)})
 	if err != nil {
 		return nil, fault.New(fault.Usage, "the arguments are not JSON")

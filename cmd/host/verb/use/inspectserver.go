@@ -1,4 +1,4 @@
-package main
+package use
 
 import (
 	"context"
@@ -34,7 +34,12 @@ func inspectServer(ctx context.Context, inv *invocation.Invocation, app *host.Ap
 	if err != nil {
 		return err
 	}
-	in := serverInspection{Server: items.ConnectAll(ctx, inv, app, servers)[0], Tools: []inspectedItem{}, Resources: []inspectedItem{}, Prompts: []inspectedItem{}}
+	in := serverInspection{
+		Server:    items.ConnectAll(ctx, inv, app, servers)[0],
+		Tools:     []inspectedItem{},
+		Resources: []inspectedItem{},
+		Prompts:   []inspectedItem{},
+	}
 	if in.Error != nil {
 		return in.Error.Fault()
 	}

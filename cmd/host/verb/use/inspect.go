@@ -1,4 +1,4 @@
-package main
+package use
 
 import (
 	"bytes"
@@ -20,32 +20,40 @@ import (
 	"github.com/junctor-mcp/junctor/host/schema"
 )
 
-func inspectVerb(inv *invocation.Invocation) *cobra.Command {
-	var needs invocation.Needs
+// inspectOptions are the argument and flags of inspect.
+type inspectOptions struct {
+	inv   *invocation.Invocation
+	name  string // of a tool or a server; "" for the server of the flags
+	needs invocation.Needs
+}
+
+// Inspect returns the verb inspect.
+func Inspect(inv *invocation.Invocation) *cobra.Command {
+	o := &inspectOptions{inv: inv}
 	cmd := &cobra.Command{
 		Use:   "inspect TOOL|SERVER|URL",
 		Short: "Show a tool's names, arguments, schema and rules, or what a server offers",
 		Long: `Show the names, arguments, schema and rules of a tool; or connect to a server, and show what it says about itself and
 which tools, resources and prompts it has. A URL, and --command and --url without a tool, are about a server that no
 configuration has.`,
-		Example:           "  junctor inspect github__create_issue\n  junctor inspect github\n  junctor inspect https://mcp.example.com/mcp\n  junctor inspect --command 'npx -y some-server'",
+		Example: "  junctor inspect github__create_issue\n  junctor inspect github\n" +
+			"  junctor inspect https://mcp.example.com/mcp\n  junctor inspect --command 'npx -y some-server'",
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: inv.CompletesFor(&needs, items.CompleteTool),
+		ValidArgsFunction: inv.CompletesFor(&o.needs, items.CompleteTool),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			name := ""
 			if len(args) > 0 {
-				name = args[0]
+				o.name = args[0]
 			}
-			if strings.Contains(name, "://") && !needs.Direct.Given() {
-				name, needs.Direct.URL = "", name
+			if strings.Contains(o.name, "://") && !o.needs.Direct.Given() {
+				o.name, o.needs.Direct.URL = "", o.name
 			}
-			if name == "" && !needs.Direct.Given() {
+			if o.name == "" && !o.needs.Direct.Given() {
 				return verb.Takes("TOOL")(cmd, args)
 			}
-			return inspect(cmd.Context(), inv, name, needs)
+			return o.run(cmd.Context())
 		},
 	}
-	invocation.DirectFlags(cmd, &needs.Direct)
+	invocation.DirectFlags(cmd, &o.needs.Direct)
 	return cmd
 }
 
@@ -73,8 +81,9 @@ type inspection struct {
 	OutputSchema  json.RawMessage `json:"outputSchema,omitempty"`
 }
 
-func inspect(ctx context.Context, inv *invocation.Invocation, name string, needs invocation.Needs) error {
-	app, err := inv.Load(ctx, needs)
+func (o *inspectOptions) run(ctx context.Context) error {
+	inv, name := o.inv, o.name
+	app, err := inv.Load(ctx, o.needs)
 	if err != nil {
 		return err
 	}
@@ -101,10 +110,23 @@ func inspect(ctx context.Context, inv *invocation.Invocation, name string, needs
 func inspectionOf(inv *invocation.Invocation, app *host.App, t *catalog.Tool) inspection {
 	d := items.DecisionOn(app, authn.Local(), t)
 	in := inspection{
-		Name: t.Exposed, Server: t.Server, Tool: t.Name, Title: t.Title, Description: t.Description,
-		View: t.View(), Pinned: t.Pinned(), Allowed: d.Lists(), Decision: d.Verdict.String(), Rule: d.Rule, SaysReadOnly: t.ReadOnly,
-		Access: t.Class.Kind.String(), AccessBecause: t.Class.Reasons,
-		InputSchema: t.Input, OutputSchema: t.Output, BadInput: t.Refused.Input, BadOutput: t.Refused.Output,
+		Name:          t.Exposed,
+		Server:        t.Server,
+		Tool:          t.Name,
+		Title:         t.Title,
+		Description:   t.Description,
+		View:          t.View(),
+		Pinned:        t.Pinned(),
+		Allowed:       d.Lists(),
+		Decision:      d.Verdict.String(),
+		Rule:          d.Rule,
+		SaysReadOnly:  t.ReadOnly,
+		Access:        t.Class.Kind.String(),
+		AccessBecause: t.Class.Reasons,
+		InputSchema:   t.Input,
+		OutputSchema:  t.Output,
+		BadInput:      t.Refused.Input,
+		BadOutput:     t.Refused.Output,
 	}
 	for _, s := range app.Config().Servers {
 		if s.Name == t.Server {
