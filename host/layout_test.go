@@ -139,6 +139,7 @@ var allowed = map[string]string{
 	"cmd/host/verb/operate":     verbImports,
 	"cmd/host/verb/plugins":     verbImports,
 	"cmd/host/verb/use":         verbImports,
+	"cmd/host/verb/serve":       verbImports,
 	"cmd/host/verb/credentials": verbImports,
 
 	"plugins": "sdk sdk/ndjson sdk/process sdk/sandbox sdk/serve sdk/stdio plugins/internal/*",
@@ -168,7 +169,7 @@ var homes = map[string]string{
 	"golang.org/x/oauth2":                      "plugins/oauth",
 	"github.com/santhosh-tekuri/jsonschema/v6": "host/schema",
 	"go.lsp.dev/jsonrpc2":                      "host/languageserver",
-	"github.com/spf13/cobra":                   "cmd/host cmd/host/invocation cmd/host/verb cmd/host/items cmd/host/processes cmd/host/auditlog cmd/host/verb/configure cmd/host/verb/permissions cmd/host/verb/operate cmd/host/verb/plugins cmd/host/verb/credentials cmd/host/verb/use",
+	"github.com/spf13/cobra":                   "cmd/host cmd/host/invocation cmd/host/verb cmd/host/items cmd/host/processes cmd/host/auditlog cmd/host/verb/configure cmd/host/verb/permissions cmd/host/verb/operate cmd/host/verb/plugins cmd/host/verb/credentials cmd/host/verb/use cmd/host/verb/serve",
 	"charm.land/bubbletea/v2":                  "cmd/host/verb/operate host/top",
 	"charm.land/lipgloss/v2":                   "host/top",
 	"github.com/agext/levenshtein":             "host/suggest plugins/internal/editdistance",

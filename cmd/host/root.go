@@ -12,6 +12,7 @@ import (
 	"github.com/junctor-mcp/junctor/cmd/host/verb/operate"
 	"github.com/junctor-mcp/junctor/cmd/host/verb/permissions"
 	"github.com/junctor-mcp/junctor/cmd/host/verb/plugins"
+	"github.com/junctor-mcp/junctor/cmd/host/verb/serve"
 	"github.com/junctor-mcp/junctor/cmd/host/verb/use"
 	"github.com/junctor-mcp/junctor/host"
 )
@@ -31,7 +32,7 @@ var groups = []struct {
 		use.Prompt,
 	}},
 	{"serve", "Serve:", []func(*invocation.Invocation) *cobra.Command{
-		serveVerb,
+		serve.Serve,
 	}},
 	{"configure", "Configure:", []func(*invocation.Invocation) *cobra.Command{
 		configure.Validate,
@@ -124,7 +125,7 @@ func root(inv *invocation.Invocation) *cobra.Command {
 			root.AddCommand(cmd)
 		}
 	}
-	root.AddCommand(finishListsVerb(inv))
+	root.AddCommand(serve.FinishLists(inv))
 	root.SetCompletionCommandGroupID("operate")
 	verb.SingleValues(root)
 	return root

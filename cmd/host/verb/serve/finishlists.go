@@ -1,4 +1,4 @@
-package main
+package serve
 
 import (
 	"context"
@@ -47,9 +47,9 @@ func finishLists(inv *invocation.Invocation, app *host.App) {
 	listreader.Start(inv, layers)
 }
 
-// finishListsVerb reads the lists of which nothing is known. It asks for nothing and prints
-// nothing: serve starts it when its client has left.
-func finishListsVerb(inv *invocation.Invocation) *cobra.Command {
+// FinishLists returns the hidden verb that reads the lists of which nothing is known. It asks for
+// nothing and prints nothing: serve starts it when its client has left.
+func FinishLists(inv *invocation.Invocation) *cobra.Command {
 	return &cobra.Command{
 		Use: listreader.Verb, Hidden: true, Args: cobra.NoArgs, Short: "Read the lists of servers that are not known yet",
 		RunE: func(cmd *cobra.Command, _ []string) error {

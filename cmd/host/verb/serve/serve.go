@@ -1,4 +1,5 @@
-package main
+// Package serve has the verb serve, and the process that it becomes.
+package serve
 
 import (
 	"context"
@@ -27,10 +28,19 @@ import (
 // whereConfigured is the value of --http without an address, also in the help.
 const whereConfigured = "configured"
 
-func serveVerb(inv *invocation.Invocation) *cobra.Command {
-	var address string
-	var watch, stdio bool
-	needs := invocation.Needs{Serving: true}
+// serveOptions are the flags of serve.
+type serveOptions struct {
+	inv     *invocation.Invocation
+	http    bool
+	address string // of --http
+	stdio   bool   // with --http
+	watch   bool
+	needs   invocation.Needs
+}
+
+// Serve returns the verb serve.
+func Serve(inv *invocation.Invocation) *cobra.Command {
+	o := &serveOptions{inv: inv, needs: invocation.Needs{Serving: true}}
 	cmd := &cobra.Command{
 		Use:   "serve [--http[=ADDRESS] [--stdio]] [--watch]",
 		Short: "Offer everything to MCP clients: one on standard input and output, or many over HTTP",
@@ -58,25 +68,23 @@ another address. A configuration with an error changes nothing, and the log says
   junctor serve --http=127.0.0.1:9000
   junctor serve --http --stdio`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 && address == whereConfigured {
-				return fault.New(fault.Usage, "%q is separated from --http by a space", args[0]).WithHint("write --http=%s", withHost(args[0]))
+			if len(args) == 1 && o.address == whereConfigured {
+				return fault.New(fault.Usage, "%q is separated from --http by a space", args[0]).
+					WithHint("write --http=%s", withHost(args[0]))
 			}
 			return verb.Takes()(cmd, args)
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if cmd.Flags().Changed("http") {
-				needs.Listening, needs.WithStdio = true, stdio
-				return serveHTTP(cmd.Context(), inv, address, watch, needs)
-			}
-			return serve(cmd.Context(), inv, watch, needs)
+			o.http = cmd.Flags().Changed("http")
+			return o.run(cmd.Context())
 		},
 	}
-	cmd.Flags().StringVar(&address, "http", "", "serve over HTTP, at this `ADDRESS` or where the configuration says")
+	cmd.Flags().StringVar(&o.address, "http", "", "serve over HTTP, at this `ADDRESS` or where the configuration says")
 	cmd.Flags().Lookup("http").NoOptDefVal = whereConfigured
-	cmd.Flags().BoolVar(&stdio, "stdio", false, "with --http, serve the client on standard input and output too")
-	cmd.Flags().BoolVar(&watch, "watch", false, "reload the configuration when its files change")
-	invocation.RootFlag(cmd, &needs.Roots, " and their client has none")
+	cmd.Flags().BoolVar(&o.stdio, "stdio", false, "with --http, serve the client on standard input and output too")
+	cmd.Flags().BoolVar(&o.watch, "watch", false, "reload the configuration when its files change")
+	invocation.RootFlag(cmd, &o.needs.Roots, " and their client has none")
 	return cmd
 }
 
@@ -88,13 +96,23 @@ func withHost(address string) string {
 	return address
 }
 
-func serve(ctx context.Context, inv *invocation.Invocation, watch bool, needs invocation.Needs) error {
+func (o *serveOptions) run(ctx context.Context) error {
+	if o.http {
+		o.needs.Listening, o.needs.WithStdio = true, o.stdio
+		return o.serveHTTP(ctx)
+	}
+	return o.serveStdio(ctx)
+}
+
+// serveStdio serves the client on standard input and output.
+func (o *serveOptions) serveStdio(ctx context.Context) error {
+	inv := o.inv
 	if !signal.Ignored(syscall.SIGHUP) { // nohup makes a process ignore it
 		var stop context.CancelFunc
 		ctx, stop = signal.NotifyContext(ctx, syscall.SIGHUP)
 		defer stop()
 	}
-	s, err := prepare(ctx, inv, "stdio", needs, nil)
+	s, err := prepare(ctx, inv, "stdio", o.needs, nil)
 	if err != nil {
 		return err
 	}
@@ -104,7 +122,7 @@ func serve(ctx context.Context, inv *invocation.Invocation, watch bool, needs in
 		return err
 	}
 	defer endConsole()
-	stop, err := s.watch(ctx, watch)
+	stop, err := s.watch(ctx, o.watch)
 	if err != nil {
 		return err
 	}
@@ -125,22 +143,25 @@ func serve(ctx context.Context, inv *invocation.Invocation, watch bool, needs in
 	return nil
 }
 
-func serveHTTP(ctx context.Context, inv *invocation.Invocation, address string, watch bool, needs invocation.Needs) error {
+// serveHTTP serves over HTTP.
+func (o *serveOptions) serveHTTP(ctx context.Context) error {
+	inv, needs := o.inv, o.needs
 	hangups := catchHangup() // before servers with required = true are connected, which takes long
 	settings := func(c *config.Config, loaded config.Diagnostics) (config.HTTP, config.Diagnostics) {
 		h := c.Gateway.HTTP
 		switch {
-		case address != whereConfigured:
-			return h.WithAddress(address, loaded)
+		case o.address != whereConfigured:
+			return h.WithAddress(o.address, loaded)
 		case !h.Given: // its address is not checked yet
 			return h.WithAddress(h.Listen, loaded)
 		}
 		return h, loaded
 	}
-	s, err := prepare(ctx, inv, transportOf(needs), needs, func(c *config.Config, loaded config.Diagnostics) config.Diagnostics {
+	look := func(c *config.Config, loaded config.Diagnostics) config.Diagnostics {
 		_, all := settings(c, loaded)
 		return all
-	})
+	}
+	s, err := prepare(ctx, inv, transportOf(needs), needs, look)
 	if err != nil {
 		return err
 	}
@@ -151,7 +172,7 @@ func serveHTTP(ctx context.Context, inv *invocation.Invocation, address string, 
 	}
 	defer endConsole()
 	defer s.reloadOnHangup(ctx, hangups)()
-	stop, err := s.watch(ctx, watch)
+	stop, err := s.watch(ctx, o.watch)
 	if err != nil {
 		return err
 	}
@@ -194,7 +215,10 @@ func stdioClient(inv *invocation.Invocation, n invocation.Needs) *host.StdioClie
 
 // prepare loads the configuration to serve and opens the control socket. look, if not nil,
 // replaces the diagnostics.
-func prepare(ctx context.Context, inv *invocation.Invocation, transport string, needs invocation.Needs, look func(*config.Config, config.Diagnostics) config.Diagnostics) (*thisInstance, error) {
+func prepare(
+	ctx context.Context, inv *invocation.Invocation, transport string, needs invocation.Needs,
+	look func(*config.Config, config.Diagnostics) config.Diagnostics,
+) (*thisInstance, error) {
 	started := time.Now()
 	signal.Ignore(syscall.SIGPIPE) // a write to a client that has left returns an error instead
 	var stale sync.WaitGroup
@@ -233,7 +257,9 @@ func prepare(ctx context.Context, inv *invocation.Invocation, transport string, 
 
 // loadServed is TryLoad. It also returns the digest of the content from before it was read, so
 // that later changes are noticed.
-func loadServed(ctx context.Context, inv *invocation.Invocation, needs invocation.Needs) (app *host.App, diags config.Diagnostics, read string, err error) {
+func loadServed(ctx context.Context, inv *invocation.Invocation, needs invocation.Needs) (
+	app *host.App, diags config.Diagnostics, read string, err error,
+) {
 	at, content, diags, err := inv.Locate(ctx, needs, true)
 	if err != nil || diags.HasErrors() {
 		return nil, diags, "", err
