@@ -10,6 +10,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/event"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/gateway"
+	"github.com/junctor-mcp/junctor/host/plugin"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
@@ -40,7 +41,7 @@ func (a *App) Restart(ctx context.Context, server, by string) (err error) {
 
 // endWait ends the backoff or quarantine of the plugin process that a server uses.
 func endWait(a *App, s *config.Server) {
-	a.Supervisor.EndWait(a.current.Load().pluginSpec(s.Transport.Plugin, s.Name), s.Name)
+	plugin.EndWait(a.Supervisor, a.current.Load().pluginSpec(s.Transport.Plugin, s.Name), s.Name)
 }
 
 // A disconnection says that an operator has disconnected a server until the process ends, or

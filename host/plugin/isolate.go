@@ -335,7 +335,7 @@ func (p *proc) endWait() {
 // EndWait ends the backoff or quarantine of the process in which a server uses a plugin. It
 // does nothing if the crashes of the process belong to another server. An operator asks for
 // it, who has mended the cause.
-func (s *Supervisor) EndWait(spec Spec, server string) {
+func EndWait(s *Supervisor, spec Spec, server string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	group := 0

@@ -171,16 +171,16 @@ func TestOperatorEndsQuarantine(t *testing.T) {
 		for connect() == nil {
 			tb.crash("a")
 		}
-		tb.sup.EndWait(Spec{Name: "p"}, "b")
+		EndWait(tb.sup, Spec{Name: "p"}, "b")
 		if err := connect(); !fault.Is(err, fault.PluginQuarantined) {
 			t.Errorf("after the wait of another server: %v", err)
 		}
-		tb.sup.EndWait(Spec{Name: "p"}, "a")
+		EndWait(tb.sup, Spec{Name: "p"}, "a")
 		if err := connect(); err != nil {
 			t.Errorf("after the wait: %v", err)
 		}
-		tb.sup.EndWait(Spec{Name: "p"}, "a") // it runs: nothing changes
-		tb.sup.EndWait(Spec{Name: "q"}, "a")
+		EndWait(tb.sup, Spec{Name: "p"}, "a") // it runs: nothing changes
+		EndWait(tb.sup, Spec{Name: "q"}, "a")
 		for range 4 {
 			tb.crash("a")
 		}
