@@ -314,6 +314,10 @@ func (c *Connection) Output(ctx context.Context) (stderr []string, junk uint64) 
 	return st.Stderr, st.Dropped
 }
 
+// LastStray returns when the server last sent a line that was not a message. It is zero if
+// there is none, and if the plugin reads the lines.
+func (c *Connection) LastStray() time.Time { return c.stream.Junk().Last }
+
 // Status asks the plugin for the status of the connection.
 func (c *Connection) Status(ctx context.Context) (sdk.ConnStatus, error) {
 	st, err := c.link.wire.Status(ctx, c.instance)

@@ -63,12 +63,25 @@ func NotMessages(n uint64, program bool) string {
 	return text
 }
 
+// strayAge is the time before a request in which a text that is no message may explain that
+// the request got no response.
+const strayAge = time.Minute
+
+// A strayClock is a Diagnoser that knows when the last text that is no message arrived. The
+// time is zero if it is not known.
+type strayClock interface{ LastStray() time.Time }
+
 // withStrayOutput adds to the error of a call that timed out that the server has sent texts
-// that are not messages. The response may be one of them.
+// that are not messages. The response may be one of them, unless all are older than strayAge.
 func (c *conn) withStrayOutput(f *fault.Error, begun time.Time) *fault.Error {
 	w, ok := c.link.(Diagnoser)
 	if !ok {
 		return f
+	}
+	if clock, ok := c.link.(strayClock); ok {
+		if last := clock.LastStray(); !last.IsZero() && last.Before(begun.Add(-strayAge)) {
+			return f
+		}
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), outputTime)
 	defer cancel()

@@ -53,3 +53,24 @@ func TestConcurrentTimeoutsNameTheSameTexts(t *testing.T) {
 		t.Errorf("a later call: %d texts", n)
 	}
 }
+
+// A datedLink is a strayLink that knows when its last text arrived.
+type datedLink struct {
+	strayLink
+	last time.Time
+}
+
+func (l *datedLink) LastStray() time.Time { return l.last }
+
+// TestOldStrayTextsExplainNoTimeout: a text explains a timeout for a minute only.
+func TestOldStrayTextsExplainNoTimeout(t *testing.T) {
+	begun := time.Now()
+	for before, named := range map[time.Duration]bool{0: true, 59 * time.Second: true, 61 * time.Second: false, -time.Second: true} {
+		link := &datedLink{strayLink{count: 1}, begun.Add(-before)}
+		c := &conn{up: &Upstream{opts: Options{Program: true}}, link: link}
+		f := c.withStrayOutput(&fault.Error{Message: "late"}, begun)
+		if got := strings.Contains(f.Message, "was not a message"); got != named {
+			t.Errorf("%s before the request: %q", before, f.Message)
+		}
+	}
+}

@@ -119,7 +119,6 @@ func (c *Conn) Recv() ([]byte, error) {
 		line, err := c.lines.Next()
 		if err != nil {
 			if long, ok := errors.AsType[*ndjson.TooLongError](err); ok {
-				c.dropped.Add(1)
 				return nil, &sdk.Dropped{Reason: "message_too_large", Size: long.Size, Limit: int64(long.Limit), Prefix: long.Prefix}
 			}
 			if endless := sdk.EndlessLine(err); endless != nil {

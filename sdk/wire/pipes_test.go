@@ -305,6 +305,9 @@ func TestLineWithoutEnd(t *testing.T) {
 	if _, ev, err := s.Read(); ev == nil || ev.Name != "dropped" || err != nil {
 		t.Fatalf("%+v, %v", ev, err)
 	}
+	if junk := s.Junk(); junk.Count != 0 {
+		t.Errorf("a message that was dropped for its size counts as %+v", junk)
+	}
 	if _, ev, err := s.Read(); ev == nil || ev.Name != "closed" || ev.Status == nil || ev.Status.Reason != "message_too_large" || err != nil {
 		t.Fatalf("%+v, %v", ev, err)
 	}

@@ -49,10 +49,12 @@ type pipes struct {
 	junk Junk // guarded by mu
 }
 
-// A Junk describes the lines from a server that were not messages.
+// A Junk describes the lines from a server that were not messages. A message that was dropped
+// for its size is none of them.
 type Junk struct {
 	Lines []string // the first ones, cut
 	Count uint64   // of all
+	Last  time.Time
 }
 
 func newPipes(events *Stream, from, to *os.File, limit int) *pipes {
@@ -104,7 +106,6 @@ func (p *pipes) read() (msg []byte, ev *Event, err error) {
 // readEnd returns what read returns for an error of the line reader.
 func (p *pipes) readEnd(err error) ([]byte, *Event, error) {
 	if long, ok := errors.AsType[*ndjson.TooLongError](err); ok {
-		p.addJunk(nil)
 		return nil, &Event{Name: eventDropped, Reason: "message_too_large", Size: long.Size, Limit: int64(long.Limit), Prefix: long.Prefix}, nil
 	}
 	if refused, ok := errors.AsType[*ndjson.NotAdmittedError](err); ok {
@@ -138,12 +139,13 @@ func notAdmitted(msg []byte) *NotAdmitted {
 	}
 }
 
-// addJunk records a line that is not a message; nil for one that is too long.
+// addJunk records a line that is not a message.
 func (p *pipes) addJunk(line []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.junk.Count++
-	if line == nil || len(p.junk.Lines) == junkShown {
+	p.junk.Last = time.Now()
+	if len(p.junk.Lines) == junkShown {
 		return
 	}
 	text := strings.ToValidUTF8(string(line[:min(len(line), junkLine)]), "\uFFFD")
@@ -223,5 +225,7 @@ func (s *Stream) Junk() Junk {
 	}
 	s.pipes.mu.Lock()
 	defer s.pipes.mu.Unlock()
-	return Junk{append([]string{}, s.pipes.junk.Lines...), s.pipes.junk.Count}
+	junk := s.pipes.junk
+	junk.Lines = append([]string{}, junk.Lines...)
+	return junk
 }
