@@ -77,6 +77,21 @@ func TestReloadOfServers(t *testing.T) {
 	}
 }
 
+// TestReloadNamesMissingPrograms: a reload succeeds, and its answer and the log warn of a server
+// whose program cannot be found, with the place.
+func TestReloadNamesMissingPrograms(t *testing.T) {
+	s := startReloadSite(t)
+	lost := "server \"lost\" {\n  transport \"stdio\" {\n    command = [\"./gone\"]\n  }\n}\n"
+	configure(t, s.path, demoServers("", false)+lost)
+	if line := s.hangup(`server "lost" cannot start`, `server \"lost\" cannot start`); !strings.Contains(line, "junctor.hcl:8:") {
+		t.Errorf("no place: %s", line)
+	}
+	_, stderr, status := s.junctor("--text", "reload")
+	if status != 0 || !strings.Contains(stderr, `warning: server "lost" cannot start`) || strings.Contains(stderr, "steady") {
+		t.Errorf("status %d: %s", status, stderr)
+	}
+}
+
 // TestWatchReloads changes the configuration without a signal.
 func TestWatchReloads(t *testing.T) {
 	s := startReloadSite(t, "--watch")

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/launcher"
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
 	"github.com/junctor-mcp/junctor/sdk"
@@ -31,6 +32,8 @@ type Program struct {
 	// CodeDirs, which are real directories.
 	Loader   string
 	CodeDirs []string
+
+	place config.Position // that At shows
 }
 
 // Programs returns a check of the programs that servers need: each is in PATH, and those that

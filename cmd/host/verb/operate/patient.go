@@ -113,7 +113,7 @@ func (p *patient) checks() []doctor.Check {
 				wrapped++
 			}
 		}
-		checks = append(checks, doctor.Layers(c), doctor.Programs(p.programs()), doctor.Shared(p.programs()), doctor.Plugins(p.plugins(), sdk.Version, wire.Majors()[0]), doctor.Ports(p.listeners(), p.pids()), doctor.Servers(p.own()))
+		checks = append(checks, doctor.Layers(c), doctor.Programs(doctor.ProgramsOf(p.app.Config())), doctor.Shared(doctor.ProgramsOf(p.app.Config())), doctor.Plugins(p.plugins(), sdk.Version, wire.Majors()[0]), doctor.Ports(p.listeners(), p.pids()), doctor.Servers(p.own()))
 		if a := c.Audit; a.File != "" {
 			checks = append(checks, doctor.Directories([]doctor.Directory{{What: "audit log's", Path: filepath.Dir(a.File), Mixed: true}}))
 		}
@@ -169,35 +169,6 @@ func (p *patient) named() []string {
 // enabled returns the servers that are used.
 func (p *patient) enabled() []*config.Server {
 	return slices.DeleteFunc(slices.Clone(p.app.Config().Servers), func(s *config.Server) bool { return !s.Enabled })
-}
-
-// programs lists the commands of servers on standard input and output.
-func (p *patient) programs() (all []doctor.Program) {
-	for _, s := range p.enabled() {
-		var set struct {
-			Command []string          `json:"command"`
-			Args    []string          `json:"args"`
-			Cwd     string            `json:"cwd"`
-			Env     map[string]string `json:"env"`
-		}
-		if json.Unmarshal(s.Transport.Settings, &set) != nil || len(set.Command) == 0 {
-			continue
-		}
-		commands := append([]config.ToolCommand{{Command: append(set.Command, set.Args...), Cwd: set.Cwd, Env: set.Env}}, s.Transport.ToolCommands()...)
-		loader, dirs := s.LoadsCode()
-		for _, c := range commands {
-			one := doctor.Program{Server: s.Name, Command: c.Command, Dir: filepath.Join(s.Transport.Dir, c.Cwd), At: s.Transport.PositionOf(strings.TrimPrefix(c.Path+".command", ".")).String(), Env: os.Environ(), Changeable: s.Changeable()}
-			one.Loader, one.CodeDirs = loader, dirs
-			if filepath.IsAbs(c.Cwd) {
-				one.Dir = c.Cwd
-			}
-			if path, ok := c.Env["PATH"]; ok {
-				one.Env = append(slices.DeleteFunc(one.Env, func(v string) bool { return strings.HasPrefix(v, "PATH=") }), "PATH="+path)
-			}
-			all = append(all, one)
-		}
-	}
-	return all
 }
 
 // remotes lists the servers that are reached by URL.

@@ -19,6 +19,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/control"
+	"github.com/junctor-mcp/junctor/host/doctor"
 	"github.com/junctor-mcp/junctor/host/event"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/logbuffer"
@@ -283,6 +284,7 @@ func (s *thisInstance) reload(ctx context.Context, by string) (*host.Reloaded, c
 		s.inv.Log.Error("the configuration was not reloaded; the one before stays in effect", "error", err, "at", f.At, "hint", f.Hint)
 		return nil, diags, err
 	}
+	diags = append(diags, doctor.MissingPrograms(doctor.ProgramsOf(s.app.Config()))...)
 	s.setFailed(nil)
 	s.app.AnnounceReload(changed, nil)
 	s.logChanges(changed)
