@@ -119,6 +119,7 @@ func addProcess(ctx context.Context, b *supportBundle, a control.Answer) {
 	for i, s := range st.Servers {
 		one := *s
 		one.Settings = nil
+		one.Tenants = namelessTenants(s.Tenants)
 		servers[i] = &one
 	}
 	st.Servers = servers
@@ -139,6 +140,15 @@ func addProcess(ctx context.Context, b *supportBundle, a control.Answer) {
 		return nil
 	})
 	b.add(fmt.Sprintf("events-%d.txt", st.PID), events.String())
+}
+
+// namelessTenants returns what a server has for tenants, without their names and errors.
+func namelessTenants(all []control.TenantUse) (nameless []control.TenantUse) {
+	for _, t := range all {
+		t.Tenant, t.Error = "…", nil
+		nameless = append(nameless, t)
+	}
+	return nameless
 }
 
 // metricsOf returns the metrics at an address of this machine, or "".
