@@ -281,8 +281,8 @@ func TestEnding(t *testing.T) {
 			`{"jsonrpc":"2.0","id":"l","result":{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":"l"}}}`,
 			`{"jsonrpc":"2.0","id":9,"error":{"code":-32000,"message":"junctor is shutting down",`,
 			`{"jsonrpc":"2.0","id":0,"result":{"content":[],"in":"time"}}`,
-			`{"jsonrpc":"2.0","id":1,"error":{"code":-32800,"message":"junctor is shutting down",`,
-			`{"jsonrpc":"2.0","id":2,"error":{"code":-31018,"message":"junctor is shutting down",`,
+			`{"jsonrpc":"2.0","id":1,"error":{"code":-32800,"message":"junctor is shutting down; the call may have been executed",`,
+			`{"jsonrpc":"2.0","id":2,"error":{"code":-31018,"message":"junctor is shutting down; the call may have been executed",`,
 		} {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s is not among\n%s", want, got)
