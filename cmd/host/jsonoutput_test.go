@@ -17,17 +17,17 @@ import (
 // PrintRawJSON and PrintStderrLine are for all other JSON, and Printf for other text.
 var otherWriters = map[string]string{
 	"verb/operate/bench.go json.Marshal":                   "params for a server",
-	"cmd_call.go json.Marshal":                             "params for a server",
-	"cmd_prompts.go json.Marshal":                          "params for a server",
-	"cmd_resources.go json.Marshal":                        "params for a server",
+	"verb/use/call.go json.Marshal":                        "params for a server",
+	"verb/use/prompts.go json.Marshal":                     "params for a server",
+	"verb/use/resources.go json.Marshal":                   "params for a server",
 	"invocation/form.go json.Marshal":                      "the answer for a server",
 	"clientfiles/exported.go json.MarshalIndent":           "a file of Junctor's own",
 	"verb/operate/support.go json.MarshalIndent":           "a file in the bundle, whose texts are masked",
-	"thisinstance.go json.Marshal":                         "printed by the process that asked",
+	"verb/serve/thisinstance.go json.Marshal":              "printed by the process that asked",
 	"verb/configure/wrap.go json.Marshal":                  "printed by printJSON, or as HCL",
 	"verb/configure/printdifference.go json.MarshalIndent": "passes through safe",
 	"results/result.go fmt.Fprintln":                       "passes through safe",
-	"cmd_plugin.go fmt.Fprintln":                           "readableLog passes it through safe",
+	"verb/plugins/plugin.go fmt.Fprintln":                  "readableLog passes it through safe",
 	"terminal/remarks.go json.Marshal":                     "a file that only Junctor reads",
 	"terminal/table.go fmt.Fprint":                         "passes through safe",
 	"terminal/table.go io.WriteString":                     "each cell passes through safe",
@@ -38,7 +38,7 @@ var otherWriters = map[string]string{
 	"verb/configure/format.go stdout.Write":                "the user's own file",
 	"verb/configure/import.go stdout.Write":                "HCL of the importer",
 	"verb/configure/wrap.go stdout.Write":                  "HCL of the generator",
-	"cmd_secret.go stdout.Write":                           "exactly the value, for a pipe",
+	"verb/credentials/secret.go stdout.Write":              "exactly the value, for a pipe",
 	"begin.go io.WriteString":                              "the beginning of a file that Junctor wrote",
 }
 

@@ -82,7 +82,7 @@ func TestReloadOfServers(t *testing.T) {
 func TestReloadNamesMissingPrograms(t *testing.T) {
 	s := startReloadSite(t)
 	lost := "server \"lost\" {\n  transport \"stdio\" {\n    command = [\"./gone\"]\n  }\n}\n"
-	configure(t, s.path, demoServers("", false)+lost)
+	rewriteConfig(t, s.path, demoServers("", false)+lost)
 	if line := s.hangup(`server "lost" cannot start`, `server \"lost\" cannot start`); !strings.Contains(line, "junctor.hcl:8:") {
 		t.Errorf("no place: %s", line)
 	}
