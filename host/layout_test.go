@@ -102,7 +102,7 @@ var allowed = map[string]string{
 	"host/bundle":                "host/clientconfig host/lazyregexp",
 	"host/configedit":            "host/hcltext",
 	"host/hcltext":               "",
-	"host/clientimport":          "host/clientconfig host/lazyregexp host/secretname",
+	"host/clientimport":          "host/clientconfig host/condition host/lazyregexp host/secretname",
 	"host/languageserver":        "host/config sdk",
 	"host/launcher":              "host/lazyregexp",
 	"host/registry/registrytest": "", // tests only

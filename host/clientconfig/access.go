@@ -1,5 +1,7 @@
 package clientconfig
 
+import "slices"
+
 const (
 	maxGlob     = 256    // bytes of a name of tools
 	mostGrants  = 5000   // rules and grants of a list
@@ -7,41 +9,52 @@ const (
 	mostNames   = 20_000 // names in all rules of a list
 )
 
-// Access says who may use what, as the access control list of avelino's mcp. It has either
-// Ordered rules, of which the first that matches decides, or Roles and Subjects, whose
-// grants are united.
-type Access struct {
-	Allow    bool // what no rule is about is allowed
-	Strict   bool // no grant is about tools that are neither read nor write
-	Ordered  []OrderedRule
-	Roles    []Holder
-	Subjects []Holder
+// Rights say who may use what, in the file of any product. They have rules, and roles and
+// subjects, which may also have no rules.
+type Rights struct {
+	Allow   bool // what no rule is about is allowed
+	Strict  bool // no rule with an access is about tools that are neither read nor write
+	First   bool // the first rule that matches decides; false: one that denies, whatever the order
+	Rules   []Rule
+	Holders []Holder
+	Notes   []string // sentences without a full stop
 }
 
-// An OrderedRule decides about the tools that it matches. Its tools are the names that
-// clients see: SERVER__TOOL.
-type OrderedRule struct {
-	Subjects, Roles, Tools []string // empty subjects and roles: all
-	Allow                  bool
-	Place                  Place
+// The effects of rules.
+const (
+	Allow   = "allow"
+	Deny    = "deny"
+	Confirm = "confirm" // the client asks the user
+)
+
+// A Rule decides about uses of items. A rule without patterns of servers is about nothing,
+// and one with these only is about all their items.
+type Rule struct {
+	Effect                             string
+	Subjects, Roles                    []string // empty: all
+	Servers, Tools, Resources, Prompts []string // patterns
+	Access                             string   // "read" or "write"; empty: both
+	Naming                             Naming
+	Names                              []string // of tools, as Naming says; in the place of the patterns
+	Once                               bool   // the answer to a question holds for the server
+	Note                               string // continues "the rule at 1:2"
+	Place                              Place
 }
 
-// A Holder is a role or a subject with its grants.
+// A Naming is how the names of tools that clients see contain the name of the server.
+type Naming int
+
+const (
+	ByPatterns    Naming = iota // the rule has patterns of servers and of items
+	ServerTool                  // SERVER__TOOL, with patterns
+	MCPServerTool               // mcp_SERVER_TOOL
+)
+
+// A Holder is a role or a subject.
 type Holder struct {
-	Name   string
-	Roles  []string // of a subject
-	Grants []Grant
-	Place  Place
-}
-
-// A Grant allows or denies the use of items of servers. An empty list is about all items of
-// its kind.
-type Grant struct {
-	Servers                   []string
-	Read, Write               bool
-	Tools, Resources, Prompts []string
-	Deny                      bool
-	Place                     Place
+	Kind, Name string   // Kind: "role" or "subject"
+	Roles      []string // of a subject
+	Place      Place
 }
 
 // rights reads the parts of a JSON file that say who may use what. They are read in full or
@@ -103,8 +116,6 @@ func (r *rightsReader) fail(n *node, format string, args ...any) {
 		r.err = syntax(r.text, n.start, format, args...)
 	}
 }
-
-func (r *rightsReader) place(n *node) Place { return r.where.at(n.start) }
 
 // member returns a member of an object that has the kind, or nil.
 func (r *rightsReader) member(in *node, name string, kind byte) *node {
@@ -172,32 +183,29 @@ func (r *rightsReader) boolean(in *node, name string) bool {
 	return v
 }
 
-// access reads an access control list.
-func (r *rightsReader) access(n *node) *Access {
+// access reads the access control list of avelino's mcp. It has either rules, of which the
+// first that matches decides, or roles and subjects, whose grants are united.
+func (r *rightsReader) access(n *node) *Rights {
 	if n.kind != '{' {
 		r.fail(n, "the access control list is not an object")
 		return nil
 	}
-	a := &Access{Allow: r.word(n, "default", "allow", "allow", "deny") == "allow", Strict: r.boolean(n, "strictClassification")}
+	a := &Rights{Allow: r.word(n, "default", Allow, Allow, Deny) == Allow, Strict: r.boolean(n, "strictClassification")}
 	rules, roles, subjects := r.member(n, "rules", '['), r.member(n, "roles", '{'), r.member(n, "subjects", '{')
 	if rules != nil && (roles != nil || subjects != nil) {
 		r.fail(n, "the access control list has rules as well as roles or subjects, and only one kind can be meant")
 	}
-	if rules != nil {
-		for _, item := range rules.items {
-			if r.count(item); r.err != nil {
-				break
-			}
-			a.Ordered = append(a.Ordered, r.ordered(item))
-		}
+	if rules != nil && len(rules.items) > 0 {
+		a.First, a.Strict = true, false
+		r.each(rules, func(item *node) { a.Rules = append(a.Rules, r.ordered(item)) })
 	}
-	a.Roles = r.holders(roles, false)
-	a.Subjects = r.holders(subjects, true)
+	r.holders(a, roles, "role")
 	known := map[string]bool{}
-	for _, role := range a.Roles {
+	for _, role := range a.Holders {
 		known[role.Name] = true
 	}
-	for _, s := range a.Subjects {
+	r.holders(a, subjects, "subject")
+	for _, s := range a.Holders {
 		for _, name := range s.Roles {
 			if !known[name] && r.err == nil {
 				r.err = &SyntaxError{Line: s.Place.Line, Column: s.Place.Column, What: "a subject has a role that is not in roles"}
@@ -207,67 +215,94 @@ func (r *rightsReader) access(n *node) *Access {
 	return a
 }
 
+// each reads the rules or grants of a list, up to the first mistake.
+func (r *rightsReader) each(list *node, read func(item *node)) {
+	for _, item := range list.items {
+		if r.count(item); r.err != nil {
+			return
+		}
+		read(item)
+	}
+}
+
 // ordered reads a rule of a list.
-func (r *rightsReader) ordered(n *node) OrderedRule {
+func (r *rightsReader) ordered(n *node) Rule {
 	if n.kind != '{' {
 		r.fail(n, "a rule is not an object")
-		return OrderedRule{}
+		return Rule{}
 	}
 	if tools, _ := n.find("tools"); tools == nil {
 		r.fail(n, "%q is missing", "tools")
 	}
-	return OrderedRule{
-		Subjects: r.texts(n, "subjects"), Roles: r.texts(n, "roles"), Tools: r.texts(n, "tools"),
-		Allow: r.word(n, "policy", "", "allow", "deny") == "allow", Place: r.place(n),
+	return Rule{
+		Subjects: r.about(n, "subjects"),
+		Roles:    r.about(n, "roles"),
+		Naming:   ServerTool,
+		Names:    r.texts(n, "tools"),
+		Effect:   r.word(n, "policy", "", Allow, Deny),
+		Place:    r.where.at(n.start),
 	}
 }
 
-// holders reads roles, whose values are lists of grants, or subjects.
-func (r *rightsReader) holders(in *node, subjects bool) (all []Holder) {
-	if in == nil {
+// about reads names of subjects or roles, of which * means all.
+func (r *rightsReader) about(n *node, name string) []string {
+	all := r.texts(n, name)
+	if slices.Contains(all, "*") {
 		return nil
+	}
+	return all
+}
+
+// holders reads roles, whose values are lists of grants, or subjects.
+func (r *rightsReader) holders(into *Rights, in *node, kind string) {
+	if in == nil {
+		return
 	}
 	if len(in.names) > mostHolders {
 		r.fail(in, "more than %d roles or subjects", mostHolders)
-		return nil
+		return
 	}
 	known := map[string]bool{}
 	for i, name := range in.names {
-		h, n := Holder{Name: name, Place: r.where.at(in.starts[i])}, in.items[i]
+		h, n := Holder{Kind: kind, Name: name, Place: r.where.at(in.starts[i])}, in.items[i]
 		if known[name] {
 			r.fail(n, "%q occurs twice", name)
 		}
 		known[name] = true
 		list := n
-		if subjects {
-			if n.kind != '{' {
-				r.fail(n, "a subject is not an object")
-				continue
-			}
-			h.Roles, list = r.texts(n, "roles"), r.member(n, "extra", '[')
-		} else if n.kind != '[' {
+		switch {
+		case kind == "role" && n.kind != '[':
 			r.fail(n, "a role is not an array of grants")
 			continue
+		case kind == "subject" && n.kind != '{':
+			r.fail(n, "a subject is not an object")
+			continue
+		case kind == "subject":
+			h.Roles, list = r.texts(n, "roles"), r.member(n, "extra", '[')
 		}
+		into.Holders = append(into.Holders, h)
 		if list != nil {
-			for _, item := range list.items {
-				if r.count(item); r.err != nil {
-					break
+			r.each(list, func(item *node) {
+				for _, one := range r.grant(item, into.Strict) {
+					if kind == "role" {
+						one.Roles = []string{name}
+					} else {
+						one.Subjects = []string{name}
+					}
+					into.Rules = append(into.Rules, one)
 				}
-				h.Grants = append(h.Grants, r.grant(item))
-			}
+			})
 		}
-		all = append(all, h)
 	}
-	return all
 }
 
-// grant reads a grant.
-func (r *rightsReader) grant(n *node) Grant {
-	g := Grant{Place: r.place(n)}
+// grant reads a grant. In the file, a list that is missing is about all items of its kind;
+// a rule that names only tools is about tools only.
+func (r *rightsReader) grant(n *node, strict bool) []Rule {
+	g := Rule{Effect: Allow, Place: r.where.at(n.start)}
 	if n.kind != '{' {
 		r.fail(n, "a grant is not an object")
-		return g
+		return nil
 	}
 	server, _ := n.find("server")
 	switch {
@@ -283,8 +318,65 @@ func (r *rightsReader) grant(n *node) Grant {
 		g.Servers = []string{text}
 	}
 	access := r.word(n, "access", "", "read", "write", "*")
-	g.Read, g.Write = access != "write", access != "read"
 	g.Tools, g.Resources, g.Prompts = r.texts(n, "tools"), r.texts(n, "resources"), r.texts(n, "prompts")
-	g.Deny = r.boolean(n, "deny")
+	if r.boolean(n, "deny") {
+		return []Rule{g.denial(access)}
+	}
+	return g.permissions(access, strict)
+}
+
+// denial returns the rule for a grant that denies. It is about all items of the kinds that
+// the grant does not name.
+func (g Rule) denial(access string) Rule {
+	g.Effect = Deny
+	if access == "write" { // neither resources nor prompts are written
+		g.Tools, g.Resources, g.Prompts, g.Access = orAll(g.Tools), nil, nil, access
+		return g
+	}
+	if g.named() > 0 {
+		g.Tools, g.Resources, g.Prompts = orAll(g.Tools), orAll(g.Resources), orAll(g.Prompts)
+	}
+	if access == "read" {
+		g.Note = " denies reading, and here it denies writing too: a tool may read there and not here"
+	}
 	return g
+}
+
+// permissions returns the rules for a grant that allows. A grant of a strict list is not
+// about ambiguous tools, also if it is about everything.
+func (g Rule) permissions(access string, strict bool) []Rule {
+	named := g.named()
+	if access == "write" {
+		g.Tools, g.Resources, g.Prompts, g.Access = orAll(g.Tools), nil, nil, access
+		return []Rule{g}
+	}
+	if named > 0 && named < 3 {
+		g.Note = " allows only what it names; in the file it also opens everything else of the servers, of the kinds that it does not name"
+	}
+	if access == "read" {
+		g.Access = access
+		return []Rule{g}
+	}
+	if !strict {
+		return []Rule{g}
+	}
+	write := g
+	write.Resources, write.Prompts, write.Access, write.Note = nil, nil, "write", ""
+	if g.Access = "read"; named > 0 && g.Tools == nil {
+		return []Rule{g}
+	}
+	return []Rule{g, write}
+}
+
+// named returns for how many kinds of items a rule has patterns.
+func (g Rule) named() int {
+	return min(len(g.Tools), 1) + min(len(g.Resources), 1) + min(len(g.Prompts), 1)
+}
+
+// orAll returns patterns, or one that matches everything if there are none.
+func orAll(globs []string) []string {
+	if globs == nil {
+		return []string{"*"}
+	}
+	return globs
 }

@@ -1,19 +1,10 @@
 package clientconfig
 
-import "strings"
-
-// Permissions are the permission settings of NEXUS3.
-type Permissions struct {
-	Level   string   // "yolo", "trusted" or "sandboxed"
-	Denied  []string // names of tools as that program calls them: mcp_SERVER_TOOL
-	Asked   []string // tools that always need a confirmation
-	Unasked bool     // some tools need none; that has no equivalent
-	Custom  string   // a preset that was not understood, so that Level is "sandboxed"
-	Place   Place
-}
-
-// levels are the permission levels of NEXUS3.
-var levels = []string{"yolo", "trusted", "sandboxed"}
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // isPermissions reports whether a member is one of NEXUS3. Other clients have a member of the
 // same name that says something else.
@@ -26,18 +17,47 @@ func isPermissions(n *node) bool {
 	return n.kind == 'v'
 }
 
-// permissions reads permission settings: a level, or an object with the name of a preset.
-func (r *rightsReader) permissions(n *node) *Permissions {
-	p := &Permissions{Level: "sandboxed", Place: r.place(n)}
-	if n.kind != '{' {
-		text, ok := n.plain(r.text).(string)
-		if !ok {
-			r.fail(n, "%q is neither a level nor an object", "permissions")
-		}
-		p.set(text)
-		return p
+// permissions reads the permission settings of NEXUS3: a level, or an object with the name of
+// a preset.
+func (r *rightsReader) permissions(n *node) *Rights {
+	level := "sandboxed"
+	var named []Rule
+	if n.kind == '{' {
+		level, named = r.preset(n)
+	} else if text, ok := n.plain(r.text).(string); ok {
+		level = text
+	} else {
+		r.fail(n, "%q is neither a level nor an object", "permissions")
 	}
-	name := p.Level
+	p, asks := &Rights{}, true
+	switch strings.ToLower(level) {
+	case "yolo":
+		p.Allow = true
+	case "trusted":
+		p.Rules = []Rule{{Effect: Confirm, Servers: []string{"*"}, Once: true}}
+		p.Notes = []string{"trusted asks once for each server; here the answer holds for 12 hours"}
+	case "sandboxed":
+		asks = false
+	default: // the strictest
+		asks = false
+		p.Notes = []string{fmt.Sprintf("the preset at %s is not known, so the policy denies everything", r.where.at(n.start))}
+	}
+	for _, effect := range []string{Deny, Confirm, Allow} {
+		for _, rule := range named {
+			if rule.Effect == effect && (effect == Deny || effect == Confirm && asks) {
+				p.Rules = append(p.Rules, rule)
+			}
+		}
+	}
+	if slices.ContainsFunc(named, func(rule Rule) bool { return rule.Effect == Allow }) {
+		p.Notes = append(p.Notes, "requires_confirmation = false is left out: the policy asks for these tools too")
+	}
+	return p
+}
+
+// preset returns the level of a preset, and the rules about single tools.
+func (r *rightsReader) preset(n *node) (name string, named []Rule) {
+	name = "sandboxed"
 	for _, member := range []string{"default_preset", "level"} {
 		if m := r.member(n, member, 'v'); m != nil {
 			name, _ = m.plain(r.text).(string)
@@ -51,34 +71,21 @@ func (r *rightsReader) permissions(n *node) *Permissions {
 		if preset == nil {
 			break
 		}
-		r.tools(p, preset)
+		named = append(named, r.tools(preset)...)
 		next := r.member(preset, "extends", 'v')
 		if next == nil {
 			break
 		}
 		name, _ = next.plain(r.text).(string)
 	}
-	p.set(name)
-	r.tools(p, n)
-	return p
-}
-
-// set sets the level. One that is not known becomes the strictest.
-func (p *Permissions) set(name string) {
-	for _, level := range levels {
-		if strings.EqualFold(name, level) {
-			p.Level = level
-			return
-		}
-	}
-	p.Level, p.Custom = "sandboxed", name
+	return name, append(named, r.tools(n)...)
 }
 
 // tools reads the settings of single tools.
-func (r *rightsReader) tools(p *Permissions, in *node) {
+func (r *rightsReader) tools(in *node) (all []Rule) {
 	tools := r.member(in, "tool_permissions", '{')
 	if tools == nil {
-		return
+		return nil
 	}
 	for i, name := range tools.names {
 		n := tools.items[i]
@@ -86,21 +93,25 @@ func (r *rightsReader) tools(p *Permissions, in *node) {
 			r.fail(n, "a name of a tool is longer than %d bytes", maxGlob)
 		}
 		if r.err != nil {
-			return
+			return nil
 		}
 		if n.kind != '{' {
 			r.fail(n, "%q is not an object", "tool_permissions")
 			continue
 		}
+		rule := func(effect string) {
+			all = append(all, Rule{Effect: effect, Naming: MCPServerTool, Names: []string{name}})
+		}
 		if enabled := r.member(n, "enabled", 'v'); enabled != nil && enabled.plain(r.text) == false {
-			p.Denied = append(p.Denied, name)
+			rule(Deny)
 		}
 		if confirm := r.member(n, "requires_confirmation", 'v'); confirm != nil {
 			if confirm.plain(r.text) == true {
-				p.Asked = append(p.Asked, name)
+				rule(Confirm)
 			} else {
-				p.Unasked = true
+				rule(Allow)
 			}
 		}
 	}
+	return all
 }

@@ -75,11 +75,11 @@ func withoutPlaces(c Content) Content {
 	slices.SortFunc(c.Servers, func(a, b Server) int { return len(a.Name) - len(b.Name) })
 	if c.Access != nil {
 		a := *c.Access
-		for i := range a.Roles {
-			a.Roles[i].Place = Place{}
-			for j := range a.Roles[i].Grants {
-				a.Roles[i].Grants[j].Place = Place{}
-			}
+		for i := range a.Holders {
+			a.Holders[i].Place = Place{}
+		}
+		for i := range a.Rules {
+			a.Rules[i].Place = Place{}
 		}
 		c.Access = &a
 	}

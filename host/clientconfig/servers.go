@@ -65,9 +65,9 @@ func (p Place) String() string { return fmt.Sprintf("%d:%d", p.Line, p.Column) }
 type Content struct {
 	Servers     []Server
 	Inputs      []Input
-	Access      *Access      // nil: the file says nothing about who may use what
-	Permissions *Permissions // nil: the same
-	Notes       []string     // sentences without a full stop about settings of the whole file
+	Access      *Rights  // of avelino's mcp; nil: the file says nothing about who may use what
+	Permissions *Rights  // of NEXUS3; nil: the same
+	Notes       []string // sentences without a full stop about settings of the whole file
 }
 
 // ReadContent reads a file of any client: JSON with comments, TOML or YAML. Servers are in

@@ -24,36 +24,49 @@ type use struct {
 	access                policy.Access
 }
 
+// An accessList is the access control list of avelino's mcp.
+type accessList struct {
+	Default string
+	Strict  bool `json:"strictClassification"`
+	Rules   []struct {
+		Subjects, Roles, Tools []string
+		Policy                 string
+	}
+	Roles    map[string][]grant
+	Subjects map[string]struct {
+		Roles []string
+		Extra []grant
+	}
+}
+
+type grant struct {
+	Server, Access            string
+	Tools, Resources, Prompts []string
+	Deny                      bool
+}
+
 // allowedThere decides as avelino's mcp does.
-func allowedThere(a *clientconfig.Access, u use) bool {
-	if a.Ordered != nil || a.Roles == nil && a.Subjects == nil {
-		for _, r := range a.Ordered {
-			if u.kind == policy.Tool && about(r.Subjects, []string{u.subject}) && about(r.Roles, u.roles) && anyGlob(r.Tools, u.server+"__"+u.name) {
-				return r.Allow
-			}
-		}
-		return a.Allow
-	}
-	roles := slices.Clone(u.roles)
-	var grants []clientconfig.Grant
-	for _, s := range a.Subjects {
-		if s.Name == u.subject {
-			roles, grants = append(roles, s.Roles...), append(grants, s.Grants...)
+func allowedThere(a *accessList, u use) bool {
+	for _, r := range a.Rules {
+		if u.kind == policy.Tool && about(r.Subjects, []string{u.subject}) && about(r.Roles, u.roles) && anyGlob(r.Tools, u.server+"__"+u.name) {
+			return r.Policy == "allow"
 		}
 	}
-	for _, r := range a.Roles {
-		if slices.Contains(roles, r.Name) {
-			grants = append(grants, r.Grants...)
+	subject := a.Subjects[u.subject]
+	grants := slices.Clone(subject.Extra)
+	for name, of := range a.Roles {
+		if slices.Contains(u.roles, name) || slices.Contains(subject.Roles, name) {
+			grants = append(grants, of...)
 		}
 	}
 	for _, deny := range []bool{true, false} {
 		for _, g := range grants {
-			if g.Deny == deny && anyGlob(g.Servers, u.server) && itemOf(g, u) && covers(a, g, u) {
+			if g.Deny == deny && anyGlob([]string{g.Server}, u.server) && itemOf(g, u) && covers(a, g, u) {
 				return !deny
 			}
 		}
 	}
-	return a.Allow
+	return a.Default == "allow"
 }
 
 func about(names, have []string) bool {
@@ -64,19 +77,19 @@ func anyGlob(globs []string, text string) bool {
 	return slices.ContainsFunc(globs, func(g string) bool { return config.Pattern{Glob: g}.Match(text) })
 }
 
-func itemOf(g clientconfig.Grant, u use) bool {
+func itemOf(g grant, u use) bool {
 	globs := map[policy.Kind][]string{policy.Tool: g.Tools, policy.Resource: g.Resources, policy.Prompt: g.Prompts}[u.kind]
 	return len(globs) == 0 || anyGlob(globs, u.name)
 }
 
-func covers(a *clientconfig.Access, g clientconfig.Grant, u use) bool {
+func covers(a *accessList, g grant, u use) bool {
 	if u.kind != policy.Tool {
-		return g.Read
+		return g.Access != "write"
 	}
 	if a.Strict && u.access == policy.Ambiguous {
 		return g.Deny
 	}
-	return g.Read && g.Write || g.Read && u.access == policy.Read || g.Write && u.access != policy.Read
+	return g.Access == "*" || (g.Access == "read") == (u.access == policy.Read)
 }
 
 // here returns the policy of a block.
@@ -196,14 +209,21 @@ func compare(t *rapid.T, list map[string]any) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var there accessList
+	if text, err = json.Marshal(list); err == nil {
+		err = json.Unmarshal(text, &there)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	got := Convert(file, Environment{})
 	inexact := strings.Contains(strings.Join(got.Notes, "\n"), "the rule at ") || strings.Contains(strings.Join(got.Notes, "\n"), "the name at ")
 	p := here(t, got.Policy, someServers...)
 	for _, u := range uses() {
-		there, here := allowedThere(file.Access, u), allowedHere(p, u)
-		if here && !there || !inexact && here != there {
+		before, now := allowedThere(&there, u), allowedHere(p, u)
+		if now && !before || !inexact && now != before {
 			shown, _ := json.MarshalIndent(list, "", " ")
-			t.Fatalf("%+v: there %t, here %t\n%s\n%s\n%q", u, there, here, shown, got.Policy, got.Notes)
+			t.Fatalf("%+v: there %t, here %t\n%s\n%s\n%q", u, before, now, shown, got.Policy, got.Notes)
 		}
 	}
 }

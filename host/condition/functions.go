@@ -235,6 +235,30 @@ func Like(s, pattern string) bool {
 	}
 }
 
+// Overlap reports whether some text matches both patterns, as [Like] reads them.
+func Overlap(a, b string) bool {
+	// reach[j]: some text matches the first i bytes of a and the first j bytes of b.
+	reach := make([]bool, len(b)+1)
+	reach[0] = true
+	for j := 1; j <= len(b) && b[j-1] == '*'; j++ {
+		reach[j] = true
+	}
+	for i := 1; i <= len(a); i++ {
+		diagonal := reach[0]
+		reach[0] = diagonal && a[i-1] == '*'
+		for j := 1; j <= len(b); j++ {
+			above := reach[j]
+			if a[i-1] == '*' || b[j-1] == '*' {
+				reach[j] = above || reach[j-1]
+			} else {
+				reach[j] = diagonal && a[i-1] == b[j-1]
+			}
+			diagonal = above
+		}
+	}
+	return reach[len(b)]
+}
+
 // within reports whether a path is a directory or below it, by its text: it has no
 // segment ".." or ".", no empty segment but for one "/" at its end, no backslash, NUL or
 // percent sign. Links are not followed.

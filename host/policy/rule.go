@@ -137,7 +137,7 @@ func (r *rule) coversTemplate(template string) func(glob string) bool {
 	if r.Effect == Denies {
 		return func(glob string) bool { return condition.Like(uris, glob) } // '*' is matched by '*' only
 	}
-	return func(glob string) bool { return overlap(glob, uris) }
+	return func(glob string) bool { return condition.Overlap(glob, uris) }
 }
 
 // templateGlob returns a glob that matches every expansion of a URI template.
@@ -153,30 +153,6 @@ func templateGlob(template string) string {
 		_, template, _ = strings.Cut(rest, "}")
 	}
 	return b.String()
-}
-
-// overlap reports whether some text matches both globs.
-func overlap(a, b string) bool {
-	// reach[j]: some text matches the first i bytes of a and the first j bytes of b.
-	reach := make([]bool, len(b)+1)
-	reach[0] = true
-	for j := 1; j <= len(b) && b[j-1] == '*'; j++ {
-		reach[j] = true
-	}
-	for i := 1; i <= len(a); i++ {
-		diagonal := reach[0]
-		reach[0] = diagonal && a[i-1] == '*'
-		for j := 1; j <= len(b); j++ {
-			above := reach[j]
-			if a[i-1] == '*' || b[j-1] == '*' {
-				reach[j] = above || reach[j-1]
-			} else {
-				reach[j] = diagonal && a[i-1] == b[j-1]
-			}
-			diagonal = above
-		}
-	}
-	return reach[len(b)]
 }
 
 func (r *rule) access(item Item, access Access, strict bool) bool {

@@ -1,0 +1,115 @@
+package clientimport
+
+import (
+	"slices"
+
+	"github.com/hashicorp/hcl/v2/hclwrite"
+)
+
+// A rule is an allow, deny or confirm block.
+type rule struct {
+	effect                             string // "allow", "deny" or "confirm"
+	servers, tools, resources, prompts []string
+	access                             string // "read", "write"; empty: any
+	when                               string
+	more                               []string // other lines
+}
+
+// A holder is a role or subject block, or the policy itself if kind is empty.
+type holder struct{ kind, name string }
+
+// A policyBlock is a policy block. The zero value denies everything.
+type policyBlock struct {
+	allow, strict bool
+	order         []holder
+	roles         map[holder][]string // of subjects
+	rules         map[holder][]rule
+	count         int
+}
+
+// declare adds a block for a holder, if there is none.
+func (p *policyBlock) declare(h holder) {
+	if p.rules == nil {
+		p.roles, p.rules = map[holder][]string{}, map[holder][]rule{}
+	}
+	if h.kind != "" && !slices.Contains(p.order, h) {
+		p.order = append(p.order, h)
+	}
+}
+
+func (p *policyBlock) add(h holder, r rule) {
+	p.declare(h)
+	p.rules[h] = append(p.rules[h], r)
+	p.count++
+}
+
+// byAccess reports whether a rule allows reading or writing only.
+func (p *policyBlock) byAccess() bool {
+	for _, rules := range p.rules {
+		if slices.ContainsFunc(rules, func(r rule) bool { return r.effect == "allow" && r.access != "" }) {
+			return true
+		}
+	}
+	return false
+}
+
+// grantsLocal reports whether a rule opens something to the command line.
+func (p *policyBlock) grantsLocal() bool {
+	subject := holder{"subject", local}
+	for h, rules := range p.rules {
+		if h == (holder{}) || h == subject || h.kind == "role" && slices.Contains(p.roles[subject], h.name) {
+			if slices.ContainsFunc(rules, func(r rule) bool { return r.effect != "deny" }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// write returns the block.
+func (p *policyBlock) write() []byte {
+	c := converter{}
+	c.line("policy {")
+	if p.allow {
+		c.line(`default = "allow"`)
+	} else {
+		c.line(`default = "deny"`)
+	}
+	if p.strict {
+		c.line(`ambiguous = "deny"`)
+	}
+	c.ruleBlocks(p.rules[holder{}])
+	for _, kind := range []string{"role", "subject"} {
+		for _, h := range p.order {
+			if h.kind != kind {
+				continue
+			}
+			c.line("\n%s %s {", kind, quote(h.name))
+			c.listed("roles", p.roles[h])
+			c.ruleBlocks(p.rules[h])
+			c.line("}")
+		}
+	}
+	c.line("}")
+	return hclwrite.Format([]byte(c.text.String()))
+}
+
+func (c *converter) ruleBlocks(rules []rule) {
+	for _, r := range rules {
+		c.line("%s {", r.effect)
+		c.listed("servers", r.servers)
+		c.listed("tools", r.tools)
+		c.listed("resources", r.resources)
+		c.listed("prompts", r.prompts)
+		if r.access != "" {
+			c.line("access = %q", r.access)
+		}
+		if r.when != "" {
+			c.line("when = %s", r.when)
+		}
+		for _, line := range r.more {
+			c.line("%s", line)
+		}
+		c.line("}")
+	}
+}
