@@ -80,7 +80,7 @@ func (c *converter) pass(name string) {
 			}
 		}
 	} else {
-		_ = c.variable(name) // without it the program cannot work
+		_ = c.needs.variable(name) // without it the program cannot work
 	}
 	c.passed = append(c.passed, name)
 }

@@ -53,13 +53,13 @@ func (c *converter) takeCommand(headers map[string]string) *tokenCommand {
 func (c *converter) auth(s clientconfig.Server, headers map[string]string, command *tokenCommand) {
 	switch {
 	case command != nil:
-		c.line(`auth "command" {`)
-		c.line("command = %s", list(command.words))
-		c.line(`format = "token"`)
+		c.out.line(`auth "command" {`)
+		c.out.line("command = %s", list(command.words))
+		c.out.line(`format = "token"`)
 		if command.scheme != "" && command.scheme != "Bearer" {
-			c.line("scheme = %s", quote(command.scheme))
+			c.out.line("scheme = %s", quote(command.scheme))
 		}
-		c.line("}")
+		c.out.line("}")
 	case s.Helper != "":
 		c.helper(s)
 	case s.OAuth != nil && hasAuthorization(headers):
@@ -84,30 +84,30 @@ func hasAuthorization(headers map[string]string) bool {
 // they are in a member of the object.
 func (c *converter) helper(s clientconfig.Server) {
 	c.note("headersHelper became auth \"command\": a shell runs it when a request needs the headers")
-	c.line(`auth "command" {`)
+	c.out.line(`auth "command" {`)
 	c.visible, c.where = true, "headersHelper"
 	script := scanned{text: `printf '{"headers":' && ( ` + s.Helper + ` ) && printf '}'`}
-	c.line("command = [\"sh\", \"-c\", %s]", c.write(script, secretsIn(script.text), c.where))
+	c.out.line("command = [\"sh\", \"-c\", %s]", c.write(script, secretsIn(script.text), c.where))
 	c.visible = false
-	c.line("env = { CLAUDE_CODE_MCP_SERVER_NAME = %s }", quote(s.Name))
-	c.line("}")
+	c.out.line("env = { CLAUDE_CODE_MCP_SERVER_NAME = %s }", quote(s.Name))
+	c.out.line("}")
 }
 
 // oauth writes the settings of a login.
 func (c *converter) oauth(o *clientconfig.OAuth) {
-	c.line(`auth "oauth" {`)
+	c.out.line(`auth "oauth" {`)
 	c.visible = true
 	for _, setting := range []struct{ attribute, text string }{
 		{"client_id", o.ClientID}, {"issuer", o.Issuer}, {"resource", o.Resource}, {"redirect_url", o.RedirectURL}, {"grant", o.Grant},
 	} {
 		if c.where = "oauth." + setting.attribute; setting.text != "" {
-			c.line("%s = %s", setting.attribute, c.expression(setting.text))
+			c.out.line("%s = %s", setting.attribute, c.expression(setting.text))
 		}
 	}
 	c.visible = false
 	if o.ClientSecret != "" {
-		c.line("client_secret = %s", c.value("oauth.client_secret", "client_secret", o.ClientSecret))
+		c.out.line("client_secret = %s", c.value("oauth.client_secret", "client_secret", o.ClientSecret))
 	}
-	c.listed("scopes", o.Scopes)
-	c.line("}")
+	c.out.listed("scopes", o.Scopes)
+	c.out.line("}")
 }

@@ -1,11 +1,9 @@
 package clientimport
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
@@ -18,31 +16,31 @@ func (c *converter) body(s clientconfig.Server) {
 	} else {
 		c.remote(s)
 	}
-	c.tools(s)
-	c.times(s)
+	c.out.tools(s)
+	c.out.times(s)
 	if s.Idle != "" {
-		c.line("idle = %q", s.Idle)
+		c.out.line("idle = %q", s.Idle)
 	}
 	if s.Required {
-		c.line("required = true")
+		c.out.line("required = true")
 	}
 }
 
 func (c *converter) program(s clientconfig.Server) {
-	c.line(`transport "stdio" {`)
+	c.out.line(`transport "stdio" {`)
 	c.visible = true
-	c.line("command = %s", c.command(s.Command))
+	c.out.line("command = %s", c.command(s.Command))
 	c.visible = false
 	c.environmentOf(s)
 	if pass := slices.Concat(s.PassEnv, c.passed); len(pass) > 0 {
-		c.line("pass_env = %s", list(pass))
+		c.out.line("pass_env = %s", list(pass))
 	}
 	if s.Dir != "" {
 		c.visible, c.where = true, "cwd"
-		c.line("cwd = %s", c.expression(s.Dir))
+		c.out.line("cwd = %s", c.expression(s.Dir))
 		c.visible = false
 	}
-	c.line("}")
+	c.out.line("}")
 }
 
 // environmentOf writes the variables of a program: those of files, and then its own.
@@ -52,18 +50,18 @@ func (c *converter) environmentOf(s clientconfig.Server) {
 		c.valueMap("env = {", "env", s.Env)
 		return
 	}
-	c.line("env = merge(concat(")
+	c.out.line("env = merge(concat(")
 	for _, path := range s.EnvFiles {
 		c.where = "envFile"
-		c.line(`[for line in split("\n", %s) : { (%s) = %s } if %s],`, c.contentOf(path), lineName, lineValue, lineHasBoth)
+		c.out.line(`[for line in split("\n", %s) : { (%s) = %s } if %s],`, c.contentOf(path), lineName, lineValue, lineHasBoth)
 	}
 	c.valueMap("[{", "env", s.Env)
 	if len(s.Env) > 0 {
-		c.line("]")
+		c.out.line("]")
 	} else {
-		c.line("[]")
+		c.out.line("[]")
 	}
-	c.line(")...)")
+	c.out.line(")...)")
 }
 
 // The parts of a line NAME=VALUE of a file of variables, as expressions.
@@ -81,32 +79,26 @@ func (c *converter) contentOf(path string) string {
 	for _, p := range all {
 		if p.expression {
 			if c.in.IsFile != nil {
-				c.absent = append(c.absent, path) // whether it exists depends on the reference
+				c.needs.absent = append(c.needs.absent, path) // whether it exists depends on the reference
 			}
 			return "file(" + join(all) + ")"
 		}
 		text.WriteString(p.text)
 	}
 	if below, ok := strings.CutPrefix(text.String(), "~/"); ok {
-		return c.fileIn(c.variable("HOME"), below)
+		return c.needs.fileIn(c.needs.variable("HOME"), below)
 	}
-	c.need(text.String())
+	c.needs.file(text.String())
 	return "file(" + quote(text.String()) + ")"
 }
 
-// fileIn returns the content of a file in a directory that is an expression.
-func (c *converter) fileIn(dir, below string) string {
-	c.need("~/" + below)
-	return "file(" + join([]part{{text: dir, expression: true}, {text: "/" + below}}) + ")"
-}
-
 func (c *converter) remote(s clientconfig.Server) {
-	c.line(`transport "http" {`)
+	c.out.line(`transport "http" {`)
 	c.visible = true
-	c.line("url = %s", c.address(s.URL))
+	c.out.line("url = %s", c.address(s.URL))
 	c.visible = false
 	if s.SSE {
-		c.line(`mode = "sse"`)
+		c.out.line(`mode = "sse"`)
 	}
 	headers := maps.Clone(s.Headers)
 	for name, variable := range s.EnvNames {
@@ -117,7 +109,7 @@ func (c *converter) remote(s clientconfig.Server) {
 	}
 	command := c.takeCommand(headers)
 	c.valueMap("headers = {", "headers", c.proper("headers", headers, headerName, notInHeader))
-	c.line("}")
+	c.out.line("}")
 	c.auth(s, headers, command)
 }
 
@@ -126,11 +118,11 @@ func (c *converter) valueMap(opening, of string, values map[string]string) {
 	if len(values) == 0 {
 		return
 	}
-	c.line("%s", opening)
+	c.out.line("%s", opening)
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		c.line("%s = %s", key(name), c.value(of+"."+name, name, values[name]))
+		c.out.line("%s = %s", key(name), c.value(of+"."+name, name, values[name]))
 	}
-	c.line("}")
+	c.out.line("}")
 }
 
 // The names of headers (RFC 9110 §5.6.2), and of variables.
@@ -157,51 +149,4 @@ func (c *converter) proper(of string, values map[string]string, name *lazyregexp
 		first = append(first, n)
 	}
 	return kept
-}
-
-func (c *converter) tools(s clientconfig.Server) {
-	if s.Allow == nil && len(s.Deny) == 0 && len(s.Read) == 0 && len(s.Write) == 0 && len(s.Confirm) == 0 {
-		return
-	}
-	c.line("tools {")
-	if s.Allow != nil { // a denial wins, there and here
-		c.line("allow = %s", list(slices.DeleteFunc(slices.Clone(s.Allow), func(tool string) bool { return slices.Contains(s.Deny, tool) })))
-	}
-	c.listed("deny", s.Deny)
-	c.listed("confirm", s.Confirm)
-	c.listed("read", s.Read)
-	c.listed("write", s.Write)
-	c.line("}")
-}
-
-// listed writes an attribute that is a list, unless it is empty.
-func (c *converter) listed(attribute string, all []string) {
-	if len(all) > 0 {
-		c.line("%s = %s", attribute, list(all))
-	}
-}
-
-func (c *converter) times(s clientconfig.Server) {
-	if cmp.Or(s.Start, s.Call) == 0 {
-		return
-	}
-	c.line("timeouts {")
-	for _, t := range []struct {
-		name string
-		d    time.Duration
-	}{{"start", s.Start}, {"call", s.Call}} {
-		if t.d > 0 {
-			c.line("%s = %q", t.name, shortTime(t.d))
-		}
-	}
-	c.line("}")
-}
-
-// shortTime returns a duration without units that are zero.
-func shortTime(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	return text
 }

@@ -45,7 +45,7 @@ func Convert(file clientconfig.Content, in Environment) Result {
 	for _, s := range file.Servers {
 		c.convert(s)
 	}
-	c.HCL = hclwrite.Format([]byte(c.text.String()))
+	c.HCL = hclwrite.Format([]byte(c.out.String()))
 	c.Notes = append(c.Notes, file.Notes...)
 	c.policy(file)
 	return c.Result
@@ -56,7 +56,7 @@ func Convert(file clientconfig.Content, in Environment) Result {
 func ConvertEntry(s clientconfig.Server, inputs []clientconfig.Input, origin string, isSet func(variable string) bool) Result {
 	c := converter{in: Environment{IsSet: isSet}, inputs: inputs, names: map[string]bool{}, origin: origin, here: map[string]string{s.Name: label(s.Name)}}
 	c.convert(s)
-	c.HCL = hclwrite.Format([]byte(c.text.String()))
+	c.HCL = hclwrite.Format([]byte(c.out.String()))
 	return c.Result
 }
 
@@ -68,7 +68,7 @@ type converter struct {
 	names  map[string]bool   // of servers, taken
 	here   map[string]string // the names here of all servers of the file
 	labels map[string]string // of the servers that were imported
-	text   strings.Builder
+	out    blockText
 
 	secretInputs map[string]bool   // by id; made when it is first needed
 	named        map[string]Secret // by the name in keyring(), or before it became one of a variable
@@ -79,24 +79,14 @@ type converter struct {
 // present is what a converter knows of the server and the setting that it writes.
 type present struct {
 	server   clientconfig.Server
-	name     string   // of the server
-	where    string   // the setting in the client's file
-	visible  bool     // the setting is not for secrets
-	inArgs   bool     // the setting is an argument
-	script   bool     // the argument is a script of the server's own shell
-	resolves bool     // the program follows references to 1Password
-	unset    []string // variables that the server needs and that are not set
-	absent   []string // files that it needs and that do not exist
-	stuck    []string // settings whose references are not followed
+	name     string // of the server
+	where    string // the setting in the client's file
+	visible  bool   // the setting is not for secrets
+	inArgs   bool   // the setting is an argument
+	script   bool   // the argument is a script of the server's own shell
+	resolves bool   // the program follows references to 1Password
+	needs    needs
 	passed   []string // variables that it gets from junctor's environment
-}
-
-// variable returns the value of a variable that has to be set.
-func (c *converter) variable(name string) string {
-	if c.in.IsSet != nil && !c.in.IsSet(name) && !slices.Contains(c.unset, name) {
-		c.unset = append(c.unset, name)
-	}
-	return fmt.Sprintf("env(%s)", quote(name))
 }
 
 // note adds a sentence about the present server, once.
@@ -107,11 +97,9 @@ func (c *converter) note(format string, args ...any) {
 	}
 }
 
-func (c *converter) line(format string, args ...any) { fmt.Fprintf(&c.text, format+"\n", args...) }
-
 // convert writes a server, or a note that says why it is not imported.
 func (c *converter) convert(s clientconfig.Server) {
-	c.present = present{server: s, name: s.Name, resolves: len(s.Command) > 1 && program(s.Command[0]) == "op" && s.Command[1] == "run"}
+	c.present = present{needs: needs{in: c.in}, server: s, name: s.Name, resolves: len(s.Command) > 1 && program(s.Command[0]) == "op" && s.Command[1] == "run"}
 	name := c.here[s.Name]
 	switch {
 	case s.Problem != "":
@@ -159,41 +147,26 @@ func (c *converter) convert(s clientconfig.Server) {
 
 // block writes the block of the present server.
 func (c *converter) block() {
-	if c.text.Len() > 0 {
-		c.line("")
+	if c.out.Len() > 0 {
+		c.out.line("")
 	}
-	before := c.text.String()
-	c.text.Reset()
+	before := c.out.String()
+	c.out.Reset()
 	c.body(c.server)
-	body := c.text.String()
-	c.text.Reset()
-	c.text.WriteString(before)
-	c.line("server %q {", c.name)
+	body := c.out.String()
+	c.out.Reset()
+	c.out.WriteString(before)
+	c.out.line("server %q {", c.name)
 	if c.origin != "" {
-		c.line("registry = %s", quote(c.origin))
+		c.out.line("registry = %s", quote(c.origin))
 	}
-	if c.server.Disabled || len(c.unset)+len(c.absent)+len(c.stuck) > 0 {
-		c.line("enabled = false")
+	if c.server.Disabled || c.needs.first() != "" {
+		c.out.line("enabled = false")
 	}
-	c.text.WriteString(body)
-	c.line("}")
-	c.noteDisabled()
-}
-
-// noteDisabled says why a server is disabled that the client uses.
-func (c *converter) noteDisabled() {
-	var first []string
-	if len(c.unset) > 0 {
-		first = append(first, "set "+strings.Join(c.unset, ", "))
-	}
-	if len(c.absent) > 0 {
-		first = append(first, "create the file "+strings.Join(c.absent, ", "))
-	}
-	if len(c.stuck) > 0 {
-		first = append(first, "write the value of "+strings.Join(c.stuck, ", "))
-	}
-	if len(first) > 0 {
-		c.note("is disabled: %s, then remove enabled = false", strings.Join(first, ", "))
+	c.out.WriteString(body)
+	c.out.line("}")
+	if first := c.needs.first(); first != "" {
+		c.note("is disabled: %s, then remove enabled = false", first)
 	}
 }
 

@@ -68,48 +68,28 @@ func (p *policyBlock) grantsLocal() bool {
 
 // write returns the block.
 func (p *policyBlock) write() []byte {
-	c := converter{}
-	c.line("policy {")
+	var t blockText
+	t.line("policy {")
 	if p.allow {
-		c.line(`default = "allow"`)
+		t.line(`default = "allow"`)
 	} else {
-		c.line(`default = "deny"`)
+		t.line(`default = "deny"`)
 	}
 	if p.strict {
-		c.line(`ambiguous = "deny"`)
+		t.line(`ambiguous = "deny"`)
 	}
-	c.ruleBlocks(p.rules[holder{}])
+	t.ruleBlocks(p.rules[holder{}])
 	for _, kind := range []string{"role", "subject"} {
 		for _, h := range p.order {
 			if h.kind != kind {
 				continue
 			}
-			c.line("\n%s %s {", kind, quote(h.name))
-			c.listed("roles", p.roles[h])
-			c.ruleBlocks(p.rules[h])
-			c.line("}")
+			t.line("\n%s %s {", kind, quote(h.name))
+			t.listed("roles", p.roles[h])
+			t.ruleBlocks(p.rules[h])
+			t.line("}")
 		}
 	}
-	c.line("}")
-	return hclwrite.Format([]byte(c.text.String()))
-}
-
-func (c *converter) ruleBlocks(rules []rule) {
-	for _, r := range rules {
-		c.line("%s {", r.effect)
-		c.listed("servers", r.servers)
-		c.listed("tools", r.tools)
-		c.listed("resources", r.resources)
-		c.listed("prompts", r.prompts)
-		if r.access != "" {
-			c.line("access = %q", r.access)
-		}
-		if r.when != "" {
-			c.line("when = %s", r.when)
-		}
-		for _, line := range r.more {
-			c.line("%s", line)
-		}
-		c.line("}")
-	}
+	t.line("}")
+	return hclwrite.Format([]byte(t.String()))
 }

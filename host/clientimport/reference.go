@@ -159,7 +159,9 @@ func (c *converter) secretPlace() bool {
 func (c *converter) meant(what meaning, whole, name string, around surrounding) part {
 	switch what {
 	case storedThere:
-		return c.stored(whole)
+		if c.resolves { // the program op follows its own references
+			return part{text: whole}
+		}
 	case askedSecret:
 		return part{text: c.secret(name, "secrets."+name, ""), expression: true}
 	case anInput:
@@ -172,7 +174,7 @@ func (c *converter) meant(what meaning, whole, name string, around surrounding) 
 		c.note("%s became the directory of the configuration", whole)
 		return part{text: "."}
 	case homeDirectory:
-		return c.env("HOME")
+		return c.needs.env("HOME")
 	case separator:
 		return part{text: string(filepath.Separator)}
 	case extensionDirectory:
@@ -182,9 +184,6 @@ func (c *converter) meant(what meaning, whole, name string, around surrounding) 
 	}
 	return c.unfollowed(whole)
 }
-
-// env returns the value of a variable that has to be set.
-func (c *converter) env(name string) part { return part{text: c.variable(name), expression: true} }
 
 // shortSecret is the length from which a default in a place for secrets is one.
 const shortSecret = 8
@@ -203,7 +202,7 @@ func (c *converter) environment(whole, name string, around surrounding) part {
 	if fallback {
 		return part{text: fmt.Sprintf("env(%s, %s)", quote(name), quote(value)), expression: true}
 	}
-	return c.env(name)
+	return c.needs.env(name)
 }
 
 // secretDefault converts a reference whose default is a secret: to the variable if it is set,
@@ -212,7 +211,7 @@ func (c *converter) secretDefault(name, whole, value string) part {
 	head, _, _ := strings.Cut(whole, ":")
 	if c.in.IsSet != nil && c.in.IsSet(name) {
 		c.note("the default of %s} in %s is a secret and was left out, because the variable is set", head, c.where)
-		return c.env(name)
+		return c.needs.env(name)
 	}
 	c.note("the default of %s} in %s is a secret, and is used in place of the variable", head, c.where)
 	return part{text: c.leftOut(name, c.where, value), expression: true}
@@ -225,21 +224,14 @@ func (c *converter) file(path string) part {
 		c.note("the path %s starts at the client's file there, and at the configuration here", path)
 	}
 	if below, ok := strings.CutPrefix(path, "~/"); ok {
-		return part{text: "trimspace(" + c.fileIn(c.variable("HOME"), below) + ")", expression: true}
+		return part{text: "trimspace(" + c.needs.fileIn(c.needs.variable("HOME"), below) + ")", expression: true}
 	}
 	if all := c.parts(path); len(all) == 1 && !all[0].reference {
-		c.need(path)
+		c.needs.file(path)
 	} else if c.in.IsFile != nil {
-		c.absent = append(c.absent, path)
+		c.needs.absent = append(c.needs.absent, path)
 	}
 	return part{text: "trimspace(file(" + c.expression(path) + "))", expression: true}
-}
-
-// need notes a file that the server needs and that does not exist.
-func (c *converter) need(path string) {
-	if c.in.missing(path) && !slices.Contains(c.absent, path) {
-		c.absent = append(c.absent, path)
-	}
 }
 
 // unfollowed keeps a reference as text and disables the server.
@@ -247,19 +239,11 @@ func (c *converter) unfollowed(whole string) part {
 	if c.script {
 		return part{text: whole}
 	}
-	if at := cmp.Or(c.where, "the entry"); !slices.Contains(c.stuck, at) {
-		c.stuck = append(c.stuck, at)
+	if at := cmp.Or(c.where, "the entry"); !slices.Contains(c.needs.stuck, at) {
+		c.needs.stuck = append(c.needs.stuck, at)
 		c.note("%s refers to something that is not followed here: %s", at, shortened(whole))
 	}
 	return part{text: whole}
-}
-
-// stored keeps a reference to the store of another program. The program op follows its own.
-func (c *converter) stored(whole string) part {
-	if c.resolves {
-		return part{text: whole}
-	}
-	return c.unfollowed(whole)
 }
 
 // input converts a reference to a value that the client asks for.
@@ -275,7 +259,7 @@ func (c *converter) input(id string) part {
 	}
 	variable := strings.ToUpper(strings.Trim(notVariable.ReplaceAllString(id, "_"), "_"))
 	c.note("%s is asked for: set the variable %s", id, variable)
-	return c.env(variable)
+	return c.needs.env(variable)
 }
 
 var notVariable = lazyregexp.New(`[^A-Za-z0-9_]+`)

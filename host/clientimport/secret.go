@@ -59,7 +59,7 @@ func (c *converter) secret(name, where, value string) string {
 // secretExpression returns what stands in the place of a secret.
 func (c *converter) secretExpression(name string) string {
 	if c.visible {
-		return c.variable(variableOf(name))
+		return c.needs.variable(variableOf(name))
 	}
 	return fmt.Sprintf("keyring(%s)", quote(name))
 }
@@ -143,8 +143,8 @@ func (c *converter) value(where, name, text string) string {
 // inText returns the secrets in a text that is none as a whole, and reports one that is a
 // placeholder.
 func (c *converter) inText(text string) []span {
-	if (placeholder.MatchString(text) && strings.HasPrefix(text, "<") || example.MatchString(text)) && !slices.Contains(c.stuck, c.where) {
-		c.stuck = append(c.stuck, c.where)
+	if (placeholder.MatchString(text) && strings.HasPrefix(text, "<") || example.MatchString(text)) && !slices.Contains(c.needs.stuck, c.where) {
+		c.needs.stuck = append(c.needs.stuck, c.where)
 		c.note("%s is a placeholder: %s", c.where, shortened(text))
 	}
 	return secretsIn(text)
