@@ -4,8 +4,8 @@ import "fmt"
 
 // bound rejects endless cycles, and schemas that are too expensive to apply to one
 // value.
-func (d *document) bound() error {
-	for _, s := range d.all {
+func (w *walker) bound() error {
+	for _, s := range w.all {
 		if err := s.measure(0); err != nil {
 			return err
 		}
@@ -54,7 +54,7 @@ func (s *subschema) tooLong() error {
 
 // markStrict marks the schemas below keywords that invert acceptance. No part of
 // these schemas may be ignored.
-func (d *document) markStrict() {
+func (w *walker) markStrict() {
 	var todo []*subschema
 	mark := func(s *subschema) {
 		if !s.strict {
@@ -62,7 +62,7 @@ func (d *document) markStrict() {
 			todo = append(todo, s)
 		}
 	}
-	for _, s := range d.all {
+	for _, s := range w.all {
 		for _, e := range s.edges {
 			if e.strict {
 				mark(e.to)

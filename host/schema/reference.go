@@ -8,65 +8,65 @@ import (
 )
 
 // identify registers the anchors of s and its base URI.
-func (d *document) identify(s *subschema) error {
-	if d.dialect < draft2019 && s.node.get("$ref").str() != "" {
+func (w *walker) identify(s *subschema) error {
+	if w.dialect < draft2019 && s.node.get("$ref").str() != "" {
 		return nil // siblings of $ref are ignored
 	}
 	id := s.node.get("$id").str()
-	if d.dialect == draft4 {
+	if w.dialect == draft4 {
 		id = s.node.get("id").str()
 	}
 	uri, fragment, _ := strings.Cut(id, "#")
 	if uri != "" && s.at != "" {
 		s.base = s
-		d.embedded = true
+		w.embedded = true
 	}
-	if d.dialect < draft2019 {
-		return d.name(s, fragment)
+	if w.dialect < draft2019 {
+		return w.name(s, fragment)
 	}
-	if err := d.name(s, s.node.get("$anchor").str()); err != nil {
+	if err := w.name(s, s.node.get("$anchor").str()); err != nil {
 		return err
 	}
-	return d.name(s, s.node.get("$dynamicAnchor").str())
+	return w.name(s, s.node.get("$dynamicAnchor").str())
 }
 
-func (d *document) name(s *subschema, name string) error {
+func (w *walker) name(s *subschema, name string) error {
 	if name == "" || strings.HasPrefix(name, "/") {
 		return nil
 	}
 	a := anchor{s.base, name}
-	if other, ok := d.anchors[a]; ok && other != s {
+	if other, ok := w.anchors[a]; ok && other != s {
 		return &VetError{Reason: "ref", Path: s.at, Message: fmt.Sprintf("has the same anchor %q as %s", shortenText(name), shortenText(other.at))}
 	}
-	d.anchors[a] = s
+	w.anchors[a] = s
 	return nil
 }
 
 // refer registers a reference of s.
-func (d *document) refer(s *subschema, keyword string, v *node) error {
+func (w *walker) refer(s *subschema, keyword string, v *node) error {
 	if v.kind != '"' {
 		return &VetError{Reason: "ref", Path: s.at + "/" + keyword, Message: "is not a string"}
 	}
 	ref := &reference{from: s, keyword: keyword, text: v.text}
-	d.refs = append(d.refs, ref)
+	w.refs = append(w.refs, ref)
 	s.refs = append(s.refs, ref)
-	d.dynamic = d.dynamic || keyword != "$ref"
+	w.dynamic = w.dynamic || keyword != "$ref"
 	return nil
 }
 
 // resolve finds the target of every reference. A target may be outside of all known
 // keywords ("#/components/schemas/Pet"). It is walked then and may add references.
-func (d *document) resolve() error {
-	if d.dynamic && d.embedded {
+func (w *walker) resolve() error {
+	if w.dynamic && w.embedded {
 		// A dynamic reference would then depend on the resource.
 		return &VetError{Reason: "ref", Message: "has both dynamic references and an $id below its root"}
 	}
-	for i := 0; i < len(d.refs); i++ {
-		ref := d.refs[i]
-		to, err := d.follow(ref)
+	for i := 0; i < len(w.refs); i++ {
+		ref := w.refs[i]
+		to, err := w.follow(ref)
 		if vet, ok := err.(*VetError); ok && vet.dangling {
 			ref.missing = vet
-			d.dangling = append(d.dangling, ref)
+			w.dangling = append(w.dangling, ref)
 			continue
 		}
 		if err != nil {
@@ -77,8 +77,8 @@ func (d *document) resolve() error {
 		ref.from.edges = append(ref.from.edges, edge{to: to, inPlace: true})
 	}
 	unresolved := func(ref *reference) bool { return ref.to == nil }
-	d.refs = slices.DeleteFunc(d.refs, unresolved)
-	for _, ref := range d.dangling {
+	w.refs = slices.DeleteFunc(w.refs, unresolved)
+	for _, ref := range w.dangling {
 		ref.from.refs = slices.DeleteFunc(ref.from.refs, unresolved)
 	}
 	return nil
@@ -86,7 +86,7 @@ func (d *document) resolve() error {
 
 // follow returns the target of a reference. The error is marked as dangling if the
 // reference stays in the document and has no target there.
-func (d *document) follow(ref *reference) (*subschema, error) {
+func (w *walker) follow(ref *reference) (*subschema, error) {
 	at := ref.from.at + "/" + ref.keyword
 	target, local := strings.CutPrefix(ref.text, "#")
 	if !local {
@@ -104,7 +104,7 @@ func (d *document) follow(ref *reference) (*subschema, error) {
 		return base, nil
 	}
 	if !strings.HasPrefix(fragment, "/") {
-		if to, ok := d.anchors[anchor{base, fragment}]; ok {
+		if to, ok := w.anchors[anchor{base, fragment}]; ok {
 			return to, nil
 		}
 		return nil, dangling("refers to the anchor %q, which does not exist", shortenText(fragment))
@@ -119,7 +119,7 @@ func (d *document) follow(ref *reference) (*subschema, error) {
 	if !n.isSchema() {
 		return nil, dangling("refers to %q, which is not a schema", shortenText(ref.text))
 	}
-	return d.walk(n, place{at: base.at + fragment, base: base})
+	return w.walk(n, place{at: base.at + fragment, base: base})
 }
 
 // encodeFragment encodes a JSON pointer as a URI fragment.

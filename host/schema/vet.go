@@ -63,15 +63,16 @@ func vetExceptDangling(raw []byte) (*document, error) {
 		return nil, &VetError{Reason: "type", Message: "is neither an object nor a boolean"}
 	}
 	doc := newDocument(tree)
-	if doc.root, err = doc.walk(tree, place{}); err != nil {
+	w := walker{document: doc, anchors: map[anchor]*subschema{}}
+	if doc.root, err = w.walk(tree, place{}); err != nil {
 		return nil, err
 	}
-	if err := doc.resolve(); err != nil {
+	if err := w.resolve(); err != nil {
 		return nil, err
 	}
-	if err := doc.bound(); err != nil {
+	if err := w.bound(); err != nil {
 		return nil, err
 	}
-	doc.markStrict()
+	w.markStrict()
 	return doc, nil
 }

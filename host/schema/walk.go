@@ -12,15 +12,20 @@ type document struct {
 	root     *subschema
 	all      []*subschema // in order of discovery, root first
 	of       map[*node]*subschema
-	anchors  map[anchor]*subschema
 	refs     []*reference
 	dangling []*reference // not in refs
 	patterns map[string]*pattern
 	program  int // instructions of all patterns
-	pointers int // bytes of all pointers
 	notes    []string
+}
 
-	dynamic, embedded bool // has a dynamic reference; has an $id below the root
+// A walker finds the subschemas and references of a document, and checks its limits.
+type walker struct {
+	*document
+	anchors  map[anchor]*subschema
+	pointers int // bytes of all pointers
+
+	dynamic, embedded bool // the document has a dynamic reference; it has an $id below the root
 }
 
 // A subschema is a schema at one place of a document.
@@ -71,7 +76,7 @@ type place struct {
 }
 
 func newDocument(tree *node) *document {
-	d := &document{of: map[*node]*subschema{}, anchors: map[anchor]*subschema{}, patterns: map[string]*pattern{}}
+	d := &document{of: map[*node]*subschema{}, patterns: map[string]*pattern{}}
 	uri := tree.get("$schema")
 	var known bool
 	if d.dialect, known = dialectOf(uri.str()); !known {
@@ -89,31 +94,31 @@ func (d *document) note(at, message string) {
 
 // walk registers the schema at n and all its subschemas. Its recursion depth is the
 // nesting of schemas.
-func (d *document) walk(n *node, p place) (*subschema, error) {
-	if s, ok := d.of[n]; ok {
+func (w *walker) walk(n *node, p place) (*subschema, error) {
+	if s, ok := w.of[n]; ok {
 		return s, nil
 	}
-	s, err := d.admit(n, p)
+	s, err := w.admit(n, p)
 	if err != nil {
 		return nil, err
 	}
 	if n.kind != '{' {
 		return s, nil
 	}
-	if err := d.identify(s); err != nil {
+	if err := w.identify(s); err != nil {
 		return nil, err
 	}
-	if err := d.limit(s); err != nil {
+	if err := w.limit(s); err != nil {
 		return nil, err
 	}
 	for i, key := range n.keys {
 		if a, ok := applicators[key]; ok {
-			if err := d.enter(s, a, n.kids[i], place{at: s.at + "/" + key, depth: p.depth + 1, base: s.base, above: s, under: key}); err != nil {
+			if err := w.enter(s, a, n.kids[i], place{at: s.at + "/" + key, depth: p.depth + 1, base: s.base, above: s, under: key}); err != nil {
 				return nil, err
 			}
 		}
 		if slices.Contains(references, key) && n.kids[i].kind != 'n' {
-			if err := d.refer(s, key, n.kids[i]); err != nil {
+			if err := w.refer(s, key, n.kids[i]); err != nil {
 				return nil, err
 			}
 		}
@@ -122,21 +127,21 @@ func (d *document) walk(n *node, p place) (*subschema, error) {
 }
 
 // admit registers a subschema unless a limit is reached.
-func (d *document) admit(n *node, p place) (*subschema, error) {
+func (w *walker) admit(n *node, p place) (*subschema, error) {
 	switch {
 	case p.depth > maxDepth:
 		return nil, &VetError{Reason: "depth", Path: p.at, Message: fmt.Sprintf("has schemas nested deeper than %d", maxDepth)}
-	case len(d.all) == maxSubschemas:
+	case len(w.all) == maxSubschemas:
 		return nil, &VetError{Reason: "subschemas", Path: p.at, Message: fmt.Sprintf("exceeds the limit of %d subschemas", maxSubschemas)}
 	}
 	// Pointers repeat the names above them. A name of 100 KiB above 1900 schemas would
 	// take 190 MiB here, and the same in the library.
-	if d.pointers += len(p.at); d.pointers > maxPointers {
+	if w.pointers += len(p.at); w.pointers > maxPointers {
 		return nil, &VetError{Reason: "size", Path: p.at, Message: "is below names that are too long"}
 	}
 	s := &subschema{node: n, at: p.at, base: p.base, above: p.above, under: p.under}
-	d.all = append(d.all, s)
-	d.of[n] = s
+	w.all = append(w.all, s)
+	w.of[n] = s
 	if s.base == nil {
 		s.base = s
 	}
@@ -145,7 +150,7 @@ func (d *document) admit(n *node, p place) (*subschema, error) {
 
 // enter walks the value of an applicator. It ignores values of the wrong shape, which
 // the compiler reports.
-func (d *document) enter(s *subschema, a applicator, v *node, p place) error {
+func (w *walker) enter(s *subschema, a applicator, v *node, p place) error {
 	shape := a.shape
 	if shape == eitherWay {
 		shape = single
@@ -155,7 +160,7 @@ func (d *document) enter(s *subschema, a applicator, v *node, p place) error {
 	}
 	switch {
 	case shape == single && v.isSchema():
-		return d.step(s, a, v, p)
+		return w.step(s, a, v, p)
 	case shape == listed && v.kind == '[', shape == named && v.kind == '{':
 		for i, kid := range v.kids {
 			token := strconv.Itoa(i)
@@ -165,7 +170,7 @@ func (d *document) enter(s *subschema, a applicator, v *node, p place) error {
 			if !kid.isSchema() {
 				continue // a list of names in dependencies, or an invalid value
 			}
-			if err := d.step(s, a, kid, place{at: p.at + "/" + token, depth: p.depth, base: p.base, above: p.above, under: p.under}); err != nil {
+			if err := w.step(s, a, kid, place{at: p.at + "/" + token, depth: p.depth, base: p.base, above: p.above, under: p.under}); err != nil {
 				return err
 			}
 		}
@@ -173,8 +178,8 @@ func (d *document) enter(s *subschema, a applicator, v *node, p place) error {
 	return nil
 }
 
-func (d *document) step(s *subschema, a applicator, n *node, p place) error {
-	to, err := d.walk(n, p)
+func (w *walker) step(s *subschema, a applicator, n *node, p place) error {
+	to, err := w.walk(n, p)
 	if err == nil && a.apply {
 		s.edges = append(s.edges, edge{to, a.inPlace, a.strict})
 	}
@@ -182,7 +187,7 @@ func (d *document) step(s *subschema, a applicator, n *node, p place) error {
 }
 
 // limit checks the limits of keywords without schemas.
-func (d *document) limit(s *subschema) error {
+func (w *walker) limit(s *subschema) error {
 	if v := s.node.get("enum"); v != nil && len(v.kids) > maxEnum {
 		return &VetError{Reason: "enum", Path: s.at + "/enum", Message: fmt.Sprintf("has more than %d values", maxEnum)}
 	}
@@ -190,13 +195,13 @@ func (d *document) limit(s *subschema) error {
 		return &VetError{Reason: "required", Path: s.at + "/required", Message: fmt.Sprintf("has more than %d names", maxRequired)}
 	}
 	if v := s.node.get("pattern"); v != nil && v.kind == '"' {
-		if err := d.readPattern(v.text, s.at+"/pattern"); err != nil {
+		if err := w.readPattern(v.text, s.at+"/pattern"); err != nil {
 			return err
 		}
 	}
 	if v := s.node.get("patternProperties"); v != nil && v.kind == '{' {
 		for _, key := range v.keys {
-			if err := d.readPattern(key, s.at+"/patternProperties"); err != nil {
+			if err := w.readPattern(key, s.at+"/patternProperties"); err != nil {
 				return err
 			}
 		}
