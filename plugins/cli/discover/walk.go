@@ -66,8 +66,7 @@ func explore(ctx context.Context, o *Options, path string, program *model.Progra
 		program.Root = &model.Command{Path: []string{}, Source: "none"}
 		program.Incomplete = append(program.Incomplete, fmt.Sprintf("The time limit of %s was reached before the program itself had answered.", o.Time))
 		return true, nil
-	}
-	if err != nil {
+	case err != nil:
 		return false, &sdk.Error{Code: sdk.Unavailable, Reason: "not_started", Path: "command", Message: fmt.Sprintf("starting %s: %v", path, err)}
 	}
 	program.Root = root.cmd

@@ -45,7 +45,7 @@ func (b *builder) addValue(v value) {
 func (b *builder) command(free []string) {
 	b.add(b.tool.Command.Path...)
 	b.add(b.tool.Forced...)
-	leading, first := b.leading()
+	leading, first := leadingValues(b.tool, b.all)
 	b.positionals(first)
 	b.options()
 	if anyDashed(free) {
@@ -74,7 +74,7 @@ func (b *builder) command(free []string) {
 		b.add("--")
 		b.place(after)
 	} else {
-		if b.tool.Command.Terminator && anyDashedValue(before) && !b.separates() {
+		if b.tool.Command.Terminator && anyDashedValue(before) && !separates(b.tool) {
 			b.add("--")
 			b.place(before)
 		} else {
@@ -85,19 +85,19 @@ func (b *builder) command(free []string) {
 	b.place(listed)
 }
 
-// leading returns the names of the positionals that the usage has before the options, and
+// leadingValues returns the names of the positionals that the usage has before the options, and
 // their values.
-func (b *builder) leading() (names []string, values []value) {
-	for i := range b.tool.Parameters {
-		p := &b.tool.Parameters[i]
+func leadingValues(t *tool.Tool, all map[string]*argument) (names []string, values []value) {
+	for i := range t.Parameters {
+		p := &t.Parameters[i]
 		if p.Role != tool.PositionalRole || p.Expression != nil || p.AfterTerminator {
 			continue
 		}
-		if len(names) == b.tool.Command.Leading {
+		if len(names) == t.Command.Leading {
 			break
 		}
 		names = append(names, p.Name)
-		if g := b.all[p.Name]; g != nil {
+		if g := all[p.Name]; g != nil {
 			values = append(values, g.values...)
 		}
 	}
@@ -118,9 +118,9 @@ func (b *builder) first(values []value) {
 
 // separates reports whether the program gives "--" another meaning than the end of
 // the options.
-func (b *builder) separates() bool {
-	for i := range b.tool.Parameters {
-		if b.tool.Parameters[i].AfterTerminator {
+func separates(t *tool.Tool) bool {
+	for i := range t.Parameters {
+		if t.Parameters[i].AfterTerminator {
 			return true
 		}
 	}
@@ -134,7 +134,7 @@ func (b *builder) positionals(values []value) {
 		switch {
 		case slices.Contains(b.tool.Operators, v.text):
 			b.failf(v.path, "must not be %q, which the program takes for an operator", v.text)
-		case !strings.HasPrefix(v.text, "-"), v.stdin, v.number && b.numbersAreValues():
+		case !strings.HasPrefix(v.text, "-"), v.stdin, v.number && numbersAreValues(b.tool):
 			b.addValue(v)
 		case b.tool.Template != nil && b.tool.NoTerminator:
 			b.failf(v.path, `must not begin with a dash: the program would take it for an option, also behind "--"`)
@@ -148,9 +148,9 @@ func (b *builder) positionals(values []value) {
 
 // numbersAreValues reports whether the program cannot take a negative number for
 // an option: its help was read, and no option begins with a digit.
-func (b *builder) numbersAreValues() bool {
-	c := b.tool.Command
-	if b.tool.Template != nil || c.Numbered || c.Source == "list" || c.Source == "none" || c.Confidence < understood {
+func numbersAreValues(t *tool.Tool) bool {
+	c := t.Command
+	if t.Template != nil || c.Numbered || c.Source == "list" || c.Source == "none" || c.Confidence < understood {
 		return false
 	}
 	for i := range c.Options {
@@ -227,7 +227,7 @@ func (b *builder) tuple(p *tool.Parameter, values []value) {
 	b.add(p.Spelling)
 	for _, v := range values {
 		_, err := strconv.ParseFloat(v.text, 64)
-		number := err == nil && b.numbersAreValues() || v.number && b.tool.Template != nil // a block says how many values follow
+		number := err == nil && numbersAreValues(b.tool) || v.number && b.tool.Template != nil // a block says how many values follow
 		if strings.HasPrefix(v.text, "-") && !number {
 			b.failf(v.path, "must not begin with a dash: the program could take it for an option")
 			return
@@ -256,7 +256,7 @@ func (b *builder) valued(p *tool.Parameter, v value) {
 		b.add(p.Spelling, v.text) // "-" alone is no option
 	case long && !b.tool.NoEquals:
 		b.add(p.Spelling + "=" + v.text)
-	case v.number && b.numbersAreValues():
+	case v.number && numbersAreValues(b.tool):
 		b.add(p.Spelling, v.text)
 	case b.tool.Template != nil:
 		b.failf(v.path, "must not begin with a dash: the program could take it for an option; with equals = true or glued = true for its flag it may")

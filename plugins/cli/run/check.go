@@ -74,7 +74,7 @@ func (d *decoder) check(p *tool.Parameter, path, text string) bool {
 	}
 	for _, check := range d.checks {
 		if err := check(p, text); err != nil {
-			d.failf(path, "%v", d.withLine(err))
+			d.failf(path, "%v", withLine(d.tool, err))
 			return false
 		}
 	}
@@ -83,12 +83,12 @@ func (d *decoder) check(p *tool.Parameter, path, text string) bool {
 
 // withLine adds to the error of a path outside the directory the line that allows every
 // path.
-func (d *decoder) withLine(err error) error {
+func withLine(t *tool.Tool, err error) error {
 	if outside := (*confine.Error)(nil); !errors.As(err, &outside) {
 		return err
 	}
 	block := "transport"
-	if d.tool.Template != nil {
+	if t.Template != nil {
 		block = "tool"
 	}
 	return fmt.Errorf(`%w, or set paths = "any" in the %s block, which allows every path`, err, block)

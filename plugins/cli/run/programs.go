@@ -28,9 +28,9 @@ func (b *builder) readPrograms(t *tool.Tool, first, end int) {
 			list = append(list, placed{text, at})
 		}
 	}
-	reader := argumentReader{builder: b, tool: t, options: map[string]bool{}}
+	reader := argumentReader{call: b.call, tool: t, failf: b.failf, options: map[string]bool{}}
 	reader.read(list, false)
-	reader = argumentReader{builder: b, tool: t, options: reader.options}
+	reader = argumentReader{call: b.call, tool: t, failf: b.failf, options: reader.options}
 	reader.read(list, true)
 }
 
@@ -42,8 +42,9 @@ type placed struct {
 
 // An argumentReader reads an argument list as the program does, up to the first positional.
 type argumentReader struct {
-	*builder
+	call    *Call
 	tool    *tool.Tool
+	failf   func(path, format string, args ...any)
 	options map[string]bool // that are given
 	ended   bool            // "--" was there
 	pending int             // how many of the next elements may be values of the option before

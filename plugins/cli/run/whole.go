@@ -95,7 +95,7 @@ func (b *builder) wholePath(s *outline, v value) {
 			continue
 		}
 		if err := b.leadsOut(v.text[part.first : len(v.text)-part.after]); err != nil {
-			b.failf(v.path, "%v", b.withLine(err))
+			b.failf(v.path, "%v", withLine(b.tool, err))
 		}
 		return
 	}
@@ -139,7 +139,7 @@ func (d *decoder) wholeList(p *tool.Parameter, path, text string) bool {
 	joined.Path, joined.Pattern, joined.Value.Choices, joined.Value.Kind = false, nil, nil, model.String
 	for _, check := range d.checks {
 		if err := check(&joined, text); err != nil {
-			d.failf(path, "%v", d.withLine(err))
+			d.failf(path, "%v", withLine(d.tool, err))
 			return false
 		}
 	}

@@ -90,18 +90,18 @@ func (t *Tool) force(o *Options, words []string) {
 // fixed script.
 func (t *Tool) reached(rules *danger.Rules) bool {
 	if t.Stdin || !rules.Has(scriptName) {
-		return t.Stdin || t.valued() || slices.ContainsFunc(t.Template[t.from:], func(e Element) bool { return len(e.Slots()) > 0 })
+		return t.Stdin || takesValues(t.Parameters) || slices.ContainsFunc(t.Template[t.from:], func(e Element) bool { return len(e.Slots()) > 0 })
 	}
-	return t.valued() || t.openEnded()
+	return takesValues(t.Parameters) || t.openEnded()
 }
 
 // scriptName is the fact in the table that the first positional is a script, and the others
 // are files.
 const scriptName = "script"
 
-// valued reports whether a call can give an option with a value.
-func (t *Tool) valued() bool {
-	return slices.ContainsFunc(t.Parameters, func(p Parameter) bool { return p.Role == OptionRole && p.Value.Kind.TakesValue() })
+// takesValues reports whether a call can give an option with a value.
+func takesValues(all []Parameter) bool {
+	return slices.ContainsFunc(all, func(p Parameter) bool { return p.Role == OptionRole && p.Value.Kind.TakesValue() })
 }
 
 // openEnded reports whether a slot may be the first positional or the value of an option.

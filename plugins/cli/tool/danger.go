@@ -231,20 +231,20 @@ func (t *Tool) Gives(options []string, given func(name string) bool) bool {
 	fixed := func(list []string) bool {
 		return slices.ContainsFunc(list, func(word string) bool { name, _, _ := strings.Cut(word, "="); return slices.Contains(options, name) })
 	}
-	return fixed(t.after()) || slices.ContainsFunc(literals(t.Template[min(t.from, len(t.Template)):]), func(o model.Option) bool { return fixed(o.Names) || t.clusters(options, o.Names[0]) })
+	return fixed(t.after()) || slices.ContainsFunc(literals(t.Template[min(t.from, len(t.Template)):]), func(o model.Option) bool { return fixed(o.Names) || t.Reading.clusters(options, o.Names[0]) })
 }
 
 // clusters reports whether a literal such as "-nf" gives one of the options.
-func (t *Tool) clusters(options []string, literal string) bool {
+func (r *Reading) clusters(options []string, literal string) bool {
 	if len(literal) < 3 || literal[1] == '-' {
 		return false
 	}
 	for i := 1; i < len(literal); i++ {
 		one := "-" + literal[i:i+1]
-		switch takes := slices.Contains(t.Reading.Takes, one); {
+		switch takes := slices.Contains(r.Takes, one); {
 		case slices.Contains(options, one):
 			return true
-		case takes, !slices.Contains(t.Reading.Flags, one):
+		case takes, !slices.Contains(r.Flags, one):
 			return false
 		}
 	}
@@ -263,7 +263,7 @@ func (t *Tool) RejectionReason(p *Parameter, text string) string {
 			return why
 		}
 	}
-	return t.rejection(text, func(v *danger.Value) bool {
+	return rejection(t.Rejected, text, func(v *danger.Value) bool {
 		switch {
 		case p == nil:
 			return !v.Stdin()
@@ -277,7 +277,7 @@ func (t *Tool) RejectionReason(p *Parameter, text string) string {
 // FirstRejection returns why the first positional of a call is rejected, or "". given
 // reports whether the call gives one of some options.
 func (t *Tool) FirstRejection(text string, given func(options []string) bool) string {
-	return t.rejection(text, func(v *danger.Value) bool {
+	return rejection(t.Rejected, text, func(v *danger.Value) bool {
 		unless, ok := v.First()
 		return ok && !given(unless)
 	})
@@ -290,7 +290,7 @@ func (t *Tool) ReadsPrograms() bool {
 
 // ProgramRejection returns why the text of a program is rejected, or "".
 func (t *Tool) ProgramRejection(text string) string {
-	return t.rejection(text, func(v *danger.Value) bool { _, ok := v.First(); return ok })
+	return rejection(t.Rejected, text, func(v *danger.Value) bool { _, ok := v.First(); return ok })
 }
 
 // StdinRejection returns why the text of standard input is rejected, or "".
@@ -300,7 +300,7 @@ func (t *Tool) StdinRejection(text string) string {
 			return why
 		}
 	}
-	return t.rejection(text, (*danger.Value).Stdin)
+	return rejection(t.Rejected, text, (*danger.Value).Stdin)
 }
 
 // explained returns the evidence of a danger as a reason, if it has one, and its source:
@@ -313,9 +313,10 @@ func explained(evidence string) string {
 	return reason + "; see " + source
 }
 
-func (t *Tool) rejection(text string, about func(*danger.Value) bool) string {
-	for i := range t.Rejected {
-		v := &t.Rejected[i]
+// rejection returns why one of the values that are about a text rejects it, or "".
+func rejection(all []danger.Value, text string, about func(*danger.Value) bool) string {
+	for i := range all {
+		v := &all[i]
 		if !about(v) {
 			continue
 		}

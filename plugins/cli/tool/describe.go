@@ -38,12 +38,12 @@ func describe(program string, t *Tool) string {
 	} else {
 		text = cut(text, limit-len(runs)-16-len(t.note)) + " Runs " + runs + "."
 	}
-	return text + t.note + t.others + t.unoffered() + exclusive(t.Conflicts)
+	return text + t.note + t.others + unoffered(t) + exclusive(t.Conflicts)
 }
 
 // unoffered returns the sentence with the options of an unknown program that the tool leaves
 // out because of their names, or "". The evidence of the table says more about a known one.
-func (t *Tool) unoffered() string {
+func unoffered(t *Tool) string {
 	const most = 6
 	if t.Known || len(t.Unsafe) == 0 {
 		return ""

@@ -27,13 +27,13 @@ func (t *Tool) addInner(o *Options, b *Block, depth int) {
 	fixed := t.after()
 	for i, word := range fixed {
 		if slices.Contains(behind, word) {
-			ranges = append(ranges, t.span(word, t.from, fixed[i+1:]))
+			ranges = append(ranges, spanOf(t.Template, word, t.from, fixed[i+1:]))
 			break // all the rest belongs to it
 		}
 	}
 	for i := t.from; i < len(t.Template); i++ {
 		if text, ok := t.Template[i].literal(); ok && slices.Contains(behind, text) && (len(ranges) == 0 || i >= ranges[len(ranges)-1].to) {
-			ranges = append(ranges, t.span(text, i+1, nil))
+			ranges = append(ranges, spanOf(t.Template, text, i+1, nil))
 		}
 	}
 	slices.Reverse(ranges) // a program gets more arguments, which moves those behind it
@@ -50,11 +50,11 @@ type span struct {
 	from, to int
 }
 
-// span returns the program behind a word, which begins with fixed words, or at an element of
+// spanOf returns the program behind a word, which begins with fixed words, or at an element of
 // the template.
-func (t *Tool) span(behind string, from int, fixed []string) span {
+func spanOf(template []Element, behind string, from int, fixed []string) span {
 	to := from
-	for to < len(t.Template) && !ended(t.Template, to) {
+	for to < len(template) && !ended(template, to) {
 		to++
 	}
 	return span{behind, fixed, from, to}

@@ -80,7 +80,7 @@ func (t *Tool) schemaOf(p *Parameter) object {
 		}
 	default:
 		o = valueSchema(p)
-		if v, ok := safeDefault(p); ok && !t.inConflict(p.Name) && !p.Required {
+		if v, ok := safeDefault(p); ok && !inConflict(t.Conflicts, p.Name) && !p.Required {
 			o.set("default", v)
 			shown = true
 		}
@@ -197,6 +197,6 @@ func safeDefault(p *Parameter) (any, bool) {
 }
 
 // inConflict reports whether a parameter excludes another one.
-func (t *Tool) inConflict(name string) bool {
-	return slices.ContainsFunc(t.Conflicts, func(set []string) bool { return slices.Contains(set, name) })
+func inConflict(sets [][]string, name string) bool {
+	return slices.ContainsFunc(sets, func(set []string) bool { return slices.Contains(set, name) })
 }
