@@ -36,8 +36,8 @@ type Rule struct {
 	Access                             string   // "read" or "write"; empty: both
 	Naming                             Naming
 	Names                              []string // of tools, as Naming says; in the place of the patterns
-	Once                               bool   // the answer to a question holds for the server
-	Note                               string // continues "the rule at 1:2"
+	Once                               bool     // the answer to a question holds for the server
+	Note                               string   // continues "the rule at 1:2"
 	Place                              Place
 }
 

@@ -177,14 +177,6 @@ func (l *loader) emptyBlock(in string) blockReader {
 	return l.reader(language.Reader{In: in, Body: &hclsyntax.Body{}}, l.scope, cty.NilVal)
 }
 
-// blockOrEmpty returns the nested block of a kind, or an empty block.
-func (r blockReader) blockOrEmpty(kind string) blockReader {
-	if b, found := r.block(kind); found {
-		return b
-	}
-	return r.emptyBlock(r.In)
-}
-
 // http reads the http block. given is false if there is none.
 func (r blockReader) http(given bool) (h HTTP) {
 	language.Decode(r.Reader, &h)
