@@ -82,12 +82,6 @@ func (r *Reader) Last() (int64, error) {
 	return c.last, err
 }
 
-// Head returns the last row and its hash in the form SEQUENCE:HASH.
-func (r *Reader) Head() (string, error) {
-	c, err := r.chain()
-	return headText(c), err
-}
-
 // chain returns the chain. All rows of an archive are before its first one, as if a file
 // without rows followed.
 func (r *Reader) chain() (chain, error) {

@@ -94,17 +94,12 @@ func (v *verifier) compare(seq int64, own hash) {
 	v.compared = max(v.compared, seq)
 }
 
-// Verify checks that no row was altered, removed, reordered or added. heads are further
+// verify checks that no row was altered, removed, reordered or added. heads are further
 // heads that the log must contain, in the form of [ParseHead]: those in the log of Junctor.
 // Without them a chain that was made again is not noticed, nor are last rows that were removed
 // together with their head, nor an older copy of the file. A head before the first row proves
-// nothing: it is a finding, unless the log has a newer one.
-func (r *Reader) Verify(ctx context.Context, heads []string) (*Report, error) {
-	return r.verify(ctx, heads, 0)
-}
-
-// verify is Verify for a log whose archives begin with the row begin. Without archives begin
-// is 0.
+// nothing: it is a finding, unless the log has a newer one. begin is the first row of the
+// archives of the log; 0: there are none.
 func (r *Reader) verify(ctx context.Context, heads []string, begin int64) (*Report, error) {
 	if err := r.file.exec("BEGIN"); err != nil { // all rows at one moment
 		return nil, r.failed(err)
