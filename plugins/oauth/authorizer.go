@@ -2,19 +2,14 @@ package main
 
 import (
 	"context"
-	"net/url"
 	"slices"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
-
-	"github.com/junctor-mcp/junctor/plugins/internal/httpclient"
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
 const (
-	skew        = 30 * time.Second // a token counts as expired this long before its expiry
-	requestTime = 15 * time.Second // limit of one request to a server
+	skew = 30 * time.Second // a token counts as expired this long before its expiry
 	// refreshTime bounds a refresh. A refresh is not cancelled: the old refresh token
 	// would be spent and the new one lost.
 	refreshTime = 20 * time.Second
@@ -22,18 +17,16 @@ const (
 
 // An authorizer obtains tokens for one server. It implements the methods of an auth plugin.
 type authorizer struct {
-	settings
-	name string
-	dir  string
-	host sdk.Host
-	log  hclog.Logger
+	*site
+	finder    finder
+	stored    storage
+	poster    poster
+	registrar registrar
+	user      userLogin
 
 	logins chan struct{} // held during a login or logout
-	busy   chan struct{} // held while the fields below are used, also during requests; waiters leave when their context ends
+	busy   chan struct{} // held while the fields below and those of site are used, also during requests; waiters leave when their context ends
 
-	server     *url.URL
-	visitor    *httpclient.DiscoveryClient
-	hint       challenge  // from the latest refusal
 	wanted     bool       // the server has asked for credentials
 	discovered *discovery // result of the discovery
 	latest     *login     // the login read or obtained last
@@ -52,32 +45,19 @@ var (
 	_ sdk.AuthStatuser = (*authorizer)(nil)
 )
 
-// setServer sets the URL of the server.
-func (a *authorizer) setServer(address string) error {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" {
-		return sdk.Errorf(sdk.Invalid, "the server has no URL with a host")
+func newAuthorizer(at *site) *authorizer {
+	p, stored := poster{at}, storage{at}
+	reg := registrar{site: at, stored: stored}
+	return &authorizer{
+		site:      at,
+		finder:    finder{at},
+		stored:    stored,
+		poster:    p,
+		registrar: reg,
+		user:      userLogin{site: at, poster: p, registrar: reg},
+		busy:      make(chan struct{}, 1),
+		logins:    make(chan struct{}, 1),
 	}
-	var conf *httpclient.TLS
-	if a.TLS != nil {
-		conf = &httpclient.TLS{CA: a.TLS.CA}
-	}
-	v, err := httpclient.NewDiscoveryClient(httpclient.DiscoveryOptions{
-		Home: u, AllowPrivate: a.AllowPrivate, TLS: conf, Dir: a.dir, Agent: "junctor-plugin-oauth/" + version, Timeout: requestTime,
-	})
-	if err != nil {
-		return err
-	}
-	a.server, a.visitor = u, v
-	return nil
-}
-
-// Close closes idle connections. Requests in flight complete.
-func (a *authorizer) Close() error {
-	if a.visitor != nil {
-		a.visitor.Close()
-	}
-	return nil
 }
 
 // take acquires a semaphore, or fails when ctx ends.
@@ -131,21 +111,6 @@ func (a *authorizer) Authorize(ctx context.Context, r sdk.AuthRequest) (sdk.Cred
 func (a *authorizer) present() sdk.Credential {
 	a.presented = a.latest.Access
 	return a.latest.credential()
-}
-
-// sameServer fails if a request is for another server than the tokens. The first request
-// sets the server.
-func (a *authorizer) sameServer(address string) error {
-	if a.server == nil {
-		return a.setServer(address)
-	}
-	if address == "" {
-		return nil
-	}
-	if u, err := url.Parse(address); err != nil || !httpclient.SameOrigin(u, a.server) {
-		return &sdk.Error{Code: sdk.Denied, Reason: "other_server", Message: "the token is only for " + a.server.Host + ""}
-	}
-	return nil
 }
 
 func needsLogin(why string) *sdk.Error {

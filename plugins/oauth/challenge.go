@@ -199,7 +199,7 @@ func (a *authorizer) unauthorized(ctx context.Context, attempt int) (sdk.Challen
 	// The server may use another authorization server now, which makes the token
 	// worthless (U7). The login is kept until the next one anyway, because a failing
 	// server may return anything.
-	s, err := a.discover(ctx, a.hint)
+	s, err := a.discover(ctx)
 	if err != nil {
 		return sdk.ChallengeResult{}, err
 	}
@@ -239,12 +239,12 @@ func (a *authorizer) insufficient(ctx context.Context) (sdk.ChallengeResult, err
 	if !a.person() {
 		return a.renewMachine(ctx, want, 1)
 	}
-	a.remember(ctx, want)
+	a.stored.remember(ctx, want)
 	res := a.wantsLogin("the server asks for more scopes than the login has")
 	res.Scopes = want
 	return res, nil
 }
 
-func (a *authorizer) wantsLogin(why string) sdk.ChallengeResult {
-	return sdk.ChallengeResult{NeedsLogin: true, Reason: why, Scopes: slices.Clone(a.hint.Scopes)}
+func (o *site) wantsLogin(why string) sdk.ChallengeResult {
+	return sdk.ChallengeResult{NeedsLogin: true, Reason: why, Scopes: slices.Clone(o.hint.Scopes)}
 }

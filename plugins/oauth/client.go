@@ -35,6 +35,12 @@ type client struct {
 	Until    time.Time `json:"until,omitzero"` // when its secret expires
 }
 
+// A registrar finds or registers the client for an authorization server.
+type registrar struct {
+	*site
+	stored storage
+}
+
 // method returns how the client authenticates at the token endpoint. x/oauth2 tries two
 // methods to find out. The metadata names them, and the default is client_secret_basic.
 func (c *client) method(as *issuer) string {
@@ -67,35 +73,35 @@ func mayPost(as *issuer) bool {
 }
 
 // configured returns the client in the settings, or nil.
-func (a *authorizer) configured() *client {
-	if a.ClientID == "" {
+func (s *settings) configured() *client {
+	if s.ClientID == "" {
 		return nil
 	}
-	return &client{From: fromSettings, ID: a.ClientID, Secret: a.ClientSecret, Auth: a.ClientAuth, Key: a.PrivateKey != ""}
+	return &client{From: fromSettings, ID: s.ClientID, Secret: s.ClientSecret, Auth: s.ClientAuth, Key: s.PrivateKey != ""}
 }
 
 // fromConfiguration returns the client in the settings, or that of the metadata document if
 // the authorization server supports these, or nil.
-func (a *authorizer) fromConfiguration(as *issuer) *client {
-	if c := a.configured(); c != nil || a.ClientMetadataURL == "" || !as.ClientIDMetadataDocumentSupported {
+func (s *settings) fromConfiguration(as *issuer) *client {
+	if c := s.configured(); c != nil || s.ClientMetadataURL == "" || !as.ClientIDMetadataDocumentSupported {
 		return c
 	}
-	return &client{From: fromDocument, ID: a.ClientMetadataURL, Auth: "none"}
+	return &client{From: fromDocument, ID: s.ClientMetadataURL, Auth: "none"}
 }
 
 // resolveClient returns the client for an authorization server: the one of the settings or
 // of the metadata document, then a stored one. Otherwise it registers a client, or asks the
 // user for one if that is not possible. oauthex would prefer the document and register
 // every time.
-func (a *authorizer) resolveClient(ctx context.Context, as *issuer, redirect string) (*client, error) {
-	if c := a.fromConfiguration(as); c != nil {
+func (reg *registrar) resolveClient(ctx context.Context, as *issuer, redirect string) (*client, error) {
+	if c := reg.fromConfiguration(as); c != nil {
 		return c, nil
 	}
-	if c, err := a.entered(ctx, as); err != nil || c != nil && c.Redirect == redirect {
+	if c, err := reg.entered(ctx, as); err != nil || c != nil && c.Redirect == redirect {
 		return c, err
 	}
 	var c client
-	found, err := a.read(ctx, clientKey(as.Issuer), &c)
+	found, err := reg.stored.read(ctx, clientKey(as.Issuer), &c)
 	if err != nil {
 		return nil, err
 	}
@@ -103,24 +109,24 @@ func (a *authorizer) resolveClient(ctx context.Context, as *issuer, redirect str
 		return &c, nil
 	}
 	switch {
-	case a.Registration == "never":
-		return a.promptForClient(ctx, as, redirect, "registration is set to never", "")
+	case reg.Registration == "never":
+		return reg.promptForClient(ctx, as, redirect, "registration is set to never", "")
 	case as.RegistrationEndpoint == "":
-		return a.promptForClient(ctx, as, redirect, "the authorization server does not register clients", "")
+		return reg.promptForClient(ctx, as, redirect, "the authorization server does not register clients", "")
 	}
-	fresh, err := a.register(ctx, as, redirect)
+	fresh, err := reg.register(ctx, as, redirect)
 	if as.Assumed && isNoRegistration(err) {
-		return nil, a.noOAuth()
+		return nil, reg.noOAuth()
 	}
 	if r, ok := err.(*oauthError); ok {
-		return a.promptForClient(ctx, as, redirect, "the registration failed ("+r.words()+")", a.scopeHint(r))
+		return reg.promptForClient(ctx, as, redirect, "the registration failed ("+r.words()+")", reg.scopeHint(r))
 	}
 	if err != nil {
 		return nil, err
 	}
 	// Fail before the user logs in if the store does not work: it could not keep the
 	// login either.
-	if err := a.write(ctx, clientKey(as.Issuer), fresh, "OAuth client of Junctor at "+hostOf(as.Issuer)); err != nil {
+	if err := reg.stored.write(ctx, clientKey(as.Issuer), fresh, "OAuth client of Junctor at "+hostOf(as.Issuer)); err != nil {
 		return nil, unkept("a login could not be stored, so it was not started", err)
 	}
 	return fresh, nil
@@ -128,12 +134,12 @@ func (a *authorizer) resolveClient(ctx context.Context, as *issuer, redirect str
 
 // scopeHint returns the hint for a failed registration that is about scopes, or "". Some
 // servers register only clients that name their scopes.
-func (a *authorizer) scopeHint(r *oauthError) string {
+func (reg *registrar) scopeHint(r *oauthError) string {
 	if !strings.Contains(strings.ToLower(r.words()), "scope") {
 		return ""
 	}
 	example := "[...]"
-	if known := a.hint.Scopes; len(known) > 0 && len(known) <= 8 && !strings.ContainsAny(strings.Join(known, ""), "{}") {
+	if known := reg.hint.Scopes; len(known) > 0 && len(known) <= 8 && !strings.ContainsAny(strings.Join(known, ""), "{}") {
 		example = `["` + strings.Join(known, `", "`) + `"]`
 	}
 	return "set scopes = " + example + " in the auth block to scopes that the authorization server offers; or "
@@ -148,10 +154,10 @@ func isNoRegistration(err error) bool {
 
 // noOAuth returns the error for a server that has neither metadata nor the endpoints of
 // revision 2025-03-26.
-func (a *authorizer) noOAuth() error {
+func (reg *registrar) noOAuth() error {
 	return &sdk.Error{
 		Code: sdk.Unavailable, Reason: "no_oauth",
-		Message: fmt.Sprintf("%s offers no OAuth: it publishes no metadata of an authorization server and does not register clients", a.server.Host),
+		Message: fmt.Sprintf("%s offers no OAuth: it publishes no metadata of an authorization server and does not register clients", reg.server.Host),
 		Hint: "remove the auth block if the server needs no login, write auth \"bearer\" if it takes a token or an API key, " +
 			"or set issuer and client_id if its operator names an authorization server",
 	}
@@ -172,12 +178,12 @@ type application struct {
 
 // application returns the metadata of this client. The listener at redirect exists
 // already, so no other process can have its port.
-func (a *authorizer) application(as *issuer, redirect string) *application {
+func (reg *registrar) application(as *issuer, redirect string) *application {
 	m := &application{
 		Name: "Junctor", Software: "junctor", Type: "native", Redirects: []string{redirect},
-		Grants: []string{grantCode, "refresh_token"}, Responses: []string{"code"}, Auth: "none", Scope: strings.Join(a.Scopes, " "),
+		Grants: []string{grantCode, "refresh_token"}, Responses: []string{"code"}, Auth: "none", Scope: strings.Join(reg.Scopes, " "),
 	}
-	if a.Grant == grantDevice {
+	if reg.Grant == grantDevice {
 		m.Redirects, m.Grants, m.Responses = nil, []string{deviceGrantType, "refresh_token"}, []string{}
 	}
 	if known := as.TokenEndpointAuthMethodsSupported; len(known) > 0 && !slices.Contains(known, "none") {
@@ -193,16 +199,16 @@ func (a *authorizer) application(as *issuer, redirect string) *application {
 
 // register registers the client (RFC 7591). The function of oauthex puts the server's
 // reply, which may contain the secret, into its errors, and accepts fewer number formats.
-func (a *authorizer) register(ctx context.Context, as *issuer, redirect string) (*client, error) {
-	u, err := a.visitor.URL("the registration endpoint", as.RegistrationEndpoint)
+func (reg *registrar) register(ctx context.Context, as *issuer, redirect string) (*client, error) {
+	u, err := reg.visitor.URL("the registration endpoint", as.RegistrationEndpoint)
 	if err != nil {
 		return nil, err
 	}
-	body, err := json.Marshal(a.application(as, redirect))
+	body, err := json.Marshal(reg.application(as, redirect))
 	if err != nil {
 		return nil, sdk.Errorf(sdk.Internal, "writing the registration: %v", err)
 	}
-	res, err := a.visitor.Ask(ctx, http.MethodPost, u, http.Header{"Accept": {"application/json"}, "Content-Type": {"application/json"}}, string(body))
+	res, err := reg.visitor.Ask(ctx, http.MethodPost, u, http.Header{"Accept": {"application/json"}, "Content-Type": {"application/json"}}, string(body))
 	if err != nil {
 		return nil, err
 	}

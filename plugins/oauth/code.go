@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/subtle"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -19,32 +20,69 @@ const (
 	strayMost = 20 // answers to other logins before the login fails
 )
 
+// A userLogin lets the user log in.
+type userLogin struct {
+	*site
+	poster    poster
+	registrar registrar
+}
+
 // loginWithCode performs the authorization code grant with PKCE.
-func (a *authorizer) loginWithCode(ctx context.Context, s *discovery, scopes []string) (*login, error) {
-	if err := a.checkPKCE(s.AS); err != nil {
+func (ul *userLogin) loginWithCode(ctx context.Context, s *discovery, scopes []string) (*login, error) {
+	if err := ul.checkPKCE(s.AS); err != nil {
 		return nil, err
 	}
-	endpoint, err := a.visitor.URL("the authorization endpoint", s.AS.AuthorizationEndpoint)
+	endpoint, err := ul.visitor.URL("the authorization endpoint", s.AS.AuthorizationEndpoint)
 	if err != nil {
 		return nil, err
 	}
-	listener, redirect, err := a.listen(ctx, s.AS)
+	listener, redirect, err := ul.listen(ctx, s.AS)
 	if err != nil {
 		return nil, err
 	}
 	defer listener.Close()
-	c, err := a.resolveClient(ctx, s.AS, redirect)
+	c, err := ul.registrar.resolveClient(ctx, s.AS, redirect)
 	if err != nil {
 		return nil, err
 	}
 	state, verifier := rand.Text()+rand.Text(), oauth2.GenerateVerifier()
-	query := endpoint.Query()
-	for name, value := range map[string]string{
-		"response_type": "code", "client_id": c.ID, "redirect_uri": redirect, "state": state, "resource": s.Resource,
-		"code_challenge": oauth2.S256ChallengeFromVerifier(verifier), "code_challenge_method": "S256",
-	} {
-		query.Set(name, value)
+	page := loginPage(endpoint, url.Values{
+		"response_type": {"code"}, "client_id": {c.ID}, "redirect_uri": {redirect}, "state": {state}, "resource": {s.Resource},
+		"code_challenge": {oauth2.S256ChallengeFromVerifier(verifier)}, "code_challenge_method": {"S256"},
+	}, scopes)
+	if err := ul.host.Person.OpenURL(ctx, page.String(), "log in to "+ul.name+sentBy(s.AS, page)); err != nil {
+		return nil, err
 	}
+	// The timeout covers only the user: a slow token endpoint does not use it up.
+	tooLate := ul.tooLate()
+	asked, cancel := context.WithTimeoutCause(ctx, ul.LoginTimeout, tooLate)
+	defer cancel()
+	code, err := ul.wait(asked, listener, s.AS, state)
+	if err != nil {
+		late := context.Cause(asked) == tooLate || ctx.Err() == nil && sdk.CodeOf(err) == sdk.Deadline // the host's own timeout may end first
+		if c.From == fromRegistration && (late || ctx.Err() != nil) {
+			// Many servers show an error page for a client that they no longer know, and
+			// never redirect.
+			ul.registrar.dropClient(context.WithoutCancel(ctx), c, s.AS.Issuer)
+		}
+		if late {
+			return nil, tooLate
+		}
+		return nil, err
+	}
+	t, err := ul.poster.token(ctx, s.AS, c, url.Values{
+		"grant_type": {grantCode}, "code": {code}, "redirect_uri": {redirect}, "code_verifier": {verifier}, "resource": {s.Resource},
+	})
+	if err != nil {
+		return nil, ul.registrar.loginError(ctx, err, c, s.AS)
+	}
+	return ul.newLogin(s, c, t, scopes), nil
+}
+
+// loginPage returns the address of the authorization endpoint with the parameters of a login.
+func loginPage(endpoint *url.URL, parameters url.Values, scopes []string) *url.URL {
+	query := endpoint.Query()
+	maps.Copy(query, parameters)
 	if len(scopes) > 0 {
 		query.Set("scope", strings.Join(scopes, " "))
 	}
@@ -53,45 +91,19 @@ func (a *authorizer) loginWithCode(ctx context.Context, s *discovery, scopes []s
 	}
 	page := *endpoint
 	page.RawQuery = query.Encode()
-	if err := a.host.Person.OpenURL(ctx, page.String(), "log in to "+a.name+sentBy(s.AS, &page)); err != nil {
-		return nil, err
-	}
-	// The timeout covers only the user: a slow token endpoint does not use it up.
-	tooLate := a.tooLate()
-	asked, cancel := context.WithTimeoutCause(ctx, a.LoginTimeout, tooLate)
-	defer cancel()
-	code, err := a.wait(asked, listener, s.AS, state)
-	if err != nil {
-		late := context.Cause(asked) == tooLate || ctx.Err() == nil && sdk.CodeOf(err) == sdk.Deadline // the host's own timeout may end first
-		if c.From == fromRegistration && (late || ctx.Err() != nil) {
-			// Many servers show an error page for a client that they no longer know, and
-			// never redirect.
-			a.dropClient(context.WithoutCancel(ctx), c, s.AS.Issuer)
-		}
-		if late {
-			return nil, tooLate
-		}
-		return nil, err
-	}
-	t, err := a.token(ctx, s.AS, c, url.Values{
-		"grant_type": {grantCode}, "code": {code}, "redirect_uri": {redirect}, "code_verifier": {verifier}, "resource": {s.Resource},
-	})
-	if err != nil {
-		return nil, a.loginError(ctx, err, c, s.AS)
-	}
-	return a.newLogin(s, c, t, scopes), nil
+	return &page
 }
 
 // checkPKCE checks that the authorization server supports PKCE with S256. MCP demands that its
 // metadata says so.
-func (a *authorizer) checkPKCE(as *issuer) error {
+func (ul *userLogin) checkPKCE(as *issuer) error {
 	methods := as.CodeChallengeMethodsSupported
 	e := &sdk.Error{
 		Code: sdk.Denied, Reason: "pkce_unsupported", Message: fmt.Sprintf("the authorization server %s does not support PKCE with S256, which protects logins from theft", hostOf(as.Issuer)),
 		Hint: "its operator has to enable it and list it in code_challenge_methods_supported",
 	}
 	switch {
-	case slices.Contains(methods, "S256"), methods == nil && a.PKCE == pkceAssumed:
+	case slices.Contains(methods, "S256"), methods == nil && ul.PKCE == pkceAssumed:
 		return nil
 	case methods == nil:
 		e.Message = fmt.Sprintf("the authorization server %s does not say whether it supports PKCE with S256, which protects logins from theft", hostOf(as.Issuer))
@@ -113,10 +125,10 @@ func sentBy(as *issuer, page *url.URL) string {
 // listen opens the listener for the redirect. If the redirect address is registered, it
 // needs that port: listen keeps the other listeners open until it gets it, so that the host
 // tries further ports.
-func (a *authorizer) listen(ctx context.Context, as *issuer) (sdk.Callback, string, error) {
-	address := a.RedirectURL
+func (ul *userLogin) listen(ctx context.Context, as *issuer) (sdk.Callback, string, error) {
+	address := ul.RedirectURL
 	if address == "" {
-		c, err := a.entered(ctx, as)
+		c, err := ul.registrar.entered(ctx, as)
 		if err != nil {
 			return nil, "", err
 		}
@@ -125,7 +137,7 @@ func (a *authorizer) listen(ctx context.Context, as *issuer) (sdk.Callback, stri
 		}
 	}
 	if address == "" {
-		listener, err := a.host.Person.Callback(ctx, "/callback")
+		listener, err := ul.host.Person.Callback(ctx, "/callback")
 		if err != nil {
 			return nil, "", err
 		}
@@ -136,7 +148,7 @@ func (a *authorizer) listen(ctx context.Context, as *issuer) (sdk.Callback, stri
 		return nil, "", sdk.AttrErrorf("redirect_url", "is not a URL")
 	}
 	for range portsMost {
-		listener, err := a.host.Person.Callback(ctx, want.Path)
+		listener, err := ul.host.Person.Callback(ctx, want.Path)
 		if err != nil {
 			break
 		}
@@ -150,7 +162,7 @@ func (a *authorizer) listen(ctx context.Context, as *issuer) (sdk.Callback, stri
 		Code: sdk.Unavailable, Reason: "callback_port", Path: "redirect_url", Message: "names port " + want.Port() + busy,
 		Hint: "log in with --callback-port " + want.Port() + ", and end the program that listens there",
 	}
-	if a.RedirectURL == "" {
+	if ul.RedirectURL == "" {
 		e.Path, e.Message = "", "the client that was entered is registered with port "+want.Port()+busy
 		e.Hint += "; or log out, to be asked for a client again"
 	}
@@ -159,7 +171,7 @@ func (a *authorizer) listen(ctx context.Context, as *issuer) (sdk.Callback, stri
 
 // wait waits for the redirect and returns the code. Answers to other logins are ignored, up
 // to strayMost.
-func (a *authorizer) wait(ctx context.Context, listener sdk.Callback, as *issuer, state string) (string, error) {
+func (ul *userLogin) wait(ctx context.Context, listener sdk.Callback, as *issuer, state string) (string, error) {
 	for range strayMost {
 		text, err := listener.Wait(ctx)
 		if err != nil {
@@ -167,7 +179,7 @@ func (a *authorizer) wait(ctx context.Context, listener sdk.Callback, as *issuer
 		}
 		q, err := url.ParseQuery(text)
 		if err != nil || len(q["state"]) != 1 || subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(state)) != 1 {
-			a.log.Warn("ignored an answer to another login")
+			ul.log.Warn("ignored an answer to another login")
 			continue
 		}
 		// RFC 9207: compare the issuer before the rest of the response is used.

@@ -31,7 +31,7 @@ func TestLoginChangesDuringRefresh(t *testing.T) {
 			v.Tokens = stale
 			d := newFixture(t, v, nil, `{}`)
 			d.login(t)
-			key := d.loginKey()
+			key := d.stored.loginKey()
 			decide := func() {
 				if !test.in {
 					_ = d.host.Services().Secrets.DeleteSecret(t.Context(), key)

@@ -28,11 +28,11 @@ var codeExpired error = &sdk.Error{Code: sdk.Deadline, Reason: "login_timeout", 
 
 // loginWithDevice performs the device grant (RFC 8628): the user enters a code in a browser
 // on any device.
-func (a *authorizer) loginWithDevice(ctx context.Context, s *discovery, scopes []string) (*login, error) {
+func (ul *userLogin) loginWithDevice(ctx context.Context, s *discovery, scopes []string) (*login, error) {
 	if s.AS.DeviceEndpoint == "" {
 		return nil, &sdk.Error{Code: sdk.Invalid, Path: "grant", Message: fmt.Sprintf("the authorization server %s does not support the device grant", hostOf(s.AS.Issuer)), Hint: "use grant = \"authorization_code\""}
 	}
-	c, err := a.resolveClient(ctx, s.AS, "")
+	c, err := ul.registrar.resolveClient(ctx, s.AS, "")
 	if err != nil {
 		return nil, err
 	}
@@ -40,9 +40,9 @@ func (a *authorizer) loginWithDevice(ctx context.Context, s *discovery, scopes [
 	if len(scopes) > 0 {
 		form.Set("scope", strings.Join(scopes, " "))
 	}
-	res, u, err := a.post(ctx, "the device authorization endpoint", s.AS.DeviceEndpoint, s.AS, c, form)
+	res, u, err := ul.poster.post(ctx, "the device authorization endpoint", s.AS.DeviceEndpoint, s.AS, c, form)
 	if err != nil {
-		return nil, a.loginError(ctx, err, c, s.AS)
+		return nil, ul.registrar.loginError(ctx, err, c, s.AS)
 	}
 	var d struct {
 		Device   text   `json:"device_code"`
@@ -61,14 +61,14 @@ func (a *authorizer) loginWithDevice(ctx context.Context, s *discovery, scopes [
 		return nil, badReply(u, "contains no user_code that can be typed")
 	}
 	page := cmp.Or(d.Complete.Value, d.Page.Value)
-	where, err := a.visitor.URL("the page of the device login", page)
+	where, err := ul.visitor.URL("the page of the device login", page)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.host.Person.OpenURL(ctx, where.String(), fmt.Sprintf("log in to %s: enter the code %s", a.name, d.User.Value)+sentBy(s.AS, where)); err != nil {
+	if err := ul.host.Person.OpenURL(ctx, where.String(), fmt.Sprintf("log in to %s: enter the code %s", ul.name, d.User.Value)+sentBy(s.AS, where)); err != nil {
 		return nil, err
 	}
-	limit, tooLate := a.LoginTimeout, a.tooLate()
+	limit, tooLate := ul.LoginTimeout, ul.tooLate()
 	if d.Expires >= 1 && float64(d.Expires) < limit.Seconds() {
 		limit, tooLate = time.Duration(d.Expires*number(time.Second)), codeExpired
 	}
@@ -78,11 +78,11 @@ func (a *authorizer) loginWithDevice(ctx context.Context, s *discovery, scopes [
 	if d.Interval > 0 {
 		every = time.Duration(min(float64(d.Interval), pollMost.Seconds()) * float64(time.Second))
 	}
-	t, err := a.poll(ctx, asked, s, c, d.Device.Value, max(every, pollLeast))
+	t, err := ul.poll(ctx, asked, s, c, d.Device.Value, max(every, pollLeast))
 	if err != nil {
-		return nil, a.loginError(ctx, err, c, s.AS)
+		return nil, ul.registrar.loginError(ctx, err, c, s.AS)
 	}
-	return a.newLogin(s, c, t, scopes), nil
+	return ul.newLogin(s, c, t, scopes), nil
 }
 
 // isUserCode reports whether a code can be printed and typed.
@@ -94,14 +94,14 @@ func isUserCode(code string) bool {
 
 // poll requests the tokens until the user has decided or asked ends. A request in flight at
 // that time may still succeed, since it uses ctx.
-func (a *authorizer) poll(ctx, asked context.Context, s *discovery, c *client, device string, every time.Duration) (*tokenReply, error) {
+func (ul *userLogin) poll(ctx, asked context.Context, s *discovery, c *client, device string, every time.Duration) (*tokenReply, error) {
 	for {
 		select {
 		case <-time.After(every):
 		case <-asked.Done():
 			return nil, context.Cause(asked)
 		}
-		t, err := a.token(ctx, s.AS, c, url.Values{"grant_type": {deviceGrantType}, "device_code": {device}, "resource": {s.Resource}})
+		t, err := ul.poster.token(ctx, s.AS, c, url.Values{"grant_type": {deviceGrantType}, "device_code": {device}, "resource": {s.Resource}})
 		switch {
 		case err == nil:
 			return t, nil

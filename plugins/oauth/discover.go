@@ -27,29 +27,18 @@ type discovery struct {
 	AS       *issuer
 }
 
+// A finder finds the authorization server of a site, and its metadata.
+type finder struct{ *site }
+
 // errAbsent means that a metadata document does not exist.
 var errAbsent = errors.New("not there")
 
-// discover finds the authorization server: the one in the server's metadata (RFC 9728), or
-// the server itself by revision 2025-03-26.
-func (a *authorizer) discover(ctx context.Context, hint challenge) (*discovery, error) {
-	if a.server == nil {
-		return nil, &sdk.Error{Code: sdk.Invalid, Message: "the transport of this server has no url, so it has no login"}
-	}
-	prm, err := a.resourceMetadata(ctx, hint.Metadata)
+// discover finds the authorization server, by the latest refusal, and fails if the secrets of
+// the settings are bound to another one.
+func (a *authorizer) discover(ctx context.Context) (*discovery, error) {
+	s, err := a.finder.discover(ctx, a.hint)
 	if err != nil {
 		return nil, err
-	}
-	s := &discovery{Resource: canonical(a.server)}
-	var named []string
-	if prm != nil {
-		s.Resource, s.Scopes, named = prm.Resource, union(nil, prm.ScopesSupported), prm.AuthorizationServers
-	}
-	if a.Resource != "" {
-		s.Resource = a.Resource
-	}
-	if s.AS, err = a.chooseIssuer(ctx, named); err != nil {
-		return nil, a.explainIssuer(ctx, named, err)
 	}
 	if err := a.checkBinding(ctx, s.AS); err != nil {
 		return nil, err
@@ -57,25 +46,49 @@ func (a *authorizer) discover(ctx context.Context, hint challenge) (*discovery, 
 	return s, nil
 }
 
+// discover finds the authorization server: the one in the server's metadata (RFC 9728), or
+// the server itself by revision 2025-03-26.
+func (f *finder) discover(ctx context.Context, hint challenge) (*discovery, error) {
+	if f.server == nil {
+		return nil, &sdk.Error{Code: sdk.Invalid, Message: "the transport of this server has no url, so it has no login"}
+	}
+	prm, err := f.resourceMetadata(ctx, hint.Metadata)
+	if err != nil {
+		return nil, err
+	}
+	s := &discovery{Resource: canonical(f.server)}
+	var named []string
+	if prm != nil {
+		s.Resource, s.Scopes, named = prm.Resource, union(nil, prm.ScopesSupported), prm.AuthorizationServers
+	}
+	if f.Resource != "" {
+		s.Resource = f.Resource
+	}
+	if s.AS, err = f.chooseIssuer(ctx, named); err != nil {
+		return nil, f.explainIssuer(ctx, named, err)
+	}
+	return s, nil
+}
+
 // resourceMetadata fetches the metadata of the server. It returns nil if there is none. If
 // a challenge named its URL it must be there.
-func (a *authorizer) resourceMetadata(ctx context.Context, named string) (*oauthex.ProtectedResourceMetadata, error) {
+func (f *finder) resourceMetadata(ctx context.Context, named string) (*oauthex.ProtectedResourceMetadata, error) {
 	const what, wellKnown = "the server's metadata", "/.well-known/oauth-protected-resource"
 	places := []string{named}
 	if named == "" {
-		root := a.server.Scheme + "://" + a.server.Host + wellKnown
+		root := f.server.Scheme + "://" + f.server.Host + wellKnown
 		places = []string{root}
-		if path := strings.TrimSuffix(a.server.EscapedPath(), "/"); path != "" {
+		if path := strings.TrimSuffix(f.server.EscapedPath(), "/"); path != "" {
 			places = []string{root + path, root}
 		}
 	}
 	for _, place := range places {
-		u, err := a.visitor.URL(what, place)
+		u, err := f.visitor.URL(what, place)
 		if err != nil {
 			return nil, err
 		}
 		var prm oauthex.ProtectedResourceMetadata
-		err = a.document(ctx, what, u, "", &prm)
+		err = f.document(ctx, what, u, "", &prm)
 		if err == errAbsent && named == "" {
 			continue
 		}
@@ -84,7 +97,7 @@ func (a *authorizer) resourceMetadata(ctx context.Context, named string) (*oauth
 			return nil, badMetadata(what, u, "does not exist, although the server names it")
 		case err != nil:
 			return nil, err
-		case !a.coversServer(prm.Resource):
+		case !f.coversServer(prm.Resource):
 			return nil, &sdk.Error{
 				Code: sdk.Denied, Reason: "resource_mismatch", Message: fmt.Sprintf("%s at %s describes another server", what, u.Host),
 				Hint: "set resource if the server's identifier differs from its URL",
@@ -97,15 +110,15 @@ func (a *authorizer) resourceMetadata(ctx context.Context, named string) (*oauth
 
 // coversServer reports whether a resource identifier is the server's URL or a parent of it
 // at the same origin.
-func (a *authorizer) coversServer(resource string) bool {
-	if a.Resource != "" && resource == a.Resource {
+func (f *finder) coversServer(resource string) bool {
+	if f.Resource != "" && resource == f.Resource {
 		return true
 	}
 	u, err := url.Parse(resource)
-	if err != nil || u.Fragment != "" || u.User != nil || !httpclient.SameOrigin(u, a.server) || u.RawQuery != "" && u.RawQuery != a.server.RawQuery {
+	if err != nil || u.Fragment != "" || u.User != nil || !httpclient.SameOrigin(u, f.server) || u.RawQuery != "" && u.RawQuery != f.server.RawQuery {
 		return false
 	}
-	above, path := strings.TrimSuffix(u.EscapedPath(), "/"), strings.TrimSuffix(a.server.EscapedPath(), "/")
+	above, path := strings.TrimSuffix(u.EscapedPath(), "/"), strings.TrimSuffix(f.server.EscapedPath(), "/")
 	return path == above || strings.HasPrefix(path, above+"/")
 }
 
@@ -120,12 +133,12 @@ func canonical(u *url.URL) string {
 }
 
 // document fetches a JSON document. It returns errAbsent if there is none at the URL.
-func (a *authorizer) document(ctx context.Context, what string, u *url.URL, revision string, into any) error {
+func (f *finder) document(ctx context.Context, what string, u *url.URL, revision string, into any) error {
 	h := http.Header{"Accept": {"application/json"}}
 	if revision != "" {
 		h.Set("MCP-Protocol-Version", revision)
 	}
-	res, err := a.visitor.Ask(ctx, http.MethodGet, u, h, "")
+	res, err := f.visitor.Ask(ctx, http.MethodGet, u, h, "")
 	switch {
 	case err != nil:
 		return err

@@ -58,27 +58,27 @@ func withSlash(address string) string {
 
 // chooseIssuer returns the authorization server: the one in issuer, the first one that the
 // server names, or the server itself.
-func (a *authorizer) chooseIssuer(ctx context.Context, named []string) (*issuer, error) {
+func (f *finder) chooseIssuer(ctx context.Context, named []string) (*issuer, error) {
 	switch {
-	case a.Issuer != "":
-		return a.configuredIssuer(ctx, a.Issuer, named)
+	case f.Issuer != "":
+		return f.configuredIssuer(ctx, f.Issuer, named)
 	case len(named) > 0:
-		return a.issuerMetadata(ctx, named[0], named[0])
+		return f.issuerMetadata(ctx, named[0], named[0])
 	}
-	return a.legacyIssuer(ctx)
+	return f.legacyIssuer(ctx)
 }
 
 // configuredIssuer returns the authorization server id, which the user trusts. The server has
 // to name it, or an address at the same origin whose metadata is that of id. Metadata at
 // that address is used if id publishes none, but only if the address is a parent of id:
 // a sibling may belong to another tenant of the host.
-func (a *authorizer) configuredIssuer(ctx context.Context, id string, named []string) (*issuer, error) {
+func (f *finder) configuredIssuer(ctx context.Context, id string, named []string) (*issuer, error) {
 	isNamed := len(named) == 0 || slices.ContainsFunc(named, func(n string) bool { return sameIssuer(n, id) })
-	others := a.sameOriginAs(id, named)
+	others := f.sameOriginAs(id, named)
 	if !isNamed && len(others) == 0 {
 		return nil, errUnnamed
 	}
-	own, err := a.issuerMetadata(ctx, id, id)
+	own, err := f.issuerMetadata(ctx, id, id)
 	if isNamed && err == nil || err != nil && !isAbsent(err) {
 		return own, err
 	}
@@ -86,7 +86,7 @@ func (a *authorizer) configuredIssuer(ctx context.Context, id string, named []st
 		err = errUnnamed
 	}
 	for _, other := range others {
-		as, otherErr := a.issuerMetadata(ctx, other, id)
+		as, otherErr := f.issuerMetadata(ctx, other, id)
 		m, mismatches := otherErr.(*mismatch)
 		switch {
 		case otherErr == nil && own != nil:
@@ -109,9 +109,9 @@ func isAbsent(err error) bool {
 
 // sameOriginAs returns the named authorization servers other than id at its origin. Without
 // named ones the server itself counts as named (revision 2025-03-26).
-func (a *authorizer) sameOriginAs(id string, named []string) (others []string) {
+func (f *finder) sameOriginAs(id string, named []string) (others []string) {
 	if len(named) == 0 {
-		named = []string{a.server.Scheme + "://" + a.server.Host}
+		named = []string{f.server.Scheme + "://" + f.server.Host}
 	}
 	u, err := url.Parse(id)
 	for _, n := range named {
@@ -133,20 +133,20 @@ func isParent(above, id string) bool {
 // issuerMetadata fetches the metadata of the issuer id from the well-known URLs of an
 // authorization server, in the order of the specification. It ignores documents of other
 // issuers: if there are only such, the error is a *mismatch, and without a document errAbsent.
-func (a *authorizer) issuerMetadata(ctx context.Context, at, id string) (*issuer, error) {
-	u, err := a.visitor.URL(theIssuer, at)
+func (f *finder) issuerMetadata(ctx context.Context, at, id string) (*issuer, error) {
+	u, err := f.visitor.URL(theIssuer, at)
 	if err != nil {
 		return nil, err
 	}
 	missing := errAbsent
 	for _, place := range wellKnownURLs(u) {
-		as, err := a.describe(ctx, place, "")
+		as, err := f.describe(ctx, place, "")
 		switch {
 		case err == errAbsent:
 		case err != nil:
 			return nil, err
 		case sameIssuer(as.Issuer, id):
-			return as, a.checkEndpoints(as)
+			return as, f.checkEndpoints(as)
 		case missing == errAbsent:
 			missing = &mismatch{at: at, said: as.Issuer}
 		}
@@ -155,19 +155,19 @@ func (a *authorizer) issuerMetadata(ctx context.Context, at, id string) (*issuer
 }
 
 // explainIssuer translates the errors of chooseIssuer for the user.
-func (a *authorizer) explainIssuer(ctx context.Context, named []string, err error) error {
+func (f *finder) explainIssuer(ctx context.Context, named []string, err error) error {
 	if m, ok := err.(*mismatch); ok {
-		return a.explainMismatch(ctx, named, m)
+		return f.explainMismatch(ctx, named, m)
 	}
 	switch err {
 	case errUnnamed:
 		return &sdk.Error{
 			Code: sdk.Denied, Reason: "issuer_mismatch",
-			Message: fmt.Sprintf("the server names the authorization server %s, but issuer is %s", showURL(named[0]), showURL(a.Issuer)),
+			Message: fmt.Sprintf("the server names the authorization server %s, but issuer is %s", showURL(named[0]), showURL(f.Issuer)),
 			Hint:    "change issuer if the server has moved, and register the client there",
 		}
 	case errAbsent:
-		at := cmp.Or(slices.Concat([]string{a.Issuer}, named)...)
+		at := cmp.Or(slices.Concat([]string{f.Issuer}, named)...)
 		return &sdk.Error{
 			Code: sdk.Unavailable, Reason: "bad_metadata", Message: theIssuer + " " + showURL(at) + " publishes no metadata",
 			Hint: "report it to the operator of the server",
@@ -177,7 +177,7 @@ func (a *authorizer) explainIssuer(ctx context.Context, named []string, err erro
 }
 
 // explainMismatch proposes the issuer in the metadata only after it has tried it.
-func (a *authorizer) explainMismatch(ctx context.Context, named []string, m *mismatch) error {
+func (f *finder) explainMismatch(ctx context.Context, named []string, m *mismatch) error {
 	e := &sdk.Error{
 		Code: sdk.Denied, Reason: "issuer_mismatch",
 		Message: fmt.Sprintf("the metadata of the authorization server %s names another issuer, %s", showURL(m.at), showURL(m.said)),
@@ -190,7 +190,7 @@ func (a *authorizer) explainMismatch(ctx context.Context, named []string, m *mis
 	if len(m.said) > shownMost || strings.ContainsAny(m.said, `"\{}`) {
 		return e
 	}
-	if _, err := a.configuredIssuer(ctx, m.said, named); err == nil {
+	if _, err := f.configuredIssuer(ctx, m.said, named); err == nil {
 		e.Hint = fmt.Sprintf("if you trust it, set issuer = %q in the auth block", m.said)
 	}
 	return e
@@ -227,17 +227,17 @@ func withPath(u *url.URL, path string) *url.URL {
 
 // legacyIssuer returns the authorization server by revision 2025-03-26: the server itself,
 // with its metadata or with endpoints at fixed paths.
-func (a *authorizer) legacyIssuer(ctx context.Context) (*issuer, error) {
-	root, err := a.visitor.URL("the server", a.server.Scheme+"://"+a.server.Host)
+func (f *finder) legacyIssuer(ctx context.Context) (*issuer, error) {
+	root, err := f.visitor.URL("the server", f.server.Scheme+"://"+f.server.Host)
 	if err != nil {
 		return nil, err
 	}
-	as, err := a.describe(ctx, withPath(root, "/.well-known/oauth-authorization-server"), "2025-03-26")
+	as, err := f.describe(ctx, withPath(root, "/.well-known/oauth-authorization-server"), "2025-03-26")
 	switch {
 	case err == nil && !sameIssuer(as.Issuer, root.String()):
 		return nil, &mismatch{at: root.String(), said: as.Issuer}
 	case err == nil:
-		return as, a.checkEndpoints(as)
+		return as, f.checkEndpoints(as)
 	case err != errAbsent:
 		return nil, err
 	}
@@ -250,9 +250,9 @@ func (a *authorizer) legacyIssuer(ctx context.Context) (*issuer, error) {
 	return as, nil
 }
 
-func (a *authorizer) describe(ctx context.Context, u *url.URL, revision string) (*issuer, error) {
+func (f *finder) describe(ctx context.Context, u *url.URL, revision string) (*issuer, error) {
 	as := new(issuer)
-	if err := a.document(ctx, theIssuer, u, revision, as); err != nil {
+	if err := f.document(ctx, theIssuer, u, revision, as); err != nil {
 		return nil, err
 	}
 	return as, nil
@@ -260,7 +260,7 @@ func (a *authorizer) describe(ctx context.Context, u *url.URL, revision string) 
 
 // checkEndpoints checks the URLs of all endpoints before one is used. Only the token endpoint
 // is required.
-func (a *authorizer) checkEndpoints(as *issuer) error {
+func (f *finder) checkEndpoints(as *issuer) error {
 	for _, e := range [][2]string{
 		{"the authorization endpoint", as.AuthorizationEndpoint}, {"the registration endpoint", as.RegistrationEndpoint},
 		{"the revocation endpoint", as.RevocationEndpoint}, {"the device authorization endpoint", as.DeviceEndpoint},
@@ -268,10 +268,10 @@ func (a *authorizer) checkEndpoints(as *issuer) error {
 		if e[1] == "" {
 			continue
 		}
-		if _, err := a.visitor.URL(e[0], e[1]); err != nil {
+		if _, err := f.visitor.URL(e[0], e[1]); err != nil {
 			return err
 		}
 	}
-	_, err := a.visitor.URL("the token endpoint", as.TokenEndpoint)
+	_, err := f.visitor.URL("the token endpoint", as.TokenEndpoint)
 	return err
 }

@@ -25,9 +25,9 @@ func (a *authorizer) Login(ctx context.Context, scopes []string) (string, error)
 	}
 	var l *login
 	if a.Grant == grantDevice {
-		l, err = a.loginWithDevice(ctx, s, want)
+		l, err = a.user.loginWithDevice(ctx, s, want)
 	} else {
-		l, err = a.loginWithCode(ctx, s, want)
+		l, err = a.user.loginWithCode(ctx, s, want)
 	}
 	if err != nil {
 		return "", err
@@ -36,9 +36,9 @@ func (a *authorizer) Login(ctx context.Context, scopes []string) (string, error)
 }
 
 // tooLate returns the error for a login that the user did not complete in time.
-func (a *authorizer) tooLate() error {
+func (ul *userLogin) tooLate() error {
 	return &sdk.Error{
-		Code: sdk.Deadline, Reason: "login_timeout", Message: "the login was not completed within " + readable(a.LoginTimeout),
+		Code: sdk.Deadline, Reason: "login_timeout", Message: "the login was not completed within " + readable(ul.LoginTimeout),
 		Hint: "run the login again; login_timeout in the auth block gives more time",
 	}
 }
@@ -69,36 +69,36 @@ func (a *authorizer) prepare(ctx context.Context, scopes []string) (*discovery, 
 		}
 		a.hint = hint
 	}
-	s, err := a.discover(ctx, a.hint)
+	s, err := a.discover(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	a.discovered = s
 	want := a.choose(s)
-	if l, err := a.load(ctx); err != nil {
+	if l, err := a.stored.load(ctx); err != nil {
 		return nil, nil, err
 	} else if l != nil && sameIssuer(l.Issuer, s.AS.Issuer) {
 		want = union(want, l.Scopes) // a new login keeps the scopes of the old one
 	}
-	return s, a.offline(s.AS, union(union(want, a.remembered(ctx)), scopes)), nil
+	return s, offline(s.AS, union(union(want, a.stored.remembered(ctx)), scopes)), nil
 }
 
 // choose returns the scopes in the order of the specification: those of the settings, of
 // the server's challenge, or of its metadata. It never requests all scopes that the
 // authorization server supports.
-func (a *authorizer) choose(s *discovery) []string {
+func (o *site) choose(s *discovery) []string {
 	switch {
-	case len(a.Scopes) > 0:
-		return a.Scopes
-	case len(a.hint.Scopes) > 0:
-		return a.hint.Scopes
+	case len(o.Scopes) > 0:
+		return o.Scopes
+	case len(o.hint.Scopes) > 0:
+		return o.hint.Scopes
 	}
 	return s.Scopes
 }
 
 // offline adds offline_access, which some authorization servers require for a refresh token.
 // It does so only next to other scopes, because alone it would replace the default ones.
-func (a *authorizer) offline(as *issuer, scopes []string) []string {
+func offline(as *issuer, scopes []string) []string {
 	for _, s := range as.ScopesSupported {
 		if s == "offline_access" && len(scopes) > 0 {
 			return union(scopes, []string{s})
@@ -109,14 +109,14 @@ func (a *authorizer) offline(as *issuer, scopes []string) []string {
 
 // probe sends requests without a token to get a challenge, for a login before the first
 // request. These requests change nothing on the server.
-func (a *authorizer) probe(ctx context.Context) (challenge, error) {
-	u, err := a.visitor.URL("the server", a.server.String())
+func (o *site) probe(ctx context.Context) (challenge, error) {
+	u, err := o.visitor.URL("the server", o.server.String())
 	if err != nil {
 		return challenge{}, err
 	}
 	h := http.Header{"Accept": {"application/json, text/event-stream"}, "Content-Type": {"application/json"}}
 	for _, try := range []struct{ method, body string }{{http.MethodPost, `{"jsonrpc":"2.0","id":1,"method":"ping"}`}, {http.MethodGet, ""}} {
-		res, err := a.visitor.Ask(ctx, try.method, u, h, try.body)
+		res, err := o.visitor.Ask(ctx, try.method, u, h, try.body)
 		if err != nil {
 			return challenge{}, err
 		}
@@ -128,27 +128,27 @@ func (a *authorizer) probe(ctx context.Context) (challenge, error) {
 }
 
 // loginError explains why a login returned no tokens.
-func (a *authorizer) loginError(ctx context.Context, err error, c *client, as *issuer) error {
+func (reg *registrar) loginError(ctx context.Context, err error, c *client, as *issuer) error {
 	switch refused := hasCode(err, "invalid_client", "unauthorized_client"); {
 	case refused && c.From == fromPrompt:
-		a.dropClient(ctx, c, as.Issuer)
+		reg.dropClient(ctx, c, as.Issuer)
 		return &sdk.Error{Code: sdk.AuthRequired, Reason: "client_refused", Message: "the authorization server refuses the entered client: " + err.Error(), Hint: "run the login again: it asks for the client again"}
 	case refused && c.From == fromRegistration:
-		a.dropClient(ctx, c, as.Issuer)
+		reg.dropClient(ctx, c, as.Issuer)
 		return &sdk.Error{Code: sdk.Unavailable, Reason: "client_forgotten", Message: "the authorization server refuses the registered client: " + err.Error(), Hint: "run the login again: it registers the client again"}
 	}
-	return a.clientError(err)
+	return clientError(err)
 }
 
 // newLogin returns a login with the tokens of a reply. A token that expires at once is
 // refreshed before its use. If that gives another such token, its expiry counts as unknown:
 // some servers mean that it never expires.
-func (a *authorizer) newLogin(s *discovery, c *client, t *tokenReply, asked []string) *login {
+func (o *site) newLogin(s *discovery, c *client, t *tokenReply, asked []string) *login {
 	l := &login{
-		Server: canonical(a.server), Resource: s.Resource, Issuer: s.AS.Issuer, Assumed: s.AS.Assumed, At: s.AS.At, Client: *c,
+		Server: canonical(o.server), Resource: s.Resource, Issuer: s.AS.Issuer, Assumed: s.AS.Assumed, At: s.AS.At, Client: *c,
 		Access: t.Access.Value, Refresh: t.Refresh.Value, Expires: t.expiry(), Scopes: t.scopes(asked), Account: account(t.IDToken.Value),
 	}
-	if t.spent() && l.Refresh != "" && a.person() {
+	if t.spent() && l.Refresh != "" && o.person() {
 		l.Expires = time.Now().Truncate(time.Second)
 	}
 	return l
@@ -162,12 +162,12 @@ func (a *authorizer) adopt(ctx context.Context, l *login, s *discovery) error {
 	}
 	defer func() { <-a.busy }()
 	a.discovered = s
-	if old, err := a.load(ctx); err == nil && old != nil && sameIssuer(old.Issuer, l.Issuer) {
+	if old, err := a.stored.load(ctx); err == nil && old != nil && sameIssuer(old.Issuer, l.Issuer) {
 		l.Scoped = old.Scoped
 	}
 	if l.Client.From == fromPrompt {
 		// An error also occurs below and is returned there.
-		_ = a.write(ctx, a.enteredKey(), &enteredClient{Issuer: l.Issuer, Client: l.Client}, "OAuth client of Junctor at "+hostOf(l.Issuer))
+		_ = a.stored.write(ctx, a.stored.enteredKey(), &enteredClient{Issuer: l.Issuer, Client: l.Client}, "OAuth client of Junctor at "+hostOf(l.Issuer))
 	}
 	err := a.save(ctx, l)
 	if err == nil {
@@ -176,7 +176,7 @@ func (a *authorizer) adopt(ctx context.Context, l *login, s *discovery) error {
 	if err != nil {
 		return unkept("the login succeeded but could not be stored", err)
 	}
-	if err := a.host.Secrets.DeleteSecret(ctx, a.scopesKey()); err != nil {
+	if err := a.host.Secrets.DeleteSecret(ctx, a.stored.scopesKey()); err != nil {
 		a.log.Debug("could not delete the requested scopes", "error", err)
 	}
 	return nil

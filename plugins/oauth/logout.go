@@ -25,14 +25,14 @@ func (a *authorizer) Logout(ctx context.Context) error {
 	}
 	former := l
 	if l == nil { // the settings may have changed since the login
-		former = a.former(ctx)
+		former = a.stored.former(ctx)
 	}
 	if former != nil {
 		a.revoke(ctx, former)
 	}
 	a.latest, a.unsaved, a.refused = nil, false, ""
 	a.wanted = a.wanted || l != nil
-	for _, key := range []string{a.loginKey(), a.scopesKey(), a.enteredKey(), a.boundKey()} {
+	for _, key := range []string{a.stored.loginKey(), a.stored.scopesKey(), a.stored.enteredKey(), a.stored.boundKey()} {
 		if err := a.host.Secrets.DeleteSecret(ctx, key); err != nil {
 			return err
 		}
@@ -42,17 +42,17 @@ func (a *authorizer) Logout(ctx context.Context) error {
 
 // former returns a stored login that the settings no longer match. It returns nil if there
 // is no login for this server or its client is unknown.
-func (a *authorizer) former(ctx context.Context) *login {
+func (st *storage) former(ctx context.Context) *login {
 	l := new(login)
-	found, err := a.read(ctx, a.loginKey(), l)
-	if err != nil || !found || !visible(l.Access) || l.Server != canonical(a.server) {
+	found, err := st.read(ctx, st.loginKey(), l)
+	if err != nil || !found || !visible(l.Access) || l.Server != canonical(st.server) {
 		return nil
 	}
 	if l.Client.From == fromSettings {
-		if l.Client.ID != a.ClientID {
+		if l.Client.ID != st.ClientID {
 			return nil
 		}
-		l.Client = *a.configured()
+		l.Client = *st.configured()
 	}
 	return l
 }
@@ -72,7 +72,7 @@ func (a *authorizer) revoke(ctx context.Context, l *login) {
 			continue
 		}
 		form := url.Values{"token": {t[1]}, "token_type_hint": {t[0]}}
-		if _, _, err := a.post(ctx, "the revocation endpoint", as.RevocationEndpoint, as, &l.Client, form); err != nil {
+		if _, _, err := a.poster.post(ctx, "the revocation endpoint", as.RevocationEndpoint, as, &l.Client, form); err != nil {
 			a.log.Warn("could not revoke a token, which stays valid until it expires", "which", t[0], "error", err)
 		}
 	}

@@ -53,7 +53,7 @@ func (a *authorizer) obtain(ctx context.Context, scopes []string) error {
 	s := a.discovered
 	if s == nil {
 		var err error
-		if s, err = a.discover(ctx, a.hint); err != nil {
+		if s, err = a.discover(ctx); err != nil {
 			return err
 		}
 		a.discovered = s
@@ -68,28 +68,7 @@ func (a *authorizer) obtain(ctx context.Context, scopes []string) error {
 	if a.latest != nil {
 		c.Posts = a.latest.Client.Posts
 	}
-	form := url.Values{"resource": {s.Resource}}
-	if len(scopes) > 0 {
-		form.Set("scope", strings.Join(scopes, " "))
-	}
-	switch a.Grant {
-	case grantClientCredentials:
-		form.Set("grant_type", grantClientCredentials)
-	case grantJWTBearer:
-		form.Set("grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer")
-		form.Set("assertion", a.SubjectToken)
-	case grantTokenExchange:
-		// oauthex.ExchangeToken is made for identity assertions. It requires an
-		// audience and sends a client secret only in the body.
-		form.Set("grant_type", oauthex.GrantTypeTokenExchange)
-		form.Set("subject_token", a.SubjectToken)
-		form.Set("subject_token_type", a.SubjectTokenType)
-		form.Set("requested_token_type", "urn:ietf:params:oauth:token-type:access_token")
-		if a.Audience != "" {
-			form.Set("audience", a.Audience)
-		}
-	}
-	t, err := a.token(ctx, s.AS, c, form)
+	t, err := a.poster.token(ctx, s.AS, c, a.form(s.Resource, scopes))
 	if err != nil {
 		a.discovered = nil // the metadata may have changed
 	}
@@ -100,7 +79,7 @@ func (a *authorizer) obtain(ctx context.Context, scopes []string) error {
 		}
 	}
 	if err != nil {
-		return a.clientError(err)
+		return clientError(err)
 	}
 	l := a.newLogin(s, c, t, scopes)
 	l.Refresh = "" // a new token can be requested at any time
@@ -109,4 +88,30 @@ func (a *authorizer) obtain(ctx context.Context, scopes []string) error {
 	}
 	a.latest, a.refused = l, ""
 	return a.bind(ctx, l.Issuer)
+}
+
+// form returns the request for a token of a grant without a user.
+func (s *settings) form(resource string, scopes []string) url.Values {
+	form := url.Values{"resource": {resource}}
+	if len(scopes) > 0 {
+		form.Set("scope", strings.Join(scopes, " "))
+	}
+	switch s.Grant {
+	case grantClientCredentials:
+		form.Set("grant_type", grantClientCredentials)
+	case grantJWTBearer:
+		form.Set("grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer")
+		form.Set("assertion", s.SubjectToken)
+	case grantTokenExchange:
+		// oauthex.ExchangeToken is made for identity assertions. It requires an
+		// audience and sends a client secret only in the body.
+		form.Set("grant_type", oauthex.GrantTypeTokenExchange)
+		form.Set("subject_token", s.SubjectToken)
+		form.Set("subject_token_type", s.SubjectTokenType)
+		form.Set("requested_token_type", "urn:ietf:params:oauth:token-type:access_token")
+		if s.Audience != "" {
+			form.Set("audience", s.Audience)
+		}
+	}
+	return form
 }

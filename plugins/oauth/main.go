@@ -108,10 +108,7 @@ func (s *settings) Validate() error {
 func (s *settings) person() bool { return s.Grant == grantCode || s.Grant == grantDevice }
 
 func start(_ context.Context, s *sdk.AuthServer, c *settings) (sdk.Authorizer, error) {
-	a := &authorizer{
-		settings: *c, name: s.Name, dir: s.Dir, host: s.Host, log: s.Log,
-		busy: make(chan struct{}, 1), logins: make(chan struct{}, 1),
-	}
+	a := newAuthorizer(&site{settings: *c, name: s.Name, dir: s.Dir, host: s.Host, log: s.Log})
 	if s.URL == "" {
 		return a, nil // the first request has the URL
 	}

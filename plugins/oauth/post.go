@@ -10,24 +10,27 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/internal/httpclient"
 )
 
+// A poster sends forms to an authorization server.
+type poster struct{ *site }
+
 // post sends a form with the client's authentication and returns the reply of a success. Other
 // replies become an oauthError or sdk.Unavailable.
 //
 // Some servers register a client without a method, and accept its secret only in the body.
 // After the error invalid_client post sends the secret there, once, unless the metadata
 // excludes that. The client remembers that it succeeded.
-func (a *authorizer) post(ctx context.Context, what, address string, as *issuer, c *client, form url.Values) (*httpclient.Answer, *url.URL, error) {
-	u, err := a.visitor.URL(what, address)
+func (p *poster) post(ctx context.Context, what, address string, as *issuer, c *client, form url.Values) (*httpclient.Answer, *url.URL, error) {
+	u, err := p.visitor.URL(what, address)
 	if err != nil {
 		return nil, nil, err
 	}
-	res, err := a.send(ctx, u, as, c, form)
+	res, err := p.send(ctx, u, as, c, form)
 	if r, ok := err.(*oauthError); !ok || r.Code != "invalid_client" || r.Status != http.StatusUnauthorized || !c.canPost(as) {
 		return res, u, err
 	}
 	second := *c
 	second.Posts = true
-	res, again := a.send(ctx, u, as, &second, form)
+	res, again := p.send(ctx, u, as, &second, form)
 	if hasCode(again, "invalid_client", "invalid_request") {
 		return nil, u, err // the first error has the reason
 	}
@@ -36,12 +39,12 @@ func (a *authorizer) post(ctx context.Context, what, address string, as *issuer,
 }
 
 // send sends a form once.
-func (a *authorizer) send(ctx context.Context, u *url.URL, as *issuer, c *client, form url.Values) (*httpclient.Answer, error) {
+func (p *poster) send(ctx context.Context, u *url.URL, as *issuer, c *client, form url.Values) (*httpclient.Answer, error) {
 	h := http.Header{"Accept": {"application/json"}, "Content-Type": {"application/x-www-form-urlencoded"}}
-	if err := a.authenticate(as, c, h, form); err != nil {
+	if err := p.authenticate(as, c, h, form); err != nil {
 		return nil, err
 	}
-	res, err := a.visitor.Ask(ctx, http.MethodPost, u, h, form.Encode())
+	res, err := p.visitor.Ask(ctx, http.MethodPost, u, h, form.Encode())
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +59,7 @@ func (a *authorizer) send(ctx context.Context, u *url.URL, as *issuer, c *client
 }
 
 // authenticate adds the client's authentication to a request (RFC 6749 §2.3).
-func (a *authorizer) authenticate(as *issuer, c *client, h http.Header, form url.Values) error {
+func (p *poster) authenticate(as *issuer, c *client, h http.Header, form url.Values) error {
 	switch c.method(as) {
 	case "client_secret_basic":
 		pair := http.Request{Header: h}
@@ -65,7 +68,7 @@ func (a *authorizer) authenticate(as *issuer, c *client, h http.Header, form url
 		form.Set("client_id", c.ID)
 		form.Set("client_secret", c.Secret)
 	case "private_key_jwt":
-		assertion, err := sign(a.PrivateKey, c.ID, as)
+		assertion, err := sign(p.PrivateKey, c.ID, as)
 		if err != nil {
 			return err
 		}

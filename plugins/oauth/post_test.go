@@ -153,7 +153,7 @@ func TestSecretInBodyIsRemembered(t *testing.T) {
 		if got := methodsOf(v); !slices.Equal(got, []string{"basic", "post", "post", "post", "post"}) {
 			t.Errorf("%s: sent %q", settings, got)
 		}
-		if kept := d.host.Secrets()[d.loginKey()]; strings.Contains(settings, "s3cret") && strings.Contains(kept, "s3cret") {
+		if kept := d.host.Secrets()[d.stored.loginKey()]; strings.Contains(settings, "s3cret") && strings.Contains(kept, "s3cret") {
 			t.Errorf("%s: stored %s", settings, kept)
 		}
 		if err := newFixture(t, v, d.host, settings).Logout(t.Context()); err != nil {
@@ -378,7 +378,7 @@ func TestRefusedRefreshAfterLogout(t *testing.T) {
 		_, _ = d.Authorize(t.Context(), sdk.AuthRequest{URL: v.URL})
 		want := map[bool]string{false: "needs_login", true: "ready"}[again]
 		st, err := other.Status(t.Context())
-		if _, kept := d.host.Secrets()[d.loginKey()]; err != nil || st.State != want || kept != again {
+		if _, kept := d.host.Secrets()[d.stored.loginKey()]; err != nil || st.State != want || kept != again {
 			t.Errorf("logged in again: %t: %v, %v, a login is stored: %t", again, st, err, kept)
 		}
 	}

@@ -23,10 +23,10 @@ type enteredClient struct {
 
 // entered returns the client that the user entered for an authorization server. It returns
 // nil if there is none or the settings name another one.
-func (a *authorizer) entered(ctx context.Context, as *issuer) (*client, error) {
+func (reg *registrar) entered(ctx context.Context, as *issuer) (*client, error) {
 	var e enteredClient
-	found, err := a.read(ctx, a.enteredKey(), &e)
-	if err != nil || !found || !sameIssuer(e.Issuer, as.Issuer) || !isID(e.Client.ID) || a.fromConfiguration(as) != nil {
+	found, err := reg.stored.read(ctx, reg.stored.enteredKey(), &e)
+	if err != nil || !found || !sameIssuer(e.Issuer, as.Issuer) || !isID(e.Client.ID) || reg.fromConfiguration(as) != nil {
 		return nil, err
 	}
 	return &e.Client, nil
@@ -35,9 +35,9 @@ func (a *authorizer) entered(ctx context.Context, as *issuer) (*client, error) {
 // promptForClient asks the user for a client that they registered by hand. It is stored
 // after a successful login only, so that mistakes can be corrected. hint begins the hint of
 // the error for a user who cannot be asked.
-func (a *authorizer) promptForClient(ctx context.Context, as *issuer, redirect, why, hint string) (*client, error) {
+func (reg *registrar) promptForClient(ctx context.Context, as *issuer, redirect, why, hint string) (*client, error) {
 	docs := ""
-	if u, err := a.visitor.URL("the documentation", as.ServiceDocumentation); err == nil && len(u.String()) <= docsMost {
+	if u, err := reg.visitor.URL("the documentation", as.ServiceDocumentation); err == nil && len(u.String()) <= docsMost {
 		docs = " (see " + u.String() + ")"
 	}
 	missing := &sdk.Error{
@@ -49,7 +49,7 @@ func (a *authorizer) promptForClient(ctx context.Context, as *issuer, redirect, 
 	if redirect != "" {
 		with = " with the redirect address " + redirect
 	}
-	answers, err := a.host.Person.Prompt(ctx, sdk.Prompt{
+	answers, err := reg.host.Person.Prompt(ctx, sdk.Prompt{
 		Title: fmt.Sprintf("%s: %s. Register an application there%s%s, and enter its id and secret.", hostOf(as.Issuer), why, with, docs),
 		Fields: []sdk.PromptField{
 			{Name: "client_id", Label: "client id"},

@@ -39,13 +39,13 @@ func (a *authorizer) refresh(ctx context.Context) error {
 		return needsLogin("the login has ended: " + err.Error())
 	case hasCode(err, "invalid_client") && (l.Client.From == fromRegistration || l.Client.From == fromPrompt):
 		a.forget(ctx)
-		a.dropClient(ctx, &l.Client, l.Issuer)
+		a.registrar.dropClient(ctx, &l.Client, l.Issuer)
 		return needsLogin("the authorization server refuses the client of this login: " + err.Error())
 	case hasCode(err, "invalid_request") && !changed:
 		a.setUnrenewed(ctx)
-		return a.clientError(err)
+		return clientError(err)
 	case err != nil:
-		return a.clientError(err)
+		return clientError(err)
 	}
 	next := *l
 	next.Unrenewed, next.Scoped = false, scoped
@@ -77,7 +77,7 @@ func (a *authorizer) renew(ctx context.Context, as *issuer, l *login) (t *tokenR
 		if scoped {
 			form.Set("scope", strings.Join(scopes, " "))
 		}
-		return a.token(ctx, as, &l.Client, form)
+		return a.poster.token(ctx, as, &l.Client, form)
 	}
 	t, err = send(l.Refresh, scoped)
 	switch {
@@ -131,7 +131,7 @@ func (a *authorizer) changedSince(ctx context.Context, l *login) (now *login, ch
 	if a.unsaved {
 		return l, false
 	}
-	now, err := a.load(ctx)
+	now, err := a.stored.load(ctx)
 	if err != nil {
 		return l, false
 	}
@@ -145,13 +145,13 @@ func (a *authorizer) issuerOf(ctx context.Context, l *login) (*issuer, error) {
 		return a.discovered.AS, nil
 	}
 	at := cmp.Or(l.At, l.Issuer)
-	find := func() (*issuer, error) { return a.issuerMetadata(ctx, at, l.Issuer) }
+	find := func() (*issuer, error) { return a.finder.issuerMetadata(ctx, at, l.Issuer) }
 	if l.Assumed {
-		find = func() (*issuer, error) { return a.legacyIssuer(ctx) }
+		find = func() (*issuer, error) { return a.finder.legacyIssuer(ctx) }
 	}
 	as, err := find()
 	if err != nil {
-		return nil, a.explainIssuer(ctx, []string{at}, err)
+		return nil, a.finder.explainIssuer(ctx, []string{at}, err)
 	}
 	as.At = l.At
 	a.discovered = &discovery{Resource: l.Resource, AS: as}
@@ -159,18 +159,18 @@ func (a *authorizer) issuerOf(ctx context.Context, l *login) (*issuer, error) {
 }
 
 // dropClient deletes a registered or entered client, so that the next login gets a new one.
-func (a *authorizer) dropClient(ctx context.Context, c *client, issuer string) {
+func (reg *registrar) dropClient(ctx context.Context, c *client, issuer string) {
 	key := clientKey(issuer)
 	if c.From == fromPrompt {
-		key = a.enteredKey()
+		key = reg.stored.enteredKey()
 	}
-	if err := a.host.Secrets.DeleteSecret(ctx, key); err != nil {
-		a.log.Warn("could not delete a client that is no longer valid", "error", err)
+	if err := reg.host.Secrets.DeleteSecret(ctx, key); err != nil {
+		reg.log.Warn("could not delete a client that is no longer valid", "error", err)
 	}
 }
 
 // clientError adds a hint to errors about the client and to those about the grant.
-func (a *authorizer) clientError(err error) error {
+func clientError(err error) error {
 	switch {
 	case hasCode(err, "invalid_client", "unauthorized_client"):
 		return &sdk.Error{

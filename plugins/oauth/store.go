@@ -16,6 +16,9 @@ import (
 // secretMost is the maximum size of a secret (sdk.Secrets).
 const secretMost = 16 << 10
 
+// storage reads and writes the secrets of the plugin for a site.
+type storage struct{ *site }
+
 // A login is a set of tokens and what they are bound to. It is used only for the same
 // server, resource, authorization server and client.
 type login struct {
@@ -46,27 +49,27 @@ func (l *login) credential() sdk.Credential {
 }
 
 // matches reports whether a login fits the current settings.
-func (a *authorizer) matches(l *login) bool {
-	if l.Server != canonical(a.server) || a.Resource != "" && l.Resource != a.Resource || a.Issuer != "" && !sameIssuer(l.Issuer, a.Issuer) {
+func (st *storage) matches(l *login) bool {
+	if l.Server != canonical(st.server) || st.Resource != "" && l.Resource != st.Resource || st.Issuer != "" && !sameIssuer(l.Issuer, st.Issuer) {
 		return false
 	}
-	if a.ClientID != "" || l.Client.From == fromSettings {
-		return l.Client.From == fromSettings && l.Client.ID == a.ClientID
+	if st.ClientID != "" || l.Client.From == fromSettings {
+		return l.Client.From == fromSettings && l.Client.ID == st.ClientID
 	}
-	return l.Client.From != fromDocument || l.Client.ID == a.ClientMetadataURL
+	return l.Client.From != fromDocument || l.Client.ID == st.ClientMetadataURL
 }
 
 // load reads the login from the store. It returns nil if there is none that matches.
-func (a *authorizer) load(ctx context.Context) (*login, error) {
-	if a.server == nil {
+func (st *storage) load(ctx context.Context) (*login, error) {
+	if st.server == nil {
 		return nil, nil
 	}
 	l := new(login)
-	found, err := a.read(ctx, a.loginKey(), l)
-	if err != nil || !found || !visible(l.Access) || !a.matches(l) {
+	found, err := st.read(ctx, st.loginKey(), l)
+	if err != nil || !found || !visible(l.Access) || !st.matches(l) {
 		return nil, err
 	}
-	if c := a.configured(); c != nil { // its secret is not stored
+	if c := st.configured(); c != nil { // its secret is not stored
 		c.Posts = l.Client.Posts
 		l.Client = *c
 	}
@@ -79,7 +82,7 @@ func (a *authorizer) current(ctx context.Context) (*login, error) {
 	if a.unsaved && a.latest != nil {
 		return a.latest, nil
 	}
-	l, err := a.load(ctx)
+	l, err := a.stored.load(ctx)
 	if err != nil && a.latest.fresh() {
 		return a.latest, nil
 	}
@@ -93,16 +96,16 @@ func (a *authorizer) current(ctx context.Context) (*login, error) {
 // save stores a login. One that cannot be stored is used until the process ends.
 func (a *authorizer) save(ctx context.Context, l *login) error {
 	a.latest, a.refused = l, ""
-	err := a.store(ctx, *l)
+	err := a.stored.store(ctx, *l)
 	a.unsaved = err != nil
 	return err
 }
 
-func (a *authorizer) store(ctx context.Context, l login) error {
+func (st *storage) store(ctx context.Context, l login) error {
 	if l.Client.From == fromSettings {
 		l.Client.Secret = ""
 	}
-	return a.write(ctx, a.loginKey(), &l, "OAuth login of Junctor to "+a.server.Host)
+	return st.write(ctx, st.loginKey(), &l, "OAuth login of Junctor to "+st.server.Host)
 }
 
 // setUnrenewed marks the current login as one that may not be refreshed any more.
@@ -112,14 +115,14 @@ func (a *authorizer) setUnrenewed(ctx context.Context) {
 	}
 	a.latest.Unrenewed = true
 	if !a.unsaved {
-		_ = a.store(ctx, *a.latest) // write has logged the error
+		_ = a.stored.store(ctx, *a.latest) // write has logged the error
 	}
 }
 
 // forget deletes a login that is no longer valid.
 func (a *authorizer) forget(ctx context.Context) {
 	a.latest, a.unsaved, a.refused = nil, false, ""
-	if err := a.host.Secrets.DeleteSecret(ctx, a.loginKey()); err != nil {
+	if err := a.host.Secrets.DeleteSecret(ctx, a.stored.loginKey()); err != nil {
 		a.log.Warn("could not delete a login that is no longer valid", "error", err)
 	}
 }
@@ -127,16 +130,16 @@ func (a *authorizer) forget(ctx context.Context) {
 // remember stores the scopes for the next login, which may happen in another process. It
 // does not write the same scopes again, because every write counts as a change of the
 // stored secrets.
-func (a *authorizer) remember(ctx context.Context, scopes []string) {
-	if slices.Equal(a.remembered(ctx), scopes) {
+func (st *storage) remember(ctx context.Context, scopes []string) {
+	if slices.Equal(st.remembered(ctx), scopes) {
 		return
 	}
-	_ = a.write(ctx, a.scopesKey(), scopes, "scopes that "+a.server.Host+" asked for")
+	_ = st.write(ctx, st.scopesKey(), scopes, "scopes that "+st.server.Host+" asked for")
 }
 
-func (a *authorizer) remembered(ctx context.Context) []string {
+func (st *storage) remembered(ctx context.Context) []string {
 	var scopes []string
-	if found, err := a.read(ctx, a.scopesKey(), &scopes); err != nil || !found {
+	if found, err := st.read(ctx, st.scopesKey(), &scopes); err != nil || !found {
 		return nil
 	}
 	return union(nil, scopes)
@@ -144,10 +147,10 @@ func (a *authorizer) remembered(ctx context.Context) []string {
 
 // loginKey and the functions below return keys of secrets. Keys are short, because some
 // stores limit their length.
-func (a *authorizer) loginKey() string   { return "login-" + short(canonical(a.server)) }
-func (a *authorizer) scopesKey() string  { return "scopes-" + short(canonical(a.server)) }
-func (a *authorizer) enteredKey() string { return "entered-" + short(canonical(a.server)) }
-func clientKey(issuer string) string     { return "client-" + short(issuer) }
+func (st *storage) loginKey() string   { return "login-" + short(canonical(st.server)) }
+func (st *storage) scopesKey() string  { return "scopes-" + short(canonical(st.server)) }
+func (st *storage) enteredKey() string { return "entered-" + short(canonical(st.server)) }
+func clientKey(issuer string) string   { return "client-" + short(issuer) }
 
 func short(text string) string {
 	sum := sha256.Sum256([]byte(text))
@@ -155,28 +158,28 @@ func short(text string) string {
 }
 
 // read reads and decodes a value. It treats a malformed one as missing.
-func (a *authorizer) read(ctx context.Context, key string, into any) (found bool, err error) {
-	b, found, err := a.host.Secrets.Secret(ctx, key)
+func (st *storage) read(ctx context.Context, key string, into any) (found bool, err error) {
+	b, found, err := st.host.Secrets.Secret(ctx, key)
 	if err != nil || !found {
 		return false, err
 	}
 	if json.Unmarshal(b, into) != nil {
-		a.log.Warn("ignored a malformed secret of this plugin", "key", key)
+		st.log.Warn("ignored a malformed secret of this plugin", "key", key)
 		return false, nil
 	}
 	return true, nil
 }
 
-func (a *authorizer) write(ctx context.Context, key string, v any, label string) error {
+func (st *storage) write(ctx context.Context, key string, v any, label string) error {
 	b, err := json.Marshal(v)
 	if err == nil && len(b) > secretMost {
 		err = sdk.Errorf(sdk.Invalid, "it has %d bytes; a secret has at most %d", len(b), secretMost)
 	}
 	if err == nil {
-		err = a.host.Secrets.SetSecret(ctx, key, b, label)
+		err = st.host.Secrets.SetSecret(ctx, key, b, label)
 	}
 	if err != nil {
-		a.log.Warn("could not store a secret, which is lost when the plugin ends", "what", label, "error", err)
+		st.log.Warn("could not store a secret, which is lost when the plugin ends", "what", label, "error", err)
 	}
 	return err
 }
@@ -212,7 +215,7 @@ func (a *authorizer) boundTo(ctx context.Context) (string, error) {
 		return a.bound, nil
 	}
 	var b binding
-	if found, err := a.read(ctx, a.boundKey(), &b); err != nil || !found || b.Client != a.ClientID {
+	if found, err := a.stored.read(ctx, a.stored.boundKey(), &b); err != nil || !found || b.Client != a.ClientID {
 		return "", err
 	}
 	return b.Issuer, nil
@@ -230,10 +233,10 @@ func (a *authorizer) bind(ctx context.Context, issuer string) error {
 	case !a.sendsSecrets():
 		return nil
 	case a.person():
-		return a.write(ctx, a.boundKey(), &binding{Client: a.ClientID, Issuer: issuer}, "OAuth client of Junctor at "+hostOf(issuer))
+		return a.stored.write(ctx, a.stored.boundKey(), &binding{Client: a.ClientID, Issuer: issuer}, "OAuth client of Junctor at "+hostOf(issuer))
 	}
 	a.bound = issuer
 	return nil
 }
 
-func (a *authorizer) boundKey() string { return "bound-" + short(canonical(a.server)) }
+func (st *storage) boundKey() string { return "bound-" + short(canonical(st.server)) }

@@ -18,8 +18,8 @@ func TestLoginTimeout(t *testing.T) {
 		if (err == nil) != (says != "") {
 			t.Errorf("%q: %v", text, err)
 		}
-		if err == nil && a.tooLate().Error() != "the login was not completed within "+says {
-			t.Errorf("%q is told as %q", text, a.tooLate())
+		if err == nil && a.user.tooLate().Error() != "the login was not completed within "+says {
+			t.Errorf("%q is told as %q", text, a.user.tooLate())
 		}
 	}
 }

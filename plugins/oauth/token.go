@@ -37,8 +37,8 @@ type tokenReply struct {
 // token sends a request to the token endpoint. It does not use x/oauth2, which omits resource
 // from a refresh, cannot send assertions, and puts the server's reply into its errors. It
 // also tries a second method of client authentication after every error, which spends the code.
-func (a *authorizer) token(ctx context.Context, as *issuer, c *client, form url.Values) (*tokenReply, error) {
-	res, u, err := a.post(ctx, "the token endpoint", as.TokenEndpoint, as, c, form)
+func (p *poster) token(ctx context.Context, as *issuer, c *client, form url.Values) (*tokenReply, error) {
+	res, u, err := p.post(ctx, "the token endpoint", as.TokenEndpoint, as, c, form)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (a *authorizer) token(ctx context.Context, as *issuer, c *client, form url.
 		return nil, badReply(u, why)
 	}
 	if t.Expires.Wrong {
-		a.log.Debug("the lifetime of a token is malformed and counts as unknown", "host", u.Host)
+		p.log.Debug("the lifetime of a token is malformed and counts as unknown", "host", u.Host)
 	}
 	return &t, nil
 }
