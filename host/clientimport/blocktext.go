@@ -79,19 +79,22 @@ func shortTime(d time.Duration) string {
 
 func (t *blockText) ruleBlocks(rules []rule) {
 	for _, r := range rules {
-		t.line("%s {", r.effect)
-		t.listed("servers", r.servers)
-		t.listed("tools", r.tools)
-		t.listed("resources", r.resources)
-		t.listed("prompts", r.prompts)
-		if r.access != "" {
-			t.line("access = %q", r.access)
+		t.line("%s {", r.Effect)
+		t.listed("servers", r.Servers)
+		t.listed("tools", r.Tools)
+		t.listed("resources", r.Resources)
+		t.listed("prompts", r.Prompts)
+		if r.Access != "" {
+			t.line("access = %q", r.Access)
 		}
 		if r.when != "" {
 			t.line("when = %s", r.when)
 		}
-		for _, line := range r.more {
-			t.line("%s", line)
+		if r.Effect == clientconfig.Confirm {
+			t.line(`by = "client"`)
+		}
+		if r.Once {
+			t.line("covers = \"server\"\nvalid = \"12h\"")
 		}
 		t.line("}")
 	}

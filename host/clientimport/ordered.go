@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/condition"
 )
 
@@ -25,9 +26,9 @@ func (c *policyConverter) fallback(rules []*converted) []*converted {
 	switch {
 	case c.policy.allow && !allow: // resources and prompts have the default of the file
 		c.policy.allow = false
-		c.policy.add(holder{}, rule{effect: "allow", resources: []string{"*"}, prompts: []string{"*"}})
+		c.policy.add(holder{}, rule{Rule: clientconfig.Rule{Effect: clientconfig.Allow, Resources: []string{"*"}, Prompts: []string{"*"}}})
 	case !c.policy.allow && allow:
-		c.policy.add(holder{}, rule{effect: "allow", tools: []string{"*"}})
+		c.policy.add(holder{}, rule{Rule: clientconfig.Rule{Effect: clientconfig.Allow, Tools: []string{"*"}}})
 	}
 	return rules
 }

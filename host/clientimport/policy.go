@@ -150,15 +150,6 @@ func (c *policyConverter) rule(r clientconfig.Rule, first bool) *converted {
 	} else if c.names(one); len(one.matches) == 0 && first {
 		c.noteRule(one, " is left out: its tools are none, because the name of a tool there is SERVER__TOOL")
 	}
-	for i := range one.rules {
-		one.rules[i].effect, one.rules[i].access = r.Effect, r.Access
-		if r.Effect == clientconfig.Confirm {
-			one.rules[i].more = []string{`by = "client"`}
-		}
-		if r.Once {
-			one.rules[i].more = append(one.rules[i].more, `covers = "server"`, `valid = "12h"`)
-		}
-	}
 	return one
 }
 
@@ -190,17 +181,15 @@ func (c *policyConverter) holders(r *converted, kind string, names []string, not
 // patterns converts the patterns of servers and items.
 func (c *policyConverter) patterns(r *converted) []rule {
 	widens := !r.allows()
-	one := rule{servers: c.serverGlobs(r.Servers, widens)}
-	if one.servers == nil && widens {
+	one := rule{Rule: r.Rule}
+	if one.Servers = c.serverGlobs(r.Servers, widens); one.Servers == nil && widens {
 		return nil // it is about no server
 	}
-	lost := one.servers == nil
-	for _, kind := range []struct {
-		here  *[]string
-		there []string
-	}{{&one.tools, r.Tools}, {&one.resources, r.Resources}, {&one.prompts, r.Prompts}} {
-		*kind.here = itemGlobs(kind.there, widens)
-		lost = lost || kind.there != nil && *kind.here == nil
+	lost := one.Servers == nil
+	for _, globs := range []*[]string{&one.Tools, &one.Resources, &one.Prompts} {
+		named := *globs != nil
+		*globs = itemGlobs(*globs, widens)
+		lost = lost || named && *globs == nil
 	}
 	if lost {
 		c.noteRule(r, " is left out: none of its names can be the name of something here")
@@ -209,12 +198,12 @@ func (c *policyConverter) patterns(r *converted) []rule {
 	if r.Note != "" {
 		c.noteRule(r, "%s", r.Note)
 	}
-	if slices.Contains(one.servers, "*") {
-		one.servers = nil
+	if slices.Contains(one.Servers, "*") {
+		one.Servers = nil
 	}
-	everything := []string{"*"}
-	if slices.Equal(one.tools, everything) && slices.Equal(one.resources, everything) && slices.Equal(one.prompts, everything) {
-		one.tools, one.resources, one.prompts = nil, nil, nil
+	all := func(globs []string) bool { return slices.Equal(globs, []string{"*"}) }
+	if all(one.Tools) && all(one.Resources) && all(one.Prompts) {
+		one.Tools, one.Resources, one.Prompts = nil, nil, nil
 	}
 	return []rule{one}
 }

@@ -4,15 +4,14 @@ import (
 	"slices"
 
 	"github.com/hashicorp/hcl/v2/hclwrite"
+
+	"github.com/junctor-mcp/junctor/host/clientconfig"
 )
 
 // A rule is an allow, deny or confirm block.
 type rule struct {
-	effect                             string // "allow", "deny" or "confirm"
-	servers, tools, resources, prompts []string
-	access                             string // "read", "write"; empty: any
-	when                               string
-	more                               []string // other lines
+	clientconfig.Rule
+	when string
 }
 
 // A holder is a role or subject block, or the policy itself if kind is empty.
@@ -45,22 +44,23 @@ func (p *policyBlock) add(h holder, r rule) {
 
 // byAccess reports whether a rule allows reading or writing only.
 func (p *policyBlock) byAccess() bool {
-	for _, rules := range p.rules {
-		if slices.ContainsFunc(rules, func(r rule) bool { return r.effect == "allow" && r.access != "" }) {
-			return true
-		}
-	}
-	return false
+	return p.some(func(_ holder, r rule) bool { return r.Effect == clientconfig.Allow && r.Access != "" })
 }
 
 // grantsLocal reports whether a rule opens something to the command line.
 func (p *policyBlock) grantsLocal() bool {
 	subject := holder{"subject", local}
+	return p.some(func(h holder, r rule) bool {
+		has := h == (holder{}) || h == subject || h.kind == "role" && slices.Contains(p.roles[subject], h.name)
+		return has && r.Effect != clientconfig.Deny
+	})
+}
+
+// some reports whether one of the rules is of a kind.
+func (p *policyBlock) some(is func(holder, rule) bool) bool {
 	for h, rules := range p.rules {
-		if h == (holder{}) || h == subject || h.kind == "role" && slices.Contains(p.roles[subject], h.name) {
-			if slices.ContainsFunc(rules, func(r rule) bool { return r.effect != "deny" }) {
-				return true
-			}
+		if slices.ContainsFunc(rules, func(r rule) bool { return is(h, r) }) {
+			return true
 		}
 	}
 	return false

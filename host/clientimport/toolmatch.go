@@ -28,11 +28,11 @@ func (c *policyConverter) names(r *converted) {
 		if m.server == "*" {
 			servers = nil
 		}
-		i := slices.IndexFunc(r.rules, func(one rule) bool { return slices.Equal(one.servers, servers) })
+		i := slices.IndexFunc(r.rules, func(one rule) bool { return slices.Equal(one.Servers, servers) })
 		if i < 0 {
-			i, r.rules = len(r.rules), append(r.rules, rule{servers: servers})
+			i, r.rules = len(r.rules), append(r.rules, rule{Rule: clientconfig.Rule{Effect: r.Effect, Servers: servers}})
 		}
-		r.rules[i].tools = append(r.rules[i].tools, m.tool)
+		r.rules[i].Tools = append(r.rules[i].Tools, m.tool)
 	}
 }
 
