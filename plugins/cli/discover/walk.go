@@ -70,21 +70,7 @@ func explore(ctx context.Context, o *Options, path string, program *model.Progra
 		return false, &sdk.Error{Code: sdk.Unavailable, Reason: "not_started", Path: "command", Message: fmt.Sprintf("starting %s: %v", path, err)}
 	}
 	program.Root = root.cmd
-	all := []*node{root}
-	var late []*node
-	for depth, level := 1, []*node{root}; len(level) > 0; depth++ {
-		var next []*node
-		var groups []*group
-		for _, parent := range level {
-			if children := w.attach(parent, depth); len(children) > 0 {
-				groups = append(groups, newGroup(w, children))
-				next = append(next, children...)
-			}
-		}
-		late = append(late, w.learnLevel(limited, groups)...)
-		all = append(all, next...)
-		level = next
-	}
+	all, late := w.learnBelow(limited, root)
 	unread := 0
 	if len(late) == 0 {
 		unread = w.deepen(limited, all[1:])
@@ -132,6 +118,26 @@ func (w *walk) deepen(ctx context.Context, nodes []*node) (unread int) {
 		w.program.Incomplete = append(w.program.Incomplete, fmt.Sprintf("The time limit of %s was reached before all man pages and longer help texts were read.", w.o.Time))
 	}
 	return min(unread, len(nodes))
+}
+
+// learnBelow learns the commands below the root, level by level. It returns all nodes, and
+// those for which there was no time.
+func (w *walk) learnBelow(ctx context.Context, root *node) (all, late []*node) {
+	all = []*node{root}
+	for depth, level := 1, all; len(level) > 0; depth++ {
+		var next []*node
+		var groups []*group
+		for _, parent := range level {
+			if children := w.attach(parent, depth); len(children) > 0 {
+				groups = append(groups, newGroup(w, children))
+				next = append(next, children...)
+			}
+		}
+		late = append(late, w.learnLevel(ctx, groups)...)
+		all = append(all, next...)
+		level = next
+	}
+	return all, late
 }
 
 // attach creates nodes for the commands found below parent, if they are

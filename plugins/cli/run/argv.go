@@ -352,7 +352,7 @@ func (b *builder) element(i int, protected bool, index int) {
 		if part.Slot == "" {
 			text := part.Text
 			if part.Out {
-				text = b.out(part.Ext)
+				text = b.call.out(part.Ext)
 			}
 			for i := range filled {
 				filled[i].text += text
@@ -361,7 +361,7 @@ func (b *builder) element(i int, protected bool, index int) {
 		}
 		values := b.slotAt(part.Slot, index)
 		if part.File {
-			values = b.files(part, values)
+			values = b.call.addFiles(part, values)
 		}
 		var next []value
 		for _, f := range filled {

@@ -60,17 +60,17 @@ func Prepare(t *tool.Tool, arguments json.RawMessage, checks ...Check) (*Call, e
 	return b.call, nil
 }
 
-// files puts values into files and returns their paths.
-func (b *builder) files(part tool.Part, values []value) []value {
+// addFiles puts values into files and returns their paths.
+func (c *Call) addFiles(part tool.Part, values []value) []value {
 	var paths []value
 	for _, v := range values {
 		name := withEnding("junctor-in-"+part.Slot, part.Ext)
 		known := func(f File) bool { return strings.EqualFold(f.Name, name) && (f.Name != name || f.Text != v.text) }
-		for n := 2; slices.ContainsFunc(b.call.Files, known); n++ {
+		for n := 2; slices.ContainsFunc(c.Files, known); n++ {
 			name = withEnding(fmt.Sprintf("junctor-in-%s-%d", part.Slot, n), part.Ext)
 		}
-		if !slices.Contains(b.call.Files, File{Name: name, Text: v.text}) {
-			b.call.Files = append(b.call.Files, File{Name: name, Text: v.text})
+		if !slices.Contains(c.Files, File{Name: name, Text: v.text}) {
+			c.Files = append(c.Files, File{Name: name, Text: v.text})
 		}
 		paths = append(paths, value{text: place + name, path: v.path})
 	}
@@ -78,9 +78,9 @@ func (b *builder) files(part tool.Part, values []value) []value {
 }
 
 // out returns the path of the file that the program writes.
-func (b *builder) out(ending string) string {
-	b.call.Out = withEnding("junctor-out", ending)
-	return place + b.call.Out
+func (c *Call) out(ending string) string {
+	c.Out = withEnding("junctor-out", ending)
+	return place + c.Out
 }
 
 func withEnding(name, ending string) string {

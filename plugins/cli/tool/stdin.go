@@ -12,20 +12,13 @@ import (
 // unless the configuration says otherwise. A dangerous command does not get it by itself.
 func (t *Tool) addStdin(o *Options) {
 	c := t.Command
-	if _, dangerous := o.Rules.Command(c); o.Stdin || o.NoStdin || dangerous {
-		t.describeStdin()
-		return
+	if _, dangerous := o.Rules.Command(c); !o.Stdin && !o.NoStdin && !dangerous {
+		t.Stdin = c.Stdin && o.Rules.MayRead(c.Path) || slices.ContainsFunc(c.Positionals, func(p model.Positional) bool {
+			_, ok := o.Rules.OrStdin(c.Path, "<"+p.Name+">")
+			return ok
+		})
 	}
-	t.Stdin = c.Stdin && o.Rules.MayRead(c.Path) || slices.ContainsFunc(c.Positionals, func(p model.Positional) bool {
-		_, ok := o.Rules.OrStdin(c.Path, "<"+p.Name+">")
-		return ok
-	})
-	t.describeStdin()
-}
-
-// describeStdin says in the description of stdin how a call refers to it.
-func (t *Tool) describeStdin() {
-	if t.Stdin && t.Command.Stdin {
+	if t.Stdin && c.Stdin {
 		t.StdinAbout = `What the program reads from its standard input. "-" stands for it in place of a file.`
 	}
 }
