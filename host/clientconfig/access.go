@@ -54,6 +54,7 @@ const (
 type Holder struct {
 	Kind, Name string   // Kind: "role" or "subject"
 	Roles      []string // of a subject
+	First      int      // the index of its first rule
 	Place      Place
 }
 
@@ -264,7 +265,7 @@ func (r *rightsReader) holders(into *Rights, in *node, kind string) {
 	}
 	known := map[string]bool{}
 	for i, name := range in.names {
-		h, n := Holder{Kind: kind, Name: name, Place: r.where.at(in.starts[i])}, in.items[i]
+		h, n := Holder{Kind: kind, Name: name, First: len(into.Rules), Place: r.where.at(in.starts[i])}, in.items[i]
 		if known[name] {
 			r.fail(n, "%q occurs twice", name)
 		}
@@ -347,7 +348,7 @@ func (g Rule) denial(access string) Rule {
 func (g Rule) permissions(access string, strict bool) []Rule {
 	named := g.named()
 	if access == "write" {
-		g.Tools, g.Resources, g.Prompts, g.Access = orAll(g.Tools), nil, nil, access
+		g.Tools, g.Access = orAll(g.Tools), access
 		return []Rule{g}
 	}
 	if named > 0 && named < 3 {
@@ -361,7 +362,7 @@ func (g Rule) permissions(access string, strict bool) []Rule {
 		return []Rule{g}
 	}
 	write := g
-	write.Resources, write.Prompts, write.Access, write.Note = nil, nil, "write", ""
+	write.Access, write.Note = "write", ""
 	if g.Access = "read"; named > 0 && g.Tools == nil {
 		return []Rule{g}
 	}

@@ -36,7 +36,7 @@ func (r *rightsReader) permissions(n *node) *Rights {
 	case "trusted":
 		p.Rules = []Rule{{Effect: Confirm, Servers: []string{"*"}, Once: true}}
 		p.Notes = []string{"trusted asks once for each server; here the answer holds for 12 hours"}
-	case "sandboxed":
+	case "sandboxed", "":
 		asks = false
 	default: // the strictest
 		asks = false

@@ -88,7 +88,11 @@ func (c *policyConverter) convert(from *clientconfig.Rights) {
 	c.declare(from.Holders)
 	var rules []*converted
 	size := 0
-	for _, r := range from.Rules {
+	named := 0
+	for i, r := range from.Rules {
+		for ; named < len(from.Holders) && from.Holders[named].First <= i; named++ {
+			c.noteUnnamed(from.Holders[named])
+		}
 		one := c.rule(r, from.First)
 		rules = append(rules, one)
 		for _, m := range one.matches {
@@ -103,6 +107,9 @@ func (c *policyConverter) convert(from *clientconfig.Rights) {
 			break // later rules never decide
 		}
 	}
+	for _, h := range from.Holders[named:] {
+		c.noteUnnamed(h)
+	}
 	if from.First {
 		rules = c.fallback(rules)
 	}
@@ -116,10 +123,12 @@ func (c *policyConverter) convert(from *clientconfig.Rights) {
 		}
 		c.add(r, except)
 	}
-	for _, h := range from.Holders {
-		if _, ok := hereName(h.Kind, h.Name); !ok {
-			c.note("the name at %s cannot be that of a role or subject here: what it allows is left out, and what it denies is denied to everyone", h.Place)
-		}
+}
+
+// noteUnnamed says what becomes of the rules of a role or subject that cannot have its name.
+func (c *policyConverter) noteUnnamed(h clientconfig.Holder) {
+	if _, ok := hereName(h.Kind, h.Name); !ok {
+		c.note("the name at %s cannot be that of a role or subject here: what it allows is left out, and what it denies is denied to everyone", h.Place)
 	}
 }
 
@@ -146,7 +155,9 @@ func (c *policyConverter) rule(r clientconfig.Rule, first bool) *converted {
 	one.Subjects = c.holders(one, "subject", r.Subjects, first)
 	one.Roles = c.holders(one, "role", r.Roles, first)
 	if r.Naming == clientconfig.ByPatterns {
-		one.rules = c.patterns(one)
+		if !one.nobody {
+			one.rules = c.patterns(one)
+		}
 	} else if c.names(one); len(one.matches) == 0 && first {
 		c.noteRule(one, " is left out: its tools are none, because the name of a tool there is SERVER__TOOL")
 	}
@@ -198,10 +209,13 @@ func (c *policyConverter) patterns(r *converted) []rule {
 	if r.Note != "" {
 		c.noteRule(r, "%s", r.Note)
 	}
-	if slices.Contains(one.Servers, "*") {
-		one.Servers = nil
+	if r.allows() && r.Access == "write" { // neither resources nor prompts are written
+		one.Resources, one.Prompts = nil, nil
 	}
 	all := func(globs []string) bool { return slices.Equal(globs, []string{"*"}) }
+	if all(one.Servers) || widens && slices.Contains(one.Servers, "*") {
+		one.Servers = nil
+	}
 	if all(one.Tools) && all(one.Resources) && all(one.Prompts) {
 		one.Tools, one.Resources, one.Prompts = nil, nil, nil
 	}

@@ -61,6 +61,7 @@ func (c *policyConverter) single(name string) (all []toolMatch) {
 	if all == nil {
 		return []toolMatch{{"*", "*"}}
 	}
+	slices.SortFunc(all, func(a, b toolMatch) int { return strings.Compare(a.tool, b.tool) })
 	return all
 }
 
