@@ -25,7 +25,9 @@ type authorizer struct {
 	user      userLogin
 
 	logins chan struct{} // held during a login or logout
-	busy   chan struct{} // held while the fields below and those of site are used, also during requests; waiters leave when their context ends
+	// busy is held while the fields below and those of site are used, also during requests.
+	// Waiters leave when their context ends.
+	busy chan struct{}
 
 	wanted     bool       // the server has asked for credentials
 	discovered *discovery // result of the discovery

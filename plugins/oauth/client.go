@@ -77,7 +77,13 @@ func (s *settings) configured() *client {
 	if s.ClientID == "" {
 		return nil
 	}
-	return &client{From: fromSettings, ID: s.ClientID, Secret: s.ClientSecret, Auth: s.ClientAuth, Key: s.PrivateKey != ""}
+	return &client{
+		From:   fromSettings,
+		ID:     s.ClientID,
+		Secret: s.ClientSecret,
+		Auth:   s.ClientAuth,
+		Key:    s.PrivateKey != "",
+	}
 }
 
 // fromConfiguration returns the client in the settings, or that of the metadata document if
@@ -126,7 +132,8 @@ func (reg *registrar) resolveClient(ctx context.Context, as *issuer, redirect st
 	}
 	// Fail before the user logs in if the store does not work: it could not keep the
 	// login either.
-	if err := reg.stored.write(ctx, clientKey(as.Issuer), fresh, "OAuth client of Junctor at "+hostOf(as.Issuer)); err != nil {
+	label := "OAuth client of Junctor at " + hostOf(as.Issuer)
+	if err := reg.stored.write(ctx, clientKey(as.Issuer), fresh, label); err != nil {
 		return nil, unkept("a login could not be stored, so it was not started", err)
 	}
 	return fresh, nil
@@ -139,7 +146,8 @@ func (reg *registrar) scopeHint(r *oauthError) string {
 		return ""
 	}
 	example := "[...]"
-	if known := reg.hint.Scopes; len(known) > 0 && len(known) <= 8 && !strings.ContainsAny(strings.Join(known, ""), "{}") {
+	known := reg.hint.Scopes
+	if len(known) > 0 && len(known) <= 8 && !strings.ContainsAny(strings.Join(known, ""), "{}") {
 		example = `["` + strings.Join(known, `", "`) + `"]`
 	}
 	return "set scopes = " + example + " in the auth block to scopes that the authorization server offers; or "
@@ -157,7 +165,8 @@ func isNoRegistration(err error) bool {
 func (reg *registrar) noOAuth() error {
 	return &sdk.Error{
 		Code: sdk.Unavailable, Reason: "no_oauth",
-		Message: fmt.Sprintf("%s offers no OAuth: it publishes no metadata of an authorization server and does not register clients", reg.server.Host),
+		Message: fmt.Sprintf("%s offers no OAuth: it publishes no metadata of an authorization server "+
+			"and does not register clients", reg.server.Host),
 		Hint: "remove the auth block if the server needs no login, write auth \"bearer\" if it takes a token or an API key, " +
 			"or set issuer and client_id if its operator names an authorization server",
 	}
@@ -180,8 +189,14 @@ type application struct {
 // already, so no other process can have its port.
 func (reg *registrar) application(as *issuer, redirect string) *application {
 	m := &application{
-		Name: "Junctor", Software: "junctor", Type: "native", Redirects: []string{redirect},
-		Grants: []string{grantCode, "refresh_token"}, Responses: []string{"code"}, Auth: "none", Scope: strings.Join(reg.Scopes, " "),
+		Name:      "Junctor",
+		Software:  "junctor",
+		Type:      "native",
+		Redirects: []string{redirect},
+		Grants:    []string{grantCode, "refresh_token"},
+		Responses: []string{"code"},
+		Auth:      "none",
+		Scope:     strings.Join(reg.Scopes, " "),
 	}
 	if reg.Grant == grantDevice {
 		m.Redirects, m.Grants, m.Responses = nil, []string{deviceGrantType, "refresh_token"}, []string{}
@@ -208,7 +223,8 @@ func (reg *registrar) register(ctx context.Context, as *issuer, redirect string)
 	if err != nil {
 		return nil, sdk.Errorf(sdk.Internal, "writing the registration: %v", err)
 	}
-	res, err := reg.visitor.Ask(ctx, http.MethodPost, u, http.Header{"Accept": {"application/json"}, "Content-Type": {"application/json"}}, string(body))
+	h := http.Header{"Accept": {"application/json"}, "Content-Type": {"application/json"}}
+	res, err := reg.visitor.Ask(ctx, http.MethodPost, u, h, string(body))
 	if err != nil {
 		return nil, err
 	}

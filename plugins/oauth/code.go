@@ -47,8 +47,13 @@ func (ul *userLogin) loginWithCode(ctx context.Context, s *discovery, scopes []s
 	}
 	state, verifier := rand.Text()+rand.Text(), oauth2.GenerateVerifier()
 	page := loginPage(endpoint, url.Values{
-		"response_type": {"code"}, "client_id": {c.ID}, "redirect_uri": {redirect}, "state": {state}, "resource": {s.Resource},
-		"code_challenge": {oauth2.S256ChallengeFromVerifier(verifier)}, "code_challenge_method": {"S256"},
+		"response_type":         {"code"},
+		"client_id":             {c.ID},
+		"redirect_uri":          {redirect},
+		"state":                 {state},
+		"resource":              {s.Resource},
+		"code_challenge":        {oauth2.S256ChallengeFromVerifier(verifier)},
+		"code_challenge_method": {"S256"},
 	}, scopes)
 	if err := ul.host.Person.OpenURL(ctx, page.String(), "log in to "+ul.name+sentBy(s.AS, page)); err != nil {
 		return nil, err

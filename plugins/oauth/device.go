@@ -65,7 +65,8 @@ func (ul *userLogin) loginWithDevice(ctx context.Context, s *discovery, scopes [
 	if err != nil {
 		return nil, err
 	}
-	if err := ul.host.Person.OpenURL(ctx, where.String(), fmt.Sprintf("log in to %s: enter the code %s", ul.name, d.User.Value)+sentBy(s.AS, where)); err != nil {
+	purpose := fmt.Sprintf("log in to %s: enter the code %s", ul.name, d.User.Value) + sentBy(s.AS, where)
+	if err := ul.host.Person.OpenURL(ctx, where.String(), purpose); err != nil {
 		return nil, err
 	}
 	limit, tooLate := ul.LoginTimeout, ul.tooLate()
@@ -94,14 +95,17 @@ func isUserCode(code string) bool {
 
 // poll requests the tokens until the user has decided or asked ends. A request in flight at
 // that time may still succeed, since it uses ctx.
-func (ul *userLogin) poll(ctx, asked context.Context, s *discovery, c *client, device string, every time.Duration) (*tokenReply, error) {
+func (ul *userLogin) poll(
+	ctx, asked context.Context, s *discovery, c *client, device string, every time.Duration,
+) (*tokenReply, error) {
 	for {
 		select {
 		case <-time.After(every):
 		case <-asked.Done():
 			return nil, context.Cause(asked)
 		}
-		t, err := ul.poster.token(ctx, s.AS, c, url.Values{"grant_type": {deviceGrantType}, "device_code": {device}, "resource": {s.Resource}})
+		form := url.Values{"grant_type": {deviceGrantType}, "device_code": {device}, "resource": {s.Resource}}
+		t, err := ul.poster.token(ctx, s.AS, c, form)
 		switch {
 		case err == nil:
 			return t, nil

@@ -115,7 +115,8 @@ func (f *finder) coversServer(resource string) bool {
 		return true
 	}
 	u, err := url.Parse(resource)
-	if err != nil || u.Fragment != "" || u.User != nil || !httpclient.SameOrigin(u, f.server) || u.RawQuery != "" && u.RawQuery != f.server.RawQuery {
+	if err != nil || u.Fragment != "" || u.User != nil || !httpclient.SameOrigin(u, f.server) ||
+		u.RawQuery != "" && u.RawQuery != f.server.RawQuery {
 		return false
 	}
 	above, path := strings.TrimSuffix(u.EscapedPath(), "/"), strings.TrimSuffix(f.server.EscapedPath(), "/")

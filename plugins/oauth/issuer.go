@@ -163,8 +163,9 @@ func (f *finder) explainIssuer(ctx context.Context, named []string, err error) e
 	case errUnnamed:
 		return &sdk.Error{
 			Code: sdk.Denied, Reason: "issuer_mismatch",
-			Message: fmt.Sprintf("the server names the authorization server %s, but issuer is %s", showURL(named[0]), showURL(f.Issuer)),
-			Hint:    "change issuer if the server has moved, and register the client there",
+			Message: fmt.Sprintf("the server names the authorization server %s, but issuer is %s",
+				showURL(named[0]), showURL(f.Issuer)),
+			Hint: "change issuer if the server has moved, and register the client there",
 		}
 	case errAbsent:
 		at := cmp.Or(slices.Concat([]string{f.Issuer}, named)...)

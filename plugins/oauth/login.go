@@ -38,8 +38,10 @@ func (a *authorizer) Login(ctx context.Context, scopes []string) (string, error)
 // tooLate returns the error for a login that the user did not complete in time.
 func (ul *userLogin) tooLate() error {
 	return &sdk.Error{
-		Code: sdk.Deadline, Reason: "login_timeout", Message: "the login was not completed within " + readable(ul.LoginTimeout),
-		Hint: "run the login again; login_timeout in the auth block gives more time",
+		Code:    sdk.Deadline,
+		Reason:  "login_timeout",
+		Message: "the login was not completed within " + readable(ul.LoginTimeout),
+		Hint:    "run the login again; login_timeout in the auth block gives more time",
 	}
 }
 
@@ -145,8 +147,17 @@ func (reg *registrar) loginError(ctx context.Context, err error, c *client, as *
 // some servers mean that it never expires.
 func (o *site) newLogin(s *discovery, c *client, t *tokenReply, asked []string) *login {
 	l := &login{
-		Server: canonical(o.server), Resource: s.Resource, Issuer: s.AS.Issuer, Assumed: s.AS.Assumed, At: s.AS.At, Client: *c,
-		Access: t.Access.Value, Refresh: t.Refresh.Value, Expires: t.expiry(), Scopes: t.scopes(asked), Account: account(t.IDToken.Value),
+		Server:   canonical(o.server),
+		Resource: s.Resource,
+		Issuer:   s.AS.Issuer,
+		Assumed:  s.AS.Assumed,
+		At:       s.AS.At,
+		Client:   *c,
+		Access:   t.Access.Value,
+		Refresh:  t.Refresh.Value,
+		Expires:  t.expiry(),
+		Scopes:   t.scopes(asked),
+		Account:  account(t.IDToken.Value),
 	}
 	if t.spent() && l.Refresh != "" && o.person() {
 		l.Expires = time.Now().Truncate(time.Second)
@@ -167,7 +178,8 @@ func (a *authorizer) adopt(ctx context.Context, l *login, s *discovery) error {
 	}
 	if l.Client.From == fromPrompt {
 		// An error also occurs below and is returned there.
-		_ = a.stored.write(ctx, a.stored.enteredKey(), &enteredClient{Issuer: l.Issuer, Client: l.Client}, "OAuth client of Junctor at "+hostOf(l.Issuer))
+		entered := &enteredClient{Issuer: l.Issuer, Client: l.Client}
+		_ = a.stored.write(ctx, a.stored.enteredKey(), entered, "OAuth client of Junctor at "+hostOf(l.Issuer))
 	}
 	err := a.save(ctx, l)
 	if err == nil {

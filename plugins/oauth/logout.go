@@ -32,7 +32,8 @@ func (a *authorizer) Logout(ctx context.Context) error {
 	}
 	a.latest, a.unsaved, a.refused = nil, false, ""
 	a.wanted = a.wanted || l != nil
-	for _, key := range []string{a.stored.loginKey(), a.stored.scopesKey(), a.stored.enteredKey(), a.stored.boundKey()} {
+	st := &a.stored
+	for _, key := range []string{st.loginKey(), st.scopesKey(), st.enteredKey(), st.boundKey()} {
 		if err := a.host.Secrets.DeleteSecret(ctx, key); err != nil {
 			return err
 		}
@@ -72,7 +73,8 @@ func (a *authorizer) revoke(ctx context.Context, l *login) {
 			continue
 		}
 		form := url.Values{"token": {t[1]}, "token_type_hint": {t[0]}}
-		if _, _, err := a.poster.post(ctx, "the revocation endpoint", as.RevocationEndpoint, as, &l.Client, form); err != nil {
+		_, _, err := a.poster.post(ctx, "the revocation endpoint", as.RevocationEndpoint, as, &l.Client, form)
+		if err != nil {
 			a.log.Warn("could not revoke a token, which stays valid until it expires", "which", t[0], "error", err)
 		}
 	}

@@ -19,7 +19,9 @@ type poster struct{ *site }
 // Some servers register a client without a method, and accept its secret only in the body.
 // After the error invalid_client post sends the secret there, once, unless the metadata
 // excludes that. The client remembers that it succeeded.
-func (p *poster) post(ctx context.Context, what, address string, as *issuer, c *client, form url.Values) (*httpclient.Answer, *url.URL, error) {
+func (p *poster) post(
+	ctx context.Context, what, address string, as *issuer, c *client, form url.Values,
+) (*httpclient.Answer, *url.URL, error) {
 	u, err := p.visitor.URL(what, address)
 	if err != nil {
 		return nil, nil, err
@@ -39,7 +41,9 @@ func (p *poster) post(ctx context.Context, what, address string, as *issuer, c *
 }
 
 // send sends a form once.
-func (p *poster) send(ctx context.Context, u *url.URL, as *issuer, c *client, form url.Values) (*httpclient.Answer, error) {
+func (p *poster) send(
+	ctx context.Context, u *url.URL, as *issuer, c *client, form url.Values,
+) (*httpclient.Answer, error) {
 	h := http.Header{"Accept": {"application/json"}, "Content-Type": {"application/x-www-form-urlencoded"}}
 	if err := p.authenticate(as, c, h, form); err != nil {
 		return nil, err

@@ -26,7 +26,8 @@ type enteredClient struct {
 func (reg *registrar) entered(ctx context.Context, as *issuer) (*client, error) {
 	var e enteredClient
 	found, err := reg.stored.read(ctx, reg.stored.enteredKey(), &e)
-	if err != nil || !found || !sameIssuer(e.Issuer, as.Issuer) || !isID(e.Client.ID) || reg.fromConfiguration(as) != nil {
+	if err != nil || !found || !sameIssuer(e.Issuer, as.Issuer) || !isID(e.Client.ID) ||
+		reg.fromConfiguration(as) != nil {
 		return nil, err
 	}
 	return &e.Client, nil
@@ -37,7 +38,8 @@ func (reg *registrar) entered(ctx context.Context, as *issuer) (*client, error) 
 // the error for a user who cannot be asked.
 func (reg *registrar) promptForClient(ctx context.Context, as *issuer, redirect, why, hint string) (*client, error) {
 	docs := ""
-	if u, err := reg.visitor.URL("the documentation", as.ServiceDocumentation); err == nil && len(u.String()) <= docsMost {
+	u, err := reg.visitor.URL("the documentation", as.ServiceDocumentation)
+	if err == nil && len(u.String()) <= docsMost {
 		docs = " (see " + u.String() + ")"
 	}
 	missing := &sdk.Error{

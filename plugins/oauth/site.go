@@ -37,7 +37,12 @@ func (o *site) setServer(address string) error {
 		conf = &httpclient.TLS{CA: o.TLS.CA}
 	}
 	v, err := httpclient.NewDiscoveryClient(httpclient.DiscoveryOptions{
-		Home: u, AllowPrivate: o.AllowPrivate, TLS: conf, Dir: o.dir, Agent: "junctor-plugin-oauth/" + version, Timeout: requestTime,
+		Home:         u,
+		AllowPrivate: o.AllowPrivate,
+		TLS:          conf,
+		Dir:          o.dir,
+		Agent:        "junctor-plugin-oauth/" + version,
+		Timeout:      requestTime,
 	})
 	if err != nil {
 		return err
@@ -64,7 +69,7 @@ func (o *site) sameServer(address string) error {
 		return nil
 	}
 	if u, err := url.Parse(address); err != nil || !httpclient.SameOrigin(u, o.server) {
-		return &sdk.Error{Code: sdk.Denied, Reason: "other_server", Message: "the token is only for " + o.server.Host + ""}
+		return &sdk.Error{Code: sdk.Denied, Reason: "other_server", Message: "the token is only for " + o.server.Host}
 	}
 	return nil
 }

@@ -50,7 +50,8 @@ func (l *login) credential() sdk.Credential {
 
 // matches reports whether a login fits the current settings.
 func (st *storage) matches(l *login) bool {
-	if l.Server != canonical(st.server) || st.Resource != "" && l.Resource != st.Resource || st.Issuer != "" && !sameIssuer(l.Issuer, st.Issuer) {
+	if l.Server != canonical(st.server) || st.Resource != "" && l.Resource != st.Resource ||
+		st.Issuer != "" && !sameIssuer(l.Issuer, st.Issuer) {
 		return false
 	}
 	if st.ClientID != "" || l.Client.From == fromSettings {
@@ -233,7 +234,8 @@ func (a *authorizer) bind(ctx context.Context, issuer string) error {
 	case !a.sendsSecrets():
 		return nil
 	case a.person():
-		return a.stored.write(ctx, a.stored.boundKey(), &binding{Client: a.ClientID, Issuer: issuer}, "OAuth client of Junctor at "+hostOf(issuer))
+		b := &binding{Client: a.ClientID, Issuer: issuer}
+		return a.stored.write(ctx, a.stored.boundKey(), b, "OAuth client of Junctor at "+hostOf(issuer))
 	}
 	a.bound = issuer
 	return nil
