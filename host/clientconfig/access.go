@@ -352,7 +352,8 @@ func (g Rule) permissions(access string, strict bool) []Rule {
 		return []Rule{g}
 	}
 	if named > 0 && named < 3 {
-		g.Note = " allows only what it names; in the file it also opens everything else of the servers, of the kinds that it does not name"
+		g.Note = " allows only what it names; in the file it also opens everything else of the servers, " +
+			"of the kinds that it does not name"
 	}
 	if access == "read" {
 		g.Access = access

@@ -42,7 +42,8 @@ func (t *blockText) tools(s clientconfig.Server) {
 	}
 	t.line("tools {")
 	if s.Allow != nil { // a denial wins, there and here
-		t.line("allow = %s", list(slices.DeleteFunc(slices.Clone(s.Allow), func(tool string) bool { return slices.Contains(s.Deny, tool) })))
+		denied := func(tool string) bool { return slices.Contains(s.Deny, tool) }
+		t.line("allow = %s", list(slices.DeleteFunc(slices.Clone(s.Allow), denied)))
 	}
 	t.listed("deny", s.Deny)
 	t.listed("confirm", s.Confirm)

@@ -99,7 +99,12 @@ func (c *converter) note(format string, args ...any) {
 
 // convert writes a server, or a note that says why it is not imported.
 func (c *converter) convert(s clientconfig.Server) {
-	c.present = present{needs: needs{in: c.in}, server: s, name: s.Name, resolves: len(s.Command) > 1 && program(s.Command[0]) == "op" && s.Command[1] == "run"}
+	c.present = present{
+		needs:    needs{in: c.in},
+		server:   s,
+		name:     s.Name,
+		resolves: len(s.Command) > 1 && program(s.Command[0]) == "op" && s.Command[1] == "run",
+	}
 	name := c.here[s.Name]
 	switch {
 	case s.Problem != "":

@@ -74,7 +74,12 @@ func (r *converted) condition() (text string, ok bool) {
 	}
 	var tools []string
 	for _, m := range r.matches {
-		both := slices.DeleteFunc([]string{is("server", m.server), is("tool", m.tool)}, func(text string) bool { return text == "" })
+		var both []string
+		for _, text := range []string{is("server", m.server), is("tool", m.tool)} {
+			if text != "" {
+				both = append(both, text)
+			}
+		}
 		if len(both) == 0 {
 			tools = nil
 			break

@@ -41,13 +41,16 @@ func (c *converter) policy(file clientconfig.Content) {
 	}
 	if p.policy.count > mostRules || len(p.policy.order) > mostHolders {
 		p.policy = policyBlock{}
-		p.note("the rules became more than %d, or their roles and subjects more than %d: the policy denies everything", mostRules, mostHolders)
+		p.note("the rules became more than %d, or their roles and subjects more than %d: the policy denies everything",
+			mostRules, mostHolders)
 	}
 	if p.policy.byAccess() {
-		p.note("Junctor decides by itself which tools read and which write: `junctor policy classify` shows it, and tools { read = [ ] write = [ ] } in the server block corrects it")
+		p.note("Junctor decides by itself which tools read and which write: `junctor policy classify` shows it, " +
+			"and tools { read = [ ] write = [ ] } in the server block corrects it")
 	}
 	if !p.policy.allow && !p.policy.grantsLocal() {
-		p.note(`the policy allows the command line and clients on standard input nothing: add subject "local" { allow { } } to allow it everything`)
+		p.note("the policy allows the command line and clients on standard input nothing: " +
+			`add subject "local" { allow { } } to allow it everything`)
 	}
 	c.Policy, c.Notes = p.policy.write(), append(c.Notes, p.notes...)
 }
@@ -100,7 +103,8 @@ func (c *policyConverter) convert(from *clientconfig.Rights) {
 		}
 		if from.First && size > mostCompared {
 			c.policy = policyBlock{}
-			c.note("the rules have more than %d bytes of patterns, too many to compare: the policy denies everything", mostCompared)
+			c.note("the rules have more than %d bytes of patterns, too many to compare: the policy denies everything",
+				mostCompared)
 			return
 		}
 		if from.First && one.all() {
@@ -128,7 +132,8 @@ func (c *policyConverter) convert(from *clientconfig.Rights) {
 // noteUnnamed says what becomes of the rules of a role or subject that cannot have its name.
 func (c *policyConverter) noteUnnamed(h clientconfig.Holder) {
 	if _, ok := hereName(h.Kind, h.Name); !ok {
-		c.note("the name at %s cannot be that of a role or subject here: what it allows is left out, and what it denies is denied to everyone", h.Place)
+		c.note("the name at %s cannot be that of a role or subject here: "+
+			"what it allows is left out, and what it denies is denied to everyone", h.Place)
 	}
 }
 
@@ -282,5 +287,6 @@ func hereName(kind, name string) (here string, ok bool) {
 
 // validHolder reports whether a policy can have a role or subject of this name.
 func validHolder(name string) bool {
-	return name != "" && len(name) <= maxHolder && !strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })
+	hidden := func(r rune) bool { return !unicode.IsPrint(r) }
+	return name != "" && len(name) <= maxHolder && !strings.ContainsFunc(name, hidden)
 }

@@ -143,7 +143,8 @@ func (c *converter) value(where, name, text string) string {
 // inText returns the secrets in a text that is none as a whole, and reports one that is a
 // placeholder.
 func (c *converter) inText(text string) []span {
-	if (placeholder.MatchString(text) && strings.HasPrefix(text, "<") || example.MatchString(text)) && !slices.Contains(c.needs.stuck, c.where) {
+	isExample := placeholder.MatchString(text) && strings.HasPrefix(text, "<") || example.MatchString(text)
+	if isExample && !slices.Contains(c.needs.stuck, c.where) {
 		c.needs.stuck = append(c.needs.stuck, c.where)
 		c.note("%s is a placeholder: %s", c.where, shortened(text))
 	}

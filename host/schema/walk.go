@@ -113,7 +113,8 @@ func (w *walker) walk(n *node, p place) (*subschema, error) {
 	}
 	for i, key := range n.keys {
 		if a, ok := applicators[key]; ok {
-			if err := w.enter(s, a, n.kids[i], place{at: s.at + "/" + key, depth: p.depth + 1, base: s.base, above: s, under: key}); err != nil {
+			below := place{at: s.at + "/" + key, depth: p.depth + 1, base: s.base, above: s, under: key}
+			if err := w.enter(s, a, n.kids[i], below); err != nil {
 				return nil, err
 			}
 		}
@@ -170,7 +171,9 @@ func (w *walker) enter(s *subschema, a applicator, v *node, p place) error {
 			if !kid.isSchema() {
 				continue // a list of names in dependencies, or an invalid value
 			}
-			if err := w.step(s, a, kid, place{at: p.at + "/" + token, depth: p.depth, base: p.base, above: p.above, under: p.under}); err != nil {
+			below := p
+			below.at += "/" + token
+			if err := w.step(s, a, kid, below); err != nil {
 				return err
 			}
 		}

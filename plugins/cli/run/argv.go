@@ -227,7 +227,8 @@ func (b *builder) tuple(p *tool.Parameter, values []value) {
 	b.add(p.Spelling)
 	for _, v := range values {
 		_, err := strconv.ParseFloat(v.text, 64)
-		number := err == nil && numbersAreValues(b.tool) || v.number && b.tool.Template != nil // a block says how many values follow
+		// A block says how many values follow.
+		number := err == nil && numbersAreValues(b.tool) || v.number && b.tool.Template != nil
 		if strings.HasPrefix(v.text, "-") && !number {
 			b.failf(v.path, "must not begin with a dash: the program could take it for an option")
 			return

@@ -90,7 +90,8 @@ func (t *Tool) force(o *Options, words []string) {
 // fixed script.
 func (t *Tool) reached(rules *danger.Rules) bool {
 	if t.Stdin || !rules.Has(scriptName) {
-		return t.Stdin || takesValues(t.Parameters) || slices.ContainsFunc(t.Template[t.from:], func(e Element) bool { return len(e.Slots()) > 0 })
+		slotted := func(e Element) bool { return len(e.Slots()) > 0 }
+		return t.Stdin || takesValues(t.Parameters) || slices.ContainsFunc(t.Template[t.from:], slotted)
 	}
 	return takesValues(t.Parameters) || t.openEnded()
 }

@@ -231,7 +231,8 @@ func (t *Tool) Gives(options []string, given func(name string) bool) bool {
 	fixed := func(list []string) bool {
 		return slices.ContainsFunc(list, func(word string) bool { name, _, _ := strings.Cut(word, "="); return slices.Contains(options, name) })
 	}
-	return fixed(t.after()) || slices.ContainsFunc(literals(t.Template[min(t.from, len(t.Template)):]), func(o model.Option) bool { return fixed(o.Names) || t.Reading.clusters(options, o.Names[0]) })
+	gives := func(o model.Option) bool { return fixed(o.Names) || t.Reading.clusters(options, o.Names[0]) }
+	return fixed(t.after()) || slices.ContainsFunc(literals(t.Template[min(t.from, len(t.Template)):]), gives)
 }
 
 // clusters reports whether a literal such as "-nf" gives one of the options.
