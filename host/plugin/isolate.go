@@ -320,14 +320,15 @@ func (p *proc) crashOwner() string {
 	return p.owner
 }
 
-// endWait ends the backoff or quarantine of a process, so that the next call starts it.
+// endWait ends the backoff or quarantine of a process, so that the next call starts it. Its
+// crashes count on: one that crashes again at once is quarantined at once.
 func (p *proc) endWait() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.state != Backoff && p.state != Quarantined {
 		return
 	}
-	p.crashes, p.owner, p.retry = nil, "", time.Time{}
+	p.retry = time.Time{}
 	p.delays.Reset()
 	p.set(Stopped)
 }
