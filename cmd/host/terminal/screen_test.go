@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -27,9 +28,27 @@ func onTerminal(name string) (string, bool) {
 	return value, ok
 }
 
+// A shown is what a terminal got. The spinner writes to it from a goroutine of its own.
+type shown struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (s *shown) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+func (s *shown) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
 // testScreen returns the state of a verb at a terminal, and what the terminal got.
-func testScreen() (*Terminal, *strings.Builder) {
-	var terminal strings.Builder
+func testScreen() (*Terminal, *shown) {
+	var terminal shown
 	s := newScreen(&terminal)
 	return &Terminal{Stderr: s, Screen: s, ErrTTY: true, Lookup: onTerminal}, &terminal
 }
