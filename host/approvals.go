@@ -54,18 +54,12 @@ func (d Approvals) Answer(id string, answer approval.Answer) (*control.Approval,
 	d.app.process.record.noteAnswer(p)
 	d.app.process.opts.Log.Info(
 		"a call was "+answeredWord(p),
-		"id",
-		id,
-		"server",
-		done.Server,
-		"item",
-		done.Item,
-		"subject",
-		done.Subject,
-		"tenant",
-		done.Tenant,
-		"by",
-		answer.Person.Name,
+		"id", id,
+		"server", done.Server,
+		"item", done.Item,
+		"subject", done.Subject,
+		"tenant", done.Tenant,
+		"by", answer.Person.Name,
 	)
 	return &done, nil
 }
@@ -111,18 +105,12 @@ func (d Approvals) Revoke(id string, who approval.Person) (*control.Approval, er
 	d.app.process.record.noteAnswer(p)
 	d.app.process.opts.Log.Info(
 		"an approval was revoked",
-		"id",
-		id,
-		"server",
-		done.Server,
-		"item",
-		done.Item,
-		"subject",
-		done.Subject,
-		"tenant",
-		done.Tenant,
-		"by",
-		who.Name,
+		"id", id,
+		"server", done.Server,
+		"item", done.Item,
+		"subject", done.Subject,
+		"tenant", done.Tenant,
+		"by", who.Name,
 	)
 	return &done, nil
 }

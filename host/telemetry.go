@@ -41,10 +41,8 @@ func startTelemetry(ctx context.Context, a *App, optional bool) (stop func(), er
 	if problem != nil {
 		a.process.opts.Log.Warn(
 			"telemetry is not exported as the environment asks",
-			"error",
-			problem,
-			"hint",
-			"set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf",
+			"error", problem,
+			"hint", "set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf",
 		)
 	}
 	if asked {

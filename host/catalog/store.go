@@ -50,9 +50,15 @@ func publicName(public string) string { return filepath.Join("catalogs", "public
 // LastKey returns the key of the lists that a server with these public settings sent last;
 // empty: there are none. See [Server].Public.
 func LastKey(dir cache.Dir, public string) string {
-	key, _ := dir.Read(publicName(public))
-	return string(key)
+	text, _ := dir.Read(publicName(public))
+	if key := string(text); len(key) <= mostKey && strings.Trim(key, "0123456789abcdef-") == "" {
+		return key
+	}
+	return "" // another program wrote it: a path, for example
 }
+
+// mostKey bounds a key in a file, in bytes.
+const mostKey = 128
 
 // Drop removes the lists on disk of the server with a key, for all offers.
 func Drop(dir cache.Dir, key string) {

@@ -186,3 +186,17 @@ func TestListsWithASecretAreNotOnDisk(t *testing.T) {
 		}
 	}
 }
+
+// TestLastKeyIsAKey reads what another program may have written in the place of a key.
+func TestLastKeyIsAKey(t *testing.T) {
+	dir := cache.Dir(t.TempDir())
+	for text, want := range map[string]string{
+		"0123abcd-ef": "0123abcd-ef",
+		"../../etc/x": "", "a/b": "", "A": "", "a\n": "", "": "", strings.Repeat("a", mostKey+1): "",
+	} {
+		dir.Write(publicName("p"), []byte(text))
+		if got := LastKey(dir, "p"); got != want {
+			t.Errorf("%.20q: %q, want %q", text, got, want)
+		}
+	}
+}

@@ -334,8 +334,8 @@ func (p *proc) endWait() {
 }
 
 // EndWait ends the backoff or quarantine of the process in which a server uses a plugin. It
-// does nothing if the crashes of the process belong to another server. An operator asks for
-// it, who has mended the cause.
+// does nothing if the crashes of the process belong to another server. An operator who has
+// mended the cause asks for it.
 func EndWait(s *Supervisor, spec Spec, server string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -105,7 +105,7 @@ type Needs struct {
 	AllPlugins bool // also the manifests of plugins that no server uses
 	Listening  bool // the http block of the gateway
 	Reviewing  bool // tools that are not pinned yet; the verb pins none by itself
-	// known is set by verbs that answer from what is known of servers and start none unless
+	// Known is set by verbs that answer from what is known of servers and start none unless
 	// asked to. An input of the configuration that is not there is a warning.
 	Known bool
 
