@@ -17,6 +17,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/authn/jwks"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/gateway"
 	"github.com/junctor-mcp/junctor/host/httpserver"
@@ -135,7 +136,7 @@ func (o *Options) private() []string {
 
 // Load reads the configuration and returns its App. The App is nil exactly if a
 // diagnostic is an error.
-func Load(ctx context.Context, o Options) (*App, config.Diagnostics) {
+func Load(ctx context.Context, o Options) (*App, source.Diagnostics) {
 	p := newProcess(o)
 	g, diags := p.read(ctx, o.Content, 1)
 	if g == nil {
@@ -151,7 +152,7 @@ func Load(ctx context.Context, o Options) (*App, config.Diagnostics) {
 }
 
 // start makes the first generation the one in effect. It returns why that is not possible.
-func (a *App) start(g *generation) *config.Diagnostic {
+func (a *App) start(g *generation) *source.Diagnostic {
 	p := a.process
 	if err := setAudit(a, g); err != nil {
 		return auditDiagnostic(err, g.Config.Audit.At)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/source"
 )
 
 // Where a reload notices that a field of config.Server has changed.
@@ -96,8 +97,8 @@ func alter(t *testing.T, path string, v reflect.Value) {
 		to = 1
 	case time.Duration:
 		to = time.Second
-	case config.Position:
-		to = config.Position{Line: 7}
+	case source.Position:
+		to = source.Position{Line: 7}
 	case config.Block:
 		to = config.Block{Component: "changed"}
 	case *config.Block:

@@ -9,6 +9,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/audit"
 	"github.com/junctor-mcp/junctor/host/condition"
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/forward"
@@ -161,10 +162,10 @@ func setAudit(a *App, g *generation) error {
 }
 
 // auditDiagnostic returns a problem with the audit log as one of the configuration.
-func auditDiagnostic(err error, at config.Position) *config.Diagnostic {
+func auditDiagnostic(err error, at source.Position) *source.Diagnostic {
 	f := fault.As(err)
-	return &config.Diagnostic{
-		Severity: config.Error,
+	return &source.Diagnostic{
+		Severity: source.Error,
 		Summary:  f.Message,
 		Hint:     f.Hint,
 		In:       "audit",

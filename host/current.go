@@ -6,6 +6,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/pins"
 	"github.com/junctor-mcp/junctor/host/plan"
 	"github.com/junctor-mcp/junctor/host/plan/capture"
@@ -65,7 +66,7 @@ func (a *App) Ask(
 // of the secret store, with the secrets of keyring() in them. It starts plugins, but
 // no servers. Rejected settings become diagnostics. failed holds, by server, why a
 // plugin could not be asked, and under "secret_store" that of the store.
-func (a *App) ValidateSettings(ctx context.Context) (rejected config.Diagnostics, failed map[string]error) {
+func (a *App) ValidateSettings(ctx context.Context) (rejected source.Diagnostics, failed map[string]error) {
 	return a.connector().validateSettings(ctx)
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/httpserver"
 )
@@ -18,7 +19,7 @@ type listenBlock struct {
 	address string
 	mode    fs.FileMode // of a unix socket; 0: the default
 	tls     *config.TLS // nil: no TLS
-	at      config.Position
+	at      source.Position
 	failure string // the error of a listener that cannot be opened
 	setting string // chooses another address
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/authn/jwks"
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/gateway"
@@ -17,7 +18,7 @@ import (
 
 // ChooseHTTP returns the settings of the HTTP listener in a configuration, and the
 // diagnostics of the load together with those about the settings.
-type ChooseHTTP func(c *config.Config, loaded config.Diagnostics) (config.HTTP, config.Diagnostics)
+type ChooseHTTP func(c *config.Config, loaded source.Diagnostics) (config.HTTP, source.Diagnostics)
 
 // An httpService serves the gateway over HTTP. Reload replaces its settings and its
 // listener; the server, which has the sessions, stays. App.reloading guards its fields.

@@ -16,6 +16,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/credential"
 	"github.com/junctor-mcp/junctor/host/event"
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -227,7 +228,7 @@ func scopeOf(at config.Location) string {
 }
 
 // statesDiagnostic returns the diagnostic of a key that cannot be used.
-func statesDiagnostic(err error) *config.Diagnostic {
+func statesDiagnostic(err error) *source.Diagnostic {
 	f := fault.As(err)
-	return &config.Diagnostic{Severity: config.Error, Summary: f.Message, Hint: f.Hint, Code: f.Code}
+	return &source.Diagnostic{Severity: source.Error, Summary: f.Message, Hint: f.Hint, Code: f.Code}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/approval"
 	"github.com/junctor-mcp/junctor/host/audit"
 	"github.com/junctor-mcp/junctor/host/catalog"
-	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/event"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/pins"
@@ -26,7 +26,7 @@ type recorder struct {
 }
 
 // noteReload records a reload.
-func (r *recorder) noteReload(by string, changes *Reloaded, diags config.Diagnostics, err error) {
+func (r *recorder) noteReload(by string, changes *Reloaded, diags source.Diagnostics, err error) {
 	e := &audit.Event{Kind: audit.Reload, Outcome: audit.OK, By: by}
 	if err == nil && changes == nil {
 		err = diags.Err()

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/redact"
 )
 
 // A redactor masks secrets in the texts of plugins and servers: the secrets of the
@@ -16,7 +16,7 @@ type redactor struct {
 	mu        sync.Mutex
 	permanent []string // guarded by mu; secrets of keyring(), which do not expire
 	obtained  []string // guarded by mu; oldest first
-	replacer  atomic.Pointer[config.Scrubber]
+	replacer  atomic.Pointer[redact.Scrubber]
 }
 
 // A configMask masks the secrets of one configuration.
@@ -101,7 +101,7 @@ func (r *redactor) put(among *[]string, secret string) {
 	*among = append(*among, secret)
 	r.obtained = slices.Delete(r.obtained, 0, max(0, len(r.obtained)-maxObtainedSecrets))
 	older := max(0, len(r.obtained)-maxEncodedSecrets)
-	r.replacer.Store(config.NewScrubber(slices.Concat(r.permanent, r.obtained[older:]), r.obtained[:older]...))
+	r.replacer.Store(redact.New(slices.Concat(r.permanent, r.obtained[older:]), r.obtained[:older]...))
 }
 
 // hide masks the secrets in a text.

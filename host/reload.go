@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/gateway"
@@ -36,7 +37,7 @@ func (a *App) Reload(
 	ctx context.Context,
 	content *config.Content,
 	by string,
-) (changes *Reloaded, diags config.Diagnostics, err error) {
+) (changes *Reloaded, diags source.Diagnostics, err error) {
 	a.reloading.Lock()
 	defer a.reloading.Unlock()
 	if a.stopped || ctx.Err() != nil {
@@ -90,8 +91,8 @@ func replace(
 	ctx context.Context,
 	a *App,
 	next *generation,
-	diags config.Diagnostics,
-) (*Reloaded, config.Diagnostics, error) {
+	diags source.Diagnostics,
+) (*Reloaded, source.Diagnostics, error) {
 	if a.http != nil {
 		if next.http, diags = a.http.settings(next.Config, diags); diags.HasErrors() {
 			return nil, diags, nil

@@ -18,6 +18,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/cache"
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/credential"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/sdk"
@@ -56,7 +57,7 @@ func demoDir(t *testing.T) string {
 func (a *reloadedApp) load(t *testing.T, managed string) {
 	t.Helper()
 	dir := filepath.Dir(a.path)
-	var diags config.Diagnostics
+	var diags source.Diagnostics
 	a.App, diags = Load(t.Context(), Options{
 		Config: config.Location{Path: a.path}, Version: "0.1.0", Log: hclog.NewNullLogger(), Managed: managed,
 		Dirs: Dirs{Cache: cache.Dir(filepath.Join(dir, "cache")), Data: filepath.Join(dir, "data"), Run: t.TempDir()},

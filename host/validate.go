@@ -9,6 +9,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/plugin"
@@ -23,7 +24,7 @@ func (g *generation) manifest(s *config.Server) sdk.Manifest {
 }
 
 // validateSettings is App.ValidateSettings for one generation.
-func (c connector) validateSettings(ctx context.Context) (refused config.Diagnostics, failed map[string]error) {
+func (c connector) validateSettings(ctx context.Context) (refused source.Diagnostics, failed map[string]error) {
 	failed = map[string]error{}
 	check := func(name, kind string, b *config.Block, s *config.Server) {
 		to := c.g.opts.recipient(0, name)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
-	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
@@ -46,7 +46,7 @@ func TestErrorPrintsCausesOnce(t *testing.T) {
 
 // TestWarnings: warnings about a usable configuration are printed.
 func TestWarnings(t *testing.T) {
-	diags := config.Diagnostics{{Severity: config.Warning, Summary: "old", Code: fault.ConfigInvalid}}
+	diags := source.Diagnostics{{Severity: source.Warning, Summary: "old", Code: fault.ConfigInvalid}}
 	for asJSON, want := range map[bool]string{
 		false: "warning: old\n",
 		true:  `{"valid":true,"servers":0,"diagnostics":[{"severity":"warning","summary":"old",`,

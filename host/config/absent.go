@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/config/source"
 )
 
 // With Options.AbsentInputs, env() and file() return a placeholder for an input that is not
@@ -20,7 +20,7 @@ const absentPrefix = "!"
 
 // absent is the result of env() or file() for an input that is not there: an error, or a
 // placeholder while l.deferring is set.
-func (l *loader) absent(e *callError) (cty.Value, error) {
+func (l *loader) absent(e *source.InputError) (cty.Value, error) {
 	if !l.deferring {
 		return cty.NilVal, e
 	}
@@ -33,7 +33,7 @@ func (l *loader) absent(e *callError) (cty.Value, error) {
 // more than to pass them on.
 func (l *loader) withoutInputs(in string, e hclsyntax.Expression, failed hcl.Diagnostics) (cty.Value, bool) {
 	for _, d := range failed {
-		if p := hclProblem(in, d); d.Severity == hcl.DiagError && !p.Input {
+		if p := source.ProblemOf(in, d); d.Severity == hcl.DiagError && !p.Input {
 			return cty.NilVal, false
 		}
 	}
@@ -45,20 +45,21 @@ func (l *loader) withoutInputs(in string, e hclsyntax.Expression, failed hcl.Dia
 	if diags.HasErrors() || inspected {
 		return cty.NilVal, false
 	}
-	before := len(l.problems)
+	before := l.files.Count()
 	for _, d := range failed {
-		l.problem(hclProblem(in, d))
+		l.files.Problem(source.ProblemOf(in, d))
 	}
 	l.reportInputs(in, e)
-	for i := range l.problems[before:] {
-		p := &l.problems[before+i]
+	made := l.files.Since(before)
+	for i := range made {
+		p := &made[i]
 		p.Warning, p.Hint = true, "a server that needs it is not started here; its lists are those that it sent last"
 	}
 	return v, true
 }
 
 // absentInput returns the input that a placeholder stands for; nil for a stored secret.
-func (k *keyring) absentInput(name string) *callError {
+func (k *keyring) absentInput(name string) *source.InputError {
 	number, found := strings.CutPrefix(name, absentPrefix)
 	i, err := strconv.Atoi(number)
 	if !found || err != nil || i < 0 || i >= len(k.absent) {
@@ -68,7 +69,7 @@ func (k *keyring) absentInput(name string) *callError {
 }
 
 // absentIn returns the first absent input that a text needs, or nil.
-func (k *keyring) absentIn(text string) *callError {
+func (k *keyring) absentIn(text string) *source.InputError {
 	for {
 		_, name, after, found := k.next(text)
 		if !found {
@@ -82,7 +83,7 @@ func (k *keyring) absentIn(text string) *callError {
 }
 
 // absentInValue is absentIn for all texts in a value.
-func (k *keyring) absentInValue(v cty.Value) (missing *callError) {
+func (k *keyring) absentInValue(v cty.Value) (missing *source.InputError) {
 	if len(k.absent) == 0 {
 		return nil
 	}
@@ -104,12 +105,8 @@ func (c *Config) AbsentInput(blocks ...*Block) error {
 			continue
 		}
 		if e := c.keyring.absentIn(string(b.Settings)); e != nil {
-			return e.fault()
+			return e.Fault()
 		}
 	}
 	return nil
-}
-
-func (e *callError) fault() *fault.Error {
-	return fault.New(fault.ConfigInvalid, "%s", e.message).WithHint("%s", e.hint)
 }

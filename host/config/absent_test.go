@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 	"testing"
+
+	"github.com/junctor-mcp/junctor/host/config/source"
 )
 
 // TestAbsentInputs loads configurations whose inputs are not there, as verbs do that start no
@@ -32,7 +34,7 @@ func TestAbsentInputs(t *testing.T) {
 		"a forward target":     {in("") + "audit {\n  forward = [env(\"NOT_SET\")]\n}\n", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			load := func(known bool) (*Config, Diagnostics) {
+			load := func(known bool) (*Config, source.Diagnostics) {
 				return Load(context.Background(), Options{Path: "junctor.hcl", Text: []byte(c.text), Lookup: func(string) (string, bool) { return "", false }, Describe: fakeDescribe, NoListener: true, AbsentInputs: known})
 			}
 			cfg, diags := load(true)

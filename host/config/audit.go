@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/config/source"
 )
 
 // An Audit is the audit block. Without one, nothing is recorded.
 type Audit struct {
 	Given   bool
 	Managed bool // it is that of the managed configuration
-	At      Position
+	At      source.Position
 
 	File      string        `hcl:"file" format:"path" unset:"'audit.db' in the data directory" doc:"The SQLite file; not in a directory of plugins, nor where other users can write." json:",omitempty"`
 	Output    string        `hcl:"output" words:"file,stdout,stderr" doc:"'\"stdout\"' or '\"stderr\"': JSON lines instead of a file; '\"stdout\"' only with 'serve --http'."`
@@ -33,7 +34,7 @@ type Audit struct {
 
 // Validate implements [language.Validator].
 func (a *Audit) Validate(r language.Reader) {
-	a.Given, a.At = true, startOf(r.Head)
+	a.Given, a.At = true, source.StartOf(r.Head)
 	for _, name := range []string{"file", "sync", "retention", "max_size", "sign_key"} {
 		if a.Output != "file" && r.IsSet(name) {
 			r.ErrorAt(r.ValueAt(name, r.Head), `remove it, or write output = "file"`,

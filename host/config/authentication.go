@@ -7,6 +7,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/authn/jwks"
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/config/source"
 )
 
 // A ClientAuth is the content of an auth block of the gateway: how it authenticates
@@ -45,7 +46,7 @@ var authKinds = map[string]func(r blockReader) ClientAuth{
 // An Authentication is an auth block of the gateway.
 type Authentication struct {
 	Kind     string
-	At       Position
+	At       source.Position
 	Settings ClientAuth // nil for an unknown kind
 }
 
@@ -65,7 +66,7 @@ func (r blockReader) authentication() []Authentication {
 	var all []Authentication
 	for _, b := range r.Labelled("auth") {
 		one := r.nested(b)
-		auth := Authentication{Kind: one.Label, At: startOf(one.Head)}
+		auth := Authentication{Kind: one.Label, At: source.StartOf(one.Head)}
 		switch read, known := authKinds[one.Label]; {
 		case known:
 			auth.Settings = read(one)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/config/source"
 )
 
 // Limits is the limits block. Tools and PerTool bound the calls of tools by clients of
@@ -73,7 +74,7 @@ func (c *CallLimit) Validate(r language.Reader) {
 	}
 	c.Block = fmt.Sprintf("limits { %s }", r.What)
 	if r.IsRead("timeout") {
-		c.Timeout = CallTimeout{Limit: c.OneCall, Block: c.Block, At: startOf(r.ValueAt("timeout", r.Head))}
+		c.Timeout = CallTimeout{Limit: c.OneCall, Block: c.Block, At: source.StartOf(r.ValueAt("timeout", r.Head))}
 	}
 }
 
@@ -88,7 +89,7 @@ type toolLimit struct {
 type CallTimeout struct {
 	Limit time.Duration
 	Block string // that sets it, such as limits { per_tool }
-	At    Position
+	At    source.Position
 }
 
 // Calls returns the entries of Tools and PerTool. The first that matches a call counts.
@@ -142,7 +143,7 @@ func readToolLimit(r language.Reader, general CallLimit) CallLimit {
 			"a tool block of limits is labelled SERVER/TOOL, not %q", t.Label)
 	}
 	limit := t.CallLimit
-	limit.Server, limit.Tool = Pattern{Glob: server, At: startOf(r.LabelAt)}, Pattern{Glob: tool, At: startOf(r.LabelAt)}
+	limit.Server, limit.Tool = Pattern{Glob: server, At: source.StartOf(r.LabelAt)}, Pattern{Glob: tool, At: source.StartOf(r.LabelAt)}
 	limit.Roles = t.Roles
 	if t.Roles != nil && len(t.Roles) == 0 {
 		r.ErrorAt(r.ValueAt("roles", r.Head), "omit the attribute for all clients",

@@ -13,6 +13,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/condition"
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/config/source"
 )
 
 // This file converts the expression of when to a condition. Parts that use neither a
@@ -206,7 +207,7 @@ func (c converter) reference(e *hclsyntax.ScopeTraversalExpr) (condition.Express
 	if !ok {
 		return nil, false
 	}
-	r := &condition.Reference{Root: root, Path: path, At: startOf(e.SrcRange).String()}
+	r := &condition.Reference{Root: root, Path: path, At: source.StartOf(e.SrcRange).String()}
 	switch {
 	case root == "server" || root == "tool":
 		if len(r.Path) > 0 {

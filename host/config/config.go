@@ -2,11 +2,10 @@ package config
 
 import (
 	"encoding/json"
-	"fmt"
 
-	"github.com/hashicorp/hcl/v2"
-
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/host/redact"
 )
 
 // A Config is a configuration that was read, decoded and checked. It is not
@@ -38,7 +37,7 @@ type Config struct {
 	// SecretStore keeps the stored secrets; nil: the default store of the machine.
 	SecretStore *SecretStore
 
-	secrets  *Scrubber
+	secrets  *redact.Scrubber
 	keyring  keyring  // for Resolve
 	included []string // absolute paths of the files that file() has read
 	named    []string // absolute paths in attributes of the host's blocks
@@ -50,7 +49,7 @@ type Config struct {
 // name.
 type Shadowed struct {
 	Server string
-	At     Position
+	At     source.Position
 }
 
 // A Plugin is a plugin under its local name. Each has its own processes, also if
@@ -65,7 +64,7 @@ type Plugin struct {
 	Env       []string // names of the host's environment variables that the process gets
 	Lock      string   `json:",omitempty"` // the lock file that may pin the program; empty: the configuration does, or it is bundled
 	Locked    bool     `json:",omitempty"` // SHA256 comes from Lock
-	At        Position
+	At        source.Position
 }
 
 // A Block is a block whose body belongs to a plugin, decoded with the plugin's
@@ -78,7 +77,7 @@ type Block struct {
 	Shown     []byte   // the same with every sensitive value replaced by "(sensitive)"
 	EnvNames  []string // host variables that the settings pass on, sorted
 	Dir       string   // absolute directory of the file with the block
-	At        Position
+	At        source.Position
 
 	files  []string    // absolute
 	origin blockSource // for Locate and SettingsDiagnostics
@@ -98,16 +97,16 @@ type View struct {
 	Hidden         bool
 	Pin            map[string]json.RawMessage // arguments always sent, and hidden from the schema
 	Default        map[string]json.RawMessage // arguments sent if the client omits them
-	At             Position
-	Places         map[string]Position `json:",omitempty"` // of each argument in Pin and Default
+	At             source.Position
+	Places         map[string]source.Position `json:",omitempty"` // of each argument in Pin and Default
 
 	shownPin, shownDefault json.RawMessage // the same with every sensitive value replaced
 }
 
 // ToolPlaces returns the places of all patterns, views, pins and defaults of
 // tools. The key is [Position.String].
-func (c *Config) ToolPlaces() map[string]Position {
-	places := map[string]Position{}
+func (c *Config) ToolPlaces() map[string]source.Position {
+	places := map[string]source.Position{}
 	for _, s := range c.Servers {
 		for _, list := range [][]Pattern{s.Tools.Allow, s.Tools.Deny, s.Tools.Read, s.Tools.Write, s.Tools.Idempotent, s.Tools.Confirm} {
 			for _, p := range list {
@@ -124,27 +123,10 @@ func (c *Config) ToolPlaces() map[string]Position {
 	return places
 }
 
-// A Position is a place in the configuration. File is as the user named it. Line
-// and Column count from 1; a Line of 0 means the whole file.
-type Position struct {
-	File         string
-	Line, Column int
-}
+// Conceal masks every secret of the configuration in a text, such as a plugin's log.
+// Secrets are the texts that env() and file() returned, tokens, and the values of
+// sensitive settings.
+func (c *Config) Conceal(text string) string { return c.secrets.Replace(text) }
 
-// String returns FILE:LINE:COLUMN, or FILE for the whole file.
-func (p Position) String() string {
-	if p.Line == 0 {
-		return p.File
-	}
-	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
-}
-
-// startOf returns the start of a range.
-func startOf(r hcl.Range) Position {
-	return Position{File: r.Filename, Line: r.Start.Line, Column: r.Start.Column}
-}
-
-// endOf returns the end of a range.
-func endOf(r hcl.Range) Position {
-	return Position{File: r.Filename, Line: r.End.Line, Column: r.End.Column}
-}
+// HasSecret reports whether a text has a secret of the configuration that is no short word.
+func (c *Config) HasSecret(text string) bool { return c.secrets.Finds(text) }

@@ -10,12 +10,13 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
 // A Console is the console block: the pages for operators.
 type Console struct {
-	At     Position
+	At     source.Position
 	Listen string `hcl:"listen" default:"127.0.0.1:7576" accepts:"'\"HOST:PORT\"'" doc:"Where the pages are served. It cannot be the address of 'gateway.http' or of 'telemetry.metrics'."`
 	// Hosts are in lower case.
 	Hosts []string `hcl:"hosts" accepts:"a list of hosts" unset:"none" doc:"Further values of the 'Host' header, with or without a port, such as the public name of a proxy." json:",omitempty"`
@@ -61,7 +62,7 @@ func (all *consolePeople) ReadSetting(r language.Reader, name string) {
 
 // Validate implements [language.Validator].
 func (c *Console) Validate(r language.Reader) {
-	c.At = startOf(r.Head)
+	c.At = source.StartOf(r.Head)
 	c.Hosts = checkHosts(r, "hosts", c.Hosts)
 }
 
@@ -83,7 +84,7 @@ func (l *loader) console(blocks []*hclsyntax.Block, gateway HTTP, metrics *Metri
 	language.Decode(r.Reader, c)
 	at := r.ValueAt("listen", r.Head)
 	if text, _, set := r.Text("listen"); set {
-		listen, err := parseListen(text, r.byName[r.Head.Filename].dir)
+		listen, err := parseListen(text, r.files.DirOf(r.Head.Filename))
 		switch {
 		case err != nil:
 			r.ErrorAt(at, consoleHint, "%s %v", addressInFile(text), err)

@@ -16,6 +16,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/sdk/sandbox"
 )
 
@@ -64,13 +65,13 @@ type include struct {
 // evaluates no expression and starts no program. It opens only the files of the
 // configuration and files below its directory that file() names. The Content is nil
 // exactly if a diagnostic is an error.
-func ReadContent(path string, lookup func(string) (string, bool)) (*Content, Diagnostics) {
+func ReadContent(path string, lookup func(string) (string, bool)) (*Content, source.Diagnostics) {
 	return readContent(Options{Path: path, Lookup: lookup}, true)
 }
 
 // ReadText is [ReadContent] for the text that the file at path is to have, which may use
 // modules in any directory.
-func ReadText(path string, text []byte, lookup func(string) (string, bool)) (*Content, Diagnostics) {
+func ReadText(path string, text []byte, lookup func(string) (string, bool)) (*Content, source.Diagnostics) {
 	if text == nil {
 		text = []byte{} // of a new file
 	}
@@ -89,39 +90,39 @@ func Digest(path string, lookup func(string) (string, bool)) string {
 
 // readContent is ReadContent; the modules of a content that is for a review are in the
 // directory of the configuration.
-func readContent(o Options, review bool) (*Content, Diagnostics) {
+func readContent(o Options, review bool) (*Content, source.Diagnostics) {
 	l, path, dir := newLoader(o), o.Path, rootOf(o.Path)
 	if o.Texts[path] != nil {
 		dir = filepath.Dir(path) // the file may be new
 	}
-	l.readSources(path)
-	if root, err := canonical(dir); err == nil && review { // else it is reported below
+	l.keep(l.files.Read(path)...)
+	if root, err := source.Canonical(dir); err == nil && review { // else it is reported below
 		l.root = root
 	}
-	if len(l.problems) > 0 || !l.parse() || len(l.problems) > 0 {
-		return nil, l.diagnostics()
+	if l.files.Count() > 0 || !l.parse() || l.files.Count() > 0 {
+		return nil, l.files.Diagnostics()
 	}
 	c := &Content{Path: path, included: map[string]include{}, links: map[string]string{}, programs: map[string]string{}, settings: map[string]string{}}
-	root, err := canonical(dir)
+	root, err := source.Canonical(dir)
 	if err != nil {
-		l.problem(language.Problem{At: hcl.Range{Filename: path}, Summary: "cannot find the directory of the configuration: " + cause(err).Error()})
-		return nil, l.diagnostics()
+		l.files.Problem(language.Problem{At: hcl.Range{Filename: path}, Summary: "cannot find the directory of the configuration: " + source.Cause(err).Error()})
+		return nil, l.files.Diagnostics()
 	}
 	c.Root = root
-	c.lock, c.lockErr = readFile(filepath.Join(root, LockName), maxLock)
-	for _, s := range l.sources {
+	c.lock, c.lockErr = source.ReadFile(filepath.Join(root, LockName), maxLock)
+	for _, s := range l.files.All {
 		module := l.moduleOf(s)
-		c.texts = append(c.texts, namedText{s.name, module, s.text})
+		c.texts = append(c.texts, namedText{s.Name, module, s.Text})
 		c.keepSettings(s, module)
 		c.include(s)
 	}
 	out := outliner{loader: l, content: c}
 	c.Outline, c.Plugins = out.outline()
-	return c, l.diagnostics()
+	return c, l.files.Diagnostics()
 }
 
 // moduleOf returns the directory of the module that a file belongs to, or "".
-func (l *loader) moduleOf(s *source) string {
+func (l *loader) moduleOf(s *source.File) string {
 	for dir, files := range l.moduleFiles {
 		if slices.Contains(files, s) {
 			return dir
@@ -132,7 +133,7 @@ func (l *loader) moduleOf(s *source) string {
 
 // rootOf returns the directory of a configuration.
 func rootOf(path string) string {
-	if names, err := filesAt(path); err == nil && len(names) == 1 && names[0] == path {
+	if names, err := source.FilesAt(path); err == nil && len(names) == 1 && names[0] == path {
 		return filepath.Dir(path)
 	}
 	return path
@@ -140,23 +141,23 @@ func rootOf(path string) string {
 
 // include reads the files below Root that file() names in a source. Files elsewhere
 // belong to the user, not to the author of the configuration.
-func (c *Content) include(s *source) {
-	_ = hclsyntax.VisitAll(s.body, func(n hclsyntax.Node) hcl.Diagnostics {
+func (c *Content) include(s *source.File) {
+	_ = hclsyntax.VisitAll(s.Body, func(n hclsyntax.Node) hcl.Diagnostics {
 		call, ok := n.(*hclsyntax.FunctionCallExpr)
 		if !ok || call.Name != "file" || len(call.Args) != 1 {
 			return nil
 		}
-		name, ok := literalText(call.Args[0])
+		name, ok := language.Literal(call.Args[0])
 		if !ok {
 			return nil
 		}
-		path := absoluteIn(s.dir, name)
+		path := absoluteIn(s.Dir, name)
 		if _, known := c.included[path]; known || isRemote(path, c.Root) || !c.covers(path) {
 			return nil
 		}
 		var in include
 		if in.link = c.leadsOut(path); in.link == "" {
-			in.text, in.err = readFile(path, maxIncluded)
+			in.text, in.err = source.ReadFile(path, maxIncluded)
 		}
 		c.included[path] = in
 		return nil
@@ -230,19 +231,19 @@ var errNotReviewed = errors.New("a file below the directory of a configuration t
 // content, and fails for a file that was not reviewed. c may be nil.
 func (c *Content) read(path string) ([]byte, error) {
 	if c == nil {
-		return readFile(path, maxIncluded)
+		return source.ReadFile(path, maxIncluded)
 	}
 	path = filepath.Clean(path)
 	if known, ok := c.included[path]; ok {
 		if known.link != "" {
-			return readFile(known.link, maxIncluded)
+			return source.ReadFile(known.link, maxIncluded)
 		}
 		return known.text, known.err
 	}
 	if c.covers(path) {
 		return nil, errNotReviewed
 	}
-	return readFile(path, maxIncluded)
+	return source.ReadFile(path, maxIncluded)
 }
 
 // Text returns the text of a file of the configuration by its name there, or nil.

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/config/source"
 )
 
 // Settings returns a digest like [Content.Digest] that a change of comments, of the layout and of
@@ -30,15 +31,15 @@ func (c *Content) Settings() string {
 }
 
 // keepSettings takes note of the settings in a file of the configuration.
-func (c *Content) keepSettings(s *source, module string) {
-	c.settings[c.relative(absoluteIn(cmp.Or(module, c.Root), filepath.Base(s.name)))] = settingsDigest(s)
+func (c *Content) keepSettings(s *source.File, module string) {
+	c.settings[c.relative(absoluteIn(cmp.Or(module, c.Root), filepath.Base(s.Name)))] = settingsDigest(s)
 }
 
 // settingsDigest returns a digest of the tokens of a file, without comments and layout and without
 // the harmless settings.
-func settingsDigest(s *source) string {
-	h, skipped := sha256.New(), harmless(s.body)
-	for _, t := range s.tokens {
+func settingsDigest(s *source.File) string {
+	h, skipped := sha256.New(), harmless(s.Body)
+	for _, t := range s.Tokens {
 		within := func(r hcl.Range) bool { return r.Start.Byte <= t.Range.Start.Byte && t.Range.End.Byte <= r.End.Byte }
 		if t.Type == hclsyntax.TokenComment || t.Type == hclsyntax.TokenNewline || slices.ContainsFunc(skipped, within) {
 			continue

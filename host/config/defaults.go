@@ -45,7 +45,7 @@ func (l *loader) readDefaults(blocks []*hclsyntax.Block) {
 	if !found {
 		return
 	}
-	before := len(l.problems)
+	before := l.files.Count()
 	language.Decode(s.Reader, &defaultsBlock{Server: Server{Enabled: true}})
 	for _, a := range transportDefaults {
 		if v, set := s.setting(a); set && a.Format == "env_names" {
@@ -53,7 +53,7 @@ func (l *loader) readDefaults(blocks []*hclsyntax.Block) {
 		}
 	}
 	s.noStoredSecrets("env")
-	if len(l.problems) == before {
+	if l.files.Count() == before {
 		l.defaults = s.Body
 	}
 }

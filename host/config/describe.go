@@ -47,7 +47,7 @@ func (l *loader) describe(ctx context.Context, p *plugin, at hcl.Range, in strin
 	m, err := l.Describe(ctx, p.Plugin)
 	if err != nil {
 		f := fault.As(err)
-		l.problem(language.Problem{Warning: l.Static, In: in, At: at, Code: f.Code, Hint: f.Hint, Output: f.Output,
+		l.files.Problem(language.Problem{Warning: l.Static, In: in, At: at, Code: f.Code, Hint: f.Hint, Output: f.Output,
 			Summary: fmt.Sprintf("plugin %q: %s", p.Name, strings.TrimPrefix(f.Message, fmt.Sprintf("plugin %q: ", p.Name)))})
 		return
 	}
@@ -61,7 +61,7 @@ func (l *loader) describe(ctx context.Context, p *plugin, at hcl.Range, in strin
 func (l *loader) versionFits(p *plugin, m sdk.Manifest, at hcl.Range, in string) bool {
 	have, err := version.NewSemver(m.Version)
 	if err != nil {
-		l.problem(language.Problem{In: in, At: at, Code: fault.PluginDescribe,
+		l.files.Problem(language.Problem{In: in, At: at, Code: fault.PluginDescribe,
 			Summary: fmt.Sprintf("plugin %q has the version %q, which is not a semantic version", p.Name, m.Version)})
 		return false
 	}
@@ -72,7 +72,7 @@ func (l *loader) versionFits(p *plugin, m sdk.Manifest, at hcl.Range, in string)
 	if err != nil || want.Check(have) {
 		return true // requirement reported a malformed constraint
 	}
-	l.problem(language.Problem{In: in, At: p.versionAt, Code: fault.PluginVersion,
+	l.files.Problem(language.Problem{In: in, At: p.versionAt, Code: fault.PluginVersion,
 		Summary: fmt.Sprintf("plugin %q has version %s, the configuration asks for %q", p.Name, m.Version, p.Version),
 		Hint:    "install another version, or change the constraint"})
 	return false

@@ -12,6 +12,7 @@ import (
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
@@ -42,7 +43,7 @@ func NewEditor(texts map[string][]byte, describe func(context.Context, Plugin) (
 // read are left out.
 func Texts(path string, edited map[string][]byte) map[string][]byte {
 	texts := maps.Clone(edited)
-	names, err := filesAt(path)
+	names, err := source.FilesAt(path)
 	if err != nil {
 		return texts
 	}
@@ -51,7 +52,7 @@ func Texts(path string, edited map[string][]byte) map[string][]byte {
 		if _, open := edited[name]; open {
 			continue
 		}
-		if text, err := readFile(name, maxFile); err == nil && total+len(text) <= maxTotal {
+		if text, err := source.ReadFile(name, source.MaxFile); err == nil && total+len(text) <= source.MaxTotal {
 			texts[name] = text
 			total += len(text)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
 	"github.com/junctor-mcp/junctor/host/suggest"
 )
@@ -35,8 +36,8 @@ func (l *loader) eval(in string, e hclsyntax.Expression) (cty.Value, bool) {
 		// Report them even if try() hides the failure, and instead of the errors
 		// that HCL derives from it.
 		l.inspections = nil
-		for _, i := range found[:min(len(found), MaxDiagnostics)] {
-			l.problem(language.Problem{In: in, At: i.at, Hint: `use keyring() alone or in a text, without other functions: "Bearer ${keyring("NAME")}"`,
+		for _, i := range found[:min(len(found), source.MaxDiagnostics)] {
+			l.files.Problem(language.Problem{In: in, At: i.at, Hint: `use keyring() alone or in a text, without other functions: "Bearer ${keyring("NAME")}"`,
 				Summary: fmt.Sprintf("a secret of keyring() is not read yet, so %s cannot use it", i.by)})
 		}
 		return cty.NilVal, false
@@ -47,18 +48,18 @@ func (l *loader) eval(in string, e hclsyntax.Expression) (cty.Value, bool) {
 		}
 	}
 	for _, d := range diags {
-		l.problem(hclProblem(in, d))
+		l.files.Problem(source.ProblemOf(in, d))
 	}
 	if diags.HasErrors() {
 		l.reportInputs(in, e) // HCL stops at the first failed argument of a call
 		return cty.NilVal, false
 	}
 	if !v.IsWhollyKnown() {
-		l.problem(language.Problem{In: in, At: e.Range(), Summary: "the value is not known when the configuration is read"})
+		l.files.Problem(language.Problem{In: in, At: e.Range(), Summary: "the value is not known when the configuration is read"})
 		return cty.NilVal, false
 	}
 	if err := checkNumbers(v); err != nil {
-		l.problem(language.Problem{In: in, At: e.Range(), Summary: err.Error()})
+		l.files.Problem(language.Problem{In: in, At: e.Range(), Summary: err.Error()})
 		return cty.NilVal, false
 	}
 	return v, true
@@ -86,7 +87,7 @@ func checkNumbers(v cty.Value) error {
 // valueOf returns e.Value. A panic in HCL fails this expression only and does
 // not end the host.
 func valueOf(e hclsyntax.Expression, ctx *hcl.EvalContext) (v cty.Value, diags hcl.Diagnostics) {
-	defer diagnosePanic(&diags, e.Range(), "the expression cannot be computed", "This is a mistake in Junctor or in the HCL library. Please report it.")
+	defer source.CatchPanic(&diags, e.Range(), "the expression cannot be computed", "This is a mistake in Junctor or in the HCL library. Please report it.")
 	return e.Value(ctx)
 }
 
@@ -97,8 +98,8 @@ func (l *loader) context(file string, locals cty.Value) *hcl.EvalContext {
 		parent.Variables["each"] = l.each
 	}
 	child := parent.NewChild()
-	if s := l.byName[file]; s != nil {
-		child.Functions = l.fileFunctions(s.dir)
+	if s := l.files.File(file); s != nil {
+		child.Functions = l.fileFunctions(s.Dir)
 	}
 	return child
 }
@@ -124,7 +125,7 @@ type vetter struct {
 // errorAt reports an error in the expression.
 func (v *vetter) errorAt(at hcl.Range, hint, format string, args ...any) {
 	v.ok = false
-	v.problem(language.Problem{In: v.in, At: at, Summary: fmt.Sprintf(format, args...), Hint: hint})
+	v.files.Problem(language.Problem{In: v.in, At: at, Summary: fmt.Sprintf(format, args...), Hint: hint})
 }
 
 // reference checks that a name in an expression is that of a local, of a variable, or of the
@@ -141,7 +142,7 @@ func (v *vetter) reference(t hcl.Traversal) {
 	case root != "local":
 		// The word may be a secret without its quotes, so the message does not
 		// repeat it. The snippet shows it where that is harmless.
-		v.errorAt(t.SourceRange(), cmp.Or(v.foreignReference(t), `write text in quotes, a value of locals as local.NAME, and an environment variable as env("NAME")`), "a word without quotes is no value")
+		v.errorAt(t.SourceRange(), cmp.Or(v.files.ForeignReference(t), `write text in quotes, a value of locals as local.NAME, and an environment variable as env("NAME")`), "a word without quotes is no value")
 		return
 	}
 	name, ok := memberName(t)
@@ -210,7 +211,7 @@ func (v *vetter) call(e *hclsyntax.FunctionCallExpr) {
 	if _, known := functions[e.Name]; known {
 		return
 	}
-	hint := cmp.Or(foreignFunctions[e.Name], language.NearHint(e.Name, functionNames))
+	hint := cmp.Or(source.ForeignFunctions[e.Name], language.NearHint(e.Name, functionNames))
 	if functionLike(e.Name) {
 		v.errorAt(e.NameRange, hint, "there is no function %q", e.Name)
 		return

@@ -16,11 +16,11 @@ import (
 func evaluate(t *testing.T, text string) (cty.Value, *loader) {
 	t.Helper()
 	l := newLoader(Options{Lookup: fakeLookup})
-	l.addSource("junctor.hcl", []byte("x = "+text+"\n"))
+	l.keep(l.files.Add("junctor.hcl", []byte("x = "+text+"\n")))
 	if !l.parse() {
-		t.Fatalf("%s: %v", text, l.problems)
+		t.Fatalf("%s: %v", text, l.files.Since(0))
 	}
-	v, _ := l.eval("", l.sources[0].body.Attributes["x"].Expr)
+	v, _ := l.eval("", l.files.All[0].Body.Attributes["x"].Expr)
 	return v, l
 }
 
@@ -55,7 +55,7 @@ EOT`, `[S]`, `{ a = S }`, `{ (S) = 1 }`, `[S][0]`, `{ a = S }.a`, `{ s3cr3t-from
 		}
 		v, l := evaluate(t, secretName.ReplaceAllString(e, `env("API_TOKEN")`))
 		if v == cty.NilVal {
-			t.Errorf("%s: %v", e, l.problems)
+			t.Errorf("%s: %v", e, l.files.Since(0))
 		} else if !v.ContainsMarked() {
 			t.Errorf("%s lost the mark", e)
 		}
@@ -77,8 +77,8 @@ EOT`, `[S]`, `{ a = S }`, `{ (S) = 1 }`, `[S][0]`, `{ a = S }.a`, `{ s3cr3t-from
 func TestNumbersOutOfRange(t *testing.T) {
 	for _, text := range []string{`"${1e1000000}"`, `1 / 0`, `[{ a = 1 / 0 }]`, `1e300 * 1e300`, `jsondecode("[1e1000000]")`} {
 		v, l := evaluate(t, text)
-		if v != cty.NilVal || len(l.problems) != 1 || l.problems[0].Summary != "a number is too large or too small" {
-			t.Errorf("%s: %#v, %v", text, v, l.problems)
+		if v != cty.NilVal || len(l.files.Since(0)) != 1 || l.files.Since(0)[0].Summary != "a number is too large or too small" {
+			t.Errorf("%s: %#v, %v", text, v, l.files.Since(0))
 		}
 	}
 }

@@ -26,7 +26,7 @@ func (v evaluation) Eval(in string, e hclsyntax.Expression) (cty.Value, bool) {
 }
 
 // Report implements [language.Host].
-func (v evaluation) Report(p language.Problem) { v.problem(p) }
+func (v evaluation) Report(p language.Problem) { v.files.Problem(p) }
 
 // Settled implements [language.Host]. It reports placeholders of keyring() and of absent inputs in a
 // value that the host needs when it reads the configuration.
@@ -36,7 +36,7 @@ func (v evaluation) Settled(in string, a *hclsyntax.Attribute, value cty.Value) 
 	}
 	steps, found := v.keyring.find(value)
 	if found {
-		v.problem(language.Problem{In: in, At: language.Locate(a.Expr, steps),
+		v.files.Problem(language.Problem{In: in, At: language.Locate(a.Expr, steps),
 			Summary: fmt.Sprintf("%q is needed when the configuration is read, so it cannot come from keyring()", a.Name),
 			Hint: "keyring() is for settings of transports and auth that are secret, " +
 				"such as env and headers, and for tokens"})
@@ -49,11 +49,11 @@ func (v evaluation) Settled(in string, a *hclsyntax.Attribute, value cty.Value) 
 func (l *loader) rejectAbsent(in string, a *hclsyntax.Attribute, v cty.Value) bool {
 	e := l.keyring.absentInValue(v)
 	if e != nil {
-		l.problem(language.Problem{
+		l.files.Problem(language.Problem{
 			In:      in,
 			At:      a.Expr.Range(),
-			Summary: fmt.Sprintf("%s, and %q is needed here", e.message, a.Name),
-			Hint:    e.hint,
+			Summary: fmt.Sprintf("%s, and %q is needed here", e.Message, a.Name),
+			Hint:    e.Hint,
 			Input:   true,
 		})
 	}
@@ -70,7 +70,7 @@ func (v evaluation) IsLate(text string) bool { return v.keyring.contains(text) }
 // The path is one of those that no wrapped program may change; see [Config.Used].
 func (v evaluation) Path(file, path string) string {
 	if !filepath.IsAbs(path) {
-		path = filepath.Join(v.byName[file].dir, path)
+		path = filepath.Join(v.files.DirOf(file), path)
 	}
 	path = filepath.Clean(path)
 	v.named = append(v.named, path)
@@ -78,10 +78,10 @@ func (v evaluation) Path(file, path string) string {
 }
 
 // Reveal implements [language.Host].
-func (v evaluation) Reveal(a *hclsyntax.Attribute) { v.reveal(a) }
+func (v evaluation) Reveal(a *hclsyntax.Attribute) { v.files.Reveal(a) }
 
 // Conceal implements [language.Host].
-func (v evaluation) Conceal(text string) { v.secrets = append(v.secrets, text) }
+func (v evaluation) Conceal(text string) { v.files.Conceal(text) }
 
 // Foreign implements [language.Host].
 func (evaluation) Foreign(block, name string, known []string) string {

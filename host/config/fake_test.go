@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/sdk"
 )
@@ -153,15 +154,15 @@ func fakeLookup(name string) (string, bool) {
 }
 
 // loadText loads one file with the given text.
-func loadText(t testing.TB, text string) (*Config, Diagnostics) {
+func loadText(t testing.TB, text string) (*Config, source.Diagnostics) {
 	t.Helper()
 	l := newLoader(Options{Path: "junctor.hcl", Lookup: fakeLookup, Describe: fakeDescribe})
-	l.addSource("junctor.hcl", []byte(text))
+	l.keep(l.files.Add("junctor.hcl", []byte(text)))
 	return l.load(context.Background())
 }
 
 // rendered returns the diagnostics as printed.
-func rendered(ds Diagnostics) string {
+func rendered(ds source.Diagnostics) string {
 	var b strings.Builder
 	ds.Render(&b)
 	return b.String()

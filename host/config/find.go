@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
@@ -48,7 +49,7 @@ func (l Location) Has(file string) bool {
 	if l.Text != nil {
 		return false
 	}
-	names, err := filesAt(l.Path)
+	names, err := source.FilesAt(l.Path)
 	return err == nil && slices.ContainsFunc(names, func(name string) bool { return sameFile(name, file) })
 }
 
@@ -82,7 +83,7 @@ func (l Location) Canonical() (string, error) {
 		return "", err
 	}
 	if info.IsDir() {
-		return canonical(l.Path)
+		return source.Canonical(l.Path)
 	}
 	path, err := filepath.Abs(l.Path)
 	if err != nil {
@@ -90,15 +91,6 @@ func (l Location) Canonical() (string, error) {
 	}
 	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
 	return filepath.Join(dir, filepath.Base(path)), err
-}
-
-// canonical returns an absolute path without symbolic links.
-func canonical(path string) (string, error) {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
-	}
-	return filepath.EvalSymlinks(path)
 }
 
 // FoundName is the name of the configuration of a project.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/ownership"
 )
 
@@ -47,7 +48,7 @@ func projectFile(lookup func(string) (string, bool)) string {
 // project. The result is "" without a home directory.
 func PrivatePath(file string, lookup func(string) (string, bool)) string {
 	own := userFile(lookup)
-	dir, err := canonical(filepath.Dir(file))
+	dir, err := source.Canonical(filepath.Dir(file))
 	if own == "" || err != nil {
 		return ""
 	}

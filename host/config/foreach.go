@@ -8,6 +8,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/managed"
 )
 
@@ -118,7 +119,7 @@ func (l *loader) shadow(r blockReader, taken map[string]bool) bool {
 	if !taken[r.Label] {
 		return false
 	}
-	l.shadowed = append(l.shadowed, Shadowed{Server: r.Label, At: startOf(r.Head)})
+	l.shadowed = append(l.shadowed, Shadowed{Server: r.Label, At: source.StartOf(r.Head)})
 	return true
 }
 

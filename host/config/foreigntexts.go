@@ -10,6 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
 	"github.com/junctor-mcp/junctor/host/secretname"
 )
@@ -32,7 +33,7 @@ var foreignTexts = []foreignText{
 	{pattern: lazyregexp.New(`^file://`), secret: true, hint: `write file("PATH"), without quotes around it`},
 	{pattern: windowsTab, what: backslashWhat, hint: backslashHint},
 	{pattern: lazyregexp.New(`^\s|\s$`), of: "url", what: "the URL begins or ends with white space", hint: `remove it: url = "https://..."`},
-	{pattern: lazyregexp.New(`^op://`), secret: true, hint: keyringHint + "; or start junctor with op run"},
+	{pattern: lazyregexp.New(`^op://`), secret: true, hint: source.KeyringHint + "; or start junctor with op run"},
 }
 
 const (

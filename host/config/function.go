@@ -15,6 +15,9 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 	"github.com/zclconf/go-cty/cty/function/stdlib"
+
+	"github.com/junctor-mcp/junctor/host/config/source"
+	"github.com/junctor-mcp/junctor/host/redact"
 )
 
 // functions are the functions of the language. Those with an empty value depend on
@@ -66,11 +69,6 @@ var functions = map[string]function.Function{
 }
 
 var functionNames = slices.Sorted(maps.Keys(functions))
-
-// A callError is the error of env() or file() for a missing input, with a hint.
-type callError struct{ message, hint string }
-
-func (e *callError) Error() string { return e.message }
 
 // sensitive marks values from env(), file() and keyring(). Every operation passes the
 // mark on to its result.
@@ -125,9 +123,9 @@ func (l *loader) envFunc() function.Function {
 			case len(args) == 2:
 				return args[1], nil
 			}
-			return l.absent(&callError{
-				message: fmt.Sprintf("the environment variable %q is not set", name),
-				hint:    fmt.Sprintf("set it, or give a fallback: env(%q, \"...\")", name),
+			return l.absent(&source.InputError{
+				Message: fmt.Sprintf("the environment variable %q is not set", name),
+				Hint:    fmt.Sprintf("set it, or give a fallback: env(%q, \"...\")", name),
 			})
 		},
 	})
@@ -157,7 +155,7 @@ func (l *loader) fileFunc(dir string) function.Function {
 				if strings.HasPrefix(args[0].AsString(), "~/") {
 					hint = `only a shell knows "~": write file("${env("HOME")}/...")`
 				}
-				return l.absent(&callError{message: fmt.Sprintf("cannot read the file %q: %v", args[0].AsString(), err), hint: hint})
+				return l.absent(&source.InputError{Message: fmt.Sprintf("cannot read the file %q: %v", args[0].AsString(), err), Hint: hint})
 			}
 			return l.sensitiveValue(strings.TrimRight(string(text), "\r\n")), nil
 		},
@@ -167,7 +165,7 @@ func (l *loader) fileFunc(dir string) function.Function {
 // sensitiveValue returns a marked value and adds its text to the secrets, so that it
 // is never printed.
 func (l *loader) sensitiveValue(text string) cty.Value {
-	l.secrets = append(l.secrets, text)
+	l.files.Conceal(text)
 	return cty.StringVal(text).Mark(sensitive)
 }
 
@@ -242,11 +240,8 @@ func withoutValues(err error, args []cty.Value) error {
 		return nil
 	}
 	texts := textsIn(args...)
-	return errors.New(quoteRule.ReplaceAllStringFunc(err.Error(), func(quote string) string {
-		if text := unescaped(quote[1 : len(quote)-1]); !fixedWords()[text] && (holds(text, texts) || partOf(text, texts)) {
-			return `"` + masked + `"`
-		}
-		return quote
+	return errors.New(redact.Quotes(err.Error(), func(text string) bool {
+		return !fixedWords()[text] && (redact.Holds(text, texts) || redact.PartOf(text, texts))
 	}))
 }
 

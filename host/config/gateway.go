@@ -11,6 +11,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/config/source"
 )
 
 // A Gateway is the gateway block, or the defaults without a block.
@@ -35,7 +36,7 @@ type Gateway struct {
 // HTTP configures the listener for clients over HTTP.
 type HTTP struct {
 	Given bool // the configuration has an http block
-	At    Position
+	At    source.Position
 	// Listen is "host:port", or "unix:" and an absolute path.
 	Listen     string      `hcl:"listen" default:"127.0.0.1:7575" accepts:"'\"HOST:PORT\"', '\":PORT\"' or '\"unix:PATH\"'" doc:"'\":PORT\"' is for all addresses, '\"0.0.0.0:PORT\"' for those of IPv4. The path of a socket is relative to the file. Port 0 is any free one."`
 	URL        string      `hcl:"url" accepts:"a URL" unset:"from each request" doc:"The endpoint as clients see it, behind a proxy: '\"https://mcp.example.com/mcp\"'. Clients of an issuer compare it." json:",omitempty"`
@@ -128,12 +129,12 @@ type TLS struct {
 	Key      string `hcl:"key" format:"path" required:"rule" requires:"cert" doc:"The file of the certificate's key, relative to the file."`
 	ClientCA string `hcl:"client_ca" format:"path" unset:"none" requires:"cert" doc:"The file of the authority whose certificates clients must present."`
 	Optional bool   `hcl:"client_certificate" words:"required,optional" requires:"client_ca" doc:"'optional': clients without a certificate may connect, and need another credential." json:",omitempty"`
-	At       Position
+	At       source.Position
 }
 
 // Validate implements [language.Validator].
 func (t *TLS) Validate(r language.Reader) {
-	t.At = startOf(r.Head)
+	t.At = source.StartOf(r.Head)
 	if !r.IsSet("cert") && !r.IsSet("key") && !r.IsSet("client_ca") {
 		r.ReportMissing("cert", r.Head)
 	}
@@ -153,11 +154,11 @@ func (l *loader) gateway(blocks []*hclsyntax.Block) (g Gateway) {
 	if !given {
 		h = l.emptyBlock(r.In)
 	}
-	before := len(l.problems)
+	before := l.files.Count()
 	g.HTTP = h.http(given)
 	if l.NoListener {
-		kept := slices.DeleteFunc(l.problems[before:], func(p language.Problem) bool { return p.Input })
-		l.problems = l.problems[:before+len(kept)]
+		kept := slices.DeleteFunc(l.files.Since(before), func(p language.Problem) bool { return p.Input })
+		l.files.Forget(before + len(kept))
 	}
 	return g
 }
@@ -180,7 +181,7 @@ func (l *loader) emptyBlock(in string) blockReader {
 // http reads the http block. given is false if there is none.
 func (r blockReader) http(given bool) (h HTTP) {
 	language.Decode(r.Reader, &h)
-	h.Given, h.origin = given, httpSource{head: r.Head, in: r.In, source: r.byName[r.Head.Filename]}
+	h.Given, h.origin = given, httpSource{head: r.Head, in: r.In, source: r.files.File(r.Head.Filename)}
 	h.Auth = r.authentication()
 	r.checkCertificates(h)
 	listen, ok := r.listen()
@@ -193,7 +194,7 @@ func (r blockReader) http(given bool) (h HTTP) {
 
 // Validate implements [language.Validator].
 func (h *HTTP) Validate(r language.Reader) {
-	h.At = startOf(r.Head)
+	h.At = source.StartOf(r.Head)
 	h.Hosts = checkHosts(r, "hosts", h.Hosts)
 	if len(h.Origins) == 0 {
 		h.Origins = nil

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/limit"
 )
 
@@ -191,7 +192,7 @@ func TestDocumentedGatewayHasTheDefaults(t *testing.T) {
 	if *said.PerIP != (RateLimit{Rate: 60, Burst: 120, Connections: 256}) || len(said.Hosts) != 1 || len(said.Origins) != 1 || said.TLS.ClientCA == "" || len(said.Auth) != 1 {
 		t.Errorf("%+v", said)
 	}
-	said.Given, said.At, said.Hosts, said.Origins, said.PerIP, said.TLS, said.Auth, said.origin = false, Position{}, nil, nil, nil, nil, nil, usual.origin
+	said.Given, said.At, said.Hosts, said.Origins, said.PerIP, said.TLS, said.Auth, said.origin = false, source.Position{}, nil, nil, nil, nil, nil, usual.origin
 	if !reflect.DeepEqual(said, usual) {
 		t.Errorf("documented:\n%+v\nthe defaults:\n%+v", said, usual)
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
@@ -164,7 +165,7 @@ func blocksIn(t *testing.T, path string) (kinds []string) {
 func defaultConfig(t *testing.T) map[string]any {
 	c := *loadGood(t, "server \"a\" {\n  transport \"stdio\" {\n    command = [\"x\"]\n  }\n}\ngateway {\n  http {\n  }\n}\n")
 	s := c.Servers[0]
-	s.Name, s.Prefix, s.At, s.Transport, s.Fingerprint = "", "?", Position{}, Block{}, ""
+	s.Name, s.Prefix, s.At, s.Transport, s.Fingerprint = "", "?", source.Position{}, Block{}, ""
 	all := valueOfJSON(t, c).(map[string]any)
 	all["Servers"] = valueOfJSON(t, s)
 	return all

@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/config/source"
 )
 
 // An input is a variable or a file that env() or file() reads. One load reports all
@@ -72,6 +73,6 @@ func (w *inputWalker) read(e *hclsyntax.FunctionCallExpr) {
 	}
 	_, diags := valueOf(e, w.context(e.Range().Filename, w.localValues))
 	for _, d := range diags {
-		w.problem(hclProblem(w.in, d))
+		w.files.Problem(source.ProblemOf(w.in, d))
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/authn/jwks"
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
@@ -26,7 +27,7 @@ type JWT struct {
 	Claims     authn.ClaimNames
 	Tenant     string   // without Claims.Tenant
 	Subjects   []string `json:",omitempty"` // that are admitted; nil: all
-	At         Position
+	At         source.Position
 }
 
 // String names the issuer, so that no log prints the secret.
@@ -164,7 +165,7 @@ func (r blockReader) jwt() ClientAuth {
 	var b jwtBlock
 	language.Decode(r.Reader, &b)
 	j := JWT{
-		At:         startOf(r.Head),
+		At:         source.StartOf(r.Head),
 		Leeway:     b.Leeway,
 		Issuer:     b.Issuer,
 		Secret:     b.Secret,
@@ -189,7 +190,7 @@ func (r blockReader) jwt() ClientAuth {
 // rejectDuplicateIssuers reports an issuer in two auth blocks: the first one would decide
 // about all of its tokens.
 func (r blockReader) rejectDuplicateIssuers(all []Authentication) {
-	first := map[string]Position{}
+	first := map[string]source.Position{}
 	for i, b := range r.Labelled("auth") {
 		j, ok := all[i].Settings.(JWT)
 		if !ok || j.Issuer == "" {

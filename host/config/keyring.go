@@ -13,6 +13,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
@@ -26,13 +27,13 @@ type keyring struct {
 	uses  []SecretUse
 	seen  map[hcl.Range]bool
 
-	absent []*callError // the absent inputs that have placeholders; see absent.go
+	absent []*source.InputError // the absent inputs that have placeholders; see absent.go
 }
 
 // A SecretUse is one call of keyring("NAME") in the configuration.
 type SecretUse struct {
 	Name string
-	At   Position
+	At   source.Position
 }
 
 // Keyring lists the secrets that the configuration uses, in the order of the
@@ -128,18 +129,14 @@ func (v *vetter) keyringCall(e *hclsyntax.FunctionCallExpr) {
 	case !v.keyring.seen[e.Range()]:
 		v.keyring.seen[e.Range()] = true
 		if !v.keyring.inUse() {
-			v.secrets = append(v.secrets, v.keyring.nonce) // messages must not reveal it
+			v.files.Conceal(v.keyring.nonce) // messages must not reveal it
 		}
-		v.keyring.uses = append(v.keyring.uses, SecretUse{Name: name, At: startOf(e.Range())})
+		v.keyring.uses = append(v.keyring.uses, SecretUse{Name: name, At: source.StartOf(e.Range())})
 	}
 }
 
-// sortUses sorts the uses by file, in the order of the sources, and by place.
-func (k *keyring) sortUses(sources []*source) {
-	order := map[string]int{}
-	for i, s := range sources {
-		order[s.name] = i
-	}
+// sortUses sorts the uses by the order of their files, and by place.
+func (k *keyring) sortUses(order map[string]int) {
 	slices.SortFunc(k.uses, func(a, b SecretUse) int {
 		return cmp.Or(cmp.Compare(order[a.At.File], order[b.At.File]),
 			cmp.Compare(a.At.Line, b.At.Line), cmp.Compare(a.At.Column, b.At.Column))

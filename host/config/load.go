@@ -13,8 +13,10 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/host/redact"
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
@@ -82,7 +84,7 @@ type Options struct {
 // except through [Options.Describe]. The Config is nil exactly if a diagnostic is
 // an error. Callers must not load a configuration that the user has not written,
 // named or trusted, because evaluation is not bounded, unless they set Options.Static.
-func Load(ctx context.Context, o Options) (*Config, Diagnostics) {
+func Load(ctx context.Context, o Options) (*Config, source.Diagnostics) {
 	l := newLoader(o)
 	if o.Static {
 		l.lookup = func(string) (string, bool) { return "", false }
@@ -93,20 +95,20 @@ func Load(ctx context.Context, o Options) (*Config, Diagnostics) {
 		l.root = o.Content.Root
 		for _, t := range o.Content.texts {
 			if t.module == "" {
-				l.addSource(t.name, t.text)
+				l.keep(l.files.Add(t.name, t.text))
 			}
 		}
-	case len(o.Text) > maxFile:
-		l.problem(language.Problem{At: hcl.Range{Filename: o.Path}, Summary: fmt.Sprintf("the configuration is larger than %d KiB", maxFile>>10)})
+	case len(o.Text) > source.MaxFile:
+		l.files.Problem(language.Problem{At: hcl.Range{Filename: o.Path}, Summary: fmt.Sprintf("the configuration is larger than %d KiB", source.MaxFile>>10)})
 	case o.Text != nil:
-		l.addSource(o.Path, o.Text)
+		l.keep(l.files.Add(o.Path, o.Text))
 	case o.Path != o.Managed: // else the user has no configuration
-		l.readSources(o.Path)
+		l.keep(l.files.Read(o.Path)...)
 	}
 	for i, path := range o.Under {
 		weaker := newScope(i + 1)
 		l.layers = append(l.layers, weaker)
-		l.inScope(weaker, func() { l.readSources(path) })
+		l.inScope(weaker, func() { l.keep(l.files.Read(path)...) })
 	}
 	l.readManaged(o.Managed)
 	return l.load(ctx)
@@ -122,13 +124,10 @@ type loader struct {
 	layers  []*scope  // the strongest first
 	managed *scope    // nil: there is no managed configuration
 
-	sources     []*source            // of all scopes
-	moduleFiles map[string][]*source // by directory
+	files       *source.Set               // of all scopes
+	moduleFiles map[string][]*source.File // by directory
 	moduleUses  int
-	root        string // the directory that was reviewed; empty: the configuration needs no review
-	byName      map[string]*source
-	problems    []language.Problem
-	secrets     []string // the texts that env() and file() returned, and tokens
+	root        string   // the directory that was reviewed; empty: the configuration needs no review
 	included    []string // absolute paths of the files that file() has read
 	named       []string // absolute paths in attributes of the host's blocks
 	keyring     keyring
@@ -155,10 +154,11 @@ type loader struct {
 func newLoader(o Options) *loader {
 	l := &loader{
 		Options: o, lookup: o.Lookup,
-		byName: map[string]*source{}, moduleFiles: map[string][]*source{}, ruleHeads: map[string]hcl.Range{}, plugins: map[string]*plugin{},
+		files: source.NewSet(languageWords()), moduleFiles: map[string][]*source.File{}, ruleHeads: map[string]hcl.Range{}, plugins: map[string]*plugin{},
 		manifests: map[string]*sdk.Manifest{}, keyring: newKeyring(), scope: newScope(0),
 	}
 	l.layers = []*scope{l.scope}
+	l.files.Texts, l.files.Pasted = o.Texts, o.Pasted
 	if l.lookup == nil {
 		l.lookup = os.LookupEnv
 	}
@@ -173,9 +173,9 @@ func newLoader(o Options) *loader {
 
 // load turns sources into a configuration. Each step continues after problems, so
 // that one run reports all problems that do not follow from each other.
-func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
-	if len(l.problems) > 0 || !l.parse() {
-		return nil, l.diagnostics()
+func (l *loader) load(ctx context.Context) (*Config, source.Diagnostics) {
+	if l.files.Count() > 0 || !l.parse() {
+		return nil, l.files.Diagnostics()
 	}
 	l.readLocks()
 	l.collectEnvSecrets()
@@ -230,14 +230,14 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 	l.inScope(l.layers[0], func() { tests = l.policyTests(l.top["test"], namesOf(drafts), rules[0].Zone) })
 	var audit Audit
 	l.readWhole("audit", l.AbsentInputs, func() { audit = l.audit() })
-	ds := l.diagnostics()
+	ds := l.files.Diagnostics()
 	if ds.HasErrors() || l.Static {
 		return nil, ds
 	}
 	c := l.config(drafts, kept)
 	c.Tests, c.Audit = tests, audit
 	if l.managed != nil {
-		c.Managed = Managed{Path: l.managed.sources[0].name, Servers: servers, Policy: forced}
+		c.Managed = Managed{Path: l.managed.sources[0].Name, Servers: servers, Policy: forced}
 	}
 	c.Console = console
 	c.Gateway, c.Telemetry, c.Policy = gateway, telemetry, confirmedTools(rules[0], c.Servers)
@@ -268,13 +268,23 @@ func checkPolicies(l *loader, rules []policy.Rules, forced policy.Rules, h HTTP,
 // only warns of env() and file() that fail, and notes that the block is not read as a whole; it
 // returns whether it is.
 func (l *loader) readWhole(block string, partly bool, read func()) bool {
-	before := len(l.problems)
+	before := l.files.Count()
 	l.inScope(l.strongest(block), read)
-	if partly && warnOfInputs(l.problems[before:]) {
+	if partly && warnOfInputs(l.files.Since(before)) {
 		l.unread = append(l.unread, block)
 		return false
 	}
 	return true
+}
+
+// keep adds files to the present scope.
+func (l *loader) keep(files ...*source.File) { l.scope.sources = append(l.scope.sources, files...) }
+
+// parse parses every file and the modules that they use. It returns false if a file has a
+// syntax error.
+func (l *loader) parse() bool {
+	files := slices.Clone(l.files.All)
+	return l.files.Parse(files) && l.readModules(files, nil)
 }
 
 // warnOfInputs makes warnings of the reports of env() and file() that failed, and returns whether
@@ -368,10 +378,10 @@ func pluginRefs(drafts []*draft, store *storeDraft) []pluginRef {
 
 // config builds the Config of a load without errors.
 func (l *loader) config(drafts []*draft, store *SecretStore) *Config {
-	l.keyring.sortUses(l.sources)
+	l.keyring.sortUses(l.files.Order())
 	c := &Config{Path: l.Path, SecretStore: store, keyring: l.keyring}
-	for _, s := range l.sources {
-		c.Files = append(c.Files, s.name)
+	for _, s := range l.files.All {
+		c.Files = append(c.Files, s.Name)
 	}
 	c.Under, c.Shadowed, c.Locks, c.included, c.named = l.Under, l.shadowed, l.locks, l.included, l.named
 	c.lookup = l.lookup
@@ -379,7 +389,7 @@ func (l *loader) config(drafts []*draft, store *SecretStore) *Config {
 		c.Plugins = append(c.Plugins, p.Plugin)
 	}
 	slices.SortFunc(c.Plugins, func(a, b Plugin) int { return strings.Compare(a.Name, b.Name) })
-	secrets := l.secrets
+	secrets := l.files.Hidden()
 	for _, d := range drafts {
 		c.Servers = append(c.Servers, d.Server)
 		secrets = append(secrets, hiddenTexts(d.Transport.Settings, d.Transport.Shown)...)
@@ -390,6 +400,6 @@ func (l *loader) config(drafts []*draft, store *SecretStore) *Config {
 	if store != nil {
 		secrets = append(secrets, hiddenTexts(store.Settings, store.Shown)...)
 	}
-	c.secrets = NewScrubber(l.withoutPublic(secrets))
+	c.secrets = redact.New(l.withoutPublic(secrets))
 	return c
 }

@@ -11,9 +11,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/sdk"
-	"github.com/rogpeppe/go-internal/txtar"
 )
 
 // A describer records the described plugins.
@@ -60,7 +62,7 @@ server "e" {
 	} {
 		var d describer
 		l := newLoader(Options{Lookup: fakeLookup, Describe: d.describe, All: all})
-		l.addSource("junctor.hcl", text)
+		l.keep(l.files.Add("junctor.hcl", text))
 		c, ds := l.load(context.Background())
 		if !slices.Equal(d.asked, want) {
 			t.Errorf("asked for %q, want %q", d.asked, want)
@@ -78,14 +80,14 @@ func TestDescribeErrorBecomesDiagnostic(t *testing.T) {
 	text := []byte("server \"a\" {\n  transport \"stdio\" {\n    command = [\"x\"]\n  }\n}\n")
 	for _, err := range []error{errors.New("boom"), fmt.Errorf("around: %w", fault.New(fault.PluginChecksum, "boom"))} {
 		l := newLoader(Options{Describe: func(context.Context, Plugin) (sdk.Manifest, error) { return sdk.Manifest{}, err }})
-		l.addSource("junctor.hcl", text)
+		l.keep(l.files.Add("junctor.hcl", text))
 		c, ds := l.load(context.Background())
 		if c != nil || len(ds) != 1 || ds[0].Summary != `plugin "stdio": boom` || ds[0].Code != fault.As(err).Code || ds[0].At.Line != 2 {
 			t.Errorf("%+v", ds)
 		}
 	}
 	l := newLoader(Options{})
-	l.addSource("junctor.hcl", text)
+	l.keep(l.files.Add("junctor.hcl", text))
 	if c, ds := l.load(context.Background()); c != nil || !ds.HasErrors() {
 		t.Error("loaded without a way to describe plugins")
 	}
@@ -94,8 +96,8 @@ func TestDescribeErrorBecomesDiagnostic(t *testing.T) {
 // TestDiagnosticsAreSortedByPlace checks several problems in two files.
 func TestDiagnosticsAreSortedByPlace(t *testing.T) {
 	l := newLoader(Options{Lookup: fakeLookup, Describe: fakeDescribe})
-	l.addSource("a.hcl", []byte("x = 1\n\nlocals {\n  a = env(\"NOT_SET\")\n}\n"))
-	l.addSource("b.hcl", []byte("server \"a\" {\n  transport \"stdio\" {\n    command = 1\n  }\n  y = 1\n  z = 1\n}\n"))
+	l.keep(l.files.Add("a.hcl", []byte("x = 1\n\nlocals {\n  a = env(\"NOT_SET\")\n}\n")))
+	l.keep(l.files.Add("b.hcl", []byte("server \"a\" {\n  transport \"stdio\" {\n    command = 1\n  }\n  y = 1\n  z = 1\n}\n")))
 	_, ds := l.load(context.Background())
 	var places []string
 	for _, d := range ds {
@@ -112,7 +114,7 @@ func TestDiagnosticsAreBounded(t *testing.T) {
 		fmt.Fprintf(&text, "x%d = 1\n", i)
 	}
 	_, ds := loadText(t, text.String())
-	if len(ds) != MaxDiagnostics+1 || ds[MaxDiagnostics].Summary != "and 10 more problems" || ds[MaxDiagnostics].Severity != Error {
+	if len(ds) != source.MaxDiagnostics+1 || ds[source.MaxDiagnostics].Summary != "and 10 more problems" || ds[source.MaxDiagnostics].Severity != source.Error {
 		t.Errorf("%d diagnostics, last %+v", len(ds), ds[len(ds)-1])
 	}
 	if err := ds.Err(); !strings.Contains(err.Error(), "more than 50 problems") {
@@ -130,7 +132,7 @@ func TestErrCountsErrors(t *testing.T) {
 	if f = fault.As(ds.Err()); f.Message != `the configuration has 2 errors; the first: unknown attribute "x"` {
 		t.Errorf("%+v", f)
 	}
-	ds = Diagnostics{{Severity: Warning, Summary: "x"}}
+	ds = source.Diagnostics{{Severity: source.Warning, Summary: "x"}}
 	if ds.HasErrors() || ds.Err() != nil {
 		t.Error("a warning is an error")
 	}

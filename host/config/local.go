@@ -98,9 +98,9 @@ func (l *loader) cycle(x *local, chain []string) {
 	last := chain[len(chain)-1]
 	from := slices.Index(chain, last)
 	if from == len(chain)-1 {
-		l.problem(language.Problem{In: "locals", At: x.attr.Expr.Range(), Summary: "locals refer to each other in too long a chain"})
+		l.files.Problem(language.Problem{In: "locals", At: x.attr.Expr.Range(), Summary: "locals refer to each other in too long a chain"})
 	} else {
-		l.problem(language.Problem{In: "locals", At: x.attr.Expr.Range(),
+		l.files.Problem(language.Problem{In: "locals", At: x.attr.Expr.Range(),
 			Summary: fmt.Sprintf("local %q refers to itself: %s", last, strings.Join(chain[from:], " -> "))})
 	}
 	for _, name := range chain {

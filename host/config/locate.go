@@ -5,12 +5,13 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/config/source"
 )
 
 // PositionOf returns the place of a setting by its path, such as headers["Host"] or
 // retry[0].max. If the setting is not written in the file, PositionOf returns the place
 // of the nearest enclosing one.
-func (b *Block) PositionOf(path string) Position { return startOf(b.locate(path)) }
+func (b *Block) PositionOf(path string) source.Position { return source.StartOf(b.locate(path)) }
 
 func (b *Block) locate(path string) hcl.Range {
 	if b.origin.body == nil {

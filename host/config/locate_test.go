@@ -3,6 +3,8 @@ package config
 import (
 	"strings"
 	"testing"
+
+	"github.com/junctor-mcp/junctor/host/config/source"
 )
 
 func TestLocate(t *testing.T) {
@@ -64,7 +66,7 @@ server "a" {
 			t.Errorf("%s is at %s, want %s", path, got, want)
 		}
 	}
-	if got := (&Block{At: Position{File: "x", Line: 1, Column: 2}}).PositionOf("url"); got.String() != "x:1:2" {
+	if got := (&Block{At: source.Position{File: "x", Line: 1, Column: 2}}).PositionOf("url"); got.String() != "x:1:2" {
 		t.Error(got)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/hcltext"
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
@@ -63,13 +64,13 @@ func NewLock(path string) *Lock {
 func LockPath(path string) string { return filepath.Join(rootOf(path), LockName) }
 
 // ReadLock reads a lock file. It returns an empty Lock if there is no file.
-func ReadLock(path string) (*Lock, Diagnostics) {
+func ReadLock(path string) (*Lock, source.Diagnostics) {
 	l := newLoader(Options{Path: path})
 	lock := l.readLock(path)
-	if s := l.byName[path]; s != nil {
-		lock.SHA256 = textDigest(s.text)
+	if s := l.files.File(path); s != nil {
+		lock.SHA256 = textDigest(s.Text)
 	}
-	return lock, l.diagnostics()
+	return lock, l.files.Diagnostics()
 }
 
 // readLocks reads the lock files of the layers and of the managed configuration. Those of
@@ -137,12 +138,12 @@ func PluginHint(name string) string {
 
 // readLock is ReadLock; problems are those of the loader.
 func (l *loader) readLock(path string) *Lock {
-	text, err := readFile(path, maxLock)
+	text, err := source.ReadFile(path, maxLock)
 	if err != nil {
 		return l.lockProblem(path, err)
 	}
-	if exposed := ownershipProblem(path); exposed != nil {
-		l.problem(*exposed)
+	if exposed := source.OwnershipProblem(path); exposed != nil {
+		l.files.Problem(*exposed)
 		return NewLock(path)
 	}
 	return l.parseLock(path, text)
@@ -152,7 +153,7 @@ func (l *loader) readLock(path string) *Lock {
 // absent is no problem.
 func (l *loader) lockProblem(path string, err error) *Lock {
 	if !errors.Is(err, fs.ErrNotExist) {
-		l.problem(language.Problem{At: hcl.Range{Filename: path}, Summary: "cannot read the lock file: " + err.Error(), Hint: lockHint})
+		l.files.Problem(language.Problem{At: hcl.Range{Filename: path}, Summary: "cannot read the lock file: " + err.Error(), Hint: lockHint})
 	}
 	return NewLock(path)
 }
@@ -163,7 +164,7 @@ func (l *loader) setLock(d *draft) {
 		return
 	}
 	if d.Lock = l.lockPath(d.Layer, d.Managed); d.Lock == "" {
-		l.problem(language.Problem{
+		l.files.Problem(language.Problem{
 			At: d.block.Head, Summary: fmt.Sprintf("server %q: definitions = %q needs a lock file beside the configuration, which is not in a file", d.Name, d.Definitions),
 			Hint: "write the configuration to a file and name it with --config, or remove definitions",
 		})
@@ -172,18 +173,17 @@ func (l *loader) setLock(d *draft) {
 
 // parseLock parses the text of a lock file. It evaluates nothing.
 func (l *loader) parseLock(path string, text []byte) *Lock {
-	s := &source{name: path, text: text}
-	l.byName[path] = s
+	l.files.Attach(path, text)
 	r := lockReader{loader: l, lock: NewLock(path)}
 	scanned := hcltext.Scan(path, text, lockLimits)
-	if wrong := scanProblem(scanned); wrong != nil {
-		l.problem(*wrong)
+	if wrong := source.ScanProblem(scanned); wrong != nil {
+		l.files.Problem(*wrong)
 		return r.lock
 	}
 	body, diags := scanned.Parse()
 	if diags.HasErrors() {
 		for _, d := range diags {
-			l.problem(language.Problem{At: rangeOf(d.Subject, path), Summary: "lock file: " + d.Summary, Hint: lockHint})
+			l.files.Problem(language.Problem{At: rangeOf(d.Subject, path), Summary: "lock file: " + d.Summary, Hint: lockHint})
 		}
 		return r.lock
 	}
@@ -215,7 +215,7 @@ type lockReader struct {
 }
 
 func (r lockReader) refuse(at hcl.Range, format string, args ...any) {
-	r.problem(language.Problem{At: at, Summary: "lock file: " + fmt.Sprintf(format, args...), Hint: lockHint})
+	r.files.Problem(language.Problem{At: at, Summary: "lock file: " + fmt.Sprintf(format, args...), Hint: lockHint})
 }
 
 // blocks returns the blocks of the given types. Each of them has one label, and no two of a
@@ -243,7 +243,7 @@ func (r lockReader) texts(body *hclsyntax.Body, known ...string) map[string]stri
 	all := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(body.Attributes)) {
 		a := body.Attributes[name]
-		text, ok := literalText(a.Expr)
+		text, ok := language.Literal(a.Expr)
 		switch {
 		case !slices.Contains(known, name):
 			r.refuse(a.NameRange, "unknown attribute %q", name)

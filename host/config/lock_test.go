@@ -11,15 +11,17 @@ import (
 	"testing"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/junctor-mcp/junctor/host/config/source"
 )
 
 const someDigest = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
 // parseLockText reads the text of a lock file.
-func parseLockText(text string) (*Lock, Diagnostics) {
+func parseLockText(text string) (*Lock, source.Diagnostics) {
 	l := newLoader(Options{Path: LockName})
 	lock := l.parseLock(LockName, []byte(text))
-	return lock, l.diagnostics()
+	return lock, l.files.Diagnostics()
 }
 
 // reread fails the test if the text of a lock does not say the same as the lock.

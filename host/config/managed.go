@@ -13,6 +13,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/managed"
 	"github.com/junctor-mcp/junctor/host/ownership"
 	"github.com/junctor-mcp/junctor/host/policy"
@@ -46,7 +47,7 @@ func (l *loader) readManaged(path string) {
 		return
 	}
 	refuse := func(format, hint string) {
-		l.problem(language.Problem{At: hcl.Range{Filename: path}, Summary: format, Hint: hint})
+		l.files.Problem(language.Problem{At: hcl.Range{Filename: path}, Summary: format, Hint: hint})
 	}
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return
@@ -57,20 +58,20 @@ func (l *loader) readManaged(path string) {
 			return
 		}
 	}
-	text, err := readFile(path, maxFile)
+	text, err := source.ReadFile(path, source.MaxFile)
 	if err != nil {
 		refuse("cannot read the managed configuration: "+err.Error(), "ask the administrator of this machine")
 		return
 	}
 	l.managed = newScope(0)
-	l.inScope(l.managed, func() { l.addSource(path, text) })
+	l.inScope(l.managed, func() { l.keep(l.files.Add(path, text)) })
 }
 
 // ManagedServers returns the rules of the managed configuration at a path about servers. They
 // are empty if there is none, or if it has mistakes, which loading a configuration reports.
 func ManagedServers(path string) managed.Rules {
 	l := newLoader(Options{Managed: path})
-	if l.readManaged(path); l.managed == nil || len(l.problems) > 0 || !l.parse() {
+	if l.readManaged(path); l.managed == nil || l.files.Count() > 0 || !l.parse() {
 		return managed.Rules{}
 	}
 	l.collect(l.managed, &managedForm)
@@ -119,7 +120,7 @@ func (l *loader) ownServers() (all []managed.Rules) {
 
 // serverRules reads what a servers block allows and denies.
 func serverRules(r blockReader) (rules managed.Rules) {
-	rules.At = startOf(r.Head).String()
+	rules.At = source.StartOf(r.Head).String()
 	rules.Allow, rules.Deny = r.managedEntries("allow"), r.managedEntries("deny")
 	return rules
 }
@@ -151,7 +152,7 @@ func (r blockReader) managedEntry(list string, at hcl.Range, v cty.Value) (e man
 		r.ErrorAt(at, hint, "an entry of %q has exactly one member", list)
 		return e, false
 	}
-	e.At = startOf(at).String()
+	e.At = source.StartOf(at).String()
 	for member, value := range v.AsValueMap() {
 		want := cty.String
 		if member == "command" {

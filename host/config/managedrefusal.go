@@ -27,7 +27,7 @@ func Refused(ctx context.Context, path string, text []byte, managedPath string, 
 			return lookup(name)
 		}})
 	l.root = l.staticRoot()
-	l.addSource(path, text)
+	l.keep(l.files.Add(path, text))
 	l.readManaged(managedPath)
 	l.blocked = map[string]string{}
 	_, _ = l.load(ctx)

@@ -12,6 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/config/source"
 )
 
 // A module is a directory of HCL files with variables and servers. A module block uses
@@ -46,13 +47,13 @@ type argument struct {
 
 // readModules reads and parses the modules that files use, and those that these use. It
 // returns false if a file has a syntax error.
-func (l *loader) readModules(sources []*source, within []string) bool {
+func (l *loader) readModules(sources []*source.File, within []string) bool {
 	whole := true
 	for _, s := range sources {
-		if s.body == nil {
+		if s.Body == nil {
 			continue
 		}
-		for _, b := range s.body.Blocks {
+		for _, b := range s.Body.Blocks {
 			if b.Type != "module" {
 				continue
 			}
@@ -63,13 +64,13 @@ func (l *loader) readModules(sources []*source, within []string) bool {
 			at := b.Body.Attributes["source"].Expr.Range()
 			switch {
 			case slices.Contains(within, dir):
-				l.problem(language.Problem{In: language.TitleOf(b), At: at, Summary: "the module uses itself"})
+				l.files.Problem(language.Problem{In: language.TitleOf(b), At: at, Summary: "the module uses itself"})
 			case len(within) >= deepestModule:
-				l.problem(language.Problem{In: language.TitleOf(b), At: at, Summary: fmt.Sprintf("modules use each other more than %d deep", deepestModule)})
+				l.files.Problem(language.Problem{In: language.TitleOf(b), At: at, Summary: fmt.Sprintf("modules use each other more than %d deep", deepestModule)})
 			default:
 				files := l.readModule(s, b, dir)
 				l.moduleFiles[dir] = files
-				whole = l.parseSources(files) && l.readModules(files, append(slices.Clone(within), dir)) && whole
+				whole = l.files.Parse(files) && l.readModules(files, append(slices.Clone(within), dir)) && whole
 			}
 		}
 	}
@@ -78,29 +79,29 @@ func (l *loader) readModules(sources []*source, within []string) bool {
 
 // moduleDirectory returns the directory of the module that a block uses, as an absolute
 // path without symbolic links.
-func (l *loader) moduleDirectory(s *source, b *hclsyntax.Block) (dir string, ok bool) {
+func (l *loader) moduleDirectory(s *source.File, b *hclsyntax.Block) (dir string, ok bool) {
 	const hint = `write source = "./modules/NAME"`
 	a := b.Body.Attributes["source"]
 	if a == nil {
-		l.problem(language.Problem{In: language.TitleOf(b), At: b.TypeRange, Hint: hint, Summary: "a module has a source"})
+		l.files.Problem(language.Problem{In: language.TitleOf(b), At: b.TypeRange, Hint: hint, Summary: "a module has a source"})
 		return "", false
 	}
 	fail := func(hint, summary string) (string, bool) {
-		l.problem(language.Problem{In: language.TitleOf(b), At: a.Expr.Range(), Hint: hint, Summary: summary})
+		l.files.Problem(language.Problem{In: language.TitleOf(b), At: a.Expr.Range(), Hint: hint, Summary: summary})
 		return "", false
 	}
-	text, literal := literalText(a.Expr)
+	text, literal := language.Literal(a.Expr)
 	if !literal || text == "" {
 		return fail(hint, `"source" is a text in quotes and nothing else`)
 	}
-	path := absoluteIn(s.dir, filepath.FromSlash(text))
+	path := absoluteIn(s.Dir, filepath.FromSlash(text))
 	if l.reviewed(s) && isRemote(path, l.root) {
 		return fail("", "the module is on another machine")
 	}
-	real, err := canonical(path)
+	real, err := source.Canonical(path)
 	switch {
 	case err != nil:
-		return fail("a module is a directory of *.hcl files; nothing is downloaded", "cannot read the module: "+cause(err).Error())
+		return fail("a module is a directory of *.hcl files; nothing is downloaded", "cannot read the module: "+source.Cause(err).Error())
 	case l.Static && !(&Content{Root: l.root}).holds(real):
 		return "", false
 	case l.reviewed(s) && !(&Content{Root: l.root}).holds(real):
@@ -110,44 +111,42 @@ func (l *loader) moduleDirectory(s *source, b *hclsyntax.Block) (dir string, ok 
 }
 
 // reviewed reports whether a file belongs to a configuration that a person has to review.
-func (l *loader) reviewed(s *source) bool {
-	return l.root != "" && (&Content{Root: l.root}).holds(s.dir)
+func (l *loader) reviewed(s *source.File) bool {
+	return l.root != "" && (&Content{Root: l.root}).holds(s.Dir)
 }
 
 // readModule adds the files of a module that a file uses.
-func (l *loader) readModule(s *source, b *hclsyntax.Block, dir string) []*source {
-	files := newScope(0)
-	defer l.enter(files, cty.NilVal)()
+func (l *loader) readModule(s *source.File, b *hclsyntax.Block, dir string) []*source.File {
 	if l.Content != nil && l.reviewed(s) {
+		var files []*source.File
 		for _, t := range l.Content.texts {
 			if t.module == dir {
-				l.addSource(t.name, t.text)
+				files = append(files, l.files.Add(t.name, t.text))
 			}
 		}
-		return files.sources
+		return files
 	}
-	text, _ := literalText(b.Body.Attributes["source"].Expr)
+	text, _ := language.Literal(b.Body.Attributes["source"].Expr)
 	path := filepath.FromSlash(text) // as messages have it
 	if !filepath.IsAbs(path) {
-		path = filepath.Join(filepath.Dir(s.name), path)
+		path = filepath.Join(filepath.Dir(s.Name), path)
 	}
-	names, err := filesAt(path)
+	names, err := source.FilesAt(path)
 	if err == nil && len(names) == 1 && names[0] == path {
 		err = fmt.Errorf("%s is not a directory", filepath.Base(dir))
 	}
 	if err != nil {
-		l.problem(language.Problem{In: language.TitleOf(b), At: b.Body.Attributes["source"].Expr.Range(), Hint: "a module is a directory of *.hcl files", Summary: "cannot read the module: " + err.Error()})
+		l.files.Problem(language.Problem{In: language.TitleOf(b), At: b.Body.Attributes["source"].Expr.Range(), Hint: "a module is a directory of *.hcl files", Summary: "cannot read the module: " + err.Error()})
 		return nil
 	}
 	for _, name := range names {
-		if real, err := canonical(name); l.reviewed(s) && err == nil && !(&Content{Root: l.root}).holds(real) {
-			l.problem(language.Problem{In: language.TitleOf(b), At: b.Body.Attributes["source"].Expr.Range(), Hint: "copy the file there, or name the configuration with --config",
+		if real, err := source.Canonical(name); l.reviewed(s) && err == nil && !(&Content{Root: l.root}).holds(real) {
+			l.files.Problem(language.Problem{In: language.TitleOf(b), At: b.Body.Attributes["source"].Expr.Range(), Hint: "copy the file there, or name the configuration with --config",
 				Summary: fmt.Sprintf("%s of the module is a link out of the directory of the configuration, so it cannot be reviewed", filepath.Base(name))})
 			return nil
 		}
 	}
-	l.readFiles(names)
-	return files.sources
+	return l.files.ReadFiles(names)
 }
 
 // module reads one module block of the present scope.
@@ -173,8 +172,8 @@ func (l *loader) module(b *hclsyntax.Block) {
 		r.ErrorAt(r.Head, "", "a configuration uses at most %d modules", mostModules)
 		return
 	}
-	source := l.byName[b.TypeRange.Filename]
-	dir, ok := l.quietly(func() (string, bool) { return l.moduleDirectory(source, b) })
+	file := l.files.File(b.TypeRange.Filename)
+	dir, ok := l.quietly(func() (string, bool) { return l.moduleDirectory(file, b) })
 	files := l.moduleFiles[dir]
 	if !ok || files == nil || slices.Contains(l.scope.within, dir) {
 		return // reported when the modules were read
@@ -184,7 +183,7 @@ func (l *loader) module(b *hclsyntax.Block) {
 	inner.within = append(slices.Clone(l.scope.within), dir)
 	for _, name := range slices.Sorted(maps.Keys(b.Body.Attributes)) {
 		a := b.Body.Attributes[name]
-		r.reveal(a)
+		r.files.Reveal(a)
 		if name == "source" {
 			continue
 		}
@@ -207,7 +206,7 @@ func (l *loader) module(b *hclsyntax.Block) {
 
 // quietly calls do and drops the problems that it reports.
 func (l *loader) quietly(do func() (string, bool)) (string, bool) {
-	before := len(l.problems)
-	defer func() { l.problems = l.problems[:before] }()
+	before := l.files.Count()
+	defer l.files.Forget(before)
 	return do()
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/loopback"
 )
@@ -20,7 +21,7 @@ type Notify struct {
 	Late         bool         `json:",omitempty"` // Secret contains keyring(); Config.ResolveNotify completes it
 	Events       notifyEvents `hcl:"events" words:"approval,approval_decided,quarantine,tools_changed,login_failed,server_down" unset:"all" doc:"The events to send."`
 	AllowPrivate bool         `hcl:"allow_private" doc:"Lets the name of the host lead to an address that is not public." json:",omitempty"`
-	At           Position
+	At           source.Position
 	Layer        int `json:",omitempty"` // as Server.Layer
 }
 
@@ -49,7 +50,7 @@ func (l *loader) notify(blocks []*hclsyntax.Block) *Notify {
 
 // Validate implements [language.Validator].
 func (n *Notify) Validate(r language.Reader) {
-	n.At = startOf(r.Head)
+	n.At = source.StartOf(r.Head)
 	n.checkWebhook(r)
 	if r.IsSet("secret") {
 		credential(r, "secret", "JUNCTOR_NOTIFY_SECRET", notifySecretProblem)

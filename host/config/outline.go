@@ -12,7 +12,9 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
+	"github.com/junctor-mcp/junctor/host/redact"
 	"github.com/junctor-mcp/junctor/host/secretname"
 )
 
@@ -26,7 +28,7 @@ type Item struct {
 	Kind ItemKind
 	Text string
 	In   string // the block, such as `server "files"`; may be empty
-	At   Position
+	At   source.Position
 }
 
 // An ItemKind is a kind of action.
@@ -56,7 +58,7 @@ type outliner struct {
 	uses    map[string]hclsyntax.Expression // "use" of the plugin blocks, by label
 	items   []Item
 	plugins []Plugin
-	source  *source // of the current block
+	source  *source.File // of the current block
 	in      string
 
 	dir    string // in which the program of the current block looks for its arguments
@@ -74,9 +76,9 @@ type outliner struct {
 // outline returns the actions of the sources and their third-party plugins.
 func (o *outliner) outline() ([]Item, []Plugin) {
 	o.uses = map[string]hclsyntax.Expression{}
-	for _, s := range o.sources {
+	for _, s := range o.files.All {
 		o.source, o.in = s, ""
-		for _, b := range s.body.Blocks {
+		for _, b := range s.Body.Blocks {
 			switch b.Type {
 			case "plugins":
 				o.required(b)
@@ -85,10 +87,10 @@ func (o *outliner) outline() ([]Item, []Plugin) {
 			}
 		}
 	}
-	for _, s := range o.sources {
+	for _, s := range o.files.All {
 		o.source, o.in = s, ""
 		o.calls(s)
-		for _, b := range s.body.Blocks {
+		for _, b := range s.Body.Blocks {
 			o.top(b)
 		}
 	}
@@ -99,7 +101,7 @@ func (o *outliner) outline() ([]Item, []Plugin) {
 }
 
 func (o *outliner) add(kind ItemKind, at hcl.Range, text string) {
-	o.items = append(o.items, Item{Kind: kind, Text: text, In: o.in, At: startOf(at)})
+	o.items = append(o.items, Item{Kind: kind, Text: text, In: o.in, At: source.StartOf(at)})
 }
 
 // required adds the plugins of a plugins block.
@@ -142,27 +144,27 @@ func (o *outliner) requiredOne(item hclsyntax.ObjectConsItem) {
 		case !ok || isRemote(filepath.FromSlash(path), o.content.Root):
 			o.add(Loads, item.KeyExpr.Range(), "plugin "+visible(name)+" from "+o.written(field.ValueExpr))
 		case !strings.HasPrefix(path, "builtin/"):
-			source := absoluteIn(o.source.dir, filepath.FromSlash(path))
-			o.plugins = append(o.plugins, Plugin{Name: name, Use: name, Source: source, At: startOf(item.KeyExpr.Range())})
-			o.add(Loads, item.KeyExpr.Range(), "plugin "+visible(name)+" from "+visible(source))
+			program := absoluteIn(o.source.Dir, filepath.FromSlash(path))
+			o.plugins = append(o.plugins, Plugin{Name: name, Use: name, Source: program, At: source.StartOf(item.KeyExpr.Range())})
+			o.add(Loads, item.KeyExpr.Range(), "plugin "+visible(name)+" from "+visible(program))
 		}
 	}
 }
 
 // calls adds the variables, files and secrets that functions read anywhere in a file.
-func (o *outliner) calls(s *source) {
+func (o *outliner) calls(s *source.File) {
 	what := map[string]string{"env": "environment variable ", "file": "file ", "keyring": "stored secret "}
-	_ = hclsyntax.VisitAll(s.body, func(n hclsyntax.Node) hcl.Diagnostics {
+	_ = hclsyntax.VisitAll(s.Body, func(n hclsyntax.Node) hcl.Diagnostics {
 		call, ok := n.(*hclsyntax.FunctionCallExpr)
 		if !ok || what[call.Name] == "" || len(call.Args) == 0 {
 			return nil
 		}
-		name, ok := literalText(call.Args[0])
+		name, ok := language.Literal(call.Args[0])
 		if !ok {
 			name = o.written(call.Args[0])
 		}
 		text := what[call.Name] + visible(name)
-		if in := o.content.included[absoluteIn(s.dir, name)]; ok && call.Name == "file" && in.link != "" {
+		if in := o.content.included[absoluteIn(s.Dir, name)]; ok && call.Name == "file" && in.link != "" {
 			text += ", which leads to " + visible(in.link)
 		}
 		o.add(Reads, call.Range(), text)
@@ -299,7 +301,7 @@ func (o *outliner) attribute(a *hclsyntax.Attribute) {
 	case a.Name == "listen":
 		o.add(Listens, a.SrcRange, o.written(a.Expr))
 	case o.thirdParty || o.showsAll || o.showsText && mayRun(a) || namesPlace(a.Name) || isPath(a.Expr) || slices.Contains(weakens, a.Name):
-		o.add(Sets, a.SrcRange, o.within+visible(a.Name)+" = "+o.redactedSource(a.Name, a.Expr)+o.links(cmp.Or(o.dir, o.source.dir), a.Expr))
+		o.add(Sets, a.SrcRange, o.within+visible(a.Name)+" = "+o.redactedSource(a.Name, a.Expr)+o.links(cmp.Or(o.dir, o.source.Dir), a.Expr))
 	}
 }
 
@@ -351,7 +353,7 @@ func (o *outliner) environment(a *hclsyntax.Attribute) {
 func (o *outliner) headers(a *hclsyntax.Attribute) {
 	o.each(a, "header", func(name string, value hclsyntax.Expression) string {
 		if _, isLiteral := language.Literal(value); isLiteral && secretname.Sounds(name) {
-			return masked
+			return redact.Mask
 		}
 		return o.redactedSource(name, value)
 	})

@@ -13,7 +13,7 @@ import (
 
 // link returns a note with the target of a symbolic link that a setting names, if the
 // target is outside of the configuration's directory. The digest covers the target.
-func (o *outliner) link(e hclsyntax.Expression) string { return o.links(o.source.dir, e) }
+func (o *outliner) link(e hclsyntax.Expression) string { return o.links(o.source.Dir, e) }
 
 // links is link for a text or the texts of a list, as seen from dir. Of an option with a
 // value, the value counts, too.

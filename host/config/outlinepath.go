@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/config/source"
 )
 
 // A searchPath is the value of PATH in which a program is found by its name.
@@ -33,7 +34,7 @@ func (o *outliner) searchPath(body *hclsyntax.Body) searchPath {
 	if o.inherits {
 		var found searchPath
 		for _, s := range o.siblings() {
-			for _, b := range s.body.Blocks {
+			for _, b := range s.Body.Blocks {
 				p := searchPath{}
 				if b.Type == "defaults" {
 					p = setPath(b.Body)
@@ -56,11 +57,11 @@ func (o *outliner) searchPath(body *hclsyntax.Body) searchPath {
 
 // siblings returns the files of the module, or of the configuration, that the current block
 // belongs to.
-func (o *outliner) siblings() []*source {
+func (o *outliner) siblings() []*source.File {
 	if dir := o.moduleOf(o.source); dir != "" {
 		return o.moduleFiles[dir]
 	}
-	return slices.DeleteFunc(slices.Clone(o.sources), func(s *source) bool { return o.moduleOf(s) != "" })
+	return slices.DeleteFunc(slices.Clone(o.files.All), func(s *source.File) bool { return o.moduleOf(s) != "" })
 }
 
 // setPath returns the PATH that the env of a block sets or may set.

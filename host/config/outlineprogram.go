@@ -49,14 +49,14 @@ func (o *outliner) program(body *hclsyntax.Body) (string, hcl.Range) {
 // and the text about it. computed is true if the directory is not known.
 func (o *outliner) place(cwd *hclsyntax.Attribute) (dir string, computed bool, where string) {
 	if cwd == nil {
-		return cmp.Or(o.dir, o.source.dir), o.computedDir, ""
+		return cmp.Or(o.dir, o.source.Dir), o.computedDir, ""
 	}
 	text, ok := language.Literal(cwd.Expr)
 	if !ok {
-		return cmp.Or(o.dir, o.source.dir), true, ", in " + o.written(cwd.Expr)
+		return cmp.Or(o.dir, o.source.Dir), true, ", in " + o.written(cwd.Expr)
 	}
-	dir = absoluteIn(o.source.dir, text)
-	return dir, false, ", in " + visible(dir) + o.links(o.source.dir, cwd.Expr)
+	dir = absoluteIn(o.source.Dir, text)
+	return dir, false, ", in " + visible(dir) + o.links(o.source.Dir, cwd.Expr)
 }
 
 // commandLine returns the program of a block and its fixed arguments.

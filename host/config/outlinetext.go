@@ -11,6 +11,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
+	"github.com/junctor-mcp/junctor/host/redact"
 	"github.com/junctor-mcp/junctor/host/secretname"
 )
 
@@ -21,7 +22,7 @@ func (o *outliner) redactedSource(name string, e hclsyntax.Expression) string {
 		return o.members(object)
 	}
 	if text, isLiteral := language.Literal(e); isLiteral && secretname.Sounds(name) && !namesPlace(name) && !couldRun.MatchString(text) {
-		return masked
+		return redact.Mask
 	}
 	return o.written(e)
 }
@@ -75,18 +76,18 @@ func (o *outliner) addresses(e hclsyntax.Expression) (all []string) {
 // written returns the source text of an expression on one line.
 func (o *outliner) written(e hclsyntax.Expression) string {
 	r := e.Range()
-	s := o.byName[r.Filename]
-	if s == nil || r.End.Byte > len(s.text) || r.Start.Byte > r.End.Byte {
+	s := o.files.File(r.Filename)
+	if s == nil || r.End.Byte > len(s.Text) || r.Start.Byte > r.End.Byte {
 		return "…"
 	}
-	return visible(strings.Join(strings.Fields(string(s.text[r.Start.Byte:r.End.Byte])), " "))
+	return visible(strings.Join(strings.Fields(string(s.Text[r.Start.Byte:r.End.Byte])), " "))
 }
 
 // visible escapes the invisible characters of a text, so that a terminal shows all of
 // it. It replaces four or more spaces by their number, and masks a login in a URL.
 func visible(text string) string {
 	var b strings.Builder
-	for _, r := range plainLogin.ReplaceAllString(text, "://"+masked+"@") {
+	for _, r := range plainLogin.ReplaceAllString(text, "://"+redact.Mask+"@") {
 		if r == ' ' || unicode.IsPrint(r) && r != unicode.ReplacementChar && !unicode.In(r, unicode.Mn, unicode.Me) && !strings.ContainsRune(fillers, r) {
 			b.WriteRune(r)
 		} else {

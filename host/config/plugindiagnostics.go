@@ -10,60 +10,61 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/redact"
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
 // A blockSource is the source of a block, for diagnostics after the load.
 type blockSource struct {
-	source  *source
-	body    *hclsyntax.Body
-	head    hcl.Range
-	in      string   // the enclosing block, for messages
-	secrets []string // the texts that env() and file() returned
+	source *source.File
+	body   *hclsyntax.Body
+	head   hcl.Range
+	in     string // the enclosing block, for messages
 
-	fallback fallback           // attributes that the block inherits
-	sources  map[string]*source // by name
+	fallback fallback // attributes that the block inherits
+	files    *source.Set
 }
 
 // SettingsDiagnostics is [Block.SettingsDiagnostics] for the server's transport.
-func (s *Server) SettingsDiagnostics(complaints []*sdk.Error) Diagnostics {
+func (s *Server) SettingsDiagnostics(complaints []*sdk.Error) source.Diagnostics {
 	return s.Transport.SettingsDiagnostics(complaints)
 }
 
 // SettingsDiagnostics converts a plugin's complaints about the settings of the block to
 // diagnostics, sorted by place.
-func (b *Block) SettingsDiagnostics(complaints []*sdk.Error) Diagnostics {
+func (b *Block) SettingsDiagnostics(complaints []*sdk.Error) source.Diagnostics {
 	if len(complaints) == 0 {
 		return nil
 	}
-	secrets := slices.Concat(b.origin.secrets, hiddenTexts(b.Settings, b.Shown))
-	var ds Diagnostics
-	for _, c := range complaints[:min(len(complaints), MaxDiagnostics)] {
+	secrets := slices.Concat(b.origin.files.Hidden(), hiddenTexts(b.Settings, b.Shown))
+	var ds source.Diagnostics
+	for _, c := range complaints[:min(len(complaints), source.MaxDiagnostics)] {
 		ds = append(ds, b.settingsDiagnostic(c, secrets))
 	}
-	slices.SortStableFunc(ds, func(a, b Diagnostic) int {
+	slices.SortStableFunc(ds, func(a, b source.Diagnostic) int {
 		return cmp.Or(cmp.Compare(a.At.Line, b.At.Line), cmp.Compare(a.At.Column, b.At.Column))
 	})
 	if rest := len(complaints) - len(ds); rest > 0 {
-		ds = append(ds, moreProblems(rest, true))
+		ds = append(ds, source.MoreProblems(rest, true))
 	}
 	return ds
 }
 
 // settingsDiagnostic converts one complaint. It masks secrets, because a plugin may quote
 // any setting.
-func (b *Block) settingsDiagnostic(c *sdk.Error, secrets []string) Diagnostic {
+func (b *Block) settingsDiagnostic(c *sdk.Error, secrets []string) source.Diagnostic {
 	at := b.locate(c.Path)
 	summary, detail, _ := strings.Cut(strings.TrimSpace(c.Error()), "\n")
-	d := Diagnostic{
-		Summary: scrub(summary, secrets), Detail: scrub(detail, secrets), Hint: scrub(c.Hint, secrets),
-		In: b.origin.in, At: startOf(at), End: endOf(at), Code: fault.UpstreamSettings,
+	d := source.Diagnostic{
+		Summary: redact.Scrub(summary, secrets), Detail: redact.Scrub(detail, secrets), Hint: redact.Scrub(c.Hint, secrets),
+		In: b.origin.in, At: source.StartOf(at), End: source.EndOf(at), Code: fault.UpstreamSettings,
 	}
 	for _, line := range c.Output {
-		d.Output = append(d.Output, scrub(line, secrets))
+		d.Output = append(d.Output, redact.Scrub(line, secrets))
 	}
-	d.addSnippet(cmp.Or(b.origin.sources[at.Filename], b.origin.source), at)
+	d.AddSnippet(cmp.Or(b.origin.files.File(at.Filename), b.origin.source), at)
 	return d
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/sdk"
 )
@@ -125,7 +126,7 @@ func TestSettingsDiagnosticsIsBounded(t *testing.T) {
 		all = append(all, sdk.AttrErrorf(fmt.Sprintf("a%d", i), "is bad"))
 	}
 	got := c.Servers[0].SettingsDiagnostics(all)
-	if len(got) != MaxDiagnostics+1 || got[MaxDiagnostics].Summary != "and 950 more problems" {
+	if len(got) != source.MaxDiagnostics+1 || got[source.MaxDiagnostics].Summary != "and 950 more problems" {
 		t.Errorf("%d diagnostics, the last: %+v", len(got), got[len(got)-1])
 	}
 }

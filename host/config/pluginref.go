@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
@@ -62,7 +63,7 @@ func (r blockReader) resolvePlugin(as language.Role) pluginRef {
 	u.plugin, u.component = r.plugins[name], component
 	if u.plugin == nil && slices.Contains(bundled, name) {
 		u.plugin = &plugin{
-			Plugin: Plugin{Name: name, Use: name, Source: "builtin/" + name, Isolation: "shared", At: startOf(r.LabelAt)},
+			Plugin: Plugin{Name: name, Use: name, Source: "builtin/" + name, Isolation: "shared", At: source.StartOf(r.LabelAt)},
 			at:     r.LabelAt,
 		}
 		r.plugins[name] = u.plugin
@@ -117,12 +118,12 @@ func (u pluginRef) decode() (Block, bool) {
 	}
 	got := u.settings(offered[name])
 	slices.Sort(got.env)
-	source := u.byName[u.Head.Filename]
+	file := u.files.File(u.Head.Filename)
 	return Block{
 		Kind: u.Label, Plugin: u.plugin.Name, Component: name,
 		Settings: jsonOf(got.object(false)), Shown: jsonOf(got.object(true)), EnvNames: slices.Compact(got.env),
-		Dir: source.dir, At: startOf(u.Head), files: absolutePaths(source.dir, got.files),
-		origin: blockSource{source: source, body: u.Body, head: u.Head, in: u.In, secrets: u.secrets, fallback: inherited, sources: u.byName},
+		Dir: file.Dir, At: source.StartOf(u.Head), files: absolutePaths(file.Dir, got.files),
+		origin: blockSource{source: file, body: u.Body, head: u.Head, in: u.In, fallback: inherited, files: u.files},
 	}, true
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
@@ -39,14 +40,14 @@ func (r blockReader) policyRules(unset string) policy.Rules {
 	}
 	p := policy.Rules{
 		Given:   true,
-		At:      startOf(r.Head).String(),
+		At:      source.StartOf(r.Head).String(),
 		Default: effects[b.Default],
 		Explain: b.Explain,
 		Strict:  b.Strict,
 		Zone:    b.zone,
 	}
 	if r.IsSet("default") {
-		p.At = startOf(r.Body.Attributes["default"].NameRange).String()
+		p.At = source.StartOf(r.Body.Attributes["default"].NameRange).String()
 	}
 	first := map[policy.Holder]hcl.Range{}
 	roles := r.Labelled("role")
@@ -66,7 +67,7 @@ func (r blockReader) policyRules(unset string) policy.Rules {
 			}
 			first[h] = one.LabelAt
 			if kind != "role" {
-				p.Members = append(p.Members, policy.Membership{Holder: h, Roles: knownRoles(one.Reader, p.Roles), At: startOf(one.Head).String()})
+				p.Members = append(p.Members, policy.Membership{Holder: h, Roles: knownRoles(one.Reader, p.Roles), At: source.StartOf(one.Head).String()})
 			}
 			one.rulesOf(&p, h)
 		}
@@ -141,7 +142,7 @@ func (r blockReader) rule(effect policy.Effect) policy.Rule {
 	}
 	rule := policy.Rule{
 		Effect:    effect,
-		At:        startOf(r.Head).String(),
+		At:        source.StartOf(r.Head).String(),
 		Servers:   b.Servers,
 		Tools:     b.Tools,
 		Resources: b.Resources,
@@ -236,7 +237,7 @@ func grantsLocal(p policy.Rules, r policy.Rule) bool {
 // checkNames warns of names in a rule that cannot be meant: servers that are not there, and
 // tools with the name or the prefix of a server in front, as other places write them.
 func (r blockReader) checkNames(names []string, drafts []*draft) {
-	if len(r.problems) > 0 && slices.ContainsFunc(r.problems, func(p language.Problem) bool { return !p.Warning }) {
+	if r.files.HasErrors() {
 		return // the attribute may be wrong; it was reported
 	}
 	for _, e := range r.Texts("servers") {

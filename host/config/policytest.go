@@ -15,6 +15,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
@@ -24,7 +25,7 @@ type PolicyTest struct {
 	Principal authn.Principal
 	Request   TestedRequest `json:",omitzero"`
 	Uses      []TestedUse
-	At        Position
+	At        source.Position
 }
 
 // A TestedRequest is where and when the uses of a test come from.
@@ -61,7 +62,7 @@ type TestedUse struct {
 	Item      policy.Item
 	Arguments json.RawMessage `json:",omitempty"` // of a call; nil: it is about the list
 	Expect    string          // "allowed", "denied" or "confirm"; of a list "listed" too
-	At        Position
+	At        source.Position
 }
 
 var (
@@ -107,7 +108,7 @@ func (l *loader) policyTests(blocks []*hclsyntax.Block, servers []string, zone *
 	for _, b := range blocks {
 		r := l.openBlock(b, "")
 		r.Check(&testForm)
-		t := PolicyTest{Name: r.Label, Principal: r.testedPrincipal(), At: startOf(r.Head)}
+		t := PolicyTest{Name: r.Label, Principal: r.testedPrincipal(), At: source.StartOf(r.Head)}
 		t.Request = r.testedRequest(zone)
 		for _, use := range b.Body.Blocks {
 			if len(use.Labels) == 2 {
@@ -232,7 +233,7 @@ func setPrincipal(p *authn.Principal, name string, v cty.Value) {
 // testedUse reads a call, read or prompt block.
 func (r blockReader) testedUse(b *hclsyntax.Block) TestedUse {
 	kinds := map[string]policy.Kind{"call": policy.Tool, "read": policy.Resource, "prompt": policy.Prompt}
-	u := TestedUse{Item: policy.Item{Server: b.Labels[0], Kind: kinds[b.Type], Name: b.Labels[1]}, At: startOf(r.Head)}
+	u := TestedUse{Item: policy.Item{Server: b.Labels[0], Kind: kinds[b.Type], Name: b.Labels[1]}, At: source.StartOf(r.Head)}
 	allowed := []string{"allowed", "denied", "confirm"}
 	if b.Type == "call" {
 		r.Check(&callTestForm)

@@ -2,8 +2,6 @@ package config
 
 import (
 	"encoding/json"
-	"path/filepath"
-	"strings"
 
 	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/forward"
@@ -23,16 +21,16 @@ func (c *Config) PublicBlocks() map[string]map[string]json.RawMessage {
 		}
 	}
 	if a := &c.Audit; a.Given {
-		add("audit", language.Public(a, a.At.portable))
+		add("audit", language.Public(a, a.At.Portable))
 	}
 	if o := c.Console; o != nil {
-		add("console", language.Public(o, o.At.portable))
+		add("console", language.Public(o, o.At.Portable))
 	}
 	if n := c.Notify; n != nil {
-		add("notify", language.Public(n, n.At.portable))
+		add("notify", language.Public(n, n.At.Portable))
 	}
 	if m := c.Telemetry.Metrics; m != nil {
-		add("telemetry", language.Public(&c.Telemetry, m.At.portable))
+		add("telemetry", language.Public(&c.Telemetry, m.At.Portable))
 	}
 	return all
 }
@@ -55,21 +53,4 @@ func holderTexts(all []policy.Holder) (texts []string) {
 		}
 	}
 	return texts
-}
-
-// portable returns a path relative to the directory of the file that has it, or the last
-// element of a path elsewhere.
-func (p Position) portable(path string) string {
-	if path == "" {
-		return ""
-	}
-	dir, err := filepath.Abs(filepath.Dir(p.File))
-	if err != nil {
-		return filepath.Base(path)
-	}
-	rel, err := filepath.Rel(dir, path)
-	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-		return filepath.Base(path)
-	}
-	return filepath.ToSlash(rel)
 }

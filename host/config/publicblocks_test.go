@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/config/source"
 )
 
 // TestPublicBlocksHaveAllSettings compares the settings with the forms of the blocks. Of the
 // secret of a webhook, nothing is there.
 func TestPublicBlocksHaveAllSettings(t *testing.T) {
-	at := Position{File: filepath.Join(t.TempDir(), "junctor.hcl")}
+	at := source.Position{File: filepath.Join(t.TempDir(), "junctor.hcl")}
 	c := &Config{
 		Audit: Audit{Given: true, At: at}, Console: &Console{At: at}, Notify: &Notify{At: at, Webhook: "https://example.com/secret", Secret: "secret"},
 		Telemetry: Telemetry{Metrics: &Metrics{At: at}},
@@ -46,12 +47,12 @@ func TestPublicBlocksHaveAllSettings(t *testing.T) {
 // TestPathsOfBlocksAreNotThoseOfTheMachine moves a configuration with its files.
 func TestPathsOfBlocksAreNotThoseOfTheMachine(t *testing.T) {
 	dir := t.TempDir()
-	at := Position{File: filepath.Join(dir, "junctor.hcl")}
+	at := source.Position{File: filepath.Join(dir, "junctor.hcl")}
 	for path, want := range map[string]string{
 		"": "", filepath.Join(dir, "audit.db"): "audit.db", filepath.Join(dir, "logs", "audit.db"): "logs/audit.db",
 		filepath.Join(dir, "..", "elsewhere", "audit.db"): "audit.db", dir + "2": filepath.Base(dir) + "2",
 	} {
-		if got := at.portable(path); got != want {
+		if got := at.Portable(path); got != want {
 			t.Errorf("%s: %q, want %q", path, got, want)
 		}
 	}

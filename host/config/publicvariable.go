@@ -3,6 +3,11 @@ package config
 import (
 	"path/filepath"
 	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/junctor-mcp/junctor/host/config/language"
 )
 
 // publicVariables are environment variables with directories of the user, which messages of
@@ -28,4 +33,24 @@ func (l *loader) withoutPublic(secrets []string) []string {
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(secrets), func(text string) bool { return slices.Contains(public, text) })
+}
+
+// collectEnvSecrets adds the values of all variables that calls of env() name
+// literally. Not all calls are evaluated: not those in wrong and disabled blocks, nor
+// in blocks of a plugin without a manifest. A plugin may know the variable all the
+// same, and print it.
+func (l *loader) collectEnvSecrets() {
+	for _, s := range l.files.All {
+		_ = hclsyntax.VisitAll(s.Body, func(n hclsyntax.Node) hcl.Diagnostics {
+			call, ok := n.(*hclsyntax.FunctionCallExpr)
+			if !ok || call.Name != "env" || len(call.Args) == 0 {
+				return nil
+			}
+			name, ok := language.Literal(call.Args[0])
+			if text, set := l.lookup(name); ok && set && !isPublic(name, text) {
+				l.files.Conceal(text)
+			}
+			return nil
+		})
+	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
@@ -84,7 +85,7 @@ func (l *loader) requirements(b *hclsyntax.Block) {
 // requirement reads one member of "required".
 func (r blockReader) requirement(a *hclsyntax.Attribute, name string, v cty.Value) {
 	at := keyRange(a.Expr, name)
-	p := &plugin{Plugin: Plugin{Name: name, Use: name, Isolation: "shared", At: startOf(at)}, at: at, required: true, lock: r.lockPath(r.home.layer, r.managed != nil && r.home == r.managed)}
+	p := &plugin{Plugin: Plugin{Name: name, Use: name, Isolation: "shared", At: source.StartOf(at)}, at: at, required: true, lock: r.lockPath(r.home.layer, r.managed != nil && r.home == r.managed)}
 	if first := r.plugins[name]; first != nil {
 		r.Duplicate(at, first.at, "plugin %q", name)
 		return
@@ -163,7 +164,7 @@ func (r blockReader) source(text string, at hcl.Range, name string) string {
 	case filepath.IsAbs(path):
 		return filepath.Clean(path)
 	case text == "." || text == ".." || strings.HasPrefix(text, "./") || strings.HasPrefix(text, "../"):
-		return filepath.Join(r.byName[at.Filename].dir, path)
+		return filepath.Join(r.files.DirOf(at.Filename), path)
 	default:
 		r.ErrorAt(at, hint, "plugin %q: this version takes plugins from directories only", name)
 	}
@@ -188,7 +189,7 @@ func (l *loader) pluginBlock(b *hclsyntax.Block) {
 		return
 	}
 	if p == nil {
-		p = &plugin{Plugin: Plugin{Name: name, Use: name, At: startOf(s.Head)}, at: s.LabelAt}
+		p = &plugin{Plugin: Plugin{Name: name, Use: name, At: source.StartOf(s.Head)}, at: s.LabelAt}
 		l.plugins[name] = p
 	}
 	p.block = s.LabelAt

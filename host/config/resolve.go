@@ -103,7 +103,7 @@ func (k *keyring) substitute(text string, lookup func(string) (string, error), q
 // read looks up one secret.
 func (k *keyring) read(name string, lookup func(string) (string, error)) (string, error) {
 	if e := k.absentInput(name); e != nil {
-		return "", e.fault()
+		return "", e.Fault()
 	}
 	secret, err := lookup(name)
 	switch {

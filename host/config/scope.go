@@ -8,6 +8,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/config/source"
 )
 
 // A scope is a part of the configuration with names of its own: a layer, the managed
@@ -17,7 +18,7 @@ type scope struct {
 	layer   int      // 0: the strongest layer, also for the managed configuration
 	within  []string // the directories of the modules that use this one, and its own; empty for a layer
 	owner   string   // what the names of its servers begin with, such as "base_"; empty for a layer
-	sources []*source
+	sources []*source.File
 	top     map[string][]*hclsyntax.Block // the blocks of its files, by type
 	modules []*scope                      // that its module blocks use, in their order
 	given   map[string]argument           // by a module block; nil for a layer
@@ -80,7 +81,7 @@ func (l *loader) collect(s *scope, f *language.Form) {
 	s.top = map[string][]*hclsyntax.Block{}
 	for _, file := range s.sources {
 		l.openBody(file).Check(f)
-		for _, b := range file.body.Blocks {
+		for _, b := range file.Body.Blocks {
 			s.top[b.Type] = append(s.top[b.Type], b)
 		}
 	}
@@ -95,8 +96,8 @@ func (l *loader) collect(s *scope, f *language.Form) {
 }
 
 // openBody returns a reader of the top level of a file.
-func (l *loader) openBody(s *source) blockReader {
-	return l.reader(language.Reader{Body: s.body, Head: hcl.Range{Filename: s.name}}, l.scope, cty.NilVal)
+func (l *loader) openBody(s *source.File) blockReader {
+	return l.reader(language.Reader{Body: s.Body, Head: hcl.Range{Filename: s.Name}}, l.scope, cty.NilVal)
 }
 
 // storeLayer returns the layer whose secret_store counts. That of a configuration that was found

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/junctor-mcp/junctor/host/redact"
 )
 
 // TestDiagnosticsContainNoSecret puts a secret in places where it is an error, and
@@ -152,7 +154,7 @@ func TestDiagnosticsContainNoSecret(t *testing.T) {
 // TestConcealMasksSecrets checks secrets in one piece and line by line.
 func TestConcealMasksSecrets(t *testing.T) {
 	key := "-----BEGIN KEY-----\nMIIEvQIBADANBgkq\nab\n-----END KEY-----\n"
-	hide := NewScrubber([]string{"short-lived-token", key, "abc", `say "hi"`})
+	hide := redact.New([]string{"short-lived-token", key, "abc", `say "hi"`})
 	for text, want := range map[string]string{
 		"nothing to hide":                     "nothing to hide",
 		"got short-lived-token!":              "got ***!",
@@ -215,17 +217,17 @@ func TestDirectoriesOfTheUserAreShown(t *testing.T) {
 		{"HOME", "/Users/ada-lovelace", "command = [\"x\"]\n env = { A = \"${env(\"HOME\")}-s3cr3t\" }", false},
 	} {
 		l := newLoader(Options{Path: "junctor.hcl", Describe: fakeDescribe, Lookup: func(name string) (string, bool) { return c.value, name == c.name }})
-		l.addSource("junctor.hcl", []byte("server \"a\" {\n transport \"stdio\" {\n"+c.text+"\n }\n}\n"))
+		l.keep(l.files.Add("junctor.hcl", []byte("server \"a\" {\n transport \"stdio\" {\n"+c.text+"\n }\n}\n")))
 		got, ds := l.load(t.Context())
 		if ds.HasErrors() {
 			t.Fatalf("%s: %s", c.text, rendered(ds))
 		}
-		if text := "Cannot access directory " + c.value + ", says the server"; strings.Contains(got.Conceal(text), masked) != c.masked {
+		if text := "Cannot access directory " + c.value + ", says the server"; strings.Contains(got.Conceal(text), redact.Mask) != c.masked {
 			t.Errorf("%s: %s", c.text, got.Conceal(text))
 		}
 	}
 	l := newLoader(Options{Path: "junctor.hcl", Describe: fakeDescribe, Lookup: func(name string) (string, bool) { return "/Users/ada-lovelace", name == "HOME" }})
-	l.addSource("junctor.hcl", []byte("server \"a\" {\n transport \"stdio\" {\n command = [\"x\", file(\"${env(\"HOME\")}/none\")]\n }\n}\n"))
+	l.keep(l.files.Add("junctor.hcl", []byte("server \"a\" {\n transport \"stdio\" {\n command = [\"x\", file(\"${env(\"HOME\")}/none\")]\n }\n}\n")))
 	if _, ds := l.load(t.Context()); !strings.Contains(rendered(ds), `cannot read the file "/Users/ada-lovelace/none"`) {
 		t.Errorf("%s", rendered(ds))
 	}

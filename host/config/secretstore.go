@@ -4,6 +4,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/config/source"
 )
 
 // A SecretStore is the secret_store block. If a configuration has one, the host
@@ -54,7 +55,7 @@ func (d *storeDraft) finish() *SecretStore {
 	case d == nil:
 		return nil
 	case d.file != nil:
-		return &SecretStore{Block: Block{Kind: d.Label, Dir: d.byName[d.Head.Filename].dir, At: startOf(d.Head)}, File: d.file}
+		return &SecretStore{Block: Block{Kind: d.Label, Dir: d.files.DirOf(d.Head.Filename), At: source.StartOf(d.Head)}, File: d.file}
 	}
 	b, ok := d.decode()
 	if !ok {

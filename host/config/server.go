@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
@@ -33,7 +34,7 @@ func (l *loader) server(r blockReader) *draft {
 	}
 	d := &draft{block: r, prefixAt: r.LabelAt, Server: &Server{
 		Name:    r.Label,
-		At:      startOf(r.Head),
+		At:      source.StartOf(r.Head),
 		Layer:   r.home.layer,
 		Managed: l.managed != nil && r.home == l.managed,
 	}}
@@ -87,7 +88,7 @@ func checkNames(l *loader, drafts []*draft) {
 		}
 		if first := prefixes[d.Prefix]; first != nil {
 			d.block.ErrorAt(d.prefixAt, "give one of them another prefix", "prefix %q is also that of server %q, at %s",
-				d.Prefix, first.Name, startOf(first.prefixAt))
+				d.Prefix, first.Name, source.StartOf(first.prefixAt))
 			continue
 		}
 		prefixes[d.Prefix] = d

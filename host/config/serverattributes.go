@@ -8,6 +8,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
@@ -15,7 +16,7 @@ import (
 // Blocked are set, because the rest of its block is not evaluated.
 type Server struct {
 	Name          string
-	At            Position
+	At            source.Position
 	Layer         int    `json:",omitempty"` // 0: the strongest; i: Config.Under[i-1]
 	Managed       bool   `json:",omitempty"` // the block is the administrator's
 	Blocked       string `json:",omitempty"` // why a servers block does not allow it; empty: all do

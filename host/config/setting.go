@@ -22,7 +22,7 @@ import (
 func (r blockReader) setting(a sdk.Attribute) (cty.Value, bool) {
 	want, err := ctyjson.UnmarshalType(a.Type)
 	if err != nil {
-		r.problem(language.Problem{In: r.In, At: r.Head, Code: fault.PluginDescribe,
+		r.files.Problem(language.Problem{In: r.In, At: r.Head, Code: fault.PluginDescribe,
 			Summary: fmt.Sprintf("the plugin describes %q with an invalid type", a.Name)})
 		return cty.NilVal, false
 	}
@@ -62,7 +62,7 @@ func (r blockReader) isNull(a *hclsyntax.Attribute) bool {
 // settingAt reads an attribute of a plugin's schema from the given place.
 func (r blockReader) settingAt(a sdk.Attribute, attr *hclsyntax.Attribute, want cty.Type) (cty.Value, bool) {
 	if a.Deprecated != "" {
-		r.problem(language.Problem{Warning: true, In: r.In, At: attr.NameRange, Hint: a.Deprecated,
+		r.files.Problem(language.Problem{Warning: true, In: r.In, At: attr.NameRange, Hint: a.Deprecated,
 			Summary: fmt.Sprintf("%q is deprecated", a.Name)})
 	}
 	r.shellVariables(attr, want, a.Sensitive) // before eval, which wraps parts of the expression

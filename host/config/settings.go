@@ -83,7 +83,7 @@ func (r blockReader) nestedSettings(b sdk.Block, got *settings) {
 		in := t.settings(b.Schema)
 		if b.Label != "" {
 			in.full[b.Label], in.shown[b.Label] = cty.StringVal(t.Label), cty.StringVal(t.Label)
-			r.revealLabel(t.LabelAt)
+			r.files.RevealLabel(t.LabelAt)
 		}
 		full, shown = append(full, in.object(false)), append(shown, in.object(true))
 		got.env, got.files = append(got.env, in.env...), append(got.files, in.files...)

@@ -6,6 +6,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/hcltext"
 )
 
@@ -63,7 +64,7 @@ func (b *sketchBlock) attribute(name string) *sketchAttribute {
 // sketchOf sketches a text. Of a text that is too large or nests too deep, it sketches the
 // beginning.
 func sketchOf(path string, text []byte) *sketch {
-	text = text[:min(len(text), maxFile)]
+	text = text[:min(len(text), source.MaxFile)]
 	s := &sketch{path: path, text: text, tokens: lexLoosely(path, text)}
 	s.tokens = s.tokens[:min(len(s.tokens), hcltext.MaxTokens)]
 	s.root = &sketchBlock{to: len(text)}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/junctor-mcp/junctor/host/config/source"
 )
 
 // TestReadRejectsIrregularFiles checks that such a file neither blocks nor is read.
@@ -36,10 +38,10 @@ func TestReadRejectsIrregularFiles(t *testing.T) {
 	if err := os.Mkdir(many, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for i := range maxFiles + 1 {
+	for i := range source.MaxFiles + 1 {
 		write(fmt.Sprintf("many/%03d.hcl", i), nil)
 	}
-	large := bytes.Repeat([]byte("# x\n"), maxFile/4)
+	large := bytes.Repeat([]byte("# x\n"), source.MaxFile/4)
 	for i := range 9 {
 		if i == 0 {
 			if err := os.Mkdir(path("heavy"), 0o700); err != nil {

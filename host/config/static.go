@@ -5,6 +5,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/junctor-mcp/junctor/host/config/source"
 )
 
 // With Options.Static, a load evaluates only expressions that consist of literals. It then
@@ -45,7 +47,7 @@ func (l *loader) staticRoot() string {
 	if l.Texts[l.Path] == nil && l.Text == nil {
 		dir = rootOf(l.Path)
 	}
-	if real, err := canonical(dir); err == nil {
+	if real, err := source.Canonical(dir); err == nil {
 		return real
 	}
 	return dir

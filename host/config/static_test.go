@@ -7,13 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
 // loadStatic loads a path without evaluation. It fails the test if the load reads the
 // environment.
-func loadStatic(t testing.TB, o Options) Diagnostics {
+func loadStatic(t testing.TB, o Options) source.Diagnostics {
 	t.Helper()
 	o.Static, o.Describe = true, fakeDescribe
 	o.Lookup = func(name string) (string, bool) {
@@ -46,7 +47,7 @@ func TestStaticLoadReportsNothingElse(t *testing.T) {
 			known[d.At.String()+d.Summary] = true
 		}
 		ds := loadStatic(t, Options{Path: path, Texts: map[string][]byte{path: text}})
-		if len(usual) > MaxDiagnostics {
+		if len(usual) > source.MaxDiagnostics {
 			continue
 		}
 		for _, d := range ds {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/config/source"
 )
 
 // A StaticToken authenticates clients that send the token.
@@ -181,7 +182,7 @@ func (r blockReader) variable(attribute string) string {
 
 // rejectDuplicateTokens reports a token in two auth blocks.
 func (r blockReader) rejectDuplicateTokens(all []Authentication) {
-	first := map[string]Position{}
+	first := map[string]source.Position{}
 	for i, b := range r.Labelled("auth") {
 		t, ok := all[i].Settings.(StaticToken)
 		if !ok || t.Token == "" {

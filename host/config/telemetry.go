@@ -6,6 +6,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/config/source"
 )
 
 // Telemetry is the telemetry block.
@@ -19,11 +20,11 @@ type Metrics struct {
 	// A path is absolute.
 	Listen string `hcl:"listen" default:"127.0.0.1:7577" accepts:"'\"HOST:PORT\"' or '\"unix:PATH\"'" doc:"Where metrics are served. It cannot be the address of 'gateway.http'. A socket belongs to the user alone."`
 	Remote bool   `hcl:"allow_remote" doc:"Allows an address that is not a loopback address. Nothing authenticates a scrape." json:",omitempty"`
-	At     Position
+	At     source.Position
 }
 
 // Validate implements [language.Validator].
-func (m *Metrics) Validate(r language.Reader) { m.At = startOf(r.Head) }
+func (m *Metrics) Validate(r language.Reader) { m.At = source.StartOf(r.Head) }
 
 // telemetry reads the telemetry block. All files together hold at most one.
 func (l *loader) telemetry(blocks []*hclsyntax.Block, gateway HTTP) (t Telemetry) {
@@ -40,7 +41,7 @@ func (l *loader) telemetry(blocks []*hclsyntax.Block, gateway HTTP) (t Telemetry
 func (r blockReader) checkMetrics(m *Metrics, gateway HTTP) {
 	at, called := r.ValueAt("listen", r.Head), addressInFile(m.Listen)
 	if text, a, set := r.Text("listen"); set {
-		listen, err := parseListen(text, r.byName[a.SrcRange.Filename].dir)
+		listen, err := parseListen(text, r.files.DirOf(a.SrcRange.Filename))
 		if err != nil {
 			r.ErrorAt(at, `write HOST:PORT, such as "127.0.0.1:7577", or unix:PATH`, "%s %v", addressInFile(text), err)
 			return

@@ -8,6 +8,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/condition"
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
@@ -15,7 +16,7 @@ import (
 // characters; every other character matches itself.
 type Pattern struct {
 	Glob string
-	At   Position
+	At   source.Position
 }
 
 // Match reports whether the pattern matches the whole name; see [condition.Like].
@@ -42,7 +43,7 @@ func patternsOf(items []language.Item) []Pattern {
 	}
 	ps := []Pattern{}
 	for _, e := range items {
-		ps = append(ps, Pattern{Glob: e.Text, At: startOf(e.At)})
+		ps = append(ps, Pattern{Glob: e.Text, At: source.StartOf(e.At)})
 	}
 	return ps
 }
@@ -56,7 +57,7 @@ func exclusive(r language.Reader, one, other string) {
 	}
 	for _, e := range r.Texts(other) {
 		if first, both := seen[e.Text]; both {
-			r.ErrorAt(e.At, "", "the pattern %q is in both %q and %q; the other is at %s", e.Text, one, other, startOf(first))
+			r.ErrorAt(e.At, "", "the pattern %q is in both %q and %q; the other is at %s", e.Text, one, other, source.StartOf(first))
 		}
 	}
 }
@@ -85,7 +86,7 @@ func (r blockReader) views() []View {
 			offered = v.Tool
 		}
 		if first, both := names[offered]; both && !v.Hidden {
-			t.ErrorAt(nameAt, "", "two tools would be called %q; the other is at %s", offered, startOf(first))
+			t.ErrorAt(nameAt, "", "two tools would be called %q; the other is at %s", offered, source.StartOf(first))
 		} else if !v.Hidden {
 			names[offered] = nameAt
 		}
@@ -126,12 +127,12 @@ func (r blockReader) view() (View, hcl.Range) {
 	language.Decode(r.Reader, &b)
 	v := View{
 		Tool:         b.Tool,
-		At:           startOf(r.Head),
+		At:           source.StartOf(r.Head),
 		Name:         b.Name,
 		Hidden:       b.Hidden,
 		Pin:          b.Pin.members,
 		Default:      b.Default.members,
-		Places:       map[string]Position{},
+		Places:       map[string]source.Position{},
 		shownPin:     b.Pin.shown,
 		shownDefault: b.Default.shown,
 	}
@@ -147,9 +148,9 @@ func (r blockReader) view() (View, hcl.Range) {
 }
 
 // addPlaces adds the place of each member of an object of arguments.
-func (r blockReader) addPlaces(places map[string]Position, name string, arguments map[string]json.RawMessage) {
+func (r blockReader) addPlaces(places map[string]source.Position, name string, arguments map[string]json.RawMessage) {
 	for key := range arguments {
-		places[key] = startOf(keyRange(r.Body.Attributes[name].Expr, key))
+		places[key] = source.StartOf(keyRange(r.Body.Attributes[name].Expr, key))
 	}
 }
 

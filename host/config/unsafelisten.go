@@ -8,11 +8,12 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/config/source"
 )
 
 // An httpSource is the place of the http block, for diagnostics after the load.
 type httpSource struct {
-	source *source
+	source *source.File
 	head   hcl.Range
 	in     string
 }
@@ -25,7 +26,7 @@ func (r blockReader) listen() (string, bool) {
 	if !set {
 		return language.Defaults[HTTP]().Listen, !r.IsSet("listen")
 	}
-	listen, err := parseListen(text, r.byName[a.SrcRange.Filename].dir)
+	listen, err := parseListen(text, r.files.DirOf(a.SrcRange.Filename))
 	if err != nil {
 		r.ErrorAt(a.Expr.Range(), listenHintFor(text, "listen = %q"), "%s %v", addressInFile(text), err)
 	}
@@ -53,7 +54,7 @@ func addressOfFlag(listen string) string {
 
 // An exposureProblem is an unsafe combination of an address and other settings.
 type exposureProblem struct {
-	severity      Severity
+	severity      source.Severity
 	place         string // the attribute or block to change
 	summary, hint string
 }
@@ -64,15 +65,15 @@ const authHint = `write auth "static_token" { ... } in gateway { http { ... } }`
 // address in their messages.
 func (h HTTP) exposureProblems(called string) []exposureProblem {
 	var all []exposureProblem
-	object := func(severity Severity, place, hint, format string) {
+	object := func(severity source.Severity, place, hint, format string) {
 		all = append(all, exposureProblem{severity, place, fmt.Sprintf(format, called), hint})
 	}
 	authenticated := len(h.Auth) > 0 || h.TLS != nil && h.TLS.ClientCA != ""
 	if isSocket(h.Listen) && h.TLS != nil {
-		object(Error, "tls", "remove tls, or listen on a port", "%s is a unix socket, which has no TLS")
+		object(source.Error, "tls", "remove tls, or listen on a port", "%s is a unix socket, which has no TLS")
 	}
 	if !isSocket(h.Listen) && h.SocketMode != privateSocket {
-		object(Warning, "socket_mode", `remove "socket_mode", or listen on unix:PATH`, `%s is no unix socket, so "socket_mode" has no effect`)
+		object(source.Warning, "socket_mode", `remove "socket_mode", or listen on unix:PATH`, `%s is no unix socket, so "socket_mode" has no effect`)
 	}
 	if isLocal(h.Listen) {
 		clients := "%s lets every program on this machine in: nothing authenticates clients"
@@ -80,20 +81,20 @@ func (h HTTP) exposureProblems(called string) []exposureProblem {
 			clients = "%s lets in " + socketClients(h.SocketMode) + ": nothing authenticates clients"
 		}
 		if !authenticated {
-			object(Warning, "listen", authHint, clients)
+			object(source.Warning, "listen", authHint, clients)
 		}
 		return all
 	}
 	if !authenticated {
-		object(Error, "listen", authHint+", or listen on 127.0.0.1", "%s is not a loopback address, so clients must be authenticated")
+		object(source.Error, "listen", authHint+", or listen on 127.0.0.1", "%s is not a loopback address, so clients must be authenticated")
 	}
 	switch {
 	case h.TLS != nil:
 	case h.Plaintext:
-		object(Warning, "allow_plaintext", "make sure that only a proxy with TLS can connect to it",
+		object(source.Warning, "allow_plaintext", "make sure that only a proxy with TLS can connect to it",
 			"%s is not a loopback address and has no TLS: tokens and messages can be read on the way")
 	default:
-		object(Error, "listen", "listen on 127.0.0.1, or write tls { ... } in gateway { http { ... } }, or allow_plaintext = true if something in front of it has TLS",
+		object(source.Error, "listen", "listen on 127.0.0.1, or write tls { ... } in gateway { http { ... } }, or allow_plaintext = true if something in front of it has TLS",
 			"%s is not a loopback address, so it must have TLS")
 	}
 	return all
@@ -114,22 +115,22 @@ func (r blockReader) reportExposure(h HTTP) {
 		if b, found := r.block(o.place); found {
 			at = b.Head
 		}
-		r.problem(language.Problem{Warning: o.severity == Warning, In: r.In, At: at, Summary: o.summary, Hint: o.hint, Address: true})
+		r.files.Problem(language.Problem{Warning: o.severity == source.Warning, In: r.In, At: at, Summary: o.summary, Hint: o.hint, Address: true})
 	}
 }
 
 // WithAddress returns the settings with the address of a --http flag, checked again. A
 // relative path of a socket starts at the working directory. The diagnostics are
 // those of the load without those about the replaced address, and the new ones.
-func (h HTTP) WithAddress(listen string, loaded Diagnostics) (HTTP, Diagnostics) {
-	ds := slices.DeleteFunc(slices.Clone(loaded), func(d Diagnostic) bool { return d.address })
+func (h HTTP) WithAddress(listen string, loaded source.Diagnostics) (HTTP, source.Diagnostics) {
+	ds := slices.DeleteFunc(slices.Clone(loaded), func(d source.Diagnostic) bool { return d.Address })
 	called, text := addressOfFlag(listen), listen
 	here, err := filepath.Abs(".")
 	if err == nil {
 		listen, err = parseListen(listen, here)
 	}
 	if err != nil {
-		return h, append(ds, h.diagnostic(exposureProblem{Error, "listen", fmt.Sprintf("%s %v", called, err), listenHintFor(text, "--http=%s")}))
+		return h, append(ds, h.diagnostic(exposureProblem{source.Error, "listen", fmt.Sprintf("%s %v", called, err), listenHintFor(text, "--http=%s")}))
 	}
 	h.Listen = listen
 	for _, o := range h.exposureProblems(called) {
@@ -139,11 +140,11 @@ func (h HTTP) WithAddress(listen string, loaded Diagnostics) (HTTP, Diagnostics)
 }
 
 // diagnostic returns a diagnostic at the http block, if there is one.
-func (h HTTP) diagnostic(o exposureProblem) Diagnostic {
-	d := Diagnostic{Severity: o.severity, Summary: o.summary, Hint: o.hint, Code: o.severity.code()}
+func (h HTTP) diagnostic(o exposureProblem) source.Diagnostic {
+	d := source.Diagnostic{Severity: o.severity, Summary: o.summary, Hint: o.hint, Code: o.severity.Code()}
 	if h.Given {
-		d.In, d.At, d.End = h.origin.in, startOf(h.origin.head), endOf(h.origin.head)
-		d.addSnippet(h.origin.source, h.origin.head)
+		d.In, d.At, d.End = h.origin.in, source.StartOf(h.origin.head), source.EndOf(h.origin.head)
+		d.AddSnippet(h.origin.source, h.origin.head)
 	}
 	return d
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
@@ -169,7 +170,7 @@ func TestWithAddressChecksAddressOfFlag(t *testing.T) {
 		}
 		for i, d := range ds {
 			want, refused := strings.CutPrefix(c.want[i], "!")
-			if !strings.Contains(d.Summary, want) || refused != (d.Severity == Error) || !strings.Contains(d.Summary, "--http") ||
+			if !strings.Contains(d.Summary, want) || refused != (d.Severity == source.Error) || !strings.Contains(d.Summary, "--http") ||
 				len(d.Summary) > 300 || d.Hint == "" || d.Code != map[bool]fault.Code{true: fault.ConfigInvalid}[refused] {
 				t.Errorf("%q on %.40q: %+v, want %q", c.text, c.listen, d, c.want[i])
 			}
@@ -214,7 +215,7 @@ func TestWithAddressResolvesSocketPath(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := newLoader(Options{})
-	l.addSource(filepath.Join("conf", "junctor.hcl"), []byte(withHTTP(`listen = "unix:x.sock"`)))
+	l.keep(l.files.Add(filepath.Join("conf", "junctor.hcl"), []byte(withHTTP(`listen = "unix:x.sock"`))))
 	c, ds := l.load(t.Context())
 	if len(here) > 60 || c == nil {
 		t.Skipf("the path of a socket in %s would be too long: %s", here, rendered(ds))

@@ -8,6 +8,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/config/source"
 )
 
 // A Setting is one setting of a server, with where it comes from.
@@ -16,7 +17,7 @@ type Setting struct {
 	Value string // JSON, or "(sensitive)"
 	// At is the place of the attribute. It is zero for a default of Junctor's own, whose Value
 	// is as the reference page has it.
-	At Position
+	At source.Position
 	// Inherited is true for an attribute of the defaults block.
 	Inherited bool
 }
@@ -32,14 +33,14 @@ func (r blockReader) note(d *draft) {
 		if attr == nil {
 			continue
 		}
-		before := len(r.problems)
+		before := r.files.Count()
 		v, ok := r.eval(r.In, attr.Expr)
-		r.loader.problems = r.loader.problems[:before] // they were reported
+		r.files.Forget(before) // they were reported
 		if ok && !v.IsNull() {
 			d.written = append(d.written, Setting{
 				Name:      a.Path(),
 				Value:     settingText(v),
-				At:        startOf(attr.NameRange),
+				At:        source.StartOf(attr.NameRange),
 				Inherited: inner.Body.Attributes[a.Name] == nil,
 			})
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
@@ -13,7 +14,7 @@ func replaceQuotes(word string) string { return strings.ReplaceAll(word, "'", `'
 
 // Configuration returns a check that reports the diagnostics of a configuration. err is why
 // it was not loaded; nil: it was, or the diagnostics say why not.
-func Configuration(diags config.Diagnostics, err error) Check {
+func Configuration(diags source.Diagnostics, err error) Check {
 	return Check{"configuration", func(context.Context) (found []Finding) {
 		for _, d := range diags {
 			found = append(found, ofDiagnostic(d))
@@ -26,9 +27,9 @@ func Configuration(diags config.Diagnostics, err error) Check {
 }
 
 // ofDiagnostic returns a diagnostic as a finding.
-func ofDiagnostic(d config.Diagnostic) Finding {
+func ofDiagnostic(d source.Diagnostic) Finding {
 	f := Finding{Check: "configuration", Severity: Warning, Message: d.Summary, At: d.At.String(), Remedy: d.Hint}
-	if d.Severity == config.Error {
+	if d.Severity == source.Error {
 		f.Severity = Error
 	}
 	switch {

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/launcher"
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
 	"github.com/junctor-mcp/junctor/sdk"
@@ -33,7 +33,7 @@ type Program struct {
 	Loader   string
 	CodeDirs []string
 
-	place config.Position // that At shows
+	place source.Position // that At shows
 }
 
 // Programs returns a check of the programs that servers need: each is in PATH, and those that

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/stdio"
 )
@@ -62,7 +63,7 @@ func programsOf(s *config.Server) (all []Program) {
 
 // MissingPrograms returns a warning for each server with a program that cannot be found, with the
 // place of the first one. It starts no program.
-func MissingPrograms(all []Program) (warnings config.Diagnostics) {
+func MissingPrograms(all []Program) (warnings source.Diagnostics) {
 	said := map[string]bool{}
 	for _, p := range all {
 		if said[p.Server] || len(p.Command) == 0 {
@@ -77,8 +78,8 @@ func MissingPrograms(all []Program) (warnings config.Diagnostics) {
 		if e, ok := errors.AsType[*sdk.Error](err); ok {
 			message = e.Message
 		}
-		warnings = append(warnings, config.Diagnostic{
-			Severity: config.Warning,
+		warnings = append(warnings, source.Diagnostic{
+			Severity: source.Warning,
 			Summary:  "server \"" + p.Server + "\" cannot start: " + message,
 			Hint:     ofProgram(p, err).Remedy,
 			In:       "server \"" + p.Server + "\"",

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/source"
 )
 
 // debounce is how long a text must not change before it is checked.
@@ -77,7 +78,7 @@ func (s *server) check(ctx context.Context, uri string) {
 	case d == nil:
 		return
 	case d.tooLarge:
-		s.publish(ctx, d, []diagnostic{{Severity: severityError, Source: source, Message: fmt.Sprintf("the file is larger than %d KiB", maxDocument>>10)}})
+		s.publish(ctx, d, []diagnostic{{Severity: severityError, Source: producer, Message: fmt.Sprintf("the file is larger than %d KiB", maxDocument>>10)}})
 		return
 	case d.path == s.options.Managed, !isConfiguration(d.path):
 		return // they have other languages
@@ -100,7 +101,7 @@ func isConfiguration(path string) bool {
 	return strings.HasSuffix(path, ".hcl") && !strings.HasSuffix(path, ".lock.hcl")
 }
 
-func (s *server) diagnose(ctx context.Context, o config.Options) config.Diagnostics {
+func (s *server) diagnose(ctx context.Context, o config.Options) source.Diagnostics {
 	_, ds := config.Load(ctx, o)
 	return ds
 }
@@ -129,19 +130,19 @@ func (s *server) load(d *document) config.Options {
 }
 
 // onlyElsewhere reports whether there are errors, and none of them is in the texts.
-func onlyElsewhere(ds config.Diagnostics, texts map[string][]byte) bool {
-	return ds.HasErrors() && !slices.ContainsFunc(ds, func(d config.Diagnostic) bool { return texts[d.At.File] != nil })
+func onlyElsewhere(ds source.Diagnostics, texts map[string][]byte) bool {
+	return ds.HasErrors() && !slices.ContainsFunc(ds, func(d source.Diagnostic) bool { return texts[d.At.File] != nil })
 }
 
 // diagnosticsOf converts the diagnostics of one file, and those of no file.
-func diagnosticsOf(ds config.Diagnostics, path string, text []byte) []diagnostic {
+func diagnosticsOf(ds source.Diagnostics, path string, text []byte) []diagnostic {
 	all := []diagnostic{}
 	for _, d := range ds {
 		if d.At.File != path && d.At.File != "" {
 			continue
 		}
-		one := diagnostic{Severity: severityError, Code: string(d.Code), Source: source, Message: messageOf(d)}
-		if d.Severity == config.Warning {
+		one := diagnostic{Severity: severityError, Code: string(d.Code), Source: producer, Message: messageOf(d)}
+		if d.Severity == source.Warning {
 			one.Severity = severityWarning
 		}
 		if d.At.Line > 0 {
@@ -153,7 +154,7 @@ func diagnosticsOf(ds config.Diagnostics, path string, text []byte) []diagnostic
 }
 
 // messageOf returns the text of a diagnostic with its explanation and its hint.
-func messageOf(d config.Diagnostic) string {
+func messageOf(d source.Diagnostic) string {
 	parts := []string{d.Summary}
 	if d.Detail != "" {
 		parts = append(parts, d.Detail)
@@ -164,8 +165,8 @@ func messageOf(d config.Diagnostic) string {
 	return strings.Join(parts, "\n")
 }
 
-// source names the origin of a diagnostic.
-const source = "junctor"
+// producer names the origin of a diagnostic.
+const producer = "junctor"
 
 // publish sends the diagnostics of a document.
 func (s *server) publish(ctx context.Context, d *document, all []diagnostic) {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
@@ -41,7 +42,7 @@ type Program struct {
 // Read reviews the configuration at a location. find returns the path of a plugin's
 // program. The Review is nil if a diagnostic is an error, or if Read returns an error:
 // for a location without configuration, or with too many third-party plugins.
-func Read(at config.Location, lookup func(string) (string, bool), find func(config.Plugin) (string, error)) (*Review, config.Diagnostics, error) {
+func Read(at config.Location, lookup func(string) (string, bool), find func(config.Plugin) (string, error)) (*Review, source.Diagnostics, error) {
 	path, err := at.Canonical()
 	if err != nil {
 		return nil, nil, err

@@ -5,7 +5,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
-	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
@@ -18,7 +18,7 @@ type Validation struct {
 	Errors      []*fault.Document `json:"errors,omitempty"`
 }
 
-func ValidationOf(app *host.App, diags config.Diagnostics) Validation {
+func ValidationOf(app *host.App, diags source.Diagnostics) Validation {
 	v := Validation{Valid: diags.Err() == nil, Diagnostics: []diagnosticJSON{}}
 	if app != nil {
 		v.Path, v.Servers = app.Config().Path, len(app.Config().Servers)
@@ -48,7 +48,7 @@ type pointJSON struct {
 	Column int `json:"column"`
 }
 
-func DiagnosticOf(d config.Diagnostic) diagnosticJSON {
+func DiagnosticOf(d source.Diagnostic) diagnosticJSON {
 	return diagnosticJSON{
 		Severity: d.Severity.String(), Summary: d.Summary, Detail: d.Detail, Hint: d.Hint, Output: d.Output, In: d.In, File: d.At.File,
 		Start: pointJSON{d.At.Line, d.At.Column}, End: pointJSON{d.End.Line, d.End.Column}, Code: d.Code,
@@ -57,7 +57,7 @@ func DiagnosticOf(d config.Diagnostic) diagnosticJSON {
 
 // TellDiagnostics prints diagnostics for other verbs than validate: with --json as one line
 // in the form of validate.
-func (inv *Invocation) TellDiagnostics(app *host.App, diags config.Diagnostics) {
+func (inv *Invocation) TellDiagnostics(app *host.App, diags source.Diagnostics) {
 	diags = worthTelling(&inv.Remarks, diags)
 	switch {
 	case len(diags) == 0:
@@ -70,9 +70,9 @@ func (inv *Invocation) TellDiagnostics(app *host.App, diags config.Diagnostics) 
 
 // worthTelling returns the diagnostics that are printed: all errors, and the warnings that
 // are not remembered.
-func worthTelling(r *terminal.Remarks, diags config.Diagnostics) (told config.Diagnostics) {
+func worthTelling(r *terminal.Remarks, diags source.Diagnostics) (told source.Diagnostics) {
 	for _, d := range diags {
-		if d.Severity == config.Error || r.Repeats(strings.Join([]string{d.At.String(), d.In, d.Summary, d.Detail, d.Hint}, "\x00")) {
+		if d.Severity == source.Error || r.Repeats(strings.Join([]string{d.At.String(), d.In, d.Summary, d.Detail, d.Hint}, "\x00")) {
 			told = append(told, d)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/logbuffer"
 	"github.com/junctor-mcp/junctor/sdk/process"
@@ -151,7 +152,7 @@ func (inv *Invocation) LoadAny(ctx context.Context, needs Needs) (*host.App, err
 
 // TryLoad is load for callers that print the diagnostics. It asks the user to trust a
 // configuration that was found.
-func (inv *Invocation) TryLoad(ctx context.Context, needs Needs) (*host.App, config.Diagnostics, error) {
+func (inv *Invocation) TryLoad(ctx context.Context, needs Needs) (*host.App, source.Diagnostics, error) {
 	at, content, diags, err := inv.Locate(ctx, needs, true)
 	if err != nil || diags.HasErrors() {
 		return nil, diags, err
@@ -160,7 +161,7 @@ func (inv *Invocation) TryLoad(ctx context.Context, needs Needs) (*host.App, con
 }
 
 // LoadAt loads the configuration at a location. content is the trusted content, or nil.
-func (inv *Invocation) LoadAt(ctx context.Context, at config.Location, content *config.Content, needs Needs) (*host.App, config.Diagnostics, error) {
+func (inv *Invocation) LoadAt(ctx context.Context, at config.Location, content *config.Content, needs Needs) (*host.App, source.Diagnostics, error) {
 	if err := inv.FindDirs(); err != nil {
 		return nil, nil, err
 	}

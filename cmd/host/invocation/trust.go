@@ -12,6 +12,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/configedit"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/plugin"
@@ -33,7 +34,7 @@ func (inv *Invocation) TrustStore() (trust.Store, error) {
 }
 
 // Review reads a configuration without evaluating it or starting anything.
-func (inv *Invocation) Review(at config.Location) (*trust.Review, config.Diagnostics, error) {
+func (inv *Invocation) Review(at config.Location) (*trust.Review, source.Diagnostics, error) {
 	dirs := plugin.Dirs(inv.Lookup)
 	return trust.Read(at, inv.Lookup, func(p config.Plugin) (string, error) { return plugin.Find(p.Source, p.Use, dirs) })
 }
@@ -42,7 +43,7 @@ func (inv *Invocation) Review(at config.Location) (*trust.Review, config.Diagnos
 // returns nil for a configuration that was named, which needs no trust. Otherwise it asks at
 // a terminal, unless may is false, and fails without one. The diagnostics say why the text
 // cannot be read.
-func (inv *Invocation) Trusted(ctx context.Context, at config.Location, n Needs, may bool) (*config.Content, config.Diagnostics, error) {
+func (inv *Invocation) Trusted(ctx context.Context, at config.Location, n Needs, may bool) (*config.Content, source.Diagnostics, error) {
 	if !at.Found {
 		return nil, nil, nil
 	}
@@ -217,7 +218,7 @@ func showChange(inv *Invocation, w io.Writer, r *trust.Review, known *trust.Reco
 
 // Locate finds the configuration of a verb, and its content if it needs trust. Diagnostics
 // without content say why it cannot be read.
-func (inv *Invocation) Locate(ctx context.Context, n Needs, may bool) (config.Location, *config.Content, config.Diagnostics, error) {
+func (inv *Invocation) Locate(ctx context.Context, n Needs, may bool) (config.Location, *config.Content, source.Diagnostics, error) {
 	layers := inv.Layers
 	if len(n.Paths) > 0 {
 		layers = n.Paths
@@ -248,7 +249,7 @@ func (inv *Invocation) Locate(ctx context.Context, n Needs, may bool) (config.Lo
 // file, because Junctor asks again. at becomes one that has to be trusted. A file with another
 // name, such as a link or that of its directory, and a weaker layer are only compared with what
 // was trusted.
-func (inv *Invocation) askAgain(ctx context.Context, at *config.Location, n Needs, may bool) (config.Diagnostics, error) {
+func (inv *Invocation) askAgain(ctx context.Context, at *config.Location, n Needs, may bool) (source.Diagnostics, error) {
 	store, err := inv.TrustStore()
 	if err != nil {
 		return nil, nil // there are no records

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/console"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -66,7 +67,7 @@ func (s configuration) Settings(server string) (all []console.Setting) {
 	}
 	for _, one := range servers[i].Settings() {
 		set := console.Setting{Name: one.Name, Value: one.Value}
-		if set.Given = one.At != (config.Position{}); set.Given {
+		if set.Given = one.At != (source.Position{}); set.Given {
 			set.From = one.At.String()
 		}
 		if one.Inherited {

@@ -10,20 +10,21 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
 // Lists reports settings about tools that do not match the known lists of the servers.
-func Lists(c *config.Config, in *catalog.Catalog) config.Diagnostics {
+func Lists(c *config.Config, in *catalog.Catalog) source.Diagnostics {
 	places := c.ToolPlaces()
-	var ds config.Diagnostics
+	var ds source.Diagnostics
 	for _, n := range in.Snapshot().Notes {
 		at, ok := places[n.At]
 		if !ok {
 			continue
 		}
-		d := config.Diagnostic{
-			Severity: config.Warning,
+		d := source.Diagnostic{
+			Severity: source.Warning,
 			Summary:  n.Text,
 			Hint:     n.Hint,
 			In:       fmt.Sprintf("server %q", n.Server),
@@ -31,15 +32,15 @@ func Lists(c *config.Config, in *catalog.Catalog) config.Diagnostics {
 			End:      at,
 		}
 		if n.Refused {
-			d.Severity, d.Code = config.Error, fault.ConfigInvalid
+			d.Severity, d.Code = source.Error, fault.ConfigInvalid
 		}
 		ds = append(ds, d)
 	}
 	ds = append(ds, rules(c, in)...)
-	slices.SortStableFunc(ds, func(x, y config.Diagnostic) int {
+	slices.SortStableFunc(ds, func(x, y source.Diagnostic) int {
 		return cmp.Or(
 			cmp.Compare(x.At.File, y.At.File), cmp.Compare(x.At.Line, y.At.Line), cmp.Compare(x.At.Column, y.At.Column),
 		)
 	})
-	return ds[:min(len(ds), config.MaxDiagnostics)]
+	return ds[:min(len(ds), source.MaxDiagnostics)]
 }

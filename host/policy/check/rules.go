@@ -10,6 +10,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/condition"
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/schema"
 	"github.com/junctor-mcp/junctor/host/suggest"
@@ -18,7 +19,7 @@ import (
 // rules reports names of tools that match none of the known ones, rules about
 // no tool, conditions that cannot work for any tool that their rule is about, and holders
 // that no client can be.
-func rules(c *config.Config, in *catalog.Catalog) (all config.Diagnostics) {
+func rules(c *config.Config, in *catalog.Catalog) (all source.Diagnostics) {
 	tools := in.Snapshot().Tools
 	unchecked := map[string]bool{}
 	for _, part := range append([]policy.Rules{c.Managed.Policy, c.Policy}, c.Policies...) {
@@ -39,7 +40,7 @@ func rules(c *config.Config, in *catalog.Catalog) (all config.Diagnostics) {
 }
 
 // uncheckedRule reports the servers whose tools a rule was not checked against, each once.
-func uncheckedRule(r policy.Rule, missing []string, reported map[string]bool) (all config.Diagnostics) {
+func uncheckedRule(r policy.Rule, missing []string, reported map[string]bool) (all source.Diagnostics) {
 	if r.Tools == nil && r.When == nil {
 		return nil
 	}
@@ -56,7 +57,7 @@ func uncheckedRule(r policy.Rule, missing []string, reported map[string]bool) (a
 
 // ruleDiagnostics reports the names in a rule that match no known tool, or else that its
 // access matches none.
-func ruleDiagnostics(r policy.Rule, about, tools []*catalog.Tool) (all config.Diagnostics) {
+func ruleDiagnostics(r policy.Rule, about, tools []*catalog.Tool) (all source.Diagnostics) {
 	var names []string
 	for _, t := range tools {
 		if r.Servers == nil || matchesAny(r.Servers, t.Server) {
@@ -88,7 +89,7 @@ func ruleDiagnostics(r policy.Rule, about, tools []*catalog.Tool) (all config.Di
 
 // holderDiagnostics reports subjects, groups and roles of the policy that no client can be,
 // if all credentials are static tokens.
-func holderDiagnostics(c *config.Config) (all config.Diagnostics) {
+func holderDiagnostics(c *config.Config) (all source.Diagnostics) {
 	subjects, roles := []string{authn.Local().Subject}, []string{}
 	for _, auth := range c.Gateway.HTTP.Auth {
 		t, static := auth.Settings.(config.StaticToken)
@@ -166,7 +167,7 @@ type conditionCheck struct {
 }
 
 // conditionDiagnostics reports what is wrong with a condition for all tools.
-func conditionDiagnostics(c *condition.Condition, tools []*catalog.Tool) (all config.Diagnostics) {
+func conditionDiagnostics(c *condition.Condition, tools []*catalog.Tool) (all source.Diagnostics) {
 	check := conditionCheck{wrong: map[string]int{}}
 	for _, t := range tools {
 		check.tool(c, t)
@@ -217,11 +218,11 @@ func (k *conditionCheck) tool(c *condition.Condition, t *catalog.Tool) {
 }
 
 // policyWarning makes a diagnostic of a place as text, FILE:LINE:COLUMN.
-func policyWarning(at, hint, format string, args ...any) config.Diagnostic {
-	d := config.Diagnostic{Severity: config.Warning, Summary: fmt.Sprintf(format, args...), Hint: hint, In: "policy"}
+func policyWarning(at, hint, format string, args ...any) source.Diagnostic {
+	d := source.Diagnostic{Severity: source.Warning, Summary: fmt.Sprintf(format, args...), Hint: hint, In: "policy"}
 	file, column := cutLast(at)
 	file, line := cutLast(file)
-	d.At = config.Position{File: file, Line: line, Column: column}
+	d.At = source.Position{File: file, Line: line, Column: column}
 	d.End = d.At
 	return d
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/schema"
 	"github.com/junctor-mcp/junctor/host/suggest"
@@ -16,7 +17,7 @@ import (
 
 // Tests reports names in the test blocks that are not known. Such a test passes or fails for
 // another reason than its author thinks.
-func Tests(c *config.Config, in *catalog.Catalog) (all config.Diagnostics) {
+func Tests(c *config.Config, in *catalog.Catalog) (all source.Diagnostics) {
 	roles := slices.Concat(c.Policy.Roles, c.Managed.Policy.Roles)
 	var groups []string
 	for _, rules := range append([]policy.Rules{c.Policy, c.Managed.Policy}, c.Policies...) {
@@ -53,7 +54,7 @@ func Tests(c *config.Config, in *catalog.Catalog) (all config.Diagnostics) {
 
 // testedCall reports a call of a tool that the server does not have, and arguments that the
 // tool does not have.
-func testedCall(u config.TestedUse, in *catalog.Catalog) (all config.Diagnostics) {
+func testedCall(u config.TestedUse, in *catalog.Catalog) (all source.Diagnostics) {
 	if slices.Contains(in.Unknown(""), u.Item.Server) {
 		return nil
 	}
@@ -68,7 +69,7 @@ func testedCall(u config.TestedUse, in *catalog.Catalog) (all config.Diagnostics
 		if len(names) == 0 {
 			return nil // the server is not configured or has no tools: the decision says so
 		}
-		return config.Diagnostics{
+		return source.Diagnostics{
 			testWarning(
 				u.At,
 				nearest(u.Item.Name, names, "a test has the server's own name of a tool"),
@@ -111,9 +112,9 @@ func nearest(name string, known []string, otherwise string) string {
 	return otherwise
 }
 
-func testWarning(at config.Position, hint, format string, args ...any) config.Diagnostic {
-	return config.Diagnostic{
-		Severity: config.Warning,
+func testWarning(at source.Position, hint, format string, args ...any) source.Diagnostic {
+	return source.Diagnostic{
+		Severity: source.Warning,
 		Summary:  fmt.Sprintf(format, args...),
 		Hint:     hint,
 		In:       "test",

@@ -13,6 +13,7 @@ import (
 	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/source"
 )
 
 // Config returns the verb config.
@@ -142,7 +143,7 @@ func (o *explainOptions) run(ctx context.Context) error {
 	x := explained(inv, app, s)
 	for _, one := range s.Settings() {
 		set := settingJSON{Setting: one.Name, Value: one.Value, From: "default"}
-		if one.At != (config.Position{}) {
+		if one.At != (source.Position{}) {
 			set.From, set.At = "block", one.At.String()
 		}
 		if one.Inherited {

@@ -16,6 +16,7 @@ import (
 	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/plugin"
 )
@@ -120,7 +121,7 @@ func editedText(ctx context.Context, inv *invocation.Invocation, target *clientc
 // checkEdited checks a text as an editor does: it evaluates only literals and starts no program but
 // the bundled plugins.
 func checkEdited(ctx context.Context, inv *invocation.Invocation, path string,
-	text []byte) (config.Diagnostics, error) {
+	text []byte) (source.Diagnostics, error) {
 	sup, err := inv.Supervisor()
 	if err != nil {
 		return nil, err

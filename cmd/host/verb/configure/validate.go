@@ -14,7 +14,7 @@ import (
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host"
-	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/policy/check"
 )
@@ -60,7 +60,7 @@ func (o *validateOptions) run(ctx context.Context) error {
 	}
 	var failed map[string]error
 	if app != nil && o.deep {
-		var refused config.Diagnostics
+		var refused source.Diagnostics
 		refused, failed = app.ValidateSettings(ctx)
 		diags = append(append(diags, refused...), check.Lists(app.Config(), app.Catalog)...)
 	}
@@ -81,7 +81,7 @@ func (o *validateOptions) run(ctx context.Context) error {
 }
 
 // validateSyntax reports on a configuration that is not trusted and was only parsed.
-func validateSyntax(inv *invocation.Invocation, diags config.Diagnostics, untrusted error) error {
+func validateSyntax(inv *invocation.Invocation, diags source.Diagnostics, untrusted error) error {
 	untrusted = verb.Hinted(untrusted, fault.ConfigUntrusted, "its syntax is valid; names, settings and plugins are "+
 		"checked once it is trusted: read it, then run `junctor trust`")
 	v := invocation.ValidationOf(nil, diags)
@@ -93,7 +93,7 @@ func validateSyntax(inv *invocation.Invocation, diags config.Diagnostics, untrus
 	return terminal.Reported(untrusted)
 }
 
-func printValidation(inv *invocation.Invocation, v invocation.Validation, diags config.Diagnostics,
+func printValidation(inv *invocation.Invocation, v invocation.Validation, diags source.Diagnostics,
 	failed map[string]error) error {
 	if inv.Machine() {
 		return inv.PrintJSON(v)

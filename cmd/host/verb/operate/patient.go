@@ -22,6 +22,7 @@ import (
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/doctor"
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -39,7 +40,7 @@ const loadTime = 2500 * time.Millisecond
 type patient struct {
 	inv     *invocation.Invocation
 	app     *host.App // nil: the configuration cannot be loaded
-	diags   config.Diagnostics
+	diags   source.Diagnostics
 	err     error // why there are neither app nor diags
 	running []*control.Status
 	failed  []error

@@ -19,6 +19,7 @@ import (
 	"github.com/junctor-mcp/junctor/cmd/host/verb"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/event"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/httpserver"
@@ -147,7 +148,7 @@ func (o *serveOptions) serveStdio(ctx context.Context) error {
 func (o *serveOptions) serveHTTP(ctx context.Context) error {
 	inv, needs := o.inv, o.needs
 	hangups := catchHangup() // before servers with required = true are connected, which takes long
-	settings := func(c *config.Config, loaded config.Diagnostics) (config.HTTP, config.Diagnostics) {
+	settings := func(c *config.Config, loaded source.Diagnostics) (config.HTTP, source.Diagnostics) {
 		h := c.Gateway.HTTP
 		switch {
 		case o.address != whereConfigured:
@@ -157,7 +158,7 @@ func (o *serveOptions) serveHTTP(ctx context.Context) error {
 		}
 		return h, loaded
 	}
-	look := func(c *config.Config, loaded config.Diagnostics) config.Diagnostics {
+	look := func(c *config.Config, loaded source.Diagnostics) source.Diagnostics {
 		_, all := settings(c, loaded)
 		return all
 	}
@@ -217,7 +218,7 @@ func stdioClient(inv *invocation.Invocation, n invocation.Needs) *host.StdioClie
 // replaces the diagnostics.
 func prepare(
 	ctx context.Context, inv *invocation.Invocation, transport string, needs invocation.Needs,
-	look func(*config.Config, config.Diagnostics) config.Diagnostics,
+	look func(*config.Config, source.Diagnostics) source.Diagnostics,
 ) (*thisInstance, error) {
 	started := time.Now()
 	signal.Ignore(syscall.SIGPIPE) // a write to a client that has left returns an error instead
@@ -258,7 +259,7 @@ func prepare(
 // loadServed is TryLoad. It also returns the digest of the content from before it was read, so
 // that later changes are noticed.
 func loadServed(ctx context.Context, inv *invocation.Invocation, needs invocation.Needs) (
-	app *host.App, diags config.Diagnostics, read string, err error,
+	app *host.App, diags source.Diagnostics, read string, err error,
 ) {
 	at, content, diags, err := inv.Locate(ctx, needs, true)
 	if err != nil || diags.HasErrors() {

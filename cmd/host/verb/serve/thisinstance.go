@@ -18,6 +18,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/approval"
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/doctor"
 	"github.com/junctor-mcp/junctor/host/event"
@@ -255,7 +256,7 @@ func (s *thisInstance) ConsoleLink() (*control.ConsoleLink, *control.Failure) {
 	return link, nil
 }
 
-func diagnosticsJSON(diags config.Diagnostics) (all []json.RawMessage) {
+func diagnosticsJSON(diags source.Diagnostics) (all []json.RawMessage) {
 	for _, d := range diags {
 		if text, err := json.Marshal(invocation.DiagnosticOf(d)); err == nil {
 			all = append(all, text)
@@ -266,7 +267,7 @@ func diagnosticsJSON(diags config.Diagnostics) (all []json.RawMessage) {
 
 // reload reads the configuration again. The log says what changed, or why the
 // configuration in effect stays. by says who asked.
-func (s *thisInstance) reload(ctx context.Context, by string) (*host.Reloaded, config.Diagnostics, error) {
+func (s *thisInstance) reload(ctx context.Context, by string) (*host.Reloaded, source.Diagnostics, error) {
 	s.reloading.Lock()
 	defer s.reloading.Unlock()
 	content, diags, err := s.trusted(ctx)
@@ -297,7 +298,7 @@ func (s *thisInstance) reload(ctx context.Context, by string) (*host.Reloaded, c
 // trusted returns the content of the configuration that the process was started with, if
 // it needs trust. Another configuration that has become the first one to be found is not
 // read: it would get the secrets of the one in effect.
-func (s *thisInstance) trusted(ctx context.Context) (*config.Content, config.Diagnostics, error) {
+func (s *thisInstance) trusted(ctx context.Context) (*config.Content, source.Diagnostics, error) {
 	return s.inv.Trusted(ctx, s.app.Location(), invocation.Needs{}, false)
 }
 

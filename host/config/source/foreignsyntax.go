@@ -1,4 +1,4 @@
-package config
+package source
 
 import (
 	"slices"
@@ -10,12 +10,12 @@ import (
 
 // A foreignSyntax is a syntax error that comes from another notation.
 type foreignSyntax struct {
-	of      string                        // the summary of HCL
-	found   func(s *source, i int) bool   // whether token i, at which HCL reports it, is of this notation; nil: always
-	summary string                        // empty: that of HCL
-	hint    string                        // what to write
-	hintFor func(s *source, i int) string // in place of hint
-	whole   bool                          // the whole file is in the other notation: one diagnostic is enough
+	of      string                      // the summary of HCL
+	found   func(s *File, i int) bool   // whether token i, at which HCL reports it, is of this notation; nil: always
+	summary string                      // empty: that of HCL
+	hint    string                      // what to write
+	hintFor func(s *File, i int) string // in place of hint
+	whole   bool                        // the whole file is in the other notation: one diagnostic is enough
 }
 
 const (
@@ -86,8 +86,8 @@ const (
 )
 
 // tokens returns a check for these tokens from token i on.
-func tokens(want ...hclsyntax.TokenType) func(*source, int) bool {
-	return func(s *source, i int) bool {
+func tokens(want ...hclsyntax.TokenType) func(*File, int) bool {
+	return func(s *File, i int) bool {
 		for n, typ := range want {
 			if s.typeAt(i+n) != typ {
 				return false
@@ -98,27 +98,27 @@ func tokens(want ...hclsyntax.TokenType) func(*source, int) bool {
 }
 
 // before returns a check for token i and the token before it.
-func before(previous, at hclsyntax.TokenType) func(*source, int) bool {
-	return func(s *source, i int) bool { return s.typeAt(i-1) == previous && s.typeAt(i) == at }
+func before(previous, at hclsyntax.TokenType) func(*File, int) bool {
+	return func(s *File, i int) bool { return s.typeAt(i-1) == previous && s.typeAt(i) == at }
 }
 
 // textIs returns a check for the text of token i.
-func textIs(words ...string) func(*source, int) bool {
-	return func(s *source, i int) bool { return i >= 0 && slices.Contains(words, string(s.tokens[i].Bytes)) }
+func textIs(words ...string) func(*File, int) bool {
+	return func(s *File, i int) bool { return i >= 0 && slices.Contains(words, string(s.Tokens[i].Bytes)) }
 }
 
 // unitAfterNumber reports whether token i is a word directly after a number.
-func unitAfterNumber(s *source, i int) bool {
-	return before(hclsyntax.TokenNumberLit, hclsyntax.TokenIdent)(s, i) && s.tokens[i-1].Range.End.Byte == s.tokens[i].Range.Start.Byte
+func unitAfterNumber(s *File, i int) bool {
+	return before(hclsyntax.TokenNumberLit, hclsyntax.TokenIdent)(s, i) && s.Tokens[i-1].Range.End.Byte == s.Tokens[i].Range.Start.Byte
 }
 
 // inReference reports whether token i is the colon of ${WORD:...}.
-func inReference(s *source, i int) bool {
+func inReference(s *File, i int) bool {
 	return before(hclsyntax.TokenIdent, hclsyntax.TokenColon)(s, i) && s.typeAt(i-2) == hclsyntax.TokenTemplateInterp
 }
 
 // referenceHint returns a hint for ${WORD:...}, in which token i is the colon.
-func referenceHint(s *source, i int) string {
+func referenceHint(s *File, i int) string {
 	word, named := s.wordAt(i-1), s.wordAt(i+1)
 	switch {
 	case word == "env" && variableHint(named, true) != "":
@@ -136,7 +136,7 @@ func referenceHint(s *source, i int) string {
 }
 
 // inActions reports whether token i is in ${{ ... }}.
-func inActions(s *source, i int) bool {
+func inActions(s *File, i int) bool {
 	const farthest = 8
 	for at := i; at > max(0, i-farthest); at-- {
 		if before(hclsyntax.TokenTemplateInterp, hclsyntax.TokenOBrace)(s, at) {
@@ -147,7 +147,7 @@ func inActions(s *source, i int) bool {
 }
 
 // foreignSyntaxAt returns the entry for a diagnostic of the parser, or nil.
-func (s *source) foreignSyntaxAt(d *hcl.Diagnostic) (*foreignSyntax, int) {
+func (s *File) foreignSyntaxAt(d *hcl.Diagnostic) (*foreignSyntax, int) {
 	i := s.tokenAt(d.Subject.Start.Byte)
 	for n := range foreignSyntaxes {
 		if f := &foreignSyntaxes[n]; f.of == d.Summary && i >= 0 && (f.found == nil || f.found(s, i)) {

@@ -1,4 +1,4 @@
-package config
+package source
 
 import (
 	"cmp"
@@ -22,7 +22,7 @@ var foreignRoots = map[string]string{
 	"locals": "write local.NAME",
 	"env":    `write env("NAME")`, "process": `write env("NAME")`, "ENV": `write env("NAME")`,
 	"module": "write the value, or local.NAME: a module has no values to read", "data": "write the value, or local.NAME", "terraform": "write the value, or local.NAME",
-	"secrets": keyringHint, "secret": keyringHint, "input": keyringHint, "inputs": keyringHint,
+	"secrets": KeyringHint, "secret": KeyringHint, "input": KeyringHint, "inputs": KeyringHint,
 	"workspaceFolder": folderHint, "workspaceRoot": folderHint, "workspaceFolderBasename": folderHint, "path": folderHint,
 	"userHome": `write env("HOME"), and ${env("HOME")} inside a text`,
 	"count":    "write for_each and each.key",
@@ -32,14 +32,14 @@ var foreignRoots = map[string]string{
 }
 
 const (
-	keyringHint = "write keyring(\"NAME\"), and run `junctor secret set NAME`"
+	KeyringHint = "write keyring(\"NAME\"), and run `junctor secret set NAME`"
 	folderHint  = `write ".", or the whole path: a server starts in the directory of the configuration file`
 )
 
-// foreignFunctions are functions that other programs have, with what to write.
-var foreignFunctions = map[string]string{
+// ForeignFunctions are functions that other programs have, with what to write.
+var ForeignFunctions = map[string]string{
 	"getenv": `write env("NAME")`, "get_env": `write env("NAME")`, "getEnv": `write env("NAME")`,
-	"secret": keyringHint, "secrets": keyringHint, "keychain": keyringHint, "vault": keyringHint, "password": keyringHint,
+	"secret": KeyringHint, "secrets": KeyringHint, "keychain": KeyringHint, "vault": KeyringHint, "password": KeyringHint,
 	"toset":    "remove it: a list is enough",
 	"readfile": `write file("PATH")`, "read": `write file("PATH")`, "readFile": `write file("PATH")`, "templatefile": `write file("PATH")`,
 }
@@ -59,9 +59,9 @@ func variableHint(word string, inText bool) string {
 	return fmt.Sprintf("write env(%q)", word)
 }
 
-// foreignReference returns a hint for a reference to an unknown name, or "".
-func (l *loader) foreignReference(t hcl.Traversal) string {
-	s, at := l.byName[t.SourceRange().Filename], t.SourceRange().Start.Byte
+// ForeignReference returns a hint for a reference to an unknown name, or "".
+func (set *Set) ForeignReference(t hcl.Traversal) string {
+	s, at := set.byName[t.SourceRange().Filename], t.SourceRange().Start.Byte
 	inText, argument := false, false
 	if s != nil {
 		i := s.tokenAt(at)
@@ -89,8 +89,8 @@ func (l *loader) foreignReference(t hcl.Traversal) string {
 }
 
 // tokenAt returns the index of the token that begins at an offset, or -1.
-func (s *source) tokenAt(offset int) int {
-	i, found := slices.BinarySearchFunc(s.tokens, offset, func(tok hclsyntax.Token, offset int) int { return cmp.Compare(tok.Range.Start.Byte, offset) })
+func (s *File) tokenAt(offset int) int {
+	i, found := slices.BinarySearchFunc(s.Tokens, offset, func(tok hclsyntax.Token, offset int) int { return cmp.Compare(tok.Range.Start.Byte, offset) })
 	if !found {
 		return -1
 	}

@@ -1,4 +1,4 @@
-package config
+package source
 
 import (
 	"bytes"
@@ -11,11 +11,9 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/redact"
 	"github.com/junctor-mcp/junctor/host/secretname"
 )
-
-// masked replaces text that may be secret.
-const masked = "***"
 
 // A snippet shows a literal only if decoding revealed it: in a known attribute that
 // is not sensitive and whose name does not sound like a secret. Literals are masked
@@ -35,19 +33,17 @@ type snippetState struct {
 	readable map[string]bool // the words and literals that are not masked
 }
 
-// reveal marks the literals of an attribute as shown. Members of objects whose names
-// sound like secrets stay masked.
-func (l *loader) reveal(a *hclsyntax.Attribute) {
-	s := l.byName[a.SrcRange.Filename]
-	if s == nil || secretname.Sounds(a.Name) {
+// reveal marks the literals of an attribute as shown; see [Set.reveal].
+func (s *snippetState) reveal(a *hclsyntax.Attribute) {
+	if secretname.Sounds(a.Name) {
 		return
 	}
-	s.snip.revealed = append(s.snip.revealed, a.SrcRange)
+	s.revealed = append(s.revealed, a.SrcRange)
 	_ = hclsyntax.VisitAll(a.Expr, func(node hclsyntax.Node) hcl.Diagnostics {
 		if object, ok := node.(*hclsyntax.ObjectConsExpr); ok {
 			for _, item := range object.Items {
 				if key, ok := language.Literal(item.KeyExpr); ok && secretname.Sounds(key) {
-					s.snip.hidden = append(s.snip.hidden, item.ValueExpr.Range())
+					s.hidden = append(s.hidden, item.ValueExpr.Range())
 				}
 			}
 		}
@@ -55,15 +51,8 @@ func (l *loader) reveal(a *hclsyntax.Attribute) {
 	})
 }
 
-// revealLabel marks the label of a known block as shown.
-func (l *loader) revealLabel(at hcl.Range) {
-	if s := l.byName[at.Filename]; s != nil {
-		s.snip.revealed = append(s.snip.revealed, at)
-	}
-}
-
 // prepare computes the state for snippets once. Call it only after decoding.
-func (s *source) prepare() *snippetState {
+func (s *File) prepare() *snippetState {
 	s.snip.once.Do(func() {
 		s.computeVisible()
 		s.findLoops()
@@ -73,8 +62,8 @@ func (s *source) prepare() *snippetState {
 }
 
 // computeVisible computes for each byte whether a literal there may be shown.
-func (s *source) computeVisible() {
-	s.snip.visible = make([]bool, len(s.text)+1)
+func (s *File) computeVisible() {
+	s.snip.visible = make([]bool, len(s.Text)+1)
 	for _, r := range s.snip.revealed {
 		for i := r.Start.Byte; i < r.End.Byte; i++ {
 			s.snip.visible[i] = true
@@ -88,9 +77,9 @@ func (s *source) computeVisible() {
 }
 
 // findLoops collects the variables of all "for" expressions.
-func (s *source) findLoops() {
+func (s *File) findLoops() {
 	s.snip.loops = map[string]bool{}
-	for i := range s.tokens {
+	for i := range s.Tokens {
 		if s.wordAt(i) == "for" {
 			s.snip.loops[s.wordAt(i+1)] = true
 			if s.typeAt(i+2) == hclsyntax.TokenComma {
@@ -102,48 +91,48 @@ func (s *source) findLoops() {
 
 // readLiterals divides the texts of the file into those that a message may repeat and
 // those that it must mask.
-func (s *source) readLiterals() {
+func (s *File) readLiterals() {
 	s.snip.readable = map[string]bool{}
-	for i, tok := range s.tokens {
+	for i, tok := range s.Tokens {
 		literal := tok.Type == hclsyntax.TokenQuotedLit || tok.Type == hclsyntax.TokenStringLit
 		switch {
 		case literal && s.mask(i):
-			s.snip.literals = append(s.snip.literals, unescaped(strings.TrimSpace(string(tok.Bytes))))
+			s.snip.literals = append(s.snip.literals, redact.Unescaped(strings.TrimSpace(string(tok.Bytes))))
 		case literal && s.isHarmless(i): // it may be secret elsewhere
 		case literal, tok.Type == hclsyntax.TokenIdent && !s.mask(i):
-			s.snip.readable[unescaped(string(tok.Bytes))] = true
+			s.snip.readable[redact.Unescaped(string(tok.Bytes))] = true
 		}
 	}
 }
 
 // snippet returns the first line of r, and the characters of it that r covers.
-func (s *source) snippet(r hcl.Range) (line string, from, to int) {
-	start := bytes.LastIndexByte(s.text[:min(r.Start.Byte, len(s.text))], '\n') + 1
-	end := len(s.text)
-	if n := bytes.IndexByte(s.text[start:], '\n'); n >= 0 {
+func (s *File) snippet(r hcl.Range) (line string, from, to int) {
+	start := bytes.LastIndexByte(s.Text[:min(r.Start.Byte, len(s.Text))], '\n') + 1
+	end := len(s.Text)
+	if n := bytes.IndexByte(s.Text[start:], '\n'); n >= 0 {
 		end = start + n
 	}
-	if end > start && s.text[end-1] == '\r' {
+	if end > start && s.Text[end-1] == '\r' {
 		end--
 	}
 	s.prepare()
 	var w lineWriter
 	w.mark = [2]int{r.Start.Byte, max(r.Start.Byte+1, min(r.End.Byte, end))}
 	at := start
-	for i, tok := range s.tokens {
+	for i, tok := range s.Tokens {
 		a, b := max(tok.Range.Start.Byte, start), min(tok.Range.End.Byte, end)
 		if a >= b {
 			continue
 		}
-		w.text(at, s.text[at:a])
+		w.text(at, s.Text[at:a])
 		if s.mask(i) {
 			w.mask(a, tok.Type == hclsyntax.TokenComment)
 		} else {
-			w.text(a, s.text[a:b])
+			w.text(a, s.Text[a:b])
 		}
 		at = b
 	}
-	w.text(at, s.text[at:end])
+	w.text(at, s.Text[at:end])
 	return w.window()
 }
 
@@ -174,7 +163,7 @@ func (w *lineWriter) mask(offset int, comment bool) {
 		w.out = append(w.out, '#', ' ')
 	}
 	if !w.last {
-		w.out = append(w.out, []rune(masked)...)
+		w.out = append(w.out, []rune(redact.Mask)...)
 	}
 	w.last = true
 	w.reached(offset)
@@ -185,7 +174,7 @@ func (w *lineWriter) reached(offset int) {
 	if offset <= w.mark[0] {
 		w.from = len(w.out) - 1
 		if w.last {
-			w.from = len(w.out) - len(masked)
+			w.from = len(w.out) - len(redact.Mask)
 		}
 	}
 	if offset < w.mark[1] {

@@ -1,4 +1,4 @@
-package config
+package source
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/redact"
 )
 
 // A Severity says whether a diagnostic prevents the use of the configuration.
@@ -28,8 +29,8 @@ func (s Severity) String() string {
 	return "error"
 }
 
-// code returns the code of a diagnostic without a specific one.
-func (s Severity) code() fault.Code {
+// Code returns the code of a diagnostic without a specific one.
+func (s Severity) Code() fault.Code {
 	if s == Warning {
 		return ""
 	}
@@ -51,7 +52,7 @@ type Diagnostic struct {
 	Snippet  []string   // the source line, with *** in place of possible secrets
 	Code     fault.Code // empty for most warnings
 
-	address  bool // about the address to listen at; HTTP.WithAddress removes it
+	Address  bool // about the address to listen at; HTTP.WithAddress removes it
 	from, to int  // the marked characters of the snippet; equal: none
 }
 
@@ -99,64 +100,58 @@ func (ds Diagnostics) Err() error {
 	return &fault.Error{Code: fault.ConfigInvalid, Message: message, At: first.At.String(), Hint: first.Hint}
 }
 
-// problem records a problem.
-func (l *loader) problem(p language.Problem) { l.problems = append(l.problems, p) }
-
-// diagnostics converts the problems to at most MaxDiagnostics diagnostics, sorted,
+// Diagnostics converts the problems to at most MaxDiagnostics diagnostics, sorted,
 // without duplicates, and with snippets.
-func (l *loader) diagnostics() Diagnostics {
-	order := map[string]int{}
-	for i, s := range l.sources {
-		order[s.name] = i
-	}
-	slices.SortStableFunc(l.problems, func(a, b language.Problem) int {
+func (s *Set) Diagnostics() Diagnostics {
+	order := s.Order()
+	slices.SortStableFunc(s.problems, func(a, b language.Problem) int {
 		return cmp.Or(cmp.Compare(order[a.At.Filename], order[b.At.Filename]),
 			cmp.Compare(a.At.Start.Line, b.At.Start.Line), cmp.Compare(a.At.Start.Column, b.At.Start.Column))
 	})
-	problems := slices.CompactFunc(l.problems, func(a, b language.Problem) bool { return a.At == b.At && a.Summary == b.Summary })
+	problems := slices.CompactFunc(s.problems, func(a, b language.Problem) bool { return a.At == b.At && a.Summary == b.Summary })
 	var ds Diagnostics
 	for _, p := range problems[:min(len(problems), MaxDiagnostics)] {
-		ds = append(ds, l.diagnostic(p))
+		ds = append(ds, s.diagnostic(p))
 	}
 	if rest := problems[len(ds):]; len(rest) > 0 {
-		ds = append(ds, moreProblems(len(rest), slices.ContainsFunc(rest, func(p language.Problem) bool { return !p.Warning })))
+		ds = append(ds, MoreProblems(len(rest), slices.ContainsFunc(rest, func(p language.Problem) bool { return !p.Warning })))
 	}
 	return ds
 }
 
-// moreProblems returns the diagnostic that counts the problems beyond MaxDiagnostics.
-func moreProblems(count int, errors bool) Diagnostic {
+// MoreProblems returns the diagnostic that counts the problems beyond MaxDiagnostics.
+func MoreProblems(count int, errors bool) Diagnostic {
 	d := Diagnostic{Severity: Warning, Summary: fmt.Sprintf("and %d more problems", count),
 		Hint: "correct these first; some of the others may follow from them"}
 	if errors {
 		d.Severity = Error
 	}
-	d.Code = d.Severity.code()
+	d.Code = d.Severity.Code()
 	return d
 }
 
-func (l *loader) diagnostic(p language.Problem) Diagnostic {
+func (s *Set) diagnostic(p language.Problem) Diagnostic {
 	severity := Error
 	if p.Warning {
 		severity = Warning
 	}
 	d := Diagnostic{
 		Severity: severity, Summary: p.Summary, Detail: p.Detail, Hint: p.Hint, In: p.In,
-		At: startOf(p.At), End: endOf(p.At), Start: p.At.Start.Byte, Stop: p.At.End.Byte, Code: cmp.Or(p.Code, severity.code()), address: p.Address,
+		At: StartOf(p.At), End: EndOf(p.At), Start: p.At.Start.Byte, Stop: p.At.End.Byte, Code: cmp.Or(p.Code, severity.Code()), Address: p.Address,
 	}
-	s := l.byName[p.At.Filename]
+	f := s.byName[p.At.Filename]
 	if p.Quoted {
-		d.Summary, d.Detail, d.Hint = l.redactQuotes(s, d.Summary), l.redactQuotes(s, d.Detail), l.redactQuotes(s, d.Hint)
+		d.Summary, d.Detail, d.Hint = s.redactQuotes(f, d.Summary), s.redactQuotes(f, d.Detail), s.redactQuotes(f, d.Hint)
 	}
 	for _, line := range p.Output {
-		d.Output = append(d.Output, scrub(line, l.secrets))
+		d.Output = append(d.Output, redact.Scrub(line, s.secrets))
 	}
-	d.addSnippet(s, p.At)
+	d.AddSnippet(f, p.At)
 	return d
 }
 
-// addSnippet adds the source line of a range, if there is one.
-func (d *Diagnostic) addSnippet(s *source, at hcl.Range) {
+// AddSnippet adds the source line of a range, if there is one.
+func (d *Diagnostic) AddSnippet(s *File, at hcl.Range) {
 	if s == nil || at.Start.Line == 0 {
 		return
 	}

@@ -1,4 +1,4 @@
-package config
+package source
 
 import (
 	"fmt"
@@ -7,6 +7,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
 // harmlessLines are lines whose value a message may show in any place.
@@ -90,8 +92,7 @@ func TestStrayLabels(t *testing.T) {
 // about a place where it is a secret.
 func TestHarmlessTextsStaySecretElsewhere(t *testing.T) {
 	s := lexed("a {\n  timeout = \"3000s\"\n  password = \"3000s\"\n}\n")
-	l := &loader{}
-	if got := l.redactQuotes(s, `unexpected "3000s"`); got != `unexpected "***"` {
+	if got := NewSet(known).redactQuotes(s, `unexpected "3000s"`); got != `unexpected "***"` {
 		t.Errorf("the message is %s", got)
 	}
 }
@@ -104,12 +105,21 @@ func snippetOf(t *testing.T, text, line string) string {
 	if at < 0 {
 		t.Fatalf("%q is not in %q", line, text)
 	}
-	got, _, _ := s.snippet(hcl.Range{Filename: s.name, Start: hcl.Pos{Byte: at}, End: hcl.Pos{Byte: at + len(line)}})
+	got, _, _ := s.snippet(hcl.Range{Filename: s.Name, Start: hcl.Pos{Byte: at}, End: hcl.Pos{Byte: at + len(line)}})
 	return got
 }
 
 // lexed returns a source of which nothing was decoded.
-func lexed(text string) *source {
+func lexed(text string) *File {
 	tokens, _ := hclsyntax.LexConfig([]byte(text), "a.hcl", hcl.InitialPos)
-	return &source{name: "a.hcl", text: []byte(text), tokens: tokens}
+	return &File{Name: "a.hcl", Text: []byte(text), Tokens: tokens, words: &known}
+}
+
+// known are words of a small language.
+var known = Words{
+	Blocks:     func() map[string]bool { return map[string]bool{"gateway": true, "http": true} },
+	Messages:   func() map[string]bool { return nil },
+	IsFunction: func(string) bool { return false },
+	EnvName:    lazyregexp.New(`^[A-Z_]+$`),
+	SecretName: lazyregexp.New(`^[a-z]+$`),
 }

@@ -1,4 +1,4 @@
-package config
+package redact
 
 import (
 	"encoding/base64"

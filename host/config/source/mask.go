@@ -1,21 +1,19 @@
-package config
+package source
 
 import (
 	"slices"
-	"sync"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
-	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
 // shown reports whether a token may be shown regardless of its text.
-func (s *source) shown(tok hclsyntax.Token) bool { return s.snip.visible[tok.Range.Start.Byte] }
+func (s *File) shown(tok hclsyntax.Token) bool { return s.snip.visible[tok.Range.Start.Byte] }
 
 // mask reports whether token i must be masked.
-func (s *source) mask(i int) bool {
-	switch tok := s.tokens[i]; tok.Type {
+func (s *File) mask(i int) bool {
+	switch tok := s.Tokens[i]; tok.Type {
 	case hclsyntax.TokenQuotedLit:
 		return !s.shown(tok) && !s.isLabel(i) && !s.isHarmless(i) || login.Match(tok.Bytes)
 	case hclsyntax.TokenNumberLit:
@@ -35,7 +33,7 @@ var login = lazyregexp.New(`://[^/?#\s]*@`)
 
 // isLabel reports whether literal i is a name that messages repeat: the label of a
 // block, or the argument of env(), file() or keyring().
-func (s *source) isLabel(i int) bool {
+func (s *File) isLabel(i int) bool {
 	if s.typeAt(i-1) != hclsyntax.TokenOQuote {
 		return false
 	}
@@ -47,13 +45,13 @@ func (s *source) isLabel(i int) bool {
 		return false
 	}
 	called := s.wordAt(i - 3)
-	return called == "file" || called == "env" && envRule.Match(s.tokens[i].Bytes) ||
-		called == "keyring" && SecretName.Match(s.tokens[i].Bytes)
+	return called == "file" || called == "env" && s.words.EnvName.Match(s.Tokens[i].Bytes) ||
+		called == "keyring" && s.words.SecretName.Match(s.Tokens[i].Bytes)
 }
 
 // isName reports whether word i is the name of an attribute, a block, a member, a
 // function or a local. Any other word may be a value without its quotes.
-func (s *source) isName(i int) bool {
+func (s *File) isName(i int) bool {
 	text := s.wordAt(i)
 	before, after := s.typeAt(i-1), s.typeAt(i+1)
 	first := before == hclsyntax.TokenNewline || before == hclsyntax.TokenComment || before == hclsyntax.TokenNil
@@ -61,7 +59,7 @@ func (s *source) isName(i int) bool {
 	case hclsyntax.TokenEqual:
 		return true
 	case hclsyntax.TokenOBrace, hclsyntax.TokenOQuote, hclsyntax.TokenIdent:
-		if first || blockWords()[text] || s.opensBlock(i-1) {
+		if first || s.words.Blocks()[text] || s.opensBlock(i-1) {
 			return true
 		}
 	case hclsyntax.TokenColon:
@@ -69,7 +67,7 @@ func (s *source) isName(i int) bool {
 			return true
 		}
 	case hclsyntax.TokenOParen:
-		if _, known := functions[text]; known || functionLike(text) {
+		if s.words.IsFunction(text) {
 			return true
 		}
 	}
@@ -77,23 +75,9 @@ func (s *source) isName(i int) bool {
 		slices.Contains([]string{"local", "var", "each", "for", "in", "if", "true", "false", "null"}, text) || s.snip.loops[text]
 }
 
-// blockWords are the types of blocks.
-var blockWords = sync.OnceValue(func() map[string]bool {
-	words := map[string]bool{}
-	for _, f := range []language.Form{*topLevelForm(), *language.FormOf[Server](), *language.FormOf[Gateway](), *language.FormOf[HTTP]()} {
-		for name := range f.Blocks {
-			words[name] = true
-		}
-		for _, name := range f.Later {
-			words[name] = true
-		}
-	}
-	return words
-})
-
 // opensBlock reports whether token i is the opening brace of a block. The brace of an
 // object follows an operator or a bracket.
-func (s *source) opensBlock(i int) bool {
+func (s *File) opensBlock(i int) bool {
 	if s.typeAt(i) != hclsyntax.TokenOBrace {
 		return false
 	}
@@ -104,7 +88,7 @@ func (s *source) opensBlock(i int) bool {
 // isMember reports whether token i is a member of a local, a variable, a loop variable or of
 // an expression in brackets, such as both names in local.list[0].name. It looks back
 // over 32 tokens at most.
-func (s *source) isMember(i int) bool {
+func (s *File) isMember(i int) bool {
 	const farthest = 32
 	if s.typeAt(i-1) != hclsyntax.TokenDot {
 		return false
@@ -128,16 +112,16 @@ func (s *source) isMember(i int) bool {
 }
 
 // wordAt returns the text of token i if it is a word, and "" otherwise.
-func (s *source) wordAt(i int) string {
+func (s *File) wordAt(i int) string {
 	if s.typeAt(i) != hclsyntax.TokenIdent {
 		return ""
 	}
-	return string(s.tokens[i].Bytes)
+	return string(s.Tokens[i].Bytes)
 }
 
-func (s *source) typeAt(i int) hclsyntax.TokenType {
-	if i < 0 || i >= len(s.tokens) {
+func (s *File) typeAt(i int) hclsyntax.TokenType {
+	if i < 0 || i >= len(s.Tokens) {
 		return hclsyntax.TokenNil
 	}
-	return s.tokens[i].Type
+	return s.Tokens[i].Type
 }

@@ -1,4 +1,4 @@
-package config
+package source
 
 import (
 	"cmp"
@@ -11,7 +11,18 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/fault"
 )
+
+// An InputError is the error of a function for a missing input, with a hint.
+type InputError struct{ Message, Hint string }
+
+func (e *InputError) Error() string { return e.Message }
+
+// Fault returns the error with the code of an invalid configuration.
+func (e *InputError) Fault() *fault.Error {
+	return fault.New(fault.ConfigInvalid, "%s", e.Message).WithHint("%s", e.Hint)
+}
 
 // A diagnostic of HCL has a fixed summary, and a detail that may quote the file or
 // values of an expression.
@@ -30,8 +41,8 @@ const oneLine = "a block that is written on one line holds one attribute and not
 
 const redefinition = "Attribute redefined"
 
-// hclProblem converts a diagnostic of HCL about a file or an expression.
-func hclProblem(in string, d *hcl.Diagnostic) language.Problem {
+// ProblemOf converts a diagnostic of HCL about a file or an expression.
+func ProblemOf(in string, d *hcl.Diagnostic) language.Problem {
 	p := language.Problem{Warning: d.Severity == hcl.DiagWarning, In: in, Summary: lowerFirst(d.Summary), Detail: d.Detail, Quoted: true}
 	if d.Subject != nil {
 		p.At = *d.Subject
@@ -48,15 +59,15 @@ func hclProblem(in string, d *hcl.Diagnostic) language.Problem {
 	}
 	p.Detail = ""
 	p.Summary = fmt.Sprintf("%s(): %v", call.CalledFunctionName(), call.FunctionCallError())
-	if e, ok := call.FunctionCallError().(*callError); ok {
-		p.Summary, p.Hint, p.Input = e.message, e.hint, true
+	if e, ok := call.FunctionCallError().(*InputError); ok {
+		p.Summary, p.Hint, p.Input = e.Message, e.Hint, true
 	}
 	return p
 }
 
-// diagnosePanic turns a panic of the HCL library into an error in *diags. Call it
+// CatchPanic turns a panic of the HCL library into an error in *diags. Call it
 // directly with defer.
-func diagnosePanic(diags *hcl.Diagnostics, at hcl.Range, summary, detail string) {
+func CatchPanic(diags *hcl.Diagnostics, at hcl.Range, summary, detail string) {
 	if recover() != nil {
 		*diags = hcl.Diagnostics{{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &at}}
 	}
@@ -76,8 +87,8 @@ type parsedProblem struct {
 }
 
 // parseProblem converts a diagnostic of the parser.
-func (s *source) parseProblem(d *hcl.Diagnostic) parsedProblem {
-	p := parsedProblem{Problem: hclProblem("", d)}
+func (s *File) parseProblem(d *hcl.Diagnostic) parsedProblem {
+	p := parsedProblem{Problem: ProblemOf("", d)}
 	if d.Subject == nil {
 		return p
 	}
@@ -85,7 +96,7 @@ func (s *source) parseProblem(d *hcl.Diagnostic) parsedProblem {
 	p.In = around
 	switch {
 	case d.Summary == redefinition && first != nil:
-		p.Summary = fmt.Sprintf("attribute %q appears twice; the first is at %s", first.Name, startOf(first.NameRange))
+		p.Summary = fmt.Sprintf("attribute %q appears twice; the first is at %s", first.Name, StartOf(first.NameRange))
 		p.Detail, p.Quoted = "", false
 		p.whole = true // only the second attribute is missing from the body
 		return p
@@ -105,11 +116,11 @@ func (s *source) parseProblem(d *hcl.Diagnostic) parsedProblem {
 
 // placeOf returns the title of the outermost block around a range, and the attribute
 // of the innermost block with the name in that range.
-func (s *source) placeOf(at hcl.Range) (around string, first *hclsyntax.Attribute) {
-	if s.body == nil {
+func (s *File) placeOf(at hcl.Range) (around string, first *hclsyntax.Attribute) {
+	if s.Body == nil {
 		return "", nil
 	}
-	body := s.body
+	body := s.Body
 	for inner := body; inner != nil; {
 		body, inner = inner, nil
 		next, _ := slices.BinarySearchFunc(body.Blocks, at.Start.Byte, func(b *hclsyntax.Block, offset int) int {
@@ -122,16 +133,16 @@ func (s *source) placeOf(at hcl.Range) (around string, first *hclsyntax.Attribut
 			around, inner = cmp.Or(around, language.TitleOf(b)), b.Body
 		}
 	}
-	return around, body.Attributes[string(at.SliceBytes(s.text))]
+	return around, body.Attributes[string(at.SliceBytes(s.Text))]
 }
 
 // onOneLine narrows a range to its first word and returns a hint for it. HCL reports
 // an attribute even if the word begins a block.
-func (s *source) onOneLine(at hcl.Range, hint string) (hcl.Range, string) {
-	i := slices.IndexFunc(s.tokens, func(tok hclsyntax.Token) bool { return tok.Range.Start.Byte == at.Start.Byte })
+func (s *File) onOneLine(at hcl.Range, hint string) (hcl.Range, string) {
+	i := slices.IndexFunc(s.Tokens, func(tok hclsyntax.Token) bool { return tok.Range.Start.Byte == at.Start.Byte })
 	if word := s.wordAt(i); word != "" {
-		at = s.tokens[i].Range
-		if blockWords()[word] || s.typeAt(i+1) == hclsyntax.TokenOBrace {
+		at = s.Tokens[i].Range
+		if s.words.Blocks()[word] || s.typeAt(i+1) == hclsyntax.TokenOBrace {
 			hint = fmt.Sprintf("write %s { ... } on lines of its own", word)
 		}
 	}

@@ -1,4 +1,4 @@
-package config
+package redact
 
 import (
 	"cmp"
@@ -29,15 +29,15 @@ const (
 // A Scrubber masks secrets in texts. A nil Scrubber changes nothing.
 type Scrubber struct{ forms *secretForms }
 
-// scrub masks the secrets in a text.
-func scrub(text string, secrets []string) string { return NewScrubber(secrets).Replace(text) }
+// Scrub masks the secrets in a text.
+func Scrub(text string, secrets []string) string { return New(secrets).Replace(text) }
 
-// NewScrubber returns a Scrubber for secrets. It masks them as they are, with the escapes of
+// New returns a Scrubber for secrets. It masks them as they are, with the escapes of
 // JSON, Go, URLs and HTML, which may be nested up to maxEscaped times, and within base64 such as
 // that of HTTP's basic authentication. It masks the longest secret first, because one may be a
 // prefix of another. It does not look for the plain secrets in base64, which saves most of the
 // memory.
-func NewScrubber(secrets []string, plain ...string) *Scrubber {
+func New(secrets []string, plain ...string) *Scrubber {
 	isPlain := map[string]bool{}
 	for _, w := range plain {
 		isPlain[w] = !slices.Contains(secrets, w)
@@ -101,7 +101,7 @@ func (s *Scrubber) Replace(text string) string {
 			continue
 		}
 		b.WriteString(text[done:one.from])
-		b.WriteString(masked)
+		b.WriteString(Mask)
 		done, end = one.to, one.to
 	}
 	b.WriteString(text[done:])

@@ -1,4 +1,4 @@
-package config
+package redact
 
 import (
 	"encoding/base64"
@@ -18,7 +18,7 @@ import (
 // of a quoted text.
 func TestScrubberMasksEncodedSecrets(t *testing.T) {
 	const secret = "p/7f3&9c+2e=b8<d1> 04"
-	hide := NewScrubber([]string{secret})
+	hide := New([]string{secret})
 	quoted, err := json.Marshal(map[string]string{"key": secret})
 	if err != nil {
 		t.Fatal(err)
@@ -50,7 +50,7 @@ func TestScrubberMasksEncodedSecrets(t *testing.T) {
 // is left, because its first and last characters have bits of the secret.
 func TestScrubberMasksBase64(t *testing.T) {
 	const secret = "correct-horse"
-	hide := NewScrubber([]string{secret, "another-secret", "abc"})
+	hide := New([]string{secret, "another-secret", "abc"})
 	for _, before := range []string{"", "a", "ab", "abc", "ada:", "x" + strings.Repeat("long", 9)} {
 		for _, after := range []string{"", "1", "12", "123"} {
 			for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding, base64.RawStdEncoding} {
@@ -73,7 +73,7 @@ func TestScrubberMasksBase64(t *testing.T) {
 // TestScrubberMasksSecretsThatWereCut cuts texts at each place in a secret.
 func TestScrubberMasksSecretsThatWereCut(t *testing.T) {
 	const secret = "0123456789abcdef"
-	hide := NewScrubber([]string{secret, "0123zzzz9999"})
+	hide := New([]string{secret, "0123zzzz9999"})
 	for n := range len(secret) {
 		for _, end := range []string{"", "…", "...", " …"} {
 			want := "token " + secret[:n] + end
@@ -93,7 +93,7 @@ func TestScrubberMasksSecretsThatWereCut(t *testing.T) {
 
 // TestScrubberFindsLongSecrets: values of settings such as "error" are words of other texts.
 func TestScrubberFindsLongSecrets(t *testing.T) {
-	s := NewScrubber([]string{"error", "0123456789abcde", "a-secret-of-length"})
+	s := New([]string{"error", "0123456789abcde", "a-secret-of-length"})
 	for text, want := range map[string]bool{
 		"an error": false, "0123456789abcde": false, "it is a-secret-of-length.": true, "": false,
 		base64.StdEncoding.EncodeToString([]byte("ada:a-secret-of-length")): true,
@@ -109,7 +109,7 @@ func TestScrubberFindsLongSecrets(t *testing.T) {
 
 // TestScrubberMasksPlainSecrets: a plain secret is not looked for in URLs and base64.
 func TestScrubberMasksPlainSecrets(t *testing.T) {
-	s := NewScrubber([]string{"an/encoded secret"}, "a/plain \"secret\"")
+	s := New([]string{"an/encoded secret"}, "a/plain \"secret\"")
 	for text, want := range map[string]string{
 		"a/plain \"secret\" and an/encoded secret": "*** and ***", `a/plain \"secret\"`: "***", "a/plain \"se": "***",
 		url.QueryEscape("an/encoded secret"): "***", url.QueryEscape("a/plain"): "a%2Fplain",
@@ -159,11 +159,11 @@ func TestScrubberMasksSecretsThatWereEscapedSeveralTimes(t *testing.T) {
 		},
 	}
 	for _, secret := range []string{`a"b…<c>&d/e`, "it's a \"pass\\word\" \U0001F511", `x\n%41+&amp;"y"`, "tab\tand\x1funit", `"{\"k\":\"v/1\"}"`} {
-		hide := NewScrubber([]string{secret})
-		older := NewScrubber(nil, secret)
+		hide := New([]string{secret})
+		older := New(nil, secret)
 		check := func(how, text string) {
 			for _, s := range []*Scrubber{hide, older} {
-				if got := s.Replace("before " + text + " after"); !strings.Contains(got, masked) || strings.Contains(got, secret) || !strings.HasPrefix(got, "before ") || !strings.HasSuffix(got, " after") {
+				if got := s.Replace("before " + text + " after"); !strings.Contains(got, Mask) || strings.Contains(got, secret) || !strings.HasPrefix(got, "before ") || !strings.HasSuffix(got, " after") {
 					t.Errorf("%s of %s: %s became %s", how, secret, text, got)
 				}
 			}
@@ -176,7 +176,7 @@ func TestScrubberMasksSecretsThatWereEscapedSeveralTimes(t *testing.T) {
 					check(third+" of "+second+" of "+first, three("["+two("{"+one(secret)+"}")+"]"))
 				}
 			}
-			if got := hide.Replace("key=" + one(in64("ada:"+secret)) + ";"); !strings.Contains(got, masked) {
+			if got := hide.Replace("key=" + one(in64("ada:"+secret)) + ";"); !strings.Contains(got, Mask) {
 				t.Errorf("%s of base64 of %s became %s", first, secret, got)
 			}
 		}
@@ -187,7 +187,7 @@ func TestScrubberMasksSecretsThatWereEscapedSeveralTimes(t *testing.T) {
 // TestScrubberKeepsTheTextAroundSecrets: the text around a secret stays as it was written, and so
 // does a text that is not the secret.
 func TestScrubberKeepsTheTextAroundSecrets(t *testing.T) {
-	hide := NewScrubber([]string{`a"b/c<d>`, "secret-value-1"})
+	hide := New([]string{`a"b/c<d>`, "secret-value-1"})
 	for text, want := range map[string]string{
 		`{"text":"{\"key\":\"a\\\"b/c<d>\",\"n\":\"\\u0041\"}"}`:         `{"text":"{\"key\":\"***\",\"n\":\"\\u0041\"}"}`,
 		`"a\"b\/c\u003cd\u003E and a\"b\/c\u003cd"`:                      `"*** and a\"b\/c\u003cd"`,
@@ -217,7 +217,7 @@ func TestScrubberTakesBoundedTime(t *testing.T) {
 	for n := range 500 {
 		secrets = append(secrets, fmt.Sprintf("eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCJ9.%04d\"", n))
 	}
-	hide := NewScrubber(secrets)
+	hide := New(secrets)
 	for _, unit := range []string{`\`, `%25`, `&amp;`, `\u005c`, `\\%25&amp;`, "eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCJ9.", strings.Repeat("a", 299) + "b", base64.StdEncoding.EncodeToString([]byte(secrets[1])) + "/"} {
 		text := strings.Repeat(unit, size/len(unit))
 		begun := time.Now()
@@ -235,12 +235,12 @@ func FuzzScrubber(f *testing.F) {
 	f.Add("new\nline and more", "\x00base64\x00", "")
 	f.Add("====++++////", "AAAA", "====")
 	f.Fuzz(func(t *testing.T, secret, before, after string) {
-		if len(secret) < minCut || len(secret) > 200 || strings.Contains(masked, secret) {
+		if len(secret) < minCut || len(secret) > 200 || strings.Contains(Mask, secret) {
 			t.Skip()
 		}
-		s := NewScrubber([]string{secret})
+		s := New([]string{secret})
 		for _, text := range []string{before + secret + after, before + url.QueryEscape(secret) + after, jsonString(jsonString(before + secret + after))} {
-			if got := s.Replace(text); utf8.ValidString(secret) && !strings.Contains(got, masked) || strings.Contains(got, secret) && !strings.Contains(before+masked+after, secret) {
+			if got := s.Replace(text); utf8.ValidString(secret) && !strings.Contains(got, Mask) || strings.Contains(got, secret) && !strings.Contains(before+Mask+after, secret) {
 				t.Errorf("%q is left in %q", secret, got)
 			}
 		}

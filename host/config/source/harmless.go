@@ -1,4 +1,4 @@
-package config
+package source
 
 import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -42,7 +42,7 @@ var (
 
 // isHarmless reports whether literal i cannot be secret, whatever is wrong with its place: it is
 // the whole value of an attribute that only holds public values, and has their form.
-func (s *source) isHarmless(i int) bool {
+func (s *File) isHarmless(i int) bool {
 	before := i - 1
 	if s.typeAt(i) == hclsyntax.TokenQuotedLit {
 		if s.typeAt(i-1) != hclsyntax.TokenOQuote || s.typeAt(i+1) != hclsyntax.TokenCQuote {
@@ -52,20 +52,20 @@ func (s *source) isHarmless(i int) bool {
 			return true
 		}
 		before = i - 2
-	} else if i+1 < len(s.tokens) && s.typeAt(i+1) == hclsyntax.TokenIdent && s.tokens[i+1].Range.Start.Byte == s.tokens[i].Range.End.Byte {
+	} else if i+1 < len(s.Tokens) && s.typeAt(i+1) == hclsyntax.TokenIdent && s.Tokens[i+1].Range.Start.Byte == s.Tokens[i].Range.End.Byte {
 		return false // the digits are the beginning of a text without quotes
 	}
 	if s.typeAt(before) != hclsyntax.TokenEqual || s.typeAt(before-2) == hclsyntax.TokenDot {
 		return false
 	}
 	form := harmlessForms[s.wordAt(before-1)]
-	return form != nil && form.Match(s.tokens[i].Bytes)
+	return form != nil && form.Match(s.Tokens[i].Bytes)
 }
 
 // isStrayLabel reports whether literal i is a plain word as the label of a block that has no
 // label, such as notify "webhook" {.
-func (s *source) isStrayLabel(i int) bool {
-	if s.typeAt(i+2) != hclsyntax.TokenOBrace || !plainWord.Match(s.tokens[i].Bytes) {
+func (s *File) isStrayLabel(i int) bool {
+	if s.typeAt(i+2) != hclsyntax.TokenOBrace || !plainWord.Match(s.Tokens[i].Bytes) {
 		return false
 	}
 	switch s.wordAt(i - 2) {
