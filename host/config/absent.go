@@ -19,38 +19,38 @@ import (
 const absentPrefix = "!"
 
 // absent is the result of env() or file() for an input that is not there: an error, or a
-// placeholder while l.deferring is set.
-func (l *loader) absent(e *source.InputError) (cty.Value, error) {
-	if !l.deferring {
+// placeholder while ev.deferring is set.
+func (ev *evaluator) absent(e *source.InputError) (cty.Value, error) {
+	if !ev.deferring {
 		return cty.NilVal, e
 	}
-	l.keyring.absent = append(l.keyring.absent, e)
-	return cty.StringVal(l.keyring.placeholder(absentPrefix + strconv.Itoa(len(l.keyring.absent)-1))).Mark(sensitive), nil
+	ev.keyring.absent = append(ev.keyring.absent, e)
+	return cty.StringVal(ev.keyring.placeholder(absentPrefix + strconv.Itoa(len(ev.keyring.absent)-1))).Mark(sensitive), nil
 }
 
 // withoutInputs evaluates an expression again that failed for the want of inputs, with
 // placeholders in their place, and warns of each. It returns false if the expression needs
 // more than to pass them on.
-func (l *loader) withoutInputs(in string, e hclsyntax.Expression, failed hcl.Diagnostics) (cty.Value, bool) {
+func (h evaluation) withoutInputs(in string, e hclsyntax.Expression, failed hcl.Diagnostics) (cty.Value, bool) {
 	for _, d := range failed {
 		if p := source.ProblemOf(in, d); d.Severity == hcl.DiagError && !p.Input {
 			return cty.NilVal, false
 		}
 	}
-	l.deferring = true
-	v, diags := valueOf(e, l.context(e.Range().Filename, l.localValues))
-	l.deferring = false
-	inspected := len(l.inspections) > 0
-	l.inspections = nil
+	h.ev.deferring = true
+	v, diags := valueOf(e, h.context(e.Range().Filename))
+	h.ev.deferring = false
+	inspected := len(h.ev.inspections) > 0
+	h.ev.inspections = nil
 	if diags.HasErrors() || inspected {
 		return cty.NilVal, false
 	}
-	before := l.files.Count()
+	before := h.ev.files.Count()
 	for _, d := range failed {
-		l.files.Problem(source.ProblemOf(in, d))
+		h.ev.files.Problem(source.ProblemOf(in, d))
 	}
-	l.reportInputs(in, e)
-	made := l.files.Since(before)
+	h.reportInputs(in, e)
+	made := h.ev.files.Since(before)
 	for i := range made {
 		p := &made[i]
 		p.Warning, p.Hint = true, "a server that needs it is not started here; its lists are those that it sent last"
@@ -95,18 +95,4 @@ func (k *keyring) absentInValue(v cty.Value) (missing *source.InputError) {
 		return missing == nil, nil
 	})
 	return missing
-}
-
-// AbsentInput returns an error if one of several blocks needs an input that was not there when
-// the configuration was read; see [Options].AbsentInputs. Blocks may be nil.
-func (c *Config) AbsentInput(blocks ...*Block) error {
-	for _, b := range blocks {
-		if b == nil {
-			continue
-		}
-		if e := c.keyring.absentIn(string(b.Settings)); e != nil {
-			return e.Fault()
-		}
-	}
-	return nil
 }

@@ -142,10 +142,10 @@ func peopleIn(r language.Reader, kinds ...string) (all []policy.Holder) {
 
 // checkApprovers reports approver blocks whose people could be those of several issuers, and
 // rules whose approvers have no way to answer.
-func (l *loader) checkApprovers(blocks []*hclsyntax.Block, rules policy.Rules, h HTTP, console *Console) {
-	for _, b := range blocks[:min(1, len(blocks))] {
+func checkApprovers(of *scope, rules policy.Rules, h HTTP, console *Console) {
+	for _, b := range of.top["policy"][:min(1, len(of.top["policy"]))] {
 		for _, confirm := range confirmBlocks(b) {
-			l.checkApproversOf(l.openBlock(confirm, ""), rules, h, console)
+			checkApproversOf(of.open(confirm, ""), rules, h, console)
 		}
 	}
 }
@@ -163,14 +163,14 @@ func confirmBlocks(policy *hclsyntax.Block) (all []*hclsyntax.Block) {
 	return all
 }
 
-// asksApprovals reports whether a policy has a confirm block.
-func asksApprovals(l *loader) bool {
-	return slices.ContainsFunc(l.layers, func(o *scope) bool {
+// asksApprovals reports whether the policy of a layer has a confirm block.
+func asksApprovals(layers []*scope) bool {
+	return slices.ContainsFunc(layers, func(o *scope) bool {
 		return slices.ContainsFunc(o.top["policy"], func(b *hclsyntax.Block) bool { return len(confirmBlocks(b)) > 0 })
 	})
 }
 
-func (l *loader) checkApproversOf(r blockReader, rules policy.Rules, h HTTP, console *Console) {
+func checkApproversOf(r blockReader, rules policy.Rules, h HTTP, console *Console) {
 	all := vouches(h)
 	named, local, relayed, self := 0, 0, false, false
 	for _, b := range r.Body.Blocks {

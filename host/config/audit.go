@@ -86,7 +86,7 @@ func (l *loader) auditLayer() *scope {
 			continue
 		}
 		for _, b := range l.layers[0].top["audit"] {
-			l.openBlock(b, "").WarnAt(b.TypeRange, "name the configuration with --config to use its audit block",
+			l.layers[0].open(b, "").WarnAt(b.TypeRange, "name the configuration with --config to use its audit block",
 				"the audit block of this project is not used: your own configuration decides what is recorded")
 		}
 		return own
@@ -97,31 +97,25 @@ func (l *loader) auditLayer() *scope {
 // audit reads the audit block. Each layer has at most one, and that of auditLayer counts. The
 // block of the managed configuration takes the place of all.
 func (l *loader) audit() (a Audit) {
-	managed := l.managedBlocks("audit")
-	l.inScope(l.auditLayer(), func() {
-		blocks := l.top["audit"]
-		for i, b := range blocks {
-			r := l.openBlock(b, "")
-			if i > 0 {
-				r.Duplicate(b.TypeRange, blocks[0].TypeRange, "block %q", b.Type)
-				continue
-			}
-			if a = r.auditBlock(); len(managed) > 0 {
-				r.WarnAt(b.TypeRange, "remove it", "the managed configuration has an audit block, so this one is not used")
-			}
+	managed, asks := l.managedBlocks("audit"), asksApprovals(l.layers)
+	of := l.auditLayer()
+	if r, found := of.only(of.top["audit"]); found {
+		a = readAuditBlock(r, asks)
+		if len(managed) > 0 {
+			r.WarnAt(r.Head, "remove it", "the managed configuration has an audit block, so this one is not used")
 		}
-	})
+	}
 	if len(managed) > 0 {
-		a = l.openBlock(managed[0], "").auditBlock()
+		a = readAuditBlock(l.managed.open(managed[0], ""), asks)
 		a.Managed = true
 	}
 	return a
 }
 
-// auditBlock reads an audit block.
-func (r blockReader) auditBlock() (a Audit) {
+// readAuditBlock reads an audit block.
+func readAuditBlock(r blockReader, asks bool) (a Audit) {
 	language.Decode(r.Reader, &a)
-	if len(a.Redact) > 0 && a.Arguments == "digest" && a.Results == "none" && !asksApprovals(r.loader) {
+	if len(a.Redact) > 0 && a.Arguments == "digest" && a.Results == "none" && !asks {
 		r.WarnAt(r.ValueAt("redact", r.Head), `it is for arguments = "full" and results = "full"`,
 			`"redact" has no effect, because neither arguments nor results are stored, and no confirm rule shows them`)
 	}

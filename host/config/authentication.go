@@ -35,12 +35,18 @@ type AuthClients struct {
 	OpenTenants  bool              // there may be other tenants
 }
 
-// authKinds are the kinds of auth blocks of the gateway.
-var authKinds = map[string]func(r blockReader) ClientAuth{
-	"static_token": blockReader.staticToken,
-	"jwt":          blockReader.jwt,
-	"certificate":  blockReader.clientCertificate,
-	"forwarded":    blockReader.forwarded,
+// An authKind is a kind of auth block of the gateway.
+type authKind struct {
+	form func() *language.Form
+	read func(r blockReader, used roleUse) ClientAuth
+}
+
+// authKinds are the kinds of auth blocks of the gateway, by their labels.
+var authKinds = map[string]authKind{
+	"static_token": {language.FormOf[tokenBlock], readTokenAuth},
+	"jwt":          {language.FormOf[jwtBlock], readJWTAuth},
+	"certificate":  {language.FormOf[certificateBlock], readCertificateAuth},
+	"forwarded":    {language.FormOf[forwardedBlock], readForwardedAuth},
 }
 
 // An Authentication is an auth block of the gateway.
@@ -52,24 +58,23 @@ type Authentication struct {
 
 // Kinds implements [language.Kinds].
 func (*Authentication) Kinds() map[string]*language.Form {
-	return map[string]*language.Form{
-		"static_token": language.FormOf[tokenBlock](),
-		"jwt":          language.FormOf[jwtBlock](),
-		"certificate":  language.FormOf[certificateBlock](),
-		"forwarded":    language.FormOf[forwardedBlock](),
+	forms := map[string]*language.Form{}
+	for label, kind := range authKinds {
+		forms[label] = kind.form()
 	}
+	return forms
 }
 
-// authentication reads the auth blocks of the gateway. The result contains wrong
+// readAuth reads the auth blocks of the gateway. The result contains wrong
 // blocks too, so that no second problem asks for authentication.
-func (r blockReader) authentication() []Authentication {
+func readAuth(r blockReader, used roleUse) []Authentication {
 	var all []Authentication
 	for _, b := range r.Labelled("auth") {
 		one := r.nested(b)
 		auth := Authentication{Kind: one.Label, At: source.StartOf(one.Head)}
-		switch read, known := authKinds[one.Label]; {
+		switch kind, known := authKinds[one.Label]; {
 		case known:
-			auth.Settings = read(one)
+			auth.Settings = kind.read(one, used)
 		case one.Label == "none":
 			one.ErrorAt(one.LabelAt, "remove the block; a loopback address needs no authentication", `there is no auth "none"`)
 		default:
@@ -77,7 +82,7 @@ func (r blockReader) authentication() []Authentication {
 		}
 		all = append(all, auth)
 	}
-	r.rejectDuplicateTokens(all)
-	r.rejectDuplicateIssuers(all)
+	rejectDuplicateTokens(r, all)
+	rejectDuplicateIssuers(r, all)
 	return all
 }

@@ -28,16 +28,16 @@ type certificateBlock struct {
 	admittedNames
 }
 
-// clientCertificate reads an auth "certificate" block.
-func (r blockReader) clientCertificate() ClientAuth {
+// readCertificateAuth reads an auth "certificate" block.
+func readCertificateAuth(r blockReader, used roleUse) ClientAuth {
 	var b certificateBlock
 	language.Decode(r.Reader, &b)
-	return ClientCertificate{Part: b.Part, Names: r.admitNames(b.admittedNames)}
+	return ClientCertificate{Part: b.Part, Names: used.admitNames(r, b.admittedNames)}
 }
 
 // checkCertificates reports auth "certificate" blocks of a listener that asks clients for
 // no certificate.
-func (r blockReader) checkCertificates(h HTTP) {
+func checkCertificates(r blockReader, h HTTP) {
 	if h.TLS != nil && h.TLS.ClientCA != "" {
 		return
 	}

@@ -39,11 +39,17 @@ func checkTenantAt(r language.Reader, at hcl.Range, attribute, name, hint string
 	}
 }
 
-// roles checks the roles of the clients of a block, and returns the valid ones.
-func (r blockReader) roles(all []string) (roles []string) {
+// A roleUse says what the roles of clients are for.
+type roleUse struct {
+	policy bool     // there is a policy
+	roles  []string // that policies and limits name
+}
+
+// valid checks the roles of the clients of a block, and returns the valid ones.
+func (u roleUse) valid(r blockReader, all []string) (roles []string) {
 	for i, role := range all {
 		at := r.ItemAt("roles", i)
-		r.warnRole(at, role)
+		u.warn(r, at, role)
 		if role == "" || len(role) > maxRole || strings.ContainsFunc(role, unprintable) {
 			r.ErrorAt(at, "", "a role must be 1 to %d bytes of text without control characters", maxRole)
 			continue
@@ -53,20 +59,20 @@ func (r blockReader) roles(all []string) (roles []string) {
 	return roles
 }
 
-// warnRole reports a role that gives its clients nothing.
-func (r blockReader) warnRole(at hcl.Range, role string) {
+// warn reports a role that gives its clients nothing.
+func (u roleUse) warn(r blockReader, at hcl.Range, role string) {
 	switch {
-	case slices.Contains(r.rolesUsed, role):
-	case !r.hasPolicy:
+	case slices.Contains(u.roles, role):
+	case !u.policy:
 		r.WarnAt(at, "without a policy block, clients may use everything that is offered", "no policy and no limit uses the role %q", role)
 	default:
-		r.WarnAt(at, language.DidYouMean(role, r.rolesUsed), "the policy has no role %q", role)
+		r.WarnAt(at, language.DidYouMean(role, u.roles), "the policy has no role %q", role)
 	}
 }
 
-// warnRolesClaim reports a claim with roles if there is nothing that has roles.
-func (r blockReader) warnRolesClaim() {
-	if !r.hasPolicy && len(r.rolesUsed) == 0 {
+// warnClaim reports a claim with roles if there is nothing that has roles.
+func (u roleUse) warnClaim(r blockReader) {
+	if !u.policy && len(u.roles) == 0 {
 		r.WarnAt(r.Body.Attributes["roles"].NameRange, "without a policy block, clients may use everything that is offered", "no policy and no limit uses roles")
 	}
 }
@@ -95,8 +101,8 @@ func (n *admittedNames) Validate(r language.Reader) {
 }
 
 // admitNames returns which names are admitted, and their tenants and roles.
-func (r blockReader) admitNames(n admittedNames) authn.Names {
-	return authn.Names{Allowed: n.Names, Tenants: n.Tenants, Tenant: n.Tenant, Roles: r.roles(n.Roles)}
+func (u roleUse) admitNames(r blockReader, n admittedNames) authn.Names {
+	return authn.Names{Allowed: n.Names, Tenants: n.Tenants, Tenant: n.Tenant, Roles: u.valid(r, n.Roles)}
 }
 
 // clientNames are names that are admitted; nil: all.

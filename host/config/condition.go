@@ -27,9 +27,9 @@ var conditionOperators = map[*hclsyntax.Operation]string{
 	hclsyntax.OpLessThan: "<", hclsyntax.OpLessThanOrEqual: "<=", hclsyntax.OpGreaterThan: ">", hclsyntax.OpGreaterThanOrEqual: ">=",
 }
 
-// condition reads an attribute that holds a condition. It returns nil if the attribute
+// readCondition reads an attribute that holds a condition. It returns nil if the attribute
 // is absent or wrong.
-func (r blockReader) condition(name string) *condition.Condition {
+func readCondition(r blockReader, name string) *condition.Condition {
 	a := r.Body.Attributes[name]
 	if a == nil {
 		return nil
@@ -59,7 +59,7 @@ type converter struct {
 
 // source returns the expression as the file has it.
 func (c converter) source(e hclsyntax.Expression) string {
-	return (&outliner{loader: c.loader}).written(e)
+	return writtenIn(c.of.ev.files, e)
 }
 
 // refuse reports a part that conditions do not have.
@@ -141,7 +141,7 @@ func isConstant(e hclsyntax.Expression) bool {
 
 // constant evaluates a part that is the same for every request.
 func (c converter) constant(e hclsyntax.Expression) (condition.Expression, bool) {
-	v, ok := c.eval(c.In, e)
+	v, ok := c.Host.Eval(c.In, e)
 	if !ok {
 		return nil, false
 	}

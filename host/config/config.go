@@ -38,7 +38,7 @@ type Config struct {
 	SecretStore *SecretStore
 
 	secrets  *redact.Scrubber
-	keyring  keyring  // for Resolve
+	keyring  *keyring // for Resolve
 	included []string // absolute paths of the files that file() has read
 	named    []string // absolute paths in attributes of the host's blocks
 

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/config/source"
@@ -73,10 +72,10 @@ func (c *Console) Public(settings map[string]any) {
 
 const consoleHint = `write HOST:PORT, such as "127.0.0.1:7576"`
 
-// console reads the console block. It returns nil without one. All files of a layer
+// readConsole reads the console block of a layer. It returns nil without one. Its files
 // together hold at most one.
-func (l *loader) console(blocks []*hclsyntax.Block, gateway HTTP, metrics *Metrics) *Console {
-	r, found := l.onlyBlock(blocks)
+func readConsole(of *scope, gateway HTTP, metrics *Metrics) *Console {
+	r, found := of.only(of.top["console"])
 	if !found {
 		return nil
 	}
@@ -84,7 +83,7 @@ func (l *loader) console(blocks []*hclsyntax.Block, gateway HTTP, metrics *Metri
 	language.Decode(r.Reader, c)
 	at := r.ValueAt("listen", r.Head)
 	if text, _, set := r.Text("listen"); set {
-		listen, err := parseListen(text, r.files.DirOf(r.Head.Filename))
+		listen, err := parseListen(text, r.dir())
 		switch {
 		case err != nil:
 			r.ErrorAt(at, consoleHint, "%s %v", addressInFile(text), err)
@@ -101,8 +100,8 @@ func (l *loader) console(blocks []*hclsyntax.Block, gateway HTTP, metrics *Metri
 	if metrics != nil && metrics.Listen == c.Listen {
 		r.ErrorAt(at, "choose another port", "the console and telemetry.metrics listen at the same address, %s", c.Listen)
 	}
-	r.checkConsoleAddress(c, at, gateway)
-	r.checkConsoleSubjects(c, gateway)
+	checkConsoleAddress(r, c, at, gateway)
+	checkConsoleSubjects(r, c, gateway)
 	return c
 }
 
@@ -115,7 +114,7 @@ func subjects(r language.Reader, attribute string) []string {
 }
 
 // checkConsoleAddress reports the unsafe combinations of the address and other settings.
-func (r blockReader) checkConsoleAddress(c *Console, at hcl.Range, gateway HTTP) {
+func checkConsoleAddress(r blockReader, c *Console, at hcl.Range, gateway HTTP) {
 	if isLocal(c.Listen) {
 		return
 	}
@@ -137,7 +136,7 @@ func (r blockReader) checkConsoleAddress(c *Console, at hcl.Range, gateway HTTP)
 }
 
 // checkConsoleSubjects reports subjects that no auth block of the gateway admits.
-func (r blockReader) checkConsoleSubjects(c *Console, gateway HTTP) {
+func checkConsoleSubjects(r blockReader, c *Console, gateway HTTP) {
 	known, open := map[string]bool{}, false
 	for _, a := range gateway.Auth {
 		if a.Settings == nil {
@@ -166,12 +165,12 @@ func (r blockReader) checkConsoleSubjects(c *Console, gateway HTTP) {
 			r.WarnAt(r.Body.Attributes["viewers"].NameRange, "remove it from viewers", "%q is an admin already", h.Name)
 		}
 	}
-	r.checkConsoleIssuers(c, gateway)
+	checkConsoleIssuers(r, c, gateway)
 }
 
 // checkConsoleIssuers reports names of the console that several issuers could give their
 // clients.
-func (r blockReader) checkConsoleIssuers(c *Console, gateway HTTP) {
+func checkConsoleIssuers(r blockReader, c *Console, gateway HTTP) {
 	all := vouches(gateway)
 	for _, h := range slices.Concat(c.Admins, c.Viewers) {
 		if h.Issuer != "" {

@@ -37,19 +37,13 @@ type Content struct {
 	// block count.
 	Named bool
 
-	texts    []namedText
+	texts    []NamedText
 	settings map[string]string  // digests of the settings in texts, by ContentFile.Name; see Settings
 	included map[string]include // the files below Root that file() reads, by absolute path
 	links    map[string]string  // targets of other symbolic links below Root that lead out of it
 	programs map[string]string  // sha256 of plugins' programs, by Plugin.Name; see Pin
 	lock     []byte             // the lock file; see lockErr
 	lockErr  error              // why it was not read: fs.ErrNotExist if there is none
-}
-
-type namedText struct {
-	name   string
-	module string // the directory of the module that the file is in, absolute; empty: none
-	text   []byte
 }
 
 // An include is a file that file() names, as it was when the Content was read. A
@@ -91,52 +85,51 @@ func Digest(path string, lookup func(string) (string, bool)) string {
 // readContent is ReadContent; the modules of a content that is for a review are in the
 // directory of the configuration.
 func readContent(o Options, review bool) (*Content, source.Diagnostics) {
-	l, path, dir := newLoader(o), o.Path, rootOf(o.Path)
+	files, path, dir := source.NewSet(languageWords()), o.Path, rootOf(o.Path)
+	files.Texts = o.Texts
 	if o.Texts[path] != nil {
 		dir = filepath.Dir(path) // the file may be new
 	}
-	l.keep(l.files.Read(path)...)
-	if root, err := source.Canonical(dir); err == nil && review { // else it is reported below
-		l.root = root
-	}
-	if l.files.Count() > 0 || !l.parse() || l.files.Count() > 0 {
-		return nil, l.files.Diagnostics()
-	}
-	c := &Content{Path: path, included: map[string]include{}, links: map[string]string{}, programs: map[string]string{}, settings: map[string]string{}}
+	files.Read(path)
+	t := newTree(files)
 	root, err := source.Canonical(dir)
+	if err == nil && review { // else it is reported below
+		t.root = root
+	}
+	if files.Count() > 0 || !t.parse() || files.Count() > 0 {
+		return nil, files.Diagnostics()
+	}
 	if err != nil {
-		l.files.Problem(language.Problem{At: hcl.Range{Filename: path}, Summary: "cannot find the directory of the configuration: " + source.Cause(err).Error()})
-		return nil, l.files.Diagnostics()
+		files.Problem(language.Problem{
+			At:      hcl.Range{Filename: path},
+			Summary: "cannot find the directory of the configuration: " + source.Cause(err).Error(),
+		})
+		return nil, files.Diagnostics()
 	}
-	c.Root = root
-	c.lock, c.lockErr = source.ReadFile(filepath.Join(root, LockName), maxLock)
-	for _, s := range l.files.All {
-		module := l.moduleOf(s)
-		c.texts = append(c.texts, namedText{s.Name, module, s.Text})
-		c.keepSettings(s, module)
-		c.include(s)
+	c := newContent(path, root)
+	for _, f := range files.All {
+		module := t.moduleOf(f)
+		c.texts = append(c.texts, NamedText{f.Name, module, f.Text})
+		c.keepSettings(f, module)
+		c.include(f)
 	}
-	out := outliner{loader: l, content: c}
+	out := outliner{tree: t, lookup: o.Lookup, content: c}
 	c.Outline, c.Plugins = out.outline()
-	return c, l.files.Diagnostics()
+	return c, files.Diagnostics()
 }
 
-// moduleOf returns the directory of the module that a file belongs to, or "".
-func (l *loader) moduleOf(s *source.File) string {
-	for dir, files := range l.moduleFiles {
-		if slices.Contains(files, s) {
-			return dir
-		}
+// newContent returns the content of a configuration without files, but for its lock file.
+func newContent(path, root string) *Content {
+	c := &Content{
+		Path:     path,
+		Root:     root,
+		included: map[string]include{},
+		links:    map[string]string{},
+		programs: map[string]string{},
+		settings: map[string]string{},
 	}
-	return ""
-}
-
-// rootOf returns the directory of a configuration.
-func rootOf(path string) string {
-	if names, err := source.FilesAt(path); err == nil && len(names) == 1 && names[0] == path {
-		return filepath.Dir(path)
-	}
-	return path
+	c.lock, c.lockErr = source.ReadFile(filepath.Join(root, LockName), maxLock)
+	return c
 }
 
 // include reads the files below Root that file() names in a source. Files elsewhere
@@ -164,21 +157,6 @@ func (c *Content) include(s *source.File) {
 	})
 }
 
-// isRemote reports whether a path is a UNC path of Windows to another machine than
-// that of root. Opening one would send the user's name to that machine.
-func isRemote(path, root string) bool {
-	volume := filepath.VolumeName(path)
-	return strings.HasPrefix(volume, `\\`) && !strings.EqualFold(volume, filepath.VolumeName(root))
-}
-
-// absoluteIn resolves a path relative to dir.
-func absoluteIn(dir, path string) string {
-	if filepath.IsAbs(path) {
-		return filepath.Clean(path)
-	}
-	return filepath.Join(dir, path)
-}
-
 // covers reports whether a path is below Root, as it is written or behind
 // symbolic links.
 func (c *Content) covers(path string) bool {
@@ -187,41 +165,21 @@ func (c *Content) covers(path string) bool {
 	}
 	// The directory may exist if the file does not.
 	for _, p := range []string{path, filepath.Dir(path)} {
-		if real, err := filepath.EvalSymlinks(p); err == nil && c.holds(real) {
+		if real, err := filepath.EvalSymlinks(p); err == nil && holds(c.Root, real) {
 			return true
 		}
 	}
 	return false
 }
 
-// holds reports whether a path without symbolic links is below Root. It compares
-// directories by identity too: Root may be spelled in other case or mounted twice.
-func (c *Content) holds(path string) bool {
-	for dir := path; !below(c.Root, dir); dir = filepath.Dir(dir) {
-		if sameFile(dir, c.Root) {
-			return true
-		}
-		if dir == filepath.Dir(dir) {
-			return false
-		}
-	}
-	return true
-}
-
 // leadsOut returns the target of a path below Root if symbolic links lead out of
 // Root, and "" otherwise. The target need not exist.
 func (c *Content) leadsOut(path string) string {
 	real, links, err := sandbox.Walk(path)
-	if err != nil || len(links) == 0 || c.holds(real) || !c.covers(path) {
+	if err != nil || len(links) == 0 || holds(c.Root, real) || !c.covers(path) {
 		return ""
 	}
 	return real
-}
-
-// below reports whether a path is root or below it, by its text.
-func below(root, path string) bool {
-	rel, err := filepath.Rel(root, path)
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
 // errNotReviewed is the error for a file below Root that was not reviewed.
@@ -249,8 +207,8 @@ func (c *Content) read(path string) ([]byte, error) {
 // Text returns the text of a file of the configuration by its name there, or nil.
 func (c *Content) Text(name string) []byte {
 	for _, t := range c.texts {
-		if t.name == name {
-			return t.text
+		if t.Name == name {
+			return t.Text
 		}
 	}
 	return nil
@@ -295,7 +253,7 @@ func (c *Content) Files() []ContentFile {
 		all = append(all, ContentFile{c.relative(path), digest})
 	}
 	for _, t := range c.texts {
-		add(absoluteIn(cmp.Or(t.module, c.Root), filepath.Base(t.name)), t.text, nil)
+		add(absoluteIn(cmp.Or(t.Module, c.Root), filepath.Base(t.Name)), t.Text, nil)
 	}
 	for path, in := range c.included {
 		if in.link != "" {

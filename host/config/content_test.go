@@ -255,7 +255,7 @@ func TestContentHoldsRootUnderOtherName(t *testing.T) {
 	if err := os.Symlink(dir, c.Root); err != nil {
 		t.Skip(err)
 	}
-	if !c.holds(filepath.Join(dir, "x")) || c.holds(filepath.Dir(dir)) {
+	if !holds(c.Root, filepath.Join(dir, "x")) || holds(c.Root, filepath.Dir(dir)) {
 		t.Error("the directory is not recognized")
 	}
 }

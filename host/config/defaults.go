@@ -40,52 +40,52 @@ type fallback map[string]*hclsyntax.Attribute
 
 // readDefaults reads the defaults block of a scope. Its files together hold at most one. A
 // block with a problem is not used: every server would report the problem again.
-func (l *loader) readDefaults(blocks []*hclsyntax.Block) {
-	s, found := l.onlyBlock(blocks)
+func (s *scope) readDefaults() {
+	r, found := s.only(s.top["defaults"])
 	if !found {
 		return
 	}
-	before := l.files.Count()
-	language.Decode(s.Reader, &defaultsBlock{Server: Server{Enabled: true}})
+	before := s.ev.files.Count()
+	language.Decode(r.Reader, &defaultsBlock{Server: Server{Enabled: true}})
 	for _, a := range transportDefaults {
-		if v, set := s.setting(a); set && a.Format == "env_names" {
-			s.envNames(a, v)
+		if v, set := (settingReader{r}).setting(a); set && a.Format == "env_names" {
+			envNames(r, a, v)
 		}
 	}
-	s.noStoredSecrets("env")
-	if l.files.Count() == before {
-		l.defaults = s.Body
+	noStoredSecrets(r, "env")
+	if s.ev.files.Count() == before {
+		s.defaults = r.Body
 	}
 }
 
 // noStoredSecrets reports keyring() in an attribute. A stored secret is for one
 // server, and a default would pass it to all servers.
-func (r blockReader) noStoredSecrets(name string) {
+func noStoredSecrets(r blockReader, name string) {
 	a := r.Body.Attributes[name]
 	v, _, set := r.RawValue(name)
 	if !set {
 		return
 	}
-	if steps, found := r.keyring.find(v); found && r.keyring.absentInValue(v) == nil {
+	if steps, found := r.of.ev.keyring.find(v); found && r.of.ev.keyring.absentInValue(v) == nil {
 		r.ErrorAt(language.Locate(a.Expr, steps), "write it into the server that needs it",
 			"a secret of keyring() is for one server, so %q of defaults cannot hold it", name)
 	}
 }
 
 // settingDefaults returns the settings that a transport with this schema inherits.
-func (l *loader) settingDefaults(schema sdk.Schema) fallback {
-	if l.defaults == nil {
+func (s *scope) settingDefaults(schema sdk.Schema) fallback {
+	if s.defaults == nil {
 		return nil
 	}
 	f := fallback{}
 	for _, d := range transportDefaults {
-		attr := l.defaults.Attributes[d.Name]
+		attr := s.defaults.Attributes[d.Name]
 		fits := slices.ContainsFunc(schema.Attributes, func(a sdk.Attribute) bool {
 			return a.Name == d.Name && a.Format == d.Format && sameType(a.Type, d.Type)
 		})
 		if attr != nil && fits {
 			f[d.Name] = attr
-			l.defaulted[d.Name] = true
+			s.defaulted[d.Name] = true
 		}
 	}
 	return f
@@ -106,13 +106,13 @@ func sameType(a, b json.RawMessage) bool {
 // has.
 func (l *loader) unusedDefaults(drafts []*draft) {
 	for _, s := range l.everyScope() {
-		inherits := func(d *draft) bool { return d.block.home == s && d.Enabled && d.Transport.Kind != "" }
+		inherits := func(d *draft) bool { return d.block.of == s && d.Enabled && d.Transport.Kind != "" }
 		if s.defaults == nil || !slices.ContainsFunc(drafts, inherits) {
 			continue
 		}
 		for _, d := range transportDefaults {
 			if attr := s.defaults.Attributes[d.Name]; attr != nil && !s.defaulted[d.Name] {
-				r := l.emptyBlock("defaults")
+				r := s.empty("defaults")
 				r.WarnAt(attr.NameRange, "remove it: only transports that start programs have it, such as stdio", "no server's transport has a setting %q", d.Name)
 			}
 		}

@@ -12,8 +12,8 @@ import (
 // the server inherits from a defaults block in another file.
 func TestSettingsDiagnosticsNamesLineOfDefault(t *testing.T) {
 	l := newLoader(Options{Path: "dir", Lookup: fakeLookup, Describe: fakeDescribe})
-	l.keep(l.files.Add("defaults.hcl", []byte("defaults {\n  env = {\n    LANG = \"C\"\n  }\n  pass_env = [\"HOME\"]\n}\n")))
-	l.keep(l.files.Add("servers.hcl", []byte("server \"a\" {\n  transport \"stdio\" {\n    command = [\"x\"]\n    env = {\n      OWN = \"1\"\n    }\n  }\n}\n")))
+	l.layers[0].keep(l.files.Add("defaults.hcl", []byte("defaults {\n  env = {\n    LANG = \"C\"\n  }\n  pass_env = [\"HOME\"]\n}\n")))
+	l.layers[0].keep(l.files.Add("servers.hcl", []byte("server \"a\" {\n  transport \"stdio\" {\n    command = [\"x\"]\n    env = {\n      OWN = \"1\"\n    }\n  }\n}\n")))
 	c, ds := l.load(context.Background())
 	if c == nil {
 		t.Fatal(rendered(ds))

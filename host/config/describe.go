@@ -15,20 +15,20 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// describeAll gets the manifest of every program that a block uses and, with
-// Options.All, of every required program.
-func (l *loader) describeAll(ctx context.Context, uses []pluginRef) {
+// describeAll gets the manifest of every program that a block uses and, with all, of every
+// required program.
+func (t *pluginTable) describeAll(ctx context.Context, uses []pluginRef, all bool) {
 	for _, u := range uses {
 		if u.plugin != nil {
-			l.describe(ctx, u.plugin, u.LabelAt, u.In)
+			t.describe(ctx, u.plugin, u.LabelAt, u.In)
 		}
 	}
-	if !l.All {
+	if !all {
 		return
 	}
-	for _, name := range slices.Sorted(maps.Keys(l.plugins)) {
-		if p := l.plugins[name]; p.required {
-			l.describe(ctx, p, p.at, "plugins")
+	for _, name := range slices.Sorted(maps.Keys(t.byName)) {
+		if p := t.byName[name]; p.required {
+			t.describe(ctx, p, p.at, "plugins")
 		}
 	}
 }
@@ -36,32 +36,32 @@ func (l *loader) describeAll(ctx context.Context, uses []pluginRef) {
 // describe gets the manifest of the program that p runs, once for each program. It
 // reports a failure where the program is required or, for a bundled program, where
 // it is used.
-func (l *loader) describe(ctx context.Context, p *plugin, at hcl.Range, in string) {
-	if _, done := l.manifests[p.Use]; done || p.Source == "" {
+func (t *pluginTable) describe(ctx context.Context, p *plugin, at hcl.Range, in string) {
+	if _, done := t.manifests[p.Use]; done || p.Source == "" {
 		return
 	}
-	if from := l.plugins[p.Use]; from != nil && from.required {
+	if from := t.byName[p.Use]; from != nil && from.required {
 		p, at, in = from, from.at, "plugins"
 	}
-	l.manifests[p.Use] = nil // until all checks pass
-	m, err := l.Describe(ctx, p.Plugin)
+	t.manifests[p.Use] = nil // until all checks pass
+	m, err := t.ask(ctx, p.Plugin)
 	if err != nil {
 		f := fault.As(err)
-		l.files.Problem(language.Problem{Warning: l.Static, In: in, At: at, Code: f.Code, Hint: f.Hint, Output: f.Output,
+		t.files.Problem(language.Problem{Warning: t.static, In: in, At: at, Code: f.Code, Hint: f.Hint, Output: f.Output,
 			Summary: fmt.Sprintf("plugin %q: %s", p.Name, strings.TrimPrefix(f.Message, fmt.Sprintf("plugin %q: ", p.Name)))})
 		return
 	}
-	if l.versionFits(p, m, at, in) {
-		l.manifests[p.Use] = &m
+	if t.versionFits(p, m, at, in) {
+		t.manifests[p.Use] = &m
 	}
 }
 
 // versionFits reports a manifest with a malformed version, or with a version that
 // does not satisfy the constraint. It returns whether the manifest can be used.
-func (l *loader) versionFits(p *plugin, m sdk.Manifest, at hcl.Range, in string) bool {
+func (t *pluginTable) versionFits(p *plugin, m sdk.Manifest, at hcl.Range, in string) bool {
 	have, err := version.NewSemver(m.Version)
 	if err != nil {
-		l.files.Problem(language.Problem{In: in, At: at, Code: fault.PluginDescribe,
+		t.files.Problem(language.Problem{In: in, At: at, Code: fault.PluginDescribe,
 			Summary: fmt.Sprintf("plugin %q has the version %q, which is not a semantic version", p.Name, m.Version)})
 		return false
 	}
@@ -72,7 +72,7 @@ func (l *loader) versionFits(p *plugin, m sdk.Manifest, at hcl.Range, in string)
 	if err != nil || want.Check(have) {
 		return true // requirement reported a malformed constraint
 	}
-	l.files.Problem(language.Problem{In: in, At: p.versionAt, Code: fault.PluginVersion,
+	t.files.Problem(language.Problem{In: in, At: p.versionAt, Code: fault.PluginVersion,
 		Summary: fmt.Sprintf("plugin %q has version %s, the configuration asks for %q", p.Name, m.Version, p.Version),
 		Hint:    "install another version, or change the constraint"})
 	return false

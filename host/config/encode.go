@@ -56,15 +56,15 @@ func jsonOf(v cty.Value) []byte {
 // fingerprint returns the hash of everything that decides what a server offers. The
 // lists of a server are cached under it. What else a connection depends on, such as
 // share and timeouts, is in connectionInput of package host.
-func (l *loader) fingerprint(d *draft) string {
-	t := l.fingerprintFields(d.transport.plugin.Plugin, d.Transport)
+func (d *draft) fingerprint(keys *keyring) string {
+	t := fingerprintFields(keys, d.transport.plugin.Plugin, d.Transport)
 	for _, a := range language.AttributesOf[Server]("") {
 		if a.Reload == "connection" {
 			t[a.Path()] = a.Value(d.Server)
 		}
 	}
 	if d.Auth != nil {
-		t["auth"] = l.fingerprintFields(d.auth.plugin.Plugin, *d.Auth)
+		t["auth"] = fingerprintFields(keys, d.auth.plugin.Plugin, *d.Auth)
 	}
 	b, err := json.Marshal(t)
 	if err != nil {
@@ -77,8 +77,8 @@ func (l *loader) fingerprint(d *draft) string {
 // fingerprintFields returns the parts of a block that fingerprint hashes. The
 // placeholders of keyring() differ in each load, so their names and offsets are
 // hashed instead.
-func (l *loader) fingerprintFields(p Plugin, b Block) map[string]any {
-	settings, places := l.keyring.normalize(b.Settings)
+func fingerprintFields(keys *keyring, p Plugin, b Block) map[string]any {
+	settings, places := keys.normalize(b.Settings)
 	all := map[string]any{
 		"plugin": p.Name, "use": p.Use, "source": p.Source,
 		"component": b.Component, "settings": json.RawMessage(settings), "env": b.EnvNames, "dir": b.Dir,

@@ -15,51 +15,51 @@ import (
 	"github.com/junctor-mcp/junctor/host/suggest"
 )
 
-// eval evaluates an expression of the block in. The returned value is wholly
-// known. eval reports what is wrong and returns false. It returns false without
-// a report if the expression uses a local with a reported problem, or if Options.Static
+// Eval implements [language.Host]. It evaluates an expression of the block in. The returned value is wholly
+// known. Eval reports what is wrong and returns false. It returns false without
+// a report if the expression uses a local with a reported problem, or if Inputs.Static
 // forbids to evaluate it.
 //
 // Evaluation is not bounded: only configurations that the user wrote, named or
 // trusted are evaluated. See docs/decisions/0009-no-evaluation-budget.md.
-func (l *loader) eval(in string, e hclsyntax.Expression) (cty.Value, bool) {
-	vetted := l.vet(in, e)
-	if l.skips(e) {
+func (h evaluation) Eval(in string, e hclsyntax.Expression) (cty.Value, bool) {
+	vetted := h.vet(in, e)
+	if h.ev.skips(e) {
 		return cty.NilVal, false
 	}
 	if !vetted {
-		l.reportInputs(in, e)
+		h.reportInputs(in, e)
 		return cty.NilVal, false
 	}
-	v, diags := valueOf(l.instrument(e), l.context(e.Range().Filename, l.localValues))
-	if found := l.inspections; len(found) > 0 {
+	v, diags := valueOf(h.ev.instrument(e), h.context(e.Range().Filename))
+	if found := h.ev.inspections; len(found) > 0 {
 		// Report them even if try() hides the failure, and instead of the errors
 		// that HCL derives from it.
-		l.inspections = nil
+		h.ev.inspections = nil
 		for _, i := range found[:min(len(found), source.MaxDiagnostics)] {
-			l.files.Problem(language.Problem{In: in, At: i.at, Hint: `use keyring() alone or in a text, without other functions: "Bearer ${keyring("NAME")}"`,
+			h.ev.files.Problem(language.Problem{In: in, At: i.at, Hint: `use keyring() alone or in a text, without other functions: "Bearer ${keyring("NAME")}"`,
 				Summary: fmt.Sprintf("a secret of keyring() is not read yet, so %s cannot use it", i.by)})
 		}
 		return cty.NilVal, false
 	}
-	if diags.HasErrors() && l.AbsentInputs {
-		if v, ok := l.withoutInputs(in, e, diags); ok {
+	if diags.HasErrors() && h.ev.inputs.absent {
+		if v, ok := h.withoutInputs(in, e, diags); ok {
 			return v, true
 		}
 	}
 	for _, d := range diags {
-		l.files.Problem(source.ProblemOf(in, d))
+		h.ev.files.Problem(source.ProblemOf(in, d))
 	}
 	if diags.HasErrors() {
-		l.reportInputs(in, e) // HCL stops at the first failed argument of a call
+		h.reportInputs(in, e) // HCL stops at the first failed argument of a call
 		return cty.NilVal, false
 	}
 	if !v.IsWhollyKnown() {
-		l.files.Problem(language.Problem{In: in, At: e.Range(), Summary: "the value is not known when the configuration is read"})
+		h.ev.files.Problem(language.Problem{In: in, At: e.Range(), Summary: "the value is not known when the configuration is read"})
 		return cty.NilVal, false
 	}
 	if err := checkNumbers(v); err != nil {
-		l.files.Problem(language.Problem{In: in, At: e.Range(), Summary: err.Error()})
+		h.ev.files.Problem(language.Problem{In: in, At: e.Range(), Summary: err.Error()})
 		return cty.NilVal, false
 	}
 	return v, true
@@ -92,22 +92,22 @@ func valueOf(e hclsyntax.Expression, ctx *hcl.EvalContext) (v cty.Value, diags h
 }
 
 // context returns the functions and variables of an expression in a file.
-func (l *loader) context(file string, locals cty.Value) *hcl.EvalContext {
-	parent := &hcl.EvalContext{Functions: l.functions, Variables: map[string]cty.Value{"local": locals, "var": l.variableValues}}
-	if l.each != cty.NilVal {
-		parent.Variables["each"] = l.each
+func (h evaluation) context(file string) *hcl.EvalContext {
+	parent := &hcl.EvalContext{Functions: h.ev.functions, Variables: map[string]cty.Value{"local": h.names.localValues, "var": h.names.variableValues}}
+	if h.each != cty.NilVal {
+		parent.Variables["each"] = h.each
 	}
 	child := parent.NewChild()
-	if s := l.files.File(file); s != nil {
-		child.Functions = l.fileFunctions(s.Dir)
+	if s := h.ev.files.File(file); s != nil {
+		child.Functions = h.ev.fileFunctions(s.Dir)
 	}
 	return child
 }
 
 // vet checks an expression without evaluating it, and reports what is wrong. It
 // also finds unknown names inside try(), which hides errors of evaluation.
-func (l *loader) vet(in string, e hclsyntax.Expression) bool {
-	v := vetter{loader: l, in: in, ok: true}
+func (h evaluation) vet(in string, e hclsyntax.Expression) bool {
+	v := vetter{host: h, in: in, ok: true}
 	for _, t := range e.Variables() {
 		v.reference(t)
 	}
@@ -117,15 +117,15 @@ func (l *loader) vet(in string, e hclsyntax.Expression) bool {
 
 // A vetter is the visitor of vet.
 type vetter struct {
-	*loader
-	in string
-	ok bool
+	host evaluation
+	in   string
+	ok   bool
 }
 
 // errorAt reports an error in the expression.
 func (v *vetter) errorAt(at hcl.Range, hint, format string, args ...any) {
 	v.ok = false
-	v.files.Problem(language.Problem{In: v.in, At: at, Summary: fmt.Sprintf(format, args...), Hint: hint})
+	v.host.ev.files.Problem(language.Problem{In: v.in, At: at, Summary: fmt.Sprintf(format, args...), Hint: hint})
 }
 
 // reference checks that a name in an expression is that of a local, of a variable, or of the
@@ -142,7 +142,7 @@ func (v *vetter) reference(t hcl.Traversal) {
 	case root != "local":
 		// The word may be a secret without its quotes, so the message does not
 		// repeat it. The snippet shows it where that is harmless.
-		v.errorAt(t.SourceRange(), cmp.Or(v.files.ForeignReference(t), `write text in quotes, a value of locals as local.NAME, and an environment variable as env("NAME")`), "a word without quotes is no value")
+		v.errorAt(t.SourceRange(), cmp.Or(v.host.ev.files.ForeignReference(t), `write text in quotes, a value of locals as local.NAME, and an environment variable as env("NAME")`), "a word without quotes is no value")
 		return
 	}
 	name, ok := memberName(t)
@@ -150,9 +150,9 @@ func (v *vetter) reference(t hcl.Traversal) {
 		v.errorAt(t.SourceRange(), "", "local is used by name, as in local.NAME")
 		return
 	}
-	known := v.locals[name]
+	known := v.host.names.locals[name]
 	if known == nil {
-		v.errorAt(t.SourceRange(), language.DidYouMean(name, v.localNames()), "there is no local %q", name)
+		v.errorAt(t.SourceRange(), language.DidYouMean(name, v.host.names.localNames()), "there is no local %q", name)
 		return
 	}
 	if known.state == failed {
@@ -163,11 +163,11 @@ func (v *vetter) reference(t hcl.Traversal) {
 // variable checks a reference to a variable.
 func (v *vetter) variable(t hcl.Traversal) {
 	name, ok := memberName(t)
-	switch x := v.variables[name]; {
+	switch x := v.host.names.variables[name]; {
 	case !ok:
 		v.errorAt(t.SourceRange(), "", "a variable is used by name, as in var.NAME")
 	case x == nil:
-		v.errorAt(t.SourceRange(), language.DidYouMean(name, v.variableNames()), "there is no variable %q", name)
+		v.errorAt(t.SourceRange(), language.DidYouMean(name, v.host.names.variableNames()), "there is no variable %q", name)
 	case x.value == cty.NilVal:
 		v.ok = false
 	}
@@ -177,7 +177,7 @@ func (v *vetter) variable(t hcl.Traversal) {
 func (v *vetter) element(t hcl.Traversal) {
 	name, _ := memberName(t)
 	switch {
-	case v.each == cty.NilVal:
+	case v.host.each == cty.NilVal:
 		v.errorAt(t.SourceRange(), "write for_each in the server block", "each is known in a server block with for_each only")
 	case name != "key" && name != "value":
 		v.errorAt(t.SourceRange(), "write each.key or each.value", "each has no %q", name)

@@ -16,11 +16,11 @@ import (
 func evaluate(t *testing.T, text string) (cty.Value, *loader) {
 	t.Helper()
 	l := newLoader(Options{Lookup: fakeLookup})
-	l.keep(l.files.Add("junctor.hcl", []byte("x = "+text+"\n")))
-	if !l.parse() {
+	l.layers[0].keep(l.files.Add("junctor.hcl", []byte("x = "+text+"\n")))
+	if !l.tree.parse() {
 		t.Fatalf("%s: %v", text, l.files.Since(0))
 	}
-	v, _ := l.eval("", l.files.All[0].Body.Attributes["x"].Expr)
+	v, _ := l.layers[0].host(cty.NilVal).Eval("", l.files.All[0].Body.Attributes["x"].Expr)
 	return v, l
 }
 
@@ -102,13 +102,13 @@ func TestInstrumentKeepsValues(t *testing.T) {
 		ctx := &hcl.EvalContext{Functions: functions}
 		plain, plainDiags := parse().Value(ctx)
 		l := newLoader(Options{})
-		e := l.instrument(parse())
+		e := l.ev.instrument(parse())
 		for range 2 {
 			v, diags := e.Value(ctx)
 			if !plain.RawEquals(v) || len(plainDiags) != len(diags) {
 				t.Errorf("%s: %#v %v, instrumented %#v %v", text, plain, plainDiags, v, diags)
 			}
-			e = l.instrument(e)
+			e = l.ev.instrument(e)
 		}
 	}
 }

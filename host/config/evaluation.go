@@ -3,40 +3,32 @@ package config
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/junctor-mcp/junctor/host/config/language"
-	"github.com/junctor-mcp/junctor/host/suggest"
 )
 
 // An evaluation is the host of a block: it evaluates expressions in the scope of the block.
 type evaluation struct {
-	*loader
-	home *scope
-	each cty.Value // of for_each; NilVal: none
-}
-
-// Eval implements [language.Host].
-func (v evaluation) Eval(in string, e hclsyntax.Expression) (cty.Value, bool) {
-	defer v.enter(v.home, v.each)()
-	return v.eval(in, e)
+	ev    *evaluator
+	names *nameTable
+	each  cty.Value // of for_each; NilVal: none
 }
 
 // Report implements [language.Host].
-func (v evaluation) Report(p language.Problem) { v.files.Problem(p) }
+func (h evaluation) Report(p language.Problem) { h.ev.files.Problem(p) }
 
 // Settled implements [language.Host]. It reports placeholders of keyring() and of absent inputs in a
 // value that the host needs when it reads the configuration.
-func (v evaluation) Settled(in string, a *hclsyntax.Attribute, value cty.Value) bool {
-	if v.rejectAbsent(in, a, value) {
+func (h evaluation) Settled(in string, a *hclsyntax.Attribute, value cty.Value) bool {
+	if h.rejectAbsent(in, a, value) {
 		return false
 	}
-	steps, found := v.keyring.find(value)
+	steps, found := h.ev.keyring.find(value)
 	if found {
-		v.files.Problem(language.Problem{In: in, At: language.Locate(a.Expr, steps),
+		h.ev.files.Problem(language.Problem{In: in, At: language.Locate(a.Expr, steps),
 			Summary: fmt.Sprintf("%q is needed when the configuration is read, so it cannot come from keyring()", a.Name),
 			Hint: "keyring() is for settings of transports and auth that are secret, " +
 				"such as env and headers, and for tokens"})
@@ -46,10 +38,10 @@ func (v evaluation) Settled(in string, a *hclsyntax.Attribute, value cty.Value) 
 
 // rejectAbsent reports an absent input in a value that the host needs when it reads the
 // configuration. It returns whether there is one.
-func (l *loader) rejectAbsent(in string, a *hclsyntax.Attribute, v cty.Value) bool {
-	e := l.keyring.absentInValue(v)
+func (h evaluation) rejectAbsent(in string, a *hclsyntax.Attribute, value cty.Value) bool {
+	e := h.ev.keyring.absentInValue(value)
 	if e != nil {
-		l.files.Problem(language.Problem{
+		h.ev.files.Problem(language.Problem{
 			In:      in,
 			At:      a.Expr.Range(),
 			Summary: fmt.Sprintf("%s, and %q is needed here", e.Message, a.Name),
@@ -61,38 +53,29 @@ func (l *loader) rejectAbsent(in string, a *hclsyntax.Attribute, v cty.Value) bo
 }
 
 // IsSkipped implements [language.Host].
-func (v evaluation) IsSkipped(e hclsyntax.Expression) bool { return v.Static && !isStatic(e) }
+func (h evaluation) IsSkipped(e hclsyntax.Expression) bool { return h.ev.inputs.static && !isStatic(e) }
 
 // IsLate implements [language.Host].
-func (v evaluation) IsLate(text string) bool { return v.keyring.contains(text) }
+func (h evaluation) IsLate(text string) bool { return h.ev.keyring.contains(text) }
 
 // Path implements [language.Host]. A relative path starts at the directory of the file.
 // The path is one of those that no wrapped program may change; see [Config.Used].
-func (v evaluation) Path(file, path string) string {
+func (h evaluation) Path(file, path string) string {
 	if !filepath.IsAbs(path) {
-		path = filepath.Join(v.files.DirOf(file), path)
+		path = filepath.Join(h.ev.files.DirOf(file), path)
 	}
 	path = filepath.Clean(path)
-	v.named = append(v.named, path)
+	h.ev.named = append(h.ev.named, path)
 	return path
 }
 
 // Reveal implements [language.Host].
-func (v evaluation) Reveal(a *hclsyntax.Attribute) { v.files.Reveal(a) }
+func (h evaluation) Reveal(a *hclsyntax.Attribute) { h.ev.files.Reveal(a) }
 
 // Conceal implements [language.Host].
-func (v evaluation) Conceal(text string) { v.files.Conceal(text) }
+func (h evaluation) Conceal(text string) { h.ev.files.Conceal(text) }
 
 // Foreign implements [language.Host].
-func (evaluation) Foreign(block, name string, known []string) string {
-	names := foreignIndex()[block]
-	for _, f := range names[foldName(name)] {
-		if f.needs == "" || slices.Contains(known, f.needs) {
-			return f.hint
-		}
-	}
-	if rest := names["*"]; len(rest) > 0 && suggest.Nearest(name, known) == "" {
-		return rest[0].hint
-	}
-	return ""
+func (h evaluation) Foreign(block, name string, known []string) string {
+	return h.ev.inputs.foreign(block, name, known)
 }

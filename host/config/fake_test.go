@@ -157,7 +157,7 @@ func fakeLookup(name string) (string, bool) {
 func loadText(t testing.TB, text string) (*Config, source.Diagnostics) {
 	t.Helper()
 	l := newLoader(Options{Path: "junctor.hcl", Lookup: fakeLookup, Describe: fakeDescribe})
-	l.keep(l.files.Add("junctor.hcl", []byte(text)))
+	l.layers[0].keep(l.files.Add("junctor.hcl", []byte(text)))
 	return l.load(context.Background())
 }
 

@@ -93,6 +93,18 @@ func (l Location) Canonical() (string, error) {
 	return filepath.Join(dir, filepath.Base(path)), err
 }
 
+// staticRoot returns the directory that modules must be in.
+func (o *Options) staticRoot() string {
+	dir := filepath.Dir(o.Path)
+	if o.Texts[o.Path] == nil && o.Text == nil {
+		dir = rootOf(o.Path)
+	}
+	if real, err := source.Canonical(dir); err == nil {
+		return real
+	}
+	return dir
+}
+
 // FoundName is the name of the configuration of a project.
 const FoundName = "junctor.hcl"
 
@@ -182,16 +194,6 @@ func named(path, own, why string) (Location, error) {
 // relative paths in it resolve differently.
 func isOwn(path, own string) bool {
 	return own != "" && sameFile(path, own) && sameFile(filepath.Dir(path), filepath.Dir(own))
-}
-
-// sameFile reports whether two paths name the same file or directory.
-func sameFile(a, b string) bool {
-	one, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	two, err := os.Stat(b)
-	return err == nil && os.SameFile(one, two)
 }
 
 // present reports whether a path exists. It returns true if that cannot be determined;

@@ -20,7 +20,7 @@ const mostInstances = 100
 func (l *loader) drafts(rules managed.Rules) (all []*draft) {
 	forced := l.managedBlocks("server")
 	for _, b := range forced {
-		l.inScope(l.managed, func() { all = append(all, l.instances(b, nil)...) })
+		all = append(all, l.instances(l.managed, b, nil)...)
 	}
 	for _, d := range all {
 		d.managed = true
@@ -33,33 +33,31 @@ func (l *loader) drafts(rules managed.Rules) (all []*draft) {
 		}
 		for _, s := range layer.tree() {
 			for _, b := range s.top["server"] {
-				l.inScope(s, func() {
-					r := l.openBlock(b, "")
-					switch {
-					case rules.Exclusive && !warned:
-						warned = true
-						r.WarnAt(b.TypeRange, "ask the administrator of this machine to add what you need",
-							"only the servers of the managed configuration at %s are used, and not yours", rules.At)
-					case rules.Exclusive:
-					case slices.ContainsFunc(forced, func(o *hclsyntax.Block) bool { return labelOf(o) == s.owner+labelOf(b) }):
-						r.WarnAt(b.TypeRange, "give yours another name", "the managed configuration has a server %q, so this block is not used", s.owner+labelOf(b))
-					default:
-						all = append(all, l.instances(b, taken)...)
-					}
-				})
+				r := s.open(b, "")
+				switch {
+				case rules.Exclusive && !warned:
+					warned = true
+					r.WarnAt(b.TypeRange, "ask the administrator of this machine to add what you need",
+						"only the servers of the managed configuration at %s are used, and not yours", rules.At)
+				case rules.Exclusive:
+				case slices.ContainsFunc(forced, func(o *hclsyntax.Block) bool { return labelOf(o) == s.owner+labelOf(b) }):
+					r.WarnAt(b.TypeRange, "give yours another name", "the managed configuration has a server %q, so this block is not used", s.owner+labelOf(b))
+				default:
+					all = append(all, l.instances(s, b, taken)...)
+				}
 			}
 		}
 	}
 	return all
 }
 
-// instances reads a server block of the present scope. A block with for_each stands for one
+// instances reads a server block of a scope. A block with for_each stands for one
 // server for each element of a map, or of a list of texts. Servers of stronger layers, which
 // are taken, are left out.
-func (l *loader) instances(b *hclsyntax.Block, taken map[string]bool) []*draft {
-	r := l.openBlock(b, "")
-	if l.owner != "" && r.Label != "" {
-		r = r.called(l.owner + r.Label)
+func (l *loader) instances(of *scope, b *hclsyntax.Block, taken map[string]bool) []*draft {
+	r := of.open(b, "")
+	if of.owner != "" && r.Label != "" {
+		r = r.called(of.owner + r.Label)
 	}
 	if b.Body.Attributes[forEach] == nil {
 		if l.shadow(r, taken) {
@@ -70,7 +68,7 @@ func (l *loader) instances(b *hclsyntax.Block, taken map[string]bool) []*draft {
 	v, a, set := r.PublicValue(forEach, cty.DynamicPseudoType)
 	switch {
 	case !set && r.IsSkipped(forEach):
-		r = r.reader(r.Reader, r.home, cty.ObjectVal(map[string]cty.Value{"key": cty.DynamicVal, "value": cty.DynamicVal})) // never evaluated
+		r = of.reader(r.Reader, cty.ObjectVal(map[string]cty.Value{"key": cty.DynamicVal, "value": cty.DynamicVal})) // never evaluated
 		return []*draft{l.server(r)}
 	case !set:
 		return nil
@@ -98,7 +96,7 @@ func (l *loader) instances(b *hclsyntax.Block, taken map[string]bool) []*draft {
 		}
 		seen[e.key] = true
 		one := r.called(r.Label + "_" + e.key)
-		one = one.reader(one.Reader, one.home, cty.ObjectVal(map[string]cty.Value{"key": cty.StringVal(e.key), "value": e.value}))
+		one = of.reader(one.Reader, cty.ObjectVal(map[string]cty.Value{"key": cty.StringVal(e.key), "value": e.value}))
 		if !l.shadow(one, taken) {
 			drafts = append(drafts, l.server(one))
 		}

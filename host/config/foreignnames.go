@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/junctor-mcp/junctor/host/suggest"
 )
 
 // A foreignName is a name that MCP clients and other programs use, in a block that does
@@ -214,7 +216,7 @@ var foreignIndex = sync.OnceValue(func() map[string]map[string][]foreignName {
 
 // replaced reports whether a foreign name, which check reports, is written in place of
 // an attribute or a block.
-func (r blockReader) replaced(name string) bool {
+func replaced(r blockReader, name string) bool {
 	is := func(other string) bool {
 		return slices.ContainsFunc(foreignIndex()[r.Kind()][foldName(other)], func(f foreignName) bool { return f.instead && f.needs == name })
 	}
@@ -224,4 +226,19 @@ func (r blockReader) replaced(name string) bool {
 		}
 	}
 	return slices.ContainsFunc(r.Body.Blocks, func(b *hclsyntax.Block) bool { return b.Type != name && is(b.Type) })
+}
+
+// foreignHint returns a hint for the name of an attribute or a block that another program has in
+// such a block, or "".
+func foreignHint(block, name string, known []string) string {
+	names := foreignIndex()[block]
+	for _, f := range names[foldName(name)] {
+		if f.needs == "" || slices.Contains(known, f.needs) {
+			return f.hint
+		}
+	}
+	if rest := names["*"]; len(rest) > 0 && suggest.Nearest(name, known) == "" {
+		return rest[0].hint
+	}
+	return ""
 }

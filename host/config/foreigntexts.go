@@ -46,14 +46,14 @@ const (
 
 // foreignSettings warns of texts in a setting that are passed on unchanged, although
 // other programs would replace them.
-func (r blockReader) foreignSettings(a *hclsyntax.Attribute, want cty.Type, sensitive bool) {
+func foreignSettings(r blockReader, a *hclsyntax.Attribute, want cty.Type, sensitive bool) {
 	if want.IsListType() || want.IsTupleType() {
-		r.foreignWords(a)
+		foreignWords(r, a)
 		return
 	}
 	object, ok := language.Plain(a.Expr).(*hclsyntax.ObjectConsExpr)
 	if !ok {
-		r.foreignText(a.Name, a.Expr)
+		foreignTextIn(r, a.Name, a.Expr)
 		if text, ok := language.Literal(a.Expr); ok && !sensitive && (text == "~" || strings.HasPrefix(text, "~/")) {
 			r.WarnAt(a.Expr.Range(), `write "${env("HOME")}/..."`, `only a shell knows "~": the path is used unchanged`)
 		}
@@ -61,12 +61,12 @@ func (r blockReader) foreignSettings(a *hclsyntax.Attribute, want cty.Type, sens
 	}
 	for _, item := range object.Items {
 		key, _ := language.Literal(item.KeyExpr)
-		r.foreignText(key, item.ValueExpr)
+		foreignTextIn(r, key, item.ValueExpr)
 	}
 }
 
 // foreignText warns of a foreign text in the member or attribute name.
-func (r blockReader) foreignText(name string, e hclsyntax.Expression) {
+func foreignTextIn(r blockReader, name string, e hclsyntax.Expression) {
 	text, ok := language.Literal(e)
 	if !ok {
 		return
@@ -98,7 +98,7 @@ var (
 )
 
 // foreignWords warns of lists of words that are written as for a shell.
-func (r blockReader) foreignWords(a *hclsyntax.Attribute) {
+func foreignWords(r blockReader, a *hclsyntax.Attribute) {
 	list, ok := language.Plain(a.Expr).(*hclsyntax.TupleConsExpr)
 	if !ok {
 		return
@@ -120,7 +120,7 @@ func (r blockReader) foreignWords(a *hclsyntax.Attribute) {
 		r.WarnAt(list.Exprs[0].Range(), "write each word for itself: command = "+language.WordsInBrackets(words[0]), "the program's name has a space: no shell separates the words")
 		return
 	}
-	if slices.ContainsFunc(words, func(w string) bool { return shellArgument.MatchString(w) }) || r.startsShell() {
+	if slices.ContainsFunc(words, func(w string) bool { return shellArgument.MatchString(w) }) || startsShell(r) {
 		return
 	}
 	for i, text := range words {
@@ -131,7 +131,7 @@ func (r blockReader) foreignWords(a *hclsyntax.Attribute) {
 }
 
 // startsShell reports whether the command of the block starts a shell.
-func (r blockReader) startsShell() bool {
+func startsShell(r blockReader) bool {
 	command := r.Body.Attributes["command"]
 	if command == nil {
 		return false

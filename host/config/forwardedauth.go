@@ -58,8 +58,8 @@ func (b *forwardedBlock) Validate(r language.Reader) {
 // fromSocket stands for the clients of a unix socket in "from".
 const fromSocket = "unix"
 
-// forwarded reads an auth "forwarded" block.
-func (r blockReader) forwarded() ClientAuth {
+// readForwardedAuth reads an auth "forwarded" block.
+func readForwardedAuth(r blockReader, used roleUse) ClientAuth {
 	var b forwardedBlock
 	language.Decode(r.Reader, &b)
 	return ForwardedUser{
@@ -68,7 +68,7 @@ func (r blockReader) forwarded() ClientAuth {
 		User:   string(b.User),
 		Groups: string(b.Groups),
 		Tenant: string(b.Tenant),
-		Names:  r.admitNames(b.admittedNames),
+		Names:  used.admitNames(r, b.admittedNames),
 	}
 }
 

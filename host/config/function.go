@@ -21,7 +21,7 @@ import (
 )
 
 // functions are the functions of the language. Those with an empty value depend on
-// the loader.
+// the evaluator.
 var functions = map[string]function.Function{
 	"env": {}, "file": {}, "keyring": {},
 
@@ -77,14 +77,14 @@ const sensitive = mark("sensitive")
 type mark string
 
 // hostFunctions returns the functions that do not depend on the calling file.
-func (l *loader) hostFunctions() map[string]function.Function {
+func (ev *evaluator) hostFunctions() map[string]function.Function {
 	all := map[string]function.Function{}
 	for name, f := range functions {
 		switch name {
 		case "env":
-			all[name] = l.envFunc()
+			all[name] = ev.envFunc()
 		case "keyring":
-			all[name] = l.keyringFunc()
+			all[name] = ev.keyringFunc()
 		case "file":
 		case "try", "can": // their parameters are expressions, not values
 			all[name] = f
@@ -97,12 +97,12 @@ func (l *loader) hostFunctions() map[string]function.Function {
 
 // fileFunctions returns the functions that depend on the directory of the calling
 // file.
-func (l *loader) fileFunctions(dir string) map[string]function.Function {
-	return map[string]function.Function{"file": l.fileFunc(dir)}
+func (ev *evaluator) fileFunctions(dir string) map[string]function.Function {
+	return map[string]function.Function{"file": ev.fileFunc(dir)}
 }
 
 // envFunc returns env("NAME") and env("NAME", "fallback").
-func (l *loader) envFunc() function.Function {
+func (ev *evaluator) envFunc() function.Function {
 	return function.New(&function.Spec{
 		Params:   []function.Parameter{{Name: "name", Type: cty.String}},
 		VarParam: &function.Parameter{Name: "fallback", Type: cty.String},
@@ -112,18 +112,18 @@ func (l *loader) envFunc() function.Function {
 			if len(args) > 2 {
 				return cty.NilVal, errors.New("takes a name and at most one fallback")
 			}
-			value, set := l.lookup(name)
+			value, set := ev.inputs.lookup(name)
 			switch {
 			case set && !utf8.ValidString(value):
 				return cty.NilVal, fmt.Errorf("the environment variable %q is not valid UTF-8", name)
 			case set && isPublic(name, value):
 				return cty.StringVal(value).Mark(sensitive), nil
 			case set:
-				return l.sensitiveValue(value), nil
+				return ev.sensitiveValue(value), nil
 			case len(args) == 2:
 				return args[1], nil
 			}
-			return l.absent(&source.InputError{
+			return ev.absent(&source.InputError{
 				Message: fmt.Sprintf("the environment variable %q is not set", name),
 				Hint:    fmt.Sprintf("set it, or give a fallback: env(%q, \"...\")", name),
 			})
@@ -136,7 +136,7 @@ const maxIncluded = 64 << 10
 
 // fileFunc returns file("path"). A relative path starts at dir, the directory of the
 // calling file.
-func (l *loader) fileFunc(dir string) function.Function {
+func (ev *evaluator) fileFunc(dir string) function.Function {
 	return function.New(&function.Spec{
 		Params: []function.Parameter{{Name: "path", Type: cty.String}},
 		Type:   function.StaticReturnType(cty.String),
@@ -145,8 +145,8 @@ func (l *loader) fileFunc(dir string) function.Function {
 			if !filepath.IsAbs(path) {
 				path = filepath.Join(dir, path)
 			}
-			l.included = append(l.included, path)
-			text, err := l.Content.read(path)
+			ev.included = append(ev.included, path)
+			text, err := ev.inputs.read(path)
 			if err == nil && !utf8.Valid(text) {
 				err = errors.New("not valid UTF-8")
 			}
@@ -155,17 +155,17 @@ func (l *loader) fileFunc(dir string) function.Function {
 				if strings.HasPrefix(args[0].AsString(), "~/") {
 					hint = `only a shell knows "~": write file("${env("HOME")}/...")`
 				}
-				return l.absent(&source.InputError{Message: fmt.Sprintf("cannot read the file %q: %v", args[0].AsString(), err), Hint: hint})
+				return ev.absent(&source.InputError{Message: fmt.Sprintf("cannot read the file %q: %v", args[0].AsString(), err), Hint: hint})
 			}
-			return l.sensitiveValue(strings.TrimRight(string(text), "\r\n")), nil
+			return ev.sensitiveValue(strings.TrimRight(string(text), "\r\n")), nil
 		},
 	})
 }
 
 // sensitiveValue returns a marked value and adds its text to the secrets, so that it
 // is never printed.
-func (l *loader) sensitiveValue(text string) cty.Value {
-	l.files.Conceal(text)
+func (ev *evaluator) sensitiveValue(text string) cty.Value {
+	ev.files.Conceal(text)
 	return cty.StringVal(text).Mark(sensitive)
 }
 

@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
-	"github.com/zclconf/go-cty/cty"
 
 	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/config/source"
@@ -140,25 +138,27 @@ func (t *TLS) Validate(r language.Reader) {
 	}
 }
 
-// gateway reads the gateway block. All files together hold at most one.
-func (l *loader) gateway(blocks []*hclsyntax.Block) (g Gateway) {
-	r, found := l.onlyBlock(blocks)
+// readGateway reads the gateway block of a layer, whose files together hold at most one. Without
+// listens it does not report inputs of gateway.http that fail.
+func readGateway(of *scope, used roleUse, listens bool) (g Gateway) {
+	r, found := of.only(of.top["gateway"])
 	if !found {
-		r = l.emptyBlock("gateway")
+		r = of.empty("gateway")
 	}
 	language.Decode(r.Reader, &g)
 	for _, t := range g.Limits.Tools {
-		l.rolesUsed = append(l.rolesUsed, t.Roles...)
+		used.roles = append(used.roles, t.Roles...)
 	}
 	h, given := r.block("http")
 	if !given {
-		h = l.emptyBlock(r.In)
+		h = of.empty(r.In)
 	}
-	before := l.files.Count()
-	g.HTTP = h.http(given)
-	if l.NoListener {
-		kept := slices.DeleteFunc(l.files.Since(before), func(p language.Problem) bool { return p.Input })
-		l.files.Forget(before + len(kept))
+	files := of.ev.files
+	before := files.Count()
+	g.HTTP = readHTTP(h, used, given)
+	if !listens {
+		kept := slices.DeleteFunc(files.Since(before), func(p language.Problem) bool { return p.Input })
+		files.Forget(before + len(kept))
 	}
 	return g
 }
@@ -173,21 +173,16 @@ func (g *Gateway) Validate(r language.Reader) {
 	}
 }
 
-// emptyBlock returns a reader of a block in which everything is unset.
-func (l *loader) emptyBlock(in string) blockReader {
-	return l.reader(language.Reader{In: in, Body: &hclsyntax.Body{}}, l.scope, cty.NilVal)
-}
-
-// http reads the http block. given is false if there is none.
-func (r blockReader) http(given bool) (h HTTP) {
+// readHTTP reads the http block. given is false if there is none.
+func readHTTP(r blockReader, used roleUse, given bool) (h HTTP) {
 	language.Decode(r.Reader, &h)
-	h.Given, h.origin = given, httpSource{head: r.Head, in: r.In, source: r.files.File(r.Head.Filename)}
-	h.Auth = r.authentication()
-	r.checkCertificates(h)
-	listen, ok := r.listen()
+	h.Given, h.origin = given, httpSource{head: r.Head, in: r.In, source: r.of.ev.files.File(r.Head.Filename)}
+	h.Auth = readAuth(r, used)
+	checkCertificates(r, h)
+	listen, ok := readListen(r)
 	h.Listen = listen
 	if ok {
-		r.reportExposure(h)
+		reportExposure(r, h)
 	}
 	return h
 }
@@ -231,7 +226,7 @@ func (l *loader) checkMemory(g *Gateway, drafts []*draft) {
 		case g.memoryAt.Filename == "":
 			g.MaxMemory = needed
 		default:
-			l.emptyBlock("gateway").ErrorAt(g.memoryAt, "a message may take a quarter of max_memory; raise it, or lower max_message in the server block",
+			l.layers[0].empty("gateway").ErrorAt(g.memoryAt, "a message may take a quarter of max_memory; raise it, or lower max_message in the server block",
 				`"max_memory" must be at least %s for the "max_message" of server %q, which is %s`, language.SizeText(needed), d.Name, language.SizeText(d.MaxMessage))
 			return
 		}

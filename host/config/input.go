@@ -16,24 +16,24 @@ import (
 // reportInputs reports the missing inputs of an expression that cannot be evaluated.
 // It skips parts that evaluation may not need: the arguments of try() and can(), the
 // operands of an operator, the branches of a conditional, and a "for".
-func (l *loader) reportInputs(in string, e hclsyntax.Expression) {
-	if l.Static {
+func (h evaluation) reportInputs(in string, e hclsyntax.Expression) {
+	if h.ev.inputs.static {
 		return
 	}
-	_ = hclsyntax.Walk(e, &inputWalker{loader: l, in: in, required: true})
+	_ = hclsyntax.Walk(e, &inputWalker{host: h, in: in, required: true})
 }
 
 // reportBodyInputs is reportInputs for the attributes of a block whose plugin is not
 // known.
-func (l *loader) reportBodyInputs(in string, body *hclsyntax.Body) {
+func (h evaluation) reportBodyInputs(in string, body *hclsyntax.Body) {
 	for _, a := range body.Attributes {
-		l.reportInputs(in, a.Expr)
+		h.reportInputs(in, a.Expr)
 	}
 }
 
 // An inputWalker is the visitor of reportInputs.
 type inputWalker struct {
-	*loader
+	host     evaluation
 	in       string
 	required bool           // evaluation needs the current node
 	outer    hclsyntax.Node // the node below which required is false
@@ -71,8 +71,8 @@ func (w *inputWalker) read(e *hclsyntax.FunctionCallExpr) {
 	if _, ok := language.Literal(e.Args[0]); !ok {
 		return
 	}
-	_, diags := valueOf(e, w.context(e.Range().Filename, w.localValues))
+	_, diags := valueOf(e, w.host.context(e.Range().Filename))
 	for _, d := range diags {
-		w.files.Problem(source.ProblemOf(w.in, d))
+		w.host.ev.files.Problem(source.ProblemOf(w.in, d))
 	}
 }

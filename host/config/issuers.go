@@ -69,10 +69,10 @@ func (v vouch) can(kind, name string) bool {
 // checkIssuers reports the role, subject and group blocks that give rights to clients of
 // several issuers without saying so: each issuer chooses its names alone, and would give the
 // rights of the others.
-func (l *loader) checkIssuers(blocks []*hclsyntax.Block, h HTTP) {
+func checkIssuers(of *scope, h HTTP) {
 	all := vouches(h)
-	for _, policy := range blocks[:min(1, len(blocks))] {
-		r := l.openBlock(policy, "")
+	for _, policy := range of.top["policy"][:min(1, len(of.top["policy"]))] {
+		r := of.open(policy, "")
 		for _, b := range policy.Body.Blocks {
 			if !slices.Contains([]string{"role", "subject", "group"}, b.Type) || len(b.Labels) != 1 || b.Body.Attributes["issuer"] != nil || !gives(b) {
 				continue

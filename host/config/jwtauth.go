@@ -47,7 +47,7 @@ func (j JWT) Authenticator(b AuthBuild) (authn.Authenticator, error) {
 		}
 		return authn.NewJWT(o), nil
 	}
-	secret, err := b.Config.keyring.substitute(j.Secret, b.Lookup, func(secret string) string { return secret })
+	secret, err := b.Config.keyring.substitute(j.Secret, b.Lookup)
 	if err != nil {
 		return nil, err
 	}
@@ -160,8 +160,8 @@ func (b *jwtBlock) keys() jwks.Source {
 	return s
 }
 
-// jwt reads an auth "jwt" block.
-func (r blockReader) jwt() ClientAuth {
+// readJWTAuth reads an auth "jwt" block.
+func readJWTAuth(r blockReader, used roleUse) ClientAuth {
 	var b jwtBlock
 	language.Decode(r.Reader, &b)
 	j := JWT{
@@ -169,7 +169,7 @@ func (r blockReader) jwt() ClientAuth {
 		Leeway:     b.Leeway,
 		Issuer:     b.Issuer,
 		Secret:     b.Secret,
-		Late:       r.keyring.contains(b.Secret),
+		Late:       r.of.ev.keyring.contains(b.Secret),
 		Algorithms: b.Algorithms,
 		Audiences:  b.Audiences,
 		Claims:     b.Claims.names(),
@@ -182,14 +182,14 @@ func (r blockReader) jwt() ClientAuth {
 		j.Tenant = b.Tenant
 	}
 	if c, found := r.block("claims"); found && j.Claims.Roles != "" {
-		c.warnRolesClaim()
+		used.warnClaim(c)
 	}
 	return j
 }
 
 // rejectDuplicateIssuers reports an issuer in two auth blocks: the first one would decide
 // about all of its tokens.
-func (r blockReader) rejectDuplicateIssuers(all []Authentication) {
+func rejectDuplicateIssuers(r blockReader, all []Authentication) {
 	first := map[string]source.Position{}
 	for i, b := range r.Labelled("auth") {
 		j, ok := all[i].Settings.(JWT)

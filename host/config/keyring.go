@@ -36,11 +36,10 @@ type SecretUse struct {
 	At   source.Position
 }
 
-// Keyring lists the secrets that the configuration uses, in the order of the
-// files.
-func (c *Config) Keyring() []SecretUse { return slices.Clone(c.keyring.uses) }
+// uses lists the calls of keyring(); see [keyring.sortUses].
+func (k *keyring) calls() []SecretUse { return slices.Clone(k.uses) }
 
-func newKeyring() keyring { return keyring{nonce: rand.Text(), seen: map[hcl.Range]bool{}} }
+func newKeyring() *keyring { return &keyring{nonce: rand.Text(), seen: map[hcl.Range]bool{}} }
 
 // SecretName is the grammar of the names of secrets.
 var SecretName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._/-]{0,127}$`)
@@ -102,12 +101,12 @@ func (k *keyring) normalize(text []byte) ([]byte, []string) {
 }
 
 // keyringFunc returns keyring("NAME").
-func (l *loader) keyringFunc() function.Function {
+func (ev *evaluator) keyringFunc() function.Function {
 	return function.New(&function.Spec{
 		Params: []function.Parameter{{Name: "name", Type: cty.String}},
 		Type:   function.StaticReturnType(cty.String),
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-			return cty.StringVal(l.keyring.placeholder(args[0].AsString())).Mark(sensitive), nil
+			return cty.StringVal(ev.keyring.placeholder(args[0].AsString())).Mark(sensitive), nil
 		},
 	})
 }
@@ -126,12 +125,12 @@ func (v *vetter) keyringCall(e *hclsyntax.FunctionCallExpr) {
 		v.errorAt(e.Args[0].Range(), hint, "the name of a secret is written out in keyring()")
 	case !SecretName.MatchString(name):
 		v.errorAt(e.Args[0].Range(), "run `junctor secret set NAME` to store a secret", "the name of a secret is %s", secretNameWords)
-	case !v.keyring.seen[e.Range()]:
-		v.keyring.seen[e.Range()] = true
-		if !v.keyring.inUse() {
-			v.files.Conceal(v.keyring.nonce) // messages must not reveal it
+	case !v.host.ev.keyring.seen[e.Range()]:
+		v.host.ev.keyring.seen[e.Range()] = true
+		if !v.host.ev.keyring.inUse() {
+			v.host.ev.files.Conceal(v.host.ev.keyring.nonce) // messages must not reveal it
 		}
-		v.keyring.uses = append(v.keyring.uses, SecretUse{Name: name, At: source.StartOf(e.Range())})
+		v.host.ev.keyring.uses = append(v.host.ev.keyring.uses, SecretUse{Name: name, At: source.StartOf(e.Range())})
 	}
 }
 

@@ -231,13 +231,13 @@ func TestPassthroughFuncsKeepPlaceholders(t *testing.T) {
 		`join(K, ["a", "b"])`, `tostring(K)`, `tolist([K])`, `tomap({ a = K })`, `lookup({ a = K }, "a", "x")`, `lookup({}, "a", K)`, `env("NOT_SET", K)`, `concat([[K]]...)`,
 	} {
 		v, l := evaluate(t, keyringName.ReplaceAllString(e, `keyring("x")`))
-		steps, found := l.keyring.find(v)
+		steps, found := l.ev.keyring.find(v)
 		if len(l.files.Since(0)) > 0 || !found || !v.ContainsMarked() {
 			t.Errorf("%s: %v, %v, %v", e, v, l.files.Since(0), steps)
 			continue
 		}
 		for _, text := range textsIn(v) {
-			if strings.Contains(text, "keyring") && !strings.Contains(text, l.keyring.placeholder("x")) {
+			if strings.Contains(text, "keyring") && !strings.Contains(text, l.ev.keyring.placeholder("x")) {
 				t.Errorf("%s: %s", e, text)
 			}
 		}

@@ -62,7 +62,7 @@ server "e" {
 	} {
 		var d describer
 		l := newLoader(Options{Lookup: fakeLookup, Describe: d.describe, All: all})
-		l.keep(l.files.Add("junctor.hcl", text))
+		l.layers[0].keep(l.files.Add("junctor.hcl", text))
 		c, ds := l.load(context.Background())
 		if !slices.Equal(d.asked, want) {
 			t.Errorf("asked for %q, want %q", d.asked, want)
@@ -80,14 +80,14 @@ func TestDescribeErrorBecomesDiagnostic(t *testing.T) {
 	text := []byte("server \"a\" {\n  transport \"stdio\" {\n    command = [\"x\"]\n  }\n}\n")
 	for _, err := range []error{errors.New("boom"), fmt.Errorf("around: %w", fault.New(fault.PluginChecksum, "boom"))} {
 		l := newLoader(Options{Describe: func(context.Context, Plugin) (sdk.Manifest, error) { return sdk.Manifest{}, err }})
-		l.keep(l.files.Add("junctor.hcl", text))
+		l.layers[0].keep(l.files.Add("junctor.hcl", text))
 		c, ds := l.load(context.Background())
 		if c != nil || len(ds) != 1 || ds[0].Summary != `plugin "stdio": boom` || ds[0].Code != fault.As(err).Code || ds[0].At.Line != 2 {
 			t.Errorf("%+v", ds)
 		}
 	}
 	l := newLoader(Options{})
-	l.keep(l.files.Add("junctor.hcl", text))
+	l.layers[0].keep(l.files.Add("junctor.hcl", text))
 	if c, ds := l.load(context.Background()); c != nil || !ds.HasErrors() {
 		t.Error("loaded without a way to describe plugins")
 	}
@@ -96,8 +96,8 @@ func TestDescribeErrorBecomesDiagnostic(t *testing.T) {
 // TestDiagnosticsAreSortedByPlace checks several problems in two files.
 func TestDiagnosticsAreSortedByPlace(t *testing.T) {
 	l := newLoader(Options{Lookup: fakeLookup, Describe: fakeDescribe})
-	l.keep(l.files.Add("a.hcl", []byte("x = 1\n\nlocals {\n  a = env(\"NOT_SET\")\n}\n")))
-	l.keep(l.files.Add("b.hcl", []byte("server \"a\" {\n  transport \"stdio\" {\n    command = 1\n  }\n  y = 1\n  z = 1\n}\n")))
+	l.layers[0].keep(l.files.Add("a.hcl", []byte("x = 1\n\nlocals {\n  a = env(\"NOT_SET\")\n}\n")))
+	l.layers[0].keep(l.files.Add("b.hcl", []byte("server \"a\" {\n  transport \"stdio\" {\n    command = 1\n  }\n  y = 1\n  z = 1\n}\n")))
 	_, ds := l.load(context.Background())
 	var places []string
 	for _, d := range ds {

@@ -35,56 +35,57 @@ const (
 
 // collectLocals registers the attributes of a locals block. Snippets mask their
 // literals, because a local may be used in a sensitive setting.
-func (l *loader) collectLocals(b *hclsyntax.Block) {
-	s := l.openBlock(b, "")
+func (h evaluation) collectLocals(b *hclsyntax.Block) {
+	r := language.NewReader(b, "")
+	r.Host = h
 	for _, nested := range b.Body.Blocks {
-		s.ErrorAt(nested.TypeRange, "", "locals holds no blocks")
+		r.ErrorAt(nested.TypeRange, "", "locals holds no blocks")
 	}
 	for name, attr := range b.Body.Attributes {
-		if first := l.locals[name]; first != nil {
-			s.Duplicate(attr.NameRange, first.attr.NameRange, "local %q", name)
+		if first := h.names.locals[name]; first != nil {
+			r.Duplicate(attr.NameRange, first.attr.NameRange, "local %q", name)
 			continue
 		}
-		l.locals[name] = &local{name: name, attr: attr}
+		h.names.locals[name] = &local{name: name, attr: attr}
 	}
 }
 
 // computeLocals evaluates all locals, each after the locals that it refers to.
-func (l *loader) computeLocals() {
-	for _, name := range l.localNames() {
-		l.compute(l.locals[name], nil)
+func (h evaluation) computeLocals() {
+	for _, name := range h.names.localNames() {
+		h.compute(h.names.locals[name], nil)
 	}
-	l.localValues = l.valuesOf(l.localNames())
+	h.names.localValues = h.names.valuesOf(h.names.localNames())
 }
 
-func (l *loader) localNames() []string { return slices.Sorted(maps.Keys(l.locals)) }
+func (n *nameTable) localNames() []string { return slices.Sorted(maps.Keys(n.locals)) }
 
 // compute evaluates one local. chain lists the locals whose evaluation waits for it;
 // maxChain bounds the recursion.
-func (l *loader) compute(x *local, chain []string) {
+func (h evaluation) compute(x *local, chain []string) {
 	const maxChain = 1000
 	if x.state != pending {
 		return
 	}
 	x.state = computing
 	chain = append(chain, x.name)
-	uses := l.localsIn(x.attr.Expr)
+	uses := localsIn(x.attr.Expr)
 	for _, name := range uses {
-		next := l.locals[name]
+		next := h.names.locals[name]
 		switch {
 		case next == nil:
 			// vet reports it
 		case next.state == computing, len(chain) > maxChain:
-			l.cycle(x, append(chain, name))
+			h.cycle(x, append(chain, name))
 		default:
-			l.compute(next, chain)
+			h.compute(next, chain)
 		}
 	}
 	if x.state == failed {
 		return
 	}
-	l.localValues = l.valuesOf(uses)
-	v, ok := l.eval("locals", x.attr.Expr)
+	h.names.localValues = h.names.valuesOf(uses)
+	v, ok := h.Eval("locals", x.attr.Expr)
 	if !ok {
 		x.state = failed
 		return
@@ -94,22 +95,22 @@ func (l *loader) compute(x *local, chain []string) {
 
 // cycle reports a local that refers to itself through the locals of chain, or a chain
 // that is too long. All locals of the chain fail.
-func (l *loader) cycle(x *local, chain []string) {
+func (h evaluation) cycle(x *local, chain []string) {
 	last := chain[len(chain)-1]
 	from := slices.Index(chain, last)
 	if from == len(chain)-1 {
-		l.files.Problem(language.Problem{In: "locals", At: x.attr.Expr.Range(), Summary: "locals refer to each other in too long a chain"})
+		h.ev.files.Problem(language.Problem{In: "locals", At: x.attr.Expr.Range(), Summary: "locals refer to each other in too long a chain"})
 	} else {
-		l.files.Problem(language.Problem{In: "locals", At: x.attr.Expr.Range(),
+		h.ev.files.Problem(language.Problem{In: "locals", At: x.attr.Expr.Range(),
 			Summary: fmt.Sprintf("local %q refers to itself: %s", last, strings.Join(chain[from:], " -> "))})
 	}
 	for _, name := range chain {
-		l.locals[name].state = failed
+		h.names.locals[name].state = failed
 	}
 }
 
 // localsIn lists the locals that an expression refers to, sorted.
-func (l *loader) localsIn(e hclsyntax.Expression) []string {
+func localsIn(e hclsyntax.Expression) []string {
 	names := map[string]bool{}
 	for _, t := range e.Variables() {
 		if name, ok := memberName(t); ok && t.RootName() == "local" {
@@ -136,10 +137,10 @@ func memberName(t hcl.Traversal) (string, bool) {
 }
 
 // valuesOf returns the object "local" with the given names.
-func (l *loader) valuesOf(names []string) cty.Value {
+func (n *nameTable) valuesOf(names []string) cty.Value {
 	values := map[string]cty.Value{}
 	for _, name := range names {
-		if x := l.locals[name]; x != nil && x.state == computed {
+		if x := n.locals[name]; x != nil && x.state == computed {
 			values[name] = x.value
 		}
 	}

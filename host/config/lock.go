@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -65,12 +64,12 @@ func LockPath(path string) string { return filepath.Join(rootOf(path), LockName)
 
 // ReadLock reads a lock file. It returns an empty Lock if there is no file.
 func ReadLock(path string) (*Lock, source.Diagnostics) {
-	l := newLoader(Options{Path: path})
-	lock := l.readLock(path)
-	if s := l.files.File(path); s != nil {
-		lock.SHA256 = textDigest(s.Text)
+	files := source.NewSet(languageWords())
+	lock := readLock(files, path)
+	if f := files.File(path); f != nil {
+		lock.SHA256 = textDigest(f.Text)
 	}
-	return lock, l.files.Diagnostics()
+	return lock, files.Diagnostics()
 }
 
 // readLocks reads the lock files of the layers and of the managed configuration. Those of
@@ -86,46 +85,33 @@ func (l *loader) readLocks() {
 		}
 	}
 	if path := l.lockPath(0, true); l.managed != nil && l.locks[path] == nil {
-		l.locks[path] = l.readLock(path)
+		l.locks[path] = readLock(l.files, path)
 	}
 }
 
 // lockPath returns the path of the lock file of a layer, or of the managed configuration; ""
 // for a configuration that is not in a file.
-func (l *loader) lockPath(layer int, managed bool) string {
+func (o *Options) lockPath(layer int, managed bool) string {
 	switch {
 	case managed:
-		return LockPath(l.Managed)
+		return LockPath(o.Managed)
 	case layer > 0:
-		return LockPath(l.Under[layer-1])
-	case l.Text != nil:
+		return LockPath(o.Under[layer-1])
+	case o.Text != nil:
 		return ""
 	}
-	return LockPath(l.Path)
+	return LockPath(o.Path)
 }
 
 // lockOf returns the lock file of a layer: that of the strongest one as it was reviewed.
 func (l *loader) lockOf(layer int, path string) *Lock {
 	switch {
 	case layer > 0 || l.Content == nil:
-		return l.readLock(path)
+		return readLock(l.files, path)
 	case l.Content.lockErr == nil:
-		return l.parseLock(path, l.Content.lock)
+		return parseLock(l.files, path, l.Content.lock)
 	}
-	return l.lockProblem(path, l.Content.lockErr)
-}
-
-// lockPrograms sets the sha256 of the third-party plugins without one to that of the lock file,
-// if it has one for this platform.
-func (l *loader) lockPrograms() {
-	for _, p := range l.plugins {
-		if p.Source == "" || strings.HasPrefix(p.Source, "builtin/") || p.SHA256 != "" || l.locks[p.lock] == nil {
-			continue
-		}
-		p.Lock = p.lock
-		p.SHA256 = l.locks[p.lock].Plugins[p.Name].SHA256[Platform()]
-		p.Locked = p.SHA256 != ""
-	}
+	return lockProblem(l.files, path, l.Content.lockErr)
 }
 
 // Platform returns the name of this platform in lock files, such as "linux_amd64".
@@ -136,24 +122,24 @@ func PluginHint(name string) string {
 	return "if you replaced the program intentionally, run `junctor lock --accept plugin." + name + "`; otherwise do not run it"
 }
 
-// readLock is ReadLock; problems are those of the loader.
-func (l *loader) readLock(path string) *Lock {
+// readLock is ReadLock; it records problems in a set.
+func readLock(files *source.Set, path string) *Lock {
 	text, err := source.ReadFile(path, maxLock)
 	if err != nil {
-		return l.lockProblem(path, err)
+		return lockProblem(files, path, err)
 	}
 	if exposed := source.OwnershipProblem(path); exposed != nil {
-		l.files.Problem(*exposed)
+		files.Problem(*exposed)
 		return NewLock(path)
 	}
-	return l.parseLock(path, text)
+	return parseLock(files, path, text)
 }
 
 // lockProblem reports a lock file that cannot be read, and returns an empty one. A file that is
 // absent is no problem.
-func (l *loader) lockProblem(path string, err error) *Lock {
+func lockProblem(files *source.Set, path string, err error) *Lock {
 	if !errors.Is(err, fs.ErrNotExist) {
-		l.files.Problem(language.Problem{At: hcl.Range{Filename: path}, Summary: "cannot read the lock file: " + err.Error(), Hint: lockHint})
+		files.Problem(language.Problem{At: hcl.Range{Filename: path}, Summary: "cannot read the lock file: " + err.Error(), Hint: lockHint})
 	}
 	return NewLock(path)
 }
@@ -172,18 +158,18 @@ func (l *loader) setLock(d *draft) {
 }
 
 // parseLock parses the text of a lock file. It evaluates nothing.
-func (l *loader) parseLock(path string, text []byte) *Lock {
-	l.files.Attach(path, text)
-	r := lockReader{loader: l, lock: NewLock(path)}
+func parseLock(files *source.Set, path string, text []byte) *Lock {
+	files.Attach(path, text)
+	r := lockReader{files: files, lock: NewLock(path)}
 	scanned := hcltext.Scan(path, text, lockLimits)
 	if wrong := source.ScanProblem(scanned); wrong != nil {
-		l.files.Problem(*wrong)
+		files.Problem(*wrong)
 		return r.lock
 	}
 	body, diags := scanned.Parse()
 	if diags.HasErrors() {
 		for _, d := range diags {
-			l.files.Problem(language.Problem{At: rangeOf(d.Subject, path), Summary: "lock file: " + d.Summary, Hint: lockHint})
+			files.Problem(language.Problem{At: rangeOf(d.Subject, path), Summary: "lock file: " + d.Summary, Hint: lockHint})
 		}
 		return r.lock
 	}
@@ -210,8 +196,8 @@ const lockHint = "restore the file from version control, or remove it and run `j
 
 // A lockReader reads the blocks of a lock file.
 type lockReader struct {
-	*loader
-	lock *Lock
+	files *source.Set
+	lock  *Lock
 }
 
 func (r lockReader) refuse(at hcl.Range, format string, args ...any) {

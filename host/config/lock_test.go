@@ -19,9 +19,9 @@ const someDigest = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789ab
 
 // parseLockText reads the text of a lock file.
 func parseLockText(text string) (*Lock, source.Diagnostics) {
-	l := newLoader(Options{Path: LockName})
-	lock := l.parseLock(LockName, []byte(text))
-	return lock, l.files.Diagnostics()
+	files := source.NewSet(languageWords())
+	lock := parseLock(files, LockName, []byte(text))
+	return lock, files.Diagnostics()
 }
 
 // reread fails the test if the text of a lock does not say the same as the lock.

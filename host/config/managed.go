@@ -63,19 +63,19 @@ func (l *loader) readManaged(path string) {
 		refuse("cannot read the managed configuration: "+err.Error(), "ask the administrator of this machine")
 		return
 	}
-	l.managed = newScope(0)
-	l.inScope(l.managed, func() { l.keep(l.files.Add(path, text)) })
+	l.managed = newScope(l.ev, 0)
+	l.managed.keep(l.files.Add(path, text))
 }
 
 // ManagedServers returns the rules of the managed configuration at a path about servers. They
 // are empty if there is none, or if it has mistakes, which loading a configuration reports.
 func ManagedServers(path string) managed.Rules {
 	l := newLoader(Options{Managed: path})
-	if l.readManaged(path); l.managed == nil || l.files.Count() > 0 || !l.parse() {
+	if l.readManaged(path); l.managed == nil || l.files.Count() > 0 || !l.tree.parse() {
 		return managed.Rules{}
 	}
 	l.collect(l.managed, &managedForm)
-	return l.managedServers(l.managedBlocks("servers"))
+	return l.managedServers()
 }
 
 // managedBlocks returns the blocks of a type in the managed configuration.
@@ -87,11 +87,12 @@ func (l *loader) managedBlocks(kind string) []*hclsyntax.Block {
 }
 
 // managedServers reads the servers block.
-func (l *loader) managedServers(blocks []*hclsyntax.Block) (rules managed.Rules) {
+func (l *loader) managedServers() (rules managed.Rules) {
+	blocks := l.managedBlocks("servers")
 	if len(blocks) == 0 {
 		return rules
 	}
-	r := l.openBlock(blocks[0], "")
+	r := l.managed.open(blocks[0], "")
 	r.Check(&managedServersForm)
 	rules = serverRules(r)
 	rules.Exclusive = r.Boolean("exclusive", false)
@@ -101,19 +102,12 @@ func (l *loader) managedServers(blocks []*hclsyntax.Block) (rules managed.Rules)
 // ownServers reads the servers blocks of the layers, which all count.
 func (l *loader) ownServers() (all []managed.Rules) {
 	for _, layer := range l.layers {
-		l.inScope(layer, func() {
-			for i, b := range layer.top["servers"] {
-				r := l.openBlock(b, "")
-				if i > 0 {
-					r.Duplicate(b.TypeRange, layer.top["servers"][0].TypeRange, "block %q", b.Type)
-					continue
-				}
-				r.Check(&ownServersForm)
-				rules := serverRules(r)
-				rules.Own = true
-				all = append(all, rules)
-			}
-		})
+		if r, found := layer.only(layer.top["servers"]); found {
+			r.Check(&ownServersForm)
+			rules := serverRules(r)
+			rules.Own = true
+			all = append(all, rules)
+		}
 	}
 	return all
 }
@@ -121,13 +115,13 @@ func (l *loader) ownServers() (all []managed.Rules) {
 // serverRules reads what a servers block allows and denies.
 func serverRules(r blockReader) (rules managed.Rules) {
 	rules.At = source.StartOf(r.Head).String()
-	rules.Allow, rules.Deny = r.managedEntries("allow"), r.managedEntries("deny")
+	rules.Allow, rules.Deny = managedEntries(r, "allow"), managedEntries(r, "deny")
 	return rules
 }
 
 // managedEntries reads a list of objects with one member each. It returns nil if the
 // attribute is not set.
-func (r blockReader) managedEntries(name string) []managed.Entry {
+func managedEntries(r blockReader, name string) []managed.Entry {
 	v, a, set := r.PublicValue(name, cty.DynamicPseudoType)
 	if !set {
 		return nil
@@ -139,14 +133,14 @@ func (r blockReader) managedEntries(name string) []managed.Entry {
 	entries := []managed.Entry{}
 	for i, one := range v.AsValueSlice() {
 		e := language.Item{At: language.Locate(a.Expr, []language.Step{{Index: i}})}
-		if entry, ok := r.managedEntry(name, e.At, one); ok {
+		if entry, ok := managedEntry(r, name, e.At, one); ok {
 			entries = append(entries, entry)
 		}
 	}
 	return entries
 }
 
-func (r blockReader) managedEntry(list string, at hcl.Range, v cty.Value) (e managed.Entry, ok bool) {
+func managedEntry(r blockReader, list string, at hcl.Range, v cty.Value) (e managed.Entry, ok bool) {
 	const hint = `write one of name, command and url`
 	if v.IsNull() || !v.Type().IsObjectType() || len(v.AsValueMap()) != 1 {
 		r.ErrorAt(at, hint, "an entry of %q has exactly one member", list)
@@ -194,6 +188,8 @@ func leadsAnywhere(program string) bool {
 // disableUnmanaged disables the servers that the managed configuration, or a servers block of
 // a layer, does not allow. Those of the administrator are not asked about by users.
 func (l *loader) disableUnmanaged(drafts []*draft, rules managed.Rules, own []managed.Rules) {
+	list, _ := l.lookup("PATH")
+	check := managedCheck{plugins: l.plugins, path: list}
 	for _, d := range drafts {
 		if !d.Enabled {
 			continue
@@ -202,7 +198,7 @@ func (l *loader) disableUnmanaged(drafts []*draft, rules managed.Rules, own []ma
 		if d.managed {
 			of.Allow = nil // the list is about servers of users
 		}
-		why := l.unmanaged(d.Server, of)
+		why := check.unmanaged(d.Server, of)
 		if l.blocked != nil && why != "" && !d.managed && !d.computed() {
 			l.blocked[d.Name] = why
 		}
@@ -212,7 +208,7 @@ func (l *loader) disableUnmanaged(drafts []*draft, rules managed.Rules, own []ma
 			continue
 		}
 		for _, of := range own {
-			if why := l.unmanaged(d.Server, of); why != "" && !d.managed {
+			if why := check.unmanaged(d.Server, of); why != "" && !d.managed {
 				d.Enabled, d.Blocked, d.BlockedByUser = false, why, true
 				d.block.WarnAt(d.block.Head, "change the servers block, or remove the server", "server %q is not used: it is %s", d.Name, why)
 				break

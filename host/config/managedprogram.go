@@ -12,36 +12,42 @@ import (
 	"github.com/junctor-mcp/junctor/host/ownership"
 )
 
+// A managedCheck compares servers with rules about them.
+type managedCheck struct {
+	plugins *pluginTable
+	path    string // the variable PATH
+}
+
 // unmanaged returns why the managed configuration does not allow a server, or "" if it does.
 // The programs of tool blocks and of an auth provider are allowed as that of a server is.
-func (l *loader) unmanaged(s *Server, rules managed.Rules) string {
-	if why := l.unmanagedUse(l.managedUse(s.Name, s.Transport), rules); why != "" {
+func (c managedCheck) unmanaged(s *Server, rules managed.Rules) string {
+	if why := c.unmanagedUse(c.managedUse(s.Name, s.Transport), rules); why != "" {
 		return why
 	}
 	for _, t := range s.Transport.ToolCommands() {
 		use := managed.Server{Name: s.Name, Command: t.Command, Altered: true}
-		if why := l.unmanagedUse(use, rules); why != "" && l.isBundled(s.Transport) {
+		if why := c.unmanagedUse(use, rules); why != "" && c.plugins.isBundled(s.Transport) {
 			return fmt.Sprintf("the program of its tool %q is %s", t.Tool, why)
 		}
 	}
 	if s.Auth == nil {
 		return ""
 	}
-	use := l.managedUse(s.Name, *s.Auth)
-	if use.URL = ""; use.Command == nil && l.isBundled(*s.Auth) {
+	use := c.managedUse(s.Name, *s.Auth)
+	if use.URL = ""; use.Command == nil && c.plugins.isBundled(*s.Auth) {
 		return "" // it runs no program
 	}
-	if why := l.unmanagedUse(use, rules); why != "" {
+	if why := c.unmanagedUse(use, rules); why != "" {
 		return "the program of its auth block is " + why
 	}
 	return ""
 }
 
 // unmanagedUse checks one block of a server.
-func (l *loader) unmanagedUse(use managed.Server, rules managed.Rules) string {
+func (c managedCheck) unmanagedUse(use managed.Server, rules managed.Rules) string {
 	why := rules.Blocked(use)
 	if why == "" && rules.ByCommand(use) && !rules.Own {
-		why = l.exposedProgram(use.Command[0])
+		why = c.exposedProgram(use.Command[0])
 	}
 	return why
 }
@@ -49,9 +55,9 @@ func (l *loader) unmanagedUse(use managed.Server, rules managed.Rules) string {
 // managedUse returns what the managed configuration is to know of a block of a server. Of a
 // plugin that is not bundled only the name of the server counts, because the meaning of its
 // settings is its own.
-func (l *loader) managedUse(name string, b Block) managed.Server {
+func (c managedCheck) managedUse(name string, b Block) managed.Server {
 	m := managed.Server{Name: name}
-	if !l.isBundled(b) {
+	if !c.plugins.isBundled(b) {
 		return m
 	}
 	var settings struct {
@@ -71,21 +77,14 @@ func (l *loader) managedUse(name string, b Block) managed.Server {
 	return m
 }
 
-// isBundled reports whether the plugin of a block is one of Junctor's own.
-func (l *loader) isBundled(b Block) bool {
-	p := l.plugins[b.Plugin]
-	return p != nil && strings.HasPrefix(p.Source, "builtin/")
-}
-
 // exposedProgram returns why a program without a path may be another one than the
 // administrator means, or "". The user chooses PATH, so that the program that it finds must be
 // one that only the administrator can change.
-func (l *loader) exposedProgram(name string) string {
+func (c managedCheck) exposedProgram(name string) string {
 	if strings.ContainsAny(name, `/`+string(filepath.Separator)) {
 		return ""
 	}
-	list, _ := l.lookup("PATH")
-	path := searchPath{list: list, known: true}.find(name)
+	path := searchPath{list: c.path, known: true}.find(name)
 	if !filepath.IsAbs(path) {
 		return "" // there is no such program
 	}

@@ -12,9 +12,9 @@ import (
 
 // TestManagedUseOfBlocks shows which blocks an entry of the managed configuration can allow.
 func TestManagedUseOfBlocks(t *testing.T) {
-	l := &loader{plugins: map[string]*plugin{}}
+	table := &pluginTable{byName: map[string]*plugin{}}
 	for name, source := range map[string]string{"stdio": "builtin/stdio", "cli": "builtin/cli", "http": "builtin/http", "command": "builtin/command", "acme": "/opt/acme", "moved": "/opt/http"} {
-		l.plugins[name] = &plugin{Plugin: Plugin{Name: name, Source: source}}
+		table.byName[name] = &plugin{Plugin: Plugin{Name: name, Source: source}}
 	}
 	rules := managed.Rules{At: "managed.hcl:1:1", Allow: []managed.Entry{{Command: []string{"/bin/x", "get"}}, {URL: "https://*.example.com/*"}}}
 	const url = `{"url": "https://a.example.com/mcp"}`
@@ -50,7 +50,7 @@ func TestManagedUseOfBlocks(t *testing.T) {
 			if c.auth != "" {
 				s.Auth = &Block{Plugin: c.auth, Component: c.auth, Settings: json.RawMessage(c.program)}
 			}
-			if why := l.unmanaged(s, rules); (why == "") != c.allowed {
+			if why := (managedCheck{plugins: table}).unmanaged(s, rules); (why == "") != c.allowed {
 				t.Errorf("%q", why)
 			}
 		})
@@ -92,8 +92,7 @@ func TestNamesOfManagedProgramsAreSafe(t *testing.T) {
 		{"loose", safe, false},
 		{"link", safe, false},
 	} {
-		l := &loader{lookup: func(string) (string, bool) { return c.path, true }}
-		if why := l.exposedProgram(c.name); (why == "") != c.safe {
+		if why := (managedCheck{path: c.path}).exposedProgram(c.name); (why == "") != c.safe {
 			t.Errorf("%s in %s: %q", c.name, strings.ReplaceAll(strings.ReplaceAll(c.path, safe, "SAFE"), open, "OPEN"), why)
 		}
 	}

@@ -26,8 +26,8 @@ func Refused(ctx context.Context, path string, text []byte, managedPath string, 
 			}
 			return lookup(name)
 		}})
-	l.root = l.staticRoot()
-	l.keep(l.files.Add(path, text))
+	l.tree.root = l.staticRoot()
+	l.layers[0].keep(l.files.Add(path, text))
 	l.readManaged(managedPath)
 	l.blocked = map[string]string{}
 	_, _ = l.load(ctx)

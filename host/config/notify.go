@@ -5,8 +5,6 @@ import (
 	"net/url"
 	"slices"
 
-	"github.com/hashicorp/hcl/v2/hclsyntax"
-
 	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -37,13 +35,13 @@ const (
 	maxWebhook        = 2048 // bytes
 )
 
-// notify reads the notify block. It returns nil without one.
-func (l *loader) notify(blocks []*hclsyntax.Block) *Notify {
-	r, found := l.onlyBlock(blocks)
+// readNotify reads the notify block. It returns nil without one.
+func readNotify(of *scope) *Notify {
+	r, found := of.only(of.top["notify"])
 	if !found {
 		return nil
 	}
-	n := &Notify{Layer: l.layer}
+	n := &Notify{Layer: of.layer}
 	language.Decode(r.Reader, n)
 	return n
 }
@@ -126,7 +124,7 @@ func notifySecretProblem(secret string) string {
 // a valid secret.
 func (c *Config) ResolveNotify(lookup func(name string) (string, error)) (string, error) {
 	n := c.Notify
-	secret, err := c.keyring.substitute(n.Secret, lookup, func(secret string) string { return secret })
+	secret, err := c.keyring.substitute(n.Secret, lookup)
 	if err != nil {
 		return "", err
 	}

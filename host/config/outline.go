@@ -53,7 +53,8 @@ var itemOrder = []ItemKind{Loads, Runs, Contacts, Reads, Writes, Sets, Passes, K
 
 // An outliner makes the outline of a loader's sources.
 type outliner struct {
-	*loader
+	tree    *tree
+	lookup  func(name string) (string, bool) // a variable of the environment; nil: os.LookupEnv
 	content *Content
 	uses    map[string]hclsyntax.Expression // "use" of the plugin blocks, by label
 	items   []Item
@@ -76,7 +77,7 @@ type outliner struct {
 // outline returns the actions of the sources and their third-party plugins.
 func (o *outliner) outline() ([]Item, []Plugin) {
 	o.uses = map[string]hclsyntax.Expression{}
-	for _, s := range o.files.All {
+	for _, s := range o.tree.files.All {
 		o.source, o.in = s, ""
 		for _, b := range s.Body.Blocks {
 			switch b.Type {
@@ -87,7 +88,7 @@ func (o *outliner) outline() ([]Item, []Plugin) {
 			}
 		}
 	}
-	for _, s := range o.files.All {
+	for _, s := range o.tree.files.All {
 		o.source, o.in = s, ""
 		o.calls(s)
 		for _, b := range s.Body.Blocks {
@@ -191,7 +192,7 @@ func (o *outliner) top(b *hclsyntax.Block) {
 		}
 		return
 	case "variable":
-		if o.moduleOf(o.source) == "" {
+		if o.tree.moduleOf(o.source) == "" {
 			o.add(Reads, b.TypeRange, "environment variable "+visible(variablePrefix+labelOf(b)))
 		}
 		if a := b.Body.Attributes["default"]; a != nil {

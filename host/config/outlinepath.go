@@ -58,10 +58,10 @@ func (o *outliner) searchPath(body *hclsyntax.Body) searchPath {
 // siblings returns the files of the module, or of the configuration, that the current block
 // belongs to.
 func (o *outliner) siblings() []*source.File {
-	if dir := o.moduleOf(o.source); dir != "" {
-		return o.moduleFiles[dir]
+	if dir := o.tree.moduleOf(o.source); dir != "" {
+		return o.tree.modules[dir]
 	}
-	return slices.DeleteFunc(slices.Clone(o.files.All), func(s *source.File) bool { return o.moduleOf(s) != "" })
+	return slices.DeleteFunc(slices.Clone(o.tree.files.All), func(s *source.File) bool { return o.tree.moduleOf(s) != "" })
 }
 
 // setPath returns the PATH that the env of a block sets or may set.

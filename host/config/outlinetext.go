@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
 	"github.com/junctor-mcp/junctor/host/redact"
 	"github.com/junctor-mcp/junctor/host/secretname"
@@ -74,9 +75,12 @@ func (o *outliner) addresses(e hclsyntax.Expression) (all []string) {
 }
 
 // written returns the source text of an expression on one line.
-func (o *outliner) written(e hclsyntax.Expression) string {
+func (o *outliner) written(e hclsyntax.Expression) string { return writtenIn(o.tree.files, e) }
+
+// writtenIn returns the source text of an expression in a file of a set on one line.
+func writtenIn(files *source.Set, e hclsyntax.Expression) string {
 	r := e.Range()
-	s := o.files.File(r.Filename)
+	s := files.File(r.Filename)
 	if s == nil || r.End.Byte > len(s.Text) || r.Start.Byte > r.End.Byte {
 		return "…"
 	}

@@ -35,21 +35,21 @@ type inspection struct {
 // implements hclsyntax.Expression by embedding one, which is the only way.
 type inspectedExpr struct {
 	hclsyntax.Expression
-	loader *loader
-	by     string
+	ev *evaluator
+	by string
 }
 
 // Unwrapped implements [language.Wrapper].
 func (e *inspectedExpr) Unwrapped() hclsyntax.Expression { return e.Expression }
 
 // Value evaluates the operand. It fails and records an inspection when the
-// value contains a placeholder; [loader.eval] reports the inspections.
+// value contains a placeholder; [evaluation.Eval] reports the inspections.
 func (e *inspectedExpr) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	v, diags := e.Expression.Value(ctx)
-	if _, found := e.loader.keyring.find(v); !found {
+	if _, found := e.ev.keyring.find(v); !found {
 		return v, diags
 	}
-	e.loader.inspections = append(e.loader.inspections, inspection{e.Range(), e.by})
+	e.ev.inspections = append(e.ev.inspections, inspection{e.Range(), e.by})
 	return cty.DynamicVal, append(diags, &hcl.Diagnostic{
 		Severity: hcl.DiagError, Summary: "the value is not known yet", Subject: e.Range().Ptr(), // never shown
 	})
@@ -71,98 +71,98 @@ func (e *markingIndex) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) 
 }
 
 // inspected wraps an operand, once.
-func (l *loader) inspected(by string, e hclsyntax.Expression) hclsyntax.Expression {
-	switch e := l.instrument(e).(type) {
+func (ev *evaluator) inspected(by string, e hclsyntax.Expression) hclsyntax.Expression {
+	switch e := ev.instrument(e).(type) {
 	case nil, *inspectedExpr, *hclsyntax.LiteralValueExpr:
 		return e
 	default:
-		return &inspectedExpr{Expression: e, loader: l, by: by}
+		return &inspectedExpr{Expression: e, ev: ev, by: by}
 	}
 }
 
 // instrument wraps the inspected operands and the indexes in an expression. It
 // changes the tree, so ask static questions about the tree before.
-func (l *loader) instrument(e hclsyntax.Expression) hclsyntax.Expression {
+func (ev *evaluator) instrument(e hclsyntax.Expression) hclsyntax.Expression {
 	switch e := e.(type) {
 	case *inspectedExpr, *markingIndex:
 		return e
 	case *hclsyntax.IndexExpr:
-		l.instrumentChildren(e)
+		ev.instrumentChildren(e)
 		return &markingIndex{e}
 	case nil:
 		return nil
 	default:
-		l.instrumentChildren(e)
+		ev.instrumentChildren(e)
 		return e
 	}
 }
 
 // instrumentChildren instruments the operands of an expression.
-func (l *loader) instrumentChildren(e hclsyntax.Expression) {
+func (ev *evaluator) instrumentChildren(e hclsyntax.Expression) {
 	switch e := e.(type) {
 	case *hclsyntax.ParenthesesExpr:
-		e.Expression = l.instrument(e.Expression)
+		e.Expression = ev.instrument(e.Expression)
 	case *hclsyntax.TemplateExpr:
-		l.instrumentAll(e.Parts)
+		ev.instrumentAll(e.Parts)
 	case *hclsyntax.TemplateWrapExpr:
-		e.Wrapped = l.instrument(e.Wrapped)
+		e.Wrapped = ev.instrument(e.Wrapped)
 	case *hclsyntax.TemplateJoinExpr:
-		e.Tuple = l.instrument(e.Tuple)
+		e.Tuple = ev.instrument(e.Tuple)
 	case *hclsyntax.FunctionCallExpr:
-		l.instrumentCall(e)
+		ev.instrumentCall(e)
 	case *hclsyntax.RelativeTraversalExpr:
-		e.Source = l.instrument(e.Source)
+		e.Source = ev.instrument(e.Source)
 	case *hclsyntax.IndexExpr:
-		e.Collection, e.Key = l.instrument(e.Collection), l.inspected("an index", e.Key)
+		e.Collection, e.Key = ev.instrument(e.Collection), ev.inspected("an index", e.Key)
 	case *hclsyntax.SplatExpr:
-		e.Source, e.Each = l.instrument(e.Source), l.instrument(e.Each)
+		e.Source, e.Each = ev.instrument(e.Source), ev.instrument(e.Each)
 	case *hclsyntax.TupleConsExpr:
-		l.instrumentAll(e.Exprs)
+		ev.instrumentAll(e.Exprs)
 	case *hclsyntax.ObjectConsExpr:
 		for i, item := range e.Items {
-			l.instrumentChildren(item.KeyExpr)
-			e.Items[i].ValueExpr = l.instrument(item.ValueExpr)
+			ev.instrumentChildren(item.KeyExpr)
+			e.Items[i].ValueExpr = ev.instrument(item.ValueExpr)
 		}
 	case *hclsyntax.ObjectConsKeyExpr:
 		// HCL recognizes a bare word as a literal key by the type of its node.
 		if _, bare := language.Literal(e); !bare {
-			e.Wrapped = l.inspected("a name", e.Wrapped)
+			e.Wrapped = ev.inspected("a name", e.Wrapped)
 		}
 	case *hclsyntax.UnaryOpExpr:
-		e.Val = l.inspected("an operator", e.Val)
+		e.Val = ev.inspected("an operator", e.Val)
 	case *hclsyntax.BinaryOpExpr:
-		e.LHS, e.RHS = l.inspected("an operator", e.LHS), l.inspected("an operator", e.RHS)
+		e.LHS, e.RHS = ev.inspected("an operator", e.LHS), ev.inspected("an operator", e.RHS)
 	case *hclsyntax.ConditionalExpr:
-		e.Condition = l.inspected("a condition", e.Condition)
-		e.TrueResult, e.FalseResult = l.instrument(e.TrueResult), l.instrument(e.FalseResult)
+		e.Condition = ev.inspected("a condition", e.Condition)
+		e.TrueResult, e.FalseResult = ev.instrument(e.TrueResult), ev.instrument(e.FalseResult)
 	case *hclsyntax.ForExpr:
-		e.CollExpr, e.ValExpr = l.instrument(e.CollExpr), l.instrument(e.ValExpr)
+		e.CollExpr, e.ValExpr = ev.instrument(e.CollExpr), ev.instrument(e.ValExpr)
 		if e.KeyExpr != nil {
-			e.KeyExpr = l.inspected("a name", e.KeyExpr)
+			e.KeyExpr = ev.inspected("a name", e.KeyExpr)
 		}
 		if e.CondExpr != nil {
-			e.CondExpr = l.inspected("a condition", e.CondExpr)
+			e.CondExpr = ev.inspected("a condition", e.CondExpr)
 		}
 	}
 }
 
-func (l *loader) instrumentAll(list []hclsyntax.Expression) {
+func (ev *evaluator) instrumentAll(list []hclsyntax.Expression) {
 	for i := range list {
-		list[i] = l.instrument(list[i])
+		list[i] = ev.instrument(list[i])
 	}
 }
 
 // instrumentCall wraps the arguments that the called function inspects.
-func (l *loader) instrumentCall(e *hclsyntax.FunctionCallExpr) {
+func (ev *evaluator) instrumentCall(e *hclsyntax.FunctionCallExpr) {
 	if e.Name == "keyring" {
 		return // vet requires its argument to be a literal
 	}
 	inspects, passes := passthroughFuncs[e.Name]
 	for i, arg := range e.Args {
 		if !passes || slices.Contains(inspects, i) || e.ExpandFinal && len(inspects) > 0 {
-			e.Args[i] = l.inspected(e.Name+"()", arg)
+			e.Args[i] = ev.inspected(e.Name+"()", arg)
 		} else {
-			e.Args[i] = l.instrument(arg)
+			e.Args[i] = ev.instrument(arg)
 		}
 	}
 }

@@ -44,14 +44,15 @@ func Bundled() []string { return slices.Clone(bundled) }
 type pluginRef struct {
 	blockReader
 	language.Role
+	table     *pluginTable
 	plugin    *plugin // nil: unknown or disabled, so the body is not decoded
 	component string  // the component that the label names; empty: none
 }
 
-// resolvePlugin resolves a block's label, NAME or NAME/COMPONENT, to a plugin. It
+// resolve resolves a block's label, NAME or NAME/COMPONENT, to a plugin. It
 // reports an unknown plugin.
-func (r blockReader) resolvePlugin(as language.Role) pluginRef {
-	u := pluginRef{blockReader: r, Role: as}
+func (t *pluginTable) resolve(r blockReader, as language.Role) pluginRef {
+	u := pluginRef{blockReader: r, Role: as, table: t}
 	name, component, explicit := strings.Cut(r.Label, "/")
 	switch {
 	case r.Label == "":
@@ -60,18 +61,18 @@ func (r blockReader) resolvePlugin(as language.Role) pluginRef {
 		r.ErrorAt(r.LabelAt, "write NAME, or NAME/COMPONENT", "%s names no component after the slash", r.What)
 		return u
 	}
-	u.plugin, u.component = r.plugins[name], component
+	u.plugin, u.component = t.byName[name], component
 	if u.plugin == nil && slices.Contains(bundled, name) {
 		u.plugin = &plugin{
 			Plugin: Plugin{Name: name, Use: name, Source: "builtin/" + name, Isolation: "shared", At: source.StartOf(r.LabelAt)},
 			at:     r.LabelAt,
 		}
-		r.plugins[name] = u.plugin
+		t.byName[name] = u.plugin
 	}
-	if u.plugin == nil && !r.pluginsLost {
+	if u.plugin == nil && !t.lost {
 		r.ErrorAt(r.LabelAt, cmp.Or(u.foreignLabel(name), language.NearHint(name, u.candidates()),
 			fmt.Sprintf(`require it: plugins { required = { %s = { source = "..." } } }`, name)), "there is no plugin %q", name)
-		r.reportBodyInputs(r.In, r.Body)
+		r.of.host(r.each).reportBodyInputs(r.In, r.Body)
 	}
 	return u
 }
@@ -87,7 +88,7 @@ func (u pluginRef) foreignLabel(name string) string {
 // candidates lists the plugins for a suggestion.
 func (u pluginRef) candidates() []string {
 	names := slices.Clone(u.Bundled)
-	for _, name := range slices.Sorted(maps.Keys(u.plugins)) {
+	for _, name := range slices.Sorted(maps.Keys(u.table.byName)) {
 		if !slices.Contains(bundled, name) {
 			names = append(names, name)
 		}
@@ -101,9 +102,9 @@ func (u pluginRef) decode() (Block, bool) {
 	if u.plugin == nil {
 		return Block{}, false
 	}
-	m := u.manifests[u.plugin.Use]
+	m := u.table.manifests[u.plugin.Use]
 	if m == nil {
-		u.reportBodyInputs(u.In, u.Body)
+		u.of.host(u.each).reportBodyInputs(u.In, u.Body)
 		return Block{}, false
 	}
 	offered := u.Offered(m)
@@ -113,17 +114,17 @@ func (u pluginRef) decode() (Block, bool) {
 	}
 	var inherited fallback
 	if u.Noun == transports.Noun {
-		inherited = u.settingDefaults(offered[name])
+		inherited = u.of.settingDefaults(offered[name])
 		u.Fallback = &hclsyntax.Body{Attributes: hclsyntax.Attributes(inherited)}
 	}
-	got := u.settings(offered[name])
+	got := readSettings(u.blockReader, offered[name])
 	slices.Sort(got.env)
-	file := u.files.File(u.Head.Filename)
+	file := u.of.ev.files.File(u.Head.Filename)
 	return Block{
 		Kind: u.Label, Plugin: u.plugin.Name, Component: name,
 		Settings: jsonOf(got.object(false)), Shown: jsonOf(got.object(true)), EnvNames: slices.Compact(got.env),
 		Dir: file.Dir, At: source.StartOf(u.Head), files: absolutePaths(file.Dir, got.files),
-		origin: blockSource{source: file, body: u.Body, head: u.Head, in: u.In, fallback: inherited, files: u.files},
+		origin: blockSource{source: file, body: u.Body, head: u.Head, in: u.In, fallback: inherited, files: u.of.ev.files},
 	}, true
 }
 

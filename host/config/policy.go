@@ -23,16 +23,30 @@ func isRule(block string) bool {
 	return is
 }
 
-// policy reads the policy block. All files together hold at most one. unset is the default
-// of a block that does not say.
-func (l *loader) policy(blocks []*hclsyntax.Block, unset string) (p policy.Rules) {
-	if r, found := l.onlyBlock(blocks); found {
-		p = r.policyRules(unset)
-	}
-	return p
+// A policyDraft is the policy of one layer, or of the managed configuration.
+type policyDraft struct {
+	policy.Rules
+	of      *scope
+	skipped bool                 // parts are not known; see Options.Static
+	heads   map[string]hcl.Range // of the rules, by place
 }
 
-func (r blockReader) policyRules(unset string) policy.Rules {
+// readPolicy reads the policy block of a scope, whose files together hold at most one. unset is
+// the default of a block without one.
+func readPolicy(of *scope, unset string) *policyDraft {
+	d := &policyDraft{of: of, heads: map[string]hcl.Range{}}
+	if of == nil {
+		return d
+	}
+	before := of.ev.skippedExpressions()
+	if r, found := of.only(of.top["policy"]); found {
+		d.Rules = d.policyRules(r, unset)
+	}
+	d.skipped = of.ev.skippedExpressions() > before
+	return d
+}
+
+func (d *policyDraft) policyRules(r blockReader, unset string) policy.Rules {
 	var b policyBlock
 	language.Decode(r.Reader, &b)
 	if !r.IsSet("default") {
@@ -56,11 +70,11 @@ func (r blockReader) policyRules(unset string) policy.Rules {
 			p.Roles = append(p.Roles, b.Labels[0])
 		}
 	}
-	r.rulesOf(&p, policy.Holder{})
+	d.rulesOf(r, &p, policy.Holder{})
 	for _, kind := range []string{"role", "subject", "group"} {
 		for _, b := range r.Labelled(kind) {
 			one := r.nested(b)
-			h := one.holder(kind)
+			h := readHolder(one, kind)
 			if at, both := first[h]; both {
 				one.Duplicate(one.LabelAt, at, "%s %q", kind, h.Name)
 				continue
@@ -69,7 +83,7 @@ func (r blockReader) policyRules(unset string) policy.Rules {
 			if kind != "role" {
 				p.Members = append(p.Members, policy.Membership{Holder: h, Roles: knownRoles(one.Reader, p.Roles), At: source.StartOf(one.Head).String()})
 			}
-			one.rulesOf(&p, h)
+			d.rulesOf(one, &p, h)
 		}
 	}
 	if len(first) > policy.MaxHolders {
@@ -81,8 +95,8 @@ func (r blockReader) policyRules(unset string) policy.Rules {
 	return p
 }
 
-// holder reads who a role, subject or group block is about.
-func (r blockReader) holder(kind string) policy.Holder {
+// readHolder reads who a role, subject or group block is about.
+func readHolder(r blockReader, kind string) policy.Holder {
 	var of ofClients
 	switch kind {
 	case "role":
@@ -117,23 +131,23 @@ func knownRoles(r language.Reader, known []string) (roles []string) {
 }
 
 // rulesOf reads the rules in a block.
-func (r blockReader) rulesOf(p *policy.Rules, h policy.Holder) {
+func (d *policyDraft) rulesOf(r blockReader, p *policy.Rules, h policy.Holder) {
 	for _, b := range r.Body.Blocks {
 		if effect, ok := effects[b.Type]; ok {
 			one := r.nested(b)
-			rule := one.rule(effect)
+			rule := readRule(one, effect)
 			rule.Holder = h
 			if i := slices.IndexFunc(p.Rules, func(o policy.Rule) bool { return o.Name != "" && o.Name == rule.Name }); i >= 0 {
 				one.ErrorAt(one.Body.Attributes["name"].Expr.Range(), "choose another name", "the rule at %s has the name %q already", p.Rules[i].At, rule.Name)
 			}
 			p.Rules = append(p.Rules, rule)
-			r.ruleHeads[rule.At] = one.Head
+			d.heads[rule.At] = one.Head
 		}
 	}
 }
 
-// rule reads an allow, deny or confirm block.
-func (r blockReader) rule(effect policy.Effect) policy.Rule {
+// readRule reads an allow, deny or confirm block.
+func readRule(r blockReader, effect policy.Effect) policy.Rule {
 	var b confirmBlock
 	if effect == policy.Confirms {
 		language.Decode(r.Reader, &b)
@@ -147,7 +161,7 @@ func (r blockReader) rule(effect policy.Effect) policy.Rule {
 		Tools:     b.Tools,
 		Resources: b.Resources,
 		Prompts:   b.Prompts,
-		When:      r.condition("when"),
+		When:      readCondition(r, "when"),
 		Name:      b.Name,
 		Reason:    b.ruleBlock.Reason,
 	}
@@ -174,30 +188,31 @@ func (r blockReader) rule(effect policy.Effect) policy.Rule {
 	return rule
 }
 
-// checkPolicy reports globs of servers that no server block has, and a policy that gives
+// check reports globs of servers that no server block has, and a policy that gives
 // the command line nothing.
-func (l *loader) checkPolicy(blocks []*hclsyntax.Block, p policy.Rules, drafts []*draft) {
-	if l.policySkipped {
+func (d *policyDraft) check(unknown bool, drafts []*draft) {
+	blocks, p := d.of.top["policy"], d.Rules
+	if unknown {
 		p.Rules, p.Default = nil, policy.Allows // the checks below need all of it
 	}
 	for _, rule := range p.Rules {
-		l.checkEffect(blocks, p, rule)
+		d.checkEffect(blocks, p, rule)
 		if shadow := p.Shadow(rule); shadow != nil {
-			l.openBlock(blocks[0], "").WarnAt(l.ruleHeads[rule.At], "remove the rule, or make the other one narrower", "the rule has no effect: %s at %s decides about all of it", shadow.Effect, shadow.At)
+			d.of.open(blocks[0], "").WarnAt(d.heads[rule.At], "remove the rule, or make the other one narrower", "the rule has no effect: %s at %s decides about all of it", shadow.Effect, shadow.At)
 		}
 	}
 	if p.Given && p.Default == policy.Denies && !slices.ContainsFunc(p.Rules, func(r policy.Rule) bool { return grantsLocal(p, r) }) {
-		l.openBlock(blocks[0], "").WarnAt(blocks[0].TypeRange, `add subject "local" { allow { } } to allow it everything`,
+		d.of.open(blocks[0], "").WarnAt(blocks[0].TypeRange, `add subject "local" { allow { } } to allow it everything`,
 			`the policy allows the command line and clients on standard input nothing: they are the subject "local"`)
 	}
 	var names []string
-	for _, d := range drafts {
-		names = append(names, d.Name)
+	for _, server := range drafts {
+		names = append(names, server.Name)
 	}
 	for _, b := range blocks[:min(1, len(blocks))] {
 		_ = hclsyntax.VisitAll(b.Body, func(n hclsyntax.Node) hcl.Diagnostics {
 			if rule, ok := n.(*hclsyntax.Block); ok && isRule(rule.Type) {
-				l.openBlock(rule, language.TitleOf(b)).checkNames(names, drafts)
+				checkRuleNames(d.of.open(rule, language.TitleOf(b)), names, drafts)
 			}
 			return nil
 		})
@@ -205,19 +220,19 @@ func (l *loader) checkPolicy(blocks []*hclsyntax.Block, p policy.Rules, drafts [
 }
 
 // checkEffect warns of a rule that does less, or more, than its author may think.
-func (l *loader) checkEffect(blocks []*hclsyntax.Block, p policy.Rules, rule policy.Rule) {
-	at := l.ruleHeads[rule.At]
+func (d *policyDraft) checkEffect(blocks []*hclsyntax.Block, p policy.Rules, rule policy.Rule) {
+	at := d.heads[rule.At]
 	switch {
 	case rule.Effect == policy.Allows && p.Default == policy.Allows:
-		l.openBlock(blocks[0], "").WarnAt(at, `write default = "deny" in the policy, or remove the rule`, "the rule has no effect: the default allows everything that no rule denies")
-	case rule.Effect == policy.Confirms && rule.Holder == policy.Holder{} && p.Default == policy.Denies && !l.saysGrants(blocks[0], at):
-		l.openBlock(blocks[0], "").WarnAt(at, "write grants = false to ask only those who may use it anyway, or grants = true if this is meant",
+		d.of.open(blocks[0], "").WarnAt(at, `write default = "deny" in the policy, or remove the rule`, "the rule has no effect: the default allows everything that no rule denies")
+	case rule.Effect == policy.Confirms && rule.Holder == policy.Holder{} && p.Default == policy.Denies && !saysGrants(blocks[0], at):
+		d.of.open(blocks[0], "").WarnAt(at, "write grants = false to ask only those who may use it anyway, or grants = true if this is meant",
 			"the rule gives to everyone, once a person agrees, what the default denies")
 	}
 }
 
 // saysGrants reports whether the confirm block with a head has the attribute grants.
-func (l *loader) saysGrants(in *hclsyntax.Block, head hcl.Range) bool {
+func saysGrants(in *hclsyntax.Block, head hcl.Range) bool {
 	for _, b := range in.Body.Blocks {
 		if b.TypeRange == head || b.TypeRange.Start == head.Start {
 			return b.Body.Attributes["grants"] != nil
@@ -234,10 +249,10 @@ func grantsLocal(p policy.Rules, r policy.Rule) bool {
 		(r.Holder == policy.Holder{} || r.Holder.IsLocal() || r.Holder.Kind == "role" && slices.ContainsFunc(p.Members, mine))
 }
 
-// checkNames warns of names in a rule that cannot be meant: servers that are not there, and
+// checkRuleNames warns of names in a rule that cannot be meant: servers that are not there, and
 // tools with the name or the prefix of a server in front, as other places write them.
-func (r blockReader) checkNames(names []string, drafts []*draft) {
-	if r.files.HasErrors() {
+func checkRuleNames(r blockReader, names []string, drafts []*draft) {
+	if r.of.ev.files.HasErrors() {
 		return // the attribute may be wrong; it was reported
 	}
 	for _, e := range r.Texts("servers") {

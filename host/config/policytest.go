@@ -102,19 +102,19 @@ var (
 	}
 )
 
-// policyTests reads the test blocks. servers are the labels of all servers; zone is that of the
+// readTests reads the test blocks. servers are the labels of all servers; zone is that of the
 // policy.
-func (l *loader) policyTests(blocks []*hclsyntax.Block, servers []string, zone *time.Location) (all []PolicyTest) {
-	for _, b := range blocks {
-		r := l.openBlock(b, "")
+func readTests(of *scope, servers []string, zone *time.Location) (all []PolicyTest) {
+	for _, b := range of.top["test"] {
+		r := of.open(b, "")
 		r.Check(&testForm)
-		t := PolicyTest{Name: r.Label, Principal: r.testedPrincipal(), At: source.StartOf(r.Head)}
-		t.Request = r.testedRequest(zone)
+		t := PolicyTest{Name: r.Label, Principal: testedPrincipal(r), At: source.StartOf(r.Head)}
+		t.Request = testedRequest(r, zone)
 		for _, use := range b.Body.Blocks {
 			if len(use.Labels) == 2 {
 				one := r.nested(use)
-				one.checkTested(use, servers)
-				t.Uses = append(t.Uses, one.testedUse(use))
+				checkTested(one, use, servers)
+				t.Uses = append(t.Uses, testedUse(one, use))
 			}
 		}
 		if len(b.Body.Blocks) == 0 {
@@ -127,7 +127,7 @@ func (l *loader) policyTests(blocks []*hclsyntax.Block, servers []string, zone *
 
 // checkTested reports names that a test cannot be about: a test that passes for that reason
 // proves nothing.
-func (r blockReader) checkTested(b *hclsyntax.Block, servers []string) {
+func checkTested(r blockReader, b *hclsyntax.Block, servers []string) {
 	for i, name := range b.Labels {
 		if strings.Contains(name, "*") && (i == 0 || b.Type != "read") {
 			r.ErrorAt(b.LabelRanges[i], "write a block for each name", "a test is about one name; * is no pattern here")
@@ -140,7 +140,7 @@ func (r blockReader) checkTested(b *hclsyntax.Block, servers []string) {
 }
 
 // testedRequest reads where and when the uses come from.
-func (r blockReader) testedRequest(zone *time.Location) (t TestedRequest) {
+func testedRequest(r blockReader, zone *time.Location) (t TestedRequest) {
 	v, a, set := r.PublicValue("request", cty.DynamicPseudoType)
 	if !set {
 		return t
@@ -177,7 +177,7 @@ func (r blockReader) testedRequest(zone *time.Location) (t TestedRequest) {
 }
 
 // testedPrincipal reads who a test is about. It is the command line without the attribute.
-func (r blockReader) testedPrincipal() authn.Principal {
+func testedPrincipal(r blockReader) authn.Principal {
 	members := map[string]cty.Type{
 		"subject": cty.String, "tenant": cty.String, "issuer": cty.String, "method": cty.String,
 		"roles": cty.List(cty.String), "groups": cty.List(cty.String), "scopes": cty.List(cty.String), "claims": cty.DynamicPseudoType,
@@ -231,7 +231,7 @@ func setPrincipal(p *authn.Principal, name string, v cty.Value) {
 }
 
 // testedUse reads a call, read or prompt block.
-func (r blockReader) testedUse(b *hclsyntax.Block) TestedUse {
+func testedUse(r blockReader, b *hclsyntax.Block) TestedUse {
 	kinds := map[string]policy.Kind{"call": policy.Tool, "read": policy.Resource, "prompt": policy.Prompt}
 	u := TestedUse{Item: policy.Item{Server: b.Labels[0], Kind: kinds[b.Type], Name: b.Labels[1]}, At: source.StartOf(r.Head)}
 	allowed := []string{"allowed", "denied", "confirm"}

@@ -25,10 +25,10 @@ func isPublic(name, value string) bool {
 
 // withoutPublic removes the values of public variables from secrets. A setting whose values
 // are secret, such as env, may have them.
-func (l *loader) withoutPublic(secrets []string) []string {
+func (ev *evaluator) withoutPublic(secrets []string) []string {
 	var public []string
 	for _, name := range publicVariables {
-		if value, set := l.lookup(name); set && isPublic(name, value) {
+		if value, set := ev.inputs.lookup(name); set && isPublic(name, value) {
 			public = append(public, value)
 		}
 	}
@@ -39,16 +39,16 @@ func (l *loader) withoutPublic(secrets []string) []string {
 // literally. Not all calls are evaluated: not those in wrong and disabled blocks, nor
 // in blocks of a plugin without a manifest. A plugin may know the variable all the
 // same, and print it.
-func (l *loader) collectEnvSecrets() {
-	for _, s := range l.files.All {
+func (ev *evaluator) collectEnvSecrets() {
+	for _, s := range ev.files.All {
 		_ = hclsyntax.VisitAll(s.Body, func(n hclsyntax.Node) hcl.Diagnostics {
 			call, ok := n.(*hclsyntax.FunctionCallExpr)
 			if !ok || call.Name != "env" || len(call.Args) == 0 {
 				return nil
 			}
 			name, ok := language.Literal(call.Args[0])
-			if text, set := l.lookup(name); ok && set && !isPublic(name, text) {
-				l.files.Conceal(text)
+			if text, set := ev.inputs.lookup(name); ok && set && !isPublic(name, text) {
+				ev.files.Conceal(text)
 			}
 			return nil
 		})

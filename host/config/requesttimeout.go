@@ -36,6 +36,6 @@ func checkRequestTimeout(l *loader, g Gateway, drafts []*draft) {
 		}
 	}
 	if len(longer) > 0 {
-		l.emptyBlock("gateway").WarnAt(g.timeoutAt, "raise request_timeout, or lower the other", `"request_timeout" of %s ends calls before %s`, language.ShortDuration(g.RequestTimeout), strings.Join(longer, ", "))
+		l.layers[0].empty("gateway").WarnAt(g.timeoutAt, "raise request_timeout, or lower the other", `"request_timeout" of %s ends calls before %s`, language.ShortDuration(g.RequestTimeout), strings.Join(longer, ", "))
 	}
 }

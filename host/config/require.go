@@ -62,35 +62,34 @@ type plugin struct {
 	lock       string
 }
 
-// requirements reads a plugins block.
-func (l *loader) requirements(b *hclsyntax.Block) {
-	s := l.openBlock(b, "")
+// requirements reads a plugins block. lock is the path of the lock file that may pin its programs.
+func (t *pluginTable) requirements(s blockReader, lock string) {
 	s.Check(&pluginsForm)
 	v, a, set := s.PublicValue("required", cty.DynamicPseudoType)
 	if !set {
-		l.pluginsLost = l.pluginsLost || a != nil
+		t.lost = t.lost || a != nil
 		return
 	}
 	if !v.Type().IsObjectType() && !v.Type().IsMapType() {
 		s.ErrorAt(a.Expr.Range(), `write required = { NAME = { source = "..." } }`, `"required" must be an object, not %s`, language.TypeName(v.Type()))
-		l.pluginsLost = true
+		t.lost = true
 		return
 	}
 	members := v.AsValueMap()
 	for _, name := range slices.Sorted(maps.Keys(members)) {
-		s.requirement(a, name, members[name])
+		t.requirement(s, lock, a, name, members[name])
 	}
 }
 
 // requirement reads one member of "required".
-func (r blockReader) requirement(a *hclsyntax.Attribute, name string, v cty.Value) {
+func (t *pluginTable) requirement(r blockReader, lock string, a *hclsyntax.Attribute, name string, v cty.Value) {
 	at := keyRange(a.Expr, name)
-	p := &plugin{Plugin: Plugin{Name: name, Use: name, Isolation: "shared", At: source.StartOf(at)}, at: at, required: true, lock: r.lockPath(r.home.layer, r.managed != nil && r.home == r.managed)}
-	if first := r.plugins[name]; first != nil {
+	p := &plugin{Plugin: Plugin{Name: name, Use: name, Isolation: "shared", At: source.StartOf(at)}, at: at, required: true, lock: lock}
+	if first := t.byName[name]; first != nil {
 		r.Duplicate(at, first.at, "plugin %q", name)
 		return
 	}
-	r.plugins[name] = p // also if it has a problem: it is not missing
+	t.byName[name] = p // also if it has a problem: it is not missing
 	if !labelRule.MatchString(name) {
 		r.ErrorAt(at, "", "plugin name %q: use %s", name, labelWords)
 	}
@@ -98,11 +97,11 @@ func (r blockReader) requirement(a *hclsyntax.Attribute, name string, v cty.Valu
 		r.ErrorAt(at, fmt.Sprintf(`write %s = { source = "..." }`, name), "plugin %q must be an object", name)
 		return
 	}
-	words := r.requirementFields(a, name, v)
+	words := requirementFields(r, a, name, v)
 	where := func(key string) hcl.Range { return language.Locate(a.Expr, []language.Step{{Name: name}, {Name: key}}) }
 	p.versionAt = where("version")
-	if source, ok := words["source"]; ok || !v.Type().HasAttribute("source") {
-		p.Source = r.source(source, where("source"), name)
+	if text, ok := words["source"]; ok || !v.Type().HasAttribute("source") {
+		p.Source = programSource(r, text, where("source"), name)
 	}
 	p.Version, p.SHA256 = words["version"], strings.ToLower(words["sha256"])
 	if _, err := version.NewConstraint(p.Version); p.Version != "" && err != nil {
@@ -116,7 +115,7 @@ func (r blockReader) requirement(a *hclsyntax.Attribute, name string, v cty.Valu
 }
 
 // requirementFields reads the members of a requirement. All of them are strings.
-func (r blockReader) requirementFields(a *hclsyntax.Attribute, name string, v cty.Value) map[string]string {
+func requirementFields(r blockReader, a *hclsyntax.Attribute, name string, v cty.Value) map[string]string {
 	known := []string{"source", "version", "sha256"}
 	words := map[string]string{}
 	for key, value := range v.AsValueMap() {
@@ -147,9 +146,9 @@ func keyRange(e hclsyntax.Expression, name string) hcl.Range {
 	return e.Range()
 }
 
-// source resolves the source of a plugin to "builtin/NAME" or an absolute path. It
+// programSource resolves the source of a plugin to "builtin/NAME" or an absolute path. It
 // returns "" and reports a problem for any other text.
-func (r blockReader) source(text string, at hcl.Range, name string) string {
+func programSource(r blockReader, text string, at hcl.Range, name string) string {
 	const hint = `write "builtin/NAME", or a path that starts with ./, ../ or /`
 	path := filepath.FromSlash(text)
 	switch {
@@ -164,7 +163,7 @@ func (r blockReader) source(text string, at hcl.Range, name string) string {
 	case filepath.IsAbs(path):
 		return filepath.Clean(path)
 	case text == "." || text == ".." || strings.HasPrefix(text, "./") || strings.HasPrefix(text, "../"):
-		return filepath.Join(r.files.DirOf(at.Filename), path)
+		return filepath.Join(r.of.ev.files.DirOf(at.Filename), path)
 	default:
 		r.ErrorAt(at, hint, "plugin %q: this version takes plugins from directories only", name)
 	}
@@ -172,25 +171,24 @@ func (r blockReader) source(text string, at hcl.Range, name string) string {
 }
 
 // pluginBlock reads a plugin block, which says how a plugin's processes are run.
-func (l *loader) pluginBlock(b *hclsyntax.Block) {
-	s := l.openBlock(b, "")
+func (t *pluginTable) pluginBlock(s blockReader) {
 	var settings pluginSettings
 	language.Decode(s.Reader, &settings)
 	name := s.Label
 	if !labelRule.MatchString(name) {
-		if len(b.Labels) > 0 {
+		if s.Label != "" {
 			s.ErrorAt(s.LabelAt, "", "plugin name %q: use %s", name, labelWords)
 		}
 		return
 	}
-	p := l.plugins[name]
+	p := t.byName[name]
 	if p != nil && p.block != (hcl.Range{}) {
 		s.Duplicate(s.LabelAt, p.block, "plugin %q", name)
 		return
 	}
 	if p == nil {
 		p = &plugin{Plugin: Plugin{Name: name, Use: name, At: source.StartOf(s.Head)}, at: s.LabelAt}
-		l.plugins[name] = p
+		t.byName[name] = p
 	}
 	p.block = s.LabelAt
 	p.Isolation = settings.Isolation
@@ -208,20 +206,17 @@ func (l *loader) pluginBlock(b *hclsyntax.Block) {
 }
 
 // pinPrograms sets the sha256 of every third-party plugin to that of the program
-// that was reviewed with Options.Content. It does nothing without a Content.
-func (l *loader) pinPrograms() {
-	if l.Content == nil {
-		return
-	}
-	for _, name := range slices.Sorted(maps.Keys(l.plugins)) {
-		p := l.plugins[name]
-		if p.Source == "" || strings.HasPrefix(p.Source, "builtin/") || l.Content.Text(p.at.Filename) == nil {
+// that was reviewed. of is any scope.
+func (t *pluginTable) pinPrograms(of *scope, reviewed *Content) {
+	for _, name := range slices.Sorted(maps.Keys(t.byName)) {
+		p := t.byName[name]
+		if p.Source == "" || strings.HasPrefix(p.Source, "builtin/") || reviewed.Text(p.at.Filename) == nil {
 			continue
 		}
-		pin := l.Content.programs[name]
+		pin := reviewed.programs[name]
 		switch {
 		case pin == "":
-			l.emptyBlock("plugins").ErrorAt(p.at, `write the source as a text in quotes, or name the configuration with --config`,
+			of.empty("plugins").ErrorAt(p.at, `write the source as a text in quotes, or name the configuration with --config`,
 				"plugin %q: its program was not reviewed when the configuration was trusted", name)
 		case p.SHA256 == "":
 			p.SHA256 = pin
@@ -230,48 +225,48 @@ func (l *loader) pinPrograms() {
 			if p.Locked {
 				hint = PluginHint(name)
 			}
-			l.emptyBlock("plugins").ErrorAt(p.at, hint,
+			of.empty("plugins").ErrorAt(p.at, hint,
 				"plugin %q: the program has sha256 %s, not %s", name, pin, p.SHA256)
 		}
 	}
 }
 
-// resolvePrograms sets the program of every plugin block.
-func (l *loader) resolvePrograms() {
-	for _, name := range slices.Sorted(maps.Keys(l.plugins)) {
-		p := l.plugins[name]
-		s := l.emptyBlock(fmt.Sprintf("plugin %q", name))
+// resolvePrograms sets the program of every plugin block. of is any scope.
+func (t *pluginTable) resolvePrograms(of *scope) {
+	for _, name := range slices.Sorted(maps.Keys(t.byName)) {
+		p := t.byName[name]
+		s := of.empty(fmt.Sprintf("plugin %q", name))
 		switch {
 		case p.required && p.useAt != (hcl.Range{}):
 			s.ErrorAt(p.useAt, "", "plugin %q has a source of its own in plugins { required }, so it cannot use another's", name)
 		case p.required:
 		case p.useAt == (hcl.Range{}) && !slices.Contains(bundled, name):
-			if !l.pluginsLost && !p.useSkipped {
+			if !t.lost && !p.useSkipped {
 				s.ErrorAt(p.at, `require it, or say with "use" whose program it runs`, "plugin %q is not in plugins { required }", name)
 			}
 		default:
-			l.inheritProgram(s, p)
+			t.inheritProgram(s, p)
 		}
 	}
 }
 
 // inheritProgram copies source, version and sha256 from the plugin that p uses.
-func (l *loader) inheritProgram(s blockReader, p *plugin) {
-	from := l.plugins[p.Use]
+func (t *pluginTable) inheritProgram(s blockReader, p *plugin) {
+	from := t.byName[p.Use]
 	switch {
 	case from != nil && from.required:
 		p.Source, p.Version, p.SHA256 = from.Source, from.Version, from.SHA256
 	case slices.Contains(bundled, p.Use):
 		p.Source = "builtin/" + p.Use
-	case !l.pluginsLost:
-		s.ErrorAt(p.useAt, language.DidYouMean(p.Use, l.programs()), "there is no plugin %q to use", p.Use)
+	case !t.lost:
+		s.ErrorAt(p.useAt, language.DidYouMean(p.Use, t.programs()), "there is no plugin %q to use", p.Use)
 	}
 }
 
 // programs lists the plugins that "use" may name.
-func (l *loader) programs() []string {
+func (t *pluginTable) programs() []string {
 	names := slices.Clone(bundled)
-	for name, p := range l.plugins {
+	for name, p := range t.byName {
 		if p.required {
 			names = append(names, name)
 		}

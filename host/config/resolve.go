@@ -16,51 +16,6 @@ const (
 	maxSecrets = 1 << 20  // bytes of all secrets in the settings of one block
 )
 
-// Resolve replaces the placeholders of keyring() in a block's settings by the
-// secrets. The settings must belong to c. Resolve calls lookup once for each secret
-// and returns its error with the place of the keyring() call.
-func (c *Config) Resolve(settings []byte, lookup func(name string) (string, error)) ([]byte, error) {
-	text, err := c.keyring.substitute(string(settings), lookup, inJSON)
-	return []byte(text), err
-}
-
-// ResolveToken is Resolve for a [StaticToken] that is Late. It fails if the result is
-// not a valid token.
-func (c *Config) ResolveToken(t StaticToken, lookup func(name string) (string, error)) (string, error) {
-	token, err := c.keyring.substitute(t.Token, lookup, func(secret string) string { return secret })
-	if err != nil {
-		return "", err
-	}
-	if why := tokenProblem(token); why != "" {
-		_, name, _, _ := c.keyring.next(t.Token)
-		return "", c.keyring.atUse(name, fault.New(fault.ConfigInvalid, "the token %s", why).WithHint(tokenHint))
-	}
-	return token, nil
-}
-
-// SecretsIn lists the names of the secrets of keyring() in a block's settings or in a
-// token, each once.
-func (c *Config) SecretsIn(settings string) []string {
-	var names []string
-	for {
-		_, name, after, found := c.keyring.next(settings)
-		if !found {
-			return names
-		}
-		if k := c.keyring; k.absentInput(name) == nil && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-		settings = after
-	}
-}
-
-// Unresolved returns a text that identifies a block's settings without the values of
-// the secrets of keyring(). It is equal in every load.
-func (c *Config) Unresolved(settings []byte) []byte {
-	text, secrets := c.keyring.normalize(settings)
-	return append(text, strings.Join(secrets, "\n")...)
-}
-
 // inJSON returns a text as it is written between the quotes of a JSON string.
 func inJSON(text string) string {
 	var b bytes.Buffer
@@ -72,9 +27,34 @@ func inJSON(text string) string {
 	return strings.TrimSuffix(strings.TrimSpace(b.String())[1:], `"`)
 }
 
-// substitute replaces the placeholders in a text by the secrets in the notation of
-// quote.
-func (k *keyring) substitute(text string, lookup func(string) (string, error), quote func(string) string) (string, error) {
+// secretsIn lists the names of the secrets in a text, each once.
+func (k *keyring) secretsIn(text string) []string {
+	var names []string
+	for {
+		_, name, after, found := k.next(text)
+		if !found {
+			return names
+		}
+		if k.absentInput(name) == nil && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+		text = after
+	}
+}
+
+// substitute replaces the placeholders in a text by the secrets, each of which lookup is asked for
+// once. Its errors have the place of the call of keyring().
+func (k *keyring) substitute(text string, lookup func(string) (string, error)) (string, error) {
+	return k.replace(text, lookup, func(secret string) string { return secret })
+}
+
+// substituteJSON is substitute for the text of a JSON value.
+func (k *keyring) substituteJSON(text string, lookup func(string) (string, error)) (string, error) {
+	return k.replace(text, lookup, inJSON)
+}
+
+// replace replaces the placeholders in a text by the secrets in the notation of quote.
+func (k *keyring) replace(text string, lookup func(string) (string, error), quote func(string) string) (string, error) {
 	var all strings.Builder
 	known, total := map[string]string{}, 0
 	for {
@@ -115,6 +95,12 @@ func (k *keyring) read(name string, lookup func(string) (string, error)) (string
 		return "", k.atUse(name, fault.New(fault.ConfigInvalid, "the secret %q is not valid UTF-8", name))
 	}
 	return secret, nil
+}
+
+// atFirst adds the name and the place of the first secret in a text to an error.
+func (k *keyring) atFirst(text string, err error) error {
+	_, name, _, _ := k.next(text)
+	return k.atUse(name, err)
 }
 
 // atUse adds the name of a secret and the place of its first use to an error.

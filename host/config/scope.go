@@ -3,7 +3,6 @@ package config
 import (
 	"slices"
 
-	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
@@ -23,34 +22,19 @@ type scope struct {
 	modules []*scope                      // that its module blocks use, in their order
 	given   map[string]argument           // by a module block; nil for a layer
 
-	locals         map[string]*local
-	localValues    cty.Value
-	variables      map[string]*variable
-	variableValues cty.Value
+	ev    *evaluator
+	names *nameTable // its locals and variables
 
 	defaults  *hclsyntax.Body // of the defaults block; nil: no block, or a block with problems
 	defaulted map[string]bool // settings in it that some transport has
 }
 
-func newScope(layer int) *scope {
-	return &scope{
-		layer: layer, locals: map[string]*local{}, localValues: cty.EmptyObjectVal,
-		variables: map[string]*variable{}, variableValues: cty.EmptyObjectVal, defaulted: map[string]bool{},
-	}
+func newScope(ev *evaluator, layer int) *scope {
+	return &scope{layer: layer, ev: ev, names: newNameTable(), defaulted: map[string]bool{}}
 }
 
-// enter makes a scope the one in which names are looked up, until leave is called.
-func (l *loader) enter(s *scope, each cty.Value) (leave func()) {
-	was, wasEach := l.scope, l.each
-	l.scope, l.each = s, each
-	return func() { l.scope, l.each = was, wasEach }
-}
-
-// inScope calls do in a scope.
-func (l *loader) inScope(s *scope, do func()) {
-	defer l.enter(s, cty.NilVal)()
-	do()
-}
+// keep adds files to the scope.
+func (s *scope) keep(files ...*source.File) { s.sources = append(s.sources, files...) }
 
 // tree returns a scope and those of its modules, each before its own modules.
 func (s *scope) tree() []*scope {
@@ -77,27 +61,22 @@ func (l *loader) everyScope() []*scope {
 // collect reads the top-level blocks of a scope, and evaluates its variables, locals and
 // module blocks.
 func (l *loader) collect(s *scope, f *language.Form) {
-	defer l.enter(s, cty.NilVal)()
 	s.top = map[string][]*hclsyntax.Block{}
 	for _, file := range s.sources {
-		l.openBody(file).Check(f)
+		s.openFile(file).Check(f)
 		for _, b := range file.Body.Blocks {
 			s.top[b.Type] = append(s.top[b.Type], b)
 		}
 	}
+	at := s.host(cty.NilVal)
 	for _, b := range s.top["locals"] {
-		l.collectLocals(b)
+		at.collectLocals(b)
 	}
-	l.readVariables(s.top["variable"]) // before locals: they may use variables
-	l.computeLocals()
+	at.readVariables(s.top["variable"], s.given) // before locals: they may use variables
+	at.computeLocals()
 	for _, b := range s.top["module"] {
-		l.module(b)
+		l.module(s, b)
 	}
-}
-
-// openBody returns a reader of the top level of a file.
-func (l *loader) openBody(s *source.File) blockReader {
-	return l.reader(language.Reader{Body: s.Body, Head: hcl.Range{Filename: s.Name}}, l.scope, cty.NilVal)
 }
 
 // storeLayer returns the layer whose secret_store counts. That of a configuration that was found
@@ -107,7 +86,7 @@ func (l *loader) storeLayer() *scope {
 		return l.strongest("secret_store")
 	}
 	for _, b := range l.layers[0].top["secret_store"] {
-		l.openBlock(b, "").WarnAt(b.TypeRange, "name the configuration with --config to use its store",
+		l.layers[0].open(b, "").WarnAt(b.TypeRange, "name the configuration with --config to use its store",
 			"the secret_store of this project is not used: your own configuration decides where your secrets are kept")
 	}
 	for _, s := range l.layers[1:] {

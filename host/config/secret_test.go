@@ -217,7 +217,7 @@ func TestDirectoriesOfTheUserAreShown(t *testing.T) {
 		{"HOME", "/Users/ada-lovelace", "command = [\"x\"]\n env = { A = \"${env(\"HOME\")}-s3cr3t\" }", false},
 	} {
 		l := newLoader(Options{Path: "junctor.hcl", Describe: fakeDescribe, Lookup: func(name string) (string, bool) { return c.value, name == c.name }})
-		l.keep(l.files.Add("junctor.hcl", []byte("server \"a\" {\n transport \"stdio\" {\n"+c.text+"\n }\n}\n")))
+		l.layers[0].keep(l.files.Add("junctor.hcl", []byte("server \"a\" {\n transport \"stdio\" {\n"+c.text+"\n }\n}\n")))
 		got, ds := l.load(t.Context())
 		if ds.HasErrors() {
 			t.Fatalf("%s: %s", c.text, rendered(ds))
@@ -227,7 +227,7 @@ func TestDirectoriesOfTheUserAreShown(t *testing.T) {
 		}
 	}
 	l := newLoader(Options{Path: "junctor.hcl", Describe: fakeDescribe, Lookup: func(name string) (string, bool) { return "/Users/ada-lovelace", name == "HOME" }})
-	l.keep(l.files.Add("junctor.hcl", []byte("server \"a\" {\n transport \"stdio\" {\n command = [\"x\", file(\"${env(\"HOME\")}/none\")]\n }\n}\n")))
+	l.layers[0].keep(l.files.Add("junctor.hcl", []byte("server \"a\" {\n transport \"stdio\" {\n command = [\"x\", file(\"${env(\"HOME\")}/none\")]\n }\n}\n")))
 	if _, ds := l.load(t.Context()); !strings.Contains(rendered(ds), `cannot read the file "/Users/ada-lovelace/none"`) {
 		t.Errorf("%s", rendered(ds))
 	}

@@ -1,8 +1,6 @@
 package config
 
 import (
-	"github.com/hashicorp/hcl/v2/hclsyntax"
-
 	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/config/source"
 )
@@ -36,13 +34,13 @@ type storeDraft struct {
 
 // secretStore reads the secret_store block. All files together hold at most one. It
 // does not decode a body that belongs to a plugin. It returns nil without a block.
-func (l *loader) secretStore(blocks []*hclsyntax.Block) *storeDraft {
-	s, found := l.onlyBlock(blocks)
+func (t *pluginTable) secretStore(of *scope) *storeDraft {
+	s, found := of.only(of.top["secret_store"])
 	switch {
 	case !found:
 		return nil
 	case s.Label != fileKind:
-		return &storeDraft{pluginRef: s.resolvePlugin(stores)}
+		return &storeDraft{pluginRef: t.resolve(s, stores)}
 	}
 	d := &storeDraft{pluginRef: pluginRef{blockReader: s}, file: &SecretFile{}}
 	language.Decode(s.Reader, d.file)
@@ -55,13 +53,13 @@ func (d *storeDraft) finish() *SecretStore {
 	case d == nil:
 		return nil
 	case d.file != nil:
-		return &SecretStore{Block: Block{Kind: d.Label, Dir: d.files.DirOf(d.Head.Filename), At: source.StartOf(d.Head)}, File: d.file}
+		return &SecretStore{Block: Block{Kind: d.Label, Dir: d.dir(), At: source.StartOf(d.Head)}, File: d.file}
 	}
 	b, ok := d.decode()
 	if !ok {
 		return nil
 	}
-	if d.keyring.absentIn(string(b.Settings)) == nil && d.keyring.contains(string(b.Settings)) {
+	if d.of.ev.keyring.absentIn(string(b.Settings)) == nil && d.of.ev.keyring.contains(string(b.Settings)) {
 		d.ErrorAt(d.Head, `use env("NAME") or file("path")`, "a secret store cannot be opened with a secret of keyring(), which it keeps itself")
 	}
 	return &SecretStore{Block: b}

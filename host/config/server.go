@@ -28,15 +28,15 @@ type draft struct {
 
 // server reads a server block without the bodies that belong to plugins.
 func (l *loader) server(r blockReader) *draft {
-	r.Fallback = l.defaults
+	r.Fallback = r.of.defaults
 	if r.Label != "" && !labelRule.MatchString(r.Label) {
 		r.ErrorAt(r.LabelAt, "", "server name %q: use %s", r.Label, labelWords)
 	}
 	d := &draft{block: r, prefixAt: r.LabelAt, Server: &Server{
 		Name:    r.Label,
 		At:      source.StartOf(r.Head),
-		Layer:   r.home.layer,
-		Managed: l.managed != nil && r.home == l.managed,
+		Layer:   r.of.layer,
+		Managed: l.managed != nil && r.of == l.managed,
 	}}
 	t, found := r.block("transport")
 	if r.IsSkipped("enabled") {
@@ -47,21 +47,21 @@ func (l *loader) server(r blockReader) *draft {
 	// rest of its block is not evaluated. If "enabled" is wrong, the rest is checked
 	// too, because it will be used once "enabled" is corrected.
 	language.Decode(r.Reader, d.Server)
-	r.note(d)
+	noteWritten(r, d)
 	if l.blocked != nil {
 		d.Enabled = true // see Refused: a disabled server is refused as well
 	}
 	switch {
 	case !d.Enabled:
 		return d
-	case !found && !r.replaced("transport"):
+	case !found && !replaced(r, "transport"):
 		r.ErrorAt(r.Head, `write transport "stdio" { ... }, or another kind`, "%s has no transport", r.What)
 	}
 	if found {
-		d.transport = t.resolvePlugin(transports)
+		d.transport = l.plugins.resolve(t, transports)
 	}
 	if a, found := r.block("auth"); found {
-		auth := a.resolvePlugin(providers)
+		auth := l.plugins.resolve(a, providers)
 		d.auth = &auth
 	}
 	if r.IsSet("prefix") {
@@ -70,7 +70,7 @@ func (l *loader) server(r blockReader) *draft {
 	if _, a, set := r.RawValue("share"); set {
 		d.shareAt = a.Expr.Range() // possibly in the defaults block
 	}
-	d.Views = r.views()
+	d.Views = readViews(r)
 	return d
 }
 
@@ -96,7 +96,7 @@ func checkNames(l *loader, drafts []*draft) {
 }
 
 // finish decodes a server's transport and auth.
-func (l *loader) finish(d *draft) {
+func (d *draft) finish(keys *keyring) {
 	transport, ok := d.transport.decode()
 	if d.auth != nil {
 		if auth, ok := d.auth.decode(); ok {
@@ -108,7 +108,7 @@ func (l *loader) finish(d *draft) {
 	}
 	d.Transport = transport
 	d.checkAuth()
-	d.Fingerprint = l.fingerprint(d)
+	d.Fingerprint = d.fingerprint(keys)
 }
 
 // checkAuth reports an auth block without effect, and warns of risky ones. It

@@ -17,18 +17,21 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
+// A settingReader reads the attributes of a block that a plugin's schema describes.
+type settingReader struct{ blockReader }
+
 // setting reads one attribute of a plugin's schema, or its default. A map is merged
 // with its default.
-func (r blockReader) setting(a sdk.Attribute) (cty.Value, bool) {
+func (r settingReader) setting(a sdk.Attribute) (cty.Value, bool) {
 	want, err := ctyjson.UnmarshalType(a.Type)
 	if err != nil {
-		r.files.Problem(language.Problem{In: r.In, At: r.Head, Code: fault.PluginDescribe,
+		r.Host.Report(language.Problem{In: r.In, At: r.Head, Code: fault.PluginDescribe,
 			Summary: fmt.Sprintf("the plugin describes %q with an invalid type", a.Name)})
 		return cty.NilVal, false
 	}
 	own, inherited := r.Body.Attributes[a.Name], r.Inherited(a.Name)
 	if own == nil && inherited == nil {
-		if a.Required && !r.replaced(a.Name) {
+		if a.Required && !replaced(r.blockReader, a.Name) {
 			r.ReportMissing(a.Name, r.Head)
 		}
 		return cty.NilVal, false
@@ -54,20 +57,20 @@ func (r blockReader) setting(a sdk.Attribute) (cty.Value, bool) {
 }
 
 // isNull reports whether an attribute is null, which means unset.
-func (r blockReader) isNull(a *hclsyntax.Attribute) bool {
-	v, ok := r.eval(r.In, a.Expr)
+func (r settingReader) isNull(a *hclsyntax.Attribute) bool {
+	v, ok := r.Host.Eval(r.In, a.Expr)
 	return ok && v.IsNull()
 }
 
 // settingAt reads an attribute of a plugin's schema from the given place.
-func (r blockReader) settingAt(a sdk.Attribute, attr *hclsyntax.Attribute, want cty.Type) (cty.Value, bool) {
+func (r settingReader) settingAt(a sdk.Attribute, attr *hclsyntax.Attribute, want cty.Type) (cty.Value, bool) {
 	if a.Deprecated != "" {
-		r.files.Problem(language.Problem{Warning: true, In: r.In, At: attr.NameRange, Hint: a.Deprecated,
+		r.Host.Report(language.Problem{Warning: true, In: r.In, At: attr.NameRange, Hint: a.Deprecated,
 			Summary: fmt.Sprintf("%q is deprecated", a.Name)})
 	}
-	r.shellVariables(attr, want, a.Sensitive) // before eval, which wraps parts of the expression
-	r.foreignSettings(attr, want, a.Sensitive)
-	v, ok := r.eval(r.In, attr.Expr)
+	shellVariables(r.Reader, attr, want, a.Sensitive) // before eval, which wraps parts of the expression
+	foreignSettings(r.blockReader, attr, want, a.Sensitive)
+	v, ok := r.Host.Eval(r.In, attr.Expr)
 	if !ok {
 		return cty.NilVal, false
 	}
@@ -84,7 +87,7 @@ func (r blockReader) settingAt(a sdk.Attribute, attr *hclsyntax.Attribute, want 
 	if !ok {
 		return cty.NilVal, false
 	}
-	if r.keyring.absentInValue(v) == nil {
+	if r.of.ev.keyring.absentInValue(v) == nil {
 		r.checkConstraints(a, attr, v)
 	}
 	return v, true
@@ -93,8 +96,8 @@ func (r blockReader) settingAt(a sdk.Attribute, attr *hclsyntax.Attribute, want 
 // allowsKeyring reports a placeholder of keyring() in a setting that is neither
 // sensitive nor a map of single values. Every user of the machine may see such a setting, for
 // example the arguments of a program. It returns whether the value is allowed.
-func (r blockReader) allowsKeyring(a sdk.Attribute, attr *hclsyntax.Attribute, v cty.Value, want cty.Type) bool {
-	steps, found := r.keyring.find(v)
+func (r settingReader) allowsKeyring(a sdk.Attribute, attr *hclsyntax.Attribute, v cty.Value, want cty.Type) bool {
+	steps, found := r.of.ev.keyring.find(v)
 	switch {
 	case !found:
 		return true
@@ -102,8 +105,8 @@ func (r blockReader) allowsKeyring(a sdk.Attribute, attr *hclsyntax.Attribute, v
 		return r.Host.Settled(r.In, attr, v)
 	case a.Sensitive, want.IsMapType() && !want.ElementType().IsListType():
 		return true
-	case r.keyring.absentInValue(v) != nil:
-		return want != cty.Number && want != cty.Bool || !r.rejectAbsent(r.In, attr, v)
+	case r.of.ev.keyring.absentInValue(v) != nil:
+		return want != cty.Number && want != cty.Bool || !r.of.host(r.each).rejectAbsent(r.In, attr, v)
 	}
 	r.ErrorAt(language.Locate(attr.Expr, steps), "use it in a setting that is sensitive, such as env or headers",
 		"%q is no setting for secrets, so it cannot come from keyring()", a.Name)
@@ -111,7 +114,7 @@ func (r blockReader) allowsKeyring(a sdk.Attribute, attr *hclsyntax.Attribute, v
 }
 
 // checkConstraints checks the constraints of the schema beyond the type.
-func (r blockReader) checkConstraints(a sdk.Attribute, attr *hclsyntax.Attribute, v cty.Value) {
+func (r settingReader) checkConstraints(a sdk.Attribute, attr *hclsyntax.Attribute, v cty.Value) {
 	marked := v.ContainsMarked()
 	secret := a.Sensitive || marked || secretname.Sounds(a.Name)
 	v, _ = v.UnmarkDeep()
@@ -139,7 +142,7 @@ func (r blockReader) checkConstraints(a sdk.Attribute, attr *hclsyntax.Attribute
 }
 
 // checkString checks a string against the enum and the format of its attribute.
-func (r blockReader) checkString(a sdk.Attribute, at hcl.Range, text string, secret bool) {
+func (r settingReader) checkString(a sdk.Attribute, at hcl.Range, text string, secret bool) {
 	if len(a.Enum) > 0 && !slices.Contains(a.Enum, text) {
 		hint := ""
 		if !secret {
@@ -181,7 +184,7 @@ func nulls(v cty.Value, within []language.Step) [][]language.Step {
 // headers checks the names and values of a map of HTTP headers, and that no name
 // occurs twice. The plugin checks which headers its transport reserves. marked means
 // that the map contains text from env() or file(), so messages must not quote names.
-func (r blockReader) headers(a sdk.Attribute, attr *hclsyntax.Attribute, v cty.Value, marked bool) {
+func (r settingReader) headers(a sdk.Attribute, attr *hclsyntax.Attribute, v cty.Value, marked bool) {
 	first := map[string]bool{}
 	for it := v.ElementIterator(); it.Next(); {
 		key, value := it.Element()
@@ -200,7 +203,7 @@ func (r blockReader) headers(a sdk.Attribute, attr *hclsyntax.Attribute, v cty.V
 		if value.IsNull() {
 			continue // checkConstraints reported it
 		}
-		if _, late := r.keyring.find(value); !late && strings.ContainsFunc(value.AsString(), notInHeader) {
+		if _, late := r.of.ev.keyring.find(value); !late && strings.ContainsFunc(value.AsString(), notInHeader) {
 			hint := ""
 			if strings.HasSuffix(value.AsString(), "\n") {
 				hint = "trimspace() removes the line end"

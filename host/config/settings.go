@@ -27,17 +27,18 @@ func (s settings) object(shown bool) cty.Value {
 	return cty.ObjectVal(s.full)
 }
 
-// settings decodes the body of the block and reports what is wrong.
-func (r blockReader) settings(schema sdk.Schema) settings {
+// readSettings decodes the body of the block and reports what is wrong.
+func readSettings(r blockReader, schema sdk.Schema) settings {
+	s := settingReader{r}
 	r.Check(formOf(schema))
 	got := settings{full: map[string]cty.Value{}, shown: map[string]cty.Value{}}
 	for _, a := range schema.Attributes {
-		if v, set := r.setting(a); set {
+		if v, set := s.setting(a); set {
 			got.full[a.Name], _ = v.UnmarkDeep()
 			got.shown[a.Name] = shownValue(v, a.Sensitive)
 			switch a.Format {
 			case "env_names":
-				got.env = append(got.env, r.envNames(a, v)...)
+				got.env = append(got.env, envNames(r, a, v)...)
 			case "watched_file":
 				if path := got.full[a.Name]; path.Type() == cty.String && path.AsString() != "" {
 					got.files = append(got.files, path.AsString())
@@ -46,9 +47,9 @@ func (r blockReader) settings(schema sdk.Schema) settings {
 		}
 	}
 	for _, b := range schema.Blocks {
-		r.nestedSettings(b, &got)
+		nestedSettings(r, b, &got)
 	}
-	r.checkRelations(schema, got.full)
+	checkRelations(r.Reader, schema, got.full)
 	return got
 }
 
@@ -73,17 +74,17 @@ func formOf(schema sdk.Schema) *language.Form {
 }
 
 // nestedSettings decodes the nested blocks of one kind into got.
-func (r blockReader) nestedSettings(b sdk.Block, got *settings) {
+func nestedSettings(r blockReader, b sdk.Block, got *settings) {
 	var full, shown []cty.Value
 	for _, block := range r.Body.Blocks {
 		if block.Type != b.Name {
 			continue
 		}
 		t := r.nested(block)
-		in := t.settings(b.Schema)
+		in := readSettings(t, b.Schema)
 		if b.Label != "" {
 			in.full[b.Label], in.shown[b.Label] = cty.StringVal(t.Label), cty.StringVal(t.Label)
-			r.files.RevealLabel(t.LabelAt)
+			r.of.ev.files.RevealLabel(t.LabelAt)
 		}
 		full, shown = append(full, in.object(false)), append(shown, in.object(true))
 		got.env, got.files = append(got.env, in.env...), append(got.files, in.files...)
@@ -101,7 +102,7 @@ func (r blockReader) nestedSettings(b sdk.Block, got *settings) {
 
 // checkRelations reports attributes that conflict, and attributes that require
 // another one.
-func (r blockReader) checkRelations(schema sdk.Schema, set map[string]cty.Value) {
+func checkRelations(r language.Reader, schema sdk.Schema, set map[string]cty.Value) {
 	has := func(name string) bool { _, ok := set[name]; return ok }
 	reported := map[[2]string]bool{}
 	for _, a := range schema.Attributes {
@@ -126,7 +127,7 @@ func (r blockReader) checkRelations(schema sdk.Schema, set map[string]cty.Value)
 
 // envNames checks a list of names of environment variables and returns the valid
 // names, each once.
-func (r blockReader) envNames(a sdk.Attribute, v cty.Value) []string {
+func envNames(r blockReader, a sdk.Attribute, v cty.Value) []string {
 	attr := r.Attribute(a.Name)
 	if v.ContainsMarked() {
 		r.ErrorAt(attr.Expr.Range(), "", "%q lists names, which cannot come from env() or file()", a.Name)

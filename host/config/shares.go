@@ -36,7 +36,7 @@ func (l *loader) checkShares(g *Gateway, drafts []*draft) {
 		}
 		for _, d := range drafts {
 			if d.MaxMessage > *s.Memory {
-				l.emptyBlock("limits").ErrorAt(s.memoryAt, "raise it, or lower max_message in the server block",
+				l.layers[0].empty("limits").ErrorAt(s.memoryAt, "raise it, or lower max_message in the server block",
 					`"memory" must be at least the "max_message" of server %q, which is %s`, d.Name, language.SizeText(d.MaxMessage))
 				break
 			}

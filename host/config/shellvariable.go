@@ -23,7 +23,7 @@ var schemeVariable = lazyregexp.New(`^(?:(Bearer|Basic|Token|token) )?\$([A-Z_][
 //
 // A sensitive text may be a password that looks like a variable. Such a text is
 // reported only if it matches schemeVariable as a whole.
-func (r blockReader) shellVariables(attr *hclsyntax.Attribute, want cty.Type, sensitive bool) {
+func shellVariables(r language.Reader, attr *hclsyntax.Attribute, want cty.Type, sensitive bool) {
 	if want.IsListType() || want.IsTupleType() {
 		return // arguments may be a shell command
 	}

@@ -1,25 +1,21 @@
 package config
 
 import (
-	"path/filepath"
-
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
-
-	"github.com/junctor-mcp/junctor/host/config/source"
 )
 
-// With Options.Static, a load evaluates only expressions that consist of literals. It then
+// With Inputs.Static, a load evaluates only expressions that consist of literals. It then
 // reads nothing that the configuration names, and its time is bounded by the size of the
 // text, so that an editor can check a text before it is trusted. An attribute with any
 // other expression counts as set to a value that is not known.
 
 // skips reports whether an expression is not evaluated.
-func (l *loader) skips(e hclsyntax.Expression) bool {
-	if !l.Static || isStatic(e) {
+func (ev *evaluator) skips(e hclsyntax.Expression) bool {
+	if !ev.inputs.static || isStatic(e) {
 		return false
 	}
-	l.skipped++
+	ev.skipped++
 	return true
 }
 
@@ -39,16 +35,4 @@ func isStatic(e hclsyntax.Expression) bool {
 		return nil
 	})
 	return static && len(e.Variables()) == 0
-}
-
-// staticRoot returns the directory that modules must be in.
-func (l *loader) staticRoot() string {
-	dir := filepath.Dir(l.Path)
-	if l.Texts[l.Path] == nil && l.Text == nil {
-		dir = rootOf(l.Path)
-	}
-	if real, err := source.Canonical(dir); err == nil {
-		return real
-	}
-	return dir
 }

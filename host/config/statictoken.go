@@ -83,17 +83,17 @@ const (
 	maxRole    = 64
 )
 
-// staticToken reads an auth "static_token" block.
-func (r blockReader) staticToken() ClientAuth {
+// readTokenAuth reads an auth "static_token" block.
+func readTokenAuth(r blockReader, used roleUse) ClientAuth {
 	var b tokenBlock
 	language.Decode(r.Reader, &b)
 	return StaticToken{
 		Token:    b.Token,
-		Variable: r.variable("token"),
-		Late:     r.keyring.contains(b.Token),
+		Variable: variableOf(r, "token"),
+		Late:     r.of.ev.keyring.contains(b.Token),
 		Subject:  b.Subject,
 		Tenant:   b.Tenant,
-		Roles:    r.roles(b.Roles),
+		Roles:    used.valid(r, b.Roles),
 	}
 }
 
@@ -165,9 +165,9 @@ func sourceOfToken(e hclsyntax.Expression) string {
 	return ""
 }
 
-// variable returns the environment variable that an attribute is read from without
+// variableOf returns the environment variable that an attribute is read from without
 // a change, and "" for another expression.
-func (r blockReader) variable(attribute string) string {
+func variableOf(r blockReader, attribute string) string {
 	a, found := r.Body.Attributes[attribute]
 	if !found {
 		return ""
@@ -181,7 +181,7 @@ func (r blockReader) variable(attribute string) string {
 }
 
 // rejectDuplicateTokens reports a token in two auth blocks.
-func (r blockReader) rejectDuplicateTokens(all []Authentication) {
+func rejectDuplicateTokens(r blockReader, all []Authentication) {
 	first := map[string]source.Position{}
 	for i, b := range r.Labelled("auth") {
 		t, ok := all[i].Settings.(StaticToken)

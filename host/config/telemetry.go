@@ -3,8 +3,6 @@ package config
 import (
 	"fmt"
 
-	"github.com/hashicorp/hcl/v2/hclsyntax"
-
 	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/config/source"
 )
@@ -26,22 +24,22 @@ type Metrics struct {
 // Validate implements [language.Validator].
 func (m *Metrics) Validate(r language.Reader) { m.At = source.StartOf(r.Head) }
 
-// telemetry reads the telemetry block. All files together hold at most one.
-func (l *loader) telemetry(blocks []*hclsyntax.Block, gateway HTTP) (t Telemetry) {
-	if r, found := l.onlyBlock(blocks); found {
+// readTelemetry reads the telemetry block. All files together hold at most one.
+func readTelemetry(of *scope, gateway HTTP) (t Telemetry) {
+	if r, found := of.only(of.top["telemetry"]); found {
 		language.Decode(r.Reader, &t)
 		if m, found := r.block("metrics"); found {
-			m.checkMetrics(t.Metrics, gateway)
+			checkMetrics(m, t.Metrics, gateway)
 		}
 	}
 	return t
 }
 
 // checkMetrics checks the address of the metrics block.
-func (r blockReader) checkMetrics(m *Metrics, gateway HTTP) {
+func checkMetrics(r blockReader, m *Metrics, gateway HTTP) {
 	at, called := r.ValueAt("listen", r.Head), addressInFile(m.Listen)
 	if text, a, set := r.Text("listen"); set {
-		listen, err := parseListen(text, r.files.DirOf(a.SrcRange.Filename))
+		listen, err := parseListen(text, r.of.ev.files.DirOf(a.SrcRange.Filename))
 		if err != nil {
 			r.ErrorAt(at, `write HOST:PORT, such as "127.0.0.1:7577", or unix:PATH`, "%s %v", addressInFile(text), err)
 			return

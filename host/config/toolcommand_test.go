@@ -95,7 +95,7 @@ func TestChangeableDirectoriesOfTools(t *testing.T) {
 // TestManagedRulesCoverToolCommands checks that a tool block runs no program that the managed
 // configuration does not allow for a server.
 func TestManagedRulesCoverToolCommands(t *testing.T) {
-	l := &loader{plugins: map[string]*plugin{"cli": {Plugin: Plugin{Name: "cli", Source: "builtin/cli"}}}}
+	table := &pluginTable{byName: map[string]*plugin{"cli": {Plugin: Plugin{Name: "cli", Source: "builtin/cli"}}}}
 	deny := managed.Rules{At: "m:1:1", Deny: []managed.Entry{{Command: []string{"sh"}, At: "m:2:2"}}}
 	byName := managed.Rules{At: "m:1:1", Allow: []managed.Entry{{Name: "s"}}}
 	byCommand := managed.Rules{At: "m:1:1", Allow: []managed.Entry{{Name: "s"}, {Command: []string{"sh"}}}}
@@ -114,7 +114,7 @@ func TestManagedRulesCoverToolCommands(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &Server{Name: "s", Transport: Block{Plugin: "cli", Component: "cli", Settings: json.RawMessage(c.settings)}}
-			if why := l.unmanaged(s, c.rules); (why == "") != c.allowed {
+			if why := (managedCheck{plugins: table}).unmanaged(s, c.rules); (why == "") != c.allowed {
 				t.Errorf("%q", why)
 			}
 		})

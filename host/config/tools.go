@@ -65,8 +65,8 @@ func exclusive(r language.Reader, one, other string) {
 // toolNameRule is the grammar of offered names of tools. MCP allows longer names.
 var toolNameRule = lazyregexp.New(`^[A-Za-z0-9_.-]{1,64}$`)
 
-// views reads the tool blocks of a server block.
-func (r blockReader) views() []View {
+// readViews reads the tool blocks of a server block.
+func readViews(r blockReader) []View {
 	var views []View
 	tools := map[string]hcl.Range{}
 	names := map[string]hcl.Range{}
@@ -75,7 +75,7 @@ func (r blockReader) views() []View {
 			continue
 		}
 		t := r.nested(b)
-		v, nameAt := t.view()
+		v, nameAt := readView(t)
 		if first, both := tools[t.Label]; both {
 			t.Duplicate(t.LabelAt, first, "tool %q", t.Label)
 			continue
@@ -121,8 +121,8 @@ func (b *viewBlock) Validate(r language.Reader) {
 	}
 }
 
-// view reads one tool block. It also returns the range of the offered name.
-func (r blockReader) view() (View, hcl.Range) {
+// readView reads one tool block. It also returns the range of the offered name.
+func readView(r blockReader) (View, hcl.Range) {
 	var b viewBlock
 	language.Decode(r.Reader, &b)
 	v := View{
@@ -139,8 +139,8 @@ func (r blockReader) view() (View, hcl.Range) {
 	if b.Description != nil {
 		v.Description, v.HasDescription = *b.Description, true
 	}
-	r.addPlaces(v.Places, "pin", v.Pin)
-	r.addPlaces(v.Places, "default", v.Default)
+	addPlaces(r, v.Places, "pin", v.Pin)
+	addPlaces(r, v.Places, "default", v.Default)
 	if b.Name == "" {
 		return v, r.LabelAt
 	}
@@ -148,7 +148,7 @@ func (r blockReader) view() (View, hcl.Range) {
 }
 
 // addPlaces adds the place of each member of an object of arguments.
-func (r blockReader) addPlaces(places map[string]source.Position, name string, arguments map[string]json.RawMessage) {
+func addPlaces(r blockReader, places map[string]source.Position, name string, arguments map[string]json.RawMessage) {
 	for key := range arguments {
 		places[key] = source.StartOf(keyRange(r.Body.Attributes[name].Expr, key))
 	}

@@ -20,13 +20,13 @@ type httpSource struct {
 
 const listenHint = `write HOST:PORT, such as "127.0.0.1:7575", or unix:PATH`
 
-// listen reads the address to listen at. It returns false for a wrong address.
-func (r blockReader) listen() (string, bool) {
+// readListen reads the address to listen at. It returns false for a wrong address.
+func readListen(r blockReader) (string, bool) {
 	text, a, set := r.Text("listen")
 	if !set {
 		return language.Defaults[HTTP]().Listen, !r.IsSet("listen")
 	}
-	listen, err := parseListen(text, r.files.DirOf(a.SrcRange.Filename))
+	listen, err := parseListen(text, r.of.ev.files.DirOf(a.SrcRange.Filename))
 	if err != nil {
 		r.ErrorAt(a.Expr.Range(), listenHintFor(text, "listen = %q"), "%s %v", addressInFile(text), err)
 	}
@@ -102,7 +102,7 @@ func (h HTTP) exposureProblems(called string) []exposureProblem {
 
 // reportExposure reports the exposure problems at the attributes to change. Without
 // an http block only the --http flag starts a listener, and WithAddress checks it.
-func (r blockReader) reportExposure(h HTTP) {
+func reportExposure(r blockReader, h HTTP) {
 	if !h.Given {
 		return
 	}
@@ -115,7 +115,7 @@ func (r blockReader) reportExposure(h HTTP) {
 		if b, found := r.block(o.place); found {
 			at = b.Head
 		}
-		r.files.Problem(language.Problem{Warning: o.severity == source.Warning, In: r.In, At: at, Summary: o.summary, Hint: o.hint, Address: true})
+		r.Host.Report(language.Problem{Warning: o.severity == source.Warning, In: r.In, At: at, Summary: o.summary, Hint: o.hint, Address: true})
 	}
 }
 

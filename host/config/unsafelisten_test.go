@@ -215,7 +215,7 @@ func TestWithAddressResolvesSocketPath(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := newLoader(Options{})
-	l.keep(l.files.Add(filepath.Join("conf", "junctor.hcl"), []byte(withHTTP(`listen = "unix:x.sock"`))))
+	l.layers[0].keep(l.files.Add(filepath.Join("conf", "junctor.hcl"), []byte(withHTTP(`listen = "unix:x.sock"`))))
 	c, ds := l.load(t.Context())
 	if len(here) > 60 || c == nil {
 		t.Skipf("the path of a socket in %s would be too long: %s", here, rendered(ds))

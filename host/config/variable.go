@@ -33,13 +33,21 @@ type variable struct {
 	value cty.Value // NilVal: its problem was reported
 }
 
+// An argument is the value that a module block has for a variable.
+type argument struct {
+	value cty.Value // NilVal: its problem was reported
+	at    hcl.Range
+}
+
 // readVariables evaluates the variable blocks: each is the environment variable of its name,
-// or else its default. Defaults cannot refer to other values.
-func (l *loader) readVariables(blocks []*hclsyntax.Block) {
+// or else its default. Defaults cannot refer to other
+// values. arguments are those of a module block; nil for a layer.
+func (h evaluation) readVariables(blocks []*hclsyntax.Block, arguments map[string]argument) {
 	for _, b := range blocks {
-		r := l.openBlock(b, "")
+		r := language.NewReader(b, "")
+		r.Host = h
 		r.Check(&variableForm)
-		switch first := l.variables[r.Label]; {
+		switch first := h.names.variables[r.Label]; {
 		case len(b.Labels) == 0: // reported
 		case first != nil:
 			r.Duplicate(r.LabelAt, first.at, "variable %q", r.Label)
@@ -47,35 +55,35 @@ func (l *loader) readVariables(blocks []*hclsyntax.Block) {
 			r.ErrorAt(r.LabelAt, "", "variable name %q: use letters, digits and _, at most 64, and begin with no digit", r.Label)
 		default:
 			x := &variable{at: r.LabelAt, value: cty.NilVal}
-			l.variables[r.Label] = x
-			if v, ok := r.variableValue(); ok {
+			h.names.variables[r.Label] = x
+			if v, ok := h.variableValue(r, arguments); ok {
 				x.value = v
 			}
 		}
 	}
 	values := map[string]cty.Value{}
-	for name, x := range l.variables {
+	for name, x := range h.names.variables {
 		if x.value != cty.NilVal {
 			values[name] = x.value
 		}
 	}
-	l.variableValues = cty.ObjectVal(values)
+	h.names.variableValues = cty.ObjectVal(values)
 }
 
-func (l *loader) variableNames() []string { return slices.Sorted(maps.Keys(l.variables)) }
+func (n *nameTable) variableNames() []string { return slices.Sorted(maps.Keys(n.variables)) }
 
 // variableValue returns the value of one variable block.
-func (r blockReader) variableValue() (cty.Value, bool) {
+func (h evaluation) variableValue(r language.Reader, arguments map[string]argument) (cty.Value, bool) {
 	r.Text("description")
 	sensitive := r.Boolean("sensitive", false)
-	if r.given != nil {
-		return r.moduleValue()
+	if arguments != nil {
+		return moduleValue(r, arguments)
 	}
 	fallback, a, given := r.Value("default", cty.DynamicPseudoType)
 	name := variablePrefix + r.Label
-	text, set := r.lookup(name)
+	text, set := h.ev.inputs.lookup(name)
 	switch {
-	case r.Static:
+	case h.ev.inputs.static:
 		return cty.NilVal, false // the environment is not read
 	case !set && !given:
 		if r.Body.Attributes["default"] == nil { // else it was reported
@@ -87,7 +95,7 @@ func (r blockReader) variableValue() (cty.Value, bool) {
 	}
 	v := cty.StringVal(text)
 	if sensitive {
-		v, _ = r.functions["env"].Call([]cty.Value{cty.StringVal(name)}) // it is set
+		v, _ = h.ev.functions["env"].Call([]cty.Value{cty.StringVal(name)}) // it is set
 	}
 	if !given || fallback.Type() == cty.String {
 		return v, true
@@ -102,9 +110,9 @@ func (r blockReader) variableValue() (cty.Value, bool) {
 
 // moduleValue returns the value of a variable of a module: that of the module block, or else
 // the default. An argument may have any type if there is no default.
-func (r blockReader) moduleValue() (cty.Value, bool) {
+func moduleValue(r language.Reader, arguments map[string]argument) (cty.Value, bool) {
 	fallback, _, byDefault := r.Value("default", cty.DynamicPseudoType)
-	v, given := r.given[r.Label]
+	v, given := arguments[r.Label]
 	switch {
 	case given && v.value == cty.NilVal:
 		return cty.NilVal, false // reported

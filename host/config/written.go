@@ -22,8 +22,8 @@ type Setting struct {
 	Inherited bool
 }
 
-// note records the attributes that a server block or the defaults block sets.
-func (r blockReader) note(d *draft) {
+// noteWritten records the attributes that a server block or the defaults block sets.
+func noteWritten(r blockReader, d *draft) {
 	for _, a := range language.AttributesOf[Server]("") {
 		inner := r.Reader
 		if a.Block != "" {
@@ -33,9 +33,9 @@ func (r blockReader) note(d *draft) {
 		if attr == nil {
 			continue
 		}
-		before := r.files.Count()
-		v, ok := r.eval(r.In, attr.Expr)
-		r.files.Forget(before) // they were reported
+		before := r.of.ev.files.Count()
+		v, ok := r.Host.Eval(r.In, attr.Expr)
+		r.of.ev.files.Forget(before) // they were reported
 		if ok && !v.IsNull() {
 			d.written = append(d.written, Setting{
 				Name:      a.Path(),

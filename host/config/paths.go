@@ -1,0 +1,62 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/junctor-mcp/junctor/host/config/source"
+)
+
+// isRemote reports whether a path is a UNC path of Windows to another machine than
+// that of root. Opening one would send the user's name to that machine.
+func isRemote(path, root string) bool {
+	volume := filepath.VolumeName(path)
+	return strings.HasPrefix(volume, `\\`) && !strings.EqualFold(volume, filepath.VolumeName(root))
+}
+
+// absoluteIn resolves a path relative to dir.
+func absoluteIn(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(dir, path)
+}
+
+// below reports whether a path is root or below it, by its text.
+func below(root, path string) bool {
+	rel, err := filepath.Rel(root, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// holds reports whether a path without symbolic links is below root. It compares
+// directories by identity too: root may be spelled in other case or mounted twice.
+func holds(root, path string) bool {
+	for dir := path; !below(root, dir); dir = filepath.Dir(dir) {
+		if sameFile(dir, root) {
+			return true
+		}
+		if dir == filepath.Dir(dir) {
+			return false
+		}
+	}
+	return true
+}
+
+// sameFile reports whether two paths name the same file or directory.
+func sameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	two, err := os.Stat(b)
+	return err == nil && os.SameFile(one, two)
+}
+
+// rootOf returns the directory of a configuration.
+func rootOf(path string) string {
+	if names, err := source.FilesAt(path); err == nil && len(names) == 1 && names[0] == path {
+		return filepath.Dir(path)
+	}
+	return path
+}
