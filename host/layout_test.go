@@ -53,8 +53,9 @@ var allowed = map[string]string{
 	"host/mcp":                   "host/fault host/truncate",
 	"host/config/language":       "host/fault host/lazyregexp host/suggest sdk",
 	"host/config/source":         "host/config/language host/fault host/hcltext host/lazyregexp host/ownership host/redact host/regularfile host/secretname",
+	"host/config/expression":     "host/config/language host/config/source host/fault host/lazyregexp host/redact host/suggest",
 	"host/redact":                "host/lazyregexp",
-	"host/config":                "host/config/language host/config/source host/redact host/authn host/authn/jwks host/condition host/fault host/forward host/limit host/loopback host/managed host/ownership host/policy host/regularfile host/secretname host/suggest sdk sdk/ndjson sdk/sandbox host/lazyregexp host/hcltext",
+	"host/config":                "host/config/language host/config/source host/config/expression host/redact host/authn host/authn/jwks host/condition host/fault host/forward host/limit host/loopback host/managed host/ownership host/policy host/regularfile host/secretname host/suggest sdk sdk/ndjson sdk/sandbox host/lazyregexp host/hcltext",
 	"host/visible":               "",
 	"host/schema":                "host/suggest host/truncate",
 	"host/classify":              "",
@@ -162,8 +163,8 @@ var allowed = map[string]string{
 // it. Other packages use these packages instead.
 var homes = map[string]string{
 	"github.com/hashicorp/go-plugin":           "sdk/wire sdk/serve sdk/plugintest host/plugin",
-	"github.com/hashicorp/hcl/v2":              "host/config host/config/language host/config/source host/cliconfig host/clientimport host/configedit host/hcltext",
-	"github.com/zclconf/go-cty":                "host/config host/config/language host/config/source host/cliconfig host/configedit",
+	"github.com/hashicorp/hcl/v2":              "host/config host/config/language host/config/source host/config/expression host/cliconfig host/clientimport host/configedit host/hcltext",
+	"github.com/zclconf/go-cty":                "host/config host/config/language host/config/source host/config/expression host/cliconfig host/configedit",
 	"github.com/99designs/keyring":             "plugins/keyring",
 	"github.com/godbus/dbus":                   "plugins/keyring",
 	"github.com/gsterjov/go-libsecret":         "plugins/keyring",

@@ -5,6 +5,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/junctor-mcp/junctor/host/config/expression"
 	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/config/source"
 )
@@ -18,7 +19,7 @@ type blockReader struct {
 }
 
 // host returns what evaluates the expressions of the scope. each is the element of for_each.
-func (s *scope) host(each cty.Value) evaluation { return evaluation{s.ev, s.names, each} }
+func (s *scope) host(each cty.Value) expression.Host { return s.ev.At(s.names, each) }
 
 // open returns a reader of a block inside the block called in. in is empty for a top-level
 // block.
@@ -68,4 +69,4 @@ func (r blockReader) block(kind string) (blockReader, bool) {
 }
 
 // dir returns the absolute directory of the file of the block.
-func (r blockReader) dir() string { return r.of.ev.files.DirOf(r.Head.Filename) }
+func (r blockReader) dir() string { return r.of.ev.Files.DirOf(r.Head.Filename) }

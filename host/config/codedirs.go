@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/sdk/sandbox"
 )
 
@@ -19,9 +20,9 @@ func (s *Server) LoadsCode() (program string, dirs []string) {
 	if len(settings.Command) == 0 {
 		return "", nil
 	}
-	first, dirs := loadedBy(slices.Concat(settings.Command, settings.Args), absoluteIn(s.Transport.Dir, settings.Cwd))
+	first, dirs := loadedBy(slices.Concat(settings.Command, settings.Args), source.AbsoluteIn(s.Transport.Dir, settings.Cwd))
 	for _, t := range s.Transport.ToolCommands() {
-		also, more := loadedBy(t.Command, absoluteIn(s.Transport.Dir, t.Cwd))
+		also, more := loadedBy(t.Command, source.AbsoluteIn(s.Transport.Dir, t.Cwd))
 		for _, dir := range more {
 			if !slices.Contains(dirs, dir) && len(dirs) < maxCommandDirs {
 				dirs = append(dirs, dir)
@@ -40,7 +41,7 @@ func loadedBy(words []string, cwd string) (program string, dirs []string) {
 		dirs = append(dirs, sandbox.Resolve(dir))
 	}
 	for _, part := range parts {
-		path := absoluteIn(cwd, part)
+		path := source.AbsoluteIn(cwd, part)
 		info, err := os.Stat(path)
 		if !strings.ContainsRune(part, filepath.Separator) || err != nil || !info.Mode().IsRegular() {
 			continue
@@ -69,7 +70,7 @@ func loadsCode(parts []string, dir string) (program, from string) {
 		rest := parts[i+1:]
 		switch {
 		case i > 0 && changesDirectory.MatchString(parts[i-1]):
-			if path := absoluteIn(dir, part); isDirectory(path) {
+			if path := source.AbsoluteIn(dir, part); isDirectory(path) {
 				dir = path
 			}
 		case slices.Contains(packageRunners, name):
@@ -89,8 +90,8 @@ func loadsCode(parts []string, dir string) (program, from string) {
 // changedDirectory returns the directory that an option such as --prefix names, or "".
 func changedDirectory(words []string, dir string) string {
 	for i, word := range words {
-		if i > 0 && changesDirectory.MatchString(words[i-1]) && isDirectory(absoluteIn(dir, word)) {
-			return absoluteIn(dir, word)
+		if i > 0 && changesDirectory.MatchString(words[i-1]) && isDirectory(source.AbsoluteIn(dir, word)) {
+			return source.AbsoluteIn(dir, word)
 		}
 	}
 	return ""
@@ -99,7 +100,7 @@ func changedDirectory(words []string, dir string) string {
 // namedDirectory returns the first directory that a word names as a path, or "".
 func namedDirectory(words []string, dir string) string {
 	for _, word := range words {
-		if path := absoluteIn(dir, word); word == "." || word == ".." || strings.ContainsRune(word, filepath.Separator) {
+		if path := source.AbsoluteIn(dir, word); word == "." || word == ".." || strings.ContainsRune(word, filepath.Separator) {
 			if isDirectory(path) {
 				return path
 			}
@@ -117,7 +118,7 @@ func scriptDirectory(arguments []string, dir string) string {
 		case strings.HasPrefix(word, "-"):
 			continue
 		}
-		path := absoluteIn(dir, word)
+		path := source.AbsoluteIn(dir, word)
 		if isDirectory(path) {
 			return path
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/sdk/sandbox"
 )
 
@@ -112,7 +113,7 @@ func (r *commandReader) libraries() {
 			continue
 		}
 		for _, dir := range filepath.SplitList(r.env[name]) {
-			if path := absoluteIn(r.dir, dir); dir != "" && path != r.dir && !sandbox.Within(r.dir, path) {
+			if path := source.AbsoluteIn(r.dir, dir); dir != "" && path != r.dir && !sandbox.Within(r.dir, path) {
 				r.whole = append(r.whole, path)
 			}
 		}
@@ -139,7 +140,7 @@ func (r *commandReader) undivided(word string) {
 func (r *commandReader) addDirs(line string) {
 	for _, part := range strings.FieldsFunc(line, separatesWords) {
 		for _, name := range []string{part, strings.TrimPrefix(part, "-C")} {
-			path := absoluteIn(r.dir, name)
+			path := source.AbsoluteIn(r.dir, name)
 			if real, ok := r.kernelPath(name); ok {
 				path = real
 			}
@@ -154,8 +155,8 @@ func (r *commandReader) addDirs(line string) {
 // program adds the first word of the command, also where PATH finds it or may find it earlier.
 func (r *commandReader) program(word string) {
 	if strings.ContainsRune(word, filepath.Separator) {
-		r.found = append(r.found, absoluteIn(r.dir, word))
-		r.environment(absoluteIn(r.dir, word))
+		r.found = append(r.found, source.AbsoluteIn(r.dir, word))
+		r.environment(source.AbsoluteIn(r.dir, word))
 		return
 	}
 	for _, dir := range r.programDirs() {
@@ -234,7 +235,7 @@ func (r *commandReader) part(part string) {
 			r.inAll(above, moduleFiles[1:2]) // a package that holds it
 		}
 		if !r.wrapped { // nor may another module take its place, or that of one that it imports
-			r.found = append(r.found, absoluteIn(r.dir, module+".py"))
+			r.found = append(r.found, source.AbsoluteIn(r.dir, module+".py"))
 		}
 		r.runs = ""
 		return
@@ -245,7 +246,7 @@ func (r *commandReader) part(part string) {
 	r.inAll(part, append([]string{""}, scriptEndings...))
 	r.inAll(part, directoryFiles)
 	if isScript(part) {
-		r.found = append(r.found, absoluteIn(r.dir, part))
+		r.found = append(r.found, source.AbsoluteIn(r.dir, part))
 	}
 	if !r.wrapped && nodeRunners.MatchString(r.runs) && !strings.Contains(part, "@") {
 		for _, dir := range r.above() { // npx takes a bin of the project before the package of that name
@@ -314,7 +315,7 @@ func (r *commandReader) named(part string, scripts bool) {
 			r.inAll(strings.ReplaceAll(name, ".", "/"), moduleFiles)
 		}
 		if scripts && !r.wrapped && isScript(name) {
-			r.found = append(r.found, absoluteIn(r.dir, name))
+			r.found = append(r.found, source.AbsoluteIn(r.dir, name))
 		}
 	}
 }
@@ -342,7 +343,7 @@ func (r *commandReader) kernelPath(name string) (string, bool) {
 func (r *commandReader) inAll(name string, endings []string) {
 	for _, dir := range r.dirs {
 		for _, ending := range endings {
-			r.existing("", absoluteIn(dir, name)+filepath.FromSlash(ending))
+			r.existing("", source.AbsoluteIn(dir, name)+filepath.FromSlash(ending))
 		}
 	}
 }
@@ -350,7 +351,7 @@ func (r *commandReader) inAll(name string, endings []string) {
 // executables adds the files with a name in the directories that can be executed.
 func (r *commandReader) executables(name string) {
 	for _, dir := range r.dirs {
-		path := absoluteIn(dir, name)
+		path := source.AbsoluteIn(dir, name)
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 || errors.Is(err, fs.ErrPermission) {
 			r.found = append(r.found, path)
 		}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/junctor-mcp/junctor/host/condition"
+	"github.com/junctor-mcp/junctor/host/config/expression"
 	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/config/source"
 )
@@ -59,7 +60,7 @@ type converter struct {
 
 // source returns the expression as the file has it.
 func (c converter) source(e hclsyntax.Expression) string {
-	return writtenIn(c.of.ev.files, e)
+	return writtenIn(c.of.ev.Files, e)
 }
 
 // refuse reports a part that conditions do not have.
@@ -130,9 +131,7 @@ func isConstant(e hclsyntax.Expression) bool {
 	constant := true
 	_ = hclsyntax.VisitAll(e, func(n hclsyntax.Node) hcl.Diagnostics {
 		if call, ok := n.(*hclsyntax.FunctionCallExpr); ok {
-			if _, known := functions[call.Name]; !known {
-				constant = false
-			}
+			constant = constant && expression.IsKnown(call.Name)
 		}
 		return nil
 	})

@@ -3,6 +3,7 @@ package config
 import (
 	"encoding/json"
 
+	"github.com/junctor-mcp/junctor/host/config/expression"
 	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/redact"
@@ -38,9 +39,9 @@ type Config struct {
 	SecretStore *SecretStore
 
 	secrets  *redact.Scrubber
-	keyring  *keyring // for Resolve
-	included []string // absolute paths of the files that file() has read
-	named    []string // absolute paths in attributes of the host's blocks
+	keyring  *expression.Keyring // for Resolve
+	included []string            // absolute paths of the files that file() has read
+	named    []string            // absolute paths in attributes of the host's blocks
 
 	lookup func(string) (string, bool) // a variable of Junctor
 }

@@ -3,30 +3,31 @@ package config
 import (
 	"strings"
 
+	"github.com/junctor-mcp/junctor/host/config/expression"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
 // Keyring lists the secrets that the configuration uses, in the order of the
 // files.
-func (c *Config) Keyring() []SecretUse { return c.keyring.calls() }
+func (c *Config) Keyring() []expression.SecretUse { return c.keyring.Uses() }
 
 // Resolve replaces the placeholders of keyring() in a block's settings by the
 // secrets. The settings must belong to c. Resolve calls lookup once for each secret
 // and returns its error with the place of the keyring() call.
 func (c *Config) Resolve(settings []byte, lookup func(name string) (string, error)) ([]byte, error) {
-	text, err := c.keyring.substituteJSON(string(settings), lookup)
+	text, err := c.keyring.SubstituteJSON(string(settings), lookup)
 	return []byte(text), err
 }
 
 // ResolveToken is Resolve for a [StaticToken] that is Late. It fails if the result is
 // not a valid token.
 func (c *Config) ResolveToken(t StaticToken, lookup func(name string) (string, error)) (string, error) {
-	token, err := c.keyring.substitute(t.Token, lookup)
+	token, err := c.keyring.Substitute(t.Token, lookup)
 	if err != nil {
 		return "", err
 	}
 	if why := tokenProblem(token); why != "" {
-		return "", c.keyring.atFirst(t.Token, fault.New(fault.ConfigInvalid, "the token %s", why).WithHint(tokenHint))
+		return "", c.keyring.AtFirst(t.Token, fault.New(fault.ConfigInvalid, "the token %s", why).WithHint(tokenHint))
 	}
 	return token, nil
 }
@@ -34,13 +35,13 @@ func (c *Config) ResolveToken(t StaticToken, lookup func(name string) (string, e
 // SecretsIn lists the names of the secrets of keyring() in a block's settings or in a
 // token, each once.
 func (c *Config) SecretsIn(settings string) []string {
-	return c.keyring.secretsIn(settings)
+	return c.keyring.SecretsIn(settings)
 }
 
 // Unresolved returns a text that identifies a block's settings without the values of
 // the secrets of keyring(). It is equal in every load.
 func (c *Config) Unresolved(settings []byte) []byte {
-	text, secrets := c.keyring.normalize(settings)
+	text, secrets := c.keyring.Normalize(settings)
 	return append(text, strings.Join(secrets, "\n")...)
 }
 
@@ -51,7 +52,7 @@ func (c *Config) AbsentInput(blocks ...*Block) error {
 		if b == nil {
 			continue
 		}
-		if e := c.keyring.absentIn(string(b.Settings)); e != nil {
+		if e := c.keyring.AbsentIn(string(b.Settings)); e != nil {
 			return e.Fault()
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/junctor-mcp/junctor/host/config/expression"
 	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/sdk/sandbox"
@@ -37,7 +38,7 @@ type Content struct {
 	// block count.
 	Named bool
 
-	texts    []NamedText
+	texts    []source.NamedText
 	settings map[string]string  // digests of the settings in texts, by ContentFile.Name; see Settings
 	included map[string]include // the files below Root that file() reads, by absolute path
 	links    map[string]string  // targets of other symbolic links below Root that lead out of it
@@ -85,18 +86,18 @@ func Digest(path string, lookup func(string) (string, bool)) string {
 // readContent is ReadContent; the modules of a content that is for a review are in the
 // directory of the configuration.
 func readContent(o Options, review bool) (*Content, source.Diagnostics) {
-	files, path, dir := source.NewSet(languageWords()), o.Path, rootOf(o.Path)
+	files, path, dir := source.NewSet(languageWords()), o.Path, source.RootOf(o.Path)
 	files.Texts = o.Texts
 	if o.Texts[path] != nil {
 		dir = filepath.Dir(path) // the file may be new
 	}
 	files.Read(path)
-	t := newTree(files)
+	t := source.NewTree(files)
 	root, err := source.Canonical(dir)
 	if err == nil && review { // else it is reported below
-		t.root = root
+		t.Root = root
 	}
-	if files.Count() > 0 || !t.parse() || files.Count() > 0 {
+	if files.Count() > 0 || !t.Parse() || files.Count() > 0 {
 		return nil, files.Diagnostics()
 	}
 	if err != nil {
@@ -108,8 +109,8 @@ func readContent(o Options, review bool) (*Content, source.Diagnostics) {
 	}
 	c := newContent(path, root)
 	for _, f := range files.All {
-		module := t.moduleOf(f)
-		c.texts = append(c.texts, NamedText{f.Name, module, f.Text})
+		module := t.ModuleOf(f)
+		c.texts = append(c.texts, source.NamedText{Name: f.Name, Module: module, Text: f.Text})
 		c.keepSettings(f, module)
 		c.include(f)
 	}
@@ -144,13 +145,13 @@ func (c *Content) include(s *source.File) {
 		if !ok {
 			return nil
 		}
-		path := absoluteIn(s.Dir, name)
-		if _, known := c.included[path]; known || isRemote(path, c.Root) || !c.covers(path) {
+		path := source.AbsoluteIn(s.Dir, name)
+		if _, known := c.included[path]; known || source.IsRemote(path, c.Root) || !c.covers(path) {
 			return nil
 		}
 		var in include
 		if in.link = c.leadsOut(path); in.link == "" {
-			in.text, in.err = source.ReadFile(path, maxIncluded)
+			in.text, in.err = source.ReadFile(path, expression.MaxIncluded)
 		}
 		c.included[path] = in
 		return nil
@@ -160,12 +161,12 @@ func (c *Content) include(s *source.File) {
 // covers reports whether a path is below Root, as it is written or behind
 // symbolic links.
 func (c *Content) covers(path string) bool {
-	if below(c.Root, path) {
+	if source.Below(c.Root, path) {
 		return true
 	}
 	// The directory may exist if the file does not.
 	for _, p := range []string{path, filepath.Dir(path)} {
-		if real, err := filepath.EvalSymlinks(p); err == nil && holds(c.Root, real) {
+		if real, err := filepath.EvalSymlinks(p); err == nil && source.Holds(c.Root, real) {
 			return true
 		}
 	}
@@ -176,7 +177,7 @@ func (c *Content) covers(path string) bool {
 // Root, and "" otherwise. The target need not exist.
 func (c *Content) leadsOut(path string) string {
 	real, links, err := sandbox.Walk(path)
-	if err != nil || len(links) == 0 || holds(c.Root, real) || !c.covers(path) {
+	if err != nil || len(links) == 0 || source.Holds(c.Root, real) || !c.covers(path) {
 		return ""
 	}
 	return real
@@ -189,19 +190,19 @@ var errNotReviewed = errors.New("a file below the directory of a configuration t
 // content, and fails for a file that was not reviewed. c may be nil.
 func (c *Content) read(path string) ([]byte, error) {
 	if c == nil {
-		return source.ReadFile(path, maxIncluded)
+		return source.ReadFile(path, expression.MaxIncluded)
 	}
 	path = filepath.Clean(path)
 	if known, ok := c.included[path]; ok {
 		if known.link != "" {
-			return source.ReadFile(known.link, maxIncluded)
+			return source.ReadFile(known.link, expression.MaxIncluded)
 		}
 		return known.text, known.err
 	}
 	if c.covers(path) {
 		return nil, errNotReviewed
 	}
-	return source.ReadFile(path, maxIncluded)
+	return source.ReadFile(path, expression.MaxIncluded)
 }
 
 // Text returns the text of a file of the configuration by its name there, or nil.
@@ -253,7 +254,7 @@ func (c *Content) Files() []ContentFile {
 		all = append(all, ContentFile{c.relative(path), digest})
 	}
 	for _, t := range c.texts {
-		add(absoluteIn(cmp.Or(t.Module, c.Root), filepath.Base(t.Name)), t.Text, nil)
+		add(source.AbsoluteIn(cmp.Or(t.Module, c.Root), filepath.Base(t.Name)), t.Text, nil)
 	}
 	for path, in := range c.included {
 		if in.link != "" {

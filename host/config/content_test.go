@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/junctor-mcp/junctor/host/config/source"
 )
 
 // outlineOf returns the outline of a configuration, one item a line.
@@ -255,7 +257,7 @@ func TestContentHoldsRootUnderOtherName(t *testing.T) {
 	if err := os.Symlink(dir, c.Root); err != nil {
 		t.Skip(err)
 	}
-	if !holds(c.Root, filepath.Join(dir, "x")) || holds(c.Root, filepath.Dir(dir)) {
+	if !source.Holds(c.Root, filepath.Join(dir, "x")) || source.Holds(c.Root, filepath.Dir(dir)) {
 		t.Error("the directory is not recognized")
 	}
 }

@@ -32,7 +32,7 @@ func (c *Content) Settings() string {
 
 // keepSettings takes note of the settings in a file of the configuration.
 func (c *Content) keepSettings(s *source.File, module string) {
-	c.settings[c.relative(absoluteIn(cmp.Or(module, c.Root), filepath.Base(s.Name)))] = settingsDigest(s)
+	c.settings[c.relative(source.AbsoluteIn(cmp.Or(module, c.Root), filepath.Base(s.Name)))] = settingsDigest(s)
 }
 
 // settingsDigest returns a digest of the tokens of a file, without comments and layout and without

@@ -45,7 +45,7 @@ func (s *scope) readDefaults() {
 	if !found {
 		return
 	}
-	before := s.ev.files.Count()
+	before := s.ev.Files.Count()
 	language.Decode(r.Reader, &defaultsBlock{Server: Server{Enabled: true}})
 	for _, a := range transportDefaults {
 		if v, set := (settingReader{r}).setting(a); set && a.Format == "env_names" {
@@ -53,7 +53,7 @@ func (s *scope) readDefaults() {
 		}
 	}
 	noStoredSecrets(r, "env")
-	if s.ev.files.Count() == before {
+	if s.ev.Files.Count() == before {
 		s.defaults = r.Body
 	}
 }
@@ -66,7 +66,7 @@ func noStoredSecrets(r blockReader, name string) {
 	if !set {
 		return
 	}
-	if steps, found := r.of.ev.keyring.find(v); found && r.of.ev.keyring.absentInValue(v) == nil {
+	if steps, found := r.of.ev.Keyring.Find(v); found && r.of.ev.Keyring.AbsentInValue(v) == nil {
 		r.ErrorAt(language.Locate(a.Expr, steps), "write it into the server that needs it",
 			"a secret of keyring() is for one server, so %q of defaults cannot hold it", name)
 	}

@@ -99,7 +99,7 @@ func (e *Editor) requiredPlugin(s *sketch, m sketchMember) Plugin {
 			case strings.HasPrefix(text, "builtin/"), text == "":
 				p.Source = text
 			default:
-				p.Source = absoluteIn(filepath.Dir(s.path), filepath.FromSlash(text))
+				p.Source = source.AbsoluteIn(filepath.Dir(s.path), filepath.FromSlash(text))
 			}
 		case "sha256":
 			p.SHA256 = strings.ToLower(text)

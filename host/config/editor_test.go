@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/junctor-mcp/junctor/host/config/expression"
 )
 
 // cursor marks the place of a question in a text.
@@ -202,8 +204,8 @@ func TestDefinitions(t *testing.T) {
 
 // TestFunctionsHaveHelp: every function of the language is described, and nothing else.
 func TestFunctionsHaveHelp(t *testing.T) {
-	if got := slices.Sorted(maps.Keys(functionHelp)); !slices.Equal(got, functionNames) {
-		t.Errorf("help for %q, and the functions are %q", got, functionNames)
+	if got := slices.Sorted(maps.Keys(functionHelp)); !slices.Equal(got, expression.FunctionNames) {
+		t.Errorf("help for %q, and the functions are %q", got, expression.FunctionNames)
 	}
 	for name, help := range functionHelp {
 		if !strings.HasPrefix(help[0], name+"(") || help[1] == "" {

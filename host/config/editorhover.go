@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/junctor-mcp/junctor/host/condition"
+	"github.com/junctor-mcp/junctor/host/config/expression"
 	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/secretname"
 )
@@ -115,7 +116,7 @@ func (e *Editor) definitionText(root string, n sketchName) string {
 			a = b.attribute(n.text)
 		case root == "var" && b.kind.text == "variable" && b.label() == n.text:
 			a = b.attribute("default")
-			note = "\n\nThe environment variable `" + variablePrefix + n.text + "` sets it."
+			note = "\n\nThe environment variable `" + expression.VariablePrefix + n.text + "` sets it."
 			if d := b.attribute("description"); d != nil {
 				note = "\n\n" + literalIn(d.tokens) + note
 			}

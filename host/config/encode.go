@@ -8,6 +8,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
+	"github.com/junctor-mcp/junctor/host/config/expression"
 	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/secretname"
 )
@@ -56,7 +57,7 @@ func jsonOf(v cty.Value) []byte {
 // fingerprint returns the hash of everything that decides what a server offers. The
 // lists of a server are cached under it. What else a connection depends on, such as
 // share and timeouts, is in connectionInput of package host.
-func (d *draft) fingerprint(keys *keyring) string {
+func (d *draft) fingerprint(keys *expression.Keyring) string {
 	t := fingerprintFields(keys, d.transport.plugin.Plugin, d.Transport)
 	for _, a := range language.AttributesOf[Server]("") {
 		if a.Reload == "connection" {
@@ -77,8 +78,8 @@ func (d *draft) fingerprint(keys *keyring) string {
 // fingerprintFields returns the parts of a block that fingerprint hashes. The
 // placeholders of keyring() differ in each load, so their names and offsets are
 // hashed instead.
-func fingerprintFields(keys *keyring, p Plugin, b Block) map[string]any {
-	settings, places := keys.normalize(b.Settings)
+func fingerprintFields(keys *expression.Keyring, p Plugin, b Block) map[string]any {
+	settings, places := keys.Normalize(b.Settings)
 	all := map[string]any{
 		"plugin": p.Name, "use": p.Use, "source": p.Source,
 		"component": b.Component, "settings": json.RawMessage(settings), "env": b.EnvNames, "dir": b.Dir,

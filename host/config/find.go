@@ -50,7 +50,7 @@ func (l Location) Has(file string) bool {
 		return false
 	}
 	names, err := source.FilesAt(l.Path)
-	return err == nil && slices.ContainsFunc(names, func(name string) bool { return sameFile(name, file) })
+	return err == nil && slices.ContainsFunc(names, func(name string) bool { return source.SameFile(name, file) })
 }
 
 // Names returns the absolute paths of the configuration with the links of its first directories
@@ -97,7 +97,7 @@ func (l Location) Canonical() (string, error) {
 func (o *Options) staticRoot() string {
 	dir := filepath.Dir(o.Path)
 	if o.Texts[o.Path] == nil && o.Text == nil {
-		dir = rootOf(o.Path)
+		dir = source.RootOf(o.Path)
 	}
 	if real, err := source.Canonical(dir); err == nil {
 		return real
@@ -193,7 +193,7 @@ func named(path, own, why string) (Location, error) {
 // same directory. A link to it in another directory is another configuration, because
 // relative paths in it resolve differently.
 func isOwn(path, own string) bool {
-	return own != "" && sameFile(path, own) && sameFile(filepath.Dir(path), filepath.Dir(own))
+	return own != "" && source.SameFile(path, own) && source.SameFile(filepath.Dir(path), filepath.Dir(own))
 }
 
 // present reports whether a path exists. It returns true if that cannot be determined;

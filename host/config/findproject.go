@@ -63,4 +63,4 @@ func PrivatePath(file string, lookup func(string) (string, bool)) string {
 }
 
 // isHome reports whether a directory is the home directory.
-func isHome(dir, home string) bool { return home != "" && sameFile(dir, home) }
+func isHome(dir, home string) bool { return home != "" && source.SameFile(dir, home) }

@@ -153,7 +153,7 @@ func readGateway(of *scope, used roleUse, listens bool) (g Gateway) {
 	if !given {
 		h = of.empty(r.In)
 	}
-	files := of.ev.files
+	files := of.ev.Files
 	before := files.Count()
 	g.HTTP = readHTTP(h, used, given)
 	if !listens {
@@ -176,7 +176,7 @@ func (g *Gateway) Validate(r language.Reader) {
 // readHTTP reads the http block. given is false if there is none.
 func readHTTP(r blockReader, used roleUse, given bool) (h HTTP) {
 	language.Decode(r.Reader, &h)
-	h.Given, h.origin = given, httpSource{head: r.Head, in: r.In, source: r.of.ev.files.File(r.Head.Filename)}
+	h.Given, h.origin = given, httpSource{head: r.Head, in: r.In, source: r.of.ev.Files.File(r.Head.Filename)}
 	h.Auth = readAuth(r, used)
 	checkCertificates(r, h)
 	listen, ok := readListen(r)

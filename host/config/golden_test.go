@@ -123,7 +123,7 @@ func dump(t *testing.T, path string, c *Config) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.NewReplacer(c.keyring.nonce, "$NONCE", here, "$HERE", filepath.Dir(here), "$UP").Replace(b.String())
+	return strings.NewReplacer(c.keyring.Nonce, "$NONCE", here, "$HERE", filepath.Dir(here), "$UP").Replace(b.String())
 }
 
 // parts are the fields of a Config that only fixtures with certain blocks are about.

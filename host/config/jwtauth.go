@@ -47,7 +47,7 @@ func (j JWT) Authenticator(b AuthBuild) (authn.Authenticator, error) {
 		}
 		return authn.NewJWT(o), nil
 	}
-	secret, err := b.Config.keyring.substitute(j.Secret, b.Lookup)
+	secret, err := b.Config.keyring.Substitute(j.Secret, b.Lookup)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +169,7 @@ func readJWTAuth(r blockReader, used roleUse) ClientAuth {
 		Leeway:     b.Leeway,
 		Issuer:     b.Issuer,
 		Secret:     b.Secret,
-		Late:       r.of.ev.keyring.contains(b.Secret),
+		Late:       r.of.ev.Keyring.Contains(b.Secret),
 		Algorithms: b.Algorithms,
 		Audiences:  b.Audiences,
 		Claims:     b.Claims.names(),

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/junctor-mcp/junctor/host/config/expression"
 	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/redact"
@@ -21,11 +22,11 @@ func Load(ctx context.Context, o Options) (*Config, source.Diagnostics) {
 	l := newLoader(o)
 	first := l.layers[0]
 	if o.Static {
-		l.tree.root = o.staticRoot()
+		l.tree.Root = o.staticRoot()
 	}
 	switch {
 	case o.Content != nil:
-		l.tree.root, l.tree.reviewed = o.Content.Root, o.Content.texts
+		l.tree.Root, l.tree.Reviewed = o.Content.Root, o.Content.texts
 		first.keep(l.tree.AddTexts("")...)
 	case len(o.Text) > source.MaxFile:
 		l.files.Problem(language.Problem{
@@ -51,8 +52,8 @@ type loader struct {
 	Options
 	lookup func(string) (string, bool)
 	files  *source.Set // of all scopes
-	tree   *tree
-	ev     *evaluator
+	tree   *source.Tree
+	ev     *expression.Evaluator
 
 	layers     []*scope // the strongest first
 	managed    *scope   // nil: there is no managed configuration
@@ -69,8 +70,8 @@ type loader struct {
 func newLoader(o Options) *loader {
 	l := &loader{Options: o, lookup: o.Lookup, files: source.NewSet(languageWords())}
 	l.files.Texts, l.files.Pasted = o.Texts, o.Pasted
-	l.tree = newTree(l.files)
-	l.tree.static = o.Static
+	l.tree = source.NewTree(l.files)
+	l.tree.Static = o.Static
 	switch {
 	case o.Static:
 		l.lookup = func(string) (string, bool) { return "", false }
@@ -78,12 +79,12 @@ func newLoader(o Options) *loader {
 		l.lookup = os.LookupEnv
 	}
 	l.plugins = newPluginTable(l.files, o)
-	l.ev = newEvaluator(l.files, inputs{
-		lookup:  l.lookup,
-		read:    o.Content.read,
-		static:  o.Static,
-		absent:  o.AbsentInputs,
-		foreign: foreignHint,
+	l.ev = expression.New(l.files, expression.Inputs{
+		Lookup:  l.lookup,
+		Read:    o.Content.read,
+		Static:  o.Static,
+		Absent:  o.AbsentInputs,
+		Foreign: foreignHint,
 	})
 	l.layers = []*scope{newScope(l.ev, 0)}
 	return l
@@ -92,7 +93,7 @@ func newLoader(o Options) *loader {
 // load turns sources into a configuration. Each step continues after problems, so
 // that one run reports all problems that do not follow from each other.
 func (l *loader) load(ctx context.Context) (*Config, source.Diagnostics) {
-	if l.files.Count() > 0 || !l.tree.parse() {
+	if l.files.Count() > 0 || !l.tree.Parse() {
 		return nil, l.files.Diagnostics()
 	}
 	l.collectAll()
@@ -111,7 +112,7 @@ func (l *loader) load(ctx context.Context) (*Config, source.Diagnostics) {
 	store := l.plugins.secretStore(l.storeLayer())
 	l.plugins.describeAll(ctx, pluginRefs(drafts, store), l.All)
 	for _, d := range drafts {
-		d.finish(l.ev.keyring)
+		d.finish(l.ev.Keyring)
 	}
 	l.disableUnmanaged(drafts, rules, own)
 	l.unusedDefaults(drafts)
@@ -137,7 +138,7 @@ func (l *loader) load(ctx context.Context) (*Config, source.Diagnostics) {
 // collectAll reads the lock files and the top-level blocks of all scopes.
 func (l *loader) collectAll() {
 	l.readLocks()
-	l.ev.collectEnvSecrets()
+	l.ev.ConcealEnv()
 	for _, layer := range l.layers {
 		l.collect(layer, topLevelForm())
 	}
@@ -197,12 +198,12 @@ func pluginRefs(drafts []*draft, store *storeDraft) []pluginRef {
 
 // config builds the Config of a load without errors.
 func (l *loader) config(drafts []*draft, store *SecretStore) *Config {
-	l.ev.keyring.sortUses(l.files.Order())
-	c := &Config{Path: l.Path, SecretStore: store, keyring: l.ev.keyring}
+	l.ev.Keyring.SortUses(l.files.Order())
+	c := &Config{Path: l.Path, SecretStore: store, keyring: l.ev.Keyring}
 	for _, s := range l.files.All {
 		c.Files = append(c.Files, s.Name)
 	}
-	c.Under, c.Shadowed, c.Locks, c.included, c.named = l.Under, l.shadowed, l.locks, l.ev.includedFiles(), l.ev.namedPaths()
+	c.Under, c.Shadowed, c.Locks, c.included, c.named = l.Under, l.shadowed, l.locks, l.ev.Included(), l.ev.Named()
 	c.lookup = l.lookup
 	c.Plugins = l.plugins.plugins()
 	secrets := slices.Clone(l.files.Hidden())
@@ -216,6 +217,6 @@ func (l *loader) config(drafts []*draft, store *SecretStore) *Config {
 	if store != nil {
 		secrets = append(secrets, hiddenTexts(store.Settings, store.Shown)...)
 	}
-	c.secrets = redact.New(l.ev.withoutPublic(secrets))
+	c.secrets = redact.New(l.ev.WithoutPublic(secrets))
 	return c
 }

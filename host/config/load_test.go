@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
 
@@ -181,4 +182,37 @@ func FuzzLoad(f *testing.F) {
 			t.Error(rendered(ds))
 		}
 	})
+}
+
+// TestLargeConfigurationLoads loads a thousand servers.
+func TestLargeConfigurationLoads(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("locals {\n  allow = [" + strings.Repeat(`"get_*", `, 30) + "]\n  base = { HOME = \"/\", LANG = \"C\" }\n}\n")
+	for i := range 1000 {
+		fmt.Fprintf(&text, `
+server "server-%d" {
+  transport "stdio" {
+    command = ["npx", "-y", "@modelcontextprotocol/server-%d"]
+    env     = merge(local.base, { TOKEN = env("API_TOKEN"), N = "%d" })
+  }
+  timeouts {
+    call = "2m"
+  }
+  tools {
+    allow = concat(local.allow, ["server_%d_*"])
+  }
+  tool "search" {
+    name    = "find"
+    pin     = { owner = "acme" }
+    default = { page = %d }
+  }
+}
+`, i, i, i, i, i)
+	}
+	begin := time.Now()
+	c, ds := loadText(t, text.String())
+	if c == nil || len(c.Servers) != 1000 {
+		t.Fatal(rendered(ds))
+	}
+	t.Logf("%d KiB took %v", text.Len()>>10, time.Since(begin))
 }

@@ -60,7 +60,7 @@ func NewLock(path string) *Lock {
 
 // LockPath returns the path of the lock file beside the configuration at a path, a file or a
 // directory.
-func LockPath(path string) string { return filepath.Join(rootOf(path), LockName) }
+func LockPath(path string) string { return filepath.Join(source.RootOf(path), LockName) }
 
 // ReadLock reads a lock file. It returns an empty Lock if there is no file.
 func ReadLock(path string) (*Lock, source.Diagnostics) {

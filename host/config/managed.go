@@ -71,7 +71,7 @@ func (l *loader) readManaged(path string) {
 // are empty if there is none, or if it has mistakes, which loading a configuration reports.
 func ManagedServers(path string) managed.Rules {
 	l := newLoader(Options{Managed: path})
-	if l.readManaged(path); l.managed == nil || l.files.Count() > 0 || !l.tree.parse() {
+	if l.readManaged(path); l.managed == nil || l.files.Count() > 0 || !l.tree.Parse() {
 		return managed.Rules{}
 	}
 	l.collect(l.managed, &managedForm)

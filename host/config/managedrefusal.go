@@ -26,7 +26,7 @@ func Refused(ctx context.Context, path string, text []byte, managedPath string, 
 			}
 			return lookup(name)
 		}})
-	l.tree.root = l.staticRoot()
+	l.tree.Root = l.staticRoot()
 	l.layers[0].keep(l.files.Add(path, text))
 	l.readManaged(managedPath)
 	l.blocked = map[string]string{}

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/junctor-mcp/junctor/host/config/expression"
 	"github.com/junctor-mcp/junctor/host/config/language"
 )
 
@@ -58,12 +59,12 @@ func (l *loader) module(of *scope, b *hclsyntax.Block) {
 		r.ErrorAt(r.Head, "", "a configuration uses at most %d modules", mostModules)
 		return
 	}
-	dir, files := l.tree.used(b)
+	dir, files := l.tree.Used(b)
 	if files == nil || slices.Contains(of.within, dir) {
 		return // reported when the modules were read
 	}
 	inner := newScope(l.ev, of.layer)
-	inner.owner, inner.sources, inner.given = of.owner+r.Label+"_", files, map[string]argument{}
+	inner.owner, inner.sources, inner.given = of.owner+r.Label+"_", files, map[string]expression.Argument{}
 	inner.within = append(slices.Clone(of.within), dir)
 	for _, name := range slices.Sorted(maps.Keys(b.Body.Attributes)) {
 		a := b.Body.Attributes[name]
@@ -75,14 +76,13 @@ func (l *loader) module(of *scope, b *hclsyntax.Block) {
 		if !ok {
 			v = cty.NilVal
 		}
-		inner.given[name] = argument{value: v, at: a.NameRange}
+		inner.given[name] = expression.Argument{Value: v, At: a.NameRange}
 	}
 	of.modules = append(of.modules, inner)
 	l.collect(inner, moduleForm())
 	for name, given := range inner.given {
-		if inner.names.variables[name] == nil {
-			known := slices.Sorted(maps.Keys(inner.names.variables))
-			r.ErrorAt(given.at, language.DidYouMean(name, known), "the module has no variable %q", name)
+		if known := inner.names.VariableNames(); !slices.Contains(known, name) {
+			r.ErrorAt(given.At, language.DidYouMean(name, known), "the module has no variable %q", name)
 		}
 	}
 	inner.readDefaults()

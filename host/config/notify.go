@@ -124,7 +124,7 @@ func notifySecretProblem(secret string) string {
 // a valid secret.
 func (c *Config) ResolveNotify(lookup func(name string) (string, error)) (string, error) {
 	n := c.Notify
-	secret, err := c.keyring.substitute(n.Secret, lookup)
+	secret, err := c.keyring.Substitute(n.Secret, lookup)
 	if err != nil {
 		return "", err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/junctor-mcp/junctor/host/config/expression"
 	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
@@ -53,7 +54,7 @@ var itemOrder = []ItemKind{Loads, Runs, Contacts, Reads, Writes, Sets, Passes, K
 
 // An outliner makes the outline of a loader's sources.
 type outliner struct {
-	tree    *tree
+	tree    *source.Tree
 	lookup  func(name string) (string, bool) // a variable of the environment; nil: os.LookupEnv
 	content *Content
 	uses    map[string]hclsyntax.Expression // "use" of the plugin blocks, by label
@@ -77,7 +78,7 @@ type outliner struct {
 // outline returns the actions of the sources and their third-party plugins.
 func (o *outliner) outline() ([]Item, []Plugin) {
 	o.uses = map[string]hclsyntax.Expression{}
-	for _, s := range o.tree.files.All {
+	for _, s := range o.tree.Files.All {
 		o.source, o.in = s, ""
 		for _, b := range s.Body.Blocks {
 			switch b.Type {
@@ -88,7 +89,7 @@ func (o *outliner) outline() ([]Item, []Plugin) {
 			}
 		}
 	}
-	for _, s := range o.tree.files.All {
+	for _, s := range o.tree.Files.All {
 		o.source, o.in = s, ""
 		o.calls(s)
 		for _, b := range s.Body.Blocks {
@@ -142,10 +143,10 @@ func (o *outliner) requiredOne(item hclsyntax.ObjectConsItem) {
 		}
 		path, ok := language.Literal(field.ValueExpr)
 		switch {
-		case !ok || isRemote(filepath.FromSlash(path), o.content.Root):
+		case !ok || source.IsRemote(filepath.FromSlash(path), o.content.Root):
 			o.add(Loads, item.KeyExpr.Range(), "plugin "+visible(name)+" from "+o.written(field.ValueExpr))
 		case !strings.HasPrefix(path, "builtin/"):
-			program := absoluteIn(o.source.Dir, filepath.FromSlash(path))
+			program := source.AbsoluteIn(o.source.Dir, filepath.FromSlash(path))
 			o.plugins = append(o.plugins, Plugin{Name: name, Use: name, Source: program, At: source.StartOf(item.KeyExpr.Range())})
 			o.add(Loads, item.KeyExpr.Range(), "plugin "+visible(name)+" from "+visible(program))
 		}
@@ -165,7 +166,7 @@ func (o *outliner) calls(s *source.File) {
 			name = o.written(call.Args[0])
 		}
 		text := what[call.Name] + visible(name)
-		if in := o.content.included[absoluteIn(s.Dir, name)]; ok && call.Name == "file" && in.link != "" {
+		if in := o.content.included[source.AbsoluteIn(s.Dir, name)]; ok && call.Name == "file" && in.link != "" {
 			text += ", which leads to " + visible(in.link)
 		}
 		o.add(Reads, call.Range(), text)
@@ -192,8 +193,8 @@ func (o *outliner) top(b *hclsyntax.Block) {
 		}
 		return
 	case "variable":
-		if o.tree.moduleOf(o.source) == "" {
-			o.add(Reads, b.TypeRange, "environment variable "+visible(variablePrefix+labelOf(b)))
+		if o.tree.ModuleOf(o.source) == "" {
+			o.add(Reads, b.TypeRange, "environment variable "+visible(expression.VariablePrefix+labelOf(b)))
 		}
 		if a := b.Body.Attributes["default"]; a != nil {
 			o.add(Computes, a.NameRange, "var."+visible(labelOf(b))+" = "+o.written(a.Expr)) // may be a command

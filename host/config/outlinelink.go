@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/sdk/sandbox"
 )
 
@@ -46,8 +47,8 @@ func (o *outliner) links(dir string, e hclsyntax.Expression) string {
 // target returns what a path leads to, as seen from dir, if links below dir lead out of the
 // configuration's directory, and "" otherwise.
 func (o *outliner) target(dir, name string) string {
-	path := absoluteIn(dir, filepath.FromSlash(name))
-	if name == "" || len(name) > maxPathText || strings.ContainsRune(name, 0) || isRemote(path, o.content.Root) {
+	path := source.AbsoluteIn(dir, filepath.FromSlash(name))
+	if name == "" || len(name) > maxPathText || strings.ContainsRune(name, 0) || source.IsRemote(path, o.content.Root) {
 		return ""
 	}
 	link := o.content.leadsOut(path)

@@ -58,10 +58,10 @@ func (o *outliner) searchPath(body *hclsyntax.Body) searchPath {
 // siblings returns the files of the module, or of the configuration, that the current block
 // belongs to.
 func (o *outliner) siblings() []*source.File {
-	if dir := o.tree.moduleOf(o.source); dir != "" {
-		return o.tree.modules[dir]
+	if dir := o.tree.ModuleOf(o.source); dir != "" {
+		return o.tree.Modules[dir]
 	}
-	return slices.DeleteFunc(slices.Clone(o.tree.files.All), func(s *source.File) bool { return o.tree.moduleOf(s) != "" })
+	return slices.DeleteFunc(slices.Clone(o.tree.Files.All), func(s *source.File) bool { return o.tree.ModuleOf(s) != "" })
 }
 
 // setPath returns the PATH that the env of a block sets or may set.

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/config/source"
 )
 
 // program returns the command line that a block would run: the path of the program,
@@ -55,7 +56,7 @@ func (o *outliner) place(cwd *hclsyntax.Attribute) (dir string, computed bool, w
 	if !ok {
 		return cmp.Or(o.dir, o.source.Dir), true, ", in " + o.written(cwd.Expr)
 	}
-	dir = absoluteIn(o.source.Dir, text)
+	dir = source.AbsoluteIn(o.source.Dir, text)
 	return dir, false, ", in " + visible(dir) + o.links(o.source.Dir, cwd.Expr)
 }
 
@@ -69,7 +70,7 @@ func (o *outliner) commandLine(body *hclsyntax.Body, command *hclsyntax.Attribut
 	case named:
 		first = o.searchPath(body).find(first)
 	case !computed:
-		first = absoluteIn(dir, filepath.FromSlash(first))
+		first = source.AbsoluteIn(dir, filepath.FromSlash(first))
 	}
 	return strings.TrimSpace(visible(first) + " " + o.list(rest))
 }

@@ -75,7 +75,7 @@ func (o *outliner) addresses(e hclsyntax.Expression) (all []string) {
 }
 
 // written returns the source text of an expression on one line.
-func (o *outliner) written(e hclsyntax.Expression) string { return writtenIn(o.tree.files, e) }
+func (o *outliner) written(e hclsyntax.Expression) string { return writtenIn(o.tree.Files, e) }
 
 // writtenIn returns the source text of an expression in a file of a set on one line.
 func writtenIn(files *source.Set, e hclsyntax.Expression) string {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/secretname"
 	"github.com/junctor-mcp/junctor/sdk/sandbox"
 )
@@ -177,7 +178,7 @@ func (b *Block) commandFiles(s *programSettings, lookup func(string) (string, bo
 		if env["PATH"] == "" {
 			delete(env, "PATH")
 		}
-		c := command{words: words, env: env, dir: absoluteIn(b.Dir, cwd), path: path, wrapped: b.Component == wrappingTransport}
+		c := command{words: words, env: env, dir: source.AbsoluteIn(b.Dir, cwd), path: path, wrapped: b.Component == wrappingTransport}
 		files, dirs := c.files()
 		named = append(named, files...)
 		packages = append(packages, slices.DeleteFunc(dirs, func(dir string) bool { return slices.Contains(packages, dir) })...)
@@ -197,7 +198,7 @@ func existing(dir string, value any) (all []string) {
 	case map[string]any:
 		for name, member := range v {
 			if text, ok := member.(string); ok && text != "" && namesFile(name) {
-				all = append(all, absoluteIn(dir, text)) // also if it is made later
+				all = append(all, source.AbsoluteIn(dir, text)) // also if it is made later
 			}
 			all = append(all, existing(dir, member)...)
 		}
@@ -211,7 +212,7 @@ func existing(dir string, value any) (all []string) {
 			if text == "" || len(text) > maxPathText || strings.ContainsRune(text, 0) {
 				continue
 			}
-			path := absoluteIn(dir, text)
+			path := source.AbsoluteIn(dir, text)
 			if sandbox.MayExist(path) {
 				all = append(all, path)
 			}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/junctor-mcp/junctor/host/config/source"
 )
 
 // maxPackageFile is the maximum size of a package.json that is read.
@@ -46,7 +48,7 @@ func (r *commandReader) targets(path string) {
 		}
 		for _, part := range strings.FieldsFunc(line, separatesWords) {
 			for _, ending := range append([]string{""}, scriptEndings...) {
-				r.existing("", absoluteIn(dir, part)+ending)
+				r.existing("", source.AbsoluteIn(dir, part)+ending)
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/junctor-mcp/junctor/host/config/expression"
 	"github.com/junctor-mcp/junctor/host/config/language"
 )
 
@@ -40,7 +41,7 @@ func TestReferencePages(t *testing.T) {
 	confirm := language.FormOf[confirmBlock]().Entries
 	for page, tables := range map[string]map[string]string{
 		"configuration.md": {
-			"server": serverTable(), "defaults": defaultsTable(), "tool": formTable(language.FormOf[viewBlock]()), "variable": formTable(&variableForm),
+			"server": serverTable(), "defaults": defaultsTable(), "tool": formTable(language.FormOf[viewBlock]()), "variable": formTable(&expression.VariableForm),
 			"plugins": pluginsTable(), "secret_store": formTable(language.FormOf[SecretFile]()), "gateway": formTable(language.FormOf[Gateway]()), "audit": formTable(language.FormOf[Audit]()),
 			"static_token": formTable(language.FormOf[tokenBlock]()), "jwt": formTable(language.FormOf[jwtBlock]()), "certificate": formTable(language.FormOf[certificateBlock]()), "forwarded": formTable(language.FormOf[forwardedBlock]()),
 		},

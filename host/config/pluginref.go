@@ -72,7 +72,7 @@ func (t *pluginTable) resolve(r blockReader, as language.Role) pluginRef {
 	if u.plugin == nil && !t.lost {
 		r.ErrorAt(r.LabelAt, cmp.Or(u.foreignLabel(name), language.NearHint(name, u.candidates()),
 			fmt.Sprintf(`require it: plugins { required = { %s = { source = "..." } } }`, name)), "there is no plugin %q", name)
-		r.of.host(r.each).reportBodyInputs(r.In, r.Body)
+		r.of.host(r.each).ReportBodyInputs(r.In, r.Body)
 	}
 	return u
 }
@@ -104,7 +104,7 @@ func (u pluginRef) decode() (Block, bool) {
 	}
 	m := u.table.manifests[u.plugin.Use]
 	if m == nil {
-		u.of.host(u.each).reportBodyInputs(u.In, u.Body)
+		u.of.host(u.each).ReportBodyInputs(u.In, u.Body)
 		return Block{}, false
 	}
 	offered := u.Offered(m)
@@ -119,12 +119,12 @@ func (u pluginRef) decode() (Block, bool) {
 	}
 	got := readSettings(u.blockReader, offered[name])
 	slices.Sort(got.env)
-	file := u.of.ev.files.File(u.Head.Filename)
+	file := u.of.ev.Files.File(u.Head.Filename)
 	return Block{
 		Kind: u.Label, Plugin: u.plugin.Name, Component: name,
 		Settings: jsonOf(got.object(false)), Shown: jsonOf(got.object(true)), EnvNames: slices.Compact(got.env),
 		Dir: file.Dir, At: source.StartOf(u.Head), files: absolutePaths(file.Dir, got.files),
-		origin: blockSource{source: file, body: u.Body, head: u.Head, in: u.In, fallback: inherited, files: u.of.ev.files},
+		origin: blockSource{source: file, body: u.Body, head: u.Head, in: u.In, fallback: inherited, files: u.of.ev.Files},
 	}, true
 }
 

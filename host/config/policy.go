@@ -38,11 +38,11 @@ func readPolicy(of *scope, unset string) *policyDraft {
 	if of == nil {
 		return d
 	}
-	before := of.ev.skippedExpressions()
+	before := of.ev.Skipped()
 	if r, found := of.only(of.top["policy"]); found {
 		d.Rules = d.policyRules(r, unset)
 	}
-	d.skipped = of.ev.skippedExpressions() > before
+	d.skipped = of.ev.Skipped() > before
 	return d
 }
 
@@ -252,7 +252,7 @@ func grantsLocal(p policy.Rules, r policy.Rule) bool {
 // checkRuleNames warns of names in a rule that cannot be meant: servers that are not there, and
 // tools with the name or the prefix of a server in front, as other places write them.
 func checkRuleNames(r blockReader, names []string, drafts []*draft) {
-	if r.of.ev.files.HasErrors() {
+	if r.of.ev.Files.HasErrors() {
 		return // the attribute may be wrong; it was reported
 	}
 	for _, e := range r.Texts("servers") {

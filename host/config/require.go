@@ -163,7 +163,7 @@ func programSource(r blockReader, text string, at hcl.Range, name string) string
 	case filepath.IsAbs(path):
 		return filepath.Clean(path)
 	case text == "." || text == ".." || strings.HasPrefix(text, "./") || strings.HasPrefix(text, "../"):
-		return filepath.Join(r.of.ev.files.DirOf(at.Filename), path)
+		return filepath.Join(r.of.ev.Files.DirOf(at.Filename), path)
 	default:
 		r.ErrorAt(at, hint, "plugin %q: this version takes plugins from directories only", name)
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/junctor-mcp/junctor/host/config/expression"
 	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/config/source"
 )
@@ -18,19 +19,19 @@ type scope struct {
 	within  []string // the directories of the modules that use this one, and its own; empty for a layer
 	owner   string   // what the names of its servers begin with, such as "base_"; empty for a layer
 	sources []*source.File
-	top     map[string][]*hclsyntax.Block // the blocks of its files, by type
-	modules []*scope                      // that its module blocks use, in their order
-	given   map[string]argument           // by a module block; nil for a layer
+	top     map[string][]*hclsyntax.Block  // the blocks of its files, by type
+	modules []*scope                       // that its module blocks use, in their order
+	given   map[string]expression.Argument // by a module block; nil for a layer
 
-	ev    *evaluator
-	names *nameTable // its locals and variables
+	ev    *expression.Evaluator
+	names *expression.Names // its locals and variables
 
 	defaults  *hclsyntax.Body // of the defaults block; nil: no block, or a block with problems
 	defaulted map[string]bool // settings in it that some transport has
 }
 
-func newScope(ev *evaluator, layer int) *scope {
-	return &scope{layer: layer, ev: ev, names: newNameTable(), defaulted: map[string]bool{}}
+func newScope(ev *expression.Evaluator, layer int) *scope {
+	return &scope{layer: layer, ev: ev, names: expression.NewNames(), defaulted: map[string]bool{}}
 }
 
 // keep adds files to the scope.
@@ -70,10 +71,10 @@ func (l *loader) collect(s *scope, f *language.Form) {
 	}
 	at := s.host(cty.NilVal)
 	for _, b := range s.top["locals"] {
-		at.collectLocals(b)
+		at.CollectLocals(b)
 	}
-	at.readVariables(s.top["variable"], s.given) // before locals: they may use variables
-	at.computeLocals()
+	at.ReadVariables(s.top["variable"], s.given) // before locals: they may use variables
+	at.ComputeLocals()
 	for _, b := range s.top["module"] {
 		l.module(s, b)
 	}

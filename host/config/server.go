@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/junctor-mcp/junctor/host/config/expression"
 	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
@@ -96,7 +97,7 @@ func checkNames(l *loader, drafts []*draft) {
 }
 
 // finish decodes a server's transport and auth.
-func (d *draft) finish(keys *keyring) {
+func (d *draft) finish(keys *expression.Keyring) {
 	transport, ok := d.transport.decode()
 	if d.auth != nil {
 		if auth, ok := d.auth.decode(); ok {

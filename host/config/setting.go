@@ -87,7 +87,7 @@ func (r settingReader) settingAt(a sdk.Attribute, attr *hclsyntax.Attribute, wan
 	if !ok {
 		return cty.NilVal, false
 	}
-	if r.of.ev.keyring.absentInValue(v) == nil {
+	if r.of.ev.Keyring.AbsentInValue(v) == nil {
 		r.checkConstraints(a, attr, v)
 	}
 	return v, true
@@ -97,7 +97,7 @@ func (r settingReader) settingAt(a sdk.Attribute, attr *hclsyntax.Attribute, wan
 // sensitive nor a map of single values. Every user of the machine may see such a setting, for
 // example the arguments of a program. It returns whether the value is allowed.
 func (r settingReader) allowsKeyring(a sdk.Attribute, attr *hclsyntax.Attribute, v cty.Value, want cty.Type) bool {
-	steps, found := r.of.ev.keyring.find(v)
+	steps, found := r.of.ev.Keyring.Find(v)
 	switch {
 	case !found:
 		return true
@@ -105,8 +105,8 @@ func (r settingReader) allowsKeyring(a sdk.Attribute, attr *hclsyntax.Attribute,
 		return r.Host.Settled(r.In, attr, v)
 	case a.Sensitive, want.IsMapType() && !want.ElementType().IsListType():
 		return true
-	case r.of.ev.keyring.absentInValue(v) != nil:
-		return want != cty.Number && want != cty.Bool || !r.of.host(r.each).rejectAbsent(r.In, attr, v)
+	case r.of.ev.Keyring.AbsentInValue(v) != nil:
+		return want != cty.Number && want != cty.Bool || !r.of.host(r.each).RejectAbsent(r.In, attr, v)
 	}
 	r.ErrorAt(language.Locate(attr.Expr, steps), "use it in a setting that is sensitive, such as env or headers",
 		"%q is no setting for secrets, so it cannot come from keyring()", a.Name)
@@ -203,7 +203,7 @@ func (r settingReader) headers(a sdk.Attribute, attr *hclsyntax.Attribute, v cty
 		if value.IsNull() {
 			continue // checkConstraints reported it
 		}
-		if _, late := r.of.ev.keyring.find(value); !late && strings.ContainsFunc(value.AsString(), notInHeader) {
+		if _, late := r.of.ev.Keyring.Find(value); !late && strings.ContainsFunc(value.AsString(), notInHeader) {
 			hint := ""
 			if strings.HasSuffix(value.AsString(), "\n") {
 				hint = "trimspace() removes the line end"

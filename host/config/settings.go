@@ -84,7 +84,7 @@ func nestedSettings(r blockReader, b sdk.Block, got *settings) {
 		in := readSettings(t, b.Schema)
 		if b.Label != "" {
 			in.full[b.Label], in.shown[b.Label] = cty.StringVal(t.Label), cty.StringVal(t.Label)
-			r.of.ev.files.RevealLabel(t.LabelAt)
+			r.of.ev.Files.RevealLabel(t.LabelAt)
 		}
 		full, shown = append(full, in.object(false)), append(shown, in.object(true))
 		got.env, got.files = append(got.env, in.env...), append(got.files, in.files...)

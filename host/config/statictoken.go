@@ -90,7 +90,7 @@ func readTokenAuth(r blockReader, used roleUse) ClientAuth {
 	return StaticToken{
 		Token:    b.Token,
 		Variable: variableOf(r, "token"),
-		Late:     r.of.ev.keyring.contains(b.Token),
+		Late:     r.of.ev.Keyring.Contains(b.Token),
 		Subject:  b.Subject,
 		Tenant:   b.Tenant,
 		Roles:    used.valid(r, b.Roles),

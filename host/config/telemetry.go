@@ -39,7 +39,7 @@ func readTelemetry(of *scope, gateway HTTP) (t Telemetry) {
 func checkMetrics(r blockReader, m *Metrics, gateway HTTP) {
 	at, called := r.ValueAt("listen", r.Head), addressInFile(m.Listen)
 	if text, a, set := r.Text("listen"); set {
-		listen, err := parseListen(text, r.of.ev.files.DirOf(a.SrcRange.Filename))
+		listen, err := parseListen(text, r.of.ev.Files.DirOf(a.SrcRange.Filename))
 		if err != nil {
 			r.ErrorAt(at, `write HOST:PORT, such as "127.0.0.1:7577", or unix:PATH`, "%s %v", addressInFile(text), err)
 			return

@@ -3,6 +3,7 @@ package config
 import (
 	"sync"
 
+	"github.com/junctor-mcp/junctor/host/config/expression"
 	"github.com/junctor-mcp/junctor/host/config/language"
 )
 
@@ -13,8 +14,8 @@ var topLevelForm = sync.OnceValue(func() *language.Form {
 		Blocks: map[string]language.Shape{
 			"plugins":      {Many: true, Body: &pluginsForm, Doc: "The plugins that are not bundled."},
 			"plugin":       {Labels: 1, Many: true, Body: language.FormOf[pluginSettings](), Doc: "How a plugin's processes run. The label is the plugin's name."},
-			"locals":       {Many: true, Body: &localsForm, Doc: "Named values, for `local.NAME` in other places."},
-			"variable":     {Labels: 1, Many: true, Body: &variableForm, Doc: "A value that the environment variable `JUNCTOR_VAR_NAME` can set, for `var.NAME` in other places."},
+			"locals":       {Many: true, Body: &expression.LocalsForm, Doc: "Named values, for `local.NAME` in other places."},
+			"variable":     {Labels: 1, Many: true, Body: &expression.VariableForm, Doc: "A value that the environment variable `JUNCTOR_VAR_NAME` can set, for `var.NAME` in other places."},
 			"module":       {Labels: 1, Many: true, Body: &moduleBlockForm, Doc: "Uses a directory of servers, with values for its variables."},
 			"server":       {Labels: 1, Many: true, Body: language.FormOf[Server](), Doc: "An MCP server. The label is its name."},
 			"defaults":     {Many: true, Body: language.FormOf[defaultsBlock](), Doc: "Attributes for all servers. A server's own attribute wins."},

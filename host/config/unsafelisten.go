@@ -26,7 +26,7 @@ func readListen(r blockReader) (string, bool) {
 	if !set {
 		return language.Defaults[HTTP]().Listen, !r.IsSet("listen")
 	}
-	listen, err := parseListen(text, r.of.ev.files.DirOf(a.SrcRange.Filename))
+	listen, err := parseListen(text, r.of.ev.Files.DirOf(a.SrcRange.Filename))
 	if err != nil {
 		r.ErrorAt(a.Expr.Range(), listenHintFor(text, "listen = %q"), "%s %v", addressInFile(text), err)
 	}

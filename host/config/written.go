@@ -33,9 +33,9 @@ func noteWritten(r blockReader, d *draft) {
 		if attr == nil {
 			continue
 		}
-		before := r.of.ev.files.Count()
+		before := r.of.ev.Files.Count()
 		v, ok := r.Host.Eval(r.In, attr.Expr)
-		r.of.ev.files.Forget(before) // they were reported
+		r.of.ev.Files.Forget(before) // they were reported
 		if ok && !v.IsNull() {
 			d.written = append(d.written, Setting{
 				Name:      a.Path(),

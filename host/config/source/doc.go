@@ -3,7 +3,7 @@
 // [Diagnostics] of them: with file, line, column and the source line, and without text that
 // could be a secret. It knows no block of the language.
 //
-// Files, from the top: render.go, diagnostic.go, reading.go, pasted.go, quotes.go,
+// Files, from the top: render.go, diagnostic.go, tree.go, reading.go, pasted.go, quotes.go,
 // hcldiagnostics.go, foreignsyntax.go, foreignreferences.go, set.go, snippet.go, mask.go,
-// harmless.go, file.go, position.go.
+// harmless.go, file.go, paths.go, position.go.
 package source

@@ -1,4 +1,4 @@
-package config
+package expression
 
 import (
 	"fmt"
@@ -6,22 +6,31 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/junctor-mcp/junctor/host/config/source"
 )
 
-func evaluate(t *testing.T, text string) (cty.Value, *loader) {
+// evaluate returns the value of an expression, the evaluator and its files.
+func evaluate(t *testing.T, text string) (cty.Value, *Evaluator, *source.Set) {
 	t.Helper()
-	l := newLoader(Options{Lookup: fakeLookup})
-	l.layers[0].keep(l.files.Add("junctor.hcl", []byte("x = "+text+"\n")))
-	if !l.tree.parse() {
-		t.Fatalf("%s: %v", text, l.files.Since(0))
+	files := source.NewSet(source.Words{
+		Blocks:     func() map[string]bool { return nil },
+		Messages:   MessageWords,
+		IsFunction: IsFunction,
+	})
+	ev := New(files, Inputs{
+		Lookup: func(name string) (string, bool) { return "s3cr3t-from-env", name == "API_TOKEN" },
+		Read:   func(path string) ([]byte, error) { return source.ReadFile(path, MaxIncluded) },
+	})
+	if !files.Parse([]*source.File{files.Add("junctor.hcl", []byte("x = "+text+"\n"))}) {
+		t.Fatalf("%s: %v", text, files.Since(0))
 	}
-	v, _ := l.layers[0].host(cty.NilVal).Eval("", l.files.All[0].Body.Attributes["x"].Expr)
-	return v, l
+	v, _ := Host{ev, NewNames(), cty.NilVal}.Eval("", files.All[0].Body.Attributes["x"].Expr)
+	return v, ev, files
 }
 
 var secretName = regexp.MustCompile(`\bS\b`)
@@ -53,22 +62,22 @@ EOT`, `[S]`, `{ a = S }`, `{ (S) = 1 }`, `[S][0]`, `{ a = S }.a`, `{ s3cr3t-from
 		for name := range functions {
 			called[name] = called[name] || strings.Contains(e, name+"(")
 		}
-		v, l := evaluate(t, secretName.ReplaceAllString(e, `env("API_TOKEN")`))
+		v, _, files := evaluate(t, secretName.ReplaceAllString(e, `env("API_TOKEN")`))
 		if v == cty.NilVal {
-			t.Errorf("%s: %v", e, l.files.Since(0))
+			t.Errorf("%s: %v", e, files.Since(0))
 		} else if !v.ContainsMarked() {
 			t.Errorf("%s lost the mark", e)
 		}
 	}
-	for _, name := range functionNames {
+	for _, name := range FunctionNames {
 		if !called[name] && !slices.Contains([]string{"can", "file", "keyring"}, name) {
 			t.Errorf("%s is not tried", name)
 		}
 	}
-	if v, _ := evaluate(t, `file("../../testdata/config/included.txt")`); !v.ContainsMarked() {
+	if v, _, _ := evaluate(t, `file("../../../testdata/config/included.txt")`); !v.ContainsMarked() {
 		t.Error("file is not marked")
 	}
-	if v, _ := evaluate(t, `env("NOT_SET", "plain")`); v.ContainsMarked() {
+	if v, _, _ := evaluate(t, `env("NOT_SET", "plain")`); v.ContainsMarked() {
 		t.Error("a fallback is marked")
 	}
 }
@@ -76,9 +85,9 @@ EOT`, `[S]`, `{ a = S }`, `{ (S) = 1 }`, `[S][0]`, `{ a = S }.a`, `{ s3cr3t-from
 // TestNumbersOutOfRange checks numbers that JSON or a float64 cannot represent.
 func TestNumbersOutOfRange(t *testing.T) {
 	for _, text := range []string{`"${1e1000000}"`, `1 / 0`, `[{ a = 1 / 0 }]`, `1e300 * 1e300`, `jsondecode("[1e1000000]")`} {
-		v, l := evaluate(t, text)
-		if v != cty.NilVal || len(l.files.Since(0)) != 1 || l.files.Since(0)[0].Summary != "a number is too large or too small" {
-			t.Errorf("%s: %#v, %v", text, v, l.files.Since(0))
+		v, _, files := evaluate(t, text)
+		if v != cty.NilVal || len(files.Since(0)) != 1 || files.Since(0)[0].Summary != "a number is too large or too small" {
+			t.Errorf("%s: %#v, %v", text, v, files.Since(0))
 		}
 	}
 }
@@ -101,49 +110,16 @@ func TestInstrumentKeepsValues(t *testing.T) {
 		}
 		ctx := &hcl.EvalContext{Functions: functions}
 		plain, plainDiags := parse().Value(ctx)
-		l := newLoader(Options{})
-		e := l.ev.instrument(parse())
+		_, ev, _ := evaluate(t, "1")
+		e := ev.instrument(parse())
 		for range 2 {
 			v, diags := e.Value(ctx)
 			if !plain.RawEquals(v) || len(plainDiags) != len(diags) {
 				t.Errorf("%s: %#v %v, instrumented %#v %v", text, plain, plainDiags, v, diags)
 			}
-			e = l.ev.instrument(e)
+			e = ev.instrument(e)
 		}
 	}
-}
-
-// TestLargeConfigurationLoads loads a thousand servers.
-func TestLargeConfigurationLoads(t *testing.T) {
-	var text strings.Builder
-	text.WriteString("locals {\n  allow = [" + strings.Repeat(`"get_*", `, 30) + "]\n  base = { HOME = \"/\", LANG = \"C\" }\n}\n")
-	for i := range 1000 {
-		fmt.Fprintf(&text, `
-server "server-%d" {
-  transport "stdio" {
-    command = ["npx", "-y", "@modelcontextprotocol/server-%d"]
-    env     = merge(local.base, { TOKEN = env("API_TOKEN"), N = "%d" })
-  }
-  timeouts {
-    call = "2m"
-  }
-  tools {
-    allow = concat(local.allow, ["server_%d_*"])
-  }
-  tool "search" {
-    name    = "find"
-    pin     = { owner = "acme" }
-    default = { page = %d }
-  }
-}
-`, i, i, i, i, i)
-	}
-	begin := time.Now()
-	c, ds := loadText(t, text.String())
-	if c == nil || len(c.Servers) != 1000 {
-		t.Fatal(rendered(ds))
-	}
-	t.Logf("%d KiB took %v", text.Len()>>10, time.Since(begin))
 }
 
 // panicking is an expression that panics, like a bug in HCL.
@@ -155,5 +131,57 @@ func TestPanicBecomesDiagnostic(t *testing.T) {
 	_, diags := valueOf(panicking{&hclsyntax.LiteralValueExpr{}}, nil)
 	if !diags.HasErrors() || strings.Contains(diags.Error(), "s3cr3t") {
 		t.Error(diags)
+	}
+}
+
+var keyringName = regexp.MustCompile(`\bK\b`)
+
+// TestPassthroughFuncsKeepPlaceholders checks that passthrough functions keep
+// placeholders whole, and that eval reports placeholders in all other functions.
+func TestPassthroughFuncsKeepPlaceholders(t *testing.T) {
+	for _, e := range []string{
+		`K`, `"${K}"`, `"a ${K} b"`, `(K)`, `[K]`, `{ a = K }`, `[K][0]`, `{ a = K }.a`, `{ a = K }["a"]`, `[K][*]`, `[{ a = K }][*].a`,
+		`true ? K : "x"`, `[for k in [K] : k]`, `{ for k in [K] : "a" => k }`, `{ for k in [K, K] : "a" => k... }`, `"%{ for k in [K] }${k}%{ endfor }"`,
+		"<<EOT\n${K}\nEOT", `try(K, "x")`, `coalesce(null, K)`, `concat([K], ["a"])`, `merge({ a = K }, {})`, `values({ a = K })`, `flatten([[K]])`, `join(",", [K])`,
+		`join(K, ["a", "b"])`, `tostring(K)`, `tolist([K])`, `tomap({ a = K })`, `lookup({ a = K }, "a", "x")`, `lookup({}, "a", K)`, `env("NOT_SET", K)`, `concat([[K]]...)`,
+	} {
+		v, ev, files := evaluate(t, keyringName.ReplaceAllString(e, `keyring("x")`))
+		steps, found := ev.Keyring.Find(v)
+		if len(files.Since(0)) > 0 || !found || !v.ContainsMarked() {
+			t.Errorf("%s: %v, %v, %v", e, v, files.Since(0), steps)
+			continue
+		}
+		for _, text := range textsIn(v) {
+			if strings.Contains(text, "keyring") && !strings.Contains(text, ev.Keyring.Placeholder("x")) {
+				t.Errorf("%s: %s", e, text)
+			}
+		}
+	}
+	for _, name := range FunctionNames {
+		if _, handed := passthroughFuncs[name]; handed || name == "keyring" {
+			continue
+		}
+		v, _, files := evaluate(t, `try(`+name+`(keyring("x")), `+name+`("a", keyring("x")), `+name+`("a", "b", keyring("x")), "x")`)
+		if len(files.Since(0)) == 0 {
+			t.Errorf("%s() gives %#v", name, v)
+		}
+	}
+}
+
+// TestNormalizeKeepsPlaces checks that two texts normalize to the same result only if
+// they have the same placeholders in the same places.
+func TestNormalizeKeepsPlaces(t *testing.T) {
+	k := Keyring{Nonce: "N"}
+	seen := map[string]string{}
+	for _, text := range []string{
+		"", "a", k.Placeholder("a"), k.Placeholder("b"), "x" + k.Placeholder("a"), k.Placeholder("a") + "x", k.Placeholder("a") + k.Placeholder("b"),
+		k.Placeholder("b") + k.Placeholder("a"), k.Placeholder("a") + "x" + k.Placeholder("b"), "keyring:" + "a;", k.opening(), k.opening() + "a",
+	} {
+		normal, places := k.Normalize([]byte(text))
+		print := fmt.Sprintf("%q %q", normal, places)
+		if other, both := seen[print]; both {
+			t.Errorf("%q and %q are %s", text, other, print)
+		}
+		seen[print] = text
 	}
 }

@@ -1,4 +1,4 @@
-package config
+package expression
 
 import (
 	"github.com/hashicorp/hcl/v2"
@@ -11,8 +11,8 @@ import (
 // other expression counts as set to a value that is not known.
 
 // skips reports whether an expression is not evaluated.
-func (ev *evaluator) skips(e hclsyntax.Expression) bool {
-	if !ev.inputs.static || isStatic(e) {
+func (ev *Evaluator) skips(e hclsyntax.Expression) bool {
+	if !ev.inputs.Static || isStatic(e) {
 		return false
 	}
 	ev.skipped++

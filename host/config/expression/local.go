@@ -1,4 +1,4 @@
-package config
+package expression
 
 import (
 	"fmt"
@@ -6,36 +6,17 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
-	"github.com/zclconf/go-cty/cty"
 
 	"github.com/junctor-mcp/junctor/host/config/language"
 )
 
-// localsForm is the form of a locals block.
-var localsForm = language.Form{Open: "A value, for `local.NAME` in other places."}
+// LocalsForm is the form of a locals block.
+var LocalsForm = language.Form{Open: "A value, for `local.NAME` in other places."}
 
-// A local is one value of a locals block.
-type local struct {
-	name  string
-	attr  *hclsyntax.Attribute
-	state localState
-	value cty.Value
-}
-
-type localState int
-
-const (
-	pending localState = iota
-	computing
-	computed
-	failed // its problem was reported
-)
-
-// collectLocals registers the attributes of a locals block. Snippets mask their
+// CollectLocals registers the attributes of a locals block. Snippets mask their
 // literals, because a local may be used in a sensitive setting.
-func (h evaluation) collectLocals(b *hclsyntax.Block) {
+func (h Host) CollectLocals(b *hclsyntax.Block) {
 	r := language.NewReader(b, "")
 	r.Host = h
 	for _, nested := range b.Body.Blocks {
@@ -50,19 +31,17 @@ func (h evaluation) collectLocals(b *hclsyntax.Block) {
 	}
 }
 
-// computeLocals evaluates all locals, each after the locals that it refers to.
-func (h evaluation) computeLocals() {
+// ComputeLocals evaluates all locals, each after the locals that it refers to.
+func (h Host) ComputeLocals() {
 	for _, name := range h.names.localNames() {
 		h.compute(h.names.locals[name], nil)
 	}
 	h.names.localValues = h.names.valuesOf(h.names.localNames())
 }
 
-func (n *nameTable) localNames() []string { return slices.Sorted(maps.Keys(n.locals)) }
-
 // compute evaluates one local. chain lists the locals whose evaluation waits for it;
 // maxChain bounds the recursion.
-func (h evaluation) compute(x *local, chain []string) {
+func (h Host) compute(x *local, chain []string) {
 	const maxChain = 1000
 	if x.state != pending {
 		return
@@ -95,13 +74,13 @@ func (h evaluation) compute(x *local, chain []string) {
 
 // cycle reports a local that refers to itself through the locals of chain, or a chain
 // that is too long. All locals of the chain fail.
-func (h evaluation) cycle(x *local, chain []string) {
+func (h Host) cycle(x *local, chain []string) {
 	last := chain[len(chain)-1]
 	from := slices.Index(chain, last)
 	if from == len(chain)-1 {
-		h.ev.files.Problem(language.Problem{In: "locals", At: x.attr.Expr.Range(), Summary: "locals refer to each other in too long a chain"})
+		h.ev.Files.Problem(language.Problem{In: "locals", At: x.attr.Expr.Range(), Summary: "locals refer to each other in too long a chain"})
 	} else {
-		h.ev.files.Problem(language.Problem{In: "locals", At: x.attr.Expr.Range(),
+		h.ev.Files.Problem(language.Problem{In: "locals", At: x.attr.Expr.Range(),
 			Summary: fmt.Sprintf("local %q refers to itself: %s", last, strings.Join(chain[from:], " -> "))})
 	}
 	for _, name := range chain {
@@ -118,31 +97,4 @@ func localsIn(e hclsyntax.Expression) []string {
 		}
 	}
 	return slices.Sorted(maps.Keys(names))
-}
-
-// memberName returns NAME of local.NAME and local["NAME"].
-func memberName(t hcl.Traversal) (string, bool) {
-	if len(t) < 2 {
-		return "", false
-	}
-	switch step := t[1].(type) {
-	case hcl.TraverseAttr:
-		return step.Name, true
-	case hcl.TraverseIndex:
-		if step.Key.Type() == cty.String && step.Key.IsKnown() && !step.Key.IsNull() {
-			return step.Key.AsString(), true
-		}
-	}
-	return "", false
-}
-
-// valuesOf returns the object "local" with the given names.
-func (n *nameTable) valuesOf(names []string) cty.Value {
-	values := map[string]cty.Value{}
-	for _, name := range names {
-		if x := n.locals[name]; x != nil && x.state == computed {
-			values[name] = x.value
-		}
-	}
-	return cty.ObjectVal(values)
 }

@@ -1,4 +1,4 @@
-package config
+package expression
 
 import (
 	"cmp"
@@ -11,8 +11,6 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/config/source"
-	"github.com/junctor-mcp/junctor/host/lazyregexp"
-	"github.com/junctor-mcp/junctor/host/suggest"
 )
 
 // Eval implements [language.Host]. It evaluates an expression of the block in. The returned value is wholly
@@ -22,7 +20,7 @@ import (
 //
 // Evaluation is not bounded: only configurations that the user wrote, named or
 // trusted are evaluated. See docs/decisions/0009-no-evaluation-budget.md.
-func (h evaluation) Eval(in string, e hclsyntax.Expression) (cty.Value, bool) {
+func (h Host) Eval(in string, e hclsyntax.Expression) (cty.Value, bool) {
 	vetted := h.vet(in, e)
 	if h.ev.skips(e) {
 		return cty.NilVal, false
@@ -37,29 +35,29 @@ func (h evaluation) Eval(in string, e hclsyntax.Expression) (cty.Value, bool) {
 		// that HCL derives from it.
 		h.ev.inspections = nil
 		for _, i := range found[:min(len(found), source.MaxDiagnostics)] {
-			h.ev.files.Problem(language.Problem{In: in, At: i.at, Hint: `use keyring() alone or in a text, without other functions: "Bearer ${keyring("NAME")}"`,
+			h.ev.Files.Problem(language.Problem{In: in, At: i.at, Hint: `use keyring() alone or in a text, without other functions: "Bearer ${keyring("NAME")}"`,
 				Summary: fmt.Sprintf("a secret of keyring() is not read yet, so %s cannot use it", i.by)})
 		}
 		return cty.NilVal, false
 	}
-	if diags.HasErrors() && h.ev.inputs.absent {
+	if diags.HasErrors() && h.ev.inputs.Absent {
 		if v, ok := h.withoutInputs(in, e, diags); ok {
 			return v, true
 		}
 	}
 	for _, d := range diags {
-		h.ev.files.Problem(source.ProblemOf(in, d))
+		h.ev.Files.Problem(source.ProblemOf(in, d))
 	}
 	if diags.HasErrors() {
 		h.reportInputs(in, e) // HCL stops at the first failed argument of a call
 		return cty.NilVal, false
 	}
 	if !v.IsWhollyKnown() {
-		h.ev.files.Problem(language.Problem{In: in, At: e.Range(), Summary: "the value is not known when the configuration is read"})
+		h.ev.Files.Problem(language.Problem{In: in, At: e.Range(), Summary: "the value is not known when the configuration is read"})
 		return cty.NilVal, false
 	}
 	if err := checkNumbers(v); err != nil {
-		h.ev.files.Problem(language.Problem{In: in, At: e.Range(), Summary: err.Error()})
+		h.ev.Files.Problem(language.Problem{In: in, At: e.Range(), Summary: err.Error()})
 		return cty.NilVal, false
 	}
 	return v, true
@@ -84,29 +82,9 @@ func checkNumbers(v cty.Value) error {
 	})
 }
 
-// valueOf returns e.Value. A panic in HCL fails this expression only and does
-// not end the host.
-func valueOf(e hclsyntax.Expression, ctx *hcl.EvalContext) (v cty.Value, diags hcl.Diagnostics) {
-	defer source.CatchPanic(&diags, e.Range(), "the expression cannot be computed", "This is a mistake in Junctor or in the HCL library. Please report it.")
-	return e.Value(ctx)
-}
-
-// context returns the functions and variables of an expression in a file.
-func (h evaluation) context(file string) *hcl.EvalContext {
-	parent := &hcl.EvalContext{Functions: h.ev.functions, Variables: map[string]cty.Value{"local": h.names.localValues, "var": h.names.variableValues}}
-	if h.each != cty.NilVal {
-		parent.Variables["each"] = h.each
-	}
-	child := parent.NewChild()
-	if s := h.ev.files.File(file); s != nil {
-		child.Functions = h.ev.fileFunctions(s.Dir)
-	}
-	return child
-}
-
 // vet checks an expression without evaluating it, and reports what is wrong. It
 // also finds unknown names inside try(), which hides errors of evaluation.
-func (h evaluation) vet(in string, e hclsyntax.Expression) bool {
+func (h Host) vet(in string, e hclsyntax.Expression) bool {
 	v := vetter{host: h, in: in, ok: true}
 	for _, t := range e.Variables() {
 		v.reference(t)
@@ -117,7 +95,7 @@ func (h evaluation) vet(in string, e hclsyntax.Expression) bool {
 
 // A vetter is the visitor of vet.
 type vetter struct {
-	host evaluation
+	host Host
 	in   string
 	ok   bool
 }
@@ -125,7 +103,7 @@ type vetter struct {
 // errorAt reports an error in the expression.
 func (v *vetter) errorAt(at hcl.Range, hint, format string, args ...any) {
 	v.ok = false
-	v.host.ev.files.Problem(language.Problem{In: v.in, At: at, Summary: fmt.Sprintf(format, args...), Hint: hint})
+	v.host.ev.Files.Problem(language.Problem{In: v.in, At: at, Summary: fmt.Sprintf(format, args...), Hint: hint})
 }
 
 // reference checks that a name in an expression is that of a local, of a variable, or of the
@@ -142,7 +120,7 @@ func (v *vetter) reference(t hcl.Traversal) {
 	case root != "local":
 		// The word may be a secret without its quotes, so the message does not
 		// repeat it. The snippet shows it where that is harmless.
-		v.errorAt(t.SourceRange(), cmp.Or(v.host.ev.files.ForeignReference(t), `write text in quotes, a value of locals as local.NAME, and an environment variable as env("NAME")`), "a word without quotes is no value")
+		v.errorAt(t.SourceRange(), cmp.Or(v.host.ev.Files.ForeignReference(t), `write text in quotes, a value of locals as local.NAME, and an environment variable as env("NAME")`), "a word without quotes is no value")
 		return
 	}
 	name, ok := memberName(t)
@@ -167,7 +145,7 @@ func (v *vetter) variable(t hcl.Traversal) {
 	case !ok:
 		v.errorAt(t.SourceRange(), "", "a variable is used by name, as in var.NAME")
 	case x == nil:
-		v.errorAt(t.SourceRange(), language.DidYouMean(name, v.host.names.variableNames()), "there is no variable %q", name)
+		v.errorAt(t.SourceRange(), language.DidYouMean(name, v.host.names.VariableNames()), "there is no variable %q", name)
 	case x.value == cty.NilVal:
 		v.ok = false
 	}
@@ -211,23 +189,13 @@ func (v *vetter) call(e *hclsyntax.FunctionCallExpr) {
 	if _, known := functions[e.Name]; known {
 		return
 	}
-	hint := cmp.Or(source.ForeignFunctions[e.Name], language.NearHint(e.Name, functionNames))
+	hint := cmp.Or(source.ForeignFunctions[e.Name], language.NearHint(e.Name, FunctionNames))
 	if functionLike(e.Name) {
 		v.errorAt(e.NameRange, hint, "there is no function %q", e.Name)
 		return
 	}
 	// The word may be a secret without its quotes; see reference.
 	v.errorAt(e.NameRange, hint, "there is no function of this name")
-}
-
-// functionWord is the grammar of names that messages repeat although no function has
-// them. A secret nearly always has a digit, or is longer.
-var functionWord = lazyregexp.New(`^[a-z][A-Za-z_]{0,23}$`)
-
-// functionLike reports whether a word before a parenthesis is probably the misspelt
-// name of a function, and not part of a secret without its quotes.
-func functionLike(word string) bool {
-	return functionWord.MatchString(word) || suggest.Nearest(word, functionNames) != ""
 }
 
 // keys reports keys that an object sets twice. HCL would use the last one.
@@ -243,4 +211,57 @@ func (v *vetter) keys(e *hclsyntax.ObjectConsExpr) {
 		}
 		seen[key] = true
 	}
+}
+
+// keyringCall registers a call of keyring(). Its argument must be a literal, so the
+// secrets that a configuration uses are known without evaluation.
+func (v *vetter) keyringCall(e *hclsyntax.FunctionCallExpr) {
+	const hint = `write keyring("NAME")`
+	if len(e.Args) != 1 || e.ExpandFinal {
+		v.errorAt(e.Range(), hint, "keyring() takes the name of a secret and nothing else")
+		return
+	}
+	name, ok := language.Literal(e.Args[0])
+	switch {
+	case !ok:
+		v.errorAt(e.Args[0].Range(), hint, "the name of a secret is written out in keyring()")
+	case !SecretName.MatchString(name):
+		v.errorAt(e.Args[0].Range(), "run `junctor secret set NAME` to store a secret", "the name of a secret is %s", secretNameWords)
+	case !v.host.ev.Keyring.seen[e.Range()]:
+		v.host.ev.Keyring.seen[e.Range()] = true
+		if !v.host.ev.Keyring.inUse() {
+			v.host.ev.Files.Conceal(v.host.ev.Keyring.Nonce) // messages must not reveal it
+		}
+		v.host.ev.Keyring.uses = append(v.host.ev.Keyring.uses, SecretUse{Name: name, At: source.StartOf(e.Range())})
+	}
+}
+
+// withoutInputs evaluates an expression again that failed for the want of inputs, with
+// placeholders in their place, and warns of each. It returns false if the expression needs
+// more than to pass them on.
+func (h Host) withoutInputs(in string, e hclsyntax.Expression, failed hcl.Diagnostics) (cty.Value, bool) {
+	for _, d := range failed {
+		if p := source.ProblemOf(in, d); d.Severity == hcl.DiagError && !p.Input {
+			return cty.NilVal, false
+		}
+	}
+	h.ev.deferring = true
+	v, diags := valueOf(e, h.context(e.Range().Filename))
+	h.ev.deferring = false
+	inspected := len(h.ev.inspections) > 0
+	h.ev.inspections = nil
+	if diags.HasErrors() || inspected {
+		return cty.NilVal, false
+	}
+	before := h.ev.Files.Count()
+	for _, d := range failed {
+		h.ev.Files.Problem(source.ProblemOf(in, d))
+	}
+	h.reportInputs(in, e)
+	made := h.ev.Files.Since(before)
+	for i := range made {
+		p := &made[i]
+		p.Warning, p.Hint = true, "a server that needs it is not started here; its lists are those that it sent last"
+	}
+	return v, true
 }

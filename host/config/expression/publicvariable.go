@@ -1,4 +1,4 @@
-package config
+package expression
 
 import (
 	"path/filepath"
@@ -23,32 +23,32 @@ func isPublic(name, value string) bool {
 	return slices.Contains(publicVariables, name) && filepath.IsAbs(value)
 }
 
-// withoutPublic removes the values of public variables from secrets. A setting whose values
+// WithoutPublic removes the values of public variables from secrets. A setting whose values
 // are secret, such as env, may have them.
-func (ev *evaluator) withoutPublic(secrets []string) []string {
+func (ev *Evaluator) WithoutPublic(secrets []string) []string {
 	var public []string
 	for _, name := range publicVariables {
-		if value, set := ev.inputs.lookup(name); set && isPublic(name, value) {
+		if value, set := ev.inputs.Lookup(name); set && isPublic(name, value) {
 			public = append(public, value)
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(secrets), func(text string) bool { return slices.Contains(public, text) })
 }
 
-// collectEnvSecrets adds the values of all variables that calls of env() name
+// ConcealEnv adds the values of all variables that calls of env() name
 // literally. Not all calls are evaluated: not those in wrong and disabled blocks, nor
 // in blocks of a plugin without a manifest. A plugin may know the variable all the
 // same, and print it.
-func (ev *evaluator) collectEnvSecrets() {
-	for _, s := range ev.files.All {
+func (ev *Evaluator) ConcealEnv() {
+	for _, s := range ev.Files.All {
 		_ = hclsyntax.VisitAll(s.Body, func(n hclsyntax.Node) hcl.Diagnostics {
 			call, ok := n.(*hclsyntax.FunctionCallExpr)
 			if !ok || call.Name != "env" || len(call.Args) == 0 {
 				return nil
 			}
 			name, ok := language.Literal(call.Args[0])
-			if text, set := ev.inputs.lookup(name); ok && set && !isPublic(name, text) {
-				ev.files.Conceal(text)
+			if text, set := ev.inputs.Lookup(name); ok && set && !isPublic(name, text) {
+				ev.Files.Conceal(text)
 			}
 			return nil
 		})

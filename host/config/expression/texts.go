@@ -1,4 +1,4 @@
-package config
+package expression
 
 import "github.com/zclconf/go-cty/cty"
 

@@ -1,4 +1,4 @@
-package config
+package expression
 
 import (
 	"slices"
@@ -16,16 +16,16 @@ import (
 // reportInputs reports the missing inputs of an expression that cannot be evaluated.
 // It skips parts that evaluation may not need: the arguments of try() and can(), the
 // operands of an operator, the branches of a conditional, and a "for".
-func (h evaluation) reportInputs(in string, e hclsyntax.Expression) {
-	if h.ev.inputs.static {
+func (h Host) reportInputs(in string, e hclsyntax.Expression) {
+	if h.ev.inputs.Static {
 		return
 	}
 	_ = hclsyntax.Walk(e, &inputWalker{host: h, in: in, required: true})
 }
 
-// reportBodyInputs is reportInputs for the attributes of a block whose plugin is not
+// ReportBodyInputs is reportInputs for the attributes of a block whose plugin is not
 // known.
-func (h evaluation) reportBodyInputs(in string, body *hclsyntax.Body) {
+func (h Host) ReportBodyInputs(in string, body *hclsyntax.Body) {
 	for _, a := range body.Attributes {
 		h.reportInputs(in, a.Expr)
 	}
@@ -33,7 +33,7 @@ func (h evaluation) reportBodyInputs(in string, body *hclsyntax.Body) {
 
 // An inputWalker is the visitor of reportInputs.
 type inputWalker struct {
-	host     evaluation
+	host     Host
 	in       string
 	required bool           // evaluation needs the current node
 	outer    hclsyntax.Node // the node below which required is false
@@ -73,6 +73,6 @@ func (w *inputWalker) read(e *hclsyntax.FunctionCallExpr) {
 	}
 	_, diags := valueOf(e, w.host.context(e.Range().Filename))
 	for _, d := range diags {
-		w.host.ev.files.Problem(source.ProblemOf(w.in, d))
+		w.host.ev.Files.Problem(source.ProblemOf(w.in, d))
 	}
 }

@@ -1,4 +1,4 @@
-package config
+package expression
 
 import (
 	"slices"
@@ -25,17 +25,11 @@ var passthroughFuncs = map[string][]int{
 	"lookup": {1}, "env": {0},
 }
 
-// An inspection is an operand that contains a placeholder and is inspected.
-type inspection struct {
-	at hcl.Range
-	by string // the inspecting construct: "upper()", "an operator"
-}
-
 // An inspectedExpr is an operand that the expression around it inspects. It
 // implements hclsyntax.Expression by embedding one, which is the only way.
 type inspectedExpr struct {
 	hclsyntax.Expression
-	ev *evaluator
+	ev *Evaluator
 	by string
 }
 
@@ -43,10 +37,10 @@ type inspectedExpr struct {
 func (e *inspectedExpr) Unwrapped() hclsyntax.Expression { return e.Expression }
 
 // Value evaluates the operand. It fails and records an inspection when the
-// value contains a placeholder; [evaluation.Eval] reports the inspections.
+// value contains a placeholder; [Host.Eval] reports the inspections.
 func (e *inspectedExpr) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	v, diags := e.Expression.Value(ctx)
-	if _, found := e.ev.keyring.find(v); !found {
+	if _, found := e.ev.Keyring.Find(v); !found {
 		return v, diags
 	}
 	e.ev.inspections = append(e.ev.inspections, inspection{e.Range(), e.by})
@@ -71,7 +65,7 @@ func (e *markingIndex) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) 
 }
 
 // inspected wraps an operand, once.
-func (ev *evaluator) inspected(by string, e hclsyntax.Expression) hclsyntax.Expression {
+func (ev *Evaluator) inspected(by string, e hclsyntax.Expression) hclsyntax.Expression {
 	switch e := ev.instrument(e).(type) {
 	case nil, *inspectedExpr, *hclsyntax.LiteralValueExpr:
 		return e
@@ -82,7 +76,7 @@ func (ev *evaluator) inspected(by string, e hclsyntax.Expression) hclsyntax.Expr
 
 // instrument wraps the inspected operands and the indexes in an expression. It
 // changes the tree, so ask static questions about the tree before.
-func (ev *evaluator) instrument(e hclsyntax.Expression) hclsyntax.Expression {
+func (ev *Evaluator) instrument(e hclsyntax.Expression) hclsyntax.Expression {
 	switch e := e.(type) {
 	case *inspectedExpr, *markingIndex:
 		return e
@@ -98,7 +92,7 @@ func (ev *evaluator) instrument(e hclsyntax.Expression) hclsyntax.Expression {
 }
 
 // instrumentChildren instruments the operands of an expression.
-func (ev *evaluator) instrumentChildren(e hclsyntax.Expression) {
+func (ev *Evaluator) instrumentChildren(e hclsyntax.Expression) {
 	switch e := e.(type) {
 	case *hclsyntax.ParenthesesExpr:
 		e.Expression = ev.instrument(e.Expression)
@@ -146,14 +140,14 @@ func (ev *evaluator) instrumentChildren(e hclsyntax.Expression) {
 	}
 }
 
-func (ev *evaluator) instrumentAll(list []hclsyntax.Expression) {
+func (ev *Evaluator) instrumentAll(list []hclsyntax.Expression) {
 	for i := range list {
 		list[i] = ev.instrument(list[i])
 	}
 }
 
 // instrumentCall wraps the arguments that the called function inspects.
-func (ev *evaluator) instrumentCall(e *hclsyntax.FunctionCallExpr) {
+func (ev *Evaluator) instrumentCall(e *hclsyntax.FunctionCallExpr) {
 	if e.Name == "keyring" {
 		return // vet requires its argument to be a literal
 	}

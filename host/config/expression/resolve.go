@@ -1,4 +1,4 @@
-package config
+package expression
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	maxSecret  = 16 << 10 // bytes of one secret
+	MaxSecret  = 16 << 10 // bytes of one secret
 	maxSecrets = 1 << 20  // bytes of all secrets in the settings of one block
 )
 
@@ -27,8 +27,8 @@ func inJSON(text string) string {
 	return strings.TrimSuffix(strings.TrimSpace(b.String())[1:], `"`)
 }
 
-// secretsIn lists the names of the secrets in a text, each once.
-func (k *keyring) secretsIn(text string) []string {
+// SecretsIn lists the names of the secrets in a text, each once.
+func (k *Keyring) SecretsIn(text string) []string {
 	var names []string
 	for {
 		_, name, after, found := k.next(text)
@@ -42,19 +42,19 @@ func (k *keyring) secretsIn(text string) []string {
 	}
 }
 
-// substitute replaces the placeholders in a text by the secrets, each of which lookup is asked for
+// Substitute replaces the placeholders in a text by the secrets, each of which lookup is asked for
 // once. Its errors have the place of the call of keyring().
-func (k *keyring) substitute(text string, lookup func(string) (string, error)) (string, error) {
+func (k *Keyring) Substitute(text string, lookup func(string) (string, error)) (string, error) {
 	return k.replace(text, lookup, func(secret string) string { return secret })
 }
 
-// substituteJSON is substitute for the text of a JSON value.
-func (k *keyring) substituteJSON(text string, lookup func(string) (string, error)) (string, error) {
+// SubstituteJSON is substitute for the text of a JSON value.
+func (k *Keyring) SubstituteJSON(text string, lookup func(string) (string, error)) (string, error) {
 	return k.replace(text, lookup, inJSON)
 }
 
 // replace replaces the placeholders in a text by the secrets in the notation of quote.
-func (k *keyring) replace(text string, lookup func(string) (string, error), quote func(string) string) (string, error) {
+func (k *Keyring) replace(text string, lookup func(string) (string, error), quote func(string) string) (string, error) {
 	var all strings.Builder
 	known, total := map[string]string{}, 0
 	for {
@@ -81,7 +81,7 @@ func (k *keyring) replace(text string, lookup func(string) (string, error), quot
 }
 
 // read looks up one secret.
-func (k *keyring) read(name string, lookup func(string) (string, error)) (string, error) {
+func (k *Keyring) read(name string, lookup func(string) (string, error)) (string, error) {
 	if e := k.absentInput(name); e != nil {
 		return "", e.Fault()
 	}
@@ -89,22 +89,22 @@ func (k *keyring) read(name string, lookup func(string) (string, error)) (string
 	switch {
 	case err != nil:
 		return "", k.atUse(name, err)
-	case len(secret) > maxSecret:
-		return "", k.atUse(name, fault.New(fault.ConfigInvalid, "the secret %q is larger than %d KiB", name, maxSecret>>10))
+	case len(secret) > MaxSecret:
+		return "", k.atUse(name, fault.New(fault.ConfigInvalid, "the secret %q is larger than %d KiB", name, MaxSecret>>10))
 	case !utf8.ValidString(secret):
 		return "", k.atUse(name, fault.New(fault.ConfigInvalid, "the secret %q is not valid UTF-8", name))
 	}
 	return secret, nil
 }
 
-// atFirst adds the name and the place of the first secret in a text to an error.
-func (k *keyring) atFirst(text string, err error) error {
+// AtFirst adds the name and the place of the first secret in a text to an error.
+func (k *Keyring) AtFirst(text string, err error) error {
 	_, name, _, _ := k.next(text)
 	return k.atUse(name, err)
 }
 
 // atUse adds the name of a secret and the place of its first use to an error.
-func (k *keyring) atUse(name string, err error) error {
+func (k *Keyring) atUse(name string, err error) error {
 	f := *fault.As(err)
 	if !strings.Contains(f.Message, name) {
 		f.Message = fmt.Sprintf("secret %q: %s", name, f.Message)

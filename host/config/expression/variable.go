@@ -1,9 +1,7 @@
-package config
+package expression
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -14,12 +12,12 @@ import (
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
-// variablePrefix begins the names of environment variables that give variable blocks their
+// VariablePrefix begins the names of environment variables that give variable blocks their
 // values. Variables read no others, so that a configuration says with env() what it wants to
 // know of the user.
-const variablePrefix = "JUNCTOR_VAR_"
+const VariablePrefix = "JUNCTOR_VAR_"
 
-var variableForm = language.Form{Entries: []language.Entry{
+var VariableForm = language.Form{Entries: []language.Entry{
 	{Name: "default", Values: language.Anything, Unset: "none", Doc: "The value without an environment variable `JUNCTOR_VAR_NAME`. A number or a boolean makes the value one, too."},
 	{Name: "description", Values: language.Texts("a text"), Doc: "What the variable is for."},
 	{Name: "sensitive", Values: language.Booleans, Unset: "`false`", Doc: "A value from the environment is never printed."},
@@ -27,26 +25,20 @@ var variableForm = language.Form{Entries: []language.Entry{
 
 var variableRule = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
 
-// A variable is the value of a variable block.
-type variable struct {
-	at    hcl.Range
-	value cty.Value // NilVal: its problem was reported
-}
-
 // An argument is the value that a module block has for a variable.
-type argument struct {
-	value cty.Value // NilVal: its problem was reported
-	at    hcl.Range
+type Argument struct {
+	Value cty.Value // NilVal: its problem was reported
+	At    hcl.Range
 }
 
-// readVariables evaluates the variable blocks: each is the environment variable of its name,
+// ReadVariables evaluates the variable blocks: each is the environment variable of its name,
 // or else its default. Defaults cannot refer to other
 // values. arguments are those of a module block; nil for a layer.
-func (h evaluation) readVariables(blocks []*hclsyntax.Block, arguments map[string]argument) {
+func (h Host) ReadVariables(blocks []*hclsyntax.Block, arguments map[string]Argument) {
 	for _, b := range blocks {
 		r := language.NewReader(b, "")
 		r.Host = h
-		r.Check(&variableForm)
+		r.Check(&VariableForm)
 		switch first := h.names.variables[r.Label]; {
 		case len(b.Labels) == 0: // reported
 		case first != nil:
@@ -70,20 +62,18 @@ func (h evaluation) readVariables(blocks []*hclsyntax.Block, arguments map[strin
 	h.names.variableValues = cty.ObjectVal(values)
 }
 
-func (n *nameTable) variableNames() []string { return slices.Sorted(maps.Keys(n.variables)) }
-
 // variableValue returns the value of one variable block.
-func (h evaluation) variableValue(r language.Reader, arguments map[string]argument) (cty.Value, bool) {
+func (h Host) variableValue(r language.Reader, arguments map[string]Argument) (cty.Value, bool) {
 	r.Text("description")
 	sensitive := r.Boolean("sensitive", false)
 	if arguments != nil {
 		return moduleValue(r, arguments)
 	}
 	fallback, a, given := r.Value("default", cty.DynamicPseudoType)
-	name := variablePrefix + r.Label
-	text, set := h.ev.inputs.lookup(name)
+	name := VariablePrefix + r.Label
+	text, set := h.ev.inputs.Lookup(name)
 	switch {
-	case h.ev.inputs.static:
+	case h.ev.inputs.Static:
 		return cty.NilVal, false // the environment is not read
 	case !set && !given:
 		if r.Body.Attributes["default"] == nil { // else it was reported
@@ -110,19 +100,19 @@ func (h evaluation) variableValue(r language.Reader, arguments map[string]argume
 
 // moduleValue returns the value of a variable of a module: that of the module block, or else
 // the default. An argument may have any type if there is no default.
-func moduleValue(r language.Reader, arguments map[string]argument) (cty.Value, bool) {
+func moduleValue(r language.Reader, arguments map[string]Argument) (cty.Value, bool) {
 	fallback, _, byDefault := r.Value("default", cty.DynamicPseudoType)
 	v, given := arguments[r.Label]
 	switch {
-	case given && v.value == cty.NilVal:
+	case given && v.Value == cty.NilVal:
 		return cty.NilVal, false // reported
-	case given && !v.value.IsNull():
+	case given && !v.Value.IsNull():
 		if !byDefault || fallback.Type().IsTupleType() || fallback.Type().IsObjectType() {
-			return v.value, true
+			return v.Value, true
 		}
-		converted, err := convert.Convert(v.value, fallback.Type())
+		converted, err := convert.Convert(v.Value, fallback.Type())
 		if err != nil {
-			r.ErrorAt(v.at, "", "variable %q of the module must be %s", r.Label, language.TypeName(fallback.Type()))
+			r.ErrorAt(v.At, "", "variable %q of the module must be %s", r.Label, language.TypeName(fallback.Type()))
 			return cty.NilVal, false
 		}
 		return converted, true

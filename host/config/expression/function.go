@@ -1,4 +1,4 @@
-package config
+package expression
 
 import (
 	"encoding/base64"
@@ -8,7 +8,9 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/hashicorp/hcl/v2/ext/tryfunc"
@@ -17,7 +19,9 @@ import (
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 
 	"github.com/junctor-mcp/junctor/host/config/source"
+	"github.com/junctor-mcp/junctor/host/lazyregexp"
 	"github.com/junctor-mcp/junctor/host/redact"
+	"github.com/junctor-mcp/junctor/host/suggest"
 )
 
 // functions are the functions of the language. Those with an empty value depend on
@@ -68,7 +72,7 @@ var functions = map[string]function.Function{
 	"tomap":    stdlib.MakeToFunc(cty.Map(cty.DynamicPseudoType)),
 }
 
-var functionNames = slices.Sorted(maps.Keys(functions))
+var FunctionNames = slices.Sorted(maps.Keys(functions))
 
 // sensitive marks values from env(), file() and keyring(). Every operation passes the
 // mark on to its result.
@@ -77,7 +81,7 @@ const sensitive = mark("sensitive")
 type mark string
 
 // hostFunctions returns the functions that do not depend on the calling file.
-func (ev *evaluator) hostFunctions() map[string]function.Function {
+func (ev *Evaluator) hostFunctions() map[string]function.Function {
 	all := map[string]function.Function{}
 	for name, f := range functions {
 		switch name {
@@ -97,12 +101,12 @@ func (ev *evaluator) hostFunctions() map[string]function.Function {
 
 // fileFunctions returns the functions that depend on the directory of the calling
 // file.
-func (ev *evaluator) fileFunctions(dir string) map[string]function.Function {
+func (ev *Evaluator) fileFunctions(dir string) map[string]function.Function {
 	return map[string]function.Function{"file": ev.fileFunc(dir)}
 }
 
 // envFunc returns env("NAME") and env("NAME", "fallback").
-func (ev *evaluator) envFunc() function.Function {
+func (ev *Evaluator) envFunc() function.Function {
 	return function.New(&function.Spec{
 		Params:   []function.Parameter{{Name: "name", Type: cty.String}},
 		VarParam: &function.Parameter{Name: "fallback", Type: cty.String},
@@ -112,7 +116,7 @@ func (ev *evaluator) envFunc() function.Function {
 			if len(args) > 2 {
 				return cty.NilVal, errors.New("takes a name and at most one fallback")
 			}
-			value, set := ev.inputs.lookup(name)
+			value, set := ev.inputs.Lookup(name)
 			switch {
 			case set && !utf8.ValidString(value):
 				return cty.NilVal, fmt.Errorf("the environment variable %q is not valid UTF-8", name)
@@ -131,12 +135,12 @@ func (ev *evaluator) envFunc() function.Function {
 	})
 }
 
-// maxIncluded is the size of a file for file(), in bytes.
-const maxIncluded = 64 << 10
+// MaxIncluded is the size of a file for file(), in bytes.
+const MaxIncluded = 64 << 10
 
 // fileFunc returns file("path"). A relative path starts at dir, the directory of the
 // calling file.
-func (ev *evaluator) fileFunc(dir string) function.Function {
+func (ev *Evaluator) fileFunc(dir string) function.Function {
 	return function.New(&function.Spec{
 		Params: []function.Parameter{{Name: "path", Type: cty.String}},
 		Type:   function.StaticReturnType(cty.String),
@@ -146,7 +150,7 @@ func (ev *evaluator) fileFunc(dir string) function.Function {
 				path = filepath.Join(dir, path)
 			}
 			ev.included = append(ev.included, path)
-			text, err := ev.inputs.read(path)
+			text, err := ev.inputs.Read(path)
 			if err == nil && !utf8.Valid(text) {
 				err = errors.New("not valid UTF-8")
 			}
@@ -164,8 +168,8 @@ func (ev *evaluator) fileFunc(dir string) function.Function {
 
 // sensitiveValue returns a marked value and adds its text to the secrets, so that it
 // is never printed.
-func (ev *evaluator) sensitiveValue(text string) cty.Value {
-	ev.files.Conceal(text)
+func (ev *Evaluator) sensitiveValue(text string) cty.Value {
+	ev.Files.Conceal(text)
 	return cty.StringVal(text).Mark(sensitive)
 }
 
@@ -241,7 +245,7 @@ func withoutValues(err error, args []cty.Value) error {
 	}
 	texts := textsIn(args...)
 	return errors.New(redact.Quotes(err.Error(), func(text string) bool {
-		return !fixedWords()[text] && (redact.Holds(text, texts) || redact.PartOf(text, texts))
+		return !MessageWords()[text] && (redact.Holds(text, texts) || redact.PartOf(text, texts))
 	}))
 }
 
@@ -261,3 +265,61 @@ var lengthFunc = function.New(&function.Spec{
 		return cty.NilVal, errors.New("a text, list, map or object is required")
 	},
 })
+
+// MessageWords are the quoted words of HCL's own messages: names of parameters, and
+// keywords.
+var MessageWords = sync.OnceValue(func() map[string]bool {
+	words := map[string]bool{"true": true, "false": true, "if": true, "for": true, "name": true, "fallback": true, "path": true}
+	for name, f := range functions {
+		if name == "env" || name == "file" || name == "keyring" {
+			continue // their parameters are in the list above
+		}
+		if f.VarParam() != nil {
+			words[f.VarParam().Name] = true
+		}
+		for _, p := range f.Params() {
+			words[p.Name] = true
+		}
+	}
+	return words
+})
+
+// IsKnown reports whether the language has a function.
+func IsKnown(name string) bool {
+	_, known := functions[name]
+	return known
+}
+
+// IsFunction reports whether a word before a parenthesis is a function, or probably a misspelt one.
+func IsFunction(word string) bool { return IsKnown(word) || functionLike(word) }
+
+// functionWord is the grammar of names that messages repeat although no function has
+// them. A secret nearly always has a digit, or is longer.
+var functionWord = lazyregexp.New(`^[a-z][A-Za-z_]{0,23}$`)
+
+// functionLike reports whether a word before a parenthesis is probably the misspelt
+// name of a function, and not part of a secret without its quotes.
+func functionLike(word string) bool {
+	return functionWord.MatchString(word) || suggest.Nearest(word, FunctionNames) != ""
+}
+
+// keyringFunc returns keyring("NAME").
+func (ev *Evaluator) keyringFunc() function.Function {
+	return function.New(&function.Spec{
+		Params: []function.Parameter{{Name: "name", Type: cty.String}},
+		Type:   function.StaticReturnType(cty.String),
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			return cty.StringVal(ev.Keyring.Placeholder(args[0].AsString())).Mark(sensitive), nil
+		},
+	})
+}
+
+// absent is the result of env() or file() for an input that is not there: an error, or a
+// placeholder while ev.deferring is set.
+func (ev *Evaluator) absent(e *source.InputError) (cty.Value, error) {
+	if !ev.deferring {
+		return cty.NilVal, e
+	}
+	ev.Keyring.absent = append(ev.Keyring.absent, e)
+	return cty.StringVal(ev.Keyring.Placeholder(absentPrefix + strconv.Itoa(len(ev.Keyring.absent)-1))).Mark(sensitive), nil
+}
