@@ -123,7 +123,7 @@ func (e *Editor) each(kind string, do func(s *sketch, b *sketchBlock)) {
 // formOf returns the form of the body of a block, or nil for an unknown block.
 func (e *Editor) formOf(ctx context.Context, b *sketchBlock) *language.Form {
 	if b.parent == nil {
-		return topLevelForm()
+		return Language()
 	}
 	sh, known := e.shapeOf(ctx, b)
 	switch {

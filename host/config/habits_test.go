@@ -86,7 +86,7 @@ func saysOf(t *testing.T, fixture *txtar.File) (all []*regexp.Regexp) {
 // the same meaning, and that entries need names that the block has.
 func TestForeignNamesFitTheirBlocks(t *testing.T) {
 	forms := map[string]language.Form{
-		"": *topLevelForm(), "server": *language.FormOf[Server](), "gateway": *language.FormOf[Gateway](), "http": *language.FormOf[HTTP](), "policy": *language.FormOf[policyBlock](), "role": *language.FormOf[roleBlock](),
+		"": *Language(), "server": *language.FormOf[Server](), "gateway": *language.FormOf[Gateway](), "http": *language.FormOf[HTTP](), "policy": *language.FormOf[policyBlock](), "role": *language.FormOf[roleBlock](),
 		"allow": *language.FormOf[ruleBlock](), "deny": *language.FormOf[ruleBlock](), "confirm": *language.FormOf[confirmBlock](), "variable": expression.VariableForm,
 		"tools": *language.FormOf[Tools](), "timeouts": *language.FormOf[Timeouts](),
 	}

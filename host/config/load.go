@@ -140,7 +140,7 @@ func (l *loader) collectAll() {
 	l.readLocks()
 	l.ev.ConcealEnv()
 	for _, layer := range l.layers {
-		l.collect(layer, topLevelForm())
+		l.collect(layer, Language())
 	}
 	if l.managed != nil {
 		l.collect(l.managed, &managedForm)

@@ -25,7 +25,7 @@ const (
 var moduleForm = sync.OnceValue(func() *language.Form {
 	f := &language.Form{Blocks: map[string]language.Shape{}}
 	for _, name := range []string{"variable", "locals", "server", "module", "defaults"} {
-		f.Blocks[name] = topLevelForm().Blocks[name]
+		f.Blocks[name] = Language().Blocks[name]
 	}
 	return f
 })

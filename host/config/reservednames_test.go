@@ -23,7 +23,7 @@ func TestDocsNameTheReservedBlocks(t *testing.T) {
 	for _, name := range regexp.MustCompile("`([a-z]+)`").FindAllSubmatch(m[1], -1) {
 		said = append(said, string(name[1]))
 	}
-	if !slices.Equal(said, topLevelForm().Later) {
-		t.Errorf("docs/configuration.md names %q, refused are %q", said, topLevelForm().Later)
+	if !slices.Equal(said, Language().Later) {
+		t.Errorf("docs/configuration.md names %q, refused are %q", said, Language().Later)
 	}
 }

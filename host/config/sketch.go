@@ -98,7 +98,7 @@ func sketchOf(path string, text []byte) *sketch {
 // beginsTopLevel reports whether a block that is only known at the top level begins with token
 // i.
 func (s *sketch) beginsTopLevel(i int) bool {
-	if _, known := topLevelForm().Blocks[string(s.tokens[i].Bytes)]; !known || i+1 == len(s.tokens) {
+	if _, known := Language().Blocks[string(s.tokens[i].Bytes)]; !known || i+1 == len(s.tokens) {
 		return false
 	}
 	next := s.tokens[i+1].Type

@@ -7,28 +7,65 @@ import (
 	"github.com/junctor-mcp/junctor/host/config/language"
 )
 
-// topLevelForm lists the blocks of a file. "gateway", "console", "telemetry", "defaults", "audit", "notify" and
-// "secret_store" are checked to be unique in all files where they are read.
-var topLevelForm = sync.OnceValue(func() *language.Form {
+// languageForm lists the blocks of a file. "gateway", "console", "telemetry", "defaults",
+// "audit", "notify" and "secret_store" are checked to be unique in all files where they are read.
+var languageForm = sync.OnceValue(func() *language.Form {
 	return &language.Form{
 		Blocks: map[string]language.Shape{
-			"plugins":      {Many: true, Body: &pluginsForm, Doc: "The plugins that are not bundled."},
-			"plugin":       {Labels: 1, Many: true, Body: language.FormOf[pluginSettings](), Doc: "How a plugin's processes run. The label is the plugin's name."},
-			"locals":       {Many: true, Body: &expression.LocalsForm, Doc: "Named values, for `local.NAME` in other places."},
-			"variable":     {Labels: 1, Many: true, Body: &expression.VariableForm, Doc: "A value that the environment variable `JUNCTOR_VAR_NAME` can set, for `var.NAME` in other places."},
-			"module":       {Labels: 1, Many: true, Body: &moduleBlockForm, Doc: "Uses a directory of servers, with values for its variables."},
-			"server":       {Labels: 1, Many: true, Body: language.FormOf[Server](), Doc: "An MCP server. The label is its name."},
-			"defaults":     {Many: true, Body: language.FormOf[defaultsBlock](), Doc: "Attributes for all servers. A server's own attribute wins."},
-			"gateway":      {Many: true, Body: language.FormOf[Gateway](), Doc: "How clients reach Junctor over HTTP, and their limits."},
-			"secret_store": {Labels: 1, Many: true, Kinds: map[string]*language.Form{fileKind: language.FormOf[SecretFile]()}, Role: &stores, Doc: "Where secrets are kept. The label is the kind: `file`, `keyring`, or a required plugin."},
-			"policy":       {Many: true, Body: language.FormOf[policyBlock](), Doc: "Who may use what."},
-			"telemetry":    {Many: true, Body: language.FormOf[Telemetry](), Doc: "Where metrics are served."},
-			"console":      {Many: true, Body: language.FormOf[Console](), Doc: "Pages for operators, in a browser."},
-			"test":         {Labels: 1, Many: true, Body: &testForm, Doc: "What a principal may do, for `junctor test`. The label is the name of the test."},
-			"notify":       {Many: true, Body: language.FormOf[Notify](), Doc: "Tells a webhook of approvals, outages, missing logins and changed tools."},
-			"servers":      {Many: true, Body: &ownServersForm, Doc: "Which servers may be used, of all layers below the managed configuration."},
-			"audit":        {Many: true, Body: language.FormOf[Audit](), Doc: "Records what clients do: one row for each request."},
+			"plugins": {Many: true, Body: &pluginsForm, Doc: "The plugins that are not bundled."},
+			"plugin": {
+				Labels: 1, Many: true, Body: language.FormOf[pluginSettings](),
+				Doc: "How a plugin's processes run. The label is the plugin's name.",
+			},
+			"locals": {Many: true, Body: &expression.LocalsForm, Doc: "Named values, for `local.NAME` in other places."},
+			"variable": {
+				Labels: 1, Many: true, Body: &expression.VariableForm,
+				Doc: "A value that the environment variable `JUNCTOR_VAR_NAME` can set, for `var.NAME` in other places.",
+			},
+			"module": {
+				Labels: 1, Many: true, Body: &moduleBlockForm,
+				Doc: "Uses a directory of servers, with values for its variables.",
+			},
+			"server": {
+				Labels: 1, Many: true, Body: language.FormOf[Server](),
+				Doc: "An MCP server. The label is its name.",
+			},
+			"defaults": {
+				Many: true, Body: language.FormOf[defaultsBlock](),
+				Doc: "Attributes for all servers. A server's own attribute wins.",
+			},
+			"gateway": {
+				Many: true, Body: language.FormOf[Gateway](),
+				Doc: "How clients reach Junctor over HTTP, and their limits.",
+			},
+			"secret_store": {
+				Labels: 1, Many: true, Kinds: map[string]*language.Form{fileKind: language.FormOf[SecretFile]()}, Role: &stores,
+				Doc: "Where secrets are kept. The label is the kind: `file`, `keyring`, or a required plugin.",
+			},
+			"policy":    {Many: true, Body: language.FormOf[policyBlock](), Doc: "Who may use what."},
+			"telemetry": {Many: true, Body: language.FormOf[Telemetry](), Doc: "Where metrics are served."},
+			"console":   {Many: true, Body: language.FormOf[Console](), Doc: "Pages for operators, in a browser."},
+			"test": {
+				Labels: 1, Many: true, Body: &testForm,
+				Doc: "What a principal may do, for `junctor test`. The label is the name of the test.",
+			},
+			"notify": {
+				Many: true, Body: language.FormOf[Notify](),
+				Doc: "Tells a webhook of approvals, outages, missing logins and changed tools.",
+			},
+			"servers": {
+				Many: true, Body: &ownServersForm,
+				Doc: "Which servers may be used, of all layers below the managed configuration.",
+			},
+			"audit": {
+				Many: true, Body: language.FormOf[Audit](),
+				Doc: "Records what clients do: one row for each request.",
+			},
 		},
 		Later: []string{"profile", "state"},
 	}
 })
+
+// Language returns the form of a file: the blocks that it may have, and the attributes and
+// blocks in them. All calls return the same form, which must not be changed.
+func Language() *language.Form { return languageForm() }

@@ -22,7 +22,7 @@ func languageWords() source.Words {
 // blockWords are the types of blocks.
 var blockWords = sync.OnceValue(func() map[string]bool {
 	words := map[string]bool{}
-	for _, f := range []language.Form{*topLevelForm(), *language.FormOf[Server](), *language.FormOf[Gateway](), *language.FormOf[HTTP]()} {
+	for _, f := range []language.Form{*Language(), *language.FormOf[Server](), *language.FormOf[Gateway](), *language.FormOf[HTTP]()} {
 		for name := range f.Blocks {
 			words[name] = true
 		}
