@@ -15,13 +15,13 @@ const hclModule = "github.com/hashicorp/hcl/v2"
 // parsesHCL lists the uses of HCL's parser, scanner and formatter, with the reason why each
 // is safe. The parser recurses without a limit, so that any other use can end the process.
 var parsesHCL = map[string]string{
-	"host/hcltext hclsyntax.ParseConfig":  "Scan has bounded the text",
-	"host/hcltext hclsyntax.LexConfig":    "the scanner does not recurse, and Scan bounds the size",
-	"host/config hclsyntax.LexConfig":     "the scanner does not recurse; sketchOf bounds the size, and nothing is parsed",
-	"host/configedit hclsyntax.LexConfig": "the scanner does not recurse, and hcltext.Parse has accepted the text",
-	"host/configedit hclwrite.Format":     "it does not parse, and hcltext.Parse has accepted the text",
-	"host/clientimport hclwrite.Format":   "it does not parse; the text is made of bounded values",
-	"host/cliconfig hclwrite.Format":      "it does not parse; the text is made of bounded values",
+	"host/hcltext hclsyntax.ParseConfig":      "Scan has bounded the text",
+	"host/hcltext hclsyntax.LexConfig":        "the scanner does not recurse, and Scan bounds the size",
+	"host/languageserver hclsyntax.LexConfig": "the scanner does not recurse; sketchOf bounds the size, and nothing is parsed",
+	"host/configedit hclsyntax.LexConfig":     "the scanner does not recurse, and hcltext.Parse has accepted the text",
+	"host/configedit hclwrite.Format":         "it does not parse, and hcltext.Parse has accepted the text",
+	"host/clientimport hclwrite.Format":       "it does not parse; the text is made of bounded values",
+	"host/cliconfig hclwrite.Format":          "it does not parse; the text is made of bounded values",
 }
 
 // TestOnlyOnePackageParsesHCL refuses every other use of the parser of HCL.

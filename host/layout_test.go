@@ -106,7 +106,7 @@ var allowed = map[string]string{
 	"host/configedit":            "host/hcltext",
 	"host/hcltext":               "",
 	"host/clientimport":          "host/clientconfig host/condition host/lazyregexp host/secretname",
-	"host/languageserver":        "host/config host/config/source sdk",
+	"host/languageserver":        "host/condition host/config host/config/expression host/config/language host/config/source host/hcltext host/secretname sdk",
 	"host/launcher":              "host/lazyregexp",
 	"host/registry/registrytest": "", // tests only
 	"host/registry":              "host/cache host/clientconfig host/fault host/lazyregexp host/loopback host/neterror",
@@ -163,7 +163,7 @@ var allowed = map[string]string{
 // it. Other packages use these packages instead.
 var homes = map[string]string{
 	"github.com/hashicorp/go-plugin":           "sdk/wire sdk/serve sdk/plugintest host/plugin",
-	"github.com/hashicorp/hcl/v2":              "host/config host/config/language host/config/source host/config/expression host/cliconfig host/clientimport host/configedit host/hcltext",
+	"github.com/hashicorp/hcl/v2":              "host/config host/config/language host/config/source host/config/expression host/cliconfig host/clientimport host/configedit host/hcltext host/languageserver",
 	"github.com/zclconf/go-cty":                "host/config host/config/language host/config/source host/config/expression host/cliconfig host/configedit",
 	"github.com/99designs/keyring":             "plugins/keyring",
 	"github.com/godbus/dbus":                   "plugins/keyring",

@@ -41,8 +41,7 @@
 //     fingerprint of a server.
 //   - Reviews: content.go reads without evaluation; outline.go,
 //     outlineprogram.go and outlinepath.go list the actions of a configuration.
-//   - Editors: static.go checks without evaluation, sketch.go finds the structure of
-//     incomplete texts, editor.go and the files named after it answer about places
-//     with functionhelp.go, and languageschema.go makes the JSON Schema of the language.
+//   - Editors: static.go checks without evaluation, toplevel.go has the blocks of the
+//     language, and languageschema.go makes its JSON Schema.
 //   - Places: locate.go finds the place of a setting by its path.
 package config

@@ -4,11 +4,11 @@
 //
 // [Serve] answers one editor on two streams. It evaluates nothing but literals, reads nothing
 // that a text names except modules beside it, and starts no program: the texts need not be
-// trusted. What a text means is the business of package config; this package has the
-// protocol.
+// trusted. The mistakes in a text and the form of the language come from package config. A
+// view answers about the places of texts that may be incomplete: it has a sketch of each, made
+// of its tokens.
 //
-//   - stream.go frames and bounds messages. server.go has the life of a session and the
-//     methods; protocol.go their parameters and results.
-//   - documents.go keeps the texts, and position.go converts between offsets and positions.
-//   - diagnostics.go checks changed texts, and questions.go answers about places.
+// Files, from the top: server.go, questions.go, diagnostics.go, stream.go, documents.go,
+// completion.go, hover.go, definition.go, functionhelp.go, names.go, view.go, expression.go,
+// sketch.go, protocol.go, position.go.
 package languageserver

@@ -3,12 +3,15 @@ package languageserver
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/junctor-mcp/junctor/host/config/source"
 )
 
 const (
@@ -103,6 +106,28 @@ func (ds *documents) texts(dir string) map[string][]byte {
 	for _, d := range ds.all {
 		if filepath.Dir(d.path) == dir && !d.tooLarge {
 			texts[d.path] = d.text
+		}
+	}
+	return texts
+}
+
+// textsAt returns the texts of the files of a configuration: the file at path, or the *.hcl
+// files of the directory there. edited are texts that an editor has, by path. Files that cannot
+// be read are left out.
+func textsAt(path string, edited map[string][]byte) map[string][]byte {
+	texts := maps.Clone(edited)
+	names, err := source.FilesAt(path)
+	if err != nil {
+		return texts
+	}
+	total := 0
+	for _, name := range names {
+		if _, open := edited[name]; open {
+			continue
+		}
+		if text, err := source.ReadFile(name, source.MaxFile); err == nil && total+len(text) <= source.MaxTotal {
+			texts[name] = text
+			total += len(text)
 		}
 	}
 	return texts

@@ -83,13 +83,25 @@ type completionList struct {
 }
 
 type completionItem struct {
-	Label            string  `json:"label"`
-	Kind             int     `json:"kind"`
-	Detail           string  `json:"detail,omitempty"`
-	Documentation    *markup `json:"documentation,omitempty"`
-	InsertTextFormat int     `json:"insertTextFormat"`
-	TextEdit         edit    `json:"textEdit"`
+	Label            string         `json:"label"`
+	Kind             completionKind `json:"kind"`
+	Detail           string         `json:"detail,omitempty"`
+	Documentation    *markup        `json:"documentation,omitempty"`
+	InsertTextFormat int            `json:"insertTextFormat"`
+	TextEdit         edit           `json:"textEdit"`
 }
+
+// A completionKind says what a completion is, for its symbol in the editor.
+type completionKind int
+
+// The kinds of completions.
+const (
+	completesFunction  completionKind = 3
+	completesBlock     completionKind = 9
+	completesAttribute completionKind = 10
+	completesValue     completionKind = 12
+	completesName      completionKind = 18
+)
 
 // The formats of the text of a completion.
 const (

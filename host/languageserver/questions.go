@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 
 	"go.lsp.dev/jsonrpc2"
-
-	"github.com/junctor-mcp/junctor/host/config"
 )
 
 // A question is about a place in a document.
@@ -15,7 +13,7 @@ type question struct {
 	document *document
 	offset   int
 	texts    map[string][]byte // of the configuration, by path
-	editor   *config.Editor
+	view     *view
 }
 
 // ask reads the parameters of a question. The question is nil for a document that is too
@@ -34,15 +32,10 @@ func (s *server) ask(params json.RawMessage) (*question, error) {
 	}
 	q := &question{document: d, offset: offsetOf(d.text, p.Position), texts: map[string][]byte{d.path: d.text}}
 	if dir := filepath.Dir(d.path); s.options.Directory != "" && dir == s.options.Directory {
-		q.texts = config.Texts(dir, s.documents.texts(dir))
+		q.texts = textsAt(dir, s.documents.texts(dir))
 	}
-	q.editor = config.NewEditor(q.texts, s.options.Describe)
+	q.view = newView(q.texts, s.options.Describe)
 	return q, nil
-}
-
-// completionKinds are the numbers of the protocol for kinds of completions.
-var completionKinds = map[config.CompletionKind]int{
-	config.CompletesBlock: 9, config.CompletesAttribute: 10, config.CompletesValue: 12, config.CompletesName: 18, config.CompletesFunction: 3,
 }
 
 func (s *server) completion(params json.RawMessage) (func(ctx context.Context) any, error) {
@@ -58,14 +51,14 @@ func (s *server) completion(params json.RawMessage) (func(ctx context.Context) a
 		if q == nil {
 			return list
 		}
-		for _, c := range q.editor.Complete(ctx, q.document.path, q.offset) {
-			item := completionItem{Label: c.Label, Kind: completionKinds[c.Kind], Detail: c.Detail, InsertTextFormat: formatPlain,
-				TextEdit: edit{Range: spanOf(q.document.text, c.From, c.To), NewText: c.Text}}
-			if c.Doc != "" {
-				item.Documentation = markdown(c.Doc)
+		for _, c := range q.view.complete(ctx, q.document.path, q.offset) {
+			item := completionItem{Label: c.label, Kind: c.kind, Detail: c.detail, InsertTextFormat: formatPlain,
+				TextEdit: edit{Range: spanOf(q.document.text, c.from, c.to), NewText: c.text}}
+			if c.doc != "" {
+				item.Documentation = markdown(c.doc)
 			}
-			if snippets && c.Snippet != "" {
-				item.InsertTextFormat, item.TextEdit.NewText = formatSnippet, c.Snippet
+			if snippets && c.snippet != "" {
+				item.InsertTextFormat, item.TextEdit.NewText = formatSnippet, c.snippet
 			}
 			list.Items = append(list.Items, item)
 		}
@@ -82,11 +75,11 @@ func (s *server) hover(params json.RawMessage) (func(ctx context.Context) any, e
 		if q == nil {
 			return nil
 		}
-		text, at, ok := q.editor.Hover(ctx, q.document.path, q.offset)
+		text, at, ok := q.view.hover(ctx, q.document.path, q.offset)
 		if !ok {
 			return nil
 		}
-		return hover{Contents: markdown(text), Range: spanOf(q.document.text, at.From, at.To)}
+		return hover{Contents: markdown(text), Range: spanOf(q.document.text, at.from, at.to)}
 	}, nil
 }
 
@@ -100,8 +93,8 @@ func (s *server) definition(params json.RawMessage) (func(ctx context.Context) a
 		if q == nil {
 			return locations
 		}
-		for _, at := range q.editor.Definition(ctx, q.document.path, q.offset) {
-			locations = append(locations, location{URI: s.uris(at.Path, q.document), Range: spanOf(q.texts[at.Path], at.From, at.To)})
+		for _, at := range q.view.definition(ctx, q.document.path, q.offset) {
+			locations = append(locations, location{URI: s.uris(at.path, q.document), Range: spanOf(q.texts[at.path], at.from, at.to)})
 		}
 		return locations
 	}, nil

@@ -189,7 +189,7 @@ func (v *vetter) call(e *hclsyntax.FunctionCallExpr) {
 	if _, known := functions[e.Name]; known {
 		return
 	}
-	hint := cmp.Or(source.ForeignFunctions[e.Name], language.NearHint(e.Name, FunctionNames))
+	hint := cmp.Or(source.ForeignFunctions[e.Name], language.NearHint(e.Name, functionNames))
 	if functionLike(e.Name) {
 		v.errorAt(e.NameRange, hint, "there is no function %q", e.Name)
 		return

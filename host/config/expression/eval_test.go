@@ -69,7 +69,7 @@ EOT`, `[S]`, `{ a = S }`, `{ (S) = 1 }`, `[S][0]`, `{ a = S }.a`, `{ s3cr3t-from
 			t.Errorf("%s lost the mark", e)
 		}
 	}
-	for _, name := range FunctionNames {
+	for _, name := range functionNames {
 		if !called[name] && !slices.Contains([]string{"can", "file", "keyring"}, name) {
 			t.Errorf("%s is not tried", name)
 		}
@@ -157,7 +157,7 @@ func TestPassthroughFuncsKeepPlaceholders(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range FunctionNames {
+	for _, name := range functionNames {
 		if _, handed := passthroughFuncs[name]; handed || name == "keyring" {
 			continue
 		}

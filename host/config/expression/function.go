@@ -72,7 +72,10 @@ var functions = map[string]function.Function{
 	"tomap":    stdlib.MakeToFunc(cty.Map(cty.DynamicPseudoType)),
 }
 
-var FunctionNames = slices.Sorted(maps.Keys(functions))
+var functionNames = slices.Sorted(maps.Keys(functions))
+
+// Functions returns the names of the functions of expressions, sorted.
+func Functions() []string { return slices.Clone(functionNames) }
 
 // sensitive marks values from env(), file() and keyring(). Every operation passes the
 // mark on to its result.
@@ -300,7 +303,7 @@ var functionWord = lazyregexp.New(`^[a-z][A-Za-z_]{0,23}$`)
 // functionLike reports whether a word before a parenthesis is probably the misspelt
 // name of a function, and not part of a secret without its quotes.
 func functionLike(word string) bool {
-	return functionWord.MatchString(word) || suggest.Nearest(word, FunctionNames) != ""
+	return functionWord.MatchString(word) || suggest.Nearest(word, functionNames) != ""
 }
 
 // keyringFunc returns keyring("NAME").

@@ -198,7 +198,7 @@ func orExpression(value map[string]any) map[string]any {
 func pluginSchema(schema sdk.Schema) map[string]any {
 	properties, required := map[string]any{}, []string{}
 	for _, a := range schema.Attributes {
-		properties[a.Name] = SettingSchema(a)
+		properties[a.Name] = settingSchema(a)
 		if a.Required {
 			required = append(required, a.Name)
 		}
@@ -223,8 +223,8 @@ func pluginSchema(schema sdk.Schema) map[string]any {
 	return object
 }
 
-// SettingSchema returns the schema of an attribute of a plugin.
-func SettingSchema(a sdk.Attribute) map[string]any {
+// settingSchema returns the schema of an attribute of a plugin.
+func settingSchema(a sdk.Attribute) map[string]any {
 	value := map[string]any{"type": Anything.Schema["type"]}
 	if t, err := ctyjson.UnmarshalType(a.Type); err == nil {
 		value = typeSchema(t)

@@ -50,7 +50,7 @@ func Texts(accepts string) Values {
 
 // Words are the given words and nothing else.
 func Words(all ...string) Values {
-	return Values{CodeList(all), all, map[string]any{"enum": all}}
+	return Values{codeList(all), all, map[string]any{"enum": all}}
 }
 
 // wordsOr are the given words, and other texts that accepts describes.
@@ -91,7 +91,7 @@ func TextLists(accepts string) Values {
 
 // WordLists are lists of the given words.
 func WordLists(all ...string) Values {
-	return Values{"a list of " + CodeList(all), all,
+	return Values{"a list of " + codeList(all), all,
 		map[string]any{"type": "array", "items": orExpression(map[string]any{"enum": all})}}
 }
 
@@ -121,8 +121,8 @@ func durationUpTo(longest time.Duration) string {
 // CodeText is a string value in Markdown.
 func CodeText(word string) string { return fmt.Sprintf("`%q`", word) }
 
-// CodeList is a choice of string values in Markdown.
-func CodeList(words []string) string {
+// codeList is a choice of string values in Markdown.
+func codeList(words []string) string {
 	var all []string
 	for _, w := range words {
 		all = append(all, CodeText(w))

@@ -1,4 +1,4 @@
-package config
+package languageserver
 
 import (
 	"slices"
@@ -6,7 +6,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
-	"github.com/junctor-mcp/junctor/host/config/source"
+	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/hcltext"
 )
 
@@ -64,7 +64,7 @@ func (b *sketchBlock) attribute(name string) *sketchAttribute {
 // sketchOf sketches a text. Of a text that is too large or nests too deep, it sketches the
 // beginning.
 func sketchOf(path string, text []byte) *sketch {
-	text = text[:min(len(text), source.MaxFile)]
+	text = text[:min(len(text), hcltext.MaxBytes)]
 	s := &sketch{path: path, text: text, tokens: lexLoosely(path, text)}
 	s.tokens = s.tokens[:min(len(s.tokens), hcltext.MaxTokens)]
 	s.root = &sketchBlock{to: len(text)}
@@ -98,7 +98,7 @@ func sketchOf(path string, text []byte) *sketch {
 // beginsTopLevel reports whether a block that is only known at the top level begins with token
 // i.
 func (s *sketch) beginsTopLevel(i int) bool {
-	if _, known := Language().Blocks[string(s.tokens[i].Bytes)]; !known || i+1 == len(s.tokens) {
+	if _, known := config.Language().Blocks[string(s.tokens[i].Bytes)]; !known || i+1 == len(s.tokens) {
 		return false
 	}
 	next := s.tokens[i+1].Type
@@ -275,68 +275,4 @@ func (s *sketch) at(offset int) sketchPlace {
 		}
 	}
 	return p
-}
-
-// A sketchMember is a member of an object.
-type sketchMember struct {
-	key    sketchWord
-	tokens hclsyntax.Tokens
-}
-
-// membersIn returns the members of an object expression.
-func (s *sketch) membersIn(tokens hclsyntax.Tokens) (all []sketchMember) {
-	depth := 0
-	for i := 0; i < len(tokens); i++ {
-		switch tokens[i].Type {
-		case hclsyntax.TokenOBrace, hclsyntax.TokenOBrack, hclsyntax.TokenOParen, hclsyntax.TokenTemplateInterp, hclsyntax.TokenTemplateControl:
-			depth++
-		case hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenCParen, hclsyntax.TokenTemplateSeqEnd:
-			depth--
-		case hclsyntax.TokenIdent, hclsyntax.TokenQuotedLit:
-			after := i + 1
-			if after < len(tokens) && tokens[after].Type == hclsyntax.TokenCQuote {
-				after++
-			}
-			if depth != 1 || after >= len(tokens) || tokens[after].Type != hclsyntax.TokenEqual && tokens[after].Type != hclsyntax.TokenColon {
-				continue
-			}
-			key := sketchWord{string(tokens[i].Bytes), tokens[i].Range.Start.Byte, tokens[i].Range.End.Byte}
-			end := memberEnd(tokens, after+1)
-			all = append(all, sketchMember{key, tokens[after+1 : end]})
-			i = end - 1
-		}
-	}
-	return all
-}
-
-// memberEnd returns the index of the token that ends the value beginning with token i.
-func memberEnd(tokens hclsyntax.Tokens, i int) int {
-	depth := 0
-	for ; i < len(tokens); i++ {
-		switch tokens[i].Type {
-		case hclsyntax.TokenOBrace, hclsyntax.TokenOBrack, hclsyntax.TokenOParen, hclsyntax.TokenTemplateInterp, hclsyntax.TokenTemplateControl:
-			depth++
-		case hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenCParen, hclsyntax.TokenTemplateSeqEnd:
-			if depth == 0 {
-				return i
-			}
-			depth--
-		case hclsyntax.TokenComma, hclsyntax.TokenNewline:
-			if depth == 0 {
-				return i
-			}
-		}
-	}
-	return i
-}
-
-// literalIn returns the text of an expression that is one string without interpolation.
-func literalIn(tokens hclsyntax.Tokens) string {
-	for len(tokens) > 0 && tokens[len(tokens)-1].Type == hclsyntax.TokenComment {
-		tokens = tokens[:len(tokens)-1]
-	}
-	if len(tokens) != 3 || tokens[0].Type != hclsyntax.TokenOQuote || tokens[1].Type != hclsyntax.TokenQuotedLit {
-		return ""
-	}
-	return string(tokens[1].Bytes)
 }

@@ -1,4 +1,4 @@
-package config
+package languageserver
 
 // functionHelp says how each function is written and what it returns, for editors.
 var functionHelp = map[string][2]string{

@@ -1,4 +1,4 @@
-package config
+package languageserver
 
 import (
 	"context"
@@ -14,28 +14,28 @@ import (
 	"github.com/junctor-mcp/junctor/host/secretname"
 )
 
-// Hover returns what the word at a place means, in Markdown, and the place of the word. ok is
+// hover returns what the word at a place means, in Markdown, and the place of the word. ok is
 // false if the word has no meaning of its own.
-func (e *Editor) Hover(ctx context.Context, path string, offset int) (text string, at Place, ok bool) {
-	s := e.sketches[path]
+func (v *view) hover(ctx context.Context, path string, offset int) (text string, at place, ok bool) {
+	s := v.sketches[path]
 	if s == nil || offset < 0 || offset > len(s.text) {
 		return "", at, false
 	}
 	var w sketchWord
 	switch p := s.at(offset); {
 	case p.header != nil:
-		text, w = e.hoverHeader(ctx, p)
+		text, w = v.hoverHeader(ctx, p)
 	case p.attribute != nil:
-		text, w = e.hoverExpression(s, p, offset)
+		text, w = v.hoverExpression(s, p, offset)
 	default:
-		text, w = e.hoverAttribute(ctx, p, offset)
+		text, w = v.hoverAttribute(ctx, p, offset)
 	}
-	return text, Place{path, w.from, w.to}, text != ""
+	return text, place{path, w.from, w.to}, text != ""
 }
 
 // hoverHeader describes the kind of a block, or what its label names.
-func (e *Editor) hoverHeader(ctx context.Context, p sketchPlace) (string, sketchWord) {
-	sh, known := e.shapeOf(ctx, p.header)
+func (v *view) hoverHeader(ctx context.Context, p sketchPlace) (string, sketchWord) {
+	sh, known := v.shapeOf(ctx, p.header)
 	if !known {
 		return "", p.header.kind
 	}
@@ -44,7 +44,7 @@ func (e *Editor) hoverHeader(ctx context.Context, p sketchPlace) (string, sketch
 	}
 	label := p.header.labels[p.label]
 	if sh.Role != nil {
-		if c, found := e.component(ctx, sh.Role, label.text); found && c.Schema.Description != "" {
+		if c, found := v.component(ctx, sh.Role, label.text); found && c.Schema.Description != "" {
 			return fmt.Sprintf("**%s** (%s)\n\n%s", label.text, sh.Role.Noun, c.Schema.Description), label
 		}
 	}
@@ -52,9 +52,9 @@ func (e *Editor) hoverHeader(ctx context.Context, p sketchPlace) (string, sketch
 }
 
 // hoverAttribute describes the attribute whose name is at the place.
-func (e *Editor) hoverAttribute(ctx context.Context, p sketchPlace, offset int) (string, sketchWord) {
+func (v *view) hoverAttribute(ctx context.Context, p sketchPlace, offset int) (string, sketchWord) {
 	i := slices.IndexFunc(p.block.attributes, func(a *sketchAttribute) bool { return a.name.holds(offset) })
-	f := e.formOf(ctx, p.block)
+	f := v.formOf(ctx, p.block)
 	if i < 0 || f == nil {
 		return "", sketchWord{}
 	}
@@ -69,7 +69,7 @@ func (e *Editor) hoverAttribute(ctx context.Context, p sketchPlace, offset int) 
 }
 
 // hoverExpression describes a function, or shows the value that a name stands for.
-func (e *Editor) hoverExpression(s *sketch, p sketchPlace, offset int) (string, sketchWord) {
+func (v *view) hoverExpression(s *sketch, p sketchPlace, offset int) (string, sketchWord) {
 	tokens := p.attribute.tokens
 	i := slices.IndexFunc(tokens, func(tok hclsyntax.Token) bool {
 		return tok.Type == hclsyntax.TokenIdent && tok.Range.Start.Byte <= offset && offset <= tok.Range.End.Byte
@@ -93,9 +93,9 @@ func (e *Editor) hoverExpression(s *sketch, p sketchPlace, offset int) (string, 
 		return "", w
 	}
 	whole := sketchWord{name.text, name.from - len(root) - 1, name.to}
-	for _, defined := range e.values(root) {
+	for _, defined := range v.values(root) {
 		if defined.text == name.text && whole.from <= offset {
-			return e.definitionText(root, defined), whole
+			return v.definitionText(root, defined), whole
 		}
 	}
 	return "", name
@@ -106,8 +106,8 @@ const mostShown = 500
 
 // definitionText shows the definition of a local or a variable. A literal that sounds like a
 // secret is left out: a hover may be on a shared screen.
-func (e *Editor) definitionText(root string, n sketchName) string {
-	s := e.sketches[n.path]
+func (v *view) definitionText(root string, n sketchName) string {
+	s := v.sketches[n.path]
 	var a *sketchAttribute
 	note := ""
 	for _, b := range s.root.blocks {
@@ -130,22 +130,4 @@ func (e *Editor) definitionText(root string, n sketchName) string {
 		text = strings.ToValidUTF8(text[:mostShown], "") + "…"
 	}
 	return fmt.Sprintf("```hcl\n%s.%s = %s\n```%s", root, n.text, text, note)
-}
-
-// referenceAt returns the root and the member of local.NAME, var.NAME or each.NAME, of which
-// token i is a part.
-func referenceAt(tokens hclsyntax.Tokens, i int) (root string, name sketchWord, ok bool) {
-	isRoot := func(j int) bool {
-		return j >= 0 && j+2 < len(tokens) && tokens[j+1].Type == hclsyntax.TokenDot && tokens[j+2].Type == hclsyntax.TokenIdent &&
-			tokens[j].Range.End.Byte+1 == tokens[j+2].Range.Start.Byte && slices.Contains([]string{"local", "var", "each"}, string(tokens[j].Bytes)) && (j == 0 || tokens[j-1].Type != hclsyntax.TokenDot)
-	}
-	switch {
-	case isRoot(i):
-	case isRoot(i - 2):
-		i -= 2
-	default:
-		return "", name, false
-	}
-	member := tokens[i+2]
-	return string(tokens[i].Bytes), sketchWord{string(member.Bytes), member.Range.Start.Byte, member.Range.End.Byte}, true
 }

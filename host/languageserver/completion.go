@@ -1,4 +1,4 @@
-package config
+package languageserver
 
 import (
 	"bytes"
@@ -11,40 +11,29 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/junctor-mcp/junctor/host/condition"
+	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/config/language"
 )
 
-// A CompletionKind says what a completion is.
-type CompletionKind string
-
-// The kinds of completions.
-const (
-	CompletesBlock     CompletionKind = "block"
-	CompletesAttribute CompletionKind = "attribute"
-	CompletesValue     CompletionKind = "value"
-	CompletesName      CompletionKind = "name"
-	CompletesFunction  CompletionKind = "function"
-)
-
-// A Completion is a text that may be written at a place. It replaces the text from From to To,
-// which are on one line.
-type Completion struct {
-	Label    string
-	Kind     CompletionKind
-	Detail   string // a few words
-	Doc      string // Markdown
-	Text     string
-	Snippet  string // Text with places to fill in, in the syntax of the Language Server Protocol; empty: none
-	From, To int
+// A completion is a text that may be written at a place. It replaces the text between two
+// places, which are on one line.
+type completion struct {
+	label    string
+	kind     completionKind
+	detail   string // a few words
+	doc      string // Markdown
+	text     string
+	snippet  string // the text with places to fill in; empty: none
+	from, to int
 }
 
-// Complete returns what may be written at a place, sorted.
-func (e *Editor) Complete(ctx context.Context, path string, offset int) []Completion {
-	s := e.sketches[path]
+// complete returns what may be written at a place, sorted.
+func (v *view) complete(ctx context.Context, path string, offset int) []completion {
+	s := v.sketches[path]
 	if s == nil || offset < 0 || offset > len(s.text) || inComment(s, offset) {
 		return nil
 	}
-	c := completer{Editor: e, ctx: ctx, s: s, offset: offset, at: s.at(offset)}
+	c := completer{view: v, ctx: ctx, s: s, offset: offset, at: s.at(offset)}
 	switch {
 	case c.at.header != nil && c.at.label >= 0:
 		c.labels()
@@ -53,8 +42,8 @@ func (e *Editor) Complete(ctx context.Context, path string, offset int) []Comple
 	default:
 		c.items()
 	}
-	slices.SortFunc(c.all, func(a, b Completion) int { return strings.Compare(a.Label, b.Label) })
-	return slices.CompactFunc(c.all, func(a, b Completion) bool { return a.Label == b.Label })
+	slices.SortFunc(c.all, func(a, b completion) int { return strings.Compare(a.label, b.label) })
+	return slices.CompactFunc(c.all, func(a, b completion) bool { return a.label == b.label })
 }
 
 // inComment reports whether a place is inside a comment.
@@ -70,12 +59,12 @@ func inComment(s *sketch, offset int) bool {
 
 // A completer collects the completions at one place.
 type completer struct {
-	*Editor
+	*view
 	ctx    context.Context
 	s      *sketch
 	offset int
 	at     sketchPlace
-	all    []Completion
+	all    []completion
 }
 
 // wordBefore returns the offset where the word before the place begins.
@@ -116,8 +105,8 @@ func (c *completer) items() {
 		if set := c.at.block.attribute(e.Name); set != nil && !set.name.holds(c.offset) {
 			continue
 		}
-		c.all = append(c.all, Completion{Label: e.Name, Kind: CompletesAttribute, Detail: language.PlainDoc(e.Values.Accepts), Doc: language.PlainDoc(e.Text()),
-			Text: e.Name + " = ", Snippet: e.Name + " = " + valueSnippet(e.Values.Schema), From: from, To: to})
+		c.all = append(c.all, completion{label: e.Name, kind: completesAttribute, detail: language.PlainDoc(e.Values.Accepts), doc: language.PlainDoc(e.Text()),
+			text: e.Name + " = ", snippet: e.Name + " = " + valueSnippet(e.Values.Schema), from: from, to: to})
 	}
 	for name, sh := range f.Blocks {
 		used := slices.ContainsFunc(c.at.block.blocks, func(b *sketchBlock) bool { return b.kind.text == name && !b.kind.holds(c.offset) })
@@ -129,8 +118,8 @@ func (c *completer) items() {
 			labels += ` ""`
 			snippet += fmt.Sprintf(` "${%d}"`, i+1)
 		}
-		c.all = append(c.all, Completion{Label: name, Kind: CompletesBlock, Detail: "block" + sh.Example(), Doc: language.PlainDoc(sh.Doc),
-			Text: name + labels + " {\n}", Snippet: name + snippet + " {\n\t$0\n}", From: from, To: to})
+		c.all = append(c.all, completion{label: name, kind: completesBlock, detail: "block" + sh.Example(), doc: language.PlainDoc(sh.Doc),
+			text: name + labels + " {\n}", snippet: name + snippet + " {\n\t$0\n}", from: from, to: to})
 	}
 }
 
@@ -160,8 +149,8 @@ func valueSnippet(schema map[string]any) string {
 }
 
 // offer adds the completions of a place where from to to is replaced.
-func (c *completer) offer(kind CompletionKind, from, to int, text, detail, doc string) {
-	c.all = append(c.all, Completion{Label: text, Kind: kind, Detail: detail, Doc: doc, Text: text, From: from, To: to})
+func (c *completer) offer(kind completionKind, from, to int, text, detail, doc string) {
+	c.all = append(c.all, completion{label: text, kind: kind, detail: detail, doc: doc, text: text, from: from, to: to})
 }
 
 // labels offers what a label may name.
@@ -172,14 +161,14 @@ func (c *completer) labels() {
 	case !known:
 	case sh.Kinds != nil || sh.Role != nil:
 		for _, kind := range slices.Sorted(maps.Keys(sh.Kinds)) {
-			c.offer(CompletesName, label.from, label.to, kind, b.kind.text, "")
+			c.offer(completesName, label.from, label.to, kind, b.kind.text, "")
 		}
 		if sh.Role != nil {
 			c.components(sh.Role, label)
 		}
 	case b.parent.parent == nil && b.kind.text == "plugin":
 		for _, name := range slices.Sorted(maps.Keys(c.plugins)) {
-			c.offer(CompletesName, label.from, label.to, name, "plugin", "")
+			c.offer(completesName, label.from, label.to, name, "plugin", "")
 		}
 	case sh.Refers != "" && c.at.label == 0:
 		c.names(sh.Refers, label)
@@ -191,10 +180,10 @@ func (c *completer) components(as *language.Role, label sketchWord) {
 	for _, name := range slices.Sorted(maps.Keys(c.plugins)) {
 		found := c.componentsFor(c.ctx, as, name)
 		for _, one := range found {
-			c.offer(CompletesName, label.from, label.to, one.Label, as.Noun, one.Schema.Description)
+			c.offer(completesName, label.from, label.to, one.Label, as.Noun, one.Schema.Description)
 		}
-		if foreign := !slices.Contains(bundled, name); len(found) == 0 && (foreign && !c.isDescribed(name) || slices.Contains(as.Bundled, name)) {
-			c.offer(CompletesName, label.from, label.to, name, as.Noun, "")
+		if foreign := !slices.Contains(config.Bundled(), name); len(found) == 0 && (foreign && !c.isDescribed(name) || slices.Contains(as.Bundled, name)) {
+			c.offer(completesName, label.from, label.to, name, as.Noun, "")
 		}
 	}
 }
@@ -219,25 +208,8 @@ func (c *completer) names(refers string, w sketchWord) {
 		if refers == language.RefersServerTool {
 			text += "/*"
 		}
-		c.offer(CompletesName, w.from, w.to, text, strings.TrimSuffix(refers, language.RefersToolSuffix), "")
+		c.offer(completesName, w.from, w.to, text, strings.TrimSuffix(refers, language.RefersToolSuffix), "")
 	}
-}
-
-// namesOf returns the names that an attribute or a label may refer to.
-func (e *Editor) namesOf(refers string) []sketchName {
-	switch refers {
-	case language.RefersServer, language.RefersServerTool:
-		return e.servers()
-	case language.RefersRole:
-		return e.roles()
-	case language.RefersPlugin:
-		var all []sketchName
-		for _, name := range slices.Sorted(maps.Keys(e.plugins)) {
-			all = append(all, sketchName{sketchWord: sketchWord{text: name}})
-		}
-		return all
-	}
-	return nil
 }
 
 // entryAt returns the entry of the attribute at the place, or nil.
@@ -258,7 +230,7 @@ func (c *completer) expression() {
 			return
 		}
 		for _, word := range e.Values.Words {
-			c.offer(CompletesValue, w.from, w.to, word, language.PlainDoc(e.Values.Accepts), "")
+			c.offer(completesValue, w.from, w.to, word, language.PlainDoc(e.Values.Accepts), "")
 		}
 		c.names(e.Refers, w)
 		return
@@ -273,11 +245,11 @@ func (c *completer) expression() {
 	}
 	for _, root := range []string{"local", "var"} {
 		for _, n := range c.values(root) {
-			c.offer(CompletesName, from, to, root+"."+n.text, "value", "")
+			c.offer(completesName, from, to, root+"."+n.text, "value", "")
 		}
 	}
 	for name, help := range functionHelp {
-		c.all = append(c.all, Completion{Label: name, Kind: CompletesFunction, Detail: help[0], Doc: help[1], Text: name + "(", Snippet: name + "($1)", From: from, To: to})
+		c.all = append(c.all, completion{label: name, kind: completesFunction, detail: help[0], doc: help[1], text: name + "(", snippet: name + "($1)", from: from, to: to})
 	}
 }
 
@@ -285,13 +257,13 @@ func (c *completer) expression() {
 func (c *completer) bareWords(e language.Entry, from, to int) {
 	quoted := func(words []string) {
 		for _, word := range words {
-			c.offer(CompletesValue, from, to, `"`+word+`"`, language.PlainDoc(e.Values.Accepts), "")
+			c.offer(completesValue, from, to, `"`+word+`"`, language.PlainDoc(e.Values.Accepts), "")
 		}
 	}
 	switch {
 	case e.Values.Schema["type"] == "boolean":
-		c.offer(CompletesValue, from, to, "true", "", "")
-		c.offer(CompletesValue, from, to, "false", "", "")
+		c.offer(completesValue, from, to, "true", "", "")
+		c.offer(completesValue, from, to, "false", "", "")
 	default:
 		quoted(e.Values.Words)
 	}
@@ -302,10 +274,10 @@ func (c *completer) bareWords(e language.Entry, from, to int) {
 		return
 	}
 	for root := range condition.Roots {
-		c.offer(CompletesName, from, to, root, "of the condition", "")
+		c.offer(completesName, from, to, root, "of the condition", "")
 	}
 	for name, usage := range condition.Functions() {
-		c.all = append(c.all, Completion{Label: name, Kind: CompletesFunction, Detail: usage, Text: name + "(", Snippet: name + "($1)", From: from, To: to})
+		c.all = append(c.all, completion{label: name, kind: completesFunction, detail: usage, text: name + "(", snippet: name + "($1)", from: from, to: to})
 	}
 }
 
@@ -326,14 +298,14 @@ func (c *completer) members(root string, from, to int) {
 	switch root {
 	case "local", "var":
 		for _, n := range c.values(root) {
-			c.offer(CompletesName, from, to, n.text, root, "")
+			c.offer(completesName, from, to, n.text, root, "")
 		}
 	case "each":
-		c.offer(CompletesName, from, to, "key", "of for_each", "")
-		c.offer(CompletesName, from, to, "value", "of for_each", "")
+		c.offer(completesName, from, to, "key", "of for_each", "")
+		c.offer(completesName, from, to, "value", "of for_each", "")
 	default:
 		for _, name := range condition.Roots[root] {
-			c.offer(CompletesName, from, to, name, "of "+root, "")
+			c.offer(completesName, from, to, name, "of "+root, "")
 		}
 	}
 }

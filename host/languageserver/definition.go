@@ -1,4 +1,4 @@
-package config
+package languageserver
 
 import (
 	"context"
@@ -7,71 +7,72 @@ import (
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/config/language"
 )
 
-// Definition returns the places where the name at a place is defined: a local, a variable, a
+// definition returns the places where the name at a place is defined: a local, a variable, a
 // server, a role or a plugin.
-func (e *Editor) Definition(ctx context.Context, path string, offset int) []Place {
-	s := e.sketches[path]
+func (v *view) definition(ctx context.Context, path string, offset int) []place {
+	s := v.sketches[path]
 	if s == nil || offset < 0 || offset > len(s.text) {
 		return nil
 	}
 	switch p := s.at(offset); {
 	case p.header != nil && p.label >= 0:
-		return e.defineLabel(ctx, p)
+		return v.defineLabel(ctx, p)
 	case p.attribute != nil:
-		return e.defineInExpression(ctx, s, p, offset)
+		return v.defineInExpression(ctx, s, p, offset)
 	}
 	return nil
 }
 
 // defineLabel returns where the plugin or the server of a label is defined.
-func (e *Editor) defineLabel(ctx context.Context, p sketchPlace) []Place {
-	sh, known := e.shapeOf(ctx, p.header)
+func (v *view) defineLabel(ctx context.Context, p sketchPlace) []place {
+	sh, known := v.shapeOf(ctx, p.header)
 	text := p.header.labels[p.label].text
 	switch {
 	case !known:
 	case sh.Role != nil:
 		name, _, _ := strings.Cut(text, "/")
-		return placesOf(e.declaredPlugins(), name)
+		return placesOf(v.declaredPlugins(), name)
 	case sh.Refers == language.RefersServerTool && p.label == 0:
 		server, _, _ := strings.Cut(text, "/")
-		return e.serversLike(server)
+		return v.serversLike(server)
 	case sh.Refers == language.RefersServer && p.label == 0:
-		return e.serversLike(text)
+		return v.serversLike(text)
 	case p.header.kind.text == "plugin" && p.header.parent.parent == nil:
-		return slices.DeleteFunc(placesOf(e.declaredPlugins(), text), func(at Place) bool { return at.From == p.header.labels[0].from })
+		return slices.DeleteFunc(placesOf(v.declaredPlugins(), text), func(at place) bool { return at.from == p.header.labels[0].from })
 	}
 	return nil
 }
 
 // placesOf returns the places of the names with a text.
-func placesOf(all []sketchName, text string) (places []Place) {
+func placesOf(all []sketchName, text string) (places []place) {
 	for _, n := range all {
 		if n.text == text {
-			places = append(places, Place{n.path, n.from, n.to})
+			places = append(places, place{n.path, n.from, n.to})
 		}
 	}
 	return places
 }
 
 // serversLike returns the places of the servers that a glob matches.
-func (e *Editor) serversLike(glob string) (places []Place) {
-	for _, n := range e.servers() {
-		of := Pattern{Glob: glob}
-		if of.Match(n.text) || n.each && (Pattern{Glob: n.text + "_*"}.Match(glob) || of.Match(n.text+"_")) {
-			places = append(places, Place{n.path, n.from, n.to})
+func (v *view) serversLike(glob string) (places []place) {
+	for _, n := range v.servers() {
+		of := config.Pattern{Glob: glob}
+		if of.Match(n.text) || n.each && (config.Pattern{Glob: n.text + "_*"}.Match(glob) || of.Match(n.text+"_")) {
+			places = append(places, place{n.path, n.from, n.to})
 		}
 	}
 	return places
 }
 
 // defineInExpression returns where the name in an expression is defined.
-func (e *Editor) defineInExpression(ctx context.Context, s *sketch, p sketchPlace, offset int) []Place {
+func (v *view) defineInExpression(ctx context.Context, s *sketch, p sketchPlace, offset int) []place {
 	tokens := p.attribute.tokens
 	if w, bare := inString(tokens, offset, p.attribute.to); !bare {
-		f := e.formOf(ctx, p.block)
+		f := v.formOf(ctx, p.block)
 		if f == nil {
 			return nil
 		}
@@ -82,11 +83,11 @@ func (e *Editor) defineInExpression(ctx context.Context, s *sketch, p sketchPlac
 		text := string(s.text[w.from:w.to])
 		switch known.Refers {
 		case language.RefersServer:
-			return e.serversLike(text)
+			return v.serversLike(text)
 		case language.RefersRole:
-			return placesOf(e.roles(), text)
+			return placesOf(v.roles(), text)
 		case language.RefersPlugin:
-			return placesOf(e.declaredPlugins(), text)
+			return placesOf(v.declaredPlugins(), text)
 		}
 		return nil
 	}
@@ -100,10 +101,10 @@ func (e *Editor) defineInExpression(ctx context.Context, s *sketch, p sketchPlac
 	case root == "each":
 		for b := p.block; b != nil; b = b.parent {
 			if a := b.attribute(forEach); a != nil {
-				return []Place{{s.path, a.name.from, a.name.to}}
+				return []place{{s.path, a.name.from, a.name.to}}
 			}
 		}
 		return nil
 	}
-	return placesOf(e.values(root), name.text)
+	return placesOf(v.values(root), name.text)
 }
