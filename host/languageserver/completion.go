@@ -29,11 +29,11 @@ type completion struct {
 
 // complete returns what may be written at a place, sorted.
 func (v *view) complete(ctx context.Context, path string, offset int) []completion {
-	s := v.sketches[path]
-	if s == nil || offset < 0 || offset > len(s.text) || inComment(s, offset) {
+	s, at, ok := v.at(path, offset)
+	if !ok || inComment(s, offset) {
 		return nil
 	}
-	c := completer{view: v, ctx: ctx, s: s, offset: offset, at: s.at(offset)}
+	c := completer{view: v, ctx: ctx, s: s, offset: offset, at: at}
 	switch {
 	case c.at.header != nil && c.at.label >= 0:
 		c.labels()
@@ -67,32 +67,31 @@ type completer struct {
 	all    []completion
 }
 
-// wordBefore returns the offset where the word before the place begins.
-func (c *completer) wordBefore() int {
-	from := c.offset
-	for from > 0 && isWordByte(c.s.text[from-1]) {
-		from--
+// word returns the place of the word around the place of the question.
+func (c *completer) word() (w sketchWord) {
+	w.from, w.to = wordStart(c.s.text, c.offset), c.offset
+	for w.to < len(c.s.text) && isWordByte(c.s.text[w.to]) {
+		w.to++
 	}
-	return from
+	return w
+}
+
+// wordStart returns the offset where the word before an offset begins.
+func wordStart(text []byte, offset int) int {
+	for offset > 0 && isWordByte(text[offset-1]) {
+		offset--
+	}
+	return offset
 }
 
 func isWordByte(b byte) bool {
 	return 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' || '0' <= b && b <= '9' || b == '_' || b == '-'
 }
 
-// wordEnd returns the offset where the word at the place ends.
-func (c *completer) wordEnd() int {
-	to := c.offset
-	for to < len(c.s.text) && isWordByte(c.s.text[to]) {
-		to++
-	}
-	return to
-}
-
 // items offers the attributes and blocks of a body, where one can begin.
 func (c *completer) items() {
-	from := c.wordBefore()
-	before := bytes.TrimRight(c.s.text[:from], " \t")
+	w := c.word()
+	before := bytes.TrimRight(c.s.text[:w.from], " \t")
 	if len(before) > 0 && !bytes.ContainsRune([]byte("\n{}"), rune(before[len(before)-1])) {
 		return
 	}
@@ -100,27 +99,37 @@ func (c *completer) items() {
 	if f == nil {
 		return
 	}
-	to := c.wordEnd()
 	for _, e := range f.Entries {
-		if set := c.at.block.attribute(e.Name); set != nil && !set.name.holds(c.offset) {
-			continue
+		set := c.at.block.attribute(e.Name)
+		if set == nil || set.name.holds(c.offset) {
+			c.all = append(c.all, completion{
+				label: e.Name, kind: completesAttribute,
+				detail: language.PlainDoc(e.Values.Accepts), doc: language.PlainDoc(e.Text()),
+				text: e.Name + " = ", snippet: e.Name + " = " + valueSnippet(e.Values.Schema), from: w.from, to: w.to,
+			})
 		}
-		c.all = append(c.all, completion{label: e.Name, kind: completesAttribute, detail: language.PlainDoc(e.Values.Accepts), doc: language.PlainDoc(e.Text()),
-			text: e.Name + " = ", snippet: e.Name + " = " + valueSnippet(e.Values.Schema), from: from, to: to})
 	}
 	for name, sh := range f.Blocks {
-		used := slices.ContainsFunc(c.at.block.blocks, func(b *sketchBlock) bool { return b.kind.text == name && !b.kind.holds(c.offset) })
-		if used && !sh.Many {
-			continue
+		used := slices.ContainsFunc(c.at.block.blocks, func(b *sketchBlock) bool {
+			return b.kind.text == name && !b.kind.holds(c.offset)
+		})
+		if !used || sh.Many {
+			c.block(name, sh, w)
 		}
-		labels, snippet := "", ""
-		for i := range sh.Labels {
-			labels += ` ""`
-			snippet += fmt.Sprintf(` "${%d}"`, i+1)
-		}
-		c.all = append(c.all, completion{label: name, kind: completesBlock, detail: "block" + sh.Example(), doc: language.PlainDoc(sh.Doc),
-			text: name + labels + " {\n}", snippet: name + snippet + " {\n\t$0\n}", from: from, to: to})
 	}
+}
+
+// block offers a block in place of a word.
+func (c *completer) block(name string, sh language.Shape, w sketchWord) {
+	labels, snippet := "", ""
+	for i := range sh.Labels {
+		labels += ` ""`
+		snippet += fmt.Sprintf(` "${%d}"`, i+1)
+	}
+	c.all = append(c.all, completion{
+		label: name, kind: completesBlock, detail: "block" + sh.Example(), doc: language.PlainDoc(sh.Doc),
+		text: name + labels + " {\n}", snippet: name + snippet + " {\n\t$0\n}", from: w.from, to: w.to,
+	})
 }
 
 // valueSnippet returns a place for a value of a schema.
@@ -148,9 +157,19 @@ func valueSnippet(schema map[string]any) string {
 	return "$1"
 }
 
-// offer adds the completions of a place where from to to is replaced.
-func (c *completer) offer(kind completionKind, from, to int, text, detail, doc string) {
-	c.all = append(c.all, completion{label: text, kind: kind, detail: detail, doc: doc, text: text, from: from, to: to})
+// offer adds a text in place of a word.
+func (c *completer) offer(kind completionKind, w sketchWord, text, detail, doc string) {
+	c.all = append(c.all, completion{
+		label: text, kind: kind, detail: detail, doc: doc, text: text, from: w.from, to: w.to,
+	})
+}
+
+// function offers a call of a function in place of a word.
+func (c *completer) function(w sketchWord, name, usage, doc string) {
+	c.all = append(c.all, completion{
+		label: name, kind: completesFunction, detail: usage, doc: doc,
+		text: name + "(", snippet: name + "($1)", from: w.from, to: w.to,
+	})
 }
 
 // labels offers what a label may name.
@@ -161,14 +180,14 @@ func (c *completer) labels() {
 	case !known:
 	case sh.Kinds != nil || sh.Role != nil:
 		for _, kind := range slices.Sorted(maps.Keys(sh.Kinds)) {
-			c.offer(completesName, label.from, label.to, kind, b.kind.text, "")
+			c.offer(completesName, label, kind, b.kind.text, "")
 		}
 		if sh.Role != nil {
 			c.components(sh.Role, label)
 		}
 	case b.parent.parent == nil && b.kind.text == "plugin":
 		for _, name := range slices.Sorted(maps.Keys(c.plugins)) {
-			c.offer(completesName, label.from, label.to, name, "plugin", "")
+			c.offer(completesName, label, name, "plugin", "")
 		}
 	case sh.Refers != "" && c.at.label == 0:
 		c.names(sh.Refers, label)
@@ -180,10 +199,14 @@ func (c *completer) components(as *language.Role, label sketchWord) {
 	for _, name := range slices.Sorted(maps.Keys(c.plugins)) {
 		found := c.componentsFor(c.ctx, as, name)
 		for _, one := range found {
-			c.offer(completesName, label.from, label.to, one.Label, as.Noun, one.Schema.Description)
+			c.offer(completesName, label, one.Label, as.Noun, one.Schema.Description)
 		}
-		if foreign := !slices.Contains(config.Bundled(), name); len(found) == 0 && (foreign && !c.isDescribed(name) || slices.Contains(as.Bundled, name)) {
-			c.offer(completesName, label.from, label.to, name, as.Noun, "")
+		if len(found) > 0 {
+			continue
+		}
+		foreign := !slices.Contains(config.Bundled(), name)
+		if foreign && !c.isDescribed(name) || slices.Contains(as.Bundled, name) {
+			c.offer(completesName, label, name, as.Noun, "")
 		}
 	}
 }
@@ -208,7 +231,7 @@ func (c *completer) names(refers string, w sketchWord) {
 		if refers == language.RefersServerTool {
 			text += "/*"
 		}
-		c.offer(completesName, w.from, w.to, text, strings.TrimSuffix(refers, language.RefersToolSuffix), "")
+		c.offer(completesName, w, text, strings.TrimSuffix(refers, language.RefersToolSuffix), "")
 	}
 }
 
@@ -230,40 +253,40 @@ func (c *completer) expression() {
 			return
 		}
 		for _, word := range e.Values.Words {
-			c.offer(completesValue, w.from, w.to, word, language.PlainDoc(e.Values.Accepts), "")
+			c.offer(completesValue, w, word, language.PlainDoc(e.Values.Accepts), "")
 		}
 		c.names(e.Refers, w)
 		return
 	}
-	from, to := c.wordBefore(), c.wordEnd()
-	if root := c.rootBefore(from); root != "" {
-		c.members(root, from, to)
+	w = c.word()
+	if root := c.rootBefore(w.from); root != "" {
+		c.members(root, w)
 		return
 	}
 	if e != nil {
-		c.bareWords(*e, from, to)
+		c.bareWords(*e, w)
 	}
 	for _, root := range []string{"local", "var"} {
 		for _, n := range c.values(root) {
-			c.offer(completesName, from, to, root+"."+n.text, "value", "")
+			c.offer(completesName, w, root+"."+n.text, "value", "")
 		}
 	}
 	for name, help := range functionHelp {
-		c.all = append(c.all, completion{label: name, kind: completesFunction, detail: help[0], doc: help[1], text: name + "(", snippet: name + "($1)", from: from, to: to})
+		c.function(w, name, help[0], help[1])
 	}
 }
 
 // bareWords offers the values of an attribute outside of a string.
-func (c *completer) bareWords(e language.Entry, from, to int) {
+func (c *completer) bareWords(e language.Entry, w sketchWord) {
 	quoted := func(words []string) {
 		for _, word := range words {
-			c.offer(completesValue, from, to, `"`+word+`"`, language.PlainDoc(e.Values.Accepts), "")
+			c.offer(completesValue, w, `"`+word+`"`, language.PlainDoc(e.Values.Accepts), "")
 		}
 	}
 	switch {
 	case e.Values.Schema["type"] == "boolean":
-		c.offer(completesValue, from, to, "true", "", "")
-		c.offer(completesValue, from, to, "false", "", "")
+		c.offer(completesValue, w, "true", "", "")
+		c.offer(completesValue, w, "false", "", "")
 	default:
 		quoted(e.Values.Words)
 	}
@@ -274,10 +297,10 @@ func (c *completer) bareWords(e language.Entry, from, to int) {
 		return
 	}
 	for root := range condition.Roots {
-		c.offer(completesName, from, to, root, "of the condition", "")
+		c.offer(completesName, w, root, "of the condition", "")
 	}
 	for name, usage := range condition.Functions() {
-		c.all = append(c.all, completion{label: name, kind: completesFunction, detail: usage, text: name + "(", snippet: name + "($1)", from: from, to: to})
+		c.function(w, name, usage, "")
 	}
 }
 
@@ -286,26 +309,22 @@ func (c *completer) rootBefore(at int) string {
 	if at == 0 || c.s.text[at-1] != '.' {
 		return ""
 	}
-	from := at - 1
-	for from > 0 && isWordByte(c.s.text[from-1]) {
-		from--
-	}
-	return string(c.s.text[from : at-1])
+	return string(c.s.text[wordStart(c.s.text, at-1) : at-1])
 }
 
 // members offers the members of local, var, each, and of the roots of conditions.
-func (c *completer) members(root string, from, to int) {
+func (c *completer) members(root string, w sketchWord) {
 	switch root {
 	case "local", "var":
 		for _, n := range c.values(root) {
-			c.offer(completesName, from, to, n.text, root, "")
+			c.offer(completesName, w, n.text, root, "")
 		}
 	case "each":
-		c.offer(completesName, from, to, "key", "of for_each", "")
-		c.offer(completesName, from, to, "value", "of for_each", "")
+		c.offer(completesName, w, "key", "of for_each", "")
+		c.offer(completesName, w, "value", "of for_each", "")
 	default:
 		for _, name := range condition.Roots[root] {
-			c.offer(completesName, from, to, name, "of "+root, "")
+			c.offer(completesName, w, name, "of "+root, "")
 		}
 	}
 }

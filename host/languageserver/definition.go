@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hashicorp/hcl/v2/hclsyntax"
-
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/config/language"
 )
@@ -14,11 +12,9 @@ import (
 // definition returns the places where the name at a place is defined: a local, a variable, a
 // server, a role or a plugin.
 func (v *view) definition(ctx context.Context, path string, offset int) []place {
-	s := v.sketches[path]
-	if s == nil || offset < 0 || offset > len(s.text) {
-		return nil
-	}
-	switch p := s.at(offset); {
+	s, p, ok := v.at(path, offset)
+	switch {
+	case !ok:
 	case p.header != nil && p.label >= 0:
 		return v.defineLabel(ctx, p)
 	case p.attribute != nil:
@@ -91,10 +87,7 @@ func (v *view) defineInExpression(ctx context.Context, s *sketch, p sketchPlace,
 		}
 		return nil
 	}
-	i := slices.IndexFunc(tokens, func(tok hclsyntax.Token) bool {
-		return tok.Type == hclsyntax.TokenIdent && tok.Range.Start.Byte <= offset && offset <= tok.Range.End.Byte
-	})
-	root, name, ok := referenceAt(tokens, i)
+	root, name, ok := referenceAt(tokens, identifierAt(tokens, offset))
 	switch {
 	case !ok:
 		return nil

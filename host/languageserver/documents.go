@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	maxDocument  = 1 << 20 // bytes; a larger file is no configuration
-	maxDocuments = 256     // that are open at a time
+	maxDocument  = source.MaxFile // bytes; a larger file is no configuration
+	maxDocuments = 256            // that are open at a time
 )
 
 // A document is a text that the editor has opened. It is replaced, never modified.

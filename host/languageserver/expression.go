@@ -12,7 +12,7 @@ func inString(tokens hclsyntax.Tokens, offset, end int) (w sketchWord, bare bool
 	bare = true
 	depth := []bool{}
 	for i, tok := range tokens {
-		if tok.Range.Start.Byte >= offset && !(tok.Type == hclsyntax.TokenCQuote && tok.Range.Start.Byte == offset) {
+		if from := tok.Range.Start.Byte; from > offset || from == offset && tok.Type != hclsyntax.TokenCQuote {
 			break
 		}
 		switch tok.Type {
@@ -41,12 +41,22 @@ func inString(tokens hclsyntax.Tokens, offset, end int) (w sketchWord, bare bool
 	return w, bare
 }
 
+// identifierAt returns the index of the identifier that holds a place or ends there, or -1.
+func identifierAt(tokens hclsyntax.Tokens, offset int) int {
+	return slices.IndexFunc(tokens, func(tok hclsyntax.Token) bool {
+		return tok.Type == hclsyntax.TokenIdent && wordOf(tok).holds(offset)
+	})
+}
+
 // referenceAt returns the root and the member of local.NAME, var.NAME or each.NAME, of which
 // token i is a part.
 func referenceAt(tokens hclsyntax.Tokens, i int) (root string, name sketchWord, ok bool) {
 	isRoot := func(j int) bool {
-		return j >= 0 && j+2 < len(tokens) && tokens[j+1].Type == hclsyntax.TokenDot && tokens[j+2].Type == hclsyntax.TokenIdent &&
-			tokens[j].Range.End.Byte+1 == tokens[j+2].Range.Start.Byte && slices.Contains([]string{"local", "var", "each"}, string(tokens[j].Bytes)) && (j == 0 || tokens[j-1].Type != hclsyntax.TokenDot)
+		return j >= 0 && j+2 < len(tokens) &&
+			slices.Contains([]string{"local", "var", "each"}, string(tokens[j].Bytes)) &&
+			tokens[j+1].Type == hclsyntax.TokenDot && tokens[j+2].Type == hclsyntax.TokenIdent &&
+			tokens[j].Range.End.Byte+1 == tokens[j+2].Range.Start.Byte &&
+			(j == 0 || tokens[j-1].Type != hclsyntax.TokenDot)
 	}
 	switch {
 	case isRoot(i):
@@ -55,8 +65,7 @@ func referenceAt(tokens hclsyntax.Tokens, i int) (root string, name sketchWord, 
 	default:
 		return "", name, false
 	}
-	member := tokens[i+2]
-	return string(tokens[i].Bytes), sketchWord{string(member.Bytes), member.Range.Start.Byte, member.Range.End.Byte}, true
+	return string(tokens[i].Bytes), wordOf(tokens[i+2]), true
 }
 
 // A sketchMember is a member of an object.
@@ -66,25 +75,21 @@ type sketchMember struct {
 }
 
 // membersIn returns the members of an object expression.
-func (s *sketch) membersIn(tokens hclsyntax.Tokens) (all []sketchMember) {
+func membersIn(tokens hclsyntax.Tokens) (all []sketchMember) {
 	depth := 0
 	for i := 0; i < len(tokens); i++ {
-		switch tokens[i].Type {
-		case hclsyntax.TokenOBrace, hclsyntax.TokenOBrack, hclsyntax.TokenOParen, hclsyntax.TokenTemplateInterp, hclsyntax.TokenTemplateControl:
-			depth++
-		case hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenCParen, hclsyntax.TokenTemplateSeqEnd:
-			depth--
-		case hclsyntax.TokenIdent, hclsyntax.TokenQuotedLit:
-			after := i + 1
-			if after < len(tokens) && tokens[after].Type == hclsyntax.TokenCQuote {
-				after++
-			}
-			if depth != 1 || after >= len(tokens) || tokens[after].Type != hclsyntax.TokenEqual && tokens[after].Type != hclsyntax.TokenColon {
-				continue
-			}
-			key := sketchWord{string(tokens[i].Bytes), tokens[i].Range.Start.Byte, tokens[i].Range.End.Byte}
+		depth += nesting(tokens[i].Type)
+		if depth != 1 || tokens[i].Type != hclsyntax.TokenIdent && tokens[i].Type != hclsyntax.TokenQuotedLit {
+			continue
+		}
+		after := i + 1
+		if after < len(tokens) && tokens[after].Type == hclsyntax.TokenCQuote {
+			after++
+		}
+		if after < len(tokens) &&
+			(tokens[after].Type == hclsyntax.TokenEqual || tokens[after].Type == hclsyntax.TokenColon) {
 			end := memberEnd(tokens, after+1)
-			all = append(all, sketchMember{key, tokens[after+1 : end]})
+			all = append(all, sketchMember{wordOf(tokens[i]), tokens[after+1 : end]})
 			i = end - 1
 		}
 	}
@@ -93,23 +98,27 @@ func (s *sketch) membersIn(tokens hclsyntax.Tokens) (all []sketchMember) {
 
 // memberEnd returns the index of the token that ends the value beginning with token i.
 func memberEnd(tokens hclsyntax.Tokens, i int) int {
-	depth := 0
-	for ; i < len(tokens); i++ {
-		switch tokens[i].Type {
-		case hclsyntax.TokenOBrace, hclsyntax.TokenOBrack, hclsyntax.TokenOParen, hclsyntax.TokenTemplateInterp, hclsyntax.TokenTemplateControl:
-			depth++
-		case hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenCParen, hclsyntax.TokenTemplateSeqEnd:
-			if depth == 0 {
-				return i
-			}
-			depth--
-		case hclsyntax.TokenComma, hclsyntax.TokenNewline:
-			if depth == 0 {
-				return i
-			}
+	for depth := 0; i < len(tokens); i++ {
+		change, kind := nesting(tokens[i].Type), tokens[i].Type
+		ends := change < 0 || kind == hclsyntax.TokenComma || kind == hclsyntax.TokenNewline
+		if ends && depth == 0 {
+			return i
 		}
+		depth += change
 	}
 	return i
+}
+
+// nesting returns 1 for a bracket that opens, -1 for one that closes, and 0 for other tokens.
+func nesting(kind hclsyntax.TokenType) int {
+	switch kind {
+	case hclsyntax.TokenOBrace, hclsyntax.TokenOBrack, hclsyntax.TokenOParen,
+		hclsyntax.TokenTemplateInterp, hclsyntax.TokenTemplateControl:
+		return 1
+	case hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenCParen, hclsyntax.TokenTemplateSeqEnd:
+		return -1
+	}
+	return 0
 }
 
 // literalIn returns the text of an expression that is one string without interpolation.

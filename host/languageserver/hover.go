@@ -17,16 +17,16 @@ import (
 // hover returns what the word at a place means, in Markdown, and the place of the word. ok is
 // false if the word has no meaning of its own.
 func (v *view) hover(ctx context.Context, path string, offset int) (text string, at place, ok bool) {
-	s := v.sketches[path]
-	if s == nil || offset < 0 || offset > len(s.text) {
+	_, p, ok := v.at(path, offset)
+	if !ok {
 		return "", at, false
 	}
 	var w sketchWord
-	switch p := s.at(offset); {
+	switch {
 	case p.header != nil:
 		text, w = v.hoverHeader(ctx, p)
 	case p.attribute != nil:
-		text, w = v.hoverExpression(s, p, offset)
+		text, w = v.hoverExpression(p, offset)
 	default:
 		text, w = v.hoverAttribute(ctx, p, offset)
 	}
@@ -69,15 +69,13 @@ func (v *view) hoverAttribute(ctx context.Context, p sketchPlace, offset int) (s
 }
 
 // hoverExpression describes a function, or shows the value that a name stands for.
-func (v *view) hoverExpression(s *sketch, p sketchPlace, offset int) (string, sketchWord) {
+func (v *view) hoverExpression(p sketchPlace, offset int) (string, sketchWord) {
 	tokens := p.attribute.tokens
-	i := slices.IndexFunc(tokens, func(tok hclsyntax.Token) bool {
-		return tok.Type == hclsyntax.TokenIdent && tok.Range.Start.Byte <= offset && offset <= tok.Range.End.Byte
-	})
+	i := identifierAt(tokens, offset)
 	if i < 0 {
 		return "", sketchWord{}
 	}
-	w := sketchWord{string(tokens[i].Bytes), tokens[i].Range.Start.Byte, tokens[i].Range.End.Byte}
+	w := wordOf(tokens[i])
 	if i+1 < len(tokens) && tokens[i+1].Type == hclsyntax.TokenOParen {
 		usage, known := functionHelp[w.text]
 		if condition, has := condition.Functions()[w.text]; p.attribute.name.text == "when" && has {

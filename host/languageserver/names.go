@@ -21,8 +21,11 @@ type sketchName struct {
 }
 
 // servers returns the labels of the server blocks.
-func (v *view) servers() (all []sketchName) {
-	v.each("server", func(s *sketch, b *sketchBlock) {
+func (v *view) servers() []sketchName { return v.labelsOf("server") }
+
+// labelsOf returns the first labels of the top-level blocks of a kind.
+func (v *view) labelsOf(kind string) (all []sketchName) {
+	v.each(kind, func(s *sketch, b *sketchBlock) {
 		if len(b.labels) > 0 {
 			all = append(all, sketchName{b.labels[0], s.path, b.attribute(forEach) != nil})
 		}
@@ -40,11 +43,7 @@ func (v *view) values(root string) (all []sketchName) {
 			}
 		})
 	case "var":
-		v.each("variable", func(s *sketch, b *sketchBlock) {
-			if len(b.labels) > 0 {
-				all = append(all, sketchName{sketchWord: b.labels[0], path: s.path})
-			}
-		})
+		all = v.labelsOf("variable")
 	}
 	return all
 }
@@ -64,16 +63,11 @@ func (v *view) roles() (all []sketchName) {
 // declaredPlugins returns the places where the texts declare plugins.
 func (v *view) declaredPlugins() (all []sketchName) {
 	v.each("plugins", func(s *sketch, b *sketchBlock) {
-		for _, m := range s.requirements(b) {
+		for _, m := range requirements(b) {
 			all = append(all, sketchName{sketchWord: m.key, path: s.path})
 		}
 	})
-	v.each("plugin", func(s *sketch, b *sketchBlock) {
-		if len(b.labels) > 0 {
-			all = append(all, sketchName{sketchWord: b.labels[0], path: s.path})
-		}
-	})
-	return all
+	return append(all, v.labelsOf("plugin")...)
 }
 
 // namesOf returns the names that an attribute or a label may refer to.

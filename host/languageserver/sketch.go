@@ -126,12 +126,12 @@ func lexLoosely(path string, text []byte) (all hclsyntax.Tokens) {
 // item adds the attribute or the block that begins with token i. It returns the index of the
 // next token, and the block if its body begins there.
 func (s *sketch) item(in *sketchBlock, i int) (next int, opened *sketchBlock) {
-	b := &sketchBlock{kind: s.word(i), parent: in, from: -1, to: len(s.text)}
+	b := &sketchBlock{kind: wordOf(s.tokens[i]), parent: in, from: -1, to: len(s.text)}
 	next = i + 1
 	for next < len(s.tokens) {
 		switch s.tokens[next].Type {
 		case hclsyntax.TokenIdent:
-			b.labels = append(b.labels, s.word(next))
+			b.labels = append(b.labels, wordOf(s.tokens[next]))
 			next++
 			continue
 		case hclsyntax.TokenOQuote:
@@ -168,9 +168,8 @@ func (s *sketch) item(in *sketchBlock, i int) (next int, opened *sketchBlock) {
 	return next, nil
 }
 
-// word returns a token as a word.
-func (s *sketch) word(i int) sketchWord {
-	tok := s.tokens[i]
+// wordOf returns a token as a word.
+func wordOf(tok hclsyntax.Token) sketchWord {
 	return sketchWord{string(tok.Bytes), tok.Range.Start.Byte, tok.Range.End.Byte}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
@@ -42,8 +43,8 @@ func (v *view) knownPlugins() map[string]config.Plugin {
 		all[name] = config.Plugin{Name: name, Use: name, Source: "builtin/" + name}
 	}
 	v.each("plugins", func(s *sketch, b *sketchBlock) {
-		for _, m := range s.requirements(b) {
-			all[m.key.text] = v.requiredPlugin(s, m)
+		for _, m := range requirements(b) {
+			all[m.key.text] = requiredPlugin(s, m)
 		}
 	})
 	v.each("plugin", func(_ *sketch, b *sketchBlock) {
@@ -58,23 +59,23 @@ func (v *view) knownPlugins() map[string]config.Plugin {
 }
 
 // requirements returns the members of "required" in a plugins block.
-func (s *sketch) requirements(b *sketchBlock) []sketchMember {
+func requirements(b *sketchBlock) []sketchMember {
 	if a := b.attribute("required"); a != nil {
-		return s.membersIn(a.tokens)
+		return membersIn(a.tokens)
 	}
 	return nil
 }
 
-func (v *view) requiredPlugin(s *sketch, m sketchMember) config.Plugin {
+func requiredPlugin(s *sketch, m sketchMember) config.Plugin {
 	p := config.Plugin{Name: m.key.text, Use: m.key.text}
-	for _, field := range s.membersIn(m.tokens) {
+	for _, field := range membersIn(m.tokens) {
 		switch text := literalIn(field.tokens); field.key.text {
 		case "source":
 			switch {
 			case strings.HasPrefix(text, "builtin/"), text == "":
 				p.Source = text
 			default:
-				p.Source = pathIn(filepath.Dir(s.path), text)
+				p.Source = source.AbsoluteIn(filepath.Dir(s.path), filepath.FromSlash(text))
 			}
 		case "sha256":
 			p.SHA256 = strings.ToLower(text)
@@ -150,11 +151,12 @@ func (v *view) componentsFor(ctx context.Context, as *language.Role, name string
 	return language.ComponentsOf(as, map[string]sdk.Manifest{name: m})
 }
 
-// pathIn returns the absolute path of a path with slashes that is relative to dir.
-func pathIn(dir, path string) string {
-	path = filepath.FromSlash(path)
-	if filepath.IsAbs(path) {
-		return filepath.Clean(path)
+// at returns the sketch of a text and what is at a place of it. ok is false if there is no such
+// text or no such place.
+func (v *view) at(path string, offset int) (s *sketch, p sketchPlace, ok bool) {
+	s = v.sketches[path]
+	if s == nil || offset < 0 || offset > len(s.text) {
+		return nil, p, false
 	}
-	return filepath.Join(dir, path)
+	return s, s.at(offset), true
 }
