@@ -27,9 +27,11 @@ func TestCompletions(t *testing.T) {
 		{"server \"a\" {\n  prefix = \"${var.¦}\"\n}", "region", "org"},
 		{"server \"a\" {\n  prefix = \"${¦}\"\n}", "local.org lower", "global"},
 		{"server \"a\" {\n  for_each = [\"x\"]\n  prefix = each.¦\n}", "key value", ""},
-		{"server \"a\" {\n  transport \"¦\" {\n  }\n}", "stdio http sse cli kitchen unknown", "bearer oauth vault keyring"},
+		{"server \"a\" {\n  transport \"¦\" {\n  }\n}",
+			"stdio http sse cli kitchen unknown", "bearer oauth vault keyring"},
 		{"server \"a\" {\n  transport \"st¦\n}", "stdio kitchen", "bearer"},
-		{"server \"a\" {\n  auth \"¦\" {\n  }\n}", "bearer oauth command vault/ticket vault/badge unknown", "stdio kitchen"},
+		{"server \"a\" {\n  auth \"¦\" {\n  }\n}",
+			"bearer oauth command vault/ticket vault/badge unknown", "stdio kitchen"},
 		{"server \"a\" {\n  transport \"stdio\" {\n    ¦\n  }\n}", "command args env pass_env cwd", "url prefix"},
 		{"server \"a\" {\n  transport \"apart\" {\n    ¦\n  }\n}", "command", ""},
 		{"server \"a\" {\n  transport \"kitchen\" {\n    ¦\n  }\n}", "url mode tls rule", ""},
@@ -39,7 +41,8 @@ func TestCompletions(t *testing.T) {
 		{"secret_store \"¦\" {\n}", "file keyring vault", "stdio"},
 		{"secret_store \"file\" {\n  ¦\n}", "path password_file password_fd", ""},
 		{"gateway {\n  http {\n    auth \"¦\" {\n    }\n  }\n}", "static_token jwt certificate forwarded", "bearer"},
-		{"gateway {\n  http {\n    auth \"jwt\" {\n      claims {\n        ¦\n      }\n    }\n  }\n}", "groups tenant", "issuer"},
+		{"gateway {\n  http {\n    auth \"jwt\" {\n      claims {\n        ¦\n      }\n    }\n  }\n}",
+			"groups tenant", "issuer"},
 		{"gateway {\n  http {\n    auth \"static_token\" {\n      roles = [\"¦\"]\n    }\n  }\n}", "dev", ""},
 		{"policy {\n  allow {\n    servers = [¦]\n  }\n}", `"github"`, ""},
 		{"policy {\n  allow {\n    servers = [\"¦\"]\n  }\n}", "github orders_*", "dev"},
@@ -66,7 +69,8 @@ func TestCompletions(t *testing.T) {
 			offered[one.label] = true
 			text := strings.Replace(c.text+servers, cursor, "", 1)
 			if one.from > offset || one.to < offset || strings.Contains(text[one.from:one.to], "\n") {
-				t.Errorf("%s: %s replaces %d to %d, and the cursor is at %d", c.text, one.label, one.from, one.to, offset)
+				t.Errorf("%s: %s replaces %d to %d, and the cursor is at %d",
+					c.text, one.label, one.from, one.to, offset)
 			}
 		}
 		for _, label := range strings.Fields(c.want) {

@@ -31,11 +31,15 @@ func describeStdio(_ context.Context, p config.Plugin) (sdk.Manifest, error) {
 	if p.Source != "builtin/stdio" {
 		return sdk.Manifest{}, fault.New(fault.PluginDescribe, "there is no cached description of %s", p.Use)
 	}
-	return sdk.Manifest{Name: "stdio", Version: "1.0.0", Transports: map[string]sdk.Schema{"stdio": {Description: "Starts a program.", Attributes: []sdk.Attribute{
-		{Name: "command", Description: "The program and its arguments.", Type: json.RawMessage(`["list","string"]`), Required: true},
-		{Name: "env", Description: "Environment variables.", Type: json.RawMessage(`["map","string"]`), Sensitive: true},
-		{Name: "mode", Description: "How fast.", Type: json.RawMessage(`"string"`), Enum: []string{"fast", "careful"}, Default: json.RawMessage(`"fast"`)},
-	}}}}, nil
+	return sdk.Manifest{Name: "stdio", Version: "1.0.0",
+		Transports: map[string]sdk.Schema{"stdio": {Description: "Starts a program.", Attributes: []sdk.Attribute{
+			{Name: "command", Description: "The program and its arguments.",
+				Type: json.RawMessage(`["list","string"]`), Required: true},
+			{Name: "env", Description: "Environment variables.",
+				Type: json.RawMessage(`["map","string"]`), Sensitive: true},
+			{Name: "mode", Description: "How fast.", Type: json.RawMessage(`"string"`),
+				Enum: []string{"fast", "careful"}, Default: json.RawMessage(`"fast"`)},
+		}}}}, nil
 }
 
 // TestConversations plays the conversations in testdata. A line "-> JSON" is sent, and a line
@@ -213,7 +217,8 @@ func TestLargeDocumentsAreNotChecked(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{"textDocument":{"uri":"file:///x/junctor.hcl","version":1,"text":%s}}}`, large))
+		s.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{"textDocument":{"uri":"file:///x/junctor.hcl","version":1,"text":%s}}}`,
+			large))
 		if got := s.receive(); !strings.Contains(got, "the file is larger than 1024 KiB") {
 			t.Error(got)
 		}
@@ -273,16 +278,22 @@ func TestDirectoriesAreOneConfiguration(t *testing.T) {
 	s := open(t, Options{Describe: describeStdio, Directory: dir})
 	s.send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}`)
 	s.receive()
-	text, err := json.Marshal("server \"a\" {\n  prefix = local.org\n  transport \"stdio\" {\n    command = [local.missing]\n  }\n}\n")
+	text, err := json.Marshal("server \"a\" {\n  prefix = local.org\n" +
+		"  transport \"stdio\" {\n    command = [local.missing]\n  }\n}\n")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{"textDocument":{"uri":%q,"version":1,"text":%s}}}`, uriOf(filepath.Join(dir, "main.hcl")), text))
+	s.send(fmt.Sprintf(
+		`{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{"textDocument":{"uri":%q,"version":1,"text":%s}}}`,
+		uriOf(filepath.Join(dir, "main.hcl")), text,
+	))
 	if got := s.receive(); !strings.Contains(got, `there is no local \"missing\"`) || strings.Contains(got, `\"org\"`) {
 		t.Error(got)
 	}
-	s.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"textDocument/definition","params":{"textDocument":{"uri":%q},"position":{"line":1,"character":19}}}`, uriOf(filepath.Join(dir, "main.hcl"))))
-	if got := s.receive(); !strings.Contains(got, `locals.hcl","range":{"start":{"line":1,"character":2},"end":{"line":1,"character":5}}`) {
+	s.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"textDocument/definition","params":{"textDocument":{"uri":%q},"position":{"line":1,"character":19}}}`,
+		uriOf(filepath.Join(dir, "main.hcl"))))
+	if got := s.receive(); !strings.Contains(got,
+		`locals.hcl","range":{"start":{"line":1,"character":2},"end":{"line":1,"character":5}}`) {
 		t.Error(got)
 	}
 }

@@ -38,7 +38,8 @@ func (v *view) defineLabel(ctx context.Context, p sketchPlace) []place {
 	case sh.Refers == language.RefersServer && p.label == 0:
 		return v.serversLike(text)
 	case p.header.kind.text == "plugin" && p.header.parent.parent == nil:
-		return slices.DeleteFunc(placesOf(v.declaredPlugins(), text), func(at place) bool { return at.from == p.header.labels[0].from })
+		return slices.DeleteFunc(placesOf(v.declaredPlugins(), text),
+			func(at place) bool { return at.from == p.header.labels[0].from })
 	}
 	return nil
 }

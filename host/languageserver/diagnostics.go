@@ -78,7 +78,8 @@ func (s *server) check(ctx context.Context, uri string) {
 	case d == nil:
 		return
 	case d.tooLarge:
-		s.publish(ctx, d, []diagnostic{{Severity: severityError, Source: producer, Message: fmt.Sprintf("the file is larger than %d KiB", maxDocument>>10)}})
+		message := fmt.Sprintf("the file is larger than %d KiB", maxDocument>>10)
+		s.publish(ctx, d, []diagnostic{{Severity: severityError, Source: producer, Message: message}})
 		return
 	case d.path == s.options.Managed, !isConfiguration(d.path):
 		return // they have other languages
@@ -117,7 +118,8 @@ func (s *server) uris(path string, d *document) string {
 // load returns how the configuration of a document is loaded.
 func (s *server) load(d *document) config.Options {
 	o := config.Options{
-		Path: d.path, Texts: map[string][]byte{d.path: d.text}, Static: true, Describe: s.options.Describe, Managed: s.options.Managed, NoListener: true,
+		Path: d.path, Texts: map[string][]byte{d.path: d.text}, Static: true, Describe: s.options.Describe,
+		Managed: s.options.Managed, NoListener: true,
 	}
 	dir := filepath.Dir(d.path)
 	switch {

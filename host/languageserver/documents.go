@@ -136,7 +136,8 @@ func textsAt(path string, edited map[string][]byte) map[string][]byte {
 // pathOf returns the path of a file: URI, or an error for any other.
 func pathOf(uri string) (string, error) {
 	u, err := url.Parse(uri)
-	if err != nil || u.Scheme != "file" || u.Path == "" || u.Host != "" && u.Host != "localhost" || !utf8.ValidString(u.Path) {
+	if err != nil || u.Scheme != "file" || u.Path == "" || u.Host != "" && u.Host != "localhost" ||
+		!utf8.ValidString(u.Path) {
 		return "", errors.New("the URI names no file of this machine")
 	}
 	path := u.Path

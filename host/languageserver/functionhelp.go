@@ -2,9 +2,11 @@ package languageserver
 
 // functionHelp says how each function is written and what it returns, for editors.
 var functionHelp = map[string][2]string{
-	"env":     {`env(NAME, FALLBACK)`, "A variable of the environment. An unset one without a fallback is an error."},
-	"file":    {`file(PATH)`, "The content of a file without its last line end. A relative path starts at the configuration file."},
-	"keyring": {`keyring("NAME")`, "A secret that `junctor secret set NAME` has stored. It is read when a connection is opened."},
+	"env": {`env(NAME, FALLBACK)`, "A variable of the environment. An unset one without a fallback is an error."},
+	"file": {`file(PATH)`,
+		"The content of a file without its last line end. A relative path starts at the configuration file."},
+	"keyring": {`keyring("NAME")`,
+		"A secret that `junctor secret set NAME` has stored. It is read when a connection is opened."},
 
 	"try": {`try(EXPRESSION, ...)`, "The first expression that can be computed."},
 	"can": {`can(EXPRESSION)`, "Whether an expression can be computed."},

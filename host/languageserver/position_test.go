@@ -10,7 +10,8 @@ func TestPositions(t *testing.T) {
 		offset int
 		at     position
 	}{
-		{0, position{0, 0}}, {1, position{0, 1}}, {5, position{0, 3}}, {6, position{0, 4}}, {8, position{1, 0}}, {10, position{1, 1}}, {11, position{2, 0}}, {12, position{3, 0}}, {13, position{3, 1}},
+		{0, position{0, 0}}, {1, position{0, 1}}, {5, position{0, 3}}, {6, position{0, 4}}, {8, position{1, 0}},
+		{10, position{1, 1}}, {11, position{2, 0}}, {12, position{3, 0}}, {13, position{3, 1}},
 	} {
 		if got := positionOf(text, c.offset); got != c.at {
 			t.Errorf("offset %d is at %v, want %v", c.offset, got, c.at)
@@ -36,7 +37,8 @@ func TestPositions(t *testing.T) {
 func TestPathsOfURIs(t *testing.T) {
 	for uri, want := range map[string]string{
 		"file:///a/b%20c.hcl": "/a/b c.hcl", "file://localhost/a.hcl": "/a.hcl", "file:///a/../b.hcl": "/b.hcl",
-		"untitled:Untitled-1": "", "file://host/a.hcl": "", "file:///a%00.hcl": "", "file:": "", "https://x/y.hcl": "", "%": "", "file:///%ff.hcl": "",
+		"untitled:Untitled-1": "", "file://host/a.hcl": "", "file:///a%00.hcl": "",
+		"file:": "", "https://x/y.hcl": "", "%": "", "file:///%ff.hcl": "",
 	} {
 		if got, err := pathOf(uri); got != want || (err == nil) != (want != "") {
 			t.Errorf("%s is %q, %v; want %q", uri, got, err, want)

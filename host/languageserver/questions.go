@@ -94,7 +94,8 @@ func (s *server) definition(params json.RawMessage) (func(ctx context.Context) a
 			return locations
 		}
 		for _, at := range q.view.definition(ctx, q.document.path, q.offset) {
-			locations = append(locations, location{URI: s.uris(at.path, q.document), Range: spanOf(q.texts[at.path], at.from, at.to)})
+			found := spanOf(q.texts[at.path], at.from, at.to)
+			locations = append(locations, location{URI: s.uris(at.path, q.document), Range: found})
 		}
 		return locations
 	}, nil

@@ -39,8 +39,11 @@ func Serve(ctx context.Context, in io.ReadCloser, out io.Writer, o Options) erro
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stream := newStream(in, out)
-	s := &server{options: o, stream: stream, documents: documents{all: map[string]*document{}}, due: map[string]time.Time{}, wake: make(chan struct{}, 1),
-		cancels: map[jsonrpc2.ID]context.CancelFunc{}, answering: make(chan struct{}, maxAnswering)}
+	s := &server{
+		options: o, stream: stream, documents: documents{all: map[string]*document{}},
+		due: map[string]time.Time{}, wake: make(chan struct{}, 1),
+		cancels: map[jsonrpc2.ID]context.CancelFunc{}, answering: make(chan struct{}, maxAnswering),
+	}
 	s.conn = jsonrpc2.NewConn(stream, jsonrpc2.WithPreempter(s))
 	var working sync.WaitGroup
 	working.Go(func() { s.work(ctx) })
@@ -146,7 +149,8 @@ func (s *server) handle(ctx context.Context, r *jsonrpc2.Request) (result any, e
 	method, isCall := r.Method(), r.IsCall()
 	defer func() {
 		if caught := recover(); caught != nil {
-			s.options.Log.Error("a message could not be handled", "method", method, "panic", caught, "stack", string(debug.Stack()))
+			s.options.Log.Error("a message could not be handled",
+				"method", method, "panic", caught, "stack", string(debug.Stack()))
 			err = jsonrpc2.NewError(jsonrpc2.InternalError, "this is a mistake in Junctor; please report it")
 		}
 		if !isCall && err != nil {

@@ -118,7 +118,8 @@ func lexLoosely(path string, text []byte) (all hclsyntax.Tokens) {
 			return append(all, tokens...)
 		}
 		pos = tokens[cut].Range.Start
-		all = append(append(all, tokens[:cut]...), hclsyntax.Token{Type: hclsyntax.TokenCQuote, Range: hcl.Range{Filename: path, Start: pos, End: pos}})
+		all = append(append(all, tokens[:cut]...),
+			hclsyntax.Token{Type: hclsyntax.TokenCQuote, Range: hcl.Range{Filename: path, Start: pos, End: pos}})
 	}
 	return all
 }
@@ -201,10 +202,11 @@ func (s *sketch) expressionEnd(i int) int {
 	for ; i < len(s.tokens); i++ {
 		tok := s.tokens[i]
 		switch tok.Type {
-		case hclsyntax.TokenOBrace, hclsyntax.TokenOBrack, hclsyntax.TokenOParen, hclsyntax.TokenOQuote, hclsyntax.TokenOHeredoc,
-			hclsyntax.TokenTemplateInterp, hclsyntax.TokenTemplateControl:
+		case hclsyntax.TokenOBrace, hclsyntax.TokenOBrack, hclsyntax.TokenOParen, hclsyntax.TokenOQuote,
+			hclsyntax.TokenOHeredoc, hclsyntax.TokenTemplateInterp, hclsyntax.TokenTemplateControl:
 			open = append(open, tok.Type)
-		case hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenCParen, hclsyntax.TokenCQuote, hclsyntax.TokenCHeredoc, hclsyntax.TokenTemplateSeqEnd:
+		case hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenCParen, hclsyntax.TokenCQuote,
+			hclsyntax.TokenCHeredoc, hclsyntax.TokenTemplateSeqEnd:
 			if len(open) == 0 && tok.Type == hclsyntax.TokenCBrace {
 				return i
 			}
@@ -213,7 +215,8 @@ func (s *sketch) expressionEnd(i int) int {
 			if tok.Type == hclsyntax.TokenComment && tok.Bytes[len(tok.Bytes)-1] != '\n' {
 				continue
 			}
-			if len(open) == 0 || i+1 < len(s.tokens) && s.tokens[i+1].Range.Start.Column == 1 && s.beginsTopLevel(i+1) || s.beginsItem(i+1, open[len(open)-1]) {
+			if len(open) == 0 || s.beginsItem(i+1, open[len(open)-1]) ||
+				i+1 < len(s.tokens) && s.tokens[i+1].Range.Start.Column == 1 && s.beginsTopLevel(i+1) {
 				return i
 			}
 		case hclsyntax.TokenEOF:

@@ -53,7 +53,8 @@ func (s *stream) Read(ctx context.Context) (jsonrpc2.Message, int64, error) {
 			if _, err := io.CopyN(io.Discard, s.in, length); err != nil {
 				return nil, 0, io.ErrUnexpectedEOF
 			}
-			s.refuse(ctx, jsonrpc2.Errorf(jsonrpc2.InvalidRequest, "the message has %d bytes; the most is %d", length, maxMessage))
+			const tooLarge = "the message has %d bytes; the most is %d"
+			s.refuse(ctx, jsonrpc2.Errorf(jsonrpc2.InvalidRequest, tooLarge, length, maxMessage))
 			continue
 		}
 		body := make([]byte, length)
