@@ -14,6 +14,21 @@ import (
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
+// Ask fetches lists of servers. Without names it does nothing. nil means all lists.
+func Ask(ctx context.Context, how func(context.Context, []upstream.ListKind, ...string) map[string]error, need []upstream.ListKind, servers []string) map[string]error {
+	if len(servers) == 0 {
+		return map[string]error{}
+	}
+	return how(ctx, need, servers...)
+}
+
+// The lists that verbs need.
+var (
+	ToolLists     = []upstream.ListKind{upstream.Tools}
+	PromptLists   = []upstream.ListKind{upstream.Prompts}
+	ResourceLists = []upstream.ListKind{upstream.Resources, upstream.Templates}
+)
+
 const (
 	// finishTime is how long a verb waits for servers that are still discovering
 	// their tools.

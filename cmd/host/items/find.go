@@ -1,5 +1,7 @@
 // Package items finds the tools, resources, prompts and servers that the words of a command line
 // name, waits for the lists of servers, and completes names.
+//
+// Files, from the top: complete.go, lists.go, find.go, awaitlists.go, waiting.go, servers.go.
 package items
 
 import (
@@ -101,14 +103,6 @@ func find[T any](ctx context.Context, app *host.App, word string, need []upstrea
 		}
 	}
 	return none, nil
-}
-
-// Ask fetches lists of servers. Without names it does nothing. nil means all lists.
-func Ask(ctx context.Context, how func(context.Context, []upstream.ListKind, ...string) map[string]error, need []upstream.ListKind, servers []string) map[string]error {
-	if len(servers) == 0 {
-		return map[string]error{}
-	}
-	return how(ctx, need, servers...)
 }
 
 // separator is between the prefix of a server and the item's own name.

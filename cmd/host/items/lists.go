@@ -27,13 +27,7 @@ type Flags struct {
 	Need  []upstream.ListKind // lists that the verb shows, and waits for; nil: all
 }
 
-// The lists that verbs need.
-var (
-	ToolLists     = []upstream.ListKind{upstream.Tools}
-	PromptLists   = []upstream.ListKind{upstream.Prompts}
-	ResourceLists = []upstream.ListKind{upstream.Resources, upstream.Templates}
-)
-
+// Add adds the flags of f to cmd.
 func (f *Flags) Add(inv *invocation.Invocation, cmd *cobra.Command) {
 	invocation.RootFlag(cmd, &f.Needs.Roots, "")
 	invocation.DirectFlags(cmd, &f.Needs.Direct)
@@ -103,6 +97,70 @@ func Lists(ctx context.Context, inv *invocation.Invocation, args []string, f Fla
 	return terminal.Reported(decisive)
 }
 
+// listsWithWarnings shows the lists of all servers. One that failed costs a warning below
+// them, because the others can be used. Only an incomplete list decides the exit status.
+func listsWithWarnings(inv *invocation.Invocation, app *host.App, servers []*config.Server, f Flags, failed map[string]error, left []string, show func() error) error {
+	notes(inv, app, func(server string) bool { return slices.Contains(NamesOf(servers), server) }, f)
+	cut := TellUnfinished(inv, app, left)
+	if fault.Is(cut, fault.ListUnknown) && len(servers) == 1 { // an empty list would look like a result
+		return terminal.Reported(cut)
+	}
+	if err := show(); err != nil {
+		return err
+	}
+	for _, s := range servers {
+		if err := failed[s.Name]; err != nil {
+			inv.WarnFault(err)
+			if since, known := app.Catalog.Known(s.Name); known {
+				inv.Note(s.Name, "its lists are those of "+since.Local().Format(time.DateTime))
+			}
+		}
+	}
+	return terminal.Reported(cut)
+}
+
+// ServersLacking returns the servers that need an input of the configuration that is not there,
+// and what they lack. They cannot be asked.
+func ServersLacking(app *host.App, servers []*config.Server) map[string]error {
+	all := map[string]error{}
+	for _, s := range servers {
+		if err := app.Config().AbsentInput(&s.Transport, s.Auth); s.Enabled && err != nil {
+			f := *fault.As(err)
+			f.Server, f.At = s.Name, s.Transport.At.String()
+			all[s.Name] = &f
+		}
+	}
+	return all
+}
+
+// addLacking adds the errors of servers without lists. The configuration was warned of for the
+// others.
+func addLacking(app *host.App, failed, lacking map[string]error) {
+	for name, err := range lacking {
+		if _, known := app.Catalog.Known(name); !known {
+			failed[name] = err
+		}
+	}
+}
+
+// addSilent adds an error for each server that was left alone, because it did not get ready
+// a short time ago.
+func addSilent(failed map[string]error, silent map[string]time.Time) {
+	for name, since := range silent {
+		failed[name] = (&fault.Error{Code: fault.UpstreamStartTimeout, Server: name,
+			Message: "the server did not get ready at " + since.Local().Format(time.TimeOnly) + ", so it was not asked again"}).
+			WithHint("`junctor tools %s` asks it now; check that it is an MCP server", name)
+	}
+}
+
+// anyKnown reports whether the lists of one of the servers are known.
+func anyKnown(app *host.App, servers []*config.Server) bool {
+	return slices.ContainsFunc(servers, func(s *config.Server) bool {
+		_, known := app.Catalog.Known(s.Name)
+		return known
+	})
+}
+
 // TellUnfinished prints which lists of tools are incomplete. It returns the error that
 // decides the exit status, preferably one of a server whose list is unknown.
 func TellUnfinished(inv *invocation.Invocation, app *host.App, servers []string) (decisive error) {
@@ -155,9 +213,23 @@ func notes(inv *invocation.Invocation, app *host.App, of func(server string) boo
 	}
 }
 
+// Described returns the description of an item, or its title without one.
 func Described(it *catalog.Item) string {
 	if strings.TrimSpace(it.Description) == "" {
 		return it.Title
 	}
 	return it.Description
+}
+
+// CostNotes warns about servers whose known tools need many tokens.
+func CostNotes(inv *invocation.Invocation, app *host.App) {
+	byServer := map[string][]*catalog.Tool{}
+	for _, t := range app.Catalog.Snapshot().Tools {
+		byServer[t.Server] = append(byServer[t.Server], t)
+	}
+	for _, s := range app.Config().Servers {
+		if text := catalog.CostNote(byServer[s.Name]); text != "" {
+			inv.Note(s.Name, text)
+		}
+	}
 }
