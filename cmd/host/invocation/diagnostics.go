@@ -1,10 +1,14 @@
 package invocation
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
+	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
@@ -77,4 +81,35 @@ func worthTelling(r *terminal.Remarks, diags source.Diagnostics) (told source.Di
 		}
 	}
 	return told
+}
+
+// WarnSetting prints a setting of a server that does not fit the server.
+func (inv *Invocation) WarnSetting(n catalog.Note) {
+	if inv.Remarks.Quiet {
+		return
+	}
+	n.Text, n.Hint = inv.Hide(n.Text), inv.Hide(n.Hint)
+	if inv.JSON {
+		inv.PrintStderrJSON("warning", map[string]string{"server": n.Server, "message": n.Text, "at": n.At, "hint": n.Hint})
+		return
+	}
+	fmt.Fprintf(inv.Stderr, "warning: %s: %s\n  at %s\n", inv.Titled(fmt.Sprintf("server %q", n.Server)), terminal.OneText(n.Text), terminal.OneText(n.At))
+	if n.Hint != "" {
+		fmt.Fprintf(inv.Stderr, "hint: %s\n", terminal.OneText(n.Hint))
+	}
+}
+
+// WarnNoServers warns that a configuration has no server that can be used.
+func (inv *Invocation) WarnNoServers(app *host.App) {
+	servers := app.Config().Servers
+	switch {
+	case len(servers) == 0:
+		inv.Warn("no server is configured in "+app.Config().Path, "run `junctor add NAME -- COMMAND` or `junctor add NAME URL` to add one")
+	case !slices.ContainsFunc(servers, func(s *config.Server) bool { return s.Enabled }):
+		hint := "remove enabled = false from a server block"
+		if slices.ContainsFunc(servers, func(s *config.Server) bool { return s.Blocked != "" }) {
+			hint = "the managed configuration does not allow all of them; junctor validate says which"
+		}
+		inv.Warn("every server of "+app.Config().Path+" is disabled", hint)
+	}
 }

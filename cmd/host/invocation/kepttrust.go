@@ -2,7 +2,6 @@ package invocation
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/config"
@@ -61,14 +60,4 @@ func TrustedReview(inv *Invocation, at config.Location) *trust.Review {
 		return nil
 	}
 	return r
-}
-
-// ContentDigest returns a text that changes with the content of the configuration at a
-// location, with its layers.
-func (inv *Invocation) ContentDigest(at config.Location) string {
-	var all []string
-	for _, path := range append([]string{at.Path}, at.UnderPaths()...) {
-		all = append(all, config.Digest(path, inv.Lookup))
-	}
-	return strings.Join(all, " ")
 }

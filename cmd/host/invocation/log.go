@@ -2,14 +2,10 @@ package invocation
 
 import (
 	"bufio"
-	"fmt"
-	"io"
 	stdlog "log"
 	"log/slog"
 	"os"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -84,77 +80,5 @@ func redirectLogs(to hclog.Logger) {
 				to.Debug("stderr of a library", "line", string(line))
 			}
 		}()
-	}
-}
-
-// maxQueuedLog is the maximum size of the queued log, in bytes.
-const maxQueuedLog = 1 << 20
-
-// A logQueue writes the log without blocking its callers. If the reader of standard error is
-// too slow it drops lines and reports their number. Many clients never read a server's
-// standard error, and requests must not wait for it.
-type logQueue struct {
-	out  io.Writer
-	done chan struct{} // closed when all is written
-
-	mu     sync.Mutex
-	more   *sync.Cond
-	lines  [][]byte // guarded by mu
-	held   int      // guarded by mu; bytes
-	lost   int      // guarded by mu; lines
-	closed bool     // guarded by mu
-}
-
-func newLogQueue(out io.Writer) *logQueue {
-	q := &logQueue{out: out, done: make(chan struct{})}
-	q.more = sync.NewCond(&q.mu)
-	go q.run()
-	return q
-}
-
-func (q *logQueue) Write(line []byte) (int, error) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.closed || q.held+len(line) > maxQueuedLog {
-		q.lost++
-		return len(line), nil
-	}
-	q.lines = append(q.lines, append([]byte(nil), line...))
-	q.held += len(line)
-	q.more.Signal()
-	return len(line), nil
-}
-
-func (q *logQueue) run() {
-	defer close(q.done)
-	for {
-		q.mu.Lock()
-		for len(q.lines) == 0 && !q.closed {
-			q.more.Wait()
-		}
-		lines, lost := q.lines, q.lost
-		q.lines, q.held, q.lost = nil, 0, 0
-		q.mu.Unlock()
-		if len(lines) == 0 && lost == 0 {
-			return
-		}
-		for _, line := range lines {
-			_, _ = q.out.Write(line)
-		}
-		if lost > 0 {
-			fmt.Fprintf(q.out, "%d lines of the log were dropped because standard error was not read\n", lost)
-		}
-	}
-}
-
-// close writes the queued lines, for at most d.
-func (q *logQueue) close(d time.Duration) {
-	q.mu.Lock()
-	q.closed = true
-	q.more.Signal()
-	q.mu.Unlock()
-	select {
-	case <-q.done:
-	case <-time.After(d):
 	}
 }
