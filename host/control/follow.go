@@ -77,6 +77,22 @@ func (i *Instance) Disconnect(ctx context.Context, server string) (*Restarted, e
 	return i.changeServer(ctx, server, "disconnect")
 }
 
+// Login makes a process log in to a server. It calls show with the page of the login, and
+// waits for the end.
+func (i *Instance) Login(ctx context.Context, server string, show func(page string)) (*LoginDone, error) {
+	path := "/v1/servers/" + url.PathEscape(server) + "/login"
+	page, err := ask[LoginPage](ctx, i, http.MethodPost, path)
+	if err != nil {
+		return nil, err
+	}
+	show(page.URL)
+	done, err := ask[LoginDone](ctx, i, http.MethodGet, path)
+	if err == nil {
+		done.Instance = i.Name
+	}
+	return done, err
+}
+
 func (i *Instance) changeServer(ctx context.Context, server, verb string) (*Restarted, error) {
 	r, err := ask[Restarted](ctx, i, http.MethodPost, "/v1/servers/"+url.PathEscape(server)+"/"+verb)
 	if err == nil {

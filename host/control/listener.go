@@ -6,6 +6,11 @@ import (
 	"time"
 )
 
+const (
+	maxRefused  = 4           // connections of peers that are refused
+	refusalTime = time.Second // for a refused peer to send its request and read the answer
+)
+
 // A peerListener checks the peer of each connection. It has at most cap(slots) open
 // connections of peers that may control this process. Of the others it has at most
 // cap(refused), each for refusalTime, so that they cannot keep the former out. It

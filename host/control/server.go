@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -20,17 +22,12 @@ import (
 // The limits of one control socket.
 const (
 	maxConnections = 16
-	maxRefused     = 4           // further connections, of peers that are refused
-	refusalTime    = time.Second // for a refused peer to send its request and read the answer
-	maxHeader      = 8 << 10     // bytes
+	maxHeader      = 8 << 10 // bytes
 	maxBody        = 4 << 10
 	readTime       = 5 * time.Second
 	idleTime       = 30 * time.Second
 	stopTime       = 5 * time.Second // for the requests in progress when the socket is closed
 )
-
-// socketName is the name of a control socket in the runtime directory of its process.
-const socketName = "control.sock"
 
 // Supported reports whether this system has control sockets. Windows does not tell
 // which process is at the other end of a socket.
@@ -163,8 +160,37 @@ func handleServers(ctx context.Context, mux *http.ServeMux, p Process) {
 	}
 }
 
+// handleLogins begins logins and waits for their ends. A login ends when ctx does, and not with
+// the program that asked for it.
+func handleLogins(ctx context.Context, mux *http.ServeMux, p Loginer) {
+	mux.HandleFunc("POST /v1/servers/{name}/login", func(w http.ResponseWriter, r *http.Request) {
+		if page, failure := p.BeginLogin(ctx, r.PathValue("name")); failure != nil {
+			respond(w, http.StatusUnprocessableEntity, failure)
+		} else {
+			respond(w, http.StatusOK, page)
+		}
+	})
+	mux.HandleFunc("GET /v1/servers/{name}/login", func(w http.ResponseWriter, r *http.Request) {
+		_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // the deadline of the request would end the wait
+		if done, failure := p.AwaitLogin(r.Context(), r.PathValue("name")); failure != nil {
+			respond(w, http.StatusUnprocessableEntity, failure)
+		} else {
+			respond(w, http.StatusOK, done)
+		}
+	})
+}
+
 // maxAnswering bounds the body of an answer to an approval, in bytes.
 const maxAnswering = 4 << 10
+
+// parseLevel reads the body of PUT /v1/log-level.
+func parseLevel(body []byte) (l LogLevel, err error) {
+	if json.Unmarshal(body, &l) != nil || l.Level == "" {
+		return l, fault.New(fault.Usage, "the body is not a log level").WithHint(`send {"level": "debug"}, with "server" for the messages of one server`)
+	}
+	l.Level, l.Server = strings.ToLower(l.Level), fmt.Sprintf("%.200s", l.Server)
+	return l, nil
+}
 
 // handleApprovals shows and answers approvals.
 func handleApprovals(mux *http.ServeMux, p Process) {
@@ -205,6 +231,11 @@ func respond(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(v) // the peer may have left
+}
+
+// refuse answers with an error.
+func refuse(w http.ResponseWriter, status int, err error) {
+	respond(w, status, &Failure{Error: fault.As(err).Document()})
 }
 
 // refusalKey is the key of the reason why the peer of a connection is refused. The value

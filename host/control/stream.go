@@ -3,12 +3,10 @@ package control
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -215,18 +213,4 @@ func stream[T any](s *streams, w http.ResponseWriter, r *http.Request, follow bo
 			return
 		}
 	}
-}
-
-// refuse answers with an error.
-func refuse(w http.ResponseWriter, status int, err error) {
-	respond(w, status, &Failure{Error: fault.As(err).Document()})
-}
-
-// parseLevel reads the body of PUT /v1/log-level.
-func parseLevel(body []byte) (l LogLevel, err error) {
-	if json.Unmarshal(body, &l) != nil || l.Level == "" {
-		return l, fault.New(fault.Usage, "the body is not a log level").WithHint(`send {"level": "debug"}, with "server" for the messages of one server`)
-	}
-	l.Level, l.Server = strings.ToLower(l.Level), fmt.Sprintf("%.200s", l.Server)
-	return l, nil
 }
