@@ -9,29 +9,24 @@ import (
 )
 
 // stateChanged sets the time limits of a connection from request to request.
-func (l *Listener) stateChanged(nc net.Conn, s http.ConnState) {
+func (s *connSet) stateChanged(nc net.Conn, state http.ConnState) {
 	c, ok := nc.(*conn)
 	if !ok {
 		return
 	}
-	switch s {
+	switch state {
 	case http.StateActive: // the head of a request has arrived
 		c.unlimitRead()
 	case http.StateIdle:
 		c.idle.Store(true)
 		c.writeDue.Store(0)
-		c.limitRead(l.limits.Load().Idle)
+		c.limitRead(s.limits.Load().Idle)
 	case http.StateClosed, http.StateHijacked:
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		delete(l.conns, c)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.open, c)
 	}
 }
-
-// limitRead limits the time of reading from now on.
-func (c *conn) limitRead(d time.Duration) { c.due.Store(time.Now().Add(d).UnixNano()) }
-
-func (c *conn) unlimitRead() { c.due.Store(0) }
 
 // LimitBody sets the end of the time for reading the body of a request.
 func LimitBody(w http.ResponseWriter, r *http.Request, end time.Time) {
@@ -65,16 +60,16 @@ func LimitWrite(w http.ResponseWriter, r *http.Request, end time.Time) {
 const maxDeadlineInterval = time.Second
 
 // deadlineInterval returns the interval between two checks of the time limits.
-func (l *Listener) deadlineInterval() time.Duration {
-	limits := l.limits.Load()
+func (s *connSet) deadlineInterval() time.Duration {
+	limits := s.limits.Load()
 	return min(maxDeadlineInterval, max(min(limits.Header, limits.Body)/20, time.Millisecond))
 }
 
 // enforceDeadlines ends reading or writing on connections whose time is over, until ctx
 // ends. A limit is exceeded by a twentieth of the shortest limit at most, and by a
 // second at most.
-func (l *Listener) enforceDeadlines(ctx context.Context) {
-	interval := l.deadlineInterval()
+func (s *connSet) enforceDeadlines(ctx context.Context) {
+	interval := s.deadlineInterval()
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for {
@@ -82,14 +77,14 @@ func (l *Listener) enforceDeadlines(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case now := <-tick.C:
-			if next := l.deadlineInterval(); next != interval {
+			if next := s.deadlineInterval(); next != interval {
 				interval = next
 				tick.Reset(interval)
 			}
-			for _, c := range l.late(now, readDue) {
+			for _, c := range s.late(now, readDue) {
 				_ = c.SetReadDeadline(now) // as if net/http had set it before
 			}
-			for _, c := range l.late(now, writeDue) {
+			for _, c := range s.late(now, writeDue) {
 				if c.writeDue.Load() != 0 { // the response has not ended meanwhile
 					_ = c.SetWriteDeadline(now)
 				}
@@ -103,11 +98,11 @@ func readDue(c *conn) *atomic.Int64  { return &c.due }
 func writeDue(c *conn) *atomic.Int64 { return &c.writeDue }
 
 // late returns the connections whose time is over.
-func (l *Listener) late(now time.Time, dueOf func(*conn) *atomic.Int64) []*conn {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (s *connSet) late(now time.Time, dueOf func(*conn) *atomic.Int64) []*conn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	var all []*conn
-	for c := range l.conns {
+	for c := range s.open {
 		if due := dueOf(c).Load(); due != 0 && due < now.UnixNano() {
 			all = append(all, c)
 		}
@@ -117,19 +112,19 @@ func (l *Listener) late(now time.Time, dueOf func(*conn) *atomic.Int64) []*conn 
 
 // closeIdle closes the connection that has been idle for the longest time, and
 // reports whether there was one.
-func (l *Listener) closeIdle() bool {
-	l.mu.Lock()
+func (s *connSet) closeIdle() bool {
+	s.mu.Lock()
 	var oldest *conn
-	for c := range l.conns {
+	for c := range s.open {
 		if c.idle.Load() && (oldest == nil || c.due.Load() < oldest.due.Load()) {
 			oldest = c
 		}
 	}
 	closes := oldest != nil && oldest.idle.CompareAndSwap(true, false) // else its next request has begun
 	if closes {
-		delete(l.conns, oldest)
+		delete(s.open, oldest)
 	}
-	l.mu.Unlock()
+	s.mu.Unlock()
 	if !closes {
 		return false
 	}

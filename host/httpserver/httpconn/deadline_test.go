@@ -103,18 +103,18 @@ func (busyConn) SetReadDeadline(time.Time) error { return nil }
 // TestIdleConnectionsStayLimited begins a request while its connection is being closed as
 // idle: the connection is closed, or keeps its time limits.
 func TestIdleConnectionsStayLimited(t *testing.T) {
-	l := new(Listener)
-	l.SetLimits(Limits{Header: time.Second, Body: time.Second, Idle: time.Second})
+	s := new(connSet)
+	s.limits.Store(&Limits{Header: time.Second, Body: time.Second, Idle: time.Second})
 	for range 20_000 {
-		c := &conn{Conn: busyConn{}, listener: l}
+		c := &conn{Conn: busyConn{}, set: s}
 		c.idle.Store(true)
-		l.conns = map[*conn]struct{}{c: {}}
+		s.open = map[*conn]struct{}{c: {}}
 		var closed bool
 		var work sync.WaitGroup
-		work.Go(func() { closed = l.closeIdle() })
+		work.Go(func() { closed = s.closeIdle() })
 		work.Go(func() { _, _ = uncheckedReader{c}.Read(make([]byte, 1)) })
 		work.Wait()
-		if _, limited := l.conns[c]; limited == closed {
+		if _, limited := s.open[c]; limited == closed {
 			t.Fatalf("closed %v, limited %v", closed, limited)
 		}
 	}

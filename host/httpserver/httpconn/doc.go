@@ -6,7 +6,7 @@
 //     and each wakes a thread, which is a fifth of the cost of a small call. Here a
 //     connection only notes when its time is over, and one goroutine checks all
 //     connections. Unnecessary when deadlines in net/http cost no wake-up.
-//   - Request framing (listener.go, package http1). net/http accepts requests that
+//   - Request framing (conn.go, package http1). net/http accepts requests that
 //     two programs can read differently. A connection passes only checked heads on.
 //     Unnecessary when net/http can refuse all such requests.
 //   - TLS handshakes (handshake.go). http.Server.ServeTLS handshakes in the
@@ -32,4 +32,8 @@
 //
 // Connections with HTTP/2 pass through after the handshake. They keep net/http's
 // own deadlines.
+//
+// Files, from the top: listener.go, handshake.go, limiter.go, descriptors_unix.go,
+// descriptors_other.go, deadline.go, conn.go, unread.go, unread_linux.go, unread_other.go,
+// coalesce.go, slowresponses.go.
 package httpconn

@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/netip"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -21,8 +20,8 @@ const reportInterval = time.Minute
 // address. The total leaves file descriptors for servers, plugins and files.
 type limiter struct {
 	net.Listener
-	listener    *Listener // has the limit per address, and the connections to close
-	total       int       // 0: no limit
+	conns       *connSet // have the limit per address; idle ones are closed to make space
+	total       int      // 0: no limit
 	addressKey  func(remote string) (key netip.Prefix, counted bool)
 	unavailable []byte // response above the total limit; nil: none
 	log         hclog.Logger
@@ -48,15 +47,19 @@ type refusals struct {
 	reported time.Time
 }
 
-func newLimiter(l net.Listener, o Options, of *Listener) *limiter {
-	x := &limiter{
-		Listener: l, listener: of, total: connectionsWithin(descriptors()), addressKey: o.AddressKey, log: o.Log, closed: make(chan struct{}, 1), openOf: map[netip.Prefix]int{},
+func newLimiter(
+	l net.Listener, conns *connSet, addressKey func(remote string) (key netip.Prefix, counted bool), log hclog.Logger,
+) *limiter {
+	return &limiter{
+		Listener: l, conns: conns, total: connectionsWithin(descriptors()), addressKey: addressKey, log: log,
+		closed: make(chan struct{}, 1), openOf: map[netip.Prefix]int{},
 	}
-	if o.TLS == nil {
-		x.unavailable = fmt.Appendf(nil, "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nConnection: close\r\nRetry-After: 1\r\nContent-Length: %d\r\n\r\n%s",
-			len(o.Unavailable), o.Unavailable)
-	}
-	return x
+}
+
+// unavailableResponse returns a response with status 503 and a JSON body.
+func unavailableResponse(body []byte) []byte {
+	return fmt.Appendf(nil, "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nConnection: close\r\n"+
+		"Retry-After: 1\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 }
 
 const (
@@ -111,7 +114,7 @@ func (l *limiter) reportAcceptError(err error) {
 // acquire counts a connection and reports whether its address is within its
 // limit.
 func (l *limiter) acquire(key netip.Prefix, counted bool) bool {
-	most := l.listener.limits.Load().PerAddress
+	most := l.conns.limits.Load().PerAddress
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if counted && most > 0 && l.openOf[key] >= most {
@@ -134,7 +137,7 @@ func (l *limiter) isFull() bool {
 // makeSpace closes an idle connection and reports whether another connection fits
 // then. If not, it counts the refused connection.
 func (l *limiter) makeSpace() bool {
-	if l.listener.closeIdle() {
+	if l.conns.closeIdle() {
 		wait := time.NewTimer(closeWait)
 		defer wait.Stop()
 		for l.isFull() {
@@ -180,22 +183,4 @@ func (l *limiter) release(key netip.Prefix, counted bool) {
 	if l.openOf[key]--; l.openOf[key] == 0 {
 		delete(l.openOf, key)
 	}
-}
-
-// A countedConn is a connection that a limiter has accepted.
-type countedConn struct {
-	net.Conn
-	release func()
-	wrote   atomic.Bool // since the last check of closeUnread
-}
-
-func (c *countedConn) Write(p []byte) (int, error) {
-	c.wrote.Store(true)
-	return c.Conn.Write(p)
-}
-
-func (c *countedConn) Close() error {
-	err := c.Conn.Close()
-	c.release()
-	return err
 }

@@ -12,8 +12,8 @@ const maxUnreadInterval = 100 * time.Millisecond
 
 // unreadInterval returns the interval between two checks of the connections with
 // streams.
-func (l *Listener) unreadInterval() time.Duration {
-	return max(time.Millisecond, min(maxUnreadInterval, l.limits.Load().Send/10))
+func (s *connSet) unreadInterval() time.Duration {
+	return max(time.Millisecond, min(maxUnreadInterval, s.limits.Load().Send/10))
 }
 
 // An unread is the last check of a connection.
@@ -36,8 +36,8 @@ func MarkStream(r *http.Request) (done func()) {
 
 // closeUnread closes connections whose clients do not read their streams, until
 // ctx ends.
-func (l *Listener) closeUnread(ctx context.Context) {
-	interval := l.unreadInterval()
+func (s *connSet) closeUnread(ctx context.Context) {
+	interval := s.unreadInterval()
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for {
@@ -45,12 +45,12 @@ func (l *Listener) closeUnread(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case now := <-tick.C:
-			if next := l.unreadInterval(); next != interval {
+			if next := s.unreadInterval(); next != interval {
 				interval = next
 				tick.Reset(interval)
 			}
-			for _, c := range l.streaming() {
-				if c.unread.check(c.base, now) > l.limits.Load().Send {
+			for _, c := range s.streaming() {
+				if c.unread.check(c.base, now) > s.limits.Load().Send {
 					_ = c.Close() // ends its requests
 				}
 			}
@@ -60,10 +60,10 @@ func (l *Listener) closeUnread(ctx context.Context) {
 
 // streaming returns the connections with streams that have unacknowledged bytes,
 // or were written to since the last check.
-func (l *Listener) streaming() (list []*conn) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for c := range l.conns {
+func (s *connSet) streaming() (list []*conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.open {
 		if c.base != nil && c.streams.Load() > 0 && (!c.unread.since.IsZero() || c.base.wrote.Swap(false)) {
 			list = append(list, c)
 		}
