@@ -2,6 +2,8 @@ package limit
 
 import (
 	"math"
+	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -35,17 +37,18 @@ const (
 	rounding        = 1e-6 // of tokens
 	leastEstimate   = time.Second
 	mostEstimate    = time.Minute
+	pruneTime       = 10 * time.Second // between two searches for absent principals
 )
 
 // A bucket holds the state of one limit: its tokens, its places, and the calls that wait
-// for them, by principal. The mu of its Tools guards it.
+// for them, by principal.
 //
 // A call begins when there is a token and a place for it. The next one is that of the
 // principal with the smallest load, which are its calls in progress and those of about
 // the last second.
 type bucket struct {
-	tools   *Tools
-	bounds  *Bounds // all buckets of a rule have one
+	mu      sync.Locker // guards it; held by the callers of its methods
+	bounds  *Bounds     // all buckets of a rule have one
 	scope   Scope
 	tokens  *rate.Limiter // nil: no limit
 	running int
@@ -59,8 +62,9 @@ type bucket struct {
 	pruned  time.Time
 }
 
-func (t *Tools) newBucket(bounds *Bounds, scope Scope) *bucket {
-	b := &bucket{tools: t, bounds: bounds, scope: scope}
+// newBucket returns an empty bucket that mu guards.
+func newBucket(mu sync.Locker, bounds *Bounds, scope Scope) *bucket {
+	b := &bucket{mu: mu, bounds: bounds, scope: scope}
 	if bounds.Rate > 0 {
 		b.tokens = rate.NewLimiter(rate.Limit(bounds.Rate), bounds.Burst)
 	}
@@ -90,6 +94,22 @@ func (b *bucket) enter(principal string, mayWait bool, now time.Time) (*member, 
 		b.refuseLoudest(now)
 	}
 	return m, w, nil
+}
+
+// member returns the member of a principal.
+func (b *bucket) member(principal string, now time.Time) *member {
+	for _, m := range b.members {
+		if m.principal == principal {
+			return m
+		}
+	}
+	if now.Sub(b.pruned) >= pruneTime {
+		b.pruned = now
+		b.members = slices.DeleteFunc(b.members, func(m *member) bool { return m.absent(now) })
+	}
+	m := &member{principal: principal}
+	b.members = append(b.members, m)
+	return m
 }
 
 func (b *bucket) maxWaiting() int {
@@ -159,7 +179,7 @@ func (b *bucket) dispatch(now time.Time) {
 			return
 		}
 		w := m.waiting[0]
-		w.leave(b)
+		b.leave(w)
 		b.begin(m, now)
 		close(w.ready)
 	}
@@ -203,8 +223,8 @@ func (b *bucket) awaitToken(now time.Time) {
 		return
 	}
 	b.timer = time.AfterFunc(d, func() {
-		b.tools.mu.Lock()
-		defer b.tools.mu.Unlock()
+		b.mu.Lock()
+		defer b.mu.Unlock()
 		b.dispatch(time.Now())
 	})
 }
@@ -229,6 +249,18 @@ func (b *bucket) tokenDelay(m *member, now time.Time) time.Duration {
 	return b.time(float64(before) + b.needs(m, now) - b.tokens.TokensAt(now))
 }
 
+// loud reports whether a member is alone, or calls more than half as often as the loudest
+// of the others.
+func (b *bucket) loud(m *member, now time.Time) bool {
+	loudest := 0.0
+	for _, other := range b.members {
+		if other != m {
+			loudest = max(loudest, other.use(now))
+		}
+	}
+	return loudest < leastUse || m.use(now) > loudest/2
+}
+
 // loudest returns the member with the most waiting calls, and the newest one of several.
 func (b *bucket) loudest() (loudest *member) {
 	most := 0
@@ -240,11 +272,20 @@ func (b *bucket) loudest() (loudest *member) {
 	return loudest
 }
 
+// leave removes a waiter from the queue of its member.
+func (b *bucket) leave(w *waiter) {
+	m := w.member
+	i := slices.Index(m.waiting, w)
+	m.waiting = slices.Delete(m.waiting, i, i+1)
+	b.waiting--
+	w.queued = false
+}
+
 // refuseLoudest refuses the newest waiting call of the loudest member.
 func (b *bucket) refuseLoudest(now time.Time) {
 	loudest := b.loudest()
 	w := loudest.waiting[len(loudest.waiting)-1]
-	w.leave(b)
+	b.leave(w)
 	w.err = b.refusal(loudest, 0, now)
 	close(w.ready)
 }

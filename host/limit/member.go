@@ -2,7 +2,6 @@ package limit
 
 import (
 	"math"
-	"slices"
 	"time"
 )
 
@@ -11,8 +10,7 @@ const (
 	useTime = time.Second
 	// leastUse is the use below which a principal counts as absent: that of one call five
 	// seconds later.
-	leastUse  = 0.007
-	pruneTime = 10 * time.Second // between two searches of a bucket for absent principals
+	leastUse = 0.007
 )
 
 // A member is a principal with calls under a limit.
@@ -24,7 +22,7 @@ type member struct {
 	usedAt    time.Time
 }
 
-// A waiter is a call that waits under a limit. The mu of the Tools guards the fields until
+// A waiter is a call that waits under a limit. The mu of its bucket guards the fields until
 // ready is closed.
 type waiter struct {
 	ready  chan struct{} // closed when the call begins, is refused or moves
@@ -33,15 +31,6 @@ type waiter struct {
 	queued bool
 	err    error // why it is refused
 	moved  bool  // the limit has changed: the call looks for it again
-}
-
-// leave removes a waiter from the queue of its member.
-func (w *waiter) leave(b *bucket) {
-	m := w.member
-	i := slices.Index(m.waiting, w)
-	m.waiting = slices.Delete(m.waiting, i, i+1)
-	b.waiting--
-	w.queued = false
 }
 
 // use returns how much a member has called lately: about the calls of the last second.
@@ -64,32 +53,4 @@ func (m *member) load(now time.Time) float64 { return float64(m.running) + m.use
 // absent reports whether nothing would change without the member.
 func (m *member) absent(now time.Time) bool {
 	return m.running == 0 && len(m.waiting) == 0 && m.use(now) < leastUse
-}
-
-// loud reports whether a member is alone, or calls more than half as often as the loudest
-// of the others.
-func (b *bucket) loud(m *member, now time.Time) bool {
-	loudest := 0.0
-	for _, other := range b.members {
-		if other != m {
-			loudest = max(loudest, other.use(now))
-		}
-	}
-	return loudest < leastUse || m.use(now) > loudest/2
-}
-
-// member returns the member of a principal.
-func (b *bucket) member(principal string, now time.Time) *member {
-	for _, m := range b.members {
-		if m.principal == principal {
-			return m
-		}
-	}
-	if now.Sub(b.pruned) >= pruneTime {
-		b.pruned = now
-		b.members = slices.DeleteFunc(b.members, func(m *member) bool { return m.absent(now) })
-	}
-	m := &member{principal: principal}
-	b.members = append(b.members, m)
-	return m
 }

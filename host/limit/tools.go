@@ -203,7 +203,7 @@ func (t *Tools) toolBucket(c Call) (*bucket, bucketKey) {
 func (t *Tools) bucketOf(key bucketKey, bounds *Bounds) *bucket {
 	b, ok := t.buckets.Get(key)
 	if !ok {
-		b = t.newBucket(bounds, key.scope)
+		b = newBucket(&t.mu, bounds, key.scope)
 		t.forget(time.Now())
 		t.buckets.Add(key, b)
 	}
@@ -256,7 +256,7 @@ func (t *Tools) wait(ctx context.Context, b *bucket, w *waiter, left time.Durati
 	now := time.Now()
 	switch {
 	case w.queued:
-		w.leave(b)
+		b.leave(w)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
