@@ -13,4 +13,7 @@
 // a store may fold case or treat slashes specially.
 //
 // The package prints no secrets. It keeps only the key of the open file in memory.
+//
+// Files, from the top: kept.go, grant.go, user.go, owner.go, keeper.go, versions.go, file.go,
+// password.go, passwordfile.go, disk.go, envelope.go, store.go, disk_unix.go, disk_windows.go.
 package secret

@@ -70,6 +70,8 @@ func (k *Keeper) Check(ctx context.Context) error {
 	})
 }
 
+func (k *Keeper) versions() versions { return versions(k.opts.Stamps) }
+
 // do calls op with the store in use. Until a store has answered, do skips those that
 // do not exist.
 func (k *Keeper) do(ctx context.Context, op func(Store) error) error {
@@ -118,7 +120,7 @@ func (k *Keeper) warn(msg, hint string) {
 	}
 	if k.opts.Once && k.opts.Stamps != "" {
 		mark := digest(msg)
-		if k.readVersion(noticeFile) == mark {
+		if k.versions().read(noticeFile) == mark {
 			return
 		}
 		k.pendingNotice.Store(&mark)
@@ -130,7 +132,7 @@ func (k *Keeper) warn(msg, hint string) {
 func (k *Keeper) recordSuccess(i int) {
 	first := k.settled.Swap(int32(i+1)) == 0
 	if mark := k.pendingNotice.Swap(nil); mark != nil {
-		k.writeVersion(noticeFile, *mark)
+		k.versions().write(noticeFile, *mark)
 	}
 	if first && i == 0 && k.opts.Once && k.opts.Stamps != "" {
 		_ = os.Remove(filepath.Join(k.opts.Stamps, noticeFile)) // so that its next failure is reported

@@ -2,81 +2,12 @@ package secret
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/base64"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/junctor-mcp/junctor/host/fault"
-	"github.com/junctor-mcp/junctor/host/filelock"
 )
-
-// newPasswordBytes is the size of a generated password, 256 bits.
-const newPasswordBytes = 32
-
-// KeptPath returns the path in dir of the file that keeps the password of an encrypted
-// file. An encrypted file elsewhere may lie in a project that is published: its password
-// is never kept beside it.
-func KeptPath(dir, encrypted string) string {
-	name := filepath.Base(encrypted)
-	if filepath.Dir(encrypted) != dir {
-		name = digest(encrypted)
-	}
-	return filepath.Join(dir, name+".password")
-}
-
-// kept reads the kept password. found is false without one.
-func kept(path string) (password []byte, found bool, err error) {
-	if path == "" {
-		return nil, false, nil
-	}
-	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil, false, nil
-	}
-	password, err = passwordFile(path)
-	return password, true, err
-}
-
-// keepNew generates a password and keeps it. Of processes that do so at once, all return
-// the password of the first.
-func keepNew(ctx context.Context, path string) ([]byte, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, unkept(path, err)
-	}
-	unlock, err := filelock.Lock(ctx, path+".lock")
-	if err != nil {
-		return nil, lockFault(path+".lock", err)
-	}
-	defer unlock()
-	if password, found, err := kept(path); found {
-		return password, err
-	}
-	raw := make([]byte, newPasswordBytes)
-	_, _ = rand.Read(raw) // never fails
-	password := []byte(base64.RawURLEncoding.EncodeToString(raw))
-	return password, keep(path, password)
-}
-
-// keep writes the password to a file that only this user can read.
-func keep(path string, password []byte) error {
-	text := append(append([]byte{}, password...), '\n')
-	defer clear(text)
-	err := os.MkdirAll(filepath.Dir(path), 0o700)
-	if err == nil {
-		err = replace(path, text)
-	}
-	if err != nil {
-		return unkept(path, err)
-	}
-	return nil
-}
-
-func unkept(path string, err error) error {
-	return fault.Because(fault.SecretStore, err, "keeping the password in %s", path).
-		WithHint("check that you may write to %s and that the disk has space", filepath.Dir(path))
-}
 
 // KeepPassword keeps the password of the encrypted file, so that a process
 // without a terminal can read secrets, and returns the path. A password that exists is

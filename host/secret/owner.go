@@ -2,9 +2,6 @@ package secret
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"strings"
 
@@ -25,20 +22,15 @@ type Owner struct {
 
 func (o Owner) id() string { return digest(o.Config, o.Plugin, o.Server, o.Resource, o.Tenant) }
 
-// digest returns a 128-bit hash of parts. Their lengths are hashed too.
-func digest(parts ...string) string {
-	h := sha256.New()
-	for _, p := range parts {
-		var n [8]byte
-		binary.BigEndian.PutUint64(n[:], uint64(len(p)))
-		h.Write(n[:])
-		h.Write([]byte(p))
-	}
-	return hex.EncodeToString(h.Sum(nil)[:16])
-}
-
 // Scope returns the secrets of one owner, for its auth provider.
 func (k *Keeper) Scope(o Owner) sdk.Secrets { return &scope{keeper: k, owner: o.id()} }
+
+// Changed returns a version of an owner's secrets and of the user's secrets, which
+// any auth provider may read. It differs after every change by any process. It reads
+// two small files and calls no store.
+func (k *Keeper) Changed(o Owner) string {
+	return k.versions().read(o.id()) + "/" + k.versions().read(userScope)
+}
 
 type scope struct {
 	keeper *Keeper
@@ -83,7 +75,7 @@ func (s *scope) SetSecret(ctx context.Context, name string, value []byte, label 
 		return st.SetSecret(ctx, key, value, cleanLabel(label))
 	})
 	if err == nil {
-		s.keeper.bumpVersion(s.owner)
+		s.keeper.versions().bump(s.owner)
 	}
 	return asPluginError(err)
 }
@@ -116,7 +108,7 @@ func (s *scope) DeleteSecret(ctx context.Context, name string) error {
 	}
 	err = s.keeper.do(ctx, func(st Store) error { return st.DeleteSecret(ctx, key) })
 	if err == nil {
-		s.keeper.bumpVersion(s.owner)
+		s.keeper.versions().bump(s.owner)
 	}
 	return asPluginError(err)
 }

@@ -3,7 +3,6 @@ package secret
 import (
 	"bytes"
 	"context"
-	"io"
 	"os"
 	"strconv"
 	"sync"
@@ -12,17 +11,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-const (
-	maxPassword = 4 << 10
-	// fdPatience is how long a read from the descriptor may take.
-	fdPatience = 5 * time.Second
-
-	fileVariable = "JUNCTOR_SECRETS_PASSWORD_FILE"
-	fdVariable   = "JUNCTOR_SECRETS_PASSWORD_FD"
-
-	passwordHint = "run `junctor secret unlock` on a terminal, which keeps the password in a file that only you can read; or name such a file " +
-		"(password_file in the secret_store block, or " + fileVariable + ") or a descriptor (password_fd, or " + fdVariable + ")"
-)
+// fdPatience is how long a read from the descriptor may take.
+const fdPatience = 5 * time.Second
 
 // PasswordVariables are the variables that lead to the password.
 var PasswordVariables = []string{fileVariable, fdVariable}
@@ -82,29 +72,6 @@ func (o PasswordOptions) keptOrTyped(ctx context.Context, fresh bool) ([]byte, e
 	return password, err
 }
 
-// passwordFile reads the first line of a file that only this user can read.
-func passwordFile(path string) ([]byte, error) {
-	hint := "the first line of a file that only you can read is the password: chmod 600 " + path
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, fault.Because(fault.SecretLocked, err, "the password file").WithHint("%s", hint)
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fault.New(fault.SecretLocked, "the password file %s is not a regular file", path).
-			WithHint("to read from a pipe, pass its descriptor: password_fd, or %s", fdVariable)
-	}
-	if !private(info) {
-		return nil, fault.New(fault.SecretLocked, "other users may read or write the password file %s: its mode is %04o", path, info.Mode().Perm()).
-			WithHint("%s", hint)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fault.Because(fault.SecretLocked, err, "the password file").WithHint("%s", hint)
-	}
-	defer f.Close()
-	return firstLine(f, "the password file "+path)
-}
-
 // descriptors holds the passwords read from descriptors, by number. A number is valid
 // only once: after the descriptor is closed another file may get it.
 var descriptors = struct {
@@ -150,30 +117,4 @@ func readOnce(number int) func(context.Context, bool) ([]byte, error) {
 		}
 		return bytes.Clone(password), failed
 	}
-}
-
-// firstLine reads up to the end of the line or of the input.
-func firstLine(r io.Reader, from string) ([]byte, error) {
-	var line [maxPassword + 1]byte
-	defer clear(line[:])
-	n := 0
-	for n < len(line) && !bytes.ContainsRune(line[:n], '\n') {
-		m, err := r.Read(line[n:])
-		n += m
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, fault.Because(fault.SecretLocked, err, "reading %s", from).WithHint("%s", passwordHint)
-		}
-	}
-	text, _, _ := bytes.Cut(line[:n], []byte("\n"))
-	text = bytes.TrimSuffix(text, []byte("\r"))
-	switch {
-	case len(text) == 0:
-		return nil, fault.New(fault.SecretLocked, "the first line of %s is empty", from).WithHint("%s", passwordHint)
-	case len(text) > maxPassword:
-		return nil, fault.New(fault.SecretLocked, "the first line of %s exceeds %d bytes", from, maxPassword).WithHint("%s", passwordHint)
-	}
-	return bytes.Clone(text), nil
 }

@@ -2,6 +2,9 @@ package secret
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
 	"errors"
 
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -16,6 +19,10 @@ const (
 	maxUserValue = 16_000        // bytes of a user's secret; the name is stored in front of it
 	prefix       = "junctor/v1/" // of every key
 )
+
+// userScope takes the place of an owner's digest in the keys of a user. No digest
+// can equal it.
+const userScope = "user"
 
 // A Store stores secrets. [sdk.Vault] documents its methods.
 type Store interface {
@@ -67,4 +74,16 @@ func explain(ctx context.Context, store string, err error) error {
 func damaged(err error) bool {
 	e, ok := errors.AsType[*sdk.Error](err)
 	return ok && e.Reason == "damaged"
+}
+
+// digest returns a 128-bit hash of parts. Their lengths are hashed too.
+func digest(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		var n [8]byte
+		binary.BigEndian.PutUint64(n[:], uint64(len(p)))
+		h.Write(n[:])
+		h.Write([]byte(p))
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
 }

@@ -11,10 +11,6 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// userScope takes the place of an owner's digest in the keys of a user. No digest
-// can equal it.
-const userScope = "user"
-
 // A User accesses the user's own secrets under the names of keyring("name") and
 // `junctor secret`. The name is stored in front of the value, so that List can
 // return it.
@@ -22,6 +18,9 @@ type User struct{ keeper *Keeper }
 
 // User returns the user's own secrets.
 func (k *Keeper) User() *User { return &User{keeper: k} }
+
+// UserVersion returns a version of the user's secrets, as Changed does.
+func (k *Keeper) UserVersion() string { return k.versions().read(userScope) }
 
 func userKey(name string) string { return prefix + userScope + "/" + digest(name) }
 
@@ -73,7 +72,7 @@ func (u *User) Set(ctx context.Context, name string, value []byte) error {
 	defer clear(with)
 	err := u.keeper.do(ctx, func(st Store) error { return st.SetSecret(ctx, userKey(name), with, "Junctor: "+name) })
 	if err == nil {
-		u.keeper.bumpVersion(userScope)
+		u.keeper.versions().bump(userScope)
 	}
 	return err
 }
@@ -99,7 +98,7 @@ func (u *User) Remove(ctx context.Context, name string) error {
 		return errors.Join(st.DeleteSecret(ctx, userKey(name)), st.DeleteSecret(ctx, grantsKey(name)))
 	})
 	if err == nil {
-		u.keeper.bumpVersion(userScope)
+		u.keeper.versions().bump(userScope)
 	}
 	return err
 }
