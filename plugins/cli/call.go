@@ -2,9 +2,7 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"time"
@@ -86,15 +84,6 @@ func (s *server) checks(t *tool.Tool) ([]run.Check, error) {
 		return nil, fmt.Errorf("the working directory %s: %s", cwd, errorWithoutPath(err))
 	}
 	return []run.Check{run.Within(dir)}, nil
-}
-
-// errorWithoutPath returns an error without the path of the program, which may be
-// private.
-func errorWithoutPath(err error) string {
-	if pe, ok := errors.AsType[*fs.PathError](err); ok {
-		return pe.Err.Error()
-	}
-	return err.Error()
 }
 
 // envelopeSize bounds the bytes of a message around its result.

@@ -103,14 +103,6 @@ func (c *catalog) publish(p *model.Program, discovered []*tool.Tool, final bool)
 	c.published = make(chan struct{})
 }
 
-// discoverOptions returns the options for package discover.
-func (s *server) discoverOptions(of *sdk.Server) discover.Options {
-	return discover.Options{
-		Command: s.set.Command, Env: s.programs.env, Dir: s.programs.dir, Depth: s.set.Depth,
-		Only: s.set.Only, Except: s.set.Except, CacheDir: of.Cache, Log: s.log, Rules: s.programs.wall.Probe,
-	}
-}
-
 // discover discovers the commands of the program in rounds. It calls changed
 // after each new version.
 func (c *catalog) discover(ctx context.Context, options discover.Options, log hclog.Logger, changed func()) {

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -11,6 +13,13 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/stdio"
 )
+
+// unattendedEnv lists environment variables for every run. They turn off pagers and
+// prompts, because there is no terminal. The configuration can override them.
+var unattendedEnv = []string{
+	"TERM=dumb", "NO_COLOR=1", "PAGER=cat", "MANPAGER=cat", "GIT_PAGER=cat", "SYSTEMD_PAGER=cat",
+	"GIT_TERMINAL_PROMPT=0", "SSH_ASKPASS_REQUIRE=never", "DEBIAN_FRONTEND=noninteractive",
+}
 
 // A program is a resolved program with its fixed arguments, working directory and
 // environment.
@@ -98,6 +107,13 @@ func (f *programFinder) find(p program) (program, error) {
 	})
 	f.walls[key] = p.wall
 	return p, err
+}
+
+// cacheName returns a name for the caches of a server's program, which other servers do not
+// have: what one writes there, another one would run with its secrets.
+func cacheName(s *sdk.Server) string {
+	digest := sha256.Sum256([]byte(s.Dir + "\x00" + s.Name + "\x00" + s.Tenant))
+	return fmt.Sprintf("%s-%x", s.Name, digest[:4])
 }
 
 // inBlock returns an error about a setting with the path of the tool block that has it.

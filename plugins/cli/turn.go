@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -77,4 +79,13 @@ func (n *turn) explain(o *run.Outcome, args []string) []wall.Refusal {
 		output += "\n" + o.Stdout.Text()
 	}
 	return n.wall.Explain(n.rules, output, args)
+}
+
+// errorWithoutPath returns an error without the path of the program, which may be
+// private.
+func errorWithoutPath(err error) string {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		return pe.Err.Error()
+	}
+	return err.Error()
 }
