@@ -5,51 +5,19 @@
 // table.txt lists them with evidence for the programs that are wrapped most
 // often. For all other options [Rules.Option] judges by the name. Discovered
 // tools leave out what is dangerous unless the configuration names it.
+//
+// Files, from the top: value.go, expression.go, content.go, danger.go, program.go, runner.go,
+// pattern.go, name.go, table.go, scanjq.go, scanfilters.go, scanawk.go, scan.go.
 package danger
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
-
-// An Effect is what a dangerous option or command does.
-type Effect string
-
-// The effects.
-const (
-	Runs     Effect = "runs"
-	Reads    Effect = "reads"
-	Writes   Effect = "writes"
-	Loads    Effect = "loads"
-	Connects Effect = "connects"
-	Ordered  Effect = "ordered"
-
-	safe  Effect = "safe"  // exempts an option from the patterns
-	quirk Effect = "quirk" // a fact about the argument list; see the head of table.txt
-
-	text   Effect = "text"    // the content of an argument; see [Content]
-	remote Effect = "address" // likewise
-	prefix Effect = "prefix"  // likewise
-	input  Effect = "stdin"   // see [Rules.OrStdin]
-	pairs  Effect = "map"     // likewise
-)
-
-// texts describe the effects for messages.
-var texts = map[Effect]string{
-	Runs:     "runs a program",
-	Reads:    "reads files outside the directory",
-	Writes:   "writes files",
-	Loads:    "loads configuration or code",
-	Connects: "connects to sockets of this machine",
-	Ordered:  "its arguments act in the order in which they are written",
-	safe:     "", quirk: "", text: "", remote: "", prefix: "", input: "", pairs: "",
-}
-
-// String returns the effect as the end of a sentence, such as "runs a program".
-func (e Effect) String() string { return texts[e] }
 
 // A Finding is one dangerous option or command.
 type Finding struct {
@@ -256,38 +224,46 @@ func (r *Rules) Spellings(path []string) []string {
 	return all
 }
 
-// checks reports whether the row rejects some values of arguments.
-func (r *row) checks() bool { return r.rejected != nil || r.scan != nil }
+// fileEnds end the name of an option for a file that the program writes, as --log-file.
+var fileEnds = []string{"file", "filename", "path", "dir", "directory", "folder"}
 
-// best returns the row for which fits returns true and which names most words
-// of the command. Of two such rows it returns the later one. inherited includes
-// rows about the program's own options.
-func (r *Rules) best(path []string, inherited bool, fits func(*row) bool) *row {
-	var best *row
-	most := -1
-	for i := range r.rows {
-		one := &r.rows[i]
-		if words, ok := r.matches(one, path, inherited); ok && words >= most && fits(one) {
-			best, most = one, words
+// Output reports whether only its name says that an option is dangerous, and the name is that
+// of a file which the program writes: --output and --log-file, but not --append-rules.
+func (r *Rules) Output(path []string, o *model.Option) bool {
+	f, ok := r.Option(path, o)
+	return ok && f.Effect == Writes && f.Evidence == "" && slices.ContainsFunc(o.Names, func(name string) bool {
+		parts := words(strings.TrimLeft(name, "-+"))
+		end := last(parts)
+		if slices.Contains(fileEnds, end) {
+			end = last(parts[:len(parts)-1])
 		}
-	}
-	return best
+		return slices.Contains(anyWrites, end)
+	})
 }
 
-// matches reports whether a row applies to the command at path, and how many
-// words of it the row names.
-func (r *Rules) matches(row *row, path []string, inherited bool) (words int, ok bool) {
-	if row.command == nil {
-		return 0, !row.root || row.whole || inherited || len(path) == 0
+// inBrackets matches values that a description lists, as in "dialect (sh, bash, dash, ksh)".
+var inBrackets = regexp.MustCompile(`\(([A-Za-z0-9][\w+-]*(?:, [A-Za-z0-9][\w+-]*)+(?:,? (?:or|and) [A-Za-z0-9][\w+-]*)?)\)`)
+
+// leastListed is the least number of values in a list. Two words in brackets may be a remark.
+const leastListed = 3
+
+// Enumerated returns an option as an enum if only its name suggests that it runs a program
+// and its description lists the values. Such an option runs nothing of the caller's choice
+// as long as its value is one of them. It returns all other options as they are.
+func (r *Rules) Enumerated(path []string, o *model.Option) *model.Option {
+	if f, ok := r.Freely(path, o); !ok || f.Effect != Runs || f.Evidence != "" || o.Value.Kind != model.String {
+		return o
 	}
-	full := slices.Concat(r.fixed, path)
-	if row.last {
-		return 1, len(full) > 0 && full[len(full)-1] == row.command[0]
+	m := inBrackets.FindStringSubmatch(o.Description)
+	if m == nil {
+		return o
 	}
-	for at := 0; at <= len(r.fixed) && at+len(row.command) <= len(full); at++ {
-		if slices.Equal(full[at:at+len(row.command)], row.command) {
-			return len(row.command), true
-		}
+	choices := strings.FieldsFunc(m[1], func(r rune) bool { return r == ',' || r == ' ' })
+	choices = slices.DeleteFunc(choices, func(s string) bool { return s == "or" || s == "and" })
+	if len(choices) < leastListed {
+		return o
 	}
-	return 0, false
+	enum := *o
+	enum.Value.Kind, enum.Value.Choices = model.Enum, choices
+	return &enum
 }

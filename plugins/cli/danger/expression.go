@@ -48,9 +48,6 @@ type Kind struct {
 	scan  scanner        // may be nil
 }
 
-// maxValue bounds a value of an expression, in bytes.
-const maxValue = 16 << 10
-
 // Fits returns an error if a text cannot be a value of this kind. The error does
 // not contain the text.
 func (k *Kind) Fits(text string) error {

@@ -98,52 +98,8 @@ func namesFile(o *model.Option) bool {
 	return aboutFiles.MatchString(first) && !strings.Contains(strings.ToLower(first), "format")
 }
 
-// fileEnds end the name of an option for a file that the program writes, as --log-file.
-var fileEnds = []string{"file", "filename", "path", "dir", "directory", "folder"}
-
-// Output reports whether only its name says that an option is dangerous, and the name is that
-// of a file which the program writes: --output and --log-file, but not --append-rules.
-func (r *Rules) Output(path []string, o *model.Option) bool {
-	f, ok := r.Option(path, o)
-	return ok && f.Effect == Writes && f.Evidence == "" && slices.ContainsFunc(o.Names, func(name string) bool {
-		parts := words(strings.TrimLeft(name, "-+"))
-		end := last(parts)
-		if slices.Contains(fileEnds, end) {
-			end = last(parts[:len(parts)-1])
-		}
-		return slices.Contains(anyWrites, end)
-	})
-}
-
 // inBraces matches a part of a format, as in "{file}|{line}".
 var inBraces = regexp.MustCompile(`\{[^{}]*\}`)
-
-// inBrackets matches values that a description lists, as in "dialect (sh, bash, dash, ksh)".
-var inBrackets = regexp.MustCompile(`\(([A-Za-z0-9][\w+-]*(?:, [A-Za-z0-9][\w+-]*)+(?:,? (?:or|and) [A-Za-z0-9][\w+-]*)?)\)`)
-
-// leastListed is the least number of values in a list. Two words in brackets may be a remark.
-const leastListed = 3
-
-// Enumerated returns an option as an enum if only its name suggests that it runs a program
-// and its description lists the values. Such an option runs nothing of the caller's choice
-// as long as its value is one of them. It returns all other options as they are.
-func (r *Rules) Enumerated(path []string, o *model.Option) *model.Option {
-	if f, ok := r.Freely(path, o); !ok || f.Effect != Runs || f.Evidence != "" || o.Value.Kind != model.String {
-		return o
-	}
-	m := inBrackets.FindStringSubmatch(o.Description)
-	if m == nil {
-		return o
-	}
-	choices := strings.FieldsFunc(m[1], func(r rune) bool { return r == ',' || r == ' ' })
-	choices = slices.DeleteFunc(choices, func(s string) bool { return s == "or" || s == "and" })
-	if len(choices) < leastListed {
-		return o
-	}
-	enum := *o
-	enum.Value.Kind, enum.Value.Choices = model.Enum, choices
-	return &enum
-}
 
 // positional returns Runs if a command has a program among its arguments, as in
 // "timeout DURATION COMMAND [ARG]...".

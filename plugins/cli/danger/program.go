@@ -18,9 +18,6 @@ type Rules struct {
 	any     bool     // a slot may name the command
 }
 
-// Slot stands for a value in the words of an argument list that are asked about.
-const Slot = "\x00"
-
 // For returns the rules for a program with its fixed arguments. executable is
 // the resolved file of the program, if known.
 //
@@ -139,6 +136,45 @@ func (r *Rules) Plain() bool {
 	return r != nil && !slices.ContainsFunc(r.rows, func(one row) bool { return one.command != nil })
 }
 
+// RunnerFacts returns the lists of a fact about the programs before the one of the rules.
+func (r *Rules) RunnerFacts(name string) []string {
+	table, err := readTable()
+	if r == nil || err != nil {
+		return nil
+	}
+	var all []string
+	for _, one := range r.runners {
+		all = append(all, (&Rules{rows: table[one]}).Facts(name)...)
+	}
+	return all
+}
+
+// Facts returns the lists of a fact about the program as a whole, such as "code:", joined.
+func (r *Rules) Facts(name string) []string {
+	var all []string
+	if r == nil {
+		return nil
+	}
+	for i := range r.rows {
+		if list, ok := fact(r.rows[i:i+1], name); ok {
+			all = append(all, list...)
+		}
+	}
+	return all
+}
+
+// Has reports whether the program has a fact, such as "names".
+func (r *Rules) Has(name string) bool {
+	return r != nil && slices.ContainsFunc(r.rows, func(one row) bool { return len(one.quirks) > 0 && one.quirks[0] == name })
+}
+
+// RunnerHas reports whether a program before the one of the rules has a fact, such as
+// "applets".
+func (r *Rules) RunnerHas(name string) bool {
+	table, err := readTable()
+	return r != nil && err == nil && slices.ContainsFunc(r.runners, func(one string) bool { return (&Rules{rows: table[one]}).Has(name) })
+}
+
 // find fills the rules for a program.
 func (r *Rules) find(table map[string][]row, command []string, executable string) {
 	if len(command) == 0 {
@@ -170,8 +206,35 @@ func (r *Rules) find(table map[string][]row, command []string, executable string
 	}
 }
 
-// runner reports whether a program is dangerous as a whole because it runs the
-// program that its arguments name.
-func runner(rows []row) bool {
-	return slices.ContainsFunc(rows, func(r row) bool { return r.whole && r.root && r.effect == Runs })
+// best returns the row for which fits returns true and which names most words
+// of the command. Of two such rows it returns the later one. inherited includes
+// rows about the program's own options.
+func (r *Rules) best(path []string, inherited bool, fits func(*row) bool) *row {
+	var best *row
+	most := -1
+	for i := range r.rows {
+		one := &r.rows[i]
+		if words, ok := r.matches(one, path, inherited); ok && words >= most && fits(one) {
+			best, most = one, words
+		}
+	}
+	return best
+}
+
+// matches reports whether a row applies to the command at path, and how many
+// words of it the row names.
+func (r *Rules) matches(row *row, path []string, inherited bool) (words int, ok bool) {
+	if row.command == nil {
+		return 0, !row.root || row.whole || inherited || len(path) == 0
+	}
+	full := slices.Concat(r.fixed, path)
+	if row.last {
+		return 1, len(full) > 0 && full[len(full)-1] == row.command[0]
+	}
+	for at := 0; at <= len(r.fixed) && at+len(row.command) <= len(full); at++ {
+		if slices.Equal(full[at:at+len(row.command)], row.command) {
+			return len(row.command), true
+		}
+	}
+	return 0, false
 }

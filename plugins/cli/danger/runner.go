@@ -7,6 +7,9 @@ import (
 	"strings"
 )
 
+// Slot stands for a value in the words of an argument list that are asked about.
+const Slot = "\x00"
+
 // A starter finds the program in the arguments of a runner, such as "git" in those of env.
 type starter struct {
 	table map[string][]row
@@ -130,41 +133,8 @@ func fact(rows []row, name string) ([]string, bool) {
 	return nil, false
 }
 
-// RunnerFacts returns the lists of a fact about the programs before the one of the rules.
-func (r *Rules) RunnerFacts(name string) []string {
-	table, err := readTable()
-	if r == nil || err != nil {
-		return nil
-	}
-	var all []string
-	for _, one := range r.runners {
-		all = append(all, (&Rules{rows: table[one]}).Facts(name)...)
-	}
-	return all
-}
-
-// Facts returns the lists of a fact about the program as a whole, such as "code:", joined.
-func (r *Rules) Facts(name string) []string {
-	var all []string
-	if r == nil {
-		return nil
-	}
-	for i := range r.rows {
-		if list, ok := fact(r.rows[i:i+1], name); ok {
-			all = append(all, list...)
-		}
-	}
-	return all
-}
-
-// Has reports whether the program has a fact, such as "names".
-func (r *Rules) Has(name string) bool {
-	return r != nil && slices.ContainsFunc(r.rows, func(one row) bool { return len(one.quirks) > 0 && one.quirks[0] == name })
-}
-
-// RunnerHas reports whether a program before the one of the rules has a fact, such as
-// "applets".
-func (r *Rules) RunnerHas(name string) bool {
-	table, err := readTable()
-	return r != nil && err == nil && slices.ContainsFunc(r.runners, func(one string) bool { return (&Rules{rows: table[one]}).Has(name) })
+// runner reports whether a program is dangerous as a whole because it runs the
+// program that its arguments name.
+func runner(rows []row) bool {
+	return slices.ContainsFunc(rows, func(r row) bool { return r.whole && r.root && r.effect == Runs })
 }

@@ -3,7 +3,6 @@ package danger
 import (
 	_ "embed"
 	"fmt"
-	"regexp"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -11,25 +10,6 @@ import (
 
 //go:embed languages.txt
 var languagesText string
-
-// A scanner reads a text in a small language, such as a program for awk. It returns
-// an error if the text does harm, or if the scanner does not understand it: programs
-// read these languages in different ways, so a scanner accepts only what all read alike.
-type scanner func(text string) error
-
-// scanners are the scanners by the name in the tables.
-var scanners = map[string]scanner{"awk": scanAwk, "jq": scanJQ, "filters": scanFilters, "filter-value": scanFilterValue}
-
-// plainValue matches a value that is no graph of filters, such as the width in "scale={width}:-2".
-var plainValue = regexp.MustCompile(`^[A-Za-z0-9_.+*/()-]{1,100}$`)
-
-// scanFilterValue accepts a graph of filters, or a plain value in one.
-func scanFilterValue(text string) error {
-	if plainValue.MatchString(text) {
-		return nil
-	}
-	return scanFilters(text)
-}
 
 // A language is what languages.txt says about one language.
 type language struct {
@@ -86,6 +66,9 @@ type cursor struct {
 
 // maxDepth bounds how deep brackets and strings are nested.
 const maxDepth = 100
+
+// maxValue bounds a value of an expression, in bytes.
+const maxValue = 16 << 10
 
 // newCursor returns a cursor at the start of a text. It fails if the text is not
 // UTF-8, too long or has control characters but tabs and line feeds.

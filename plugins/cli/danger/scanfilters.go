@@ -33,6 +33,17 @@ func scanFilters(text string) error {
 	}
 }
 
+// plainValue matches a value that is no graph of filters, such as the width in "scale={width}:-2".
+var plainValue = regexp.MustCompile(`^[A-Za-z0-9_.+*/()-]{1,100}$`)
+
+// scanFilterValue accepts a graph of filters, or a plain value in one.
+func scanFilterValue(text string) error {
+	if plainValue.MatchString(text) {
+		return nil
+	}
+	return scanFilters(text)
+}
+
 // spaces skips spaces.
 func (c *cursor) spaces() {
 	for strings.IndexByte(" \t\n", c.peek(0)) >= 0 && !c.done() {

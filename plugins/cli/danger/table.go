@@ -8,6 +8,42 @@ import (
 	"sync"
 )
 
+// An Effect is what a dangerous option or command does.
+type Effect string
+
+// The effects.
+const (
+	Runs     Effect = "runs"
+	Reads    Effect = "reads"
+	Writes   Effect = "writes"
+	Loads    Effect = "loads"
+	Connects Effect = "connects"
+	Ordered  Effect = "ordered"
+
+	safe  Effect = "safe"  // exempts an option from the patterns
+	quirk Effect = "quirk" // a fact about the argument list; see the head of table.txt
+
+	text   Effect = "text"    // the content of an argument; see [Content]
+	remote Effect = "address" // likewise
+	prefix Effect = "prefix"  // likewise
+	input  Effect = "stdin"   // see [Rules.OrStdin]
+	pairs  Effect = "map"     // likewise
+)
+
+// texts describe the effects for messages.
+var texts = map[Effect]string{
+	Runs:     "runs a program",
+	Reads:    "reads files outside the directory",
+	Writes:   "writes files",
+	Loads:    "loads configuration or code",
+	Connects: "connects to sockets of this machine",
+	Ordered:  "its arguments act in the order in which they are written",
+	safe:     "", quirk: "", text: "", remote: "", prefix: "", input: "", pairs: "",
+}
+
+// String returns the effect as the end of a sentence, such as "runs a program".
+func (e Effect) String() string { return texts[e] }
+
 //go:embed table.txt
 var tableText string
 
@@ -31,6 +67,17 @@ type row struct {
 	rejected *regexp.Regexp // dangerous values of options, or of "<*>" and "<name>"
 	scan     scanner        // reads the values of options, and the first positional, for which "<name>" stands
 }
+
+// checks reports whether the row rejects some values of arguments.
+func (r *row) checks() bool { return r.rejected != nil || r.scan != nil }
+
+// A scanner reads a text in a small language, such as a program for awk. It returns
+// an error if the text does harm, or if the scanner does not understand it: programs
+// read these languages in different ways, so a scanner accepts only what all read alike.
+type scanner func(text string) error
+
+// scanners are the scanners by the name in the tables.
+var scanners = map[string]scanner{"awk": scanAwk, "jq": scanJQ, "filters": scanFilters, "filter-value": scanFilterValue}
 
 // columns is the number of columns of a line.
 const columns = 5
