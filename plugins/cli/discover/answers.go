@@ -27,6 +27,16 @@ const (
 	maxLate = 3
 )
 
+// An answer is what a program printed when it was asked.
+type answer struct {
+	stdout, stderr string // as plain text
+	status         int    // exit status; -1 if the program was killed
+	late, long     bool   // the program was killed at its timeout, or for the size of its output
+	failed         error  // the program could not be started, or ctx was done
+	took           time.Duration
+	settled        bool // it was late so often that it is not asked again
+}
+
 // An answerStore keeps the answers of one program on disk, one file each, until
 // the discovery has finished. A discovery that was cut off reads them and
 // continues. Several processes may use one store at a time: files are written

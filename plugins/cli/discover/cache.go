@@ -2,8 +2,6 @@ package discover
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"io"
 	"io/fs"
@@ -11,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
@@ -31,43 +28,6 @@ type cache struct{ dir string }
 type result struct {
 	Key     string
 	Program *model.Program
-}
-
-// keyOf returns the key of a result: a hash of everything that it depends on,
-// including the executable of this plugin, because a newer plugin may
-// understand more.
-func (c cache) keyOf(o *Options, digest string) string {
-	own := ""
-	if self, err := os.Executable(); err == nil && c.dir != "" {
-		own, _ = c.digest(self)
-	}
-	return hashed(struct {
-		Depth, Nodes          int
-		Own, Digest           string
-		Command, Only, Except []string
-	}{o.Depth, o.Nodes, own, digest, o.Command, o.Only, o.Except})
-}
-
-// keyOfAnswers returns the key for the answers of a program. It does not depend
-// on the selected commands.
-func (c cache) keyOfAnswers(o *Options, digest string) string {
-	return hashed(struct {
-		Digest, Dir string
-		Command     []string
-		Time        time.Duration
-		Output      int
-		Environment []string
-	}{digest, o.Dir, o.Command, o.ProbeTime, o.ProbeOutput, fixed})
-}
-
-// hashed returns the hex SHA-256 of v as JSON.
-func hashed(v any) string {
-	text, err := json.Marshal(v)
-	if err != nil {
-		panic(err) // strings and numbers can always be encoded
-	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
 }
 
 // load returns the cached result for a key.

@@ -79,17 +79,6 @@ func (g *group) mayAsk(w *walk, n *node, f form) bool {
 	return true
 }
 
-// evidence returns how many commands of the program answered a form with help,
-// or 0 if more than one in ten may have acted.
-func (w *walk) evidence(f form) int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if 10*w.acted[f] > w.helped[f] {
-		return 0
-	}
-	return w.helped[f]
-}
-
 // note records the verdict on an answer.
 func (w *walk) note(g *group, f form, v verdict) {
 	w.mu.Lock()
@@ -127,13 +116,6 @@ func (g *group) sharedHelp() *node {
 		}
 	}
 	return nil
-}
-
-// doubt records a command that was not asked because it might act.
-func (w *walk) doubt(n *node) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.unsure = append(w.unsure, n)
 }
 
 // The risk of a command, guessed from its name. It only decides in which order

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"syscall"
+	"time"
 )
 
 const (
@@ -93,4 +94,41 @@ func unreadable(path string) (string, error) {
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:]), nil
+}
+
+// keyOf returns the key of a result: a hash of everything that it depends on,
+// including the executable of this plugin, because a newer plugin may
+// understand more.
+func (c cache) keyOf(o *Options, digest string) string {
+	own := ""
+	if self, err := os.Executable(); err == nil && c.dir != "" {
+		own, _ = c.digest(self)
+	}
+	return hashed(struct {
+		Depth, Nodes          int
+		Own, Digest           string
+		Command, Only, Except []string
+	}{o.Depth, o.Nodes, own, digest, o.Command, o.Only, o.Except})
+}
+
+// keyOfAnswers returns the key for the answers of a program. It does not depend
+// on the selected commands.
+func (c cache) keyOfAnswers(o *Options, digest string) string {
+	return hashed(struct {
+		Digest, Dir string
+		Command     []string
+		Time        time.Duration
+		Output      int
+		Environment []string
+	}{digest, o.Dir, o.Command, o.ProbeTime, o.ProbeOutput, fixed})
+}
+
+// hashed returns the hex SHA-256 of v as JSON.
+func hashed(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // strings and numbers can always be encoded
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
 }

@@ -81,30 +81,6 @@ func (s selection) leadsTo(words [][]string) bool {
 	return (len(s.only) == 0 || slices.ContainsFunc(s.only, may)) && !slices.ContainsFunc(s.except, not)
 }
 
-// Filter returns a copy of a tree with only the selected commands: those that a
-// pattern of only matches, or all if only is empty, without those that a
-// pattern of except matches. A command that is not selected but has selected
-// commands below it stays and is not Runnable. Filter warns of each pattern
-// that matches nothing. It fails if no pattern of only matches or if no command
-// is left.
-func Filter(root *model.Command, only, except []string) (filtered *model.Command, warnings []string, err error) {
-	unmatched := missing(root, only)
-	if len(only) > 0 && len(unmatched) == len(only) {
-		return nil, nil, noMatch(root, only)
-	}
-	for _, p := range unmatched {
-		warnings = append(warnings, "only: "+quoted(p)+" matches no command"+didYouMean(similarCommands(root, p))+".")
-	}
-	for _, p := range missing(root, except) {
-		warnings = append(warnings, "except: "+quoted(p)+" matches no command"+didYouMean(similarCommands(root, p))+".")
-	}
-	filtered = newSelection(only, except).prune(root, nil)
-	if filtered == nil {
-		return nil, nil, nothingLeft(only, except)
-	}
-	return filtered, warnings, nil
-}
-
 // prune returns the selected part of a tree, or nil if nothing is selected.
 func (s selection) prune(c *model.Command, words [][]string) *model.Command {
 	kept := *c
@@ -146,17 +122,4 @@ func eachCommand(root *model.Command, words [][]string, f func(c *model.Command,
 	}
 }
 
-// missing returns the patterns that match no command.
-func missing(root *model.Command, patterns []string) []string {
-	var missing []string
-	for _, p := range patterns {
-		pattern, found := strings.Fields(p), false
-		eachCommand(root, nil, func(_ *model.Command, words [][]string) {
-			found = found || len(pattern) > 0 && matches(pattern, words)
-		})
-		if !found {
-			missing = append(missing, p)
-		}
-	}
-	return missing
-}
+func spell(path []string) string { return strings.Join(path, " ") }

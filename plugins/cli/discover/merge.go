@@ -120,18 +120,3 @@ func findOption(c *model.Command, names []string) *model.Option {
 	}
 	return nil
 }
-
-// mergeListed merges what a second list says about a command.
-func mergeListed(known, other *model.Command) {
-	if known.Summary == "" {
-		known.Summary = other.Summary
-	}
-	for _, a := range append([]string{lastWord(other)}, other.Aliases...) {
-		if isName(a) && a != lastWord(known) && !slices.Contains(known.Aliases, a) {
-			known.Aliases = append(known.Aliases, a)
-		}
-	}
-	if len(known.Positionals) == 0 {
-		known.Positionals = other.Positionals
-	}
-}

@@ -181,3 +181,18 @@ func isName(word string) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_.:+@", r)
 	})
 }
+
+// mergeListed merges what a second list says about a command.
+func mergeListed(known, other *model.Command) {
+	if known.Summary == "" {
+		known.Summary = other.Summary
+	}
+	for _, a := range append([]string{lastWord(other)}, other.Aliases...) {
+		if isName(a) && a != lastWord(known) && !slices.Contains(known.Aliases, a) {
+			known.Aliases = append(known.Aliases, a)
+		}
+	}
+	if len(known.Positionals) == 0 {
+		known.Positionals = other.Positionals
+	}
+}

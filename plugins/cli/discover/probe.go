@@ -19,16 +19,6 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/sandbox"
 )
 
-// An answer is what a program printed when it was asked.
-type answer struct {
-	stdout, stderr string // as plain text
-	status         int    // exit status; -1 if the program was killed
-	late, long     bool   // the program was killed at its timeout, or for the size of its output
-	failed         error  // the program could not be started, or ctx was done
-	took           time.Duration
-	settled        bool // it was late so often that it is not asked again
-}
-
 // A prober asks one program.
 type prober struct {
 	path     string   // the executable

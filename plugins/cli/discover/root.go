@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
-	"github.com/junctor-mcp/junctor/sdk"
 )
 
 // learnRoot asks the program itself. It is not an error if no answer can be
@@ -134,46 +133,6 @@ func (w *walk) readVersion(ctx context.Context, text string) {
 }
 
 const (
-	// placeholder matches how help texts write "any command".
-	placeholder = `[<\[({]*(?:sub-?)?(?:command|cmd|COMMAND|SUBCOMMAND|CMD)(?:[- _]?name)?s?[>\])}]*`
-	topic       = `[<\[({]*(?:(?:sub-?)?(?:command|cmd|topic|term)(?:[- _]?name)?s?)[>\])}]*`
-)
-
-var (
-	helpAfter  = regexp.MustCompile(`(?i)(?:^|[\s"'` + "`" + `])` + placeholder + `(?: [<\[]?(?:sub-?command|options|args)\S*)* (--help|-h|help)(?:[\s"'` + "`" + `.,)]|$)`)
-	helpEither = regexp.MustCompile(`(?i)\{ ?(sub-?)?(command|cmd)s? ?\| ?help ?\}`)
-	helpBefore = regexp.MustCompile(`(?im)(?:^|[\s"'` + "`" + `])help (?:[a-z][\w-]* ){0,2}` + topic + `(?:[\s"'` + "`" + `.,)]|$)`)
-
-	// standard matches how libraries that give --help to every command describe
-	// it.
-	standard = regexp.MustCompile(`(?im)^\s+(?:--help, -h\s+show help$|(-h, |-\?, |/\?, )*--help\b.*\s(show this help message and exit|show this message and exit\.|print help\b.*|display help for command|show help\s+\[boolean\]|` +
-		`show context-sensitive help\.?|show help and usage information|help for \S+)\s*$)`)
-)
-
-// formsOf returns the forms that the help of a program documents for every
-// command.
-func formsOf(text string) forms {
-	f := forms{framework: standard.MatchString(text)}
-	add := func(d form) {
-		if !slices.Contains(f.documented, d) {
-			f.documented = append(f.documented, d)
-		}
-	}
-	for _, m := range helpAfter.FindAllStringSubmatch(text, -1) {
-		add(form(strings.ToLower(m[1])))
-	}
-	if helpEither.MatchString(text) {
-		add(lastWordF)
-	}
-	for _, m := range helpBefore.FindAllString(text, -1) {
-		if strings.Contains(m, "help") {
-			add(firstWord)
-		}
-	}
-	return f
-}
-
-const (
 	failureLines = 3
 	failureBytes = 400
 )
@@ -206,15 +165,4 @@ func failureOf(a answer) string {
 		said = strings.ToValidUTF8(said[:failureBytes], "") + "…"
 	}
 	return text + ": " + said
-}
-
-// failed replaces the error of a pattern that matches nothing, if the program
-// itself failed: then no commands are known.
-func failed(p *model.Program, err error) error {
-	if p.Failure == "" {
-		return err
-	}
-	e := sdk.AttrErrorf("command", "%s", p.Failure)
-	e.Code, e.Hint = sdk.Unavailable, "run the program with --help; set the variables that it needs with env or pass_env"
-	return e
 }

@@ -8,29 +8,10 @@ import (
 
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 	"github.com/junctor-mcp/junctor/plugins/internal/editdistance"
-	"github.com/junctor-mcp/junctor/sdk"
 )
 
 // maxSuggestions bounds the names in a suggestion.
 const maxSuggestions = 3
-
-// misspelled returns the error for a pattern that matches none of all commands. Without its
-// command fewer tools would be offered, or more.
-func misspelled(root *model.Command, o *Options) error {
-	for _, list := range []struct {
-		name     string
-		patterns []string
-	}{{"only", o.Only}, {"except", o.Except}} {
-		wrong := missing(root, list.patterns)
-		if len(wrong) == 0 || list.name == "only" && len(wrong) == len(list.patterns) { // which Filter names
-			continue
-		}
-		e := sdk.AttrErrorf(fmt.Sprintf("%s[%d]", list.name, slices.Index(list.patterns, wrong[0])), "no command matches %s", quoted(wrong[0]))
-		e.Hint = Suggest(root, wrong[0])
-		return e
-	}
-	return nil
-}
 
 // Suggest returns the hint for a pattern that matches no command below root.
 func Suggest(root *model.Command, pattern string) string {
@@ -38,43 +19,6 @@ func Suggest(root *model.Command, pattern string) string {
 		return "did you mean " + quotedList(near) + "?"
 	}
 	return "check the spelling, or remove it; junctor wrap lists the commands"
-}
-
-// noMatch returns the error for an only that selects nothing.
-func noMatch(root *model.Command, only []string) error {
-	if len(root.Commands) == 0 {
-		e := sdk.AttrErrorf("only", "%s cannot match: the program has no sub-commands", quotedList(only))
-		e.Hint = "remove only"
-		return e
-	}
-	e := sdk.AttrErrorf("only", "no command matches %s", quotedList(only))
-	var near []string
-	for _, p := range only {
-		for _, n := range similarCommands(root, p) {
-			if !slices.Contains(near, n) {
-				near = append(near, n)
-			}
-		}
-	}
-	if len(near) > 0 {
-		e.Hint = "did you mean " + quotedList(near) + "?"
-		return e
-	}
-	var names []string
-	for _, c := range root.Commands {
-		names = append(names, lastWord(c))
-	}
-	e.Hint = "the commands are " + listed(names, 12)
-	return e
-}
-
-// nothingLeft returns the error for an except that leaves no command.
-func nothingLeft(only, except []string) error {
-	e := sdk.AttrErrorf("except", "%s leaves no command", quotedList(except))
-	if len(only) > 0 {
-		e.Message += " of those that only selects"
-	}
-	return e
 }
 
 // similarCommands returns the commands whose names are most similar to a pattern.
