@@ -1,7 +1,6 @@
 package run
 
 import (
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -37,27 +36,6 @@ func (c *Call) Argv(dir string) []string {
 		argv = append(argv, strings.ReplaceAll(e, place, dir+string(filepath.Separator)))
 	}
 	return argv
-}
-
-// Prepare builds what a call gives to its program. It fails with an [*ArgumentError] that
-// lists every problem.
-//
-// The order of arguments is always the same: the words of the command, options in the
-// model's order, "--" if it is needed, positionals. Each value must pass the checks.
-func Prepare(t *tool.Tool, arguments json.RawMessage, checks ...Check) (*Call, error) {
-	d := &decoder{tool: t, checks: checks}
-	all, free, stdin := d.arguments(arguments)
-	b := &builder{decoder: d, all: all, call: &Call{Stdin: stdin}}
-	if t.Template != nil {
-		b.template()
-	} else {
-		b.command(free)
-	}
-	if len(d.problems) > 0 {
-		return nil, &ArgumentError{Problems: d.problems}
-	}
-	b.call.argv = b.argv
-	return b.call, nil
 }
 
 // addFiles puts values into files and returns their paths.

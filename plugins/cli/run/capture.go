@@ -136,24 +136,6 @@ func (o *Output) render(plain func([]byte) string) string {
 	return text
 }
 
-// Shrink reduces the kept part of standard output, and of a file that the program has
-// written, to at most most bytes.
-func (o *Outcome) Shrink(most int) {
-	if w := o.Written; w != nil && len(w.Head) > most {
-		w.Omitted += int64(len(w.Head) - most)
-		w.Head = w.Head[:most]
-		cut := cutRune(w.Head)
-		w.Head = w.Head[:most-cut]
-		w.Omitted += int64(cut)
-	}
-	c := newCapture(most, stdoutHead)
-	_, _ = c.Write(o.Stdout.Head)
-	_, _ = c.Write(o.Stdout.Tail)
-	left := o.Stdout.Omitted
-	o.Stdout = c.output()
-	o.Stdout.Omitted += left
-}
-
 const escape = 0x1b // the first byte of an escape sequence
 
 // plainText removes escape sequences, which colour a terminal, move its cursor or

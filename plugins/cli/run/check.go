@@ -11,10 +11,6 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/cli/tool"
 )
 
-// A Check returns an error if a value must not be passed to the program. p is nil
-// for a free argument.
-type Check func(p *tool.Parameter, text string) error
-
 // Within returns a check that rejects paths outside d.
 func Within(d *confine.Dir) Check {
 	return func(p *tool.Parameter, text string) error {
@@ -74,6 +70,27 @@ func (d *decoder) check(p *tool.Parameter, path, text string) bool {
 	}
 	for _, check := range d.checks {
 		if err := check(p, text); err != nil {
+			d.failf(path, "%v", withLine(d.tool, err))
+			return false
+		}
+	}
+	return true
+}
+
+// wholeList checks the text of a list whose elements a separator joins.
+func (d *decoder) wholeList(p *tool.Parameter, path, text string) bool {
+	reason := d.tool.RejectionReason(p, text)
+	if reason != "" {
+		d.failf(path, "%s", reason)
+		return false
+	}
+	if p.Content.Text {
+		return true
+	}
+	joined := *p
+	joined.Path, joined.Pattern, joined.Value.Choices, joined.Value.Kind = false, nil, nil, model.String
+	for _, check := range d.checks {
+		if err := check(&joined, text); err != nil {
 			d.failf(path, "%v", withLine(d.tool, err))
 			return false
 		}

@@ -16,80 +16,6 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/cli/tool"
 )
 
-// An ArgumentError lists every problem with the arguments of a call.
-type ArgumentError struct{ Problems []Problem }
-
-// A Problem describes one rejected argument. It never contains the value.
-type Problem struct {
-	Path   string // such as paths[2]; empty for the arguments as a whole
-	Reason string
-}
-
-func (e *ArgumentError) Error() string {
-	var b strings.Builder
-	b.WriteString("the arguments were rejected:")
-	for _, p := range e.Problems {
-		fmt.Fprintf(&b, "\n- %s", strings.TrimPrefix(p.Path+": "+p.Reason, ": "))
-	}
-	return b.String()
-}
-
-// An argument is the value of one parameter, converted to text.
-type argument struct {
-	param  *tool.Parameter
-	flag   bool    // of a bool
-	times  int     // of a count
-	values []value // of everything else
-}
-
-// empty reports whether the argument is a list without elements.
-func (g *argument) empty() bool { return g != nil && g.param.Several() && len(g.values) == 0 }
-
-// A value is one text to place in the argument list.
-type value struct {
-	text    string
-	bare    bool   // the option is given without its value
-	negated bool   // the negation of the option is given
-	number  bool   // the text is a number
-	stdin   bool   // the text is "-", and the call gives standard input
-	path    string // of the value in the arguments, for errors
-}
-
-// A decoder reads the arguments of a call and collects their problems.
-type decoder struct {
-	tool     *tool.Tool
-	checks   []Check
-	members  map[string]json.RawMessage // all arguments of the call
-	problems []Problem
-}
-
-// given reports whether the call has an argument that is not null.
-func (d *decoder) given(name string) bool { return !isNull(d.members[name]) }
-
-// gives reports whether the tool has a property that is no parameter, and the call gives it.
-func (d *decoder) gives(name string) bool { return d.special(name) && d.given(name) }
-
-// except names what a call may give in place of a file.
-func (d *decoder) except(p *tool.Parameter) string {
-	others := slices.Clone(p.StdinUnless)
-	if d.tool.Stdin {
-		others = append(others, tool.StdinName)
-	}
-	if len(others) == 0 {
-		return ""
-	}
-	return ", except with " + strings.Join(others, " or ")
-}
-
-// chosen reports whether the call gives an argument, other than as false or as an empty list.
-func (d *decoder) chosen(name string) bool {
-	return d.given(name) && !slices.Contains([]string{"false", "0", "[]", "{}"}, string(bytes.TrimSpace(d.members[name])))
-}
-
-func (d *decoder) failf(path, format string, args ...any) {
-	d.problems = append(d.problems, Problem{Path: path, Reason: fmt.Sprintf(format, args...)})
-}
-
 // arguments reads all arguments. Names are case-sensitive. An argument that is
 // null counts as absent.
 func (d *decoder) arguments(raw json.RawMessage) (all map[string]*argument, free []string, stdin *string) {
@@ -136,6 +62,23 @@ func (d *decoder) arguments(raw json.RawMessage) (all map[string]*argument, free
 	return all, free, stdin
 }
 
+// except names what a call may give in place of a file.
+func (d *decoder) except(p *tool.Parameter) string {
+	others := slices.Clone(p.StdinUnless)
+	if d.tool.Stdin {
+		others = append(others, tool.StdinName)
+	}
+	if len(others) == 0 {
+		return ""
+	}
+	return ", except with " + strings.Join(others, " or ")
+}
+
+// chosen reports whether the call gives an argument, other than as false or as an empty list.
+func (d *decoder) chosen(name string) bool {
+	return d.given(name) && !slices.Contains([]string{"false", "0", "[]", "{}"}, string(bytes.TrimSpace(d.members[name])))
+}
+
 // input checks the text of standard input.
 func (d *decoder) input(text string) bool {
 	if reason := d.tool.StdinRejection(text); reason != "" {
@@ -163,23 +106,12 @@ func (d *decoder) input(text string) bool {
 	return true
 }
 
-// special reports whether the tool offers a property of this name that is not a
-// parameter.
-func (d *decoder) special(name string) bool {
-	return name == tool.StdinName && d.tool.Stdin || name == tool.FreeName && d.tool.Free != nil
-}
-
 // printable shortens and quotes a name that the model chose, for messages.
 func printable(name string) string {
 	if len(name) > 64 {
 		name = name[:64] + "…"
 	}
 	return strings.Trim(strconv.QuoteToGraphic(strings.ToValidUTF8(name, "\uFFFD")), `"`)
-}
-
-func isNull(raw json.RawMessage) bool {
-	raw = bytes.TrimSpace(raw)
-	return len(raw) == 0 || string(raw) == "null"
 }
 
 // parameter reads the argument of one parameter. It returns nil if the argument is
@@ -297,14 +229,6 @@ func (d *decoder) one(p *tool.Parameter, path string, raw json.RawMessage) (v va
 	number := p.Value.Kind == model.Integer || p.Value.Kind == model.Number
 	stdin := text == "-" && p.MayBeStdin() && d.gives(tool.StdinName)
 	return value{text: text, path: path, number: number, stdin: stdin}, ok
-}
-
-func (d *decoder) text(path string, raw json.RawMessage) (text string, ok bool) {
-	if isNull(raw) || json.Unmarshal(raw, &text) != nil {
-		d.failf(path, "must be a string")
-		return "", false
-	}
-	return text, true
 }
 
 // pairs reads an object of strings. It returns key=value for each member, sorted

@@ -3,6 +3,7 @@ package run
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"unicode/utf8"
 )
 
@@ -70,4 +71,36 @@ func hostAccepts(text []byte) bool {
 			}
 		}
 	}
+}
+
+// readJSON returns one JSON value on one line, or why there is none.
+func readJSON(text []byte) (value json.RawMessage, problem string) {
+	if value = strictJSON(text); value != nil {
+		return value, ""
+	}
+	var any json.RawMessage
+	if err := json.Unmarshal(text, &any); err != nil {
+		return nil, "it is no JSON: " + err.Error()
+	}
+	return nil, fmt.Sprintf("it is JSON that clients refuse: it is not UTF-8, has more than %d levels, or has a name twice in an object", maxJSONDepth)
+}
+
+// plainJSON returns a JSON value for people: a string without its quotes.
+func plainJSON(value json.RawMessage) string {
+	var text string
+	if len(value) > 0 && value[0] == '"' && json.Unmarshal(value, &text) == nil && text != "" {
+		return text
+	}
+	return string(value)
+}
+
+// mustJSON encodes strings, lists of strings and valid JSON.
+func mustJSON(v any) json.RawMessage {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic(err) // these can always be encoded
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }

@@ -31,20 +31,6 @@ func percentOf(line string) float64 {
 	return p
 }
 
-// progress returns the state of the run.
-func (r *running) progress(begun time.Time) Progress {
-	p := Progress{Elapsed: time.Since(begun), Last: r.stderr.lastLine()}
-	p.Bytes, p.Lines = r.stdout.seen()
-	if p.Percent = percentOf(p.Last); p.Percent >= 0 {
-		return p
-	}
-	line := r.stdout.lastLine()
-	if p.Percent = percentOf(line); p.Percent >= 0 {
-		p.Last = line
-	}
-	return p
-}
-
 // A Meter turns states of a run into values for progress notifications, which must
 // increase. They are seconds until the first percentage, and then percent.
 type Meter struct {

@@ -9,66 +9,7 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/junctor-mcp/junctor/plugins/cli/pick"
-	"github.com/junctor-mcp/junctor/plugins/cli/wall"
 )
-
-// The formats of an output.
-const (
-	Auto   = "auto"   // text if it is UTF-8, else binary
-	Text   = "text"   // text in any case
-	JSON   = "json"   // one JSON value
-	JSONL  = "jsonl"  // a JSON value on each line
-	Lines  = "lines"  // a text on each line
-	TSV    = "tsv"    // fields on each line, with tabs between them
-	Table  = "table"  // columns below a header, aligned with spaces
-	Image  = "image"  // an image, for the model to see
-	Audio  = "audio"  // a sound, for the model to hear
-	Binary = "binary" // bytes
-)
-
-// A Form describes how the output of a program becomes a tool result.
-type Form struct {
-	Output    string         // a format
-	Select    *pick.Path     // the part of each JSON value that is the result; may be nil
-	OKCodes   []int          // exit codes that mean success
-	DataCodes []int          // exit codes that are an answer and not an error, such as 1 of grep
-	Refused   []wall.Refusal // what the wall may have refused
-}
-
-type content struct {
-	Type     string    `json:"type"`
-	Text     *string   `json:"text,omitempty"`
-	Data     string    `json:"data,omitempty"`
-	MimeType string    `json:"mimeType,omitempty"`
-	Resource *resource `json:"resource,omitempty"`
-}
-
-type resource struct {
-	URI      string `json:"uri"`
-	MimeType string `json:"mimeType"`
-	Blob     string `json:"blob"`
-}
-
-type structured struct {
-	ExitCode  int             `json:"exit_code"`
-	Stdout    string          `json:"stdout"`
-	Stderr    string          `json:"stderr"`
-	Duration  int64           `json:"duration_ms"`
-	Truncated bool            `json:"truncated"`
-	JSON      json.RawMessage `json:"json,omitempty"`
-	Lines     json.RawMessage `json:"lines,omitempty"`
-	Base64    string          `json:"stdout_base64,omitempty"`
-	File      string          `json:"file,omitempty"` // the text that the program has written to a file
-	Refused   []wall.Refusal  `json:"refused,omitempty"`
-}
-
-type result struct {
-	Content    []content   `json:"content"`
-	Structured *structured `json:"structuredContent,omitempty"`
-	IsError    bool        `json:"isError,omitempty"`
-}
 
 // Result returns the result of tools/call for a run, without the members that
 // only some protocol revisions have. An output that is not of the declared format is an
@@ -182,17 +123,46 @@ func (f Form) summary(o *Outcome, s *structured, shown, problem string) string {
 	return b.String()
 }
 
-// ErrorResult returns the result of tools/call for a call that started no program.
-func ErrorResult(message string) json.RawMessage {
-	return encode(result{Content: []content{{Type: "text", Text: &message}}, IsError: true})
+// signatures are the beginnings of sounds that net/http does not know.
+var signatures = []struct {
+	at     int // bytes before the signature
+	begins string
+	mime   string
+}{
+	{0, "fLaC", "audio/flac"},
+	{0, "\xff\xfb", "audio/mpeg"}, {0, "\xff\xf3", "audio/mpeg"}, {0, "\xff\xf2", "audio/mpeg"},
+	{0, "\xff\xf1", "audio/aac"}, {0, "\xff\xf9", "audio/aac"},
+	{4, "ftypM4A", "audio/mp4"},
 }
 
-func encode(r result) json.RawMessage {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(r); err != nil {
-		panic(err) // strictJSON has checked the raw parts
+// mimeOf returns the type of media by its first bytes.
+func mimeOf(data []byte) string {
+	for _, s := range signatures {
+		if len(data) > s.at && bytes.HasPrefix(data[s.at:], []byte(s.begins)) {
+			return s.mime
+		}
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	mime, _, _ := strings.Cut(http.DetectContentType(data), ";")
+	if mime == "application/ogg" {
+		return "audio/ogg"
+	}
+	return mime
+}
+
+func (f Form) isMedia() bool { return f.Output == Image || f.Output == Audio }
+
+// media adds an output as an image or a sound. It returns a text about it, or why it is none.
+func (r *result) media(kind string, o *Output) (shown, problem string) {
+	mime := mimeOf(o.Head)
+	article := map[string]string{Image: "an image", Audio: "a sound"}[kind]
+	switch {
+	case len(o.Head) == 0:
+		return "", "it is empty"
+	case !strings.HasPrefix(mime, kind+"/"):
+		return "", fmt.Sprintf("it is not %s that clients know, but %s of %d bytes", article, mime, int64(len(o.Head)+len(o.Tail))+o.Omitted)
+	case o.Omitted > 0:
+		return "", "it is larger than max_output or a message, so it was cut; make it smaller, or raise max_output"
+	}
+	r.Content = append(r.Content, content{Type: kind, MimeType: mime, Data: base64.StdEncoding.EncodeToString(o.Head)})
+	return fmt.Sprintf("[%s of %d bytes]", mime, len(o.Head)), ""
 }

@@ -9,6 +9,10 @@
 //
 // [Run] starts the program in its own process group, keeps the beginning and the
 // end of its output, and leaves no process behind.
+//
+// Files, from the top: argv.go, template.go, whole.go, programs.go, builder.go, decode.go,
+// expression.go, check.go, result.go, run.go, files.go, call.go, decoder.go, parse.go, table.go,
+// form.go, json.go, progress.go, capture.go.
 package run
 
 import (
@@ -82,6 +86,24 @@ func Run(ctx context.Context, c Command) (*Outcome, error) {
 	return o, nil
 }
 
+// Shrink reduces the kept part of standard output, and of a file that the program has
+// written, to at most most bytes.
+func (o *Outcome) Shrink(most int) {
+	if w := o.Written; w != nil && len(w.Head) > most {
+		w.Omitted += int64(len(w.Head) - most)
+		w.Head = w.Head[:most]
+		cut := cutRune(w.Head)
+		w.Head = w.Head[:most-cut]
+		w.Omitted += int64(cut)
+	}
+	c := newCapture(most, stdoutHead)
+	_, _ = c.Write(o.Stdout.Head)
+	_, _ = c.Write(o.Stdout.Tail)
+	left := o.Stdout.Omitted
+	o.Stdout = c.output()
+	o.Stdout.Omitted += left
+}
+
 // A running is a program that runs.
 type running struct {
 	proc           *subprocess.Process
@@ -118,6 +140,20 @@ func (r *running) wait(ctx context.Context, c Command, begun time.Time, o *Outco
 		break
 	}
 	r.end(c.Force)
+}
+
+// progress returns the state of the run.
+func (r *running) progress(begun time.Time) Progress {
+	p := Progress{Elapsed: time.Since(begun), Last: r.stderr.lastLine()}
+	p.Bytes, p.Lines = r.stdout.seen()
+	if p.Percent = percentOf(p.Last); p.Percent >= 0 {
+		return p
+	}
+	line := r.stdout.lastLine()
+	if p.Percent = percentOf(line); p.Percent >= 0 {
+		p.Last = line
+	}
+	return p
 }
 
 // end sends SIGTERM to the process group. It sends SIGKILL if the group has not

@@ -124,24 +124,3 @@ func (b *builder) wholeValue(s *outline, params []*tool.Parameter, v value) {
 		}
 	}
 }
-
-// wholeList checks the text of a list whose elements a separator joins.
-func (d *decoder) wholeList(p *tool.Parameter, path, text string) bool {
-	reason := d.tool.RejectionReason(p, text)
-	if reason != "" {
-		d.failf(path, "%s", reason)
-		return false
-	}
-	if p.Content.Text {
-		return true
-	}
-	joined := *p
-	joined.Path, joined.Pattern, joined.Value.Choices, joined.Value.Kind = false, nil, nil, model.String
-	for _, check := range d.checks {
-		if err := check(&joined, text); err != nil {
-			d.failf(path, "%v", withLine(d.tool, err))
-			return false
-		}
-	}
-	return true
-}
