@@ -8,34 +8,30 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
 
-// An Access is the effect of a tool, and where that knowledge comes from.
-type Access struct {
-	Kind string `json:"kind"` // read, write or destructive
-	// From is "configuration", "table" (known about the program), "verb" (guessed
-	// from the last word of the command), "danger" (a dangerous option, or
-	// unconfined paths, override the rest) or "unknown", which counts as writing.
-	// No guess makes a command read: with a reading verb that the table does not
-	// confirm it is From "verb" and writes.
-	From string `json:"from"`
+// access returns the access of a command from the configuration, the table or
+// its name.
+func (o *Options) access(p *model.Program, c *model.Command, offered []Parameter) Access {
+	words := o.words(p, c)
+	for _, said := range []struct {
+		kind     string
+		patterns []string
+	}{{Destructive, o.Destructive}, {Write, o.Write}, {Read, o.Read}} {
+		if matchesAny(said.patterns, words) {
+			return Access{Kind: said.kind, From: "configuration"}
+		}
+	}
+	access := guess(p.Name, c.Path, o.Rules.Is(c.Path, "verbs"))
+	switch {
+	case o.Rules.Is(c.Path, "writes"):
+		return Access{Kind: Write, From: FromTable}
+	case o.Rules.Is(c.Path, "read"):
+		access = Access{Kind: Read, From: FromTable}
+	}
+	if (access.Kind == Read || access.looksReading()) && o.writes(c.Path, offered) != nil {
+		return Access{Kind: Write, From: "unknown"}
+	}
+	return access
 }
-
-// looksReading reports whether only the name of the command suggests that it
-// reads.
-func (a Access) looksReading() bool { return a.Kind == Write && a.From == FromVerb }
-
-// Values of From that are set outside this file.
-const (
-	FromVerb   = "verb"
-	FromTable  = "table"
-	FromDanger = "danger"
-)
-
-// The kinds of access.
-const (
-	Read        = "read"
-	Write       = "write"
-	Destructive = "destructive"
-)
 
 // verbs classify commands by their last word. Other words count as writing.
 var verbs = map[string][]string{
@@ -84,9 +80,6 @@ var outputNames = []string{"outfile", "output-file", "output_file", "out-file", 
 
 // toFile matches the description of an option that writes a file.
 var toFile = regexp.MustCompile(`(?i)\b(output|write|writes|save|saves|store|stores|send|sends|redirect|dump|dumps|create|creates|append|appends|log|print|put|puts)\b[^.;]{0,40}\b(file|filename|directory|folder)\b|\b(instead of|rather than|not to) (to )?(stdout|standard output|the screen)`)
-
-// fileWords are names of values that are files.
-var fileWords = []string{"file", "files", "filename", "outfile", "path", "dir", "directory", "folder", "dest", "out", "output"}
 
 // canWrite reports whether an argument makes a reading command write, by its
 // name, its value or its description.

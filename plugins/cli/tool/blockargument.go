@@ -2,6 +2,7 @@ package tool
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
@@ -55,19 +56,6 @@ func (c *blockBuilder) arguments(arguments []Argument) {
 		c.t.Parameters = append(c.t.Parameters, p)
 		c.record(&p)
 	}
-}
-
-// record adds an argument to the model, for clients that request it.
-func (c *blockBuilder) record(p *Parameter) {
-	if p.Role == OptionRole {
-		c.t.Command.Options = append(c.t.Command.Options, model.Option{
-			Names: []string{p.Spelling}, Negation: p.Negation, Description: p.Description, Value: p.Value, Repeatable: p.Repeatable, Required: p.Required,
-		})
-		return
-	}
-	c.t.Command.Positionals = append(c.t.Command.Positionals, model.Positional{
-		Name: p.Name, Description: p.Description, Value: p.Value, Required: p.Required, Repeatable: p.Repeatable,
-	})
 }
 
 // check checks that the attributes of an argument fit together.
@@ -174,6 +162,26 @@ func (c *blockBuilder) checkDefault(a *Argument, at string, kind model.Kind) {
 		}
 		if err := p.Fits(a.Default); err != nil {
 			c.failf(at+"default", "%v", err)
+		}
+	}
+}
+
+// hasExpression reports whether one of the arguments is an expression.
+func (c *blockBuilder) hasExpression(names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		p := c.t.Parameter(name)
+		return p != nil && p.Value.Kind == model.Expression
+	})
+}
+
+// checkExpression checks the attributes of an argument of type expression.
+func (c *blockBuilder) checkExpression(a *Argument, at string) {
+	for _, other := range []struct {
+		name string
+		set  bool
+	}{{"flag", a.Flag != ""}, {"repeat", a.Repeat}, {"separator", a.Separator != ""}, {"pattern", a.Pattern != ""}} {
+		if other.set {
+			c.failf(at+other.name, "does not apply to an expression, which is a list with a slot of its own")
 		}
 	}
 }

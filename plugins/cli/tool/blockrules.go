@@ -148,32 +148,6 @@ func (p *Parameter) classifyBlock(rules *danger.Rules, path []string) {
 	}
 }
 
-// fixedWords returns the words at the start of a template, which may name a
-// command.
-func fixedWords(template []Element) []string {
-	var words []string
-	for i := range template {
-		text, ok := template[i].literal()
-		if !ok || strings.HasPrefix(text, "-") {
-			break
-		}
-		words = append(words, text)
-	}
-	return words
-}
-
-// literals returns the options that a template itself contains.
-func literals(template []Element) []model.Option {
-	var options []model.Option
-	for i := range template {
-		if text, ok := template[i].literal(); ok && strings.HasPrefix(text, "-") {
-			name, _, _ := strings.Cut(text, "=")
-			options = append(options, model.Option{Names: []string{name}})
-		}
-	}
-	return options
-}
-
 // open reports whether the first argument that is not an option is a slot, such
 // as the script of an interpreter.
 func open(template []Element) bool {
@@ -239,22 +213,17 @@ func follows(words, as []string) bool {
 	return found
 }
 
-// spellings returns the options whose value the parameter is. Behind a cluster of letters it
-// is that of the last one.
-func (p *Parameter) spellings() []string {
-	names := p.uses
-	if p.Role == OptionRole {
-		names = []string{p.Spelling}
-	}
-	var all []string
-	for _, name := range names {
-		if name == "" {
+// attachExpressions gives the arguments of a tool block the words of the program.
+func (t *Tool) attachExpressions(o *Options, words []string) {
+	for i := range t.Parameters {
+		p := &t.Parameters[i]
+		if p.Value.Kind != model.Expression {
 			continue
 		}
-		all = append(all, name)
-		if len(name) > 2 && name[0] == '-' && name[1] != '-' && !strings.ContainsAny(name, "=:") {
-			all = append(all, "-"+name[len(name)-1:])
+		only := p.Expression.only
+		if p.Expression = o.expression(t, nil, words); p.Expression != nil {
+			p.Expression.only = only
+			t.finish()
 		}
 	}
-	return all
 }

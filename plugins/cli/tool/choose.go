@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/junctor-mcp/junctor/plugins/cli/discover"
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
 
@@ -40,6 +39,18 @@ func (o *Options) choose(path, words []string, options []*model.Option) (chosen,
 		}
 	}
 	return chosen, left
+}
+
+// names reports whether Dangerous names an option without a wildcard. Such an
+// option is always offered.
+func (o *Options) names(words []string, opt *model.Option) bool {
+	for _, pattern := range o.Dangerous {
+		one := &Options{Dangerous: []string{pattern}}
+		if !strings.Contains(pattern, "*") && one.admits(words, opt.Names) {
+			return true
+		}
+	}
+	return false
 }
 
 // limit returns how many of the ranked options the tool offers: Common, or as many as fit into
@@ -124,21 +135,6 @@ func rank(opt *model.Option, known []string) int {
 // formats are names of options for the form of the output, which a model often needs.
 var formats = []string{"json", "csv", "tsv", "xml", "yaml", "format", "output-format", "jsonl", "ndjson", "markdown", "html", "count", "summary"}
 
-// patternsFor returns the patterns for options of a command. The last word of
-// an element is the pattern for options, the words before it are a pattern for
-// paths. An element of one word applies to every command.
-func patternsFor(list []string, words []string) []string {
-	var patterns []string
-	for _, element := range list {
-		fields := strings.Fields(element)
-		last := len(fields) - 1
-		if last == 0 || last > 0 && discover.Match(strings.Join(fields[:last], " "), words) {
-			patterns = append(patterns, fields[last])
-		}
-	}
-	return patterns
-}
-
 // leftOut returns the sentence about the options that a tool leaves out.
 func leftOut(chosen, left []*model.Option) string {
 	if len(left) == 0 {
@@ -154,15 +150,4 @@ func spellings(options []*model.Option) []string {
 		names = append(names, o.Names[0])
 	}
 	return names
-}
-
-// unusedOption returns the index of the first element of Only that selects
-// nothing, or -1.
-func (o *Options) unusedOption(p *model.Program, commands []*model.Command) int {
-	return slices.IndexFunc(o.Only, func(element string) bool {
-		return !slices.ContainsFunc(commands, func(c *model.Command) bool {
-			patterns := patternsFor([]string{element}, o.words(p, c))
-			return slices.ContainsFunc(c.Options, func(opt model.Option) bool { return matchesOption(patterns, opt.Names) })
-		})
-	})
 }

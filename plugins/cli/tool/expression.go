@@ -14,13 +14,6 @@ import (
 // MaxWords bounds the elements of an expression in a call.
 const MaxWords = 256
 
-// An Expression is the ordered list of words that a tool offers.
-type Expression struct {
-	*danger.Expression
-	admitted map[string]bool // words that are left out by default, and that the configuration names
-	only     []string        // the words of a tool block; empty for all
-}
-
 // expression returns the expression of a tool's command, or nil. It records the
 // dangerous words in the tool.
 func (o *Options) expression(t *Tool, path, words []string) *Expression {
@@ -153,26 +146,6 @@ func (e *Expression) about() string {
 	return b.String()
 }
 
-// hasExpression reports whether one of the arguments is an expression.
-func (c *blockBuilder) hasExpression(names []string) bool {
-	return slices.ContainsFunc(names, func(name string) bool {
-		p := c.t.Parameter(name)
-		return p != nil && p.Value.Kind == model.Expression
-	})
-}
-
-// checkExpression checks the attributes of an argument of type expression.
-func (c *blockBuilder) checkExpression(a *Argument, at string) {
-	for _, other := range []struct {
-		name string
-		set  bool
-	}{{"flag", a.Flag != ""}, {"repeat", a.Repeat}, {"separator", a.Separator != ""}, {"pattern", a.Pattern != ""}} {
-		if other.set {
-			c.failf(at+other.name, "does not apply to an expression, which is a list with a slot of its own")
-		}
-	}
-}
-
 // checkExpressions returns the problems of a tool block with the words of the program.
 func checkExpressions(t *Tool, rules *danger.Rules, path string) []error {
 	var errs []error
@@ -196,19 +169,4 @@ func checkExpressions(t *Tool, rules *danger.Rules, path string) []error {
 		}
 	}
 	return errs
-}
-
-// attachExpressions gives the arguments of a tool block the words of the program.
-func (t *Tool) attachExpressions(o *Options, words []string) {
-	for i := range t.Parameters {
-		p := &t.Parameters[i]
-		if p.Value.Kind != model.Expression {
-			continue
-		}
-		only := p.Expression.only
-		if p.Expression = o.expression(t, nil, words); p.Expression != nil {
-			p.Expression.only = only
-			t.finish()
-		}
-	}
 }

@@ -7,13 +7,6 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/cli/danger"
 )
 
-// An Inner is a program that another one runs, as behind -exec of find, with the elements of
-// the template that are its arguments.
-type Inner struct {
-	Tool     *Tool
-	From, To int // of the template
-}
-
 // maxInner bounds how many programs are behind each other.
 const maxInner = 4
 

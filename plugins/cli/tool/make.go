@@ -1,53 +1,11 @@
 package tool
 
 import (
-	"errors"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/junctor-mcp/junctor/plugins/cli/danger"
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
-)
-
-var (
-	errEmpty = errors.New("is empty")
-	errGlob  = errors.New("has a bracket without a closing bracket")
-)
-
-// Options configure the tools of a program. The lists are patterns for paths,
-// see [discover.Match], or for options.
-type Options struct {
-	Globals []string // options of parent commands to offer
-	Omit    []string // options not to offer
-
-	Commands                             []string // patterns for the commands that were selected; empty for all
-	Read, Write, Destructive, Idempotent []string // patterns for paths
-
-	Stdin   bool // every tool has a parameter stdin
-	NoStdin bool // no tool has; without both, those have it whose programs read standard input
-	Free    *regexp.Regexp
-
-	Brief  bool     // shorten descriptions
-	Only   []string // options to offer, as "PATH OPTION" or "OPTION"; empty for the common ones
-	Common int      // number of options of a tool if Only does not apply; 0 for all
-	Budget int      // estimated tokens of the options of a program's only tool, in place of Common if more fit; may be 0
-	single bool     // the program has one tool, and a Budget applies
-	tools  int      // number of tools of the program
-
-	Command    []string      // the program with its fixed arguments; may be nil
-	Executable string        // its resolved file, if known
-	Rules      *danger.Rules // what is dangerous; nil for nothing
-	Dangerous  []string      // dangerous options and commands to offer
-	Confined   bool          // paths must stay within the working directory
-	Bounded    bool          // the working directory is not the root of the file system
-}
-
-// The values of the attribute paths.
-const (
-	PathsCwd = "cwd"
-	PathsAny = "any"
 )
 
 // FromProgram returns a tool for each runnable command that is not dangerous.
@@ -64,37 +22,6 @@ func FromProgram(p *model.Program, o Options) []*Tool {
 	}
 	nameTools(p.Name, tools)
 	return tools
-}
-
-// words returns the path of a command for comparison with patterns. For the
-// root it is the program's name, as in the name of its tool.
-func (o *Options) words(p *model.Program, c *model.Command) []string {
-	if len(c.Path) == 0 {
-		return []string{p.Name}
-	}
-	return c.Path
-}
-
-// runnable returns the runnable commands that have been asked, each once and
-// parents first.
-func runnable(p *model.Program) []*model.Command {
-	var all []*model.Command
-	seen := map[string]bool{}
-	var walk func(c *model.Command)
-	walk = func(c *model.Command) {
-		key := strings.Join(c.Path, "\x00")
-		if c.Runnable && !c.Unasked && !seen[key] || len(c.Path) == 0 && len(c.Commands) == 0 {
-			seen[key] = true
-			all = append(all, c)
-		}
-		for _, sub := range c.Commands {
-			walk(sub)
-		}
-	}
-	if p.Root != nil {
-		walk(p.Root)
-	}
-	return all
 }
 
 // make builds the tool of a command.
@@ -145,31 +72,6 @@ func (o *Options) make(p *model.Program, c *model.Command) *Tool {
 	t.Description = describe(p.Name, t)
 	t.finish()
 	return t
-}
-
-// offered returns the options of a command that its tool may offer, apart from the limit on
-// their number. It records the others in the tool.
-func (o *Options) offered(t *Tool, p *model.Program, c *model.Command, listed *Expression) []*model.Option {
-	words := o.words(p, c)
-	var offered []*model.Option
-	for i := range c.Options {
-		opt := &c.Options[i]
-		if !o.admits(words, opt.Names) {
-			opt = o.Rules.Enumerated(c.Path, opt)
-		}
-		if len(opt.Names) == 0 || t.Ordered && predicate(*opt) {
-			continue
-		}
-		if o.isOuter(c, opt) {
-			t.addOuter(o, opt)
-			continue
-		}
-		if !o.offers(c.Path, opt) || listed.covers(opt) || t.leavesOut(o, p, words, opt) {
-			continue
-		}
-		offered = append(offered, opt)
-	}
-	return offered
 }
 
 // addPositionals adds the parameters of the positionals, and of the expression at the end.
@@ -229,47 +131,6 @@ func conflicts(sets [][]string, spelled map[string]string) [][]string {
 	return all
 }
 
-// access returns the access of a command from the configuration, the table or
-// its name.
-func (o *Options) access(p *model.Program, c *model.Command, offered []Parameter) Access {
-	words := o.words(p, c)
-	for _, said := range []struct {
-		kind     string
-		patterns []string
-	}{{Destructive, o.Destructive}, {Write, o.Write}, {Read, o.Read}} {
-		if matchesAny(said.patterns, words) {
-			return Access{Kind: said.kind, From: "configuration"}
-		}
-	}
-	access := guess(p.Name, c.Path, o.Rules.Is(c.Path, "verbs"))
-	switch {
-	case o.Rules.Is(c.Path, "writes"):
-		return Access{Kind: Write, From: FromTable}
-	case o.Rules.Is(c.Path, "read"):
-		access = Access{Kind: Read, From: FromTable}
-	}
-	if (access.Kind == Read || access.looksReading()) && o.writes(c.Path, offered) != nil {
-		return Access{Kind: Write, From: "unknown"}
-	}
-	return access
-}
-
-// offers reports whether an option becomes a property, apart from the limit on
-// their number.
-func (o *Options) offers(path []string, opt *model.Option) bool {
-	switch {
-	case matchesOption(o.Omit, opt.Names):
-		return false
-	case strings.Trim(opt.Names[0], "-+") == "":
-		return false // "--" ends the options; package run places it
-	case opt.Value.Arity > MaxTuple, opt.Value.Arity > 1 && (opt.Value.Optional || opt.Value.Equals || opt.Value.Glued):
-		return false
-	case opt.Value.Arity > 1 && o.Rules.Known() && !(opt.Value.Arity == 2 && o.Rules.Content(path, opt.Names[0]).Map):
-		return false // the table says nothing about the single values
-	}
-	return opt.Required || !useless(opt)
-}
-
 // distinctSpellings splits the spellings of an option where several long ones
 // may have different meanings. Programs explain "--author=X, --committer=X" in
 // one entry, and also "--since=X, --after=X"; offering both spellings is right
@@ -326,55 +187,4 @@ func hasInfoOption(options []model.Option) bool {
 func expression(c *model.Command) bool {
 	last := len(c.Positionals) - 1
 	return last >= 0 && c.Positionals[last].Name == "expression" && slices.ContainsFunc(c.Options, predicate)
-}
-
-// predicate reports whether an option is part of an expression.
-func predicate(opt model.Option) bool {
-	return len(opt.Names) > 0 && len(opt.Names[0]) > 2 && !strings.HasPrefix(opt.Names[0], "--")
-}
-
-// forPeople are options that only show help or need a terminal. For the value
-// true this applies only to options without a value.
-var forPeople = map[string]bool{
-	"help": false, "help-all": false, "usage": true, "version": true, "pager": false, "no-pager": true, "paginate": true,
-	"edit": true, "editor": false, "interactive": true, "tty": true,
-}
-
-// helping matches the description of an option that shows help.
-var helping = regexp.MustCompile(`\b(help|usage)\b|\bprint (basic|all|more|the)? ?options\b`)
-
-// useless reports whether an option is of no use to a model.
-func useless(opt *model.Option) bool {
-	takes := opt.Value.Kind.TakesValue() && !opt.Value.Optional
-	onlyLetters := true
-	for _, name := range opt.Names {
-		bare := strings.TrimLeft(name, "-")
-		if without, known := forPeople[bare]; known && !(without && takes) {
-			return true
-		}
-		onlyLetters = onlyLetters && len(bare) == 1
-	}
-	about := strings.ToLower(opt.Description)
-	if first := opt.Names[0]; onlyLetters && (first == "-h" || first == "-?") && helping.MatchString(about) {
-		return true // also with a value, which names what to explain
-	}
-	if takes || !onlyLetters {
-		return false
-	}
-	switch opt.Names[0] {
-	case "-V", "-v":
-		return strings.Contains(about, "version")
-	}
-	return false
-}
-
-func quoted(list []string) string {
-	var b strings.Builder
-	for i, s := range list {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		fmt.Fprintf(&b, "%q", s)
-	}
-	return b.String()
 }

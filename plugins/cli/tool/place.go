@@ -106,14 +106,6 @@ func (t *Tool) choices(e *Element) (all []string, any bool) {
 	return nil, true
 }
 
-// A Reading is what the table says about the options of a program with a text in a small
-// language, which tells its first positional from the values of options.
-type Reading struct {
-	Takes, Flags []string // options with a value in the next argument, and without a value
-	Program      []string // options whose value is a program
-	Source       []string // options whose value is the name of a file with a program
-}
-
 func readingOf(rules *danger.Rules) Reading {
 	return Reading{Takes: rules.Facts("takes:"), Flags: rules.Facts("flags:"), Program: rules.Facts("program:"), Source: rules.Facts("source:")}
 }
@@ -146,4 +138,18 @@ func (t *Tool) readsNames(rules *danger.Rules) bool {
 		}
 	}
 	return false
+}
+
+// fixedWords returns the words at the start of a template, which may name a
+// command.
+func fixedWords(template []Element) []string {
+	var words []string
+	for i := range template {
+		text, ok := template[i].literal()
+		if !ok || strings.HasPrefix(text, "-") {
+			break
+		}
+		words = append(words, text)
+	}
+	return words
 }

@@ -3,6 +3,8 @@ package tool
 import (
 	"regexp"
 	"strings"
+
+	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
 
 // An Element is one element of the argument list of a tool block: texts and
@@ -114,6 +116,18 @@ func (e *Element) literal() (string, bool) {
 		return e.Parts[0].Text, true
 	}
 	return "", false
+}
+
+// literals returns the options that a template itself contains.
+func literals(template []Element) []model.Option {
+	var options []model.Option
+	for i := range template {
+		if text, ok := template[i].literal(); ok && strings.HasPrefix(text, "-") {
+			name, _, _ := strings.Cut(text, "=")
+			options = append(options, model.Option{Names: []string{name}})
+		}
+	}
+	return options
 }
 
 // Terminates reports whether the element is the "--" that ends options.

@@ -15,11 +15,18 @@
 // spells it ("max-count", "dry_run"). An option with only a letter is opt_x. A
 // positional has its name from the usage line. If a name is taken, a positional
 // becomes arg_NAME and an option opt_NAME.
+//
+// Files, from the top: list.go, record.go, reject.go, fromblock.go, blockargv.go, blockargument.go,
+// blockmap.go, blockfile.go, codetext.go, blockrules.go, inner.go, unused.go, make.go, offered.go,
+// danger.go, stdin.go, access.go, choose.go, pattern.go, schema.go, expression.go, describe.go,
+// name.go, place.go, value.go, blockbuilder.go, options.go, tool.go, template.go, block.go,
+// runsettings.go, json.go.
 package tool
 
 import (
 	"encoding/json"
 	"regexp"
+	"strings"
 
 	"github.com/junctor-mcp/junctor/plugins/cli/danger"
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
@@ -154,6 +161,57 @@ func (p *Parameter) Several() bool {
 // MaxTuple bounds the number of values behind one option.
 const MaxTuple = 8
 
+// An Access is the effect of a tool, and where that knowledge comes from.
+type Access struct {
+	Kind string `json:"kind"` // read, write or destructive
+	// From is "configuration", "table" (known about the program), "verb" (guessed
+	// from the last word of the command), "danger" (a dangerous option, or
+	// unconfined paths, override the rest) or "unknown", which counts as writing.
+	// No guess makes a command read: with a reading verb that the table does not
+	// confirm it is From "verb" and writes.
+	From string `json:"from"`
+}
+
+// looksReading reports whether only the name of the command suggests that it
+// reads.
+func (a Access) looksReading() bool { return a.Kind == Write && a.From == FromVerb }
+
+// Some values of From.
+const (
+	FromVerb   = "verb"
+	FromTable  = "table"
+	FromDanger = "danger"
+)
+
+// The kinds of access.
+const (
+	Read        = "read"
+	Write       = "write"
+	Destructive = "destructive"
+)
+
+// An Expression is the ordered list of words that a tool offers.
+type Expression struct {
+	*danger.Expression
+	admitted map[string]bool // words that are left out by default, and that the configuration names
+	only     []string        // the words of a tool block; empty for all
+}
+
+// An Inner is a program that another one runs, as behind -exec of find, with the elements of
+// the template that are its arguments.
+type Inner struct {
+	Tool     *Tool
+	From, To int // of the template
+}
+
+// A Reading is what the table says about the options of a program with a text in a small
+// language, which tells its first positional from the values of options.
+type Reading struct {
+	Takes, Flags []string // options with a value in the next argument, and without a value
+	Program      []string // options whose value is a program
+	Source       []string // options whose value is the name of a file with a program
+}
+
 // Tuple reports whether an option is followed by a fixed number of values,
 // Value.Arity: -win X Y WIDTH HEIGHT.
 func (p *Parameter) Tuple() bool { return p.Value.Arity > 1 && p.Value.Kind != model.Map }
@@ -172,6 +230,26 @@ func (p *Parameter) No() string {
 		return p.Spelling + "=false"
 	}
 	return ""
+}
+
+// spellings returns the options whose value the parameter is. Behind a cluster of letters it
+// is that of the last one.
+func (p *Parameter) spellings() []string {
+	names := p.uses
+	if p.Role == OptionRole {
+		names = []string{p.Spelling}
+	}
+	var all []string
+	for _, name := range names {
+		if name == "" {
+			continue
+		}
+		all = append(all, name)
+		if len(name) > 2 && name[0] == '-' && name[1] != '-' && !strings.ContainsAny(name, "=:") {
+			all = append(all, "-"+name[len(name)-1:])
+		}
+	}
+	return all
 }
 
 // Parameter returns the parameter with a name, or nil.

@@ -65,6 +65,9 @@ var delimiterWords = []string{"delimiter", "separator", "delim", "sep", "delimit
 // to the name of a file.
 var suffixWords = []string{"suffix", "suffixes", "extension", "ext"}
 
+// fileWords are names of values that are files.
+var fileWords = []string{"file", "files", "filename", "outfile", "path", "dir", "directory", "folder", "dest", "out", "output"}
+
 // looksLikePath reports whether an argument is a path, by its type or by its
 // name.
 func looksLikePath(p *Parameter) bool {
@@ -154,4 +157,15 @@ func ends(list []string, name string) bool {
 	}
 	parts := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("-_. :/<>[]", r) })
 	return len(parts) > 0 && slices.Contains(list, parts[len(parts)-1])
+}
+
+func quoted(list []string) string {
+	var b strings.Builder
+	for i, s := range list {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%q", s)
+	}
+	return b.String()
 }
