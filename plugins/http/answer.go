@@ -13,7 +13,6 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/internal/httpclient"
 	"github.com/junctor-mcp/junctor/plugins/internal/jsonrpc"
 	"github.com/junctor-mcp/junctor/plugins/internal/sse"
-	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/ndjson"
 )
 
@@ -115,17 +114,6 @@ func (k *call) readDocument(res *http.Response) *failure {
 		return nil
 	}
 	return encoded(res, body, "the server's answer does not answer the request")
-}
-
-// encoded returns the failure for a body that cannot be read: its encoding, or
-// otherwise the given reason with the beginning of the body.
-func encoded(res *http.Response, body []byte, otherwise string) *failure {
-	if how := res.Header.Get("Content-Encoding"); how != "" {
-		return bad(fmt.Sprintf("the server's answer has the encoding %.40q, which was not requested", how))
-	}
-	f := bad(otherwise)
-	f.err.Output = httpclient.Excerpt(body)
-	return f
 }
 
 // follow reads a response that is an SSE stream. If the stream ends early, it
@@ -264,35 +252,4 @@ func (k *call) answersNone(msg []byte) bool {
 	k.conn.mu.Lock()
 	defer k.conn.mu.Unlock()
 	return k.conn.calls[string(jsonrpc.Member(msg, "id"))] == nil
-}
-
-// oneLine removes line breaks from a message made of valid JSON.
-func oneLine(msg []byte) []byte {
-	if line, err := ndjson.Message(msg); err == nil {
-		return line
-	}
-	return msg
-}
-
-func tooLong(limit int) *failure {
-	return &failure{sent: true, err: &sdk.Error{
-		Code: sdk.Unavailable, Reason: "message_too_large", Message: fmt.Sprintf("the answer is longer than %d bytes", limit),
-		Hint: "raise max_message in the server's block, or ask for less",
-	}}
-}
-
-func ended(err error) *failure {
-	e := &sdk.Error{Code: sdk.Unavailable, Reason: "stream_ended", Message: "the server ended the answer before it was complete",
-		Hint: "call again; if it recurs, a proxy before the server may cut long answers"}
-	if err != io.EOF && err != io.ErrUnexpectedEOF {
-		e.Message += ": " + err.Error()
-	}
-	return &failure{sent: true, unanswered: true, err: e}
-}
-
-// operatorHint is the hint for an answer that breaks the protocol.
-const operatorHint = "check that url is the endpoint of an MCP server, and report this to the operator of the server"
-
-func bad(text string) *failure {
-	return &failure{sent: true, err: &sdk.Error{Code: sdk.Unavailable, Reason: "bad_message", Message: text, Hint: operatorHint}}
 }

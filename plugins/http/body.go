@@ -7,6 +7,8 @@ import (
 	"net/http"
 
 	"github.com/junctor-mcp/junctor/plugins/internal/buffer"
+	"github.com/junctor-mcp/junctor/plugins/internal/httpclient"
+	"github.com/junctor-mcp/junctor/plugins/internal/jsonrpc"
 	"github.com/junctor-mcp/junctor/plugins/internal/sse"
 )
 
@@ -59,6 +61,32 @@ func (c *conn) whole(res *http.Response) int64 {
 		return res.ContentLength
 	}
 	return int64(c.limit)
+}
+
+// isAnswer reports whether a message is the response to the request with this id.
+func isAnswer(msg, id []byte) bool {
+	kind, _ := jsonrpc.Glance(msg)
+	return kind == jsonrpc.Response && jsonrpc.Answers(msg, id)
+}
+
+// answerTo reads the response to a request of the plugin itself: a document, or the first
+// event of a stream that fits.
+func (c *conn) answerTo(res *http.Response, fits func(msg []byte) bool) ([]byte, *failure) {
+	defer res.Body.Close()
+	if httpclient.ContentType(res.Header) != "text/event-stream" {
+		body, leave, f := c.readBody(c.ctx, res)
+		leave()
+		return body, f
+	}
+	for r := sse.NewReader(res.Body, c.limit); ; {
+		ev, err := r.Next()
+		if err != nil {
+			return nil, ended(err)
+		}
+		if len(ev.Data) > 0 && fits(ev.Data) {
+			return ev.Data, nil
+		}
+	}
 }
 
 // takeForEvents makes large events of a stream wait for a place among the messages of all

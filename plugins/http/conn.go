@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -16,15 +15,10 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-const (
-	maxCalls   = 1024 // requests without a response, including listen requests
-	maxNotes   = 256  // notifications waiting to be sent
-	maxAnswers = 64   // responses to the server being sent
-	noteTime   = 10 * time.Second
-	cancelTime = time.Second     // for an older server to process a cancellation
-	closeTime  = 2 * time.Second // to delete the session
-	maxIdle    = 16              // goroutines that wait for the next request
-	flushTime  = 200 * time.Millisecond
+// Variables, because tests on a busy machine use longer times.
+var (
+	streamTime = 500 * time.Millisecond // for the server's GET stream to open before calls are sent
+	loseTime   = 500 * time.Millisecond // for other requests to fail after the session was lost
 )
 
 // A conn is one connection to a server: the messages of one session. Each
@@ -68,127 +62,6 @@ type conn struct {
 	fallback sdk.Conn         // guarded by mu; if set, carries all messages
 }
 
-func newConn(client *httpclient.Client, server *sdk.Server, auto bool, old legacysse.Options) *conn {
-	c := &conn{
-		Inbox: jsonrpc.NewInbox(), client: client, log: server.Log, limit: server.MaxMessage, auto: auto, old: old,
-		params: newParams(server.Cache, client.URL.String()), slots: make(chan struct{}, httpclient.Sockets),
-		answers: make(chan struct{}, maxAnswers), notes: make(chan *jsonrpc.Envelope, maxNotes), calls: map[string]*call{},
-		next: make(chan *call), idle: make(chan struct{}, maxIdle),
-	}
-	c.notCredential = c.refusesSession
-	c.ctx, c.end = context.WithCancel(context.Background())
-	c.work.Go(c.sendNotes)
-	return c
-}
-
-var errClosed = sdk.Errorf(sdk.Canceled, "the connection is closed")
-
-// Send starts to send a message. Recv reports the outcome.
-func (c *conn) Send(msg []byte) error {
-	c.mu.Lock()
-	closed, fallback := c.closed, c.fallback
-	c.mu.Unlock()
-	switch {
-	case closed:
-		return errClosed
-	case fallback != nil:
-		return fallback.Send(msg)
-	}
-	e := jsonrpc.Open(append([]byte(nil), msg...))
-	switch {
-	case e.Kind == jsonrpc.Request:
-		return c.request(e)
-	case e.Kind == jsonrpc.Response:
-		return c.answer(&e)
-	case e.Kind == jsonrpc.Notification && e.Method == jsonrpc.Cancelled:
-		c.cancel(&e)
-	case e.Kind == jsonrpc.Notification:
-		select {
-		case c.notes <- &e:
-		case <-c.ctx.Done():
-			return errClosed
-		}
-	default:
-		return sdk.Errorf(sdk.Internal, "the host sent data that is not a message")
-	}
-	return nil
-}
-
-// request starts a request of the host.
-func (c *conn) request(e jsonrpc.Envelope) error {
-	k := &call{Envelope: e, conn: c}
-	k.ctx, k.cancel = context.WithCancel(c.ctx)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.closed {
-		k.cancel()
-		return errClosed
-	}
-	full := len(c.calls) >= maxCalls
-	if !full {
-		c.calls[string(e.ID)] = k
-	}
-	if v := e.Version(); v != "" {
-		c.modern = v
-	}
-	if e.Method == jsonrpc.Listen && !full {
-		heard := make(chan struct{})
-		c.heard, k.begun = heard, sync.OnceFunc(func() { close(heard) })
-		time.AfterFunc(streamTime, k.begun) // do not wait longer for a slow server
-	}
-	if full {
-		c.work.Go(func() {
-			defer k.cancel()
-			k.fail(&failure{err: sdk.Errorf(sdk.Unavailable, "limit reached: %d requests are open", maxCalls)})
-		})
-		return nil
-	}
-	select {
-	case c.next <- k:
-	default:
-		c.work.Go(func() { c.serve(k) })
-	}
-	return nil
-}
-
-// serve runs a request, and then those that come while it waits. A request needs a
-// deep stack, which is expensive to grow for each.
-func (c *conn) serve(k *call) {
-	for {
-		k.run()
-		c.finished(k)
-		k.cancel()
-		select {
-		case c.idle <- struct{}{}:
-		default:
-			return
-		}
-		select {
-		case k = <-c.next:
-			<-c.idle
-		case <-c.ctx.Done():
-			return
-		}
-	}
-}
-
-// answer sends a response to the server. It blocks while too many responses are
-// being sent, so that they do not pile up if the server does not accept them.
-func (c *conn) answer(e *jsonrpc.Envelope) error {
-	select {
-	case c.answers <- struct{}{}:
-	case <-c.ctx.Done():
-		return errClosed
-	}
-	if !c.sending(func() {
-		defer func() { <-c.answers }()
-		c.note(e)
-	}) {
-		return errClosed
-	}
-	return nil
-}
-
 // sending runs f in a goroutine that Close waits for. It returns false if the
 // connection is closed.
 func (c *conn) sending(f func()) bool {
@@ -201,75 +74,94 @@ func (c *conn) sending(f func()) bool {
 	return true
 }
 
-// cancel cancels a request. A modern server recognizes that by the end of the
-// stream. An older server gets notifications/cancelled, because there the end
-// of a stream has no meaning.
-func (c *conn) cancel(e *jsonrpc.Envelope) {
+// A session holds the headers for requests after the handshake, in revisions
+// before 2026-07-28.
+type session struct {
+	id      string // empty: the server has no sessions
+	version string // negotiated revision; empty before
+	// gate is closed when the server has received notifications/initialized
+	// and its GET stream is open. A server may reject requests sent before. It
+	// is nil before a revision was negotiated.
+	gate chan struct{}
+	told bool
+
+	headers *httpclient.Prepared // of messages without a revision of their own; nil: not built
+}
+
+// States of a call.
+const (
+	waiting int32 = iota // the server cannot have seen it
+	sent
+	dropped // cancelled before it was sent
+)
+
+// A call is a request of the host that has no response yet.
+type call struct {
+	jsonrpc.Envelope
+	conn   *conn
+	ctx    context.Context // done when the host cancels the request
+	cancel context.CancelFunc
+	state  atomic.Int32 // waiting, sent or dropped
+	begun  func()       // of a subscriptions/listen request; called when the response begins or fails
+
+	// Used by the goroutine that runs the call.
+	learned bool          // the tools were listed for this call
+	lastID  string        // id of the last event of its stream
+	delay   time.Duration // requested by the server before the stream is resumed
+	lost    *failure      // its response says that the session is lost
+	odd     string        // the last event of its stream that is not a message
+	said    []string      // the beginning of that event
+	alone   bool          // it is sent when no other request is open
+	beside  bool          // other requests were open when it was sent
+	number  uint64        // of the last attempt; see overlaps
+}
+
+// terminate ends the connection with an error.
+func (c *conn) terminate(err error) {
 	c.mu.Lock()
-	k := c.calls[string(e.Cancels())]
+	c.closed = true
+	c.mu.Unlock()
+	c.End(err)
+	c.end()
+}
+
+// finished removes a request that has ended.
+func (c *conn) finished(k *call) {
+	c.mu.Lock()
+	if c.calls[string(k.ID)] == k {
+		delete(c.calls, string(k.ID))
+	}
+	lost, last := c.lost, len(c.calls) == 0
+	c.mu.Unlock()
+	if lost != nil && last {
+		c.terminate(lost)
+	}
+}
+
+// loseSession ends a connection whose session the server no longer knows. It
+// waits up to loseTime, because other requests then fail with the same error
+// and can be sent again. Requests that are cut off cannot.
+func (c *conn) loseSession(err error) {
+	c.mu.Lock()
+	first, idle := c.lost == nil, len(c.calls) == 0
+	if first {
+		c.lost = err
+	}
 	c.mu.Unlock()
 	switch {
-	case k == nil:
-	case k.Version() != "" || k.state.CompareAndSwap(waiting, dropped):
-		k.cancel()
-	default:
-		c.sending(func() {
-			defer k.cancel()
-			defer time.AfterFunc(cancelTime, k.cancel).Stop()
-			c.note(e)
-		})
+	case idle:
+		c.terminate(err)
+	case first:
+		time.AfterFunc(loseTime, func() { c.terminate(err) })
 	}
 }
 
-// sendNotes sends notifications one after the other, in order.
-func (c *conn) sendNotes() {
-	for {
-		select {
-		case e := <-c.notes:
-			ok := c.note(e)
-			if e.Method == jsonrpc.Initialized {
-				c.initialized(ok)
-			}
-		case <-c.ctx.Done():
-			return
-		}
-	}
-}
-
-// note sends a notification or a response. The host does not wait for the
-// result, so an error is only logged.
-func (c *conn) note(e *jsonrpc.Envelope) bool {
-	ctx, cancel := context.WithTimeout(c.ctx, noteTime)
-	defer cancel()
-	res, _, err := c.client.Do(ctx, c.httpRequest(e))
-	if err != nil {
-		c.log.Debug("a notification was not delivered", "method", e.Method, "error", err)
-		return false
-	}
-	if res.StatusCode >= 200 && res.StatusCode < 300 {
-		_ = res.Body.Close()
-		return true
-	}
-	rejection, _ := httpclient.ErrorResponse(res)
-	c.log.Debug("a notification was rejected", "method", e.Method, "error", rejection)
-	return false
-}
-
-// Status returns the transport in use and the number of dropped messages.
-func (c *conn) Status() sdk.ConnStatus {
+// settled ends the request whose response arrived on another stream.
+func (c *conn) settled(msg []byte) {
 	c.mu.Lock()
-	fallback := c.fallback
+	k := c.calls[string(jsonrpc.Member(msg, "id"))]
 	c.mu.Unlock()
-	if s, ok := fallback.(sdk.Statuser); ok {
-		return s.Status()
+	if k != nil {
+		k.cancel()
 	}
-	return sdk.ConnStatus{State: "streamable", Dropped: c.dropped.Load()}
-}
-
-// asError converts an error of httpclient to an *sdk.Error.
-func asError(err error) *sdk.Error {
-	if e, ok := errors.AsType[*sdk.Error](err); ok {
-		return e
-	}
-	return sdk.Errorf(sdk.Unavailable, "%v", err)
 }

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"sync"
 
@@ -73,4 +75,25 @@ func (k *call) fallBack(because *failure) *failure {
 		return &failure{err: asError(err)}
 	}
 	return nil
+}
+
+// pump copies messages from the older transport.
+func (c *conn) pump(from sdk.Conn) {
+	for {
+		msg, err := from.Recv()
+		_, dropped := errors.AsType[*sdk.Dropped](err)
+		_, failed := errors.AsType[*sdk.Failed](err)
+		switch {
+		case err == nil:
+			c.Put(c.ctx, bytes.Clone(msg), nil)
+		case dropped || failed:
+			c.Report(c.ctx, err)
+		case err == io.EOF:
+			c.terminate(nil)
+			return
+		default:
+			c.terminate(err)
+			return
+		}
+	}
 }

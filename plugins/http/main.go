@@ -1,6 +1,9 @@
 // Command junctor-plugin-http connects to MCP servers over streamable HTTP, in
 // the revisions before 2026-07-28 and from then on. If a server has only the
 // older transport, HTTP with server-sent events, the plugin uses that.
+//
+// Files, from the top: main.go, send.go, run.go, learn.go, answer.go, session.go, stream.go,
+// lostsession.go, fallback.go, request.go, body.go, conn.go, overlap.go, params.go, failure.go.
 package main
 
 import (

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"time"
 
@@ -235,26 +233,5 @@ const junkShown = 200
 func (c *conn) junk(data []byte) {
 	if c.dropped.Add(1) <= 100 {
 		c.log.Debug("the server sent data that is not a message", "data", fmt.Sprintf("%.*q", junkShown, data))
-	}
-}
-
-// pump copies messages from the older transport.
-func (c *conn) pump(from sdk.Conn) {
-	for {
-		msg, err := from.Recv()
-		_, dropped := errors.AsType[*sdk.Dropped](err)
-		_, failed := errors.AsType[*sdk.Failed](err)
-		switch {
-		case err == nil:
-			c.Put(c.ctx, bytes.Clone(msg), nil)
-		case dropped || failed:
-			c.Report(c.ctx, err)
-		case err == io.EOF:
-			c.terminate(nil)
-			return
-		default:
-			c.terminate(err)
-			return
-		}
 	}
 }

@@ -1,65 +1,14 @@
 package main
 
 import (
-	"context"
-	"math/rand/v2"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/junctor-mcp/junctor/plugins/internal/httpclient"
 	"github.com/junctor-mcp/junctor/plugins/internal/jsonrpc"
 	"github.com/junctor-mcp/junctor/sdk"
 )
-
-const (
-	maxRetries = 3
-	retryFirst = time.Second      // delay before the first retry; doubled for each further one, plus up to 10 %
-	retryLast  = 30 * time.Second // maximum delay
-	retryAfter = 60 * time.Second // no retry if Retry-After is longer
-)
-
-// States of a call.
-const (
-	waiting int32 = iota // the server cannot have seen it
-	sent
-	dropped // cancelled before it was sent
-)
-
-// A call is a request of the host that has no response yet.
-type call struct {
-	jsonrpc.Envelope
-	conn   *conn
-	ctx    context.Context // done when the host cancels the request
-	cancel context.CancelFunc
-	state  atomic.Int32 // waiting, sent or dropped
-	begun  func()       // of a subscriptions/listen request; called when the response begins or fails
-
-	// Used by the goroutine that runs the call.
-	learned bool          // the tools were listed for this call
-	lastID  string        // id of the last event of its stream
-	delay   time.Duration // requested by the server before the stream is resumed
-	lost    *failure      // its response says that the session is lost
-	odd     string        // the last event of its stream that is not a message
-	said    []string      // the beginning of that event
-	alone   bool          // it is sent when no other request is open
-	beside  bool          // other requests were open when it was sent
-	number  uint64        // of the last attempt; see overlaps
-}
-
-// A failure is the reason why a call got no response.
-type failure struct {
-	err    *sdk.Error
-	sent   bool          // the server may have processed the request
-	status int           // HTTP status; 0: no response
-	after  time.Duration // Retry-After of the response
-	ends   bool          // the session is lost
-
-	unanswered bool // the response ended without an answer
-	accepted   bool // so did a response with status 202: the answer comes on the GET stream
-	brought    bool // the stream that ended had messages
-}
 
 // run sends the request, with retries, until it has a response or fails for
 // good.
@@ -163,23 +112,6 @@ func (k *call) retryDelay(f *failure, n int) (time.Duration, bool) {
 		return 0, false
 	}
 	return max(f.after, backoff(n)), true
-}
-
-// backoff returns the delay before attempt n+1.
-func backoff(n int) time.Duration {
-	d := min(retryFirst<<min(n, 10), retryLast)
-	return d + rand.N(d/10)
-}
-
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 // fail reports to the host that the request failed.
