@@ -9,6 +9,10 @@
 //
 // The host starts plugins with this package, and plugins start MCP servers with
 // it. Other packages of Junctor do not start processes.
+//
+// Files, from the top: process.go, adopt_linux.go, descent_linux.go, descent_other.go,
+// tree_linux.go, start_linux.go, process_other.go, process_otherunix.go, process_unix.go,
+// process_windows.go, limits_linux.go, yield_linux.go, marks.go, identity_linux.go, lastwords.go.
 package process
 
 import (
@@ -20,10 +24,6 @@ import (
 	"sync/atomic"
 	"time"
 )
-
-// MarkVariable is an environment variable with a unique value for each process
-// started here. It identifies the descendants that the process leaves behind.
-const MarkVariable = "JUNCTOR_SPAWN"
 
 // A Command describes a program to start.
 type Command struct {
@@ -184,13 +184,6 @@ func (p *Process) wait() {
 	}
 	close(p.done)
 }
-
-// releasedMark is the value of MarkVariable for released processes. Their
-// descendants inherit it.
-const releasedMark = "released"
-
-// released reports whether any process was started with Command.Release.
-var released atomic.Bool
 
 // PID returns the process id.
 func (p *Process) PID() int { return p.proc.Pid }

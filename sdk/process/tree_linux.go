@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 	"unsafe"
 )
 
@@ -126,4 +127,36 @@ func statOf(pid int) (stat, bool) {
 		parent: number(1), group: number(2), session: number(3),
 		ending: number(6)&flagExiting != 0, dead: fields[0] == "Z" || fields[0] == "X",
 	}, true
+}
+
+// environment returns the environment of a process, or nil if it cannot be
+// read.
+func environment(pid int) []byte { return read(pid, "environ") }
+
+const (
+	killPoll = 2 * time.Millisecond
+	execTime = 50 * time.Millisecond // for a process to execute its program
+)
+
+// environmentAfterExec returns the environment of a process. If the process is
+// in exec, which hides the environment, it waits for the end of exec for at most
+// execTime.
+func environmentAfterExec(pid int) []byte {
+	for begun := time.Now(); ; time.Sleep(killPoll) {
+		env := environment(pid)
+		if len(env) > 0 || time.Since(begun) > execTime {
+			return env
+		}
+		if s, ok := statOf(pid); !ok || s.dead || s.ending {
+			return nil
+		}
+	}
+}
+
+func read(pid int, file string) []byte {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, file))
+	if err != nil {
+		return nil
+	}
+	return text
 }

@@ -2,73 +2,19 @@ package process
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"os/signal"
 	"slices"
 	"sync"
 	"syscall"
 	"time"
-	"unsafe"
 )
 
 const (
 	prSetChildSubreaper = 36
-	idPID               = 1   // P_PID of waitid
-	sysCloseRange       = 436 // the same on every architecture
-	closeRangeCloexec   = 4
-	killPoll            = 2 * time.Millisecond
 	endTime             = time.Second
-	execTime            = 50 * time.Millisecond
 	gather              = 10 * time.Millisecond
 )
-
-func attributes(soft bool) *syscall.SysProcAttr {
-	death := syscall.SIGKILL
-	if soft {
-		death = syscall.SIGTERM
-	}
-	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: death}
-}
-
-// releasedAttributes returns the attributes of a released process: it gets its
-// own session, so that closing a terminal does not end it.
-func releasedAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
-
-// keepDescriptors keeps children from inheriting open files. Go marks the files
-// that it opens. It does not mark files that a shell or a C library left open.
-func keepDescriptors() {
-	if _, _, errno := syscall.RawSyscall(sysCloseRange, 3, uintptr(^uint32(0)), closeRangeCloexec); errno != 0 {
-		closeAllOnExec() // for kernels before 5.11
-	}
-}
-
-// openedPath returns a path that executes the open file f, even if its old path
-// now names another file. exec closes the descriptor.
-func openedPath(f *os.File, _ string) string {
-	return fmt.Sprintf("/proc/self/fd/%d", f.Fd())
-}
-
-// reap waits for the end of p and kills the rest of its group. It does so while
-// p is a zombie, because the id of p, which is also the id of the group, cannot
-// be reused until then.
-func (p *Process) reap() {
-	var info [128]byte
-	for {
-		_, _, errno := syscall.Syscall6(syscall.SYS_WAITID, idPID, uintptr(p.proc.Pid),
-			uintptr(unsafe.Pointer(&info)), syscall.WEXITED|syscall.WNOWAIT, 0, 0)
-		if errno != syscall.EINTR {
-			break
-		}
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.free {
-		p.group.kill()
-	}
-	p.state, _ = p.proc.Wait()
-	p.reaped = true
-}
 
 var (
 	adopting  sync.Once
@@ -96,6 +42,15 @@ func Adopt() error {
 		go reapAdopted(ended)
 	})
 	return failed
+}
+
+// EndAdopted kills the children that this process did not start, with all their
+// descendants. Plugins that died leave such processes behind.
+func EndAdopted() {
+	killAdopted(func(pid int, _ []byte) bool {
+		s, ok := statOf(pid)
+		return ok && !s.dead
+	})
 }
 
 // inherit fills inherited with the current children.
@@ -296,45 +251,9 @@ func killThose(list func() []int, match func(pid int, env []byte) bool) {
 	}
 }
 
-// environment returns the environment of a process, or nil if it cannot be
-// read.
-func environment(pid int) []byte { return read(pid, "environ") }
-
-// environmentAfterExec returns the environment of a process. If the process is
-// in exec, which hides the environment, it waits for the end of exec for at most
-// execTime.
-func environmentAfterExec(pid int) []byte {
-	for begun := time.Now(); ; time.Sleep(killPoll) {
-		env := environment(pid)
-		if len(env) > 0 || time.Since(begun) > execTime {
-			return env
-		}
-		if s, ok := statOf(pid); !ok || s.dead || s.ending {
-			return nil
-		}
-	}
-}
-
-func read(pid int, file string) []byte {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, file))
-	if err != nil {
-		return nil
-	}
-	return text
-}
-
 // hasMark reports whether an environment contains this mark.
 func hasMark(env []byte, mark string) bool {
 	return bytes.Contains(append([]byte{0}, env...), []byte("\x00"+MarkVariable+"="+mark+"\x00"))
-}
-
-// EndAdopted kills the children that this process did not start, with all their
-// descendants. Plugins that died leave such processes behind.
-func EndAdopted() {
-	killAdopted(func(pid int, _ []byte) bool {
-		s, ok := statOf(pid)
-		return ok && !s.dead
-	})
 }
 
 // EndAll kills every descendant of this process and waits for them for at most
@@ -352,4 +271,26 @@ func EndAll(d time.Duration) {
 		reapMatching(ownChildren, func(pid int) bool { return slices.Contains(pids, pid) })
 		time.Sleep(killPoll)
 	}
+}
+
+// EndStale kills processes of hosts that have ended: a host killed together
+// with its plugins leaves their descendants. It reads the environment of every
+// process of this user, which takes a few milliseconds.
+func EndStale() {
+	for _, pid := range numbersIn("/proc") {
+		if stale(environment(pid)) {
+			killTree(pid)
+		}
+	}
+}
+
+// stale reports whether the host named in an environment has ended.
+func stale(env []byte) bool {
+	const prefix = RunVariable + "="
+	rest, found := bytes.CutPrefix(env, []byte(prefix))
+	if !found {
+		_, rest, found = bytes.Cut(env, []byte("\x00"+prefix))
+	}
+	run, _, _ := bytes.Cut(rest, []byte{0})
+	return found && Gone(string(run))
 }

@@ -4,12 +4,24 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync/atomic"
 )
 
 // RunVariable is an environment variable that names the host of a process. The
 // value is the host's process id, a dot, and text that distinguishes processes
 // that had the same id. Start passes it on to descendants.
 const RunVariable = "JUNCTOR_RUN_ID"
+
+// MarkVariable is an environment variable with a unique value for each process
+// started here. It identifies the descendants that the process leaves behind.
+const MarkVariable = "JUNCTOR_SPAWN"
+
+// releasedMark is the value of MarkVariable for released processes. Their
+// descendants inherit it.
+const releasedMark = "released"
+
+// released reports whether any process was started with Command.Release.
+var released atomic.Bool
 
 // Run returns the name of this process as a host, for RunVariable.
 func Run() string {
@@ -35,4 +47,18 @@ func withRun(env []string) []string {
 		return append(env, RunVariable+"="+run)
 	}
 	return env
+}
+
+// CarriesMark reports whether an environment shows that its process, or one that it descends
+// from, was started by this package, by whichever host. Released processes belong to the user
+// and have no such mark. A process that executes with another environment loses the mark;
+// [IsDescendant] does not depend on it.
+func CarriesMark(environ []string) bool {
+	for _, v := range environ {
+		name, value, _ := strings.Cut(v, "=")
+		if name == RunVariable || name == MarkVariable && value != releasedMark {
+			return true
+		}
+	}
+	return false
 }

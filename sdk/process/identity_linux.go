@@ -52,17 +52,6 @@ func started(pid int) (string, error) {
 	return fields[startTime], nil
 }
 
-// EndStale kills processes of hosts that have ended: a host killed together
-// with its plugins leaves their descendants. It reads the environment of every
-// process of this user, which takes a few milliseconds.
-func EndStale() {
-	for _, pid := range numbersIn("/proc") {
-		if stale(environment(pid)) {
-			killTree(pid)
-		}
-	}
-}
-
 // numbersIn returns the numeric names in a directory of /proc.
 func numbersIn(dir string) []int {
 	f, err := os.Open(dir)
@@ -81,17 +70,6 @@ func numbersIn(dir string) []int {
 		}
 	}
 	return numbers
-}
-
-// stale reports whether the host named in an environment has ended.
-func stale(env []byte) bool {
-	const prefix = RunVariable + "="
-	rest, found := bytes.CutPrefix(env, []byte(prefix))
-	if !found {
-		_, rest, found = bytes.Cut(env, []byte("\x00"+prefix))
-	}
-	run, _, _ := bytes.Cut(rest, []byte{0})
-	return found && Gone(string(run))
 }
 
 // Gone reports whether the host with this name has certainly ended. It returns
