@@ -21,6 +21,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/go-plugin"
 
 	"github.com/junctor-mcp/junctor/sdk"
@@ -82,7 +83,30 @@ func serve(p *sdk.Plugin) int {
 	if err := process.Adopt(); err != nil {
 		logger.Warn("orphans of servers will not be ended", "error", err)
 	}
+	server := newServer(p, logger)
+	gone := hostGone(lifeline)
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		plugin.Serve(&plugin.ServeConfig{
+			HandshakeConfig:  wire.Handshake,
+			VersionedPlugins: wire.Sets(server.Plugin()),
+			Logger:           logger,
+		})
+	}()
+	go memory.ReleaseWhenIdle(context.Background()) // ends with the process
+	status := exitDone
+	select {
+	case <-gone:
+		status = exitHostGone
+	case <-served:
+	}
+	closeServers(server)
+	return status
+}
 
+// newServer returns the server of the plugin for its host, as the environment describes it.
+func newServer(p *sdk.Plugin, logger hclog.Logger) *wire.Server {
 	standardError := os.Stderr
 	server := wire.NewServer(p, logger, func() {
 		hideHandshake()
@@ -98,10 +122,16 @@ func serve(p *sdk.Plugin) int {
 	if dir := os.Getenv(plugin.EnvUnixSocketDir); runtime.GOOS != "windows" {
 		server.UseSockets(dir)
 	}
-	done := make(chan int, 2)
+	return server
+}
+
+// hostGone returns a channel that gets a value at the end of the host: at the end of the
+// lifeline, or at SIGTERM.
+func hostGone(lifeline io.Reader) <-chan struct{} {
+	gone := make(chan struct{}, 2)
 	go func() {
 		_, _ = io.Copy(io.Discard, lifeline)
-		done <- exitHostGone
+		gone <- struct{}{}
 	}()
 	// Without a handler, SIGPIPE from a log line after the end of the host
 	// would end the plugin before its servers. Ignoring the signal instead
@@ -113,20 +143,13 @@ func serve(p *sdk.Plugin) int {
 	signal.Notify(term, syscall.SIGTERM)
 	go func() {
 		<-term
-		done <- exitHostGone
+		gone <- struct{}{}
 	}()
-	go func() {
-		plugin.Serve(&plugin.ServeConfig{
-			HandshakeConfig:  wire.Handshake,
-			VersionedPlugins: wire.Sets(server.Plugin()),
-			Logger:           logger,
-		})
-		done <- exitDone
-	}()
+	return gone
+}
 
-	go memory.ReleaseWhenIdle(context.Background()) // ends with the process
-
-	status := <-done
+// closeServers closes the servers in order, for a limited time, and kills what is left.
+func closeServers(server *wire.Server) {
 	grace, cancel := context.WithTimeout(context.Background(), orphanGrace)
 	defer cancel()
 	closed := make(chan struct{})
@@ -136,7 +159,6 @@ func serve(p *sdk.Plugin) int {
 	case <-time.After(2 * orphanGrace):
 	}
 	process.EndAll(orphanKill)
-	return status
 }
 
 // hideHandshake removes go-plugin's variables from the environment after they
