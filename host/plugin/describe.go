@@ -24,19 +24,8 @@ import (
 // describeSize is the maximum size of a manifest, in bytes.
 const describeSize = 1 << 20
 
-// A knownProgram is a program and its manifest. The first caller determines the
-// manifest, and concurrent callers wait.
-type knownProgram struct {
-	learning sync.Mutex // held while the program describes itself
-
-	program  *program     // guarded by learning; readable with Supervisor.mu
-	manifest sdk.Manifest // guarded like program
-	before   []*program   // guarded like program; replaced files of the same program
-}
-
-// Describe returns the manifest of the program at path, and its digest. It runs the
-// program only to describe itself.
-func (s *Supervisor) Describe(ctx context.Context, path, pin string) (m sdk.Manifest, digest string, err error) {
+// described returns the manifest of the program at path, and its digest.
+func (s *knownPrograms) described(ctx context.Context, path, pin string) (m sdk.Manifest, digest string, err error) {
 	b, m, err := s.describedProgram(ctx, path, pin)
 	if err == nil {
 		err = b.verify(s.opts.Cache)
@@ -47,9 +36,9 @@ func (s *Supervisor) Describe(ctx context.Context, path, pin string) (m sdk.Mani
 	return m, b.digest, nil
 }
 
-// DescribeUnverified is Describe, and may take the digest of a program without a pin from
+// describedUnverified is described, and may take the digest of a program without a pin from
 // the cache. The program is hashed before it runs.
-func (s *Supervisor) DescribeUnverified(ctx context.Context, path, pin string) (m sdk.Manifest, digest string, err error) {
+func (s *knownPrograms) describedUnverified(ctx context.Context, path, pin string) (m sdk.Manifest, digest string, err error) {
 	b, m, err := s.describedProgram(ctx, path, pin)
 	if err != nil {
 		return sdk.Manifest{}, "", err
@@ -60,20 +49,10 @@ func (s *Supervisor) DescribeUnverified(ctx context.Context, path, pin string) (
 	return m, b.digest, nil
 }
 
-// verifyEarly verifies a program in the background. The start of the program waits for
-// that, and reports an error.
-func (s *Supervisor) verifyEarly(b *program) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.stopped { // Stop waits for those that have begun
-		s.hashing.Go(func() { _ = b.verify(s.opts.Cache) })
-	}
-}
-
 // describedProgram returns the program at path and its manifest. It fails if pin is set
 // and is not the digest of the program.
-func (s *Supervisor) describedProgram(ctx context.Context, path, pin string) (*program, sdk.Manifest, error) {
-	k := s.knownProgram(path)
+func (s *knownPrograms) describedProgram(ctx context.Context, path, pin string) (*program, sdk.Manifest, error) {
+	k := s.of(path)
 	k.learning.Lock()
 	defer k.learning.Unlock()
 	if s.ctx.Err() != nil {
@@ -97,7 +76,7 @@ func (s *Supervisor) describedProgram(ctx context.Context, path, pin string) (*p
 }
 
 // checkVerifiedPin is checkPin for a program that was perhaps opened without a pin.
-func (s *Supervisor) checkVerifiedPin(b *program, pin string) error {
+func (s *knownPrograms) checkVerifiedPin(b *program, pin string) error {
 	if pin != "" {
 		if err := b.verify(s.opts.Cache); err != nil {
 			return err
@@ -108,27 +87,15 @@ func (s *Supervisor) checkVerifiedPin(b *program, pin string) error {
 
 // openFor opens a program. Its digest is computed if there is a pin, and otherwise may be
 // from the cache.
-func (s *Supervisor) openFor(path, pin string) (*program, error) {
+func (s *knownPrograms) openFor(path, pin string) (*program, error) {
 	if pin != "" {
 		return openProgram(path)
 	}
 	return s.openRemembered(path)
 }
 
-// knownProgram returns the entry for a path, which may be empty.
-func (s *Supervisor) knownProgram(path string) *knownProgram {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	k := s.programs[path]
-	if k == nil {
-		k = new(knownProgram)
-		s.programs[path] = k
-	}
-	return k
-}
-
 // describePinned describes a program after checking its digest.
-func (s *Supervisor) describePinned(ctx context.Context, b *program, pin string) (sdk.Manifest, error) {
+func (s *knownPrograms) describePinned(ctx context.Context, b *program, pin string) (sdk.Manifest, error) {
 	if err := checkPin(b, pin); err != nil {
 		return sdk.Manifest{}, err
 	}
@@ -146,7 +113,7 @@ func checkPin(b *program, pin string) error {
 
 // describe returns the manifest of a program from the cache, or by running the program
 // with the argument "describe". The cache key is the digest, so entries stay valid.
-func (s *Supervisor) describe(ctx context.Context, b *program) (sdk.Manifest, error) {
+func (s *knownPrograms) describe(ctx context.Context, b *program) (sdk.Manifest, error) {
 	name := filepath.Join("manifests", b.digest+".json")
 	if text, ok := s.opts.Cache.Read(name); ok {
 		if m, err := parseManifest(text); err == nil {
@@ -201,7 +168,7 @@ func beginning(text []byte) string {
 
 // runDescribe runs the program with limits on time and output. Its standard error
 // goes to a journal.
-func (s *Supervisor) runDescribe(ctx context.Context, b *program, said *journal) ([]byte, error) {
+func (s *knownPrograms) runDescribe(ctx context.Context, b *program, said *journal) ([]byte, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.ctx, cancel)()
@@ -216,7 +183,7 @@ func (s *Supervisor) runDescribe(ctx context.Context, b *program, said *journal)
 	outR, outW, errR, errW := pipes[0], pipes[1], pipes[2], pipes[3]
 	p, err := process.Start(process.Command{
 		Path: b.path, File: b.file, Args: []string{b.path, "describe"},
-		Env: s.environment(nil), Dir: os.TempDir(), Stdout: outW, Stderr: errW,
+		Env: s.opts.environment(nil), Dir: os.TempDir(), Stdout: outW, Stderr: errW,
 	})
 	closeFiles([]*os.File{outW, errW})
 	if err != nil {
@@ -245,7 +212,7 @@ func (s *Supervisor) runDescribe(ctx context.Context, b *program, said *journal)
 	}
 }
 
-func (s *Supervisor) checkDescribed(b *program, p *process.Process, text []byte) error {
+func (s *knownPrograms) checkDescribed(b *program, p *process.Process, text []byte) error {
 	switch {
 	case len(text) > describeSize:
 		return fault.New(fault.PluginDescribe, "%s printed more than %d bytes as its manifest", b.path, describeSize).WithHint(notPluginHint)
@@ -317,10 +284,8 @@ func Check(m sdk.Manifest, source, name, path string) error {
 	return checkProtocol(m)
 }
 
-// DescribeCached returns the cached manifest of the program at path, and its digest.
-// It starts no process. It fails with [fault.PluginDescribe] if there is no cached
-// manifest.
-func (s *Supervisor) DescribeCached(path, pin string) (sdk.Manifest, string, error) {
+// describedCached returns the cached manifest of the program at path, and its digest.
+func (s *knownPrograms) describedCached(path, pin string) (sdk.Manifest, string, error) {
 	b, err := s.openFor(path, pin)
 	if err != nil {
 		return sdk.Manifest{}, "", err

@@ -115,7 +115,7 @@ func TestDescribeCancellation(t *testing.T) {
 		opened <- err
 	}()
 	runs := func() error {
-		if len(marked(process.RunVariable+"="+h.run)) == 0 {
+		if len(marked(process.RunVariable+"="+h.opts.run)) == 0 {
 			return errNotYet
 		}
 		return nil

@@ -28,7 +28,7 @@ func digestName(path string) string {
 //
 // A cached digest may identify a manifest. It does not prove what the program is: verify
 // must succeed before the program runs, and a pin is compared with a computed digest only.
-func (s *Supervisor) openRemembered(path string) (*program, error) {
+func (s *knownPrograms) openRemembered(path string) (*program, error) {
 	dir := s.opts.Cache
 	b, err := openUnhashed(path)
 	if err != nil {
@@ -54,8 +54,8 @@ func (s *Supervisor) openRemembered(path string) (*program, error) {
 	return b, nil
 }
 
-// Digest returns the SHA-256 of the program at a path, as the file is now. It runs nothing.
-func (s *Supervisor) Digest(path string) (string, error) {
+// digest returns the SHA-256 of the program at a path, as the file is now.
+func (s *knownPrograms) digest(path string) (string, error) {
 	b, err := s.openRemembered(path)
 	if err != nil {
 		return "", err

@@ -53,7 +53,7 @@ func TestStoredDigest(t *testing.T) {
 	if _, got, err := h.DescribeUnverified(h.soon(), path, ""); err != nil || got != digest {
 		t.Fatalf("%s, %v", got, err)
 	}
-	b := h.knownProgram(path).program
+	b := h.programs.of(path).program
 	if b.hashed {
 		t.Error("the program was hashed to describe it")
 	}

@@ -115,8 +115,8 @@ func newHost(t *testing.T, change ...func(*testHost)) *testHost {
 		Lookup:  func(name string) (string, bool) { v, ok := h.env[name]; return v, ok },
 		Orphans: process.EndAdopted,
 	})
-	h.limits.exit = 2 * time.Second                                      // tolerate a busy machine
-	h.run = fmt.Sprint("test-", os.Getpid(), "-", time.Now().UnixNano()) // identifies the processes of this test
+	h.limits.exit = 2 * time.Second                                           // tolerate a busy machine
+	h.opts.run = fmt.Sprint("test-", os.Getpid(), "-", time.Now().UnixNano()) // identifies the processes of this test
 	for _, f := range change {
 		f(h)
 	}
@@ -162,7 +162,7 @@ func (h *testHost) end(files []string, goroutines goleak.Option) {
 	if d := time.Since(begun); d > patience/2 {
 		h.t.Errorf("Stop took %s", d)
 	}
-	eventually(h.t, "no process is left", func() error { return none(marked(process.RunVariable + "=" + h.run)) })
+	eventually(h.t, "no process is left", func() error { return none(marked(process.RunVariable + "=" + h.opts.run)) })
 	if left, _ := filepath.Glob(filepath.Join(h.dir, "run", "*")); len(left) > 0 {
 		h.t.Errorf("the run directory still has %q", left)
 	}

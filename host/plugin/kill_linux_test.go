@@ -38,7 +38,7 @@ func killHost() {
 	})
 	run := os.Getenv("KILL_RUN")
 	if !strings.HasPrefix(run, "stale") {
-		s.run = run
+		s.opts.run = run
 	}
 	s.limits.exit = 10 * time.Second // tolerate a busy machine
 	s.limits.crashes, s.limits.backoffMax = 1<<30, s.limits.backoffFirst

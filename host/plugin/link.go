@@ -90,7 +90,7 @@ func (s *Supervisor) newLink(spec Spec) *link {
 	log := s.opts.Log.Named("plugin." + spec.Name)
 	return &link{
 		name: spec.Name, secret: rand.Text(), limits: s.limits, log: log,
-		journal: &journal{logs: []hclog.Logger{log, s.pluginLog(spec.Name)}, conceal: s.conceal, rate: limit.NewLineRate()}, conceal: s.conceal,
+		journal: &journal{logs: []hclog.Logger{log, s.pluginLog(spec.Name)}, conceal: s.secrets.hide, rate: limit.NewLineRate()}, conceal: s.secrets.hide,
 		lost: make(chan struct{}), cleaned: make(chan struct{}), grants: map[string]sdk.Host{},
 	}
 }
@@ -102,7 +102,7 @@ func (l *link) start(ctx context.Context, s *Supervisor, spec Spec) error {
 	config := &plugin.ClientConfig{
 		HandshakeConfig:  wire.Handshake,
 		VersionedPlugins: l.sets,
-		RunnerFunc:       l.runnerFunc(ctx, append(s.environment(spec.Env), wire.SecretVariable+"="+l.secret), useTLS),
+		RunnerFunc:       l.runnerFunc(ctx, append(s.opts.environment(spec.Env), wire.SecretVariable+"="+l.secret), useTLS),
 		StartTimeout:     l.limits.start,
 		AutoMTLS:         useTLS,
 		SkipHostEnv:      true,

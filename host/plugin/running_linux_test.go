@@ -55,7 +55,7 @@ func TestOneProcess(t *testing.T) {
 	if len(s) != 1 || s[0].State != Ready || s[0].Starts != 1 || s[0].Connections != len(connections) || s[0].Version != "1.2.3" {
 		t.Errorf("status %+v", s)
 	}
-	if running := marked(process.RunVariable + "=" + h.run); len(running) != 1 {
+	if running := marked(process.RunVariable + "=" + h.opts.run); len(running) != 1 {
 		t.Errorf("running processes: %q", running)
 	}
 	for _, c := range connections {
@@ -116,7 +116,7 @@ func TestEnvironment(t *testing.T) {
 	for _, kv := range got.Environ {
 		name, value, _ := strings.Cut(kv, "=")
 		names = append(names, name)
-		if strings.Contains(value, "secret") || name == process.RunVariable && value != h.run {
+		if strings.Contains(value, "secret") || name == process.RunVariable && value != h.opts.run {
 			t.Errorf("%s", kv)
 		}
 	}

@@ -149,7 +149,7 @@ func TestStopWhileStarting(t *testing.T) {
 				failed <- err
 			}()
 			eventually(t, "it runs", func() error {
-				if len(marked(process.RunVariable+"="+h.run)) == 0 {
+				if len(marked(process.RunVariable+"="+h.opts.run)) == 0 {
 					return errNotYet
 				}
 				return nil

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -45,6 +46,16 @@ func (c concealer) hide(text string) string {
 		return text
 	}
 	return c(text)
+}
+
+// concealed replaces secrets with the concealer that was set last.
+type concealed struct{ by atomic.Pointer[concealer] }
+
+func (c *concealed) hide(text string) string {
+	if by := c.by.Load(); by != nil {
+		return by.hide(text)
+	}
+	return text
 }
 
 // add adds a line. crashing is true for the lines of a panic.

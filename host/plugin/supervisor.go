@@ -18,6 +18,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/cache"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/process"
 	"github.com/junctor-mcp/junctor/sdk/sandbox"
 	"github.com/junctor-mcp/junctor/sdk/stdio"
@@ -48,12 +49,32 @@ type Options struct {
 	OneShot bool
 	// Warn reports a warning to the user. If it is nil, warnings are logged.
 	Warn func(message, hint string)
+
+	run string // identifies this host in the environment of its descendants; New sets it
 }
 
 func (o *Options) orphans() {
 	if o.Orphans != nil {
 		o.Orphans()
 	}
+}
+
+// environment returns the environment of a plugin: the inherited variables, the ones
+// in its configuration, and the identity of this host.
+func (o *Options) environment(names []string) []string {
+	var env []string
+	seen := map[string]bool{process.RunVariable: true}
+	for _, name := range slices.Concat(inherited, stdio.CertificateVariables, names) {
+		if v, ok := o.Lookup(name); ok && !seen[name] {
+			seen[name] = true
+			env = append(env, name+"="+v)
+		}
+	}
+	private := slices.DeleteFunc(slices.Clone(o.Private), func(dir string) bool { return dir == "" })
+	if o.Memory > 0 && !slices.Contains(names, "GOMEMLIMIT") {
+		env = append(env, "GOMEMLIMIT="+strconv.FormatInt(o.Memory, 10))
+	}
+	return append(env, process.RunVariable+"="+o.run, sandbox.PrivateVariable+"="+strings.Join(private, string(os.PathListSeparator)))
 }
 
 // A Spec describes a program and how to run it. Equal specs share a process.
@@ -77,20 +98,19 @@ func (s Spec) key() string {
 type Supervisor struct {
 	opts   Options
 	limits limits
-	run    string          // identifies this host in the environment of its descendants
 	ctx    context.Context // canceled by Stop
 	cancel context.CancelFunc
 	begin  func(context.Context, Spec, *startStep) (*link, error) // start, except in tests
 
+	programs knownPrograms
+	logs     logs
+	secrets  concealed
+	observer atomic.Pointer[observer]
+
 	mu        sync.Mutex
-	programs  map[string]*knownProgram         // guarded by mu; by path
 	processes map[string]*proc                 // guarded by mu; by Spec.key
 	isolated  map[string]map[string]*isolation // guarded by mu; by Spec.key of the shared process, and by server
 	stopped   bool                             // guarded by mu
-	logs      logs
-	hashing   sync.WaitGroup // goroutines that hash programs
-	concealer atomic.Pointer[concealer]
-	observer  atomic.Pointer[observer]
 }
 
 // An observer is called when a process is ready, crashed or is quarantined.
@@ -101,24 +121,47 @@ func New(o Options) *Supervisor {
 	if o.Lookup == nil {
 		o.Lookup = os.LookupEnv
 	}
+	o.run = process.Run()
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Supervisor{
 		opts: o, limits: defaults, ctx: ctx, cancel: cancel,
-		run:      process.Run(),
-		programs: map[string]*knownProgram{}, processes: map[string]*proc{}, isolated: map[string]map[string]*isolation{},
+		processes: map[string]*proc{}, isolated: map[string]map[string]*isolation{},
 	}
 	if o.OneShot {
 		s.limits.closeStream = oneShotCloseStream
 	}
 	s.begin = s.start
+	s.programs = knownPrograms{opts: &s.opts, limits: &s.limits, ctx: ctx, conceal: s.secrets.hide, known: map[string]*knownProgram{}}
 	return s
 }
+
+// Describe returns the manifest of the program at path, and its digest. It runs the
+// program only to describe itself. It fails if pin is set and is not the digest.
+func (s *Supervisor) Describe(ctx context.Context, path, pin string) (m sdk.Manifest, digest string, err error) {
+	return s.programs.described(ctx, path, pin)
+}
+
+// DescribeUnverified is Describe, and may take the digest of a program without a pin from
+// the cache. The program is hashed before it runs.
+func (s *Supervisor) DescribeUnverified(ctx context.Context, path, pin string) (m sdk.Manifest, digest string, err error) {
+	return s.programs.describedUnverified(ctx, path, pin)
+}
+
+// DescribeCached returns the cached manifest of the program at path, and its digest.
+// It starts no process. It fails with [fault.PluginDescribe] if there is no cached
+// manifest.
+func (s *Supervisor) DescribeCached(path, pin string) (sdk.Manifest, string, error) {
+	return s.programs.describedCached(path, pin)
+}
+
+// Digest returns the SHA-256 of the program at a path, as the file is now. It runs nothing.
+func (s *Supervisor) Digest(path string) (string, error) { return s.programs.digest(path) }
 
 // start starts one process of a plugin. It fails if the program has changed since it
 // was described.
 func (s *Supervisor) start(ctx context.Context, spec Spec, at *startStep) (*link, error) {
 	at.enter("describe itself")
-	b, m, err := s.describedProgram(ctx, spec.Path, spec.SHA256)
+	b, m, err := s.programs.describedProgram(ctx, spec.Path, spec.SHA256)
 	if err != nil {
 		return nil, describeTimeout(err)
 	}
@@ -130,7 +173,7 @@ func (s *Supervisor) start(ctx context.Context, spec Spec, at *startStep) (*link
 	}
 	err = b.verify(s.opts.Cache)
 	if !b.unchanged() {
-		b, err = s.reopen(spec.Path, b.digest)
+		b, err = s.programs.reopen(spec.Path, b.digest)
 	}
 	if err != nil {
 		return nil, err
@@ -160,31 +203,6 @@ func describeTimeout(err error) error {
 		return err
 	}
 	return fault.Because(fault.PluginStartTimeout, err, "the plugin did not describe itself in time")
-}
-
-// reopen opens a program whose file was replaced. It fails if the digest differs. A
-// process may be about to execute the old file, so it is closed only at the end.
-func (s *Supervisor) reopen(path, digest string) (*program, error) {
-	k := s.knownProgram(path)
-	k.learning.Lock()
-	defer k.learning.Unlock()
-	if s.ctx.Err() != nil {
-		return nil, shuttingDown()
-	}
-	b, err := openProgram(path)
-	if err != nil {
-		return nil, err
-	}
-	if b.digest != digest {
-		b.close()
-		return nil, fault.New(fault.PluginChecksum, "%s changed while junctor was running", b.path).
-			WithHint("restart junctor to use the new version")
-	}
-	s.mu.Lock()
-	k.before = append(k.before, k.program)
-	k.program = b
-	s.mu.Unlock()
-	return b, nil
 }
 
 // process returns the shared process for a spec.
@@ -227,15 +245,7 @@ func (s *Supervisor) Validate(ctx context.Context, spec Spec, kind, component st
 }
 
 // Conceal sets the function that replaces secrets in the output of plugins.
-func (s *Supervisor) Conceal(f func(string) string) { s.concealer.Store((*concealer)(&f)) }
-
-// conceal replaces secrets in a text.
-func (s *Supervisor) conceal(text string) string {
-	if f := s.concealer.Load(); f != nil {
-		return f.hide(text)
-	}
-	return text
-}
+func (s *Supervisor) Conceal(f func(string) string) { s.secrets.by.Store((*concealer)(&f)) }
 
 // Observe sets the function that is called when the process of a plugin is ready, when it
 // crashed and when it is quarantined, with the reason. server is the only one that uses the
@@ -272,10 +282,7 @@ func (s *Supervisor) Status() []Status {
 		if p.group > 0 {
 			alone[p] = strings.Join(s.grouped(p.spec, p.group), ", ")
 		}
-		versions[p] = ""
-		if k := s.programs[p.spec.Path]; k != nil {
-			versions[p] = k.manifest.Version
-		}
+		versions[p] = s.programs.version(p.spec.Path)
 	}
 	s.mu.Unlock()
 	var list []Status
@@ -297,43 +304,14 @@ func (s *Supervisor) Stop(grace time.Duration) {
 	s.mu.Lock()
 	s.stopped = true
 	processes := slices.Collect(maps.Values(s.processes))
-	programs := slices.Collect(maps.Values(s.programs))
 	s.mu.Unlock()
 	var wg sync.WaitGroup
 	for _, p := range processes {
 		wg.Go(func() { p.stop(grace) })
 	}
 	wg.Wait()
-	s.hashing.Wait()
-	for _, k := range programs {
-		k.learning.Lock() // waits for a program that is describing itself
-		if k.program != nil {
-			k.program.close()
-		}
-		for _, b := range k.before {
-			b.close()
-		}
-		k.learning.Unlock()
-	}
+	s.programs.close()
 	s.logs.close()
-}
-
-// environment returns the environment of a plugin: the inherited variables, the ones
-// in its configuration, and the identity of this host.
-func (s *Supervisor) environment(names []string) []string {
-	var env []string
-	seen := map[string]bool{process.RunVariable: true}
-	for _, name := range slices.Concat(inherited, stdio.CertificateVariables, names) {
-		if v, ok := s.opts.Lookup(name); ok && !seen[name] {
-			seen[name] = true
-			env = append(env, name+"="+v)
-		}
-	}
-	private := slices.DeleteFunc(slices.Clone(s.opts.Private), func(dir string) bool { return dir == "" })
-	if s.opts.Memory > 0 && !slices.Contains(names, "GOMEMLIMIT") {
-		env = append(env, "GOMEMLIMIT="+strconv.FormatInt(s.opts.Memory, 10))
-	}
-	return append(env, process.RunVariable+"="+s.run, sandbox.PrivateVariable+"="+strings.Join(private, string(os.PathListSeparator)))
 }
 
 func platform() string { return runtime.GOOS + "/" + runtime.GOARCH }
